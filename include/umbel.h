@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * umbel.h - Bloom filters and their kin: one handle, several kinds, everyone's formats
+ *
+ *   umbel_filter *seen = NULL;
+ *   umbel_err e = umbel_create(&(umbel_params){ .keys = 1000000, .fpr = 0.01 }, NULL, &seen, NULL);
+ *   if (!e) e = umbel_add(seen, "ada", 3, NULL);
+ *   if (!e && umbel_contains(seen, "ada", 3)) puts("perhaps");     // never a false "no"
+ *   if (!e) e = umbel_file_save(seen, UMBEL_FMT_NATIVE, "seen.umb", NULL);
+ *   umbel_free(seen);
+ *
+ * Rules that hold for every function below
+ *   errors     A function that can fail returns umbel_err; UMBEL_OK is 0.  On failure nothing has
+ *              changed but *diag, which may be NULL and else says where and why.
+ *   ownership  A filter written to *out is yours; umbel_free ends it.  The library keeps no pointer
+ *              that you pass in, with one exception: umbel_view.
+ *   validity   A filter that exists is valid.  Decoding checks everything; there is no second step.
+ *   keys       Bytes with a length.  Empty keys and NUL bytes are ordinary keys.
+ *   bytes      A filter's bytes depend only on its parameters and keys, never on CPU, compiler,
+ *              number of threads or byte order.
+ *   threads    Any number of readers, or one writer, per filter.  A filter created with
+ *              `concurrent` also takes any number of writers in umbel_add and its kin.
+ *   silence    The library never prints, exits, reads the environment or changes errno.
+ */
+#ifndef UMBEL_H
+#define UMBEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define UMBEL_VERSION_MAJOR 0
+#define UMBEL_VERSION_MINOR 1
+#define UMBEL_VERSION_PATCH 0
+#define UMBEL_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define UMBEL_API __attribute__((visibility("default")))
+#else
+#define UMBEL_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Types -------------------------------------------------------------------------------- */
+
+typedef struct umbel_filter umbel_filter;
+
+typedef enum umbel_err {
+    UMBEL_OK = 0,
+    UMBEL_EINVAL,    /* a parameter is out of range, or parameters contradict each other        */
+    UMBEL_ENOMEM,    /* memory could not be had                                                 */
+    UMBEL_ELIMIT,    /* umbel_opts.max_bytes would be passed                                    */
+    UMBEL_ECORRUPT,  /* the bytes are not a valid filter of that format                         */
+    UMBEL_EVERSION,  /* a valid envelope, but of a version or with an option not known here     */
+    UMBEL_ESPACE,    /* the output buffer is too small                                          */
+    UMBEL_EFULL,     /* the filter has reached its limit and may not grow                       */
+    UMBEL_EFROZEN,   /* the filter is read-only: a view, a mapped file or a static kind         */
+    UMBEL_EMISMATCH, /* the filters differ in kind, hash, seed or shape                         */
+    UMBEL_ENOTSUP,   /* this kind or format has no such operation                               */
+    UMBEL_EABSENT,   /* the key to remove is certainly not in the filter                        */
+    UMBEL_EIO        /* the operating system refused; diag->sys holds its errno                 */
+} umbel_err;
+
+/* Why something failed.  `what` is static text; it names the field or parameter. */
+typedef struct umbel_diag {
+    uint64_t offset; /* decoding: where in the bytes; otherwise 0                               */
+    int sys;         /* UMBEL_EIO: the errno of the failing call; otherwise 0                   */
+    const char *what;
+} umbel_diag;
+
+/* The numbers are stored in native files and never change. */
+typedef enum umbel_kind {
+    UMBEL_AUTO = 0,    /* blocked, or classic where blocked would need over 1.25 times the bytes */
+    UMBEL_BLOCKED = 1, /* split-block Bloom: one cache line a key; the fast general filter       */
+    UMBEL_CLASSIC = 2  /* m bits, k probes anywhere: the smallest mutable filter                 */
+} umbel_kind;
+
+typedef enum umbel_format {
+    UMBEL_FMT_ANY = 0,   /* decoding: recognise it by its magic number                           */
+    UMBEL_FMT_NATIVE = 1 /* umbel's own file, docs/formats/native.md; holds every kind           */
+} umbel_format;
+
+/* What to make.  Zero means "not given" everywhere.  Of keys, fpr and bytes give two and the third
+ * follows; or all three, and it is refused if bytes cannot hold the promise; or bytes alone, for a
+ * filter of just that size without a promise (classic then needs hashes). */
+typedef struct umbel_params {
+    umbel_kind kind;
+    umbel_format format; /* 0, NATIVE: umbel's hashing; another: hash and size as that system does */
+    uint64_t keys;       /* keys expected                                                        */
+    double fpr;          /* promised false-positive rate once they are in, in (0,1)              */
+    uint64_t bytes;      /* memory for the bits, at most                                         */
+    uint64_t seed;       /* other seeds place keys elsewhere; filters unite only with equal seeds */
+    uint32_t hashes;     /* classic: probes a key; 0 chooses the best                            */
+    bool concurrent;     /* blocked: umbel_add and kin may run in many threads at once           */
+    uint64_t reserved[8]; /* must be zero                                                        */
+} umbel_params;
+
+typedef struct umbel_alloc {
+    void *(*alloc)(void *ctx, size_t size); /* NULL when there is none; aligned as malloc's      */
+    void (*free)(void *ctx, void *ptr);
+    void *ctx;
+} umbel_alloc;
+
+typedef struct umbel_opts {
+    const umbel_alloc *alloc; /* NULL: malloc and free.  Copied; ctx must outlive the filter     */
+    uint64_t max_bytes;       /* refuse filters whose bits need more; 0: no limit                */
+    uint32_t threads;         /* *_many calls of a million keys may use so many; 0 and 1: one    */
+    uint32_t reserved32;      /* must be zero                                                    */
+    uint64_t reserved[4];     /* must be zero                                                    */
+} umbel_opts;
+
+typedef struct umbel_key {
+    const void *data; /* may be NULL when len is 0 */
+    size_t len;
+} umbel_key;
+
+/* What was done to each line before it became a key.  The library records it with the filter and
+ * does not apply it: whoever splits text into keys does (as the umbel command does). */
+typedef struct umbel_treatment {
+    bool trim;         /* white space at both ends removed                                       */
+    bool lower;        /* ASCII letters made small ...                                           */
+    bool upper;        /* ... or large                                                           */
+    uint8_t delimiter; /* between fields; 0: runs of white space                                 */
+    uint32_t field;    /* the key is this field of the line, from 1; 0: the whole line           */
+} umbel_treatment;
+
+typedef struct umbel_info {
+    umbel_kind kind;
+    umbel_format format;      /* whose hashing and sizing it follows                             */
+    const char *layout;       /* "blocked/xxh3", ...: filters unite if this, shape and seed agree */
+    const char *kernel;       /* "avx2", "generic", ...                                          */
+    uint64_t seed;
+    uint32_t hashes;          /* probes a key                                                    */
+    bool frozen, concurrent;
+    uint64_t bits, bytes;     /* of the bit array                                                */
+    uint64_t capacity;        /* keys planned for; 0: unknown                                    */
+    double fpr;               /* rate promised at capacity; 0: none                              */
+    uint64_t keys_added;      /* adds that changed the filter; after unite their sum             */
+    uint64_t bits_set;
+    double keys_estimated;    /* distinct keys, from the bits; infinite when every bit is set    */
+    double fpr_now;           /* live rate: that of a random absent key, from the bits           */
+} umbel_info;
+
+/* ---- Life --------------------------------------------------------------------------------- */
+
+/* Makes an empty filter.  opts may be NULL.  UMBEL_EINVAL names the parameter in diag;
+ * UMBEL_ENOMEM and UMBEL_ELIMIT before anything is allocated beyond the limit. */
+UMBEL_API umbel_err umbel_create(const umbel_params *params, const umbel_opts *opts,
+                                 umbel_filter **out, umbel_diag *diag);
+
+/* A mutable filter equal to this one, with its metadata, under the same allocator; of a view, too. */
+UMBEL_API umbel_err umbel_copy(const umbel_filter *filter, umbel_filter **out);
+
+/* Ends a filter; NULL is fine. */
+UMBEL_API void umbel_free(umbel_filter *filter);
+
+/* ---- Keys --------------------------------------------------------------------------------- */
+
+/* Adds one key.  *was_new, if asked for, tells whether it was certainly absent before.
+ * Concurrent filters: once umbel_add has returned, every umbel_contains of that key that happens
+ * after it, in any thread, is true.  Of several threads that add one absent key at the same moment
+ * at least one sees was_new true; more than one may.  UMBEL_EFROZEN for read-only filters. */
+UMBEL_API umbel_err umbel_add(umbel_filter *filter, const void *key, size_t len, bool *was_new);
+
+/* False: certainly not added.  True: added, or a false positive. */
+UMBEL_API bool umbel_contains(const umbel_filter *filter, const void *key, size_t len);
+
+/* As n calls of umbel_add in order, much faster: memory is fetched ahead, and for a million keys
+ * and more in one call a filter beyond the caches is worked through part by part, with scratch
+ * memory of at most 16 bytes a key and 512 MiB (without it, slower).  was_new[i], if not NULL,
+ * is 1 or 0. */
+UMBEL_API umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n,
+                                   uint8_t *was_new);
+
+/* As n calls of umbel_contains, likewise; hit[i] is 1 or 0. */
+UMBEL_API void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
+                                   uint8_t *hit);
+
+/* Hash once, ask many: umbel_hash gives the 64-bit hash of a key under this filter's seed, and the
+ * functions below take such hashes where the ones above take keys.  Any filter with the same
+ * layout and seed gives the same hash.  UMBEL_ENOTSUP for layouts that need more than 64 bits a
+ * key (classic); umbel_takes_hashes tells beforehand, umbel_hash then returns 0 and
+ * umbel_contains_hash true. */
+UMBEL_API bool umbel_takes_hashes(const umbel_filter *filter);
+UMBEL_API uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len);
+UMBEL_API bool umbel_contains_hash(const umbel_filter *filter, uint64_t hash);
+UMBEL_API umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashes, size_t n,
+                                     uint8_t *was_new);
+UMBEL_API umbel_err umbel_contains_hashes(const umbel_filter *filter, const uint64_t *hashes,
+                                          size_t n, uint8_t *hit);
+
+/* ---- Whole filters ------------------------------------------------------------------------ */
+
+/* Adds all keys of `from`.  UMBEL_EMISMATCH, with diag naming what differs, unless layout, seed,
+ * bits and hashes are equal. */
+UMBEL_API umbel_err umbel_unite(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
+
+/* Keeps the bits that both have: every common key stays, and the rate is at most that of either. */
+UMBEL_API umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with,
+                                    umbel_diag *diag);
+
+/* *yes when every bit of `part` is set in `whole`: necessary, and nearly sufficient, for each key
+ * of part to be in whole. */
+UMBEL_API umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, bool *yes,
+                                    umbel_diag *diag);
+
+/* Same layout, seed, shape and bits.  Counts, promises and metadata may differ. */
+UMBEL_API bool umbel_equal(const umbel_filter *a, const umbel_filter *b);
+
+/* True when no bit is set. */
+UMBEL_API bool umbel_is_empty(const umbel_filter *filter);
+
+/* Forgets every key; parameters and metadata stay. */
+UMBEL_API umbel_err umbel_clear(umbel_filter *filter);
+
+/* Halves the filter as often as its live rate stays at or below fpr; each key stays in.
+ * UMBEL_EINVAL when the rate is above fpr already; UMBEL_OK without a change when it cannot be
+ * halved. */
+UMBEL_API umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag);
+
+/* All that is known about a filter.  Counts the bits, so it takes time like reading the filter. */
+UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
+
+/* umbel_info.keys_added alone, at once. */
+UMBEL_API uint64_t umbel_keys_added(const umbel_filter *filter);
+
+/* ---- What travels with a filter ----------------------------------------------------------- */
+
+UMBEL_API umbel_err umbel_set_treatment(umbel_filter *filter, const umbel_treatment *treatment,
+                                        umbel_diag *diag);
+UMBEL_API void umbel_get_treatment(const umbel_filter *filter, umbel_treatment *treatment);
+
+/* Free-form text under a name; a value of NULL removes it.  Names have 1 to 255 bytes; names and
+ * values together at most 512 KiB.  Native files keep it, foreign formats do not. */
+UMBEL_API umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
+                                   umbel_diag *diag);
+
+/* The i-th entry in the order they were set; false past the last.  The texts live until the filter
+ * or its metadata changes. */
+UMBEL_API bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name,
+                             const char **value);
+
+/* ---- Bytes -------------------------------------------------------------------------------- */
+
+/* Makes a filter from untrusted bytes; they must be one filter exactly, with nothing behind it.
+ * Allocates no more than the bytes justify.  UMBEL_FMT_ANY recognises formats with a magic
+ * number. */
+UMBEL_API umbel_err umbel_decode(umbel_format format, const void *bytes, size_t len,
+                                 const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
+
+/* As umbel_decode without copying: a frozen filter over `bytes`, which must outlive it unchanged.
+ * Reads the header only, so damage among the bits goes unseen (umbel_verify sees it) but stays
+ * harmless: wrong answers at worst.  UMBEL_ENOTSUP where the layout does not allow it. */
+UMBEL_API umbel_err umbel_view(umbel_format format, const void *bytes, size_t len,
+                               const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
+
+/* Everything that umbel_decode checks, all checksums included, without making a filter. */
+UMBEL_API umbel_err umbel_verify(umbel_format format, const void *bytes, size_t len,
+                                 umbel_diag *diag);
+
+/* Bytes that umbel_encode will write; 0 when the format cannot hold this filter. */
+UMBEL_API uint64_t umbel_encoded_size(const umbel_filter *filter, umbel_format format);
+
+/* Writes the filter.  UMBEL_ESPACE when cap is below umbel_encoded_size; UMBEL_EMISMATCH when the
+ * format hashes otherwise: bits cannot be re-hashed, only keys can be added again. */
+UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format, void *bytes,
+                                 size_t cap, umbel_diag *diag);
+
+/* ---- Files -------------------------------------------------------------------------------- */
+
+/* Opens by mapping: at once whatever the size, shared between processes, frozen.  As umbel_view
+ * for the rest. */
+UMBEL_API umbel_err umbel_file_open(umbel_format format, const char *path, const umbel_opts *opts,
+                                    umbel_filter **out, umbel_diag *diag);
+
+/* Reads and checks all of it: a mutable filter. */
+UMBEL_API umbel_err umbel_file_load(umbel_format format, const char *path, const umbel_opts *opts,
+                                    umbel_filter **out, umbel_diag *diag);
+
+/* umbel_verify of a file. */
+UMBEL_API umbel_err umbel_file_verify(umbel_format format, const char *path, umbel_diag *diag);
+
+/* Replaces path atomically: temporary file beside it, fsync, rename, fsync of the directory.  After
+ * a crash there is the old file or the new one. */
+UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
+                                    const char *path, umbel_diag *diag);
+
+/* Writes to a descriptor as a stream, without a copy of the filter in memory. */
+UMBEL_API umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,
+                                     umbel_diag *diag);
+
+/* ---- Planning ----------------------------------------------------------------------------- */
+
+typedef enum umbel_verdict {
+    UMBEL_PLAN_OK = 0,
+    UMBEL_PLAN_UNDERDETERMINED, /* fewer than two of keys, fpr, bytes                            */
+    UMBEL_PLAN_BAD_RATE,        /* fpr is not a number between 0 and 1                           */
+    UMBEL_PLAN_BELOW_BOUND,     /* fewer bits than log2(1/fpr) a key: no filter of any kind can  */
+    UMBEL_PLAN_BEYOND_KIND,     /* possible for others, not for this kind                        */
+    UMBEL_PLAN_TOO_LARGE,       /* more than this kind or 2^63 bits can address                  */
+    UMBEL_PLAN_TOO_SMALL,       /* fewer bytes than the smallest filter of this kind             */
+    UMBEL_PLAN_BAD_KIND,        /* no such kind                                                  */
+    UMBEL_PLAN_BAD_HASHES       /* more probes than supported, or fixed for this kind            */
+} umbel_verdict;
+
+typedef struct umbel_plan {
+    umbel_kind kind; /* in: AUTO or a kind; out: the kind chosen                                 */
+    uint64_t keys;   /* in: two of these three, or all; out: all                                 */
+    double fpr;
+    uint64_t bytes;
+    uint32_t hashes;     /* in: 0 or a choice; out: probes a key                                 */
+    uint64_t bits;       /* out: the size of the bit array                                       */
+    double rate;         /* out: the model's exact rate once `keys` are in; at most fpr          */
+    double bits_per_key; /* out */
+    double bound;        /* out: 2^-(bits per key), below which no filter can be                 */
+    umbel_verdict verdict; /* out: why it was refused ...                                        */
+    const char *why;       /* ... in static words; never NULL                                    */
+} umbel_plan;
+
+/* Completes the plan.  UMBEL_EINVAL with verdict and why when it cannot be; kind, keys, fpr and
+ * bytes are then as they were.  Given keys and fpr, bytes is the least that holds the promise;
+ * given bytes and fpr, keys the most; given keys and bytes, fpr the least. */
+UMBEL_API umbel_err umbel_plan_solve(umbel_plan *plan);
+
+/* The model's rate of a solved plan after `keys` keys instead of the planned ones. */
+UMBEL_API double umbel_plan_rate(const umbel_plan *plan, uint64_t keys);
+
+/* ---- Names -------------------------------------------------------------------------------- */
+
+UMBEL_API const char *umbel_strerror(umbel_err err);           /* never NULL                     */
+UMBEL_API const char *umbel_kind_name(umbel_kind kind);        /* "blocked"; NULL: no such kind  */
+UMBEL_API bool umbel_kind_named(const char *name, umbel_kind *kind);
+UMBEL_API const char *umbel_format_name(umbel_format format);  /* "native"; NULL: no such format */
+UMBEL_API bool umbel_format_named(const char *name, umbel_format *format);
+UMBEL_API const char *umbel_version(void); /* of the library at run time, as UMBEL_VERSION        */
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* UMBEL_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * codec.h - the shape that every format has
+ *
+ * A codec file has these parts in this order: byte table, constants, positions or hash where the
+ * format brings its own, create, decode, size and encode, the umbeli_codec.  No codec includes
+ * another.  The list of codecs is in api/registry.c.
+ */
+#ifndef UMBELI_CODEC_H
+#define UMBELI_CODEC_H
+
+#include "core/bytes.h"
+#include "core/filter.h"
+
+typedef enum umbeli_decoding {
+    UMBELI_COPY,   /* check everything, own the bits */
+    UMBELI_BORROW, /* check what can be checked without reading the bits, lie on them */
+    UMBELI_VERIFY  /* check everything, make nothing */
+} umbeli_decoding;
+
+typedef struct umbeli_codec {
+    umbel_format id;
+    const char *name;   /* as on the command line */
+    const char *system; /* whose format, and the version it was checked against */
+
+    /* True when these bytes can only be this format; NULL for formats without a magic number. */
+    bool (*recognise)(const uint8_t *bytes, size_t len);
+
+    /* An empty filter that hashes as that system does; NULL: made through its kind (native). */
+    umbel_err (*create)(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag);
+
+    /* *out is set only by UMBELI_COPY and UMBELI_BORROW. */
+    umbel_err (*decode)(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+
+    /* 0: this format cannot hold the filter. */
+    uint64_t (*size)(const umbel_filter *f);
+
+    /* Called only when size was not 0; only the writer's sink can fail. */
+    void (*encode)(const umbel_filter *f, umbeli_writer *w);
+} umbeli_codec;
+
+extern const umbeli_codec umbeli_codec_native;
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/bits.h"
+
+/* Byte order does not matter to any of these, so words are loaded as they lie. */
+static uint64_t word_at(const uint8_t *p) {
+    uint64_t x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+
+uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len) {
+    uint64_t count = 0, i = 0;
+    for (; i + 8 <= len; i += 8) count += (uint64_t)__builtin_popcountll(word_at(bits + i));
+    for (; i < len; i++) count += (uint64_t)__builtin_popcount(bits[i]);
+    return count;
+}
+
+void umbeli_bits_or(uint8_t *into, const uint8_t *from, uint64_t len) {
+    for (uint64_t i = 0; i < len; i++) into[i] = (uint8_t)(into[i] | from[i]);
+}
+
+void umbeli_bits_and(uint8_t *into, const uint8_t *from, uint64_t len) {
+    for (uint64_t i = 0; i < len; i++) into[i] = (uint8_t)(into[i] & from[i]);
+}
+
+bool umbeli_bits_subset(const uint8_t *part, const uint8_t *whole, uint64_t len) {
+    uint64_t i = 0;
+    for (; i + 8 <= len; i += 8) {
+        if (word_at(part + i) & ~word_at(whole + i)) return false;
+    }
+    for (; i < len; i++) {
+        if (part[i] & ~whole[i]) return false;
+    }
+    return true;
+}
+
+bool umbeli_bits_none(const uint8_t *bits, uint64_t len) {
+    uint64_t i = 0;
+    for (; i + 8 <= len; i += 8) {
+        if (word_at(bits + i)) return false;
+    }
+    for (; i < len; i++) {
+        if (bits[i]) return false;
+    }
+    return true;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bits.h - loads and stores of fixed byte order, rotations, wide products, bit counts
+ *
+ * Filters lie in memory exactly as in files (little-endian, bit p in byte p/8), so every access
+ * goes through these; on little-endian machines they compile to plain loads.
+ */
+#ifndef UMBELI_BITS_H
+#define UMBELI_BITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define UMBELI_LE16(x) __builtin_bswap16(x)
+#define UMBELI_LE32(x) __builtin_bswap32(x)
+#define UMBELI_LE64(x) __builtin_bswap64(x)
+#else
+#define UMBELI_LE16(x) (x)
+#define UMBELI_LE32(x) (x)
+#define UMBELI_LE64(x) (x)
+#endif
+
+static inline uint16_t umbeli_load_le16(const void *p) {
+    uint16_t x;
+    memcpy(&x, p, sizeof x);
+    return UMBELI_LE16(x);
+}
+
+static inline uint32_t umbeli_load_le32(const void *p) {
+    uint32_t x;
+    memcpy(&x, p, sizeof x);
+    return UMBELI_LE32(x);
+}
+
+static inline uint64_t umbeli_load_le64(const void *p) {
+    uint64_t x;
+    memcpy(&x, p, sizeof x);
+    return UMBELI_LE64(x);
+}
+
+static inline void umbeli_store_le16(void *p, uint16_t x) {
+    x = UMBELI_LE16(x);
+    memcpy(p, &x, sizeof x);
+}
+
+static inline void umbeli_store_le32(void *p, uint32_t x) {
+    x = UMBELI_LE32(x);
+    memcpy(p, &x, sizeof x);
+}
+
+static inline void umbeli_store_le64(void *p, uint64_t x) {
+    x = UMBELI_LE64(x);
+    memcpy(p, &x, sizeof x);
+}
+
+static inline uint32_t umbeli_rotl32(uint32_t x, unsigned r) {
+    return (x << (r & 31)) | (x >> (-r & 31));
+}
+
+static inline uint64_t umbeli_rotl64(uint64_t x, unsigned r) {
+    return (x << (r & 63)) | (x >> (-r & 63));
+}
+
+/* The upper half of the 128-bit product: maps a uniform a to [0, b) without a division. */
+static inline uint64_t umbeli_mul_high(uint64_t a, uint64_t b) {
+#if defined(__SIZEOF_INT128__)
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)(((wide)a * b) >> 64);
+#else
+    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
+    uint64_t middle = a1 * b0 + ((a0 * b0) >> 32);
+    uint64_t carry = a0 * b1 + (uint32_t)middle;
+    return a1 * b1 + (middle >> 32) + (carry >> 32);
+#endif
+}
+
+/* Remainders by a number that stays the same, without a division.  With inverse =
+ * floor((2^64-1) / divisor) the quotient below is exact or one too small. */
+typedef struct umbeli_modulus {
+    uint64_t divisor, inverse;
+} umbeli_modulus;
+
+static inline umbeli_modulus umbeli_modulus_of(uint64_t divisor) {
+    return (umbeli_modulus){divisor, divisor ? UINT64_MAX / divisor : 0};
+}
+
+static inline uint64_t umbeli_mod(uint64_t x, umbeli_modulus m) {
+    uint64_t rest = x - umbeli_mul_high(x, m.inverse) * m.divisor;
+    return rest >= m.divisor ? rest - m.divisor : rest;
+}
+
+static inline bool umbeli_bit_test(const uint8_t *bits, uint64_t p) {
+    return (bits[p >> 3] >> (p & 7)) & 1;
+}
+
+/* True when the bit was not set before. */
+static inline bool umbeli_bit_set(uint8_t *bits, uint64_t p) {
+    uint8_t mask = (uint8_t)(1u << (p & 7));
+    bool was_new = (bits[p >> 3] & mask) == 0;
+    bits[p >> 3] |= mask;
+    return was_new;
+}
+
+/* Set bits among the first `len` bytes. */
+uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len);
+
+/* The bitwise work of set operations on arrays of equal length. */
+void umbeli_bits_or(uint8_t *into, const uint8_t *from, uint64_t len);
+void umbeli_bits_and(uint8_t *into, const uint8_t *from, uint64_t len);
+bool umbeli_bits_subset(const uint8_t *part, const uint8_t *whole, uint64_t len);
+bool umbeli_bits_none(const uint8_t *bits, uint64_t len);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bytes.h - a bounded reader and a writer, the only ways that codecs touch foreign bytes
+ *
+ * Both fail stickily: a codec reads all fields in a row and tests once.
+ */
+#ifndef UMBELI_BYTES_H
+#define UMBELI_BYTES_H
+
+#include "umbel.h"
+
+typedef struct umbeli_reader {
+    const uint8_t *bytes;
+    size_t len, pos;
+    bool failed; /* something was asked for beyond the end; pos is where */
+} umbeli_reader;
+
+umbeli_reader umbeli_reader_over(const void *bytes, size_t len);
+
+/* The next n bytes, or NULL past the end. */
+const uint8_t *umbeli_take(umbeli_reader *r, uint64_t n);
+size_t umbeli_left(const umbeli_reader *r);
+
+/* Zero past the end. */
+uint8_t umbeli_take_u8(umbeli_reader *r);
+uint16_t umbeli_take_u16le(umbeli_reader *r);
+uint32_t umbeli_take_u32le(umbeli_reader *r);
+uint64_t umbeli_take_u64le(umbeli_reader *r);
+double umbeli_take_f64le(umbeli_reader *r);
+uint32_t umbeli_take_u32be(umbeli_reader *r);
+uint64_t umbeli_take_u64be(umbeli_reader *r);
+
+/* Writes pieces to a sink: memory, a file, a checksum.  The sink returns false to stop. */
+typedef bool (*umbeli_sink)(void *ctx, const void *bytes, size_t len);
+
+typedef struct umbeli_writer {
+    umbeli_sink sink;
+    void *ctx;
+    uint64_t written;
+    bool failed;
+} umbeli_writer;
+
+void umbeli_put(umbeli_writer *w, const void *bytes, size_t len);
+void umbeli_put_zeros(umbeli_writer *w, uint64_t n);
+void umbeli_put_u8(umbeli_writer *w, uint8_t x);
+void umbeli_put_u16le(umbeli_writer *w, uint16_t x);
+void umbeli_put_u32le(umbeli_writer *w, uint32_t x);
+void umbeli_put_u64le(umbeli_writer *w, uint64_t x);
+void umbeli_put_f64le(umbeli_writer *w, double x);
+void umbeli_put_u32be(umbeli_writer *w, uint32_t x);
+void umbeli_put_u64be(umbeli_writer *w, uint64_t x);
+
+/* A sink into memory. */
+typedef struct umbeli_span {
+    uint8_t *bytes;
+    size_t cap, used;
+} umbeli_span;
+
+bool umbeli_span_sink(void *span, const void *bytes, size_t len);
+
+#endif

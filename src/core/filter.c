@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/filter.h"
+
+#include <string.h>
+
+#include "core/bits.h"
+#include "core/diag.h"
+
+umbel_err umbeli_filter_new(const umbeli_ops *ops, const umbeli_shape *shape, uint64_t data_len,
+                            const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                            umbel_diag *diag) {
+    umbel_filter *f = umbeli_new(memory, ops->size);
+    if (!f) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
+    f->ops = ops;
+    f->shape = *shape;
+    f->memory = *memory;
+    f->data_len = data_len;
+    if (borrow) {
+        f->data = (uint8_t *)(uintptr_t)borrow; /* frozen: never written */
+        f->frozen = true;
+    } else {
+        umbel_err e = umbeli_array_new(memory, data_len, &f->array, diag);
+        if (e) {
+            umbeli_delete(memory, f);
+            return e;
+        }
+        f->data = f->array.data;
+    }
+    *out = f;
+    return UMBEL_OK;
+}
+
+umbel_err umbel_copy(const umbel_filter *from, umbel_filter **out) {
+    umbel_filter *f = NULL;
+    umbel_err e =
+        umbeli_filter_new(from->ops, &from->shape, from->data_len, NULL, &from->memory, &f, NULL);
+    if (e) return e;
+    /* The kind's own fields follow the base and hold no pointers of their own. */
+    memcpy((char *)f + sizeof *f, (const char *)from + sizeof *from, from->ops->size - sizeof *f);
+    memcpy(f->data, from->data, (size_t)from->data_len);
+    atomic_store_explicit(&f->keys_added, umbel_keys_added(from), memory_order_relaxed);
+    f->concurrent = from->concurrent;
+    f->treatment = from->treatment;
+    e = umbeli_meta_copy(f, from);
+    if (e) {
+        umbel_free(f);
+        return e;
+    }
+    *out = f;
+    return UMBEL_OK;
+}
+
+void umbel_free(umbel_filter *f) {
+    if (!f) return;
+    if (f->release) f->release(f);
+    umbeli_memory memory = f->memory;
+    for (size_t i = 0; i < f->meta_count; i++) umbeli_delete(&memory, f->meta[i].name);
+    umbeli_delete(&memory, f->meta);
+    umbeli_array_delete(&memory, &f->array);
+    umbeli_delete(&memory, f);
+}
+
+const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b) {
+    if (a->kind != b->kind) return "the kinds differ";
+    if (a->scheme != b->scheme || a->format != b->format) return "the layouts differ";
+    if (a->hash != b->hash) return "the hash functions differ";
+    if (a->seed != b->seed) return "the seeds differ";
+    if (a->bits != b->bits) return "the sizes differ";
+    if (a->hashes != b->hashes) return "the numbers of hashes differ";
+    return NULL;
+}
+
+umbel_err umbeli_unite_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
+    (void)diag;
+    umbeli_bits_or(into->data, from->data, into->data_len);
+    umbeli_count_added(into, umbel_keys_added(from));
+    return UMBEL_OK;
+}
+
+umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
+    (void)diag;
+    umbeli_bits_and(into->data, with->data, into->data_len);
+    uint64_t mine = umbel_keys_added(into), theirs = umbel_keys_added(with);
+    atomic_store_explicit(&into->keys_added, mine < theirs ? mine : theirs, memory_order_relaxed);
+    return UMBEL_OK;
+}

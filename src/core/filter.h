@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * filter.h - the handle: what every filter has, and the table of what its kind can do
+ *
+ * A kind puts `umbel_filter base` first in its own struct and fills in a const umbeli_ops for each
+ * kernel it has.  Which table a filter gets is decided when it is made; after that no call asks
+ * what kind or CPU this is.
+ */
+#ifndef UMBELI_FILTER_H
+#define UMBELI_FILTER_H
+
+#include <stdatomic.h>
+
+#include "core/memory.h"
+#include "umbel.h"
+
+/* Everything that decides where a key's bits are, and what was promised.  Two filters whose
+ * shapes match (umbeli_shape_match) may be united. */
+typedef struct umbeli_shape {
+    umbel_kind kind;
+    umbel_format format; /* whose system's hashing and sizing */
+    uint32_t scheme;     /* how positions follow from a key; numbers in docs/formats/native.md */
+    uint32_t hash;       /* the hash function, numbers there too */
+    uint32_t hashes;     /* probes a key */
+    uint64_t seed;
+    uint64_t bits;
+    uint64_t capacity; /* keys planned for, 0: unknown */
+    double fpr;        /* rate promised at capacity, 0: none */
+} umbeli_shape;
+
+/* NULL for operations that the kind does not have: the API answers UMBEL_ENOTSUP.  Nothing here
+ * is called on frozen filters if it writes, and set operations only see matching shapes. */
+typedef struct umbeli_ops {
+    size_t size;        /* of the kind's struct */
+    const char *layout; /* scheme and hash in words, for people */
+    const char *kernel;
+
+    bool (*contains)(const umbel_filter *f, const void *key, size_t len);
+    umbel_err (*add)(umbel_filter *f, const void *key, size_t len, bool *was_new);
+    void (*contains_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit);
+    umbel_err (*add_many)(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new);
+
+    /* Kinds that need 64 bits of hash a key; else all NULL. */
+    uint64_t (*hash)(const umbel_filter *f, const void *key, size_t len);
+    bool (*contains_hash)(const umbel_filter *f, uint64_t hash);
+    void (*contains_hashes)(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit);
+    umbel_err (*add_hashes)(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new);
+
+    umbel_err (*unite)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
+    umbel_err (*intersect)(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
+    umbel_err (*fold)(umbel_filter *f, double fpr, umbel_diag *diag);
+    void (*measure)(const umbel_filter *f, umbel_info *info); /* bits_set, keys_estimated, fpr_now */
+} umbeli_ops;
+
+typedef struct umbeli_meta_entry {
+    char *name, *value; /* one allocation, value behind name */
+} umbeli_meta_entry;
+
+struct umbel_filter {
+    const umbeli_ops *ops;
+    umbeli_shape shape;
+    uint8_t *data;     /* the bits, just as in a native file; only ever read when frozen */
+    uint64_t data_len; /* bytes */
+    _Atomic uint64_t keys_added;
+    bool frozen;
+    bool concurrent;
+
+    umbeli_memory memory;
+    umbeli_array array;             /* what `data` points into; empty for a view */
+    void (*release)(umbel_filter *f); /* ends what a view lies on, or NULL */
+    void *release_ctx;
+
+    umbel_treatment treatment;
+    umbeli_meta_entry *meta;
+    size_t meta_count, meta_cap;
+};
+
+/* Makes a filter of ops->size bytes, all zero but what is said here.  With `borrow` NULL it owns
+ * data_len zeroed bytes; otherwise it is frozen and lies on borrow. */
+umbel_err umbeli_filter_new(const umbeli_ops *ops, const umbeli_shape *shape, uint64_t data_len,
+                            const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                            umbel_diag *diag);
+
+/* The text of what differs, or NULL when keys have the same bits in both. */
+const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b);
+
+/* Counts adds that changed the filter. */
+static inline void umbeli_count_added(umbel_filter *f, uint64_t n) {
+    if (f->concurrent) {
+        atomic_fetch_add_explicit(&f->keys_added, n, memory_order_relaxed);
+    } else {
+        uint64_t now = atomic_load_explicit(&f->keys_added, memory_order_relaxed);
+        atomic_store_explicit(&f->keys_added, now + n, memory_order_relaxed);
+    }
+}
+
+/* Set operations of every kind whose data is plain bits. */
+umbel_err umbeli_unite_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
+umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
+
+/* Metadata; limits as umbel_set_meta documents them.  Lengths so that a decoder can hand over
+ * texts that do not end in NUL; neither may contain one. */
+umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, const char *value,
+                          size_t value_len, umbel_diag *diag);
+void umbeli_meta_remove(umbel_filter *f, const char *name);
+umbel_err umbeli_meta_copy(umbel_filter *into, const umbel_filter *from);
+uint64_t umbeli_meta_bytes(const umbel_filter *f); /* names and values, added up */
+
+#endif

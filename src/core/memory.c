@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE /* madvise */
+#include "core/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/diag.h"
+
+enum { LINE = 64, HUGE_PAGE = 2 * 1024 * 1024, HUGE_FROM = 2 * HUGE_PAGE };
+
+umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_diag *diag) {
+    umbeli_memory m = {.threads = 1};
+    if (opts) {
+        for (size_t i = 0; i < sizeof opts->reserved / sizeof opts->reserved[0]; i++) {
+            if (opts->reserved[i]) return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved is not 0");
+        }
+        if (opts->reserved32) return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved32 is not 0");
+        if (opts->alloc) {
+            m.hook = *opts->alloc;
+            if (!m.hook.alloc || !m.hook.free) {
+                return umbeli_fail(diag, UMBEL_EINVAL, "opts.alloc lacks alloc or free");
+            }
+        }
+        m.max_bytes = opts->max_bytes;
+        if (opts->threads > 1024) {
+            return umbeli_fail(diag, UMBEL_EINVAL, "opts.threads is above 1024");
+        }
+        if (opts->threads > 1) m.threads = opts->threads;
+    }
+    *out = m;
+    return UMBEL_OK;
+}
+
+void *umbeli_new(const umbeli_memory *m, size_t size) {
+    /* calloc of much memory takes fresh pages from the system and does not touch them. */
+    if (!m->hook.alloc) return calloc(1, size);
+    void *p = m->hook.alloc(m->hook.ctx, size);
+    if (p) memset(p, 0, size);
+    return p;
+}
+
+void umbeli_delete(const umbeli_memory *m, void *ptr) {
+    if (!ptr) return;
+    if (m->hook.free) {
+        m->hook.free(m->hook.ctx, ptr);
+    } else {
+        free(ptr);
+    }
+}
+
+umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *out,
+                           umbel_diag *diag) {
+    if (m->max_bytes && len > m->max_bytes) {
+        return umbeli_fail(diag, UMBEL_ELIMIT, "the bits need more than opts.max_bytes");
+    }
+    size_t align = len >= HUGE_FROM ? HUGE_PAGE : LINE;
+    void *raw = NULL;
+    if (len <= SIZE_MAX - align - LINE) raw = umbeli_new(m, (size_t)len + align + LINE);
+    if (!raw) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the bits");
+    out->raw = raw;
+    out->data = (uint8_t *)(((uintptr_t)raw + align - 1) & ~(uintptr_t)(align - 1));
+    /* A hint: a system that refuses it is only slower. */
+    if (align == HUGE_PAGE) (void)madvise(out->data, (size_t)len & ~(align - 1), MADV_HUGEPAGE);
+    return UMBEL_OK;
+}
+
+void umbeli_array_delete(const umbeli_memory *m, umbeli_array *array) {
+    umbeli_delete(m, array->raw);
+    *array = (umbeli_array){0};
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memory.h - where filters get their memory: the caller's allocator, the limit, large arrays
+ */
+#ifndef UMBELI_MEMORY_H
+#define UMBELI_MEMORY_H
+
+#include "umbel.h"
+
+/* A checked copy of the caller's umbel_opts. */
+typedef struct umbeli_memory {
+    umbel_alloc hook; /* hook.alloc NULL: the C library's */
+    uint64_t max_bytes;
+    uint32_t threads; /* at least 1 */
+} umbeli_memory;
+
+/* opts may be NULL.  UMBEL_EINVAL for half an allocator or reserved fields that are not zero. */
+umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_diag *diag);
+
+/* Zeroed; NULL when there is none. */
+void *umbeli_new(const umbeli_memory *m, size_t size);
+void umbeli_delete(const umbeli_memory *m, void *ptr);
+
+/* A zeroed array on a 64-byte boundary.  From 4 MiB on it lies on a 2 MiB boundary and huge pages
+ * are asked for: fewer TLB misses are worth 4 to 20 % of a random look-up beyond 10 MB.  At least
+ * 63 more bytes may be read, but not written, behind the end. */
+typedef struct umbeli_array {
+    uint8_t *data;
+    void *raw; /* what to free */
+} umbeli_array;
+
+/* UMBEL_ELIMIT above the limit, UMBEL_ENOMEM when there is no memory. */
+umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *out,
+                           umbel_diag *diag);
+void umbeli_array_delete(const umbeli_memory *m, umbeli_array *array);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parallel.h - fork and join
+ */
+#ifndef UMBELI_PARALLEL_H
+#define UMBELI_PARALLEL_H
+
+#include <stdint.h>
+
+/* Calls work(ctx, t) once for every t in [0, threads), one of them in the calling thread, and
+ * returns when all are done.  A thread that cannot be started has its part done here instead. */
+void umbeli_parallel(uint32_t threads, void (*work)(void *ctx, uint32_t t), void *ctx);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kind.h - what a kind of filter offers before a filter of it exists
+ *
+ * The list of kinds is in api/registry.c.
+ */
+#ifndef UMBELI_KIND_H
+#define UMBELI_KIND_H
+
+#include "core/filter.h"
+
+typedef struct umbeli_kind {
+    umbel_kind id;
+    const char *name;
+
+    /* An empty filter, natively hashed.  params->kind is this kind. */
+    umbel_err (*create)(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag);
+
+    /* A filter over stored bits: a zeroed one of that shape to be filled by the caller, or, with
+     * `borrow`, a frozen one on those bytes.  Checks every field of the shape and data_len. */
+    umbel_err (*restore)(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+} umbeli_kind;
+
+extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic;
+
+#endif
