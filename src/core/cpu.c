@@ -11,7 +11,7 @@ static _Atomic uint32_t allowed = UINT32_MAX;
 
 static uint32_t detect(void) {
     uint32_t found = 0;
-#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+#if UMBELI_X86
     /* Looks at OSXSAVE and XCR0 as well as at CPUID. */
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2")) found |= UMBELI_CPU_AVX2;

@@ -7,6 +7,12 @@
 
 #include <stdint.h>
 
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+#define UMBELI_X86 1 /* kernels for it are compiled in; whether they may run is umbeli_cpu's word */
+#else
+#define UMBELI_X86 0
+#endif
+
 enum {
     UMBELI_CPU_AVX2 = 1 << 0, /* usable: the operating system saves the registers, too */
 };

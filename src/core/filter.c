@@ -6,12 +6,13 @@
 #include "core/bits.h"
 #include "core/diag.h"
 
-umbel_err umbeli_filter_new(const umbeli_ops *ops, const umbeli_shape *shape, uint64_t data_len,
-                            const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
-                            umbel_diag *diag) {
+umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
+                            uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
+                            umbel_filter **out, umbel_diag *diag) {
     umbel_filter *f = umbeli_new(memory, ops->size);
     if (!f) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
     f->ops = ops;
+    f->layout = layout;
     f->shape = *shape;
     f->memory = *memory;
     f->data_len = data_len;
@@ -30,27 +31,27 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const umbeli_shape *shape, ui
     return UMBEL_OK;
 }
 
-umbel_err umbel_copy(const umbel_filter *from, umbel_filter **out) {
+umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     umbel_filter *f = NULL;
-    umbel_err e =
-        umbeli_filter_new(from->ops, &from->shape, from->data_len, NULL, &from->memory, &f, NULL);
+    umbel_err e = umbeli_filter_new(from->ops, from->layout, &from->shape, from->data_len, NULL,
+                                    &from->memory, &f, NULL);
     if (e) return e;
     /* The kind's own fields follow the base and hold no pointers of their own. */
     memcpy((char *)f + sizeof *f, (const char *)from + sizeof *from, from->ops->size - sizeof *f);
     memcpy(f->data, from->data, (size_t)from->data_len);
-    atomic_store_explicit(&f->keys_added, umbel_keys_added(from), memory_order_relaxed);
+    atomic_store_explicit(&f->keys_added, umbeli_keys_added(from), memory_order_relaxed);
     f->concurrent = from->concurrent;
     f->treatment = from->treatment;
     e = umbeli_meta_copy(f, from);
     if (e) {
-        umbel_free(f);
+        umbeli_filter_free(f);
         return e;
     }
     *out = f;
     return UMBEL_OK;
 }
 
-void umbel_free(umbel_filter *f) {
+void umbeli_filter_free(umbel_filter *f) {
     if (!f) return;
     if (f->release) f->release(f);
     umbeli_memory memory = f->memory;
@@ -58,6 +59,22 @@ void umbel_free(umbel_filter *f) {
     umbeli_delete(&memory, f->meta);
     umbeli_array_delete(&memory, &f->array);
     umbeli_delete(&memory, f);
+}
+
+umbel_err umbeli_filter_shrink(umbel_filter *f, const uint8_t *data, uint64_t bits, double fpr,
+                               umbel_diag *diag) {
+    uint64_t len = bits / 8 + (bits % 8 != 0);
+    umbeli_array smaller;
+    umbel_err e = umbeli_array_new(&f->memory, len, &smaller, diag);
+    if (e) return e;
+    memcpy(smaller.data, data, (size_t)len);
+    umbeli_array_delete(&f->memory, &f->array);
+    f->array = smaller;
+    f->data = smaller.data;
+    f->data_len = len;
+    f->shape.bits = bits;
+    f->shape.fpr = fpr;
+    return UMBEL_OK;
 }
 
 const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b) {
@@ -73,14 +90,14 @@ const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b) 
 umbel_err umbeli_unite_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     (void)diag;
     umbeli_bits_or(into->data, from->data, into->data_len);
-    umbeli_count_added(into, umbel_keys_added(from));
+    umbeli_count_added(into, umbeli_keys_added(from));
     return UMBEL_OK;
 }
 
 umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
     (void)diag;
     umbeli_bits_and(into->data, with->data, into->data_len);
-    uint64_t mine = umbel_keys_added(into), theirs = umbel_keys_added(with);
+    uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(with);
     atomic_store_explicit(&into->keys_added, mine < theirs ? mine : theirs, memory_order_relaxed);
     return UMBEL_OK;
 }

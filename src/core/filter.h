@@ -31,8 +31,7 @@ typedef struct umbeli_shape {
 /* NULL for operations that the kind does not have: the API answers UMBEL_ENOTSUP.  Nothing here
  * is called on frozen filters if it writes, and set operations only see matching shapes. */
 typedef struct umbeli_ops {
-    size_t size;        /* of the kind's struct */
-    const char *layout; /* scheme and hash in words, for people */
+    size_t size; /* of the kind's struct */
     const char *kernel;
 
     bool (*contains)(const umbel_filter *f, const void *key, size_t len);
@@ -58,6 +57,7 @@ typedef struct umbeli_meta_entry {
 
 struct umbel_filter {
     const umbeli_ops *ops;
+    const char *layout; /* scheme and hash in words, for people */
     umbeli_shape shape;
     uint8_t *data;     /* the bits, just as in a native file; only ever read when frozen */
     uint64_t data_len; /* bytes */
@@ -77,12 +77,25 @@ struct umbel_filter {
 
 /* Makes a filter of ops->size bytes, all zero but what is said here.  With `borrow` NULL it owns
  * data_len zeroed bytes; otherwise it is frozen and lies on borrow. */
-umbel_err umbeli_filter_new(const umbeli_ops *ops, const umbeli_shape *shape, uint64_t data_len,
-                            const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
-                            umbel_diag *diag);
+umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
+                            uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
+                            umbel_filter **out, umbel_diag *diag);
+
+/* An owned, mutable copy; the kind's own fields are copied as bytes. */
+umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out);
+void umbeli_filter_free(umbel_filter *f);
+
+/* Gives the filter fewer bits, copied from `data` into memory of just that size, and the promise
+ * `fpr`. */
+umbel_err umbeli_filter_shrink(umbel_filter *f, const uint8_t *data, uint64_t bits, double fpr,
+                               umbel_diag *diag);
 
 /* The text of what differs, or NULL when keys have the same bits in both. */
 const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b);
+
+static inline uint64_t umbeli_keys_added(const umbel_filter *f) {
+    return atomic_load_explicit(&f->keys_added, memory_order_relaxed);
+}
 
 /* Counts adds that changed the filter. */
 static inline void umbeli_count_added(umbel_filter *f, uint64_t n) {

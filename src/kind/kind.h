@@ -23,6 +23,16 @@ typedef struct umbeli_kind {
                          const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
 } umbeli_kind;
 
+/* What the planner makes of params (keys, fpr, bytes, hashes) for this kind: UMBEL_EINVAL with the
+ * planner's words.  Not for bytes alone, which need no plan. */
+umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_plan *plan,
+                           umbel_diag *diag);
+
+/* Only the size is given: no promise is asked for. */
+static inline bool umbeli_bytes_alone(const umbel_params *params) {
+    return params->bytes != 0 && params->keys == 0 && params->fpr == 0;
+}
+
 extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic;
 
 #endif

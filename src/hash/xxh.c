@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * xxh.c - XXH3 from libxxhash, inlined: for short keys the call would cost as much as the hash
+ */
+#include "hash/xxh.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t umbeli_xxh3_64(const void *key, size_t len, uint64_t seed) {
+    return XXH3_64bits_withSeed(key, len, seed);
+}
+
+umbeli_hash128 umbeli_xxh3_128(const void *key, size_t len, uint64_t seed) {
+    XXH128_hash_t h = XXH3_128bits_withSeed(key, len, seed);
+    return (umbeli_hash128){.low = h.low64, .high = h.high64};
+}
+
+static void many(const umbel_key *keys, size_t n, uint64_t seed, uint64_t *hashes) {
+    for (size_t i = 0; i < n; i++) {
+        hashes[i] = XXH3_64bits_withSeed(keys[i].data, keys[i].len, seed);
+    }
+}
+
+const umbeli_hasher umbeli_hasher_xxh3 = {
+    .id = UMBELI_HASH_XXH3,
+    .one = umbeli_xxh3_64,
+    .many = many,
+};

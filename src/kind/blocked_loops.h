@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocked_loops.h - the loops of a kernel, included once by each kernel file
+ *
+ * The including file defines first
+ *   KERNEL         the name of its umbeli_blocked_kernel
+ *   KERNEL_NAME    the same for people, KERNEL_NEEDS its umbeli_cpu bits
+ *   KERNEL_TARGET  the function attribute that lets the compiler use the instructions
+ *   block_mask     a type, and block_mask mask_of(uint32_t x): the eight bits of a key
+ *   bool block_has(const uint8_t *block, block_mask m)
+ *   bool block_put(uint8_t *block, block_mask m): true when a bit was new
+ *   void store_line(uint64_t *to, const uint64_t *from): 64 bytes, `to` 64-byte aligned
+ *   void store_fence(void): once after the last store_line
+ */
+#include "core/bits.h"
+
+/* Far enough ahead that a line has come from memory when its turn is, near enough that it is still
+ * in the first-level cache. */
+enum { RING = 48 };
+
+/* Masks are computed for so many keys before the first is OR-ed in: the multiplications overlap
+ * and no load waits for the store before it. */
+enum { AT_ONCE = 8 };
+
+KERNEL_TARGET static bool contains_hash(const umbel_filter *f, uint64_t hash) {
+    const umbeli_blocked *b = umbeli_blocked_of(f);
+    const uint8_t *block = f->data + UMBELI_BLOCK_BYTES * umbeli_block_of(hash, b->nblocks);
+    return block_has(block, mask_of((uint32_t)hash));
+}
+
+KERNEL_TARGET static bool contains(const umbel_filter *f, const void *key, size_t len) {
+    return contains_hash(f, umbeli_blocked_of(f)->hasher->one(key, len, f->shape.seed));
+}
+
+KERNEL_TARGET static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
+    const umbeli_blocked *b = umbeli_blocked_of(f);
+    uint64_t hash = b->hasher->one(key, len, f->shape.seed);
+    uint8_t *block = f->data + UMBELI_BLOCK_BYTES * umbeli_block_of(hash, b->nblocks);
+    bool changed = block_put(block, mask_of((uint32_t)hash));
+    if (changed) umbeli_count_added(f, 1);
+    if (was_new) *was_new = changed;
+    return UMBEL_OK;
+}
+
+KERNEL_TARGET static void contains_plain(const uint8_t *blocks, uint64_t nblocks,
+                                         const uint64_t *hashes, size_t n, uint8_t *hit) {
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *block = blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(hashes[i], nblocks);
+        hit[i] = block_has(block, mask_of((uint32_t)hashes[i]));
+    }
+}
+
+KERNEL_TARGET static void contains_ring(const uint8_t *blocks, uint64_t nblocks,
+                                        const uint64_t *hashes, size_t n, size_t ahead,
+                                        uint8_t *hit) {
+    size_t known = n + ahead, i = 0;
+    for (; i < n && i + RING < known; i++) {
+        const uint64_t *far = hashes + i + RING;
+        __builtin_prefetch(blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(*far, nblocks), 0, 3);
+        const uint8_t *block = blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(hashes[i], nblocks);
+        hit[i] = block_has(block, mask_of((uint32_t)hashes[i]));
+    }
+    contains_plain(blocks, nblocks, hashes + i, n - i, hit + i);
+}
+
+KERNEL_TARGET static inline uint64_t add_group(uint8_t *blocks, uint64_t nblocks,
+                                               const uint64_t *hashes, uint8_t *was_new) {
+    block_mask masks[AT_ONCE];
+    uint8_t *at[AT_ONCE];
+    uint64_t added = 0;
+    for (size_t j = 0; j < AT_ONCE; j++) {
+        masks[j] = mask_of((uint32_t)hashes[j]);
+        at[j] = blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(hashes[j], nblocks);
+    }
+    for (size_t j = 0; j < AT_ONCE; j++) {
+        bool changed = block_put(at[j], masks[j]);
+        added += changed;
+        if (was_new) was_new[j] = changed;
+    }
+    return added;
+}
+
+KERNEL_TARGET static uint64_t add_plain(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
+                                        size_t n, uint8_t *was_new) {
+    uint64_t added = 0;
+    size_t i = 0;
+    for (; i + AT_ONCE <= n; i += AT_ONCE) {
+        added += add_group(blocks, nblocks, hashes + i, was_new ? was_new + i : NULL);
+    }
+    for (; i < n; i++) {
+        uint8_t *block = blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(hashes[i], nblocks);
+        bool changed = block_put(block, mask_of((uint32_t)hashes[i]));
+        added += changed;
+        if (was_new) was_new[i] = changed;
+    }
+    return added;
+}
+
+KERNEL_TARGET static uint64_t add_ring(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
+                                       size_t n, size_t ahead, uint8_t *was_new) {
+    uint64_t added = 0;
+    size_t known = n + ahead, i = 0;
+    for (; i + AT_ONCE <= n && i + RING + AT_ONCE <= known; i += AT_ONCE) {
+        for (size_t j = 0; j < AT_ONCE; j++) {
+            uint64_t far = umbeli_block_of(hashes[i + RING + j], nblocks);
+            __builtin_prefetch(blocks + UMBELI_BLOCK_BYTES * far, 1, 3);
+        }
+        added += add_group(blocks, nblocks, hashes + i, was_new ? was_new + i : NULL);
+    }
+    return added + add_plain(blocks, nblocks, hashes + i, n - i, was_new ? was_new + i : NULL);
+}
+
+/* next[part] is where the part's next hash goes in `sorted`, every part starting on a line; a line
+ * is gathered in `lines` and written when it is full. */
+KERNEL_TARGET static void scatter(uint64_t nblocks, unsigned shift, const uint64_t *hashes,
+                                  size_t n, uint64_t *sorted, uint64_t *next, uint64_t *lines) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t part = umbeli_block_of(hashes[i], nblocks) >> shift;
+        uint64_t *line = lines + 8 * part;
+        uint64_t to = next[part]++;
+        line[to & 7] = hashes[i];
+        if ((to & 7) == 7) store_line(sorted + to - 7, line);
+    }
+    store_fence();
+}
+
+static const umbeli_ops ops = {
+    .size = sizeof(umbeli_blocked),
+    .kernel = KERNEL_NAME,
+    .contains = contains,
+    .add = add,
+    .contains_many = umbeli_blocked_contains_many,
+    .add_many = umbeli_blocked_add_many,
+    .hash = umbeli_blocked_hash,
+    .contains_hash = contains_hash,
+    .contains_hashes = umbeli_blocked_contains_hashes,
+    .add_hashes = umbeli_blocked_add_hashes,
+    .unite = umbeli_unite_bits,
+    .intersect = umbeli_intersect_bits,
+    .fold = umbeli_blocked_fold,
+    .measure = umbeli_blocked_measure,
+};
+
+const umbeli_blocked_kernel KERNEL = {
+    .name = KERNEL_NAME,
+    .needs = KERNEL_NEEDS,
+    .ops = &ops,
+    .contains_plain = contains_plain,
+    .contains_ring = contains_ring,
+    .add_plain = add_plain,
+    .add_ring = add_ring,
+    .scatter = scatter,
+};

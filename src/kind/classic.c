@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * classic.c - m bits, k probes: the loops, whatever the scheme
+ *
+ * Batches compute the positions of a group of keys, prefetch all of them, and only then look, so
+ * that the cache misses of a group overlap instead of following one another.
+ */
+#include "kind/classic.h"
+
+#include <math.h>
+
+#include "core/diag.h"
+#include "core/size.h"
+#include "plan/plan.h"
+
+/* Positions worked on at once; one key at least. */
+enum { GROUP_POSITIONS = UMBELI_CLASSIC_MAX_HASHES };
+
+static bool probe(const uint8_t *bits, const uint64_t *pos, uint32_t k) {
+    for (uint32_t i = 0; i < k; i++) {
+        if (!umbeli_bit_test(bits, pos[i])) return false;
+    }
+    return true;
+}
+
+static bool mark(uint8_t *bits, const uint64_t *pos, uint32_t k) {
+    bool changed = false;
+    for (uint32_t i = 0; i < k; i++) changed |= umbeli_bit_set(bits, pos[i]);
+    return changed;
+}
+
+static bool contains(const umbel_filter *f, const void *key, size_t len) {
+    uint64_t pos[UMBELI_CLASSIC_MAX_HASHES];
+    const umbeli_classic *c = umbeli_classic_of(f);
+    c->scheme->positions(c, key, len, pos);
+    return probe(f->data, pos, f->shape.hashes);
+}
+
+static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
+    uint64_t pos[UMBELI_CLASSIC_MAX_HASHES];
+    const umbeli_classic *c = umbeli_classic_of(f);
+    c->scheme->positions(c, key, len, pos);
+    bool changed = mark(f->data, pos, f->shape.hashes);
+    if (changed) umbeli_count_added(f, 1);
+    if (was_new) *was_new = changed;
+    return UMBEL_OK;
+}
+
+static size_t group_of(const umbel_filter *f) {
+    return f->shape.hashes ? GROUP_POSITIONS / f->shape.hashes : GROUP_POSITIONS;
+}
+
+/* The positions of n keys, one after the other, with their lines on the way. */
+static void fetch(const umbel_filter *f, const umbel_key *keys, size_t n, uint64_t *pos) {
+    const umbeli_classic *c = umbeli_classic_of(f);
+    for (size_t i = 0; i < n; i++, pos += f->shape.hashes) {
+        c->scheme->positions(c, keys[i].data, keys[i].len, pos);
+        for (uint32_t j = 0; j < f->shape.hashes; j++) __builtin_prefetch(f->data + (pos[j] >> 3));
+    }
+}
+
+static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
+    uint64_t pos[GROUP_POSITIONS];
+    size_t group = group_of(f), k = f->shape.hashes;
+    for (size_t first = 0; first < n; first += group) {
+        size_t some = n - first < group ? n - first : group;
+        fetch(f, keys + first, some, pos);
+        for (size_t i = 0; i < some; i++) {
+            hit[first + i] = probe(f->data, pos + i * k, f->shape.hashes);
+        }
+    }
+}
+
+static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
+    uint64_t pos[GROUP_POSITIONS], added = 0;
+    size_t group = group_of(f), k = f->shape.hashes;
+    for (size_t first = 0; first < n; first += group) {
+        size_t some = n - first < group ? n - first : group;
+        fetch(f, keys + first, some, pos);
+        for (size_t i = 0; i < some; i++) {
+            bool changed = mark(f->data, pos + i * k, f->shape.hashes);
+            added += changed;
+            if (was_new) was_new[first + i] = changed;
+        }
+    }
+    umbeli_count_added(f, added);
+    return UMBEL_OK;
+}
+
+static double rate_of_fill(const umbel_filter *f, uint64_t bits_set, uint64_t bits) {
+    return pow((double)bits_set / (double)bits, f->shape.hashes);
+}
+
+static void measure(const umbel_filter *f, umbel_info *info) {
+    double bits = (double)f->shape.bits;
+    info->bits_set = umbeli_bits_count(f->data, f->data_len);
+    info->fpr_now = rate_of_fill(f, info->bits_set, f->shape.bits);
+    info->keys_estimated = 0;
+    if (f->shape.hashes) {
+        double zeros = 1 - (double)info->bits_set / bits;
+        info->keys_estimated = log(zeros) / (f->shape.hashes * log1p(-1 / bits));
+    }
+}
+
+/* Set bits if each two neighbours became one. */
+static uint64_t pairs_set(const uint8_t *bits, uint64_t nbits) {
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < nbits / 8; i += 8) {
+        uint64_t word = umbeli_load_le64(bits + i);
+        count += (uint64_t)__builtin_popcountll((word | word >> 1) & UINT64_C(0x5555555555555555));
+    }
+    return count;
+}
+
+/* Bit i of `half` is the OR of bits 2i and 2i+1 of `whole`; both may be the same array. */
+static void fold_once(const uint8_t *whole, uint8_t *half, uint64_t half_bits) {
+    for (uint64_t byte = 0; byte < half_bits / 8; byte++) {
+        unsigned pairs = umbeli_load_le16(whole + 2 * byte), folded = 0;
+        pairs |= pairs >> 1;
+        for (unsigned i = 0; i < 8; i++) folded |= ((pairs >> (2 * i)) & 1) << i;
+        half[byte] = (uint8_t)folded;
+    }
+}
+
+static umbel_err fold(umbel_filter *f, double fpr, umbel_diag *diag) {
+    if (!umbeli_classic_of(f)->scheme->folds) {
+        return umbeli_fail(diag, UMBEL_ENOTSUP, "this layout cannot be folded");
+    }
+    if (rate_of_fill(f, umbeli_bits_count(f->data, f->data_len), f->shape.bits) > fpr) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: the live rate is above it already");
+    }
+    umbeli_array work;
+    umbel_err e = umbeli_array_new(&f->memory, f->data_len / 2, &work, diag);
+    if (e) return e;
+    const uint8_t *from = f->data;
+    uint64_t bits = f->shape.bits; /* a half must be whole words again */
+    while (bits % 128 == 0 && rate_of_fill(f, pairs_set(from, bits), bits / 2) <= fpr) {
+        fold_once(from, work.data, bits / 2);
+        from = work.data;
+        bits /= 2;
+    }
+    if (bits < f->shape.bits) e = umbeli_filter_shrink(f, work.data, bits, fpr, diag);
+    umbeli_array_delete(&f->memory, &work);
+    if (e) return e;
+    umbel_plan promise = {
+        .kind = UMBEL_CLASSIC, .fpr = f->shape.fpr, .bytes = bits / 8, .hashes = f->shape.hashes};
+    if (bits != umbeli_classic_of(f)->modulus.divisor) {
+        ((umbeli_classic *)f)->modulus = umbeli_modulus_of(bits);
+        f->shape.capacity = umbeli_plan_solve(&promise) ? 0 : promise.keys;
+    }
+    return UMBEL_OK;
+}
+
+const umbeli_ops umbeli_classic_ops = {
+    .size = sizeof(umbeli_classic),
+    .kernel = "generic",
+    .contains = contains,
+    .add = add,
+    .contains_many = contains_many,
+    .add_many = add_many,
+    .unite = umbeli_unite_bits,
+    .intersect = umbeli_intersect_bits,
+    .fold = fold,
+    .measure = measure,
+};
+
+umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
+                             const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    if (shape.bits == 0 || shape.bits > INT64_MAX) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "bits: a classic filter has 1 to 2^63-1");
+    }
+    if (shape.hashes > UMBELI_CLASSIC_MAX_HASHES) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: at most 1024 are supported");
+    }
+    shape.kind = UMBEL_CLASSIC;
+    shape.format = scheme->format;
+    shape.scheme = scheme->id;
+    shape.hash = scheme->hash;
+    umbel_filter *f = NULL;
+    umbel_err e = umbeli_filter_new(&umbeli_classic_ops, scheme->layout, &shape,
+                                    umbeli_ceil_div(shape.bits, 8), borrow, memory, &f, diag);
+    if (e) return e;
+    umbeli_classic *c = (umbeli_classic *)f;
+    c->scheme = scheme;
+    c->modulus = umbeli_modulus_of(shape.bits);
+    *out = f;
+    return UMBEL_OK;
+}

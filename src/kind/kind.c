@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#include "kind/kind.h"
+
+#include "core/diag.h"
+#include "plan/plan.h"
+
+umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_plan *plan,
+                           umbel_diag *diag) {
+    *plan = (umbel_plan){
+        .kind = kind,
+        .keys = params->keys,
+        .fpr = params->fpr,
+        .bytes = params->bytes,
+        .hashes = params->hashes,
+    };
+    umbel_err e = umbeli_plan_solve(plan);
+    return e ? umbeli_fail(diag, e, plan->why) : UMBEL_OK;
+}
