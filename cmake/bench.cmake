@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# Benchmarks run beside libbloom and LevelDB, so they are built only where both are.
+
+find_path(LIBBLOOM_INCLUDE_DIR bloom.h)
+find_library(LIBBLOOM_LIBRARY bloom)
+find_path(LEVELDB_INCLUDE_DIR leveldb/filter_policy.h)
+find_library(LEVELDB_LIBRARY leveldb)
+
+if(NOT LIBBLOOM_INCLUDE_DIR OR NOT LIBBLOOM_LIBRARY)
+    message(STATUS "No benchmarks: libbloom is missing (scripts/setup bench)")
+elseif(NOT LEVELDB_INCLUDE_DIR OR NOT LEVELDB_LIBRARY)
+    message(STATUS "No benchmarks: LevelDB is missing (scripts/setup bench)")
+elseif(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
+    add_subdirectory(bench)
+else()
+    file(GLOB bench_programs CONFIGURE_DEPENDS bench/*.c)
+    foreach(source ${bench_programs})
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(umbel-bench-${name} ${source})
+        umbel_flags(umbel-bench-${name})
+        target_include_directories(umbel-bench-${name} SYSTEM PRIVATE
+            ${LIBBLOOM_INCLUDE_DIR} ${LEVELDB_INCLUDE_DIR} ${XXHASH_INCLUDE_DIR})
+        target_link_libraries(umbel-bench-${name} PRIVATE
+            umbel_static ${LIBBLOOM_LIBRARY} ${LEVELDB_LIBRARY} Threads::Threads m)
+    endforeach()
+endif()

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# How every target of this project is compiled.
+
+if(UMBEL_SANITIZE)
+    if(NOT UMBEL_SANITIZE MATCHES "^(address|undefined|thread|address,undefined)$")
+        message(FATAL_ERROR "UMBEL_SANITIZE is '${UMBEL_SANITIZE}'; "
+            "it can be address, undefined, address,undefined or thread")
+    endif()
+    set(sanitize_flags -fsanitize=${UMBEL_SANITIZE} -fno-sanitize-recover=all)
+    add_compile_options(${sanitize_flags} -fno-omit-frame-pointer -g)
+    add_link_options(${sanitize_flags})
+endif()
+
+function(umbel_flags target)
+    set_target_properties(${target} PROPERTIES
+        C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden)
+    target_compile_options(${target} PRIVATE
+        -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${UMBEL_WERROR}>:-Werror>)
+endfunction()
