@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan.c - the planner's entry: checks what was asked for, and chooses a kind for UMBEL_AUTO
+ */
+#include "plan/plan.h"
+
+#include <stddef.h>
+
+#include "plan/plan_model.h"
+
+static const umbeli_model *const models[] = {
+    &umbeli_model_blocked,
+    &umbeli_model_classic,
+};
+
+static const umbeli_model *model_of(umbel_kind kind) {
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (models[i]->id == kind) return models[i];
+    return NULL;
+}
+
+/* Bytes that a classic filter needs for what `plan`, solved, promises; 0: it cannot. */
+static uint64_t classic_bytes(const umbel_plan *plan, uint32_t hashes) {
+    umbel_plan classic = {.keys = plan->keys, .fpr = plan->fpr, .hashes = hashes};
+    return umbeli_model_solve(&umbeli_model_classic, &classic) ? 0 : classic.bytes;
+}
+
+/* Blocked is several times faster, and worth a quarter more memory but not more than that. */
+static umbel_err solve_auto(umbel_plan *plan) {
+    umbel_plan blocked = *plan, classic = *plan;
+    bool blocked_fails = umbeli_model_solve(&umbeli_model_blocked, &blocked) != UMBEL_OK;
+    umbel_err err = umbeli_model_solve(&umbeli_model_classic, &classic);
+    bool small = false;
+    if (!blocked_fails) {
+        uint64_t least = classic_bytes(&blocked, plan->hashes);
+        small = least == 0 || blocked.bytes / 5 <= least / 4;
+    }
+    if (!blocked_fails && (small || err)) {
+        *plan = blocked;
+        return UMBEL_OK;
+    }
+    *plan = classic;
+    return err;
+}
+
+static umbel_err solve(umbel_plan *plan) {
+    int given = (plan->keys != 0) + (plan->fpr != 0.0) + (plan->bytes != 0);
+    const umbeli_model *model = model_of(plan->kind);
+    if (plan->kind != UMBEL_AUTO && model == NULL)
+        return umbeli_plan_say(plan, UMBEL_PLAN_BAD_KIND,
+                               "no such kind: choose auto, blocked or classic");
+    if (plan->fpr != 0.0 && !(plan->fpr > 0.0 && plan->fpr < 1.0)) /* NaN, too */
+        return umbeli_plan_say(plan, UMBEL_PLAN_BAD_RATE,
+                               "fpr must lie between 0 and 1, as 0.01 does; both ends excluded");
+    if (given < 2)
+        return umbeli_plan_say(plan, UMBEL_PLAN_UNDERDETERMINED,
+                               "give at least two of keys, fpr and bytes; 0 counts as not given");
+    return model ? umbeli_model_solve(model, plan) : solve_auto(plan);
+}
+
+umbel_err umbeli_plan_solve(umbel_plan *plan) {
+    plan->bits = 0;
+    plan->rate = plan->bits_per_key = plan->bound = 0.0;
+    if (plan->keys != 0 && plan->bytes != 0) {
+        plan->bits_per_key = (double)plan->bytes * 8.0 / (double)plan->keys;
+        plan->bound = umbeli_bound_rate((double)plan->bytes * 8.0, plan->keys);
+    }
+    return solve(plan);
+}
+
+double umbeli_plan_rate(const umbel_plan *plan, uint64_t keys) {
+    const umbeli_model *model = model_of(plan->kind);
+    if (model == NULL || plan->bits == 0) return 1.0;
+    return keys == 0 ? 0.0 : model->rate(plan->bits / 8, plan->hashes, keys);
+}

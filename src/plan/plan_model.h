@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_model.h - what the planner must know about a kind
+ *
+ * A new kind is one file that defines an umbeli_model and one line in plan.c.
+ */
+#ifndef UMBELI_PLAN_MODEL_H
+#define UMBELI_PLAN_MODEL_H
+
+#include "umbel.h"
+
+typedef struct umbeli_model {
+    umbel_kind id;
+
+    uint64_t unit;  /* sizes are multiples of this many bytes, and the least is one unit */
+    uint64_t units; /* the most */
+
+    uint64_t step_from, step; /* from so many units on (0: never), sizes are multiples of `step`
+                                 units, a power of two; `units` and step_from are, too */
+
+    uint32_t hashes_least, hashes_most; /* probes a key that may be asked for */
+
+    double collision; /* the chance that the hashes of two keys agree in all their bits: what no
+                         size can mend */
+
+    /* The probes a key with the least rate. */
+    uint32_t (*hashes)(uint64_t bytes, uint64_t keys);
+
+    /* Never rises with bytes (hashes being the best or fixed) and never falls with keys. */
+    double (*rate)(uint64_t bytes, uint32_t hashes, uint64_t keys);
+
+    /* Refusals in this kind's words. */
+    const char *too_large, *too_small, *beyond, *bad_hashes;
+} umbeli_model;
+
+extern const umbeli_model umbeli_model_blocked, umbeli_model_classic;
+
+/* umbeli_plan_solve for this kind, whatever plan->kind says.  On success plan->kind is set. */
+umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan);
+
+/* Sets verdict and words; gives UMBEL_OK for UMBEL_PLAN_OK, else UMBEL_EINVAL. */
+umbel_err umbeli_plan_say(umbel_plan *plan, umbel_verdict verdict, const char *why);
+
+#endif

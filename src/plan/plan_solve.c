@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_solve.c - completes a plan for one kind, by bisection on the kind's model
+ *
+ * Models are monotone in bytes and in keys, so 64 halvings find the edge whatever is asked for.
+ */
+#include "plan/plan.h"
+#include "plan/plan_model.h"
+
+#define WHY_BOUND                                                                                \
+    "no filter of any kind can: it takes log2(1/fpr) bits a key; give more bytes, fewer keys or " \
+    "a higher fpr"
+#define WHY_COLLISION                                                                          \
+    "the hashes of this kind's keys agree by chance more often than that: ask for a higher fpr"
+#define WHY_FULL                                                                          \
+    "so few bits for so many keys would all be set and every answer yes: give more bytes or " \
+    "fewer keys"
+
+umbel_err umbeli_plan_say(umbel_plan *plan, umbel_verdict verdict, const char *why) {
+    plan->verdict = verdict;
+    plan->why = why;
+    return verdict == UMBEL_PLAN_OK ? UMBEL_OK : UMBEL_EINVAL;
+}
+
+/* A size before it is settled. */
+typedef struct size {
+    uint64_t bytes;
+    uint32_t hashes;
+    double rate;
+} size;
+
+static size size_of(const umbeli_model *model, const umbel_plan *plan, uint64_t bytes,
+                    uint64_t keys) {
+    size s = {.bytes = bytes};
+    s.hashes = plan->hashes != 0 ? plan->hashes : model->hashes(bytes, keys);
+    s.rate = model->rate(bytes, s.hashes, keys);
+    return s;
+}
+
+static uint64_t stepped(const umbeli_model *model, uint64_t units, bool up) {
+    if (model->step_from == 0 || units < model->step_from) return units;
+    if (up) units += model->step - 1;
+    return units & ~(model->step - 1);
+}
+
+/* The least size that holds the promise; false when even the largest does not. */
+static bool least_size(const umbeli_model *model, const umbel_plan *plan, size *out) {
+    uint64_t low = 0, high = model->units; /* low is too small, high will do */
+    size best = size_of(model, plan, high * model->unit, plan->keys);
+    if (best.rate > plan->fpr) return false;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        size s = size_of(model, plan, stepped(model, middle, true) * model->unit, plan->keys);
+        if (s.rate <= plan->fpr) {
+            high = middle;
+            best = s;
+        } else {
+            low = middle;
+        }
+    }
+    *out = best;
+    return true;
+}
+
+/* The most keys that these bytes hold at the promised rate; 0: not one. */
+static uint64_t most_keys(const umbeli_model *model, const umbel_plan *plan, uint64_t bytes) {
+    uint64_t low = 0, high = UINT64_MAX; /* low will do, above high nothing does */
+    while (low < high) {
+        uint64_t middle = high - (high - low) / 2;
+        if (size_of(model, plan, bytes, middle).rate <= plan->fpr) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+static umbel_err settle(const umbeli_model *model, umbel_plan *plan, uint64_t keys, size s) {
+    plan->kind = model->id;
+    plan->keys = keys;
+    if (plan->fpr == 0.0) plan->fpr = s.rate;
+    plan->bytes = s.bytes;
+    plan->hashes = s.hashes;
+    plan->bits = s.bytes * 8;
+    plan->rate = s.rate;
+    plan->bits_per_key = (double)plan->bits / (double)keys;
+    plan->bound = umbeli_bound_rate((double)plan->bits, keys);
+    return umbeli_plan_say(plan, UMBEL_PLAN_OK, "");
+}
+
+static umbel_err solve_bytes(const umbeli_model *model, umbel_plan *plan) {
+    size s;
+    double most = (double)model->units * (double)model->unit * 8.0;
+    if (umbeli_bound_bits(plan->keys, plan->fpr) > most)
+        return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
+    if (plan->fpr <= (double)plan->keys * model->collision)
+        return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_COLLISION);
+    if (!least_size(model, plan, &s))
+        return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
+    return settle(model, plan, plan->keys, s);
+}
+
+/* Of a given number of bytes all are used that this kind can use. */
+static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
+    double given = (double)plan->bytes * 8.0;
+    uint64_t units = plan->bytes / model->unit;
+    uint64_t least_keys = plan->keys != 0 ? plan->keys : 1;
+    if (plan->fpr != 0.0 && given < umbeli_bound_bits(least_keys, plan->fpr))
+        return umbeli_plan_say(plan, UMBEL_PLAN_BELOW_BOUND, WHY_BOUND);
+    if (units == 0) return umbeli_plan_say(plan, UMBEL_PLAN_TOO_SMALL, model->too_small);
+    if (units > model->units)
+        return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
+
+    uint64_t bytes = stepped(model, units, false) * model->unit;
+    uint64_t keys = plan->keys != 0 ? plan->keys : most_keys(model, plan, bytes);
+    if (keys == 0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
+    size s = size_of(model, plan, bytes, keys);
+    plan->rate = s.rate;
+    if (plan->fpr != 0.0 && s.rate > plan->fpr)
+        return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
+    if (s.rate >= 1.0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FULL);
+    return settle(model, plan, keys, s);
+}
+
+umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan) {
+    if (plan->hashes != 0 &&
+        (plan->hashes < model->hashes_least || plan->hashes > model->hashes_most))
+        return umbeli_plan_say(plan, UMBEL_PLAN_BAD_HASHES, model->bad_hashes);
+    return plan->bytes == 0 ? solve_bytes(model, plan) : solve_within(model, plan);
+}
