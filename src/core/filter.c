@@ -53,7 +53,7 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
 
 void umbeli_filter_free(umbel_filter *f) {
     if (!f) return;
-    if (f->release) f->release(f);
+    if (f->release) f->release(f->ground, f->ground_len);
     umbeli_memory memory = f->memory;
     for (size_t i = 0; i < f->meta_count; i++) umbeli_delete(&memory, f->meta[i].name);
     umbeli_delete(&memory, f->meta);

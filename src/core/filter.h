@@ -67,8 +67,9 @@ struct umbel_filter {
 
     umbeli_memory memory;
     umbeli_array array;             /* what `data` points into; empty for a view */
-    void (*release)(umbel_filter *f); /* ends what a view lies on, or NULL */
-    void *release_ctx;
+    void (*release)(void *ground, size_t len); /* ends what a view lies on, or NULL */
+    void *ground;
+    size_t ground_len;
 
     umbel_treatment treatment;
     umbeli_meta_entry *meta;
@@ -110,6 +111,9 @@ static inline void umbeli_count_added(umbel_filter *f, uint64_t n) {
 /* Set operations of every kind whose data is plain bits. */
 umbel_err umbeli_unite_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
+
+/* The text of what is wrong with a treatment, or NULL. */
+const char *umbeli_treatment_wrong(const umbel_treatment *t);
 
 /* Metadata; limits as umbel_set_meta documents them.  Lengths so that a decoder can hand over
  * texts that do not end in NUL; neither may contain one. */

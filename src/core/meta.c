@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * meta.c - the names and texts that travel with a filter
+ * meta.c - what travels with a filter: how lines became keys, names with texts
  */
 #include <string.h>
 
@@ -8,6 +8,12 @@
 #include "core/filter.h"
 
 enum { NAME_MAX_BYTES = 255, ALL_MAX_BYTES = 512 * 1024 };
+
+const char *umbeli_treatment_wrong(const umbel_treatment *t) {
+    if (t->lower && t->upper) return "treatment: lower and upper exclude each other";
+    if (t->delimiter && !t->field) return "treatment: a delimiter needs a field";
+    return NULL;
+}
 
 static umbeli_meta_entry *find(const umbel_filter *f, const char *name, size_t len) {
     for (size_t i = 0; i < f->meta_count; i++) {

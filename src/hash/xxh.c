@@ -27,3 +27,17 @@ const umbeli_hasher umbeli_hasher_xxh3 = {
     .one = umbeli_xxh3_64,
     .many = many,
 };
+
+_Static_assert(sizeof(XXH3_state_t) <= sizeof(umbeli_xxh3_stream), "the state has room");
+
+void umbeli_xxh3_begin(umbeli_xxh3_stream *stream, uint64_t seed) {
+    XXH3_64bits_reset_withSeed((XXH3_state_t *)stream, seed);
+}
+
+bool umbeli_xxh3_sink(void *stream, const void *bytes, size_t len) {
+    return XXH3_64bits_update(stream, bytes, len) == XXH_OK;
+}
+
+uint64_t umbeli_xxh3_end(const umbeli_xxh3_stream *stream) {
+    return XXH3_64bits_digest((const XXH3_state_t *)stream);
+}

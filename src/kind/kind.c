@@ -4,6 +4,15 @@
 #include "core/diag.h"
 #include "plan/plan.h"
 
+const umbeli_kind *const umbeli_kinds[] = {&umbeli_kind_blocked, &umbeli_kind_classic, NULL};
+
+const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {
+    for (const umbeli_kind *const *kind = umbeli_kinds; *kind; kind++) {
+        if ((*kind)->id == id) return *kind;
+    }
+    return NULL;
+}
+
 umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_plan *plan,
                            umbel_diag *diag) {
     *plan = (umbel_plan){

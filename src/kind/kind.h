@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * kind.h - what a kind of filter offers before a filter of it exists
- *
- * The list of kinds is in api/registry.c.
  */
 #ifndef UMBELI_KIND_H
 #define UMBELI_KIND_H
@@ -34,5 +32,11 @@ static inline bool umbeli_bytes_alone(const umbel_params *params) {
 }
 
 extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic;
+
+/* Every kind there is, in the order of their numbers, NULL at the end. */
+extern const umbeli_kind *const umbeli_kinds[];
+
+/* NULL: no such kind. */
+const umbeli_kind *umbeli_kind_by_id(umbel_kind id);
 
 #endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * api_keys.c - keys and hashes in, answers out: one indirect call each
+ */
+#include "core/filter.h"
+
+umbel_err umbel_add(umbel_filter *filter, const void *key, size_t len, bool *was_new) {
+    if (filter->frozen) return UMBEL_EFROZEN;
+    return filter->ops->add(filter, key, len, was_new);
+}
+
+bool umbel_contains(const umbel_filter *filter, const void *key, size_t len) {
+    return filter->ops->contains(filter, key, len);
+}
+
+umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n, uint8_t *was_new) {
+    if (filter->frozen) return UMBEL_EFROZEN;
+    return filter->ops->add_many(filter, keys, n, was_new);
+}
+
+void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
+                         uint8_t *hit) {
+    filter->ops->contains_many(filter, keys, n, hit);
+}
+
+bool umbel_takes_hashes(const umbel_filter *filter) {
+    return filter->ops->hash != NULL;
+}
+
+uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len) {
+    return filter->ops->hash ? filter->ops->hash(filter, key, len) : 0;
+}
+
+bool umbel_contains_hash(const umbel_filter *filter, uint64_t hash) {
+    return filter->ops->contains_hash ? filter->ops->contains_hash(filter, hash) : true;
+}
+
+umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashes, size_t n,
+                           uint8_t *was_new) {
+    if (!filter->ops->add_hashes) return UMBEL_ENOTSUP;
+    if (filter->frozen) return UMBEL_EFROZEN;
+    return filter->ops->add_hashes(filter, hashes, n, was_new);
+}
+
+umbel_err umbel_contains_hashes(const umbel_filter *filter, const uint64_t *hashes, size_t n,
+                                uint8_t *hit) {
+    if (!filter->ops->contains_hashes) return UMBEL_ENOTSUP;
+    filter->ops->contains_hashes(filter, hashes, n, hit);
+    return UMBEL_OK;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * api_names.c - names of things, and the planner's public face
+ */
+#include <string.h>
+
+#include "api/registry.h"
+#include "kind/kind.h"
+#include "plan/plan.h"
+
+const char *umbel_strerror(umbel_err err) {
+    switch (err) {
+    case UMBEL_OK: return "no error";
+    case UMBEL_EINVAL: return "parameter out of range";
+    case UMBEL_ENOMEM: return "out of memory";
+    case UMBEL_ELIMIT: return "above the memory limit";
+    case UMBEL_ECORRUPT: return "not a valid filter";
+    case UMBEL_EVERSION: return "version or option not known";
+    case UMBEL_ESPACE: return "output buffer too small";
+    case UMBEL_EFULL: return "filter full";
+    case UMBEL_EFROZEN: return "filter is read-only";
+    case UMBEL_EMISMATCH: return "filters do not match";
+    case UMBEL_ENOTSUP: return "not supported by this kind or format";
+    case UMBEL_EABSENT: return "key is not in the filter";
+    case UMBEL_EIO: return "input or output failed";
+    }
+    return "unknown error";
+}
+
+const char *umbel_kind_name(umbel_kind kind) {
+    if (kind == UMBEL_AUTO) return "auto";
+    const umbeli_kind *found = umbeli_kind_by_id(kind);
+    return found ? found->name : NULL;
+}
+
+bool umbel_kind_named(const char *name, umbel_kind *kind) {
+    if (strcmp(name, "auto") == 0) {
+        *kind = UMBEL_AUTO;
+        return true;
+    }
+    for (const umbeli_kind *const *k = umbeli_kinds; *k; k++) {
+        if (strcmp((*k)->name, name) != 0) continue;
+        *kind = (*k)->id;
+        return true;
+    }
+    return false;
+}
+
+const char *umbel_format_name(umbel_format format) {
+    const umbeli_codec *codec = umbeli_codec_by_id(format);
+    return codec ? codec->name : NULL;
+}
+
+bool umbel_format_named(const char *name, umbel_format *format) {
+    for (const umbeli_codec *const *codec = umbeli_codecs; *codec; codec++) {
+        if (strcmp((*codec)->name, name) != 0) continue;
+        *format = (*codec)->id;
+        return true;
+    }
+    return false;
+}
+
+const char *umbel_version(void) {
+    return UMBEL_VERSION;
+}
+
+umbel_err umbel_plan_solve(umbel_plan *plan) {
+    return umbeli_plan_solve(plan);
+}
+
+double umbel_plan_rate(const umbel_plan *plan, uint64_t keys) {
+    return umbeli_plan_rate(plan, keys);
+}

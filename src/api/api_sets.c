@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * api_sets.c - whole filters as sets, and what travels with them
+ */
+#include <string.h>
+
+#include "core/bits.h"
+#include "core/diag.h"
+#include "core/filter.h"
+
+static umbel_err frozen(umbel_diag *diag) {
+    return umbeli_fail(diag, UMBEL_EFROZEN, "the filter is read-only");
+}
+
+static umbel_err not_offered(umbel_diag *diag) {
+    return umbeli_fail(diag, UMBEL_ENOTSUP, "this kind has no such operation");
+}
+
+umbel_err umbel_unite(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
+    if (into->frozen) return frozen(diag);
+    if (!into->ops->unite) return not_offered(diag);
+    const char *differs = umbeli_shape_mismatch(&into->shape, &from->shape);
+    if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    return into->ops->unite(into, from, diag);
+}
+
+umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
+    if (into->frozen) return frozen(diag);
+    if (!into->ops->intersect) return not_offered(diag);
+    const char *differs = umbeli_shape_mismatch(&into->shape, &with->shape);
+    if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    return into->ops->intersect(into, with, diag);
+}
+
+umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, bool *yes,
+                          umbel_diag *diag) {
+    if (!part->ops->unite) return not_offered(diag);
+    const char *differs = umbeli_shape_mismatch(&part->shape, &whole->shape);
+    if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    *yes = umbeli_bits_subset(part->data, whole->data, part->data_len);
+    return UMBEL_OK;
+}
+
+bool umbel_equal(const umbel_filter *a, const umbel_filter *b) {
+    return !umbeli_shape_mismatch(&a->shape, &b->shape) && a->data_len == b->data_len &&
+           memcmp(a->data, b->data, (size_t)a->data_len) == 0;
+}
+
+bool umbel_is_empty(const umbel_filter *filter) {
+    return umbeli_bits_none(filter->data, filter->data_len);
+}
+
+umbel_err umbel_clear(umbel_filter *filter) {
+    if (filter->frozen) return UMBEL_EFROZEN;
+    memset(filter->data, 0, (size_t)filter->data_len);
+    atomic_store_explicit(&filter->keys_added, 0, memory_order_relaxed);
+    return UMBEL_OK;
+}
+
+umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag) {
+    if (filter->frozen) return frozen(diag);
+    if (!filter->ops->fold) return not_offered(diag);
+    if (!(fpr > 0 && fpr < 1)) return umbeli_fail(diag, UMBEL_EINVAL, "fpr: not between 0 and 1");
+    return filter->ops->fold(filter, fpr, diag);
+}
+
+umbel_err umbel_set_treatment(umbel_filter *filter, const umbel_treatment *treatment,
+                              umbel_diag *diag) {
+    const char *wrong = umbeli_treatment_wrong(treatment);
+    if (wrong) return umbeli_fail(diag, UMBEL_EINVAL, wrong);
+    filter->treatment = *treatment;
+    return UMBEL_OK;
+}
+
+void umbel_get_treatment(const umbel_filter *filter, umbel_treatment *treatment) {
+    *treatment = filter->treatment;
+}
+
+umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
+                         umbel_diag *diag) {
+    if (value) return umbeli_meta_set(filter, name, strlen(name), value, strlen(value), diag);
+    umbeli_meta_remove(filter, name);
+    return UMBEL_OK;
+}
+
+bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name, const char **value) {
+    if (i >= filter->meta_count) return false;
+    *name = filter->meta[i].name;
+    *value = filter->meta[i].value;
+    return true;
+}

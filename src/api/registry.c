@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/registry.h"
+
+#include "core/diag.h"
+
+const umbeli_codec *const umbeli_codecs[] = {
+    &umbeli_codec_native,
+    NULL,
+};
+
+const umbeli_codec *umbeli_codec_by_id(umbel_format id) {
+    for (const umbeli_codec *const *codec = umbeli_codecs; *codec; codec++) {
+        if ((*codec)->id == id) return *codec;
+    }
+    return NULL;
+}
+
+const umbeli_codec *umbeli_codec_for(umbel_format format, const void *bytes, size_t len,
+                                     umbel_diag *diag) {
+    if (format != UMBEL_FMT_ANY) {
+        const umbeli_codec *codec = umbeli_codec_by_id(format);
+        if (!codec) umbeli_fail(diag, UMBEL_EINVAL, "format: no such format");
+        return codec;
+    }
+    for (const umbeli_codec *const *codec = umbeli_codecs; *codec; codec++) {
+        if ((*codec)->recognise && (*codec)->recognise(bytes, len)) return *codec;
+    }
+    umbeli_fail(diag, UMBEL_EINVAL, "format: not recognised, so it must be named");
+    return NULL;
+}
+
+umbel_err umbeli_codec_holding(const umbel_filter *f, umbel_format format, const umbeli_codec **out,
+                               umbel_diag *diag) {
+    const umbeli_codec *codec = umbeli_codec_by_id(format);
+    if (!codec) return umbeli_fail(diag, UMBEL_EINVAL, "format: no such format");
+    if (codec->size(f) == 0) {
+        return umbeli_fail(diag, UMBEL_EMISMATCH,
+                           "the format hashes keys otherwise: build it anew from the keys");
+    }
+    *out = codec;
+    return UMBEL_OK;
+}
