@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench.h - the parts of umbel-bench
+ *
+ * Every figure is the median of several repetitions, and candidates take turns within each
+ * repetition: on a shared machine only ratios from one run mean anything.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "umbel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- sample.c: keys and time ---- */
+
+/* n distinct random 64-bit keys; another `stream` gives keys that are in no other stream. */
+uint64_t *keys_new(size_t n, uint64_t stream);
+double now_ns(void);
+double median(double *values, size_t n);
+
+/* ---- floor.c: what the memory allows ---- */
+
+/* The prefetch ring of a look-up, and one byte of the line instead of the bit test: one random
+ * cache line a key.  By key, the same hash comes before it. */
+uint64_t floor_by_hash(const uint8_t *lines, uint64_t nlines, const uint64_t *hashes, size_t n);
+uint64_t floor_by_key(const uint8_t *lines, uint64_t nlines, const umbel_key *keys, size_t n);
+
+/* ---- peers: other people's filters over 8-byte keys ---- */
+
+typedef struct peer {
+    const char *name;
+    void *(*build)(const uint64_t *keys, size_t n, double bits_per_key);
+    size_t (*count)(void *filter, const uint64_t *keys, size_t n); /* how many are found */
+    void (*end)(void *filter);
+} peer;
+
+extern const peer peer_leveldb, peer_libbloom;
+
+/* ---- report.c: what was seen, as a table or as JSON ---- */
+
+/* One figure of one candidate at one number of keys; unit "ns" a key, or "%". */
+void report_figure(const char *what, const char *who, size_t keys, double value, const char *unit);
+/* A ratio that the project sets itself, with what was seen. */
+void report_bar(const char *what, double seen, const char *relation, double bar);
+void report_print(bool json);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
