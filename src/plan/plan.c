@@ -19,28 +19,26 @@ static const umbeli_model *model_of(umbel_kind kind) {
     return NULL;
 }
 
-/* Bytes that a classic filter needs for what `plan`, solved, promises; 0: it cannot. */
-static uint64_t classic_bytes(const umbel_plan *plan, uint32_t hashes) {
-    umbel_plan classic = {.keys = plan->keys, .fpr = plan->fpr, .hashes = hashes};
-    return umbeli_model_solve(&umbeli_model_classic, &classic) ? 0 : classic.bytes;
+/* The bytes that a kind needs for keys and fpr of a solved plan; 0: it cannot. */
+static uint64_t price(const umbeli_model *model, const umbel_plan *promise, uint32_t hashes) {
+    umbel_plan plan = {.keys = promise->keys, .fpr = promise->fpr, .hashes = hashes};
+    return umbeli_model_solve(model, &plan) ? 0 : plan.bytes;
 }
 
-/* Blocked is several times faster, and worth a quarter more memory but not more than that. */
+/* Blocked is several times faster: worth a quarter more memory, but not more than that.  Where
+ * only one of the two can do it, that one is chosen. */
 static umbel_err solve_auto(umbel_plan *plan) {
     umbel_plan blocked = *plan, classic = *plan;
-    bool blocked_fails = umbeli_model_solve(&umbeli_model_blocked, &blocked) != UMBEL_OK;
-    umbel_err err = umbeli_model_solve(&umbeli_model_classic, &classic);
-    bool small = false;
-    if (!blocked_fails) {
-        uint64_t least = classic_bytes(&blocked, plan->hashes);
-        small = least == 0 || blocked.bytes / 5 <= least / 4;
+    umbel_err blocked_err = umbeli_model_solve(&umbeli_model_blocked, &blocked);
+    umbel_err classic_err = umbeli_model_solve(&umbeli_model_classic, &classic);
+    bool fast = false;
+    if (!blocked_err) {
+        double fast_price = (double)price(&umbeli_model_blocked, &blocked, plan->hashes);
+        double small_price = (double)price(&umbeli_model_classic, &blocked, plan->hashes);
+        fast = classic_err || fast_price <= 1.25 * small_price;
     }
-    if (!blocked_fails && (small || err)) {
-        *plan = blocked;
-        return UMBEL_OK;
-    }
-    *plan = classic;
-    return err;
+    *plan = fast ? blocked : classic;
+    return fast ? UMBEL_OK : classic_err;
 }
 
 static umbel_err solve(umbel_plan *plan) {

@@ -68,7 +68,8 @@ const umbeli_model umbeli_model_classic = {
     .collision = 0x1p-128,
     .hashes = best_hashes,
     .rate = model_rate,
-    .too_large = "this would take 2^63 bits or more: plan for fewer keys, a higher fpr or fewer bytes",
+    .too_large = "this would take 2^63 bits or more: plan for fewer keys, a higher fpr or fewer "
+                 "bytes",
     .too_small = "the smallest classic filter has 64 bytes",
     .beyond = "a classic filter needs more than that: give it more bytes, fewer keys or a higher "
               "fpr, or leave one of them out to learn what would do",
