@@ -90,6 +90,11 @@ static double model_rate(uint64_t bytes, uint32_t hashes, uint64_t keys) {
     return umbeli_blocked_rate(bytes / BLOCK_BYTES, keys);
 }
 
+/* Keys whose 64-bit hash is that of an added one. */
+static double model_floor(uint64_t keys) {
+    return (double)keys / (HALF_VALUES * HALF_VALUES);
+}
+
 /* Large filters have a multiple of 64 blocks, so that they can be folded to half six times. */
 const umbeli_model umbeli_model_blocked = {
     .id = UMBEL_BLOCKED,
@@ -99,9 +104,9 @@ const umbeli_model umbeli_model_blocked = {
     .step = FOLD_STEP,
     .hashes_least = 8,
     .hashes_most = 8,
-    .collision = 0x1p-64,
     .hashes = eight,
     .rate = model_rate,
+    .floor = model_floor,
     .too_large = "a blocked filter ends just below 128 GiB: a classic one does not, or plan for "
                  "fewer keys, a higher fpr or fewer bytes",
     .too_small = "the smallest blocked filter has 32 bytes",

@@ -30,7 +30,7 @@ double umbeli_classic_rate(uint64_t bits, uint32_t hashes, uint64_t keys) {
     double p = -expm1(log_clear);
     double excess = 0.5 * k * (k - 1.0) * spread(probes / m, exp(log_clear)) / (m * p * p);
     double rate = exp(k * log(p) + excess);
-    return rate < 1.0 ? rate : 1.0;
+    return fmin(rate, 1.0);
 }
 
 uint32_t umbeli_classic_hashes(uint64_t bits, uint64_t keys) {
@@ -53,10 +53,16 @@ static uint32_t best_hashes(uint64_t bytes, uint64_t keys) {
     return umbeli_classic_hashes(bytes * 8, keys);
 }
 
+/* The native scheme draws all probes from two 64-bit words, a start and a step.  One step in 2^64
+ * leads nowhere, so that one set bit is as good as k; keys that share a step with an added one
+ * follow its probes.  Together that is below 2^-64 wherever it could be told from the rest. */
+static double model_floor(uint64_t keys) {
+    (void)keys;
+    return 0x1p-64;
+}
+
 static double model_rate(uint64_t bytes, uint32_t hashes, uint64_t keys) {
-    double rate = umbeli_classic_rate(bytes * 8, hashes, keys) +
-                  (double)keys * umbeli_model_classic.collision;
-    return rate < 1.0 ? rate : 1.0;
+    return fmin(umbeli_classic_rate(bytes * 8, hashes, keys) + model_floor(keys), 1.0);
 }
 
 const umbeli_model umbeli_model_classic = {
@@ -65,9 +71,9 @@ const umbeli_model umbeli_model_classic = {
     .units = ((UINT64_C(1) << 63) - 512) / 512,
     .hashes_least = 1,
     .hashes_most = MAX_HASHES,
-    .collision = 0x1p-128,
     .hashes = best_hashes,
     .rate = model_rate,
+    .floor = model_floor,
     .too_large = "this would take 2^63 bits or more: plan for fewer keys, a higher fpr or fewer "
                  "bytes",
     .too_small = "the smallest classic filter has 64 bytes",

@@ -20,14 +20,14 @@ typedef struct umbeli_model {
 
     uint32_t hashes_least, hashes_most; /* probes a key that may be asked for */
 
-    double collision; /* the chance that the hashes of two keys agree in all their bits: what no
-                         size can mend */
-
     /* The probes a key with the least rate. */
     uint32_t (*hashes)(uint64_t bytes, uint64_t keys);
 
     /* Never rises with bytes (hashes being the best or fixed) and never falls with keys. */
     double (*rate)(uint64_t bytes, uint32_t hashes, uint64_t keys);
+
+    /* What no size gets below, hashes having no more bits than they have; part of rate. */
+    double (*floor)(uint64_t keys);
 
     /* Refusals in this kind's words. */
     const char *too_large, *too_small, *beyond, *bad_hashes;

@@ -10,8 +10,8 @@
 #define WHY_BOUND                                                                                \
     "no filter of any kind can: it takes log2(1/fpr) bits a key; give more bytes, fewer keys or " \
     "a higher fpr"
-#define WHY_COLLISION                                                                          \
-    "the hashes of this kind's keys agree by chance more often than that: ask for a higher fpr"
+#define WHY_FLOOR \
+    "keys of this kind share their hashes by chance more often than that: ask for a higher fpr"
 #define WHY_FULL                                                                          \
     "so few bits for so many keys would all be set and every answer yes: give more bytes or " \
     "fewer keys"
@@ -94,8 +94,8 @@ static umbel_err solve_bytes(const umbeli_model *model, umbel_plan *plan) {
     double most = (double)model->units * (double)model->unit * 8.0;
     if (umbeli_bound_bits(plan->keys, plan->fpr) > most)
         return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
-    if (plan->fpr <= (double)plan->keys * model->collision)
-        return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_COLLISION);
+    if (plan->fpr < model->floor(plan->keys))
+        return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FLOOR);
     if (!least_size(model, plan, &s))
         return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
     return settle(model, plan, plan->keys, s);

@@ -109,16 +109,20 @@ static void bound_or_kind(void **state) {
             UMBEL_PLAN_BEYOND_KIND);
 }
 
-/* No size mends a hash that two keys share. */
-static void below_collisions(void **state) {
+/* No size mends hashes that agree. */
+static void below_floor(void **state) {
     (void)state;
-    refused((umbel_plan){.keys = 1000, .fpr = 1e-36}, UMBEL_PLAN_BEYOND_KIND);
+    refused((umbel_plan){.keys = 1000, .fpr = 5e-20}, UMBEL_PLAN_BEYOND_KIND);
+    refused((umbel_plan){.keys = 1000, .bytes = GIB, .fpr = 5e-20}, UMBEL_PLAN_BEYOND_KIND);
     refused((umbel_plan){.keys = 1, .fpr = DBL_TRUE_MIN}, UMBEL_PLAN_BEYOND_KIND);
     refused((umbel_plan){.kind = UMBEL_BLOCKED, .keys = 1000, .fpr = 1e-17},
             UMBEL_PLAN_BEYOND_KIND);
     umbel_plan ample = {.kind = UMBEL_CLASSIC, .keys = 1, .bytes = GIB};
     assert_int_equal(umbeli_plan_solve(&ample), UMBEL_OK);
-    assert_true(ample.fpr >= 0x1p-128);
+    assert_true(ample.fpr >= 0x1p-64 && ample.fpr < 0x1p-63);
+    umbel_plan least = {.keys = 1000, .fpr = 1e-19};
+    assert_int_equal(umbeli_plan_solve(&least), UMBEL_OK);
+    assert_true(least.bytes < 16384);
 }
 
 static void too_small(void **state) {
@@ -193,7 +197,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(underdetermined), cmocka_unit_test(bad_rates),
         cmocka_unit_test(bad_kinds), cmocka_unit_test(chosen_hashes),
-        cmocka_unit_test(bound_or_kind), cmocka_unit_test(below_collisions),
+        cmocka_unit_test(bound_or_kind), cmocka_unit_test(below_floor),
         cmocka_unit_test(too_small), cmocka_unit_test(too_large),
         cmocka_unit_test(full), cmocka_unit_test(mixtures),
     };
