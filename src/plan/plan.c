@@ -14,8 +14,9 @@ static const umbeli_model *const models[] = {
 };
 
 static const umbeli_model *model_of(umbel_kind kind) {
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         if (models[i]->id == kind) return models[i];
+    }
     return NULL;
 }
 
@@ -44,15 +45,18 @@ static umbel_err solve_auto(umbel_plan *plan) {
 static umbel_err solve(umbel_plan *plan) {
     int given = (plan->keys != 0) + (plan->fpr != 0.0) + (plan->bytes != 0);
     const umbeli_model *model = model_of(plan->kind);
-    if (plan->kind != UMBEL_AUTO && model == NULL)
+    if (plan->kind != UMBEL_AUTO && model == NULL) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BAD_KIND,
                                "no such kind: choose auto, blocked or classic");
-    if (plan->fpr != 0.0 && !(plan->fpr > 0.0 && plan->fpr < 1.0)) /* NaN, too */
+    }
+    if (plan->fpr != 0.0 && !(plan->fpr > 0.0 && plan->fpr < 1.0)) { /* NaN, too */
         return umbeli_plan_say(plan, UMBEL_PLAN_BAD_RATE,
                                "fpr must lie between 0 and 1, as 0.01 does; both ends excluded");
-    if (given < 2)
+    }
+    if (given < 2) {
         return umbeli_plan_say(plan, UMBEL_PLAN_UNDERDETERMINED,
                                "give at least two of keys, fpr and bytes; 0 counts as not given");
+    }
     return model ? umbeli_model_solve(model, plan) : solve_auto(plan);
 }
 

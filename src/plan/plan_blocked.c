@@ -52,8 +52,9 @@ static double loads_rate(double keys, double share) {
         last = weight * block_rate(j, clear);
         mix(&sum, weight, j, clear);
         if (j > mode && last < before && last < sum.yes * negligible &&
-            weight < sum.weight * negligible)
+            weight < sum.weight * negligible) {
             break;
+        }
         weight *= (keys - j) / (j + 1.0) * odds;
         clear *= 31.0 / 32.0;
     }

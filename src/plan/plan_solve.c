@@ -92,12 +92,15 @@ static umbel_err settle(const umbeli_model *model, umbel_plan *plan, uint64_t ke
 static umbel_err solve_bytes(const umbeli_model *model, umbel_plan *plan) {
     size s;
     double most = (double)model->units * (double)model->unit * 8.0;
-    if (umbeli_bound_bits(plan->keys, plan->fpr) > most)
+    if (umbeli_bound_bits(plan->keys, plan->fpr) > most) {
         return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
-    if (plan->fpr < model->floor(plan->keys))
+    }
+    if (plan->fpr < model->floor(plan->keys)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FLOOR);
-    if (!least_size(model, plan, &s))
+    }
+    if (!least_size(model, plan, &s)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
+    }
     return settle(model, plan, plan->keys, s);
 }
 
@@ -106,26 +109,30 @@ static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
     double given = (double)plan->bytes * 8.0;
     uint64_t units = plan->bytes / model->unit;
     uint64_t least_keys = plan->keys != 0 ? plan->keys : 1;
-    if (plan->fpr != 0.0 && given < umbeli_bound_bits(least_keys, plan->fpr))
+    if (plan->fpr != 0.0 && given < umbeli_bound_bits(least_keys, plan->fpr)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BELOW_BOUND, WHY_BOUND);
+    }
     if (units == 0) return umbeli_plan_say(plan, UMBEL_PLAN_TOO_SMALL, model->too_small);
-    if (units > model->units)
+    if (units > model->units) {
         return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
+    }
 
     uint64_t bytes = stepped(model, units, false) * model->unit;
     uint64_t keys = plan->keys != 0 ? plan->keys : most_keys(model, plan, bytes);
     if (keys == 0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
     size s = size_of(model, plan, bytes, keys);
     plan->rate = s.rate;
-    if (plan->fpr != 0.0 && s.rate > plan->fpr)
+    if (plan->fpr != 0.0 && s.rate > plan->fpr) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
+    }
     if (s.rate >= 1.0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FULL);
     return settle(model, plan, keys, s);
 }
 
 umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan) {
     if (plan->hashes != 0 &&
-        (plan->hashes < model->hashes_least || plan->hashes > model->hashes_most))
+        (plan->hashes < model->hashes_least || plan->hashes > model->hashes_most)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BAD_HASHES, model->bad_hashes);
+    }
     return plan->bytes == 0 ? solve_bytes(model, plan) : solve_within(model, plan);
 }

@@ -116,10 +116,13 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
 
 static void edges_and_round_trips(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (size_t j = 0; j < sizeof rates / sizeof *rates; j++)
-            for (size_t k = 0; k < sizeof key_counts / sizeof *key_counts; k++)
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (size_t j = 0; j < sizeof rates / sizeof *rates; j++) {
+            for (size_t k = 0; k < sizeof key_counts / sizeof *key_counts; k++) {
                 check_edges(kinds[i], key_counts[k], rates[j]);
+            }
+        }
+    }
 }
 
 static void more_costs_more(void **state) {

@@ -67,9 +67,10 @@ static double occupancy_rate(size_t m, uint32_t k, uint32_t keys) {
     memset(chance, 0, sizeof chance);
     chance[0] = 1.0;
     for (uint32_t t = 0; t < k * keys; t++) {
-        for (size_t set = m; set > 0; set--)
+        for (size_t set = m; set > 0; set--) {
             chance[set] = (chance[set] * (double)set + chance[set - 1] * (double)(m - set + 1)) /
                           (double)m;
+        }
         chance[0] = 0.0;
     }
     double rate = 0.0;
@@ -120,8 +121,9 @@ static void blocked_references(void **state) {
         {3221225472, 68719476736, 0.017263723999452681}, /* blocks of 1 and of 2 values */
         {4294967232, 100000000000, 0.008185113000277582},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_close(umbeli_blocked_rate(cases[i].nblocks, cases[i].keys), cases[i].rate, 1e-11);
+    }
 }
 
 static void known_rates(void **state) {

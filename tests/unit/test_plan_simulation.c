@@ -130,8 +130,9 @@ static sample classic_simulate(uint64_t bits, uint32_t hashes, uint64_t keys, ui
     for (uint32_t i = 0; i < filters; i++) {
         uint64_t hits = 0;
         memset(bits_set, 0, bits);
-        for (uint64_t j = 0; j < keys * hashes; j++)
+        for (uint64_t j = 0; j < keys * hashes; j++) {
             bits_set[((random64() >> 32) * bits) >> 32] = 1;
+        }
         for (uint32_t j = 0; j < queries; j++) {
             uint32_t k = 0;
             while (k < hashes && bits_set[((random64() >> 32) * bits) >> 32]) k++;
