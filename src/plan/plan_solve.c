@@ -37,20 +37,20 @@ static size size_of(const umbeli_model *model, const umbel_plan *plan, uint64_t 
     return s;
 }
 
-static uint64_t stepped(const umbeli_model *model, uint64_t units, bool up) {
-    if (model->step_from == 0 || units < model->step_from) return units;
-    if (up) units += model->step - 1;
-    return units & ~(model->step - 1);
+/* The largest size of this kind in so many units, in bytes. */
+static uint64_t bytes_within(const umbeli_model *model, uint64_t units) {
+    if (model->step_from != 0 && units >= model->step_from) units &= ~(model->step - 1);
+    return units * model->unit;
 }
 
 /* The least size that holds the promise; false when even the largest does not. */
 static bool least_size(const umbeli_model *model, const umbel_plan *plan, size *out) {
     uint64_t low = 0, high = model->units; /* low is too small, high will do */
-    size best = size_of(model, plan, high * model->unit, plan->keys);
+    size best = size_of(model, plan, bytes_within(model, high), plan->keys);
     if (best.rate > plan->fpr) return false;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        size s = size_of(model, plan, stepped(model, middle, true) * model->unit, plan->keys);
+        size s = size_of(model, plan, bytes_within(model, middle), plan->keys);
         if (s.rate <= plan->fpr) {
             high = middle;
             best = s;
@@ -91,10 +91,6 @@ static umbel_err settle(const umbeli_model *model, umbel_plan *plan, uint64_t ke
 
 static umbel_err solve_bytes(const umbeli_model *model, umbel_plan *plan) {
     size s;
-    double most = (double)model->units * (double)model->unit * 8.0;
-    if (umbeli_bound_bits(plan->keys, plan->fpr) > most) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
-    }
     if (plan->fpr < model->floor(plan->keys)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FLOOR);
     }
@@ -117,7 +113,7 @@ static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
         return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
     }
 
-    uint64_t bytes = stepped(model, units, false) * model->unit;
+    uint64_t bytes = bytes_within(model, units);
     uint64_t keys = plan->keys != 0 ? plan->keys : most_keys(model, plan, bytes);
     if (keys == 0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
     size s = size_of(model, plan, bytes, keys);

@@ -63,18 +63,19 @@ static void published_table(void **state) {
 static double occupancy_rate(size_t m, uint32_t k, uint32_t keys) {
     enum { MOST = 2048 };
     static double chance[MOST + 1];
-    assert_true(m <= MOST);
+    size_t most = k * keys < m ? k * keys : m;
+    assert_true(most <= MOST);
     memset(chance, 0, sizeof chance);
     chance[0] = 1.0;
     for (uint32_t t = 0; t < k * keys; t++) {
-        for (size_t set = m; set > 0; set--) {
+        for (size_t set = most; set > 0; set--) {
             chance[set] = (chance[set] * (double)set + chance[set - 1] * (double)(m - set + 1)) /
                           (double)m;
         }
         chance[0] = 0.0;
     }
     double rate = 0.0;
-    for (size_t set = 0; set <= m; set++) rate += chance[set] * pow((double)set / (double)m, k);
+    for (size_t set = 0; set <= most; set++) rate += chance[set] * pow((double)set / (double)m, k);
     return rate;
 }
 
@@ -89,6 +90,7 @@ static void classic_small(void **state) {
         {512, 1, 10, 1e-9},  {512, 3, 200, 1e-4},   {512, 7, 50, 5e-4},  {512, 7, 10, 2e-3},
         {512, 7, 1, 0.02},   {512, 20, 18, 3e-3},   {512, 35, 10, 0.02}, {512, 64, 5, 0.1},
         {1024, 14, 50, 1e-3}, {2048, 7, 204, 1e-4}, {2048, 2, 700, 1e-5},
+        {131072, 64, 1, 3e-3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t m = cases[i].bits, k = cases[i].hashes, n = cases[i].keys;

@@ -137,7 +137,7 @@ static void too_large(void **state) {
     (void)state;
     const uint64_t most = UINT64_MAX;
     refused((umbel_plan){.keys = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
-    refused((umbel_plan){.keys = most, .fpr = DBL_MIN}, UMBEL_PLAN_TOO_LARGE);
+    refused((umbel_plan){.keys = most, .fpr = 1e-19}, UMBEL_PLAN_TOO_LARGE);
     refused((umbel_plan){.keys = most, .bytes = most}, UMBEL_PLAN_TOO_LARGE);
     refused((umbel_plan){.keys = most, .bytes = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
     refused((umbel_plan){.bytes = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
