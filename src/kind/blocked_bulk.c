@@ -19,9 +19,9 @@
 #include "kind/blocked.h"
 
 enum {
-    PART_BYTES = 256 * 1024, /* what one part should have: half of a second-level cache ... */
-    MAX_PARTS = 1024,        /* ... but no more streams than this */
-    BATCH = 32 * 1024 * 1024,
+    PART_BYTES = 1024 * 1024, /* what one part should have, */
+    MAX_PARTS = 1024,         /* but no more streams than this */
+    BATCH = 16 * 1024 * 1024, /* more would cost fresh memory, less more passes over the filter */
     LINE_HASHES = 8,
 };
 
@@ -38,8 +38,8 @@ typedef struct bulk {
     uint8_t *answers; /* may be NULL for adds */
 
     uint64_t *hashed; /* of the keys, if keys were given */
-    uint64_t *sorted; /* the hashes by part; stretches begin on a line */
-    uint8_t *results; /* the answer to each of `sorted` */
+    uint64_t *sorted; /* the hashes by part; stretches begin on a line, and once a stretch is
+                       * done, its answers, a byte each, lie at its beginning */
     uint64_t *next;   /* [thread][part]: where its next hash goes */
     uint64_t *count;  /* [thread][part]: how many it has there */
     uint64_t *lines;  /* [thread][part][8]: hashes on their way */
@@ -99,13 +99,14 @@ static void do_part(bulk *k, uint32_t part) {
     for (uint32_t t = 0; t < k->threads; t++) {
         size_t i = (size_t)t * k->nparts + part;
         const uint64_t *hashes = k->sorted + k->next[i];
-        uint8_t *results = k->results ? k->results + k->next[i] : NULL;
+        /* In place: the n-th answer never overtakes the hash after it, 8 n bytes on. */
+        uint8_t *answers = k->answers ? (uint8_t *)(k->sorted + k->next[i]) : NULL;
         if (k->adding) {
             uint64_t added =
-                b->kernel->add_ring(b->base.data, b->nblocks, hashes, k->count[i], 0, results);
+                b->kernel->add_ring(b->base.data, b->nblocks, hashes, k->count[i], 0, answers);
             atomic_fetch_add_explicit(&k->added, added, memory_order_relaxed);
         } else {
-            b->kernel->contains_ring(b->base.data, b->nblocks, hashes, k->count[i], 0, results);
+            b->kernel->contains_ring(b->base.data, b->nblocks, hashes, k->count[i], 0, answers);
         }
     }
 }
@@ -126,9 +127,11 @@ static void read_back(void *ctx, uint32_t t) {
     uint64_t *next = k->next + (size_t)t * k->nparts;
     const uint64_t *hashes = k->hashes + s.from;
     uint8_t *answers = k->answers + s.from;
+    const uint8_t *sorted = (const uint8_t *)k->sorted;
+    for (uint32_t part = 0; part < k->nparts; part++) next[part] *= sizeof *k->sorted;
     for (size_t i = 0; i < s.n; i++) {
         uint64_t part = umbeli_block_of(hashes[i], k->b->nblocks) >> k->shift;
-        answers[i] = k->results[next[part]++];
+        answers[i] = sorted[next[part]++];
     }
 }
 
@@ -148,13 +151,12 @@ static bool take_scratch(bulk *k, size_t batch, umbeli_array *scratch) {
     uint64_t streams = (uint64_t)k->threads * k->nparts;
     uint64_t room = batch + streams * LINE_HASHES;
     uint64_t words = streams * (LINE_HASHES + 2) + room + (k->keys ? batch : 0);
-    if (umbeli_array_new(&unlimited, 8 * words + (k->answers ? room : 0), scratch, NULL)) return false;
+    if (umbeli_array_new(&unlimited, words * sizeof *k->sorted, scratch, NULL)) return false;
     k->lines = (uint64_t *)(void *)scratch->data; /* both on lines: the array begins on one, */
     k->sorted = k->lines + streams * LINE_HASHES; /* and streams * 8 hashes are whole lines */
     k->next = k->sorted + room;
     k->count = k->next + streams;
     k->hashed = k->count + streams;
-    k->results = k->answers ? (uint8_t *)(k->hashed + (k->keys ? batch : 0)) : NULL;
     return true;
 }
 

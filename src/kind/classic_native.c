@@ -2,8 +2,9 @@
  *
  * classic_native.c - umbel's own scheme for the classic kind
  *
- * XXH3-128 of the key gives a start and a step.  Probe i is where the i-th value of the sequence
- *     x = low;  x = x * M + high;  x = x * M + high; ...        (mod 2^64)
+ * XXH3-128 of the key gives a start and an odd step.  Probe i is where the i-th value of the
+ * sequence
+ *     x = low;  x = x * M + step;  x = x * M + step; ...        (mod 2^64, step = high | 1)
  * falls when [0, 2^64) is scaled to [0, bits).  All 128 bits take part, so nothing wears thin above
  * 2^32 bits; scaling needs no division; and because of the multiplier the probes of one key do not
  * form an arithmetic progression, which would cost small filters some of their rate.
@@ -15,16 +16,17 @@
 
 enum { SCHEME_NATIVE = 1 };
 
-/* 2^64 divided by the golden ratio, made 5 mod 8: full period for every odd step. */
+/* 2^64 divided by the golden ratio.  It is 5 mod 8, so with an odd step the sequence visits all 2^64
+ * values before it repeats, and no key has all its probes on a few bits. */
 static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
 
 static void positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
     const umbeli_shape *shape = &c->base.shape;
     umbeli_hash128 h = umbeli_xxh3_128(key, len, shape->seed);
-    uint64_t x = h.low;
+    uint64_t x = h.low, step = h.high | 1;
     for (uint32_t i = 0; i < shape->hashes; i++) {
         pos[i] = umbeli_mul_high(x, shape->bits);
-        x = x * multiplier + h.high;
+        x = x * multiplier + step;
     }
 }
 
