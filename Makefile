@@ -1,14 +1,57 @@
 # SPDX-License-Identifier: MIT
 # A short way to the real build, which is CMake's.  Everything is made below build/.
+#
+#   make            the library and the command
+#   make demo       installs what is missing, builds, shows the main job end to end
+#   make check      installs what is missing, builds, runs all tests (JOBS=n: that many at once)
+#   make check-long the tests that take minutes
+#   make bench      measures, beside libbloom and LevelDB
+#   make install    PREFIX and DESTDIR as usual
+#   make format     lays out the C files
+#   make clean
 
 PREFIX ?= /usr/local
-BUILD := build
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+export JOBS
 
-.PHONY: all
-all: $(BUILD)/CMakeCache.txt
-	cmake --build $(BUILD) -j $(JOBS)
+.PHONY: all demo check check-long bench install format clean
 
-# The first time without tests, which need more than the library does.
-$(BUILD)/CMakeCache.txt:
-	cmake -S . -B $(BUILD) -DUMBEL_BUILD_TESTS=OFF
+all: build/CMakeCache.txt
+	cmake --build build -j $(JOBS)
+
+# The first time without tests: they need more than the library does.
+build/CMakeCache.txt:
+	cmake -S . -B build -DUMBEL_BUILD_TESTS=OFF
+
+demo:
+	scripts/setup run
+	$(MAKE) --no-print-directory all
+	UMBEL=$(CURDIR)/build/umbel examples/demo.sh
+
+check:
+	scripts/setup test
+	tests/run
+
+check-long:
+	scripts/setup test
+	tests/run --long
+
+bench:
+	scripts/setup bench
+	cmake -S . -B build/bench -DUMBEL_BUILD_TESTS=OFF -DUMBEL_BUILD_BENCH=ON
+	cmake --build build/bench -j $(JOBS)
+	for program in build/bench/umbel-bench* build/bench/bench/umbel-bench*; do \
+	    [ ! -f "$$program" ] || [ ! -x "$$program" ] || "$$program" $(BENCH_ARGS) || exit 1; \
+	done
+
+install: build/CMakeCache.txt
+	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
+	cmake --build build -j $(JOBS)
+	cmake --install build
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+format:
+	scripts/check-format --fix
+
+clean:
+	rm -rf build

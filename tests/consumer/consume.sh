@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# consume.sh WAY BUILD - installs from the build tree BUILD, moves what was installed elsewhere
+# (nothing in it may know where it was put first), and builds and runs consumer.c against it.
+set -eu
+way=$1
+build=$2
+here=$(cd "$(dirname "$0")" && pwd)
+cc=${CC:-cc}
+
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+cmake --install "$build" --prefix "$tmp/first" >/dev/null
+mv "$tmp/first" "$tmp/moved"
+prefix=$tmp/moved
+libdir=$(dirname "$(find "$prefix" -name libumbel.a)")
+export PKG_CONFIG_PATH="$libdir/pkgconfig"
+
+case $way in
+pkg-config-shared)
+    $cc -std=c11 "$here/consumer.c" -o "$tmp/consumer" $(pkg-config --cflags --libs umbel)
+    readelf -d "$tmp/consumer" | grep -q 'NEEDED.*libumbel\.so\.0'
+    LD_LIBRARY_PATH=$libdir "$tmp/consumer"
+    ;;
+pkg-config-static)
+    $cc -std=c11 -static "$here/consumer.c" -o "$tmp/consumer" \
+        $(pkg-config --static --cflags --libs umbel)
+    "$tmp/consumer"
+    ;;
+cmake)
+    cmake -S "$here" -B "$tmp/build" -DCMAKE_PREFIX_PATH="$prefix" >"$tmp/log" &&
+        cmake --build "$tmp/build" >>"$tmp/log" || { cat "$tmp/log"; exit 1; }
+    readelf -d "$tmp/build/with_shared" | grep -q 'NEEDED.*libumbel\.so\.0'
+    if readelf -d "$tmp/build/with_static" | grep -q 'NEEDED.*libumbel'; then
+        echo "umbel::static was linked with the shared library"
+        exit 1
+    fi
+    "$tmp/build/with_shared"
+    "$tmp/build/with_static"
+    ;;
+files)
+    # What is installed, and nothing else: one header, libraries, package files.
+    test "$(ls "$prefix/include")" = umbel.h
+    for file in libumbel.a libumbel.so libumbel.so.0 pkgconfig/umbel.pc \
+        cmake/umbel/umbelConfig.cmake cmake/umbel/umbelConfigVersion.cmake; do
+        test -e "$libdir/$file" || { echo "$file is not installed"; exit 1; }
+    done
+    DESTDIR=$tmp/staged cmake --install "$build" >/dev/null
+    find "$tmp/staged" -path '*/include/umbel.h' | grep -q . || {
+        echo "DESTDIR is not respected"
+        exit 1
+    }
+    ;;
+*)
+    echo "consume.sh: no way called '$way'" >&2
+    exit 2
+    ;;
+esac

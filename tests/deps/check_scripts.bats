@@ -1,0 +1,115 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# labels: checks
+# The checks must be able to fail: each rule is broken once, in a small tree made for it.
+
+setup() {
+    root=$BATS_TEST_TMPDIR/tree
+    scripts=$BATS_TEST_DIRNAME/../../scripts
+    mkdir -p "$root"/include "$root"/src/core "$root"/src/kind "$root"/src/codec "$root"/cli
+    put include/umbel.h '#define UMBEL_API __attribute__((visibility("default")))' \
+        'UMBEL_API int umbel_one(int (*f)(void));' \
+        '/* UMBEL_API int umbel_gone(void); */' 'UMBEL_API const char *umbel_two' '    (void);'
+    put src/core/bits.h '#include <stdint.h>'
+    put src/kind/classic.c '#include "core/bits.h"' '#include "umbel.h"'
+    put src/kind/blocked_avx2.c '#include <immintrin.h>'
+    put cli/main.c '#include "args.h"' '#include "umbel.h"'
+    put cli/args.h
+}
+
+# put FILE LINE... - a file of these lines below an SPDX line.
+put() {
+    { echo '/* SPDX-License-Identifier: MIT */'; printf '%s\n' "${@:2}"; } >"$root/$1"
+}
+
+# The layer check must fail and say this.
+breaks() {
+    run "$scripts/check-layers" "$root"
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [ "$(echo "$output" | wc -l)" -eq 1 ]
+    [[ $output == *"$1"* ]]
+}
+
+@test "layers: a tree that keeps the rules passes" {
+    run "$scripts/check-layers" "$root"
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "layers: an include upwards" {
+    put src/core/bits.c '#include "kind/classic.h"'
+    breaks 'src/core/bits.c:2: core may not include "kind/classic.h"'
+}
+
+@test "layers: an include without its layer" {
+    put src/kind/classic.c '#  include "bits.h"'
+    breaks 'src/kind/classic.c:2: "bits.h" is not written from src/'
+}
+
+@test "layers: a folder that is no layer" {
+    mkdir "$root/src/misc"
+    put src/misc/odd.c
+    breaks 'src/misc/odd.c: not in a layer'
+}
+
+@test "layers: the command reaches into the library" {
+    put cli/main.c '#include "core/bits.h"'
+    breaks 'cli/main.c:2: cli may not include "core/bits.h"'
+}
+
+@test "layers: a codec includes another" {
+    put src/codec/native.c 'const umbeli_codec umbeli_codec_native = {0};'
+    put src/codec/other.c '#include "codec/native.h"'
+    breaks 'src/codec/other.c:2: a codec includes another one'
+}
+
+@test "layers: intrinsics outside their kernel" {
+    put src/kind/classic.c '#include <immintrin.h>'
+    breaks 'src/kind/classic.c:2: <immintrin.h> belongs'
+}
+
+@test "layers: a kernel chosen at compile time" {
+    put src/kind/classic.c '#ifdef __AVX2__' '#endif'
+    breaks 'src/kind/classic.c:2: __AVX2__'
+}
+
+@test "layers: one name for two files" {
+    put src/kind/bits.h
+    breaks 'src/kind/bits.h: the same name as src/core/bits.h'
+}
+
+@test "layers: a file called util" {
+    put src/core/util.c
+    breaks 'src/core/util.c: a file called util'
+}
+
+@test "layers: no SPDX line" {
+    echo 'int x;' >"$root/src/core/bits.c"
+    breaks 'src/core/bits.c:1: no SPDX line'
+}
+
+# library CODE - a shared library of this code.
+library() {
+    echo "$1" | gcc -shared -fPIC -fvisibility=hidden -I"$root/include" -x c - -o "$root/lib.so"
+}
+
+@test "symbols: equal sets pass" {
+    library '#include <umbel.h>
+        int umbel_one(int (*f)(void)) { return f(); } const char *umbel_two(void) { return ""; }
+        int umbeli_hidden(void) { return 1; }'
+    run "$scripts/check-symbols" "$root/lib.so" "$root/include/umbel.h"
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == "2 functions"* ]]
+}
+
+@test "symbols: declared but not exported, exported but not declared" {
+    library '#include <umbel.h>
+        int umbel_one(int (*f)(void)) { return f(); } UMBEL_API int umbel_extra = 1;'
+    run "$scripts/check-symbols" "$root/lib.so" "$root/include/umbel.h"
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [ "${lines[0]}" = "umbel_two is declared in the header, but the library does not export it" ]
+    [ "${lines[1]}" = "umbel_extra is exported, but the header does not declare it" ]
+}
