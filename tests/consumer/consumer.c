@@ -23,6 +23,7 @@ int main(void) {
     bool found = umbel_contains(seen, "ada", 3);
     bool lied = umbel_contains(seen, "bob", 3);
     umbel_free(seen);
-    printf("umbel %s: ada %s, bob %s\n", umbel_version(), found ? "in" : "out", lied ? "in" : "out");
+    printf("umbel %s: ada %s, bob %s\n", umbel_version(), found ? "in" : "out",
+           lied ? "in" : "out");
     return found && !lied ? 0 : 1;
 }
