@@ -13,14 +13,21 @@ elseif(NOT LEVELDB_INCLUDE_DIR OR NOT LEVELDB_LIBRARY)
 elseif(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
     add_subdirectory(bench)
 else()
+    # One program for each bench/*.c; LevelDB speaks C++, so what calls it is in bench/*.cc.
     file(GLOB bench_programs CONFIGURE_DEPENDS bench/*.c)
+    file(GLOB bench_peers CONFIGURE_DEPENDS bench/*.cc)
+    if(bench_peers)
+        enable_language(CXX)
+    endif()
     foreach(source ${bench_programs})
         get_filename_component(name ${source} NAME_WE)
-        add_executable(umbel-bench-${name} ${source})
-        umbel_flags(umbel-bench-${name})
-        target_include_directories(umbel-bench-${name} SYSTEM PRIVATE
+        set(name umbel-bench-${name})
+        add_executable(${name} ${source} ${bench_peers})
+        umbel_flags(${name})
+        set_target_properties(${name} PROPERTIES CXX_STANDARD 17)
+        target_include_directories(${name} SYSTEM PRIVATE
             ${LIBBLOOM_INCLUDE_DIR} ${LEVELDB_INCLUDE_DIR} ${XXHASH_INCLUDE_DIR})
-        target_link_libraries(umbel-bench-${name} PRIVATE
+        target_link_libraries(${name} PRIVATE
             umbel_static ${LIBBLOOM_LIBRARY} ${LEVELDB_LIBRARY} Threads::Threads m)
     endforeach()
 endif()

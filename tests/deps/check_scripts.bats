@@ -89,27 +89,31 @@ breaks() {
     breaks 'src/core/bits.c:1: no SPDX line'
 }
 
-# library CODE - a shared library of this code.
-library() {
-    echo "$1" | gcc -shared -fPIC -fvisibility=hidden -I"$root/include" -x c - -o "$root/lib.so"
+# symbols CODE - runs the check on a shared and a static library of this code.
+symbols() {
+    echo "$1" | gcc -c -fPIC -fvisibility=hidden -I"$root/include" -x c - -o "$root/lib.o"
+    gcc -shared "$root/lib.o" -o "$root/lib.so"
+    ar rc "$root/lib.a" "$root/lib.o"
+    run "$scripts/check-symbols" "$root/lib.so" "$root/lib.a" "$root/include/umbel.h"
+    echo "$output"
 }
 
 @test "symbols: equal sets pass" {
-    library '#include <umbel.h>
+    symbols '#include <umbel.h>
         int umbel_one(int (*f)(void)) { return f(); } const char *umbel_two(void) { return ""; }
-        int umbeli_hidden(void) { return 1; }'
-    run "$scripts/check-symbols" "$root/lib.so" "$root/include/umbel.h"
-    echo "$output"
+        int umbeli_hidden(void) { return 1; } static int mine(void) { return umbeli_hidden(); }
+        int umbeli_more(void) { return mine(); }'
     [ "$status" -eq 0 ]
     [[ $output == "2 functions"* ]]
 }
 
-@test "symbols: declared but not exported, exported but not declared" {
-    library '#include <umbel.h>
-        int umbel_one(int (*f)(void)) { return f(); } UMBEL_API int umbel_extra = 1;'
-    run "$scripts/check-symbols" "$root/lib.so" "$root/include/umbel.h"
-    echo "$output"
+@test "symbols: declared but not exported, exported but not declared, without prefix" {
+    symbols '#include <umbel.h>
+        int umbel_one(int (*f)(void)) { return f(); } UMBEL_API int umbel_extra = 1;
+        int stray(void) { return 1; }'
     [ "$status" -eq 1 ]
     [ "${lines[0]}" = "umbel_two is declared in the header, but the library does not export it" ]
     [ "${lines[1]}" = "umbel_extra is exported, but the header does not declare it" ]
+    [ "${lines[2]}" = "stray in the static library does not begin with umbel_ or umbeli_" ]
+    [ "${#lines[@]}" -eq 3 ]
 }
