@@ -21,12 +21,21 @@ install(FILES ${PROJECT_BINARY_DIR}/umbelConfig.cmake ${PROJECT_BINARY_DIR}/umbe
     DESTINATION ${package_dir})
 install(EXPORT umbel-targets NAMESPACE umbel:: DESTINATION ${package_dir})
 
-# Paths relative to the file itself, so that an installed tree may be moved.
-set(pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
-file(RELATIVE_PATH pc_to_prefix ${pc_dir} ${CMAKE_INSTALL_PREFIX})
-file(RELATIVE_PATH pc_to_libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
-file(RELATIVE_PATH pc_to_includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
-configure_file(cmake/umbel.pc.in umbel.pc @ONLY)
+# Written when it is installed: only then is the prefix known (cmake --install --prefix).
+foreach(dir LIBDIR INCLUDEDIR)
+    if(IS_ABSOLUTE "${CMAKE_INSTALL_${dir}}")
+        set(pc_${dir} "${CMAKE_INSTALL_${dir}}")
+    else()
+        set(pc_${dir} "\${prefix}/${CMAKE_INSTALL_${dir}}")
+    endif()
+endforeach()
+install(CODE "
+    set(pc_LIBDIR [[${pc_LIBDIR}]])
+    set(pc_INCLUDEDIR [[${pc_INCLUDEDIR}]])
+    set(PROJECT_VERSION [[${PROJECT_VERSION}]])
+    set(PROJECT_DESCRIPTION [[${PROJECT_DESCRIPTION}]])
+    configure_file([[${PROJECT_SOURCE_DIR}/cmake/umbel.pc.in]] [[${PROJECT_BINARY_DIR}/umbel.pc]]
+        @ONLY)")
 install(FILES ${PROJECT_BINARY_DIR}/umbel.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)

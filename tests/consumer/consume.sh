@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# consume.sh WAY BUILD - installs from the build tree BUILD, moves what was installed elsewhere
-# (nothing in it may know where it was put first), and builds and runs consumer.c against it.
+# consume.sh WAY BUILD - installs from the build tree BUILD, to another place than it was configured
+# for, and builds and runs consumer.c against that.
 set -eu
 way=$1
 build=$2
@@ -10,9 +10,8 @@ cc=${CC:-cc}
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-cmake --install "$build" --prefix "$tmp/first" >/dev/null
-mv "$tmp/first" "$tmp/moved"
-prefix=$tmp/moved
+prefix=$tmp/installed
+cmake --install "$build" --prefix "$prefix" >/dev/null
 libdir=$(dirname "$(find "$prefix" -name libumbel.a)")
 export PKG_CONFIG_PATH="$libdir/pkgconfig"
 
