@@ -24,7 +24,8 @@ static void must(umbel_err e, const char *what) {
 
 static umbel_filter *filter_of(umbel_kind kind, size_t n, double bits_per_key, uint32_t threads) {
     umbel_filter *f = NULL;
-    umbel_params params = {.kind = kind, .keys = n, .bytes = (uint64_t)((double)n * bits_per_key / 8)};
+    umbel_params params = {
+        .kind = kind, .keys = n, .bytes = (uint64_t)((double)n * bits_per_key / 8)};
     must(umbel_create(&params, &(umbel_opts){.threads = threads}, &f, NULL), "create");
     return f;
 }
@@ -72,7 +73,8 @@ static void by_many(const subject *s) {
 
 static void by_one(const subject *s) {
     uint64_t found = 0;
-    for (size_t i = 0; i < s->n; i++) found += umbel_contains(s->f, s->keys[i].data, s->keys[i].len);
+    for (size_t i = 0; i < s->n; i++)
+        found += umbel_contains(s->f, s->keys[i].data, s->keys[i].len);
     sink = found;
 }
 
@@ -165,22 +167,22 @@ typedef struct lookup_bars {
 static void lookup_verdict(const lookup_bars *want, const candidate *c) {
     size_t n = want->n;
     if (want->of_floor > 0) {
-        report_bar(label("contains_hashes: share of the floor", n),
-                   c[FLOOR_HASH].ns / c[HASHES].ns, ">=", want->of_floor);
+        report_bar(label("contains_hashes: share of the floor", n), c[FLOOR_HASH].ns / c[HASHES].ns,
+                   ">=", want->of_floor);
         report_bar(label("contains_many: share of the floor", n), c[FLOOR_KEY].ns / c[KEYS].ns,
                    ">=", want->of_floor);
     }
     if (want->times_leveldb > 0) {
-        report_bar(label("contains_hashes: times LevelDB", n), c[LEVELDB].ns / c[HASHES].ns, ">=",
-                   want->times_leveldb);
+        report_bar(label("contains_hashes: times LevelDB", n), c[LEVELDB].ns / c[HASHES].ns,
+                   ">=", want->times_leveldb);
     }
     if (want->times_libbloom > 0) {
         report_bar(label("contains_hashes: times libbloom", n), c[LIBBLOOM].ns / c[HASHES].ns,
                    ">=", want->times_libbloom);
     }
     if (want->once_times_leveldb > 0) {
-        report_bar(label("contains_hash: times LevelDB", n), c[LEVELDB].ns / c[ONE_HASH].ns, ">=",
-                   want->once_times_leveldb);
+        report_bar(label("contains_hash: times LevelDB", n), c[LEVELDB].ns / c[ONE_HASH].ns,
+                   ">=", want->once_times_leveldb);
     }
 }
 
@@ -202,8 +204,13 @@ static void lookups(const lookup_bars *want) {
     if (!lines || !answers) must(UMBEL_ENOMEM, "look-ups");
     memset(lines, 1, info.bytes);
 
-    subject s = {.f = blocked, .numbers = out, .keys = as_keys(out, asked), .n = asked, .answers = answers,
-                 .lines = lines, .nlines = info.bytes / 32};
+    subject s = {.f = blocked,
+                 .numbers = out,
+                 .keys = as_keys(out, asked),
+                 .n = asked,
+                 .answers = answers,
+                 .lines = lines,
+                 .nlines = info.bytes / 32};
     candidate c[] = {
         [FLOOR_HASH] = {.who = "floor, hash to line", .run = floor_hash, .s = s},
         [HASHES] = {.who = "umbel contains_hashes", .run = by_hash_ring, .s = s},
@@ -245,10 +252,10 @@ static void adds(size_t n, double times_leveldb) {
     c[2].s.peer = &peer_leveldb;
     c[3].s.peer = &peer_libbloom;
     race("add", n, c, sizeof c / sizeof c[0]);
-    report_bar(label("add_hashes: times LevelDB CreateFilter", n), c[2].ns / c[0].ns, ">=",
-               times_leveldb);
-    report_bar(label("add_many: times LevelDB CreateFilter", n), c[2].ns / c[1].ns, ">=",
-               times_leveldb);
+    report_bar(label("add_hashes: times LevelDB CreateFilter", n), c[2].ns / c[0].ns,
+               ">=", times_leveldb);
+    report_bar(label("add_many: times LevelDB CreateFilter", n), c[2].ns / c[1].ns,
+               ">=", times_leveldb);
     umbel_free(c[0].s.target);
     free(keys);
     free(in);
@@ -259,7 +266,8 @@ static void bulk(size_t n) {
     uint8_t *answers = malloc(n);
     if (!answers) must(UMBEL_ENOMEM, "answers");
     memset(answers, 0, n);
-    umbel_filter *one = filter_of(UMBEL_BLOCKED, n, 10, 1), *two = filter_of(UMBEL_BLOCKED, n, 10, 2);
+    umbel_filter *one = filter_of(UMBEL_BLOCKED, n, 10, 1),
+                 *two = filter_of(UMBEL_BLOCKED, n, 10, 2);
     subject s = {.numbers = in, .n = n, .answers = answers};
     candidate c[] = {
         {.who = "add, ring", .run = add_ring, .s = s},
@@ -314,17 +322,22 @@ static void rate(umbel_kind kind, size_t n, double bits_per_key, double bar) {
 int main(int argc, char **argv) {
     bool json = false, quick = false;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0) json = true;
-        else if (strcmp(argv[i], "--quick") == 0) quick = true;
-        else if (strcmp(argv[i], "--reps") == 0 && i + 1 < argc) reps = strtoul(argv[++i], NULL, 10);
+        if (strcmp(argv[i], "--json") == 0)
+            json = true;
+        else if (strcmp(argv[i], "--quick") == 0)
+            quick = true;
+        else if (strcmp(argv[i], "--reps") == 0 && i + 1 < argc)
+            reps = strtoul(argv[++i], NULL, 10);
         else {
             fprintf(stderr, "usage: umbel-bench [--json] [--quick] [--reps N]\n");
             return 2;
         }
     }
     if (reps < 1 || reps > MAX_REPS) reps = 5;
-    static const lookup_bars rows[] = {
-        {100000, 0, 0, 0, 8}, {1000000, 0.85, 10, 0, 0}, {10000000, 0.8, 0, 0, 0}, {100000000, 0.9, 10, 15, 0}};
+    static const lookup_bars rows[] = {{100000, 0, 0, 0, 8},
+                                       {1000000, 0.85, 10, 0, 0},
+                                       {10000000, 0.8, 0, 0, 0},
+                                       {100000000, 0.9, 10, 15, 0}};
     size_t nrows = sizeof rows / sizeof rows[0];
     for (size_t i = 0; i < (quick ? nrows - 1 : nrows); i++) lookups(&rows[i]);
     adds(1000000, 8);

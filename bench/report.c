@@ -53,13 +53,15 @@ static void print_json(void) {
     printf("{\n  \"figures\": [\n");
     for (size_t i = 0; i < nfigures; i++) {
         const figure *f = &figures[i];
-        printf("    {\"what\": \"%s\", \"who\": \"%s\", \"keys\": %zu, \"value\": %.4f, \"unit\": \"%s\"}%s\n",
+        printf("    {\"what\": \"%s\", \"who\": \"%s\", \"keys\": %zu, \"value\": %.4f, \"unit\": "
+               "\"%s\"}%s\n",
                f->what, f->who, f->keys, f->value, f->unit, i + 1 < nfigures ? "," : "");
     }
     printf("  ],\n  \"bars\": [\n");
     for (size_t i = 0; i < nbars; i++) {
         const bar *b = &bars[i];
-        printf("    {\"what\": \"%s\", \"seen\": %.4f, \"relation\": \"%s\", \"bar\": %.4f, \"reached\": %s}%s\n",
+        printf("    {\"what\": \"%s\", \"seen\": %.4f, \"relation\": \"%s\", \"bar\": %.4f, "
+               "\"reached\": %s}%s\n",
                b->what, b->seen, b->relation, b->wanted, reached(b) ? "true" : "false",
                i + 1 < nbars ? "," : "");
     }

@@ -88,7 +88,7 @@ typedef enum umbel_format {
  * filter of just that size without a promise (classic then needs hashes). */
 typedef struct umbel_params {
     umbel_kind kind;
-    umbel_format format; /* 0, NATIVE: umbel's hashing; another: hash and size as that system does */
+    umbel_format format; /* 0, NATIVE: umbel's hashing; others: hash and size as that system     */
     uint64_t keys;       /* keys expected                                                        */
     double fpr;          /* promised false-positive rate once they are in, in (0,1)              */
     uint64_t bytes;      /* memory for the bits, at most                                         */
@@ -151,7 +151,7 @@ typedef struct umbel_info {
 UMBEL_API umbel_err umbel_create(const umbel_params *params, const umbel_opts *opts,
                                  umbel_filter **out, umbel_diag *diag);
 
-/* A mutable filter equal to this one, with its metadata, under the same allocator; of a view, too. */
+/* A mutable filter equal to this one, with its metadata, under the same allocator. */
 UMBEL_API umbel_err umbel_copy(const umbel_filter *filter, umbel_filter **out);
 
 /* Ends a filter; NULL is fine. */

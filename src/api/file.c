@@ -38,7 +38,8 @@ static umbel_err map_fd(int fd, mapping *m, umbel_diag *diag) {
 static umbel_err map_path(const char *path, mapping *m, umbel_diag *diag) {
     int saved = errno;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
-    umbel_err e = fd < 0 ? umbeli_fail_sys(diag, errno, "cannot open the file") : map_fd(fd, m, diag);
+    umbel_err e =
+        fd < 0 ? umbeli_fail_sys(diag, errno, "cannot open the file") : map_fd(fd, m, diag);
     if (fd >= 0) close(fd);
     errno = saved;
     return e;

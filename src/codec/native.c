@@ -123,7 +123,8 @@ static umbel_err check_treatment(const uint8_t *bytes, umbel_treatment *t, umbel
         .field = umbeli_load_le32(bytes + 84),
         .delimiter = bytes[88],
     };
-    if (flags & ~(uint32_t)(TRIM | LOWER | UPPER)) return unknown(diag, 80, "treatment: unknown flag");
+    if (flags & ~(uint32_t)(TRIM | LOWER | UPPER))
+        return unknown(diag, 80, "treatment: unknown flag");
     const char *wrong = umbeli_treatment_wrong(t);
     return wrong ? bad(diag, 80, wrong) : UMBEL_OK;
 }
@@ -156,7 +157,8 @@ static umbel_err check_fields(const uint8_t *bytes, size_t len, header *h, umbel
     if (piece != PIECE) return unknown(diag, 112, "piece length: not 1 MiB");
     if (own) return unknown(diag, 116, "parameters: this kind has none");
     if (umbeli_load_le32(bytes + 124)) return bad(diag, 124, "bytes 124 to 127: not 0");
-    if (h->meta_len > h->header_len - FIXED - 8) return bad(diag, 120, "metadata: beyond the header");
+    if (h->meta_len > h->header_len - FIXED - 8)
+        return bad(diag, 120, "metadata: beyond the header");
     if (h->header_len != (FIXED + h->meta_len + 7) / 8 * 8 + 8) {
         return bad(diag, 12, "header length: disagrees with the metadata");
     }
@@ -219,7 +221,8 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     const umbeli_kind *kind = umbeli_kind_by_id(h.shape.kind);
     if (!kind) return unknown(diag, 16, "kind: not known here");
     umbel_filter *f = NULL;
-    e = kind->restore(&h.shape, h.payload_len, how == UMBELI_COPY ? NULL : payload, memory, &f, diag);
+    e = kind->restore(&h.shape, h.payload_len, how == UMBELI_COPY ? NULL : payload, memory, &f,
+                      diag);
     if (e) {
         if (diag) diag->offset = 16;
         return e;

@@ -48,7 +48,8 @@ typedef struct umbeli_ops {
     umbel_err (*unite)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
     umbel_err (*intersect)(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
     umbel_err (*fold)(umbel_filter *f, double fpr, umbel_diag *diag);
-    void (*measure)(const umbel_filter *f, umbel_info *info); /* bits_set, keys_estimated, fpr_now */
+    void (*measure)(const umbel_filter *f,
+                    umbel_info *info); /* bits_set, keys_estimated, fpr_now */
 } umbeli_ops;
 
 typedef struct umbeli_meta_entry {
@@ -66,7 +67,7 @@ struct umbel_filter {
     bool concurrent;
 
     umbeli_memory memory;
-    umbeli_array array;             /* what `data` points into; empty for a view */
+    umbeli_array array;                        /* what `data` points into; empty for a view */
     void (*release)(void *ground, size_t len); /* ends what a view lies on, or NULL */
     void *ground;
     size_t ground_len;

@@ -46,7 +46,8 @@ static umbel_err make_room(umbel_filter *f, umbel_diag *diag) {
 umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, const char *value,
                           size_t value_len, umbel_diag *diag) {
     if (name_len == 0 || name_len > NAME_MAX_BYTES || memchr(name, 0, name_len)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "a metadata name has 1 to 255 bytes, none of them NUL");
+        return umbeli_fail(diag, UMBEL_EINVAL,
+                           "a metadata name has 1 to 255 bytes, none of them NUL");
     }
     if (value_len && memchr(value, 0, value_len)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "a metadata value holds a NUL byte");

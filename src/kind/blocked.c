@@ -47,7 +47,8 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
                              umbel_filter **out, umbel_diag *diag) {
     uint64_t nblocks = shape.bits / BLOCK_BITS;
     if (nblocks == 0 || nblocks > UINT32_MAX || shape.bits % BLOCK_BITS) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bits: a blocked filter has 1 to 2^32-1 blocks of 256");
+        return umbeli_fail(diag, UMBEL_EINVAL,
+                           "bits: a blocked filter has 1 to 2^32-1 blocks of 256");
     }
     shape.kind = UMBEL_BLOCKED;
     shape.format = scheme->format;
@@ -105,7 +106,8 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->bits / 8 != data_len) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
     }
-    umbel_err e = umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, false, memory, out, diag);
+    umbel_err e =
+        umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, false, memory, out, diag);
     return e == UMBEL_EINVAL ? UMBEL_ECORRUPT : e;
 }
 

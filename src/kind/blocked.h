@@ -40,8 +40,8 @@ typedef struct umbeli_blocked_kernel {
     const char *name;
     uint32_t needs; /* umbeli_cpu bits */
     const umbeli_ops *ops;
-    void (*contains_plain)(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
-                           uint8_t *hit);
+    void (*contains_plain)(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
+                           size_t n, uint8_t *hit);
     void (*contains_ring)(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
                           size_t ahead, uint8_t *hit);
     uint64_t (*add_plain)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,

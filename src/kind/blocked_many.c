@@ -12,8 +12,8 @@
 #include "kind/blocked.h"
 
 enum {
-    PLAIN_BELOW = 256 * 1024,       /* half of a usual second-level cache */
-    BULK_ABOVE = 32 * 1024 * 1024,  /* a usual last-level cache */
+    PLAIN_BELOW = 256 * 1024,      /* half of a usual second-level cache */
+    BULK_ABOVE = 32 * 1024 * 1024, /* a usual last-level cache */
     BULK_KEYS = 1024 * 1024,
     HASHED_AT_ONCE = 256,
 };
@@ -133,7 +133,8 @@ umbel_err umbeli_blocked_add_many(umbel_filter *f, const umbel_key *keys, size_t
             if (f->data_len <= PLAIN_BELOW) {
                 added += b->kernel->add_plain(f->data, b->nblocks, w.hashes, w.now, was_new);
             } else {
-                added += b->kernel->add_ring(f->data, b->nblocks, w.hashes, w.now, w.ahead, was_new);
+                added +=
+                    b->kernel->add_ring(f->data, b->nblocks, w.hashes, w.now, w.ahead, was_new);
             }
             if (was_new) was_new += w.now;
         }

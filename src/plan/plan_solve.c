@@ -7,12 +7,12 @@
 #include "plan/plan.h"
 #include "plan/plan_model.h"
 
-#define WHY_BOUND                                                                                \
+#define WHY_BOUND                                                                                 \
     "no filter of any kind can: it takes log2(1/fpr) bits a key; give more bytes, fewer keys or " \
     "a higher fpr"
 #define WHY_FLOOR \
     "keys of this kind share their hashes by chance more often than that: ask for a higher fpr"
-#define WHY_FULL                                                                          \
+#define WHY_FULL                                                                              \
     "so few bits for so many keys would all be set and every answer yes: give more bytes or " \
     "fewer keys"
 
