@@ -16,10 +16,9 @@ struct filter {
 };
 
 void *build(const uint64_t *keys, size_t n, double bits_per_key) {
-    auto f = new filter{
-        std::unique_ptr<const leveldb::FilterPolicy>(
-            leveldb::NewBloomFilterPolicy(static_cast<int>(bits_per_key))),
-        {}};
+    auto f = new filter{std::unique_ptr<const leveldb::FilterPolicy>(
+                            leveldb::NewBloomFilterPolicy(static_cast<int>(bits_per_key))),
+                        {}};
     std::vector<leveldb::Slice> slices;
     slices.reserve(n);
     for (size_t i = 0; i < n; i++) slices.emplace_back(reinterpret_cast<const char *>(&keys[i]), 8);
@@ -41,6 +40,6 @@ void end(void *p) {
     delete static_cast<filter *>(p);
 }
 
-}  // namespace
+} // namespace
 
 extern "C" const peer peer_leveldb = {"LevelDB", build, count, end};

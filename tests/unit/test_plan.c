@@ -109,7 +109,9 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
 
     umbel_plan most = solved((umbel_plan){.kind = plan.kind, .fpr = fpr, .bytes = plan.bytes});
     assert_true(most.keys >= keys);
-    umbel_plan one_more = {.kind = plan.kind, .fpr = fpr, .bytes = plan.bytes,
+    umbel_plan one_more = {.kind = plan.kind,
+                           .fpr = fpr,
+                           .bytes = plan.bytes,
                            .keys = most.keys + 1 + most.keys / 1000000000000};
     assert_int_equal(umbeli_plan_solve(&one_more), UMBEL_EINVAL);
 }
@@ -217,9 +219,12 @@ static void auto_rule(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_billion_urls), cmocka_unit_test(textbook_formulas),
-        cmocka_unit_test(edges_and_round_trips), cmocka_unit_test(more_costs_more),
-        cmocka_unit_test(rounding), cmocka_unit_test(auto_rule),
+        cmocka_unit_test(two_billion_urls),
+        cmocka_unit_test(textbook_formulas),
+        cmocka_unit_test(edges_and_round_trips),
+        cmocka_unit_test(more_costs_more),
+        cmocka_unit_test(rounding),
+        cmocka_unit_test(auto_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,10 +36,12 @@ static void published_table(void **state) {
         {6, "4.16", {"0.154", "0.0804", "0.0609", "0.0561", "0.0578", "0.0638"}},
         {7, "4.85", {"0.133", "0.0618", "0.0423", "0.0359", "0.0347", "0.0364"}},
         {8, "5.55", {"0.118", "0.0489", "0.0306", "0.024", "0.0217", "0.0216", "0.0229"}},
-        {9, "6.24", {"0.105", "0.0397", "0.0228", "0.0166", "0.0141", "0.0133", "0.0135",
-                     "0.0145"}},
-        {10, "6.93", {"0.0952", "0.0329", "0.0174", "0.0118", "0.00943", "0.00844", "0.00819",
-                      "0.00846"}},
+        {9,
+         "6.24",
+         {"0.105", "0.0397", "0.0228", "0.0166", "0.0141", "0.0133", "0.0135", "0.0145"}},
+        {10,
+         "6.93",
+         {"0.0952", "0.0329", "0.0174", "0.0118", "0.00943", "0.00844", "0.00819", "0.00846"}},
     };
     const uint64_t keys = 100000000;
     char text[32];
@@ -69,8 +71,8 @@ static double occupancy_rate(size_t m, uint32_t k, uint32_t keys) {
     chance[0] = 1.0;
     for (uint32_t t = 0; t < k * keys; t++) {
         for (size_t set = most; set > 0; set--) {
-            chance[set] = (chance[set] * (double)set + chance[set - 1] * (double)(m - set + 1)) /
-                          (double)m;
+            chance[set] =
+                (chance[set] * (double)set + chance[set - 1] * (double)(m - set + 1)) / (double)m;
         }
         chance[0] = 0.0;
     }
@@ -87,10 +89,9 @@ static void classic_small(void **state) {
         uint32_t bits, hashes, keys;
         double within;
     } cases[] = {
-        {512, 1, 10, 1e-9},  {512, 3, 200, 1e-4},   {512, 7, 50, 5e-4},  {512, 7, 10, 2e-3},
-        {512, 7, 1, 0.02},   {512, 20, 18, 3e-3},   {512, 35, 10, 0.02}, {512, 64, 5, 0.1},
-        {1024, 14, 50, 1e-3}, {2048, 7, 204, 1e-4}, {2048, 2, 700, 1e-5},
-        {131072, 64, 1, 3e-3},
+        {512, 1, 10, 1e-9},   {512, 3, 200, 1e-4},  {512, 7, 50, 5e-4},   {512, 7, 10, 2e-3},
+        {512, 7, 1, 0.02},    {512, 20, 18, 3e-3},  {512, 35, 10, 0.02},  {512, 64, 5, 0.1},
+        {1024, 14, 50, 1e-3}, {2048, 7, 204, 1e-4}, {2048, 2, 700, 1e-5}, {131072, 64, 1, 3e-3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t m = cases[i].bits, k = cases[i].hashes, n = cases[i].keys;
@@ -185,9 +186,9 @@ static void monotone(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_table), cmocka_unit_test(classic_small),
+        cmocka_unit_test(published_table),    cmocka_unit_test(classic_small),
         cmocka_unit_test(blocked_references), cmocka_unit_test(known_rates),
-        cmocka_unit_test(extremes), cmocka_unit_test(monotone),
+        cmocka_unit_test(extremes),           cmocka_unit_test(monotone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static void underdetermined(void **state) {
 
 static void bad_rates(void **state) {
     (void)state;
-    const double rates[] = {1.0,      1.0 + DBL_EPSILON, 2.0,  100.0, -0.01,
+    const double rates[] = {1.0,      1.0 + DBL_EPSILON, 2.0,       100.0, -0.01,
                             -DBL_MIN, HUGE_VAL,          -HUGE_VAL, NAN};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         refused((umbel_plan){.fpr = rates[i]}, UMBEL_PLAN_BAD_RATE);
@@ -105,8 +105,7 @@ static void bound_or_kind(void **state) {
     /* Not one key. */
     refused((umbel_plan){.bytes = 32, .fpr = 1e-78}, UMBEL_PLAN_BELOW_BOUND);
     refused((umbel_plan){.bytes = 64, .fpr = 1e-78}, UMBEL_PLAN_BEYOND_KIND);
-    refused((umbel_plan){.kind = UMBEL_BLOCKED, .bytes = 32, .fpr = 1e-12},
-            UMBEL_PLAN_BEYOND_KIND);
+    refused((umbel_plan){.kind = UMBEL_BLOCKED, .bytes = 32, .fpr = 1e-12}, UMBEL_PLAN_BEYOND_KIND);
 }
 
 /* No size mends hashes that agree. */
@@ -168,11 +167,26 @@ static void full(void **state) {
 /* Every mixture of odd values: answered or refused, always whole, and never for long. */
 static void mixtures(void **state) {
     (void)state;
-    static const uint64_t counts[] = {0, 1, 2, 31, 32, 63, 64, 1000, 262144, UINT32_MAX,
-                                      UINT64_C(1) << 32, UINT64_C(1) << 53, UINT64_C(1) << 60,
-                                      INT64_MAX, UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX};
-    static const double rates[] = {0.0,    DBL_TRUE_MIN, DBL_MIN, 1e-100, 1e-38, 1e-19, 1e-9,
-                                   0.01,   0.5,          0.999,   1.0 - DBL_EPSILON / 2, 1.0};
+    static const uint64_t counts[] = {0,
+                                      1,
+                                      2,
+                                      31,
+                                      32,
+                                      63,
+                                      64,
+                                      1000,
+                                      262144,
+                                      UINT32_MAX,
+                                      UINT64_C(1) << 32,
+                                      UINT64_C(1) << 53,
+                                      UINT64_C(1) << 60,
+                                      INT64_MAX,
+                                      UINT64_C(1) << 63,
+                                      UINT64_MAX - 1,
+                                      UINT64_MAX};
+    static const double rates[] = {
+        0.0,   DBL_TRUE_MIN,          DBL_MIN, 1e-100, 1e-38, 1e-19, 1e-9, 0.01, 0.5,
+        0.999, 1.0 - DBL_EPSILON / 2, 1.0};
     enum { COUNTS = sizeof counts / sizeof *counts, RATES = sizeof rates / sizeof *rates };
     for (size_t i = 0; i < (size_t)COUNTS * COUNTS * RATES * 3 * 2; i++) {
         umbel_plan plan = {.kind = (umbel_kind)(i % 3), .hashes = i / 3 % 2 ? 8 : 0};
@@ -195,11 +209,16 @@ static void mixtures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(underdetermined), cmocka_unit_test(bad_rates),
-        cmocka_unit_test(bad_kinds), cmocka_unit_test(chosen_hashes),
-        cmocka_unit_test(bound_or_kind), cmocka_unit_test(below_floor),
-        cmocka_unit_test(too_small), cmocka_unit_test(too_large),
-        cmocka_unit_test(full), cmocka_unit_test(mixtures),
+        cmocka_unit_test(underdetermined),
+        cmocka_unit_test(bad_rates),
+        cmocka_unit_test(bad_kinds),
+        cmocka_unit_test(chosen_hashes),
+        cmocka_unit_test(bound_or_kind),
+        cmocka_unit_test(below_floor),
+        cmocka_unit_test(too_small),
+        cmocka_unit_test(too_large),
+        cmocka_unit_test(full),
+        cmocka_unit_test(mixtures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,9 +102,9 @@ static void blocked(void **state) {
         uint64_t nblocks, keys;
         uint32_t filters, queries;
     } cases[] = {
-        {1, 20, 4000, 500},     {1, 60, 500, 500},      {3, 100, 2000, 500},
-        {64, 1600, 400, 5000},  {64, 300, 400, 20000},  {1000, 25600, 40, 50000},
-        {1000, 90000, 30, 5000},  {8192, 174763, 30, 60000},
+        {1, 20, 4000, 500},      {1, 60, 500, 500},         {3, 100, 2000, 500},
+        {64, 1600, 400, 5000},   {64, 300, 400, 20000},     {1000, 25600, 40, 50000},
+        {1000, 90000, 30, 5000}, {8192, 174763, 30, 60000},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t nblocks = cases[i].nblocks, keys = cases[i].keys;
@@ -148,12 +148,12 @@ static void classic(void **state) {
     static const struct {
         uint32_t bits, hashes, keys, filters, queries;
     } cases[] = {
-        {512, 3, 100, 4000, 500},    {512, 7, 50, 4000, 1000},    {512, 12, 50, 4000, 1000},
+        {512, 3, 100, 4000, 500},    {512, 7, 50, 4000, 1000},     {512, 12, 50, 4000, 1000},
         {65536, 7, 6554, 30, 60000}, {65536, 1, 45000, 30, 20000}, {1 << 20, 4, 150000, 30, 30000},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sample s = classic_simulate(cases[i].bits, cases[i].hashes, cases[i].keys,
-                                    cases[i].filters, cases[i].queries);
+        sample s = classic_simulate(cases[i].bits, cases[i].hashes, cases[i].keys, cases[i].filters,
+                                    cases[i].queries);
         assert_agrees(&s, umbeli_classic_rate(cases[i].bits, cases[i].hashes, cases[i].keys));
     }
 }
@@ -181,8 +181,10 @@ static void block_classes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocked), cmocka_unit_test(blocked_not_textbook),
-        cmocka_unit_test(classic), cmocka_unit_test(block_classes),
+        cmocka_unit_test(blocked),
+        cmocka_unit_test(blocked_not_textbook),
+        cmocka_unit_test(classic),
+        cmocka_unit_test(block_classes),
     };
     return cmocka_run_group_tests(tests, seed, NULL);
 }
