@@ -170,7 +170,7 @@ UMBEL_API bool umbel_contains(const umbel_filter *filter, const void *key, size_
 
 /* As n calls of umbel_add in order, much faster: memory is fetched ahead, and for a million keys
  * and more in one call a filter beyond the caches is worked through part by part, with scratch
- * memory of at most 16 bytes a key and 512 MiB (without it, slower).  was_new[i], if not NULL,
+ * memory of about 16 bytes a key, 550 MiB at most (without it, slower).  was_new[i], if not NULL,
  * is 1 or 0. */
 UMBEL_API umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n,
                                    uint8_t *was_new);

@@ -33,9 +33,21 @@ typedef struct umbeli_blocked_scheme {
 
 extern const umbeli_blocked_scheme umbeli_blocked_native;
 
+/* Where the bulk path puts hashes: each behind the others of its part, part = block >> shift. */
+typedef struct umbeli_scatter {
+    uint64_t nblocks;
+    unsigned shift;
+    uint64_t *sorted;      /* 64-byte aligned; parts begin and end on lines of 8 hashes */
+    uint64_t *next;        /* of each part: where in sorted its next hash goes */
+    const uint64_t *limit; /* of each part: where it ends */
+    uint64_t *lines;       /* 8 hashes of each part, so that memory is written in whole lines */
+    uint8_t *part_of;      /* the part of each hash, in their order; or NULL */
+} umbeli_scatter;
+
 /* The loops of one instruction set over raw blocks.  `plain` wants the blocks in cache; `ring`
  * prefetches as it goes, up to hashes[n + ahead - 1].  add loops return how many keys were new and
- * fill was_new unless it is NULL. */
+ * fill was_new unless it is NULL.  scatter leaves unfilled lines in `lines`; false when a part
+ * would pass its limit. */
 typedef struct umbeli_blocked_kernel {
     const char *name;
     uint32_t needs; /* umbeli_cpu bits */
@@ -48,10 +60,7 @@ typedef struct umbeli_blocked_kernel {
                           uint8_t *was_new);
     uint64_t (*add_ring)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
                          size_t ahead, uint8_t *was_new);
-    /* Appends each hash to the part it belongs to: part = block >> shift, next[part] counts on.
-     * lines holds 8 hashes for every part, so that memory is written in whole lines. */
-    void (*scatter)(uint64_t nblocks, unsigned shift, const uint64_t *hashes, size_t n,
-                    uint64_t *sorted, uint64_t *next, uint64_t *lines);
+    bool (*scatter)(const umbeli_scatter *to, const uint64_t *hashes, size_t n);
 } umbeli_blocked_kernel;
 
 extern const umbeli_blocked_kernel umbeli_blocked_generic, umbeli_blocked_avx2,

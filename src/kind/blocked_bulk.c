@@ -3,15 +3,18 @@
  * blocked_bulk.c - millions of keys on a filter beyond the caches, without a random access each
  *
  * The hashes are sorted by block range first, so that each range (a "part") is then worked through
- * while it lies in the cache: count how many hashes each part gets, scatter them there in whole
- * cache lines, do the parts one after the other, and, where answers are wanted, read them back in
- * the order of the keys.  Everything is sequential in memory but for as many streams as there are
- * parts.
+ * while it lies in the cache: scatter the hashes to their parts in whole cache lines, do the parts
+ * one after the other, and, where answers are wanted, read them back in the order of the keys.
+ * Everything is sequential in memory but for as many streams as there are parts.
+ *
+ * Hashes spread evenly, so every part first gets its mean and eight standard deviations of room.
+ * Where that is too little (one key very often, say), they are counted and scattered once more.
  *
  * Threads: each scatters its own slice of the keys into its own stretch of every part, and parts
  * are handed out whole, so no block is ever shared.  Slices follow each other within a part, so
  * keys meet in the order they came: bytes and answers are those of a single thread.
  */
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,29 +23,32 @@
 
 enum {
     PART_BYTES = 1024 * 1024, /* what one part should have, */
-    MAX_PARTS = 1024,         /* but no more streams than this */
-    BATCH = 16 * 1024 * 1024, /* more would cost fresh memory, less more passes over the filter */
+    MAX_PARTS = 256,          /* but no more streams than this: a part's number is a byte */
+    BATCH = 32 * 1024 * 1024, /* more would cost fresh memory, less more passes over the filter */
     LINE_HASHES = 8,
 };
 
 typedef struct bulk {
     const umbeli_blocked *b;
     bool adding;
-    uint32_t threads;
+    uint32_t threads, nparts;
     unsigned shift; /* part = block >> shift */
-    uint32_t nparts;
 
     const umbel_key *keys; /* NULL: hashes were given */
     const uint64_t *hashes;
     size_t n;
-    uint8_t *answers; /* may be NULL for adds */
+    uint8_t *answers; /* may be NULL for adds; holds the part of each key until its answer */
 
+    /* Scratch memory; tables are [thread][part]. */
     uint64_t *hashed; /* of the keys, if keys were given */
-    uint64_t *sorted; /* the hashes by part; stretches begin on a line, and once a stretch is
-                       * done, its answers, a byte each, lie at its beginning */
-    uint64_t *next;   /* [thread][part]: where its next hash goes */
-    uint64_t *count;  /* [thread][part]: how many it has there */
-    uint64_t *lines;  /* [thread][part][8]: hashes on their way */
+    uint64_t *sorted; /* the hashes by part; stretches begin on a line, and once a stretch is done,
+                       * its answers, a byte each, lie at its beginning */
+    uint64_t *start;  /* of a thread's stretch of a part */
+    uint64_t *next;   /* where its next hash goes, in the end where it stops */
+    uint64_t *limit;  /* where it must stop */
+    uint64_t *lines;  /* [8] more: hashes on their way */
+
+    _Atomic bool overflow;
     _Atomic uint32_t next_part;
     _Atomic uint64_t added;
 } bulk;
@@ -57,56 +63,96 @@ static slice slice_of(const bulk *k, uint32_t t) {
     return (slice){from, k->n - from < each ? k->n - from : each};
 }
 
-static void hash_and_count(void *ctx, uint32_t t) {
-    bulk *k = ctx;
-    slice s = slice_of(k, t);
-    const umbeli_blocked *b = k->b;
-    if (k->keys) b->hasher->many(k->keys + s.from, s.n, b->base.shape.seed, k->hashed + s.from);
-    const uint64_t *hashes = k->hashes + s.from;
-    uint64_t *count = k->count + (size_t)t * k->nparts;
-    memset(count, 0, k->nparts * sizeof *count);
-    for (size_t i = 0; i < s.n; i++) count[umbeli_block_of(hashes[i], b->nblocks) >> k->shift]++;
+static uint64_t whole_lines(uint64_t hashes) {
+    return (hashes + LINE_HASHES - 1) / LINE_HASHES * LINE_HASHES;
 }
 
-/* Gives every thread its stretch of every part, in order, each on a line of its own. */
+/* Room for one thread's hashes in one part unless they are spread very unevenly. */
+static uint64_t even_room(const bulk *k, size_t n) {
+    double share = (double)(UINT64_C(1) << k->shift) / (double)k->b->nblocks;
+    double mean = (double)n / k->threads * (share < 1 ? share : 1) + 1;
+    return whole_lines((uint64_t)(mean + 8 * sqrt(mean)));
+}
+
+/* Stretches one behind the other; their lengths stand in `limit`. */
 static void lay_out(bulk *k) {
     uint64_t at = 0;
     for (uint32_t part = 0; part < k->nparts; part++) {
         for (uint32_t t = 0; t < k->threads; t++) {
             size_t i = (size_t)t * k->nparts + part;
-            k->next[i] = at;
-            at += (k->count[i] + LINE_HASHES - 1) / LINE_HASHES * LINE_HASHES;
+            k->start[i] = at;
+            at += whole_lines(k->limit[i]);
+            k->limit[i] = at;
         }
     }
+}
+
+static void hash_keys(void *ctx, uint32_t t) {
+    const bulk *k = ctx;
+    slice s = slice_of(k, t);
+    k->b->hasher->many(k->keys + s.from, s.n, k->b->base.shape.seed, k->hashed + s.from);
+}
+
+static void count(void *ctx, uint32_t t) {
+    const bulk *k = ctx;
+    slice s = slice_of(k, t);
+    const uint64_t *hashes = k->hashes + s.from;
+    uint64_t *counts = k->limit + (size_t)t * k->nparts;
+    memset(counts, 0, k->nparts * sizeof *counts);
+    for (size_t i = 0; i < s.n; i++)
+        counts[umbeli_block_of(hashes[i], k->b->nblocks) >> k->shift]++;
 }
 
 static void scatter(void *ctx, uint32_t t) {
     bulk *k = ctx;
     slice s = slice_of(k, t);
     size_t row = (size_t)t * k->nparts;
-    uint64_t *next = k->next + row, *lines = k->lines + row * LINE_HASHES;
-    k->b->kernel->scatter(k->b->nblocks, k->shift, k->hashes + s.from, s.n, k->sorted, next, lines);
-    for (uint32_t part = 0; part < k->nparts; part++) { /* lines that did not fill up */
-        uint64_t rest = next[part] % LINE_HASHES;
-        memcpy(k->sorted + next[part] - rest, lines + (size_t)part * LINE_HASHES,
-               rest * sizeof *lines);
-        next[part] -= k->count[row + part]; /* back to the start, for the read-back */
+    umbeli_scatter to = {
+        .nblocks = k->b->nblocks,
+        .shift = k->shift,
+        .sorted = k->sorted,
+        .next = k->next + row,
+        .limit = k->limit + row,
+        .lines = k->lines + row * LINE_HASHES,
+        .part_of = k->answers ? k->answers + s.from : NULL,
+    };
+    memcpy(to.next, k->start + row, k->nparts * sizeof *to.next);
+    bool fits = k->b->kernel->scatter(&to, k->hashes + s.from, s.n);
+    for (uint32_t part = 0; fits && part < k->nparts; part++) { /* lines that did not fill up */
+        fits = to.next[part] <= to.limit[part];
+        uint64_t rest = fits ? to.next[part] % LINE_HASHES : 0;
+        memcpy(k->sorted + to.next[part] - rest, to.lines + (size_t)part * LINE_HASHES,
+               rest * sizeof *to.lines);
     }
+    if (!fits) atomic_store_explicit(&k->overflow, true, memory_order_relaxed);
+}
+
+static void sort(bulk *k) {
+    size_t stretches = (size_t)k->threads * k->nparts;
+    uint64_t room = even_room(k, k->n);
+    for (size_t i = 0; i < stretches; i++) k->limit[i] = room;
+    lay_out(k);
+    atomic_store(&k->overflow, false);
+    umbeli_parallel(k->threads, scatter, k);
+    if (!atomic_load(&k->overflow)) return;
+    umbeli_parallel(k->threads, count, k);
+    lay_out(k);
+    umbeli_parallel(k->threads, scatter, k);
 }
 
 static void do_part(bulk *k, uint32_t part) {
     const umbeli_blocked *b = k->b;
     for (uint32_t t = 0; t < k->threads; t++) {
         size_t i = (size_t)t * k->nparts + part;
-        const uint64_t *hashes = k->sorted + k->next[i];
-        /* In place: the n-th answer never overtakes the hash after it, 8 n bytes on. */
-        uint8_t *answers = k->answers ? (uint8_t *)(k->sorted + k->next[i]) : NULL;
+        const uint64_t *hashes = k->sorted + k->start[i];
+        size_t n = (size_t)(k->next[i] - k->start[i]);
+        /* In place: the n-th answer lies before the hash behind it, 8 n bytes on. */
+        uint8_t *answers = k->answers ? (uint8_t *)(k->sorted + k->start[i]) : NULL;
         if (k->adding) {
-            uint64_t added =
-                b->kernel->add_ring(b->base.data, b->nblocks, hashes, k->count[i], 0, answers);
+            uint64_t added = b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, 0, answers);
             atomic_fetch_add_explicit(&k->added, added, memory_order_relaxed);
         } else {
-            b->kernel->contains_ring(b->base.data, b->nblocks, hashes, k->count[i], 0, answers);
+            b->kernel->contains_ring(b->base.data, b->nblocks, hashes, n, 0, answers);
         }
     }
 }
@@ -125,21 +171,18 @@ static void read_back(void *ctx, uint32_t t) {
     bulk *k = ctx;
     slice s = slice_of(k, t);
     uint64_t *next = k->next + (size_t)t * k->nparts;
-    const uint64_t *hashes = k->hashes + s.from;
-    uint8_t *answers = k->answers + s.from;
-    const uint8_t *sorted = (const uint8_t *)k->sorted;
-    for (uint32_t part = 0; part < k->nparts; part++) next[part] *= sizeof *k->sorted;
-    for (size_t i = 0; i < s.n; i++) {
-        uint64_t part = umbeli_block_of(hashes[i], k->b->nblocks) >> k->shift;
-        answers[i] = sorted[next[part]++];
+    for (uint32_t part = 0; part < k->nparts; part++) {
+        next[part] = k->start[(size_t)t * k->nparts + part] * sizeof *k->sorted;
     }
+    const uint8_t *sorted = (const uint8_t *)k->sorted;
+    uint8_t *answers = k->answers + s.from;
+    for (size_t i = 0; i < s.n; i++) answers[i] = sorted[next[answers[i]]++];
 }
 
 static void do_batch(bulk *k) {
+    if (k->keys) umbeli_parallel(k->threads, hash_keys, k);
+    sort(k);
     atomic_store(&k->next_part, 0);
-    umbeli_parallel(k->threads, hash_and_count, k);
-    lay_out(k);
-    umbeli_parallel(k->threads, scatter, k);
     umbeli_parallel(k->threads, do_parts, k);
     if (k->answers) umbeli_parallel(k->threads, read_back, k);
 }
@@ -148,22 +191,23 @@ static void do_batch(bulk *k) {
 static bool take_scratch(bulk *k, size_t batch, umbeli_array *scratch) {
     umbeli_memory unlimited = k->b->base.memory; /* the limit is one for filters */
     unlimited.max_bytes = 0;
-    uint64_t streams = (uint64_t)k->threads * k->nparts;
-    uint64_t room = batch + streams * LINE_HASHES;
-    uint64_t words = streams * (LINE_HASHES + 2) + room + (k->keys ? batch : 0);
+    uint64_t stretches = (uint64_t)k->threads * k->nparts;
+    uint64_t even = stretches * even_room(k, batch), exact = batch + stretches * LINE_HASHES;
+    uint64_t room = even > exact ? even : exact;
+    uint64_t words = room + stretches * (LINE_HASHES + 3) + (k->keys ? batch : 0);
     if (umbeli_array_new(&unlimited, words * sizeof *k->sorted, scratch, NULL)) return false;
-    k->lines = (uint64_t *)(void *)scratch->data; /* both on lines: the array begins on one, */
-    k->sorted = k->lines + streams * LINE_HASHES; /* and streams * 8 hashes are whole lines */
-    k->next = k->sorted + room;
-    k->count = k->next + streams;
-    k->hashed = k->count + streams;
+    k->sorted = (uint64_t *)(void *)scratch->data; /* both begin on a line */
+    k->lines = k->sorted + room;
+    k->start = k->lines + stretches * LINE_HASHES;
+    k->next = k->start + stretches;
+    k->limit = k->next + stretches;
+    k->hashed = k->limit + stretches;
     return true;
 }
 
 static bool run(bulk *k, size_t n, uint64_t *added) {
     const umbeli_blocked *b = k->b;
     k->threads = b->base.memory.threads;
-    k->shift = 0;
     while (((uint64_t)UMBELI_BLOCK_BYTES << k->shift) < PART_BYTES ||
            b->nblocks >> k->shift >= MAX_PARTS) {
         k->shift++;

@@ -110,18 +110,19 @@ KERNEL_TARGET static uint64_t add_ring(uint8_t *blocks, uint64_t nblocks, const 
     return added + add_plain(blocks, nblocks, hashes + i, n - i, was_new ? was_new + i : NULL);
 }
 
-/* next[part] is where the part's next hash goes in `sorted`, every part starting on a line; a line
- * is gathered in `lines` and written when it is full. */
-KERNEL_TARGET static void scatter(uint64_t nblocks, unsigned shift, const uint64_t *hashes,
-                                  size_t n, uint64_t *sorted, uint64_t *next, uint64_t *lines) {
+KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hashes, size_t n) {
+    umbeli_scatter s = *to; /* in registers, whatever the stores below point at */
     for (size_t i = 0; i < n; i++) {
-        uint64_t part = umbeli_block_of(hashes[i], nblocks) >> shift;
-        uint64_t *line = lines + 8 * part;
-        uint64_t to = next[part]++;
-        line[to & 7] = hashes[i];
-        if ((to & 7) == 7) store_line(sorted + to - 7, line);
+        uint64_t part = umbeli_block_of(hashes[i], s.nblocks) >> s.shift;
+        uint64_t at = s.next[part]++, *line = s.lines + 8 * part;
+        line[at & 7] = hashes[i];
+        if (s.part_of) s.part_of[i] = (uint8_t)part;
+        if ((at & 7) < 7) continue;
+        if (at >= s.limit[part]) return false;
+        store_line(s.sorted + at - 7, line);
     }
     store_fence();
+    return true;
 }
 
 static const umbeli_ops ops = {
