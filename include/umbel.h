@@ -79,9 +79,27 @@ typedef enum umbel_kind {
 } umbel_kind;
 
 typedef enum umbel_format {
-    UMBEL_FMT_ANY = 0,   /* decoding: recognise it by its magic number                           */
-    UMBEL_FMT_NATIVE = 1 /* umbel's own file, docs/formats/native.md; holds every kind           */
+    UMBEL_FMT_ANY = 0,        /* decoding: recognise it by its magic number                      */
+    UMBEL_FMT_NATIVE = 1,     /* umbel's own file, docs/formats/native.md; holds every kind      */
+    UMBEL_FMT_LEVELDB = 2,    /* LevelDB's filter policy leveldb.BuiltinBloomFilter2             */
+    UMBEL_FMT_COREKV = 3,     /* the Go filter of corekv: LevelDB's bytes, uint32 keys           */
+    UMBEL_FMT_BADGER = 4,     /* Badger's: LevelDB's bytes, keys are uint32 hashes already       */
+    UMBEL_FMT_CLICKHOUSE = 5, /* ClickHouse's BloomFilter class                                  */
+    UMBEL_FMT_GOCRC32 = 6,    /* the Go filter over one CRC-32; words little-endian              */
+    UMBEL_FMT_GUAVA = 7,      /* Guava's BloomFilter.writeTo                                     */
+    UMBEL_FMT_PARQUET = 8,    /* Parquet's split-block filter with its Thrift header             */
+    UMBEL_FMT_REDISBLOOM = 9, /* RedisBloom's chain: SCANDUMP's header and bits in a container   */
+    UMBEL_FMT_DCSO = 10       /* DCSO's bloom files, also those of CIRCL; read gzipped, too      */
 } umbel_format;
+
+/* Other forms of one format, or-ed together; 0 is its usual form. */
+typedef enum umbel_variant {
+    UMBEL_VARIANT_INT32 = 1 << 0,      /* gocrc32: as on 32-bit platforms, where sums wrap       */
+    UMBEL_VARIANT_MITZ32 = 1 << 1,     /* guava: the strategy MURMUR128_MITZ_32                  */
+    UMBEL_VARIANT_GUAVA_2024 = 1 << 2, /* guava: hashes from fpr alone, as since late 2024       */
+    UMBEL_VARIANT_CLICKHOUSE_2022 = 1 << 3, /* clickhouse: as in releases up to 2022             */
+    UMBEL_VARIANT_CLICKHOUSE_INDEX = 1 << 4 /* clickhouse: a granule of the bloom_filter index   */
+} umbel_variant;
 
 /* What to make.  Zero means "not given" everywhere.  Of keys, fpr and bytes give two and the third
  * follows; or all three, and it is refused if bytes cannot hold the promise; or bytes alone, for a
@@ -95,7 +113,12 @@ typedef struct umbel_params {
     uint64_t seed;       /* other seeds place keys elsewhere; filters unite only with equal seeds */
     uint32_t hashes;     /* classic: probes a key; 0 chooses the best                            */
     bool concurrent;     /* blocked: umbel_add and kin may run in many threads at once           */
-    uint64_t reserved[8]; /* must be zero                                                        */
+    bool nonscaling;     /* redisbloom: refuse keys beyond `keys` instead of growing             */
+    uint32_t bits_per_key; /* leveldb, corekv, badger: instead of fpr                            */
+    uint32_t variant;      /* a format's other form: UMBEL_VARIANT_..., 0: its usual one         */
+    uint32_t expansion;    /* redisbloom: each link has so many times the keys; 0: 2             */
+    uint32_t reserved32;   /* must be zero                                                       */
+    uint64_t reserved[6];  /* must be zero                                                       */
 } umbel_params;
 
 typedef struct umbel_alloc {
@@ -243,6 +266,13 @@ UMBEL_API umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const
 UMBEL_API bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name,
                              const char **value);
 
+/* Bytes that a file carries behind its filter and that mean nothing to it; dcso files have such a
+ * section and keep it, other formats do not.  Copied; len 0 removes it.  The bytes returned live
+ * until it is set again; NULL when there are none. */
+UMBEL_API umbel_err umbel_set_data(umbel_filter *filter, const void *data, size_t len,
+                                   umbel_diag *diag);
+UMBEL_API const void *umbel_get_data(const umbel_filter *filter, size_t *len);
+
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
 /* Makes a filter from untrusted bytes; they must be one filter exactly, with nothing behind it.
@@ -257,6 +287,15 @@ UMBEL_API umbel_err umbel_decode(umbel_format format, const void *bytes, size_t 
 UMBEL_API umbel_err umbel_view(umbel_format format, const void *bytes, size_t len,
                                const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
+/* The same for bytes that do not say all about themselves: `like` holds the format and whatever
+ * umbel_create would be told to make such a filter, bytes excepted.  Needed for gocrc32 (keys, fpr,
+ * variant) and clickhouse (hashes, seed); other formats look at nothing but the format.  The plain
+ * functions answer UMBEL_EINVAL where these are needed. */
+UMBEL_API umbel_err umbel_decode_as(const umbel_params *like, const void *bytes, size_t len,
+                                    const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
+UMBEL_API umbel_err umbel_view_as(const umbel_params *like, const void *bytes, size_t len,
+                                  const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
+
 /* Everything that umbel_decode checks, all checksums included, without making a filter. */
 UMBEL_API umbel_err umbel_verify(umbel_format format, const void *bytes, size_t len,
                                  umbel_diag *diag);
@@ -268,6 +307,11 @@ UMBEL_API uint64_t umbel_encoded_size(const umbel_filter *filter, umbel_format f
  * format hashes otherwise: bits cannot be re-hashed, only keys can be added again. */
 UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format, void *bytes,
                                  size_t cap, umbel_diag *diag);
+
+/* What the filter's own system prints for it, as NUL-terminated text: gocrc32's String().
+ * UMBEL_ESPACE when cap is too small (128 bytes always do); UMBEL_ENOTSUP where there is none. */
+UMBEL_API umbel_err umbel_text(const umbel_filter *filter, char *text, size_t cap,
+                               umbel_diag *diag);
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
@@ -324,6 +368,13 @@ typedef struct umbel_plan {
  * bytes are then as they were.  Given keys and fpr, bytes is the least that holds the promise;
  * given bytes and fpr, keys the most; given keys and bytes, fpr the least. */
 UMBEL_API umbel_err umbel_plan_solve(umbel_plan *plan);
+
+/* What umbel_create would make of these parameters in a foreign format, sized as that system does
+ * it, without making it.  plan->rate knows the limits of the system's hash and layout; where they
+ * let the rate pass fpr, verdict is UMBEL_PLAN_BEYOND_KIND and why says the reason, though the
+ * filter can be made: the system itself would make it, too. */
+UMBEL_API umbel_err umbel_plan_format(const umbel_params *params, umbel_plan *plan,
+                                      umbel_diag *diag);
 
 /* The model's rate of a solved plan after `keys` keys instead of the planned ones. */
 UMBEL_API double umbel_plan_rate(const umbel_plan *plan, uint64_t keys);

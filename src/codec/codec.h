@@ -34,6 +34,18 @@ typedef struct umbeli_codec {
     umbel_err (*decode)(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
 
+    /* As decode, for bytes that do not say all; like->format is this codec's.  NULL: decode needs
+     * no help.  Codecs with one leave decode to refuse, naming what must be said. */
+    umbel_err (*decode_as)(const umbel_params *like, const uint8_t *bytes, size_t len,
+                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
+                           umbel_diag *diag);
+
+    /* umbel_plan_format; NULL: not offered. */
+    umbel_err (*plan)(const umbel_params *params, umbel_plan *plan, umbel_diag *diag);
+
+    /* umbel_text: the length that snprintf would return; NULL: the system prints nothing. */
+    int (*text)(const umbel_filter *f, char *text, size_t cap);
+
     /* 0: this format cannot hold the filter. */
     uint64_t (*size)(const umbel_filter *f);
 

@@ -36,18 +36,33 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     umbel_err e = umbeli_filter_new(from->ops, from->layout, &from->shape, from->data_len, NULL,
                                     &from->memory, &f, NULL);
     if (e) return e;
-    /* The kind's own fields follow the base and hold no pointers of their own. */
+    /* The kind's own fields follow the base; ops->copy sees to pointers among them. */
     memcpy((char *)f + sizeof *f, (const char *)from + sizeof *from, from->ops->size - sizeof *f);
     memcpy(f->data, from->data, (size_t)from->data_len);
     atomic_store_explicit(&f->keys_added, umbeli_keys_added(from), memory_order_relaxed);
     f->concurrent = from->concurrent;
     f->treatment = from->treatment;
-    e = umbeli_meta_copy(f, from);
+    if (from->ops->copy) e = from->ops->copy(f, from);
+    if (!e) e = umbeli_extra_set(f, from->extra, from->extra_len, NULL);
+    if (!e) e = umbeli_meta_copy(f, from);
     if (e) {
         umbeli_filter_free(f);
         return e;
     }
     *out = f;
+    return UMBEL_OK;
+}
+
+umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel_diag *diag) {
+    uint8_t *own = NULL;
+    if (len) {
+        own = umbeli_new(&f->memory, len);
+        if (!own) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the data section");
+        memcpy(own, bytes, len);
+    }
+    umbeli_delete(&f->memory, f->extra);
+    f->extra = own;
+    f->extra_len = len;
     return UMBEL_OK;
 }
 
@@ -57,6 +72,7 @@ void umbeli_filter_free(umbel_filter *f) {
     umbeli_memory memory = f->memory;
     for (size_t i = 0; i < f->meta_count; i++) umbeli_delete(&memory, f->meta[i].name);
     umbeli_delete(&memory, f->meta);
+    umbeli_delete(&memory, f->extra);
     umbeli_array_delete(&memory, &f->array);
     umbeli_delete(&memory, f);
 }

@@ -48,6 +48,11 @@ typedef struct umbeli_ops {
     umbel_err (*unite)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
     umbel_err (*intersect)(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
     umbel_err (*fold)(umbel_filter *f, double fpr, umbel_diag *diag);
+    /* Kinds whose struct holds pointers: makes them `into`'s own after its fields were copied
+     * bytewise; on failure leaves what umbel_free can end. */
+    umbel_err (*copy)(umbel_filter *into, const umbel_filter *from);
+    void (*clear)(umbel_filter *f); /* what is left to forget once the bits are zero */
+
     void (*measure)(const umbel_filter *f,
                     umbel_info *info); /* bits_set, keys_estimated, fpr_now */
 } umbeli_ops;
@@ -71,6 +76,9 @@ struct umbel_filter {
     void (*release)(void *ground, size_t len); /* ends what a view lies on, or NULL */
     void *ground;
     size_t ground_len;
+
+    uint8_t *extra; /* umbel_set_data */
+    size_t extra_len;
 
     umbel_treatment treatment;
     umbeli_meta_entry *meta;
@@ -115,6 +123,9 @@ umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, um
 
 /* The text of what is wrong with a treatment, or NULL. */
 const char *umbeli_treatment_wrong(const umbel_treatment *t);
+
+/* umbel_set_data, also on frozen filters; bytes may be the filter's own. */
+umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel_diag *diag);
 
 /* Metadata; limits as umbel_set_meta documents them.  Lengths so that a decoder can hand over
  * texts that do not end in NUL; neither may contain one. */
