@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "golden.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#ifndef UMBEL_TESTS_DIR
+#define UMBEL_TESTS_DIR "tests"
+#endif
+
+uint8_t *golden_file(const char *path, size_t *len) {
+    char full[1024];
+    snprintf(full, sizeof full, "%s/golden/%s", UMBEL_TESTS_DIR, path);
+    FILE *f = fopen(full, "rb");
+    if (!f) fail_msg("cannot open %s", full);
+    uint8_t *bytes = NULL;
+    size_t used = 0, cap = 0, got;
+    do {
+        cap = cap ? cap * 2 : 4096;
+        bytes = realloc(bytes, cap + 1);
+        assert_non_null(bytes);
+        got = fread(bytes + used, 1, cap - used, f);
+        used += got;
+    } while (used == cap);
+    fclose(f);
+    bytes[used] = 0;
+    if (len) *len = used;
+    return bytes;
+}
+
+static unsigned nibble(char c) {
+    const char *digits = "0123456789abcdef";
+    const char *at = c ? strchr(digits, c) : NULL;
+    if (!at) fail_msg("'%c' is not a hex digit", c);
+    return (unsigned)(at - digits);
+}
+
+uint8_t *golden_hex(const char *text, size_t *len) {
+    size_t n = strlen(text) / 2;
+    uint8_t *bytes = malloc(n + 1);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < n; i++) {
+        bytes[i] = (uint8_t)(nibble(text[2 * i]) << 4 | nibble(text[2 * i + 1]));
+    }
+    *len = n;
+    return bytes;
+}
+
+static char *cut_line(golden_table *t) {
+    char *line = t->next;
+    if (!*line) return NULL;
+    char *end = strchr(line, '\n');
+    t->next = end ? end + 1 : line + strlen(line);
+    if (end) *end = 0;
+    return line;
+}
+
+golden_table golden_table_open(const char *path) {
+    golden_table t = {.text = (char *)golden_file(path, NULL)};
+    t.next = t.text;
+    char *line;
+    do {
+        line = cut_line(&t);
+    } while (line && line[0] == '#');
+    return t;
+}
+
+bool golden_table_next(golden_table *t) {
+    char *line = cut_line(t);
+    if (!line) return false;
+    for (size_t i = 0; i < GOLDEN_COLUMNS; i++) {
+        t->column[i] = line;
+        char *tab = strchr(line, '\t');
+        line = tab ? tab + 1 : line + strlen(line);
+        if (tab) *tab = 0;
+    }
+    t->rows++;
+    return true;
+}
+
+void golden_table_close(golden_table *t) {
+    free(t->text);
+}
