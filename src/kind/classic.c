@@ -29,9 +29,14 @@ static bool mark(uint8_t *bits, const uint64_t *pos, uint32_t k) {
     return changed;
 }
 
+static bool fits(const umbeli_classic *c, size_t len) {
+    return c->scheme->key_len == 0 || c->scheme->key_len == len;
+}
+
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
     uint64_t pos[UMBELI_CLASSIC_MAX_HASHES];
     const umbeli_classic *c = umbeli_classic_of(f);
+    if (!fits(c, len)) return false;
     c->scheme->positions(c, key, len, pos);
     return probe(f->data, pos, f->shape.hashes);
 }
@@ -39,6 +44,7 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
 static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
     uint64_t pos[UMBELI_CLASSIC_MAX_HASHES];
     const umbeli_classic *c = umbeli_classic_of(f);
+    if (!fits(c, len)) return UMBEL_EINVAL;
     c->scheme->positions(c, key, len, pos);
     bool changed = mark(f->data, pos, f->shape.hashes);
     if (changed) umbeli_count_added(f, 1);
@@ -50,10 +56,12 @@ static size_t group_of(const umbel_filter *f) {
     return f->shape.hashes ? GROUP_POSITIONS / f->shape.hashes : GROUP_POSITIONS;
 }
 
-/* The positions of n keys, one after the other, with their lines on the way. */
+/* The positions of n keys, one after the other, with their lines on the way.  A key that does not
+ * fit leaves its positions as they are: nobody looks there. */
 static void fetch(const umbel_filter *f, const umbel_key *keys, size_t n, uint64_t *pos) {
     const umbeli_classic *c = umbeli_classic_of(f);
     for (size_t i = 0; i < n; i++, pos += f->shape.hashes) {
+        if (!fits(c, keys[i].len)) continue;
         c->scheme->positions(c, keys[i].data, keys[i].len, pos);
         for (uint32_t j = 0; j < f->shape.hashes; j++) __builtin_prefetch(f->data + (pos[j] >> 3));
     }
@@ -61,18 +69,23 @@ static void fetch(const umbel_filter *f, const umbel_key *keys, size_t n, uint64
 
 static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
     uint64_t pos[GROUP_POSITIONS];
+    const umbeli_classic *c = umbeli_classic_of(f);
     size_t group = group_of(f), k = f->shape.hashes;
     for (size_t first = 0; first < n; first += group) {
         size_t some = n - first < group ? n - first : group;
         fetch(f, keys + first, some, pos);
         for (size_t i = 0; i < some; i++) {
-            hit[first + i] = probe(f->data, pos + i * k, f->shape.hashes);
+            hit[first + i] = fits(c, keys[first + i].len) &&
+                             probe(f->data, pos + i * k, f->shape.hashes);
         }
     }
 }
 
 static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
     uint64_t pos[GROUP_POSITIONS], added = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!fits(umbeli_classic_of(f), keys[i].len)) return UMBEL_EINVAL;
+    }
     size_t group = group_of(f), k = f->shape.hashes;
     for (size_t first = 0; first < n; first += group) {
         size_t some = n - first < group ? n - first : group;
@@ -166,7 +179,7 @@ const umbeli_ops umbeli_classic_ops = {
 
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
                              const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    if (shape.bits == 0 || shape.bits > INT64_MAX) {
+    if ((shape.bits == 0 && shape.hashes) || shape.bits > INT64_MAX) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bits: a classic filter has 1 to 2^63-1");
     }
     if (shape.hashes > UMBELI_CLASSIC_MAX_HASHES) {

@@ -23,6 +23,8 @@ typedef struct umbeli_scheme {
     /* Writes shape.hashes positions, each below shape.bits, into pos. */
     void (*positions)(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos);
 
+    size_t key_len; /* keys have so many bytes, others are refused and never in; 0: any length */
+
     /* Positions are scaled to the size, not taken modulo it: halving ORs neighbours. */
     bool folds;
 } umbeli_scheme;
@@ -40,7 +42,8 @@ static inline const umbeli_classic *umbeli_classic_of(const umbel_filter *f) {
 extern const umbeli_scheme umbeli_scheme_native;
 
 /* shape.scheme, .hash and .format are filled in from the scheme; shape.hashes 0 is a filter that
- * matches everything.  data_len is ceil(bits / 8); borrow as in umbeli_filter_new. */
+ * matches everything; only then may shape.bits be 0.  data_len is ceil(bits / 8); borrow as in
+ * umbeli_filter_new. */
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
                              const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
 
