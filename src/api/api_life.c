@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 
 static umbel_err check_params(const umbel_params *p, umbel_diag *diag) {
+    if (p->reserved32) return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved32 is not 0");
     for (size_t i = 0; i < sizeof p->reserved / sizeof p->reserved[0]; i++) {
         if (p->reserved[i]) return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved is not 0");
     }

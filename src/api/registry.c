@@ -5,6 +5,9 @@
 
 const umbeli_codec *const umbeli_codecs[] = {
     &umbeli_codec_native,
+    &umbeli_codec_leveldb,
+    &umbeli_codec_corekv,
+    &umbeli_codec_badger,
     NULL,
 };
 

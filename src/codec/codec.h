@@ -54,5 +54,6 @@ typedef struct umbeli_codec {
 } umbeli_codec;
 
 extern const umbeli_codec umbeli_codec_native;
+extern const umbeli_codec umbeli_codec_leveldb, umbeli_codec_corekv, umbeli_codec_badger;
 
 #endif

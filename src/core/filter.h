@@ -48,9 +48,11 @@ typedef struct umbeli_ops {
     umbel_err (*unite)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
     umbel_err (*intersect)(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
     umbel_err (*fold)(umbel_filter *f, double fpr, umbel_diag *diag);
-    /* Kinds whose struct holds pointers: makes them `into`'s own after its fields were copied
-     * bytewise; on failure leaves what umbel_free can end. */
+
+    /* Kinds whose struct holds pointers: copy makes them `into`'s own after the fields were copied
+     * as bytes (on failure it leaves what dispose can take), dispose ends them. */
     umbel_err (*copy)(umbel_filter *into, const umbel_filter *from);
+    void (*dispose)(umbel_filter *f);
     void (*clear)(umbel_filter *f); /* what is left to forget once the bits are zero */
 
     void (*measure)(const umbel_filter *f,
