@@ -75,8 +75,8 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
         size_t some = n - first < group ? n - first : group;
         fetch(f, keys + first, some, pos);
         for (size_t i = 0; i < some; i++) {
-            hit[first + i] = fits(c, keys[first + i].len) &&
-                             probe(f->data, pos + i * k, f->shape.hashes);
+            hit[first + i] =
+                fits(c, keys[first + i].len) && probe(f->data, pos + i * k, f->shape.hashes);
         }
     }
 }
