@@ -8,6 +8,7 @@ const umbeli_codec *const umbeli_codecs[] = {
     &umbeli_codec_leveldb,
     &umbeli_codec_corekv,
     &umbeli_codec_badger,
+    &umbeli_codec_gocrc32,
     NULL,
 };
 

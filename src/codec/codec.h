@@ -55,5 +55,6 @@ typedef struct umbeli_codec {
 
 extern const umbeli_codec umbeli_codec_native;
 extern const umbeli_codec umbeli_codec_leveldb, umbeli_codec_corekv, umbeli_codec_badger;
+extern const umbeli_codec umbeli_codec_gocrc32;
 
 #endif
