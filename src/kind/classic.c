@@ -109,7 +109,10 @@ static void measure(const umbel_filter *f, umbel_info *info) {
     info->bits_set = umbeli_bits_count(f->data, f->data_len);
     info->fpr_now = rate_of_fill(f, info->bits_set, f->shape.bits);
     info->keys_estimated = 0;
-    if (f->shape.hashes) {
+    if (umbeli_classic_of(f)->scheme->estimate) {
+        const umbeli_classic *c = umbeli_classic_of(f);
+        info->keys_estimated = c->scheme->estimate(c, info->bits_set);
+    } else if (f->shape.hashes) {
         double zeros = 1 - (double)info->bits_set / bits;
         info->keys_estimated = log(zeros) / (f->shape.hashes * log1p(-1 / bits));
     }

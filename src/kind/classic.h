@@ -27,6 +27,9 @@ typedef struct umbeli_scheme {
 
     /* Positions are scaled to the size, not taken modulo it: halving ORs neighbours. */
     bool folds;
+
+    /* Distinct keys, told from the set bits just as that system does; NULL: the exact estimate. */
+    double (*estimate)(const umbeli_classic *c, uint64_t bits_set);
 } umbeli_scheme;
 
 struct umbeli_classic {
