@@ -97,8 +97,11 @@ typedef enum umbel_variant {
     UMBEL_VARIANT_INT32 = 1 << 0,      /* gocrc32: as on 32-bit platforms, where sums wrap       */
     UMBEL_VARIANT_MITZ32 = 1 << 1,     /* guava: the strategy MURMUR128_MITZ_32                  */
     UMBEL_VARIANT_GUAVA_2024 = 1 << 2, /* guava: hashes from fpr alone, as since late 2024       */
-    UMBEL_VARIANT_CLICKHOUSE_2022 = 1 << 3, /* clickhouse: as in releases up to 2022             */
-    UMBEL_VARIANT_CLICKHOUSE_INDEX = 1 << 4 /* clickhouse: a granule of the bloom_filter index   */
+    UMBEL_VARIANT_CLICKHOUSE_INDEX = 1 << 3, /* clickhouse: a granule of a bloom_filter index;
+                                                keys are strings ...                         */
+    UMBEL_VARIANT_CLICKHOUSE_NUMBERS = 1 << 4, /* ... or, with this, too, numbers as ClickHouse
+                                                  stores them: 1 to 32 bytes, little-endian  */
+    UMBEL_VARIANT_CLICKHOUSE_PRE2024 = 1 << 5  /* with INDEX: sized as in releases before 2024 */
 } umbel_variant;
 
 /* What to make.  Zero means "not given" everywhere.  Of keys, fpr and bytes give two and the third
@@ -114,7 +117,7 @@ typedef struct umbel_params {
     uint32_t hashes;     /* classic: probes a key; 0 chooses the best                            */
     bool concurrent;     /* blocked: umbel_add and kin may run in many threads at once           */
     bool nonscaling;     /* redisbloom: refuse keys beyond `keys` instead of growing             */
-    uint32_t bits_per_key; /* leveldb, corekv, badger: instead of fpr                            */
+    uint32_t bits_per_key; /* leveldb, corekv, badger, clickhouse's index: instead of fpr        */
     uint32_t variant;      /* a format's other form: UMBEL_VARIANT_..., 0: its usual one         */
     uint32_t expansion;    /* redisbloom: each link has so many times the keys; 0: 2             */
     uint32_t reserved32;   /* must be zero                                                       */
@@ -139,6 +142,24 @@ typedef struct umbel_key {
     const void *data; /* may be NULL when len is 0 */
     size_t len;
 } umbel_key;
+
+/* The types of values whose bytes other systems hash; umbel_typed_key.  Numbers are little-endian
+ * two's complement or IEEE 754. */
+typedef enum umbel_type {
+    UMBEL_TYPE_STRING = 0, /* the bytes of the text as they are                                  */
+    UMBEL_TYPE_UTF16 = 1,  /* UTF-8 text as UTF-16 code units, as Guava's unencodedCharsFunnel   */
+    UMBEL_TYPE_INT8 = 2,
+    UMBEL_TYPE_INT16 = 3,
+    UMBEL_TYPE_INT32 = 4, /* Guava's integerFunnel, Parquet's INT32                              */
+    UMBEL_TYPE_INT64 = 5, /* Guava's longFunnel, Parquet's INT64                                 */
+    UMBEL_TYPE_UINT8 = 6,
+    UMBEL_TYPE_UINT16 = 7,
+    UMBEL_TYPE_UINT32 = 8,
+    UMBEL_TYPE_UINT64 = 9,
+    UMBEL_TYPE_FLOAT = 10,    /* 4 bytes; ClickHouse hashes Float32 as double, too               */
+    UMBEL_TYPE_DOUBLE = 11,   /* 8 bytes                                                         */
+    UMBEL_TYPE_UINT32_BE = 12 /* big-endian: corekv                                              */
+} umbel_type;
 
 /* What was done to each line before it became a key.  The library records it with the filter and
  * does not apply it: whoever splits text into keys does (as the umbel command does). */
@@ -201,6 +222,13 @@ UMBEL_API umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, 
 /* As n calls of umbel_contains, likewise; hit[i] is 1 or 0. */
 UMBEL_API void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
                                    uint8_t *hit);
+
+/* Other systems hash values of their types, not texts: reads the value that the text denotes and
+ * writes the bytes to use as its key.  UMBEL_EINVAL when the text is no such value (nothing but
+ * digits and a sign for integers, what strtod reads for the others); UMBEL_ESPACE when cap is too
+ * small: numbers need at most 8 bytes, strings len, UTF-16 twice that. */
+UMBEL_API umbel_err umbel_typed_key(umbel_type type, const void *text, size_t len, void *key,
+                                    size_t cap, size_t *key_len, umbel_diag *diag);
 
 /* Hash once, ask many: umbel_hash gives the 64-bit hash of a key under this filter's seed, and the
  * functions below take such hashes where the ones above take keys.  Any filter with the same
@@ -289,8 +317,9 @@ UMBEL_API umbel_err umbel_view(umbel_format format, const void *bytes, size_t le
 
 /* The same for bytes that do not say all about themselves: `like` holds the format and whatever
  * umbel_create would be told to make such a filter, bytes excepted.  Needed for gocrc32 (keys, fpr,
- * variant) and clickhouse (hashes, seed); other formats look at nothing but the format.  The plain
- * functions answer UMBEL_EINVAL where these are needed. */
+ * variant) and clickhouse (hashes, seed, variant; for an index fpr, or bits_per_key and hashes);
+ * other formats look at nothing but the format.  The plain functions answer UMBEL_EINVAL where
+ * these are needed. */
 UMBEL_API umbel_err umbel_decode_as(const umbel_params *like, const void *bytes, size_t len,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_view_as(const umbel_params *like, const void *bytes, size_t len,
@@ -386,6 +415,8 @@ UMBEL_API const char *umbel_kind_name(umbel_kind kind);        /* "blocked"; NUL
 UMBEL_API bool umbel_kind_named(const char *name, umbel_kind *kind);
 UMBEL_API const char *umbel_format_name(umbel_format format);  /* "native"; NULL: no such format */
 UMBEL_API bool umbel_format_named(const char *name, umbel_format *format);
+UMBEL_API const char *umbel_type_name(umbel_type type);        /* "int64"; NULL: no such type    */
+UMBEL_API bool umbel_type_named(const char *name, umbel_type *type);
 UMBEL_API const char *umbel_version(void); /* of the library at run time, as UMBEL_VERSION        */
 
 #ifdef __cplusplus
