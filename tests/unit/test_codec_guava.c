@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Guava's filters: the bytes, statistics and sizes that Guava 31.1 gave, and what is refused
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codec/guava.h"
+#include "codec_check.h"
+#include "golden.h"
+
+static const umbeli_codec *const guava = &umbeli_codec_guava;
+
+static unsigned put(umbel_filter *f, umbel_type type, const char *text) {
+    uint8_t key[64];
+    size_t len;
+    bool was_new;
+    assert_int_equal(umbel_typed_key(type, text, strlen(text), key, sizeof key, &len, NULL), 0);
+    assert_int_equal(f->ops->add(f, key, len, &was_new), UMBEL_OK);
+    assert_true(filter_contains(f, key, len));
+    return was_new;
+}
+
+/* The keys column: "key0..key99", "-5..4" or a list with commas. */
+static unsigned put_all(umbel_filter *f, umbel_type type, char *keys) {
+    unsigned changed = 0;
+    char text[32];
+    int first, last;
+    if (sscanf(keys, "key0..key%d", &last) == 1) {
+        for (int i = 0; i <= last; i++) {
+            snprintf(text, sizeof text, "key%d", i);
+            changed += put(f, type, text);
+        }
+    } else if (sscanf(keys, "%d..%d", &first, &last) == 2) {
+        for (int i = first; i <= last; i++) {
+            snprintf(text, sizeof text, "%d", i);
+            changed += put(f, type, text);
+        }
+    } else {
+        for (char *next = keys; next;) {
+            char *comma = strchr(next, ',');
+            if (comma) *comma = 0;
+            changed += put(f, type, next);
+            next = comma ? comma + 1 : NULL;
+        }
+    }
+    return changed;
+}
+
+static umbel_type type_of(const char *funnel) {
+    if (strcmp(funnel, "unencoded") == 0) return UMBEL_TYPE_UTF16;
+    if (strcmp(funnel, "int") == 0) return UMBEL_TYPE_INT32;
+    if (strcmp(funnel, "long") == 0) return UMBEL_TYPE_INT64;
+    assert_string_equal(funnel, "string");
+    return UMBEL_TYPE_STRING;
+}
+
+static void filters_are_guavas(void **state) {
+    (void)state;
+    golden_table t = golden_table_open("guava/filters.tsv");
+    while (golden_table_next(&t)) {
+        uint64_t keys = strtoull(t.column[1], NULL, 10);
+        umbel_filter *f = codec_create(
+            guava, &(umbel_params){.format = UMBEL_FMT_GUAVA,
+                                   .keys = keys ? keys : 1, /* Guava takes 0 for 1 */
+                                   .fpr = strtod(t.column[2], NULL),
+                                   .variant = t.column[0][0] == '0' ? UMBEL_VARIANT_MITZ32 : 0});
+        assert_int_equal(f->shape.bits, strtoull(t.column[4], NULL, 10));
+        assert_int_equal(f->shape.hashes, strtoull(t.column[5], NULL, 10));
+        unsigned changed = put_all(f, type_of(t.column[6]), t.column[7]);
+        assert_int_equal(changed, strtoull(t.column[8], NULL, 10));
+
+        umbel_info info = {0};
+        f->ops->measure(f, &info);
+        double fpp = strtod(t.column[10], NULL);
+        assert_int_equal((uint64_t)floor(info.keys_estimated + 0.5), strtoull(t.column[9], NULL, 10));
+        assert_true(fabs(info.fpr_now - fpp) <= 1e-14 * fpp);
+        if (t.column[11][0]) {
+            size_t len;
+            uint8_t *bytes = golden_hex(t.column[11], &len);
+            codec_is(guava, NULL, f, bytes, len);
+            free(bytes);
+        }
+        umbel_free(f);
+    }
+    assert_int_equal(t.rows, 14);
+    golden_table_close(&t);
+}
+
+static void file_holds_keys(const char *path, unsigned keys) {
+    size_t len;
+    uint8_t *bytes = golden_file(path, &len);
+    umbel_filter *f = codec_decode(guava, NULL, bytes, len);
+    char key[32];
+    for (unsigned i = 0; i < keys; i++) {
+        snprintf(key, sizeof key, "key%u", i);
+        assert_true(filter_contains(f, key, strlen(key)));
+    }
+    assert_false(filter_contains(f, "absent", 6));
+    codec_is(guava, NULL, f, bytes, len);
+    codec_needs_every_byte(guava, NULL, bytes, len);
+    umbel_free(f);
+    free(bytes);
+}
+
+static void files_are_read(void **state) {
+    (void)state;
+    file_holds_keys("guava/mitz32_str_1000_0.01.bin", 1000);
+    file_holds_keys("guava/mitz64_str_100_0.03.bin", 100);
+}
+
+static void sizes_are_guavas(void **state) {
+    (void)state;
+    golden_table t = golden_table_open("guava/sizing.tsv");
+    while (golden_table_next(&t)) {
+        uint64_t n = strtoull(t.column[0], NULL, 10);
+        umbeli_guava_size size = umbeli_guava_size_of(n, strtod(t.column[1], NULL), false);
+        assert_int_equal(size.wanted, strtoull(t.column[2], NULL, 10));
+        assert_int_equal(size.hashes, strtoull(t.column[3], NULL, 10));
+        assert_int_equal(size.bits, strtoull(t.column[4], NULL, 10));
+    }
+    assert_int_equal(t.rows, 143);
+    golden_table_close(&t);
+}
+
+static void newer_rule_of_hashes(void **state) {
+    (void)state;
+    const struct {
+        uint64_t n;
+        double p;
+        uint32_t older, newer;
+    } cases[] = {{1, 0.01, 6, 7}, {3, 0.01, 6, 7}, {1, 1e-6, 19, 20}, {1000, 0.03, 5, 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(umbeli_guava_size_of(cases[i].n, cases[i].p, false).hashes, cases[i].older);
+        assert_int_equal(umbeli_guava_size_of(cases[i].n, cases[i].p, true).hashes, cases[i].newer);
+    }
+    umbel_params newer = {.keys = 1, .fpr = 0.01, .variant = UMBEL_VARIANT_GUAVA_2024};
+    umbel_filter *f = codec_create(guava, &newer);
+    assert_int_equal(f->shape.hashes, 7);
+    umbel_free(f);
+}
+
+static void default_rate_is_guavas(void **state) {
+    (void)state;
+    umbel_filter *f = codec_create(guava, &(umbel_params){.keys = 100});
+    assert_int_equal(f->shape.bits, 768);
+    assert_int_equal(f->shape.hashes, 5);
+    assert_true(f->shape.fpr == 0.03);
+    umbel_free(f);
+}
+
+static void plans_know_the_reach_of_32_bits(void **state) {
+    (void)state;
+    umbel_plan plan;
+    umbel_params p = {.keys = 100000000, .fpr = 0.01};
+    assert_int_equal(guava->plan(&p, &plan, NULL), UMBEL_OK);
+    assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
+    assert_int_equal(plan.bits, 958505856);
+    assert_true(plan.rate > 0.0099 && plan.rate < 0.0101);
+
+    p.keys = 1000000000;
+    assert_int_equal(guava->plan(&p, &plan, NULL), UMBEL_OK);
+    assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
+    p.variant = UMBEL_VARIANT_MITZ32; /* 9.6e9 bits, of which 2^31 are used: 0.96 full */
+    assert_int_equal(guava->plan(&p, &plan, NULL), UMBEL_OK);
+    assert_int_equal(plan.verdict, UMBEL_PLAN_BEYOND_KIND);
+    assert_true(plan.rate > 0.75 && plan.rate < 0.78);
+    assert_non_null(strstr(plan.why, "2^31"));
+}
+
+static void refused_parameters(void **state) {
+    (void)state;
+    const struct {
+        umbel_params params;
+        const char *what;
+    } cases[] = {
+        {{.fpr = 0.01}, "keys"},
+        {{.keys = 10, .fpr = 0.99}, "0 bits"},
+        {{.keys = 10, .fpr = 1}, "fpr"},
+        {{.keys = 10, .fpr = -0.5}, "fpr"},
+        {{.keys = 10, .fpr = NAN}, "fpr"},
+        {{.keys = 10, .fpr = 1e-80}, "255"},
+        {{.keys = UINT64_MAX, .fpr = 0.01}, "words"},
+        {{.keys = 14400000000u, .fpr = 0.01}, "words"},
+        {{.keys = 10, .fpr = 0.01, .bytes = 64}, "bytes"},
+        {{.keys = 10, .fpr = 0.01, .seed = 1}, "seed"},
+        {{.keys = 10, .fpr = 0.01, .hashes = 3}, "hashes"},
+        {{.keys = 10, .fpr = 0.01, .concurrent = true}, "concurrent"},
+        {{.keys = 10, .fpr = 0.01, .kind = UMBEL_BLOCKED}, "kind"},
+        {{.keys = 10, .fpr = 0.01, .variant = UMBEL_VARIANT_INT32}, "variant"},
+        {{.keys = 10, .bits_per_key = 3}, "bits_per_key"},
+        {{.keys = 10, .expansion = 2}, "expansion"},
+        {{.keys = 10, .nonscaling = true}, "nonscaling"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        codec_create_fails(guava, &cases[i].params, UMBEL_EINVAL, cases[i].what);
+    }
+}
+
+static void damaged_headers(void **state) {
+    (void)state;
+    const uint8_t good[14] = {1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1};
+    umbel_free(codec_decode(guava, NULL, good, sizeof good));
+    codec_needs_every_byte(guava, NULL, good, sizeof good);
+    const struct {
+        size_t at;
+        uint8_t value;
+        umbel_err err;
+        uint64_t offset;
+        const char *what;
+    } cases[] = {
+        {0, 2, UMBEL_EVERSION, 0, "strategy"},     {0, 255, UMBEL_EVERSION, 0, "strategy"},
+        {1, 0, UMBEL_ECORRUPT, 1, "hashes"},       {5, 0, UMBEL_ECORRUPT, 2, "words: 0"},
+        {5, 2, UMBEL_ECORRUPT, 14, "cut off"},     {2, 0x80, UMBEL_ECORRUPT, 2, "negative"},
+        {2, 0xff, UMBEL_ECORRUPT, 2, "negative"},  {2, 0x7f, UMBEL_ECORRUPT, 14, "cut off"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint8_t bad[sizeof good];
+        memcpy(bad, good, sizeof good);
+        bad[cases[i].at] = cases[i].value;
+        codec_decode_fails(guava, NULL, bad, sizeof bad, cases[i].err, cases[i].offset,
+                           cases[i].what);
+    }
+    uint8_t most[sizeof good];
+    memcpy(most, good, sizeof good);
+    most[1] = 255;
+    umbel_filter *f = codec_decode(guava, NULL, most, sizeof most);
+    assert_int_equal(f->shape.hashes, 255);
+    umbel_free(f);
+}
+
+static void no_view_of_big_endian_words(void **state) {
+    (void)state;
+    const uint8_t good[14] = {1, 1, 0, 0, 0, 1};
+    umbeli_memory memory = {.threads = 1};
+    umbel_filter *f = NULL;
+    assert_int_equal(guava->decode(good, sizeof good, UMBELI_BORROW, &memory, &f, NULL),
+                     UMBEL_ENOTSUP);
+    assert_null(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filters_are_guavas),
+        cmocka_unit_test(files_are_read),
+        cmocka_unit_test(sizes_are_guavas),
+        cmocka_unit_test(newer_rule_of_hashes),
+        cmocka_unit_test(default_rate_is_guavas),
+        cmocka_unit_test(plans_know_the_reach_of_32_bits),
+        cmocka_unit_test(refused_parameters),
+        cmocka_unit_test(damaged_headers),
+        cmocka_unit_test(no_view_of_big_endian_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
