@@ -70,7 +70,8 @@ static bool read_integer(const char *s, size_t len, integer_type type, uint64_t 
 
 static bool read_double(const char *s, size_t len, double *value) {
     char text[128], *end;
-    if (len == 0 || len >= sizeof text || s[0] == ' ' || (s[0] >= '\t' && s[0] <= '\r')) return false;
+    if (len == 0 || len >= sizeof text) return false;
+    if (s[0] == ' ' || (s[0] >= '\t' && s[0] <= '\r')) return false; /* strtod would skip them */
     memcpy(text, s, len);
     text[len] = 0;
     int saved = errno; /* strtod reports there, and we promise to leave it alone */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cityhash102.c - the 64-bit hash of CityHash 1.0.2 (Geoff Pike, Jyrki Alakuijala), one function for
+ * cityhash102.c - the 64-bit hash of CityHash 1.0.2 (Geoff Pike, Jyrki Alakuijala), a function for
  * each range of lengths
  */
 #include "hash/cityhash102.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * xxh64.h - XXH64 with seed 0, the hash of Parquet's Bloom filters
+ * xxh64.h - XXH64, with seed 0 the hash of Parquet's Bloom filters
  */
 #ifndef UMBELI_XXH64_H
 #define UMBELI_XXH64_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "hash/xxh.h"
 
-uint64_t umbeli_xxh64(const void *data, size_t len);
+enum { UMBELI_HASH_XXH64 = 7 };
+
+extern const umbeli_hasher umbeli_hasher_xxh64;
 
 #endif
