@@ -8,7 +8,10 @@ const umbeli_codec *const umbeli_codecs[] = {
     &umbeli_codec_leveldb,
     &umbeli_codec_corekv,
     &umbeli_codec_badger,
+    &umbeli_codec_clickhouse,
     &umbeli_codec_gocrc32,
+    &umbeli_codec_guava,
+    &umbeli_codec_parquet,
     NULL,
 };
 
