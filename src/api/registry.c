@@ -4,15 +4,9 @@
 #include "core/diag.h"
 
 const umbeli_codec *const umbeli_codecs[] = {
-    &umbeli_codec_native,
-    &umbeli_codec_leveldb,
-    &umbeli_codec_corekv,
-    &umbeli_codec_badger,
-    &umbeli_codec_clickhouse,
-    &umbeli_codec_gocrc32,
-    &umbeli_codec_guava,
-    &umbeli_codec_parquet,
-    NULL,
+    &umbeli_codec_native, &umbeli_codec_leveldb,    &umbeli_codec_corekv,
+    &umbeli_codec_badger, &umbeli_codec_clickhouse, &umbeli_codec_gocrc32,
+    &umbeli_codec_guava,  &umbeli_codec_parquet,    NULL,
 };
 
 const umbeli_codec *umbeli_codec_by_id(umbel_format id) {

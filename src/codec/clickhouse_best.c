@@ -33,7 +33,7 @@ static const uint32_t rates[MAX_BITS][MAX_HASHES] = {
 };
 
 /* The hashes with the least rate in each row. */
-static const uint32_t least[MAX_BITS] = {0, 0, 1, 2,  3,  3,  4,  5,  6,  6,
+static const uint32_t least[MAX_BITS] = {0, 0, 1, 2, 3,  3,  4,  5,  6,  6,
                                          7, 8, 8, 9, 10, 10, 11, 12, 12, 13};
 
 /* ClickHouse compares long double constants with a double, so where fpr is written just like a

@@ -89,8 +89,8 @@ static umbel_err definition_of(const umbel_params *p, umbeli_clickhouse_best *be
                                umbel_diag *diag) {
     const uint32_t variants = UMBEL_VARIANT_CLICKHOUSE_INDEX | UMBEL_VARIANT_CLICKHOUSE_NUMBERS |
                               UMBEL_VARIANT_CLICKHOUSE_PRE2024;
-    const uint32_t takes = UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR | UMBELI_TAKES_HASHES |
-                           UMBELI_TAKES_BITS_PER_KEY;
+    const uint32_t takes =
+        UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR | UMBELI_TAKES_HASHES | UMBELI_TAKES_BITS_PER_KEY;
     umbel_err e = umbeli_params_check(p, UMBEL_CLASSIC, takes, variants, diag);
     if (e) return e;
     if (!p->bits_per_key && !p->hashes) {
@@ -131,7 +131,9 @@ umbel_err umbeli_clickhouse_index_shape(const umbel_params *p, umbeli_shape *sha
     *shape = (umbeli_shape){.hashes = best.hashes,
                             .bits = bytes * 8,
                             .capacity = p->keys,
-                            .fpr = p->bits_per_key ? 0 : p->fpr != 0 ? p->fpr : default_fpr};
+                            .fpr = p->bits_per_key ? 0
+                                   : p->fpr != 0   ? p->fpr
+                                                   : default_fpr};
     return UMBEL_OK;
 }
 

@@ -23,8 +23,8 @@
 enum { MITZ_32 = 0, MITZ_64 = 1, HEADER = 6, MAX_HASHES = 255 };
 enum { SCHEME_32 = 8, SCHEME_64 = 9, HASH_MURMUR3_128 = 6 };
 
-static const double ln2 = 0.6931471805599453;   /* Math.log(2) */
-static const double default_fpr = 0.03;         /* of create() without an fpp */
+static const double ln2 = 0.6931471805599453;  /* Math.log(2) */
+static const double default_fpr = 0.03;        /* of create() without an fpp */
 static const uint64_t max_words = 2147483647u; /* an array's length is an int */
 
 /* ---- Positions ---- */

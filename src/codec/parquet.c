@@ -28,7 +28,7 @@
 enum { SCHEME = 12, FIELD_NUM_BYTES = 1, FIELD_ALGORITHM, FIELD_HASH, FIELD_COMPRESSION, FIELDS };
 
 static const uint64_t max_bytes = 2147483648u - UMBELI_BLOCK_BYTES; /* numBytes is an i32 */
-static const double default_fpr = 0.01; /* DuckDB's and parquet-mr's */
+static const double default_fpr = 0.01;                             /* DuckDB's and parquet-mr's */
 static const uint8_t choices[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
 
 const umbeli_blocked_scheme umbeli_blocked_parquet = {

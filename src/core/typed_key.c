@@ -18,12 +18,12 @@ static const struct {
     const char *name;
     integer_type integer;
 } types[] = {
-    [UMBEL_TYPE_STRING] = {"string", {0, false}},  [UMBEL_TYPE_UTF16] = {"utf16", {0, false}},
-    [UMBEL_TYPE_INT8] = {"int8", {1, true}},       [UMBEL_TYPE_INT16] = {"int16", {2, true}},
-    [UMBEL_TYPE_INT32] = {"int32", {4, true}},     [UMBEL_TYPE_INT64] = {"int64", {8, true}},
-    [UMBEL_TYPE_UINT8] = {"uint8", {1, false}},    [UMBEL_TYPE_UINT16] = {"uint16", {2, false}},
-    [UMBEL_TYPE_UINT32] = {"uint32", {4, false}},  [UMBEL_TYPE_UINT64] = {"uint64", {8, false}},
-    [UMBEL_TYPE_FLOAT] = {"float", {0, false}},    [UMBEL_TYPE_DOUBLE] = {"double", {0, false}},
+    [UMBEL_TYPE_STRING] = {"string", {0, false}},      [UMBEL_TYPE_UTF16] = {"utf16", {0, false}},
+    [UMBEL_TYPE_INT8] = {"int8", {1, true}},           [UMBEL_TYPE_INT16] = {"int16", {2, true}},
+    [UMBEL_TYPE_INT32] = {"int32", {4, true}},         [UMBEL_TYPE_INT64] = {"int64", {8, true}},
+    [UMBEL_TYPE_UINT8] = {"uint8", {1, false}},        [UMBEL_TYPE_UINT16] = {"uint16", {2, false}},
+    [UMBEL_TYPE_UINT32] = {"uint32", {4, false}},      [UMBEL_TYPE_UINT64] = {"uint64", {8, false}},
+    [UMBEL_TYPE_FLOAT] = {"float", {0, false}},        [UMBEL_TYPE_DOUBLE] = {"double", {0, false}},
     [UMBEL_TYPE_UINT32_BE] = {"uint32be", {4, false}},
 };
 

@@ -2,19 +2,24 @@
  *
  * classic.c - m bits, k probes: the loops, whatever the scheme
  *
- * Batches compute the positions of a group of keys, prefetch all of them, and only then look, so
- * that the cache misses of a group overlap instead of following one another.
+ * Batches work on a group of keys at once, so that their cache misses overlap.  Adds fetch all lines
+ * of the group.  Look-ups fetch only those of the first probes: at half the bits set three of four
+ * absent keys end there, and the other lines are fetched for the rest alone.
  */
 #include "kind/classic.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/diag.h"
 #include "core/size.h"
 #include "plan/plan.h"
 
-/* Positions worked on at once; one key at least. */
-enum { GROUP_POSITIONS = UMBELI_CLASSIC_MAX_HASHES };
+enum {
+    GROUP_POSITIONS = UMBELI_CLASSIC_MAX_HASHES, /* worked on at once; one key at least */
+    GROUP_KEYS = 64,                             /* and at most */
+    FIRST_PROBES = 2,
+};
 
 static bool probe(const uint8_t *bits, const uint64_t *pos, uint32_t k) {
     for (uint32_t i = 0; i < k; i++) {
@@ -53,31 +58,53 @@ static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new
 }
 
 static size_t group_of(const umbel_filter *f) {
-    return f->shape.hashes ? GROUP_POSITIONS / f->shape.hashes : GROUP_POSITIONS;
+    size_t keys = f->shape.hashes ? GROUP_POSITIONS / f->shape.hashes : GROUP_KEYS;
+    return keys < GROUP_KEYS ? keys : GROUP_KEYS;
 }
 
-/* The positions of n keys, one after the other, with their lines on the way.  A key that does not
- * fit leaves its positions as they are: nobody looks there. */
-static void fetch(const umbel_filter *f, const umbel_key *keys, size_t n, uint64_t *pos) {
+/* The positions of n keys, one after the other, with the lines of their first probes on the way.
+ * The positions of a key that does not fit are all 0. */
+static void fetch(const umbel_filter *f, const umbel_key *keys, size_t n, uint32_t probes,
+                  uint64_t *pos) {
     const umbeli_classic *c = umbeli_classic_of(f);
     for (size_t i = 0; i < n; i++, pos += f->shape.hashes) {
-        if (!fits(c, keys[i].len)) continue;
-        c->scheme->positions(c, keys[i].data, keys[i].len, pos);
-        for (uint32_t j = 0; j < f->shape.hashes; j++) __builtin_prefetch(f->data + (pos[j] >> 3));
+        if (fits(c, keys[i].len)) {
+            c->scheme->positions(c, keys[i].data, keys[i].len, pos);
+        } else {
+            memset(pos, 0, f->shape.hashes * sizeof *pos);
+        }
+        for (uint32_t j = 0; j < probes; j++) __builtin_prefetch(f->data + (pos[j] >> 3));
+    }
+}
+
+static void contains_group(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
+    uint64_t pos[GROUP_POSITIONS];
+    uint8_t open[GROUP_KEYS]; /* keys that passed the first probes */
+    const umbeli_classic *c = umbeli_classic_of(f);
+    uint32_t k = f->shape.hashes, first = k < FIRST_PROBES ? k : FIRST_PROBES;
+    size_t nopen = 0;
+    fetch(f, keys, n, first, pos);
+    for (size_t i = 0; i < n; i++) {
+        unsigned passed =
+            fits(c, keys[i].len); /* no branches: half of them would be guessed wrong */
+        for (uint32_t j = 0; j < first; j++) passed &= umbeli_bit_test(f->data, pos[i * k + j]);
+        hit[i] = (uint8_t)passed;
+        open[nopen] = (uint8_t)i;
+        nopen += passed;
+    }
+    for (size_t i = 0; i < nopen; i++) {
+        const uint64_t *own = pos + open[i] * k;
+        for (uint32_t j = first; j < k; j++) __builtin_prefetch(f->data + (own[j] >> 3));
+    }
+    for (size_t i = 0; i < nopen; i++) {
+        hit[open[i]] = probe(f->data, pos + open[i] * k + first, k - first);
     }
 }
 
 static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
-    uint64_t pos[GROUP_POSITIONS];
-    const umbeli_classic *c = umbeli_classic_of(f);
-    size_t group = group_of(f), k = f->shape.hashes;
+    size_t group = group_of(f);
     for (size_t first = 0; first < n; first += group) {
-        size_t some = n - first < group ? n - first : group;
-        fetch(f, keys + first, some, pos);
-        for (size_t i = 0; i < some; i++) {
-            hit[first + i] =
-                fits(c, keys[first + i].len) && probe(f->data, pos + i * k, f->shape.hashes);
-        }
+        contains_group(f, keys + first, n - first < group ? n - first : group, hit + first);
     }
 }
 
@@ -89,7 +116,7 @@ static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint
     size_t group = group_of(f), k = f->shape.hashes;
     for (size_t first = 0; first < n; first += group) {
         size_t some = n - first < group ? n - first : group;
-        fetch(f, keys + first, some, pos);
+        fetch(f, keys + first, some, f->shape.hashes, pos);
         for (size_t i = 0; i < some; i++) {
             bool changed = mark(f->data, pos + i * k, f->shape.hashes);
             added += changed;

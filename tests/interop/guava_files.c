@@ -156,9 +156,9 @@ static void make_case(unsigned number, test_case *c, FILE *list) {
 
 static void make_cases(void) {
     const test_case refused[REFUSALS] = {
-        {1, 0, 10, 0.99, NULL, NULL, NULL},      {0, 0, 1, 0.9, NULL, NULL, NULL},
-        {1, 0, 10, 1e-80, NULL, NULL, NULL},     {0, 0, 10, 1e-300, NULL, NULL, NULL},
-        {1, 0, 1u << 31, 1e-40, NULL, NULL, NULL}, {1, 0, 1ull << 40, 0.01, NULL, NULL, NULL},
+        {1, 0, 10, 0.99, NULL, NULL, NULL},         {0, 0, 1, 0.9, NULL, NULL, NULL},
+        {1, 0, 10, 1e-80, NULL, NULL, NULL},        {0, 0, 10, 1e-300, NULL, NULL, NULL},
+        {1, 0, 1u << 31, 1e-40, NULL, NULL, NULL},  {1, 0, 1ull << 40, 0.01, NULL, NULL, NULL},
         {0, 0, 1ull << 60, 1e-9, NULL, NULL, NULL}, {1, 0, 7, 0.97, NULL, NULL, NULL}};
     FILE *list = open_in(CASES, "cases", "w");
     if (!list) die("cannot write the cases");
@@ -182,8 +182,8 @@ static bool same_file(unsigned number, const test_case *c) {
     size_t len;
     uint8_t *bytes = encoded(c->filter, &len), *theirs = malloc(len + 1);
     FILE *file = open_in(number, "guava", "rb");
-    bool same = file && theirs && fread(theirs, 1, len + 1, file) == len &&
-                memcmp(bytes, theirs, len) == 0;
+    bool same =
+        file && theirs && fread(theirs, 1, len + 1, file) == len && memcmp(bytes, theirs, len) == 0;
     umbel_filter *read = NULL;
     same = same && umbel_decode(UMBEL_FMT_GUAVA, theirs, len, NULL, &read, NULL) == UMBEL_OK &&
            umbel_equal(read, c->filter);
@@ -201,8 +201,8 @@ static const char *judge(unsigned number, const test_case *c, char *line) {
     uint64_t bits;
     if (strstr(line, "refused")) return c->filter ? "only Guava refuses" : NULL;
     if (!c->filter) return "only umbel refuses";
-    if (sscanf(line, "%*u %401s %" SCNd64 " %" SCNx64 " %201s %15s", changed, &count, &bits, answers,
-               word) != 5) {
+    if (sscanf(line, "%*u %401s %" SCNd64 " %" SCNx64 " %201s %15s", changed, &count, &bits,
+               answers, word) != 5) {
         return "an unreadable result";
     }
     umbel_info info;

@@ -47,9 +47,14 @@ static void words_of_tokenbf(void **state) {
     words("", "");
     words("  ,;", "");
     words("GET /path/0 user_0 status=200", "GET|path|0|user|0|status|200");
-    words("a-b_c\x01" "d\x7f" "e", "a|b|c|d|e");
-    words("\xc3\x9cn\xc3\xaf" "code-\xe4\xb8\xad\xe6\x96\x87 ab", "\xc3\x9cn\xc3\xaf"
-                                                                   "code|\xe4\xb8\xad\xe6\x96\x87|ab");
+    words("a-b_c\x01"
+          "d\x7f"
+          "e",
+          "a|b|c|d|e");
+    words("\xc3\x9cn\xc3\xaf"
+          "code-\xe4\xb8\xad\xe6\x96\x87 ab",
+          "\xc3\x9cn\xc3\xaf"
+          "code|\xe4\xb8\xad\xe6\x96\x87|ab");
     words("\xff\x80", "\xff\x80");
     words("zZ9@[`{/:", "zZ9");
     cuts(0, "001\0\0", 5, "001"); /* FixedString: the padding separates */

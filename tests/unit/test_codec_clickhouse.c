@@ -290,8 +290,8 @@ static void damaged_granules(void **state) {
     umbel_free(codec_decode(clickhouse, &like, good, sizeof good));
     like.keys = 2;
     codec_decode_fails(clickhouse, &like, good, sizeof good, UMBEL_EMISMATCH, 0, "total_rows");
-    like = (umbel_params){
-        .bits_per_key = 10, .hashes = 5, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
+    like =
+        (umbel_params){.bits_per_key = 10, .hashes = 5, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
     umbel_free(codec_decode(clickhouse, &like, good, sizeof good));
 }
 

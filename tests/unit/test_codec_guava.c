@@ -6,8 +6,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +81,8 @@ static void filters_are_guavas(void **state) {
         umbel_info info = {0};
         f->ops->measure(f, &info);
         double fpp = strtod(t.column[10], NULL);
-        assert_int_equal((uint64_t)floor(info.keys_estimated + 0.5), strtoull(t.column[9], NULL, 10));
+        assert_int_equal((uint64_t)floor(info.keys_estimated + 0.5),
+                         strtoull(t.column[9], NULL, 10));
         assert_true(fabs(info.fpr_now - fpp) <= 1e-14 * fpp);
         if (t.column[11][0]) {
             size_t len;
@@ -139,7 +140,8 @@ static void newer_rule_of_hashes(void **state) {
         uint32_t older, newer;
     } cases[] = {{1, 0.01, 6, 7}, {3, 0.01, 6, 7}, {1, 1e-6, 19, 20}, {1000, 0.03, 5, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(umbeli_guava_size_of(cases[i].n, cases[i].p, false).hashes, cases[i].older);
+        assert_int_equal(umbeli_guava_size_of(cases[i].n, cases[i].p, false).hashes,
+                         cases[i].older);
         assert_int_equal(umbeli_guava_size_of(cases[i].n, cases[i].p, true).hashes, cases[i].newer);
     }
     umbel_params newer = {.keys = 1, .fpr = 0.01, .variant = UMBEL_VARIANT_GUAVA_2024};
@@ -217,10 +219,10 @@ static void damaged_headers(void **state) {
         uint64_t offset;
         const char *what;
     } cases[] = {
-        {0, 2, UMBEL_EVERSION, 0, "strategy"},     {0, 255, UMBEL_EVERSION, 0, "strategy"},
-        {1, 0, UMBEL_ECORRUPT, 1, "hashes"},       {5, 0, UMBEL_ECORRUPT, 2, "words: 0"},
-        {5, 2, UMBEL_ECORRUPT, 14, "cut off"},     {2, 0x80, UMBEL_ECORRUPT, 2, "negative"},
-        {2, 0xff, UMBEL_ECORRUPT, 2, "negative"},  {2, 0x7f, UMBEL_ECORRUPT, 14, "cut off"},
+        {0, 2, UMBEL_EVERSION, 0, "strategy"},    {0, 255, UMBEL_EVERSION, 0, "strategy"},
+        {1, 0, UMBEL_ECORRUPT, 1, "hashes"},      {5, 0, UMBEL_ECORRUPT, 2, "words: 0"},
+        {5, 2, UMBEL_ECORRUPT, 14, "cut off"},    {2, 0x80, UMBEL_ECORRUPT, 2, "negative"},
+        {2, 0xff, UMBEL_ECORRUPT, 2, "negative"}, {2, 0x7f, UMBEL_ECORRUPT, 14, "cut off"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t bad[sizeof good];

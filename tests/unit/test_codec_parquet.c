@@ -71,8 +71,9 @@ static void filters_are_duckdbs(void **state) {
         assert_memory_equal(file + offset, bytes, len);
         size_t head_len = 0;
         uint32_t num_bytes = 0;
-        assert_int_equal(umbeli_parquet_header(file + offset, file_len - offset, &head_len,
-                                               &num_bytes, NULL), UMBEL_OK);
+        assert_int_equal(
+            umbeli_parquet_header(file + offset, file_len - offset, &head_len, &num_bytes, NULL),
+            UMBEL_OK);
         assert_int_equal(head_len + num_bytes, len);
         umbel_free(f);
         free(bytes);
@@ -118,13 +119,13 @@ static uint8_t *with_bits(const char *header, size_t bits, size_t *len) {
 static void headers_of_other_writers(void **state) {
     (void)state;
     const char *const headers[] = {
-        "15401c1c00001c1c00001c1c000000",       /* the usual one */
+        "15401c1c00001c1c00001c1c000000",         /* the usual one */
         "0502400c041c00000c061c00000c081c000000", /* field numbers in full */
-        "4c1c00000c061c00000c041c000005024000", /* the fields in reverse order */
-        "15401c1c00001c1c00001c1c0000150200", /* an unknown i32 behind them, */
-        "15401c1c00001c1c00001c1c000018016100", /* a text, */
-        "15401c1c00001c1c00001c1c000019150200", /* a list */
-        "15401c1c150200001c1c00001c1c000000", /* and one inside the choice */
+        "4c1c00000c061c00000c041c000005024000",   /* the fields in reverse order */
+        "15401c1c00001c1c00001c1c0000150200",     /* an unknown i32 behind them, */
+        "15401c1c00001c1c00001c1c000018016100",   /* a text, */
+        "15401c1c00001c1c00001c1c000019150200",   /* a list */
+        "15401c1c150200001c1c00001c1c000000",     /* and one inside the choice */
     };
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         size_t len;
@@ -154,15 +155,15 @@ static void refused_headers(void **state) {
         uint64_t offset;
         const char *what;
     } cases[] = {
-        {"15001c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"},     /* 0 */
-        {"15021c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"},     /* 1 */
-        {"153e1c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"},     /* 31 */
-        {"153f1c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"},     /* -32 */
+        {"15001c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"},         /* 0 */
+        {"15021c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"},         /* 1 */
+        {"153e1c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"},         /* 31 */
+        {"153f1c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"},         /* -32 */
         {"1580808080101c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"}, /* 2^31 */
         {"15ffffffff0f1c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"}, /* -2^31 */
         {"15c0ffffff0f1c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 51, "cut off"}, /* the most */
         {"15ffffffffffffffffff7f1c", UMBEL_ECORRUPT, 11, "64 bits"},
-        {"16401c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"},     /* an i64 */
+        {"16401c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"}, /* an i64 */
         {"15401c2c00001c1c00001c1c000000", UMBEL_EVERSION, 3, "algorithm"},
         {"15401c1c00001c2c00001c1c000000", UMBEL_EVERSION, 7, "hash"},
         {"15401c1c00001c1c00001c2c000000", UMBEL_EVERSION, 11, "compression"},

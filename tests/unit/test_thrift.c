@@ -43,10 +43,10 @@ static void values_of_every_type(void **state) {
     skips(UMBELI_THRIFT_DOUBLE, "0000000000000000ff", NULL);
     skips(UMBELI_THRIFT_BINARY, "03616263ff", NULL);
     skips(UMBELI_THRIFT_BINARY, "00ff", NULL);
-    skips(UMBELI_THRIFT_LIST, "25028001ff", NULL);       /* two i32 */
-    skips(UMBELI_THRIFT_LIST, "31010201ff", NULL);       /* three truth values, a byte each */
-    skips(UMBELI_THRIFT_SET, "f3020102ff", NULL);        /* the long form of two i8 */
-    skips(UMBELI_THRIFT_MAP, "00ff", NULL);              /* no types when empty */
+    skips(UMBELI_THRIFT_LIST, "25028001ff", NULL);        /* two i32 */
+    skips(UMBELI_THRIFT_LIST, "31010201ff", NULL);        /* three truth values, a byte each */
+    skips(UMBELI_THRIFT_SET, "f3020102ff", NULL);         /* the long form of two i8 */
+    skips(UMBELI_THRIFT_MAP, "00ff", NULL);               /* no types when empty */
     skips(UMBELI_THRIFT_MAP, "0285016102016204ff", NULL); /* two of text to i32 */
     skips(UMBELI_THRIFT_STRUCT, "00ff", NULL);
     skips(UMBELI_THRIFT_STRUCT, "1115021c0000ff", NULL); /* true, i32, an empty struct */
@@ -105,7 +105,7 @@ static void nesting_up_to_the_limit(void **state) {
     (void)state;
     uint8_t bytes[2 * (UMBELI_THRIFT_DEPTH + 1)];
     for (size_t depth = 1; depth <= UMBELI_THRIFT_DEPTH + 1; depth++) {
-        memset(bytes, 0x1c, depth - 1); /* depth structs, each in the one before, */
+        memset(bytes, 0x1c, depth - 1);      /* depth structs, each in the one before, */
         memset(bytes + depth - 1, 0, depth); /* and their ends */
         umbeli_thrift t = umbeli_thrift_over(bytes, 2 * depth - 1);
         umbeli_thrift_skip(&t, UMBELI_THRIFT_STRUCT);
@@ -133,8 +133,8 @@ static void fields_and_integers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_of_every_type),    cmocka_unit_test(lies),
-        cmocka_unit_test(nesting_bombs),           cmocka_unit_test(nesting_up_to_the_limit),
+        cmocka_unit_test(values_of_every_type), cmocka_unit_test(lies),
+        cmocka_unit_test(nesting_bombs),        cmocka_unit_test(nesting_up_to_the_limit),
         cmocka_unit_test(fields_and_integers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,9 +160,8 @@ static void index_granule(char **word) {
     list values = read_list(word[4]);
     uint64_t rows = strtoull(word[3], NULL, 10);
     if (rows == 0) rows = distinct(values, numbers);
-    umbel_params p = {.keys = rows,
-                      .fpr = strtod(word[1], NULL),
-                      .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
+    umbel_params p = {
+        .keys = rows, .fpr = strtod(word[1], NULL), .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
     if (numbers) p.variant |= UMBEL_VARIANT_CLICKHOUSE_NUMBERS;
     umbel_filter *f = make(&umbeli_codec_clickhouse, &p);
     for (size_t i = 0; i < values.n; i++) {
