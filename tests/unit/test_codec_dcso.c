@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The format dcso: files of the real program, its sizes and counts, gzip, bad input
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include <cmocka.h>
+
+#include "core/bits.h"
+#include "foreign.h"
+#include "golden.h"
+
+static const umbel_params like = {.format = UMBEL_FMT_DCSO};
+
+enum { HEADER = 48 };
+
+static umbel_params params_of(uint64_t keys, double fpr) {
+    return (umbel_params){.format = UMBEL_FMT_DCSO, .keys = keys, .fpr = fpr};
+}
+
+/* ---- Files of the real program ---- */
+
+static void writes_the_file(const umbel_filter *f, const char *path) {
+    size_t want_len, len;
+    uint8_t *want = golden_file(path, &want_len), *bytes = foreign_bytes(f, &len);
+    assert_int_equal(len, want_len);
+    assert_memory_equal(bytes, want, len);
+    foreign_same_again(&like, want, want_len);
+    assert_int_equal(umbel_verify(UMBEL_FMT_DCSO, want, want_len, NULL), UMBEL_OK);
+    umbel_filter *g = NULL;
+    assert_int_equal(umbel_decode(UMBEL_FMT_ANY, want, want_len, NULL, &g, NULL), UMBEL_OK);
+    assert_int_equal(umbel_keys_added(g), umbel_keys_added(f));
+    umbel_free(g);
+    free(bytes);
+    free(want);
+}
+
+static void fifty_keys(void **state) {
+    (void)state;
+    umbel_filter *f = foreign_create(params_of(100, 0.01));
+    for (int i = 0; i < 50; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "key%d", i);
+        foreign_add(f, text);
+        foreign_add(f, text); /* counted once */
+    }
+    writes_the_file(f, "dcso/a.bloom");
+    umbel_info info;
+    umbel_describe(f, &info);
+    assert_int_equal(info.bits, 958);
+    assert_int_equal(info.hashes, 7);
+    assert_int_equal(info.capacity, 100);
+    assert_int_equal(info.keys_added, 50);
+    umbel_free(f);
+}
+
+static void keys_and_data(void **state) {
+    (void)state;
+    umbel_filter *f = foreign_create(params_of(3, 0.5));
+    foreign_add(f, "hello");
+    foreign_add(f, "world");
+    foreign_add(f, "");
+    size_t len = 99;
+    assert_null(umbel_get_data(f, &len));
+    assert_int_equal(len, 0);
+    assert_int_equal(umbel_set_data(f, "meta-data!\n", 11, NULL), UMBEL_OK);
+    writes_the_file(f, "dcso/c.bloom");
+    assert_memory_equal(umbel_get_data(f, &len), "meta-data!\n", 11);
+    assert_int_equal(umbel_set_data(f, umbel_get_data(f, NULL), 4, NULL), UMBEL_OK); /* its own */
+    assert_memory_equal(umbel_get_data(f, &len), "meta", 4);
+    assert_int_equal(umbel_set_data(f, NULL, 0, NULL), UMBEL_OK);
+    assert_null(umbel_get_data(f, &len));
+    umbel_free(f);
+}
+
+static void lines_of_windows(void **state) {
+    (void)state;
+    umbel_filter *f = foreign_create(params_of(10, 0.01));
+    foreign_add(f, "key1");
+    foreign_add(f, "abc  ");
+    writes_the_file(f, "dcso/crlf.bloom");
+    umbel_free(f);
+}
+
+/* Joining adds the counts, as DCSO does. */
+static void counts_add_up(void **state) {
+    (void)state;
+    umbel_filter *a = foreign_create(params_of(100, 0.01)),
+                 *b = foreign_create(params_of(100, 0.01));
+    foreign_add(a, "x");
+    foreign_add(b, "x");
+    foreign_add(b, "y");
+    assert_int_equal(umbel_unite(a, b, NULL), UMBEL_OK);
+    assert_int_equal(umbel_keys_added(a), 3);
+    umbel_free(a);
+    umbel_free(b);
+}
+
+/* ---- Sizes ---- */
+
+static void rates_near_one_match_everything(void **state) {
+    (void)state;
+    umbel_filter *f = foreign_create(params_of(1, 0.9)); /* no bits, no probes */
+    assert_true(foreign_contains(f, "anything"));
+    foreign_add(f, "x");
+    size_t len;
+    uint8_t *bytes = foreign_bytes(f, &len);
+    assert_int_equal(len, HEADER);
+    foreign_same_again(&like, bytes, len);
+    umbel_info info;
+    umbel_describe(f, &info);
+    assert_true(info.fpr_now == 1);
+    umbel_plan plan;
+    umbel_params params = params_of(1, 0.9);
+    assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+    assert_true(plan.rate == 1);
+    free(bytes);
+    umbel_free(f);
+}
+
+static void nonsense_is_refused(void **state) {
+    (void)state;
+    foreign_not_made(params_of(0, 0.1), "keys");
+    foreign_not_made(params_of(10, 0), "fpr");
+    foreign_not_made(params_of(UINT64_MAX, 0.01), "keys");
+    foreign_not_made(params_of(2, 5e-324), "fpr");
+    umbel_params params = params_of(10, 0.1);
+    params.hashes = 3;
+    foreign_not_made(params, "hashes");
+}
+
+/* ---- Bad input ---- */
+
+static void every_truncation_is_refused(void **state) {
+    (void)state;
+    size_t len;
+    uint8_t *bytes = golden_file("dcso/a.bloom", &len); /* no data: every byte counts */
+    for (size_t cut = 0; cut < len; cut++) {
+        foreign_refused(&like, bytes, cut, UMBEL_ECORRUPT, cut < HEADER ? cut : 32);
+    }
+    free(bytes);
+}
+
+static void every_field_is_checked(void **state) {
+    (void)state;
+    size_t len;
+    uint8_t *bytes = golden_file("dcso/a.bloom", &len);
+    const uint64_t nan = UINT64_C(0x7ff8000000000000), one = UINT64_C(0x3ff0000000000000);
+    const struct {
+        size_t at;
+        uint64_t value;
+        umbel_err want;
+    } cases[] = {
+        {0, 0, UMBEL_EVERSION},
+        {0, 2, UMBEL_EVERSION},
+        {0, 257, UMBEL_EVERSION},
+        {0, UINT64_MAX, UMBEL_EVERSION},
+        {16, 0, UMBEL_ECORRUPT},
+        {16, one, UMBEL_ECORRUPT},
+        {16, nan, UMBEL_ECORRUPT},
+        {16, UINT64_MAX, UMBEL_ECORRUPT},
+        {16, one | UINT64_C(1) << 63, UMBEL_ECORRUPT},
+        {24, 0, UMBEL_ECORRUPT},
+        {24, 1025, UMBEL_EVERSION},
+        {24, UINT64_C(1) << 32, UMBEL_EVERSION},
+        {24, UINT64_MAX, UMBEL_EVERSION},
+        {32, 961, UMBEL_ECORRUPT},
+        {32, UINT64_MAX, UMBEL_ECORRUPT},
+        {32, UINT64_MAX - 63, UMBEL_ECORRUPT},
+        {32, UINT64_C(1) << 63, UMBEL_ECORRUPT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        foreign_refused_with(&like, bytes, len, cases[i].at, 8, cases[i].value, cases[i].want,
+                             cases[i].at);
+    }
+    foreign_refused_with(&like, bytes, len, 32, 8, 0, UMBEL_ECORRUPT, 24); /* k without m */
+    foreign_refused_with(&like, bytes, len, len - 1, 1, 0x80, UMBEL_ECORRUPT,
+                         len - 8); /* padding */
+    /* These mean what they say: capacity, a shorter filter with data behind it, counts. */
+    const struct {
+        size_t at;
+        uint64_t value;
+    } fine[] = {{8, 0}, {8, 1}, {8, UINT64_MAX}, {24, 1}, {24, 1024}, {40, 0}, {40, UINT64_MAX}};
+    for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
+        uint8_t old[8];
+        memcpy(old, bytes + fine[i].at, 8);
+        umbeli_store_le64(bytes + fine[i].at, fine[i].value);
+        foreign_same_again(&like, bytes, len);
+        memcpy(bytes + fine[i].at, old, 8);
+    }
+    free(bytes);
+}
+
+static void what_is_not_dcso_is_not_recognised(void **state) {
+    (void)state;
+    size_t len;
+    uint8_t *bytes = golden_file("dcso/a.bloom", &len);
+    umbel_filter *f = NULL;
+    umbeli_store_le64(bytes + 24, 8); /* another k than its n and p give */
+    assert_int_equal(umbel_decode(UMBEL_FMT_ANY, bytes, len, NULL, &f, NULL), UMBEL_EINVAL);
+    assert_int_equal(umbel_decode(UMBEL_FMT_DCSO, bytes, len, NULL, &f, NULL), UMBEL_OK);
+    umbel_free(f);
+    free(bytes);
+}
+
+/* ---- Gzip ---- */
+
+static uint8_t *gzip(const uint8_t *bytes, size_t len, size_t *gzipped_len) {
+    z_stream z = {0};
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY), Z_OK);
+    size_t cap = deflateBound(&z, (uLong)len) + 64;
+    uint8_t *out = malloc(cap);
+    assert_non_null(out);
+    z.next_in = (z_const Bytef *)(uintptr_t)bytes;
+    z.avail_in = (uInt)len;
+    z.next_out = out;
+    z.avail_out = (uInt)cap;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    *gzipped_len = z.total_out;
+    deflateEnd(&z);
+    return out;
+}
+
+static void gzipped_files_are_read(void **state) {
+    (void)state;
+    const char *paths[] = {"dcso/a.bloom", "dcso/c.bloom", "dcso/crlf.bloom"};
+    for (size_t i = 0; i < 3; i++) {
+        size_t len, gz_len, got_len;
+        uint8_t *bytes = golden_file(paths[i], &len), *gz = gzip(bytes, len, &gz_len);
+        umbel_filter *f = foreign_decode(&like, gz, gz_len), *view = NULL;
+        uint8_t *got = foreign_bytes(f, &got_len);
+        assert_int_equal(got_len, len);
+        assert_memory_equal(got, bytes, len);
+        assert_int_equal(umbel_verify(UMBEL_FMT_DCSO, gz, gz_len, NULL), UMBEL_OK);
+        assert_int_equal(umbel_verify(UMBEL_FMT_ANY, gz, gz_len, NULL), UMBEL_OK);
+        assert_int_equal(umbel_view(UMBEL_FMT_DCSO, gz, gz_len, NULL, &view, NULL), UMBEL_ENOTSUP);
+        umbel_free(f);
+        free(bytes);
+        free(gz);
+        free(got);
+    }
+}
+
+static umbel_err decode(const uint8_t *bytes, size_t len, const umbel_opts *opts) {
+    uint8_t *copy = malloc(len ? len : 1);
+    assert_non_null(copy);
+    if (len) memcpy(copy, bytes, len);
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    umbel_err e = umbel_decode(UMBEL_FMT_DCSO, copy, len, opts, &f, &diag);
+    if (e) {
+        assert_null(f);
+        assert_non_null(diag.what);
+        assert_true(diag.offset <= len || diag.offset < HEADER + 1024);
+    }
+    umbel_free(f);
+    free(copy);
+    return e;
+}
+
+static void gzip_of_several_members(void **state) {
+    (void)state;
+    size_t len, first_len, second_len;
+    uint8_t *bytes = golden_file("dcso/a.bloom", &len);
+    uint8_t *first = gzip(bytes, 50, &first_len), *second = gzip(bytes + 50, len - 50, &second_len);
+    uint8_t *both = malloc(first_len + second_len + 1);
+    assert_non_null(both);
+    memcpy(both, first, first_len);
+    memcpy(both + first_len, second, second_len);
+    both[first_len + second_len] = 0;
+    assert_int_equal(decode(both, first_len + second_len, NULL), UMBEL_OK);
+    assert_int_equal(decode(both, first_len + second_len + 1, NULL), UMBEL_ECORRUPT); /* trailing */
+    assert_int_equal(decode(both, first_len, NULL), UMBEL_ECORRUPT);
+    free(bytes);
+    free(first);
+    free(second);
+    free(both);
+}
+
+static void damaged_gzip_is_refused(void **state) {
+    (void)state;
+    size_t len, gz_len;
+    uint8_t *bytes = golden_file("dcso/c.bloom", &len), *gz = gzip(bytes, len, &gz_len);
+    for (size_t cut = 0; cut < gz_len; cut++) {
+        assert_int_equal(decode(gz, cut, NULL), UMBEL_ECORRUPT);
+    }
+    for (size_t at = 10; at < gz_len; at++) { /* behind gzip's header, some of which is free */
+        gz[at] ^= 0x41;
+        umbel_err e = decode(gz, gz_len, NULL);
+        assert_true(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION);
+        gz[at] ^= 0x41;
+    }
+    for (size_t failing = 1;; failing++) { /* memory gives out at every place */
+        foreign_memory m;
+        foreign_memory_start(&m, 0, failing);
+        umbel_err e = decode(gz, gz_len, &m.opts);
+        assert_int_equal(m.blocks, 0);
+        if (e == UMBEL_OK) break;
+        assert_int_equal(e, UMBEL_ENOMEM);
+    }
+    free(bytes);
+    free(gz);
+}
+
+/* A header that claims `bits`, then `zeros` bytes, gzipped. */
+static uint8_t *bomb(uint64_t bits, size_t zeros, size_t *gz_len) {
+    size_t len;
+    uint8_t *head = golden_file("dcso/a.bloom", &len), *bytes = calloc(HEADER + zeros, 1);
+    assert_non_null(bytes);
+    memcpy(bytes, head, HEADER);
+    umbeli_store_le64(bytes + 32, bits);
+    uint8_t *gz = gzip(bytes, HEADER + zeros, gz_len);
+    free(head);
+    free(bytes);
+    return gz;
+}
+
+/* Zlib itself takes about 48 KiB; nothing else may grow with what a small file claims. */
+static void gzip_bombs_get_no_memory(void **state) {
+    (void)state;
+    enum { UNZIPPER = 64 * 1024, MIB = 1024 * 1024 };
+    size_t gz_len;
+    foreign_memory m;
+
+    /* A terabyte is claimed: no memory for it. */
+    uint8_t *gz = bomb(UINT64_C(1) << 43, 64, &gz_len);
+    foreign_memory_start(&m, UNZIPPER, 0);
+    assert_int_equal(decode(gz, gz_len, &m.opts), UMBEL_ECORRUPT);
+    free(gz);
+
+    /* As much as gzip could hold is claimed, and not there. */
+    gz = bomb(8 * MIB, 64, &gz_len);
+    foreign_memory_start(&m, UNZIPPER, 0);
+    assert_int_equal(decode(gz, gz_len, &m.opts), UMBEL_ECORRUPT);
+    free(gz);
+
+    /* Real zeros, but more than the caller allows. */
+    gz = bomb(64 * (uint64_t)MIB, 8 * MIB, &gz_len);
+    assert_true(gz_len < MIB);
+    foreign_memory_start(&m, UNZIPPER, 0);
+    m.opts.max_bytes = MIB;
+    assert_int_equal(decode(gz, gz_len, &m.opts), UMBEL_ELIMIT);
+    assert_int_equal(decode(gz, gz_len, NULL), UMBEL_OK);
+    free(gz);
+
+    /* Eighty megabytes of data behind a small filter. */
+    gz = bomb(64, 80 * MIB, &gz_len);
+    assert_int_equal(decode(gz, gz_len, NULL), UMBEL_ELIMIT);
+    foreign_memory_start(&m, UNZIPPER, 0);
+    m.opts.max_bytes = 5000;
+    assert_int_equal(decode(gz, gz_len, &m.opts), UMBEL_ELIMIT);
+    free(gz);
+}
+
+static void batches_agree(void **state) {
+    (void)state;
+    enum { N = 3000 };
+    static char text[N][16];
+    static umbel_key keys[N];
+    for (int i = 0; i < N; i++) {
+        int len = snprintf(text[i], sizeof text[i], "%d", i * 7919 % 2500);
+        keys[i] = (umbel_key){text[i], (size_t)len};
+    }
+    foreign_batches_agree(params_of(N, 0.01), keys, N);
+    foreign_batches_agree(params_of(N, 0.5), keys, N);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fifty_keys),
+        cmocka_unit_test(keys_and_data),
+        cmocka_unit_test(lines_of_windows),
+        cmocka_unit_test(counts_add_up),
+        cmocka_unit_test(rates_near_one_match_everything),
+        cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(every_field_is_checked),
+        cmocka_unit_test(what_is_not_dcso_is_not_recognised),
+        cmocka_unit_test(gzipped_files_are_read),
+        cmocka_unit_test(gzip_of_several_members),
+        cmocka_unit_test(damaged_gzip_is_refused),
+        cmocka_unit_test(gzip_bombs_get_no_memory),
+        cmocka_unit_test(batches_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
