@@ -4,11 +4,17 @@
 #include "core/diag.h"
 
 const umbeli_codec *const umbeli_codecs[] = {
-    &umbeli_codec_native,     &umbeli_codec_leveldb,
-    &umbeli_codec_corekv,     &umbeli_codec_badger,
-    &umbeli_codec_clickhouse, &umbeli_codec_gocrc32,
-    &umbeli_codec_guava,      &umbeli_codec_parquet,
-    &umbeli_codec_dcso,       NULL,
+    &umbeli_codec_native,
+    &umbeli_codec_leveldb,
+    &umbeli_codec_corekv,
+    &umbeli_codec_badger,
+    &umbeli_codec_clickhouse,
+    &umbeli_codec_gocrc32,
+    &umbeli_codec_guava,
+    &umbeli_codec_parquet,
+    &umbeli_codec_redisbloom,
+    &umbeli_codec_dcso,
+    NULL,
 };
 
 const umbeli_codec *umbeli_codec_by_id(umbel_format id) {
