@@ -5,6 +5,7 @@
 #   make demo       installs what is missing, builds, shows the main job end to end
 #   make check      installs what is missing, builds, runs all tests (JOBS=n: that many at once)
 #   make check-long the tests that take minutes
+#   make check-interop  compares with ClickHouse and DuckDB, from npm (600 MB below build/interop)
 #   make bench      measures, beside libbloom and LevelDB
 #   make install    PREFIX and DESTDIR as usual
 #   make format     lays out the C files
@@ -14,7 +15,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long bench install format clean
+.PHONY: all demo check check-long check-interop bench install format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -35,6 +36,11 @@ check:
 check-long:
 	scripts/setup test
 	tests/run --long
+
+# A system that cannot be installed makes its tests skip, and fail where CI=true.
+check-interop:
+	-scripts/setup interop
+	tests/run --interop
 
 bench:
 	scripts/setup bench
