@@ -230,9 +230,9 @@ UMBEL_API void umbel_contains_many(const umbel_filter *filter, const umbel_key *
 UMBEL_API umbel_err umbel_typed_key(umbel_type type, const void *text, size_t len, void *key,
                                     size_t cap, size_t *key_len, umbel_diag *diag);
 
-/* Cuts text as ClickHouse's indexes do before they hash it: into words (ngram 0, tokenbf_v1) or into
- * every window of `ngram` code points (ngrambf_v1).  Start with *pos 0; each call gives the next
- * token, a part of the text, and false behind the last. */
+/* Cuts text as ClickHouse's indexes do before they hash it: into words (ngram 0, tokenbf_v1) or
+ * into every window of `ngram` code points (ngrambf_v1).  Start with *pos 0; each call gives the
+ * next token, a part of the text, and false behind the last. */
 UMBEL_API bool umbel_clickhouse_token(const void *text, size_t len, uint32_t ngram, size_t *pos,
                                       umbel_key *token);
 
