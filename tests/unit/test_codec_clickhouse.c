@@ -143,6 +143,20 @@ static void sizes_are_the_servers(void **state) {
     golden_table_close(&t);
 }
 
+static void sizes_at_every_rate_of_the_table(void **state) {
+    (void)state;
+    golden_table t = golden_table_open("clickhouse/rates.tsv");
+    while (golden_table_next(&t)) {
+        umbeli_clickhouse_best best = umbeli_clickhouse_best_of(strtod(t.column[0], NULL), false);
+        if (best.bits_per_row != strtoul(t.column[1], NULL, 10) ||
+            best.hashes != strtoul(t.column[2], NULL, 10)) {
+            fail_msg("%s: %u bits, %u hashes", t.column[0], best.bits_per_row, best.hashes);
+        }
+    }
+    assert_int_equal(t.rows, 421);
+    golden_table_close(&t);
+}
+
 static void sizes_around_the_anomaly(void **state) {
     (void)state;
     const struct {
@@ -313,6 +327,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_the_servers),
         cmocka_unit_test(sizes_are_the_servers),
+        cmocka_unit_test(sizes_at_every_rate_of_the_table),
         cmocka_unit_test(sizes_around_the_anomaly),
         cmocka_unit_test(numbers_of_every_width),
         cmocka_unit_test(granule_without_values),

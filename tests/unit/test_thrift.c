@@ -64,6 +64,9 @@ static void lies(void **state) {
     skips(UMBELI_THRIFT_BINARY, "ffffffffffffffffff01", "cut off");
     skips(UMBELI_THRIFT_LIST, "f5ffffffffffffffffff01", "more values");
     skips(UMBELI_THRIFT_LIST, "f5ffffff7f00", "more values");
+    skips(UMBELI_THRIFT_LIST, "350202", "more values");
+    skips(UMBELI_THRIFT_MAP, "03550202", "cut off");
+    skips(UMBELI_THRIFT_MAP, "045502", "more values");
     skips(UMBELI_THRIFT_LIST, "200000", "no such type");
     skips(UMBELI_THRIFT_MAP, "ffffffff0f55", "more values");
     skips(UMBELI_THRIFT_STRUCT, "1e00", "no such type");

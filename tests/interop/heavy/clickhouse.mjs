@@ -206,14 +206,14 @@ function compareTwoColumns() {
     group.end();
 }
 
-// ---- Every rate of the look-up table, literally, and others ----
+// ---- Every rate of the look-up table, literally, its neighbours, and others ----
 
 function compareRates() {
     const table = fs.readFileSync(new URL('../../../src/codec/clickhouse_best.c', import.meta.url), 'utf8');
     const literals = [...table.matchAll(/\[\d+\] = \{([^}]*)\}/g)].flatMap((row) => row[1].split(',').map(Number));
-    const rates = [...new Set(literals)].map((millionths) => String(millionths / 1e6));
-    for (let i = 0; i < 40; i++) rates.push(String(random.below(1000000) / 1e6 || 0.5));
-    const fair = rates.map(Number).filter((rate) => rate > 0 && rate < 1);
+    const millionths = new Set(literals.flatMap((literal) => [literal - 0.5, literal, literal + 0.5]));
+    for (let i = 0; i < 40; i++) millionths.add(random.below(1000000));
+    const fair = [...millionths].map((m) => m / 1e6).filter((rate) => rate > 0 && rate < 1);
     const group = new Group('ClickHouse sizes of bloom_filter(p), values of p');
     for (let first = 0; first < fair.length; first += 50) {
         const some = fair.slice(first, first + 50);

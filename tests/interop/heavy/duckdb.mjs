@@ -71,6 +71,26 @@ async function compareColumn(column, number) {
     group.end();
 }
 
+// Numbers of values around those where the size doubles.
+async function compareSizes() {
+    const group = new Group('DuckDB sizes, filters');
+    const requests = [];
+    for (const rate of [0.01, 0.1]) {
+        const perValue = -1 / Math.log1p(-(rate ** (1 / 8)));
+        for (let bytes = 32; bytes <= 2048; bytes *= 2) {
+            const edge = Math.ceil(bytes / perValue); // the first whose size is that power of two
+            for (const n of [edge - 1, edge, edge + 1]) {
+                const name = `s${requests.length}`;
+                const where = await write(name, 'v::INTEGER', n, rate);
+                const theirs = fs.readFileSync(file(name)).subarray(where.at, where.at + where.length);
+                requests.push(`parquet ${n} ${rate} ${list(upTo(n).map(i32))} ${theirs.toString('hex')}`);
+            }
+        }
+    }
+    ask(requests).forEach((said, i) => group.add(!said.startsWith('!'), `${requests[i].slice(0, 30)}: ${said.slice(0, 90)}`));
+    group.end();
+}
+
 // DuckDB reads the file again after we put our own bits into it.
 async function writeBack() {
     const n = 400;
@@ -104,6 +124,7 @@ async function writeBack() {
 try {
     console.log(`# DuckDB ${(await rows('SELECT version()'))[0][0]}`);
     for (let i = 0; i < columns.length; i++) await compareColumn(columns[i], i);
+    await compareSizes();
     await writeBack();
 } catch (error) {
     result(false, 'the driver', [String(error.stack || error)]);
