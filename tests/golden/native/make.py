@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""make.py - writes the golden native files, independently of the library.
+
+The hash, the positions and the checks are those of scripts/umbel-read; this adds the writer.
+  make.py files     the .umb files and keys.hex, into this folder
+  make.py vectors   xxh3.tsv, made by the xxhash module (Debian: python3-xxhash)
+  make.py check     the reader's own XXH3 gives what xxh3.tsv says
+"""
+import importlib.machinery
+import importlib.util
+import random
+import struct
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+loader = importlib.machinery.SourceFileLoader("umbel_read", str(HERE / "../../../scripts/umbel-read"))
+reader = importlib.util.module_from_spec(importlib.util.spec_from_loader("umbel_read", loader))
+loader.exec_module(reader)
+
+# One of every length that XXH3 treats in a way of its own, and their neighbours.
+LENGTHS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 97, 127, 128, 129,
+           143, 144, 160, 191, 192, 239, 240, 241, 255, 256, 257, 511, 1023, 1024, 1025, 1088, 2049)
+SEEDS = (0, 1, 0x9E3779B97F4A7C15, 2**64 - 1)
+
+
+def patterned(length):
+    """Bytes that anyone can make again: byte i is (i * 167 + length) % 256."""
+    return bytes((i * 167 + length) % 256 for i in range(length))
+
+
+def filter_bytes(kind, bits, hashes, keys, seed=0, capacity=0, fpr=0.0, flags=0, field=0,
+                 delimiter=0, meta=()):
+    """A native file holding these keys."""
+    shape = {"kind": kind, "bits": bits, "hashes": hashes, "seed": seed}
+    payload, added = bytearray((bits + 7) // 8), 0
+    for key in keys:
+        positions = list(reader.positions(shape, key))
+        added += any(not payload[p >> 3] >> (p & 7) & 1 for p in positions)
+        for p in positions:
+            payload[p >> 3] |= 1 << (p & 7)
+    entries = b"".join(struct.pack("<HI", len(n), len(v)) + n + v for n, v in meta)
+    end = 128 + -(-len(entries) // 8) * 8
+    at = -(-(end + 8) // 4096) * 4096
+    header = reader.FIELDS.pack(b"UMBEL\x1a\r\n", 1, 0, end + 8, kind, 1, 1, hashes, seed, 0, bits,
+                                capacity, fpr, added, flags, field, delimiter, bytes(7), at,
+                                len(payload), 1 << 20, 0, len(entries), 0)
+    header = (header + entries).ljust(end, b"\0")
+    header_sum = reader.xxh3_64(header)
+    sums = b"".join(struct.pack("<Q", reader.xxh3_64(payload[i << 20:i + 1 << 20], i))
+                    for i in range(-(-len(payload) >> 20)))
+    return ((header + struct.pack("<Q", header_sum)).ljust(at, b"\0") + payload + sums
+            + struct.pack("<Q", reader.xxh3_64(sums, header_sum)))
+
+
+def make_files():
+    some = random.Random(1).randbytes
+    keys = [patterned(n) for n in LENGTHS] + [some(1 + i % 40) for i in range(160)]
+    (HERE / "keys.hex").write_text("".join(key.hex() + "\n" for key in keys))
+    for name, arguments in {
+            "ada": dict(kind=1, bits=256, hashes=8, keys=[b"ada"]),
+            "blocked_empty": dict(kind=1, bits=256, hashes=8, keys=[]),
+            "blocked_1": dict(kind=1, bits=256, hashes=8, keys=keys[:8], seed=7),
+            "blocked_7": dict(kind=1, bits=7 * 256, hashes=8, keys=keys),
+            "blocked_64": dict(kind=1, bits=64 * 256, hashes=8, keys=keys, seed=2**64 - 1,
+                               capacity=1000, fpr=0.01),
+            "blocked_meta": dict(
+                kind=1, bits=3 * 256, hashes=8, keys=keys[:20], seed=5, flags=3, field=2,
+                delimiter=ord(","), capacity=20, fpr=0.001,
+                meta=((b"source", "Bl\u00fcten".encode()), (b"empty", b""), (b"n" * 255, b"v" * 5000))),
+            "classic_1": dict(kind=2, bits=1, hashes=1, keys=[]),
+            "classic_64": dict(kind=2, bits=64, hashes=3, keys=keys[:5]),
+            "classic_1001": dict(kind=2, bits=1001, hashes=5, keys=keys[:100], seed=3),
+            "classic_4096": dict(kind=2, bits=4096, hashes=14, keys=keys, seed=2**63 + 1,
+                                 capacity=202, fpr=6.1e-05, flags=5),
+            "classic_1024hashes": dict(kind=2, bits=65536, hashes=1024, keys=keys[:50]),
+    }.items():
+        (HERE / f"{name}.umb").write_bytes(filter_bytes(**arguments))
+
+
+def make_vectors():
+    import xxhash
+    with open(HERE / "xxh3.tsv", "w", encoding="ascii") as out:
+        out.write(f"# libxxhash {xxhash.XXHASH_VERSION}: length, seed, XXH3-64, XXH3-128 high, low\n")
+        for n in LENGTHS:
+            for seed in SEEDS:
+                key = patterned(n)
+                wide = xxhash.xxh3_128_intdigest(key, seed)
+                out.write(f"{n}\t{seed:016x}\t{xxhash.xxh3_64_intdigest(key, seed):016x}\t"
+                          f"{wide >> 64:016x}\t{wide & 2**64 - 1:016x}\n")
+
+
+def check():
+    rows = [line.split() for line in (HERE / "xxh3.tsv").read_text().splitlines()[1:]]
+    for n, *words in rows:
+        seed, want, high, low = (int(word, 16) for word in words)
+        key = patterned(int(n))
+        got = reader.xxh3_64(key, seed), *reader.xxh3_128(key, seed)
+        if got != (want, low, high):
+            sys.exit(f"make.py: XXH3 of {n} bytes with seed {seed:x} is wrong")
+    if len(rows) != len(LENGTHS) * len(SEEDS):
+        sys.exit("make.py: xxh3.tsv is not whole")
+
+
+if __name__ == "__main__":
+    {"files": make_files, "vectors": make_vectors, "check": check}[sys.argv[1]]()

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "subjects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "core/cpu.h"
+
+const subject subjects[SUBJECTS] = {
+    {.name = "blocked, generic", .kind = UMBEL_BLOCKED, .kernel = "generic"},
+    {.name = "blocked, avx2", .kind = UMBEL_BLOCKED, .kernel = "avx2", .cpu = UMBELI_CPU_AVX2},
+    {.name = "blocked, atomic", .kind = UMBEL_BLOCKED, .kernel = "atomic", .concurrent = true},
+    {.name = "classic", .kind = UMBEL_CLASSIC, .kernel = "generic"},
+};
+
+bool subject_runs(const subject *s) {
+    return (s->cpu & ~umbeli_cpu()) == 0;
+}
+
+static void assert_kernel(const subject *s, const umbel_filter *f, const char *kernel) {
+    umbel_info info;
+    umbel_describe(f, &info);
+    assert_int_equal(info.kind, s->kind);
+    assert_string_equal(info.kernel, kernel);
+}
+
+umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_opts *opts) {
+    params.kind = s->kind;
+    params.concurrent = s->concurrent;
+    if (s->kind == UMBEL_CLASSIC && params.keys == 0 && params.fpr == 0) params.hashes = 7;
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    umbeli_cpu_limit(s->cpu);
+    umbel_err e = umbel_create(&params, opts, &f, &diag);
+    umbeli_cpu_limit(UINT32_MAX);
+    if (e) fail_msg("%s: %s: %s", s->name, umbel_strerror(e), diag.what);
+    assert_kernel(s, f, s->kernel);
+    return f;
+}
+
+umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len) {
+    umbel_filter *f = NULL;
+    umbeli_cpu_limit(s->cpu);
+    assert_ok(umbel_decode(UMBEL_FMT_NATIVE, bytes, len, NULL, &f, NULL));
+    umbeli_cpu_limit(UINT32_MAX);
+    assert_kernel(s, f, s->concurrent ? "generic" : s->kernel); /* that it was is not in the file */
+    return f;
+}
+
+uint8_t *bytes_of(const umbel_filter *f, size_t *len) {
+    *len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    uint8_t *bytes = malloc(*len);
+    assert_non_null(bytes);
+    assert_ok(umbel_encode(f, UMBEL_FMT_NATIVE, bytes, *len, NULL));
+    return bytes;
+}
+
+void assert_same_bytes(const umbel_filter *a, const umbel_filter *b) {
+    size_t a_len, b_len;
+    uint8_t *a_bytes = bytes_of(a, &a_len), *b_bytes = bytes_of(b, &b_len);
+    assert_int_equal(a_len, b_len);
+    if (memcmp(a_bytes, b_bytes, a_len) != 0) fail_msg("the bytes differ");
+    free(a_bytes);
+    free(b_bytes);
+}

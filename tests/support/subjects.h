@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * subjects.h - every kind with every kernel that this machine can run
+ */
+#ifndef SUBJECTS_H
+#define SUBJECTS_H
+
+#include "umbel.h"
+
+typedef struct subject {
+    const char *name;
+    umbel_kind kind;
+    const char *kernel;
+    bool concurrent;
+    uint32_t cpu; /* the features that it may use, and needs */
+} subject;
+
+enum { SUBJECTS = 4 };
+extern const subject subjects[SUBJECTS];
+
+/* False: this machine lacks the instructions. */
+bool subject_runs(const subject *s);
+
+/* A filter of this kind on this kernel; the rest from params. */
+umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_opts *opts);
+
+/* The same filter again by way of its bytes, on this kernel. */
+umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len);
+
+/* Its native bytes; free() ends them. */
+uint8_t *bytes_of(const umbel_filter *f, size_t *len);
+
+/* Fails unless both have the same native bytes: parameters, counts, bits. */
+void assert_same_bytes(const umbel_filter *a, const umbel_filter *b);
+
+#endif

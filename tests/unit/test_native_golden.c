@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_native_golden.c - the library against files and hashes that it did not make
+ */
+#include "cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash/xxh.h"
+#include "native_file.h"
+#include "subjects.h"
+
+#define FOLDER "tests/golden/native/"
+
+typedef struct golden {
+    const char *name;
+    size_t in; /* so many of keys.hex are in it, from the first */
+    umbel_info want;
+    size_t metas;
+} golden;
+
+#define ALL_KEYS SIZE_MAX
+
+static const golden files[] = {
+    {"blocked_empty", 0, {.kind = UMBEL_BLOCKED, .bits = 256, .hashes = 8}, 0},
+    {"blocked_1", 8, {.kind = UMBEL_BLOCKED, .bits = 256, .hashes = 8, .seed = 7}, 0},
+    {"blocked_7", ALL_KEYS, {.kind = UMBEL_BLOCKED, .bits = 1792, .hashes = 8}, 0},
+    {"blocked_64",
+     ALL_KEYS,
+     {.kind = UMBEL_BLOCKED,
+      .bits = 16384,
+      .hashes = 8,
+      .seed = UINT64_MAX,
+      .capacity = 1000,
+      .fpr = 0.01},
+     0},
+    {"blocked_meta",
+     20,
+     {.kind = UMBEL_BLOCKED, .bits = 768, .hashes = 8, .seed = 5, .capacity = 20, .fpr = 0.001},
+     3},
+    {"classic_1", 0, {.kind = UMBEL_CLASSIC, .bits = 1, .hashes = 1}, 0},
+    {"classic_64", 5, {.kind = UMBEL_CLASSIC, .bits = 64, .hashes = 3}, 0},
+    {"classic_1001", 100, {.kind = UMBEL_CLASSIC, .bits = 1001, .hashes = 5, .seed = 3}, 0},
+    {"classic_4096",
+     ALL_KEYS,
+     {.kind = UMBEL_CLASSIC,
+      .bits = 4096,
+      .hashes = 14,
+      .seed = UINT64_C(0x8000000000000001),
+      .capacity = 202,
+      .fpr = 6.1e-05},
+     0},
+    {"classic_1024hashes", 50, {.kind = UMBEL_CLASSIC, .bits = 65536, .hashes = 1024}, 0},
+};
+
+static void assert_described(const umbel_filter *f, const golden *g) {
+    umbel_info info;
+    umbel_describe(f, &info);
+    assert_int_equal(info.kind, g->want.kind);
+    assert_int_equal(info.bits, g->want.bits);
+    assert_int_equal(info.hashes, g->want.hashes);
+    assert_int_equal(info.seed, g->want.seed);
+    assert_int_equal(info.capacity, g->want.capacity);
+    assert_true(info.fpr == g->want.fpr);
+    const char *name, *value;
+    assert_int_equal(umbel_meta_at(f, g->metas, &name, &value), false);
+    if (g->metas) assert_true(umbel_meta_at(f, g->metas - 1, &name, &value));
+}
+
+/* Read it, empty it, fill it again: the bytes must be those that the other program wrote. */
+static void test_files(void **state) {
+    (void)state;
+    hex_keys all = hex_keys_from(FOLDER "keys.hex");
+    assert_int_equal(all.n, 201);
+    assert_int_equal(all.keys[0].len, 0);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const golden *g = &files[i];
+        char path[128];
+        snprintf(path, sizeof path, FOLDER "%s.umb", g->name);
+        print_message("# %s\n", path);
+        size_t len, in = g->in == ALL_KEYS ? all.n : g->in;
+        uint8_t *bytes = file_bytes(path, &len);
+        for (size_t s = 0; s < SUBJECTS; s++) {
+            if (!subject_runs(&subjects[s]) || subjects[s].kind != g->want.kind) continue;
+            umbel_filter *f = subject_decode(&subjects[s], bytes, len);
+            assert_described(f, g);
+            for (size_t k = 0; k < in; k++) {
+                assert_true(umbel_contains(f, all.keys[k].data, all.keys[k].len));
+            }
+            assert_ok(umbel_clear(f));
+            for (size_t k = 0; k < in; k++) {
+                assert_ok(umbel_add(f, all.keys[k].data, all.keys[k].len, NULL));
+            }
+            size_t again_len;
+            uint8_t *again = bytes_of(f, &again_len);
+            assert_int_equal(again_len, len);
+            assert_memory_equal(again, bytes, len);
+            free(again);
+            umbel_free(f);
+        }
+        free(bytes);
+    }
+    free_hex_keys(&all);
+}
+
+/* The worked example of docs/formats/native.md, made by umbel_create. */
+static void test_ada(void **state) {
+    (void)state;
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create(&(umbel_params){.kind = UMBEL_BLOCKED, .bytes = 32}, NULL, &f, NULL));
+    assert_ok(umbel_add(f, "ada", 3, NULL));
+    size_t len, want_len;
+    uint8_t *bytes = bytes_of(f, &len), *want = file_bytes(FOLDER "ada.umb", &want_len);
+    assert_int_equal(len, want_len);
+    assert_memory_equal(bytes, want, len);
+    free(bytes);
+    free(want);
+    umbel_free(f);
+}
+
+static void test_treatment_and_meta(void **state) {
+    (void)state;
+    umbel_filter *f = NULL;
+    umbel_treatment t;
+    assert_ok(umbel_file_load(UMBEL_FMT_ANY, FOLDER "blocked_meta.umb", NULL, &f, NULL));
+    umbel_get_treatment(f, &t);
+    assert_true(t.trim && t.lower && !t.upper);
+    assert_int_equal(t.field, 2);
+    assert_int_equal(t.delimiter, ',');
+    const char *name, *value;
+    assert_true(umbel_meta_at(f, 0, &name, &value));
+    assert_string_equal(name, "source");
+    assert_string_equal(value, "Bl\303\274ten");
+    assert_true(umbel_meta_at(f, 1, &name, &value));
+    assert_string_equal(name, "empty");
+    assert_string_equal(value, "");
+    assert_true(umbel_meta_at(f, 2, &name, &value));
+    assert_int_equal(strlen(name), 255);
+    assert_int_equal(strlen(value), 5000);
+    umbel_free(f);
+}
+
+static void test_xxh3(void **state) {
+    (void)state;
+    FILE *table = fopen(FOLDER "xxh3.tsv", "r");
+    assert_non_null(table);
+    char line[256];
+    uint8_t key[4096];
+    int rows = 0;
+    while (fgets(line, sizeof line, table)) {
+        unsigned long long len, seed, want, high, low;
+        if (line[0] == '#') continue;
+        assert_int_equal(sscanf(line, "%llu %llx %llx %llx %llx", &len, &seed, &want, &high, &low),
+                         5);
+        assert_true(len <= sizeof key);
+        for (size_t i = 0; i < len; i++) key[i] = (uint8_t)(i * 167 + len);
+        umbeli_hash128 wide = umbeli_xxh3_128(key, len, seed);
+        assert_true(umbeli_xxh3_64(key, len, seed) == want);
+        assert_true(wide.low == low && wide.high == high);
+        umbeli_xxh3_stream stream;
+        umbeli_xxh3_begin(&stream, seed);
+        for (size_t at = 0; at < len; at += 7) {
+            umbeli_xxh3_sink(&stream, key + at, len - at < 7 ? len - at : 7);
+        }
+        assert_true(umbeli_xxh3_end(&stream) == want);
+        rows++;
+    }
+    fclose(table);
+    assert_int_equal(rows, 41 * 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_ada),
+        cmocka_unit_test(test_treatment_and_meta),
+        cmocka_unit_test(test_xxh3),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
