@@ -7,7 +7,9 @@
 #include "core/diag.h"
 #include "core/filter.h"
 
-enum { NAME_MAX_BYTES = 255, ALL_MAX_BYTES = 512 * 1024 };
+/* So many entries, because their lengths take room in a native header, too, and every new name is
+ * compared with all others. */
+enum { NAME_MAX_BYTES = 255, ALL_MAX_BYTES = 512 * 1024, MAX_ENTRIES = 1024 };
 
 const char *umbeli_treatment_wrong(const umbel_treatment *t) {
     if (t->lower && t->upper) return "treatment: lower and upper exclude each other";
@@ -56,6 +58,9 @@ umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, co
     uint64_t others = umbeli_meta_bytes(f) - (old ? strlen(old->name) + strlen(old->value) : 0);
     if (value_len > ALL_MAX_BYTES || others + name_len + value_len > ALL_MAX_BYTES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "metadata would be above 512 KiB");
+    }
+    if (!old && f->meta_count == MAX_ENTRIES) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "metadata has 1024 names already");
     }
     if (!old) {
         umbel_err e = make_room(f, diag);
