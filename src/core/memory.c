@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include "core/memory.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,8 +35,13 @@ umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_d
 }
 
 void *umbeli_new(const umbeli_memory *m, size_t size) {
-    /* calloc of much memory takes fresh pages from the system and does not touch them. */
-    if (!m->hook.alloc) return calloc(1, size);
+    if (!m->hook.alloc) {
+        int saved = errno;
+        /* calloc of much memory takes fresh pages from the system and does not touch them. */
+        void *zeroed = calloc(1, size);
+        errno = saved;
+        return zeroed;
+    }
     void *p = m->hook.alloc(m->hook.ctx, size);
     if (p) memset(p, 0, size);
     return p;
@@ -61,8 +67,11 @@ umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *o
     if (!raw) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the bits");
     out->raw = raw;
     out->data = (uint8_t *)(((uintptr_t)raw + align - 1) & ~(uintptr_t)(align - 1));
-    /* A hint: a system that refuses it is only slower. */
-    if (align == HUGE_PAGE) (void)madvise(out->data, (size_t)len & ~(align - 1), MADV_HUGEPAGE);
+    if (align == HUGE_PAGE) { /* a hint: a system that refuses it is only slower */
+        int saved = errno;
+        (void)madvise(out->data, (size_t)len & ~(align - 1), MADV_HUGEPAGE);
+        errno = saved;
+    }
     return UMBEL_OK;
 }
 

@@ -143,8 +143,11 @@ void umbeli_blocked_measure(const umbel_filter *f, umbel_info *info) {
     uint64_t nblocks = umbeli_blocked_of(f)->nblocks;
     info->bits_set = umbeli_bits_count(f->data, f->data_len);
     /* Each key hits a given bit with probability 1 / (32 nblocks). */
-    double zeros = 1 - (double)info->bits_set / (double)f->shape.bits;
-    info->keys_estimated = log(zeros) / log1p(-1 / ((double)LANE_BITS * (double)nblocks));
+    info->keys_estimated = INFINITY;
+    if (info->bits_set < f->shape.bits) {
+        info->keys_estimated = log1p(-(double)info->bits_set / (double)f->shape.bits) /
+                               log1p(-1 / ((double)LANE_BITS * (double)nblocks));
+    }
     info->fpr_now = live_rate(f, 1);
 }
 

@@ -8,6 +8,7 @@
  */
 #include "kind/classic.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -128,7 +129,10 @@ static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint
 }
 
 static double rate_of_fill(const umbel_filter *f, uint64_t bits_set, uint64_t bits) {
-    return pow((double)bits_set / (double)bits, f->shape.hashes);
+    int saved = errno; /* set when the power underflows */
+    double rate = pow((double)bits_set / (double)bits, f->shape.hashes);
+    errno = saved;
+    return rate;
 }
 
 static void measure(const umbel_filter *f, umbel_info *info) {
@@ -139,9 +143,11 @@ static void measure(const umbel_filter *f, umbel_info *info) {
     if (umbeli_classic_of(f)->scheme->estimate) {
         const umbeli_classic *c = umbeli_classic_of(f);
         info->keys_estimated = c->scheme->estimate(c, info->bits_set);
-    } else if (f->shape.hashes) {
-        double zeros = 1 - (double)info->bits_set / bits;
-        info->keys_estimated = log(zeros) / (f->shape.hashes * log1p(-1 / bits));
+    } else if (f->shape.hashes && info->bits_set) {
+        info->keys_estimated =
+            info->bits_set == f->shape.bits
+                ? INFINITY
+                : log1p(-(double)info->bits_set / bits) / (f->shape.hashes * log1p(-1 / bits));
     }
 }
 

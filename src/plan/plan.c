@@ -4,6 +4,7 @@
  */
 #include "plan/plan.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 #include "plan/plan_model.h"
@@ -67,11 +68,18 @@ umbel_err umbeli_plan_solve(umbel_plan *plan) {
         plan->bits_per_key = (double)plan->bytes * 8.0 / (double)plan->keys;
         plan->bound = umbeli_bound_rate((double)plan->bytes * 8.0, plan->keys);
     }
-    return solve(plan);
+    int saved = errno; /* rates that underflow set it */
+    umbel_err e = solve(plan);
+    errno = saved;
+    return e;
 }
 
 double umbeli_plan_rate(const umbel_plan *plan, uint64_t keys) {
     const umbeli_model *model = model_of(plan->kind);
     if (model == NULL || plan->bits == 0) return 1.0;
-    return keys == 0 ? 0.0 : model->rate(plan->bits / 8, plan->hashes, keys);
+    if (keys == 0) return 0.0;
+    int saved = errno;
+    double rate = model->rate(plan->bits / 8, plan->hashes, keys);
+    errno = saved;
+    return rate;
 }
