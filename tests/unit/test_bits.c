@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_bits.c - loads, wide products, remainders and bit arrays, against the plainest way to do it
+ */
+#include "cases.h"
+
+#include <stdlib.h>
+
+#include "core/bits.h"
+#include "core/size.h"
+#include "random_keys.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+static void test_loads_and_stores(void **state) {
+    (void)state;
+    const uint8_t bytes[9] = {0xff, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x88};
+    assert_int_equal(umbeli_load_le16(bytes + 1), 0x0201);
+    assert_int_equal(umbeli_load_le32(bytes + 1), 0x04030201);
+    assert_true(umbeli_load_le64(bytes + 1) == UINT64_C(0x8807060504030201));
+    uint8_t out[9] = {0xff};
+    umbeli_store_le16(out + 1, 0x0201);
+    umbeli_store_le32(out + 3, 0x06050403);
+    assert_memory_equal(out, ((uint8_t[]){0xff, 1, 2, 3, 4, 5, 6, 0, 0}), 9);
+    umbeli_store_le64(out + 1, UINT64_C(0x8807060504030201));
+    assert_memory_equal(out, bytes, 9);
+    assert_int_equal(umbeli_rotl32(0x80000001, 1), 3);
+    assert_int_equal(umbeli_rotl32(0x80000001, 0), 0x80000001);
+    assert_true(umbeli_rotl64(UINT64_C(0x8000000000000001), 4) == 0x18);
+    assert_true(umbeli_rotl64(5, 64) == 5);
+}
+
+/* Numbers near every power of two, where carries and comparisons go wrong. */
+static uint64_t edgy(void) {
+    uint64_t power = UINT64_C(1) << random_below(64);
+    switch (random_below(4)) {
+    case 0: return power + random_below(3) - 1;
+    case 1: return UINT64_MAX - random_below(3);
+    case 2: return random_word() >> random_below(64);
+    default: return random_word();
+    }
+}
+
+static void test_mul_high(void **state) {
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        uint64_t a = edgy(), b = edgy();
+        assert_true(umbeli_mul_high(a, b) == (uint64_t)(((wide)a * b) >> 64));
+    }
+}
+
+static void test_mod(void **state) {
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        uint64_t x = edgy(), divisor = edgy();
+        if (divisor == 0) continue;
+        assert_true(umbeli_mod(x, umbeli_modulus_of(divisor)) == x % divisor);
+        assert_true(umbeli_mod(divisor, umbeli_modulus_of(divisor)) == 0);
+        assert_true(umbeli_mod(divisor - 1, umbeli_modulus_of(divisor)) == divisor - 1);
+    }
+    assert_int_equal(umbeli_modulus_of(0).inverse, 0);
+}
+
+static void test_single_bits(void **state) {
+    (void)state;
+    uint8_t bits[5] = {0};
+    for (uint64_t p = 0; p < 40; p += 3) {
+        assert_false(umbeli_bit_test(bits, p));
+        assert_true(umbeli_bit_set(bits, p));
+        assert_false(umbeli_bit_set(bits, p));
+        assert_true(umbeli_bit_test(bits, p));
+        assert_int_equal(bits[p / 8] >> (p % 8) & 1, 1);
+    }
+    assert_int_equal(umbeli_bits_count(bits, 5), 14);
+}
+
+/* Exactly as large as said, so that the sanitizer sees a step too far; at odd addresses, too. */
+static void test_arrays(void **state) {
+    (void)state;
+    for (size_t len = 0; len <= 67; len++) {
+        size_t shift = random_below(8);
+        uint8_t *a_raw = malloc(len + shift + 1), *b_raw = malloc(len + shift + 1);
+        uint8_t *either_raw = malloc(len + shift + 1), *both_raw = malloc(len + shift + 1);
+        assert_true(a_raw && b_raw && either_raw && both_raw);
+        uint8_t *a = a_raw + shift + 1, *b = b_raw + shift + 1;
+        uint8_t *either = either_raw + shift + 1, *both = both_raw + shift + 1;
+        uint64_t count = 0;
+        for (size_t i = 0; i < len; i++) {
+            a[i] = either[i] = both[i] = (uint8_t)random_word();
+            b[i] = (uint8_t)random_word();
+            for (int bit = 0; bit < 8; bit++) count += a[i] >> bit & 1;
+        }
+        assert_true(umbeli_bits_count(a, len) == count);
+        umbeli_bits_or(either, b, len);
+        umbeli_bits_and(both, b, len);
+        for (size_t i = 0; i < len; i++) {
+            assert_int_equal(either[i], a[i] | b[i]);
+            assert_int_equal(both[i], a[i] & b[i]);
+        }
+        assert_true(umbeli_bits_subset(a, either, len) && umbeli_bits_subset(both, a, len));
+        for (size_t i = 0; i < 8 * len; i++) { /* each single bit too many must be seen */
+            if (umbeli_bit_test(a, i)) continue;
+            umbeli_bit_set(both, i);
+            assert_false(umbeli_bits_subset(both, a, len));
+            both[i / 8] = (uint8_t)(both[i / 8] & ~(1u << (i % 8)));
+        }
+        free(a_raw);
+        free(b_raw);
+        free(either_raw);
+        free(both_raw);
+    }
+}
+
+static void test_none(void **state) {
+    (void)state;
+    for (size_t len = 0; len <= 33; len++) {
+        uint8_t *bits = calloc(1, len + 1);
+        assert_non_null(bits);
+        bits[len] = 0xff; /* behind the end */
+        assert_true(umbeli_bits_none(bits, len));
+        for (size_t p = 0; p < 8 * len; p++) {
+            umbeli_bit_set(bits, p);
+            assert_false(umbeli_bits_none(bits, len));
+            bits[p / 8] = 0;
+        }
+        free(bits);
+    }
+}
+
+static void test_sizes(void **state) {
+    (void)state;
+    uint64_t out = 7;
+    assert_false(umbeli_size_add(UINT64_MAX, 1, &out));
+    assert_false(umbeli_size_mul(UINT64_C(1) << 32, UINT64_C(1) << 32, &out));
+    assert_false(umbeli_size_round_up(UINT64_MAX - 2, 8, &out));
+    assert_int_equal(out, 7);
+    assert_true(umbeli_size_add(UINT64_MAX, 0, &out) && out == UINT64_MAX);
+    assert_true(umbeli_size_mul(UINT64_MAX, 0, &out) && out == 0);
+    assert_true(umbeli_size_mul(UINT32_MAX, UINT32_MAX, &out) &&
+                out == UINT64_C(0xfffffffe00000001));
+    assert_true(umbeli_size_round_up(4097, 4096, &out) && out == 8192);
+    assert_true(umbeli_size_round_up(4096, 4096, &out) && out == 4096);
+    assert_true(umbeli_ceil_div(UINT64_MAX, 2) == UINT64_C(1) << 63);
+    assert_int_equal(umbeli_ceil_div(0, 8), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loads_and_stores),
+        cmocka_unit_test(test_mul_high),
+        cmocka_unit_test(test_mod),
+        cmocka_unit_test(test_single_bits),
+        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_sizes),
+    };
+    return cmocka_run_group_tests(tests, random_start, NULL);
+}
