@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_bulk.c - a million keys in one call on a filter of 33 MiB: the bulk path through the API
+ *
+ * labels: slow
+ */
+#include "cases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "random_keys.h"
+#include "subjects.h"
+
+enum { N = 1200000, BYTES = 33 * 1024 * 1024 + 32 * 5, SLICE = 100000 };
+
+/* Slices below a million take the ring: they are what the whole is compared with. */
+static void bulk_is_the_ring(const subject *s, uint32_t threads) {
+    umbel_params params = {.bytes = BYTES, .seed = 11};
+    umbel_opts opts = {.threads = threads};
+    umbel_filter *ring = subject_create(s, params, NULL), *bulk = subject_create(s, params, &opts);
+    umbel_filter *hashed = subject_create(s, params, &opts);
+    key_set set = random_keys(N, 1);
+    for (size_t i = 0; i < N / 4; i++) set.keys[3 * i] = set.keys[i]; /* some twice */
+    uint64_t *hashes = hashes_of(ring, &set);
+    uint8_t *want = malloc(N), *got = malloc(N);
+    assert_true(want && got);
+    for (size_t i = 0; i < N; i += SLICE) {
+        assert_ok(umbel_add_many(ring, set.keys + i, SLICE, want + i));
+    }
+    assert_ok(umbel_add_many(bulk, set.keys, N, got));
+    assert_memory_equal(want, got, N);
+    assert_int_equal(umbel_keys_added(ring), umbel_keys_added(bulk));
+    assert_true(umbel_equal(ring, bulk));
+    assert_ok(umbel_add_hashes(hashed, hashes, N, got));
+    assert_memory_equal(want, got, N);
+    assert_true(umbel_equal(ring, hashed));
+    assert_int_equal(umbel_keys_added(ring), umbel_keys_added(hashed));
+
+    memset(got, 7, N);
+    umbel_contains_many(bulk, set.keys, N, got);
+    memset(want, 1, N);
+    assert_memory_equal(want, got, N);
+    for (size_t i = 0; i < N; i += 2) hashes[i] = random_word();
+    for (size_t i = 0; i < N; i += SLICE) {
+        assert_ok(umbel_contains_hashes(ring, hashes + i, SLICE, want + i));
+    }
+    assert_ok(umbel_contains_hashes(bulk, hashes, N, got));
+    assert_memory_equal(want, got, N);
+    free(want);
+    free(got);
+    free(hashes);
+    free_keys(&set);
+    umbel_free(ring);
+    umbel_free(bulk);
+    umbel_free(hashed);
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    const uint32_t threads[] = {1, 2, 3, 7};
+    for (size_t t = 0; t < 4; t++) {
+        bulk_is_the_ring(&subjects[subject_runs(&subjects[1])], threads[t]);
+    }
+}
+
+static void test_kernels(void **state) {
+    (void)state;
+    bulk_is_the_ring(&subjects[0], 2);
+    bulk_is_the_ring(&subjects[2], 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_kernels),
+    };
+    return cmocka_run_group_tests(tests, random_start, NULL);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_kernels.c - all kernels of the blocked kind give the same bits and answers, on every path
+ *
+ * labels: threads
+ */
+#include "cases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kind/blocked.h"
+#include "random_keys.h"
+#include "subjects.h"
+
+static void test_random_sizes(void **state) {
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        uint64_t blocks = round == 0 ? 1 : 1 + random_below(round < 50 ? 300 : 20000);
+        umbel_params params = {.bytes = 32 * blocks, .seed = random_word()};
+        key_set set = random_keys((size_t)random_below(40 * blocks % 30000 + 2), 1);
+        key_set asked = random_keys(2000, 2);
+        uint8_t *fresh = calloc(2, set.n + 1), *hit = calloc(2, asked.n);
+        assert_true(fresh && hit);
+        umbel_filter *first = NULL;
+        for (size_t s = 0; s < SUBJECTS; s++) {
+            if (subjects[s].kind != UMBEL_BLOCKED || !subject_runs(&subjects[s])) continue;
+            umbel_filter *f = subject_create(&subjects[s], params, NULL);
+            assert_ok(umbel_add_many(f, set.keys, set.n, fresh + (first ? set.n : 0)));
+            umbel_contains_many(f, asked.keys, asked.n, hit + (first ? asked.n : 0));
+            if (first) {
+                assert_memory_equal(fresh, fresh + set.n, set.n);
+                assert_memory_equal(hit, hit + asked.n, asked.n);
+                assert_same_bytes(first, f);
+                umbel_free(f);
+            } else {
+                first = f;
+            }
+        }
+        umbel_free(first);
+        free(fresh);
+        free(hit);
+        free_keys(&set);
+        free_keys(&asked);
+    }
+}
+
+/* The position formula, written down once more as in docs/formats/native.md. */
+static void test_formula(void **state) {
+    (void)state;
+    static const uint32_t salts[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
+                                      0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (subjects[s].kind != UMBEL_BLOCKED || !subject_runs(&subjects[s])) continue;
+        for (int round = 0; round < 2000; round++) {
+            uint64_t blocks = 1 + random_below(50), hash = random_word();
+            umbel_filter *f =
+                subject_create(&subjects[s], (umbel_params){.bytes = 32 * blocks}, NULL);
+            assert_ok(umbel_add_hashes(f, &hash, 1, NULL));
+            umbel_info info;
+            umbel_describe(f, &info);
+            assert_int_equal(info.bits_set, 8);
+            const uint8_t *block = f->data + 32 * (((hash >> 32) * blocks) >> 32);
+            for (uint32_t i = 0; i < 8; i++) {
+                uint32_t bit = 32 * i + (((uint32_t)hash * salts[i]) >> 27);
+                assert_int_equal(block[bit / 8] >> (bit % 8) & 1, 1);
+            }
+            umbel_free(f);
+        }
+    }
+}
+
+/* Bulk: sorted by parts, over one or several threads, must be the ring, bit for bit and answer for
+ * answer.  Here the parts are called directly, on filters small enough for every build. */
+static void bulk_is_the_ring(const subject *s, uint64_t blocks, uint32_t threads, size_t n) {
+    umbel_params params = {.bytes = 32 * blocks, .seed = random_word()};
+    umbel_opts opts = {.threads = threads};
+    umbel_filter *ring = subject_create(s, params, &opts), *bulk = subject_create(s, params, &opts);
+    key_set set = random_keys(n, 3);
+    for (size_t i = 0; i < n / 3; i++) set.keys[n - 1 - i] = set.keys[i]; /* some twice */
+    uint64_t *hashes = hashes_of(ring, &set), added = 0;
+    uint8_t *want = malloc(n), *got = malloc(n);
+    assert_true(want && got);
+    const umbeli_blocked *r = umbeli_blocked_of(ring), *b = umbeli_blocked_of(bulk);
+
+    uint64_t ring_added = r->kernel->add_ring(ring->data, r->nblocks, hashes, n, 0, want);
+    assert_true(umbeli_blocked_bulk_keys(b, true, set.keys, n, got, &added));
+    assert_true(added == ring_added);
+    assert_memory_equal(want, got, n);
+    assert_memory_equal(ring->data, bulk->data, ring->data_len);
+
+    assert_ok(umbel_clear(bulk));
+    assert_true(umbeli_blocked_bulk_hashes(b, true, hashes, n, NULL, &added)); /* no answers */
+    assert_true(added == ring_added);
+    assert_memory_equal(ring->data, bulk->data, ring->data_len);
+    assert_ok(umbel_clear(bulk));
+    assert_true(umbeli_blocked_bulk_hashes(b, true, hashes, n, got, &added));
+    assert_memory_equal(want, got, n);
+
+    free_keys(&set);
+    set = random_keys(n, 4);
+    for (size_t i = 0; i < n; i++) {
+        if (i % 3) hashes[i] = umbel_hash(ring, set.keys[i].data, set.keys[i].len);
+    }
+    r->kernel->contains_ring(ring->data, r->nblocks, hashes, n, 0, want);
+    assert_true(umbeli_blocked_bulk_hashes(b, false, hashes, n, got, NULL));
+    assert_memory_equal(want, got, n);
+    for (size_t i = 0; i < n; i++) {
+        want[i] = umbel_contains(ring, set.keys[i].data, set.keys[i].len);
+    }
+    assert_true(umbeli_blocked_bulk_keys(b, false, set.keys, n, got, NULL));
+    assert_memory_equal(want, got, n);
+    free_keys(&set);
+    free(hashes);
+    free(want);
+    free(got);
+    umbel_free(ring);
+    umbel_free(bulk);
+}
+
+static void test_bulk(void **state) {
+    (void)state;
+    const uint32_t threads[] = {1, 2, 3, 7};
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (subjects[s].kind != UMBEL_BLOCKED || !subject_runs(&subjects[s])) continue;
+        for (size_t t = 0; t < 4; t++) {
+            bulk_is_the_ring(&subjects[s], 1, threads[t], 5);
+            bulk_is_the_ring(&subjects[s], 32768, threads[t], 1); /* exactly one part */
+            bulk_is_the_ring(&subjects[s], 32769 + random_below(200000), threads[t],
+                             20000 + random_below(20000));
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_sizes),
+        cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_bulk),
+    };
+    return cmocka_run_group_tests(tests, random_start, NULL);
+}

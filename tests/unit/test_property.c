@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_property.c - what every filter must do, for every kind on every kernel
+ */
+#include "cases.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/bits.h"
+#include "core/filter.h"
+#include "random_keys.h"
+#include "subjects.h"
+
+/* Loads around one filter's worth, and sizes in bytes: a block, odd numbers of blocks, below and
+ * above where look-ups start to fetch ahead (256 KiB). */
+static const uint64_t sizes[] = {32, 96, 1024, 7 * 32, 12000 / 32 * 32, 256 * 1024, 300 * 1024};
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+static size_t load_of(uint64_t bytes) {
+    return (size_t)(bytes * 8 / 10);
+}
+
+static void add_all(umbel_filter *f, const key_set *set) {
+    assert_ok(umbel_add_many(f, set->keys, set->n, NULL));
+}
+
+static void assert_all_in(const umbel_filter *f, const key_set *set) {
+    for (size_t i = 0; i < set->n; i++) {
+        if (!umbel_contains(f, set->keys[i].data, set->keys[i].len)) fail_msg("key %zu is lost", i);
+    }
+}
+
+/* One by one and in batches: the same bits, counts and answers. */
+static void batches_agree(void **state) {
+    const subject *s = *state;
+    for (size_t size = 0; size < SIZES; size++) {
+        umbel_params params = {.bytes = sizes[size], .seed = random_word()};
+        umbel_filter *one = subject_create(s, params, NULL),
+                     *many = subject_create(s, params, NULL);
+        key_set set = random_keys(load_of(sizes[size]) + random_below(300), 1);
+        uint8_t *fresh = malloc(set.n), *hit = malloc(set.n);
+        assert_true(fresh && hit);
+        key_set half = {.keys = set.keys, .n = set.n / 2};
+        add_all(many, &half); /* so that some are there already */
+        for (size_t i = 0; i < set.n / 2; i++) {
+            assert_ok(umbel_add(one, set.keys[i].data, set.keys[i].len, NULL));
+        }
+        assert_ok(umbel_add_many(many, set.keys, set.n, fresh));
+        for (size_t i = 0; i < set.n; i++) {
+            bool there = umbel_contains(one, set.keys[i].data, set.keys[i].len), was_new;
+            assert_ok(umbel_add(one, set.keys[i].data, set.keys[i].len, &was_new));
+            assert_int_equal(was_new, fresh[i]);
+            assert_int_equal(was_new, !there);
+            if (i < set.n / 2) assert_false(was_new);
+        }
+        assert_same_bytes(one, many);
+        assert_all_in(many, &set);
+
+        key_set asked = random_keys(set.n, 2);
+        umbel_contains_many(many, asked.keys, asked.n, hit);
+        for (size_t i = 0; i < asked.n; i++) {
+            assert_int_equal(hit[i], umbel_contains(one, asked.keys[i].data, asked.keys[i].len));
+        }
+        umbel_contains_many(many, set.keys, set.n, hit);
+        for (size_t i = 0; i < set.n; i++) assert_int_equal(hit[i], 1);
+        umbel_contains_many(many, NULL, 0, NULL);
+        assert_ok(umbel_add_many(many, NULL, 0, NULL));
+        free(fresh);
+        free(hit);
+        free_keys(&set);
+        free_keys(&asked);
+        umbel_free(one);
+        umbel_free(many);
+    }
+}
+
+/* Hashes in place of keys, where the kind takes them. */
+static void hashes_agree(void **state) {
+    const subject *s = *state;
+    for (size_t size = 0; size < SIZES; size++) {
+        umbel_params params = {.bytes = sizes[size], .seed = random_word()};
+        umbel_filter *keyed = subject_create(s, params, NULL), *f = subject_create(s, params, NULL);
+        key_set set = random_keys(load_of(sizes[size]) + 9, 3);
+        uint64_t *hashes = hashes_of(f, &set);
+        uint8_t *a = malloc(set.n), *b = malloc(set.n);
+        assert_true(a && b);
+        assert_int_equal(umbel_takes_hashes(f), s->kind == UMBEL_BLOCKED);
+        if (!umbel_takes_hashes(f)) {
+            assert_int_equal(umbel_add_hashes(f, hashes, set.n, a), UMBEL_ENOTSUP);
+            assert_int_equal(umbel_contains_hashes(f, hashes, set.n, a), UMBEL_ENOTSUP);
+            assert_int_equal(hashes[0], 0);
+            assert_true(umbel_contains_hash(f, 1));
+            assert_true(umbel_is_empty(f));
+        } else {
+            assert_ok(umbel_add_many(keyed, set.keys, set.n, a));
+            assert_ok(umbel_add_hashes(f, hashes, set.n, b));
+            assert_memory_equal(a, b, set.n);
+            assert_same_bytes(keyed, f);
+            assert_ok(umbel_contains_hashes(f, hashes, set.n, b));
+            for (size_t i = 0; i < set.n; i++) assert_int_equal(b[i], 1);
+            for (size_t i = 0; i < set.n; i++) hashes[i] = random_word();
+            assert_ok(umbel_contains_hashes(f, hashes, set.n, b));
+            for (size_t i = 0; i < set.n; i++) {
+                assert_int_equal(b[i], umbel_contains_hash(f, hashes[i]));
+            }
+        }
+        free(a);
+        free(b);
+        free(hashes);
+        free_keys(&set);
+        umbel_free(keyed);
+        umbel_free(f);
+    }
+}
+
+static void odd_keys(void **state) {
+    const subject *s = *state;
+    umbel_filter *f = subject_create(s, (umbel_params){.bytes = 4096}, NULL);
+    bool was_new = false;
+    assert_false(umbel_contains(f, NULL, 0));
+    assert_ok(umbel_add(f, NULL, 0, &was_new));
+    assert_true(was_new && umbel_contains(f, "", 0));
+    assert_ok(umbel_add(f, "", 0, &was_new));
+    assert_false(was_new);
+    assert_ok(umbel_add(f, "a\0b", 3, NULL));
+    assert_true(umbel_contains(f, "a\0b", 3));
+    assert_false(umbel_contains(f, "a\0c", 3));
+    assert_false(umbel_contains(f, "a", 1));
+    umbel_key none = {0};
+    uint8_t hit = 7;
+    umbel_contains_many(f, &none, 1, &hit);
+    assert_int_equal(hit, 1);
+    assert_int_equal(umbel_keys_added(f), 2);
+    umbel_free(f);
+}
+
+static void unite_is_the_union(void **state) {
+    const subject *s = *state;
+    for (size_t size = 0; size < SIZES; size++) {
+        umbel_params params = {.bytes = sizes[size], .seed = random_word()};
+        umbel_filter *a = subject_create(s, params, NULL), *b = subject_create(s, params, NULL);
+        umbel_filter *all = subject_create(s, params, NULL), *common = NULL;
+        key_set left = random_keys(load_of(sizes[size]) / 4, 4), right = random_keys(left.n, 5);
+        key_set shared = random_keys(left.n / 2 + 1, 6);
+        bool yes = false;
+        add_all(a, &left);
+        add_all(a, &shared);
+        add_all(b, &right);
+        add_all(b, &shared);
+        add_all(all, &left);
+        add_all(all, &right);
+        add_all(all, &shared);
+        uint64_t sum = umbel_keys_added(a) + umbel_keys_added(b);
+        assert_ok(umbel_copy(a, &common));
+        assert_ok(umbel_intersect(common, b, NULL));
+        assert_all_in(common, &shared);
+        assert_ok(umbel_is_subset(common, a, &yes, NULL));
+        assert_true(yes);
+        assert_ok(umbel_is_subset(common, b, &yes, NULL));
+        assert_true(yes);
+        if (sizes[size] >= 1024) {
+            assert_ok(umbel_is_subset(a, b, &yes, NULL));
+            assert_false(yes);
+            assert_false(umbel_equal(a, b));
+        }
+
+        assert_ok(umbel_unite(a, b, NULL));
+        assert_true(umbel_equal(a, all));
+        assert_true(umbel_keys_added(a) == sum);
+        assert_all_in(a, &left);
+        assert_all_in(a, &right);
+        assert_ok(umbel_is_subset(b, a, &yes, NULL));
+        assert_true(yes);
+        assert_ok(umbel_clear(a));
+        assert_true(umbel_is_empty(a));
+        assert_int_equal(umbel_keys_added(a), 0);
+        assert_ok(umbel_is_subset(a, b, &yes, NULL));
+        assert_true(yes);
+        umbel_free(a);
+        umbel_free(b);
+        umbel_free(all);
+        umbel_free(common);
+        free_keys(&left);
+        free_keys(&right);
+        free_keys(&shared);
+    }
+}
+
+static void mismatches_are_named(void **state) {
+    const subject *s = *state;
+    umbel_filter *f = subject_create(s, (umbel_params){.bytes = 1024}, NULL);
+    const struct {
+        umbel_params params;
+        const char *word;
+    } others[] = {
+        {{.bytes = 1024, .seed = 1}, "seed"},
+        {{.bytes = 1056}, "size"},
+    };
+    assert_ok(umbel_add(f, "ada", 3, NULL));
+    for (size_t i = 0; i <= 2; i++) {
+        umbel_filter *other = NULL;
+        const char *word = i < 2 ? others[i].word : "kind";
+        if (i < 2) {
+            other = subject_create(s, others[i].params, NULL);
+        } else {
+            umbel_params params = {.kind = 3 - s->kind, .bytes = 1024, .hashes = 8};
+            assert_ok(umbel_create(&params, NULL, &other, NULL));
+        }
+        assert_ok(umbel_add(other, "bob", 3, NULL));
+        umbel_diag diag = {0};
+        bool yes = true;
+        assert_int_equal(umbel_unite(f, other, &diag), UMBEL_EMISMATCH);
+        assert_non_null(strstr(diag.what, word));
+        assert_int_equal(umbel_intersect(f, other, NULL), UMBEL_EMISMATCH);
+        assert_int_equal(umbel_is_subset(f, other, &yes, NULL), UMBEL_EMISMATCH);
+        assert_true(yes); /* untouched */
+        assert_false(umbel_equal(f, other));
+        assert_true(umbel_contains(f, "ada", 3) && umbel_keys_added(f) == 1);
+        umbel_free(other);
+    }
+    umbel_free(f);
+}
+
+static void copies_and_bytes(void **state) {
+    const subject *s = *state;
+    for (size_t size = 0; size < SIZES; size++) {
+        umbel_params params = {.bytes = sizes[size], .seed = random_word()};
+        umbel_filter *f = subject_create(s, params, NULL), *copy = NULL, *view = NULL;
+        key_set set = random_keys(load_of(sizes[size]) / 2, 7);
+        add_all(f, &set);
+        assert_ok(umbel_set_meta(f, "from", "here", NULL));
+        assert_ok(umbel_set_treatment(f, &(umbel_treatment){.trim = true, .field = 3}, NULL));
+        size_t len;
+        uint8_t *bytes = bytes_of(f, &len);
+        umbel_filter *again = subject_decode(s, bytes, len);
+        assert_same_bytes(f, again);
+        assert_all_in(again, &set);
+        assert_ok(umbel_view(UMBEL_FMT_ANY, bytes, len, NULL, &view, NULL));
+        assert_same_bytes(f, view);
+        assert_all_in(view, &set);
+        assert_int_equal(umbel_add(view, "x", 1, NULL), UMBEL_EFROZEN);
+        assert_int_equal(umbel_add_many(view, set.keys, 1, NULL), UMBEL_EFROZEN);
+        assert_int_equal(umbel_unite(view, f, NULL), UMBEL_EFROZEN);
+        assert_int_equal(umbel_intersect(view, f, NULL), UMBEL_EFROZEN);
+        assert_int_equal(umbel_clear(view), UMBEL_EFROZEN);
+        assert_int_equal(umbel_fold(view, 0.9, NULL), UMBEL_EFROZEN);
+        assert_ok(umbel_copy(view, &copy)); /* mutable, and on its own */
+        umbel_free(view);
+        memset(bytes, 0, len);
+        assert_same_bytes(f, copy);
+        assert_ok(umbel_add(copy, "only in the copy", 16, NULL));
+        assert_ok(umbel_clear(copy));
+        assert_all_in(f, &set);
+        free(bytes);
+        free_keys(&set);
+        umbel_free(f);
+        umbel_free(again);
+        umbel_free(copy);
+    }
+}
+
+/* Every key stays in, the rate stays below what was asked, and the bits are those of a filter that
+ * was made so small at once. */
+static void fold_halves(void **state) {
+    const subject *s = *state;
+    const uint64_t blocks[] = {64, 48, 7, 1, 4096};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        umbel_params params = {.bytes = 32 * blocks[i], .seed = random_word()};
+        umbel_filter *f = subject_create(s, params, NULL);
+        key_set set = random_keys(load_of(params.bytes) / 8, 8);
+        add_all(f, &set);
+        umbel_info before, after;
+        umbel_describe(f, &before);
+        umbel_diag diag = {0};
+        assert_int_equal(umbel_fold(f, before.fpr_now / 2, &diag), UMBEL_EINVAL);
+        assert_non_null(strstr(diag.what, "fpr"));
+        const double wrong[] = {0, 1, -1, NAN, INFINITY};
+        for (size_t w = 0; w < 5; w++) {
+            assert_int_equal(umbel_fold(f, wrong[w], NULL), UMBEL_EINVAL);
+        }
+        double asked = 0.05;
+        assert_ok(umbel_fold(f, asked, NULL));
+        umbel_describe(f, &after);
+        assert_all_in(f, &set);
+        assert_true(after.fpr_now <= asked);
+        assert_true(before.bits % after.bits == 0);
+        uint64_t times = before.bits / after.bits;
+        assert_int_equal(times & (times - 1), 0);
+        assert_int_equal(after.keys_added, before.keys_added);
+        if (blocks[i] % 2) { /* an odd number of blocks; of classic words only one */
+            if (s->kind == UMBEL_BLOCKED) assert_int_equal(times, 1);
+        } else {
+            assert_true(times >= 2);
+            assert_true(after.fpr == asked);
+            params.bytes = after.bytes;
+            umbel_filter *small = subject_create(s, params, NULL);
+            add_all(small, &set);
+            assert_true(umbel_equal(small, f));
+            umbel_info whole;
+            umbel_filter *next = NULL;
+            assert_ok(umbel_copy(f, &next));
+            assert_ok(umbel_fold(next, 0.999999, NULL)); /* goes on as far as it can */
+            umbel_describe(next, &whole);
+            assert_true(whole.bits < after.bits || whole.bits <= 256);
+            assert_all_in(next, &set);
+            assert_ok(umbel_add(f, "after folding", 13, NULL));
+            assert_true(umbel_contains(f, "after folding", 13));
+            umbel_free(next);
+            umbel_free(small);
+        }
+        umbel_free(f);
+        free_keys(&set);
+    }
+}
+
+static void describe_counts(void **state) {
+    const subject *s = *state;
+    umbel_filter *f = subject_create(s, (umbel_params){.keys = 20000, .fpr = 0.01}, NULL);
+    key_set set = random_keys(20000, 9);
+    umbel_info info;
+    errno = 0;
+    umbel_describe(f, &info);
+    assert_true(info.bits_set == 0 && info.fpr_now == 0);
+    assert_true(info.keys_estimated == 0 && !signbit(info.keys_estimated));
+    add_all(f, &set);
+    umbel_describe(f, &info);
+    uint64_t count = 0;
+    for (uint64_t p = 0; p < info.bits; p++) count += umbeli_bit_test(f->data, p);
+    assert_true(info.bits_set == count);
+    assert_true(fabs(info.keys_estimated - 20000) < 200);
+    assert_true(info.keys_added > 19800 && info.keys_added <= 20000);
+    assert_int_equal(info.keys_added, umbel_keys_added(f));
+    memset(f->data, 0xff, f->data_len);
+    umbel_describe(f, &info);
+    assert_true(info.fpr_now == 1 && isinf(info.keys_estimated));
+    assert_int_equal(errno, 0);
+    umbel_free(f);
+    free_keys(&set);
+}
+
+typedef struct property {
+    const char *name;
+    void (*test)(void **state);
+} property;
+
+static const property properties[] = {
+    {"batches agree", batches_agree},
+    {"hashes agree", hashes_agree},
+    {"odd keys", odd_keys},
+    {"unite is the union", unite_is_the_union},
+    {"mismatches are named", mismatches_are_named},
+    {"copies and bytes", copies_and_bytes},
+    {"fold halves", fold_halves},
+    {"describe counts", describe_counts},
+};
+enum { PROPERTIES = sizeof properties / sizeof properties[0] };
+
+int main(void) {
+    struct CMUnitTest tests[SUBJECTS * PROPERTIES];
+    static char names[SUBJECTS * PROPERTIES][64];
+    size_t n = 0;
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (!subject_runs(&subjects[s])) continue;
+        for (size_t p = 0; p < PROPERTIES; p++, n++) {
+            snprintf(names[n], sizeof names[n], "%s: %s", subjects[s].name, properties[p].name);
+            tests[n] = (struct CMUnitTest){.name = names[n],
+                                           .test_func = properties[p].test,
+                                           .initial_state = (void *)(uintptr_t)&subjects[s]};
+        }
+    }
+    return _cmocka_run_group_tests("property", tests, n, random_start, NULL);
+}
