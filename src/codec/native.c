@@ -22,6 +22,7 @@
  * pieces (seed: the piece's number), and the XXH3-64 of those sums (seed: the header's checksum).
  * All numbers are little-endian.  Spec: docs/formats/native.md.
  */
+#include <math.h>
 #include <string.h>
 
 #include "codec/codec.h"
@@ -152,7 +153,9 @@ static umbel_err check_fields(const uint8_t *bytes, size_t len, header *h, umbel
 
     if (umbeli_load_le16(bytes + 10)) return bad(diag, 10, "byte 10: not 0");
     if (fingerprint) return unknown(diag, 40, "key fingerprint: keyed filters are not known here");
-    if (!(h->shape.fpr >= 0 && h->shape.fpr < 1)) return bad(diag, 64, "rate: not in [0, 1)");
+    if (!(h->shape.fpr >= 0 && h->shape.fpr < 1) || signbit(h->shape.fpr)) {
+        return bad(diag, 64, "rate: not in [0, 1)");
+    }
     if (!umbeli_bits_none(bytes + 89, 7)) return bad(diag, 89, "bytes 89 to 95: not 0");
     if (piece != PIECE) return unknown(diag, 112, "piece length: not 1 MiB");
     if (own) return unknown(diag, 116, "parameters: this kind has none");

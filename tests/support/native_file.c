@@ -9,6 +9,8 @@
 #include "core/bits.h"
 #include "hash/xxh.h"
 
+enum { PIECE = 1024 * 1024 };
+
 uint8_t *file_bytes(const char *path, size_t *len) {
     FILE *file = fopen(path, "rb");
     if (!file) fail_msg("cannot open %s", path);
@@ -47,6 +49,10 @@ void native_resum(uint8_t *bytes, size_t len) {
     uint64_t sum = umbeli_xxh3_64(bytes, (size_t)header - 8, 0);
     native_set(bytes, (size_t)header - 8, 8, sum);
     if (len < 8 || sums > len - 8 || sums < payload) return;
+    for (uint64_t i = 0, at = payload; at < sums && sums + 8 * i + 8 <= len - 8; i++, at += PIECE) {
+        uint64_t piece = sums - at < PIECE ? sums - at : PIECE;
+        native_set(bytes, (size_t)(sums + 8 * i), 8, umbeli_xxh3_64(bytes + at, (size_t)piece, i));
+    }
     native_set(bytes, len - 8, 8, umbeli_xxh3_64(bytes + sums, len - 8 - (size_t)sums, sum));
 }
 

@@ -11,7 +11,7 @@
 uint8_t *file_bytes(const char *path, size_t *len);
 void file_put(const char *path, const void *bytes, size_t len);
 
-/* Makes the header's checksum, and the trailer's that depends on it, right again. */
+/* Makes every checksum right again that can be found by the lengths in the header. */
 void native_resum(uint8_t *bytes, size_t len);
 
 /* A little-endian number of 1 to 8 bytes. */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_rates.c - promised and live rates against measured ones, from 100 to a million keys
+ *
+ * A look-up of a random absent key is one throw with the live rate, so hits are binomial: they must
+ * lie within five standard deviations.  The promise is about the mean over all filters, so many
+ * small filters are made.  With another seed one run in some ten thousand fails by chance.
+ */
+#include "cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "random_keys.h"
+#include "subjects.h"
+
+enum { LIMIT = 5 };
+
+/* Hits among the keys of a set; all in batches. */
+static uint64_t hits(const umbel_filter *f, const key_set *set) {
+    uint8_t *hit = malloc(set->n);
+    assert_non_null(hit);
+    umbel_contains_many(f, set->keys, set->n, hit);
+    uint64_t count = 0;
+    for (size_t i = 0; i < set->n; i++) count += hit[i];
+    free(hit);
+    return count;
+}
+
+static void within_limits(const char *name, double found, double n, double rate) {
+    double deviation = sqrt(n * rate * (1 - rate)) + 1;
+    print_message("# %s: %.0f of %.0f hit, %.1f expected\n", name, found, n, n * rate);
+    assert_true(fabs(found - n * rate) <= LIMIT * deviation);
+}
+
+/* So many filters of n keys, and questions to them altogether. */
+static void rates_hold(const subject *s, uint64_t n, double fpr, int filters, uint64_t questions) {
+    double sum = 0, squares = 0, found = 0, expected = 0;
+    key_set absent = random_keys((size_t)(questions / (uint64_t)filters), 1);
+    for (int i = 0; i < filters; i++) {
+        umbel_params params = {.keys = n, .fpr = fpr, .seed = random_word()};
+        umbel_filter *f = subject_create(s, params, NULL);
+        key_set set = random_keys((size_t)n, (uint64_t)i + 2);
+        assert_ok(umbel_add_many(f, set.keys, set.n, NULL));
+        assert_true(hits(f, &set) == n);
+        umbel_info info;
+        umbel_describe(f, &info);
+        sum += info.fpr_now;
+        squares += info.fpr_now * info.fpr_now;
+        found += (double)hits(f, &absent);
+        expected += info.fpr_now * (double)absent.n;
+        double spread = sqrt((double)n) + 3;
+        assert_true(fabs(info.keys_estimated - (double)n) < LIMIT * spread);
+        free_keys(&set);
+        umbel_free(f);
+    }
+    double asked = (double)absent.n * filters, mean = sum / filters;
+    within_limits(s->name, found, asked, expected / asked);
+    /* The sample's own standard error, or what it is at least when there is but one filter. */
+    double error = sqrt(fmax(squares / filters - mean * mean, 0) / filters);
+    error = fmax(error, fpr / sqrt((double)n * filters));
+    print_message("# %s: %llu keys, promised %g, live %g +- %g\n", s->name, (unsigned long long)n,
+                  fpr, mean, error);
+    assert_true(mean <= fpr * 1.000001 + LIMIT * error + 1e-12);
+    assert_true(mean >= fpr / 8 - LIMIT * error); /* and is not bought with much too much memory */
+    free_keys(&absent);
+}
+
+static const subject *blocked(void) {
+    return &subjects[subject_runs(&subjects[1])];
+}
+
+static void test_blocked(void **state) {
+    (void)state;
+    rates_hold(blocked(), 100, 0.01, 400, 400000);
+    rates_hold(blocked(), 100, 0.3, 100, 100000);
+    rates_hold(blocked(), 1000, 0.001, 200, 1000000);
+    rates_hold(blocked(), 30000, 0.01, 8, 400000);
+    rates_hold(blocked(), 1000000, 0.02, 1, 400000);
+}
+
+static void test_classic(void **state) {
+    (void)state;
+    const subject *classic = &subjects[3];
+    rates_hold(classic, 100, 0.01, 400, 400000);
+    rates_hold(classic, 100, 0.3, 100, 100000);
+    rates_hold(classic, 1000, 0.001, 200, 1000000);
+    rates_hold(classic, 30000, 0.01, 8, 400000);
+    rates_hold(classic, 1000000, 0.02, 1, 400000);
+}
+
+/* Twice as full as planned: the live rate still tells the truth. */
+static void test_overfull(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUBJECTS; i++) {
+        if (!subject_runs(&subjects[i])) continue;
+        umbel_params params = {.keys = 5000, .fpr = 0.01, .seed = random_word()};
+        umbel_filter *f = subject_create(&subjects[i], params, NULL);
+        key_set set = random_keys(10000, 1), absent = random_keys(100000, 2);
+        assert_ok(umbel_add_many(f, set.keys, set.n, NULL));
+        umbel_info info;
+        umbel_describe(f, &info);
+        assert_true(info.fpr_now > 0.03);
+        within_limits(subjects[i].name, (double)hits(f, &absent), (double)absent.n, info.fpr_now);
+        free_keys(&set);
+        free_keys(&absent);
+        umbel_free(f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocked),
+        cmocka_unit_test(test_classic),
+        cmocka_unit_test(test_overfull),
+    };
+    return cmocka_run_group_tests(tests, random_start, NULL);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_rates_long.c - the promise at 100 million keys, for both kinds
+ *
+ * labels: long slow
+ */
+#include "cases.h"
+
+#include <math.h>
+
+#include "random_keys.h"
+#include "subjects.h"
+
+enum { KEYS = 100000000, QUESTIONS = 20000000, AT_ONCE = 1000000, LIMIT = 5 };
+
+static umbel_key keys[AT_ONCE];
+static uint64_t words[AT_ONCE];
+static uint8_t answers[AT_ONCE];
+
+/* Keys are 8 bytes: a number that is never used twice. */
+static void number_from(uint64_t first) {
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        words[i] = (first + i) * UINT64_C(0x9e3779b97f4a7c15);
+        keys[i] = (umbel_key){.data = &words[i], .len = sizeof words[i]};
+    }
+}
+
+static uint64_t hits(const umbel_filter *f, uint64_t first, uint64_t n) {
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < n; i += AT_ONCE) {
+        number_from(first + i);
+        umbel_contains_many(f, keys, AT_ONCE, answers);
+        for (size_t k = 0; k < AT_ONCE; k++) count += answers[k];
+    }
+    return count;
+}
+
+static void rate_holds(umbel_kind kind) {
+    umbel_filter *f = NULL;
+    umbel_params params = {.kind = kind, .keys = KEYS, .fpr = 0.01, .seed = random_word()};
+    assert_ok(umbel_create(&params, &(umbel_opts){.threads = 2}, &f, NULL));
+    for (uint64_t i = 0; i < KEYS; i += AT_ONCE) {
+        number_from(i);
+        assert_ok(umbel_add_many(f, keys, AT_ONCE, NULL));
+    }
+    assert_true(hits(f, 0, KEYS) == KEYS);
+    umbel_info info;
+    umbel_describe(f, &info);
+    double found = (double)hits(f, KEYS, QUESTIONS), n = QUESTIONS;
+    print_message("# %s: promised 0.01, live %.6f, measured %.6f\n", info.layout, info.fpr_now,
+                  found / n);
+    assert_true(fabs(found - n * info.fpr_now) < LIMIT * sqrt(n * info.fpr_now));
+    assert_true(found < n * 0.01 + LIMIT * sqrt(n * 0.01));
+    assert_true(fabs(info.keys_estimated / KEYS - 1) < 0.001);
+    umbel_free(f);
+}
+
+static void test_blocked(void **state) {
+    (void)state;
+    rate_holds(UMBEL_BLOCKED);
+}
+
+static void test_classic(void **state) {
+    (void)state;
+    rate_holds(UMBEL_CLASSIC);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocked),
+        cmocka_unit_test(test_classic),
+    };
+    return cmocka_run_group_tests(tests, random_start, NULL);
+}
