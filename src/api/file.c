@@ -206,13 +206,28 @@ static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec,
     return e;
 }
 
+/* The file that a link to nothing yet would lead to; NULL when path is no link. */
+static char *link_target(const char *path) {
+    char target[4096];
+    ssize_t len = readlink(path, target, sizeof target);
+    if (len <= 0 || (size_t)len == sizeof target) return NULL;
+    const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+    char *whole = malloc(folder + (size_t)len + 1);
+    if (!whole) return NULL;
+    memcpy(whole, path, folder);
+    memcpy(whole + folder, target, (size_t)len);
+    whole[folder + (size_t)len] = 0;
+    return whole;
+}
+
 static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const char *path,
                       umbel_diag *diag) {
     struct stat st;
     bool exists = stat(path, &st) == 0;
     if (exists && S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "cannot write there");
     if (exists && !S_ISREG(st.st_mode)) return write_special(f, codec, path, diag);
-    char *real = exists ? realpath(path, NULL) : NULL; /* through links, not over them */
+    char *real = exists ? realpath(path, NULL) : link_target(path); /* through links, not over */
     umbel_err e = replace(f, codec, real ? real : path, exists ? &st : NULL, diag);
     free(real);
     return e;

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_files.c - saving, loading and mapping, and everything that can go wrong on the way
+ */
+#define _DEFAULT_SOURCE /* mkdtemp, lstat, symlink, RLIMIT_FSIZE */
+#include "cases.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "native_file.h"
+#include "subjects.h"
+
+static char folder[64];
+
+static char *in_folder(const char *name) {
+    static char paths[4][400];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    strcpy(folder, "/tmp/umbel-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static size_t files_in_folder(void) {
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    size_t n = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) n += entry->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+static int empty_folder(void **state) {
+    (void)state;
+    DIR *dir = opendir(folder);
+    if (!dir) return -1;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (entry->d_name[0] != '.') remove(in_folder(entry->d_name));
+    }
+    closedir(dir);
+    return 0;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    return rmdir(folder);
+}
+
+static umbel_filter *filter_with(const char *key, uint64_t bytes) {
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create(&(umbel_params){.kind = UMBEL_BLOCKED, .bytes = bytes}, NULL, &f, NULL));
+    assert_ok(umbel_add(f, key, strlen(key), NULL));
+    return f;
+}
+
+static void save_as(const char *key, const char *path) {
+    umbel_filter *f = filter_with(key, 4096);
+    errno = 0;
+    assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL));
+    assert_int_equal(errno, 0);
+    umbel_free(f);
+}
+
+static bool holds(const char *path, const char *key) {
+    umbel_filter *f = NULL;
+    assert_ok(umbel_file_load(UMBEL_FMT_ANY, path, NULL, &f, NULL));
+    bool in = umbel_contains(f, key, strlen(key));
+    umbel_free(f);
+    return in;
+}
+
+static void test_save_load_open(void **state) {
+    (void)state;
+    const char *path = in_folder("a.umb");
+    for (uint64_t bytes = 32; bytes <= 3 << 20; bytes = bytes * 7 + 32) { /* up to 3 pieces */
+        umbel_filter *f = filter_with("ada", bytes), *loaded = NULL, *opened = NULL;
+        umbel_info info;
+        assert_ok(umbel_set_meta(f, "name", "text", NULL));
+        assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL));
+        assert_int_equal(files_in_folder(), 1);
+        size_t len, want_len;
+        uint8_t *saved = file_bytes(path, &len), *want = bytes_of(f, &want_len);
+        assert_int_equal(len, want_len);
+        assert_memory_equal(saved, want, len);
+        errno = 0;
+        assert_ok(umbel_file_verify(UMBEL_FMT_ANY, path, NULL));
+        assert_ok(umbel_file_load(UMBEL_FMT_NATIVE, path, NULL, &loaded, NULL));
+        assert_ok(umbel_file_open(UMBEL_FMT_ANY, path, NULL, &opened, NULL));
+        assert_int_equal(errno, 0);
+        assert_same_bytes(f, loaded);
+        assert_same_bytes(f, opened);
+        umbel_describe(opened, &info);
+        assert_true(info.frozen);
+        assert_int_equal(umbel_add(opened, "x", 1, NULL), UMBEL_EFROZEN);
+        assert_ok(umbel_add(loaded, "x", 1, NULL));
+        free(saved);
+        free(want);
+        umbel_free(f);
+        umbel_free(loaded);
+        umbel_free(opened);
+    }
+}
+
+/* Whoever has the old file mapped keeps it whole. */
+static void test_replaced_under_a_view(void **state) {
+    (void)state;
+    const char *path = in_folder("a.umb");
+    save_as("old", path);
+    umbel_filter *view = NULL;
+    assert_ok(umbel_file_open(UMBEL_FMT_ANY, path, NULL, &view, NULL));
+    save_as("new", path);
+    assert_true(umbel_contains(view, "old", 3) && !umbel_contains(view, "new", 3));
+    assert_true(holds(path, "new") && !holds(path, "old"));
+    assert_ok(umbel_file_save(view, UMBEL_FMT_NATIVE, path, NULL)); /* even over itself */
+    assert_true(umbel_contains(view, "old", 3) && holds(path, "old"));
+    assert_int_equal(files_in_folder(), 1);
+    umbel_free(view);
+}
+
+static void fails_with(umbel_err e, const umbel_diag *diag, int sys) {
+    if (e != UMBEL_EIO) fail_msg("%s", umbel_strerror(e));
+    assert_int_equal(diag->sys, sys);
+    assert_non_null(diag->what);
+    assert_int_equal(errno, 0);
+}
+
+static void cannot_read(const char *path, int sys) {
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    errno = 0;
+    fails_with(umbel_file_open(UMBEL_FMT_ANY, path, NULL, &f, &diag), &diag, sys);
+    fails_with(umbel_file_load(UMBEL_FMT_NATIVE, path, NULL, &f, &diag), &diag, sys);
+    fails_with(umbel_file_verify(UMBEL_FMT_ANY, path, &diag), &diag, sys);
+    assert_null(f);
+}
+
+static void test_what_is_no_file(void **state) {
+    (void)state;
+    cannot_read(in_folder("missing.umb"), ENOENT);
+    cannot_read(folder, EISDIR);
+    assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
+    cannot_read(in_folder("fifo"), ENODEV); /* at once, without a writer */
+    cannot_read("/dev/null", ENODEV);
+    file_put(in_folder("file"), "x", 1);
+    cannot_read(in_folder("file/below"), ENOTDIR);
+}
+
+static void test_empty_and_foreign_files(void **state) {
+    (void)state;
+    umbel_filter *f = NULL;
+    const char *path = in_folder("a.umb");
+    file_put(path, "", 0);
+    errno = 0;
+    assert_int_equal(umbel_file_open(UMBEL_FMT_ANY, path, NULL, &f, NULL), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_file_load(UMBEL_FMT_NATIVE, path, NULL, &f, NULL), UMBEL_ECORRUPT);
+    file_put(path, "hello, world\n", 13);
+    assert_int_equal(umbel_file_open(UMBEL_FMT_ANY, path, NULL, &f, NULL), UMBEL_EINVAL);
+    assert_int_equal(umbel_file_load(UMBEL_FMT_NATIVE, path, NULL, &f, NULL), UMBEL_ECORRUPT);
+    assert_null(f);
+    assert_int_equal(errno, 0);
+}
+
+/* Opening sees the header only; verifying and loading see all. */
+static void test_damaged_bits(void **state) {
+    (void)state;
+    const char *path = in_folder("a.umb");
+    save_as("ada", path);
+    size_t len;
+    uint8_t *bytes = file_bytes(path, &len);
+    bytes[4096 + 77] ^= 1;
+    file_put(path, bytes, len);
+    free(bytes);
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    assert_int_equal(umbel_file_verify(UMBEL_FMT_ANY, path, &diag), UMBEL_ECORRUPT);
+    assert_int_equal(diag.offset, 4096);
+    assert_int_equal(umbel_file_load(UMBEL_FMT_ANY, path, NULL, &f, NULL), UMBEL_ECORRUPT);
+    assert_null(f);
+    assert_ok(umbel_file_open(UMBEL_FMT_ANY, path, NULL, &f, NULL));
+    umbel_free(f);
+}
+
+static void test_links_and_permissions(void **state) {
+    (void)state;
+    const char *path = in_folder("real.umb"), *link = in_folder("link.umb");
+    struct stat st;
+    mode_t mask = umask(027);
+    save_as("first", path);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0640); /* as any new file */
+    umask(mask);
+    assert_int_equal(chmod(path, 0604), 0);
+    assert_int_equal(symlink("real.umb", link), 0);
+    save_as("second", link);
+    assert_int_equal(lstat(link, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0604);
+    assert_true(holds(path, "second"));
+    assert_int_equal(files_in_folder(), 2);
+
+    const char *ahead = in_folder("ahead.umb"); /* a link to what is not there yet */
+    assert_int_equal(symlink("later.umb", ahead), 0);
+    save_as("third", ahead);
+    assert_int_equal(lstat(ahead, &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_true(holds(in_folder("later.umb"), "third"));
+}
+
+static void test_save_where_it_cannot_be(void **state) {
+    (void)state;
+    umbel_filter *f = filter_with("ada", 64);
+    umbel_diag diag = {0};
+    errno = 0;
+    fails_with(umbel_file_save(f, UMBEL_FMT_NATIVE, folder, &diag), &diag, EISDIR);
+    fails_with(umbel_file_save(f, UMBEL_FMT_NATIVE, in_folder("no/such/folder"), &diag), &diag,
+               ENOENT);
+    fails_with(umbel_file_save(f, UMBEL_FMT_NATIVE, "", &diag), &diag, ENOENT);
+    fails_with(umbel_file_save(f, UMBEL_FMT_NATIVE, "/dev/full", &diag), &diag, ENOSPC);
+    fails_with(umbel_file_write(f, UMBEL_FMT_NATIVE, -1, &diag), &diag, EBADF);
+    assert_int_equal(umbel_file_save(f, UMBEL_FMT_ANY, in_folder("a"), &diag), UMBEL_EINVAL);
+    assert_int_equal(umbel_file_save(f, (umbel_format)99, in_folder("a"), &diag), UMBEL_EINVAL);
+    assert_int_equal(files_in_folder(), 0);
+    umbel_free(f);
+}
+
+/* A limit on file sizes stands in for a full disk: the write fails half way. */
+static void test_full_disk(void **state) {
+    (void)state;
+    const char *path = in_folder("a.umb");
+    save_as("old", path);
+    umbel_filter *f = filter_with("new", 1 << 20);
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    umbel_diag diag = {0};
+    for (rlim_t limit = 0; limit < 1 << 20; limit = limit * 4 + 1000) {
+        small = before;
+        small.rlim_cur = limit;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        errno = 0;
+        umbel_err e = umbel_file_save(f, UMBEL_FMT_NATIVE, path, &diag);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        fails_with(e, &diag, EFBIG);
+        assert_int_equal(files_in_folder(), 1); /* nothing left behind */
+        assert_true(holds(path, "old") && !holds(path, "new"));
+    }
+    signal(SIGXFSZ, handler);
+    assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL));
+    assert_true(holds(path, "new"));
+    umbel_free(f);
+}
+
+/* Somebody else's temporary file, or one that a crash left, is neither used nor removed. */
+static void test_other_temporary_files(void **state) {
+    (void)state;
+    char name[64];
+    snprintf(name, sizeof name, "a.umb.tmp-%ld-0", (long)getpid());
+    file_put(in_folder(name), "mine", 4);
+    save_as("ada", in_folder("a.umb"));
+    size_t len;
+    uint8_t *bytes = file_bytes(in_folder(name), &len);
+    assert_int_equal(len, 4);
+    free(bytes);
+    assert_int_equal(files_in_folder(), 2);
+}
+
+static void test_write_to_a_pipe(void **state) {
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    umbel_filter *f = filter_with("ada", 8192), *again = NULL;
+    assert_ok(umbel_file_write(f, UMBEL_FMT_NATIVE, ends[1], NULL));
+    close(ends[1]);
+    uint8_t bytes[32768];
+    size_t len = 0;
+    for (ssize_t n; (n = read(ends[0], bytes + len, sizeof bytes - len)) > 0;) len += (size_t)n;
+    close(ends[0]);
+    assert_ok(umbel_decode(UMBEL_FMT_ANY, bytes, len, NULL, &again, NULL));
+    assert_same_bytes(f, again);
+    umbel_free(f);
+    umbel_free(again);
+}
+
+static long resident_kib(void) {
+    FILE *file = fopen("/proc/self/statm", "r");
+    long all = 0, resident = -1;
+    if (file && fscanf(file, "%ld %ld", &all, &resident) != 2) resident = -1;
+    if (file) fclose(file);
+    return resident < 0 ? -1 : resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* 8 GiB of holes under the header of a small file, made to fit: opened without reading it. */
+static void test_open_reads_the_header_only(void **state) {
+    (void)state;
+    const char *path = in_folder("large.umb");
+    save_as("ada", path);
+    size_t len;
+    uint8_t *bytes = file_bytes(path, &len);
+    const uint64_t payload = UINT64_C(8) << 30;
+    native_set(bytes, 48, 8, payload * 8);
+    native_set(bytes, 104, 8, payload);
+    native_resum(bytes, 4096);
+    file_put(path, bytes, 4096);
+    free(bytes);
+    if (truncate(path, (off_t)(4096 + payload + 8 * (payload / 1048576 + 1)))) {
+        print_message("# no file of 8 GiB can be made here\n");
+        skip();
+    }
+    umbel_filter *f = NULL;
+    long before = resident_kib();
+    assert_ok(umbel_file_open(UMBEL_FMT_ANY, path, NULL, &f, NULL));
+    assert_false(umbel_contains(f, "ada", 3));
+    if (before >= 0) assert_true(resident_kib() - before < 8 * 1024);
+    umbel_free(f);
+}
+
+#define CASE(test) cmocka_unit_test_teardown(test, empty_folder)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        CASE(test_save_load_open),
+        CASE(test_replaced_under_a_view),
+        CASE(test_what_is_no_file),
+        CASE(test_empty_and_foreign_files),
+        CASE(test_damaged_bits),
+        CASE(test_links_and_permissions),
+        CASE(test_save_where_it_cannot_be),
+        CASE(test_full_disk),
+        CASE(test_other_temporary_files),
+        CASE(test_write_to_a_pipe),
+        CASE(test_open_reads_the_header_only),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
