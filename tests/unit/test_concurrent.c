@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_concurrent.c - many threads on one `concurrent` filter, and bulk work over threads
+ *
+ * labels: threads
+ */
+#include "cases.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random_keys.h"
+#include "subjects.h"
+
+enum { THREADS = 4, N = 20000 };
+
+typedef struct stage {
+    umbel_filter *f;
+    key_set set;
+    _Atomic size_t acknowledged; /* keys below it are in, says the thread that added them */
+    _Atomic uint64_t fresh[N];   /* how many threads saw the key as new */
+    _Atomic bool done;
+    _Atomic uint64_t lost;
+} stage;
+
+typedef struct worker {
+    stage *on;
+    size_t number;
+    pthread_t thread;
+} worker;
+
+static stage shared;
+
+static void stage_open(void) {
+    shared.f = subject_create(&subjects[2], (umbel_params){.keys = N, .fpr = 0.001}, NULL);
+    shared.set = random_keys(N, 1);
+    atomic_store(&shared.acknowledged, 0);
+    atomic_store(&shared.done, false);
+    atomic_store(&shared.lost, 0);
+    for (size_t i = 0; i < N; i++) atomic_store(&shared.fresh[i], 0);
+}
+
+static void stage_close(void) {
+    free_keys(&shared.set);
+    umbel_free(shared.f);
+}
+
+static void run_all(void *(*work)(void *)) {
+    worker workers[THREADS];
+    for (size_t t = 0; t < THREADS; t++) {
+        workers[t] = (worker){.on = &shared, .number = t};
+        assert_int_equal(pthread_create(&workers[t].thread, NULL, work, &workers[t]), 0);
+    }
+    for (size_t t = 0; t < THREADS; t++) pthread_join(workers[t].thread, NULL);
+}
+
+static void assert_as_sequential(void) {
+    umbel_filter *one = subject_create(&subjects[0], (umbel_params){.keys = N, .fpr = 0.001}, NULL);
+    assert_ok(umbel_add_many(one, shared.set.keys, N, NULL));
+    assert_true(umbel_equal(one, shared.f));
+    umbel_free(one);
+}
+
+/* All add all keys, each from another start, so that they meet. */
+static void *add_everything(void *arg) {
+    const worker *w = arg;
+    stage *s = w->on;
+    for (size_t i = 0; i < N; i++) {
+        size_t k = w->number % 2 ? N - 1 - i : i;
+        bool was_new = false;
+        umbel_add(s->f, s->set.keys[k].data, s->set.keys[k].len, &was_new);
+        if (was_new) atomic_fetch_add_explicit(&s->fresh[k], 1, memory_order_relaxed);
+        if (!umbel_contains(s->f, s->set.keys[k].data, s->set.keys[k].len)) {
+            atomic_fetch_add(&s->lost, 1);
+        }
+    }
+    return NULL;
+}
+
+static void test_same_keys_at_once(void **state) {
+    (void)state;
+    stage_open();
+    run_all(add_everything);
+    assert_int_equal(shared.lost, 0);
+    assert_as_sequential();
+    /* A key that nobody saw as new must have had all its bits from others: a false positive, of
+     * which there are few at this rate. */
+    uint64_t unseen = 0, seen = 0;
+    for (size_t i = 0; i < N; i++) {
+        unseen += shared.fresh[i] == 0;
+        seen += shared.fresh[i];
+    }
+    assert_true(unseen < N / 500);
+    assert_int_equal(umbel_keys_added(shared.f), seen);
+    stage_close();
+}
+
+/* One key, many threads, an empty filter: at least one must see it as new. */
+static void *add_one(void *arg) {
+    stage *s = ((worker *)arg)->on;
+    size_t k = atomic_load(&s->acknowledged);
+    bool was_new = false;
+    umbel_add(s->f, s->set.keys[k].data, s->set.keys[k].len, &was_new);
+    if (was_new) atomic_fetch_add(&s->fresh[k], 1);
+    return NULL;
+}
+
+static void test_somebody_sees_it_as_new(void **state) {
+    (void)state;
+    stage_open();
+    for (size_t k = 0; k < 200; k++) {
+        assert_ok(umbel_clear(shared.f));
+        atomic_store(&shared.acknowledged, k);
+        run_all(add_one);
+        assert_true(shared.fresh[k] >= 1 && shared.fresh[k] <= THREADS);
+    }
+    stage_close();
+}
+
+/* Thread 0 adds in order and says how far it is; the others must find all up to there. */
+static void *add_or_look(void *arg) {
+    const worker *w = arg;
+    stage *s = w->on;
+    if (w->number == 0) {
+        for (size_t i = 0; i < N; i++) {
+            umbel_add(s->f, s->set.keys[i].data, s->set.keys[i].len, NULL);
+            atomic_store_explicit(&s->acknowledged, i + 1, memory_order_release);
+        }
+        atomic_store(&s->done, true);
+        return NULL;
+    }
+    uint8_t hit[64];
+    while (!atomic_load(&s->done)) {
+        size_t known = atomic_load_explicit(&s->acknowledged, memory_order_acquire);
+        size_t from = known > 64 ? known - 64 : 0;
+        umbel_contains_many(s->f, s->set.keys + from, known - from, hit);
+        for (size_t i = 0; i < known - from; i++) {
+            if (!hit[i]) atomic_fetch_add(&s->lost, 1);
+        }
+    }
+    return NULL;
+}
+
+static void test_readers_see_what_was_acknowledged(void **state) {
+    (void)state;
+    stage_open();
+    run_all(add_or_look);
+    assert_int_equal(shared.lost, 0);
+    assert_as_sequential();
+    stage_close();
+}
+
+/* Every thread adds its own batches, keys and hashes in turn. */
+static void *add_batches(void *arg) {
+    const worker *w = arg;
+    stage *s = w->on;
+    size_t each = N / THREADS, from = w->number * each;
+    umbel_add_many(s->f, s->set.keys + from, each / 2, NULL);
+    key_set rest = {.keys = s->set.keys + from + each / 2, .n = each - each / 2};
+    uint64_t *hashes = hashes_of(s->f, &rest);
+    umbel_add_hashes(s->f, hashes, rest.n, NULL);
+    free(hashes);
+    return NULL;
+}
+
+static void test_batches_at_once(void **state) {
+    (void)state;
+    stage_open();
+    run_all(add_batches);
+    assert_as_sequential();
+    assert_true(umbel_keys_added(shared.f) > N - N / 500);
+    stage_close();
+}
+
+/* Readers of one filter share it without a lock, whatever the kind. */
+static void *look(void *arg) {
+    const worker *w = arg;
+    stage *s = w->on;
+    umbel_info info;
+    for (size_t i = 0; i < N; i++) {
+        if (!umbel_contains(s->f, s->set.keys[i].data, s->set.keys[i].len)) {
+            atomic_fetch_add(&s->lost, 1);
+        }
+    }
+    umbel_describe(s->f, &info);
+    return NULL;
+}
+
+static void test_readers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUBJECTS; i++) {
+        if (!subject_runs(&subjects[i])) continue;
+        stage_open();
+        umbel_free(shared.f);
+        shared.f = subject_create(&subjects[i], (umbel_params){.keys = N, .fpr = 0.01}, NULL);
+        assert_ok(umbel_add_many(shared.f, shared.set.keys, N, NULL));
+        run_all(look);
+        assert_int_equal(shared.lost, 0);
+        stage_close();
+    }
+}
+
+/* A million keys over threads through the API: the same bytes and answers as one after another. */
+static void test_parallel_bulk(void **state) {
+    (void)state;
+    enum { MANY = 1024 * 1024 + 17, SLICE = 65536 };
+    umbel_params params = {.kind = UMBEL_BLOCKED, .bytes = 2 << 20};
+    umbel_filter *one = NULL, *parallel = NULL;
+    umbel_opts opts = {.threads = 3};
+    assert_ok(umbel_create(&params, NULL, &one, NULL));
+    assert_ok(umbel_create(&params, &opts, &parallel, NULL));
+    key_set set = random_keys(MANY, 2);
+    uint8_t *want = malloc(MANY), *got = malloc(MANY);
+    assert_true(want && got);
+    for (size_t i = 0; i < MANY; i += SLICE) {
+        size_t n = MANY - i < SLICE ? MANY - i : SLICE;
+        assert_ok(umbel_add_many(one, set.keys + i, n, want + i));
+    }
+    assert_ok(umbel_add_many(parallel, set.keys, MANY, got));
+    assert_memory_equal(want, got, MANY);
+    assert_same_bytes(one, parallel);
+    umbel_contains_many(parallel, set.keys, MANY, got);
+    for (size_t i = 0; i < MANY; i++) assert_int_equal(got[i], 1);
+    free(want);
+    free(got);
+    free_keys(&set);
+    umbel_free(one);
+    umbel_free(parallel);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_keys_at_once),
+        cmocka_unit_test(test_somebody_sees_it_as_new),
+        cmocka_unit_test(test_readers_see_what_was_acknowledged),
+        cmocka_unit_test(test_batches_at_once),
+        cmocka_unit_test(test_readers),
+        cmocka_unit_test(test_parallel_bulk),
+    };
+    return cmocka_run_group_tests(tests, random_start, NULL);
+}
