@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * api_keys.c - keys and hashes in, answers out: one indirect call each
+ *
+ * Arrays of no keys may be NULL, so they end here.
  */
 #include "core/filter.h"
 
@@ -15,12 +17,12 @@ bool umbel_contains(const umbel_filter *filter, const void *key, size_t len) {
 
 umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n, uint8_t *was_new) {
     if (filter->frozen) return UMBEL_EFROZEN;
-    return filter->ops->add_many(filter, keys, n, was_new);
+    return n ? filter->ops->add_many(filter, keys, n, was_new) : UMBEL_OK;
 }
 
 void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
                          uint8_t *hit) {
-    filter->ops->contains_many(filter, keys, n, hit);
+    if (n) filter->ops->contains_many(filter, keys, n, hit);
 }
 
 bool umbel_takes_hashes(const umbel_filter *filter) {
@@ -39,12 +41,12 @@ umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashes, size_t 
                            uint8_t *was_new) {
     if (!filter->ops->add_hashes) return UMBEL_ENOTSUP;
     if (filter->frozen) return UMBEL_EFROZEN;
-    return filter->ops->add_hashes(filter, hashes, n, was_new);
+    return n ? filter->ops->add_hashes(filter, hashes, n, was_new) : UMBEL_OK;
 }
 
 umbel_err umbel_contains_hashes(const umbel_filter *filter, const uint64_t *hashes, size_t n,
                                 uint8_t *hit) {
     if (!filter->ops->contains_hashes) return UMBEL_ENOTSUP;
-    filter->ops->contains_hashes(filter, hashes, n, hit);
+    if (n) filter->ops->contains_hashes(filter, hashes, n, hit);
     return UMBEL_OK;
 }

@@ -36,7 +36,7 @@ umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_d
 
 void *umbeli_new(const umbeli_memory *m, size_t size) {
     if (!m->hook.alloc) {
-        int saved = errno;
+        volatile int saved = errno; /* clang believes that calloc never sets it */
         /* calloc of much memory takes fresh pages from the system and does not touch them. */
         void *zeroed = calloc(1, size);
         errno = saved;

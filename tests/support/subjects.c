@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "subjects.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cases.h"
 #include "core/cpu.h"
+#include "random_keys.h"
 
 const subject subjects[SUBJECTS] = {
     {.name = "blocked, generic", .kind = UMBEL_BLOCKED, .kernel = "generic"},
@@ -63,4 +65,22 @@ void assert_same_bytes(const umbel_filter *a, const umbel_filter *b) {
     if (memcmp(a_bytes, b_bytes, a_len) != 0) fail_msg("the bytes differ");
     free(a_bytes);
     free(b_bytes);
+}
+
+int run_over_subjects(const char *group, const property *properties, size_t n) {
+    enum { MOST = 64 };
+    struct CMUnitTest tests[MOST];
+    static char names[MOST][64];
+    size_t made = 0;
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (!subject_runs(&subjects[s])) continue;
+        for (size_t p = 0; p < n && made < MOST; p++, made++) {
+            snprintf(names[made], sizeof names[made], "%s: %s", subjects[s].name,
+                     properties[p].name);
+            tests[made] = (struct CMUnitTest){.name = names[made],
+                                              .test_func = properties[p].test,
+                                              .initial_state = (void *)(uintptr_t)&subjects[s]};
+        }
+    }
+    return _cmocka_run_group_tests(group, tests, made, random_start, NULL);
 }

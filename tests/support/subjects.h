@@ -27,6 +27,14 @@ umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_
 /* The same filter again by way of its bytes, on this kernel. */
 umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len);
 
+/* Runs every property on every subject, as one group of cmocka cases; the state is the subject. */
+typedef struct property {
+    const char *name;
+    void (*test)(void **state);
+} property;
+
+int run_over_subjects(const char *group, const property *properties, size_t n);
+
 /* Its native bytes; free() ends them. */
 uint8_t *bytes_of(const umbel_filter *f, size_t *len);
 

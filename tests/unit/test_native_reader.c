@@ -2,6 +2,8 @@
  *
  * test_native_reader.c - files of the library judged by scripts/umbel-read, which shares nothing
  * with it
+ *
+ * labels: slow
  */
 #define _DEFAULT_SOURCE /* mkdtemp, popen */
 #include "cases.h"
