@@ -291,7 +291,7 @@ UMBEL_API umbel_err umbel_set_treatment(umbel_filter *filter, const umbel_treatm
 UMBEL_API void umbel_get_treatment(const umbel_filter *filter, umbel_treatment *treatment);
 
 /* Free-form text under a name; a value of NULL removes it.  Names have 1 to 255 bytes; there are
- * at most 1024, with their values at most 512 KiB.  Native files keep it, foreign formats do not. */
+ * at most 1024, with their values at most 512 KiB.  Native files keep it, others do not. */
 UMBEL_API umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
                                    umbel_diag *diag);
 
