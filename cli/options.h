@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * options.h - every option of every command, said once
+ *
+ * A command lists the options it takes by number.  Parsing, --help, the man pages and the shell
+ * completions all read the one table in optiontable.c.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cli_command;
+
+enum cli_option_id {
+    OPT_END = 0,
+    /* what to make */
+    OPT_OUTPUT, OPT_FORCE, OPT_KEYS, OPT_FPR, OPT_FOLD_FPR, OPT_BYTES, OPT_KIND, OPT_HASHES,
+    OPT_SEED, OPT_META, OPT_FORMAT, OPT_BITS_PER_KEY, OPT_INT, OPT_STRATEGY, OPT_FUNNEL,
+    OPT_EXPANSION, OPT_NONSCALING, OPT_FROM, OPT_TO,
+    /* lines and keys */
+    OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_TRIM, OPT_LOWER, OPT_UPPER,
+    OPT_MAX_LINE, OPT_THREADS,
+    /* what a command does */
+    OPT_INVERT, OPT_COUNT, OPT_QUIET_MATCH, OPT_ALSO, OPT_ANNOTATE, OPT_STRICT, OPT_STATE,
+    OPT_REPEATED, OPT_PRESENT, OPT_ABSENT, OPT_PLOT,
+    /* manners */
+    OPT_QUIET, OPT_JSON, OPT_HELP, OPT_VERSION,
+    OPT_COUNT_OF
+};
+
+enum cli_option_type {
+    TYPE_FLAG,
+    TYPE_TEXT,
+    TYPE_COUNT,  /* a number of keys and the like, from 1 */
+    TYPE_SIZE,   /* bytes, from 1 */
+    TYPE_NUMBER, /* from 0 */
+    TYPE_RATE,
+    TYPE_LIST /* texts; the option may be repeated */
+};
+
+struct cli_option {
+    const char *letters;  /* the first is the one shown; "" for none */
+    const char *name;     /* without the dashes */
+    const char *argument; /* as shown; NULL for flags */
+    const char *choices;  /* for completions: "FILE", "KIND", "FORMAT" or words; NULL: anything */
+    enum cli_option_type type;
+    size_t field; /* where in cli_settings the value goes */
+    const char *help;
+};
+
+extern const struct cli_option cli_options[OPT_COUNT_OF];
+
+struct cli_texts {
+    const char **at;
+    size_t count;
+};
+
+struct cli_settings {
+    uint64_t given; /* one bit an option */
+    const struct cli_command *command;
+    char **args; /* what is no option, in order */
+    int nargs;
+
+    uint64_t keys, bytes, hashes, seed, bits_per_key, expansion, int_bits, field, max_line, threads;
+    double fpr;
+    const char *output, *kind, *format, *from, *to, *strategy, *funnel, *delimiter;
+    const char *state, *present, *absent;
+    struct cli_texts also, meta;
+    bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
+    bool invert, count, quiet, annotate, strict, repeated, plot, json, help, version;
+};
+
+static inline bool cli_given(const struct cli_settings *s, enum cli_option_id id) {
+    return (s->given >> id) & 1;
+}
+
+/* Reads argv[1..] of a command.  Options may stand anywhere; `--` ends them.  Ends the program
+ * with words for what is unknown, incomplete or nonsense. */
+void cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_settings *out);
+
+/* Refuses two options that contradict each other. */
+void cli_exclude(const struct cli_settings *s, enum cli_option_id a, enum cli_option_id b);
+
+/* Refuses fewer than `least` or more than `most` arguments (-1: any number). */
+void cli_expect_args(const struct cli_settings *s, int least, int most);
+
+/* `-n, --keys` without the argument, for messages and pages; `out` has 48 bytes. */
+char *cli_option_text(enum cli_option_id id, char *out);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * split_avx2.c - line ends, 64 bytes a step
+ */
+#include "split.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+__attribute__((target("avx2,bmi,popcnt"))) size_t
+cli_split_avx2(const uint8_t *text, size_t len, uint8_t sep, uint32_t *ends) {
+    const __m256i seps = _mm256_set1_epi8((char)sep);
+    size_t i = 0, n = 0;
+    for (; i + 64 <= len; i += 64) {
+        __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(text + i));
+        __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(text + i + 32));
+        uint64_t low = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, seps));
+        uint64_t high = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(b, seps));
+        n += cli_split_flatten(low | high << 32, (uint32_t)i, ends + n);
+    }
+    return n + cli_split_tail(text, i, len, sep, ends + n);
+}
+
+#else
+
+size_t cli_split_avx2(const uint8_t *text, size_t len, uint8_t sep, uint32_t *ends) {
+    return cli_split_generic(text, len, sep, ends);
+}
+
+#endif
