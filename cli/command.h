@@ -43,8 +43,9 @@ bool cli_completion(const char *shell, FILE *to);
 /* Options that go together in every command that reads lines or makes filters. */
 #define CLI_LINE_OPTIONS OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_TRIM, \
                          OPT_LOWER, OPT_UPPER, OPT_MAX_LINE
-#define CLI_FORMAT_OPTIONS OPT_FORMAT, OPT_BITS_PER_KEY, OPT_INT, OPT_STRATEGY, OPT_FUNNEL, \
-                           OPT_EXPANSION, OPT_NONSCALING
+#define CLI_FORMAT_OPTIONS OPT_FORMAT
+#define CLI_FORMAT_PARAMETERS OPT_FORMAT
+#define CLI_CONVERT_PARAMETERS OPT_SEED
 
 #define CLI_EXITS_DONE "0 done, 2 error"
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * adder.c - a job that adds every key to a filter, and says when the plan is full
+ */
+#include "adder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "complain.h"
+#include "quantity.h"
+
+/* The library sorts a million hashes by place before it adds them, which beats the memory's
+ * latency once a filter is larger than the caches, and is what it divides among threads.  Eight bytes a key here and sixteen there stay
+ * within the 64 MiB that a command may use besides its filter. */
+enum { BULK = 1 << 20, BEYOND_CACHES = 32 << 20 };
+
+struct cli_adder cli_adder_new(umbel_filter *f, const char *name, const struct cli_settings *s) {
+    umbel_info info;
+    umbel_describe(f, &info);
+    struct cli_adder a = {.filter = f, .name = name, .capacity = info.capacity};
+    a.strict = s->strict;
+    a.quiet = s->quiet;
+    a.collect = umbel_takes_hashes(f) && (info.bytes > BEYOND_CACHES || s->threads > 1);
+    if (a.collect) a.bulk = cli_alloc(BULK * sizeof *a.bulk);
+    return a;
+}
+
+static void need(const struct cli_adder *a, umbel_err e) {
+    if (e) cli_die_err(a->name, e, NULL, NULL);
+}
+
+static void add_bulk(struct cli_adder *a) {
+    need(a, umbel_add_hashes(a->filter, a->bulk, a->bulk_len, NULL));
+    a->bulk_len = 0;
+}
+
+void cli_adder_watch(struct cli_adder *a) {
+    if (!a->capacity) return;
+    uint64_t keys = umbel_keys_added(a->filter);
+    char plan[CLI_QUANTITY];
+    if (keys > a->capacity && a->strict) {
+        cli_die(a->name, "nothing was saved; --keys plans for more",
+                "more keys than the %s planned", cli_count_text(a->capacity, plan));
+    }
+    if (a->quiet || keys < a->capacity - a->capacity / 5) return;
+    if (keys > a->capacity && a->warned < 100) {
+        a->warned = 100;
+        cli_warn(a->name, "warning: more keys than the %s planned; the rate rises above the promise",
+                 cli_count_text(a->capacity, plan));
+    } else if (a->warned < 80) {
+        a->warned = 80;
+        cli_warn(a->name, "warning: 80 %% of the %s keys planned are in",
+                 cli_count_text(a->capacity, plan));
+    }
+}
+
+static void hash_keys(void *ctx, struct cli_batch *b) {
+    const struct cli_adder *a = ctx;
+    for (size_t i = 0; i < b->lines; i++) {
+        b->hashes[i] = umbel_hash(a->filter, b->keys[i].data, b->keys[i].len);
+    }
+}
+
+static bool add_keys(void *ctx, struct cli_batch *b) {
+    struct cli_adder *a = ctx;
+    if (!a->collect) need(a, umbel_add_many(a->filter, b->keys, b->lines, NULL));
+    for (size_t done = 0; a->collect && done < b->lines;) {
+        size_t n = BULK - a->bulk_len < b->lines - done ? BULK - a->bulk_len : b->lines - done;
+        memcpy(a->bulk + a->bulk_len, b->hashes + done, n * sizeof *a->bulk);
+        a->bulk_len += n;
+        done += n;
+        if (a->bulk_len == BULK) add_bulk(a);
+    }
+    cli_adder_watch(a);
+    return true;
+}
+
+struct cli_job cli_adder_job(struct cli_adder *a) {
+    return (struct cli_job){a->collect ? hash_keys : NULL, add_keys, a};
+}
+
+void cli_adder_finish(struct cli_adder *a) {
+    if (a->bulk_len) add_bulk(a);
+    cli_adder_watch(a);
+    free(a->bulk);
+    a->bulk = NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * adder.h - a job that adds every key to a filter, and says when the plan is full
+ */
+#ifndef CLI_ADDER_H
+#define CLI_ADDER_H
+
+#include "pipeline.h"
+
+struct cli_adder {
+    umbel_filter *filter;
+    const char *name; /* of the filter, for messages */
+    uint64_t capacity;
+    bool strict; /* end the program at the first key beyond the plan */
+    bool quiet;  /* do not warn at 80 % and 100 % */
+
+    bool collect; /* hashes are made in `work`, by all threads, and added a million at a time */
+    uint64_t *bulk;
+    size_t bulk_len;
+    int warned; /* per cent */
+};
+
+struct cli_adder cli_adder_new(umbel_filter *f, const char *name, const struct cli_settings *s);
+struct cli_job cli_adder_job(struct cli_adder *a);
+
+/* Adds what was collected.  To be called when the pipeline has ended. */
+void cli_adder_finish(struct cli_adder *a);
+
+/* Warns, or with `strict` ends the program, when the filter holds more than was planned. */
+void cli_adder_watch(struct cli_adder *a);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_build.c - umbel build: a filter from lines
+ */
+#include "adder.h"
+#include "command.h"
+#include "filterfile.h"
+#include "quantity.h"
+#include "summary.h"
+
+static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_KEYS, OPT_FPR, OPT_BYTES, OPT_KIND,
+                                  OPT_HASHES, OPT_SEED, OPT_META, CLI_FORMAT_OPTIONS,
+                                  CLI_LINE_OPTIONS, OPT_STRICT, OPT_THREADS, OPT_QUIET, OPT_JSON,
+                                  OPT_HELP, OPT_END};
+
+static const double usual_fpr = 0.01;
+
+static bool count_only(void *ctx, struct cli_batch *b) {
+    (void)ctx;
+    (void)b;
+    return true;
+}
+
+/* How many keys the input has; it is read a first time for this. */
+static uint64_t count_keys(const struct cli_settings *s, struct cli_feed feed) {
+    if (!cli_input_twice(feed.files, feed.nfiles)) {
+        cli_die("standard input", "-n KEYS says how many to plan for, -m SIZE with -p RATE how much memory",
+                "a pipe cannot be counted beforehand");
+    }
+    feed.doing = s->quiet ? NULL : "counting";
+    struct cli_job job = {NULL, count_only, NULL};
+    /* Without --skip-empty every line is a key, whatever the treatment makes of it. */
+    if (!feed.skip_empty) feed.treatment = (struct cli_treatment){0};
+    uint64_t lines = cli_pipeline(&feed, &job);
+    return lines ? lines : 1;
+}
+
+static umbel_filter *create(const struct cli_settings *s, const umbel_params *params) {
+    umbel_opts opts = cli_opts_of(s);
+    umbel_diag diag = {0};
+    umbel_filter *f = NULL;
+    umbel_err e = umbel_create(params, &opts, &f, &diag);
+    if (e) cli_die_err("build", e, &diag, e == UMBEL_EINVAL ? "umbel plan tells what is possible" : NULL);
+    return f;
+}
+
+static int run(const struct cli_settings *s) {
+    cli_output_check(s);
+    umbel_params params = cli_params_of(s);
+    struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
+    feed.treatment = cli_treatment_given(s);
+    if (!params.bytes && !params.fpr) params.fpr = usual_fpr;
+    if (!params.keys && !(params.bytes && params.fpr)) params.keys = count_keys(s, feed);
+
+    umbel_filter *f = create(s, &params);
+    cli_filter_note(f, s, &feed.treatment);
+    struct cli_adder adder = cli_adder_new(f, s->output, s);
+    adder.warned = 80; /* a plan that is filled is what was wanted */
+    struct cli_job job = cli_adder_job(&adder);
+    feed.doing = s->quiet ? NULL : "building";
+    feed.filling = f;
+    feed.capacity = adder.capacity;
+    uint64_t lines = cli_pipeline(&feed, &job);
+    cli_adder_finish(&adder);
+    cli_filter_save(f, params.format, s->output);
+    if (!s->quiet) cli_summary(f, s, lines);
+    umbel_free(f);
+    return CLI_YES;
+}
+
+const struct cli_command cli_command_build = {
+    .name = "build",
+    .summary = "make a filter from lines",
+    .synopsis = "-o OUT [-n KEYS] [-p RATE | -m SIZE] [OPTION]... [FILE]...",
+    .examples = "# A black list with one wrong answer in a thousand; the lines are counted first\n"
+                "umbel build -p 0.1% -o blacklist.umb urls.txt\n"
+                "# From a pipe: say how many keys will come\n"
+                "zcat urls.gz | umbel build -n 50M -p 1% -o urls.umb\n"
+                "# The second field of a comma-separated file, small letters; check does the same\n"
+                "umbel build -t , -k 2 --lower -o users.umb users.csv\n",
+    .text = "Each line of the input is a key. Without -n the input is read twice, first to count the "
+            "lines, so it must be files; without -p and -m the promise is 1 %.\n\n"
+            "What makes a key of a line (-k, -t, --trim, --lower, --upper) is stored in the filter "
+            "and applied by every command that reads lines for it.\n\n"
+            "OUT is written at the end, in one step: an error leaves nothing behind.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_uniq.c - umbel uniq: first occurrences only, in memory fixed beforehand
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "adder.h"
+#include "command.h"
+#include "filterfile.h"
+#include "output.h"
+#include "quantity.h"
+
+static const uint8_t options[] = {OPT_KEYS, OPT_FPR, OPT_BYTES, OPT_KIND, OPT_SEED, OPT_STATE,
+                                  OPT_REPEATED, OPT_STRICT, CLI_LINE_OPTIONS, OPT_THREADS,
+                                  OPT_QUIET, OPT_HELP, OPT_END};
+
+static const uint64_t usual_keys = 10000000;
+static const double usual_fpr = 0.001;
+
+struct uniq {
+    const struct cli_settings *s;
+    struct cli_adder watch; /* of the plan; adds nothing */
+    struct cli_output out;
+    bool hash_ahead;
+    umbel_plan model;       /* for the rate at any fill */
+    uint64_t rate_at;       /* keys for which `rate` was computed */
+    double rate, wrong;     /* lines that a false positive has dropped, expected */
+    uint64_t fresh, printed;
+};
+
+static umbel_filter *make_state(const struct cli_settings *s, const struct cli_treatment *t) {
+    umbel_params params = {.kind = cli_kind_named(s->kind), .keys = s->keys, .fpr = s->fpr,
+                           .bytes = s->bytes, .seed = s->seed};
+    if (!params.keys && !(params.bytes && params.fpr > 0)) params.keys = usual_keys;
+    if (!params.bytes && !(params.fpr > 0)) params.fpr = usual_fpr;
+    umbel_opts opts = cli_opts_of(s);
+    umbel_diag diag = {0};
+    umbel_filter *f = NULL;
+    umbel_err e = umbel_create(&params, &opts, &f, &diag);
+    if (e) cli_die_err("uniq", e, &diag, "umbel plan tells what is possible");
+    cli_filter_note(f, s, t);
+    return f;
+}
+
+static umbel_filter *open_state(const struct cli_settings *s) {
+    struct cli_treatment given = cli_treatment_given(s);
+    if (s->state && access(s->state, F_OK) == 0) {
+        if (cli_given(s, OPT_KEYS) || cli_given(s, OPT_FPR) || cli_given(s, OPT_BYTES)) {
+            cli_warn(s->state, "is there already; its own size and rate hold, not -n, -p or -m");
+        }
+        return cli_filter_load(s->state, s);
+    }
+    return make_state(s, &given);
+}
+
+/* New keys that a false positive makes look old: each had the rate of its moment.  The model is
+ * asked anew when the filter has grown by a hundredth. */
+static void expect_wrong(struct uniq *u, uint64_t fresh) {
+    uint64_t keys = umbel_keys_added(u->watch.filter);
+    if (keys >= u->rate_at + u->rate_at / 100 + 1) {
+        u->rate_at = keys;
+        u->rate = u->model.verdict == UMBEL_PLAN_OK ? umbel_plan_rate(&u->model, keys) : 0;
+    }
+    if (u->rate < 1) u->wrong += (double)fresh * u->rate / (1 - u->rate);
+}
+
+static void hash_keys(void *ctx, struct cli_batch *b) {
+    const struct uniq *u = ctx;
+    for (size_t i = 0; i < b->lines && u->hash_ahead; i++) {
+        b->hashes[i] = umbel_hash(u->watch.filter, b->keys[i].data, b->keys[i].len);
+    }
+}
+
+static bool pass_new(void *ctx, struct cli_batch *b) {
+    struct uniq *u = ctx;
+    umbel_filter *f = u->watch.filter;
+    umbel_err e = u->hash_ahead ? umbel_add_hashes(f, b->hashes, b->lines, b->hits)
+                                : umbel_add_many(f, b->keys, b->lines, b->hits);
+    if (e) cli_die_err("uniq", e, NULL, NULL);
+    cli_adder_watch(&u->watch);
+    uint64_t printed = cli_output_lines(&u->out, b, !u->s->repeated);
+    uint64_t fresh = u->s->repeated ? b->lines - printed : printed;
+    u->printed += printed;
+    u->fresh += fresh;
+    expect_wrong(u, fresh);
+    return true;
+}
+
+static void summarise(const struct uniq *u, uint64_t lines) {
+    char all[CLI_QUANTITY], fresh[CLI_QUANTITY], size[CLI_QUANTITY];
+    umbel_info info;
+    umbel_describe(u->watch.filter, &info);
+    fprintf(stderr, "uniq: %s lines, %s of them new; about %.*f new ones taken for old, in %s\n",
+            cli_count_text(lines, all), cli_count_text(u->fresh, fresh), u->wrong < 10 ? 2 : 0,
+            u->wrong, cli_size_text(info.bytes, size));
+}
+
+static int run(const struct cli_settings *s) {
+    umbel_filter *f = open_state(s);
+    struct uniq u = {.s = s, .watch = cli_adder_new(f, s->state ? s->state : "uniq", s)};
+    umbel_info info;
+    umbel_describe(f, &info);
+    u.model = (umbel_plan){.kind = info.kind, .keys = info.capacity, .bytes = info.bytes};
+    if (info.capacity) (void)umbel_plan_solve(&u.model);
+    u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
+    struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
+    feed.treatment = cli_treatment_of(f, s);
+    if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "uniq";
+    feed.filling = f;
+    feed.capacity = info.capacity;
+    struct cli_job job = {hash_keys, pass_new, &u};
+    uint64_t lines = cli_pipeline(&feed, &job);
+    /* Lines first, memory second: a crash between the two prints lines again, but loses none. */
+    if (u.out.used) cli_output_flush(&u.out);
+    if (s->state) cli_filter_save(f, UMBEL_FMT_NATIVE, s->state);
+    if (!s->quiet) summarise(&u, lines);
+    free(u.out.buffer);
+    free(u.watch.bulk);
+    umbel_free(f);
+    return CLI_YES;
+}
+
+const struct cli_command cli_command_uniq = {
+    .name = "uniq",
+    .summary = "drop repeated lines of a stream, in memory fixed beforehand",
+    .synopsis = "[-n KEYS] [-p RATE | -m SIZE] [--state FILTER] [OPTION]... [FILE]...",
+    .examples = "# Unlike sort -u it keeps the order and needs no second look\n"
+                "umbel uniq -n 100M urls.txt > once.txt\n"
+                "# A crawler that never asks twice, over many runs\n"
+                "extract-links | umbel uniq -n 1e9 --state seen.umb > to-fetch.txt\n"
+                "# Only what came before\n"
+                "umbel uniq -d -t , -k 1 orders.csv\n",
+    .text = "Lines whose key is new are printed at once, repetitions are dropped. A new line is taken "
+            "for an old one at the promised rate at most; how many that were is estimated at the end. "
+            "Without -n the plan is for 10 million keys, without -p and -m for a rate of 0.1 %. When more "
+            "keys come than planned there is a warning, with --strict an error.\n\n"
+            "--state keeps the filter for the next run. It is replaced in one step after all lines are "
+            "out: when a run breaks off, the next one prints its lines again, and none is lost.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run,
+};

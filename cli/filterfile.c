@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * filterfile.c - filters named on the command line: opened, made, saved, or a clear word why not
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "filterfile.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+
+enum { NAMES_ROOM = 256, ENUM_END = 64 };
+
+static const char *kind_at(int i) {
+    return umbel_kind_name((umbel_kind)i);
+}
+
+static const char *format_at(int i) {
+    return i ? umbel_format_name((umbel_format)i) : NULL;
+}
+
+static const char *names(const char *(*at)(int), char *out) {
+    size_t used = 0;
+    *out = '\0';
+    for (int i = 0; i < ENUM_END; i++) {
+        const char *name = at(i);
+        if (!name) continue;
+        int n = snprintf(out + used, NAMES_ROOM - used, "%s%s", used ? ", " : "", name);
+        if (n < 0 || (size_t)n >= NAMES_ROOM - used) break;
+        used += (size_t)n;
+    }
+    return out;
+}
+
+umbel_kind cli_kind_named(const char *name) {
+    umbel_kind kind = UMBEL_AUTO;
+    char known[NAMES_ROOM];
+    if (name && strcmp(name, "auto") != 0 && !umbel_kind_named(name, &kind)) {
+        cli_die("--kind", names(kind_at, known), "there is no kind '%s'", name);
+    }
+    return kind;
+}
+
+umbel_format cli_format_named(const char *name, const char *option, umbel_format fallback) {
+    umbel_format format = fallback;
+    char known[NAMES_ROOM];
+    if (name && !umbel_format_named(name, &format)) {
+        cli_die(option, names(format_at, known), "there is no format '%s'", name);
+    }
+    return format;
+}
+
+static uint32_t narrow(const struct cli_settings *s, enum cli_option_id id, uint64_t value) {
+    char shown[48];
+    if (value > UINT32_MAX) cli_die(cli_option_text(id, shown), NULL, "is too large");
+    (void)s;
+    return (uint32_t)value;
+}
+
+umbel_params cli_params_of(const struct cli_settings *s) {
+    return (umbel_params){
+        .kind = cli_kind_named(s->kind),
+        .format = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE),
+        .keys = s->keys,
+        .fpr = s->fpr,
+        .bytes = s->bytes,
+        .seed = s->seed,
+        .hashes = narrow(s, OPT_HASHES, s->hashes),
+    };
+}
+
+umbel_opts cli_opts_of(const struct cli_settings *s) {
+    return (umbel_opts){.threads = (uint32_t)s->threads};
+}
+
+/* What would work, where that is more than the error itself says. */
+static const char *open_hint(umbel_err err, const struct cli_settings *s) {
+    if (err == UMBEL_ECORRUPT && !s->format) {
+        return "formats without a magic number must be named with --format";
+    }
+    if (err == UMBEL_EVERSION) return "a newer umbel may read it";
+    return NULL;
+}
+
+static void refuse_directory(const char *path) {
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        cli_die(path, "name a filter file", "is a directory");
+    }
+}
+
+static umbel_filter *get(const char *path, const struct cli_settings *s, bool to_change) {
+    umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
+    umbel_opts opts = cli_opts_of(s);
+    umbel_diag diag = {0};
+    umbel_filter *f = NULL;
+    refuse_directory(path);
+    umbel_err e = to_change ? umbel_file_load(format, path, &opts, &f, &diag)
+                            : umbel_file_open(format, path, &opts, &f, &diag);
+    if (e == UMBEL_ENOTSUP && !to_change) e = umbel_file_load(format, path, &opts, &f, &diag);
+    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    return f;
+}
+
+umbel_filter *cli_filter_open(const char *path, const struct cli_settings *s) {
+    return get(path, s, false);
+}
+
+umbel_filter *cli_filter_load(const char *path, const struct cli_settings *s) {
+    return get(path, s, true);
+}
+
+umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s) {
+    umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
+    umbel_diag diag = {0};
+    refuse_directory(path);
+    umbel_err e = umbel_file_verify(format, path, &diag);
+    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    return cli_filter_open(path, s);
+}
+
+umbel_format cli_envelope_of(const char *path, const umbel_filter *f,
+                             const struct cli_settings *s) {
+    if (s->format) return cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE);
+    umbel_filter *probe = NULL; /* a native file may hold bits hashed as another system does */
+    umbel_info info;
+    umbel_describe(f, &info);
+    if (umbel_file_open(UMBEL_FMT_NATIVE, path, NULL, &probe, NULL)) return info.format;
+    umbel_free(probe);
+    return UMBEL_FMT_NATIVE;
+}
+
+void cli_output_check(const struct cli_settings *s) {
+    if (!s->output) cli_die(s->command->name, "-o FILE says where it goes", "-o is missing");
+    if (strcmp(s->output, "-") == 0) {
+        if (isatty(STDOUT_FILENO)) {
+            cli_die("standard output", "-o FILE, or a pipe", "a filter is not for terminals");
+        }
+        return;
+    }
+    refuse_directory(s->output);
+    if (!s->force && access(s->output, F_OK) == 0) {
+        cli_die(s->output, "-f overwrites it", "is there already");
+    }
+    char *copy = strdup(s->output);
+    if (!copy) cli_die(NULL, NULL, "out of memory");
+    const char *dir = dirname(copy);
+    if (access(dir, W_OK | X_OK) != 0) cli_die_sys(s->output, errno);
+    free(copy);
+}
+
+void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path) {
+    umbel_diag diag = {0};
+    bool to_stdout = strcmp(path, "-") == 0;
+    umbel_err e = to_stdout ? umbel_file_write(f, format, STDOUT_FILENO, &diag)
+                            : umbel_file_save(f, format, path, &diag);
+    if (e == UMBEL_EMISMATCH) {
+        cli_die_err(path, e, &diag, "bits cannot be hashed anew: build it from the keys");
+    }
+    if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
+}
+
+/* -t C: one byte, or \t written out. */
+static uint8_t delimiter_of(const struct cli_settings *s) {
+    const char *d = s->delimiter;
+    if (!d) return 0;
+    if (strcmp(d, "\\t") == 0) return '\t';
+    if (strlen(d) != 1) {
+        cli_die("-t", "as in sort: -t , or -t '\\t'", "'%s' is not one character", d);
+    }
+    return (uint8_t)*d;
+}
+
+static void merge_given(umbel_treatment *t, const struct cli_settings *s) {
+    if (s->delimiter && !s->field) {
+        cli_die("-t", "-k N says which field", "fields are separated but none is chosen");
+    }
+    if (s->field) {
+        t->field = narrow(s, OPT_FIELD, s->field);
+        t->delimiter = delimiter_of(s);
+    }
+    t->trim |= s->trim;
+    t->lower |= s->lower;
+    t->upper |= s->upper;
+    if (t->lower && t->upper) {
+        cli_die(s->command->name, "the filter's own treatment is applied without asking",
+                "--lower and --upper contradict each other");
+    }
+}
+
+struct cli_treatment cli_treatment_given(const struct cli_settings *s) {
+    struct cli_treatment t = {.crlf = s->crlf};
+    merge_given(&t.recorded, s);
+    return t;
+}
+
+struct cli_treatment cli_treatment_of(const umbel_filter *f, const struct cli_settings *s) {
+    struct cli_treatment t = {.crlf = s->crlf};
+    umbel_get_treatment(f, &t.recorded);
+    merge_given(&t.recorded, s);
+    return t;
+}
+
+void cli_filter_note(umbel_filter *f, const struct cli_settings *s,
+                     const struct cli_treatment *treatment) {
+    umbel_diag diag = {0};
+    umbel_err e = umbel_set_treatment(f, &treatment->recorded, &diag);
+    if (e) cli_die_err(s->command->name, e, &diag, NULL);
+    for (size_t i = 0; i < s->meta.count; i++) {
+        const char *text = s->meta.at[i], *equals = strchr(text, '=');
+        if (!equals || equals == text) {
+            cli_die("--meta", "as in --meta source=feed-7", "'%s' is not NAME=VALUE", text);
+        }
+        char *name = strndup(text, (size_t)(equals - text));
+        if (!name) cli_die(NULL, NULL, "out of memory");
+        e = umbel_set_meta(f, name, equals + 1, &diag);
+        if (e) cli_die_err("--meta", e, &diag, NULL);
+        free(name);
+    }
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * main.c - the table of commands
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "output.h"
+
+const struct cli_command *const cli_commands[] = {
+    &cli_command_plan,  &cli_command_build, &cli_command_check,     &cli_command_add,
+    &cli_command_uniq,  &cli_command_info,  &cli_command_verify,    &cli_command_merge,
+    &cli_command_cmp,   &cli_command_fold,  &cli_command_intersect, &cli_command_convert,
+    NULL,
+};
+
+static const uint8_t umbel_options[] = {OPT_HELP, OPT_VERSION, OPT_END};
+
+const struct cli_command cli_umbel = {
+    .name = "umbel",
+    .summary = "have I seen this key? Bloom filters for files and streams of lines",
+    .synopsis = "COMMAND [OPTION]... [FILE]...",
+    .examples = "# What would a black list of two billion URLs need?\n"
+                "umbel plan -n 2e9 -p 1%\n"
+                "# Build it, then ask it\n"
+                "umbel build -p 0.1% -o blacklist.umb urls.txt\n"
+                "umbel check blacklist.umb requests.log\n"
+                "# Drop repeated lines of an endless stream, in memory fixed beforehand\n"
+                "crawler | umbel uniq -n 100M --state seen.umb > new-urls.txt\n",
+    .text = "A Bloom filter answers \"have I seen this key?\" in a few bits a key. A no is certain; a yes "
+            "is wrong at a rate that is promised when the filter is made.\n\n"
+            "Keys are lines. Data goes to standard output, everything else to standard error. "
+            "Input may be files or standard input, plain or packed with gzip or zstd.",
+    .exits = "0 yes or done, 1 no, 2 error",
+    .options = umbel_options,
+};
+
+const struct cli_command *cli_command_named(const char *name) {
+    for (const struct cli_command *const *c = cli_commands; *c; c++) {
+        if (strcmp((*c)->name, name) == 0) return *c;
+    }
+    return NULL;
+}
+
+static const struct cli_command *need_command(const char *name) {
+    const struct cli_command *c = cli_command_named(name);
+    if (!c) cli_die(NULL, "umbel --help lists them", "there is no command '%s'", name);
+    return c;
+}
+
+/* help [COMMAND]; and for building the package: help --man [COMMAND], help --completion SHELL. */
+static int help(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : NULL;
+    bool man = what && strcmp(what, "--man") == 0;
+    if (what && strcmp(what, "--completion") == 0) {
+        if (argc < 3 || !cli_completion(argv[2], stdout)) {
+            cli_die("help", "bash, zsh or fish", "which shell?");
+        }
+    } else {
+        const char *name = man ? (argc > 2 ? argv[2] : NULL) : what;
+        const struct cli_command *c =
+            !name || strcmp(name, "umbel") == 0 ? &cli_umbel : need_command(name);
+        if (man) {
+            cli_manpage(c, stdout);
+        } else {
+            cli_help(c, stdout);
+        }
+    }
+    cli_output_finish_stdio();
+    return CLI_YES;
+}
+
+/* A closed descriptor would be the number of the next file opened, and lines would go into it.
+ * Opened the wrong way round, it stays as useless as it was. */
+static void hold_descriptors(void) {
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
+            if (open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) _exit(CLI_ERROR);
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    hold_descriptors();
+    if (argc < 2) {
+        cli_help(&cli_umbel, stderr);
+        return CLI_ERROR;
+    }
+    struct cli_settings s;
+    if (argv[1][0] == '-') {
+        cli_parse(&cli_umbel, 2, argv, &s);
+        if (s.version) {
+            printf("umbel %s\n", umbel_version());
+        } else {
+            cli_help(&cli_umbel, stdout);
+        }
+        cli_output_finish_stdio();
+        return CLI_YES;
+    }
+    if (strcmp(argv[1], "help") == 0) return help(argc - 1, argv + 1);
+    const struct cli_command *c = need_command(argv[1]);
+    cli_parse(c, argc - 1, argv + 1, &s);
+    int status = CLI_YES;
+    if (s.help) {
+        cli_help(c, stdout);
+        cli_output_finish_stdio();
+    } else {
+        status = c->run(&s);
+    }
+    free(s.args);
+    free(s.also.at);
+    free(s.meta.at);
+    return status;
+}
