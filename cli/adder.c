@@ -46,7 +46,8 @@ void cli_adder_watch(struct cli_adder *a) {
     if (a->quiet || keys < a->capacity - a->capacity / 5) return;
     if (keys > a->capacity && a->warned < 100) {
         a->warned = 100;
-        cli_warn(a->name, "warning: more keys than the %s planned; the rate rises above the promise",
+        cli_warn(a->name,
+                 "warning: more keys than the %s planned; the rate rises above the promise",
                  cli_count_text(a->capacity, plan));
     } else if (a->warned < 80) {
         a->warned = 80;

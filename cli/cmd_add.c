@@ -7,8 +7,9 @@
 #include "filterfile.h"
 #include "summary.h"
 
-static const uint8_t options[] = {OPT_STRICT, CLI_FORMAT_PARAMETERS, CLI_LINE_OPTIONS, OPT_THREADS,
-                                  OPT_QUIET, OPT_JSON, OPT_HELP, OPT_END};
+static const uint8_t options[] = {
+    OPT_STRICT, CLI_FORMAT_PARAMETERS, CLI_LINE_OPTIONS, OPT_THREADS, OPT_QUIET, OPT_JSON, OPT_HELP,
+    OPT_END};
 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 1, -1);
@@ -36,9 +37,10 @@ const struct cli_command cli_command_add = {
     .examples = "umbel add blacklist.umb new-urls.txt\n"
                 "# Rather fail than break the promised rate\n"
                 "umbel add --strict blacklist.umb new-urls.txt\n",
-    .text = "Keys are made from lines as when the filter was built. A warning tells when 80 % and when "
-            "100 % of the keys planned are in; with --strict the filter is then left as it was.\n\n"
-            "The file is replaced in one step at the end: after an error it is unchanged.",
+    .text =
+        "Keys are made from lines as when the filter was built. A warning tells when 80 % and when "
+        "100 % of the keys planned are in; with --strict the filter is then left as it was.\n\n"
+        "The file is replaced in one step at the end: after an error it is unchanged.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

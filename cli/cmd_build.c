@@ -8,10 +8,11 @@
 #include "quantity.h"
 #include "summary.h"
 
-static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_KEYS, OPT_FPR, OPT_BYTES, OPT_KIND,
-                                  OPT_HASHES, OPT_SEED, OPT_META, CLI_FORMAT_OPTIONS,
-                                  CLI_LINE_OPTIONS, OPT_STRICT, OPT_THREADS, OPT_QUIET, OPT_JSON,
-                                  OPT_HELP, OPT_END};
+static const uint8_t options[] = {OPT_OUTPUT,  OPT_FORCE,          OPT_KEYS,         OPT_FPR,
+                                  OPT_BYTES,   OPT_KIND,           OPT_HASHES,       OPT_SEED,
+                                  OPT_META,    CLI_FORMAT_OPTIONS, CLI_LINE_OPTIONS, OPT_STRICT,
+                                  OPT_THREADS, OPT_QUIET,          OPT_JSON,         OPT_HELP,
+                                  OPT_END};
 
 static const double usual_fpr = 0.01;
 
@@ -24,7 +25,8 @@ static bool count_only(void *ctx, struct cli_batch *b) {
 /* How many keys the input has; it is read a first time for this. */
 static uint64_t count_keys(const struct cli_settings *s, struct cli_feed feed) {
     if (!cli_input_twice(feed.files, feed.nfiles)) {
-        cli_die("standard input", "-n KEYS says how many to plan for, -m SIZE with -p RATE how much memory",
+        cli_die("standard input",
+                "-n KEYS says how many to plan for, -m SIZE with -p RATE how much memory",
                 "a pipe cannot be counted beforehand");
     }
     feed.doing = s->quiet ? NULL : "counting";
@@ -40,7 +42,9 @@ static umbel_filter *create(const struct cli_settings *s, const umbel_params *pa
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_err e = umbel_create(params, &opts, &f, &diag);
-    if (e) cli_die_err("build", e, &diag, e == UMBEL_EINVAL ? "umbel plan tells what is possible" : NULL);
+    if (e)
+        cli_die_err("build", e, &diag,
+                    e == UMBEL_EINVAL ? "umbel plan tells what is possible" : NULL);
     return f;
 }
 
@@ -78,11 +82,12 @@ const struct cli_command cli_command_build = {
                 "zcat urls.gz | umbel build -n 50M -p 1% -o urls.umb\n"
                 "# The second field of a comma-separated file, small letters; check does the same\n"
                 "umbel build -t , -k 2 --lower -o users.umb users.csv\n",
-    .text = "Each line of the input is a key. Without -n the input is read twice, first to count the "
-            "lines, so it must be files; without -p and -m the promise is 1 %.\n\n"
-            "What makes a key of a line (-k, -t, --trim, --lower, --upper) is stored in the filter "
-            "and applied by every command that reads lines for it.\n\n"
-            "OUT is written at the end, in one step: an error leaves nothing behind.",
+    .text =
+        "Each line of the input is a key. Without -n the input is read twice, first to count the "
+        "lines, so it must be files; without -p and -m the promise is 1 %.\n\n"
+        "What makes a key of a line (-k, -t, --trim, --lower, --upper) is stored in the filter "
+        "and applied by every command that reads lines for it.\n\n"
+        "OUT is written at the end, in one step: an error leaves nothing behind.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

@@ -10,9 +10,9 @@
 #include "filterfile.h"
 #include "output.h"
 
-static const uint8_t options[] = {OPT_INVERT, OPT_COUNT, OPT_QUIET_MATCH, OPT_ALSO, OPT_ANNOTATE,
-                                  CLI_FORMAT_PARAMETERS, CLI_LINE_OPTIONS, OPT_THREADS, OPT_HELP,
-                                  OPT_END};
+static const uint8_t options[] = {
+    OPT_INVERT,       OPT_COUNT,   OPT_QUIET_MATCH, OPT_ALSO, OPT_ANNOTATE, CLI_FORMAT_PARAMETERS,
+    CLI_LINE_OPTIONS, OPT_THREADS, OPT_HELP,        OPT_END};
 
 struct check {
     const struct cli_settings *s;
@@ -102,11 +102,13 @@ const struct cli_command cli_command_check = {
                 "umbel check -v --also names.umb words.umb text.txt\n"
                 "# In a script\n"
                 "if echo \"$order\" | umbel check -q orders.umb; then look_up \"$order\"; fi\n",
-    .text = "Lines that are printed without -v may be in the filter; each wrong one had the chance that "
-            "umbel info shows as rate. Lines printed with -v are certainly not in it.\n\n"
-            "Keys are made from lines as when the filter was built. A field given here replaces the "
-            "recorded one, since other files may have the key elsewhere; lines are printed whole.\n\n"
-            "With --also a line counts when any of the filters has it.",
+    .text =
+        "Lines that are printed without -v may be in the filter; each wrong one had the chance "
+        "that "
+        "umbel info shows as rate. Lines printed with -v are certainly not in it.\n\n"
+        "Keys are made from lines as when the filter was built. A field given here replaces the "
+        "recorded one, since other files may have the key elsewhere; lines are printed whole.\n\n"
+        "With --also a line counts when any of the filters has it.",
     .exits = "0 some line was selected, 1 none, 2 error",
     .options = options,
     .run = run,

@@ -5,9 +5,9 @@
 #include <math.h>
 
 #include "command.h"
+#include "facts.h"
 #include "filterfile.h"
 #include "quantity.h"
-#include "report.h"
 
 static const uint8_t options[] = {CLI_FORMAT_PARAMETERS, OPT_QUIET, OPT_JSON, OPT_HELP, OPT_END};
 
@@ -19,7 +19,8 @@ struct relation {
 static void need(const char *name, umbel_err e, const umbel_diag *diag) {
     if (!e) return;
     cli_die_err(name, e, diag,
-                e == UMBEL_EMISMATCH ? "only filters of one layout, size and seed can be compared" : NULL);
+                e == UMBEL_EMISMATCH ? "only filters of one layout, size and seed can be compared"
+                                     : NULL);
 }
 
 /* Three standard deviations of an estimate from bits (linear counting: m bits, n keys of k bits
@@ -47,9 +48,9 @@ static struct relation compare(const char *const *names, const umbel_filter *a,
     struct relation r = {.a = x.keys_estimated, .b = y.keys_estimated, .either = u.keys_estimated};
     r.both = fmax(0, r.a + r.b - r.either);
     r.noise = noise_of(&u);
-    r.word = a_in_b && b_in_a ? "equal"
-             : a_in_b         ? "subset"
-             : b_in_a         ? "superset"
+    r.word = a_in_b && b_in_a    ? "equal"
+             : a_in_b            ? "subset"
+             : b_in_a            ? "superset"
              : r.both <= r.noise ? "disjoint"
                                  : "overlapping";
     return r;
@@ -88,10 +89,12 @@ const struct cli_command cli_command_cmp = {
     .summary = "tell how two filters relate, and how similar they are",
     .synopsis = "FILTER FILTER [OPTION]...",
     .examples = "umbel cmp monday.umb tuesday.umb\n",
-    .text = "Says equal, subset (the first has only keys of the second), superset, overlapping or "
-            "disjoint. The numbers of keys and their Jaccard similarity (keys of both by keys of either) "
-            "are estimates from the bits; disjoint means that no common keys rise above the noise of "
-            "that estimate.",
+    .text =
+        "Says equal, subset (the first has only keys of the second), superset, overlapping or "
+        "disjoint. The numbers of keys and their Jaccard similarity (keys of both by keys of "
+        "either) "
+        "are estimates from the bits; disjoint means that no common keys rise above the noise of "
+        "that estimate.",
     .exits = "0 equal, 1 different, 2 error",
     .options = options,
     .run = run,

@@ -7,8 +7,9 @@
 #include "summary.h"
 #include "treat.h"
 
-static const uint8_t options[] = {OPT_FROM, OPT_TO, OPT_OUTPUT, OPT_FORCE, CLI_CONVERT_PARAMETERS,
-                                  OPT_QUIET, OPT_JSON, OPT_HELP, OPT_END};
+static const uint8_t options[] = {
+    OPT_FROM,  OPT_TO,   OPT_OUTPUT, OPT_FORCE, CLI_CONVERT_PARAMETERS,
+    OPT_QUIET, OPT_JSON, OPT_HELP,   OPT_END};
 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 1, 1);
@@ -36,8 +37,9 @@ const struct cli_command cli_command_convert = {
                 "umbel convert --from leveldb -o filter.umb filter.bin\n"
                 "# And back\n"
                 "umbel convert --to leveldb -o filter.bin filter.umb\n",
-    .text = "Only the bytes around the bits change. Formats that hash keys in another way are refused, "
-            "since bits cannot be hashed anew: build such a filter from its keys.",
+    .text =
+        "Only the bytes around the bits change. Formats that hash keys in another way are refused, "
+        "since bits cannot be hashed anew: build such a filter from its keys.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

@@ -8,7 +8,7 @@
 #include "summary.h"
 
 static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_FOLD_FPR, CLI_FORMAT_PARAMETERS,
-                                  OPT_QUIET, OPT_JSON, OPT_HELP, OPT_END};
+                                  OPT_QUIET,  OPT_JSON,  OPT_HELP,     OPT_END};
 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 1, 1);
@@ -37,7 +37,8 @@ const struct cli_command cli_command_fold = {
     .synopsis = "-p RATE -o OUT FILTER [OPTION]...",
     .examples = "# Planned for 100 million keys, but only 9 million came\n"
                 "umbel fold -p 1% -o small.umb large.umb\n",
-    .text = "The filter is halved as often as its live rate stays at or below RATE. Every key stays in.",
+    .text = "The filter is halved as often as its live rate stays at or below RATE. Every key "
+            "stays in.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

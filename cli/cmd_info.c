@@ -26,8 +26,9 @@ const struct cli_command cli_command_info = {
     .examples = "umbel info blacklist.umb\n"
                 "# For programs\n"
                 "umbel info --json blacklist.umb | jq .fpr_now\n",
-    .text = "The live rate and the estimated number of keys are computed from the bits that are set, "
-            "so they are true whatever was promised. Room is what is left of the plan.",
+    .text =
+        "The live rate and the estimated number of keys are computed from the bits that are set, "
+        "so they are true whatever was promised. Room is what is left of the plan.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

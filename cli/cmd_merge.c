@@ -9,7 +9,7 @@
 #include "summary.h"
 
 static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, CLI_FORMAT_PARAMETERS, OPT_QUIET, OPT_JSON,
-                                  OPT_HELP, OPT_END};
+                                  OPT_HELP,   OPT_END};
 
 typedef umbel_err combine(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 
@@ -34,8 +34,9 @@ static int combine_all(const struct cli_settings *s, combine *step) {
         umbel_err e = step(into, from, &diag);
         if (e) {
             cli_die_err(s->args[i], e, &diag,
-                        e == UMBEL_EMISMATCH ? "only filters of one layout, size and seed go together"
-                                             : NULL);
+                        e == UMBEL_EMISMATCH
+                            ? "only filters of one layout, size and seed go together"
+                            : NULL);
         }
         umbel_free(from);
     }
@@ -43,7 +44,8 @@ static int combine_all(const struct cli_settings *s, combine *step) {
     umbel_info info;
     umbel_describe(into, &info);
     if (info.capacity && info.keys_estimated > (double)info.capacity && !s->quiet) {
-        cli_warn(s->output, "warning: holds more keys than its plan; umbel info shows the live rate");
+        cli_warn(s->output,
+                 "warning: holds more keys than its plan; umbel info shows the live rate");
     }
     if (!s->quiet) cli_summary(into, s, 0);
     umbel_free(into);
@@ -63,8 +65,10 @@ const struct cli_command cli_command_merge = {
     .summary = "one filter with the keys of several",
     .synopsis = "-o OUT FILTER FILTER... [OPTION]...",
     .examples = "umbel merge -o week.umb monday.umb tuesday.umb wednesday.umb\n",
-    .text = "The filters must have been made with the same kind, size, hash and seed: build them with the "
-            "same -n, -p and --kind, planned for all keys together. Anything else is refused, since bits "
+    .text = "The filters must have been made with the same kind, size, hash and seed: build them "
+            "with the "
+            "same -n, -p and --kind, planned for all keys together. Anything else is refused, "
+            "since bits "
             "cannot be hashed anew.",
     .exits = CLI_EXITS_DONE,
     .options = options,
@@ -76,8 +80,9 @@ const struct cli_command cli_command_intersect = {
     .summary = "one filter with the keys that several have in common",
     .synopsis = "-o OUT FILTER FILTER... [OPTION]...",
     .examples = "umbel intersect -o both.umb monday.umb tuesday.umb\n",
-    .text = "Every common key stays in; the rate is at most that of the best of the filters. They must "
-            "have the same kind, size, hash and seed.",
+    .text =
+        "Every common key stays in; the rate is at most that of the best of the filters. They must "
+        "have the same kind, size, hash and seed.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run_intersect,

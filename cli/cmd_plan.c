@@ -8,19 +8,22 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "facts.h"
 #include "filterfile.h"
 #include "output.h"
 #include "plantext.h"
 #include "quantity.h"
-#include "report.h"
 
-static const uint8_t options[] = {OPT_KEYS, OPT_FPR, OPT_BYTES, OPT_KIND, OPT_HASHES, OPT_PLOT,
-                                  OPT_JSON, OPT_HELP, OPT_END};
+static const uint8_t options[] = {OPT_KEYS, OPT_FPR,  OPT_BYTES, OPT_KIND, OPT_HASHES,
+                                  OPT_PLOT, OPT_JSON, OPT_HELP,  OPT_END};
 
 enum { KINDS_END = 32 };
 
 static umbel_plan asked(const struct cli_settings *s, umbel_kind kind) {
-    return (umbel_plan){.kind = kind, .keys = s->keys, .fpr = s->fpr, .bytes = s->bytes,
+    return (umbel_plan){.kind = kind,
+                        .keys = s->keys,
+                        .fpr = s->fpr,
+                        .bytes = s->bytes,
                         .hashes = (uint32_t)s->hashes};
 }
 

@@ -14,9 +14,9 @@
 #include "output.h"
 #include "quantity.h"
 
-static const uint8_t options[] = {OPT_KEYS, OPT_FPR, OPT_BYTES, OPT_KIND, OPT_SEED, OPT_STATE,
-                                  OPT_REPEATED, OPT_STRICT, CLI_LINE_OPTIONS, OPT_THREADS,
-                                  OPT_QUIET, OPT_HELP, OPT_END};
+static const uint8_t options[] = {
+    OPT_KEYS,   OPT_FPR,          OPT_BYTES,   OPT_KIND,  OPT_SEED, OPT_STATE, OPT_REPEATED,
+    OPT_STRICT, CLI_LINE_OPTIONS, OPT_THREADS, OPT_QUIET, OPT_HELP, OPT_END};
 
 static const uint64_t usual_keys = 10000000;
 static const double usual_fpr = 0.001;
@@ -26,15 +26,18 @@ struct uniq {
     struct cli_adder watch; /* of the plan; adds nothing */
     struct cli_output out;
     bool hash_ahead;
-    umbel_plan model;       /* for the rate at any fill */
-    uint64_t rate_at;       /* keys for which `rate` was computed */
-    double rate, wrong;     /* lines that a false positive has dropped, expected */
+    umbel_plan model;   /* for the rate at any fill */
+    uint64_t rate_at;   /* keys for which `rate` was computed */
+    double rate, wrong; /* lines that a false positive has dropped, expected */
     uint64_t fresh, printed;
 };
 
 static umbel_filter *make_state(const struct cli_settings *s, const struct cli_treatment *t) {
-    umbel_params params = {.kind = cli_kind_named(s->kind), .keys = s->keys, .fpr = s->fpr,
-                           .bytes = s->bytes, .seed = s->seed};
+    umbel_params params = {.kind = cli_kind_named(s->kind),
+                           .keys = s->keys,
+                           .fpr = s->fpr,
+                           .bytes = s->bytes,
+                           .seed = s->seed};
     if (!params.keys && !(params.bytes && params.fpr > 0)) params.keys = usual_keys;
     if (!params.bytes && !(params.fpr > 0)) params.fpr = usual_fpr;
     umbel_opts opts = cli_opts_of(s);
@@ -134,12 +137,14 @@ const struct cli_command cli_command_uniq = {
                 "extract-links | umbel uniq -n 1e9 --state seen.umb > to-fetch.txt\n"
                 "# Only what came before\n"
                 "umbel uniq -d -t , -k 1 orders.csv\n",
-    .text = "Lines whose key is new are printed at once, repetitions are dropped. A new line is taken "
-            "for an old one at the promised rate at most; how many that were is estimated at the end. "
-            "Without -n the plan is for 10 million keys, without -p and -m for a rate of 0.1 %. When more "
-            "keys come than planned there is a warning, with --strict an error.\n\n"
-            "--state keeps the filter for the next run. It is replaced in one step after all lines are "
-            "out: when a run breaks off, the next one prints its lines again, and none is lost.",
+    .text =
+        "Lines whose key is new are printed at once, repetitions are dropped. A new line is taken "
+        "for an old one at the promised rate at most; how many that were is estimated at the end. "
+        "Without -n the plan is for 10 million keys, without -p and -m for a rate of 0.1 %. When "
+        "more "
+        "keys come than planned there is a warning, with --strict an error.\n\n"
+        "--state keeps the filter for the next run. It is replaced in one step after all lines are "
+        "out: when a run breaks off, the next one prints its lines again, and none is lost.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

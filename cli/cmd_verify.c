@@ -5,15 +5,15 @@
 #include <string.h>
 
 #include "command.h"
+#include "facts.h"
 #include "filterfile.h"
 #include "interval.h"
 #include "pipeline.h"
 #include "quantity.h"
-#include "report.h"
 
-static const uint8_t options[] = {OPT_PRESENT, OPT_ABSENT, CLI_FORMAT_PARAMETERS,
-                                  CLI_LINE_OPTIONS, OPT_THREADS, OPT_QUIET, OPT_JSON, OPT_HELP,
-                                  OPT_END};
+static const uint8_t options[] = {OPT_PRESENT,      OPT_ABSENT,  CLI_FORMAT_PARAMETERS,
+                                  CLI_LINE_OPTIONS, OPT_THREADS, OPT_QUIET,
+                                  OPT_JSON,         OPT_HELP,    OPT_END};
 
 struct tally {
     const umbel_filter *filter;
@@ -103,9 +103,9 @@ static bool check_absent(struct cli_report *r, const struct cli_settings *s,
     cli_report_rate(r, "rate promised", "fpr", info.fpr);
     bool kept = cli_wilson(t.hits, t.lines, 3).low <= info.fpr;
     cli_report_text(r, "promise", NULL,
-                    kept                                ? "kept"
-                    : info.keys_added > info.capacity   ? "broken: the filter is overfull"
-                                                        : "broken, or these keys were added");
+                    kept                              ? "kept"
+                    : info.keys_added > info.capacity ? "broken: the filter is overfull"
+                                                      : "broken, or these keys were added");
     cli_report_flag(r, NULL, "promise_kept", kept);
     return kept;
 }
@@ -135,10 +135,12 @@ const struct cli_command cli_command_verify = {
                 "umbel verify blacklist.umb\n"
                 "# Is every key in, and how often is the answer wrong for others?\n"
                 "umbel verify blacklist.umb --present urls.txt --absent other-urls.txt\n",
-    .text = "Every checksum is checked. --present proves that there is no false negative. --absent "
-            "measures the false-positive rate with keys that were not added, gives the range in which "
-            "the true rate lies, and says whether the promise is kept.",
-    .exits = "0 all is well, 1 a key is missing or the promise is broken, 2 error (damage included)",
+    .text =
+        "Every checksum is checked. --present proves that there is no false negative. --absent "
+        "measures the false-positive rate with keys that were not added, gives the range in which "
+        "the true rate lies, and says whether the promise is kept.",
+    .exits =
+        "0 all is well, 1 a key is missing or the promise is broken, 2 error (damage included)",
     .options = options,
     .run = run,
 };

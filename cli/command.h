@@ -41,8 +41,9 @@ void cli_manpage(const struct cli_command *c, FILE *to);
 bool cli_completion(const char *shell, FILE *to);
 
 /* Options that go together in every command that reads lines or makes filters. */
-#define CLI_LINE_OPTIONS OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_TRIM, \
-                         OPT_LOWER, OPT_UPPER, OPT_MAX_LINE
+#define CLI_LINE_OPTIONS                                                                          \
+    OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_TRIM, OPT_LOWER, OPT_UPPER, \
+        OPT_MAX_LINE
 #define CLI_FORMAT_OPTIONS OPT_FORMAT
 #define CLI_FORMAT_PARAMETERS OPT_FORMAT
 #define CLI_CONVERT_PARAMETERS OPT_SEED

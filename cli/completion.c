@@ -14,7 +14,8 @@ static const char *words_of(const struct cli_option *o, char *out, size_t room) 
     if (!kinds && !formats) return o->choices;
     size_t used = (size_t)snprintf(out, room, "%s", kinds ? "auto" : "");
     for (int i = 1; i < 64; i++) {
-        const char *name = kinds ? umbel_kind_name((umbel_kind)i) : umbel_format_name((umbel_format)i);
+        const char *name =
+            kinds ? umbel_kind_name((umbel_kind)i) : umbel_format_name((umbel_format)i);
         if (!name || used + strlen(name) + 2 > room) continue;
         used += (size_t)snprintf(out + used, room - used, "%s%s", used ? " " : "", name);
     }
@@ -50,10 +51,12 @@ static void bash(FILE *to) {
           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options=''\n"
           "    COMPREPLY=()\n"
           "    if ((COMP_CWORD == 1)); then\n"
-          "        COMPREPLY=($(compgen -W 'help --help --version", to);
+          "        COMPREPLY=($(compgen -W 'help --help --version",
+          to);
     for (const struct cli_command *const *c = cli_commands; *c; c++) fprintf(to, " %s", (*c)->name);
     fputs("' -- \"$cur\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n    help)\n"
-          "        options='", to);
+          "        options='",
+          to);
     for (const struct cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "%s%s", c == cli_commands ? "" : " ", (*c)->name);
     }
@@ -66,7 +69,8 @@ static void bash(FILE *to) {
           "        compopt -o default\n"
           "    fi\n"
           "}\n"
-          "complete -F _umbel umbel\n", to);
+          "complete -F _umbel umbel\n",
+          to);
 }
 
 /* Text within single quotes; zsh also takes brackets and colons in its own way. */
@@ -90,7 +94,9 @@ static void zsh_option(const struct cli_option *o, FILE *to) {
     for (int i = 0; i < 2; i++) {
         if (!*names[i]) continue;
         fprintf(to, "            '%s%s%s[", o->type == TYPE_LIST ? "*" : "", names[i],
-                o->type == TYPE_FLAG ? "" : i ? "=" : "+");
+                o->type == TYPE_FLAG ? ""
+                : i                  ? "="
+                                     : "+");
         quoted(o->help, true, to);
         fputc(']', to);
         if (o->type != TYPE_FLAG) {
@@ -107,7 +113,8 @@ static void zsh_option(const struct cli_option *o, FILE *to) {
 
 static void zsh(FILE *to) {
     fputs("#compdef umbel\n# zsh completion for umbel; made by `umbel help --completion zsh`\n"
-          "_umbel() {\n    local -a commands=(\n        'help:show help'\n", to);
+          "_umbel() {\n    local -a commands=(\n        'help:show help'\n",
+          to);
     for (const struct cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "        '%s:", (*c)->name);
         quoted((*c)->summary, true, to);
@@ -116,7 +123,8 @@ static void zsh(FILE *to) {
     fputs("    )\n    if ((CURRENT == 2)); then\n"
           "        _describe command commands\n        return\n    fi\n"
           "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n"
-          "    case $command in\n    help) _describe command commands ;;\n", to);
+          "    case $command in\n    help) _describe command commands ;;\n",
+          to);
     for (const struct cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "    %s)\n        _arguments -s \\\n", (*c)->name);
         for (const uint8_t *id = (*c)->options; *id; id++) zsh_option(&cli_options[*id], to);
@@ -127,7 +135,8 @@ static void zsh(FILE *to) {
 
 static void fish(FILE *to) {
     fputs("# fish completion for umbel; made by `umbel help --completion fish`\n"
-          "complete -c umbel -n __fish_use_subcommand -f -a help -d 'show help'\n", to);
+          "complete -c umbel -n __fish_use_subcommand -f -a help -d 'show help'\n",
+          to);
     char words[512];
     for (const struct cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "complete -c umbel -n __fish_use_subcommand -f -a %s -d '", (*c)->name);

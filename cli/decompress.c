@@ -25,9 +25,9 @@ struct cli_stream {
     const char *name;
     enum packing packing;
     uint64_t taken;
-    bool ended;            /* the descriptor has no more */
-    bool between;          /* packed: at the border of two members, where the file may end */
-    size_t have, used;     /* of in[] */
+    bool ended;        /* the descriptor has no more */
+    bool between;      /* packed: at the border of two members, where the file may end */
+    size_t have, used; /* of in[] */
     z_stream gzip;
     ZSTD_DCtx *zstd;
     uint8_t in[PACKED_BLOCK];

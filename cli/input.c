@@ -22,9 +22,9 @@ enum { LOOKAHEAD = 4096 }; /* read with a range at once: most last lines end wit
 struct cli_file {
     int fd;
     const char *name;
-    struct cli_stream *stream; /* NULL: read by ranges */
+    struct cli_stream *stream;  /* NULL: read by ranges */
     uint64_t start, next, size; /* by ranges: where it began, the one that comes next, the end */
-    atomic_uint users;         /* blocks that still read it, and the input itself */
+    atomic_uint users;          /* blocks that still read it, and the input itself */
 };
 
 struct cli_input {
@@ -91,8 +91,10 @@ struct cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, ui
     static char dash[] = "-";
     static char *const only_stdin[] = {dash};
     struct cli_input *in = cli_alloc(sizeof *in);
-    *in = (struct cli_input){.files = nfiles ? files : only_stdin, .nfiles = nfiles ? nfiles : 1,
-                             .sep = sep, .max_line = max_line};
+    *in = (struct cli_input){.files = nfiles ? files : only_stdin,
+                             .nfiles = nfiles ? nfiles : 1,
+                             .sep = sep,
+                             .max_line = max_line};
     in->total = total_of(in->files, in->nfiles);
     return in;
 }

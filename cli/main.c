@@ -13,9 +13,18 @@
 #include "output.h"
 
 const struct cli_command *const cli_commands[] = {
-    &cli_command_plan,  &cli_command_build, &cli_command_check,     &cli_command_add,
-    &cli_command_uniq,  &cli_command_info,  &cli_command_verify,    &cli_command_merge,
-    &cli_command_cmp,   &cli_command_fold,  &cli_command_intersect, &cli_command_convert,
+    &cli_command_plan,
+    &cli_command_build,
+    &cli_command_check,
+    &cli_command_add,
+    &cli_command_uniq,
+    &cli_command_info,
+    &cli_command_verify,
+    &cli_command_merge,
+    &cli_command_cmp,
+    &cli_command_fold,
+    &cli_command_intersect,
+    &cli_command_convert,
     NULL,
 };
 
@@ -32,7 +41,8 @@ const struct cli_command cli_umbel = {
                 "umbel check blacklist.umb requests.log\n"
                 "# Drop repeated lines of an endless stream, in memory fixed beforehand\n"
                 "crawler | umbel uniq -n 100M --state seen.umb > new-urls.txt\n",
-    .text = "A Bloom filter answers \"have I seen this key?\" in a few bits a key. A no is certain; a yes "
+    .text = "A Bloom filter answers \"have I seen this key?\" in a few bits a key. A no is "
+            "certain; a yes "
             "is wrong at a rate that is promised when the filter is made.\n\n"
             "Keys are lines. Data goes to standard output, everything else to standard error. "
             "Input may be files or standard input, plain or packed with gzip or zstd.",

@@ -63,7 +63,8 @@ static void put_whole(const struct cli_option *o, const char *shown, const char 
     const char *hint = o->type == TYPE_SIZE     ? "such as 500MiB, 2G or 2e9"
                        : o->type == TYPE_NUMBER ? "a whole number from 0"
                                                 : "such as 1000000, 2e9 or 500M";
-    if (!ok) cli_die(shown, hint, "'%s' is not a %s", value, o->type == TYPE_SIZE ? "size" : "number");
+    if (!ok)
+        cli_die(shown, hint, "'%s' is not a %s", value, o->type == TYPE_SIZE ? "size" : "number");
     if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "%s is too little", value);
 }
 

@@ -5,7 +5,8 @@
 #include "options.h"
 
 #define AT(member) offsetof(struct cli_settings, member)
-#define FLAG(letters, name, member, help) {letters, name, NULL, NULL, TYPE_FLAG, AT(member), help}
+#define FLAG(letters, name, member, help) \
+    { letters, name, NULL, NULL, TYPE_FLAG, AT(member), help }
 
 const struct cli_option cli_options[OPT_COUNT_OF] = {
     [OPT_OUTPUT] = {"o", "output", "OUT", "FILE", TYPE_TEXT, AT(output),
@@ -45,7 +46,8 @@ const struct cli_option cli_options[OPT_COUNT_OF] = {
     [OPT_TO] = {"", "to", "FORMAT", "FORMAT", TYPE_TEXT, AT(to), "the format of OUT (native)"},
 
     [OPT_NULL] = FLAG("0z", "null", null, "lines end in NUL instead of newline, in and out"),
-    [OPT_CRLF] = FLAG("", "crlf", crlf, "a carriage return before the newline is no part of the key"),
+    [OPT_CRLF] =
+        FLAG("", "crlf", crlf, "a carriage return before the newline is no part of the key"),
     [OPT_SKIP_EMPTY] = FLAG("", "skip-empty", skip_empty, "pass over lines whose key is empty"),
     [OPT_DELIMITER] = {"t", "delimiter", "C", NULL, TYPE_TEXT, AT(delimiter),
                        "fields are separated by the character C (default: runs of white space)"},
@@ -61,14 +63,14 @@ const struct cli_option cli_options[OPT_COUNT_OF] = {
 
     [OPT_INVERT] = FLAG("v", "invert", invert, "print the lines that are certainly not in"),
     [OPT_COUNT] = FLAG("c", "count", count, "print only how many lines there are"),
-    [OPT_QUIET_MATCH] = FLAG("q", "quiet", quiet,
-                             "print nothing, stop at the first: the exit status tells"),
+    [OPT_QUIET_MATCH] =
+        FLAG("q", "quiet", quiet, "print nothing, stop at the first: the exit status tells"),
     [OPT_ALSO] = {"", "also", "FILTER", "FILE", TYPE_LIST, AT(also),
                   "ask this filter, too; may be repeated"},
-    [OPT_ANNOTATE] = FLAG("", "annotate", annotate,
-                          "put the names of the filters and a tab before each line"),
-    [OPT_STRICT] = FLAG("", "strict", strict,
-                        "stop with an error at the first key beyond the plan"),
+    [OPT_ANNOTATE] =
+        FLAG("", "annotate", annotate, "put the names of the filters and a tab before each line"),
+    [OPT_STRICT] =
+        FLAG("", "strict", strict, "stop with an error at the first key beyond the plan"),
     [OPT_STATE] = {"", "state", "FILTER", "FILE", TYPE_TEXT, AT(state),
                    "remember across runs in FILTER, which is made when missing"},
     [OPT_REPEATED] = FLAG("d", "repeated", repeated, "print the repetitions instead"),

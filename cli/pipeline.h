@@ -36,8 +36,8 @@ struct cli_feed {
     uint64_t max_line;
     uint32_t threads;
     struct cli_treatment treatment;
-    const char *doing;                 /* for the progress bar, NULL: none */
-    const umbel_filter *filling;       /* its fill is shown, too, or NULL */
+    const char *doing;           /* for the progress bar, NULL: none */
+    const umbel_filter *filling; /* its fill is shown, too, or NULL */
     uint64_t capacity;
 };
 

@@ -36,7 +36,8 @@ static const umbel_plan *best_of(const struct cli_plans *p) {
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
         if (!p->at[i].possible) continue;
-        if (!best || x->rate < best->rate || x->bytes < best->bytes || x->keys > best->keys) best = x;
+        if (!best || x->rate < best->rate || x->bytes < best->bytes || x->keys > best->keys)
+            best = x;
     }
     return best;
 }

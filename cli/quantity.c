@@ -137,7 +137,8 @@ char *cli_rate_text(double rate, char *out) {
         int decimals = percent >= 99.95 ? 1 : percent >= 9.995 ? 1 : percent >= 0.9995 ? 2 : 0;
         if (percent < 0.9995) decimals = 2 - (int)floor(log10(percent) + 1e-9);
         snprintf(out, CLI_QUANTITY, "%.*f", decimals, percent);
-        if (strchr(out, '.') && fabs(strtod(out, NULL) / percent - 1) < 1e-9) { /* 1 %, not 1.00 % */
+        if (strchr(out, '.') &&
+            fabs(strtod(out, NULL) / percent - 1) < 1e-9) { /* 1 %, not 1.00 % */
             char *end = out + strlen(out);
             while (end[-1] == '0') *--end = '\0';
             if (end[-1] == '.') *--end = '\0';
@@ -151,6 +152,7 @@ char *cli_rate_text(double rate, char *out) {
     }
     char count[CLI_QUANTITY];
     double step = pow(10, floor(log10(one_in)) - 2); /* three digits are enough */
-    snprintf(out, CLI_QUANTITY, "1 in %.34s", cli_count_text((uint64_t)(round(one_in / step) * step), count));
+    snprintf(out, CLI_QUANTITY, "1 in %.34s",
+             cli_count_text((uint64_t)(round(one_in / step) * step), count));
     return out;
 }

@@ -20,9 +20,9 @@ bool cli_parse_rate(const char *text, double *out);
 enum { CLI_QUANTITY = 40 }; /* room for any of these */
 
 /* Each writes into `out`, which has CLI_QUANTITY bytes, and returns it. */
-char *cli_count_text(uint64_t count, char *out);   /* 2,000,000,000 */
-char *cli_short_count(double count, char *out);    /* 2.0 G */
-char *cli_size_text(uint64_t bytes, char *out);    /* 2.23 GiB */
-char *cli_rate_text(double rate, char *out);       /* 23.4 %, 0.0100 %, 1 in 1,000,000 */
+char *cli_count_text(uint64_t count, char *out); /* 2,000,000,000 */
+char *cli_short_count(double count, char *out);  /* 2.0 G */
+char *cli_size_text(uint64_t bytes, char *out);  /* 2.23 GiB */
+char *cli_rate_text(double rate, char *out);     /* 23.4 %, 0.0100 %, 1 in 1,000,000 */
 
 #endif

@@ -7,8 +7,8 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-__attribute__((target("avx2,bmi,popcnt"))) size_t
-cli_split_avx2(const uint8_t *text, size_t len, uint8_t sep, uint32_t *ends) {
+__attribute__((target("avx2,bmi,popcnt"))) size_t cli_split_avx2(const uint8_t *text, size_t len,
+                                                                 uint8_t sep, uint32_t *ends) {
     const __m256i seps = _mm256_set1_epi8((char)sep);
     size_t i = 0, n = 0;
     for (; i + 64 <= len; i += 64) {

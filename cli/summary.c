@@ -44,20 +44,22 @@ static void describe_treatment(struct cli_report *r, const umbel_filter *f) {
     umbel_get_treatment(f, &t);
     char text[96], field[64] = "";
     if (t.field && t.delimiter) {
-        snprintf(field, sizeof field, t.delimiter == '\t' ? "field %" PRIu32 " between tabs"
-                                                          : "field %" PRIu32 " between '%c'",
+        snprintf(field, sizeof field,
+                 t.delimiter == '\t' ? "field %" PRIu32 " between tabs"
+                                     : "field %" PRIu32 " between '%c'",
                  t.field, t.delimiter);
     } else if (t.field) {
         snprintf(field, sizeof field, "field %" PRIu32, t.field);
     }
-    snprintf(text, sizeof text, "%s%s%s%s%s", t.field ? field : "the line", t.trim ? ", trimmed" : "",
-             t.lower ? ", small letters" : "", t.upper ? ", large letters" : "", "");
+    snprintf(text, sizeof text, "%s%s%s%s%s", t.field ? field : "the line",
+             t.trim ? ", trimmed" : "", t.lower ? ", small letters" : "",
+             t.upper ? ", large letters" : "", "");
     cli_report_text(r, "key", NULL, text);
     json_t *o = json_object();
     json_object_set_new(o, "field", json_integer(t.field));
     char delimiter[2] = {(char)t.delimiter, '\0'};
-    json_object_set_new(o, "delimiter", t.delimiter < 0x80 ? json_string(delimiter)
-                                                           : json_integer(t.delimiter));
+    json_object_set_new(o, "delimiter",
+                        t.delimiter < 0x80 ? json_string(delimiter) : json_integer(t.delimiter));
     json_object_set_new(o, "trim", json_boolean(t.trim));
     json_object_set_new(o, "lower", json_boolean(t.lower));
     json_object_set_new(o, "upper", json_boolean(t.upper));

@@ -5,8 +5,8 @@
 #ifndef CLI_SUMMARY_H
 #define CLI_SUMMARY_H
 
+#include "facts.h"
 #include "options.h"
-#include "report.h"
 #include "umbel.h"
 
 /* One line on standard error: keys, bytes, bits a key, promised and live rate.  With --json the

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.c - facts, one a line for people or as one JSON object for programs
+ * facts.c - facts, one a line for people or as one JSON object for programs
  */
 #define _POSIX_C_SOURCE 200809L
-#include "report.h"
+#include "facts.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.h - facts, one a line for people or as one JSON object for programs
+ * facts.h - facts, one a line for people or as one JSON object for programs
  */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#ifndef CLI_FACTS_H
+#define CLI_FACTS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 struct cli_report {
     FILE *to;
-    json_t *object; /* NULL: text */
+    json_t *object;               /* NULL: text */
     const char *emphasis, *plain; /* around labels */
     bool silent;                  /* no text */
 };
