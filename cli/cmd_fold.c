@@ -17,14 +17,20 @@ static int run(const struct cli_settings *s) {
     umbel_filter *f = cli_filter_load(s->args[0], s);
     umbel_diag diag = {0};
     umbel_info info;
+    umbel_describe(f, &info);
+    uint64_t before = info.bytes;
     umbel_err e = umbel_fold(f, s->fpr, &diag);
     if (e == UMBEL_EINVAL) {
         char rate[CLI_QUANTITY], hint[CLI_QUANTITY + 32];
-        umbel_describe(f, &info);
         snprintf(hint, sizeof hint, "its rate is %s now", cli_rate_text(info.fpr_now, rate));
         cli_die_err(s->args[0], e, &diag, hint);
     }
     if (e) cli_die_err(s->args[0], e, &diag, NULL);
+    umbel_describe(f, &info);
+    if (info.bytes == before) {
+        cli_warn(s->args[0],
+                 "cannot be made smaller: its half would pass the rate, or cannot be had");
+    }
     cli_filter_save(f, cli_envelope_of(s->args[0], f, s), s->output);
     if (!s->quiet) cli_summary(f, s, 0);
     umbel_free(f);

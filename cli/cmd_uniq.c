@@ -26,10 +26,8 @@ struct uniq {
     struct cli_adder watch; /* of the plan; adds nothing */
     struct cli_output out;
     bool hash_ahead;
-    umbel_plan model;   /* for the rate at any fill */
-    uint64_t rate_at;   /* keys for which `rate` was computed */
-    double rate, wrong; /* lines that a false positive has dropped, expected */
-    uint64_t fresh, printed;
+    uint64_t before; /* keys in the filter when it began */
+    uint64_t fresh;
 };
 
 static umbel_filter *make_state(const struct cli_settings *s, const struct cli_treatment *t) {
@@ -60,15 +58,20 @@ static umbel_filter *open_state(const struct cli_settings *s) {
     return make_state(s, &given);
 }
 
-/* New keys that a false positive makes look old: each had the rate of its moment.  The model is
- * asked anew when the filter has grown by a hundredth. */
-static void expect_wrong(struct uniq *u, uint64_t fresh) {
-    uint64_t keys = umbel_keys_added(u->watch.filter);
-    if (keys >= u->rate_at + u->rate_at / 100 + 1) {
-        u->rate_at = keys;
-        u->rate = u->model.verdict == UMBEL_PLAN_OK ? umbel_plan_rate(&u->model, keys) : 0;
+/* New keys that a false positive made look old: each met the rate of its moment, so the rate is
+ * summed up over the way from the first key to the last (Simpson's rule). */
+static double expected_wrong(const umbel_info *info, uint64_t before) {
+    enum { STEPS = 64 };
+    double from = (double)before, way = (double)info->keys_added - from;
+    umbel_plan model = {.kind = info->kind, .keys = info->capacity, .bytes = info->bytes};
+    if (!info->capacity || umbel_plan_solve(&model)) return way * info->fpr_now; /* at most */
+    double sum = 0;
+    for (int i = 0; i <= STEPS; i++) {
+        double rate = umbel_plan_rate(&model, (uint64_t)(from + way * i / STEPS));
+        double odds = rate < 1 ? rate / (1 - rate) : 0;
+        sum += odds * (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2);
     }
-    if (u->rate < 1) u->wrong += (double)fresh * u->rate / (1 - u->rate);
+    return way * sum / (3 * STEPS);
 }
 
 static void hash_keys(void *ctx, struct cli_batch *b) {
@@ -86,10 +89,7 @@ static bool pass_new(void *ctx, struct cli_batch *b) {
     if (e) cli_die_err("uniq", e, NULL, NULL);
     cli_adder_watch(&u->watch);
     uint64_t printed = cli_output_lines(&u->out, b, !u->s->repeated);
-    uint64_t fresh = u->s->repeated ? b->lines - printed : printed;
-    u->printed += printed;
-    u->fresh += fresh;
-    expect_wrong(u, fresh);
+    u->fresh += u->s->repeated ? b->lines - printed : printed;
     return true;
 }
 
@@ -97,9 +97,10 @@ static void summarise(const struct uniq *u, uint64_t lines) {
     char all[CLI_QUANTITY], fresh[CLI_QUANTITY], size[CLI_QUANTITY];
     umbel_info info;
     umbel_describe(u->watch.filter, &info);
+    double wrong = expected_wrong(&info, u->before);
     fprintf(stderr, "uniq: %s lines, %s of them new; about %.*f new ones taken for old, in %s\n",
-            cli_count_text(lines, all), cli_count_text(u->fresh, fresh), u->wrong < 10 ? 2 : 0,
-            u->wrong, cli_size_text(info.bytes, size));
+            cli_count_text(lines, all), cli_count_text(u->fresh, fresh), wrong < 10 ? 2 : 0, wrong,
+            cli_size_text(info.bytes, size));
 }
 
 static int run(const struct cli_settings *s) {
@@ -107,8 +108,8 @@ static int run(const struct cli_settings *s) {
     struct uniq u = {.s = s, .watch = cli_adder_new(f, s->state ? s->state : "uniq", s)};
     umbel_info info;
     umbel_describe(f, &info);
-    u.model = (umbel_plan){.kind = info.kind, .keys = info.capacity, .bytes = info.bytes};
-    if (info.capacity) (void)umbel_plan_solve(&u.model);
+    u.before = info.keys_added;
+    if (!s->state) u.watch.warned = 80; /* a plan that is filled is what was wanted */
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.treatment = cli_treatment_of(f, s);

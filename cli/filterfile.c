@@ -81,8 +81,8 @@ umbel_opts cli_opts_of(const struct cli_settings *s) {
 
 /* What would work, where that is more than the error itself says. */
 static const char *open_hint(umbel_err err, const struct cli_settings *s) {
-    if (err == UMBEL_ECORRUPT && !s->format) {
-        return "formats without a magic number must be named with --format";
+    if ((err == UMBEL_ECORRUPT || err == UMBEL_EINVAL) && !s->format) {
+        return "--format names the format of files without a magic number";
     }
     if (err == UMBEL_EVERSION) return "a newer umbel may read it";
     return NULL;

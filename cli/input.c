@@ -145,7 +145,10 @@ static bool claim_stream(struct cli_input *in, struct cli_file *f, struct cli_bl
     bool ended = false;
     b->idle = false;
     while (whole == 0 || (len < CLI_BLOCK && !(b->idle = cli_stream_idle(f->stream)))) {
-        if (b->room - len <= 1) make_room(b, b->room * 2);
+        if (b->room - len <= 1) {
+            size_t most = CLI_BLOCK + in->max_line + 2;
+            make_room(b, b->room * 2 < most || b->room >= most ? b->room * 2 : most);
+        }
         size_t want = b->room - 1 - len;
         size_t n = cli_stream_read(f->stream, b->buffer + len, want);
         if (n == 0) {
@@ -234,8 +237,9 @@ void cli_input_load(struct cli_input *in, struct cli_block *b) {
             if (cut) break;
             check_length(in, f->name, have - body);
             seen = have;
-            make_room(b, have * 2 + 1);
-            have = read_range(f, b, have, have * 2, from);
+            size_t want = body + in->max_line + 1 < have * 2 ? body + in->max_line + 1 : have * 2;
+            make_room(b, want + 1);
+            have = read_range(f, b, have, want, from);
             end = have;
         }
         b->text = b->buffer + start;

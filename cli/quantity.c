@@ -114,7 +114,7 @@ static char *scaled(double x, double base, const char *const *units, char *out) 
         x /= base;
         u++;
     }
-    int decimals = u == 0 || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2;
+    int decimals = u == 0 || x >= 99.95 || x == floor(x) ? 0 : x >= 9.995 ? 1 : 2;
     snprintf(out, CLI_QUANTITY, "%.*f%s%s", decimals, x, *units[u] ? " " : "", units[u]);
     return out;
 }

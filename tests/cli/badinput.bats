@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+# One clear line, exit 2, no partial output, no crash
+load helper
+
+small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
+
+@test "bad input: options and commands that do not exist" {
+    refused "there is no command 'frobnicate' (umbel --help lists them)" umbel frobnicate
+    refused "unknown option --frob (umbel build --help lists its options)" umbel build --frob
+    refused "unknown option --thread" umbel build --thread 5
+    refused "(did you mean --threads?)" umbel build --thread 5
+    refused "unknown option -X" umbel check -X
+    refused "unknown option --annotate" umbel build --annotate
+    refused "needs a value: KEYS" umbel build -n
+    refused "takes no value" umbel check --count=5 k.umb
+    refused "there is no command 'frobnicate'" umbel help frobnicate
+    run umbel
+    [ "$status" -eq 2 ]
+}
+
+@test "bad input: missing and unreadable files, directories" {
+    small
+    mkdir dir
+    refused "missing.umb: No such file" umbel check missing.umb /dev/null
+    refused "missing.umb: No such file" umbel info missing.umb
+    refused "missing.umb: No such file" umbel verify missing.umb
+    refused "missing: No such file" umbel check k.umb missing
+    refused "missing: No such file" umbel build -o new.umb missing
+    refused "dir: is a directory" umbel info dir
+    refused "dir: is a directory" umbel check k.umb dir
+    refused "dir: is a directory" umbel build -n 5 -o new.umb dir
+    refused "dir: is a directory" umbel build -f -n 5 -o dir /dev/null
+    refused "nowhere/new.umb: No such file" umbel build -n 5 -o nowhere/new.umb /dev/null
+    [ ! -e new.umb ]
+    if [ "$(id -u)" -ne 0 ]; then
+        chmod 0 k.umb
+        refused "k.umb: Permission denied" umbel info k.umb
+    fi
+}
+
+@test "bad input: truncated filters, other files, empty files" {
+    small
+    size=$(stat -c %s k.umb)
+    for n in 0 1 7 8 63 64 200 4095 4096 $((size - 1)); do
+        head -c "$n" k.umb > short.umb
+        for command in info check verify add fold cmp; do
+            case $command in
+            check | add) refused "short.umb: " umbel $command short.umb /dev/null ;;
+            fold) refused "short.umb: " umbel fold -p 1% -o x.umb short.umb ;;
+            cmp) refused "short.umb: " umbel cmp short.umb k.umb ;;
+            *) refused "short.umb: " umbel $command short.umb ;;
+            esac
+        done
+    done
+    { cat k.umb; echo more; } > long.umb
+    refused "long.umb: " umbel info long.umb
+    seq 1000 > text
+    refused "text: " umbel info text
+    refused "(--format names the format of files without a magic number)" umbel check text text
+    refused "there is no format 'rar'" umbel info --format rar k.umb
+}
+
+@test "bad input: contradictory and missing parameters" {
+    refused "-o is missing" umbel build -n 5
+    refused "contradict each other" umbel build -n 5 -o k.umb --lower --upper
+    refused "'x' is not NAME=VALUE" bash -c 'seq 5 | "$UMBEL" build -n 5 --meta x -o k.umb'
+    refused "umbel: build: " umbel build -n 1e6 -p 1e-9 -m 10 -o k.umb /dev/null
+    refused "(umbel plan tells what is possible)" umbel build -n 1e6 -p 1e-9 -m 10 -o k.umb /dev/null
+    refused "too long (at most 3GiB)" umbel uniq --max-line 4GiB /dev/null
+    refused "'-1' is not a number" umbel build -n 5 -j -1 -o k.umb /dev/null
+    refused "0 is too little" umbel build -n 5 -j 0 -o k.umb /dev/null
+    [ ! -e k.umb ]
+}
+
+@test "bad input: a filter larger than memory" {
+    refused "umbel: build: " umbel build -n 1e15 -p 1% -o k.umb /dev/null
+    [ ! -e k.umb ]
+}
+
+@test "bad input: broken and truncated gzip and zstd" {
+    urls 1 20000 > keys
+    gzip -k keys
+    head -c 30000 keys.gz > cut.gz
+    refused "cut.gz: the gzip data ends too early" umbel build -n 20000 -o k.umb cut.gz
+    cp keys.gz bad.gz
+    printf 'XXXXXXXX' | dd of=bad.gz bs=1 seek=20000 conv=notrunc status=none
+    refused "bad.gz: the gzip data is damaged" umbel build -n 20000 -o k.umb bad.gz
+    { cat keys.gz; echo garbage; } > tail.gz
+    refused "tail.gz: the gzip data is damaged" umbel build -n 20000 -o k.umb tail.gz
+    if command -v zstd > /dev/null; then
+        zstd -qk keys
+        head -c 20000 keys.zst > cut.zst
+        refused "cut.zst: the zstd data ends too early" umbel build -n 20000 -o k.umb cut.zst
+        cp keys.zst bad.zst
+        printf 'XXXXXXXXXXXX' | dd of=bad.zst bs=1 seek=15000 conv=notrunc status=none
+        refused "bad.zst: the zstd data is damaged" umbel build -n 20000 -o k.umb bad.zst
+    fi
+    [ ! -e k.umb ]
+}
+
+@test "bad input: a line of 5 GiB" {
+    truncate -s 5G huge # one line of NUL bytes
+    refused "huge: has a line of more than 16 MiB (--max-line raises the limit" \
+        umbel build -n 5 --max-line 16MiB -o k.umb huge
+    refused "standard input: has a line of more than 16 MiB" \
+        bash -c 'cat huge | "$UMBEL" build -n 5 --max-line 16MiB -o k.umb'
+    refused "huge: has a line of more than 1 GiB" umbel build -n 5 -o k.umb huge
+    [ ! -e k.umb ]
+}
+
+@test "bad input: binary input is just lines" {
+    head -c 3000000 /dev/urandom > noise
+    umbel build -q -p 1e-6 -o k.umb noise
+    umbel verify -q k.umb --present noise
+}
+
+@test "bad input: full disk, closed standard output, reader gone" {
+    small
+    seq 100000 > text
+    if [ -e /dev/full ]; then
+        run bash -c '"$UMBEL" check -v k.umb text > /dev/full'
+        [ "$status" -eq 2 ] && [ "$output" = "umbel: standard output: No space left on device" ]
+        run bash -c '"$UMBEL" info k.umb > /dev/full'
+        [ "$status" -eq 2 ] && [ "$output" = "umbel: standard output: No space left on device" ]
+        run bash -c '"$UMBEL" plan --json -n 5 -p 1% > /dev/full'
+        [ "$status" -eq 2 ]
+    fi
+    run bash -c '"$UMBEL" check -v k.umb text >&-'
+    [ "$status" -eq 2 ] && [ "$output" = "umbel: standard output: Bad file descriptor" ]
+    run bash -c 'seq 9 | "$UMBEL" build -q -f -n 9 -o k.umb >&- 2>&-; "$UMBEL" verify -q k.umb'
+    [ "$status" -eq 0 ]
+    run bash -c '"$UMBEL" check -v k.umb < text <&-'
+    [ "$status" -eq 2 ]
+    run bash -c 'set -o pipefail; "$UMBEL" check -v k.umb text text text | head -n 1'
+    [ "$output" = 10 ] && [ "$status" -eq 141 ]
+    # With SIGPIPE ignored, as some parents have it: still quiet.
+    run bash -c 'trap "" PIPE; "$UMBEL" check -v k.umb text text text | head -n 1'
+    [ "$output" = 10 ]
+}
+
+@test "bad input: no temporary file stays behind when the disk is full" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to mount a small tmpfs"
+    mkdir small
+    mount -t tmpfs -o size=64k tmpfs small 2> /dev/null || skip "cannot mount a tmpfs here"
+    run umbel build -n 1e6 -o small/k.umb /dev/null
+    left=$(ls -A small)
+    umount small
+    [ "$status" -eq 2 ] && [[ $output == "umbel: small/k.umb: No space left on device" ]]
+    [ -z "$left" ]
+}

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+@test "build: every key is in, and the lines are counted when -n is not given" {
+    urls 1 20000 > keys
+    run --separate-stderr umbel build -p 1% -o k.umb keys
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    [[ $stderr == "k.umb: 20,000 lines, "*" keys in "*" bits a key), blocked; rate now "*"promised 1 %" ]]
+    [ "$(umbel check -c k.umb keys)" -eq 20000 ]
+    umbel info --json k.umb | grep -q '"capacity": 20000,'
+}
+
+@test "build: from a pipe -n must be said, or -m with -p" {
+    refused "a pipe cannot be counted beforehand (-n KEYS" bash -c 'seq 9 | "$UMBEL" build -o k.umb'
+    [ ! -e k.umb ]
+    seq 9 | umbel build -q -n 9 -o k.umb
+    [ "$(seq 9 | umbel check -c k.umb)" -eq 9 ]
+    seq 9 | umbel build -q -m 1M -p 1% -o m.umb
+    [ "$(seq 9 | umbel check -c m.umb)" -eq 9 ]
+}
+
+@test "build: standard input that is a file is counted, also from its middle" {
+    seq 1000 > keys
+    umbel build -q -o k.umb < keys
+    umbel info --json k.umb | grep -q '"capacity": 1000,'
+    { read -r _; umbel build -q -o m.umb; } < keys || true
+    [ "$(umbel check -c k.umb keys)" -eq 1000 ]
+}
+
+@test "build: -m takes the memory as given" {
+    seq 1000 > keys
+    umbel build -q -m 64KiB -o k.umb keys
+    umbel info --json k.umb | grep -q '"bytes": 65536,'
+}
+
+@test "build: the rate is kept, whatever the promise" {
+    urls 1 30000 > keys
+    urls 1 30000 other > others
+    for rate in 10% 1% 1/1000; do
+        umbel build -q -f -p $rate -o k.umb keys
+        run umbel verify k.umb --present keys --absent others
+        [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+        [[ $output == *"all 30,000 keys are in"* ]]
+        [[ $output == *"promise            kept"* ]]
+    done
+}
+
+@test "build: -f is needed to overwrite, and an error leaves the old file" {
+    seq 9 | umbel build -q -n 9 -o k.umb
+    cp k.umb before
+    refused "k.umb: is there already (-f overwrites it)" umbel build -n 9 -o k.umb /dev/null
+    refused "missing: No such file" umbel build -f -n 9 -o k.umb missing
+    cmp k.umb before
+    seq 5 | umbel build -q -f -n 9 -o k.umb
+    run ! cmp -s k.umb before
+}
+
+@test "build: the same bytes for any number of threads" {
+    urls 1 200000 > keys
+    umbel build -q -n 200000 -j 1 -o 1.umb keys
+    for j in 2 3 8; do
+        umbel build -q -f -n 200000 -j $j -o j.umb keys
+        cmp 1.umb j.umb
+        umbel build -q -f -n 200000 -j $j -o j.umb < <(cat keys)
+        cmp 1.umb j.umb
+    done
+    umbel build -q -n 200000 -j 1 --kind classic -o c1.umb keys
+    umbel build -q -n 200000 -j 3 --kind classic -o c3.umb keys
+    cmp c1.umb c3.umb
+}
+
+@test "build: a filter larger than the caches, with hashes collected" {
+    seq 1500000 | umbel build -q -n 40M -o big.umb
+    [ "$(seq 1500000 | umbel check -c big.umb)" -eq 1500000 ]
+    seq 1500000 | umbel build -q -n 40M -j 3 -o big3.umb
+    cmp big.umb big3.umb
+}
+
+@test "build: -o - is standard output, but not on a terminal" {
+    seq 9 | umbel build -q -n 9 -o k.umb
+    seq 9 | umbel build -q -n 9 -o - > piped.umb
+    cmp k.umb piped.umb
+    if command -v script > /dev/null; then
+        run script -qec "seq 9 | '$UMBEL' build -n 9 -o -" /dev/null
+        [[ $output == *"a filter is not for terminals"* ]]
+    fi
+}
+
+@test "build: notes, seed and kind are kept" {
+    seq 9 | umbel build -q -n 9 --meta source=feed-7 --meta 'by=a=b' --seed 77 --kind classic -o k.umb
+    umbel info --json k.umb > info.json
+    python3 - <<'P'
+import json
+i = json.load(open("info.json"))
+assert i["meta"] == {"source": "feed-7", "by": "a=b"}, i
+assert i["seed"] == 77 and i["kind"] == "classic", i
+P
+    run umbel info k.umb
+    [[ $output == *"note source        feed-7"* ]]
+}
+
+@test "build: more keys than planned are told, with --strict refused" {
+    run --separate-stderr bash -c 'seq 2000 | "$UMBEL" build -n 1000 -o k.umb'
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"warning: more keys than the 1,000 planned"* ]]
+    refused "more keys than the 1,000 planned" \
+        bash -c 'seq 2000 | "$UMBEL" build --strict -n 1000 -o strict.umb'
+    [ ! -e strict.umb ]
+}
+
+@test "build: --json tells what was made" {
+    seq 100 > keys
+    umbel build --json -o k.umb keys > made.json
+    python3 -c 'import json; m = json.load(open("made.json")); assert m["lines"] == 100 and m["fpr"] == 0.01'
+}
+
+@test "build: an empty input makes an empty filter" {
+    : > none
+    umbel build -q -o k.umb none
+    run umbel check -c k.umb <(seq 100)
+    [ "$status" -eq 1 ]
+    [ "$output" = 0 ]
+}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+make_filters() {
+    seq 1 100 > low
+    seq 51 150 > high
+    umbel build -q -p 1e-9 -n 1000 -o low.umb low
+    umbel build -q -p 1e-9 -n 1000 -o high.umb high
+    umbel build -q -p 1e-9 -n 5000 --kind blocked -o other.umb high
+}
+
+@test "check: exit status like grep" {
+    make_filters
+    run umbel check low.umb <(echo 5)
+    [ "$status" -eq 0 ] && [ "$output" = 5 ]
+    run umbel check low.umb <(echo 500)
+    [ "$status" -eq 1 ] && [ -z "$output" ]
+    run umbel check -v low.umb <(echo 500)
+    [ "$status" -eq 0 ] && [ "$output" = 500 ]
+    run umbel check -v low.umb <(echo 5)
+    [ "$status" -eq 1 ] && [ -z "$output" ]
+    run umbel check low.umb /dev/null
+    [ "$status" -eq 1 ]
+}
+
+@test "check: -c counts, -q stops at the first and says nothing" {
+    make_filters
+    [ "$(umbel check -c low.umb high)" -eq 50 ]
+    [ "$(umbel check -vc low.umb high)" -eq 50 ]
+    run umbel check -q low.umb high
+    [ "$status" -eq 0 ] && [ -z "$output" ]
+    run umbel check -q low.umb <(seq 200 300)
+    [ "$status" -eq 1 ] && [ -z "$output" ]
+    run timeout 5 bash -c 'yes 5 | "$UMBEL" check -q -j 2 low.umb'
+    [ "$status" -eq 0 ]
+}
+
+@test "check: --also asks several filters, --annotate names them" {
+    make_filters
+    [ "$(umbel check --also high.umb -c low.umb <(seq 300))" -eq 150 ]
+    [ "$(umbel check --also high.umb -vc low.umb <(seq 300))" -eq 150 ]
+    run umbel check --annotate --also high.umb --also other.umb low.umb <(printf '10\n75\n140\n999\n')
+    [ "${lines[0]}" = "$(printf 'low.umb\t10')" ]
+    [ "${lines[1]}" = "$(printf 'low.umb,high.umb,other.umb\t75')" ]
+    [ "${lines[2]}" = "$(printf 'high.umb,other.umb\t140')" ]
+    [ "${#lines[@]}" -eq 3 ]
+    [ "$(umbel check --annotate low.umb <(echo 7))" = "$(printf 'low.umb\t7')" ]
+}
+
+@test "check: filters that treat lines differently are asked each in its own way" {
+    echo ada | umbel build -q -n 9 -p 1e-9 --lower -o lower.umb
+    echo ADA | umbel build -q -n 9 -p 1e-9 -o plain.umb
+    echo x,2 | umbel build -q -n 9 -p 1e-9 -t , -k 2 -o field.umb
+    run umbel check --annotate --also plain.umb --also field.umb lower.umb <(printf 'ADA\nAda\nq,2\n')
+    [ "${lines[0]}" = "$(printf 'lower.umb,plain.umb\tADA')" ]
+    [ "${lines[1]}" = "$(printf 'lower.umb\tAda')" ]
+    [ "${lines[2]}" = "$(printf 'field.umb\tq,2')" ]
+}
+
+@test "check: several threads keep the order" {
+    seq 1 3 600000 > keys
+    umbel build -q -p 1e-6 -o k.umb keys
+    umbel check -j 1 k.umb <(seq 600000) > one
+    umbel check -j 4 k.umb <(seq 600000) > four
+    cmp one four
+    seq 600000 > all
+    umbel check -j 4 k.umb all | cmp - one
+    umbel check -j 3 --annotate k.umb all | cut -f 2 | cmp - one
+}
+
+@test "check: contradictions are refused" {
+    make_filters
+    refused "--count and --quiet contradict" umbel check -c -q low.umb low
+    refused "--annotate and --invert contradict" umbel check --annotate -v low.umb low
+    refused "fields are separated but none is chosen" umbel check -t , low.umb low
+    refused "'ab' is not one character" umbel check -t ab -k 1 low.umb low
+}

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+# info, verify, add, merge, intersect, cmp, fold, convert
+load helper
+
+of() { # of FIRST LAST FILE [OPTION...]
+    seq "$1" "$2" | umbel build -q -n 2000 -p 1e-6 -o "$3" "${@:4}"
+}
+
+@test "info: a full account, for people and programs" {
+    of 1 1000 k.umb
+    run umbel info k.umb
+    [ "$status" -eq 0 ]
+    [[ $output == *"kind               "*"keys added         1,000"*"keys estimated     1,0"* ]] ||
+        [[ $output == *"keys estimated     99"* ]]
+    [[ $output == *"planned for        2,000"*"room for           1,000"*"key                the line"* ]]
+    umbel info --json k.umb > info.json
+    python3 - <<'P'
+import json
+i = json.load(open("info.json"))
+assert i["keys_added"] == 1000 and i["capacity"] == 2000 and i["headroom"] == 1000, i
+assert abs(i["keys_estimated"] - 1000) < 50, i
+assert 0 < i["fpr_now"] < i["fpr"] <= 1e-6, i
+assert i["overfull"] is False and i["treatment"]["field"] == 0, i
+P
+}
+
+@test "verify: damage is found wherever it is" {
+    of 1 1000 k.umb
+    umbel verify k.umb
+    size=$(stat -c %s k.umb)
+    for at in 0 9 40 100 4095 4096 5000 $((size - 1)); do
+        cp k.umb bad.umb
+        printf '\x5a' | dd of=bad.umb bs=1 seek="$at" conv=notrunc status=none
+        cmp -s k.umb bad.umb && printf '\xa5' | dd of=bad.umb bs=1 seek="$at" conv=notrunc status=none
+        refused "umbel: bad.umb: " umbel verify bad.umb
+    done
+}
+
+@test "verify: --present proves, --absent measures" {
+    of 1 1000 k.umb
+    run umbel verify k.umb --present <(seq 1000)
+    [ "$status" -eq 0 ]
+    [[ $output == *"all 1,000 keys are in"* ]]
+    run umbel verify k.umb --present <(seq 999 1010)
+    [ "$status" -eq 1 ]
+    [[ $output == *"10 of 12 keys are missing; the first: 1001"* ]]
+    run umbel verify -q k.umb --present <(seq 999 1010)
+    [ "$status" -eq 1 ] && [ -z "$output" ]
+    # Keys that are in stand for a rate far above the promise.
+    run umbel verify k.umb --absent <(seq 500 1500)
+    [ "$status" -eq 1 ]
+    [[ $output == *"promise            broken"* ]]
+    umbel verify --json k.umb --absent <(seq 2001 52000) > v.json
+    python3 - <<'P'
+import json
+v = json.load(open("v.json"))
+assert v["absent"] == 50000 and v["false_positives"] <= 1 and v["promise_kept"], v
+assert v["fpr_low"] <= v["fpr_measured"] <= v["fpr_high"], v
+P
+}
+
+@test "add: keys come in; the file is replaced whole" {
+    of 1 1000 k.umb
+    run --separate-stderr umbel add k.umb <(seq 1001 1500)
+    [ "$status" -eq 0 ]
+    [[ $stderr == "k.umb: 500 lines, 1,500 keys in "* ]]
+    [ "$(umbel check -c k.umb <(seq 1500))" -eq 1500 ]
+    run --separate-stderr umbel add k.umb <(seq 1501 1700)
+    [[ $stderr == *"warning: 80 % of the 2,000 keys planned are in"* ]]
+    cp k.umb before
+    refused "more keys than the 2,000 planned (nothing was saved" \
+        umbel add -q --strict k.umb <(seq 1701 2500)
+    cmp k.umb before
+    run --separate-stderr umbel add k.umb <(seq 1701 2500)
+    [[ $stderr == *"warning: more keys than the 2,000 planned"* ]]
+    run umbel info k.umb
+    [[ $output == *"holds more keys than planned"* ]]
+}
+
+@test "add: after the same keys in any portions the bits are the same" {
+    of 1 1000 whole.umb
+    of 1 300 parts.umb
+    umbel add -q parts.umb <(seq 301 1000)
+    run umbel cmp whole.umb parts.umb
+    [ "$status" -eq 0 ]
+}
+
+@test "merge: the union, also of three" {
+    of 1 400 a.umb
+    of 300 700 b.umb
+    of 600 1000 c.umb
+    umbel merge -q -o all.umb a.umb b.umb c.umb
+    of 1 1000 whole.umb
+    run umbel cmp all.umb whole.umb
+    [ "$status" -eq 0 ]
+}
+
+@test "merge: other seeds, sizes and kinds are refused with the reason" {
+    of 1 400 a.umb
+    of 1 400 seed.umb --seed 5
+    seq 400 | umbel build -q -n 9999 -p 1e-6 -o size.umb
+    of 1 400 kind.umb --kind blocked
+    of 1 400 lower.umb --lower
+    refused "seed.umb: " umbel merge -o x.umb a.umb seed.umb
+    refused "(only filters of one layout, size and seed go together)" umbel merge -o x.umb a.umb size.umb
+    refused "kind.umb: " umbel merge -o x.umb a.umb kind.umb
+    refused "lower.umb: makes other keys of lines" umbel merge -o x.umb a.umb lower.umb
+    refused "something is missing" umbel merge -o x.umb a.umb
+    [ ! -e x.umb ]
+}
+
+@test "intersect: common keys stay" {
+    of 1 700 a.umb
+    of 500 1200 b.umb
+    umbel intersect -q -o both.umb a.umb b.umb
+    [ "$(umbel check -c both.umb <(seq 500 700))" -eq 201 ]
+    [ "$(umbel check -c both.umb <(seq 1 1200))" -lt 210 ]
+}
+
+@test "cmp: equal, subset, superset, overlapping, disjoint" {
+    of 1 1000 a.umb
+    of 1 1000 same.umb
+    of 1 200 part.umb
+    of 501 1500 shifted.umb
+    of 3000 3900 far.umb
+    is() {
+        run umbel cmp "$2" "$3"
+        [ "$status" -eq "$4" ] && [ "${lines[0]}" = "relation           $1" ] ||
+            { echo "$output"; return 1; }
+    }
+    is equal a.umb same.umb 0
+    is subset part.umb a.umb 1
+    is superset a.umb part.umb 1
+    is overlapping a.umb shifted.umb 1
+    is disjoint a.umb far.umb 1
+    umbel cmp --json a.umb shifted.umb > c.json || [ $? -eq 1 ]
+    python3 - <<'P'
+import json
+c = json.load(open("c.json"))
+assert abs(c["keys_both"] - 500) < 40 and abs(c["jaccard"] - 1 / 3) < 0.03, c
+P
+    refused "(only filters of one layout, size and seed can be compared)" \
+        umbel cmp a.umb <(seq 9 | umbel build -q -n 9 -o -) || {
+        seq 9 | umbel build -q -n 9 -o other.umb
+        refused "(only filters of one layout, size and seed can be compared)" umbel cmp a.umb other.umb
+    }
+}
+
+@test "fold: smaller, every key stays, the rate holds" {
+    seq 1000 | umbel build -q -n 100000 -m 128KiB --kind blocked -o large.umb
+    umbel fold -q -p 1% -o small.umb large.umb
+    [ "$(stat -c %s small.umb)" -lt "$(stat -c %s large.umb)" ]
+    umbel verify small.umb --present <(seq 1000)
+    run umbel check -c small.umb <(seq 100001 200000)
+    [ "$output" -le 1150 ]
+    refused "its rate is " umbel fold -p 1e-9 -o x.umb small.umb
+    seq 100 | umbel build -q -n 100 -m 160 --kind blocked -o odd.umb # five blocks
+    run --separate-stderr umbel fold -q -p 50% -o same.umb odd.umb
+    [[ $stderr == *"odd.umb: cannot be made smaller"* ]]
+    umbel cmp -q odd.umb same.umb
+    refused "-p RATE is missing" umbel fold -o x.umb small.umb
+}
+
+@test "convert: native to native keeps everything" {
+    of 1 1000 k.umb --meta a=b --lower
+    umbel convert -q --from native --to native -o copy.umb k.umb
+    cmp k.umb copy.umb
+    refused "there is no format 'zip'" umbel convert --to zip -o x.umb k.umb
+}

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+# helper.bash - what every file of these tests begins with
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    root=$PWD
+    : "${UMBEL:=$root/build/umbel}"
+    [ -x "$UMBEL" ] || { echo "no umbel command at $UMBEL" >&2; return 1; }
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+umbel() {
+    "$UMBEL" "$@"
+}
+
+# refused WORDS COMMAND...: exit 2, nothing on standard output, one line on standard error that
+# begins with `umbel: ` and has these words.
+refused() {
+    local words=$1
+    shift
+    run --separate-stderr "$@"
+    [ "$status" -eq 2 ] || { echo "exit status $status: $*: $stderr" >&2; return 1; }
+    [ -z "$output" ] || { echo "standard output: $output" >&2; return 1; }
+    [ "${#stderr_lines[@]}" -eq 1 ] || { echo "not one line: $stderr" >&2; return 1; }
+    [[ $stderr == "umbel: "* && $stderr == *"$words"* ]] || { echo "said: $stderr" >&2; return 1; }
+}
+
+# urls FIRST LAST [SITE]
+urls() {
+    seq "$1" "$2" | awk -v site="${3:-example}" \
+        '{ printf "https://%s%d.org/a/%d.html\n", site, $1 % 97, $1 }'
+}

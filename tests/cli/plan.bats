@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+@test "plan: two billion keys in 500 MiB, in plain words" {
+    run umbel plan -n 2e9 -m 500MiB
+    [ "$status" -eq 0 ]
+    [[ $output == *"2,000,000,000 keys in 500 MiB is 2.10 bits a key."* ]]
+    [[ $output == *"better than 23.4 %"* ]]
+    [[ $output == *"classic, reaches 37.8 %"* ]]
+    [[ $output == *"1 % is impossible there for any filter. It needs 2.23 GiB"* ]]
+    [[ $output == *"437,"*" keys at 1 %."* ]]
+    [[ $output == *"hash set of 4-byte hashes    7.45 GiB"* ]]
+    [[ $output == *"bitmap"*"512 MiB"* ]]
+}
+
+@test "plan: any two of keys, rate and memory" {
+    run umbel plan -n 1e6 -p 1%
+    [ "$status" -eq 0 ]
+    [[ $output == *"classic"*"1.14 MiB"*"9.59"*"7"* ]]
+    run umbel plan -m 1MiB -p 1%
+    [ "$status" -eq 0 ]
+    [[ $output =~ classic\ +874,[0-9]{3} ]]
+}
+
+@test "plan: all three ask whether they go together" {
+    run umbel plan -n 1000 -p 1% -m 1M
+    [ "$status" -eq 0 ]
+    [[ $output == *"1 % is possible."* ]]
+    run umbel plan -n 2e9 -p 1% -m 500MiB
+    [ "$status" -eq 1 ]
+    [[ $output == *"1 % is impossible there"* ]]
+}
+
+@test "plan: --kind shows that kind alone" {
+    run umbel plan -n 1e6 -p 1% --kind blocked
+    [ "$status" -eq 0 ]
+    [[ $output == *blocked* ]]
+    [[ $output != *classic* ]]
+}
+
+@test "plan: the plot comes with --plot, not by itself in a pipe" {
+    run umbel plan -n 1e6 -p 1%
+    [[ $output != *"the plan"* ]]
+    run umbel plan -n 1e6 -p 1% --plot
+    [[ $output == *"1.00x"*"| the plan"* ]]
+}
+
+@test "plan: --json has the same numbers" {
+    umbel plan -n 2e9 -m 500MiB --json > plan.json
+    python3 - <<'P'
+import json
+p = json.load(open("plan.json"))
+kinds = {k["kind"]: k for k in p["kinds"]}
+assert p["keys"] == 2000000000 and p["bytes"] == 500 << 20, p
+assert abs(kinds["classic"]["rate"] - 0.378) < 0.001, kinds
+assert abs(kinds["classic"]["bound"] - 0.234) < 0.001, kinds
+assert len(p["curve"]) == 9 and p["curve"][0]["rate"] < p["curve"][-1]["rate"]
+P
+}
+
+@test "plan: sizes and rates as people write them" {
+    for size in 1048576 1MiB 1M 1024K 1024KiB "1 MiB"; do
+        run umbel plan -p 1% -m "$size" --json
+        [[ $output == *'"bytes": 1048576,'* ]] || { echo "$size: $output"; return 1; }
+    done
+    run umbel plan -p 1% -m 1MB --json
+    [[ $output == *'"bytes": 1000000,'* ]]
+    for rate in 1% 0.01 1/100 1e-2 "1 %"; do
+        run umbel plan -n 1000 -p "$rate" --json
+        [[ $output == *'"fpr": 0.01,'* ]] || { echo "$rate: $output"; return 1; }
+    done
+    for keys in 2000000000 2e9 2G 2000M 0.002T; do
+        run umbel plan -n "$keys" -p 1% --json
+        [[ $output == *'"keys": 2000000000,'* ]] || { echo "$keys: $output"; return 1; }
+    done
+}
+
+@test "plan: nonsense is refused with what would work" {
+    refused "two of -n KEYS, -p RATE and -m SIZE" umbel plan
+    refused "two of -n KEYS, -p RATE and -m SIZE" umbel plan -n 5
+    refused "'abc' is not a number" umbel plan -n abc -p 1%
+    refused "'-5' is not a number" umbel plan -n -5 -p 1%
+    refused "0 is too little" umbel plan -n 0 -p 1%
+    refused "0 is too little" umbel plan -n 5 -m 0
+    refused "'1.5' is not a number" umbel plan -n 1.5 -p 1%
+    refused "'0x10' is not a number" umbel plan -n 0x10 -p 1%
+    refused "'nan' is not a size" umbel plan -n 5 -m nan
+    refused "'1e99' is not a number" umbel plan -n 1e99 -p 1%
+    for rate in 0 1 150% 100% 0% -1 1e999 inf nan 5/0 x 1%%; do
+        refused "'$rate' is not a rate (between 0 and 1" umbel plan -n 5 -p "$rate"
+    done
+    refused "there is no kind 'round' (" umbel plan -n 5 -p 1% --kind round
+    refused "'more' is one argument too many" umbel plan -n 5 -p 1% more
+}
