@@ -21,7 +21,8 @@ struct cli_adder cli_adder_new(umbel_filter *f, const char *name, const struct c
     struct cli_adder a = {.filter = f, .name = name, .capacity = info.capacity};
     a.strict = s->strict;
     a.quiet = s->quiet;
-    a.collect = umbel_takes_hashes(f) && (info.bytes > BEYOND_CACHES || s->threads > 1);
+    a.collect = umbel_takes_hashes(f) && info.bytes > BEYOND_CACHES;
+    a.hash_ahead = a.collect || (umbel_takes_hashes(f) && s->threads > 1);
     if (a.collect) a.bulk = cli_alloc(BULK * sizeof *a.bulk);
     return a;
 }
@@ -65,7 +66,11 @@ static void hash_keys(void *ctx, struct cli_batch *b) {
 
 static bool add_keys(void *ctx, struct cli_batch *b) {
     struct cli_adder *a = ctx;
-    if (!a->collect) need(a, umbel_add_many(a->filter, b->keys, b->lines, NULL));
+    if (!a->hash_ahead) {
+        need(a, umbel_add_many(a->filter, b->keys, b->lines, NULL));
+    } else if (!a->collect) {
+        need(a, umbel_add_hashes(a->filter, b->hashes, b->lines, NULL));
+    }
     for (size_t done = 0; a->collect && done < b->lines;) {
         size_t n = BULK - a->bulk_len < b->lines - done ? BULK - a->bulk_len : b->lines - done;
         memcpy(a->bulk + a->bulk_len, b->hashes + done, n * sizeof *a->bulk);
@@ -78,7 +83,7 @@ static bool add_keys(void *ctx, struct cli_batch *b) {
 }
 
 struct cli_job cli_adder_job(struct cli_adder *a) {
-    return (struct cli_job){a->collect ? hash_keys : NULL, add_keys, a};
+    return (struct cli_job){a->hash_ahead ? hash_keys : NULL, add_keys, a};
 }
 
 void cli_adder_finish(struct cli_adder *a) {

@@ -14,7 +14,8 @@ struct cli_adder {
     bool strict; /* end the program at the first key beyond the plan */
     bool quiet;  /* do not warn at 80 % and 100 % */
 
-    bool collect; /* hashes are made in `work`, by all threads, and added a million at a time */
+    bool hash_ahead; /* hashes are made in `work`, by all threads */
+    bool collect;    /* and added a million at a time, see adder.c */
     uint64_t *bulk;
     size_t bulk_len;
     int warned; /* per cent */

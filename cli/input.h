@@ -25,8 +25,8 @@ struct cli_block {
     size_t len;
     bool idle; /* nothing more has come yet: what is known should be shown */
 
-    uint8_t *buffer;
-    size_t room;
+    uint8_t *space, *buffer; /* allocated, and where what is read begins */
+    size_t space_len, room;
     struct cli_file *file; /* a range that is still to be read */
     uint64_t offset;
 };
