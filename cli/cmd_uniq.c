@@ -50,10 +50,15 @@ static umbel_filter *make_state(const struct cli_settings *s, const struct cli_t
 static umbel_filter *open_state(const struct cli_settings *s) {
     struct cli_treatment given = cli_treatment_given(s);
     if (s->state && access(s->state, F_OK) == 0) {
-        if (cli_given(s, OPT_KEYS) || cli_given(s, OPT_FPR) || cli_given(s, OPT_BYTES)) {
-            cli_warn(s->state, "is there already; its own size and rate hold, not -n, -p or -m");
+        umbel_filter *f = cli_filter_load(s->state, s);
+        umbel_info info;
+        umbel_describe(f, &info);
+        bool other = (s->keys && s->keys != info.capacity) || (s->bytes && s->bytes < info.bytes) ||
+                     (s->fpr > 0 && s->fpr != info.fpr);
+        if (other && !s->quiet) {
+            cli_warn(s->state, "is there already: its own plan holds, not -n, -p and -m");
         }
-        return cli_filter_load(s->state, s);
+        return f;
     }
     return make_state(s, &given);
 }

@@ -3,7 +3,7 @@
 # demo.sh - a black list of a million URLs: plan it, build it, ask it, measure it
 # Usage: examples/demo.sh [the umbel command]
 set -eu
-umbel=${1:-umbel}
+umbel=${1:-${UMBEL:-umbel}}
 case $umbel in */*) umbel=$(cd "$(dirname "$umbel")" && pwd)/$(basename "$umbel") ;; esac
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

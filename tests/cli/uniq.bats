@@ -16,6 +16,10 @@ load helper
     seq 1 100 | umbel uniq -q -p 1e-6 -n 1000 --state s.umb | cmp - <(seq 1 100)
     seq 51 150 | umbel uniq -q --state s.umb | cmp - <(seq 101 150)
     umbel info --json s.umb | grep -q '"keys_added": 150,'
+    run --separate-stderr umbel uniq -p 1e-6 -n 1000 --state s.umb <(seq 5)
+    [ "${#stderr_lines[@]}" -eq 1 ] # the same plan: nothing to tell but the summary
+    run --separate-stderr umbel uniq -n 5000 --state s.umb <(seq 5)
+    [[ $stderr == "umbel: s.umb: is there already: its own plan holds"* ]]
 }
 
 @test "uniq: an error leaves the old state" {

@@ -1,0 +1,9 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Spell check: the words of a text that no dictionary has.  Debian's wamerican brings the words.
+. "$(dirname "$0")/start.sh"
+words=${WORDS:-/usr/share/dict/words}
+[ -r "$words" ] || { echo "no $words: apt-get install wamerican" >&2; exit 77; }
+
+"$umbel" build -q -p 1/100000 --lower -o "$dir/words.umb" "$words"
+echo 'The quick brown fox jumsp over the lazzy dog' | tr ' ' '\n' | "$umbel" check -v "$dir/words.umb"
