@@ -12,8 +12,7 @@
 static bool same_treatment(const struct cli_treatment *a, const struct cli_treatment *b) {
     const umbel_treatment *x = &a->recorded, *y = &b->recorded;
     return x->trim == y->trim && x->lower == y->lower && x->upper == y->upper &&
-           x->delimiter == y->delimiter && x->field == y->field && a->crlf == b->crlf &&
-           a->coding == b->coding;
+           x->delimiter == y->delimiter && x->field == y->field && a->crlf == b->crlf;
 }
 
 static bool same_hashes(const struct cli_asked *a, const struct cli_asked *b) {

@@ -6,6 +6,8 @@
 
 #include "command.h"
 
+enum { WIDTH = 80, HELP_AT = 28 };
+
 /* Text with two blanks before each line. */
 static void indented(const char *text, FILE *to) {
     while (*text) {
@@ -15,22 +17,23 @@ static void indented(const char *text, FILE *to) {
     }
 }
 
-/* Words, wrapped at `width` with `indent` blanks from the second line on. */
-static void wrapped(const char *text, int column, int indent, int width, FILE *to) {
+/* Words, wrapped at the usual width; lines from the second on begin at `indent`. */
+static void wrapped(const char *text, int column, int indent, FILE *to) {
+    bool first = true;
     while (*text) {
-        size_t len = strcspn(text, " ");
-        if (column + (int)len > width && column > indent) {
+        int len = (int)strcspn(text, " ");
+        if (!first && column + 1 + len > WIDTH) {
             fprintf(to, "\n%*s", indent, "");
             column = indent;
-        }
-        fprintf(to, "%.*s", (int)len, text);
-        column += (int)len;
-        text += len;
-        if (*text == ' ') {
-            if (column < width) fputc(' ', to);
+        } else if (!first) {
+            fputc(' ', to);
             column++;
-            text++;
         }
+        fprintf(to, "%.*s", len, text);
+        column += len;
+        first = false;
+        text += len;
+        text += *text == ' ';
     }
     fputc('\n', to);
 }
@@ -41,9 +44,9 @@ static void option_line(enum cli_option_id id, FILE *to) {
     if (*o->letters) snprintf(letters, sizeof letters, "-%c, ", *o->letters);
     int n = snprintf(left, sizeof left, "  %s--%s%s%s", letters, o->name, o->argument ? " " : "",
                      o->argument ? o->argument : "");
-    fprintf(to, "%-28s", left);
-    if (n >= 28) fprintf(to, "\n%28s", "");
-    wrapped(o->help, 28, 28, 96, to);
+    fprintf(to, "%-*s", HELP_AT, left);
+    if (n >= HELP_AT) fprintf(to, "\n%*s", HELP_AT, "");
+    wrapped(o->help, HELP_AT, HELP_AT, to);
 }
 
 static void command_list(FILE *to) {
@@ -63,7 +66,7 @@ void cli_help(const struct cli_command *c, FILE *to) {
         size_t len = strcspn(p, "\n");
         char paragraph[2048];
         snprintf(paragraph, sizeof paragraph, "%.*s", (int)len, p);
-        wrapped(paragraph, 0, 0, 96, to);
+        wrapped(paragraph, 0, 0, to);
         p += len + (p[len] == '\n');
     }
     if (whole) command_list(to);

@@ -28,12 +28,6 @@ enum cli_option_id {
     OPT_SEED,
     OPT_META,
     OPT_FORMAT,
-    OPT_BITS_PER_KEY,
-    OPT_INT,
-    OPT_STRATEGY,
-    OPT_FUNNEL,
-    OPT_EXPANSION,
-    OPT_NONSCALING,
     OPT_FROM,
     OPT_TO,
     /* lines and keys */
@@ -100,12 +94,12 @@ struct cli_settings {
     char **args; /* what is no option, in order */
     int nargs;
 
-    uint64_t keys, bytes, hashes, seed, bits_per_key, expansion, int_bits, field, max_line, threads;
+    uint64_t keys, bytes, hashes, seed, field, max_line, threads;
     double fpr;
-    const char *output, *kind, *format, *from, *to, *strategy, *funnel, *delimiter;
+    const char *output, *kind, *format, *from, *to, *delimiter;
     const char *state, *present, *absent;
     struct cli_texts also, meta;
-    bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
+    bool force, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, json, help, version;
 };
 

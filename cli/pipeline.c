@@ -70,19 +70,13 @@ void cli_batch_keys(const struct cli_batch *b, const struct cli_treatment *t, um
         }
         return;
     }
-    size_t need = cli_treat_room(t, b->block.len) > 8 ? b->block.len : 8 * b->lines;
-    if (*room < need) {
-        *scratch = cli_realloc(*scratch, need);
-        *room = need;
+    if (cli_treats_case(t) && *room < b->block.len) {
+        *scratch = cli_realloc(*scratch, b->block.len);
+        *room = b->block.len;
     }
     uint8_t *next = *scratch;
     for (size_t i = 0; i < b->lines; i++) {
-        const uint8_t *line = b->text + b->starts[i];
-        size_t len = b->ends[i] - b->starts[i];
-        if (!cli_treat(t, line, len, &next, &keys[i])) {
-            cli_die(NULL, "this format's keys are numbers", "'%.*s' is not a whole number in range",
-                    (int)(len < 40 ? len : 40), (const char *)line);
-        }
+        keys[i] = cli_treat(t, b->text + b->starts[i], b->ends[i] - b->starts[i], &next);
     }
 }
 

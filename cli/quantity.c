@@ -31,7 +31,7 @@ static bool number(const char *text, const char **end, double *out) {
 
 /* The factor that a suffix stands for; 0 when it is none. */
 static double factor(const char *suffix, double plain, bool bytes) {
-    static const char letters[] = "kmgtpe";
+    static const char letters[] = "kmgtp"; /* no e for exa: 1e is a slip, not 10^18 */
     if (*suffix == '\0' || (bytes && strcmp(suffix, "B") == 0)) return 1;
     const char *at = strchr(letters, *suffix | 0x20);
     if (!at || (*suffix | 0x20) == 0) return 0;

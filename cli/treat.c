@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * treat.c - line ends, fields, white space, case, numbers: in this order
+ * treat.c - line ends, fields, white space, case: in this order
  */
 #include "treat.h"
 
@@ -55,56 +55,25 @@ static void change_case(const uint8_t *from, size_t len, bool lower, uint8_t *to
     }
 }
 
-/* A decimal number of `bits` bits, signed or not. */
-static bool decimal(struct span s, unsigned bits, uint64_t *out) {
-    bool minus = s.len && s.at[0] == '-';
-    uint64_t most = minus ? UINT64_C(1) << (bits - 1) : UINT64_MAX >> (64 - bits);
-    uint64_t x = 0;
-    if (s.len == (size_t)minus) return false;
-    for (size_t i = minus; i < s.len; i++) {
-        uint64_t digit = (uint64_t)s.at[i] - '0';
-        if (digit > 9 || x > (most - digit) / 10) return false;
-        x = x * 10 + digit;
-    }
-    *out = minus ? 0 - x : x;
-    return true;
-}
-
-static bool encode(enum cli_coding coding, struct span s, uint8_t **scratch, umbel_key *key) {
-    unsigned bytes = coding == CODING_INT64_LE ? 8 : 4;
-    uint64_t x;
-    if (!decimal(s, bytes * 8, &x)) return false;
-    for (unsigned i = 0; i < bytes; i++) {
-        unsigned shift = 8 * (coding == CODING_INT32_BE ? bytes - 1 - i : i);
-        (*scratch)[i] = (uint8_t)(x >> shift);
-    }
-    *key = (umbel_key){*scratch, bytes};
-    *scratch += bytes;
-    return true;
+bool cli_treats_case(const struct cli_treatment *t) {
+    return t->recorded.lower || t->recorded.upper;
 }
 
 bool cli_treats_nothing(const struct cli_treatment *t) {
-    const umbel_treatment *r = &t->recorded;
-    return !t->crlf && !r->trim && !r->lower && !r->upper && !r->field && !t->coding;
+    return !t->crlf && !t->recorded.trim && !t->recorded.field && !cli_treats_case(t);
 }
 
-size_t cli_treat_room(const struct cli_treatment *t, size_t len) {
-    return t->coding ? 8 : t->recorded.lower || t->recorded.upper ? len : 0;
-}
-
-bool cli_treat(const struct cli_treatment *t, const uint8_t *line, size_t len, uint8_t **scratch,
-               umbel_key *key) {
+umbel_key cli_treat(const struct cli_treatment *t, const uint8_t *line, size_t len,
+                    uint8_t **scratch) {
     const umbel_treatment *r = &t->recorded;
     struct span s = {line, len};
     if (t->crlf && s.len && s.at[s.len - 1] == '\r') s.len--;
     if (r->field) s = r->delimiter ? delimited(s, r->delimiter, r->field) : spaced(s, r->field);
     if (r->trim) s = trimmed(s);
-    if (t->coding) return encode(t->coding, s, scratch, key);
-    if (r->lower || r->upper) {
+    if (cli_treats_case(t)) {
         change_case(s.at, s.len, r->lower, *scratch);
         s.at = *scratch;
         *scratch += s.len;
     }
-    *key = (umbel_key){s.at, s.len};
-    return true;
+    return (umbel_key){s.at, s.len};
 }
