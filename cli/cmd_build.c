@@ -53,8 +53,8 @@ static int run(const struct cli_settings *s) {
     umbel_params params = cli_params_of(s);
     struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.treatment = cli_treatment_given(s);
-    if (!params.bytes && !params.fpr) params.fpr = usual_fpr;
-    if (!params.keys && !(params.bytes && params.fpr)) params.keys = count_keys(s, feed);
+    if (!params.bytes && !(params.fpr > 0)) params.fpr = usual_fpr;
+    if (!params.keys && !(params.bytes && params.fpr > 0)) params.keys = count_keys(s, feed);
 
     umbel_filter *f = create(s, &params);
     cli_filter_note(f, s, &feed.treatment);

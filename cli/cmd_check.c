@@ -2,8 +2,10 @@
  *
  * cmd_check.c - umbel check: the lines that may be in
  */
+#define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ask.h"
 #include "command.h"
@@ -55,7 +57,7 @@ static bool show(void *ctx, struct cli_batch *b) {
     for (size_t i = 0; i < b->lines; i++) {
         if (b->hits[i] != want) continue;
         c->matches++;
-        if (c->s->quiet) exit(CLI_YES); /* at once: other threads may wait for a slow pipe */
+        if (c->s->quiet) _exit(CLI_YES); /* at once: other threads may wait for a slow pipe */
         if (c->s->annotate) annotate(c, b, i);
     }
     if (b->idle) cli_output_flush(&c->out);

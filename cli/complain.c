@@ -5,11 +5,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "complain.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "progress.h"
 
@@ -24,11 +24,10 @@ static void complain(const char *where, const char *hint, const char *what, va_l
     funlockfile(stderr);
 }
 
-/* Only one thread may run the exit handlers; the others stop where they are. */
+/* At once and without exit handlers: other threads may be in the middle of anything. */
 static _Noreturn void leave(void) {
-    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&once);
-    exit(CLI_ERROR);
+    fflush(stdout);
+    _exit(CLI_ERROR);
 }
 
 void cli_die(const char *where, const char *hint, const char *what, ...) {

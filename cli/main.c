@@ -95,22 +95,16 @@ int main(int argc, char **argv) {
         cli_help(&cli_umbel, stderr);
         return CLI_ERROR;
     }
-    struct cli_settings s;
-    if (argv[1][0] == '-') {
-        cli_parse(&cli_umbel, 2, argv, &s);
-        if (s.version) {
-            printf("umbel %s\n", umbel_version());
-        } else {
-            cli_help(&cli_umbel, stdout);
-        }
-        cli_output_finish_stdio();
-        return CLI_YES;
-    }
     if (strcmp(argv[1], "help") == 0) return help(argc - 1, argv + 1);
-    const struct cli_command *c = need_command(argv[1]);
-    cli_parse(c, argc - 1, argv + 1, &s);
+    bool bare = argv[1][0] == '-'; /* umbel's own options */
+    const struct cli_command *c = bare ? &cli_umbel : need_command(argv[1]);
+    struct cli_settings s;
     int status = CLI_YES;
-    if (s.help) {
+    cli_parse(c, bare ? 2 : argc - 1, bare ? argv : argv + 1, &s);
+    if (s.version) {
+        printf("umbel %s\n", umbel_version());
+        cli_output_finish_stdio();
+    } else if (s.help || bare) {
         cli_help(c, stdout);
         cli_output_finish_stdio();
     } else {

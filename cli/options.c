@@ -38,7 +38,9 @@ static size_t common_start(const char *a, const char *b) {
 
 static _Noreturn void unknown(const struct cli_command *c, const char *arg) {
     char hint[96];
-    snprintf(hint, sizeof hint, "umbel %.20s --help lists its options", c->name);
+    bool whole = c == &cli_umbel;
+    snprintf(hint, sizeof hint, "umbel %.20s%s--help lists its options", whole ? "" : c->name,
+             whole ? "" : " ");
     const char *best = NULL;
     size_t likeness = 2;
     for (const uint8_t *id = c->options; *id && arg[0] == '-' && arg[1] == '-'; id++) {
@@ -49,7 +51,7 @@ static _Noreturn void unknown(const struct cli_command *c, const char *arg) {
         }
     }
     if (best) snprintf(hint, sizeof hint, "did you mean --%.32s?", best);
-    cli_die(c->name, hint, "unknown option %s", arg);
+    cli_die(whole ? NULL : c->name, hint, "unknown option %s", arg);
 }
 
 static void put_text(struct cli_texts *list, const char *text) {

@@ -16,7 +16,7 @@
 enum { ROOM = 256 << 10, DIRECT = 32 << 10 };
 
 static _Noreturn void refuse(int sys) {
-    if (sys == EPIPE) exit(CLI_ERROR);
+    if (sys == EPIPE) _exit(CLI_ERROR);
     cli_die_sys("standard output", sys);
 }
 

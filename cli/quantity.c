@@ -34,7 +34,7 @@ static double factor(const char *suffix, double plain, bool bytes) {
     static const char letters[] = "kmgtp"; /* no e for exa: 1e is a slip, not 10^18 */
     if (*suffix == '\0' || (bytes && strcmp(suffix, "B") == 0)) return 1;
     const char *at = strchr(letters, *suffix | 0x20);
-    if (!at || (*suffix | 0x20) == 0) return 0;
+    if (!at) return 0;
     const char *rest = suffix + 1;
     double base = plain;
     if (bytes && strcmp(rest, "iB") == 0) {

@@ -14,8 +14,11 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     refused "needs a value: KEYS" umbel build -n
     refused "takes no value" umbel check --count=5 k.umb
     refused "there is no command 'frobnicate'" umbel help frobnicate
+    refused "unknown option -X (umbel --help lists its options)" umbel -X
     run umbel
     [ "$status" -eq 2 ]
+    run umbel -
+    [ "$status" -eq 0 ]
 }
 
 @test "bad input: missing and unreadable files, directories" {
