@@ -12,7 +12,8 @@
 static bool same_treatment(const struct cli_treatment *a, const struct cli_treatment *b) {
     const umbel_treatment *x = &a->recorded, *y = &b->recorded;
     return x->trim == y->trim && x->lower == y->lower && x->upper == y->upper &&
-           x->delimiter == y->delimiter && x->field == y->field && a->crlf == b->crlf;
+           x->delimiter == y->delimiter && x->field == y->field && a->crlf == b->crlf &&
+           a->type == b->type;
 }
 
 static bool same_hashes(const struct cli_asked *a, const struct cli_asked *b) {

@@ -7,9 +7,11 @@
 #include "filterfile.h"
 #include "summary.h"
 
-static const uint8_t options[] = {
-    OPT_STRICT, CLI_FORMAT_PARAMETERS, CLI_LINE_OPTIONS, OPT_THREADS, OPT_QUIET, OPT_JSON, OPT_HELP,
-    OPT_END};
+static const uint8_t options[] = {OPT_STRICT,       CLI_FORMAT_PARAMETERS,
+                                  CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS,
+                                  OPT_THREADS,      OPT_QUIET,
+                                  OPT_JSON,         OPT_HELP,
+                                  OPT_END};
 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 1, -1);

@@ -37,6 +37,25 @@ static uint64_t count_keys(const struct cli_settings *s, struct cli_feed feed) {
     return lines ? lines : 1;
 }
 
+/* What was not said.  Other systems that size by bytes alone need neither keys nor a rate. */
+static void complete(const struct cli_settings *s, umbel_params *p, struct cli_feed feed) {
+    bool foreign = p->format > UMBEL_FMT_NATIVE;
+    if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = usual_fpr;
+    if (!p->keys && !(p->bytes && (foreign || p->fpr > 0))) p->keys = count_keys(s, feed);
+}
+
+/* Other systems make filters that cannot keep the rate they are asked for. */
+static void say_limits(const umbel_params *params, const struct cli_settings *s) {
+    umbel_plan plan = {0};
+    char rate[CLI_QUANTITY];
+    if (params->format <= UMBEL_FMT_NATIVE || s->quiet) return;
+    if (umbel_plan_format(params, &plan, NULL) == UMBEL_OK &&
+        plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
+        cli_warn(s->output, "warning: the rate will be %s: %s", cli_rate_text(plan.rate, rate),
+                 plan.why);
+    }
+}
+
 static umbel_filter *create(const struct cli_settings *s, const umbel_params *params) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
@@ -53,8 +72,8 @@ static int run(const struct cli_settings *s) {
     umbel_params params = cli_params_of(s);
     struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.treatment = cli_treatment_given(s);
-    if (!params.bytes && !(params.fpr > 0)) params.fpr = usual_fpr;
-    if (!params.keys && !(params.bytes && params.fpr > 0)) params.keys = count_keys(s, feed);
+    complete(s, &params, feed);
+    say_limits(&params, s);
 
     umbel_filter *f = create(s, &params);
     cli_filter_note(f, s, &feed.treatment);

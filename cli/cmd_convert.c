@@ -7,9 +7,8 @@
 #include "summary.h"
 #include "treat.h"
 
-static const uint8_t options[] = {
-    OPT_FROM,  OPT_TO,   OPT_OUTPUT, OPT_FORCE, CLI_CONVERT_PARAMETERS,
-    OPT_QUIET, OPT_JSON, OPT_HELP,   OPT_END};
+static const uint8_t options[] = {OPT_FROM,  OPT_TO,   OPT_OUTPUT, OPT_FORCE, CLI_LIKE_OPTIONS,
+                                  OPT_QUIET, OPT_JSON, OPT_HELP,   OPT_END};
 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 1, 1);
@@ -33,10 +32,8 @@ const struct cli_command cli_command_convert = {
     .name = "convert",
     .summary = "put a filter's bits into another format's envelope",
     .synopsis = "[--from FORMAT] [--to FORMAT] -o OUT IN [OPTION]...",
-    .examples = "# Another system's filter in umbel's own file, to be mapped and checked\n"
-                "umbel convert --from leveldb -o filter.umb filter.bin\n"
-                "# And back\n"
-                "umbel convert --to leveldb -o filter.bin filter.umb\n",
+    .examples = "# A packed DCSO filter as a plain one\n"
+                "umbel convert --from dcso --to dcso -o plain.bloom packed.bloom\n",
     .text =
         "Only the bytes around the bits change. Formats that hash keys in another way are refused, "
         "since bits cannot be hashed anew: build such a filter from its keys.",

@@ -14,8 +14,10 @@
 #include "plantext.h"
 #include "quantity.h"
 
-static const uint8_t options[] = {OPT_KEYS, OPT_FPR,  OPT_BYTES, OPT_KIND, OPT_HASHES,
-                                  OPT_PLOT, OPT_JSON, OPT_HELP,  OPT_END};
+static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,       OPT_BYTES,        OPT_KIND,
+                                  OPT_HASHES,   OPT_FORMAT,    OPT_BITS_PER_KEY, OPT_INT,
+                                  OPT_STRATEGY, OPT_EXPANSION, OPT_NONSCALING,   OPT_VARIANT,
+                                  OPT_PLOT,     OPT_JSON,      OPT_HELP,         OPT_END};
 
 enum { KINDS_END = 32 };
 
@@ -42,15 +44,27 @@ static void solve_all(const struct cli_settings *s, struct cli_plans *p) {
     p->chosen.possible = umbel_plan_solve(&p->chosen.plan) == UMBEL_OK;
 }
 
+/* What another system would make of the same wishes, sized in its own way. */
+static void solve_format(const struct cli_settings *s, struct cli_plans *p) {
+    umbel_params params = cli_params_of(s);
+    umbel_diag diag = {0};
+    struct cli_plan *at = &p->at[p->count++];
+    umbel_err e = umbel_plan_format(&params, &at->plan, &diag);
+    if (e) cli_die_err("plan", e, &diag, NULL);
+    at->format = s->format;
+    at->possible = true;
+    p->any_possible = at->plan.verdict == UMBEL_PLAN_OK;
+    p->chosen = *at;
+}
+
 static json_t *plan_json(const struct cli_plan *p) {
     json_t *o = json_object();
     const char *kind = umbel_kind_name(p->plan.kind);
     json_object_set_new(o, "kind", json_string(kind ? kind : "auto"));
+    if (p->format) json_object_set_new(o, "format", json_string(p->format));
     json_object_set_new(o, "possible", json_boolean(p->possible));
-    if (!p->possible) {
-        json_object_set_new(o, "why", json_string(p->plan.why));
-        return o;
-    }
+    if (p->plan.verdict) json_object_set_new(o, "why", json_string(p->plan.why));
+    if (!p->possible) return o;
     json_object_set_new(o, "keys", cli_json_count(p->plan.keys));
     json_object_set_new(o, "bytes", cli_json_count(p->plan.bytes));
     json_object_set_new(o, "hashes", json_integer(p->plan.hashes));
@@ -70,7 +84,7 @@ static void print_json(const struct cli_settings *s, const struct cli_plans *p) 
     json_t *kinds = json_array(), *curve = json_array();
     for (size_t i = 0; i < p->count; i++) json_array_append_new(kinds, plan_json(&p->at[i]));
     cli_report_json(&r, "kinds", kinds);
-    for (int i = 0; i < CLI_CURVE && p->chosen.possible; i++) {
+    for (int i = 0; i < CLI_CURVE && p->chosen.possible && !p->chosen.format; i++) {
         uint64_t keys = (uint64_t)(cli_curve[i] * (double)p->chosen.plan.keys);
         json_t *point = json_object();
         json_object_set_new(point, "keys", cli_json_count(keys));
@@ -84,17 +98,23 @@ static void print_json(const struct cli_settings *s, const struct cli_plans *p) 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 0, 0);
     if (s->hashes > UINT32_MAX) cli_die("--hashes", NULL, "is too large");
-    if ((s->keys != 0) + (s->fpr > 0) + (s->bytes != 0) < 2) {
+    bool foreign = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE) > UMBEL_FMT_NATIVE;
+    if (!foreign && (s->keys != 0) + (s->fpr > 0) + (s->bytes != 0) < 2) {
         cli_die("plan", "as in umbel plan -n 2e9 -p 1%",
                 "two of -n KEYS, -p RATE and -m SIZE are needed");
     }
     struct cli_plans p = {0};
-    solve_all(s, &p);
+    if (foreign) {
+        solve_format(s, &p);
+    } else {
+        solve_all(s, &p);
+    }
     if (s->json) {
         print_json(s, &p);
     } else {
         cli_plan_print(s, &p);
-        if (p.chosen.possible && (s->plot || isatty(STDOUT_FILENO))) cli_plan_plot(&p.chosen.plan);
+        bool plot = p.chosen.possible && !foreign && (s->plot || isatty(STDOUT_FILENO));
+        if (plot) cli_plan_plot(&p.chosen.plan);
         cli_output_finish_stdio();
     }
     return p.any_possible ? CLI_YES : CLI_NO;
@@ -111,7 +131,8 @@ const struct cli_command cli_command_plan = {
                 "# How many keys does it hold?\n"
                 "umbel plan -m 500MiB -p 1%\n",
     .text = "Two of keys, rate and memory give the third, for each kind of filter by its own exact "
-            "model. With all three it tells whether they go together.",
+            "model. With all three it tells whether they go together. With --format it shows what "
+            "another system would make, and whether that keeps the rate.",
     .exits = "0 it is possible, 1 no kind can do it, 2 error",
     .options = options,
     .run = run,

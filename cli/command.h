@@ -44,9 +44,15 @@ bool cli_completion(const char *shell, FILE *to);
 #define CLI_LINE_OPTIONS                                                                          \
     OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_TRIM, OPT_LOWER, OPT_UPPER, \
         OPT_MAX_LINE
-#define CLI_FORMAT_OPTIONS OPT_FORMAT
-#define CLI_FORMAT_PARAMETERS OPT_FORMAT
-#define CLI_CONVERT_PARAMETERS OPT_SEED
+/* build has the other parameters of formats among its own. */
+#define CLI_FORMAT_OPTIONS                                                                    \
+    OPT_FORMAT, OPT_BITS_PER_KEY, OPT_INT, OPT_STRATEGY, OPT_FUNNEL, OPT_TYPE, OPT_EXPANSION, \
+        OPT_NONSCALING, OPT_VARIANT
+/* What a filter's bytes may not say: needed to read it. */
+#define CLI_LIKE_OPTIONS \
+    OPT_KEYS, OPT_FPR, OPT_HASHES, OPT_SEED, OPT_BITS_PER_KEY, OPT_INT, OPT_VARIANT
+#define CLI_FORMAT_PARAMETERS OPT_FORMAT, CLI_LIKE_OPTIONS
+#define CLI_TYPE_OPTIONS OPT_TYPE, OPT_FUNNEL
 
 #define CLI_EXITS_DONE "0 done, 2 error"
 

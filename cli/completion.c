@@ -11,11 +11,13 @@ static const char *words_of(const struct cli_option *o, char *out, size_t room) 
     if (!o->choices) return NULL;
     if (strcmp(o->choices, "FILE") == 0) return "";
     bool kinds = strcmp(o->choices, "KIND") == 0, formats = strcmp(o->choices, "FORMAT") == 0;
-    if (!kinds && !formats) return o->choices;
-    size_t used = (size_t)snprintf(out, room, "%s", kinds ? "auto" : "");
+    bool types = strcmp(o->choices, "TYPE") == 0;
+    if (!kinds && !formats && !types) return o->choices;
+    size_t used = (size_t)snprintf(out, room, "%s", kinds ? "auto" : types ? "string" : "");
     for (int i = 1; i < 64; i++) {
-        const char *name =
-            kinds ? umbel_kind_name((umbel_kind)i) : umbel_format_name((umbel_format)i);
+        const char *name = kinds   ? umbel_kind_name((umbel_kind)i)
+                           : types ? umbel_type_name((umbel_type)i)
+                                   : umbel_format_name((umbel_format)i);
         if (!name || used + strlen(name) + 2 > room) continue;
         used += (size_t)snprintf(out + used, room - used, "%s%s", used ? " " : "", name);
     }

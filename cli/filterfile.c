@@ -6,78 +6,16 @@
 #include "filterfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
-
-enum { NAMES_ROOM = 256, ENUM_END = 64 };
-
-static const char *kind_at(int i) {
-    return umbel_kind_name((umbel_kind)i);
-}
-
-static const char *format_at(int i) {
-    return i ? umbel_format_name((umbel_format)i) : NULL;
-}
-
-static const char *names(const char *(*at)(int), char *out) {
-    size_t used = 0;
-    *out = '\0';
-    for (int i = 0; i < ENUM_END; i++) {
-        const char *name = at(i);
-        if (!name) continue;
-        int n = snprintf(out + used, NAMES_ROOM - used, "%s%s", used ? ", " : "", name);
-        if (n < 0 || (size_t)n >= NAMES_ROOM - used) break;
-        used += (size_t)n;
-    }
-    return out;
-}
-
-umbel_kind cli_kind_named(const char *name) {
-    umbel_kind kind = UMBEL_AUTO;
-    char known[NAMES_ROOM];
-    if (name && strcmp(name, "auto") != 0 && !umbel_kind_named(name, &kind)) {
-        cli_die("--kind", names(kind_at, known), "there is no kind '%s'", name);
-    }
-    return kind;
-}
-
-umbel_format cli_format_named(const char *name, const char *option, umbel_format fallback) {
-    umbel_format format = fallback;
-    char known[NAMES_ROOM];
-    if (name && !umbel_format_named(name, &format)) {
-        cli_die(option, names(format_at, known), "there is no format '%s'", name);
-    }
-    return format;
-}
-
-static uint32_t narrow(const struct cli_settings *s, enum cli_option_id id, uint64_t value) {
-    char shown[48];
-    if (value > UINT32_MAX) cli_die(cli_option_text(id, shown), NULL, "is too large");
-    (void)s;
-    return (uint32_t)value;
-}
-
-umbel_params cli_params_of(const struct cli_settings *s) {
-    return (umbel_params){
-        .kind = cli_kind_named(s->kind),
-        .format = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE),
-        .keys = s->keys,
-        .fpr = s->fpr,
-        .bytes = s->bytes,
-        .seed = s->seed,
-        .hashes = narrow(s, OPT_HASHES, s->hashes),
-    };
-}
-
-umbel_opts cli_opts_of(const struct cli_settings *s) {
-    return (umbel_opts){.threads = (uint32_t)s->threads};
-}
 
 /* What would work, where that is more than the error itself says. */
 static const char *open_hint(umbel_err err, const struct cli_settings *s) {
@@ -95,15 +33,50 @@ static void refuse_directory(const char *path) {
     }
 }
 
-static umbel_filter *get(const char *path, const struct cli_settings *s, bool to_change) {
+struct mapping {
+    const void *bytes;
+    size_t len;
+};
+
+static struct mapping map_file(const char *path) {
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0) cli_die_sys(path, errno);
+    struct mapping m = {"", (size_t)st.st_size};
+    if (st.st_size > 0) {
+        void *at = mmap(NULL, m.len, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (at == MAP_FAILED) cli_die_sys(path, errno);
+        m.bytes = at;
+    }
+    close(fd);
+    return m;
+}
+
+/* A format that was named: its bytes may need the options to be understood.  The mapping stays
+ * until the end of the program, under the filters that lie on it. */
+static umbel_err get_as(const char *path, const struct cli_settings *s, bool own, umbel_filter **f,
+                        umbel_diag *diag) {
+    umbel_params like = cli_params_of(s);
+    umbel_opts opts = cli_opts_of(s);
+    like.bytes = 0;
+    struct mapping m = map_file(path);
+    umbel_err e = own ? UMBEL_ENOTSUP : umbel_view_as(&like, m.bytes, m.len, &opts, f, diag);
+    return e == UMBEL_ENOTSUP ? umbel_decode_as(&like, m.bytes, m.len, &opts, f, diag) : e;
+}
+
+static umbel_filter *get(const char *path, const struct cli_settings *s, bool own) {
     umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
+    umbel_err e = UMBEL_ENOTSUP;
     refuse_directory(path);
-    umbel_err e = to_change ? umbel_file_load(format, path, &opts, &f, &diag)
-                            : umbel_file_open(format, path, &opts, &f, &diag);
-    if (e == UMBEL_ENOTSUP && !to_change) e = umbel_file_load(format, path, &opts, &f, &diag);
+    if (format > UMBEL_FMT_NATIVE) {
+        e = get_as(path, s, own, &f, &diag);
+    } else {
+        if (!own) e = umbel_file_open(format, path, &opts, &f, &diag);
+        if (e == UMBEL_ENOTSUP) e = umbel_file_load(format, path, &opts, &f, &diag);
+    }
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
     return f;
 }
@@ -120,6 +93,7 @@ umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s) 
     umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
     umbel_diag diag = {0};
     refuse_directory(path);
+    if (format > UMBEL_FMT_NATIVE) return cli_filter_load(path, s); /* checks everything, too */
     umbel_err e = umbel_file_verify(format, path, &diag);
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
     return cli_filter_open(path, s);
@@ -182,7 +156,7 @@ static void merge_given(umbel_treatment *t, const struct cli_settings *s) {
         cli_die("-t", "-k N says which field", "fields are separated but none is chosen");
     }
     if (s->field) {
-        t->field = narrow(s, OPT_FIELD, s->field);
+        t->field = cli_narrow(OPT_FIELD, s->field);
         t->delimiter = delimiter_of(s);
     }
     t->trim |= s->trim;
@@ -195,13 +169,13 @@ static void merge_given(umbel_treatment *t, const struct cli_settings *s) {
 }
 
 struct cli_treatment cli_treatment_given(const struct cli_settings *s) {
-    struct cli_treatment t = {.crlf = s->crlf};
+    struct cli_treatment t = {.crlf = s->crlf, .type = cli_type_of(s)};
     merge_given(&t.recorded, s);
     return t;
 }
 
 struct cli_treatment cli_treatment_of(const umbel_filter *f, const struct cli_settings *s) {
-    struct cli_treatment t = {.crlf = s->crlf};
+    struct cli_treatment t = {.crlf = s->crlf, .type = cli_type_of(s)};
     umbel_get_treatment(f, &t.recorded);
     merge_given(&t.recorded, s);
     return t;

@@ -5,17 +5,8 @@
 #ifndef CLI_FILTERFILE_H
 #define CLI_FILTERFILE_H
 
-#include "options.h"
+#include "formatopts.h"
 #include "treat.h"
-
-/* The kind or format of that name; `fallback` when name is NULL.  Ends the program with the names
- * there are when it is none. */
-umbel_kind cli_kind_named(const char *name);
-umbel_format cli_format_named(const char *name, const char *option, umbel_format fallback);
-
-/* What the options say about the filter to make. */
-umbel_params cli_params_of(const struct cli_settings *s);
-umbel_opts cli_opts_of(const struct cli_settings *s);
 
 /* For reading, mapped; or to change, all of it checked.  --format and its options are obeyed. */
 umbel_filter *cli_filter_open(const char *path, const struct cli_settings *s);

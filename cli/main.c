@@ -113,5 +113,6 @@ int main(int argc, char **argv) {
     free(s.args);
     free(s.also.at);
     free(s.meta.at);
+    free(s.variants.at);
     return status;
 }

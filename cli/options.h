@@ -28,6 +28,14 @@ enum cli_option_id {
     OPT_SEED,
     OPT_META,
     OPT_FORMAT,
+    OPT_BITS_PER_KEY,
+    OPT_INT,
+    OPT_STRATEGY,
+    OPT_FUNNEL,
+    OPT_TYPE,
+    OPT_EXPANSION,
+    OPT_NONSCALING,
+    OPT_VARIANT,
     OPT_FROM,
     OPT_TO,
     /* lines and keys */
@@ -75,7 +83,8 @@ struct cli_option {
     const char *letters;  /* the first is the one shown; "" for none */
     const char *name;     /* without the dashes */
     const char *argument; /* as shown; NULL for flags */
-    const char *choices;  /* for completions: "FILE", "KIND", "FORMAT" or words; NULL: anything */
+    const char
+        *choices; /* for completions: "FILE", "KIND", "FORMAT", "TYPE" or words; NULL: anything */
     enum cli_option_type type;
     size_t field; /* where in cli_settings the value goes */
     const char *help;
@@ -94,12 +103,13 @@ struct cli_settings {
     char **args; /* what is no option, in order */
     int nargs;
 
-    uint64_t keys, bytes, hashes, seed, field, max_line, threads;
+    uint64_t keys, bytes, hashes, seed, bits_per_key, int_bits, strategy, expansion;
+    uint64_t field, max_line, threads;
     double fpr;
-    const char *output, *kind, *format, *from, *to, *delimiter;
+    const char *output, *kind, *format, *from, *to, *funnel, *type, *delimiter;
     const char *state, *present, *absent;
-    struct cli_texts also, meta;
-    bool force, null, crlf, skip_empty, trim, lower, upper;
+    struct cli_texts also, meta, variants;
+    bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, json, help, version;
 };
 

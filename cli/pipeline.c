@@ -70,9 +70,10 @@ void cli_batch_keys(const struct cli_batch *b, const struct cli_treatment *t, um
         }
         return;
     }
-    if (cli_treats_case(t) && *room < b->block.len) {
-        *scratch = cli_realloc(*scratch, b->block.len);
-        *room = b->block.len;
+    size_t need = cli_treat_room(t, b->lines, b->block.len);
+    if (*room < need) {
+        *scratch = cli_realloc(*scratch, need);
+        *room = need;
     }
     uint8_t *next = *scratch;
     for (size_t i = 0; i < b->lines; i++) {

@@ -86,20 +86,21 @@ static void say_keys(const struct cli_settings *s) {
 }
 
 static void table(const struct cli_plans *p) {
-    printf("\n%-9s %16s %10s %9s %6s %14s  %s\n", "kind", "keys", "size", "bits/key", "hashes",
+    printf("\n%-10s %16s %10s %9s %6s %14s  %s\n", "kind", "keys", "size", "bits/key", "hashes",
            "rate", "for");
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
-        const char *kind = umbel_kind_name(x->kind);
+        const char *kind = p->at[i].format ? p->at[i].format : umbel_kind_name(x->kind);
         char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
         if (!p->at[i].possible) {
-            printf("%-9s impossible: %s\n", kind, x->why);
+            printf("%-10s impossible: %s\n", kind, x->why);
             continue;
         }
         bool chosen = p->chosen.possible && p->chosen.plan.kind == x->kind && p->count > 1;
-        printf("%-9s %16s %10s %9.2f %6u %14s  %s%s\n", kind, cli_count_text(x->keys, keys),
+        printf("%-10s %16s %10s %9.2f %6u %14s  %s%s\n", kind, cli_count_text(x->keys, keys),
                cli_size_text(x->bytes, size), x->bits_per_key, x->hashes,
                cli_rate_text(x->rate, rate), purpose(kind), chosen ? " (auto)" : "");
+        if (x->verdict) printf("It cannot do better: %s.\n", x->why);
     }
 }
 
@@ -122,6 +123,10 @@ static void for_scale(uint64_t keys) {
 }
 
 void cli_plan_print(const struct cli_settings *s, const struct cli_plans *p) {
+    if (p->chosen.format) {
+        table(p);
+        return;
+    }
     if (s->keys && s->bytes) {
         say_rate(s, p);
     } else if (s->keys) {

@@ -16,6 +16,7 @@ enum { CLI_PLANS_MOST = 16, CLI_CURVE = 9 };
 struct cli_plan {
     umbel_plan plan;
     bool possible;
+    const char *format; /* another system's, or NULL */
 };
 
 struct cli_plans {

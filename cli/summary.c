@@ -121,6 +121,9 @@ void cli_describe(struct cli_report *r, const umbel_filter *f) {
     if (info.keys_added) {
         cli_report_real(r, "bits a key", "bits_per_key", bits_per_key(&info), 2);
     }
+    char own[128]; /* gocrc32's String() and the like */
+    if (umbel_text(f, own, sizeof own, NULL) == UMBEL_OK)
+        cli_report_text(r, "as text", "text", own);
     describe_load(r, &info);
     describe_treatment(r, f);
     describe_meta(r, f);

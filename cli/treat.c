@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * treat.c - line ends, fields, white space, case: in this order
+ * treat.c - line ends, fields, white space, case, type: in this order
  */
 #include "treat.h"
 
 #include <string.h>
+
+#include "complain.h"
+
+enum { TYPED_NUMBER = 8 }; /* bytes of the longest number */
 
 struct span {
     const uint8_t *at;
@@ -55,12 +59,29 @@ static void change_case(const uint8_t *from, size_t len, bool lower, uint8_t *to
     }
 }
 
-bool cli_treats_case(const struct cli_treatment *t) {
+static bool changes_case(const struct cli_treatment *t) {
     return t->recorded.lower || t->recorded.upper;
 }
 
+/* The bytes that another system hashes for the value that the text denotes. */
+static struct span typed(umbel_type type, struct span s, uint8_t *to) {
+    size_t cap = type == UMBEL_TYPE_UTF16 ? 2 * s.len : TYPED_NUMBER, len = 0;
+    if (umbel_typed_key(type, s.at, s.len, to, cap, &len, NULL)) {
+        cli_die("--type", "every line must denote such a value", "'%.*s' is no %s",
+                (int)(s.len < 40 ? s.len : 40), (const char *)s.at, umbel_type_name(type));
+    }
+    return (struct span){to, len};
+}
+
 bool cli_treats_nothing(const struct cli_treatment *t) {
-    return !t->crlf && !t->recorded.trim && !t->recorded.field && !cli_treats_case(t);
+    return !t->crlf && !t->recorded.trim && !t->recorded.field && !changes_case(t) &&
+           t->type == UMBEL_TYPE_STRING;
+}
+
+size_t cli_treat_room(const struct cli_treatment *t, size_t lines, size_t len) {
+    size_t room = changes_case(t) ? len : 0;
+    if (t->type != UMBEL_TYPE_STRING) room += 2 * len + TYPED_NUMBER * lines;
+    return room;
 }
 
 umbel_key cli_treat(const struct cli_treatment *t, const uint8_t *line, size_t len,
@@ -70,9 +91,13 @@ umbel_key cli_treat(const struct cli_treatment *t, const uint8_t *line, size_t l
     if (t->crlf && s.len && s.at[s.len - 1] == '\r') s.len--;
     if (r->field) s = r->delimiter ? delimited(s, r->delimiter, r->field) : spaced(s, r->field);
     if (r->trim) s = trimmed(s);
-    if (cli_treats_case(t)) {
+    if (changes_case(t)) {
         change_case(s.at, s.len, r->lower, *scratch);
         s.at = *scratch;
+        *scratch += s.len;
+    }
+    if (t->type != UMBEL_TYPE_STRING) {
+        s = typed(t->type, s, *scratch);
         *scratch += s.len;
     }
     return (umbel_key){s.at, s.len};

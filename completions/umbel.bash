@@ -18,8 +18,14 @@ _umbel() {
         -m|--bytes) return ;;
         --kind) COMPREPLY=($(compgen -W 'auto blocked classic' -- "$cur")); return ;;
         --hashes) return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --bits-per-key) return ;;
+        --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --strategy) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --expansion) return ;;
+        --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--keys --fpr --bytes --kind --hashes --plot --json --help' ;;
+        options='--keys --fpr --bytes --kind --hashes --format --bits-per-key --int --strategy --expansion --nonscaling --variant --plot --json --help' ;;
     build)
         case $prev in
         -o|--output) compopt -o default; return ;;
@@ -30,32 +36,57 @@ _umbel() {
         --hashes) return ;;
         --seed) return ;;
         --meta) return ;;
-        --format) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --bits-per-key) return ;;
+        --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --strategy) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --funnel) COMPREPLY=($(compgen -W 'string bytes chars long int' -- "$cur")); return ;;
+        --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
+        --expansion) return ;;
+        --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--output --force --keys --fpr --bytes --kind --hashes --seed --meta --format --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --strict --threads --quiet --json --help' ;;
+        options='--output --force --keys --fpr --bytes --kind --hashes --seed --meta --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --strict --threads --quiet --json --help' ;;
     check)
         case $prev in
         --also) compopt -o default; return ;;
-        --format) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        -n|--keys) return ;;
+        -p|--fpr) return ;;
+        --hashes) return ;;
+        --seed) return ;;
+        --bits-per-key) return ;;
+        --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
+        --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
+        --funnel) COMPREPLY=($(compgen -W 'string bytes chars long int' -- "$cur")); return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--invert --count --quiet --also --annotate --format --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --help' ;;
+        options='--invert --count --quiet --also --annotate --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --help' ;;
     add)
         case $prev in
-        --format) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        -n|--keys) return ;;
+        -p|--fpr) return ;;
+        --hashes) return ;;
+        --seed) return ;;
+        --bits-per-key) return ;;
+        --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
+        --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
+        --funnel) COMPREPLY=($(compgen -W 'string bytes chars long int' -- "$cur")); return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--strict --format --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
+        options='--strict --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
     uniq)
         case $prev in
         -n|--keys) return ;;
@@ -72,52 +103,95 @@ _umbel() {
         options='--keys --fpr --bytes --kind --seed --state --repeated --strict --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --help' ;;
     info)
         case $prev in
-        --format) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        -n|--keys) return ;;
+        -p|--fpr) return ;;
+        --hashes) return ;;
+        --seed) return ;;
+        --bits-per-key) return ;;
+        --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--format --json --help' ;;
+        options='--format --keys --fpr --hashes --seed --bits-per-key --int --variant --json --help' ;;
     verify)
         case $prev in
         --present) compopt -o default; return ;;
         --absent) compopt -o default; return ;;
-        --format) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        -n|--keys) return ;;
+        -p|--fpr) return ;;
+        --hashes) return ;;
+        --seed) return ;;
+        --bits-per-key) return ;;
+        --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
+        --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
+        --funnel) COMPREPLY=($(compgen -W 'string bytes chars long int' -- "$cur")); return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--present --absent --format --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
+        options='--present --absent --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
     merge)
         case $prev in
         -o|--output) compopt -o default; return ;;
-        --format) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        -n|--keys) return ;;
+        -p|--fpr) return ;;
+        --hashes) return ;;
+        --seed) return ;;
+        --bits-per-key) return ;;
+        --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--output --force --format --quiet --json --help' ;;
+        options='--output --force --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
     cmp)
         case $prev in
-        --format) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        -n|--keys) return ;;
+        -p|--fpr) return ;;
+        --hashes) return ;;
+        --seed) return ;;
+        --bits-per-key) return ;;
+        --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--format --quiet --json --help' ;;
+        options='--format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
     fold)
         case $prev in
         -o|--output) compopt -o default; return ;;
         -p|--fpr) return ;;
-        --format) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
         esac
         options='--output --force --fpr --format --quiet --json --help' ;;
     intersect)
         case $prev in
         -o|--output) compopt -o default; return ;;
-        --format) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        -n|--keys) return ;;
+        -p|--fpr) return ;;
+        --hashes) return ;;
+        --seed) return ;;
+        --bits-per-key) return ;;
+        --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--output --force --format --quiet --json --help' ;;
+        options='--output --force --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
     convert)
         case $prev in
-        --from) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
-        --to) COMPREPLY=($(compgen -W 'native' -- "$cur")); return ;;
+        --from) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --to) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
         -o|--output) compopt -o default; return ;;
+        -n|--keys) return ;;
+        -p|--fpr) return ;;
+        --hashes) return ;;
         --seed) return ;;
+        --bits-per-key) return ;;
+        --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
+        --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--from --to --output --force --seed --quiet --json --help' ;;
+        options='--from --to --output --force --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
     bench)
         case $prev in
         -n|--keys) return ;;

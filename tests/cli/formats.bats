@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+# Other systems' filters through the command; bytes made by the systems themselves are in
+# tests/golden.
+load helper
+
+# Every format but umbel's own, as the command names them in its refusal.
+formats() {
+    umbel info --format none x 2>&1 | sed 's/.*(//; s/)$//; s/,//g' | tr ' ' '\n' | grep -v native
+}
+
+# What build, and what every later command must be told, where that is more than the name.
+to_build() {
+    case $1 in
+    clickhouse) printf '%s ' -m 8192 --hashes 4 --seed 3 ;;
+    *) printf '%s ' -p 1% ;;
+    esac
+}
+to_read() {
+    case $1 in
+    clickhouse) printf '%s ' --hashes 4 --seed 3 ;;
+    gocrc32) printf '%s ' -n 3000 -p 1% ;;
+    esac
+}
+
+@test "formats: each is built, checked, verified, shown and added to" {
+    seq 1 3000 > keys
+    seq 3001 3100 > more
+    [ "$(formats | wc -l)" -ge 7 ]
+    for f in $(formats); do
+        echo "$f"
+        umbel build -q -f --format $f $(to_build $f) -o f.bin keys
+        [ "$(umbel check -c --format $f $(to_read $f) f.bin keys)" -eq 3000 ]
+        umbel verify -q --format $f $(to_read $f) f.bin --present keys
+        umbel info --json --format $f $(to_read $f) f.bin | grep -q "\"format\": \"$f\""
+        umbel add -q --format $f $(to_read $f) f.bin more
+        umbel verify -q --format $f $(to_read $f) f.bin --present keys
+        umbel verify -q --format $f $(to_read $f) f.bin --present more
+        [ "$(umbel check -c --format $f $(to_read $f) f.bin <(seq 100000 109999))" -lt 800 ]
+    done
+}
+
+@test "formats: read and written again byte for byte" {
+    seq 1 3000 > keys
+    for f in $(formats); do
+        echo "$f"
+        umbel build -q -f --format $f $(to_build $f) -o f.bin keys
+        umbel convert -q -f --from $f --to $f $(to_read $f) -o again.bin f.bin
+        cmp f.bin again.bin
+    done
+}
+
+@test "formats: what hashes otherwise is refused with the reason" {
+    seq 1 300 | umbel build -q -n 300 -o native.umb
+    for f in leveldb guava gocrc32; do
+        refused "(bits cannot be hashed anew: build it from the keys)" \
+            umbel convert --to $f -o x.bin native.umb
+        [ ! -e x.bin ]
+    done
+}
+
+@test "formats: LevelDB's own bytes" {
+    row() { awk -F '\t' -v set="$1" -v bits="$2" '$1 == set && $3 == bits { print $4 }' \
+        "$root/tests/golden/leveldb/filters.tsv"; }
+    printf 'hello\nworld\n' > keys
+    golden=$(row hello_world 14)
+    [ -n "$golden" ]
+    umbel build -q --format leveldb --bits-per-key 14 -o f.bin keys
+    [ "$(od -An -v -tx1 f.bin | tr -d ' \n')" = "$golden" ]
+    seq 0 999 | sed 's/^/key/' > many
+    golden=$(row 'key%d_0_999' 10)
+    [ -n "$golden" ]
+    umbel build -q -f --format leveldb --bits-per-key 10 -o f.bin many
+    [ "$(od -An -v -tx1 f.bin | tr -d ' \n')" = "$golden" ]
+}
+
+@test "formats: Guava's own file" {
+    seq 0 99 | sed 's/^/key/' > keys
+    umbel build -q --format guava -p 0.03 -o f.bin keys
+    cmp f.bin "$root/tests/golden/guava/mitz64_str_100_0.03.bin"
+    seq 0 999 | sed 's/^/key/' > keys
+    umbel build -q -f --format guava -p 0.01 --strategy 32 -o f.bin keys
+    cmp f.bin "$root/tests/golden/guava/mitz32_str_1000_0.01.bin"
+}
+
+@test "formats: the article's Go filter says what it is" {
+    seq 100 | umbel build -q --format gocrc32 -n 100 -p 1% -o f.bin
+    run umbel info --format gocrc32 -n 100 -p 1% f.bin
+    [[ $output == *"as text            bitsSize: 958, hashFuncSize: 6"* ]]
+    refused "f.bin: " umbel info --format gocrc32 f.bin
+    refused "(--format names the format" umbel info f.bin
+}
+
+@test "formats: keys of other types than text" {
+    seq -5 1000 > numbers
+    umbel build -q --format guava -p 1% --funnel long -o long.bin numbers
+    [ "$(umbel check -c --format guava --funnel long long.bin numbers)" -eq 1006 ]
+    [ "$(umbel check -c --format guava --type int64 long.bin numbers)" -eq 1006 ]
+    [ "$(umbel check -c --format guava long.bin numbers || true)" -lt 60 ]
+    refused "'abc' is no int64" umbel check --format guava --funnel long long.bin <(echo abc)
+    refused "there is no funnel 'square'" umbel check --format guava --funnel square long.bin numbers
+    refused "there is no type 'int65'" umbel check --format guava --type int65 long.bin numbers
+    refused "--type and --funnel contradict" umbel check --format guava --type int64 --funnel long long.bin numbers
+    refused "there is no variant 'x'" umbel build --format guava --variant x -n 5 -o x.bin numbers
+    refused "Go has no such int (32 or 64)" umbel build --format gocrc32 --int 16 -n 5 -o x.bin numbers
+}
+
+@test "formats: a plan that a system cannot keep is told" {
+    run umbel plan --format leveldb -n 1000 -p 1%
+    [ "$status" -eq 0 ]
+    [[ $output == *leveldb*"1,000"*"10.00"* ]]
+    refused "32-bit hash" umbel plan --format leveldb -n 2e9 -p 1%
+    run --separate-stderr bash -c 'seq 1000 | "$UMBEL" build --format badger -n 1000 -p 1% -o f.bin'
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"f.bin: warning: the rate will be "* ]]
+}
