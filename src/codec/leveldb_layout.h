@@ -23,11 +23,17 @@ typedef struct umbeli_leveldb_profile {
     const char *beyond;                                  /* why a rate may be missed */
 } umbeli_leveldb_profile;
 
-/* Probe i is (h + i * rotr(h, 17) mod 2^32) mod bits. */
+/* Probe i is (h + i * rotr(h, 17) mod 2^32) mod bits.  Remainders of 32-bit numbers by 32-bit ones
+ * take two products: the fraction h / bits, to 64 places, times bits.  More bits leave h as it
+ * is. */
 static inline void umbeli_leveldb_probes(const umbeli_classic *c, uint32_t h, uint64_t *pos) {
-    uint32_t step = umbeli_rotl32(h, 15);
-    for (uint32_t i = 0; i < c->base.shape.hashes; i++, h += step) {
-        pos[i] = umbeli_mod(h, c->modulus);
+    uint32_t step = umbeli_rotl32(h, 15), hashes = c->base.shape.hashes;
+    uint64_t bits = c->modulus.divisor, inverse = c->modulus.inverse + 1;
+    if (bits > UINT32_MAX) {
+        for (uint32_t i = 0; i < hashes; i++, h += step) pos[i] = h;
+    } else {
+        for (uint32_t i = 0; i < hashes; i++, h += step)
+            pos[i] = umbeli_mul_high(inverse * h, bits);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "codec/leveldb_layout.h"
 #include "foreign.h"
 #include "golden.h"
 
@@ -203,6 +204,36 @@ static void nonsense_is_refused(void **state) {
                      "reserved");
 }
 
+/* The remainders without a division are those of a division, on both sides of 2^32 bits. */
+static void probes_are_remainders(void **state) {
+    (void)state;
+    const uint64_t edges[] = {1,
+                              2,
+                              8,
+                              64,
+                              72,
+                              UINT64_C(1) << 31,
+                              (UINT64_C(1) << 32) - 8,
+                              UINT32_MAX,
+                              UINT64_C(1) << 32,
+                              (UINT64_C(1) << 32) + 8,
+                              INT64_MAX};
+    uint64_t random = 20, pos[30];
+    print_message("seed %d\n", (int)random);
+    for (size_t i = 0; i < 200; i++) {
+        size_t known = sizeof edges / sizeof edges[0];
+        uint64_t bits = i < known ? edges[i] : (foreign_random(&random) >> (29 + i % 30)) + 1;
+        umbeli_classic c = {.modulus = umbeli_modulus_of(bits)};
+        c.base.shape.hashes = 30;
+        for (size_t j = 0; j < 1000; j++) {
+            uint32_t h = j < 4 ? (uint32_t)(0 - j) : (uint32_t)foreign_random(&random);
+            umbeli_leveldb_probes(&c, h, pos);
+            uint32_t step = h >> 17 | h << 15;
+            for (size_t k = 0; k < 30; k++, h += step) assert_int_equal(pos[k], h % bits);
+        }
+    }
+}
+
 /* ---- Its tests ---- */
 
 static void four_queries(void **state) {
@@ -386,6 +417,7 @@ int main(void) {
         cmocka_unit_test(sizes_are_leveldbs),
         cmocka_unit_test(a_rate_gives_the_fewest_bits),
         cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(probes_are_remainders),
         cmocka_unit_test(four_queries),
         cmocka_unit_test(ten_thousand_strings),
         cmocka_unit_test(rates_stay_below_two_percent),
