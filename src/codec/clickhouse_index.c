@@ -118,7 +118,7 @@ static bool bytes_of(uint64_t rows, uint32_t bits_per_row, uint64_t *bytes) {
 
 umbel_err umbeli_clickhouse_index_shape(const umbel_params *p, umbeli_shape *shape,
                                         umbel_diag *diag) {
-    umbeli_clickhouse_best best;
+    umbeli_clickhouse_best best = {0};
     uint64_t bytes;
     umbel_err e = definition_of(p, &best, diag);
     if (e) return e;
@@ -167,7 +167,7 @@ umbel_err umbeli_clickhouse_granule_head(umbeli_reader *r, uint32_t bits_per_row
 umbel_err umbeli_clickhouse_index_bits(const umbel_params *like, const uint8_t *bytes, size_t len,
                                        umbeli_shape *shape, const uint8_t **bits,
                                        umbel_diag *diag) {
-    umbeli_clickhouse_best best;
+    umbeli_clickhouse_best best = {0};
     umbeli_clickhouse_granule granule;
     umbel_err e = definition_of(like, &best, diag);
     if (e) return e;
