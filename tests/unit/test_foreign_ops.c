@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ClickHouse's, Guava's and Parquet's filters through the public functions: what every filter does,
+ * whoever's hashing it follows
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "foreign.h"
+
+enum { KEYS = 500, PROBES = 20000 };
+
+#define INDEX UMBEL_VARIANT_CLICKHOUSE_INDEX
+
+static const struct {
+    const char *name;
+    umbel_params params, other; /* `other` places keys elsewhere */
+} cases[] = {
+    {"clickhouse",
+     {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 700, .hashes = 6, .seed = 42},
+     {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 700, .hashes = 6, .seed = 43}},
+    {"clickhouse index of strings",
+     {.format = UMBEL_FMT_CLICKHOUSE, .keys = KEYS, .fpr = 0.01, .variant = INDEX},
+     {.format = UMBEL_FMT_CLICKHOUSE, .keys = KEYS, .fpr = 0.02, .variant = INDEX}},
+    {"clickhouse index of numbers",
+     {.format = UMBEL_FMT_CLICKHOUSE,
+      .keys = KEYS,
+      .fpr = 0.01,
+      .variant = INDEX | UMBEL_VARIANT_CLICKHOUSE_NUMBERS},
+     {.format = UMBEL_FMT_CLICKHOUSE, .keys = KEYS, .fpr = 0.01, .variant = INDEX}},
+    {"guava",
+     {.format = UMBEL_FMT_GUAVA, .keys = KEYS, .fpr = 0.01},
+     {.format = UMBEL_FMT_GUAVA, .keys = KEYS, .fpr = 0.01, .variant = UMBEL_VARIANT_MITZ32}},
+    {"guava mitz32",
+     {.format = UMBEL_FMT_GUAVA, .keys = KEYS, .fpr = 0.01, .variant = UMBEL_VARIANT_MITZ32},
+     {.format = UMBEL_FMT_GUAVA, .keys = 2 * KEYS, .fpr = 0.01, .variant = UMBEL_VARIANT_MITZ32}},
+    {"parquet",
+     {.format = UMBEL_FMT_PARQUET, .keys = KEYS, .fpr = 0.01},
+     {.kind = UMBEL_BLOCKED, .bytes = 1024}},
+};
+
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+static uint64_t numbers[KEYS + PROBES];
+static umbel_key keys[KEYS + PROBES]; /* 8 bytes each, as strings and as numbers */
+
+static int draw_keys(void **state) {
+    (void)state;
+    uint64_t seed = (uint64_t)time(NULL);
+    printf("# seed %llu\n", (unsigned long long)seed);
+    for (size_t i = 0; i < KEYS + PROBES; i++) {
+        numbers[i] = foreign_random(&seed);
+        keys[i] = (umbel_key){&numbers[i], sizeof numbers[i]};
+    }
+    return 0;
+}
+
+/* A filter of keys[first .. last). */
+static umbel_filter *filled(umbel_params params, size_t first, size_t last) {
+    umbel_filter *f = foreign_create(params);
+    assert_int_equal(umbel_add_many(f, keys + first, last - first, NULL), UMBEL_OK);
+    return f;
+}
+
+static void keys_stay_and_the_rate_is_as_told(void **state) {
+    (void)state;
+    static uint8_t hit[KEYS + PROBES];
+    for (size_t i = 0; i < CASES; i++) {
+        umbel_filter *f = filled(cases[i].params, 0, KEYS);
+        umbel_contains_many(f, keys, KEYS + PROBES, hit);
+        size_t false_hits = 0;
+        for (size_t k = 0; k < KEYS + PROBES; k++) {
+            assert_int_equal(hit[k], umbel_contains(f, keys[k].data, keys[k].len));
+            if (k < KEYS) assert_true(hit[k]);
+            if (k >= KEYS) false_hits += hit[k];
+        }
+        umbel_info info;
+        umbel_describe(f, &info);
+        double want = info.fpr_now * PROBES, sigma = sqrt(want);
+        if (fabs((double)false_hits - want) > 6 * sigma + 6) {
+            fail_msg("%s: %zu false hits, %.0f expected", cases[i].name, false_hits, want);
+        }
+        assert_true(fabs(info.keys_estimated - KEYS) < 0.15 * KEYS);
+        assert_int_equal(info.format, cases[i].params.format);
+        umbel_free(f);
+    }
+}
+
+static void bytes_go_out_and_in(void **state) {
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        foreign_batches_agree(cases[i].params, keys, KEYS);
+        umbel_filter *f = filled(cases[i].params, 0, KEYS);
+        size_t len;
+        uint8_t *bytes = foreign_bytes(f, &len);
+        foreign_same_again(&cases[i].params, bytes, len);
+
+        umbel_filter *read = foreign_decode(&cases[i].params, bytes, len);
+        assert_true(umbel_equal(read, f));
+        umbel_free(read);
+        umbel_diag diag = {0};
+        assert_int_equal(umbel_encode(f, cases[i].params.format, bytes, len - 1, &diag),
+                         UMBEL_ESPACE);
+        umbel_format elsewhere =
+            cases[i].params.format == UMBEL_FMT_GUAVA ? UMBEL_FMT_PARQUET : UMBEL_FMT_GUAVA;
+        assert_int_equal(umbel_encoded_size(f, elsewhere), 0);
+        assert_int_equal(umbel_encode(f, elsewhere, bytes, len, &diag), UMBEL_EMISMATCH);
+        free(bytes);
+        umbel_free(f);
+    }
+}
+
+static void sets(void **state) {
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        umbel_filter *a = filled(cases[i].params, 0, 300), *b = filled(cases[i].params, 200, KEYS);
+        umbel_filter *both = filled(cases[i].params, 0, KEYS), *joined = NULL, *common = NULL;
+        bool yes = true;
+        assert_int_equal(umbel_copy(a, &joined), UMBEL_OK);
+        assert_int_equal(umbel_copy(a, &common), UMBEL_OK);
+        assert_int_equal(umbel_unite(joined, b, NULL), UMBEL_OK);
+        assert_true(umbel_equal(joined, both));
+        assert_int_equal(umbel_intersect(common, b, NULL), UMBEL_OK);
+        for (size_t k = 200; k < 300; k++) {
+            assert_true(umbel_contains(common, keys[k].data, keys[k].len));
+        }
+        /* ClickHouse's contains(other): every bit of the other is set */
+        assert_int_equal(umbel_is_subset(a, both, &yes, NULL), UMBEL_OK);
+        assert_true(yes);
+        assert_int_equal(umbel_is_subset(both, a, &yes, NULL), UMBEL_OK);
+        assert_false(yes);
+
+        assert_false(umbel_is_empty(a));
+        assert_int_equal(umbel_clear(a), UMBEL_OK);
+        assert_true(umbel_is_empty(a));
+        assert_false(umbel_contains(a, keys[0].data, keys[0].len));
+        umbel_free(a);
+        umbel_free(b);
+        umbel_free(both);
+        umbel_free(joined);
+        umbel_free(common);
+    }
+}
+
+static void others_do_not_mix(void **state) {
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        umbel_filter *f = filled(cases[i].params, 0, 10), *g = foreign_create(cases[i].other);
+        umbel_diag diag = {0};
+        bool yes;
+        assert_int_equal(umbel_unite(f, g, &diag), UMBEL_EMISMATCH);
+        assert_non_null(diag.what);
+        assert_int_equal(umbel_is_subset(f, g, &yes, &diag), UMBEL_EMISMATCH);
+        assert_false(umbel_equal(f, g));
+        umbel_free(f);
+        umbel_free(g);
+    }
+}
+
+static void memory_has_a_limit(void **state) {
+    (void)state;
+    umbel_opts opts = {.max_bytes = 100};
+    for (size_t i = 0; i < CASES; i++) {
+        umbel_filter *f = filled(cases[i].params, 0, KEYS), *none = NULL;
+        size_t len;
+        uint8_t *bytes = foreign_bytes(f, &len);
+        assert_int_equal(umbel_create(&cases[i].params, &opts, &none, NULL), UMBEL_ELIMIT);
+        assert_int_equal(umbel_decode_as(&cases[i].params, bytes, len, &opts, &none, NULL),
+                         UMBEL_ELIMIT);
+        assert_null(none);
+        free(bytes);
+        umbel_free(f);
+    }
+}
+
+static void only_parquet_is_recognised(void **state) {
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        umbel_filter *f = filled(cases[i].params, 0, KEYS), *read = NULL;
+        size_t len;
+        uint8_t *bytes = foreign_bytes(f, &len);
+        umbel_err e = umbel_decode(UMBEL_FMT_ANY, bytes, len, NULL, &read, NULL);
+        if (cases[i].params.format == UMBEL_FMT_PARQUET) {
+            assert_int_equal(e, UMBEL_OK);
+            assert_true(umbel_equal(read, f));
+        } else {
+            assert_int_equal(e, UMBEL_EINVAL);
+        }
+        umbel_free(read);
+        free(bytes);
+        umbel_free(f);
+    }
+}
+
+static void parquet_is_blocked(void **state) {
+    (void)state;
+    umbel_params params = {.format = UMBEL_FMT_PARQUET, .bytes = 8192, .concurrent = true};
+    umbel_filter *f = filled(params, 0, KEYS);
+    assert_true(umbel_takes_hashes(f));
+    for (size_t k = 0; k < 1000; k++) {
+        uint64_t hash = umbel_hash(f, keys[k].data, keys[k].len);
+        assert_int_equal(umbel_contains_hash(f, hash), umbel_contains(f, keys[k].data, 8));
+    }
+    assert_int_equal(umbel_fold(f, 0.01, NULL), UMBEL_OK);
+    umbel_info info;
+    umbel_describe(f, &info);
+    assert_int_equal(info.bytes, 1024);
+    for (size_t k = 0; k < KEYS; k++) assert_true(umbel_contains(f, keys[k].data, keys[k].len));
+    assert_int_equal(umbel_encoded_size(f, UMBEL_FMT_PARQUET), 16 + 1024);
+    umbel_free(f);
+
+    f = filled(cases[0].params, 0, KEYS);
+    assert_int_equal(umbel_fold(f, 0.5, NULL), UMBEL_ENOTSUP); /* modulo a size: no half of it */
+    umbel_free(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_stay_and_the_rate_is_as_told),
+        cmocka_unit_test(bytes_go_out_and_in),
+        cmocka_unit_test(sets),
+        cmocka_unit_test(others_do_not_mix),
+        cmocka_unit_test(memory_has_a_limit),
+        cmocka_unit_test(only_parquet_is_recognised),
+        cmocka_unit_test(parquet_is_blocked),
+    };
+    return cmocka_run_group_tests(tests, draw_keys, NULL);
+}
