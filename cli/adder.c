@@ -15,13 +15,13 @@
  * within the 64 MiB that a command may use besides its filter. */
 enum { BULK = 1 << 20, BEYOND_CACHES = 32 << 20 };
 
-struct cli_adder cli_adder_new(umbel_filter *f, const char *name, const struct cli_settings *s) {
-    umbel_info info;
-    umbel_describe(f, &info);
-    struct cli_adder a = {.filter = f, .name = name, .capacity = info.capacity};
+struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
+                               const struct cli_settings *s) {
+    struct cli_adder a = {.filter = f, .name = name, .capacity = capacity};
+    uint64_t bytes = umbel_encoded_size(f, UMBEL_FMT_NATIVE);
     a.strict = s->strict;
     a.quiet = s->quiet;
-    a.collect = umbel_takes_hashes(f) && info.bytes > BEYOND_CACHES;
+    a.collect = umbel_takes_hashes(f) && bytes > BEYOND_CACHES;
     a.hash_ahead = a.collect || (umbel_takes_hashes(f) && s->threads > 1);
     if (a.collect) a.bulk = cli_alloc(BULK * sizeof *a.bulk);
     return a;

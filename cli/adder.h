@@ -21,7 +21,9 @@ struct cli_adder {
     int warned; /* per cent */
 };
 
-struct cli_adder cli_adder_new(umbel_filter *f, const char *name, const struct cli_settings *s);
+/* `capacity` is what the filter was planned for. */
+struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
+                               const struct cli_settings *s);
 struct cli_job cli_adder_job(struct cli_adder *a);
 
 /* Adds what was collected.  To be called when the pipeline has ended. */

@@ -19,7 +19,9 @@ static int run(const struct cli_settings *s) {
     umbel_filter *f = cli_filter_load(path, s);
     struct cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     feed.treatment = cli_treatment_of(f, s);
-    struct cli_adder adder = cli_adder_new(f, path, s);
+    umbel_info info;
+    umbel_describe(f, &info);
+    struct cli_adder adder = cli_adder_new(f, path, info.capacity, s);
     struct cli_job job = cli_adder_job(&adder);
     feed.doing = s->quiet ? NULL : "adding";
     feed.filling = f;

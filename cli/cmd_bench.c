@@ -140,7 +140,7 @@ static double time_lines(const struct cli_settings *s) {
     double best = 1e9;
     for (int i = 0; i < REPEAT; i++) {
         umbel_filter *f = make(s, UMBEL_AUTO, TEXT_LINES);
-        struct cli_adder adder = cli_adder_new(f, "bench", s);
+        struct cli_adder adder = cli_adder_new(f, "bench", 0, s);
         adder.quiet = true;
         struct cli_job job = cli_adder_job(&adder);
         double begin = cli_clock();

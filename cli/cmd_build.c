@@ -77,7 +77,9 @@ static int run(const struct cli_settings *s) {
 
     umbel_filter *f = create(s, &params);
     cli_filter_note(f, s, &feed.treatment);
-    struct cli_adder adder = cli_adder_new(f, s->output, s);
+    umbel_info info = {.capacity = params.keys};
+    if (!params.keys) umbel_describe(f, &info); /* reads all of it, so only when it must be */
+    struct cli_adder adder = cli_adder_new(f, s->output, info.capacity, s);
     adder.warned = 80; /* a plan that is filled is what was wanted */
     struct cli_job job = cli_adder_job(&adder);
     feed.doing = s->quiet ? NULL : "building";

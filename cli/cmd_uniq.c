@@ -110,9 +110,10 @@ static void summarise(const struct uniq *u, uint64_t lines) {
 
 static int run(const struct cli_settings *s) {
     umbel_filter *f = open_state(s);
-    struct uniq u = {.s = s, .watch = cli_adder_new(f, s->state ? s->state : "uniq", s)};
     umbel_info info;
     umbel_describe(f, &info);
+    struct uniq u = {.s = s};
+    u.watch = cli_adder_new(f, s->state ? s->state : "uniq", info.capacity, s);
     u.before = info.keys_added;
     if (!s->state) u.watch.warned = 80; /* a plan that is filled is what was wanted */
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;

@@ -14,6 +14,8 @@
 #include "progress.h"
 #include "split.h"
 
+enum { USUAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* with the end of its last line */
+
 struct pipeline {
     const struct cli_feed *feed;
     const struct cli_job *job;
@@ -48,18 +50,23 @@ static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
     return n;
 }
 
-/* Room for every line that the block can hold.  For usual blocks that is one a byte, of which only
- * the pages in use cost memory; a block that grew around a long line is counted first. */
-static void make_room(struct cli_batch *b, uint8_t sep) {
-    size_t lines = b->block.len <= 2 * CLI_BLOCK ? 2 * CLI_BLOCK
-                                                 : count_separators(b->text, b->block.len, sep);
-    if (b->room >= lines) return;
-    b->room = lines;
-    b->starts = cli_realloc(b->starts, lines * sizeof *b->starts);
-    b->ends = cli_realloc(b->ends, (lines + CLI_SPLIT_SLACK) * sizeof *b->ends);
-    b->keys = cli_realloc(b->keys, lines * sizeof *b->keys);
-    b->hashes = cli_realloc(b->hashes, lines * sizeof *b->hashes);
-    b->hits = cli_realloc(b->hits, lines);
+/* Room for every end of line in the block: one a byte where that is little, else they are counted
+ * first (a block that grew around a long line). */
+static void make_room_for_ends(struct cli_batch *b, uint8_t sep) {
+    size_t ends =
+        b->block.len <= USUAL_BLOCK ? USUAL_BLOCK : count_separators(b->text, b->block.len, sep);
+    if (b->ends_room >= ends) return;
+    b->ends_room = ends;
+    b->ends = cli_realloc(b->ends, (ends + CLI_SPLIT_SLACK) * sizeof *b->ends);
+}
+
+static void make_room_for_lines(struct cli_batch *b) {
+    if (b->room >= b->lines) return;
+    b->room = b->lines + b->lines / 4;
+    b->starts = cli_realloc(b->starts, b->room * sizeof *b->starts);
+    b->keys = cli_realloc(b->keys, b->room * sizeof *b->keys);
+    b->hashes = cli_realloc(b->hashes, b->room * sizeof *b->hashes);
+    b->hits = cli_realloc(b->hits, b->room);
 }
 
 void cli_batch_keys(const struct cli_batch *b, const struct cli_treatment *t, umbel_key *keys,
@@ -95,8 +102,9 @@ static void drop_empty(struct cli_batch *b) {
 static void make_keys(const struct pipeline *p, struct cli_batch *b) {
     b->text = b->block.text;
     b->idle = b->block.idle;
-    make_room(b, p->feed->sep);
+    make_room_for_ends(b, p->feed->sep);
     b->lines = p->split(b->text, b->block.len, p->feed->sep, b->ends);
+    make_room_for_lines(b);
     uint32_t start = 0;
     for (size_t i = 0; i < b->lines; i++) {
         b->starts[i] = start;

@@ -24,7 +24,7 @@ struct cli_batch {
     bool idle;               /* nothing more has come yet */
 
     uint8_t *scratch; /* behind changed keys */
-    size_t room, scratch_room;
+    size_t ends_room, room, scratch_room;
     struct cli_block block;
 };
 

@@ -22,21 +22,6 @@ cli_split cli_split_avx2; /* only where cli_split_best says so */
 /* The fastest that this processor can run. */
 cli_split *cli_split_best(void);
 
-/* The set bits of `mask` as offsets from `base`.  Most masks of 64 bytes of text hold none to
- * four: writing four without asking costs less than a branch on their number that is guessed
- * wrong every other time. */
-static inline size_t cli_split_flatten(uint64_t mask, uint32_t base, uint32_t *ends) {
-    size_t count = (size_t)__builtin_popcountll(mask), i = 0;
-    do {
-        for (int j = 0; j < 4; j++) {
-            ends[i + (size_t)j] = base + (uint32_t)__builtin_ctzll(mask | (UINT64_C(1) << 63));
-            mask &= mask - 1;
-        }
-        i += 4;
-    } while (i < count);
-    return count;
-}
-
 /* What remains behind the last whole 64 bytes. */
 static inline size_t cli_split_tail(const uint8_t *text, size_t from, size_t len, uint8_t sep,
                                     uint32_t *ends) {

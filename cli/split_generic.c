@@ -29,14 +29,17 @@ size_t cli_split_generic(const uint8_t *text, size_t len, uint8_t sep, uint32_t 
         for (unsigned j = 0; j < 8; j++) {
             mask |= zero_bytes(load_le64(text + i + 8 * j) ^ seps) << (8 * j);
         }
-        n += cli_split_flatten(mask, (uint32_t)i, ends + n);
+        for (; mask; mask &= mask - 1) ends[n++] = (uint32_t)i + (uint32_t)__builtin_ctzll(mask);
     }
     return n + cli_split_tail(text, i, len, sep, ends + n);
 }
 
 cli_split *cli_split_best(void) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi")) return cli_split_avx2;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+        __builtin_cpu_supports("popcnt")) {
+        return cli_split_avx2;
+    }
 #endif
     return cli_split_generic;
 }
