@@ -18,7 +18,7 @@ _umbel() {
         -m|--bytes) return ;;
         --kind) COMPREPLY=($(compgen -W 'auto blocked classic' -- "$cur")); return ;;
         --hashes) return ;;
-        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --strategy) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
@@ -36,7 +36,7 @@ _umbel() {
         --hashes) return ;;
         --seed) return ;;
         --meta) return ;;
-        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --strategy) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
@@ -53,7 +53,7 @@ _umbel() {
     check)
         case $prev in
         --also) compopt -o default; return ;;
-        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --hashes) return ;;
@@ -71,7 +71,7 @@ _umbel() {
         options='--invert --count --quiet --also --annotate --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --help' ;;
     add)
         case $prev in
-        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --hashes) return ;;
@@ -103,7 +103,7 @@ _umbel() {
         options='--keys --fpr --bytes --kind --seed --state --repeated --strict --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --help' ;;
     info)
         case $prev in
-        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --hashes) return ;;
@@ -117,7 +117,7 @@ _umbel() {
         case $prev in
         --present) compopt -o default; return ;;
         --absent) compopt -o default; return ;;
-        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --hashes) return ;;
@@ -136,7 +136,7 @@ _umbel() {
     merge)
         case $prev in
         -o|--output) compopt -o default; return ;;
-        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --hashes) return ;;
@@ -148,7 +148,7 @@ _umbel() {
         options='--output --force --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
     cmp)
         case $prev in
-        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --hashes) return ;;
@@ -162,13 +162,13 @@ _umbel() {
         case $prev in
         -o|--output) compopt -o default; return ;;
         -p|--fpr) return ;;
-        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         esac
         options='--output --force --fpr --format --quiet --json --help' ;;
     intersect)
         case $prev in
         -o|--output) compopt -o default; return ;;
-        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --hashes) return ;;
@@ -180,8 +180,8 @@ _umbel() {
         options='--output --force --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
     convert)
         case $prev in
-        --from) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
-        --to) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet' -- "$cur")); return ;;
+        --from) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
+        --to) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -o|--output) compopt -o default; return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
