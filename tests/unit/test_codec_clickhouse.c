@@ -127,58 +127,6 @@ static void streams_are_the_servers(void **state) {
     free(rows);
 }
 
-static void sizes_are_the_servers(void **state) {
-    (void)state;
-    golden_table t = golden_table_open("clickhouse/best_practices.tsv");
-    while (golden_table_next(&t)) {
-        double p = strtod(t.column[0], NULL);
-        umbeli_clickhouse_best now = umbeli_clickhouse_best_of(p, false);
-        umbeli_clickhouse_best before = umbeli_clickhouse_best_of(p, true);
-        assert_int_equal(now.bits_per_row, strtoul(t.column[1], NULL, 10));
-        assert_int_equal(now.hashes, strtoul(t.column[2], NULL, 10));
-        assert_int_equal(before.bits_per_row, strtoul(t.column[3], NULL, 10));
-        assert_int_equal(before.hashes, strtoul(t.column[4], NULL, 10));
-    }
-    assert_int_equal(t.rows, 34);
-    golden_table_close(&t);
-}
-
-static void sizes_at_every_rate_of_the_table(void **state) {
-    (void)state;
-    golden_table t = golden_table_open("clickhouse/rates.tsv");
-    while (golden_table_next(&t)) {
-        umbeli_clickhouse_best best = umbeli_clickhouse_best_of(strtod(t.column[0], NULL), false);
-        if (best.bits_per_row != strtoul(t.column[1], NULL, 10) ||
-            best.hashes != strtoul(t.column[2], NULL, 10)) {
-            fail_msg("%s: %u bits, %u hashes", t.column[0], best.bits_per_row, best.hashes);
-        }
-    }
-    assert_int_equal(t.rows, 421);
-    golden_table_close(&t);
-}
-
-static void sizes_around_the_anomaly(void **state) {
-    (void)state;
-    const struct {
-        double p;
-        uint32_t bits, hashes;
-    } cases[] = {{0.22, 4, 2}, {0.2209, 4, 2}, {0.221, 19, 13}, {0.23, 19, 13}, {0.2371, 3, 2}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        umbeli_clickhouse_best best = umbeli_clickhouse_best_of(cases[i].p, false);
-        assert_int_equal(best.bits_per_row, cases[i].bits);
-        assert_int_equal(best.hashes, cases[i].hashes);
-    }
-    umbel_params p = {.keys = 100, .fpr = 0.5, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
-    umbel_filter *f = codec_create(clickhouse, &p);
-    assert_int_equal(f->data_len, 25);
-    umbel_free(f);
-    p.variant |= UMBEL_VARIANT_CLICKHOUSE_PRE2024;
-    f = codec_create(clickhouse, &p);
-    assert_int_equal(f->data_len, 238);
-    assert_int_equal(f->shape.hashes, 13);
-    umbel_free(f);
-}
-
 static void numbers_of_every_width(void **state) {
     (void)state;
     uint8_t bytes[32];
@@ -326,9 +274,6 @@ static void views_lie_on_the_bytes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_the_servers),
-        cmocka_unit_test(sizes_are_the_servers),
-        cmocka_unit_test(sizes_at_every_rate_of_the_table),
-        cmocka_unit_test(sizes_around_the_anomaly),
         cmocka_unit_test(numbers_of_every_width),
         cmocka_unit_test(granule_without_values),
         cmocka_unit_test(limits_of_the_class),

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
-const program = process.env.UMBEL_PEER || path.join(root, 'build/tests/umbel_peer');
+const program = process.env.UMBEL_PEER || path.join(root, 'build/tests/interop/umbel_peer');
 
 // The other system, from build/interop.  Without it: a visible skip, and a failure where CI=true.
 export async function load(name) {
@@ -41,7 +41,7 @@ export function result(ok, name, notes = []) {
     number++;
     if (!ok) failed++;
     console.log(`${ok ? 'ok' : 'not ok'} ${number} - ${name}`);
-    for (const note of notes.slice(0, 5)) console.log(`#   ${note}`);
+    for (const note of notes.slice(0, 5)) console.log(`#   ${note.replaceAll('\n', '\n#   ')}`);
 }
 
 // A group of comparisons as one result.
