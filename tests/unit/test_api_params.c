@@ -90,11 +90,14 @@ static void test_contradictions(void **state) {
 
 static void test_reserved(void **state) {
     (void)state;
-    for (size_t i = 0; i < 8; i++) {
-        umbel_params params = {.keys = 10, .fpr = 0.1};
+    umbel_params params = {.keys = 10, .fpr = 0.1};
+    for (size_t i = 0; i < sizeof params.reserved / sizeof params.reserved[0]; i++) {
         params.reserved[i] = 1;
         refused(params, "reserved");
+        params.reserved[i] = 0;
     }
+    params.reserved32 = 1;
+    refused(params, "reserved32");
 }
 
 /* 127 GiB and more: the limit speaks before the memory is asked for. */
