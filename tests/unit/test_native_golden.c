@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/bits.h"
+#include "core/filter.h"
 #include "hash/xxh.h"
 #include "native_file.h"
 #include "subjects.h"
@@ -171,12 +173,78 @@ static void test_xxh3(void **state) {
     assert_int_equal(rows, 41 * 4);
 }
 
+/* The vectors of docs/formats/native.md. */
+static void test_blocked_vectors(void **state) {
+    (void)state;
+    static const char url[] = "https://example.org/";
+    static const struct {
+        uint64_t seed;
+        const char *key;
+        uint64_t hash, blocks, block;
+        const char *mask;
+    } rows[] = {
+        {UINT64_C(0x0), "", UINT64_C(0x2d06800538d394c2), 1, 0,
+         "0000040008000000200000000100000001000000000400000001000080000000"},
+        {UINT64_C(0x0), "ada", UINT64_C(0x691d4463952c802f), 1, 0,
+         "1000000000000080080000000000000200800000080000000001000000001000"},
+        {UINT64_C(0x0), "ada", UINT64_C(0x691d4463952c802f), 1000, 410,
+         "1000000000000080080000000000000200800000080000000001000000001000"},
+        {UINT64_C(0x2a), "ada", UINT64_C(0x5daeca8ff8ea1194), 1000, 365,
+         "0000010004000000000000010040000080000000000000040020000000002000"},
+        {UINT64_C(0x0), url, UINT64_C(0x8e2c3c2914c7cb49), 1000, 555,
+         "0000040020000000000000010080000004000000000000020000001004000000"},
+        {UINT64_C(0xffffffffffffffff), url, UINT64_C(0x877920588d1e2150), 1000000, 529191,
+         "0000002000000010000040000000400020000000000002000000001080000000"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        umbel_params params = {
+            .kind = UMBEL_BLOCKED, .bytes = 32 * rows[i].blocks, .seed = rows[i].seed};
+        umbel_filter *f = NULL;
+        assert_ok(umbel_create(&params, NULL, &f, NULL));
+        assert_true(umbel_hash(f, rows[i].key, strlen(rows[i].key)) == rows[i].hash);
+        assert_ok(umbel_add(f, rows[i].key, strlen(rows[i].key), NULL));
+        char mask[65];
+        for (size_t at = 0; at < 32; at++) {
+            snprintf(mask + 2 * at, 3, "%02x", f->data[32 * rows[i].block + at]);
+        }
+        assert_string_equal(mask, rows[i].mask);
+        umbel_free(f);
+    }
+}
+
+static void test_classic_vectors(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t seed;
+        const char *key;
+        uint64_t bits, positions[4];
+    } rows[] = {
+        {0x0, "", 1000, {375, 671, 170, 526}},
+        {0x0, "ada", 1000, {410, 930, 214, 240}},
+        {0x2a, "ada", 1000, {365, 778, 479, 868}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        umbel_params params = {
+            .kind = UMBEL_CLASSIC, .bytes = rows[i].bits / 8, .hashes = 4, .seed = rows[i].seed};
+        umbel_filter *f = NULL;
+        umbel_info info;
+        assert_ok(umbel_create(&params, NULL, &f, NULL));
+        assert_ok(umbel_add(f, rows[i].key, strlen(rows[i].key), NULL));
+        umbel_describe(f, &info);
+        assert_int_equal(info.bits_set, 4);
+        for (size_t p = 0; p < 4; p++) assert_true(umbeli_bit_test(f->data, rows[i].positions[p]));
+        umbel_free(f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_ada),
         cmocka_unit_test(test_treatment_and_meta),
         cmocka_unit_test(test_xxh3),
+        cmocka_unit_test(test_blocked_vectors),
+        cmocka_unit_test(test_classic_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
