@@ -15,8 +15,8 @@
 
 static void test_random_sizes(void **state) {
     (void)state;
-    for (int round = 0; round < 60; round++) {
-        uint64_t blocks = round == 0 ? 1 : 1 + random_below(round < 50 ? 300 : 20000);
+    for (int round = 0; round < 40; round++) {
+        uint64_t blocks = round == 0 ? 1 : 1 + random_below(round < 32 ? 300 : 20000);
         umbel_params params = {.bytes = 32 * blocks, .seed = random_word()};
         key_set set = random_keys((size_t)random_below(40 * blocks % 30000 + 2), 1);
         key_set asked = random_keys(2000, 2);
@@ -132,11 +132,51 @@ static void test_bulk(void **state) {
     }
 }
 
+/* Hashes that crowd in a few parts do not find the room that even ones would. */
+static void test_uneven_bulk(void **state) {
+    (void)state;
+    enum { N = 20000, WAYS = 4 };
+    const uint32_t threads[] = {1, 2, 3, 7};
+    uint64_t *hashes = malloc(N * sizeof *hashes);
+    uint8_t *want = malloc(N), *got = malloc(N);
+    assert_true(hashes && want && got);
+    for (size_t way = 0; way < WAYS; way++) {
+        for (size_t i = 0; i < N; i++) {
+            uint64_t word = random_word();
+            const uint64_t uneven[WAYS] = {word >> 40, i % 2 ? word : word >> 20, ~(word >> 30),
+                                           word << 20 | i >> 8};
+            hashes[i] = way == 0 && i % 3 == 0 ? 5 : uneven[way];
+        }
+        umbel_params params = {.bytes = 32 * (uint64_t)(32768 * 5 + 77)};
+        for (size_t s = 0; s < SUBJECTS; s++) {
+            if (subjects[s].kind != UMBEL_BLOCKED || !subject_runs(&subjects[s])) continue;
+            umbel_opts opts = {.threads = threads[(way + s) % 4]};
+            umbel_filter *ring = subject_create(&subjects[s], params, NULL);
+            umbel_filter *bulk = subject_create(&subjects[s], params, &opts);
+            const umbeli_blocked *r = umbeli_blocked_of(ring), *b = umbeli_blocked_of(bulk);
+            uint64_t added = 0;
+            r->kernel->add_ring(ring->data, r->nblocks, hashes, N / 2, 0, want);
+            assert_true(umbeli_blocked_bulk_hashes(b, true, hashes, N / 2, got, &added));
+            assert_memory_equal(want, got, N / 2);
+            assert_memory_equal(ring->data, bulk->data, ring->data_len);
+            r->kernel->contains_ring(ring->data, r->nblocks, hashes, N, 0, want);
+            assert_true(umbeli_blocked_bulk_hashes(b, false, hashes, N, got, NULL));
+            assert_memory_equal(want, got, N);
+            umbel_free(ring);
+            umbel_free(bulk);
+        }
+    }
+    free(hashes);
+    free(want);
+    free(got);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_sizes),
         cmocka_unit_test(test_formula),
         cmocka_unit_test(test_bulk),
+        cmocka_unit_test(test_uneven_bulk),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }
