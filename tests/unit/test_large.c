@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_large.c - filters of more than 2^32 bits: no key is lost, and the rate is what the bits say
+ * test_large.c - classic filters of more than 2^32 bits: no key is lost, and the rate is that of the
+ * bits
  *
  * Positions cut to 32 bits would crowd at the beginning, so where the bits fall is looked at, too.
  *
@@ -71,16 +72,10 @@ static void test_classic_more_probes(void **state) {
     large_filter(params);
 }
 
-static void test_blocked(void **state) {
-    (void)state;
-    large_filter((umbel_params){.kind = UMBEL_BLOCKED, .bytes = LARGE + 32 * 99});
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classic),
         cmocka_unit_test(test_classic_more_probes),
-        cmocka_unit_test(test_blocked),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }
