@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bytes changed at random: whatever a decoder takes can be used, and is written again as it was
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "foreign.h"
+
+enum { ROUNDS = 4000, MOST_GROWTH = 64 };
+
+static uint64_t seed;
+
+/* What a program does with a filter that it was given. */
+static void use(umbel_filter *f, const umbel_params *like, const uint8_t *bytes, size_t len) {
+    uint64_t size = umbel_encoded_size(f, like->format);
+    if (size) { /* a filter without bits has no bytes in gocrc32 */
+        uint8_t *again = malloc((size_t)size);
+        assert_non_null(again);
+        assert_int_equal(size, len);
+        assert_int_equal(umbel_encode(f, like->format, again, (size_t)size, NULL), UMBEL_OK);
+        assert_memory_equal(again, bytes, len);
+        free(again);
+    }
+    umbel_info info;
+    umbel_describe(f, &info);
+    assert_true(info.fpr_now >= 0 && info.fpr_now <= 1);
+    (void)umbel_contains(f, "key1", 4);
+    umbel_key keys[] = {{"key2", 4}, {"key3", 4}, {"key4", 4}};
+    uint8_t hit[3];
+    umbel_contains_many(f, keys, 3, hit);
+    if (umbel_add_many(f, keys, 3, NULL) == UMBEL_OK) {
+        umbel_contains_many(f, keys, 3, hit);
+        assert_memory_equal(hit, ((uint8_t[]){1, 1, 1}), 3);
+    }
+}
+
+/* Flips bits, writes extreme values, cuts, appends. */
+static size_t mutate(uint8_t *bytes, size_t len, uint64_t *random) {
+    static const uint8_t extremes[] = {0, 1, 0x7f, 0x80, 0xfe, 0xff};
+    for (uint64_t n = 1 + foreign_random(random) % 4; n > 0 && len > 0; n--) {
+        /* Mostly where headers and trailers are. */
+        uint64_t where = foreign_random(random), span = where & 1 ? len : len < 100 ? len : 100;
+        size_t at = (size_t)(foreign_random(random) % span);
+        if ((where & 6) == 6) at = len - 1 - at;
+        switch (foreign_random(random) % 4) {
+        case 0: bytes[at] ^= (uint8_t)(1 << where % 8); break;
+        case 1: bytes[at] = extremes[foreign_random(random) % sizeof extremes]; break;
+        case 2: len -= foreign_random(random) % 8 ? 0 : at % len; break;
+        default:
+            if (foreign_random(random) % 8 == 0) bytes[len++] = (uint8_t)where;
+        }
+    }
+    return len;
+}
+
+static void mutations_of(const umbel_params *like, const uint8_t *valid, size_t valid_len) {
+    uint64_t random = seed;
+    size_t taken = 0;
+    uint8_t *bytes = malloc(valid_len + MOST_GROWTH);
+    assert_non_null(bytes);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        memcpy(bytes, valid, valid_len);
+        size_t len = mutate(bytes, valid_len, &random);
+        uint8_t *exact = malloc(len ? len : 1);
+        assert_non_null(exact);
+        memcpy(exact, bytes, len);
+        foreign_memory m;
+        foreign_memory_start(&m, 4 * len + 200000, 0);
+        umbel_filter *f = NULL;
+        umbel_diag diag = {0};
+        umbel_err e = umbel_decode_as(like, exact, len, &m.opts, &f, &diag);
+        if (e) {
+            assert_null(f);
+            assert_non_null(diag.what);
+            assert_int_not_equal(e, UMBEL_ENOMEM); /* never asks for more than the input deserves */
+        } else {
+            taken++;
+            use(f, like, exact, len);
+        }
+        umbel_free(f);
+        assert_int_equal(m.blocks, 0);
+        f = NULL;
+        if (umbel_view_as(like, exact, len, NULL, &f, NULL) == UMBEL_OK) {
+            (void)umbel_contains(f, "key1", 4);
+            umbel_free(f);
+        }
+        free(exact);
+    }
+    assert_true(taken > 0 && taken < ROUNDS);
+    free(bytes);
+}
+
+static void one_format(umbel_params params) {
+    umbel_filter *f = foreign_create(params);
+    for (int i = 0; i < 60; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "k%03d", i);
+        assert_int_equal(umbel_add(f, text, 4, NULL), UMBEL_OK);
+    }
+    if (params.format == UMBEL_FMT_DCSO) {
+        assert_int_equal(umbel_set_data(f, "data", 4, NULL), UMBEL_OK);
+    }
+    size_t len;
+    uint8_t *bytes = foreign_bytes(f, &len);
+    mutations_of(&params, bytes, len);
+    free(bytes);
+    umbel_free(f);
+}
+
+static void leveldb(void **state) {
+    (void)state;
+    one_format((umbel_params){.format = UMBEL_FMT_LEVELDB, .keys = 60, .bits_per_key = 10});
+}
+
+static void corekv(void **state) {
+    (void)state;
+    one_format((umbel_params){.format = UMBEL_FMT_COREKV, .keys = 60, .bits_per_key = 10});
+}
+
+static void badger(void **state) {
+    (void)state;
+    one_format((umbel_params){.format = UMBEL_FMT_BADGER, .keys = 60, .bits_per_key = 10});
+}
+
+static void gocrc32(void **state) {
+    (void)state;
+    one_format((umbel_params){.format = UMBEL_FMT_GOCRC32, .keys = 60, .fpr = 0.01});
+}
+
+static void redisbloom(void **state) {
+    (void)state;
+    one_format((umbel_params){.format = UMBEL_FMT_REDISBLOOM, .keys = 20, .fpr = 0.01});
+}
+
+static void dcso(void **state) {
+    (void)state;
+    one_format((umbel_params){.format = UMBEL_FMT_DCSO, .keys = 60, .fpr = 0.01});
+}
+
+int main(int argc, char **argv) {
+    seed = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
+    printf("# seed %llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(leveldb), cmocka_unit_test(corekv),     cmocka_unit_test(badger),
+        cmocka_unit_test(gocrc32), cmocka_unit_test(redisbloom), cmocka_unit_test(dcso),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
