@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The format dcso: files of the real program, its sizes and counts, gzip, bad input
+ * The format dcso: files of the real program, its sizes and counts, bad input
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include <cmocka.h>
 
@@ -210,155 +209,6 @@ static void what_is_not_dcso_is_not_recognised(void **state) {
     free(bytes);
 }
 
-/* ---- Gzip ---- */
-
-static uint8_t *gzip(const uint8_t *bytes, size_t len, size_t *gzipped_len) {
-    z_stream z = {0};
-    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY), Z_OK);
-    size_t cap = deflateBound(&z, (uLong)len) + 64;
-    uint8_t *out = malloc(cap);
-    assert_non_null(out);
-    z.next_in = (z_const Bytef *)(uintptr_t)bytes;
-    z.avail_in = (uInt)len;
-    z.next_out = out;
-    z.avail_out = (uInt)cap;
-    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-    *gzipped_len = z.total_out;
-    deflateEnd(&z);
-    return out;
-}
-
-static void gzipped_files_are_read(void **state) {
-    (void)state;
-    const char *paths[] = {"dcso/a.bloom", "dcso/c.bloom", "dcso/crlf.bloom"};
-    for (size_t i = 0; i < 3; i++) {
-        size_t len, gz_len, got_len;
-        uint8_t *bytes = golden_file(paths[i], &len), *gz = gzip(bytes, len, &gz_len);
-        umbel_filter *f = foreign_decode(&like, gz, gz_len), *view = NULL;
-        uint8_t *got = foreign_bytes(f, &got_len);
-        assert_int_equal(got_len, len);
-        assert_memory_equal(got, bytes, len);
-        assert_int_equal(umbel_verify(UMBEL_FMT_DCSO, gz, gz_len, NULL), UMBEL_OK);
-        assert_int_equal(umbel_verify(UMBEL_FMT_ANY, gz, gz_len, NULL), UMBEL_OK);
-        assert_int_equal(umbel_view(UMBEL_FMT_DCSO, gz, gz_len, NULL, &view, NULL), UMBEL_ENOTSUP);
-        umbel_free(f);
-        free(bytes);
-        free(gz);
-        free(got);
-    }
-}
-
-static umbel_err decode(const uint8_t *bytes, size_t len, const umbel_opts *opts) {
-    uint8_t *copy = malloc(len ? len : 1);
-    assert_non_null(copy);
-    if (len) memcpy(copy, bytes, len);
-    umbel_filter *f = NULL;
-    umbel_diag diag = {0};
-    umbel_err e = umbel_decode(UMBEL_FMT_DCSO, copy, len, opts, &f, &diag);
-    if (e) {
-        assert_null(f);
-        assert_non_null(diag.what);
-        assert_true(diag.offset <= len || diag.offset < HEADER + 1024);
-    }
-    umbel_free(f);
-    free(copy);
-    return e;
-}
-
-static void gzip_of_several_members(void **state) {
-    (void)state;
-    size_t len, first_len, second_len;
-    uint8_t *bytes = golden_file("dcso/a.bloom", &len);
-    uint8_t *first = gzip(bytes, 50, &first_len), *second = gzip(bytes + 50, len - 50, &second_len);
-    uint8_t *both = malloc(first_len + second_len + 1);
-    assert_non_null(both);
-    memcpy(both, first, first_len);
-    memcpy(both + first_len, second, second_len);
-    both[first_len + second_len] = 0;
-    assert_int_equal(decode(both, first_len + second_len, NULL), UMBEL_OK);
-    assert_int_equal(decode(both, first_len + second_len + 1, NULL), UMBEL_ECORRUPT); /* trailing */
-    assert_int_equal(decode(both, first_len, NULL), UMBEL_ECORRUPT);
-    free(bytes);
-    free(first);
-    free(second);
-    free(both);
-}
-
-static void damaged_gzip_is_refused(void **state) {
-    (void)state;
-    size_t len, gz_len;
-    uint8_t *bytes = golden_file("dcso/c.bloom", &len), *gz = gzip(bytes, len, &gz_len);
-    for (size_t cut = 0; cut < gz_len; cut++) {
-        assert_int_equal(decode(gz, cut, NULL), UMBEL_ECORRUPT);
-    }
-    for (size_t at = 10; at < gz_len; at++) { /* behind gzip's header, some of which is free */
-        gz[at] ^= 0x41;
-        umbel_err e = decode(gz, gz_len, NULL);
-        assert_true(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION);
-        gz[at] ^= 0x41;
-    }
-    for (size_t failing = 1;; failing++) { /* memory gives out at every place */
-        foreign_memory m;
-        foreign_memory_start(&m, 0, failing);
-        umbel_err e = decode(gz, gz_len, &m.opts);
-        assert_int_equal(m.blocks, 0);
-        if (e == UMBEL_OK) break;
-        assert_int_equal(e, UMBEL_ENOMEM);
-    }
-    free(bytes);
-    free(gz);
-}
-
-/* A header that claims `bits`, then `zeros` bytes, gzipped. */
-static uint8_t *bomb(uint64_t bits, size_t zeros, size_t *gz_len) {
-    size_t len;
-    uint8_t *head = golden_file("dcso/a.bloom", &len), *bytes = calloc(HEADER + zeros, 1);
-    assert_non_null(bytes);
-    memcpy(bytes, head, HEADER);
-    umbeli_store_le64(bytes + 32, bits);
-    uint8_t *gz = gzip(bytes, HEADER + zeros, gz_len);
-    free(head);
-    free(bytes);
-    return gz;
-}
-
-/* Zlib itself takes about 48 KiB; nothing else may grow with what a small file claims. */
-static void gzip_bombs_get_no_memory(void **state) {
-    (void)state;
-    enum { UNZIPPER = 64 * 1024, MIB = 1024 * 1024 };
-    size_t gz_len;
-    foreign_memory m;
-
-    /* A terabyte is claimed: no memory for it. */
-    uint8_t *gz = bomb(UINT64_C(1) << 43, 64, &gz_len);
-    foreign_memory_start(&m, UNZIPPER, 0);
-    assert_int_equal(decode(gz, gz_len, &m.opts), UMBEL_ECORRUPT);
-    free(gz);
-
-    /* As much as gzip could hold is claimed, and not there. */
-    gz = bomb(8 * MIB, 64, &gz_len);
-    foreign_memory_start(&m, UNZIPPER, 0);
-    assert_int_equal(decode(gz, gz_len, &m.opts), UMBEL_ECORRUPT);
-    free(gz);
-
-    /* Real zeros, but more than the caller allows. */
-    gz = bomb(64 * (uint64_t)MIB, 8 * MIB, &gz_len);
-    assert_true(gz_len < MIB);
-    foreign_memory_start(&m, UNZIPPER, 0);
-    m.opts.max_bytes = MIB;
-    assert_int_equal(decode(gz, gz_len, &m.opts), UMBEL_ELIMIT);
-    assert_int_equal(decode(gz, gz_len, NULL), UMBEL_OK);
-    free(gz);
-
-    /* Eighty megabytes of data behind a small filter. */
-    gz = bomb(64, 80 * MIB, &gz_len);
-    assert_int_equal(decode(gz, gz_len, NULL), UMBEL_ELIMIT);
-    foreign_memory_start(&m, UNZIPPER, 0);
-    m.opts.max_bytes = 5000;
-    assert_int_equal(decode(gz, gz_len, &m.opts), UMBEL_ELIMIT);
-    free(gz);
-}
-
 static void batches_agree(void **state) {
     (void)state;
     enum { N = 3000 };
@@ -383,10 +233,6 @@ int main(void) {
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(every_field_is_checked),
         cmocka_unit_test(what_is_not_dcso_is_not_recognised),
-        cmocka_unit_test(gzipped_files_are_read),
-        cmocka_unit_test(gzip_of_several_members),
-        cmocka_unit_test(damaged_gzip_is_refused),
-        cmocka_unit_test(gzip_bombs_get_no_memory),
         cmocka_unit_test(batches_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
