@@ -24,9 +24,9 @@ static bool count_only(void *ctx, struct cli_batch *b) {
 
 /* How many keys the input has; it is read a first time for this. */
 static uint64_t count_keys(const struct cli_settings *s, struct cli_feed feed) {
-    if (!cli_input_twice(feed.files, feed.nfiles)) {
-        cli_die("standard input",
-                "-n KEYS says how many to plan for, -m SIZE with -p RATE how much memory",
+    const char *once = cli_input_once(feed.files, feed.nfiles);
+    if (once) {
+        cli_die(once, "-n KEYS says how many to plan for, -m SIZE with -p RATE how much memory",
                 "a pipe cannot be counted beforehand");
     }
     feed.doing = s->quiet ? NULL : "counting";

@@ -108,14 +108,17 @@ void cli_input_close(struct cli_input *in) {
     free(in);
 }
 
-bool cli_input_twice(char *const *files, int nfiles) {
+const char *cli_input_once(char *const *files, int nfiles) {
     struct stat st;
-    if (nfiles == 0) return fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);
+    if (nfiles == 0) {
+        bool file = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);
+        return file ? NULL : "standard input";
+    }
     for (int i = 0; i < nfiles; i++) {
         if (stat_of(files[i], &st) != 0) cli_die_sys(name_of(files[i]), errno);
-        if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return false;
+        if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return name_of(files[i]);
     }
-    return true;
+    return NULL;
 }
 
 /* Room for `room` bytes at b->buffer, of which the first `used` stay.  Byte `head` comes to lie on

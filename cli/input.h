@@ -50,7 +50,8 @@ void cli_block_free(struct cli_block *block);
 uint64_t cli_input_done(const struct cli_input *in);
 uint64_t cli_input_total(const struct cli_input *in);
 
-/* True when the same lines can be read again: all are regular files. */
-bool cli_input_twice(char *const *files, int nfiles);
+/* NULL when the same lines can be read again, since all are regular files; else the name of what
+ * cannot. */
+const char *cli_input_once(char *const *files, int nfiles);
 
 #endif

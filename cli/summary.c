@@ -51,9 +51,8 @@ static void describe_treatment(struct cli_report *r, const umbel_filter *f) {
     } else if (t.field) {
         snprintf(field, sizeof field, "field %" PRIu32, t.field);
     }
-    snprintf(text, sizeof text, "%s%s%s%s%s", t.field ? field : "the line",
-             t.trim ? ", trimmed" : "", t.lower ? ", small letters" : "",
-             t.upper ? ", large letters" : "", "");
+    snprintf(text, sizeof text, "%s%s%s%s", t.field ? field : "the line", t.trim ? ", trimmed" : "",
+             t.lower ? ", small letters" : "", t.upper ? ", large letters" : "");
     cli_report_text(r, "key", NULL, text);
     json_t *o = json_object();
     json_object_set_new(o, "field", json_integer(t.field));

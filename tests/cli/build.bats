@@ -13,6 +13,7 @@ load helper
 
 @test "build: from a pipe -n must be said, or -m with -p" {
     refused "a pipe cannot be counted beforehand (-n KEYS" bash -c 'seq 9 | "$UMBEL" build -o k.umb'
+    refused "fifo: a pipe cannot be counted" bash -c 'mkfifo fifo; "$UMBEL" build -o k.umb fifo'
     [ ! -e k.umb ]
     seq 9 | umbel build -q -n 9 -o k.umb
     [ "$(seq 9 | umbel check -c k.umb)" -eq 9 ]

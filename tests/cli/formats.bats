@@ -73,6 +73,25 @@ to_read() {
     [ "$(od -An -v -tx1 f.bin | tr -d ' \n')" = "$golden" ]
 }
 
+@test "formats: files with a magic number are recognised, and stay what they are" {
+    seq 1 200 > keys
+    for f in dcso redisbloom; do
+        umbel build -q -f --format $f -n 1000 -p 1% -o f.bin keys
+        [ "$(umbel check -c f.bin keys)" -eq 200 ]
+        umbel add -q f.bin <(seq 201 300)
+        umbel verify -q --format $f f.bin --present <(seq 300)
+    done
+}
+
+@test "formats: DCSO's own files, and its program reads ours" {
+    [ "$(umbel check -c "$root/tests/golden/dcso/a.bloom" <(seq 0 49 | sed 's/^/key/'))" -eq 50 ]
+    [ "$(umbel check "$root/tests/golden/dcso/c.bloom" <(printf 'hello\nworld\n'))" = "$(printf 'hello\nworld')" ]
+    command -v bloom > /dev/null || skip "no bloom (golang-github-dcso-bloom-cli)"
+    urls 1 500 > keys
+    umbel build -q --format dcso -n 500 -p 1e-6 -o f.bloom keys
+    bloom check f.bloom < keys | cmp - keys
+}
+
 @test "formats: Guava's own file" {
     seq 0 99 | sed 's/^/key/' > keys
     umbel build -q --format guava -p 0.03 -o f.bin keys

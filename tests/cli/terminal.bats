@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# What is shown on a terminal, and only there
+load helper
+
+# on_terminal COMMAND: its output, standard error included, on a terminal of its own
+on_terminal() {
+    command -v script > /dev/null || skip "no script(1)"
+    script -qec "$1" /dev/null < /dev/null
+}
+
+slowly() { # lines for longer than the half second after which a bar is drawn
+    for i in 1 2 3 4 5; do seq "$i" 100 400; sleep 0.25; done
+}
+
+@test "terminal: progress is drawn and removed, -q silences it" {
+    export -f slowly
+    run on_terminal "bash -c slowly | '$UMBEL' build -n 100 -o k.umb"
+    [[ $output == *"building: "*" lines, "*"/s"*"% of the plan"* ]]
+    [[ $output == *$'\r\033[K'* ]]
+    run on_terminal "bash -c slowly | '$UMBEL' build -q -f -n 100 -o k.umb"
+    [ -z "$output" ]
+    # Not on a terminal: the summary alone.
+    run bash -c 'slowly | "$UMBEL" build -f -n 100 -o k.umb'
+    [ "${#lines[@]}" -eq 1 ]
+}
+
+@test "terminal: colours on terminals only, and never with NO_COLOR" {
+    seq 9 | umbel build -q -n 9 -o k.umb
+    run on_terminal "TERM=xterm '$UMBEL' info k.umb"
+    [[ $output == *$'\033[1m'* ]]
+    run on_terminal "NO_COLOR=1 TERM=xterm '$UMBEL' info k.umb"
+    [[ $output != *$'\033['* ]]
+    run on_terminal "TERM=dumb '$UMBEL' info k.umb"
+    [[ $output != *$'\033['* ]]
+    run umbel info k.umb
+    [[ $output != *$'\033['* ]]
+}
+
+@test "terminal: plan draws its plot there" {
+    run on_terminal "'$UMBEL' plan -n 1e6 -p 1%"
+    [[ $output == *"| the plan"* ]]
+}
