@@ -11,8 +11,8 @@
 #include "quantity.h"
 
 /* The library sorts a million hashes by place before it adds them, which beats the memory's
- * latency once a filter is larger than the caches, and is what it divides among threads.  Eight bytes a key here and sixteen there stay
- * within the 64 MiB that a command may use besides its filter. */
+ * latency once a filter is larger than the caches, and divides them among threads.  Eight bytes a
+ * key here and sixteen there stay within the 64 MiB that a command may use besides its filter. */
 enum { BULK = 1 << 20, BEYOND_CACHES = 32 << 20 };
 
 struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
@@ -64,7 +64,7 @@ static void hash_keys(void *ctx, struct cli_batch *b) {
     }
 }
 
-static bool add_keys(void *ctx, struct cli_batch *b) {
+static void add_keys(void *ctx, struct cli_batch *b) {
     struct cli_adder *a = ctx;
     if (!a->hash_ahead) {
         need(a, umbel_add_many(a->filter, b->keys, b->lines, NULL));
@@ -79,7 +79,6 @@ static bool add_keys(void *ctx, struct cli_batch *b) {
         if (a->bulk_len == BULK) add_bulk(a);
     }
     cli_adder_watch(a);
-    return true;
 }
 
 struct cli_job cli_adder_job(struct cli_adder *a) {

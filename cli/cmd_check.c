@@ -48,12 +48,12 @@ static void annotate(struct check *c, const struct cli_batch *b, size_t i) {
     cli_output_write(&c->out, b->text + b->starts[i], b->ends[i] + 1 - b->starts[i]);
 }
 
-static bool show(void *ctx, struct cli_batch *b) {
+static void show(void *ctx, struct cli_batch *b) {
     struct check *c = ctx;
     uint8_t want = !c->s->invert;
     if (!c->s->count && !c->s->quiet && !c->s->annotate) {
         c->matches += cli_output_lines(&c->out, b, want);
-        return true;
+        return;
     }
     for (size_t i = 0; i < b->lines; i++) {
         if (b->hits[i] != want) continue;
@@ -62,7 +62,6 @@ static bool show(void *ctx, struct cli_batch *b) {
         if (c->s->annotate) annotate(c, b, i);
     }
     if (b->idle) cli_output_flush(&c->out);
-    return true;
 }
 
 static int run(const struct cli_settings *s) {
@@ -80,6 +79,7 @@ static int run(const struct cli_settings *s) {
         if (i == 0) feed.treatment = t;
         cli_ask_add(&c.ask, f, path, &t);
     }
+    if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "checking";
     struct cli_job job = {ask, show, &c};
     cli_pipeline(&feed, &job);
     if (s->count) {

@@ -86,7 +86,7 @@ static void hash_keys(void *ctx, struct cli_batch *b) {
     }
 }
 
-static bool pass_new(void *ctx, struct cli_batch *b) {
+static void pass_new(void *ctx, struct cli_batch *b) {
     struct uniq *u = ctx;
     umbel_filter *f = u->watch.filter;
     umbel_err e = u->hash_ahead ? umbel_add_hashes(f, b->hashes, b->lines, b->hits)
@@ -95,7 +95,6 @@ static bool pass_new(void *ctx, struct cli_batch *b) {
     cli_adder_watch(&u->watch);
     uint64_t printed = cli_output_lines(&u->out, b, !u->s->repeated);
     u->fresh += u->s->repeated ? b->lines - printed : printed;
-    return true;
 }
 
 static void summarise(const struct uniq *u, uint64_t lines) {

@@ -36,7 +36,7 @@ static void keep_missing(struct tally *t, const struct cli_batch *b, size_t i) {
     t->first_missing[n] = '\0';
 }
 
-static bool count(void *ctx, struct cli_batch *b) {
+static void count(void *ctx, struct cli_batch *b) {
     struct tally *t = ctx;
     uint64_t hits = 0;
     for (size_t i = 0; i < b->lines; i++) hits += b->hits[i];
@@ -45,7 +45,6 @@ static bool count(void *ctx, struct cli_batch *b) {
     }
     t->hits += hits;
     t->lines += b->lines;
-    return true;
 }
 
 static struct tally ask_file(const struct cli_settings *s, const umbel_filter *f,

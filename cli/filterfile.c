@@ -152,13 +152,13 @@ static uint8_t delimiter_of(const struct cli_settings *s) {
 }
 
 static void merge_given(umbel_treatment *t, const struct cli_settings *s) {
-    if (s->delimiter && !s->field) {
-        cli_die("-t", "-k N says which field", "fields are separated but none is chosen");
-    }
     if (s->field) {
         t->field = cli_narrow(OPT_FIELD, s->field);
-        t->delimiter = delimiter_of(s);
+        t->delimiter = 0;
+    } else if (s->delimiter && !t->field) {
+        cli_die("-t", "-k N says which field", "fields are separated but none is chosen");
     }
+    if (s->delimiter) t->delimiter = delimiter_of(s);
     t->trim |= s->trim;
     t->lower |= s->lower;
     t->upper |= s->upper;

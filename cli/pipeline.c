@@ -6,7 +6,6 @@
 #include "pipeline.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +24,6 @@ struct pipeline {
     pthread_cond_t turn_changed;
     uint64_t claimed, turn; /* blocks handed out, blocks drained */
     uint64_t lines;
-    atomic_bool stop;
 };
 
 struct cli_feed cli_feed_of(const struct cli_settings *s, char *const *files, int nfiles) {
@@ -120,11 +118,9 @@ static void drain_in_turn(struct pipeline *p, struct cli_batch *b, uint64_t tick
     while (p->turn != ticket) pthread_cond_wait(&p->turn_changed, &p->turning);
     pthread_mutex_unlock(&p->turning);
 
-    if (!p->stop) { /* blocks behind the one that stopped are passed over */
-        if (!p->job->drain(p->job->ctx, b)) p->stop = true;
-        p->lines += b->lines;
-        if (p->feed->doing) cli_progress(p->lines);
-    }
+    p->job->drain(p->job->ctx, b);
+    p->lines += b->lines;
+    if (p->feed->doing) cli_progress(p->lines);
 
     pthread_mutex_lock(&p->turning);
     p->turn++;
@@ -137,7 +133,7 @@ static void *run_thread(void *ctx) {
     struct cli_batch b = {0};
     for (;;) {
         pthread_mutex_lock(&p->reading);
-        bool some = !p->stop && cli_input_claim(p->in, &b.block);
+        bool some = cli_input_claim(p->in, &b.block);
         uint64_t ticket = p->claimed;
         if (some) p->claimed++;
         if (some && p->feed->doing) cli_progress_bytes(cli_input_done(p->in));

@@ -42,8 +42,8 @@ struct cli_feed {
 };
 
 struct cli_job {
-    void (*work)(void *ctx, struct cli_batch *b);  /* NULL: nothing to do in parallel */
-    bool (*drain)(void *ctx, struct cli_batch *b); /* false stops */
+    void (*work)(void *ctx, struct cli_batch *b); /* NULL: nothing to do in parallel */
+    void (*drain)(void *ctx, struct cli_batch *b);
     void *ctx;
 };
 
