@@ -56,7 +56,8 @@ static volatile uint64_t sink;
 
 static double time_floor(uint64_t bytes) {
     enum { RING = 32 };
-    size_t lines = bytes / LINE ? (size_t)(bytes / LINE) : 1;
+    uint64_t lines = bytes / LINE ? bytes / LINE : 1;
+    if (lines > UINT32_MAX) lines = UINT32_MAX; /* 256 GiB */
     uint8_t *memory = NULL;
     if (posix_memalign((void **)&memory, 2 << 20, lines * LINE)) return 0;
     (void)madvise(memory, lines * LINE, MADV_HUGEPAGE);
@@ -68,8 +69,7 @@ static double time_floor(uint64_t bytes) {
         uint64_t sum = 0;
         double begin = cli_clock();
         for (size_t i = 0; i < CHUNK; i++) {
-            __extension__ typedef unsigned __int128 wide;
-            size_t at = (size_t)(((wide)mixed(i + (size_t)r * CHUNK) * lines) >> 64);
+            size_t at = (size_t)((mixed(i + (size_t)r * CHUNK) >> 32) * lines >> 32);
             sum += *ring[i % RING];
             ring[i % RING] = memory + at * LINE;
             __builtin_prefetch(ring[i % RING]);
