@@ -363,7 +363,8 @@ UMBEL_API umbel_err umbel_file_load(umbel_format format, const char *path, const
 UMBEL_API umbel_err umbel_file_verify(umbel_format format, const char *path, umbel_diag *diag);
 
 /* Replaces path atomically: temporary file beside it, fsync, rename, fsync of the directory.  After
- * a crash there is the old file or the new one. */
+ * a crash there is the old file or the new one.  An error leaves the old one, unless diag says that
+ * the directory could not be synced: then the new one is there, but may not survive a power cut. */
 UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
                                     const char *path, umbel_diag *diag);
 

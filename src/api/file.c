@@ -184,8 +184,9 @@ static umbel_err replace(const umbel_filter *f, const umbeli_codec *codec, const
     if (!name) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the temporary file's name");
     int fd = open_beside(path, old, name, cap);
     if (fd < 0) {
+        umbeli_fail_sys(diag, errno, "cannot create a temporary file beside it");
         free(name);
-        return umbeli_fail_sys(diag, errno, "cannot create a temporary file beside it");
+        return UMBEL_EIO;
     }
     umbel_err e = write_to(f, codec, fd, diag);
     if (!e && fsync(fd)) e = umbeli_fail_sys(diag, errno, "cannot sync the filter to disk");

@@ -190,6 +190,10 @@ static umbel_err check_payload(const uint8_t *bytes, const header *h, umbel_diag
             return bad(diag, h->payload_at + i * PIECE, "payload checksum: the bits are damaged");
         }
     }
+    unsigned used = h->shape.bits % 8; /* of the last byte */
+    if (used && h->payload_len > 0 && payload[h->payload_len - 1] >> used) {
+        return bad(diag, h->payload_at + h->payload_len - 1, "bits are set behind the last one");
+    }
     return UMBEL_OK;
 }
 
@@ -233,9 +237,6 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     f->treatment = h.treatment;
     atomic_store_explicit(&f->keys_added, h.keys_added, memory_order_relaxed);
     e = take_meta(f, bytes, &h, diag);
-    if (!e && h.shape.bits % 8 && payload[h.payload_len - 1] >> (h.shape.bits % 8)) {
-        e = bad(diag, h.payload_at + h.payload_len - 1, "bits are set behind the last one");
-    }
     if (e || how == UMBELI_VERIFY) {
         umbeli_filter_free(f);
         return e;
