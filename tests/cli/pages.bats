@@ -6,11 +6,6 @@ commands() {
     umbel --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 
-# The long options that a command's help lists.
-options_of() {
-    umbel help "$1" | sed -n '/^Options/,/^Exit/s/^  \(-., \|    \)--\([a-z-]*\).*/\2/p'
-}
-
 @test "pages: the stored pages are up to date" {
     run "$root/scripts/make-pages" --check "$UMBEL"
     [ "$status" -eq 0 ] || { echo "$output"; return 1; }
@@ -30,23 +25,30 @@ options_of() {
 }
 
 @test "pages: every option of the help is in the man page and in the completions, and works" {
-    for c in $(commands); do
-        [ -n "$(options_of $c)" ]
-        for o in $(options_of $c); do
-            roff=$(printf '%s' "$o" | sed 's/-/\\\\-/g')
-            grep -q -- "\\\\-\\\\-$roff\\\\fR" "$root/docs/man/umbel-$c.1" || { echo "$c $o: man"; return 1; }
-            sed -n "/^    $c)/,/^    [a-z]*)/p" "$root/completions/umbel.bash" |
-                grep -q -- "[ '|]--$o[ ')]" || { echo "$c $o: bash"; return 1; }
-            grep -q -- "from $c' -l $o" "$root/completions/umbel.fish" || { echo "$c $o: fish"; return 1; }
-            sed -n "/^    $c)/,/;;\$/p" "$root/completions/_umbel" | grep -q -- "'\**--$o[=[]" ||
-                { echo "$c $o: zsh"; return 1; }
-            run umbel $c --$o
-            [[ $output != *"unknown option"* ]]
-        done
-        # And no option in the page that the help does not have.
-        n=$(sed -n '/^.SH OPTIONS/,/^.SH EXIT/p' "$root/docs/man/umbel-$c.1" | grep -c '^\.TP')
-        [ "$n" -eq "$(options_of $c | wc -l)" ]
-    done
+    UMBEL=$UMBEL python3 - "$root" $(commands) <<'P'
+import os, re, subprocess, sys
+root, commands = sys.argv[1], sys.argv[2:]
+umbel = os.environ["UMBEL"]
+read = lambda name: open(f"{root}/{name}", encoding="utf-8").read()
+part = lambda text, start, end: re.search(start + "(.*?)" + end, text, re.S | re.M).group(1)
+bash, zsh, fish = (read("completions/" + n) for n in ("umbel.bash", "_umbel", "umbel.fish"))
+seen = 0
+for c in commands:
+    run = lambda *args: subprocess.run([umbel, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    text = part(run("help", c).stdout, "^Options\n", "^Exit")
+    options = re.findall(r"^  (?:-., |    )--([a-z-]+)", text, re.M)
+    man = part(read(f"docs/man/umbel-{c}.1"), r"^\.SH OPTIONS", r"^\.SH EXIT").replace("\\-", "-")
+    assert sorted(options) == sorted(re.findall(r"\\fB--([a-z-]+)\\fR", man)), (c, "man")
+    in_bash = part(bash, rf"^    {c}\)$", r"' ;;$")
+    assert re.search(r"options='(.*)", in_bash).group(1).split() == ["--" + o for o in options], (c, "bash")
+    in_zsh = part(zsh, rf"^    {c}\)$", r"_files' ;;$")
+    assert sorted(options) == sorted(re.findall(r"'\*?--([a-z-]+)[=\[]", in_zsh)), (c, "zsh")
+    assert sorted(options) == sorted(re.findall(rf"from {c}' -l ([a-z-]+)", fish)), (c, "fish")
+    for o in options:
+        assert "unknown option" not in run(c, "--" + o).stderr, (c, o)
+    seen += len(options)
+assert seen > 150, seen
+P
 }
 
 @test "pages: man reads the pages without a complaint" {
