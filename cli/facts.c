@@ -42,16 +42,34 @@ void cli_report_json(struct cli_report *r, const char *name, json_t *value) {
     }
 }
 
+/* Names and notes come from files that anyone may have made: what would steer a terminal is shown
+ * as a question mark. */
+static int put_plain(const char *text, FILE *to) {
+    int n = 0;
+    for (; *text; text++, n++) {
+        unsigned char c = (unsigned char)*text;
+        fputc(c < 0x20 || c == 0x7f ? '?' : c, to);
+    }
+    return n;
+}
+
 static void line(struct cli_report *r, const char *label, const char *value) {
     if (r->object || r->silent || !label) return;
-    fprintf(r->to, "%s%-*s%s %s\n", r->emphasis, LABEL_WIDTH, label, r->plain, value);
+    fputs(r->emphasis, r->to);
+    int n = put_plain(label, r->to);
+    fprintf(r->to, "%s%*s", r->plain, n < LABEL_WIDTH ? LABEL_WIDTH - n + 1 : 1, "");
+    put_plain(value, r->to);
+    fputc('\n', r->to);
+}
+
+json_t *cli_json_text(const char *text) {
+    json_t *value = json_string(text);
+    return value ? value : json_string("(not UTF-8)");
 }
 
 void cli_report_text(struct cli_report *r, const char *label, const char *name, const char *value) {
     line(r, label, value);
-    /* Names and notes may hold any bytes; JSON text is UTF-8. */
-    json_t *text = json_string(value);
-    cli_report_json(r, name, text ? text : json_string("(not UTF-8)"));
+    cli_report_json(r, name, cli_json_text(value));
 }
 
 void cli_report_count(struct cli_report *r, const char *label, const char *name, uint64_t value) {

@@ -39,4 +39,7 @@ void cli_report_end(struct cli_report *r);
 json_t *cli_json_real(double value);
 json_t *cli_json_count(uint64_t value);
 
+/* Texts may hold any bytes, JSON only UTF-8. */
+json_t *cli_json_text(const char *text);
+
 #endif

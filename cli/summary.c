@@ -72,7 +72,7 @@ static void describe_meta(struct cli_report *r, const umbel_filter *f) {
         char label[64];
         snprintf(label, sizeof label, "note %.48s", name);
         cli_report_text(r, label, NULL, value);
-        json_object_set_new(o, name, json_string(value));
+        json_object_set_new(o, name, cli_json_text(value));
     }
     cli_report_json(r, "meta", o);
 }

@@ -24,6 +24,14 @@ assert i["overfull"] is False and i["treatment"]["field"] == 0, i
 P
 }
 
+@test "info: notes cannot steer the terminal" {
+    of 1 10 k.umb --meta "$(printf 'n\033[2J=v\033]0;x\a')" --meta "$(printf 'bytes=\377\376')"
+    run umbel info k.umb
+    [[ $output != *$'\033'* && $output == *'note n?[2J'*'v?]0;x?'* ]]
+    umbel info --json k.umb > info.json
+    python3 -c 'import json; m = json.load(open("info.json"))["meta"]; assert m["bytes"] == "(not UTF-8)", m'
+}
+
 @test "verify: damage is found wherever it is" {
     of 1 1000 k.umb
     umbel verify k.umb
