@@ -79,6 +79,7 @@ static int run(const struct cli_settings *s) {
         if (i == 0) feed.treatment = t;
         cli_ask_add(&c.ask, f, path, &t);
     }
+    feed.eager = true;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "checking";
     struct cli_job job = {ask, show, &c};
     cli_pipeline(&feed, &job);

@@ -118,6 +118,7 @@ static int run(const struct cli_settings *s) {
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.treatment = cli_treatment_of(f, s);
+    feed.eager = true;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "uniq";
     feed.filling = f;
     feed.capacity = info.capacity;

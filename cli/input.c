@@ -34,6 +34,7 @@ struct cli_input {
     char *const *files;
     int nfiles, at;
     uint8_t sep;
+    bool eager;
     uint64_t max_line, done, total;
     struct cli_file *file; /* NULL: the next one is to be opened */
     uint8_t *carry;        /* of a stream: the line that the last block did not finish */
@@ -90,14 +91,16 @@ static uint64_t total_of(char *const *files, int nfiles) {
     return total;
 }
 
-struct cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, uint64_t max_line) {
+struct cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, uint64_t max_line,
+                                 bool eager) {
     static char dash[] = "-";
     static char *const only_stdin[] = {dash};
     struct cli_input *in = cli_alloc(sizeof *in);
     *in = (struct cli_input){.files = nfiles ? files : only_stdin,
                              .nfiles = nfiles ? nfiles : 1,
                              .sep = sep,
-                             .max_line = max_line};
+                             .max_line = max_line,
+                             .eager = eager};
     in->total = total_of(in->files, in->nfiles);
     return in;
 }
@@ -162,7 +165,7 @@ static bool claim_stream(struct cli_input *in, struct cli_file *f, struct cli_bl
     size_t len = head, whole = 0;
     bool ended = false;
     b->idle = false;
-    while (whole == 0 || (len < CLI_BLOCK && !(b->idle = cli_stream_idle(f->stream)))) {
+    while (whole == 0 || (len < CLI_BLOCK && !b->idle)) {
         if (b->room - len <= 1) {
             size_t most = CLI_BLOCK + in->max_line + 2;
             make_room(b, head, len, b->room * 2 < most || b->room >= most ? b->room * 2 : most);
@@ -177,6 +180,7 @@ static bool claim_stream(struct cli_input *in, struct cli_file *f, struct cli_bl
         len += n;
         if (last) whole = (size_t)(last - b->buffer) + 1;
         if (!whole) check_length(in, f->name, len);
+        b->idle = in->eager && whole && cli_stream_idle(f->stream);
     }
     b->text = b->buffer;
     b->len = ended ? len : whole;

@@ -150,13 +150,14 @@ static void *run_thread(void *ctx) {
 }
 
 uint64_t cli_pipeline(const struct cli_feed *feed, const struct cli_job *job) {
-    struct pipeline p = {.feed = feed,
-                         .job = job,
-                         .in = cli_input_open(feed->files, feed->nfiles, feed->sep, feed->max_line),
-                         .split = cli_split_best(),
-                         .reading = PTHREAD_MUTEX_INITIALIZER,
-                         .turning = PTHREAD_MUTEX_INITIALIZER,
-                         .turn_changed = PTHREAD_COND_INITIALIZER};
+    struct pipeline p = {
+        .feed = feed,
+        .job = job,
+        .in = cli_input_open(feed->files, feed->nfiles, feed->sep, feed->max_line, feed->eager),
+        .split = cli_split_best(),
+        .reading = PTHREAD_MUTEX_INITIALIZER,
+        .turning = PTHREAD_MUTEX_INITIALIZER,
+        .turn_changed = PTHREAD_COND_INITIALIZER};
     if (feed->doing) {
         cli_progress_begin(feed->doing, cli_input_total(p.in), feed->filling, feed->capacity);
     }

@@ -33,6 +33,7 @@ struct cli_feed {
     int nfiles;
     uint8_t sep;
     bool skip_empty;
+    bool eager; /* somebody may wait for the answers: do not wait for full blocks */
     uint64_t max_line;
     uint32_t threads;
     struct cli_treatment treatment;
