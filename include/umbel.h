@@ -75,7 +75,8 @@ typedef struct umbel_diag {
 typedef enum umbel_kind {
     UMBEL_AUTO = 0,    /* blocked, or classic where blocked would need over 1.25 times the bytes */
     UMBEL_BLOCKED = 1, /* split-block Bloom: one cache line a key; the fast general filter       */
-    UMBEL_CLASSIC = 2  /* m bits, k probes anywhere: the smallest mutable filter                 */
+    UMBEL_CLASSIC = 2, /* m bits, k probes anywhere: the smallest mutable filter                 */
+    UMBEL_COUNTING = 4 /* 4-bit counters in place of blocked's bits: keys can be removed         */
 } umbel_kind;
 
 typedef enum umbel_format {
@@ -178,11 +179,12 @@ typedef struct umbel_info {
     const char *kernel;       /* "avx2", "generic", ...                                          */
     uint64_t seed;
     uint32_t hashes;          /* probes a key                                                    */
+    uint32_t parts;           /* filters in it that a look-up may have to ask; mostly 1          */
     bool frozen, concurrent;
     uint64_t bits, bytes;     /* of the bit array                                                */
     uint64_t capacity;        /* keys planned for; 0: unknown                                    */
     double fpr;               /* rate promised at capacity; 0: none                              */
-    uint64_t keys_added;      /* adds that changed the filter; after unite their sum             */
+    uint64_t keys_added;      /* adds that changed the filter, less removes; after unite the sum  */
     uint64_t bits_set;
     double keys_estimated;    /* distinct keys, from the bits; infinite when every bit is set    */
     double fpr_now;           /* live rate: that of a random absent key, from the bits           */
@@ -236,6 +238,17 @@ UMBEL_API umbel_err umbel_typed_key(umbel_type type, const void *text, size_t le
 UMBEL_API bool umbel_clickhouse_token(const void *text, size_t len, uint32_t ngram, size_t *pos,
                                       umbel_key *token);
 
+/* Takes one added key out again (counting only).  UMBEL_EABSENT, and nothing changes, for a key that
+ * is certainly not in.  A key that was never added but looks as if it had been cannot be told from
+ * one that was: removing it takes other keys' counts, which may then be missed.  So remove only
+ * what you added, as often as you added it.  Counters stay at 15 once they got there: a key added
+ * 15 times or more stays in for good. */
+UMBEL_API umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len);
+
+/* How often the key was added, at most (counting): 15 means 15 or more.  Other kinds: 1 or 0, as
+ * umbel_contains. */
+UMBEL_API uint32_t umbel_count(const umbel_filter *filter, const void *key, size_t len);
+
 /* Hash once, ask many: umbel_hash gives the 64-bit hash of a key under this filter's seed, and the
  * functions below take such hashes where the ones above take keys.  Any filter with the same
  * layout and seed gives the same hash.  UMBEL_ENOTSUP for layouts that need more than 64 bits a
@@ -277,6 +290,11 @@ UMBEL_API umbel_err umbel_clear(umbel_filter *filter);
  * UMBEL_EINVAL when the rate is above fpr already; UMBEL_OK without a change when it cannot be
  * halved. */
 UMBEL_API umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag);
+
+/* The blocked filter with the same keys, promise, treatment and metadata, in a quarter of the memory:
+ * of a counting filter only. */
+UMBEL_API umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out,
+                                   umbel_diag *diag);
 
 /* All that is known about a filter.  Counts the bits, so it takes time like reading the filter. */
 UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);

@@ -25,6 +25,17 @@ void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size
     if (n) filter->ops->contains_many(filter, keys, n, hit);
 }
 
+umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len) {
+    if (!filter->ops->remove) return UMBEL_ENOTSUP;
+    if (filter->frozen) return UMBEL_EFROZEN;
+    return filter->ops->remove(filter, key, len);
+}
+
+uint32_t umbel_count(const umbel_filter *filter, const void *key, size_t len) {
+    if (filter->ops->count) return filter->ops->count(filter, key, len);
+    return filter->ops->contains(filter, key, len);
+}
+
 bool umbel_takes_hashes(const umbel_filter *filter) {
     return filter->ops->hash != NULL;
 }

@@ -69,6 +69,7 @@ void umbel_describe(const umbel_filter *f, umbel_info *info) {
         .kernel = f->ops->kernel,
         .seed = f->shape.seed,
         .hashes = f->shape.hashes,
+        .parts = 1,
         .frozen = f->frozen,
         .concurrent = f->concurrent,
         .bits = f->shape.bits,

@@ -12,13 +12,13 @@ static umbel_err frozen(umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_EFROZEN, "the filter is read-only");
 }
 
-static umbel_err not_offered(umbel_diag *diag) {
-    return umbeli_fail(diag, UMBEL_ENOTSUP, "this kind has no such operation");
+static umbel_err not_offered(const char *why, umbel_diag *diag) {
+    return umbeli_fail(diag, UMBEL_ENOTSUP, why ? why : "this kind has no such operation");
 }
 
 umbel_err umbel_unite(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     if (into->frozen) return frozen(diag);
-    if (!into->ops->unite) return not_offered(diag);
+    if (!into->ops->unite) return not_offered(into->ops->no_sets, diag);
     const char *differs = umbeli_shape_mismatch(&into->shape, &from->shape);
     if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
     return into->ops->unite(into, from, diag);
@@ -26,7 +26,7 @@ umbel_err umbel_unite(umbel_filter *into, const umbel_filter *from, umbel_diag *
 
 umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
     if (into->frozen) return frozen(diag);
-    if (!into->ops->intersect) return not_offered(diag);
+    if (!into->ops->intersect) return not_offered(into->ops->no_sets, diag);
     const char *differs = umbeli_shape_mismatch(&into->shape, &with->shape);
     if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
     return into->ops->intersect(into, with, diag);
@@ -34,10 +34,11 @@ umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_di
 
 umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, bool *yes,
                           umbel_diag *diag) {
-    if (!part->ops->unite) return not_offered(diag);
+    if (!part->ops->unite) return not_offered(part->ops->no_sets, diag);
     const char *differs = umbeli_shape_mismatch(&part->shape, &whole->shape);
     if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
-    *yes = umbeli_bits_subset(part->data, whole->data, part->data_len);
+    *yes = part->ops->subset ? part->ops->subset(part, whole)
+                             : umbeli_bits_subset(part->data, whole->data, part->data_len);
     return UMBEL_OK;
 }
 
@@ -53,6 +54,7 @@ bool umbel_is_empty(const umbel_filter *filter) {
 umbel_err umbel_clear(umbel_filter *filter) {
     if (filter->frozen) return UMBEL_EFROZEN;
     memset(filter->data, 0, (size_t)filter->data_len);
+    if (filter->ops->clear) filter->ops->clear(filter);
     atomic_store_explicit(&filter->keys_added, 0, memory_order_relaxed);
     if (filter->ops->clear) filter->ops->clear(filter);
     return UMBEL_OK;
@@ -60,9 +62,14 @@ umbel_err umbel_clear(umbel_filter *filter) {
 
 umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag) {
     if (filter->frozen) return frozen(diag);
-    if (!filter->ops->fold) return not_offered(diag);
+    if (!filter->ops->fold) return not_offered(filter->ops->no_fold, diag);
     if (!(fpr > 0 && fpr < 1)) return umbeli_fail(diag, UMBEL_EINVAL, "fpr: not between 0 and 1");
     return filter->ops->fold(filter, fpr, diag);
+}
+
+umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out, umbel_diag *diag) {
+    if (!filter->ops->snapshot) return not_offered(NULL, diag);
+    return filter->ops->snapshot(filter, out, diag);
 }
 
 umbel_err umbel_set_treatment(umbel_filter *filter, const umbel_treatment *treatment,

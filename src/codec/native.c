@@ -49,7 +49,7 @@ typedef struct header {
     umbeli_shape shape;
     uint64_t keys_added;
     umbel_treatment treatment;
-    uint32_t header_len, meta_len;
+    uint32_t header_len, own_len, meta_len;
     uint64_t payload_at, payload_len, checksum;
 } header;
 
@@ -60,8 +60,14 @@ static uint64_t meta_len(const umbel_filter *f) {
     return umbeli_meta_bytes(f) + META_ENTRY * f->meta_count;
 }
 
+/* Parameters of the kind's own. */
+static uint64_t own_len(const umbel_filter *f) {
+    const umbeli_kind *kind = umbeli_kind_by_id(f->shape.kind);
+    return kind->own_len ? kind->own_len(f) : 0;
+}
+
 static uint64_t header_len(const umbel_filter *f) {
-    return (FIXED + meta_len(f) + 7) / 8 * 8 + 8;
+    return (FIXED + own_len(f) + meta_len(f) + 7) / 8 * 8 + 8;
 }
 
 static uint64_t payload_at(uint64_t header_length) {
@@ -148,7 +154,8 @@ static umbel_err check_fields(const uint8_t *bytes, size_t len, header *h, umbel
     umbeli_take(&r, 16);
     h->payload_at = umbeli_take_u64le(&r);
     h->payload_len = umbeli_take_u64le(&r);
-    uint32_t piece = umbeli_take_u32le(&r), own = umbeli_take_u32le(&r);
+    uint32_t piece = umbeli_take_u32le(&r);
+    h->own_len = umbeli_take_u32le(&r);
     h->meta_len = umbeli_take_u32le(&r);
 
     if (umbeli_load_le16(bytes + 10)) return bad(diag, 10, "byte 10: not 0");
@@ -158,15 +165,16 @@ static umbel_err check_fields(const uint8_t *bytes, size_t len, header *h, umbel
     }
     if (!umbeli_bits_none(bytes + 89, 7)) return bad(diag, 89, "bytes 89 to 95: not 0");
     if (piece != PIECE) return unknown(diag, 112, "piece length: not 1 MiB");
-    if (own) return unknown(diag, 116, "parameters: this kind has none");
     if (umbeli_load_le32(bytes + 124)) return bad(diag, 124, "bytes 124 to 127: not 0");
-    if (h->meta_len > h->header_len - FIXED - 8)
-        return bad(diag, 120, "metadata: beyond the header");
-    if (h->header_len != (FIXED + h->meta_len + 7) / 8 * 8 + 8) {
+    uint32_t room = h->header_len - FIXED - 8;
+    if (h->own_len > room) return bad(diag, 116, "parameters: beyond the header");
+    if (h->meta_len > room - h->own_len) return bad(diag, 120, "metadata: beyond the header");
+    uint32_t used = FIXED + h->own_len + h->meta_len;
+    if (h->header_len != (used + 7) / 8 * 8 + 8) {
         return bad(diag, 12, "header length: disagrees with the metadata");
     }
-    if (!umbeli_bits_none(bytes + FIXED + h->meta_len, h->header_len - 8 - FIXED - h->meta_len)) {
-        return bad(diag, FIXED + h->meta_len, "padding: not 0");
+    if (!umbeli_bits_none(bytes + used, h->header_len - 8 - used)) {
+        return bad(diag, used, "padding: not 0");
     }
     if (h->payload_at != payload_at(h->header_len)) return bad(diag, 96, "payload offset: wrong");
     if (h->payload_len > len || len - h->payload_len < h->payload_at ||
@@ -199,9 +207,10 @@ static umbel_err check_payload(const uint8_t *bytes, const header *h, umbel_diag
 
 static umbel_err take_meta(umbel_filter *f, const uint8_t *bytes, const header *h,
                            umbel_diag *diag) {
-    umbeli_reader r = umbeli_reader_over(bytes + FIXED, h->meta_len);
+    uint32_t from = FIXED + h->own_len;
+    umbeli_reader r = umbeli_reader_over(bytes + from, h->meta_len);
     while (umbeli_left(&r) > 0) {
-        uint64_t at = FIXED + r.pos;
+        uint64_t at = from + r.pos;
         uint16_t name_len = umbeli_take_u16le(&r);
         uint32_t value_len = umbeli_take_u32le(&r);
         const char *name = (const char *)umbeli_take(&r, name_len);
@@ -216,6 +225,34 @@ static umbel_err take_meta(umbel_filter *f, const uint8_t *bytes, const header *
     return UMBEL_OK;
 }
 
+/* The filter that the header describes, without its metadata and, if it is to be a copy, bits. */
+static umbel_err make(const uint8_t *bytes, const header *h, umbeli_decoding how,
+                      const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    const umbeli_kind *kind = umbeli_kind_by_id(h->shape.kind);
+    if (!kind) return unknown(diag, 16, "kind: not known here");
+    if (h->own_len && !kind->take_own) {
+        return unknown(diag, 116, "parameters: this kind has none");
+    }
+    const uint8_t *borrow = how == UMBELI_COPY ? NULL : bytes + h->payload_at;
+    umbel_filter *f = NULL;
+    umbel_err e = kind->restore(&h->shape, h->payload_len, borrow, memory, &f, diag);
+    if (e) {
+        if (diag) diag->offset = 16;
+        return e;
+    }
+    f->treatment = h->treatment;
+    atomic_store_explicit(&f->keys_added, h->keys_added, memory_order_relaxed);
+    umbeli_reader own = umbeli_reader_over(bytes + FIXED, h->own_len);
+    if (kind->take_own) e = kind->take_own(f, &own, diag);
+    if (e) {
+        if (diag) diag->offset = FIXED;
+        umbeli_filter_free(f);
+        return e;
+    }
+    *out = f;
+    return UMBEL_OK;
+}
+
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     header h = {0};
@@ -225,17 +262,9 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     if (e) return e;
 
     const uint8_t *payload = bytes + h.payload_at;
-    const umbeli_kind *kind = umbeli_kind_by_id(h.shape.kind);
-    if (!kind) return unknown(diag, 16, "kind: not known here");
     umbel_filter *f = NULL;
-    e = kind->restore(&h.shape, h.payload_len, how == UMBELI_COPY ? NULL : payload, memory, &f,
-                      diag);
-    if (e) {
-        if (diag) diag->offset = 16;
-        return e;
-    }
-    f->treatment = h.treatment;
-    atomic_store_explicit(&f->keys_added, h.keys_added, memory_order_relaxed);
+    e = make(bytes, &h, how, memory, &f, diag);
+    if (e) return e;
     e = take_meta(f, bytes, &h, diag);
     if (e || how == UMBELI_VERIFY) {
         umbeli_filter_free(f);
@@ -277,9 +306,11 @@ static void put_header(const umbel_filter *f, umbeli_writer *w) {
     umbeli_put_u64le(w, payload_at(header_len(f)));
     umbeli_put_u64le(w, f->data_len);
     umbeli_put_u32le(w, PIECE);
-    umbeli_put_u32le(w, 0); /* no parameters of the kind's own */
+    umbeli_put_u32le(w, (uint32_t)own_len(f));
     umbeli_put_u32le(w, (uint32_t)meta_len(f));
     umbeli_put_u32le(w, 0);
+    const umbeli_kind *kind = umbeli_kind_by_id(f->shape.kind);
+    if (kind->put_own) kind->put_own(f, w);
     for (size_t i = 0; i < f->meta_count; i++) {
         const umbeli_meta_entry *entry = &f->meta[i];
         umbeli_put_u16le(w, (uint16_t)strlen(entry->name));

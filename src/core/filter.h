@@ -48,6 +48,14 @@ typedef struct umbeli_ops {
     umbel_err (*unite)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
     umbel_err (*intersect)(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
     umbel_err (*fold)(umbel_filter *f, double fpr, umbel_diag *diag);
+    /* umbel_is_subset for kinds with unite whose data is not plain bits; else NULL. */
+    bool (*subset)(const umbel_filter *part, const umbel_filter *whole);
+    /* Why unite and intersect, or fold, are NULL; without words of the kind's own also NULL. */
+    const char *no_sets, *no_fold;
+
+    umbel_err (*remove)(umbel_filter *f, const void *key, size_t len);
+    uint32_t (*count)(const umbel_filter *f, const void *key, size_t len);
+    umbel_err (*snapshot)(const umbel_filter *f, umbel_filter **out, umbel_diag *diag);
 
     /* Kinds whose struct holds pointers: copy makes them `into`'s own after the fields were copied
      * as bytes (on failure it leaves what dispose can take), dispose ends them. */

@@ -31,7 +31,7 @@ static const umbeli_blocked_kernel *const kernels[] = {
     &umbeli_blocked_generic,
 };
 
-static const umbeli_blocked_kernel *best_kernel(void) {
+const umbeli_blocked_kernel *umbeli_blocked_best(void) {
     const umbeli_blocked_kernel *const *kernel = kernels;
     while ((*kernel)->needs & ~umbeli_cpu()) kernel++;
     return *kernel;
@@ -55,7 +55,8 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     shape.scheme = scheme->id;
     shape.hash = scheme->hasher->id;
     shape.hashes = UMBELI_BLOCK_LANES;
-    const umbeli_blocked_kernel *kernel = concurrent ? &umbeli_blocked_atomic : best_kernel();
+    const umbeli_blocked_kernel *kernel =
+        concurrent ? &umbeli_blocked_atomic : umbeli_blocked_best();
     umbel_filter *f = NULL;
     umbel_err e = umbeli_filter_new(kernel->ops, scheme->layout, &shape, shape.bits / 8, borrow,
                                     memory, &f, diag);
@@ -139,15 +140,16 @@ static double live_rate(const umbel_filter *f, uint64_t group) {
     return sum / (double)(nblocks / group);
 }
 
-void umbeli_blocked_measure(const umbel_filter *f, umbel_info *info) {
-    uint64_t nblocks = umbeli_blocked_of(f)->nblocks;
-    info->bits_set = umbeli_bits_count(f->data, f->data_len);
+double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set) {
     /* Each key hits a given bit with probability 1 / (32 nblocks). */
-    info->keys_estimated = INFINITY;
-    if (info->bits_set < f->shape.bits) {
-        info->keys_estimated = log1p(-(double)info->bits_set / (double)f->shape.bits) /
-                               log1p(-1 / ((double)LANE_BITS * (double)nblocks));
-    }
+    if (bits_set >= BLOCK_BITS * nblocks) return INFINITY;
+    return log1p(-(double)bits_set / ((double)BLOCK_BITS * (double)nblocks)) /
+           log1p(-1 / ((double)LANE_BITS * (double)nblocks));
+}
+
+void umbeli_blocked_measure(const umbel_filter *f, umbel_info *info) {
+    info->bits_set = umbeli_bits_count(f->data, f->data_len);
+    info->keys_estimated = umbeli_blocked_estimate(umbeli_blocked_of(f)->nblocks, info->bits_set);
     info->fpr_now = live_rate(f, 1);
 }
 

@@ -89,6 +89,9 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
                              const uint8_t *borrow, bool concurrent, const umbeli_memory *memory,
                              umbel_filter **out, umbel_diag *diag);
 
+/* The fastest kernel that this processor runs, for filters that are not concurrent. */
+const umbeli_blocked_kernel *umbeli_blocked_best(void);
+
 /* For tests: the filter's kernel from here on. */
 void umbeli_blocked_use(umbel_filter *f, const umbeli_blocked_kernel *kernel);
 
@@ -104,6 +107,9 @@ umbel_err umbeli_blocked_add_hashes(umbel_filter *f, const uint64_t *hashes, siz
                                     uint8_t *was_new);
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag);
 void umbeli_blocked_measure(const umbel_filter *f, umbel_info *info);
+
+/* How many distinct keys set so many bits of so many blocks; infinite when all are set. */
+double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
 
 /* The bulk path.  Both return false, with nothing done, when there is no scratch memory.
  * Answers (hit or was_new) may be NULL for adds. */

@@ -4,7 +4,12 @@
 #include "core/diag.h"
 #include "plan/plan.h"
 
-const umbeli_kind *const umbeli_kinds[] = {&umbeli_kind_blocked, &umbeli_kind_classic, NULL};
+const umbeli_kind *const umbeli_kinds[] = {
+    &umbeli_kind_blocked,
+    &umbeli_kind_classic,
+    &umbeli_kind_counting,
+    NULL,
+};
 
 const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {
     for (const umbeli_kind *const *kind = umbeli_kinds; *kind; kind++) {

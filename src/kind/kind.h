@@ -5,6 +5,7 @@
 #ifndef UMBELI_KIND_H
 #define UMBELI_KIND_H
 
+#include "core/bytes.h"
 #include "core/filter.h"
 
 typedef struct umbeli_kind {
@@ -19,6 +20,13 @@ typedef struct umbeli_kind {
      * `borrow`, a frozen one on those bytes.  Checks every field of the shape and data_len. */
     umbel_err (*restore)(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
                          const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+
+    /* Parameters of the kind's own in native files; all NULL for kinds that have none.  take_own
+     * completes what `restore` made, before anything else touches it: UMBEL_ECORRUPT or
+     * UMBEL_EVERSION for what does not fit the shape and data_len. */
+    uint64_t (*own_len)(const umbel_filter *f);
+    void (*put_own)(const umbel_filter *f, umbeli_writer *w);
+    umbel_err (*take_own)(umbel_filter *f, umbeli_reader *own, umbel_diag *diag);
 } umbeli_kind;
 
 /* What the planner makes of params (keys, fpr, bytes, hashes) for this kind: UMBEL_EINVAL with the
@@ -31,7 +39,7 @@ static inline bool umbeli_bytes_alone(const umbel_params *params) {
     return params->bytes != 0 && params->keys == 0 && params->fpr == 0;
 }
 
-extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic;
+extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic, umbeli_kind_counting;
 
 /* Every kind there is, in the order of their numbers, NULL at the end. */
 extern const umbeli_kind *const umbeli_kinds[];

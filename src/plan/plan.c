@@ -12,6 +12,7 @@
 static const umbeli_model *const models[] = {
     &umbeli_model_blocked,
     &umbeli_model_classic,
+    &umbeli_model_counting,
 };
 
 static const umbeli_model *model_of(umbel_kind kind) {
@@ -48,7 +49,7 @@ static umbel_err solve(umbel_plan *plan) {
     const umbeli_model *model = model_of(plan->kind);
     if (plan->kind != UMBEL_AUTO && model == NULL) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BAD_KIND,
-                               "no such kind: choose auto, blocked or classic");
+                               "no such kind: choose auto or one that umbel_kind_name names");
     }
     if (plan->fpr != 0.0 && !(plan->fpr > 0.0 && plan->fpr < 1.0)) { /* NaN, too */
         return umbeli_plan_say(plan, UMBEL_PLAN_BAD_RATE,

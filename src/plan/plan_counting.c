@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_counting.c - the model of counting filters: that of the blocked filter with a bit for each
+ * counter, at four times the memory
+ */
+#include "plan/plan.h"
+#include "plan/plan_model.h"
+
+enum { BLOCK_BYTES = 128, FOLD_FROM = 8192, FOLD_STEP = 64 };
+
+static uint32_t eight(uint64_t bytes, uint64_t keys) {
+    (void)bytes, (void)keys;
+    return 8;
+}
+
+static double model_rate(uint64_t bytes, uint32_t hashes, uint64_t keys) {
+    (void)hashes;
+    return umbeli_blocked_rate(bytes / BLOCK_BYTES, keys);
+}
+
+static double model_floor(uint64_t keys) {
+    return umbeli_model_blocked.floor(keys);
+}
+
+/* Steps as of blocked filters, so that a snapshot can be folded as often. */
+const umbeli_model umbeli_model_counting = {
+    .id = UMBEL_COUNTING,
+    .unit = BLOCK_BYTES,
+    .units = (UINT64_C(1) << 32) - FOLD_STEP,
+    .step_from = FOLD_FROM,
+    .step = FOLD_STEP,
+    .hashes_least = 8,
+    .hashes_most = 8,
+    .hashes = eight,
+    .rate = model_rate,
+    .floor = model_floor,
+    .too_large = "a counting filter ends just below 512 GiB: plan for fewer keys, a higher fpr or "
+                 "fewer bytes",
+    .too_small = "the smallest counting filter has 128 bytes",
+    .beyond = "a counting filter needs more than that, four times what a blocked one does: give it "
+              "more bytes, fewer keys or a higher fpr",
+    .bad_hashes = "a counting filter has 8 hashes, always: leave them 0",
+};

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "kind_check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/bits.h"
+#include "hash/xxh.h"
+
+enum { BATCH = 1000 };
+
+uint64_t check_seed(void) {
+    static uint64_t seed;
+    static bool known;
+    if (known) return seed;
+    const char *given = getenv("UMBEL_TEST_SEED");
+    seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+    known = true;
+    printf("# UMBEL_TEST_SEED=%llu\n", (unsigned long long)seed);
+    return seed;
+}
+
+uint64_t check_key(uint64_t stream, uint64_t i) {
+    /* Bijective in i + 2^40 * stream: keys are distinct. */
+    uint64_t x = i + (stream << 40) + check_seed() * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static size_t batch_of(uint64_t stream, uint64_t from, uint64_t n, uint64_t *numbers,
+                       umbel_key *keys) {
+    size_t some = n < BATCH ? (size_t)n : BATCH;
+    for (size_t i = 0; i < some; i++) {
+        numbers[i] = check_key(stream, from + i);
+        keys[i] = (umbel_key){&numbers[i], sizeof numbers[i]};
+    }
+    return some;
+}
+
+uint64_t check_add(umbel_filter *f, uint64_t stream, uint64_t from, uint64_t n) {
+    uint64_t numbers[BATCH], added = 0;
+    umbel_key keys[BATCH];
+    uint8_t was_new[BATCH];
+    for (uint64_t i = 0; i < n; i += BATCH) {
+        size_t some = batch_of(stream, from + i, n - i, numbers, keys);
+        assert_int_equal(umbel_add_many(f, keys, some, was_new), UMBEL_OK);
+        for (size_t j = 0; j < some; j++) added += was_new[j];
+    }
+    return added;
+}
+
+uint64_t check_found(const umbel_filter *f, uint64_t stream, uint64_t from, uint64_t n) {
+    uint64_t numbers[BATCH], found = 0;
+    umbel_key keys[BATCH];
+    uint8_t hit[BATCH];
+    for (uint64_t i = 0; i < n; i += BATCH) {
+        size_t some = batch_of(stream, from + i, n - i, numbers, keys);
+        umbel_contains_many(f, keys, some, hit);
+        for (size_t j = 0; j < some; j++) {
+            found += hit[j];
+            if (j % 16 == 0) assert_int_equal(umbel_contains(f, keys[j].data, 8), hit[j]);
+        }
+    }
+    return found;
+}
+
+void check_rate(const umbel_filter *f, uint64_t stream, uint64_t n, double promise,
+                double expected) {
+    double seen = (double)check_found(f, stream, 0, n), asked = (double)n;
+    double limit = asked * promise + 5 * sqrt(asked * promise) + 5;
+    if (seen > limit) fail_msg("%g of %g found, at most %g were promised", seen, asked, limit);
+    if (expected == 0) return;
+    double mean = asked * expected, off = 5 * sqrt(mean) + 5;
+    if (fabs(seen - mean) > off) fail_msg("%g of %g found, not %g+-%g", seen, asked, mean, off);
+}
+
+umbel_filter *check_create(umbel_params params) {
+    umbel_filter *f = NULL;
+    umbel_diag diag = {.what = ""};
+    umbel_err e = umbel_create(&params, NULL, &f, &diag);
+    if (e) fail_msg("create: %s: %s", umbel_strerror(e), diag.what);
+    return f;
+}
+
+static void *take(void *ctx, size_t size) {
+    check_memory *m = ctx;
+    if (m->calls++ == m->fails) return NULL;
+    m->out++;
+    return malloc(size);
+}
+
+static void give_back(void *ctx, void *ptr) {
+    check_memory *m = ctx;
+    m->out--;
+    free(ptr);
+}
+
+umbel_alloc check_alloc(check_memory *m) {
+    return (umbel_alloc){.alloc = take, .free = give_back, .ctx = m};
+}
+
+typedef struct file {
+    uint8_t *bytes;
+    size_t len;
+} file;
+
+static file file_of(const umbel_filter *f) {
+    file x = {.len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE)};
+    assert_true(x.len > 0);
+    x.bytes = malloc(x.len);
+    assert_non_null(x.bytes);
+    assert_int_equal(umbel_encode(f, UMBEL_FMT_NATIVE, x.bytes, x.len, NULL), UMBEL_OK);
+    return x;
+}
+
+void check_round_trip(const umbel_filter *f) {
+    file x = file_of(f);
+    umbel_filter *made[3] = {NULL};
+    umbel_diag diag = {.what = ""};
+    if (umbel_decode(UMBEL_FMT_ANY, x.bytes, x.len, NULL, &made[0], &diag))
+        fail_msg("%s", diag.what);
+    assert_int_equal(umbel_view(UMBEL_FMT_NATIVE, x.bytes, x.len, NULL, &made[1], NULL), UMBEL_OK);
+    assert_int_equal(umbel_verify(UMBEL_FMT_NATIVE, x.bytes, x.len, NULL), UMBEL_OK);
+    assert_int_equal(umbel_copy(f, &made[2]), UMBEL_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_true(umbel_equal(f, made[i]));
+        assert_true(umbel_keys_added(f) == umbel_keys_added(made[i]));
+        file again = file_of(made[i]);
+        assert_int_equal(again.len, x.len);
+        assert_memory_equal(again.bytes, x.bytes, x.len);
+        free(again.bytes);
+        umbel_info a, b;
+        umbel_describe(f, &a);
+        umbel_describe(made[i], &b);
+        assert_true(a.fpr_now == b.fpr_now && a.capacity == b.capacity && a.parts == b.parts);
+        for (uint64_t k = 0; k < 2000; k++) {
+            uint64_t key = check_key(k % 7, k);
+            assert_int_equal(umbel_contains(f, &key, 8), umbel_contains(made[i], &key, 8));
+        }
+    }
+    for (int i = 0; i < 3; i++) umbel_free(made[i]);
+    free(x.bytes);
+}
+
+static void refuses(const uint8_t *bytes, size_t len) {
+    umbel_filter *f = NULL;
+    umbel_diag diag = {.what = NULL};
+    umbel_err e = umbel_decode(UMBEL_FMT_NATIVE, bytes, len, NULL, &f, &diag);
+    assert_true(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION);
+    assert_non_null(diag.what);
+    assert_null(f);
+}
+
+/* Whatever the header says: refused, or a filter that does everything without harm. */
+static void survives(const uint8_t *bytes, size_t len) {
+    const umbel_opts opts = {.max_bytes = 1 << 24};
+    for (int way = 0; way < 2; way++) {
+        umbel_filter *f = NULL;
+        umbel_err e = way ? umbel_view(UMBEL_FMT_NATIVE, bytes, len, &opts, &f, NULL)
+                          : umbel_decode(UMBEL_FMT_NATIVE, bytes, len, &opts, &f, NULL);
+        assert_true(e == UMBEL_OK || e == UMBEL_ECORRUPT || e == UMBEL_EVERSION ||
+                    e == UMBEL_ELIMIT);
+        assert_int_equal(e == UMBEL_OK, f != NULL);
+        if (e) continue;
+        umbel_info info;
+        umbel_describe(f, &info);
+        for (uint64_t i = 0; i < 300; i++) {
+            uint64_t key = check_key(1, i);
+            (void)umbel_contains(f, &key, 8);
+            (void)umbel_count(f, &key, 8);
+            (void)umbel_add(f, &key, 8, NULL);
+            if (i % 3 == 0) (void)umbel_remove(f, &key, 8);
+        }
+        file again = file_of(f);
+        free(again.bytes);
+        umbel_free(f);
+    }
+}
+
+static void forge(file x, size_t at, size_t width, uint64_t value) {
+    uint32_t header = umbeli_load_le32(x.bytes + 12);
+    uint8_t *copy = malloc(x.len);
+    assert_non_null(copy);
+    memcpy(copy, x.bytes, x.len);
+    for (size_t i = 0; i < width; i++) copy[at + i] = (uint8_t)(value >> (8 * i));
+    umbeli_store_le64(copy + header - 8, umbeli_xxh3_64(copy, header - 8, 0));
+    /* The trailer's own sum is seeded with the header's. */
+    uint64_t sums =
+        x.len - 8 - (uint64_t)umbeli_load_le64(x.bytes + 96) - umbeli_load_le64(x.bytes + 104);
+    umbeli_store_le64(copy + x.len - 8, umbeli_xxh3_64(copy + x.len - 8 - sums, (size_t)sums,
+                                                       umbeli_load_le64(copy + header - 8)));
+    survives(copy, x.len);
+    free(copy);
+}
+
+void check_bad_files(const umbel_filter *f) {
+    file x = file_of(f);
+    size_t header = umbeli_load_le32(x.bytes + 12),
+           payload = (size_t)umbeli_load_le64(x.bytes + 96);
+    for (size_t len = 0; len < x.len; len += len < header || len > payload ? 1 : 97) {
+        uint8_t *part = malloc(len + 1); /* its own block, so that reading on is noticed */
+        assert_non_null(part);
+        memcpy(part, x.bytes, len);
+        refuses(part, len);
+        free(part);
+    }
+    for (size_t at = 0; at < x.len; at += at < header ? 1 : 53) {
+        x.bytes[at] ^= 0x10;
+        refuses(x.bytes, x.len);
+        x.bytes[at] ^= 0x10;
+    }
+    for (size_t at = 16; at + 12 < header; at += 4) {
+        uint32_t was = umbeli_load_le32(x.bytes + at);
+        const uint32_t lies[] = {0, 1, 2, was - 1, was + 1, 2 * was, was ^ 0x80000000, UINT32_MAX};
+        for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) forge(x, at, 4, lies[i]);
+        if (at % 8 == 0) {
+            forge(x, at, 8, UINT64_MAX);
+            forge(x, at, 8, UINT64_C(1) << 63);
+            forge(x, at, 8, (UINT64_C(1) << 59) + was);
+        }
+    }
+    free(x.bytes);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kind_check.h - what the tests of the kinds share: keys, rates, memory that runs out, bad files
+ */
+#ifndef KIND_CHECK_H
+#define KIND_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "umbel.h"
+
+/* The seed of all keys of a program: printed, and another one each time unless UMBEL_TEST_SEED is
+ * set in the environment. */
+uint64_t check_seed(void);
+
+/* Key i of a stream: 8 bytes, distinct within all streams. */
+uint64_t check_key(uint64_t stream, uint64_t i);
+
+/* Keys [from, from + n) of a stream in batches; how many were new. */
+uint64_t check_add(umbel_filter *f, uint64_t stream, uint64_t from, uint64_t n);
+
+/* How many of keys [from, from + n) are found; asked both ways, which must agree. */
+uint64_t check_found(const umbel_filter *f, uint64_t stream, uint64_t from, uint64_t n);
+
+/* Asks n keys of a stream that was not added: fails when more than five standard deviations above
+ * `promise`, or, unless `expected` is 0, so far from it to either side. */
+void check_rate(const umbel_filter *f, uint64_t stream, uint64_t n, double promise,
+                double expected);
+
+/* A filter of these parameters; the test fails when it cannot be made. */
+umbel_filter *check_create(umbel_params params);
+
+/* Memory that counts what is out, and has none for the call number `fails` (from 0). */
+typedef struct check_memory {
+    uint64_t calls, fails, out;
+} check_memory;
+
+umbel_alloc check_alloc(check_memory *m);
+
+/* Encode and decode are inverse, a view answers alike, a copy is equal. */
+void check_round_trip(const umbel_filter *f);
+
+/* Files cut off at any length, with any byte of the header or some of the payload flipped, are
+ * refused; header fields that lie under a correct checksum are refused, or give a filter that can be
+ * used.  For small filters. */
+void check_bad_files(const umbel_filter *f);
+
+#endif
