@@ -76,7 +76,8 @@ typedef enum umbel_kind {
     UMBEL_AUTO = 0,    /* blocked, or classic where blocked would need over 1.25 times the bytes */
     UMBEL_BLOCKED = 1, /* split-block Bloom: one cache line a key; the fast general filter       */
     UMBEL_CLASSIC = 2, /* m bits, k probes anywhere: the smallest mutable filter                 */
-    UMBEL_COUNTING = 4 /* 4-bit counters in place of blocked's bits: keys can be removed         */
+    UMBEL_COUNTING = 4, /* 4-bit counters in place of blocked's bits: keys can be removed        */
+    UMBEL_SCALABLE = 5  /* a chain of blocked filters: grows, and keeps its rate all the time    */
 } umbel_kind;
 
 typedef enum umbel_format {
@@ -120,9 +121,11 @@ typedef struct umbel_params {
     bool nonscaling;     /* redisbloom: refuse keys beyond `keys` instead of growing             */
     uint32_t bits_per_key; /* leveldb, corekv, badger, clickhouse's index: instead of fpr        */
     uint32_t variant;      /* a format's other form: UMBEL_VARIANT_..., 0: its usual one         */
-    uint32_t expansion;    /* redisbloom: each link has so many times the keys; 0: 2             */
+    uint32_t expansion;    /* redisbloom, scalable: each link or layer is for so many times the
+                              keys of the one before; 0: 2                                       */
     uint32_t reserved32;   /* must be zero                                                       */
-    uint64_t reserved[6];  /* must be zero                                                       */
+    uint64_t layers;       /* scalable: at most so many, then UMBEL_EFULL; 0: 64                 */
+    uint64_t reserved[5];  /* must be zero                                                       */
 } umbel_params;
 
 typedef struct umbel_alloc {
@@ -206,6 +209,7 @@ UMBEL_API void umbel_free(umbel_filter *filter);
 /* ---- Keys --------------------------------------------------------------------------------- */
 
 /* Adds one key.  *was_new, if asked for, tells whether it was certainly absent before.
+ * UMBEL_EFULL when a scalable filter would have to grow beyond its layers or opts.max_bytes.
  * Concurrent filters: once umbel_add has returned, every umbel_contains of that key that happens
  * after it, in any thread, is true.  Of several threads that add one absent key at the same moment
  * at least one sees was_new true; more than one may.  UMBEL_EFROZEN for read-only filters. */
@@ -217,7 +221,8 @@ UMBEL_API bool umbel_contains(const umbel_filter *filter, const void *key, size_
 /* As n calls of umbel_add in order, much faster: memory is fetched ahead, and for a million keys
  * and more in one call a filter beyond the caches is worked through part by part, with scratch
  * memory of about 16 bytes a key, 550 MiB at most (without it, slower).  was_new[i], if not NULL,
- * is 1 or 0. */
+ * is 1 or 0.  It ends where one of the calls would fail, with the keys before that one added; once
+ * a filter takes keys at all, that can only be where a filter has to grow. */
 UMBEL_API umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n,
                                    uint8_t *was_new);
 
@@ -238,11 +243,11 @@ UMBEL_API umbel_err umbel_typed_key(umbel_type type, const void *text, size_t le
 UMBEL_API bool umbel_clickhouse_token(const void *text, size_t len, uint32_t ngram, size_t *pos,
                                       umbel_key *token);
 
-/* Takes one added key out again (counting only).  UMBEL_EABSENT, and nothing changes, for a key that
- * is certainly not in.  A key that was never added but looks as if it had been cannot be told from
- * one that was: removing it takes other keys' counts, which may then be missed.  So remove only
- * what you added, as often as you added it.  Counters stay at 15 once they got there: a key added
- * 15 times or more stays in for good. */
+/* Takes one added key out again (counting only).  UMBEL_EABSENT, and nothing changes, for a key
+ * that is certainly not in.  A key that was never added but looks as if it had been cannot be told
+ * from one that was: removing it takes other keys' counts, which may then be missed.  So remove
+ * only what you added, as often as you added it.  Counters stay at 15 once they got there: a key
+ * added 15 times or more stays in for good. */
 UMBEL_API umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len);
 
 /* How often the key was added, at most (counting): 15 means 15 or more.  Other kinds: 1 or 0, as
@@ -291,8 +296,8 @@ UMBEL_API umbel_err umbel_clear(umbel_filter *filter);
  * halved. */
 UMBEL_API umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag);
 
-/* The blocked filter with the same keys, promise, treatment and metadata, in a quarter of the memory:
- * of a counting filter only. */
+/* The blocked filter with the same keys, promise, treatment and metadata, in a quarter of the
+ * memory: of a counting filter only. */
 UMBEL_API umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out,
                                    umbel_diag *diag);
 

@@ -54,7 +54,6 @@ bool umbel_is_empty(const umbel_filter *filter) {
 umbel_err umbel_clear(umbel_filter *filter) {
     if (filter->frozen) return UMBEL_EFROZEN;
     memset(filter->data, 0, (size_t)filter->data_len);
-    if (filter->ops->clear) filter->ops->clear(filter);
     atomic_store_explicit(&filter->keys_added, 0, memory_order_relaxed);
     if (filter->ops->clear) filter->ops->clear(filter);
     return UMBEL_OK;

@@ -22,6 +22,7 @@ umbel_err umbeli_params_check(const umbel_params *p, umbel_kind kind, uint32_t t
         {UMBELI_TAKES_BITS_PER_KEY, p->bits_per_key != 0, "bits_per_key: not in this format"},
         {UMBELI_TAKES_EXPANSION, p->expansion != 0, "expansion: this format does not grow"},
         {UMBELI_TAKES_NONSCALING, p->nonscaling, "nonscaling: this format does not grow"},
+        {0, p->layers != 0, "layers: only scalable filters have a limit of them"},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (fields[i].given && !(takes & fields[i].name)) {

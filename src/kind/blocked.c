@@ -119,16 +119,14 @@ const umbeli_kind umbeli_kind_blocked = {
     .restore = restore,
 };
 
-/* The chance that a random hash finds all its bits, if each `group` neighbouring blocks were one:
- * in a given block it is the product over the lanes of the share of set bits. */
-static double live_rate(const umbel_filter *f, uint64_t group) {
-    uint64_t nblocks = umbeli_blocked_of(f)->nblocks;
+/* In a given block it is the product over the lanes of the share of set bits. */
+double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
     double sum = 0;
     for (uint64_t first = 0; first < nblocks; first += group) {
         uint32_t lanes[UMBELI_BLOCK_LANES] = {0};
         for (uint64_t i = first; i < first + group; i++) {
             for (size_t lane = 0; lane < UMBELI_BLOCK_LANES; lane++) {
-                lanes[lane] |= umbeli_load_le32(f->data + UMBELI_BLOCK_BYTES * i + 4 * lane);
+                lanes[lane] |= umbeli_load_le32(blocks + UMBELI_BLOCK_BYTES * i + 4 * lane);
             }
         }
         uint64_t product = 1; /* at most 32^8 = 2^40 */
@@ -138,6 +136,10 @@ static double live_rate(const umbel_filter *f, uint64_t group) {
         sum += ldexp((double)product, -40);
     }
     return sum / (double)(nblocks / group);
+}
+
+static double live_rate(const umbel_filter *f, uint64_t group) {
+    return umbeli_blocked_live_rate(f->data, umbeli_blocked_of(f)->nblocks, group);
 }
 
 double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set) {

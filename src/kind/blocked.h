@@ -108,6 +108,10 @@ umbel_err umbeli_blocked_add_hashes(umbel_filter *f, const uint64_t *hashes, siz
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag);
 void umbeli_blocked_measure(const umbel_filter *f, umbel_info *info);
 
+/* The chance that a random hash finds all its bits, if each `group` neighbouring blocks (a divisor
+ * of nblocks) were one. */
+double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group);
+
 /* How many distinct keys set so many bits of so many blocks; infinite when all are set. */
 double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
 

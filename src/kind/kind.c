@@ -5,10 +5,7 @@
 #include "plan/plan.h"
 
 const umbeli_kind *const umbeli_kinds[] = {
-    &umbeli_kind_blocked,
-    &umbeli_kind_classic,
-    &umbeli_kind_counting,
-    NULL,
+    &umbeli_kind_blocked, &umbeli_kind_classic, &umbeli_kind_counting, &umbeli_kind_scalable, NULL,
 };
 
 const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {

@@ -13,6 +13,7 @@ static const umbeli_model *const models[] = {
     &umbeli_model_blocked,
     &umbeli_model_classic,
     &umbeli_model_counting,
+    &umbeli_model_scalable,
 };
 
 static const umbeli_model *model_of(umbel_kind kind) {
@@ -80,7 +81,8 @@ double umbeli_plan_rate(const umbel_plan *plan, uint64_t keys) {
     if (model == NULL || plan->bits == 0) return 1.0;
     if (keys == 0) return 0.0;
     int saved = errno;
-    double rate = model->rate(plan->bits / 8, plan->hashes, keys);
+    double rate = model->rate_after ? model->rate_after(plan, keys)
+                                    : model->rate(plan->bits / 8, plan->hashes, keys);
     errno = saved;
     return rate;
 }

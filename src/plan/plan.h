@@ -24,6 +24,13 @@ double umbeli_blocked_rate(uint64_t nblocks, uint64_t keys);
  * at least 1. */
 double umbeli_classic_rate(uint64_t bits, uint32_t hashes, uint64_t keys);
 
+/* A scalable filter's layers (0, 1, ...) share its rate: layer i is a blocked filter for
+ * fpr * umbeli_scalable_share(i).  All shares, of as many layers as there may be, add up to 1. */
+double umbeli_scalable_share(uint32_t layer);
+
+/* Keys that the first layer is for unless more are expected or the bytes are given. */
+enum { UMBELI_SCALABLE_FIRST = 10000 };
+
 /* The probes a key, 1 to 64, that give a classic filter of so many bits its least rate. */
 uint32_t umbeli_classic_hashes(uint64_t bits, uint64_t keys);
 

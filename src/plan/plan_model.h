@@ -29,11 +29,17 @@ typedef struct umbeli_model {
     /* What no size gets below, hashes having no more bits than they have; part of rate. */
     double (*floor)(uint64_t keys);
 
+    /* Kinds that are made of filters of another kind: they take the place of the search and, for a
+     * solved plan, of rate.  NULL for the others. */
+    umbel_err (*solve)(umbel_plan *plan);
+    double (*rate_after)(const umbel_plan *plan, uint64_t keys);
+
     /* Refusals in this kind's words. */
     const char *too_large, *too_small, *beyond, *bad_hashes;
 } umbeli_model;
 
-extern const umbeli_model umbeli_model_blocked, umbeli_model_classic, umbeli_model_counting;
+extern const umbeli_model umbeli_model_blocked, umbeli_model_classic, umbeli_model_counting,
+    umbeli_model_scalable;
 
 /* umbeli_plan_solve for this kind, whatever plan->kind says.  On success plan->kind is set. */
 umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan);

@@ -130,5 +130,6 @@ umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan) {
         (plan->hashes < model->hashes_least || plan->hashes > model->hashes_most)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BAD_HASHES, model->bad_hashes);
     }
+    if (model->solve) return model->solve(plan);
     return plan->bytes == 0 ? solve_bytes(model, plan) : solve_within(model, plan);
 }

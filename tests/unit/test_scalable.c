@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_scalable.c - scalable filters: the rate holds at any length, limits, batches, files
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kind_check.h"
+#include "plan/plan.h"
+
+static umbel_filter *scalable(uint64_t keys, double fpr) {
+    return check_create((umbel_params){.kind = UMBEL_SCALABLE, .keys = keys, .fpr = fpr});
+}
+
+static void shares_add_up(void **state) {
+    (void)state;
+    double sum = 0;
+    for (uint32_t i = 0; i < 1000; i++) {
+        double share = umbeli_scalable_share(i);
+        assert_true(share > 0 && (i == 0 || share <= umbeli_scalable_share(i - 1)));
+        sum += share;
+    }
+    assert_true(fabs(sum - 1) < 1e-12);
+}
+
+/* Made for a hundred keys, grown to ten million: every key found, the rate kept all the way, and at
+ * most 24 bits a key in the end. */
+static void grows_from_100_to_10_million(void **state) {
+    (void)state;
+    const uint64_t stops[] = {0, 1, 2, 100, 9000, 30000, 300000, 1000000, 3000000, 10000000};
+    umbel_filter *f = scalable(100, 0.01);
+    umbel_plan plan = {.kind = UMBEL_SCALABLE, .keys = 100, .fpr = 0.01};
+    assert_int_equal(umbel_plan_solve(&plan), UMBEL_OK);
+    uint64_t in = 0, added = 0;
+    umbel_info info;
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+        added += check_add(f, 1, in, stops[i] - in);
+        in = stops[i];
+        umbel_describe(f, &info);
+        assert_true(info.keys_added == added && added <= in);
+        assert_true((double)added >= 0.99 * (double)in - 1);
+        assert_true(info.fpr_now <= 0.0101);
+        double model = umbel_plan_rate(&plan, in);
+        assert_true(model <= 0.01 && fabs(model - info.fpr_now) <= 0.05 * model + 2e-5);
+        check_rate(f, 2, 200000, 0.01, in >= 100000 ? info.fpr_now : 0);
+        assert_true(fabs(info.keys_estimated - (double)in) <= 0.02 * (double)in + 1);
+    }
+    assert_int_equal(check_found(f, 1, 0, in), in);
+    double bits = (double)info.bits / (double)in;
+    printf("# %u layers, %.2f bits a key, live rate %.3f %%\n", info.parts, bits,
+           100 * info.fpr_now);
+    assert_true(bits <= 24);
+    check_rate(f, 3, 2000000, 0.01, info.fpr_now);
+    umbel_free(f);
+}
+
+/* At other rates and expansions, too: full to the brim of the last layer. */
+static void keeps_every_promise(void **state) {
+    (void)state;
+    const double rates[] = {0.2, 0.05, 0.001};
+    const uint32_t expansions[] = {1, 2, 4};
+    for (size_t i = 0; i < 3; i++) {
+        umbel_filter *f = check_create((umbel_params){
+            .kind = UMBEL_SCALABLE, .bytes = 4096, .fpr = rates[i], .expansion = expansions[i]});
+        check_add(f, 1, 0, 20000);
+        assert_int_equal(check_found(f, 1, 0, 20000), 20000);
+        umbel_info info;
+        umbel_describe(f, &info);
+        assert_true(info.parts > 2);
+        check_rate(f, 2, 500000, rates[i], info.fpr_now);
+        umbel_free(f);
+    }
+}
+
+/* One by one, in batches of any size, by hash: the same filter and the same answers. */
+static void batches_do_as_single_adds(void **state) {
+    (void)state;
+    enum { N = 60000 };
+    umbel_params params = {.kind = UMBEL_SCALABLE, .bytes = 4096, .fpr = 0.02};
+    umbel_filter *one = check_create(params), *many = check_create(params);
+    umbel_filter *hashed = check_create(params);
+    uint64_t *numbers = malloc(N * sizeof *numbers), *hashes = malloc(N * sizeof *hashes);
+    umbel_key *keys = malloc(N * sizeof *keys);
+    uint8_t *single = malloc(N), *batch = malloc(N);
+    assert_true(numbers && hashes && keys && single && batch);
+    for (uint64_t i = 0; i < N; i++) { /* a third of them come again */
+        uint64_t random = check_key(9, i);
+        numbers[i] = check_key(1, random % 3 ? i : random % (i + 1));
+        keys[i] = (umbel_key){&numbers[i], 8};
+        hashes[i] = umbel_hash(one, &numbers[i], 8);
+        bool was_new;
+        assert_int_equal(umbel_add(one, &numbers[i], 8, &was_new), UMBEL_OK);
+        single[i] = was_new;
+    }
+    for (size_t at = 0, n; at < N; at += n) {
+        n = (size_t)(check_key(8, at) % 5000);
+        n = n < N - at ? n : N - at;
+        assert_int_equal(umbel_add_many(many, keys + at, n, batch + at), UMBEL_OK);
+    }
+    assert_memory_equal(single, batch, N);
+    assert_true(umbel_equal(one, many));
+    assert_int_equal(umbel_add_hashes(hashed, hashes, N, NULL), UMBEL_OK);
+    assert_true(umbel_equal(one, hashed));
+    assert_int_equal(umbel_contains_hashes(many, hashes, N, batch), UMBEL_OK);
+    for (size_t i = 0; i < N; i++) assert_true(batch[i] && umbel_contains_hash(one, hashes[i]));
+    umbel_free(one);
+    umbel_free(many);
+    umbel_free(hashed);
+    free(numbers);
+    free(hashes);
+    free(keys);
+    free(single);
+    free(batch);
+}
+
+/* Adds until refused; the keys before stay in, the others are not half in. */
+static uint64_t fill(umbel_filter *f, umbel_err expected) {
+    for (uint64_t i = 0; i < 1000000; i++) {
+        uint64_t key = check_key(1, i);
+        umbel_info before, after;
+        umbel_err e = umbel_add(f, &key, 8, NULL);
+        if (!e) continue;
+        assert_int_equal(e, expected);
+        umbel_describe(f, &before);
+        assert_int_equal(umbel_add(f, &key, 8, NULL), expected);
+        umbel_describe(f, &after);
+        assert_true(before.bits_set == after.bits_set && before.bytes == after.bytes);
+        assert_int_equal(check_found(f, 1, 0, i), i);
+        check_rate(f, 2, 100000, before.fpr, 0);
+        key = check_key(1, 0); /* it has this one: nothing to refuse */
+        assert_int_equal(umbel_add(f, &key, 8, NULL), UMBEL_OK);
+        return i;
+    }
+    fail_msg("never full");
+    return 0;
+}
+
+static void limits(void **state) {
+    (void)state;
+    umbel_params params = {.kind = UMBEL_SCALABLE, .bytes = 4096, .fpr = 0.01, .layers = 3};
+    umbel_filter *f = check_create(params);
+    uint64_t three = fill(f, UMBEL_EFULL);
+    umbel_info info;
+    umbel_describe(f, &info);
+    assert_int_equal(info.parts, 3);
+    assert_int_equal(umbel_clear(f), UMBEL_OK);
+    assert_true(umbel_is_empty(f));
+    umbel_describe(f, &info);
+    assert_true(info.parts == 1 && info.bytes == 4096 && info.keys_added == 0);
+    assert_int_equal(check_found(f, 1, 0, 100), 0);
+    assert_true(fabs((double)fill(f, UMBEL_EFULL) - (double)three) < 0.05 * (double)three);
+    umbel_free(f);
+
+    params.layers = 0;
+    const umbel_opts opts = {.max_bytes = 50000};
+    assert_int_equal(umbel_create(&params, &opts, &f, NULL), UMBEL_OK);
+    fill(f, UMBEL_EFULL);
+    umbel_describe(f, &info);
+    assert_true(info.bytes <= 50000 && info.bytes > 20000);
+    umbel_free(f);
+}
+
+static void parameters(void **state) {
+    (void)state;
+    const umbel_params bad[] = {
+        {.kind = UMBEL_SCALABLE},
+        {.kind = UMBEL_SCALABLE, .bytes = 4096},
+        {.kind = UMBEL_SCALABLE, .keys = 100, .bytes = 4096},
+        {.kind = UMBEL_SCALABLE, .keys = 100, .fpr = 0.01, .concurrent = true},
+        {.kind = UMBEL_SCALABLE, .keys = 100, .fpr = 0.01, .hashes = 7},
+        {.kind = UMBEL_SCALABLE, .keys = 100, .fpr = 0.01, .layers = 65},
+        {.kind = UMBEL_SCALABLE, .keys = 100, .fpr = 0.01, .expansion = 1025},
+        {.kind = UMBEL_SCALABLE, .keys = 100, .fpr = 1e-20},
+        {.kind = UMBEL_SCALABLE, .keys = UINT64_MAX, .fpr = 0.01},
+        {.kind = UMBEL_SCALABLE, .bytes = 31, .fpr = 0.01},
+        {.kind = UMBEL_SCALABLE, .keys = 10000, .bytes = 100, .fpr = 0.01},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        umbel_filter *f = NULL;
+        umbel_diag diag = {.what = NULL};
+        umbel_err e = umbel_create(&bad[i], NULL, &f, &diag);
+        if (e != UMBEL_EINVAL) fail_msg("parameters %zu: %s", i, umbel_strerror(e));
+        assert_true(f == NULL && diag.what != NULL);
+    }
+    umbel_filter *f = check_create((umbel_params){.kind = UMBEL_SCALABLE, .fpr = 0.01});
+    umbel_filter *other = check_create((umbel_params){.kind = UMBEL_SCALABLE, .fpr = 0.01});
+    umbel_diag diag;
+    assert_int_equal(umbel_unite(f, other, &diag), UMBEL_ENOTSUP);
+    assert_non_null(strstr(diag.what, "layers"));
+    assert_int_equal(umbel_intersect(f, other, &diag), UMBEL_ENOTSUP);
+    assert_int_equal(umbel_fold(f, 0.1, &diag), UMBEL_ENOTSUP);
+    assert_true(umbel_equal(f, other));
+    umbel_free(f);
+    umbel_free(other);
+}
+
+static void plans(void **state) {
+    (void)state;
+    umbel_plan plan = {.kind = UMBEL_SCALABLE, .keys = 1000000, .fpr = 0.01};
+    assert_int_equal(umbel_plan_solve(&plan), UMBEL_OK);
+    assert_true(plan.rate <= 0.01 / 24 && plan.rate > 0.01 / 25);
+    assert_true(fabs(plan.rate / umbel_plan_rate(&plan, 1000000) - 1) < 1e-9);
+    assert_true(umbel_plan_rate(&plan, 0) == 0);
+    double last = 0;
+    for (uint64_t keys = 1; keys < 10000000000; keys *= 3) {
+        double rate = umbel_plan_rate(&plan, keys);
+        assert_true(rate >= last && rate <= 0.01);
+        last = rate;
+    }
+    umbel_plan back = {.kind = UMBEL_SCALABLE, .keys = 1000000, .bytes = plan.bytes};
+    assert_int_equal(umbel_plan_solve(&back), UMBEL_OK);
+    assert_true(back.fpr <= 0.01 && back.fpr > 0.0099);
+    umbel_plan most = {.kind = UMBEL_SCALABLE, .fpr = 0.01, .bytes = plan.bytes};
+    assert_int_equal(umbel_plan_solve(&most), UMBEL_OK);
+    assert_true(most.keys >= 1000000 && most.keys < 1010000);
+    umbel_plan few = {.kind = UMBEL_SCALABLE, .keys = 1000000, .fpr = 0.01, .bytes = 100000};
+    assert_int_equal(umbel_plan_solve(&few), UMBEL_EINVAL);
+    assert_int_equal(few.verdict, UMBEL_PLAN_BELOW_BOUND);
+    few.bytes = 1000000;
+    assert_int_equal(umbel_plan_solve(&few), UMBEL_EINVAL);
+    assert_int_equal(few.verdict, UMBEL_PLAN_BEYOND_KIND);
+}
+
+static void files(void **state) {
+    (void)state;
+    umbel_filter *f = check_create(
+        (umbel_params){.kind = UMBEL_SCALABLE, .bytes = 256, .fpr = 0.05, .layers = 20});
+    check_round_trip(f);
+    check_add(f, 1, 0, 400);
+    assert_int_equal(umbel_set_meta(f, "name", "value", NULL), UMBEL_OK);
+    check_round_trip(f);
+    check_bad_files(f);
+    /* What was read goes on growing as if nothing had happened. */
+    uint8_t bytes[32768];
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    umbel_filter *read = NULL, *view = NULL;
+    assert_true(len < sizeof bytes);
+    assert_int_equal(umbel_encode(f, UMBEL_FMT_NATIVE, bytes, sizeof bytes, NULL), UMBEL_OK);
+    assert_int_equal(umbel_decode(UMBEL_FMT_NATIVE, bytes, len, NULL, &read, NULL), UMBEL_OK);
+    assert_int_equal(umbel_view(UMBEL_FMT_NATIVE, bytes, len, NULL, &view, NULL), UMBEL_OK);
+    assert_int_equal(umbel_add(view, "x", 1, NULL), UMBEL_EFROZEN);
+    assert_int_equal(check_add(f, 1, 400, 5000), check_add(read, 1, 400, 5000));
+    assert_true(umbel_equal(f, read));
+    umbel_free(view);
+    umbel_free(read);
+    umbel_free(f);
+}
+
+static void memory_runs_out(void **state) {
+    (void)state;
+    const umbel_params params = {.kind = UMBEL_SCALABLE, .bytes = 1024, .fpr = 0.01};
+    bool done = false;
+    for (uint64_t fails = 0; !done; fails++) {
+        check_memory m = {.fails = fails};
+        umbel_alloc alloc = check_alloc(&m);
+        umbel_filter *f = NULL, *copy = NULL;
+        umbel_err e = umbel_create(&params, &(umbel_opts){.alloc = &alloc}, &f, NULL);
+        for (uint64_t i = 0; i < 5000 && !e; i++) {
+            uint64_t key = check_key(1, i);
+            e = umbel_add(f, &key, 8, NULL);
+            if (!e) continue;
+            assert_int_equal(check_found(f, 1, 0, i), i);
+            m.fails = UINT64_MAX; /* with memory again it goes on */
+            assert_int_equal(umbel_add(f, &key, 8, NULL), UMBEL_OK);
+            assert_int_equal(check_found(f, 1, 0, i + 1), i + 1);
+        }
+        if (!e) e = umbel_copy(f, &copy);
+        assert_true(e == UMBEL_OK || e == UMBEL_ENOMEM);
+        done = e == UMBEL_OK;
+        umbel_free(f);
+        umbel_free(copy);
+        assert_int_equal(m.out, 0);
+        assert_true(fails < 100);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shares_add_up),
+        cmocka_unit_test(grows_from_100_to_10_million),
+        cmocka_unit_test(keeps_every_promise),
+        cmocka_unit_test(batches_do_as_single_adds),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(plans),
+        cmocka_unit_test(files),
+        cmocka_unit_test(memory_runs_out),
+    };
+    check_seed();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
