@@ -3,16 +3,11 @@
  * test_scalable.c - scalable filters: the rate holds at any length, limits, batches, files
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kind_check.h"
 #include "plan/plan.h"
-
-static umbel_filter *scalable(uint64_t keys, double fpr) {
-    return check_create((umbel_params){.kind = UMBEL_SCALABLE, .keys = keys, .fpr = fpr});
-}
 
 static void shares_add_up(void **state) {
     (void)state;
@@ -23,37 +18,6 @@ static void shares_add_up(void **state) {
         sum += share;
     }
     assert_true(fabs(sum - 1) < 1e-12);
-}
-
-/* Made for a hundred keys, grown to ten million: every key found, the rate kept all the way, and at
- * most 24 bits a key in the end. */
-static void grows_from_100_to_10_million(void **state) {
-    (void)state;
-    const uint64_t stops[] = {0, 1, 2, 100, 9000, 30000, 300000, 1000000, 3000000, 10000000};
-    umbel_filter *f = scalable(100, 0.01);
-    umbel_plan plan = {.kind = UMBEL_SCALABLE, .keys = 100, .fpr = 0.01};
-    assert_int_equal(umbel_plan_solve(&plan), UMBEL_OK);
-    uint64_t in = 0, added = 0;
-    umbel_info info;
-    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-        added += check_add(f, 1, in, stops[i] - in);
-        in = stops[i];
-        umbel_describe(f, &info);
-        assert_true(info.keys_added == added && added <= in);
-        assert_true((double)added >= 0.99 * (double)in - 1);
-        assert_true(info.fpr_now <= 0.0101);
-        double model = umbel_plan_rate(&plan, in);
-        assert_true(model <= 0.01 && fabs(model - info.fpr_now) <= 0.05 * model + 2e-5);
-        check_rate(f, 2, 200000, 0.01, in >= 100000 ? info.fpr_now : 0);
-        assert_true(fabs(info.keys_estimated - (double)in) <= 0.02 * (double)in + 1);
-    }
-    assert_int_equal(check_found(f, 1, 0, in), in);
-    double bits = (double)info.bits / (double)in;
-    printf("# %u layers, %.2f bits a key, live rate %.3f %%\n", info.parts, bits,
-           100 * info.fpr_now);
-    assert_true(bits <= 24);
-    check_rate(f, 3, 2000000, 0.01, info.fpr_now);
-    umbel_free(f);
 }
 
 /* At other rates and expansions, too: full to the brim of the last layer. */
@@ -279,7 +243,6 @@ static void memory_runs_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_add_up),
-        cmocka_unit_test(grows_from_100_to_10_million),
         cmocka_unit_test(keeps_every_promise),
         cmocka_unit_test(batches_do_as_single_adds),
         cmocka_unit_test(limits),
