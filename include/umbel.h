@@ -76,6 +76,7 @@ typedef enum umbel_kind {
     UMBEL_AUTO = 0,    /* blocked, or classic where blocked would need over 1.25 times the bytes */
     UMBEL_BLOCKED = 1, /* split-block Bloom: one cache line a key; the fast general filter       */
     UMBEL_CLASSIC = 2, /* m bits, k probes anywhere: the smallest mutable filter                 */
+    UMBEL_STATIC = 3,  /* binary fuse: built once from all keys (umbel_build), the smallest      */
     UMBEL_COUNTING = 4, /* 4-bit counters in place of blocked's bits: keys can be removed        */
     UMBEL_SCALABLE = 5  /* a chain of blocked filters: grows, and keeps its rate all the time    */
 } umbel_kind;
@@ -116,7 +117,7 @@ typedef struct umbel_params {
     double fpr;          /* promised false-positive rate once they are in, in (0,1)              */
     uint64_t bytes;      /* memory for the bits, at most                                         */
     uint64_t seed;       /* other seeds place keys elsewhere; filters unite only with equal seeds */
-    uint32_t hashes;     /* classic: probes a key; 0 chooses the best                            */
+    uint32_t hashes;     /* classic: probes a key; static: 3 or 4; 0 chooses the best            */
     bool concurrent;     /* blocked: umbel_add and kin may run in many threads at once           */
     bool nonscaling;     /* redisbloom: refuse keys beyond `keys` instead of growing             */
     uint32_t bits_per_key; /* leveldb, corekv, badger, clickhouse's index: instead of fpr        */
@@ -139,7 +140,9 @@ typedef struct umbel_opts {
     uint64_t max_bytes;       /* refuse filters whose bits need more; 0: no limit                */
     uint32_t threads;         /* *_many calls of a million keys may use so many; 0 and 1: one    */
     uint32_t reserved32;      /* must be zero                                                    */
-    uint64_t reserved[4];     /* must be zero                                                    */
+    const char *tmp;          /* umbel_build of static filters: a directory for a temporary file
+                                 of 8 bytes a key, instead of memory; it is gone afterwards      */
+    uint64_t reserved[3];     /* must be zero                                                    */
 } umbel_opts;
 
 typedef struct umbel_key {
@@ -200,7 +203,32 @@ typedef struct umbel_info {
 UMBEL_API umbel_err umbel_create(const umbel_params *params, const umbel_opts *opts,
                                  umbel_filter **out, umbel_diag *diag);
 
-/* A mutable filter equal to this one, with its metadata, under the same allocator. */
+/* Makes a filter from all keys that `next` delivers: the only way to a static filter, and for the
+ * other kinds umbel_create and umbel_add_many in one.  A static filter needs fpr, or bytes, or
+ * both; its keys are counted, so params->keys may be 0, and keys that come twice count once.  It
+ * takes 8 bytes of memory a key (none with opts.tmp) besides the filter and some megabytes for each
+ * of opts.threads.  UMBEL_EINVAL, naming the seed, in the case that cannot be expected that the keys
+ * do not fit under this one.
+ * `next` writes up to cap keys and their number to *n; they must stay until it is called again.
+ * 0 keys end it, and so does an error, which umbel_build then returns. */
+typedef umbel_err (*umbel_source)(void *ctx, umbel_key *keys, size_t cap, size_t *n);
+UMBEL_API umbel_err umbel_build(const umbel_params *params, const umbel_opts *opts,
+                                umbel_source next, void *ctx, umbel_filter **out,
+                                umbel_diag *diag);
+
+/* The same for keys that are at hand only bit by bit: begin, add as often as you like, then finish,
+ * which gives the filter, and free, also after an error.  One thread at a time. */
+typedef struct umbel_builder umbel_builder;
+UMBEL_API umbel_err umbel_builder_new(const umbel_params *params, const umbel_opts *opts,
+                                      umbel_builder **out, umbel_diag *diag);
+UMBEL_API umbel_err umbel_builder_add(umbel_builder *builder, const umbel_key *keys, size_t n,
+                                      umbel_diag *diag);
+UMBEL_API umbel_err umbel_builder_finish(umbel_builder *builder, umbel_filter **out,
+                                         umbel_diag *diag);
+UMBEL_API void umbel_builder_free(umbel_builder *builder);
+
+/* A mutable filter (unless it is static) equal to this one, with its metadata, under the same
+ * allocator. */
 UMBEL_API umbel_err umbel_copy(const umbel_filter *filter, umbel_filter **out);
 
 /* Ends a filter; NULL is fine. */

@@ -5,7 +5,8 @@
 #include "plan/plan.h"
 
 const umbeli_kind *const umbeli_kinds[] = {
-    &umbeli_kind_blocked, &umbeli_kind_classic, &umbeli_kind_counting, &umbeli_kind_scalable, NULL,
+    &umbeli_kind_blocked,  &umbeli_kind_classic,  &umbeli_kind_static,
+    &umbeli_kind_counting, &umbeli_kind_scalable, NULL,
 };
 
 const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {

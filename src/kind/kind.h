@@ -39,8 +39,8 @@ static inline bool umbeli_bytes_alone(const umbel_params *params) {
     return params->bytes != 0 && params->keys == 0 && params->fpr == 0;
 }
 
-extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic, umbeli_kind_counting,
-    umbeli_kind_scalable;
+extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic, umbeli_kind_static,
+    umbeli_kind_counting, umbeli_kind_scalable;
 
 /* Every kind there is, in the order of their numbers, NULL at the end. */
 extern const umbeli_kind *const umbeli_kinds[];

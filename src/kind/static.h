@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * static.h - binary fuse filters: built once from all keys, the smallest of all kinds
+ *
+ * A key's hash picks a shard with its upper bits and three or four slots there, one in each of as
+ * many neighbouring segments.  Building sets the slots so that their XOR is the key's fingerprint;
+ * any other key sees r random bits, and is taken for one of the set one time in 2^r.
+ *
+ *   static.c          making and restoring, look-ups, batches
+ *   static_shard.c    one shard: finding an order in which its keys can be solved, and the bits
+ *   static_sort.c     hashes in order, each once
+ *   static_store.c    hashes on their way, in memory or in a temporary file
+ *   static_build.c    from keys in any order to a filter
+ */
+#ifndef UMBELI_STATIC_H
+#define UMBELI_STATIC_H
+
+#include "core/bits.h"
+#include "core/filter.h"
+#include "plan/static_layout.h"
+
+enum { UMBELI_SCHEME_STATIC = 1, UMBELI_STATIC_ARITY = 4 /* the most */ };
+
+/* Where a key is in its shard's table, and what its slots must add up to. */
+typedef struct umbeli_static_place {
+    uint32_t slot[UMBELI_STATIC_ARITY];
+    uint32_t print; /* of 32 bits; a table holds the lower ones */
+} umbeli_static_place;
+
+static inline uint64_t umbeli_static_shard(const umbeli_static_layout *l, uint64_t hash) {
+    return (hash >> 1) >> (63 - l->shard_bits);
+}
+
+/* The first slot follows from the hash alone, so that hashes in order have their slots in order and
+ * building walks through memory; the seed moves the others within their segments.  arity is that of
+ * the layout, given again because loops over a number that the compiler knows are faster. */
+static inline umbeli_static_place
+umbeli_static_place_of(const umbeli_static_layout *l, uint32_t arity, uint64_t hash, uint8_t seed) {
+    uint64_t x = hash + seed * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    x ^= x >> 32;
+    uint64_t range = (uint64_t)l->segments << l->segment_bits;
+    uint32_t first = (uint32_t)umbeli_mul_high(hash << l->shard_bits, range);
+    uint32_t step = UINT32_C(1) << l->segment_bits, mask = step - 1;
+    umbeli_static_place place = {.slot = {first}};
+    place.slot[1] = (first + step) ^ ((uint32_t)x & mask);
+    place.slot[2] = (first + 2 * step) ^ ((uint32_t)(x >> 21) & mask);
+    if (arity == 4) place.slot[3] = (first + 3 * step) ^ ((uint32_t)(x >> 42) & mask);
+    place.print = (uint32_t)((x * UINT64_C(0xa0761d6478bd642f)) >> 32);
+    return place;
+}
+
+typedef struct umbeli_static {
+    umbel_filter base; /* data: a seed for each shard, then the tables */
+    umbeli_static_layout layout;
+    uint64_t tables_at, wide_len, narrow_len; /* of one table, bytes */
+} umbeli_static;
+
+static inline const umbeli_static *umbeli_static_of(const umbel_filter *f) {
+    return (const umbeli_static *)f;
+}
+
+/* A filter of this layout with all bytes zero, which is not valid before they are filled in. */
+umbel_err umbeli_static_new(const umbeli_static_layout *layout, umbeli_shape shape,
+                            const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+
+/* The table of a shard in the filter's data. */
+static inline uint8_t *umbeli_static_table(const umbeli_static *s, uint64_t shard) {
+    uint64_t wide = s->layout.wide, at = shard * s->wide_len;
+    if (shard >= wide) at = wide * s->wide_len + (shard - wide) * s->narrow_len;
+    return s->base.data + s->tables_at + at;
+}
+
+static inline uint32_t umbeli_static_width(const umbeli_static_layout *l, uint64_t shard) {
+    return l->width + (shard < l->wide);
+}
+
+/* ---- static_sort.c ---- */
+
+/* Sorts n hashes, with room for as many in scratch, and drops all but one of equal ones; how many
+ * are left.  Time in proportion to n, whatever they are. */
+size_t umbeli_static_sort(uint64_t *hashes, uint64_t *scratch, size_t n);
+
+/* ---- static_shard.c ---- */
+
+/* Memory to build shards of this layout in, one after the other. */
+typedef struct umbeli_static_bench {
+    uint64_t *sums;  /* [slots] XOR of the hashes that have this slot; later its fingerprint */
+    uint8_t *counts; /* [slots] four times how many, XOR which of their slots this is */
+    uint64_t *order; /* [keys] hashes as they can be solved, last one first */
+    uint8_t *which;  /* [keys] which of its slots was its own */
+    uint32_t *stack; /* [slots + 1] */
+} umbeli_static_bench;
+
+umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t keys,
+                                  const umbeli_memory *memory, umbeli_static_bench *out);
+void umbeli_static_bench_delete(const umbeli_memory *memory, umbeli_static_bench *bench);
+
+/* Fills the table of a shard from its n hashes, sorted and distinct, and gives the seed, from 1 to
+ * 255; 0 when there is none that will do. */
+uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout, umbeli_static_bench *bench,
+                                  const uint64_t *hashes, size_t n, uint32_t width, uint8_t *table);
+
+/* ---- static_store.c ---- */
+
+enum { UMBELI_STORE_BITS = 8, UMBELI_STORE_BUCKETS = 1 << UMBELI_STORE_BITS };
+
+typedef struct umbeli_store umbeli_store;
+
+/* Hashes by their upper 8 bits.  With `directory` they lie in a file there that has no name. */
+umbel_err umbeli_store_new(const char *directory, const umbeli_memory *memory, umbeli_store **out,
+                           umbel_diag *diag);
+void umbeli_store_delete(umbeli_store *store);
+
+/* After a failure only umbeli_store_delete will do. */
+umbel_err umbeli_store_add(umbeli_store *store, const uint64_t *hashes, size_t n, umbel_diag *diag);
+
+/* How many a bucket has; reading all, or the first n again in another order, into it.  Different
+ * buckets at the same time are fine. */
+uint64_t umbeli_store_count(const umbeli_store *store, uint32_t bucket);
+umbel_err umbeli_store_load(const umbeli_store *store, uint32_t bucket, uint64_t *hashes,
+                            umbel_diag *diag);
+umbel_err umbeli_store_replace(umbeli_store *store, uint32_t bucket, const uint64_t *hashes,
+                               uint64_t n, umbel_diag *diag);
+
+/* ---- static_build.c ---- */
+
+typedef struct umbeli_static_builder umbeli_static_builder;
+
+/* params->fpr or bytes, seed, hashes; keys are counted.  directory: as in umbeli_store_new. */
+umbel_err umbeli_static_builder_new(const umbel_params *params, const char *directory,
+                                    const umbeli_memory *memory, umbeli_static_builder **out,
+                                    umbel_diag *diag);
+umbel_err umbeli_static_builder_add(umbeli_static_builder *builder, const umbel_key *keys, size_t n,
+                                    umbel_diag *diag);
+umbel_err umbeli_static_builder_finish(umbeli_static_builder *builder, umbel_filter **out,
+                                       umbel_diag *diag);
+void umbeli_static_builder_delete(umbeli_static_builder *builder);
+
+#endif

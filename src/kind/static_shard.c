@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * static_shard.c - one binary fuse table
+ *
+ * Every key wants the XOR of its slots to be its fingerprint.  A slot that only one key has can be
+ * set for it whatever the others come to be, so that key is put aside, to be solved after the others,
+ * and out of its other slots; that leaves more slots with only one key.  If all keys can be put
+ * aside like this, they are solved in the opposite order, each with its own slot still free.  If
+ * not, another seed moves the slots.
+ */
+#include "kind/static.h"
+
+enum { ONE = 4, WHICH = 3, CROWDED = 252 /* the last count that a byte holds */ };
+
+umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t keys,
+                                  const umbeli_memory *memory, umbeli_static_bench *out) {
+    size_t slots = (size_t)umbeli_static_slots(layout), n = (size_t)keys + 1;
+    *out = (umbeli_static_bench){
+        .sums = umbeli_new(memory, slots * sizeof *out->sums),
+        .counts = umbeli_new(memory, slots),
+        .order = umbeli_new(memory, n * sizeof *out->order),
+        .which = umbeli_new(memory, n),
+        .stack = umbeli_new(memory, (slots + 1) * sizeof *out->stack),
+    };
+    if (out->sums && out->counts && out->order && out->which && out->stack) return UMBEL_OK;
+    umbeli_static_bench_delete(memory, out);
+    return UMBEL_ENOMEM;
+}
+
+void umbeli_static_bench_delete(const umbeli_memory *memory, umbeli_static_bench *bench) {
+    umbeli_delete(memory, bench->sums);
+    umbeli_delete(memory, bench->counts);
+    umbeli_delete(memory, bench->order);
+    umbeli_delete(memory, bench->which);
+    umbeli_delete(memory, bench->stack);
+    *bench = (umbeli_static_bench){0};
+}
+
+/* All keys into their slots; false when one is more crowded than can be counted. */
+static inline bool fill(const umbeli_static_layout *l, uint32_t arity, umbeli_static_bench *b,
+                        const uint64_t *hashes, size_t n, uint8_t seed) {
+    size_t slots = (size_t)umbeli_static_slots(l);
+    memset(b->sums, 0, slots * sizeof *b->sums);
+    memset(b->counts, 0, slots);
+    unsigned most = 0;
+    for (size_t i = 0; i < n; i++) {
+        umbeli_static_place p = umbeli_static_place_of(l, arity, hashes[i], seed);
+        for (uint32_t j = 0; j < arity; j++) {
+            unsigned count = (b->counts[p.slot[j]] + ONE) ^ j;
+            most = count > most ? count : most;
+            b->counts[p.slot[j]] = (uint8_t)count;
+            b->sums[p.slot[j]] ^= hashes[i];
+        }
+    }
+    return most < CROWDED;
+}
+
+/* Takes the only key of this slot aside; slots that now have one key go on the stack. */
+static inline size_t take_aside(const umbeli_static_layout *l, uint32_t arity,
+                                umbeli_static_bench *b, uint32_t slot, uint8_t seed, size_t taken,
+                                size_t waiting) {
+    uint64_t hash = b->sums[slot];
+    uint8_t own = b->counts[slot] & WHICH;
+    b->order[taken] = hash;
+    b->which[taken] = own;
+    umbeli_static_place p = umbeli_static_place_of(l, arity, hash, seed);
+    for (uint32_t j = 0; j < arity; j++) {
+        uint32_t other = p.slot[j];
+        b->sums[other] ^= hash;
+        b->counts[other] = (uint8_t)((b->counts[other] - ONE) ^ j);
+        b->stack[waiting] = other;
+        waiting += b->counts[other] >> 2 == 1;
+    }
+    return waiting;
+}
+
+/* How many keys could be taken aside.  The stack never holds more than there are slots (and a last
+ * one that is not to stay): one goes on it when its count falls to one, and that is once. */
+static inline size_t peel(const umbeli_static_layout *l, uint32_t arity, umbeli_static_bench *b,
+                          uint8_t seed) {
+    size_t slots = (size_t)umbeli_static_slots(l), taken = 0;
+    for (size_t start = 0; start < slots; start++) {
+        if (b->counts[start] >> 2 != 1) continue;
+        size_t waiting = 1;
+        b->stack[0] = (uint32_t)start;
+        while (waiting > 0) {
+            uint32_t slot = b->stack[--waiting];
+            if (b->counts[slot] >> 2 != 1) continue; /* its key went by another slot */
+            waiting = take_aside(l, arity, b, slot, seed, taken++, waiting);
+        }
+    }
+    return taken;
+}
+
+/* Every key's own slot, given the others; what is left over stays 0. */
+static inline void solve(const umbeli_static_layout *l, uint32_t arity, umbeli_static_bench *b,
+                         size_t n, uint8_t seed) {
+    for (size_t i = n; i-- > 0;) {
+        umbeli_static_place p = umbeli_static_place_of(l, arity, b->order[i], seed);
+        uint32_t own = p.slot[b->which[i]];
+        uint64_t value = p.print;
+        for (uint32_t j = 0; j < arity; j++) value ^= p.slot[j] == own ? 0 : b->sums[p.slot[j]];
+        b->sums[own] = value;
+    }
+}
+
+static void pack(const uint64_t *values, size_t slots, uint32_t width, uint8_t *table) {
+    uint64_t bits = 0, mask = (UINT64_C(1) << width) - 1;
+    unsigned filled = 0;
+    for (size_t i = 0; i < slots; i++) {
+        bits |= (values[i] & mask) << filled;
+        for (filled += width; filled >= 8; filled -= 8, bits >>= 8) *table++ = (uint8_t)bits;
+    }
+    if (filled > 0) *table = (uint8_t)bits;
+}
+
+/* Tries one seed; the values are in the bench's sums then. */
+static inline bool try_seed(const umbeli_static_layout *l, uint32_t arity, umbeli_static_bench *b,
+                            const uint64_t *hashes, size_t n, uint8_t seed) {
+    if (!fill(l, arity, b, hashes, n, seed) || peel(l, arity, b, seed) < n) return false;
+    /* Every key was taken out of its slots, so all sums are 0 again: room for values. */
+    solve(l, arity, b, n, seed);
+    return true;
+}
+
+uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout, umbeli_static_bench *bench,
+                                  const uint64_t *hashes, size_t n, uint32_t width,
+                                  uint8_t *table) {
+    for (unsigned i = 1; i <= UINT8_MAX; i++) {
+        uint8_t seed = (uint8_t)i;
+        bool fits = layout->arity == 3 ? try_seed(layout, 3, bench, hashes, n, seed)
+                                       : try_seed(layout, 4, bench, hashes, n, seed);
+        if (!fits) continue;
+        pack(bench->sums, (size_t)umbeli_static_slots(layout), width, table);
+        return seed;
+    }
+    return 0;
+}
