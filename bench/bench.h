@@ -43,6 +43,11 @@ typedef struct peer {
 
 extern const peer peer_leveldb, peer_libbloom;
 
+/* ---- plain_fuse.c: a binary fuse filter without shards ---- */
+
+/* Builds one from distinct keys and throws it away; its slots, 0: it could not be built. */
+size_t plain_fuse_build(const uint64_t *keys, size_t n);
+
 /* ---- report.c: what was seen, as a table or as JSON ---- */
 
 /* One figure of one candidate at one number of keys; unit "ns" a key, or "%". */
