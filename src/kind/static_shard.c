@@ -10,7 +10,8 @@
  */
 #include "kind/static.h"
 
-enum { ONE = 4, WHICH = 3, CROWDED = 252 /* the last count that a byte holds */ };
+/* Counts are kept times four; the two bits below say which of its key's slots it is. */
+enum { ONE = 4, WHICH = 3 };
 
 umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t keys,
                                   const umbeli_memory *memory, umbeli_static_bench *out) {
@@ -37,70 +38,66 @@ void umbeli_static_bench_delete(const umbeli_memory *memory, umbeli_static_bench
 }
 
 /* All keys into their slots; false when one is more crowded than can be counted. */
-static inline bool fill(const umbeli_static_layout *l, uint32_t arity, umbeli_static_bench *b,
+static inline bool fill(const umbeli_static_layout *l, uint32_t arity, const umbeli_static_bench *b,
                         const uint64_t *hashes, size_t n, uint8_t seed) {
     size_t slots = (size_t)umbeli_static_slots(l);
-    memset(b->sums, 0, slots * sizeof *b->sums);
-    memset(b->counts, 0, slots);
-    unsigned most = 0;
+    uint64_t *restrict sums = b->sums;
+    uint8_t *restrict counts = b->counts;
+    unsigned seen = 0;
+    memset(sums, 0, slots * sizeof *sums);
+    memset(counts, 0, slots);
     for (size_t i = 0; i < n; i++) {
         umbeli_static_place p = umbeli_static_place_of(l, arity, hashes[i], seed);
         for (uint32_t j = 0; j < arity; j++) {
-            unsigned count = (b->counts[p.slot[j]] + ONE) ^ j;
-            most = count > most ? count : most;
-            b->counts[p.slot[j]] = (uint8_t)count;
-            b->sums[p.slot[j]] ^= hashes[i];
+            unsigned count = (counts[p.slot[j]] + (unsigned)ONE) ^ j;
+            seen |= count;
+            counts[p.slot[j]] = (uint8_t)count;
+            sums[p.slot[j]] ^= hashes[i];
         }
     }
-    return most < CROWDED;
-}
-
-/* Takes the only key of this slot aside; slots that now have one key go on the stack. */
-static inline size_t take_aside(const umbeli_static_layout *l, uint32_t arity,
-                                umbeli_static_bench *b, uint32_t slot, uint8_t seed, size_t taken,
-                                size_t waiting) {
-    uint64_t hash = b->sums[slot];
-    uint8_t own = b->counts[slot] & WHICH;
-    b->order[taken] = hash;
-    b->which[taken] = own;
-    umbeli_static_place p = umbeli_static_place_of(l, arity, hash, seed);
-    for (uint32_t j = 0; j < arity; j++) {
-        uint32_t other = p.slot[j];
-        b->sums[other] ^= hash;
-        b->counts[other] = (uint8_t)((b->counts[other] - ONE) ^ j);
-        b->stack[waiting] = other;
-        waiting += b->counts[other] >> 2 == 1;
-    }
-    return waiting;
+    return seen <= UINT8_MAX;
 }
 
 /* How many keys could be taken aside.  The stack never holds more than there are slots (and a last
  * one that is not to stay): one goes on it when its count falls to one, and that is once. */
-static inline size_t peel(const umbeli_static_layout *l, uint32_t arity, umbeli_static_bench *b,
-                          uint8_t seed) {
+static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
+                          const umbeli_static_bench *b, uint8_t seed) {
     size_t slots = (size_t)umbeli_static_slots(l), taken = 0;
+    uint64_t *restrict sums = b->sums, *restrict order = b->order;
+    uint8_t *restrict counts = b->counts, *restrict which = b->which;
+    uint32_t *restrict stack = b->stack;
     for (size_t start = 0; start < slots; start++) {
-        if (b->counts[start] >> 2 != 1) continue;
-        size_t waiting = 1;
-        b->stack[0] = (uint32_t)start;
+        size_t waiting = counts[start] >> 2 == 1;
+        stack[0] = (uint32_t)start;
         while (waiting > 0) {
-            uint32_t slot = b->stack[--waiting];
-            if (b->counts[slot] >> 2 != 1) continue; /* its key went by another slot */
-            waiting = take_aside(l, arity, b, slot, seed, taken++, waiting);
+            uint32_t slot = stack[--waiting];
+            if (counts[slot] >> 2 != 1) continue; /* its key went by another slot */
+            uint64_t hash = sums[slot];
+            order[taken] = hash;
+            which[taken++] = counts[slot] & WHICH;
+            umbeli_static_place p = umbeli_static_place_of(l, arity, hash, seed);
+            for (uint32_t j = 0; j < arity; j++) {
+                uint32_t other = p.slot[j];
+                uint8_t count = (uint8_t)((counts[other] - ONE) ^ (int)j);
+                sums[other] ^= hash;
+                counts[other] = count;
+                stack[waiting] = other;
+                waiting += count >> 2 == 1;
+            }
         }
     }
     return taken;
 }
 
-/* Every key's own slot, given the others; what is left over stays 0. */
-static inline void solve(const umbeli_static_layout *l, uint32_t arity, umbeli_static_bench *b,
-                         size_t n, uint8_t seed) {
+/* Every key's own slot, given the others.  It is still 0 itself; what is left over stays so. */
+static inline void solve(const umbeli_static_layout *l, uint32_t arity,
+                         const umbeli_static_bench *b, size_t n, uint8_t seed) {
+    uint64_t *restrict sums = b->sums;
     for (size_t i = n; i-- > 0;) {
         umbeli_static_place p = umbeli_static_place_of(l, arity, b->order[i], seed);
-        uint32_t own = p.slot[b->which[i]];
         uint64_t value = p.print;
-        for (uint32_t j = 0; j < arity; j++) value ^= p.slot[j] == own ? 0 : b->sums[p.slot[j]];
-        b->sums[own] = value;
+        for (uint32_t j = 0; j < arity; j++) value ^= sums[p.slot[j]];
+        sums[p.slot[b->which[i]]] = value;
     }
 }
 

@@ -25,7 +25,8 @@ static void sort(uint64_t *a, uint64_t *scratch, size_t n, unsigned bits) {
     unsigned radix = 1;
     while (radix < RADIX_BITS && radix < bits && n >> (radix + 3) != 0) radix++;
     unsigned shift = bits - radix;
-    size_t mask = ((size_t)1 << radix) - 1, ends[1 << RADIX_BITS] = {0}, sum = 0;
+    size_t mask = ((size_t)1 << radix) - 1, ends[1 << RADIX_BITS], sum = 0;
+    memset(ends, 0, (mask + 1) * sizeof *ends);
     for (size_t i = 0; i < n; i++) ends[(a[i] >> shift) & mask]++;
     for (size_t i = 0; i <= mask; i++) {
         size_t count = ends[i];
