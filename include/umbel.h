@@ -78,7 +78,8 @@ typedef enum umbel_kind {
     UMBEL_CLASSIC = 2, /* m bits, k probes anywhere: the smallest mutable filter                 */
     UMBEL_STATIC = 3,  /* binary fuse: built once from all keys (umbel_build), the smallest      */
     UMBEL_COUNTING = 4, /* 4-bit counters in place of blocked's bits: keys can be removed        */
-    UMBEL_SCALABLE = 5  /* a chain of blocked filters: grows, and keeps its rate all the time    */
+    UMBEL_SCALABLE = 5, /* a chain of blocked filters: grows, and keeps its rate all the time    */
+    UMBEL_WINDOW = 6    /* remembers the last keys and forgets older ones, in fixed memory       */
 } umbel_kind;
 
 typedef enum umbel_format {
@@ -120,12 +121,14 @@ typedef struct umbel_params {
     uint32_t hashes;     /* classic: probes a key; static: 3 or 4; 0 chooses the best            */
     bool concurrent;     /* blocked: umbel_add and kin may run in many threads at once           */
     bool nonscaling;     /* redisbloom: refuse keys beyond `keys` instead of growing             */
+    bool manual;         /* window: umbel_advance alone moves it on, adding never does           */
     uint32_t bits_per_key; /* leveldb, corekv, badger, clickhouse's index: instead of fpr        */
     uint32_t variant;      /* a format's other form: UMBEL_VARIANT_..., 0: its usual one         */
     uint32_t expansion;    /* redisbloom, scalable: each link or layer is for so many times the
                               keys of the one before; 0: 2                                       */
     uint32_t reserved32;   /* must be zero                                                       */
-    uint64_t layers;       /* scalable: at most so many, then UMBEL_EFULL; 0: 64                 */
+    uint32_t layers;       /* scalable: at most so many, then UMBEL_EFULL; 0: 64                 */
+    uint32_t generations;  /* window: forget in so many steps; 0: 8.  `keys` is the window       */
     uint64_t reserved[5];  /* must be zero                                                       */
 } umbel_params;
 
@@ -281,6 +284,12 @@ UMBEL_API umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t l
 /* How often the key was added, at most (counting): 15 means 15 or more.  Other kinds: 1 or 0, as
  * umbel_contains. */
 UMBEL_API uint32_t umbel_count(const umbel_filter *filter, const void *key, size_t len);
+
+/* Moves a window on by one generation: the oldest is forgotten, and keys go into a fresh one.
+ * Windows do it by themselves after every keys / generations keys, unless they are `manual`: then a
+ * caller who does it every hour, with 24 generations, has a filter of the last day.  A key is found
+ * until `generations` + 1 such steps came after it. */
+UMBEL_API umbel_err umbel_advance(umbel_filter *filter);
 
 /* Hash once, ask many: umbel_hash gives the 64-bit hash of a key under this filter's seed, and the
  * functions below take such hashes where the ones above take keys.  Any filter with the same
@@ -447,6 +456,7 @@ typedef struct umbel_plan {
     double rate;         /* out: the model's exact rate once `keys` are in; at most fpr          */
     double bits_per_key; /* out */
     double bound;        /* out: 2^-(bits per key), below which no filter can be                 */
+    uint32_t generations; /* window, in: 0 or a choice; out: that or 8                           */
     umbel_verdict verdict; /* out: why it was refused ...                                        */
     const char *why;       /* ... in static words; never NULL                                    */
 } umbel_plan;

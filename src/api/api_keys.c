@@ -36,6 +36,12 @@ uint32_t umbel_count(const umbel_filter *filter, const void *key, size_t len) {
     return filter->ops->contains(filter, key, len);
 }
 
+umbel_err umbel_advance(umbel_filter *filter) {
+    if (!filter->ops->advance) return UMBEL_ENOTSUP;
+    if (filter->frozen) return UMBEL_EFROZEN;
+    return filter->ops->advance(filter);
+}
+
 bool umbel_takes_hashes(const umbel_filter *filter) {
     return filter->ops->hash != NULL;
 }

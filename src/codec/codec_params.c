@@ -23,6 +23,7 @@ umbel_err umbeli_params_check(const umbel_params *p, umbel_kind kind, uint32_t t
         {UMBELI_TAKES_EXPANSION, p->expansion != 0, "expansion: this format does not grow"},
         {UMBELI_TAKES_NONSCALING, p->nonscaling, "nonscaling: this format does not grow"},
         {0, p->layers != 0, "layers: only scalable filters have a limit of them"},
+        {0, p->generations != 0 || p->manual, "generations, manual: only of windows"},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (fields[i].given && !(takes & fields[i].name)) {

@@ -55,6 +55,7 @@ typedef struct umbeli_ops {
 
     umbel_err (*remove)(umbel_filter *f, const void *key, size_t len);
     uint32_t (*count)(const umbel_filter *f, const void *key, size_t len);
+    umbel_err (*advance)(umbel_filter *f);
     umbel_err (*snapshot)(const umbel_filter *f, umbel_filter **out, umbel_diag *diag);
 
     /* Kinds whose struct holds pointers: copy makes them `into`'s own after the fields were copied

@@ -5,8 +5,13 @@
 #include "plan/plan.h"
 
 const umbeli_kind *const umbeli_kinds[] = {
-    &umbeli_kind_blocked,  &umbeli_kind_classic,  &umbeli_kind_static,
-    &umbeli_kind_counting, &umbeli_kind_scalable, NULL,
+    &umbeli_kind_blocked,
+    &umbeli_kind_classic,
+    &umbeli_kind_static,
+    &umbeli_kind_counting,
+    &umbeli_kind_scalable,
+    &umbeli_kind_window,
+    NULL,
 };
 
 const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {
@@ -24,6 +29,7 @@ umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_pl
         .fpr = params->fpr,
         .bytes = params->bytes,
         .hashes = params->hashes,
+        .generations = params->generations,
     };
     umbel_err e = umbeli_plan_solve(plan);
     return e ? umbeli_fail(diag, e, plan->why) : UMBEL_OK;

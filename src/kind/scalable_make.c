@@ -65,7 +65,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
     if (e) return e;
     umbeli_scalable *s = (umbeli_scalable *)*out;
     s->expansion = params->expansion ? params->expansion : 2;
-    s->layers_most = params->layers ? (uint32_t)params->layers : UMBELI_SCALABLE_LAYERS;
+    s->layers_most = params->layers ? params->layers : UMBELI_SCALABLE_LAYERS;
     s->nlayers = 1;
     s->layers[0] = (umbeli_layer){
         .nblocks = layer.bytes / UMBELI_BLOCK_BYTES,

@@ -11,7 +11,7 @@
 
 static const umbeli_model *const models[] = {
     &umbeli_model_blocked,  &umbeli_model_classic,  &umbeli_model_static,
-    &umbeli_model_counting, &umbeli_model_scalable,
+    &umbeli_model_counting, &umbeli_model_scalable, &umbeli_model_window,
 };
 
 static const umbeli_model *model_of(umbel_kind kind) {

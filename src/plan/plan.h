@@ -31,6 +31,9 @@ double umbeli_scalable_share(uint32_t layer);
 /* Keys that the first layer is for unless more are expected or the bytes are given. */
 enum { UMBELI_SCALABLE_FIRST = 10000 };
 
+/* Generations of a window: how many if nobody says, and the most. */
+enum { UMBELI_WINDOW_GENERATIONS = 8, UMBELI_WINDOW_MOST = 255 };
+
 /* The probes a key, 1 to 64, that give a classic filter of so many bits its least rate. */
 uint32_t umbeli_classic_hashes(uint64_t bits, uint64_t keys);
 

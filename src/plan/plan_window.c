@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_window.c - the model of windows: g + 1 blocked filters of equal size, asked as one
+ *
+ * Of a window of n keys in g generations each generation gets n / g (rounded up).  Full are all g
+ * that must be remembered and, before the next step, the one that is being filled.  At that moment
+ * the rate is highest, 1 - (1 - b)^(g + 1) with the rate b of one blocked filter, and that is what
+ * is promised.
+ */
+#include <math.h>
+
+#include "core/size.h"
+#include "plan/plan.h"
+#include "plan/plan_model.h"
+
+static umbel_err refuse(umbel_plan *plan, umbel_verdict verdict, const char *why) {
+    const umbeli_model *m = &umbeli_model_window;
+    bool bound =
+        plan->bytes != 0 && plan->fpr != 0.0 &&
+        (double)plan->bytes * 8.0 < umbeli_bound_bits(plan->keys != 0 ? plan->keys : 1, plan->fpr);
+    if (verdict == UMBEL_PLAN_BELOW_BOUND && !bound) verdict = UMBEL_PLAN_BEYOND_KIND;
+    if (verdict == UMBEL_PLAN_BEYOND_KIND) why = m->beyond;
+    if (verdict == UMBEL_PLAN_TOO_LARGE) why = m->too_large;
+    if (verdict == UMBEL_PLAN_TOO_SMALL) why = m->too_small;
+    return umbeli_plan_say(plan, verdict, why);
+}
+
+/* Of `filters` equal ones asked as one, and of one of them. */
+static double together(double rate, double filters) {
+    return -expm1(filters * log1p(-rate));
+}
+
+static double alone(double rate, double filters) {
+    return -expm1(log1p(-rate) / filters);
+}
+
+static umbel_err solve(umbel_plan *plan) {
+    uint32_t g = plan->generations != 0 ? plan->generations : UMBELI_WINDOW_GENERATIONS;
+    uint64_t filters = (uint64_t)g + 1;
+    if (g > UMBELI_WINDOW_MOST) {
+        return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, "a window has 1 to 255 generations");
+    }
+    umbel_plan one = {
+        .kind = UMBEL_BLOCKED,
+        .keys = umbeli_ceil_div(plan->keys, g),
+        .fpr = plan->fpr != 0.0 ? alone(plan->fpr, (double)filters) : 0.0,
+        .bytes = plan->bytes / filters,
+    };
+    if (plan->bytes != 0 && one.bytes == 0) return refuse(plan, UMBEL_PLAN_TOO_SMALL, "");
+    umbel_err e = umbeli_plan_solve(&one);
+    if (e) return refuse(plan, one.verdict, one.why);
+    double rate = together(one.rate, (double)filters);
+    if (rate >= 1.0) return refuse(plan, UMBEL_PLAN_BEYOND_KIND, "");
+    plan->kind = UMBEL_WINDOW;
+    plan->generations = g;
+    if (plan->keys == 0 && !umbeli_size_mul(one.keys, g, &plan->keys)) plan->keys = UINT64_MAX;
+    if (plan->fpr == 0.0) plan->fpr = rate;
+    plan->bytes = one.bytes * filters;
+    plan->hashes = one.hashes;
+    plan->bits = plan->bytes * 8;
+    plan->rate = fmin(rate, plan->fpr); /* rounding of the logarithms aside */
+    plan->bits_per_key = (double)plan->bits / (double)plan->keys;
+    plan->bound = umbeli_bound_rate((double)plan->bits, plan->keys);
+    return umbeli_plan_say(plan, UMBEL_PLAN_OK, "");
+}
+
+/* After so many adds: the newest generation is being filled, those before it are full. */
+static double rate_after(const umbel_plan *plan, uint64_t keys) {
+    uint64_t each = umbeli_ceil_div(plan->keys, plan->generations);
+    uint64_t filters = (uint64_t)plan->generations + 1;
+    uint64_t nblocks = plan->bytes / filters / 32, full = keys / each;
+    double no = full <= plan->generations ? log1p(-umbeli_blocked_rate(nblocks, keys % each))
+                                          : log1p(-umbeli_blocked_rate(nblocks, each));
+    if (full > plan->generations) full = plan->generations;
+    no += (double)full * log1p(-umbeli_blocked_rate(nblocks, each));
+    return -expm1(no);
+}
+
+const umbeli_model umbeli_model_window = {
+    .id = UMBEL_WINDOW,
+    .hashes_least = 8,
+    .hashes_most = 8,
+    .solve = solve,
+    .rate_after = rate_after,
+    .too_large = "a generation ends just below 128 GiB: plan for more generations, fewer keys, a "
+                 "higher fpr or fewer bytes",
+    .too_small = "a window has at least 32 bytes for each generation and one more",
+    .beyond = "each generation of a window gets its share of the rate and needs more bytes for it: "
+              "give it more, or fewer keys or generations, or a higher fpr",
+    .bad_hashes = "a window has 8 hashes, always: leave them 0",
+};

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_window.c - windows: the last keys are found, older ones fade, the rate holds all the time
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kind_check.h"
+
+static umbel_filter *window(uint64_t keys, double fpr, uint32_t generations) {
+    return check_create(
+        (umbel_params){.kind = UMBEL_WINDOW, .keys = keys, .fpr = fpr, .generations = generations});
+}
+
+/* Ten windows long: at every stop all of the last n keys, hardly any that is older than a generation
+ * more, and the rate as promised and as the model says. */
+static void remembers_and_forgets(void **state) {
+    (void)state;
+    const struct {
+        uint64_t n;
+        uint32_t generations;
+        double fpr;
+    } cases[] = {{1, 1, 0.01},      {2, 1, 0.1},        {100, 8, 0.01},
+                 {100000, 0, 0.01}, {30000, 24, 0.001}, {7001, 3, 0.05}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        uint64_t n = cases[c].n, added = 0;
+        double fpr = cases[c].fpr;
+        umbel_filter *f = window(n, fpr, cases[c].generations);
+        umbel_plan plan = {
+            .kind = UMBEL_WINDOW, .keys = n, .fpr = fpr, .generations = cases[c].generations};
+        assert_int_equal(umbel_plan_solve(&plan), UMBEL_OK);
+        uint64_t each = (n + plan.generations - 1) / plan.generations;
+        umbel_info info;
+        umbel_describe(f, &info);
+        uint64_t bytes = info.bytes;
+        assert_true(info.bytes == plan.bytes && info.parts == plan.generations + 1);
+        while (added < 10 * n) {
+            uint64_t some = n / 3 + 1;
+            check_add(f, 1, added, some);
+            added += some;
+            uint64_t last = added < n ? added : n;
+            assert_int_equal(check_found(f, 1, added - last, last), last);
+            uint64_t horizon = n + 2 * each; /* a generation of them, and one for false positives */
+            if (added > horizon + 2000) {
+                double seen = (double)check_found(f, 1, added - horizon - 2000, 2000);
+                assert_true(seen <= 2000 * fpr + 6 * sqrt(2000 * fpr) + 5);
+            }
+        }
+        umbel_describe(f, &info);
+        assert_true(info.bytes == bytes && info.capacity == n && info.fpr == fpr);
+        if (n >= 1000) {
+            check_rate(f, 2, 400000, fpr, info.fpr_now);
+            double model = umbel_plan_rate(&plan, added);
+            assert_true(model <= fpr * 1.000001);
+            assert_true(info.fpr_now <= model * 1.15 && info.fpr_now > model * 0.7);
+        }
+        umbel_free(f);
+    }
+}
+
+/* A key that comes again is remembered from then on. */
+static void refreshes(void **state) {
+    (void)state;
+    umbel_filter *f = window(1000, 0.001, 4);
+    uint64_t added = 0;
+    bool was_new;
+    assert_int_equal(umbel_add(f, "ada", 3, &was_new), UMBEL_OK);
+    assert_true(was_new);
+    for (int round = 0; round < 10; round++) {
+        check_add(f, 1, added, 900);
+        added += 900;
+        assert_true(umbel_contains(f, "ada", 3));
+        assert_int_equal(umbel_add(f, "ada", 3, &was_new), UMBEL_OK);
+        assert_false(was_new);
+    }
+    check_add(f, 1, added, 1600);
+    assert_false(umbel_contains(f, "ada", 3));
+    umbel_free(f);
+}
+
+static void single_adds_do_as_batches(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    umbel_filter *one = window(1500, 0.01, 5), *many = window(1500, 0.01, 5);
+    umbel_filter *hashed = window(1500, 0.01, 5);
+    uint64_t *numbers = malloc(N * sizeof *numbers), *hashes = malloc(N * sizeof *hashes);
+    umbel_key *keys = malloc(N * sizeof *keys);
+    uint8_t *single = malloc(N), *batch = malloc(N);
+    assert_true(numbers && hashes && keys && single && batch);
+    for (uint64_t i = 0; i < N; i++) {
+        uint64_t random = check_key(9, i), back = random % 3000;
+        numbers[i] = check_key(1, random >> 63 && back < i ? i - back : i);
+        keys[i] = (umbel_key){&numbers[i], 8};
+        hashes[i] = umbel_hash(one, &numbers[i], 8);
+        bool was_new;
+        assert_int_equal(umbel_add(one, &numbers[i], 8, &was_new), UMBEL_OK);
+        single[i] = was_new;
+    }
+    for (size_t at = 0, n; at < N; at += n) {
+        n = (size_t)(check_key(8, at) % 3000);
+        n = n < N - at ? n : N - at;
+        assert_int_equal(umbel_add_many(many, keys + at, n, batch + at), UMBEL_OK);
+    }
+    assert_memory_equal(single, batch, N);
+    assert_true(umbel_equal(one, many) && umbel_keys_added(one) == umbel_keys_added(many));
+    assert_int_equal(umbel_add_hashes(hashed, hashes, N, NULL), UMBEL_OK);
+    assert_true(umbel_equal(one, hashed));
+    assert_int_equal(umbel_contains_hashes(one, hashes, N, batch), UMBEL_OK);
+    for (size_t i = 0; i < N; i++) assert_int_equal(batch[i], umbel_contains_hash(one, hashes[i]));
+    umbel_free(one);
+    umbel_free(many);
+    umbel_free(hashed);
+    free(numbers);
+    free(hashes);
+    free(keys);
+    free(single);
+    free(batch);
+}
+
+/* "The last day in hourly steps": only the caller moves it on. */
+static void manual(void **state) {
+    (void)state;
+    umbel_filter *f = check_create((umbel_params){
+        .kind = UMBEL_WINDOW, .keys = 2400, .fpr = 0.001, .generations = 24, .manual = true});
+    for (uint64_t hour = 0; hour < 60; hour++) {
+        check_add(f, 1, 100 * hour, 100);
+        uint64_t day = hour < 24 ? hour + 1 : 25;
+        assert_int_equal(check_found(f, 1, 100 * (hour + 1 - day), 100 * day), 100 * day);
+        if (hour >= 25) assert_true(check_found(f, 1, 100 * (hour - 25), 100) < 5);
+        assert_int_equal(umbel_advance(f), UMBEL_OK);
+    }
+    check_add(f, 2, 0, 5000); /* more than planned: nothing is lost, and the rate shows it */
+    assert_int_equal(check_found(f, 2, 0, 5000), 5000);
+    umbel_info info;
+    umbel_describe(f, &info);
+    assert_true(info.fpr_now > 0.001);
+    for (int i = 0; i < 25; i++) assert_int_equal(umbel_advance(f), UMBEL_OK);
+    assert_true(umbel_is_empty(f));
+    umbel_free(f);
+
+    f = check_create((umbel_params){.keys = 100, .fpr = 0.01});
+    assert_int_equal(umbel_advance(f), UMBEL_ENOTSUP);
+    umbel_free(f);
+    f = window(100, 0.01, 2); /* others can be moved on, too */
+    check_add(f, 1, 0, 10);
+    for (int i = 0; i < 2; i++) assert_int_equal(umbel_advance(f), UMBEL_OK);
+    assert_int_equal(check_found(f, 1, 0, 10), 10);
+    assert_int_equal(umbel_advance(f), UMBEL_OK);
+    assert_true(umbel_is_empty(f));
+    umbel_free(f);
+}
+
+static void parameters(void **state) {
+    (void)state;
+    const umbel_params bad[] = {
+        {.kind = UMBEL_WINDOW},
+        {.kind = UMBEL_WINDOW, .keys = 100},
+        {.kind = UMBEL_WINDOW, .bytes = 1000},
+        {.kind = UMBEL_WINDOW, .keys = 100, .fpr = 0.01, .concurrent = true},
+        {.kind = UMBEL_WINDOW, .keys = 100, .fpr = 0.01, .hashes = 7},
+        {.kind = UMBEL_WINDOW, .keys = 100, .fpr = 0.01, .generations = 256},
+        {.kind = UMBEL_WINDOW, .keys = 1000, .bytes = 100, .fpr = 0.01},
+        {.kind = UMBEL_WINDOW, .keys = 1, .bytes = 100},
+        {.kind = UMBEL_WINDOW, .keys = UINT64_MAX, .fpr = 0.01},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        umbel_filter *f = NULL;
+        umbel_diag diag = {.what = NULL};
+        umbel_err e = umbel_create(&bad[i], NULL, &f, &diag);
+        if (e != UMBEL_EINVAL) fail_msg("parameters %zu: %s", i, umbel_strerror(e));
+        assert_true(f == NULL && diag.what != NULL);
+    }
+    umbel_filter *a = window(100, 0.01, 4), *b = window(100, 0.01, 4);
+    umbel_diag diag;
+    assert_int_equal(umbel_unite(a, b, &diag), UMBEL_ENOTSUP);
+    assert_non_null(strstr(diag.what, "order"));
+    assert_int_equal(umbel_fold(a, 0.1, &diag), UMBEL_ENOTSUP);
+    check_add(a, 1, 0, 300);
+    assert_int_equal(umbel_clear(a), UMBEL_OK);
+    assert_true(umbel_is_empty(a) && umbel_equal(a, b) && umbel_keys_added(a) == 0);
+    check_add(a, 1, 0, 77);
+    check_add(b, 1, 0, 77);
+    assert_true(umbel_equal(a, b));
+    umbel_free(a);
+    umbel_free(b);
+}
+
+static void plans(void **state) {
+    (void)state;
+    umbel_plan plan = {.kind = UMBEL_WINDOW, .keys = 1000000, .fpr = 0.01};
+    assert_int_equal(umbel_plan_solve(&plan), UMBEL_OK);
+    assert_true(plan.generations == 8 && plan.rate <= 0.01 && plan.rate > 0.0098);
+    assert_true(plan.bits_per_key < 19);
+    double last = 0;
+    for (uint64_t keys = 0; keys < 1124000; keys += 1000) {
+        double rate = umbel_plan_rate(&plan, keys);
+        assert_true(rate >= last && rate <= plan.rate * 1.000001);
+        last = rate;
+    }
+    assert_true(fabs(umbel_plan_rate(&plan, 100000000) / plan.rate - 1) < 1e-6);
+    umbel_plan back = {.kind = UMBEL_WINDOW, .keys = 1000000, .bytes = plan.bytes};
+    assert_int_equal(umbel_plan_solve(&back), UMBEL_OK);
+    assert_true(fabs(back.fpr / plan.rate - 1) < 1e-6 && back.bytes == plan.bytes);
+    umbel_plan most = {.kind = UMBEL_WINDOW, .fpr = 0.01, .bytes = plan.bytes};
+    assert_int_equal(umbel_plan_solve(&most), UMBEL_OK);
+    assert_true(most.keys >= 1000000 && most.keys < 1005000);
+}
+
+static void files(void **state) {
+    (void)state;
+    umbel_filter *f = window(60, 0.05, 3);
+    check_round_trip(f);
+    check_add(f, 1, 0, 133);
+    check_round_trip(f);
+    check_bad_files(f);
+    uint8_t bytes[16384];
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    umbel_filter *read = NULL, *view = NULL;
+    assert_true(len < sizeof bytes);
+    assert_int_equal(umbel_encode(f, UMBEL_FMT_NATIVE, bytes, sizeof bytes, NULL), UMBEL_OK);
+    assert_int_equal(umbel_decode(UMBEL_FMT_NATIVE, bytes, len, NULL, &read, NULL), UMBEL_OK);
+    assert_int_equal(umbel_view(UMBEL_FMT_NATIVE, bytes, len, NULL, &view, NULL), UMBEL_OK);
+    assert_int_equal(umbel_advance(view), UMBEL_EFROZEN);
+    assert_int_equal(check_add(f, 1, 133, 500), check_add(read, 1, 133, 500));
+    assert_true(umbel_equal(f, read));
+    umbel_free(view);
+    umbel_free(read);
+    umbel_free(f);
+}
+
+static void memory_runs_out(void **state) {
+    (void)state;
+    const umbel_params params = {.kind = UMBEL_WINDOW, .keys = 100, .fpr = 0.01};
+    umbel_err e = UMBEL_ENOMEM;
+    for (uint64_t fails = 0; e; fails++) {
+        check_memory m = {.fails = fails};
+        umbel_alloc alloc = check_alloc(&m);
+        umbel_filter *f = NULL, *copy = NULL;
+        e = umbel_create(&params, &(umbel_opts){.alloc = &alloc}, &f, NULL);
+        if (!e) check_add(f, 1, 0, 1000);
+        if (!e) e = umbel_copy(f, &copy);
+        assert_true(e == UMBEL_OK || e == UMBEL_ENOMEM);
+        umbel_free(f);
+        umbel_free(copy);
+        assert_int_equal(m.out, 0);
+        assert_true(fails < 50);
+    }
+    umbel_filter *f = NULL;
+    assert_int_equal(umbel_create(&params, &(umbel_opts){.max_bytes = 100}, &f, NULL),
+                     UMBEL_ELIMIT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(remembers_and_forgets),
+        cmocka_unit_test(refreshes),
+        cmocka_unit_test(single_adds_do_as_batches),
+        cmocka_unit_test(manual),
+        cmocka_unit_test(parameters),
+        cmocka_unit_test(plans),
+        cmocka_unit_test(files),
+        cmocka_unit_test(memory_runs_out),
+    };
+    check_seed();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
