@@ -7,6 +7,9 @@
  * k-th power of its mean (Bose et al., "On the false-positive rate of Bloom filters", 2008): by
  * 1 % at 512 bits and k = 7, by nothing worth telling at a million bits.  The share is close to
  * normal, so the excess is the factor exp(k(k-1)/2 * variance/p^2).
+ *
+ * One filter in a thousand has a share of set bits three deviations above the mean or more; what
+ * that makes of the rate is the limit, and spread is the third part of the way there.
  */
 #include <math.h>
 
@@ -16,8 +19,9 @@
 enum { UNIT_BYTES = 64, MAX_HASHES = 64 };
 
 /* m times the variance of the share of set bits, c being probes a bit and q the share of bits
- * still clear.  The series takes over where the difference would lose its digits. */
-static double spread(double c, double q) {
+ * still clear: of m (q/m + (1-1/m) q2 - q^2), q2 = (1-2/m)^t, what stays when m grows, and a
+ * little more than the whole.  The series takes over where the difference would lose its digits. */
+static double fill_variance(double c, double q) {
     if (c < 1e-3) return q * c * c * (0.5 - c * (1.0 / 3.0 - c / 8.0));
     return q * (1.0 - (1.0 + c) * q);
 }
@@ -28,24 +32,39 @@ double umbeli_classic_rate(uint64_t bits, uint32_t hashes, uint64_t keys) {
     double m = (double)bits, k = hashes, probes = k * (double)keys;
     double log_clear = probes * log1p(-1.0 / m);
     double p = -expm1(log_clear);
-    double excess = 0.5 * k * (k - 1.0) * spread(probes / m, exp(log_clear)) / (m * p * p);
+    double excess = 0.5 * k * (k - 1.0) * fill_variance(probes / m, exp(log_clear)) / (m * p * p);
     double rate = exp(k * log(p) + excess);
     return fmin(rate, 1.0);
+}
+
+double umbeli_classic_spread(uint64_t bits, uint32_t hashes, uint64_t keys) {
+    if (keys == 0 || bits < 2) return 0.0;
+    double m = (double)bits, k = hashes, probes = k * (double)keys;
+    double log_clear = probes * log1p(-1.0 / m);
+    double deviation = sqrt(fmax(fill_variance(probes / m, exp(log_clear)), 0.0) / m);
+    /* There are never more bits set than there were probes. */
+    double fill = fmin(-expm1(log_clear) + 3.0 * deviation, fmin(probes / m, 1.0));
+    return fmax(pow(fill, k) - umbeli_classic_rate(bits, hashes, keys), 0.0) / 3.0;
+}
+
+static double promise(uint64_t bits, uint32_t hashes, uint64_t keys) {
+    return umbeli_classic_rate(bits, hashes, keys) +
+           3.0 * umbeli_classic_spread(bits, hashes, keys);
 }
 
 uint32_t umbeli_classic_hashes(uint64_t bits, uint64_t keys) {
     if (keys == 0) return 1;
     double ideal = (double)bits / (double)keys * 0.69314718055994530942;
     uint32_t k = ideal >= MAX_HASHES ? MAX_HASHES : ideal < 1.0 ? 1 : (uint32_t)ideal;
-    double rate = umbeli_classic_rate(bits, k, keys);
+    double rate = promise(bits, k, keys);
     /* In small filters the variance pulls the best k below the ideal. */
     while (k > 1) {
-        double less = umbeli_classic_rate(bits, k - 1, keys);
+        double less = promise(bits, k - 1, keys);
         if (less > rate) break;
         rate = less;
         k--;
     }
-    if (k < MAX_HASHES && umbeli_classic_rate(bits, k + 1, keys) < rate) k++;
+    if (k < MAX_HASHES && promise(bits, k + 1, keys) < rate) k++;
     return k;
 }
 
@@ -65,6 +84,10 @@ static double model_rate(uint64_t bytes, uint32_t hashes, uint64_t keys) {
     return fmin(umbeli_classic_rate(bytes * 8, hashes, keys) + model_floor(keys), 1.0);
 }
 
+static double model_spread(uint64_t bytes, uint32_t hashes, uint64_t keys) {
+    return umbeli_classic_spread(bytes * 8, hashes, keys);
+}
+
 const umbeli_model umbeli_model_classic = {
     .id = UMBEL_CLASSIC,
     .unit = UNIT_BYTES,
@@ -73,6 +96,7 @@ const umbeli_model umbeli_model_classic = {
     .hashes_most = MAX_HASHES,
     .hashes = best_hashes,
     .rate = model_rate,
+    .spread = model_spread,
     .floor = model_floor,
     .too_large = "this would take 2^63 bits or more: plan for fewer keys, a higher fpr or fewer "
                  "bytes",

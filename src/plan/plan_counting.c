@@ -18,6 +18,11 @@ static double model_rate(uint64_t bytes, uint32_t hashes, uint64_t keys) {
     return umbeli_blocked_rate(bytes / BLOCK_BYTES, keys);
 }
 
+static double model_spread(uint64_t bytes, uint32_t hashes, uint64_t keys) {
+    (void)hashes;
+    return umbeli_blocked_spread(bytes / BLOCK_BYTES, keys);
+}
+
 static double model_floor(uint64_t keys) {
     return umbeli_model_blocked.floor(keys);
 }
@@ -33,6 +38,7 @@ const umbeli_model umbeli_model_counting = {
     .hashes_most = 8,
     .hashes = eight,
     .rate = model_rate,
+    .spread = model_spread,
     .floor = model_floor,
     .too_large = "a counting filter ends just below 512 GiB: plan for fewer keys, a higher fpr or "
                  "fewer bytes",

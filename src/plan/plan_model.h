@@ -20,11 +20,18 @@ typedef struct umbeli_model {
 
     uint32_t hashes_least, hashes_most; /* probes a key that may be asked for */
 
-    /* The probes a key with the least rate. */
+    /* The probes a key with the least rate + 3 spread. */
     uint32_t (*hashes)(uint64_t bytes, uint64_t keys);
 
-    /* Never rises with bytes (hashes being the best or fixed) and never falls with keys. */
+    /* The mean rate over all filters of this shape. */
     double (*rate)(uint64_t bytes, uint32_t hashes, uint64_t keys);
+
+    /* How the rates of single filters scatter: of a thousand of this shape about one is above
+     * rate + 3 spread.  So it is the standard deviation where they scatter evenly, and more where
+     * they do not.  NULL: they do not scatter.
+     * rate and rate + 3 spread never rise with bytes (hashes being the best or fixed) and never
+     * fall with keys. */
+    double (*spread)(uint64_t bytes, uint32_t hashes, uint64_t keys);
 
     /* What no size gets below, hashes having no more bits than they have; part of rate. */
     double (*floor)(uint64_t keys);

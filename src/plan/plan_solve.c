@@ -2,8 +2,12 @@
  *
  * plan_solve.c - completes a plan for one kind, by bisection on the kind's model
  *
- * Models are monotone in bytes and in keys, so 64 halvings find the edge whatever is asked for.
+ * A size holds a promise when its rate and three times the spread are within it.  Both together are
+ * monotone in bytes and in keys, so 64 halvings find the edge whatever is asked for; and as the same
+ * sum decides everywhere, a size that was once computed for a promise is never refused for it.
  */
+#include <math.h>
+
 #include "plan/plan.h"
 #include "plan/plan_model.h"
 
@@ -12,8 +16,8 @@
     "a higher fpr"
 #define WHY_FLOOR \
     "keys of this kind share their hashes by chance more often than that: ask for a higher fpr"
-#define WHY_FULL                                                                              \
-    "so few bits for so many keys would all be set and every answer yes: give more bytes or " \
+#define WHY_FULL                                                                            \
+    "so few bits for so many keys may all be set and every answer yes: give more bytes or " \
     "fewer keys"
 
 umbel_err umbeli_plan_say(umbel_plan *plan, umbel_verdict verdict, const char *why) {
@@ -26,7 +30,8 @@ umbel_err umbeli_plan_say(umbel_plan *plan, umbel_verdict verdict, const char *w
 typedef struct size {
     uint64_t bytes;
     uint32_t hashes;
-    double rate;
+    double rate;    /* the mean over such filters */
+    double promise; /* what the one filter that is made keeps, but for one in a thousand */
 } size;
 
 static size size_of(const umbeli_model *model, const umbel_plan *plan, uint64_t bytes,
@@ -34,6 +39,8 @@ static size size_of(const umbeli_model *model, const umbel_plan *plan, uint64_t 
     size s = {.bytes = bytes};
     s.hashes = plan->hashes != 0 ? plan->hashes : model->hashes(bytes, keys);
     s.rate = model->rate(bytes, s.hashes, keys);
+    s.promise = s.rate;
+    if (model->spread) s.promise = fmin(s.rate + 3.0 * model->spread(bytes, s.hashes, keys), 1.0);
     return s;
 }
 
@@ -47,11 +54,11 @@ static uint64_t bytes_within(const umbeli_model *model, uint64_t units) {
 static bool least_size(const umbeli_model *model, const umbel_plan *plan, size *out) {
     uint64_t low = 0, high = model->units; /* low is too small, high will do */
     size best = size_of(model, plan, bytes_within(model, high), plan->keys);
-    if (best.rate > plan->fpr) return false;
+    if (best.promise > plan->fpr) return false;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
         size s = size_of(model, plan, bytes_within(model, middle), plan->keys);
-        if (s.rate <= plan->fpr) {
+        if (s.promise <= plan->fpr) {
             high = middle;
             best = s;
         } else {
@@ -67,7 +74,7 @@ static uint64_t most_keys(const umbeli_model *model, const umbel_plan *plan, uin
     uint64_t low = 0, high = UINT64_MAX; /* low will do, above high nothing does */
     while (low < high) {
         uint64_t middle = high - (high - low) / 2;
-        if (size_of(model, plan, bytes, middle).rate <= plan->fpr) {
+        if (size_of(model, plan, bytes, middle).promise <= plan->fpr) {
             low = middle;
         } else {
             high = middle - 1;
@@ -79,7 +86,7 @@ static uint64_t most_keys(const umbeli_model *model, const umbel_plan *plan, uin
 static umbel_err settle(const umbeli_model *model, umbel_plan *plan, uint64_t keys, size s) {
     plan->kind = model->id;
     plan->keys = keys;
-    if (plan->fpr == 0.0) plan->fpr = s.rate;
+    if (plan->fpr == 0.0) plan->fpr = s.promise;
     plan->bytes = s.bytes;
     plan->hashes = s.hashes;
     plan->bits = s.bytes * 8;
@@ -118,10 +125,10 @@ static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
     if (keys == 0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
     size s = size_of(model, plan, bytes, keys);
     plan->rate = s.rate;
-    if (plan->fpr != 0.0 && s.rate > plan->fpr) {
+    if (plan->fpr != 0.0 && s.promise > plan->fpr) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
     }
-    if (s.rate >= 1.0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FULL);
+    if (s.promise >= 1.0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FULL);
     return settle(model, plan, keys, s);
 }
 

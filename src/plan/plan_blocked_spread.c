@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_blocked_spread.c - how far the rate of one split-block filter may lie above the mean
+ *
+ * A filter's rate is the mean of its blocks' rates, and these differ for two reasons.
+ *
+ * Given its load j, the bits of a block fall as they like.  Its lanes are independent, so the
+ * moments of their product are powers of a lane's, and the moments of a lane follow from the
+ * chance that one, two or three given bits are clear.
+ *
+ * The loads differ as well, but they add up to the number of keys.  What in b(j), a block's mean
+ * rate, is linear in j therefore cancels out over the blocks; only the rest counts, whose variance
+ * is that of b about its regression line.  Without this the spread at 1 % would be twice what it
+ * is.  Polynomials of degree r in the loads of two blocks, orthogonal to those below, have the
+ * correlation (-1/(z-1))^r, so all that is not linear counts z/(z-1) times at most.
+ */
+#include <math.h>
+
+#include "plan/plan.h"
+#include "plan/plan_loads.h"
+
+/* First pass: the regression line of b(j), about the most likely load. */
+typedef struct line {
+    double origin;
+    double weight, x, xx, y, xy; /* sums; in the end x and y are means */
+} line;
+
+static double line_take(void *sums, const umbeli_load *load) {
+    line *sum = sums;
+    if (sum->weight == 0.0) sum->origin = load->keys;
+    double x = load->keys - sum->origin, y = load->weight * umbeli_block_rate(load);
+    sum->weight += load->weight;
+    sum->x += load->weight * x;
+    sum->xx += load->weight * x * x;
+    sum->y += y;
+    sum->xy += x * y;
+    return y;
+}
+
+/* Makes means of x and y. */
+static double line_slope(line *sum) {
+    sum->x /= sum->weight;
+    sum->y /= sum->weight;
+    double variance = sum->xx / sum->weight - sum->x * sum->x;
+    return variance > 0.0 ? (sum->xy / sum->weight - sum->x * sum->y) / variance : 0.0;
+}
+
+/* Second pass: second and third moments about that line. */
+typedef struct scatter {
+    line line;
+    double slope;
+    double weight, within, between, third;
+} scatter;
+
+static double eighth_power(double x) {
+    double two = x * x, four = two * two;
+    return four * four;
+}
+
+static double scatter_take(void *sums, const umbeli_load *load) {
+    scatter *sum = sums;
+    const double *clear = load->clear;
+    /* The share of set bits of a lane: its mean, variance and third moment. */
+    double mean = 1.0 - clear[0], square = mean * mean;
+    double variance = fmax(clear[0] / 32.0 + clear[1] * 31.0 / 32.0 - clear[0] * clear[0], 0.0);
+    double pair = 1.0 - 2.0 * clear[0] + clear[1];
+    double triple = 1.0 - 3.0 * clear[0] + 3.0 * clear[1] - clear[2];
+    double cube = (mean + 93.0 * pair + 930.0 * triple) / 1024.0;
+    /* All eight: (square + variance)^8 - square^8 in factors, which lose no digits. */
+    double sum_of = square + variance, sum_two = sum_of * sum_of, two = square * square;
+    double within =
+        variance * (sum_of + square) * (sum_two + two) * (sum_two * sum_two + two * two);
+    double all = eighth_power(mean), all_cubed = eighth_power(cube);
+    double third = all_cubed - 3.0 * all * within - all * all * all;
+
+    double above = umbeli_block_rate(load) - sum->line.y -
+                   sum->slope * (load->keys - sum->line.origin - sum->line.x);
+    sum->weight += load->weight;
+    sum->within += load->weight * within;
+    sum->between += load->weight * above * above;
+    sum->third += load->weight * (third + 3.0 * within * above + above * above * above);
+    return load->weight * all_cubed;
+}
+
+/* Rates scatter unevenly: few crowded blocks make a few bad filters.  The one in a thousand is 3
+ * deviations above the mean for a normal distribution, and about 3 + 1.5 * skewness for a gamma
+ * distribution, which rates resemble.  It is never beyond sqrt(999) = 31.6 (Cantelli's inequality).
+ * This is the third part of either. */
+static double deviations(double skewness) {
+    return fmin(1.0 + 0.5 * fmax(skewness, 0.0), 10.5);
+}
+
+double umbeli_blocked_spread(uint64_t nblocks, uint64_t keys) {
+    umbeli_block_class classes[2];
+    umbeli_block_classes(nblocks, classes);
+    double n = (double)keys, z = (double)nblocks;
+    if (keys == 0 || n * classes[0].share > UMBELI_BLOCKED_FULL) return 0.0;
+
+    double variance = 0.0, third = 0.0, gain[2];
+    for (int i = 0; i < 2; i++) {
+        double share = classes[i].share;
+        scatter s = {.line = {.weight = 0.0}};
+        umbeli_loads_visit(n, share, line_take, &s.line);
+        s.slope = line_slope(&s.line);
+        umbeli_loads_visit(n, share, scatter_take, &s);
+        double between = nblocks > 1 ? s.between * z / (z - 1.0) : 0.0;
+        double weight = classes[i].blocks * share * share / s.weight;
+        variance += weight * (s.within + between);
+        third += weight * share * s.third;
+        gain[i] = share * s.slope;
+    }
+    /* Between the classes the linear parts do not cancel out altogether: keys * p * (1-p) *
+     * difference^2 is left if the share p of all keys comes to one of them.  As p jumps from size
+     * to size, and more blocks must not look worse, 1/4 stands for p * (1-p). */
+    variance += 0.25 * n * (gain[0] - gain[1]) * (gain[0] - gain[1]);
+    if (!(variance > 0.0)) return 0.0;
+    return sqrt(variance) * deviations(third / (variance * sqrt(variance)));
+}
