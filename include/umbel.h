@@ -449,11 +449,12 @@ typedef enum umbel_verdict {
 typedef struct umbel_plan {
     umbel_kind kind; /* in: AUTO or a kind; out: the kind chosen                                 */
     uint64_t keys;   /* in: two of these three, or all; out: all                                 */
-    double fpr;
+    double fpr;      /* promised: the live rate of the filter that you get is at or below it once
+                        `keys` are in, in all but about one of a thousand filters                */
     uint64_t bytes;
     uint32_t hashes;     /* in: 0 or a choice; out: probes a key                                 */
     uint64_t bits;       /* out: the size of the bit array                                       */
-    double rate;         /* out: the model's exact rate once `keys` are in; at most fpr          */
+    double rate;         /* out: the mean over all such filters, once `keys` are in; at most fpr */
     double bits_per_key; /* out */
     double bound;        /* out: 2^-(bits per key), below which no filter can be                 */
     uint32_t generations; /* window, in: 0 or a choice; out: that or 8                           */

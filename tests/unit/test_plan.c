@@ -58,10 +58,11 @@ static void two_billion_urls(void **state) {
     assert_true(fabs((double)solved(fits).keys / 398.3e6 - 1.0) < 0.001);
 }
 
-/* m = -n ln p / (ln 2)^2 and k = (m/n) ln 2 are exact where k comes out whole: p = 2^-k. */
+/* m = -n ln p / (ln 2)^2 and k = (m/n) ln 2 are exact where k comes out whole: p = 2^-k, and for so
+ * many keys that filters do not differ. */
 static void textbook_formulas(void **state) {
     (void)state;
-    const double keys = 1e7, ln2 = log(2.0);
+    const double keys = 1e14, ln2 = log(2.0);
     for (uint32_t k = 1; k <= 20; k++) {
         umbel_plan plan = solved((umbel_plan){
             .kind = UMBEL_CLASSIC, .keys = (uint64_t)keys, .fpr = ldexp(1.0, -(int)k)});
@@ -104,8 +105,17 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
                     less.verdict == UMBEL_PLAN_BELOW_BOUND);
     }
 
+    /* More than the least is never refused. */
+    for (uint64_t more = 1; more < 10000; more = 3 * more + 20) {
+        solved(
+            (umbel_plan){.kind = plan.kind, .keys = keys, .fpr = fpr, .bytes = plan.bytes + more});
+    }
+
     umbel_plan rate = solved((umbel_plan){.kind = plan.kind, .keys = keys, .bytes = plan.bytes});
-    assert_true(rate.fpr <= fpr && rate.fpr == rate.rate && rate.bytes == plan.bytes);
+    assert_true(rate.fpr <= fpr && rate.rate == plan.rate && rate.bytes == plan.bytes);
+    assert_true(solved(rate).bytes == plan.bytes); /* what was promised can be asked for */
+    rate.fpr = nextafter(rate.fpr, 0.0);
+    assert_int_equal(umbeli_plan_solve(&rate), UMBEL_EINVAL);
 
     umbel_plan most = solved((umbel_plan){.kind = plan.kind, .fpr = fpr, .bytes = plan.bytes});
     assert_true(most.keys >= keys);
@@ -124,6 +134,29 @@ static void edges_and_round_trips(void **state) {
                 check_edges(kinds[i], key_counts[k], rates[j]);
             }
         }
+    }
+}
+
+/* fpr is promised for the filter that is made, rate is the mean: far apart where one key counts,
+ * the same where none does. */
+static void promise_and_mean(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t keys;
+        double blocked,
+            classic; /* by how much of the mean the promise is above, at 10 bits a key */
+    } cases[] = {
+        {100, 0.76, 0.25},       {1000, 0.31, 0.12},           {10000, 0.086, 0.037},
+        {1000000, 0.008, 0.0037}, {1000000000, 2.5e-4, 1.2e-4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t bytes = cases[i].keys * 10 / 8;
+        umbel_plan fast = {.kind = UMBEL_BLOCKED, .keys = cases[i].keys, .bytes = bytes};
+        umbel_plan small = {.kind = UMBEL_CLASSIC, .keys = cases[i].keys, .bytes = bytes};
+        double above = solved(fast).fpr / solved(fast).rate - 1;
+        assert_true(above < cases[i].blocked * 1.05 && above > cases[i].blocked * 0.95);
+        above = solved(small).fpr / solved(small).rate - 1;
+        assert_true(above < cases[i].classic * 1.05 && above > cases[i].classic * 0.95);
     }
 }
 
@@ -222,6 +255,7 @@ int main(void) {
         cmocka_unit_test(two_billion_urls),
         cmocka_unit_test(textbook_formulas),
         cmocka_unit_test(edges_and_round_trips),
+        cmocka_unit_test(promise_and_mean),
         cmocka_unit_test(more_costs_more),
         cmocka_unit_test(rounding),
         cmocka_unit_test(auto_rule),
