@@ -146,7 +146,7 @@ static void promise_and_mean(void **state) {
         double blocked,
             classic; /* by how much of the mean the promise is above, at 10 bits a key */
     } cases[] = {
-        {100, 0.76, 0.25},       {1000, 0.31, 0.12},           {10000, 0.086, 0.037},
+        {100, 0.76, 0.25},        {1000, 0.31, 0.12},           {10000, 0.086, 0.037},
         {1000000, 0.008, 0.0037}, {1000000000, 2.5e-4, 1.2e-4},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
