@@ -29,6 +29,7 @@ const umbeli_scheme umbeli_scheme_corekv = {
     .layout = "classic/corekv",
     .format = UMBEL_FMT_COREKV,
     .positions = umbeli_leveldb_positions,
+    .contains_many = umbeli_leveldb_contains_many,
 };
 
 const umbeli_scheme umbeli_scheme_badger = {

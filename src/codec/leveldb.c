@@ -17,6 +17,7 @@ const umbeli_scheme umbeli_scheme_leveldb = {
     .layout = "classic/leveldb",
     .format = UMBEL_FMT_LEVELDB,
     .positions = umbeli_leveldb_positions,
+    .contains_many = umbeli_leveldb_contains_many,
 };
 
 /* LevelDB knows no rates: the fewest bits a key that keep this one.  From 44 bits on k stays 30,

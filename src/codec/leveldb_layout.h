@@ -40,6 +40,10 @@ static inline void umbeli_leveldb_probes(const umbeli_classic *c, uint32_t h, ui
 /* The scheme of keys that are bytes: LevelDB's hash, then the probes. */
 void umbeli_leveldb_positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos);
 
+/* The same for many keys; at least one probe a key. */
+void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                                  uint8_t *hit);
+
 /* trunc(0.69 x bits_per_key), within 1 to 30. */
 uint32_t umbeli_leveldb_hashes(uint32_t bits_per_key);
 

@@ -103,6 +103,11 @@ static void contains_group(const umbel_filter *f, const umbel_key *keys, size_t 
 }
 
 static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
+    const umbeli_scheme *scheme = umbeli_classic_of(f)->scheme;
+    if (scheme->contains_many && f->shape.hashes) {
+        scheme->contains_many(f, keys, n, hit);
+        return;
+    }
     size_t group = group_of(f);
     for (size_t first = 0; first < n; first += group) {
         contains_group(f, keys + first, n - first < group ? n - first : group, hit + first);

@@ -23,6 +23,9 @@ typedef struct umbeli_scheme {
     /* Writes shape.hashes positions, each below shape.bits, into pos. */
     void (*positions)(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos);
 
+    /* Look-ups in batches by a way of its own, never with shape.hashes 0; NULL: by positions. */
+    void (*contains_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit);
+
     size_t key_len; /* keys have so many bytes, others are refused and never in; 0: any length */
 
     /* Positions are scaled to the size, not taken modulo it: halving ORs neighbours. */
