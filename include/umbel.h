@@ -210,8 +210,8 @@ UMBEL_API umbel_err umbel_create(const umbel_params *params, const umbel_opts *o
  * other kinds umbel_create and umbel_add_many in one.  A static filter needs fpr, or bytes, or
  * both; its keys are counted, so params->keys may be 0, and keys that come twice count once.  It
  * takes 8 bytes of memory a key (none with opts.tmp) besides the filter and some megabytes for each
- * of opts.threads.  UMBEL_EINVAL, naming the seed, in the case that cannot be expected that the keys
- * do not fit under this one.
+ * of opts.threads.  UMBEL_EINVAL that names the seed: the keys do not fit under this one, which is
+ * not to be expected; another will do.
  * `next` writes up to cap keys and their number to *n; they must stay until it is called again.
  * 0 keys end it, and so does an error, which umbel_build then returns. */
 typedef umbel_err (*umbel_source)(void *ctx, umbel_key *keys, size_t cap, size_t *n);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "kind/layers.h"
 
-#include <math.h>
-
 #include "core/bits.h"
+#include "plan/plan.h"
 
 enum { PLAIN_BELOW = 256 * 1024 /* bytes: half of a usual second-level cache */ };
 
@@ -63,18 +62,27 @@ uint64_t umbeli_layer_add(const umbeli_blocked_kernel *kernel, uint8_t *data, um
     return added;
 }
 
+double umbeli_layer_rate(uint64_t nblocks, uint64_t keys) {
+    umbel_plan full = {
+        .kind = UMBEL_BLOCKED,
+        .bits = 8 * UMBELI_BLOCK_BYTES * nblocks,
+        .hashes = UMBELI_BLOCK_LANES,
+    };
+    return umbeli_plan_rate(&full, keys);
+}
+
 void umbeli_layers_measure(const uint8_t *data, const umbeli_layer *layers, size_t n,
                            umbel_info *info) {
-    double no = 0; /* logarithm of the chance that all layers say it */
     info->bits_set = 0;
     info->keys_estimated = 0;
+    info->fpr_now = 0;
     info->parts = (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
         const uint8_t *blocks = data + layers[i].at;
         uint64_t set = umbeli_bits_count(blocks, UMBELI_BLOCK_BYTES * layers[i].nblocks);
         info->bits_set += set;
         info->keys_estimated += umbeli_blocked_estimate(layers[i].nblocks, set);
-        no += log1p(-umbeli_blocked_live_rate(blocks, layers[i].nblocks, 1));
+        double rate = umbeli_blocked_live_rate(blocks, layers[i].nblocks, 1);
+        info->fpr_now = umbeli_either(info->fpr_now, rate);
     }
-    info->fpr_now = -expm1(no);
 }

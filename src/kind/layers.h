@@ -33,6 +33,14 @@ void umbeli_layers_contain_batch(const umbeli_blocked_kernel *kernel, const uint
 uint64_t umbeli_layer_add(const umbeli_blocked_kernel *kernel, uint8_t *data, umbeli_layer *layer,
                           const uint64_t *hashes, size_t count, uint8_t *was_new);
 
+/* The chance that one of two filters says yes; without logarithms, for they set errno. */
+static inline double umbeli_either(double a, double b) {
+    return a + b - a * b;
+}
+
+/* The model's rate of a layer that holds so many keys. */
+double umbeli_layer_rate(uint64_t nblocks, uint64_t keys);
+
 /* bits_set, keys_estimated, fpr_now and parts of n layers together. */
 void umbeli_layers_measure(const uint8_t *data, const umbeli_layer *layers, size_t n,
                            umbel_info *info);

@@ -128,7 +128,7 @@ static umbel_err take_own(umbel_filter *f, umbeli_reader *own, umbel_diag *diag)
         return bad(diag, "layers: out of range");
     }
     uint64_t at = 0;
-    double no = 1; /* of all layers once they are full */
+    double rate = 0; /* of all layers once they are full */
     for (uint32_t i = 0; i < s->nlayers; i++) {
         umbeli_layer *l = &s->layers[i];
         l->at = at;
@@ -138,12 +138,12 @@ static umbel_err take_own(umbel_filter *f, umbeli_reader *own, umbel_diag *diag)
         if (l->nblocks == 0 || l->nblocks > UINT32_MAX) return bad(diag, "layer: no such size");
         if (l->capacity == 0 || l->keys > l->capacity) return bad(diag, "layer: too many keys");
         at += UMBELI_BLOCK_BYTES * l->nblocks; /* at most 64 times 2^37 */
-        no *= 1 - umbeli_blocked_rate(l->nblocks, l->capacity);
+        rate = umbeli_either(rate, umbeli_layer_rate(l->nblocks, l->capacity));
     }
     if (own->failed || umbeli_left(own)) return bad(diag, "parameters: wrong length");
     if (at != f->data_len) return bad(diag, "layers and payload size disagree");
     /* Some room for other people's mathematics. */
-    if (1 - no > 1.01 * f->shape.fpr) return bad(diag, "layers: they cannot keep the rate");
+    if (rate > 1.01 * f->shape.fpr) return bad(diag, "layers: they cannot keep the rate");
     return UMBEL_OK;
 }
 

@@ -8,8 +8,6 @@
  *   4       4     the newest, from 0           16      8     keys of a generation
  *   8       4     1: manual                    24+8i   8     keys in filter i
  */
-#include <math.h>
-
 #include "core/diag.h"
 #include "core/size.h"
 #include "kind/kind.h"
@@ -96,13 +94,12 @@ static const char *wrong(const umbeli_window *w) {
     if (each == 0 || each != umbeli_ceil_div(shape->capacity, w->nlayers - 1)) {
         return "keys of a generation: disagree with the window";
     }
-    double no = log1p(-umbeli_blocked_rate(w->layers[0].nblocks, each));
-    if (-expm1(w->nlayers * no) > 1.01 * shape->fpr)
-        return "generations: they cannot keep the rate";
+    double one = umbeli_layer_rate(w->layers[0].nblocks, each), rate = 0;
     for (uint32_t i = 0; i < w->nlayers; i++) {
+        rate = umbeli_either(rate, one);
         if (!w->manual && w->layers[i].keys > each) return "generation: too many keys";
     }
-    return NULL;
+    return rate > 1.01 * shape->fpr ? "generations: they cannot keep the rate" : NULL;
 }
 
 static umbel_err take_own(umbel_filter *f, umbeli_reader *own, umbel_diag *diag) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * static.c - umbel-bench-static: building and asking static filters
+ * bench_static.c - umbel-bench-static: building and asking static filters
  *
  *   umbel-bench-static [--json] [--quick] [--reps N]
  */
