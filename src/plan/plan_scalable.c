@@ -26,6 +26,7 @@ double umbeli_scalable_share(uint32_t layer) {
 
 static umbel_err settle(umbel_plan *plan, const umbel_plan *layer) {
     double fpr = plan->fpr != 0.0 ? plan->fpr : layer->fpr * SHARES;
+    if (fpr / SHARES < layer->fpr) fpr = nextafter(fpr, 1.0); /* so that it can be asked for */
     if (fpr >= 1.0) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND,
                                "the layers to come need most of the rate: give the first one more "

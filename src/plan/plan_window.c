@@ -4,8 +4,8 @@
  *
  * Of a window of n keys in g generations each generation gets n / g (rounded up).  Full are all g
  * that must be remembered and, before the next step, the one that is being filled.  At that moment
- * the rate is highest, 1 - (1 - b)^(g + 1) with the rate b of one blocked filter, and that is what
- * is promised.
+ * the rate is highest, 1 - (1 - b)^(g + 1) with the rate b of one blocked filter.  The promise is
+ * made for that moment, from the promise of one blocked filter in the same way.
  */
 #include <math.h>
 
@@ -50,11 +50,15 @@ static umbel_err solve(umbel_plan *plan) {
     umbel_err e = umbeli_plan_solve(&one);
     if (e) return refuse(plan, one.verdict, one.why);
     double rate = together(one.rate, (double)filters);
-    if (rate >= 1.0) return refuse(plan, UMBEL_PLAN_BEYOND_KIND, "");
+    double fpr = plan->fpr != 0.0 ? plan->fpr : together(one.fpr, (double)filters);
+    while (fpr < 1.0 && alone(fpr, (double)filters) < one.fpr) {
+        fpr = nextafter(fpr, 1.0); /* so that it can be asked for */
+    }
+    if (fpr >= 1.0) return refuse(plan, UMBEL_PLAN_BEYOND_KIND, "");
     plan->kind = UMBEL_WINDOW;
     plan->generations = g;
     if (plan->keys == 0 && !umbeli_size_mul(one.keys, g, &plan->keys)) plan->keys = UINT64_MAX;
-    if (plan->fpr == 0.0) plan->fpr = rate;
+    plan->fpr = fpr;
     plan->bytes = one.bytes * filters;
     plan->hashes = one.hashes;
     plan->bits = plan->bytes * 8;

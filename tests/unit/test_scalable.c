@@ -176,6 +176,11 @@ static void plans(void **state) {
     umbel_plan back = {.kind = UMBEL_SCALABLE, .keys = 1000000, .bytes = plan.bytes};
     assert_int_equal(umbel_plan_solve(&back), UMBEL_OK);
     assert_true(back.fpr <= 0.01 && back.fpr > 0.0099);
+    for (uint64_t keys = 10; keys < 10000000; keys += 1 + keys / 5) { /* what comes out goes in */
+        umbel_plan again = {.kind = UMBEL_SCALABLE, .keys = keys, .bytes = 3 * keys + 300};
+        assert_int_equal(umbel_plan_solve(&again), UMBEL_OK);
+        assert_int_equal(umbel_plan_solve(&again), UMBEL_OK);
+    }
     umbel_plan most = {.kind = UMBEL_SCALABLE, .fpr = 0.01, .bytes = plan.bytes};
     assert_int_equal(umbel_plan_solve(&most), UMBEL_OK);
     assert_true(most.keys >= 1000000 && most.keys < 1010000);
