@@ -28,7 +28,10 @@ struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capac
 }
 
 static void need(const struct cli_adder *a, umbel_err e) {
-    if (e) cli_die_err(a->name, e, NULL, NULL);
+    if (e) {
+        cli_die_err(a->name, e, NULL,
+                    e == UMBEL_EFROZEN ? "static filters are made once: build it anew" : NULL);
+    }
 }
 
 static void add_bulk(struct cli_adder *a) {

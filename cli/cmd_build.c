@@ -8,13 +8,13 @@
 #include "quantity.h"
 #include "summary.h"
 
-static const uint8_t options[] = {OPT_OUTPUT,  OPT_FORCE,          OPT_KEYS,         OPT_FPR,
-                                  OPT_BYTES,   OPT_KIND,           OPT_HASHES,       OPT_SEED,
-                                  OPT_META,    CLI_FORMAT_OPTIONS, CLI_LINE_OPTIONS, OPT_STRICT,
-                                  OPT_THREADS, OPT_QUIET,          OPT_JSON,         OPT_HELP,
-                                  OPT_END};
+static const uint8_t options[] = {
+    OPT_OUTPUT, OPT_FORCE,   OPT_KEYS,  OPT_FPR,  OPT_BYTES,          OPT_KIND,
+    OPT_TMP,    OPT_HASHES,  OPT_SEED,  OPT_META, CLI_FORMAT_OPTIONS, CLI_LINE_OPTIONS,
+    OPT_STRICT, OPT_THREADS, OPT_QUIET, OPT_JSON, OPT_HELP,           OPT_END};
 
 static const double usual_fpr = 0.01;
+static const uint64_t first_layer = 1000000; /* of a filter that grows */
 
 static void count_only(void *ctx, struct cli_batch *b) {
     (void)ctx;
@@ -23,11 +23,6 @@ static void count_only(void *ctx, struct cli_batch *b) {
 
 /* How many keys the input has; it is read a first time for this. */
 static uint64_t count_keys(const struct cli_settings *s, struct cli_feed feed) {
-    const char *once = cli_input_once(feed.files, feed.nfiles);
-    if (once) {
-        cli_die(once, "-n KEYS says how many to plan for, -m SIZE with -p RATE how much memory",
-                "a pipe cannot be counted beforehand");
-    }
     feed.doing = s->quiet ? NULL : "counting";
     struct cli_job job = {NULL, count_only, NULL};
     /* Without --skip-empty every line is a key, whatever the treatment makes of it. */
@@ -36,11 +31,35 @@ static uint64_t count_keys(const struct cli_settings *s, struct cli_feed feed) {
     return lines ? lines : 1;
 }
 
-/* What was not said.  Other systems that size by bytes alone need neither keys nor a rate. */
+/* What cannot be counted beforehand goes into a filter that grows, unless something else was
+ * asked for. */
+static void plan_unknown(const struct cli_settings *s, umbel_params *p, const char *once) {
+    if (p->kind == UMBEL_AUTO && p->format == UMBEL_FMT_NATIVE && !p->bytes) {
+        p->kind = UMBEL_SCALABLE;
+        if (!s->quiet) {
+            cli_warn(once, "cannot be counted beforehand: the filter grows with it; -n KEYS makes "
+                           "it smaller and faster");
+        }
+    }
+    if (p->kind != UMBEL_SCALABLE) {
+        cli_die(once, "-n KEYS says how many to plan for, -m SIZE with -p RATE how much memory",
+                "a pipe cannot be counted beforehand");
+    }
+    p->keys = first_layer;
+}
+
+/* What was not said.  Other systems that size by bytes alone need neither keys nor a rate, and
+ * static filters count for themselves. */
 static void complete(const struct cli_settings *s, umbel_params *p, struct cli_feed feed) {
     bool foreign = p->format > UMBEL_FMT_NATIVE;
     if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = usual_fpr;
-    if (!p->keys && !(p->bytes && (foreign || p->fpr > 0))) p->keys = count_keys(s, feed);
+    if (p->keys || p->kind == UMBEL_STATIC || (p->bytes && (foreign || p->fpr > 0))) return;
+    const char *once = cli_input_once(feed.files, feed.nfiles);
+    if (once) {
+        plan_unknown(s, p, once);
+    } else {
+        p->keys = count_keys(s, feed);
+    }
 }
 
 /* Other systems make filters that cannot keep the rate they are asked for. */
@@ -55,14 +74,50 @@ static void say_limits(const umbel_params *params, const struct cli_settings *s)
     }
 }
 
-static umbel_filter *create(const struct cli_settings *s, const umbel_params *params) {
+static void need(umbel_err e, const umbel_diag *diag) {
+    if (!e) return;
+    cli_die_err("build", e, diag, e == UMBEL_EINVAL ? "umbel plan tells what is possible" : NULL);
+}
+
+static void give_keys(void *ctx, struct cli_batch *b) {
+    umbel_diag diag = {0};
+    need(umbel_builder_add(ctx, b->keys, b->lines, &diag), &diag);
+}
+
+/* Static filters: all keys first, then the filter. */
+static umbel_filter *build_static(const struct cli_settings *s, const umbel_params *params,
+                                  const struct cli_feed *feed, uint64_t *lines) {
+    umbel_opts opts = cli_opts_of(s);
+    umbel_diag diag = {0};
+    umbel_builder *builder = NULL;
+    umbel_filter *f = NULL;
+    opts.tmp = s->tmp;
+    need(umbel_builder_new(params, &opts, &builder, &diag), &diag);
+    struct cli_job job = {NULL, give_keys, builder};
+    *lines = cli_pipeline(feed, &job);
+    need(umbel_builder_finish(builder, &f, &diag), &diag);
+    umbel_builder_free(builder);
+    return f;
+}
+
+/* All others: the filter first, then key after key. */
+static umbel_filter *build_growing(const struct cli_settings *s, const umbel_params *params,
+                                   struct cli_feed *feed, uint64_t *lines) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
-    umbel_err e = umbel_create(params, &opts, &f, &diag);
-    if (e)
-        cli_die_err("build", e, &diag,
-                    e == UMBEL_EINVAL ? "umbel plan tells what is possible" : NULL);
+    need(umbel_create(params, &opts, &f, &diag), &diag);
+    umbel_info info = {.capacity = params->keys};
+    if (!params->keys) umbel_describe(f, &info); /* reads all of it, so only when it must be */
+    bool grows = params->kind == UMBEL_SCALABLE ||
+                 (params->format == UMBEL_FMT_REDISBLOOM && !params->nonscaling);
+    struct cli_adder adder = cli_adder_new(f, s->output, grows ? 0 : info.capacity, s);
+    adder.warned = 80; /* a plan that is filled is what was wanted */
+    struct cli_job job = cli_adder_job(&adder);
+    feed->filling = f;
+    feed->capacity = adder.capacity;
+    *lines = cli_pipeline(feed, &job);
+    cli_adder_finish(&adder);
     return f;
 }
 
@@ -73,19 +128,11 @@ static int run(const struct cli_settings *s) {
     feed.treatment = cli_treatment_given(s);
     complete(s, &params, feed);
     say_limits(&params, s);
-
-    umbel_filter *f = create(s, &params);
-    cli_filter_note(f, s, &feed.treatment);
-    umbel_info info = {.capacity = params.keys};
-    if (!params.keys) umbel_describe(f, &info); /* reads all of it, so only when it must be */
-    struct cli_adder adder = cli_adder_new(f, s->output, info.capacity, s);
-    adder.warned = 80; /* a plan that is filled is what was wanted */
-    struct cli_job job = cli_adder_job(&adder);
     feed.doing = s->quiet ? NULL : "building";
-    feed.filling = f;
-    feed.capacity = adder.capacity;
-    uint64_t lines = cli_pipeline(&feed, &job);
-    cli_adder_finish(&adder);
+    uint64_t lines = 0;
+    umbel_filter *f = params.kind == UMBEL_STATIC ? build_static(s, &params, &feed, &lines)
+                                                  : build_growing(s, &params, &feed, &lines);
+    cli_filter_note(f, s, &feed.treatment);
     cli_filter_save(f, params.format, s->output);
     if (!s->quiet) cli_summary(f, s, lines);
     umbel_free(f);
@@ -100,14 +147,16 @@ const struct cli_command cli_command_build = {
                 "umbel build -p 0.1% -o blacklist.umb urls.txt\n"
                 "# From a pipe: say how many keys will come\n"
                 "zcat urls.gz | umbel build -n 50M -p 1% -o urls.umb\n"
+                "# The smallest black list: made once, never changed\n"
+                "umbel build --kind static -p 1e-6 -o list.umb urls.txt\n"
                 "# The second field of a comma-separated file, small letters; check does the same\n"
                 "umbel build -t , -k 2 --lower -o users.umb users.csv\n",
-    .text =
-        "Each line of the input is a key. Without -n the input is read twice, first to count the "
-        "lines, so it must be files; without -p and -m the promise is 1 %.\n\n"
-        "What makes a key of a line (-k, -t, --trim, --lower, --upper) is stored in the filter "
-        "and applied by every command that reads lines for it.\n\n"
-        "OUT is written at the end, in one step: an error leaves nothing behind.",
+    .text = "Each line of the input is a key. Without -n files are read twice, first to count the "
+            "lines; a pipe goes into a filter that grows (scalable), and --kind static counts for "
+            "itself. Without -p and -m the promise is 1 %.\n\n"
+            "What makes a key of a line (-k, -t, --trim, --lower, --upper) is stored in the filter "
+            "and applied by every command that reads lines for it.\n\n"
+            "OUT is written at the end, in one step: an error leaves nothing behind.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

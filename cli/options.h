@@ -24,6 +24,7 @@ enum cli_option_id {
     OPT_FOLD_FPR,
     OPT_BYTES,
     OPT_KIND,
+    OPT_TMP,
     OPT_HASHES,
     OPT_SEED,
     OPT_META,
@@ -106,7 +107,7 @@ struct cli_settings {
     uint64_t keys, bytes, hashes, seed, bits_per_key, int_bits, strategy, expansion;
     uint64_t field, max_line, threads;
     double fpr;
-    const char *output, *kind, *format, *from, *to, *funnel, *type, *delimiter;
+    const char *output, *kind, *tmp, *format, *from, *to, *funnel, *type, *delimiter;
     const char *state, *present, *absent;
     struct cli_texts also, meta, variants;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;

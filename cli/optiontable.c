@@ -22,6 +22,8 @@ const struct cli_option cli_options[OPT_COUNT_OF] = {
                    "memory for the bits: 500MiB, 500M, 2GB, 2e9"},
     [OPT_KIND] = {"", "kind", "KIND", "KIND", TYPE_TEXT, AT(kind),
                   "the kind of filter; auto takes blocked where it costs little, else classic"},
+    [OPT_TMP] = {"", "tmp", "DIR", "FILE", TYPE_TEXT, AT(tmp),
+                 "static: keep 8 bytes a key in a file in DIR while building, not in memory"},
     [OPT_HASHES] = {"", "hashes", "K", NULL, TYPE_COUNT, AT(hashes),
                     "probes a key, instead of the best number"},
     [OPT_SEED] = {"", "seed", "S", NULL, TYPE_NUMBER, AT(seed),

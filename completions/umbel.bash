@@ -3,12 +3,12 @@ _umbel() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options=''
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'help --help --version plan build check add uniq info verify merge cmp fold intersect convert bench' -- "$cur"))
+        COMPREPLY=($(compgen -W 'help --help --version plan build check add remove uniq info verify merge cmp fold intersect convert bench' -- "$cur"))
         return
     fi
     case ${COMP_WORDS[1]} in
     help)
-        options='plan build check add uniq info verify merge cmp fold intersect convert bench'
+        options='plan build check add remove uniq info verify merge cmp fold intersect convert bench'
         COMPREPLY=($(compgen -W "$options" -- "$cur"))
         return ;;
     plan)
@@ -16,7 +16,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable' -- "$cur")); return ;;
         --hashes) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --bits-per-key) return ;;
@@ -32,7 +32,8 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable' -- "$cur")); return ;;
+        --tmp) compopt -o default; return ;;
         --hashes) return ;;
         --seed) return ;;
         --meta) return ;;
@@ -49,7 +50,7 @@ _umbel() {
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--output --force --keys --fpr --bytes --kind --hashes --seed --meta --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --strict --threads --quiet --json --help' ;;
+        options='--output --force --keys --fpr --bytes --kind --tmp --hashes --seed --meta --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --strict --threads --quiet --json --help' ;;
     check)
         case $prev in
         --also) compopt -o default; return ;;
@@ -87,12 +88,19 @@ _umbel() {
         -j|--threads) return ;;
         esac
         options='--strict --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
+    remove)
+        case $prev in
+        -t|--delimiter) return ;;
+        -k|--field) return ;;
+        --max-line) return ;;
+        esac
+        options='--null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --json --help' ;;
     uniq)
         case $prev in
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable' -- "$cur")); return ;;
         --seed) return ;;
         --state) compopt -o default; return ;;
         -t|--delimiter) return ;;
@@ -196,7 +204,7 @@ _umbel() {
         case $prev in
         -n|--keys) return ;;
         -p|--fpr) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable' -- "$cur")); return ;;
         -j|--threads) return ;;
         esac
         options='--keys --fpr --kind --threads --json --help' ;;

@@ -11,9 +11,20 @@ load helper
     umbel info --json k.umb | grep -q '"capacity": 20000,'
 }
 
-@test "build: from a pipe -n must be said, or -m with -p" {
-    refused "a pipe cannot be counted beforehand (-n KEYS" bash -c 'seq 9 | "$UMBEL" build -o k.umb'
-    refused "fifo: a pipe cannot be counted" bash -c 'mkfifo fifo; "$UMBEL" build -o k.umb fifo'
+@test "build: a pipe without -n goes into a filter that grows" {
+    run --separate-stderr bash -c 'seq 9000 | "$UMBEL" build -o k.umb'
+    [ "$status" -eq 0 ]
+    [[ ${stderr_lines[0]} == "umbel: standard input: cannot be counted beforehand"* ]]
+    [ "$(umbel check -c k.umb <(seq 9000))" -eq 9000 ]
+    umbel info --json k.umb | grep -q '"kind": "scalable"'
+}
+
+@test "build: where a pipe must be counted, -n must be said, or -m with -p" {
+    refused "a pipe cannot be counted beforehand (-n KEYS" \
+        bash -c 'seq 9 | "$UMBEL" build --kind blocked -o k.umb'
+    refused "a pipe cannot be counted beforehand" bash -c 'seq 9 | "$UMBEL" build -m 1M -o k.umb'
+    refused "fifo: a pipe cannot be counted" \
+        bash -c 'mkfifo fifo; "$UMBEL" build --kind classic -o k.umb fifo'
     [ ! -e k.umb ]
     seq 9 | umbel build -q -n 9 -o k.umb
     [ "$(seq 9 | umbel check -c k.umb)" -eq 9 ]

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# What the kinds beyond blocked and classic can and cannot do
+load helper
+
+@test "kinds: static is the smallest, from files and pipes, with any number of threads" {
+    urls 1 50000 > keys
+    urls 1 50000 other > others
+    umbel build -q --kind static -p 1% -o s.umb keys
+    umbel build -q --kind classic -p 1% -o c.umb keys
+    [ "$(stat -c %s s.umb)" -lt "$(stat -c %s c.umb)" ]
+    umbel verify -q s.umb --present keys --absent others
+    umbel build -q --kind static -p 1% -j 3 -o j.umb < <(cat keys)
+    cmp s.umb j.umb
+    umbel build -q --kind static -p 1% --tmp . -o t.umb keys
+    cmp s.umb t.umb
+    refused "(static filters are made once: build it anew)" umbel add -q s.umb keys
+    refused "keys cannot be removed from this kind" umbel remove -q s.umb keys
+}
+
+@test "kinds: the treatment and notes of a static filter are kept" {
+    printf 'Ada\nBob\n' | umbel build -q --kind static -p 1e-6 --lower --meta from=test -o s.umb
+    [ "$(printf 'ADA\neve\n' | umbel check s.umb)" = ADA ]
+    umbel info s.umb | grep -q 'note from          test'
+}
+
+@test "kinds: what is removed from counting is gone, the rest stays" {
+    seq 1 2000 | umbel build -q --kind counting -n 5000 -p 1e-6 -o c.umb
+    umbel remove -q c.umb <(seq 1001 2000)
+    [ "$(umbel check -c c.umb <(seq 1 2000))" -eq 1000 ]
+    umbel verify -q c.umb --present <(seq 1 1000)
+    umbel info --json c.umb | grep -q '"keys_added": 1000,'
+    run --separate-stderr umbel remove c.umb <(seq 995 1005)
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"5 of the keys were not in"* ]]
+    [ "$(umbel check -c c.umb <(seq 1 2000))" -eq 994 ]
+    seq 9 | umbel build -q -n 9 -o b.umb
+    cp b.umb before
+    refused "keys cannot be removed from this kind (umbel build --kind counting" umbel remove b.umb <(seq 9)
+    cmp b.umb before
+}
+
+@test "kinds: scalable grows and keeps its rate" {
+    seq 60000 | umbel build -q --kind scalable -n 1000 -p 1% -o s.umb
+    umbel verify -q s.umb --present <(seq 60000) --absent <(seq 100001 200000)
+    run --separate-stderr umbel add s.umb <(seq 60001 90000)
+    [ "${#stderr_lines[@]}" -eq 1 ] # no warning: it may
+    umbel verify -q s.umb --present <(seq 90000) --absent <(seq 100001 200000)
+    umbel uniq -q --kind scalable -n 1000 -p 1e-6 <(seq 50000; seq 50000) | cmp - <(seq 50000)
+}
+
+@test "kinds: every kind is planned" {
+    run umbel plan -n 1e6 -p 1%
+    for kind in blocked classic static counting scalable; do
+        [[ $output =~ $'\n'$kind\ +1,000,000 ]] || { echo "$kind: $output"; return 1; }
+    done
+}
