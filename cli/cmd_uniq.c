@@ -15,8 +15,8 @@
 #include "quantity.h"
 
 static const uint8_t options[] = {
-    OPT_KEYS,   OPT_FPR,          OPT_BYTES,   OPT_KIND,  OPT_SEED, OPT_STATE, OPT_REPEATED,
-    OPT_STRICT, CLI_LINE_OPTIONS, OPT_THREADS, OPT_QUIET, OPT_HELP, OPT_END};
+    OPT_KEYS,     OPT_FPR,    OPT_BYTES,        OPT_KIND,    OPT_SEED,  OPT_STATE, OPT_WINDOW,
+    OPT_REPEATED, OPT_STRICT, CLI_LINE_OPTIONS, OPT_THREADS, OPT_QUIET, OPT_HELP,  OPT_END};
 
 static const uint64_t usual_keys = 10000000;
 static const double usual_fpr = 0.001;
@@ -36,6 +36,10 @@ static umbel_filter *make_state(const struct cli_settings *s, const struct cli_t
                            .fpr = s->fpr,
                            .bytes = s->bytes,
                            .seed = s->seed};
+    if (s->window) {
+        params.kind = UMBEL_WINDOW;
+        params.keys = s->window;
+    }
     if (!params.keys && !(params.bytes && params.fpr > 0)) params.keys = usual_keys;
     if (!params.bytes && !(params.fpr > 0)) params.fpr = usual_fpr;
     umbel_opts opts = cli_opts_of(s);
@@ -53,10 +57,11 @@ static umbel_filter *open_state(const struct cli_settings *s) {
         umbel_filter *f = cli_filter_load(s->state, s);
         umbel_info info;
         umbel_describe(f, &info);
-        bool other = (s->keys && s->keys != info.capacity) || (s->bytes && s->bytes < info.bytes) ||
-                     (s->fpr > 0 && s->fpr != info.fpr);
+        bool other = (s->keys && s->keys != info.capacity) ||
+                     (s->window && (s->window != info.capacity || info.kind != UMBEL_WINDOW)) ||
+                     (s->bytes && s->bytes < info.bytes) || (s->fpr > 0 && s->fpr != info.fpr);
         if (other && !s->quiet) {
-            cli_warn(s->state, "is there already: its own plan holds, not -n, -p and -m");
+            cli_warn(s->state, "is there already: its own plan holds, not what is given here");
         }
         return f;
     }
@@ -69,7 +74,8 @@ static double expected_wrong(const umbel_info *info, uint64_t before) {
     enum { STEPS = 64 };
     double from = (double)before, way = (double)info->keys_added - from;
     umbel_plan model = {.kind = info->kind, .keys = info->capacity, .bytes = info->bytes};
-    if (!info->capacity || umbel_plan_solve(&model)) return way * info->fpr_now; /* at most */
+    if (info->kind == UMBEL_WINDOW || !info->capacity || umbel_plan_solve(&model))
+        return way * info->fpr_now; /* at most */
     double sum = 0;
     for (int i = 0; i <= STEPS; i++) {
         double rate = umbel_plan_rate(&model, (uint64_t)(from + way * i / STEPS));
@@ -108,11 +114,15 @@ static void summarise(const struct uniq *u, uint64_t lines) {
 }
 
 static int run(const struct cli_settings *s) {
+    cli_exclude(s, OPT_WINDOW, OPT_KEYS);
+    cli_exclude(s, OPT_WINDOW, OPT_KIND);
     umbel_filter *f = open_state(s);
     umbel_info info;
     umbel_describe(f, &info);
     struct uniq u = {.s = s};
-    u.watch = cli_adder_new(f, s->state ? s->state : "uniq", info.capacity, s);
+    /* A window is never full. */
+    uint64_t capacity = info.kind == UMBEL_WINDOW ? 0 : info.capacity;
+    u.watch = cli_adder_new(f, s->state ? s->state : "uniq", capacity, s);
     u.before = info.keys_added;
     if (!s->state) u.watch.warned = 80; /* a plan that is filled is what was wanted */
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
@@ -121,7 +131,7 @@ static int run(const struct cli_settings *s) {
     feed.eager = true;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "uniq";
     feed.filling = f;
-    feed.capacity = info.capacity;
+    feed.capacity = capacity;
     struct cli_job job = {hash_keys, pass_new, &u};
     uint64_t lines = cli_pipeline(&feed, &job);
     /* Lines first, memory second: a crash between the two prints lines again, but loses none. */
@@ -142,6 +152,8 @@ const struct cli_command cli_command_uniq = {
                 "umbel uniq -n 100M urls.txt > once.txt\n"
                 "# A crawler that never asks twice, over many runs\n"
                 "extract-links | umbel uniq -n 1e9 --state seen.umb > to-fetch.txt\n"
+                "# The last million keys of a stream that never ends\n"
+                "tail -F events.log | umbel uniq --window 1M -k 3\n"
                 "# Only what came before\n"
                 "umbel uniq -d -t , -k 1 orders.csv\n",
     .text =
@@ -149,7 +161,9 @@ const struct cli_command cli_command_uniq = {
         "for an old one at the promised rate at most; how many that were is estimated at the end. "
         "Without -n the plan is for 10 million keys, without -p and -m for a rate of 0.1 %. When "
         "more "
-        "keys come than planned there is a warning, with --strict an error.\n\n"
+        "keys come than planned there is a warning, with --strict an error. With --window there is "
+        "no "
+        "such limit: at least the last N keys are remembered.\n\n"
         "--state keeps the filter for the next run. It is replaced in one step after all lines are "
         "out: when a run breaks off, the next one prints its lines again, and none is lost.",
     .exits = CLI_EXITS_DONE,

@@ -58,6 +58,7 @@ enum cli_option_id {
     OPT_ANNOTATE,
     OPT_STRICT,
     OPT_STATE,
+    OPT_WINDOW,
     OPT_REPEATED,
     OPT_PRESENT,
     OPT_ABSENT,
@@ -105,7 +106,7 @@ struct cli_settings {
     int nargs;
 
     uint64_t keys, bytes, hashes, seed, bits_per_key, int_bits, strategy, expansion;
-    uint64_t field, max_line, threads;
+    uint64_t window, field, max_line, threads;
     double fpr;
     const char *output, *kind, *tmp, *format, *from, *to, *funnel, *type, *delimiter;
     const char *state, *present, *absent;

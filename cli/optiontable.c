@@ -83,6 +83,8 @@ const struct cli_option cli_options[OPT_COUNT_OF] = {
         FLAG("", "strict", strict, "stop with an error at the first key beyond the plan"),
     [OPT_STATE] = {"", "state", "FILTER", "FILE", TYPE_TEXT, AT(state),
                    "remember across runs in FILTER, which is made when missing"},
+    [OPT_WINDOW] = {"", "window", "N", NULL, TYPE_COUNT, AT(window),
+                    "remember the last N keys and forget older ones, for streams without end"},
     [OPT_REPEATED] = FLAG("d", "repeated", repeated, "print the repetitions instead"),
     [OPT_PRESENT] = {"", "present", "FILE", "FILE", TYPE_TEXT, AT(present),
                      "every line of FILE must be in"},

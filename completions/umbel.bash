@@ -16,7 +16,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
         --hashes) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --bits-per-key) return ;;
@@ -32,7 +32,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
         --tmp) compopt -o default; return ;;
         --hashes) return ;;
         --seed) return ;;
@@ -100,15 +100,16 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
         --seed) return ;;
         --state) compopt -o default; return ;;
+        --window) return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--keys --fpr --bytes --kind --seed --state --repeated --strict --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --help' ;;
+        options='--keys --fpr --bytes --kind --seed --state --window --repeated --strict --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --help' ;;
     info)
         case $prev in
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
@@ -204,7 +205,7 @@ _umbel() {
         case $prev in
         -n|--keys) return ;;
         -p|--fpr) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
         -j|--threads) return ;;
         esac
         options='--keys --fpr --kind --threads --json --help' ;;

@@ -54,3 +54,18 @@ load helper
         [[ $output =~ $'\n'$kind\ +1,000,000 ]] || { echo "$kind: $output"; return 1; }
     done
 }
+
+@test "kinds: uniq --window forgets, and remembers the last N" {
+    # 1 comes again after 500 others (in the window of 1000) and after 5000 (forgotten).
+    { echo 1; seq 10001 10500; echo 1; seq 20001 25000; echo 1; } > text
+    run --separate-stderr umbel uniq --window 1000 -p 1e-9 text
+    [ "$status" -eq 0 ] && [ "${#stderr_lines[@]}" -eq 1 ]
+    [ "$(grep -cx 1 <<< "$output")" -eq 2 ]
+    [ "${#lines[@]}" -eq 5502 ]
+    # Across runs, and with an endless stream no warning of a plan that is full.
+    seq 1 800 | umbel uniq -q --window 1000 -p 1e-9 --state w.umb | cmp - <(seq 1 800)
+    seq 701 1500 | umbel uniq -q --window 1000 -p 1e-9 --state w.umb | cmp - <(seq 801 1500)
+    run --separate-stderr bash -c 'seq 2001 9000 | "$UMBEL" uniq --state w.umb'
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    refused "--window and --keys contradict" umbel uniq --window 5 -n 5 text
+}
