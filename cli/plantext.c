@@ -30,16 +30,20 @@ static const char *purpose(const char *kind) {
     return "";
 }
 
-/* The best rate, least bytes or most keys among the kinds, or among those that keys can be added
- * to; NULL when none can do it. */
-static const umbel_plan *best_of(const struct cli_plans *p, bool mutable) {
+/* Better in what was asked for: the rate, the bytes or the keys. */
+static bool better(const struct cli_settings *s, const umbel_plan *a, const umbel_plan *b) {
+    if (s->keys && s->bytes) return a->rate < b->rate;
+    return s->keys ? a->bytes < b->bytes : a->keys > b->keys;
+}
+
+/* The best of the kinds, or of those that keys can be added to; NULL when none can do it. */
+static const umbel_plan *best_of(const struct cli_settings *s, const struct cli_plans *p,
+                                 bool mutable) {
     const umbel_plan *best = NULL;
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
         if (!p->at[i].possible || (mutable && x->kind == UMBEL_STATIC)) continue;
-        bool better =
-            !best || x->rate < best->rate || x->bytes < best->bytes || x->keys > best->keys;
-        if (better) best = x;
+        if (!best || better(s, x, best)) best = x;
     }
     return best;
 }
@@ -51,13 +55,13 @@ static void say_rate(const struct cli_settings *s, const struct cli_plans *p) {
     printf("%s keys in %s is %.*f bits a key.\n", cli_count_text(s->keys, keys),
            cli_size_text(s->bytes, size), bits < 10 ? 2 : 1, bits);
     printf("No filter of any kind can do better than %s there", cli_rate_text(exp2(-bits), bound));
-    const umbel_plan *best = best_of(p, false), *open = best_of(p, true);
+    const umbel_plan *best = best_of(s, p, false), *open = best_of(s, p, true);
     if (best) {
         printf("; the best here, %s, reaches %s", umbel_kind_name(best->kind),
                cli_rate_text(best->rate, rate));
     }
     if (open && open != best) {
-        printf(", and with keys to be added later %s %s", umbel_kind_name(open->kind),
+        printf("; where keys are added later it is %s with %s", umbel_kind_name(open->kind),
                cli_rate_text(open->rate, rate));
     }
     puts(".");
@@ -145,7 +149,7 @@ void cli_plan_print(const struct cli_settings *s, const struct cli_plans *p) {
         printf("%s is possible.\n", cli_rate_text(s->fpr, rate));
     }
     table(p);
-    const umbel_plan *best = best_of(p, false);
+    const umbel_plan *best = best_of(s, p, false);
     uint64_t keys = s->keys ? s->keys : best ? best->keys : 0;
     if (keys && keys < UINT64_MAX / 8) for_scale(keys);
 }
