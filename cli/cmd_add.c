@@ -21,7 +21,8 @@ static int run(const struct cli_settings *s) {
     feed.treatment = cli_treatment_of(f, s);
     umbel_info info;
     umbel_describe(f, &info);
-    struct cli_adder adder = cli_adder_new(f, path, info.capacity, s);
+    bool endless = info.kind == UMBEL_WINDOW || info.kind == UMBEL_SCALABLE;
+    struct cli_adder adder = cli_adder_new(f, path, endless ? 0 : info.capacity, s);
     struct cli_job job = cli_adder_job(&adder);
     feed.doing = s->quiet ? NULL : "adding";
     feed.filling = f;

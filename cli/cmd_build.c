@@ -109,9 +109,9 @@ static umbel_filter *build_growing(const struct cli_settings *s, const umbel_par
     need(umbel_create(params, &opts, &f, &diag), &diag);
     umbel_info info = {.capacity = params->keys};
     if (!params->keys) umbel_describe(f, &info); /* reads all of it, so only when it must be */
-    bool grows = params->kind == UMBEL_SCALABLE ||
-                 (params->format == UMBEL_FMT_REDISBLOOM && !params->nonscaling);
-    struct cli_adder adder = cli_adder_new(f, s->output, grows ? 0 : info.capacity, s);
+    bool endless = params->kind == UMBEL_SCALABLE || params->kind == UMBEL_WINDOW ||
+                   (params->format == UMBEL_FMT_REDISBLOOM && !params->nonscaling);
+    struct cli_adder adder = cli_adder_new(f, s->output, endless ? 0 : info.capacity, s);
     adder.warned = 80; /* a plan that is filled is what was wanted */
     struct cli_job job = cli_adder_job(&adder);
     feed->filling = f;

@@ -95,6 +95,10 @@ static void describe_load(struct cli_report *r, const umbel_info *info) {
     cli_report_rate(r, "rate now", "fpr_now", info->fpr_now);
     if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
     if (!info->capacity) return;
+    if (info->kind == UMBEL_WINDOW) { /* never full: it forgets */
+        cli_report_count(r, "remembers the last", "capacity", info->capacity);
+        return;
+    }
     cli_report_count(r, "planned for", "capacity", info->capacity);
     uint64_t room = info->keys_added < info->capacity ? info->capacity - info->keys_added : 0;
     cli_report_count(r, "room for", "headroom", room);

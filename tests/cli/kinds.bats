@@ -67,5 +67,9 @@ load helper
     seq 701 1500 | umbel uniq -q --window 1000 -p 1e-9 --state w.umb | cmp - <(seq 801 1500)
     run --separate-stderr bash -c 'seq 2001 9000 | "$UMBEL" uniq --state w.umb'
     [ "${#stderr_lines[@]}" -eq 1 ]
+    run --separate-stderr umbel add w.umb <(seq 10001 20000)
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run umbel info w.umb
+    [[ $output == *"remembers the last 1,000"* && $output != *planned* ]]
     refused "--window and --keys contradict" umbel uniq --window 5 -n 5 text
 }
