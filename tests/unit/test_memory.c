@@ -34,7 +34,7 @@ static void test_opts(void **state) {
                                 {.alloc = &half},
                                 {.reserved32 = 1},
                                 {.reserved = {1}},
-                                {.reserved = {0, 0, 1}}};
+                                {.reserved = {0, 1}}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         diag = (umbel_diag){0};
         assert_int_equal(umbeli_memory_from(&wrong[i], &m, &diag), UMBEL_EINVAL);
