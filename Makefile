@@ -6,7 +6,8 @@
 #   make check      installs what is missing, builds, runs all tests (JOBS=n: that many at once)
 #   make check-long the tests that take minutes
 #   make check-interop  compares with ClickHouse and DuckDB, from npm (600 MB below build/interop)
-#   make bench      measures, beside libbloom and LevelDB
+#   make bench      measures the library, beside libbloom and LevelDB
+#   make bench-cli  measures the command, beside DCSO's bloom, gawk and sort
 #   make install    PREFIX and DESTDIR as usual
 #   make format     lays out the C files
 #   make clean
@@ -15,7 +16,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long check-interop bench install format clean
+.PHONY: all demo check check-long check-interop bench bench-cli install format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -49,6 +50,12 @@ bench:
 	for program in build/bench/umbel-bench* build/bench/bench/umbel-bench*; do \
 	    [ ! -f "$$program" ] || [ ! -x "$$program" ] || "$$program" $(BENCH_ARGS) || exit 1; \
 	done
+
+# The command beside other commands, on LINES lines of URLs.
+LINES ?= 3e6
+bench-cli: all
+	scripts/setup bench
+	bench/cli/run.py $(LINES)
 
 install: build/CMakeCache.txt
 	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
