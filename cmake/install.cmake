@@ -8,6 +8,14 @@ install(FILES include/umbel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS umbel umbel_static EXPORT umbel-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(side table leveldb) # umbel::table, umbel::table_static ...
+    if(TARGET umbel_${side})
+        install(FILES include/umbel_${side}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+        install(TARGETS umbel_${side} umbel_${side}_static EXPORT umbel-targets
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    endif()
+endforeach()
 if(TARGET umbel_command)
     install(TARGETS umbel_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -29,14 +37,22 @@ foreach(dir LIBDIR INCLUDEDIR)
         set(pc_${dir} "\${prefix}/${CMAKE_INSTALL_${dir}}")
     endif()
 endforeach()
-install(CODE "
-    set(pc_LIBDIR [[${pc_LIBDIR}]])
-    set(pc_INCLUDEDIR [[${pc_INCLUDEDIR}]])
-    set(PROJECT_VERSION [[${PROJECT_VERSION}]])
-    set(PROJECT_DESCRIPTION [[${PROJECT_DESCRIPTION}]])
-    configure_file([[${PROJECT_SOURCE_DIR}/cmake/umbel.pc.in]] [[${PROJECT_BINARY_DIR}/umbel.pc]]
-        @ONLY)")
-install(FILES ${PROJECT_BINARY_DIR}/umbel.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(pc_files umbel)
+foreach(side table leveldb)
+    if(TARGET umbel_${side})
+        list(APPEND pc_files umbel-${side})
+    endif()
+endforeach()
+foreach(pc ${pc_files})
+    install(CODE "
+        set(pc_LIBDIR [[${pc_LIBDIR}]])
+        set(pc_INCLUDEDIR [[${pc_INCLUDEDIR}]])
+        set(PROJECT_VERSION [[${PROJECT_VERSION}]])
+        set(PROJECT_DESCRIPTION [[${PROJECT_DESCRIPTION}]])
+        configure_file([[${PROJECT_SOURCE_DIR}/cmake/${pc}.pc.in]]
+            [[${PROJECT_BINARY_DIR}/${pc}.pc]] @ONLY)")
+    install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
 if(man_pages)

@@ -20,6 +20,11 @@ pkg-config-shared)
     $cc -std=c11 "$here/consumer.c" -o "$tmp/consumer" $(pkg-config --cflags --libs umbel)
     readelf -d "$tmp/consumer" | grep -q 'NEEDED.*libumbel\.so\.0'
     LD_LIBRARY_PATH=$libdir "$tmp/consumer"
+    if [ -e "$libdir/libumbel-table.so" ]; then
+        $cc -std=c11 "$here/table_consumer.c" -o "$tmp/table_consumer" \
+            $(pkg-config --cflags --libs umbel-table)
+        LD_LIBRARY_PATH=$libdir "$tmp/table_consumer" tests/golden/table/keys300.ldb
+    fi
     ;;
 pkg-config-static)
     $cc -std=c11 -static "$here/consumer.c" -o "$tmp/consumer" \
@@ -38,8 +43,13 @@ cmake)
     "$tmp/build/with_static"
     ;;
 files)
-    # What is installed, and nothing else: one header, libraries, package files.
-    test "$(ls "$prefix/include")" = umbel.h
+    # What is installed, and nothing else: one header for each library, libraries, package files.
+    for header in "$prefix"/include/*; do
+        name=$(basename "$header" .h)
+        test -e "$libdir/lib$(echo "$name" | tr _ -).so" || { echo "$name.h has no library"; exit 1; }
+        test -e "$libdir/pkgconfig/$(echo "$name" | tr _ -).pc" || { echo "no .pc of $name"; exit 1; }
+    done
+    test -e "$prefix/include/umbel.h"
     for file in libumbel.a libumbel.so libumbel.so.0 pkgconfig/umbel.pc \
         cmake/umbel/umbelConfig.cmake cmake/umbel/umbelConfigVersion.cmake; do
         test -e "$libdir/$file" || { echo "$file is not installed"; exit 1; }

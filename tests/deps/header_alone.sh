@@ -1,13 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# umbel.h compiles by itself, without a warning, in C11 and C++17, with gcc and with clang.
+# umbel.h and umbel_table.h compile by themselves, without a warning, in C11 and C++17, with gcc and with clang.
 set -eu
 cd "$(dirname "$0")/../.."
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 # Twice, so that a missing include guard shows.
-printf '#include <umbel.h>\n#include <umbel.h>\numbel_err alone(void);\n' >"$tmp/alone.c"
+for header in umbel.h umbel_table.h; do
+    printf '#include <%s>\n#include <%s>\n' $header $header >>"$tmp/alone.c"
+done
+printf 'umbel_err alone(void);\n' >>"$tmp/alone.c"
 printf 'umbel_err alone(void) { return UMBEL_OK; }\n' >>"$tmp/alone.c"
 warn="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 for cc in gcc clang; do

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+# libumbel-table: filters inside the files of other systems.  A library of its own, because it needs
+# their compressions and libumbel should not.  libumbel-leveldb, where LevelDB is there, likewise.
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(LZ4 REQUIRED liblz4)
+find_path(SNAPPY_INCLUDE_DIR snappy-c.h REQUIRED)
+find_library(SNAPPY_LIBRARY snappy REQUIRED)
+find_path(LEVELDB_INCLUDE_DIR leveldb/c.h)
+find_library(LEVELDB_LIBRARY leveldb)
+
+# A shared and a static library NAME over libumbel.  Filters are made by the shared libumbel; what is
+# internal to it comes from the static one and stays inside.
+function(umbel_side_library target name needs includes)
+    add_library(${target}_objects OBJECT ${ARGN})
+    umbel_flags(${target}_objects)
+    set_target_properties(${target}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(${target}_objects PRIVATE include src)
+    target_include_directories(${target}_objects SYSTEM PRIVATE ${includes} ${XXHASH_INCLUDE_DIR})
+
+    add_library(${target} SHARED $<TARGET_OBJECTS:${target}_objects>)
+    add_library(${target}_static STATIC $<TARGET_OBJECTS:${target}_objects>)
+    string(REPLACE umbel_ "" export ${target})
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0
+        LINKER_LANGUAGE C OUTPUT_NAME ${name} EXPORT_NAME ${export})
+    set_target_properties(${target}_static PROPERTIES
+        LINKER_LANGUAGE C OUTPUT_NAME ${name} EXPORT_NAME ${export}_static)
+    target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL)
+    target_link_libraries(${target} PUBLIC umbel PRIVATE $<LINK_ONLY:umbel_static> ${needs} m)
+    target_link_libraries(${target}_static PUBLIC umbel_static ${needs} m)
+    foreach(library ${target} ${target}_static)
+        target_include_directories(${library} INTERFACE
+            $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    endforeach()
+endfunction()
+
+file(GLOB table_sources CONFIGURE_DEPENDS src/table/*.c)
+list(FILTER table_sources EXCLUDE REGEX "/leveldb_policy\\.c$")
+# Installed, they are wherever the linker looks.
+set(table_needs "$<BUILD_INTERFACE:${ZSTD_LINK_LIBRARIES};${LZ4_LINK_LIBRARIES};${SNAPPY_LIBRARY}>"
+    "$<INSTALL_INTERFACE:zstd;lz4;snappy>")
+umbel_side_library(umbel_table umbel-table "${table_needs}"
+    "${SNAPPY_INCLUDE_DIR};${ZSTD_INCLUDE_DIRS};${LZ4_INCLUDE_DIRS}" ${table_sources})
+
+if(LEVELDB_INCLUDE_DIR AND LEVELDB_LIBRARY)
+    umbel_side_library(umbel_leveldb umbel-leveldb
+        "$<BUILD_INTERFACE:${LEVELDB_LIBRARY}>;$<INSTALL_INTERFACE:leveldb>" "${LEVELDB_INCLUDE_DIR}"
+        src/table/leveldb_policy.c src/table/leveldb_fill.c)
+endif()

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * crc32c.h - the checksum of LevelDB's blocks: CRC-32C, masked
+ */
+#ifndef UMBELI_CRC32C_H
+#define UMBELI_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Castagnoli's polynomial, reflected; as `crc32c` of everybody else. */
+uint32_t umbeli_crc32c(const void *bytes, size_t len);
+
+/* What LevelDB stores instead, so that a checksum over checksums means something. */
+uint32_t umbeli_crc32c_mask(uint32_t crc);
+
+#endif
