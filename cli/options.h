@@ -63,6 +63,13 @@ enum cli_option_id {
     OPT_PRESENT,
     OPT_ABSENT,
     OPT_PLOT,
+    OPT_CHECK,
+    OPT_COLUMN,
+    OPT_COLUMNS,
+    OPT_COLUMN_TYPE,
+    OPT_INDEX,
+    OPT_SIZE_FPR,
+    OPT_HEAT,
     /* manners */
     OPT_QUIET,
     OPT_JSON,
@@ -110,6 +117,8 @@ struct cli_settings {
     double fpr;
     const char *output, *kind, *tmp, *format, *from, *to, *funnel, *type, *delimiter;
     const char *state, *present, *absent;
+    const char *check, *column, *index;
+    uint64_t columns;
     struct cli_texts also, meta, variants;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, json, help, version;

@@ -91,6 +91,21 @@ const struct cli_option cli_options[OPT_COUNT_OF] = {
     [OPT_ABSENT] = {"", "absent", "FILE", "FILE", TYPE_TEXT, AT(absent),
                     "no line of FILE was added: measure the rate"},
     [OPT_PLOT] = FLAG("", "plot", plot, "draw rate against keys, also when not on a terminal"),
+    [OPT_CHECK] = {"", "check", "KEY", NULL, TYPE_TEXT, AT(check),
+                   "may the file hold KEY, and where? Exit status 0 or 1"},
+    [OPT_COLUMN] = {"", "column", "C", NULL, TYPE_TEXT, AT(column),
+                    "only this column: Parquet's name for it, or 1, 2 ... in a ClickHouse index"},
+    [OPT_COLUMNS] = {"", "columns", "N", NULL, TYPE_COUNT, AT(columns),
+                     "ClickHouse: the index is over so many columns (1)"},
+    [OPT_COLUMN_TYPE] = {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(type),
+                         "what KEY denotes: int64, date, ... or ClickHouse's UInt64, Date, ...; "
+                         "Parquet files know it themselves (string)"},
+    [OPT_INDEX] = {"", "index", "DEFINITION", NULL, TYPE_TEXT, AT(index),
+                   "ClickHouse: the index as the table defines it, 'tokenbf_v1(256, 2, 0)'; for a "
+                   "directory with its name before it, 'tk tokenbf_v1(256, 2, 0)'"},
+    [OPT_SIZE_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
+                      "tell what size would keep this rate (1%)"},
+    [OPT_HEAT] = FLAG("", "plot", plot, "draw the fill, also when not on a terminal"),
 
     [OPT_QUIET] = FLAG("q", "quiet", quiet, "no progress and no summary"),
     [OPT_JSON] = FLAG("", "json", json, "print JSON"),

@@ -3,12 +3,12 @@ _umbel() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options=''
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'help --help --version plan build check add remove uniq info verify merge cmp fold intersect convert bench' -- "$cur"))
+        COMPREPLY=($(compgen -W 'help --help --version plan build check add remove uniq info verify merge cmp fold intersect convert table bench' -- "$cur"))
         return
     fi
     case ${COMP_WORDS[1]} in
     help)
-        options='plan build check add remove uniq info verify merge cmp fold intersect convert bench'
+        options='plan build check add remove uniq info verify merge cmp fold intersect convert table bench'
         COMPREPLY=($(compgen -W "$options" -- "$cur"))
         return ;;
     plan)
@@ -201,6 +201,16 @@ _umbel() {
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
         options='--from --to --output --force --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
+    table)
+        case $prev in
+        --check) return ;;
+        --column) return ;;
+        --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
+        --index) return ;;
+        --columns) return ;;
+        -p|--fpr) return ;;
+        esac
+        options='--check --column --type --index --columns --fpr --plot --quiet --json --help' ;;
     bench)
         case $prev in
         -n|--keys) return ;;

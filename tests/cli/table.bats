@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+# Filters inside other systems' files; the files were written by those systems.
+load helper
+
+golden=$BATS_TEST_DIRNAME/../golden
+
+@test "table: a LevelDB table is listed with its blocks and keys" {
+    umbel table "$golden/table/keys300.ldb" > out
+    grep -qx 'system  *leveldb' out
+    grep -qx 'keys  *300' out
+    grep -q '^blocks from 0 to 2048  *720  *6  *44.3 %' out
+    run ! grep -q 'fill of each place' out
+    umbel table --plot "$golden/table/keys300.ldb" | grep -qF '|= = = = = -|'
+}
+
+@test "table: --check answers as LevelDB's reader, and exits like grep" {
+    umbel table "$golden/table/keys300.ldb" --check key000299 > out
+    grep -qx 'blocks from 20480 to 22528' out
+    grep -q '^block at 2[0-9]*, [0-9]* bytes$' out
+    run -1 umbel table "$golden/table/keys300.ldb" --check key000299x
+    [ -z "$output" ]
+    run -0 umbel table -q "$golden/table/keys300.ldb" --check key000000
+    [ -z "$output" ]
+    run -2 umbel table "$golden/table/keys300.ldb" --column a --check key000000
+}
+
+@test "table: a Parquet file, its columns and types" {
+    umbel table "$golden/parquet/duckdb_t.parquet" --column s > out
+    [ "$(grep -c '^row group' out)" -eq 2 ]
+    umbel table "$golden/parquet/duckdb_t.parquet" --column d --check 4.75 | grep -qx 'row group 1, d'
+    run -1 umbel table "$golden/parquet/duckdb_t.parquet" --column n --check 4711
+    run -2 umbel table "$golden/parquet/duckdb_t.parquet" --column n --check four
+    run -2 umbel table "$golden/parquet/duckdb_t.parquet" --check 1
+    [[ $output == *"say which"* ]]
+    run -2 umbel table "$golden/parquet/duckdb_t.parquet" --column none
+}
+
+@test "table: an index of ClickHouse, by file and by directory" {
+    def='tokenbf_v1(256, 2, 0)'
+    umbel table "$golden/table/skp_idx_tk.idx" --index "$def" > file
+    umbel table "$golden/table" --index "tk $def" > dir
+    [ "$(grep -c '^granule' file)" -eq 3 ]
+    diff <(tail -n +2 file) <(tail -n +2 dir)
+    grep -q '^size .* bytes and .* hashes keep 1 % for' file
+    [ "$(umbel table "$golden/table" --index "tk $def" --check 'user_0')" = "granule 0, column 1" ]
+    run -1 umbel table "$golden/table" --index "tk $def" --check 'nobody'
+    umbel table "$golden/table" --index 'bf_id bloom_filter(0.01)' --type UInt64 --check 149 > out
+    grep -qx 'granule 2, column 1' out
+    run -2 umbel table "$golden/table/skp_idx_tk.idx"
+    [[ $output == *"--index"* ]]
+    run -2 umbel table "$golden/table" --index "$def"
+    [[ $output == *"NAME DEFINITION"* ]]
+    run -2 umbel table "$golden/table/skp_idx_tk.idx" --index 'minmax'
+}
+
+@test "table: JSON" {
+    umbel table --json "$golden/table/keys300.ldb" | python3 -c '
+import json, sys
+t = json.load(sys.stdin)
+assert t["system"] == "leveldb" and t["filters"] == 6 and t["faults"] == []
+assert sum(p["keys"] or 0 for p in t["places"]) == 300
+assert t["places"][0]["bits"] == 720 and t["places"][1]["state"] == "empty"'
+    umbel table --json "$golden/table/keys300.ldb" --check key000000 | python3 -c '
+import json, sys
+t = json.load(sys.stdin)
+assert t["may_contain"] and t["places"] == [0] and t["block_offset"] == 0'
+}
+
+@test "table: damage is told with its place, and the rest is shown" {
+    cp "$golden/table/keys300.ldb" bad.ldb
+    printf 'x' | dd of=bad.ldb bs=1 seek=100 conv=notrunc status=none
+    run -2 --separate-stderr umbel table bad.ldb
+    [[ $stderr == *"byte 0: the checksum of a block is wrong"* ]]
+    [[ $output == *"blocks from 4096 to 6144"* ]]
+    run -0 --separate-stderr umbel table bad.ldb --check key000000
+    head -c 1000 "$golden/table/keys300.ldb" > cut.ldb
+    run -2 umbel table cut.ldb
+    run -2 umbel table /dev/null
+    run -2 umbel table nowhere
+    run -2 umbel table
+}
