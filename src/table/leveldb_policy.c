@@ -16,6 +16,8 @@
 #include "table/leveldb_fill.h"
 #include "table/sstable.h"
 
+enum { FEW_KEYS = 512 }; /* of one data block, mostly */
+
 typedef struct policy {
     uint32_t bits_per_key;
     const umbeli_blocked_kernel *kernel; /* of the split-block policy */
@@ -42,16 +44,16 @@ static char *builtin_create(void *state, const char *const *keys, const size_t *
                             size_t *len) {
     const policy *p = state;
     size_t count = n > 0 ? (size_t)n : 0, size = umbeli_leveldb_fill_len(count, p->bits_per_key);
-    uint32_t *hashes = malloc((count + 1) * sizeof *hashes);
+    uint32_t few[FEW_KEYS], *hashes = count > FEW_KEYS ? malloc(count * sizeof *hashes) : few;
     uint8_t *filter = size ? calloc(1, size) : NULL;
     if (!hashes || !filter) {
-        free(hashes);
+        if (hashes != few) free(hashes);
         free(filter);
         return match_all(len);
     }
     for (size_t i = 0; i < count; i++) hashes[i] = umbeli_leveldb_hash(keys[i], lens[i]);
     umbeli_leveldb_fill(filter, size, p->bits_per_key, hashes, count);
-    free(hashes);
+    if (hashes != few) free(hashes);
     *len = size;
     return (char *)filter;
 }
