@@ -36,7 +36,7 @@ export function createTable(name, columns, indexes) {
          ENGINE = MergeTree ORDER BY id SETTINGS ${settings}`);
 }
 
-function partOf(table) {
+export function partOf(table) {
     const parts = rows(`SELECT path FROM system.parts WHERE table = '${table}' AND active`);
     if (parts.length !== 1) throw new Error(`${table} has ${parts.length} parts`);
     return parts[0][0].replace(/\/$/, '');
