@@ -34,7 +34,7 @@
 namespace {
 
 constexpr int kBitsPerKey = 10;
-constexpr int kRounds = 3;
+constexpr int kRounds = 5;
 constexpr int kBatch = 1000;
 
 std::atomic<uint64_t> file_reads{0};
@@ -151,15 +151,15 @@ result measure(leveldb::DB *db, uint64_t keys, uint64_t reads, uint64_t odd, uin
             1000.0 * static_cast<double>(file_reads.load() - before) / static_cast<double>(reads)};
 }
 
-/* The middle one of three. */
-result median(leveldb::DB *db, uint64_t keys, uint64_t reads, uint64_t odd) {
+/* The best of several: what else the machine does only ever takes time away. */
+result best_of(leveldb::DB *db, uint64_t keys, uint64_t reads, uint64_t odd) {
     std::vector<result> results;
     for (int i = 0; i < kRounds; i++) {
         results.push_back(measure(db, keys, reads, odd, static_cast<uint64_t>(i) << 40));
     }
-    std::sort(results.begin(), results.end(),
-              [](const result &a, const result &b) { return a.per_second < b.per_second; });
-    return results[kRounds / 2];
+    return *std::max_element(results.begin(), results.end(), [](const result &a, const result &b) {
+        return a.per_second < b.per_second;
+    });
 }
 
 double megabytes(leveldb::Env *env, const std::string &path) {
@@ -229,7 +229,7 @@ void run(const contender &c, const std::string &path, uint64_t keys, uint64_t re
     fill(db, keys);
     double seconds = now() - start;
     measure(db, keys, reads / 4 + 1, 1, UINT64_C(1) << 50); /* opens the tables */
-    result absent = median(db, keys, reads, 1), present = median(db, keys, reads, 0);
+    result absent = best_of(db, keys, reads, 1), present = best_of(db, keys, reads, 0);
     delete db;
     double size = megabytes(&env, path);
     must(leveldb::DestroyDB(path, leveldb::Options()));
@@ -273,7 +273,7 @@ int main(int argc, char **argv) {
                                     {"LevelDB's own", theirs.get()},
                                     {"umbel_leveldb_builtin", as_cpp(builtin)},
                                     {"umbel.SplitBlock", as_cpp(split)}};
-    printf("%llu keys of 16 bytes, values of 100; %d bits a key; median of %d x %llu look-ups, a "
+    printf("%llu keys of 16 bytes, values of 100; %d bits a key; best of %d x %llu look-ups, a "
            "second of processor time\n",
            static_cast<unsigned long long>(keys), kBitsPerKey, kRounds,
            static_cast<unsigned long long>(reads));

@@ -2,9 +2,10 @@
  *
  * part.h - a skipping index in a part of ClickHouse's MergeTree
  *
- * part.c         granules, the places of filters, keys
- * part_chain.c   compressed blocks into one stream
- * part_index.c   the index's definition, which the files do not hold
+ * part.c            opening, filters, keys
+ * part_chain.c      compressed blocks into one stream
+ * part_granules.c   granules in the stream, the places of filters
+ * part_index.c      the index's definition, which the files do not hold
  */
 #ifndef UMBELI_PART_H
 #define UMBELI_PART_H
@@ -60,5 +61,21 @@ umbel_err umbeli_clickhouse_key(const char *type, umbel_key text, uint8_t *key, 
 
 /* String and FixedString, also inside Array, Nullable and LowCardinality. */
 bool umbeli_clickhouse_is_text(const char *type);
+
+/* ---- part_granules.c ---- */
+
+enum { UMBELI_MARK = 24, UMBELI_COLUMN_ROOM = 8 };
+
+typedef struct umbeli_part {
+    umbeli_index index;
+    umbeli_chain stream, marks; /* marks.len 0: there are none */
+    uint32_t columns;
+    const char *type; /* of the values */
+    char *type_copy;
+    char (*names)[UMBELI_COLUMN_ROOM];
+} umbeli_part;
+
+/* Adds a place for each granule and column; damage is noted.  Fails only for want of memory. */
+umbel_err umbeli_part_walk(umbel_table *t, umbel_diag *why);
 
 #endif
