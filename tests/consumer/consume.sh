@@ -41,6 +41,9 @@ cmake)
     fi
     "$tmp/build/with_shared"
     "$tmp/build/with_static"
+    for program in "$tmp"/build/table_with_*; do
+        [ ! -x "$program" ] || "$program" tests/golden/table/keys300.ldb
+    done
     ;;
 files)
     # What is installed, and nothing else: one header for each library, libraries, package files.
