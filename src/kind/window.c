@@ -124,6 +124,19 @@ static void clear(umbel_filter *f) {
     for (uint32_t i = 0; i < w->nlayers; i++) w->layers[i].keys = 0;
 }
 
+static umbel_err copy(umbel_filter *into, const umbel_filter *from) {
+    umbeli_window *w = (umbeli_window *)into;
+    size_t len = w->nlayers * sizeof *w->layers;
+    w->layers = umbeli_new(&into->memory, len);
+    if (!w->layers) return UMBEL_ENOMEM;
+    memcpy(w->layers, umbeli_window_of(from)->layers, len);
+    return UMBEL_OK;
+}
+
+static void dispose(umbel_filter *f) {
+    umbeli_delete(&f->memory, ((umbeli_window *)f)->layers);
+}
+
 static void measure(const umbel_filter *f, umbel_info *info) {
     const umbeli_window *w = umbeli_window_of(f);
     info->kernel = w->kernel->name;
@@ -145,6 +158,8 @@ const umbeli_ops umbeli_window_ops = {
                "together",
     .no_fold = "a window has the size that its generations need: nothing to fold",
     .advance = advance,
+    .copy = copy,
+    .dispose = dispose,
     .clear = clear,
     .measure = measure,
 };

@@ -24,9 +24,9 @@ typedef struct umbeli_window {
     umbel_filter base;
     const umbeli_blocked_kernel *kernel;
     bool manual;
-    uint32_t nlayers; /* generations + 1, at least 2 */
-    uint32_t newest;  /* which layer it is; the one behind it, round the end, is the oldest */
-    umbeli_layer layers[UMBELI_WINDOW_MOST + 1]; /* in the order of the data; all alike but keys */
+    uint32_t nlayers;     /* generations + 1, at least 2 */
+    uint32_t newest;      /* which layer it is; the one behind it, round the end, is the oldest */
+    umbeli_layer *layers; /* [nlayers] in the order of the data; all alike but keys */
 } umbeli_window;
 
 static inline const umbeli_window *umbeli_window_of(const umbel_filter *f) {

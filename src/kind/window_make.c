@@ -28,14 +28,17 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_me
     return e;
 }
 
-static void lay_out(umbeli_window *w, uint32_t nlayers, uint64_t capacity) {
+static umbel_err lay_out(umbeli_window *w, uint32_t nlayers, uint64_t capacity, umbel_diag *diag) {
     uint64_t each = w->base.data_len / nlayers;
     w->nlayers = nlayers;
+    w->layers = umbeli_new(&w->base.memory, nlayers * sizeof *w->layers);
+    if (!w->layers) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
     for (uint32_t i = 0; i < nlayers; i++) {
         w->layers[i].at = each * i;
         w->layers[i].nblocks = each / UMBELI_BLOCK_BYTES;
         w->layers[i].capacity = capacity;
     }
+    return UMBEL_OK;
 }
 
 static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
@@ -48,11 +51,17 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
     if (e) return e;
     umbeli_shape shape = {
         .seed = params->seed, .bits = plan.bits, .capacity = plan.keys, .fpr = plan.fpr};
-    e = make(shape, NULL, memory, out, diag);
+    umbel_filter *f = NULL;
+    e = make(shape, NULL, memory, &f, diag);
     if (e) return e;
-    umbeli_window *w = (umbeli_window *)*out;
+    umbeli_window *w = (umbeli_window *)f;
     w->manual = params->manual;
-    lay_out(w, plan.generations + 1, umbeli_ceil_div(plan.keys, plan.generations));
+    e = lay_out(w, plan.generations + 1, umbeli_ceil_div(plan.keys, plan.generations), diag);
+    if (e) {
+        umbeli_filter_free(f);
+        return e;
+    }
+    *out = f;
     return UMBEL_OK;
 }
 
@@ -123,7 +132,8 @@ static umbel_err take_own(umbel_filter *f, umbeli_reader *own, umbel_diag *diag)
     }
     if (what) return umbeli_fail(diag, UMBEL_ECORRUPT, what);
     w->manual = flags & MANUAL;
-    lay_out(w, nlayers, capacity);
+    umbel_err e = lay_out(w, nlayers, capacity, diag);
+    if (e) return e;
     for (uint32_t i = 0; i < nlayers; i++) w->layers[i].keys = umbeli_take_u64le(own);
     what = wrong(w);
     return what ? umbeli_fail(diag, UMBEL_ECORRUPT, what) : UMBEL_OK;
