@@ -90,7 +90,7 @@ typedef struct umbeli_static_bench {
     uint8_t *counts; /* [slots] four times how many, XOR which of their slots this is */
     uint64_t *order; /* [keys] hashes as they can be solved, last one first */
     uint8_t *which;  /* [keys] which of its slots was its own */
-    uint32_t *stack; /* [slots + 1] */
+    uint32_t *queue; /* [slots + 1] */
 } umbeli_static_bench;
 
 umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t keys,

@@ -13,6 +13,8 @@
 /* Counts are kept times four; the two bits below say which of its key's slots it is. */
 enum { ONE = 4, WHICH = 3 };
 
+enum { STRETCH = 256 };
+
 umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t keys,
                                   const umbeli_memory *memory, umbeli_static_bench *out) {
     size_t slots = (size_t)umbeli_static_slots(layout), n = (size_t)keys + 1;
@@ -21,9 +23,9 @@ umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t k
         .counts = umbeli_new(memory, slots),
         .order = umbeli_new(memory, n * sizeof *out->order),
         .which = umbeli_new(memory, n),
-        .stack = umbeli_new(memory, (slots + 1) * sizeof *out->stack),
+        .queue = umbeli_new(memory, (slots + 1) * sizeof *out->queue),
     };
-    if (out->sums && out->counts && out->order && out->which && out->stack) return UMBEL_OK;
+    if (out->sums && out->counts && out->order && out->which && out->queue) return UMBEL_OK;
     umbeli_static_bench_delete(memory, out);
     return UMBEL_ENOMEM;
 }
@@ -33,7 +35,7 @@ void umbeli_static_bench_delete(const umbeli_memory *memory, umbeli_static_bench
     umbeli_delete(memory, bench->counts);
     umbeli_delete(memory, bench->order);
     umbeli_delete(memory, bench->which);
-    umbeli_delete(memory, bench->stack);
+    umbeli_delete(memory, bench->queue);
     *bench = (umbeli_static_bench){0};
 }
 
@@ -58,19 +60,22 @@ static inline bool fill(const umbeli_static_layout *l, uint32_t arity, const umb
     return seen <= UINT8_MAX;
 }
 
-/* How many keys could be taken aside.  The stack never holds more than there are slots (and a last
- * one that is not to stay): one goes on it when its count falls to one, and that is once. */
+/* How many keys could be taken aside.  Slots wait in a queue, not on a stack: neighbours in it have
+ * nothing to do with each other, and the processor works on several at once.  It is filled from a few
+ * slots at a time, to stay in one part of the table, and never holds more than there are slots (and
+ * a last one that is not to stay): a count falls to one only once. */
 static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
                           const umbeli_static_bench *b, uint8_t seed) {
-    size_t slots = (size_t)umbeli_static_slots(l), taken = 0;
+    size_t slots = (size_t)umbeli_static_slots(l), taken = 0, head = 0, tail = 0;
     uint64_t *restrict sums = b->sums, *restrict order = b->order;
     uint8_t *restrict counts = b->counts, *restrict which = b->which;
-    uint32_t *restrict stack = b->stack;
+    uint32_t *restrict queue = b->queue;
     for (size_t start = 0; start < slots; start++) {
-        size_t waiting = counts[start] >> 2 == 1;
-        stack[0] = (uint32_t)start;
-        while (waiting > 0) {
-            uint32_t slot = stack[--waiting];
+        queue[tail] = (uint32_t)start;
+        tail += counts[start] >> 2 == 1;
+        if ((start + 1) % STRETCH != 0 && start + 1 < slots) continue;
+        while (head < tail) {
+            uint32_t slot = queue[head++];
             if (counts[slot] >> 2 != 1) continue; /* its key went by another slot */
             uint64_t hash = sums[slot];
             order[taken] = hash;
@@ -81,8 +86,8 @@ static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
                 uint8_t count = (uint8_t)((counts[other] - ONE) ^ (int)j);
                 sums[other] ^= hash;
                 counts[other] = count;
-                stack[waiting] = other;
-                waiting += count >> 2 == 1;
+                queue[tail] = other;
+                tail += count >> 2 == 1;
             }
         }
     }

@@ -6,9 +6,10 @@
 
 enum { RADIX_BITS = 11, FEW = 24 };
 
-static void insert_few(uint64_t *a, size_t n) {
-    for (size_t i = 1; i < n; i++) {
-        uint64_t x = a[i];
+/* Sorts a few from one place into another, or the same. */
+static void insert_few(const uint64_t *from, uint64_t *a, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = from[i];
         size_t j = i;
         for (; j > 0 && a[j - 1] > x; j--) a[j] = a[j - 1];
         a[j] = x;
@@ -18,7 +19,7 @@ static void insert_few(uint64_t *a, size_t n) {
 /* Hashes that agree in all bits from `bits` on. */
 static void sort(uint64_t *a, uint64_t *scratch, size_t n, unsigned bits) {
     if (n <= FEW) {
-        insert_few(a, n);
+        insert_few(a, a, n);
         return;
     }
     if (bits == 0) return; /* all equal */
@@ -34,9 +35,14 @@ static void sort(uint64_t *a, uint64_t *scratch, size_t n, unsigned bits) {
         sum += count;
     }
     for (size_t i = 0; i < n; i++) scratch[ends[(a[i] >> shift) & mask]++] = a[i];
-    memcpy(a, scratch, n * sizeof *a);
     for (size_t i = 0, from = 0; i <= mask; from = ends[i++]) {
-        if (ends[i] - from > 1) sort(a + from, scratch + from, ends[i] - from, shift);
+        size_t count = ends[i] - from;
+        if (count <= FEW) {
+            insert_few(scratch + from, a + from, count);
+        } else {
+            memcpy(a + from, scratch + from, count * sizeof *a);
+            sort(a + from, scratch + from, count, shift);
+        }
     }
 }
 
