@@ -131,6 +131,32 @@ static umbel_err step_run(step *s, void (*work)(void *, uint32_t), umbel_diag *d
 
 /* ---- sorting ------------------------------------------------------------------------------ */
 
+/* How many of n sorted hashes are below this one. */
+static size_t below(const uint64_t *hashes, size_t n, uint64_t hash) {
+    size_t low = 0;
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+        if (hashes[middle] < hash) {
+            low = middle + 1;
+        } else {
+            n = middle;
+        }
+    }
+    return low;
+}
+
+static void count_parts(umbeli_static_builder *b, uint32_t bucket, const uint64_t *hashes,
+                        size_t n) {
+    uint32_t each = 1u << (b->part_bits - UMBELI_STORE_BITS);
+    for (uint32_t i = 0; i < each; i++) {
+        uint64_t part = (uint64_t)bucket * each + i, after = part + 1;
+        size_t count = after >> b->part_bits ? n : below(hashes, n, after << (64 - b->part_bits));
+        b->parts[part] = (uint32_t)count;
+        hashes += count;
+        n -= count;
+    }
+}
+
 static void sort_buckets(void *ctx, uint32_t t) {
     step *s = ctx;
     umbeli_store *store = s->b->store;
@@ -141,7 +167,7 @@ static void sort_buckets(void *ctx, uint32_t t) {
         s->errors[t] = umbeli_store_load(store, bucket, hashes, &s->diags[t]);
         if (s->errors[t]) return;
         n = umbeli_static_sort(hashes, s->scratch[t], (size_t)n);
-        for (uint64_t i = 0; i < n; i++) s->b->parts[hashes[i] >> (64 - s->b->part_bits)]++;
+        count_parts(s->b, bucket, hashes, (size_t)n);
         s->errors[t] = umbeli_store_replace(store, bucket, hashes, n, &s->diags[t]);
     }
 }

@@ -108,12 +108,17 @@ static inline void solve(const umbeli_static_layout *l, uint32_t arity,
 
 static void pack(const uint64_t *values, size_t slots, uint32_t width, uint8_t *table) {
     uint64_t bits = 0, mask = (UINT64_C(1) << width) - 1;
-    unsigned filled = 0;
+    unsigned filled = 0; /* below 32 before each slot, so that one more fits */
     for (size_t i = 0; i < slots; i++) {
         bits |= (values[i] & mask) << filled;
-        for (filled += width; filled >= 8; filled -= 8, bits >>= 8) *table++ = (uint8_t)bits;
+        filled += width;
+        if (filled < 32) continue;
+        umbeli_store_le32(table, (uint32_t)bits);
+        table += 4;
+        bits >>= 32;
+        filled -= 32;
     }
-    if (filled > 0) *table = (uint8_t)bits;
+    for (unsigned done = 0; done < filled; done += 8) *table++ = (uint8_t)(bits >> done);
 }
 
 /* Tries one seed; the values are in the bench's sums then. */
