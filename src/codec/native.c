@@ -166,10 +166,6 @@ static umbel_err check_fields(const uint8_t *bytes, size_t len, header *h, umbel
     if (!umbeli_bits_none(bytes + 89, 7)) return bad(diag, 89, "bytes 89 to 95: not 0");
     if (piece != PIECE) return unknown(diag, 112, "piece length: not 1 MiB");
     if (umbeli_load_le32(bytes + 124)) return bad(diag, 124, "bytes 124 to 127: not 0");
-    const umbeli_kind *kind = umbeli_kind_by_id(h->shape.kind);
-    if (h->own_len && kind && !kind->take_own) {
-        return unknown(diag, 116, "parameters: this kind has none");
-    }
     uint32_t room = h->header_len - FIXED - 8;
     if (h->own_len > room) return bad(diag, 116, "parameters: beyond the header");
     if (h->meta_len > room - h->own_len) return bad(diag, 120, "metadata: beyond the header");
@@ -234,6 +230,9 @@ static umbel_err make(const uint8_t *bytes, const header *h, umbeli_decoding how
                       const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     const umbeli_kind *kind = umbeli_kind_by_id(h->shape.kind);
     if (!kind) return unknown(diag, 16, "kind: not known here");
+    if (h->own_len && !kind->take_own) {
+        return unknown(diag, 116, "parameters: this kind has none");
+    }
     const uint8_t *borrow = how == UMBELI_COPY ? NULL : bytes + h->payload_at;
     umbel_filter *f = NULL;
     umbel_err e = kind->restore(&h->shape, h->payload_len, borrow, memory, &f, diag);
