@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""read_kinds.py FILE N - asks a native file of kind 3 to 6 about the keys key0 .. key(N-1), written from
+docs/formats/native-kinds.md alone: one line of 0s and 1s.  The envelope is scripts/umbel-read's."""
+import importlib.machinery
+import importlib.util
+import struct
+import sys
+
+loader = importlib.machinery.SourceFileLoader("umbel_read", "scripts/umbel-read")
+reader = importlib.util.module_from_spec(importlib.util.spec_from_loader("umbel_read", loader))
+loader.exec_module(reader)
+
+M = 2**64 - 1
+SALT = [0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31]
+raw = open(sys.argv[1], "rb").read()
+kind, scheme, hash_number, a = struct.unpack_from("<4I", raw, 16)
+seed, = struct.unpack_from("<Q", raw, 32)
+at, length = struct.unpack_from("<2Q", raw, 96)
+own = raw[128:128 + struct.unpack_from("<I", raw, 116)[0]]
+data = raw[at:at + length]
+assert scheme == 1 and hash_number == 1
+
+
+def bits(h):
+    return [(h * salt & 0xffffffff) >> 27 for salt in SALT]
+
+
+def in_blocked(start, z, h):
+    lanes = struct.unpack_from("<8I", data, start + 32 * ((h >> 32) * z >> 32))
+    return all(lane >> bit & 1 for lane, bit in zip(lanes, bits(h)))
+
+
+def in_static(h):
+    shards, g, m, r, wide = struct.unpack_from("<5I", own)
+    if shards == 0:
+        return False
+    s, n = shards.bit_length() - 1, (m + a - 1) << g
+    shard = h >> (64 - s)
+    x = h + data[shard] * 0x9e3779b97f4a7c15 & M
+    for _ in range(2):
+        x = (x ^ x >> 32) * 0xd6e8feb86659fd93 & M
+    x ^= x >> 32
+    first = (h << s & M) * (m << g) >> 64
+    slots = [first] + [first + (i << g) ^ (x >> 21 * (i - 1)) % (1 << g) for i in range(1, a)]
+    start = (shards + 7) // 8 * 8 + sum((n * (r + (i < wide)) + 7) // 8 for i in range(shard))
+    width, total = r + (shard < wide), (x * 0xa0761d6478bd642f & M) >> 32
+    for slot in slots:
+        byte, bit = divmod(slot * width, 8)
+        total ^= int.from_bytes(data[start + byte:start + byte + 5], "little") >> bit
+    return total % (1 << width) == 0
+
+
+def in_counting(h):
+    block = 128 * ((h >> 32) * (length // 128) >> 32)
+    return all(data[block + 16 * i + b // 2] >> 4 * (b % 2) & 15 for i, b in enumerate(bits(h)))
+
+
+def in_scalable(h):
+    blocks = [struct.unpack_from("<Q", own, 16 + 24 * i)[0] for i in range(*struct.unpack_from("<I", own, 8))]
+    return any(in_blocked(32 * sum(blocks[:i]), z, h) for i, z in enumerate(blocks))
+
+
+def in_window(h):
+    each = length // struct.unpack_from("<I", own)[0]
+    return any(in_blocked(start, each // 32, h) for start in range(0, length, each))
+
+
+ask = {3: in_static, 4: in_counting, 5: in_scalable, 6: in_window}[kind]
+print("".join(str(int(ask(reader.xxh3_64(b"key%d" % i, seed)))) for i in range(int(sys.argv[2]))))
