@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
@@ -55,8 +54,9 @@ static umbel_key keys[KEYS + PROBES]; /* 8 bytes each, as strings and as numbers
 
 static int draw_keys(void **state) {
     (void)state;
-    uint64_t seed = (uint64_t)time(NULL);
-    printf("# seed %llu\n", (unsigned long long)seed);
+    const char *given = getenv("UMBEL_TEST_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 0) : 20261115;
+    printf("# UMBEL_TEST_SEED=%llu\n", (unsigned long long)seed);
     for (size_t i = 0; i < KEYS + PROBES; i++) {
         numbers[i] = foreign_random(&seed);
         keys[i] = (umbel_key){&numbers[i], sizeof numbers[i]};

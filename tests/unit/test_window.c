@@ -99,7 +99,7 @@ static void single_adds_do_as_batches(void **state) {
         single[i] = was_new;
     }
     for (size_t at = 0, n; at < N; at += n) {
-        n = (size_t)(check_key(8, at) % 3000);
+        n = 1 + (size_t)(check_key(8, at) % 3000);
         n = n < N - at ? n : N - at;
         assert_int_equal(umbel_add_many(many, keys + at, n, batch + at), UMBEL_OK);
     }
