@@ -4,7 +4,7 @@
  *
  * A table of n keys needs a little more than n slots, the less so the more keys it has: 1.125 n
  * with three slots a key and 1.075 n with four, from about a million on; the formulas are the
- * authors'.  Small tables are built in the cache, large ones waste less: shards of 400 to 800
+ * authors'.  Small tables are built in the cache, large ones waste less: shards of 260 to 520
  * thousand keys do both.
  */
 #include "plan/static_layout.h"
@@ -13,7 +13,7 @@
 
 #include "core/size.h"
 
-enum { SHARD_KEYS = 768 * 1024, TRIPLE = 3 };
+enum { SHARD_KEYS = 512 * 1024, TRIPLE = 3 };
 
 uint64_t umbeli_static_room(uint64_t keys, uint32_t shard_bits) {
     if (shard_bits == 0) return keys;
