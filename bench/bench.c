@@ -155,11 +155,22 @@ static const char *label(const char *what, size_t n) {
 
 /* ---- the rows ---- */
 
-enum { FLOOR_HASH, HASHES, ONE_HASH, FLOOR_KEY, KEYS, ONE_KEY, CLASSIC, LEVELDB, LIBBLOOM };
+enum {
+    FLOOR_HASH,
+    HASHES,
+    ONE_HASH,
+    FLOOR_KEY,
+    KEYS,
+    ONE_KEY,
+    CLASSIC,
+    AS_LEVELDB,
+    LEVELDB,
+    LIBBLOOM
+};
 
 typedef struct lookup_bars {
     size_t n;
-    double of_floor, times_leveldb, times_libbloom, once_times_leveldb;
+    double of_floor, times_leveldb, times_libbloom, once_times_leveldb, own_format;
 } lookup_bars;
 
 /* The bars are for 64-bit keys that are hashes already, as the peers' figures are; by key they are
@@ -180,6 +191,10 @@ static void lookup_verdict(const lookup_bars *want, const candidate *c) {
         report_bar(label("contains_hashes: times libbloom", n), c[LIBBLOOM].ns / c[HASHES].ns,
                    ">=", want->times_libbloom);
     }
+    if (want->own_format > 0) {
+        report_bar(label("LevelDB's own format: times LevelDB", n),
+                   c[LEVELDB].ns / c[AS_LEVELDB].ns, ">=", want->own_format);
+    }
     if (want->once_times_leveldb > 0) {
         report_bar(label("contains_hash: times LevelDB", n), c[LEVELDB].ns / c[ONE_HASH].ns,
                    ">=", want->once_times_leveldb);
@@ -193,7 +208,11 @@ static void lookups(const lookup_bars *want) {
     umbel_filter *blocked = filter_of(UMBEL_BLOCKED, n, 10, 1);
     umbel_filter *classic = filter_of(UMBEL_CLASSIC, n, 10, 1);
     must(umbel_add_many(blocked, keys, n, NULL), "add");
+    umbel_filter *as_leveldb = NULL;
+    umbel_params like = {.format = UMBEL_FMT_LEVELDB, .keys = n, .bits_per_key = 10};
+    must(umbel_create(&like, NULL, &as_leveldb, NULL), "create");
     must(umbel_add_many(classic, keys, n, NULL), "add");
+    must(umbel_add_many(as_leveldb, keys, n, NULL), "add");
     free(keys);
     void *leveldb = peer_leveldb.build(in, n, 10), *libbloom = peer_libbloom.build(in, n, 10);
     free(in);
@@ -219,10 +238,12 @@ static void lookups(const lookup_bars *want) {
         [KEYS] = {.who = "umbel contains_many", .run = by_many, .s = s},
         [ONE_KEY] = {.who = "umbel contains", .run = by_one, .s = s},
         [CLASSIC] = {.who = "umbel classic, many", .run = by_many, .s = s},
+        [AS_LEVELDB] = {.who = "umbel leveldb, many", .run = by_many, .s = s},
         [LEVELDB] = {.who = "LevelDB KeyMayMatch", .run = by_peer, .s = s},
         [LIBBLOOM] = {.who = "libbloom bloom_check", .run = by_peer, .s = s},
     };
     c[CLASSIC].s.f = classic;
+    c[AS_LEVELDB].s.f = as_leveldb;
     c[LEVELDB].s.peer = &peer_leveldb, c[LEVELDB].s.theirs = leveldb;
     c[LIBBLOOM].s.peer = &peer_libbloom, c[LIBBLOOM].s.theirs = libbloom;
     race("look-up, absent", n, c, sizeof c / sizeof c[0]);
@@ -232,6 +253,7 @@ static void lookups(const lookup_bars *want) {
     peer_libbloom.end(libbloom);
     umbel_free(blocked);
     umbel_free(classic);
+    umbel_free(as_leveldb);
     free((void *)(uintptr_t)s.keys);
     free(lines);
     free(answers);
@@ -334,10 +356,12 @@ int main(int argc, char **argv) {
         }
     }
     if (reps < 1 || reps > MAX_REPS) reps = 5;
-    static const lookup_bars rows[] = {{100000, 0, 0, 0, 8},
-                                       {1000000, 0.85, 10, 0, 0},
-                                       {10000000, 0.8, 0, 0, 0},
-                                       {100000000, 0.9, 10, 15, 0}};
+    static const lookup_bars rows[] = {
+        {.n = 100000, .once_times_leveldb = 8},
+        {.n = 1000000, .of_floor = 0.85, .times_leveldb = 10},
+        {.n = 10000000, .of_floor = 0.8, .own_format = 3},
+        {.n = 100000000, .of_floor = 0.9, .times_leveldb = 10, .times_libbloom = 15},
+    };
     size_t nrows = sizeof rows / sizeof rows[0];
     for (size_t i = 0; i < (quick ? nrows - 1 : nrows); i++) lookups(&rows[i]);
     adds(1000000, 8);
