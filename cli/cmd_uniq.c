@@ -13,60 +13,23 @@
 #include "filterfile.h"
 #include "output.h"
 #include "quantity.h"
+#include "uniqstate.h"
 
 static const uint8_t options[] = {
     OPT_KEYS,     OPT_FPR,    OPT_BYTES,        OPT_KIND,    OPT_SEED,  OPT_STATE, OPT_WINDOW,
     OPT_REPEATED, OPT_STRICT, CLI_LINE_OPTIONS, OPT_THREADS, OPT_QUIET, OPT_HELP,  OPT_END};
 
-static const uint64_t usual_keys = 10000000;
-static const double usual_fpr = 0.001;
-
 struct uniq {
     const struct cli_settings *s;
     struct cli_adder watch; /* of the plan; adds nothing */
     struct cli_output out;
-    bool hash_ahead;
-    uint64_t before; /* keys in the filter when it began */
+    struct cli_uniqstate state;
+    umbel_info info; /* when stock was last taken */
+    bool changed;    /* since then */
+    bool hash_ahead, warned;
+    double wrong; /* new lines taken for old ones, estimated, up to then */
     uint64_t fresh;
 };
-
-static umbel_filter *make_state(const struct cli_settings *s, const struct cli_treatment *t) {
-    umbel_params params = {.kind = cli_kind_named(s->kind),
-                           .keys = s->keys,
-                           .fpr = s->fpr,
-                           .bytes = s->bytes,
-                           .seed = s->seed};
-    if (s->window) {
-        params.kind = UMBEL_WINDOW;
-        params.keys = s->window;
-    }
-    if (!params.keys && !(params.bytes && params.fpr > 0)) params.keys = usual_keys;
-    if (!params.bytes && !(params.fpr > 0)) params.fpr = usual_fpr;
-    umbel_opts opts = cli_opts_of(s);
-    umbel_diag diag = {0};
-    umbel_filter *f = NULL;
-    umbel_err e = umbel_create(&params, &opts, &f, &diag);
-    if (e) cli_die_err("uniq", e, &diag, "umbel plan tells what is possible");
-    cli_filter_note(f, s, t);
-    return f;
-}
-
-static umbel_filter *open_state(const struct cli_settings *s) {
-    struct cli_treatment given = cli_treatment_given(s);
-    if (s->state && access(s->state, F_OK) == 0) {
-        umbel_filter *f = cli_filter_load(s->state, s);
-        umbel_info info;
-        umbel_describe(f, &info);
-        bool other = (s->keys && s->keys != info.capacity) ||
-                     (s->window && (s->window != info.capacity || info.kind != UMBEL_WINDOW)) ||
-                     (s->bytes && s->bytes < info.bytes) || (s->fpr > 0 && s->fpr != info.fpr);
-        if (other && !s->quiet) {
-            cli_warn(s->state, "is there already: its own plan holds, not what is given here");
-        }
-        return f;
-    }
-    return make_state(s, &given);
-}
 
 /* New keys that a false positive made look old: each met the rate of its moment, so the rate is
  * summed up over the way from the first key to the last (Simpson's rule). */
@@ -85,19 +48,64 @@ static double expected_wrong(const umbel_info *info, uint64_t before) {
     return way * sum / (3 * STEPS);
 }
 
+static void warn_of_rate(struct uniq *u) {
+    char rate[CLI_QUANTITY], promised[CLI_QUANTITY];
+    cli_rate_text(u->info.fpr_now, rate);
+    cli_rate_text(u->info.fpr, promised);
+    if (u->s->strict) {
+        cli_die(u->watch.name, "this step was not saved; --keys plans for more",
+                "more keys came in a step than planned: the rate is %s, not %s", rate, promised);
+    }
+    if (!u->s->quiet && !u->warned) {
+        cli_warn(u->watch.name,
+                 "warning: more keys came in a step than planned: the rate is %s, not %s", rate,
+                 promised);
+    }
+    u->warned = true;
+}
+
+/* Takes stock of what was added since the last time: before a part of it is forgotten, and in the
+ * end.  A clock does not care how many keys a step brings, so somebody has to. */
+static void take_stock(struct uniq *u) {
+    if (!u->changed) return;
+    uint64_t before = u->info.keys_added;
+    umbel_describe(u->state.filter, &u->info);
+    u->wrong += expected_wrong(&u->info, before);
+    u->changed = false;
+    if (u->state.clock.step && u->info.fpr_now > u->info.fpr) warn_of_rate(u);
+}
+
+/* Lines first, memory second: a crash between the two prints lines again, but loses none. */
+static void save(struct uniq *u) {
+    if (u->out.used) cli_output_flush(&u->out);
+    cli_uniqstate_save(&u->state, u->s);
+}
+
+/* Saves with each step, too: streams without end are ended by a signal. */
+static void follow_clock(struct uniq *u) {
+    uint64_t steps = cli_uniqstate_due(&u->state);
+    if (!steps) return;
+    bool changed = u->changed;
+    take_stock(u);
+    cli_uniqstate_advance(&u->state, steps);
+    if (changed) save(u);
+}
+
 static void hash_keys(void *ctx, struct cli_batch *b) {
     const struct uniq *u = ctx;
     for (size_t i = 0; i < b->lines && u->hash_ahead; i++) {
-        b->hashes[i] = umbel_hash(u->watch.filter, b->keys[i].data, b->keys[i].len);
+        b->hashes[i] = umbel_hash(u->state.filter, b->keys[i].data, b->keys[i].len);
     }
 }
 
 static void pass_new(void *ctx, struct cli_batch *b) {
     struct uniq *u = ctx;
-    umbel_filter *f = u->watch.filter;
+    umbel_filter *f = u->state.filter;
+    follow_clock(u);
     umbel_err e = u->hash_ahead ? umbel_add_hashes(f, b->hashes, b->lines, b->hits)
                                 : umbel_add_many(f, b->keys, b->lines, b->hits);
     if (e) cli_die_err("uniq", e, NULL, NULL);
+    u->changed |= b->lines != 0;
     cli_adder_watch(&u->watch);
     uint64_t printed = cli_output_lines(&u->out, b, !u->s->repeated);
     u->fresh += u->s->repeated ? b->lines - printed : printed;
@@ -105,25 +113,18 @@ static void pass_new(void *ctx, struct cli_batch *b) {
 
 static void summarise(const struct uniq *u, uint64_t lines) {
     char all[CLI_QUANTITY], fresh[CLI_QUANTITY], size[CLI_QUANTITY];
-    umbel_info info;
-    umbel_describe(u->watch.filter, &info);
-    double wrong = expected_wrong(&info, u->before);
     fprintf(stderr, "uniq: %s lines, %s of them new; about %.*f new ones taken for old, in %s\n",
-            cli_count_text(lines, all), cli_count_text(u->fresh, fresh), wrong < 10 ? 2 : 0, wrong,
-            cli_size_text(info.bytes, size));
+            cli_count_text(lines, all), cli_count_text(u->fresh, fresh), u->wrong < 10 ? 2 : 0,
+            u->wrong, cli_size_text(u->info.bytes, size));
 }
 
 static int run(const struct cli_settings *s) {
-    cli_exclude(s, OPT_WINDOW, OPT_KEYS);
-    cli_exclude(s, OPT_WINDOW, OPT_KIND);
-    umbel_filter *f = open_state(s);
-    umbel_info info;
-    umbel_describe(f, &info);
-    struct uniq u = {.s = s};
+    struct uniq u = {.s = s, .state = cli_uniqstate_open(s)};
+    umbel_filter *f = u.state.filter;
+    umbel_describe(f, &u.info);
     /* A window is never full. */
-    uint64_t capacity = info.kind == UMBEL_WINDOW ? 0 : info.capacity;
+    uint64_t capacity = u.info.kind == UMBEL_WINDOW ? 0 : u.info.capacity;
     u.watch = cli_adder_new(f, s->state ? s->state : "uniq", capacity, s);
-    u.before = info.keys_added;
     if (!s->state) u.watch.warned = 80; /* a plan that is filled is what was wanted */
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
@@ -134,9 +135,8 @@ static int run(const struct cli_settings *s) {
     feed.capacity = capacity;
     struct cli_job job = {hash_keys, pass_new, &u};
     uint64_t lines = cli_pipeline(&feed, &job);
-    /* Lines first, memory second: a crash between the two prints lines again, but loses none. */
-    if (u.out.used) cli_output_flush(&u.out);
-    if (s->state) cli_filter_save(f, UMBEL_FMT_NATIVE, s->state);
+    if (!s->quiet || u.state.clock.step) take_stock(&u);
+    save(&u);
     if (!s->quiet) summarise(&u, lines);
     free(u.out.buffer);
     free(u.watch.bulk);
@@ -154,6 +154,8 @@ const struct cli_command cli_command_uniq = {
                 "extract-links | umbel uniq -n 1e9 --state seen.umb > to-fetch.txt\n"
                 "# The last million keys of a stream that never ends\n"
                 "tail -F events.log | umbel uniq --window 1M -k 3\n"
+                "# Each alarm once a day, also when the pipe is started anew\n"
+                "tail -F alarms.log | umbel uniq --window 24h/1h -n 1M --state day.umb\n"
                 "# Only what came before\n"
                 "umbel uniq -d -t , -k 1 orders.csv\n",
     .text =
@@ -164,7 +166,15 @@ const struct cli_command cli_command_uniq = {
         "keys come than planned there is a warning, with --strict an error. With --window there is "
         "no "
         "such limit: at least the last N keys are remembered.\n\n"
-        "--state keeps the filter for the next run. It is replaced in one step after all lines are "
+        "--window DURATION/STEP forgets by the clock: a key is remembered for DURATION after it "
+        "last came, and forgotten at most one STEP later. DURATION counts in whole steps, rounded "
+        "up, of which there are at most 255; units are s, m, h, d and w. -n says how many "
+        "different keys come within DURATION at most. They should come evenly: a step that brings "
+        "more than its share raises the rate, and there is a warning, with --strict an error. "
+        "With --state time goes on between runs, and the state is also saved after each step. A "
+        "clock that is set back makes nothing "
+        "forgotten.\n\n"
+        "--state keeps the filter for the next run. It is replaced as a whole after all lines are "
         "out: when a run breaks off, the next one prints its lines again, and none is lost.",
     .exits = CLI_EXITS_DONE,
     .options = options,

@@ -113,10 +113,10 @@ struct cli_settings {
     int nargs;
 
     uint64_t keys, bytes, hashes, seed, bits_per_key, int_bits, strategy, expansion;
-    uint64_t window, field, max_line, threads;
+    uint64_t field, max_line, threads;
     double fpr;
     const char *output, *kind, *tmp, *format, *from, *to, *funnel, *type, *delimiter;
-    const char *state, *present, *absent;
+    const char *state, *window, *present, *absent;
     const char *check, *column, *index;
     uint64_t columns;
     struct cli_texts also, meta, variants;

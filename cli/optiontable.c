@@ -83,8 +83,9 @@ const struct cli_option cli_options[OPT_COUNT_OF] = {
         FLAG("", "strict", strict, "stop with an error at the first key beyond the plan"),
     [OPT_STATE] = {"", "state", "FILTER", "FILE", TYPE_TEXT, AT(state),
                    "remember across runs in FILTER, which is made when missing"},
-    [OPT_WINDOW] = {"", "window", "N", NULL, TYPE_COUNT, AT(window),
-                    "remember the last N keys and forget older ones, for streams without end"},
+    [OPT_WINDOW] = {"", "window", "N|DURATION/STEP", NULL, TYPE_TEXT, AT(window),
+                    "remember the last N keys, or those of the last DURATION (24h/1h, 7d/1d, "
+                    "90m/10m), and forget older ones, for streams without end"},
     [OPT_REPEATED] = FLAG("d", "repeated", repeated, "print the repetitions instead"),
     [OPT_PRESENT] = {"", "present", "FILE", "FILE", TYPE_TEXT, AT(present),
                      "every line of FILE must be in"},

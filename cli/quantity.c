@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * quantity.c - counts, sizes and rates as people write and read them
+ * quantity.c - counts, sizes, rates and durations as people write and read them
  */
 #include "quantity.h"
 
@@ -96,6 +96,30 @@ bool cli_parse_rate(const char *text, double *out) {
     return true;
 }
 
+static const struct {
+    char letter;
+    uint64_t seconds;
+} durations[] = {{'w', 604800}, {'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
+
+enum { DURATIONS = sizeof durations / sizeof *durations };
+
+bool cli_parse_duration(const char *text, uint64_t *out) {
+    const char *unit = NULL;
+    double x = 0;
+    if (!number(text, &unit, &x) || unit[0] == '\0' || unit[1] != '\0') return false;
+    for (int i = 0; i < DURATIONS; i++) {
+        if (*unit != durations[i].letter) continue;
+        x *= (double)durations[i].seconds;
+        double rounded = round(x);
+        if (rounded < 1 || rounded > (double)CLI_DURATION_MOST ||
+            fabs(x - rounded) > 1e-9 * rounded)
+            return false;
+        *out = (uint64_t)rounded;
+        return true;
+    }
+    return false;
+}
+
 char *cli_count_text(uint64_t count, char *out) {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
@@ -154,5 +178,14 @@ char *cli_rate_text(double rate, char *out) {
     double step = pow(10, floor(log10(one_in)) - 2); /* three digits are enough */
     snprintf(out, CLI_QUANTITY, "1 in %.34s",
              cli_count_text((uint64_t)(round(one_in / step) * step), count));
+    return out;
+}
+
+/* Never in weeks: people who said 2w understand 14d, and 7d is what most write. */
+char *cli_duration_text(uint64_t seconds, char *out) {
+    int i = 1;
+    while (i + 1 < DURATIONS && seconds % durations[i].seconds) i++;
+    snprintf(out, CLI_QUANTITY, "%llu%c", (unsigned long long)(seconds / durations[i].seconds),
+             durations[i].letter);
     return out;
 }

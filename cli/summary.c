@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clocknote.h"
 #include "quantity.h"
 
 static double bits_per_key(const umbel_info *info) {
@@ -77,7 +78,22 @@ static void describe_meta(struct cli_report *r, const umbel_filter *f) {
     cli_report_json(r, "meta", o);
 }
 
-static void describe_load(struct cli_report *r, const umbel_info *info) {
+/* Never full: it forgets. */
+static void describe_window(struct cli_report *r, const umbel_filter *f, const umbel_info *info) {
+    struct cli_clockwork clock;
+    if (!cli_clock_noted(f, info, &clock) || !clock.step) {
+        cli_report_count(r, "remembers the last", "capacity", info->capacity);
+        return;
+    }
+    char duration[CLI_QUANTITY], step[CLI_QUANTITY], text[3 * CLI_QUANTITY];
+    snprintf(text, sizeof text, "%s, in steps of %s",
+             cli_duration_text(clock.step * clock.generations, duration),
+             cli_duration_text(clock.step, step));
+    cli_report_text(r, "remembers the last", NULL, text);
+    cli_report_count(r, "planned for", "capacity", info->capacity);
+}
+
+static void describe_load(struct cli_report *r, const umbel_filter *f, const umbel_info *info) {
     cli_report_count(r, "keys added", "keys_added", info->keys_added);
     double estimated = info->keys_estimated;
     if (isfinite(estimated) && estimated < 1.8e19) {
@@ -95,8 +111,8 @@ static void describe_load(struct cli_report *r, const umbel_info *info) {
     cli_report_rate(r, "rate now", "fpr_now", info->fpr_now);
     if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
     if (!info->capacity) return;
-    if (info->kind == UMBEL_WINDOW) { /* never full: it forgets */
-        cli_report_count(r, "remembers the last", "capacity", info->capacity);
+    if (info->kind == UMBEL_WINDOW) {
+        describe_window(r, f, info);
         return;
     }
     cli_report_count(r, "planned for", "capacity", info->capacity);
@@ -127,7 +143,7 @@ void cli_describe(struct cli_report *r, const umbel_filter *f) {
     char own[128]; /* gocrc32's String() and the like */
     if (umbel_text(f, own, sizeof own, NULL) == UMBEL_OK)
         cli_report_text(r, "as text", "text", own);
-    describe_load(r, &info);
+    describe_load(r, f, &info);
     describe_treatment(r, f);
     describe_meta(r, f);
 }

@@ -122,7 +122,7 @@ complete -c umbel -n '__fish_seen_subcommand_from uniq' -l bytes -s m -x -d 'mem
 complete -c umbel -n '__fish_seen_subcommand_from uniq' -l kind -x -a 'auto blocked classic static counting scalable window' -d 'the kind of filter; auto takes blocked where it costs little, else classic'
 complete -c umbel -n '__fish_seen_subcommand_from uniq' -l seed -x -d 'hash with this seed; filters merge only when their seeds agree'
 complete -c umbel -n '__fish_seen_subcommand_from uniq' -l state -r -d 'remember across runs in FILTER, which is made when missing'
-complete -c umbel -n '__fish_seen_subcommand_from uniq' -l window -x -d 'remember the last N keys and forget older ones, for streams without end'
+complete -c umbel -n '__fish_seen_subcommand_from uniq' -l window -x -d 'remember the last N keys, or those of the last DURATION (24h/1h, 7d/1d, 90m/10m), and forget older ones, for streams without end'
 complete -c umbel -n '__fish_seen_subcommand_from uniq' -l repeated -s d -d 'print the repetitions instead'
 complete -c umbel -n '__fish_seen_subcommand_from uniq' -l strict -d 'stop with an error at the first key beyond the plan'
 complete -c umbel -n '__fish_seen_subcommand_from uniq' -l null -s 0 -s z -d 'lines end in NUL instead of newline, in and out; -z is the same'

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+# Windows that forget by the clock.  Here steps are real seconds, and few; the arithmetic of steps
+# is tested in test_cli_clockwork.c.
+load helper
+
+# at SECONDS COMMAND...: sleeps until so long after $began, then runs it.
+at() {
+    local left
+    left=$(awk -v b="$began" -v s="$1" -v n="$(date +%s.%N)" 'BEGIN { print b + s - n }')
+    shift
+    [[ $left == -* ]] || sleep "$left"
+    "$@"
+}
+
+# aged AGO FILE...: a window of 8h/1h with these keys, as if its newest generation had begun AGO
+# seconds before now.
+aged() {
+    local ago=$1
+    shift
+    umbel build -q -f --kind window -n 1000 -p 1e-9 -o s.umb --meta window.step=3600 \
+        --meta window.advanced=$(($(date +%s) - ago)) "$@"
+}
+
+advanced() {
+    umbel info s.umb | awk '$2 == "window.advanced" { print $3 }'
+}
+
+@test "window: within a run keys stay for the duration and go one step later" {
+    began=$(($(date +%s) + 1))
+    (
+        at 0.05 printf 'a\nb\n'
+        at 2.05 printf 'b\nc\nb\n' # nothing came for as long as the window and a step
+    ) | umbel uniq -q -j 3 --window 1s/1s -n 100 -p 1e-6 > silence &
+    (
+        at 0.05 printf 'a\nb\n'
+        at 1.05 printf 'a\nc\n'    # a again: remembered from here on
+        at 2.05 printf 'a\nb\nc\n' # b's second and a step are over
+    ) | umbel uniq -q --window 1s/1s -n 100 -p 1e-6 > kept
+    wait $!
+    [ "$(tr '\n' ' ' < kept)" = "a b c b " ]
+    [ "$(tr '\n' ' ' < silence)" = "a b b c " ]
+}
+
+@test "window: time goes on between runs" {
+    seq 1 100 > old
+    # The key's generation has ended 0 to 8 steps ago: there.  9 steps: gone.
+    for hours in 0 1 7 8; do
+        aged $((hours * 3600 + 600)) old
+        seq 51 150 | umbel uniq -q --window 8h/1h --state s.umb | cmp - <(seq 101 150)
+    done
+    for ago in $((9 * 3600)) $((9 * 3600 + 600)) $((1000 * 3600)) $(date +%s); do
+        aged $ago old
+        seq 51 150 | umbel uniq -q --window 8h/1h --state s.umb | cmp - <(seq 51 150)
+    done
+}
+
+@test "window: the state tells how far its clock has come" {
+    before=$(date +%s)
+    seq 5 | umbel uniq -q --window 24h/1h -n 1000 --state s.umb > /dev/null
+    [ "$(advanced)" -ge "$before" ] && [ "$(advanced)" -le "$(date +%s)" ]
+    run umbel info s.umb
+    [[ $output =~ "remembers the last 1d, in steps of 1h" && $output =~ "planned for "+"1,000" ]]
+    [[ $output =~ "window.step "+"3600" ]]
+    # Without --window it goes on by the same clock, in whole steps.
+    aged 9000 <(seq 5)
+    began=$(advanced)
+    seq 3 7 | umbel uniq -q --state s.umb | cmp - <(seq 6 7)
+    [ "$(advanced)" -eq $((began + 7200)) ]
+    umbel verify -q s.umb
+}
+
+@test "window: a clock that was set back forgets nothing" {
+    seq 1 100 > old
+    aged -1800 old
+    began=$(advanced)
+    seq 51 150 | umbel uniq -q --state s.umb | cmp - <(seq 101 150)
+    [ "$(advanced)" -eq "$began" ] # half a step: it waits
+    aged -100000000 old
+    seq 51 150 | umbel uniq -q --state s.umb | cmp - <(seq 101 150)
+    [ "$(advanced)" -le "$(date +%s)" ] # three years: it goes on from now
+}
+
+@test "window: another window, kind or nonsense in the state is refused, and it stays as it is" {
+    seq 5 > text
+    aged 0 text
+    cp s.umb before
+    refused "made with another window than 7d/1d (--window 8h/1h goes on" umbel uniq --window 7d/1d -n 9 --state s.umb text
+    refused "another window than 8h/2h" umbel uniq --window 8h/2h -n 9 --state s.umb text
+    refused "another window than 9h/1h" umbel uniq --window 9h/1h -n 9 --state s.umb text
+    refused "forgets by the clock, not after a number of keys" umbel uniq --window 1000 --state s.umb text
+    cmp s.umb before
+    umbel uniq -q --window 480m/60m --state s.umb text | cmp - /dev/null # the same, said otherwise
+    umbel uniq -q --window 1000 --state n.umb text > /dev/null
+    refused "n.umb: does not forget by the clock" umbel uniq --window 8h/1h -n 9 --state n.umb text
+    umbel build -q -n 100 -p 1% -o b.umb text
+    refused "b.umb: does not forget by the clock" umbel uniq --window 8h/1h -n 9 --state b.umb text
+    umbel build -q --kind window -n 100 -p 1% --meta window.step=soon -o w.umb text
+    refused "w.umb: does not tell when it last forgot" umbel uniq --state w.umb text
+}
+
+@test "window: nonsense is refused with what would work" {
+    echo a > text
+    for w in 24/1 24h/ /1h 1h/24h 24h/0s 24h/1x 1y/1d 24h/1h/1m -1h/1m; do
+        refused "'$w' is not a duration and a step of it (such as 24h/1h" umbel uniq -n 9 --window=$w text
+    done
+    for w in abc 24h 1.5 ''; do
+        refused "'$w' is neither a number of keys nor DURATION/STEP" umbel uniq --window=$w text
+    done
+    refused "0 is too little" umbel uniq --window 0 text
+    refused "'7d/1m' is 10,080 steps, and 255 can be kept (7d/40m would do)" umbel uniq -n 9 --window 7d/1m text
+    umbel uniq -q -n 9 --window 7d/40m text | cmp - text
+    refused "how many different keys come within the duration, at most? (-n KEYS" umbel uniq --window 24h/1h text
+    refused "--window and --kind contradict" umbel uniq --window 24h/1h -n 9 --kind classic text
+    umbel uniq -q -m 1MiB -p 1% --window 24h/1h text | cmp - text # two of three are enough
+}
+
+@test "window: a step that brings more than its share is told, with --strict an error" {
+    run --separate-stderr umbel uniq --window 24h/1h -n 24000 -p 0.1% <(seq 1000)
+    [ "$status" -eq 0 ] && [ "${#stderr_lines[@]}" -eq 1 ]
+    run --separate-stderr umbel uniq --window 24h/1h -n 24000 -p 0.1% <(seq 20000)
+    [ "$status" -eq 0 ]
+    [[ $stderr == "umbel: uniq: warning: more keys came in a step than planned: the rate is "*" %, not 0.1 %"* ]]
+    run --separate-stderr umbel uniq --strict --window 24h/1h -n 24000 -p 0.1% --state s.umb <(seq 20000)
+    [ "$status" -eq 2 ] && [ ! -e s.umb ]
+    [[ $stderr == "umbel: s.umb: more keys came in a step than planned"* ]]
+}
+
+@test "window: a run that a signal ends has saved the steps before" {
+    mkfifo pipe
+    "$UMBEL" uniq -q --window 60s/1s -n 6000 -p 1e-9 --state s.umb < pipe > kept 3>&- &
+    pid=$!
+    exec 4> pipe
+    began=$(date +%s)
+    echo a >&4
+    at 1.1 echo b >&4
+    for _ in $(seq 40); do [ ! -e s.umb ] || break; sleep 0.05; done
+    kill $pid
+    wait $pid || true
+    exec 4>&-
+    printf 'a\nc\n' | umbel uniq -q --state s.umb | cmp - <(echo c)
+}

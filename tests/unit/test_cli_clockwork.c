@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_cli_clockwork.c - windows by the clock: durations, steps, the clock's jumps, the notes
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "clocknote.h"
+#include "clockwork.h"
+#include "quantity.h"
+
+static const uint64_t start = 1700000000;
+
+static void durations(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+        uint64_t value;
+    } good[] = {{"1s", "1s", 1},         {"90s", "90s", 90},
+                {"90m", "90m", 5400},    {"24h", "1d", 86400},
+                {"25h", "25h", 90000},   {"1.5h", "90m", 5400},
+                {"7d", "7d", 604800},    {"2w", "14d", 1209600},
+                {"0.1m", "6s", 6},       {"3600s", "1h", 3600},
+                {"1e3s", "1000s", 1000}, {"1e12s", "1000000000000s", CLI_DURATION_MOST}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        uint64_t x = 0;
+        char out[CLI_QUANTITY];
+        assert_true(cli_parse_duration(good[i].text, &x));
+        assert_int_equal(x, good[i].value);
+        assert_string_equal(cli_duration_text(x, out), good[i].shown);
+    }
+    static const char *const bad[] = {"",   "s",    "5",   "0s",  "-1h",   "1 h",    "1H", "1hh",
+                                      "1M", "1.5s", "1ms", "nan", "1e13s", "1e300w", "1y", "0.1s"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        uint64_t x = 99;
+        assert_false(cli_parse_duration(bad[i], &x));
+        assert_int_equal(x, 99);
+    }
+}
+
+static void windows(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *shown;
+        uint64_t step, generations;
+    } good[] = {{"24h/1h", "1d/1h", 3600, 24},  {"7d/1d", "7d/1d", 86400, 7},
+                {"90m/10m", "90m/10m", 600, 9}, {"100m/30m", "2h/30m", 1800, 4},
+                {"1s/1s", "1s/1s", 1, 1},       {"255s/1s", "255s/1s", 1, 255},
+                {"7d/1m", "7d/1m", 60, 10080}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct cli_clockwork c = {.advanced = 5};
+        char out[CLI_QUANTITY];
+        assert_true(cli_parse_clockwork(good[i].text, &c));
+        assert_int_equal(c.step, good[i].step);
+        assert_int_equal(c.generations, good[i].generations);
+        assert_int_equal(c.advanced, 5);
+        assert_string_equal(cli_clockwork_text(&c, out), good[i].shown);
+    }
+    static const char *const bad[] = {
+        "",          "24h",    "/",      "24h/",
+        "/1h",       "24/1",   "24h/1",  "1h/24h",
+        "24h/1h/1m", "24h/0s", "24h 1h", "00000000000000000000000000000000000000000000000024h/1h"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct cli_clockwork c = {7, 8, 9};
+        assert_false(cli_parse_clockwork(bad[i], &c));
+        assert_true(c.step == 7 && c.generations == 8 && c.advanced == 9);
+    }
+}
+
+static void least_steps(void **state) {
+    (void)state;
+    assert_int_equal(cli_clockwork_least_step(1), 1);
+    assert_int_equal(cli_clockwork_least_step(255), 1);
+    assert_int_equal(cli_clockwork_least_step(256), 2);
+    assert_int_equal(cli_clockwork_least_step(7 * 86400), 40 * 60);
+    assert_int_equal(cli_clockwork_least_step(365 * 86400), 2 * 86400);
+    for (uint64_t d = 1; d <= CLI_DURATION_MOST / 3; d = d * 3 + 1) {
+        uint64_t step = cli_clockwork_least_step(d);
+        assert_true((d + step - 1) / step <= CLI_GENERATIONS_MOST);
+    }
+}
+
+static void turns(void **state) {
+    (void)state;
+    struct cli_clockwork c = {.step = 10, .generations = 3, .advanced = start};
+    assert_int_equal(cli_clockwork_turn(&c, start), 0);
+    assert_int_equal(cli_clockwork_turn(&c, start + 9), 0);
+    assert_int_equal(c.advanced, start);
+    assert_int_equal(cli_clockwork_turn(&c, start + 10), 1);
+    assert_int_equal(cli_clockwork_turn(&c, start + 10), 0);
+    assert_int_equal(cli_clockwork_turn(&c, start + 39), 2);
+    assert_int_equal(c.advanced, start + 30); /* steps stay where they were, whoever looks when */
+    assert_int_equal(cli_clockwork_turn(&c, start + 69), 3);
+    assert_int_equal(cli_clockwork_turn(&c, start + 105), 4); /* 4 steps: all is forgotten */
+    assert_int_equal(cli_clockwork_turn(&c, start + 100000), 4);
+    assert_int_equal(c.advanced, start + 100000);
+    assert_int_equal(cli_clockwork_turn(&c, UINT64_MAX), 4);
+    assert_true(c.advanced <= UINT64_MAX && UINT64_MAX - c.advanced < 10);
+    assert_int_equal(cli_clockwork_turn(&c, 0), 0);
+    assert_int_equal(c.advanced, 0);
+}
+
+static void set_back(void **state) {
+    (void)state;
+    struct cli_clockwork c = {.step = 10, .generations = 3, .advanced = start};
+    /* A little: it waits, so that no generation gets shorter. */
+    assert_int_equal(cli_clockwork_turn(&c, start - 10), 0);
+    assert_int_equal(c.advanced, start);
+    assert_int_equal(cli_clockwork_turn(&c, start + 9), 0);
+    assert_int_equal(cli_clockwork_turn(&c, start + 10), 1);
+    /* By years: it does not wait for years. */
+    assert_int_equal(cli_clockwork_turn(&c, start - 100000000), 0);
+    assert_int_equal(cli_clockwork_turn(&c, start - 100000000 + 9), 0);
+    assert_int_equal(cli_clockwork_turn(&c, start - 100000000 + 10), 1);
+}
+
+/* A real window under a clock that goes on by random amounts: a key is there for the duration, and
+ * not any more a step later. */
+static void remembers_the_duration(void **state) {
+    (void)state;
+    unsigned seed = 20240611;
+    print_message("seed %u\n", seed);
+    srand(seed);
+    for (int round = 0; round < 300; round++) {
+        struct cli_clockwork c = {.step = 1 + (uint64_t)rand() % 50,
+                                  .generations = 1 + (uint64_t)rand() % 30,
+                                  .advanced = start};
+        umbel_params params = {.kind = UMBEL_WINDOW,
+                               .keys = 1000,
+                               .fpr = 1e-9,
+                               .manual = true,
+                               .generations = (uint32_t)c.generations};
+        umbel_filter *f = NULL;
+        assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
+        uint64_t now = start, came = start + (uint64_t)rand() % 200;
+        uint64_t duration = c.step * c.generations;
+        bool added = false;
+        while (now < came + duration + 3 * c.step) {
+            for (uint64_t n = cli_clockwork_turn(&c, now); n > 0; n--) umbel_advance(f);
+            bool there = umbel_contains(f, "key", 3);
+            if (!added) assert_false(there);
+            if (added && now <= came + duration) assert_true(there);
+            if (added && now >= came + duration + c.step) assert_false(there);
+            if (!added && now >= came) {
+                umbel_add(f, "key", 3, NULL);
+                came = now;
+                added = true;
+            }
+            now += 1 + (uint64_t)rand() % (round % 2 ? 2 : 2 * c.step);
+        }
+        assert_true(added);
+        umbel_free(f);
+    }
+}
+
+static bool noted(const umbel_filter *f, struct cli_clockwork *c) {
+    umbel_info info;
+    umbel_describe(f, &info);
+    return cli_clock_noted(f, &info, c);
+}
+
+static void notes(void **state) {
+    (void)state;
+    umbel_params params = {
+        .kind = UMBEL_WINDOW, .keys = 100, .fpr = 0.01, .manual = true, .generations = 24};
+    umbel_filter *f = NULL;
+    assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
+    struct cli_clockwork c = {3600, 24, start}, back = {1, 2, 3};
+    assert_true(noted(f, &back));
+    assert_int_equal(back.step, 0);
+    assert_int_equal(cli_clock_note(f, &c, NULL), UMBEL_OK);
+    assert_true(noted(f, &back));
+    assert_true(back.step == 3600 && back.generations == 24 && back.advanced == start);
+    static const char *const bad[][2] = {{"0", "5"},
+                                         {"", "5"},
+                                         {"1h", "5"},
+                                         {"1e3", "5"},
+                                         {"-1", "5"},
+                                         {"3600", NULL},
+                                         {"3600", "x"},
+                                         {"3600", ""},
+                                         {"3600", "-5"},
+                                         {"2000000000000", "5"},
+                                         {"3600", "99999999999999999999"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        umbel_set_meta(f, "window.step", bad[i][0], NULL);
+        umbel_set_meta(f, "window.advanced", bad[i][1], NULL);
+        assert_false(noted(f, &back));
+        assert_int_equal(back.step, 0);
+    }
+    umbel_free(f);
+    params = (umbel_params){.kind = UMBEL_BLOCKED, .keys = 100, .fpr = 0.01};
+    assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
+    umbel_set_meta(f, "window.step", "of my own", NULL);
+    assert_true(noted(f, &back)); /* what others note with other kinds is theirs */
+    assert_int_equal(back.step, 0);
+    umbel_free(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations),   cmocka_unit_test(windows),
+        cmocka_unit_test(least_steps), cmocka_unit_test(turns),
+        cmocka_unit_test(set_back),    cmocka_unit_test(remembers_the_duration),
+        cmocka_unit_test(notes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
