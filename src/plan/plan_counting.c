@@ -6,21 +6,18 @@
 #include "plan/plan.h"
 #include "plan/plan_model.h"
 
-enum { BLOCK_BYTES = 128, FOLD_FROM = 8192, FOLD_STEP = 64 };
+enum { BLOCK_BYTES = 128, COUNTER_BITS = 4, FOLD_FROM = 8192, FOLD_STEP = 64 };
 
-static uint32_t eight(uint64_t bytes, uint64_t keys) {
-    (void)bytes, (void)keys;
-    return 8;
+static uint32_t model_hashes(uint64_t bytes, uint64_t keys) {
+    return umbeli_model_blocked.hashes(bytes / COUNTER_BITS, keys);
 }
 
 static double model_rate(uint64_t bytes, uint32_t hashes, uint64_t keys) {
-    (void)hashes;
-    return umbeli_blocked_rate(bytes / BLOCK_BYTES, keys);
+    return umbeli_model_blocked.rate(bytes / COUNTER_BITS, hashes, keys);
 }
 
 static double model_spread(uint64_t bytes, uint32_t hashes, uint64_t keys) {
-    (void)hashes;
-    return umbeli_blocked_spread(bytes / BLOCK_BYTES, keys);
+    return umbeli_model_blocked.spread(bytes / COUNTER_BITS, hashes, keys);
 }
 
 static double model_floor(uint64_t keys) {
@@ -36,7 +33,7 @@ const umbeli_model umbeli_model_counting = {
     .step = FOLD_STEP,
     .hashes_least = 8,
     .hashes_most = 8,
-    .hashes = eight,
+    .hashes = model_hashes,
     .rate = model_rate,
     .spread = model_spread,
     .floor = model_floor,
