@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: clock
 # What is shown on a terminal, and only there
 load helper
 
@@ -8,19 +9,25 @@ on_terminal() {
     script -qec "$1" /dev/null < /dev/null
 }
 
-slowly() { # lines for longer than the half second after which a bar is drawn
-    for i in 1 2 3 4 5; do seq "$i" 100 400; sleep 0.25; done
+# A program and not a function: the shell that script(1) starts may be one that passes none on.
+setup_file() {
+    cat > "$BATS_FILE_TMPDIR/slowly" << 'EOF'
+#!/bin/sh
+# Lines for longer than the half second after which a bar is drawn.
+for i in 1 2 3 4 5; do seq "$i" 100 400; sleep 0.25; done
+EOF
+    chmod +x "$BATS_FILE_TMPDIR/slowly"
 }
 
 @test "terminal: progress is drawn and removed, -q silences it" {
-    export -f slowly
-    run on_terminal "bash -c slowly | '$UMBEL' build -n 100 -o k.umb"
+    local slowly=$BATS_FILE_TMPDIR/slowly
+    run on_terminal "'$slowly' | '$UMBEL' build -n 100 -o k.umb"
     [[ $output == *"building: "*" lines, "*"/s"*"% of the plan"* ]]
     [[ $output == *$'\r\033[K'* ]]
-    run on_terminal "bash -c slowly | '$UMBEL' build -q -f -n 100 -o k.umb"
+    run on_terminal "'$slowly' | '$UMBEL' build -q -f -n 100 -o k.umb"
     [ -z "$output" ]
     # Not on a terminal: the summary alone.
-    run bash -c 'slowly | "$UMBEL" build -f -n 100 -o k.umb'
+    run bash -c "'$slowly' | '$UMBEL' build -f -n 100 -o k.umb"
     [ "${#lines[@]}" -eq 1 ]
 }
 
