@@ -15,7 +15,8 @@
  *   ownership  A filter written to *out is yours; umbel_free ends it.  The library keeps no pointer
  *              that you pass in, with one exception: umbel_view.
  *   validity   A filter that exists is valid.  Decoding checks everything; there is no second step.
- *   keys       Bytes with a length.  Empty keys and NUL bytes are ordinary keys.
+ *   keys       Bytes with a length.  Empty keys and NUL bytes are ordinary keys.  (The secret key of
+ *              a keyed filter is another thing: umbel_params.key.)
  *   bytes      A filter's bytes depend only on its parameters and keys, never on CPU, compiler,
  *              number of threads or byte order.
  *   threads    Any number of readers, or one writer, per filter.  A filter created with
@@ -61,7 +62,8 @@ typedef enum umbel_err {
     UMBEL_EMISMATCH, /* the filters differ in kind, hash, seed or shape                         */
     UMBEL_ENOTSUP,   /* this kind or format has no such operation                               */
     UMBEL_EABSENT,   /* the key to remove is certainly not in the filter                        */
-    UMBEL_EIO        /* the operating system refused; diag->sys holds its errno                 */
+    UMBEL_EIO,       /* the operating system refused; diag->sys holds its errno                 */
+    UMBEL_EKEY       /* the filter is keyed and this is not its key, or it is not keyed         */
 } umbel_err;
 
 /* Why something failed.  `what` is static text; it names the field or parameter. */
@@ -129,7 +131,10 @@ typedef struct umbel_params {
     uint32_t reserved32;   /* must be zero                                                       */
     uint32_t layers;       /* scalable: at most so many, then UMBEL_EFULL; 0: 64                 */
     uint32_t generations;  /* window: forget in so many steps; 0: 8.  `keys` is the window       */
-    uint64_t reserved[5];  /* must be zero                                                       */
+    const uint8_t *key;    /* 16 secret bytes, or NULL.  Natively hashed filters: who does not know
+                              them can neither foretell nor provoke false positives.  Copied; no
+                              file holds them, so umbel_opts.key opens it again                  */
+    uint64_t reserved[4];  /* must be zero                                                       */
 } umbel_params;
 
 typedef struct umbel_alloc {
@@ -145,7 +150,9 @@ typedef struct umbel_opts {
     uint32_t reserved32;      /* must be zero                                                    */
     const char *tmp;          /* umbel_build of static filters: a directory for a temporary file
                                  of 8 bytes a key, instead of memory; it is gone afterwards      */
-    uint64_t reserved[3];     /* must be zero                                                    */
+    const uint8_t *key;       /* decoding, opening, loading: the 16 bytes that the filter was made
+                                 with; UMBEL_EKEY if they are others, or missing, or not needed  */
+    uint64_t reserved[2];     /* must be zero                                                    */
 } umbel_opts;
 
 typedef struct umbel_key {
@@ -184,9 +191,12 @@ typedef struct umbel_treatment {
 typedef struct umbel_info {
     umbel_kind kind;
     umbel_format format;      /* whose hashing and sizing it follows                             */
-    const char *layout;       /* "blocked/xxh3", ...: filters unite if this, shape and seed agree */
+    const char *layout;       /* "blocked/xxh3", ...: filters unite if this, shape, seed and key
+                                 agree                                                           */
     const char *kernel;       /* "avx2", "generic", ...                                          */
     uint64_t seed;
+    uint64_t fingerprint;     /* of umbel_params.key, telling keys apart but nothing about them; 0:
+                                 not keyed                                                       */
     uint32_t hashes;          /* probes a key                                                    */
     uint32_t parts;           /* filters in it that a look-up may have to ask; mostly 1          */
     bool frozen, concurrent;
@@ -293,7 +303,7 @@ UMBEL_API umbel_err umbel_advance(umbel_filter *filter);
 
 /* Hash once, ask many: umbel_hash gives the 64-bit hash of a key under this filter's seed, and the
  * functions below take such hashes where the ones above take keys.  Any filter with the same
- * layout and seed gives the same hash.  UMBEL_ENOTSUP for layouts that need more than 64 bits a
+ * layout, seed and key fingerprint gives the same hash.  UMBEL_ENOTSUP for layouts that need more than 64 bits a
  * key (classic); umbel_takes_hashes tells beforehand, umbel_hash then returns 0 and
  * umbel_contains_hash true. */
 UMBEL_API bool umbel_takes_hashes(const umbel_filter *filter);
@@ -307,7 +317,7 @@ UMBEL_API umbel_err umbel_contains_hashes(const umbel_filter *filter, const uint
 /* ---- Whole filters ------------------------------------------------------------------------ */
 
 /* Adds all keys of `from`.  UMBEL_EMISMATCH, with diag naming what differs, unless layout, seed,
- * bits and hashes are equal. */
+ * key, bits and hashes are equal. */
 UMBEL_API umbel_err umbel_unite(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 
 /* Keeps the bits that both have: every common key stays, and the rate is at most that of either. */

@@ -8,10 +8,9 @@
 static umbel_err decode(umbel_format format, const void *bytes, size_t len, umbeli_decoding how,
                         const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
     umbeli_memory memory;
-    umbel_err e = umbeli_memory_from(opts, &memory, diag);
+    const umbeli_codec *codec = NULL;
+    umbel_err e = umbeli_codec_open(format, bytes, len, opts, &codec, &memory, diag);
     if (e) return e;
-    const umbeli_codec *codec = umbeli_codec_for(format, bytes, len, diag);
-    if (!codec) return UMBEL_EINVAL;
     return codec->decode(bytes, len, how, &memory, out, diag);
 }
 

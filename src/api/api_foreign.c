@@ -9,10 +9,9 @@ static umbel_err decode_as(const umbel_params *like, const void *bytes, size_t l
                            umbeli_decoding how, const umbel_opts *opts, umbel_filter **out,
                            umbel_diag *diag) {
     umbeli_memory memory;
-    umbel_err e = umbeli_memory_from(opts, &memory, diag);
+    const umbeli_codec *codec = NULL;
+    umbel_err e = umbeli_codec_open(like->format, bytes, len, opts, &codec, &memory, diag);
     if (e) return e;
-    const umbeli_codec *codec = umbeli_codec_for(like->format, bytes, len, diag);
-    if (!codec) return UMBEL_EINVAL;
     if (!codec->decode_as) return codec->decode(bytes, len, how, &memory, out, diag);
     return codec->decode_as(like, bytes, len, how, &memory, out, diag);
 }

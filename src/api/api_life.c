@@ -4,6 +4,7 @@
  */
 #include "api/registry.h"
 #include "core/diag.h"
+#include "hash/hasher.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 
@@ -39,6 +40,7 @@ umbel_err umbel_create(const umbel_params *params, const umbel_opts *opts, umbel
     if (params->format != UMBEL_FMT_ANY && params->format != UMBEL_FMT_NATIVE) {
         const umbeli_codec *codec = umbeli_codec_by_id(params->format);
         if (!codec) return umbeli_fail(diag, UMBEL_EINVAL, "format: no such format");
+        if (params->key) return umbeli_fail(diag, UMBEL_EINVAL, "key: this format hashes without");
         return codec->create(params, &memory, out, diag);
     }
     umbel_params native = *params;
@@ -68,6 +70,7 @@ void umbel_describe(const umbel_filter *f, umbel_info *info) {
         .layout = f->layout,
         .kernel = f->ops->kernel,
         .seed = f->shape.seed,
+        .fingerprint = umbeli_is_keyed(&f->shape) ? umbeli_fingerprint(f->shape.secret) : 0,
         .hashes = f->shape.hashes,
         .parts = 1,
         .frozen = f->frozen,

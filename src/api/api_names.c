@@ -23,6 +23,7 @@ const char *umbel_strerror(umbel_err err) {
     case UMBEL_ENOTSUP: return "not supported by this kind or format";
     case UMBEL_EABSENT: return "key is not in the filter";
     case UMBEL_EIO: return "input or output failed";
+    case UMBEL_EKEY: return "not the key of this filter";
     }
     return "unknown error";
 }

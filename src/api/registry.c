@@ -24,7 +24,7 @@ const umbeli_codec *umbeli_codec_by_id(umbel_format id) {
     return NULL;
 }
 
-const umbeli_codec *umbeli_codec_for(umbel_format format, const void *bytes, size_t len,
+static const umbeli_codec *codec_for(umbel_format format, const void *bytes, size_t len,
                                      umbel_diag *diag) {
     if (format != UMBEL_FMT_ANY) {
         const umbeli_codec *codec = umbeli_codec_by_id(format);
@@ -36,6 +36,19 @@ const umbeli_codec *umbeli_codec_for(umbel_format format, const void *bytes, siz
     }
     umbeli_fail(diag, UMBEL_EINVAL, "format: not recognised, so it must be named");
     return NULL;
+}
+
+umbel_err umbeli_codec_open(umbel_format format, const void *bytes, size_t len,
+                            const umbel_opts *opts, const umbeli_codec **codec,
+                            umbeli_memory *memory, umbel_diag *diag) {
+    umbel_err e = umbeli_memory_from(opts, memory, diag);
+    if (e) return e;
+    *codec = codec_for(format, bytes, len, diag);
+    if (!*codec) return UMBEL_EINVAL;
+    if (memory->keyed && (*codec)->id != UMBEL_FMT_NATIVE) {
+        return umbeli_fail(diag, UMBEL_EKEY, "a key was given, and this format has none");
+    }
+    return UMBEL_OK;
 }
 
 umbel_err umbeli_codec_holding(const umbel_filter *f, umbel_format format, const umbeli_codec **out,

@@ -13,9 +13,11 @@ extern const umbeli_codec *const umbeli_codecs[];
 /* NULL: no such format; UMBEL_FMT_ANY is none. */
 const umbeli_codec *umbeli_codec_by_id(umbel_format id);
 
-/* The codec to decode these bytes with; UMBEL_FMT_ANY looks at them.  NULL with diag filled. */
-const umbeli_codec *umbeli_codec_for(umbel_format format, const void *bytes, size_t len,
-                                     umbel_diag *diag);
+/* What decoding begins with: the checked options, and the codec to decode with, for which
+ * UMBEL_FMT_ANY looks at the bytes. */
+umbel_err umbeli_codec_open(umbel_format format, const void *bytes, size_t len,
+                            const umbel_opts *opts, const umbeli_codec **codec,
+                            umbeli_memory *memory, umbel_diag *diag);
 
 /* The codec to write this filter with.  UMBEL_EINVAL: no such format; UMBEL_EMISMATCH: it cannot
  * hold this filter. */

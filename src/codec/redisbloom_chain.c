@@ -224,6 +224,11 @@ static void dispose(umbel_filter *f) {
     umbeli_delete(&f->memory, ((umbeli_redisbloom *)f)->links);
 }
 
+static void relocate(umbel_filter *f, const umbeli_mover *mover) {
+    umbeli_redisbloom *c = (umbeli_redisbloom *)f;
+    c->links = mover->move(mover->ctx, c->links);
+}
+
 static void clear(umbel_filter *f) {
     umbeli_redisbloom *c = (umbeli_redisbloom *)f;
     for (uint32_t l = 0; l < c->count; l++) c->links[l].size = 0;
@@ -255,6 +260,7 @@ const umbeli_ops umbeli_redisbloom_ops = {
     .add_many = add_many,
     .copy = copy,
     .dispose = dispose,
+    .relocate = relocate,
     .clear = clear,
     .measure = measure,
 };

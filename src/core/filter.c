@@ -78,6 +78,23 @@ void umbeli_filter_free(umbel_filter *f) {
     umbeli_delete(&memory, f);
 }
 
+void umbeli_filter_relocate(umbel_filter **filter, const umbeli_mover *mover) {
+    umbel_filter *f = *filter = mover->move(mover->ctx, *filter);
+    if (f->array.raw) {
+        umbeli_array_move(&f->array, f->data_len, mover);
+        f->data = f->array.data;
+    }
+    if (f->extra) f->extra = mover->move(mover->ctx, f->extra);
+    if (f->meta) f->meta = mover->move(mover->ctx, f->meta);
+    for (size_t i = 0; i < f->meta_count; i++) {
+        umbeli_meta_entry *entry = &f->meta[i];
+        size_t value_at = (size_t)(entry->value - entry->name);
+        entry->name = mover->move(mover->ctx, entry->name);
+        entry->value = entry->name + value_at;
+    }
+    if (f->ops->relocate) f->ops->relocate(f, mover);
+}
+
 umbel_err umbeli_filter_shrink(umbel_filter *f, const uint8_t *data, uint64_t bits, double fpr,
                                umbel_diag *diag) {
     uint64_t len = bits / 8 + (bits % 8 != 0);
@@ -98,6 +115,9 @@ const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b) 
     if (a->kind != b->kind) return "the kinds differ";
     if (a->scheme != b->scheme || a->format != b->format) return "the layouts differ";
     if (a->hash != b->hash) return "the hash functions differ";
+    if (a->secret.word[0] != b->secret.word[0] || a->secret.word[1] != b->secret.word[1]) {
+        return "the keys that they are hashed with differ";
+    }
     if (a->seed != b->seed) return "the seeds differ";
     if (a->bits != b->bits) return "the sizes differ";
     if (a->hashes != b->hashes) return "the numbers of hashes differ";

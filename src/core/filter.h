@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "core/memory.h"
+#include "core/secret.h"
 #include "umbel.h"
 
 /* Everything that decides where a key's bits are, and what was promised.  Two filters whose
@@ -23,6 +24,7 @@ typedef struct umbeli_shape {
     uint32_t hash;       /* the hash function, numbers there too */
     uint32_t hashes;     /* probes a key */
     uint64_t seed;
+    umbeli_secret secret; /* of keyed filters; else 0 */
     uint64_t bits;
     uint64_t capacity; /* keys planned for, 0: unknown */
     double fpr;        /* rate promised at capacity, 0: none */
@@ -62,6 +64,7 @@ typedef struct umbeli_ops {
      * as bytes (on failure it leaves what dispose can take), dispose ends them. */
     umbel_err (*copy)(umbel_filter *into, const umbel_filter *from);
     void (*dispose)(umbel_filter *f);
+    void (*relocate)(umbel_filter *f, const umbeli_mover *mover); /* what dispose ends */
     void (*clear)(umbel_filter *f); /* what is left to forget once the bits are zero */
 
     void (*measure)(const umbel_filter *f,
@@ -105,6 +108,9 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
 /* An owned, mutable copy; the kind's own fields are copied as bytes. */
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out);
 void umbeli_filter_free(umbel_filter *f);
+
+/* Moves all memory that the filter owns, itself included: where allocators defragment. */
+void umbeli_filter_relocate(umbel_filter **filter, const umbeli_mover *mover);
 
 /* Gives the filter fewer bits, copied from `data` into memory of just that size, and the promise
  * `fpr`. */

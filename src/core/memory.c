@@ -29,6 +29,8 @@ umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_d
             return umbeli_fail(diag, UMBEL_EINVAL, "opts.threads is above 1024");
         }
         if (opts->threads > 1) m.threads = opts->threads;
+        m.keyed = opts->key != NULL;
+        if (m.keyed) m.secret = umbeli_secret_from(opts->key);
     }
     *out = m;
     return UMBEL_OK;
@@ -56,23 +58,39 @@ void umbeli_delete(const umbeli_memory *m, void *ptr) {
     }
 }
 
+static size_t alignment(uint64_t len) {
+    return len >= HUGE_FROM ? HUGE_PAGE : LINE;
+}
+
+static uint8_t *aligned(void *raw, size_t align) {
+    return (uint8_t *)(((uintptr_t)raw + align - 1) & ~(uintptr_t)(align - 1));
+}
+
 umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *out,
                            umbel_diag *diag) {
     if (m->max_bytes && len > m->max_bytes) {
         return umbeli_fail(diag, UMBEL_ELIMIT, "the bits need more than opts.max_bytes");
     }
-    size_t align = len >= HUGE_FROM ? HUGE_PAGE : LINE;
+    size_t align = alignment(len);
     void *raw = NULL;
     if (len <= SIZE_MAX - align - LINE) raw = umbeli_new(m, (size_t)len + align + LINE);
     if (!raw) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the bits");
     out->raw = raw;
-    out->data = (uint8_t *)(((uintptr_t)raw + align - 1) & ~(uintptr_t)(align - 1));
+    out->data = aligned(raw, align);
     if (align == HUGE_PAGE) { /* a hint: a system that refuses it is only slower */
         int saved = errno;
         (void)madvise(out->data, (size_t)len & ~(align - 1), MADV_HUGEPAGE);
         errno = saved;
     }
     return UMBEL_OK;
+}
+
+void umbeli_array_move(umbeli_array *array, uint64_t len, const umbeli_mover *mover) {
+    size_t before = (size_t)(array->data - (uint8_t *)array->raw);
+    array->raw = mover->move(mover->ctx, array->raw);
+    array->data = aligned(array->raw, alignment(len));
+    const uint8_t *bytes = (const uint8_t *)array->raw + before;
+    if (bytes != array->data) memmove(array->data, bytes, (size_t)len);
 }
 
 void umbeli_array_delete(const umbeli_memory *m, umbeli_array *array) {

@@ -5,6 +5,7 @@
 #ifndef UMBELI_MEMORY_H
 #define UMBELI_MEMORY_H
 
+#include "core/secret.h"
 #include "umbel.h"
 
 /* A checked copy of the caller's umbel_opts. */
@@ -12,6 +13,8 @@ typedef struct umbeli_memory {
     umbel_alloc hook; /* hook.alloc NULL: the C library's */
     uint64_t max_bytes;
     uint32_t threads; /* at least 1 */
+    bool keyed;       /* what is decoded is to be a filter keyed with this secret */
+    umbeli_secret secret;
 } umbeli_memory;
 
 /* opts may be NULL.  UMBEL_EINVAL for half an allocator or reserved fields that are not zero. */
@@ -32,6 +35,16 @@ typedef struct umbeli_array {
 /* UMBEL_ELIMIT above the limit, UMBEL_ENOMEM when there is no memory. */
 umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *out,
                            umbel_diag *diag);
+
+/* Moves a piece of memory; returns where it lies now, perhaps where it was. */
+typedef struct umbeli_mover {
+    void *(*move)(void *ctx, void *ptr);
+    void *ctx;
+} umbeli_mover;
+
+/* Moves an array of so many bytes and sees to its alignment. */
+void umbeli_array_move(umbeli_array *array, uint64_t len, const umbeli_mover *mover);
+
 void umbeli_array_delete(const umbeli_memory *m, umbeli_array *array);
 
 #endif

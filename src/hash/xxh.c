@@ -2,7 +2,7 @@
  *
  * xxh.c - XXH3 from libxxhash, inlined: for short keys the call would cost as much as the hash
  */
-#include "hash/xxh.h"
+#include "hash/hasher.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -16,17 +16,18 @@ umbeli_hash128 umbeli_xxh3_128(const void *key, size_t len, uint64_t seed) {
     return (umbeli_hash128){.low = h.low64, .high = h.high64};
 }
 
-static void many(const umbel_key *keys, size_t n, uint64_t seed, uint64_t *hashes) {
+static uint64_t one(const umbeli_shape *shape, const void *key, size_t len) {
+    return XXH3_64bits_withSeed(key, len, shape->seed);
+}
+
+static void many(const umbeli_shape *shape, const umbel_key *keys, size_t n, uint64_t *hashes) {
+    uint64_t seed = shape->seed;
     for (size_t i = 0; i < n; i++) {
         hashes[i] = XXH3_64bits_withSeed(keys[i].data, keys[i].len, seed);
     }
 }
 
-const umbeli_hasher umbeli_hasher_xxh3 = {
-    .id = UMBELI_HASH_XXH3,
-    .one = umbeli_xxh3_64,
-    .many = many,
-};
+const umbeli_hasher umbeli_hasher_xxh3 = {.one = one, .many = many};
 
 _Static_assert(sizeof(XXH3_state_t) <= sizeof(umbeli_xxh3_stream), "the state has room");
 

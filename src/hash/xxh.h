@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * xxh.h - XXH3, umbel's own hash, and the shape of a 64-bit hash function for the blocked kind
+ * xxh.h - XXH3, umbel's own hash where no secret is wanted
  */
 #ifndef UMBELI_XXH_H
 #define UMBELI_XXH_H
 
-#include "umbel.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-/* Numbers of hash functions in native files; they never change. */
-enum { UMBELI_HASH_XXH3 = 1 };
-
-typedef struct umbeli_hasher {
-    uint32_t id;
-    uint64_t (*one)(const void *key, size_t len, uint64_t seed);
-    void (*many)(const umbel_key *keys, size_t n, uint64_t seed, uint64_t *hashes);
-} umbeli_hasher;
-
-extern const umbeli_hasher umbeli_hasher_xxh3;
-
-typedef struct umbeli_hash128 {
-    uint64_t low, high;
-} umbeli_hash128;
+#include "hash/hash128.h"
 
 uint64_t umbeli_xxh3_64(const void *key, size_t len, uint64_t seed);
 umbeli_hash128 umbeli_xxh3_128(const void *key, size_t len, uint64_t seed);

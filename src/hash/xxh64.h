@@ -5,9 +5,11 @@
 #ifndef UMBELI_XXH64_H
 #define UMBELI_XXH64_H
 
-#include "hash/xxh.h"
+#include "hash/hasher.h"
 
 enum { UMBELI_HASH_XXH64 = 7 };
+
+uint64_t umbeli_xxh64(const void *key, size_t len, uint64_t seed);
 
 extern const umbeli_hasher umbeli_hasher_xxh64;
 

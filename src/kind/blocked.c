@@ -19,8 +19,8 @@ const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES] = {
 const umbeli_blocked_scheme umbeli_blocked_native = {
     .id = UMBELI_SCHEME_BLOCKED,
     .layout = "blocked/xxh3",
+    .keyed = "blocked/siphash13",
     .format = UMBEL_FMT_NATIVE,
-    .hasher = &umbeli_hasher_xxh3,
 };
 
 /* Best first; the last one runs everywhere. */
@@ -53,18 +53,19 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     shape.kind = UMBEL_BLOCKED;
     shape.format = scheme->format;
     shape.scheme = scheme->id;
-    shape.hash = scheme->hasher->id;
+    if (scheme->hash) shape.hash = scheme->hash;
     shape.hashes = UMBELI_BLOCK_LANES;
     const umbeli_blocked_kernel *kernel =
         concurrent ? &umbeli_blocked_atomic : umbeli_blocked_best();
     umbel_filter *f = NULL;
-    umbel_err e = umbeli_filter_new(kernel->ops, scheme->layout, &shape, shape.bits / 8, borrow,
-                                    memory, &f, diag);
+    const char *layout = umbeli_is_keyed(&shape) ? scheme->keyed : scheme->layout;
+    umbel_err e =
+        umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, memory, &f, diag);
     if (e) return e;
     f->concurrent = concurrent;
     umbeli_blocked *b = (umbeli_blocked *)f;
     b->nblocks = nblocks;
-    b->hasher = scheme->hasher;
+    b->hasher = scheme->hasher ? scheme->hasher : umbeli_native_hasher(&shape);
     b->kernel = kernel;
     *out = f;
     return UMBEL_OK;
@@ -72,7 +73,7 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
 
 static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
                         umbel_diag *diag) {
-    umbeli_shape shape = {.seed = params->seed};
+    umbeli_shape shape = umbeli_kind_shape(params);
     if (umbeli_bytes_alone(params)) {
         if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
             return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a blocked filter always has 8");
@@ -98,7 +99,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->scheme != UMBELI_SCHEME_BLOCKED) {
         return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for blocked filters");
     }
-    if (shape->hash != UMBELI_HASH_XXH3) {
+    if (!umbeli_kind_hashes_by(shape)) {
         return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for blocked filters");
     }
     if (shape->hashes != UMBELI_BLOCK_LANES) {

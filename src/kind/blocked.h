@@ -16,7 +16,7 @@
 #define UMBELI_BLOCKED_H
 
 #include "core/filter.h"
-#include "hash/xxh.h"
+#include "hash/hasher.h"
 
 enum { UMBELI_BLOCK_BYTES = 32, UMBELI_BLOCK_LANES = 8 };
 
@@ -26,9 +26,11 @@ enum { UMBELI_SCHEME_BLOCKED = 1 };
 /* Whose split-block filter it is: which hash, under which names. */
 typedef struct umbeli_blocked_scheme {
     uint32_t id;        /* shape.scheme */
-    const char *layout; /* for people */
+    uint32_t hash;      /* shape.hash; 0: umbel's own, either of them */
+    const char *layout; /* for people ... */
+    const char *keyed;  /* ... and with a secret, or NULL */
     umbel_format format;
-    const umbeli_hasher *hasher;
+    const umbeli_hasher *hasher; /* NULL: umbel's own */
 } umbeli_blocked_scheme;
 
 extern const umbeli_blocked_scheme umbeli_blocked_native;

@@ -90,7 +90,7 @@ static void lay_out(bulk *k) {
 static void hash_keys(void *ctx, uint32_t t) {
     const bulk *k = ctx;
     slice s = slice_of(k, t);
-    k->b->hasher->many(k->keys + s.from, s.n, k->b->base.shape.seed, k->hashed + s.from);
+    k->b->hasher->many(&k->b->base.shape, k->keys + s.from, s.n, k->hashed + s.from);
 }
 
 static void count(void *ctx, uint32_t t) {

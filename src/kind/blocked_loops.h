@@ -29,12 +29,12 @@ KERNEL_TARGET static bool contains_hash(const umbel_filter *f, uint64_t hash) {
 }
 
 KERNEL_TARGET static bool contains(const umbel_filter *f, const void *key, size_t len) {
-    return contains_hash(f, umbeli_blocked_of(f)->hasher->one(key, len, f->shape.seed));
+    return contains_hash(f, umbeli_blocked_of(f)->hasher->one(&f->shape, key, len));
 }
 
 KERNEL_TARGET static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
-    uint64_t hash = b->hasher->one(key, len, f->shape.seed);
+    uint64_t hash = b->hasher->one(&f->shape, key, len);
     uint8_t *block = f->data + UMBELI_BLOCK_BYTES * umbeli_block_of(hash, b->nblocks);
     bool changed = block_put(block, mask_of((uint32_t)hash));
     if (changed) umbeli_count_added(f, 1);

@@ -24,7 +24,7 @@ static bool is_bulk(const umbel_filter *f, bool adding, size_t n) {
 }
 
 uint64_t umbeli_blocked_hash(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_blocked_of(f)->hasher->one(key, len, f->shape.seed);
+    return umbeli_blocked_of(f)->hasher->one(&f->shape, key, len);
 }
 
 /* A window over the hashes of a batch of keys: `now` are being looked up while the ring already
@@ -39,7 +39,7 @@ typedef struct hashed_keys {
 
 static size_t hash_more(hashed_keys *w, uint64_t *hashes) {
     size_t n = w->left < HASHED_AT_ONCE ? w->left : HASHED_AT_ONCE;
-    w->b->hasher->many(w->keys, n, w->b->base.shape.seed, hashes);
+    w->b->hasher->many(&w->b->base.shape, w->keys, n, hashes);
     w->keys += n;
     w->left -= n;
     return n;

@@ -14,6 +14,7 @@
 
 #include "core/diag.h"
 #include "core/size.h"
+#include "hash/hasher.h"
 #include "plan/plan.h"
 
 enum {
@@ -229,9 +230,10 @@ umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, co
     shape.kind = UMBEL_CLASSIC;
     shape.format = scheme->format;
     shape.scheme = scheme->id;
-    shape.hash = scheme->hash;
+    if (scheme->hash) shape.hash = scheme->hash;
     umbel_filter *f = NULL;
-    umbel_err e = umbeli_filter_new(&umbeli_classic_ops, scheme->layout, &shape,
+    const char *layout = umbeli_is_keyed(&shape) ? scheme->keyed : scheme->layout;
+    umbel_err e = umbeli_filter_new(&umbeli_classic_ops, layout, &shape,
                                     umbeli_ceil_div(shape.bits, 8), borrow, memory, &f, diag);
     if (e) return e;
     umbeli_classic *c = (umbeli_classic *)f;

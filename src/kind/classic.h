@@ -16,8 +16,9 @@ enum { UMBELI_CLASSIC_MAX_HASHES = 1024 };
 typedef struct umbeli_classic umbeli_classic;
 
 typedef struct umbeli_scheme {
-    uint32_t id, hash;  /* shape.scheme, shape.hash */
-    const char *layout; /* for people */
+    uint32_t id, hash;  /* shape.scheme, shape.hash; hash 0: umbel's own, either of them */
+    const char *layout; /* for people ... */
+    const char *keyed;  /* ... and with a secret, or NULL */
     umbel_format format;
 
     /* Writes shape.hashes positions, each below shape.bits, into pos. */
@@ -47,7 +48,7 @@ static inline const umbeli_classic *umbeli_classic_of(const umbel_filter *f) {
 
 extern const umbeli_scheme umbeli_scheme_native;
 
-/* shape.scheme, .hash and .format are filled in from the scheme; shape.hashes 0 is a filter that
+/* shape.scheme, .hash (unless it is 0 there) and .format are filled in from the scheme; shape.hashes 0 is a filter that
  * matches everything; only then may shape.bits be 0.  data_len is ceil(bits / 8); borrow as in
  * umbeli_filter_new. */
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,

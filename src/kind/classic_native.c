@@ -2,7 +2,7 @@
  *
  * classic_native.c - umbel's own scheme for the classic kind
  *
- * XXH3-128 of the key gives a start and an odd step.  Probe i is where the i-th value of the
+ * 128 bits of hash of the key (XXH3, or SipHash-1-3 where there is a secret) give a start and an odd step.  Probe i is where the i-th value of the
  * sequence
  *     x = low;  x = x * M + step;  x = x * M + step; ...        (mod 2^64, step = high | 1)
  * falls when [0, 2^64) is scaled to [0, bits).  All 128 bits take part, so nothing wears thin above
@@ -10,7 +10,7 @@
  * form an arithmetic progression, which would cost small filters some of their rate.
  */
 #include "core/diag.h"
-#include "hash/xxh.h"
+#include "hash/hasher.h"
 #include "kind/classic.h"
 #include "kind/kind.h"
 
@@ -22,7 +22,7 @@ static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
 
 static void positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
     const umbeli_shape *shape = &c->base.shape;
-    umbeli_hash128 h = umbeli_xxh3_128(key, len, shape->seed);
+    umbeli_hash128 h = umbeli_native_hash128(shape, key, len);
     uint64_t x = h.low, step = h.high | 1;
     for (uint32_t i = 0; i < shape->hashes; i++) {
         pos[i] = umbeli_mul_high(x, shape->bits);
@@ -32,8 +32,8 @@ static void positions(const umbeli_classic *c, const void *key, size_t len, uint
 
 const umbeli_scheme umbeli_scheme_native = {
     .id = SCHEME_NATIVE,
-    .hash = UMBELI_HASH_XXH3,
     .layout = "classic/xxh3-128",
+    .keyed = "classic/siphash13-128",
     .format = UMBEL_FMT_NATIVE,
     .positions = positions,
     .folds = true,
@@ -44,7 +44,8 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
     if (params->concurrent) {
         return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
     }
-    umbeli_shape shape = {.seed = params->seed, .hashes = params->hashes};
+    umbeli_shape shape = umbeli_kind_shape(params);
+    shape.hashes = params->hashes;
     if (umbeli_bytes_alone(params)) {
         if (params->bytes > INT64_MAX / 8) {
             return umbeli_fail(diag, UMBEL_EINVAL, "bytes: a classic filter has at most 2^60-1");
@@ -70,7 +71,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->scheme != SCHEME_NATIVE) {
         return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for classic filters");
     }
-    if (shape->hash != UMBELI_HASH_XXH3) {
+    if (!umbeli_kind_hashes_by(shape)) {
         return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for classic filters");
     }
     if (shape->hashes == 0) {

@@ -2,7 +2,7 @@
 #include "kind/counting.h"
 
 #include "core/diag.h"
-#include "hash/xxh.h"
+#include "hash/hasher.h"
 #include "kind/blocked.h"
 #include "kind/kind.h"
 
@@ -68,7 +68,7 @@ static bool contains_hash(const umbel_filter *f, uint64_t hash) {
 }
 
 static uint64_t hash_of(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_xxh3_64(key, len, f->shape.seed);
+    return umbeli_native_hash(&f->shape, key, len);
 }
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
@@ -138,7 +138,7 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
     uint64_t hashes[BATCH];
     for (size_t from = 0; from < n; from += BATCH) {
         size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_hasher_xxh3.many(keys + from, some, f->shape.seed, hashes);
+        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
         contains_hashes(f, hashes, some, hit + from);
     }
 }
@@ -147,7 +147,7 @@ static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint
     uint64_t hashes[BATCH];
     for (size_t from = 0; from < n; from += BATCH) {
         size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_hasher_xxh3.many(keys + from, some, f->shape.seed, hashes);
+        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
         add_hashes(f, hashes, some, was_new ? was_new + from : NULL);
     }
     return UMBEL_OK;
@@ -184,10 +184,10 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_me
     shape.kind = UMBEL_COUNTING;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = UMBELI_SCHEME_COUNTING;
-    shape.hash = UMBELI_HASH_XXH3;
     shape.hashes = UMBELI_BLOCK_LANES;
     umbel_err e =
-        umbeli_filter_new(&ops, "counting/xxh3", &shape, shape.bits / 8, borrow, memory, out, diag);
+        umbeli_filter_new(&ops, umbeli_is_keyed(&shape) ? "counting/siphash13" : "counting/xxh3",
+                          &shape, shape.bits / 8, borrow, memory, out, diag);
     if (!e) ((umbeli_counting *)*out)->nblocks = nblocks;
     return e;
 }
@@ -197,7 +197,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
     if (params->concurrent) {
         return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
     }
-    umbeli_shape shape = {.seed = params->seed};
+    umbeli_shape shape = umbeli_kind_shape(params);
     if (umbeli_bytes_alone(params)) {
         if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
             return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a counting filter always has 8");
@@ -222,7 +222,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->scheme != UMBELI_SCHEME_COUNTING) {
         return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for counting filters");
     }
-    if (shape->hash != UMBELI_HASH_XXH3) {
+    if (!umbeli_kind_hashes_by(shape)) {
         return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for counting filters");
     }
     if (shape->hashes != UMBELI_BLOCK_LANES) {

@@ -60,12 +60,8 @@ bool umbeli_counting_subset(const umbel_filter *part, const umbel_filter *whole)
 }
 
 umbel_err umbeli_counting_snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag *diag) {
-    umbeli_shape shape = {
-        .seed = f->shape.seed,
-        .bits = f->shape.bits / 4,
-        .capacity = f->shape.capacity,
-        .fpr = f->shape.fpr,
-    };
+    umbeli_shape shape = f->shape;
+    shape.bits /= 4;
     umbel_filter *bits = NULL;
     umbel_err e =
         umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, false, &f->memory, &bits, diag);

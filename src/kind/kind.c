@@ -2,6 +2,7 @@
 #include "kind/kind.h"
 
 #include "core/diag.h"
+#include "hash/hasher.h"
 #include "plan/plan.h"
 
 const umbeli_kind *const umbeli_kinds[] = {
@@ -19,6 +20,19 @@ const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {
         if ((*kind)->id == id) return *kind;
     }
     return NULL;
+}
+
+umbeli_shape umbeli_kind_shape(const umbel_params *params) {
+    umbeli_shape shape = {.hash = UMBELI_HASH_XXH3, .seed = params->seed};
+    if (params->key) {
+        shape.hash = UMBELI_HASH_SIPHASH13;
+        shape.secret = umbeli_secret_from(params->key);
+    }
+    return shape;
+}
+
+bool umbeli_kind_hashes_by(const umbeli_shape *shape) {
+    return shape->hash == UMBELI_HASH_XXH3 || shape->hash == UMBELI_HASH_SIPHASH13;
 }
 
 umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_plan *plan,

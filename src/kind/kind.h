@@ -34,6 +34,12 @@ typedef struct umbeli_kind {
 umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_plan *plan,
                            umbel_diag *diag);
 
+/* Seed, hash function and secret of a natively hashed filter; all else is 0. */
+umbeli_shape umbeli_kind_shape(const umbel_params *params);
+
+/* Whether native filters may be hashed as this shape says. */
+bool umbeli_kind_hashes_by(const umbeli_shape *shape);
+
 /* Only the size is given: no promise is asked for. */
 static inline bool umbeli_bytes_alone(const umbel_params *params) {
     return params->bytes != 0 && params->keys == 0 && params->fpr == 0;

@@ -50,7 +50,7 @@ static umbel_err grow(umbeli_scalable *s) {
 /* ---- keys --------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_xxh3_64(key, len, f->shape.seed);
+    return umbeli_native_hash(&f->shape, key, len);
 }
 
 static bool contains_hash(const umbel_filter *f, uint64_t hash) {
@@ -122,7 +122,7 @@ static umbel_err add_all(umbel_filter *f, const umbel_key *keys, const uint64_t 
     umbel_err e = UMBEL_OK;
     for (size_t from = 0; from < n && !e; from += BATCH) {
         size_t some = n - from < BATCH ? n - from : BATCH;
-        if (keys) umbeli_hasher_xxh3.many(keys + from, some, f->shape.seed, hashed);
+        if (keys) umbeli_native_hashes(&f->shape, keys + from, some, hashed);
         e = add_batch((umbeli_scalable *)f, keys ? hashed : hashes + from, some,
                       was_new ? was_new + from : ignored);
     }
@@ -141,7 +141,7 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
     uint64_t hashes[BATCH];
     for (size_t from = 0; from < n; from += BATCH) {
         size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_hasher_xxh3.many(keys + from, some, f->shape.seed, hashes);
+        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
         contains_batch(f, hashes, some, hit + from);
     }
 }

@@ -22,10 +22,10 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_me
     shape.kind = UMBEL_SCALABLE;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = UMBELI_SCHEME_SCALABLE;
-    shape.hash = UMBELI_HASH_XXH3;
     shape.hashes = UMBELI_BLOCK_LANES;
-    umbel_err e = umbeli_filter_new(&umbeli_scalable_ops, "scalable/xxh3", &shape, shape.bits / 8,
-                                    borrow, memory, out, diag);
+    umbel_err e = umbeli_filter_new(
+        &umbeli_scalable_ops, umbeli_is_keyed(&shape) ? "scalable/siphash13" : "scalable/xxh3",
+        &shape, shape.bits / 8, borrow, memory, out, diag);
     if (!e) ((umbeli_scalable *)*out)->kernel = umbeli_blocked_best();
     return e;
 }
@@ -60,7 +60,9 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
         .kind = UMBEL_BLOCKED, .bytes = plan.bytes, .fpr = plan.fpr * umbeli_scalable_share(0)};
     if (umbeli_plan_solve(&layer)) return umbeli_fail(diag, UMBEL_EINVAL, layer.why);
 
-    umbeli_shape shape = {.seed = params->seed, .bits = plan.bits, .fpr = plan.fpr};
+    umbeli_shape shape = umbeli_kind_shape(params);
+    shape.bits = plan.bits;
+    shape.fpr = plan.fpr;
     e = make(shape, NULL, memory, out, diag);
     if (e) return e;
     umbeli_scalable *s = (umbeli_scalable *)*out;
@@ -79,7 +81,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->scheme != UMBELI_SCHEME_SCALABLE) {
         return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for scalable filters");
     }
-    if (shape->hash != UMBELI_HASH_XXH3) {
+    if (!umbeli_kind_hashes_by(shape)) {
         return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for scalable filters");
     }
     if (shape->hashes != UMBELI_BLOCK_LANES) {

@@ -11,7 +11,7 @@
 #include "kind/static.h"
 
 #include "core/diag.h"
-#include "hash/xxh.h"
+#include "hash/hasher.h"
 #include "kind/kind.h"
 
 enum { OWN_LEN = 24, BATCH = 256, GROUP = 32 };
@@ -48,7 +48,7 @@ static inline bool answer(const question *q, uint32_t arity) {
 }
 
 static uint64_t hash_of(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_xxh3_64(key, len, f->shape.seed);
+    return umbeli_native_hash(&f->shape, key, len);
 }
 
 static bool contains_hash(const umbel_filter *f, uint64_t hash) {
@@ -103,7 +103,7 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
     uint64_t hashes[BATCH];
     for (size_t from = 0; from < n; from += BATCH) {
         size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_hasher_xxh3.many(keys + from, some, f->shape.seed, hashes);
+        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
         contains_hashes(f, hashes, some, hit + from);
     }
 }
@@ -165,10 +165,11 @@ static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, ui
     shape.kind = UMBEL_STATIC;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = UMBELI_SCHEME_STATIC;
-    shape.hash = UMBELI_HASH_XXH3;
     shape.hashes = layout->arity;
     shape.bits = 8 * len;
-    umbel_err e = umbeli_filter_new(&ops, "static/xxh3", &shape, len, borrow, memory, out, diag);
+    umbel_err e =
+        umbeli_filter_new(&ops, umbeli_is_keyed(&shape) ? "static/siphash13" : "static/xxh3",
+                          &shape, len, borrow, memory, out, diag);
     if (e) return e;
     umbeli_static *s = (umbeli_static *)*out;
     s->base.frozen = true;
@@ -197,7 +198,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->scheme != UMBELI_SCHEME_STATIC) {
         return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for static filters");
     }
-    if (shape->hash != UMBELI_HASH_XXH3) {
+    if (!umbeli_kind_hashes_by(shape)) {
         return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for static filters");
     }
     if (shape->hashes != 3 && shape->hashes != 4) {

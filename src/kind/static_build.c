@@ -14,13 +14,15 @@
 
 #include "core/diag.h"
 #include "core/parallel.h"
-#include "hash/xxh.h"
+#include "hash/hasher.h"
+#include "kind/kind.h"
 #include "kind/static.h"
 
 enum { HASHED_AT_ONCE = 256, THREADS_MOST = 64 };
 
 struct umbeli_static_builder {
-    umbel_params params;
+    umbel_params params; /* but the pointer in it is not followed any more */
+    umbeli_shape shape;  /* how keys are hashed */
     umbeli_memory memory;
     umbeli_store *store;
     uint32_t part_bits; /* at least those of a bucket and of a shard */
@@ -54,6 +56,7 @@ umbel_err umbeli_static_builder_new(const umbel_params *params, const char *dire
     umbeli_static_builder *b = umbeli_new(memory, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
     b->params = *params;
+    b->shape = umbeli_kind_shape(params);
     b->memory = *memory;
     if (b->memory.threads > THREADS_MOST) b->memory.threads = THREADS_MOST;
     umbel_err e = umbeli_store_new(directory, memory, &b->store, diag);
@@ -79,7 +82,7 @@ umbel_err umbeli_static_builder_add(umbeli_static_builder *b, const umbel_key *k
     umbel_err e = UMBEL_OK;
     for (size_t from = 0; from < n && !e; from += HASHED_AT_ONCE) {
         size_t some = n - from < HASHED_AT_ONCE ? n - from : HASHED_AT_ONCE;
-        umbeli_hasher_xxh3.many(keys + from, some, b->params.seed, hashes);
+        umbeli_native_hashes(&b->shape, keys + from, some, hashes);
         e = umbeli_store_add(b->store, hashes, some, diag);
     }
     return e;
@@ -278,11 +281,9 @@ static umbel_err choose_widths(const umbel_params *p, umbeli_static_layout *l, u
 static umbel_err build(umbeli_static_builder *b, uint64_t keys, const umbeli_static_layout *l,
                        uint64_t fullest, umbel_filter **out, umbel_diag *diag) {
     double rate = umbeli_static_rate(l, keys);
-    umbeli_shape shape = {
-        .seed = b->params.seed,
-        .capacity = keys,
-        .fpr = b->params.fpr != 0 ? b->params.fpr : rate,
-    };
+    umbeli_shape shape = b->shape;
+    shape.capacity = keys;
+    shape.fpr = b->params.fpr != 0 ? b->params.fpr : rate;
     umbel_filter *f = NULL;
     umbel_err e = umbeli_static_new(l, shape, &b->memory, &f, diag);
     if (e) return e;

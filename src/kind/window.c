@@ -15,7 +15,7 @@ static umbel_err advance(umbel_filter *f) {
 }
 
 static uint64_t hash_of(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_xxh3_64(key, len, f->shape.seed);
+    return umbeli_native_hash(&f->shape, key, len);
 }
 
 static bool contains_hash(const umbel_filter *f, uint64_t hash) {
@@ -97,7 +97,7 @@ static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint
     uint64_t hashes[BATCH];
     for (size_t from = 0; from < n; from += BATCH) {
         size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_hasher_xxh3.many(keys + from, some, f->shape.seed, hashes);
+        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
         add_hashes(f, hashes, some, was_new ? was_new + from : NULL);
     }
     return UMBEL_OK;
@@ -107,7 +107,7 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
     uint64_t hashes[BATCH];
     for (size_t from = 0; from < n; from += BATCH) {
         size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_hasher_xxh3.many(keys + from, some, f->shape.seed, hashes);
+        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
         contains_batch(f, hashes, some, hit + from);
     }
 }
@@ -137,6 +137,11 @@ static void dispose(umbel_filter *f) {
     umbeli_delete(&f->memory, ((umbeli_window *)f)->layers);
 }
 
+static void relocate(umbel_filter *f, const umbeli_mover *mover) {
+    umbeli_window *w = (umbeli_window *)f;
+    w->layers = mover->move(mover->ctx, w->layers);
+}
+
 static void measure(const umbel_filter *f, umbel_info *info) {
     const umbeli_window *w = umbeli_window_of(f);
     info->kernel = w->kernel->name;
@@ -160,6 +165,7 @@ const umbeli_ops umbeli_window_ops = {
     .advance = advance,
     .copy = copy,
     .dispose = dispose,
+    .relocate = relocate,
     .clear = clear,
     .measure = measure,
 };

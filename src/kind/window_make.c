@@ -20,10 +20,10 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_me
     shape.kind = UMBEL_WINDOW;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = UMBELI_SCHEME_WINDOW;
-    shape.hash = UMBELI_HASH_XXH3;
     shape.hashes = UMBELI_BLOCK_LANES;
-    umbel_err e = umbeli_filter_new(&umbeli_window_ops, "window/xxh3", &shape, shape.bits / 8,
-                                    borrow, memory, out, diag);
+    umbel_err e = umbeli_filter_new(&umbeli_window_ops,
+                                    umbeli_is_keyed(&shape) ? "window/siphash13" : "window/xxh3",
+                                    &shape, shape.bits / 8, borrow, memory, out, diag);
     if (!e) ((umbeli_window *)*out)->kernel = umbeli_blocked_best();
     return e;
 }
@@ -49,8 +49,10 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
     umbel_plan plan;
     umbel_err e = umbeli_kind_plan(UMBEL_WINDOW, params, &plan, diag);
     if (e) return e;
-    umbeli_shape shape = {
-        .seed = params->seed, .bits = plan.bits, .capacity = plan.keys, .fpr = plan.fpr};
+    umbeli_shape shape = umbeli_kind_shape(params);
+    shape.bits = plan.bits;
+    shape.capacity = plan.keys;
+    shape.fpr = plan.fpr;
     umbel_filter *f = NULL;
     e = make(shape, NULL, memory, &f, diag);
     if (e) return e;
@@ -70,7 +72,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->scheme != UMBELI_SCHEME_WINDOW) {
         return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for windows");
     }
-    if (shape->hash != UMBELI_HASH_XXH3) {
+    if (!umbeli_kind_hashes_by(shape)) {
         return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for windows");
     }
     if (shape->hashes != UMBELI_BLOCK_LANES) {

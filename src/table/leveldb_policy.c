@@ -82,7 +82,7 @@ static char *split_create(void *state, const char *const *keys, const size_t *le
     uint8_t *filter = blocks <= UINT32_MAX && size <= SIZE_MAX ? calloc(1, (size_t)size) : NULL;
     if (!filter) return match_all(len);
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t hash = umbeli_hasher_xxh64.one(keys[i], lens[i], 0);
+        uint64_t hash = umbeli_xxh64(keys[i], lens[i], 0);
         p->kernel->add_plain(filter, blocks, &hash, 1, NULL);
     }
     filter[size - 1] = UMBELI_SPLIT_TAG;
@@ -99,7 +99,7 @@ static uint8_t split_match(void *state, const char *key, size_t len, const char 
     bool sound = filter_len > 1 && filter_len % UMBELI_BLOCK_BYTES == 1 &&
                  blocks[filter_len - 1] == UMBELI_SPLIT_TAG;
     if (!sound) return 1;
-    uint64_t hash = umbeli_hasher_xxh64.one(key, len, 0);
+    uint64_t hash = umbeli_xxh64(key, len, 0);
     p->kernel->contains_plain(blocks, filter_len / UMBELI_BLOCK_BYTES, &hash, 1, &hit);
     return hit;
 }

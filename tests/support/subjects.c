@@ -9,11 +9,15 @@
 #include "core/cpu.h"
 #include "random_keys.h"
 
+static const uint8_t secret[] = "sixteen bytes it";
+
 const subject subjects[SUBJECTS] = {
     {.name = "blocked, generic", .kind = UMBEL_BLOCKED, .kernel = "generic"},
     {.name = "blocked, avx2", .kind = UMBEL_BLOCKED, .kernel = "avx2", .cpu = UMBELI_CPU_AVX2},
     {.name = "blocked, atomic", .kind = UMBEL_BLOCKED, .kernel = "atomic", .concurrent = true},
     {.name = "classic", .kind = UMBEL_CLASSIC, .kernel = "generic"},
+    {.name = "blocked, keyed", .kind = UMBEL_BLOCKED, .kernel = "generic", .key = secret},
+    {.name = "classic, keyed", .kind = UMBEL_CLASSIC, .kernel = "generic", .key = secret},
 };
 
 bool subject_runs(const subject *s) {
@@ -30,6 +34,7 @@ static void assert_kernel(const subject *s, const umbel_filter *f, const char *k
 umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_opts *opts) {
     params.kind = s->kind;
     params.concurrent = s->concurrent;
+    params.key = s->key;
     if (s->kind == UMBEL_CLASSIC && params.keys == 0 && params.fpr == 0) params.hashes = 7;
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
@@ -44,7 +49,7 @@ umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_
 umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len) {
     umbel_filter *f = NULL;
     umbeli_cpu_limit(s->cpu);
-    assert_ok(umbel_decode(UMBEL_FMT_NATIVE, bytes, len, NULL, &f, NULL));
+    assert_ok(umbel_decode(UMBEL_FMT_NATIVE, bytes, len, &(umbel_opts){.key = s->key}, &f, NULL));
     umbeli_cpu_limit(UINT32_MAX);
     assert_kernel(s, f, s->concurrent ? "generic" : s->kernel); /* that it was is not in the file */
     return f;
@@ -68,7 +73,7 @@ void assert_same_bytes(const umbel_filter *a, const umbel_filter *b) {
 }
 
 int run_over_subjects(const char *group, const property *properties, size_t n) {
-    enum { MOST = 64 };
+    enum { MOST = 128 };
     struct CMUnitTest tests[MOST];
     static char names[MOST][64];
     size_t made = 0;

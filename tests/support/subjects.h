@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * subjects.h - every kind with every kernel that this machine can run
+ * subjects.h - kinds with every kernel that this machine can run, and with a secret key
  */
 #ifndef SUBJECTS_H
 #define SUBJECTS_H
@@ -12,10 +12,11 @@ typedef struct subject {
     umbel_kind kind;
     const char *kernel;
     bool concurrent;
-    uint32_t cpu; /* the features that it may use, and needs */
+    const uint8_t *key; /* 16 bytes, or NULL */
+    uint32_t cpu;       /* the features that it may use, and needs */
 } subject;
 
-enum { SUBJECTS = 4 };
+enum { SUBJECTS = 6 };
 extern const subject subjects[SUBJECTS];
 
 /* False: this machine lacks the instructions. */

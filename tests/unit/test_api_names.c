@@ -15,7 +15,7 @@ static void test_strerror(void **state) {
     const char *unknown = umbel_strerror((umbel_err)9999);
     assert_non_null(unknown);
     assert_string_equal(umbel_strerror((umbel_err)-1), unknown);
-    for (int e = UMBEL_OK; e <= UMBEL_EIO; e++) {
+    for (int e = UMBEL_OK; e <= UMBEL_EKEY; e++) {
         const char *text = umbel_strerror((umbel_err)e);
         assert_non_null(text);
         assert_string_not_equal(text, unknown);

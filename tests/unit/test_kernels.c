@@ -25,6 +25,7 @@ static void test_random_sizes(void **state) {
         umbel_filter *first = NULL;
         for (size_t s = 0; s < SUBJECTS; s++) {
             if (subjects[s].kind != UMBEL_BLOCKED || !subject_runs(&subjects[s])) continue;
+            if (subjects[s].key) continue; /* other bits */
             umbel_filter *f = subject_create(&subjects[s], params, NULL);
             assert_ok(umbel_add_many(f, set.keys, set.n, fresh + (first ? set.n : 0)));
             umbel_contains_many(f, asked.keys, asked.n, hit + (first ? asked.n : 0));

@@ -86,6 +86,7 @@ static void test_files(void **state) {
         uint8_t *bytes = file_bytes(path, &len);
         for (size_t s = 0; s < SUBJECTS; s++) {
             if (!subject_runs(&subjects[s]) || subjects[s].kind != g->want.kind) continue;
+            if (subjects[s].key) continue;
             umbel_filter *f = subject_decode(&subjects[s], bytes, len);
             assert_described(f, g);
             for (size_t k = 0; k < in; k++) {

@@ -121,10 +121,11 @@ static void test_words_for_lies(void **state) {
     lie(16, 4, 0, UMBEL_EVERSION, 16);
     lie(16, 4, 99, UMBEL_EVERSION, 16);
     lie(20, 4, 2, UMBEL_EVERSION, 16);
-    lie(24, 4, 2, UMBEL_EVERSION, 16);
+    lie(24, 4, 3, UMBEL_EVERSION, 16);
+    lie(24, 4, 2, UMBEL_ECORRUPT, 40); /* a keyed hash, but no fingerprint */
     lie(28, 4, 0, UMBEL_ECORRUPT, 16);
     lie(28, 4, 1025, UMBEL_ECORRUPT, 16);
-    lie(40, 8, 1, UMBEL_EVERSION, 40);
+    lie(40, 8, 1, UMBEL_ECORRUPT, 40);
     lie(48, 8, 0, UMBEL_ECORRUPT, 16);
     lie(48, 8, UINT64_MAX, UMBEL_ECORRUPT, 16);
     lie(64, 8, UINT64_C(0x7ff8000000000000), UMBEL_ECORRUPT, 64);

@@ -147,7 +147,7 @@ static void copies_and_bytes(void **state) {
         umbel_filter *again = subject_decode(s, bytes, len);
         assert_same_bytes(f, again);
         assert_all_in(again, &set);
-        assert_ok(umbel_view(UMBEL_FMT_ANY, bytes, len, NULL, &view, NULL));
+        assert_ok(umbel_view(UMBEL_FMT_ANY, bytes, len, &(umbel_opts){.key = s->key}, &view, NULL));
         assert_same_bytes(f, view);
         assert_all_in(view, &set);
         assert_int_equal(umbel_add(view, "x", 1, NULL), UMBEL_EFROZEN);

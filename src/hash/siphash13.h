@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * siphash13.h - SipHash-1-3: who does not know the secret can neither foretell a hash nor find keys
+ *               that collide
+ */
+#ifndef UMBELI_SIPHASH13_H
+#define UMBELI_SIPHASH13_H
+
+#include "core/secret.h"
+#include "hash/hash128.h"
+
+uint64_t umbeli_siphash13(const void *key, size_t len, umbeli_secret secret);
+
+/* The variant of 128 bits; its low half is not the 64-bit hash. */
+umbeli_hash128 umbeli_siphash13_128(const void *key, size_t len, umbeli_secret secret);
+
+#endif
