@@ -434,7 +434,9 @@ UMBEL_API umbel_err umbel_file_verify(umbel_format format, const char *path, umb
 
 /* Replaces path atomically: temporary file beside it, fsync, rename, fsync of the directory.  After
  * a crash there is the old file or the new one.  An error leaves the old one, unless diag says that
- * the directory could not be synced: then the new one is there, but may not survive a power cut. */
+ * the directory could not be synced: then the new one is there, but may not survive a power cut.
+ * The temporary file is PATH.umbel-tmp.  Savers of one path take turns on it, and one that a killed
+ * process left is removed by the next save. */
 UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
                                     const char *path, umbel_diag *diag);
 

@@ -2,10 +2,9 @@
  *
  * file.c - filters in files: mapped for reading, replaced atomically
  */
-#define _DEFAULT_SOURCE /* madvise, realpath, fsync */
+#define _DEFAULT_SOURCE /* madvise, realpath */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "api/registry.h"
+#include "api/temporary.h"
 #include "core/diag.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -149,52 +149,15 @@ umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int 
     return e;
 }
 
-/* A new file beside `path`, with the permissions that the old one has or a new one would get. */
-static int open_beside(const char *path, const struct stat *old, char *name, size_t cap) {
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        snprintf(name, cap, "%s.tmp-%ld-%u", path, (long)getpid(), attempt);
-        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 && old) (void)fchmod(fd, old->st_mode & 07777);
-        if (fd >= 0 || errno != EEXIST) return fd;
-    }
-    return -1;
-}
-
-/* So that the rename itself survives a power cut. */
-static umbel_err sync_directory(const char *path, umbel_diag *diag) {
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) + 1 : 0;
-    char *dir = malloc(len + 2);
-    if (!dir) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the directory's name");
-    memcpy(dir, path, len);
-    memcpy(dir + len, ".", 2);
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(dir);
-    if (fd < 0) return umbeli_fail_sys(diag, errno, "cannot open the directory");
-    umbel_err e = UMBEL_OK;
-    if (fsync(fd) && errno != EINVAL) e = umbeli_fail_sys(diag, errno, "cannot sync the directory");
-    close(fd);
-    return e;
-}
-
 static umbel_err replace(const umbel_filter *f, const umbeli_codec *codec, const char *path,
-                         const struct stat *old, umbel_diag *diag) {
-    size_t cap = strlen(path) + 48;
-    char *name = malloc(cap);
-    if (!name) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the temporary file's name");
-    int fd = open_beside(path, old, name, cap);
-    if (fd < 0) {
-        umbeli_fail_sys(diag, errno, "cannot create a temporary file beside it");
-        free(name);
-        return UMBEL_EIO;
-    }
-    umbel_err e = write_to(f, codec, fd, diag);
-    if (!e && fsync(fd)) e = umbeli_fail_sys(diag, errno, "cannot sync the filter to disk");
-    if (close(fd) && !e) e = umbeli_fail_sys(diag, errno, "cannot close the filter");
-    if (!e && rename(name, path)) e = umbeli_fail_sys(diag, errno, "cannot rename it into place");
-    if (e) unlink(name);
-    free(name);
-    return e ? e : sync_directory(path, diag);
+                         long mode, umbel_diag *diag) {
+    umbeli_temporary t;
+    umbel_err e = umbeli_temporary_open(path, mode, &t, diag);
+    if (e) return e;
+    e = write_to(f, codec, t.fd, diag);
+    if (!e) return umbeli_temporary_place(&t, path, diag);
+    umbeli_temporary_drop(&t);
+    return e;
 }
 
 /* Pipes, terminals and devices cannot be replaced; they are written to. */
@@ -207,29 +170,41 @@ static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec,
     return e;
 }
 
-/* The file that a link to nothing yet would lead to; NULL when path is no link. */
-static char *link_target(const char *path) {
+/* The file that a link to nothing yet would lead to; *whole NULL when path is no link. */
+static umbel_err link_target(const char *path, char **whole, umbel_diag *diag) {
     char target[4096];
     ssize_t len = readlink(path, target, sizeof target);
-    if (len <= 0 || (size_t)len == sizeof target) return NULL;
+    if (len <= 0) return UMBEL_OK;
+    if ((size_t)len == sizeof target)
+        return umbeli_fail_sys(diag, ENAMETOOLONG, "cannot follow it");
     const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
-    char *whole = malloc(folder + (size_t)len + 1);
-    if (!whole) return NULL;
-    memcpy(whole, path, folder);
-    memcpy(whole + folder, target, (size_t)len);
-    whole[folder + (size_t)len] = 0;
-    return whole;
+    char *name = malloc(folder + (size_t)len + 1);
+    if (!name) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the file's name");
+    memcpy(name, path, folder);
+    memcpy(name + folder, target, (size_t)len);
+    name[folder + (size_t)len] = 0;
+    *whole = name;
+    return UMBEL_OK;
 }
 
+/* Files are replaced through links, not links by files. */
 static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const char *path,
                       umbel_diag *diag) {
-    struct stat st;
+    struct stat st = {0};
     bool exists = stat(path, &st) == 0;
+    if (!exists && errno != ENOENT) return umbeli_fail_sys(diag, errno, "cannot look at the file");
     if (exists && S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "cannot write there");
     if (exists && !S_ISREG(st.st_mode)) return write_special(f, codec, path, diag);
-    char *real = exists ? realpath(path, NULL) : link_target(path); /* through links, not over */
-    umbel_err e = replace(f, codec, real ? real : path, exists ? &st : NULL, diag);
+    char *real = NULL;
+    umbel_err e = UMBEL_OK;
+    if (!exists) {
+        e = link_target(path, &real, diag);
+    } else if (!(real = realpath(path, NULL))) {
+        e = umbeli_fail_sys(diag, errno, "cannot follow it");
+    }
+    long mode = exists ? (long)(st.st_mode & 07777) : -1;
+    if (!e) e = replace(f, codec, real ? real : path, mode, diag);
     free(real);
     return e;
 }

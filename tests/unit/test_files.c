@@ -264,18 +264,49 @@ static void test_full_disk(void **state) {
     umbel_free(f);
 }
 
-/* Somebody else's temporary file, or one that a crash left, is neither used nor removed. */
-static void test_other_temporary_files(void **state) {
+/* What a killed process left under the name of the temporary file makes room for the next. */
+static void test_left_temporary_file(void **state) {
     (void)state;
-    char name[64];
-    snprintf(name, sizeof name, "a.umb.tmp-%ld-0", (long)getpid());
-    file_put(in_folder(name), "mine", 4);
-    save_as("ada", in_folder("a.umb"));
+    const char *path = in_folder("a.umb");
+    file_put(in_folder("a.umb.umbel-tmp"), "half a filter", 13);
+    assert_int_equal(chmod(in_folder("a.umb.umbel-tmp"), 0444), 0);
+    save_as("ada", path);
+    assert_int_equal(files_in_folder(), 1);
+    assert_true(holds(path, "ada"));
+}
+
+static void holds_text(const char *path, const char *text) {
     size_t len;
-    uint8_t *bytes = file_bytes(in_folder(name), &len);
-    assert_int_equal(len, 4);
+    uint8_t *bytes = file_bytes(path, &len);
+    assert_int_equal(len, strlen(text));
+    assert_memory_equal(bytes, text, len);
     free(bytes);
+}
+
+/* Whatever else has that name is neither written to nor removed, and no reason to fail. */
+static void test_others_under_the_temporary_name(void **state) {
+    (void)state;
+    const char *path = in_folder("a.umb"), *name = in_folder("a.umb.umbel-tmp");
+    file_put(in_folder("victim"), "precious", 8);
+    assert_int_equal(symlink("victim", name), 0);
+    save_as("first", path);
+    assert_true(holds(path, "first"));
+    holds_text(in_folder("victim"), "precious");
+    assert_int_equal(files_in_folder(), 3);
+
+    path = in_folder("a.umb"), name = in_folder("a.umb.umbel-tmp");
+    assert_int_equal(unlink(name), 0);
+    assert_int_equal(link(in_folder("victim"), name), 0); /* its name goes, the file stays */
+    save_as("second", path);
+    assert_true(holds(path, "second"));
+    holds_text(in_folder("victim"), "precious");
     assert_int_equal(files_in_folder(), 2);
+
+    path = in_folder("a.umb"), name = in_folder("a.umb.umbel-tmp");
+    assert_int_equal(mkfifo(name, 0600), 0); /* at once, without a reader */
+    save_as("third", path);
+    assert_true(holds(path, "third"));
+    assert_int_equal(files_in_folder(), 3);
 }
 
 static void test_write_to_a_pipe(void **state) {
@@ -340,7 +371,8 @@ int main(void) {
         CASE(test_links_and_permissions),
         CASE(test_save_where_it_cannot_be),
         CASE(test_full_disk),
-        CASE(test_other_temporary_files),
+        CASE(test_left_temporary_file),
+        CASE(test_others_under_the_temporary_name),
         CASE(test_write_to_a_pipe),
         CASE(test_open_reads_the_header_only),
     };
