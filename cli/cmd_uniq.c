@@ -5,11 +5,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "adder.h"
 #include "command.h"
+#include "farewell.h"
 #include "filterfile.h"
 #include "output.h"
 #include "quantity.h"
@@ -26,6 +29,9 @@ struct uniq {
     struct cli_uniqstate state;
     umbel_info info; /* when stock was last taken */
     bool changed;    /* since then */
+    bool unsaved;
+    bool unsure;          /* the filter has lines that may not be out yet */
+    pthread_mutex_t turn; /* held while any of this changes */
     bool hash_ahead, warned;
     double wrong; /* new lines taken for old ones, estimated, up to then */
     uint64_t fresh;
@@ -53,7 +59,7 @@ static void warn_of_rate(struct uniq *u) {
     cli_rate_text(u->info.fpr_now, rate);
     cli_rate_text(u->info.fpr, promised);
     if (u->s->strict) {
-        cli_die(u->watch.name, "this step was not saved; --keys plans for more",
+        cli_die(u->watch.name, "--keys plans for more",
                 "more keys came in a step than planned: the rate is %s, not %s", rate, promised);
     }
     if (!u->s->quiet && !u->warned) {
@@ -65,29 +71,40 @@ static void warn_of_rate(struct uniq *u) {
 }
 
 /* Takes stock of what was added since the last time: before a part of it is forgotten, and in the
- * end.  A clock does not care how many keys a step brings, so somebody has to. */
-static void take_stock(struct uniq *u) {
-    if (!u->changed) return;
+ * end.  A clock does not care how many keys a step brings, so somebody has to: true when they were
+ * too many. */
+static bool take_stock(struct uniq *u) {
+    if (!u->changed) return false;
     uint64_t before = u->info.keys_added;
     umbel_describe(u->state.filter, &u->info);
     u->wrong += expected_wrong(&u->info, before);
     u->changed = false;
-    if (u->state.clock.step && u->info.fpr_now > u->info.fpr) warn_of_rate(u);
+    return u->state.clock.step && u->info.fpr_now > u->info.fpr;
 }
 
-/* Lines first, memory second: a crash between the two prints lines again, but loses none. */
+/* Lines first, memory second: what breaks off between the two prints lines again, but loses none. */
 static void save(struct uniq *u) {
+    u->unsure = true;
     if (u->out.used) cli_output_flush(&u->out);
     cli_uniqstate_save(&u->state, u->s);
+    u->unsaved = u->unsure = false;
+}
+
+/* When an error or a signal ends the run: what is out is remembered, unless it is writing itself
+ * that failed.  The turn is kept: nothing is printed behind this. */
+static void save_at_last(void *ctx) {
+    struct uniq *u = ctx;
+    pthread_mutex_lock(&u->turn);
+    if (u->unsaved && !u->unsure) save(u);
 }
 
 /* Saves with each step, too: streams without end are ended by a signal. */
 static void follow_clock(struct uniq *u) {
     uint64_t steps = cli_uniqstate_due(&u->state);
     if (!steps) return;
-    bool changed = u->changed;
-    take_stock(u);
+    bool changed = u->changed, too_many = take_stock(u);
     cli_uniqstate_advance(&u->state, steps);
+    if (too_many) warn_of_rate(u);
     if (changed) save(u);
 }
 
@@ -98,17 +115,57 @@ static void hash_keys(void *ctx, struct cli_batch *b) {
     }
 }
 
+/* With --strict: one after another, as far as the plan has room. */
+static size_t add_within_plan(struct uniq *u, struct cli_batch *b, umbel_err *e) {
+    umbel_filter *f = u->state.filter;
+    size_t i = 0;
+    for (; i < b->lines; i++) {
+        const umbel_key *k = &b->keys[i];
+        bool was_new = false;
+        if (umbel_keys_added(f) >= u->watch.capacity && !umbel_contains(f, k->data, k->len)) break;
+        if ((*e = umbel_add(f, k->data, k->len, &was_new))) break;
+        b->hits[i] = was_new;
+    }
+    return i;
+}
+
+enum { NOT_REACHED = 2 };
+
+/* How many lines were taken, less than all with an error or where --strict ends it. */
+static size_t add(struct uniq *u, struct cli_batch *b, umbel_err *e) {
+    umbel_filter *f = u->state.filter;
+    bool strict = u->s->strict && u->watch.capacity;
+    if (strict && umbel_keys_added(f) + b->lines > u->watch.capacity) {
+        return add_within_plan(u, b, e);
+    }
+    memset(b->hits, NOT_REACHED, b->lines);
+    *e = u->hash_ahead ? umbel_add_hashes(f, b->hashes, b->lines, b->hits)
+                       : umbel_add_many(f, b->keys, b->lines, b->hits);
+    const uint8_t *end = *e ? memchr(b->hits, NOT_REACHED, b->lines) : NULL;
+    return end ? (size_t)(end - b->hits) : b->lines;
+}
+
 static void pass_new(void *ctx, struct cli_batch *b) {
     struct uniq *u = ctx;
-    umbel_filter *f = u->state.filter;
+    umbel_err e = UMBEL_OK;
+    pthread_mutex_lock(&u->turn);
     follow_clock(u);
-    umbel_err e = u->hash_ahead ? umbel_add_hashes(f, b->hashes, b->lines, b->hits)
-                                : umbel_add_many(f, b->keys, b->lines, b->hits);
-    if (e) cli_die_err("uniq", e, NULL, NULL);
-    u->changed |= b->lines != 0;
+    u->unsure = true;
+    struct cli_batch taken = *b;
+    taken.lines = add(u, b, &e);
+    u->changed |= taken.lines != 0;
+    u->unsaved |= taken.lines != 0;
     cli_adder_watch(&u->watch);
-    uint64_t printed = cli_output_lines(&u->out, b, !u->s->repeated);
-    u->fresh += u->s->repeated ? b->lines - printed : printed;
+    uint64_t printed = cli_output_lines(&u->out, &taken, !u->s->repeated);
+    u->fresh += u->s->repeated ? taken.lines - printed : printed;
+    u->unsure = false;
+    if (e) cli_die_err("uniq", e, NULL, NULL);
+    if (taken.lines < b->lines) {
+        char plan[CLI_QUANTITY];
+        cli_die(u->watch.name, "--keys plans for more", "more keys than the %s planned",
+                cli_count_text(u->watch.capacity, plan));
+    }
+    pthread_mutex_unlock(&u->turn);
 }
 
 static void summarise(const struct uniq *u, uint64_t lines) {
@@ -118,13 +175,25 @@ static void summarise(const struct uniq *u, uint64_t lines) {
             u->wrong, cli_size_text(u->info.bytes, size));
 }
 
+/* Whoever has it may need it again: an error may come up at any place. */
+static void make_turn(pthread_mutex_t *turn) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(turn, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
 static int run(const struct cli_settings *s) {
-    struct uniq u = {.s = s, .state = cli_uniqstate_open(s)};
+    static struct uniq u; /* a thread may still wait for its turn when this returns */
+    u.s = s;
+    u.state = cli_uniqstate_open(s);
     umbel_filter *f = u.state.filter;
     umbel_describe(f, &u.info);
     /* A window is never full. */
     uint64_t capacity = u.info.kind == UMBEL_WINDOW ? 0 : u.info.capacity;
     u.watch = cli_adder_new(f, s->state ? s->state : "uniq", capacity, s);
+    u.watch.strict = false;             /* sees to it before it is too late */
     if (!s->state) u.watch.warned = 80; /* a plan that is filled is what was wanted */
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
@@ -134,8 +203,11 @@ static int run(const struct cli_settings *s) {
     feed.filling = f;
     feed.capacity = capacity;
     struct cli_job job = {hash_keys, pass_new, &u};
+    make_turn(&u.turn);
+    cli_farewell(save_at_last, &u);
     uint64_t lines = cli_pipeline(&feed, &job);
-    if (!s->quiet || u.state.clock.step) take_stock(&u);
+    pthread_mutex_lock(&u.turn); /* for good: no signal comes in between any more */
+    if ((!s->quiet || u.state.clock.step) && take_stock(&u)) warn_of_rate(&u);
     save(&u);
     if (!s->quiet) summarise(&u, lines);
     free(u.out.buffer);
@@ -175,7 +247,10 @@ const struct cli_command cli_command_uniq = {
         "clock that is set back makes nothing "
         "forgotten.\n\n"
         "--state keeps the filter for the next run. It is replaced as a whole after all lines are "
-        "out: when a run breaks off, the next one prints its lines again, and none is lost.",
+        "out; also when an error or SIGHUP, SIGINT or SIGTERM ends the run: what was printed is "
+        "remembered. When the output itself cannot be written, or after SIGKILL or a power cut, "
+        "the "
+        "state is the one before: lines that came since then are printed again, and none is lost.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

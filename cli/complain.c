@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "farewell.h"
 #include "progress.h"
 
 static void complain(const char *where, const char *hint, const char *what, va_list args) {
@@ -26,6 +27,7 @@ static void complain(const char *where, const char *hint, const char *what, va_l
 
 /* At once and without exit handlers: other threads may be in the middle of anything. */
 static _Noreturn void leave(void) {
+    cli_farewell_now();
     fflush(stdout);
     _exit(CLI_ERROR);
 }

@@ -262,8 +262,9 @@ UMBEL_API bool umbel_contains(const umbel_filter *filter, const void *key, size_
 /* As n calls of umbel_add in order, much faster: memory is fetched ahead, and for a million keys
  * and more in one call a filter beyond the caches is worked through part by part, with scratch
  * memory of about 16 bytes a key, 550 MiB at most (without it, slower).  was_new[i], if not NULL,
- * is 1 or 0.  It ends where one of the calls would fail, with the keys before that one added; once
- * a filter takes keys at all, that can only be where a filter has to grow. */
+ * is 1 or 0.  It ends where one of the calls would fail, with the keys before that one added and
+ * was_new behind them left alone; once a filter takes keys at all, that can only be where a filter
+ * has to grow. */
 UMBEL_API umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n,
                                    uint8_t *was_new);
 

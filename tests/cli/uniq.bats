@@ -22,7 +22,7 @@ load helper
     [[ $stderr == "umbel: s.umb: is there already: its own plan holds, not what is given here"* ]]
 }
 
-@test "uniq: an error leaves the old state" {
+@test "uniq: a run that prints nothing leaves the old state when it fails" {
     seq 1 100 | umbel uniq -q -n 1000 --state s.umb > /dev/null
     cp s.umb before
     refused "missing: No such file" umbel uniq -q --state s.umb missing
@@ -32,7 +32,59 @@ load helper
         run bash -c '"$UMBEL" uniq -q --state s.umb more > /dev/full'
         [ "$status" -eq 2 ]
         [[ $output == "umbel: standard output: No space left on device" ]]
+        cmp s.umb before # what never came out is not remembered
     fi
+}
+
+# What is printed is remembered, and nothing else: with the next run every line comes just once.
+@test "uniq: after an error what was printed is remembered, and the rest comes next time" {
+    seq 1 200000 > first
+    seq 100001 300000 > second
+    { seq 300001 500000; head -c 9000000 /dev/zero | tr '\0' x; echo; seq 5; } > long
+    for j in 1 4; do
+        run bash -c '"$UMBEL" uniq -q -j $0 -p 1e-9 -n 1e6 --state s$0.umb first missing > out' $j
+        [ "$status" -eq 2 ] && [ "$output" = "umbel: missing: No such file or directory" ]
+        [ $j -gt 1 ] || cmp out first
+        umbel uniq -q -j $j -p 1e-9 -n 1e6 --state s$j.umb first second > rest
+        sort out rest | cmp - <(seq 300000 | sort)
+        run bash -c '"$UMBEL" uniq -q -j $0 --max-line 3000 --state s$0.umb < long > out' $j
+        [ "$status" -eq 2 ] && [[ $output == *"has a line of more than"* ]]
+        umbel uniq -q -j $j --state s$j.umb first second <(seq 300001 500000) > rest
+        sort out rest | cmp - <(seq 300001 500000 | sort)
+    done
+}
+
+# Its output is read to the end before the signal comes, so that it waits for more input.
+@test "uniq: a signal ends the run, and what was printed is remembered" {
+    python3 - <<'P'
+import os, signal, subprocess
+
+def uniq(lines, number, action):
+    """Output, what comes behind `number`, exit status."""
+    before = signal.signal(number, action) # as a shell may have left it
+    run = subprocess.Popen([os.environ["UMBEL"], "uniq", "-q", "-p", "1e-9", "--state", "s.umb"],
+                           stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    signal.signal(number, before)
+    run.stdin.write(b"".join(lines))
+    run.stdin.flush()
+    out = [run.stdout.readline() for _ in lines]
+    run.send_signal(number)
+    if action == signal.SIG_IGN:
+        run.stdin.write(b"behind\n")
+        run.stdin.close()
+    status = run.wait()
+    return out, run.stdout.read(), status
+
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    lines = [b"%d %d\n" % (number, i) for i in range(5000)]
+    assert uniq(lines, number, signal.SIG_DFL) == (lines, b"", -number)
+    again = subprocess.run([os.environ["UMBEL"], "uniq", "-q", "--state", "s.umb"],
+                           input=b"".join(lines) + b"after %d\n" % number,
+                           stdout=subprocess.PIPE, check=True).stdout
+    assert again == b"after %d\n" % number, again
+assert uniq([b"ignored\n"], signal.SIGHUP, signal.SIG_IGN) == ([b"ignored\n"], b"behind\n", 0)
+assert os.listdir() == ["s.umb"], os.listdir()
+P
 }
 
 @test "uniq: tells how many new lines it expects to have dropped" {
@@ -50,9 +102,15 @@ load helper
     run --separate-stderr umbel uniq -n 1000 -p 1e-6 <(seq 5000)
     [ "$status" -eq 0 ]
     [[ $stderr == *"warning: more keys than the 1,000 planned"* ]]
-    run --separate-stderr umbel uniq --strict -n 1000 -p 1e-6 --state s.umb <(seq 5000)
+    run --separate-stderr umbel uniq -q --strict -n 1000 -p 1e-6 --state s.umb <(seq 5000)
     [ "$status" -eq 2 ]
-    [ ! -e s.umb ]
+    [[ $stderr == "umbel: s.umb: more keys than the 1,000 planned (--keys plans for more)"* ]]
+    [ "${#lines[@]}" -ge 1000 ] && [ "${#lines[@]}" -le 1001 ] # a false positive takes no room
+    # The first thousand are out and remembered, and again only the next one is too many.
+    run --separate-stderr umbel uniq -q --strict --state s.umb <(seq 1000)
+    [ "$status" -eq 0 ] && [ -z "$output" ]
+    run --separate-stderr umbel uniq -q --strict --state s.umb <(seq 5000)
+    [ "$status" -eq 2 ] && [ -z "$output" ]
 }
 
 @test "uniq: the key may be a field, lines stay whole" {
