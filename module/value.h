@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * value.h - what a key of the server holds: a filter that grows, in one of two layouts
+ *
+ * BF_CLASSIC is one handle of the format redisbloom: RedisBloom's chain, bit for bit.  BF_BLOCKED is
+ * a chain of separate native handles, newest last, all under one secret key; growing adds a handle
+ * and moves nothing.  A chain of one may also hold any other native filter: a counting one, a
+ * window, or what was uploaded.
+ *
+ * layer_plan.h says how large the layers are.  The server's own types are in types.h, the bytes of
+ * a value in dump.h.
+ */
+#ifndef BF_VALUE_H
+#define BF_VALUE_H
+
+#include "umbel.h"
+
+typedef enum bf_layout { BF_BLOCKED, BF_CLASSIC } bf_layout;
+
+enum { BF_KEY_BYTES = 16, BF_LAYERS_MOST = 64, BF_EXPANSION_MOST = 32768 };
+
+/* Everything that decides how a filter is made and how it will grow. */
+typedef struct bf_params {
+    bf_layout layout;
+    double error; /* promised rate, in (0, 1) */
+    uint64_t capacity;
+    uint32_t expansion; /* 1 to BF_EXPANSION_MOST; 0: it does not grow */
+    double tightening;  /* 0: umbel's own shares; else in (0, 1) */
+    bool counting;      /* blocked only: keys can be removed */
+    uint32_t window;    /* blocked only: generations of a window of `capacity` keys; 0: none */
+    bool keyed;         /* blocked only */
+    uint8_t key[BF_KEY_BYTES];
+} bf_params;
+
+typedef struct bf_value bf_value;
+
+/* ---- Life ---- */
+
+/* UMBEL_EINVAL with words, UMBEL_ENOMEM, or UMBEL_ELIMIT above max_bytes (0: no limit). */
+umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value **out,
+                          umbel_diag *diag);
+void bf_value_free(bf_value *v);
+umbel_err bf_value_copy(const bf_value *v, bf_value **out);
+
+/* Forgets every key: back to the first layer, and its promise. */
+umbel_err bf_value_clear(bf_value *v);
+
+/* ---- Keys ---- */
+
+/* Adds in order.  was_new[i] is set for the first *done keys; on error the key behind them could
+ * not be added: UMBEL_EFULL (it may not grow, or not further), UMBEL_ELIMIT (it would pass
+ * max_bytes, 0: no limit), UMBEL_ENOMEM, UMBEL_EFROZEN. */
+umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
+                       uint8_t *was_new, size_t *done);
+void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit);
+
+/* UMBEL_EABSENT: certainly not in; UMBEL_ENOTSUP: not a counting filter. */
+umbel_err bf_value_remove(bf_value *v, const umbel_key *key);
+uint32_t bf_value_count(const bf_value *v, const umbel_key *key);
+
+/* Adds all keys of `from`: layers of the same shape are united, further ones appended.
+ * UMBEL_EMISMATCH with words when the two were not made alike, UMBEL_EFULL when the keys of both
+ * would break the promise; nothing has changed then. */
+umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag);
+
+/* ---- Figures ---- */
+
+bf_layout bf_value_layout(const bf_value *v);
+void bf_value_params(const bf_value *v, bf_params *out); /* that would make it again, empty */
+uint64_t bf_value_card(const bf_value *v);
+uint64_t bf_value_capacity(const bf_value *v); /* of all layers */
+uint32_t bf_value_layers(const bf_value *v);
+
+/* Memory as the allocator sees it. */
+uint64_t bf_value_memory(const bf_value *v);
+/* BF.INFO's Size: classic as RedisBloom counts it, blocked its memory. */
+uint64_t bf_value_size(const bf_value *v);
+
+typedef struct bf_layer {
+    umbel_kind kind;
+    uint64_t bytes, bits; /* of the bit array */
+    uint32_t hashes;
+    uint64_t capacity, keys;
+    double error; /* its part of the promise */
+} bf_layer;
+
+/* Layer i, the oldest is 0. */
+void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out);
+
+/* What the bits say; reads all of them. */
+typedef struct bf_measure {
+    uint64_t bits, bits_set;
+    double keys_estimated;
+    double fpr_now; /* of a random absent key */
+} bf_measure;
+void bf_value_measure(const bf_value *v, bf_measure *out);
+void bf_value_measure_layer(const bf_value *v, uint32_t i, bf_measure *out);
+
+/* The keys that such a filter can hold when it has grown as far as it can within max_bytes
+ * (0: no limit); at most INT64_MAX.  0: it cannot be made at all. */
+uint64_t bf_params_most_keys(const bf_params *params, uint64_t max_bytes);
+
+/* All values of this server together. */
+typedef struct bf_totals {
+    uint64_t filters, layers, items, capacity, bytes;
+} bf_totals;
+void bf_totals_get(bf_totals *out);
+
+#endif
