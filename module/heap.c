@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "heap.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "api.h"
+
+/* Lazy freeing runs in a thread of the server. */
+static _Atomic uint64_t given;
+
+static void *take(void *ctx, size_t size) {
+    (void)ctx;
+    void *ptr = RedisModule_TryAlloc(size);
+    if (ptr) atomic_fetch_add_explicit(&given, RedisModule_MallocSize(ptr), memory_order_relaxed);
+    return ptr;
+}
+
+static void give_back(void *ctx, void *ptr) {
+    (void)ctx;
+    if (!ptr) return;
+    atomic_fetch_sub_explicit(&given, RedisModule_MallocSize(ptr), memory_order_relaxed);
+    RedisModule_Free(ptr);
+}
+
+const umbel_alloc bf_heap = {.alloc = take, .free = give_back};
+
+uint64_t bf_heap_bytes(void) {
+    return atomic_load_explicit(&given, memory_order_relaxed);
+}
+
+void *bf_heap_new(size_t size) {
+    void *ptr = take(NULL, size);
+    if (ptr) memset(ptr, 0, size);
+    return ptr;
+}
+
+void bf_heap_delete(void *ptr) {
+    give_back(NULL, ptr);
+}
