@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: MIT
+"""Servers of the tests' own, with the module under test ($UMBEL_MODULE), and TAP lines."""
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from resp import Client
+
+MODULE = os.environ.get("UMBEL_MODULE", "build/module/umbel.so")
+SERVER = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or "redis-server"
+
+
+def die_with_parent():
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    """A redis-server in a directory of its own.  `settings` are those of its configuration,
+    `module_args` what follows the module's path."""
+
+    def __init__(self, directory, module_args=(), port=0, module=MODULE, **settings):
+        self.directory = Path(directory)
+        self.socket_path = str(self.directory / "s")
+        self.module, self.module_args, self.port = module, module_args, port
+        self.settings = {"save": "", "appendonly": "no", "enable-debug-command": "yes",
+                         "enable-module-command": "yes", "repl-diskless-sync-delay": "0",
+                         **{k.replace("_", "-"): v for k, v in settings.items()}}
+        self.process, self.clients = None, []
+
+    def start(self):
+        lines = [f"{name} {value or chr(34) * 2}" for name, value in self.settings.items()]
+        if self.module:
+            path = Path(self.module).resolve()
+            lines.append(" ".join(["loadmodule", str(path), *map(str, self.module_args)]))
+        config = self.directory / "redis.conf"
+        config.write_text("\n".join([f"dir {self.directory}", f"unixsocket {self.socket_path}",
+                                     f"port {self.port}", "bind 127.0.0.1", *lines, ""]))
+        with open(self.directory / "log", "ab") as log:
+            self.process = subprocess.Popen(
+                [SERVER, str(config)], stdin=subprocess.DEVNULL, stdout=log,
+                stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
+        self.wait_ready()
+        return self
+
+    def wait_ready(self):
+        for _ in range(3000):
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the server did not start:\n{self.log()[-2000:]}")
+            try:
+                client = Client(self.socket_path)
+                answer = client("PING")
+                client.close()
+                if answer == "PONG":
+                    return
+            except OSError:
+                pass
+            time.sleep(0.02)
+        raise RuntimeError("the server is not ready after a minute")
+
+    def client(self, protocol=2):
+        self.clients.append(Client(self.socket_path, protocol))
+        return self.clients[-1]
+
+    def __call__(self, *args):
+        """One command on a connection that stays."""
+        if not self.clients:
+            self.client()
+        return self.clients[0](*args)
+
+    def alive(self):
+        return self.process.poll() is None and self("PING") == "PONG"
+
+    def log(self):
+        return (self.directory / "log").read_text(errors="replace")
+
+    def stop(self, how=signal.SIGKILL):
+        for client in self.clients:
+            client.close()
+        self.clients.clear()
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+        if self.process:
+            self.process.wait(60)
+
+    def restart(self, **settings):
+        """After an orderly end; what was saved before is loaded."""
+        self.stop(signal.SIGTERM)
+        self.settings.update({k.replace("_", "-"): v for k, v in settings.items()})
+        return self.start()
+
+
+@pytest.fixture
+def new_server():
+    """Makes servers that end with the test."""
+    servers = []
+
+    def make(*module_args, **settings):
+        # Short, because the path of a socket has at most 107 bytes.
+        directory = tempfile.mkdtemp(prefix="umbel-")
+        servers.append(Server(directory, module_args, **settings))
+        return servers[-1].start()
+
+    yield make
+    for server in servers:
+        server.stop()
+        shutil.rmtree(server.directory, ignore_errors=True)
+
+
+@pytest.fixture
+def new_replica(new_server):
+    """Makes a replica of a server that has a port."""
+    def make(primary, *module_args, **settings):
+        replica = new_server(*module_args, port=free_port(),
+                             replicaof=f"127.0.0.1 {primary.port}", **settings)
+        in_step(primary, replica)
+        return replica
+    return make
+
+
+def in_step(primary, replica):
+    """Waits until the replica has all that the primary sent so far."""
+    for _ in range(3000):
+        here, there = info(primary, "replication"), info(replica, "replication")
+        if (there.get("master_link_status") == "up"
+                and here["master_repl_offset"] == there["slave_repl_offset"]):
+            return
+        time.sleep(0.02)
+    raise RuntimeError("the replica does not follow")
+
+
+def info(server, section):
+    text = server("INFO", section)
+    text = text.decode() if isinstance(text, bytes) else text
+    return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+
+
+@pytest.fixture(scope="session")
+def shared_server():
+    directory = tempfile.mkdtemp(prefix="umbel-")
+    server = Server(directory).start()
+    yield server
+    server.stop()
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@pytest.fixture
+def server(shared_server):
+    """The server that all tests of a file share, empty and with the usual settings."""
+    shared_server("FLUSHALL")
+    settings = shared_server("CONFIG", "GET", "bf.*")
+    yield shared_server
+    if shared_server.process.poll() is None:
+        for name, value in zip(settings[::2], settings[1::2]):
+            shared_server("CONFIG", "SET", name, value)
+
+
+# ---- TAP: what the test runner counts ----------------------------------------------------------
+
+tap = {"count": 0, "reporter": None}
+
+
+@pytest.hookimpl(trylast=True)  # after the reporter itself
+def pytest_configure(config):
+    tap["reporter"] = config.pluginmanager.getplugin("terminalreporter")
+
+
+def pytest_report_teststatus(report):
+    if report.skipped or (report.passed and report.when == "call"):
+        return report.outcome, "", ""
+    return None
+
+
+def pytest_runtest_logreport(report):
+    over = report.when == "call" or (report.when == "setup" and not report.passed)
+    if not over and not report.failed:
+        return
+    tap["count"] += 1
+    name = f"{tap['count']} - {report.nodeid.split('::', 1)[-1]}"
+    if report.skipped:
+        line = f"ok {name} # SKIP {report.longrepr[-1]}"
+    else:
+        line = f"{'not ok' if report.failed else 'ok'} {name}"
+    tap["reporter"].ensure_newline()
+    tap["reporter"].write_line(line.replace("\n", " "))
