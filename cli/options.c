@@ -74,7 +74,7 @@ static void put(struct cli_settings *s, enum cli_option_id id, const char *shown
                 const char *value) {
     const struct cli_option *o = &cli_options[id];
     void *field = (char *)s + o->field;
-    s->given |= UINT64_C(1) << id;
+    s->given[id] = true;
     switch (o->type) {
     case TYPE_FLAG: *(bool *)field = true; break;
     case TYPE_TEXT: *(const char **)field = value; break;

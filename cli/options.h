@@ -107,7 +107,7 @@ struct cli_texts {
 };
 
 struct cli_settings {
-    uint64_t given; /* one bit an option */
+    bool given[OPT_COUNT_OF];
     const struct cli_command *command;
     char **args; /* what is no option, in order */
     int nargs;
@@ -125,7 +125,7 @@ struct cli_settings {
 };
 
 static inline bool cli_given(const struct cli_settings *s, enum cli_option_id id) {
-    return (s->given >> id) & 1;
+    return s->given[id];
 }
 
 /* Reads argv[1..] of a command.  Options may stand anywhere; `--` ends them.  Ends the program
