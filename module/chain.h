@@ -6,8 +6,9 @@
  *   value_keys.c     keys in, answers out
  *   value_merge.c    two values into one
  *   value_figures.c  numbers about it
+ *   value_parts.c    its pieces of memory: how much, and moving them
  *   dump.c           bytes, with dump_head.c
- *   type_*.c         what the server asks for
+ *   types.c          what the server asks for, with type_*.c
  */
 #ifndef BF_CHAIN_H
 #define BF_CHAIN_H

@@ -11,11 +11,14 @@
 
 /* ---- Layers ---- */
 
+static const uint8_t *key_of(const bf_params *p) {
+    return p->keyed ? p->key : NULL;
+}
+
 static umbel_err make_layer(const bf_params *p, const bf_layer_plan *plan, uint64_t max_bytes,
                             umbel_filter **out, umbel_diag *diag) {
     umbel_opts opts = {.alloc = &bf_heap, .max_bytes = max_bytes};
-    umbel_params params = {.kind = plan->kind, .bytes = plan->bytes};
-    (void)p;
+    umbel_params params = {.kind = plan->kind, .bytes = plan->bytes, .key = key_of(p)};
     if (plan->kind == UMBEL_CLASSIC) params.hashes = plan->hashes;
     umbel_err e = umbel_create(&params, &opts, out, diag);
     if (e) return e;
@@ -102,6 +105,7 @@ static umbel_err first_alone(const bf_params *p, uint64_t max_bytes, umbel_filte
         .keys = p->capacity,
         .fpr = p->error,
         .generations = p->window,
+        .key = key_of(p),
     };
     return umbel_create(&params, &opts, out, diag);
 }

@@ -3,7 +3,7 @@
  * value_merge.c - two values into one
  *
  * All is made aside and put in place at the end, so failing changes nothing.  Keys that both have
- * are counted twice; whether the promise is kept is therefore read off the united bits.
+ * are counted twice; where that is more than a layer is for, its bits tell how many there are.
  */
 #include <string.h>
 
@@ -97,14 +97,45 @@ static umbel_err check_alike(const bf_params *a, const bf_params *b, umbel_diag 
     return UMBEL_OK;
 }
 
-/* Nothing but counts may be above what was reserved. */
-static umbel_err check_promise(const bf_value *both, umbel_diag *diag) {
-    bf_measure now;
-    double error = both->params.error;
-    if (!(error > 0) || bf_value_card(both) <= bf_value_capacity(both)) return UMBEL_OK;
-    bf_value_measure(both, &now);
-    if (now.fpr_now <= error) return UMBEL_OK;
-    return umbeli_fail(diag, UMBEL_EFULL, "the keys of both are too many for the error rate");
+/* The distinct keys of a layer that has counted more than it is for; 0: they are too many, too. */
+static uint64_t recount(const bf_layer *layer, double estimated) {
+    const double luck = 1.05; /* an estimate is off by a few parts in a hundred in small filters */
+    if (!(estimated <= luck * (double)layer->capacity)) return 0;
+    return estimated < (double)layer->capacity ? (uint64_t)estimated : layer->capacity;
+}
+
+static void set_count(bf_value *v, uint32_t i, uint64_t keys) {
+    umbel_filter *f = v->params.layout == BF_CLASSIC ? v->newest : bf_chain_at(v, i);
+    uint64_t before = umbeli_keys_added(f), less = 0;
+    if (v->params.layout == BF_CLASSIC) {
+        umbeli_redisbloom_link *link = &((umbeli_redisbloom *)f)->links[i];
+        less = link->size - keys;
+        link->size = keys;
+    } else {
+        less = before - keys;
+    }
+    if (i < v->older_count) v->older_keys -= less;
+    atomic_store_explicit(&f->keys_added, before - less, memory_order_relaxed);
+}
+
+/* No layer may hold more keys than it is for. */
+static umbel_err check_promise(bf_value *both, umbel_diag *diag) {
+    bf_account before = bf_account_begin(both);
+    for (uint32_t i = 0; i < bf_value_layers(both); i++) {
+        bf_layer layer;
+        bf_measure now;
+        bf_value_layer(both, i, &layer);
+        if (layer.capacity == 0 || layer.keys <= layer.capacity) continue;
+        bf_value_measure_layer(both, i, &now);
+        uint64_t keys = recount(&layer, now.keys_estimated);
+        if (keys == 0) {
+            bf_account_end(both, before);
+            return umbeli_fail(diag, UMBEL_EFULL, "the keys of both are more than a layer is for");
+        }
+        set_count(both, i, keys);
+    }
+    bf_account_end(both, before);
+    return UMBEL_OK;
 }
 
 static void swap_chains(bf_value *a, bf_value *b) {

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * type_classic.c - MBbloom--: RedisBloom's own type, as its RDB files hold it
+ *
+ * UINT keys, links, options, growth; then for each link UINT entries, DOUBLE error, UINT hashes,
+ * DOUBLE bits an entry, UINT bits, n2, STRING bits, UINT keys.  Options came with encoding 2,
+ * growth with 4; encoding 0 has neither bits nor n2.  What was read is put together as the header that
+ * BF.SCANDUMP gives, and judged as such.
+ */
+#include <string.h>
+
+#include "chain.h"
+#include "classic_value.h"
+#include "codec/redisbloom_dump.h"
+#include "core/diag.h"
+#include "heap.h"
+#include "type_methods.h"
+
+enum { GROWTH_BEFORE_4 = 2, LINK_BYTES = 53, FIRST_ROOM = 4096 };
+
+/* ---- Out ---- */
+
+void bf_classic_save(RedisModuleIO *io, void *value) {
+    const umbel_filter *f = ((const bf_value *)value)->newest;
+    const umbeli_redisbloom *c = umbeli_redisbloom_of(f);
+    RedisModule_SaveUnsigned(io, umbeli_keys_added(f));
+    RedisModule_SaveUnsigned(io, c->count);
+    RedisModule_SaveUnsigned(io, c->options);
+    RedisModule_SaveUnsigned(io, c->growth);
+    for (uint32_t i = 0; i < c->count; i++) {
+        const umbeli_redisbloom_link *link = &c->links[i];
+        RedisModule_SaveUnsigned(io, link->entries);
+        RedisModule_SaveDouble(io, link->error);
+        RedisModule_SaveUnsigned(io, link->hashes);
+        RedisModule_SaveDouble(io, link->bits_per_entry);
+        RedisModule_SaveUnsigned(io, link->bits);
+        RedisModule_SaveUnsigned(io, link->n2);
+        RedisModule_SaveStringBuffer(io, (const char *)f->data + link->at, (size_t)link->bytes);
+        RedisModule_SaveUnsigned(io, link->size);
+    }
+}
+
+/* ---- In ---- */
+
+/* A buffer that grows as input comes, so that no count is believed before its links are there. */
+typedef struct buffer {
+    uint8_t *bytes;
+    size_t len, cap;
+    bool failed;
+} buffer;
+
+static bool append(void *ctx, const void *bytes, size_t len) {
+    buffer *b = ctx;
+    if (b->failed) return false;
+    if (len > b->cap - b->len) {
+        size_t cap = b->cap * 2 > b->len + len ? b->cap * 2 : b->len + len;
+        uint8_t *more = bf_heap_new(cap < FIRST_ROOM ? FIRST_ROOM : cap);
+        b->failed = !more;
+        if (!more) return false;
+        if (b->len) memcpy(more, b->bytes, b->len);
+        bf_heap_delete(b->bytes);
+        b->bytes = more;
+        b->cap = cap < FIRST_ROOM ? FIRST_ROOM : cap;
+    }
+    memcpy(b->bytes + b->len, bytes, len);
+    b->len += len;
+    return true;
+}
+
+/* One link: its fields behind the header so far, its bits behind the bits. */
+static bool load_link(RedisModuleIO *io, int encver, umbeli_writer *header, umbeli_writer *bits) {
+    uint64_t entries = RedisModule_LoadUnsigned(io);
+    double error = RedisModule_LoadDouble(io);
+    uint64_t hashes = RedisModule_LoadUnsigned(io);
+    double each = RedisModule_LoadDouble(io);
+    uint64_t nbits = 0, n2 = 0, keys;
+    size_t len = 0;
+    if (encver > 0) {
+        nbits = RedisModule_LoadUnsigned(io);
+        n2 = RedisModule_LoadUnsigned(io);
+    }
+    if (RedisModule_IsIOError(io)) return false;
+    char *string = RedisModule_LoadStringBuffer(io, &len);
+    if (!string) return false;
+    umbeli_put(bits, string, len);
+    RedisModule_Free(string);
+    keys = RedisModule_LoadUnsigned(io);
+    if (encver == 0) nbits = 8 * (uint64_t)len;
+    if (RedisModule_IsIOError(io) || hashes > UINT32_MAX || n2 > UINT8_MAX) return false;
+    umbeli_put_u64le(header, len);
+    umbeli_put_u64le(header, nbits);
+    umbeli_put_u64le(header, keys);
+    umbeli_put_f64le(header, error);
+    umbeli_put_f64le(header, each);
+    umbeli_put_u32le(header, (uint32_t)hashes);
+    umbeli_put_u64le(header, entries);
+    umbeli_put_u8(header, (uint8_t)n2);
+    return !header->failed && !bits->failed;
+}
+
+static bool load_fields(RedisModuleIO *io, int encver, umbeli_writer *header, umbeli_writer *bits) {
+    uint64_t keys = RedisModule_LoadUnsigned(io), count = RedisModule_LoadUnsigned(io);
+    uint64_t options = encver >= 2 ? RedisModule_LoadUnsigned(io) : 0;
+    uint64_t growth = encver >= 4 ? RedisModule_LoadUnsigned(io) : GROWTH_BEFORE_4;
+    if (RedisModule_IsIOError(io)) return false;
+    if (count > UINT32_MAX || options > UINT32_MAX || growth > UINT32_MAX) return false;
+    umbeli_put_u64le(header, keys);
+    umbeli_put_u32le(header, (uint32_t)count);
+    umbeli_put_u32le(header, (uint32_t)options);
+    umbeli_put_u32le(header, (uint32_t)growth);
+    for (uint64_t i = 0; i < count; i++) {
+        if (!load_link(io, encver, header, bits)) return false;
+    }
+    return !header->failed;
+}
+
+/* The chain of a header and bits that were read; NULL with words if they are not one. */
+static bf_value *assemble(const buffer *header, const buffer *bits, umbel_diag *diag) {
+    umbel_opts opts = {.alloc = &bf_heap};
+    umbeli_memory memory;
+    umbeli_redisbloom_head h;
+    umbel_filter *f = NULL;
+    bf_value *v = NULL;
+    umbel_err e = umbeli_redisbloom_read_header(header->bytes, header->len, &h, diag);
+    if (!e && h.bytes != bits->len) e = umbeli_fail(diag, UMBEL_ECORRUPT, "bits: not so many");
+    if (!e) e = umbeli_memory_from(&opts, &memory, diag);
+    if (!e) {
+        e = umbeli_redisbloom_from_header(header->bytes, header->len, &h, NULL, &memory, &f, diag);
+    }
+    if (e) return NULL;
+    memcpy(f->data, bits->bytes, bits->len);
+    return bf_classic_value(f, &v, diag) ? NULL : v;
+}
+
+void *bf_classic_load(RedisModuleIO *io, int encver) {
+    buffer header = {0}, bits = {0};
+    umbeli_writer to_header = {.sink = append, .ctx = &header};
+    umbeli_writer to_bits = {.sink = append, .ctx = &bits};
+    umbel_diag diag = {.what = "cut off, or out of range"};
+    bf_value *v = NULL;
+    if (encver < 0 || encver > BF_CLASSIC_ENCVER)
+        diag.what = "an unknown version";
+    else if (load_fields(io, encver, &to_header, &to_bits))
+        v = assemble(&header, &bits, &diag);
+    if (!v) RedisModule_LogIOError(io, "warning", "a filter of RedisBloom: %s", diag.what);
+    bf_heap_delete(header.bytes);
+    bf_heap_delete(bits.bytes);
+    return v;
+}

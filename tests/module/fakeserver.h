@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fakeserver.h - just so much of a server that the module's types work without one: memory that is
+ *                counted and can run out, values read from and written to bytes as in RDB files,
+ *                defragmentation that moves everything
+ */
+#ifndef FAKESERVER_H
+#define FAKESERVER_H
+
+#include "api.h"
+
+/* Points the module's API here and lets it register its types. */
+void fake_start(void);
+
+/* ---- Memory ---- */
+
+typedef struct fake_memory {
+    uint64_t pieces, bytes; /* that are in use */
+    uint64_t allocations;   /* so far */
+    uint64_t fail_at;       /* TryAlloc number so many from now on gives NULL; 0: never */
+    uint64_t largest;       /* piece that was asked for, since it was last set to 0 */
+    uint64_t limit;         /* TryAlloc of more gives NULL; 0: none */
+} fake_memory;
+extern fake_memory fake_heap;
+
+/* ---- Types ---- */
+
+/* What the module registered, in that order: MBbloom--, umbel-bf-. */
+enum { FAKE_CLASSIC, FAKE_BLOCKED };
+typedef struct fake_type {
+    const char *name;
+    int encver;
+    RedisModuleTypeMethods methods;
+} fake_type;
+extern fake_type fake_types[2];
+
+/* ---- Input and output ---- */
+
+/* What RedisModuleIO points to: RDB's values, each with its opcode, no end mark.  Strings are
+ * stored plainly. */
+typedef struct fake_io {
+    uint8_t *bytes;
+    size_t len, cap, pos;
+    bool failed;
+    unsigned logged;
+} fake_io;
+void fake_io_free(fake_io *io);
+
+/* Reads these bytes, which stay the caller's, as a value of the type. */
+void *fake_load(const fake_type *type, int encver, const uint8_t *bytes, size_t len);
+
+/* ---- Digest ---- */
+
+/* FNV-1a over all that was added. */
+uint64_t fake_digest(const fake_type *type, void *value);
+
+/* ---- Defragmentation ---- */
+
+/* What RedisModuleDefragCtx points to. */
+typedef struct fake_defrag {
+    unsigned long cursor;
+    bool has_cursor, hurry; /* hurry: stop whenever asked */
+    uint64_t moved;
+} fake_defrag;
+
+#endif

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_types.c - values as bytes: RDB, SCANDUMP and LOADCHUNK, LOAD; digests; defragmentation
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "dump.h"
+#include "fakeserver.h"
+#include "golden.h"
+#include "types.h"
+#include "value_parts.h"
+
+enum { SHAPES = 7 };
+
+/* Values of every sort: i is which. */
+static bf_value *some_value(int i, int keys) {
+    static const bf_params shapes[SHAPES] = {
+        {.layout = BF_CLASSIC, .error = 0.01, .capacity = 100, .expansion = 2},
+        {.layout = BF_CLASSIC, .error = 0.001, .capacity = 3000},
+        {.error = 0.01, .capacity = 100, .expansion = 2, .keyed = true, .key = "fifteen letters"},
+        {.error = 0.02, .capacity = 20000, .expansion = 1, .keyed = true, .key = "another"},
+        {.error = 0.001, .capacity = 3000, .tightening = 0.5, .expansion = 4},
+        {.error = 0.01, .capacity = 3000, .counting = true, .keyed = true, .key = "counting"},
+        {.error = 0.01, .capacity = 3000, .window = 3, .keyed = true, .key = "window"},
+    };
+    bf_value *v = NULL;
+    umbel_diag diag = {0};
+    if (bf_value_create(&shapes[i], 0, &v, &diag)) fail_msg("%s", diag.what);
+    for (int k = 0; k < keys; k++) {
+        char text[16];
+        uint8_t was_new;
+        size_t done;
+        umbel_key key = {text, (size_t)snprintf(text, sizeof text, "key%d", k)};
+        assert_ok(bf_value_add(v, &key, 1, 0, &was_new, &done));
+    }
+    return v;
+}
+
+static const fake_type *type_of(const bf_value *v) {
+    return (const fake_type *)bf_type_of(v);
+}
+
+static fake_io saved(bf_value *v) {
+    fake_io io = {0};
+    type_of(v)->methods.rdb_save((RedisModuleIO *)&io, v);
+    return io;
+}
+
+static bf_value *loaded(const fake_type *type, const fake_io *io) {
+    return fake_load(type, type->encver, io->bytes, io->len);
+}
+
+static void assert_same(bf_value *a, bf_value *b) {
+    bf_params p, q;
+    bf_value_params(a, &p);
+    bf_value_params(b, &q);
+    assert_ptr_equal(type_of(a), type_of(b));
+    assert_int_equal(fake_digest(type_of(a), a), fake_digest(type_of(b), b));
+    assert_true(p.error == q.error && p.tightening == q.tightening);
+    assert_int_equal(p.capacity, q.capacity);
+    assert_int_equal(p.expansion, q.expansion);
+    assert_int_equal(p.counting, q.counting);
+    assert_int_equal(p.window, q.window);
+    assert_memory_equal(p.key, q.key, sizeof p.key);
+    assert_int_equal(bf_value_card(a), bf_value_card(b));
+    assert_int_equal(bf_value_layers(a), bf_value_layers(b));
+    assert_int_equal(bf_value_capacity(a), bf_value_capacity(b));
+}
+
+static void assert_holds(const bf_value *v, int from, int to) {
+    for (int k = from; k < to; k++) {
+        char text[16];
+        uint8_t hit;
+        umbel_key key = {text, (size_t)snprintf(text, sizeof text, "key%d", k)};
+        bf_value_contains(v, &key, 1, &hit);
+        assert_int_equal(hit, 1);
+    }
+}
+
+/* Grows alike from here on. */
+static void assert_goes_on_alike(bf_value *a, bf_value *b) {
+    for (int k = 0; k < 2000; k++) {
+        char text[16];
+        uint8_t mine, theirs;
+        size_t done;
+        umbel_key key = {text, (size_t)snprintf(text, sizeof text, "more%d", k)};
+        umbel_err e = bf_value_add(a, &key, 1, 0, &mine, &done);
+        assert_int_equal(bf_value_add(b, &key, 1, 0, &theirs, &done), e);
+        if (!e) assert_int_equal(mine, theirs);
+    }
+    assert_same(a, b);
+}
+
+static int quiet(void **state) {
+    (void)state;
+    uint64_t left = fake_heap.pieces;
+    fake_heap = (fake_memory){0};
+    assert_int_equal(left, 0);
+    return 0;
+}
+
+/* ---- RDB ---- */
+
+static void values_come_back_from_rdb(void **state) {
+    (void)state;
+    for (int i = 0; i < SHAPES; i++) {
+        for (int keys = 0; keys <= 2500; keys += 2500) {
+            bf_value *v = some_value(i, keys);
+            fake_io io = saved(v);
+            bf_value *back = loaded(type_of(v), &io);
+            assert_non_null(back);
+            assert_same(v, back);
+            assert_goes_on_alike(v, back);
+            bf_value_free(v);
+            bf_value_free(back);
+            fake_io_free(&io);
+        }
+    }
+}
+
+/* Every prefix, and every byte changed: nothing but a valid value or NULL, and no more memory than
+ * the input has. */
+static void damaged_rdb_is_refused(void **state) {
+    (void)state;
+    for (int i = 0; i < SHAPES; i++) {
+        bf_value *v = some_value(i, i == 3 ? 0 : 150);
+        const fake_type *type = type_of(v);
+        fake_io io = saved(v);
+        size_t step = io.len / 2000 + 1;
+        fake_heap.largest = 0;
+        for (size_t cut = 0; cut < io.len; cut += cut < 600 ? 1 : step) {
+            assert_null(fake_load(type, type->encver, io.bytes, cut));
+        }
+        for (size_t at = 0; at < io.len; at += at < 600 ? 1 : step) {
+            uint8_t old = io.bytes[at];
+            io.bytes[at] = (uint8_t)(old ^ (1u << at % 8));
+            bf_value *other = loaded(type, &io);
+            if (other) bf_value_free(other);
+            io.bytes[at] = old;
+        }
+        assert_true(fake_heap.largest < 2 * io.len + 65536);
+        bf_value_free(v);
+        fake_io_free(&io);
+    }
+}
+
+static void other_versions_are_refused(void **state) {
+    (void)state;
+    bf_value *v = some_value(2, 10), *w = some_value(0, 10);
+    fake_io io = saved(v), old = saved(w);
+    assert_null(fake_load(&fake_types[FAKE_BLOCKED], 0, io.bytes, io.len));
+    assert_null(fake_load(&fake_types[FAKE_BLOCKED], 2, io.bytes, io.len));
+    assert_null(fake_load(&fake_types[FAKE_CLASSIC], 5, old.bytes, old.len));
+    assert_null(fake_load(&fake_types[FAKE_CLASSIC], -1, old.bytes, old.len));
+    bf_value_free(v);
+    bf_value_free(w);
+    fake_io_free(&io);
+    fake_io_free(&old);
+}
+
+/* Encodings 2 and 3 have no growth: the fourth of the values. */
+static void older_files_of_redisbloom_are_read(void **state) {
+    (void)state;
+    bf_value *v = some_value(0, 50);
+    fake_io io = saved(v), old = {0};
+    /* keys 50, links 1, options 5, growth 2, each behind its opcode */
+    static const uint8_t begins[] = {2, 50, 2, 1, 2, 5, 2, 2};
+    assert_memory_equal(io.bytes, begins, sizeof begins);
+    old.bytes = malloc(io.len - 2);
+    old.len = io.len - 2;
+    assert_non_null(old.bytes);
+    memcpy(old.bytes, io.bytes, 6);
+    memcpy(old.bytes + 6, io.bytes + 8, io.len - 8);
+    for (int encver = 2; encver <= 3; encver++) {
+        bf_value *back = fake_load(&fake_types[FAKE_CLASSIC], encver, old.bytes, old.len);
+        assert_non_null(back);
+        assert_same(v, back);
+        bf_value_free(back);
+    }
+    bf_value_free(v);
+    fake_io_free(&io);
+    fake_io_free(&old);
+}
+
+static void loading_may_run_out_of_memory(void **state) {
+    (void)state;
+    for (int i = 0; i < SHAPES; i++) {
+        bf_value *v = some_value(i, 500);
+        fake_io io = saved(v);
+        const fake_type *type = type_of(v);
+        uint64_t pieces = fake_heap.pieces;
+        for (uint64_t at = 1; at < 60; at++) {
+            fake_heap.fail_at = at;
+            bf_value *back = loaded(type, &io);
+            fake_heap.fail_at = 0;
+            if (back) bf_value_free(back);
+            assert_int_equal(fake_heap.pieces, pieces);
+        }
+        bf_value_free(v);
+        fake_io_free(&io);
+    }
+}
+
+/* ---- SCANDUMP and LOADCHUNK ---- */
+
+static bf_value *reloaded(const bf_value *v, uint64_t max_bytes) {
+    size_t len = 0;
+    uint8_t *head = bf_dump_head(v, &len);
+    bf_value *back = NULL;
+    umbel_err e = bf_load_head(head, len, max_bytes, &back, NULL);
+    RedisModule_Free(head);
+    if (e) return NULL;
+    const uint8_t *bytes;
+    int64_t next = 1;
+    for (bf_dump_chunk(v, next, &next, &bytes, &len); next;
+         bf_dump_chunk(v, next, &next, &bytes, &len)) {
+        assert_ok(bf_load_chunk(back, next, bytes, len, NULL));
+    }
+    return back;
+}
+
+static void values_come_back_in_chunks(void **state) {
+    (void)state;
+    for (int i = 0; i < SHAPES; i++) {
+        bf_value *v = some_value(i, 2500), *back = reloaded(v, 0);
+        assert_non_null(back);
+        assert_same(v, back);
+        assert_goes_on_alike(v, back);
+        assert_null(reloaded(v, 100));
+        bf_value_free(v);
+        bf_value_free(back);
+    }
+}
+
+static void chunks_end_with_their_layer(void **state) {
+    (void)state;
+    bf_params p = {.error = 0.01, .capacity = 30000000, .expansion = 2};
+    bf_value *v = NULL;
+    const uint8_t *bytes;
+    size_t len;
+    int64_t next;
+    bf_layer layer;
+    assert_ok(bf_value_create(&p, 0, &v, NULL));
+    bf_value_layer(v, 0, &layer);
+    bf_dump_chunk(v, 1, &next, &bytes, &len);
+    assert_int_equal(len, 16 << 20);
+    assert_int_equal(next, (16 << 20) + 1);
+    bf_dump_chunk(v, 2 * (16 << 20) + 1, &next, &bytes, &len);
+    assert_int_equal(len, layer.bytes - 2 * (16 << 20));
+    static const int64_t none[] = {0, -1, INT64_MIN, INT64_MAX};
+    for (size_t i = 0; i < 4; i++) {
+        bf_dump_chunk(v, none[i], &next, &bytes, &len);
+        assert_int_equal(next, 0);
+        assert_int_equal(len, 0);
+    }
+    bf_value_free(v);
+
+    v = some_value(2, 1000);
+    uint32_t layers = 0;
+    uint64_t sum = 0;
+    for (bf_dump_chunk(v, 1, &next, &bytes, &len); next;
+         bf_dump_chunk(v, next, &next, &bytes, &len)) {
+        bf_value_layer(v, layers++, &layer);
+        assert_int_equal(len, layer.bytes);
+        sum += len;
+        assert_int_equal(next, sum + 1);
+    }
+    assert_int_equal(layers, bf_value_layers(v));
+    bf_value_free(v);
+}
+
+static void chunks_that_do_not_fit_change_nothing(void **state) {
+    (void)state;
+    static const uint8_t junk[4096] = {1, 2, 3};
+    for (int i = 0; i < SHAPES; i++) {
+        bf_value *v = some_value(i, 200);
+        uint64_t before = fake_digest(type_of(v), v);
+        bf_layer layer;
+        umbel_diag diag;
+        bf_value_layer(v, 0, &layer);
+        int64_t end = (int64_t)layer.bytes + 1;
+        for (uint32_t l = 1; l < bf_value_layers(v); l++) {
+            bf_layer more;
+            bf_value_layer(v, l, &more);
+            end += (int64_t)more.bytes;
+        }
+        assert_int_equal(bf_load_chunk(v, end + 1, junk, 1, &diag), UMBEL_EINVAL);
+        assert_string_equal(diag.what, "invalid offset - no link found");
+        static const int64_t none[] = {0, -5, INT64_MIN, INT64_MAX, 3};
+        for (size_t n = 0; n < sizeof none / sizeof *none; n++) {
+            assert_int_equal(bf_load_chunk(v, none[n], junk, 100, &diag), UMBEL_EINVAL);
+        }
+        assert_int_equal(bf_load_chunk(v, end + 50, junk, 100, &diag), UMBEL_EINVAL);
+        assert_string_equal(diag.what, "invalid chunk - Too big for current filter");
+        assert_int_equal(fake_digest(type_of(v), v), before);
+        bf_value_free(v);
+    }
+}
+
+/* ---- LOAD ---- */
+
+static void values_come_back_whole(void **state) {
+    (void)state;
+    for (int i = 0; i < SHAPES; i++) {
+        bf_value *v = some_value(i, 500), *back = NULL;
+        size_t len = 0;
+        uint8_t *bytes = bf_dump_whole(v, &len);
+        assert_ok(bf_load_whole(bytes, len, 0, &back, NULL));
+        assert_same(v, back);
+        bf_value_free(back);
+        umbel_diag diag = {0};
+        for (size_t cut = 0; cut < len; cut += cut < 400 ? 1 : 97) {
+            umbel_err e = bf_load_whole(bytes, cut, 0, &back, &diag);
+            assert_true(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION);
+            assert_non_null(diag.what);
+        }
+        bf_value_free(v);
+        RedisModule_Free(bytes);
+    }
+}
+
+static void a_native_files_header_is_a_head(void **state) {
+    (void)state;
+    size_t len;
+    uint8_t *file = golden_file("native/ada.umb", &len);
+    bf_value *v = NULL;
+    umbel_key ada = {"ada", 3};
+    uint8_t hit, was_new;
+    size_t done;
+    assert_ok(bf_load_head(file, 136, 0, &v, NULL));
+    assert_ok(bf_load_chunk(v, 33, file + 4096, 32, NULL));
+    bf_value_contains(v, &ada, 1, &hit);
+    assert_int_equal(hit, 1);
+    assert_int_equal(bf_value_card(v), 1);
+    size_t head_len;
+    uint8_t *head = bf_dump_head(v, &head_len);
+    assert_int_equal(head_len, 136);
+    assert_memory_equal(head, file, 136);
+    RedisModule_Free(head);
+    assert_ok(bf_value_add(v, &(umbel_key){"bob", 3}, 1, 0, &was_new, &done));
+    assert_int_equal(done, 1);
+    bf_value_free(v);
+    free(file);
+}
+
+/* ---- RedisBloom's own bytes ---- */
+
+static void redisblooms_dumps_come_in_and_go_out(void **state) {
+    (void)state;
+    golden_table t = golden_table_open("redisbloom/filters.tsv");
+    while (golden_table_next(&t)) {
+        size_t header_len, chunk_len, len = 0;
+        uint8_t *header = golden_hex(t.column[6], &header_len);
+        uint8_t *chunk = golden_hex(t.column[8], &chunk_len);
+        int64_t iterator = strtoll(t.column[7], NULL, 10), next;
+        const uint8_t *bytes = NULL;
+        bf_value *v = NULL;
+        assert_ok(bf_load_head(header, header_len, 0, &v, NULL));
+        assert_ok(bf_load_chunk(v, iterator, chunk, chunk_len, NULL));
+        assert_int_equal(bf_value_layout(v), BF_CLASSIC);
+        assert_holds(v, 0, 99);
+        uint8_t *head = bf_dump_head(v, &len);
+        assert_int_equal(len, header_len);
+        assert_memory_equal(head, header, len);
+        bf_dump_chunk(v, 1, &next, &bytes, &len);
+        assert_int_equal(next, iterator);
+        assert_int_equal(len, chunk_len);
+        assert_memory_equal(bytes, chunk, len);
+        RedisModule_Free(head);
+        bf_value_free(v);
+        free(header);
+        free(chunk);
+    }
+    assert_int_equal(t.rows, 2);
+    golden_table_close(&t);
+}
+
+/* ---- Defragmentation ---- */
+
+static void every_piece_moves(void **state) {
+    (void)state;
+    for (int i = 0; i < SHAPES; i++) {
+        for (int hurry = 0; hurry < 2; hurry++) {
+            bf_value *v = some_value(i, 2000), *twin = some_value(i, 2000);
+            fake_defrag ctx = {.has_cursor = true, .hurry = hurry};
+            uint64_t pieces = fake_heap.pieces, calls = 1, own = 0;
+            const fake_type *type = type_of(v);
+            bf_value *old = v;
+            void *value = v;
+            while (type->methods.defrag((RedisModuleDefragCtx *)&ctx, NULL, &value)) calls++;
+            v = value;
+            assert_ptr_not_equal(v, old);
+            assert_int_equal(fake_heap.pieces, pieces);
+            if (hurry && i > 1) assert_int_equal(calls, bf_value_layers(v));
+            if (!hurry) assert_int_equal(calls, 1);
+            assert_same(v, twin);
+            assert_holds(v, i == 6 ? 1000 : 0, 2000);
+            assert_goes_on_alike(v, twin);
+            bf_value_free(twin);
+            bf_value_free(v);
+            own = pieces / 2;
+            assert_int_equal(ctx.moved, own);
+            assert_int_equal(fake_heap.pieces, 0);
+        }
+    }
+}
+
+/* A server that gives no cursor wants it all at once. */
+static void without_a_cursor_all_moves_at_once(void **state) {
+    (void)state;
+    bf_value *v = some_value(2, 2000);
+    fake_defrag ctx = {.hurry = true};
+    assert_int_equal(bf_value_defrag((RedisModuleDefragCtx *)&ctx, &v), 0);
+    assert_int_equal(ctx.moved, fake_heap.pieces);
+    assert_holds(v, 0, 2000);
+    bf_value_free(v);
+}
+
+static void memory_is_what_the_allocator_sees(void **state) {
+    (void)state;
+    for (int i = 0; i < SHAPES; i++) {
+        bf_value *v = some_value(i, 2500);
+        assert_int_equal(bf_value_memory(v), fake_heap.bytes);
+        assert_int_equal(type_of(v)->methods.mem_usage(v), fake_heap.bytes);
+        bf_totals totals;
+        bf_totals_get(&totals);
+        assert_int_equal(totals.bytes, fake_heap.bytes);
+        bf_value_free(v);
+    }
+}
+
+static void digests_tell_filters_apart(void **state) {
+    (void)state;
+    uint64_t seen[2 * SHAPES];
+    for (int i = 0; i < 2 * SHAPES; i++) {
+        bf_value *v = some_value(i / 2, 100 + i % 2);
+        seen[i] = fake_digest(type_of(v), v);
+        for (int j = 0; j < i; j++) assert_int_not_equal(seen[i], seen[j]);
+        bf_value_free(v);
+    }
+}
+
+static void large_filters_are_freed_lazily(void **state) {
+    (void)state;
+    bf_params p = {.error = 0.01, .capacity = 100, .expansion = 2};
+    bf_value *small = NULL, *large = NULL;
+    assert_ok(bf_value_create(&p, 0, &small, NULL));
+    p.capacity = 10000000;
+    assert_ok(bf_value_create(&p, 0, &large, NULL));
+    assert_true(type_of(small)->methods.free_effort(NULL, small) <= 64);
+    assert_true(type_of(large)->methods.free_effort(NULL, large) > 64);
+    bf_value_free(small);
+    bf_value_free(large);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(values_come_back_from_rdb, quiet),
+        cmocka_unit_test_teardown(damaged_rdb_is_refused, quiet),
+        cmocka_unit_test_teardown(other_versions_are_refused, quiet),
+        cmocka_unit_test_teardown(older_files_of_redisbloom_are_read, quiet),
+        cmocka_unit_test_teardown(loading_may_run_out_of_memory, quiet),
+        cmocka_unit_test_teardown(values_come_back_in_chunks, quiet),
+        cmocka_unit_test_teardown(chunks_end_with_their_layer, quiet),
+        cmocka_unit_test_teardown(chunks_that_do_not_fit_change_nothing, quiet),
+        cmocka_unit_test_teardown(values_come_back_whole, quiet),
+        cmocka_unit_test_teardown(a_native_files_header_is_a_head, quiet),
+        cmocka_unit_test_teardown(redisblooms_dumps_come_in_and_go_out, quiet),
+        cmocka_unit_test_teardown(every_piece_moves, quiet),
+        cmocka_unit_test_teardown(without_a_cursor_all_moves_at_once, quiet),
+        cmocka_unit_test_teardown(memory_is_what_the_allocator_sees, quiet),
+        cmocka_unit_test_teardown(digests_tell_filters_apart, quiet),
+        cmocka_unit_test_teardown(large_filters_are_freed_lazily, quiet),
+    };
+    fake_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
