@@ -23,8 +23,8 @@ void bf_dump_chunk(const bf_value *v, int64_t iterator, int64_t *next, const uin
 uint8_t *bf_dump_whole(const bf_value *v, size_t *len);
 
 /* BF.LOADCHUNK with iterator 1: a value with the counts of its head and all bits 0.  The bits are
- * as many as the head says, so max_bytes should bound them.  UMBEL_ECORRUPT, UMBEL_EVERSION: bad data;
- * UMBEL_ELIMIT, UMBEL_ENOMEM. */
+ * as many as the head says, so max_bytes should bound them.  UMBEL_ECORRUPT, UMBEL_EVERSION: bad
+ * data; UMBEL_ELIMIT, UMBEL_ENOMEM. */
 umbel_err bf_load_head(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_value **out,
                        umbel_diag *diag);
 

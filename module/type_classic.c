@@ -4,8 +4,8 @@
  *
  * UINT keys, links, options, growth; then for each link UINT entries, DOUBLE error, UINT hashes,
  * DOUBLE bits an entry, UINT bits, n2, STRING bits, UINT keys.  Options came with encoding 2,
- * growth with 4; encoding 0 has neither bits nor n2.  What was read is put together as the header that
- * BF.SCANDUMP gives, and judged as such.
+ * growth with 4; encoding 0 has neither bits nor n2.  What was read is put together as the header
+ * that BF.SCANDUMP gives, and judged as such.
  */
 #include <string.h>
 
