@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "api.h"
+#include "headroom.h"
 
 /* Lazy freeing runs in a thread of the server. */
 static _Atomic uint64_t given;
 
 static void *take(void *ctx, size_t size) {
     (void)ctx;
+    if (size >= BF_LARGE && !bf_headroom(size)) return NULL;
     void *ptr = RedisModule_TryAlloc(size);
     if (ptr) atomic_fetch_add_explicit(&given, RedisModule_MallocSize(ptr), memory_order_relaxed);
     return ptr;
