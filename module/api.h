@@ -45,6 +45,7 @@ enum {
     REDISMODULE_NOTIFY_MODULE = 1 << 13,
 
     REDISMODULE_OPTIONS_HANDLE_IO_ERRORS = 1 << 0,
+    REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED = 1 << 1,
 
     REDISMODULE_YIELD_FLAG_NONE = 1 << 0,
     REDISMODULE_YIELD_FLAG_CLIENTS = 1 << 1,
@@ -195,6 +196,8 @@ typedef struct RedisModuleCommandInfo {
     X(RedisModuleType *, ModuleTypeGetType, (RedisModuleKey *key)) \
     X(void *, ModuleTypeGetValue, (RedisModuleKey *key)) \
     X(int, ModuleTypeSetValue, (RedisModuleKey *key, RedisModuleType *type, void *value)) \
+    X(int, ModuleTypeReplaceValue, (RedisModuleKey *key, RedisModuleType *type, void *value, \
+                                    void **old_value)) \
     X(int, DeleteKey, (RedisModuleKey *key)) \
     X(const char *, StringPtrLen, (const RedisModuleString *string, size_t *len)) \
     X(int, StringToLongLong, (const RedisModuleString *string, long long *value)) \
@@ -215,6 +218,7 @@ typedef struct RedisModuleCommandInfo {
     X(int, ReplicateVerbatim, (RedisModuleCtx *ctx)) \
     X(int, NotifyKeyspaceEvent, (RedisModuleCtx *ctx, int type, const char *event, \
                                  RedisModuleString *key)) \
+    X(int, SignalModifiedKey, (RedisModuleCtx *ctx, RedisModuleString *key)) \
     X(int, GetContextFlags, (RedisModuleCtx *ctx)) \
     X(void, Yield, (RedisModuleCtx *ctx, int flags, const char *busy_reply)) \
     X(void *, Alloc, (size_t size)) \

@@ -1,12 +1,138 @@
 /* SPDX-License-Identifier: MIT
  *
- * module.c - what the server calls when it loads umbel.so
+ * module.c - what the server calls when it loads umbel.so: the table of commands, and all that is
+ *            registered with it
  */
+#include <stdio.h>
+
 #include "api.h"
+#include "command_args.h"
+#include "commands.h"
+#include "config.h"
+#include "info.h"
+#include "types.h"
 #include "umbel.h"
 
-/* RedisBloom's name: clients ask MODULE LIST for it, and its settings are called bf.something. */
+/* RedisBloom's name: clients look for it in MODULE LIST, and settings are called bf.something. */
 #define MODULE_NAME "bf"
+#define SINCE "0.1.0"
+
+/* How a command uses its first key: as ACL rules for reading and writing see it. */
+enum {
+    LOOKS = REDISMODULE_CMD_KEY_RO,
+    READS = REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS,
+    ADDS = REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_INSERT,
+    UPDATES = REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_UPDATE,
+    DELETES = REDISMODULE_CMD_KEY_RW | REDISMODULE_CMD_KEY_DELETE
+};
+
+typedef struct command {
+    const char *name;
+    RedisModuleCmdFunc run;
+    const char *flags, *categories;
+    int arity; /* -n: at least n */
+    uint64_t key_use;
+    int last_key; /* 1, or -1: all arguments from the second on are keys to read */
+    RedisModuleCommandArg *args;
+    const char *complexity, *summary;
+} command;
+
+#define WRITE "write deny-oom", "write"
+#define SHRINK "write", "write"
+#define READ "readonly fast", "read fast"
+#define READ_ALL "readonly", "read slow"
+
+/* clang-format off */
+static const command commands[] = {
+    { "bf.reserve", bf_cmd_reserve, WRITE, -4, ADDS, 1, bf_args_reserve, "O(n) in the bytes made",
+      "Makes an empty filter for a rate of false positives and a capacity" },
+    { "bf.add", bf_cmd_add, WRITE, 3, ADDS, 1, bf_args_item, "O(k) in the layers",
+      "Adds an item and makes the filter if there is none" },
+    { "bf.madd", bf_cmd_madd, WRITE, -3, ADDS, 1, bf_args_items, "O(k * n) in layers and items",
+      "Adds items and makes the filter if there is none" },
+    { "bf.insert", bf_cmd_insert, WRITE, -2, ADDS, 1, bf_args_insert, "O(k * n) in layers and items",
+      "Adds items and makes the filter, with the properties given, if there is none" },
+    { "bf.exists", bf_cmd_exists, READ, 3, READS, 1, bf_args_item, "O(k) in the layers",
+      "Tells whether an item was added, at the filter's rate of false positives" },
+    { "bf.mexists", bf_cmd_mexists, READ, -3, READS, 1, bf_args_items, "O(k * n) in layers and items",
+      "Tells for each item whether it was added" },
+    { "bf.remove", bf_cmd_remove, SHRINK, -3, DELETES, 1, bf_args_items, "O(n) in the items",
+      "Takes items out of a counting filter" },
+    { "bf.count", bf_cmd_count, READ, -3, READS, 1, bf_args_items, "O(k * n) in layers and items",
+      "Tells how often each item was added, up to 15 in a counting filter" },
+    { "bf.clear", bf_cmd_clear, SHRINK, 2, DELETES, 1, bf_args_key, "O(n) in the bytes of the filter",
+      "Forgets all items and keeps the filter" },
+    { "bf.merge", bf_cmd_merge, WRITE, -3, ADDS, -1, bf_args_merge, "O(n) in the bytes of the filters",
+      "Adds all items of filters that were made alike" },
+    { "bf.card", bf_cmd_card, READ, 2, LOOKS, 1, bf_args_key, "O(1)",
+      "Tells how many items were added" },
+    { "bf.info", bf_cmd_info, READ, -2, LOOKS, 1, bf_args_info, "O(1)",
+      "Tells capacity, size and other figures of a filter" },
+    { "bf.debug", bf_cmd_debug, READ, 2, LOOKS, 1, bf_args_key, "O(k) in the layers",
+      "Tells figures of each layer" },
+    { "bf.stats", bf_cmd_stats, READ_ALL, 2, LOOKS, 1, bf_args_key, "O(n) in the bytes of the filter",
+      "Tells what the bits say: live rate of false positives, fill, estimated items" },
+    { "bf.scandump", bf_cmd_scandump, READ, 3, READS, 1, bf_args_scandump, "O(n) in the bytes returned",
+      "Gives out a filter part by part" },
+    { "bf.loadchunk", bf_cmd_loadchunk, WRITE, 4, UPDATES, 1, bf_args_loadchunk, "O(n) in the bytes",
+      "Takes in what BF.SCANDUMP gave out" },
+    { "bf.load", bf_cmd_load, WRITE, 3, UPDATES, 1, bf_args_load, "O(n) in the bytes",
+      "Takes in a whole filter" },
+};
+/* clang-format on */
+
+static int document(RedisModuleCommand *made, const command *c) {
+    static const RedisModuleCommandInfoVersion version = {
+        .version = 1,
+        .sizeof_historyentry = sizeof(RedisModuleCommandHistoryEntry),
+        .sizeof_keyspec = sizeof(RedisModuleCommandKeySpec),
+        .sizeof_arg = sizeof(RedisModuleCommandArg),
+    };
+    RedisModuleCommandKeySpec keys[3] = {
+        {.flags = c->key_use,
+         .begin_search_type = REDISMODULE_KSPEC_BS_INDEX,
+         .bs.index.pos = 1,
+         .find_keys_type = REDISMODULE_KSPEC_FK_RANGE,
+         .fk.range = {.lastkey = 0, .keystep = 1}},
+    };
+    if (c->last_key == -1) {
+        keys[1] = keys[0];
+        keys[1].flags = READS;
+        keys[1].bs.index.pos = 2;
+        keys[1].fk.range.lastkey = -1;
+    }
+    const RedisModuleCommandInfo info = {
+        .version = &version,
+        .summary = c->summary,
+        .complexity = c->complexity,
+        .since = SINCE,
+        .arity = c->arity,
+        .key_specs = keys,
+        .args = c->args,
+    };
+    return RedisModule_SetCommandInfo(made, &info);
+}
+
+/* Servers since 7.2 let modules sort commands into categories, since 7.4 into new ones. */
+static int categorize(RedisModuleCommand *made, const char *categories, bool bloom) {
+    char text[64];
+    if (!RedisModule_SetCommandACLCategories) return REDISMODULE_OK;
+    snprintf(text, sizeof text, "%s%s", bloom ? "bloom " : "", categories);
+    return RedisModule_SetCommandACLCategories(made, text);
+}
+
+static int register_commands(RedisModuleCtx *ctx) {
+    int failed = 0;
+    bool bloom = RedisModule_AddACLCategory && !RedisModule_AddACLCategory(ctx, "bloom");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0] && !failed; i++) {
+        const command *c = &commands[i];
+        failed = RedisModule_CreateCommand(ctx, c->name, c->run, c->flags, 1, c->last_key, 1);
+        if (failed) break;
+        RedisModuleCommand *made = RedisModule_GetCommand(ctx, c->name);
+        failed = document(made, c) | categorize(made, c->categories, bloom);
+    }
+    return failed;
+}
 
 static int module_version(void) {
     return UMBEL_VERSION_MAJOR * 10000 + UMBEL_VERSION_MINOR * 100 + UMBEL_VERSION_PATCH;
@@ -15,9 +141,11 @@ static int module_version(void) {
 UMBEL_API int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    (void)argv, (void)argc;
     if (bf_api_resolve(ctx) || RedisModule_IsModuleNameBusy(MODULE_NAME)) return REDISMODULE_ERR;
     RedisModule_SetModuleAttribs(ctx, MODULE_NAME, module_version(), REDISMODULE_APIVER_1);
-    RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS);
-    return REDISMODULE_OK;
+    RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
+                                          REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED);
+    if (bf_types_register(ctx) || register_commands(ctx) || bf_info_register(ctx))
+        return REDISMODULE_ERR;
+    return bf_config_register(ctx, argv, argc);
 }

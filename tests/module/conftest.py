@@ -163,9 +163,20 @@ def server(shared_server):
     shared_server("FLUSHALL")
     settings = shared_server("CONFIG", "GET", "bf.*")
     yield shared_server
-    if shared_server.process.poll() is None:
-        for name, value in zip(settings[::2], settings[1::2]):
-            shared_server("CONFIG", "SET", name, value)
+    if shared_server.process.poll() is not None:
+        log = shared_server.log()
+        shared_server.stop()
+        shared_server.start()
+        pytest.fail(f"the server has ended:\n{log[-8000:]}")
+    for name, value in zip(settings[::2], settings[1::2]):
+        shared_server("CONFIG", "SET", name, value)
+
+
+@pytest.fixture(params=["blocked", "classic"])
+def layout(server, request):
+    """Both layouts, one after the other, as the one of new filters."""
+    server("CONFIG", "SET", "bf.layout", request.param)
+    return request.param
 
 
 # ---- TAP: what the test runner counts ----------------------------------------------------------
@@ -179,7 +190,7 @@ def pytest_configure(config):
 
 
 def pytest_report_teststatus(report):
-    if report.skipped or (report.passed and report.when == "call"):
+    if report.skipped or report.failed or report.when == "call":
         return report.outcome, "", ""
     return None
 

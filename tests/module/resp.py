@@ -13,6 +13,19 @@ def encode(*args):
                      *(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts)])
 
 
+def is_error(reply, text=""):
+    return isinstance(reply, Error) and text in reply
+
+
+def as_dict(flat):
+    """A map as RESP 2 has it."""
+    return dict(zip(flat[::2], flat[1::2]))
+
+
+def keys(n, prefix="k"):
+    return [f"{prefix}{i}" for i in range(n)]
+
+
 class Reply:
     """One parsed reply: its type byte and its value or elements."""
 
@@ -37,8 +50,7 @@ class Reply:
         if self.value is None:
             return None
         if self.kind == "%":
-            flat = [v.plain() for v in self.value]
-            return dict(zip(flat[::2], flat[1::2]))
+            return as_dict([v.plain() for v in self.value])
         if self.kind in "*~>":
             return [v.plain() for v in self.value]
         return {":": int, ",": float, "#": lambda v: v == "t", "-": Error}.get(

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * commands.h - the commands: one function each, in the files bf_*.c; module.c has the table
+ */
+#ifndef BF_COMMANDS_H
+#define BF_COMMANDS_H
+
+#include "api.h"
+
+int bf_cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_count(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_stats(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+
+#endif
