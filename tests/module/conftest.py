@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Servers of the tests' own, with the module under test ($UMBEL_MODULE), and TAP lines."""
+import contextlib
 import ctypes
 import os
 import shutil
@@ -103,21 +104,24 @@ class Server:
         return self.start()
 
 
+@contextlib.contextmanager
+def running(*module_args, **settings):
+    """A server for as long as the context lasts."""
+    # Short, because the path of a socket has at most 107 bytes.
+    directory = tempfile.mkdtemp(prefix="umbel-")
+    server = Server(directory, module_args, **settings)
+    try:
+        yield server.start()
+    finally:
+        server.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
 @pytest.fixture
 def new_server():
     """Makes servers that end with the test."""
-    servers = []
-
-    def make(*module_args, **settings):
-        # Short, because the path of a socket has at most 107 bytes.
-        directory = tempfile.mkdtemp(prefix="umbel-")
-        servers.append(Server(directory, module_args, **settings))
-        return servers[-1].start()
-
-    yield make
-    for server in servers:
-        server.stop()
-        shutil.rmtree(server.directory, ignore_errors=True)
+    with contextlib.ExitStack() as servers:
+        yield lambda *args, **settings: servers.enter_context(running(*args, **settings))
 
 
 @pytest.fixture
@@ -150,11 +154,8 @@ def info(server, section):
 
 @pytest.fixture(scope="session")
 def shared_server():
-    directory = tempfile.mkdtemp(prefix="umbel-")
-    server = Server(directory).start()
-    yield server
-    server.stop()
-    shutil.rmtree(directory, ignore_errors=True)
+    with running() as server:
+        yield server
 
 
 @pytest.fixture

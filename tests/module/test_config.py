@@ -1,7 +1,103 @@
 # SPDX-License-Identifier: MIT
 """What the module can be told when it is loaded and by CONFIG SET."""
+import pytest
+
+from conftest import MODULE
+from resp import as_dict, is_error
+
+
+def settings(server):
+    return {k.decode(): v.decode() for k, v in as_dict(server("CONFIG", "GET", "bf.*")).items()}
 
 
 def test_it_is_loaded_under_redisblooms_name(server):
-    modules = [dict(zip(m[::2], m[1::2])) for m in server("MODULE", "LIST")]
+    modules = [as_dict(m) for m in server("MODULE", "LIST")]
     assert [m[b"name"] for m in modules] == [b"bf"]
+
+
+def test_defaults(new_server):
+    assert settings(new_server()) == {
+        "bf.bf-error-rate": "0.01", "bf.bf-initial-size": "100", "bf.bf-expansion-factor": "2",
+        "bf.layout": "blocked", "bf.memory-limit": "0"}
+
+
+def test_settings_decide_about_filters_that_nobody_reserved(server):
+    for name, value in [("bf-error-rate", "0.002"), ("bf-initial-size", "777"),
+                        ("bf-expansion-factor", "4"), ("layout", "classic")]:
+        assert server("CONFIG", "SET", f"bf.{name}", value) == "OK"
+        assert server("CONFIG", "GET", f"bf.{name}")[1] == value.encode()
+    for command in (["BF.ADD", "a", "x"], ["BF.MADD", "b", "x"], ["BF.INSERT", "c", "ITEMS", "x"]):
+        assert server(*command) in (1, [1])
+        key = command[1]
+        assert server("BF.INFO", key, "CAPACITY") == [777]
+        assert server("BF.INFO", key, "EXPANSION") == [4]
+        assert float(server("BF.INFO", key, "ERROR")[0]) == 0.002
+        assert server("TYPE", key) == "MBbloom--"
+    # What a command says comes first.
+    server("BF.INSERT", "d", "CAPACITY", 5, "ITEMS", "x")
+    assert server("BF.INFO", "d", "CAPACITY") == [5] and server("BF.INFO", "d", "EXPANSION") == [4]
+
+
+def test_an_expansion_of_0_makes_filters_that_do_not_grow(server):
+    server("CONFIG", "SET", "bf.bf-expansion-factor", 0)
+    server("BF.ADD", "f", "x")
+    assert server("BF.INFO", "f", "EXPANSION") == [None]
+
+
+@pytest.mark.parametrize("name, value", [
+    ("bf-error-rate", "0"), ("bf-error-rate", "1"), ("bf-error-rate", "nan"),
+    ("bf-error-rate", "inf"), ("bf-error-rate", "x"), ("bf-error-rate", ""),
+    ("bf-initial-size", "0"), ("bf-initial-size", "1073741825"), ("bf-initial-size", "x"),
+    ("bf-expansion-factor", "-1"), ("bf-expansion-factor", "32769"), ("layout", "round"),
+    ("memory-limit", "-1"), ("memory-limit", "x")])
+def test_values_that_are_refused(server, name, value):
+    before = settings(server)
+    assert is_error(server("CONFIG", "SET", f"bf.{name}", value))
+    assert settings(server) == before
+
+
+def test_the_limit_is_memory(server):
+    assert server("CONFIG", "SET", "bf.memory-limit", "2mb") == "OK"
+    assert settings(server)["bf.memory-limit"] == str(2 << 20)
+    assert is_error(server("BF.RESERVE", "f", 0.01, 10_000_000), "memory limit")
+    assert server("BF.RESERVE", "f", 0.01, 1_000_000) == "OK"
+
+
+def test_settings_in_redis_conf(new_server):
+    server = new_server(**{"bf.bf-initial-size": "321", "bf.layout": "classic",
+                           "bf.bf-error-rate": "0.05"})
+    assert settings(server)["bf.bf-initial-size"] == "321"
+    server("BF.ADD", "f", "x")
+    assert server("BF.INFO", "f", "CAPACITY") == [321]
+    assert float(server("BF.INFO", "f", "ERROR")[0]) == 0.05
+
+
+def test_config_rewrite_keeps_settings(new_server):
+    server = new_server()
+    server("CONFIG", "SET", "bf.bf-error-rate", "0.003")
+    server("CONFIG", "SET", "bf.layout", "classic")
+    assert server("CONFIG", "REWRITE") == "OK"
+    text = (server.directory / "redis.conf").read_text()
+    assert 'bf.bf-error-rate "0.003"' in text and "bf.layout classic" in text
+
+
+def test_redisblooms_load_arguments(new_server):
+    server = new_server("ERROR_RATE", "0.004", "initial_size", "456", "CF_MAX_EXPANSIONS", "16")
+    assert settings(server)["bf.bf-error-rate"] == "0.004"
+    server("BF.ADD", "f", "x")
+    assert server("BF.INFO", "f", "CAPACITY") == [456]
+    assert float(server("BF.INFO", "f", "ERROR")[0]) == 0.004
+
+
+@pytest.mark.parametrize("arguments", [
+    ["ERROR_RATE"], ["ERROR_RATE", "2"], ["ERROR_RATE", "x"], ["INITIAL_SIZE", "0"],
+    ["INITIAL_SIZE", "1073741825"], ["CF_MAX_EXPANSIONS", "0"], ["NOSUCH", "1"]])
+def test_load_arguments_that_are_refused(new_server, arguments):
+    with pytest.raises(RuntimeError, match=f"(not accepted: |the argument ){arguments[0]}"):
+        new_server(*arguments)
+
+
+def test_unloading_and_a_second_copy_are_refused(server):
+    assert is_error(server("MODULE", "UNLOAD", "bf"))  # the server keeps modules with types
+    assert is_error(server("MODULE", "LOAD", MODULE))
+    assert server("BF.ADD", "f", "x") == 1

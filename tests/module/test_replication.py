@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""What replicas and the append-only file get to know, and that it is enough."""
+import random
+import re
+
+import pytest
+
+from conftest import free_port, in_step, info, running
+from resp import is_error, keys
+
+CREATIONS = {
+    "reserve": [["BF.RESERVE", "f", 0.003, 500, "EXPANSION", 3], ["BF.ADD", "f", "a"]],
+    "add": [["BF.ADD", "f", "a"]],
+    "madd": [["BF.MADD", "f", *keys(500)]],
+    "insert": [["BF.INSERT", "f", "ERROR", 0.02, "CAPACITY", 50, "ITEMS", *keys(300)]],
+    "insert nothing": [["BF.INSERT", "f", "CAPACITY", 50]],
+    "nonscaling": [["BF.INSERT", "f", "CAPACITY", 5, "NONSCALING", "ITEMS", *keys(20)],
+                   ["BF.MADD", "f", *keys(20)]],
+    "tightening": [["BF.RESERVE", "f", 0.01, 50, "TIGHTENING", 0.3], ["BF.MADD", "f", *keys(500)]],
+    "counting": [["BF.RESERVE", "f", 0.01, 500, "COUNTING"], ["BF.MADD", "f", *keys(50)],
+                 ["BF.MADD", "f", *keys(50)], ["BF.REMOVE", "f", *keys(20)]],
+    "window": [["BF.RESERVE", "f", 0.01, 100, "WINDOW", 4], ["BF.MADD", "f", *keys(50)],
+               ["BF.MADD", "f", *keys(50)], ["BF.MADD", "f", *keys(500)]],
+    "clear": [["BF.MADD", "f", *keys(500)], ["BF.CLEAR", "f"], ["BF.ADD", "f", "a"]],
+    "merge": [["BF.RESERVE", "g", 0.01, 500], ["BF.MADD", "g", *keys(50)], ["BF.MERGE", "f", "g"],
+              ["BF.MADD", "g", *keys(50, "x")], ["BF.MERGE", "f", "g"]],
+}
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """A primary and a replica whose settings differ in everything."""
+    with running(port=free_port()) as first:
+        with running("ERROR_RATE", "0.2", "INITIAL_SIZE", "7",
+                     replicaof=f"127.0.0.1 {first.port}",
+                     **{"bf.layout": "classic", "bf.bf-expansion-factor": "5",
+                        "bf.memory-limit": "300"}) as second:
+            in_step(first, second)
+            yield first, second
+
+
+def assert_equal(first, second, *names):
+    in_step(first, second)
+    for name in names:
+        assert first("DEBUG", "DIGEST-VALUE", name) == second("DEBUG", "DIGEST-VALUE", name), name
+    assert first("DEBUG", "DIGEST") == second("DEBUG", "DIGEST")
+
+
+@pytest.mark.parametrize("name", CREATIONS)
+@pytest.mark.parametrize("layout", ["blocked", "classic"])
+def test_a_replica_is_equal_whatever_its_settings(pair, layout, name):
+    first, second = pair
+    first("FLUSHALL")
+    first("CONFIG", "SET", "bf.layout", layout)
+    for command in CREATIONS[name]:
+        assert not is_error(first(*command))
+    assert_equal(first, second, "f")
+    assert second("BF.INFO", "f") == first("BF.INFO", "f")
+    assert second("TYPE", "f") == first("TYPE", "f")
+
+
+def test_a_random_workload(pair):
+    first, second = pair
+    seed = random.randrange(1 << 32)
+    print("seed", seed)
+    dice = random.Random(seed)
+    first("FLUSHALL")
+    for _ in range(400):
+        name = f"f{dice.randrange(6)}"
+        items = [f"k{dice.randrange(3000)}" for _ in range(dice.randrange(1, 60))]
+        first("CONFIG", "SET", "bf.layout", dice.choice(["blocked", "classic"]))
+        first(*dice.choice([
+            ["BF.ADD", name, items[0]], ["BF.MADD", name, *items],
+            ["BF.INSERT", name, "CAPACITY", dice.randrange(1, 300), "ITEMS", *items],
+            ["BF.RESERVE", name, dice.random() / 4 + 1e-9, dice.randrange(1, 400), "IFNOTEXISTS"],
+            ["BF.RESERVE", name, 0.01, 60, "NONSCALING"], ["BF.RESERVE", name, 0.01, 60, "COUNTING"],
+            ["BF.REMOVE", name, *items], ["BF.CLEAR", name], ["COPY", name, f"f{dice.randrange(6)}"],
+            ["BF.MERGE", name, f"f{dice.randrange(6)}"], ["DEL", name], ["EXPIRE", name, 1000]]))
+    assert_equal(first, second)
+
+
+def offset(server):
+    return int(info(server, "replication")["master_repl_offset"])
+
+
+@pytest.mark.parametrize("layout", ["blocked", "classic"])
+def test_what_changes_nothing_is_not_replicated(pair, layout):
+    first, second = pair
+    first("FLUSHALL")
+    first("CONFIG", "SET", "bf.layout", layout)
+    first("CONFIG", "SET", "repl-ping-replica-period", 3600)
+    first("BF.INSERT", "f", "CAPACITY", 100, "NONSCALING", "ITEMS", *keys(100))
+    while not is_error(first("BF.ADD", "f", "more" + str(random.random()))):
+        pass
+    in_step(first, second)
+    before = offset(first)
+    for command in [["BF.ADD", "f", "k1"], ["BF.MADD", "f", *keys(100)],
+                    ["BF.INSERT", "f", "ITEMS", *keys(100)], ["BF.ADD", "f", "certainly new"],
+                    ["BF.RESERVE", "f", 0.01, 5], ["BF.RESERVE", "f", 0.01, 5, "IFNOTEXISTS"],
+                    ["BF.EXISTS", "f", "x"], ["BF.LOADCHUNK", "f", 1, "x"], ["BF.REMOVE", "f", "x"],
+                    ["BF.MERGE", "f", "none"], ["BF.INSERT", "h", "NOCREATE", "ITEMS", "x"]]:
+        first(*command)
+    assert offset(first) == before
+    first("CONFIG", "SET", "repl-ping-replica-period", 10)
+
+
+def commands_in(server):
+    """The append-only file as a list of commands."""
+    data = b"".join(p.read_bytes() for p in sorted(server.directory.glob("appendonlydir/*.incr.aof")))
+    found = []
+    at = 0
+    while at < len(data):
+        count = int(re.match(rb"\*(\d+)\r\n", data[at:])[1])
+        at = data.index(b"\n", at) + 1
+        words = []
+        for _ in range(count):
+            end = data.index(b"\r\n", at)
+            size = int(data[at + 1:end])
+            words.append(data[end + 2:end + 2 + size])
+            at = end + 4 + size
+        found.append(words)
+    return [f for f in found if f[0].upper().startswith(b"BF.")]
+
+
+def test_creation_is_one_command_with_everything(new_server):
+    server = new_server(appendonly="yes", aof_use_rdb_preamble="no")
+    server("BF.ADD", "f", "a")
+    server("BF.RESERVE", "g", 0.001, 500, "TIGHTENING", 0.25)
+    server("BF.RESERVE", "c", 0.001, 500, "LAYOUT", "classic", "NONSCALING")
+    server("BF.INSERT", "n", "CAPACITY", 2, "NONSCALING", "ITEMS", "a", "b", "c", "d")
+    server("BF.MADD", "n", "a", "b", "c")
+    server("BF.MADD", "f", "a", "b", "c")
+    f, g, c, n, more = commands_in(server)
+    assert f[:-3] == [b"BF.INSERT", b"f", b"ERROR", b"0.01", b"CAPACITY", b"100", b"EXPANSION", b"2",
+                      b"LAYOUT", b"blocked", b"SEED"]
+    assert len(f[-3]) == 16 and f[-2:] == [b"ITEMS", b"a"]
+    assert g[:-1] == [b"BF.RESERVE", b"g", b"0.001", b"500", b"EXPANSION", b"2", b"LAYOUT",
+                      b"blocked", b"TIGHTENING", b"0.25", b"SEED"]
+    assert c == [b"BF.RESERVE", b"c", b"0.001", b"500", b"EXPANSION", b"0", b"LAYOUT", b"classic"]
+    assert n[-3:] == [b"ITEMS", b"a", b"b"]
+    assert more == [b"BF.MADD", b"f", b"a", b"b", b"c"]
+    assert len({f[-3], g[-1], n[-4]}) == 3  # a secret each
+
+
+def test_part_of_a_batch_is_replicated_as_what_was_done(new_server):
+    server = new_server(appendonly="yes", aof_use_rdb_preamble="no")
+    server("BF.RESERVE", "f", 0.001, 3, "NONSCALING")
+    assert len(server("BF.MADD", "f", "a", "b", "c", "d", "e")) == 4
+    assert commands_in(server)[-1] == [b"BF.MADD", b"f", b"a", b"b", b"c"]
+
+
+@pytest.mark.parametrize("layout", ["blocked", "classic"])
+def test_replaying_the_file_ignores_limits(new_server, layout):
+    server = new_server(appendonly="yes", aof_use_rdb_preamble="no", **{"bf.layout": layout})
+    server("BF.MADD", "f", *keys(3000))
+    server("BF.RESERVE", "g", 0.01, 100000)
+    before = server("DEBUG", "DIGEST")
+    server.restart(**{"bf.memory-limit": "100", "bf.bf-initial-size": "9"})
+    assert server("DEBUG", "DIGEST") == before
+    assert is_error(server("BF.RESERVE", "h", 0.01, 100000), "memory limit")
+
+
+def test_inside_a_transaction_and_a_script(pair):
+    first, second = pair
+    first("FLUSHALL")
+    first("CONFIG", "SET", "bf.layout", "blocked")
+    client = first.client()
+    client("MULTI")
+    client("BF.ADD", "f", "a")
+    client("BF.ADD", "f", "a")
+    client("BF.MADD", "f", "a", "b")
+    assert client("EXEC") == [1, 0, [0, 1]]
+    assert first("EVAL", "return redis.call('BF.ADD', KEYS[1], 'x')", 1, "g") == 1
+    assert_equal(first, second, "f", "g")
+
+
+def test_secrets_differ_between_the_filters_of_a_replica(pair):
+    """A replica that is promoted draws its own."""
+    first, second = pair
+    first("FLUSHALL")
+    in_step(first, second)
+    second("REPLICAOF", "NO", "ONE")
+    second("CONFIG", "SET", "bf.memory-limit", 0)
+    for name in "ab":
+        second("BF.RESERVE", name, 0.2, 1000, "LAYOUT", "blocked")
+        second("BF.MADD", name, *keys(1000))
+    answers = [second("BF.MEXISTS", name, *keys(2000, "absent")) for name in "ab"]
+    assert answers[0] != answers[1]
