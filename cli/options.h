@@ -70,6 +70,13 @@ enum cli_option_id {
     OPT_INDEX,
     OPT_SIZE_FPR,
     OPT_HEAT,
+    OPT_REDIS,
+    OPT_REDIS_KEY,
+    OPT_SHARDS,
+    OPT_CLUSTER,
+    OPT_AUTH_FILE,
+    OPT_REPLACE,
+    OPT_SHARD_FPR,
     /* manners */
     OPT_QUIET,
     OPT_JSON,
@@ -118,10 +125,11 @@ struct cli_settings {
     const char *output, *kind, *tmp, *format, *from, *to, *funnel, *type, *delimiter;
     const char *state, *window, *present, *absent;
     const char *check, *column, *index;
-    uint64_t columns;
+    uint64_t columns, shards;
+    const char *redis, *redis_key, *auth_file;
     struct cli_texts also, meta, variants;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
-    bool invert, count, quiet, annotate, strict, repeated, plot, json, help, version;
+    bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;
 };
 
 static inline bool cli_given(const struct cli_settings *s, enum cli_option_id id) {

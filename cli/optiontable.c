@@ -108,6 +108,19 @@ const struct cli_option cli_options[OPT_COUNT_OF] = {
                       "tell what size would keep this rate (1%)"},
     [OPT_HEAT] = FLAG("", "plot", plot, "draw the fill, also when not on a terminal"),
 
+    [OPT_REDIS] = {"", "redis", "HOST:PORT", NULL, TYPE_TEXT, AT(redis),
+                   "the server: localhost:6379, [::1]:6379 or /run/redis/redis.sock"},
+    [OPT_REDIS_KEY] = {"", "key", "NAME", NULL, TYPE_TEXT, AT(redis_key), "the key to make"},
+    [OPT_SHARDS] = {"", "shards", "N", NULL, TYPE_COUNT, AT(shards),
+                    "build N filters from lines and make the keys NAME:{0} to NAME:{N-1}"},
+    [OPT_CLUSTER] =
+        FLAG("", "cluster", cluster, "follow to the node of a cluster that has the key"),
+    [OPT_AUTH_FILE] = {"", "auth-file", "F", "FILE", TYPE_TEXT, AT(auth_file),
+                       "F has the password, or two lines: the user and the password"},
+    [OPT_REPLACE] = FLAG("f", "force", force, "replace a filter that is there"),
+    [OPT_SHARD_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
+                       "--shards: promise this false-positive rate (1%)"},
+
     [OPT_QUIET] = FLAG("q", "quiet", quiet, "no progress and no summary"),
     [OPT_JSON] = FLAG("", "json", json, "print JSON"),
     [OPT_HELP] = FLAG("h", "help", help, "show this help"),

@@ -51,8 +51,34 @@ void cli_progress_bytes(uint64_t done) {
     bar.done = done;
 }
 
-static void draw(uint64_t lines, double seconds) {
+/* How much is done and when the rest will be. */
+static void append_rest(char *text, size_t room, double seconds) {
+    uint64_t done = bar.done;
+    if (!bar.total || !done) return;
+    double part = (double)done / (double)bar.total;
+    double left = seconds / part - seconds;
+    snprintf(text, room, ", %.0f %% done, %.0f:%02.0f left", 100 * part, (double)(int)(left / 60),
+             left - 60 * (double)(int)(left / 60));
+}
+
+static void draw(const char *text) {
+    fprintf(stderr, "\r%s\033[K", text);
+    bar.drawn = true;
+}
+
+/* Whether it is time to draw, and how long it has taken so far. */
+static bool due(double *seconds) {
+    double now = bar.on ? cli_clock() : 0;
+    if (!bar.on || now < bar.next) return false;
+    bar.next = now + 0.2;
+    *seconds = now - bar.begun;
+    return true;
+}
+
+void cli_progress(uint64_t lines) {
     char count[CLI_QUANTITY], speed[CLI_QUANTITY], text[256];
+    double seconds;
+    if (!due(&seconds)) return;
     int n = snprintf(text, sizeof text, "%s: %s lines, %s/s", bar.doing,
                      cli_short_count((double)lines, count),
                      cli_short_count((double)lines / seconds, speed));
@@ -62,23 +88,19 @@ static void draw(uint64_t lines, double seconds) {
         n = snprintf(text + at, sizeof text - at, ", %.0f %% of the plan", 100 * fill);
         at += (size_t)n;
     }
-    uint64_t done = bar.done;
-    if (bar.total && done) {
-        double part = (double)done / (double)bar.total;
-        double left = seconds / part - seconds;
-        snprintf(text + at, sizeof text - at, ", %.0f %% done, %.0f:%02.0f left", 100 * part,
-                 (double)(int)(left / 60), left - 60 * (double)(int)(left / 60));
-    }
-    fprintf(stderr, "\r%s\033[K", text);
-    bar.drawn = true;
+    append_rest(text + at, sizeof text - at, seconds);
+    draw(text);
 }
 
-void cli_progress(uint64_t lines) {
-    if (!bar.on) return;
-    double now = cli_clock();
-    if (now < bar.next) return;
-    bar.next = now + 0.2;
-    draw(lines, now - bar.begun);
+void cli_progress_sent(uint64_t bytes) {
+    char sent[CLI_QUANTITY], all[CLI_QUANTITY], text[256];
+    double seconds;
+    bar.done = bytes;
+    if (!due(&seconds)) return;
+    int n = snprintf(text, sizeof text, "%.100s: %s of %s", bar.doing, cli_size_text(bytes, sent),
+                     cli_size_text(bar.total, all));
+    append_rest(text + n, sizeof text - (size_t)n, seconds);
+    draw(text);
 }
 
 void cli_progress_hide(void) {

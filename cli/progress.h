@@ -19,6 +19,9 @@ void cli_progress_begin(const char *doing, uint64_t total, const umbel_filter *f
 void cli_progress_bytes(uint64_t done);
 void cli_progress(uint64_t lines);
 
+/* The same for bytes that are sent somewhere. */
+void cli_progress_sent(uint64_t bytes);
+
 /* Removes the line, so that something else can be written. */
 void cli_progress_hide(void);
 

@@ -3,12 +3,12 @@ _umbel() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} options=''
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        COMPREPLY=($(compgen -W 'help --help --version plan build check add remove uniq info verify merge cmp fold intersect convert table bench' -- "$cur"))
+        COMPREPLY=($(compgen -W 'help --help --version plan build check add remove uniq info verify merge cmp fold intersect convert table push bench' -- "$cur"))
         return
     fi
     case ${COMP_WORDS[1]} in
     help)
-        options='plan build check add remove uniq info verify merge cmp fold intersect convert table bench'
+        options='plan build check add remove uniq info verify merge cmp fold intersect convert table push bench'
         COMPREPLY=($(compgen -W "$options" -- "$cur"))
         return ;;
     plan)
@@ -211,6 +211,21 @@ _umbel() {
         -p|--fpr) return ;;
         esac
         options='--check --column --type --index --columns --fpr --plot --quiet --json --help' ;;
+    push)
+        case $prev in
+        --redis) return ;;
+        --key) return ;;
+        --auth-file) compopt -o default; return ;;
+        --shards) return ;;
+        -p|--fpr) return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
+        --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
+        -j|--threads) return ;;
+        -t|--delimiter) return ;;
+        -k|--field) return ;;
+        --max-line) return ;;
+        esac
+        options='--redis --key --force --cluster --auth-file --shards --fpr --kind --format --threads --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --help' ;;
     bench)
         case $prev in
         -n|--keys) return ;;

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# What push refuses before it has sent anything.  tests/module/test_push.py has real servers.
+load helper
+
+here() {
+    run umbel push x --redis 127.0.0.1:1 --key k
+    [[ $output != *"without hiredis"* ]] || skip "built without hiredis"
+    urls 1 100 > lines
+    umbel build -q -o f.umb lines
+}
+
+@test "push: says what is missing" {
+    refused "--redis is missing (as in --redis localhost:6379)" umbel push f.umb --key k
+    refused "which key?" umbel push f.umb --redis localhost
+    refused "which key?" umbel push f.umb --redis localhost --key ''
+    refused "something is missing" umbel push --redis localhost --key k
+    refused "one argument too many" umbel push --redis localhost --key k a b
+}
+
+@test "push: addresses, files, servers that are not there" {
+    here
+    refused "'h:port' is not an address" umbel push f.umb --redis h:port --key k
+    refused "No such file" umbel push none.umb --redis 127.0.0.1:1 --key k
+    refused "is not a file" umbel push . --redis 127.0.0.1:1 --key k
+    refused "127.0.0.1:1: Connection refused (is a redis-server running there?)" \
+        umbel push f.umb --redis 127.0.0.1:1 --key k
+    refused "./none: No such file" umbel push f.umb --redis 127.0.0.1:1 --key k --auth-file ./none
+    : > empty
+    refused "empty: is empty (one line: the password)" \
+        umbel push f.umb --redis 127.0.0.1:1 --key k --auth-file empty
+    refused "$PWD/no.sock: No such file" umbel push f.umb --redis "$PWD/no.sock" --key k
+}
+
+@test "push: shards are made of lines in files, for native and redisbloom" {
+    here
+    refused "so no pipe will do" umbel push --shards 2 --redis 127.0.0.1:1 --key k < <(cat lines)
+    refused "puts all shards into one slot (a NAME without {)" \
+        umbel push lines --shards 2 --redis 127.0.0.1:1 --key 'a{b}'
+    refused "16384 at most" umbel push lines --shards 16385 --redis 127.0.0.1:1 --key k
+    refused "native or redisbloom" \
+        umbel push lines --shards 2 --format guava --redis 127.0.0.1:1 --key k
+    refused "not made of static filters" \
+        umbel push lines --shards 2 --kind static --redis 127.0.0.1:1 --key k
+}

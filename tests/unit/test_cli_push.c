@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_cli_push.c - slots and shards, addresses, and how a filter is cut into pieces
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "push_link.h"
+#include "push_parcel.h"
+#include "push_slot.h"
+
+static void slots(void **state) {
+    (void)state;
+    /* The examples of the Redis Cluster specification. */
+    assert_int_equal(cli_slot("123456789"), 0x31c3);
+    assert_int_equal(cli_slot("somekey"), 11058);
+    assert_int_equal(cli_slot("foo{hash_tag}"), 2515);
+    assert_int_equal(cli_slot("bar{hash_tag}"), 2515);
+    assert_int_equal(cli_slot("{user1000}.following"), cli_slot("{user1000}.followers"));
+    assert_int_not_equal(cli_slot("foo{}{bar}"), cli_slot("bar"));
+    assert_int_equal(cli_slot("foo{{bar}}zap"), cli_slot("{bar"));
+    assert_int_equal(cli_slot("foo{bar}{zap}"), cli_slot("bar"));
+}
+
+static void names_beside(void **state) {
+    (void)state;
+    static const char *const names[] = {"urls", "urls:{7}", "{a}b", "a{b",  "a}b", "{}a",
+                                        "",     "}{",       "a b",  "{}{x", "}",   "{a}{b}"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *beside = cli_name_beside(names[i], "push:00ff"),
+             *note = cli_name_beside(beside, "at");
+        assert_int_equal(cli_slot(beside), cli_slot(names[i]));
+        assert_int_equal(cli_slot(note), cli_slot(names[i]));
+        assert_string_not_equal(beside, names[i]);
+        assert_non_null(strstr(beside, "push:00ff"));
+        free(beside);
+        free(note);
+    }
+    char *plain = cli_name_beside("urls", "x"), *tagged = cli_name_beside("urls:{7}", "x");
+    assert_string_equal(plain, "{urls}:x");
+    assert_string_equal(tagged, "urls:{7}:x");
+    free(plain);
+    free(tagged);
+}
+
+static void shards(void **state) {
+    (void)state;
+    /* CRC-32 of "123456789" is cbf43926. */
+    assert_int_equal(cli_shard("123456789", 9, 256), 0xcb);
+    assert_int_equal(cli_shard("123456789", 9, 10), 7);
+    assert_int_equal(cli_shard("", 0, 16), 0);
+    assert_int_equal(cli_shard("any", 3, 1), 0);
+    char *name = cli_shard_name("urls", 12);
+    assert_string_equal(name, "urls:{12}");
+    free(name);
+    /* Numbers in a row, the usual ids, are spread evenly. */
+    enum { N = 7, KEYS = 70000 };
+    size_t counts[N] = {0};
+    for (int i = 0; i < KEYS; i++) {
+        char id[16];
+        int len = sprintf(id, "%d", i);
+        counts[cli_shard(id, (size_t)len, N)]++;
+    }
+    for (int i = 0; i < N; i++) assert_in_range(counts[i], 9000, 11000);
+}
+
+static void addresses(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *host;
+        int port;
+    } good[] = {{"localhost:7000", "localhost", 7000},
+                {"localhost", "localhost", 6379},
+                {"127.0.0.1:1", "127.0.0.1", 1},
+                {"[::1]:7000", "::1", 7000},
+                {"[::1]", "::1", 6379},
+                {"::1:7000", "::1", 7000},
+                {"/run/r.sock", "/run/r.sock", 0}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct cli_address a;
+        assert_true(cli_parse_address(good[i].text, &a));
+        assert_string_equal(a.host, good[i].host);
+        assert_int_equal(a.port, good[i].port);
+    }
+    static const char *const bad[] = {"",        ":",      ":7000", "h:",   "h:0",
+                                      "h:65536", "h:70x0", "h:-1",  "[::1", "[]:7000",
+                                      "[::1]70", "[::1]:", "h: 7",  "h:+7", "[::1]:x0"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct cli_address a;
+        assert_false(cli_parse_address(bad[i], &a));
+    }
+}
+
+static uint8_t *bytes_of(const umbel_params *params, size_t keys, size_t *len) {
+    umbel_filter *f = NULL;
+    assert_int_equal(umbel_create(params, NULL, &f, NULL), UMBEL_OK);
+    for (size_t i = 0; i < keys; i++) {
+        assert_int_equal(umbel_add(f, &i, sizeof i, NULL), UMBEL_OK);
+    }
+    *len = (size_t)umbel_encoded_size(f, params->format);
+    uint8_t *bytes = malloc(*len);
+    assert_non_null(bytes);
+    assert_int_equal(umbel_encode(f, params->format, bytes, *len, NULL), UMBEL_OK);
+    umbel_free(f);
+    return bytes;
+}
+
+/* The pieces from the first to the last; returns how many. */
+static size_t walk(const struct cli_parcel *p, uint64_t *borders, size_t room) {
+    uint64_t offset = 0;
+    size_t n = 0;
+    while (offset < p->bits_len) {
+        size_t len = cli_parcel_piece(p, offset);
+        assert_in_range(len, 1, 16 << 20);
+        offset += len;
+        assert_true(n < room);
+        borders[n++] = offset;
+    }
+    assert_true(offset == p->bits_len);
+    return n;
+}
+
+static void native_parcel(void **state) {
+    (void)state;
+    uint64_t borders[64];
+    size_t len;
+    umbel_params params = {.format = UMBEL_FMT_NATIVE, .kind = UMBEL_BLOCKED, .bytes = 9 << 20};
+    uint8_t *bytes = bytes_of(&params, 100, &len);
+    struct cli_parcel p = cli_parcel_of(bytes, len, "test", NULL);
+    assert_int_equal(p.keys, 100);
+    assert_int_equal(p.bits_len, 9 << 20);
+    assert_ptr_equal(p.head.data, bytes);
+    assert_int_equal(p.head.len, 136);
+    assert_ptr_equal(p.bits, bytes + 4096);
+    assert_int_equal(walk(&p, borders, 64), 3);
+    cli_parcel_free(&p);
+
+    char mark[sizeof p.mark];
+    memcpy(mark, p.mark, sizeof mark);
+    free(bytes);
+    bytes = bytes_of(&params, 101, &len);
+    p = cli_parcel_of(bytes, len, "test", NULL);
+    assert_string_not_equal(p.mark, mark);
+    cli_parcel_free(&p);
+    free(bytes);
+}
+
+/* A chain of links: no piece lies in two. */
+static void redisbloom_parcel(void **state) {
+    (void)state;
+    uint64_t borders[64];
+    size_t len;
+    umbel_params params = {.format = UMBEL_FMT_REDISBLOOM, .keys = 100, .fpr = 0.01};
+    uint8_t *bytes = bytes_of(&params, 650, &len);
+    struct cli_parcel p = cli_parcel_of(bytes, len, "test", NULL);
+    assert_true(p.nlinks >= 3);
+    assert_int_equal(p.head.len, 20 + 53 * p.nlinks);
+    assert_ptr_equal(p.bits, bytes + 16 + p.head.len);
+    assert_int_equal(walk(&p, borders, 64), p.nlinks);
+    assert_int_equal(borders[0], 144); /* BF.RESERVE f 0.01 100 has 144 bytes */
+    cli_parcel_free(&p);
+    free(bytes);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slots),         cmocka_unit_test(names_beside),
+        cmocka_unit_test(shards),        cmocka_unit_test(addresses),
+        cmocka_unit_test(native_parcel), cmocka_unit_test(redisbloom_parcel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
