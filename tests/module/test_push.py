@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""umbel push: filters built offline become keys of a real server."""
+import os
+import socket
+import subprocess
+import threading
+import zlib
+from pathlib import Path
+
+import pytest
+
+from conftest import free_port
+from resp import Error
+
+UMBEL = str(Path(os.environ.get("UMBEL", "build/umbel")).resolve())
+MIB = 1 << 20
+
+
+def umbel(*args, cwd=None):
+    return subprocess.run([UMBEL, *map(str, args)], cwd=cwd, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, check=False)
+
+
+def build(directory, *args, keys=5000, name="f.umb"):
+    lines = Path(directory) / "lines"
+    lines.write_text("".join(f"key{i}\n" for i in range(keys)))
+    path = Path(directory) / name
+    done = umbel("build", "-q", "-o", path, *args, lines)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def push(server, *args, **how):
+    done = umbel("push", "--redis", server.socket_path, *args, **how)
+    if "without hiredis" in done.stderr:
+        pytest.skip("umbel was built without hiredis")
+    return done
+
+
+def refused(done, words):
+    assert done.returncode == 2 and done.stdout == "", done
+    assert done.stderr.startswith("umbel: ") and words in done.stderr, done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def pushed(done):
+    assert done.returncode == 0 and done.stdout == "", done.stderr
+    return done.stderr
+
+
+def has_all(server, key, items):
+    return all(server("BF.MEXISTS", key, *items[at:at + 1000]) == [1] * len(items[at:at + 1000])
+               for at in range(0, len(items), 1000))
+
+
+ITEMS = [f"key{i}" for i in range(5000)]
+ABSENT = [f"other{i}" for i in range(5000)]
+
+
+@pytest.mark.parametrize("how", [[], ["--kind", "classic"], ["--kind", "static"],
+                                 ["--format", "redisbloom"],
+                                 ["--format", "redisbloom", "-n", "300"]],
+                         ids=["blocked", "classic", "static", "redisbloom", "redisbloom-chain"])
+def test_filter_arrives(server, tmp_path, how):
+    path = build(tmp_path, *how)
+    text = pushed(push(server, path, "--key", "f"))
+    assert text.startswith(f"f at {server.socket_path}: ")
+    assert has_all(server, "f", ITEMS)
+    assert sum(server("BF.MEXISTS", "f", *ABSENT)) < 150  # 1 % are 50
+    assert server("KEYS", "*") == [b"f"]
+    assert server("TTL", "f") == -1
+    added = server("BF.ADD", "f", "one more")
+    assert isinstance(added, Error) if "static" in how else added == 1
+
+
+def test_redisbloom_arrives_bit_for_bit(server, tmp_path):
+    path = build(tmp_path, "--format", "redisbloom", "-n", "300")
+    pushed(push(server, path, "--key", "f"))
+    head = server("BF.SCANDUMP", "f", 0)
+    bits, at = b"", head[0]
+    while True:
+        at, piece = server("BF.SCANDUMP", "f", at)
+        if at == 0:
+            break
+        bits += piece
+    file = path.read_bytes()
+    assert file[:8] == b"UMBRBLM1"
+    assert file[16:] == head[1] + bits
+
+
+def test_key_that_is_there(server, tmp_path):
+    path = build(tmp_path)
+    server("BF.ADD", "f", "old")
+    refused(push(server, path, "--key", "f"), "f: is there already (-f replaces it)")
+    assert server("BF.EXISTS", "f", "old") == 1 and server("BF.CARD", "f") == 1
+    pushed(push(server, path, "--key", "f", "-f"))
+    assert server("BF.EXISTS", "f", "old") == 0 and has_all(server, "f", ITEMS)
+    server("SET", "s", "text")
+    for force in ([], ["-f"]):
+        refused(push(server, path, "--key", "s", *force), "holds something that is no filter")
+    assert server("GET", "s") == b"text"
+
+
+def test_damaged_and_foreign_files(server, tmp_path):
+    path = build(tmp_path)
+    damaged = bytearray(path.read_bytes())
+    damaged[5000] ^= 1
+    (tmp_path / "damaged.umb").write_bytes(damaged)
+    refused(push(server, tmp_path / "damaged.umb", "--key", "f"), "damaged.umb: ")
+    (tmp_path / "text").write_text("no filter\n")
+    refused(push(server, tmp_path / "text", "--key", "f"), "neither a native filter nor")
+    (tmp_path / "empty").write_bytes(b"")
+    refused(push(server, tmp_path / "empty", "--key", "f"), "neither a native filter nor")
+    assert server("DBSIZE") == 0
+
+
+def test_server_without_the_module(new_server, tmp_path):
+    plain = new_server(module=None)
+    refused(push(plain, build(tmp_path), "--key", "f"),
+            "knows no Bloom filters (redis-server --loadmodule umbel.so, or MODULE LOAD)")
+    assert plain("DBSIZE") == 0
+
+
+def test_passwords(new_server, tmp_path):
+    path, secret = build(tmp_path), tmp_path / "secret"
+    locked = new_server()
+    locked("ACL", "SETUSER", "loader", "on", ">pass word", "allkeys", "+@all")
+    locked("CONFIG", "SET", "requirepass", "sesame")
+    refused(push(locked, path, "--key", "f"), "--auth-file F")
+    secret.write_text("wrong\n")
+    refused(push(locked, path, "--key", "f", "--auth-file", secret), "WRONGPASS")
+    for name, text in (("f", "sesame\n"), ("g", "loader\npass word\n"), ("h", "default\r\nsesame")):
+        secret.write_text(text)
+        pushed(push(locked, path, "--key", name, "--auth-file", secret))
+    assert locked("AUTH", "sesame") == "OK"
+    assert locked("BF.CARD", "f") == locked("BF.CARD", "g") == locked("BF.CARD", "h") > 4000
+
+
+class Cutter:
+    """A way to the server that breaks after so many bytes."""
+
+    def __init__(self, server, room):
+        self.server, self.room = server, room
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        client, _ = self.listener.accept()
+        there = socket.socket(socket.AF_UNIX)
+        there.connect(self.server.socket_path)
+        back = threading.Thread(target=self.copy, args=(there, client), daemon=True)
+        back.start()
+        while self.room > 0:
+            data = client.recv(min(65536, self.room))
+            if not data:
+                break
+            there.sendall(data)
+            self.room -= len(data)
+        for s in (there, client):
+            s.shutdown(socket.SHUT_RDWR)
+        back.join()
+        for s in (there, client, self.listener):
+            s.close()
+
+    @staticmethod
+    def copy(source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+        except OSError:
+            pass
+
+
+@pytest.mark.parametrize("how", [[], ["--format", "redisbloom"]], ids=["native", "redisbloom"])
+def test_interrupted_run_goes_on(server, tmp_path, how):
+    # 11 MB in pieces of 4 MiB: the second is cut.
+    path = build(tmp_path, "-n", "9200000", *how)
+    cutter = Cutter(server, 6 * MIB)
+    done = umbel("push", path, "--redis", cutter.address, "--key", "f")
+    cutter.thread.join()
+    if "without hiredis" in done.stderr:
+        pytest.skip("umbel was built without hiredis")
+    refused(done, "run it again: it goes on where it stopped")
+    assert server("EXISTS", "f") == 0 and server("DBSIZE") == 2
+    assert all(0 < server("TTL", key) <= 86400 for key in server("KEYS", "*"))
+
+    text = pushed(push(server, path, "--key", "f"))
+    assert ", 4 MiB of it sent by an earlier run" in text
+    assert has_all(server, "f", ITEMS) and not any(server("BF.MEXISTS", "f", *ABSENT[:100]))
+    assert server("KEYS", "*") == [b"f"]
+
+
+def test_interrupted_run_does_not_mix_filters(server, tmp_path):
+    """Of the same shape and with as many keys, but other ones."""
+    first = build(tmp_path, "-n", "9200000")
+    cutter = Cutter(server, 6 * MIB)
+    umbel("push", first, "--redis", cutter.address, "--key", "f")
+    cutter.thread.join()
+    (tmp_path / "others").write_text("".join(f"other{i}\n" for i in range(5000)))
+    second = tmp_path / "second.umb"
+    assert umbel("build", "-q", "-n", "9200000", "-o", second, tmp_path / "others").returncode == 0
+    text = pushed(push(server, second, "--key", "f"))
+    assert "earlier" not in text
+    assert has_all(server, "f", ABSENT) and sum(server("BF.MEXISTS", "f", *ITEMS)) < 20
+
+
+def test_what_was_sent_has_gone(server, tmp_path):
+    path = build(tmp_path, "-n", "9200000")
+    cutter = Cutter(server, 6 * MIB)
+    umbel("push", path, "--redis", cutter.address, "--key", "f")
+    cutter.thread.join()
+    for key in server("KEYS", "*"):
+        if server("TYPE", key) != "string":
+            server("DEL", key)  # evicted; its note is still there
+    text = pushed(push(server, path, "--key", "f"))
+    assert "earlier" not in text and has_all(server, "f", ITEMS)
+
+
+def shard_of(key, shards):
+    """What docs/redis.md tells clients."""
+    return zlib.crc32(key.encode()) * shards >> 32
+
+
+def test_shards(server, tmp_path):
+    lines = tmp_path / "lines"
+    lines.write_text("".join(f"{item}\n" for item in ITEMS))
+    text = pushed(push(server, lines, "--key", "k", "--shards", 7, "-p", "0.1%"))
+    assert text.startswith("7 shards: ")
+    assert sorted(server("KEYS", "*")) == [f"k:{{{i}}}".encode() for i in range(7)]
+    own = [[item for item in ITEMS if shard_of(item, 7) == i] for i in range(7)]
+    wrong = 0
+    for i in range(7):
+        assert has_all(server, f"k:{{{i}}}", own[i])
+        wrong += sum(server("BF.MEXISTS", f"k:{{{i}}}", *(a for a in ABSENT if shard_of(a, 7) == i)))
+    assert wrong < 30  # 0.1 % are 5
+    refused(push(server, lines, "--key", "k", "--shards", 7), "k:{0}: is there already")
+    server("DEL", "k:{0}")
+    refused(push(server, lines, "--key", "k", "--shards", 7), "k:{1}: is there already")
+    pushed(push(server, lines, "--key", "k", "--shards", 7, "-f", "--format", "redisbloom"))
+    assert all(has_all(server, f"k:{{{i}}}", own[i]) for i in range(7))
+
+
+def test_shards_go_on_too(server, tmp_path):
+    lines = tmp_path / "lines"
+    lines.write_text("".join(f"key{i}\n" for i in range(20000)))
+    cutter = Cutter(server, 30000)
+    umbel("push", lines, "--redis", cutter.address, "--key", "k", "--shards", 3, "-p", "1e-6")
+    cutter.thread.join()
+    assert not any(server("EXISTS", f"k:{{{i}}}") for i in range(3))  # all or none
+    text = pushed(push(server, lines, "--key", "k", "--shards", 3, "-p", "1e-6"))
+    assert "of it sent by an earlier run" in text
+    assert sorted(server("KEYS", "*")) == [f"k:{{{i}}}".encode() for i in range(3)]
+    for i in range(3):
+        own = [f"key{n}" for n in range(20000) if shard_of(f"key{n}", 3) == i]
+        assert has_all(server, f"k:{{{i}}}", own)
+
+
+def test_shards_take_lines_as_build_does(server, tmp_path):
+    (tmp_path / "csv").write_text("1, ADA \n2,bob\n")
+    pushed(push(server, tmp_path / "csv", "--key", "k", "--shards", 2, "-t", ",", "-k", 2,
+                "--trim", "--lower"))
+    for name in ("ada", "bob"):
+        assert server("BF.EXISTS", f"k:{{{shard_of(name, 2)}}}", name) == 1
+
+
+def test_over_tcp(new_server, tmp_path):
+    port = free_port()
+    there = new_server(port=port)
+    done = umbel("push", build(tmp_path), "--redis", f"127.0.0.1:{port}", "--key", "f", "-q")
+    if "without hiredis" in done.stderr:
+        pytest.skip("umbel was built without hiredis")
+    assert pushed(done) == "" and has_all(there, "f", ITEMS)
