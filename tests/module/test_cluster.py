@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""A real cluster: three primaries, three replicas, a client that knows clusters, a failover.
+
+labels: slow
+"""
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+
+from conftest import Server, free_port, info
+
+redis = pytest.importorskip("redis", reason="no redis-py (apt-get install python3-redis)")
+cluster = pytest.importorskip("redis.cluster", reason="redis-py is too old for clusters")
+
+UMBEL = str(Path(os.environ.get("UMBEL", "build/umbel")).resolve())
+CLI = shutil.which("redis-cli") or "redis-cli"
+FILTERS = [f"filter{i}" for i in range(12)]
+PATIENCE = 90  # seconds; a machine may be busy
+
+
+def until(what, why):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            answer = what()
+            if answer:
+                return answer
+        except (OSError, redis.RedisError):
+            pass
+        time.sleep(0.1)
+    raise AssertionError(why)
+
+
+class Cluster:
+    def __init__(self):
+        self.nodes, self.client = [], None
+
+    def start(self):
+        for _ in range(6):
+            directory = tempfile.mkdtemp(prefix="umbel-")
+            node = Server(directory, port=free_port(), cluster_enabled="yes",
+                          cluster_port=free_port(), cluster_node_timeout=5000,
+                          cluster_config_file="nodes.conf")
+            self.nodes.append(node)
+            node.start()
+        done = subprocess.run(
+            [CLI, "--cluster", "create", *(f"127.0.0.1:{n.port}" for n in self.nodes),
+             "--cluster-replicas", "1", "--cluster-yes"], stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        for node in self.nodes:
+            until(lambda n=node: self.state(n)["cluster_state"] == "ok", "the cluster is not ready")
+        until(lambda: all(info(n, "replication").get("master_link_status", "up") == "up"
+                          for n in self.nodes), "a replica does not follow")
+        self.client = cluster.RedisCluster(host="127.0.0.1", port=self.nodes[0].port,
+                                           cluster_error_retry_attempts=10)
+
+    @staticmethod
+    def state(node):
+        text = node("CLUSTER", "INFO").decode()
+        return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+
+    def __call__(self, *args):
+        return self.client.execute_command(*args)
+
+    def owner(self, key):
+        """The server that is the primary of the key's slot."""
+        port = self.client.get_node_from_key(key).port
+        return next(n for n in self.nodes if n.port == port)
+
+    def wait(self, key):
+        """How many replicas have what this client wrote to the key's node."""
+        node = self.client.get_node_from_key(key)
+        return self.client.execute_command("WAIT", 1, 10000, target_nodes=node)
+
+    def stop(self):
+        for node in self.nodes:
+            node.stop()
+            shutil.rmtree(node.directory, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def six():
+    nodes = Cluster()
+    try:
+        nodes.start()
+        yield nodes
+    finally:
+        nodes.stop()
+
+
+def items_of(key):
+    return [f"{key}:{i}" for i in range(300)]
+
+
+def test_commands_go_to_the_node_of_the_key(six):
+    for key in FILTERS:
+        assert six("BF.RESERVE", key, 0.001, 1000) == b"OK"
+        assert six("BF.MADD", key, *items_of(key)).count(1) >= 290
+    assert len({six.owner(key).port for key in FILTERS}) == 3
+    for key in FILTERS:
+        assert six("BF.MEXISTS", key, *items_of(key)) == [1] * 300
+        assert six("BF.CARD", key) == six("BF.INFO", key, "ITEMS")[0]
+    with pytest.raises(redis.exceptions.RedisClusterException):  # two slots, as the client sees
+        six("BF.MERGE", FILTERS[0], *(k for k in FILTERS if six.owner(k) != six.owner(FILTERS[0])))
+
+
+def shard_of(key, shards):
+    return zlib.crc32(key.encode()) * shards >> 32
+
+
+def push(six, *args):
+    done = subprocess.run([UMBEL, "push", "--redis", f"127.0.0.1:{six.nodes[0].port}",
+                           *map(str, args)], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, check=False)
+    if "without hiredis" in done.stderr:
+        pytest.skip("umbel was built without hiredis")
+    return done
+
+
+def test_push_follows_to_the_node(six, tmp_path):
+    lines, path = tmp_path / "lines", tmp_path / "f.umb"
+    keys = [f"key{i}" for i in range(3000)]
+    lines.write_text("\n".join(keys) + "\n")
+    subprocess.run([UMBEL, "build", "-q", "-o", path, lines], check=True)
+    away = next(f"pushed{i}" for i in range(100) if six.owner(f"pushed{i}") != six.nodes[0])
+    done = push(six, path, "--key", away)
+    assert done.returncode == 2 and "--cluster follows" in done.stderr
+    for name in (away, "{tag}pushed", "odd}pushed"):
+        done = push(six, path, "--key", name, "--cluster")
+        assert done.returncode == 0, done.stderr
+        assert six("BF.MEXISTS", name, *keys) == [1] * 3000
+
+    done = push(six, lines, "--key", "many", "--shards", 8, "--cluster")
+    assert done.returncode == 0, done.stderr
+    names = [f"many:{{{i}}}" for i in range(8)]
+    assert len({six.owner(name).port for name in names}) == 3
+    for i, name in enumerate(names):
+        own = [key for key in keys if shard_of(key, 8) == i]
+        assert six("BF.MEXISTS", name, *own) == [1] * len(own)
+    assert sum(n("DBSIZE") for n in six.nodes) == 2 * (len(FILTERS) + 3 + 8)  # and nothing beside
+
+
+def test_failover_loses_no_acknowledged_key(six):
+    victim = six.owner(FILTERS[0])
+    acknowledged = {key: [] for key in FILTERS}
+    for turn in range(5):
+        for key in FILTERS:
+            items = [f"{key}:late{turn}-{i}" for i in range(40)]
+            six("BF.MADD", key, *items)
+            if six.wait(key) >= 1:
+                acknowledged[key] += items
+    assert all(len(items) == 200 for items in acknowledged.values())
+    mine = [key for key in FILTERS if six.owner(key) is victim]
+    victim.process.kill()
+    victim.process.wait()
+    rest = [n for n in six.nodes if n is not victim]
+
+    def taken_over():
+        states = [Cluster.state(n) for n in rest]
+        roles = sum(info(n, "replication")["role"] == "master" for n in rest)
+        return all(s["cluster_state"] == "ok" for s in states) and roles == 3
+
+    until(taken_over, "nobody took over")
+    for key in FILTERS:
+        asked = items_of(key) + acknowledged[key]
+        found = until(lambda k=key, a=asked: six("BF.MEXISTS", k, *a), f"{key} is not answered")
+        assert found == [1] * len(asked), key
+    for key in mine:
+        assert six.owner(key) is not victim
+        six("BF.ADD", key, "after")
+        assert six("BF.EXISTS", key, "after") == 1
