@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run.py [KEYS] - the module in a redis-server, beside commands that do nothing, with its bars.
+
+Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), redis-server and a C compiler.  One server
+for each layout, and with PEER=path/of/another/bf.so one for that module; KEYS (1e7) items of 16
+bytes.  Times are processor nanoseconds of the server's main thread an item, the best of three
+rounds in which all cases take turns, so that a busy machine matters little.  Ratios belong to one
+run on one machine.
+"""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MODULE = Path(os.environ.get("UMBEL_MODULE") or ROOT / "build/module/umbel.so").resolve()
+BATCH = 16 * 100  # whole ones only
+KEYS = max(int(float(sys.argv[1])) // BATCH, 1) * BATCH if len(sys.argv) > 1 else 10_000_000
+PART = max(KEYS // 5 // BATCH, 1) * BATCH
+ROUNDS = 3
+FLAGS = ["-O2", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+ABSENT = 1 << 40  # where the row of absent items begins
+FAILED = []
+
+# Name, command, key, first item, part of KEYS to send, items a command, depth, whose floor, bar.
+CASES = [
+    ("loop of 100, nothing done", "FLOOR.LOOP", "f", 0, 5, 100, 16, None, None),
+    ("BF.MEXISTS 100, present", "BF.MEXISTS", "f", 0, 5, 100, 16, "FLOOR.LOOP", 2.0),
+    ("BF.MEXISTS 100, absent", "BF.MEXISTS", "f", ABSENT, 5, 100, 16, "FLOOR.LOOP", 2.0),
+    ("BF.MADD 100, new", "BF.MADD", "g", None, 5, 100, 16, "FLOOR.LOOP", 2.0),
+    ("key opened, nothing done", "FLOOR.KEY", "f", 0, 20, 1, 100, None, None),
+    ("BF.EXISTS, present", "BF.EXISTS", "f", 0, 20, 1, 100, "FLOOR.KEY", 1.4),
+    ("BF.EXISTS, absent", "BF.EXISTS", "f", ABSENT, 20, 1, 100, "FLOOR.KEY", 1.4),
+    ("BF.ADD, new", "BF.ADD", "h", None, 20, 1, 100, "FLOOR.KEY", None),
+]
+
+
+def compile_parts(directory):
+    """The load and the module of empty commands."""
+    api = ROOT / "module"
+    here = ROOT / "bench/redis"
+    subprocess.run(["cc", *FLAGS, "-o", directory / "load", here / "load.c"], check=True)
+    subprocess.run(["cc", *FLAGS, "-fPIC", "-shared", "-fvisibility=hidden", "-I", api, "-o",
+                    directory / "floor.so", here / "floor_module.c", api / "api.c"], check=True)
+
+
+class Server:
+    """A redis-server with one module and the empty commands, in a directory of its own."""
+
+    def __init__(self, tools, module, *args):
+        self.tools = tools
+        self.directory = tempfile.mkdtemp(prefix="umbel-bench-")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.process = subprocess.Popen(
+            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+             "--dir", self.directory, "--enable-debug-command", "yes", *args,
+             "--loadmodule", str(module), "--loadmodule", str(tools / "floor.so")],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        for _ in range(500):
+            if self.process.poll() is not None:
+                sys.exit(f"redis-server does not start with {module}")
+            try:
+                self.ask("PING")
+                return
+            except OSError:
+                time.sleep(0.02)
+        sys.exit("redis-server is not ready after ten seconds")
+
+    def ask(self, *words):
+        """One command; errors end the run."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=600) as s:
+            s.sendall("".join([f"*{len(words)}\r\n",
+                               *(f"${len(w)}\r\n{w}\r\n" for w in map(str, words))]).encode())
+            reply = s.makefile("rb")
+            line = reply.readline().decode().rstrip()
+            if line.startswith("-"):
+                sys.exit(f"{words[0]}: {line}")
+            return reply.read(int(line[1:])).decode() if line.startswith("$") else line[1:]
+
+    def used_memory(self):
+        info = self.ask("INFO", "memory")
+        return int(info.split("used_memory:")[1].split()[0])
+
+    def load(self, command, key, first, items, per, depth):
+        """Processor and clock seconds, and how many answers were 1."""
+        done = subprocess.run([self.tools / "load", *map(str, (self.port, command, key, first,
+                                                               items, per, depth))],
+                              check=True, capture_output=True, text=True)
+        cpu, clock, ones = done.stdout.split()
+        return float(cpu), float(clock), int(ones)
+
+    def timed(self, *words):
+        start = time.monotonic()
+        self.ask(*words)
+        return time.monotonic() - start
+
+    def stop(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def fill(server, out):
+    """The filter that is asked, how fast it was filled and what it takes."""
+    before = server.used_memory()
+    server.ask("BF.RESERVE", "f", "0.01", KEYS)
+    cpu, clock, _ = server.load("BF.MADD", "f", 0, KEYS, 100, 16)
+    out["bulk load of all keys by BF.MADD 100, s"] = f"{clock:.2f}"
+    out["- of it the server's processor, s"] = f"{cpu:.2f}"
+    grown = server.used_memory() - before
+    usage = int(server.ask("MEMORY", "USAGE", "f"))
+    out["bits a key, MEMORY USAGE, reserved at 1 %"] = f"{8 * usage / KEYS:.2f}"
+    out["bits a key, growth of used_memory"] = f"{8 * grown / KEYS:.2f}"
+    _, _, wrong = server.load("BF.MEXISTS", "f", 2 * ABSENT, PART, 100, 16)
+    out["false positives, measured"] = f"{wrong / (PART):.3%}"
+
+
+def persist(server, out):
+    """Only f is saved: g and h are for the cases that add."""
+    for compression in ("yes", "no"):
+        server.ask("CONFIG", "SET", "rdbcompression", compression)
+        out[f"SAVE, rdbcompression {compression}, ms"] = f"{1e3 * server.timed('SAVE'):.0f}"
+    size = (Path(server.directory) / "dump.rdb").stat().st_size
+    out["RDB file, MB"] = f"{size / 1e6:.2f}"
+    out["load (DEBUG RELOAD NOSAVE), ms"] = f"{1e3 * server.timed('DEBUG', 'RELOAD', 'NOSAVE'):.0f}"
+
+
+def grow(server, out):
+    server.ask("DEL", "grown")
+    cpu, _, _ = server.load("BF.MADD", "grown", 0, KEYS, 100, 16)
+    usage = int(server.ask("MEMORY", "USAGE", "grown"))
+    out["grown from 100 keys: bits a key"] = f"{8 * usage / KEYS:.2f}"
+    out["- server's processor, ns an item"] = f"{1e9 * cpu / KEYS:.0f}"
+    cpu, _, wrong = server.load("BF.MEXISTS", "grown", ABSENT, PART, 100, 16)
+    out["- BF.MEXISTS 100, absent, ns an item"] = f"{1e9 * cpu / (PART):.0f}"
+    out["- false positives, measured"] = f"{wrong / (PART):.3%}"
+    server.ask("DEL", "grown")
+
+
+def measure(server):
+    """Best nanoseconds of every case by its name, and the rows that are just told."""
+    out, best = {}, {}
+    fill(server, out)
+    for key in ("g", "h"):
+        server.ask("BF.RESERVE", key, "0.01", KEYS)
+    for round_number in range(ROUNDS):
+        for name, command, key, first, part, per, depth, _, _ in CASES:
+            items = max(KEYS // part // (per * depth), 1) * per * depth
+            start = ABSENT * (3 + round_number) if first is None else first
+            cpu, _, _ = server.load(command, key, start, items, per, depth)
+            best[name] = min(best.get(name, 1e9), 1e9 * cpu / items)
+    server.ask("DEL", "g")
+    server.ask("DEL", "h")
+    persist(server, out)
+    grow(server, out)
+    return best, out
+
+
+def report(names, results):
+    print(f"\n{KEYS:,} items; server's processor, ns an item (times the floor)\n")
+    print(f"{'':<44}" + "".join(f"{name:>18}" for name in names))
+    floors = {command: name for name, command, *_, floor, _ in CASES if floor is None}
+    for name, *_, floor, bar in CASES:
+        line = f"{name:<44}"
+        for column, (best, _) in zip(names, results):
+            text = f"{best[name]:.0f}"
+            if floor:
+                ratio = best[name] / best[floors[floor]]
+                text += f" ({ratio:.2f}x)"
+                if bar and column == "blocked" and ratio > bar:
+                    FAILED.append(name)
+            line += f"{text:>18}"
+        print(line + (f"   bar {bar}x for blocked" if bar else ""))
+    print()
+    for name in results[0][1]:
+        print(f"{name:<44}" + "".join(f"{out[name]:>18}" for _, out in results))
+
+
+def main():
+    if not MODULE.exists():
+        sys.exit(f"{MODULE} is not there: make")
+    tools = Path(tempfile.mkdtemp(prefix="umbel-bench-"))
+    names, results = [], []
+    runs = [("blocked", MODULE), ("classic", MODULE)]
+    if os.environ.get("PEER"):
+        runs.append(("peer", Path(os.environ["PEER"]).resolve()))
+    try:
+        compile_parts(tools)
+        for name, module in runs:
+            server = Server(tools, module)
+            try:
+                if module == MODULE:
+                    server.ask("CONFIG", "SET", "bf.layout", name)
+                names.append(name)
+                results.append(measure(server))
+            finally:
+                server.stop()
+        report(names, results)
+    finally:
+        shutil.rmtree(tools, ignore_errors=True)
+    if FAILED:
+        sys.exit("above the bar: " + ", ".join(FAILED))
+
+
+main()
