@@ -59,8 +59,10 @@ static double time_floor(uint64_t bytes) {
     uint64_t lines = bytes / LINE ? bytes / LINE : 1;
     if (lines > UINT32_MAX) lines = UINT32_MAX; /* 256 GiB */
     uint8_t *memory = NULL;
-    if (posix_memalign((void **)&memory, 2 << 20, lines * LINE)) return 0;
-    (void)madvise(memory, lines * LINE, MADV_HUGEPAGE);
+    if (lines > SIZE_MAX / 2 / LINE) return 0;
+    size_t room = (size_t)lines * LINE;
+    if (posix_memalign((void **)&memory, 2 << 20, room)) return 0;
+    (void)madvise(memory, room, MADV_HUGEPAGE);
     for (size_t i = 0; i < lines; i++) memory[i * LINE] = (uint8_t)i;
     double best = 1e9;
     for (int r = 0; r < REPEAT; r++) {

@@ -35,7 +35,8 @@ struct cli_input {
     int nfiles, at;
     uint8_t sep;
     bool eager;
-    uint64_t max_line, done, total;
+    size_t max_line;
+    uint64_t done, total;
     struct cli_file *file; /* NULL: the next one is to be opened */
     uint8_t *carry;        /* of a stream: the line that the last block did not finish */
     size_t carry_len, carry_room;
@@ -91,7 +92,7 @@ static uint64_t total_of(char *const *files, int nfiles) {
     return total;
 }
 
-struct cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, uint64_t max_line,
+struct cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, size_t max_line,
                                  bool eager) {
     static char dash[] = "-";
     static char *const only_stdin[] = {dash};

@@ -35,7 +35,7 @@ struct cli_input;
 
 /* No files, or "-": standard input.  Files are opened when their turn comes.  With `eager` a block
  * is handed out when its writer pauses, though it is not full. */
-struct cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, uint64_t max_line,
+struct cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, size_t max_line,
                                  bool eager);
 void cli_input_close(struct cli_input *in);
 

@@ -27,15 +27,19 @@ struct pipeline {
 };
 
 struct cli_feed cli_feed_of(const struct cli_settings *s, char *const *files, int nfiles) {
-    uint64_t most = UINT64_C(3) << 30; /* offsets within a block are 32 bits wide */
-    if (s->max_line > most) cli_die("--max-line", "at most 3GiB", "too long");
+    /* Offsets within a block are 32 bits wide, and where memory is, too, it is filled up sooner. */
+    const bool narrow = SIZE_MAX <= UINT32_MAX;
+    const uint64_t GiB = UINT64_C(1) << 30, most = narrow ? GiB : 3 * GiB;
+    if (s->max_line > most) {
+        cli_die("--max-line", narrow ? "at most 1GiB" : "at most 3GiB", "too long");
+    }
     if (s->threads > 1024) cli_die("--threads", "at most 1024", "too many");
     return (struct cli_feed){
         .files = files,
         .nfiles = nfiles,
         .sep = s->null ? 0 : '\n',
         .skip_empty = s->skip_empty,
-        .max_line = s->max_line ? s->max_line : UINT64_C(1) << 30,
+        .max_line = (size_t)(s->max_line ? s->max_line : GiB),
         .threads = (uint32_t)s->threads,
         .treatment = {.crlf = s->crlf},
     };

@@ -34,7 +34,7 @@ struct cli_feed {
     uint8_t sep;
     bool skip_empty;
     bool eager; /* somebody may wait for the answers: do not wait for full blocks */
-    uint64_t max_line;
+    size_t max_line;
     uint32_t threads;
     struct cli_treatment treatment;
     const char *doing;           /* for the progress bar, NULL: none */

@@ -14,6 +14,9 @@ endif()
 function(umbel_flags target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden)
+    # Files beyond 2 GiB on 32-bit machines, too.
+    target_compile_definitions(${target} PRIVATE _FILE_OFFSET_BITS=64)
     target_compile_options(${target} PRIVATE
-        -Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<BOOL:${UMBEL_WERROR}>:-Werror>)
+        -Wall -Wextra -Wpedantic -Wshadow -Wconversion ${umbel_more_flags}
+        $<$<BOOL:${UMBEL_WERROR}>:-Werror>)
 endfunction()

@@ -134,7 +134,8 @@ static umbel_err view(const umbeli_leveldb_profile *profile, const uint8_t *byte
 umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uint8_t *bytes,
                                 size_t len, umbeli_decoding how, const umbeli_memory *memory,
                                 umbel_filter **out, umbel_diag *diag) {
-    if (len > INT64_MAX / 8 || (len > 1 && ((uint64_t)len - 1) * 8 > profile->most_bits)) {
+    const uint64_t bytes_of_bits = len > 1 ? len - 1 : 0;
+    if (bytes_of_bits > profile->most_bits / 8) {
         return umbeli_fail(diag, UMBEL_EVERSION, "longer than this format can be");
     }
     if (how == UMBELI_BORROW) return view(profile, bytes, len, memory, out, diag);

@@ -41,7 +41,7 @@ KERNEL_TARGET static inline void store_line(uint64_t *to, const uint64_t *from) 
     _mm256_stream_si256((__m256i *)(to + 4), high);
 }
 
-static inline void store_fence(void) {
+KERNEL_TARGET static inline void store_fence(void) {
     _mm_sfence();
 }
 

@@ -120,7 +120,7 @@ static void scatter(void *ctx, uint32_t t) {
     bool fits = k->b->kernel->scatter(&to, k->hashes + s.from, s.n);
     for (uint32_t part = 0; fits && part < k->nparts; part++) { /* lines that did not fill up */
         fits = to.next[part] <= to.limit[part];
-        uint64_t rest = fits ? to.next[part] % LINE_HASHES : 0;
+        size_t rest = fits ? (size_t)(to.next[part] % LINE_HASHES) : 0;
         memcpy(k->sorted + to.next[part] - rest, to.lines + (size_t)part * LINE_HASHES,
                rest * sizeof *to.lines);
     }

@@ -69,7 +69,7 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     refused "'x' is not NAME=VALUE" bash -c 'seq 5 | "$UMBEL" build -n 5 --meta x -o k.umb'
     refused "umbel: build: " umbel build -n 1e6 -p 1e-9 -m 10 -o k.umb /dev/null
     refused "(umbel plan tells what is possible)" umbel build -n 1e6 -p 1e-9 -m 10 -o k.umb /dev/null
-    refused "too long (at most 3GiB)" umbel uniq --max-line 4GiB /dev/null
+    refused "too long (at most " umbel uniq --max-line 4GiB /dev/null
     refused "'-1' is not a number" umbel build -n 5 -j -1 -o k.umb /dev/null
     refused "0 is too little" umbel build -n 5 -j 0 -o k.umb /dev/null
     [ ! -e k.umb ]

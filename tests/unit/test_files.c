@@ -353,9 +353,17 @@ static void test_open_reads_the_header_only(void **state) {
     }
     umbel_filter *f = NULL;
     long before = resident_kib();
-    assert_ok(umbel_file_open(UMBEL_FMT_ANY, path, NULL, &f, NULL));
+    umbel_diag diag = {0};
+    umbel_err e = umbel_file_open(UMBEL_FMT_ANY, path, NULL, &f, &diag);
+    if (SIZE_MAX < payload) { /* more than can be addressed: refused, not cut off */
+        assert_int_equal(e, UMBEL_EIO);
+        assert_int_equal(diag.sys, EFBIG);
+        return;
+    }
+    assert_ok(e);
     assert_false(umbel_contains(f, "ada", 3));
-    if (before >= 0) assert_true(resident_kib() - before < 8 * 1024);
+    /* An emulator keeps tables of what is mapped; reading a hundredth would show all the same. */
+    if (before >= 0) assert_true(resident_kib() - before < 64 * 1024);
     umbel_free(f);
 }
 
