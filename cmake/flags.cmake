@@ -11,6 +11,19 @@ if(UMBEL_SANITIZE)
     add_link_options(${sanitize_flags})
 endif()
 
+# Sizes follow from doubles that are rounded after every operation: no 80-bit registers of 32-bit x86,
+# no products that are not rounded before they are added.
+add_compile_options(-ffp-contract=off)
+include(CheckCSourceCompiles)
+check_c_source_compiles("
+#if !defined(__i386__)
+#error
+#endif
+int main(void) { return 0; }" UMBEL_ON_I386)
+if(UMBEL_ON_I386)
+    add_compile_options(-msse2 -mfpmath=sse)
+endif()
+
 function(umbel_flags target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden)

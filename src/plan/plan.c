@@ -5,9 +5,15 @@
 #include "plan/plan.h"
 
 #include <errno.h>
+#include <float.h>
 #include <stddef.h>
 
 #include "plan/plan_model.h"
+
+/* Filters would have other sizes than on other machines. */
+#if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+#error "doubles are computed with more than 53 bits here; with gcc add -msse2 -mfpmath=sse"
+#endif
 
 static const umbeli_model *const models[] = {
     &umbeli_model_blocked,  &umbeli_model_classic,  &umbeli_model_static,
