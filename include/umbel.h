@@ -15,8 +15,8 @@
  *   ownership  A filter written to *out is yours; umbel_free ends it.  The library keeps no pointer
  *              that you pass in, with one exception: umbel_view.
  *   validity   A filter that exists is valid.  Decoding checks everything; there is no second step.
- *   keys       Bytes with a length.  Empty keys and NUL bytes are ordinary keys.  (The secret key of
- *              a keyed filter is another thing: umbel_params.key.)
+ *   keys       Bytes with a length.  Empty keys and NUL bytes are ordinary keys.  (The secret of a
+ *              keyed filter, umbel_params.key, is another thing.)
  *   bytes      A filter's bytes depend only on its parameters and keys, never on CPU, compiler,
  *              number of threads or byte order.
  *   threads    Any number of readers, or one writer, per filter.  A filter created with
@@ -304,8 +304,8 @@ UMBEL_API umbel_err umbel_advance(umbel_filter *filter);
 
 /* Hash once, ask many: umbel_hash gives the 64-bit hash of a key under this filter's seed, and the
  * functions below take such hashes where the ones above take keys.  Any filter with the same
- * layout, seed and key fingerprint gives the same hash.  UMBEL_ENOTSUP for layouts that need more than 64 bits a
- * key (classic); umbel_takes_hashes tells beforehand, umbel_hash then returns 0 and
+ * layout, seed and key fingerprint gives the same hash.  UMBEL_ENOTSUP for layouts that need more
+ * than 64 bits a key (classic); umbel_takes_hashes tells beforehand, umbel_hash then returns 0 and
  * umbel_contains_hash true. */
 UMBEL_API bool umbel_takes_hashes(const umbel_filter *filter);
 UMBEL_API uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len);

@@ -96,20 +96,15 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
                          const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    if (shape->scheme != UMBELI_SCHEME_BLOCKED) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for blocked filters");
-    }
-    if (!umbeli_kind_hashes_by(shape)) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for blocked filters");
-    }
+    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_BLOCKED, diag);
+    if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a blocked filter always has 8");
     }
     if (shape->bits / 8 != data_len) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
     }
-    umbel_err e =
-        umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, false, memory, out, diag);
+    e = umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, false, memory, out, diag);
     return e == UMBEL_EINVAL ? UMBEL_ECORRUPT : e;
 }
 

@@ -68,19 +68,15 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
                          const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    if (shape->scheme != SCHEME_NATIVE) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for classic filters");
-    }
-    if (!umbeli_kind_hashes_by(shape)) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for classic filters");
-    }
+    umbel_err e = umbeli_kind_check(shape, SCHEME_NATIVE, diag);
+    if (e) return e;
     if (shape->hashes == 0) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a classic filter has at least 1");
     }
     if (shape->bits / 8 + (shape->bits % 8 != 0) != data_len) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
     }
-    umbel_err e = umbeli_classic_new(&umbeli_scheme_native, *shape, borrow, memory, out, diag);
+    e = umbeli_classic_new(&umbeli_scheme_native, *shape, borrow, memory, out, diag);
     return e == UMBEL_EINVAL ? UMBEL_ECORRUPT : e;
 }
 

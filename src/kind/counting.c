@@ -2,15 +2,14 @@
 #include "kind/counting.h"
 
 #include "core/diag.h"
-#include "hash/hasher.h"
 #include "kind/blocked.h"
+#include "kind/hashed.h"
 #include "kind/kind.h"
 
 enum {
     LANE_BYTES = UMBELI_COUNTING_BLOCK / UMBELI_BLOCK_LANES,
     BLOCK_BITS = 8 * UMBELI_COUNTING_BLOCK,
     LINE = 64,
-    BATCH = 256,
     AHEAD = 24, /* keys; each fetches two lines */
 };
 
@@ -67,21 +66,17 @@ static bool contains_hash(const umbel_filter *f, uint64_t hash) {
     return least(&c) > 0;
 }
 
-static uint64_t hash_of(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_native_hash(&f->shape, key, len);
-}
-
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
-    return contains_hash(f, hash_of(f, key, len));
+    return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
 }
 
 static uint32_t count(const umbel_filter *f, const void *key, size_t len) {
-    counters c = counters_of(f, hash_of(f, key, len));
+    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
     return least(&c);
 }
 
 static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
-    counters c = counters_of(f, hash_of(f, key, len));
+    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
     outcome o = put(&c);
     if (o.changed) umbeli_count_added(f, 1);
     if (was_new) *was_new = o.was_new;
@@ -89,7 +84,7 @@ static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new
 }
 
 static umbel_err remove_key(umbel_filter *f, const void *key, size_t len) {
-    counters c = counters_of(f, hash_of(f, key, len));
+    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
     if (least(&c) == 0) return UMBEL_EABSENT;
     bool changed = false;
     for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
@@ -134,33 +129,14 @@ static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, u
     return UMBEL_OK;
 }
 
-static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
-    uint64_t hashes[BATCH];
-    for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
-        contains_hashes(f, hashes, some, hit + from);
-    }
-}
-
-static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
-    uint64_t hashes[BATCH];
-    for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
-        add_hashes(f, hashes, some, was_new ? was_new + from : NULL);
-    }
-    return UMBEL_OK;
-}
-
 static const umbeli_ops ops = {
     .size = sizeof(umbeli_counting),
     .kernel = "generic",
     .contains = contains,
     .add = add,
-    .contains_many = contains_many,
-    .add_many = add_many,
-    .hash = hash_of,
+    .contains_many = umbeli_hashed_contains_many,
+    .add_many = umbeli_hashed_add_many,
+    .hash = umbeli_hashed_hash,
     .contains_hash = contains_hash,
     .contains_hashes = contains_hashes,
     .add_hashes = add_hashes,
@@ -219,19 +195,15 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
                          const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    if (shape->scheme != UMBELI_SCHEME_COUNTING) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for counting filters");
-    }
-    if (!umbeli_kind_hashes_by(shape)) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for counting filters");
-    }
+    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_COUNTING, diag);
+    if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a counting filter always has 8");
     }
     if (shape->bits / 8 != data_len) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
     }
-    umbel_err e = make(*shape, borrow, memory, out, diag);
+    e = make(*shape, borrow, memory, out, diag);
     return e == UMBEL_EINVAL ? UMBEL_ECORRUPT : e;
 }
 

@@ -31,8 +31,14 @@ umbeli_shape umbeli_kind_shape(const umbel_params *params) {
     return shape;
 }
 
-bool umbeli_kind_hashes_by(const umbeli_shape *shape) {
-    return shape->hash == UMBELI_HASH_XXH3 || shape->hash == UMBELI_HASH_SIPHASH13;
+umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, umbel_diag *diag) {
+    if (shape->scheme != scheme) {
+        return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for this kind");
+    }
+    if (shape->hash != UMBELI_HASH_XXH3 && shape->hash != UMBELI_HASH_SIPHASH13) {
+        return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for this kind");
+    }
+    return UMBEL_OK;
 }
 
 umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_plan *plan,

@@ -37,8 +37,8 @@ umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_pl
 /* Seed, hash function and secret of a natively hashed filter; all else is 0. */
 umbeli_shape umbeli_kind_shape(const umbel_params *params);
 
-/* Whether native filters may be hashed as this shape says. */
-bool umbeli_kind_hashes_by(const umbeli_shape *shape);
+/* What every restore checks first: that scheme and hash function are those of a native filter. */
+umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, umbel_diag *diag);
 
 /* Only the size is given: no promise is asked for. */
 static inline bool umbeli_bytes_alone(const umbel_params *params) {

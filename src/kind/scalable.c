@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/size.h"
+#include "kind/hashed.h"
 #include "plan/plan.h"
 
 enum { BATCH = UMBELI_LAYERS_BATCH };
@@ -49,17 +50,13 @@ static umbel_err grow(umbeli_scalable *s) {
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_native_hash(&f->shape, key, len);
-}
-
 static bool contains_hash(const umbel_filter *f, uint64_t hash) {
     const umbeli_scalable *s = umbeli_scalable_of(f);
     return umbeli_layers_contain(s->kernel, f->data, s->layers, s->nlayers, hash);
 }
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
-    return contains_hash(f, hash_of(f, key, len));
+    return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
 }
 
 static void contains_batch(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {
@@ -107,43 +104,22 @@ static umbel_err add_batch(umbeli_scalable *s, const uint64_t *hashes, size_t n,
 }
 
 static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
-    uint64_t hash = hash_of(f, key, len);
+    uint64_t hash = umbeli_native_hash(&f->shape, key, len);
     uint8_t is_new = 0;
     umbel_err e = add_batch((umbeli_scalable *)f, &hash, 1, &is_new);
     if (!e && was_new) *was_new = is_new;
     return e;
 }
 
-/* Batch by batch; exactly one of keys and hashes is given. */
-static umbel_err add_all(umbel_filter *f, const umbel_key *keys, const uint64_t *hashes, size_t n,
-                         uint8_t *was_new) {
-    uint64_t hashed[BATCH];
+static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new) {
     uint8_t ignored[BATCH];
     umbel_err e = UMBEL_OK;
     for (size_t from = 0; from < n && !e; from += BATCH) {
         size_t some = n - from < BATCH ? n - from : BATCH;
-        if (keys) umbeli_native_hashes(&f->shape, keys + from, some, hashed);
-        e = add_batch((umbeli_scalable *)f, keys ? hashed : hashes + from, some,
+        e = add_batch((umbeli_scalable *)f, hashes + from, some,
                       was_new ? was_new + from : ignored);
     }
     return e;
-}
-
-static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
-    return add_all(f, keys, NULL, n, was_new);
-}
-
-static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new) {
-    return add_all(f, NULL, hashes, n, was_new);
-}
-
-static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
-    uint64_t hashes[BATCH];
-    for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
-        contains_batch(f, hashes, some, hit + from);
-    }
 }
 
 static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {
@@ -172,9 +148,9 @@ const umbeli_ops umbeli_scalable_ops = {
     .kernel = "blocked",
     .contains = contains,
     .add = add,
-    .contains_many = contains_many,
-    .add_many = add_many,
-    .hash = hash_of,
+    .contains_many = umbeli_hashed_contains_many,
+    .add_many = umbeli_hashed_add_many,
+    .hash = umbeli_hashed_hash,
     .contains_hash = contains_hash,
     .contains_hashes = contains_hashes,
     .add_hashes = add_hashes,

@@ -11,10 +11,10 @@
 #include "kind/static.h"
 
 #include "core/diag.h"
-#include "hash/hasher.h"
+#include "kind/hashed.h"
 #include "kind/kind.h"
 
-enum { OWN_LEN = 24, BATCH = 256, GROUP = 32 };
+enum { OWN_LEN = 24, GROUP = 32 };
 
 /* ---- look-ups ----------------------------------------------------------------------------- */
 
@@ -47,10 +47,6 @@ static inline bool answer(const question *q, uint32_t arity) {
     return (sum & ((UINT64_C(1) << q->width) - 1)) == 0;
 }
 
-static uint64_t hash_of(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_native_hash(&f->shape, key, len);
-}
-
 static bool contains_hash(const umbel_filter *f, uint64_t hash) {
     const umbeli_static *s = umbeli_static_of(f);
     if (s->layout.empty) return false;
@@ -63,7 +59,7 @@ static bool contains_hash(const umbel_filter *f, uint64_t hash) {
 }
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
-    return contains_hash(f, hash_of(f, key, len));
+    return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
 }
 
 static inline void ask(const umbeli_static *s, uint32_t arity, const uint64_t *hashes, size_t n,
@@ -96,15 +92,6 @@ static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_
         ask_all(s, 3, hashes, n, hit);
     } else {
         ask_all(s, 4, hashes, n, hit);
-    }
-}
-
-static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
-    uint64_t hashes[BATCH];
-    for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
-        contains_hashes(f, hashes, some, hit + from);
     }
 }
 
@@ -145,9 +132,9 @@ static const umbeli_ops ops = {
     .kernel = "generic",
     .contains = contains,
     .add = add,
-    .contains_many = contains_many,
+    .contains_many = umbeli_hashed_contains_many,
     .add_many = add_many,
-    .hash = hash_of,
+    .hash = umbeli_hashed_hash,
     .contains_hash = contains_hash,
     .contains_hashes = contains_hashes,
     .add_hashes = add_hashes,
@@ -195,12 +182,8 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 /* take_own does the rest: there is no layout before it. */
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
                          const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    if (shape->scheme != UMBELI_SCHEME_STATIC) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for static filters");
-    }
-    if (!umbeli_kind_hashes_by(shape)) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for static filters");
-    }
+    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_STATIC, diag);
+    if (e) return e;
     if (shape->hashes != 3 && shape->hashes != 4) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a static filter has 3 or 4");
     }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kind/hashed.h"
+
 enum { BATCH = UMBELI_LAYERS_BATCH };
 
 static umbel_err advance(umbel_filter *f) {
@@ -14,17 +16,13 @@ static umbel_err advance(umbel_filter *f) {
     return UMBEL_OK;
 }
 
-static uint64_t hash_of(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_native_hash(&f->shape, key, len);
-}
-
 static bool contains_hash(const umbel_filter *f, uint64_t hash) {
     const umbeli_window *w = umbeli_window_of(f);
     return umbeli_layers_contain(w->kernel, f->data, w->layers, w->nlayers, hash);
 }
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
-    return contains_hash(f, hash_of(f, key, len));
+    return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
 }
 
 static void contains_batch(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {
@@ -77,7 +75,7 @@ static void add_batch(umbeli_window *w, const uint64_t *hashes, size_t n, uint8_
 }
 
 static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
-    uint64_t hash = hash_of(f, key, len);
+    uint64_t hash = umbeli_native_hash(&f->shape, key, len);
     uint8_t is_new = 0;
     add_batch((umbeli_window *)f, &hash, 1, &is_new);
     if (was_new) *was_new = is_new;
@@ -91,25 +89,6 @@ static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, u
         add_batch((umbeli_window *)f, hashes + from, some, was_new ? was_new + from : ignored);
     }
     return UMBEL_OK;
-}
-
-static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
-    uint64_t hashes[BATCH];
-    for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
-        add_hashes(f, hashes, some, was_new ? was_new + from : NULL);
-    }
-    return UMBEL_OK;
-}
-
-static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
-    uint64_t hashes[BATCH];
-    for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
-        contains_batch(f, hashes, some, hit + from);
-    }
 }
 
 static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {
@@ -153,9 +132,9 @@ const umbeli_ops umbeli_window_ops = {
     .kernel = "blocked",
     .contains = contains,
     .add = add,
-    .contains_many = contains_many,
-    .add_many = add_many,
-    .hash = hash_of,
+    .contains_many = umbeli_hashed_contains_many,
+    .add_many = umbeli_hashed_add_many,
+    .hash = umbeli_hashed_hash,
     .contains_hash = contains_hash,
     .contains_hashes = contains_hashes,
     .add_hashes = add_hashes,

@@ -69,12 +69,8 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
                          const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    if (shape->scheme != UMBELI_SCHEME_WINDOW) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for windows");
-    }
-    if (!umbeli_kind_hashes_by(shape)) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for windows");
-    }
+    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_WINDOW, diag);
+    if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a window always has 8");
     }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hashed.h - kinds that need 64 bits of hash a key: batches of keys by way of batches of hashes
+ *
+ * Members of umbeli_ops for natively hashed kinds, made from their contains_hashes and add_hashes.
+ */
+#ifndef UMBELI_HASHED_H
+#define UMBELI_HASHED_H
+
+#include "hash/hasher.h"
+
+uint64_t umbeli_hashed_hash(const umbel_filter *f, const void *key, size_t len);
+void umbeli_hashed_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                                 uint8_t *hit);
+umbel_err umbeli_hashed_add_many(umbel_filter *f, const umbel_key *keys, size_t n,
+                                 uint8_t *was_new);
+
+#endif
