@@ -4,8 +4,8 @@
  *
  * BF_CLASSIC is one handle of the format redisbloom: RedisBloom's chain, bit for bit.  BF_BLOCKED
  * is a chain of separate native handles, newest last, all under one secret key; growing adds a
- * handle and moves nothing.  A chain of one may also hold any other native filter: a counting one, a
- * window, or what was uploaded.
+ * handle and moves nothing.  A chain of one may also hold any other native filter: a counting one,
+ * a window, or what was uploaded.
  *
  * layer_plan.h says how large the layers are.  The server's own types are in types.h, the bytes of
  * a value in dump.h.

@@ -160,6 +160,8 @@ static umbel_err add_link(umbeli_redisbloom *c) {
     if (!e) e = grow_links(c);
     if (!e) e = grow_data(c, next.bytes);
     if (e) return e;
+    /* What was kept in reserve may hold anything once the bits were moved in front of it. */
+    memset(c->base.data + c->base.data_len, 0, (size_t)next.bytes);
     place_link(c, &next, c->base.data_len);
     c->base.data_len += next.bytes;
     return UMBEL_OK;

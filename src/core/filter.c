@@ -81,7 +81,7 @@ void umbeli_filter_free(umbel_filter *f) {
 void umbeli_filter_relocate(umbel_filter **filter, const umbeli_mover *mover) {
     umbel_filter *f = *filter = mover->move(mover->ctx, *filter);
     if (f->array.raw) {
-        umbeli_array_move(&f->array, f->data_len, mover);
+        umbeli_array_move(&f->memory, &f->array, f->data_len, mover);
         f->data = f->array.data;
     }
     if (f->extra) f->extra = mover->move(mover->ctx, f->extra);

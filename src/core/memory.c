@@ -58,8 +58,8 @@ void umbeli_delete(const umbeli_memory *m, void *ptr) {
     }
 }
 
-static size_t alignment(uint64_t len) {
-    return len >= HUGE_FROM ? HUGE_PAGE : LINE;
+static size_t alignment(const umbeli_memory *m, uint64_t len) {
+    return !m->hook.alloc && len >= HUGE_FROM ? HUGE_PAGE : LINE;
 }
 
 static uint8_t *aligned(void *raw, size_t align) {
@@ -71,7 +71,7 @@ umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *o
     if (m->max_bytes && len > m->max_bytes) {
         return umbeli_fail(diag, UMBEL_ELIMIT, "the bits need more than opts.max_bytes");
     }
-    size_t align = alignment(len);
+    size_t align = alignment(m, len);
     void *raw = NULL;
     if (len <= SIZE_MAX - align - LINE) raw = umbeli_new(m, (size_t)len + align + LINE);
     if (!raw) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the bits");
@@ -85,10 +85,11 @@ umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *o
     return UMBEL_OK;
 }
 
-void umbeli_array_move(umbeli_array *array, uint64_t len, const umbeli_mover *mover) {
+void umbeli_array_move(const umbeli_memory *m, umbeli_array *array, uint64_t len,
+                       const umbeli_mover *mover) {
     size_t before = (size_t)(array->data - (uint8_t *)array->raw);
     array->raw = mover->move(mover->ctx, array->raw);
-    array->data = aligned(array->raw, alignment(len));
+    array->data = aligned(array->raw, alignment(m, len));
     const uint8_t *bytes = (const uint8_t *)array->raw + before;
     if (bytes != array->data) memmove(array->data, bytes, (size_t)len);
 }

@@ -25,8 +25,9 @@ void *umbeli_new(const umbeli_memory *m, size_t size);
 void umbeli_delete(const umbeli_memory *m, void *ptr);
 
 /* A zeroed array on a 64-byte boundary.  From 4 MiB on it lies on a 2 MiB boundary and huge pages
- * are asked for: fewer TLB misses are worth 4 to 20 % of a random look-up beyond 10 MB.  At least
- * 63 more bytes may be read, but not written, behind the end. */
+ * are asked for: fewer TLB misses are worth 4 to 20 % of a random look-up beyond 10 MB.  Not so in
+ * the caller's memory: how that is laid out, and what 2 MiB of it are worth, is the caller's
+ * business.  At least 63 more bytes may be read, but not written, behind the end. */
 typedef struct umbeli_array {
     uint8_t *data;
     void *raw; /* what to free */
@@ -43,7 +44,8 @@ typedef struct umbeli_mover {
 } umbeli_mover;
 
 /* Moves an array of so many bytes and sees to its alignment. */
-void umbeli_array_move(umbeli_array *array, uint64_t len, const umbeli_mover *mover);
+void umbeli_array_move(const umbeli_memory *m, umbeli_array *array, uint64_t len,
+                       const umbeli_mover *mover);
 
 void umbeli_array_delete(const umbeli_memory *m, umbeli_array *array);
 
