@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: MIT
+"""Filters outlive the server: RDB, the append-only file, DUMP and COPY; and what the server asks
+about them: memory, digests, freeing."""
+import re
+import struct
+import time
+from pathlib import Path
+
+import pytest
+
+import rdb
+from conftest import info
+from resp import is_error, keys
+
+ITEMS = keys(3000)
+ROOT = Path(__file__).parent.parent.parent
+
+# How filters of every sort are made, and how many of ITEMS they then hold for sure.
+FILTERS = {
+    "empty": ([["BF.RESERVE", "empty", 0.01, 5000]], 0),
+    "blocked": ([["BF.RESERVE", "blocked", 0.01, 50000], ["BF.MADD", "blocked", *ITEMS]], 3000),
+    "grown": ([["BF.MADD", "grown", *ITEMS]], 3000),
+    "strict": ([["BF.RESERVE", "strict", 0.0001, 700, "EXPANSION", 1],
+                ["BF.MADD", "strict", *ITEMS]], 3000),
+    "tight": ([["BF.RESERVE", "tight", 0.01, 100, "TIGHTENING", 0.5],
+               ["BF.MADD", "tight", *ITEMS]], 3000),
+    "fixed": ([["BF.RESERVE", "fixed", 0.01, 5000, "NONSCALING"],
+               ["BF.MADD", "fixed", *ITEMS]], 3000),
+    "counting": ([["BF.RESERVE", "counting", 0.01, 9000, "COUNTING"],
+                  ["BF.MADD", "counting", *ITEMS], ["BF.MADD", "counting", *ITEMS[:50]],
+                  ["BF.REMOVE", "counting", *ITEMS[2000:]]], 2000),
+    "window": ([["BF.RESERVE", "window", 0.01, 4000, "WINDOW", 5],
+                ["BF.MADD", "window", *ITEMS]], 3000),
+    "classic": ([["BF.RESERVE", "classic", 0.01, 50000, "LAYOUT", "classic"],
+                 ["BF.MADD", "classic", *ITEMS]], 3000),
+    "classic grown": ([["BF.RESERVE", "classic grown", 0.01, 100, "LAYOUT", "classic"],
+                       ["BF.MADD", "classic grown", *ITEMS]], 3000),
+    "classic fixed": ([["BF.RESERVE", "classic fixed", 0.01, 5000, "NONSCALING", "LAYOUT", "classic"],
+                       ["BF.MADD", "classic fixed", *ITEMS]], 3000),
+}
+
+
+def fill(server, names=FILTERS):
+    for name in names:
+        for command in FILTERS[name][0]:
+            assert not is_error(server(*command)), command
+
+
+def state(server, names=FILTERS):
+    """All that can be seen of the filters, but where they lie in memory."""
+    seen = {}
+    for name in names:
+        figures = server("BF.INFO", name)
+        figures = [figures[i:i + 2] for i in range(0, len(figures), 2) if figures[i] != "Size"]
+        seen[name] = (server("TYPE", name), server("DEBUG", "DIGEST-VALUE", name), figures,
+                      server("BF.DEBUG", name), server("BF.MEXISTS", name, *ITEMS, *keys(2000, "x")))
+    return seen
+
+
+def check(server, before, names=FILTERS):
+    """All as before, and all go on as they would have."""
+    assert state(server, names) == before
+    for name in names:
+        count = FILTERS[name][1]
+        assert before[name][-1][:count] == [1] * count, name
+
+
+def grow(server, names=FILTERS):
+    for name in names:
+        server("BF.MADD", name, *keys(1500, "more"))
+
+
+# ---- Files -------------------------------------------------------------------------------------
+
+def test_rdb_after_a_restart(new_server):
+    server = new_server()
+    fill(server)
+    before = state(server)
+    assert server("SAVE") == "OK"
+    server.restart()
+    check(server, before)
+    grow(server)
+    after = state(server)
+    assert server("DEBUG", "RELOAD") == "OK"
+    assert state(server) == after
+
+
+def test_filters_grow_after_a_reload_as_they_would_have_before(new_server):
+    server = new_server()
+    fill(server)
+    for name in FILTERS:
+        server("COPY", name, f"{name} twin")
+    server("DEBUG", "RELOAD")
+    grow(server)
+    reloaded = state(server)
+    for name in FILTERS:
+        server("RENAME", f"{name} twin", name)
+    grow(server)
+    assert state(server) == reloaded
+
+
+def test_saving_in_the_background_while_keys_come(new_server):
+    server = new_server()
+    fill(server)
+    before = state(server)
+    server("CONFIG", "SET", "rdb-key-save-delay", 20000)  # microseconds a key
+    assert server("BGSAVE") == "Background saving started"
+    grow(server)
+    server("CONFIG", "SET", "rdb-key-save-delay", 0)
+    for _ in range(3000):
+        if info(server, "persistence")["rdb_bgsave_in_progress"] == "0":
+            break
+        time.sleep(0.02)
+    assert info(server, "persistence")["rdb_last_bgsave_status"] == "ok"
+    server("DEBUG", "RELOAD", "NOSAVE")
+    check(server, before)
+
+
+@pytest.mark.parametrize("preamble", ["yes", "no"])
+def test_append_only_file_after_a_rewrite(new_server, preamble):
+    server = new_server(appendonly="yes", aof_use_rdb_preamble=preamble)
+    fill(server)
+    rewrite(server)
+    grow(server, ["grown", "counting"])
+    before = state(server)
+    server.restart()
+    check(server, before)
+
+
+def rewrite(server):
+    assert "rewriting started" in server("BGREWRITEAOF")
+    for _ in range(3000):
+        now = info(server, "persistence")
+        if now["aof_rewrite_in_progress"] == now["aof_rewrite_scheduled"] == "0":
+            assert now["aof_last_bgrewrite_status"] == "ok"
+            return
+        time.sleep(0.02)
+    raise RuntimeError("the rewrite does not end")
+
+
+def test_large_filters_are_rewritten_in_pieces(new_server):
+    server = new_server(appendonly="yes", aof_use_rdb_preamble="no")
+    for name, layout in ("large", "blocked"), ("classic", "classic"):
+        server("BF.RESERVE", name, 0.01, 20000000, "LAYOUT", layout)
+        server("BF.MADD", name, *ITEMS)
+    server("BF.ADD", "small", "a")
+    before = [server("DEBUG", "DIGEST-VALUE", name) for name in ("large", "classic", "small")]
+    rewrite(server)
+    base = next(server.directory.glob("appendonlydir/*.base.aof")).read_bytes()
+    names = re.findall(rb"\*\d\r\n\$\d+\r\n(BF\.\w+)\r\n\$\d+\r\n(\w+)\r\n", base)
+    # a head and two pieces of 16 MiB at most
+    assert sorted(names) == [(b"BF.LOAD", b"small")] + [(b"BF.LOADCHUNK", b"classic")] * 3 + [
+        (b"BF.LOADCHUNK", b"large")] * 3
+    server.restart()
+    assert [server("DEBUG", "DIGEST-VALUE", name)
+            for name in ("large", "classic", "small")] == before
+    for name in "large", "classic":
+        assert server("BF.MEXISTS", name, *ITEMS) == [1] * len(ITEMS)
+
+
+# ---- Keys --------------------------------------------------------------------------------------
+
+def test_dump_and_restore(server):
+    fill(server)
+    before = state(server)
+    for name in FILTERS:
+        payload = server("DUMP", name)
+        assert server("RESTORE", name, 0, payload) == "BUSYKEY Target key name already exists."
+        server("DEL", name)
+        assert server("RESTORE", name, 0, payload) == "OK"
+        assert server("DUMP", name) == payload
+    check(server, before)
+
+
+def test_copies_are_equal_and_separate(server):
+    fill(server)
+    before = state(server)
+    for name in FILTERS:
+        assert server("COPY", name, "copy") == 1
+        assert server("DEBUG", "DIGEST-VALUE", "copy") == server("DEBUG", "DIGEST-VALUE", name)
+        server("BF.MADD", "copy", *keys(50, "other"))
+        server("DEL", "copy")
+    check(server, before)
+
+
+def test_scandump_and_loadchunk(server):
+    fill(server)
+    before = state(server)
+    for name in FILTERS:
+        iterator, pieces = 0, []
+        while True:
+            iterator, piece = server("BF.SCANDUMP", name, iterator)
+            if iterator == 0:
+                break
+            pieces.append((iterator, piece))
+        server("DEL", name)
+        for iterator, piece in pieces:
+            assert server("BF.LOADCHUNK", name, iterator, piece) == "OK"
+    check(server, before)
+
+
+def test_load(server):
+    fill(server)
+    before = state(server)
+    for name in FILTERS:
+        iterator, blob = 0, b""
+        while True:
+            iterator, piece = server("BF.SCANDUMP", name, iterator)
+            if iterator == 0:
+                break
+            blob += piece
+        assert server("BF.LOAD", name, blob) == "BUSYKEY Target key name already exists."
+        server("DEL", name)
+        assert server("BF.LOAD", name, blob) == "OK"
+    check(server, before)
+
+
+def test_digests_tell_filters_apart(server):
+    fill(server)
+    digests = [server("DEBUG", "DIGEST-VALUE", name)[0] for name in FILTERS]
+    for name in FILTERS:
+        server("BF.ADD", name, "one more")
+        digests += server("DEBUG", "DIGEST-VALUE", name)
+    assert len(set(digests)) == 2 * len(FILTERS)
+    for seed in "0123456789abcdef", "another secret..":
+        for name in "a", "b":
+            server("DEL", name)
+            server("BF.RESERVE", name, 0.01, 100, "SEED", seed)
+            server("BF.ADD", name, "x")
+        digests += {d for name in "ab" for d in server("DEBUG", "DIGEST-VALUE", name)}
+    assert len(set(digests)) == len(digests) == 2 * len(FILTERS) + 2
+
+
+def used(server):
+    return int(info(server, "memory")["used_memory"])
+
+
+@pytest.mark.parametrize("error", [0.01, 0.0001])
+def test_memory_usage_is_what_the_server_lost(server, layout, error):
+    bits = {0.01: 11.03, 0.0001: 20.62}[error]  # RedisBloom's, for each item
+    for capacity in 3000000, 7000000:
+        before = used(server)
+        server("BF.RESERVE", "f", error, capacity)
+        lost = used(server) - before
+        usage = server("MEMORY", "USAGE", "f")
+        assert abs(usage - lost) < 0.01 * lost
+        # The allocator's sizes lie up to a quarter apart.
+        assert bits * capacity / 8 < usage < 1.25 * bits * capacity / 8 + 4096
+        server("DEL", "f")
+
+
+def test_many_small_filters_cost_little(server):
+    before = used(server)
+    names = keys(1000)
+    for name in names:
+        server("BF.ADD", name, "a")
+    each = (used(server) - before) / len(names)
+    usage = sum(server("MEMORY", "USAGE", name) for name in names) / len(names)
+    assert abs(usage - each) < 0.1 * each
+    assert each < 1200
+
+
+def test_memory_comes_back(server, layout):
+    def rounds(n):
+        for _ in range(n):
+            server("BF.MADD", "f", *ITEMS)
+            server("COPY", "f", "g")
+            server("BF.CLEAR", "g")
+            server("DEL", "f", "g")
+        return used(server)
+    before = rounds(20)
+    assert rounds(40) - before < 100000  # a filter has 8000 bytes
+    filters = info(server, "modules")
+    assert all(filters[name] == "0" for name in filters if name.startswith("bf_")
+               and name != "bf_defrag_hits"), filters
+
+
+def test_large_filters_are_freed_in_the_background(server, layout):
+    server("BF.RESERVE", "small", 0.01, 1000)
+    server("BF.RESERVE", "large", 0.01, 5000000)
+    start = int(info(server, "memory")["lazyfreed_objects"])
+    server("UNLINK", "small")
+    assert int(info(server, "memory")["lazyfreed_objects"]) == start
+    server("UNLINK", "large")
+    for _ in range(3000):
+        if int(info(server, "memory")["lazyfreed_objects"]) == start + 1:
+            break
+        time.sleep(0.02)
+    else:
+        pytest.fail("the large filter was not freed lazily")
+
+
+# ---- RedisBloom's bytes ------------------------------------------------------------------------
+
+@pytest.fixture
+def plain(server):
+    """Payloads are written without compression."""
+    server("CONFIG", "SET", "rdbcompression", "no")
+    yield server
+    server("CONFIG", "SET", "rdbcompression", "yes")
+
+
+@pytest.mark.parametrize("capacity, error, growth, items", [
+    (100, 0.01, 2, 2000), (1, 0.1, 2, 100), (50, 0.001, 1, 300), (7, 0.25, 4, 200),
+    (1000, 1e-7, 0, 1000), (20, 0.003, 32768, 60)])
+def test_redisbloom_values_come_and_go_unchanged(plain, capacity, error, growth, items):
+    theirs = rdb.Bloom(capacity, error, growth)
+    names = [f"item {i}".encode() for i in range(items)]
+    for name in names:
+        theirs.add(name)
+    payload = theirs.dump()
+    assert plain("RESTORE", "f", 0, payload) == "OK"
+    assert plain("TYPE", "f") == "MBbloom--"
+    assert plain("BF.MEXISTS", "f", *names) == [1] * items
+    assert plain("DUMP", "f") == payload
+    # And a filter that was filled here is the same.
+    words = ["EXPANSION", growth] if growth else ["NONSCALING"]
+    plain("BF.RESERVE", "g", repr(error), capacity, *words, "LAYOUT", "classic")
+    plain("BF.MADD", "g", *names)
+    assert plain("DUMP", "g") == payload
+    assert plain("DEBUG", "DIGEST-VALUE", "f", "g")[0] == plain("DEBUG", "DIGEST-VALUE", "g")[0]
+    if growth:  # both grow on alike
+        for name in names:
+            theirs.add(b"more " + name)
+        plain("BF.MADD", "f", *[b"more " + name for name in names])
+        assert plain("DUMP", "f") == theirs.dump()
+
+
+def test_redisblooms_own_dumps(plain):
+    rows = (ROOT / "tests/golden/redisbloom/filters.tsv").read_text().splitlines()[1:]
+    for row in rows:
+        header, iterator, chunk = (bytes.fromhex(x) if i != 1 else int(x)
+                                   for i, x in enumerate(row.split("\t")[6:9]))
+        count, links, options, growth = struct.unpack_from("<QIII", header)
+        size, bits, items, error, each, hashes, entries, n2 = struct.unpack_from("<QQQddIQB", header,
+                                                                                20)
+        payload = rdb.encode("MBbloom--", 4, [count, links, options, growth, entries, error, hashes,
+                                              each, bits, n2, chunk, items])
+        assert (links, size) == (1, len(chunk))
+        assert plain("RESTORE", "f", 0, payload) == "OK"
+        assert plain("BF.SCANDUMP", "f", 0) == [1, header]
+        assert plain("BF.SCANDUMP", "f", 1) == [iterator, chunk]
+        assert plain("DUMP", "f") == payload
+        plain("DEL", "f")
+    assert len(rows) == 2
+
+
+@pytest.mark.parametrize("encver", [2, 3])
+def test_older_encodings_of_redisbloom(plain, encver):
+    theirs = rdb.Bloom(100, 0.01)
+    for i in range(500):
+        theirs.add(b"%d" % i)
+    values = theirs.values()
+    payload = rdb.encode("MBbloom--", encver, values[:3] + values[4:])
+    assert plain("RESTORE", "f", 0, payload) == "OK"
+    assert plain("BF.MEXISTS", "f", *range(500)) == [1] * 500
+    assert plain("DUMP", "f") == theirs.dump()
+
+
+def test_the_type_of_blocked_filters(plain):
+    """A head that is the headers of native files and the key, then the bits of each layer."""
+    plain("BF.RESERVE", "f", 0.01, 100, "SEED", "0123456789abcdef")
+    plain("BF.MADD", "f", *ITEMS)
+    layers = plain("BF.INFO", "f", "FILTERS")[0]
+    name, encver, (head, *bits) = rdb.decode(plain("DUMP", "f"))
+    assert (name, encver, len(bits)) == ("umbel-bf-", 1, layers) and layers > 3
+    at = 0
+    for layer in bits:
+        assert head[at:at + 8] == b"UMBEL\x1a\r\n"
+        header_len, = struct.unpack_from("<I", head, at + 12)
+        assert struct.unpack_from("<Q", head, at + 104)[0] == len(layer)
+        at += header_len
+    assert head[at:] == b"0123456789abcdef"
+    assert plain("BF.SCANDUMP", "f", 0) == [1, head]
+    assert rdb.encode(name, encver, [head, *bits]) == plain("DUMP", "f")
