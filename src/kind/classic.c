@@ -141,9 +141,17 @@ static double rate_of_fill(const umbel_filter *f, uint64_t bits_set, uint64_t bi
     return rate;
 }
 
+/* A damaged view may have bits set behind the last one. */
+static uint64_t bits_set(const umbel_filter *f) {
+    uint64_t set = umbeli_bits_count(f->data, f->data_len);
+    unsigned used = f->shape.bits % 8; /* of the last byte */
+    unsigned behind = used ? (unsigned)f->data[f->data_len - 1] >> used : 0;
+    return set - (uint64_t)__builtin_popcount(behind);
+}
+
 static void measure(const umbel_filter *f, umbel_info *info) {
     double bits = (double)f->shape.bits;
-    info->bits_set = umbeli_bits_count(f->data, f->data_len);
+    info->bits_set = bits_set(f);
     info->fpr_now = rate_of_fill(f, info->bits_set, f->shape.bits);
     info->keys_estimated = 0;
     if (umbeli_classic_of(f)->scheme->estimate) {
