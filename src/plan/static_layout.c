@@ -122,5 +122,5 @@ double umbeli_static_rate(const umbeli_static_layout *l, uint64_t keys) {
     if (l->empty) return 0;
     double wide = (double)l->wide / (double)umbeli_static_shards(l);
     double table = ldexp(1 - wide / 2, -(int)l->width);
-    return table + twins(keys, table);
+    return fmin(table + twins(keys, table), 1); /* a file may claim any number of keys */
 }
