@@ -243,6 +243,7 @@ static umbel_err decode_gzipped(const uint8_t *bytes, size_t len, umbeli_decodin
     umbel_filter *f = NULL;
     umbel_err e = umbeli_gunzip_start(&g, memory, bytes, len);
     e = e ? umbeli_fail(diag, e, g.what) : unzip_all(&g, how, &f, diag);
+    if (e && diag) diag->offset = umbeli_gunzip_offset(&g); /* in the bytes at hand */
     umbeli_gunzip_end(&g);
     if (e) {
         umbeli_filter_free(f);
