@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "table/value_text.h"
 
-enum { MOST_DIGITS = 18 };
+enum { MOST_DIGITS = 18, MOST_TIME_DIGITS = 9 };
 
 typedef struct cursor {
     const char *at, *end;
@@ -82,7 +82,7 @@ bool umbeli_read_time(umbel_key text, unsigned digits, int64_t *ticks) {
     cursor c = over(text);
     int64_t days, fraction = 0, unit = 1, result;
     unsigned hour = 0, minute = 0, second = 0;
-    if (!read_day(&c, &days)) return false;
+    if (digits > MOST_TIME_DIGITS || !read_day(&c, &days)) return false;
     if (one_of(&c, " T")) {
         if (!number(&c, 2, &hour) || !one_of(&c, ":") || !number(&c, 2, &minute)) return false;
         if (one_of(&c, ":") && !number(&c, 2, &second)) return false;

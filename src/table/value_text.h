@@ -13,7 +13,7 @@
 bool umbeli_read_date(umbel_key text, int64_t *days);
 
 /* 2024-02-29, or with " 12:30:05.25" or "T12:30:05.25Z" behind it, UTC: so many 10^-digits seconds
- * since 1970; digits 0 to 9. */
+ * since 1970.  False also for more than 9 digits, which a damaged file may ask for. */
 bool umbeli_read_time(umbel_key text, unsigned digits, int64_t *ticks);
 
 /* -12.5 with scale 2: -1250; no more digits behind the point than the scale has. */
