@@ -12,6 +12,7 @@
  *
  * A plan is about the first layer: its bytes, and its rate once the planned keys are in.
  */
+#include <float.h>
 #include <math.h>
 
 #include "plan/plan.h"
@@ -65,6 +66,10 @@ static umbel_err solve(umbel_plan *plan) {
         .fpr = plan->fpr / SHARES,
         .bytes = plan->bytes,
     };
+    if (plan->fpr != 0.0 && layer.fpr < DBL_MIN) { /* 0 would count as not given */
+        layer.verdict = UMBEL_PLAN_BEYOND_KIND;
+        return refuse(plan, &layer);
+    }
     if (plan->bytes == 0 && layer.keys < UMBELI_SCALABLE_FIRST) layer.keys = UMBELI_SCALABLE_FIRST;
     umbel_err e = umbeli_plan_solve(&layer);
     return e ? refuse(plan, &layer) : settle(plan, &layer);

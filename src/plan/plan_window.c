@@ -7,6 +7,7 @@
  * the rate is highest, 1 - (1 - b)^(g + 1) with the rate b of one blocked filter.  The promise is
  * made for that moment, from the promise of one blocked filter in the same way.
  */
+#include <float.h>
 #include <math.h>
 
 #include "core/size.h"
@@ -47,6 +48,9 @@ static umbel_err solve(umbel_plan *plan) {
         .bytes = plan->bytes / filters,
     };
     if (plan->bytes != 0 && one.bytes == 0) return refuse(plan, UMBEL_PLAN_TOO_SMALL, "");
+    if (plan->fpr != 0.0 && one.fpr < DBL_MIN) { /* 0 would count as not given */
+        return refuse(plan, UMBEL_PLAN_BEYOND_KIND, "");
+    }
     umbel_err e = umbeli_plan_solve(&one);
     if (e) return refuse(plan, one.verdict, one.why);
     double rate = together(one.rate, (double)filters);
