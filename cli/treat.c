@@ -33,14 +33,16 @@ static struct span delimited(struct span line, uint8_t delimiter, uint32_t n) {
     return line;
 }
 
-/* Field n of a line whose fields lie between runs of white space. */
+/* Field n of a line whose fields lie between runs of white space; empty when there is none.  Ends
+ * with the line: a filter's file may name field 2^32-1. */
 static struct span spaced(struct span line, uint32_t n) {
     size_t i = 0, start = 0;
     do {
         while (i < line.len && is_space(line.at[i])) i++;
         start = i;
         while (i < line.len && !is_space(line.at[i])) i++;
-    } while (--n);
+    } while (--n && i < line.len);
+    if (n) start = i;
     return (struct span){line.at + start, i - start};
 }
 
