@@ -111,7 +111,7 @@ umbel_params cli_params_of(const struct cli_settings *s) {
 }
 
 umbel_opts cli_opts_of(const struct cli_settings *s) {
-    return (umbel_opts){.threads = (uint32_t)s->threads};
+    return (umbel_opts){.threads = cli_narrow(OPT_THREADS, s->threads)};
 }
 
 static umbel_type funnel_named(const char *name) {

@@ -156,7 +156,7 @@ char *cli_size_text(uint64_t bytes, char *out) {
 
 char *cli_rate_text(double rate, char *out) {
     if (!(rate > 0)) return strcpy(out, "0 %");
-    double percent = rate * 100;
+    double percent = fmin(rate, 1) * 100;
     if (percent >= 0.0009995) {
         int decimals = percent >= 99.95 ? 1 : percent >= 9.995 ? 1 : percent >= 0.9995 ? 2 : 0;
         if (percent < 0.9995) decimals = 2 - (int)floor(log10(percent) + 1e-9);
