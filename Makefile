@@ -6,6 +6,7 @@
 #   make check      installs what is missing, builds, runs all tests (JOBS=n: that many at once)
 #   make check-long the tests that take minutes
 #   make check-interop  compares with ClickHouse and DuckDB, from npm (600 MB below build/interop)
+#   make fuzz       fuzzes TARGET (all of them) for SECONDS (60) each: docs/hardening.md
 #   make bench      measures the library, beside libbloom and LevelDB
 #   make bench-cli  measures the command, beside DCSO's bloom, gawk and sort
 #   make install    PREFIX and DESTDIR as usual
@@ -16,7 +17,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long check-interop bench bench-cli install format clean
+.PHONY: all demo check check-long check-interop fuzz bench bench-cli install format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -42,6 +43,12 @@ check-long:
 check-interop:
 	-scripts/setup interop
 	tests/run --interop
+
+# Each target of tests/fuzz, or the one called TARGET, for so many seconds.
+SECONDS ?= 60
+fuzz:
+	scripts/setup test
+	tests/fuzz/run.sh $(SECONDS) $(TARGET)
 
 bench:
 	scripts/setup bench

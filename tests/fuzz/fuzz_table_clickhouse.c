@@ -37,15 +37,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     size_t marks = (size_t)bytes[1] * 8;
     len -= 2;
     if (marks > len) marks = len;
-    uint8_t *copy = malloc(len + 1);
-    if (!copy) return 0;
-    memcpy(copy, bytes + 2, len);
-    seal(copy, marks);
-    seal(copy + marks, len - marks);
+    /* Apart, so that reading beyond either is seen. */
+    uint8_t *copy = some_bytes(len - marks), *marks_copy = some_bytes(marks);
+    memcpy(marks_copy, bytes + 2, marks);
+    memcpy(copy, bytes + 2 + marks, len - marks);
+    seal(marks_copy, marks);
+    seal(copy, len - marks);
     hints.system = UMBEL_TABLE_CLICKHOUSE;
-    hints.marks = marks ? copy : NULL;
+    hints.marks = marks ? marks_copy : NULL;
     hints.marks_len = marks;
-    use_table(copy + marks, len - marks, &hints);
+    use_table(copy, len - marks, &hints);
+    free(marks_copy);
     free(copy);
     return 0;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * replay.c FILE... - a fuzz target without a fuzzer: every input once, and thousands of changes of
- * it that follow from a fixed seed
+ * replay.c CHANGES FILE... - a fuzz target without a fuzzer: every input once, and so many changes
+ * of it that follow from a fixed seed
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "use_table.h"
+#include "target.h"
 
-enum { MOST = 1 << 20, CHANGES = 400 };
+enum { MOST = 1 << 20 };
 
 static uint64_t random_state = 1;
 
@@ -21,8 +21,7 @@ static uint64_t next_random(void) {
 }
 
 static void run(const uint8_t *bytes, size_t len) {
-    uint8_t *exact = malloc(len ? len : 1);
-    if (!exact) abort();
+    uint8_t *exact = some_bytes(len);
     if (len) memcpy(exact, bytes, len);
     LLVMFuzzerTestOneInput(exact, len);
     free(exact);
@@ -40,22 +39,27 @@ static void run_changed(const uint8_t *bytes, size_t len, uint8_t *changed) {
 }
 
 int main(int argc, char **argv) {
-    uint8_t *bytes = malloc(MOST), *changed = malloc(MOST);
-    if (!bytes || !changed) return 1;
-    for (int i = 1; i < argc; i++) {
-        FILE *f = fopen(argv[i], "rb");
+    uint8_t *bytes = some_bytes(MOST), *changed = some_bytes(MOST);
+    unsigned long changes = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
+    int files = argc - 2;
+    for (int i = 0; i < files; i++) {
+        const char *path = argv[i + 2], *slash = strrchr(path, '/');
+        FILE *f = fopen(path, "rb");
         if (!f) {
-            printf("not ok %d - %s cannot be read\n", i, argv[i]);
+            printf("not ok %d - %s cannot be read\n", i + 1, path);
             return 1;
         }
         size_t len = fread(bytes, 1, MOST, f);
         fclose(f);
+        /* If it ends the program, this is the last line. */
+        printf("# %s\n", path);
+        fflush(stdout);
         run(bytes, len);
-        for (unsigned round = 0; round < CHANGES; round++) run_changed(bytes, len, changed);
-        printf("ok %d - %s\n", i, strrchr(argv[i], '/') ? strrchr(argv[i], '/') + 1 : argv[i]);
+        for (unsigned long round = 0; round < changes; round++) run_changed(bytes, len, changed);
+        printf("ok %d - %s\n", i + 1, slash ? slash + 1 : path);
     }
-    printf("1..%d\n", argc - 1);
+    printf("1..%d\n", files);
     free(bytes);
     free(changed);
-    return argc > 1 ? 0 : 1;
+    return files > 0 ? 0 : 1;
 }

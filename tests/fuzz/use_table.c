@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "use_table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void insist(bool true_always, const char *what) {
-    if (true_always) return;
-    fprintf(stderr, "use_table: not so: %s\n", what);
-    abort();
-}
 
 static void use_place(const umbel_table *t, size_t i, size_t len) {
     umbel_table_place p;
@@ -55,8 +48,7 @@ void use_table(const uint8_t *bytes, size_t len, const umbel_table_hints *hints)
     umbel_diag fault;
     for (size_t i = 0; umbel_table_fault(t, i, &fault); i++) insist(fault.what, "words for it");
     for (size_t i = 0; i < count && i < PLACES; i++) use_place(t, i, len);
-    uint8_t *may = malloc(count + 1);
-    insist(may != NULL, "memory");
+    uint8_t *may = some_bytes(count);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         umbel_table_place first = {0};
         if (count) umbel_table_place_of(t, 0, &first);

@@ -5,13 +5,11 @@
 #ifndef USE_TABLE_H
 #define USE_TABLE_H
 
+#include "target.h"
 #include "umbel_table.h"
 
 /* Opens the bytes, and if that works looks at every place, fault and filter, and asks for keys.
  * Ends the program when an answer contradicts itself. */
 void use_table(const uint8_t *bytes, size_t len, const umbel_table_hints *hints);
-
-/* What libFuzzer calls, and replay.c. */
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 #endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "exact_set.h"
+
+#include <string.h>
+
+umbel_key exact_key(unsigned n) {
+    enum { SHORT = 41, FOURS = 48 };
+    static uint8_t zeros[EXACT_KEYS], bytes[EXACT_KEYS][4];
+    n %= EXACT_KEYS;
+    if (n < SHORT) return (umbel_key){zeros, n};
+    /* Badger's keys have four bytes. */
+    memcpy(bytes[n], n < FOURS ? "\xff\x00\x7f" : "key", 3);
+    bytes[n][3] = (uint8_t)n;
+    return (umbel_key){bytes[n], 4};
+}
+
+void exact_add(exact_set *s, unsigned n) {
+    n %= EXACT_KEYS;
+    s->count[n]++;
+    s->added_at[n] = ++s->adds;
+    s->advanced_at[n] = s->advances;
+}
+
+void exact_clear(exact_set *s) {
+    memset(s->count, 0, sizeof s->count);
+}
+
+bool exact_has(const exact_set *s, unsigned n) {
+    n %= EXACT_KEYS;
+    if (s->count[n] == 0) return false;
+    if (s->most_adds && s->adds - s->added_at[n] >= s->most_adds) return false;
+    return !s->most_advances || s->advances - s->advanced_at[n] < s->most_advances;
+}
+
+void exact_check(const exact_set *s, const umbel_filter *f) {
+    umbel_key keys[EXACT_KEYS];
+    uint8_t hit[EXACT_KEYS];
+    umbel_info info;
+    for (unsigned n = 0; n < EXACT_KEYS; n++) keys[n] = exact_key(n);
+    umbel_describe(f, &info);
+    umbel_contains_many(f, keys, EXACT_KEYS, hit);
+    for (unsigned n = 0; n < EXACT_KEYS; n++) {
+        bool one = umbel_contains(f, keys[n].data, keys[n].len);
+        uint32_t count = umbel_count(f, keys[n].data, keys[n].len);
+        insist(one == hit[n], "many keys get the answers of one");
+        insist(one == (count > 0), "a count above 0 is in");
+        insist(one || !exact_has(s, n), "no false negative");
+        if (info.kind == UMBEL_COUNTING) {
+            insist(count >= (s->count[n] < 15 ? s->count[n] : 15), "counts are never too low");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * exact_set.h - what a filter must know, kept exactly: 64 keys and how often each is in
+ */
+#ifndef EXACT_SET_H
+#define EXACT_SET_H
+
+#include "target.h"
+#include "umbel.h"
+
+enum { EXACT_KEYS = 64 };
+
+typedef struct exact_set {
+    uint64_t count[EXACT_KEYS]; /* times added and neither removed nor forgotten */
+    uint64_t added_at[EXACT_KEYS], advanced_at[EXACT_KEYS]; /* the two clocks at the last add */
+    uint64_t adds, advances;
+    /* Windows: a key is remembered while fewer adds and steps than these came after it; 0: any. */
+    uint64_t most_adds, most_advances;
+} exact_set;
+
+/* The n-th key: 0 to 40 bytes, all different, with NUL bytes in some. */
+umbel_key exact_key(unsigned n);
+
+void exact_add(exact_set *s, unsigned n);
+void exact_clear(exact_set *s);
+
+/* Whether the filter may not deny the n-th key. */
+bool exact_has(const exact_set *s, unsigned n);
+
+/* Ends the program if the filter lacks a key, or counts one too low. */
+void exact_check(const exact_set *s, const umbel_filter *f);
+
+#endif

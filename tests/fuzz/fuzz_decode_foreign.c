@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_decode_foreign.c - the filters of other systems
+ *
+ *   byte    what
+ *   0       the format, see `formats`; the last is UMBEL_FMT_ANY
+ *   1       1: lengths and sums within the bytes are made to agree; 2: the bytes are gzipped first
+ *   2..3    keys        5  variant        7      hashes
+ *   4       fpr         6  bits_per_key   8..15  seed        of umbel_decode_as
+ *   16...   what is decoded
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "core/bits.h"
+#include "use_bytes.h"
+
+enum { AGREE = 1, GZIP = 2, HEAD = 16, LONGEST = 1 << 16, GZIP_WINDOW = 15 + 16 };
+
+typedef struct text {
+    uint8_t *bytes;
+    size_t len;
+} text;
+
+/* Zeros where there was nothing. */
+static void resize(text *t, size_t len) {
+    uint8_t *bytes = some_bytes(len);
+    memset(bytes, 0, len);
+    memcpy(bytes, t->bytes, len < t->len ? len : t->len);
+    free(t->bytes);
+    *t = (text){bytes, len};
+}
+
+/* ---- Making fields agree ---- */
+
+static void agree_guava(text *t) {
+    if (t->len < 6) return;
+    size_t words = (t->len - 6) / 8;
+    resize(t, 6 + 8 * words);
+    for (unsigned i = 0; i < 4; i++) t->bytes[2 + i] = (uint8_t)(words >> (24 - 8 * i));
+}
+
+static void agree_gocrc32(text *t, const umbel_params *like) {
+    umbel_plan plan;
+    if (umbel_plan_format(like, &plan, NULL) || plan.bits > 8 * LONGEST) return;
+    resize(t, (size_t)(plan.bits + 63) / 64 * 8);
+    for (uint64_t bit = plan.bits; bit < 8 * t->len; bit++) {
+        t->bytes[bit / 8] &= (uint8_t) ~(1u << bit % 8);
+    }
+}
+
+static void agree_dcso(text *t) {
+    enum { HEADER = 48, BITS_AT = 32 };
+    if (t->len < HEADER) return;
+    uint64_t bits = umbeli_load_le64(t->bytes + BITS_AT) % (8 * LONGEST);
+    size_t need = HEADER + (size_t)(bits + 63) / 64 * 8;
+    umbeli_store_le64(t->bytes, 1);
+    umbeli_store_le64(t->bytes + BITS_AT, bits);
+    if (t->len < need) resize(t, need);
+    for (uint64_t bit = bits; bit % 64; bit++) {
+        t->bytes[HEADER + bit / 8] &= (uint8_t) ~(1u << bit % 8);
+    }
+}
+
+/* The sums in the header, and as many bits behind it as it says. */
+static void agree_redisbloom(text *t) {
+    enum { FRAME = 16, FIXED = 20, LINK = 53, MOST_LINKS = 40 };
+    if (t->len < FRAME + FIXED + LINK) return;
+    uint32_t links = umbeli_load_le32(t->bytes + FRAME + 8) % MOST_LINKS;
+    if (links > (t->len - FRAME - FIXED) / LINK)
+        links = (uint32_t)((t->len - FRAME - FIXED) / LINK);
+    uint64_t header = FIXED + (uint64_t)links * LINK, keys = 0, bytes = 0;
+    for (uint32_t i = 0; i < links; i++) {
+        uint8_t *link = t->bytes + FRAME + FIXED + i * LINK;
+        uint64_t own = umbeli_load_le64(link) % 4096, each = umbeli_load_le64(link + 32);
+        double bits_each;
+        memcpy(&bits_each, &each, sizeof each);
+        double probes = ceil(0.693147180559945 * bits_each);
+        umbeli_store_le64(link, own);
+        umbeli_store_le64(link + 8, 8 * own);
+        if (probes >= 0 && probes < 1e6) umbeli_store_le32(link + 40, (uint32_t)probes);
+        keys += umbeli_load_le64(link + 16);
+        bytes += own;
+    }
+    memcpy(t->bytes, "UMBRBLM1", 8);
+    umbeli_store_le64(t->bytes + 8, header);
+    umbeli_store_le64(t->bytes + FRAME, keys);
+    umbeli_store_le32(t->bytes + FRAME + 8, links);
+    resize(t, FRAME + header + bytes);
+}
+
+static void agree(text *t, const umbel_params *like) {
+    switch (like->format) {
+    case UMBEL_FMT_GUAVA: agree_guava(t); break;
+    case UMBEL_FMT_GOCRC32: agree_gocrc32(t, like); break;
+    case UMBEL_FMT_DCSO: agree_dcso(t); break;
+    case UMBEL_FMT_REDISBLOOM: agree_redisbloom(t); break;
+    default: break;
+    }
+}
+
+static void gzip(text *t) {
+    z_stream z = {.next_in = t->bytes, .avail_in = (uInt)t->len};
+    int e = deflateInit2(&z, 1, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY);
+    insist(e == Z_OK, "zlib works");
+    size_t room = deflateBound(&z, t->len);
+    uint8_t *zipped = some_bytes(room);
+    z.next_out = zipped;
+    z.avail_out = (uInt)room;
+    insist(deflate(&z, Z_FINISH) == Z_STREAM_END, "zlib keeps its bound");
+    free(t->bytes);
+    *t = (text){zipped, room};
+    resize(t, z.total_out);
+    deflateEnd(&z);
+}
+
+/* ---- */
+
+static const umbel_format formats[] = {
+    UMBEL_FMT_LEVELDB, UMBEL_FMT_COREKV, UMBEL_FMT_BADGER,  UMBEL_FMT_CLICKHOUSE,
+    UMBEL_FMT_GOCRC32, UMBEL_FMT_GUAVA,  UMBEL_FMT_PARQUET, UMBEL_FMT_REDISBLOOM,
+    UMBEL_FMT_DCSO,    UMBEL_FMT_ANY,
+};
+
+static umbel_params like_of(const uint8_t *head) {
+    static const double rates[] = {0,      0.01, 0.5,  0.9,  0.025,    1e-6, 0.999999,
+                                   1e-300, 1,    -0.1, 1e-3, INFINITY, NAN};
+    umbel_params like = {.format = formats[head[0] % (sizeof formats / sizeof formats[0])]};
+    if (like.format == UMBEL_FMT_GOCRC32 || like.format == UMBEL_FMT_CLICKHOUSE) {
+        like.keys = umbeli_load_le16(head + 2);
+        like.fpr = rates[head[4] % (sizeof rates / sizeof rates[0])];
+        like.variant = head[5];
+        like.bits_per_key = head[6];
+        like.hashes = head[7] | (head[4] & 0x80 ? 0x3f0u : 0);
+        like.seed = umbeli_load_le64(head + 8);
+    }
+    return like;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
+    if (len < HEAD) return 0;
+    umbel_params like = like_of(bytes);
+    text t = {some_bytes(len - HEAD), len - HEAD};
+    memcpy(t.bytes, bytes + HEAD, t.len);
+    if (bytes[1] & AGREE) agree(&t, &like);
+    if (bytes[1] & GZIP) gzip(&t);
+    /* zlib's window, and what gzip can make of so many bytes; else a handle and a copy or two. */
+    uint64_t most = 2 * t.len + (1 << 13);
+    if (t.len > 1 && t.bytes[0] == 0x1f && t.bytes[1] == 0x8b) most = 2100 * t.len + (1 << 17);
+    use_bytes(&like, t.bytes, t.len, most);
+    free(t.bytes);
+    return 0;
+}

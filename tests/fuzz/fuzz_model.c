@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_model.c - random operations on filters of every kind beside an exact set
+ *
+ * Byte 0 chooses the parameters of two filters, `at hand` and `other`.  Then each byte is an
+ * operation, and those that need a key or a number take it from the byte behind.  Static filters,
+ * which no operation changes, are built from keys instead: use_static.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../support/watched_memory.h"
+#include "core/bytes.h"
+#include "exact_set.h"
+#include "use_filter.h"
+#include "use_static.h"
+
+enum { MOST_OPERATIONS = 400, MOST_AT_ONCE = 70 };
+
+static const umbel_params choices[] = {
+    {.kind = UMBEL_BLOCKED, .bytes = 64},
+    {.kind = UMBEL_BLOCKED, .bytes = 512, .seed = 7, .concurrent = true},
+    {.kind = UMBEL_CLASSIC, .keys = 40, .fpr = 0.01},
+    {.kind = UMBEL_CLASSIC, .bytes = 256, .hashes = 3, .seed = 1},
+    {.kind = UMBEL_CLASSIC, .bytes = 33, .hashes = 100},
+    {.kind = UMBEL_COUNTING, .keys = 40, .fpr = 0.01},
+    {.kind = UMBEL_COUNTING, .bytes = 128},
+    {.kind = UMBEL_SCALABLE, .bytes = 64, .fpr = 0.3, .layers = 4},
+    {.kind = UMBEL_SCALABLE, .bytes = 64, .fpr = 0.3, .expansion = 1},
+    {.kind = UMBEL_WINDOW, .keys = 10, .fpr = 0.1, .generations = 2},
+    {.kind = UMBEL_WINDOW, .keys = 40, .fpr = 0.1, .generations = 3, .manual = true},
+    {.format = UMBEL_FMT_PARQUET, .keys = 40, .fpr = 0.01},
+    {.format = UMBEL_FMT_LEVELDB, .keys = 40, .bits_per_key = 10},
+    {.format = UMBEL_FMT_BADGER, .keys = 40, .fpr = 0.01},
+    {.format = UMBEL_FMT_GUAVA, .keys = 40, .fpr = 0.03},
+    {.format = UMBEL_FMT_REDISBLOOM, .keys = 5, .fpr = 0.01},
+    {.format = UMBEL_FMT_REDISBLOOM, .keys = 20, .fpr = 0.01, .nonscaling = true},
+    {.format = UMBEL_FMT_DCSO, .keys = 40, .fpr = 0.01},
+};
+
+enum { CHOICES = sizeof choices / sizeof choices[0] };
+
+typedef struct pair {
+    const umbel_params *params;
+    umbel_filter *f, *other;
+    exact_set in_f, in_other;
+    watched_memory memory;
+    umbeli_reader input;
+} pair;
+
+static unsigned next(pair *p) {
+    return umbeli_take_u8(&p->input);
+}
+
+/* ---- Keys ---- */
+
+static bool is_window(const pair *p) {
+    return p->params->kind == UMBEL_WINDOW;
+}
+
+/* What a filter that is not frozen may answer to keys. */
+static bool may_refuse(umbel_err e) {
+    return e == UMBEL_EFULL || e == UMBEL_EINVAL || e == UMBEL_ENOMEM;
+}
+
+static umbel_err add_one(pair *p) {
+    unsigned n = next(p);
+    umbel_key key = exact_key(n);
+    bool before = umbel_contains(p->f, key.data, key.len), was_new = false;
+    umbel_err e = umbel_add(p->f, key.data, key.len, &was_new);
+    bool after = umbel_contains(p->f, key.data, key.len);
+    if (e) {
+        insist(may_refuse(e) && after == before, "a refused key changes nothing");
+        return e;
+    }
+    exact_add(&p->in_f, n);
+    insist(after, "what was added is in");
+    /* A window may have moved on before it took the key. */
+    insist(is_window(p) ? was_new || before : was_new == !before, "new is what was not in");
+    return UMBEL_OK;
+}
+
+static size_t some_keys(pair *p, umbel_key *keys, unsigned *numbers) {
+    size_t n = next(p) % MOST_AT_ONCE;
+    unsigned first = next(p), step = next(p);
+    for (size_t i = 0; i < n; i++) {
+        numbers[i] = first + (unsigned)i * step;
+        keys[i] = exact_key(numbers[i]);
+    }
+    return n;
+}
+
+/* As many times one key, on a copy. */
+static umbel_err add_many(pair *p) {
+    umbel_key keys[MOST_AT_ONCE];
+    unsigned numbers[MOST_AT_ONCE];
+    uint8_t was_new[MOST_AT_ONCE] = {0};
+    umbel_filter *copy = NULL;
+    size_t n = some_keys(p, keys, numbers), done = 0;
+    umbel_err e = umbel_copy(p->f, &copy), one = UMBEL_OK;
+    if (e) return e;
+    bool hashed = next(p) % 2 && umbel_takes_hashes(p->f);
+    uint64_t hashes[MOST_AT_ONCE];
+    for (size_t i = 0; i < n; i++) hashes[i] = umbel_hash(p->f, keys[i].data, keys[i].len);
+    e = hashed ? umbel_add_hashes(p->f, hashes, n, was_new)
+               : umbel_add_many(p->f, keys, n, was_new);
+    p->memory.fail_at = 0;
+    for (; done < n && !one; done += !one) {
+        bool fresh = false;
+        one = umbel_add(copy, keys[done].data, keys[done].len, &fresh);
+        if (!one && !e) insist(fresh == was_new[done], "many are new as one by one");
+    }
+    if (e == UMBEL_ENOMEM) {
+        /* Where memory ended is not known: nothing is promised for these keys. */
+    } else {
+        insist(e == one, "many end as one by one");
+        insist(e == UMBEL_EINVAL || umbel_equal(p->f, copy), "many give the bits of one by one");
+        for (size_t i = 0; i < done && e != UMBEL_EINVAL; i++) exact_add(&p->in_f, numbers[i]);
+    }
+    umbel_free(copy);
+    return e;
+}
+
+/* Only what was added, as umbel.h asks. */
+static umbel_err remove_one(pair *p) {
+    unsigned n = next(p) % EXACT_KEYS;
+    umbel_key key = exact_key(n);
+    uint32_t count = umbel_count(p->f, key.data, key.len);
+    if (!p->in_f.count[n] && count) return UMBEL_OK;
+    umbel_err e = umbel_remove(p->f, key.data, key.len);
+    if (p->params->kind != UMBEL_COUNTING) {
+        insist(e == UMBEL_ENOTSUP, "only counting filters forget a key");
+        return e;
+    }
+    insist(e == (count ? UMBEL_OK : UMBEL_EABSENT), "what was added can be removed");
+    if (e) return e;
+    p->in_f.count[n]--;
+    insist(umbel_count(p->f, key.data, key.len) == (count < 15 ? count - 1 : 15), "once");
+    return UMBEL_OK;
+}
+
+/* ---- Time ---- */
+
+static umbel_err advance(pair *p) {
+    umbel_err e = umbel_advance(p->f);
+    insist(e == (is_window(p) ? UMBEL_OK : UMBEL_ENOTSUP), "windows advance, others do not");
+    if (e) return e;
+    p->in_f.advances++;
+    /* Windows that move by themselves are then ahead of their promise by an unknown number. */
+    if (!p->params->manual) exact_clear(&p->in_f);
+    bool all_old = true;
+    for (unsigned n = 0; n < EXACT_KEYS; n++) all_old &= !exact_has(&p->in_f, n);
+    if (p->params->manual && all_old) insist(umbel_is_empty(p->f), "a window forgets");
+    return UMBEL_OK;
+}
+
+static umbel_err clear(pair *p) {
+    insist(!umbel_clear(p->f), "a filter can be cleared");
+    insist(umbel_is_empty(p->f) && umbel_keys_added(p->f) == 0, "then it is empty");
+    exact_clear(&p->in_f);
+    return UMBEL_OK;
+}
+
+/* ---- Whole filters ---- */
+
+static umbel_err swap(pair *p) {
+    umbel_filter *f = p->f;
+    exact_set in_f = p->in_f;
+    p->f = p->other;
+    p->in_f = p->in_other;
+    p->other = f;
+    p->in_other = in_f;
+    return UMBEL_OK;
+}
+
+static umbel_err copy(pair *p) {
+    umbel_filter *same = NULL;
+    umbel_err e = umbel_copy(p->f, &same);
+    if (e) return e;
+    insist(umbel_equal(p->f, same), "a copy is equal");
+    umbel_free(p->f);
+    p->f = same;
+    return UMBEL_OK;
+}
+
+static umbel_err unite(pair *p) {
+    umbel_err e = umbel_unite(p->f, p->other, NULL);
+    bool yes = false;
+    insist(!e || e == UMBEL_ENOTSUP || e == UMBEL_EMISMATCH, "unite has few errors");
+    if (e) return e;
+    for (unsigned n = 0; n < EXACT_KEYS; n++) p->in_f.count[n] += p->in_other.count[n];
+    insist(!umbel_is_subset(p->other, p->f, &yes, NULL) && yes, "a part of the union");
+    return UMBEL_OK;
+}
+
+static umbel_err intersect(pair *p) {
+    umbel_err e = umbel_intersect(p->f, p->other, NULL);
+    bool yes = false;
+    insist(!e || e == UMBEL_ENOTSUP || e == UMBEL_EMISMATCH, "intersect has few errors");
+    if (e) return e;
+    for (unsigned n = 0; n < EXACT_KEYS; n++) {
+        uint64_t other = p->in_other.count[n];
+        if (other < p->in_f.count[n]) p->in_f.count[n] = other;
+    }
+    insist(!umbel_is_subset(p->f, p->other, &yes, NULL) && yes, "a part of either");
+    return UMBEL_OK;
+}
+
+static umbel_err fold(pair *p) {
+    umbel_info info;
+    double fpr = (1 + next(p)) / 300.0;
+    umbel_err e = umbel_fold(p->f, fpr, NULL);
+    umbel_describe(p->f, &info);
+    insist(e || info.fpr_now <= fpr * 1.0000001, "a folded filter keeps the rate");
+    return e;
+}
+
+static umbel_err snapshot(pair *p) {
+    umbel_filter *bits = NULL;
+    umbel_err e = umbel_snapshot(p->f, &bits, NULL);
+    if (e) return e;
+    insist(p->params->kind == UMBEL_COUNTING, "snapshots are of counting filters");
+    exact_set once = p->in_f;
+    exact_check(&once, bits);
+    umbel_free(bits);
+    return UMBEL_OK;
+}
+
+/* Written and read again it takes the place of the first. */
+static umbel_err reload(pair *p) {
+    umbel_info info;
+    size_t len;
+    umbel_filter *read = NULL, *seen = NULL;
+    umbel_describe(p->f, &info);
+    uint8_t *bytes = bytes_in(p->f, info.format, &len);
+    insist(bytes != NULL, "a filter fits its own format");
+    umbel_err e = umbel_decode(info.format, bytes, len, &p->memory.opts, &read, NULL);
+    if (!e) {
+        insist(umbel_equal(p->f, read), "written and read it is equal");
+        umbel_free(p->f);
+        p->f = read;
+    }
+    insist(!e || e == UMBEL_ENOMEM, "what was written can be read");
+    p->memory.fail_at = 0;
+    if (!umbel_view(info.format, bytes, len, &p->memory.opts, &seen, NULL)) {
+        insist(umbel_equal(p->f, seen), "a view, too");
+        insist(umbel_add(seen, "key", 3, NULL) == UMBEL_EFROZEN, "which is read-only");
+        insist(umbel_clear(seen) == UMBEL_EFROZEN && umbel_equal(p->f, seen), "and stays");
+        exact_check(&p->in_f, seen);
+    }
+    umbel_free(seen);
+    free(bytes);
+    return e;
+}
+
+static umbel_err look(pair *p) {
+    use_answers(p->f);
+    return UMBEL_OK;
+}
+
+/* ---- */
+
+typedef umbel_err (*operation)(pair *p);
+
+static const operation operations[] = {
+    add_one, add_one, add_one, add_many, add_many, remove_one, remove_one, advance, copy,
+    swap,    unite,   clear,   fold,     snapshot, reload,     look,       swap,    intersect,
+};
+
+/* One allocation of the operation fails, and the filter stays as it was. */
+static void starve(pair *p, operation run) {
+    umbel_filter *before = NULL;
+    insist(!umbel_copy(p->f, &before), "a filter can be copied");
+    uint64_t keys = umbel_keys_added(p->f);
+    p->memory.fail_at = p->memory.calls + 1 + next(p) % 4;
+    umbel_err e = run(p);
+    p->memory.fail_at = 0;
+    if (e == UMBEL_ENOMEM && run != add_many) {
+        insist(umbel_equal(p->f, before) && umbel_keys_added(p->f) == keys,
+               "without memory nothing changes");
+    }
+    umbel_free(before);
+}
+
+/* Planning takes longer than all the rest, so a planned filter is made once and read from then on. */
+static umbel_filter *make(pair *p) {
+    static struct {
+        uint8_t *bytes;
+        size_t len;
+    } saved[CHOICES];
+    umbel_filter *f = NULL;
+    umbel_format format = p->params->format ? p->params->format : UMBEL_FMT_NATIVE;
+    size_t which = (size_t)(p->params - choices);
+    if (saved[which].bytes) {
+        umbel_err e =
+            umbel_decode(format, saved[which].bytes, saved[which].len, &p->memory.opts, &f, NULL);
+        insist(!e, "an empty filter can be read");
+        return f;
+    }
+    insist(!umbel_create(p->params, &p->memory.opts, &f, NULL), "the parameters are good");
+    if (p->params->keys) saved[which].bytes = bytes_in(f, format, &saved[which].len);
+    return f;
+}
+
+static void play(pair *p) {
+    enum { STARVE = 0x80, OPERATIONS = sizeof operations / sizeof operations[0] };
+    p->f = make(p);
+    p->other = make(p);
+    if (is_window(p)) {
+        p->in_f.most_adds = p->params->manual ? 0 : p->params->keys;
+        p->in_f.most_advances = p->params->manual ? p->params->generations + 1 : 0;
+        p->in_other = p->in_f;
+    }
+    for (unsigned i = 0; i < MOST_OPERATIONS && umbeli_left(&p->input) > 0; i++) {
+        unsigned byte = next(p);
+        operation run = operations[byte % STARVE % OPERATIONS];
+        if (byte & STARVE) {
+            starve(p, run);
+        } else {
+            run(p);
+        }
+        if (run != add_one) exact_check(&p->in_f, p->f);
+    }
+    exact_check(&p->in_f, p->f);
+    exact_check(&p->in_other, p->other);
+    umbel_free(p->f);
+    umbel_free(p->other);
+    insist(p->memory.blocks == 0, "all memory is given back");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
+    if (len < 1) return 0;
+    pair p = {.input = umbeli_reader_over(bytes, len)};
+    watch_memory(&p.memory, 0);
+    p.memory.opts.max_bytes = 1 << 20;
+    size_t which = next(&p) % (CHOICES + 1);
+    if (which == CHOICES) {
+        use_static(&p.input);
+    } else {
+        p.params = &choices[which];
+        play(&p);
+    }
+    return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parse_lines.c - from text to keys, twice: as the command does it, and plainly
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "parse_target.h"
+#include "split.h"
+#include "treat.h"
+
+/* ---- Lines ---- */
+
+static void check_split(cli_split *split, const uint8_t *text, size_t len, uint8_t sep) {
+    uint32_t *ends = some_bytes((len + CLI_SPLIT_SLACK) * sizeof *ends);
+    size_t n = split(text, len, sep, ends), seen = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] != sep) continue;
+        insist(seen < n && ends[seen] == i, "every separator is found");
+        seen++;
+    }
+    insist(seen == n, "and nothing else");
+    free(ends);
+}
+
+/* ---- Treatment, byte by byte ---- */
+
+typedef struct plain {
+    uint8_t *bytes;
+    size_t len;
+} plain;
+
+static bool is_blank(uint8_t c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\v' || c == '\f' || c == '\r';
+}
+
+static void keep(plain *p, size_t from, size_t to) {
+    memmove(p->bytes, p->bytes + from, to - from);
+    p->len = to - from;
+}
+
+static void plain_field(plain *p, const umbel_treatment *t) {
+    size_t at = 0;
+    for (uint64_t field = 1; at <= p->len; field++) {
+        size_t end = at;
+        if (t->delimiter) {
+            while (end < p->len && p->bytes[end] != t->delimiter) end++;
+        } else {
+            while (at < p->len && is_blank(p->bytes[at])) at++;
+            for (end = at; end < p->len && !is_blank(p->bytes[end]);) end++;
+        }
+        if (field == t->field) {
+            keep(p, at, end);
+            return;
+        }
+        at = end + 1;
+    }
+    p->len = 0;
+}
+
+static void plain_treat(plain *p, const struct cli_treatment *t) {
+    const umbel_treatment *r = &t->recorded;
+    if (t->crlf && p->len && p->bytes[p->len - 1] == '\r') p->len--;
+    if (r->field) plain_field(p, r);
+    if (r->trim) {
+        size_t from = 0, to = p->len;
+        while (to > 0 && is_blank(p->bytes[to - 1])) to--;
+        while (from < to && is_blank(p->bytes[from])) from++;
+        keep(p, from, to);
+    }
+    for (size_t i = 0; i < p->len; i++) {
+        uint8_t c = p->bytes[i];
+        if (r->lower && c >= 'A' && c <= 'Z') p->bytes[i] = (uint8_t)(c + 32);
+        if (r->upper && c >= 'a' && c <= 'z') p->bytes[i] = (uint8_t)(c - 32);
+    }
+}
+
+static void check_treat(const struct cli_treatment *t, const uint8_t *line, size_t len) {
+    size_t room = cli_treat_room(t, 1, len);
+    uint8_t *scratch = some_bytes(room), *used = scratch;
+    plain p = {some_bytes(len), len};
+    if (len) memcpy(p.bytes, line, len);
+    umbel_key key = cli_treat(t, line, len, &used);
+    plain_treat(&p, t);
+    insist((size_t)(used - scratch) <= room, "no more room than was said");
+    insist(key.len == p.len && (!p.len || memcmp(key.data, p.bytes, p.len) == 0), "the same key");
+    if (cli_treats_nothing(t)) insist(key.len == len, "nothing is nothing");
+    free(p.bytes);
+    free(scratch);
+}
+
+void parse_lines(const uint8_t *text, size_t len, const uint8_t choices[4]) {
+    uint8_t sep = choices[0] & 1 ? '\n' : choices[1];
+    struct cli_treatment t = {
+        .recorded = {.trim = choices[0] & 2,
+                     .lower = (choices[0] & 12) == 4,
+                     .upper = (choices[0] & 12) == 8,
+                     .delimiter = choices[0] & 16 ? choices[2] : 0,
+                     .field = choices[3] == 255 ? UINT32_MAX : choices[3]},
+        .crlf = choices[0] & 32,
+    };
+    check_split(cli_split_generic, text, len, sep);
+    check_split(cli_split_best(), text, len, sep);
+    for (size_t at = 0; at <= len;) {
+        const uint8_t *cut = at < len ? memchr(text + at, sep, len - at) : NULL;
+        size_t end = cut ? (size_t)(cut - text) : len;
+        check_treat(&t, text + at, end - at);
+        at = end + 1;
+    }
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parse_target.h - the parts of fuzz_parse; each takes a text and what is left of the input's choices
+ */
+#ifndef PARSE_TARGET_H
+#define PARSE_TARGET_H
+
+#include "target.h"
+
+/* As arguments of a command, one after each NUL. */
+void parse_options(char *text, size_t len);
+
+/* Split into lines, which are treated as `choices` says, beside plain loops that do the same. */
+void parse_lines(const uint8_t *text, size_t len, const uint8_t choices[4]);
+
+/* As values of a type, and as ClickHouse cuts text. */
+void parse_typed(const uint8_t *text, size_t len, uint8_t type);
+void parse_tokens(const uint8_t *text, size_t len, uint32_t ngram);
+
+#endif

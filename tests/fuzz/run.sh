@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# run.sh SECONDS [TARGET]... - builds the fuzz targets with clang below build/fuzz and runs each for
+# so long on its stored corpus and the golden files.  What is new goes to build/fuzz/found/TARGET,
+# what fails to build/fuzz/failed/TARGET-...; the exit status is 1 if anything did.
+set -eu
+
+cd "$(dirname "$0")/../.."
+seconds=$1
+shift
+build=build/fuzz
+cmake -S . -B $build -DCMAKE_C_COMPILER=clang -DUMBEL_BUILD_TESTS=ON -DUMBEL_FUZZ=ON \
+    -DUMBEL_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" \
+    >$build.log 2>&1 || { cat $build.log && exit 1; }
+cmake --build $build -j "${JOBS:-2}" --target fuzzers >$build.log 2>&1 || { cat $build.log && exit 1; }
+tests/fuzz/seeds.py $build/seeds
+mkdir -p $build/failed
+
+[ $# -gt 0 ] || set -- $(ls tests/fuzz/corpus)
+export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+status=0
+for target in "$@"; do
+    mkdir -p $build/found/"$target" $build/seeds/"$target"
+    log=$build/found/$target.log
+    if $build/tests/fuzz/fuzz_"$target" -max_total_time="$seconds" -max_len=16384 -timeout=10 \
+        -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix=$build/failed/"$target"- \
+        $build/found/"$target" tests/fuzz/corpus/"$target" $build/seeds/"$target" >"$log" 2>&1; then
+        edges=$(sed -n 's/^#.*DONE *cov: \([0-9]*\).*/\1/p' "$log")
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+        echo "ok $target: $runs executions, $edges edges covered"
+    else
+        grep -v '^#' "$log" | tail -n 40
+        echo "not ok $target: see $log and $build/failed"
+        status=1
+    fi
+done
+exit $status

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "use_bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../support/watched_memory.h"
+#include "use_filter.h"
+
+enum { MAX_BYTES = 1 << 22 };
+
+static bool needs_like(const umbel_params *like) {
+    return like->format == UMBEL_FMT_GOCRC32 || like->format == UMBEL_FMT_CLICKHOUSE;
+}
+
+static bool is_gzipped(const uint8_t *bytes, size_t len) {
+    return len > 1 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+static void refused(umbel_err e, const umbel_filter *f, const umbel_diag *diag, size_t len) {
+    insist(!f, "no filter after an error");
+    insist(diag->what != NULL, "an error has words");
+    insist(diag->offset <= len, "an error lies within the bytes");
+    insist(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION || e == UMBEL_EINVAL || e == UMBEL_ELIMIT ||
+               e == UMBEL_ENOMEM || e == UMBEL_ENOTSUP || e == UMBEL_EMISMATCH,
+           "decoding has the errors it should");
+}
+
+/* All formats but two have one way to write a filter. */
+static void use_decoded(const umbel_filter *f, const umbel_params *like, const uint8_t *bytes,
+                        size_t len) {
+    umbel_info info;
+    size_t again_len;
+    use_answers(f);
+    use_changes(f);
+    use_formats(f, like);
+    umbel_describe(f, &info);
+    uint8_t *again = bytes_in(f, info.format, &again_len);
+    if (again && info.format != UMBEL_FMT_PARQUET && !is_gzipped(bytes, len)) {
+        insist(again_len == len && memcmp(again, bytes, len) == 0, "the bytes come back");
+    }
+    free(again);
+}
+
+bool use_bytes(const umbel_params *like, const uint8_t *bytes, size_t len, uint64_t most) {
+    watched_memory m;
+    watch_memory(&m, 0);
+    m.opts.max_bytes = MAX_BYTES;
+    umbel_filter *f = NULL, *seen = NULL;
+    umbel_diag diag = {.offset = UINT64_MAX};
+    umbel_err e = umbel_decode_as(like, bytes, len, &m.opts, &f, &diag);
+    insist(m.peak <= most, "decoding allocates what the bytes justify");
+    if (e) refused(e, f, &diag, len);
+    if (!needs_like(like)) {
+        umbel_err verified = umbel_verify(like->format, bytes, len, NULL);
+        insist(verified == e || e == UMBEL_ELIMIT || e == UMBEL_ENOMEM,
+               "verify says what decode says");
+    }
+    diag = (umbel_diag){.offset = UINT64_MAX};
+    umbel_err viewed = umbel_view_as(like, bytes, len, &m.opts, &seen, &diag);
+    if (viewed) refused(viewed, seen, &diag, len);
+    insist(e || !viewed || viewed == UMBEL_ENOTSUP, "what can be decoded can be viewed");
+    if (!viewed) {
+        use_answers(seen);
+        use_changes(seen);
+    }
+    if (!viewed && !e) insist(umbel_equal(f, seen), "a view equals the copy");
+    umbel_free(seen);
+    if (!e) use_decoded(f, like, bytes, len);
+    umbel_free(f);
+    insist(m.blocks == 0, "all memory is given back");
+    return !e;
+}

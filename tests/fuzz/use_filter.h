@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * use_filter.h - what holds of any filter, wherever it came from
+ */
+#ifndef USE_FILTER_H
+#define USE_FILTER_H
+
+#include "target.h"
+#include "umbel.h"
+
+/* Its numbers are possible, and the ways to ask it agree with one another. */
+void use_answers(const umbel_filter *f);
+
+/* Adds keys, takes them out, unites, folds, clears: all on copies. */
+void use_changes(const umbel_filter *f);
+
+/* The filter's bytes in a format, made with exact memory; NULL when it cannot hold it. */
+uint8_t *bytes_in(const umbel_filter *f, umbel_format format, size_t *len);
+
+/* In every format that can hold it: written, read and written again it is the same. */
+void use_formats(const umbel_filter *f, const umbel_params *like);
+
+#endif

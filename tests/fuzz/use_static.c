@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "use_static.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../support/watched_memory.h"
+#include "core/bits.h"
+#include "use_filter.h"
+
+enum { MOST_KEYS = 300, KEY = 8 };
+
+/* Keys of eight bytes, some of them more than once. */
+typedef struct keys {
+    uint8_t bytes[MOST_KEYS][KEY];
+    size_t n, next;
+    bool backwards;
+} keys;
+
+static void choose(keys *k, umbeli_reader *input) {
+    uint64_t first = umbeli_take_u64le(input), step = umbeli_take_u64le(input);
+    unsigned repeat = umbeli_take_u8(input) + 1u;
+    k->n = umbeli_take_u16le(input) % MOST_KEYS;
+    for (size_t i = 0; i < k->n; i++) {
+        umbeli_store_le64(k->bytes[i], first + (i / repeat) * step);
+    }
+}
+
+static int compare(const void *a, const void *b) {
+    return memcmp(a, b, KEY);
+}
+
+static size_t distinct(const keys *k) {
+    uint8_t sorted[MOST_KEYS][KEY];
+    size_t n = 0;
+    memcpy(sorted, k->bytes, sizeof sorted);
+    qsort(sorted, k->n, KEY, compare);
+    for (size_t i = 0; i < k->n; i++) n += i == 0 || memcmp(sorted[i - 1], sorted[i], KEY) != 0;
+    return n;
+}
+
+static umbel_key key_at(const keys *k, size_t i) {
+    return (umbel_key){k->bytes[k->backwards ? k->n - 1 - i : i], KEY};
+}
+
+/* A few at a time, each time other ones. */
+static umbel_err deliver(void *ctx, umbel_key *to, size_t cap, size_t *n) {
+    keys *k = ctx;
+    size_t left = k->n - k->next, some = k->next % 7 + 1;
+    if (some > left) some = left;
+    if (some > cap) some = cap;
+    for (size_t i = 0; i < some; i++) to[i] = key_at(k, k->next + i);
+    k->next += some;
+    *n = some;
+    return UMBEL_OK;
+}
+
+static umbel_err build(keys *k, const umbel_params *params, const umbel_opts *opts, bool bit_by_bit,
+                       umbel_filter **out) {
+    k->next = 0;
+    if (!bit_by_bit) return umbel_build(params, opts, deliver, k, out, NULL);
+    umbel_builder *builder = NULL;
+    umbel_err e = umbel_builder_new(params, opts, &builder, NULL);
+    for (size_t i = 0; i < k->n && !e; i++) {
+        umbel_key key = key_at(k, i);
+        e = umbel_builder_add(builder, &key, 1, NULL);
+    }
+    if (!e) e = umbel_builder_finish(builder, out, NULL);
+    umbel_builder_free(builder);
+    return e;
+}
+
+static void check(const umbel_filter *f, const keys *k) {
+    umbel_info info;
+    umbel_describe(f, &info);
+    insist(info.kind == UMBEL_STATIC && info.frozen, "static filters do not change");
+    insist(info.keys_added == distinct(k), "each key counts once");
+    for (size_t i = 0; i < k->n; i++) {
+        insist(umbel_contains(f, k->bytes[i], KEY), "no false negative");
+        uint64_t hash = umbel_hash(f, k->bytes[i], KEY);
+        insist(umbel_contains_hash(f, hash), "by its hash, too");
+    }
+    use_answers(f);
+    use_changes(f);
+    use_formats(f, &(umbel_params){.format = UMBEL_FMT_NATIVE});
+}
+
+void use_static(umbeli_reader *input) {
+    static const double rates[] = {0.01, 0.3, 0.003, 1e-6, 0.0078125, 0.1};
+    unsigned choices = umbeli_take_u8(input), rate = umbeli_take_u8(input);
+    umbel_params params = {.kind = UMBEL_STATIC, .seed = choices >> 4};
+    keys *k = some_bytes(sizeof *k);
+    watched_memory m;
+    umbel_filter *f = NULL, *again = NULL;
+    memset(k, 0, sizeof *k);
+    params.fpr = rates[rate % (sizeof rates / sizeof rates[0])];
+    if (choices & 1) params.hashes = choices & 2 ? 3 : 4;
+    watch_memory(&m, rate & 0x80 ? 1 + rate % 16 : 0);
+    choose(k, input);
+    umbel_err e = build(k, &params, &m.opts, choices & 4, &f);
+    insist(!e == (f != NULL), "a filter or an error");
+    insist(!e || (e == UMBEL_ENOMEM && m.fail_at), "static filters can be built");
+    m.fail_at = 0;
+    if (!e) {
+        check(f, k);
+        k->backwards = true;
+        insist(!build(k, &params, &m.opts, !(choices & 4), &again), "once more");
+        insist(umbel_equal(f, again), "the order of the keys does not matter");
+    }
+    umbel_free(again);
+    umbel_free(f);
+    insist(m.blocks == 0, "all memory is given back");
+    free(k);
+}
