@@ -35,8 +35,6 @@ enum {
     REDISMODULE_KEYTYPE_EMPTY = 0,
     REDISMODULE_KEYTYPE_MODULE = 6,
 
-    REDISMODULE_POSTPONED_LEN = -1,
-
     REDISMODULE_CTX_FLAGS_REPLICATED = 1 << 12,
     REDISMODULE_CTX_FLAGS_LOADING = 1 << 13,
     REDISMODULE_CTX_FLAGS_RESP3 = 1 << 22,
@@ -47,7 +45,6 @@ enum {
     REDISMODULE_OPTIONS_HANDLE_IO_ERRORS = 1 << 0,
     REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED = 1 << 1,
 
-    REDISMODULE_YIELD_FLAG_NONE = 1 << 0,
     REDISMODULE_YIELD_FLAG_CLIENTS = 1 << 1,
 
     REDISMODULE_CONFIG_DEFAULT = 0,
@@ -105,7 +102,6 @@ typedef struct RedisModuleCommandHistoryEntry {
 enum {
     REDISMODULE_CMD_KEY_RO = 1 << 0,
     REDISMODULE_CMD_KEY_RW = 1 << 1,
-    REDISMODULE_CMD_KEY_OW = 1 << 2,
     REDISMODULE_CMD_KEY_ACCESS = 1 << 4,
     REDISMODULE_CMD_KEY_UPDATE = 1 << 5,
     REDISMODULE_CMD_KEY_INSERT = 1 << 6,
@@ -198,7 +194,6 @@ typedef struct RedisModuleCommandInfo {
     X(int, ModuleTypeSetValue, (RedisModuleKey *key, RedisModuleType *type, void *value)) \
     X(int, ModuleTypeReplaceValue, (RedisModuleKey *key, RedisModuleType *type, void *value, \
                                     void **old_value)) \
-    X(int, DeleteKey, (RedisModuleKey *key)) \
     X(const char *, StringPtrLen, (const RedisModuleString *string, size_t *len)) \
     X(int, StringToLongLong, (const RedisModuleString *string, long long *value)) \
     X(int, StringToDouble, (const RedisModuleString *string, double *value)) \
@@ -209,7 +204,6 @@ typedef struct RedisModuleCommandInfo {
     X(int, ReplyWithDouble, (RedisModuleCtx *ctx, double value)) \
     X(int, ReplyWithArray, (RedisModuleCtx *ctx, long len)) \
     X(int, ReplyWithMap, (RedisModuleCtx *ctx, long len)) \
-    X(void, ReplySetArrayLength, (RedisModuleCtx *ctx, long len)) \
     X(int, ReplyWithSimpleString, (RedisModuleCtx *ctx, const char *text)) \
     X(int, ReplyWithError, (RedisModuleCtx *ctx, const char *text)) \
     X(int, ReplyWithStringBuffer, (RedisModuleCtx *ctx, const char *bytes, size_t len)) \
@@ -235,7 +229,6 @@ typedef struct RedisModuleCommandInfo {
     X(void, LogIOError, (RedisModuleIO *io, const char *level, const char *format, ...)) \
     X(void, EmitAOF, (RedisModuleIO *io, const char *command, const char *format, ...)) \
     X(void, DigestAddStringBuffer, (RedisModuleDigest *digest, const char *bytes, size_t len)) \
-    X(void, DigestAddLongLong, (RedisModuleDigest *digest, long long value)) \
     X(void, DigestEndSequence, (RedisModuleDigest *digest)) \
     X(void *, DefragAlloc, (RedisModuleDefragCtx *ctx, void *ptr)) \
     X(int, DefragShouldStop, (RedisModuleDefragCtx *ctx)) \

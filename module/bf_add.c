@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * bf_add.c - BF.ADD key item
- *             BF.MADD key item [item ...]
- *             BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
- *                       [LAYOUT blocked|classic] [COUNTING] [WINDOW n] [TIGHTENING r] [SEED s]
- *                       [VALIDATESCALETO n] [ITEMS item [item ...]]
+ *            BF.MADD key item [item ...]
+ *            BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
+ *                      [LAYOUT blocked|classic] [COUNTING] [WINDOW n] [TIGHTENING r] [SEED s]
+ *                      [VALIDATESCALETO n] [ITEMS item [item ...]]
  */
 #include "adding.h"
 #include "commands.h"

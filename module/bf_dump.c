@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * bf_dump.c - BF.SCANDUMP key iterator
- *              BF.LOADCHUNK key iterator data
- *              BF.LOAD key data
+ *             BF.LOADCHUNK key iterator data
+ *             BF.LOAD key data
  *
  * What SCANDUMP gives out holds the filter's secret key, as RDB files do.
  */

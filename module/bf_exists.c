@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * bf_exists.c - BF.EXISTS key item
- *                BF.MEXISTS key item [item ...]
+ *               BF.MEXISTS key item [item ...]
  *
  * As RedisBloom's, both find nothing in a key that is missing or holds something else.
  */

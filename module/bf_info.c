@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * bf_info.c - BF.CARD key
- *              BF.INFO key [field]
- *              BF.DEBUG key
+ *             BF.INFO key [field]
+ *             BF.DEBUG key
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -43,25 +43,33 @@ static bool gather(RedisModuleCtx *ctx, const bf_value *old, RedisModuleString *
     return true;
 }
 
-static bool within_limit(RedisModuleCtx *ctx, const bf_value *v) {
-    uint64_t limit = bf_config_limit(ctx);
+static bool within_limit(RedisModuleCtx *ctx, const bf_value *v, uint64_t limit) {
     if (limit == 0 || bf_value_memory(v) <= limit) return true;
     RedisModule_ReplyWithError(ctx, BF_OVER_LIMIT);
     return false;
 }
 
-/* The value that the destination will have, made aside; NULL after an error reply. */
-static bf_value *merged(RedisModuleCtx *ctx, const bf_value *old, RedisModuleString **names,
-                        int count) {
+/* Makes the new value aside, so that a later source can still say no.  False after an error
+ * reply. */
+static bool merge_aside(bf_slot *slot, RedisModuleString **names, int count, uint64_t limit) {
     bf_value *result = NULL;
-    umbel_err e = old ? bf_value_copy(old, &result) : UMBEL_OK;
+    umbel_err e = slot->value ? bf_value_copy(slot->value, &result) : UMBEL_OK;
     if (e) {
-        bf_reply_make_error(ctx, e, NULL);
-        return NULL;
+        bf_reply_make_error(slot->ctx, e, NULL);
+        return false;
     }
-    if (gather(ctx, old, names, count, &result) && within_limit(ctx, result)) return result;
-    bf_value_free(result);
-    return NULL;
+    if (!gather(slot->ctx, slot->value, names, count, &result) ||
+        !within_limit(slot->ctx, result, limit)) {
+        bf_value_free(result);
+        return false;
+    }
+    void *old = NULL;
+    if (!slot->value)
+        bf_slot_put(slot, result);
+    else /* with the key's time to live as it is */
+        RedisModule_ModuleTypeReplaceValue(slot->key, bf_type_of(result), result, &old);
+    bf_value_free(old);
+    return true;
 }
 
 int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
@@ -72,14 +80,10 @@ int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         bf_slot_close(&slot);
         return RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     }
-    bf_value *result = merged(ctx, slot.value, argv + 2, argc - 2);
-    if (result) {
-        void *old = NULL;
-        if (!slot.value)
-            bf_slot_put(&slot, result);
-        else /* with the key's time to live as it is */
-            RedisModule_ModuleTypeReplaceValue(slot.key, bf_type_of(result), result, &old);
-        bf_value_free(old);
+    uint64_t limit = bf_config_limit(ctx);
+    bool simple = slot.value && argc == 3 && limit == 0; /* it does or it does not */
+    if (simple ? gather(ctx, slot.value, argv + 2, 1, &slot.value)
+               : merge_aside(&slot, argv + 2, argc - 2, limit)) {
         RedisModule_ReplicateVerbatim(ctx);
         bf_slot_changed(&slot, "bf.merge");
         RedisModule_ReplyWithSimpleString(ctx, "OK");

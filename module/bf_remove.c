@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * bf_remove.c - BF.REMOVE key item [item ...]: of filters reserved with COUNTING
- *                BF.COUNT key item [item ...]
- *                BF.CLEAR key
+ *               BF.COUNT key item [item ...]
+ *               BF.CLEAR key
  */
 #include "batch.h"
 #include "commands.h"

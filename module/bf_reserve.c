@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * bf_reserve.c - BF.RESERVE key error capacity [EXPANSION n] [NONSCALING] [IFNOTEXISTS]
- *                 [LAYOUT blocked|classic] [COUNTING] [WINDOW n] [TIGHTENING r] [SEED s]
- *                 [VALIDATESCALETO n]
+ *                [LAYOUT blocked|classic] [COUNTING] [WINDOW n] [TIGHTENING r] [SEED s]
+ *                [VALIDATESCALETO n]
  */
 #include "commands.h"
-#include "config.h"
 #include "create.h"
 #include "reply.h"
 

@@ -5,6 +5,7 @@
 #include "info.h"
 
 #include "value.h"
+#include "value_parts.h"
 
 static void show(RedisModuleInfoCtx *ctx, int for_crash_report) {
     bf_totals totals;
@@ -16,6 +17,7 @@ static void show(RedisModuleInfoCtx *ctx, int for_crash_report) {
     RedisModule_InfoAddFieldULongLong(ctx, "items", totals.items);
     RedisModule_InfoAddFieldULongLong(ctx, "capacity", totals.capacity);
     RedisModule_InfoAddFieldULongLong(ctx, "bytes", totals.bytes);
+    RedisModule_InfoAddFieldULongLong(ctx, "defrag_moves", bf_defrag_moves());
 }
 
 int bf_info_register(RedisModuleCtx *ctx) {

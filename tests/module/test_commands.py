@@ -180,6 +180,7 @@ def test_info_section(server):
     def section():
         return {k: int(v) for k, v in re.findall(r"(bf_\w+):(\d+)", server("INFO", "bf").decode())}
     empty = section()
+    assert len(empty) == 6 and empty["bf_defrag_moves"] == 0
     assert empty["bf_filters"] == empty["bf_items"] == empty["bf_bytes"] == 0
     server("BF.RESERVE", "f", 0.01, 1000)
     server("BF.MADD", "f", *keys(500))
@@ -190,6 +191,13 @@ def test_info_section(server):
     assert now["bf_items"] == server("BF.CARD", "f") + server("BF.CARD", "g")
     assert now["bf_capacity"] == 1000 + server("BF.INFO", "g", "CAPACITY")[0]
     assert now["bf_bytes"] > 1500
+    server("BF.MERGE", "f", "f")
+    server("BF.MERGE", "h", "f", "f")
+    server("BF.MERGE", "h", "f")
+    server("BF.CLEAR", "f")
+    server("BF.CLEAR", "g")
+    now = section()
+    assert (now["bf_filters"], now["bf_items"]) == (3, server("BF.CARD", "h"))
     server("FLUSHALL")
     assert section() == empty
     assert "bf_" not in server("INFO", "server").decode()

@@ -113,6 +113,21 @@ def test_merge_takes_all_sources_or_none(server):
     assert server("EXISTS", "new") == 0
 
 
+def test_merging_more_than_there_is_room_for(server, layout):
+    seed = [] if layout == "classic" else ["SEED", "0123456789abcdef"]
+    for name in "ab":
+        server("BF.RESERVE", name, 0.001, 100, "NONSCALING", *seed)
+        server("BF.MADD", name, *keys(90, name))
+    before = server("DEBUG", "DIGEST-VALUE", "a")
+    for sources in ["b"], ["b", "b"]:
+        assert is_error(server("BF.MERGE", "a", *sources), "ERR these filters cannot be merged: ")
+        assert server("DEBUG", "DIGEST-VALUE", "a") == before
+    server("CONFIG", "SET", "bf.memory-limit", 10)
+    server("BF.CLEAR", "b")
+    assert server("BF.MERGE", "a", "b") == "ERR operation exceeds bloom object memory limit"
+    assert server("DEBUG", "DIGEST-VALUE", "a") == before
+
+
 def test_filters_of_one_server_have_different_secrets(server):
     """Two filters with the same items err on different ones."""
     for name in "ab":
