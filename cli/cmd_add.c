@@ -7,10 +7,9 @@
 #include "filterfile.h"
 #include "summary.h"
 
-static const uint8_t options[] = {OPT_STRICT,       CLI_FORMAT_PARAMETERS,
-                                  CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS,
-                                  OPT_THREADS,      OPT_QUIET,
-                                  OPT_JSON,         OPT_HELP,
+static const uint8_t options[] = {OPT_STRICT,       OPT_SECRET_FILE,  CLI_FORMAT_PARAMETERS,
+                                  CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS, OPT_THREADS,
+                                  OPT_QUIET,        OPT_JSON,         OPT_HELP,
                                   OPT_END};
 
 static int run(const struct cli_settings *s) {

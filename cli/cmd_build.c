@@ -9,9 +9,10 @@
 #include "summary.h"
 
 static const uint8_t options[] = {
-    OPT_OUTPUT, OPT_FORCE,   OPT_KEYS,  OPT_FPR,  OPT_BYTES,          OPT_KIND,
-    OPT_TMP,    OPT_HASHES,  OPT_SEED,  OPT_META, CLI_FORMAT_OPTIONS, CLI_LINE_OPTIONS,
-    OPT_STRICT, OPT_THREADS, OPT_QUIET, OPT_JSON, OPT_HELP,           OPT_END};
+    OPT_OUTPUT,       OPT_FORCE,  OPT_KEYS,    OPT_FPR,         OPT_BYTES, OPT_KIND,
+    OPT_TMP,          OPT_HASHES, OPT_SEED,    OPT_SECRET_FILE, OPT_META,  CLI_FORMAT_OPTIONS,
+    CLI_LINE_OPTIONS, OPT_STRICT, OPT_THREADS, OPT_QUIET,       OPT_JSON,  OPT_HELP,
+    OPT_END};
 
 static const double usual_fpr = 0.01;
 static const uint64_t first_layer = 1000000; /* of a filter that grows */
@@ -150,12 +151,18 @@ const struct cli_command cli_command_build = {
                 "# The smallest black list: made once, never changed\n"
                 "umbel build --kind static -p 1e-6 -o list.umb urls.txt\n"
                 "# The second field of a comma-separated file, small letters; check does the same\n"
-                "umbel build -t , -k 2 --lower -o users.umb users.csv\n",
+                "umbel build -t , -k 2 --lower -o users.umb users.csv\n"
+                "# Lines come from people who may mean harm: a filter that they cannot foretell\n"
+                "(umask 077; head -c16 /dev/urandom > key)\n"
+                "umbel build --secret-file key -o seen.umb requests.txt\n",
     .text = "Each line of the input is a key. Without -n files are read twice, first to count the "
             "lines; a pipe goes into a filter that grows (scalable), and --kind static counts for "
             "itself. Without -p and -m the promise is 1 %.\n\n"
             "What makes a key of a line (-k, -t, --trim, --lower, --upper) is stored in the filter "
             "and applied by every command that reads lines for it.\n\n"
+            "With --secret-file the filter is keyed: nobody without the key can find lines that "
+            "it takes for others. The filter does not hold the key, so every command that opens it "
+            "needs --secret-file, too, and without the key it is worthless.\n\n"
             "OUT is written at the end, in one step: an error leaves nothing behind.",
     .exits = CLI_EXITS_DONE,
     .options = options,

@@ -12,10 +12,18 @@
 #include "filterfile.h"
 #include "output.h"
 
-static const uint8_t options[] = {OPT_INVERT,       OPT_COUNT,        OPT_QUIET_MATCH,
-                                  OPT_ALSO,         OPT_ANNOTATE,     CLI_FORMAT_PARAMETERS,
-                                  CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS, OPT_THREADS,
-                                  OPT_HELP,         OPT_END};
+static const uint8_t options[] = {OPT_INVERT,
+                                  OPT_COUNT,
+                                  OPT_QUIET_MATCH,
+                                  OPT_ALSO,
+                                  OPT_ANNOTATE,
+                                  OPT_SECRET_FILE,
+                                  CLI_FORMAT_PARAMETERS,
+                                  CLI_TYPE_OPTIONS,
+                                  CLI_LINE_OPTIONS,
+                                  OPT_THREADS,
+                                  OPT_HELP,
+                                  OPT_END};
 
 struct check {
     const struct cli_settings *s;
@@ -71,14 +79,18 @@ static int run(const struct cli_settings *s) {
     cli_exclude(s, OPT_ANNOTATE, OPT_COUNT);
     cli_exclude(s, OPT_ANNOTATE, OPT_QUIET_MATCH);
     struct check c = {.s = s};
+    bool any_keyed = !s->secret_file;
     struct cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     for (size_t i = 0; i <= s->also.count; i++) {
         const char *path = i ? s->also.at[i - 1] : s->args[0];
-        const umbel_filter *f = cli_filter_open(path, s);
+        bool keyed;
+        const umbel_filter *f = cli_filter_open_mixed(path, s, &keyed);
+        any_keyed |= keyed;
         struct cli_treatment t = cli_treatment_of(f, s);
         if (i == 0) feed.treatment = t;
         cli_ask_add(&c.ask, f, path, &t);
     }
+    if (!any_keyed) cli_die("--secret-file", "leave it out", "no filter here is keyed");
     feed.eager = true;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "checking";
     struct cli_job job = {ask, show, &c};
@@ -112,7 +124,8 @@ const struct cli_command cli_command_check = {
         "umbel info shows as rate. Lines printed with -v are certainly not in it.\n\n"
         "Keys are made from lines as when the filter was built. A field given here replaces the "
         "recorded one, since other files may have the key elsewhere; lines are printed whole.\n\n"
-        "With --also a line counts when any of the filters has it.",
+        "With --also a line counts when any of the filters has it. Those that are keyed must have "
+        "the key of --secret-file; others do without.",
     .exits = "0 some line was selected, 1 none, 2 error",
     .options = options,
     .run = run,

@@ -9,7 +9,8 @@
 #include "filterfile.h"
 #include "quantity.h"
 
-static const uint8_t options[] = {CLI_FORMAT_PARAMETERS, OPT_QUIET, OPT_JSON, OPT_HELP, OPT_END};
+static const uint8_t options[] = {
+    OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_QUIET, OPT_JSON, OPT_HELP, OPT_END};
 
 struct relation {
     const char *word;

@@ -7,8 +7,9 @@
 #include "summary.h"
 #include "treat.h"
 
-static const uint8_t options[] = {OPT_FROM,  OPT_TO,   OPT_OUTPUT, OPT_FORCE, CLI_LIKE_OPTIONS,
-                                  OPT_QUIET, OPT_JSON, OPT_HELP,   OPT_END};
+static const uint8_t options[] = {OPT_FROM,        OPT_TO,           OPT_OUTPUT, OPT_FORCE,
+                                  OPT_SECRET_FILE, CLI_LIKE_OPTIONS, OPT_QUIET,  OPT_JSON,
+                                  OPT_HELP,        OPT_END};
 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 1, 1);

@@ -8,8 +8,8 @@
 #include "filterfile.h"
 #include "summary.h"
 
-static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, CLI_FORMAT_PARAMETERS, OPT_QUIET, OPT_JSON,
-                                  OPT_HELP,   OPT_END};
+static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS,
+                                  OPT_QUIET,  OPT_JSON,  OPT_HELP,        OPT_END};
 
 typedef umbel_err combine(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 

@@ -18,9 +18,10 @@
 #include "quantity.h"
 #include "uniqstate.h"
 
-static const uint8_t options[] = {
-    OPT_KEYS,     OPT_FPR,    OPT_BYTES,        OPT_KIND,    OPT_SEED,  OPT_STATE, OPT_WINDOW,
-    OPT_REPEATED, OPT_STRICT, CLI_LINE_OPTIONS, OPT_THREADS, OPT_QUIET, OPT_HELP,  OPT_END};
+static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,         OPT_BYTES,        OPT_KIND,
+                                  OPT_SEED,     OPT_SECRET_FILE, OPT_STATE,        OPT_WINDOW,
+                                  OPT_REPEATED, OPT_STRICT,      CLI_LINE_OPTIONS, OPT_THREADS,
+                                  OPT_QUIET,    OPT_HELP,        OPT_END};
 
 struct uniq {
     const struct cli_settings *s;

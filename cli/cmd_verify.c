@@ -11,10 +11,10 @@
 #include "pipeline.h"
 #include "quantity.h"
 
-static const uint8_t options[] = {OPT_PRESENT,      OPT_ABSENT,       CLI_FORMAT_PARAMETERS,
-                                  CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS, OPT_THREADS,
-                                  OPT_QUIET,        OPT_JSON,         OPT_HELP,
-                                  OPT_END};
+static const uint8_t options[] = {
+    OPT_PRESENT,      OPT_ABSENT,       OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS,
+    CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS, OPT_THREADS,     OPT_QUIET,
+    OPT_JSON,         OPT_HELP,         OPT_END};
 
 struct tally {
     const umbel_filter *filter;
@@ -136,7 +136,8 @@ const struct cli_command cli_command_verify = {
                 "# Is every key in, and how often is the answer wrong for others?\n"
                 "umbel verify blacklist.umb --present urls.txt --absent other-urls.txt\n",
     .text =
-        "Every checksum is checked. --present proves that there is no false negative. --absent "
+        "Every checksum is checked, which needs no key. --present proves that there is no false "
+        "negative. --absent "
         "measures the false-positive rate with keys that were not added, gives the range in which "
         "the true rate lies, and says whether the promise is kept.",
     .exits =

@@ -23,6 +23,7 @@ static const char *open_hint(umbel_err err, const struct cli_settings *s) {
         return "--format names the format of files without a magic number";
     }
     if (err == UMBEL_EVERSION) return "a newer umbel may read it";
+    if (err == UMBEL_EKEY && !s->secret_file) return "--secret-file FILE opens it";
     return NULL;
 }
 
@@ -64,29 +65,50 @@ static umbel_err get_as(const char *path, const struct cli_settings *s, bool own
     return e == UMBEL_ENOTSUP ? umbel_decode_as(&like, m.bytes, m.len, &opts, f, diag) : e;
 }
 
-static umbel_filter *get(const char *path, const struct cli_settings *s, bool own) {
+static umbel_err get(const char *path, const struct cli_settings *s, bool own, umbel_filter **f,
+                     umbel_diag *diag) {
     umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
     umbel_opts opts = cli_opts_of(s);
+    refuse_directory(path);
+    if (format > UMBEL_FMT_NATIVE) return get_as(path, s, own, f, diag);
+    umbel_err e = own ? UMBEL_ENOTSUP : umbel_file_open(format, path, &opts, f, diag);
+    return e == UMBEL_ENOTSUP ? umbel_file_load(format, path, &opts, f, diag) : e;
+}
+
+/* For reading, as if no key had been given. */
+static umbel_err get_plain(const char *path, const struct cli_settings *s, umbel_filter **f) {
+    struct cli_settings plain = *s;
+    plain.secret_file = NULL;
+    return get(path, &plain, false, f, NULL);
+}
+
+static umbel_filter *need(const char *path, const struct cli_settings *s, bool own) {
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
-    umbel_err e = UMBEL_ENOTSUP;
-    refuse_directory(path);
-    if (format > UMBEL_FMT_NATIVE) {
-        e = get_as(path, s, own, &f, &diag);
-    } else {
-        if (!own) e = umbel_file_open(format, path, &opts, &f, &diag);
-        if (e == UMBEL_ENOTSUP) e = umbel_file_load(format, path, &opts, &f, &diag);
+    umbel_err e = get(path, s, own, &f, &diag);
+    if (e == UMBEL_EKEY && s->secret_file && get_plain(path, s, &f) == UMBEL_OK) {
+        cli_die_err(path, e, &diag, "it opens without --secret-file");
     }
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
     return f;
 }
 
 umbel_filter *cli_filter_open(const char *path, const struct cli_settings *s) {
-    return get(path, s, false);
+    return need(path, s, false);
+}
+
+umbel_filter *cli_filter_open_mixed(const char *path, const struct cli_settings *s, bool *keyed) {
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    umbel_err e = get(path, s, false, &f, &diag);
+    *keyed = !e && s->secret_file;
+    if (e == UMBEL_EKEY && s->secret_file) e = get_plain(path, s, &f);
+    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    return f;
 }
 
 umbel_filter *cli_filter_load(const char *path, const struct cli_settings *s) {
-    return get(path, s, true);
+    return need(path, s, true);
 }
 
 umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s) {
@@ -96,7 +118,7 @@ umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s) 
     if (format > UMBEL_FMT_NATIVE) return cli_filter_load(path, s); /* checks everything, too */
     umbel_err e = umbel_file_verify(format, path, &diag);
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
-    return cli_filter_open(path, s);
+    return s->present || s->absent || s->secret_file ? cli_filter_open(path, s) : NULL;
 }
 
 umbel_format cli_envelope_of(const char *path, const umbel_filter *f,
@@ -104,8 +126,9 @@ umbel_format cli_envelope_of(const char *path, const umbel_filter *f,
     if (s->format) return cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE);
     umbel_filter *probe = NULL; /* a native file may hold bits hashed as another system does */
     umbel_info info;
+    umbel_opts opts = cli_opts_of(s);
     umbel_describe(f, &info);
-    if (umbel_file_open(UMBEL_FMT_NATIVE, path, NULL, &probe, NULL)) return info.format;
+    if (umbel_file_open(UMBEL_FMT_NATIVE, path, &opts, &probe, NULL)) return info.format;
     umbel_free(probe);
     return UMBEL_FMT_NATIVE;
 }

@@ -12,7 +12,11 @@
 umbel_filter *cli_filter_open(const char *path, const struct cli_settings *s);
 umbel_filter *cli_filter_load(const char *path, const struct cli_settings *s);
 
-/* For reading, after every checksum has been checked. */
+/* For reading where some filters are keyed and some are not: --secret-file opens the former. */
+umbel_filter *cli_filter_open_mixed(const char *path, const struct cli_settings *s, bool *keyed);
+
+/* For reading, after every checksum has been checked.  NULL when there is nothing to ask it: the
+ * checksums of keyed filters can be checked without their key. */
 umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s);
 
 /* Refuses, before any work is done, an OUT that exists without -f, or that cannot be made. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "complain.h"
+#include "secretfile.h"
 
 enum { NAMES_ROOM = 256, ENUM_END = 64 };
 
@@ -95,9 +96,14 @@ static uint32_t variant_of(const struct cli_settings *s) {
 }
 
 umbel_params cli_params_of(const struct cli_settings *s) {
+    umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE);
+    if (s->secret_file && format > UMBEL_FMT_NATIVE) {
+        cli_die("--secret-file", "umbel's own format has keyed filters",
+                "%s filters hash without a key", umbel_format_name(format));
+    }
     return (umbel_params){
         .kind = cli_kind_named(s->kind),
-        .format = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE),
+        .format = format,
         .keys = s->keys,
         .fpr = s->fpr,
         .bytes = s->bytes,
@@ -107,11 +113,15 @@ umbel_params cli_params_of(const struct cli_settings *s) {
         .bits_per_key = cli_narrow(OPT_BITS_PER_KEY, s->bits_per_key),
         .variant = variant_of(s),
         .expansion = cli_narrow(OPT_EXPANSION, s->expansion),
+        .key = cli_secret_of(s),
     };
 }
 
 umbel_opts cli_opts_of(const struct cli_settings *s) {
-    return (umbel_opts){.threads = cli_narrow(OPT_THREADS, s->threads)};
+    return (umbel_opts){
+        .threads = cli_narrow(OPT_THREADS, s->threads),
+        .key = cli_secret_of(s),
+    };
 }
 
 static umbel_type funnel_named(const char *name) {

@@ -11,6 +11,7 @@
 
 #include "command.h"
 #include "output.h"
+#include "secretfile.h"
 
 const struct cli_command *const cli_commands[] = {
     &cli_command_plan,
@@ -118,6 +119,7 @@ int main(int argc, char **argv) {
         cli_help(c, stdout);
         cli_output_finish_stdio();
     } else {
+        cli_secret_read(&s);
         status = c->run(&s);
     }
     free(s.args);

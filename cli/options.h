@@ -27,6 +27,7 @@ enum cli_option_id {
     OPT_TMP,
     OPT_HASHES,
     OPT_SEED,
+    OPT_SECRET_FILE,
     OPT_META,
     OPT_FORMAT,
     OPT_BITS_PER_KEY,
@@ -126,7 +127,8 @@ struct cli_settings {
     const char *state, *window, *present, *absent;
     const char *check, *column, *index;
     uint64_t columns, shards;
-    const char *redis, *redis_key, *auth_file;
+    const char *redis, *redis_key, *auth_file, *secret_file;
+    uint8_t secret[16]; /* what was in --secret-file: cli_secret_of */
     struct cli_texts also, meta, variants;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;

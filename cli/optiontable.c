@@ -28,6 +28,9 @@ const struct cli_option cli_options[OPT_COUNT_OF] = {
                     "probes a key, instead of the best number"},
     [OPT_SEED] = {"", "seed", "S", NULL, TYPE_NUMBER, AT(seed),
                   "hash with this seed; filters merge only when their seeds agree"},
+    [OPT_SECRET_FILE] = {"", "secret-file", "FILE", "FILE", TYPE_TEXT, AT(secret_file),
+                         "the filter is keyed, and FILE holds its key: 16 random bytes, or 32 "
+                         "hexadecimal digits"},
     [OPT_META] = {"", "meta", "NAME=VALUE", NULL, TYPE_LIST, AT(meta),
                   "store a note in the file; may be repeated"},
     [OPT_FORMAT] = {"", "format", "FORMAT", "FORMAT", TYPE_TEXT, AT(format),

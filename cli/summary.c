@@ -124,6 +124,14 @@ static void describe_load(struct cli_report *r, const umbel_filter *f, const umb
     cli_report_flag(r, NULL, "overfull", info->keys_added > info->capacity);
 }
 
+/* Which key it is, not what it is. */
+static void describe_secret(struct cli_report *r, const umbel_info *info) {
+    char text[24];
+    snprintf(text, sizeof text, "%016" PRIx64, info->fingerprint);
+    if (info->fingerprint) cli_report_text(r, "keyed, fingerprint", "fingerprint", text);
+    cli_report_flag(r, NULL, "keyed", info->fingerprint != 0);
+}
+
 void cli_describe(struct cli_report *r, const umbel_filter *f) {
     umbel_info info;
     umbel_describe(f, &info);
@@ -135,6 +143,7 @@ void cli_describe(struct cli_report *r, const umbel_filter *f) {
     snprintf(seed, sizeof seed, "%" PRIu64, info.seed);
     cli_report_text(r, "seed", NULL, seed);
     cli_report_json(r, "seed", cli_json_count(info.seed));
+    describe_secret(r, &info);
     cli_report_size(r, "size", "bytes", info.bytes);
     cli_report_count(r, NULL, "bits", info.bits);
     if (info.keys_added) {

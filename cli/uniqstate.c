@@ -14,6 +14,7 @@
 #include "command.h"
 #include "filterfile.h"
 #include "quantity.h"
+#include "secretfile.h"
 
 static const uint64_t usual_keys = 10000000;
 static const double usual_fpr = 0.001;
@@ -66,7 +67,8 @@ static umbel_filter *make(const struct cli_settings *s, const struct wish *w) {
                            .keys = s->keys,
                            .fpr = s->fpr,
                            .bytes = s->bytes,
-                           .seed = s->seed};
+                           .seed = s->seed,
+                           .key = cli_secret_of(s)};
     if (s->window) params.kind = UMBEL_WINDOW;
     if (w->keys) params.keys = w->keys;
     bool planned = params.keys || (params.bytes && params.fpr > 0);

@@ -36,6 +36,7 @@ _umbel() {
         --tmp) compopt -o default; return ;;
         --hashes) return ;;
         --seed) return ;;
+        --secret-file) compopt -o default; return ;;
         --meta) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --bits-per-key) return ;;
@@ -50,10 +51,11 @@ _umbel() {
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--output --force --keys --fpr --bytes --kind --tmp --hashes --seed --meta --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --strict --threads --quiet --json --help' ;;
+        options='--output --force --keys --fpr --bytes --kind --tmp --hashes --seed --secret-file --meta --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --strict --threads --quiet --json --help' ;;
     check)
         case $prev in
         --also) compopt -o default; return ;;
+        --secret-file) compopt -o default; return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -69,9 +71,10 @@ _umbel() {
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--invert --count --quiet --also --annotate --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --help' ;;
+        options='--invert --count --quiet --also --annotate --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --help' ;;
     add)
         case $prev in
+        --secret-file) compopt -o default; return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -87,14 +90,15 @@ _umbel() {
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--strict --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
+        options='--strict --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
     remove)
         case $prev in
+        --secret-file) compopt -o default; return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
         esac
-        options='--null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --json --help' ;;
+        options='--secret-file --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --json --help' ;;
     uniq)
         case $prev in
         -n|--keys) return ;;
@@ -102,6 +106,7 @@ _umbel() {
         -m|--bytes) return ;;
         --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
         --seed) return ;;
+        --secret-file) compopt -o default; return ;;
         --state) compopt -o default; return ;;
         --window) return ;;
         -t|--delimiter) return ;;
@@ -109,9 +114,10 @@ _umbel() {
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--keys --fpr --bytes --kind --seed --state --window --repeated --strict --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --help' ;;
+        options='--keys --fpr --bytes --kind --seed --secret-file --state --window --repeated --strict --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --help' ;;
     info)
         case $prev in
+        --secret-file) compopt -o default; return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -121,11 +127,12 @@ _umbel() {
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--format --keys --fpr --hashes --seed --bits-per-key --int --variant --json --help' ;;
+        options='--secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --json --help' ;;
     verify)
         case $prev in
         --present) compopt -o default; return ;;
         --absent) compopt -o default; return ;;
+        --secret-file) compopt -o default; return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -141,10 +148,11 @@ _umbel() {
         --max-line) return ;;
         -j|--threads) return ;;
         esac
-        options='--present --absent --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
+        options='--present --absent --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
     merge)
         case $prev in
         -o|--output) compopt -o default; return ;;
+        --secret-file) compopt -o default; return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -154,9 +162,10 @@ _umbel() {
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--output --force --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
+        options='--output --force --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
     cmp)
         case $prev in
+        --secret-file) compopt -o default; return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -166,17 +175,19 @@ _umbel() {
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
+        options='--secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
     fold)
         case $prev in
         -o|--output) compopt -o default; return ;;
         -p|--fpr) return ;;
+        --secret-file) compopt -o default; return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         esac
-        options='--output --force --fpr --format --quiet --json --help' ;;
+        options='--output --force --fpr --secret-file --format --quiet --json --help' ;;
     intersect)
         case $prev in
         -o|--output) compopt -o default; return ;;
+        --secret-file) compopt -o default; return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -186,12 +197,13 @@ _umbel() {
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--output --force --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
+        options='--output --force --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
     convert)
         case $prev in
         --from) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --to) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -o|--output) compopt -o default; return ;;
+        --secret-file) compopt -o default; return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --hashes) return ;;
@@ -200,7 +212,7 @@ _umbel() {
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--from --to --output --force --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
+        options='--from --to --output --force --secret-file --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
     table)
         case $prev in
         --check) return ;;
