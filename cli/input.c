@@ -61,6 +61,20 @@ static void let_go(struct cli_file *f) {
     free(f);
 }
 
+/* Fills `to`, which has `have` bytes from this offset already, up to `want`; less at the end of the
+ * file. */
+static size_t read_at(const struct cli_file *f, uint8_t *to, size_t have, size_t want,
+                      uint64_t offset) {
+    while (have < want) {
+        ssize_t n = pread(f->fd, to + have, want - have, (off_t)(offset + have));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) cli_die_sys(f->name, errno);
+        if (n == 0) break;
+        have += (size_t)n;
+    }
+    return have;
+}
+
 static struct cli_file *open_file(const char *path) {
     struct cli_file *f = cli_alloc(sizeof *f);
     *f = (struct cli_file){.name = name_of(path), .users = 1};
@@ -70,9 +84,9 @@ static struct cli_file *open_file(const char *path) {
     if (S_ISDIR(st.st_mode)) cli_die(f->name, "name the files in it", "is a directory");
     uint8_t first[4];
     off_t start = S_ISREG(st.st_mode) ? lseek(f->fd, 0, SEEK_CUR) : -1;
-    ssize_t got = start >= 0 ? pread(f->fd, first, sizeof first, start) : -1;
+    size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
     /* Files under /proc say that they are empty and are not. */
-    if (got < 0 || st.st_size == 0 || cli_is_packed(first, (size_t)got)) {
+    if (start < 0 || st.st_size == 0 || cli_is_packed(first, got)) {
         f->stream = cli_stream_open(f->fd, f->name);
     } else {
         f->start = f->next = (uint64_t)start;
@@ -115,8 +129,8 @@ void cli_input_close(struct cli_input *in) {
 const char *cli_input_once(char *const *files, int nfiles) {
     struct stat st;
     if (nfiles == 0) {
-        bool file = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);
-        return file ? NULL : "standard input";
+        if (fstat(STDIN_FILENO, &st) != 0) cli_die_sys("standard input", errno);
+        return S_ISREG(st.st_mode) ? NULL : "standard input";
     }
     for (int i = 0; i < nfiles; i++) {
         if (stat_of(files[i], &st) != 0) cli_die_sys(name_of(files[i]), errno);
@@ -224,19 +238,6 @@ bool cli_input_claim(struct cli_input *in, struct cli_block *b) {
     }
 }
 
-/* Fills the buffer up to `want` bytes from this offset, less at the end of the file. */
-static size_t read_range(const struct cli_file *f, struct cli_block *b, size_t have, size_t want,
-                         uint64_t offset) {
-    while (have < want) {
-        ssize_t n = pread(f->fd, b->buffer + have, want - have, (off_t)(offset + have));
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) cli_die_sys(f->name, errno);
-        if (n == 0) break;
-        have += (size_t)n;
-    }
-    return have;
-}
-
 /* A range owns the lines that begin in it: it looks one byte back to see whether one begins with
  * it, and reads on to where its last line ends. */
 void cli_input_load(struct cli_input *in, struct cli_block *b) {
@@ -245,7 +246,7 @@ void cli_input_load(struct cli_input *in, struct cli_block *b) {
     size_t lead = b->offset > f->start, body = lead + CLI_BLOCK;
     uint64_t from = b->offset - lead;
     make_room(b, lead, 0, body + LOOKAHEAD + 1);
-    size_t have = read_range(f, b, 0, body + LOOKAHEAD, from), start = 0;
+    size_t have = read_at(f, b->buffer, 0, body + LOOKAHEAD, from), start = 0;
     b->len = 0;
     if (lead) {
         const uint8_t *cut = memchr(b->buffer, in->sep, have < body - 1 ? have : body - 1);
@@ -262,7 +263,7 @@ void cli_input_load(struct cli_input *in, struct cli_block *b) {
             seen = have;
             size_t want = body + in->max_line + 1 < have * 2 ? body + in->max_line + 1 : have * 2;
             make_room(b, lead, have, want + 1);
-            have = read_range(f, b, have, want, from);
+            have = read_at(f, b->buffer, have, want, from);
             end = have;
         }
         b->text = b->buffer + start;
