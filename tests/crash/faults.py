@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""faults.py - every system call and allocation of every command fails once, or falls short.
+
+The N-th call of a group, for each N that the command comes to: it ends as if nothing had been,
+or with status 2 and one line of words; the file is the old or the new one, and nothing else is
+left.  With --seconds: the same over several threads, calls and errors at random.
+"""
+import errno
+import random
+import time
+from collections import Counter
+
+from scenes import SCENES, Outcome, Stage, check_state, need, options, report
+
+# Groups of shim.c, and what may become of such a call.
+FAULTS = [
+    ("open", errno.EMFILE), ("stat", errno.EIO), ("mmap", errno.ENOMEM), ("malloc", errno.ENOMEM),
+    ("read", errno.EIO), ("read", errno.EINTR), ("read", "short"),
+    ("write", errno.ENOSPC), ("write", errno.EINTR), ("write", "short"),
+    ("fsync", errno.EIO), ("rename", errno.EACCES), ("close", errno.EIO), ("truncate", errno.EIO),
+    ("chmod", errno.EPERM), ("flock", errno.ENOLCK), ("flock", errno.EINTR),
+    ("thread", errno.EAGAIN),
+]
+MANY = 40
+
+
+def check_output_of_error(stage, scene, fault):
+    errors = stage.errors()
+    need(errors.count("\n") == 1 and errors.startswith("umbel: "), scene.name, fault,
+         "said:", repr(errors))
+
+
+def check_files(stage, scene, outcome, fault, status):
+    need(not stage.temporaries(), scene.name, fault, "left", stage.temporaries())
+    for name in stage.texts:
+        need(name == scene.target or stage.untouched(name), scene.name, fault, "changed", name)
+    need((stage.work / "link.umb").is_symlink(), scene.name, fault, "replaced the link")
+    if not scene.target:
+        return
+    now = stage.bytes_of(scene.target)
+    if scene.uniq:
+        # Nothing can be promised where writing is what failed: the output, or the state itself.
+        errors = stage.errors()
+        failed = "standard output:" in errors or errors.startswith(f"umbel: {scene.target}:")
+        check_state(stage, scene, outcome, everything=not failed)
+    elif status == outcome.status:
+        need(now == outcome.new, scene.name, fault, "succeeded with other bytes")
+    else:
+        need(now in (outcome.old, outcome.new), scene.name, fault, "damaged", scene.target)
+
+
+def one_fault(stage, scene, outcome, fault, threads=1):
+    """False when the command did not come to that call."""
+    stage.reset()
+    status = stage.run(scene, fault, threads)
+    if not stage.happened():
+        need(status == outcome.status, scene.name, "ended with", status, "for no reason")
+        return False
+    need(status in (2, outcome.status), scene.name, fault, "ended with", status, stage.errors())
+    if status == outcome.status:
+        need(stage.output() == outcome.output or scene.arguments[0] == "info", scene.name, fault,
+             "succeeded with other output")
+    else:
+        check_output_of_error(stage, scene, fault)
+        need(outcome.output.startswith(stage.output()), scene.name, fault, "wrote other output")
+    check_files(stage, scene, outcome, fault, status)
+    return True
+
+
+def calls_of(stage, scene):
+    """How many calls of each group a scene makes."""
+    stage.reset()
+    stage.run(scene, "none:0:0")
+    return Counter(stage.log.read_text().split())
+
+
+def every_fault(stage, scene):
+    outcome = Outcome(stage, scene)
+    calls = calls_of(stage, scene)
+    runs = 0
+    for group, what in FAULTS:
+        # A static filter is built in hundreds of blocks of memory, one like another.
+        for number in [*range(1, MANY), *range(MANY, calls[group] + 1, 9)]:
+            if number > calls[group]:
+                break
+            need(one_fault(stage, scene, outcome, f"{group}:{number}:{what}"),
+                 scene.name, "did not come to", group, number)
+            runs += 1
+    need(runs > 10, scene.name, "made hardly any calls: is the shim at work?")
+    return f"{runs} faults"
+
+
+def order_of_saving(stage):
+    """What a power cut needs: bytes on the disk before the name, the name before the end."""
+    scene = next(s for s in SCENES if s.name == "add")
+    stage.reset()
+    need(stage.run(scene, "none:0:0") == 0, stage.errors())
+    calls = [c for c in stage.log.read_text().split() if c in ("write", "fsync", "rename")]
+    need(calls[-3:] == ["fsync", "rename", "fsync"] and "write" in calls[:-3]
+         and calls.count("rename") == 1, "add ends with", calls)
+
+
+def at_random(stage, seconds):
+    end = time.monotonic() + seconds
+    outcomes = [(scene, Outcome(stage, scene)) for scene in SCENES]
+    runs = 0
+    while time.monotonic() < end:
+        scene, outcome = random.choice(outcomes)
+        group, what = random.choice(FAULTS)
+        number = int(random.choice((1.6, 3, 10, 60)) ** random.uniform(0, 2))
+        runs += one_fault(stage, scene, outcome, f"{group}:{number}:{what}",
+                          threads=random.choice((1, 2, 4)))
+    return f"{runs} faults"
+
+
+def main():
+    found = options(__doc__)
+    stage = Stage(found.umbel, found.shim, 20000 if found.seconds else 1000)
+    if found.seconds:
+        tests = [("faults at random", lambda: at_random(stage, found.seconds))]
+    else:
+        tests = [(scene.name, lambda scene=scene: every_fault(stage, scene)) for scene in SCENES]
+        tests.append(("the order of saving", lambda: order_of_saving(stage)))
+    try:
+        report(tests)
+    finally:
+        stage.close()
+
+
+main()
