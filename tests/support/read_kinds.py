@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""read_kinds.py FILE N - asks a native file of kind 3 to 6 about the keys key0 .. key(N-1), written from
+"""read_kinds.py FILE N [SECRET] - asks a native file of kind 3 to 6 about the keys key0 .. key(N-1), written from
 docs/formats/native-kinds.md alone: one line of 0s and 1s.  The envelope is scripts/umbel-read's."""
 import importlib.machinery
 import importlib.util
@@ -19,7 +19,9 @@ seed, = struct.unpack_from("<Q", raw, 32)
 at, length = struct.unpack_from("<2Q", raw, 96)
 own = raw[128:128 + struct.unpack_from("<I", raw, 116)[0]]
 data = raw[at:at + length]
-assert scheme == 1 and hash_number == 1
+secret = struct.unpack("<2Q", bytes.fromhex(sys.argv[3])) if len(sys.argv) > 3 else None
+assert scheme == 1 and hash_number == (2 if secret else 1)
+shape = {"hash": hash_number, "seed": seed, "secret": secret}
 
 
 def bits(h):
@@ -67,4 +69,4 @@ def in_window(h):
 
 
 ask = {3: in_static, 4: in_counting, 5: in_scalable, 6: in_window}[kind]
-print("".join(str(int(ask(reader.xxh3_64(b"key%d" % i, seed)))) for i in range(int(sys.argv[2]))))
+print("".join(str(int(ask(reader.hash64(shape, b"key%d" % i)))) for i in range(int(sys.argv[2]))))

@@ -12,6 +12,8 @@
 
 enum { ASKED = 3000 };
 
+static const uint8_t secret[17] = "a secret to read";
+
 /* Keys "key0", "key1" and so on. */
 typedef struct keys {
     uint32_t given, n;
@@ -38,7 +40,8 @@ static void agrees(umbel_params params, uint32_t first, uint32_t n) {
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/f.umb", directory);
     assert_int_equal(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL), UMBEL_OK);
-    snprintf(command, sizeof command, "python3 tests/support/read_kinds.py %s %d", path, ASKED);
+    snprintf(command, sizeof command, "python3 tests/support/read_kinds.py %s %d %s", path, ASKED,
+             params.key ? "612073656372657420746f2072656164" : "");
     FILE *reader = popen(command, "r");
     assert_non_null(reader);
     char *read = fgets(line, sizeof line, reader);
@@ -71,6 +74,16 @@ static void all_kinds(void **state) {
            1600);
 }
 
+static void all_kinds_keyed(void **state) {
+    (void)state;
+    agrees((umbel_params){.kind = UMBEL_STATIC, .fpr = 0.05, .key = secret}, 1000, 2000);
+    agrees((umbel_params){.kind = UMBEL_COUNTING, .keys = 1500, .fpr = 0.05, .key = secret}, 1000,
+           2000);
+    agrees((umbel_params){.kind = UMBEL_SCALABLE, .bytes = 512, .fpr = 0.1, .key = secret}, 1000,
+           2000);
+    agrees((umbel_params){.kind = UMBEL_WINDOW, .keys = 500, .fpr = 0.1, .key = secret}, 0, 1600);
+}
+
 int main(void) {
     if (system("python3 -c 0") != 0) {
         printf("1..0 # skipped: python3 is not installed\n");
@@ -78,6 +91,7 @@ int main(void) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_kinds),
+        cmocka_unit_test(all_kinds_keyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,23 @@ static const golden files[] = {
       .fpr = 6.1e-05},
      0},
     {"classic_1024hashes", 50, {.kind = UMBEL_CLASSIC, .bits = 65536, .hashes = 1024}, 0},
+    {"keyed_blocked",
+     ALL_KEYS,
+     {.kind = UMBEL_BLOCKED,
+      .bits = 16384,
+      .hashes = 8,
+      .seed = UINT64_MAX,
+      .fingerprint = UINT64_C(0x1224052d566dccce),
+      .capacity = 1000,
+      .fpr = 0.01},
+     0},
+    {"keyed_classic",
+     ALL_KEYS,
+     {.kind = UMBEL_CLASSIC,
+      .bits = 4097,
+      .hashes = 14,
+      .fingerprint = UINT64_C(0x1224052d566dccce)},
+     0},
 };
 
 static void assert_described(const umbel_filter *f, const golden *g) {
@@ -64,6 +81,7 @@ static void assert_described(const umbel_filter *f, const golden *g) {
     assert_int_equal(info.bits, g->want.bits);
     assert_int_equal(info.hashes, g->want.hashes);
     assert_int_equal(info.seed, g->want.seed);
+    assert_int_equal(info.fingerprint, g->want.fingerprint);
     assert_int_equal(info.capacity, g->want.capacity);
     assert_true(info.fpr == g->want.fpr);
     const char *name, *value;
@@ -86,7 +104,7 @@ static void test_files(void **state) {
         uint8_t *bytes = file_bytes(path, &len);
         for (size_t s = 0; s < SUBJECTS; s++) {
             if (!subject_runs(&subjects[s]) || subjects[s].kind != g->want.kind) continue;
-            if (subjects[s].key) continue;
+            if (!subjects[s].key != !g->want.fingerprint) continue; /* its key is the files' */
             umbel_filter *f = subject_decode(&subjects[s], bytes, len);
             assert_described(f, g);
             for (size_t k = 0; k < in; k++) {
@@ -238,6 +256,40 @@ static void test_classic_vectors(void **state) {
     }
 }
 
+static void test_keyed_vectors(void **state) {
+    (void)state;
+    static const uint8_t secret[17] = "sixteen bytes it";
+    static const struct {
+        uint64_t seed;
+        const char *key;
+        uint64_t hash, block, positions[4];
+    } rows[] = {
+        {0x0, "", UINT64_C(0xa71afd2aa7ee1761), 652, {757, 486, 521, 11}},
+        {0x0, "ada", UINT64_C(0x305757466cc1641b), 188, {633, 992, 970, 141}},
+        {0x2a, "ada", UINT64_C(0xb519edfdeabdfcaa), 707, {599, 686, 91, 892}},
+        {0x0, "https://example.org/", UINT64_C(0xcf19262aef2ccc3a), 808, {880, 330, 419, 596}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        umbel_params params = {.kind = UMBEL_CLASSIC, .bytes = 125, .hashes = 4, .key = secret};
+        umbel_filter *blocked = NULL, *classic = NULL;
+        size_t len = strlen(rows[i].key);
+        params.seed = rows[i].seed;
+        assert_ok(umbel_create(&params, NULL, &classic, NULL));
+        assert_ok(umbel_add(classic, rows[i].key, len, NULL));
+        for (size_t p = 0; p < 4; p++) {
+            assert_true(umbeli_bit_test(classic->data, rows[i].positions[p]));
+        }
+        params = (umbel_params){
+            .kind = UMBEL_BLOCKED, .bytes = 32000, .seed = rows[i].seed, .key = secret};
+        assert_ok(umbel_create(&params, NULL, &blocked, NULL));
+        assert_true(umbel_hash(blocked, rows[i].key, len) == rows[i].hash);
+        assert_ok(umbel_add(blocked, rows[i].key, len, NULL));
+        assert_false(umbeli_bits_none(blocked->data + 32 * rows[i].block, 32));
+        umbel_free(blocked);
+        umbel_free(classic);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),
@@ -246,6 +298,7 @@ int main(void) {
         cmocka_unit_test(test_xxh3),
         cmocka_unit_test(test_blocked_vectors),
         cmocka_unit_test(test_classic_vectors),
+        cmocka_unit_test(test_keyed_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

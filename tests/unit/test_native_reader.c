@@ -20,7 +20,9 @@
 
 #define GOLDEN "tests/golden/native/"
 
-static char folder[64], filter_path[96], keys_path[96], answers_path[96];
+static const uint8_t secret[17] = "a secret to read";
+
+static char folder[64], filter_path[96], keys_path[96], answers_path[96], secret_path[96];
 
 static int make_folder(void **state) {
     strcpy(folder, "/tmp/umbel-test-XXXXXX");
@@ -28,6 +30,7 @@ static int make_folder(void **state) {
     snprintf(filter_path, sizeof filter_path, "%s/f.umb", folder);
     snprintf(keys_path, sizeof keys_path, "%s/keys", folder);
     snprintf(answers_path, sizeof answers_path, "%s/answers", folder);
+    snprintf(secret_path, sizeof secret_path, "%s/secret", folder);
     return random_start(state);
 }
 
@@ -36,6 +39,7 @@ static int remove_folder(void **state) {
     remove(filter_path);
     remove(keys_path);
     remove(answers_path);
+    remove(secret_path);
     return rmdir(folder);
 }
 
@@ -75,7 +79,12 @@ static void same_answers(const umbel_filter *f, const umbel_key *keys, size_t n)
     }
     fclose(all);
     fclose(want);
-    assert_int_equal(run_reader("--hex"), found == 0);
+    umbel_info info;
+    char options[128];
+    umbel_describe(f, &info);
+    snprintf(options, sizeof options, "--hex %s%s", info.fingerprint ? "--secret-file=" : "",
+             info.fingerprint ? secret_path : "");
+    assert_int_equal(run_reader(options), found == 0);
     size_t want_len, got_len;
     uint8_t *want_text = file_bytes(want_path, &want_len);
     uint8_t *got_text = file_bytes(answers_path, &got_len);
@@ -91,8 +100,13 @@ static void test_answers(void **state) {
     (void)state;
     hex_keys golden = hex_keys_from(GOLDEN "keys.hex");
     key_set set = random_keys(3000, 1);
-    for (umbel_kind kind = UMBEL_BLOCKED; kind <= UMBEL_CLASSIC; kind++) {
-        umbel_params params = {.kind = kind, .keys = 1000, .fpr = 0.2, .seed = random_word()};
+    file_put(secret_path, secret, 16);
+    for (unsigned way = 0; way < 4; way++) {
+        umbel_params params = {.kind = way % 2 ? UMBEL_BLOCKED : UMBEL_CLASSIC,
+                               .keys = 1000,
+                               .fpr = 0.2,
+                               .seed = random_word(),
+                               .key = way < 2 ? NULL : secret};
         umbel_filter *f = NULL;
         assert_ok(umbel_create(&params, NULL, &f, NULL));
         same_answers(f, set.keys, 100); /* none */
@@ -148,6 +162,24 @@ static void test_lines_and_header(void **state) {
     free(text);
 }
 
+static void test_wrong_secrets(void **state) {
+    (void)state;
+    char options[128];
+    umbel_filter *f = NULL;
+    umbel_params params = {.kind = UMBEL_BLOCKED, .bytes = 1024, .key = secret};
+    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, filter_path, NULL));
+    umbel_free(f);
+    file_put(keys_path, "00\n", 3);
+    assert_int_equal(run_reader("--info"), 0);
+    assert_int_equal(run_reader("--hex"), 2);
+    snprintf(options, sizeof options, "--hex --secret-file=%s", secret_path);
+    file_put(secret_path, "a secret to reaD", 16);
+    assert_int_equal(run_reader(options), 2);
+    file_put(secret_path, "6120736563726574 20746f2072656164\n", 34); /* the digits of it */
+    assert_int_equal(run_reader(options), 1);
+}
+
 static void test_refusals(void **state) {
     (void)state;
     size_t len;
@@ -155,7 +187,7 @@ static void test_refusals(void **state) {
     uint8_t *bytes = malloc(len + 1);
     assert_non_null(bytes);
     file_put(keys_path, "00\n", 3);
-    const size_t flips[] = {0, 8, 30, 140, 4096, 4221, len - 9, len - 1};
+    const size_t flips[] = {0, 8, 30, 40, 140, 4096, 4221, len - 9, len - 1};
     for (size_t i = 0; i < sizeof flips / sizeof flips[0]; i++) {
         memcpy(bytes, golden, len);
         bytes[flips[i]] ^= 4;
@@ -172,8 +204,8 @@ static void test_refusals(void **state) {
     free(golden);
 }
 
-/* The reader's XXH3 against libxxhash's vectors. */
-static void test_its_own_hash(void **state) {
+/* The reader's XXH3 against libxxhash's vectors, and its SipHash against OpenSSL's. */
+static void test_its_own_hashes(void **state) {
     (void)state;
     assert_int_equal(run("python3 " GOLDEN "make.py check"), 0);
 }
@@ -182,7 +214,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_answers),          cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_lines_and_header), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_its_own_hash),
+        cmocka_unit_test(test_its_own_hashes),   cmocka_unit_test(test_wrong_secrets),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -5,7 +5,7 @@
 The hash, the positions and the checks are those of scripts/umbel-read; this adds the writer.
   make.py files     the .umb files and keys.hex, into this folder
   make.py vectors   xxh3.tsv, made by the xxhash module (Debian: python3-xxhash)
-  make.py check     the reader's own XXH3 gives what xxh3.tsv says
+  make.py check     the reader's own XXH3 gives what xxh3.tsv says, its SipHash what OpenSSL says
 """
 import importlib.machinery
 import importlib.util
@@ -23,6 +23,7 @@ loader.exec_module(reader)
 # One of every length that XXH3 treats in a way of its own, and their neighbours.
 LENGTHS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 97, 127, 128, 129,
            143, 144, 160, 191, 192, 239, 240, 241, 255, 256, 257, 511, 1023, 1024, 1025, 1088, 2049)
+SECRET = b"sixteen bytes it"
 SEEDS = (0, 1, 0x9E3779B97F4A7C15, 2**64 - 1)
 
 
@@ -32,9 +33,11 @@ def patterned(length):
 
 
 def filter_bytes(kind, bits, hashes, keys, seed=0, capacity=0, fpr=0.0, flags=0, field=0,
-                 delimiter=0, meta=()):
+                 delimiter=0, meta=(), secret=None):
     """A native file holding these keys."""
-    shape = {"kind": kind, "bits": bits, "hashes": hashes, "seed": seed}
+    shape = {"kind": kind, "bits": bits, "hashes": hashes, "seed": seed,
+             "hash": 2 if secret else 1, "secret": secret and reader.secret_from(secret)}
+    fingerprint = reader.fingerprint(shape["secret"]) if secret else 0
     payload, added = bytearray((bits + 7) // 8), 0
     for key in keys:
         positions = list(reader.positions(shape, key))
@@ -44,8 +47,8 @@ def filter_bytes(kind, bits, hashes, keys, seed=0, capacity=0, fpr=0.0, flags=0,
     entries = b"".join(struct.pack("<HI", len(n), len(v)) + n + v for n, v in meta)
     end = 128 + -(-len(entries) // 8) * 8
     at = -(-(end + 8) // 4096) * 4096
-    header = reader.FIELDS.pack(b"UMBEL\x1a\r\n", 1, 0, end + 8, kind, 1, 1, hashes, seed, 0, bits,
-                                capacity, fpr, added, flags, field, delimiter, bytes(7), at,
+    header = reader.FIELDS.pack(b"UMBEL\x1a\r\n", 1, 0, end + 8, kind, 1, shape["hash"], hashes, seed,
+                                fingerprint, bits, capacity, fpr, added, flags, field, delimiter, bytes(7), at,
                                 len(payload), 1 << 20, 0, len(entries), 0)
     header = (header + entries).ljust(end, b"\0")
     header_sum = reader.xxh3_64(header)
@@ -76,6 +79,9 @@ def make_files():
             "classic_4096": dict(kind=2, bits=4096, hashes=14, keys=keys, seed=2**63 + 1,
                                  capacity=202, fpr=6.1e-05, flags=5),
             "classic_1024hashes": dict(kind=2, bits=65536, hashes=1024, keys=keys[:50]),
+            "keyed_blocked": dict(kind=1, bits=64 * 256, hashes=8, keys=keys, seed=2**64 - 1,
+                                  capacity=1000, fpr=0.01, secret=SECRET),
+            "keyed_classic": dict(kind=2, bits=4097, hashes=14, keys=keys, secret=SECRET),
     }.items():
         (HERE / f"{name}.umb").write_bytes(filter_bytes(**arguments))
 
@@ -93,6 +99,15 @@ def make_vectors():
 
 
 def check():
+    key = reader.secret_from(bytes(range(16)))
+    siphash = (HERE / "../siphash/siphash13.tsv").read_text().splitlines()[1:]
+    for message, *want in (line.split("\t") for line in siphash):
+        message = bytes.fromhex(message)
+        words = reader.siphash13(message, *key), *reader.siphash13(message, *key, 0xEE)
+        if [struct.pack("<Q", words[0]).hex(), struct.pack("<2Q", *words[1:]).hex()] != want:
+            sys.exit(f"make.py: SipHash-1-3 of {len(message)} bytes is wrong")
+    if len(siphash) != 64:
+        sys.exit("make.py: siphash13.tsv is not whole")
     rows = [line.split() for line in (HERE / "xxh3.tsv").read_text().splitlines()[1:]]
     for n, *words in rows:
         seed, want, high, low = (int(word, 16) for word in words)
