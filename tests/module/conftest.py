@@ -19,6 +19,13 @@ MODULE = os.environ.get("UMBEL_MODULE", "build/module/umbel.so")
 SERVER = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or "redis-server"
 
 
+# The runtime of a sanitizer, if the module was built with one.  Redis itself does not free all that
+# it has when it ends.
+PRELOAD = {"LD_PRELOAD": os.environ["REDIS_PRELOAD"],
+           "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+           } if os.environ.get("REDIS_PRELOAD") else {}
+
+
 def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
@@ -53,7 +60,8 @@ class Server:
         with open(self.directory / "log", "ab") as log:
             self.process = subprocess.Popen(
                 [SERVER, str(config)], stdin=subprocess.DEVNULL, stdout=log,
-                stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
+                stderr=subprocess.STDOUT, env={**os.environ, **PRELOAD},
+                preexec_fn=die_with_parent)
         self.wait_ready()
         return self
 

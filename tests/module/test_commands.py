@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 """Adding and asking beyond what RedisBloom was seen to reply, and what surrounds the commands."""
 import math
 import re

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 """What RedisBloom does not have: counting, windows, seeds, merging, statistics."""
 import math
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 """Every argument at its limits, and beyond: an error reply, keys as they were, a server alive."""
 import re
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 """Every reply that was observed on RedisBloom, compared with ours byte for byte, in both protocols."""
 import re
 from pathlib import Path
