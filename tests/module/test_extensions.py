@@ -206,3 +206,24 @@ def test_stats_of_layers_add_up(server, layout):
     modern = server.client(3)("BF.STATS", "f")
     assert modern["Live rate"] == s["Live rate"]
     assert modern["Layers"][0]["Kind"] in ("blocked", "classic")
+
+
+def test_a_whole_filter_in_one_string(server, layout):
+    server("BF.MADD", "f", *keys(50))
+    _, data = server("BF.SCANDUMP", "f", 0)
+    data += server("BF.SCANDUMP", "f", 1)[1]
+    assert server("BF.LOAD", "g", data) == "OK"
+    assert server("DEBUG", "DIGEST-VALUE", "g") == server("DEBUG", "DIGEST-VALUE", "f")
+    assert server("BF.LOAD", "g", data) == "BUSYKEY Target key name already exists."
+    server("CONFIG", "SET", "bf.memory-limit", 10)
+    assert server("BF.LOAD", "h", data) == "ERR operation exceeds bloom object memory limit"
+    assert server("EXISTS", "h") == 0
+
+
+def test_a_long_seed_is_one_as_well(server):
+    """valkey-bloom's have 32 bytes: equal ones make equal filters, and both halves count."""
+    seeds = {"a": b"x" * 32, "b": b"x" * 32, "c": b"y" + b"x" * 31, "d": b"x" * 31 + b"y"}
+    for name, seed in seeds.items():
+        assert server("BF.INSERT", name, "SEED", seed, "ITEMS", *keys(50)) == [1] * 50
+    a, b, c, d = server("DEBUG", "DIGEST-VALUE", *"abcd")
+    assert a == b and len({a, c, d}) == 3
