@@ -38,16 +38,29 @@ static void check(umbel_format format, const uint8_t *bytes, size_t len, const c
     if (e) cli_die_err(name, e, &diag, NULL);
 }
 
+/* Whether it is the secret of this filter: its fingerprint is in the header. */
+static void check_secret(const uint8_t *bytes, size_t len, const char *name,
+                         const uint8_t *secret) {
+    umbel_opts opts = {.key = secret};
+    umbel_diag diag = {0};
+    umbel_filter *f = NULL;
+    umbel_err e = umbel_view(UMBEL_FMT_NATIVE, bytes, len, &opts, &f, &diag);
+    bool keyed = get(bytes + 40, 8) != 0;
+    if (e)
+        cli_die_err(name, e, &diag, keyed && !secret ? "--secret-file FILE holds its key" : NULL);
+    umbel_free(f);
+}
+
 static struct cli_parcel native(const uint8_t *bytes, size_t len, const char *name,
                                 const uint8_t *secret) {
     check(UMBEL_FMT_NATIVE, bytes, len, name);
+    check_secret(bytes, len, name, secret);
     size_t head = (size_t)get(bytes + 12, 4);
     struct cli_parcel p = {.head = {bytes, head},
                            .bits = bytes + get(bytes + 96, 8),
                            .bits_len = get(bytes + 104, 8),
                            .keys = get(bytes + 72, 8)};
-    if (get(bytes + 40, 8) != 0) {
-        if (!secret) cli_die(name, "--secret-file F", "this filter has a secret key");
+    if (secret) {
         p.space = cli_alloc(head + SECRET);
         memcpy(p.space, bytes, head);
         memcpy(p.space + head, secret, SECRET);
@@ -75,7 +88,10 @@ static struct cli_parcel redisbloom(const uint8_t *bytes, size_t len, const char
 struct cli_parcel cli_parcel_of(const uint8_t *bytes, size_t len, const char *name,
                                 const uint8_t *secret) {
     if (begins(bytes, len, "UMBEL\x1a\r\n")) return native(bytes, len, name, secret);
-    if (begins(bytes, len, "UMBRBLM1")) return redisbloom(bytes, len, name);
+    if (begins(bytes, len, "UMBRBLM1")) {
+        if (secret) cli_die("--secret-file", NULL, "filters of format redisbloom have no key");
+        return redisbloom(bytes, len, name);
+    }
     cli_die(name, "umbel build makes native filters, and redisbloom with --format",
             "neither a native filter nor one of format redisbloom");
 }

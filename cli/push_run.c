@@ -15,6 +15,7 @@
 #include "complain.h"
 #include "push_send.h"
 #include "quantity.h"
+#include "secretfile.h"
 
 /* The bytes of a file; they stay until the end of the program. */
 static const uint8_t *map(const char *path, size_t *len) {
@@ -47,7 +48,7 @@ int cli_push_file(const struct cli_settings *s) {
     const uint8_t *bytes = map(s->args[0], &len);
     push.link = cli_link_open(s->redis, s->auth_file, s->cluster);
     cli_push_check(&push);
-    struct cli_parcel parcel = cli_parcel_of(bytes, len, s->args[0], NULL);
+    struct cli_parcel parcel = cli_parcel_of(bytes, len, s->args[0], cli_secret_of(s));
     cli_push_upload(&push, &parcel);
     cli_push_publish(&push, &parcel);
     tell(&push, &parcel);

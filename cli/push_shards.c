@@ -15,6 +15,7 @@
 #include "push_send.h"
 #include "push_slot.h"
 #include "quantity.h"
+#include "secretfile.h"
 
 enum { MOST_SHARDS = 16384 };
 
@@ -133,7 +134,7 @@ int cli_push_shards(const struct cli_settings *s) {
         size_t len;
         uint8_t *bytes = build(&c, &feed, params, s, &len);
         push.name = sent[c.shard].name;
-        sent[c.shard].parcel = cli_parcel_of(bytes, len, push.name, NULL);
+        sent[c.shard].parcel = cli_parcel_of(bytes, len, push.name, cli_secret_of(s));
         cli_push_upload(&push, &sent[c.shard].parcel);
         sent[c.shard].resumed = push.resumed;
         cli_parcel_free(&sent[c.shard].parcel);

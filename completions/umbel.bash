@@ -228,6 +228,7 @@ _umbel() {
         --redis) return ;;
         --key) return ;;
         --auth-file) compopt -o default; return ;;
+        --secret-file) compopt -o default; return ;;
         --shards) return ;;
         -p|--fpr) return ;;
         --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
@@ -237,7 +238,7 @@ _umbel() {
         -k|--field) return ;;
         --max-line) return ;;
         esac
-        options='--redis --key --force --cluster --auth-file --shards --fpr --kind --format --threads --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --help' ;;
+        options='--redis --key --force --cluster --auth-file --secret-file --shards --fpr --kind --format --threads --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --help' ;;
     bench)
         case $prev in
         -n|--keys) return ;;

@@ -266,6 +266,7 @@ complete -c umbel -n '__fish_seen_subcommand_from push' -l key -x -d 'the key to
 complete -c umbel -n '__fish_seen_subcommand_from push' -l force -s f -d 'replace a filter that is there'
 complete -c umbel -n '__fish_seen_subcommand_from push' -l cluster -d 'follow to the node of a cluster that has the key'
 complete -c umbel -n '__fish_seen_subcommand_from push' -l auth-file -r -d 'F has the password, or two lines: the user and the password'
+complete -c umbel -n '__fish_seen_subcommand_from push' -l secret-file -r -d 'the filter is keyed, and FILE holds its key: 16 random bytes, or 32 hexadecimal digits'
 complete -c umbel -n '__fish_seen_subcommand_from push' -l shards -x -d 'build N filters from lines and make the keys NAME:{0} to NAME:{N-1}'
 complete -c umbel -n '__fish_seen_subcommand_from push' -l fpr -s p -x -d '--shards: promise this false-positive rate (1%)'
 complete -c umbel -n '__fish_seen_subcommand_from push' -l kind -x -a 'auto blocked classic static counting scalable window' -d 'the kind of filter; auto takes blocked where it costs little, else classic'

@@ -103,7 +103,7 @@ class Cache:
     """A redis-server with the module."""
 
     def __init__(self, directory):
-        server = shutil.which("redis-server") or leave("no redis-server (apt-get install redis-server)")
+        server = shutil.which("redis-server") or leave("no redis-server (apt-get install it)")
         if not MODULE.exists():
             leave(f"{MODULE} is not there (make)")
         path = str(directory / "redis")

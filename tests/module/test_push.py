@@ -136,6 +136,27 @@ def test_passwords(new_server, tmp_path):
     assert locked("BF.CARD", "f") == locked("BF.CARD", "g") == locked("BF.CARD", "h") > 4000
 
 
+def test_keyed_filters(server, tmp_path):
+    secret, other = tmp_path / "secret", tmp_path / "other"
+    secret.write_bytes(bytes(range(16)))
+    other.write_bytes(bytes(range(1, 17)))
+    secret.chmod(0o600)
+    other.chmod(0o600)
+    path = build(tmp_path, "--secret-file", secret)
+    refused(push(server, path, "--key", "f"), "--secret-file FILE holds its key")
+    refused(push(server, path, "--key", "f", "--secret-file", other), "f.umb: ")
+    pushed(push(server, path, "--key", "f", "--secret-file", secret))
+    assert has_all(server, "f", ITEMS) and sum(server("BF.MEXISTS", "f", *ABSENT)) < 150
+    plain = build(tmp_path, name="plain.umb")
+    refused(push(server, plain, "--key", "g", "--secret-file", secret), "plain.umb: ")
+    chain = build(tmp_path, "--format", "redisbloom", name="chain")
+    refused(push(server, chain, "--key", "g", "--secret-file", secret), "have no key")
+    pushed(push(server, tmp_path / "lines", "--key", "k", "--shards", 2, "--secret-file", secret))
+    for i in range(2):
+        assert has_all(server, f"k:{{{i}}}", [item for item in ITEMS if shard_of(item, 2) == i])
+    assert server("KEYS", "g*") == []
+
+
 class Cutter:
     """A way to the server that breaks after so many bytes."""
 
@@ -233,7 +254,8 @@ def test_shards(server, tmp_path):
     wrong = 0
     for i in range(7):
         assert has_all(server, f"k:{{{i}}}", own[i])
-        wrong += sum(server("BF.MEXISTS", f"k:{{{i}}}", *(a for a in ABSENT if shard_of(a, 7) == i)))
+        absent = [item for item in ABSENT if shard_of(item, 7) == i]
+        wrong += sum(server("BF.MEXISTS", f"k:{{{i}}}", *absent))
     assert wrong < 30  # 0.1 % are 5
     refused(push(server, lines, "--key", "k", "--shards", 7), "k:{0}: is there already")
     server("DEL", "k:{0}")
