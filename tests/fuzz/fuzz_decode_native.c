@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "core/bits.h"
+#include "core/secret.h"
+#include "hash/hasher.h"
 #include "hash/xxh.h"
 #include "use_bytes.h"
 
@@ -18,11 +20,20 @@ enum {
     OTHER_LENGTHS = 2, /* the lengths in the header stay as they are */
     REPEATED = 4,      /* the payload has the length that the header says, by repetition */
     OTHER_SUMS = 8,    /* wrong checksums */
-    CHOICES = 16
+    KEYED = 16,        /* the fingerprint is that of the key that is tried */
+    TRY_KEY = 32       /* a key is tried */
 };
 
-enum { FIXED = 128, SUM = 8, PAGE = 4096, PIECE = 1 << 20, LONGEST = PIECE + PIECE / 4 };
+enum {
+    HASH_SIPHASH = 2,
+    FIXED = 128,
+    SUM = 8,
+    PAGE = 4096,
+    PIECE = 1 << 20,
+    LONGEST = PIECE + PIECE / 4
+};
 
+static const uint8_t secret[16] = "sixteen bytes...";
 static const uint8_t magic[10] = {'U', 'M', 'B', 'E', 'L', 0x1a, '\r', '\n', 1, 0};
 
 static size_t round_up(size_t n, size_t step) {
@@ -77,6 +88,10 @@ static uint8_t *expand(unsigned choices, const uint8_t *bytes, size_t len, size_
         umbeli_store_le32(file + 116, (uint32_t)own);
         umbeli_store_le32(file + 120, (uint32_t)meta);
     }
+    if (choices & KEYED) {
+        umbeli_store_le32(file + 24, HASH_SIPHASH);
+        umbeli_store_le64(file + 40, umbeli_fingerprint(umbeli_secret_from(secret)));
+    }
     if (!(choices & OTHER_SUMS)) seal(file, &l);
     *file_len = l.file;
     return file;
@@ -85,7 +100,8 @@ static uint8_t *expand(unsigned choices, const uint8_t *bytes, size_t len, size_
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     umbel_params native = {.format = UMBEL_FMT_NATIVE};
     if (len < 1) return 0;
-    unsigned choices = bytes[0] % CHOICES;
+    unsigned choices = bytes[0];
+    if (choices & TRY_KEY) native.key = secret;
     size_t file_len = len - 1;
     uint8_t *file;
     if (choices & AS_IT_IS || file_len < FIXED) {

@@ -12,33 +12,11 @@
 #include "../support/watched_memory.h"
 #include "core/bytes.h"
 #include "exact_set.h"
+#include "model_filters.h"
 #include "use_filter.h"
 #include "use_static.h"
 
 enum { MOST_OPERATIONS = 400, MOST_AT_ONCE = 70 };
-
-static const umbel_params choices[] = {
-    {.kind = UMBEL_BLOCKED, .bytes = 64},
-    {.kind = UMBEL_BLOCKED, .bytes = 512, .seed = 7, .concurrent = true},
-    {.kind = UMBEL_CLASSIC, .keys = 40, .fpr = 0.01},
-    {.kind = UMBEL_CLASSIC, .bytes = 256, .hashes = 3, .seed = 1},
-    {.kind = UMBEL_CLASSIC, .bytes = 33, .hashes = 100},
-    {.kind = UMBEL_COUNTING, .keys = 40, .fpr = 0.01},
-    {.kind = UMBEL_COUNTING, .bytes = 128},
-    {.kind = UMBEL_SCALABLE, .bytes = 64, .fpr = 0.3, .layers = 4},
-    {.kind = UMBEL_SCALABLE, .bytes = 64, .fpr = 0.3, .expansion = 1},
-    {.kind = UMBEL_WINDOW, .keys = 10, .fpr = 0.1, .generations = 2},
-    {.kind = UMBEL_WINDOW, .keys = 40, .fpr = 0.1, .generations = 3, .manual = true},
-    {.format = UMBEL_FMT_PARQUET, .keys = 40, .fpr = 0.01},
-    {.format = UMBEL_FMT_LEVELDB, .keys = 40, .bits_per_key = 10},
-    {.format = UMBEL_FMT_BADGER, .keys = 40, .fpr = 0.01},
-    {.format = UMBEL_FMT_GUAVA, .keys = 40, .fpr = 0.03},
-    {.format = UMBEL_FMT_REDISBLOOM, .keys = 5, .fpr = 0.01},
-    {.format = UMBEL_FMT_REDISBLOOM, .keys = 20, .fpr = 0.01, .nonscaling = true},
-    {.format = UMBEL_FMT_DCSO, .keys = 40, .fpr = 0.01},
-};
-
-enum { CHOICES = sizeof choices / sizeof choices[0] };
 
 typedef struct pair {
     const umbel_params *params;
@@ -234,7 +212,10 @@ static umbel_err reload(pair *p) {
     umbel_describe(p->f, &info);
     uint8_t *bytes = bytes_in(p->f, info.format, &len);
     insist(bytes != NULL, "a filter fits its own format");
-    umbel_err e = umbel_decode(info.format, bytes, len, &p->memory.opts, &read, NULL);
+    umbel_opts keyed = p->memory.opts, other = p->memory.opts;
+    keyed.key = p->params->key;
+    other.key = keyed.key ? NULL : model_secret;
+    umbel_err e = umbel_decode(info.format, bytes, len, &keyed, &read, NULL);
     if (!e) {
         insist(umbel_equal(p->f, read), "written and read it is equal");
         umbel_free(p->f);
@@ -242,7 +223,11 @@ static umbel_err reload(pair *p) {
     }
     insist(!e || e == UMBEL_ENOMEM, "what was written can be read");
     p->memory.fail_at = 0;
-    if (!umbel_view(info.format, bytes, len, &p->memory.opts, &seen, NULL)) {
+    if (info.format == UMBEL_FMT_NATIVE) {
+        umbel_err without = umbel_decode(info.format, bytes, len, &other, &seen, NULL);
+        insist(without == UMBEL_EKEY && !seen, "the key must be the right one");
+    }
+    if (!umbel_view(info.format, bytes, len, &keyed, &seen, NULL)) {
         insist(umbel_equal(p->f, seen), "a view, too");
         insist(umbel_add(seen, "key", 3, NULL) == UMBEL_EFROZEN, "which is read-only");
         insist(umbel_clear(seen) == UMBEL_EFROZEN && umbel_equal(p->f, seen), "and stays");
@@ -282,30 +267,10 @@ static void starve(pair *p, operation run) {
     umbel_free(before);
 }
 
-/* Planning takes longer than all the rest, so a planned filter is made once and read from then on. */
-static umbel_filter *make(pair *p) {
-    static struct {
-        uint8_t *bytes;
-        size_t len;
-    } saved[CHOICES];
-    umbel_filter *f = NULL;
-    umbel_format format = p->params->format ? p->params->format : UMBEL_FMT_NATIVE;
-    size_t which = (size_t)(p->params - choices);
-    if (saved[which].bytes) {
-        umbel_err e =
-            umbel_decode(format, saved[which].bytes, saved[which].len, &p->memory.opts, &f, NULL);
-        insist(!e, "an empty filter can be read");
-        return f;
-    }
-    insist(!umbel_create(p->params, &p->memory.opts, &f, NULL), "the parameters are good");
-    if (p->params->keys) saved[which].bytes = bytes_in(f, format, &saved[which].len);
-    return f;
-}
-
 static void play(pair *p) {
     enum { STARVE = 0x80, OPERATIONS = sizeof operations / sizeof operations[0] };
-    p->f = make(p);
-    p->other = make(p);
+    p->f = model_make(p->params, &p->memory.opts);
+    p->other = model_make(p->params, &p->memory.opts);
     if (is_window(p)) {
         p->in_f.most_adds = p->params->manual ? 0 : p->params->keys;
         p->in_f.most_advances = p->params->manual ? p->params->generations + 1 : 0;
@@ -333,11 +298,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     pair p = {.input = umbeli_reader_over(bytes, len)};
     watch_memory(&p.memory, 0);
     p.memory.opts.max_bytes = 1 << 20;
-    size_t which = next(&p) % (CHOICES + 1);
-    if (which == CHOICES) {
+    size_t which = next(&p) % (MODEL_CHOICES + 1);
+    if (which == MODEL_CHOICES) {
         use_static(&p.input);
     } else {
-        p.params = &choices[which];
+        p.params = &model_choices[which];
         play(&p);
     }
     return 0;

@@ -22,7 +22,7 @@ static void refused(umbel_err e, const umbel_filter *f, const umbel_diag *diag, 
     insist(diag->what != NULL, "an error has words");
     insist(diag->offset <= len, "an error lies within the bytes");
     insist(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION || e == UMBEL_EINVAL || e == UMBEL_ELIMIT ||
-               e == UMBEL_ENOMEM || e == UMBEL_ENOTSUP || e == UMBEL_EMISMATCH,
+               e == UMBEL_ENOMEM || e == UMBEL_ENOTSUP || e == UMBEL_EMISMATCH || e == UMBEL_EKEY,
            "decoding has the errors it should");
 }
 
@@ -46,6 +46,7 @@ bool use_bytes(const umbel_params *like, const uint8_t *bytes, size_t len, uint6
     watched_memory m;
     watch_memory(&m, 0);
     m.opts.max_bytes = MAX_BYTES;
+    m.opts.key = like->key;
     umbel_filter *f = NULL, *seen = NULL;
     umbel_diag diag = {.offset = UINT64_MAX};
     umbel_err e = umbel_decode_as(like, bytes, len, &m.opts, &f, &diag);
@@ -53,13 +54,14 @@ bool use_bytes(const umbel_params *like, const uint8_t *bytes, size_t len, uint6
     if (e) refused(e, f, &diag, len);
     if (!needs_like(like)) {
         umbel_err verified = umbel_verify(like->format, bytes, len, NULL);
-        insist(verified == e || e == UMBEL_ELIMIT || e == UMBEL_ENOMEM,
-               "verify says what decode says");
+        bool other = e == UMBEL_ELIMIT || e == UMBEL_ENOMEM || e == UMBEL_EKEY;
+        insist(verified == e || other, "verify says what decode says");
     }
     diag = (umbel_diag){.offset = UINT64_MAX};
     umbel_err viewed = umbel_view_as(like, bytes, len, &m.opts, &seen, &diag);
     if (viewed) refused(viewed, seen, &diag, len);
     insist(e || !viewed || viewed == UMBEL_ENOTSUP, "what can be decoded can be viewed");
+    insist((e == UMBEL_EKEY) == (viewed == UMBEL_EKEY), "who has no key sees nothing");
     if (!viewed) {
         use_answers(seen);
         use_changes(seen);

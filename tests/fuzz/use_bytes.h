@@ -10,7 +10,7 @@
 #include "umbel.h"
 
 /* Reads the bytes as umbel_decode_as does with `like`.  `most` is what the decoder may allocate for
- * them.  True when there was a filter. */
+ * them; like->key is the key to open it with.  True when there was a filter. */
 bool use_bytes(const umbel_params *like, const uint8_t *bytes, size_t len, uint64_t most);
 
 #endif

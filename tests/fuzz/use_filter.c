@@ -193,7 +193,8 @@ static void use_format(const umbel_filter *f, umbel_params like) {
     umbel_filter *again = NULL;
     umbel_info info, other;
     umbel_describe(f, &info);
-    insist(!umbel_decode_as(&like, bytes, len, NULL, &again, NULL), "what was written is read");
+    umbel_opts opts = {.key = like.key};
+    insist(!umbel_decode_as(&like, bytes, len, &opts, &again, NULL), "what was written is read");
     umbel_describe(again, &other);
     if (other.format == info.format) insist(umbel_equal(f, again), "as it was");
     insist(other.bits_set == info.bits_set, "with the same bits");

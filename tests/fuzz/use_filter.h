@@ -17,7 +17,8 @@ void use_changes(const umbel_filter *f);
 /* The filter's bytes in a format, made with exact memory; NULL when it cannot hold it. */
 uint8_t *bytes_in(const umbel_filter *f, umbel_format format, size_t *len);
 
-/* In every format that can hold it: written, read and written again it is the same. */
+/* In every format that can hold it: written, read and written again it is the same.  `like` says
+ * what the bytes of its format do not, the key among it. */
 void use_formats(const umbel_filter *f, const umbel_params *like);
 
 #endif

@@ -70,7 +70,7 @@ static umbel_err build(keys *k, const umbel_params *params, const umbel_opts *op
     return e;
 }
 
-static void check(const umbel_filter *f, const keys *k) {
+static void check(const umbel_filter *f, const keys *k, const uint8_t *secret) {
     umbel_info info;
     umbel_describe(f, &info);
     insist(info.kind == UMBEL_STATIC && info.frozen, "static filters do not change");
@@ -82,7 +82,7 @@ static void check(const umbel_filter *f, const keys *k) {
     }
     use_answers(f);
     use_changes(f);
-    use_formats(f, &(umbel_params){.format = UMBEL_FMT_NATIVE});
+    use_formats(f, &(umbel_params){.format = UMBEL_FMT_NATIVE, .key = secret});
 }
 
 void use_static(umbeli_reader *input) {
@@ -94,6 +94,7 @@ void use_static(umbeli_reader *input) {
     umbel_filter *f = NULL, *again = NULL;
     memset(k, 0, sizeof *k);
     params.fpr = rates[rate % (sizeof rates / sizeof rates[0])];
+    if (choices & 8) params.key = (const uint8_t *)"sixteen bytes...";
     if (choices & 1) params.hashes = choices & 2 ? 3 : 4;
     watch_memory(&m, rate & 0x80 ? 1 + rate % 16 : 0);
     choose(k, input);
@@ -102,7 +103,7 @@ void use_static(umbeli_reader *input) {
     insist(!e || (e == UMBEL_ENOMEM && m.fail_at), "static filters can be built");
     m.fail_at = 0;
     if (!e) {
-        check(f, k);
+        check(f, k, params.key);
         k->backwards = true;
         insist(!build(k, &params, &m.opts, !(choices & 4), &again), "once more");
         insist(umbel_equal(f, again), "the order of the keys does not matter");

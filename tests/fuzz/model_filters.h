@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * model_filters.h - the filters that fuzz_model plays with
+ */
+#ifndef MODEL_FILTERS_H
+#define MODEL_FILTERS_H
+
+#include "umbel.h"
+
+enum { MODEL_CHOICES = 23 };
+
+extern const umbel_params model_choices[MODEL_CHOICES];
+
+/* The key of those that have one. */
+extern const uint8_t model_secret[16];
+
+/* An empty filter of one of the choices. */
+umbel_filter *model_make(const umbel_params *choice, const umbel_opts *opts);
+
+#endif
