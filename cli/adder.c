@@ -21,21 +21,29 @@ struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capac
     uint64_t bytes = umbel_encoded_size(f, UMBEL_FMT_NATIVE);
     a.strict = s->strict;
     a.quiet = s->quiet;
+    a.limit = s->max_memory;
     a.collect = umbel_takes_hashes(f) && bytes > BEYOND_CACHES;
     a.hash_ahead = a.collect || (umbel_takes_hashes(f) && s->threads > 1);
     if (a.collect) a.bulk = cli_alloc(BULK * sizeof *a.bulk);
     return a;
 }
 
-static void need(const struct cli_adder *a, umbel_err e) {
-    if (e) {
-        cli_die_err(a->name, e, NULL,
-                    e == UMBEL_EFROZEN ? "static filters are made once: build it anew" : NULL);
+void cli_adder_need(const struct cli_adder *a, umbel_err e) {
+    if (!e) return;
+    umbel_info info;
+    umbel_describe(a->filter, &info);
+    if ((e == UMBEL_EFULL || e == UMBEL_ELIMIT) && a->limit) {
+        char now[CLI_QUANTITY];
+        cli_die(a->name, "a plan for all keys, -n, needs least",
+                "has to grow from %s to more than --max-memory allows",
+                cli_size_text(info.bytes, now));
     }
+    cli_die_err(a->name, e, NULL,
+                e == UMBEL_EFROZEN ? "static filters are made once: build it anew" : NULL);
 }
 
 static void add_bulk(struct cli_adder *a) {
-    need(a, umbel_add_hashes(a->filter, a->bulk, a->bulk_len, NULL));
+    cli_adder_need(a, umbel_add_hashes(a->filter, a->bulk, a->bulk_len, NULL));
     a->bulk_len = 0;
 }
 
@@ -70,9 +78,9 @@ static void hash_keys(void *ctx, struct cli_batch *b) {
 static void add_keys(void *ctx, struct cli_batch *b) {
     struct cli_adder *a = ctx;
     if (!a->hash_ahead) {
-        need(a, umbel_add_many(a->filter, b->keys, b->lines, NULL));
+        cli_adder_need(a, umbel_add_many(a->filter, b->keys, b->lines, NULL));
     } else if (!a->collect) {
-        need(a, umbel_add_hashes(a->filter, b->hashes, b->lines, NULL));
+        cli_adder_need(a, umbel_add_hashes(a->filter, b->hashes, b->lines, NULL));
     }
     for (size_t done = 0; a->collect && done < b->lines;) {
         size_t n = BULK - a->bulk_len < b->lines - done ? BULK - a->bulk_len : b->lines - done;

@@ -11,8 +11,9 @@ struct cli_adder {
     umbel_filter *filter;
     const char *name; /* of the filter, for messages */
     uint64_t capacity;
-    bool strict; /* end the program at the first key beyond the plan */
-    bool quiet;  /* do not warn at 80 % and 100 % */
+    bool strict;    /* end the program at the first key beyond the plan */
+    bool quiet;     /* do not warn at 80 % and 100 % */
+    uint64_t limit; /* --max-memory, 0: none */
 
     bool hash_ahead; /* hashes are made in `work`, by all threads */
     bool collect;    /* and added a million at a time, see adder.c */
@@ -28,6 +29,9 @@ struct cli_job cli_adder_job(struct cli_adder *a);
 
 /* Adds what was collected.  To be called when the pipeline has ended. */
 void cli_adder_finish(struct cli_adder *a);
+
+/* Ends the program with words unless e is UMBEL_OK, as adding to the filter returned it. */
+void cli_adder_need(const struct cli_adder *a, umbel_err e);
 
 /* Warns, or with `strict` ends the program, when the filter holds more than was planned. */
 void cli_adder_watch(struct cli_adder *a);

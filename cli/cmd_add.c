@@ -9,8 +9,8 @@
 
 static const uint8_t options[] = {OPT_STRICT,       OPT_SECRET_FILE,  CLI_FORMAT_PARAMETERS,
                                   CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS, OPT_THREADS,
-                                  OPT_QUIET,        OPT_JSON,         OPT_HELP,
-                                  OPT_END};
+                                  OPT_QUIET,        OPT_JSON,         OPT_MAX_MEMORY,
+                                  OPT_HELP,         OPT_END};
 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 1, -1);

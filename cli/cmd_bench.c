@@ -17,8 +17,8 @@
 #include "progress.h"
 #include "quantity.h"
 
-static const uint8_t options[] = {OPT_KEYS, OPT_FPR,  OPT_KIND, OPT_THREADS,
-                                  OPT_JSON, OPT_HELP, OPT_END};
+static const uint8_t options[] = {OPT_KEYS, OPT_FPR,        OPT_KIND, OPT_THREADS,
+                                  OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
 
 enum { CHUNK = 1 << 20, LINE = 64, REPEAT = 3, TEXT_LINES = 1000000 };
 

@@ -11,8 +11,8 @@
 static const uint8_t options[] = {
     OPT_OUTPUT,       OPT_FORCE,  OPT_KEYS,    OPT_FPR,         OPT_BYTES, OPT_KIND,
     OPT_TMP,          OPT_HASHES, OPT_SEED,    OPT_SECRET_FILE, OPT_META,  CLI_FORMAT_OPTIONS,
-    CLI_LINE_OPTIONS, OPT_STRICT, OPT_THREADS, OPT_QUIET,       OPT_JSON,  OPT_HELP,
-    OPT_END};
+    CLI_LINE_OPTIONS, OPT_STRICT, OPT_THREADS, OPT_QUIET,       OPT_JSON,  OPT_MAX_MEMORY,
+    OPT_HELP,         OPT_END};
 
 static const double usual_fpr = 0.01;
 static const uint64_t first_layer = 1000000; /* of a filter that grows */
@@ -80,9 +80,25 @@ static void need(umbel_err e, const umbel_diag *diag) {
     cli_die_err("build", e, diag, e == UMBEL_EINVAL ? "umbel plan tells what is possible" : NULL);
 }
 
+/* What a static filter is made from. */
+struct gathering {
+    const struct cli_settings *s;
+    umbel_builder *builder;
+    uint64_t keys;
+};
+
+/* Until all are there each key takes 8 bytes, without --tmp in memory. */
 static void give_keys(void *ctx, struct cli_batch *b) {
+    struct gathering *g = ctx;
     umbel_diag diag = {0};
-    need(umbel_builder_add(ctx, b->keys, b->lines, &diag), &diag);
+    g->keys += b->lines;
+    if (g->s->max_memory && !g->s->tmp && g->keys > g->s->max_memory / 8) {
+        char keys[CLI_QUANTITY];
+        cli_die("build", "--tmp DIR keeps them in a file",
+                "8 bytes for each of more than %s keys are more than --max-memory allows",
+                cli_count_text(g->s->max_memory / 8, keys));
+    }
+    need(umbel_builder_add(g->builder, b->keys, b->lines, &diag), &diag);
 }
 
 /* Static filters: all keys first, then the filter. */
@@ -90,14 +106,14 @@ static umbel_filter *build_static(const struct cli_settings *s, const umbel_para
                                   const struct cli_feed *feed, uint64_t *lines) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
-    umbel_builder *builder = NULL;
+    struct gathering g = {.s = s};
     umbel_filter *f = NULL;
     opts.tmp = s->tmp;
-    need(umbel_builder_new(params, &opts, &builder, &diag), &diag);
-    struct cli_job job = {NULL, give_keys, builder};
+    need(umbel_builder_new(params, &opts, &g.builder, &diag), &diag);
+    struct cli_job job = {NULL, give_keys, &g};
     *lines = cli_pipeline(feed, &job);
-    need(umbel_builder_finish(builder, &f, &diag), &diag);
-    umbel_builder_free(builder);
+    need(umbel_builder_finish(g.builder, &f, &diag), &diag);
+    umbel_builder_free(g.builder);
     return f;
 }
 

@@ -12,18 +12,11 @@
 #include "filterfile.h"
 #include "output.h"
 
-static const uint8_t options[] = {OPT_INVERT,
-                                  OPT_COUNT,
-                                  OPT_QUIET_MATCH,
-                                  OPT_ALSO,
-                                  OPT_ANNOTATE,
-                                  OPT_SECRET_FILE,
-                                  CLI_FORMAT_PARAMETERS,
-                                  CLI_TYPE_OPTIONS,
-                                  CLI_LINE_OPTIONS,
-                                  OPT_THREADS,
-                                  OPT_HELP,
-                                  OPT_END};
+static const uint8_t options[] = {
+    OPT_INVERT,       OPT_COUNT,       OPT_QUIET_MATCH,       OPT_ALSO,
+    OPT_ANNOTATE,     OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, CLI_TYPE_OPTIONS,
+    CLI_LINE_OPTIONS, OPT_THREADS,     OPT_MAX_MEMORY,        OPT_HELP,
+    OPT_END};
 
 struct check {
     const struct cli_settings *s;

@@ -10,7 +10,7 @@
 #include "quantity.h"
 
 static const uint8_t options[] = {
-    OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_QUIET, OPT_JSON, OPT_HELP, OPT_END};
+    OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_QUIET, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
 
 struct relation {
     const char *word;
@@ -40,9 +40,9 @@ static struct relation compare(const char *const *names, const umbel_filter *a,
     need(names[1], umbel_is_subset(a, b, &a_in_b, &diag), &diag);
     need(names[1], umbel_is_subset(b, a, &b_in_a, &diag), &diag);
     umbel_filter *both = NULL;
-    need(names[0], umbel_copy(a, &both), NULL);
-    need(names[1], umbel_unite(both, b, &diag), &diag);
     umbel_describe(a, &x);
+    need(names[0], umbel_copy(a, &both), &(umbel_diag){.need = x.bytes});
+    need(names[1], umbel_unite(both, b, &diag), &diag);
     umbel_describe(b, &y);
     umbel_describe(both, &u);
     umbel_free(both);

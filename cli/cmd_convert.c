@@ -9,7 +9,7 @@
 
 static const uint8_t options[] = {OPT_FROM,        OPT_TO,           OPT_OUTPUT, OPT_FORCE,
                                   OPT_SECRET_FILE, CLI_LIKE_OPTIONS, OPT_QUIET,  OPT_JSON,
-                                  OPT_HELP,        OPT_END};
+                                  OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 1, 1);

@@ -7,8 +7,9 @@
 #include "quantity.h"
 #include "summary.h"
 
-static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_FOLD_FPR, OPT_SECRET_FILE, OPT_FORMAT,
-                                  OPT_QUIET,  OPT_JSON,  OPT_HELP,     OPT_END};
+static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_FOLD_FPR, OPT_SECRET_FILE,
+                                  OPT_FORMAT, OPT_QUIET, OPT_JSON,     OPT_MAX_MEMORY,
+                                  OPT_HELP,   OPT_END};
 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 1, 1);

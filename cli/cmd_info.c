@@ -6,8 +6,8 @@
 #include "filterfile.h"
 #include "summary.h"
 
-static const uint8_t options[] = {OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_JSON, OPT_HELP,
-                                  OPT_END};
+static const uint8_t options[] = {
+    OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
 
 static int run(const struct cli_settings *s) {
     cli_expect_args(s, 1, 1);

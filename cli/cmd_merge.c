@@ -9,7 +9,8 @@
 #include "summary.h"
 
 static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS,
-                                  OPT_QUIET,  OPT_JSON,  OPT_HELP,        OPT_END};
+                                  OPT_QUIET,  OPT_JSON,  OPT_MAX_MEMORY,  OPT_HELP,
+                                  OPT_END};
 
 typedef umbel_err combine(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 

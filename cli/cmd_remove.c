@@ -8,8 +8,8 @@
 #include "quantity.h"
 #include "summary.h"
 
-static const uint8_t options[] = {OPT_SECRET_FILE, CLI_LINE_OPTIONS, OPT_QUIET,
-                                  OPT_JSON,        OPT_HELP,         OPT_END};
+static const uint8_t options[] = {OPT_SECRET_FILE, CLI_LINE_OPTIONS, OPT_QUIET, OPT_JSON,
+                                  OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
 
 struct removal {
     umbel_filter *filter;

@@ -13,9 +13,9 @@
 #include "output.h"
 #include "tablelist.h"
 
-static const uint8_t options[] = {OPT_CHECK,   OPT_COLUMN,   OPT_COLUMN_TYPE, OPT_INDEX,
-                                  OPT_COLUMNS, OPT_SIZE_FPR, OPT_HEAT,        OPT_QUIET,
-                                  OPT_JSON,    OPT_HELP,     OPT_END};
+static const uint8_t options[] = {OPT_CHECK,   OPT_COLUMN,     OPT_COLUMN_TYPE, OPT_INDEX,
+                                  OPT_COLUMNS, OPT_SIZE_FPR,   OPT_HEAT,        OPT_QUIET,
+                                  OPT_JSON,    OPT_MAX_MEMORY, OPT_HELP,        OPT_END};
 
 static const double default_fpr = 0.01;
 
@@ -38,7 +38,8 @@ static umbel_table *open_table(const struct cli_settings *s) {
                                .columns = cli_narrow(OPT_COLUMNS, s->columns),
                                .index = s->index ? split_index(s->index, &name) : NULL};
     hints.name = name;
-    umbel_err e = umbel_table_open(s->args[0], &hints, NULL, &t, &diag);
+    umbel_opts opts = cli_opts_of(s);
+    umbel_err e = umbel_table_open(s->args[0], &hints, &opts, &t, &diag);
     if (e) {
         bool index = e == UMBEL_EINVAL && diag.what && strncmp(diag.what, "index:", 6) == 0;
         bool several = e == UMBEL_EINVAL && diag.what && strncmp(diag.what, "name:", 5) == 0;

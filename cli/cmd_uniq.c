@@ -21,7 +21,7 @@
 static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,         OPT_BYTES,        OPT_KIND,
                                   OPT_SEED,     OPT_SECRET_FILE, OPT_STATE,        OPT_WINDOW,
                                   OPT_REPEATED, OPT_STRICT,      CLI_LINE_OPTIONS, OPT_THREADS,
-                                  OPT_QUIET,    OPT_HELP,        OPT_END};
+                                  OPT_QUIET,    OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
 
 struct uniq {
     const struct cli_settings *s;
@@ -160,7 +160,7 @@ static void pass_new(void *ctx, struct cli_batch *b) {
     uint64_t printed = cli_output_lines(&u->out, &taken, !u->s->repeated);
     u->fresh += u->s->repeated ? taken.lines - printed : printed;
     u->unsure = false;
-    if (e) cli_die_err("uniq", e, NULL, NULL);
+    cli_adder_need(&u->watch, e);
     if (taken.lines < b->lines) {
         char plan[CLI_QUANTITY];
         cli_die(u->watch.name, "--keys plans for more", "more keys than the %s planned",

@@ -11,10 +11,10 @@
 #include "pipeline.h"
 #include "quantity.h"
 
-static const uint8_t options[] = {
-    OPT_PRESENT,      OPT_ABSENT,       OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS,
-    CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS, OPT_THREADS,     OPT_QUIET,
-    OPT_JSON,         OPT_HELP,         OPT_END};
+static const uint8_t options[] = {OPT_PRESENT,           OPT_ABSENT,       OPT_SECRET_FILE,
+                                  CLI_FORMAT_PARAMETERS, CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS,
+                                  OPT_THREADS,           OPT_QUIET,        OPT_JSON,
+                                  OPT_MAX_MEMORY,        OPT_HELP,         OPT_END};
 
 struct tally {
     const umbel_filter *filter;

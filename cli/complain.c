@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "complain.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "farewell.h"
 #include "progress.h"
+#include "quantity.h"
 
 static void complain(const char *where, const char *hint, const char *what, va_list args) {
     cli_progress_hide();
@@ -44,9 +46,22 @@ void cli_die_sys(const char *where, int sys) {
     cli_die(where, NULL, "%s", strerror(sys));
 }
 
+static _Noreturn void refuse_size(const char *where, const umbel_diag *diag) {
+    char need[CLI_QUANTITY], enough[64];
+    if (!diag || !diag->need) {
+        cli_die(where, "--max-memory SIZE raises it", "%s%s%s", umbel_strerror(UMBEL_ELIMIT),
+                diag && diag->what ? ": " : "", diag && diag->what ? diag->what : "");
+    }
+    snprintf(enough, sizeof enough, "--max-memory %" PRIu64 " would do", diag->need);
+    cli_die(where, enough, "needs %s, more than --max-memory allows",
+            cli_size_text(diag->need, need));
+}
+
 void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag, const char *hint) {
     const char *what = diag && diag->what ? diag->what : umbel_strerror(err);
-    if (err == UMBEL_EIO && diag && diag->sys) {
+    if (err == UMBEL_ELIMIT) {
+        refuse_size(where, diag);
+    } else if (err == UMBEL_EIO && diag && diag->sys) {
         cli_die(where, hint, "%s", strerror(diag->sys));
     } else if (err == UMBEL_ECORRUPT && diag && diag->offset) {
         cli_die(where, hint, "%s, at byte %llu", what, (unsigned long long)diag->offset);

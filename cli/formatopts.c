@@ -121,6 +121,7 @@ umbel_opts cli_opts_of(const struct cli_settings *s) {
     return (umbel_opts){
         .threads = cli_narrow(OPT_THREADS, s->threads),
         .key = cli_secret_of(s),
+        .max_bytes = s->max_memory,
     };
 }
 

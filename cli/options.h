@@ -51,6 +51,7 @@ enum cli_option_id {
     OPT_UPPER,
     OPT_MAX_LINE,
     OPT_THREADS,
+    OPT_MAX_MEMORY,
     /* what a command does */
     OPT_INVERT,
     OPT_COUNT,
@@ -121,7 +122,7 @@ struct cli_settings {
     int nargs;
 
     uint64_t keys, bytes, hashes, seed, bits_per_key, int_bits, strategy, expansion;
-    uint64_t field, max_line, threads;
+    uint64_t field, max_line, threads, max_memory;
     double fpr;
     const char *output, *kind, *tmp, *format, *from, *to, *funnel, *type, *delimiter;
     const char *state, *window, *present, *absent;

@@ -73,6 +73,9 @@ const struct cli_option cli_options[OPT_COUNT_OF] = {
                       "refuse longer lines (1GiB; at most 3GiB)"},
     [OPT_THREADS] = {"j", "threads", "N", NULL, TYPE_COUNT, AT(threads),
                      "use N threads; the output stays in input order (1)"},
+    [OPT_MAX_MEMORY] = {"", "max-memory", "SIZE", NULL, TYPE_SIZE, AT(max_memory),
+                        "refuse filters that need more memory than SIZE; files that are only read "
+                        "are mapped and need none"},
 
     [OPT_INVERT] = FLAG("v", "invert", invert, "print the lines that are certainly not in"),
     [OPT_COUNT] = FLAG("c", "count", count, "print only how many lines there are"),

@@ -50,8 +50,9 @@ _umbel() {
         -k|--field) return ;;
         --max-line) return ;;
         -j|--threads) return ;;
+        --max-memory) return ;;
         esac
-        options='--output --force --keys --fpr --bytes --kind --tmp --hashes --seed --secret-file --meta --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --strict --threads --quiet --json --help' ;;
+        options='--output --force --keys --fpr --bytes --kind --tmp --hashes --seed --secret-file --meta --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --strict --threads --quiet --json --max-memory --help' ;;
     check)
         case $prev in
         --also) compopt -o default; return ;;
@@ -70,8 +71,9 @@ _umbel() {
         -k|--field) return ;;
         --max-line) return ;;
         -j|--threads) return ;;
+        --max-memory) return ;;
         esac
-        options='--invert --count --quiet --also --annotate --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --help' ;;
+        options='--invert --count --quiet --also --annotate --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --max-memory --help' ;;
     add)
         case $prev in
         --secret-file) compopt -o default; return ;;
@@ -89,16 +91,18 @@ _umbel() {
         -k|--field) return ;;
         --max-line) return ;;
         -j|--threads) return ;;
+        --max-memory) return ;;
         esac
-        options='--strict --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
+        options='--strict --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --max-memory --help' ;;
     remove)
         case $prev in
         --secret-file) compopt -o default; return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
+        --max-memory) return ;;
         esac
-        options='--secret-file --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --json --help' ;;
+        options='--secret-file --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --json --max-memory --help' ;;
     uniq)
         case $prev in
         -n|--keys) return ;;
@@ -113,8 +117,9 @@ _umbel() {
         -k|--field) return ;;
         --max-line) return ;;
         -j|--threads) return ;;
+        --max-memory) return ;;
         esac
-        options='--keys --fpr --bytes --kind --seed --secret-file --state --window --repeated --strict --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --help' ;;
+        options='--keys --fpr --bytes --kind --seed --secret-file --state --window --repeated --strict --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --max-memory --help' ;;
     info)
         case $prev in
         --secret-file) compopt -o default; return ;;
@@ -126,8 +131,9 @@ _umbel() {
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
+        --max-memory) return ;;
         esac
-        options='--secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --json --help' ;;
+        options='--secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --json --max-memory --help' ;;
     verify)
         case $prev in
         --present) compopt -o default; return ;;
@@ -147,8 +153,9 @@ _umbel() {
         -k|--field) return ;;
         --max-line) return ;;
         -j|--threads) return ;;
+        --max-memory) return ;;
         esac
-        options='--present --absent --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --help' ;;
+        options='--present --absent --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --max-memory --help' ;;
     merge)
         case $prev in
         -o|--output) compopt -o default; return ;;
@@ -161,8 +168,9 @@ _umbel() {
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
+        --max-memory) return ;;
         esac
-        options='--output --force --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
+        options='--output --force --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --max-memory --help' ;;
     cmp)
         case $prev in
         --secret-file) compopt -o default; return ;;
@@ -174,16 +182,18 @@ _umbel() {
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
+        --max-memory) return ;;
         esac
-        options='--secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
+        options='--secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --max-memory --help' ;;
     fold)
         case $prev in
         -o|--output) compopt -o default; return ;;
         -p|--fpr) return ;;
         --secret-file) compopt -o default; return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
+        --max-memory) return ;;
         esac
-        options='--output --force --fpr --secret-file --format --quiet --json --help' ;;
+        options='--output --force --fpr --secret-file --format --quiet --json --max-memory --help' ;;
     intersect)
         case $prev in
         -o|--output) compopt -o default; return ;;
@@ -196,8 +206,9 @@ _umbel() {
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
+        --max-memory) return ;;
         esac
-        options='--output --force --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
+        options='--output --force --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --max-memory --help' ;;
     convert)
         case $prev in
         --from) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
@@ -211,8 +222,9 @@ _umbel() {
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
+        --max-memory) return ;;
         esac
-        options='--from --to --output --force --secret-file --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --help' ;;
+        options='--from --to --output --force --secret-file --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --max-memory --help' ;;
     table)
         case $prev in
         --check) return ;;
@@ -221,8 +233,9 @@ _umbel() {
         --index) return ;;
         --columns) return ;;
         -p|--fpr) return ;;
+        --max-memory) return ;;
         esac
-        options='--check --column --type --index --columns --fpr --plot --quiet --json --help' ;;
+        options='--check --column --type --index --columns --fpr --plot --quiet --json --max-memory --help' ;;
     push)
         case $prev in
         --redis) return ;;
@@ -245,8 +258,9 @@ _umbel() {
         -p|--fpr) return ;;
         --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
         -j|--threads) return ;;
+        --max-memory) return ;;
         esac
-        options='--keys --fpr --kind --threads --json --help' ;;
+        options='--keys --fpr --kind --threads --json --max-memory --help' ;;
     esac
     if [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$cur"))

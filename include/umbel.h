@@ -71,6 +71,7 @@ typedef struct umbel_diag {
     uint64_t offset; /* decoding: where in the bytes; otherwise 0                               */
     int sys;         /* UMBEL_EIO: the errno of the failing call; otherwise 0                   */
     const char *what;
+    uint64_t need;   /* UMBEL_ELIMIT: the max_bytes that would do, where it is known; else 0    */
 } umbel_diag;
 
 /* The numbers are stored in native files and never change. */

@@ -14,3 +14,8 @@ umbel_err umbeli_fail_sys(umbel_diag *diag, int sys, const char *what) {
     if (diag) *diag = (umbel_diag){.sys = sys, .what = what};
     return UMBEL_EIO;
 }
+
+umbel_err umbeli_fail_limit(umbel_diag *diag, uint64_t need, const char *what) {
+    if (diag) *diag = (umbel_diag){.need = need, .what = what};
+    return UMBEL_ELIMIT;
+}

@@ -11,5 +11,6 @@
 umbel_err umbeli_fail_at(umbel_diag *diag, umbel_err err, uint64_t offset, const char *what);
 umbel_err umbeli_fail(umbel_diag *diag, umbel_err err, const char *what);
 umbel_err umbeli_fail_sys(umbel_diag *diag, int sys, const char *what);
+umbel_err umbeli_fail_limit(umbel_diag *diag, uint64_t need, const char *what);
 
 #endif

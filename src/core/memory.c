@@ -69,7 +69,7 @@ static uint8_t *aligned(void *raw, size_t align) {
 umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *out,
                            umbel_diag *diag) {
     if (m->max_bytes && len > m->max_bytes) {
-        return umbeli_fail(diag, UMBEL_ELIMIT, "the bits need more than opts.max_bytes");
+        return umbeli_fail_limit(diag, len, "the bits need more than opts.max_bytes");
     }
     size_t align = alignment(m, len);
     void *raw = NULL;
