@@ -8,10 +8,14 @@
 #include "core/size.h"
 #include "plan/plan.h"
 
-enum { BLOCK = 32 };
+enum { BLOCK = 32, SMALL = 64 * 1024, UNRESERVED = 100 };
 
 /* A first blocked layer may use up so much of the promise. */
 static const double first_most = 0.9;
+
+/* Blocked layers may be so much larger than classic ones: a look-up has to ask every layer, and
+ * asks blocked ones with a single access and one hash for all. */
+static const double blocked_most = 4.0 / 3;
 
 uint64_t bf_redisbloom_bytes(uint64_t keys, double rate) {
     umbeli_redisbloom_link link;
@@ -43,10 +47,15 @@ static bool plan_blocked(uint64_t keys, uint64_t bytes, double rate, bf_layer_pl
     return true;
 }
 
-/* Any kind, as the planner likes it. */
+/* In as many bytes as it takes. */
 static umbel_err plan_freely(uint64_t keys, double rate, bf_layer_plan *out) {
-    umbel_plan plan = {.kind = UMBEL_AUTO, .keys = keys, .fpr = rate};
+    umbel_plan plan = {.kind = UMBEL_CLASSIC, .keys = keys, .fpr = rate};
+    umbel_plan blocked = {.kind = UMBEL_BLOCKED, .keys = keys, .fpr = rate};
     if (!(rate > 0 && rate < 1) || umbeli_plan_solve(&plan)) return UMBEL_EFULL;
+    if (!umbeli_plan_solve(&blocked) &&
+        (double)blocked.bytes <= blocked_most * (double)plan.bytes) {
+        plan = blocked;
+    }
     *out = (bf_layer_plan){
         .kind = plan.kind,
         .keys = keys,
@@ -59,14 +68,16 @@ static umbel_err plan_freely(uint64_t keys, double rate, bf_layer_plan *out) {
 
 umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag) {
     bool grows = p->expansion != 0;
-    if (p->tightening > 0 && grows) {
-        umbel_err e = plan_freely(p->capacity, p->error * (1 - p->tightening), out);
+    if (grows && (p->tightening > 0 || p->capacity <= UNRESERVED)) {
+        double share = p->tightening > 0 ? 1 - p->tightening : umbeli_scalable_share(0);
+        umbel_err e = plan_freely(p->capacity, p->error * share, out);
         return e ? umbeli_fail(diag, UMBEL_EINVAL, "error: no filter keeps it") : UMBEL_OK;
     }
     uint64_t bytes = bf_redisbloom_bytes(p->capacity, grows ? p->error * 0.5 : p->error);
     if (bytes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "capacity, error: too large a filter");
     double most = grows ? p->error * first_most : p->error;
-    if (plan_blocked(p->capacity, bytes, most, out)) return UMBEL_OK;
+    bool small = grows && bytes <= SMALL;
+    if (!small && plan_blocked(p->capacity, bytes, most, out)) return UMBEL_OK;
     plan_classic(p->capacity, bytes, grows ? p->error : most, out);
     /* Probes are drawn from 128 bits of hash, and there are at most 64 of them. */
     if (p->error < 0x1p-60 || out->rate > 1.1 * p->error) {

@@ -3,9 +3,13 @@
  * layer_plan.h - how large the layers of a blocked value are
  *
  * The first layer is for the reserved capacity and takes the bytes that RedisBloom takes for the
- * same promise, never more.  Blocked, if its rate in those bytes leaves a rest for layers to come;
- * else classic, which keeps half the promise in them.  Later layers share the rest as the layers of
- * scalable filters do.  So the rates of all layers, however many, stay within the promise.
+ * same promise, never more.  Blocked, if it is large and its rate in those bytes leaves a rest for
+ * layers to come; else classic, which keeps half the promise in them: a small layer lies in the
+ * cache whatever its kind, and will have successors more likely than a large one.  Later layers
+ * share the rest as the layers of scalable filters do, and are blocked unless that costs much more
+ * memory.  A first layer of no more keys than filters have that nobody reserved is such a layer, too:
+ * it will be outgrown, and what it leaves to the others is worth more than its few bytes.  So the
+ * rates of all layers, however many, stay within the promise.
  */
 #ifndef BF_LAYER_PLAN_H
 #define BF_LAYER_PLAN_H

@@ -96,7 +96,10 @@ static void first_layers_take_no_more_than_redisbloom(void **state) {
                 p.expansion = expansion;
                 assert_ok(bf_plan_first(&p, &plan, NULL));
                 uint64_t theirs = bf_redisbloom_bytes(keys, errors[e] / (expansion ? 2 : 1));
-                assert_true(plan.bytes <= theirs + 32);
+                /* Filters that nobody reserved have some bytes more, and leave more of the rate. */
+                bool unreserved = keys <= 100 && expansion;
+                assert_true(plan.bytes <= theirs + (unreserved ? theirs + 32 : 32));
+                if (unreserved) assert_true(plan.rate <= errors[e] / 20);
                 if (keys > 1000 && expansion) assert_true(plan.bytes <= theirs);
                 if (expansion) assert_true(plan.rate <= 0.9 * errors[e]);
                 assert_true(plan.rate <= 1.1 * errors[e]);
@@ -141,7 +144,7 @@ static void growth_needs_far_fewer_bits_than_redisblooms(void **state) {
         theirs += bf_redisbloom_bytes(plan.keys, error /= 2);
     }
     assert_in_range(theirs * 8, 427000000, 429000000);
-    assert_true(bytes * 8 < 240000000);
+    assert_true(bytes * 8 < 270000000);
 }
 
 static void refuses_what_cannot_be(void **state) {
