@@ -8,28 +8,59 @@
 #include <string.h>
 
 #include "chain.h"
+#include "hash/hasher.h"
+#include "kind/classic.h"
 
 enum { BATCH = 256 };
 
 /* ---- Asking ---- */
 
-/* Keys of a batch that no layer had so far, and where they were in it. */
+/* Keys of a batch that no layer had so far, and where they were in it.  All layers of a chain hash
+ * alike, so each hash is computed once, for the first layer that wants it. */
 typedef struct missing {
     size_t n;
-    umbel_key keys[BATCH];
+    bool has_narrow, has_wide;
     uint8_t place[BATCH];
+    umbel_key keys[BATCH];
+    uint64_t narrow[BATCH];     /* of blocked layers */
+    umbeli_hash128 wide[BATCH]; /* of classic ones */
 } missing;
+
+static void hash_narrow(const umbel_filter *layer, missing *m) {
+    if (m->has_narrow) return;
+    for (size_t i = 0; i < m->n; i++) {
+        m->narrow[i] = umbel_hash(layer, m->keys[i].data, m->keys[i].len);
+    }
+    m->has_narrow = true;
+}
+
+static void hash_wide(const umbel_filter *layer, missing *m) {
+    if (m->has_wide) return;
+    for (size_t i = 0; i < m->n; i++) {
+        m->wide[i] = umbeli_native_hash128(&layer->shape, m->keys[i].data, m->keys[i].len);
+    }
+    m->has_wide = true;
+}
 
 /* Asks one layer about all that are missing, and drops those that it has. */
 static void ask(const umbel_filter *layer, missing *m, uint8_t *hit) {
     uint8_t found[BATCH];
     size_t left = 0;
-    umbel_contains_many(layer, m->keys, m->n, found);
+    if (umbeli_classic_is_native(layer)) {
+        hash_wide(layer, m);
+        umbeli_classic_contains_hashed(layer, m->wide, m->n, found);
+    } else {
+        hash_narrow(layer, m);
+        (void)umbel_contains_hashes(layer, m->narrow, m->n, found);
+    }
     for (size_t i = 0; i < m->n; i++) {
         hit[m->place[i]] = found[i];
-        m->keys[left] = m->keys[i];
+        if (found[i]) continue;
         m->place[left] = m->place[i];
-        left += !found[i];
+        m->keys[left] = m->keys[i];
+        if (m->has_narrow) m->narrow[left] = m->narrow[i];
+        if (m->has_wide) m->wide[left] = m->wide[i];
+        left++;
     }
     m->n = left;
 }
@@ -38,6 +69,7 @@ static void ask(const umbel_filter *layer, missing *m, uint8_t *hit) {
 static void ask_chain(const bf_value *v, uint32_t layers, const umbel_key *keys, size_t n,
                       uint8_t *hit, missing *m) {
     m->n = n;
+    m->has_narrow = m->has_wide = false;
     for (size_t i = 0; i < n; i++) {
         m->keys[i] = keys[i];
         m->place[i] = (uint8_t)i;
@@ -47,15 +79,12 @@ static void ask_chain(const bf_value *v, uint32_t layers, const umbel_key *keys,
 }
 
 void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit) {
-    if (n == 1) {
-        *hit = 0;
-        for (uint32_t i = bf_chain_count(v); i-- > 0 && !*hit;) {
-            *hit = umbel_contains(bf_chain_at(v, i), keys->data, keys->len);
-        }
-        return;
-    }
     if (v->older_count == 0) {
-        umbel_contains_many(v->newest, keys, n, hit);
+        if (n == 1) {
+            *hit = umbel_contains(v->newest, keys->data, keys->len);
+        } else {
+            umbel_contains_many(v->newest, keys, n, hit);
+        }
         return;
     }
     for (size_t from = 0; from < n; from += BATCH) {

@@ -10,6 +10,7 @@
 
 #include "core/bits.h"
 #include "core/filter.h"
+#include "hash/hash128.h"
 
 enum { UMBELI_CLASSIC_MAX_HASHES = 1024 };
 
@@ -53,6 +54,12 @@ extern const umbeli_scheme umbeli_scheme_native;
  * umbeli_filter_new. */
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
                              const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+
+/* Of filters with umbel's own scheme: look-ups by hash (umbeli_native_hash128), for callers that ask
+ * several filters with the same seed and secret about the same keys. */
+bool umbeli_classic_is_native(const umbel_filter *f);
+void umbeli_classic_contains_hashed(const umbel_filter *f, const umbeli_hash128 *hashes, size_t n,
+                                    uint8_t *hit);
 
 /* The ops table of every classic filter: what tells one apart from other kinds. */
 extern const umbeli_ops umbeli_classic_ops;

@@ -14,7 +14,7 @@
 #include "kind/classic.h"
 #include "kind/kind.h"
 
-enum { SCHEME_NATIVE = 1 };
+enum { SCHEME_NATIVE = 1, FIRST_PROBES = 2, GROUP = 32, PLAIN_BELOW = 256 * 1024 };
 
 /* 2^64 divided by the golden ratio.  It is 5 mod 8, so with an odd step the sequence visits all 2^64
  * values before it repeats, and no key has all its probes on a few bits. */
@@ -38,6 +38,55 @@ const umbeli_scheme umbeli_scheme_native = {
     .positions = positions,
     .folds = true,
 };
+
+/* ---- Hash once, ask many ---- */
+
+bool umbeli_classic_is_native(const umbel_filter *f) {
+    return f->ops == &umbeli_classic_ops && umbeli_classic_of(f)->scheme == &umbeli_scheme_native;
+}
+
+/* Fetches or tests the probes `from` to `to` of a key; true if all tested ones are set. */
+static inline bool walk(const umbel_filter *f, umbeli_hash128 h, uint32_t from, uint32_t to,
+                        bool fetch) {
+    uint64_t x = h.low, step = h.high | 1;
+    for (uint32_t i = 0; i < to; i++, x = x * multiplier + step) {
+        uint64_t pos = umbeli_mul_high(x, f->shape.bits);
+        if (i < from) continue;
+        if (fetch) {
+            __builtin_prefetch(f->data + (pos >> 3));
+        } else if (!umbeli_bit_test(f->data, pos)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* As contains_group in classic.c: the lines of the first probes, then those of the keys that these
+ * leave open. */
+static void contains_group(const umbel_filter *f, const umbeli_hash128 *h, size_t n, uint8_t *hit) {
+    uint32_t k = f->shape.hashes, first = k < FIRST_PROBES ? k : FIRST_PROBES;
+    for (size_t i = 0; i < n; i++) walk(f, h[i], 0, first, true);
+    for (size_t i = 0; i < n; i++) {
+        hit[i] = walk(f, h[i], 0, first, false);
+        if (hit[i]) walk(f, h[i], first, k, true);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (hit[i]) hit[i] = walk(f, h[i], first, k, false);
+    }
+}
+
+void umbeli_classic_contains_hashed(const umbel_filter *f, const umbeli_hash128 *hashes, size_t n,
+                                    uint8_t *hit) {
+    if (f->data_len <= PLAIN_BELOW) {
+        for (size_t i = 0; i < n; i++) hit[i] = walk(f, hashes[i], 0, f->shape.hashes, false);
+        return;
+    }
+    for (size_t from = 0; from < n; from += GROUP) {
+        contains_group(f, hashes + from, n - from < GROUP ? n - from : GROUP, hit + from);
+    }
+}
+
+/* ---- Making ---- */
 
 static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
                         umbel_diag *diag) {
