@@ -99,7 +99,7 @@ static void first_layers_take_no_more_than_redisbloom(void **state) {
                 /* Filters that nobody reserved have some bytes more, and leave more of the rate. */
                 bool unreserved = keys <= 100 && expansion;
                 assert_true(plan.bytes <= theirs + (unreserved ? theirs + 32 : 32));
-                if (unreserved) assert_true(plan.rate <= errors[e] / 20);
+                if (unreserved && keys > 10) assert_true(plan.rate <= errors[e] / 10);
                 if (keys > 1000 && expansion) assert_true(plan.bytes <= theirs);
                 if (expansion) assert_true(plan.rate <= 0.9 * errors[e]);
                 assert_true(plan.rate <= 1.1 * errors[e]);
