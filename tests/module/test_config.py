@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the module can be told when it is loaded and by CONFIG SET."""
+import subprocess
+
 import pytest
 
 from conftest import MODULE
@@ -101,3 +103,9 @@ def test_unloading_and_a_second_copy_are_refused(server):
     assert is_error(server("MODULE", "UNLOAD", "bf"))  # the server keeps modules with types
     assert is_error(server("MODULE", "LOAD", MODULE))
     assert server("BF.ADD", "f", "x") == 1
+
+
+def test_the_module_exports_nothing_but_its_entry():
+    names = subprocess.run(["nm", "-D", "--defined-only", "--format=posix", MODULE], check=True,
+                           capture_output=True, text=True).stdout.splitlines()
+    assert [name.split()[0] for name in names] == ["RedisModule_OnLoad"]
