@@ -15,7 +15,7 @@ def client(server):
 def test_making_adding_asking(client, layout):
     bf = client.bf()
     assert bf.create("f", 0.001, 1000, expansion=3)
-    assert bf.create("g", 0.001, 10, noScale=True)
+    assert bf.create("g", 1e-9, 10, noScale=True)
     with pytest.raises(redis.ResponseError, match="item exists"):
         bf.create("f", 0.01, 10)
     assert bf.add("f", "a") == 1 and bf.add("f", "a") == 0
@@ -55,6 +55,7 @@ def test_dumping_and_loading(client, layout):
 
 
 def test_pipelines(client, layout):
+    client.bf().create("f", 1e-9, 1000)
     pipe = client.pipeline()
     for i in range(100):
         pipe.bf().add("f", f"k{i}")

@@ -40,7 +40,7 @@ def test_layouts_can_be_chosen_per_filter(server):
 
 
 def test_counting_filters_forget_what_is_removed(server):
-    server("BF.RESERVE", "f", 0.001, 1000, "COUNTING")
+    server("BF.RESERVE", "f", 0.001, 1000, "COUNTING", "SEED", "0123456789abcdef")
     server("BF.MADD", "f", *keys(500))
     server("BF.MADD", "f", *keys(100))
     assert server("BF.COUNT", "f", "k0", "k499", "absent") == [2, 1, 0]

@@ -73,8 +73,9 @@ def test_a_random_workload(pair):
             ["BF.ADD", name, items[0]], ["BF.MADD", name, *items],
             ["BF.INSERT", name, "CAPACITY", dice.randrange(1, 300), "ITEMS", *items],
             ["BF.RESERVE", name, dice.random() / 4 + 1e-9, dice.randrange(1, 400), "IFNOTEXISTS"],
-            ["BF.RESERVE", name, 0.01, 60, "NONSCALING"], ["BF.RESERVE", name, 0.01, 60, "COUNTING"],
-            ["BF.REMOVE", name, *items], ["BF.CLEAR", name], ["COPY", name, f"f{dice.randrange(6)}"],
+            ["BF.RESERVE", name, 0.01, 60, "NONSCALING"],
+            ["BF.RESERVE", name, 0.01, 60, "COUNTING"], ["BF.REMOVE", name, *items],
+            ["BF.CLEAR", name], ["COPY", name, f"f{dice.randrange(6)}"],
             ["BF.MERGE", name, f"f{dice.randrange(6)}"], ["DEL", name], ["EXPIRE", name, 1000]]))
     assert_equal(first, second)
 
@@ -106,7 +107,8 @@ def test_what_changes_nothing_is_not_replicated(pair, layout):
 
 def commands_in(server):
     """The append-only file as a list of commands."""
-    data = b"".join(p.read_bytes() for p in sorted(server.directory.glob("appendonlydir/*.incr.aof")))
+    files = sorted(server.directory.glob("appendonlydir/*.incr.aof"))
+    data = b"".join(p.read_bytes() for p in files)
     found = []
     at = 0
     while at < len(data):
@@ -127,12 +129,12 @@ def test_creation_is_one_command_with_everything(new_server):
     server("BF.ADD", "f", "a")
     server("BF.RESERVE", "g", 0.001, 500, "TIGHTENING", 0.25)
     server("BF.RESERVE", "c", 0.001, 500, "LAYOUT", "classic", "NONSCALING")
-    server("BF.INSERT", "n", "CAPACITY", 2, "NONSCALING", "ITEMS", "a", "b", "c", "d")
+    server("BF.INSERT", "n", "ERROR", 1e-9, "CAPACITY", 2, "NONSCALING", "ITEMS", *"abcd")
     server("BF.MADD", "n", "a", "b", "c")
     server("BF.MADD", "f", "a", "b", "c")
     f, g, c, n, more = commands_in(server)
-    assert f[:-3] == [b"BF.INSERT", b"f", b"ERROR", b"0.01", b"CAPACITY", b"100", b"EXPANSION", b"2",
-                      b"LAYOUT", b"blocked", b"SEED"]
+    assert f[:-3] == [b"BF.INSERT", b"f", b"ERROR", b"0.01", b"CAPACITY", b"100", b"EXPANSION",
+                      b"2", b"LAYOUT", b"blocked", b"SEED"]
     assert len(f[-3]) == 16 and f[-2:] == [b"ITEMS", b"a"]
     assert g[:-1] == [b"BF.RESERVE", b"g", b"0.001", b"500", b"EXPANSION", b"2", b"LAYOUT",
                       b"blocked", b"TIGHTENING", b"0.25", b"SEED"]
@@ -144,7 +146,7 @@ def test_creation_is_one_command_with_everything(new_server):
 
 def test_part_of_a_batch_is_replicated_as_what_was_done(new_server):
     server = new_server(appendonly="yes", aof_use_rdb_preamble="no")
-    server("BF.RESERVE", "f", 0.001, 3, "NONSCALING")
+    server("BF.RESERVE", "f", 1e-9, 3, "NONSCALING")
     assert len(server("BF.MADD", "f", "a", "b", "c", "d", "e")) == 4
     assert commands_in(server)[-1] == [b"BF.MADD", b"f", b"a", b"b", b"c"]
 
