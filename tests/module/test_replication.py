@@ -8,6 +8,9 @@ import pytest
 from conftest import free_port, in_step, info, running
 from resp import is_error, keys
 
+# Written before a command is answered, so that it can be read at once.
+AOF = {"appendonly": "yes", "appendfsync": "always", "aof-use-rdb-preamble": "no"}
+
 CREATIONS = {
     "reserve": [["BF.RESERVE", "f", 0.003, 500, "EXPANSION", 3], ["BF.ADD", "f", "a"]],
     "add": [["BF.ADD", "f", "a"]],
@@ -125,7 +128,7 @@ def commands_in(server):
 
 
 def test_creation_is_one_command_with_everything(new_server):
-    server = new_server(appendonly="yes", aof_use_rdb_preamble="no")
+    server = new_server(**AOF)
     server("BF.ADD", "f", "a")
     server("BF.RESERVE", "g", 0.001, 500, "TIGHTENING", 0.25)
     server("BF.RESERVE", "c", 0.001, 500, "LAYOUT", "classic", "NONSCALING")
@@ -145,7 +148,7 @@ def test_creation_is_one_command_with_everything(new_server):
 
 
 def test_part_of_a_batch_is_replicated_as_what_was_done(new_server):
-    server = new_server(appendonly="yes", aof_use_rdb_preamble="no")
+    server = new_server(**AOF)
     server("BF.RESERVE", "f", 1e-9, 3, "NONSCALING")
     assert len(server("BF.MADD", "f", "a", "b", "c", "d", "e")) == 4
     assert commands_in(server)[-1] == [b"BF.MADD", b"f", b"a", b"b", b"c"]
@@ -153,7 +156,7 @@ def test_part_of_a_batch_is_replicated_as_what_was_done(new_server):
 
 @pytest.mark.parametrize("layout", ["blocked", "classic"])
 def test_replaying_the_file_ignores_limits(new_server, layout):
-    server = new_server(appendonly="yes", aof_use_rdb_preamble="no", **{"bf.layout": layout})
+    server = new_server(**AOF, **{"bf.layout": layout})
     server("BF.MADD", "f", *keys(3000))
     server("BF.RESERVE", "g", 0.01, 100000)
     before = server("DEBUG", "DIGEST")
