@@ -36,7 +36,17 @@ void bf_slot_changed(const bf_slot *slot, const char *event) {
         slot->ctx, REDISMODULE_NOTIFY_GENERIC | REDISMODULE_NOTIFY_MODULE, event, slot->name);
 }
 
+/* Inside a transaction, a script or a stream of commands nothing may come between, and a server
+ * that is made to let it ends itself. */
+static bool may_yield(RedisModuleCtx *ctx) {
+    int never = REDISMODULE_CTX_FLAGS_LUA | REDISMODULE_CTX_FLAGS_MULTI |
+                REDISMODULE_CTX_FLAGS_DENY_BLOCKING | REDISMODULE_CTX_FLAGS_REPLICATED |
+                REDISMODULE_CTX_FLAGS_LOADING;
+    return !(RedisModule_GetContextFlags(ctx) & never);
+}
+
 void bf_slot_yield(bf_slot *slot, int mode) {
+    if (!may_yield(slot->ctx)) return;
     bf_slot_close(slot);
     RedisModule_Yield(slot->ctx, REDISMODULE_YIELD_FLAG_CLIENTS, NULL);
     bf_slot_open(slot, slot->ctx, slot->name, mode);

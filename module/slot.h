@@ -31,8 +31,8 @@ void bf_slot_put(bf_slot *slot, bf_value *value);
  * writes change nothing. */
 void bf_slot_changed(const bf_slot *slot, const char *event);
 
-/* Lets the server look after other clients within a long command; the value may be elsewhere
- * afterwards, or gone. */
+/* Lets the server look after other clients within a long command, where it can; the value may be
+ * elsewhere afterwards, or gone. */
 void bf_slot_yield(bf_slot *slot, int mode);
 
 #endif

@@ -3,6 +3,7 @@
 """Adding and asking beyond what RedisBloom was seen to reply, and what surrounds the commands."""
 import math
 import re
+import threading
 
 import pytest
 
@@ -205,14 +206,58 @@ def test_info_section(server):
     assert "bf_" not in server("INFO", "server").decode()
 
 
-def test_a_long_command_lets_the_server_breathe(server, layout):
-    """With a threshold of 0 every pause is one; other clients are answered and nothing is lost."""
+class Meddler(threading.Thread):
+    """Another client, which wants to delete the filter all the time."""
+
+    def __init__(self, server):
+        super().__init__(daemon=True)
+        self.client, self.over, self.replies = server.client(), threading.Event(), []
+        self.start()
+
+    def run(self):
+        while not self.over.is_set():
+            self.replies.append(self.client("DEL", "f"))
+
+    def end(self):
+        self.over.set()
+        self.join()
+
+
+@pytest.fixture
+def hasty(server):
+    """With a threshold of 0 every pause of a long command is one."""
     server("CONFIG", "SET", "busy-reply-threshold", 0)
-    n = 40000
-    server("BF.RESERVE", "f", 0.001, 2 * n)
-    assert sum(server("BF.MADD", "f", *keys(n))) > n * 0.998
-    assert server("BF.MEXISTS", "f", *keys(n)) == [1] * n
+    yield server
     server("CONFIG", "SET", "busy-reply-threshold", 5000)
+
+
+def test_a_long_command_lets_the_server_breathe(hasty, layout):
+    n, client = 40000, hasty.client()
+    client("BF.RESERVE", "g", 0.001, n)
+    meddler = Meddler(hasty)
+    new = client("BF.INSERT", "f", "ERROR", 0.001, "CAPACITY", n, "ITEMS", *keys(n))
+    client("BF.MADD", "g", *keys(n))
+    assert client("BF.MEXISTS", "g", *keys(n)) == [1] * n
+    meddler.end()
+    assert sum(new) > n * 0.995
+    assert {str(r)[:5] for r in meddler.replies} <= {"0", "1", "BUSY "}
+    assert hasty.alive()
+
+
+def test_nothing_comes_between_the_commands_of_a_transaction(hasty, layout):
+    n, client = 40000, hasty.client()
+    meddler = Meddler(hasty)
+    client("MULTI")
+    client("BF.INSERT", "f", "ERROR", 0.001, "CAPACITY", n, "ITEMS", *keys(n))
+    client("BF.MEXISTS", "f", *keys(n))
+    new, there = client("EXEC")
+    script = "local k = {} for i = 1, 7000 do k[i] = 'k' .. i end " \
+             "for j = 1, 5 do redis.call('BF.MADD', KEYS[1], unpack(k)) end " \
+             "return redis.call('BF.CARD', KEYS[1])"
+    assert client("EVAL", script, 1, "f") > 6900
+    meddler.end()
+    assert sum(new) > n * 0.995 and there == [1] * n
+    assert hasty.alive()
 
 
 def test_scripts_and_transactions(server, layout):
