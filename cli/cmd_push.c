@@ -5,10 +5,10 @@
 #include "command.h"
 #include "push_run.h"
 
-static const uint8_t options[] = {OPT_REDIS,     OPT_REDIS_KEY,   OPT_REPLACE, OPT_CLUSTER,
-                                  OPT_AUTH_FILE, OPT_SECRET_FILE, OPT_SHARDS,  OPT_SHARD_FPR,
-                                  OPT_KIND,      OPT_FORMAT,      OPT_THREADS, CLI_LINE_OPTIONS,
-                                  OPT_QUIET,     OPT_HELP,        OPT_END};
+static const uint8_t options[] = {
+    OPT_REDIS,   OPT_REDIS_KEY,    OPT_REPLACE,   OPT_CLUSTER, OPT_AUTH_FILE, OPT_SECRET_FILE,
+    OPT_SHARDS,  OPT_SHARD_KEYS,   OPT_SHARD_FPR, OPT_META,    OPT_KIND,      OPT_FORMAT,
+    OPT_THREADS, CLI_LINE_OPTIONS, OPT_QUIET,     OPT_HELP,    OPT_END};
 
 static int run(const struct cli_settings *s) {
     if (!s->redis) cli_die("push", "as in --redis localhost:6379", "--redis is missing");
@@ -37,6 +37,9 @@ const struct cli_command cli_command_push = {
         "and for RedisBloom. It is sent in pieces to a key beside NAME and gets its name at the "
         "end, so clients see the old filter or the new one. A run that was interrupted goes on "
         "where it stopped when it is started again within a day.\n\n"
+        "On the server a native filter takes items up to what it was planned for; one built with "
+        "--meta bf.expansion=2 --meta bf.error=RATE grows beyond, and keeps RATE, which must be "
+        "higher than its own.\n\n"
         "The server gets the key of a keyed filter (--secret-file), as it hashes for its clients, "
         "and gives it on to its replicas and its dumps.\n\n"
         "With --shards the arguments are files of lines instead: bits cannot be told apart by the "

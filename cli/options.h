@@ -78,6 +78,7 @@ enum cli_option_id {
     OPT_CLUSTER,
     OPT_AUTH_FILE,
     OPT_REPLACE,
+    OPT_SHARD_KEYS,
     OPT_SHARD_FPR,
     /* manners */
     OPT_QUIET,

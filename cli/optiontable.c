@@ -124,6 +124,8 @@ const struct cli_option cli_options[OPT_COUNT_OF] = {
     [OPT_AUTH_FILE] = {"", "auth-file", "F", "FILE", TYPE_TEXT, AT(auth_file),
                        "F has the password, or two lines: the user and the password"},
     [OPT_REPLACE] = FLAG("f", "force", force, "replace a filter that is there"),
+    [OPT_SHARD_KEYS] = {"n", "keys", "KEYS", NULL, TYPE_COUNT, AT(keys),
+                        "--shards: plan for so many keys in all shards (those that are there)"},
     [OPT_SHARD_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
                        "--shards: promise this false-positive rate (1%)"},
 

@@ -83,8 +83,11 @@ static uint64_t begin(const struct cli_push *push, const struct cli_parcel *parc
     uint64_t offset;
     if (find_note(push, parcel, b, &offset)) return offset;
     done(push, cli_link_ask(push->link, NULL, "UNLINK", b->filter, b->note, NULL));
+    /* At once, so that no end of the program leaves a key that stays for ever. */
+    done(push, cli_link_ask(push->link, NULL, "MULTI", NULL));
     load(push, b, 1, parcel->head.data, parcel->head.len);
     write_note(push, b, 0);
+    done(push, cli_link_ask(push->link, NULL, "EXEC", NULL));
     return 0;
 }
 

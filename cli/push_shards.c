@@ -5,6 +5,7 @@
  * The input is read once to count the keys of each shard, then once for every shard: so there is
  * never more than one of the filters in memory.  All are sent before the first gets its name.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,12 +45,21 @@ static void add_own(void *ctx, struct cli_batch *b) {
     if (e) cli_die_err("push", e, NULL, NULL);
 }
 
+/* Keys to plan a shard for: those that are there, or its share of -n, which chance makes a little
+ * larger for some. */
+static uint64_t room_for(uint64_t there, const struct cli_settings *s) {
+    double share = (double)s->keys / (double)s->shards;
+    uint64_t planned = (uint64_t)(share + 4 * sqrt(share));
+    uint64_t most = planned > there ? planned : there;
+    return most ? most : 1;
+}
+
 /* The bytes of the filter of one shard; to be freed. */
 static uint8_t *build(struct sorting *c, const struct cli_feed *feed, umbel_params params,
                       const struct cli_settings *s, size_t *len) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
-    params.keys = c->counts[c->shard] ? c->counts[c->shard] : 1;
+    params.keys = room_for(c->counts[c->shard], s);
     umbel_err e = umbel_create(&params, &opts, &c->filter, &diag);
     if (e) cli_die_err("push", e, &diag, "umbel plan tells what is possible");
     struct cli_job job = {NULL, add_own, c};

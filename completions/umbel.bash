@@ -243,7 +243,9 @@ _umbel() {
         --auth-file) compopt -o default; return ;;
         --secret-file) compopt -o default; return ;;
         --shards) return ;;
+        -n|--keys) return ;;
         -p|--fpr) return ;;
+        --meta) return ;;
         --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -j|--threads) return ;;
@@ -251,7 +253,7 @@ _umbel() {
         -k|--field) return ;;
         --max-line) return ;;
         esac
-        options='--redis --key --force --cluster --auth-file --secret-file --shards --fpr --kind --format --threads --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --help' ;;
+        options='--redis --key --force --cluster --auth-file --secret-file --shards --keys --fpr --meta --kind --format --threads --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --help' ;;
     bench)
         case $prev in
         -n|--keys) return ;;

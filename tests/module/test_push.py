@@ -25,7 +25,7 @@ def build(directory, *args, keys=5000, name="f.umb"):
     lines = Path(directory) / "lines"
     lines.write_text("".join(f"key{i}\n" for i in range(keys)))
     path = Path(directory) / name
-    done = umbel("build", "-q", "-o", path, *args, lines)
+    done = umbel("build", "-qf", "-o", path, *args, lines)
     assert done.returncode == 0, done.stderr
     return path
 
@@ -285,6 +285,27 @@ def test_shards_take_lines_as_build_does(server, tmp_path):
                 "--trim", "--lower"))
     for name in ("ada", "bob"):
         assert server("BF.EXISTS", f"k:{{{shard_of(name, 2)}}}", name) == 1
+
+
+def test_room_for_more(server, tmp_path):
+    path = build(tmp_path)
+    pushed(push(server, path, "--key", "f"))
+    assert isinstance(server("BF.MADD", "f", *ABSENT)[-1], Error)  # planned for what was there
+    pushed(push(server, build(tmp_path, "-n", 20000), "--key", "f", "-f"))
+    assert len(server("BF.MADD", "f", *ABSENT)) == 5000
+    growing = build(tmp_path, "--meta", "bf.expansion=2", "--meta", "bf.error=0.02")
+    pushed(push(server, growing, "--key", "f", "-f"))
+    more = [f"more{i}" for i in range(20000)]
+    for at in range(0, 20000, 1000):
+        server("BF.MADD", "f", *more[at:at + 1000])
+    assert has_all(server, "f", more) and has_all(server, "f", ITEMS)
+    assert server("BF.INFO", "f", "FILTERS")[0] > 1
+    assert sum(server("BF.MEXISTS", "f", *ABSENT)) < 160  # 2 % are 100
+
+    (tmp_path / "lines").write_text("".join(f"{item}\n" for item in ITEMS))
+    pushed(push(server, tmp_path / "lines", "--key", "k", "--shards", 2, "-n", 12000))
+    for i in range(2):
+        assert 6000 <= server("BF.INFO", f"k:{{{i}}}", "CAPACITY")[0] < 6600
 
 
 def test_over_tcp(new_server, tmp_path):
