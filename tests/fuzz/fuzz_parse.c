@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_parse.c - texts that people write: quantities, clocks, options, typed values, tokens, lines
+ * fuzz_parse.c - texts that people write: quantities, clocks, options, typed values, tokens,
+ * lines, addresses
  *
  * Byte 0 chooses what the text is read as, bytes 1 to 4 are choices; the text follows.
  */
@@ -12,7 +13,7 @@
 #include "parse_target.h"
 #include "quantity.h"
 
-enum { QUANTITY, CLOCKWORK, OPTIONS, TYPED, TOKENS, LINES, READINGS, HEAD = 5 };
+enum { QUANTITY, CLOCKWORK, OPTIONS, TYPED, TOKENS, LINES, NAMES, READINGS, HEAD = 5 };
 
 static bool only_digits(const char *text) {
     return *text && strspn(text, "0123456789") == strlen(text);
@@ -81,7 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     case OPTIONS: parse_options(words, text_len); break;
     case TYPED: parse_typed(text, text_len, choices[0]); break;
     case TOKENS: parse_tokens(text, text_len, choices[0] % 9); break;
-    default: parse_lines(text, text_len, choices); break;
+    case LINES: parse_lines(text, text_len, choices); break;
+    default: parse_names(words); break;
     }
     free(words);
     free(text);

@@ -10,6 +10,9 @@
 /* As arguments of a command, one after each NUL. */
 void parse_options(char *text, size_t len);
 
+/* As the address of a server, and as the name of a key there. */
+void parse_names(const char *text);
+
 /* Split into lines, which are treated as `choices` says, beside plain loops that do the same. */
 void parse_lines(const uint8_t *text, size_t len, const uint8_t choices[4]);
 

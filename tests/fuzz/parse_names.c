@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parse_names.c - servers and the names of their keys
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parse_target.h"
+#include "push_link.h"
+#include "push_slot.h"
+
+static void check_address(const char *text) {
+    struct cli_address address = {.port = -1}, again;
+    char out[CLI_HOST + 16];
+    if (!cli_parse_address(text, &address)) {
+        insist(address.port == -1, "what is no address changes nothing");
+        return;
+    }
+    insist(address.host[0] && memchr(address.host, 0, sizeof address.host), "a host has a name");
+    insist((address.port == 0) == (text[0] == '/'), "sockets have no port");
+    insist(address.port >= 0 && address.port < 65536, "ports have a range");
+    if (address.port == 0) {
+        insist(strcmp(address.host, text) == 0, "a socket is its path");
+    } else if (!strchr(address.host, ']') && address.host[0] != '/') {
+        snprintf(out, sizeof out, "[%s]:%d", address.host, address.port);
+        insist(cli_parse_address(out, &again) && strcmp(address.host, again.host) == 0 &&
+                   address.port == again.port,
+               "in brackets it is the same");
+    }
+}
+
+void parse_names(const char *text) {
+    uint32_t slot = cli_slot(text), shards = 1 + slot % 100;
+    check_address(text);
+    insist(slot < CLI_SLOTS, "slots have a range");
+    char *beside = cli_name_beside(text, "mark"), *named = cli_shard_name(text, 7);
+    insist(cli_slot(beside) == slot, "a name beside is in the same slot");
+    uint32_t shard = cli_shard(text, strlen(text), shards);
+    insist(shard < shards && cli_shard(text, strlen(text), 1) == 0, "shards have a range");
+    insist(strncmp(named, text, strlen(text)) == 0, "a shard's name begins with the filter's");
+    free(named);
+    free(beside);
+}
