@@ -88,7 +88,7 @@ static void agree_redisbloom(text *t) {
     umbeli_store_le64(t->bytes + 8, header);
     umbeli_store_le64(t->bytes + FRAME, keys);
     umbeli_store_le32(t->bytes + FRAME + 8, links);
-    resize(t, FRAME + header + bytes);
+    resize(t, (size_t)(FRAME + header + bytes));
 }
 
 static void agree(text *t, const umbel_params *like) {

@@ -35,7 +35,7 @@ static void run_changed(const uint8_t *bytes, size_t len, uint8_t *changed) {
         size_t reach = next_random() % 2 && len > 200 ? 200 : len;
         changed[len - 1 - next_random() % reach] = (uint8_t)next_random();
     }
-    run(changed, next_random() % 8 || !len ? len : next_random() % len);
+    run(changed, next_random() % 8 || !len ? len : (size_t)(next_random() % len));
 }
 
 int main(int argc, char **argv) {
