@@ -41,25 +41,24 @@ static void run_changed(const uint8_t *bytes, size_t len, uint8_t *changed) {
 int main(int argc, char **argv) {
     uint8_t *bytes = some_bytes(MOST), *changed = some_bytes(MOST);
     unsigned long changes = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
-    int files = argc - 2;
-    for (int i = 0; i < files; i++) {
-        const char *path = argv[i + 2], *slash = strrchr(path, '/');
-        FILE *f = fopen(path, "rb");
+    for (int i = 2; i < argc; i++) {
+        FILE *f = fopen(argv[i], "rb");
         if (!f) {
-            printf("not ok %d - %s cannot be read\n", i + 1, path);
+            printf("not ok 1 - %s cannot be read\n", argv[i]);
             return 1;
         }
         size_t len = fread(bytes, 1, MOST, f);
         fclose(f);
         /* If it ends the program, this is the last line. */
-        printf("# %s\n", path);
+        printf("# %s\n", argv[i]);
         fflush(stdout);
         run(bytes, len);
         for (unsigned long round = 0; round < changes; round++) run_changed(bytes, len, changed);
-        printf("ok %d - %s\n", i + 1, slash ? slash + 1 : path);
     }
-    printf("1..%d\n", files);
+    bool any = argc > 2;
+    printf("%s 1 - %d inputs, and %lu changes of each\n1..1\n", any ? "ok" : "not ok", argc - 2,
+           changes);
     free(bytes);
     free(changed);
-    return files > 0 ? 0 : 1;
+    return any ? 0 : 1;
 }

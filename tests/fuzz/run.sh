@@ -9,6 +9,7 @@ cd "$(dirname "$0")/../.."
 seconds=$1
 shift
 build=build/fuzz
+mkdir -p build
 cmake -S . -B $build -DCMAKE_C_COMPILER=clang -DUMBEL_BUILD_TESTS=ON -DUMBEL_FUZZ=ON \
     -DUMBEL_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" \
     >$build.log 2>&1 || { cat $build.log && exit 1; }
