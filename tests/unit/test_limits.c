@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_limits.c - decoding takes no more memory than opts.max_bytes, and says what would do
+ */
+#include "cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "core/filter.h"
+#include "foreign.h"
+#include "golden.h"
+#include "watched_memory.h"
+
+/* The handle, what describes layers, and the rounding of the array. */
+enum { BESIDES = 8192 };
+
+static umbel_err decode(const umbel_params *like, const uint8_t *bytes, size_t len, uint64_t limit,
+                        watched_memory *m, umbel_filter **f, umbel_diag *diag) {
+    watch_memory(m, 0);
+    m->opts.max_bytes = limit;
+    return umbel_decode_as(like, bytes, len, &m->opts, f, diag);
+}
+
+/* Enough is enough, one byte less is not, and neither takes more. */
+static void obeys(const umbel_params *like, const uint8_t *bytes, size_t len, size_t besides) {
+    watched_memory m;
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    assert_ok(decode(like, bytes, len, 0, &m, &f, &diag));
+    uint64_t need = f->data_len;
+    umbel_free(f);
+    f = NULL;
+    if (need == 0) return;
+    assert_ok(decode(like, bytes, len, need, &m, &f, &diag));
+    assert_true(m.peak <= need + besides);
+    umbel_free(f);
+    f = NULL;
+    assert_int_equal(m.blocks, 0);
+    for (uint64_t limit = need - 1; limit > 0; limit /= 3) {
+        diag = (umbel_diag){0};
+        assert_int_equal(decode(like, bytes, len, limit, &m, &f, &diag), UMBEL_ELIMIT);
+        assert_null(f);
+        assert_non_null(diag.what);
+        assert_int_equal(diag.need, need);
+        assert_true(m.peak <= besides);
+        assert_int_equal(m.blocks, 0);
+    }
+}
+
+/* A view has no bits of its own, so no limit is passed. */
+static void views_need_none(const umbel_params *like, const uint8_t *bytes, size_t len) {
+    watched_memory m;
+    watch_memory(&m, 0);
+    m.opts.max_bytes = 1;
+    umbel_filter *f = NULL;
+    umbel_err e = umbel_view_as(like, bytes, len, &m.opts, &f, NULL);
+    assert_true(e == UMBEL_OK || e == UMBEL_ENOTSUP);
+    assert_true(m.peak <= BESIDES);
+    umbel_free(f);
+}
+
+static void check(umbel_params like, const uint8_t *bytes, size_t len) {
+    obeys(&like, bytes, len, BESIDES);
+    views_need_none(&like, bytes, len);
+}
+
+static void test_native_golden(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "ada",       "blocked_1",    "blocked_64", "blocked_7",    "blocked_empty",
+        "classic_1", "classic_1001", "classic_64", "blocked_meta", "classic_4096"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "native/%s.umb", names[i]);
+        size_t len;
+        uint8_t *bytes = golden_file(path, &len);
+        check((umbel_params){.format = UMBEL_FMT_NATIVE}, bytes, len);
+        free(bytes);
+    }
+}
+
+/* Rows of a table whose column is a filter in hex. */
+static void check_rows(const char *path, size_t column, umbel_params like) {
+    golden_table t = golden_table_open(path);
+    while (golden_table_next(&t)) {
+        if (!t.column[column][0]) continue; /* too large to be kept */
+        size_t len;
+        uint8_t *bytes = golden_hex(t.column[column], &len);
+        check(like, bytes, len);
+        free(bytes);
+    }
+    assert_true(t.rows > 3);
+    golden_table_close(&t);
+}
+
+static void test_foreign_golden(void **state) {
+    (void)state;
+    check_rows("leveldb/filters.tsv", 3, (umbel_params){.format = UMBEL_FMT_LEVELDB});
+    check_rows("corekv/filters.tsv", 4, (umbel_params){.format = UMBEL_FMT_COREKV});
+    check_rows("corekv/filters.tsv", 4, (umbel_params){.format = UMBEL_FMT_BADGER});
+    check_rows("guava/filters.tsv", 11, (umbel_params){.format = UMBEL_FMT_GUAVA});
+    static const char *const dcso[] = {"dcso/a.bloom", "dcso/c.bloom", "dcso/crlf.bloom"};
+    for (size_t i = 0; i < 3; i++) {
+        size_t len;
+        uint8_t *bytes = golden_file(dcso[i], &len);
+        check((umbel_params){.format = UMBEL_FMT_DCSO}, bytes, len);
+        free(bytes);
+    }
+    golden_table t = golden_table_open("parquet/filters.tsv");
+    while (golden_table_next(&t)) {
+        char hex[20000];
+        snprintf(hex, sizeof hex, "%s%s", t.column[3], t.column[6]);
+        size_t len;
+        uint8_t *bytes = golden_hex(hex, &len);
+        check((umbel_params){.format = UMBEL_FMT_PARQUET}, bytes, len);
+        free(bytes);
+    }
+    golden_table_close(&t);
+}
+
+/* Larger ones: what is taken besides the bits does not grow with them. */
+static void test_large(void **state) {
+    (void)state;
+    static const umbel_params made[] = {
+        {.kind = UMBEL_BLOCKED, .keys = 200000, .fpr = 0.01},
+        {.kind = UMBEL_CLASSIC, .keys = 200000, .fpr = 0.01},
+        {.kind = UMBEL_COUNTING, .keys = 100000, .fpr = 0.01},
+        {.kind = UMBEL_WINDOW, .keys = 100000, .fpr = 0.01},
+        {.kind = UMBEL_SCALABLE, .keys = 500, .fpr = 0.01},
+        {.format = UMBEL_FMT_LEVELDB, .keys = 100000, .bits_per_key = 10},
+        {.format = UMBEL_FMT_COREKV, .keys = 100000, .bits_per_key = 10},
+        {.format = UMBEL_FMT_BADGER, .keys = 100000, .bits_per_key = 10},
+        {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 100000, .hashes = 3},
+        {.format = UMBEL_FMT_GOCRC32, .keys = 100000, .fpr = 0.01},
+        {.format = UMBEL_FMT_GUAVA, .keys = 100000, .fpr = 0.01},
+        {.format = UMBEL_FMT_PARQUET, .keys = 100000, .fpr = 0.01},
+        {.format = UMBEL_FMT_REDISBLOOM, .keys = 500, .fpr = 0.01},
+        {.format = UMBEL_FMT_DCSO, .keys = 100000, .fpr = 0.01},
+    };
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        umbel_filter *f = foreign_create(made[i]);
+        for (uint32_t k = 0; k < 20000; k++) { /* those that grow get several layers */
+            assert_ok(umbel_add(f, &k, sizeof k, NULL));
+        }
+        size_t len;
+        uint8_t *bytes = foreign_bytes(f, &len);
+        umbel_params like = made[i];
+        if (like.format == UMBEL_FMT_ANY) like = (umbel_params){.format = UMBEL_FMT_NATIVE};
+        if (like.format == UMBEL_FMT_CLICKHOUSE) like.bytes = 0;
+        check(like, bytes, len);
+        free(bytes);
+        umbel_free(f);
+    }
+}
+
+/* Packed bytes say little about how much they will be. */
+static void test_packed(void **state) {
+    (void)state;
+    umbel_filter *f =
+        foreign_create((umbel_params){.format = UMBEL_FMT_DCSO, .keys = 500000, .fpr = 0.01});
+    size_t len;
+    uint8_t *bytes = foreign_bytes(f, &len), packed[8192];
+    z_stream z = {.next_in = bytes, .avail_in = (uInt)len, .next_out = packed};
+    z.avail_out = sizeof packed;
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 9, 0), Z_OK);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&z);
+    obeys(&(umbel_params){.format = UMBEL_FMT_DCSO}, packed, z.total_out, 65536);
+    free(bytes);
+    umbel_free(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_native_golden),
+        cmocka_unit_test(test_foreign_golden),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_packed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
