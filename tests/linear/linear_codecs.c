@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * linear_codecs.c - decoding, and what is read on the way: metadata, Thrift, gzip, tokens
+ */
+#include "cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "steps.h"
+
+/* What the functions below make and parse. */
+static umbel_params shape;
+
+static void append_filter(text *t, umbel_filter *f) {
+    umbel_format format = shape.format ? shape.format : UMBEL_FMT_NATIVE;
+    size_t len = (size_t)umbel_encoded_size(f, format);
+    uint8_t *bytes = malloc(len);
+    assert_non_null(bytes);
+    assert_ok(umbel_encode(f, format, bytes, len, NULL));
+    text_put(t, bytes, len);
+    free(bytes);
+    umbel_free(f);
+}
+
+static void make_filter(text *t, size_t keys) {
+    umbel_params params = shape;
+    umbel_filter *f = NULL;
+    if (shape.bytes) params.bytes = keys;
+    if (shape.keys > 1) params.keys = keys;
+    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    for (uint32_t i = 0; i < keys / 4; i++) assert_ok(umbel_add(f, &i, 4, NULL));
+    append_filter(t, f);
+}
+
+static void parse_filter(const text *t) {
+    umbel_params like = shape;
+    umbel_filter *f = NULL;
+    if (!like.format) like = (umbel_params){.format = UMBEL_FMT_NATIVE};
+    like.bytes = 0;
+    assert_ok(umbel_decode_as(&like, t->bytes, t->len, NULL, &f, NULL));
+    umbel_free(f);
+    if (like.keys + like.hashes == 0) {
+        assert_ok(umbel_verify(like.format, t->bytes, t->len, NULL));
+    }
+}
+
+static void formats(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        umbel_params shape;
+    } all[] = {
+        {"native, blocked", {.kind = UMBEL_BLOCKED, .keys = 2, .fpr = 0.01}},
+        {"native, classic", {.kind = UMBEL_CLASSIC, .keys = 2, .fpr = 0.01}},
+        {"native, counting", {.kind = UMBEL_COUNTING, .keys = 2, .fpr = 0.01}},
+        {"native, window", {.kind = UMBEL_WINDOW, .keys = 2, .fpr = 0.01, .generations = 200}},
+        {"native, scalable", {.kind = UMBEL_SCALABLE, .keys = 1, .fpr = 0.01}},
+        {"leveldb", {.format = UMBEL_FMT_LEVELDB, .keys = 2, .bits_per_key = 10}},
+        {"corekv", {.format = UMBEL_FMT_COREKV, .keys = 2, .bits_per_key = 10}},
+        {"badger", {.format = UMBEL_FMT_BADGER, .keys = 2, .bits_per_key = 10}},
+        {"clickhouse", {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 1, .hashes = 3}},
+        {"guava", {.format = UMBEL_FMT_GUAVA, .keys = 2, .fpr = 0.01}},
+        {"parquet", {.format = UMBEL_FMT_PARQUET, .keys = 2, .fpr = 0.01}},
+        {"dcso", {.format = UMBEL_FMT_DCSO, .keys = 2, .fpr = 0.01}},
+        {"redisbloom", {.format = UMBEL_FMT_REDISBLOOM, .keys = 2, .fpr = 0.01}},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        shape = all[i].shape;
+        assert_linear(&(parser){all[i].name, 20000, make_filter, parse_filter});
+    }
+}
+
+/* gocrc32's bytes do not say for how many keys they are. */
+static void make_gocrc32(text *t, size_t keys) {
+    shape = (umbel_params){.format = UMBEL_FMT_GOCRC32, .keys = keys, .fpr = 0.01};
+    make_filter(t, keys);
+}
+
+static void gocrc32(void **state) {
+    (void)state;
+    assert_linear(&(parser){"gocrc32", 20000, make_gocrc32, parse_filter});
+}
+
+/* A chain that grows by a link a key. */
+static void make_chain(text *t, size_t links) {
+    shape = (umbel_params){.format = UMBEL_FMT_REDISBLOOM, .keys = 1, .fpr = 0.5, .expansion = 1};
+    umbel_filter *f = NULL;
+    umbel_info info = {0};
+    assert_ok(umbel_create(&shape, NULL, &f, NULL));
+    for (uint32_t i = 0; i < 100 * links && info.parts < links; i++) {
+        if (umbel_add(f, &i, 4, NULL)) break; /* its rate has no room for more */
+        umbel_describe(f, &info);
+    }
+    append_filter(t, f);
+}
+
+static void many_links(void **state) {
+    (void)state;
+    assert_linear(&(parser){"redisbloom, many links", 5, make_chain, parse_filter});
+}
+
+static void make_meta(text *t, size_t bytes) {
+    shape = (umbel_params){.kind = UMBEL_BLOCKED, .bytes = 32};
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create(&shape, NULL, &f, NULL));
+    char *value = malloc(bytes / 4);
+    assert_non_null(value);
+    memset(value, 'x', bytes / 4);
+    value[bytes / 4 - 1] = '\0';
+    for (const char *name = "abcd"; *name; name++) {
+        assert_ok(umbel_set_meta(f, (char[]){*name, 0}, value, NULL));
+    }
+    free(value);
+    append_filter(t, f);
+}
+
+static void make_names(text *t, size_t names) {
+    shape = (umbel_params){.kind = UMBEL_BLOCKED, .bytes = 32};
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create(&shape, NULL, &f, NULL));
+    for (size_t i = 0; i < names; i++) {
+        char name[240], value[240];
+        snprintf(name, sizeof name, "%0200zu", i);
+        snprintf(value, sizeof value, "%0230zu", i);
+        assert_ok(umbel_set_meta(f, name, value, NULL));
+    }
+    append_filter(t, f);
+}
+
+/* Each name is compared with those before it, and all lengths are added up again, so the square of
+ * their number counts.  There are at most 1024: the worst is bounded, at some 30 milliseconds. */
+static void metadata(void **state) {
+    (void)state;
+    assert_linear(&(parser){"metadata, long values", 50000, make_meta, parse_filter});
+    text t = {0};
+    make_names(&t, 1024);
+    uint64_t before = steps_taken();
+    umbel_filter *f = NULL;
+    assert_ok(umbel_decode(UMBEL_FMT_NATIVE, t.bytes, t.len, NULL, &f, NULL));
+    umbel_free(f);
+    uint64_t taken = steps_taken() - before;
+    print_message("# metadata, all there may be: %llu steps\n", (unsigned long long)taken);
+    assert_true(taken < 40000000);
+    free(t.bytes);
+}
+
+/* ---- gzip --------------------------------------------------------------------------------- */
+
+static void put_member(text *t, const void *bytes, size_t len) {
+    uint8_t *packed = malloc(len + 1000);
+    assert_non_null(packed);
+    z_stream z = {.next_in = (Bytef *)bytes, .avail_in = (uInt)len, .next_out = packed};
+    z.avail_out = (uInt)len + 1000;
+    assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, 0), Z_OK);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    text_put(t, packed, z.total_out);
+    deflateEnd(&z);
+    free(packed);
+}
+
+static void make_small_filter(text *t, size_t members) {
+    (void)members;
+    shape = (umbel_params){.format = UMBEL_FMT_DCSO, .keys = 100, .fpr = 0.01};
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create(&shape, NULL, &f, NULL));
+    append_filter(t, f);
+    shape = (umbel_params){.format = UMBEL_FMT_DCSO};
+}
+
+/* A filter, then members with nothing in them. */
+static void make_members(text *t, size_t members) {
+    text plain = {0};
+    make_small_filter(&plain, 0);
+    put_member(t, plain.bytes, plain.len);
+    for (size_t i = 0; i < members; i++) put_member(t, "", 0);
+    free(plain.bytes);
+}
+
+/* Much data behind the bits, a byte a member. */
+static void make_data(text *t, size_t members) {
+    text plain = {0};
+    make_small_filter(&plain, 0);
+    put_member(t, plain.bytes, plain.len);
+    for (size_t i = 0; i < members; i++) put_member(t, "x", 1);
+    free(plain.bytes);
+}
+
+static void gzipped(void **state) {
+    (void)state;
+    assert_linear(&(parser){"dcso, empty gzip members", 1000, make_members, parse_filter});
+    assert_linear(&(parser){"dcso, gzip members of a byte", 1000, make_data, parse_filter});
+}
+
+/* ---- Thrift ------------------------------------------------------------------------------- */
+
+/* Parquet's header with fields that nobody knows, to be passed over. */
+static void make_header(text *t, size_t fields) {
+    static const uint8_t rest[] = {0x15, 0x40, 0x1c, 0x1c, 0,    0, 0x1c,
+                                   0x1c, 0,    0,    0x1c, 0x1c, 0, 0};
+    text_put(t, rest, sizeof rest);
+    text_byte(t, 0x19); /* a list behind them */
+    text_byte(t, 0xf0 | 12);
+    text_varint(t, fields);
+    for (size_t i = 0; i < fields; i++) {
+        text_put(t, "\x15\x02\x18\x01x\x00", 6); /* a number, a name */
+    }
+    text_byte(t, 0);
+    uint8_t bits[32] = {0};
+    text_put(t, bits, sizeof bits);
+}
+
+static void parse_any(const text *t) {
+    umbel_filter *f = NULL;
+    (void)umbel_decode(shape.format, t->bytes, t->len, NULL, &f, NULL);
+    umbel_free(f);
+}
+
+static void thrift(void **state) {
+    (void)state;
+    shape = (umbel_params){.format = UMBEL_FMT_PARQUET};
+    assert_linear(&(parser){"thrift, unknown fields", 3000, make_header, parse_any});
+}
+
+/* ---- Tokens ------------------------------------------------------------------------------- */
+
+static void make_words(text *t, size_t len) {
+    for (size_t i = 0; i < len; i++) text_byte(t, i % 7 ? 'a' : ' ');
+}
+
+static void make_one_word(text *t, size_t len) {
+    for (size_t i = 0; i < len; i++) text_byte(t, 'a');
+}
+
+static void make_separators(text *t, size_t len) {
+    for (size_t i = 0; i < len; i++) text_byte(t, ',');
+}
+
+/* Bytes that go on with a character that never began. */
+static void make_continuations(text *t, size_t len) {
+    for (size_t i = 0; i < len; i++) text_byte(t, 0x80);
+}
+
+static void cut(const text *t, uint32_t ngram) {
+    umbel_key token;
+    for (size_t pos = 0; umbel_clickhouse_token(t->bytes, t->len, ngram, &pos, &token);) {
+    }
+}
+
+static void parse_words(const text *t) {
+    cut(t, 0);
+}
+
+static void parse_ngrams(const text *t) {
+    cut(t, 3);
+    cut(t, 8);
+}
+
+static void tokens(void **state) {
+    (void)state;
+    void (*const makes[])(text *, size_t) = {make_words, make_one_word, make_separators,
+                                             make_continuations};
+    for (size_t i = 0; i < 4; i++) {
+        assert_linear(&(parser){"clickhouse tokens", 20000, makes[i], parse_words});
+        assert_linear(&(parser){"clickhouse n-grams", 20000, makes[i], parse_ngrams});
+    }
+}
+
+int linear_codecs(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(formats),  cmocka_unit_test(gocrc32), cmocka_unit_test(many_links),
+        cmocka_unit_test(metadata), cmocka_unit_test(gzipped), cmocka_unit_test(thrift),
+        cmocka_unit_test(tokens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * linear_lines.c - lines, packed or not, options and quantities of the command
+ */
+#define _DEFAULT_SOURCE /* mkstemp */
+#include "cases.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "command.h"
+#include "pipeline.h"
+#include "quantity.h"
+#include "steps.h"
+
+/* What options.c asks main.c for. */
+static const uint8_t options[] = {OPT_ALSO, OPT_META, OPT_QUIET, OPT_END};
+const struct cli_command cli_umbel = {.name = "umbel", .options = options};
+
+static struct cli_treatment treatment;
+static bool packed;
+
+static void make_short_lines(text *t, size_t len) {
+    for (size_t i = 0; i < len; i++) text_byte(t, i % 8 ? 'a' : '\n');
+}
+
+static void make_empty_lines(text *t, size_t len) {
+    for (size_t i = 0; i < len; i++) text_byte(t, '\n');
+}
+
+static void make_one_line(text *t, size_t len) {
+    for (size_t i = 0; i < len; i++) text_byte(t, 'a');
+}
+
+/* One short line, one that is longer than a block, and so on. */
+static void make_long_lines(text *t, size_t len) {
+    while (t->len < len) {
+        text_put(t, "short\n", 6);
+        for (size_t i = 0; i < 300000; i++) text_byte(t, ' ');
+        text_byte(t, '\n');
+    }
+}
+
+static void drain(void *ctx, struct cli_batch *b) {
+    *(uint64_t *)ctx += b->lines;
+}
+
+static void parse_lines(const text *t) {
+    char name[] = "/tmp/umbel-linear-XXXXXX";
+    int fd = mkstemp(name);
+    assert_true(fd >= 0);
+    gzFile to = gzdopen(fd, packed ? "wb1" : "wbT");
+    assert_int_equal(gzwrite(to, t->bytes, (unsigned)t->len), (int)t->len);
+    gzclose(to);
+    char *files[] = {name};
+    uint64_t lines = 0;
+    struct cli_feed feed = {.files = files, .nfiles = 1, .sep = '\n', .max_line = 1 << 30};
+    feed.threads = 1;
+    feed.treatment = treatment;
+    struct cli_job job = {NULL, drain, &lines};
+    cli_pipeline(&feed, &job);
+    unlink(name);
+    assert_true(lines > 0);
+}
+
+static void lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t size;
+        void (*make)(text *t, size_t len);
+    } kinds[] = {{"short lines", 1 << 18, make_short_lines},
+                 {"empty lines", 1 << 17, make_empty_lines},
+                 {"one line", 1 << 20, make_one_line},
+                 {"long lines", 1 << 20, make_long_lines}};
+    static const struct cli_treatment treatments[] = {
+        {.crlf = false},
+        {.crlf = true, .recorded = {.trim = true, .lower = true, .field = 3}},
+        {.recorded = {.field = 1000000, .delimiter = ' '}},
+    };
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t k = 0; k < 6; k++) {
+            packed = k % 2;
+            treatment = treatments[k / 2];
+            assert_linear(&(parser){kinds[i].name, kinds[i].size, kinds[i].make, parse_lines});
+        }
+    }
+}
+
+/* ---- Options and quantities --------------------------------------------------------------- */
+
+static void make_arguments(text *t, size_t count) {
+    for (size_t i = 0; i < count; i++) text_put(t, i % 2 ? "--also=x" : "--meta=y", 9);
+}
+
+static void parse_arguments(const text *t) {
+    int argc = (int)(t->len / 9) + 1;
+    char **argv = malloc((size_t)argc * sizeof *argv);
+    assert_non_null(argv);
+    static char command[] = "umbel";
+    argv[0] = command;
+    for (int i = 1; i < argc; i++) argv[i] = (char *)t->bytes + 9 * (size_t)(i - 1);
+    struct cli_settings s;
+    cli_parse(&cli_umbel, argc, argv, &s);
+    assert_int_equal(s.also.count + s.meta.count, (size_t)argc - 1);
+    free(s.args), free(s.also.at), free(s.meta.at), free(argv);
+}
+
+static void make_digits(text *t, size_t len) {
+    for (size_t i = 0; i < len; i++) text_byte(t, '0');
+    text_byte(t, '\0');
+}
+
+static void parse_quantity(const text *t) {
+    uint64_t whole;
+    double rate;
+    const char *digits = (const char *)t->bytes;
+    (void)cli_parse_count(digits, &whole);
+    (void)cli_parse_size(digits, &whole);
+    (void)cli_parse_rate(digits, &rate);
+    (void)cli_parse_duration(digits, &whole);
+}
+
+static void arguments(void **state) {
+    (void)state;
+    assert_linear(&(parser){"options", 2000, make_arguments, parse_arguments});
+    assert_linear(&(parser){"digits", 20000, make_digits, parse_quantity});
+}
+
+int linear_lines(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(arguments)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
