@@ -7,6 +7,7 @@
 #   make check-long the tests that take minutes
 #   make check-interop  compares with ClickHouse and DuckDB, from npm (600 MB below build/interop)
 #   make fuzz       fuzzes TARGET (all of them) for SECONDS (60) each: docs/hardening.md
+#   make soak       kills, failing calls and threads at random for SECONDS (600): docs/hardening.md
 #   make bench      measures the library, beside libbloom and LevelDB
 #   make bench-cli  measures the command, beside DCSO's bloom, gawk and sort
 #   make install    PREFIX and DESTDIR as usual
@@ -17,7 +18,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long check-interop fuzz bench bench-cli install format clean
+.PHONY: all demo check check-long check-interop fuzz soak bench bench-cli install format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -49,6 +50,17 @@ SECONDS ?= 60
 fuzz:
 	scripts/setup test
 	tests/fuzz/run.sh $(SECONDS) $(TARGET)
+
+# The long forms of tests/crash and of the tests of threads, for so many seconds.
+soak: seconds = $(if $(filter file,$(origin SECONDS)),600,$(SECONDS))
+soak:
+	scripts/setup test
+	cmake -S . -B build -DUMBEL_BUILD_TESTS=ON
+	cmake --build build -j $(JOBS)
+	cmake -S . -B build/tsan -DUMBEL_BUILD_TESTS=ON -DUMBEL_SANITIZE=thread \
+	    -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O2 -g" "-DCMAKE_CXX_FLAGS_DEBUG=-O2 -g"
+	cmake --build build/tsan -j $(JOBS) --target threads_tests
+	tests/crash/soak.sh build build/tsan $(seconds)
 
 bench:
 	scripts/setup bench

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# soak.sh BUILD TSAN SECONDS - the long forms of the tests of crashes and threads: kills and faults
+# at random, then threads under ever other seeds, each for a third of the time.  BUILD and TSAN are
+# build trees, the second with ThreadSanitizer.
+set -eu
+
+build=$1
+tsan=$2
+third=$(($3 / 3))
+here=$(dirname "$0")
+failed=0
+
+for test in kills faults; do
+    echo "== $test, $third s"
+    python3 "$here/$test.py" --umbel "$build/umbel" --shim "$build/tests/crash/libumbel_shim.so" \
+        --seconds "$third" || failed=1
+done
+
+echo "== threads, $third s"
+end=$(($(date +%s) + third))
+runs=0
+while [ "$(date +%s)" -lt "$end" ]; do
+    seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+    for program in "$build"/tests/test_concurrent* "$tsan"/tests/test_concurrent* \
+        "$tsan"/tests/test_static_threads; do
+        [ -f "$program" ] && [ -x "$program" ] || continue
+        if ! UMBEL_TEST_SEED=$seed "$program" > "$build/soak.log" 2>&1; then
+            cat "$build/soak.log"
+            echo "failed: UMBEL_TEST_SEED=$seed $program"
+            failed=1
+        fi
+        runs=$((runs + 1))
+    done
+done
+echo "$runs runs"
+
+[ $failed -eq 0 ] && echo "soak: nothing found"
+exit $failed
