@@ -4,7 +4,7 @@
  */
 #include "split.h"
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(UMBEL_GENERIC)
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2,bmi,popcnt")))

@@ -35,7 +35,7 @@ size_t cli_split_generic(const uint8_t *text, size_t len, uint8_t sep, uint32_t 
 }
 
 cli_split *cli_split_best(void) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(UMBEL_GENERIC)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
         __builtin_cpu_supports("popcnt")) {
         return cli_split_avx2;

@@ -11,6 +11,10 @@ if(UMBEL_SANITIZE)
     add_link_options(${sanitize_flags})
 endif()
 
+if(UMBEL_GENERIC)
+    add_compile_definitions(UMBEL_GENERIC)
+endif()
+
 # Sizes follow from doubles that are rounded after every operation: no 80-bit registers of 32-bit x86,
 # no products that are not rounded before they are added.
 add_compile_options(-ffp-contract=off)

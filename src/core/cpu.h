@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(UMBEL_GENERIC)
 #define UMBELI_X86 1 /* kernels for it are compiled in; whether they may run is umbeli_cpu's word */
 #else
 #define UMBELI_X86 0
