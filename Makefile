@@ -5,6 +5,9 @@
 #   make demo       installs what is missing, builds, shows the main job end to end
 #   make check      installs what is missing, builds, runs all tests (JOBS=n: that many at once)
 #   make check-long the tests that take minutes
+#   make check-cross    32-bit, big-endian, arm64, without SIMD, under valgrind (scripts/check-cross)
+#   make analyse    clang-tidy, cppcheck and gcc's analyser over the sources
+#   make coverage   which lines the tests run: build/coverage/report
 #   make check-interop  compares with ClickHouse and DuckDB, from npm (600 MB below build/interop)
 #   make fuzz       fuzzes TARGET (all of them) for SECONDS (60) each: docs/hardening.md
 #   make soak       kills, failing calls and threads at random for SECONDS (600): docs/hardening.md
@@ -18,7 +21,8 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long check-interop fuzz soak bench bench-cli install format clean
+.PHONY: all demo check check-long check-cross check-interop analyse coverage fuzz soak \
+        bench bench-cli install format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -39,6 +43,18 @@ check:
 check-long:
 	scripts/setup test
 	tests/run --long
+
+check-cross:
+	scripts/setup cross
+	scripts/check-cross
+
+analyse:
+	scripts/setup analyse
+	scripts/analyse
+
+coverage:
+	scripts/setup coverage
+	scripts/coverage
 
 # A system that cannot be installed makes its tests skip, and fail where CI=true.
 check-interop:

@@ -140,10 +140,11 @@ struct cli_reply cli_link_ask(struct cli_link *l, const umbel_key *data, const c
         l->last = redisCommandArgv(l->server, n, words, lens);
         if (!l->last) lost(l);
         struct cli_reply reply = plain(l->last);
-        bool moved = reply.type == CLI_REPLY_ERROR && strncmp(reply.text, "MOVED ", 6) == 0;
+        const char *refusal = reply.type == CLI_REPLY_ERROR && reply.text ? reply.text : "";
+        bool moved = strncmp(refusal, "MOVED ", 6) == 0;
         if (!moved || !l->cluster) return reply;
         if (moves == MOST_MOVES) cli_die(l->name, again, "the cluster sends us round in circles");
-        follow(l, reply.text);
+        follow(l, refusal);
     }
 }
 

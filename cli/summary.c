@@ -43,7 +43,7 @@ void cli_summary(const umbel_filter *f, const struct cli_settings *s, uint64_t l
 static void describe_treatment(struct cli_report *r, const umbel_filter *f) {
     umbel_treatment t;
     umbel_get_treatment(f, &t);
-    char text[96], field[64] = "";
+    char text[128], field[64] = "";
     if (t.field && t.delimiter) {
         snprintf(field, sizeof field,
                  t.delimiter == '\t' ? "field %" PRIu32 " between tabs"
