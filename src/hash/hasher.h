@@ -21,7 +21,11 @@ typedef struct umbeli_hasher {
     void (*many)(const umbeli_shape *shape, const umbel_key *keys, size_t n, uint64_t *hashes);
 } umbeli_hasher;
 
-extern const umbeli_hasher umbeli_hasher_xxh3, umbeli_hasher_siphash13;
+extern const umbeli_hasher umbeli_hasher_xxh3, umbeli_hasher_siphash13,
+    umbeli_hasher_siphash13_avx2;
+
+/* For one key alone both do the same. */
+uint64_t umbeli_siphash13_one(const umbeli_shape *shape, const void *key, size_t len);
 
 static inline bool umbeli_is_keyed(const umbeli_shape *shape) {
     return shape->hash == UMBELI_HASH_SIPHASH13;
@@ -43,9 +47,8 @@ static inline umbeli_hash128 umbeli_native_hash128(const umbeli_shape *shape, co
     return umbeli_xxh3_128(key, len, shape->seed);
 }
 
-static inline const umbeli_hasher *umbeli_native_hasher(const umbeli_shape *shape) {
-    return umbeli_is_keyed(shape) ? &umbeli_hasher_siphash13 : &umbeli_hasher_xxh3;
-}
+/* The fastest that this CPU has. */
+const umbeli_hasher *umbeli_native_hasher(const umbeli_shape *shape);
 
 static inline void umbeli_native_hashes(const umbeli_shape *shape, const umbel_key *keys, size_t n,
                                         uint64_t *hashes) {

@@ -2,8 +2,8 @@
  *
  * siphash13.c - one round a word of eight bytes, three at the end (Aumasson and Bernstein, 2012)
  */
-#include "core/bits.h"
 #include "hash/hasher.h"
+#include "hash/siphash13_words.h"
 
 typedef struct state {
     uint64_t v0, v1, v2, v3;
@@ -25,10 +25,10 @@ static inline void sip_round(state *s) {
 static inline state begin(umbeli_secret secret) {
     uint64_t k0 = secret.word[0], k1 = secret.word[1];
     return (state){
-        .v0 = k0 ^ UINT64_C(0x736f6d6570736575), /* "somepseudorandomlygeneratedbytes" */
-        .v1 = k1 ^ UINT64_C(0x646f72616e646f6d),
-        .v2 = k0 ^ UINT64_C(0x6c7967656e657261),
-        .v3 = k1 ^ UINT64_C(0x7465646279746573),
+        .v0 = k0 ^ UMBELI_SIP_V0,
+        .v1 = k1 ^ UMBELI_SIP_V1,
+        .v2 = k0 ^ UMBELI_SIP_V2,
+        .v3 = k1 ^ UMBELI_SIP_V3,
     };
 }
 
@@ -38,17 +38,10 @@ static inline void absorb(state *s, uint64_t word) {
     s->v0 ^= word;
 }
 
-/* The last 0 to 7 bytes, and the length in the eighth. */
-static inline uint64_t last_word(const uint8_t *p, size_t len) {
-    uint64_t word = (uint64_t)len << 56;
-    for (size_t i = 0; i < len % 8; i++) word |= (uint64_t)p[i] << (8 * i);
-    return word;
-}
-
 static inline void absorb_all(state *s, const void *key, size_t len) {
     const uint8_t *p = key;
     for (size_t left = len / 8; left > 0; left--, p += 8) absorb(s, umbeli_load_le64(p));
-    absorb(s, last_word(p, len));
+    absorb(s, umbeli_sip_last(key, len));
 }
 
 static inline uint64_t squeeze(state *s) {
@@ -69,7 +62,7 @@ uint64_t umbeli_siphash13(const void *key, size_t len, umbeli_secret secret) {
     return hash64(key, len, secret);
 }
 
-static uint64_t one(const umbeli_shape *shape, const void *key, size_t len) {
+uint64_t umbeli_siphash13_one(const umbeli_shape *shape, const void *key, size_t len) {
     return hash64(key, len, umbeli_seeded(shape));
 }
 
@@ -78,7 +71,7 @@ static void many(const umbeli_shape *shape, const umbel_key *keys, size_t n, uin
     for (size_t i = 0; i < n; i++) hashes[i] = hash64(keys[i].data, keys[i].len, secret);
 }
 
-const umbeli_hasher umbeli_hasher_siphash13 = {.one = one, .many = many};
+const umbeli_hasher umbeli_hasher_siphash13 = {.one = umbeli_siphash13_one, .many = many};
 
 umbeli_hash128 umbeli_siphash13_128(const void *key, size_t len, umbeli_secret secret) {
     state s = begin(secret);
