@@ -16,7 +16,7 @@
 #include "heap.h"
 #include "type_methods.h"
 
-enum { GROWTH_BEFORE_4 = 2, LINK_BYTES = 53, FIRST_ROOM = 4096 };
+enum { GROWTH_BEFORE_4 = 2, FIRST_ROOM = 4096 };
 
 /* ---- Out ---- */
 
@@ -67,27 +67,35 @@ static bool append(void *ctx, const void *bytes, size_t len) {
     return true;
 }
 
-/* One link: its fields behind the header so far, its bits behind the bits. */
-static bool load_link(RedisModuleIO *io, int encver, umbeli_writer *header, umbeli_writer *bits) {
+/* The bits of a link as the server gave them. */
+typedef struct string {
+    char *bytes;
+    size_t len;
+} string;
+
+/* One link: its fields behind the header so far, its bits behind the strings. */
+static bool load_link(RedisModuleIO *io, int encver, umbeli_writer *header, buffer *strings) {
     uint64_t entries = RedisModule_LoadUnsigned(io);
     double error = RedisModule_LoadDouble(io);
     uint64_t hashes = RedisModule_LoadUnsigned(io);
     double each = RedisModule_LoadDouble(io);
     uint64_t nbits = 0, n2 = 0, keys;
-    size_t len = 0;
+    string bits = {NULL, 0};
     if (encver > 0) {
         nbits = RedisModule_LoadUnsigned(io);
         n2 = RedisModule_LoadUnsigned(io);
     }
     if (RedisModule_IsIOError(io)) return false;
-    char *string = RedisModule_LoadStringBuffer(io, &len);
-    if (!string) return false;
-    umbeli_put(bits, string, len);
-    RedisModule_Free(string);
+    bits.bytes = RedisModule_LoadStringBuffer(io, &bits.len);
+    if (!bits.bytes) return false;
+    if (!append(strings, &bits, sizeof bits)) {
+        RedisModule_Free(bits.bytes);
+        return false;
+    }
     keys = RedisModule_LoadUnsigned(io);
-    if (encver == 0) nbits = 8 * (uint64_t)len;
+    if (encver == 0) nbits = 8 * (uint64_t)bits.len;
     if (RedisModule_IsIOError(io) || hashes > UINT32_MAX || n2 > UINT8_MAX) return false;
-    umbeli_put_u64le(header, len);
+    umbeli_put_u64le(header, bits.len);
     umbeli_put_u64le(header, nbits);
     umbeli_put_u64le(header, keys);
     umbeli_put_f64le(header, error);
@@ -95,10 +103,10 @@ static bool load_link(RedisModuleIO *io, int encver, umbeli_writer *header, umbe
     umbeli_put_u32le(header, (uint32_t)hashes);
     umbeli_put_u64le(header, entries);
     umbeli_put_u8(header, (uint8_t)n2);
-    return !header->failed && !bits->failed;
+    return !header->failed;
 }
 
-static bool load_fields(RedisModuleIO *io, int encver, umbeli_writer *header, umbeli_writer *bits) {
+static bool load_fields(RedisModuleIO *io, int encver, umbeli_writer *header, buffer *strings) {
     uint64_t keys = RedisModule_LoadUnsigned(io), count = RedisModule_LoadUnsigned(io);
     uint64_t options = encver >= 2 ? RedisModule_LoadUnsigned(io) : 0;
     uint64_t growth = encver >= 4 ? RedisModule_LoadUnsigned(io) : GROWTH_BEFORE_4;
@@ -109,41 +117,56 @@ static bool load_fields(RedisModuleIO *io, int encver, umbeli_writer *header, um
     umbeli_put_u32le(header, (uint32_t)options);
     umbeli_put_u32le(header, (uint32_t)growth);
     for (uint64_t i = 0; i < count; i++) {
-        if (!load_link(io, encver, header, bits)) return false;
+        if (!load_link(io, encver, header, strings)) return false;
     }
     return !header->failed;
 }
 
-/* The chain of a header and bits that were read; NULL with words if they are not one. */
-static bf_value *assemble(const buffer *header, const buffer *bits, umbel_diag *diag) {
+/* The chain of a header and bits that were read; NULL with words if they are not one.  The header
+ * says of each link that it has as many bytes as its string. */
+static bf_value *assemble(const buffer *header, const buffer *strings, umbel_diag *diag) {
     umbel_opts opts = {.alloc = &bf_heap};
     umbeli_memory memory;
     umbeli_redisbloom_head h;
     umbel_filter *f = NULL;
     bf_value *v = NULL;
     umbel_err e = umbeli_redisbloom_read_header(header->bytes, header->len, &h, diag);
-    if (!e && h.bytes != bits->len) e = umbeli_fail(diag, UMBEL_ECORRUPT, "bits: not so many");
     if (!e) e = umbeli_memory_from(&opts, &memory, diag);
     if (!e) {
         e = umbeli_redisbloom_from_header(header->bytes, header->len, &h, NULL, &memory, &f, diag);
     }
     if (e) return NULL;
-    memcpy(f->data, bits->bytes, bits->len);
+    uint8_t *to = f->data;
+    for (size_t at = 0; at < strings->len; at += sizeof(string)) {
+        string bits;
+        memcpy(&bits, strings->bytes + at, sizeof bits);
+        memcpy(to, bits.bytes, bits.len);
+        to += bits.len;
+    }
     return bf_classic_value(f, &v, diag) ? NULL : v;
 }
 
+static void free_strings(buffer *strings) {
+    for (size_t at = 0; at < strings->len; at += sizeof(string)) {
+        string bits;
+        memcpy(&bits, strings->bytes + at, sizeof bits);
+        RedisModule_Free(bits.bytes);
+    }
+    bf_heap_delete(strings->bytes);
+}
+
 void *bf_classic_load(RedisModuleIO *io, int encver) {
-    buffer header = {0}, bits = {0};
+    buffer header = {0}, strings = {0};
     umbeli_writer to_header = {.sink = append, .ctx = &header};
-    umbeli_writer to_bits = {.sink = append, .ctx = &bits};
     umbel_diag diag = {.what = "cut off, or out of range"};
     bf_value *v = NULL;
-    if (encver < 0 || encver > BF_CLASSIC_ENCVER)
+    if (encver < 0 || encver > BF_CLASSIC_ENCVER) {
         diag.what = "an unknown version";
-    else if (load_fields(io, encver, &to_header, &to_bits))
-        v = assemble(&header, &bits, &diag);
+    } else if (load_fields(io, encver, &to_header, &strings)) {
+        v = assemble(&header, &strings, &diag);
+    }
     if (!v) RedisModule_LogIOError(io, "warning", "a filter of RedisBloom: %s", diag.what);
     bf_heap_delete(header.bytes);
-    bf_heap_delete(bits.bytes);
+    free_strings(&strings);
     return v;
 }
