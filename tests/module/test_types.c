@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cases.h"
+#include "core/bits.h"
 #include "dump.h"
 #include "fakeserver.h"
 #include "golden.h"
@@ -347,6 +348,72 @@ static void a_native_files_header_is_a_head(void **state) {
     free(file);
 }
 
+static umbel_err give_keys(void *ctx, umbel_key *keys, size_t cap, size_t *n) {
+    static char text[300][8];
+    int *given = ctx;
+    for (*n = 0; *n < cap && *given < 300; ++*n, ++*given) {
+        int len = snprintf(text[*given], sizeof text[0], "key%d", *given);
+        keys[*n] = (umbel_key){text[*given], (size_t)len};
+    }
+    return UMBEL_OK;
+}
+
+/* As `umbel push` uploads a file: its header and key, then its payload. */
+static bf_value *pushed(umbel_params params) {
+    umbel_filter *f = NULL;
+    int given = 0;
+    assert_ok(umbel_build(&params, NULL, give_keys, &given, &f, NULL));
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    uint8_t *file = malloc(len), head[1024];
+    assert_non_null(file);
+    assert_ok(umbel_encode(f, UMBEL_FMT_NATIVE, file, len, NULL));
+    size_t head_len = umbeli_load_le32(file + 12), bits = (size_t)umbeli_load_le64(file + 104);
+    assert_true(head_len + BF_KEY_BYTES <= sizeof head);
+    memcpy(head, file, head_len);
+    if (params.key) memcpy(head + head_len, params.key, BF_KEY_BYTES);
+    bf_value *v = NULL;
+    if (params.key) assert_true(bf_load_head(head, head_len, 0, &v, NULL) != UMBEL_OK);
+    assert_ok(bf_load_head(head, head_len + (params.key ? BF_KEY_BYTES : 0), 0, &v, NULL));
+    assert_ok(bf_load_chunk(v, (int64_t)bits + 1, file + umbeli_load_le64(file + 96), bits, NULL));
+    free(file);
+    umbel_free(f);
+    return v;
+}
+
+static void files_of_every_kind_can_be_uploaded(void **state) {
+    (void)state;
+    static const uint8_t secret[BF_KEY_BYTES] = "sixteen letters";
+    for (int kind = UMBEL_BLOCKED; kind <= UMBEL_WINDOW; kind++) {
+        for (int keyed = 0; keyed < 2; keyed++) {
+            bf_value *v = pushed((umbel_params){
+                .kind = (umbel_kind)kind, .keys = 300, .fpr = 0.01, .key = keyed ? secret : NULL});
+            assert_holds(v, 0, 300);
+            fake_io io = saved(v);
+            bf_value *back = loaded(type_of(v), &io), *chunks = reloaded(v, 0);
+            assert_non_null(back);
+            assert_same(v, back);
+            assert_same(v, chunks);
+            fake_defrag ctx = {0};
+            assert_int_equal(bf_value_defrag((RedisModuleDefragCtx *)&ctx, &v), 0);
+            assert_holds(v, 0, 300);
+            uint8_t was_new;
+            size_t done;
+            umbel_key key = {"more", 4};
+            bool room = bf_value_card(v) < 300;
+            umbel_err e = bf_value_add(v, &key, 1, 0, &was_new, &done);
+            bool grows = kind == UMBEL_SCALABLE || kind == UMBEL_WINDOW;
+            assert_int_equal(e, kind == UMBEL_STATIC ? UMBEL_EFROZEN
+                                : grows || room      ? UMBEL_OK
+                                                     : UMBEL_EFULL);
+            assert_goes_on_alike(back, chunks);
+            bf_value_free(v);
+            bf_value_free(back);
+            bf_value_free(chunks);
+            fake_io_free(&io);
+        }
+    }
+}
+
 /* ---- RedisBloom's own bytes ---- */
 
 static void redisblooms_dumps_come_in_and_go_out(void **state) {
@@ -471,6 +538,7 @@ int main(void) {
         cmocka_unit_test_teardown(chunks_that_do_not_fit_change_nothing, quiet),
         cmocka_unit_test_teardown(values_come_back_whole, quiet),
         cmocka_unit_test_teardown(a_native_files_header_is_a_head, quiet),
+        cmocka_unit_test_teardown(files_of_every_kind_can_be_uploaded, quiet),
         cmocka_unit_test_teardown(redisblooms_dumps_come_in_and_go_out, quiet),
         cmocka_unit_test_teardown(every_piece_moves, quiet),
         cmocka_unit_test_teardown(without_a_cursor_all_moves_at_once, quiet),
