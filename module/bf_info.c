@@ -55,7 +55,7 @@ static void expansion(RedisModuleCtx *ctx, const bf_value *v) {
 static void error(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
     bf_value_params(v, &params);
-    RedisModule_ReplyWithDouble(ctx, params.error);
+    bf_reply_double(ctx, params.error);
 }
 
 /* Null where there is no such ratio: the filter does not grow, or its layers share the rate. */
@@ -66,7 +66,7 @@ static void tightening(RedisModuleCtx *ctx, const bf_value *v) {
     if (params.expansion == 0 || ratio <= 0)
         RedisModule_ReplyWithNull(ctx);
     else
-        RedisModule_ReplyWithDouble(ctx, ratio);
+        bf_reply_double(ctx, ratio);
 }
 
 static void most_keys(RedisModuleCtx *ctx, const bf_value *v) {

@@ -5,6 +5,7 @@
 #include "reply.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char *full(const bf_value *value) {
     bf_params params;
@@ -35,6 +36,20 @@ int bf_reply_make_error(RedisModuleCtx *ctx, umbel_err err, const umbel_diag *di
     }
 }
 
+void bf_reply_double(RedisModuleCtx *ctx, double value) {
+    char text[40];
+    int len = 0;
+    if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_RESP3) {
+        RedisModule_ReplyWithDouble(ctx, value);
+        return;
+    }
+    for (int digits = 6; digits <= 17; digits++) {
+        len = snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    RedisModule_ReplyWithStringBuffer(ctx, text, (size_t)len);
+}
+
 void bf_reply_count(RedisModuleCtx *ctx, uint64_t value) {
     RedisModule_ReplyWithLongLong(ctx, value < INT64_MAX ? (long long)value : INT64_MAX);
 }
@@ -46,7 +61,7 @@ void bf_reply_named_count(RedisModuleCtx *ctx, const char *name, uint64_t value)
 
 void bf_reply_named_double(RedisModuleCtx *ctx, const char *name, double value) {
     RedisModule_ReplyWithSimpleString(ctx, name);
-    RedisModule_ReplyWithDouble(ctx, value);
+    bf_reply_double(ctx, value);
 }
 
 void bf_reply_named_text(RedisModuleCtx *ctx, const char *name, const char *value) {

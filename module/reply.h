@@ -26,6 +26,9 @@ void bf_reply_named_count(RedisModuleCtx *ctx, const char *name, uint64_t value)
 void bf_reply_named_double(RedisModuleCtx *ctx, const char *name, double value);
 void bf_reply_named_text(RedisModuleCtx *ctx, const char *name, const char *value);
 
+/* RESP 2 has no doubles and gets the shortest text that means the same. */
+void bf_reply_double(RedisModuleCtx *ctx, double value);
+
 /* A count as a number; protocols know no larger ones than INT64_MAX. */
 void bf_reply_count(RedisModuleCtx *ctx, uint64_t value);
 

@@ -168,6 +168,13 @@ def test_tightening(server):
     assert float(server("BF.INFO", "classic", "TIGHTENING")[0]) == 0.5
 
 
+@pytest.mark.parametrize("error", [0.1, 0.01, 0.0003, 1e-9, 0.12345678901234567])
+def test_rates_are_told_as_they_were_given(server, layout, error):
+    server("BF.RESERVE", "f", error, 100)
+    assert server("BF.INFO", "f", "ERROR") == [repr(error).encode()]
+    assert server.client(3)("BF.INFO", "f", "ERROR") == {"Error rate": error}
+
+
 def test_how_far_a_filter_can_grow(server, layout):
     server("CONFIG", "SET", "bf.memory-limit", "1mb")
     server("BF.RESERVE", "f", 0.01, 1000)
