@@ -27,7 +27,10 @@ void exact_clear(exact_set *s);
 /* Whether the filter may not deny the n-th key. */
 bool exact_has(const exact_set *s, unsigned n);
 
-/* Ends the program if the filter lacks a key, or counts one too low. */
+/* Ends the program if the filter lacks a key. */
+void exact_find(const exact_set *s, const umbel_filter *f);
+
+/* Also if it counts one too low, or if the ways to ask disagree. */
 void exact_check(const exact_set *s, const umbel_filter *f);
 
 #endif

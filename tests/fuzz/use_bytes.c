@@ -52,7 +52,10 @@ bool use_bytes(const umbel_params *like, const uint8_t *bytes, size_t len, uint6
     umbel_err e = umbel_decode_as(like, bytes, len, &m.opts, &f, &diag);
     insist(m.peak <= most, "decoding allocates what the bytes justify");
     if (e) refused(e, f, &diag, len);
-    if (!needs_like(like)) {
+    if (needs_like(like)) {
+        umbel_err plain = umbel_decode(like->format, bytes, len, &m.opts, &seen, NULL);
+        insist(plain == UMBEL_EINVAL && !seen, "bytes that do not say all are not guessed");
+    } else {
         umbel_err verified = umbel_verify(like->format, bytes, len, NULL);
         bool other = e == UMBEL_ELIMIT || e == UMBEL_ENOMEM || e == UMBEL_EKEY;
         insist(verified == e || other, "verify says what decode says");

@@ -45,6 +45,9 @@ static void use_belongings(const umbel_filter *f) {
         size_t len = strlen(name);
         insist(len > 0 && len < 256 && strlen(value) < 1 << 20, "metadata is text");
     }
+    char text[128];
+    umbel_err e = umbel_text(f, text, sizeof text, NULL);
+    insist(e == UMBEL_ENOTSUP || (!e && strlen(text) > 0), "128 bytes do for a text");
     size_t extra;
     insist((umbel_get_data(f, &extra) != NULL) == (extra > 0), "data where there is some");
 }

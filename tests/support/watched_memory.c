@@ -4,29 +4,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEFORE = 16 }; /* holds the size, and keeps malloc's alignment */
+/* What lies before each block, and keeps malloc's alignment. */
+typedef struct head {
+    size_t size;
+    size_t pad; /* before the head: no two blocks in a row lie alike on a cache line */
+} head;
+
+enum { BEFORE = 16 };
+
+_Static_assert(sizeof(head) <= BEFORE, "a head fits before its block");
+
+static head head_of(const void *ptr) {
+    head h;
+    memcpy(&h, (const uint8_t *)ptr - BEFORE, sizeof h);
+    return h;
+}
 
 static void *take(void *ctx, size_t size) {
     watched_memory *m = ctx;
     if (++m->calls == m->fail_at) return NULL;
-    uint8_t *block = malloc(BEFORE + size);
+    head h = {.size = size, .pad = 16 * (m->calls % 4)};
+    uint8_t *block = malloc(h.pad + BEFORE + size);
     if (!block) return NULL;
-    memset(block, 0xa5, BEFORE + size); /* whoever wants zeros must write them */
-    memcpy(block, &size, sizeof size);
+    memset(block, 0xa5, h.pad + BEFORE + size); /* whoever wants zeros must write them */
+    memcpy(block + h.pad, &h, sizeof h);
     m->blocks++;
     m->now += size;
     if (m->now > m->peak) m->peak = m->now;
-    return block + BEFORE;
+    return block + h.pad + BEFORE;
 }
 
 static void give_back(void *ctx, void *ptr) {
     watched_memory *m = ctx;
-    uint8_t *block = (uint8_t *)ptr - BEFORE;
-    size_t size;
-    memcpy(&size, block, sizeof size);
+    head h = head_of(ptr);
     m->blocks--;
-    m->now -= size;
-    free(block);
+    m->now -= h.size;
+    free((uint8_t *)ptr - BEFORE - h.pad);
+}
+
+void *watched_move(void *m, void *ptr) {
+    head h = head_of(ptr);
+    void *moved = take(m, h.size);
+    if (!moved) return ptr;
+    memcpy(moved, ptr, h.size);
+    give_back(m, ptr);
+    return moved;
 }
 
 void watch_memory(watched_memory *m, size_t fail_at) {

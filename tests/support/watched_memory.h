@@ -19,4 +19,7 @@ typedef struct watched_memory {
 /* m->opts is for the call under test; m must stay where it is while its filters live. */
 void watch_memory(watched_memory *m, size_t fail_at);
 
+/* The bytes of a block in another one; the first is gone.  m is a watched_memory. */
+void *watched_move(void *m, void *ptr);
+
 #endif
