@@ -4,7 +4,7 @@
 
 Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), redis-server and a C compiler.  One server
 for each layout, and with PEER=path/of/another/bf.so one for that module; KEYS (1e7) items of 16
-bytes.  Times are processor nanoseconds of the server's main thread an item, the best of three
+bytes.  Times are processor nanoseconds of the server's main thread an item, the best of nine
 rounds in which all cases take turns, so that a busy machine matters little.  Ratios belong to one
 run on one machine.
 """
@@ -23,21 +23,21 @@ MODULE = Path(os.environ.get("UMBEL_MODULE") or ROOT / "build/module/umbel.so").
 BATCH = 16 * 100  # whole ones only
 KEYS = max(int(float(sys.argv[1])) // BATCH, 1) * BATCH if len(sys.argv) > 1 else 10_000_000
 PART = max(KEYS // 5 // BATCH, 1) * BATCH
-ROUNDS = 3
+ROUNDS = 9
 FLAGS = ["-O2", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 ABSENT = 1 << 40  # where the row of absent items begins
 FAILED = []
 
 # Name, command, key, first item, part of KEYS to send, items a command, depth, whose floor, bar.
 CASES = [
-    ("loop of 100, nothing done", "FLOOR.LOOP", "f", 0, 5, 100, 16, None, None),
-    ("BF.MEXISTS 100, present", "BF.MEXISTS", "f", 0, 5, 100, 16, "FLOOR.LOOP", 2.0),
-    ("BF.MEXISTS 100, absent", "BF.MEXISTS", "f", ABSENT, 5, 100, 16, "FLOOR.LOOP", 2.0),
-    ("BF.MADD 100, new", "BF.MADD", "g", None, 5, 100, 16, "FLOOR.LOOP", 2.0),
-    ("key opened, nothing done", "FLOOR.KEY", "f", 0, 20, 1, 100, None, None),
-    ("BF.EXISTS, present", "BF.EXISTS", "f", 0, 20, 1, 100, "FLOOR.KEY", 1.4),
-    ("BF.EXISTS, absent", "BF.EXISTS", "f", ABSENT, 20, 1, 100, "FLOOR.KEY", 1.4),
-    ("BF.ADD, new", "BF.ADD", "h", None, 20, 1, 100, "FLOOR.KEY", None),
+    ("loop of 100, nothing done", "FLOOR.LOOP", "f", 0, 15, 100, 16, None, None),
+    ("BF.MEXISTS 100, present", "BF.MEXISTS", "f", 0, 15, 100, 16, "FLOOR.LOOP", 2.0),
+    ("BF.MEXISTS 100, absent", "BF.MEXISTS", "f", ABSENT, 15, 100, 16, "FLOOR.LOOP", 2.0),
+    ("BF.MADD 100, new", "BF.MADD", "g", None, 15, 100, 16, "FLOOR.LOOP", 2.0),
+    ("key opened, nothing done", "FLOOR.KEY", "f", 0, 60, 1, 100, None, None),
+    ("BF.EXISTS, present", "BF.EXISTS", "f", 0, 60, 1, 100, "FLOOR.KEY", 1.4),
+    ("BF.EXISTS, absent", "BF.EXISTS", "f", ABSENT, 60, 1, 100, "FLOOR.KEY", 1.4),
+    ("BF.ADD, new", "BF.ADD", "h", None, 60, 1, 100, "FLOOR.KEY", None),
 ]
 
 
