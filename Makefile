@@ -13,6 +13,7 @@
 #   make soak       kills, failing calls and threads at random for SECONDS (600): docs/hardening.md
 #   make bench      measures the library, beside libbloom and LevelDB
 #   make bench-cli  measures the command, beside DCSO's bloom, gawk and sort
+#   make bench-redis  measures the module in a real server, beside commands that do nothing
 #   make install    PREFIX and DESTDIR as usual
 #   make format     lays out the C files
 #   make clean
@@ -22,7 +23,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
 .PHONY: all demo check check-long check-cross check-interop analyse coverage fuzz soak \
-        bench bench-cli install format clean
+        bench bench-cli bench-redis install format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -91,6 +92,12 @@ LINES ?= 3e6
 bench-cli: all
 	scripts/setup bench
 	bench/cli/run.py $(LINES)
+
+# The module, with KEYS keys.
+KEYS ?= 1e7
+bench-redis: all
+	scripts/setup test
+	bench/redis/run.py $(KEYS)
 
 install: build/CMakeCache.txt
 	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))

@@ -70,9 +70,7 @@ void cli_adder_watch(struct cli_adder *a) {
 
 static void hash_keys(void *ctx, struct cli_batch *b) {
     const struct cli_adder *a = ctx;
-    for (size_t i = 0; i < b->lines; i++) {
-        b->hashes[i] = umbel_hash(a->filter, b->keys[i].data, b->keys[i].len);
-    }
+    umbel_hash_many(a->filter, b->keys, b->lines, b->hashes);
 }
 
 static void add_keys(void *ctx, struct cli_batch *b) {

@@ -65,9 +65,7 @@ static void prepare(const struct cli_ask *a, const struct cli_batch *b, struct d
     }
     if (q->hashes_as == i && q->hashed) {
         d->hashes[i] = cli_alloc(b->lines * sizeof *d->hashes[i]);
-        for (size_t k = 0; k < b->lines; k++) {
-            d->hashes[i][k] = umbel_hash(q->filter, d->keys[i][k].data, d->keys[i][k].len);
-        }
+        umbel_hash_many(q->filter, d->keys[i], b->lines, d->hashes[i]);
     }
 }
 

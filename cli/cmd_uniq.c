@@ -111,9 +111,7 @@ static void follow_clock(struct uniq *u) {
 
 static void hash_keys(void *ctx, struct cli_batch *b) {
     const struct uniq *u = ctx;
-    for (size_t i = 0; i < b->lines && u->hash_ahead; i++) {
-        b->hashes[i] = umbel_hash(u->state.filter, b->keys[i].data, b->keys[i].len);
-    }
+    if (u->hash_ahead) umbel_hash_many(u->state.filter, b->keys, b->lines, b->hashes);
 }
 
 /* With --strict: one after another, as far as the plan has room. */

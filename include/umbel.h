@@ -310,6 +310,8 @@ UMBEL_API umbel_err umbel_advance(umbel_filter *filter);
  * umbel_contains_hash true. */
 UMBEL_API bool umbel_takes_hashes(const umbel_filter *filter);
 UMBEL_API uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len);
+UMBEL_API umbel_err umbel_hash_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
+                                    uint64_t *hashes);
 UMBEL_API bool umbel_contains_hash(const umbel_filter *filter, uint64_t hash);
 UMBEL_API umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashes, size_t n,
                                      uint8_t *was_new);

@@ -43,11 +43,20 @@ umbel_err umbel_advance(umbel_filter *filter) {
 }
 
 bool umbel_takes_hashes(const umbel_filter *filter) {
-    return filter->ops->hash != NULL;
+    return filter->ops->hash_many != NULL;
 }
 
 uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len) {
-    return filter->ops->hash ? filter->ops->hash(filter, key, len) : 0;
+    uint64_t hash = 0;
+    umbel_hash_many(filter, &(umbel_key){key, len}, 1, &hash);
+    return hash;
+}
+
+umbel_err umbel_hash_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
+                          uint64_t *hashes) {
+    if (!filter->ops->hash_many) return UMBEL_ENOTSUP;
+    if (n) filter->ops->hash_many(filter, keys, n, hashes);
+    return UMBEL_OK;
 }
 
 bool umbel_contains_hash(const umbel_filter *filter, uint64_t hash) {

@@ -42,7 +42,7 @@ typedef struct umbeli_ops {
     umbel_err (*add_many)(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new);
 
     /* Kinds that need 64 bits of hash a key; else all NULL. */
-    uint64_t (*hash)(const umbel_filter *f, const void *key, size_t len);
+    void (*hash_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint64_t *hashes);
     bool (*contains_hash)(const umbel_filter *f, uint64_t hash);
     void (*contains_hashes)(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit);
     umbel_err (*add_hashes)(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new);

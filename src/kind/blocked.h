@@ -98,7 +98,8 @@ const umbeli_blocked_kernel *umbeli_blocked_best(void);
 void umbeli_blocked_use(umbel_filter *f, const umbeli_blocked_kernel *kernel);
 
 /* Members of every kernel's umbeli_ops that do not depend on it. */
-uint64_t umbeli_blocked_hash(const umbel_filter *f, const void *key, size_t len);
+void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                              uint64_t *hashes);
 void umbeli_blocked_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                                   uint8_t *hit);
 umbel_err umbeli_blocked_add_many(umbel_filter *f, const umbel_key *keys, size_t n,

@@ -23,8 +23,9 @@ static bool is_bulk(const umbel_filter *f, bool adding, size_t n) {
     return f->data_len > BULK_ABOVE || (adding && f->memory.threads > 1);
 }
 
-uint64_t umbeli_blocked_hash(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_blocked_of(f)->hasher->one(&f->shape, key, len);
+void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                              uint64_t *hashes) {
+    umbeli_blocked_of(f)->hasher->many(&f->shape, keys, n, hashes);
 }
 
 /* A window over the hashes of a batch of keys: `now` are being looked up while the ring already

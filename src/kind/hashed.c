@@ -3,8 +3,9 @@
 
 enum { BATCH = 1024 };
 
-uint64_t umbeli_hashed_hash(const umbel_filter *f, const void *key, size_t len) {
-    return umbeli_native_hash(&f->shape, key, len);
+void umbeli_hashed_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                             uint64_t *hashes) {
+    umbeli_native_hashes(&f->shape, keys, n, hashes);
 }
 
 void umbeli_hashed_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,

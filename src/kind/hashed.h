@@ -9,7 +9,8 @@
 
 #include "hash/hasher.h"
 
-uint64_t umbeli_hashed_hash(const umbel_filter *f, const void *key, size_t len);
+void umbeli_hashed_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                             uint64_t *hashes);
 void umbeli_hashed_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                                  uint8_t *hit);
 umbel_err umbeli_hashed_add_many(umbel_filter *f, const umbel_key *keys, size_t n,
