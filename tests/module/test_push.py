@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import free_port
-from resp import Error
+from resp import Error, encode
 
 UMBEL = str(Path(os.environ.get("UMBEL", "build/umbel")).resolve())
 MIB = 1 << 20
@@ -244,6 +244,47 @@ def test_what_was_sent_has_gone(server, tmp_path):
             server("DEL", key)  # evicted; its note is still there
     text = pushed(push(server, path, "--key", "f"))
     assert "earlier" not in text and has_all(server, "f", ITEMS)
+
+
+class TakenOver:
+    """A node that hands on what it is told, and at the third LOADCHUNK sends the client away."""
+
+    def __init__(self, server, to):
+        self.server, self.to = server, to
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        client, _ = self.listener.accept()
+        there = socket.socket(socket.AF_UNIX)
+        there.connect(self.server.socket_path)
+        asked, loads = client.makefile("rb"), 0
+        threading.Thread(target=Cutter.copy, args=(there, client), daemon=True).start()
+        while line := asked.readline():
+            words = []
+            for _ in range(int(line[1:])):
+                words.append(asked.read(int(asked.readline()[1:]) + 2)[:-2])
+            loads += words[0] == b"BF.LOADCHUNK"
+            if loads == 3:
+                client.sendall(b"-MOVED 1 127.0.0.1:%d\r\n" % self.to.port)
+                return
+            there.sendall(encode(*words))
+
+
+def test_another_node_takes_over_without_the_last_pieces(new_server, tmp_path):
+    path = build(tmp_path, "-n", "9200000")
+    first, second = new_server(), new_server(port=free_port())
+    cutter = Cutter(second, MIB)  # has the head, and nothing of the bits
+    umbel("push", path, "--redis", cutter.address, "--key", "f")
+    cutter.thread.join()
+    assert second("DBSIZE") == 2
+    done = umbel("push", path, "--redis", TakenOver(first, second).address, "--key", "f",
+                 "--cluster")
+    if "without hiredis" in done.stderr:
+        pytest.skip("umbel was built without hiredis")
+    assert f"f at 127.0.0.1:{second.port}" in pushed(done)
+    assert has_all(second, "f", ITEMS) and not any(second("BF.MEXISTS", "f", *ABSENT[:100]))
 
 
 def shard_of(key, shards):
