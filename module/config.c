@@ -18,9 +18,9 @@ static bool valid_error(double error) {
     return error > 0 && error < 1;
 }
 
-double bf_config_capped(RedisModuleCtx *ctx, double error) {
+double bf_config_capped(double error) {
     if (error <= BF_ERROR_MOST) return error;
-    RedisModule_Log(ctx, "warning", "error rate %g is above %g, which is used instead", error,
+    RedisModule_Log(NULL, "warning", "error rate %g is above %g, which is used instead", error,
                     BF_ERROR_MOST);
     return BF_ERROR_MOST;
 }
@@ -49,7 +49,7 @@ static int set_error(const char *name, RedisModuleString *value, void *privdata,
     const char *text = RedisModule_StringPtrLen(value, &len);
     if (error_string) RedisModule_FreeString(NULL, error_string);
     error_string = RedisModule_CreateString(NULL, text, len);
-    bf_config.error = bf_config_capped(NULL, error);
+    bf_config.error = bf_config_capped(error);
     return REDISMODULE_OK;
 }
 

@@ -32,6 +32,6 @@ int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 uint64_t bf_config_limit(RedisModuleCtx *ctx);
 
 /* The rate that a filter gets when it is asked for this one, which lies in (0, 1). */
-double bf_config_capped(RedisModuleCtx *ctx, double error);
+double bf_config_capped(double error);
 
 #endif

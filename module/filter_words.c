@@ -60,9 +60,7 @@ static bf_flaw read_part(const RedisModuleString *value, double *out) {
 }
 
 bf_flaw bf_options_error(bf_options *options, const RedisModuleString *value) {
-    bf_flaw flaw = read_part(value, &options->params.error);
-    if (!flaw) options->params.error = bf_config_capped(NULL, options->params.error);
-    return flaw;
+    return read_part(value, &options->params.error);
 }
 
 bf_flaw bf_options_capacity(bf_options *options, const RedisModuleString *value) {
@@ -152,6 +150,7 @@ const char *bf_options_settle(bf_options *options) {
             return "ERR COUNTING, WINDOW, SEED and TIGHTENING need LAYOUT blocked";
         params->layout = BF_BLOCKED;
     }
+    params->error = bf_config_capped(params->error);
     /* A secret of its own: nobody can prepare keys that collide. */
     if (params->layout == BF_BLOCKED && !params->keyed) {
         RedisModule_GetRandomBytes(params->key, sizeof params->key);

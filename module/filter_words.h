@@ -53,7 +53,8 @@ bf_flaw bf_options_expansion(bf_options *options, const RedisModuleString *value
 /* All other words but NOCREATE, IFNOTEXISTS and ITEMS.  NULL, or the text of an error reply. */
 const char *bf_options_take(bf_options *options, bf_word word, const RedisModuleString *value);
 
-/* Once all words were taken: NULL, or the text of what does not go together. */
+/* Once all words were taken, for a filter that will be made: the layout and rate that follow, a
+ * secret key if none was given.  NULL, or the text of what does not go together. */
 const char *bf_options_settle(bf_options *options);
 
 #endif

@@ -82,6 +82,17 @@ def test_clear_empties_and_keeps_the_filter(server, layout):
     assert sum(server("BF.MADD", "f", *keys(1000))) > 990
 
 
+@pytest.mark.parametrize("words", [["COUNTING"], ["WINDOW", 4]])
+def test_clear_of_filters_that_do_not_grow(server, words):
+    server("BF.RESERVE", "f", 0.001, 1000, *words)
+    for _ in range(2):
+        assert sum(server("BF.MADD", "f", *keys(900))) > 890
+        assert server("BF.CLEAR", "f") == "OK"
+        assert server("BF.MEXISTS", "f", *keys(900)) == [0] * 900
+        assert server("BF.CARD", "f") == 0
+    assert server("BF.INFO", "f", "CAPACITY") == [1000]
+
+
 def test_merge(server, layout):
     seed = [] if layout == "classic" else ["SEED", "0123456789abcdef"]
     for name in "abc":
