@@ -79,6 +79,8 @@ bf_value *bf_value_of(const bf_params *params, umbel_filter *const *layers, uint
         v->older_keys += umbeli_keys_added(layers[i]);
         v->older_capacity += layers[i]->shape.capacity;
     }
+    /* Limits are those of a command, not of a filter: it can be copied under any. */
+    for (uint32_t i = 0; i < count; i++) layers[i]->memory.max_bytes = 0;
     bf_account_end(v, (bf_account){0});
     return v;
 }

@@ -104,31 +104,44 @@ static uint64_t room(const bf_value *v) {
     return keys < capacity ? capacity - keys : 0;
 }
 
-/* Filters that grow by themselves stop somewhere in a batch: was_new tells where, for it is set in
- * order. */
-static umbel_err add_itself(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
-                            uint8_t *was_new, size_t *done) {
-    umbel_filter *f = v->newest;
+static umbel_err add_singly(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                            size_t *done) {
     umbel_err e = UMBEL_OK;
-    size_t i = 0;
-    f->memory.max_bytes = max_bytes;
-    if (f->shape.kind == UMBEL_SCALABLE) { /* which sets was_new for a batch at once */
-        for (bool fresh; i < n && !e; i++, *done += !e) {
-            e = umbel_add(f, keys[i].data, keys[i].len, &fresh);
-            if (!e) was_new[i] = fresh;
-        }
-        return e;
+    for (bool fresh; *done < n && !e; *done += !e) {
+        e = umbel_add(f, keys[*done].data, keys[*done].len, &fresh);
+        if (!e) was_new[*done] = fresh;
     }
+    return e;
+}
+
+/* Stops somewhere in the batch: was_new tells where, for it is set in order. */
+static umbel_err add_at_once(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                             size_t *done) {
     enum { UNSET = 2 };
     memset(was_new, UNSET, n);
-    e = umbel_add_many(f, keys, n, was_new);
-    while (i < n && was_new[i] != UNSET) i++;
-    *done += e ? i : n;
+    umbel_err e = umbel_add_many(f, keys, n, was_new);
+    while (*done < n && was_new[*done] != UNSET) ++*done;
+    return e;
+}
+
+/* Filters that grow by themselves. */
+static umbel_err add_itself(umbel_filter *f, const umbel_key *keys, size_t n, uint64_t max_bytes,
+                            uint8_t *was_new, size_t *done) {
+    bool in_order = f->shape.kind != UMBEL_SCALABLE; /* which sets was_new for a batch at once */
+    f->memory.max_bytes = max_bytes;
+    umbel_err e = (in_order ? add_at_once : add_singly)(f, keys, n, was_new, done);
+    f->memory.max_bytes = 0;
     return e;
 }
 
 /* At most BATCH keys and no more than the newest layer has room for. */
 static umbel_err add_some(bf_value *v, const umbel_key *keys, size_t n, uint8_t *was_new) {
+    if (v->older_count == 0 && n == 1) {
+        bool fresh = false;
+        umbel_err e = umbel_add(v->newest, keys->data, keys->len, &fresh);
+        *was_new = fresh;
+        return e;
+    }
     if (v->older_count == 0) return umbel_add_many(v->newest, keys, n, was_new);
     missing m;
     uint8_t known[BATCH], fresh[BATCH];
@@ -158,7 +171,9 @@ static umbel_err pass_full(bf_value *v, const umbel_key *keys, size_t n, uint64_
 static umbel_err add_all(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
                          uint8_t *was_new, size_t *done) {
     umbel_err e = UMBEL_OK;
-    if (bf_keeps_itself(v->newest)) return add_itself(v, keys, n, max_bytes, was_new, done);
+    if (bf_keeps_itself(v->newest)) {
+        return add_itself(v->newest, keys, n, max_bytes, was_new, done);
+    }
     while (*done < n && !e) {
         size_t at = *done, some = n - at;
         uint64_t free_places = room(v);
