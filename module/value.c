@@ -15,10 +15,16 @@ static const uint8_t *key_of(const bf_params *p) {
     return p->keyed ? p->key : NULL;
 }
 
-static umbel_err make_layer(const bf_params *p, const bf_layer_plan *plan, uint64_t max_bytes,
-                            umbel_filter **out, umbel_diag *diag) {
+/* Layers of one chain hash alike, so a later one has the seed and key of the first. */
+static umbel_err make_layer(const bf_params *p, uint64_t seed, const bf_layer_plan *plan,
+                            uint64_t max_bytes, umbel_filter **out, umbel_diag *diag) {
     umbel_opts opts = {.alloc = &bf_heap, .max_bytes = max_bytes};
-    umbel_params params = {.kind = plan->kind, .bytes = plan->bytes, .key = key_of(p)};
+    umbel_params params = {
+        .kind = plan->kind,
+        .bytes = plan->bytes,
+        .seed = seed,
+        .key = key_of(p),
+    };
     if (plan->kind == UMBEL_CLASSIC) params.hashes = plan->hashes;
     umbel_err e = umbel_create(&params, &opts, out, diag);
     if (e) return e;
@@ -52,7 +58,7 @@ umbel_err bf_chain_grow(bf_value *v, uint64_t max_bytes) {
         uint64_t now = bf_value_memory(v);
         if (now >= max_bytes || plan.bytes > max_bytes - now) return UMBEL_ELIMIT;
     }
-    e = make_layer(&v->params, &plan, 0, &layer, NULL);
+    e = make_layer(&v->params, v->newest->shape.seed, &plan, 0, &layer, NULL);
     if (e) return e == UMBEL_ENOMEM ? e : UMBEL_EFULL;
     e = bf_chain_append(v, layer);
     if (e) umbel_free(layer);
@@ -116,7 +122,7 @@ static umbel_err first_blocked(const bf_params *p, uint64_t max_bytes, umbel_fil
                                umbel_diag *diag) {
     bf_layer_plan plan;
     umbel_err e = bf_plan_first(p, &plan, diag);
-    return e ? e : make_layer(p, &plan, max_bytes, out, diag);
+    return e ? e : make_layer(p, 0, &plan, max_bytes, out, diag);
 }
 
 static umbel_err check(const bf_params *p, umbel_diag *diag) {
