@@ -72,7 +72,8 @@ static void measure_link(const umbel_filter *f, uint32_t i, bf_measure *out) {
     double used = (double)link->modulus.divisor;
     out->bits = link->modulus.divisor;
     out->bits_set = umbeli_bits_count(f->data + link->at, link->bytes);
-    double fill = fmin((double)out->bits_set / used, 1);
+    if (out->bits_set > out->bits) out->bits_set = out->bits; /* of bits that no key has, too */
+    double fill = (double)out->bits_set / used;
     out->fpr_now = pow(fill, link->hashes);
     out->keys_estimated = log1p(-fill) / (link->hashes * log1p(-1 / used));
 }
