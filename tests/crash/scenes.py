@@ -230,6 +230,8 @@ def options(words):
     parser.add_argument("--umbel", required=True)
     parser.add_argument("--shim", required=True)
     parser.add_argument("--seconds", type=float, help="the long form: so long, at random")
+    parser.add_argument("--part", default="1/1", help="K/N: every N-th command from the K-th on")
+    parser.add_argument("--every", action="store_true", help="spare not even the 100th malloc")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))
     found = parser.parse_args()
     random.seed(found.seed)

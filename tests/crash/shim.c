@@ -110,6 +110,12 @@ FAULTY("stat", stat, (const char *path, struct stat *st), (path, st))
 FAULTY("stat", lstat, (const char *path, struct stat *st), (path, st))
 FAULTY("stat", fstat, (int fd, struct stat *st), (fd, st))
 
+/* The same functions under the names that programs for large files call. */
+FAULTY("truncate", ftruncate64, (int fd, off64_t len), (fd, len))
+FAULTY("stat", stat64, (const char *path, struct stat64 *st), (path, st))
+FAULTY("stat", lstat64, (const char *path, struct stat64 *st), (path, st))
+FAULTY("stat", fstat64, (int fd, struct stat64 *st), (fd, st))
+
 /* The descriptor is gone in either case, as on Linux. */
 int close(int fd) {
     enum what now = judge("close");
@@ -122,17 +128,20 @@ int close(int fd) {
     return result;
 }
 
-int open(const char *path, int flags, ...) {
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? (mode_t)va_arg(args, unsigned) : 0;
-    va_end(args);
-    enum what now = judge("open");
-    if (now == FAIL) return -1;
-    int fd = REAL(open)(path, flags, mode);
-    done(now);
-    return fd;
-}
+#define OPEN(function)                                                                      \
+    int function(const char *path, int flags, ...) {                                        \
+        va_list args;                                                                       \
+        va_start(args, flags);                                                              \
+        mode_t mode = flags & (O_CREAT | __O_TMPFILE) ? (mode_t)va_arg(args, unsigned) : 0; \
+        va_end(args);                                                                       \
+        enum what now = judge("open");                                                      \
+        if (now == FAIL) return -1;                                                         \
+        int fd = REAL(function)(path, flags, mode);                                         \
+        done(now);                                                                          \
+        return fd;                                                                          \
+    }
+OPEN(open)
+OPEN(open64)
 
 #define TRANSFER(name, function, parameters, arguments)           \
     ssize_t function parameters {                                 \
@@ -148,14 +157,20 @@ TRANSFER("write", write, (int fd, const void *bytes, size_t len), (fd, bytes, le
 TRANSFER("write", pwrite, (int fd, const void *bytes, size_t len, off_t at), (fd, bytes, len, at))
 TRANSFER("read", read, (int fd, void *bytes, size_t len), (fd, bytes, len))
 TRANSFER("read", pread, (int fd, void *bytes, size_t len, off_t at), (fd, bytes, len, at))
+TRANSFER("write", pwrite64, (int fd, const void *bytes, size_t len, off64_t at),
+         (fd, bytes, len, at))
+TRANSFER("read", pread64, (int fd, void *bytes, size_t len, off64_t at), (fd, bytes, len, at))
 
-void *mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset) {
-    enum what now = judge("mmap");
-    if (now == FAIL) return MAP_FAILED;
-    void *map = REAL(mmap)(at, len, protection, flags, fd, offset);
-    done(now);
-    return map;
-}
+#define MMAP(function, offset_type)                                                             \
+    void *function(void *at, size_t len, int protection, int flags, int fd, offset_type from) { \
+        enum what now = judge("mmap");                                                          \
+        if (now == FAIL) return MAP_FAILED;                                                     \
+        void *map = REAL(function)(at, len, protection, flags, fd, from);                       \
+        done(now);                                                                              \
+        return map;                                                                             \
+    }
+MMAP(mmap, off_t)
+MMAP(mmap64, off64_t)
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
                    void *ctx) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# soak.sh BUILD TSAN SECONDS - the long forms of the tests of crashes and threads: kills and faults
-# at random, then threads under ever other seeds, each for a third of the time.  BUILD and TSAN are
+# soak.sh BUILD TSAN SECONDS - the long forms of the tests of crashes and threads: every fault once,
+# then kills and faults at random and threads under ever other seeds, each for a third of the time.  BUILD and TSAN are
 # build trees, the second with ThreadSanitizer.
 set -eu
 
@@ -10,6 +10,10 @@ tsan=$2
 third=$(($3 / 3))
 here=$(dirname "$0")
 failed=0
+
+echo "== every fault"
+python3 "$here/faults.py" --umbel "$build/umbel" --shim "$build/tests/crash/libumbel_shim.so" \
+    --every || failed=1
 
 for test in kills faults; do
     echo "== $test, $third s"
