@@ -75,6 +75,25 @@ static _Noreturn void lost(const struct cli_link *l) {
             late ? "no reply in two minutes" : l->server->errstr);
 }
 
+static struct cli_reply plain(const redisReply *r) {
+    while (r->type == REDIS_REPLY_ARRAY && r->elements > 0) r = r->element[0];
+    switch (r->type) {
+    case REDIS_REPLY_INTEGER: return (struct cli_reply){CLI_REPLY_NUMBER, r->integer, NULL};
+    case REDIS_REPLY_ERROR: return (struct cli_reply){CLI_REPLY_ERROR, 0, r->str};
+    case REDIS_REPLY_STRING:
+    case REDIS_REPLY_STATUS: return (struct cli_reply){CLI_REPLY_TEXT, 0, r->str};
+    default: return (struct cli_reply){CLI_REPLY_NIL, 0, NULL};
+    }
+}
+
+/* Sends it to the server that we are connected with and waits for its word. */
+static struct cli_reply say(struct cli_link *l, int n, const char **words, const size_t *lens) {
+    if (l->last) freeReplyObject(l->last);
+    l->last = redisCommandArgv(l->server, n, words, lens);
+    if (!l->last) lost(l);
+    return plain(l->last);
+}
+
 static void connect_to(struct cli_link *l) {
     struct timeval patience = {.tv_sec = CONNECT_SECONDS}, silence = {.tv_sec = REPLY_SECONDS};
     if (l->last) freeReplyObject(l->last);
@@ -92,10 +111,9 @@ static void connect_to(struct cli_link *l) {
         cli_die(l->name, "is a redis-server running there?", "%s", l->server->errstr);
     }
     redisSetTimeout(l->server, silence);
-    if (l->password && l->user) {
-        need(l, cli_link_ask(l, NULL, "AUTH", l->user, l->password, NULL));
-    } else if (l->password) {
-        need(l, cli_link_ask(l, NULL, "AUTH", l->password, NULL));
+    if (l->password) {
+        const char *words[] = {"AUTH", l->user ? l->user : l->password, l->password};
+        need(l, say(l, l->user ? 3 : 2, words, NULL));
     }
 }
 
@@ -107,17 +125,6 @@ static void follow(struct cli_link *l, const char *reply) {
     if (!cli_parse_address(text, &l->at)) cli_die(l->name, NULL, "sends us to '%s'", where);
     l->moves++;
     connect_to(l);
-}
-
-static struct cli_reply plain(const redisReply *r) {
-    while (r->type == REDIS_REPLY_ARRAY && r->elements > 0) r = r->element[0];
-    switch (r->type) {
-    case REDIS_REPLY_INTEGER: return (struct cli_reply){CLI_REPLY_NUMBER, r->integer, NULL};
-    case REDIS_REPLY_ERROR: return (struct cli_reply){CLI_REPLY_ERROR, 0, r->str};
-    case REDIS_REPLY_STRING:
-    case REDIS_REPLY_STATUS: return (struct cli_reply){CLI_REPLY_TEXT, 0, r->str};
-    default: return (struct cli_reply){CLI_REPLY_NIL, 0, NULL};
-    }
 }
 
 struct cli_reply cli_link_ask(struct cli_link *l, const umbel_key *data, const char *word, ...) {
@@ -136,10 +143,7 @@ struct cli_reply cli_link_ask(struct cli_link *l, const umbel_key *data, const c
         lens[n++] = data->len;
     }
     for (int moves = 0;; moves++) {
-        if (l->last) freeReplyObject(l->last);
-        l->last = redisCommandArgv(l->server, n, words, lens);
-        if (!l->last) lost(l);
-        struct cli_reply reply = plain(l->last);
+        struct cli_reply reply = say(l, n, words, lens);
         const char *refusal = reply.type == CLI_REPLY_ERROR && reply.text ? reply.text : "";
         bool moved = strncmp(refusal, "MOVED ", 6) == 0;
         if (!moved || !l->cluster) return reply;

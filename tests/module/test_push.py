@@ -125,6 +125,33 @@ def test_server_without_the_module(new_server, tmp_path):
     assert plain("DBSIZE") == 0
 
 
+def test_a_cluster_node_that_sends_the_password_elsewhere(tmp_path):
+    """AUTH has no slot: a server that answers it with MOVED is not followed, round and round."""
+    path, secret = build(tmp_path), tmp_path / "secret"
+    secret.write_text("sesame\n")
+    listener = socket.create_server(("127.0.0.1", 0))
+    address = f"127.0.0.1:{listener.getsockname()[1]}"
+    visits = []
+
+    def answer():
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            with client:
+                visits.append(client.recv(1 << 16))
+                client.sendall(f"-MOVED 1 {address}\r\n".encode())
+
+    threading.Thread(target=answer, daemon=True).start()
+    done = umbel("push", "--redis", address, "--cluster", "--key", "f", "--auth-file", secret, path)
+    listener.close()
+    if "without hiredis" in done.stderr:
+        pytest.skip("umbel was built without hiredis")
+    refused(done, "does not have the key")
+    assert len(visits) == 1
+
+
 def test_passwords(new_server, tmp_path):
     path, secret = build(tmp_path), tmp_path / "secret"
     locked = new_server()
