@@ -116,12 +116,12 @@ void umbeli_store_delete(umbeli_store *store);
 /* After a failure only umbeli_store_delete will do. */
 umbel_err umbeli_store_add(umbeli_store *store, const uint64_t *hashes, size_t n, umbel_diag *diag);
 
-/* How many a bucket has; reading all, or the first n again in another order, into it.  Different
+/* How many bucket `number` has; reading all, or the first n again in another order, into it.  Different
  * buckets at the same time are fine. */
-uint64_t umbeli_store_count(const umbeli_store *store, uint32_t bucket);
-umbel_err umbeli_store_load(const umbeli_store *store, uint32_t bucket, uint64_t *hashes,
+uint64_t umbeli_store_count(const umbeli_store *store, uint32_t number);
+umbel_err umbeli_store_load(const umbeli_store *store, uint32_t number, uint64_t *hashes,
                             umbel_diag *diag);
-umbel_err umbeli_store_replace(umbeli_store *store, uint32_t bucket, const uint64_t *hashes,
+umbel_err umbeli_store_replace(umbeli_store *store, uint32_t number, const uint64_t *hashes,
                                uint64_t n, umbel_diag *diag);
 
 /* ---- static_build.c ---- */

@@ -151,7 +151,7 @@ static bool inner_type(const char *type, char inner[TYPE_ROOM]) {
 static bool parameter(const char *type, const char *name, uint64_t *n) {
     char digits[TYPE_ROOM];
     size_t len = strlen(type), start = strlen(name);
-    if (strncmp(type, name, start) || type[start] != '(' || type[len - 1] != ')') return false;
+    if (strncmp(type, name, start) != 0 || type[start] != '(' || type[len - 1] != ')') return false;
     memcpy(digits, type + start + 1, len - start - 2);
     digits[len - start - 2] = '\0';
     return whole(digits, n);
