@@ -252,8 +252,9 @@ _umbel() {
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
+        --max-memory) return ;;
         esac
-        options='--redis --key --force --cluster --auth-file --secret-file --shards --keys --fpr --meta --kind --format --threads --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --help' ;;
+        options='--redis --key --force --cluster --auth-file --secret-file --shards --keys --fpr --meta --kind --format --threads --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --max-memory --help' ;;
     bench)
         case $prev in
         -n|--keys) return ;;

@@ -297,6 +297,7 @@ complete -c umbel -n '__fish_seen_subcommand_from push' -l lower -d 'make the ke
 complete -c umbel -n '__fish_seen_subcommand_from push' -l upper -d 'make the key\'s ASCII letters large'
 complete -c umbel -n '__fish_seen_subcommand_from push' -l max-line -x -d 'refuse longer lines (1GiB; at most 3GiB)'
 complete -c umbel -n '__fish_seen_subcommand_from push' -l quiet -s q -d 'no progress and no summary'
+complete -c umbel -n '__fish_seen_subcommand_from push' -l max-memory -x -d 'refuse filters that need more memory than SIZE; files that are only read are mapped and need none'
 complete -c umbel -n '__fish_seen_subcommand_from push' -l help -s h -d 'show this help'
 complete -c umbel -n __fish_use_subcommand -f -a bench -d 'measure this machine: speed, the floor of its memory, rates'
 complete -c umbel -n '__fish_seen_subcommand_from bench' -l keys -s n -x -d 'plan for so many keys: 1000000, 2e9, 500M'
