@@ -127,10 +127,7 @@ def main():
         tests = [(scene.name, lambda scene=scene: every_fault(stage, scene, many))
                  for scene in SCENES[part - 1::parts]]
         tests.append(("the order of saving", lambda: order_of_saving(stage)))
-    try:
-        report(tests)
-    finally:
-        stage.close()
+    report(tests)
 
 
 main()

@@ -103,11 +103,7 @@ def main():
              for scene in scenes if not long]
     tests.append(("at random moments", lambda: at_random(large, scenes, 0 if long else ROUNDS,
                                                          found.seconds or 0)))
-    try:
-        report(tests)
-    finally:
-        small.close()
-        large.close()
+    report(tests)
 
 
 main()

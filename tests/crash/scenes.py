@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Commands that change files, what they start from and what may be there when they break off."""
 import argparse
+import atexit
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -68,6 +70,7 @@ class Stage:
         # In memory, where there is such a place: thousands of files are synced.
         fast = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None
         self.folder = Path(tempfile.mkdtemp(prefix="umbel-crash-", dir=None if disk else fast))
+        atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
         self.model = self.folder / "model"
         self.work = self.folder / "work"
         self.log = self.folder / "log"
@@ -161,9 +164,6 @@ class Stage:
                       if p.name not in self.texts and p.name != "link.umb"
                       and not p.name.endswith(".umb"))
 
-    def close(self):
-        shutil.rmtree(self.folder)
-
 
 class Wrong(Exception):
     """What a test found."""
@@ -235,6 +235,7 @@ def options(words):
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))
     found = parser.parse_args()
     random.seed(found.seed)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the folder goes
     print(f"# --seed {found.seed}", flush=True)
     return found
 
