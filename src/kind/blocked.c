@@ -37,11 +37,6 @@ const umbeli_blocked_kernel *umbeli_blocked_best(void) {
     return *kernel;
 }
 
-void umbeli_blocked_use(umbel_filter *f, const umbeli_blocked_kernel *kernel) {
-    ((umbeli_blocked *)f)->kernel = kernel;
-    f->ops = kernel->ops;
-}
-
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
                              const uint8_t *borrow, bool concurrent, const umbeli_memory *memory,
                              umbel_filter **out, umbel_diag *diag) {

@@ -94,9 +94,6 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
 /* The fastest kernel that this processor runs, for filters that are not concurrent. */
 const umbeli_blocked_kernel *umbeli_blocked_best(void);
 
-/* For tests: the filter's kernel from here on. */
-void umbeli_blocked_use(umbel_filter *f, const umbeli_blocked_kernel *kernel);
-
 /* Members of every kernel's umbeli_ops that do not depend on it. */
 void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                               uint64_t *hashes);

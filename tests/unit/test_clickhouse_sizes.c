@@ -2,6 +2,7 @@
  *
  * Bits a row and hashes of ClickHouse's bloom_filter(p), for rates on and off its table
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,11 +69,43 @@ static void sizes_around_the_anomaly(void **state) {
     umbel_free(f);
 }
 
+/* The plan is of the filter that would be made. */
+static void plans_are_of_what_is_made(void **state) {
+    (void)state;
+    const umbel_params cases[] = {
+        {.keys = 1000, .bytes = 1250, .hashes = 7},
+        {.keys = 8192, .fpr = 0.025, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX},
+        {.keys = 8192, .fpr = 0.2209, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        umbel_params p = cases[i];
+        p.format = UMBEL_FMT_CLICKHOUSE;
+        umbel_plan plan = {0};
+        assert_int_equal(umbel_plan_format(&p, &plan, NULL), UMBEL_OK);
+        umbel_filter *f = codec_create(clickhouse, &p);
+        assert_int_equal(plan.bits, f->shape.bits);
+        assert_int_equal(plan.hashes, f->shape.hashes);
+        assert_int_equal(plan.keys, p.keys);
+        /* The textbook's formula, which holds for a classic filter. */
+        double m = (double)plan.bits, k = plan.hashes, n = (double)plan.keys;
+        assert_true(fabs(plan.rate / pow(1 - exp(-k * n / m), k) - 1) < 0.02);
+        assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
+        assert_true(plan.rate <= plan.fpr);
+        umbel_free(f);
+    }
+    umbel_params without = {.format = UMBEL_FMT_CLICKHOUSE, .keys = 1000, .bytes = 1250};
+    umbel_plan plan = {0};
+    umbel_diag diag = {0};
+    assert_int_equal(umbel_plan_format(&without, &plan, &diag), UMBEL_EINVAL);
+    assert_string_equal(diag.what, "hashes: ClickHouse needs them");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_are_the_servers),
         cmocka_unit_test(sizes_at_every_rate_of_the_table),
         cmocka_unit_test(sizes_around_the_anomaly),
+        cmocka_unit_test(plans_are_of_what_is_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
