@@ -35,8 +35,8 @@ FILTERS = {
                  ["BF.MADD", "classic", *ITEMS]], 3000),
     "classic grown": ([["BF.RESERVE", "classic grown", 0.01, 100, "LAYOUT", "classic"],
                        ["BF.MADD", "classic grown", *ITEMS]], 3000),
-    "classic fixed": ([["BF.RESERVE", "classic fixed", 0.01, 5000, "NONSCALING", "LAYOUT", "classic"],
-                       ["BF.MADD", "classic fixed", *ITEMS]], 3000),
+    "classic fixed": ([["BF.RESERVE", "classic fixed", 0.01, 5000, "NONSCALING",
+                        "LAYOUT", "classic"], ["BF.MADD", "classic fixed", *ITEMS]], 3000),
 }
 
 
@@ -52,8 +52,9 @@ def state(server, names=FILTERS):
     for name in names:
         figures = server("BF.INFO", name)
         figures = [figures[i:i + 2] for i in range(0, len(figures), 2) if figures[i] != "Size"]
+        answers = server("BF.MEXISTS", name, *ITEMS, *keys(2000, "x"))
         seen[name] = (server("TYPE", name), server("DEBUG", "DIGEST-VALUE", name), figures,
-                      server("BF.DEBUG", name), server("BF.MEXISTS", name, *ITEMS, *keys(2000, "x")))
+                      server("BF.DEBUG", name), answers)
     return seen
 
 
@@ -326,8 +327,8 @@ def test_redisblooms_own_dumps(plain):
         header, iterator, chunk = (bytes.fromhex(x) if i != 1 else int(x)
                                    for i, x in enumerate(row.split("\t")[6:9]))
         count, links, options, growth = struct.unpack_from("<QIII", header)
-        size, bits, items, error, each, hashes, entries, n2 = struct.unpack_from("<QQQddIQB", header,
-                                                                                20)
+        link = struct.unpack_from("<QQQddIQB", header, 20)
+        size, bits, items, error, each, hashes, entries, n2 = link
         payload = rdb.encode("MBbloom--", 4, [count, links, options, growth, entries, error, hashes,
                                               each, bits, n2, chunk, items])
         assert (links, size) == (1, len(chunk))
