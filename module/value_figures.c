@@ -67,13 +67,19 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
 
 /* ---- From the bits ---- */
 
+/* Of the first n bits: a link of an old release uses no others. */
+static uint64_t count_bits(const uint8_t *bytes, uint64_t n) {
+    uint64_t set = umbeli_bits_count(bytes, n / 8);
+    uint8_t rest = n % 8 ? (uint8_t)(bytes[n / 8] & ((1u << n % 8) - 1)) : 0;
+    return set + umbeli_bits_count(&rest, 1);
+}
+
 static void measure_link(const umbel_filter *f, uint32_t i, bf_measure *out) {
     const umbeli_redisbloom_link *link = &umbeli_redisbloom_of(f)->links[i];
     double used = (double)link->modulus.divisor;
     out->bits = link->modulus.divisor;
-    out->bits_set = umbeli_bits_count(f->data + link->at, link->bytes);
-    if (out->bits_set > out->bits) out->bits_set = out->bits; /* of bits that no key has, too */
-    double fill = (double)out->bits_set / used;
+    out->bits_set = count_bits(f->data + link->at, out->bits);
+    double fill = fmin((double)out->bits_set / used, 1);
     out->fpr_now = pow(fill, link->hashes);
     out->keys_estimated = log1p(-fill) / (link->hashes * log1p(-1 / used));
 }
