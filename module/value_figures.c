@@ -79,7 +79,7 @@ static void measure_link(const umbel_filter *f, uint32_t i, bf_measure *out) {
     double used = (double)link->modulus.divisor;
     out->bits = link->modulus.divisor;
     out->bits_set = count_bits(f->data + link->at, out->bits);
-    double fill = fmin((double)out->bits_set / used, 1);
+    double fill = (double)out->bits_set / used;
     out->fpr_now = pow(fill, link->hashes);
     out->keys_estimated = log1p(-fill) / (link->hashes * log1p(-1 / used));
 }
