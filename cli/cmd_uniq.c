@@ -134,6 +134,7 @@ enum { NOT_REACHED = 2 };
 static size_t add(struct uniq *u, struct cli_batch *b, umbel_err *e) {
     umbel_filter *f = u->state.filter;
     bool strict = u->s->strict && u->watch.capacity;
+    if (b->lines == 0) return 0; /* a block inside a long line */
     if (strict && umbel_keys_added(f) + b->lines > u->watch.capacity) {
         return add_within_plan(u, b, e);
     }
