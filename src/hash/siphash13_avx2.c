@@ -218,6 +218,7 @@ TARGET static void hash_in_order(umbeli_secret secret, const umbel_key *keys, si
 TARGET static void hash_sorted(umbeli_secret secret, const umbel_key *keys, size_t n,
                                uint64_t *hashes) {
     umbel_key sorted[BLOCK];
+    sorted[0] = keys[0]; /* n is not 0, but compilers doubt it */
     uint64_t found[BLOCK];
     uint16_t next[CLASSES + 1] = {0}, from[BLOCK];
     for (size_t i = 0; i < n; i++) next[class_of(&keys[i]) + 1]++;
