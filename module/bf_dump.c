@@ -25,10 +25,6 @@ static void reply_chunk(RedisModuleCtx *ctx, int64_t next, const uint8_t *bytes,
 static void reply_head(RedisModuleCtx *ctx, const bf_value *v) {
     size_t len = 0;
     uint8_t *head = bf_dump_head(v, &len);
-    if (!head) {
-        RedisModule_ReplyWithError(ctx, "ERR insufficient memory");
-        return;
-    }
     reply_chunk(ctx, 1, head, len);
     RedisModule_Free(head);
 }
