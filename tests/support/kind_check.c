@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/bits.h"
+#include "core/cpu.h"
 #include "hash/xxh.h"
 
 enum { BATCH = 1000 };
@@ -84,6 +85,21 @@ umbel_filter *check_create(umbel_params params) {
     umbel_err e = umbel_create(&params, NULL, &f, &diag);
     if (e) fail_msg("create: %s: %s", umbel_strerror(e), diag.what);
     return f;
+}
+
+void check_kernels_agree(umbel_params params) {
+    umbel_filter *best = check_create(params);
+    umbeli_cpu_limit(0);
+    umbel_filter *plain = check_create(params);
+    umbeli_cpu_limit(UINT32_MAX);
+    umbel_info info;
+    umbel_describe(plain, &info);
+    assert_string_equal(info.kernel, "generic");
+    assert_int_equal(check_add(best, 1, 0, 30000), check_add(plain, 1, 0, 30000));
+    assert_true(umbel_equal(best, plain));
+    assert_int_equal(check_found(best, 2, 0, 30000), check_found(plain, 2, 0, 30000));
+    umbel_free(best);
+    umbel_free(plain);
 }
 
 static void *take(void *ctx, size_t size) {

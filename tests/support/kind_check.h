@@ -14,8 +14,8 @@
 
 #include "umbel.h"
 
-/* The seed of all keys of a program: printed, and another one each time unless UMBEL_TEST_SEED is
- * set in the environment. */
+/* The seed of all keys of a program: printed, the same in every run unless UMBEL_TEST_SEED in the
+ * environment says another. */
 uint64_t check_seed(void);
 
 /* Key i of a stream: 8 bytes, distinct within all streams. */
@@ -34,6 +34,9 @@ void check_rate(const umbel_filter *f, uint64_t stream, uint64_t n, double promi
 
 /* A filter of these parameters; the test fails when it cannot be made. */
 umbel_filter *check_create(umbel_params params);
+
+/* Without what the processor can do in particular a filter has the same bytes and answers. */
+void check_kernels_agree(umbel_params params);
 
 /* Memory that counts what is out, and has none for the call number `fails` (from 0). */
 typedef struct check_memory {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cpu.h"
 #include "kind_check.h"
 #include "plan/plan.h"
 
@@ -127,22 +126,9 @@ static void limits(void **state) {
     umbel_free(f);
 }
 
-/* Without what the processor can do in particular: the same bytes and answers. */
 static void kernels_agree(void **state) {
     (void)state;
-    const umbel_params params = {.kind = UMBEL_SCALABLE, .bytes = 4096, .fpr = 0.01};
-    umbel_filter *best = check_create(params);
-    umbeli_cpu_limit(0);
-    umbel_filter *plain = check_create(params);
-    umbeli_cpu_limit(UINT32_MAX);
-    umbel_info info;
-    umbel_describe(plain, &info);
-    assert_string_equal(info.kernel, "generic");
-    assert_int_equal(check_add(best, 1, 0, 30000), check_add(plain, 1, 0, 30000));
-    assert_true(umbel_equal(best, plain));
-    assert_int_equal(check_found(best, 2, 0, 30000), check_found(plain, 2, 0, 30000));
-    umbel_free(best);
-    umbel_free(plain);
+    check_kernels_agree((umbel_params){.kind = UMBEL_SCALABLE, .bytes = 4096, .fpr = 0.01});
 }
 
 static void parameters(void **state) {

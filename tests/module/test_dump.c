@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_dump.c - values as bytes that clients send: SCANDUMP and LOADCHUNK, LOAD, native files,
+ *               RedisBloom's own dumps
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "core/bits.h"
+#include "dump.h"
+#include "golden.h"
+#include "value_parts.h"
+#include "values.h"
+
+/* ---- SCANDUMP and LOADCHUNK ---- */
+
+static bf_value *reloaded(const bf_value *v, uint64_t max_bytes) {
+    size_t len = 0;
+    uint8_t *head = bf_dump_head(v, &len);
+    bf_value *back = NULL;
+    umbel_err e = bf_load_head(head, len, max_bytes, &back, NULL);
+    RedisModule_Free(head);
+    if (e) return NULL;
+    const uint8_t *bytes;
+    int64_t next = 1;
+    for (bf_dump_chunk(v, next, &next, &bytes, &len); next;
+         bf_dump_chunk(v, next, &next, &bytes, &len)) {
+        assert_ok(bf_load_chunk(back, next, bytes, len, NULL));
+    }
+    return back;
+}
+
+static void values_come_back_in_chunks(void **state) {
+    (void)state;
+    for (int i = 0; i < SHAPES; i++) {
+        bf_value *v = some_value(i, 2500), *back = reloaded(v, 0);
+        assert_non_null(back);
+        assert_same(v, back);
+        assert_goes_on_alike(v, back);
+        assert_null(reloaded(v, 100));
+        bf_value_free(v);
+        bf_value_free(back);
+    }
+}
+
+static void chunks_end_with_their_layer(void **state) {
+    (void)state;
+    bf_params p = {.error = 0.01, .capacity = 30000000, .expansion = 2};
+    bf_value *v = NULL;
+    const uint8_t *bytes;
+    size_t len;
+    int64_t next;
+    bf_layer layer;
+    assert_ok(bf_value_create(&p, 0, &v, NULL));
+    bf_value_layer(v, 0, &layer);
+    bf_dump_chunk(v, 1, &next, &bytes, &len);
+    assert_int_equal(len, 16 << 20);
+    assert_int_equal(next, (16 << 20) + 1);
+    bf_dump_chunk(v, 2 * (16 << 20) + 1, &next, &bytes, &len);
+    assert_int_equal(len, layer.bytes - 2 * (16 << 20));
+    static const int64_t none[] = {0, -1, INT64_MIN, INT64_MAX};
+    for (size_t i = 0; i < 4; i++) {
+        bf_dump_chunk(v, none[i], &next, &bytes, &len);
+        assert_int_equal(next, 0);
+        assert_int_equal(len, 0);
+    }
+    bf_value_free(v);
+
+    v = some_value(2, 1000);
+    uint32_t layers = 0;
+    uint64_t sum = 0;
+    for (bf_dump_chunk(v, 1, &next, &bytes, &len); next;
+         bf_dump_chunk(v, next, &next, &bytes, &len)) {
+        bf_value_layer(v, layers++, &layer);
+        assert_int_equal(len, layer.bytes);
+        sum += len;
+        assert_int_equal(next, sum + 1);
+    }
+    assert_int_equal(layers, bf_value_layers(v));
+    bf_value_free(v);
+}
+
+static void chunks_that_do_not_fit_change_nothing(void **state) {
+    (void)state;
+    static const uint8_t junk[4096] = {1, 2, 3};
+    for (int i = 0; i < SHAPES; i++) {
+        bf_value *v = some_value(i, 200);
+        uint64_t before = fake_digest(type_of(v), v);
+        bf_layer layer;
+        umbel_diag diag;
+        bf_value_layer(v, 0, &layer);
+        int64_t end = (int64_t)layer.bytes + 1;
+        for (uint32_t l = 1; l < bf_value_layers(v); l++) {
+            bf_layer more;
+            bf_value_layer(v, l, &more);
+            end += (int64_t)more.bytes;
+        }
+        assert_int_equal(bf_load_chunk(v, end + 1, junk, 1, &diag), UMBEL_EINVAL);
+        assert_string_equal(diag.what, "invalid offset - no link found");
+        static const int64_t none[] = {0, -5, INT64_MIN, INT64_MAX, 3};
+        for (size_t n = 0; n < sizeof none / sizeof *none; n++) {
+            assert_int_equal(bf_load_chunk(v, none[n], junk, 100, &diag), UMBEL_EINVAL);
+        }
+        assert_int_equal(bf_load_chunk(v, end + 50, junk, 100, &diag), UMBEL_EINVAL);
+        assert_string_equal(diag.what, "invalid chunk - Too big for current filter");
+        assert_int_equal(fake_digest(type_of(v), v), before);
+        bf_value_free(v);
+    }
+}
+
+/* ---- LOAD ---- */
+
+static void values_come_back_whole(void **state) {
+    (void)state;
+    for (int i = 0; i < SHAPES; i++) {
+        bf_value *v = some_value(i, 500), *back = NULL;
+        size_t len = 0;
+        uint8_t *bytes = bf_dump_whole(v, &len);
+        assert_ok(bf_load_whole(bytes, len, 0, &back, NULL));
+        assert_same(v, back);
+        bf_value_free(back);
+        umbel_diag diag = {0};
+        for (size_t cut = 0; cut < len; cut += cut < 400 ? 1 : 97) {
+            umbel_err e = bf_load_whole(bytes, cut, 0, &back, &diag);
+            assert_true(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION);
+            assert_non_null(diag.what);
+        }
+        bf_value_free(v);
+        RedisModule_Free(bytes);
+    }
+}
+
+static void a_native_files_header_is_a_head(void **state) {
+    (void)state;
+    size_t len;
+    uint8_t *file = golden_file("native/ada.umb", &len);
+    bf_value *v = NULL;
+    umbel_key ada = {"ada", 3};
+    uint8_t hit, was_new;
+    size_t done;
+    assert_ok(bf_load_head(file, 136, 0, &v, NULL));
+    assert_ok(bf_load_chunk(v, 33, file + 4096, 32, NULL));
+    bf_value_contains(v, &ada, 1, &hit);
+    assert_int_equal(hit, 1);
+    assert_int_equal(bf_value_card(v), 1);
+    size_t head_len;
+    uint8_t *head = bf_dump_head(v, &head_len);
+    assert_int_equal(head_len, 136);
+    assert_memory_equal(head, file, 136);
+    RedisModule_Free(head);
+    assert_ok(bf_value_add(v, &(umbel_key){"bob", 3}, 1, 0, &was_new, &done));
+    assert_int_equal(done, 1);
+    bf_value_free(v);
+    free(file);
+}
+
+static umbel_err give_keys(void *ctx, umbel_key *keys, size_t cap, size_t *n) {
+    static char text[300][8];
+    int *given = ctx;
+    for (*n = 0; *n < cap && *given < 300; ++*n, ++*given) {
+        int len = snprintf(text[*given], sizeof text[0], "key%d", *given);
+        keys[*n] = (umbel_key){text[*given], (size_t)len};
+    }
+    return UMBEL_OK;
+}
+
+/* As `umbel push` uploads a file: its header and key, then its payload. */
+static bf_value *pushed(umbel_params params) {
+    umbel_filter *f = NULL;
+    int given = 0;
+    assert_ok(umbel_build(&params, NULL, give_keys, &given, &f, NULL));
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    uint8_t *file = malloc(len), head[1024];
+    assert_non_null(file);
+    assert_ok(umbel_encode(f, UMBEL_FMT_NATIVE, file, len, NULL));
+    size_t head_len = umbeli_load_le32(file + 12), bits = (size_t)umbeli_load_le64(file + 104);
+    assert_true(head_len + BF_KEY_BYTES <= sizeof head);
+    memcpy(head, file, head_len);
+    if (params.key) memcpy(head + head_len, params.key, BF_KEY_BYTES);
+    bf_value *v = NULL;
+    if (params.key) assert_true(bf_load_head(head, head_len, 0, &v, NULL) != UMBEL_OK);
+    assert_ok(bf_load_head(head, head_len + (params.key ? BF_KEY_BYTES : 0), 0, &v, NULL));
+    assert_ok(bf_load_chunk(v, (int64_t)bits + 1, file + umbeli_load_le64(file + 96), bits, NULL));
+    free(file);
+    umbel_free(f);
+    return v;
+}
+
+static void files_of_every_kind_can_be_uploaded(void **state) {
+    (void)state;
+    static const uint8_t secret[BF_KEY_BYTES] = "sixteen letters";
+    for (int kind = UMBEL_BLOCKED; kind <= UMBEL_WINDOW; kind++) {
+        for (int keyed = 0; keyed < 2; keyed++) {
+            bf_value *v = pushed((umbel_params){
+                .kind = (umbel_kind)kind, .keys = 300, .fpr = 0.01, .key = keyed ? secret : NULL});
+            assert_holds(v, 0, 300);
+            fake_io io = saved(v);
+            bf_value *back = loaded(type_of(v), &io), *chunks = reloaded(v, 0);
+            assert_non_null(back);
+            assert_same(v, back);
+            assert_same(v, chunks);
+            fake_defrag ctx = {0};
+            assert_int_equal(bf_value_defrag((RedisModuleDefragCtx *)&ctx, &v), 0);
+            assert_holds(v, 0, 300);
+            uint8_t was_new;
+            size_t done;
+            umbel_key key = {"more", 4};
+            bool room = bf_value_card(v) < 300;
+            umbel_err e = bf_value_add(v, &key, 1, 0, &was_new, &done);
+            bool grows = kind == UMBEL_SCALABLE || kind == UMBEL_WINDOW;
+            assert_int_equal(e, kind == UMBEL_STATIC ? UMBEL_EFROZEN
+                                : grows || room      ? UMBEL_OK
+                                                     : UMBEL_EFULL);
+            assert_goes_on_alike(back, chunks);
+            bf_value_free(v);
+            bf_value_free(back);
+            bf_value_free(chunks);
+            fake_io_free(&io);
+        }
+    }
+}
+
+/* ---- RedisBloom's own bytes ---- */
+
+static void redisblooms_dumps_come_in_and_go_out(void **state) {
+    (void)state;
+    golden_table t = golden_table_open("redisbloom/filters.tsv");
+    while (golden_table_next(&t)) {
+        size_t header_len, chunk_len, len = 0;
+        uint8_t *header = golden_hex(t.column[6], &header_len);
+        uint8_t *chunk = golden_hex(t.column[8], &chunk_len);
+        int64_t iterator = strtoll(t.column[7], NULL, 10), next;
+        const uint8_t *bytes = NULL;
+        bf_value *v = NULL;
+        assert_ok(bf_load_head(header, header_len, 0, &v, NULL));
+        assert_ok(bf_load_chunk(v, iterator, chunk, chunk_len, NULL));
+        assert_int_equal(bf_value_layout(v), BF_CLASSIC);
+        assert_holds(v, 0, 99);
+        uint8_t *head = bf_dump_head(v, &len);
+        assert_int_equal(len, header_len);
+        assert_memory_equal(head, header, len);
+        bf_dump_chunk(v, 1, &next, &bytes, &len);
+        assert_int_equal(next, iterator);
+        assert_int_equal(len, chunk_len);
+        assert_memory_equal(bytes, chunk, len);
+        RedisModule_Free(head);
+        bf_value_free(v);
+        free(header);
+        free(chunk);
+    }
+    assert_int_equal(t.rows, 2);
+    golden_table_close(&t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(values_come_back_in_chunks, quiet),
+        cmocka_unit_test_teardown(chunks_end_with_their_layer, quiet),
+        cmocka_unit_test_teardown(chunks_that_do_not_fit_change_nothing, quiet),
+        cmocka_unit_test_teardown(values_come_back_whole, quiet),
+        cmocka_unit_test_teardown(a_native_files_header_is_a_head, quiet),
+        cmocka_unit_test_teardown(files_of_every_kind_can_be_uploaded, quiet),
+        cmocka_unit_test_teardown(redisblooms_dumps_come_in_and_go_out, quiet),
+    };
+    fake_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

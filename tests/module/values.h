@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * values.h - values of every sort for the tests of their bytes, and what must hold of two alike
+ */
+#ifndef VALUES_H
+#define VALUES_H
+
+#include "fakeserver.h"
+#include "types.h"
+
+enum { SHAPES = 8, WINDOW = 6 };
+
+/* A value with the keys key0, key1, ...; i, below SHAPES, is its sort, and WINDOW the window. */
+bf_value *some_value(int i, int keys);
+
+const fake_type *type_of(const bf_value *v);
+
+/* To RDB and back. */
+fake_io saved(bf_value *v);
+bf_value *loaded(const fake_type *type, const fake_io *io);
+
+void assert_same(bf_value *a, bf_value *b);
+void assert_holds(const bf_value *v, int from, int to);
+
+/* Both take further keys alike, and are the same then. */
+void assert_goes_on_alike(bf_value *a, bf_value *b);
+
+/* A teardown: nothing of the server's memory is left. */
+int quiet(void **state);
+
+#endif
