@@ -41,6 +41,13 @@ def test_a_huge_item(server, layout):
     assert server("BF.EXISTS", "f", huge[:-1]) == 0
 
 
+def test_the_largest_item_that_the_server_takes(server, layout):
+    largest = b"0123456789abcdef" * (1 << 25)  # 512 MiB
+    assert server("BF.ADD", "f", largest) == 1
+    assert server("BF.MEXISTS", "f", largest, "a") == [1, 0]
+    assert server.alive()
+
+
 def test_growing_keeps_every_item_and_the_rate(server, layout):
     n = 20000
     for i in range(0, n, 1000):
