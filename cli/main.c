@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "output.h"
-#include "secretfile.h"
+#include "command/command.h"
+#include "options/secret_file.h"
+#include "report/output.h"
 
 const struct cli_command *const cli_commands[] = {
     &cli_command_plan,

@@ -16,7 +16,7 @@ function(umbel_side_library target name needs includes)
     add_library(${target}_objects OBJECT ${ARGN})
     umbel_flags(${target}_objects)
     set_target_properties(${target}_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_include_directories(${target}_objects PRIVATE include src)
+    target_include_directories(${target}_objects PRIVATE include src .)
     target_include_directories(${target}_objects SYSTEM PRIVATE ${includes} ${XXHASH_INCLUDE_DIR})
 
     add_library(${target} SHARED $<TARGET_OBJECTS:${target}_objects>)
@@ -36,7 +36,7 @@ function(umbel_side_library target name needs includes)
     endforeach()
 endfunction()
 
-file(GLOB table_sources CONFIGURE_DEPENDS src/table/*.c)
+file(GLOB_RECURSE table_sources CONFIGURE_DEPENDS tables/*.c)
 list(FILTER table_sources EXCLUDE REGEX "/leveldb_policy\\.c$")
 # Installed, they are wherever the linker looks.
 set(table_needs "$<BUILD_INTERFACE:${ZSTD_LINK_LIBRARIES};${LZ4_LINK_LIBRARIES};${SNAPPY_LIBRARY}>"
@@ -47,5 +47,5 @@ umbel_side_library(umbel_table umbel-table "${table_needs}"
 if(LEVELDB_INCLUDE_DIR AND LEVELDB_LIBRARY)
     umbel_side_library(umbel_leveldb umbel-leveldb
         "$<BUILD_INTERFACE:${LEVELDB_LIBRARY}>;$<INSTALL_INTERFACE:leveldb>" "${LEVELDB_INCLUDE_DIR}"
-        src/table/leveldb_policy.c src/table/leveldb_fill.c)
+        tables/leveldb/leveldb_policy.c tables/leveldb/leveldb_raw.c)
 endif()

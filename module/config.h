@@ -6,7 +6,7 @@
 #define BF_CONFIG_H
 
 #include "api.h"
-#include "value.h"
+#include "value/value.h"
 
 enum { BF_CAPACITY_MOST = 1 << 30 };
 
@@ -33,5 +33,7 @@ uint64_t bf_config_limit(RedisModuleCtx *ctx);
 
 /* The rate that a filter gets when it is asked for this one, which lies in (0, 1). */
 double bf_config_capped(double error);
+
+int bf_info_register(RedisModuleCtx *ctx);
 
 #endif

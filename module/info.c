@@ -2,10 +2,10 @@
  *
  * info.c - what INFO bf shows: all filters of this server together
  */
-#include "info.h"
+#include "config.h"
 
-#include "value.h"
-#include "value_parts.h"
+#include "value/value.h"
+#include "value/value_memory.h"
 
 static void show(RedisModuleInfoCtx *ctx, int for_crash_report) {
     bf_totals totals;

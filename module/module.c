@@ -6,11 +6,10 @@
 #include <stdio.h>
 
 #include "api.h"
-#include "command_args.h"
-#include "commands.h"
+#include "command/command_args.h"
+#include "command/commands.h"
 #include "config.h"
-#include "info.h"
-#include "types.h"
+#include "storage/types.h"
 #include "umbel.h"
 
 /* RedisBloom's name: clients look for it in MODULE LIST, and settings are called bf.something. */

@@ -17,7 +17,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "split.h"
+#include "lines/split.h"
 
 enum { BLOCK = 256 << 10 };
 

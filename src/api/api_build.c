@@ -3,7 +3,7 @@
  * api_build.c - filters from all their keys at once
  */
 #include "core/diag.h"
-#include "kind/static.h"
+#include "kind/static/static.h"
 
 enum { KEYS_AT_ONCE = 1024 };
 

@@ -2,9 +2,9 @@
  *
  * api_life.c - creating, copying, ending and describing filters
  */
-#include "api/registry.h"
 #include "core/diag.h"
-#include "hash/hasher.h"
+#include "format/codecs.h"
+#include "hash/native_hash.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "api/registry.h"
+#include "format/codecs.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 

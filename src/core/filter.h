@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 #include "core/memory.h"
-#include "core/secret.h"
+#include "core/settings.h"
 #include "umbel.h"
 
 /* Everything that decides where a key's bits are, and what was promised.  Two filters whose

@@ -5,7 +5,7 @@
 #ifndef UMBELI_MEMORY_H
 #define UMBELI_MEMORY_H
 
-#include "core/secret.h"
+#include "core/settings.h"
 #include "umbel.h"
 
 /* A checked copy of the caller's umbel_opts. */

@@ -2,7 +2,7 @@
  *
  * siphash13.c - one round a word of eight bytes, three at the end (Aumasson and Bernstein, 2012)
  */
-#include "hash/hasher.h"
+#include "hash/native_hash.h"
 #include "hash/siphash13_words.h"
 
 typedef struct state {

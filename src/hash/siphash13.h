@@ -6,8 +6,8 @@
 #ifndef UMBELI_SIPHASH13_H
 #define UMBELI_SIPHASH13_H
 
-#include "core/secret.h"
-#include "hash/hash128.h"
+#include "core/settings.h"
+#include "hash/xxh.h"
 
 uint64_t umbeli_siphash13(const void *key, size_t len, umbeli_secret secret);
 

@@ -9,7 +9,7 @@
 
 #include <immintrin.h>
 
-#include "hash/hasher.h"
+#include "hash/native_hash.h"
 #include "hash/siphash13_words.h"
 
 #define TARGET __attribute__((target("avx2")))

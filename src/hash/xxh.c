@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * xxh.c - XXH3 from libxxhash, inlined: for short keys the call would cost as much as the hash
+ * xxh.c - XXH3 and XXH64 from libxxhash, inlined: for short keys the call would cost as much as the hash
  */
-#include "hash/hasher.h"
+#include "hash/foreign_hash.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -44,3 +44,20 @@ bool umbeli_xxh3_sink(void *stream, const void *bytes, size_t len) {
 uint64_t umbeli_xxh3_end(const umbeli_xxh3_stream *stream) {
     return XXH3_64bits_digest((const XXH3_state_t *)stream);
 }
+
+/* ---- XXH64 -------------------------------------------------------------------------------- */
+
+uint64_t umbeli_xxh64(const void *key, size_t len, uint64_t seed) {
+    return XXH64(key, len, seed);
+}
+
+static uint64_t one_xxh64(const umbeli_shape *shape, const void *key, size_t len) {
+    return XXH64(key, len, shape->seed);
+}
+
+static void many_xxh64(const umbeli_shape *shape, const umbel_key *keys, size_t n,
+                       uint64_t *hashes) {
+    for (size_t i = 0; i < n; i++) hashes[i] = XXH64(keys[i].data, keys[i].len, shape->seed);
+}
+
+const umbeli_hasher umbeli_hasher_xxh64 = {.one = one_xxh64, .many = many_xxh64};

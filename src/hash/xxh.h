@@ -7,8 +7,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "hash/hash128.h"
+typedef struct umbeli_hash128 {
+    uint64_t low, high;
+} umbeli_hash128;
 
 uint64_t umbeli_xxh3_64(const void *key, size_t len, uint64_t seed);
 umbeli_hash128 umbeli_xxh3_128(const void *key, size_t len, uint64_t seed);

@@ -2,7 +2,7 @@
 #include "kind/kind.h"
 
 #include "core/diag.h"
-#include "hash/hasher.h"
+#include "hash/native_hash.h"
 #include "plan/plan.h"
 
 const umbeli_kind *const umbeli_kinds[] = {

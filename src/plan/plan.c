@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <float.h>
+#include <math.h>
 #include <stddef.h>
 
 #include "plan/plan_model.h"
@@ -89,4 +90,12 @@ double umbeli_plan_rate(const umbel_plan *plan, uint64_t keys) {
                                     : model->rate(plan->bits / 8, plan->hashes, keys);
     errno = saved;
     return rate;
+}
+
+double umbeli_bound_rate(double bits, uint64_t keys) {
+    return keys == 0 ? 0.0 : exp2(-bits / (double)keys);
+}
+
+double umbeli_bound_bits(uint64_t keys, double fpr) {
+    return -log2(fpr) * (double)keys;
 }

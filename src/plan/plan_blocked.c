@@ -14,7 +14,7 @@
 #include <math.h>
 
 #include "plan/plan.h"
-#include "plan/plan_loads.h"
+#include "plan/plan_block_loads.h"
 #include "plan/plan_model.h"
 
 enum { BLOCK_BYTES = 32, FOLD_FROM = 8192, FOLD_STEP = 64 };

@@ -17,7 +17,7 @@
 #include <math.h>
 
 #include "plan/plan.h"
-#include "plan/plan_loads.h"
+#include "plan/plan_block_loads.h"
 
 /* First pass: the regression line of b(j), about the most likely load. */
 typedef struct line {

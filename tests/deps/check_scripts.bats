@@ -6,7 +6,8 @@
 setup() {
     root=$BATS_TEST_TMPDIR/tree
     scripts=$BATS_TEST_DIRNAME/../../scripts
-    mkdir -p "$root"/include "$root"/src/core "$root"/src/kind "$root"/src/codec "$root"/cli
+    mkdir -p "$root"/include "$root"/src/core "$root"/src/kind "$root"/src/format \
+        "$root"/cli "$root"/tables
     put include/umbel.h '#define UMBEL_API __attribute__((visibility("default")))' \
         'UMBEL_API int umbel_one(int (*f)(void));' \
         '/* UMBEL_API int umbel_gone(void); */' 'UMBEL_API const char *umbel_two' '    (void);'
@@ -58,10 +59,26 @@ breaks() {
     breaks 'cli/main.c:2: cli may not include "core/bits.h"'
 }
 
+@test "layers: a public header reaches into the library" {
+    put include/umbel.h '#include "core/bits.h"'
+    breaks 'include/umbel.h:2: include may not include "core/bits.h"'
+}
+
+@test "layers: the library reaches up to the tables" {
+    put tables/table.h
+    put src/kind/classic.c '#include "tables/table.h"'
+    breaks 'src/kind/classic.c:2: "tables/table.h" is not written from src/'
+}
+
+@test "layers: a room with too many files" {
+    for i in $(seq 23); do put "tables/file$i.c"; done
+    breaks 'tables: 23 files in one room'
+}
+
 @test "layers: a codec includes another" {
-    put src/codec/native.c 'const umbeli_codec umbeli_codec_native = {0};'
-    put src/codec/other.c '#include "codec/native.h"'
-    breaks 'src/codec/other.c:2: a codec includes another one'
+    put src/format/native.c 'const umbeli_codec umbeli_codec_native = {0};'
+    put src/format/other.c '#include "format/native.h"'
+    breaks 'src/format/other.c:2: a codec includes another one'
 }
 
 @test "layers: intrinsics outside their kernel" {

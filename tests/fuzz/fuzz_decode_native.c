@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "core/secret.h"
-#include "hash/hasher.h"
+#include "core/settings.h"
+#include "hash/native_hash.h"
 #include "hash/xxh.h"
 #include "use_bytes.h"
 

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clockwork.h"
-#include "interval.h"
+#include "filter/window_clock.h"
+#include "options/quantity.h"
 #include "parse_target.h"
-#include "quantity.h"
 
 enum { QUANTITY, CLOCKWORK, OPTIONS, TYPED, TOKENS, LINES, NAMES, READINGS, HEAD = 5 };
 

@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "dump.h"
 #include "fakeserver.h"
 #include "hash/xxh.h"
+#include "storage/dump.h"
+#include "storage/types.h"
 #include "target.h"
-#include "types.h"
-#include "value_parts.h"
+#include "value/value_memory.h"
 
 enum { RDB_CLASSIC, RDB_BLOCKED, HEAD, WHOLE, LAYERS, WAYS };
 enum { LIMIT = 1 << 20, KEYS = 40, SUM = 8, FIXED = 128 };

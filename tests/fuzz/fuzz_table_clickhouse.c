@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "hash/cityhash102.h"
+#include "hash/foreign_hash.h"
 #include "use_table.h"
 
 enum { CHECKSUM = 16, HEADER = 9 };
@@ -17,7 +17,7 @@ static void seal(uint8_t *bytes, size_t len) {
     for (size_t at = 0; len - at >= CHECKSUM + HEADER;) {
         uint32_t size = umbeli_load_le32(bytes + at + 17);
         if (size < HEADER || size > len - at - CHECKSUM) return;
-        umbeli_city128 sum = umbeli_city128_of(bytes + at + CHECKSUM, size);
+        umbeli_hash128 sum = umbeli_city128(bytes + at + CHECKSUM, size);
         umbeli_store_le64(bytes + at, sum.low);
         umbeli_store_le64(bytes + at + 8, sum.high);
         at += CHECKSUM + size;

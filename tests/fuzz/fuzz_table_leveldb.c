@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "table/crc32c.h"
-#include "table/sstable.h"
+#include "tables/leveldb/crc32c.h"
+#include "tables/leveldb/leveldb_table.h"
 #include "use_table.h"
 
 enum { MOST_BLOCKS = 200 };

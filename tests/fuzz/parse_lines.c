@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lines/line_key.h"
+#include "lines/split.h"
 #include "parse_target.h"
-#include "split.h"
-#include "treat.h"
 
 /* ---- Lines ---- */
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "parse_target.h"
-#include "push_link.h"
-#include "push_slot.h"
+#include "push/push.h"
+#include "push/push_connection.h"
 
 static void check_address(const char *text) {
     struct cli_address address = {.port = -1}, again;

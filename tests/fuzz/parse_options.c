@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
-#include "formatopts.h"
+#include "command/command.h"
+#include "options/filter_options.h"
 #include "parse_target.h"
 
 enum { MOST_BLOCKS = 4096, MOST_ARGUMENTS = 64 };

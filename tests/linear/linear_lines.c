@@ -10,9 +10,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "command.h"
-#include "pipeline.h"
-#include "quantity.h"
+#include "command/command.h"
+#include "lines/pipeline.h"
+#include "options/quantity.h"
 #include "steps.h"
 
 /* What options.c asks main.c for. */

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "hash/cityhash102.h"
+#include "hash/foreign_hash.h"
 #include "steps.h"
-#include "table/crc32c.h"
+#include "tables/leveldb/crc32c.h"
 #include "umbel_table.h"
 
 static umbel_table_hints hints;
@@ -113,7 +113,7 @@ static void put_compressed(text *t, const uint8_t *data, size_t len) {
     umbeli_store_le32(block + 17, (uint32_t)len + 9);
     umbeli_store_le32(block + 21, (uint32_t)len);
     memcpy(block + 25, data, len);
-    umbeli_city128 sum = umbeli_city128_of(block + 16, len + 9);
+    umbeli_hash128 sum = umbeli_city128(block + 16, len + 9);
     umbeli_store_le64(block, sum.low);
     umbeli_store_le64(block + 8, sum.high);
     text_put(t, block, 25 + len);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "types.h"
+#include "storage/types.h"
 
 fake_memory fake_heap;
 fake_type fake_types[2];

@@ -9,9 +9,9 @@
 
 #include "cases.h"
 #include "core/bits.h"
-#include "dump.h"
 #include "golden.h"
-#include "value_parts.h"
+#include "storage/dump.h"
+#include "value/value_memory.h"
 #include "values.h"
 
 /* ---- SCANDUMP and LOADCHUNK ---- */

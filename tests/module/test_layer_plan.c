@@ -3,7 +3,7 @@
  * test_layer_plan.c - the sizes of layers: no more than RedisBloom's, and rates within the promise
  */
 #include "cases.h"
-#include "layer_plan.h"
+#include "value/layer_plan.h"
 
 static bf_params params_of(double error, uint64_t capacity) {
     return (bf_params){.error = error, .capacity = capacity, .expansion = 2};

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "value_parts.h"
+#include "value/value_memory.h"
 #include "values.h"
 
 /* ---- RDB ---- */

@@ -6,7 +6,7 @@
 #define VALUES_H
 
 #include "fakeserver.h"
-#include "types.h"
+#include "storage/types.h"
 
 enum { SHAPES = 8, WINDOW = 6 };
 

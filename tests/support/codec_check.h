@@ -8,7 +8,7 @@
 #ifndef CODEC_CHECK_H
 #define CODEC_CHECK_H
 
-#include "codec/codec.h"
+#include "format/codec.h"
 
 umbel_filter *codec_create(const umbeli_codec *codec, const umbel_params *params);
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/registry.h"
+#include "format/codecs.h"
 #include "kind/kind.h"
 
 static void test_strerror(void **state) {

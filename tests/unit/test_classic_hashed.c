@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "cases.h"
-#include "hash/hasher.h"
-#include "kind/classic.h"
+#include "hash/native_hash.h"
+#include "kind/classic/classic.h"
 #include "random_keys.h"
 
 static void same_answers(umbel_params params) {

@@ -12,9 +12,8 @@
 
 #include <cmocka.h>
 
-#include "clocknote.h"
-#include "clockwork.h"
-#include "quantity.h"
+#include "filter/window_clock.h"
+#include "options/quantity.h"
 
 static const uint64_t start = 1700000000;
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "split.h"
-#include "treat.h"
+#include "lines/line_key.h"
+#include "lines/split.h"
 
 static uint64_t rng_state;
 

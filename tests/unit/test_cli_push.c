@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "push_link.h"
-#include "push_parcel.h"
-#include "push_slot.h"
+#include "push/push.h"
+#include "push/push_chunks.h"
+#include "push/push_connection.h"
 
 static void slots(void **state) {
     (void)state;

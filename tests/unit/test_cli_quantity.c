@@ -10,8 +10,7 @@
 
 #include <cmocka.h>
 
-#include "interval.h"
-#include "quantity.h"
+#include "options/quantity.h"
 
 static void counts(void **state) {
     (void)state;

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "codec/clickhouse_index.h"
 #include "codec_check.h"
+#include "format/clickhouse/clickhouse_index.h"
 #include "golden.h"
 
 static const umbeli_codec *const clickhouse = &umbeli_codec_clickhouse;

@@ -14,7 +14,7 @@
 
 #include "foreign.h"
 #include "golden.h"
-#include "hash/crc32.h"
+#include "hash/foreign_hash.h"
 
 static umbel_params params_of(uint64_t keys, double fpr, uint32_t variant) {
     return (umbel_params){

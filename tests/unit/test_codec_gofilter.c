@@ -15,7 +15,7 @@
 #include "core/bits.h"
 #include "foreign.h"
 #include "golden.h"
-#include "hash/leveldb_hash.h"
+#include "hash/foreign_hash.h"
 
 static const umbel_params corekv = {.format = UMBEL_FMT_COREKV};
 static const umbel_params badger = {.format = UMBEL_FMT_BADGER};

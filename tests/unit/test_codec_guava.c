@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "codec/guava.h"
 #include "codec_check.h"
+#include "format/guava.h"
 #include "golden.h"
 
 static const umbeli_codec *const guava = &umbeli_codec_guava;

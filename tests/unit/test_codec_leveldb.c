@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "codec/leveldb_layout.h"
 #include "foreign.h"
+#include "format/leveldb/leveldb_layout.h"
 #include "golden.h"
 
 static const umbel_params like = {.format = UMBEL_FMT_LEVELDB};

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "codec/parquet.h"
 #include "codec_check.h"
+#include "format/parquet/parquet.h"
 #include "golden.h"
 
 static const umbeli_codec *const parquet = &umbeli_codec_parquet;

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "codec/redisbloom_dump.h"
 #include "foreign.h"
+#include "format/redisbloom/redisbloom_dump.h"
 
 enum { FRAME = 16, FIXED = 20, LINK = 53, MIB = 1024 * 1024 };
 

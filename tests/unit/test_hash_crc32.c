@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "hash/crc32.h"
+#include "hash/foreign_hash.h"
 
 static void check_value(void **state) {
     (void)state;

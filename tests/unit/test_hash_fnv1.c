@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "hash/fnv1.h"
+#include "hash/foreign_hash.h"
 
 static void hash_is_fnv1_not_fnv1a(void **state) {
     (void)state;

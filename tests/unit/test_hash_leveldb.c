@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "hash/leveldb_hash.h"
+#include "hash/foreign_hash.h"
 
 static void compare(const char *path, int base, size_t rows) {
     golden_table t = golden_table_open(path);

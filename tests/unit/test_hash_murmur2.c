@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "hash/murmur2_64a.h"
+#include "hash/foreign_hash.h"
 
 static void both_hashes_are_redisblooms(void **state) {
     (void)state;

@@ -8,7 +8,7 @@
 #include "cases.h"
 #include "core/cpu.h"
 #include "golden.h"
-#include "hash/hasher.h"
+#include "hash/native_hash.h"
 #include "random_keys.h"
 
 static const uint8_t key[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};

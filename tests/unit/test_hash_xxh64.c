@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "hash/xxh64.h"
+#include "hash/foreign_hash.h"
 
 static void xxh64_with_seed_0(void **state) {
     (void)state;

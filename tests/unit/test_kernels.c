@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kind/blocked.h"
+#include "kind/blocked/blocked.h"
 #include "random_keys.h"
 #include "subjects.h"
 

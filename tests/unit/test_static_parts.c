@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kind/static.h"
+#include "kind/static/static.h"
 #include "kind_check.h"
 
 static int ascending(const void *a, const void *b) {

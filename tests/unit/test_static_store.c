@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 #include "core/memory.h"
-#include "kind/static.h"
+#include "kind/static/static.h"
 #include "watched_memory.h"
 
 enum { KEYS = 3 * 8192 + 5, BUCKET = 0xab };

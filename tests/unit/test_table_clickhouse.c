@@ -18,7 +18,7 @@
 #include "core/bits.h"
 #include "foreign.h"
 #include "golden.h"
-#include "hash/cityhash102.h"
+#include "hash/foreign_hash.h"
 #include "umbel_table.h"
 
 enum { GRANULE_ROWS = 64, ROWS = 150, GRANULES = 3, NONE = 0x02, LZ4 = 0x82, ZSTD = 0x90 };
@@ -32,7 +32,7 @@ typedef struct blocks {
 } blocks;
 
 static void seal(uint8_t *block) {
-    umbeli_city128 sum = umbeli_city128_of(block + 16, umbeli_load_le32(block + 17));
+    umbeli_hash128 sum = umbeli_city128(block + 16, umbeli_load_le32(block + 17));
     umbeli_store_le64(block, sum.low);
     umbeli_store_le64(block + 8, sum.high);
 }

@@ -16,8 +16,8 @@
 #include "core/bits.h"
 #include "foreign.h"
 #include "golden.h"
-#include "table/crc32c.h"
-#include "table/sstable.h"
+#include "tables/leveldb/crc32c.h"
+#include "tables/leveldb/leveldb_table.h"
 
 enum { KEYS = 300, FOOTER = UMBELI_SSTABLE_FOOTER };
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "codec/thrift.h"
+#include "format/parquet/thrift.h"
 #include "golden.h"
 
 /* Skips one value: all of it but the last byte, ff; or, with `wrong`, that is what is said. */

@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/clickhouse_index.h"
-#include "codec/codec.h"
 #include "core/bits.h"
-#include "hash/cityhash102.h"
+#include "format/clickhouse/clickhouse_index.h"
+#include "format/codec.h"
+#include "hash/foreign_hash.h"
 #include "umbel.h"
 
 enum { WORDS = 8 };
@@ -212,7 +212,7 @@ static void serve(char **word, size_t n) {
         printf("%" PRIu64 "\n", umbeli_city64(word[1], len));
     } else if (strcmp(word[0], "city128") == 0 && n == 2) {
         size_t len = unhex(word[1]);
-        umbeli_city128 sum = umbeli_city128_of(word[1], len);
+        umbeli_hash128 sum = umbeli_city128(word[1], len);
         uint8_t bytes[16];
         umbeli_store_le64(bytes, sum.low);
         umbeli_store_le64(bytes + 8, sum.high);

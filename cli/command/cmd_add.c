@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_add.c - umbel add: more keys into a filter
+ */
+#include "command/command.h"
+#include "filter/add_job.h"
+#include "filter/filter_file.h"
+#include "report/summary.h"
+
+static const uint8_t options[] = {OPT_STRICT,       OPT_SECRET_FILE,  CLI_FORMAT_PARAMETERS,
+                                  CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS, OPT_THREADS,
+                                  OPT_QUIET,        OPT_JSON,         OPT_MAX_MEMORY,
+                                  OPT_HELP,         OPT_END};
+
+static int run(const struct cli_settings *s) {
+    cli_expect_args(s, 1, -1);
+    const char *path = s->args[0];
+    umbel_filter *f = cli_filter_load(path, s);
+    struct cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
+    feed.treatment = cli_treatment_of(f, s);
+    umbel_info info;
+    umbel_describe(f, &info);
+    bool endless = info.kind == UMBEL_WINDOW || info.kind == UMBEL_SCALABLE;
+    struct cli_adder adder = cli_adder_new(f, path, endless ? 0 : info.capacity, s);
+    struct cli_job job = cli_adder_job(&adder);
+    feed.doing = s->quiet ? NULL : "adding";
+    feed.filling = f;
+    feed.capacity = adder.capacity;
+    uint64_t lines = cli_pipeline(&feed, &job);
+    cli_adder_finish(&adder);
+    cli_filter_save(f, cli_envelope_of(path, f, s), path);
+    if (!s->quiet) cli_summary(f, s, lines);
+    umbel_free(f);
+    return CLI_YES;
+}
+
+const struct cli_command cli_command_add = {
+    .name = "add",
+    .summary = "add lines to a filter",
+    .synopsis = "FILTER [OPTION]... [FILE]...",
+    .examples = "umbel add blacklist.umb new-urls.txt\n"
+                "# Rather fail than break the promised rate\n"
+                "umbel add --strict blacklist.umb new-urls.txt\n",
+    .text =
+        "Keys are made from lines as when the filter was built. A warning tells when 80 % and when "
+        "100 % of the keys planned are in; with --strict the filter is then left as it was.\n\n"
+        "The file is replaced in one step at the end: after an error it is unchanged.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_bench.c - umbel bench: what this machine reaches, beside what its memory allows
+ *
+ * The floor is the time to fetch one random cache line a key with prefetching: what any filter
+ * that asks the memory once a key must take when it is larger than the caches.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "filter/add_job.h"
+#include "filter/filter_file.h"
+#include "options/quantity.h"
+#include "report/progress.h"
+#include "report/report.h"
+
+static const uint8_t options[] = {OPT_KEYS, OPT_FPR,        OPT_KIND, OPT_THREADS,
+                                  OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
+
+enum { CHUNK = 1 << 20, LINE = 64, REPEAT = 3, TEXT_LINES = 1000000 };
+
+/* Numbers that no two positions share, in no order: splitmix64 of a counter. */
+static uint64_t mixed(uint64_t x) {
+    x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+struct desk {
+    uint64_t numbers[CHUNK];
+    umbel_key keys[CHUNK];
+    uint8_t answers[CHUNK];
+};
+
+struct result {
+    umbel_kind kind;
+    uint64_t keys, bytes;
+    double floor, contains, add; /* nanoseconds a key */
+    double predicted, measured;
+};
+
+static size_t fill(struct desk *d, uint64_t from, uint64_t end) {
+    size_t n = end - from < CHUNK ? (size_t)(end - from) : CHUNK;
+    for (size_t i = 0; i < n; i++) {
+        d->numbers[i] = mixed(from + i);
+        d->keys[i] = (umbel_key){&d->numbers[i], sizeof d->numbers[i]};
+    }
+    return n;
+}
+
+static volatile uint64_t sink;
+
+static double time_floor(uint64_t bytes) {
+    enum { RING = 32 };
+    uint64_t lines = bytes / LINE ? bytes / LINE : 1;
+    if (lines > UINT32_MAX) lines = UINT32_MAX; /* 256 GiB */
+    uint8_t *memory = NULL;
+    if (lines > SIZE_MAX / 2 / LINE) return 0;
+    size_t room = (size_t)lines * LINE;
+    if (posix_memalign((void **)&memory, 2 << 20, room)) return 0;
+    (void)madvise(memory, room, MADV_HUGEPAGE);
+    for (size_t i = 0; i < lines; i++) memory[i * LINE] = (uint8_t)i;
+    double best = 1e9;
+    for (int r = 0; r < REPEAT; r++) {
+        const uint8_t *ring[RING];
+        for (size_t i = 0; i < RING; i++) ring[i] = memory;
+        uint64_t sum = 0;
+        double begin = cli_clock();
+        for (size_t i = 0; i < CHUNK; i++) {
+            size_t at = (size_t)((mixed(i + (size_t)r * CHUNK) >> 32) * lines >> 32);
+            sum += *ring[i % RING];
+            ring[i % RING] = memory + at * LINE;
+            __builtin_prefetch(ring[i % RING]);
+        }
+        double took = (cli_clock() - begin) / CHUNK * 1e9;
+        sink = sum;
+        if (took < best) best = took;
+    }
+    free(memory);
+    return best;
+}
+
+static struct result measure(umbel_filter *f, uint64_t keys, struct desk *d) {
+    struct result r = {.keys = keys, .contains = 1e9};
+    double adding = 0;
+    for (uint64_t at = 0; at < keys;) {
+        size_t n = fill(d, at, keys);
+        double begin = cli_clock();
+        if (umbel_add_many(f, d->keys, n, NULL)) cli_die("bench", NULL, "adding failed");
+        adding += cli_clock() - begin;
+        at += n;
+    }
+    r.add = adding / (double)keys * 1e9;
+    uint64_t hits = 0;
+    for (int i = 0; i < REPEAT; i++) {
+        uint64_t from = keys + (uint64_t)i * CHUNK; /* none of these was added */
+        size_t n = fill(d, from, from + CHUNK);
+        double begin = cli_clock();
+        umbel_contains_many(f, d->keys, n, d->answers);
+        double took = (cli_clock() - begin) / CHUNK * 1e9;
+        if (took < r.contains) r.contains = took;
+        for (size_t k = 0; k < n; k++) hits += d->answers[k];
+    }
+    r.measured = (double)hits / (REPEAT * (double)CHUNK);
+    umbel_info info;
+    umbel_describe(f, &info);
+    r.kind = info.kind;
+    r.bytes = info.bytes;
+    r.predicted = info.fpr_now;
+    r.floor = time_floor(r.bytes);
+    return r;
+}
+
+static umbel_filter *make(const struct cli_settings *s, umbel_kind kind, uint64_t keys) {
+    umbel_params params = {.kind = kind, .keys = keys, .fpr = s->fpr > 0 ? s->fpr : 0.01};
+    umbel_opts opts = cli_opts_of(s);
+    umbel_diag diag = {0};
+    umbel_filter *f = NULL;
+    umbel_err e = umbel_create(&params, &opts, &f, &diag);
+    if (e) cli_die_err("bench", e, &diag, "umbel plan tells what is possible");
+    return f;
+}
+
+/* Lines of text to keys in a filter, as `umbel build` does it, from memory. */
+static double time_lines(const struct cli_settings *s) {
+    int fd = memfd_create("umbel-bench", 0);
+    FILE *text = fd < 0 ? NULL : fdopen(dup(fd), "w");
+    if (!text) return 0;
+    for (uint64_t i = 0; i < TEXT_LINES; i++) {
+        fprintf(text, "https://www.example%u.org/page/%llx.html\n", (unsigned)(i % 1000),
+                (unsigned long long)mixed(i));
+    }
+    fclose(text);
+    char path[32];
+    snprintf(path, sizeof path, "/dev/fd/%d", fd);
+    char *files[] = {path};
+    struct cli_feed feed = cli_feed_of(s, files, 1);
+    double best = 1e9;
+    for (int i = 0; i < REPEAT; i++) {
+        umbel_filter *f = make(s, UMBEL_AUTO, TEXT_LINES);
+        struct cli_adder adder = cli_adder_new(f, "bench", 0, s);
+        adder.quiet = true;
+        struct cli_job job = cli_adder_job(&adder);
+        double begin = cli_clock();
+        cli_pipeline(&feed, &job);
+        cli_adder_finish(&adder);
+        double took = (cli_clock() - begin) / TEXT_LINES * 1e9;
+        if (took < best) best = took;
+        umbel_free(f);
+    }
+    close(fd);
+    return best;
+}
+
+static void print_row(const struct result *r) {
+    char keys[CLI_QUANTITY], size[CLI_QUANTITY], predicted[CLI_QUANTITY], measured[CLI_QUANTITY];
+    printf("%-9s %12s %9s %7.1f %9.1f %7.1f %10s %10s\n", umbel_kind_name(r->kind),
+           cli_count_text(r->keys, keys), cli_size_text(r->bytes, size), r->floor, r->contains,
+           r->add, cli_rate_text(r->predicted, predicted), cli_rate_text(r->measured, measured));
+    fflush(stdout);
+}
+
+static json_t *row_json(const struct result *r) {
+    return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "kind", umbel_kind_name(r->kind),
+                     "keys", (json_int_t)r->keys, "bytes", (json_int_t)r->bytes, "floor_ns",
+                     r->floor, "contains_ns", r->contains, "add_ns", r->add, "fpr_predicted",
+                     r->predicted, "fpr_measured", r->measured);
+}
+
+static int run(const struct cli_settings *s) {
+    cli_expect_args(s, 0, 0);
+    static const uint64_t usual[] = {100000, 1000000, 10000000};
+    const uint64_t *sizes = s->keys ? &s->keys : usual;
+    size_t nsizes = s->keys ? 1 : sizeof usual / sizeof *usual;
+    static const umbel_kind kinds[] = {UMBEL_BLOCKED, UMBEL_CLASSIC};
+    umbel_kind only = cli_kind_named(s->kind);
+    struct desk *d = cli_alloc(sizeof *d);
+    struct cli_report r = cli_report_begin(s->json);
+    json_t *rows = json_array();
+    if (!s->json) {
+        printf("%-9s %12s %9s %7s %9s %7s %10s %10s\n", "kind", "keys", "size", "floor", "contains",
+               "add", "predicted", "measured");
+    }
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if (only && kinds[k] != only) continue;
+        for (size_t i = 0; i < nsizes; i++) {
+            umbel_filter *f = make(s, kinds[k], sizes[i]);
+            struct result row = measure(f, sizes[i], d);
+            umbel_free(f);
+            if (!s->json) print_row(&row);
+            json_array_append_new(rows, row_json(&row));
+        }
+    }
+    free(d);
+    double lines = time_lines(s);
+    if (!s->json) {
+        printf(
+            "\nTimes are nanoseconds a key; a line of text of 50 bytes takes %.1f from reading to "
+            "filter.\n",
+            lines);
+    }
+    cli_report_json(&r, "filters", rows);
+    cli_report_json(&r, "line_ns", cli_json_real(lines));
+    cli_report_end(&r);
+    return CLI_YES;
+}
+
+const struct cli_command cli_command_bench = {
+    .name = "bench",
+    .summary = "measure this machine: speed, the floor of its memory, rates",
+    .synopsis = "[-n KEYS] [-p RATE] [--kind KIND] [OPTION]...",
+    .examples = "umbel bench\n"
+                "# A filter that is far larger than the caches\n"
+                "umbel bench -n 100M --kind blocked\n",
+    .text =
+        "Floor is the time of one random access to as much memory, contains and add are batched "
+        "calls, all in nanoseconds a key. Rates are those that the model predicts from the bits "
+        "and "
+        "those measured with three million keys that were not added.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_build.c - umbel build: a filter from lines
+ */
+#include "command/command.h"
+#include "filter/add_job.h"
+#include "filter/filter_file.h"
+#include "options/quantity.h"
+#include "report/summary.h"
+
+static const uint8_t options[] = {
+    OPT_OUTPUT,       OPT_FORCE,  OPT_KEYS,    OPT_FPR,         OPT_BYTES, OPT_KIND,
+    OPT_TMP,          OPT_HASHES, OPT_SEED,    OPT_SECRET_FILE, OPT_META,  CLI_FORMAT_OPTIONS,
+    CLI_LINE_OPTIONS, OPT_STRICT, OPT_THREADS, OPT_QUIET,       OPT_JSON,  OPT_MAX_MEMORY,
+    OPT_HELP,         OPT_END};
+
+static const double usual_fpr = 0.01;
+static const uint64_t first_layer = 1000000; /* of a filter that grows */
+
+static void count_only(void *ctx, struct cli_batch *b) {
+    (void)ctx;
+    (void)b;
+}
+
+/* How many keys the input has; it is read a first time for this. */
+static uint64_t count_keys(const struct cli_settings *s, struct cli_feed feed) {
+    feed.doing = s->quiet ? NULL : "counting";
+    struct cli_job job = {NULL, count_only, NULL};
+    /* Without --skip-empty every line is a key, whatever the treatment makes of it. */
+    if (!feed.skip_empty) feed.treatment = (struct cli_treatment){0};
+    uint64_t lines = cli_pipeline(&feed, &job);
+    return lines ? lines : 1;
+}
+
+/* What cannot be counted beforehand goes into a filter that grows, unless something else was
+ * asked for. */
+static void plan_unknown(const struct cli_settings *s, umbel_params *p, const char *once) {
+    if (p->kind == UMBEL_AUTO && p->format == UMBEL_FMT_NATIVE && !p->bytes) {
+        p->kind = UMBEL_SCALABLE;
+        if (!s->quiet) {
+            cli_warn(once, "cannot be counted beforehand: the filter grows with it; -n KEYS makes "
+                           "it smaller and faster");
+        }
+    }
+    if (p->kind != UMBEL_SCALABLE) {
+        cli_die(once, "-n KEYS says how many to plan for, -m SIZE with -p RATE how much memory",
+                "a pipe cannot be counted beforehand");
+    }
+    p->keys = first_layer;
+}
+
+/* What was not said.  Other systems that size by bytes alone need neither keys nor a rate, and
+ * static filters count for themselves. */
+static void complete(const struct cli_settings *s, umbel_params *p, struct cli_feed feed) {
+    bool foreign = p->format > UMBEL_FMT_NATIVE;
+    if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = usual_fpr;
+    if (p->keys || p->kind == UMBEL_STATIC || (p->bytes && (foreign || p->fpr > 0))) return;
+    const char *once = cli_input_once(feed.files, feed.nfiles);
+    if (once) {
+        plan_unknown(s, p, once);
+    } else {
+        p->keys = count_keys(s, feed);
+    }
+}
+
+/* Other systems make filters that cannot keep the rate they are asked for. */
+static void say_limits(const umbel_params *params, const struct cli_settings *s) {
+    umbel_plan plan = {0};
+    char rate[CLI_QUANTITY];
+    if (params->format <= UMBEL_FMT_NATIVE || s->quiet) return;
+    if (umbel_plan_format(params, &plan, NULL) == UMBEL_OK &&
+        plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
+        cli_warn(s->output, "warning: the rate will be %s: %s", cli_rate_text(plan.rate, rate),
+                 plan.why);
+    }
+}
+
+static void need(umbel_err e, const umbel_diag *diag) {
+    if (!e) return;
+    cli_die_err("build", e, diag, e == UMBEL_EINVAL ? "umbel plan tells what is possible" : NULL);
+}
+
+/* What a static filter is made from. */
+struct gathering {
+    const struct cli_settings *s;
+    umbel_builder *builder;
+    uint64_t keys;
+};
+
+/* Until all are there each key takes 8 bytes, without --tmp in memory. */
+static void give_keys(void *ctx, struct cli_batch *b) {
+    struct gathering *g = ctx;
+    umbel_diag diag = {0};
+    g->keys += b->lines;
+    if (g->s->max_memory && !g->s->tmp && g->keys > g->s->max_memory / 8) {
+        char keys[CLI_QUANTITY];
+        cli_die("build", "--tmp DIR keeps them in a file",
+                "8 bytes for each of more than %s keys are more than --max-memory allows",
+                cli_count_text(g->s->max_memory / 8, keys));
+    }
+    need(umbel_builder_add(g->builder, b->keys, b->lines, &diag), &diag);
+}
+
+/* Static filters: all keys first, then the filter. */
+static umbel_filter *build_static(const struct cli_settings *s, const umbel_params *params,
+                                  const struct cli_feed *feed, uint64_t *lines) {
+    umbel_opts opts = cli_opts_of(s);
+    umbel_diag diag = {0};
+    struct gathering g = {.s = s};
+    umbel_filter *f = NULL;
+    opts.tmp = s->tmp;
+    need(umbel_builder_new(params, &opts, &g.builder, &diag), &diag);
+    struct cli_job job = {NULL, give_keys, &g};
+    *lines = cli_pipeline(feed, &job);
+    need(umbel_builder_finish(g.builder, &f, &diag), &diag);
+    umbel_builder_free(g.builder);
+    return f;
+}
+
+/* All others: the filter first, then key after key. */
+static umbel_filter *build_growing(const struct cli_settings *s, const umbel_params *params,
+                                   struct cli_feed *feed, uint64_t *lines) {
+    umbel_opts opts = cli_opts_of(s);
+    umbel_diag diag = {0};
+    umbel_filter *f = NULL;
+    need(umbel_create(params, &opts, &f, &diag), &diag);
+    umbel_info info = {.capacity = params->keys};
+    if (!params->keys) umbel_describe(f, &info); /* reads all of it, so only when it must be */
+    bool endless = params->kind == UMBEL_SCALABLE || params->kind == UMBEL_WINDOW ||
+                   (params->format == UMBEL_FMT_REDISBLOOM && !params->nonscaling);
+    struct cli_adder adder = cli_adder_new(f, s->output, endless ? 0 : info.capacity, s);
+    adder.warned = 80; /* a plan that is filled is what was wanted */
+    struct cli_job job = cli_adder_job(&adder);
+    feed->filling = f;
+    feed->capacity = adder.capacity;
+    *lines = cli_pipeline(feed, &job);
+    cli_adder_finish(&adder);
+    return f;
+}
+
+static int run(const struct cli_settings *s) {
+    cli_output_check(s);
+    umbel_params params = cli_params_of(s);
+    struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
+    feed.treatment = cli_treatment_given(s);
+    complete(s, &params, feed);
+    say_limits(&params, s);
+    feed.doing = s->quiet ? NULL : "building";
+    uint64_t lines = 0;
+    umbel_filter *f = params.kind == UMBEL_STATIC ? build_static(s, &params, &feed, &lines)
+                                                  : build_growing(s, &params, &feed, &lines);
+    cli_filter_note(f, s, &feed.treatment);
+    cli_filter_save(f, params.format, s->output);
+    if (!s->quiet) cli_summary(f, s, lines);
+    umbel_free(f);
+    return CLI_YES;
+}
+
+const struct cli_command cli_command_build = {
+    .name = "build",
+    .summary = "make a filter from lines",
+    .synopsis = "-o OUT [-n KEYS] [-p RATE | -m SIZE] [OPTION]... [FILE]...",
+    .examples = "# A black list with one wrong answer in a thousand; the lines are counted first\n"
+                "umbel build -p 0.1% -o blacklist.umb urls.txt\n"
+                "# From a pipe: say how many keys will come\n"
+                "zcat urls.gz | umbel build -n 50M -p 1% -o urls.umb\n"
+                "# The smallest black list: made once, never changed\n"
+                "umbel build --kind static -p 1e-6 -o list.umb urls.txt\n"
+                "# The second field of a comma-separated file, small letters; check does the same\n"
+                "umbel build -t , -k 2 --lower -o users.umb users.csv\n"
+                "# Lines come from people who may mean harm: a filter that they cannot foretell\n"
+                "(umask 077; head -c16 /dev/urandom > key)\n"
+                "umbel build --secret-file key -o seen.umb requests.txt\n",
+    .text = "Each line of the input is a key. Without -n files are read twice, first to count the "
+            "lines; a pipe goes into a filter that grows (scalable), and --kind static counts for "
+            "itself. Without -p and -m the promise is 1 %.\n\n"
+            "What makes a key of a line (-k, -t, --trim, --lower, --upper) is stored in the filter "
+            "and applied by every command that reads lines for it.\n\n"
+            "With --secret-file the filter is keyed: nobody without the key can find lines that "
+            "it takes for others. The filter does not hold the key, so every command that opens it "
+            "needs --secret-file, too, and without the key it is worthless.\n\n"
+            "OUT is written at the end, in one step: an error leaves nothing behind.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run,
+};

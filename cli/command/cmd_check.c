@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_check.c - umbel check: the lines that may be in
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "filter/filter_file.h"
+#include "filter/lookup.h"
+#include "report/output.h"
+
+static const uint8_t options[] = {
+    OPT_INVERT,       OPT_COUNT,       OPT_QUIET_MATCH,       OPT_ALSO,
+    OPT_ANNOTATE,     OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, CLI_TYPE_OPTIONS,
+    CLI_LINE_OPTIONS, OPT_THREADS,     OPT_MAX_MEMORY,        OPT_HELP,
+    OPT_END};
+
+struct check {
+    const struct cli_settings *s;
+    struct cli_ask ask;
+    struct cli_output out;
+    uint64_t matches;
+};
+
+static void ask(void *ctx, struct cli_batch *b) {
+    const struct check *c = ctx;
+    cli_ask_batch(&c->ask, b);
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void annotate(struct check *c, const struct cli_batch *b, size_t i) {
+    bool first = true;
+    for (size_t j = 0; j < c->ask.count; j++) {
+        bool in = c->ask.count == 1 ? b->hits[i] : (b->hashes[i] >> j) & 1;
+        if (!in) continue;
+        const char *name = base_name(c->ask.at[j].name);
+        if (!first) cli_output_write(&c->out, ",", 1);
+        cli_output_write(&c->out, name, strlen(name));
+        first = false;
+    }
+    cli_output_write(&c->out, "\t", 1);
+    cli_output_write(&c->out, b->text + b->starts[i], b->ends[i] + 1 - b->starts[i]);
+}
+
+static void show(void *ctx, struct cli_batch *b) {
+    struct check *c = ctx;
+    uint8_t want = !c->s->invert;
+    if (!c->s->count && !c->s->quiet && !c->s->annotate) {
+        c->matches += cli_output_lines(&c->out, b, want);
+        return;
+    }
+    for (size_t i = 0; i < b->lines; i++) {
+        if (b->hits[i] != want) continue;
+        c->matches++;
+        if (c->s->quiet) _exit(CLI_YES); /* at once: other threads may wait for a slow pipe */
+        if (c->s->annotate) annotate(c, b, i);
+    }
+    if (b->idle) cli_output_flush(&c->out);
+}
+
+static int run(const struct cli_settings *s) {
+    cli_expect_args(s, 1, -1);
+    cli_exclude(s, OPT_COUNT, OPT_QUIET_MATCH);
+    cli_exclude(s, OPT_ANNOTATE, OPT_INVERT);
+    cli_exclude(s, OPT_ANNOTATE, OPT_COUNT);
+    cli_exclude(s, OPT_ANNOTATE, OPT_QUIET_MATCH);
+    struct check c = {.s = s};
+    bool any_keyed = !s->secret_file;
+    struct cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
+    for (size_t i = 0; i <= s->also.count; i++) {
+        const char *path = i ? s->also.at[i - 1] : s->args[0];
+        bool keyed;
+        const umbel_filter *f = cli_filter_open_mixed(path, s, &keyed);
+        any_keyed |= keyed;
+        struct cli_treatment t = cli_treatment_of(f, s);
+        if (i == 0) feed.treatment = t;
+        cli_ask_add(&c.ask, f, path, &t);
+    }
+    if (!any_keyed) cli_die("--secret-file", "leave it out", "no filter here is keyed");
+    feed.eager = true;
+    if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "checking";
+    struct cli_job job = {ask, show, &c};
+    cli_pipeline(&feed, &job);
+    if (s->count) {
+        char text[32];
+        int n = snprintf(text, sizeof text, "%llu\n", (unsigned long long)c.matches);
+        cli_output_write(&c.out, text, (size_t)n);
+    }
+    if (c.out.used) cli_output_flush(&c.out);
+    free(c.out.buffer);
+    for (size_t i = 0; i < c.ask.count; i++) umbel_free((umbel_filter *)c.ask.at[i].filter);
+    return c.matches ? CLI_YES : CLI_NO;
+}
+
+const struct cli_command cli_command_check = {
+    .name = "check",
+    .summary = "print the lines that may be in a filter, or are certainly not",
+    .synopsis = "FILTER [OPTION]... [FILE]...",
+    .examples = "# Requests for black-listed URLs\n"
+                "umbel check blacklist.umb requests.txt\n"
+                "# The URL is field 7 of a web server's log\n"
+                "umbel check -k 7 blacklist.umb access.log.gz\n"
+                "# Words that no dictionary has\n"
+                "umbel check -v --also names.umb words.umb text.txt\n"
+                "# In a script\n"
+                "if echo \"$order\" | umbel check -q orders.umb; then look_up \"$order\"; fi\n",
+    .text =
+        "Lines that are printed without -v may be in the filter; each wrong one had the chance "
+        "that "
+        "umbel info shows as rate. Lines printed with -v are certainly not in it.\n\n"
+        "Keys are made from lines as when the filter was built. A field given here replaces the "
+        "recorded one, since other files may have the key elsewhere; lines are printed whole.\n\n"
+        "With --also a line counts when any of the filters has it. Those that are keyed must have "
+        "the key of --secret-file; others do without.",
+    .exits = "0 some line was selected, 1 none, 2 error",
+    .options = options,
+    .run = run,
+};

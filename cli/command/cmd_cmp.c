@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_cmp.c - umbel cmp: how two filters relate
+ */
+#include <math.h>
+
+#include "command/command.h"
+#include "filter/filter_file.h"
+#include "options/quantity.h"
+#include "report/report.h"
+
+static const uint8_t options[] = {
+    OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_QUIET, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
+
+struct relation {
+    const char *word;
+    double a, b, both, either, noise; /* keys, estimated */
+};
+
+static void need(const char *name, umbel_err e, const umbel_diag *diag) {
+    if (!e) return;
+    cli_die_err(name, e, diag,
+                e == UMBEL_EMISMATCH ? "only filters of one layout, size and seed can be compared"
+                                     : NULL);
+}
+
+/* Three standard deviations of an estimate from bits (linear counting: m bits, n keys of k bits
+ * each, load t = kn/m). */
+static double noise_of(const umbel_info *i) {
+    double m = (double)i->bits, k = i->hashes ? (double)i->hashes : 1;
+    double t = k * i->keys_estimated / m;
+    return 3 * sqrt(m * (exp(t) - t - 1)) / k;
+}
+
+static struct relation compare(const char *const *names, const umbel_filter *a,
+                               const umbel_filter *b) {
+    umbel_diag diag = {0};
+    umbel_info x, y, u;
+    bool a_in_b = false, b_in_a = false;
+    need(names[1], umbel_is_subset(a, b, &a_in_b, &diag), &diag);
+    need(names[1], umbel_is_subset(b, a, &b_in_a, &diag), &diag);
+    umbel_filter *both = NULL;
+    umbel_describe(a, &x);
+    need(names[0], umbel_copy(a, &both), &(umbel_diag){.need = x.bytes});
+    need(names[1], umbel_unite(both, b, &diag), &diag);
+    umbel_describe(b, &y);
+    umbel_describe(both, &u);
+    umbel_free(both);
+    struct relation r = {.a = x.keys_estimated, .b = y.keys_estimated, .either = u.keys_estimated};
+    r.both = fmax(0, r.a + r.b - r.either);
+    r.noise = noise_of(&u);
+    r.word = a_in_b && b_in_a    ? "equal"
+             : a_in_b            ? "subset"
+             : b_in_a            ? "superset"
+             : r.both <= r.noise ? "disjoint"
+                                 : "overlapping";
+    return r;
+}
+
+static void report_keys(struct cli_report *r, const char *label, const char *name, double keys) {
+    char text[CLI_QUANTITY];
+    cli_report_text(r, label, NULL,
+                    isfinite(keys) ? cli_count_text((uint64_t)llround(keys), text) : "unknown");
+    cli_report_json(r, name, cli_json_real(keys));
+}
+
+static int run(const struct cli_settings *s) {
+    cli_expect_args(s, 2, 2);
+    const char *const names[] = {s->args[0], s->args[1]};
+    umbel_filter *a = cli_filter_open(names[0], s), *b = cli_filter_open(names[1], s);
+    struct relation rel = compare(names, a, b);
+    struct cli_report r = cli_report_begin(s->json);
+    r.silent = s->quiet;
+    cli_report_text(&r, "relation", "relation", rel.word);
+    report_keys(&r, "keys of the first", "keys_a", rel.a);
+    report_keys(&r, "of the second", "keys_b", rel.b);
+    report_keys(&r, "of both", "keys_both", rel.both);
+    report_keys(&r, "of either", "keys_either", rel.either);
+    report_keys(&r, "give or take", "noise", rel.noise);
+    cli_report_real(&r, "similarity", "jaccard", rel.either > 0 ? rel.both / rel.either : 1, 4);
+    cli_report_end(&r);
+    bool equal = umbel_equal(a, b);
+    umbel_free(a);
+    umbel_free(b);
+    return equal ? CLI_YES : CLI_NO;
+}
+
+const struct cli_command cli_command_cmp = {
+    .name = "cmp",
+    .summary = "tell how two filters relate, and how similar they are",
+    .synopsis = "FILTER FILTER [OPTION]...",
+    .examples = "umbel cmp monday.umb tuesday.umb\n",
+    .text =
+        "Says equal, subset (the first has only keys of the second), superset, overlapping or "
+        "disjoint. The numbers of keys and their Jaccard similarity (keys of both by keys of "
+        "either) "
+        "are estimates from the bits; disjoint means that no common keys rise above the noise of "
+        "that estimate.",
+    .exits = "0 equal, 1 different, 2 error",
+    .options = options,
+    .run = run,
+};

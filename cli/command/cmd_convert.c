@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_convert.c - umbel convert: the same bits in another envelope
+ */
+#include "command/command.h"
+#include "filter/filter_file.h"
+#include "lines/line_key.h"
+#include "report/summary.h"
+
+static const uint8_t options[] = {OPT_FROM,        OPT_TO,           OPT_OUTPUT, OPT_FORCE,
+                                  OPT_SECRET_FILE, CLI_LIKE_OPTIONS, OPT_QUIET,  OPT_JSON,
+                                  OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
+
+static int run(const struct cli_settings *s) {
+    cli_expect_args(s, 1, 1);
+    cli_output_check(s);
+    struct cli_settings in = *s;
+    in.format = s->from;
+    umbel_format to = cli_format_named(s->to, "--to", UMBEL_FMT_NATIVE);
+    umbel_filter *f = cli_filter_load(s->args[0], &in);
+    struct cli_treatment t = {0};
+    umbel_get_treatment(f, &t.recorded);
+    if (to != UMBEL_FMT_NATIVE && !cli_treats_nothing(&t) && !s->quiet) {
+        cli_warn(s->output, "warning: this format does not keep how keys are made from lines");
+    }
+    cli_filter_save(f, to, s->output);
+    if (!s->quiet) cli_summary(f, s, 0);
+    umbel_free(f);
+    return CLI_YES;
+}
+
+const struct cli_command cli_command_convert = {
+    .name = "convert",
+    .summary = "put a filter's bits into another format's envelope",
+    .synopsis = "[--from FORMAT] [--to FORMAT] -o OUT IN [OPTION]...",
+    .examples = "# A packed DCSO filter as a plain one\n"
+                "umbel convert --from dcso --to dcso -o plain.bloom packed.bloom\n",
+    .text =
+        "Only the bytes around the bits change. Formats that hash keys in another way are refused, "
+        "since bits cannot be hashed anew: build such a filter from its keys.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_fold.c - umbel fold: shrink what was made too large
+ */
+#include "command/command.h"
+#include "filter/filter_file.h"
+#include "options/quantity.h"
+#include "report/summary.h"
+
+static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_FOLD_FPR, OPT_SECRET_FILE,
+                                  OPT_FORMAT, OPT_QUIET, OPT_JSON,     OPT_MAX_MEMORY,
+                                  OPT_HELP,   OPT_END};
+
+static int run(const struct cli_settings *s) {
+    cli_expect_args(s, 1, 1);
+    if (!(s->fpr > 0)) cli_die("fold", "as in -p 1%", "-p RATE is missing");
+    cli_output_check(s);
+    umbel_filter *f = cli_filter_load(s->args[0], s);
+    umbel_diag diag = {0};
+    umbel_info info;
+    umbel_describe(f, &info);
+    uint64_t before = info.bytes;
+    umbel_err e = umbel_fold(f, s->fpr, &diag);
+    if (e == UMBEL_EINVAL) {
+        char rate[CLI_QUANTITY], hint[CLI_QUANTITY + 32];
+        snprintf(hint, sizeof hint, "its rate is %s now", cli_rate_text(info.fpr_now, rate));
+        cli_die_err(s->args[0], e, &diag, hint);
+    }
+    if (e) cli_die_err(s->args[0], e, &diag, NULL);
+    umbel_describe(f, &info);
+    if (info.bytes == before) {
+        cli_warn(s->args[0],
+                 "cannot be made smaller: its half would pass the rate, or cannot be had");
+    }
+    cli_filter_save(f, cli_envelope_of(s->args[0], f, s), s->output);
+    if (!s->quiet) cli_summary(f, s, 0);
+    umbel_free(f);
+    return CLI_YES;
+}
+
+const struct cli_command cli_command_fold = {
+    .name = "fold",
+    .summary = "shrink a filter that was made too large",
+    .synopsis = "-p RATE -o OUT FILTER [OPTION]...",
+    .examples = "# Planned for 100 million keys, but only 9 million came\n"
+                "umbel fold -p 1% -o small.umb large.umb\n",
+    .text = "The filter is halved as often as its live rate stays at or below RATE. Every key "
+            "stays in.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_info.c - umbel info: what a filter is and how full
+ */
+#include "command/command.h"
+#include "filter/filter_file.h"
+#include "report/summary.h"
+
+static const uint8_t options[] = {
+    OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
+
+static int run(const struct cli_settings *s) {
+    cli_expect_args(s, 1, 1);
+    umbel_filter *f = cli_filter_open(s->args[0], s);
+    struct cli_report r = cli_report_begin(s->json);
+    cli_report_text(&r, "file", "file", s->args[0]);
+    cli_describe(&r, f);
+    cli_report_end(&r);
+    umbel_free(f);
+    return CLI_YES;
+}
+
+const struct cli_command cli_command_info = {
+    .name = "info",
+    .summary = "show what a filter is, how full, and its live rate",
+    .synopsis = "FILTER [OPTION]...",
+    .examples = "umbel info blacklist.umb\n"
+                "# For programs\n"
+                "umbel info --json blacklist.umb | jq .fpr_now\n",
+    .text =
+        "The live rate and the estimated number of keys are computed from the bits that are set, "
+        "so they are true whatever was promised. Room is what is left of the plan.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run,
+};

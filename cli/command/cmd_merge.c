@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_merge.c - umbel merge and umbel intersect: one filter from several
+ */
+#include <string.h>
+
+#include "command/command.h"
+#include "filter/filter_file.h"
+#include "report/summary.h"
+
+static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS,
+                                  OPT_QUIET,  OPT_JSON,  OPT_MAX_MEMORY,  OPT_HELP,
+                                  OPT_END};
+
+typedef umbel_err combine(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
+
+static void need_same_treatment(const umbel_filter *a, const umbel_filter *b, const char *name) {
+    umbel_treatment x, y;
+    umbel_get_treatment(a, &x);
+    umbel_get_treatment(b, &y);
+    /* Where the field lies is a matter of the files; what the key is made of is not. */
+    if (x.trim != y.trim || x.lower != y.lower || x.upper != y.upper) {
+        cli_die(name, "umbel info shows it", "makes other keys of lines than the first filter");
+    }
+}
+
+static int combine_all(const struct cli_settings *s, combine *step) {
+    cli_expect_args(s, 2, -1);
+    cli_output_check(s);
+    umbel_filter *into = cli_filter_load(s->args[0], s);
+    for (int i = 1; i < s->nargs; i++) {
+        umbel_filter *from = cli_filter_open(s->args[i], s);
+        umbel_diag diag = {0};
+        need_same_treatment(into, from, s->args[i]);
+        umbel_err e = step(into, from, &diag);
+        if (e) {
+            cli_die_err(s->args[i], e, &diag,
+                        e == UMBEL_EMISMATCH
+                            ? "only filters of one layout, size and seed go together"
+                            : NULL);
+        }
+        umbel_free(from);
+    }
+    cli_filter_save(into, cli_envelope_of(s->args[0], into, s), s->output);
+    umbel_info info;
+    umbel_describe(into, &info);
+    if (info.capacity && info.keys_estimated > (double)info.capacity && !s->quiet) {
+        cli_warn(s->output,
+                 "warning: holds more keys than its plan; umbel info shows the live rate");
+    }
+    if (!s->quiet) cli_summary(into, s, 0);
+    umbel_free(into);
+    return CLI_YES;
+}
+
+static int run_merge(const struct cli_settings *s) {
+    return combine_all(s, umbel_unite);
+}
+
+static int run_intersect(const struct cli_settings *s) {
+    return combine_all(s, umbel_intersect);
+}
+
+const struct cli_command cli_command_merge = {
+    .name = "merge",
+    .summary = "one filter with the keys of several",
+    .synopsis = "-o OUT FILTER FILTER... [OPTION]...",
+    .examples = "umbel merge -o week.umb monday.umb tuesday.umb wednesday.umb\n",
+    .text = "The filters must have been made with the same kind, size, hash and seed: build them "
+            "with the "
+            "same -n, -p and --kind, planned for all keys together. Anything else is refused, "
+            "since bits "
+            "cannot be hashed anew.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run_merge,
+};
+
+const struct cli_command cli_command_intersect = {
+    .name = "intersect",
+    .summary = "one filter with the keys that several have in common",
+    .synopsis = "-o OUT FILTER FILTER... [OPTION]...",
+    .examples = "umbel intersect -o both.umb monday.umb tuesday.umb\n",
+    .text =
+        "Every common key stays in; the rate is at most that of the best of the filters. They must "
+        "have the same kind, size, hash and seed.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run_intersect,
+};

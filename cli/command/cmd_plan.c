@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_plan.c - umbel plan: what is possible, before anything is built
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "filter/filter_file.h"
+#include "options/quantity.h"
+#include "report/output.h"
+#include "report/plan_report.h"
+#include "report/report.h"
+
+static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,       OPT_BYTES,        OPT_KIND,
+                                  OPT_HASHES,   OPT_FORMAT,    OPT_BITS_PER_KEY, OPT_INT,
+                                  OPT_STRATEGY, OPT_EXPANSION, OPT_NONSCALING,   OPT_VARIANT,
+                                  OPT_PLOT,     OPT_JSON,      OPT_HELP,         OPT_END};
+
+enum { KINDS_END = 32 };
+
+static umbel_plan asked(const struct cli_settings *s, umbel_kind kind) {
+    return (umbel_plan){.kind = kind,
+                        .keys = s->keys,
+                        .fpr = s->fpr,
+                        .bytes = s->bytes,
+                        .hashes = (uint32_t)s->hashes};
+}
+
+/* Every kind there is, or the one asked for. */
+static void solve_all(const struct cli_settings *s, struct cli_plans *p) {
+    umbel_kind only = cli_kind_named(s->kind);
+    for (int k = 1; k < KINDS_END && p->count < CLI_PLANS_MOST; k++) {
+        if (!umbel_kind_name((umbel_kind)k)) continue;
+        if (only && (umbel_kind)k != only) continue;
+        struct cli_plan *at = &p->at[p->count++];
+        at->plan = asked(s, (umbel_kind)k);
+        at->possible = umbel_plan_solve(&at->plan) == UMBEL_OK;
+        p->any_possible |= at->possible;
+    }
+    p->chosen.plan = asked(s, only);
+    p->chosen.possible = umbel_plan_solve(&p->chosen.plan) == UMBEL_OK;
+}
+
+/* What another system would make of the same wishes, sized in its own way. */
+static void solve_format(const struct cli_settings *s, struct cli_plans *p) {
+    umbel_params params = cli_params_of(s);
+    umbel_diag diag = {0};
+    struct cli_plan *at = &p->at[p->count++];
+    umbel_err e = umbel_plan_format(&params, &at->plan, &diag);
+    if (e) cli_die_err("plan", e, &diag, NULL);
+    at->format = s->format;
+    at->possible = true;
+    p->any_possible = at->plan.verdict == UMBEL_PLAN_OK;
+    p->chosen = *at;
+}
+
+static json_t *plan_json(const struct cli_plan *p) {
+    json_t *o = json_object();
+    const char *kind = umbel_kind_name(p->plan.kind);
+    json_object_set_new(o, "kind", json_string(kind ? kind : "auto"));
+    if (p->format) json_object_set_new(o, "format", json_string(p->format));
+    json_object_set_new(o, "possible", json_boolean(p->possible));
+    if (p->plan.verdict) json_object_set_new(o, "why", json_string(p->plan.why));
+    if (!p->possible) return o;
+    json_object_set_new(o, "keys", cli_json_count(p->plan.keys));
+    json_object_set_new(o, "bytes", cli_json_count(p->plan.bytes));
+    json_object_set_new(o, "hashes", json_integer(p->plan.hashes));
+    json_object_set_new(o, "bits_per_key", cli_json_real(p->plan.bits_per_key));
+    json_object_set_new(o, "rate", cli_json_real(p->plan.rate));
+    json_object_set_new(o, "bound", cli_json_real(p->plan.bound));
+    return o;
+}
+
+static void print_json(const struct cli_settings *s, const struct cli_plans *p) {
+    struct cli_report r = cli_report_begin(true);
+    if (s->keys) cli_report_count(&r, NULL, "keys", s->keys);
+    if (s->fpr > 0) cli_report_rate(&r, NULL, "fpr", s->fpr);
+    if (s->bytes) cli_report_count(&r, NULL, "bytes", s->bytes);
+    cli_report_flag(&r, NULL, "possible", p->any_possible);
+    cli_report_json(&r, "chosen", plan_json(&p->chosen));
+    json_t *kinds = json_array(), *curve = json_array();
+    for (size_t i = 0; i < p->count; i++) json_array_append_new(kinds, plan_json(&p->at[i]));
+    cli_report_json(&r, "kinds", kinds);
+    for (int i = 0; i < CLI_CURVE && p->chosen.possible && !p->chosen.format; i++) {
+        uint64_t keys = (uint64_t)(cli_curve[i] * (double)p->chosen.plan.keys);
+        json_t *point = json_object();
+        json_object_set_new(point, "keys", cli_json_count(keys));
+        json_object_set_new(point, "rate", cli_json_real(umbel_plan_rate(&p->chosen.plan, keys)));
+        json_array_append_new(curve, point);
+    }
+    cli_report_json(&r, "curve", curve);
+    cli_report_end(&r);
+}
+
+static int run(const struct cli_settings *s) {
+    cli_expect_args(s, 0, 0);
+    if (s->hashes > UINT32_MAX) cli_die("--hashes", NULL, "is too large");
+    bool foreign = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE) > UMBEL_FMT_NATIVE;
+    if (!foreign && (s->keys != 0) + (s->fpr > 0) + (s->bytes != 0) < 2) {
+        cli_die("plan", "as in umbel plan -n 2e9 -p 1%",
+                "two of -n KEYS, -p RATE and -m SIZE are needed");
+    }
+    struct cli_plans p = {0};
+    if (foreign) {
+        solve_format(s, &p);
+    } else {
+        solve_all(s, &p);
+    }
+    if (s->json) {
+        print_json(s, &p);
+    } else {
+        cli_plan_print(s, &p);
+        bool plot = p.chosen.possible && !foreign && (s->plot || isatty(STDOUT_FILENO));
+        if (plot) cli_plan_plot(&p.chosen.plan);
+        cli_output_finish_stdio();
+    }
+    return p.any_possible ? CLI_YES : CLI_NO;
+}
+
+const struct cli_command cli_command_plan = {
+    .name = "plan",
+    .summary = "tell what is possible: keys, rate, memory",
+    .synopsis = "[-n KEYS] [-p RATE] [-m SIZE] [--kind KIND] [OPTION]...",
+    .examples = "# What does a rate of 1 % cost?\n"
+                "umbel plan -n 2e9 -p 1%\n"
+                "# What can be had in 500 MiB?\n"
+                "umbel plan -n 2e9 -m 500MiB\n"
+                "# How many keys does it hold?\n"
+                "umbel plan -m 500MiB -p 1%\n",
+    .text = "Two of keys, rate and memory give the third, for each kind of filter by its own exact "
+            "model. With all three it tells whether they go together. With --format it shows what "
+            "another system would make, and whether that keeps the rate.",
+    .exits = "0 it is possible, 1 no kind can do it, 2 error",
+    .options = options,
+    .run = run,
+};

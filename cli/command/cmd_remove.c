@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_remove.c - umbel remove: take keys out of a counting filter
+ */
+#include "command/command.h"
+#include "filter/filter_file.h"
+#include "lines/pipeline.h"
+#include "options/quantity.h"
+#include "report/summary.h"
+
+static const uint8_t options[] = {OPT_SECRET_FILE, CLI_LINE_OPTIONS, OPT_QUIET, OPT_JSON,
+                                  OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
+
+struct removal {
+    umbel_filter *filter;
+    const char *name;
+    uint64_t absent;
+};
+
+static void take_out(void *ctx, struct cli_batch *b) {
+    struct removal *r = ctx;
+    for (size_t i = 0; i < b->lines; i++) {
+        umbel_err e = umbel_remove(r->filter, b->keys[i].data, b->keys[i].len);
+        if (e == UMBEL_EABSENT) {
+            r->absent++;
+        } else if (e == UMBEL_ENOTSUP || e == UMBEL_EFROZEN) {
+            cli_die(r->name, "umbel build --kind counting makes filters that can",
+                    "keys cannot be removed from this kind");
+        } else if (e) {
+            cli_die_err(r->name, e, NULL, NULL);
+        }
+    }
+}
+
+static int run(const struct cli_settings *s) {
+    cli_expect_args(s, 1, -1);
+    struct removal r = {.filter = cli_filter_load(s->args[0], s), .name = s->args[0]};
+    struct cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
+    feed.treatment = cli_treatment_of(r.filter, s);
+    feed.doing = s->quiet ? NULL : "removing";
+    struct cli_job job = {NULL, take_out, &r};
+    uint64_t lines = cli_pipeline(&feed, &job);
+    cli_filter_save(r.filter, UMBEL_FMT_NATIVE, s->args[0]);
+    char absent[CLI_QUANTITY];
+    if (r.absent && !s->quiet) {
+        cli_warn(s->args[0], "%s of the keys were not in", cli_count_text(r.absent, absent));
+    }
+    if (!s->quiet) cli_summary(r.filter, s, lines);
+    umbel_free(r.filter);
+    return r.absent ? CLI_NO : CLI_YES;
+}
+
+const struct cli_command cli_command_remove = {
+    .name = "remove",
+    .summary = "take lines out of a counting filter",
+    .synopsis = "FILTER [OPTION]... [FILE]...",
+    .examples = "umbel build --kind counting -n 1M -o sessions.umb open.txt\n"
+                "umbel remove sessions.umb closed.txt\n",
+    .text =
+        "Keys that are certainly not in are passed over and counted. Remove only what was added, "
+        "and as often as it was added: a key that only seems to be in takes the counts of others "
+        "away, which may then be missed.\n\n"
+        "The file is replaced in one step at the end: after an error it is unchanged.",
+    .exits = "0 all were in, 1 some were not, 2 error",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_table.c - umbel table: filters inside the files of other systems
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "options/filter_options.h"
+#include "report/output.h"
+#include "report/table_report.h"
+
+static const uint8_t options[] = {OPT_CHECK,   OPT_COLUMN,     OPT_COLUMN_TYPE, OPT_INDEX,
+                                  OPT_COLUMNS, OPT_SIZE_FPR,   OPT_HEAT,        OPT_QUIET,
+                                  OPT_JSON,    OPT_MAX_MEMORY, OPT_HELP,        OPT_END};
+
+static const double default_fpr = 0.01;
+
+/* "tk tokenbf_v1(256, 2, 0)": a name, then the definition; *name stays NULL without one. */
+static const char *split_index(const char *text, char **name) {
+    size_t len = strcspn(text, " (");
+    const char *rest = text + len + strspn(text + len, " ");
+    if (text[len] != ' ' || *rest == '(' || *rest == '\0') return text;
+    *name = cli_alloc(len + 1);
+    memcpy(*name, text, len);
+    (*name)[len] = '\0';
+    return rest;
+}
+
+static umbel_table *open_table(const struct cli_settings *s) {
+    char *name = NULL;
+    umbel_table *t = NULL;
+    umbel_diag diag = {0};
+    umbel_table_hints hints = {.type = s->type,
+                               .columns = cli_narrow(OPT_COLUMNS, s->columns),
+                               .index = s->index ? split_index(s->index, &name) : NULL};
+    hints.name = name;
+    umbel_opts opts = cli_opts_of(s);
+    umbel_err e = umbel_table_open(s->args[0], &hints, &opts, &t, &diag);
+    if (e) {
+        bool index = e == UMBEL_EINVAL && diag.what && strncmp(diag.what, "index:", 6) == 0;
+        bool several = e == UMBEL_EINVAL && diag.what && strncmp(diag.what, "name:", 5) == 0;
+        cli_die_err(s->args[0], e, &diag,
+                    index     ? "say it with --index"
+                    : several ? "put the name before the definition: --index 'NAME DEFINITION'"
+                              : NULL);
+    }
+    free(name);
+    return t;
+}
+
+/* What is wrong with the file goes to standard error, or into the JSON; how much of it there is. */
+static size_t report_faults(const umbel_table *t, const struct cli_settings *s,
+                            struct cli_report *r) {
+    umbel_diag fault;
+    size_t count = 0;
+    json_t *list = json_array();
+    for (umbel_err e; (e = umbel_table_fault(t, count, &fault)); count++) {
+        cli_warn(s->args[0], "byte %" PRIu64 ": %s", fault.offset, fault.what);
+        json_t *o = json_object();
+        json_object_set_new(o, "offset", cli_json_count(fault.offset));
+        json_object_set_new(o, "error", json_string(umbel_strerror(e)));
+        json_object_set_new(o, "what", json_string(fault.what));
+        json_array_append_new(list, o);
+    }
+    cli_report_json(r, "faults", list);
+    return count;
+}
+
+static int list(const umbel_table *t, const struct cli_settings *s) {
+    struct cli_report r = cli_report_begin(s->json);
+    umbel_table_system system = umbel_table_system_of(t);
+    struct cli_places p = cli_places_of(t, s->column);
+    if (s->column && !p.count) cli_die("--column", NULL, "there is no column '%s'", s->column);
+    cli_report_text(&r, "file", "file", s->args[0]);
+    cli_report_text(&r, "system", "system", umbel_table_system_name(system));
+    size_t faults = report_faults(t, s, &r);
+    cli_places_advise(&p, system, s->fpr > 0 ? s->fpr : default_fpr, &r);
+    cli_places_print(&p, system, &r);
+    if (!s->json && (s->plot || isatty(STDOUT_FILENO))) cli_places_draw(&p, stdout);
+    cli_report_end(&r);
+    free(p.at);
+    return faults ? CLI_ERROR : CLI_YES;
+}
+
+static void print_answer(const umbel_table *t, const umbel_table_answer *answer, const uint8_t *may,
+                         struct cli_report *r) {
+    json_t *places = json_array();
+    for (size_t i = 0; i < umbel_table_count(t); i++) {
+        char text[160];
+        umbel_table_place p;
+        if (!may[i]) continue;
+        umbel_table_place_of(t, i, &p);
+        cli_place_text(&p, umbel_table_system_of(t), text, sizeof text);
+        json_array_append_new(places, json_integer((json_int_t)i));
+        if (!r->object) fprintf(r->to, "%s\n", text);
+    }
+    cli_report_json(r, "places", places);
+    if (answer->has_block) {
+        cli_report_count(r, NULL, "block_offset", answer->block);
+        cli_report_count(r, NULL, "block_bytes", answer->len);
+        if (!r->object) {
+            fprintf(r->to, "block at %" PRIu64 ", %" PRIu64 " bytes\n", answer->block, answer->len);
+        }
+    }
+}
+
+static int check(const umbel_table *t, const struct cli_settings *s) {
+    size_t len = strlen(s->check), cap = (len > 32 ? len : 32) + 1, key_len = 0;
+    uint8_t *key = cli_alloc(cap), *may = cli_alloc(umbel_table_count(t) + 1);
+    umbel_diag diag = {0};
+    umbel_table_answer answer;
+    umbel_err e = umbel_table_key(t, s->column, s->type, s->check, len, key, cap, &key_len, &diag);
+    if (e) cli_die_err("--check", e, &diag, NULL);
+    e = umbel_table_check(t, s->column, key, key_len, may, &answer, &diag);
+    if (e) cli_die_err("--check", e, &diag, NULL);
+    struct cli_report r = cli_report_begin(s->json);
+    report_faults(t, s, &r);
+    cli_report_flag(&r, NULL, "may_contain", answer.may_contain);
+    if (s->json || !s->quiet) print_answer(t, &answer, may, &r);
+    cli_report_end(&r);
+    free(key);
+    free(may);
+    return answer.may_contain ? CLI_YES : CLI_NO;
+}
+
+static int run(const struct cli_settings *s) {
+    cli_expect_args(s, 1, 1);
+    umbel_table *t = open_table(s);
+    int status = s->check ? check(t, s) : list(t, s);
+    umbel_table_close(t);
+    return status;
+}
+
+const struct cli_command cli_command_table = {
+    .name = "table",
+    .summary = "show and ask the filters inside LevelDB, ClickHouse and Parquet files",
+    .synopsis = "FILE [OPTION]...",
+    .examples = "umbel table 000123.ldb\n"
+                "# Would LevelDB read this file for a key, and which block?\n"
+                "umbel table 000123.ldb --check user:42\n"
+                "# Which row groups may hold a value?\n"
+                "umbel table orders.parquet --column customer --check 4711\n"
+                "# Is an index of ClickHouse sized well?\n"
+                "umbel table all_1_1_0/skp_idx_tk.idx --index 'tokenbf_v1(256, 2, 0)' -p 0.1%\n",
+    .text =
+        "FILE is a table of LevelDB (.ldb, .sst), a Parquet file, or an index of a ClickHouse "
+        "part: skp_idx_NAME.idx, or the directory it is in. It is recognised by what is in it. "
+        "A ClickHouse index does not say how it was defined, so --index must.\n\n"
+        "Every filter is listed with the part of the file it speaks for, its fill and its live "
+        "rate; terminals also get a picture. With --check, only the parts that may hold KEY are "
+        "printed, and for LevelDB the block that its reader would read. For tokenbf_v1 and "
+        "ngrambf_v1 every token of KEY must be there.\n\n"
+        "Damage is told with its offset, and the rest is still shown; what a damaged filter "
+        "covers may hold any key.",
+    .exits = "0 the file is sound, or may hold KEY; 1 it does certainly not hold KEY; 2 error or "
+             "damage",
+    .options = options,
+    .run = run,
+};

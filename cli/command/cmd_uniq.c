@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_uniq.c - umbel uniq: first occurrences only, in memory fixed beforehand
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "filter/add_job.h"
+#include "filter/filter_file.h"
+#include "filter/uniq_state.h"
+#include "options/quantity.h"
+#include "report/error.h"
+#include "report/output.h"
+
+static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,         OPT_BYTES,        OPT_KIND,
+                                  OPT_SEED,     OPT_SECRET_FILE, OPT_STATE,        OPT_WINDOW,
+                                  OPT_REPEATED, OPT_STRICT,      CLI_LINE_OPTIONS, OPT_THREADS,
+                                  OPT_QUIET,    OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
+
+struct uniq {
+    const struct cli_settings *s;
+    struct cli_adder watch; /* of the plan; adds nothing */
+    struct cli_output out;
+    struct cli_uniqstate state;
+    umbel_info info; /* when stock was last taken */
+    bool changed;    /* since then */
+    bool unsaved;
+    bool unsure;          /* the filter has lines that may not be out yet */
+    pthread_mutex_t turn; /* held while any of this changes */
+    bool hash_ahead, warned;
+    double wrong; /* new lines taken for old ones, estimated, up to then */
+    uint64_t fresh;
+};
+
+/* New keys that a false positive made look old: each met the rate of its moment, so the rate is
+ * summed up over the way from the first key to the last (Simpson's rule). */
+static double expected_wrong(const umbel_info *info, uint64_t before) {
+    enum { STEPS = 64 };
+    double from = (double)before, way = (double)info->keys_added - from;
+    umbel_plan model = {.kind = info->kind, .keys = info->capacity, .bytes = info->bytes};
+    if (info->kind == UMBEL_WINDOW || !info->capacity || umbel_plan_solve(&model))
+        return way * info->fpr_now; /* at most */
+    double sum = 0;
+    for (int i = 0; i <= STEPS; i++) {
+        double rate = umbel_plan_rate(&model, (uint64_t)(from + way * i / STEPS));
+        double odds = rate < 1 ? rate / (1 - rate) : 0;
+        sum += odds * (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2);
+    }
+    return way * sum / (3 * STEPS);
+}
+
+static void warn_of_rate(struct uniq *u) {
+    char rate[CLI_QUANTITY], promised[CLI_QUANTITY];
+    cli_rate_text(u->info.fpr_now, rate);
+    cli_rate_text(u->info.fpr, promised);
+    if (u->s->strict) {
+        cli_die(u->watch.name, "--keys plans for more",
+                "more keys came in a step than planned: the rate is %s, not %s", rate, promised);
+    }
+    if (!u->s->quiet && !u->warned) {
+        cli_warn(u->watch.name,
+                 "warning: more keys came in a step than planned: the rate is %s, not %s", rate,
+                 promised);
+    }
+    u->warned = true;
+}
+
+/* Takes stock of what was added since the last time: before a part of it is forgotten, and in the
+ * end.  A clock does not care how many keys a step brings, so somebody has to: true when they were
+ * too many. */
+static bool take_stock(struct uniq *u) {
+    if (!u->changed) return false;
+    uint64_t before = u->info.keys_added;
+    umbel_describe(u->state.filter, &u->info);
+    u->wrong += expected_wrong(&u->info, before);
+    u->changed = false;
+    return u->state.clock.step && u->info.fpr_now > u->info.fpr;
+}
+
+/* Lines first, memory second: what breaks off between the two prints lines again, but loses none. */
+static void save(struct uniq *u) {
+    u->unsure = true;
+    if (u->out.used) cli_output_flush(&u->out);
+    cli_uniqstate_save(&u->state, u->s);
+    u->unsaved = u->unsure = false;
+}
+
+/* When an error or a signal ends the run: what is out is remembered, unless it is writing itself
+ * that failed.  The turn is kept: nothing is printed behind this. */
+static void save_at_last(void *ctx) {
+    struct uniq *u = ctx;
+    pthread_mutex_lock(&u->turn);
+    if (u->unsaved && !u->unsure) save(u);
+}
+
+/* Saves with each step, too: streams without end are ended by a signal. */
+static void follow_clock(struct uniq *u) {
+    uint64_t steps = cli_uniqstate_due(&u->state);
+    if (!steps) return;
+    bool changed = u->changed, too_many = take_stock(u);
+    cli_uniqstate_advance(&u->state, steps);
+    if (too_many) warn_of_rate(u);
+    if (changed) save(u);
+}
+
+static void hash_keys(void *ctx, struct cli_batch *b) {
+    const struct uniq *u = ctx;
+    if (u->hash_ahead) umbel_hash_many(u->state.filter, b->keys, b->lines, b->hashes);
+}
+
+/* With --strict: one after another, as far as the plan has room. */
+static size_t add_within_plan(struct uniq *u, struct cli_batch *b, umbel_err *e) {
+    umbel_filter *f = u->state.filter;
+    size_t i = 0;
+    for (; i < b->lines; i++) {
+        const umbel_key *k = &b->keys[i];
+        bool was_new = false;
+        if (umbel_keys_added(f) >= u->watch.capacity && !umbel_contains(f, k->data, k->len)) break;
+        if ((*e = umbel_add(f, k->data, k->len, &was_new))) break;
+        b->hits[i] = was_new;
+    }
+    return i;
+}
+
+enum { NOT_REACHED = 2 };
+
+/* How many lines were taken, less than all with an error or where --strict ends it. */
+static size_t add(struct uniq *u, struct cli_batch *b, umbel_err *e) {
+    umbel_filter *f = u->state.filter;
+    bool strict = u->s->strict && u->watch.capacity;
+    if (b->lines == 0) return 0; /* a block inside a long line */
+    if (strict && umbel_keys_added(f) + b->lines > u->watch.capacity) {
+        return add_within_plan(u, b, e);
+    }
+    memset(b->hits, NOT_REACHED, b->lines);
+    *e = u->hash_ahead ? umbel_add_hashes(f, b->hashes, b->lines, b->hits)
+                       : umbel_add_many(f, b->keys, b->lines, b->hits);
+    const uint8_t *end = *e ? memchr(b->hits, NOT_REACHED, b->lines) : NULL;
+    return end ? (size_t)(end - b->hits) : b->lines;
+}
+
+static void pass_new(void *ctx, struct cli_batch *b) {
+    struct uniq *u = ctx;
+    umbel_err e = UMBEL_OK;
+    pthread_mutex_lock(&u->turn);
+    follow_clock(u);
+    u->unsure = true;
+    struct cli_batch taken = *b;
+    taken.lines = add(u, b, &e);
+    u->changed |= taken.lines != 0;
+    u->unsaved |= taken.lines != 0;
+    cli_adder_watch(&u->watch);
+    uint64_t printed = cli_output_lines(&u->out, &taken, !u->s->repeated);
+    u->fresh += u->s->repeated ? taken.lines - printed : printed;
+    u->unsure = false;
+    cli_adder_need(&u->watch, e);
+    if (taken.lines < b->lines) {
+        char plan[CLI_QUANTITY];
+        cli_die(u->watch.name, "--keys plans for more", "more keys than the %s planned",
+                cli_count_text(u->watch.capacity, plan));
+    }
+    pthread_mutex_unlock(&u->turn);
+}
+
+static void summarise(const struct uniq *u, uint64_t lines) {
+    char all[CLI_QUANTITY], fresh[CLI_QUANTITY], size[CLI_QUANTITY];
+    fprintf(stderr, "uniq: %s lines, %s of them new; about %.*f new ones taken for old, in %s\n",
+            cli_count_text(lines, all), cli_count_text(u->fresh, fresh), u->wrong < 10 ? 2 : 0,
+            u->wrong, cli_size_text(u->info.bytes, size));
+}
+
+/* Whoever has it may need it again: an error may come up at any place. */
+static void make_turn(pthread_mutex_t *turn) {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(turn, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
+static int run(const struct cli_settings *s) {
+    static struct uniq u; /* a thread may still wait for its turn when this returns */
+    u.s = s;
+    u.state = cli_uniqstate_open(s);
+    umbel_filter *f = u.state.filter;
+    umbel_describe(f, &u.info);
+    /* A window is never full. */
+    uint64_t capacity = u.info.kind == UMBEL_WINDOW ? 0 : u.info.capacity;
+    u.watch = cli_adder_new(f, s->state ? s->state : "uniq", capacity, s);
+    u.watch.strict = false;             /* sees to it before it is too late */
+    if (!s->state) u.watch.warned = 80; /* a plan that is filled is what was wanted */
+    u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
+    struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
+    feed.treatment = cli_treatment_of(f, s);
+    feed.eager = true;
+    if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "uniq";
+    feed.filling = f;
+    feed.capacity = capacity;
+    struct cli_job job = {hash_keys, pass_new, &u};
+    make_turn(&u.turn);
+    cli_farewell(save_at_last, &u);
+    uint64_t lines = cli_pipeline(&feed, &job);
+    pthread_mutex_lock(&u.turn); /* for good: no signal comes in between any more */
+    if ((!s->quiet || u.state.clock.step) && take_stock(&u)) warn_of_rate(&u);
+    save(&u);
+    if (!s->quiet) summarise(&u, lines);
+    free(u.out.buffer);
+    free(u.watch.bulk);
+    umbel_free(f);
+    return CLI_YES;
+}
+
+const struct cli_command cli_command_uniq = {
+    .name = "uniq",
+    .summary = "drop repeated lines of a stream, in memory fixed beforehand",
+    .synopsis = "[-n KEYS] [-p RATE | -m SIZE] [--state FILTER] [OPTION]... [FILE]...",
+    .examples = "# Unlike sort -u it keeps the order and needs no second look\n"
+                "umbel uniq -n 100M urls.txt > once.txt\n"
+                "# A crawler that never asks twice, over many runs\n"
+                "extract-links | umbel uniq -n 1e9 --state seen.umb > to-fetch.txt\n"
+                "# The last million keys of a stream that never ends\n"
+                "tail -F events.log | umbel uniq --window 1M -k 3\n"
+                "# Each alarm once a day, also when the pipe is started anew\n"
+                "tail -F alarms.log | umbel uniq --window 24h/1h -n 1M --state day.umb\n"
+                "# Only what came before\n"
+                "umbel uniq -d -t , -k 1 orders.csv\n",
+    .text =
+        "Lines whose key is new are printed at once, repetitions are dropped. A new line is taken "
+        "for an old one at the promised rate at most; how many that were is estimated at the end. "
+        "Without -n the plan is for 10 million keys, without -p and -m for a rate of 0.1 %. When "
+        "more "
+        "keys come than planned there is a warning, with --strict an error. With --window there is "
+        "no "
+        "such limit: at least the last N keys are remembered.\n\n"
+        "--window DURATION/STEP forgets by the clock: a key is remembered for DURATION after it "
+        "last came, and forgotten at most one STEP later. DURATION counts in whole steps, rounded "
+        "up, of which there are at most 255; units are s, m, h, d and w. -n says how many "
+        "different keys come within DURATION at most. They should come evenly: a step that brings "
+        "more than its share raises the rate, and there is a warning, with --strict an error. "
+        "With --state time goes on between runs, and the state is also saved after each step. A "
+        "clock that is set back makes nothing "
+        "forgotten.\n\n"
+        "--state keeps the filter for the next run. It is replaced as a whole after all lines are "
+        "out; also when an error or SIGHUP, SIGINT or SIGTERM ends the run: what was printed is "
+        "remembered. When the output itself cannot be written, or after SIGKILL or a power cut, "
+        "the "
+        "state is the one before: lines that came since then are printed again, and none is lost.",
+    .exits = CLI_EXITS_DONE,
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * command.h - what main.c knows about a command
+ *
+ * One file a command, cmd_NAME.c, which defines cli_command_NAME; main.c lists them.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stdio.h>
+
+#include "options/options.h"
+#include "report/error.h"
+
+struct cli_command {
+    const char *name;
+    const char *summary;  /* one line, for lists */
+    const char *synopsis; /* behind the name */
+    const char *examples; /* lines of shell, `# comment` above each */
+    const char *text;     /* paragraphs, an empty line between them */
+    const char *exits;    /* what the exit status tells */
+    const uint8_t *options;
+    int (*run)(const struct cli_settings *s);
+};
+
+extern const struct cli_command cli_command_plan, cli_command_build, cli_command_add,
+    cli_command_check, cli_command_uniq, cli_command_remove, cli_command_info, cli_command_verify,
+    cli_command_merge, cli_command_intersect, cli_command_cmp, cli_command_fold,
+    cli_command_convert, cli_command_table, cli_command_push, cli_command_bench;
+
+/* The list of main.c, ended by NULL. */
+extern const struct cli_command *const cli_commands[];
+const struct cli_command *cli_command_named(const char *name);
+
+/* What umbel itself is, in the shape of a command: for its help and its page. */
+extern const struct cli_command cli_umbel;
+
+/* Pages made from the tables: help.c, manpage.c, completion.c. */
+void cli_help(const struct cli_command *c, FILE *to);
+void cli_manpage(const struct cli_command *c, FILE *to);
+bool cli_completion(const char *shell, FILE *to);
+
+/* Options that go together in every command that reads lines or makes filters. */
+#define CLI_LINE_OPTIONS                                                                          \
+    OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_TRIM, OPT_LOWER, OPT_UPPER, \
+        OPT_MAX_LINE
+/* build has the other parameters of formats among its own. */
+#define CLI_FORMAT_OPTIONS                                                                    \
+    OPT_FORMAT, OPT_BITS_PER_KEY, OPT_INT, OPT_STRATEGY, OPT_FUNNEL, OPT_TYPE, OPT_EXPANSION, \
+        OPT_NONSCALING, OPT_VARIANT
+/* What a filter's bytes may not say: needed to read it. */
+#define CLI_LIKE_OPTIONS \
+    OPT_KEYS, OPT_FPR, OPT_HASHES, OPT_SEED, OPT_BITS_PER_KEY, OPT_INT, OPT_VARIANT
+#define CLI_FORMAT_PARAMETERS OPT_FORMAT, CLI_LIKE_OPTIONS
+#define CLI_TYPE_OPTIONS OPT_TYPE, OPT_FUNNEL
+
+#define CLI_EXITS_DONE "0 done, 2 error"
+
+#endif

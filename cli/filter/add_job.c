@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * add_job.c - a job that adds every key to a filter, and says when the plan is full
+ */
+#include "filter/add_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "options/quantity.h"
+#include "report/error.h"
+
+/* The library sorts a million hashes by place before it adds them, which beats the memory's
+ * latency once a filter is larger than the caches, and divides them among threads.  Eight bytes a
+ * key here and sixteen there stay within the 64 MiB that a command may use besides its filter. */
+enum { BULK = 1 << 20, BEYOND_CACHES = 32 << 20 };
+
+struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
+                               const struct cli_settings *s) {
+    struct cli_adder a = {.filter = f, .name = name, .capacity = capacity};
+    uint64_t bytes = umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    a.strict = s->strict;
+    a.quiet = s->quiet;
+    a.limit = s->max_memory;
+    a.collect = umbel_takes_hashes(f) && bytes > BEYOND_CACHES;
+    a.hash_ahead = a.collect || (umbel_takes_hashes(f) && s->threads > 1);
+    if (a.collect) a.bulk = cli_alloc(BULK * sizeof *a.bulk);
+    return a;
+}
+
+void cli_adder_need(const struct cli_adder *a, umbel_err e) {
+    if (!e) return;
+    umbel_info info;
+    umbel_describe(a->filter, &info);
+    if ((e == UMBEL_EFULL || e == UMBEL_ELIMIT) && a->limit) {
+        char now[CLI_QUANTITY];
+        cli_die(a->name, "a plan for all keys, -n, needs least",
+                "has to grow from %s to more than --max-memory allows",
+                cli_size_text(info.bytes, now));
+    }
+    cli_die_err(a->name, e, NULL,
+                e == UMBEL_EFROZEN ? "static filters are made once: build it anew" : NULL);
+}
+
+static void add_bulk(struct cli_adder *a) {
+    cli_adder_need(a, umbel_add_hashes(a->filter, a->bulk, a->bulk_len, NULL));
+    a->bulk_len = 0;
+}
+
+void cli_adder_watch(struct cli_adder *a) {
+    if (!a->capacity) return;
+    uint64_t keys = umbel_keys_added(a->filter);
+    char plan[CLI_QUANTITY];
+    if (keys > a->capacity && a->strict) {
+        cli_die(a->name, "nothing was saved; --keys plans for more",
+                "more keys than the %s planned", cli_count_text(a->capacity, plan));
+    }
+    if (a->quiet || keys < a->capacity - a->capacity / 5) return;
+    if (keys > a->capacity && a->warned < 100) {
+        a->warned = 100;
+        cli_warn(a->name,
+                 "warning: more keys than the %s planned; the rate rises above the promise",
+                 cli_count_text(a->capacity, plan));
+    } else if (a->warned < 80) {
+        a->warned = 80;
+        cli_warn(a->name, "warning: 80 %% of the %s keys planned are in",
+                 cli_count_text(a->capacity, plan));
+    }
+}
+
+static void hash_keys(void *ctx, struct cli_batch *b) {
+    const struct cli_adder *a = ctx;
+    umbel_hash_many(a->filter, b->keys, b->lines, b->hashes);
+}
+
+static void add_keys(void *ctx, struct cli_batch *b) {
+    struct cli_adder *a = ctx;
+    if (!a->hash_ahead) {
+        cli_adder_need(a, umbel_add_many(a->filter, b->keys, b->lines, NULL));
+    } else if (!a->collect) {
+        cli_adder_need(a, umbel_add_hashes(a->filter, b->hashes, b->lines, NULL));
+    }
+    for (size_t done = 0; a->collect && done < b->lines;) {
+        size_t n = BULK - a->bulk_len < b->lines - done ? BULK - a->bulk_len : b->lines - done;
+        memcpy(a->bulk + a->bulk_len, b->hashes + done, n * sizeof *a->bulk);
+        a->bulk_len += n;
+        done += n;
+        if (a->bulk_len == BULK) add_bulk(a);
+    }
+    cli_adder_watch(a);
+}
+
+struct cli_job cli_adder_job(struct cli_adder *a) {
+    return (struct cli_job){a->hash_ahead ? hash_keys : NULL, add_keys, a};
+}
+
+void cli_adder_finish(struct cli_adder *a) {
+    if (a->bulk_len) add_bulk(a);
+    cli_adder_watch(a);
+    free(a->bulk);
+    a->bulk = NULL;
+}

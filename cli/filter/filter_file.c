@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * filter_file.c - filters named on the command line: opened, made, saved, or a clear word why not
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "filter/filter_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command/command.h"
+
+/* What would work, where that is more than the error itself says. */
+static const char *open_hint(umbel_err err, const struct cli_settings *s) {
+    if ((err == UMBEL_ECORRUPT || err == UMBEL_EINVAL) && !s->format) {
+        return "--format names the format of files without a magic number";
+    }
+    if (err == UMBEL_EVERSION) return "a newer umbel may read it";
+    if (err == UMBEL_EKEY && !s->secret_file) return "--secret-file FILE opens it";
+    return NULL;
+}
+
+static void refuse_directory(const char *path) {
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        cli_die(path, "name a filter file", "is a directory");
+    }
+}
+
+struct mapping {
+    const void *bytes;
+    size_t len;
+};
+
+static struct mapping map_file(const char *path) {
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0) cli_die_sys(path, errno);
+    struct mapping m = {"", (size_t)st.st_size};
+    if (st.st_size > 0) {
+        void *at = mmap(NULL, m.len, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (at == MAP_FAILED) cli_die_sys(path, errno);
+        m.bytes = at;
+    }
+    close(fd);
+    return m;
+}
+
+/* A format that was named: its bytes may need the options to be understood.  The mapping stays
+ * until the end of the program, under the filters that lie on it. */
+static umbel_err get_as(const char *path, const struct cli_settings *s, bool own, umbel_filter **f,
+                        umbel_diag *diag) {
+    umbel_params like = cli_params_of(s);
+    umbel_opts opts = cli_opts_of(s);
+    like.bytes = 0;
+    struct mapping m = map_file(path);
+    umbel_err e = own ? UMBEL_ENOTSUP : umbel_view_as(&like, m.bytes, m.len, &opts, f, diag);
+    return e == UMBEL_ENOTSUP ? umbel_decode_as(&like, m.bytes, m.len, &opts, f, diag) : e;
+}
+
+static umbel_err get(const char *path, const struct cli_settings *s, bool own, umbel_filter **f,
+                     umbel_diag *diag) {
+    umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
+    umbel_opts opts = cli_opts_of(s);
+    refuse_directory(path);
+    if (format > UMBEL_FMT_NATIVE) return get_as(path, s, own, f, diag);
+    umbel_err e = own ? UMBEL_ENOTSUP : umbel_file_open(format, path, &opts, f, diag);
+    return e == UMBEL_ENOTSUP ? umbel_file_load(format, path, &opts, f, diag) : e;
+}
+
+/* For reading, as if no key had been given. */
+static umbel_err get_plain(const char *path, const struct cli_settings *s, umbel_filter **f) {
+    struct cli_settings plain = *s;
+    plain.secret_file = NULL;
+    return get(path, &plain, false, f, NULL);
+}
+
+static umbel_filter *need(const char *path, const struct cli_settings *s, bool own) {
+    umbel_diag diag = {0};
+    umbel_filter *f = NULL;
+    umbel_err e = get(path, s, own, &f, &diag);
+    if (e == UMBEL_EKEY && s->secret_file && get_plain(path, s, &f) == UMBEL_OK) {
+        cli_die_err(path, e, &diag, "it opens without --secret-file");
+    }
+    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    return f;
+}
+
+umbel_filter *cli_filter_open(const char *path, const struct cli_settings *s) {
+    return need(path, s, false);
+}
+
+umbel_filter *cli_filter_open_mixed(const char *path, const struct cli_settings *s, bool *keyed) {
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    umbel_err e = get(path, s, false, &f, &diag);
+    *keyed = !e && s->secret_file;
+    if (e == UMBEL_EKEY && s->secret_file) e = get_plain(path, s, &f);
+    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    return f;
+}
+
+umbel_filter *cli_filter_load(const char *path, const struct cli_settings *s) {
+    return need(path, s, true);
+}
+
+umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s) {
+    umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
+    umbel_diag diag = {0};
+    refuse_directory(path);
+    if (format > UMBEL_FMT_NATIVE) return cli_filter_load(path, s); /* checks everything, too */
+    umbel_err e = umbel_file_verify(format, path, &diag);
+    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    return s->present || s->absent || s->secret_file ? cli_filter_open(path, s) : NULL;
+}
+
+umbel_format cli_envelope_of(const char *path, const umbel_filter *f,
+                             const struct cli_settings *s) {
+    if (s->format) return cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE);
+    umbel_filter *probe = NULL; /* a native file may hold bits hashed as another system does */
+    umbel_info info;
+    umbel_opts opts = cli_opts_of(s);
+    umbel_describe(f, &info);
+    if (umbel_file_open(UMBEL_FMT_NATIVE, path, &opts, &probe, NULL)) return info.format;
+    umbel_free(probe);
+    return UMBEL_FMT_NATIVE;
+}
+
+void cli_output_check(const struct cli_settings *s) {
+    if (!s->output) cli_die(s->command->name, "-o FILE says where it goes", "-o is missing");
+    if (strcmp(s->output, "-") == 0) {
+        if (isatty(STDOUT_FILENO)) {
+            cli_die("standard output", "-o FILE, or a pipe", "a filter is not for terminals");
+        }
+        return;
+    }
+    refuse_directory(s->output);
+    if (!s->force && access(s->output, F_OK) == 0) {
+        cli_die(s->output, "-f overwrites it", "is there already");
+    }
+    char *copy = strdup(s->output);
+    if (!copy) cli_die(NULL, NULL, "out of memory");
+    const char *dir = dirname(copy);
+    if (access(dir, W_OK | X_OK) != 0) cli_die_sys(s->output, errno);
+    free(copy);
+}
+
+void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path) {
+    umbel_diag diag = {0};
+    bool to_stdout = strcmp(path, "-") == 0;
+    umbel_err e = to_stdout ? umbel_file_write(f, format, STDOUT_FILENO, &diag)
+                            : umbel_file_save(f, format, path, &diag);
+    if (e == UMBEL_EMISMATCH) {
+        cli_die_err(path, e, &diag, "bits cannot be hashed anew: build it from the keys");
+    }
+    if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
+}
+
+/* -t C: one byte, or \t written out. */
+static uint8_t delimiter_of(const struct cli_settings *s) {
+    const char *d = s->delimiter;
+    if (!d) return 0;
+    if (strcmp(d, "\\t") == 0) return '\t';
+    if (strlen(d) != 1) {
+        cli_die("-t", "as in sort: -t , or -t '\\t'", "'%s' is not one character", d);
+    }
+    return (uint8_t)*d;
+}
+
+static void merge_given(umbel_treatment *t, const struct cli_settings *s) {
+    if (s->field) {
+        t->field = cli_narrow(OPT_FIELD, s->field);
+        t->delimiter = 0;
+    } else if (s->delimiter && !t->field) {
+        cli_die("-t", "-k N says which field", "fields are separated but none is chosen");
+    }
+    if (s->delimiter) t->delimiter = delimiter_of(s);
+    t->trim |= s->trim;
+    t->lower |= s->lower;
+    t->upper |= s->upper;
+    if (t->lower && t->upper) {
+        cli_die(s->command->name, "the filter's own treatment is applied without asking",
+                "--lower and --upper contradict each other");
+    }
+}
+
+struct cli_treatment cli_treatment_given(const struct cli_settings *s) {
+    struct cli_treatment t = {.crlf = s->crlf, .type = cli_type_of(s)};
+    merge_given(&t.recorded, s);
+    return t;
+}
+
+struct cli_treatment cli_treatment_of(const umbel_filter *f, const struct cli_settings *s) {
+    struct cli_treatment t = {.crlf = s->crlf, .type = cli_type_of(s)};
+    umbel_get_treatment(f, &t.recorded);
+    merge_given(&t.recorded, s);
+    return t;
+}
+
+void cli_filter_note(umbel_filter *f, const struct cli_settings *s,
+                     const struct cli_treatment *treatment) {
+    umbel_diag diag = {0};
+    umbel_err e = umbel_set_treatment(f, &treatment->recorded, &diag);
+    if (e) cli_die_err(s->command->name, e, &diag, NULL);
+    for (size_t i = 0; i < s->meta.count; i++) {
+        const char *text = s->meta.at[i], *equals = strchr(text, '=');
+        if (!equals || equals == text) {
+            cli_die("--meta", "as in --meta source=feed-7", "'%s' is not NAME=VALUE", text);
+        }
+        char *name = strndup(text, (size_t)(equals - text));
+        if (!name) cli_die(NULL, NULL, "out of memory");
+        e = umbel_set_meta(f, name, equals + 1, &diag);
+        if (e) cli_die_err("--meta", e, &diag, NULL);
+        free(name);
+    }
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * uniq_state.c - what umbel uniq remembers lines in: a filter, perhaps with a clock
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "filter/uniq_state.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "filter/filter_file.h"
+#include "filter/window_clock.h"
+#include "options/quantity.h"
+#include "options/secret_file.h"
+
+static const uint64_t usual_keys = 10000000;
+static const double usual_fpr = 0.001;
+
+/* What --window asks for: a number of keys or a clock, or neither. */
+struct wish {
+    uint64_t keys;
+    struct cli_clockwork clock;
+};
+
+static uint64_t now(void) {
+    struct timespec t;
+    if (clock_gettime(CLOCK_REALTIME, &t) != 0 || t.tv_sec < 0) return 0;
+    return (uint64_t)t.tv_sec;
+}
+
+static void refuse_many_steps(const char *text, const struct cli_clockwork *c) {
+    char hint[2 * CLI_QUANTITY], steps[CLI_QUANTITY], good[CLI_QUANTITY], step[CLI_QUANTITY];
+    uint64_t duration = c->step * c->generations;
+    snprintf(hint, sizeof hint, "%.20s/%.20s would do", cli_duration_text(duration, good),
+             cli_duration_text(cli_clockwork_least_step(duration), step));
+    cli_die("--window", hint, "'%s' is %s steps, and %d can be kept", text,
+            cli_count_text(c->generations, steps), CLI_GENERATIONS_MOST);
+}
+
+static struct wish wish_of(const struct cli_settings *s) {
+    struct wish w = {0};
+    if (!s->window) return w;
+    cli_exclude(s, OPT_WINDOW, OPT_KIND);
+    if (strchr(s->window, '/')) {
+        if (!cli_parse_clockwork(s->window, &w.clock)) {
+            cli_die("--window", "such as 24h/1h, 7d/1d or 90m/10m; units are s, m, h, d and w",
+                    "'%s' is not a duration and a step of it", s->window);
+        }
+        if (w.clock.generations > CLI_GENERATIONS_MOST) refuse_many_steps(s->window, &w.clock);
+        return w;
+    }
+    if (!cli_parse_count(s->window, &w.keys)) {
+        cli_die("--window", "such as 1M for the last million keys, 24h/1h for the last day",
+                "'%s' is neither a number of keys nor DURATION/STEP", s->window);
+    }
+    if (!w.keys) cli_die("--window", "such as 1M", "%s is too little", s->window);
+    cli_exclude(s, OPT_WINDOW, OPT_KEYS);
+    return w;
+}
+
+static umbel_filter *make(const struct cli_settings *s, const struct wish *w) {
+    struct cli_treatment treatment = cli_treatment_given(s);
+    umbel_params params = {.kind = cli_kind_named(s->kind),
+                           .keys = s->keys,
+                           .fpr = s->fpr,
+                           .bytes = s->bytes,
+                           .seed = s->seed,
+                           .key = cli_secret_of(s)};
+    if (s->window) params.kind = UMBEL_WINDOW;
+    if (w->keys) params.keys = w->keys;
+    bool planned = params.keys || (params.bytes && params.fpr > 0);
+    if (w->clock.step) {
+        params.manual = true;
+        params.generations = (uint32_t)w->clock.generations;
+        if (!planned) {
+            cli_die("--window", "-n KEYS says it",
+                    "how many different keys come within the duration, at most?");
+        }
+    }
+    if (!planned) params.keys = usual_keys;
+    if (!params.bytes && !(params.fpr > 0)) params.fpr = usual_fpr;
+    umbel_opts opts = cli_opts_of(s);
+    umbel_diag diag = {0};
+    umbel_filter *f = NULL;
+    umbel_err e = umbel_create(&params, &opts, &f, &diag);
+    if (e) cli_die_err("uniq", e, &diag, "umbel plan tells what is possible");
+    cli_filter_note(f, s, &treatment);
+    return f;
+}
+
+/* Goes on with a window in its own way, never in another. */
+static void refuse_other_window(const char *path, const struct wish *w,
+                                const struct cli_clockwork *own) {
+    if (!own->step) {
+        if (!w->clock.step) return;
+        cli_die(path, "another --state begins anew", "does not forget by the clock");
+    }
+    char is[CLI_QUANTITY], wanted[CLI_QUANTITY], hint[2 * CLI_QUANTITY];
+    snprintf(hint, sizeof hint, "--window %s goes on with it", cli_clockwork_text(own, is));
+    if (w->keys) cli_die(path, hint, "forgets by the clock, not after a number of keys");
+    if (!w->clock.step) return;
+    if (own->step != w->clock.step || own->generations != w->clock.generations) {
+        cli_die(path, hint, "was made with another window than %s",
+                cli_clockwork_text(&w->clock, wanted));
+    }
+}
+
+static umbel_filter *load(const struct cli_settings *s, const struct wish *w,
+                          struct cli_clockwork *clock) {
+    umbel_filter *f = cli_filter_load(s->state, s);
+    umbel_info info;
+    umbel_describe(f, &info);
+    if (!cli_clock_noted(f, &info, clock)) {
+        cli_die(s->state, "umbel info shows its notes", "does not tell when it last forgot");
+    }
+    refuse_other_window(s->state, w, clock);
+    bool other = (s->keys && s->keys != info.capacity) ||
+                 (w->keys && (w->keys != info.capacity || info.kind != UMBEL_WINDOW)) ||
+                 (s->bytes && s->bytes < info.bytes) || (s->fpr > 0 && s->fpr != info.fpr);
+    if (other && !s->quiet) {
+        cli_warn(s->state, "is there already: its own plan holds, not what is given here");
+    }
+    return f;
+}
+
+struct cli_uniqstate cli_uniqstate_open(const struct cli_settings *s) {
+    struct wish w = wish_of(s);
+    struct cli_uniqstate u = {.clock = w.clock};
+    if (s->state && access(s->state, F_OK) == 0) {
+        u.filter = load(s, &w, &u.clock);
+    } else {
+        u.filter = make(s, &w);
+        u.clock.advanced = now();
+    }
+    return u;
+}
+
+uint64_t cli_uniqstate_due(struct cli_uniqstate *u) {
+    return u->clock.step ? cli_clockwork_turn(&u->clock, now()) : 0;
+}
+
+void cli_uniqstate_advance(struct cli_uniqstate *u, uint64_t steps) {
+    for (uint64_t i = 0; i < steps; i++) {
+        umbel_err e = umbel_advance(u->filter);
+        if (e) cli_die_err("uniq", e, NULL, NULL);
+    }
+}
+
+void cli_uniqstate_save(struct cli_uniqstate *u, const struct cli_settings *s) {
+    if (!s->state) return;
+    umbel_diag diag = {0};
+    umbel_err e = u->clock.step ? cli_clock_note(u->filter, &u->clock, &diag) : UMBEL_OK;
+    if (e) cli_die_err(s->state, e, &diag, NULL);
+    cli_filter_save(u->filter, UMBEL_FMT_NATIVE, s->state);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * window_clock.c - when a window that forgets by the clock moves on
+ */
+#include "filter/window_clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options/quantity.h"
+
+static uint64_t ceil_div(uint64_t a, uint64_t b) {
+    return a / b + (a % b != 0);
+}
+
+bool cli_parse_clockwork(const char *text, struct cli_clockwork *out) {
+    const char *slash = strchr(text, '/');
+    char first[CLI_QUANTITY];
+    if (!slash || (size_t)(slash - text) >= sizeof first) return false;
+    memcpy(first, text, (size_t)(slash - text));
+    first[slash - text] = '\0';
+    uint64_t duration = 0, step = 0;
+    if (!cli_parse_duration(first, &duration) || !cli_parse_duration(slash + 1, &step)) {
+        return false;
+    }
+    if (step > duration) return false;
+    out->step = step;
+    out->generations = ceil_div(duration, step);
+    return true;
+}
+
+uint64_t cli_clockwork_least_step(uint64_t duration) {
+    uint64_t least = ceil_div(duration, CLI_GENERATIONS_MOST);
+    uint64_t unit = least > 86400 ? 86400 : least > 3600 ? 3600 : least > 60 ? 60 : 1;
+    return ceil_div(least, unit) * unit;
+}
+
+uint64_t cli_clockwork_turn(struct cli_clockwork *c, uint64_t now) {
+    if (now < c->advanced) {
+        if (c->advanced - now > c->step) c->advanced = now;
+        return 0;
+    }
+    uint64_t steps = (now - c->advanced) / c->step;
+    c->advanced += steps * c->step;
+    return steps > c->generations ? c->generations + 1 : steps;
+}
+
+char *cli_clockwork_text(const struct cli_clockwork *c, char *out) {
+    char duration[CLI_QUANTITY], step[CLI_QUANTITY];
+    cli_duration_text(c->step * c->generations, duration);
+    cli_duration_text(c->step, step);
+    snprintf(out, CLI_QUANTITY, "%.18s/%.18s", duration, step);
+    return out;
+}
+
+static const char step_note[] = "window.step", advanced_note[] = "window.advanced";
+
+static const char *find(const umbel_filter *f, const char *name) {
+    const char *at = NULL, *value = NULL;
+    for (size_t i = 0; umbel_meta_at(f, i, &at, &value); i++) {
+        if (strcmp(at, name) == 0) return value;
+    }
+    return NULL;
+}
+
+static bool seconds(const char *text, uint64_t *out) {
+    return text && strspn(text, "0123456789") == strlen(text) && cli_parse_count(text, out);
+}
+
+bool cli_clock_noted(const umbel_filter *f, const umbel_info *info, struct cli_clockwork *out) {
+    const char *step = find(f, step_note);
+    struct cli_clockwork c = {0};
+    *out = c;
+    if (info->kind != UMBEL_WINDOW || !step) return true;
+    c.generations = info->parts - 1;
+    if (!seconds(step, &c.step) || !seconds(find(f, advanced_note), &c.advanced)) return false;
+    if (c.step < 1 || c.step > CLI_DURATION_MOST) return false;
+    *out = c;
+    return true;
+}
+
+static umbel_err put(umbel_filter *f, const char *name, uint64_t value, umbel_diag *diag) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return umbel_set_meta(f, name, text, diag);
+}
+
+umbel_err cli_clock_note(umbel_filter *f, const struct cli_clockwork *c, umbel_diag *diag) {
+    umbel_err e = put(f, step_note, c->step, diag);
+    return e ? e : put(f, advanced_note, c->advanced, diag);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decompress.c - bytes from a descriptor, unpacked when they are gzip or zstd
+ */
+#define _GNU_SOURCE
+#include "lines/decompress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "report/error.h"
+
+enum { PACKED_BLOCK = 128 << 10, MAGIC = 4, PIPE_ROOM = 1 << 20 };
+
+enum packing { PLAIN, GZIP, ZSTD };
+
+struct cli_stream {
+    int fd;
+    const char *name;
+    enum packing packing;
+    uint64_t taken;
+    bool ended;        /* the descriptor has no more */
+    bool between;      /* packed: at the border of two members, where the file may end */
+    size_t have, used; /* of in[] */
+    z_stream gzip;
+    ZSTD_DCtx *zstd;
+    uint8_t in[PACKED_BLOCK];
+};
+
+static enum packing packing_of(const uint8_t *first, size_t len) {
+    static const uint8_t gzip[] = {0x1f, 0x8b, 0x08}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+    if (len >= sizeof gzip && memcmp(first, gzip, sizeof gzip) == 0) return GZIP;
+    if (len >= sizeof zstd && memcmp(first, zstd, sizeof zstd) == 0) return ZSTD;
+    return PLAIN;
+}
+
+bool cli_is_packed(const uint8_t *first, size_t len) {
+    return packing_of(first, len) != PLAIN;
+}
+
+static size_t read_some(struct cli_stream *s, uint8_t *to, size_t len) {
+    ssize_t n;
+    do n = read(s->fd, to, len);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) cli_die_sys(s->name, errno);
+    if (n == 0) s->ended = true;
+    s->taken += (uint64_t)n;
+    return (size_t)n;
+}
+
+/* More packed bytes into in[]; false at the end. */
+static bool refill(struct cli_stream *s) {
+    if (s->used < s->have) return true;
+    s->used = 0;
+    s->have = s->ended ? 0 : read_some(s, s->in, sizeof s->in);
+    return s->have > 0;
+}
+
+struct cli_stream *cli_stream_open(int fd, const char *name) {
+    struct cli_stream *s = cli_alloc(sizeof *s);
+    memset(s, 0, offsetof(struct cli_stream, in));
+    s->fd = fd;
+    s->name = name;
+    /* Fewer switches between writer and reader; refused where it is no pipe. */
+    (void)fcntl(fd, F_SETPIPE_SZ, PIPE_ROOM);
+    /* No longer than the bytes may be a magic number: a slow writer is not to be waited for. */
+    while (s->have < MAGIC && !s->ended && (s->have == 0 || s->in[0] == 0x1f || s->in[0] == 0x28)) {
+        s->have += read_some(s, s->in + s->have, sizeof s->in - s->have);
+    }
+    s->packing = packing_of(s->in, s->have);
+    if (s->packing == GZIP && inflateInit2(&s->gzip, 15 + 16) != Z_OK) {
+        cli_die(name, NULL, "no memory to unpack gzip");
+    }
+    if (s->packing == ZSTD && !(s->zstd = ZSTD_createDCtx())) {
+        cli_die(name, NULL, "no memory to unpack zstd");
+    }
+    return s;
+}
+
+void cli_stream_close(struct cli_stream *s) {
+    if (s->packing == GZIP) inflateEnd(&s->gzip);
+    if (s->packing == ZSTD) ZSTD_freeDCtx(s->zstd);
+    free(s);
+}
+
+static size_t read_gzip(struct cli_stream *s, uint8_t *to, size_t len) {
+    z_stream *z = &s->gzip;
+    z->next_out = to;
+    z->avail_out = (uInt)len;
+    while (z->avail_out == (uInt)len) {
+        if (!refill(s)) {
+            if (s->between) return 0;
+            cli_die(s->name, NULL, "the gzip data ends too early");
+        }
+        z->next_in = s->in + s->used;
+        z->avail_in = (uInt)(s->have - s->used);
+        int e = inflate(z, Z_NO_FLUSH);
+        s->used = s->have - z->avail_in;
+        s->between = e == Z_STREAM_END;
+        if (e == Z_STREAM_END) { /* another member may follow, as `cat a.gz b.gz` makes them */
+            e = inflateReset(z);
+        }
+        if (e != Z_OK && e != Z_BUF_ERROR) {
+            cli_die(s->name, NULL, "the gzip data is damaged: %s", z->msg ? z->msg : "bad data");
+        }
+    }
+    return len - z->avail_out;
+}
+
+static size_t read_zstd(struct cli_stream *s, uint8_t *to, size_t len) {
+    ZSTD_outBuffer out = {to, len, 0};
+    while (out.pos == 0) {
+        /* Output may be waiting inside even when there is no more input. */
+        bool more = refill(s);
+        ZSTD_inBuffer in = {s->in, s->have, s->used};
+        if (!more && s->between) return 0;
+        size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
+        s->used = in.pos;
+        if (ZSTD_isError(left)) {
+            cli_die(s->name, NULL, "the zstd data is damaged: %s", ZSTD_getErrorName(left));
+        }
+        s->between = left == 0;
+        if (!more && out.pos == 0 && !s->between) {
+            cli_die(s->name, NULL, "the zstd data ends too early");
+        }
+    }
+    return out.pos;
+}
+
+size_t cli_stream_read(struct cli_stream *s, uint8_t *to, size_t len) {
+    if (len > (1u << 30)) len = 1u << 30;
+    if (s->packing == GZIP) return read_gzip(s, to, len);
+    if (s->packing == ZSTD) return read_zstd(s, to, len);
+    if (s->used < s->have) { /* what was read to see the magic number */
+        size_t n = s->have - s->used < len ? s->have - s->used : len;
+        memcpy(to, s->in + s->used, n);
+        s->used += n;
+        return n;
+    }
+    return s->ended ? 0 : read_some(s, to, len);
+}
+
+bool cli_stream_idle(const struct cli_stream *s) {
+    if (s->ended || s->used < s->have) return false;
+    struct pollfd p = {.fd = s->fd, .events = POLLIN};
+    return poll(&p, 1, 0) == 0;
+}
+
+uint64_t cli_stream_taken(const struct cli_stream *s) {
+    return s->taken;
+}

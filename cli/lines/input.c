@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * input.c - files and standard input as blocks of whole lines
+ */
+#define _GNU_SOURCE
+#include "lines/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lines/decompress.h"
+#include "options/quantity.h"
+#include "report/error.h"
+
+enum {
+    PAGE = 4096,
+    LOOKAHEAD = 4096 /* read with a range at once: most last lines end within it */
+};
+
+struct cli_file {
+    int fd;
+    const char *name;
+    struct cli_stream *stream;  /* NULL: read by ranges */
+    uint64_t start, next, size; /* by ranges: where it began, the one that comes next, the end */
+    atomic_uint users;          /* blocks that still read it, and the input itself */
+};
+
+struct cli_input {
+    char *const *files;
+    int nfiles, at;
+    uint8_t sep;
+    bool eager;
+    size_t max_line;
+    uint64_t done, total;
+    struct cli_file *file; /* NULL: the next one is to be opened */
+    uint8_t *carry;        /* of a stream: the line that the last block did not finish */
+    size_t carry_len, carry_room;
+};
+
+static const char *name_of(const char *path) {
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+static bool is_stdin(const char *path) {
+    return strcmp(path, "-") == 0;
+}
+
+static int stat_of(const char *path, struct stat *st) {
+    return is_stdin(path) ? fstat(STDIN_FILENO, st) : stat(path, st);
+}
+
+static void let_go(struct cli_file *f) {
+    if (atomic_fetch_sub(&f->users, 1) != 1) return;
+    if (f->stream) cli_stream_close(f->stream);
+    if (f->fd != STDIN_FILENO) close(f->fd);
+    free(f);
+}
+
+/* Fills `to`, which has `have` bytes from this offset already, up to `want`; less at the end of the
+ * file. */
+static size_t read_at(const struct cli_file *f, uint8_t *to, size_t have, size_t want,
+                      uint64_t offset) {
+    while (have < want) {
+        ssize_t n = pread(f->fd, to + have, want - have, (off_t)(offset + have));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) cli_die_sys(f->name, errno);
+        if (n == 0) break;
+        have += (size_t)n;
+    }
+    return have;
+}
+
+static struct cli_file *open_file(const char *path) {
+    struct cli_file *f = cli_alloc(sizeof *f);
+    *f = (struct cli_file){.name = name_of(path), .users = 1};
+    f->fd = is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (f->fd < 0 || fstat(f->fd, &st) != 0) cli_die_sys(f->name, errno);
+    if (S_ISDIR(st.st_mode)) cli_die(f->name, "name the files in it", "is a directory");
+    uint8_t first[4];
+    off_t start = S_ISREG(st.st_mode) ? lseek(f->fd, 0, SEEK_CUR) : -1;
+    size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
+    /* Files under /proc say that they are empty and are not. */
+    if (start < 0 || st.st_size == 0 || cli_is_packed(first, got)) {
+        f->stream = cli_stream_open(f->fd, f->name);
+    } else {
+        f->start = f->next = (uint64_t)start;
+        f->size = (uint64_t)st.st_size;
+        (void)posix_fadvise(f->fd, start, 0, POSIX_FADV_SEQUENTIAL);
+    }
+    return f;
+}
+
+static uint64_t total_of(char *const *files, int nfiles) {
+    uint64_t total = 0;
+    for (int i = 0; i < nfiles; i++) {
+        struct stat st;
+        if (stat_of(files[i], &st) != 0 || !S_ISREG(st.st_mode)) return 0;
+        total += (uint64_t)st.st_size;
+    }
+    return total;
+}
+
+struct cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, size_t max_line,
+                                 bool eager) {
+    static char dash[] = "-";
+    static char *const only_stdin[] = {dash};
+    struct cli_input *in = cli_alloc(sizeof *in);
+    *in = (struct cli_input){.files = nfiles ? files : only_stdin,
+                             .nfiles = nfiles ? nfiles : 1,
+                             .sep = sep,
+                             .max_line = max_line,
+                             .eager = eager};
+    in->total = total_of(in->files, in->nfiles);
+    return in;
+}
+
+void cli_input_close(struct cli_input *in) {
+    if (in->file) let_go(in->file);
+    free(in->carry);
+    free(in);
+}
+
+const char *cli_input_once(char *const *files, int nfiles) {
+    struct stat st;
+    if (nfiles == 0) {
+        if (fstat(STDIN_FILENO, &st) != 0) cli_die_sys("standard input", errno);
+        return S_ISREG(st.st_mode) ? NULL : "standard input";
+    }
+    for (int i = 0; i < nfiles; i++) {
+        if (stat_of(files[i], &st) != 0) cli_die_sys(name_of(files[i]), errno);
+        if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return name_of(files[i]);
+    }
+    return NULL;
+}
+
+/* Room for `room` bytes at b->buffer, of which the first `used` stay.  Byte `head` comes to lie on
+ * the border of a page: the kernel copies pages to pages four times as fast as across them. */
+static void make_room(struct cli_block *b, size_t head, size_t used, size_t room) {
+    size_t skip = (PAGE - head % PAGE) % PAGE;
+    if (b->space_len < skip + room) {
+        void *space = NULL;
+        size_t len = (skip + room + PAGE - 1) / PAGE * PAGE;
+        if (posix_memalign(&space, PAGE, len)) cli_die(NULL, NULL, "out of memory");
+        if (used) memcpy((uint8_t *)space + skip, b->buffer, used);
+        free(b->space);
+        b->space = space;
+        b->space_len = len;
+    }
+    b->buffer = b->space + skip;
+    b->room = b->space_len - skip;
+}
+
+void cli_block_free(struct cli_block *block) {
+    free(block->space);
+}
+
+static void end_last_line(struct cli_block *b, uint8_t sep) {
+    if (b->len && b->text[b->len - 1] != sep) b->text[b->len++] = sep;
+}
+
+static void check_length(const struct cli_input *in, const char *name, size_t len) {
+    if (len <= in->max_line) return;
+    char size[CLI_QUANTITY];
+    cli_die(name, "--max-line raises the limit; -0 is for lines that end in NUL",
+            "has a line of more than %s", cli_size_text(in->max_line, size));
+}
+
+/* Reads on until the block is full, the writer pauses or the stream ends; what follows the last
+ * separator is carried over.  False when the stream has ended without a byte. */
+static bool claim_stream(struct cli_input *in, struct cli_file *f, struct cli_block *b) {
+    size_t head = in->carry_len;
+    make_room(b, head, 0, head + CLI_BLOCK + 1);
+    if (head) memcpy(b->buffer, in->carry, head);
+    size_t len = head, whole = 0;
+    bool ended = false;
+    b->idle = false;
+    while (whole == 0 || (len < CLI_BLOCK && !b->idle)) {
+        if (b->room - len <= 1) {
+            size_t most = CLI_BLOCK + in->max_line + 2;
+            make_room(b, head, len, b->room * 2 < most || b->room >= most ? b->room * 2 : most);
+        }
+        size_t want = b->room - 1 - len;
+        size_t n = cli_stream_read(f->stream, b->buffer + len, want);
+        if (n == 0) {
+            ended = true;
+            break;
+        }
+        const uint8_t *last = memrchr(b->buffer + len, in->sep, n);
+        len += n;
+        if (last) whole = (size_t)(last - b->buffer) + 1;
+        if (!whole) check_length(in, f->name, len);
+        b->idle = in->eager && whole && cli_stream_idle(f->stream);
+    }
+    b->text = b->buffer;
+    b->len = ended ? len : whole;
+    in->carry_len = len - b->len;
+    if (in->carry_len > in->carry_room) {
+        in->carry_room = in->carry_len * 2;
+        in->carry = cli_realloc(in->carry, in->carry_room);
+    }
+    if (in->carry_len) memcpy(in->carry, b->buffer + b->len, in->carry_len);
+    end_last_line(b, in->sep);
+    return b->len > 0;
+}
+
+static bool claim_range(struct cli_input *in, struct cli_file *f, struct cli_block *b) {
+    if (f->next >= f->size) return false;
+    b->file = f;
+    b->offset = f->next;
+    b->idle = false;
+    atomic_fetch_add(&f->users, 1);
+    uint64_t left = f->size - f->next, n = left < CLI_BLOCK ? left : CLI_BLOCK;
+    f->next += n;
+    in->done += n;
+    return true;
+}
+
+bool cli_input_claim(struct cli_input *in, struct cli_block *b) {
+    b->file = NULL;
+    for (;;) {
+        if (!in->file) {
+            if (in->at == in->nfiles) return false;
+            in->file = open_file(in->files[in->at++]);
+        }
+        struct cli_file *f = in->file;
+        uint64_t before = f->stream ? cli_stream_taken(f->stream) : 0;
+        bool some = f->stream ? claim_stream(in, f, b) : claim_range(in, f, b);
+        if (f->stream) in->done += cli_stream_taken(f->stream) - before;
+        if (some) return true;
+        let_go(f);
+        in->file = NULL;
+    }
+}
+
+/* A range owns the lines that begin in it: it looks one byte back to see whether one begins with
+ * it, and reads on to where its last line ends. */
+void cli_input_load(struct cli_input *in, struct cli_block *b) {
+    struct cli_file *f = b->file;
+    if (!f) return;
+    size_t lead = b->offset > f->start, body = lead + CLI_BLOCK;
+    uint64_t from = b->offset - lead;
+    make_room(b, lead, 0, body + LOOKAHEAD + 1);
+    size_t have = read_at(f, b->buffer, 0, body + LOOKAHEAD, from), start = 0;
+    b->len = 0;
+    if (lead) {
+        const uint8_t *cut = memchr(b->buffer, in->sep, have < body - 1 ? have : body - 1);
+        start = cut ? (size_t)(cut - b->buffer) + 1 : have;
+    }
+    b->text = b->buffer + start;
+    if (start < have && start < body) {
+        size_t seen = body - 1, end = have;
+        while (have > seen) {
+            const uint8_t *cut = memchr(b->buffer + seen, in->sep, have - seen);
+            end = cut ? (size_t)(cut - b->buffer) + 1 : have;
+            if (cut) break;
+            check_length(in, f->name, have - body);
+            seen = have;
+            size_t want = body + in->max_line + 1 < have * 2 ? body + in->max_line + 1 : have * 2;
+            make_room(b, lead, have, want + 1);
+            have = read_at(f, b->buffer, have, want, from);
+            end = have;
+        }
+        b->text = b->buffer + start;
+        b->len = end - start;
+        end_last_line(b, in->sep);
+    }
+    b->file = NULL;
+    let_go(f);
+}
+
+uint64_t cli_input_done(const struct cli_input *in) {
+    return in->done;
+}
+
+uint64_t cli_input_total(const struct cli_input *in) {
+    return in->total;
+}

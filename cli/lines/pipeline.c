@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pipeline.c - lines in, keys to a job, results in input order
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "lines/pipeline.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines/split.h"
+#include "report/error.h"
+#include "report/progress.h"
+
+enum { USUAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* with the end of its last line */
+
+struct pipeline {
+    const struct cli_feed *feed;
+    const struct cli_job *job;
+    struct cli_input *in;
+    cli_split *split;
+    pthread_mutex_t reading, turning;
+    pthread_cond_t turn_changed;
+    uint64_t claimed, turn; /* blocks handed out, blocks drained */
+    uint64_t lines;
+};
+
+struct cli_feed cli_feed_of(const struct cli_settings *s, char *const *files, int nfiles) {
+    /* Offsets within a block are 32 bits wide, and where memory is, too, it is filled up sooner. */
+    const bool narrow = SIZE_MAX <= UINT32_MAX;
+    const uint64_t GiB = UINT64_C(1) << 30, most = narrow ? GiB : 3 * GiB;
+    if (s->max_line > most) {
+        cli_die("--max-line", narrow ? "at most 1GiB" : "at most 3GiB", "too long");
+    }
+    if (s->threads > 1024) cli_die("--threads", "at most 1024", "too many");
+    return (struct cli_feed){
+        .files = files,
+        .nfiles = nfiles,
+        .sep = s->null ? 0 : '\n',
+        .skip_empty = s->skip_empty,
+        .max_line = (size_t)(s->max_line ? s->max_line : GiB),
+        .threads = (uint32_t)s->threads,
+        .treatment = {.crlf = s->crlf},
+    };
+}
+
+static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
+    size_t n = 0;
+    const uint8_t *p = text, *end = text + len;
+    while (p < end && (p = memchr(p, sep, (size_t)(end - p)))) n++, p++;
+    return n;
+}
+
+/* Room for every end of line in the block: one a byte where that is little, else they are counted
+ * first (a block that grew around a long line). */
+static void make_room_for_ends(struct cli_batch *b, uint8_t sep) {
+    size_t ends =
+        b->block.len <= USUAL_BLOCK ? USUAL_BLOCK : count_separators(b->text, b->block.len, sep);
+    if (b->ends_room >= ends) return;
+    b->ends_room = ends;
+    b->ends = cli_realloc(b->ends, (ends + CLI_SPLIT_SLACK) * sizeof *b->ends);
+}
+
+static void make_room_for_lines(struct cli_batch *b) {
+    if (b->room >= b->lines) return;
+    b->room = b->lines + b->lines / 4;
+    b->starts = cli_realloc(b->starts, b->room * sizeof *b->starts);
+    b->keys = cli_realloc(b->keys, b->room * sizeof *b->keys);
+    b->hashes = cli_realloc(b->hashes, b->room * sizeof *b->hashes);
+    b->hits = cli_realloc(b->hits, b->room);
+}
+
+void cli_batch_keys(const struct cli_batch *b, const struct cli_treatment *t, umbel_key *keys,
+                    uint8_t **scratch, size_t *room) {
+    if (cli_treats_nothing(t)) {
+        for (size_t i = 0; i < b->lines; i++) {
+            keys[i] = (umbel_key){b->text + b->starts[i], b->ends[i] - b->starts[i]};
+        }
+        return;
+    }
+    size_t need = cli_treat_room(t, b->lines, b->block.len);
+    if (*room < need) {
+        *scratch = cli_realloc(*scratch, need);
+        *room = need;
+    }
+    uint8_t *next = *scratch;
+    for (size_t i = 0; i < b->lines; i++) {
+        keys[i] = cli_treat(t, b->text + b->starts[i], b->ends[i] - b->starts[i], &next);
+    }
+}
+
+static void drop_empty(struct cli_batch *b) {
+    size_t kept = 0;
+    for (size_t i = 0; i < b->lines; i++) {
+        b->starts[kept] = b->starts[i];
+        b->ends[kept] = b->ends[i];
+        b->keys[kept] = b->keys[i];
+        kept += b->keys[i].len != 0;
+    }
+    b->lines = kept;
+}
+
+static void make_keys(const struct pipeline *p, struct cli_batch *b) {
+    b->text = b->block.text;
+    b->idle = b->block.idle;
+    make_room_for_ends(b, p->feed->sep);
+    b->lines = p->split(b->text, b->block.len, p->feed->sep, b->ends);
+    make_room_for_lines(b);
+    uint32_t start = 0;
+    for (size_t i = 0; i < b->lines; i++) {
+        b->starts[i] = start;
+        start = b->ends[i] + 1;
+    }
+    cli_batch_keys(b, &p->feed->treatment, b->keys, &b->scratch, &b->scratch_room);
+    if (p->feed->skip_empty) drop_empty(b);
+}
+
+/* Blocks in order: the first waits for nobody. */
+static void drain_in_turn(struct pipeline *p, struct cli_batch *b, uint64_t ticket) {
+    pthread_mutex_lock(&p->turning);
+    while (p->turn != ticket) pthread_cond_wait(&p->turn_changed, &p->turning);
+    pthread_mutex_unlock(&p->turning);
+
+    p->job->drain(p->job->ctx, b);
+    p->lines += b->lines;
+    if (p->feed->doing) cli_progress(p->lines);
+
+    pthread_mutex_lock(&p->turning);
+    p->turn++;
+    pthread_cond_broadcast(&p->turn_changed);
+    pthread_mutex_unlock(&p->turning);
+}
+
+static void *run_thread(void *ctx) {
+    struct pipeline *p = ctx;
+    struct cli_batch b = {0};
+    for (;;) {
+        pthread_mutex_lock(&p->reading);
+        bool some = cli_input_claim(p->in, &b.block);
+        uint64_t ticket = p->claimed;
+        if (some) p->claimed++;
+        if (some && p->feed->doing) cli_progress_bytes(cli_input_done(p->in));
+        pthread_mutex_unlock(&p->reading);
+        if (!some) break;
+        cli_input_load(p->in, &b.block);
+        make_keys(p, &b);
+        if (p->job->work) p->job->work(p->job->ctx, &b);
+        drain_in_turn(p, &b, ticket);
+    }
+    cli_block_free(&b.block);
+    free(b.starts), free(b.ends), free(b.keys), free(b.hashes), free(b.hits), free(b.scratch);
+    return NULL;
+}
+
+uint64_t cli_pipeline(const struct cli_feed *feed, const struct cli_job *job) {
+    struct pipeline p = {
+        .feed = feed,
+        .job = job,
+        .in = cli_input_open(feed->files, feed->nfiles, feed->sep, feed->max_line, feed->eager),
+        .split = cli_split_best(),
+        .reading = PTHREAD_MUTEX_INITIALIZER,
+        .turning = PTHREAD_MUTEX_INITIALIZER,
+        .turn_changed = PTHREAD_COND_INITIALIZER};
+    if (feed->doing) {
+        cli_progress_begin(feed->doing, cli_input_total(p.in), feed->filling, feed->capacity);
+    }
+    pthread_t *others = cli_alloc((feed->threads + 1) * sizeof *others);
+    uint32_t started = 0;
+    while (started + 1 < feed->threads && !pthread_create(&others[started], NULL, run_thread, &p)) {
+        started++;
+    }
+    run_thread(&p);
+    for (uint32_t i = 0; i < started; i++) pthread_join(others[i], NULL);
+    free(others);
+    if (feed->doing) cli_progress_hide();
+    cli_input_close(p.in);
+    return p.lines;
+}

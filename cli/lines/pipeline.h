@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pipeline.h - lines in, keys to a job, results in input order
+ *
+ * Each thread takes a block, splits it into lines, makes the keys and does the job's `work` on
+ * them; then it waits for its turn and does the job's `drain`.  So work runs in parallel, drain
+ * one block at a time in the order of the input, and whatever drain writes is the same for any
+ * number of threads.
+ */
+#ifndef CLI_PIPELINE_H
+#define CLI_PIPELINE_H
+
+#include "lines/input.h"
+#include "lines/line_key.h"
+#include "options/options.h"
+
+struct cli_batch {
+    const uint8_t *text;
+    size_t lines;
+    uint32_t *starts, *ends; /* line i is text[starts[i]] up to the separator at text[ends[i]] */
+    umbel_key *keys;         /* one a line */
+    uint64_t *hashes;        /* for the job, one a line; it sets them or not */
+    uint8_t *hits;           /* likewise */
+    bool idle;               /* nothing more has come yet */
+
+    uint8_t *scratch; /* behind changed keys */
+    size_t ends_room, room, scratch_room;
+    struct cli_block block;
+};
+
+struct cli_feed {
+    char *const *files;
+    int nfiles;
+    uint8_t sep;
+    bool skip_empty;
+    bool eager; /* somebody may wait for the answers: do not wait for full blocks */
+    size_t max_line;
+    uint32_t threads;
+    struct cli_treatment treatment;
+    const char *doing;           /* for the progress bar, NULL: none */
+    const umbel_filter *filling; /* its fill is shown, too, or NULL */
+    uint64_t capacity;
+};
+
+struct cli_job {
+    void (*work)(void *ctx, struct cli_batch *b); /* NULL: nothing to do in parallel */
+    void (*drain)(void *ctx, struct cli_batch *b);
+    void *ctx;
+};
+
+/* What -0, --crlf, --skip-empty, --max-line, -j and -q say; the treatment is left empty. */
+struct cli_feed cli_feed_of(const struct cli_settings *s, char *const *files, int nfiles);
+
+/* Returns the number of lines drained. */
+uint64_t cli_pipeline(const struct cli_feed *feed, const struct cli_job *job);
+
+/* The keys of the batch's lines under another treatment; `keys` has room for b->lines, *scratch
+ * (to be freed by the caller in the end, NULL at first) and *room grow as needed. */
+void cli_batch_keys(const struct cli_batch *b, const struct cli_treatment *t, umbel_key *keys,
+                    uint8_t **scratch, size_t *room);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * filter_options.c - kinds, formats and what their options say
+ */
+#include "options/filter_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "options/secret_file.h"
+#include "report/error.h"
+
+enum { NAMES_ROOM = 256, ENUM_END = 64 };
+
+static const char *kind_at(int i) {
+    return umbel_kind_name((umbel_kind)i);
+}
+
+static const char *format_at(int i) {
+    return i ? umbel_format_name((umbel_format)i) : NULL;
+}
+
+static const char *type_at(int i) {
+    return umbel_type_name((umbel_type)i);
+}
+
+/* For hints: every name there is. */
+static const char *names(const char *(*at)(int), char *out) {
+    size_t used = 0;
+    *out = '\0';
+    for (int i = 0; i < ENUM_END; i++) {
+        const char *name = at(i);
+        if (!name) continue;
+        int n = snprintf(out + used, NAMES_ROOM - used, "%s%s", used ? ", " : "", name);
+        if (n < 0 || (size_t)n >= NAMES_ROOM - used) break;
+        used += (size_t)n;
+    }
+    return out;
+}
+
+umbel_kind cli_kind_named(const char *name) {
+    umbel_kind kind = UMBEL_AUTO;
+    char known[NAMES_ROOM];
+    if (name && strcmp(name, "auto") != 0 && !umbel_kind_named(name, &kind)) {
+        cli_die("--kind", names(kind_at, known), "there is no kind '%s'", name);
+    }
+    return kind;
+}
+
+umbel_format cli_format_named(const char *name, const char *option, umbel_format fallback) {
+    umbel_format format = fallback;
+    char known[NAMES_ROOM];
+    if (name && !umbel_format_named(name, &format)) {
+        cli_die(option, names(format_at, known), "there is no format '%s'", name);
+    }
+    return format;
+}
+
+uint32_t cli_narrow(enum cli_option_id id, uint64_t value) {
+    char shown[48];
+    if (value > UINT32_MAX) cli_die(cli_option_text(id, shown), NULL, "is too large");
+    return (uint32_t)value;
+}
+
+static const struct {
+    const char *name;
+    uint32_t bit;
+} variants[] = {
+    {"guava2024", UMBEL_VARIANT_GUAVA_2024},
+    {"index", UMBEL_VARIANT_CLICKHOUSE_INDEX},
+    {"numbers", UMBEL_VARIANT_CLICKHOUSE_NUMBERS},
+    {"pre2024", UMBEL_VARIANT_CLICKHOUSE_PRE2024},
+};
+
+/* --int, --strategy and --variant as the bits of umbel_params.variant. */
+static uint32_t variant_of(const struct cli_settings *s) {
+    uint32_t bits = 0;
+    if (s->int_bits && s->int_bits != 32 && s->int_bits != 64) {
+        cli_die("--int", "32 or 64", "Go has no such int");
+    }
+    if (s->int_bits == 32) bits |= UMBEL_VARIANT_INT32;
+    if (s->strategy && s->strategy != 32 && s->strategy != 64) {
+        cli_die("--strategy", "32 or 64", "Guava has no such strategy");
+    }
+    if (s->strategy == 32) bits |= UMBEL_VARIANT_MITZ32;
+    for (size_t i = 0; i < s->variants.count; i++) {
+        size_t k = 0, end = sizeof variants / sizeof *variants;
+        while (k < end && strcmp(s->variants.at[i], variants[k].name) != 0) k++;
+        if (k == end) {
+            cli_die("--variant", "guava2024, index, numbers, pre2024", "there is no variant '%s'",
+                    s->variants.at[i]);
+        }
+        bits |= variants[k].bit;
+    }
+    return bits;
+}
+
+umbel_params cli_params_of(const struct cli_settings *s) {
+    umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE);
+    if (s->secret_file && format > UMBEL_FMT_NATIVE) {
+        cli_die("--secret-file", "umbel's own format has keyed filters",
+                "%s filters hash without a key", umbel_format_name(format));
+    }
+    return (umbel_params){
+        .kind = cli_kind_named(s->kind),
+        .format = format,
+        .keys = s->keys,
+        .fpr = s->fpr,
+        .bytes = s->bytes,
+        .seed = s->seed,
+        .hashes = cli_narrow(OPT_HASHES, s->hashes),
+        .nonscaling = s->nonscaling,
+        .bits_per_key = cli_narrow(OPT_BITS_PER_KEY, s->bits_per_key),
+        .variant = variant_of(s),
+        .expansion = cli_narrow(OPT_EXPANSION, s->expansion),
+        .key = cli_secret_of(s),
+    };
+}
+
+umbel_opts cli_opts_of(const struct cli_settings *s) {
+    return (umbel_opts){
+        .threads = cli_narrow(OPT_THREADS, s->threads),
+        .key = cli_secret_of(s),
+        .max_bytes = s->max_memory,
+    };
+}
+
+static umbel_type funnel_named(const char *name) {
+    static const struct {
+        const char *name;
+        umbel_type type;
+    } funnels[] = {{"string", UMBEL_TYPE_STRING},
+                   {"bytes", UMBEL_TYPE_STRING},
+                   {"chars", UMBEL_TYPE_UTF16},
+                   {"long", UMBEL_TYPE_INT64},
+                   {"int", UMBEL_TYPE_INT32}};
+    for (size_t i = 0; i < sizeof funnels / sizeof *funnels; i++) {
+        if (strcmp(funnels[i].name, name) == 0) return funnels[i].type;
+    }
+    cli_die("--funnel", "string, bytes, chars, long or int", "there is no funnel '%s'", name);
+}
+
+umbel_type cli_type_of(const struct cli_settings *s) {
+    cli_exclude(s, OPT_TYPE, OPT_FUNNEL);
+    char known[NAMES_ROOM];
+    umbel_type type = UMBEL_TYPE_STRING;
+    if (s->funnel) return funnel_named(s->funnel);
+    if (s->type && !umbel_type_named(s->type, &type)) {
+        cli_die("--type", names(type_at, known), "there is no type '%s'", s->type);
+    }
+    /* Badger's keys are hashes of 32 bits and nothing else. */
+    bool badger = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE) == UMBEL_FMT_BADGER;
+    return !s->type && badger ? UMBEL_TYPE_UINT32 : type;
+}

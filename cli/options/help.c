@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * help.c - `umbel COMMAND --help`: examples first
+ */
+#include <string.h>
+
+#include "command/command.h"
+
+enum { WIDTH = 80, HELP_AT = 28 };
+
+/* Text with two blanks before each line. */
+static void indented(const char *text, FILE *to) {
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        fprintf(to, len ? "  %.*s\n" : "\n", (int)len, text);
+        text += len + (text[len] == '\n');
+    }
+}
+
+/* Words, wrapped at the usual width; lines from the second on begin at `indent`. */
+static void wrapped(const char *text, int column, int indent, FILE *to) {
+    bool first = true;
+    while (*text) {
+        int len = (int)strcspn(text, " ");
+        if (!first && column + 1 + len > WIDTH) {
+            fprintf(to, "\n%*s", indent, "");
+            column = indent;
+        } else if (!first) {
+            fputc(' ', to);
+            column++;
+        }
+        fprintf(to, "%.*s", len, text);
+        column += len;
+        first = false;
+        text += len;
+        text += *text == ' ';
+    }
+    fputc('\n', to);
+}
+
+static void option_line(enum cli_option_id id, FILE *to) {
+    const struct cli_option *o = &cli_options[id];
+    char left[64], letters[16] = "    ";
+    if (*o->letters) snprintf(letters, sizeof letters, "-%c, ", *o->letters);
+    int n = snprintf(left, sizeof left, "  %s--%s%s%s", letters, o->name, o->argument ? " " : "",
+                     o->argument ? o->argument : "");
+    fprintf(to, "%-*s", HELP_AT, left);
+    if (n >= HELP_AT) fprintf(to, "\n%*s", HELP_AT, "");
+    wrapped(o->help, HELP_AT, HELP_AT, to);
+}
+
+static void command_list(FILE *to) {
+    fputs("\nCommands\n", to);
+    for (const struct cli_command *const *c = cli_commands; *c; c++) {
+        fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->summary);
+    }
+    fputs("\n`umbel help COMMAND` shows examples and every option of a command.\n", to);
+}
+
+void cli_help(const struct cli_command *c, FILE *to) {
+    bool whole = c == &cli_umbel;
+    fprintf(to, "%s%s - %s\n\nExamples\n", whole ? "" : "umbel ", c->name, c->summary);
+    indented(c->examples, to);
+    fprintf(to, "\nUsage\n  umbel%s%s %s\n\n", whole ? "" : " ", whole ? "" : c->name, c->synopsis);
+    for (const char *p = c->text; *p;) {
+        size_t len = strcspn(p, "\n");
+        char paragraph[2048];
+        snprintf(paragraph, sizeof paragraph, "%.*s", (int)len, p);
+        wrapped(paragraph, 0, 0, to);
+        p += len + (p[len] == '\n');
+    }
+    if (whole) command_list(to);
+    fputs("\nOptions\n", to);
+    for (const uint8_t *id = c->options; *id; id++) option_line(*id, to);
+    fprintf(to, "\nExit status: %s.\n", c->exits);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * option_table.c - the one table of options
+ */
+#include "options/options.h"
+
+#define AT(member) offsetof(struct cli_settings, member)
+#define FLAG(letters, name, member, help) \
+    { letters, name, NULL, NULL, TYPE_FLAG, AT(member), help }
+
+const struct cli_option cli_options[OPT_COUNT_OF] = {
+    [OPT_OUTPUT] = {"o", "output", "OUT", "FILE", TYPE_TEXT, AT(output),
+                    "write the filter to OUT, whole or not at all; - is standard output"},
+    [OPT_FORCE] = FLAG("f", "force", force, "overwrite OUT if it is there"),
+    [OPT_KEYS] = {"n", "keys", "KEYS", NULL, TYPE_COUNT, AT(keys),
+                  "plan for so many keys: 1000000, 2e9, 500M"},
+    [OPT_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
+                 "promise this false-positive rate: 1%, 0.01, 1/1000, 1e-6"},
+    [OPT_FOLD_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
+                      "shrink while the live rate stays at or below RATE: 1%, 0.01, 1/1000"},
+    [OPT_BYTES] = {"m", "bytes", "SIZE", NULL, TYPE_SIZE, AT(bytes),
+                   "memory for the bits: 500MiB, 500M, 2GB, 2e9"},
+    [OPT_KIND] = {"", "kind", "KIND", "KIND", TYPE_TEXT, AT(kind),
+                  "the kind of filter; auto takes blocked where it costs little, else classic"},
+    [OPT_TMP] = {"", "tmp", "DIR", "FILE", TYPE_TEXT, AT(tmp),
+                 "static: keep 8 bytes a key in a file in DIR while building, not in memory"},
+    [OPT_HASHES] = {"", "hashes", "K", NULL, TYPE_COUNT, AT(hashes),
+                    "probes a key, instead of the best number"},
+    [OPT_SEED] = {"", "seed", "S", NULL, TYPE_NUMBER, AT(seed),
+                  "hash with this seed; filters merge only when their seeds agree"},
+    [OPT_SECRET_FILE] = {"", "secret-file", "FILE", "FILE", TYPE_TEXT, AT(secret_file),
+                         "the filter is keyed, and FILE holds its key: 16 random bytes, or 32 "
+                         "hexadecimal digits"},
+    [OPT_META] = {"", "meta", "NAME=VALUE", NULL, TYPE_LIST, AT(meta),
+                  "store a note in the file; may be repeated"},
+    [OPT_FORMAT] = {"", "format", "FORMAT", "FORMAT", TYPE_TEXT, AT(format),
+                    "the format of the filter, when it is not umbel's own"},
+    [OPT_BITS_PER_KEY] = {"", "bits-per-key", "N", NULL, TYPE_COUNT, AT(bits_per_key),
+                          "leveldb, corekv, badger, ClickHouse's index: size by bits a key"},
+    [OPT_INT] = {"", "int", "32|64", "32 64", TYPE_COUNT, AT(int_bits),
+                 "gocrc32: the width of Go's int where the filter is used (64)"},
+    [OPT_STRATEGY] = {"", "strategy", "32|64", "32 64", TYPE_COUNT, AT(strategy),
+                      "guava: MURMUR128_MITZ_32 or MURMUR128_MITZ_64 (64)"},
+    [OPT_FUNNEL] = {"", "funnel", "FUNNEL", "string bytes chars long int", TYPE_TEXT, AT(funnel),
+                    "guava: what lines denote: string, bytes, chars, long or int (string)"},
+    [OPT_TYPE] = {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(type),
+                  "what lines denote for a system whose keys are not texts: int64, uint32, double "
+                  "and others (string)"},
+    [OPT_EXPANSION] = {"", "expansion", "N", NULL, TYPE_COUNT, AT(expansion),
+                       "redisbloom: each next layer is so many times larger (2)"},
+    [OPT_NONSCALING] = FLAG("", "nonscaling", nonscaling, "redisbloom: never add a layer"),
+    [OPT_VARIANT] = {"", "variant", "NAME", "guava2024 index numbers pre2024", TYPE_LIST,
+                     AT(variants),
+                     "another form of the format: guava2024 (hashes from the rate alone); index, "
+                     "numbers, pre2024 (ClickHouse's skip index); may be repeated"},
+    [OPT_FROM] = {"", "from", "FORMAT", "FORMAT", TYPE_TEXT, AT(from),
+                  "the format of IN; formats with a magic number are recognised without"},
+    [OPT_TO] = {"", "to", "FORMAT", "FORMAT", TYPE_TEXT, AT(to), "the format of OUT (native)"},
+
+    [OPT_NULL] =
+        FLAG("0z", "null", null, "lines end in NUL instead of newline, in and out; -z is the same"),
+    [OPT_CRLF] =
+        FLAG("", "crlf", crlf, "a carriage return before the newline is no part of the key"),
+    [OPT_SKIP_EMPTY] = FLAG("", "skip-empty", skip_empty, "pass over lines whose key is empty"),
+    [OPT_DELIMITER] = {"t", "delimiter", "C", NULL, TYPE_TEXT, AT(delimiter),
+                       "fields are separated by the character C (default: runs of white space)"},
+    [OPT_FIELD] = {"k", "field", "N", NULL, TYPE_COUNT, AT(field),
+                   "the key is field N of the line, counted from 1"},
+    [OPT_TRIM] = FLAG("", "trim", trim, "remove white space at both ends of the key"),
+    [OPT_LOWER] = FLAG("", "lower", lower, "make the key's ASCII letters small"),
+    [OPT_UPPER] = FLAG("", "upper", upper, "make the key's ASCII letters large"),
+    [OPT_MAX_LINE] = {"", "max-line", "SIZE", NULL, TYPE_SIZE, AT(max_line),
+                      "refuse longer lines (1GiB; at most 3GiB)"},
+    [OPT_THREADS] = {"j", "threads", "N", NULL, TYPE_COUNT, AT(threads),
+                     "use N threads; the output stays in input order (1)"},
+    [OPT_MAX_MEMORY] = {"", "max-memory", "SIZE", NULL, TYPE_SIZE, AT(max_memory),
+                        "refuse filters that need more memory than SIZE; files that are only read "
+                        "are mapped and need none"},
+
+    [OPT_INVERT] = FLAG("v", "invert", invert, "print the lines that are certainly not in"),
+    [OPT_COUNT] = FLAG("c", "count", count, "print only how many lines there are"),
+    [OPT_QUIET_MATCH] =
+        FLAG("q", "quiet", quiet, "print nothing, stop at the first: the exit status tells"),
+    [OPT_ALSO] = {"", "also", "FILTER", "FILE", TYPE_LIST, AT(also),
+                  "ask this filter, too; may be repeated"},
+    [OPT_ANNOTATE] =
+        FLAG("", "annotate", annotate, "put the names of the filters and a tab before each line"),
+    [OPT_STRICT] =
+        FLAG("", "strict", strict, "stop with an error at the first key beyond the plan"),
+    [OPT_STATE] = {"", "state", "FILTER", "FILE", TYPE_TEXT, AT(state),
+                   "remember across runs in FILTER, which is made when missing"},
+    [OPT_WINDOW] = {"", "window", "N|DURATION/STEP", NULL, TYPE_TEXT, AT(window),
+                    "remember the last N keys, or those of the last DURATION (24h/1h, 7d/1d, "
+                    "90m/10m), and forget older ones, for streams without end"},
+    [OPT_REPEATED] = FLAG("d", "repeated", repeated, "print the repetitions instead"),
+    [OPT_PRESENT] = {"", "present", "FILE", "FILE", TYPE_TEXT, AT(present),
+                     "every line of FILE must be in"},
+    [OPT_ABSENT] = {"", "absent", "FILE", "FILE", TYPE_TEXT, AT(absent),
+                    "no line of FILE was added: measure the rate"},
+    [OPT_PLOT] = FLAG("", "plot", plot, "draw rate against keys, also when not on a terminal"),
+    [OPT_CHECK] = {"", "check", "KEY", NULL, TYPE_TEXT, AT(check),
+                   "may the file hold KEY, and where? Exit status 0 or 1"},
+    [OPT_COLUMN] = {"", "column", "C", NULL, TYPE_TEXT, AT(column),
+                    "only this column: Parquet's name for it, or 1, 2 ... in a ClickHouse index"},
+    [OPT_COLUMNS] = {"", "columns", "N", NULL, TYPE_COUNT, AT(columns),
+                     "ClickHouse: the index is over so many columns (1)"},
+    [OPT_COLUMN_TYPE] = {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(type),
+                         "what KEY denotes: int64, date, ... or ClickHouse's UInt64, Date, ...; "
+                         "Parquet files know it themselves (string)"},
+    [OPT_INDEX] = {"", "index", "DEFINITION", NULL, TYPE_TEXT, AT(index),
+                   "ClickHouse: the index as the table defines it, 'tokenbf_v1(256, 2, 0)'; for a "
+                   "directory with its name before it, 'tk tokenbf_v1(256, 2, 0)'"},
+    [OPT_SIZE_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
+                      "tell what size would keep this rate (1%)"},
+    [OPT_HEAT] = FLAG("", "plot", plot, "draw the fill, also when not on a terminal"),
+
+    [OPT_REDIS] = {"", "redis", "HOST:PORT", NULL, TYPE_TEXT, AT(redis),
+                   "the server: localhost:6379, [::1]:6379 or /run/redis/redis.sock"},
+    [OPT_REDIS_KEY] = {"", "key", "NAME", NULL, TYPE_TEXT, AT(redis_key), "the key to make"},
+    [OPT_SHARDS] = {"", "shards", "N", NULL, TYPE_COUNT, AT(shards),
+                    "build N filters from lines and make the keys NAME:{0} to NAME:{N-1}"},
+    [OPT_CLUSTER] =
+        FLAG("", "cluster", cluster, "follow to the node of a cluster that has the key"),
+    [OPT_AUTH_FILE] = {"", "auth-file", "F", "FILE", TYPE_TEXT, AT(auth_file),
+                       "F has the password, or two lines: the user and the password"},
+    [OPT_REPLACE] = FLAG("f", "force", force, "replace a filter that is there"),
+    [OPT_SHARD_KEYS] = {"n", "keys", "KEYS", NULL, TYPE_COUNT, AT(keys),
+                        "--shards: plan for so many keys in all shards (those that are there)"},
+    [OPT_SHARD_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
+                       "--shards: promise this false-positive rate (1%)"},
+
+    [OPT_QUIET] = FLAG("q", "quiet", quiet, "no progress and no summary"),
+    [OPT_JSON] = FLAG("", "json", json, "print JSON"),
+    [OPT_HELP] = FLAG("h", "help", help, "show this help"),
+    [OPT_VERSION] = FLAG("V", "version", version, "show the version"),
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * push.h - the two things that umbel push does; there only where hiredis is
+ */
+#ifndef CLI_PUSH_H
+#define CLI_PUSH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "options/options.h"
+#include "push/push_chunks.h"
+#include "push/push_connection.h"
+
+/* One filter from a file, or one a shard from lines; returns the exit status. */
+int cli_push_file(const struct cli_settings *s);
+int cli_push_shards(const struct cli_settings *s);
+
+struct cli_push {
+    struct cli_link *link;
+    const char *name; /* of the key */
+    bool force;       /* replace a filter that is there */
+    bool quiet;
+    uint64_t resumed; /* out: bytes that an earlier run had sent */
+};
+
+/* Ends the program unless the key may be made: the server has the module, and nothing is there, or
+ * a filter and `force`. */
+void cli_push_check(const struct cli_push *push);
+
+/* Sends what is missing. */
+void cli_push_upload(struct cli_push *push, const struct cli_parcel *parcel);
+
+/* Compares what the server has with the parcel, then gives it its name. */
+void cli_push_publish(const struct cli_push *push, const struct cli_parcel *parcel);
+
+enum { CLI_SLOTS = 16384 };
+
+/* The slot of a name by the rule of Redis Cluster: CRC-16 of what stands in the first pair of
+ * braces, or of all of it. */
+uint32_t cli_slot(const char *name);
+
+/* A name in the same slot, made of this one and of `mark`; to be freed.  A cluster renames only
+ * within a slot. */
+char *cli_name_beside(const char *name, const char *mark);
+
+/* Which of `shards` a key belongs to: its CRC-32 (zlib's), times shards, divided by 2^32. */
+uint32_t cli_shard(const void *key, size_t len, uint32_t shards);
+
+/* NAME:{shard}; to be freed. */
+char *cli_shard_name(const char *name, uint32_t shard);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * push_shards.c - lines become one filter a shard, and those become keys of a server
+ *
+ * The input is read once to count the keys of each shard, then once for every shard: so there is
+ * never more than one of the filters in memory.  All are sent before the first gets its name.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "filter/filter_file.h"
+#include "lines/pipeline.h"
+#include "options/quantity.h"
+#include "options/secret_file.h"
+#include "push/push.h"
+#include "report/error.h"
+
+enum { MOST_SHARDS = 16384 };
+
+struct sorting {
+    uint32_t shards, shard;
+    uint64_t *counts;
+    umbel_filter *filter;
+};
+
+static void count(void *ctx, struct cli_batch *b) {
+    struct sorting *c = ctx;
+    for (size_t i = 0; i < b->lines; i++) {
+        c->counts[cli_shard(b->keys[i].data, b->keys[i].len, c->shards)]++;
+    }
+}
+
+/* Moves the shard's own keys to the front and adds them. */
+static void add_own(void *ctx, struct cli_batch *b) {
+    struct sorting *c = ctx;
+    size_t n = 0;
+    for (size_t i = 0; i < b->lines; i++) {
+        umbel_key key = b->keys[i];
+        if (cli_shard(key.data, key.len, c->shards) == c->shard) b->keys[n++] = key;
+    }
+    umbel_err e = umbel_add_many(c->filter, b->keys, n, NULL);
+    if (e) cli_die_err("push", e, NULL, NULL);
+}
+
+/* Keys to plan a shard for: those that are there, or its share of -n, which chance makes a little
+ * larger for some. */
+static uint64_t room_for(uint64_t there, const struct cli_settings *s) {
+    double share = (double)s->keys / (double)s->shards;
+    uint64_t planned = (uint64_t)(share + 4 * sqrt(share));
+    uint64_t most = planned > there ? planned : there;
+    return most ? most : 1;
+}
+
+/* The bytes of the filter of one shard; to be freed. */
+static uint8_t *build(struct sorting *c, const struct cli_feed *feed, umbel_params params,
+                      const struct cli_settings *s, size_t *len) {
+    umbel_opts opts = cli_opts_of(s);
+    umbel_diag diag = {0};
+    params.keys = room_for(c->counts[c->shard], s);
+    umbel_err e = umbel_create(&params, &opts, &c->filter, &diag);
+    if (e) cli_die_err("push", e, &diag, "umbel plan tells what is possible");
+    struct cli_job job = {NULL, add_own, c};
+    cli_pipeline(feed, &job);
+    cli_filter_note(c->filter, s, &feed->treatment);
+    *len = (size_t)umbel_encoded_size(c->filter, params.format);
+    uint8_t *bytes = cli_alloc(*len);
+    e = umbel_encode(c->filter, params.format, bytes, *len, &diag);
+    if (e) cli_die_err("push", e, &diag, NULL);
+    umbel_free(c->filter);
+    return bytes;
+}
+
+static umbel_params params_of(const struct cli_settings *s) {
+    umbel_params p = cli_params_of(s);
+    if (p.format != UMBEL_FMT_NATIVE && p.format != UMBEL_FMT_REDISBLOOM) {
+        cli_die("--format", "native or redisbloom", "the server takes no such filters");
+    }
+    if (p.kind == UMBEL_STATIC) {
+        cli_die("--kind", "blocked or classic", "shards are not made of static filters");
+    }
+    if (!(p.fpr > 0)) p.fpr = 0.01;
+    return p;
+}
+
+static void expect(const struct cli_settings *s) {
+    const char *once = cli_input_once(s->args, s->nargs);
+    if (once) cli_die(once, "lines in files", "is read once for every shard, so no pipe will do");
+    if (s->shards > MOST_SHARDS)
+        cli_die("--shards", "16384 at most", "there are not so many slots");
+    for (const char *c = s->redis_key; *c; c++) {
+        if (*c != '{') continue;
+        cli_die("--key", "a NAME without {", "'%s' puts all shards into one slot", s->redis_key);
+    }
+}
+
+/* What has been sent of one shard; its bits are sent and freed. */
+struct sent {
+    char *name;
+    struct cli_parcel parcel;
+    uint64_t resumed;
+};
+
+static void publish(struct cli_push push, struct sent *sent, uint32_t shards) {
+    uint64_t keys = 0, bytes = 0, resumed = 0;
+    char count_text[CLI_QUANTITY], size[CLI_QUANTITY], before[CLI_QUANTITY];
+    for (uint32_t i = 0; i < shards; i++) {
+        push.name = sent[i].name;
+        cli_push_publish(&push, &sent[i].parcel);
+        keys += sent[i].parcel.keys;
+        bytes += sent[i].parcel.bits_len;
+        resumed += sent[i].resumed;
+        free(sent[i].name);
+    }
+    if (push.quiet) return;
+    fprintf(stderr, "%u shards: %s keys, %s", shards, cli_count_text(keys, count_text),
+            cli_size_text(bytes, size));
+    if (resumed)
+        fprintf(stderr, ", %s of it sent by an earlier run", cli_size_text(resumed, before));
+    fputc('\n', stderr);
+}
+
+int cli_push_shards(const struct cli_settings *s) {
+    expect(s);
+    umbel_params params = params_of(s);
+    struct sorting c = {.shards = (uint32_t)s->shards};
+    struct sent *sent = cli_alloc(c.shards * sizeof *sent);
+    struct cli_push push = {.force = s->force, .quiet = s->quiet};
+    push.link = cli_link_open(s->redis, s->auth_file, s->cluster);
+    for (uint32_t i = 0; i < c.shards; i++) {
+        push.name = sent[i].name = cli_shard_name(s->redis_key, i);
+        cli_push_check(&push);
+    }
+    struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
+    feed.treatment = cli_treatment_given(s);
+    feed.doing = s->quiet ? NULL : "sorting";
+    c.counts = calloc(c.shards, sizeof *c.counts);
+    if (!c.counts) cli_die(NULL, NULL, "out of memory");
+    struct cli_job counting = {NULL, count, &c};
+    cli_pipeline(&feed, &counting);
+    for (c.shard = 0; c.shard < c.shards; c.shard++) {
+        size_t len;
+        uint8_t *bytes = build(&c, &feed, params, s, &len);
+        push.name = sent[c.shard].name;
+        sent[c.shard].parcel = cli_parcel_of(bytes, len, push.name, cli_secret_of(s));
+        cli_push_upload(&push, &sent[c.shard].parcel);
+        sent[c.shard].resumed = push.resumed;
+        cli_parcel_free(&sent[c.shard].parcel);
+        free(bytes);
+    }
+    publish(push, sent, c.shards);
+    free(c.counts);
+    free(sent);
+    cli_link_close(push.link);
+    return CLI_YES;
+}

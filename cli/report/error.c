@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * error.c - messages on standard error
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "report/error.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options/quantity.h"
+#include "report/progress.h"
+
+static void complain(const char *where, const char *hint, const char *what, va_list args) {
+    cli_progress_hide();
+    flockfile(stderr);
+    fputs("umbel: ", stderr);
+    if (where) fprintf(stderr, "%s: ", where);
+    vfprintf(stderr, what, args);
+    if (hint) fprintf(stderr, " (%s)", hint);
+    fputc('\n', stderr);
+    funlockfile(stderr);
+}
+
+/* At once and without exit handlers: other threads may be in the middle of anything. */
+static _Noreturn void leave(void) {
+    cli_farewell_now();
+    fflush(stdout);
+    _exit(CLI_ERROR);
+}
+
+void cli_die(const char *where, const char *hint, const char *what, ...) {
+    va_list args;
+    va_start(args, what);
+    complain(where, hint, what, args);
+    va_end(args);
+    leave();
+}
+
+void cli_die_sys(const char *where, int sys) {
+    cli_die(where, NULL, "%s", strerror(sys));
+}
+
+static _Noreturn void refuse_size(const char *where, const umbel_diag *diag) {
+    char need[CLI_QUANTITY], enough[64];
+    if (!diag || !diag->need) {
+        cli_die(where, "--max-memory SIZE raises it", "%s%s%s", umbel_strerror(UMBEL_ELIMIT),
+                diag && diag->what ? ": " : "", diag && diag->what ? diag->what : "");
+    }
+    snprintf(enough, sizeof enough, "--max-memory %" PRIu64 " would do", diag->need);
+    cli_die(where, enough, "needs %s, more than --max-memory allows",
+            cli_size_text(diag->need, need));
+}
+
+void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag, const char *hint) {
+    const char *what = diag && diag->what ? diag->what : umbel_strerror(err);
+    if (err == UMBEL_ELIMIT) {
+        refuse_size(where, diag);
+    } else if (err == UMBEL_EIO && diag && diag->sys) {
+        cli_die(where, hint, "%s", strerror(diag->sys));
+    } else if (err == UMBEL_ECORRUPT && diag && diag->offset) {
+        cli_die(where, hint, "%s, at byte %llu", what, (unsigned long long)diag->offset);
+    }
+    cli_die(where, hint, "%s", what);
+}
+
+void cli_warn(const char *where, const char *what, ...) {
+    va_list args;
+    va_start(args, what);
+    complain(where, NULL, what, args);
+    va_end(args);
+}
+
+void *cli_alloc(size_t size) {
+    return cli_realloc(NULL, size);
+}
+
+void *cli_realloc(void *old, size_t size) {
+    void *p = realloc(old, size ? size : 1);
+    if (!p) cli_die(NULL, NULL, "out of memory: %zu bytes could not be had", size);
+    return p;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output.c - lines to standard output in large writes
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "report/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "report/error.h"
+
+enum { ROOM = 256 << 10, DIRECT = 32 << 10 };
+
+static _Noreturn void refuse(int sys) {
+    if (sys == EPIPE) _exit(CLI_ERROR);
+    cli_die_sys("standard output", sys);
+}
+
+static void write_all(const uint8_t *p, size_t len) {
+    while (len) {
+        ssize_t n = write(STDOUT_FILENO, p, len);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) refuse(errno);
+        p += n;
+        len -= (size_t)n;
+    }
+}
+
+void cli_output_flush(struct cli_output *o) {
+    write_all(o->buffer, o->used);
+    o->used = 0;
+}
+
+void cli_output_write(struct cli_output *o, const void *bytes, size_t len) {
+    if (!o->buffer) o->buffer = cli_alloc(ROOM);
+    if (len > ROOM - o->used) cli_output_flush(o);
+    if (len >= DIRECT) { /* long runs need not be copied */
+        if (o->used) cli_output_flush(o);
+        write_all(bytes, len);
+        return;
+    }
+    memcpy(o->buffer + o->used, bytes, len);
+    o->used += len;
+}
+
+uint64_t cli_output_lines(struct cli_output *o, const struct cli_batch *b, uint8_t want) {
+    uint64_t printed = 0;
+    for (size_t i = 0; i < b->lines;) {
+        if (b->hits[i] != want) {
+            i++;
+            continue;
+        }
+        size_t from = i++;
+        /* Neighbours in the text go out together; skipped lines leave gaps. */
+        while (i < b->lines && b->hits[i] == want && b->starts[i] == b->ends[i - 1] + 1) i++;
+        cli_output_write(o, b->text + b->starts[from], b->ends[i - 1] + 1 - b->starts[from]);
+        printed += i - from;
+    }
+    if (b->idle) cli_output_flush(o);
+    return printed;
+}
+
+void cli_output_finish_stdio(void) {
+    errno = EIO;
+    if (fflush(stdout) != 0 || ferror(stdout)) refuse(errno);
+}

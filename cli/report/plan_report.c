@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_report.c - plans in words, a table and a plot
+ */
+#include "report/plan_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options/quantity.h"
+
+const double cli_curve[CLI_CURVE] = {0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
+
+static const double usual_rate = 0.01;
+
+/* What each kind is for; kinds without a word here are shown without one. */
+static const char *purpose(const char *kind) {
+    static const char *const words[][2] = {
+        {"blocked", "the fast general filter: one cache line a key"},
+        {"classic", "the smallest filter that keys can be added to"},
+        {"static", "built once from all keys: the smallest black list"},
+        {"counting", "keys can be removed again"},
+        {"scalable", "grows when the number of keys is unknown"},
+        {"window", "remembers the latest keys only"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i][0], kind) == 0) return words[i][1];
+    }
+    return "";
+}
+
+/* Better in what was asked for: the rate, the bytes or the keys. */
+static bool better(const struct cli_settings *s, const umbel_plan *a, const umbel_plan *b) {
+    if (s->keys && s->bytes) return a->rate < b->rate;
+    return s->keys ? a->bytes < b->bytes : a->keys > b->keys;
+}
+
+/* The best of the kinds, or of those that keys can be added to; NULL when none can do it. */
+static const umbel_plan *best_of(const struct cli_settings *s, const struct cli_plans *p,
+                                 bool mutable) {
+    const umbel_plan *best = NULL;
+    for (size_t i = 0; i < p->count; i++) {
+        const umbel_plan *x = &p->at[i].plan;
+        if (!p->at[i].possible || (mutable && x->kind == UMBEL_STATIC)) continue;
+        if (!best || better(s, x, best)) best = x;
+    }
+    return best;
+}
+
+/* -n and -m: what rate that gives, and how far it is from the usual wish of 1 %. */
+static void say_rate(const struct cli_settings *s, const struct cli_plans *p) {
+    char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY], bound[CLI_QUANTITY];
+    double bits = 8.0 * (double)s->bytes / (double)s->keys;
+    printf("%s keys in %s is %.*f bits a key.\n", cli_count_text(s->keys, keys),
+           cli_size_text(s->bytes, size), bits < 10 ? 2 : 1, bits);
+    printf("No filter of any kind can do better than %s there", cli_rate_text(exp2(-bits), bound));
+    const umbel_plan *best = best_of(s, p, false), *open = best_of(s, p, true);
+    if (best) {
+        printf("; the best here, %s, reaches %s", umbel_kind_name(best->kind),
+               cli_rate_text(best->rate, rate));
+    }
+    if (open && open != best) {
+        printf("; where keys are added later it is %s with %s", umbel_kind_name(open->kind),
+               cli_rate_text(open->rate, rate));
+    }
+    puts(".");
+    double wish = s->fpr > 0 ? s->fpr : usual_rate;
+    if (best && best->rate <= wish) return;
+    umbel_plan need = {.kind = UMBEL_CLASSIC, .keys = s->keys, .fpr = wish};
+    umbel_plan hold = {.kind = UMBEL_CLASSIC, .bytes = s->bytes, .fpr = wish};
+    printf("%s is impossible there%s.", cli_rate_text(wish, rate),
+           exp2(-bits) > wish ? " for any filter" : "");
+    if (umbel_plan_solve(&need) == UMBEL_OK && umbel_plan_solve(&hold) == UMBEL_OK) {
+        printf(" It needs %s for these keys, and %s hold ", cli_size_text(need.bytes, size),
+               cli_size_text(s->bytes, bound));
+        printf("%s keys at %s.", cli_count_text(hold.keys, keys), rate);
+    }
+    puts("");
+}
+
+static void say_size(const struct cli_settings *s) {
+    char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
+    double bits = -log2(s->fpr);
+    printf("%s keys at %s: no filter of any kind needs less than %s (%.2f bits a key).\n",
+           cli_count_text(s->keys, keys), cli_rate_text(s->fpr, rate),
+           cli_size_text((uint64_t)ceil(bits * (double)s->keys / 8), size), bits);
+}
+
+static void say_keys(const struct cli_settings *s) {
+    char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
+    double most = 8.0 * (double)s->bytes / -log2(s->fpr);
+    printf("%s at %s: no filter of any kind holds more than %s keys.\n",
+           cli_size_text(s->bytes, size), cli_rate_text(s->fpr, rate),
+           most < 1e18 ? cli_count_text((uint64_t)most, keys) : "1e18");
+}
+
+static void table(const struct cli_plans *p) {
+    printf("\n%-10s %16s %10s %9s %6s %14s  %s\n", "kind", "keys", "size", "bits/key", "hashes",
+           "rate", "for");
+    for (size_t i = 0; i < p->count; i++) {
+        const umbel_plan *x = &p->at[i].plan;
+        const char *kind = p->at[i].format ? p->at[i].format : umbel_kind_name(x->kind);
+        char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
+        if (!p->at[i].possible) {
+            printf("%-10s impossible: %s\n", kind, x->why);
+            continue;
+        }
+        bool chosen = p->chosen.possible && p->chosen.plan.kind == x->kind && p->count > 1;
+        printf("%-10s %16s %10s %9.2f %6u %14s  %s%s\n", kind, cli_count_text(x->keys, keys),
+               cli_size_text(x->bytes, size), x->bits_per_key, x->hashes,
+               cli_rate_text(x->rate, rate), purpose(kind), chosen ? " (auto)" : "");
+        if (x->verdict) printf("It cannot do better: %s.\n", x->why);
+    }
+}
+
+/* What the same keys cost without a filter.  A set of b-bit hashes errs, too: by n / 2^b. */
+static void for_scale(uint64_t keys) {
+    static const struct {
+        const char *what;
+        int bytes;
+    } sets[] = {{"hash set of 4-byte hashes", 4}, {"hash set of 8-byte hashes", 8}};
+    puts("\nFor scale");
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        char size[CLI_QUANTITY], rate[CLI_QUANTITY];
+        double n = (double)keys, wrong = -expm1(n * log1p(-exp2(-8.0 * sets[i].bytes)));
+        printf("%-26s %10s  and more for its pointers and gaps; still wrong for %s\n", sets[i].what,
+               cli_size_text(keys * (uint64_t)sets[i].bytes, size), cli_rate_text(wrong, rate));
+    }
+    char size[CLI_QUANTITY];
+    printf("%-26s %10s  never wrong, but for whole numbers of 32 bits only\n", "bitmap",
+           cli_size_text(UINT64_C(1) << 29, size));
+}
+
+void cli_plan_print(const struct cli_settings *s, const struct cli_plans *p) {
+    if (p->chosen.format) {
+        table(p);
+        return;
+    }
+    if (s->keys && s->bytes) {
+        say_rate(s, p);
+    } else if (s->keys) {
+        say_size(s);
+    } else {
+        say_keys(s);
+    }
+    if (s->keys && s->bytes && s->fpr > 0 && p->any_possible) {
+        char rate[CLI_QUANTITY];
+        printf("%s is possible.\n", cli_rate_text(s->fpr, rate));
+    }
+    table(p);
+    const umbel_plan *best = best_of(s, p, false);
+    uint64_t keys = s->keys ? s->keys : best ? best->keys : 0;
+    if (keys && keys < UINT64_MAX / 8) for_scale(keys);
+}
+
+void cli_plan_plot(const umbel_plan *plan) {
+    enum { WIDTH = 50 };
+    double rates[CLI_CURVE], top = 0;
+    for (int i = 0; i < CLI_CURVE; i++) {
+        rates[i] = umbel_plan_rate(plan, (uint64_t)(cli_curve[i] * (double)plan->keys));
+        if (rates[i] > top) top = rates[i];
+    }
+    printf("\nRate of %s against keys, as parts of the plan\n", umbel_kind_name(plan->kind));
+    for (int i = 0; i < CLI_CURVE; i++) {
+        char rate[CLI_QUANTITY];
+        int bar = top > 0 ? (int)lround(WIDTH * rates[i] / top) : 0;
+        printf("%5.2fx %18s  ", cli_curve[i], cli_rate_text(rates[i], rate));
+        for (int j = 0; j < bar; j++) putchar('#');
+        puts(cli_curve[i] == 1 ? "| the plan" : "");
+    }
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_report.h - plans in words, a table and a plot
+ */
+#ifndef CLI_PLAN_REPORT_H
+#define CLI_PLAN_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "options/options.h"
+#include "umbel.h"
+
+enum { CLI_PLANS_MOST = 16, CLI_CURVE = 9 };
+
+struct cli_plan {
+    umbel_plan plan;
+    bool possible;
+    const char *format; /* another system's, or NULL */
+};
+
+struct cli_plans {
+    struct cli_plan at[CLI_PLANS_MOST]; /* one a kind */
+    size_t count;
+    struct cli_plan chosen; /* what build would make */
+    bool any_possible;
+};
+
+/* Multiples of the planned keys at which rates are shown. */
+extern const double cli_curve[CLI_CURVE];
+
+void cli_plan_print(const struct cli_settings *s, const struct cli_plans *p);
+void cli_plan_plot(const umbel_plan *plan);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * progress.c - the line on the terminal that tells how far a command has come
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "report/progress.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "options/quantity.h"
+
+static struct {
+    bool on;
+    _Atomic bool drawn;
+    const char *doing;
+    uint64_t total, capacity;
+    _Atomic uint64_t done;
+    const umbel_filter *filling;
+    double begun, next;
+} bar;
+
+double cli_clock(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool cli_colours(int fd) {
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(fd) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+}
+
+void cli_progress_begin(const char *doing, uint64_t total, const umbel_filter *filling,
+                        uint64_t capacity) {
+    bar.on = isatty(STDERR_FILENO);
+    bar.doing = doing;
+    bar.total = total;
+    bar.filling = filling;
+    bar.capacity = capacity;
+    bar.done = 0;
+    bar.begun = cli_clock();
+    bar.next = bar.begun + 0.5; /* what is done at once needs no bar */
+}
+
+void cli_progress_bytes(uint64_t done) {
+    bar.done = done;
+}
+
+/* How much is done and when the rest will be. */
+static void append_rest(char *text, size_t room, double seconds) {
+    uint64_t done = bar.done;
+    if (!bar.total || !done) return;
+    double part = (double)done / (double)bar.total;
+    double left = seconds / part - seconds;
+    snprintf(text, room, ", %.0f %% done, %.0f:%02.0f left", 100 * part, (double)(int)(left / 60),
+             left - 60 * (double)(int)(left / 60));
+}
+
+static void draw(const char *text) {
+    fprintf(stderr, "\r%s\033[K", text);
+    bar.drawn = true;
+}
+
+/* Whether it is time to draw, and how long it has taken so far. */
+static bool due(double *seconds) {
+    double now = bar.on ? cli_clock() : 0;
+    if (!bar.on || now < bar.next) return false;
+    bar.next = now + 0.2;
+    *seconds = now - bar.begun;
+    return true;
+}
+
+void cli_progress(uint64_t lines) {
+    char count[CLI_QUANTITY], speed[CLI_QUANTITY], text[256];
+    double seconds;
+    if (!due(&seconds)) return;
+    int n = snprintf(text, sizeof text, "%s: %s lines, %s/s", bar.doing,
+                     cli_short_count((double)lines, count),
+                     cli_short_count((double)lines / seconds, speed));
+    size_t at = (size_t)n;
+    if (bar.filling && bar.capacity) {
+        double fill = (double)umbel_keys_added(bar.filling) / (double)bar.capacity;
+        n = snprintf(text + at, sizeof text - at, ", %.0f %% of the plan", 100 * fill);
+        at += (size_t)n;
+    }
+    append_rest(text + at, sizeof text - at, seconds);
+    draw(text);
+}
+
+void cli_progress_sent(uint64_t bytes) {
+    char sent[CLI_QUANTITY], all[CLI_QUANTITY], text[256];
+    double seconds;
+    bar.done = bytes;
+    if (!due(&seconds)) return;
+    int n = snprintf(text, sizeof text, "%.100s: %s of %s", bar.doing, cli_size_text(bytes, sent),
+                     cli_size_text(bar.total, all));
+    append_rest(text + n, sizeof text - (size_t)n, seconds);
+    draw(text);
+}
+
+void cli_progress_hide(void) {
+    if (!bar.drawn) return;
+    bar.drawn = false;
+    fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report.c - facts, one a line for people or as one JSON object for programs
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "options/quantity.h"
+#include "report/output.h"
+#include "report/progress.h"
+
+enum { LABEL_WIDTH = 18 };
+
+struct cli_report cli_report_begin(bool json) {
+    bool colours = !json && cli_colours(STDOUT_FILENO);
+    return (struct cli_report){.to = stdout,
+                               .object = json ? json_object() : NULL,
+                               .emphasis = colours ? "\033[1m" : "",
+                               .plain = colours ? "\033[0m" : ""};
+}
+
+json_t *cli_json_real(double value) {
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *cli_json_count(uint64_t value) {
+    if (value <= INT64_MAX) return json_integer((json_int_t)value);
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" PRIu64, value);
+    return json_string(digits);
+}
+
+void cli_report_json(struct cli_report *r, const char *name, json_t *value) {
+    if (r->object && name) {
+        json_object_set_new(r->object, name, value);
+    } else {
+        json_decref(value);
+    }
+}
+
+/* Names and notes come from files that anyone may have made: what would steer a terminal is shown
+ * as a question mark. */
+static int put_plain(const char *text, FILE *to) {
+    int n = 0;
+    for (; *text; text++, n++) {
+        unsigned char c = (unsigned char)*text;
+        fputc(c < 0x20 || c == 0x7f ? '?' : c, to);
+    }
+    return n;
+}
+
+static void line(struct cli_report *r, const char *label, const char *value) {
+    if (r->object || r->silent || !label) return;
+    fputs(r->emphasis, r->to);
+    int n = put_plain(label, r->to);
+    fprintf(r->to, "%s%*s", r->plain, n < LABEL_WIDTH ? LABEL_WIDTH - n + 1 : 1, "");
+    put_plain(value, r->to);
+    fputc('\n', r->to);
+}
+
+json_t *cli_json_text(const char *text) {
+    json_t *value = json_string(text);
+    return value ? value : json_string("(not UTF-8)");
+}
+
+void cli_report_text(struct cli_report *r, const char *label, const char *name, const char *value) {
+    line(r, label, value);
+    cli_report_json(r, name, cli_json_text(value));
+}
+
+void cli_report_count(struct cli_report *r, const char *label, const char *name, uint64_t value) {
+    char text[CLI_QUANTITY];
+    line(r, label, cli_count_text(value, text));
+    cli_report_json(r, name, cli_json_count(value));
+}
+
+void cli_report_size(struct cli_report *r, const char *label, const char *name, uint64_t bytes) {
+    char text[CLI_QUANTITY];
+    line(r, label, cli_size_text(bytes, text));
+    cli_report_json(r, name, cli_json_count(bytes));
+}
+
+void cli_report_rate(struct cli_report *r, const char *label, const char *name, double rate) {
+    char text[CLI_QUANTITY];
+    line(r, label, cli_rate_text(rate, text));
+    cli_report_json(r, name, cli_json_real(rate));
+}
+
+void cli_report_real(struct cli_report *r, const char *label, const char *name, double value,
+                     int decimals) {
+    char text[64];
+    snprintf(text, sizeof text, "%.*f", decimals, value);
+    line(r, label, text);
+    cli_report_json(r, name, cli_json_real(value));
+}
+
+void cli_report_flag(struct cli_report *r, const char *label, const char *name, bool value) {
+    line(r, label, value ? "yes" : "no");
+    cli_report_json(r, name, json_boolean(value));
+}
+
+void cli_report_end(struct cli_report *r) {
+    if (r->object) {
+        json_dumpf(r->object, r->to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+        fputc('\n', r->to);
+        json_decref(r->object);
+        r->object = NULL;
+    }
+    cli_output_finish_stdio();
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * summary.c - what a filter is, in one line or in all detail
+ */
+#include "report/summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "filter/window_clock.h"
+#include "options/quantity.h"
+
+static double bits_per_key(const umbel_info *info) {
+    return info->keys_added ? (double)info->bits / (double)info->keys_added : 0;
+}
+
+void cli_summary(const umbel_filter *f, const struct cli_settings *s, uint64_t lines) {
+    bool to_stdout = s->output && strcmp(s->output, "-") == 0;
+    if (s->json && !to_stdout) {
+        struct cli_report r = cli_report_begin(true);
+        cli_report_count(&r, NULL, "lines", lines);
+        cli_describe(&r, f);
+        cli_report_end(&r);
+        return;
+    }
+    umbel_info info;
+    umbel_describe(f, &info);
+    char count[CLI_QUANTITY], keys[CLI_QUANTITY], size[CLI_QUANTITY], now[CLI_QUANTITY];
+    char promised[CLI_QUANTITY + 16] = "";
+    if (info.fpr > 0) {
+        char rate[CLI_QUANTITY];
+        snprintf(promised, sizeof promised, ", promised %s", cli_rate_text(info.fpr, rate));
+    }
+    fprintf(stderr, "%s: %s lines, %s keys in %s (%.1f bits a key), %s; rate now %s%s\n",
+            s->output ? s->output : s->args[0], cli_count_text(lines, count),
+            cli_count_text(info.keys_added, keys), cli_size_text(info.bytes, size),
+            bits_per_key(&info), umbel_kind_name(info.kind), cli_rate_text(info.fpr_now, now),
+            promised);
+}
+
+static void describe_treatment(struct cli_report *r, const umbel_filter *f) {
+    umbel_treatment t;
+    umbel_get_treatment(f, &t);
+    char text[128], field[64] = "";
+    if (t.field && t.delimiter) {
+        snprintf(field, sizeof field,
+                 t.delimiter == '\t' ? "field %" PRIu32 " between tabs"
+                                     : "field %" PRIu32 " between '%c'",
+                 t.field, t.delimiter);
+    } else if (t.field) {
+        snprintf(field, sizeof field, "field %" PRIu32, t.field);
+    }
+    snprintf(text, sizeof text, "%s%s%s%s", t.field ? field : "the line", t.trim ? ", trimmed" : "",
+             t.lower ? ", small letters" : "", t.upper ? ", large letters" : "");
+    cli_report_text(r, "key", NULL, text);
+    json_t *o = json_object();
+    json_object_set_new(o, "field", json_integer(t.field));
+    char delimiter[2] = {(char)t.delimiter, '\0'};
+    json_object_set_new(o, "delimiter",
+                        t.delimiter < 0x80 ? json_string(delimiter) : json_integer(t.delimiter));
+    json_object_set_new(o, "trim", json_boolean(t.trim));
+    json_object_set_new(o, "lower", json_boolean(t.lower));
+    json_object_set_new(o, "upper", json_boolean(t.upper));
+    cli_report_json(r, "treatment", o);
+}
+
+static void describe_meta(struct cli_report *r, const umbel_filter *f) {
+    const char *name, *value;
+    json_t *o = json_object();
+    for (size_t i = 0; umbel_meta_at(f, i, &name, &value); i++) {
+        char label[64];
+        snprintf(label, sizeof label, "note %.48s", name);
+        cli_report_text(r, label, NULL, value);
+        json_object_set_new(o, name, cli_json_text(value));
+    }
+    cli_report_json(r, "meta", o);
+}
+
+/* Never full: it forgets. */
+static void describe_window(struct cli_report *r, const umbel_filter *f, const umbel_info *info) {
+    struct cli_clockwork clock;
+    if (!cli_clock_noted(f, info, &clock) || !clock.step) {
+        cli_report_count(r, "remembers the last", "capacity", info->capacity);
+        return;
+    }
+    char duration[CLI_QUANTITY], step[CLI_QUANTITY], text[3 * CLI_QUANTITY];
+    snprintf(text, sizeof text, "%s, in steps of %s",
+             cli_duration_text(clock.step * clock.generations, duration),
+             cli_duration_text(clock.step, step));
+    cli_report_text(r, "remembers the last", NULL, text);
+    cli_report_count(r, "planned for", "capacity", info->capacity);
+}
+
+static void describe_load(struct cli_report *r, const umbel_filter *f, const umbel_info *info) {
+    cli_report_count(r, "keys added", "keys_added", info->keys_added);
+    double estimated = info->keys_estimated;
+    if (isfinite(estimated) && estimated < 1.8e19) {
+        cli_report_count(r, "keys estimated", NULL, (uint64_t)llround(estimated));
+    } else {
+        cli_report_text(r, "keys estimated", NULL, "unknown: every bit is set");
+    }
+    cli_report_json(r, "keys_estimated", cli_json_real(estimated));
+    double fill = info->bits ? (double)info->bits_set / (double)info->bits : 0;
+    char text[32];
+    snprintf(text, sizeof text, "%.1f %% of the bits", 100 * fill);
+    cli_report_text(r, "fill", NULL, text);
+    cli_report_json(r, "fill", cli_json_real(fill));
+    cli_report_count(r, NULL, "bits_set", info->bits_set);
+    cli_report_rate(r, "rate now", "fpr_now", info->fpr_now);
+    if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
+    if (!info->capacity) return;
+    if (info->kind == UMBEL_WINDOW) {
+        describe_window(r, f, info);
+        return;
+    }
+    cli_report_count(r, "planned for", "capacity", info->capacity);
+    uint64_t room = info->keys_added < info->capacity ? info->capacity - info->keys_added : 0;
+    cli_report_count(r, "room for", "headroom", room);
+    if (info->keys_added > info->capacity) {
+        cli_report_text(r, "warning", NULL, "holds more keys than planned");
+    }
+    cli_report_flag(r, NULL, "overfull", info->keys_added > info->capacity);
+}
+
+/* Which key it is, not what it is. */
+static void describe_secret(struct cli_report *r, const umbel_info *info) {
+    char text[24];
+    snprintf(text, sizeof text, "%016" PRIx64, info->fingerprint);
+    if (info->fingerprint) cli_report_text(r, "keyed, fingerprint", "fingerprint", text);
+    cli_report_flag(r, NULL, "keyed", info->fingerprint != 0);
+}
+
+void cli_describe(struct cli_report *r, const umbel_filter *f) {
+    umbel_info info;
+    umbel_describe(f, &info);
+    cli_report_text(r, "kind", "kind", umbel_kind_name(info.kind));
+    cli_report_text(r, "format", "format", umbel_format_name(info.format));
+    cli_report_text(r, "layout", "layout", info.layout);
+    cli_report_count(r, "hashes", "hashes", info.hashes);
+    char seed[24];
+    snprintf(seed, sizeof seed, "%" PRIu64, info.seed);
+    cli_report_text(r, "seed", NULL, seed);
+    cli_report_json(r, "seed", cli_json_count(info.seed));
+    describe_secret(r, &info);
+    cli_report_size(r, "size", "bytes", info.bytes);
+    cli_report_count(r, NULL, "bits", info.bits);
+    if (info.keys_added) {
+        cli_report_real(r, "bits a key", "bits_per_key", bits_per_key(&info), 2);
+    }
+    char own[128]; /* gocrc32's String() and the like */
+    if (umbel_text(f, own, sizeof own, NULL) == UMBEL_OK)
+        cli_report_text(r, "as text", "text", own);
+    describe_load(r, f, &info);
+    describe_treatment(r, f);
+    describe_meta(r, f);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L
+#include "report/table_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options/quantity.h"
+#include "report/error.h"
+#include "report/progress.h"
+
+enum { DRAWN_ACROSS = 64, PLACE_WIDTH = 28 };
+
+static const char *const state_names[] = {
+    [UMBEL_TABLE_FILTER] = "filter",
+    [UMBEL_TABLE_EMPTY] = "empty",
+    [UMBEL_TABLE_NONE] = "none",
+    [UMBEL_TABLE_UNREADABLE] = "unreadable",
+};
+
+static void measure(const umbel_table *t, size_t i, struct cli_place *p) {
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    umbel_err e = umbel_table_filter(t, i, &f, &diag);
+    if (e) cli_die_err("table", e, &diag, NULL);
+    umbel_describe(f, &p->info);
+    umbel_free(f);
+}
+
+struct cli_places cli_places_of(const umbel_table *t, const char *column) {
+    struct cli_places p = {0};
+    uint64_t set = 0, bits = 0;
+    size_t count = umbel_table_count(t);
+    p.at = cli_alloc((count ? count : 1) * sizeof *p.at);
+    for (size_t i = 0; i < count; i++) {
+        struct cli_place *at = &p.at[p.count];
+        *at = (struct cli_place){0};
+        umbel_table_place_of(t, i, &at->seen);
+        if (column && (!at->seen.column || strcmp(at->seen.column, column) != 0)) continue;
+        p.count++;
+        p.keys += at->seen.keys;
+        p.empty += at->seen.state == UMBEL_TABLE_EMPTY;
+        p.without += at->seen.state == UMBEL_TABLE_NONE;
+        p.unreadable += at->seen.state == UMBEL_TABLE_UNREADABLE;
+        if (at->seen.state != UMBEL_TABLE_FILTER) continue;
+        measure(t, i, at);
+        p.filters++;
+        p.bytes += at->seen.len;
+        set += at->info.bits_set;
+        bits += at->info.bits;
+        p.rate += at->info.fpr_now;
+        p.most_keys = fmax(p.most_keys, at->info.keys_estimated);
+    }
+    if (bits) p.fill = (double)set / (double)bits;
+    if (p.filters) p.rate /= (double)p.filters;
+    return p;
+}
+
+void cli_place_text(const umbel_table_place *p, umbel_table_system system, char *out, size_t cap) {
+    const char *column = p->column ? p->column : "";
+    switch (system) {
+    case UMBEL_TABLE_LEVELDB:
+        snprintf(out, cap, "blocks from %" PRIu64 " to %" PRIu64, p->first, p->end);
+        break;
+    case UMBEL_TABLE_CLICKHOUSE:
+        snprintf(out, cap, "granule %" PRIu64 ", column %s", p->first, column);
+        break;
+    default: snprintf(out, cap, "row group %" PRIu64 ", %s", p->first, column); break;
+    }
+}
+
+static double fill_of(const struct cli_place *p) {
+    return p->info.bits ? (double)p->info.bits_set / (double)p->info.bits : 0;
+}
+
+/* ---- The list ---- */
+
+static json_t *place_json(const struct cli_place *p) {
+    json_t *o = json_object();
+    const umbel_table_place *s = &p->seen;
+    json_object_set_new(o, "state", json_string(state_names[s->state]));
+    if (s->column) {
+        json_t *column = json_string(s->column);
+        json_object_set_new(o, "column", column ? column : json_string("(not UTF-8)"));
+        json_object_set_new(o, "type", json_string(s->type));
+    }
+    json_object_set_new(o, "first", cli_json_count(s->first));
+    json_object_set_new(o, "end", cli_json_count(s->end));
+    json_object_set_new(o, "keys", s->keys ? cli_json_count(s->keys) : json_null());
+    if (s->state != UMBEL_TABLE_FILTER) return o;
+    json_object_set_new(o, "offset", cli_json_count(s->offset));
+    json_object_set_new(o, "bytes", cli_json_count(s->len));
+    json_object_set_new(o, "bits", cli_json_count(p->info.bits));
+    json_object_set_new(o, "hashes", json_integer(p->info.hashes));
+    json_object_set_new(o, "bits_set", cli_json_count(p->info.bits_set));
+    json_object_set_new(o, "fill", cli_json_real(fill_of(p)));
+    json_object_set_new(o, "keys_estimated", cli_json_real(p->info.keys_estimated));
+    json_object_set_new(o, "fpr_now", cli_json_real(p->info.fpr_now));
+    return o;
+}
+
+static void print_line(const struct cli_place *p, umbel_table_system system, FILE *to) {
+    char place[160], rate[CLI_QUANTITY], keys[CLI_QUANTITY];
+    cli_place_text(&p->seen, system, place, sizeof place);
+    fprintf(to, "%-*s ", PLACE_WIDTH, place);
+    if (p->seen.state == UMBEL_TABLE_FILTER) {
+        fprintf(to, "%10" PRIu64 " %3u %5.1f %% %12s ", p->info.bits, p->info.hashes,
+                100 * fill_of(p), cli_rate_text(p->info.fpr_now, rate));
+    } else {
+        fprintf(to, "%-34s ", state_names[p->seen.state]);
+    }
+    fprintf(to, "%12s\n", p->seen.keys ? cli_count_text(p->seen.keys, keys) : "-");
+}
+
+void cli_places_print(const struct cli_places *p, umbel_table_system system, struct cli_report *r) {
+    cli_report_count(r, "filters", "filters", p->filters);
+    if (p->empty) cli_report_count(r, "empty", "empty", p->empty);
+    if (p->without) cli_report_count(r, "without a filter", "without", p->without);
+    if (p->unreadable) cli_report_count(r, "unreadable", "unreadable", p->unreadable);
+    cli_report_size(r, "bytes of filters", "bytes", p->bytes);
+    if (p->keys) cli_report_count(r, "keys", "keys", p->keys);
+    if (p->filters) {
+        char fill[32];
+        snprintf(fill, sizeof fill, "%.1f %%", 100 * p->fill);
+        cli_report_text(r, "fill", NULL, fill);
+        cli_report_json(r, "fill", cli_json_real(p->fill));
+        cli_report_rate(r, "mean live rate", "fpr_now", p->rate);
+    }
+    if (r->object) {
+        json_t *places = json_array();
+        for (size_t i = 0; i < p->count; i++) json_array_append_new(places, place_json(&p->at[i]));
+        cli_report_json(r, "places", places);
+        return;
+    }
+    if (!p->filters) return;
+    fprintf(r->to, "\n%-*s %10s %3s %7s %12s %12s\n", PLACE_WIDTH, "where", "bits", "k", "fill",
+            "live rate", "keys");
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->at[i].seen.state != UMBEL_TABLE_NONE) print_line(&p->at[i], system, r->to);
+    }
+}
+
+/* ---- Sizes ---- */
+
+static void advise_size(umbel_table_system system, uint64_t keys, double fpr,
+                        struct cli_report *r) {
+    char text[160], rate[CLI_QUANTITY];
+    umbel_plan plan = {.kind = UMBEL_CLASSIC, .keys = keys, .fpr = fpr};
+    umbel_params leveldb = {.format = UMBEL_FMT_LEVELDB, .keys = keys, .fpr = fpr};
+    if (system == UMBEL_TABLE_PARQUET) plan.kind = UMBEL_BLOCKED; /* honest, unlike the writers */
+    umbel_err e = system == UMBEL_TABLE_LEVELDB ? umbel_plan_format(&leveldb, &plan, NULL)
+                                                : umbel_plan_solve(&plan);
+    if (e) return;
+    cli_rate_text(fpr, rate);
+    if (system == UMBEL_TABLE_LEVELDB) {
+        snprintf(text, sizeof text, "%.0f bits a key keep %s", ceil(plan.bits_per_key), rate);
+    } else {
+        snprintf(text, sizeof text, "%" PRIu64 " bytes and %u hashes keep %s for %" PRIu64 " keys",
+                 plan.bytes, plan.hashes, rate, keys);
+    }
+    cli_report_text(r, "size", NULL, text);
+    json_t *o = json_object();
+    json_object_set_new(o, "fpr", cli_json_real(fpr));
+    json_object_set_new(o, "keys", cli_json_count(keys));
+    json_object_set_new(o, "bytes", cli_json_count(plan.bytes));
+    json_object_set_new(o, "hashes", json_integer(plan.hashes));
+    json_object_set_new(o, "bits_per_key", cli_json_real(plan.bits_per_key));
+    cli_report_json(r, "advice", o);
+}
+
+void cli_places_advise(const struct cli_places *p, umbel_table_system system, double fpr,
+                       struct cli_report *r) {
+    if (!p->filters) return;
+    if (isinf(p->most_keys)) {
+        cli_report_text(r, "size", "advice_none",
+                        "a filter has every bit set; nobody can tell how many keys it took");
+        return;
+    }
+    double keys = ceil(p->most_keys);
+    advise_size(system, keys < 1 ? 1 : (uint64_t)keys, fpr, r);
+}
+
+/* ---- The picture ---- */
+
+/* A classic filter is at its best half full: from there on the scale is dark. */
+static void draw_one(const struct cli_place *p, bool colours, FILE *to) {
+    static const char ramp[] = " .:-=+*#%@";
+    static const int tints[] = {236, 22, 28, 34, 70, 142, 178, 208, 202, 196};
+    if (p->seen.state == UMBEL_TABLE_UNREADABLE) {
+        fputc('?', to);
+    } else if (p->seen.state != UMBEL_TABLE_FILTER) {
+        fputc(p->seen.state == UMBEL_TABLE_EMPTY ? ' ' : '_', to);
+    } else {
+        int level = (int)(fill_of(p) * 9.999);
+        if (colours) {
+            fprintf(to, "\033[48;5;%dm%c\033[0m", tints[level], ramp[level]);
+        } else {
+            fputc(ramp[level], to);
+        }
+    }
+}
+
+void cli_places_draw(const struct cli_places *p, FILE *to) {
+    bool colours = to == stdout && cli_colours(STDOUT_FILENO);
+    if (!p->filters) return;
+    fprintf(to, "\nfill of each place, from ' ' (0 %%) over '+' (half) to '@' (full)\n");
+    for (size_t i = 0; i < p->count; i++) {
+        if (i % DRAWN_ACROSS == 0) fprintf(to, "%s%8zu |", i ? "|\n" : "", i);
+        draw_one(&p->at[i], colours, to);
+    }
+    fputs("|\n", to);
+}

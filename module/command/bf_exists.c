@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bf_exists.c - BF.EXISTS key item
+ *               BF.MEXISTS key item [item ...]
+ *
+ * As RedisBloom's, both find nothing in a key that is missing or holds something else.
+ */
+#include <string.h>
+
+#include "command/add_items.h"
+#include "command/commands.h"
+#include "command/open_key.h"
+
+int bf_cmd_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    bf_slot slot;
+    uint8_t hit = 0;
+    if (argc != 3) return RedisModule_WrongArity(ctx);
+    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ);
+    if (slot.value) {
+        umbel_key key = bf_key_of(argv[2]);
+        bf_value_contains(slot.value, &key, 1, &hit);
+    }
+    bf_slot_close(&slot);
+    return RedisModule_ReplyWithBool(ctx, hit);
+}
+
+int bf_cmd_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    bf_slot slot;
+    umbel_key keys[BF_BATCH];
+    uint8_t hit[BF_BATCH];
+    if (argc < 3) return RedisModule_WrongArity(ctx);
+    size_t count = (size_t)argc - 2;
+    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ);
+    RedisModule_ReplyWithArray(ctx, (long)count);
+    for (size_t at = 0, n; at < count; at += n) {
+        if (bf_batch_pauses(at)) bf_slot_yield(&slot, REDISMODULE_READ);
+        n = bf_batch_take(argv + 2 + at, count - at, keys);
+        if (slot.value)
+            bf_value_contains(slot.value, keys, n, hit);
+        else
+            memset(hit, 0, n);
+        for (size_t i = 0; i < n; i++) RedisModule_ReplyWithBool(ctx, hit[i]);
+    }
+    bf_slot_close(&slot);
+    return REDISMODULE_OK;
+}

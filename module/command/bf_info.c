@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bf_info.c - BF.CARD key
+ *             BF.INFO key [field]
+ *             BF.DEBUG key
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "command/commands.h"
+#include "command/open_key.h"
+#include "command/reply.h"
+#include "config.h"
+
+int bf_cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    bf_slot slot;
+    if (argc != 2) return RedisModule_WrongArity(ctx);
+    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ);
+    if (slot.foreign)
+        RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
+    else
+        bf_reply_count(ctx, slot.value ? bf_value_card(slot.value) : 0);
+    bf_slot_close(&slot);
+    return REDISMODULE_OK;
+}
+
+/* ---- BF.INFO ---- */
+
+static void capacity(RedisModuleCtx *ctx, const bf_value *v) {
+    bf_reply_count(ctx, bf_value_capacity(v));
+}
+
+static void size(RedisModuleCtx *ctx, const bf_value *v) {
+    bf_reply_count(ctx, bf_value_size(v));
+}
+
+static void filters(RedisModuleCtx *ctx, const bf_value *v) {
+    bf_reply_count(ctx, bf_value_layers(v));
+}
+
+static void items(RedisModuleCtx *ctx, const bf_value *v) {
+    bf_reply_count(ctx, bf_value_card(v));
+}
+
+static void expansion(RedisModuleCtx *ctx, const bf_value *v) {
+    bf_params params;
+    bf_value_params(v, &params);
+    if (params.expansion == 0)
+        RedisModule_ReplyWithNull(ctx);
+    else
+        bf_reply_count(ctx, params.expansion);
+}
+
+static void error(RedisModuleCtx *ctx, const bf_value *v) {
+    bf_params params;
+    bf_value_params(v, &params);
+    bf_reply_double(ctx, params.error);
+}
+
+/* Null where there is no such ratio: the filter does not grow, or its layers share the rate. */
+static void tightening(RedisModuleCtx *ctx, const bf_value *v) {
+    bf_params params;
+    bf_value_params(v, &params);
+    double ratio = params.layout == BF_CLASSIC ? 0.5 : params.tightening;
+    if (params.expansion == 0 || ratio <= 0)
+        RedisModule_ReplyWithNull(ctx);
+    else
+        bf_reply_double(ctx, ratio);
+}
+
+static void most_keys(RedisModuleCtx *ctx, const bf_value *v) {
+    bf_params params;
+    bf_value_params(v, &params);
+    if (params.expansion == 0)
+        RedisModule_ReplyWithNull(ctx);
+    else
+        bf_reply_count(ctx, bf_params_most_keys(&params, (uint64_t)bf_config.most_bytes));
+}
+
+/* The first five are RedisBloom's and make the full reply; the others, valkey-bloom's, are there
+ * for who asks. */
+enum { FULL_REPLY = 5 };
+static const struct {
+    const char *word, *name;
+    void (*reply)(RedisModuleCtx *ctx, const bf_value *v);
+} fields[] = {
+    {"CAPACITY", "Capacity", capacity},
+    {"SIZE", "Size", size},
+    {"FILTERS", "Number of filters", filters},
+    {"ITEMS", "Number of items inserted", items},
+    {"EXPANSION", "Expansion rate", expansion},
+    {"ERROR", "Error rate", error},
+    {"TIGHTENING", "Tightening ratio", tightening},
+    {"MAXSCALEDCAPACITY", "Max scaled capacity", most_keys},
+};
+
+static void info_all(RedisModuleCtx *ctx, const bf_value *v) {
+    RedisModule_ReplyWithMap(ctx, FULL_REPLY);
+    for (size_t i = 0; i < FULL_REPLY; i++) {
+        RedisModule_ReplyWithSimpleString(ctx, fields[i].name);
+        fields[i].reply(ctx, v);
+    }
+}
+
+static void info_one(RedisModuleCtx *ctx, const bf_value *v, const char *word) {
+    size_t i = 0, count = sizeof fields / sizeof fields[0];
+    while (i < count && strcasecmp(fields[i].word, word) != 0) i++;
+    if (i == count) {
+        RedisModule_ReplyWithError(ctx, "Invalid information value");
+    } else if (RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_RESP3) {
+        RedisModule_ReplyWithMap(ctx, 1);
+        RedisModule_ReplyWithSimpleString(ctx, fields[i].name);
+        fields[i].reply(ctx, v);
+    } else {
+        RedisModule_ReplyWithArray(ctx, 1);
+        fields[i].reply(ctx, v);
+    }
+}
+
+int bf_cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    bf_slot slot;
+    if (argc != 2 && argc != 3) return RedisModule_WrongArity(ctx);
+    if (!bf_slot_open_filter(&slot, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    if (argc == 2)
+        info_all(ctx, slot.value);
+    else
+        info_one(ctx, slot.value, RedisModule_StringPtrLen(argv[2], NULL));
+    bf_slot_close(&slot);
+    return REDISMODULE_OK;
+}
+
+/* ---- BF.DEBUG ---- */
+
+static void debug_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i) {
+    char text[256];
+    bf_layer layer;
+    bf_value_layer(v, i, &layer);
+    int len =
+        snprintf(text, sizeof text,
+                 "bytes:%" PRIu64 " bits:%" PRIu64 " hashes:%" PRIu32
+                 " hashwidth:64 capacity:%" PRIu64 " size:%" PRIu64 " ratio:%g",
+                 layer.bytes, layer.bits, layer.hashes, layer.capacity, layer.keys, layer.error);
+    RedisModule_ReplyWithStringBuffer(ctx, text, (size_t)len);
+}
+
+int bf_cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    bf_slot slot;
+    char text[64];
+    if (argc != 2) return RedisModule_WrongArity(ctx);
+    if (!bf_slot_open_filter(&slot, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    uint32_t layers = bf_value_layers(slot.value);
+    RedisModule_ReplyWithArray(ctx, 1 + (long)layers);
+    int len = snprintf(text, sizeof text, "size:%" PRIu64, bf_value_card(slot.value));
+    RedisModule_ReplyWithStringBuffer(ctx, text, (size_t)len);
+    for (uint32_t i = 0; i < layers; i++) debug_layer(ctx, slot.value, i);
+    bf_slot_close(&slot);
+    return REDISMODULE_OK;
+}
+
+static double fill(const bf_measure *m) {
+    return m->bits ? (double)m->bits_set / (double)m->bits : 0;
+}
+
+static void reply_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i) {
+    bf_layer layer;
+    bf_measure m;
+    bf_value_layer(v, i, &layer);
+    bf_value_measure_layer(v, i, &m);
+    RedisModule_ReplyWithMap(ctx, 9);
+    bf_reply_named_text(ctx, "Kind", umbel_kind_name(layer.kind));
+    bf_reply_named_count(ctx, "Capacity", layer.capacity);
+    bf_reply_named_count(ctx, "Keys", layer.keys);
+    bf_reply_named_double(ctx, "Estimated keys", m.keys_estimated);
+    bf_reply_named_double(ctx, "Promised rate", layer.error);
+    bf_reply_named_double(ctx, "Live rate", m.fpr_now);
+    bf_reply_named_double(ctx, "Fill", fill(&m));
+    bf_reply_named_count(ctx, "Bytes", layer.bytes);
+    bf_reply_named_count(ctx, "Hashes", layer.hashes);
+}
+
+static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
+    bf_params params;
+    bf_measure m;
+    bf_value_params(v, &params);
+    bf_value_measure(v, &m);
+    uint32_t layers = bf_value_layers(v);
+    RedisModule_ReplyWithMap(ctx, 9);
+    bf_reply_named_text(ctx, "Layout", params.layout == BF_CLASSIC ? "classic" : "blocked");
+    bf_reply_named_count(ctx, "Capacity", bf_value_capacity(v));
+    bf_reply_named_count(ctx, "Keys", bf_value_card(v));
+    bf_reply_named_double(ctx, "Estimated keys", m.keys_estimated);
+    bf_reply_named_double(ctx, "Promised rate", params.error);
+    bf_reply_named_double(ctx, "Live rate", m.fpr_now);
+    bf_reply_named_double(ctx, "Fill", fill(&m));
+    bf_reply_named_count(ctx, "Bytes", bf_value_memory(v));
+    RedisModule_ReplyWithSimpleString(ctx, "Layers");
+    RedisModule_ReplyWithArray(ctx, (long)layers);
+    for (uint32_t i = 0; i < layers; i++) reply_layer(ctx, v, i);
+}
+
+int bf_cmd_stats(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    bf_slot slot;
+    if (argc != 2) return RedisModule_WrongArity(ctx);
+    if (!bf_slot_open_filter(&slot, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    reply_stats(ctx, slot.value);
+    bf_slot_close(&slot);
+    return REDISMODULE_OK;
+}

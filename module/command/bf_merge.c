@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bf_merge.c - BF.MERGE destination source [source ...]
+ *
+ * Adds all keys of the sources.  Without a destination it is made as a copy of the first source.
+ * Either all sources go in or nothing changes.
+ */
+#include <stdio.h>
+
+#include "command/commands.h"
+#include "command/open_key.h"
+#include "command/reply.h"
+#include "config.h"
+#include "storage/types.h"
+
+static int reply_merge_error(RedisModuleCtx *ctx, umbel_err e, const umbel_diag *diag) {
+    char text[256];
+    if (e == UMBEL_ENOMEM || e == UMBEL_ELIMIT) return bf_reply_make_error(ctx, e, NULL);
+    snprintf(text, sizeof text, "ERR these filters cannot be merged: %s",
+             diag->what ? diag->what : umbel_strerror(e));
+    return RedisModule_ReplyWithError(ctx, text);
+}
+
+/* All sources into *result, which is made from the first when it is NULL.  False after an error
+ * reply. */
+static bool gather(RedisModuleCtx *ctx, const bf_value *old, RedisModuleString **names, int count,
+                   bf_value **result) {
+    for (int i = 0; i < count; i++) {
+        bf_slot source;
+        umbel_diag diag = {0};
+        umbel_err e = UMBEL_OK;
+        if (!bf_slot_open_filter(&source, ctx, names[i], REDISMODULE_READ)) return false;
+        if (!*result)
+            e = bf_value_copy(source.value, result);
+        else if (source.value != old)
+            e = bf_value_merge(*result, source.value, &diag);
+        bf_slot_close(&source);
+        if (e) {
+            reply_merge_error(ctx, e, &diag);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool within_limit(RedisModuleCtx *ctx, const bf_value *v, uint64_t limit) {
+    if (limit == 0 || bf_value_memory(v) <= limit) return true;
+    RedisModule_ReplyWithError(ctx, BF_OVER_LIMIT);
+    return false;
+}
+
+/* Makes the new value aside, so that a later source can still say no.  False after an error
+ * reply. */
+static bool merge_aside(bf_slot *slot, RedisModuleString **names, int count, uint64_t limit) {
+    bf_value *result = NULL;
+    umbel_err e = slot->value ? bf_value_copy(slot->value, &result) : UMBEL_OK;
+    if (e) {
+        bf_reply_make_error(slot->ctx, e, NULL);
+        return false;
+    }
+    if (!gather(slot->ctx, slot->value, names, count, &result) ||
+        !within_limit(slot->ctx, result, limit)) {
+        bf_value_free(result);
+        return false;
+    }
+    void *old = NULL;
+    if (!slot->value)
+        bf_slot_put(slot, result);
+    else /* with the key's time to live as it is */
+        RedisModule_ModuleTypeReplaceValue(slot->key, bf_type_of(result), result, &old);
+    bf_value_free(old);
+    return true;
+}
+
+int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    bf_slot slot;
+    if (argc < 3) return RedisModule_WrongArity(ctx);
+    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (slot.foreign) {
+        bf_slot_close(&slot);
+        return RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
+    }
+    uint64_t limit = bf_config_limit(ctx);
+    bool simple = slot.value && argc == 3 && limit == 0; /* it does or it does not */
+    if (simple ? gather(ctx, slot.value, argv + 2, 1, &slot.value)
+               : merge_aside(&slot, argv + 2, argc - 2, limit)) {
+        RedisModule_ReplicateVerbatim(ctx);
+        bf_slot_changed(&slot, "bf.merge");
+        RedisModule_ReplyWithSimpleString(ctx, "OK");
+    }
+    bf_slot_close(&slot);
+    return REDISMODULE_OK;
+}

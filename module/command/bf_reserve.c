@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bf_reserve.c - BF.RESERVE key error capacity [EXPANSION n] [NONSCALING] [IFNOTEXISTS]
+ *                [LAYOUT blocked|classic] [COUNTING] [WINDOW n] [TIGHTENING r] [SEED s]
+ *                [VALIDATESCALETO n]
+ */
+#include "command/commands.h"
+#include "command/create.h"
+#include "command/reply.h"
+
+/* RedisBloom takes up to seven arguments and ignores what it does not know among them, so do we;
+ * only beyond that can nobody rely on it. */
+enum { REDISBLOOM_ARGC = 7 };
+
+static const char *parse_error(bf_options *options, const RedisModuleString *value) {
+    switch (bf_options_error(options, value)) {
+    case BF_FINE: return NULL;
+    case BF_NO_NUMBER: return "ERR bad error rate";
+    default: return "ERR error rate must be in the range (0.000000, 1.000000)";
+    }
+}
+
+static const char *parse_capacity(bf_options *options, const RedisModuleString *value) {
+    switch (bf_options_capacity(options, value)) {
+    case BF_FINE: return NULL;
+    case BF_NO_NUMBER: return "ERR bad capacity";
+    default: return "ERR capacity must be in the range [1, 1073741824]";
+    }
+}
+
+static const char *parse_expansion(bf_options *options, const RedisModuleString *value) {
+    switch (bf_options_expansion(options, value)) {
+    case BF_FINE: return NULL;
+    case BF_NO_NUMBER: return "ERR bad expansion";
+    default: return "ERR expansion must be in the range [0, 32768]";
+    }
+}
+
+static const char *parse_word(bf_options *options, bf_word word, const RedisModuleString *value,
+                              int argc) {
+    switch (word) {
+    case BF_WORD_EXPANSION: return parse_expansion(options, value);
+    case BF_WORD_IFNOTEXISTS: options->if_not_exists = true; return NULL;
+    case BF_WORD_UNKNOWN: return argc <= REDISBLOOM_ARGC ? NULL : "Unknown argument received";
+    default: return bf_options_take(options, word, value);
+    }
+}
+
+static const char *parse(bf_options *options, RedisModuleString **argv, int argc) {
+    bf_options_init(options);
+    const char *wrong = parse_error(options, argv[2]);
+    if (!wrong) wrong = parse_capacity(options, argv[3]);
+    for (int i = 4; i < argc && !wrong; i++) {
+        bf_word word = bf_word_of(argv[i]);
+        bool has_value = bf_word_has_value(word);
+        if (has_value && i + 1 == argc)
+            return word == BF_WORD_EXPANSION ? "ERR no expansion" : "ERR syntax error";
+        wrong = parse_word(options, word, has_value ? argv[i + 1] : NULL, argc);
+        i += has_value;
+    }
+    return wrong;
+}
+
+int bf_cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    bf_options options;
+    if (argc < 4) return RedisModule_WrongArity(ctx);
+    const char *wrong = parse(&options, argv, argc);
+    if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
+
+    bf_slot slot;
+    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (slot.foreign) {
+        RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
+    } else if (slot.value && !options.if_not_exists) {
+        RedisModule_ReplyWithError(ctx, BF_EXISTS);
+    } else if (slot.value) {
+        RedisModule_ReplyWithSimpleString(ctx, "OK");
+    } else if (bf_create(&slot, &options)) {
+        bf_replicate_creation(ctx, argv[1], &options.params);
+        bf_slot_changed(&slot, "bf.reserve");
+        RedisModule_ReplyWithSimpleString(ctx, "OK");
+    }
+    bf_slot_close(&slot);
+    return REDISMODULE_OK;
+}

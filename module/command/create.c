@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * create.c - making filters, and saying so to replicas
+ */
+#include "command/create.h"
+
+#include <stdio.h>
+
+#include "command/reply.h"
+#include "config.h"
+
+static const char *cannot_scale(const bf_options *options, uint64_t limit) {
+    if (!options->scale_to || bf_params_most_keys(&options->params, limit) >= options->scale_to)
+        return NULL;
+    return limit ? "ERR provided VALIDATESCALETO causes bloom object to exceed memory limit"
+                 : "ERR provided VALIDATESCALETO causes false positive to degrade to 0";
+}
+
+bool bf_create(bf_slot *slot, bf_options *options) {
+    const char *wrong = bf_options_settle(options);
+    uint64_t limit = bf_config_limit(slot->ctx);
+    if (!wrong) wrong = cannot_scale(options, limit);
+    if (wrong) {
+        RedisModule_ReplyWithError(slot->ctx, wrong);
+        return false;
+    }
+    umbel_diag diag = {0};
+    bf_value *value = NULL;
+    umbel_err e = bf_value_create(&options->params, limit, &value, &diag);
+    if (e) {
+        bf_reply_make_error(slot->ctx, e, &diag);
+        return false;
+    }
+    bf_slot_put(slot, value);
+    return true;
+}
+
+/* The words that follow a filter's error and capacity; enough of them for any. */
+typedef struct words {
+    RedisModuleCtx *ctx;
+    RedisModuleString *list[16];
+    size_t count;
+} words;
+
+static void say(words *w, const char *text, size_t len) {
+    w->list[w->count++] = RedisModule_CreateString(w->ctx, text, len);
+}
+
+static void say_text(words *w, const char *text) {
+    size_t len = 0;
+    while (text[len]) len++;
+    say(w, text, len);
+}
+
+static void say_double(words *w, double value) {
+    char text[40];
+    say(w, text, (size_t)snprintf(text, sizeof text, "%.17g", value));
+}
+
+static void say_number(words *w, uint64_t value) {
+    char text[24];
+    say(w, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)value));
+}
+
+static void say_properties(words *w, const bf_params *params) {
+    say_text(w, "EXPANSION");
+    say_number(w, params->expansion);
+    say_text(w, "LAYOUT");
+    say_text(w, params->layout == BF_CLASSIC ? "classic" : "blocked");
+    if (params->tightening > 0) {
+        say_text(w, "TIGHTENING");
+        say_double(w, params->tightening);
+    }
+    if (params->counting) say_text(w, "COUNTING");
+    if (params->window) {
+        say_text(w, "WINDOW");
+        say_number(w, params->window);
+    }
+    if (params->keyed) {
+        say_text(w, "SEED");
+        say(w, (const char *)params->key, sizeof params->key);
+    }
+}
+
+static void forget(words *w) {
+    for (size_t i = 0; i < w->count; i++) RedisModule_FreeString(w->ctx, w->list[i]);
+}
+
+void bf_replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params) {
+    words w = {.ctx = ctx};
+    say_double(&w, params->error);
+    say_number(&w, params->capacity);
+    say_properties(&w, params);
+    RedisModule_Replicate(ctx, "BF.RESERVE", "sv", name, w.list, w.count);
+    forget(&w);
+}
+
+void bf_replicate_insertion(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params,
+                            RedisModuleString **items, size_t count) {
+    words w = {.ctx = ctx};
+    say_text(&w, "ERROR");
+    say_double(&w, params->error);
+    say_text(&w, "CAPACITY");
+    say_number(&w, params->capacity);
+    say_properties(&w, params);
+    say_text(&w, "ITEMS");
+    RedisModule_Replicate(ctx, "BF.INSERT", "svv", name, w.list, w.count, items, count);
+    forget(&w);
+}

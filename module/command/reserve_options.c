@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reserve_options.c - words and numbers, and which go together
+ */
+#include "command/reserve_options.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "config.h"
+#include "core/bits.h"
+#include "hash/siphash13.h"
+
+enum { WINDOW_MOST = 255 };
+
+void bf_options_init(bf_options *options) {
+    *options = (bf_options){.params = {.layout = (bf_layout)bf_config.layout,
+                                       .error = bf_config.error,
+                                       .capacity = (uint64_t)bf_config.capacity,
+                                       .expansion = (uint32_t)bf_config.expansion}};
+}
+
+bf_word bf_word_of(const RedisModuleString *text) {
+    static const struct {
+        const char *name;
+        bf_word word;
+    } words[] = {
+        {"ITEMS", BF_WORD_ITEMS},
+        {"CAPACITY", BF_WORD_CAPACITY},
+        {"ERROR", BF_WORD_ERROR},
+        {"EXPANSION", BF_WORD_EXPANSION},
+        {"NONSCALING", BF_WORD_NONSCALING},
+        {"NOCREATE", BF_WORD_NOCREATE},
+        {"COUNTING", BF_WORD_COUNTING},
+        {"IFNOTEXISTS", BF_WORD_IFNOTEXISTS},
+        {"LAYOUT", BF_WORD_LAYOUT},
+        {"SEED", BF_WORD_SEED},
+        {"TIGHTENING", BF_WORD_TIGHTENING},
+        {"WINDOW", BF_WORD_WINDOW},
+        {"VALIDATESCALETO", BF_WORD_VALIDATESCALETO},
+    };
+    size_t len = 0;
+    const char *s = RedisModule_StringPtrLen(text, &len);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strlen(words[i].name) == len && !strncasecmp(words[i].name, s, len))
+            return words[i].word;
+    return BF_WORD_UNKNOWN;
+}
+
+static bf_flaw read_number(const RedisModuleString *value, long long least, long long most,
+                           long long *out) {
+    if (RedisModule_StringToLongLong(value, out) != REDISMODULE_OK) return BF_NO_NUMBER;
+    return *out < least || *out > most ? BF_OUT_OF_RANGE : BF_FINE;
+}
+
+/* Strictly between 0 and 1. */
+static bf_flaw read_part(const RedisModuleString *value, double *out) {
+    if (RedisModule_StringToDouble(value, out) != REDISMODULE_OK) return BF_NO_NUMBER;
+    return *out > 0 && *out < 1 ? BF_FINE : BF_OUT_OF_RANGE;
+}
+
+bf_flaw bf_options_error(bf_options *options, const RedisModuleString *value) {
+    return read_part(value, &options->params.error);
+}
+
+bf_flaw bf_options_capacity(bf_options *options, const RedisModuleString *value) {
+    long long number = 0;
+    bf_flaw flaw = read_number(value, 1, BF_CAPACITY_MOST, &number);
+    options->params.capacity = (uint64_t)number;
+    return flaw;
+}
+
+bf_flaw bf_options_expansion(bf_options *options, const RedisModuleString *value) {
+    long long number = 0;
+    bf_flaw flaw = read_number(value, 0, BF_EXPANSION_MOST, &number);
+    options->params.expansion = (uint32_t)number;
+    options->expands = number > 0;
+    return flaw;
+}
+
+static const char *take_layout(bf_options *options, const RedisModuleString *value) {
+    const char *name = RedisModule_StringPtrLen(value, NULL);
+    if (!strcasecmp(name, "blocked"))
+        options->params.layout = BF_BLOCKED;
+    else if (!strcasecmp(name, "classic"))
+        options->params.layout = BF_CLASSIC;
+    else
+        return "ERR layout must be blocked or classic";
+    options->layout_given = true;
+    return NULL;
+}
+
+/* A secret key as it is, or one of valkey-bloom's, which are twice as long. */
+static const char *take_seed(bf_options *options, const RedisModuleString *value) {
+    enum { VALKEY_BLOOM = 32 };
+    uint8_t *key = options->params.key;
+    size_t len = 0;
+    const char *bytes = RedisModule_StringPtrLen(value, &len);
+    if (len == BF_KEY_BYTES) {
+        memcpy(key, bytes, len);
+    } else if (len == VALKEY_BLOOM) {
+        umbeli_hash128 h = umbeli_siphash13_128(bytes, len, (umbeli_secret){0});
+        umbeli_store_le64(key, h.low);
+        umbeli_store_le64(key + 8, h.high);
+    } else {
+        return "ERR invalid seed";
+    }
+    options->params.keyed = true;
+    return NULL;
+}
+
+const char *bf_options_take(bf_options *options, bf_word word, const RedisModuleString *value) {
+    bf_params *params = &options->params;
+    long long number = 0;
+    switch (word) {
+    case BF_WORD_NONSCALING: options->nonscaling = true; return NULL;
+    case BF_WORD_COUNTING: params->counting = true; return NULL;
+    case BF_WORD_LAYOUT: return take_layout(options, value);
+    case BF_WORD_SEED: return take_seed(options, value);
+    case BF_WORD_TIGHTENING:
+        switch (read_part(value, &params->tightening)) {
+        case BF_FINE: return NULL;
+        case BF_NO_NUMBER: return "ERR bad tightening ratio";
+        default: return "ERR (0 < tightening ratio range < 1)";
+        }
+    case BF_WORD_WINDOW:
+        if (read_number(value, 1, WINDOW_MOST, &number))
+            return "ERR window must be in the range [1, 255]";
+        params->window = (uint32_t)number;
+        return NULL;
+    case BF_WORD_VALIDATESCALETO:
+        if (read_number(value, 1, INT64_MAX, &number)) return "ERR bad capacity";
+        options->scale_to = (uint64_t)number;
+        return NULL;
+    default: return "Unknown argument received";
+    }
+}
+
+const char *bf_options_settle(bf_options *options) {
+    bf_params *params = &options->params;
+    bool special = params->counting || params->window;
+    if (options->nonscaling && options->expands) return "Nonscaling filters cannot expand";
+    if (params->counting && params->window) return "ERR a filter is either counting or a window";
+    if (special && options->expands) return "ERR counting filters and windows cannot expand";
+    if (options->nonscaling || special) params->expansion = 0;
+    if (options->scale_to && params->expansion == 0)
+        return "ERR cannot use NONSCALING and VALIDATESCALETO options together";
+    if (special || params->keyed || params->tightening > 0) {
+        if (params->layout == BF_CLASSIC && options->layout_given)
+            return "ERR COUNTING, WINDOW, SEED and TIGHTENING need LAYOUT blocked";
+        params->layout = BF_BLOCKED;
+    }
+    params->error = bf_config_capped(params->error);
+    /* A secret of its own: nobody can prepare keys that collide. */
+    if (params->layout == BF_BLOCKED && !params->keyed) {
+        RedisModule_GetRandomBytes(params->key, sizeof params->key);
+        params->keyed = true;
+    }
+    return NULL;
+}

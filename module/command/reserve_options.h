@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reserve_options.h - how a filter is to be made: the words of BF.RESERVE and BF.INSERT
+ */
+#ifndef BF_RESERVE_OPTIONS_H
+#define BF_RESERVE_OPTIONS_H
+
+#include "api.h"
+#include "value/value.h"
+
+typedef struct bf_options {
+    bf_params params;
+    bool expands, nonscaling, layout_given; /* the command says so */
+    bool if_not_exists, no_create;
+    uint64_t scale_to; /* keys that it must be able to grow to; 0: not asked for */
+} bf_options;
+
+/* What the settings say. */
+void bf_options_init(bf_options *options);
+
+typedef enum bf_word {
+    BF_WORD_UNKNOWN,
+    /* without a value */
+    BF_WORD_NONSCALING,
+    BF_WORD_NOCREATE,
+    BF_WORD_IFNOTEXISTS,
+    BF_WORD_COUNTING,
+    BF_WORD_ITEMS,
+    /* with one */
+    BF_WORD_CAPACITY,
+    BF_WORD_ERROR,
+    BF_WORD_EXPANSION,
+    BF_WORD_LAYOUT,
+    BF_WORD_SEED,
+    BF_WORD_TIGHTENING,
+    BF_WORD_WINDOW,
+    BF_WORD_VALIDATESCALETO
+} bf_word;
+
+static inline bool bf_word_has_value(bf_word word) {
+    return word >= BF_WORD_CAPACITY;
+}
+
+/* In capitals or not. */
+bf_word bf_word_of(const RedisModuleString *text);
+
+/* The numbers whose errors each command words in its own way. */
+typedef enum bf_flaw { BF_FINE, BF_NO_NUMBER, BF_OUT_OF_RANGE } bf_flaw;
+bf_flaw bf_options_error(bf_options *options, const RedisModuleString *value);
+bf_flaw bf_options_capacity(bf_options *options, const RedisModuleString *value);
+bf_flaw bf_options_expansion(bf_options *options, const RedisModuleString *value);
+
+/* All other words but NOCREATE, IFNOTEXISTS and ITEMS.  NULL, or the text of an error reply. */
+const char *bf_options_take(bf_options *options, bf_word word, const RedisModuleString *value);
+
+/* Once all words were taken, for a filter that will be made: the layout and rate that follow, a
+ * secret key if none was given.  NULL, or the text of what does not go together. */
+const char *bf_options_settle(bf_options *options);
+
+#endif

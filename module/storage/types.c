@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "storage/types.h"
+
+#include "storage/dump.h"
+#include "value/value_internal.h"
+#include "value/value_memory.h"
+
+/* A command that carries so much is one piece: replayed whole, or not at all. */
+enum { WHOLE_MOST = 16 * 1024 * 1024, EFFORT_BYTES = 64 * 1024 };
+
+static RedisModuleType *classic, *blocked;
+
+RedisModuleType *bf_type_of(const bf_value *v) {
+    return v->params.layout == BF_CLASSIC ? classic : blocked;
+}
+
+bf_value *bf_value_at(RedisModuleKey *key, bool *wrong) {
+    int kind = RedisModule_KeyType(key);
+    *wrong = false;
+    if (kind == REDISMODULE_KEYTYPE_EMPTY) return NULL;
+    if (kind == REDISMODULE_KEYTYPE_MODULE) {
+        const RedisModuleType *type = RedisModule_ModuleTypeGetType(key);
+        if (type == classic || type == blocked) return RedisModule_ModuleTypeGetValue(key);
+    }
+    *wrong = true;
+    return NULL;
+}
+
+/* ---- What both types answer ---- */
+
+/* RedisBloom's commands for its own layout, so that it can read the file, too. */
+static void rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
+    const bf_value *v = value;
+    size_t len = 0;
+    const uint8_t *bytes = NULL;
+    int64_t next = 1;
+    if (v->params.layout == BF_BLOCKED && bf_value_memory(v) <= WHOLE_MOST) {
+        uint8_t *whole = bf_dump_whole(v, &len);
+        RedisModule_EmitAOF(aof, "BF.LOAD", "sb", key, (const char *)whole, len);
+        RedisModule_Free(whole);
+        return;
+    }
+    uint8_t *head = bf_dump_head(v, &len);
+    RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)next, (const char *)head, len);
+    RedisModule_Free(head);
+    for (bf_dump_chunk(v, next, &next, &bytes, &len); next;
+         bf_dump_chunk(v, next, &next, &bytes, &len)) {
+        RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)next, (const char *)bytes,
+                            len);
+    }
+}
+
+static size_t memory_of(const void *value) {
+    return (size_t)bf_value_memory(value);
+}
+
+static void digest(RedisModuleDigest *md, void *value) {
+    const bf_value *v = value;
+    size_t len = 0;
+    uint8_t *head = bf_dump_head(v, &len);
+    RedisModule_DigestAddStringBuffer(md, (const char *)head, len);
+    RedisModule_Free(head);
+    for (uint32_t i = 0; i < bf_chain_count(v); i++) {
+        const umbel_filter *f = bf_chain_at(v, i);
+        RedisModule_DigestAddStringBuffer(md, (const char *)f->data, (size_t)f->data_len);
+    }
+    RedisModule_DigestEndSequence(md);
+}
+
+static void end(void *value) {
+    bf_value_free(value);
+}
+
+/* Above 64 a server frees in another thread: from 4 MiB on. */
+static size_t free_effort(RedisModuleString *key, const void *value) {
+    (void)key;
+    uint64_t effort = 0;
+    const bf_value *v = value;
+    for (uint32_t i = 0; i < bf_chain_count(v); i++) {
+        effort += 1 + bf_chain_at(v, i)->data_len / EFFORT_BYTES;
+    }
+    return (size_t)effort;
+}
+
+static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {
+    (void)from, (void)to;
+    bf_value *twin = NULL;
+    return bf_value_copy(value, &twin) ? NULL : twin;
+}
+
+static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
+    (void)key;
+    bf_value *v = *value;
+    int unfinished = bf_value_defrag(ctx, &v);
+    *value = v;
+    return unfinished;
+}
+
+int bf_types_register(RedisModuleCtx *ctx) {
+    RedisModuleTypeMethods methods = {
+        .version = REDISMODULE_TYPE_METHOD_VERSION,
+        .aof_rewrite = rewrite,
+        .mem_usage = memory_of,
+        .digest = digest,
+        .free = end,
+        .free_effort = free_effort,
+        .copy = copy,
+        .defrag = defrag,
+    };
+    methods.rdb_load = bf_classic_load;
+    methods.rdb_save = bf_classic_save;
+    classic = RedisModule_CreateDataType(ctx, "MBbloom--", BF_CLASSIC_ENCVER, &methods);
+    methods.rdb_load = bf_blocked_load;
+    methods.rdb_save = bf_blocked_save;
+    blocked = RedisModule_CreateDataType(ctx, "umbel-bf-", BF_BLOCKED_ENCVER, &methods);
+    return classic && blocked ? REDISMODULE_OK : REDISMODULE_ERR;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * types.h - the two types that the server knows: RedisBloom's MBbloom-- for the classic layout,
+ *           umbel-bf- for the blocked one
+ *
+ * Encoding versions belong to a type and not to a value, so each layout has its own.
+ */
+#ifndef BF_TYPES_H
+#define BF_TYPES_H
+
+#include "api.h"
+#include "value/value.h"
+
+/* Both types; REDISMODULE_ERR when the server refuses one.  In OnLoad, once. */
+int bf_types_register(RedisModuleCtx *ctx);
+
+/* The type under which a value is set. */
+RedisModuleType *bf_type_of(const bf_value *v);
+
+/* The value that an open key holds, or NULL when it is empty or holds something else: *wrong then
+ * tells which. */
+bf_value *bf_value_at(RedisModuleKey *key, bool *wrong);
+
+enum { BF_CLASSIC_ENCVER = 4, BF_BLOCKED_ENCVER = 1 };
+
+void bf_classic_save(RedisModuleIO *io, void *value);
+void *bf_classic_load(RedisModuleIO *io, int encver);
+
+void bf_blocked_save(RedisModuleIO *io, void *value);
+void *bf_blocked_load(RedisModuleIO *io, int encver);
+
+#endif

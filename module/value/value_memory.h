@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * value_memory.h - a value's pieces of memory, moved where the server's allocator wants them
+ */
+#ifndef BF_VALUE_MEMORY_H
+#define BF_VALUE_MEMORY_H
+
+#include "api.h"
+#include "value/value.h"
+
+/* Moves the value layer by layer; *v may be another pointer then.  1: the server's time was up, and
+ * it will call again with the cursor that was set. */
+int bf_value_defrag(RedisModuleDefragCtx *ctx, bf_value **v);
+
+/* Pieces that were moved since the module was loaded. */
+uint64_t bf_defrag_moves(void);
+
+#endif

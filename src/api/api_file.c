@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * api_file.c - filters in files: mapped for reading, replaced atomically
+ */
+#define _DEFAULT_SOURCE /* madvise, realpath */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/atomic_file.h"
+#include "core/diag.h"
+#include "format/codecs.h"
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+typedef struct mapping {
+    void *bytes;
+    size_t len;
+} mapping;
+
+static umbel_err map_fd(int fd, mapping *m, umbel_diag *diag) {
+    struct stat st;
+    if (fstat(fd, &st)) return umbeli_fail_sys(diag, errno, "cannot look at the file");
+    if (S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "cannot read it as a filter");
+    if (!S_ISREG(st.st_mode)) return umbeli_fail_sys(diag, ENODEV, "not a regular file");
+    if (st.st_size == 0) return umbeli_fail(diag, UMBEL_ECORRUPT, "the file is empty");
+    if ((uint64_t)st.st_size > SIZE_MAX) return umbeli_fail_sys(diag, EFBIG, "cannot map the file");
+    m->len = (size_t)st.st_size;
+    m->bytes = mmap(NULL, m->len, PROT_READ, MAP_SHARED, fd, 0);
+    if (m->bytes == MAP_FAILED) return umbeli_fail_sys(diag, errno, "cannot map the file");
+    return UMBEL_OK;
+}
+
+static umbel_err map_path(const char *path, mapping *m, umbel_diag *diag) {
+    int saved = errno;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
+    umbel_err e =
+        fd < 0 ? umbeli_fail_sys(diag, errno, "cannot open the file") : map_fd(fd, m, diag);
+    if (fd >= 0) close(fd);
+    errno = saved;
+    return e;
+}
+
+static void unmap(void *bytes, size_t len) {
+    munmap(bytes, len);
+}
+
+umbel_err umbel_file_open(umbel_format format, const char *path, const umbel_opts *opts,
+                          umbel_filter **out, umbel_diag *diag) {
+    mapping m = {0};
+    umbel_err e = map_path(path, &m, diag);
+    if (e) return e;
+    umbel_filter *f = NULL;
+    e = umbel_view(format, m.bytes, m.len, opts, &f, diag);
+    if (e) {
+        unmap(m.bytes, m.len);
+        return e;
+    }
+    f->release = unmap;
+    f->ground = m.bytes;
+    f->ground_len = m.len;
+    *out = f;
+    return UMBEL_OK;
+}
+
+umbel_err umbel_file_load(umbel_format format, const char *path, const umbel_opts *opts,
+                          umbel_filter **out, umbel_diag *diag) {
+    mapping m = {0};
+    umbel_err e = map_path(path, &m, diag);
+    if (e) return e;
+    (void)madvise(m.bytes, m.len, MADV_SEQUENTIAL);
+    e = umbel_decode(format, m.bytes, m.len, opts, out, diag);
+    unmap(m.bytes, m.len);
+    return e;
+}
+
+umbel_err umbel_file_verify(umbel_format format, const char *path, umbel_diag *diag) {
+    mapping m = {0};
+    umbel_err e = map_path(path, &m, diag);
+    if (e) return e;
+    (void)madvise(m.bytes, m.len, MADV_SEQUENTIAL);
+    e = umbel_verify(format, m.bytes, m.len, diag);
+    unmap(m.bytes, m.len);
+    return e;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+/* Gathers small pieces; large ones go straight through. */
+typedef struct fd_sink {
+    int fd, error;
+    size_t used;
+    uint8_t buffer[16 * 1024];
+} fd_sink;
+
+static bool write_all(fd_sink *s, const void *bytes, size_t len) {
+    const char *p = bytes;
+    while (len > 0) {
+        ssize_t n = write(s->fd, p, len);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            s->error = n < 0 ? errno : ENOSPC;
+            return false;
+        }
+        p += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static bool flush(fd_sink *s) {
+    bool ok = write_all(s, s->buffer, s->used);
+    s->used = 0;
+    return ok;
+}
+
+static bool to_fd(void *ctx, const void *bytes, size_t len) {
+    fd_sink *s = ctx;
+    if (len > sizeof s->buffer - s->used && !flush(s)) return false;
+    if (len > sizeof s->buffer) return write_all(s, bytes, len);
+    memcpy(s->buffer + s->used, bytes, len);
+    s->used += len;
+    return true;
+}
+
+static umbel_err write_to(const umbel_filter *f, const umbeli_codec *codec, int fd,
+                          umbel_diag *diag) {
+    fd_sink sink = {.fd = fd};
+    umbeli_writer writer = {.sink = to_fd, .ctx = &sink};
+    codec->encode(f, &writer);
+    if (writer.failed || !flush(&sink)) {
+        return umbeli_fail_sys(diag, sink.error, "cannot write the filter");
+    }
+    return UMBEL_OK;
+}
+
+umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,
+                           umbel_diag *diag) {
+    const umbeli_codec *codec = NULL;
+    umbel_err e = umbeli_codec_holding(filter, format, &codec, diag);
+    if (e) return e;
+    int saved = errno;
+    e = write_to(filter, codec, fd, diag);
+    errno = saved;
+    return e;
+}
+
+static umbel_err replace(const umbel_filter *f, const umbeli_codec *codec, const char *path,
+                         long mode, umbel_diag *diag) {
+    umbeli_temporary t;
+    umbel_err e = umbeli_temporary_open(path, mode, &t, diag);
+    if (e) return e;
+    e = write_to(f, codec, t.fd, diag);
+    if (!e) return umbeli_temporary_place(&t, path, diag);
+    umbeli_temporary_drop(&t);
+    return e;
+}
+
+/* Pipes, terminals and devices cannot be replaced; they are written to. */
+static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec, const char *path,
+                               umbel_diag *diag) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return umbeli_fail_sys(diag, errno, "cannot open it for writing");
+    umbel_err e = write_to(f, codec, fd, diag);
+    close(fd);
+    return e;
+}
+
+/* The file that a link to nothing yet would lead to; *whole NULL when path is no link. */
+static umbel_err link_target(const char *path, char **whole, umbel_diag *diag) {
+    char target[4096];
+    ssize_t len = readlink(path, target, sizeof target);
+    if (len <= 0) return UMBEL_OK;
+    if ((size_t)len == sizeof target)
+        return umbeli_fail_sys(diag, ENAMETOOLONG, "cannot follow it");
+    const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+    char *name = malloc(folder + (size_t)len + 1);
+    if (!name) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the file's name");
+    memcpy(name, path, folder);
+    memcpy(name + folder, target, (size_t)len);
+    name[folder + (size_t)len] = 0;
+    *whole = name;
+    return UMBEL_OK;
+}
+
+/* Files are replaced through links, not links by files. */
+static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const char *path,
+                      umbel_diag *diag) {
+    struct stat st = {0};
+    bool exists = stat(path, &st) == 0;
+    if (!exists && errno != ENOENT) return umbeli_fail_sys(diag, errno, "cannot look at the file");
+    if (exists && S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "cannot write there");
+    if (exists && !S_ISREG(st.st_mode)) return write_special(f, codec, path, diag);
+    char *real = NULL;
+    umbel_err e = UMBEL_OK;
+    if (!exists) {
+        e = link_target(path, &real, diag);
+    } else if (!(real = realpath(path, NULL))) {
+        e = umbeli_fail_sys(diag, errno, "cannot follow it");
+    }
+    long mode = exists ? (long)(st.st_mode & 07777) : -1;
+    if (!e) e = replace(f, codec, real ? real : path, mode, diag);
+    free(real);
+    return e;
+}
+
+umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format, const char *path,
+                          umbel_diag *diag) {
+    const umbeli_codec *codec = NULL;
+    umbel_err e = umbeli_codec_holding(filter, format, &codec, diag);
+    if (e) return e;
+    int saved = errno;
+    e = save(filter, codec, path, diag);
+    errno = saved;
+    return e;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE /* flock, fsync, fchmod, lstat */
+#include "api/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/diag.h"
+
+enum { SUFFIX_ROOM = 64, TRIES = 1000 };
+
+static bool lock(int fd, int how) {
+    int failed;
+    do failed = flock(fd, how);
+    while (failed && errno == EINTR);
+    return !failed;
+}
+
+static bool leads_to(const char *name, int fd) {
+    struct stat there, here;
+    return lstat(name, &there) == 0 && fstat(fd, &here) == 0 && S_ISREG(there.st_mode) &&
+           there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+/* A fresh file under the name, ours by its lock; -1 with EEXIST when the name is another's. */
+static int create_locked(const char *name) {
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) return -1;
+    bool locked = lock(fd, LOCK_EX | LOCK_NB);
+    int sys = locked || errno == EWOULDBLOCK ? EEXIST : errno;
+    if (locked && leads_to(name, fd)) return fd;
+    /* Before it was locked, somebody took it for one that was left and removed it: EEXIST. */
+    if (sys != EEXIST) unlink(name);
+    close(fd);
+    errno = sys;
+    return -1;
+}
+
+/* Waits until nobody writes under the name and removes what is left there.  Between the look and
+ * the removal the name cannot come to lead elsewhere: only who holds the lock moves the file. */
+static bool clear(const char *name) {
+    int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return errno == ENOENT;
+    struct stat st;
+    bool ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && lock(fd, LOCK_EX);
+    bool free = ours && (!leads_to(name, fd) || unlink(name) == 0);
+    close(fd);
+    return free;
+}
+
+static int open_alone(char *name, size_t end) {
+    for (unsigned n = 0; n < TRIES; n++) {
+        snprintf(name + end, SUFFIX_ROOM, ".umbel-tmp-%ld-%u", (long)getpid(), n);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) return fd;
+    }
+    return -1;
+}
+
+static int open_in_turn(char *name, size_t end) {
+    snprintf(name + end, SUFFIX_ROOM, ".umbel-tmp");
+    for (unsigned n = 0; n < TRIES; n++) {
+        int fd = create_locked(name);
+        if (fd >= 0) return fd;
+        if (errno != EEXIST || !clear(name)) break;
+    }
+    return open_alone(name, end);
+}
+
+umbel_err umbeli_temporary_open(const char *path, long mode, umbeli_temporary *out,
+                                umbel_diag *diag) {
+    size_t len = strlen(path);
+    const char *slash = strrchr(path, '/');
+    char *name = malloc(len + SUFFIX_ROOM);
+    if (!name) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the temporary file's name");
+    memcpy(name, path, len);
+    int fd = open_in_turn(name, len);
+    if (fd < 0) {
+        umbeli_fail_sys(diag, errno, "cannot create a temporary file beside it");
+        free(name);
+        return UMBEL_EIO;
+    }
+    if (mode >= 0) (void)fchmod(fd, (mode_t)mode);
+    *out = (umbeli_temporary){fd, name, slash ? (size_t)(slash - path) + 1 : 0};
+    return UMBEL_OK;
+}
+
+/* Closing ends the lock, so it comes last; what it might say was said by fsync. */
+static void forget(umbeli_temporary *t) {
+    close(t->fd);
+    free(t->name);
+}
+
+void umbeli_temporary_drop(umbeli_temporary *t) {
+    unlink(t->name);
+    forget(t);
+}
+
+/* So that the renaming itself survives a power cut. */
+static umbel_err sync_directory(umbeli_temporary *t, umbel_diag *diag) {
+    memcpy(t->name + t->base, ".", 2);
+    int fd = open(t->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return umbeli_fail_sys(diag, errno, "cannot open the directory");
+    umbel_err e = UMBEL_OK;
+    if (fsync(fd) && errno != EINVAL) e = umbeli_fail_sys(diag, errno, "cannot sync the directory");
+    close(fd);
+    return e;
+}
+
+umbel_err umbeli_temporary_place(umbeli_temporary *t, const char *path, umbel_diag *diag) {
+    umbel_err e = UMBEL_OK;
+    if (fsync(t->fd)) {
+        e = umbeli_fail_sys(diag, errno, "cannot sync the filter to disk");
+    } else if (rename(t->name, path)) {
+        e = umbeli_fail_sys(diag, errno, "cannot rename it into place");
+    }
+    if (e) {
+        umbeli_temporary_drop(t);
+        return e;
+    }
+    e = sync_directory(t, diag);
+    forget(t);
+    return e;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * clickhouse.c - ClickHouse's BloomFilter(size, hashes, seed)
+ *
+ *   offset  size  field
+ *   0       n     the bits, bit p in byte p / 8 from the lowest; no header
+ *
+ * n is the size from the definition, in bytes.  With UMBEL_VARIANT_CLICKHOUSE_INDEX the bytes are a
+ * granule of a bloom_filter index instead: clickhouse_index.c.
+ * Spec: docs/formats/clickhouse.md.  Checked against ClickHouse 26.7.2.
+ */
+#include "format/clickhouse/clickhouse.h"
+
+#include <string.h>
+
+#include "core/diag.h"
+#include "format/clickhouse/clickhouse_index.h"
+#include "format/codec.h"
+#include "format/codec_params.h"
+#include "hash/foreign_hash.h"
+#include "plan/plan.h"
+
+enum { SCHEME = 5, HASH_CITY64 = 4 };
+
+static const uint64_t max_bytes = 1u << 30; /* ClickHouse refuses more */
+
+/* ---- Positions ---- */
+
+static void positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
+    const uint64_t seed_gen_a = 845897321, seed_gen_b = 217728422; /* BloomFilter.cpp */
+    uint64_t seed = c->base.shape.seed, hash = umbeli_city64(key, len);
+    uint64_t first = umbeli_city64_reseed(hash, seed);
+    uint64_t second = umbeli_city64_reseed(hash, seed_gen_a * seed + seed_gen_b);
+    for (uint64_t i = 0; i < c->base.shape.hashes; i++) {
+        pos[i] = umbeli_mod(first + i * second + i * i, c->modulus);
+    }
+}
+
+const umbeli_scheme umbeli_scheme_clickhouse = {
+    .id = SCHEME,
+    .hash = HASH_CITY64,
+    .layout = "clickhouse/city64",
+    .format = UMBEL_FMT_CLICKHOUSE,
+    .positions = positions,
+};
+
+/* ---- Create ---- */
+
+static bool is_index(const umbel_params *p) {
+    return (p->variant & UMBEL_VARIANT_CLICKHOUSE_INDEX) != 0;
+}
+
+static const umbeli_scheme *scheme_of(const umbel_params *p) {
+    return is_index(p) ? umbeli_clickhouse_index_scheme(p) : &umbeli_scheme_clickhouse;
+}
+
+static umbel_err class_shape(const umbel_params *p, uint64_t bytes, umbeli_shape *shape,
+                             umbel_diag *diag) {
+    const uint32_t takes =
+        UMBELI_TAKES_KEYS | UMBELI_TAKES_BYTES | UMBELI_TAKES_HASHES | UMBELI_TAKES_SEED;
+    umbel_err e = umbeli_params_check(p, UMBEL_CLASSIC, takes, 0, diag);
+    if (e) return e;
+    if (bytes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: ClickHouse needs the size");
+    if (bytes > max_bytes) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: more than 2^30");
+    if (p->hashes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "hashes: ClickHouse needs them");
+    if (p->hashes > UMBELI_CLASSIC_MAX_HASHES) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: more than 1024");
+    }
+    *shape = (umbeli_shape){
+        .hashes = p->hashes, .seed = p->seed, .bits = bytes * 8, .capacity = p->keys};
+    if (p->keys) shape->fpr = umbeli_classic_rate(shape->bits, shape->hashes, shape->capacity);
+    return UMBEL_OK;
+}
+
+static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag *diag) {
+    if (is_index(p)) return umbeli_clickhouse_index_shape(p, shape, diag);
+    return class_shape(p, p->bytes, shape, diag);
+}
+
+static umbel_err create(const umbel_params *p, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(p, &shape, diag);
+    return e ? e : umbeli_classic_new(scheme_of(p), shape, NULL, memory, out, diag);
+}
+
+static umbel_err plan(const umbel_params *p, umbel_plan *out, umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(p, &shape, diag);
+    if (e) return e;
+    double rate = umbeli_classic_rate(shape.bits, shape.hashes, shape.capacity);
+    umbeli_params_plan(&shape, rate, "the table in ClickHouse is too hopeful for this rate", out);
+    return UMBEL_OK;
+}
+
+/* ---- Decode ---- */
+
+static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    (void)bytes, (void)len, (void)how, (void)memory, (void)out;
+    return umbeli_fail(diag, UMBEL_EINVAL,
+                       "clickhouse: the bytes do not tell hashes and seed; they must be said");
+}
+
+static umbel_err decode_as(const umbel_params *like, const uint8_t *bytes, size_t len,
+                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
+                           umbel_diag *diag) {
+    umbeli_shape shape;
+    const uint8_t *bits = bytes;
+    umbel_err e;
+    if (is_index(like)) {
+        e = umbeli_clickhouse_index_bits(like, bytes, len, &shape, &bits, diag);
+    } else if (len == 0 || (like->bytes && len < like->bytes)) {
+        e = umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the bits are cut off");
+    } else if (len > max_bytes || (like->bytes && len > like->bytes)) {
+        uint64_t end = like->bytes ? like->bytes : max_bytes;
+        e = umbeli_fail_at(diag, UMBEL_ECORRUPT, end, "bytes behind the bits");
+    } else {
+        e = class_shape(like, len, &shape, diag);
+    }
+    if (e || how == UMBELI_VERIFY) return e;
+    umbel_filter *f = NULL;
+    const uint8_t *borrow = how == UMBELI_BORROW ? bits : NULL;
+    e = umbeli_classic_new(scheme_of(like), shape, borrow, memory, &f, diag);
+    if (e) return e;
+    if (!borrow) memcpy(f->data, bits, (size_t)f->data_len);
+    *out = f;
+    return UMBEL_OK;
+}
+
+/* ---- Encode ---- */
+
+static uint64_t size_of(const umbel_filter *f) {
+    if (f->shape.format != UMBEL_FMT_CLICKHOUSE) return 0;
+    return f->shape.scheme == SCHEME ? f->data_len : umbeli_clickhouse_index_size(f);
+}
+
+static void encode(const umbel_filter *f, umbeli_writer *w) {
+    if (f->shape.scheme == SCHEME) {
+        umbeli_put(w, f->data, (size_t)f->data_len);
+    } else {
+        umbeli_clickhouse_index_encode(f, w);
+    }
+}
+
+const umbeli_codec umbeli_codec_clickhouse = {
+    .id = UMBEL_FMT_CLICKHOUSE,
+    .name = "clickhouse",
+    .system = "ClickHouse 26.7.2, BloomFilter and bloom_filter index",
+    .create = create,
+    .plan = plan,
+    .decode = decode,
+    .decode_as = decode_as,
+    .size = size_of,
+    .encode = encode,
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * clickhouse_index.h - ClickHouse's bloom_filter(p) index: sizes, value hashes, granules
+ *
+ * Not the BloomFilter class with other parameters: values are hashed to 64 bits first, by type, and
+ * each probe mixes that hash with a constant of its own.
+ */
+#ifndef UMBELI_CLICKHOUSE_INDEX_H
+#define UMBELI_CLICKHOUSE_INDEX_H
+
+#include "core/bytes.h"
+#include "kind/classic/classic.h"
+
+/* String and FixedString columns: keys are hashed as they are.  Columns of numbers: keys are the
+ * value as it is stored, little-endian; 1 to 8 bytes, 16 or 32.  Float32 is hashed as a double. */
+extern const umbeli_scheme umbeli_scheme_clickhouse_strings, umbeli_scheme_clickhouse_numbers;
+
+typedef struct umbeli_clickhouse_best {
+    uint32_t bits_per_row, hashes;
+} umbeli_clickhouse_best;
+
+/* calculationBestPractices, as it is or as it was before 2024; fpr in [0,1]. */
+umbeli_clickhouse_best umbeli_clickhouse_best_of(double fpr, bool pre2024);
+
+/* The hash of a value of a numeric type. */
+uint64_t umbeli_clickhouse_number(const void *value, size_t len);
+
+/* Adds a value by its hash; a granule of empty arrays holds the hash 0 and nothing else. */
+bool umbeli_clickhouse_add_hash(umbel_filter *f, uint64_t hash);
+
+/* The head of a granule: total_rows, and the bytes that each indexed column has behind it. */
+typedef struct umbeli_clickhouse_granule {
+    uint64_t rows, column_bytes;
+} umbeli_clickhouse_granule;
+
+umbel_err umbeli_clickhouse_granule_head(umbeli_reader *r, uint32_t bits_per_row,
+                                         umbeli_clickhouse_granule *granule, umbel_diag *diag);
+
+/* create, decode_as, size and encode of a granule with one column. */
+umbel_err umbeli_clickhouse_index_shape(const umbel_params *params, umbeli_shape *shape,
+                                        umbel_diag *diag);
+const umbeli_scheme *umbeli_clickhouse_index_scheme(const umbel_params *params);
+umbel_err umbeli_clickhouse_index_bits(const umbel_params *like, const uint8_t *bytes, size_t len,
+                                       umbeli_shape *shape, const uint8_t **bits, umbel_diag *diag);
+uint64_t umbeli_clickhouse_index_size(const umbel_filter *f);
+void umbeli_clickhouse_index_encode(const umbel_filter *f, umbeli_writer *w);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/codec_params.h"
+
+#include <math.h>
+
+#include "core/diag.h"
+#include "core/size.h"
+#include "plan/plan.h"
+
+umbel_err umbeli_params_check(const umbel_params *p, umbel_kind kind, uint32_t takes,
+                              uint32_t variants, umbel_diag *diag) {
+    const struct {
+        uint32_t name;
+        bool given;
+        const char *what;
+    } fields[] = {
+        {UMBELI_TAKES_KEYS, p->keys != 0, "keys: this format does not take it"},
+        {UMBELI_TAKES_FPR, p->fpr != 0, "fpr: this format does not take it"},
+        {UMBELI_TAKES_BYTES, p->bytes != 0, "bytes: this format does not take it"},
+        {UMBELI_TAKES_SEED, p->seed != 0, "seed: this format has none"},
+        {UMBELI_TAKES_HASHES, p->hashes != 0, "hashes: follows from the rest in this format"},
+        {UMBELI_TAKES_BITS_PER_KEY, p->bits_per_key != 0, "bits_per_key: not in this format"},
+        {UMBELI_TAKES_EXPANSION, p->expansion != 0, "expansion: this format does not grow"},
+        {UMBELI_TAKES_NONSCALING, p->nonscaling, "nonscaling: this format does not grow"},
+        {0, p->layers != 0, "layers: only scalable filters have a limit of them"},
+        {0, p->generations != 0 || p->manual, "generations, manual: only of windows"},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (fields[i].given && !(takes & fields[i].name)) {
+            return umbeli_fail(diag, UMBEL_EINVAL, fields[i].what);
+        }
+    }
+    if (p->kind != UMBEL_AUTO && p->kind != kind) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "kind: this format has another");
+    }
+    if (p->variant & ~variants) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "variant: not one of this format");
+    }
+    if (p->concurrent) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only native blocked filters can be");
+    }
+    uint64_t reserved = p->reserved32;
+    for (size_t i = 0; i < sizeof p->reserved / sizeof p->reserved[0]; i++) {
+        reserved |= p->reserved[i];
+    }
+    if (reserved) return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved is not 0");
+    if (p->fpr != 0 && !(p->fpr > 0 && p->fpr < 1)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
+    }
+    return UMBEL_OK;
+}
+
+umbel_err umbeli_params_need_keys_and_fpr(const umbel_params *p, umbel_diag *diag) {
+    if (p->keys == 0) return umbeli_fail(diag, UMBEL_EINVAL, "keys: this format needs it");
+    if (p->fpr == 0) return umbeli_fail(diag, UMBEL_EINVAL, "fpr: this format needs it");
+    return UMBEL_OK;
+}
+
+/* The share of equally likely things that `draws` draws have hit, each with chance `chance`. */
+static double hit_share(double draws, double chance) {
+    return chance < 1 ? -expm1(draws * log1p(-chance)) : 1;
+}
+
+double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigned hash_bits) {
+    if (keys == 0) return hashes ? 0 : 1;
+    if (hashes == 0 || bits == 0) return 1;
+    uint64_t range = UINT64_C(1) << hash_bits;
+    double values = (double)range, draws = (double)keys * hashes;
+    double twins = hit_share((double)keys, 1 / values);
+    /* `more` bits are each the image of one hash value more than the others. */
+    double least = (double)(range / bits), more = (double)(range % bits);
+    double fill = more * (least + 1) / values * hit_share(draws, (least + 1) / values);
+    fill += ((double)bits - more) * least / values * hit_share(draws, least / values);
+    return twins + (1 - twins) * pow(fill, hashes);
+}
+
+void umbeli_params_plan(const umbeli_shape *shape, double rate, const char *beyond,
+                        umbel_plan *plan) {
+    double bits = (double)shape->bits;
+    bool missed = shape->fpr > 0 && rate > 1.25 * shape->fpr;
+    *plan = (umbel_plan){
+        .kind = UMBEL_CLASSIC,
+        .keys = shape->capacity,
+        .fpr = shape->fpr > 0 ? shape->fpr : rate,
+        .bytes = umbeli_ceil_div(shape->bits, 8),
+        .hashes = shape->hashes,
+        .bits = shape->bits,
+        .rate = rate,
+        .bits_per_key = shape->capacity ? bits / (double)shape->capacity : 0,
+        .bound = umbeli_bound_rate(bits, shape->capacity),
+        .verdict = missed ? UMBEL_PLAN_BEYOND_KIND : UMBEL_PLAN_OK,
+        .why = missed ? beyond : "the system's own sizes keep the promise",
+    };
+}

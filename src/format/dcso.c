@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dcso.c - the files of DCSO's bloom, which CIRCL uses, too
+ *
+ *   offset  size             field, little-endian
+ *   0       8                flags: 1
+ *   8       8                n, keys planned for
+ *   16      8                p, rate at n keys, IEEE double
+ *   24      8                k, probes a key
+ *   32      8                m, bits
+ *   40      8                N, adds that changed the filter
+ *   48      8 ceil(m / 64)   words of 64 bits
+ *   then                     data of any kind, to the end
+ *
+ * All of it may be gzipped.  Page: docs/formats/dcso.md.
+ */
+#include "format/dcso.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/diag.h"
+#include "core/size.h"
+#include "format/codec.h"
+#include "format/codec_params.h"
+#include "format/dcso_gzip.h"
+#include "hash/foreign_hash.h"
+#include "plan/plan.h"
+
+enum { HEADER = 48, SCHEME_DCSO = 11, HASH_FNV1_64 = 9 };
+
+/* Gzipped data behind the bits is unzipped only so far: its length is not in the header. */
+enum { DATA_MOST = 64 * 1024 * 1024 };
+
+static const double ln2 = 0.69314718055994530942;
+
+/* ---- Positions ---- */
+
+/* The largest prime below 2^64 and a generator.  Products wrap before the remainder is taken. */
+static const uint64_t prime = UINT64_C(18446744073709551557);
+static const uint64_t generator = UINT64_C(18446744073709550147);
+
+static uint64_t below_prime(uint64_t x) {
+    return x >= prime ? x - prime : x;
+}
+
+static void positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
+    uint64_t h = below_prime(umbeli_fnv1_64(key, len));
+    for (uint32_t i = 0; i < c->base.shape.hashes; i++) {
+        h = below_prime(h * generator);
+        pos[i] = umbeli_mod(h, c->modulus);
+    }
+}
+
+const umbeli_scheme umbeli_scheme_dcso = {
+    .id = SCHEME_DCSO,
+    .hash = HASH_FNV1_64,
+    .layout = "classic/dcso",
+    .format = UMBEL_FMT_DCSO,
+    .positions = positions,
+};
+
+/* ---- Create ---- */
+
+/* The ceiling is taken of a negative number, so m is rounded down. */
+static double bits_of(double n, double p) {
+    return fabs(ceil(n * log(p) / (ln2 * ln2)));
+}
+
+static double hashes_of(double n, double bits) {
+    return ceil(ln2 * bits / n);
+}
+
+static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag *diag) {
+    umbel_err e =
+        umbeli_params_check(p, UMBEL_CLASSIC, UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR, 0, diag);
+    if (!e) e = umbeli_params_need_keys_and_fpr(p, diag);
+    if (e) return e;
+    double n = (double)p->keys, bits = bits_of(n, p->fpr), hashes = hashes_of(n, bits);
+    if (bits >= 0x1p62) return umbeli_fail(diag, UMBEL_EINVAL, "keys: more than 2^62 bits");
+    if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes a key");
+    }
+    *shape = (umbeli_shape){
+        .bits = (uint64_t)bits,
+        .hashes = (uint32_t)hashes,
+        .capacity = p->keys,
+        .fpr = p->fpr,
+    };
+    return UMBEL_OK;
+}
+
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(params, &shape, diag);
+    return e ? e : umbeli_classic_new(&umbeli_scheme_dcso, shape, NULL, memory, out, diag);
+}
+
+static umbel_err plan(const umbel_params *params, umbel_plan *solved, umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(params, &shape, diag);
+    if (e) return e;
+    double rate = 1; /* no bits, no probes: every key matches */
+    if (shape.bits) rate = umbeli_classic_rate(shape.bits, shape.hashes, shape.capacity);
+    umbeli_params_plan(&shape, rate, "rounded down to whole bits, so few miss the rate", solved);
+    return UMBEL_OK;
+}
+
+/* ---- Decode ---- */
+
+typedef struct head {
+    umbeli_shape shape;
+    uint64_t added; /* N */
+    uint64_t words; /* bytes that hold the bits */
+} head;
+
+/* `most` is how many bytes can follow. */
+static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t most, head *h, umbel_diag *diag) {
+    umbeli_reader r = umbeli_reader_over(bytes, HEADER);
+    uint64_t flags = umbeli_take_u64le(&r);
+    h->shape = (umbeli_shape){.capacity = umbeli_take_u64le(&r), .fpr = umbeli_take_f64le(&r)};
+    uint64_t k = umbeli_take_u64le(&r);
+    h->shape.bits = umbeli_take_u64le(&r);
+    h->added = umbeli_take_u64le(&r);
+    h->words = (h->shape.bits / 64 + (h->shape.bits % 64 != 0)) * 8;
+    h->shape.hashes = (uint32_t)k;
+    if (flags != 1) return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "flags: only 1 is known");
+    if (!(h->shape.fpr > 0 && h->shape.fpr < 1)) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 16, "p: not between 0 and 1");
+    }
+    if (k > UMBELI_CLASSIC_MAX_HASHES) {
+        return umbeli_fail_at(diag, UMBEL_EVERSION, 24, "k: more than 1024 probes a key");
+    }
+    if (h->shape.bits > INT64_MAX || h->words > most) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 32, "m: more bits than the file has");
+    }
+    if ((k == 0) != (h->shape.bits == 0)) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 24, "k and m: one of them is 0");
+    }
+    return UMBEL_OK;
+}
+
+/* Bits from m on, all in the last word, are never set by a writer. */
+static bool padding_is_zero(const head *h, const uint8_t *last_word) {
+    unsigned used = (unsigned)(h->shape.bits % 64);
+    return used == 0 || umbeli_load_le64(last_word) >> used == 0;
+}
+
+static umbel_err padding_error(const head *h, umbel_diag *diag) {
+    return umbeli_fail_at(diag, UMBEL_ECORRUPT, HEADER + h->words - 8,
+                          "bits behind the last are set");
+}
+
+static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                              const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    head h;
+    umbel_err e = read_head(bytes, len - HEADER, &h, diag);
+    if (e) return e;
+    const uint8_t *words = bytes + HEADER, *data = words + h.words;
+    if (how != UMBELI_BORROW && h.words && !padding_is_zero(&h, data - 8)) {
+        return padding_error(&h, diag);
+    }
+    if (how == UMBELI_VERIFY) return UMBEL_OK;
+    umbel_filter *f = NULL;
+    e = umbeli_classic_new(&umbeli_scheme_dcso, h.shape, how == UMBELI_BORROW ? words : NULL,
+                           memory, &f, diag);
+    if (e) return e;
+    if (how == UMBELI_COPY) memcpy(f->data, words, (size_t)f->data_len);
+    umbeli_count_added(f, h.added);
+    e = umbeli_extra_set(f, data, (size_t)(bytes + len - data), diag);
+    if (e) {
+        umbeli_filter_free(f);
+        return e;
+    }
+    *out = f;
+    return UMBEL_OK;
+}
+
+/* ---- Decode what is gzipped ---- */
+
+static umbel_err gunzip_error(const umbeli_gunzip *g, const char *cut, umbel_diag *diag) {
+    uint64_t at = umbeli_gunzip_offset(g);
+    if (g->error) return umbeli_fail_at(diag, g->error, at, g->what);
+    return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, cut);
+}
+
+/* The words into `to`, or, with NULL, nowhere. */
+static umbel_err unzip_words(umbeli_gunzip *g, const head *h, uint8_t *to, uint64_t to_len,
+                             umbel_diag *diag) {
+    uint8_t piece[4096];
+    for (uint64_t done = 0; done < h->words;) {
+        uint64_t left = h->words - done;
+        size_t n = left < sizeof piece ? (size_t)left : sizeof piece;
+        if (umbeli_gunzip_read(g, piece, n) < n) {
+            return gunzip_error(g, "the bits end too soon", diag);
+        }
+        if (to) memcpy(to + done, piece, n < to_len - done ? n : (size_t)(to_len - done));
+        done += n;
+        if (done == h->words && !padding_is_zero(h, piece + n - 8)) return padding_error(h, diag);
+    }
+    return UMBEL_OK;
+}
+
+/* The data section becomes f's, or, with NULL, is only unzipped. */
+static umbel_err unzip_data(umbeli_gunzip *g, umbel_filter *f, umbel_diag *diag) {
+    uint64_t limit = g->memory.max_bytes, most = limit && limit < DATA_MOST ? limit : DATA_MOST;
+    uint8_t *data = NULL;
+    size_t len = 0;
+    if (umbeli_gunzip_rest(g, most, &data, &len)) return gunzip_error(g, "", diag);
+    umbel_err e = f ? umbeli_extra_set(f, data, len, diag) : UMBEL_OK;
+    umbeli_delete(&g->memory, data);
+    return e;
+}
+
+static umbel_err unzip_all(umbeli_gunzip *g, umbeli_decoding how, umbel_filter **f,
+                           umbel_diag *diag) {
+    uint8_t bytes[HEADER];
+    if (umbeli_gunzip_read(g, bytes, HEADER) < HEADER) {
+        return gunzip_error(g, "the header ends too soon", diag);
+    }
+    /* More than this the gzipped bytes cannot become: a claim above it gets no memory. */
+    uint64_t most;
+    if (!umbeli_size_mul(g->len, UMBELI_GUNZIP_RATIO, &most)) most = UINT64_MAX;
+    head h;
+    umbel_err e = read_head(bytes, most, &h, diag);
+    if (e) return e;
+    if (how == UMBELI_COPY) {
+        e = umbeli_classic_new(&umbeli_scheme_dcso, h.shape, NULL, &g->memory, f, diag);
+        if (e) return e;
+        umbeli_count_added(*f, h.added);
+    }
+    e = unzip_words(g, &h, *f ? (*f)->data : NULL, *f ? (*f)->data_len : 0, diag);
+    return e ? e : unzip_data(g, *f, diag);
+}
+
+static umbel_err decode_gzipped(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                                const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    if (how == UMBELI_BORROW) {
+        return umbeli_fail(diag, UMBEL_ENOTSUP, "gzipped: it must be decoded, not viewed");
+    }
+    umbeli_gunzip g;
+    umbel_filter *f = NULL;
+    umbel_err e = umbeli_gunzip_start(&g, memory, bytes, len);
+    e = e ? umbeli_fail(diag, e, g.what) : unzip_all(&g, how, &f, diag);
+    if (e && diag) diag->offset = umbeli_gunzip_offset(&g); /* in the bytes at hand */
+    umbeli_gunzip_end(&g);
+    if (e) {
+        umbeli_filter_free(f);
+        return e;
+    }
+    if (f) *out = f;
+    return UMBEL_OK;
+}
+
+static bool is_gzipped(const uint8_t *bytes, size_t len) {
+    return len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    if (is_gzipped(bytes, len)) return decode_gzipped(bytes, len, how, memory, out, diag);
+    if (len < HEADER) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the header ends too soon");
+    }
+    return decode_plain(bytes, len, how, memory, out, diag);
+}
+
+/* There is no magic number, but five fields that must agree with one another. */
+static bool recognise(const uint8_t *bytes, size_t len) {
+    if (is_gzipped(bytes, len)) return true; /* no other format here is gzipped */
+    head h;
+    if (len < HEADER || read_head(bytes, len - HEADER, &h, NULL)) return false;
+    double n = (double)h.shape.capacity, bits = bits_of(n, h.shape.fpr);
+    return n > 0 && bits == (double)h.shape.bits && hashes_of(n, bits) == h.shape.hashes;
+}
+
+/* ---- Size, encode ---- */
+
+static uint64_t words_of(const umbel_filter *f) {
+    return umbeli_ceil_div(f->shape.bits, 64) * 8;
+}
+
+static uint64_t size(const umbel_filter *f) {
+    bool ours = f->ops == &umbeli_classic_ops && f->shape.format == UMBEL_FMT_DCSO;
+    return ours ? HEADER + words_of(f) + f->extra_len : 0;
+}
+
+static void encode(const umbel_filter *f, umbeli_writer *w) {
+    umbeli_put_u64le(w, 1);
+    umbeli_put_u64le(w, f->shape.capacity);
+    umbeli_put_f64le(w, f->shape.fpr);
+    umbeli_put_u64le(w, f->shape.hashes);
+    umbeli_put_u64le(w, f->shape.bits);
+    umbeli_put_u64le(w, umbeli_keys_added(f));
+    umbeli_put(w, f->data, (size_t)f->data_len);
+    umbeli_put_zeros(w, words_of(f) - f->data_len);
+    umbeli_put(w, f->extra, f->extra_len);
+}
+
+const umbeli_codec umbeli_codec_dcso = {
+    .id = UMBEL_FMT_DCSO,
+    .name = "dcso",
+    .system = "DCSO bloom 0.2.4",
+    .recognise = recognise,
+    .create = create,
+    .decode = decode,
+    .plan = plan,
+    .size = size,
+    .encode = encode,
+};

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * guava.c - what Guava's BloomFilter.writeTo writes
+ *
+ *   offset  size  field
+ *   0       1     strategy: 0 MURMUR128_MITZ_32, 1 MURMUR128_MITZ_64
+ *   1       1     hashes, 1 to 255
+ *   2       4     number of words, big-endian, signed
+ *   6       8     each word, big-endian; bit p of the filter is bit p % 64 of word p / 64
+ *
+ * Spec: docs/formats/guava.md.  Checked against Guava 31.1.
+ */
+#include "format/guava.h"
+
+#include <math.h>
+
+#include "core/diag.h"
+#include "format/codec.h"
+#include "format/codec_params.h"
+#include "hash/foreign_hash.h"
+#include "plan/plan.h"
+
+enum { MITZ_32 = 0, MITZ_64 = 1, HEADER = 6, MAX_HASHES = 255 };
+enum { SCHEME_32 = 8, SCHEME_64 = 9, HASH_MURMUR3_128 = 6 };
+
+static const double ln2 = 0.6931471805599453;  /* Math.log(2) */
+static const double default_fpr = 0.03;        /* of create() without an fpp */
+static const uint64_t max_words = 2147483647u; /* an array's length is an int */
+
+/* ---- Positions ---- */
+
+static void positions32(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
+    umbeli_hash128 h = umbeli_murmur3_128(key, len, 0);
+    uint32_t low = (uint32_t)h.low, high = (uint32_t)(h.low >> 32), sum = low;
+    for (uint32_t i = 0; i < c->base.shape.hashes; i++) {
+        sum += high;
+        /* Java flips negative sums into the positive half. */
+        pos[i] = umbeli_mod(sum >> 31 ? ~sum : sum, c->modulus);
+    }
+}
+
+static void positions64(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
+    umbeli_hash128 h = umbeli_murmur3_128(key, len, 0);
+    uint64_t sum = h.low;
+    for (uint32_t i = 0; i < c->base.shape.hashes; i++) {
+        pos[i] = umbeli_mod(sum & INT64_MAX, c->modulus);
+        sum += h.high;
+    }
+}
+
+/* approximateElementCount before it is rounded half up. */
+static double estimate(const umbeli_classic *c, uint64_t bits_set) {
+    const umbeli_shape *s = &c->base.shape;
+    double fraction = (double)bits_set / (double)s->bits;
+    return -log1p(-fraction) * (double)s->bits / s->hashes;
+}
+
+const umbeli_scheme umbeli_scheme_guava32 = {
+    .id = SCHEME_32,
+    .hash = HASH_MURMUR3_128,
+    .layout = "guava-mitz32/murmur3_128",
+    .format = UMBEL_FMT_GUAVA,
+    .positions = positions32,
+    .estimate = estimate,
+};
+
+const umbeli_scheme umbeli_scheme_guava64 = {
+    .id = SCHEME_64,
+    .hash = HASH_MURMUR3_128,
+    .layout = "guava-mitz64/murmur3_128",
+    .format = UMBEL_FMT_GUAVA,
+    .positions = positions64,
+    .estimate = estimate,
+};
+
+/* ---- Create ---- */
+
+/* Math.round for what is not negative. */
+static double round_half_up(double x) {
+    double whole = floor(x);
+    return x - whole >= 0.5 ? whole + 1 : whole;
+}
+
+umbeli_guava_size umbeli_guava_size_of(uint64_t keys, double fpr, bool newer) {
+    umbeli_guava_size size = {0};
+    double n = (double)keys;
+    double wanted = -n * log(fpr) / (ln2 * ln2);
+    double hashes = -log(fpr) / ln2;
+    if (wanted < 0x1p63) {
+        size.wanted = (uint64_t)wanted;
+        uint64_t words = size.wanted / 64 + (size.wanted % 64 != 0);
+        size.bits = words <= max_words ? words * 64 : 0;
+        if (!newer) hashes = (double)size.wanted / n * ln2;
+    }
+    size.hashes = (uint32_t)round_half_up(hashes); /* at most 1075: fpr is a double above 0 */
+    if (size.hashes == 0) size.hashes = 1;
+    return size;
+}
+
+static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag *diag) {
+    umbel_err e = umbeli_params_check(p, UMBEL_CLASSIC, UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR,
+                                      UMBEL_VARIANT_MITZ32 | UMBEL_VARIANT_GUAVA_2024, diag);
+    if (e) return e;
+    if (p->keys == 0) return umbeli_fail(diag, UMBEL_EINVAL, "keys: Guava sizes by them");
+    double fpr = p->fpr != 0 ? p->fpr : default_fpr;
+    umbeli_guava_size size =
+        umbeli_guava_size_of(p->keys, fpr, (p->variant & UMBEL_VARIANT_GUAVA_2024) != 0);
+    if (size.bits == 0) {
+        return umbeli_fail(diag, UMBEL_EINVAL,
+                           "keys, fpr: Guava refuses this size (0 bits, or over 2^31-1 words)");
+    }
+    if (size.hashes > MAX_HASHES) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: Guava refuses more than 255 hashes");
+    }
+    *shape = (umbeli_shape){.kind = UMBEL_CLASSIC,
+                            .hashes = size.hashes,
+                            .bits = size.bits,
+                            .capacity = p->keys,
+                            .fpr = fpr};
+    return UMBEL_OK;
+}
+
+static umbel_err create(const umbel_params *p, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(p, &shape, diag);
+    if (e) return e;
+    bool mitz32 = (p->variant & UMBEL_VARIANT_MITZ32) != 0;
+    return umbeli_classic_new(mitz32 ? &umbeli_scheme_guava32 : &umbeli_scheme_guava64, shape, NULL,
+                              memory, out, diag);
+}
+
+/* The share of set bits among those that a probe meets, after `draws` probes were set. */
+static double fill_after(double draws, double chance) {
+    return chance < 1 ? -expm1(draws * log1p(-chance)) : 1;
+}
+
+/* MITZ_32 takes a number below 2^31 modulo the bits: beyond 2^31 no bit is ever used, and below it
+ * the lower ones are met more often. */
+static double rate32(const umbeli_shape *s) {
+    const uint64_t values = UINT64_C(1) << 31;
+    double all = (double)values, draws = (double)s->capacity * s->hashes;
+    double least = (double)(values / s->bits), more = (double)(values % s->bits);
+    double fill = more * (least + 1) / all * fill_after(draws, (least + 1) / all);
+    fill += ((double)s->bits - more) * least / all * fill_after(draws, least / all);
+    return pow(fill, s->hashes);
+}
+
+static umbel_err plan(const umbel_params *p, umbel_plan *out, umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(p, &shape, diag);
+    if (e) return e;
+    bool mitz32 = (p->variant & UMBEL_VARIANT_MITZ32) != 0;
+    double rate =
+        mitz32 ? rate32(&shape) : umbeli_classic_rate(shape.bits, shape.hashes, shape.capacity);
+    umbeli_params_plan(&shape, rate, "MURMUR128_MITZ_32 reaches no bit beyond 2^31", out);
+    return UMBEL_OK;
+}
+
+/* ---- Decode ---- */
+
+/* From big-endian words to the order of our bits, and back: the same turn. */
+static void turn_words(uint8_t *to, const uint8_t *from, size_t words) {
+    for (size_t w = 0; w < words; w++) {
+        for (size_t i = 0; i < 8; i++) to[8 * w + i] = from[8 * w + 7 - i];
+    }
+}
+
+static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *shape,
+                             umbel_diag *diag) {
+    *strategy = umbeli_take_u8(r);
+    uint8_t hashes = umbeli_take_u8(r);
+    uint32_t words = umbeli_take_u32be(r);
+    if (r->failed) return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos, "the header is cut off");
+    if (*strategy > MITZ_64) {
+        return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "strategy: not one of Guava's two");
+    }
+    if (hashes == 0) return umbeli_fail_at(diag, UMBEL_ECORRUPT, 1, "hashes: 0");
+    if (words == 0) return umbeli_fail_at(diag, UMBEL_ECORRUPT, 2, "number of words: 0");
+    if (words > max_words) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 2, "number of words: negative");
+    }
+    uint64_t need = (uint64_t)words * 8, have = umbeli_left(r);
+    if (have < need) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos + have, "the words are cut off");
+    }
+    if (have > need) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos + need, "bytes behind the words");
+    }
+    *shape = (umbeli_shape){.kind = UMBEL_CLASSIC, .hashes = hashes, .bits = need * 8};
+    return UMBEL_OK;
+}
+
+static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    if (how == UMBELI_BORROW) {
+        return umbeli_fail(diag, UMBEL_ENOTSUP, "Guava's words are big-endian: decode it instead");
+    }
+    umbeli_reader r = umbeli_reader_over(bytes, len);
+    umbeli_shape shape;
+    uint8_t strategy;
+    umbel_err e = read_header(&r, &strategy, &shape, diag);
+    if (e || how == UMBELI_VERIFY) return e;
+    const umbeli_scheme *scheme =
+        strategy == MITZ_32 ? &umbeli_scheme_guava32 : &umbeli_scheme_guava64;
+    umbel_filter *f = NULL;
+    e = umbeli_classic_new(scheme, shape, NULL, memory, &f, diag);
+    if (e) return e;
+    turn_words(f->data, bytes + HEADER, (size_t)(f->data_len / 8));
+    *out = f;
+    return UMBEL_OK;
+}
+
+/* ---- Encode ---- */
+
+static uint64_t size_of(const umbel_filter *f) {
+    const umbeli_shape *s = &f->shape;
+    bool ours = s->format == UMBEL_FMT_GUAVA && (s->scheme == SCHEME_32 || s->scheme == SCHEME_64);
+    return ours ? HEADER + f->data_len : 0;
+}
+
+static void encode(const umbel_filter *f, umbeli_writer *w) {
+    enum { WORDS = 512 };
+    uint8_t turned[8 * WORDS];
+    umbeli_put_u8(w, f->shape.scheme == SCHEME_32 ? MITZ_32 : MITZ_64);
+    umbeli_put_u8(w, (uint8_t)f->shape.hashes);
+    umbeli_put_u32be(w, (uint32_t)(f->data_len / 8));
+    for (uint64_t at = 0; at < f->data_len; at += sizeof turned) {
+        uint64_t left = f->data_len - at;
+        size_t some = left < sizeof turned ? (size_t)left : sizeof turned;
+        turn_words(turned, f->data + at, some / 8);
+        umbeli_put(w, turned, some);
+    }
+}
+
+const umbeli_codec umbeli_codec_guava = {
+    .id = UMBEL_FMT_GUAVA,
+    .name = "guava",
+    .system = "Guava 31.1, BloomFilter.writeTo",
+    .create = create,
+    .plan = plan,
+    .decode = decode,
+    .size = size_of,
+    .encode = encode,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * leveldb.c - LevelDB's built-in filter policy, leveldb.BuiltinBloomFilter2
+ *
+ * Bytes: leveldb_layout.h.  Page: docs/formats/leveldb.md.
+ */
+#include "format/leveldb/leveldb.h"
+
+#include "format/codec_params.h"
+#include "format/leveldb/leveldb_layout.h"
+
+enum { SCHEME_LEVELDB = 2, HASH_LEVELDB = 3 };
+
+const umbeli_scheme umbeli_scheme_leveldb = {
+    .id = SCHEME_LEVELDB,
+    .hash = HASH_LEVELDB,
+    .layout = "classic/leveldb",
+    .format = UMBEL_FMT_LEVELDB,
+    .positions = umbeli_leveldb_positions,
+    .contains_many = umbeli_leveldb_contains_many,
+};
+
+/* LevelDB knows no rates: the fewest bits a key that keep this one.  From 44 bits on k stays 30,
+ * and more bits still help. */
+static uint32_t bits_per_key(uint64_t keys, double fpr) {
+    for (uint32_t each = 1; each <= 1000; each++) {
+        uint64_t bits;
+        if (!umbeli_leveldb_bits(keys, each, &bits)) return 0;
+        if (umbeli_narrow_rate(bits, umbeli_leveldb_hashes(each), keys, 32) <= fpr) return each;
+    }
+    return 0;
+}
+
+static const umbeli_leveldb_profile profile = {
+    .scheme = &umbeli_scheme_leveldb,
+    .most_bits = INT64_MAX,
+    .bits_per_key = bits_per_key,
+    .beyond = "LevelDB's 32-bit hash cannot keep this rate",
+};
+
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    return umbeli_leveldb_create(&profile, params, memory, out, diag);
+}
+
+static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    return umbeli_leveldb_decode(&profile, bytes, len, how, memory, out, diag);
+}
+
+static umbel_err plan(const umbel_params *params, umbel_plan *solved, umbel_diag *diag) {
+    return umbeli_leveldb_plan(&profile, params, solved, diag);
+}
+
+static uint64_t size(const umbel_filter *f) {
+    return umbeli_leveldb_size(&profile, f);
+}
+
+const umbeli_codec umbeli_codec_leveldb = {
+    .id = UMBEL_FMT_LEVELDB,
+    .name = "leveldb",
+    .system = "LevelDB 1.23",
+    .create = create,
+    .decode = decode,
+    .plan = plan,
+    .size = size,
+    .encode = umbeli_leveldb_encode,
+};

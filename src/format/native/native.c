@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * native.c - umbel's own file: every natively hashed filter, mapped as it lies
+ *
+ * A header (native_header.c), zeros up to the payload offset (a multiple of 4096), the payload, the
+ * XXH3-64 of each of its pieces (seed: the piece's number), and the XXH3-64 of those sums (seed: the
+ * header's checksum).  All numbers are little-endian.  Spec: docs/formats/native.md.
+ */
+#include "format/native/native_header.h"
+
+#include <string.h>
+
+#include "core/bits.h"
+#include "core/diag.h"
+#include "core/size.h"
+#include "format/codec.h"
+#include "hash/xxh.h"
+
+enum { PIECE = 1024 * 1024 };
+
+static uint64_t pieces_of(uint64_t payload_len) {
+    return umbeli_ceil_div(payload_len, PIECE);
+}
+
+/* What the sums of the pieces and their own sum take. */
+static uint64_t trailer_len(uint64_t payload_len) {
+    return 8 * (pieces_of(payload_len) + 1);
+}
+
+static uint64_t piece_sum(const uint8_t *payload, uint64_t len, uint64_t i) {
+    uint64_t from = i * PIECE, n = len - from < PIECE ? len - from : PIECE;
+    return umbeli_xxh3_64(payload + from, (size_t)n, i);
+}
+
+/* ---- decode ------------------------------------------------------------------------------- */
+
+static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
+    return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
+}
+
+/* The lengths against the file's, and what lies between header and payload. */
+static umbel_err check_extent(const uint8_t *bytes, size_t len, const umbeli_native_header *h,
+                              umbel_diag *diag) {
+    if (h->payload_len > len || len - h->payload_len < h->payload_at ||
+        len - h->payload_len - h->payload_at != trailer_len(h->payload_len)) {
+        return bad(diag, 104, "payload length: disagrees with the file's");
+    }
+    if (!umbeli_bits_none(bytes + h->len, h->payload_at - h->len)) {
+        return bad(diag, h->len, "padding: not 0");
+    }
+    return UMBEL_OK;
+}
+
+static umbel_err check_payload(const uint8_t *bytes, const umbeli_native_header *h,
+                               umbel_diag *diag) {
+    const uint8_t *payload = bytes + h->payload_at, *sums = payload + h->payload_len;
+    uint64_t n = pieces_of(h->payload_len);
+    if (umbeli_xxh3_64(sums, (size_t)(8 * n), h->checksum) != umbeli_load_le64(sums + 8 * n)) {
+        return bad(diag, (uint64_t)(sums - bytes), "trailer checksum: the trailer is damaged");
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        if (piece_sum(payload, h->payload_len, i) != umbeli_load_le64(sums + 8 * i)) {
+            return bad(diag, h->payload_at + i * PIECE, "payload checksum: the bits are damaged");
+        }
+    }
+    unsigned used = h->shape.bits % 8; /* of the last byte */
+    if (used && h->payload_len > 0 && payload[h->payload_len - 1] >> used) {
+        return bad(diag, h->payload_at + h->payload_len - 1, "bits are set behind the last one");
+    }
+    return UMBEL_OK;
+}
+
+static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    umbeli_native_header h;
+    umbel_err e = umbeli_native_read(bytes, len, &h, diag);
+    if (!e) e = check_extent(bytes, len, &h, diag);
+    if (!e && how != UMBELI_VERIFY) e = umbeli_native_take_key(&h, memory, diag);
+    if (!e && how != UMBELI_BORROW) e = check_payload(bytes, &h, diag);
+    if (e) return e;
+
+    const uint8_t *payload = bytes + h.payload_at;
+    umbel_filter *f = NULL;
+    e = umbeli_native_make(bytes, &h, how == UMBELI_COPY ? NULL : payload, memory, &f, diag);
+    if (e) return e;
+    if (how == UMBELI_VERIFY) {
+        umbeli_filter_free(f);
+        return UMBEL_OK;
+    }
+    if (how == UMBELI_COPY) memcpy(f->data, payload, (size_t)h.payload_len);
+    *out = f;
+    return UMBEL_OK;
+}
+
+/* ---- size and encode ---------------------------------------------------------------------- */
+
+static uint64_t size(const umbel_filter *f) {
+    if (f->shape.format != UMBEL_FMT_NATIVE) return 0;
+    uint64_t header_len = umbeli_native_header_len(f);
+    return umbeli_native_payload_at(header_len) + f->data_len + trailer_len(f->data_len);
+}
+
+static void encode(const umbel_filter *f, umbeli_writer *w) {
+    uint64_t header_sum = umbeli_native_put_header(f, w);
+    uint64_t header_len = umbeli_native_header_len(f);
+    umbeli_put_zeros(w, umbeli_native_payload_at(header_len) - header_len);
+    for (uint64_t at = 0; at < f->data_len; at += PIECE) {
+        umbeli_put(w, f->data + at, (size_t)(f->data_len - at < PIECE ? f->data_len - at : PIECE));
+    }
+    umbeli_xxh3_stream sum;
+    umbeli_xxh3_begin(&sum, header_sum);
+    for (uint64_t i = 0; i < pieces_of(f->data_len); i++) {
+        uint8_t bytes[8];
+        umbeli_store_le64(bytes, piece_sum(f->data, f->data_len, i));
+        umbeli_xxh3_sink(&sum, bytes, sizeof bytes);
+        umbeli_put(w, bytes, sizeof bytes);
+    }
+    umbeli_put_u64le(w, umbeli_xxh3_end(&sum));
+}
+
+const umbeli_codec umbeli_codec_native = {
+    .id = UMBEL_FMT_NATIVE,
+    .name = "native",
+    .system = "umbel",
+    .recognise = umbeli_native_begins,
+    .decode = decode,
+    .size = size,
+    .encode = encode,
+};

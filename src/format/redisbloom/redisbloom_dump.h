@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * redisbloom_dump.h - a chain as BF.SCANDUMP gives it out and BF.LOADCHUNK takes it in
+ *
+ * All of these take filters of the format redisbloom only.
+ */
+#ifndef UMBELI_REDISBLOOM_DUMP_H
+#define UMBELI_REDISBLOOM_DUMP_H
+
+#include "core/bytes.h"
+#include "format/redisbloom/redisbloom_link.h"
+
+typedef struct umbeli_redisbloom_head {
+    uint64_t keys;
+    uint32_t count, options, growth;
+    uint64_t bytes; /* of the bits of all links */
+} umbeli_redisbloom_head;
+
+/* Reads a header and checks all of it, as RedisBloom does and where it leaves things to luck. */
+umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli_redisbloom_head *h,
+                                        umbel_diag *diag);
+
+/* The chain of a header that was read and checked; borrow as in umbeli_redisbloom_new. */
+umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
+                                        const umbeli_redisbloom_head *h, const uint8_t *borrow,
+                                        const umbeli_memory *memory, umbel_filter **out,
+                                        umbel_diag *diag);
+
+/* What SCANDUMP returns with iterator 1. */
+uint64_t umbeli_redisbloom_header_size(const umbel_filter *f);
+void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w);
+
+/* What SCANDUMP answers to an iterator from 1 on: a piece of one link's bits, at most 16 MiB, and
+ * the next iterator, which LOADCHUNK wants together with the piece.  Past the end, and for
+ * iterators that are none, *len and *next are 0. */
+void umbeli_redisbloom_chunk(const umbel_filter *f, int64_t iterator, int64_t *next,
+                             const uint8_t **bytes, size_t *len);
+
+/* LOADCHUNK with iterator 1: a chain with the counts of its header and all bits 0, not yet the
+ * filter that was dumped.  Refuses what RedisBloom refuses, before anything is allocated; the
+ * bits are as large as the header says, so memory->max_bytes must bound them. */
+umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
+                                        const umbeli_memory *memory, umbel_filter **out,
+                                        umbel_diag *diag);
+
+/* LOADCHUNK with a later one.  UMBEL_EINVAL with RedisBloom's own words. */
+umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const uint8_t *bytes,
+                                       size_t len, umbel_diag *diag);
+
+#endif

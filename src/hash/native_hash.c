@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#include "hash/native_hash.h"
+
+#include "core/cpu.h"
+
+const umbeli_hasher *umbeli_native_hasher(const umbeli_shape *shape) {
+    if (!umbeli_is_keyed(shape)) return &umbeli_hasher_xxh3;
+#if UMBELI_X86
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) return &umbeli_hasher_siphash13_avx2;
+#endif
+    return &umbeli_hasher_siphash13;
+}
+
+uint64_t umbeli_fingerprint(umbeli_secret secret) {
+    static const char text[] = "umbel: which key is it?";
+    uint64_t print = umbeli_siphash13(text, sizeof text - 1, secret);
+    return print ? print : 1;
+}

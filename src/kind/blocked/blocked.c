@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#include "kind/blocked/blocked.h"
+
+#include <math.h>
+
+#include "core/bits.h"
+#include "core/cpu.h"
+#include "core/diag.h"
+#include "kind/kind.h"
+#include "plan/plan.h"
+
+enum { BLOCK_BITS = 8 * UMBELI_BLOCK_BYTES, LANE_BITS = 32 };
+
+/* From the Apache Parquet specification. */
+const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES] = {
+    0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
+};
+
+const umbeli_blocked_scheme umbeli_blocked_native = {
+    .id = UMBELI_SCHEME_BLOCKED,
+    .layout = "blocked/xxh3",
+    .keyed = "blocked/siphash13",
+    .format = UMBEL_FMT_NATIVE,
+};
+
+/* Best first; the last one runs everywhere. */
+static const umbeli_blocked_kernel *const kernels[] = {
+#if UMBELI_X86
+    &umbeli_blocked_avx2,
+#endif
+    &umbeli_blocked_generic,
+};
+
+const umbeli_blocked_kernel *umbeli_blocked_best(void) {
+    const umbeli_blocked_kernel *const *kernel = kernels;
+    while ((*kernel)->needs & ~umbeli_cpu()) kernel++;
+    return *kernel;
+}
+
+umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
+                             const uint8_t *borrow, bool concurrent, const umbeli_memory *memory,
+                             umbel_filter **out, umbel_diag *diag) {
+    uint64_t nblocks = shape.bits / BLOCK_BITS;
+    if (nblocks == 0 || nblocks > UINT32_MAX || shape.bits % BLOCK_BITS) {
+        return umbeli_fail(diag, UMBEL_EINVAL,
+                           "bits: a blocked filter has 1 to 2^32-1 blocks of 256");
+    }
+    shape.kind = UMBEL_BLOCKED;
+    shape.format = scheme->format;
+    shape.scheme = scheme->id;
+    if (scheme->hash) shape.hash = scheme->hash;
+    shape.hashes = UMBELI_BLOCK_LANES;
+    const umbeli_blocked_kernel *kernel =
+        concurrent ? &umbeli_blocked_atomic : umbeli_blocked_best();
+    umbel_filter *f = NULL;
+    const char *layout = umbeli_is_keyed(&shape) ? scheme->keyed : scheme->layout;
+    umbel_err e =
+        umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, memory, &f, diag);
+    if (e) return e;
+    f->concurrent = concurrent;
+    umbeli_blocked *b = (umbeli_blocked *)f;
+    b->nblocks = nblocks;
+    b->hasher = scheme->hasher ? scheme->hasher : umbeli_native_hasher(&shape);
+    b->kernel = kernel;
+    *out = f;
+    return UMBEL_OK;
+}
+
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbeli_shape shape = umbeli_kind_shape(params);
+    if (umbeli_bytes_alone(params)) {
+        if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
+            return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a blocked filter always has 8");
+        }
+        if (params->bytes > (uint64_t)UINT32_MAX * UMBELI_BLOCK_BYTES) {
+            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: a blocked filter has less than 128 GiB");
+        }
+        shape.bits = params->bytes / UMBELI_BLOCK_BYTES * BLOCK_BITS;
+    } else {
+        umbel_plan plan;
+        umbel_err e = umbeli_kind_plan(UMBEL_BLOCKED, params, &plan, diag);
+        if (e) return e;
+        shape.bits = plan.bits;
+        shape.capacity = plan.keys;
+        shape.fpr = plan.fpr;
+    }
+    return umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, params->concurrent, memory, out,
+                              diag);
+}
+
+static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_BLOCKED, diag);
+    if (e) return e;
+    if (shape->hashes != UMBELI_BLOCK_LANES) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a blocked filter always has 8");
+    }
+    if (shape->bits / 8 != data_len) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
+    }
+    e = umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, false, memory, out, diag);
+    return e == UMBEL_EINVAL ? UMBEL_ECORRUPT : e;
+}
+
+const umbeli_kind umbeli_kind_blocked = {
+    .id = UMBEL_BLOCKED,
+    .name = "blocked",
+    .create = create,
+    .restore = restore,
+};
+
+/* In a given block it is the product over the lanes of the share of set bits. */
+double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
+    double sum = 0;
+    for (uint64_t first = 0; first < nblocks; first += group) {
+        uint32_t lanes[UMBELI_BLOCK_LANES] = {0};
+        for (uint64_t i = first; i < first + group; i++) {
+            for (size_t lane = 0; lane < UMBELI_BLOCK_LANES; lane++) {
+                lanes[lane] |= umbeli_load_le32(blocks + UMBELI_BLOCK_BYTES * i + 4 * lane);
+            }
+        }
+        uint64_t product = 1; /* at most 32^8 = 2^40 */
+        for (size_t lane = 0; lane < UMBELI_BLOCK_LANES; lane++) {
+            product *= (uint64_t)__builtin_popcount(lanes[lane]);
+        }
+        sum += ldexp((double)product, -40);
+    }
+    return sum / (double)(nblocks / group);
+}
+
+static double live_rate(const umbel_filter *f, uint64_t group) {
+    return umbeli_blocked_live_rate(f->data, umbeli_blocked_of(f)->nblocks, group);
+}
+
+double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set) {
+    /* Each key hits a given bit with probability 1 / (32 nblocks). */
+    if (bits_set >= BLOCK_BITS * nblocks) return INFINITY;
+    return log1p(-(double)bits_set / ((double)BLOCK_BITS * (double)nblocks)) /
+           log1p(-1 / ((double)LANE_BITS * (double)nblocks));
+}
+
+void umbeli_blocked_measure(const umbel_filter *f, umbel_info *info) {
+    info->bits_set = umbeli_bits_count(f->data, f->data_len);
+    info->keys_estimated = umbeli_blocked_estimate(umbeli_blocked_of(f)->nblocks, info->bits_set);
+    info->fpr_now = live_rate(f, 1);
+}
+
+umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
+    umbeli_blocked *b = (umbeli_blocked *)f;
+    if (live_rate(f, 1) > fpr) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: the live rate is above it already");
+    }
+    uint64_t group = 1;
+    while (b->nblocks % (2 * group) == 0 && live_rate(f, 2 * group) <= fpr) group *= 2;
+    if (group == 1) return UMBEL_OK;
+
+    uint64_t bits = f->shape.bits / group;
+    umbel_plan promise = {.kind = UMBEL_BLOCKED, .fpr = fpr, .bytes = bits / 8};
+    umbeli_array work;
+    umbel_err e = umbeli_array_new(&f->memory, bits / 8, &work, diag);
+    if (e) return e;
+    /* Block i of z is hash * z >> 32, so block i / group of z / group is where its keys go. */
+    for (uint64_t i = 0; i < b->nblocks; i++) {
+        umbeli_bits_or(work.data + UMBELI_BLOCK_BYTES * (i / group),
+                       f->data + UMBELI_BLOCK_BYTES * i, UMBELI_BLOCK_BYTES);
+    }
+    e = umbeli_filter_shrink(f, work.data, bits, fpr, diag);
+    umbeli_array_delete(&f->memory, &work);
+    if (e) return e;
+    b->nblocks /= group;
+    f->shape.capacity = umbeli_plan_solve(&promise) ? 0 : promise.keys;
+    return UMBEL_OK;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocked.h - split-block Bloom filters: 256-bit blocks of 8 lanes, one bit a lane and key
+ *
+ * A key's 64-bit hash picks the block with its upper half and, times eight odd salts, one bit in
+ * each 32-bit lane with its lower half: one cache line a key.  Layout and salts are those of the
+ * Apache Parquet specification.
+ *
+ *   blocked.c            making, measuring, folding
+ *   blocked_many.c       batches: the plain loop, the prefetch ring, or the bulk path
+ *   blocked_bulk.c       hashes sorted by block range, then worked through in cache
+ *   blocked_loops.h      what every kernel does, written once
+ *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c    the kernels
+ */
+#ifndef UMBELI_BLOCKED_H
+#define UMBELI_BLOCKED_H
+
+#include "core/filter.h"
+#include "hash/native_hash.h"
+
+enum { UMBELI_BLOCK_BYTES = 32, UMBELI_BLOCK_LANES = 8 };
+
+/* Numbers of schemes in native files; they never change. */
+enum { UMBELI_SCHEME_BLOCKED = 1 };
+
+/* Whose split-block filter it is: which hash, under which names. */
+typedef struct umbeli_blocked_scheme {
+    uint32_t id;        /* shape.scheme */
+    uint32_t hash;      /* shape.hash; 0: umbel's own, either of them */
+    const char *layout; /* for people ... */
+    const char *keyed;  /* ... and with a secret, or NULL */
+    umbel_format format;
+    const umbeli_hasher *hasher; /* NULL: umbel's own */
+} umbeli_blocked_scheme;
+
+extern const umbeli_blocked_scheme umbeli_blocked_native;
+
+/* Where the bulk path puts hashes: each behind the others of its part, part = block >> shift. */
+typedef struct umbeli_scatter {
+    uint64_t nblocks;
+    unsigned shift;
+    uint64_t *sorted;      /* 64-byte aligned; parts begin and end on lines of 8 hashes */
+    uint64_t *next;        /* of each part: where in sorted its next hash goes */
+    const uint64_t *limit; /* of each part: where it ends */
+    uint64_t *lines;       /* 8 hashes of each part, so that memory is written in whole lines */
+    uint8_t *part_of;      /* the part of each hash, in their order; or NULL */
+} umbeli_scatter;
+
+/* The loops of one instruction set over raw blocks.  `plain` wants the blocks in cache; `ring`
+ * prefetches as it goes, up to hashes[n + ahead - 1].  add loops return how many keys were new and
+ * fill was_new unless it is NULL.  scatter leaves unfilled lines in `lines`; false when a part
+ * would pass its limit. */
+typedef struct umbeli_blocked_kernel {
+    const char *name;
+    uint32_t needs; /* umbeli_cpu bits */
+    const umbeli_ops *ops;
+    void (*contains_plain)(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
+                           size_t n, uint8_t *hit);
+    void (*contains_ring)(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
+                          size_t ahead, uint8_t *hit);
+    uint64_t (*add_plain)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
+                          uint8_t *was_new);
+    uint64_t (*add_ring)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
+                         size_t ahead, uint8_t *was_new);
+    bool (*scatter)(const umbeli_scatter *to, const uint64_t *hashes, size_t n);
+} umbeli_blocked_kernel;
+
+extern const umbeli_blocked_kernel umbeli_blocked_generic, umbeli_blocked_avx2,
+    umbeli_blocked_atomic;
+
+typedef struct umbeli_blocked {
+    umbel_filter base;
+    uint64_t nblocks; /* shape.bits / 256, below 2^32 */
+    const umbeli_hasher *hasher;
+    const umbeli_blocked_kernel *kernel;
+} umbeli_blocked;
+
+static inline const umbeli_blocked *umbeli_blocked_of(const umbel_filter *f) {
+    return (const umbeli_blocked *)f;
+}
+
+static inline uint64_t umbeli_block_of(uint64_t hash, uint64_t nblocks) {
+    return ((hash >> 32) * nblocks) >> 32;
+}
+
+extern const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES];
+
+/* A filter of shape.bits (256 times 1 .. 2^32-1), the rest of the shape filled in from the scheme;
+ * borrow as in umbeli_filter_new.  Concurrent filters get the atomic kernel. */
+umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
+                             const uint8_t *borrow, bool concurrent, const umbeli_memory *memory,
+                             umbel_filter **out, umbel_diag *diag);
+
+/* The fastest kernel that this processor runs, for filters that are not concurrent. */
+const umbeli_blocked_kernel *umbeli_blocked_best(void);
+
+/* Members of every kernel's umbeli_ops that do not depend on it. */
+void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                              uint64_t *hashes);
+void umbeli_blocked_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                                  uint8_t *hit);
+umbel_err umbeli_blocked_add_many(umbel_filter *f, const umbel_key *keys, size_t n,
+                                  uint8_t *was_new);
+void umbeli_blocked_contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n,
+                                    uint8_t *hit);
+umbel_err umbeli_blocked_add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n,
+                                    uint8_t *was_new);
+umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag);
+void umbeli_blocked_measure(const umbel_filter *f, umbel_info *info);
+
+/* The chance that a random hash finds all its bits, if each `group` neighbouring blocks (a divisor
+ * of nblocks) were one. */
+double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group);
+
+/* How many distinct keys set so many bits of so many blocks; infinite when all are set. */
+double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
+
+/* The bulk path.  Both return false, with nothing done, when there is no scratch memory.
+ * Answers (hit or was_new) may be NULL for adds. */
+bool umbeli_blocked_bulk_hashes(const umbeli_blocked *b, bool adding, const uint64_t *hashes,
+                                size_t n, uint8_t *answers, uint64_t *added);
+bool umbeli_blocked_bulk_keys(const umbeli_blocked *b, bool adding, const umbel_key *keys, size_t n,
+                              uint8_t *answers, uint64_t *added);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocked_bulk.c - millions of keys on a filter beyond the caches, without a random access each
+ *
+ * The hashes are sorted by block range first, so that each range (a "part") is then worked through
+ * while it lies in the cache: scatter the hashes to their parts in whole cache lines, do the parts
+ * one after the other, and, where answers are wanted, read them back in the order of the keys.
+ * Everything is sequential in memory but for as many streams as there are parts.
+ *
+ * Hashes spread evenly, so every part first gets its mean and eight standard deviations of room.
+ * Where that is too little (one key very often, say), they are counted and scattered once more.
+ *
+ * Threads: each scatters its own slice of the keys into its own stretch of every part, and parts
+ * are handed out whole, so no block is ever shared.  Slices follow each other within a part, so
+ * keys meet in the order they came: bytes and answers are those of a single thread.
+ */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/parallel.h"
+#include "kind/blocked/blocked.h"
+
+enum {
+    PART_BYTES = 1024 * 1024, /* what one part should have, */
+    MAX_PARTS = 256,          /* but no more streams than this: a part's number is a byte */
+    BATCH = 32 * 1024 * 1024, /* more would cost fresh memory, less more passes over the filter */
+    LINE_HASHES = 8,
+};
+
+typedef struct bulk {
+    const umbeli_blocked *b;
+    bool adding;
+    uint32_t threads, nparts;
+    unsigned shift; /* part = block >> shift */
+
+    const umbel_key *keys; /* NULL: hashes were given */
+    const uint64_t *hashes;
+    size_t n;
+    uint8_t *answers; /* may be NULL for adds; holds the part of each key until its answer */
+
+    /* Scratch memory; tables are [thread][part]. */
+    uint64_t *hashed; /* of the keys, if keys were given */
+    uint64_t *sorted; /* the hashes by part; stretches begin on a line, and once a stretch is done,
+                       * its answers, a byte each, lie at its beginning */
+    uint64_t *start;  /* of a thread's stretch of a part */
+    uint64_t *next;   /* where its next hash goes, in the end where it stops */
+    uint64_t *limit;  /* where it must stop */
+    uint64_t *lines;  /* [8] more: hashes on their way */
+
+    _Atomic bool overflow;
+    _Atomic uint32_t next_part;
+    _Atomic uint64_t added;
+} bulk;
+
+typedef struct slice {
+    size_t from, n;
+} slice;
+
+static slice slice_of(const bulk *k, uint32_t t) {
+    size_t each = k->n / k->threads + 1;
+    size_t from = t * each < k->n ? t * each : k->n;
+    return (slice){from, k->n - from < each ? k->n - from : each};
+}
+
+static uint64_t whole_lines(uint64_t hashes) {
+    return (hashes + LINE_HASHES - 1) / LINE_HASHES * LINE_HASHES;
+}
+
+/* Room for one thread's hashes in one part unless they are spread very unevenly. */
+static uint64_t even_room(const bulk *k, size_t n) {
+    double share = (double)(UINT64_C(1) << k->shift) / (double)k->b->nblocks;
+    double mean = (double)n / k->threads * (share < 1 ? share : 1) + 1;
+    return whole_lines((uint64_t)(mean + 8 * sqrt(mean)));
+}
+
+/* Stretches one behind the other; their lengths stand in `limit`. */
+static void lay_out(bulk *k) {
+    uint64_t at = 0;
+    for (uint32_t part = 0; part < k->nparts; part++) {
+        for (uint32_t t = 0; t < k->threads; t++) {
+            size_t i = (size_t)t * k->nparts + part;
+            k->start[i] = at;
+            at += whole_lines(k->limit[i]);
+            k->limit[i] = at;
+        }
+    }
+}
+
+static void hash_keys(void *ctx, uint32_t t) {
+    const bulk *k = ctx;
+    slice s = slice_of(k, t);
+    k->b->hasher->many(&k->b->base.shape, k->keys + s.from, s.n, k->hashed + s.from);
+}
+
+static void count(void *ctx, uint32_t t) {
+    const bulk *k = ctx;
+    slice s = slice_of(k, t);
+    const uint64_t *hashes = k->hashes + s.from;
+    uint64_t *counts = k->limit + (size_t)t * k->nparts;
+    memset(counts, 0, k->nparts * sizeof *counts);
+    for (size_t i = 0; i < s.n; i++)
+        counts[umbeli_block_of(hashes[i], k->b->nblocks) >> k->shift]++;
+}
+
+static void scatter(void *ctx, uint32_t t) {
+    bulk *k = ctx;
+    slice s = slice_of(k, t);
+    size_t row = (size_t)t * k->nparts;
+    umbeli_scatter to = {
+        .nblocks = k->b->nblocks,
+        .shift = k->shift,
+        .sorted = k->sorted,
+        .next = k->next + row,
+        .limit = k->limit + row,
+        .lines = k->lines + row * LINE_HASHES,
+        .part_of = k->answers ? k->answers + s.from : NULL,
+    };
+    memcpy(to.next, k->start + row, k->nparts * sizeof *to.next);
+    bool fits = k->b->kernel->scatter(&to, k->hashes + s.from, s.n);
+    for (uint32_t part = 0; fits && part < k->nparts; part++) { /* lines that did not fill up */
+        fits = to.next[part] <= to.limit[part];
+        size_t rest = fits ? (size_t)(to.next[part] % LINE_HASHES) : 0;
+        memcpy(k->sorted + to.next[part] - rest, to.lines + (size_t)part * LINE_HASHES,
+               rest * sizeof *to.lines);
+    }
+    if (!fits) atomic_store_explicit(&k->overflow, true, memory_order_relaxed);
+}
+
+static void sort(bulk *k) {
+    size_t stretches = (size_t)k->threads * k->nparts;
+    uint64_t room = even_room(k, k->n);
+    for (size_t i = 0; i < stretches; i++) k->limit[i] = room;
+    lay_out(k);
+    atomic_store(&k->overflow, false);
+    umbeli_parallel(k->threads, scatter, k);
+    if (!atomic_load(&k->overflow)) return;
+    umbeli_parallel(k->threads, count, k);
+    lay_out(k);
+    umbeli_parallel(k->threads, scatter, k);
+}
+
+static void do_part(bulk *k, uint32_t part) {
+    const umbeli_blocked *b = k->b;
+    for (uint32_t t = 0; t < k->threads; t++) {
+        size_t i = (size_t)t * k->nparts + part;
+        const uint64_t *hashes = k->sorted + k->start[i];
+        size_t n = (size_t)(k->next[i] - k->start[i]);
+        /* In place: the n-th answer lies before the hash behind it, 8 n bytes on. */
+        uint8_t *answers = k->answers ? (uint8_t *)(k->sorted + k->start[i]) : NULL;
+        if (k->adding) {
+            uint64_t added = b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, 0, answers);
+            atomic_fetch_add_explicit(&k->added, added, memory_order_relaxed);
+        } else {
+            b->kernel->contains_ring(b->base.data, b->nblocks, hashes, n, 0, answers);
+        }
+    }
+}
+
+static void do_parts(void *ctx, uint32_t t) {
+    (void)t;
+    bulk *k = ctx;
+    for (;;) {
+        uint32_t part = atomic_fetch_add_explicit(&k->next_part, 1, memory_order_relaxed);
+        if (part >= k->nparts) return;
+        do_part(k, part);
+    }
+}
+
+static void read_back(void *ctx, uint32_t t) {
+    bulk *k = ctx;
+    slice s = slice_of(k, t);
+    uint64_t *next = k->next + (size_t)t * k->nparts;
+    for (uint32_t part = 0; part < k->nparts; part++) {
+        next[part] = k->start[(size_t)t * k->nparts + part] * sizeof *k->sorted;
+    }
+    const uint8_t *sorted = (const uint8_t *)k->sorted;
+    uint8_t *answers = k->answers + s.from;
+    for (size_t i = 0; i < s.n; i++) answers[i] = sorted[next[answers[i]]++];
+}
+
+static void do_batch(bulk *k) {
+    if (k->keys) umbeli_parallel(k->threads, hash_keys, k);
+    sort(k);
+    atomic_store(&k->next_part, 0);
+    umbeli_parallel(k->threads, do_parts, k);
+    if (k->answers) umbeli_parallel(k->threads, read_back, k);
+}
+
+/* All scratch memory in one array; false when there is none. */
+static bool take_scratch(bulk *k, size_t batch, umbeli_array *scratch) {
+    umbeli_memory unlimited = k->b->base.memory; /* the limit is one for filters */
+    unlimited.max_bytes = 0;
+    uint64_t stretches = (uint64_t)k->threads * k->nparts;
+    uint64_t even = stretches * even_room(k, batch), exact = batch + stretches * LINE_HASHES;
+    uint64_t room = even > exact ? even : exact;
+    uint64_t words = room + stretches * (LINE_HASHES + 3) + (k->keys ? batch : 0);
+    if (umbeli_array_new(&unlimited, words * sizeof *k->sorted, scratch, NULL)) return false;
+    k->sorted = (uint64_t *)(void *)scratch->data; /* both begin on a line */
+    k->lines = k->sorted + room;
+    k->start = k->lines + stretches * LINE_HASHES;
+    k->next = k->start + stretches;
+    k->limit = k->next + stretches;
+    k->hashed = k->limit + stretches;
+    return true;
+}
+
+static bool run(bulk *k, size_t n, uint64_t *added) {
+    const umbeli_blocked *b = k->b;
+    k->threads = b->base.memory.threads;
+    while (((uint64_t)UMBELI_BLOCK_BYTES << k->shift) < PART_BYTES ||
+           b->nblocks >> k->shift >= MAX_PARTS) {
+        k->shift++;
+    }
+    k->nparts = (uint32_t)(((b->nblocks - 1) >> k->shift) + 1);
+    size_t nbatches = n / BATCH + (n % BATCH != 0);
+    size_t batch = n / nbatches + (n % nbatches != 0);
+    umbeli_array scratch;
+    if (!take_scratch(k, batch, &scratch)) return false;
+
+    const umbel_key *keys = k->keys;
+    const uint64_t *hashes = k->hashes;
+    uint8_t *answers = k->answers;
+    for (size_t from = 0; from < n; from += batch) {
+        k->n = n - from < batch ? n - from : batch;
+        k->keys = keys ? keys + from : NULL;
+        k->hashes = keys ? k->hashed : hashes + from;
+        k->answers = answers ? answers + from : NULL;
+        do_batch(k);
+    }
+    umbeli_array_delete(&b->base.memory, &scratch);
+    if (added) *added = atomic_load(&k->added);
+    return true;
+}
+
+bool umbeli_blocked_bulk_hashes(const umbeli_blocked *b, bool adding, const uint64_t *hashes,
+                                size_t n, uint8_t *answers, uint64_t *added) {
+    bulk k = {.b = b, .adding = adding, .hashes = hashes, .answers = answers};
+    return run(&k, n, added);
+}
+
+bool umbeli_blocked_bulk_keys(const umbeli_blocked *b, bool adding, const umbel_key *keys, size_t n,
+                              uint8_t *answers, uint64_t *added) {
+    bulk k = {.b = b, .adding = adding, .keys = keys, .answers = answers};
+    return run(&k, n, added);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * counting.c - a 4-bit counter for every bit of a blocked filter, so that keys can be removed
+ *
+ * Block, lanes and salts are those of the blocked kind; lane i of a block takes bytes 16 i to
+ * 16 i + 15, the counter of its bit b the lower (b even) or upper half of byte b / 2.  A block has
+ * 128 bytes, two cache lines.  Where a counter is not 0, the blocked filter of the same keys has
+ * its bit set, and nowhere else.
+ *
+ * Counters stick at 15: once one got there it is never counted down, because how high it would be
+ * is no longer known.  So a key that was not removed is never missed.
+ */
+#include "core/bits.h"
+#include "core/diag.h"
+#include "kind/blocked/blocked.h"
+#include "kind/hash_batches.h"
+#include "kind/kind.h"
+
+enum {
+    SCHEME_COUNTING = 1,
+    COUNTER_MAX = 15,
+    BLOCK_BYTES = 128,
+    LANE_BYTES = BLOCK_BYTES / UMBELI_BLOCK_LANES,
+    BLOCK_BITS = 8 * BLOCK_BYTES,
+    LINE = 64,
+    AHEAD = 24, /* keys; each fetches two lines */
+};
+
+typedef struct counting {
+    umbel_filter base;
+    uint64_t nblocks; /* data_len / BLOCK_BYTES, below 2^32 */
+} counting;
+
+static uint64_t nblocks_of(const umbel_filter *f) {
+    return ((const counting *)f)->nblocks;
+}
+
+/* The eight counters of a key, as byte and shift. */
+typedef struct counters {
+    uint8_t *byte[UMBELI_BLOCK_LANES];
+    unsigned shift[UMBELI_BLOCK_LANES];
+} counters;
+
+static counters counters_of(const umbel_filter *f, uint64_t hash) {
+    uint64_t block = umbeli_block_of(hash, nblocks_of(f));
+    uint8_t *at = f->data + BLOCK_BYTES * block;
+    counters c;
+    for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
+        uint32_t bit = ((uint32_t)hash * umbeli_block_salts[i]) >> 27;
+        c.byte[i] = at + LANE_BYTES * i + bit / 2;
+        c.shift[i] = 4 * (bit % 2);
+    }
+    return c;
+}
+
+static unsigned value(const counters *c, int i) {
+    return (*c->byte[i] >> c->shift[i]) & COUNTER_MAX;
+}
+
+static uint32_t least(const counters *c) {
+    unsigned low = COUNTER_MAX;
+    for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
+        unsigned v = value(c, i);
+        low = v < low ? v : low;
+    }
+    return low;
+}
+
+/* Whether any counter moved, and whether one was 0 before. */
+typedef struct outcome {
+    bool changed, was_new;
+} outcome;
+
+static outcome put(const counters *c) {
+    outcome o = {false, false};
+    for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
+        unsigned v = value(c, i);
+        o.was_new |= v == 0;
+        if (v == COUNTER_MAX) continue;
+        *c->byte[i] = (uint8_t)(*c->byte[i] + (1u << c->shift[i]));
+        o.changed = true;
+    }
+    return o;
+}
+
+static bool contains_hash(const umbel_filter *f, uint64_t hash) {
+    counters c = counters_of(f, hash);
+    return least(&c) > 0;
+}
+
+static bool contains(const umbel_filter *f, const void *key, size_t len) {
+    return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
+}
+
+static uint32_t count(const umbel_filter *f, const void *key, size_t len) {
+    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
+    return least(&c);
+}
+
+static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
+    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
+    outcome o = put(&c);
+    if (o.changed) umbeli_count_added(f, 1);
+    if (was_new) *was_new = o.was_new;
+    return UMBEL_OK;
+}
+
+static umbel_err remove_key(umbel_filter *f, const void *key, size_t len) {
+    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
+    if (least(&c) == 0) return UMBEL_EABSENT;
+    bool changed = false;
+    for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
+        if (value(&c, i) == COUNTER_MAX) continue;
+        *c.byte[i] = (uint8_t)(*c.byte[i] - (1u << c.shift[i]));
+        changed = true;
+    }
+    /* Keys that were never added may have been taken for some that were. */
+    uint64_t added = umbeli_keys_added(f);
+    if (changed && added > 0) {
+        atomic_store_explicit(&f->keys_added, added - 1, memory_order_relaxed);
+    }
+    return UMBEL_OK;
+}
+
+static void fetch(const umbel_filter *f, uint64_t hash) {
+    uint64_t block = umbeli_block_of(hash, nblocks_of(f));
+    const uint8_t *at = f->data + BLOCK_BYTES * block;
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + LINE);
+}
+
+static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {
+    for (size_t i = 0; i < n && i < AHEAD; i++) fetch(f, hashes[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (n - i > AHEAD) fetch(f, hashes[i + AHEAD]);
+        hit[i] = contains_hash(f, hashes[i]);
+    }
+}
+
+static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new) {
+    uint64_t added = 0;
+    for (size_t i = 0; i < n && i < AHEAD; i++) fetch(f, hashes[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (n - i > AHEAD) fetch(f, hashes[i + AHEAD]);
+        counters c = counters_of(f, hashes[i]);
+        outcome o = put(&c);
+        added += o.changed;
+        if (was_new) was_new[i] = o.was_new;
+    }
+    umbeli_count_added(f, added);
+    return UMBEL_OK;
+}
+
+/* ---- whole filters ------------------------------------------------------------------------- */
+
+static unsigned sum(unsigned a, unsigned b) {
+    return a + b < COUNTER_MAX ? a + b : COUNTER_MAX;
+}
+
+static unsigned smaller(unsigned a, unsigned b) {
+    return a < b ? a : b;
+}
+
+static umbel_err unite(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
+    (void)diag;
+    for (uint64_t i = 0; i < into->data_len; i++) {
+        unsigned a = into->data[i], b = from->data[i];
+        into->data[i] = (uint8_t)(sum(a & 15, b & 15) | sum(a >> 4, b >> 4) << 4);
+    }
+    umbeli_count_added(into, umbeli_keys_added(from));
+    return UMBEL_OK;
+}
+
+static umbel_err intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
+    (void)diag;
+    for (uint64_t i = 0; i < into->data_len; i++) {
+        unsigned a = into->data[i], b = with->data[i];
+        into->data[i] = (uint8_t)(smaller(a & 15, b & 15) | smaller(a >> 4, b >> 4) << 4);
+    }
+    uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(with);
+    atomic_store_explicit(&into->keys_added, mine < theirs ? mine : theirs, memory_order_relaxed);
+    return UMBEL_OK;
+}
+
+/* The bits of a lane: one for each counter that is not 0. */
+static uint32_t lane_bits(const uint8_t *lane) {
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < LANE_BYTES; i++) {
+        bits |= (uint32_t)((lane[i] & 15) != 0) << (2 * i);
+        bits |= (uint32_t)(lane[i] >> 4 != 0) << (2 * i + 1);
+    }
+    return bits;
+}
+
+static bool subset(const umbel_filter *part, const umbel_filter *whole) {
+    for (uint64_t i = 0; i < part->data_len; i += LANE_BYTES) {
+        if (lane_bits(part->data + i) & ~lane_bits(whole->data + i)) return false;
+    }
+    return true;
+}
+
+static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag *diag) {
+    umbeli_shape shape = f->shape;
+    shape.bits /= 4;
+    umbel_filter *bits = NULL;
+    umbel_err e =
+        umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, false, &f->memory, &bits, diag);
+    if (e) return e;
+    for (uint64_t i = 0; i < f->data_len / LANE_BYTES; i++) {
+        umbeli_store_le32(bits->data + 4 * i, lane_bits(f->data + LANE_BYTES * i));
+    }
+    bits->treatment = f->treatment;
+    atomic_store_explicit(&bits->keys_added, umbeli_keys_added(f), memory_order_relaxed);
+    e = umbeli_meta_copy(bits, f);
+    if (e) {
+        umbeli_filter_free(bits);
+        return e;
+    }
+    *out = bits;
+    return UMBEL_OK;
+}
+
+/* As umbeli_blocked_measure of the snapshot, without making it. */
+static void measure(const umbel_filter *f, umbel_info *info) {
+    uint64_t nblocks = nblocks_of(f);
+    double rate = 0;
+    info->bits_set = 0;
+    for (uint64_t i = 0; i < nblocks; i++) {
+        const uint8_t *block = f->data + BLOCK_BYTES * i;
+        uint64_t product = 1; /* at most 32^8 = 2^40 */
+        for (int lane = 0; lane < UMBELI_BLOCK_LANES; lane++) {
+            int set = __builtin_popcount(lane_bits(block + LANE_BYTES * lane));
+            product *= (uint64_t)set;
+            info->bits_set += (uint64_t)set;
+        }
+        rate += (double)product;
+    }
+    info->fpr_now = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
+    info->keys_estimated = umbeli_blocked_estimate(nblocks, info->bits_set);
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static const umbeli_ops ops = {
+    .size = sizeof(counting),
+    .kernel = "generic",
+    .contains = contains,
+    .add = add,
+    .contains_many = umbeli_hashed_contains_many,
+    .add_many = umbeli_hashed_add_many,
+    .hash_many = umbeli_hashed_hash_many,
+    .contains_hash = contains_hash,
+    .contains_hashes = contains_hashes,
+    .add_hashes = add_hashes,
+    .unite = unite,
+    .intersect = intersect,
+    .subset = subset,
+    .no_fold = "counting filters are not folded: fold a snapshot of it",
+    .remove = remove_key,
+    .count = count,
+    .snapshot = snapshot,
+    .measure = measure,
+};
+
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
+                      umbel_filter **out, umbel_diag *diag) {
+    uint64_t nblocks = shape.bits / BLOCK_BITS;
+    if (nblocks == 0 || nblocks > UINT32_MAX || shape.bits % BLOCK_BITS) {
+        return umbeli_fail(diag, UMBEL_EINVAL,
+                           "bits: a counting filter has 1 to 2^32-1 blocks of 1024");
+    }
+    shape.kind = UMBEL_COUNTING;
+    shape.format = UMBEL_FMT_NATIVE;
+    shape.scheme = SCHEME_COUNTING;
+    shape.hashes = UMBELI_BLOCK_LANES;
+    umbel_err e =
+        umbeli_filter_new(&ops, umbeli_is_keyed(&shape) ? "counting/siphash13" : "counting/xxh3",
+                          &shape, shape.bits / 8, borrow, memory, out, diag);
+    if (!e) ((counting *)*out)->nblocks = nblocks;
+    return e;
+}
+
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    if (params->concurrent) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
+    }
+    umbeli_shape shape = umbeli_kind_shape(params);
+    if (umbeli_bytes_alone(params)) {
+        if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
+            return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a counting filter always has 8");
+        }
+        if (params->bytes > (uint64_t)UINT32_MAX * BLOCK_BYTES) {
+            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: a counting filter has below 512 GiB");
+        }
+        shape.bits = params->bytes / BLOCK_BYTES * BLOCK_BITS;
+    } else {
+        umbel_plan plan;
+        umbel_err e = umbeli_kind_plan(UMBEL_COUNTING, params, &plan, diag);
+        if (e) return e;
+        shape.bits = plan.bits;
+        shape.capacity = plan.keys;
+        shape.fpr = plan.fpr;
+    }
+    return make(shape, NULL, memory, out, diag);
+}
+
+static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    umbel_err e = umbeli_kind_check(shape, SCHEME_COUNTING, diag);
+    if (e) return e;
+    if (shape->hashes != UMBELI_BLOCK_LANES) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a counting filter always has 8");
+    }
+    if (shape->bits / 8 != data_len) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
+    }
+    e = make(*shape, borrow, memory, out, diag);
+    return e == UMBEL_EINVAL ? UMBEL_ECORRUPT : e;
+}
+
+const umbeli_kind umbeli_kind_counting = {
+    .id = UMBEL_COUNTING,
+    .name = "counting",
+    .create = create,
+    .restore = restore,
+};

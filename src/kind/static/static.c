@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * static.c - static filters as they are asked, and in native files
+ *
+ * The kind's own parameters in a file:
+ *   offset  size  field                        offset  size  field
+ *   0       4     shards: 0 or a power of two  12      4     fingerprint width, bits
+ *   4       4     segment length, log2         16      4     wide shards: one bit more
+ *   8       4     segments of first slots      20      4     0
+ */
+#include "kind/static/static.h"
+
+#include "core/diag.h"
+#include "kind/hash_batches.h"
+#include "kind/kind.h"
+
+enum { OWN_LEN = 24, GROUP = 32 };
+
+/* ---- look-ups ----------------------------------------------------------------------------- */
+
+typedef struct question {
+    const uint8_t *table;
+    umbeli_static_place place;
+    uint32_t width;
+} question;
+
+static inline question question_of(const umbeli_static *s, uint32_t arity, uint64_t hash) {
+    uint64_t shard = umbeli_static_shard(&s->layout, hash);
+    return (question){
+        .table = umbeli_static_table(s, shard),
+        .place = umbeli_static_place_of(&s->layout, arity, hash, s->base.data[shard]),
+        .width = umbeli_static_width(&s->layout, shard),
+    };
+}
+
+static uint64_t bit_of(const question *q, uint32_t i) {
+    return (uint64_t)q->place.slot[i] * q->width;
+}
+
+/* Reads up to 7 bytes behind the table: another one, the end of an array, or a file's trailer. */
+static inline bool answer(const question *q, uint32_t arity) {
+    uint64_t sum = q->place.print;
+    for (uint32_t i = 0; i < arity; i++) {
+        uint64_t bit = bit_of(q, i);
+        sum ^= umbeli_load_le64(q->table + bit / 8) >> (bit % 8);
+    }
+    return (sum & ((UINT64_C(1) << q->width) - 1)) == 0;
+}
+
+static bool contains_hash(const umbel_filter *f, uint64_t hash) {
+    const umbeli_static *s = umbeli_static_of(f);
+    if (s->layout.empty) return false;
+    if (s->layout.arity == 3) {
+        question three = question_of(s, 3, hash);
+        return answer(&three, 3);
+    }
+    question four = question_of(s, 4, hash);
+    return answer(&four, 4);
+}
+
+static bool contains(const umbel_filter *f, const void *key, size_t len) {
+    return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
+}
+
+static inline void ask(const umbeli_static *s, uint32_t arity, const uint64_t *hashes, size_t n,
+                       question *q) {
+    for (size_t i = 0; i < n; i++) {
+        q[i] = question_of(s, arity, hashes[i]);
+        for (uint32_t j = 0; j < arity; j++) {
+            __builtin_prefetch(q[i].table + bit_of(&q[i], j) / 8);
+        }
+    }
+}
+
+/* While one group's lines are on their way, the group before is answered. */
+static inline void ask_all(const umbeli_static *s, uint32_t arity, const uint64_t *hashes, size_t n,
+                           uint8_t *hit) {
+    question groups[2][GROUP];
+    ask(s, arity, hashes, n < GROUP ? n : GROUP, groups[0]);
+    for (size_t from = 0, turn = 0; from < n; from += GROUP, turn ^= 1) {
+        size_t left = n - from, some = left < GROUP ? left : GROUP, next = left - some;
+        ask(s, arity, hashes + from + some, next < GROUP ? next : GROUP, groups[turn ^ 1]);
+        for (size_t i = 0; i < some; i++) hit[from + i] = answer(&groups[turn][i], arity);
+    }
+}
+
+static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {
+    const umbeli_static *s = umbeli_static_of(f);
+    if (s->layout.empty) {
+        if (n) memset(hit, 0, n);
+    } else if (s->layout.arity == 3) {
+        ask_all(s, 3, hashes, n, hit);
+    } else {
+        ask_all(s, 4, hashes, n, hit);
+    }
+}
+
+/* ---- what it cannot ----------------------------------------------------------------------- */
+
+static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
+    (void)f, (void)key, (void)len, (void)was_new;
+    return UMBEL_EFROZEN;
+}
+
+static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
+    (void)f, (void)keys, (void)n, (void)was_new;
+    return UMBEL_EFROZEN;
+}
+
+static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new) {
+    (void)f, (void)hashes, (void)n, (void)was_new;
+    return UMBEL_EFROZEN;
+}
+
+/* A copy of a static filter is static, too. */
+static umbel_err copy(umbel_filter *into, const umbel_filter *from) {
+    (void)from;
+    into->frozen = true;
+    return UMBEL_OK;
+}
+
+static void measure(const umbel_filter *f, umbel_info *info) {
+    const umbeli_static *s = umbeli_static_of(f);
+    uint64_t keys = umbeli_keys_added(f);
+    info->bits_set = umbeli_bits_count(f->data, f->data_len);
+    info->keys_estimated = (double)keys;
+    info->fpr_now = umbeli_static_rate(&s->layout, keys);
+}
+
+static const umbeli_ops ops = {
+    .size = sizeof(umbeli_static),
+    .kernel = "generic",
+    .contains = contains,
+    .add = add,
+    .contains_many = umbeli_hashed_contains_many,
+    .add_many = add_many,
+    .hash_many = umbeli_hashed_hash_many,
+    .contains_hash = contains_hash,
+    .contains_hashes = contains_hashes,
+    .add_hashes = add_hashes,
+    .no_sets = "a static filter holds no bits of single keys: build one from all the keys",
+    .no_fold = "a static filter has the size that its keys need: nothing to fold",
+    .copy = copy,
+    .measure = measure,
+};
+
+/* ---- making ------------------------------------------------------------------------------- */
+
+static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, uint64_t len,
+                      const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                      umbel_diag *diag) {
+    shape.kind = UMBEL_STATIC;
+    shape.format = UMBEL_FMT_NATIVE;
+    shape.scheme = UMBELI_SCHEME_STATIC;
+    shape.hashes = layout->arity;
+    shape.bits = 8 * len;
+    umbel_err e =
+        umbeli_filter_new(&ops, umbeli_is_keyed(&shape) ? "static/siphash13" : "static/xxh3",
+                          &shape, len, borrow, memory, out, diag);
+    if (e) return e;
+    umbeli_static *s = (umbeli_static *)*out;
+    s->base.frozen = true;
+    s->layout = *layout;
+    s->tables_at = umbeli_static_tables_at(layout);
+    s->wide_len = umbeli_static_table_len(layout, layout->width + 1);
+    s->narrow_len = umbeli_static_table_len(layout, layout->width);
+    return UMBEL_OK;
+}
+
+umbel_err umbeli_static_new(const umbeli_static_layout *layout, umbeli_shape shape,
+                            const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    return make(layout, shape, umbeli_static_len(layout), NULL, memory, out, diag);
+}
+
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    (void)params, (void)memory, (void)out;
+    return umbeli_fail(diag, UMBEL_ENOTSUP,
+                       "a static filter is built from all its keys at once: umbel_build");
+}
+
+/* take_own does the rest: there is no layout before it. */
+static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_STATIC, diag);
+    if (e) return e;
+    if (shape->hashes != 3 && shape->hashes != 4) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a static filter has 3 or 4");
+    }
+    if (shape->bits % 8 || shape->bits / 8 != data_len) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
+    }
+    umbeli_static_layout layout = {.arity = shape->hashes, .empty = true};
+    return make(&layout, *shape, data_len, borrow, memory, out, diag);
+}
+
+static uint64_t own_len(const umbel_filter *f) {
+    (void)f;
+    return OWN_LEN;
+}
+
+static void put_own(const umbel_filter *f, umbeli_writer *w) {
+    const umbeli_static_layout *l = &umbeli_static_of(f)->layout;
+    umbeli_put_u32le(w, (uint32_t)umbeli_static_shards(l));
+    umbeli_put_u32le(w, l->segment_bits);
+    umbeli_put_u32le(w, l->segments);
+    umbeli_put_u32le(w, l->width);
+    umbeli_put_u32le(w, l->wide);
+    umbeli_put_u32le(w, 0);
+}
+
+static const char *wrong(const umbeli_static_layout *l, uint32_t shards) {
+    if (l->width == 0 || l->width + (l->wide > 0) > UMBELI_STATIC_WIDTH) {
+        return "fingerprint width: not in 1 to 32";
+    }
+    if (l->empty) {
+        return l->segment_bits || l->segments || l->wide ? "shards: none, but they have segments"
+                                                         : NULL;
+    }
+    if ((shards & (shards - 1)) || l->shard_bits > UMBELI_STATIC_SHARD_BITS) {
+        return "shards: not a power of two up to 2^24";
+    }
+    if (l->wide >= shards) return "wide shards: more than there are shards";
+    if (l->segment_bits > UMBELI_STATIC_SEGMENT_BITS) return "segment length: above 2^18";
+    if (l->segments == 0 || l->segments > (UINT32_MAX >> l->segment_bits) - l->arity) {
+        return "segments: none, or 2^32 slots";
+    }
+    return NULL;
+}
+
+static umbel_err take_own(umbel_filter *f, umbeli_reader *own, umbel_diag *diag) {
+    umbeli_static *s = (umbeli_static *)f;
+    umbeli_static_layout l = {.arity = f->shape.hashes};
+    uint32_t shards = umbeli_take_u32le(own);
+    l.empty = shards == 0;
+    while (l.shard_bits < 31 && shards >> (l.shard_bits + 1)) l.shard_bits++;
+    l.segment_bits = umbeli_take_u32le(own);
+    l.segments = umbeli_take_u32le(own);
+    l.width = umbeli_take_u32le(own);
+    l.wide = umbeli_take_u32le(own);
+    uint32_t zero = umbeli_take_u32le(own);
+    if (own->failed || umbeli_left(own) || zero) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "parameters: 24 bytes, the last four 0");
+    }
+    const char *what = wrong(&l, shards);
+    if (what) return umbeli_fail(diag, UMBEL_ECORRUPT, what);
+    uint64_t len = umbeli_static_len(&l);
+    if (f->data_len != len || l.empty != (len == 0)) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "tables and payload size disagree");
+    }
+    s->layout = l;
+    s->tables_at = umbeli_static_tables_at(&l);
+    s->wide_len = umbeli_static_table_len(&l, l.width + 1);
+    s->narrow_len = umbeli_static_table_len(&l, l.width);
+    return UMBEL_OK;
+}
+
+const umbeli_kind umbeli_kind_static = {
+    .id = UMBEL_STATIC,
+    .name = "static",
+    .create = create,
+    .restore = restore,
+    .own_len = own_len,
+    .put_own = put_own,
+    .take_own = take_own,
+};

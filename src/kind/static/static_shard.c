@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * static_shard.c - one binary fuse table
+ *
+ * Every key wants the XOR of its slots to be its fingerprint.  A slot that only one key has can be
+ * set for it whatever the others come to be, so that key is put aside, to be solved after the others,
+ * and out of its other slots; that leaves more slots with only one key.  If all keys can be put
+ * aside like this, they are solved in the opposite order, each with its own slot still free.  If
+ * not, another seed moves the slots.
+ */
+#include "kind/static/static.h"
+
+/* Counts are kept times four; the two bits below say which of its key's slots it is. */
+enum { ONE = 4, WHICH = 3 };
+
+enum { STRETCH = 256 };
+
+umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t keys,
+                                  const umbeli_memory *memory, umbeli_static_bench *out) {
+    size_t slots = (size_t)umbeli_static_slots(layout), n = (size_t)keys + 1;
+    *out = (umbeli_static_bench){
+        .sums = umbeli_new(memory, slots * sizeof *out->sums),
+        .counts = umbeli_new(memory, slots),
+        .order = umbeli_new(memory, n * sizeof *out->order),
+        .which = umbeli_new(memory, n),
+        .queue = umbeli_new(memory, (slots + 1) * sizeof *out->queue),
+    };
+    if (out->sums && out->counts && out->order && out->which && out->queue) return UMBEL_OK;
+    umbeli_static_bench_delete(memory, out);
+    return UMBEL_ENOMEM;
+}
+
+void umbeli_static_bench_delete(const umbeli_memory *memory, umbeli_static_bench *bench) {
+    umbeli_delete(memory, bench->sums);
+    umbeli_delete(memory, bench->counts);
+    umbeli_delete(memory, bench->order);
+    umbeli_delete(memory, bench->which);
+    umbeli_delete(memory, bench->queue);
+    *bench = (umbeli_static_bench){0};
+}
+
+/* All keys into their slots; false when one is more crowded than can be counted. */
+static inline bool fill(const umbeli_static_layout *l, uint32_t arity, const umbeli_static_bench *b,
+                        const uint64_t *hashes, size_t n, uint8_t seed) {
+    size_t slots = (size_t)umbeli_static_slots(l);
+    uint64_t *restrict sums = b->sums;
+    uint8_t *restrict counts = b->counts;
+    unsigned seen = 0;
+    memset(sums, 0, slots * sizeof *sums);
+    memset(counts, 0, slots);
+    for (size_t i = 0; i < n; i++) {
+        umbeli_static_place p = umbeli_static_place_of(l, arity, hashes[i], seed);
+        for (uint32_t j = 0; j < arity; j++) {
+            unsigned count = (counts[p.slot[j]] + (unsigned)ONE) ^ j;
+            seen |= count;
+            counts[p.slot[j]] = (uint8_t)count;
+            sums[p.slot[j]] ^= hashes[i];
+        }
+    }
+    return seen <= UINT8_MAX;
+}
+
+/* How many keys could be taken aside.  Slots wait in a queue, not on a stack: neighbours in it have
+ * nothing to do with each other, and the processor works on several at once.  It is filled from a few
+ * slots at a time, to stay in one part of the table, and never holds more than there are slots (and
+ * a last one that is not to stay): a count falls to one only once. */
+static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
+                          const umbeli_static_bench *b, uint8_t seed) {
+    size_t slots = (size_t)umbeli_static_slots(l), taken = 0, head = 0, tail = 0;
+    uint64_t *restrict sums = b->sums, *restrict order = b->order;
+    uint8_t *restrict counts = b->counts, *restrict which = b->which;
+    uint32_t *restrict queue = b->queue;
+    for (size_t start = 0; start < slots; start++) {
+        queue[tail] = (uint32_t)start;
+        tail += counts[start] >> 2 == 1;
+        if ((start + 1) % STRETCH != 0 && start + 1 < slots) continue;
+        while (head < tail) {
+            uint32_t slot = queue[head++];
+            if (counts[slot] >> 2 != 1) continue; /* its key went by another slot */
+            uint64_t hash = sums[slot];
+            order[taken] = hash;
+            which[taken++] = counts[slot] & WHICH;
+            umbeli_static_place p = umbeli_static_place_of(l, arity, hash, seed);
+            for (uint32_t j = 0; j < arity; j++) {
+                uint32_t other = p.slot[j];
+                uint8_t count = (uint8_t)((counts[other] - ONE) ^ (int)j);
+                sums[other] ^= hash;
+                counts[other] = count;
+                queue[tail] = other;
+                tail += count >> 2 == 1;
+            }
+        }
+    }
+    return taken;
+}
+
+/* Every key's own slot, given the others.  It is still 0 itself; what is left over stays so. */
+static inline void solve(const umbeli_static_layout *l, uint32_t arity,
+                         const umbeli_static_bench *b, size_t n, uint8_t seed) {
+    uint64_t *restrict sums = b->sums;
+    for (size_t i = n; i-- > 0;) {
+        umbeli_static_place p = umbeli_static_place_of(l, arity, b->order[i], seed);
+        uint64_t value = p.print;
+        for (uint32_t j = 0; j < arity; j++) value ^= sums[p.slot[j]];
+        sums[p.slot[b->which[i]]] = value;
+    }
+}
+
+static void pack(const uint64_t *values, size_t slots, uint32_t width, uint8_t *table) {
+    uint64_t bits = 0, mask = (UINT64_C(1) << width) - 1;
+    unsigned filled = 0; /* below 32 before each slot, so that one more fits */
+    for (size_t i = 0; i < slots; i++) {
+        bits |= (values[i] & mask) << filled;
+        filled += width;
+        if (filled < 32) continue;
+        umbeli_store_le32(table, (uint32_t)bits);
+        table += 4;
+        bits >>= 32;
+        filled -= 32;
+    }
+    for (unsigned done = 0; done < filled; done += 8) *table++ = (uint8_t)(bits >> done);
+}
+
+/* Tries one seed; the values are in the bench's sums then. */
+static inline bool try_seed(const umbeli_static_layout *l, uint32_t arity, umbeli_static_bench *b,
+                            const uint64_t *hashes, size_t n, uint8_t seed) {
+    if (!fill(l, arity, b, hashes, n, seed) || peel(l, arity, b, seed) < n) return false;
+    /* Every key was taken out of its slots, so all sums are 0 again: room for values. */
+    solve(l, arity, b, n, seed);
+    return true;
+}
+
+uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout, umbeli_static_bench *bench,
+                                  const uint64_t *hashes, size_t n, uint32_t width,
+                                  uint8_t *table) {
+    for (unsigned i = 1; i <= UINT8_MAX; i++) {
+        uint8_t seed = (uint8_t)i;
+        bool fits = layout->arity == 3 ? try_seed(layout, 3, bench, hashes, n, seed)
+                                       : try_seed(layout, 4, bench, hashes, n, seed);
+        if (!fits) continue;
+        pack(bench->sums, (size_t)umbeli_static_slots(layout), width, table);
+        return seed;
+    }
+    return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan_block_loads.c - the loads of blocks: Binomial(keys, share)
+ *
+ * Weights start with 1 at the mode, and whoever sums them up divides by their sum, so nothing as
+ * large as a factorial is ever computed.
+ */
+#include "plan/plan_block_loads.h"
+
+#include <math.h>
+
+static const double ratio[3] = {31.0 / 32.0, 30.0 / 32.0, 29.0 / 32.0};
+
+static umbeli_load load_of(double keys) {
+    umbeli_load load = {.keys = keys, .weight = 1.0};
+    for (int i = 0; i < 3; i++) load.clear[i] = pow(ratio[i], keys);
+    return load;
+}
+
+static void upwards(double keys, double odds, umbeli_load load,
+                    double (*take)(void *sums, const umbeli_load *load), void *sums,
+                    double *weights) {
+    const double negligible = 0x1p-60;
+    double terms = 0.0, before = 0.0, last = 0.0, mode = load.keys;
+    for (; load.keys <= keys; load.keys += 1.0) {
+        before = last;
+        last = take(sums, &load);
+        terms += last;
+        *weights += load.weight;
+        /* Yes gets likelier with the load: go on until its terms fall, and have fallen enough. */
+        if (load.keys > mode && last < before && last < terms * negligible &&
+            load.weight < *weights * negligible) {
+            return;
+        }
+        load.weight *= (keys - load.keys) / (load.keys + 1.0) * odds;
+        for (int i = 0; i < 3; i++) load.clear[i] *= ratio[i];
+    }
+}
+
+void umbeli_loads_visit(double keys, double share,
+                        double (*take)(void *sums, const umbeli_load *load), void *sums) {
+    const double negligible = 0x1p-60;
+    if (share >= 1.0) {
+        umbeli_load all = load_of(keys);
+        take(sums, &all);
+        return;
+    }
+    double odds = share / (1.0 - share), weights = 0.0;
+    umbeli_load load = load_of(fmin(floor((keys + 1.0) * share), keys));
+    upwards(keys, odds, load, take, sums, &weights);
+    while (load.keys >= 1.0 && load.weight > weights * negligible) {
+        load.weight *= load.keys / (keys - load.keys + 1.0) / odds;
+        load.keys -= 1.0;
+        for (int i = 0; i < 3; i++) load.clear[i] /= ratio[i];
+        take(sums, &load);
+    }
+}
+
+/* The lanes share the 32 bits of the lower half, so a key whose lower half is that of an added one
+ * always gets a yes. */
+double umbeli_block_rate(const umbeli_load *load) {
+    double lane = 1.0 - load->clear[0], two = lane * lane, four = two * two, all = four * four;
+    return all + (1.0 - all) * fmin(load->keys / UMBELI_HALF_VALUES, 1.0);
+}
+
+void umbeli_block_classes(uint64_t nblocks, umbeli_block_class classes[2]) {
+    uint64_t values = (UINT64_C(1) << 32) / nblocks;
+    uint64_t larger = (UINT64_C(1) << 32) % nblocks; /* blocks that own one value more */
+    classes[0].blocks = (double)(nblocks - larger);
+    classes[0].share = (double)values / UMBELI_HALF_VALUES;
+    classes[1].blocks = (double)larger;
+    classes[1].share = (double)(values + 1) / UMBELI_HALF_VALUES;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * crc32c.c - four bits at a time: a table small enough to be written down and checked by eye; files
+ * of this kind have a few MB
+ */
+#include "tables/leveldb/crc32c.h"
+
+#include "core/bits.h"
+
+/* Entry i is what four steps of the polynomial 82f63b78 make of i. */
+static const uint32_t steps[16] = {
+    0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
+    0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+};
+
+uint32_t umbeli_crc32c(const void *bytes, size_t len) {
+    const uint8_t *p = bytes;
+    uint32_t crc = UINT32_MAX;
+    for (size_t i = 0; i < len; i++) {
+        crc ^= p[i];
+        crc = (crc >> 4) ^ steps[crc & 15];
+        crc = (crc >> 4) ^ steps[crc & 15];
+    }
+    return ~crc;
+}
+
+uint32_t umbeli_crc32c_mask(uint32_t crc) {
+    return umbeli_rotl32(crc, 17) + 0xa282ead8u;
+}

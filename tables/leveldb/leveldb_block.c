@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/bits.h"
+#include "core/diag.h"
+#include "tables/leveldb/crc32c.h"
+#include "tables/leveldb/leveldb_table.h"
+#include "tables/unpack.h"
+
+enum { TYPE_PLAIN = 0, TYPE_SNAPPY = 1, TYPE_ZSTD = 2 };
+
+/* A base-128 number, low groups first. */
+static bool take_varint(umbeli_reader *r, uint64_t *value) {
+    *value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = umbeli_take_u8(r);
+        if (r->failed || (shift == 63 && byte > 1)) return false;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) return true;
+    }
+    return false;
+}
+
+bool umbeli_take_handle(umbeli_reader *r, umbeli_handle *h) {
+    return take_varint(r, &h->offset) && take_varint(r, &h->size);
+}
+
+static umbel_err unpack(umbel_table *t, umbeli_packing packing, umbeli_handle h, umbeli_block *out,
+                        umbel_diag *diag) {
+    umbeli_unpacked u;
+    umbel_err e = umbeli_unpack(t, packing, t->bytes + h.offset, (size_t)h.size, UINT64_MAX,
+                                h.offset, &u, diag);
+    if (!e) *out = (umbeli_block){u.bytes, u.len, h.offset, u.bytes};
+    return e;
+}
+
+umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, umbel_diag *diag) {
+    uint64_t end = t->len - UMBELI_SSTABLE_FOOTER;
+    *out = (umbeli_block){0};
+    if (h.offset > end || h.size > end - h.offset ||
+        end - h.offset - h.size < UMBELI_SSTABLE_TRAILER) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.offset, "a block reaches beyond the file");
+    }
+    const uint8_t *block = t->bytes + h.offset, *trailer = block + h.size;
+    uint32_t crc = umbeli_crc32c_mask(umbeli_crc32c(block, (size_t)h.size + 1));
+    if (crc != umbeli_load_le32(trailer + 1)) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.offset, "the checksum of a block is wrong");
+    }
+    switch (*trailer) {
+    case TYPE_PLAIN: *out = (umbeli_block){block, (size_t)h.size, h.offset, NULL}; return UMBEL_OK;
+    case TYPE_SNAPPY: return unpack(t, UMBELI_PACKED_SNAPPY, h, out, diag);
+    case TYPE_ZSTD: return unpack(t, UMBELI_PACKED_ZSTD, h, out, diag);
+    default:
+        return umbeli_fail_at(diag, UMBEL_EVERSION, h.offset + h.size,
+                              "a block compressed in a way not known here");
+    }
+}
+
+void umbeli_block_end(umbel_table *t, umbeli_block *b) {
+    if (b->unpacked) {
+        t->held -= b->len;
+        umbeli_delete(&t->memory, b->unpacked);
+    }
+    *b = (umbeli_block){0};
+}
+
+umbeli_entries umbeli_entries_of(const umbeli_block *b) {
+    umbeli_entries it = {0};
+    size_t len = b->len;
+    uint64_t restarts = len < 4 ? 0 : umbeli_load_le32(b->bytes + len - 4);
+    if (len < 4 || restarts > (len - 4) / 4) {
+        it.in = umbeli_reader_over(b->bytes, 0);
+        it.wrong = "a block too short for its restart points";
+    } else {
+        it.in = umbeli_reader_over(b->bytes, len - 4 - 4 * (size_t)restarts);
+    }
+    return it;
+}
+
+bool umbeli_entries_next(umbeli_entries *it) {
+    uint64_t shared, suffix_len, value_len;
+    if (it->wrong || umbeli_left(&it->in) == 0) return false;
+    if (!take_varint(&it->in, &shared) || !take_varint(&it->in, &suffix_len) ||
+        !take_varint(&it->in, &value_len)) {
+        it->wrong = "an entry of a block is cut off";
+        return false;
+    }
+    it->suffix = umbeli_take(&it->in, suffix_len);
+    it->value = umbeli_take(&it->in, value_len);
+    if (!it->suffix || !it->value) {
+        it->wrong = "an entry reaches beyond its block";
+        return false;
+    }
+    if (shared > it->key_len) {
+        it->wrong = "a key shares more than the key before it has";
+        return false;
+    }
+    it->shared = (size_t)shared;
+    it->suffix_len = (size_t)suffix_len;
+    it->value_len = (size_t)value_len;
+    it->key_len = it->shared + it->suffix_len;
+    return true;
+}

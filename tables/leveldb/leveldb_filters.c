@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * leveldb_filters.c - the filter block of a LevelDB table
+ *
+ *   [filter]... [u32 offset of each filter] [u32 offset of these] [u8 base_lg]
+ *
+ * Filter i speaks for the data blocks that start in [i << base_lg, (i+1) << base_lg).
+ */
+#include <string.h>
+
+#include "core/bits.h"
+#include "core/diag.h"
+#include "tables/leveldb/leveldb_table.h"
+
+static uint64_t shifted(uint64_t i, uint8_t base_lg) {
+    return i > UINT64_MAX >> base_lg ? UINT64_MAX : i << base_lg;
+}
+
+/* What LevelDB would make of these bytes, and whether they are sound. */
+static umbel_table_state state_of(const umbeli_sstable *own, const uint8_t *bytes, size_t len,
+                                  const char **wrong) {
+    if (len == 0) return UMBEL_TABLE_EMPTY;
+    uint8_t last = bytes[len - 1];
+    if (own->policy == UMBELI_POLICY_SPLIT) {
+        if (last == UMBELI_SPLIT_TAG && len > 1 && len % 32 == 1) return UMBEL_TABLE_FILTER;
+        *wrong = "umbel.SplitBlock: not a number of 32-byte blocks and the byte 1";
+        return UMBEL_TABLE_UNREADABLE;
+    }
+    if (len == 1) {
+        *wrong = "a filter of one byte; LevelDB finds no key in it";
+        return UMBEL_TABLE_EMPTY;
+    }
+    if (last >= 1 && last <= 30) return UMBEL_TABLE_FILTER;
+    *wrong = last ? "k: above 30, a reserved encoding" : "k: no probes, every key would match";
+    return UMBEL_TABLE_UNREADABLE;
+}
+
+static umbel_err add_filter(umbel_table *t, const umbeli_block *b, uint32_t array, uint32_t i) {
+    const umbeli_sstable *own = t->own;
+    const uint8_t *word = b->bytes + array + 4 * (size_t)i;
+    uint64_t at = b->offset + (b->unpacked ? 0 : array + 4 * (uint64_t)i);
+    uint32_t start = umbeli_load_le32(word), limit = umbeli_load_le32(word + 4);
+    const char *wrong = NULL;
+    umbeli_place p = {.seen = {.type = "string",
+                               .offset = b->offset + (b->unpacked ? 0 : start),
+                               .first = shifted(i, own->base_lg),
+                               .end = shifted((uint64_t)i + 1, own->base_lg)}};
+    if (start <= limit && limit <= array) {
+        p.bytes = b->bytes + start;
+        p.seen.len = limit - start;
+        p.seen.state = state_of(own, p.bytes, limit - start, &wrong);
+        if (wrong) at = p.seen.offset;
+    } else if (start == limit) {
+        p.seen.state = UMBEL_TABLE_EMPTY;
+        wrong = "an offset beyond the filters";
+    } else {
+        p.seen.state = UMBEL_TABLE_UNREADABLE;
+        wrong =
+            start > limit ? "the offsets of filters go backwards" : "an offset beyond the filters";
+    }
+    umbel_err e = umbeli_table_add(t, &p);
+    if (!e && wrong) e = umbeli_table_note(t, UMBEL_ECORRUPT, at, wrong);
+    return e;
+}
+
+umbel_err umbeli_sstable_filters(umbel_table *t) {
+    umbeli_sstable *own = t->own;
+    const umbeli_block *b = &own->filters;
+    uint64_t last = b->offset + (b->unpacked ? 0 : b->len);
+    if (b->len < 5) {
+        return umbeli_table_note(t, UMBEL_ECORRUPT, b->offset, "a filter block of under 5 bytes");
+    }
+    uint8_t base_lg = b->bytes[b->len - 1];
+    uint32_t array = umbeli_load_le32(b->bytes + b->len - 5);
+    if (array > b->len - 5) {
+        return umbeli_table_note(t, UMBEL_ECORRUPT, last - (b->unpacked ? 0 : 5),
+                                 "the array of offsets begins beyond the filter block");
+    }
+    if (base_lg >= 64) { /* LevelDB shifts by it all the same, which means nothing */
+        return umbeli_table_note(t, UMBEL_ECORRUPT, last - (b->unpacked ? 0 : 1),
+                                 "base_lg: 64 or more");
+    }
+    own->base_lg = base_lg;
+    umbel_err e = UMBEL_OK;
+    if ((b->len - 5 - array) % 4) {
+        e = umbeli_table_note(t, UMBEL_ECORRUPT, b->offset,
+                              "the array of offsets has a broken last entry");
+    }
+    uint64_t n = (b->len - 5 - array) / 4;
+    for (uint32_t i = 0; i < n && !e; i++) e = add_filter(t, b, array, i);
+    return e;
+}
+
+/* Parquet's header and the blocks make a filter that umbel.h can read. */
+static umbel_err split_filter(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
+                              umbel_diag *diag) {
+    umbel_opts opts = umbeli_table_opts(t);
+    uint64_t bits = p->seen.len - 1;
+    umbel_params like = {.format = UMBEL_FMT_PARQUET, .bytes = bits};
+    umbel_filter *empty = NULL;
+    umbel_err e = umbel_create(&like, &opts, &empty, diag);
+    if (e) return e;
+    size_t len = (size_t)umbel_encoded_size(empty, UMBEL_FMT_PARQUET);
+    uint8_t *whole = umbeli_new(&t->memory, len);
+    e = whole ? umbel_encode(empty, UMBEL_FMT_PARQUET, whole, len, diag)
+              : umbeli_fail(diag, UMBEL_ENOMEM, "a filter");
+    if (!e) {
+        memcpy(whole + len - bits, p->bytes, (size_t)bits);
+        e = umbel_decode(UMBEL_FMT_PARQUET, whole, len, &opts, out, diag);
+    }
+    umbeli_delete(&t->memory, whole);
+    umbel_free(empty);
+    return e;
+}
+
+umbel_err umbeli_sstable_filter(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
+                                umbel_diag *diag) {
+    const umbeli_sstable *own = t->own;
+    if (own->policy == UMBELI_POLICY_SPLIT) return split_filter(t, p, out, diag);
+    umbel_opts opts = umbeli_table_opts(t);
+    return umbel_view(UMBEL_FMT_LEVELDB, p->bytes, (size_t)p->seen.len, &opts, out, diag);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * leveldb_table.c - the filters of a LevelDB table
+ *
+ *   footer        varints: metaindex offset, size, index offset, size; zeros up to byte 40; magic
+ *   metaindex     entry filter.<policy name> -> where the filter block is
+ *
+ * Page: docs/tables.md.  Checked against LevelDB 1.23.
+ */
+#include "tables/leveldb/leveldb_table.h"
+
+#include <string.h>
+
+#include "core/bits.h"
+#include "core/diag.h"
+
+enum { HANDLES = 40, KEY_ROOM = 64 };
+
+static const uint64_t magic = UINT64_C(0xdb4775248b80fb57);
+
+static bool recognise(const uint8_t *bytes, size_t len) {
+    return len >= UMBELI_SSTABLE_FOOTER && umbeli_load_le64(bytes + len - 8) == magic;
+}
+
+/* ---- Blocks by name ---- */
+
+static umbeli_policy policy_of(const uint8_t *name, size_t len) {
+    static const char builtin[] = "filter.leveldb.BuiltinBloomFilter2";
+    static const char split[] = "filter.umbel.SplitBlock";
+    if (len == sizeof builtin - 1 && !memcmp(name, builtin, len)) return UMBELI_POLICY_BUILTIN;
+    if (len == sizeof split - 1 && !memcmp(name, split, len)) return UMBELI_POLICY_SPLIT;
+    return UMBELI_POLICY_NONE;
+}
+
+/* Where the filters are; *h stays zero when there are none to be understood. */
+static umbel_err find_filters(umbel_table *t, const umbeli_block *metaindex, umbeli_handle *h) {
+    umbeli_sstable *own = t->own;
+    uint8_t key[KEY_ROOM];
+    umbeli_entries it = umbeli_entries_of(metaindex);
+    umbel_err e = UMBEL_OK;
+    while (!e && umbeli_entries_next(&it)) {
+        /* Longer names are of no interest, but later ones may share their beginning. */
+        for (size_t i = 0; i < it.suffix_len && it.shared + i < KEY_ROOM; i++) {
+            key[it.shared + i] = it.suffix[i];
+        }
+        if (it.key_len < 7 || memcmp(key, "filter.", 7) != 0) continue;
+        umbeli_policy policy = it.key_len < KEY_ROOM ? policy_of(key, it.key_len) : 0;
+        umbeli_reader r = umbeli_reader_over(it.value, it.value_len);
+        umbeli_handle where;
+        if (policy == UMBELI_POLICY_NONE) {
+            e = umbeli_table_note(t, UMBEL_EVERSION, metaindex->offset,
+                                  "filters of a policy that is not known here");
+        } else if (!umbeli_take_handle(&r, &where)) {
+            e = umbeli_table_note(t, UMBEL_ECORRUPT, metaindex->offset,
+                                  "metaindex: the handle of the filters is cut off");
+        } else if (own->policy == UMBELI_POLICY_NONE) {
+            own->policy = policy;
+            *h = where;
+        }
+    }
+    if (it.wrong) e = umbeli_table_note(t, UMBEL_ECORRUPT, metaindex->offset, it.wrong);
+    return e;
+}
+
+/* Reads a block whose loss leaves the rest of the file readable. */
+static umbel_err read_or_note(umbel_table *t, umbeli_handle h, umbeli_block *out) {
+    umbel_diag why = {0};
+    umbel_err e = umbeli_block_read(t, h, out, &why);
+    if (e == UMBEL_ENOMEM || e == UMBEL_OK) return e;
+    return umbeli_table_note(t, e, why.offset, why.what);
+}
+
+static bool overlap(umbeli_handle a, umbeli_handle b) {
+    /* Sizes that pass the end of the numbers are noted where the block is read. */
+    bool behind = b.offset >= a.offset && b.offset - a.offset >= a.size;
+    bool before = a.offset >= b.offset && a.offset - b.offset >= b.size;
+    return a.size && b.size && !behind && !before;
+}
+
+/* ---- Data blocks ---- */
+
+static umbel_err count_keys(umbel_table *t, umbeli_handle h) {
+    const umbeli_sstable *own = t->own;
+    umbeli_block data;
+    uint64_t keys = 0;
+    umbel_err e = read_or_note(t, h, &data);
+    if (e || !data.bytes) return e;
+    umbeli_entries it = umbeli_entries_of(&data);
+    while (umbeli_entries_next(&it)) keys++;
+    if (it.wrong) e = umbeli_table_note(t, UMBEL_ECORRUPT, h.offset, it.wrong);
+    uint64_t i = h.offset >> own->base_lg;
+    if (i < t->count) t->places[i].seen.keys += keys;
+    umbeli_block_end(t, &data);
+    return e;
+}
+
+/* Every data block once, in order; one that begins before the last one ended would be read again and
+ * again by a file made to waste time. */
+static umbel_err read_data(umbel_table *t, uint64_t end) {
+    const umbeli_sstable *own = t->own;
+    uint64_t free_from = 0;
+    umbel_err e = UMBEL_OK;
+    umbeli_entries it = umbeli_entries_of(&own->index);
+    while (!e && umbeli_entries_next(&it)) {
+        umbeli_reader r = umbeli_reader_over(it.value, it.value_len);
+        umbeli_handle h;
+        if (!umbeli_take_handle(&r, &h)) {
+            e = umbeli_table_note(t, UMBEL_ECORRUPT, own->index.offset,
+                                  "index: the handle of a block is cut off");
+        } else if (h.offset < free_from) {
+            e = umbeli_table_note(t, UMBEL_ECORRUPT, h.offset,
+                                  "a data block begins inside the one before it");
+        } else if (h.offset > end || h.size > end - h.offset) {
+            e = umbeli_table_note(t, UMBEL_ECORRUPT, h.offset,
+                                  "a data block reaches into what follows the data");
+        } else {
+            free_from = h.offset + h.size;
+            e = count_keys(t, h);
+        }
+    }
+    if (it.wrong) e = umbeli_table_note(t, UMBEL_ECORRUPT, own->index.offset, it.wrong);
+    return e;
+}
+
+/* ---- Open ---- */
+
+static umbel_err read_footer(const umbel_table *t, umbeli_handle *metaindex, umbeli_handle *index,
+                             umbel_diag *diag) {
+    if (t->len < UMBELI_SSTABLE_FOOTER) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len, "too short for a LevelDB table");
+    }
+    size_t at = t->len - UMBELI_SSTABLE_FOOTER;
+    if (!recognise(t->bytes, t->len)) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len - 8, "not the magic number of LevelDB");
+    }
+    umbeli_reader r = umbeli_reader_over(t->bytes + at, HANDLES);
+    if (!umbeli_take_handle(&r, metaindex) || !umbeli_take_handle(&r, index)) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "the footer's handles are damaged");
+    }
+    return UMBEL_OK;
+}
+
+static umbel_err open_sstable(umbel_table *t, const umbel_table_hints *hints, umbel_diag *diag) {
+    (void)hints;
+    umbeli_handle meta, index, filters = {0};
+    umbel_err e = read_footer(t, &meta, &index, diag);
+    if (e) return e;
+    umbeli_sstable *own = t->own = umbeli_new(&t->memory, sizeof *own);
+    if (!own) return umbeli_fail(diag, UMBEL_ENOMEM, "the table");
+    own->base_lg = UMBELI_SSTABLE_BASE_LG;
+    umbeli_block metaindex;
+    e = read_or_note(t, meta, &metaindex);
+    if (!e && metaindex.bytes) e = find_filters(t, &metaindex, &filters);
+    umbeli_block_end(t, &metaindex);
+    if (!e) e = read_or_note(t, index, &own->index);
+    if (!e && own->policy) e = read_or_note(t, filters, &own->filters);
+    if (!e && (overlap(meta, index) || overlap(meta, filters) || overlap(index, filters))) {
+        e = umbeli_table_note(t, UMBEL_ECORRUPT, t->len - UMBELI_SSTABLE_FOOTER,
+                              "metaindex, index and filters overlap");
+    }
+    if (!e && own->filters.bytes) e = umbeli_sstable_filters(t);
+    uint64_t data_end = own->filters.bytes ? filters.offset : meta.offset;
+    if (!e && own->index.bytes) e = read_data(t, data_end);
+    return e ? umbeli_fail(diag, e, "the filters of the table") : UMBEL_OK;
+}
+
+static void close_sstable(umbel_table *t) {
+    umbeli_sstable *own = t->own;
+    if (!own) return;
+    umbeli_block_end(t, &own->index);
+    umbeli_block_end(t, &own->filters);
+    umbeli_delete(&t->memory, own);
+}
+
+/* ---- Keys ---- */
+
+static umbel_err check(const umbel_table *t, const char *column, const void *key, size_t len,
+                       uint8_t *may, umbel_table_answer *answer, umbel_diag *diag) {
+    const umbeli_sstable *own = t->own;
+    umbeli_handle block = {0};
+    if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: a LevelDB table has none");
+    umbel_err e = umbeli_sstable_seek(t, key, len, &answer->has_block, &block);
+    if (e == UMBEL_ENOMEM) return umbeli_fail(diag, e, "a key");
+    if (e) { /* without its index the file may hold anything, anywhere */
+        answer->may_contain = true;
+        return umbeli_table_ask(t, 0, key, len, may, diag);
+    }
+    if (!answer->has_block) return UMBEL_OK;
+    answer->block = block.offset;
+    answer->len = block.size;
+    uint64_t i = block.offset >> own->base_lg;
+    if (i >= t->count || t->places[i].seen.state >= UMBEL_TABLE_NONE) {
+        answer->may_contain = true;
+        if (i < t->count) may[i] = 1;
+    } else if (t->places[i].seen.state == UMBEL_TABLE_FILTER) {
+        umbel_filter *f = NULL;
+        e = umbeli_sstable_filter(t, &t->places[i], &f, diag);
+        if (e) return e;
+        may[i] = umbel_contains(f, key, len);
+        umbel_free(f);
+    }
+    if (i < t->count && !may[i]) answer->has_block = false;
+    return UMBEL_OK;
+}
+
+static umbel_err key_of(const umbel_table *t, const char *column, const char *type, umbel_key text,
+                        uint8_t *key, size_t cap, size_t *key_len, umbel_diag *diag) {
+    (void)t;
+    umbel_type as = UMBEL_TYPE_STRING;
+    if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: a LevelDB table has none");
+    if (type && !umbel_type_named(type, &as)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "type: not one that a LevelDB key can have");
+    }
+    return umbel_typed_key(as, text.data, text.len, key, cap, key_len, diag);
+}
+
+const umbeli_table_ops umbeli_sstable_ops = {
+    .system = UMBEL_TABLE_LEVELDB,
+    .name = "leveldb",
+    .recognise = recognise,
+    .open = open_sstable,
+    .close = close_sstable,
+    .filter = umbeli_sstable_filter,
+    .check = check,
+    .key = key_of,
+};
+
+/* ---- seeking in the index block -------------------------------------------------------------- */
+
+enum { INTERNAL = 8 };
+
+typedef struct seek {
+    const uint8_t *target;
+    size_t len;
+    uint8_t *key; /* of the entry read last */
+    size_t equal; /* so many first bytes of it are the target's */
+} seek;
+
+/* Brings `key` up to date and tells whether its user part is at or behind the target.  Looks at the
+ * new bytes only: beginnings may be long, and shared by very many entries. */
+static bool reached(seek *s, const umbeli_entries *it) {
+    memcpy(s->key + it->shared, it->suffix, it->suffix_len);
+    if (it->shared <= s->equal) {
+        s->equal = it->shared;
+        while (s->equal < it->key_len && s->equal < s->len &&
+               s->key[s->equal] == s->target[s->equal]) {
+            s->equal++;
+        }
+    }
+    size_t user = it->key_len - INTERNAL;
+    size_t common = s->equal < user ? s->equal : user;
+    if (common == s->len) return true;
+    return common < user && s->key[common] > s->target[common];
+}
+
+umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len, bool *found,
+                              umbeli_handle *block) {
+    const umbeli_sstable *own = t->own;
+    *found = false;
+    if (!own->index.bytes) return UMBEL_ECORRUPT;
+    seek s = {.target = key, .len = len};
+    s.key = umbeli_new(&t->memory, own->index.len + 1);
+    if (!s.key) return UMBEL_ENOMEM;
+    umbel_err e = UMBEL_OK;
+    umbeli_entries it = umbeli_entries_of(&own->index);
+    while (!e && !*found && umbeli_entries_next(&it)) {
+        if (it.key_len < INTERNAL) {
+            e = UMBEL_ECORRUPT;
+        } else if (reached(&s, &it)) {
+            umbeli_reader r = umbeli_reader_over(it.value, it.value_len);
+            if (umbeli_take_handle(&r, block)) {
+                *found = true;
+            } else {
+                e = UMBEL_ECORRUPT;
+            }
+        }
+    }
+    umbeli_delete(&t->memory, s.key);
+    return !e && it.wrong ? UMBEL_ECORRUPT : e;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * leveldb_table.h - LevelDB's table file: blocks with checksums, found through a footer
+ *
+ *   [data block]... [filter block] [metaindex block] [index block] [footer, 48 bytes]
+ *
+ * sstable.c         footer, blocks by name, data blocks
+ * sstable_filters.c the filter block, read
+ * sstable_block.c   one block: checksum, decompression, entries
+ * sstable_seek.c    which data block a key would be in
+ * sstable_write.c   the filter block, written
+ */
+#ifndef UMBELI_LEVELDB_TABLE_H
+#define UMBELI_LEVELDB_TABLE_H
+
+#include "core/bytes.h"
+#include "tables/table.h"
+
+enum { UMBELI_SSTABLE_FOOTER = 48, UMBELI_SSTABLE_TRAILER = 5, UMBELI_SSTABLE_BASE_LG = 11 };
+
+/* Where a block lies; size without the trailer. */
+typedef struct umbeli_handle {
+    uint64_t offset, size;
+} umbeli_handle;
+
+/* Two varints; false when they are cut off or longer than 64 bits. */
+bool umbeli_take_handle(umbeli_reader *r, umbeli_handle *h);
+
+/* The contents of a block. */
+typedef struct umbeli_block {
+    const uint8_t *bytes;
+    size_t len;
+    uint64_t offset;   /* of the block in the file */
+    uint8_t *unpacked; /* what bytes points to when it was compressed */
+} umbeli_block;
+
+/* Checks the handle, the checksum and the type. */
+umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, umbel_diag *diag);
+void umbeli_block_end(umbel_table *t, umbeli_block *b);
+
+/* The entries of a block in turn: keys share their beginnings with the one before. */
+typedef struct umbeli_entries {
+    umbeli_reader in; /* up to the restart offsets */
+    size_t key_len;   /* of the entry read last */
+    size_t shared;
+    const uint8_t *suffix, *value; /* behind `shared` bytes of the key before */
+    size_t suffix_len, value_len;
+    const char *wrong; /* NULL: nothing so far; in.pos is where */
+} umbeli_entries;
+
+umbeli_entries umbeli_entries_of(const umbeli_block *b);
+bool umbeli_entries_next(umbeli_entries *it);
+
+typedef enum umbeli_policy {
+    UMBELI_POLICY_NONE,
+    UMBELI_POLICY_BUILTIN, /* leveldb.BuiltinBloomFilter2 */
+    UMBELI_POLICY_SPLIT    /* umbel.SplitBlock: Parquet's blocks and one byte, UMBELI_SPLIT_TAG */
+} umbeli_policy;
+
+enum { UMBELI_SPLIT_TAG = 1 };
+
+typedef struct umbeli_sstable {
+    umbeli_block index, filters; /* bytes NULL: could not be read */
+    umbeli_policy policy;
+    uint8_t base_lg; /* below 64 */
+} umbeli_sstable;
+
+/* Adds a place for each filter of the filter block; one that makes no sense is noted and has none. */
+umbel_err umbeli_sstable_filters(umbel_table *t);
+
+/* umbeli_table_ops.filter */
+umbel_err umbeli_sstable_filter(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
+                                umbel_diag *diag);
+
+/* The data block that holds the key if any does, as LevelDB's Seek finds it; *found false: the key
+ * is behind the last one.  UMBEL_ECORRUPT when the index cannot tell. */
+umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len, bool *found,
+                              umbeli_handle *block);
+
+#endif

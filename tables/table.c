@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "tables/table.h"
+
+#include <string.h>
+
+#include "core/diag.h"
+#include "core/size.h"
+
+umbel_err umbeli_table_grow(const umbeli_memory *m, void **array, size_t size, size_t count,
+                            size_t *cap) {
+    if (count < *cap) return UMBEL_OK;
+    uint64_t bytes, more = *cap ? (uint64_t)*cap * 2 : 16;
+    if (!umbeli_size_mul(more, size, &bytes) || bytes > SIZE_MAX) return UMBEL_ENOMEM;
+    void *larger = umbeli_new(m, (size_t)bytes);
+    if (!larger) return UMBEL_ENOMEM;
+    if (count) memcpy(larger, *array, count * size);
+    umbeli_delete(m, *array);
+    *array = larger;
+    *cap = (size_t)more;
+    return UMBEL_OK;
+}
+
+umbel_err umbeli_table_add(umbel_table *t, const umbeli_place *place) {
+    if (t->count * sizeof *place >= t->memory.max_bytes) return UMBEL_ELIMIT;
+    void *places = t->places;
+    umbel_err e = umbeli_table_grow(&t->memory, &places, sizeof *place, t->count, &t->cap);
+    if (e) return e;
+    t->places = places;
+    t->places[t->count++] = *place;
+    return UMBEL_OK;
+}
+
+umbel_err umbeli_table_note(umbel_table *t, umbel_err err, uint64_t offset, const char *what) {
+    if (!t->faults) {
+        t->faults = umbeli_new(&t->memory, UMBELI_MOST_FAULTS * sizeof *t->faults);
+        if (!t->faults) return UMBEL_ENOMEM;
+    }
+    if (t->nfaults < UMBELI_MOST_FAULTS) {
+        t->faults[t->nfaults++] =
+            (umbeli_fault){.err = err, .diag = {.offset = offset, .what = what}};
+    }
+    return UMBEL_OK;
+}
+
+umbel_opts umbeli_table_opts(const umbel_table *t) {
+    return (umbel_opts){.alloc = t->memory.hook.alloc ? &t->memory.hook : NULL};
+}
+
+umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *key, size_t len,
+                           uint8_t *may, umbel_diag *diag) {
+    for (size_t i = 0; i < t->count; i++) {
+        const umbeli_place *p = &t->places[i];
+        if (p->column != column) continue;
+        may[i] = p->seen.state != UMBEL_TABLE_EMPTY;
+        if (p->seen.state != UMBEL_TABLE_FILTER) continue;
+        umbel_filter *f = NULL;
+        umbel_err e = t->ops->filter(t, p, &f, diag);
+        if (e) return e;
+        may[i] = umbel_contains(f, key, len);
+        umbel_free(f);
+    }
+    return UMBEL_OK;
+}
+
+/* ---- The public functions ---- */
+
+void umbel_table_close(umbel_table *t) {
+    if (!t) return;
+    t->ops->close(t);
+    umbeli_memory memory = t->memory;
+    umbeli_delete(&memory, t->places);
+    umbeli_delete(&memory, t->faults);
+    umbeli_table_unmap(t);
+    umbeli_delete(&memory, t);
+}
+
+umbel_table_system umbel_table_system_of(const umbel_table *t) {
+    return t->ops->system;
+}
+
+size_t umbel_table_count(const umbel_table *t) {
+    return t->count;
+}
+
+void umbel_table_place_of(const umbel_table *t, size_t i, umbel_table_place *place) {
+    *place = t->places[i].seen;
+}
+
+umbel_err umbel_table_filter(const umbel_table *t, size_t i, umbel_filter **out, umbel_diag *diag) {
+    const umbeli_place *p = &t->places[i];
+    if (p->seen.state != UMBEL_TABLE_FILTER) {
+        return umbeli_fail_at(diag, UMBEL_ENOTSUP, p->seen.offset, "no filter here");
+    }
+    return t->ops->filter(t, p, out, diag);
+}
+
+umbel_err umbel_table_fault(const umbel_table *t, size_t i, umbel_diag *fault) {
+    if (i >= t->nfaults) return UMBEL_OK;
+    if (fault) *fault = t->faults[i].diag;
+    return t->faults[i].err;
+}
+
+umbel_err umbel_table_key(const umbel_table *t, const char *column, const char *type,
+                          const void *text, size_t len, void *key, size_t cap, size_t *key_len,
+                          umbel_diag *diag) {
+    return t->ops->key(t, column, type, (umbel_key){text, len}, key, cap, key_len, diag);
+}
+
+umbel_err umbel_table_check(const umbel_table *t, const char *column, const void *key, size_t len,
+                            uint8_t *may, umbel_table_answer *answer, umbel_diag *diag) {
+    uint8_t *each = umbeli_new(&t->memory, t->count ? t->count : 1);
+    if (!each) return umbeli_fail(diag, UMBEL_ENOMEM, "one byte a place");
+    umbel_table_answer found = {0};
+    umbel_err e = t->ops->check(t, column, key, len, each, &found, diag);
+    if (!e) {
+        for (size_t i = 0; i < t->count; i++) found.places += each[i];
+        found.may_contain = found.may_contain || found.places > 0;
+        if (may) memcpy(may, each, t->count);
+        if (answer) *answer = found;
+    }
+    umbeli_delete(&t->memory, each);
+    return e;
+}

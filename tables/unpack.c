@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "tables/unpack.h"
+
+#include <limits.h>
+#include <lz4.h>
+#include <snappy-c.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "core/diag.h"
+
+/* A Zstandard block of 4 bytes gives 128 KiB at most. */
+enum { LZ4_RATIO = 255, ZSTD_RATIO = 1 << 15, FIRST_PIECE = 1 << 16 };
+enum { LEAST_WINDOW_LOG = 20, MOST_WINDOW_LOG = 27 };
+
+typedef struct job {
+    umbel_table *t;
+    const uint8_t *bytes;
+    size_t len;
+    uint64_t claim, offset;
+    umbel_diag *diag;
+} job;
+
+static umbel_err damaged(const job *j, const char *what) {
+    return umbeli_fail_at(j->diag, UMBEL_ECORRUPT, j->offset, what);
+}
+
+/* Memory for so many bytes, within what the table may hold. */
+static umbel_err reserve(const job *j, uint64_t len, uint8_t **bytes) {
+    if (len > j->t->memory.max_bytes - j->t->held || len > SIZE_MAX - 1) {
+        return umbeli_fail_at(j->diag, UMBEL_ELIMIT, j->offset,
+                              "decompressed, the file would pass the limit of memory");
+    }
+    *bytes = umbeli_new(&j->t->memory, len ? (size_t)len : 1);
+    return *bytes ? UMBEL_OK
+                  : umbeli_fail_at(j->diag, UMBEL_ENOMEM, j->offset, "a decompressed block");
+}
+
+static umbel_err unpack_snappy(const job *j, umbeli_unpacked *out) {
+    const char *from = (const char *)j->bytes;
+    size_t len;
+    if (snappy_uncompressed_length(from, j->len, &len) != SNAPPY_OK ||
+        (j->claim != UINT64_MAX && j->claim != len) ||
+        snappy_validate_compressed_buffer(from, j->len) != SNAPPY_OK) {
+        return damaged(j, "snappy: damaged, or the size is a lie");
+    }
+    umbel_err e = reserve(j, len, &out->bytes);
+    if (e) return e;
+    out->len = len;
+    if (snappy_uncompress(from, j->len, (char *)out->bytes, &len) == SNAPPY_OK) return UMBEL_OK;
+    return damaged(j, "snappy: damaged");
+}
+
+static umbel_err unpack_lz4(const job *j, umbeli_unpacked *out) {
+    if (j->len > INT_MAX || j->claim > INT_MAX || j->claim / LZ4_RATIO > j->len) {
+        return damaged(j, "LZ4: more bytes than could come out of so few");
+    }
+    umbel_err e = reserve(j, j->claim, &out->bytes);
+    if (e) return e;
+    out->len = (size_t)j->claim;
+    int n =
+        LZ4_decompress_safe((const char *)j->bytes, (char *)out->bytes, (int)j->len, (int)j->claim);
+    return n >= 0 && (uint64_t)n == j->claim ? UMBEL_OK
+                                             : damaged(j, "LZ4: damaged, or the size is a lie");
+}
+
+/* Room for more output: twice as much as there is, but not more than claimed. */
+static umbel_err enlarge(const job *j, ZSTD_outBuffer *to, umbeli_unpacked *out) {
+    uint64_t larger = out->len ? (uint64_t)out->len * 2 : FIRST_PIECE;
+    uint8_t *bytes = NULL;
+    if (larger > j->claim) larger = j->claim;
+    if (larger == out->len) larger++; /* one byte that shows output beyond the claim */
+    umbel_err e = reserve(j, larger, &bytes);
+    if (e) return e;
+    if (to->pos) memcpy(bytes, out->bytes, to->pos);
+    umbeli_delete(&j->t->memory, out->bytes);
+    *out = (umbeli_unpacked){bytes, (size_t)larger};
+    to->dst = bytes;
+    to->size = out->len;
+    return UMBEL_OK;
+}
+
+static umbel_err run_zstd(const job *j, ZSTD_DCtx *ctx, umbeli_unpacked *out) {
+    ZSTD_inBuffer from = {j->bytes, j->len, 0};
+    ZSTD_outBuffer to = {0};
+    size_t left = 1;
+    while (left) {
+        if (to.pos == to.size) {
+            if (to.pos > j->claim) return damaged(j, "Zstandard: the size is a lie");
+            umbel_err e = enlarge(j, &to, out);
+            if (e) return e;
+        }
+        size_t in = from.pos, before = to.pos;
+        left = ZSTD_decompressStream(ctx, &to, &from);
+        bool stuck = left && from.pos == in && to.pos == before && to.pos < to.size;
+        if (ZSTD_isError(left) || stuck) return damaged(j, "Zstandard: damaged");
+    }
+    out->len = to.pos;
+    if (from.pos != from.size) return damaged(j, "Zstandard: bytes behind the frame");
+    if (j->claim != UINT64_MAX && to.pos != j->claim) {
+        return damaged(j, "Zstandard: the size is a lie");
+    }
+    return UMBEL_OK;
+}
+
+static umbel_err unpack_zstd(const job *j, umbeli_unpacked *out) {
+    ZSTD_DCtx *ctx = ZSTD_createDCtx();
+    if (!ctx) return umbeli_fail_at(j->diag, UMBEL_ENOMEM, j->offset, "Zstandard");
+    /* The frame's window is allocated at once, so it, too, must be one that the bytes can fill. */
+    int window = LEAST_WINDOW_LOG;
+    while (window < MOST_WINDOW_LOG && (size_t)1 << window < j->len * ZSTD_RATIO) window++;
+    umbel_err e = ZSTD_isError(ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax, window))
+                      ? umbeli_fail_at(j->diag, UMBEL_ENOMEM, j->offset, "Zstandard")
+                      : run_zstd(j, ctx, out);
+    ZSTD_freeDCtx(ctx);
+    return e;
+}
+
+umbel_err umbeli_unpack(umbel_table *t, umbeli_packing packing, const uint8_t *bytes, size_t len,
+                        uint64_t claim, uint64_t offset, umbeli_unpacked *out, umbel_diag *diag) {
+    static umbel_err (*const ways[])(const job *, umbeli_unpacked *) = {
+        [UMBELI_PACKED_SNAPPY] = unpack_snappy,
+        [UMBELI_PACKED_LZ4] = unpack_lz4,
+        [UMBELI_PACKED_ZSTD] = unpack_zstd,
+    };
+    job j = {t, bytes, len, claim, offset, diag};
+    *out = (umbeli_unpacked){0};
+    umbel_err e = ways[packing](&j, out);
+    if (e) {
+        umbeli_delete(&t->memory, out->bytes);
+        *out = (umbeli_unpacked){0};
+        return e;
+    }
+    t->held += out->len;
+    return UMBEL_OK;
+}
