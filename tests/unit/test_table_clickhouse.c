@@ -414,6 +414,35 @@ static void bombs_meet_the_limit(void **state) {
     free(zeros);
 }
 
+/* Blocks that are below the limit each, and pass it together. */
+static void blocks_share_the_limit(void **state) {
+    (void)state;
+    static const uint8_t methods[] = {NONE, LZ4, ZSTD};
+    uint8_t data[256];
+    for (size_t i = 0; i < sizeof data; i++) data[i] = (uint8_t)(i * 37);
+    for (size_t i = 0; i < 3; i++) {
+        static blocks b;
+        b.len = 0;
+        put_block(&b, methods[i], data, sizeof data);
+        size_t second = b.len;
+        put_block(&b, methods[i], data, sizeof data);
+        umbel_table_hints hints = {.index = tokens};
+        for (unsigned less = 0; less <= 1; less++) {
+            foreign_memory m;
+            umbel_table *t = NULL;
+            umbel_diag diag = {0};
+            foreign_memory_start(&m, 1 << 20, 0);
+            m.opts.max_bytes = 2 * sizeof data - less;
+            umbel_err e = umbel_table_read(b.bytes, b.len, &hints, &m.opts, &t, &diag);
+            assert_int_equal(e, less ? UMBEL_ELIMIT : UMBEL_OK);
+            if (less) assert_int_equal(diag.offset, second);
+            if (!less) assert_int_equal(umbel_table_count(t), 2);
+            umbel_table_close(t);
+            assert_int_equal(m.blocks, 0);
+        }
+    }
+}
+
 static void truncated_everywhere(void **state) {
     (void)state;
     size_t len;
@@ -489,8 +518,9 @@ int main(void) {
         cmocka_unit_test(several_columns),      cmocka_unit_test(definitions),
         cmocka_unit_test(types_of_values),      cmocka_unit_test(a_lost_block_costs_its_granule),
         cmocka_unit_test(damaged_marks),        cmocka_unit_test(sizes_that_lie),
-        cmocka_unit_test(bombs_meet_the_limit), cmocka_unit_test(truncated_everywhere),
-        cmocka_unit_test(random_damage),        cmocka_unit_test(directories),
+        cmocka_unit_test(bombs_meet_the_limit), cmocka_unit_test(blocks_share_the_limit),
+        cmocka_unit_test(truncated_everywhere), cmocka_unit_test(random_damage),
+        cmocka_unit_test(directories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

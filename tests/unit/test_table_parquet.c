@@ -282,13 +282,30 @@ static void filters_and_lengths(void **state) {
     place_is(&f, UMBEL_TABLE_NONE, NULL);
 }
 
+/* A chunk with a readable filter, open for what is to follow its metadata. */
+static void open_after_metadata(file *f) {
+    open_schema(f, 1);
+    open_chunk(f);
+    filter_at(f, FILTER_AT, FILTER_LEN);
+    put(f, 0);
+}
+
 static void encrypted_columns(void **state) {
     (void)state;
     file f;
-    open_schema(&f, 1);
-    open_chunk(&f);
-    filter_at(&f, FILTER_AT, FILTER_LEN);
-    put(&f, 0);
+    open_after_metadata(&f);
+    field(&f, 9, BINARY); /* encrypted_column_metadata, and nothing else that tells it */
+    name(&f, "x");
+    for (unsigned i = 0; i < 3; i++) put(&f, 0);
+    finish(&f);
+    place_is(&f, UMBEL_TABLE_UNREADABLE, "encrypted");
+    open_after_metadata(&f);
+    field(&f, 7, I32); /* the field before these two says nothing about it */
+    number(&f, 5);
+    for (unsigned i = 0; i < 3; i++) put(&f, 0);
+    finish(&f);
+    place_is(&f, UMBEL_TABLE_FILTER, NULL);
+    open_after_metadata(&f);
     field(&f, 8, STRUCT); /* crypto_metadata: 1 ENCRYPTION_WITH_FOOTER_KEY */
     field(&f, 1, STRUCT);
     for (unsigned i = 0; i < 5; i++) put(&f, 0);
@@ -408,13 +425,19 @@ static void types_of_values(void **state) {
     (void)state;
     static const logical cases[] = {
         {1, -1, -1, -1, -1, "int32", "-2", "feffffff"},
+        {1, 11, -1, -1, -1, "uint32", "255", "ff000000"},
         {1, 13, -1, -1, -1, "uint32", "4294967295", "ffffffff"},
+        {1, 15, -1, -1, -1, "int32", "-128", "80ffffff"},
         {2, 14, -1, -1, -1, "uint64", "18446744073709551615", "ffffffffffffffff"},
         {1, 6, -1, -1, -1, "date", "1970-01-11", "0a000000"},
         {1, -1, 6, -1, -1, "date", "1969-12-31", "ffffffff"},
         {1, -1, 6, -1, -1, "date", "2023-02-29", NULL},
         {1, -1, 6, -1, -1, "date", "2000-02-29", "082b0000"},
         {2, 9, -1, -1, -1, "timestamp", "1970-01-01 00:00:01", "e803000000000000"},
+        {2, 9, -1, -1, -1, "timestamp", "1970-01-01 00:00:00.0001", NULL},
+        {2, 10, -1, -1, -1, "timestamp", "1970-01-01 00:00:01.5", "60e3160000000000"},
+        {2, 10, -1, -1, -1, "timestamp", "1970-01-01 00:00:00.0000001", NULL},
+        {2, -1, 8, 1, -1, "timestamp", "1970-01-01 00:00:01.5", "dc05000000000000"},
         {2, -1, 8, 2, -1, "timestamp", "1970-01-01 00:00:01.5", "60e3160000000000"},
         {2, -1, 8, 3, -1, "timestamp", "1970-01-01 00:00:00.000000001", "0100000000000000"},
         {2, -1, 8, 2, -1, "timestamp", "1970-01-01 00:00:00.0000001", NULL},
