@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_relocate.c - filters whose memory moves: every block once, and nothing of them is lost
+ */
+#include "cases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/filter.h"
+#include "foreign.h"
+#include "watched_memory.h"
+
+enum { KEYS = 1200, MOVES = 5, ENTRIES = 6 };
+
+static const char *const names[ENTRIES] = {"a", "name", "third one", "4", "V", "the last"};
+static const char *const values[ENTRIES] = {"", "x", "a value that is longer", "name", "5", "6"};
+
+static umbel_err no_more(void *ctx, umbel_key *keys, size_t cap, size_t *n) {
+    static const umbel_key some[] = {{"ada", 3}, {"grace", 5}, {"", 0}};
+    size_t *given = ctx;
+    (void)cap; /* it is more than these */
+    *n = *given ? 0 : 3;
+    for (size_t i = 0; i < *n; i++) keys[i] = some[i];
+    ++*given;
+    return UMBEL_OK;
+}
+
+static umbel_filter *make(const umbel_params *params, const umbel_opts *opts) {
+    umbel_filter *f = NULL;
+    size_t given = 0;
+    assert_ok(params->kind == UMBEL_STATIC ? umbel_build(params, opts, no_more, &given, &f, NULL)
+                                           : umbel_create(params, opts, &f, NULL));
+    for (size_t i = 0; i < ENTRIES; i++) assert_ok(umbel_set_meta(f, names[i], values[i], NULL));
+    const umbel_treatment treatment = {.lower = true, .field = 3, .delimiter = ';'};
+    assert_ok(umbel_set_treatment(f, &treatment, NULL));
+    if (params->format == UMBEL_FMT_DCSO) assert_ok(umbel_set_data(f, "data", 4, NULL));
+    return f;
+}
+
+static void fill(umbel_filter *f, uint32_t from) {
+    for (uint32_t key = from; key < from + KEYS; key++) {
+        assert_ok(umbel_add(f, &key, sizeof key, NULL));
+    }
+}
+
+static void same(const umbel_filter *moved, const umbel_filter *still) {
+    size_t len, still_len;
+    uint8_t *bytes = foreign_bytes(moved, &len), *want = foreign_bytes(still, &still_len);
+    const char *name, *value;
+    umbel_treatment t;
+    assert_int_equal(len, still_len);
+    assert_memory_equal(bytes, want, len);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        assert_true(umbel_meta_at(moved, i, &name, &value));
+        assert_string_equal(name, names[i]);
+        assert_string_equal(value, values[i]);
+    }
+    umbel_get_treatment(moved, &t);
+    assert_true(t.lower && t.field == 3 && t.delimiter == ';');
+    free(bytes);
+    free(want);
+}
+
+static void everything_moves(void **state) {
+    (void)state;
+    const umbel_params cases[] = {
+        {.kind = UMBEL_BLOCKED, .keys = KEYS, .fpr = 0.01},
+        {.kind = UMBEL_CLASSIC, .keys = KEYS, .fpr = 0.01},
+        {.kind = UMBEL_STATIC, .fpr = 0.01},
+        {.kind = UMBEL_COUNTING, .keys = KEYS, .fpr = 0.01},
+        {.kind = UMBEL_SCALABLE, .keys = KEYS / 4, .fpr = 0.01},
+        {.kind = UMBEL_WINDOW, .keys = KEYS / 4, .fpr = 0.01},
+        {.format = UMBEL_FMT_REDISBLOOM, .keys = KEYS / 4, .fpr = 0.01},
+        {.format = UMBEL_FMT_REDISBLOOM, .keys = KEYS / 4, .fpr = 0.01, .expansion = 1},
+        {.format = UMBEL_FMT_DCSO, .keys = KEYS, .fpr = 0.01},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        watched_memory m;
+        watch_memory(&m, 0);
+        umbeli_mover mover = {.move = watched_move, .ctx = &m};
+        umbel_filter *still = make(&cases[i], NULL), *moved = make(&cases[i], &m.opts);
+        for (uint32_t move = 0; move < MOVES; move++) {
+            size_t calls = m.calls;
+            umbeli_filter_relocate(&moved, &mover);
+            assert_int_equal(m.calls - calls, m.blocks);
+            same(moved, still);
+            if (cases[i].kind == UMBEL_STATIC) continue;
+            fill(moved, move * KEYS);
+            fill(still, move * KEYS);
+            same(moved, still);
+        }
+        umbel_free(still);
+        umbel_free(moved);
+        assert_int_equal(m.blocks, 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_moves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
