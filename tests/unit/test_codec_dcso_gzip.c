@@ -117,6 +117,34 @@ static void damaged_gzip_is_refused(void **state) {
     free(gz);
 }
 
+/* As in files that are not gzipped, and whether the bits end within a piece of 4096 bytes or with
+ * one. */
+static void bits_behind_the_last_are_refused(void **state) {
+    (void)state;
+    const size_t words[] = {8, 120, 4088, 4096, 4104, 8192};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        for (unsigned used = 1; used < 64; used += 31) { /* of the last word */
+            size_t golden_len, len = HEADER + words[i], gz_len;
+            uint8_t *head = golden_file("dcso/a.bloom", &golden_len), *bytes = calloc(len, 1);
+            assert_non_null(bytes);
+            memcpy(bytes, head, HEADER);
+            umbeli_store_le64(bytes + 32, words[i] * 8 - 64 + used);
+            const unsigned set[] = {used - 1, used, 63};
+            for (size_t bit = 0; bit < 3; bit++) {
+                umbeli_store_le64(bytes + len - 8, UINT64_C(1) << set[bit]);
+                umbel_err want = bit == 0 ? UMBEL_OK : UMBEL_ECORRUPT;
+                uint8_t *gz = gzip(bytes, len, &gz_len);
+                assert_int_equal(decode(gz, gz_len, NULL), want);
+                assert_int_equal(umbel_verify(UMBEL_FMT_DCSO, gz, gz_len, NULL), want);
+                assert_int_equal(decode(bytes, len, NULL), want);
+                free(gz);
+            }
+            free(head);
+            free(bytes);
+        }
+    }
+}
+
 /* A header that claims `bits`, then `zeros` bytes, gzipped. */
 static uint8_t *bomb(uint64_t bits, size_t zeros, size_t *gz_len) {
     size_t len;
@@ -172,6 +200,7 @@ int main(void) {
         cmocka_unit_test(gzipped_files_are_read),
         cmocka_unit_test(gzip_of_several_members),
         cmocka_unit_test(damaged_gzip_is_refused),
+        cmocka_unit_test(bits_behind_the_last_are_refused),
         cmocka_unit_test(gzip_bombs_get_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,8 @@ static void snapshot_is_blocked(void **state) {
         assert_int_equal(umbel_remove(f, &key, 8), UMBEL_OK);
     }
     check_add(blocked, 1, 0, n);
+    const umbel_treatment told = {.trim = true, .upper = true, .delimiter = ',', .field = 2};
+    assert_int_equal(umbel_set_treatment(f, &told, NULL), UMBEL_OK);
     assert_int_equal(umbel_set_meta(f, "source", "test", NULL), UMBEL_OK);
     assert_int_equal(umbel_snapshot(f, &bits, NULL), UMBEL_OK);
     umbel_info a, b;
@@ -149,6 +151,9 @@ static void snapshot_is_blocked(void **state) {
     const char *name, *value;
     assert_true(umbel_meta_at(bits, 0, &name, &value));
     assert_string_equal(value, "test");
+    umbel_treatment kept;
+    umbel_get_treatment(bits, &kept);
+    assert_true(kept.trim && !kept.lower && kept.upper && kept.delimiter == ',' && kept.field == 2);
     uint64_t key = check_key(1, 7);
     assert_true(umbel_hash(f, &key, 8) == umbel_hash(bits, &key, 8));
     assert_int_equal(umbel_snapshot(blocked, &bits, NULL), UMBEL_ENOTSUP);

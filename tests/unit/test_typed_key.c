@@ -82,8 +82,32 @@ static void strings(void **state) {
     expect(UMBEL_TYPE_UTF16, "\xc3", NULL);
     expect(UMBEL_TYPE_UTF16, "\xc0\x80", NULL);     /* too long for its value */
     expect(UMBEL_TYPE_UTF16, "\xe0\x80\x80", NULL); /* too */
-    expect(UMBEL_TYPE_UTF16, "\xed\xa0\x80", NULL); /* a surrogate */
     expect(UMBEL_TYPE_UTF16, "\xf4\x90\x80\x80", NULL);
+}
+
+/* The first and the last code point of each length and range, and those just outside. */
+static void ends_of_ranges(void **state) {
+    (void)state;
+    expect(UMBEL_TYPE_UTF16, "\x7f", "7f00");
+    expect(UMBEL_TYPE_UTF16, "\x80", NULL);
+    expect(UMBEL_TYPE_UTF16, "\xc1\xbf", NULL);
+    expect(UMBEL_TYPE_UTF16, "\xc2\x80", "8000");
+    expect(UMBEL_TYPE_UTF16, "\xc2\x7f", NULL);
+    expect(UMBEL_TYPE_UTF16, "\xc2\xc0", NULL);
+    expect(UMBEL_TYPE_UTF16, "\xdf\xbf", "ff07");
+    expect(UMBEL_TYPE_UTF16, "\xe0\x9f\xbf", NULL);
+    expect(UMBEL_TYPE_UTF16, "\xe0\xa0\x80", "0008");
+    expect(UMBEL_TYPE_UTF16, "\xed\x9f\xbf", "ffd7");
+    expect(UMBEL_TYPE_UTF16, "\xed\xa0\x80", NULL); /* U+D800, the first surrogate */
+    expect(UMBEL_TYPE_UTF16, "\xed\xaf\xbf", NULL);
+    expect(UMBEL_TYPE_UTF16, "\xed\xb0\x80", NULL); /* U+DC00, the first low one */
+    expect(UMBEL_TYPE_UTF16, "\xed\xbf\xbf", NULL);
+    expect(UMBEL_TYPE_UTF16, "\xee\x80\x80", "00e0");
+    expect(UMBEL_TYPE_UTF16, "\xef\xbf\xbf", "ffff");
+    expect(UMBEL_TYPE_UTF16, "\xf0\x8f\xbf\xbf", NULL);
+    expect(UMBEL_TYPE_UTF16, "\xf0\x90\x80\x80", "00d800dc");
+    expect(UMBEL_TYPE_UTF16, "\xf4\x8f\xbf\xbf", "ffdbffdf");
+    expect(UMBEL_TYPE_UTF16, "\xf5\x80\x80\x80", NULL);
 }
 
 static void small_buffers(void **state) {
@@ -96,6 +120,13 @@ static void small_buffers(void **state) {
     assert_int_equal(umbel_typed_key(UMBEL_TYPE_UTF16, "abc", 3, key, 4, &len, NULL), UMBEL_ESPACE);
     assert_int_equal(umbel_typed_key(UMBEL_TYPE_UTF16, "ab", 2, key, 4, &len, NULL), UMBEL_OK);
     assert_int_equal(len, 4);
+    assert_int_equal(umbel_typed_key(UMBEL_TYPE_UTF16, "\xf0\x9f\x98\x80", 4, key, 4, &len, NULL),
+                     UMBEL_OK);
+    assert_int_equal(umbel_typed_key(UMBEL_TYPE_UTF16, "\xf0\x9f\x98\x80", 4, key, 3, &len, NULL),
+                     UMBEL_ESPACE);
+    assert_int_equal(umbel_typed_key(UMBEL_TYPE_STRING, "1234", 4, key, 4, &len, NULL), UMBEL_OK);
+    assert_int_equal(umbel_typed_key(UMBEL_TYPE_INT32, "1", 1, key, 4, &len, NULL), UMBEL_OK);
+    assert_int_equal(umbel_typed_key(UMBEL_TYPE_INT32, "1", 1, key, 3, &len, NULL), UMBEL_ESPACE);
 }
 
 static void names(void **state) {
@@ -111,7 +142,8 @@ static void names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),      cmocka_unit_test(floats), cmocka_unit_test(strings),
+        cmocka_unit_test(integers),      cmocka_unit_test(floats),
+        cmocka_unit_test(strings),       cmocka_unit_test(ends_of_ranges),
         cmocka_unit_test(small_buffers), cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

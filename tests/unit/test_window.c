@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kind_check.h"
+#include "native_file.h"
 
 static umbel_filter *window(uint64_t keys, double fpr, uint32_t generations) {
     return check_create(
@@ -240,6 +241,62 @@ static void files(void **state) {
     umbel_free(f);
 }
 
+/* The kind's own parameters, behind the 128 bytes that every header begins with. */
+enum { FILTERS = 128, NEWEST = 132, FLAGS = 136, ZERO = 140, EACH = 144, FIRST_KEYS = 152 };
+
+static void parameters_in_files(void **state) {
+    (void)state;
+    enum { GENERATIONS = 3, EACH_KEYS = 20 };
+    const struct {
+        size_t at, width;
+        uint64_t value;
+        umbel_err want;
+        const char *what;
+    } cases[] = {
+        {NEWEST, 4, GENERATIONS, UMBEL_OK, ""}, /* the last of the filters */
+        {NEWEST, 4, GENERATIONS + 1, UMBEL_ECORRUPT, "newest"},
+        {NEWEST, 4, UINT32_MAX, UMBEL_ECORRUPT, "newest"},
+        {FILTERS, 4, 1, UMBEL_ECORRUPT, "filters"},
+        {FILTERS, 4, GENERATIONS, UMBEL_ECORRUPT, "wrong length"},
+        {FILTERS, 4, GENERATIONS + 2, UMBEL_ECORRUPT, "wrong length"},
+        {FILTERS, 4, 257, UMBEL_ECORRUPT, "2 to 256"},
+        {FLAGS, 4, 1, UMBEL_OK, ""},
+        {FLAGS, 4, 2, UMBEL_EVERSION, "flag"},
+        {ZERO, 4, 1, UMBEL_ECORRUPT, "not 0"},
+        {EACH, 8, EACH_KEYS - 1, UMBEL_ECORRUPT, "disagree"},
+        {EACH, 8, EACH_KEYS + 1, UMBEL_ECORRUPT, "disagree"},
+        {FIRST_KEYS, 8, EACH_KEYS, UMBEL_OK, ""},
+        {FIRST_KEYS, 8, EACH_KEYS + 1, UMBEL_ECORRUPT, "too many"},
+        {FIRST_KEYS + 8 * GENERATIONS, 8, EACH_KEYS + 1, UMBEL_ECORRUPT, "too many"},
+    };
+    umbel_filter *f = window(GENERATIONS * EACH_KEYS, 0.05, GENERATIONS);
+    check_add(f, 1, 0, 30); /* no filter but the first is full, and the second is the newest */
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    uint8_t *bytes = malloc(len), *lie = malloc(len);
+    assert_true(bytes && lie);
+    assert_int_equal(umbel_encode(f, UMBEL_FMT_NATIVE, bytes, len, NULL), UMBEL_OK);
+    assert_int_equal(native_get(bytes, FILTERS, 4), GENERATIONS + 1);
+    assert_int_equal(native_get(bytes, NEWEST, 4), 1);
+    assert_int_equal(native_get(bytes, EACH, 8), EACH_KEYS);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        umbel_filter *read = NULL;
+        umbel_diag diag = {.what = ""};
+        memcpy(lie, bytes, len);
+        native_set(lie, cases[i].at, cases[i].width, cases[i].value);
+        native_resum(lie, len);
+        umbel_err e = umbel_decode(UMBEL_FMT_NATIVE, lie, len, NULL, &read, &diag);
+        if (e != cases[i].want || !strstr(diag.what, cases[i].what)) {
+            fail_msg("lie %zu: %s: %s", i, umbel_strerror(e), diag.what);
+        }
+        if (!e) check_round_trip(read);
+        if (!e) check_add(read, 2, 0, 500);
+        umbel_free(read);
+    }
+    umbel_free(f);
+    free(bytes);
+    free(lie);
+}
+
 static void memory_runs_out(void **state) {
     (void)state;
     const umbel_params params = {.kind = UMBEL_WINDOW, .keys = 100, .fpr = 0.01};
@@ -272,6 +329,7 @@ int main(void) {
         cmocka_unit_test(parameters),
         cmocka_unit_test(plans),
         cmocka_unit_test(files),
+        cmocka_unit_test(parameters_in_files),
         cmocka_unit_test(memory_runs_out),
     };
     check_seed();
