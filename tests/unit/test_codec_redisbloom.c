@@ -219,6 +219,48 @@ static void growing_in_vain_changes_nothing(void **state) {
     }
 }
 
+/* Adds keys until it fails, which must be for the limit; the bytes that it has then. */
+static uint64_t fill_up(umbel_filter *f, uint64_t limit) {
+    umbel_info info;
+    umbel_err e = UMBEL_OK;
+    for (int i = 0; !e; i++) {
+        e = umbel_add(f, key_of(i), strlen(key_of(i)), NULL);
+        assert_true(umbeli_redisbloom_of(f)->data_cap <= limit);
+        assert_true(i < 3000);
+    }
+    assert_int_equal(e, UMBEL_ELIMIT);
+    umbel_describe(f, &info);
+    return info.bytes;
+}
+
+/* What chains that hardly grow have in reserve is neither more than the limit nor a reason to stop
+ * before it. */
+static void growing_up_to_the_limit(void **state) {
+    (void)state;
+    for (uint32_t expansion = 1; expansion <= 2; expansion++) {
+        umbel_params params = params_of(50, 0.01, expansion);
+        umbel_filter *roomy = NULL;
+        assert_int_equal(umbel_create(&params, &(umbel_opts){.max_bytes = MIB}, &roomy, NULL),
+                         UMBEL_OK);
+        for (int i = 0; i < 600; i++) foreign_add(roomy, key_of(i));
+        const umbeli_redisbloom *c = umbeli_redisbloom_of(roomy);
+        assert_true(c->count > 3);
+        uint64_t reserve = expansion == 1 ? roomy->data_len / 2 : 0;
+        assert_true(c->data_cap <= roomy->data_len + reserve);
+        for (uint32_t l = 1; l < c->count; l++) {
+            uint64_t before = c->links[l].at, with = before + c->links[l].bytes;
+            for (uint64_t less = 0; less <= 1; less++) {
+                umbel_filter *f = NULL;
+                umbel_opts opts = {.max_bytes = with - less};
+                assert_int_equal(umbel_create(&params, &opts, &f, NULL), UMBEL_OK);
+                assert_int_equal(fill_up(f, opts.max_bytes), less ? before : with);
+                umbel_free(f);
+            }
+        }
+        umbel_free(roomy);
+    }
+}
+
 static void copies_and_clearing(void **state) {
     (void)state;
     umbel_filter *f = filled(params_of(100, 0.01, 0), 1000), *copy = NULL;
@@ -300,6 +342,7 @@ int main(void) {
         cmocka_unit_test(other_growths),
         cmocka_unit_test(full_is_full),
         cmocka_unit_test(growing_in_vain_changes_nothing),
+        cmocka_unit_test(growing_up_to_the_limit),
         cmocka_unit_test(copies_and_clearing),
         cmocka_unit_test(batches_agree),
         cmocka_unit_test(pieces_never_cross_links),

@@ -174,6 +174,36 @@ static void fold_halves(void **state) {
     }
 }
 
+/* With no bit set only the size can end it: blocked filters stop at an odd number of blocks, classic
+ * ones where a half would not be whole words of 64 bits. */
+static void fold_of_an_empty_one(void **state) {
+    const subject *s = *state;
+    const struct {
+        uint64_t bytes, classic, blocked;
+    } cases[] = {{8, 8, 0},     {16, 8, 0},    {24, 24, 0},       {32, 8, 32},
+                 {48, 24, 0},   {96, 24, 96},  {128, 8, 32},      {160, 40, 160},
+                 {192, 24, 96}, {4096, 8, 32}, {4128, 1032, 4128}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t want = s->kind == UMBEL_CLASSIC ? cases[i].classic : cases[i].blocked;
+        if (!want) continue; /* too small a filter of this kind */
+        umbel_params params = {.bytes = cases[i].bytes};
+        umbel_filter *f = subject_create(s, params, NULL), *small = NULL;
+        umbel_info info;
+        assert_ok(umbel_fold(f, 0.01, NULL));
+        umbel_describe(f, &info);
+        if (info.bytes != want) fail_msg("%zu: %zu bytes", i, (size_t)info.bytes);
+        assert_int_equal(info.bits, 8 * want);
+        params.bytes = want;
+        small = subject_create(s, params, NULL);
+        assert_true(umbel_is_empty(f) && umbel_equal(f, small));
+        assert_ok(umbel_add(f, "ada", 3, NULL));
+        assert_ok(umbel_add(small, "ada", 3, NULL));
+        assert_true(umbel_contains(f, "ada", 3) && umbel_equal(f, small));
+        umbel_free(f);
+        umbel_free(small);
+    }
+}
+
 static void describe_counts(void **state) {
     const subject *s = *state;
     umbel_filter *f = subject_create(s, (umbel_params){.keys = 20000, .fpr = 0.01}, NULL);
@@ -203,6 +233,7 @@ static const property properties[] = {
     {"unite is the union", unite_is_the_union},
     {"mismatches are named", mismatches_are_named},
     {"fold halves", fold_halves},
+    {"fold of an empty one", fold_of_an_empty_one},
     {"describe counts", describe_counts},
 };
 

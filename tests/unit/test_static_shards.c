@@ -51,6 +51,7 @@ static void the_fullest_shard_decides(void **state) {
         uint64_t slots = umbeli_static_slots(&plan), fullest = room;
         while (umbeli_static_slots(&l) == slots) {
             assert_true(umbeli_static_divide(SHARD_KEYS, arity, ++fullest, &l));
+            assert_true(fullest < 2 * room);
         }
         assert_true(fullest > room && fullest <= room + (UINT64_C(1) << l.segment_bits));
         assert_true(umbeli_static_divide(SHARD_KEYS, arity, 2 * room, &l));

@@ -241,6 +241,33 @@ static void files(void **state) {
     umbel_free(f);
 }
 
+/* While a generation is being filled: so many full filters, and one with the rest of the keys. */
+static void rate_within_a_generation(void **state) {
+    (void)state;
+    enum { GENERATIONS = 5, EACH = 2000 };
+    umbel_plan plan = {
+        .kind = UMBEL_WINDOW, .keys = GENERATIONS * EACH, .fpr = 0.01, .generations = GENERATIONS};
+    assert_int_equal(umbel_plan_solve(&plan), UMBEL_OK);
+    umbel_plan one = {.kind = UMBEL_BLOCKED, .keys = EACH, .bytes = plan.bytes / (GENERATIONS + 1)};
+    assert_int_equal(umbel_plan_solve(&one), UMBEL_OK);
+    assert_int_equal(one.bytes * (GENERATIONS + 1), plan.bytes);
+    double full_rate = umbel_plan_rate(&one, EACH);
+    for (unsigned full = 0; full <= GENERATIONS + 3; full++) {
+        const uint64_t some[] = {0, 1, EACH / 3, EACH / 2, EACH - 1};
+        for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+            /* From the first step on that forgets a generation, the rate of the fullest moment. */
+            bool all = full > GENERATIONS;
+            double newest = all ? full_rate : umbel_plan_rate(&one, some[i]);
+            double want = 1 - pow(1 - full_rate, all ? GENERATIONS : full) * (1 - newest);
+            double rate = umbel_plan_rate(&plan, (uint64_t)full * EACH + some[i]);
+            if (fabs(rate - want) > 1e-9 * want + 1e-15) {
+                fail_msg("%u generations and %u keys: %.12g, not %.12g", full, (unsigned)some[i],
+                         rate, want);
+            }
+        }
+    }
+}
+
 /* The kind's own parameters, behind the 128 bytes that every header begins with. */
 enum { FILTERS = 128, NEWEST = 132, FLAGS = 136, ZERO = 140, EACH = 144, FIRST_KEYS = 152 };
 
@@ -328,6 +355,7 @@ int main(void) {
         cmocka_unit_test(kernels_agree),
         cmocka_unit_test(parameters),
         cmocka_unit_test(plans),
+        cmocka_unit_test(rate_within_a_generation),
         cmocka_unit_test(files),
         cmocka_unit_test(parameters_in_files),
         cmocka_unit_test(memory_runs_out),
