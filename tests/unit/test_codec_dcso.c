@@ -113,6 +113,7 @@ static void rates_near_one_match_everything(void **state) {
     uint8_t *bytes = foreign_bytes(f, &len);
     assert_int_equal(len, HEADER);
     foreign_same_again(&like, bytes, len);
+    assert_int_equal(umbel_verify(UMBEL_FMT_ANY, bytes, len, NULL), UMBEL_OK); /* recognised, too */
     umbel_info info;
     umbel_describe(f, &info);
     assert_true(info.fpr_now == 1);
@@ -122,6 +123,16 @@ static void rates_near_one_match_everything(void **state) {
     assert_true(plan.rate == 1);
     free(bytes);
     umbel_free(f);
+}
+
+static void probes_have_a_limit(void **state) {
+    (void)state;
+    umbel_filter *f = foreign_create(params_of(1000, 0x1p-1024));
+    umbel_info info;
+    umbel_describe(f, &info);
+    assert_int_equal(info.hashes, 1024);
+    umbel_free(f);
+    foreign_not_made(params_of(1000, 0x1p-1025), "1024 probes");
 }
 
 static void nonsense_is_refused(void **state) {
@@ -229,6 +240,7 @@ int main(void) {
         cmocka_unit_test(lines_of_windows),
         cmocka_unit_test(counts_add_up),
         cmocka_unit_test(rates_near_one_match_everything),
+        cmocka_unit_test(probes_have_a_limit),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(every_field_is_checked),

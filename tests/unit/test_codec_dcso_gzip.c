@@ -195,6 +195,25 @@ static void gzip_bombs_get_no_memory(void **state) {
     free(gz);
 }
 
+/* Sizes at which memory for it is full, doubled, and bounded by the limit. */
+static void data_up_to_the_limit(void **state) {
+    (void)state;
+    const size_t sizes[] = {8, 9, 4095, 4096, 4097, 8192, 100000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        size_t gz_len, len;
+        uint8_t *gz = bomb(64, 8 + sizes[i], &gz_len);
+        for (size_t less = 0; less <= 1 && less + 8 <= sizes[i]; less++) {
+            umbel_opts opts = {.max_bytes = sizes[i] - less};
+            assert_int_equal(decode(gz, gz_len, &opts), less ? UMBEL_ELIMIT : UMBEL_OK);
+        }
+        umbel_filter *f = foreign_decode(&like, gz, gz_len);
+        assert_non_null(umbel_get_data(f, &len));
+        assert_int_equal(len, sizes[i]);
+        umbel_free(f);
+        free(gz);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gzipped_files_are_read),
@@ -202,6 +221,7 @@ int main(void) {
         cmocka_unit_test(damaged_gzip_is_refused),
         cmocka_unit_test(bits_behind_the_last_are_refused),
         cmocka_unit_test(gzip_bombs_get_no_memory),
+        cmocka_unit_test(data_up_to_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

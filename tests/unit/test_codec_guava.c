@@ -178,6 +178,21 @@ static void plans_know_the_reach_of_32_bits(void **state) {
     assert_non_null(strstr(plan.why, "2^31"));
 }
 
+/* The last size and the last number of hashes that Guava takes. */
+static void ends_of_sizes(void **state) {
+    (void)state;
+    const uint64_t most = UINT64_C(2147483647) * 64;
+    uint64_t keys = (uint64_t)((double)most / 9.58506) - 10000;
+    while (umbeli_guava_size_of(keys + 1, 0.01, false).bits != 0) keys++;
+    assert_int_equal(umbeli_guava_size_of(keys, 0.01, false).bits, most);
+    umbel_params params = {.keys = 10, .fpr = 0x1p-255, .variant = UMBEL_VARIANT_GUAVA_2024};
+    umbel_filter *f = codec_create(guava, &params);
+    assert_int_equal(f->shape.hashes, 255);
+    umbel_free(f);
+    params.fpr = 0x1p-256;
+    codec_create_fails(guava, &params, UMBEL_EINVAL, "255");
+}
+
 static void refused_parameters(void **state) {
     (void)state;
     const struct {
@@ -251,15 +266,11 @@ static void no_view_of_big_endian_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(filters_are_guavas),
-        cmocka_unit_test(files_are_read),
-        cmocka_unit_test(sizes_are_guavas),
-        cmocka_unit_test(newer_rule_of_hashes),
-        cmocka_unit_test(default_rate_is_guavas),
-        cmocka_unit_test(plans_know_the_reach_of_32_bits),
-        cmocka_unit_test(refused_parameters),
-        cmocka_unit_test(damaged_headers),
-        cmocka_unit_test(no_view_of_big_endian_words),
+        cmocka_unit_test(filters_are_guavas),     cmocka_unit_test(files_are_read),
+        cmocka_unit_test(sizes_are_guavas),       cmocka_unit_test(newer_rule_of_hashes),
+        cmocka_unit_test(default_rate_is_guavas), cmocka_unit_test(plans_know_the_reach_of_32_bits),
+        cmocka_unit_test(ends_of_sizes),          cmocka_unit_test(refused_parameters),
+        cmocka_unit_test(damaged_headers),        cmocka_unit_test(no_view_of_big_endian_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

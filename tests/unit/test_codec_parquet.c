@@ -209,6 +209,7 @@ static void sizes(void **state) {
         {{.keys = 100, .fpr = 0.01}, 128},
         {{.keys = 100}, 128},
         {{.keys = 100, .fpr = 0.01, .bytes = 4096}, 128},
+        {{.keys = 100, .fpr = 0.01, .bytes = 128}, 128},
         {{.keys = 100, .bytes = 96}, 96},
         {{.fpr = 0.01, .bytes = 1024}, 1024},
         {{.bytes = 32}, 32},
@@ -223,6 +224,8 @@ static void sizes(void **state) {
         umbel_free(f);
     }
     assert_int_equal(umbeli_parquet_bytes(800000000, 0.01), 1 << 30);
+    assert_int_equal(umbeli_parquet_bytes(887250000, 0.01), 1 << 30); /* asks for 2^30 and a bit */
+    assert_int_equal(umbeli_parquet_bytes(887250001, 0.01), 0);
     assert_int_equal(umbeli_parquet_bytes(900000000, 0.01), 0);
 }
 
@@ -251,6 +254,7 @@ static void refused_parameters(void **state) {
         {{.bytes = 1}, "bytes"},
         {{.bytes = 1ull << 31}, "bytes"},
         {{.keys = 1000, .fpr = 0.01, .bytes = 32}, "bytes"},
+        {{.keys = 100, .fpr = 0.01, .bytes = 96}, "bytes"},
         {{.keys = 900000000, .fpr = 0.01}, "2^31"},
         {{.keys = UINT64_MAX, .fpr = 1e-300}, "2^31"},
         {{.keys = 10, .fpr = 2}, "fpr"},

@@ -229,6 +229,7 @@ static void nonsense_is_refused(void **state) {
     (void)state;
     foreign_not_made(params_of(0, 0.1, 0), "keys");
     foreign_not_made(params_of(10, 0, 0), "fpr");
+    umbel_free(foreign_create(params_of(10, 0.1, 32768)));
     foreign_not_made(params_of(10, 0.1, 32769), "expansion");
     foreign_not_made(params_of(UINT64_MAX, 0.01, 0), "keys");
     foreign_not_made(params_of(10, 5e-324, 0), "fpr");

@@ -100,6 +100,10 @@ static void test_not_recognised(void **state) {
     assert_int_equal(umbel_decode((umbel_format)9999, text, 9, NULL, &f, &diag), UMBEL_EINVAL);
     assert_int_equal(umbel_decode(UMBEL_FMT_NATIVE, text, sizeof text, NULL, &f, NULL),
                      UMBEL_ECORRUPT);
+    /* Eight bytes are enough to tell what it would be. */
+    const char magic[] = "UMBEL\x1a\r\n";
+    assert_int_equal(umbel_decode(UMBEL_FMT_ANY, magic, 7, NULL, &f, NULL), UMBEL_EINVAL);
+    assert_int_equal(umbel_decode(UMBEL_FMT_ANY, magic, 8, NULL, &f, NULL), UMBEL_ECORRUPT);
     assert_null(f);
 }
 

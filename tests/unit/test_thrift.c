@@ -49,7 +49,8 @@ static void values_of_every_type(void **state) {
     skips(UMBELI_THRIFT_MAP, "00ff", NULL);               /* no types when empty */
     skips(UMBELI_THRIFT_MAP, "0285016102016204ff", NULL); /* two of text to i32 */
     skips(UMBELI_THRIFT_STRUCT, "00ff", NULL);
-    skips(UMBELI_THRIFT_STRUCT, "1115021c0000ff", NULL); /* true, i32, an empty struct */
+    skips(UMBELI_THRIFT_STRUCT, "1115021c0000ff", NULL);           /* true, i32, an empty struct */
+    skips(UMBELI_THRIFT_STRUCT, "05feff030205ffff030200ff", NULL); /* fields 32767 and -32768 */
     skips(UMBELI_THRIFT_UUID, "000102030405060708090a0b0c0d0e0fff", NULL);
 }
 
@@ -71,6 +72,8 @@ static void lies(void **state) {
     skips(UMBELI_THRIFT_MAP, "ffffffff0f55", "more values");
     skips(UMBELI_THRIFT_STRUCT, "1e00", "no such type");
     skips(UMBELI_THRIFT_STRUCT, "0580800400", "16 bits");
+    skips(UMBELI_THRIFT_STRUCT, "0581800400", "16 bits");
+    skips(UMBELI_THRIFT_STRUCT, "05feff0302150200", "16 bits"); /* the one behind 32767 */
     skips(UMBELI_THRIFT_STRUCT, "15", "cut off");
     skips(0, "00", "no such type");
     skips(14, "00", "no such type");
