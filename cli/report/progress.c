@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "report/progress.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,14 +52,14 @@ void cli_progress_bytes(uint64_t done) {
     bar.done = done;
 }
 
-/* How much is done and when the rest will be. */
+/* How much is done and when the rest will be.  Files may have grown since they were measured. */
 static void append_rest(char *text, size_t room, double seconds) {
     uint64_t done = bar.done;
     if (!bar.total || !done) return;
-    double part = (double)done / (double)bar.total;
-    double left = seconds / part - seconds;
-    snprintf(text, room, ", %.0f %% done, %.0f:%02.0f left", 100 * part, (double)(int)(left / 60),
-             left - 60 * (double)(int)(left / 60));
+    double part = done < bar.total ? (double)done / (double)bar.total : 1;
+    double left = round(seconds / part - seconds), minutes = floor(left / 60);
+    snprintf(text, room, ", %.0f %% done, %.0f:%02.0f left", 100 * part, minutes,
+             left - 60 * minutes);
 }
 
 static void draw(const char *text) {
