@@ -122,20 +122,24 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     seq 100000 > text
     if [ -e /dev/full ]; then
         run bash -c '"$UMBEL" check -v k.umb text > /dev/full'
-        [ "$status" -eq 2 ] && [ "$output" = "umbel: standard output: No space left on device" ]
+        [ "$status" -eq 2 ]
+        [ "$output" = "umbel: standard output: No space left on device" ]
         run bash -c '"$UMBEL" info k.umb > /dev/full'
-        [ "$status" -eq 2 ] && [ "$output" = "umbel: standard output: No space left on device" ]
+        [ "$status" -eq 2 ]
+        [ "$output" = "umbel: standard output: No space left on device" ]
         run bash -c '"$UMBEL" plan --json -n 5 -p 1% > /dev/full'
         [ "$status" -eq 2 ]
     fi
     run bash -c '"$UMBEL" check -v k.umb text >&-'
-    [ "$status" -eq 2 ] && [ "$output" = "umbel: standard output: Bad file descriptor" ]
+    [ "$status" -eq 2 ]
+    [ "$output" = "umbel: standard output: Bad file descriptor" ]
     run bash -c 'seq 9 | "$UMBEL" build -q -f -n 9 -o k.umb >&- 2>&-; "$UMBEL" verify -q k.umb'
     [ "$status" -eq 0 ]
     run bash -c '"$UMBEL" check -v k.umb < text <&-'
     [ "$status" -eq 2 ]
     run bash -c 'set -o pipefail; "$UMBEL" check -v k.umb text text text | head -n 1'
-    [ "$output" = 10 ] && [ "$status" -eq 141 ]
+    [ "$output" = 10 ]
+    [ "$status" -eq 141 ]
     # With SIGPIPE ignored, as some parents have it: still quiet.
     run bash -c 'trap "" PIPE; "$UMBEL" check -v k.umb text text text | head -n 1'
     [ "$output" = 10 ]
@@ -148,6 +152,7 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     run umbel build -n 1e6 -o small/k.umb /dev/null
     left=$(ls -A small)
     umount small
-    [ "$status" -eq 2 ] && [[ $output == "umbel: small/k.umb: No space left on device" ]]
+    [ "$status" -eq 2 ]
+    [[ $output == "umbel: small/k.umb: No space left on device" ]]
     [ -z "$left" ]
 }

@@ -12,13 +12,17 @@ make_filters() {
 @test "check: exit status like grep" {
     make_filters
     run umbel check low.umb <(echo 5)
-    [ "$status" -eq 0 ] && [ "$output" = 5 ]
+    [ "$status" -eq 0 ]
+    [ "$output" = 5 ]
     run umbel check low.umb <(echo 500)
-    [ "$status" -eq 1 ] && [ -z "$output" ]
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
     run umbel check -v low.umb <(echo 500)
-    [ "$status" -eq 0 ] && [ "$output" = 500 ]
+    [ "$status" -eq 0 ]
+    [ "$output" = 500 ]
     run umbel check -v low.umb <(echo 5)
-    [ "$status" -eq 1 ] && [ -z "$output" ]
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
     run umbel check low.umb /dev/null
     [ "$status" -eq 1 ]
 }
@@ -28,9 +32,11 @@ make_filters() {
     [ "$(umbel check -c low.umb high)" -eq 50 ]
     [ "$(umbel check -vc low.umb high)" -eq 50 ]
     run umbel check -q low.umb high
-    [ "$status" -eq 0 ] && [ -z "$output" ]
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
     run umbel check -q low.umb <(seq 200 300)
-    [ "$status" -eq 1 ] && [ -z "$output" ]
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
     run timeout 5 bash -c 'yes 5 | "$UMBEL" check -q -j 2 low.umb'
     [ "$status" -eq 0 ]
 }

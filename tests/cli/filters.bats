@@ -53,7 +53,8 @@ P
     [ "$status" -eq 1 ]
     [[ $output == *"10 of 12 keys are missing; the first: 1001"* ]]
     run umbel verify -q k.umb --present <(seq 999 1010)
-    [ "$status" -eq 1 ] && [ -z "$output" ]
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
     # Keys that are in stand for a rate far above the promise.
     run umbel verify k.umb --absent <(seq 500 1500)
     [ "$status" -eq 1 ]

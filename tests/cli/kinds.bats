@@ -59,7 +59,8 @@ load helper
     # 1 comes again after 500 others (in the window of 1000) and after 5000 (forgotten).
     { echo 1; seq 10001 10500; echo 1; seq 20001 25000; echo 1; } > text
     run --separate-stderr umbel uniq --window 1000 -p 1e-9 text
-    [ "$status" -eq 0 ] && [ "${#stderr_lines[@]}" -eq 1 ]
+    [ "$status" -eq 0 ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
     [ "$(grep -cx 1 <<< "$output")" -eq 2 ]
     [ "${#lines[@]}" -eq 5502 ]
     # Across runs, and with an endless stream no warning of a plan that is full.

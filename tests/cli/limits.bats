@@ -69,7 +69,8 @@ would_do() {
     # What uniq printed until then is remembered, and no more than that.
     cp before state.umb
     run --separate-stderr umbel uniq -q --state state.umb --max-memory 100000 <(seq 5001 100000)
-    [ "$status" -eq 2 ] && [[ $stderr == "umbel: state.umb: has to grow from "* ]]
+    [ "$status" -eq 2 ]
+    [[ $stderr == "umbel: state.umb: has to grow from "* ]]
     printf '%s\n' "$output" > printed
     [ "$(wc -l < printed)" -gt 1000 ]
     umbel uniq -q --state state.umb <(seq 5001 100000) > rest

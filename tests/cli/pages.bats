@@ -18,7 +18,8 @@ commands() {
         [ "$status" -eq 0 ]
         [[ ${lines[0]} == "umbel $c - "* && ${lines[1]} == Examples ]]
         run umbel help $c
-        [ "$status" -eq 0 ] && [ "${lines[1]}" = Examples ]
+        [ "$status" -eq 0 ]
+        [ "${lines[1]}" = Examples ]
         [ -s "$root/docs/man/umbel-$c.1" ]
         grep -q "umbel\\\\-$c (1)" "$root/docs/man/umbel.1"
     done
@@ -78,7 +79,8 @@ P
     run umbel --version
     [[ $output =~ ^umbel\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
     run umbel -h
-    [ "$status" -eq 0 ] && [[ $output == "umbel - "* ]]
+    [ "$status" -eq 0 ]
+    [[ $output == "umbel - "* ]]
     run umbel check -h
     [ "$status" -eq 0 ]
     refused "which shell?" umbel help --completion tcsh

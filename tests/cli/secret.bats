@@ -24,7 +24,8 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
         cmp raw.umb $file.umb
     done
     run -0 --separate-stderr umbel check -c raw.umb --secret-file <(cat line) <(seq 100)
-    [ "$output" = 100 ] && [ -z "$stderr" ]
+    [ "$output" = 100 ]
+    [ -z "$stderr" ]
 }
 
 @test "secret: anything else is refused, with how to make one" {

@@ -43,12 +43,14 @@ load helper
     { seq 300001 500000; head -c 9000000 /dev/zero | tr '\0' x; echo; seq 5; } > long
     for j in 1 4; do
         run bash -c '"$UMBEL" uniq -q -j $0 -p 1e-9 -n 1e6 --state s$0.umb first missing > out' $j
-        [ "$status" -eq 2 ] && [ "$output" = "umbel: missing: No such file or directory" ]
+        [ "$status" -eq 2 ]
+        [ "$output" = "umbel: missing: No such file or directory" ]
         [ $j -gt 1 ] || cmp out first
         umbel uniq -q -j $j -p 1e-9 -n 1e6 --state s$j.umb first second > rest
         sort out rest | cmp - <(seq 300000 | sort)
         run bash -c '"$UMBEL" uniq -q -j $0 --max-line 3000 --state s$0.umb < long > out' $j
-        [ "$status" -eq 2 ] && [[ $output == *"has a line of more than"* ]]
+        [ "$status" -eq 2 ]
+        [[ $output == *"has a line of more than"* ]]
         umbel uniq -q -j $j --state s$j.umb first second <(seq 300001 500000) > rest
         sort out rest | cmp - <(seq 300001 500000 | sort)
     done
@@ -94,8 +96,10 @@ P
     dropped=$((100000 - ${BASH_REMATCH[1]//,/}))
     expected=${BASH_REMATCH[2]%.*}
     # The rate grows from 0 to 1 %, so some hundreds; both numbers agree within five deviations.
-    [ "$expected" -gt 50 ] && [ "$expected" -lt 1000 ]
-    [ $((dropped - expected)) -lt $((expected / 2)) ] && [ $((expected - dropped)) -lt $((expected / 2)) ]
+    [ "$expected" -gt 50 ]
+    [ "$expected" -lt 1000 ]
+    [ $((dropped - expected)) -lt $((expected / 2)) ]
+    [ $((expected - dropped)) -lt $((expected / 2)) ]
 }
 
 @test "uniq: warns beyond the plan, --strict stops" {
@@ -105,12 +109,15 @@ P
     run --separate-stderr umbel uniq -q --strict -n 1000 -p 1e-6 --state s.umb <(seq 5000)
     [ "$status" -eq 2 ]
     [[ $stderr == "umbel: s.umb: more keys than the 1,000 planned (--keys plans for more)"* ]]
-    [ "${#lines[@]}" -ge 1000 ] && [ "${#lines[@]}" -le 1001 ] # a false positive takes no room
+    [ "${#lines[@]}" -ge 1000 ]
+    [ "${#lines[@]}" -le 1001 ] # a false positive takes no room
     # The first thousand are out and remembered, and again only the next one is too many.
     run --separate-stderr umbel uniq -q --strict --state s.umb <(seq 1000)
-    [ "$status" -eq 0 ] && [ -z "$output" ]
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
     run --separate-stderr umbel uniq -q --strict --state s.umb <(seq 5000)
-    [ "$status" -eq 2 ] && [ -z "$output" ]
+    [ "$status" -eq 2 ]
+    [ -z "$output" ]
 }
 
 @test "uniq: the key may be a field, lines stay whole" {

@@ -58,7 +58,8 @@ advanced() {
 @test "window: the state tells how far its clock has come" {
     before=$(date +%s)
     seq 5 | umbel uniq -q --window 24h/1h -n 1000 --state s.umb > /dev/null
-    [ "$(advanced)" -ge "$before" ] && [ "$(advanced)" -le "$(date +%s)" ]
+    [ "$(advanced)" -ge "$before" ]
+    [ "$(advanced)" -le "$(date +%s)" ]
     run umbel info s.umb
     [[ $output =~ "remembers the last 1d, in steps of 1h" && $output =~ "planned for "+"1,000" ]]
     [[ $output =~ "window.step "+"3600" ]]
@@ -117,7 +118,8 @@ advanced() {
 
 @test "window: a step that brings more than its share is told, with --strict an error" {
     run --separate-stderr umbel uniq --window 24h/1h -n 24000 -p 0.1% <(seq 1000)
-    [ "$status" -eq 0 ] && [ "${#stderr_lines[@]}" -eq 1 ]
+    [ "$status" -eq 0 ]
+    [ "${#stderr_lines[@]}" -eq 1 ]
     run --separate-stderr umbel uniq --window 24h/1h -n 24000 -p 0.1% <(seq 20000)
     [ "$status" -eq 0 ]
     [[ $stderr == "umbel: uniq: warning: more keys came in a step than planned: the rate is "*" %, not 0.1 %"* ]]
