@@ -68,6 +68,49 @@ assert v["fpr_low"] <= v["fpr_measured"] <= v["fpr_high"], v
 P
 }
 
+# 81 of 263: Newcombe 1998, table I, has 0.2553 to 0.3662.
+@test "verify: the range for counts that are known" {
+    seq 81 | umbel build -q -n 1e6 -p 24% -o k.umb
+    seq 263 > some
+    [ "$(umbel check -c k.umb some)" -eq 81 ]
+    run umbel verify k.umb --absent some
+    [ "$status" -eq 0 ]
+    [[ $output == *"absent             81 of 263 keys seem to be in"* ]]
+    [[ $output == *"rate measured      30.8 % (95 % sure: 25.5 % to 36.6 %)"* ]]
+    # More than the promise, but within three deviations of it: 23 %.
+    [[ $output == *"rate promised      24 %"*"promise            kept"* ]]
+    umbel verify --json k.umb --absent some > v.json
+    python3 - <<'P'
+import json
+v = json.load(open("v.json"))
+assert (v["absent"], v["false_positives"], v["promise_kept"]) == (263, 81, True), v
+assert abs(v["fpr_measured"] - 81 / 263) < 1e-9, v
+assert abs(v["fpr_low"] - 0.2553) < 6e-5 and abs(v["fpr_high"] - 0.3662) < 6e-5, v
+P
+    seq 81 | umbel build -q -n 1e6 -p 22% -o less.umb
+    run umbel verify less.umb --absent some
+    [ "$status" -eq 1 ]
+    [[ $output == *"promise            broken, or these keys were added"* ]]
+    seq 5 | umbel build -q -n 4 -p 1e-6 -o over.umb
+    run umbel verify over.umb --absent <(seq 5)
+    [ "$status" -eq 1 ]
+    [[ $output == *"(95 % sure: 56.6 % to 100 %)"* ]]
+    [[ $output == *"promise            broken: the filter is overfull"* ]]
+    run umbel verify k.umb --absent /dev/null
+    [ "$status" -eq 0 ]
+    [[ $output == *"rate measured      0 % (95 % sure: 0 % to 100 %)"* ]]
+}
+
+@test "verify: the first key that is missing, and how many" {
+    seq 1000 | umbel build -q -p 1e-9 -n 1000 -o k.umb
+    { seq 1000; printf 'gone\tfor good\nlost\n'; } > some
+    run umbel verify k.umb --present some
+    [ "$status" -eq 1 ]
+    [[ $output == *"present            2 of 1,002 keys are missing; the first: gone?for good"* ]]
+    umbel verify --json k.umb --present some > v.json || [ $? -eq 1 ]
+    python3 -c 'import json; v = json.load(open("v.json")); assert (v["present"], v["missing"]) == (1002, 2), v'
+}
+
 @test "add: keys come in; the file is replaced whole" {
     of 1 1000 k.umb
     run --separate-stderr umbel add k.umb <(seq 1001 1500)
@@ -84,6 +127,23 @@ P
     [[ $stderr == *"warning: more keys than the 2,000 planned"* ]]
     run umbel info k.umb
     [[ $output == *"holds more keys than planned"* ]]
+}
+
+@test "add: warnings come with the right key, --strict takes exactly the plan" {
+    seq 700 | umbel build -q -n 1000 -p 1e-12 -o k.umb
+    run --separate-stderr umbel add k.umb <(seq 701 799)
+    [ "$status" -eq 0 ]
+    [[ $stderr != *warning* ]]
+    run --separate-stderr umbel add k.umb <(echo 800)
+    [ "$status" -eq 0 ]
+    [[ $stderr == "umbel: k.umb: warning: 80 % of the 1,000 keys planned are in"* ]]
+    run --separate-stderr umbel add --strict k.umb <(seq 801 1000)
+    [ "$status" -eq 0 ]
+    [[ $stderr != *"more keys than"* ]]
+    refused "more keys than the 1,000 planned" umbel add -q --strict k.umb <(echo 1001)
+    run --separate-stderr umbel add k.umb <(echo 1001)
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"warning: more keys than the 1,000 planned"* ]]
 }
 
 @test "add: after the same keys in any portions the bits are the same" {

@@ -120,6 +120,16 @@ P
     [ -z "$output" ]
 }
 
+@test "uniq: --strict takes exactly the plan" {
+    umbel uniq -q --strict -n 1000 -p 1e-12 <(seq 1000) | cmp - <(seq 1000)
+    run --separate-stderr umbel uniq -q --strict -n 1000 -p 1e-12 <(seq 1001)
+    [ "$status" -eq 2 ]
+    [ "$output" = "$(seq 1000)" ]
+    [[ $stderr == "umbel: uniq: more keys than the 1,000 planned (--keys plans for more)" ]]
+    run --separate-stderr umbel uniq -n 1000 -p 1e-12 <(seq 1000)
+    [[ $stderr != *warning* ]]
+}
+
 @test "uniq: the key may be a field, lines stay whole" {
     printf '1 a\n2 b\n1 c\n' > text
     [ "$(umbel uniq -q -k 1 text)" = "$(printf '1 a\n2 b')" ]

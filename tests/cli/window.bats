@@ -89,6 +89,7 @@ advanced() {
     refused "made with another window than 7d/1d (--window 8h/1h goes on" umbel uniq --window 7d/1d -n 9 --state s.umb text
     refused "another window than 8h/2h" umbel uniq --window 8h/2h -n 9 --state s.umb text
     refused "another window than 9h/1h" umbel uniq --window 9h/1h -n 9 --state s.umb text
+    refused "another window than 16h/2h" umbel uniq --window 16h/2h -n 9 --state s.umb text # as many steps
     refused "forgets by the clock, not after a number of keys" umbel uniq --window 1000 --state s.umb text
     cmp s.umb before
     umbel uniq -q --window 480m/60m --state s.umb text | cmp - /dev/null # the same, said otherwise
@@ -98,6 +99,14 @@ advanced() {
     refused "b.umb: does not forget by the clock" umbel uniq --window 8h/1h -n 9 --state b.umb text
     umbel build -q --kind window -n 100 -p 1% --meta window.step=soon -o w.umb text
     refused "w.umb: does not tell when it last forgot" umbel uniq --state w.umb text
+}
+
+@test "window: a day in steps of an hour is not two days in steps of two" {
+    seq 5 > text
+    umbel uniq -q --window 24h/1h -n 1000 --state s.umb text > /dev/null
+    refused "made with another window than 2d/2h (--window 1d/1h goes on with it)" \
+        umbel uniq --window 48h/2h -n 1000 --state s.umb text
+    umbel uniq -q --window 1d/60m -n 1000 --state s.umb text | cmp - /dev/null
 }
 
 @test "window: nonsense is refused with what would work" {
