@@ -141,8 +141,26 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     [ "$output" = 10 ]
     [ "$status" -eq 141 ]
     # With SIGPIPE ignored, as some parents have it: still quiet.
-    run bash -c 'trap "" PIPE; "$UMBEL" check -v k.umb text text text | head -n 1'
+    run bash -c 'trap "" PIPE; "$UMBEL" check -v k.umb text text text | head -n 1; exit ${PIPESTATUS[0]}'
     [ "$output" = 10 ]
+    [ "$status" -eq 2 ]
+}
+
+@test "bad input: nobody reads, and SIGPIPE is ignored: exit 2 without a word" {
+    small
+    seq 100000 > text
+    python3 - <<'P'
+import os, signal, subprocess
+signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+for words in ("check -v k.umb text", "check -vc k.umb text", "uniq -q text", "info k.umb",
+              "info --json k.umb", "plan -n 5 -p 1%", "--help", "--version", "help --man"):
+    unread, out = os.pipe()
+    os.close(unread)
+    run = subprocess.run([os.environ["UMBEL"], *words.split()], stdout=out, stderr=subprocess.PIPE,
+                         restore_signals=False)
+    os.close(out)
+    assert (run.returncode, run.stderr) == (2, b""), (words, run)
+P
 }
 
 @test "bad input: no temporary file stays behind when the disk is full" {

@@ -78,6 +78,8 @@ static void treatment(void **state) {
     treats(&t, " a\r", " a\r");
     t.crlf = true;
     treats(&t, " a\r", " a");
+    treats(&t, "a\r\r", "a\r"); /* one belongs to the line's end */
+    treats(&t, "a\rb", "a\rb");
     treats(&t, "\r", "");
     treats(&t, "", "");
     t = (struct cli_treatment){.recorded = {.trim = true}};
