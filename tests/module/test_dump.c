@@ -110,6 +110,51 @@ static void chunks_that_do_not_fit_change_nothing(void **state) {
     }
 }
 
+/* Of 1001 bits the last byte has one: what is behind it may not be set, by no way in. */
+static void bits_behind_the_last_are_refused(void **state) {
+    (void)state;
+    enum { LAST = 125 };
+    size_t len;
+    uint8_t *file = golden_file("native/classic_1001.umb", &len);
+    size_t head_len = umbeli_load_le32(file + 12);
+    uint8_t *bits = file + umbeli_load_le64(file + 96), whole[1024];
+    bf_value *v = NULL, *back = NULL;
+    umbel_diag diag = {0};
+    assert_int_equal(umbeli_load_le64(file + 104), LAST + 1);
+    assert_true(bits[LAST] <= 1 && head_len + LAST + 1 <= sizeof whole);
+    assert_ok(bf_load_head(file, head_len, 0, &v, NULL));
+    assert_ok(bf_load_chunk(v, LAST + 2, bits, LAST + 1, NULL));
+    uint64_t before = fake_digest(type_of(v), v);
+    for (unsigned bit = 0; bit < 8; bit++) {
+        uint8_t stray[2] = {0xff, (uint8_t)(bits[LAST] | 1u << bit)};
+        umbel_err e = bit ? UMBEL_EINVAL : UMBEL_OK;
+        /* In a chunk of several bytes, and in one of its own. */
+        assert_int_equal(bf_load_chunk(v, LAST + 2, stray, 2, &diag), e);
+        if (e) assert_string_equal(diag.what, "received bad data");
+        assert_int_equal(bf_load_chunk(v, LAST + 2, stray + 1, 1, &diag), e);
+        assert_ok(bf_load_chunk(v, LAST + 1, stray + 1, 1, NULL)); /* a byte earlier all may be */
+        assert_ok(bf_load_chunk(v, LAST + 2, bits, LAST + 1, NULL));
+        assert_int_equal(fake_digest(type_of(v), v), before);
+
+        memcpy(whole, file, head_len);
+        memcpy(whole + head_len, bits, LAST + 1);
+        whole[head_len + LAST] = stray[1];
+        e = bf_load_whole(whole, head_len + LAST + 1, 0, &back, &diag);
+        assert_int_equal(e, bit ? UMBEL_ECORRUPT : UMBEL_OK);
+        if (e) assert_string_equal(diag.what, "bits are set behind the last one");
+        if (!e) bf_value_free(back);
+        fake_io io = saved(v);
+        assert_int_equal(io.bytes[io.len - 1], bits[LAST]);
+        io.bytes[io.len - 1] = stray[1];
+        back = loaded(type_of(v), &io);
+        assert_int_equal(back != NULL, bit == 0);
+        if (back) bf_value_free(back);
+        fake_io_free(&io);
+    }
+    bf_value_free(v);
+    free(file);
+}
+
 /* ---- LOAD ---- */
 
 static void values_come_back_whole(void **state) {
@@ -259,6 +304,7 @@ int main(void) {
         cmocka_unit_test_teardown(values_come_back_in_chunks, quiet),
         cmocka_unit_test_teardown(chunks_end_with_their_layer, quiet),
         cmocka_unit_test_teardown(chunks_that_do_not_fit_change_nothing, quiet),
+        cmocka_unit_test_teardown(bits_behind_the_last_are_refused, quiet),
         cmocka_unit_test_teardown(values_come_back_whole, quiet),
         cmocka_unit_test_teardown(a_native_files_header_is_a_head, quiet),
         cmocka_unit_test_teardown(files_of_every_kind_can_be_uploaded, quiet),

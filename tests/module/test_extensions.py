@@ -110,6 +110,27 @@ def test_merge(server, layout):
     assert server("TYPE", "new") == server("TYPE", "a")
 
 
+def test_merging_a_chain_with_its_copy_counts_no_item_twice(server, layout):
+    """Every layer then has counted more than it is for, so its items are counted by its bits."""
+    server("BF.RESERVE", "a", 0.01, 500)
+    server("BF.MADD", "a", *keys(3200))
+    server("COPY", "a", "b")
+    before, layers = server("BF.CARD", "a"), server("BF.INFO", "a", "FILTERS")
+    assert layers[0] >= 3
+    assert server("BF.MERGE", "a", "b") == "OK"
+    card = server("BF.CARD", "a")
+    assert 0.9 * before < card < 1.1 * before
+    assert server("BF.INFO", "a", "ITEMS") == [card]
+    assert server("BF.INFO", "a", "FILTERS") == layers
+    assert server("BF.INFO", "a", "CAPACITY") == server("BF.INFO", "b", "CAPACITY")
+    total, *each = server("BF.DEBUG", "a")
+    sizes = [dict(word.split(":") for word in line.decode().split()) for line in each]
+    assert total == b"size:%d" % card
+    assert sum(int(layer["size"]) for layer in sizes) == card
+    assert all(int(layer["size"]) <= int(layer["capacity"]) for layer in sizes)
+    assert server("BF.MEXISTS", "a", *keys(3200)) == [1] * 3200
+
+
 def test_merge_takes_all_sources_or_none(server):
     for name in "ab":
         server("BF.RESERVE", name, 0.001, 100, "SEED", "0123456789abcdef")
