@@ -159,7 +159,7 @@ char *cli_rate_text(double rate, char *out) {
     double percent = fmin(rate, 1) * 100;
     if (percent >= 0.0009995) {
         int decimals = percent >= 99.95 ? 1 : percent >= 9.995 ? 1 : percent >= 0.9995 ? 2 : 0;
-        if (percent < 0.9995) decimals = 2 - (int)floor(log10(percent) + 1e-9);
+        if (percent < 0.9995) decimals = 2 - (int)floor(log10(percent / 0.9995) + 1e-9);
         snprintf(out, CLI_QUANTITY, "%.*f", decimals, percent);
         if (strchr(out, '.') &&
             fabs(strtod(out, NULL) / percent - 1) < 1e-9) { /* 1 %, not 1.00 % */

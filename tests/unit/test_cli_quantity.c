@@ -113,6 +113,52 @@ static void texts(void **state) {
     assert_string_equal(cli_short_count(2.5e9, out), "2.50 G");
 }
 
+/* No number is rounded up to one with too many digits: 999.6 is not 1000. */
+static void texts_at_borders(void **state) {
+    (void)state;
+    static const struct {
+        double count;
+        const char *text;
+    } counts[] = {{0, "0"},          {999, "999"},      {999.4, "999"},     {999.6, "1.00 k"},
+                  {1000, "1 k"},     {9994, "9.99 k"},  {9996, "10.0 k"},   {99940, "99.9 k"},
+                  {99960, "100 k"},  {999400, "999 k"}, {999600, "1.00 M"}, {1e18, "1 E"},
+                  {1.5e21, "1500 E"}};
+    char out[CLI_QUANTITY];
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        assert_string_equal(cli_short_count(counts[i].count, out), counts[i].text);
+    }
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } known[] = {{0, "0 bytes"},       {2, "2 bytes"},
+                 {1023, "1023 bytes"}, {1024, "1 KiB"},
+                 {1536, "1.50 KiB"},   {(1 << 20) - 1024, "1023 KiB"},
+                 {1 << 20, "1 MiB"},   {(1 << 20) - 1, "1.00 MiB"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        assert_string_equal(cli_size_text(known[i].bytes, out), known[i].text);
+    }
+    static const struct {
+        double rate;
+        const char *text;
+    } shown[] = {{0.0999, "9.99 %"},
+                 {0.1, "10 %"},
+                 {0.09996, "10.0 %"},
+                 {0.01, "1 %"},
+                 {0.009996, "1.00 %"},
+                 {0.0009996, "0.100 %"},
+                 {0.000009996, "0.00100 %"},
+                 {0.000999, "0.0999 %"},
+                 {0.001, "0.1 %"},
+                 {0.0000099, "1 in 101,000"},
+                 {2e-18, "1 in 500,000,000,000,000,000"},
+                 {0.9e-18, "9e-19"},
+                 {2, "100 %"},
+                 {-1, "0 %"}};
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        assert_string_equal(cli_rate_text(shown[i].rate, out), shown[i].text);
+    }
+}
+
 /* Against published values: Newcombe 1998, table I, Wilson's score without correction. */
 static void wilson(void **state) {
     (void)state;
@@ -134,8 +180,12 @@ static void wilson(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts), cmocka_unit_test(sizes),  cmocka_unit_test(rates),
-        cmocka_unit_test(texts),  cmocka_unit_test(wilson),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(rates),
+        cmocka_unit_test(texts),
+        cmocka_unit_test(texts_at_borders),
+        cmocka_unit_test(wilson),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
