@@ -70,6 +70,8 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     refused "umbel: build: " umbel build -n 1e6 -p 1e-9 -m 10 -o k.umb /dev/null
     refused "(umbel plan tells what is possible)" umbel build -n 1e6 -p 1e-9 -m 10 -o k.umb /dev/null
     refused "too long (at most " umbel uniq --max-line 4GiB /dev/null
+    refused "too long (at most " umbel uniq --max-line $(((3 << 30) + 1)) /dev/null
+    refused "too many (at most 1024)" umbel check -j 1025 <(seq 9 | umbel build -q -n 9 -o -) /dev/null
     refused "'-1' is not a number" umbel build -n 5 -j -1 -o k.umb /dev/null
     refused "0 is too little" umbel build -n 5 -j 0 -o k.umb /dev/null
     [ ! -e k.umb ]
@@ -109,6 +111,26 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
         bash -c 'cat huge | "$UMBEL" build -n 5 --max-line 16MiB -o k.umb'
     refused "huge: has a line of more than 1 GiB" umbel build -n 5 -o k.umb huge
     [ ! -e k.umb ]
+}
+
+# A MiB of line in blocks of 256 KiB: it ends with a block, or just behind.
+@test "bad input: a line as long as --max-line allows is none, from files, pipes and packed" {
+    head -c 1048576 /dev/zero | tr '\0' x > line
+    { cat line; echo; echo y; } > text
+    { echo y; cat line; } > last
+    { echo y; cat line line; } > twice
+    gzip -k text last twice
+    for j in 1 2; do
+        for f in text last text.gz last.gz; do
+            [ "$(umbel uniq -q -j $j --max-line 1MiB $f | wc -c)" -eq 1048579 ]
+            [ "$(cat $f | umbel uniq -q -j $j --max-line 1MiB | wc -c)" -eq 1048579 ]
+        done
+        for f in twice twice.gz; do
+            run umbel uniq -q -j $j --max-line 1MiB $f
+            [ "$status" -eq 2 ]
+            [[ $output == *"$f: has a line of more than 1 MiB"* ]]
+        done
+    done
 }
 
 @test "bad input: binary input is just lines" {

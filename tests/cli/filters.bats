@@ -24,6 +24,24 @@ assert i["overfull"] is False and i["treatment"]["field"] == 0, i
 P
 }
 
+@test "info: room and warning at the last key of the plan" {
+    seq 999 | umbel build -q -n 1000 -p 1e-12 -o k.umb
+    for n in 999 1000 1001; do
+        [ $n -eq 999 ] || echo $n | umbel add -q k.umb
+        run umbel info k.umb
+        [[ $output == *"keys added         "*"room for           $((n < 1000 ? 1000 - n : 0))"$'\n'* ]]
+        if [ $n -gt 1000 ]; then [[ $output == *"warning            holds more keys than planned"* ]]
+        else [[ $output != *warning* ]]; fi
+        umbel info --json k.umb > info.json
+        python3 - $n <<'P'
+import json, sys
+i, n = json.load(open("info.json")), int(sys.argv[1])
+assert (i["keys_added"], i["headroom"], i["overfull"]) == (n, max(0, 1000 - n), n > 1000), i
+assert abs(i["bits_per_key"] - i["bits"] / n) < 1e-9 and i["fill"] == round(i["bits_set"] / i["bits"], 12), i
+P
+    done
+}
+
 @test "info: notes cannot steer the terminal" {
     of 1 10 k.umb --meta "$(printf 'n\033[2J=v\033]0;x\a')" --meta "$(printf 'bytes=\377\376')"
     run umbel info k.umb
@@ -109,6 +127,15 @@ P
     [[ $output == *"present            2 of 1,002 keys are missing; the first: gone?for good"* ]]
     umbel verify --json k.umb --present some > v.json || [ $? -eq 1 ]
     python3 -c 'import json; v = json.load(open("v.json")); assert (v["present"], v["missing"]) == (1002, 2), v'
+    # The first of several, in a later block than the first, and no more than its beginning.
+    seq 200000 | umbel build -q -p 1e-9 -n 2e5 -o many.umb
+    long=$(printf 'x%.0s' {1..100})
+    { seq 150000; echo "$long"; seq 150001 200000; echo other; } > some
+    for j in 1 3; do
+        run umbel verify -j $j many.umb --present some
+        [ "$status" -eq 1 ]
+        [[ $output == *"2 of 200,002 keys are missing; the first: ${long:0:80}" ]]
+    done
 }
 
 @test "add: keys come in; the file is replaced whole" {

@@ -20,6 +20,13 @@ load helper
     [ "${#stderr_lines[@]}" -eq 1 ] # the same plan: nothing to tell but the summary
     run --separate-stderr umbel uniq -n 5000 --state s.umb <(seq 5)
     [[ $stderr == "umbel: s.umb: is there already: its own plan holds, not what is given here"* ]]
+    size=$(umbel info --json s.umb | awk -F '[:, ]+' '/"bytes"/ { print $3 }')
+    for other in "-p 1e-5" "-m $((size - 1))" "--window 1000"; do
+        run --separate-stderr umbel uniq $other --state s.umb <(seq 5)
+        [[ $stderr == "umbel: s.umb: is there already: its own plan holds"* ]]
+    done
+    run --separate-stderr umbel uniq -m "$size" --state s.umb <(seq 5)
+    [ "${#stderr_lines[@]}" -eq 1 ]
 }
 
 @test "uniq: a run that prints nothing leaves the old state when it fails" {

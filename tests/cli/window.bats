@@ -120,6 +120,9 @@ advanced() {
     refused "0 is too little" umbel uniq --window 0 text
     refused "'7d/1m' is 10,080 steps, and 255 can be kept (7d/40m would do)" umbel uniq -n 9 --window 7d/1m text
     umbel uniq -q -n 9 --window 7d/40m text | cmp - text
+    refused "'256s/1s' is 256 steps, and 255 can be kept (256s/2s would do)" umbel uniq -n 999 --window 256s/1s text
+    umbel uniq -q -n 999 --window 255s/1s text | cmp - text
+    umbel uniq -q --window 1 text | cmp - text
     refused "how many different keys come within the duration, at most? (-n KEYS" umbel uniq --window 24h/1h text
     refused "--window and --kind contradict" umbel uniq --window 24h/1h -n 9 --kind classic text
     umbel uniq -q -m 1MiB -p 1% --window 24h/1h text | cmp - text # two of three are enough

@@ -392,6 +392,26 @@ static void merging_refuses_what_would_break_a_promise(void **state) {
     }
 }
 
+/* Bits tell the number of keys with some noise, so a twentieth more than a layer is for is let pass. */
+static void merging_lets_a_little_too_much_pass(void **state) {
+    (void)state;
+    for (int layout = 0; layout < 2; layout++) {
+        bf_params p = params_of((bf_layout)layout, 0.001, 20000);
+        p.expansion = 0;
+        bf_value *full = made(p), *few = made(p), *many = made(p);
+        add(full, "key", 0, 19900);
+        add(few, "few", 0, 700);
+        add(many, "many", 0, 1500);
+        assert_int_equal(bf_value_merge(full, many, NULL), UMBEL_EFULL);
+        assert_ok(bf_value_merge(full, few, NULL));
+        assert_int_equal(bf_value_card(full), 20000);
+        assert_int_equal(found(full, "few", 0, 700), 700);
+        bf_value_free(full);
+        bf_value_free(few);
+        bf_value_free(many);
+    }
+}
+
 static void tells_how_far_it_can_grow(void **state) {
     (void)state;
     for (int layout = 0; layout < 2; layout++) {
@@ -401,6 +421,13 @@ static void tells_how_far_it_can_grow(void **state) {
         assert_true(more > 10 * little);
         assert_true(bf_params_most_keys(&p, 0) > more);
         assert_int_equal(bf_params_most_keys(&p, 8), 0);
+        /* The first layer needs its bytes, and not one less. */
+        bf_value *v = made(p);
+        bf_layer first;
+        bf_value_layer(v, 0, &first);
+        assert_int_equal(bf_params_most_keys(&p, first.bytes), 100);
+        assert_int_equal(bf_params_most_keys(&p, first.bytes - 1), 0);
+        bf_value_free(v);
         p.expansion = 0;
         assert_int_equal(bf_params_most_keys(&p, 0), 100);
     }
@@ -454,6 +481,7 @@ int main(void) {
         cmocka_unit_test_teardown(merging_unites_layers_and_appends_the_rest, quiet),
         cmocka_unit_test_teardown(merging_a_chain_with_itself_counts_no_key_twice, quiet),
         cmocka_unit_test_teardown(merging_refuses_what_would_break_a_promise, quiet),
+        cmocka_unit_test_teardown(merging_lets_a_little_too_much_pass, quiet),
         cmocka_unit_test_teardown(tells_how_far_it_can_grow, quiet),
         cmocka_unit_test_teardown(memory_may_run_out_anywhere, quiet),
     };
