@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz_decompress.c - packed input of the command: gzip and zstd, unpacked piece by piece and at once
+ *
+ * Byte 0 is how much is read in one go; byte 1 how the bytes come: 0 from a file, else from a pipe
+ * in pieces, the first of which have that length.  The bytes follow; plain ones are packed, too.
+ *
+ * In place of cli/complain.c: what would end the command ends the reading here.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "complain.h"
+#include "decompress.h"
+#include "target.h"
+
+enum { HEAD = 2, MOST = 1 << 18, SHORT_PIECES = 8, LONG_PIECE = 4096, PIECES = 16 };
+
+enum verdict { WHOLE, CUT, DAMAGED, TOO_MUCH, UNSAID };
+
+/* What became of some bytes: MOST of what is in them, and whether that was all. */
+struct unpacked {
+    uint8_t *bytes;
+    size_t len;
+    enum verdict verdict;
+    char words[256];
+};
+
+/* ---- Complaints ---- */
+
+static jmp_buf refused;
+static struct unpacked *reading;
+
+void cli_die(const char *where, const char *hint, const char *what, ...) {
+    va_list args;
+    va_start(args, what);
+    vsnprintf(reading->words, sizeof reading->words, what, args);
+    va_end(args);
+    insist(where && where[0] && !hint, "it says which file");
+    longjmp(refused, 1);
+}
+
+void cli_die_sys(const char *where, int sys) {
+    (void)where, (void)sys;
+    insist(false, "the descriptor can be read");
+    abort();
+}
+
+void *cli_alloc(size_t size) {
+    return some_bytes(size);
+}
+
+/* ---- As the command does it ---- */
+
+static int file_of(const uint8_t *bytes, size_t len) {
+    int fd = memfd_create("packed", MFD_CLOEXEC);
+    insist(fd >= 0 && write(fd, bytes, len) == (ssize_t)len, "a file");
+    insist(lseek(fd, 0, SEEK_SET) == 0, "to be read from its beginning");
+    return fd;
+}
+
+/* A pipe that gives out piece by piece what went in, to who has room for a whole one; -1: they are
+ * too many for it. */
+static int pipe_of(const uint8_t *bytes, size_t len, size_t piece) {
+    int fd[2];
+    insist(pipe2(fd, O_CLOEXEC | O_DIRECT | O_NONBLOCK) == 0, "a pipe");
+    size_t at = 0;
+    for (int i = 0; i < PIECES && at < len; i++) {
+        size_t n = i < SHORT_PIECES ? piece : LONG_PIECE;
+        if (n > len - at) n = len - at;
+        if (write(fd[1], bytes + at, n) != (ssize_t)n) break;
+        at += n;
+    }
+    close(fd[1]);
+    if (at == len) return fd[0];
+    close(fd[0]);
+    return -1;
+}
+
+static bool begins(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static enum verdict said(const char *words) {
+    if (!words[0]) return UNSAID;
+    if (strstr(words, " data ends too early")) return CUT;
+    insist(strstr(words, " data is damaged: ") != NULL, "there is nothing else to say");
+    return DAMAGED;
+}
+
+static void read_all(struct cli_stream *stream, struct unpacked *out, size_t step) {
+    if (setjmp(refused)) {
+        out->verdict = said(out->words);
+        return;
+    }
+    while (out->len < MOST) {
+        size_t want = step < MOST - out->len ? step : MOST - out->len;
+        size_t n = cli_stream_read(stream, out->bytes + out->len, want);
+        insist(n <= want, "no more than there is room for");
+        out->len += n;
+        if (n) continue;
+        insist(cli_stream_read(stream, out->bytes, 1) == 0, "an end stays one");
+        out->verdict = WHOLE;
+        return;
+    }
+    out->verdict = TOO_MUCH;
+}
+
+static void unpack_in_pieces(const uint8_t *bytes, size_t len, const uint8_t choices[HEAD],
+                             struct unpacked *out) {
+    size_t step = choices[0] ? choices[0] * (size_t)choices[0] : MOST;
+    int fd = choices[1] ? pipe_of(bytes, len, choices[1]) : -1;
+    if (fd >= 0) step += LONG_PIECE;
+    if (fd < 0) fd = file_of(bytes, len);
+    reading = out;
+    struct cli_stream *stream = cli_stream_open(fd, "fuzz");
+    read_all(stream, out, step);
+    insist(cli_stream_taken(stream) <= len, "no more is taken than there is");
+    if (out->verdict == WHOLE) insist(cli_stream_taken(stream) == len, "nothing is left over");
+    cli_stream_close(stream);
+    close(fd);
+}
+
+/* ---- At once ---- */
+
+static enum verdict inflate_members(z_stream *z, struct unpacked *out) {
+    for (;;) {
+        z->next_out = out->bytes + out->len;
+        z->avail_out = (uInt)(MOST - out->len);
+        int e = inflate(z, Z_NO_FLUSH);
+        out->len = MOST - z->avail_out;
+        if (e == Z_STREAM_END && z->avail_in == 0) return WHOLE;
+        if (e == Z_STREAM_END) {
+            inflateReset(z);
+        } else if (e != Z_OK && e != Z_BUF_ERROR) {
+            return DAMAGED;
+        } else if (z->avail_out == 0) {
+            return TOO_MUCH;
+        } else if (z->avail_in == 0) {
+            return CUT;
+        }
+    }
+}
+
+static void unpack_gzip(const uint8_t *bytes, size_t len, struct unpacked *out) {
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)bytes, .avail_in = (uInt)len};
+    insist(inflateInit2(&z, 15 + 16) == Z_OK, "memory to unpack");
+    out->verdict = inflate_members(&z, out);
+    inflateEnd(&z);
+}
+
+/* It does not tell what is cut from what is damaged. */
+static void unpack_zstd(const uint8_t *bytes, size_t len, struct unpacked *out) {
+    size_t n = ZSTD_decompress(out->bytes, MOST, bytes, len);
+    out->verdict = ZSTD_isError(n) ? UNSAID : WHOLE;
+    out->len = ZSTD_isError(n) ? 0 : n;
+}
+
+/* ---- Both ---- */
+
+static void check_plain(const struct unpacked *got, const uint8_t *bytes, size_t len) {
+    insist(got->verdict == (len < MOST ? WHOLE : TOO_MUCH), "what is not packed is not refused");
+    insist(memcmp(got->bytes, bytes, got->len) == 0, "and is as it was");
+    insist(got->len == (len < MOST ? len : MOST), "all of it");
+}
+
+static void check_gzip(const struct unpacked *got, const struct unpacked *once) {
+    /* Less than all is at hand when an error comes with the last of it. */
+    bool whole = got->verdict == WHOLE || got->verdict == TOO_MUCH;
+    insist(whole ? got->len == once->len : got->len <= once->len, "no more and no less");
+    insist(memcmp(got->bytes, once->bytes, got->len) == 0, "the same bytes");
+    /* Room that is just filled hides what comes behind it. */
+    if (got->len == MOST || once->len == MOST) return;
+    if (whole) insist(once->verdict == WHOLE, "whole is whole");
+    if (whole) return;
+    /* Damage in the last bytes may be found behind them only, with room for what they stand for. */
+    insist(got->verdict == once->verdict || (got->verdict == CUT && once->verdict == DAMAGED),
+           "cut or damaged alike");
+    insist(begins(got->words, "the gzip data "), "it says that it was gzip");
+}
+
+static void check_zstd(const struct unpacked *got, const struct unpacked *once) {
+    if (got->verdict == WHOLE) {
+        insist(once->verdict == WHOLE && got->len == once->len, "whole is whole");
+        insist(memcmp(got->bytes, once->bytes, got->len) == 0, "the same bytes");
+    } else if (got->verdict != TOO_MUCH) {
+        /* Damage that zstd overlooks at once it may find piece by piece. */
+        insist(begins(got->words, "the zstd data "), "it says that it was zstd");
+        insist(got->verdict == DAMAGED || once->verdict != WHOLE, "what is cut off is not whole");
+    }
+}
+
+/* What zstd packs is whole. */
+static void check_packed(const uint8_t *bytes, size_t len, const uint8_t choices[HEAD]) {
+    size_t room = ZSTD_compressBound(len);
+    uint8_t *packed = some_bytes(room);
+    size_t packed_len = ZSTD_compress(packed, room, bytes, len, 1);
+    insist(!ZSTD_isError(packed_len), "anything can be packed");
+    struct unpacked got = {.bytes = some_bytes(MOST), .verdict = UNSAID};
+    unpack_in_pieces(packed, packed_len, choices, &got);
+    check_plain(&got, bytes, len);
+    free(got.bytes);
+    free(packed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
+    static const uint8_t gzip[] = {0x1f, 0x8b, 0x08};
+    if (len < HEAD) return 0;
+    const uint8_t *packed = bytes + HEAD;
+    len -= HEAD;
+    struct unpacked got = {.bytes = some_bytes(MOST), .verdict = UNSAID};
+    struct unpacked once = {.bytes = some_bytes(MOST), .verdict = UNSAID};
+    unpack_in_pieces(packed, len, bytes, &got);
+    if (!cli_is_packed(packed, len)) {
+        check_plain(&got, packed, len);
+        check_packed(packed, len, bytes);
+    } else if (memcmp(packed, gzip, sizeof gzip) == 0) {
+        unpack_gzip(packed, len, &once);
+        check_gzip(&got, &once);
+    } else {
+        unpack_zstd(packed, len, &once);
+        check_zstd(&got, &once);
+    }
+    free(got.bytes);
+    free(once.bytes);
+    return 0;
+}
