@@ -19,8 +19,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "complain.h"
-#include "decompress.h"
+#include "lines/decompress.h"
+#include "report/error.h"
 #include "target.h"
 
 enum { HEAD = 2, MOST = 1 << 18, SHORT_PIECES = 8, LONG_PIECE = 4096, PIECES = 16 };

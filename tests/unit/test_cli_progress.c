@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cases.h"
-#include "progress.h"
+#include "report/progress.h"
 
 static int terminal = -1, ours, theirs; /* its other end; standard error, and that of the test */
 

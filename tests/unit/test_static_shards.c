@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "hash/xxh.h"
-#include "kind/static.h"
+#include "kind/static/static.h"
 #include "kind_check.h"
 
 enum { SHARD_KEYS = 512 * 1024 };

@@ -8,8 +8,8 @@
 
 #include "core/bits.h"
 #include "foreign.h"
-#include "table/crc32c.h"
-#include "table/sstable.h"
+#include "tables/leveldb/crc32c.h"
+#include "tables/leveldb/leveldb_table.h"
 
 enum { PLAIN = 0, SNAPPY = 1, ZSTD = 2 };
 enum { DATA_BLOCK = 100, FILTERS = 90 };

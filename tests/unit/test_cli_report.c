@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cli_facts.c - numbers and texts as JSON has them
+ * test_cli_report.c - numbers and texts as JSON has them
  */
 #include <math.h>
 
 #include "cases.h"
-#include "facts.h"
+#include "report/report.h"
 
 static void counts_beyond_63_bits_are_text(void **state) {
     (void)state;
