@@ -228,6 +228,17 @@ static void definitions(void **state) {
         "bloom_filter(0.1)) ",
         "tokenbf_v1(1,1,1,1,1,1)",
         "tokenbf_v1(11111111111111111111111111111111111111111, 1, 1)",
+        "tokenbf_v1(00000000000000000000000000000256, 2, 0)", /* 32 letters: one too many */
+        "tokenbf_v1(256, 4294967296, 0)",
+        "ngrambf_v1(4294967296, 256, 2, 0)",
+    };
+    static const char *const right[] = {
+        "tokenbf_v1(0000000000000000000000000000256, 2, 0)",
+        "tokenbf_v1(1, 1, 0)",
+        "tokenbf_v1(1073741824, 1, 0)",
+        "ngrambf_v1(1, 256, 2, 0)",
+        "ngrambf_v1(4294967295, 256, 2, 0)",
+        "tokenbf_v1(256, 4294967295, 0)",
     };
     size_t len;
     uint8_t *bytes = golden_file("table/skp_idx_tk.idx", &len);
@@ -238,6 +249,9 @@ static void definitions(void **state) {
         umbel_err e = umbel_table_read(bytes, len, &hints, NULL, &t, &diag);
         if (e != UMBEL_EINVAL) fail_msg("'%s' is taken", hints.index);
         assert_non_null(strstr(diag.what, "index"));
+    }
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        umbel_table_close(read_with(bytes, len, (umbel_table_hints){.index = right[i]}));
     }
     free(bytes);
 }

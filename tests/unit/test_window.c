@@ -239,6 +239,12 @@ static void files(void **state) {
     umbel_free(view);
     umbel_free(read);
     umbel_free(f);
+    for (uint32_t generations = 1; generations <= 255; generations += 254) { /* least and most */
+        f = window(600, 0.05, generations);
+        check_add(f, 1, 0, 1500);
+        check_round_trip(f);
+        umbel_free(f);
+    }
 }
 
 /* While a generation is being filled: so many full filters, and one with the rest of the keys. */
