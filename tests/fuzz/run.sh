@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh SECONDS [TARGET]... - builds the fuzz targets with clang below build/fuzz and runs each for
-# so long on its stored corpus and the golden files.  What is new goes to build/fuzz/found/TARGET,
-# what fails to build/fuzz/failed/TARGET-...; the exit status is 1 if anything did.
+# so long on its stored corpus, unpacked to build/fuzz/corpus/TARGET, and the golden files.  What is
+# new goes to build/fuzz/found/TARGET, what fails to build/fuzz/failed/TARGET-...; the exit status is 1
+# if anything did.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -17,15 +18,20 @@ cmake --build $build -j "${JOBS:-2}" --target fuzzers >$build.log 2>&1 || { cat 
 tests/fuzz/seeds.py $build/seeds
 mkdir -p $build/failed
 
-[ $# -gt 0 ] || set -- $(ls tests/fuzz/corpus)
+stored=tests/fuzz/corpus
+[ $# -gt 0 ] || set -- $(cd $stored && ls *.pack | sed 's/\.pack$//')
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 status=0
 for target in "$@"; do
     mkdir -p $build/found/"$target" $build/seeds/"$target"
+    corpus=$build/corpus/$target
+    rm -rf "$corpus"
+    tests/fuzz/pack.py unpack "$stored/$target.pack" "$corpus"
+    [ ! -d "$stored/$target" ] || cp "$stored/$target"/* "$corpus"
     log=$build/found/$target.log
     if $build/tests/fuzz/fuzz_"$target" -max_total_time="$seconds" -max_len=16384 -timeout=10 \
         -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix=$build/failed/"$target"- \
-        $build/found/"$target" tests/fuzz/corpus/"$target" $build/seeds/"$target" >"$log" 2>&1; then
+        $build/found/"$target" "$corpus" $build/seeds/"$target" >"$log" 2>&1; then
         edges=$(sed -n 's/^#.*DONE *cov: \([0-9]*\).*/\1/p' "$log")
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
         echo "ok $target: $runs executions, $edges edges covered"
