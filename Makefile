@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# A short way to the real build, which is CMake's.  Everything is made below build/.
+# A short way to the real build, that of CMakePresets.json.  Everything is made below build/.
 #
 #   make            the library and the command
 #   make demo       installs what is missing, builds, shows the main job end to end
@@ -30,7 +30,7 @@ all: build/CMakeCache.txt
 
 # The first time without tests: they need more than the library does.
 build/CMakeCache.txt:
-	cmake -S . -B build -DUMBEL_BUILD_TESTS=OFF
+	cmake --preset plain
 
 demo:
 	scripts/setup run
@@ -72,17 +72,15 @@ fuzz:
 soak: seconds = $(if $(filter file,$(origin SECONDS)),600,$(SECONDS))
 soak:
 	scripts/setup test
-	cmake -S . -B build -DUMBEL_BUILD_TESTS=ON
-	cmake --build build -j $(JOBS)
-	cmake -S . -B build/tsan -DUMBEL_BUILD_TESTS=ON -DUMBEL_SANITIZE=thread \
-	    -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O2 -g" "-DCMAKE_CXX_FLAGS_DEBUG=-O2 -g"
-	cmake --build build/tsan -j $(JOBS) --target threads_tests
+	for preset in release tsan; do \
+	    cmake --preset $$preset && cmake --build --preset $$preset -j $(JOBS) || exit 1; \
+	done
 	tests/crash/soak.sh build build/tsan $(seconds)
 
 bench:
 	scripts/setup bench
-	cmake -S . -B build/bench -DUMBEL_BUILD_TESTS=OFF -DUMBEL_BUILD_BENCH=ON
-	cmake --build build/bench -j $(JOBS)
+	cmake --preset bench
+	cmake --build --preset bench -j $(JOBS)
 	for program in build/bench/umbel-bench* build/bench/bench/umbel-bench*; do \
 	    [ ! -f "$$program" ] || [ ! -x "$$program" ] || "$$program" $(BENCH_ARGS) || exit 1; \
 	done

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 # A toolchain for another machine, with Debian's cross compilers and a root that
-# scripts/foreign-root made:
-#   cmake -S . -B build/cross/s390x --toolchain cmake/foreign.cmake -DUMBEL_MACHINE=s390x \
-#       -DUMBEL_ROOT=build/cross/roots/s390x
+# scripts/foreign-root made; the presets i386, s390x and arm64 say where.
 # i386 programs run as they are, the others through qemu-user.
 
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES UMBEL_MACHINE UMBEL_ROOT)

@@ -11,10 +11,11 @@ seconds=$1
 shift
 build=build/fuzz
 mkdir -p build
-cmake -S . -B $build -DCMAKE_C_COMPILER=clang -DUMBEL_BUILD_TESTS=ON -DUMBEL_FUZZ=ON \
-    -DUMBEL_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g" \
-    >$build.log 2>&1 || { cat $build.log && exit 1; }
-cmake --build $build -j "${JOBS:-2}" --target fuzzers >$build.log 2>&1 || { cat $build.log && exit 1; }
+cmake --preset fuzz >$build.log 2>&1 &&
+    cmake --build --preset fuzz -j "${JOBS:-2}" >>$build.log 2>&1 || {
+    cat $build.log
+    exit 1
+}
 tests/fuzz/seeds.py $build/seeds
 mkdir -p $build/failed
 
