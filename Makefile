@@ -10,6 +10,7 @@
 #   make coverage   which lines the tests run: build/coverage/report
 #   make check-interop  compares with ClickHouse and DuckDB, from npm (600 MB below build/interop)
 #   make fuzz       fuzzes TARGET (all of them) for SECONDS (60) each: docs/hardening.md
+#   make mutate     plants COUNT (100) slips into the C files, one at a time: do the tests notice?
 #   make soak       kills, failing calls and threads at random for SECONDS (600): docs/hardening.md
 #   make bench      measures the library, beside libbloom and LevelDB
 #   make bench-cli  measures the command, beside DCSO's bloom, gawk and sort
@@ -22,7 +23,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long check-cross check-interop analyse coverage fuzz soak \
+.PHONY: all demo check check-long check-cross check-interop analyse coverage fuzz mutate soak \
         bench bench-cli bench-redis install format clean
 
 all: build/CMakeCache.txt
@@ -67,6 +68,12 @@ SECONDS ?= 60
 fuzz:
 	scripts/setup test
 	tests/fuzz/run.sh $(SECONDS) $(TARGET)
+
+# Below PATHS (src cli module); a SEED repeats a run.
+COUNT ?= 100
+mutate:
+	scripts/setup test
+	scripts/mutate --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(PATHS)
 
 # The long forms of tests/crash and of the tests of threads, for so many seconds.
 soak: seconds = $(if $(filter file,$(origin SECONDS)),600,$(SECONDS))
