@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "core/mapping.h"
 #include "core/size.h"
 
 umbel_err umbeli_table_grow(const umbeli_memory *m, void **array, size_t size, size_t count,
@@ -70,7 +71,7 @@ void umbel_table_close(umbel_table *t) {
     umbeli_memory memory = t->memory;
     umbeli_delete(&memory, t->places);
     umbeli_delete(&memory, t->faults);
-    umbeli_table_unmap(t);
+    umbeli_mapping_close(t->mapped, t->len);
     umbeli_delete(&memory, t);
 }
 

@@ -52,7 +52,7 @@ struct umbel_table {
     const umbeli_table_ops *ops;
     const uint8_t *bytes;
     size_t len;
-    void *mapped; /* what to unmap, or NULL */
+    void *mapped; /* the bytes again, where umbel_table_open mapped them; else NULL */
     umbeli_memory memory;
     uint64_t held; /* bytes held decompressed, at most memory.max_bytes */
 
@@ -71,9 +71,6 @@ umbel_err umbeli_table_add(umbel_table *t, const umbeli_place *place);
 
 /* Notes what is wrong and lets the reader go on; beyond the hundredth it is dropped. */
 umbel_err umbeli_table_note(umbel_table *t, umbel_err err, uint64_t offset, const char *what);
-
-/* Gives back a mapped file; t->mapped is what umbel_table_open left there. */
-void umbeli_table_unmap(umbel_table *t);
 
 /* The options under which views of filters are made. */
 umbel_opts umbeli_table_opts(const umbel_table *t);

@@ -2,17 +2,14 @@
  *
  * table_open.c - from bytes, a file or a part's directory to a table
  */
-#define _DEFAULT_SOURCE /* opendir, and mmap with MAP_SHARED */
+#define _DEFAULT_SOURCE /* opendir */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/diag.h"
+#include "core/mapping.h"
 #include "tables/table.h"
 
 static const umbeli_table_ops *const systems[] = {&umbeli_sstable_ops, &umbeli_columns_ops,
@@ -82,64 +79,29 @@ umbel_err umbel_table_read(const void *bytes, size_t len, const umbel_table_hint
 
 /* ---- Files ---- */
 
-typedef struct mapping {
-    void *bytes; /* NULL: an empty file */
-    size_t len;
-} mapping;
-
-static umbel_err map_fd(int fd, mapping *m, umbel_diag *diag) {
-    struct stat st;
-    *m = (mapping){0};
-    if (fstat(fd, &st)) return umbeli_fail_sys(diag, errno, "cannot look at the file");
-    if (!S_ISREG(st.st_mode)) return umbeli_fail_sys(diag, ENODEV, "not a regular file");
-    if ((uint64_t)st.st_size > SIZE_MAX) return umbeli_fail_sys(diag, EFBIG, "cannot map the file");
-    if (st.st_size == 0) return UMBEL_OK;
-    void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-    if (bytes == MAP_FAILED) return umbeli_fail_sys(diag, errno, "cannot map the file");
-    *m = (mapping){bytes, (size_t)st.st_size};
-    return UMBEL_OK;
-}
-
-static umbel_err map_path(const char *path, mapping *m, umbel_diag *diag) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
-    if (fd < 0) return umbeli_fail_sys(diag, errno, "cannot open the file");
-    umbel_err e = map_fd(fd, m, diag);
-    close(fd);
-    return e;
-}
-
-static void unmap(mapping m) {
-    if (m.bytes) munmap(m.bytes, m.len);
-}
-
-void umbeli_table_unmap(umbel_table *t) {
-    if (t->mapped) munmap(t->mapped, t->len);
-}
-
 static bool ends_in(const char *text, const char *end) {
     size_t n = strlen(text), k = strlen(end);
     return n >= k && strcmp(text + n - k, end) == 0;
 }
 
 /* The marks beside skp_idx_x.idx; versions of ClickHouse give them different names. */
-static void map_marks(const char *path, mapping *marks) {
+static void map_marks(const char *path, umbeli_mapping *marks) {
     static const char *const suffixes[] = {".cmrk2", ".cmrk3", ".cmrk4", ".mrk2", ".mrk3", ".mrk4"};
     char beside[PATH_BYTES];
-    *marks = (mapping){0};
     if (!ends_in(path, ".idx")) return;
     int stem = (int)strlen(path) - 4;
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0] && !marks->bytes; i++) {
         int n = snprintf(beside, sizeof beside, "%.*s%s", stem, path, suffixes[i]);
-        if (n > 0 && (size_t)n < sizeof beside) (void)map_path(beside, marks, NULL);
+        if (n > 0 && (size_t)n < sizeof beside) (void)umbeli_mapping_open(beside, marks, NULL);
     }
 }
 
 static umbel_err open_file(const char *path, const umbel_table_hints *hints, const umbel_opts *opts,
                            umbel_table **out, umbel_diag *diag) {
-    mapping file, marks = {0};
+    umbeli_mapping file, marks = {0};
     umbel_table_hints with = {0};
     if (hints) with = *hints;
-    umbel_err e = map_path(path, &file, diag);
+    umbel_err e = umbeli_mapping_open(path, &file, diag);
     if (e) return e;
     if (!with.marks) {
         map_marks(path, &marks);
@@ -147,9 +109,9 @@ static umbel_err open_file(const char *path, const umbel_table_hints *hints, con
         with.marks_len = marks.len;
     }
     e = umbel_table_read(file.bytes, file.len, &with, opts, out, diag);
-    unmap(marks); /* read and forgotten */
+    umbeli_mapping_close(marks.bytes, marks.len); /* read and forgotten */
     if (e) {
-        unmap(file);
+        umbeli_mapping_close(file.bytes, file.len);
     } else {
         (*out)->mapped = file.bytes;
     }

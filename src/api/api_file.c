@@ -2,89 +2,63 @@
  *
  * api_file.c - filters in files: mapped for reading, replaced atomically
  */
-#define _DEFAULT_SOURCE /* madvise, realpath */
+#define _DEFAULT_SOURCE /* realpath */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/atomic_file.h"
 #include "core/diag.h"
+#include "core/mapping.h"
 #include "format/codecs.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-typedef struct mapping {
-    void *bytes;
-    size_t len;
-} mapping;
-
-static umbel_err map_fd(int fd, mapping *m, umbel_diag *diag) {
-    struct stat st;
-    if (fstat(fd, &st)) return umbeli_fail_sys(diag, errno, "cannot look at the file");
-    if (S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "cannot read it as a filter");
-    if (!S_ISREG(st.st_mode)) return umbeli_fail_sys(diag, ENODEV, "not a regular file");
-    if (st.st_size == 0) return umbeli_fail(diag, UMBEL_ECORRUPT, "the file is empty");
-    if ((uint64_t)st.st_size > SIZE_MAX) return umbeli_fail_sys(diag, EFBIG, "cannot map the file");
-    m->len = (size_t)st.st_size;
-    m->bytes = mmap(NULL, m->len, PROT_READ, MAP_SHARED, fd, 0);
-    if (m->bytes == MAP_FAILED) return umbeli_fail_sys(diag, errno, "cannot map the file");
-    return UMBEL_OK;
-}
-
-static umbel_err map_path(const char *path, mapping *m, umbel_diag *diag) {
-    int saved = errno;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
-    umbel_err e =
-        fd < 0 ? umbeli_fail_sys(diag, errno, "cannot open the file") : map_fd(fd, m, diag);
-    if (fd >= 0) close(fd);
-    errno = saved;
+static umbel_err map(const char *path, umbeli_mapping *m, umbel_diag *diag) {
+    umbel_err e = umbeli_mapping_open(path, m, diag);
+    if (!e && m->len == 0) e = umbeli_fail(diag, UMBEL_ECORRUPT, "the file is empty");
     return e;
-}
-
-static void unmap(void *bytes, size_t len) {
-    munmap(bytes, len);
 }
 
 umbel_err umbel_file_open(umbel_format format, const char *path, const umbel_opts *opts,
                           umbel_filter **out, umbel_diag *diag) {
-    mapping m = {0};
-    umbel_err e = map_path(path, &m, diag);
+    umbeli_mapping m;
+    umbel_err e = map(path, &m, diag);
     if (e) return e;
     umbel_filter *f = NULL;
     e = umbel_view(format, m.bytes, m.len, opts, &f, diag);
     if (e) {
-        unmap(m.bytes, m.len);
+        umbeli_mapping_close(m.bytes, m.len);
         return e;
     }
-    f->release = unmap;
-    f->ground = m.bytes;
-    f->ground_len = m.len;
+    f->unmap = umbeli_mapping_close;
+    f->mapping = m.bytes;
+    f->mapping_len = m.len;
     *out = f;
     return UMBEL_OK;
 }
 
 umbel_err umbel_file_load(umbel_format format, const char *path, const umbel_opts *opts,
                           umbel_filter **out, umbel_diag *diag) {
-    mapping m = {0};
-    umbel_err e = map_path(path, &m, diag);
+    umbeli_mapping m;
+    umbel_err e = map(path, &m, diag);
     if (e) return e;
-    (void)madvise(m.bytes, m.len, MADV_SEQUENTIAL);
+    umbeli_mapping_sequential(&m);
     e = umbel_decode(format, m.bytes, m.len, opts, out, diag);
-    unmap(m.bytes, m.len);
+    umbeli_mapping_close(m.bytes, m.len);
     return e;
 }
 
 umbel_err umbel_file_verify(umbel_format format, const char *path, umbel_diag *diag) {
-    mapping m = {0};
-    umbel_err e = map_path(path, &m, diag);
+    umbeli_mapping m;
+    umbel_err e = map(path, &m, diag);
     if (e) return e;
-    (void)madvise(m.bytes, m.len, MADV_SEQUENTIAL);
+    umbeli_mapping_sequential(&m);
     e = umbel_verify(format, m.bytes, m.len, diag);
-    unmap(m.bytes, m.len);
+    umbeli_mapping_close(m.bytes, m.len);
     return e;
 }
 

@@ -68,7 +68,7 @@ umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel
 
 void umbeli_filter_free(umbel_filter *f) {
     if (!f) return;
-    if (f->release) f->release(f->ground, f->ground_len);
+    if (f->unmap) f->unmap(f->mapping, f->mapping_len);
     if (f->ops->dispose) f->ops->dispose(f);
     umbeli_memory memory = f->memory;
     for (size_t i = 0; i < f->meta_count; i++) umbeli_delete(&memory, f->meta[i].name);

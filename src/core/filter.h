@@ -86,10 +86,12 @@ struct umbel_filter {
     bool concurrent;
 
     umbeli_memory memory;
-    umbeli_array array;                        /* what `data` points into; empty for a view */
-    void (*release)(void *ground, size_t len); /* ends what a view lies on, or NULL */
-    void *ground;
-    size_t ground_len;
+    umbeli_array array; /* what `data` points into; empty for a view */
+
+    /* The file that a view borrows its bits from, if it is the filter's to unmap; else NULL. */
+    void (*unmap)(void *mapping, size_t len);
+    void *mapping;
+    size_t mapping_len;
 
     uint8_t *extra; /* umbel_set_data */
     size_t extra_len;
@@ -100,7 +102,7 @@ struct umbel_filter {
 };
 
 /* Makes a filter of ops->size bytes, all zero but what is said here.  With `borrow` NULL it owns
- * data_len zeroed bytes; otherwise it is frozen and lies on borrow. */
+ * data_len zeroed bytes; otherwise it is frozen and borrows those. */
 umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
                             uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
                             umbel_filter **out, umbel_diag *diag);
