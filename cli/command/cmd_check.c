@@ -95,7 +95,7 @@ static int run(const struct cli_settings *s) {
     }
     if (c.out.used) cli_output_flush(&c.out);
     free(c.out.buffer);
-    for (size_t i = 0; i < c.ask.count; i++) umbel_free((umbel_filter *)c.ask.at[i].filter);
+    for (size_t i = 0; i < c.ask.count; i++) cli_filter_close((umbel_filter *)c.ask.at[i].filter);
     return c.matches ? CLI_YES : CLI_NO;
 }
 

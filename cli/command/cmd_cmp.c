@@ -80,8 +80,8 @@ static int run(const struct cli_settings *s) {
     cli_report_real(&r, "similarity", "jaccard", rel.either > 0 ? rel.both / rel.either : 1, 4);
     cli_report_end(&r);
     bool equal = umbel_equal(a, b);
-    umbel_free(a);
-    umbel_free(b);
+    cli_filter_close(a);
+    cli_filter_close(b);
     return equal ? CLI_YES : CLI_NO;
 }
 

@@ -16,7 +16,7 @@ static int run(const struct cli_settings *s) {
     cli_report_text(&r, "file", "file", s->args[0]);
     cli_describe(&r, f);
     cli_report_end(&r);
-    umbel_free(f);
+    cli_filter_close(f);
     return CLI_YES;
 }
 

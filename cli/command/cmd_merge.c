@@ -39,7 +39,7 @@ static int combine_all(const struct cli_settings *s, combine *step) {
                             ? "only filters of one layout, size and seed go together"
                             : NULL);
         }
-        umbel_free(from);
+        cli_filter_close(from);
     }
     cli_filter_save(into, cli_envelope_of(s->args[0], into, s), s->output);
     umbel_info info;

@@ -123,7 +123,7 @@ static int run(const struct cli_settings *s) {
     if (s->present) good &= check_present(&r, s, f);
     if (s->absent) good &= check_absent(&r, s, f);
     cli_report_end(&r);
-    umbel_free(f);
+    cli_filter_close(f);
     return good ? CLI_YES : CLI_NO;
 }
 

@@ -6,16 +6,15 @@
 #include "filter/filter_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "command/command.h"
+#include "filter/file_bytes.h"
 
 /* What would work, where that is more than the error itself says. */
 static const char *open_hint(umbel_err err, const struct cli_settings *s) {
@@ -34,35 +33,47 @@ static void refuse_directory(const char *path) {
     }
 }
 
-struct mapping {
-    const void *bytes;
-    size_t len;
+/* The bytes under a filter that was opened for reading, until cli_filter_close. */
+struct borrowed {
+    const umbel_filter *by;
+    struct cli_file_bytes bytes;
+    struct borrowed *next;
 };
 
-static struct mapping map_file(const char *path) {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0) cli_die_sys(path, errno);
-    struct mapping m = {"", (size_t)st.st_size};
-    if (st.st_size > 0) {
-        void *at = mmap(NULL, m.len, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (at == MAP_FAILED) cli_die_sys(path, errno);
-        m.bytes = at;
-    }
-    close(fd);
-    return m;
+static struct borrowed *borrowed;
+
+static void keep(struct cli_file_bytes bytes, const umbel_filter *by) {
+    struct borrowed *b = cli_alloc(sizeof *b);
+    *b = (struct borrowed){by, bytes, borrowed};
+    borrowed = b;
 }
 
-/* A format that was named: its bytes may need the options to be understood.  The mapping stays
- * until the end of the program, under the filters that lie on it. */
+void cli_filter_close(umbel_filter *f) {
+    struct borrowed **at = &borrowed;
+    while (*at && (*at)->by != f) at = &(*at)->next;
+    struct borrowed *b = *at;
+    umbel_free(f);
+    if (!b) return;
+    *at = b->next;
+    cli_file_unmap(b->bytes);
+    free(b);
+}
+
+/* A format that was named: its bytes may need the options to be understood. */
 static umbel_err get_as(const char *path, const struct cli_settings *s, bool own, umbel_filter **f,
                         umbel_diag *diag) {
     umbel_params like = cli_params_of(s);
     umbel_opts opts = cli_opts_of(s);
     like.bytes = 0;
-    struct mapping m = map_file(path);
-    umbel_err e = own ? UMBEL_ENOTSUP : umbel_view_as(&like, m.bytes, m.len, &opts, f, diag);
-    return e == UMBEL_ENOTSUP ? umbel_decode_as(&like, m.bytes, m.len, &opts, f, diag) : e;
+    struct cli_file_bytes m = cli_file_map(path);
+    umbel_err e = own ? UMBEL_ENOTSUP : umbel_view_as(&like, m.at, m.len, &opts, f, diag);
+    if (!e) {
+        keep(m, *f);
+        return UMBEL_OK;
+    }
+    if (e == UMBEL_ENOTSUP) e = umbel_decode_as(&like, m.at, m.len, &opts, f, diag);
+    cli_file_unmap(m);
+    return e;
 }
 
 static umbel_err get(const char *path, const struct cli_settings *s, bool own, umbel_filter **f,

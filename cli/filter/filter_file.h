@@ -19,6 +19,9 @@ umbel_filter *cli_filter_open_mixed(const char *path, const struct cli_settings 
  * checksums of keyed filters can be checked without their key. */
 umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s);
 
+/* Frees a filter that was opened for reading, and the bytes that it borrows. */
+void cli_filter_close(umbel_filter *f);
+
 /* Refuses, before any work is done, an OUT that exists without -f, or that cannot be made. */
 void cli_output_check(const struct cli_settings *s);
 
