@@ -71,7 +71,8 @@ typedef struct umbel_diag {
     uint64_t offset; /* decoding: where in the bytes; otherwise 0                               */
     int sys;         /* UMBEL_EIO: the errno of the failing call; otherwise 0                   */
     const char *what;
-    uint64_t need;   /* UMBEL_ELIMIT: the max_bytes that would do, where it is known; else 0    */
+    uint64_t need;   /* UMBEL_ELIMIT: the max_bytes that would do; UMBEL_ECORRUPT of bytes that
+                        are cut short: how many there should be; 0 where it is not known        */
 } umbel_diag;
 
 /* The numbers are stored in native files and never change. */
@@ -96,7 +97,7 @@ typedef enum umbel_format {
     UMBEL_FMT_GUAVA = 7,      /* Guava's BloomFilter.writeTo                                     */
     UMBEL_FMT_PARQUET = 8,    /* Parquet's split-block filter with its Thrift header             */
     UMBEL_FMT_REDISBLOOM = 9, /* RedisBloom's chain: SCANDUMP's header and bits in a container   */
-    UMBEL_FMT_DCSO = 10       /* DCSO's bloom files, also those of CIRCL; read gzipped, too      */
+    UMBEL_FMT_DCSO = 10       /* DCSO's bloom files, also those of CIRCL; not gzip-compressed    */
 } umbel_format;
 
 /* Other forms of one format, or-ed together; 0 is its usual form. */

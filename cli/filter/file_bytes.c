@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@ struct cli_file_bytes cli_file_map(const char *path) {
     if (fd < 0 || fstat(fd, &st) != 0) cli_die_sys(path, errno);
     if (!S_ISREG(st.st_mode)) cli_die(path, "name a filter file", "is not a file");
     if ((uint64_t)st.st_size > SIZE_MAX) cli_die_sys(path, EFBIG);
-    struct cli_file_bytes bytes = {(const uint8_t *)"", (size_t)st.st_size};
+    struct cli_file_bytes bytes = {.at = (const uint8_t *)"", .len = (size_t)st.st_size};
     if (bytes.len > 0) {
         void *at = mmap(NULL, bytes.len, PROT_READ, MAP_PRIVATE, fd, 0);
         if (at == MAP_FAILED) cli_die_sys(path, errno);
@@ -26,6 +27,11 @@ struct cli_file_bytes cli_file_map(const char *path) {
     return bytes;
 }
 
-void cli_file_unmap(struct cli_file_bytes bytes) {
-    if (bytes.len > 0) munmap((void *)(uintptr_t)bytes.at, bytes.len);
+void cli_file_release(struct cli_file_bytes bytes) {
+    void *at = (void *)(uintptr_t)bytes.at;
+    if (bytes.unpacked) {
+        free(at);
+    } else if (bytes.len > 0) {
+        munmap(at, bytes.len);
+    }
 }

@@ -6,6 +6,7 @@
 #include "filter/filter_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #include "command/command.h"
 #include "filter/file_bytes.h"
+#include "filter/gzipped_filter.h"
 
 /* What would work, where that is more than the error itself says. */
 static const char *open_hint(umbel_err err, const struct cli_settings *s) {
@@ -55,24 +57,56 @@ void cli_filter_close(umbel_filter *f) {
     umbel_free(f);
     if (!b) return;
     *at = b->next;
-    cli_file_unmap(b->bytes);
+    cli_file_release(b->bytes);
     free(b);
 }
 
-/* A format that was named: its bytes may need the options to be understood. */
+/* The one format whose files may be gzip-compressed. */
+static bool is_gzipped(const char *path, umbel_format format) {
+    uint8_t first[2];
+    if (format != UMBEL_FMT_ANY && format != UMBEL_FMT_DCSO) return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
+    if (fd < 0) return false;                               /* whoever opens it next says why */
+    ssize_t n = pread(fd, first, sizeof first, 0);
+    close(fd);
+    return n == sizeof first && cli_is_gzipped(first, sizeof first);
+}
+
+static umbel_err unpack(struct cli_file_bytes *m, const umbel_opts *opts, umbel_diag *diag) {
+    struct cli_file_bytes packed = *m;
+    uint8_t *bytes = NULL;
+    umbel_err e = cli_gunzip_filter(packed.at, packed.len, opts, &bytes, &m->len, diag);
+    if (e) return e;
+    m->at = bytes;
+    m->unpacked = true;
+    cli_file_release(packed);
+    return UMBEL_OK;
+}
+
+/* From the file's bytes: those of a format that was named may need the options to be understood,
+ * and those that are gzip-compressed are not the library's to read. */
 static umbel_err get_as(const char *path, const struct cli_settings *s, bool own, umbel_filter **f,
                         umbel_diag *diag) {
-    umbel_params like = cli_params_of(s);
+    umbel_params like = {.format = UMBEL_FMT_DCSO};
     umbel_opts opts = cli_opts_of(s);
+    umbel_err e = UMBEL_ENOTSUP;
+    if (s->format) like = cli_params_of(s);
     like.bytes = 0;
     struct cli_file_bytes m = cli_file_map(path);
-    umbel_err e = own ? UMBEL_ENOTSUP : umbel_view_as(&like, m.at, m.len, &opts, f, diag);
+    if (like.format == UMBEL_FMT_DCSO && cli_is_gzipped(m.at, m.len)) {
+        umbel_err packed = unpack(&m, &opts, diag);
+        if (packed) {
+            cli_file_release(m);
+            return packed;
+        }
+    }
+    if (!own) e = umbel_view_as(&like, m.at, m.len, &opts, f, diag);
     if (!e) {
         keep(m, *f);
         return UMBEL_OK;
     }
     if (e == UMBEL_ENOTSUP) e = umbel_decode_as(&like, m.at, m.len, &opts, f, diag);
-    cli_file_unmap(m);
+    cli_file_release(m);
     return e;
 }
 
@@ -81,7 +115,9 @@ static umbel_err get(const char *path, const struct cli_settings *s, bool own, u
     umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
     umbel_opts opts = cli_opts_of(s);
     refuse_directory(path);
-    if (format > UMBEL_FMT_NATIVE) return get_as(path, s, own, f, diag);
+    if (format > UMBEL_FMT_NATIVE || is_gzipped(path, format)) {
+        return get_as(path, s, own, f, diag);
+    }
     umbel_err e = own ? UMBEL_ENOTSUP : umbel_file_open(format, path, &opts, f, diag);
     return e == UMBEL_ENOTSUP ? umbel_file_load(format, path, &opts, f, diag) : e;
 }
@@ -126,7 +162,9 @@ umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s) 
     umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
     umbel_diag diag = {0};
     refuse_directory(path);
-    if (format > UMBEL_FMT_NATIVE) return cli_filter_load(path, s); /* checks everything, too */
+    if (format > UMBEL_FMT_NATIVE || is_gzipped(path, format)) {
+        return cli_filter_load(path, s); /* checks everything, too */
+    }
     umbel_err e = umbel_file_verify(format, path, &diag);
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
     return s->present || s->absent || s->secret_file ? cli_filter_open(path, s) : NULL;

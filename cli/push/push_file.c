@@ -31,7 +31,7 @@ int cli_push_file(const struct cli_settings *s) {
     cli_push_publish(&push, &parcel);
     tell(&push, &parcel);
     cli_parcel_free(&parcel);
-    cli_file_unmap(file);
+    cli_file_release(file);
     cli_link_close(push.link);
     return 0;
 }

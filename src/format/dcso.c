@@ -12,7 +12,7 @@
  *   48      8 ceil(m / 64)   words of 64 bits
  *   then                     data of any kind, to the end
  *
- * All of it may be gzipped.  Page: docs/formats/dcso.md.
+ * Page: docs/formats/dcso.md.
  */
 #include "format/dcso.h"
 
@@ -23,14 +23,10 @@
 #include "core/size.h"
 #include "format/codec.h"
 #include "format/codec_params.h"
-#include "format/dcso_gzip.h"
 #include "hash/foreign_hash.h"
 #include "plan/plan.h"
 
 enum { HEADER = 48, SCHEME_DCSO = 11, HASH_FNV1_64 = 9 };
-
-/* Gzipped data behind the bits is unzipped only so far: its length is not in the header. */
-enum { DATA_MOST = 64 * 1024 * 1024 };
 
 static const double ln2 = 0.69314718055994530942;
 
@@ -115,8 +111,8 @@ typedef struct head {
     uint64_t words; /* bytes that hold the bits */
 } head;
 
-/* `most` is how many bytes can follow. */
-static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t most, head *h, umbel_diag *diag) {
+/* `left` is how many bytes follow. */
+static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t left, head *h, umbel_diag *diag) {
     umbeli_reader r = umbeli_reader_over(bytes, HEADER);
     uint64_t flags = umbeli_take_u64le(&r);
     h->shape = (umbeli_shape){.capacity = umbeli_take_u64le(&r), .fpr = umbeli_take_f64le(&r)};
@@ -132,8 +128,11 @@ static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t most, head *h, 
     if (k > UMBELI_CLASSIC_MAX_HASHES) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, 24, "k: more than 1024 probes a key");
     }
-    if (h->shape.bits > INT64_MAX || h->words > most) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 32, "m: more bits than the file has");
+    if (h->shape.bits > INT64_MAX || h->words > left) {
+        umbeli_diag_fill(diag, &(umbel_diag){.offset = 32,
+                                             .what = "m: more bits than the file has",
+                                             .need = HEADER + h->words});
+        return UMBEL_ECORRUPT;
     }
     if ((k == 0) != (h->shape.bits == 0)) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, 24, "k and m: one of them is 0");
@@ -147,11 +146,6 @@ static bool padding_is_zero(const head *h, const uint8_t *last_word) {
     return used == 0 || umbeli_load_le64(last_word) >> used == 0;
 }
 
-static umbel_err padding_error(const head *h, umbel_diag *diag) {
-    return umbeli_fail_at(diag, UMBEL_ECORRUPT, HEADER + h->words - 8,
-                          "bits behind the last are set");
-}
-
 static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding how,
                               const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     head h;
@@ -159,7 +153,8 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     if (e) return e;
     const uint8_t *words = bytes + HEADER, *data = words + h.words;
     if (how != UMBELI_BORROW && h.words && !padding_is_zero(&h, data - 8)) {
-        return padding_error(&h, diag);
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, HEADER + h.words - 8,
+                              "bits after the last are set");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbel_filter *f = NULL;
@@ -177,89 +172,15 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     return UMBEL_OK;
 }
 
-/* ---- Decode what is gzipped ---- */
-
-static umbel_err gunzip_error(const umbeli_gunzip *g, const char *cut, umbel_diag *diag) {
-    uint64_t at = umbeli_gunzip_offset(g);
-    if (g->error) return umbeli_fail_at(diag, g->error, at, g->what);
-    return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, cut);
-}
-
-/* The words into `to`, or, with NULL, nowhere. */
-static umbel_err unzip_words(umbeli_gunzip *g, const head *h, uint8_t *to, uint64_t to_len,
-                             umbel_diag *diag) {
-    uint8_t piece[4096];
-    for (uint64_t done = 0; done < h->words;) {
-        uint64_t left = h->words - done;
-        size_t n = left < sizeof piece ? (size_t)left : sizeof piece;
-        if (umbeli_gunzip_read(g, piece, n) < n) {
-            return gunzip_error(g, "the bits end too soon", diag);
-        }
-        if (to) memcpy(to + done, piece, n < to_len - done ? n : (size_t)(to_len - done));
-        done += n;
-        if (done == h->words && !padding_is_zero(h, piece + n - 8)) return padding_error(h, diag);
-    }
-    return UMBEL_OK;
-}
-
-/* The data section becomes f's, or, with NULL, is only unzipped. */
-static umbel_err unzip_data(umbeli_gunzip *g, umbel_filter *f, umbel_diag *diag) {
-    uint64_t limit = g->memory.max_bytes, most = limit && limit < DATA_MOST ? limit : DATA_MOST;
-    uint8_t *data = NULL;
-    size_t len = 0;
-    if (umbeli_gunzip_rest(g, most, &data, &len)) return gunzip_error(g, "", diag);
-    umbel_err e = f ? umbeli_extra_set(f, data, len, diag) : UMBEL_OK;
-    umbeli_delete(&g->memory, data);
-    return e;
-}
-
-static umbel_err unzip_all(umbeli_gunzip *g, umbeli_decoding how, umbel_filter **f,
-                           umbel_diag *diag) {
-    uint8_t bytes[HEADER];
-    if (umbeli_gunzip_read(g, bytes, HEADER) < HEADER) {
-        return gunzip_error(g, "the header ends too soon", diag);
-    }
-    /* More than this the gzipped bytes cannot become: a claim above it gets no memory. */
-    uint64_t most;
-    if (!umbeli_size_mul(g->len, UMBELI_GUNZIP_RATIO, &most)) most = UINT64_MAX;
-    head h;
-    umbel_err e = read_head(bytes, most, &h, diag);
-    if (e) return e;
-    if (how == UMBELI_COPY) {
-        e = umbeli_classic_new(&umbeli_scheme_dcso, h.shape, NULL, &g->memory, f, diag);
-        if (e) return e;
-        umbeli_count_added(*f, h.added);
-    }
-    e = unzip_words(g, &h, *f ? (*f)->data : NULL, *f ? (*f)->data_len : 0, diag);
-    return e ? e : unzip_data(g, *f, diag);
-}
-
-static umbel_err decode_gzipped(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                                const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    if (how == UMBELI_BORROW) {
-        return umbeli_fail(diag, UMBEL_ENOTSUP, "gzipped: it must be decoded, not viewed");
-    }
-    umbeli_gunzip g;
-    umbel_filter *f = NULL;
-    umbel_err e = umbeli_gunzip_start(&g, memory, bytes, len);
-    e = e ? umbeli_fail(diag, e, g.what) : unzip_all(&g, how, &f, diag);
-    if (e && diag) diag->offset = umbeli_gunzip_offset(&g); /* in the bytes at hand */
-    umbeli_gunzip_end(&g);
-    if (e) {
-        umbeli_filter_free(f);
-        return e;
-    }
-    if (f) *out = f;
-    return UMBEL_OK;
-}
-
 static bool is_gzipped(const uint8_t *bytes, size_t len) {
     return len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    if (is_gzipped(bytes, len)) return decode_gzipped(bytes, len, how, memory, out, diag);
+    if (is_gzipped(bytes, len)) {
+        return umbeli_fail(diag, UMBEL_EVERSION, "gzip-compressed: it must be unpacked first");
+    }
     if (len < HEADER) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the header ends too soon");
     }

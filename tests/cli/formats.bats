@@ -92,6 +92,64 @@ to_read() {
     bloom check f.bloom < keys | cmp - keys
 }
 
+@test "formats: gzipped files of DCSO are unpacked, by every command" {
+    plain=$root/tests/golden/dcso/a.bloom
+    seq 0 49 | sed 's/^/key/' > keys
+    gzip -c "$plain" > a.gz
+    for format in "" "--format dcso"; do
+        [ "$(umbel check $format -c a.gz keys)" -eq 50 ]
+        umbel info $format --json a.gz > packed.json
+        umbel info $format --json "$plain" | sed "s|$plain|a.gz|" | cmp - packed.json
+        umbel verify -q $format a.gz --present keys
+        umbel cmp -q $format a.gz "$plain"
+        umbel merge -q $format -f -o merged.bloom a.gz a.gz
+        [ "$(umbel check -c merged.bloom keys)" -eq 50 ]
+    done
+    umbel check -c --also a.gz "$plain" keys | grep -qx 50
+    umbel convert -q --to dcso -o b.bloom a.gz
+    cmp b.bloom "$plain"
+    umbel convert -q -f --from dcso --to dcso -o b.bloom a.gz
+    cmp b.bloom "$plain"
+    cp a.gz grows.gz
+    umbel add -q grows.gz <(echo another) # and is a plain file from then on
+    umbel check -q grows.gz <(echo another)
+    [ "$(umbel check -c grows.gz keys)" -eq 50 ]
+    [ "$(od -An -tx1 -N1 grows.gz | tr -d ' ')" = 01 ]
+}
+
+@test "formats: gzipped files of DCSO in several members, damaged, cut, followed by something" {
+    head -c 50 "$root/tests/golden/dcso/a.bloom" | gzip > two.gz
+    first=$(wc -c < two.gz)
+    tail -c +51 "$root/tests/golden/dcso/a.bloom" | gzip >> two.gz
+    whole=$(wc -c < two.gz)
+    umbel verify -q two.gz
+    umbel convert -q --to dcso -o back.bloom two.gz
+    cmp back.bloom "$root/tests/golden/dcso/a.bloom"
+    head -c $((whole - 1)) two.gz > cut.gz
+    head -c $first two.gz > half.gz
+    (cat two.gz && printf x) > tail.gz
+    cp two.gz bad.gz
+    printf '\377' | dd of=bad.gz bs=1 seek=$((first + 30)) conv=notrunc status=none
+    for command in info verify "check -c"; do
+        refused "cut.gz: gzip: cut short, at byte $((whole - 1))" umbel $command cut.gz
+        refused "half.gz: m: more bits than the file has, at byte $first" umbel $command half.gz
+        refused "tail.gz: gzip: cut short, at byte $((whole + 1))" umbel $command tail.gz
+        refused "bad.gz: gzip: damaged, at byte " umbel $command bad.gz
+    done
+    printf '\037\213\010\0\0\0\0\0\0\0zz' > none.gz
+    refused "none.gz: gzip: " umbel info none.gz
+    gzip -c two.gz > twice.gz
+    refused "twice.gz: gzip-compressed" umbel info twice.gz
+}
+
+@test "formats: gzipped filters of other formats are not DCSO's" {
+    seq 100 | umbel build -q -o f.umb
+    gzip -c f.umb > f.gz
+    refused "f.gz: flags: only 1 is known" umbel info f.gz
+    refused "f.gz: " umbel info --format native f.gz
+    refused "f.gz: " umbel info --format guava f.gz
+}
+
 @test "formats: Guava's own file" {
     seq 0 99 | sed 's/^/key/' > keys
     umbel build -q --format guava -p 0.03 -o f.bin keys

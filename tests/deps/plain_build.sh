@@ -7,5 +7,5 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 ${CC:-cc} -O2 src/*/*.c src/*/*/*.c tests/consumer/consumer.c -Iinclude -Isrc -o "$tmp/consumer" \
-    -lm -lpthread -lz
+    -lm -lpthread
 "$tmp/consumer"

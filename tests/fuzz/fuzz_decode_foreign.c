@@ -4,7 +4,8 @@
  *
  *   byte    what
  *   0       the format, see `formats`; the last is UMBEL_FMT_ANY
- *   1       1: lengths and sums within the bytes are made to agree; 2: the bytes are gzipped first
+ *   1       1: lengths and sums within the bytes are made to agree; 2: the bytes are gzipped first,
+ *           and also unpacked as the command does it
  *   2..3    keys        5  variant        7      hashes
  *   4       fpr         6  bits_per_key   8..15  seed        of umbel_decode_as
  *   16...   what is decoded
@@ -14,7 +15,9 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "../support/watched_memory.h"
 #include "core/bits.h"
+#include "filter/gzipped_filter.h"
 #include "use_bytes.h"
 
 enum { AGREE = 1, GZIP = 2, HEAD = 16, LONGEST = 1 << 16, GZIP_WINDOW = 15 + 16 };
@@ -116,6 +119,27 @@ static void gzip(text *t) {
     deflateEnd(&z);
 }
 
+/* As the command does; what comes out is used as well. */
+static void gunzip(const text *t) {
+    watched_memory m;
+    watch_memory(&m, 0);
+    m.opts.max_bytes = 1 << 22;
+    umbel_diag diag = {.offset = UINT64_MAX};
+    text plain = {0};
+    umbel_err e = cli_gunzip_filter(t->bytes, t->len, &m.opts, &plain.bytes, &plain.len, &diag);
+    /* zlib's window, and what gzip can make of so many bytes. */
+    insist(m.peak <= CLI_GZIP_RATIO * t->len + (1 << 17), "unpacking takes what bytes justify");
+    if (e) {
+        insist(!plain.bytes && m.blocks == 0, "nothing stays after an error");
+        insist(diag.what && diag.offset <= t->len, "an error has words and lies within the bytes");
+        return;
+    }
+    insist(plain.len <= m.opts.max_bytes, "unpacking obeys the limit");
+    use_bytes(&(umbel_params){.format = UMBEL_FMT_DCSO}, plain.bytes, plain.len,
+              2 * plain.len + (1 << 13));
+    m.hook.free(m.hook.ctx, plain.bytes);
+}
+
 /* ---- */
 
 static const umbel_format formats[] = {
@@ -146,10 +170,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     memcpy(t.bytes, bytes + HEAD, t.len);
     if (bytes[1] & AGREE) agree(&t, &like);
     if (bytes[1] & GZIP) gzip(&t);
-    /* zlib's window, and what gzip can make of so many bytes; else a handle and a copy or two. */
-    uint64_t most = 2 * t.len + (1 << 13);
-    if (t.len > 1 && t.bytes[0] == 0x1f && t.bytes[1] == 0x8b) most = 2100 * t.len + (1 << 17);
-    use_bytes(&like, t.bytes, t.len, most);
+    use_bytes(&like, t.bytes, t.len, 2 * t.len + (1 << 13)); /* a handle and a copy or two */
+    if (t.len > 1 && t.bytes[0] == 0x1f && t.bytes[1] == 0x8b) gunzip(&t);
     free(t.bytes);
     return 0;
 }

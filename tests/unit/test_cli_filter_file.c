@@ -30,7 +30,7 @@ static void test_bytes(void **state) {
     struct cli_file_bytes bytes = cli_file_map(name);
     assert_int_equal(mappings(), 1);
     assert_int_equal(bytes.at[0], 1);
-    cli_file_unmap(bytes);
+    cli_file_release(bytes);
     assert_int_equal(mappings(), 0);
 }
 

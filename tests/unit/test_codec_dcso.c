@@ -233,6 +233,40 @@ static void batches_agree(void **state) {
     foreign_batches_agree(params_of(N, 0.5), keys, N);
 }
 
+/* The library reads no gzip, and says that this is what it sees. */
+static void gzipped_bytes_are_named(void **state) {
+    (void)state;
+    static const uint8_t gzip[60] = {0x1f, 0x8b, 0x08};
+    const umbel_format formats[] = {UMBEL_FMT_DCSO, UMBEL_FMT_ANY};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t len = 2; len <= sizeof gzip; len += 58) {
+            umbel_filter *f = NULL;
+            umbel_diag diag[3] = {{0}};
+            umbel_err e[] = {umbel_decode(formats[i], gzip, len, NULL, &f, &diag[0]),
+                             umbel_view(formats[i], gzip, len, NULL, &f, &diag[1]),
+                             umbel_verify(formats[i], gzip, len, &diag[2])};
+            assert_null(f);
+            for (size_t k = 0; k < 3; k++) {
+                assert_int_equal(e[k], UMBEL_EVERSION);
+                assert_non_null(strstr(diag[k].what, "gzip-compressed"));
+            }
+        }
+    }
+}
+
+/* Who has only the beginning learns how much there is. */
+static void cut_files_say_how_long_they_were(void **state) {
+    (void)state;
+    size_t len;
+    uint8_t *bytes = golden_file("dcso/a.bloom", &len);
+    for (size_t cut = HEADER; cut < len; cut++) {
+        umbel_diag diag = {0};
+        assert_int_equal(umbel_verify(UMBEL_FMT_DCSO, bytes, cut, &diag), UMBEL_ECORRUPT);
+        assert_int_equal(diag.need, len);
+    }
+    free(bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fifty_keys),
@@ -246,6 +280,8 @@ int main(void) {
         cmocka_unit_test(every_field_is_checked),
         cmocka_unit_test(what_is_not_dcso_is_not_recognised),
         cmocka_unit_test(batches_agree),
+        cmocka_unit_test(gzipped_bytes_are_named),
+        cmocka_unit_test(cut_files_say_how_long_they_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "core/filter.h"
 #include "foreign.h"
@@ -156,29 +155,11 @@ static void test_large(void **state) {
     }
 }
 
-/* Packed bytes say little about how much they will be. */
-static void test_packed(void **state) {
-    (void)state;
-    umbel_filter *f =
-        foreign_create((umbel_params){.format = UMBEL_FMT_DCSO, .keys = 500000, .fpr = 0.01});
-    size_t len;
-    uint8_t *bytes = foreign_bytes(f, &len), packed[8192];
-    z_stream z = {.next_in = bytes, .avail_in = (uInt)len, .next_out = packed};
-    z.avail_out = sizeof packed;
-    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 9, 0), Z_OK);
-    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-    deflateEnd(&z);
-    obeys(&(umbel_params){.format = UMBEL_FMT_DCSO}, packed, z.total_out, 65536);
-    free(bytes);
-    umbel_free(f);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_native_golden),
         cmocka_unit_test(test_foreign_golden),
         cmocka_unit_test(test_large),
-        cmocka_unit_test(test_packed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
