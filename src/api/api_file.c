@@ -2,7 +2,7 @@
  *
  * api_file.c - filters in files: mapped for reading, replaced atomically
  */
-#define _DEFAULT_SOURCE /* realpath */
+#define _DEFAULT_SOURCE /* readlink */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -144,11 +144,14 @@ static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec,
     return e;
 }
 
-/* The file that a link to nothing yet would lead to; *whole NULL when path is no link. */
+enum { MAX_LINKS = 40 }; /* as many as the kernel follows */
+
+/* Where a link leads; *whole stays NULL when path is no link, or nothing. */
 static umbel_err link_target(const char *path, char **whole, umbel_diag *diag) {
     char target[4096];
     ssize_t len = readlink(path, target, sizeof target);
-    if (len <= 0) return UMBEL_OK;
+    if (len < 0 && (errno == EINVAL || errno == ENOENT)) return UMBEL_OK;
+    if (len < 0) return umbeli_fail_sys(diag, errno, "cannot follow it");
     if ((size_t)len == sizeof target)
         return umbeli_fail_sys(diag, ENAMETOOLONG, "cannot follow it");
     const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
@@ -162,6 +165,19 @@ static umbel_err link_target(const char *path, char **whole, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
+/* The file at the end of a chain of links, even if it is not there yet; *real is the caller's to
+ * free, and NULL when path is no link. */
+static umbel_err follow_links(const char *path, char **real, umbel_diag *diag) {
+    for (unsigned n = 0; n < MAX_LINKS; n++) {
+        char *next = NULL;
+        umbel_err e = link_target(*real ? *real : path, &next, diag);
+        if (e || !next) return e;
+        free(*real);
+        *real = next;
+    }
+    return umbeli_fail_sys(diag, ELOOP, "cannot follow it");
+}
+
 /* Files are replaced through links, not links by files. */
 static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const char *path,
                       umbel_diag *diag) {
@@ -171,12 +187,7 @@ static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const ch
     if (exists && S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "cannot write there");
     if (exists && !S_ISREG(st.st_mode)) return write_special(f, codec, path, diag);
     char *real = NULL;
-    umbel_err e = UMBEL_OK;
-    if (!exists) {
-        e = link_target(path, &real, diag);
-    } else if (!(real = realpath(path, NULL))) {
-        e = umbeli_fail_sys(diag, errno, "cannot follow it");
-    }
+    umbel_err e = follow_links(path, &real, diag);
     long mode = exists ? (long)(st.st_mode & 07777) : -1;
     if (!e) e = replace(f, codec, real ? real : path, mode, diag);
     free(real);

@@ -220,6 +220,36 @@ static void test_links_and_permissions(void **state) {
     assert_true(holds(in_folder("later.umb"), "third"));
 }
 
+/* A chain of links, by way of another folder, to a file and to none yet. */
+static void test_links_to_links(void **state) {
+    (void)state;
+    char below[400];
+    struct stat st;
+    strcpy(below, in_folder("below"));
+    assert_int_equal(mkdir(below, 0700), 0);
+    assert_int_equal(symlink("below/second", in_folder("first")), 0);
+    assert_int_equal(symlink("../third", in_folder("below/second")), 0);
+    assert_int_equal(symlink(in_folder("end.umb"), in_folder("third")), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        save_as(i ? "again" : "new", in_folder("first"));
+        assert_true(holds(in_folder("end.umb"), i ? "again" : "new"));
+        assert_int_equal(lstat(in_folder("end.umb"), &st), 0);
+        assert_true(S_ISREG(st.st_mode));
+        const char *const links[] = {"first", "below/second", "third"};
+        for (unsigned k = 0; k < 3; k++) {
+            assert_int_equal(lstat(in_folder(links[k]), &st), 0);
+            assert_true(S_ISLNK(st.st_mode));
+        }
+    }
+    umbel_filter *f = filter_with("ada", 64);
+    umbel_diag diag = {0};
+    assert_int_equal(symlink("loop", in_folder("loop")), 0);
+    errno = 0;
+    fails_with(umbel_file_save(f, UMBEL_FMT_NATIVE, in_folder("loop"), &diag), &diag, ELOOP);
+    umbel_free(f);
+    unlink(in_folder("below/second"));
+}
+
 static void test_save_where_it_cannot_be(void **state) {
     (void)state;
     umbel_filter *f = filter_with("ada", 64);
@@ -377,6 +407,7 @@ int main(void) {
         CASE(test_empty_and_foreign_files),
         CASE(test_damaged_bits),
         CASE(test_links_and_permissions),
+        CASE(test_links_to_links),
         CASE(test_save_where_it_cannot_be),
         CASE(test_full_disk),
         CASE(test_left_temporary_file),
