@@ -425,8 +425,8 @@ UMBEL_API umbel_err umbel_text(const umbel_filter *filter, char *text, size_t ca
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
-/* Opens by mapping: at once whatever the size, shared between processes, frozen.  As umbel_view
- * for the rest. */
+/* Opens by mapping: at once whatever the size, shared between processes, frozen.  Systems without
+ * mmap read the file into memory instead.  As umbel_view for the rest. */
 UMBEL_API umbel_err umbel_file_open(umbel_format format, const char *path, const umbel_opts *opts,
                                     umbel_filter **out, umbel_diag *diag);
 

@@ -7,14 +7,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/diag.h"
+#include "core/platform.h"
+
+#if UMBELI_HAVE_FLOCK
+#include <sys/file.h>
+#endif
 
 enum { SUFFIX_ROOM = 64, TRIES = 1000 };
 
+static int open_alone(char *name, size_t end) {
+#if UMBELI_HAVE_PROCESS_IDS
+    long process = (long)getpid();
+#else
+    long process = 0;
+#endif
+    for (unsigned n = 0; n < TRIES; n++) {
+        snprintf(name + end, SUFFIX_ROOM, ".umbel-tmp-%ld-%u", process, n);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) return fd;
+    }
+    return -1;
+}
+
+#if UMBELI_HAVE_FLOCK
 static bool lock(int fd, int how) {
     int failed;
     do failed = flock(fd, how);
@@ -54,15 +73,6 @@ static bool clear(const char *name) {
     return free;
 }
 
-static int open_alone(char *name, size_t end) {
-    for (unsigned n = 0; n < TRIES; n++) {
-        snprintf(name + end, SUFFIX_ROOM, ".umbel-tmp-%ld-%u", (long)getpid(), n);
-        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0 || errno != EEXIST) return fd;
-    }
-    return -1;
-}
-
 static int open_in_turn(char *name, size_t end) {
     snprintf(name + end, SUFFIX_ROOM, ".umbel-tmp");
     for (unsigned n = 0; n < TRIES; n++) {
@@ -71,6 +81,23 @@ static int open_in_turn(char *name, size_t end) {
         if (errno != EEXIST || !clear(name)) break;
     }
     return open_alone(name, end);
+}
+
+#else
+
+static int open_in_turn(char *name, size_t end) {
+    return open_alone(name, end);
+}
+
+#endif
+
+static void set_mode(int fd, long mode) {
+#if UMBELI_HAVE_FILE_MODES
+    if (mode >= 0) (void)fchmod(fd, (mode_t)mode);
+#else
+    (void)fd;
+    (void)mode;
+#endif
 }
 
 umbel_err umbeli_temporary_open(const char *path, long mode, umbeli_temporary *out,
@@ -86,7 +113,7 @@ umbel_err umbeli_temporary_open(const char *path, long mode, umbeli_temporary *o
         free(name);
         return UMBEL_EIO;
     }
-    if (mode >= 0) (void)fchmod(fd, (mode_t)mode);
+    set_mode(fd, mode);
     *out = (umbeli_temporary){fd, name, slash ? (size_t)(slash - path) + 1 : 0};
     return UMBEL_OK;
 }
@@ -104,6 +131,7 @@ void umbeli_temporary_drop(umbeli_temporary *t) {
 
 /* So that the renaming itself survives a power cut. */
 static umbel_err sync_directory(umbeli_temporary *t, umbel_diag *diag) {
+    if (!UMBELI_HAVE_DIRECTORY_SYNC) return UMBEL_OK;
     memcpy(t->name + t->base, ".", 2);
     int fd = open(t->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return umbeli_fail_sys(diag, errno, "cannot open the directory");

@@ -5,9 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/diag.h"
+#include "core/platform.h"
+
+#if UMBELI_HAVE_HUGE_PAGES
+#include <sys/mman.h>
+#endif
 
 enum { LINE = 64, HUGE_PAGE = 2 * 1024 * 1024, HUGE_FROM = 2 * HUGE_PAGE };
 
@@ -59,11 +63,24 @@ void umbeli_delete(const umbeli_memory *m, void *ptr) {
 }
 
 static size_t alignment(const umbeli_memory *m, uint64_t len) {
-    return !m->hook.alloc && len >= HUGE_FROM ? HUGE_PAGE : LINE;
+    bool huge = UMBELI_HAVE_HUGE_PAGES && !m->hook.alloc && len >= HUGE_FROM;
+    return huge ? HUGE_PAGE : LINE;
 }
 
 static uint8_t *aligned(void *raw, size_t align) {
     return (uint8_t *)(((uintptr_t)raw + align - 1) & ~(uintptr_t)(align - 1));
+}
+
+/* A hint: a system that refuses it is only slower. */
+static void ask_for_huge_pages(uint8_t *data, uint64_t len) {
+#if UMBELI_HAVE_HUGE_PAGES
+    int saved = errno;
+    (void)madvise(data, (size_t)len & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
+    errno = saved;
+#else
+    (void)data;
+    (void)len;
+#endif
 }
 
 umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *out,
@@ -77,11 +94,7 @@ umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *o
     if (!raw) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the bits");
     out->raw = raw;
     out->data = aligned(raw, align);
-    if (align == HUGE_PAGE) { /* a hint: a system that refuses it is only slower */
-        int saved = errno;
-        (void)madvise(out->data, (size_t)len & ~(align - 1), MADV_HUGEPAGE);
-        errno = saved;
-    }
+    if (align == HUGE_PAGE) ask_for_huge_pages(out->data, len);
     return UMBEL_OK;
 }
 

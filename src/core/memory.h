@@ -25,7 +25,7 @@ void *umbeli_new(const umbeli_memory *m, size_t size);
 void umbeli_delete(const umbeli_memory *m, void *ptr);
 
 /* A zeroed array on a 64-byte boundary.  From 4 MiB on it lies on a 2 MiB boundary and huge pages
- * are asked for: fewer TLB misses are worth 4 to 20 % of a random look-up beyond 10 MB.  Not so in
+ * are asked for, where the system has them: fewer TLB misses are worth 4 to 20 % of a random look-up beyond 10 MB.  Not so in
  * the caller's memory: how that is laid out, and what 2 MiB of it are worth, is the caller's
  * business.  At least 63 more bytes may be read, but not written, behind the end. */
 typedef struct umbeli_array {

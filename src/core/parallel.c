@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/parallel.h"
 
+#include "core/platform.h"
+
+#if UMBELI_HAVE_THREADS
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -38,3 +41,11 @@ void umbeli_parallel(uint32_t threads, void (*work)(void *ctx, uint32_t t), void
         }
     }
 }
+
+#else
+
+void umbeli_parallel(uint32_t threads, void (*work)(void *ctx, uint32_t t), void *ctx) {
+    for (uint32_t t = 0; t < threads; t++) work(ctx, t);
+}
+
+#endif

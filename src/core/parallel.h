@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 /* Calls work(ctx, t) once for every t in [0, threads), one of them in the calling thread, and
- * returns when all are done.  A thread that cannot be started has its part done here instead. */
+ * returns when all are done.  A thread that cannot be started has its part done here instead;
+ * where there are no threads, all have. */
 void umbeli_parallel(uint32_t threads, void (*work)(void *ctx, uint32_t t), void *ctx);
 
 #endif

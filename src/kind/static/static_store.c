@@ -6,7 +6,7 @@
  * as soon as it is open: whatever happens, nothing stays behind.  The last chunk of each bucket is
  * always in memory.
  */
-#define _GNU_SOURCE /* O_TMPFILE */
+#define _GNU_SOURCE /* O_TMPFILE, mkstemp */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,9 +14,10 @@
 #include <unistd.h>
 
 #include "core/diag.h"
+#include "core/platform.h"
 #include "kind/static/static.h"
 
-enum { CHUNK_IN_MEMORY = 512, CHUNK_IN_FILE = 8192, PATH_MOST = 4096 };
+enum { CHUNK_IN_MEMORY = 512, CHUNK_IN_FILE = 8192, MAX_PATH = 4096 };
 
 typedef union chunk {
     uint64_t *memory;
@@ -42,19 +43,35 @@ static umbel_err no_memory(umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the hashes of the keys");
 }
 
-/* A file without a name in this directory; -1 with errno. */
-static int nameless(const char *directory) {
-    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return fd;
-    char path[PATH_MOST]; /* a file system that cannot: a name for a moment */
+#if UMBELI_HAVE_MKSTEMP
+/* Has a name for a moment. */
+static int named_and_unlinked(const char *directory) {
+    char path[MAX_PATH];
     int len = snprintf(path, sizeof path, "%s/umbel-XXXXXX", directory);
     if (len < 0 || (size_t)len >= sizeof path) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    fd = mkstemp(path);
+    int fd = mkstemp(path);
     if (fd >= 0) unlink(path);
     return fd;
+}
+#else
+static int named_and_unlinked(const char *directory) {
+    (void)directory;
+    errno = ENOTSUP;
+    return -1;
+}
+#endif
+
+/* A file without a name in this directory; -1 with errno. */
+static int nameless(const char *directory) {
+#if UMBELI_HAVE_TMPFILE
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    bool refused = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+    if (!refused) return fd; /* else a file system that cannot */
+#endif
+    return named_and_unlinked(directory);
 }
 
 umbel_err umbeli_store_new(const char *directory, const umbeli_memory *memory, umbeli_store **out,

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * platform.h - what the system has beyond C11 and plain POSIX files, and what is done without it
+ *
+ *   UMBELI_HAVE_...  where               without it
+ *   MMAP             core/mapping        files are read into memory instead of being mapped
+ *   HUGE_PAGES       core/memory         large arrays have pages of the usual size
+ *   THREADS          core/parallel       parts of a job run one after the other
+ *   TMPFILE          kind/static/static_store   a temporary file has a name for a moment
+ *   MKSTEMP          kind/static/static_store   umbel_opts.tmp needs TMPFILE, or is refused
+ *   FLOCK            api/atomic_file     savers of one file do not take turns, and what a killed one
+ *                                        left is not removed
+ *   DIRECTORY_SYNC   api/atomic_file     after a power cut a saved file may be the one before
+ *   FILE_MODES       api/atomic_file     a file that is replaced has the permissions of a new one
+ *   PROCESS_IDS      api/atomic_file     names of temporary files hold 0 in their place
+ *
+ * Each is 0 or 1, by the system, and can be switched off: -DUMBEL_NO_MMAP and so on.  Only the files
+ * named here ask.  Bytes and answers are the same with and without.
+ */
+#ifndef UMBELI_PLATFORM_H
+#define UMBELI_PLATFORM_H
+
+#if defined(__wasi__) /* one thread, one process, no mapping */
+#define UMBELI_POSIX 0
+#else
+#define UMBELI_POSIX 1
+#endif
+
+#if defined(__linux__)
+#define UMBELI_LINUX 1
+#else
+#define UMBELI_LINUX 0
+#endif
+
+#if UMBELI_POSIX && !defined(UMBEL_NO_MMAP)
+#define UMBELI_HAVE_MMAP 1
+#else
+#define UMBELI_HAVE_MMAP 0
+#endif
+
+#if UMBELI_LINUX && !defined(UMBEL_NO_HUGE_PAGES) /* MADV_HUGEPAGE */
+#define UMBELI_HAVE_HUGE_PAGES 1
+#else
+#define UMBELI_HAVE_HUGE_PAGES 0
+#endif
+
+#if UMBELI_POSIX && !defined(UMBEL_NO_THREADS)
+#define UMBELI_HAVE_THREADS 1
+#else
+#define UMBELI_HAVE_THREADS 0
+#endif
+
+#if UMBELI_LINUX && !defined(UMBEL_NO_TMPFILE) /* O_TMPFILE */
+#define UMBELI_HAVE_TMPFILE 1
+#else
+#define UMBELI_HAVE_TMPFILE 0
+#endif
+
+#if UMBELI_POSIX && !defined(UMBEL_NO_MKSTEMP)
+#define UMBELI_HAVE_MKSTEMP 1
+#else
+#define UMBELI_HAVE_MKSTEMP 0
+#endif
+
+#if UMBELI_POSIX && !defined(UMBEL_NO_FLOCK)
+#define UMBELI_HAVE_FLOCK 1
+#else
+#define UMBELI_HAVE_FLOCK 0
+#endif
+
+#if UMBELI_POSIX && !defined(UMBEL_NO_DIRECTORY_SYNC)
+#define UMBELI_HAVE_DIRECTORY_SYNC 1
+#else
+#define UMBELI_HAVE_DIRECTORY_SYNC 0
+#endif
+
+#if UMBELI_POSIX && !defined(UMBEL_NO_FILE_MODES)
+#define UMBELI_HAVE_FILE_MODES 1
+#else
+#define UMBELI_HAVE_FILE_MODES 0
+#endif
+
+#if UMBELI_POSIX && !defined(UMBEL_NO_PROCESS_IDS)
+#define UMBELI_HAVE_PROCESS_IDS 1
+#else
+#define UMBELI_HAVE_PROCESS_IDS 0
+#endif
+
+#endif
