@@ -10,7 +10,9 @@
 #include "umbel.h"
 
 /* NULL is fine. */
-void umbeli_diag_fill(umbel_diag *diag, const umbel_diag *from);
+static inline void umbeli_diag_fill(umbel_diag *diag, const umbel_diag *from) {
+    if (diag) *diag = *from;
+}
 
 /* Fills *diag and returns err, so that `return umbeli_fail(...)` says it all. */
 static inline umbel_err umbeli_fail_at(umbel_diag *diag, umbel_err err, uint64_t offset,
