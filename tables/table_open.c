@@ -26,11 +26,9 @@ const char *umbel_table_system_name(umbel_table_system system) {
 }
 
 static umbel_err check_hints(const umbel_table_hints *h, umbel_diag *diag) {
-    bool reserved = h->reserved32 != 0;
-    for (size_t i = 0; i < sizeof h->reserved / sizeof h->reserved[0]; i++) {
-        reserved = reserved || h->reserved[i];
+    if (h->reserved32 || !umbeli_reserved_zero(h->reserved, sizeof h->reserved)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "hints: reserved fields must be zero");
     }
-    if (reserved) return umbeli_fail(diag, UMBEL_EINVAL, "hints: reserved fields must be zero");
     if ((unsigned)h->system > UMBEL_TABLE_PARQUET) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hints: no such system");
     }

@@ -10,8 +10,8 @@
 
 static umbel_err check_params(const umbel_params *p, umbel_diag *diag) {
     if (p->reserved32) return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved32 is not 0");
-    for (size_t i = 0; i < sizeof p->reserved / sizeof p->reserved[0]; i++) {
-        if (p->reserved[i]) return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved is not 0");
+    if (!umbeli_reserved_zero(p->reserved, sizeof p->reserved)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved is not 0");
     }
     if (!(p->fpr >= 0 && p->fpr < 1)) { /* also when it is no number */
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: not between 0 and 1");

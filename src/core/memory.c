@@ -15,31 +15,6 @@
 
 enum { LINE = 64, HUGE_PAGE = 2 * 1024 * 1024, HUGE_FROM = 2 * HUGE_PAGE };
 
-umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_diag *diag) {
-    umbeli_memory m = {.threads = 1};
-    if (opts) {
-        for (size_t i = 0; i < sizeof opts->reserved / sizeof opts->reserved[0]; i++) {
-            if (opts->reserved[i]) return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved is not 0");
-        }
-        if (opts->reserved32) return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved32 is not 0");
-        if (opts->alloc) {
-            m.hook = *opts->alloc;
-            if (!m.hook.alloc || !m.hook.free) {
-                return umbeli_fail(diag, UMBEL_EINVAL, "opts.alloc lacks alloc or free");
-            }
-        }
-        m.max_bytes = opts->max_bytes;
-        if (opts->threads > 1024) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "opts.threads is above 1024");
-        }
-        if (opts->threads > 1) m.threads = opts->threads;
-        m.keyed = opts->key != NULL;
-        if (m.keyed) m.secret = umbeli_secret_from(opts->key);
-    }
-    *out = m;
-    return UMBEL_OK;
-}
-
 void *umbeli_new(const umbeli_memory *m, size_t size) {
     if (!m->hook.alloc) {
         volatile int saved = errno; /* clang believes that calloc never sets it */

@@ -8,18 +8,6 @@
 #include "core/settings.h"
 #include "umbel.h"
 
-/* A checked copy of the caller's umbel_opts. */
-typedef struct umbeli_memory {
-    umbel_alloc hook; /* hook.alloc NULL: the C library's */
-    uint64_t max_bytes;
-    uint32_t threads; /* at least 1 */
-    bool keyed;       /* what is decoded is to be a filter keyed with this secret */
-    umbeli_secret secret;
-} umbeli_memory;
-
-/* opts may be NULL.  UMBEL_EINVAL for half an allocator or reserved fields that are not zero. */
-umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_diag *diag);
-
 /* Zeroed; NULL when there is none. */
 void *umbeli_new(const umbeli_memory *m, size_t size);
 void umbeli_delete(const umbeli_memory *m, void *ptr);

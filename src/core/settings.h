@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.h - the 16 bytes of a keyed filter that no file holds
+ * settings.h - what the caller's umbel_opts say, checked and copied: allocator, limits, threads, and
+ *              the 16 bytes of a keyed filter that no file holds
  */
 #ifndef UMBELI_SETTINGS_H
 #define UMBELI_SETTINGS_H
 
 #include "core/bits.h"
+#include "umbel.h"
 
 enum { UMBELI_SECRET_BYTES = 16 };
 
@@ -15,6 +17,25 @@ typedef struct umbeli_secret {
 
 static inline umbeli_secret umbeli_secret_from(const uint8_t *bytes) {
     return (umbeli_secret){{umbeli_load_le64(bytes), umbeli_load_le64(bytes + 8)}};
+}
+
+/* A checked copy of the caller's umbel_opts. */
+typedef struct umbeli_memory {
+    umbel_alloc hook; /* hook.alloc NULL: the C library's */
+    uint64_t max_bytes;
+    uint32_t threads; /* at least 1 */
+    bool keyed;       /* what is decoded is to be a filter keyed with this secret */
+    umbeli_secret secret;
+} umbeli_memory;
+
+/* opts may be NULL.  UMBEL_EINVAL for half an allocator or reserved fields that are not zero. */
+umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_diag *diag);
+
+/* Whether the reserved words of a public struct are zero; `bytes` is sizeof s->reserved. */
+static inline bool umbeli_reserved_zero(const uint64_t *reserved, size_t bytes) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < bytes / sizeof *reserved; i++) any |= reserved[i];
+    return any == 0;
 }
 
 #endif

@@ -39,11 +39,9 @@ umbel_err umbeli_params_check(const umbel_params *p, umbel_kind kind, uint32_t t
     if (p->concurrent) {
         return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only native blocked filters can be");
     }
-    uint64_t reserved = p->reserved32;
-    for (size_t i = 0; i < sizeof p->reserved / sizeof p->reserved[0]; i++) {
-        reserved |= p->reserved[i];
+    if (p->reserved32 || !umbeli_reserved_zero(p->reserved, sizeof p->reserved)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved is not 0");
     }
-    if (reserved) return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved is not 0");
     if (p->fpr != 0 && !(p->fpr > 0 && p->fpr < 1)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
     }

@@ -16,6 +16,18 @@
 #include "core/parallel.h"
 #include "watched_memory.h"
 
+static void test_reserved(void **state) {
+    (void)state;
+    uint64_t words[3] = {0};
+    assert_true(umbeli_reserved_zero(words, sizeof words));
+    for (size_t i = 0; i < 3; i++) {
+        words[i] = UINT64_C(1) << 63;
+        assert_false(umbeli_reserved_zero(words, sizeof words));
+        assert_true(umbeli_reserved_zero(words, i * sizeof *words));
+        words[i] = 0;
+    }
+}
+
 static void test_opts(void **state) {
     (void)state;
     umbeli_memory m;
@@ -111,9 +123,9 @@ static void test_parallel(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opts),     cmocka_unit_test(test_arrays),
-        cmocka_unit_test(test_limit),    cmocka_unit_test(test_impossible_sizes),
-        cmocka_unit_test(test_parallel),
+        cmocka_unit_test(test_reserved),         cmocka_unit_test(test_opts),
+        cmocka_unit_test(test_arrays),           cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_impossible_sizes), cmocka_unit_test(test_parallel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
