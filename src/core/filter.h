@@ -22,7 +22,7 @@ typedef struct umbeli_shape {
     umbel_format format; /* whose system's hashing and sizing */
     uint32_t scheme;     /* how positions follow from a key; numbers in docs/formats/native.md */
     uint32_t hash;       /* the hash function, numbers there too */
-    uint32_t hashes;     /* probes a key */
+    uint32_t hashes;     /* probes per key */
     uint64_t seed;
     umbeli_secret secret; /* of keyed filters; else 0 */
     uint64_t bits;
@@ -41,7 +41,7 @@ typedef struct umbeli_ops {
     void (*contains_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit);
     umbel_err (*add_many)(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new);
 
-    /* Kinds that need 64 bits of hash a key; else all NULL. */
+    /* Kinds that need 64 bits of hash per key; else all NULL. */
     void (*hash_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint64_t *hashes);
     bool (*contains_hash)(const umbel_filter *f, uint64_t hash);
     void (*contains_hashes)(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit);
@@ -61,10 +61,10 @@ typedef struct umbeli_ops {
     umbel_err (*snapshot)(const umbel_filter *f, umbel_filter **out, umbel_diag *diag);
 
     /* Kinds whose struct holds pointers: copy makes them `into`'s own after the fields were copied
-     * as bytes (on failure it leaves what dispose can take), dispose ends them. */
+     * as bytes (on failure it leaves what dispose can take), dispose frees them. */
     umbel_err (*copy)(umbel_filter *into, const umbel_filter *from);
     void (*dispose)(umbel_filter *f);
-    void (*relocate)(umbel_filter *f, const umbeli_mover *mover); /* what dispose ends */
+    void (*relocate)(umbel_filter *f, const umbeli_mover *mover); /* what dispose frees */
     void (*clear)(umbel_filter *f); /* what is left to forget once the bits are zero */
 
     void (*measure)(const umbel_filter *f,
@@ -72,7 +72,7 @@ typedef struct umbeli_ops {
 } umbeli_ops;
 
 typedef struct umbeli_meta_entry {
-    char *name, *value; /* one allocation, value behind name */
+    char *name, *value; /* one allocation, value after name */
 } umbeli_meta_entry;
 
 struct umbel_filter {

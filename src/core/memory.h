@@ -15,7 +15,7 @@ void umbeli_delete(const umbeli_memory *m, void *ptr);
 /* A zeroed array on a 64-byte boundary.  From 4 MiB on it lies on a 2 MiB boundary and huge pages
  * are asked for, where the system has them: fewer TLB misses are worth 4 to 20 % of a random look-up beyond 10 MB.  Not so in
  * the caller's memory: how that is laid out, and what 2 MiB of it are worth, is the caller's
- * business.  At least 63 more bytes may be read, but not written, behind the end. */
+ * business.  At least 63 more bytes may be read, but not written, after the end. */
 typedef struct umbeli_array {
     uint8_t *data;
     void *raw; /* what to free */

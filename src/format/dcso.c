@@ -6,7 +6,7 @@
  *   0       8                flags: 1
  *   8       8                n, keys planned for
  *   16      8                p, rate at n keys, IEEE double
- *   24      8                k, probes a key
+ *   24      8                k, probes per key
  *   32      8                m, bits
  *   40      8                N, adds that changed the filter
  *   48      8 ceil(m / 64)   words of 64 bits
@@ -75,7 +75,7 @@ static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag
     double n = (double)p->keys, bits = bits_of(n, p->fpr), hashes = hashes_of(n, bits);
     if (bits >= 0x1p62) return umbeli_fail(diag, UMBEL_EINVAL, "keys: more than 2^62 bits");
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes a key");
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes per key");
     }
     *shape = (umbeli_shape){
         .bits = (uint64_t)bits,
@@ -126,7 +126,7 @@ static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t left, head *h, 
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, 16, "p: not between 0 and 1");
     }
     if (k > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, 24, "k: more than 1024 probes a key");
+        return umbeli_fail_at(diag, UMBEL_EVERSION, 24, "k: more than 1024 probes per key");
     }
     if (h->shape.bits > INT64_MAX || h->words > left) {
         umbeli_diag_fill(diag, &(umbel_diag){.offset = 32,
