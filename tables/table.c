@@ -7,7 +7,7 @@
 #include "core/mapping.h"
 #include "core/size.h"
 
-umbel_err umbeli_table_grow(const umbeli_memory *m, void **array, size_t size, size_t count,
+umbel_err umbeli_table_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
                             size_t *cap) {
     if (count < *cap) return UMBEL_OK;
     uint64_t bytes, more = *cap ? (uint64_t)*cap * 2 : 16;
@@ -68,7 +68,7 @@ umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *ke
 void umbel_table_close(umbel_table *t) {
     if (!t) return;
     t->ops->close(t);
-    umbeli_memory memory = t->memory;
+    umbeli_settings memory = t->memory;
     umbeli_delete(&memory, t->places);
     umbeli_delete(&memory, t->faults);
     umbeli_mapping_close(t->mapped, t->len);

@@ -49,9 +49,9 @@ umbel_err umbel_table_read(const void *bytes, size_t len, const umbel_table_hint
                            const umbel_opts *opts, umbel_table **out, umbel_diag *diag) {
     static const umbel_table_hints no_hints = {0};
     if (!hints) hints = &no_hints;
-    umbeli_memory memory;
+    umbeli_settings memory;
     umbel_err e = check_hints(hints, diag);
-    if (!e) e = umbeli_memory_from(opts, &memory, diag);
+    if (!e) e = umbeli_settings_from(opts, &memory, diag);
     if (e) return e;
     const umbeli_table_ops *ops = system_of(bytes, len, hints->system);
     if (!ops) {

@@ -169,8 +169,8 @@ umbel_err bf_head_layer(const bf_head *head, uint32_t i, uint64_t max_bytes, umb
         .key = head->params.keyed ? head->params.key : NULL,
     };
     umbeli_native_header h = head->layers[i];
-    umbeli_memory memory;
-    umbel_err e = umbeli_memory_from(&opts, &memory, diag);
+    umbeli_settings memory;
+    umbel_err e = umbeli_settings_from(&opts, &memory, diag);
     if (!e) e = umbeli_native_take_key(&h, &memory, diag);
     if (!e) e = umbeli_native_make(head->bytes + head->at[i], &h, NULL, &memory, out, diag);
     return e;
@@ -233,7 +233,7 @@ static umbel_filter *dress(const bf_value *v) {
     const bf_params *p = &v->params;
     umbel_filter *f = RedisModule_Alloc(first->ops->size);
     memcpy(f, first, first->ops->size);
-    f->memory = (umbeli_memory){.hook = {.alloc = must_take, .free = give_back}};
+    f->memory = (umbeli_settings){.hook = {.alloc = must_take, .free = give_back}};
     f->meta = NULL;
     f->meta_count = f->meta_cap = 0;
     if (has_properties(v)) {

@@ -129,12 +129,12 @@ static bool load_fields(RedisModuleIO *io, int encver, umbeli_writer *header, bu
  * says of each link that it has as many bytes as its string. */
 static bf_value *assemble(const buffer *header, const buffer *strings, umbel_diag *diag) {
     umbel_opts opts = {.alloc = &bf_heap};
-    umbeli_memory memory;
+    umbeli_settings memory;
     umbeli_redisbloom_head h;
     umbel_filter *f = NULL;
     bf_value *v = NULL;
     umbel_err e = umbeli_redisbloom_read_header(header->bytes, header->len, &h, diag);
-    if (!e) e = umbeli_memory_from(&opts, &memory, diag);
+    if (!e) e = umbeli_settings_from(&opts, &memory, diag);
     if (!e) {
         e = umbeli_redisbloom_from_header(header->bytes, header->len, &h, NULL, &memory, &f, diag);
     }

@@ -9,7 +9,7 @@ enum { KEYS_AT_ONCE = 1024 };
 
 /* Static filters have a builder of their own; all others are simply added to. */
 struct umbel_builder {
-    umbeli_memory memory;
+    umbeli_settings memory;
     umbeli_static_builder *fixed;
     umbel_filter *growing;
     bool failed, finished;
@@ -30,8 +30,8 @@ static umbel_err begin(umbel_builder *b, const umbel_params *params, const umbel
 
 umbel_err umbel_builder_new(const umbel_params *params, const umbel_opts *opts, umbel_builder **out,
                             umbel_diag *diag) {
-    umbeli_memory memory;
-    umbel_err e = umbeli_memory_from(opts, &memory, diag);
+    umbeli_settings memory;
+    umbel_err e = umbeli_settings_from(opts, &memory, diag);
     if (e) return e;
     umbel_builder *b = umbeli_new(&memory, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
@@ -74,7 +74,7 @@ umbel_err umbel_builder_finish(umbel_builder *b, umbel_filter **out, umbel_diag 
 
 void umbel_builder_free(umbel_builder *b) {
     if (!b) return;
-    umbeli_memory memory = b->memory;
+    umbeli_settings memory = b->memory;
     umbeli_static_builder_delete(b->fixed);
     umbeli_filter_free(b->growing);
     umbeli_delete(&memory, b);

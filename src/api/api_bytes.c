@@ -7,7 +7,7 @@
 
 static umbel_err decode(umbel_format format, const void *bytes, size_t len, umbeli_decoding how,
                         const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
-    umbeli_memory memory;
+    umbeli_settings memory;
     const umbeli_codec *codec = NULL;
     umbel_err e = umbeli_codec_open(format, bytes, len, opts, &codec, &memory, diag);
     if (e) return e;
@@ -52,7 +52,7 @@ umbel_err umbel_encode(const umbel_filter *filter, umbel_format format, void *by
 static umbel_err decode_as(const umbel_params *like, const void *bytes, size_t len,
                            umbeli_decoding how, const umbel_opts *opts, umbel_filter **out,
                            umbel_diag *diag) {
-    umbeli_memory memory;
+    umbeli_settings memory;
     const umbeli_codec *codec = NULL;
     umbel_err e = umbeli_codec_open(like->format, bytes, len, opts, &codec, &memory, diag);
     if (e) return e;

@@ -33,8 +33,8 @@ static umbel_err choose_kind(const umbel_params *params, umbel_kind *kind, umbel
 
 umbel_err umbel_create(const umbel_params *params, const umbel_opts *opts, umbel_filter **out,
                        umbel_diag *diag) {
-    umbeli_memory memory;
-    umbel_err e = umbeli_memory_from(opts, &memory, diag);
+    umbeli_settings memory;
+    umbel_err e = umbeli_settings_from(opts, &memory, diag);
     if (!e) e = check_params(params, diag);
     if (e) return e;
     if (params->format != UMBEL_FMT_ANY && params->format != UMBEL_FMT_NATIVE) {

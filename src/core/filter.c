@@ -7,7 +7,7 @@
 #include "core/diag.h"
 
 umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
-                            uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
+                            uint64_t data_len, const uint8_t *borrow, const umbeli_settings *memory,
                             umbel_filter **out, umbel_diag *diag) {
     umbel_filter *f = umbeli_new(memory, ops->size);
     if (!f) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
@@ -70,7 +70,7 @@ void umbeli_filter_free(umbel_filter *f) {
     if (!f) return;
     if (f->unmap) f->unmap(f->mapping, f->mapping_len);
     if (f->ops->dispose) f->ops->dispose(f);
-    umbeli_memory memory = f->memory;
+    umbeli_settings memory = f->memory;
     for (size_t i = 0; i < f->meta_count; i++) umbeli_delete(&memory, f->meta[i].name);
     umbeli_delete(&memory, f->meta);
     umbeli_delete(&memory, f->extra);

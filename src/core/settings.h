@@ -20,16 +20,16 @@ static inline umbeli_secret umbeli_secret_from(const uint8_t *bytes) {
 }
 
 /* A checked copy of the caller's umbel_opts. */
-typedef struct umbeli_memory {
+typedef struct umbeli_settings {
     umbel_alloc hook; /* hook.alloc NULL: the C library's */
     uint64_t max_bytes;
     uint32_t threads; /* at least 1 */
     bool keyed;       /* what is decoded is to be a filter keyed with this secret */
     umbeli_secret secret;
-} umbeli_memory;
+} umbeli_settings;
 
 /* opts may be NULL.  UMBEL_EINVAL for half an allocator or reserved fields that are not zero. */
-umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_diag *diag);
+umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umbel_diag *diag);
 
 /* Whether the reserved words of a public struct are zero; `bytes` is sizeof s->reserved. */
 static inline bool umbeli_reserved_zero(const uint64_t *reserved, size_t bytes) {

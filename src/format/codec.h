@@ -27,17 +27,17 @@ typedef struct umbeli_codec {
     bool (*recognise)(const uint8_t *bytes, size_t len);
 
     /* An empty filter that hashes as that system does; NULL: made through its kind (native). */
-    umbel_err (*create)(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag);
+    umbel_err (*create)(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag);
 
     /* *out is set only by UMBELI_COPY and UMBELI_BORROW. */
     umbel_err (*decode)(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag);
 
     /* As decode, for bytes that do not say all; like->format is this codec's.  NULL: decode needs
      * no help.  Codecs with one leave decode to refuse, naming what must be said. */
     umbel_err (*decode_as)(const umbel_params *like, const uint8_t *bytes, size_t len,
-                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
+                           umbeli_decoding how, const umbeli_settings *memory, umbel_filter **out,
                            umbel_diag *diag);
 
     /* umbel_plan_format; NULL: not offered. */

@@ -40,8 +40,8 @@ static const umbeli_codec *codec_for(umbel_format format, const void *bytes, siz
 
 umbel_err umbeli_codec_open(umbel_format format, const void *bytes, size_t len,
                             const umbel_opts *opts, const umbeli_codec **codec,
-                            umbeli_memory *memory, umbel_diag *diag) {
-    umbel_err e = umbeli_memory_from(opts, memory, diag);
+                            umbeli_settings *memory, umbel_diag *diag) {
+    umbel_err e = umbeli_settings_from(opts, memory, diag);
     if (e) return e;
     *codec = codec_for(format, bytes, len, diag);
     if (!*codec) return UMBEL_EINVAL;

@@ -17,7 +17,7 @@ const umbeli_codec *umbeli_codec_by_id(umbel_format id);
  * UMBEL_FMT_ANY looks at the bytes. */
 umbel_err umbeli_codec_open(umbel_format format, const void *bytes, size_t len,
                             const umbel_opts *opts, const umbeli_codec **codec,
-                            umbeli_memory *memory, umbel_diag *diag);
+                            umbeli_settings *memory, umbel_diag *diag);
 
 /* The codec to write this filter with.  UMBEL_EINVAL: no such format; UMBEL_EMISMATCH: it cannot
  * hold this filter. */

@@ -86,8 +86,8 @@ static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
     return e ? e : umbeli_classic_new(&umbeli_scheme_dcso, shape, NULL, memory, out, diag);
@@ -147,7 +147,7 @@ static bool padding_is_zero(const head *h, const uint8_t *last_word) {
 }
 
 static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                              const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                              const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     head h;
     umbel_err e = read_head(bytes, len - HEADER, &h, diag);
     if (e) return e;
@@ -177,7 +177,7 @@ static bool is_gzipped(const uint8_t *bytes, size_t len) {
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     if (is_gzipped(bytes, len)) {
         return umbeli_fail(diag, UMBEL_EVERSION, "gzip-compressed: it must be unpacked first");
     }

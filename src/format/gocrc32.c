@@ -103,8 +103,8 @@ static double rate_of(const umbel_params *params, const umbeli_shape *shape) {
     return umbeli_narrow_rate(shape->bits, shape->hashes, shape->capacity, hash_bits);
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
     if (e) return e;
@@ -127,7 +127,7 @@ static umbel_err plan(const umbel_params *params, umbel_plan *solved, umbel_diag
 /* ---- Decode ---- */
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     (void)bytes, (void)len, (void)how, (void)memory, (void)out;
     return umbeli_fail(diag, UMBEL_EINVAL, "gocrc32 has no header: keys and fpr must be given");
 }
@@ -143,7 +143,7 @@ static bool padding_is_zero(const uint8_t *bytes, size_t len, uint64_t bits) {
 }
 
 static umbel_err decode_as(const umbel_params *like, const uint8_t *bytes, size_t len,
-                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
+                           umbeli_decoding how, const umbeli_settings *memory, umbel_filter **out,
                            umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(like, &shape, diag);

@@ -120,7 +120,7 @@ static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *p, const umbeli_memory *memory, umbel_filter **out,
+static umbel_err create(const umbel_params *p, const umbeli_settings *memory, umbel_filter **out,
                         umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
@@ -192,7 +192,7 @@ static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     if (how == UMBELI_BORROW) {
         return umbeli_fail(diag, UMBEL_ENOTSUP, "Guava's words are big-endian: decode it instead");
     }

@@ -13,13 +13,13 @@ typedef struct umbeli_kind {
     const char *name;
 
     /* An empty filter, natively hashed.  params->kind is this kind. */
-    umbel_err (*create)(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag);
+    umbel_err (*create)(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag);
 
     /* A filter over stored bits: a zeroed one of that shape to be filled by the caller, or, with
      * `borrow`, a frozen one on those bytes.  Checks every field of the shape and data_len. */
     umbel_err (*restore)(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag);
 
     /* Parameters of the kind's own in native files; all NULL for kinds that have none.  take_own
      * completes what `restore` made, before anything else touches it: UMBEL_ECORRUPT or

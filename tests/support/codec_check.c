@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-static const umbeli_memory memory = {.threads = 1};
+static const umbeli_settings memory = {.threads = 1};
 
 umbel_filter *codec_create(const umbeli_codec *codec, const umbel_params *params) {
     umbel_filter *f = NULL;

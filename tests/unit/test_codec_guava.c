@@ -257,7 +257,7 @@ static void damaged_headers(void **state) {
 static void no_view_of_big_endian_words(void **state) {
     (void)state;
     const uint8_t good[14] = {1, 1, 0, 0, 0, 1};
-    umbeli_memory memory = {.threads = 1};
+    umbeli_settings memory = {.threads = 1};
     umbel_filter *f = NULL;
     assert_int_equal(guava->decode(good, sizeof good, UMBELI_BORROW, &memory, &f, NULL),
                      UMBEL_ENOTSUP);

@@ -20,7 +20,7 @@
 enum { FRAME = 16, FIXED = 20, LINK = 53, MIB = 1024 * 1024 };
 
 static const umbel_params like = {.format = UMBEL_FMT_REDISBLOOM};
-static const umbeli_memory plenty = {.threads = 1};
+static const umbeli_settings plenty = {.threads = 1};
 
 static umbel_params params_of(uint64_t keys, double fpr, uint32_t expansion) {
     return (umbel_params){

@@ -103,7 +103,7 @@ static void plans(void **state) {
 static void gives_up(void **state) {
     (void)state;
     umbeli_static_layout l;
-    umbeli_memory memory = {.threads = 1};
+    umbeli_settings memory = {.threads = 1};
     umbeli_static_bench bench;
     static uint64_t hashes[1000], scratch[1000];
     static uint8_t table[1000];
@@ -122,7 +122,7 @@ static void gives_up(void **state) {
 /* Hardly ever more than a few seeds, in shards of any size. */
 static void few_seeds_are_needed(void **state) {
     (void)state;
-    umbeli_memory memory = {.threads = 1};
+    umbeli_settings memory = {.threads = 1};
     enum { MOST = 400000 };
     uint64_t *hashes = malloc(2 * MOST * sizeof *hashes);
     uint8_t *table = malloc(MOST);

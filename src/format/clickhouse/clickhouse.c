@@ -77,7 +77,7 @@ static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag
     return class_shape(p, p->bytes, shape, diag);
 }
 
-static umbel_err create(const umbel_params *p, const umbeli_memory *memory, umbel_filter **out,
+static umbel_err create(const umbel_params *p, const umbeli_settings *memory, umbel_filter **out,
                         umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
@@ -96,14 +96,14 @@ static umbel_err plan(const umbel_params *p, umbel_plan *out, umbel_diag *diag) 
 /* ---- Decode ---- */
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     (void)bytes, (void)len, (void)how, (void)memory, (void)out;
     return umbeli_fail(diag, UMBEL_EINVAL,
                        "clickhouse: the bytes do not tell hashes and seed; they must be said");
 }
 
 static umbel_err decode_as(const umbel_params *like, const uint8_t *bytes, size_t len,
-                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
+                           umbeli_decoding how, const umbeli_settings *memory, umbel_filter **out,
                            umbel_diag *diag) {
     umbeli_shape shape;
     const uint8_t *bits = bytes;

@@ -38,13 +38,13 @@ static const umbeli_leveldb_profile profile = {
     .beyond = "LevelDB's 32-bit hash cannot keep this rate",
 };
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_create(&profile, params, memory, out, diag);
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_decode(&profile, bytes, len, how, memory, out, diag);
 }
 

@@ -78,23 +78,25 @@ static const umbeli_leveldb_profile badger = {
 
 /* ---- Codecs ---- */
 
-static umbel_err corekv_create(const umbel_params *params, const umbeli_memory *memory,
+static umbel_err corekv_create(const umbel_params *params, const umbeli_settings *memory,
                                umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_create(&corekv, params, memory, out, diag);
 }
 
-static umbel_err badger_create(const umbel_params *params, const umbeli_memory *memory,
+static umbel_err badger_create(const umbel_params *params, const umbeli_settings *memory,
                                umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_create(&badger, params, memory, out, diag);
 }
 
 static umbel_err corekv_decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                               const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                               const umbeli_settings *memory, umbel_filter **out,
+                               umbel_diag *diag) {
     return umbeli_leveldb_decode(&corekv, bytes, len, how, memory, out, diag);
 }
 
 static umbel_err badger_decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                               const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                               const umbeli_settings *memory, umbel_filter **out,
+                               umbel_diag *diag) {
     return umbeli_leveldb_decode(&badger, bytes, len, how, memory, out, diag);
 }
 

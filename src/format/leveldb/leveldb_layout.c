@@ -100,7 +100,8 @@ static double rate_of(const umbeli_shape *shape) {
 }
 
 umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umbel_params *params,
-                                const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                                const umbeli_settings *memory, umbel_filter **out,
+                                umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(profile, params, &shape, diag);
     if (e) return e;
@@ -118,7 +119,7 @@ umbel_err umbeli_leveldb_plan(const umbeli_leveldb_profile *profile, const umbel
 }
 
 static umbel_err view(const umbeli_leveldb_profile *profile, const uint8_t *bytes, size_t len,
-                      const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                      const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     static const uint8_t nothing[LEAST_BITS / 8];
     umbeli_shape shape = {.bits = LEAST_BITS, .hashes = 1};
     if (len < 2) {
@@ -132,7 +133,7 @@ static umbel_err view(const umbeli_leveldb_profile *profile, const uint8_t *byte
 }
 
 umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uint8_t *bytes,
-                                size_t len, umbeli_decoding how, const umbeli_memory *memory,
+                                size_t len, umbeli_decoding how, const umbeli_settings *memory,
                                 umbel_filter **out, umbel_diag *diag) {
     const uint64_t bytes_of_bits = len > 1 ? len - 1 : 0;
     if (bytes_of_bits > profile->most_bits / 8) {

@@ -168,7 +168,7 @@ umbel_err umbeli_native_read(const uint8_t *bytes, size_t len, umbeli_native_hea
     return e ? e : check_fields(bytes, len, h, diag);
 }
 
-umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_memory *memory,
+umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings *memory,
                                  umbel_diag *diag) {
     const char *what = NULL;
     if (!memory->keyed && h->fingerprint) what = "the filter is keyed, and no key was given";
@@ -215,8 +215,8 @@ static umbel_err complete(umbel_filter *f, const umbeli_kind *kind, const uint8_
 }
 
 umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h,
-                             const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
-                             umbel_diag *diag) {
+                             const uint8_t *borrow, const umbeli_settings *memory,
+                             umbel_filter **out, umbel_diag *diag) {
     const umbeli_kind *kind = umbeli_kind_by_id(h->shape.kind);
     if (!kind) return unknown(diag, 16, "kind: not known here");
     if (h->own_len && !kind->take_own) {

@@ -30,13 +30,13 @@ umbel_err umbeli_native_read(const uint8_t *bytes, size_t len, umbeli_native_hea
 
 /* Puts the secret that was given for decoding into the shape.  UMBEL_EKEY unless it is the one that
  * the filter was made with. */
-umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_memory *memory,
+umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings *memory,
                                  umbel_diag *diag);
 
 /* The filter that the header at bytes describes: with all bits 0, or lying on `borrow`. */
 umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h,
-                             const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
-                             umbel_diag *diag);
+                             const uint8_t *borrow, const umbeli_settings *memory,
+                             umbel_filter **out, umbel_diag *diag);
 
 /* How long a filter's header is, and where in a file its payload begins. */
 uint64_t umbeli_native_header_len(const umbel_filter *f);

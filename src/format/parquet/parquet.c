@@ -81,7 +81,7 @@ static umbel_err shape_of(const umbel_params *params, umbeli_shape *shape, umbel
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *p, const umbeli_memory *memory, umbel_filter **out,
+static umbel_err create(const umbel_params *p, const umbeli_settings *memory, umbel_filter **out,
                         umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
@@ -171,7 +171,7 @@ umbel_err umbeli_parquet_header(const uint8_t *bytes, size_t len, size_t *header
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     size_t head = 0;
     uint32_t num_bytes = 0;
     umbel_err e = umbeli_parquet_header(bytes, len, &head, &num_bytes, diag);

@@ -49,8 +49,8 @@ static umbel_err first_of(const umbel_params *p, first *out, umbel_diag *diag) {
     return e ? UMBEL_EINVAL : UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag) {
     first f;
     umbel_err e = first_of(params, &f, diag);
     if (e) return e;
@@ -83,7 +83,7 @@ static bool recognise(const uint8_t *bytes, size_t len) {
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     if (!recognise(bytes, len)) return bad(diag, 0, "magic: not a RedisBloom file of umbel");
     if (len < FRAME) return bad(diag, len, "cut off before the header");
     uint64_t header_len = umbeli_load_le64(bytes + 8);

@@ -277,7 +277,8 @@ double umbeli_redisbloom_rate(const umbeli_redisbloom_link *links, uint32_t coun
 
 umbel_err umbeli_redisbloom_new(const umbeli_redisbloom_link *links, uint32_t count,
                                 uint32_t options, uint32_t growth, const uint8_t *borrow,
-                                const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                                const umbeli_settings *memory, umbel_filter **out,
+                                umbel_diag *diag) {
     uint64_t len = 0, keys = 0;
     for (uint32_t l = 0; l < count; l++) {
         len += links[l].bytes;

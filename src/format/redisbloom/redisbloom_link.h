@@ -59,7 +59,8 @@ umbel_err umbeli_redisbloom_size_link(uint64_t entries, double error, umbeli_red
  * there.  The fields of the links must be right. */
 umbel_err umbeli_redisbloom_new(const umbeli_redisbloom_link *links, uint32_t count,
                                 uint32_t options, uint32_t growth, const uint8_t *borrow,
-                                const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+                                const umbeli_settings *memory, umbel_filter **out,
+                                umbel_diag *diag);
 
 /* The rate once every link is as full as it is made to be. */
 double umbeli_redisbloom_rate(const umbeli_redisbloom_link *links, uint32_t count);

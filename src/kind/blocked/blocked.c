@@ -38,7 +38,7 @@ const umbeli_blocked_kernel *umbeli_blocked_best(void) {
 }
 
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
-                             const uint8_t *borrow, bool concurrent, const umbeli_memory *memory,
+                             const uint8_t *borrow, bool concurrent, const umbeli_settings *memory,
                              umbel_filter **out, umbel_diag *diag) {
     uint64_t nblocks = shape.bits / BLOCK_BITS;
     if (nblocks == 0 || nblocks > UINT32_MAX || shape.bits % BLOCK_BITS) {
@@ -66,8 +66,8 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape = umbeli_kind_shape(params);
     if (umbeli_bytes_alone(params)) {
         if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
@@ -90,7 +90,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_BLOCKED, diag);
     if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {

@@ -88,7 +88,7 @@ extern const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES];
 /* A filter of shape.bits (256 times 1 .. 2^32-1), the rest of the shape filled in from the scheme;
  * borrow as in umbeli_filter_new.  Concurrent filters get the atomic kernel. */
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
-                             const uint8_t *borrow, bool concurrent, const umbeli_memory *memory,
+                             const uint8_t *borrow, bool concurrent, const umbeli_settings *memory,
                              umbel_filter **out, umbel_diag *diag);
 
 /* The fastest kernel that this processor runs, for filters that are not concurrent. */

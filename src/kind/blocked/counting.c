@@ -262,7 +262,7 @@ static const umbeli_ops ops = {
     .measure = measure,
 };
 
-static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *memory,
                       umbel_filter **out, umbel_diag *diag) {
     uint64_t nblocks = shape.bits / BLOCK_BITS;
     if (nblocks == 0 || nblocks > UINT32_MAX || shape.bits % BLOCK_BITS) {
@@ -280,8 +280,8 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_me
     return e;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag) {
     if (params->concurrent) {
         return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
     }
@@ -306,7 +306,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, SCHEME_COUNTING, diag);
     if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {

@@ -17,7 +17,7 @@
 
 enum { OWN_FIXED = 16, OWN_LAYER = 24 };
 
-static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *memory,
                       umbel_filter **out, umbel_diag *diag) {
     shape.kind = UMBEL_SCALABLE;
     shape.format = UMBEL_FMT_NATIVE;
@@ -46,8 +46,8 @@ static umbel_err check(const umbel_params *params, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag) {
     umbel_err e = check(params, diag);
     if (e) return e;
     umbel_params first = *params;
@@ -77,7 +77,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_SCALABLE, diag);
     if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {

@@ -15,7 +15,7 @@
 
 enum { OWN_FIXED = 24, OWN_LAYER = 8, MANUAL = 1 };
 
-static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *memory,
                       umbel_filter **out, umbel_diag *diag) {
     shape.kind = UMBEL_WINDOW;
     shape.format = UMBEL_FMT_NATIVE;
@@ -41,8 +41,8 @@ static umbel_err lay_out(umbeli_window *w, uint32_t nlayers, uint64_t capacity, 
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag) {
     if (params->concurrent) {
         return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
     }
@@ -68,7 +68,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_WINDOW, diag);
     if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {

@@ -228,7 +228,7 @@ const umbeli_ops umbeli_classic_ops = {
 };
 
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
-                             const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                             const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     if ((shape.bits == 0 && shape.hashes) || shape.bits > INT64_MAX) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bits: a classic filter has 1 to 2^63-1");
     }

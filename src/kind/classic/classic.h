@@ -53,7 +53,7 @@ extern const umbeli_scheme umbeli_scheme_native;
  * matches everything; only then may shape.bits be 0.  data_len is ceil(bits / 8); borrow as in
  * umbeli_filter_new. */
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
-                             const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+                             const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag);
 
 /* Of filters with umbel's own scheme: look-ups by hash (umbeli_native_hash128), for callers that ask
  * several filters with the same seed and secret about the same keys. */

@@ -88,8 +88,8 @@ void umbeli_classic_contains_hashed(const umbel_filter *f, const umbeli_hash128 
 
 /* ---- Making ---- */
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag) {
     if (params->concurrent) {
         return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
     }
@@ -116,7 +116,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, SCHEME_NATIVE, diag);
     if (e) return e;
     if (shape->hashes == 0) {

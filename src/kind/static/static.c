@@ -147,7 +147,7 @@ static const umbeli_ops ops = {
 /* ---- making ------------------------------------------------------------------------------- */
 
 static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, uint64_t len,
-                      const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                      const uint8_t *borrow, const umbeli_settings *memory, umbel_filter **out,
                       umbel_diag *diag) {
     shape.kind = UMBEL_STATIC;
     shape.format = UMBEL_FMT_NATIVE;
@@ -168,12 +168,12 @@ static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, ui
 }
 
 umbel_err umbeli_static_new(const umbeli_static_layout *layout, umbeli_shape shape,
-                            const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                            const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     return make(layout, shape, umbeli_static_len(layout), NULL, memory, out, diag);
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+                        umbel_filter **out, umbel_diag *diag) {
     (void)params, (void)memory, (void)out;
     return umbeli_fail(diag, UMBEL_ENOTSUP,
                        "a static filter is built from all its keys at once: umbel_build");
@@ -181,7 +181,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 
 /* take_own does the rest: there is no layout before it. */
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_STATIC, diag);
     if (e) return e;
     if (shape->hashes != 3 && shape->hashes != 4) {
