@@ -13,7 +13,7 @@
 #include "options/secret_file.h"
 #include "report/output.h"
 
-const struct cli_command *const cli_commands[] = {
+const cli_command *const cli_commands[] = {
     &cli_command_plan,
     &cli_command_build,
     &cli_command_check,
@@ -35,7 +35,7 @@ const struct cli_command *const cli_commands[] = {
 
 static const uint8_t umbel_options[] = {OPT_HELP, OPT_VERSION, OPT_END};
 
-const struct cli_command cli_umbel = {
+const cli_command cli_umbel = {
     .name = "umbel",
     .summary = "have I seen this key? Bloom filters for files and streams of lines",
     .synopsis = "COMMAND [OPTION]... [FILE]...",
@@ -55,15 +55,15 @@ const struct cli_command cli_umbel = {
     .options = umbel_options,
 };
 
-const struct cli_command *cli_command_named(const char *name) {
-    for (const struct cli_command *const *c = cli_commands; *c; c++) {
+const cli_command *cli_command_named(const char *name) {
+    for (const cli_command *const *c = cli_commands; *c; c++) {
         if (strcmp((*c)->name, name) == 0) return *c;
     }
     return NULL;
 }
 
-static const struct cli_command *need_command(const char *name) {
-    const struct cli_command *c = cli_command_named(name);
+static const cli_command *need_command(const char *name) {
+    const cli_command *c = cli_command_named(name);
     if (!c) cli_die(NULL, "umbel --help lists them", "there is no command '%s'", name);
     return c;
 }
@@ -78,7 +78,7 @@ static int help(int argc, char **argv) {
         }
     } else {
         const char *name = man ? (argc > 2 ? argv[2] : NULL) : what;
-        const struct cli_command *c =
+        const cli_command *c =
             !name || strcmp(name, "umbel") == 0 ? &cli_umbel : need_command(name);
         if (man) {
             cli_manpage(c, stdout);
@@ -108,8 +108,8 @@ int main(int argc, char **argv) {
     }
     if (strcmp(argv[1], "help") == 0) return help(argc - 1, argv + 1);
     bool bare = argv[1][0] == '-'; /* umbel's own options */
-    const struct cli_command *c = bare ? &cli_umbel : need_command(argv[1]);
-    struct cli_settings s;
+    const cli_command *c = bare ? &cli_umbel : need_command(argv[1]);
+    cli_settings s;
     int status = CLI_YES;
     cli_parse(c, bare ? 2 : argc - 1, bare ? argv : argv + 1, &s);
     if (s.version) {

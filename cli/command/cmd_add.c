@@ -12,17 +12,17 @@ static const uint8_t options[] = {OPT_STRICT,       OPT_SECRET_FILE,  CLI_FORMAT
                                   OPT_QUIET,        OPT_JSON,         OPT_MAX_MEMORY,
                                   OPT_HELP,         OPT_END};
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
     const char *path = s->args[0];
     umbel_filter *f = cli_filter_load(path, s);
-    struct cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
+    cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     feed.treatment = cli_treatment_of(f, s);
     umbel_info info;
     umbel_describe(f, &info);
     bool endless = info.kind == UMBEL_WINDOW || info.kind == UMBEL_SCALABLE;
-    struct cli_adder adder = cli_adder_new(f, path, endless ? 0 : info.capacity, s);
-    struct cli_job job = cli_adder_job(&adder);
+    cli_adder adder = cli_adder_new(f, path, endless ? 0 : info.capacity, s);
+    cli_job job = cli_adder_job(&adder);
     feed.doing = s->quiet ? NULL : "adding";
     feed.filling = f;
     feed.capacity = adder.capacity;
@@ -34,7 +34,7 @@ static int run(const struct cli_settings *s) {
     return CLI_YES;
 }
 
-const struct cli_command cli_command_add = {
+const cli_command cli_command_add = {
     .name = "add",
     .summary = "add lines to a filter",
     .synopsis = "FILTER [OPTION]... [FILE]...",

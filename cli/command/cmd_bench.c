@@ -30,20 +30,20 @@ static uint64_t mixed(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-struct desk {
+typedef struct workspace {
     uint64_t numbers[CHUNK];
     umbel_key keys[CHUNK];
     uint8_t answers[CHUNK];
-};
+} workspace;
 
-struct result {
+typedef struct bench_result {
     umbel_kind kind;
     uint64_t keys, bytes;
     double floor, contains, add; /* nanoseconds a key */
     double predicted, measured;
-};
+} bench_result;
 
-static size_t fill(struct desk *d, uint64_t from, uint64_t end) {
+static size_t fill(workspace *d, uint64_t from, uint64_t end) {
     size_t n = end - from < CHUNK ? (size_t)(end - from) : CHUNK;
     for (size_t i = 0; i < n; i++) {
         d->numbers[i] = mixed(from + i);
@@ -84,8 +84,8 @@ static double time_floor(uint64_t bytes) {
     return best;
 }
 
-static struct result measure(umbel_filter *f, uint64_t keys, struct desk *d) {
-    struct result r = {.keys = keys, .contains = 1e9};
+static bench_result measure(umbel_filter *f, uint64_t keys, workspace *d) {
+    bench_result r = {.keys = keys, .contains = 1e9};
     double adding = 0;
     for (uint64_t at = 0; at < keys;) {
         size_t n = fill(d, at, keys);
@@ -115,7 +115,7 @@ static struct result measure(umbel_filter *f, uint64_t keys, struct desk *d) {
     return r;
 }
 
-static umbel_filter *make(const struct cli_settings *s, umbel_kind kind, uint64_t keys) {
+static umbel_filter *make(const cli_settings *s, umbel_kind kind, uint64_t keys) {
     umbel_params params = {.kind = kind, .keys = keys, .fpr = s->fpr > 0 ? s->fpr : 0.01};
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
@@ -126,7 +126,7 @@ static umbel_filter *make(const struct cli_settings *s, umbel_kind kind, uint64_
 }
 
 /* Lines of text to keys in a filter, as `umbel build` does it, from memory. */
-static double time_lines(const struct cli_settings *s) {
+static double time_lines(const cli_settings *s) {
     int fd = memfd_create("umbel-bench", 0);
     FILE *text = fd < 0 ? NULL : fdopen(dup(fd), "w");
     if (!text) return 0;
@@ -138,13 +138,13 @@ static double time_lines(const struct cli_settings *s) {
     char path[32];
     snprintf(path, sizeof path, "/dev/fd/%d", fd);
     char *files[] = {path};
-    struct cli_feed feed = cli_feed_of(s, files, 1);
+    cli_feed feed = cli_feed_of(s, files, 1);
     double best = 1e9;
     for (int i = 0; i < REPEAT; i++) {
         umbel_filter *f = make(s, UMBEL_AUTO, TEXT_LINES);
-        struct cli_adder adder = cli_adder_new(f, "bench", 0, s);
+        cli_adder adder = cli_adder_new(f, "bench", 0, s);
         adder.quiet = true;
-        struct cli_job job = cli_adder_job(&adder);
+        cli_job job = cli_adder_job(&adder);
         double begin = cli_clock();
         cli_pipeline(&feed, &job);
         cli_adder_finish(&adder);
@@ -156,7 +156,7 @@ static double time_lines(const struct cli_settings *s) {
     return best;
 }
 
-static void print_row(const struct result *r) {
+static void print_row(const bench_result *r) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], predicted[CLI_QUANTITY], measured[CLI_QUANTITY];
     printf("%-9s %12s %9s %7.1f %9.1f %7.1f %10s %10s\n", umbel_kind_name(r->kind),
            cli_count_text(r->keys, keys), cli_size_text(r->bytes, size), r->floor, r->contains,
@@ -164,22 +164,22 @@ static void print_row(const struct result *r) {
     fflush(stdout);
 }
 
-static json_t *row_json(const struct result *r) {
+static json_t *row_json(const bench_result *r) {
     return json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "kind", umbel_kind_name(r->kind),
                      "keys", (json_int_t)r->keys, "bytes", (json_int_t)r->bytes, "floor_ns",
                      r->floor, "contains_ns", r->contains, "add_ns", r->add, "fpr_predicted",
                      r->predicted, "fpr_measured", r->measured);
 }
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 0, 0);
     static const uint64_t usual[] = {100000, 1000000, 10000000};
     const uint64_t *sizes = s->keys ? &s->keys : usual;
     size_t nsizes = s->keys ? 1 : sizeof usual / sizeof *usual;
     static const umbel_kind kinds[] = {UMBEL_BLOCKED, UMBEL_CLASSIC};
     umbel_kind only = cli_kind_named(s->kind);
-    struct desk *d = cli_alloc(sizeof *d);
-    struct cli_report r = cli_report_begin(s->json);
+    workspace *d = cli_alloc(sizeof *d);
+    cli_report r = cli_report_begin(s->json);
     json_t *rows = json_array();
     if (!s->json) {
         printf("%-9s %12s %9s %7s %9s %7s %10s %10s\n", "kind", "keys", "size", "floor", "contains",
@@ -189,7 +189,7 @@ static int run(const struct cli_settings *s) {
         if (only && kinds[k] != only) continue;
         for (size_t i = 0; i < nsizes; i++) {
             umbel_filter *f = make(s, kinds[k], sizes[i]);
-            struct result row = measure(f, sizes[i], d);
+            bench_result row = measure(f, sizes[i], d);
             umbel_free(f);
             if (!s->json) print_row(&row);
             json_array_append_new(rows, row_json(&row));
@@ -209,7 +209,7 @@ static int run(const struct cli_settings *s) {
     return CLI_YES;
 }
 
-const struct cli_command cli_command_bench = {
+const cli_command cli_command_bench = {
     .name = "bench",
     .summary = "measure this machine: speed, the floor of its memory, rates",
     .synopsis = "[-n KEYS] [-p RATE] [--kind KIND] [OPTION]...",

@@ -17,24 +17,24 @@ static const uint8_t options[] = {
 static const double usual_fpr = 0.01;
 static const uint64_t first_layer = 1000000; /* of a filter that grows */
 
-static void count_only(void *ctx, struct cli_batch *b) {
+static void count_only(void *ctx, cli_batch *b) {
     (void)ctx;
     (void)b;
 }
 
 /* How many keys the input has; it is read a first time for this. */
-static uint64_t count_keys(const struct cli_settings *s, struct cli_feed feed) {
+static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
     feed.doing = s->quiet ? NULL : "counting";
-    struct cli_job job = {NULL, count_only, NULL};
+    cli_job job = {NULL, count_only, NULL};
     /* Without --skip-empty every line is a key, whatever the treatment makes of it. */
-    if (!feed.skip_empty) feed.treatment = (struct cli_treatment){0};
+    if (!feed.skip_empty) feed.treatment = (cli_treatment){0};
     uint64_t lines = cli_pipeline(&feed, &job);
     return lines ? lines : 1;
 }
 
 /* What cannot be counted beforehand goes into a filter that grows, unless something else was
  * asked for. */
-static void plan_unknown(const struct cli_settings *s, umbel_params *p, const char *once) {
+static void plan_unknown(const cli_settings *s, umbel_params *p, const char *once) {
     if (p->kind == UMBEL_AUTO && p->format == UMBEL_FMT_NATIVE && !p->bytes) {
         p->kind = UMBEL_SCALABLE;
         if (!s->quiet) {
@@ -51,7 +51,7 @@ static void plan_unknown(const struct cli_settings *s, umbel_params *p, const ch
 
 /* What was not said.  Other systems that size by bytes alone need neither keys nor a rate, and
  * static filters count for themselves. */
-static void complete(const struct cli_settings *s, umbel_params *p, struct cli_feed feed) {
+static void complete(const cli_settings *s, umbel_params *p, cli_feed feed) {
     bool foreign = p->format > UMBEL_FMT_NATIVE;
     if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = usual_fpr;
     if (p->keys || p->kind == UMBEL_STATIC || (p->bytes && (foreign || p->fpr > 0))) return;
@@ -64,7 +64,7 @@ static void complete(const struct cli_settings *s, umbel_params *p, struct cli_f
 }
 
 /* Other systems make filters that cannot keep the rate they are asked for. */
-static void say_limits(const umbel_params *params, const struct cli_settings *s) {
+static void say_limits(const umbel_params *params, const cli_settings *s) {
     umbel_plan plan = {0};
     char rate[CLI_QUANTITY];
     if (params->format <= UMBEL_FMT_NATIVE || s->quiet) return;
@@ -81,15 +81,15 @@ static void need(umbel_err e, const umbel_diag *diag) {
 }
 
 /* What a static filter is made from. */
-struct gathering {
-    const struct cli_settings *s;
+typedef struct static_build {
+    const cli_settings *s;
     umbel_builder *builder;
     uint64_t keys;
-};
+} static_build;
 
 /* Until all are there each key takes 8 bytes, without --tmp in memory. */
-static void give_keys(void *ctx, struct cli_batch *b) {
-    struct gathering *g = ctx;
+static void give_keys(void *ctx, cli_batch *b) {
+    static_build *g = ctx;
     umbel_diag diag = {0};
     g->keys += b->lines;
     if (g->s->max_memory && !g->s->tmp && g->keys > g->s->max_memory / 8) {
@@ -102,15 +102,15 @@ static void give_keys(void *ctx, struct cli_batch *b) {
 }
 
 /* Static filters: all keys first, then the filter. */
-static umbel_filter *build_static(const struct cli_settings *s, const umbel_params *params,
-                                  const struct cli_feed *feed, uint64_t *lines) {
+static umbel_filter *build_static(const cli_settings *s, const umbel_params *params,
+                                  const cli_feed *feed, uint64_t *lines) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
-    struct gathering g = {.s = s};
+    static_build g = {.s = s};
     umbel_filter *f = NULL;
     opts.tmp = s->tmp;
     need(umbel_builder_new(params, &opts, &g.builder, &diag), &diag);
-    struct cli_job job = {NULL, give_keys, &g};
+    cli_job job = {NULL, give_keys, &g};
     *lines = cli_pipeline(feed, &job);
     need(umbel_builder_finish(g.builder, &f, &diag), &diag);
     umbel_builder_free(g.builder);
@@ -118,8 +118,8 @@ static umbel_filter *build_static(const struct cli_settings *s, const umbel_para
 }
 
 /* All others: the filter first, then key after key. */
-static umbel_filter *build_growing(const struct cli_settings *s, const umbel_params *params,
-                                   struct cli_feed *feed, uint64_t *lines) {
+static umbel_filter *build_growing(const cli_settings *s, const umbel_params *params,
+                                   cli_feed *feed, uint64_t *lines) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
@@ -128,9 +128,9 @@ static umbel_filter *build_growing(const struct cli_settings *s, const umbel_par
     if (!params->keys) umbel_describe(f, &info); /* reads all of it, so only when it must be */
     bool endless = params->kind == UMBEL_SCALABLE || params->kind == UMBEL_WINDOW ||
                    (params->format == UMBEL_FMT_REDISBLOOM && !params->nonscaling);
-    struct cli_adder adder = cli_adder_new(f, s->output, endless ? 0 : info.capacity, s);
+    cli_adder adder = cli_adder_new(f, s->output, endless ? 0 : info.capacity, s);
     adder.warned = 80; /* a plan that is filled is what was wanted */
-    struct cli_job job = cli_adder_job(&adder);
+    cli_job job = cli_adder_job(&adder);
     feed->filling = f;
     feed->capacity = adder.capacity;
     *lines = cli_pipeline(feed, &job);
@@ -138,10 +138,10 @@ static umbel_filter *build_growing(const struct cli_settings *s, const umbel_par
     return f;
 }
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_output_check(s);
     umbel_params params = cli_params_of(s);
-    struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
+    cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.treatment = cli_treatment_given(s);
     complete(s, &params, feed);
     say_limits(&params, s);
@@ -156,7 +156,7 @@ static int run(const struct cli_settings *s) {
     return CLI_YES;
 }
 
-const struct cli_command cli_command_build = {
+const cli_command cli_command_build = {
     .name = "build",
     .summary = "make a filter from lines",
     .synopsis = "-o OUT [-n KEYS] [-p RATE | -m SIZE] [OPTION]... [FILE]...",

@@ -18,15 +18,15 @@ static const uint8_t options[] = {
     CLI_LINE_OPTIONS, OPT_THREADS,     OPT_MAX_MEMORY,        OPT_HELP,
     OPT_END};
 
-struct check {
-    const struct cli_settings *s;
-    struct cli_ask ask;
-    struct cli_output out;
+typedef struct check_run {
+    const cli_settings *s;
+    cli_ask ask;
+    cli_output out;
     uint64_t matches;
-};
+} check_run;
 
-static void ask(void *ctx, struct cli_batch *b) {
-    const struct check *c = ctx;
+static void ask(void *ctx, cli_batch *b) {
+    const check_run *c = ctx;
     cli_ask_batch(&c->ask, b);
 }
 
@@ -35,7 +35,7 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-static void annotate(struct check *c, const struct cli_batch *b, size_t i) {
+static void annotate(check_run *c, const cli_batch *b, size_t i) {
     bool first = true;
     for (size_t j = 0; j < c->ask.count; j++) {
         bool in = c->ask.count == 1 ? b->hits[i] : (b->hashes[i] >> j) & 1;
@@ -49,8 +49,8 @@ static void annotate(struct check *c, const struct cli_batch *b, size_t i) {
     cli_output_write(&c->out, b->text + b->starts[i], b->ends[i] + 1 - b->starts[i]);
 }
 
-static void show(void *ctx, struct cli_batch *b) {
-    struct check *c = ctx;
+static void show(void *ctx, cli_batch *b) {
+    check_run *c = ctx;
     uint8_t want = !c->s->invert;
     if (!c->s->count && !c->s->quiet && !c->s->annotate) {
         c->matches += cli_output_lines(&c->out, b, want);
@@ -65,28 +65,28 @@ static void show(void *ctx, struct cli_batch *b) {
     if (b->idle) cli_output_flush(&c->out);
 }
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
     cli_exclude(s, OPT_COUNT, OPT_QUIET_MATCH);
     cli_exclude(s, OPT_ANNOTATE, OPT_INVERT);
     cli_exclude(s, OPT_ANNOTATE, OPT_COUNT);
     cli_exclude(s, OPT_ANNOTATE, OPT_QUIET_MATCH);
-    struct check c = {.s = s};
+    check_run c = {.s = s};
     bool any_keyed = !s->secret_file;
-    struct cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
+    cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     for (size_t i = 0; i <= s->also.count; i++) {
         const char *path = i ? s->also.at[i - 1] : s->args[0];
         bool keyed;
         const umbel_filter *f = cli_filter_open_mixed(path, s, &keyed);
         any_keyed |= keyed;
-        struct cli_treatment t = cli_treatment_of(f, s);
+        cli_treatment t = cli_treatment_of(f, s);
         if (i == 0) feed.treatment = t;
         cli_ask_add(&c.ask, f, path, &t);
     }
     if (!any_keyed) cli_die("--secret-file", "leave it out", "no filter here is keyed");
     feed.eager = true;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "checking";
-    struct cli_job job = {ask, show, &c};
+    cli_job job = {ask, show, &c};
     cli_pipeline(&feed, &job);
     if (s->count) {
         char text[32];
@@ -99,7 +99,7 @@ static int run(const struct cli_settings *s) {
     return c.matches ? CLI_YES : CLI_NO;
 }
 
-const struct cli_command cli_command_check = {
+const cli_command cli_command_check = {
     .name = "check",
     .summary = "print the lines that may be in a filter, or are certainly not",
     .synopsis = "FILTER [OPTION]... [FILE]...",

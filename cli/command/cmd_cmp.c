@@ -12,10 +12,10 @@
 static const uint8_t options[] = {
     OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_QUIET, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
 
-struct relation {
+typedef struct relation {
     const char *word;
     double a, b, both, either, noise; /* keys, estimated */
-};
+} relation;
 
 static void need(const char *name, umbel_err e, const umbel_diag *diag) {
     if (!e) return;
@@ -32,8 +32,7 @@ static double noise_of(const umbel_info *i) {
     return 3 * sqrt(m * (exp(t) - t - 1)) / k;
 }
 
-static struct relation compare(const char *const *names, const umbel_filter *a,
-                               const umbel_filter *b) {
+static relation compare(const char *const *names, const umbel_filter *a, const umbel_filter *b) {
     umbel_diag diag = {0};
     umbel_info x, y, u;
     bool a_in_b = false, b_in_a = false;
@@ -46,7 +45,7 @@ static struct relation compare(const char *const *names, const umbel_filter *a,
     umbel_describe(b, &y);
     umbel_describe(both, &u);
     umbel_free(both);
-    struct relation r = {.a = x.keys_estimated, .b = y.keys_estimated, .either = u.keys_estimated};
+    relation r = {.a = x.keys_estimated, .b = y.keys_estimated, .either = u.keys_estimated};
     r.both = fmax(0, r.a + r.b - r.either);
     r.noise = noise_of(&u);
     r.word = a_in_b && b_in_a    ? "equal"
@@ -57,19 +56,19 @@ static struct relation compare(const char *const *names, const umbel_filter *a,
     return r;
 }
 
-static void report_keys(struct cli_report *r, const char *label, const char *name, double keys) {
+static void report_keys(cli_report *r, const char *label, const char *name, double keys) {
     char text[CLI_QUANTITY];
     cli_report_text(r, label, NULL,
                     isfinite(keys) ? cli_count_text((uint64_t)llround(keys), text) : "unknown");
     cli_report_json(r, name, cli_json_real(keys));
 }
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 2, 2);
     const char *const names[] = {s->args[0], s->args[1]};
     umbel_filter *a = cli_filter_open(names[0], s), *b = cli_filter_open(names[1], s);
-    struct relation rel = compare(names, a, b);
-    struct cli_report r = cli_report_begin(s->json);
+    relation rel = compare(names, a, b);
+    cli_report r = cli_report_begin(s->json);
     r.silent = s->quiet;
     cli_report_text(&r, "relation", "relation", rel.word);
     report_keys(&r, "keys of the first", "keys_a", rel.a);
@@ -85,7 +84,7 @@ static int run(const struct cli_settings *s) {
     return equal ? CLI_YES : CLI_NO;
 }
 
-const struct cli_command cli_command_cmp = {
+const cli_command cli_command_cmp = {
     .name = "cmp",
     .summary = "tell how two filters relate, and how similar they are",
     .synopsis = "FILTER FILTER [OPTION]...",

@@ -11,14 +11,14 @@ static const uint8_t options[] = {OPT_FROM,        OPT_TO,           OPT_OUTPUT,
                                   OPT_SECRET_FILE, CLI_LIKE_OPTIONS, OPT_QUIET,  OPT_JSON,
                                   OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
     cli_output_check(s);
-    struct cli_settings in = *s;
+    cli_settings in = *s;
     in.format = s->from;
     umbel_format to = cli_format_named(s->to, "--to", UMBEL_FMT_NATIVE);
     umbel_filter *f = cli_filter_load(s->args[0], &in);
-    struct cli_treatment t = {0};
+    cli_treatment t = {0};
     umbel_get_treatment(f, &t.recorded);
     if (to != UMBEL_FMT_NATIVE && !cli_treats_nothing(&t) && !s->quiet) {
         cli_warn(s->output, "warning: this format does not keep how keys are made from lines");
@@ -29,7 +29,7 @@ static int run(const struct cli_settings *s) {
     return CLI_YES;
 }
 
-const struct cli_command cli_command_convert = {
+const cli_command cli_command_convert = {
     .name = "convert",
     .summary = "put a filter's bits into another format's envelope",
     .synopsis = "[--from FORMAT] [--to FORMAT] -o OUT IN [OPTION]...",

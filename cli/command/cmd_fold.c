@@ -11,7 +11,7 @@ static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_FOLD_FPR, OPT_SECRE
                                   OPT_FORMAT, OPT_QUIET, OPT_JSON,     OPT_MAX_MEMORY,
                                   OPT_HELP,   OPT_END};
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
     if (!(s->fpr > 0)) cli_die("fold", "as in -p 1%", "-p RATE is missing");
     cli_output_check(s);
@@ -38,7 +38,7 @@ static int run(const struct cli_settings *s) {
     return CLI_YES;
 }
 
-const struct cli_command cli_command_fold = {
+const cli_command cli_command_fold = {
     .name = "fold",
     .summary = "shrink a filter that was made too large",
     .synopsis = "-p RATE -o OUT FILTER [OPTION]...",

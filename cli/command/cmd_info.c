@@ -9,10 +9,10 @@
 static const uint8_t options[] = {
     OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
     umbel_filter *f = cli_filter_open(s->args[0], s);
-    struct cli_report r = cli_report_begin(s->json);
+    cli_report r = cli_report_begin(s->json);
     cli_report_text(&r, "file", "file", s->args[0]);
     cli_describe(&r, f);
     cli_report_end(&r);
@@ -20,7 +20,7 @@ static int run(const struct cli_settings *s) {
     return CLI_YES;
 }
 
-const struct cli_command cli_command_info = {
+const cli_command cli_command_info = {
     .name = "info",
     .summary = "show what a filter is, how full, and its live rate",
     .synopsis = "FILTER [OPTION]...",

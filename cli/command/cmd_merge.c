@@ -24,7 +24,7 @@ static void need_same_treatment(const umbel_filter *a, const umbel_filter *b, co
     }
 }
 
-static int combine_all(const struct cli_settings *s, combine *step) {
+static int combine_all(const cli_settings *s, combine *step) {
     cli_expect_args(s, 2, -1);
     cli_output_check(s);
     umbel_filter *into = cli_filter_load(s->args[0], s);
@@ -53,15 +53,15 @@ static int combine_all(const struct cli_settings *s, combine *step) {
     return CLI_YES;
 }
 
-static int run_merge(const struct cli_settings *s) {
+static int run_merge(const cli_settings *s) {
     return combine_all(s, umbel_unite);
 }
 
-static int run_intersect(const struct cli_settings *s) {
+static int run_intersect(const cli_settings *s) {
     return combine_all(s, umbel_intersect);
 }
 
-const struct cli_command cli_command_merge = {
+const cli_command cli_command_merge = {
     .name = "merge",
     .summary = "one filter with the keys of several",
     .synopsis = "-o OUT FILTER FILTER... [OPTION]...",
@@ -76,7 +76,7 @@ const struct cli_command cli_command_merge = {
     .run = run_merge,
 };
 
-const struct cli_command cli_command_intersect = {
+const cli_command cli_command_intersect = {
     .name = "intersect",
     .summary = "one filter with the keys that several have in common",
     .synopsis = "-o OUT FILTER FILTER... [OPTION]...",

@@ -21,7 +21,7 @@ static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,       OPT_BYTES,       
 
 enum { KINDS_END = 32 };
 
-static umbel_plan asked(const struct cli_settings *s, umbel_kind kind) {
+static umbel_plan asked(const cli_settings *s, umbel_kind kind) {
     return (umbel_plan){.kind = kind,
                         .keys = s->keys,
                         .fpr = s->fpr,
@@ -30,12 +30,12 @@ static umbel_plan asked(const struct cli_settings *s, umbel_kind kind) {
 }
 
 /* Every kind there is, or the one asked for. */
-static void solve_all(const struct cli_settings *s, struct cli_plans *p) {
+static void solve_all(const cli_settings *s, cli_plans *p) {
     umbel_kind only = cli_kind_named(s->kind);
     for (int k = 1; k < KINDS_END && p->count < CLI_PLANS_MOST; k++) {
         if (!umbel_kind_name((umbel_kind)k)) continue;
         if (only && (umbel_kind)k != only) continue;
-        struct cli_plan *at = &p->at[p->count++];
+        cli_plan *at = &p->at[p->count++];
         at->plan = asked(s, (umbel_kind)k);
         at->possible = umbel_plan_solve(&at->plan) == UMBEL_OK;
         p->any_possible |= at->possible;
@@ -45,10 +45,10 @@ static void solve_all(const struct cli_settings *s, struct cli_plans *p) {
 }
 
 /* What another system would make of the same wishes, sized in its own way. */
-static void solve_format(const struct cli_settings *s, struct cli_plans *p) {
+static void solve_format(const cli_settings *s, cli_plans *p) {
     umbel_params params = cli_params_of(s);
     umbel_diag diag = {0};
-    struct cli_plan *at = &p->at[p->count++];
+    cli_plan *at = &p->at[p->count++];
     umbel_err e = umbel_plan_format(&params, &at->plan, &diag);
     if (e) cli_die_err("plan", e, &diag, NULL);
     at->format = s->format;
@@ -57,7 +57,7 @@ static void solve_format(const struct cli_settings *s, struct cli_plans *p) {
     p->chosen = *at;
 }
 
-static json_t *plan_json(const struct cli_plan *p) {
+static json_t *plan_json(const cli_plan *p) {
     json_t *o = json_object();
     const char *kind = umbel_kind_name(p->plan.kind);
     json_object_set_new(o, "kind", json_string(kind ? kind : "auto"));
@@ -74,8 +74,8 @@ static json_t *plan_json(const struct cli_plan *p) {
     return o;
 }
 
-static void print_json(const struct cli_settings *s, const struct cli_plans *p) {
-    struct cli_report r = cli_report_begin(true);
+static void print_json(const cli_settings *s, const cli_plans *p) {
+    cli_report r = cli_report_begin(true);
     if (s->keys) cli_report_count(&r, NULL, "keys", s->keys);
     if (s->fpr > 0) cli_report_rate(&r, NULL, "fpr", s->fpr);
     if (s->bytes) cli_report_count(&r, NULL, "bytes", s->bytes);
@@ -95,7 +95,7 @@ static void print_json(const struct cli_settings *s, const struct cli_plans *p) 
     cli_report_end(&r);
 }
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 0, 0);
     if (s->hashes > UINT32_MAX) cli_die("--hashes", NULL, "is too large");
     bool foreign = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE) > UMBEL_FMT_NATIVE;
@@ -103,7 +103,7 @@ static int run(const struct cli_settings *s) {
         cli_die("plan", "as in umbel plan -n 2e9 -p 1%",
                 "two of -n KEYS, -p RATE and -m SIZE are needed");
     }
-    struct cli_plans p = {0};
+    cli_plans p = {0};
     if (foreign) {
         solve_format(s, &p);
     } else {
@@ -120,7 +120,7 @@ static int run(const struct cli_settings *s) {
     return p.any_possible ? CLI_YES : CLI_NO;
 }
 
-const struct cli_command cli_command_plan = {
+const cli_command cli_command_plan = {
     .name = "plan",
     .summary = "tell what is possible: keys, rate, memory",
     .synopsis = "[-n KEYS] [-p RATE] [-m SIZE] [--kind KIND] [OPTION]...",

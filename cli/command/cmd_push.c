@@ -10,7 +10,7 @@ static const uint8_t options[] = {
     OPT_SHARDS,  OPT_SHARD_KEYS,   OPT_SHARD_FPR, OPT_META,       OPT_KIND,      OPT_FORMAT,
     OPT_THREADS, CLI_LINE_OPTIONS, OPT_QUIET,     OPT_MAX_MEMORY, OPT_HELP,      OPT_END};
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     if (!s->redis) cli_die("push", "as in --redis localhost:6379", "--redis is missing");
     if (!s->redis_key || !*s->redis_key) cli_die("push", "--key NAME", "which key?");
     if (!s->shards) cli_expect_args(s, 1, 1);
@@ -22,7 +22,7 @@ static int run(const struct cli_settings *s) {
 #endif
 }
 
-const struct cli_command cli_command_push = {
+const cli_command cli_command_push = {
     .name = "push",
     .summary = "load a filter into Redis or Valkey",
     .synopsis = "FILTER --redis HOST:PORT --key NAME [OPTION]...",

@@ -11,14 +11,14 @@
 static const uint8_t options[] = {OPT_SECRET_FILE, CLI_LINE_OPTIONS, OPT_QUIET, OPT_JSON,
                                   OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
 
-struct removal {
+typedef struct removal {
     umbel_filter *filter;
     const char *name;
     uint64_t absent;
-};
+} removal;
 
-static void take_out(void *ctx, struct cli_batch *b) {
-    struct removal *r = ctx;
+static void take_out(void *ctx, cli_batch *b) {
+    removal *r = ctx;
     for (size_t i = 0; i < b->lines; i++) {
         umbel_err e = umbel_remove(r->filter, b->keys[i].data, b->keys[i].len);
         if (e == UMBEL_EABSENT) {
@@ -32,13 +32,13 @@ static void take_out(void *ctx, struct cli_batch *b) {
     }
 }
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
-    struct removal r = {.filter = cli_filter_load(s->args[0], s), .name = s->args[0]};
-    struct cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
+    removal r = {.filter = cli_filter_load(s->args[0], s), .name = s->args[0]};
+    cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     feed.treatment = cli_treatment_of(r.filter, s);
     feed.doing = s->quiet ? NULL : "removing";
-    struct cli_job job = {NULL, take_out, &r};
+    cli_job job = {NULL, take_out, &r};
     uint64_t lines = cli_pipeline(&feed, &job);
     cli_filter_save(r.filter, UMBEL_FMT_NATIVE, s->args[0]);
     char absent[CLI_QUANTITY];
@@ -50,7 +50,7 @@ static int run(const struct cli_settings *s) {
     return r.absent ? CLI_NO : CLI_YES;
 }
 
-const struct cli_command cli_command_remove = {
+const cli_command cli_command_remove = {
     .name = "remove",
     .summary = "take lines out of a counting filter",
     .synopsis = "FILTER [OPTION]... [FILE]...",

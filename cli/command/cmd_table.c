@@ -30,7 +30,7 @@ static const char *split_index(const char *text, char **name) {
     return rest;
 }
 
-static umbel_table *open_table(const struct cli_settings *s) {
+static umbel_table *open_table(const cli_settings *s) {
     char *name = NULL;
     umbel_table *t = NULL;
     umbel_diag diag = {0};
@@ -53,8 +53,7 @@ static umbel_table *open_table(const struct cli_settings *s) {
 }
 
 /* What is wrong with the file goes to standard error, or into the JSON; how much of it there is. */
-static size_t report_faults(const umbel_table *t, const struct cli_settings *s,
-                            struct cli_report *r) {
+static size_t report_faults(const umbel_table *t, const cli_settings *s, cli_report *r) {
     umbel_diag fault;
     size_t count = 0;
     json_t *list = json_array();
@@ -70,10 +69,10 @@ static size_t report_faults(const umbel_table *t, const struct cli_settings *s,
     return count;
 }
 
-static int list(const umbel_table *t, const struct cli_settings *s) {
-    struct cli_report r = cli_report_begin(s->json);
+static int list(const umbel_table *t, const cli_settings *s) {
+    cli_report r = cli_report_begin(s->json);
     umbel_table_system system = umbel_table_system_of(t);
-    struct cli_places p = cli_places_of(t, s->column);
+    cli_places p = cli_places_of(t, s->column);
     if (s->column && !p.count) cli_die("--column", NULL, "there is no column '%s'", s->column);
     cli_report_text(&r, "file", "file", s->args[0]);
     cli_report_text(&r, "system", "system", umbel_table_system_name(system));
@@ -87,7 +86,7 @@ static int list(const umbel_table *t, const struct cli_settings *s) {
 }
 
 static void print_answer(const umbel_table *t, const umbel_table_answer *answer, const uint8_t *may,
-                         struct cli_report *r) {
+                         cli_report *r) {
     json_t *places = json_array();
     for (size_t i = 0; i < umbel_table_count(t); i++) {
         char text[160];
@@ -108,7 +107,7 @@ static void print_answer(const umbel_table *t, const umbel_table_answer *answer,
     }
 }
 
-static int check(const umbel_table *t, const struct cli_settings *s) {
+static int check(const umbel_table *t, const cli_settings *s) {
     size_t len = strlen(s->check), cap = (len > 32 ? len : 32) + 1, key_len = 0;
     uint8_t *key = cli_alloc(cap), *may = cli_alloc(umbel_table_count(t) + 1);
     umbel_diag diag = {0};
@@ -117,7 +116,7 @@ static int check(const umbel_table *t, const struct cli_settings *s) {
     if (e) cli_die_err("--check", e, &diag, NULL);
     e = umbel_table_check(t, s->column, key, key_len, may, &answer, &diag);
     if (e) cli_die_err("--check", e, &diag, NULL);
-    struct cli_report r = cli_report_begin(s->json);
+    cli_report r = cli_report_begin(s->json);
     report_faults(t, s, &r);
     cli_report_flag(&r, NULL, "may_contain", answer.may_contain);
     if (s->json || !s->quiet) print_answer(t, &answer, may, &r);
@@ -127,7 +126,7 @@ static int check(const umbel_table *t, const struct cli_settings *s) {
     return answer.may_contain ? CLI_YES : CLI_NO;
 }
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
     umbel_table *t = open_table(s);
     int status = s->check ? check(t, s) : list(t, s);
@@ -135,7 +134,7 @@ static int run(const struct cli_settings *s) {
     return status;
 }
 
-const struct cli_command cli_command_table = {
+const cli_command cli_command_table = {
     .name = "table",
     .summary = "show and ask the filters inside LevelDB, ClickHouse and Parquet files",
     .synopsis = "FILE [OPTION]...",

@@ -23,11 +23,11 @@ static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,         OPT_BYTES,     
                                   OPT_REPEATED, OPT_STRICT,      CLI_LINE_OPTIONS, OPT_THREADS,
                                   OPT_QUIET,    OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
 
-struct uniq {
-    const struct cli_settings *s;
-    struct cli_adder watch; /* of the plan; adds nothing */
-    struct cli_output out;
-    struct cli_uniqstate state;
+typedef struct uniq_run {
+    const cli_settings *s;
+    cli_adder watch; /* of the plan; adds nothing */
+    cli_output out;
+    cli_uniqstate state;
     umbel_info info; /* when stock was last taken */
     bool changed;    /* since then */
     bool unsaved;
@@ -36,7 +36,7 @@ struct uniq {
     bool hash_ahead, warned;
     double wrong; /* new lines taken for old ones, estimated, up to then */
     uint64_t fresh;
-};
+} uniq_run;
 
 /* New keys that a false positive made look old: each met the rate of its moment, so the rate is
  * summed up over the way from the first key to the last (Simpson's rule). */
@@ -55,7 +55,7 @@ static double expected_wrong(const umbel_info *info, uint64_t before) {
     return way * sum / (3 * STEPS);
 }
 
-static void warn_of_rate(struct uniq *u) {
+static void warn_of_rate(uniq_run *u) {
     char rate[CLI_QUANTITY], promised[CLI_QUANTITY];
     cli_rate_text(u->info.fpr_now, rate);
     cli_rate_text(u->info.fpr, promised);
@@ -74,7 +74,7 @@ static void warn_of_rate(struct uniq *u) {
 /* Takes stock of what was added since the last time: before a part of it is forgotten, and in the
  * end.  A clock does not care how many keys a step brings, so somebody has to: true when they were
  * too many. */
-static bool take_stock(struct uniq *u) {
+static bool take_stock(uniq_run *u) {
     if (!u->changed) return false;
     uint64_t before = u->info.keys_added;
     umbel_describe(u->state.filter, &u->info);
@@ -84,7 +84,7 @@ static bool take_stock(struct uniq *u) {
 }
 
 /* Lines first, memory second: what breaks off between the two prints lines again, but loses none. */
-static void save(struct uniq *u) {
+static void save(uniq_run *u) {
     u->unsure = true;
     if (u->out.used) cli_output_flush(&u->out);
     cli_uniqstate_save(&u->state, u->s);
@@ -94,13 +94,13 @@ static void save(struct uniq *u) {
 /* When an error or a signal ends the run: what is out is remembered, unless it is writing itself
  * that failed.  The turn is kept: nothing is printed behind this. */
 static void save_at_last(void *ctx) {
-    struct uniq *u = ctx;
+    uniq_run *u = ctx;
     pthread_mutex_lock(&u->turn);
     if (u->unsaved && !u->unsure) save(u);
 }
 
 /* Saves with each step, too: streams without end are ended by a signal. */
-static void follow_clock(struct uniq *u) {
+static void follow_clock(uniq_run *u) {
     uint64_t steps = cli_uniqstate_due(&u->state);
     if (!steps) return;
     bool changed = u->changed, too_many = take_stock(u);
@@ -109,13 +109,13 @@ static void follow_clock(struct uniq *u) {
     if (changed) save(u);
 }
 
-static void hash_keys(void *ctx, struct cli_batch *b) {
-    const struct uniq *u = ctx;
+static void hash_keys(void *ctx, cli_batch *b) {
+    const uniq_run *u = ctx;
     if (u->hash_ahead) umbel_hash_many(u->state.filter, b->keys, b->lines, b->hashes);
 }
 
 /* With --strict: one after another, as far as the plan has room. */
-static size_t add_within_plan(struct uniq *u, struct cli_batch *b, umbel_err *e) {
+static size_t add_within_plan(uniq_run *u, cli_batch *b, umbel_err *e) {
     umbel_filter *f = u->state.filter;
     size_t i = 0;
     for (; i < b->lines; i++) {
@@ -131,7 +131,7 @@ static size_t add_within_plan(struct uniq *u, struct cli_batch *b, umbel_err *e)
 enum { NOT_REACHED = 2 };
 
 /* How many lines were taken, less than all with an error or where --strict ends it. */
-static size_t add(struct uniq *u, struct cli_batch *b, umbel_err *e) {
+static size_t add(uniq_run *u, cli_batch *b, umbel_err *e) {
     umbel_filter *f = u->state.filter;
     bool strict = u->s->strict && u->watch.capacity;
     if (b->lines == 0) return 0; /* a block inside a long line */
@@ -145,13 +145,13 @@ static size_t add(struct uniq *u, struct cli_batch *b, umbel_err *e) {
     return end ? (size_t)(end - b->hits) : b->lines;
 }
 
-static void pass_new(void *ctx, struct cli_batch *b) {
-    struct uniq *u = ctx;
+static void pass_new(void *ctx, cli_batch *b) {
+    uniq_run *u = ctx;
     umbel_err e = UMBEL_OK;
     pthread_mutex_lock(&u->turn);
     follow_clock(u);
     u->unsure = true;
-    struct cli_batch taken = *b;
+    cli_batch taken = *b;
     taken.lines = add(u, b, &e);
     u->changed |= taken.lines != 0;
     u->unsaved |= taken.lines != 0;
@@ -168,7 +168,7 @@ static void pass_new(void *ctx, struct cli_batch *b) {
     pthread_mutex_unlock(&u->turn);
 }
 
-static void summarise(const struct uniq *u, uint64_t lines) {
+static void summarise(const uniq_run *u, uint64_t lines) {
     char all[CLI_QUANTITY], fresh[CLI_QUANTITY], size[CLI_QUANTITY];
     fprintf(stderr, "uniq: %s lines, %s of them new; about %.*f new ones taken for old, in %s\n",
             cli_count_text(lines, all), cli_count_text(u->fresh, fresh), u->wrong < 10 ? 2 : 0,
@@ -184,8 +184,8 @@ static void make_turn(pthread_mutex_t *turn) {
     pthread_mutexattr_destroy(&attributes);
 }
 
-static int run(const struct cli_settings *s) {
-    static struct uniq u; /* a thread may still wait for its turn when this returns */
+static int run(const cli_settings *s) {
+    static uniq_run u; /* a thread may still wait for its turn when this returns */
     u.s = s;
     u.state = cli_uniqstate_open(s);
     umbel_filter *f = u.state.filter;
@@ -196,13 +196,13 @@ static int run(const struct cli_settings *s) {
     u.watch.strict = false;             /* sees to it before it is too late */
     if (!s->state) u.watch.warned = 80; /* a plan that is filled is what was wanted */
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
-    struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
+    cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.treatment = cli_treatment_of(f, s);
     feed.eager = true;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "uniq";
     feed.filling = f;
     feed.capacity = capacity;
-    struct cli_job job = {hash_keys, pass_new, &u};
+    cli_job job = {hash_keys, pass_new, &u};
     make_turn(&u.turn);
     cli_farewell(save_at_last, &u);
     uint64_t lines = cli_pipeline(&feed, &job);
@@ -216,7 +216,7 @@ static int run(const struct cli_settings *s) {
     return CLI_YES;
 }
 
-const struct cli_command cli_command_uniq = {
+const cli_command cli_command_uniq = {
     .name = "uniq",
     .summary = "drop repeated lines of a stream, in memory fixed beforehand",
     .synopsis = "[-n KEYS] [-p RATE | -m SIZE] [--state FILTER] [OPTION]... [FILE]...",

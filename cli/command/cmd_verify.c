@@ -16,18 +16,18 @@ static const uint8_t options[] = {OPT_PRESENT,           OPT_ABSENT,       OPT_S
                                   OPT_THREADS,           OPT_QUIET,        OPT_JSON,
                                   OPT_MAX_MEMORY,        OPT_HELP,         OPT_END};
 
-struct tally {
+typedef struct tally {
     const umbel_filter *filter;
     uint64_t hits, lines;
     char first_missing[81]; /* printable start of the first line that is not in */
-};
+} tally;
 
-static void ask(void *ctx, struct cli_batch *b) {
-    const struct tally *t = ctx;
+static void ask(void *ctx, cli_batch *b) {
+    const tally *t = ctx;
     umbel_contains_many(t->filter, b->keys, b->lines, b->hits);
 }
 
-static void keep_missing(struct tally *t, const struct cli_batch *b, size_t i) {
+static void keep_missing(tally *t, const cli_batch *b, size_t i) {
     size_t len = b->ends[i] - b->starts[i], n = 0;
     for (; n < len && n + 1 < sizeof t->first_missing; n++) {
         uint8_t c = b->text[b->starts[i] + n];
@@ -36,8 +36,8 @@ static void keep_missing(struct tally *t, const struct cli_batch *b, size_t i) {
     t->first_missing[n] = '\0';
 }
 
-static void count(void *ctx, struct cli_batch *b) {
-    struct tally *t = ctx;
+static void count(void *ctx, cli_batch *b) {
+    tally *t = ctx;
     uint64_t hits = 0;
     for (size_t i = 0; i < b->lines; i++) hits += b->hits[i];
     if (hits < b->lines && t->hits == t->lines) {
@@ -47,21 +47,19 @@ static void count(void *ctx, struct cli_batch *b) {
     t->lines += b->lines;
 }
 
-static struct tally ask_file(const struct cli_settings *s, const umbel_filter *f,
-                             const char *path) {
+static tally ask_file(const cli_settings *s, const umbel_filter *f, const char *path) {
     char *files[] = {(char *)path};
-    struct cli_feed feed = cli_feed_of(s, files, 1);
+    cli_feed feed = cli_feed_of(s, files, 1);
     feed.treatment = cli_treatment_of(f, s);
     feed.doing = s->quiet ? NULL : "verifying";
-    struct tally t = {.filter = f};
-    struct cli_job job = {ask, count, &t};
+    tally t = {.filter = f};
+    cli_job job = {ask, count, &t};
     cli_pipeline(&feed, &job);
     return t;
 }
 
-static bool check_present(struct cli_report *r, const struct cli_settings *s,
-                          const umbel_filter *f) {
-    struct tally t = ask_file(s, f, s->present);
+static bool check_present(cli_report *r, const cli_settings *s, const umbel_filter *f) {
+    tally t = ask_file(s, f, s->present);
     char text[160], keys[CLI_QUANTITY], missing[CLI_QUANTITY];
     if (t.hits == t.lines) {
         snprintf(text, sizeof text, "all %s keys are in", cli_count_text(t.lines, keys));
@@ -78,13 +76,12 @@ static bool check_present(struct cli_report *r, const struct cli_settings *s,
 
 /* Three standard deviations: a filter that keeps its promise fails once in 740 measurements at
  * most, and usually stays well below. */
-static bool check_absent(struct cli_report *r, const struct cli_settings *s,
-                         const umbel_filter *f) {
+static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filter *f) {
     umbel_info info;
     umbel_describe(f, &info);
-    struct tally t = ask_file(s, f, s->absent);
+    tally t = ask_file(s, f, s->absent);
     double rate = t.lines ? (double)t.hits / (double)t.lines : 0;
-    struct cli_interval likely = cli_wilson(t.hits, t.lines, 1.96);
+    cli_interval likely = cli_wilson(t.hits, t.lines, 1.96);
     char text[160], hits[CLI_QUANTITY], keys[CLI_QUANTITY], measured[CLI_QUANTITY];
     char low[CLI_QUANTITY], high[CLI_QUANTITY];
     snprintf(text, sizeof text, "%s of %s keys seem to be in", cli_count_text(t.hits, hits),
@@ -110,11 +107,11 @@ static bool check_absent(struct cli_report *r, const struct cli_settings *s,
     return kept;
 }
 
-static int run(const struct cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
     const char *path = s->args[0];
     umbel_filter *f = cli_filter_verify(path, s);
-    struct cli_report r = cli_report_begin(s->json);
+    cli_report r = cli_report_begin(s->json);
     r.silent = s->quiet;
     cli_report_text(&r, "file", "file", path);
     cli_report_text(&r, "bytes", NULL, "whole");
@@ -127,7 +124,7 @@ static int run(const struct cli_settings *s) {
     return good ? CLI_YES : CLI_NO;
 }
 
-const struct cli_command cli_command_verify = {
+const cli_command cli_command_verify = {
     .name = "verify",
     .summary = "check a filter's bytes, that no key is missing, and its rate",
     .synopsis = "FILTER [--present FILE] [--absent FILE] [OPTION]...",

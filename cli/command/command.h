@@ -20,24 +20,24 @@ struct cli_command {
     const char *text;     /* paragraphs, an empty line between them */
     const char *exits;    /* what the exit status tells */
     const uint8_t *options;
-    int (*run)(const struct cli_settings *s);
+    int (*run)(const cli_settings *s);
 };
 
-extern const struct cli_command cli_command_plan, cli_command_build, cli_command_add,
-    cli_command_check, cli_command_uniq, cli_command_remove, cli_command_info, cli_command_verify,
-    cli_command_merge, cli_command_intersect, cli_command_cmp, cli_command_fold,
-    cli_command_convert, cli_command_table, cli_command_push, cli_command_bench;
+extern const cli_command cli_command_plan, cli_command_build, cli_command_add, cli_command_check,
+    cli_command_uniq, cli_command_remove, cli_command_info, cli_command_verify, cli_command_merge,
+    cli_command_intersect, cli_command_cmp, cli_command_fold, cli_command_convert,
+    cli_command_table, cli_command_push, cli_command_bench;
 
 /* The list of main.c, ended by NULL. */
-extern const struct cli_command *const cli_commands[];
-const struct cli_command *cli_command_named(const char *name);
+extern const cli_command *const cli_commands[];
+const cli_command *cli_command_named(const char *name);
 
 /* What umbel itself is, in the shape of a command: for its help and its page. */
-extern const struct cli_command cli_umbel;
+extern const cli_command cli_umbel;
 
 /* Pages made from the tables: help.c, manpage.c, completion.c. */
-void cli_help(const struct cli_command *c, FILE *to);
-void cli_manpage(const struct cli_command *c, FILE *to);
+void cli_help(const cli_command *c, FILE *to);
+void cli_manpage(const cli_command *c, FILE *to);
 bool cli_completion(const char *shell, FILE *to);
 
 /* Options that go together in every command that reads lines or makes filters. */

@@ -7,7 +7,7 @@
 
 #include "lines/pipeline.h"
 
-struct cli_adder {
+typedef struct cli_adder {
     umbel_filter *filter;
     const char *name; /* of the filter, for messages */
     uint64_t capacity;
@@ -20,20 +20,20 @@ struct cli_adder {
     uint64_t *bulk;
     size_t bulk_len;
     int warned; /* per cent */
-};
+} cli_adder;
 
 /* `capacity` is what the filter was planned for. */
-struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
-                               const struct cli_settings *s);
-struct cli_job cli_adder_job(struct cli_adder *a);
+cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
+                        const cli_settings *s);
+cli_job cli_adder_job(cli_adder *a);
 
 /* Adds what was collected.  To be called when the pipeline has ended. */
-void cli_adder_finish(struct cli_adder *a);
+void cli_adder_finish(cli_adder *a);
 
 /* Ends the program with words unless e is UMBEL_OK, as adding to the filter returned it. */
-void cli_adder_need(const struct cli_adder *a, umbel_err e);
+void cli_adder_need(const cli_adder *a, umbel_err e);
 
 /* Warns, or with `strict` ends the program, when the filter holds more than was planned. */
-void cli_adder_watch(struct cli_adder *a);
+void cli_adder_watch(cli_adder *a);
 
 #endif

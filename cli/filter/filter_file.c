@@ -19,7 +19,7 @@
 #include "filter/gzipped_filter.h"
 
 /* What would work, where that is more than the error itself says. */
-static const char *open_hint(umbel_err err, const struct cli_settings *s) {
+static const char *open_hint(umbel_err err, const cli_settings *s) {
     if ((err == UMBEL_ECORRUPT || err == UMBEL_EINVAL) && !s->format) {
         return "--format names the format of files without a magic number";
     }
@@ -35,82 +35,40 @@ static void refuse_directory(const char *path) {
     }
 }
 
-/* The bytes under a filter that was opened for reading, until cli_filter_close. */
-struct borrowed {
-    const umbel_filter *by;
-    struct cli_file_bytes bytes;
-    struct borrowed *next;
-};
+typedef struct mapping {
+    const void *bytes;
+    size_t len;
+} mapping;
 
-static struct borrowed *borrowed;
-
-static void keep(struct cli_file_bytes bytes, const umbel_filter *by) {
-    struct borrowed *b = cli_alloc(sizeof *b);
-    *b = (struct borrowed){by, bytes, borrowed};
-    borrowed = b;
-}
-
-void cli_filter_close(umbel_filter *f) {
-    struct borrowed **at = &borrowed;
-    while (*at && (*at)->by != f) at = &(*at)->next;
-    struct borrowed *b = *at;
-    umbel_free(f);
-    if (!b) return;
-    *at = b->next;
-    cli_file_release(b->bytes);
-    free(b);
-}
-
-/* The one format whose files may be gzip-compressed. */
-static bool is_gzipped(const char *path, umbel_format format) {
-    uint8_t first[2];
-    if (format != UMBEL_FMT_ANY && format != UMBEL_FMT_DCSO) return false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
-    if (fd < 0) return false;                               /* whoever opens it next says why */
-    ssize_t n = pread(fd, first, sizeof first, 0);
+static mapping map_file(const char *path) {
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0) cli_die_sys(path, errno);
+    mapping m = {"", (size_t)st.st_size};
+    if (st.st_size > 0) {
+        void *at = mmap(NULL, m.len, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (at == MAP_FAILED) cli_die_sys(path, errno);
+        m.bytes = at;
+    }
     close(fd);
-    return n == sizeof first && cli_is_gzipped(first, sizeof first);
+    return m;
 }
 
-static umbel_err unpack(struct cli_file_bytes *m, const umbel_opts *opts, umbel_diag *diag) {
-    struct cli_file_bytes packed = *m;
-    uint8_t *bytes = NULL;
-    umbel_err e = cli_gunzip_filter(packed.at, packed.len, opts, &bytes, &m->len, diag);
-    if (e) return e;
-    m->at = bytes;
-    m->unpacked = true;
-    cli_file_release(packed);
-    return UMBEL_OK;
-}
-
-/* From the file's bytes: those of a format that was named may need the options to be understood,
- * and those that are gzip-compressed are not the library's to read. */
-static umbel_err get_as(const char *path, const struct cli_settings *s, bool own, umbel_filter **f,
+/* A format that was named: its bytes may need the options to be understood.  The mapping stays
+ * until the end of the program, under the filters that lie on it. */
+static umbel_err get_as(const char *path, const cli_settings *s, bool own, umbel_filter **f,
                         umbel_diag *diag) {
     umbel_params like = {.format = UMBEL_FMT_DCSO};
     umbel_opts opts = cli_opts_of(s);
     umbel_err e = UMBEL_ENOTSUP;
     if (s->format) like = cli_params_of(s);
     like.bytes = 0;
-    struct cli_file_bytes m = cli_file_map(path);
-    if (like.format == UMBEL_FMT_DCSO && cli_is_gzipped(m.at, m.len)) {
-        umbel_err packed = unpack(&m, &opts, diag);
-        if (packed) {
-            cli_file_release(m);
-            return packed;
-        }
-    }
-    if (!own) e = umbel_view_as(&like, m.at, m.len, &opts, f, diag);
-    if (!e) {
-        keep(m, *f);
-        return UMBEL_OK;
-    }
-    if (e == UMBEL_ENOTSUP) e = umbel_decode_as(&like, m.at, m.len, &opts, f, diag);
-    cli_file_release(m);
-    return e;
+    mapping m = map_file(path);
+    umbel_err e = own ? UMBEL_ENOTSUP : umbel_view_as(&like, m.bytes, m.len, &opts, f, diag);
+    return e == UMBEL_ENOTSUP ? umbel_decode_as(&like, m.bytes, m.len, &opts, f, diag) : e;
 }
 
-static umbel_err get(const char *path, const struct cli_settings *s, bool own, umbel_filter **f,
+static umbel_err get(const char *path, const cli_settings *s, bool own, umbel_filter **f,
                      umbel_diag *diag) {
     umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
     umbel_opts opts = cli_opts_of(s);
@@ -123,13 +81,13 @@ static umbel_err get(const char *path, const struct cli_settings *s, bool own, u
 }
 
 /* For reading, as if no key had been given. */
-static umbel_err get_plain(const char *path, const struct cli_settings *s, umbel_filter **f) {
-    struct cli_settings plain = *s;
+static umbel_err get_plain(const char *path, const cli_settings *s, umbel_filter **f) {
+    cli_settings plain = *s;
     plain.secret_file = NULL;
     return get(path, &plain, false, f, NULL);
 }
 
-static umbel_filter *need(const char *path, const struct cli_settings *s, bool own) {
+static umbel_filter *need(const char *path, const cli_settings *s, bool own) {
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_err e = get(path, s, own, &f, &diag);
@@ -140,11 +98,11 @@ static umbel_filter *need(const char *path, const struct cli_settings *s, bool o
     return f;
 }
 
-umbel_filter *cli_filter_open(const char *path, const struct cli_settings *s) {
+umbel_filter *cli_filter_open(const char *path, const cli_settings *s) {
     return need(path, s, false);
 }
 
-umbel_filter *cli_filter_open_mixed(const char *path, const struct cli_settings *s, bool *keyed) {
+umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, bool *keyed) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     umbel_err e = get(path, s, false, &f, &diag);
@@ -154,11 +112,11 @@ umbel_filter *cli_filter_open_mixed(const char *path, const struct cli_settings 
     return f;
 }
 
-umbel_filter *cli_filter_load(const char *path, const struct cli_settings *s) {
+umbel_filter *cli_filter_load(const char *path, const cli_settings *s) {
     return need(path, s, true);
 }
 
-umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s) {
+umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {
     umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
     umbel_diag diag = {0};
     refuse_directory(path);
@@ -170,8 +128,7 @@ umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s) 
     return s->present || s->absent || s->secret_file ? cli_filter_open(path, s) : NULL;
 }
 
-umbel_format cli_envelope_of(const char *path, const umbel_filter *f,
-                             const struct cli_settings *s) {
+umbel_format cli_envelope_of(const char *path, const umbel_filter *f, const cli_settings *s) {
     if (s->format) return cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE);
     umbel_filter *probe = NULL; /* a native file may hold bits hashed as another system does */
     umbel_info info;
@@ -182,7 +139,7 @@ umbel_format cli_envelope_of(const char *path, const umbel_filter *f,
     return UMBEL_FMT_NATIVE;
 }
 
-void cli_output_check(const struct cli_settings *s) {
+void cli_output_check(const cli_settings *s) {
     if (!s->output) cli_die(s->command->name, "-o FILE says where it goes", "-o is missing");
     if (strcmp(s->output, "-") == 0) {
         if (isatty(STDOUT_FILENO)) {
@@ -213,7 +170,7 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
 }
 
 /* -t C: one byte, or \t written out. */
-static uint8_t delimiter_of(const struct cli_settings *s) {
+static uint8_t delimiter_of(const cli_settings *s) {
     const char *d = s->delimiter;
     if (!d) return 0;
     if (strcmp(d, "\\t") == 0) return '\t';
@@ -223,7 +180,7 @@ static uint8_t delimiter_of(const struct cli_settings *s) {
     return (uint8_t)*d;
 }
 
-static void merge_given(umbel_treatment *t, const struct cli_settings *s) {
+static void merge_given(umbel_treatment *t, const cli_settings *s) {
     if (s->field) {
         t->field = cli_narrow(OPT_FIELD, s->field);
         t->delimiter = 0;
@@ -240,21 +197,20 @@ static void merge_given(umbel_treatment *t, const struct cli_settings *s) {
     }
 }
 
-struct cli_treatment cli_treatment_given(const struct cli_settings *s) {
-    struct cli_treatment t = {.crlf = s->crlf, .type = cli_type_of(s)};
+cli_treatment cli_treatment_given(const cli_settings *s) {
+    cli_treatment t = {.crlf = s->crlf, .type = cli_type_of(s)};
     merge_given(&t.recorded, s);
     return t;
 }
 
-struct cli_treatment cli_treatment_of(const umbel_filter *f, const struct cli_settings *s) {
-    struct cli_treatment t = {.crlf = s->crlf, .type = cli_type_of(s)};
+cli_treatment cli_treatment_of(const umbel_filter *f, const cli_settings *s) {
+    cli_treatment t = {.crlf = s->crlf, .type = cli_type_of(s)};
     umbel_get_treatment(f, &t.recorded);
     merge_given(&t.recorded, s);
     return t;
 }
 
-void cli_filter_note(umbel_filter *f, const struct cli_settings *s,
-                     const struct cli_treatment *treatment) {
+void cli_filter_note(umbel_filter *f, const cli_settings *s, const cli_treatment *treatment) {
     umbel_diag diag = {0};
     umbel_err e = umbel_set_treatment(f, &treatment->recorded, &diag);
     if (e) cli_die_err(s->command->name, e, &diag, NULL);

@@ -9,37 +9,36 @@
 #include "options/filter_options.h"
 
 /* For reading, mapped; or to change, all of it checked.  --format and its options are obeyed. */
-umbel_filter *cli_filter_open(const char *path, const struct cli_settings *s);
-umbel_filter *cli_filter_load(const char *path, const struct cli_settings *s);
+umbel_filter *cli_filter_open(const char *path, const cli_settings *s);
+umbel_filter *cli_filter_load(const char *path, const cli_settings *s);
 
 /* For reading where some filters are keyed and some are not: --secret-file opens the former. */
-umbel_filter *cli_filter_open_mixed(const char *path, const struct cli_settings *s, bool *keyed);
+umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, bool *keyed);
 
 /* For reading, after every checksum has been checked.  NULL when there is nothing to ask it: the
  * checksums of keyed filters can be checked without their key. */
-umbel_filter *cli_filter_verify(const char *path, const struct cli_settings *s);
+umbel_filter *cli_filter_verify(const char *path, const cli_settings *s);
 
 /* Frees a filter that was opened for reading, and the bytes that it borrows. */
 void cli_filter_close(umbel_filter *f);
 
 /* Refuses, before any work is done, an OUT that exists without -f, or that cannot be made. */
-void cli_output_check(const struct cli_settings *s);
+void cli_output_check(const cli_settings *s);
 
 /* The format of the file that f came from: what to save it as. */
-umbel_format cli_envelope_of(const char *path, const umbel_filter *f, const struct cli_settings *s);
+umbel_format cli_envelope_of(const char *path, const umbel_filter *f, const cli_settings *s);
 
 /* Writes it to path; "-" is standard output. */
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path);
 
 /* The treatment recorded with the filter, with what the options add: a field given now replaces
  * the recorded one, as other input may have the key elsewhere. */
-struct cli_treatment cli_treatment_of(const umbel_filter *f, const struct cli_settings *s);
+cli_treatment cli_treatment_of(const umbel_filter *f, const cli_settings *s);
 
 /* The treatment that the options alone say. */
-struct cli_treatment cli_treatment_given(const struct cli_settings *s);
+cli_treatment cli_treatment_given(const cli_settings *s);
 
 /* Stores treatment and --meta in a new filter. */
-void cli_filter_note(umbel_filter *f, const struct cli_settings *s,
-                     const struct cli_treatment *treatment);
+void cli_filter_note(umbel_filter *f, const cli_settings *s, const cli_treatment *treatment);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "report/error.h"
 
-static bool same_treatment(const struct cli_treatment *a, const struct cli_treatment *b) {
+static bool same_treatment(const cli_treatment *a, const cli_treatment *b) {
     const umbel_treatment *x = &a->recorded, *y = &b->recorded;
     return x->trim == y->trim && x->lower == y->lower && x->upper == y->upper &&
            x->delimiter == y->delimiter && x->field == y->field && a->crlf == b->crlf &&
@@ -18,7 +18,7 @@ static bool same_treatment(const struct cli_treatment *a, const struct cli_treat
 
 /* Three keys of 64-bit hashes that agree cannot be an accident; asking for layout and seed would
  * read all of a filter that may only be mapped. */
-static bool same_hashes(const struct cli_asked *a, const struct cli_asked *b) {
+static bool same_hashes(const cli_asked *a, const cli_asked *b) {
     static const char *const probes[] = {"", "umbel", "a key that is longer than sixteen bytes"};
     if (!umbel_takes_hashes(a->filter) || !umbel_takes_hashes(b->filter)) return false;
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
@@ -30,11 +30,10 @@ static bool same_hashes(const struct cli_asked *a, const struct cli_asked *b) {
     return true;
 }
 
-void cli_ask_add(struct cli_ask *a, const umbel_filter *f, const char *name,
-                 const struct cli_treatment *t) {
+void cli_ask_add(cli_ask *a, const umbel_filter *f, const char *name, const cli_treatment *t) {
     if (a->count == CLI_ASK_MOST) cli_die("--also", "merge some of them", "at most 64 filters");
     size_t me = a->count++;
-    a->at[me] = (struct cli_asked){f, name, *t, me, me, false};
+    a->at[me] = (cli_asked){f, name, *t, me, me, false};
     for (size_t i = me; i-- > 0;) {
         if (!same_treatment(t, &a->at[i].treatment)) continue;
         a->at[me].keys_as = i;
@@ -45,15 +44,15 @@ void cli_ask_add(struct cli_ask *a, const umbel_filter *f, const char *name,
 }
 
 /* What several filters need besides the batch. */
-struct desk {
+typedef struct scratch {
     const umbel_key *keys[CLI_ASK_MOST];
     uint64_t *hashes[CLI_ASK_MOST];
     uint8_t *scratch[CLI_ASK_MOST];
     size_t room[CLI_ASK_MOST];
-};
+} scratch;
 
-static void prepare(const struct cli_ask *a, const struct cli_batch *b, struct desk *d, size_t i) {
-    const struct cli_asked *q = &a->at[i];
+static void prepare(const cli_ask *a, const cli_batch *b, scratch *d, size_t i) {
+    const cli_asked *q = &a->at[i];
     if (i == 0) {
         d->keys[i] = b->keys;
     } else if (q->keys_as != i) {
@@ -69,7 +68,7 @@ static void prepare(const struct cli_ask *a, const struct cli_batch *b, struct d
     }
 }
 
-static void tidy(const struct cli_ask *a, struct desk *d) {
+static void tidy(const cli_ask *a, scratch *d) {
     for (size_t i = 0; i < a->count; i++) {
         if (i && a->at[i].keys_as == i) free((void *)d->keys[i]);
         free(d->hashes[i]);
@@ -77,15 +76,15 @@ static void tidy(const struct cli_ask *a, struct desk *d) {
     }
 }
 
-void cli_ask_batch(const struct cli_ask *a, struct cli_batch *b) {
+void cli_ask_batch(const cli_ask *a, cli_batch *b) {
     if (a->count == 1) {
         umbel_contains_many(a->at[0].filter, b->keys, b->lines, b->hits);
         return;
     }
-    struct desk d = {0};
+    scratch d = {0};
     memset(b->hashes, 0, b->lines * sizeof *b->hashes);
     for (size_t i = 0; i < a->count; i++) {
-        const struct cli_asked *q = &a->at[i];
+        const cli_asked *q = &a->at[i];
         prepare(a, b, &d, i);
         const uint64_t *hashes = d.hashes[q->hashes_as];
         if (!hashes || umbel_contains_hashes(q->filter, hashes, b->lines, b->hits)) {

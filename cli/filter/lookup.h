@@ -12,26 +12,25 @@
 
 enum { CLI_ASK_MOST = 64 };
 
-struct cli_asked {
+typedef struct cli_asked {
     const umbel_filter *filter;
     const char *name;
-    struct cli_treatment treatment;
+    cli_treatment treatment;
     size_t keys_as;   /* the first filter with the same keys ... */
     size_t hashes_as; /* ... and the first with the same hashes; itself when it is alone in that */
     bool hashed;      /* others share its hashes */
-};
+} cli_asked;
 
-struct cli_ask {
-    struct cli_asked at[CLI_ASK_MOST];
+typedef struct cli_ask {
+    cli_asked at[CLI_ASK_MOST];
     size_t count;
-};
+} cli_ask;
 
 /* The first filter's treatment must be that of the feed. */
-void cli_ask_add(struct cli_ask *a, const umbel_filter *f, const char *name,
-                 const struct cli_treatment *t);
+void cli_ask_add(cli_ask *a, const umbel_filter *f, const char *name, const cli_treatment *t);
 
 /* b->hits[i] becomes 1 when any filter has line i.  With more than one filter bit j of
  * b->hashes[i] tells of filter j. */
-void cli_ask_batch(const struct cli_ask *a, struct cli_batch *b);
+void cli_ask_batch(const cli_ask *a, cli_batch *b);
 
 #endif

@@ -20,10 +20,10 @@ static const uint64_t usual_keys = 10000000;
 static const double usual_fpr = 0.001;
 
 /* What --window asks for: a number of keys or a clock, or neither. */
-struct wish {
+typedef struct window_request {
     uint64_t keys;
-    struct cli_clockwork clock;
-};
+    cli_clockwork clock;
+} window_request;
 
 static uint64_t now(void) {
     struct timespec t;
@@ -31,7 +31,7 @@ static uint64_t now(void) {
     return (uint64_t)t.tv_sec;
 }
 
-static void refuse_many_steps(const char *text, const struct cli_clockwork *c) {
+static void refuse_many_steps(const char *text, const cli_clockwork *c) {
     char hint[2 * CLI_QUANTITY], steps[CLI_QUANTITY], good[CLI_QUANTITY], step[CLI_QUANTITY];
     uint64_t duration = c->step * c->generations;
     snprintf(hint, sizeof hint, "%.20s/%.20s would do", cli_duration_text(duration, good),
@@ -40,8 +40,8 @@ static void refuse_many_steps(const char *text, const struct cli_clockwork *c) {
             cli_count_text(c->generations, steps), CLI_GENERATIONS_MOST);
 }
 
-static struct wish wish_of(const struct cli_settings *s) {
-    struct wish w = {0};
+static window_request wish_of(const cli_settings *s) {
+    window_request w = {0};
     if (!s->window) return w;
     cli_exclude(s, OPT_WINDOW, OPT_KIND);
     if (strchr(s->window, '/')) {
@@ -61,8 +61,8 @@ static struct wish wish_of(const struct cli_settings *s) {
     return w;
 }
 
-static umbel_filter *make(const struct cli_settings *s, const struct wish *w) {
-    struct cli_treatment treatment = cli_treatment_given(s);
+static umbel_filter *make(const cli_settings *s, const window_request *w) {
+    cli_treatment treatment = cli_treatment_given(s);
     umbel_params params = {.kind = cli_kind_named(s->kind),
                            .keys = s->keys,
                            .fpr = s->fpr,
@@ -92,8 +92,8 @@ static umbel_filter *make(const struct cli_settings *s, const struct wish *w) {
 }
 
 /* Goes on with a window in its own way, never in another. */
-static void refuse_other_window(const char *path, const struct wish *w,
-                                const struct cli_clockwork *own) {
+static void refuse_other_window(const char *path, const window_request *w,
+                                const cli_clockwork *own) {
     if (!own->step) {
         if (!w->clock.step) return;
         cli_die(path, "another --state begins anew", "does not forget by the clock");
@@ -108,8 +108,7 @@ static void refuse_other_window(const char *path, const struct wish *w,
     }
 }
 
-static umbel_filter *load(const struct cli_settings *s, const struct wish *w,
-                          struct cli_clockwork *clock) {
+static umbel_filter *load(const cli_settings *s, const window_request *w, cli_clockwork *clock) {
     umbel_filter *f = cli_filter_load(s->state, s);
     umbel_info info;
     umbel_describe(f, &info);
@@ -126,9 +125,9 @@ static umbel_filter *load(const struct cli_settings *s, const struct wish *w,
     return f;
 }
 
-struct cli_uniqstate cli_uniqstate_open(const struct cli_settings *s) {
-    struct wish w = wish_of(s);
-    struct cli_uniqstate u = {.clock = w.clock};
+cli_uniqstate cli_uniqstate_open(const cli_settings *s) {
+    window_request w = wish_of(s);
+    cli_uniqstate u = {.clock = w.clock};
     if (s->state && access(s->state, F_OK) == 0) {
         u.filter = load(s, &w, &u.clock);
     } else {
@@ -138,18 +137,18 @@ struct cli_uniqstate cli_uniqstate_open(const struct cli_settings *s) {
     return u;
 }
 
-uint64_t cli_uniqstate_due(struct cli_uniqstate *u) {
+uint64_t cli_uniqstate_due(cli_uniqstate *u) {
     return u->clock.step ? cli_clockwork_turn(&u->clock, now()) : 0;
 }
 
-void cli_uniqstate_advance(struct cli_uniqstate *u, uint64_t steps) {
+void cli_uniqstate_advance(cli_uniqstate *u, uint64_t steps) {
     for (uint64_t i = 0; i < steps; i++) {
         umbel_err e = umbel_advance(u->filter);
         if (e) cli_die_err("uniq", e, NULL, NULL);
     }
 }
 
-void cli_uniqstate_save(struct cli_uniqstate *u, const struct cli_settings *s) {
+void cli_uniqstate_save(cli_uniqstate *u, const cli_settings *s) {
     if (!s->state) return;
     umbel_diag diag = {0};
     umbel_err e = u->clock.step ? cli_clock_note(u->filter, &u->clock, &diag) : UMBEL_OK;

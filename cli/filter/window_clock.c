@@ -14,7 +14,7 @@ static uint64_t ceil_div(uint64_t a, uint64_t b) {
     return a / b + (a % b != 0);
 }
 
-bool cli_parse_clockwork(const char *text, struct cli_clockwork *out) {
+bool cli_parse_clockwork(const char *text, cli_clockwork *out) {
     const char *slash = strchr(text, '/');
     char first[CLI_QUANTITY];
     if (!slash || (size_t)(slash - text) >= sizeof first) return false;
@@ -36,7 +36,7 @@ uint64_t cli_clockwork_least_step(uint64_t duration) {
     return ceil_div(least, unit) * unit;
 }
 
-uint64_t cli_clockwork_turn(struct cli_clockwork *c, uint64_t now) {
+uint64_t cli_clockwork_turn(cli_clockwork *c, uint64_t now) {
     if (now < c->advanced) {
         if (c->advanced - now > c->step) c->advanced = now;
         return 0;
@@ -46,7 +46,7 @@ uint64_t cli_clockwork_turn(struct cli_clockwork *c, uint64_t now) {
     return steps > c->generations ? c->generations + 1 : steps;
 }
 
-char *cli_clockwork_text(const struct cli_clockwork *c, char *out) {
+char *cli_clockwork_text(const cli_clockwork *c, char *out) {
     char duration[CLI_QUANTITY], step[CLI_QUANTITY];
     cli_duration_text(c->step * c->generations, duration);
     cli_duration_text(c->step, step);
@@ -68,9 +68,9 @@ static bool seconds(const char *text, uint64_t *out) {
     return text && strspn(text, "0123456789") == strlen(text) && cli_parse_count(text, out);
 }
 
-bool cli_clock_noted(const umbel_filter *f, const umbel_info *info, struct cli_clockwork *out) {
+bool cli_clock_noted(const umbel_filter *f, const umbel_info *info, cli_clockwork *out) {
     const char *step = find(f, step_note);
-    struct cli_clockwork c = {0};
+    cli_clockwork c = {0};
     *out = c;
     if (info->kind != UMBEL_WINDOW || !step) return true;
     c.generations = info->parts - 1;
@@ -86,7 +86,7 @@ static umbel_err put(umbel_filter *f, const char *name, uint64_t value, umbel_di
     return umbel_set_meta(f, name, text, diag);
 }
 
-umbel_err cli_clock_note(umbel_filter *f, const struct cli_clockwork *c, umbel_diag *diag) {
+umbel_err cli_clock_note(umbel_filter *f, const cli_clockwork *c, umbel_diag *diag) {
     umbel_err e = put(f, step_note, c->step, diag);
     return e ? e : put(f, advanced_note, c->advanced, diag);
 }

@@ -18,12 +18,12 @@
 
 enum { PACKED_BLOCK = 128 << 10, MAGIC = 4, PIPE_ROOM = 1 << 20 };
 
-enum packing { PLAIN, GZIP, ZSTD };
+typedef enum packing { PLAIN, GZIP, ZSTD } packing;
 
 struct cli_stream {
     int fd;
     const char *name;
-    enum packing packing;
+    packing packed_as;
     uint64_t taken;
     bool ended;        /* the descriptor has no more */
     bool between;      /* packed: at the border of two members, where the file may end */
@@ -33,7 +33,7 @@ struct cli_stream {
     uint8_t in[PACKED_BLOCK];
 };
 
-static enum packing packing_of(const uint8_t *first, size_t len) {
+static packing packing_of(const uint8_t *first, size_t len) {
     static const uint8_t gzip[] = {0x1f, 0x8b, 0x08}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     if (len >= sizeof gzip && memcmp(first, gzip, sizeof gzip) == 0) return GZIP;
     if (len >= sizeof zstd && memcmp(first, zstd, sizeof zstd) == 0) return ZSTD;
@@ -44,7 +44,7 @@ bool cli_is_packed(const uint8_t *first, size_t len) {
     return packing_of(first, len) != PLAIN;
 }
 
-static size_t read_some(struct cli_stream *s, uint8_t *to, size_t len) {
+static size_t read_some(cli_stream *s, uint8_t *to, size_t len) {
     ssize_t n;
     do n = read(s->fd, to, len);
     while (n < 0 && errno == EINTR);
@@ -55,16 +55,16 @@ static size_t read_some(struct cli_stream *s, uint8_t *to, size_t len) {
 }
 
 /* More packed bytes into in[]; false at the end. */
-static bool refill(struct cli_stream *s) {
+static bool refill(cli_stream *s) {
     if (s->used < s->have) return true;
     s->used = 0;
     s->have = s->ended ? 0 : read_some(s, s->in, sizeof s->in);
     return s->have > 0;
 }
 
-struct cli_stream *cli_stream_open(int fd, const char *name) {
-    struct cli_stream *s = cli_alloc(sizeof *s);
-    memset(s, 0, offsetof(struct cli_stream, in));
+cli_stream *cli_stream_open(int fd, const char *name) {
+    cli_stream *s = cli_alloc(sizeof *s);
+    memset(s, 0, offsetof(cli_stream, in));
     s->fd = fd;
     s->name = name;
     /* Fewer switches between writer and reader; refused where it is no pipe. */
@@ -73,23 +73,23 @@ struct cli_stream *cli_stream_open(int fd, const char *name) {
     while (s->have < MAGIC && !s->ended && (s->have == 0 || s->in[0] == 0x1f || s->in[0] == 0x28)) {
         s->have += read_some(s, s->in + s->have, sizeof s->in - s->have);
     }
-    s->packing = packing_of(s->in, s->have);
-    if (s->packing == GZIP && inflateInit2(&s->gzip, 15 + 16) != Z_OK) {
+    s->packed_as = packing_of(s->in, s->have);
+    if (s->packed_as == GZIP && inflateInit2(&s->gzip, 15 + 16) != Z_OK) {
         cli_die(name, NULL, "no memory to unpack gzip");
     }
-    if (s->packing == ZSTD && !(s->zstd = ZSTD_createDCtx())) {
+    if (s->packed_as == ZSTD && !(s->zstd = ZSTD_createDCtx())) {
         cli_die(name, NULL, "no memory to unpack zstd");
     }
     return s;
 }
 
-void cli_stream_close(struct cli_stream *s) {
-    if (s->packing == GZIP) inflateEnd(&s->gzip);
-    if (s->packing == ZSTD) ZSTD_freeDCtx(s->zstd);
+void cli_stream_close(cli_stream *s) {
+    if (s->packed_as == GZIP) inflateEnd(&s->gzip);
+    if (s->packed_as == ZSTD) ZSTD_freeDCtx(s->zstd);
     free(s);
 }
 
-static size_t read_gzip(struct cli_stream *s, uint8_t *to, size_t len) {
+static size_t read_gzip(cli_stream *s, uint8_t *to, size_t len) {
     z_stream *z = &s->gzip;
     z->next_out = to;
     z->avail_out = (uInt)len;
@@ -113,7 +113,7 @@ static size_t read_gzip(struct cli_stream *s, uint8_t *to, size_t len) {
     return len - z->avail_out;
 }
 
-static size_t read_zstd(struct cli_stream *s, uint8_t *to, size_t len) {
+static size_t read_zstd(cli_stream *s, uint8_t *to, size_t len) {
     ZSTD_outBuffer out = {to, len, 0};
     while (out.pos == 0) {
         /* Output may be waiting inside even when there is no more input. */
@@ -133,10 +133,10 @@ static size_t read_zstd(struct cli_stream *s, uint8_t *to, size_t len) {
     return out.pos;
 }
 
-size_t cli_stream_read(struct cli_stream *s, uint8_t *to, size_t len) {
+size_t cli_stream_read(cli_stream *s, uint8_t *to, size_t len) {
     if (len > (1u << 30)) len = 1u << 30;
-    if (s->packing == GZIP) return read_gzip(s, to, len);
-    if (s->packing == ZSTD) return read_zstd(s, to, len);
+    if (s->packed_as == GZIP) return read_gzip(s, to, len);
+    if (s->packed_as == ZSTD) return read_zstd(s, to, len);
     if (s->used < s->have) { /* what was read to see the magic number */
         size_t n = s->have - s->used < len ? s->have - s->used : len;
         memcpy(to, s->in + s->used, n);
@@ -146,12 +146,12 @@ size_t cli_stream_read(struct cli_stream *s, uint8_t *to, size_t len) {
     return s->ended ? 0 : read_some(s, to, len);
 }
 
-bool cli_stream_idle(const struct cli_stream *s) {
+bool cli_stream_idle(const cli_stream *s) {
     if (s->ended || s->used < s->have) return false;
     struct pollfd p = {.fd = s->fd, .events = POLLIN};
     return poll(&p, 1, 0) == 0;
 }
 
-uint64_t cli_stream_taken(const struct cli_stream *s) {
+uint64_t cli_stream_taken(const cli_stream *s) {
     return s->taken;
 }

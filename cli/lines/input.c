@@ -25,7 +25,7 @@ enum {
 struct cli_file {
     int fd;
     const char *name;
-    struct cli_stream *stream;  /* NULL: read by ranges */
+    cli_stream *stream;         /* NULL: read by ranges */
     uint64_t start, next, size; /* by ranges: where it began, the one that comes next, the end */
     atomic_uint users;          /* blocks that still read it, and the input itself */
 };
@@ -37,8 +37,8 @@ struct cli_input {
     bool eager;
     size_t max_line;
     uint64_t done, total;
-    struct cli_file *file; /* NULL: the next one is to be opened */
-    uint8_t *carry;        /* of a stream: the line that the last block did not finish */
+    cli_file *file; /* NULL: the next one is to be opened */
+    uint8_t *carry; /* of a stream: the line that the last block did not finish */
     size_t carry_len, carry_room;
 };
 
@@ -54,7 +54,7 @@ static int stat_of(const char *path, struct stat *st) {
     return is_stdin(path) ? fstat(STDIN_FILENO, st) : stat(path, st);
 }
 
-static void let_go(struct cli_file *f) {
+static void let_go(cli_file *f) {
     if (atomic_fetch_sub(&f->users, 1) != 1) return;
     if (f->stream) cli_stream_close(f->stream);
     if (f->fd != STDIN_FILENO) close(f->fd);
@@ -63,8 +63,7 @@ static void let_go(struct cli_file *f) {
 
 /* Fills `to`, which has `have` bytes from this offset already, up to `want`; less at the end of the
  * file. */
-static size_t read_at(const struct cli_file *f, uint8_t *to, size_t have, size_t want,
-                      uint64_t offset) {
+static size_t read_at(const cli_file *f, uint8_t *to, size_t have, size_t want, uint64_t offset) {
     while (have < want) {
         ssize_t n = pread(f->fd, to + have, want - have, (off_t)(offset + have));
         if (n < 0 && errno == EINTR) continue;
@@ -75,9 +74,9 @@ static size_t read_at(const struct cli_file *f, uint8_t *to, size_t have, size_t
     return have;
 }
 
-static struct cli_file *open_file(const char *path) {
-    struct cli_file *f = cli_alloc(sizeof *f);
-    *f = (struct cli_file){.name = name_of(path), .users = 1};
+static cli_file *open_file(const char *path) {
+    cli_file *f = cli_alloc(sizeof *f);
+    *f = (cli_file){.name = name_of(path), .users = 1};
     f->fd = is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     if (f->fd < 0 || fstat(f->fd, &st) != 0) cli_die_sys(f->name, errno);
@@ -106,21 +105,21 @@ static uint64_t total_of(char *const *files, int nfiles) {
     return total;
 }
 
-struct cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, size_t max_line,
-                                 bool eager) {
+cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, size_t max_line,
+                          bool eager) {
     static char dash[] = "-";
     static char *const only_stdin[] = {dash};
-    struct cli_input *in = cli_alloc(sizeof *in);
-    *in = (struct cli_input){.files = nfiles ? files : only_stdin,
-                             .nfiles = nfiles ? nfiles : 1,
-                             .sep = sep,
-                             .max_line = max_line,
-                             .eager = eager};
+    cli_input *in = cli_alloc(sizeof *in);
+    *in = (cli_input){.files = nfiles ? files : only_stdin,
+                      .nfiles = nfiles ? nfiles : 1,
+                      .sep = sep,
+                      .max_line = max_line,
+                      .eager = eager};
     in->total = total_of(in->files, in->nfiles);
     return in;
 }
 
-void cli_input_close(struct cli_input *in) {
+void cli_input_close(cli_input *in) {
     if (in->file) let_go(in->file);
     free(in->carry);
     free(in);
@@ -141,7 +140,7 @@ const char *cli_input_once(char *const *files, int nfiles) {
 
 /* Room for `room` bytes at b->buffer, of which the first `used` stay.  Byte `head` comes to lie on
  * the border of a page: the kernel copies pages to pages four times as fast as across them. */
-static void make_room(struct cli_block *b, size_t head, size_t used, size_t room) {
+static void make_room(cli_block *b, size_t head, size_t used, size_t room) {
     size_t skip = (PAGE - head % PAGE) % PAGE;
     if (b->space_len < skip + room) {
         void *space = NULL;
@@ -156,15 +155,15 @@ static void make_room(struct cli_block *b, size_t head, size_t used, size_t room
     b->room = b->space_len - skip;
 }
 
-void cli_block_free(struct cli_block *block) {
+void cli_block_free(cli_block *block) {
     free(block->space);
 }
 
-static void end_last_line(struct cli_block *b, uint8_t sep) {
+static void end_last_line(cli_block *b, uint8_t sep) {
     if (b->len && b->text[b->len - 1] != sep) b->text[b->len++] = sep;
 }
 
-static void check_length(const struct cli_input *in, const char *name, size_t len) {
+static void check_length(const cli_input *in, const char *name, size_t len) {
     if (len <= in->max_line) return;
     char size[CLI_QUANTITY];
     cli_die(name, "--max-line raises the limit; -0 is for lines that end in NUL",
@@ -173,7 +172,7 @@ static void check_length(const struct cli_input *in, const char *name, size_t le
 
 /* Reads on until the block is full, the writer pauses or the stream ends; what follows the last
  * separator is carried over.  False when the stream has ended without a byte. */
-static bool claim_stream(struct cli_input *in, struct cli_file *f, struct cli_block *b) {
+static bool claim_stream(cli_input *in, cli_file *f, cli_block *b) {
     size_t head = in->carry_len;
     make_room(b, head, 0, head + CLI_BLOCK + 1);
     if (head) memcpy(b->buffer, in->carry, head);
@@ -209,7 +208,7 @@ static bool claim_stream(struct cli_input *in, struct cli_file *f, struct cli_bl
     return b->len > 0;
 }
 
-static bool claim_range(struct cli_input *in, struct cli_file *f, struct cli_block *b) {
+static bool claim_range(cli_input *in, cli_file *f, cli_block *b) {
     if (f->next >= f->size) return false;
     b->file = f;
     b->offset = f->next;
@@ -221,14 +220,14 @@ static bool claim_range(struct cli_input *in, struct cli_file *f, struct cli_blo
     return true;
 }
 
-bool cli_input_claim(struct cli_input *in, struct cli_block *b) {
+bool cli_input_claim(cli_input *in, cli_block *b) {
     b->file = NULL;
     for (;;) {
         if (!in->file) {
             if (in->at == in->nfiles) return false;
             in->file = open_file(in->files[in->at++]);
         }
-        struct cli_file *f = in->file;
+        cli_file *f = in->file;
         uint64_t before = f->stream ? cli_stream_taken(f->stream) : 0;
         bool some = f->stream ? claim_stream(in, f, b) : claim_range(in, f, b);
         if (f->stream) in->done += cli_stream_taken(f->stream) - before;
@@ -240,8 +239,8 @@ bool cli_input_claim(struct cli_input *in, struct cli_block *b) {
 
 /* A range owns the lines that begin in it: it looks one byte back to see whether one begins with
  * it, and reads on to where its last line ends. */
-void cli_input_load(struct cli_input *in, struct cli_block *b) {
-    struct cli_file *f = b->file;
+void cli_input_load(cli_input *in, cli_block *b) {
+    cli_file *f = b->file;
     if (!f) return;
     size_t lead = b->offset > f->start, body = lead + CLI_BLOCK;
     uint64_t from = b->offset - lead;
@@ -274,10 +273,10 @@ void cli_input_load(struct cli_input *in, struct cli_block *b) {
     let_go(f);
 }
 
-uint64_t cli_input_done(const struct cli_input *in) {
+uint64_t cli_input_done(const cli_input *in) {
     return in->done;
 }
 
-uint64_t cli_input_total(const struct cli_input *in) {
+uint64_t cli_input_total(const cli_input *in) {
     return in->total;
 }

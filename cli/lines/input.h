@@ -18,39 +18,38 @@ enum {
     CLI_BLOCK = 256 << 10 /* text, keys and answers of a block stay in the L2 cache */
 };
 
-struct cli_file;
+typedef struct cli_file cli_file;
 
-struct cli_block {
+typedef struct cli_block {
     uint8_t *text; /* `len` bytes of whole lines, each ended by the separator */
     size_t len;
     bool idle; /* nothing more has come yet: what is known should be shown */
 
     uint8_t *space, *buffer; /* allocated, and where what is read begins */
     size_t space_len, room;
-    struct cli_file *file; /* a range that is still to be read */
+    cli_file *file; /* a range that is still to be read */
     uint64_t offset;
-};
+} cli_block;
 
-struct cli_input;
+typedef struct cli_input cli_input;
 
 /* No files, or "-": standard input.  Files are opened when their turn comes.  With `eager` a block
  * is handed out when its writer pauses, though it is not full. */
-struct cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, size_t max_line,
-                                 bool eager);
-void cli_input_close(struct cli_input *in);
+cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, size_t max_line, bool eager);
+void cli_input_close(cli_input *in);
 
 /* The next block, in order; false at the end.  One thread at a time.  Ends the program when a file
  * cannot be read or a line is longer than max_line. */
-bool cli_input_claim(struct cli_input *in, struct cli_block *block);
+bool cli_input_claim(cli_input *in, cli_block *block);
 
 /* Fills a claimed block; any number of threads at once. */
-void cli_input_load(struct cli_input *in, struct cli_block *block);
+void cli_input_load(cli_input *in, cli_block *block);
 
-void cli_block_free(struct cli_block *block);
+void cli_block_free(cli_block *block);
 
 /* For progress: bytes of the files claimed so far, and of all of them (0: unknown). */
-uint64_t cli_input_done(const struct cli_input *in);
-uint64_t cli_input_total(const struct cli_input *in);
+uint64_t cli_input_done(const cli_input *in);
+uint64_t cli_input_total(const cli_input *in);
 
 /* NULL when the same lines can be read again, since all are regular files; else the name of what
  * cannot. */

@@ -10,10 +10,10 @@
 
 enum { TYPED_NUMBER = 8 }; /* bytes of the longest number */
 
-struct span {
+typedef struct span {
     const uint8_t *at;
     size_t len;
-};
+} span;
 
 /* White space as isspace has it in the C locale. */
 static bool is_space(uint8_t c) {
@@ -21,10 +21,10 @@ static bool is_space(uint8_t c) {
 }
 
 /* Field n of a line whose fields lie between single delimiters; empty when there is none. */
-static struct span delimited(struct span line, uint8_t delimiter, uint32_t n) {
+static span delimited(span line, uint8_t delimiter, uint32_t n) {
     while (--n) {
         const uint8_t *cut = memchr(line.at, delimiter, line.len);
-        if (!cut) return (struct span){line.at + line.len, 0};
+        if (!cut) return (span){line.at + line.len, 0};
         line.len -= (size_t)(cut + 1 - line.at);
         line.at = cut + 1;
     }
@@ -35,7 +35,7 @@ static struct span delimited(struct span line, uint8_t delimiter, uint32_t n) {
 
 /* Field n of a line whose fields lie between runs of white space; empty when there is none.  Ends
  * with the line: a filter's file may name field 2^32-1. */
-static struct span spaced(struct span line, uint32_t n) {
+static span spaced(span line, uint32_t n) {
     size_t i = 0, start = 0;
     do {
         while (i < line.len && is_space(line.at[i])) i++;
@@ -43,10 +43,10 @@ static struct span spaced(struct span line, uint32_t n) {
         while (i < line.len && !is_space(line.at[i])) i++;
     } while (--n && i < line.len);
     if (n) start = i;
-    return (struct span){line.at + start, i - start};
+    return (span){line.at + start, i - start};
 }
 
-static struct span trimmed(struct span s) {
+static span trimmed(span s) {
     while (s.len && is_space(s.at[s.len - 1])) s.len--;
     while (s.len && is_space(s.at[0])) s.at++, s.len--;
     return s;
@@ -61,35 +61,34 @@ static void change_case(const uint8_t *from, size_t len, bool lower, uint8_t *to
     }
 }
 
-static bool changes_case(const struct cli_treatment *t) {
+static bool changes_case(const cli_treatment *t) {
     return t->recorded.lower || t->recorded.upper;
 }
 
 /* The bytes that another system hashes for the value that the text denotes. */
-static struct span typed(umbel_type type, struct span s, uint8_t *to) {
+static span typed(umbel_type type, span s, uint8_t *to) {
     size_t cap = type == UMBEL_TYPE_UTF16 ? 2 * s.len : TYPED_NUMBER, len = 0;
     if (umbel_typed_key(type, s.at, s.len, to, cap, &len, NULL)) {
         cli_die("--type", "every line must denote such a value", "'%.*s' is no %s",
                 (int)(s.len < 40 ? s.len : 40), (const char *)s.at, umbel_type_name(type));
     }
-    return (struct span){to, len};
+    return (span){to, len};
 }
 
-bool cli_treats_nothing(const struct cli_treatment *t) {
+bool cli_treats_nothing(const cli_treatment *t) {
     return !t->crlf && !t->recorded.trim && !t->recorded.field && !changes_case(t) &&
            t->type == UMBEL_TYPE_STRING;
 }
 
-size_t cli_treat_room(const struct cli_treatment *t, size_t lines, size_t len) {
+size_t cli_treat_room(const cli_treatment *t, size_t lines, size_t len) {
     size_t room = changes_case(t) ? len : 0;
     if (t->type != UMBEL_TYPE_STRING) room += 2 * len + TYPED_NUMBER * lines;
     return room;
 }
 
-umbel_key cli_treat(const struct cli_treatment *t, const uint8_t *line, size_t len,
-                    uint8_t **scratch) {
+umbel_key cli_treat(const cli_treatment *t, const uint8_t *line, size_t len, uint8_t **scratch) {
     const umbel_treatment *r = &t->recorded;
-    struct span s = {line, len};
+    span s = {line, len};
     if (t->crlf && s.len && s.at[s.len - 1] == '\r') s.len--;
     if (r->field) s = r->delimiter ? delimited(s, r->delimiter, r->field) : spaced(s, r->field);
     if (r->trim) s = trimmed(s);

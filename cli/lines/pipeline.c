@@ -15,18 +15,18 @@
 
 enum { USUAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* with the end of its last line */
 
-struct pipeline {
-    const struct cli_feed *feed;
-    const struct cli_job *job;
-    struct cli_input *in;
+typedef struct pipeline {
+    const cli_feed *feed;
+    const cli_job *job;
+    cli_input *in;
     cli_split *split;
     pthread_mutex_t reading, turning;
     pthread_cond_t turn_changed;
     uint64_t claimed, turn; /* blocks handed out, blocks drained */
     uint64_t lines;
-};
+} pipeline;
 
-struct cli_feed cli_feed_of(const struct cli_settings *s, char *const *files, int nfiles) {
+cli_feed cli_feed_of(const cli_settings *s, char *const *files, int nfiles) {
     /* Offsets within a block are 32 bits wide, and where memory is, too, it is filled up sooner. */
     const bool narrow = SIZE_MAX <= UINT32_MAX;
     const uint64_t GiB = UINT64_C(1) << 30, most = narrow ? GiB : 3 * GiB;
@@ -34,7 +34,7 @@ struct cli_feed cli_feed_of(const struct cli_settings *s, char *const *files, in
         cli_die("--max-line", narrow ? "at most 1GiB" : "at most 3GiB", "too long");
     }
     if (s->threads > 1024) cli_die("--threads", "at most 1024", "too many");
-    return (struct cli_feed){
+    return (cli_feed){
         .files = files,
         .nfiles = nfiles,
         .sep = s->null ? 0 : '\n',
@@ -54,7 +54,7 @@ static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
 
 /* Room for every end of line in the block: one a byte where that is little, else they are counted
  * first (a block that grew around a long line). */
-static void make_room_for_ends(struct cli_batch *b, uint8_t sep) {
+static void make_room_for_ends(cli_batch *b, uint8_t sep) {
     size_t ends =
         b->block.len <= USUAL_BLOCK ? USUAL_BLOCK : count_separators(b->text, b->block.len, sep);
     if (b->ends_room >= ends) return;
@@ -62,7 +62,7 @@ static void make_room_for_ends(struct cli_batch *b, uint8_t sep) {
     b->ends = cli_realloc(b->ends, (ends + CLI_SPLIT_SLACK) * sizeof *b->ends);
 }
 
-static void make_room_for_lines(struct cli_batch *b) {
+static void make_room_for_lines(cli_batch *b) {
     if (b->room >= b->lines) return;
     b->room = b->lines + b->lines / 4;
     b->starts = cli_realloc(b->starts, b->room * sizeof *b->starts);
@@ -71,8 +71,8 @@ static void make_room_for_lines(struct cli_batch *b) {
     b->hits = cli_realloc(b->hits, b->room);
 }
 
-void cli_batch_keys(const struct cli_batch *b, const struct cli_treatment *t, umbel_key *keys,
-                    uint8_t **scratch, size_t *room) {
+void cli_batch_keys(const cli_batch *b, const cli_treatment *t, umbel_key *keys, uint8_t **scratch,
+                    size_t *room) {
     if (cli_treats_nothing(t)) {
         for (size_t i = 0; i < b->lines; i++) {
             keys[i] = (umbel_key){b->text + b->starts[i], b->ends[i] - b->starts[i]};
@@ -90,7 +90,7 @@ void cli_batch_keys(const struct cli_batch *b, const struct cli_treatment *t, um
     }
 }
 
-static void drop_empty(struct cli_batch *b) {
+static void drop_empty(cli_batch *b) {
     size_t kept = 0;
     for (size_t i = 0; i < b->lines; i++) {
         b->starts[kept] = b->starts[i];
@@ -101,7 +101,7 @@ static void drop_empty(struct cli_batch *b) {
     b->lines = kept;
 }
 
-static void make_keys(const struct pipeline *p, struct cli_batch *b) {
+static void make_keys(const pipeline *p, cli_batch *b) {
     b->text = b->block.text;
     b->idle = b->block.idle;
     make_room_for_ends(b, p->feed->sep);
@@ -117,7 +117,7 @@ static void make_keys(const struct pipeline *p, struct cli_batch *b) {
 }
 
 /* Blocks in order: the first waits for nobody. */
-static void drain_in_turn(struct pipeline *p, struct cli_batch *b, uint64_t ticket) {
+static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
     pthread_mutex_lock(&p->turning);
     while (p->turn != ticket) pthread_cond_wait(&p->turn_changed, &p->turning);
     pthread_mutex_unlock(&p->turning);
@@ -133,8 +133,8 @@ static void drain_in_turn(struct pipeline *p, struct cli_batch *b, uint64_t tick
 }
 
 static void *run_thread(void *ctx) {
-    struct pipeline *p = ctx;
-    struct cli_batch b = {0};
+    pipeline *p = ctx;
+    cli_batch b = {0};
     for (;;) {
         pthread_mutex_lock(&p->reading);
         bool some = cli_input_claim(p->in, &b.block);
@@ -153,8 +153,8 @@ static void *run_thread(void *ctx) {
     return NULL;
 }
 
-uint64_t cli_pipeline(const struct cli_feed *feed, const struct cli_job *job) {
-    struct pipeline p = {
+uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job) {
+    pipeline p = {
         .feed = feed,
         .job = job,
         .in = cli_input_open(feed->files, feed->nfiles, feed->sep, feed->max_line, feed->eager),

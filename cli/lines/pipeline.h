@@ -14,7 +14,7 @@
 #include "lines/line_key.h"
 #include "options/options.h"
 
-struct cli_batch {
+typedef struct cli_batch {
     const uint8_t *text;
     size_t lines;
     uint32_t *starts, *ends; /* line i is text[starts[i]] up to the separator at text[ends[i]] */
@@ -25,10 +25,10 @@ struct cli_batch {
 
     uint8_t *scratch; /* behind changed keys */
     size_t ends_room, room, scratch_room;
-    struct cli_block block;
-};
+    cli_block block;
+} cli_batch;
 
-struct cli_feed {
+typedef struct cli_feed {
     char *const *files;
     int nfiles;
     uint8_t sep;
@@ -36,27 +36,27 @@ struct cli_feed {
     bool eager; /* somebody may wait for the answers: do not wait for full blocks */
     size_t max_line;
     uint32_t threads;
-    struct cli_treatment treatment;
+    cli_treatment treatment;
     const char *doing;           /* for the progress bar, NULL: none */
     const umbel_filter *filling; /* its fill is shown, too, or NULL */
     uint64_t capacity;
-};
+} cli_feed;
 
-struct cli_job {
-    void (*work)(void *ctx, struct cli_batch *b); /* NULL: nothing to do in parallel */
-    void (*drain)(void *ctx, struct cli_batch *b);
+typedef struct cli_job {
+    void (*work)(void *ctx, cli_batch *b); /* NULL: nothing to do in parallel */
+    void (*drain)(void *ctx, cli_batch *b);
     void *ctx;
-};
+} cli_job;
 
 /* What -0, --crlf, --skip-empty, --max-line, -j and -q say; the treatment is left empty. */
-struct cli_feed cli_feed_of(const struct cli_settings *s, char *const *files, int nfiles);
+cli_feed cli_feed_of(const cli_settings *s, char *const *files, int nfiles);
 
 /* Returns the number of lines drained. */
-uint64_t cli_pipeline(const struct cli_feed *feed, const struct cli_job *job);
+uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job);
 
 /* The keys of the batch's lines under another treatment; `keys` has room for b->lines, *scratch
  * (to be freed by the caller in the end, NULL at first) and *room grow as needed. */
-void cli_batch_keys(const struct cli_batch *b, const struct cli_treatment *t, umbel_key *keys,
-                    uint8_t **scratch, size_t *room);
+void cli_batch_keys(const cli_batch *b, const cli_treatment *t, umbel_key *keys, uint8_t **scratch,
+                    size_t *room);
 
 #endif

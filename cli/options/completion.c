@@ -7,7 +7,7 @@
 #include "command/command.h"
 
 /* The words that an option's value can be; "" for a file, NULL for anything. */
-static const char *words_of(const struct cli_option *o, char *out, size_t room) {
+static const char *words_of(const cli_option *o, char *out, size_t room) {
     if (!o->choices) return NULL;
     if (strcmp(o->choices, "FILE") == 0) return "";
     bool kinds = strcmp(o->choices, "KIND") == 0, formats = strcmp(o->choices, "FORMAT") == 0;
@@ -24,11 +24,11 @@ static const char *words_of(const struct cli_option *o, char *out, size_t room) 
     return out;
 }
 
-static void bash_command(const struct cli_command *c, FILE *to) {
+static void bash_command(const cli_command *c, FILE *to) {
     fprintf(to, "    %s)\n        case $prev in\n", c->name);
     char words[512];
     for (const uint8_t *id = c->options; *id; id++) {
-        const struct cli_option *o = &cli_options[*id];
+        const cli_option *o = &cli_options[*id];
         if (o->type == TYPE_FLAG) continue;
         fputs("        ", to);
         for (const char *l = o->letters; *l; l++) fprintf(to, "-%c|", *l);
@@ -55,15 +55,15 @@ static void bash(FILE *to) {
           "    if ((COMP_CWORD == 1)); then\n"
           "        COMPREPLY=($(compgen -W 'help --help --version",
           to);
-    for (const struct cli_command *const *c = cli_commands; *c; c++) fprintf(to, " %s", (*c)->name);
+    for (const cli_command *const *c = cli_commands; *c; c++) fprintf(to, " %s", (*c)->name);
     fputs("' -- \"$cur\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n    help)\n"
           "        options='",
           to);
-    for (const struct cli_command *const *c = cli_commands; *c; c++) {
+    for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "%s%s", c == cli_commands ? "" : " ", (*c)->name);
     }
     fputs("'\n        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n        return ;;\n", to);
-    for (const struct cli_command *const *c = cli_commands; *c; c++) bash_command(*c, to);
+    for (const cli_command *const *c = cli_commands; *c; c++) bash_command(*c, to);
     fputs("    esac\n"
           "    if [[ $cur == -* ]]; then\n"
           "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
@@ -87,7 +87,7 @@ static void quoted(const char *text, bool zsh, FILE *to) {
     }
 }
 
-static void zsh_option(const struct cli_option *o, FILE *to) {
+static void zsh_option(const cli_option *o, FILE *to) {
     char words[512];
     const char *values = words_of(o, words, sizeof words);
     char names[2][48] = {"", ""};
@@ -117,7 +117,7 @@ static void zsh(FILE *to) {
     fputs("#compdef umbel\n# zsh completion for umbel; made by `umbel help --completion zsh`\n"
           "_umbel() {\n    local -a commands=(\n        'help:show help'\n",
           to);
-    for (const struct cli_command *const *c = cli_commands; *c; c++) {
+    for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "        '%s:", (*c)->name);
         quoted((*c)->summary, true, to);
         fputs("'\n", to);
@@ -127,7 +127,7 @@ static void zsh(FILE *to) {
           "    local command=$words[2]\n    shift words\n    ((CURRENT--))\n"
           "    case $command in\n    help) _describe command commands ;;\n",
           to);
-    for (const struct cli_command *const *c = cli_commands; *c; c++) {
+    for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "    %s)\n        _arguments -s \\\n", (*c)->name);
         for (const uint8_t *id = (*c)->options; *id; id++) zsh_option(&cli_options[*id], to);
         fputs("            '*:file:_files' ;;\n", to);
@@ -140,12 +140,12 @@ static void fish(FILE *to) {
           "complete -c umbel -n __fish_use_subcommand -f -a help -d 'show help'\n",
           to);
     char words[512];
-    for (const struct cli_command *const *c = cli_commands; *c; c++) {
+    for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "complete -c umbel -n __fish_use_subcommand -f -a %s -d '", (*c)->name);
         quoted((*c)->summary, false, to);
         fputs("'\n", to);
         for (const uint8_t *id = (*c)->options; *id; id++) {
-            const struct cli_option *o = &cli_options[*id];
+            const cli_option *o = &cli_options[*id];
             const char *values = words_of(o, words, sizeof words);
             fprintf(to, "complete -c umbel -n '__fish_seen_subcommand_from %s' -l %s", (*c)->name,
                     o->name);

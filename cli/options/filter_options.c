@@ -56,7 +56,7 @@ umbel_format cli_format_named(const char *name, const char *option, umbel_format
     return format;
 }
 
-uint32_t cli_narrow(enum cli_option_id id, uint64_t value) {
+uint32_t cli_narrow(cli_option_id id, uint64_t value) {
     char shown[48];
     if (value > UINT32_MAX) cli_die(cli_option_text(id, shown), NULL, "is too large");
     return (uint32_t)value;
@@ -73,7 +73,7 @@ static const struct {
 };
 
 /* --int, --strategy and --variant as the bits of umbel_params.variant. */
-static uint32_t variant_of(const struct cli_settings *s) {
+static uint32_t variant_of(const cli_settings *s) {
     uint32_t bits = 0;
     if (s->int_bits && s->int_bits != 32 && s->int_bits != 64) {
         cli_die("--int", "32 or 64", "Go has no such int");
@@ -95,7 +95,7 @@ static uint32_t variant_of(const struct cli_settings *s) {
     return bits;
 }
 
-umbel_params cli_params_of(const struct cli_settings *s) {
+umbel_params cli_params_of(const cli_settings *s) {
     umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE);
     if (s->secret_file && format > UMBEL_FMT_NATIVE) {
         cli_die("--secret-file", "umbel's own format has keyed filters",
@@ -117,7 +117,7 @@ umbel_params cli_params_of(const struct cli_settings *s) {
     };
 }
 
-umbel_opts cli_opts_of(const struct cli_settings *s) {
+umbel_opts cli_opts_of(const cli_settings *s) {
     return (umbel_opts){
         .threads = cli_narrow(OPT_THREADS, s->threads),
         .key = cli_secret_of(s),
@@ -140,7 +140,7 @@ static umbel_type funnel_named(const char *name) {
     cli_die("--funnel", "string, bytes, chars, long or int", "there is no funnel '%s'", name);
 }
 
-umbel_type cli_type_of(const struct cli_settings *s) {
+umbel_type cli_type_of(const cli_settings *s) {
     cli_exclude(s, OPT_TYPE, OPT_FUNNEL);
     char known[NAMES_ROOM];
     umbel_type type = UMBEL_TYPE_STRING;

@@ -14,13 +14,13 @@ umbel_kind cli_kind_named(const char *name);
 umbel_format cli_format_named(const char *name, const char *option, umbel_format fallback);
 
 /* What the options say about the filter to make, or about one whose bytes do not say it. */
-umbel_params cli_params_of(const struct cli_settings *s);
-umbel_opts cli_opts_of(const struct cli_settings *s);
+umbel_params cli_params_of(const cli_settings *s);
+umbel_opts cli_opts_of(const cli_settings *s);
 
 /* What lines denote: --type, or Guava's --funnel, or what the format's keys always are. */
-umbel_type cli_type_of(const struct cli_settings *s);
+umbel_type cli_type_of(const cli_settings *s);
 
 /* Refuses what does not fit into 32 bits. */
-uint32_t cli_narrow(enum cli_option_id id, uint64_t value);
+uint32_t cli_narrow(cli_option_id id, uint64_t value);
 
 #endif

@@ -38,8 +38,8 @@ static void wrapped(const char *text, int column, int indent, FILE *to) {
     fputc('\n', to);
 }
 
-static void option_line(enum cli_option_id id, FILE *to) {
-    const struct cli_option *o = &cli_options[id];
+static void option_line(cli_option_id id, FILE *to) {
+    const cli_option *o = &cli_options[id];
     char left[64], letters[16] = "    ";
     if (*o->letters) snprintf(letters, sizeof letters, "-%c, ", *o->letters);
     int n = snprintf(left, sizeof left, "  %s--%s%s%s", letters, o->name, o->argument ? " " : "",
@@ -51,13 +51,13 @@ static void option_line(enum cli_option_id id, FILE *to) {
 
 static void command_list(FILE *to) {
     fputs("\nCommands\n", to);
-    for (const struct cli_command *const *c = cli_commands; *c; c++) {
+    for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->summary);
     }
     fputs("\n`umbel help COMMAND` shows examples and every option of a command.\n", to);
 }
 
-void cli_help(const struct cli_command *c, FILE *to) {
+void cli_help(const cli_command *c, FILE *to) {
     bool whole = c == &cli_umbel;
     fprintf(to, "%s%s - %s\n\nExamples\n", whole ? "" : "umbel ", c->name, c->summary);
     indented(c->examples, to);

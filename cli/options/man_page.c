@@ -53,8 +53,8 @@ static void examples(const char *text, FILE *to) {
     }
 }
 
-static void option(enum cli_option_id id, FILE *to) {
-    const struct cli_option *o = &cli_options[id];
+static void option(cli_option_id id, FILE *to) {
+    const cli_option *o = &cli_options[id];
     fputs(".TP\n", to);
     for (const char *l = o->letters; *l; l++) fprintf(to, "\\fB\\-%c\\fR, ", *l);
     fputs("\\fB\\-\\-", to);
@@ -70,7 +70,7 @@ static void option(enum cli_option_id id, FILE *to) {
     fputs(".\n", to);
 }
 
-static void title(const struct cli_command *c, bool whole, FILE *to) {
+static void title(const cli_command *c, bool whole, FILE *to) {
     fputs(".\\\" Made by `umbel help --man`; change the tables in cli/, not this page.\n.TH ", to);
     fputs(whole ? "UMBEL" : "UMBEL\\-", to);
     for (const char *p = c->name; *p && !whole; p++) fputc(toupper((unsigned char)*p), to);
@@ -86,14 +86,14 @@ static void title(const struct cli_command *c, bool whole, FILE *to) {
     fputc('\n', to);
 }
 
-static void see_also(const struct cli_command *c, bool whole, FILE *to) {
+static void see_also(const cli_command *c, bool whole, FILE *to) {
     fputs(".SH SEE ALSO\n", to);
     const char *comma = "";
     if (!whole) {
         fputs(".BR umbel (1)", to);
         comma = ",\n";
     }
-    for (const struct cli_command *const *other = cli_commands; *other; other++) {
+    for (const cli_command *const *other = cli_commands; *other; other++) {
         if (*other == c) continue;
         fprintf(to, "%s.BR umbel\\-%s (1)", comma, (*other)->name);
         comma = ",\n";
@@ -101,14 +101,14 @@ static void see_also(const struct cli_command *c, bool whole, FILE *to) {
     fputc('\n', to);
 }
 
-void cli_manpage(const struct cli_command *c, FILE *to) {
+void cli_manpage(const cli_command *c, FILE *to) {
     bool whole = c == &cli_umbel;
     title(c, whole, to);
     fputs(".SH DESCRIPTION\n", to);
     paragraphs(c->text, to);
     if (whole) {
         fputs(".SH COMMANDS\n", to);
-        for (const struct cli_command *const *other = cli_commands; *other; other++) {
+        for (const cli_command *const *other = cli_commands; *other; other++) {
             fprintf(to, ".TP\n.B %s\n", (*other)->name);
             put_string((*other)->summary, to);
             fputc('\n', to);

@@ -4,11 +4,11 @@
  */
 #include "options/options.h"
 
-#define AT(member) offsetof(struct cli_settings, member)
+#define AT(member) offsetof(cli_settings, member)
 #define FLAG(letters, name, member, help) \
     { letters, name, NULL, NULL, TYPE_FLAG, AT(member), help }
 
-const struct cli_option cli_options[OPT_COUNT_OF] = {
+const cli_option cli_options[OPT_COUNT_OF] = {
     [OPT_OUTPUT] = {"o", "output", "OUT", "FILE", TYPE_TEXT, AT(output),
                     "write the filter to OUT, whole or not at all; - is standard output"},
     [OPT_FORCE] = FLAG("f", "force", force, "overwrite OUT if it is there"),

@@ -11,8 +11,8 @@
 #include "options/quantity.h"
 #include "report/error.h"
 
-char *cli_option_text(enum cli_option_id id, char *out) {
-    const struct cli_option *o = &cli_options[id];
+char *cli_option_text(cli_option_id id, char *out) {
+    const cli_option *o = &cli_options[id];
     char *p = out;
     if (*o->letters) p += sprintf(p, "-%c, ", *o->letters);
     sprintf(p, "--%.32s", o->name);
@@ -20,10 +20,9 @@ char *cli_option_text(enum cli_option_id id, char *out) {
 }
 
 /* The option of this command with that letter or that name (of `len` bytes); OPT_END: none. */
-static enum cli_option_id find(const struct cli_command *c, char letter, const char *name,
-                               size_t len) {
+static cli_option_id find(const cli_command *c, char letter, const char *name, size_t len) {
     for (const uint8_t *id = c->options; *id; id++) {
-        const struct cli_option *o = &cli_options[*id];
+        const cli_option *o = &cli_options[*id];
         if (letter && strchr(o->letters, letter)) return *id;
         if (name && strlen(o->name) == len && memcmp(o->name, name, len) == 0) return *id;
     }
@@ -36,7 +35,7 @@ static size_t common_start(const char *a, const char *b) {
     return n;
 }
 
-static _Noreturn void unknown(const struct cli_command *c, const char *arg) {
+static _Noreturn void unknown(const cli_command *c, const char *arg) {
     char hint[96];
     bool whole = c == &cli_umbel;
     snprintf(hint, sizeof hint, "umbel %.20s%s--help lists its options", whole ? "" : c->name,
@@ -54,13 +53,12 @@ static _Noreturn void unknown(const struct cli_command *c, const char *arg) {
     cli_die(whole ? NULL : c->name, hint, "unknown option %s", arg);
 }
 
-static void put_text(struct cli_texts *list, const char *text) {
+static void put_text(cli_texts *list, const char *text) {
     list->at = cli_realloc(list->at, (list->count + 1) * sizeof *list->at);
     list->at[list->count++] = text;
 }
 
-static void put_whole(const struct cli_option *o, const char *shown, const char *value,
-                      uint64_t *out) {
+static void put_whole(const cli_option *o, const char *shown, const char *value, uint64_t *out) {
     bool ok = o->type == TYPE_SIZE ? cli_parse_size(value, out) : cli_parse_count(value, out);
     const char *hint = o->type == TYPE_SIZE     ? "such as 500MiB, 2G or 2e9"
                        : o->type == TYPE_NUMBER ? "a whole number from 0"
@@ -70,9 +68,8 @@ static void put_whole(const struct cli_option *o, const char *shown, const char 
     if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "%s is too little", value);
 }
 
-static void put(struct cli_settings *s, enum cli_option_id id, const char *shown,
-                const char *value) {
-    const struct cli_option *o = &cli_options[id];
+static void put(cli_settings *s, cli_option_id id, const char *shown, const char *value) {
+    const cli_option *o = &cli_options[id];
     void *field = (char *)s + o->field;
     s->given[id] = true;
     switch (o->type) {
@@ -91,25 +88,25 @@ static void put(struct cli_settings *s, enum cli_option_id id, const char *shown
     }
 }
 
-struct cursor {
+typedef struct arg_cursor {
     int argc, at;
     char **argv;
-};
+} arg_cursor;
 
 /* The value that follows in the same word or is the next word. */
-static const char *value_of(struct cursor *c, const struct cli_option *o, const char *shown,
+static const char *value_of(arg_cursor *c, const cli_option *o, const char *shown,
                             const char *attached) {
     if (attached) return attached;
     if (c->at + 1 >= c->argc) cli_die(shown, NULL, "needs a value: %s", o->argument);
     return c->argv[++c->at];
 }
 
-static void long_option(struct cli_settings *s, struct cursor *c) {
+static void long_option(cli_settings *s, arg_cursor *c) {
     const char *arg = c->argv[c->at], *equals = strchr(arg, '=');
     size_t len = equals ? (size_t)(equals - arg) - 2 : strlen(arg) - 2;
-    enum cli_option_id id = find(s->command, 0, arg + 2, len);
+    cli_option_id id = find(s->command, 0, arg + 2, len);
     if (id == OPT_END) unknown(s->command, arg);
-    const struct cli_option *o = &cli_options[id];
+    const cli_option *o = &cli_options[id];
     char shown[48];
     snprintf(shown, sizeof shown, "--%.40s", o->name);
     if (o->type == TYPE_FLAG && equals) cli_die(shown, NULL, "takes no value");
@@ -117,12 +114,12 @@ static void long_option(struct cli_settings *s, struct cursor *c) {
         o->type == TYPE_FLAG ? NULL : value_of(c, o, shown, equals ? equals + 1 : NULL));
 }
 
-static void short_options(struct cli_settings *s, struct cursor *c) {
+static void short_options(cli_settings *s, arg_cursor *c) {
     for (const char *p = c->argv[c->at] + 1; *p; p++) {
         char shown[3] = {'-', *p, '\0'};
-        enum cli_option_id id = find(s->command, *p, NULL, 0);
+        cli_option_id id = find(s->command, *p, NULL, 0);
         if (id == OPT_END) unknown(s->command, shown);
-        const struct cli_option *o = &cli_options[id];
+        const cli_option *o = &cli_options[id];
         if (o->type == TYPE_FLAG) {
             put(s, id, shown, NULL);
         } else {
@@ -132,11 +129,11 @@ static void short_options(struct cli_settings *s, struct cursor *c) {
     }
 }
 
-void cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_settings *out) {
-    *out = (struct cli_settings){.command = command, .threads = 1};
+void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *out) {
+    *out = (cli_settings){.command = command, .threads = 1};
     out->args = cli_alloc((size_t)argc * sizeof *out->args);
     bool options_end = false;
-    for (struct cursor c = {argc, 1, argv}; c.at < argc; c.at++) {
+    for (arg_cursor c = {argc, 1, argv}; c.at < argc; c.at++) {
         char *arg = argv[c.at];
         if (options_end || arg[0] != '-' || arg[1] == '\0') {
             out->args[out->nargs++] = arg;
@@ -150,13 +147,13 @@ void cli_parse(const struct cli_command *command, int argc, char **argv, struct 
     }
 }
 
-void cli_exclude(const struct cli_settings *s, enum cli_option_id a, enum cli_option_id b) {
+void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b) {
     if (!cli_given(s, a) || !cli_given(s, b)) return;
     cli_die(s->command->name, "give one of them", "--%s and --%s contradict each other",
             cli_options[a].name, cli_options[b].name);
 }
 
-void cli_expect_args(const struct cli_settings *s, int least, int most) {
+void cli_expect_args(const cli_settings *s, int least, int most) {
     char hint[160];
     snprintf(hint, sizeof hint, "umbel %.20s %.120s", s->command->name, s->command->synopsis);
     if (s->nargs < least) cli_die(s->command->name, hint, "something is missing");

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cli_command;
+typedef struct cli_command cli_command;
 
-enum cli_option_id {
+typedef enum cli_option_id {
     OPT_END = 0,
     /* what to make */
     OPT_OUTPUT,
@@ -86,9 +86,9 @@ enum cli_option_id {
     OPT_HELP,
     OPT_VERSION,
     OPT_COUNT_OF
-};
+} cli_option_id;
 
-enum cli_option_type {
+typedef enum cli_option_type {
     TYPE_FLAG,
     TYPE_TEXT,
     TYPE_COUNT,  /* a number of keys and the like, from 1 */
@@ -96,29 +96,29 @@ enum cli_option_type {
     TYPE_NUMBER, /* from 0 */
     TYPE_RATE,
     TYPE_LIST /* texts; the option may be repeated */
-};
+} cli_option_type;
 
-struct cli_option {
+typedef struct cli_option {
     const char *letters;  /* the first is the one shown; "" for none */
     const char *name;     /* without the dashes */
     const char *argument; /* as shown; NULL for flags */
     const char
         *choices; /* for completions: "FILE", "KIND", "FORMAT", "TYPE" or words; NULL: anything */
-    enum cli_option_type type;
+    cli_option_type type;
     size_t field; /* where in cli_settings the value goes */
     const char *help;
-};
+} cli_option;
 
-extern const struct cli_option cli_options[OPT_COUNT_OF];
+extern const cli_option cli_options[OPT_COUNT_OF];
 
-struct cli_texts {
+typedef struct cli_texts {
     const char **at;
     size_t count;
-};
+} cli_texts;
 
-struct cli_settings {
+typedef struct cli_settings {
     bool given[OPT_COUNT_OF];
-    const struct cli_command *command;
+    const cli_command *command;
     char **args; /* what is no option, in order */
     int nargs;
 
@@ -131,26 +131,26 @@ struct cli_settings {
     uint64_t columns, shards;
     const char *redis, *redis_key, *auth_file, *secret_file;
     uint8_t secret[16]; /* what was in --secret-file: cli_secret_of */
-    struct cli_texts also, meta, variants;
+    cli_texts also, meta, variants;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;
-};
+} cli_settings;
 
-static inline bool cli_given(const struct cli_settings *s, enum cli_option_id id) {
+static inline bool cli_given(const cli_settings *s, cli_option_id id) {
     return s->given[id];
 }
 
 /* Reads argv[1..] of a command.  Options may stand anywhere; `--` ends them.  Ends the program
  * with words for what is unknown, incomplete or nonsense. */
-void cli_parse(const struct cli_command *command, int argc, char **argv, struct cli_settings *out);
+void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *out);
 
 /* Refuses two options that contradict each other. */
-void cli_exclude(const struct cli_settings *s, enum cli_option_id a, enum cli_option_id b);
+void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b);
 
 /* Refuses fewer than `least` or more than `most` arguments (-1: any number). */
-void cli_expect_args(const struct cli_settings *s, int least, int most);
+void cli_expect_args(const cli_settings *s, int least, int most);
 
 /* `-n, --keys` without the argument, for messages and pages; `out` has 48 bytes. */
-char *cli_option_text(enum cli_option_id id, char *out);
+char *cli_option_text(cli_option_id id, char *out);
 
 #endif

@@ -30,12 +30,12 @@ char *cli_size_text(uint64_t bytes, char *out);       /* 2.23 GiB */
 char *cli_rate_text(double rate, char *out);          /* 23.4 %, 0.0100 %, 1 in 1,000,000 */
 char *cli_duration_text(uint64_t seconds, char *out); /* 90m: one number, exact */
 
-struct cli_interval {
+typedef struct cli_interval {
     double low, high;
-};
+} cli_interval;
 
 /* Wilson's interval for `hits` of `trials` at `z` standard deviations (1.96: 95 %, 2.58: 99 %).
  * It stays within 0 and 1 and is honest near 0, where rates of filters lie. */
-struct cli_interval cli_wilson(uint64_t hits, uint64_t trials, double z);
+cli_interval cli_wilson(uint64_t hits, uint64_t trials, double z);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "report/error.h"
 
-enum { SECRET = sizeof((struct cli_settings *)0)->secret, ROOM = 2 * SECRET + 3 };
+enum { SECRET = sizeof((cli_settings *)0)->secret, ROOM = 2 * SECRET + 3 };
 
 static const char how_to[] = "make one: umask 077; head -c16 /dev/urandom > FILE";
 
@@ -62,7 +62,7 @@ static bool is_text(const uint8_t *bytes, size_t len) {
     return true;
 }
 
-void cli_secret_read(struct cli_settings *s) {
+void cli_secret_read(cli_settings *s) {
     const char *path = s->secret_file;
     uint8_t bytes[ROOM];
     struct stat st;

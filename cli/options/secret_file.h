@@ -10,10 +10,10 @@
 /* Fills s->secret from --secret-file, if that was given: 16 bytes as they are, or 32 hexadecimal
  * digits and a newline.  Ends the program for anything else, and warns when everyone may read the
  * file. */
-void cli_secret_read(struct cli_settings *s);
+void cli_secret_read(cli_settings *s);
 
 /* What was read; NULL without --secret-file. */
-static inline const uint8_t *cli_secret_of(const struct cli_settings *s) {
+static inline const uint8_t *cli_secret_of(const cli_settings *s) {
     return s->secret_file ? s->secret : NULL;
 }
 

@@ -13,26 +13,26 @@
 #include "push/push_connection.h"
 
 /* One filter from a file, or one a shard from lines; returns the exit status. */
-int cli_push_file(const struct cli_settings *s);
-int cli_push_shards(const struct cli_settings *s);
+int cli_push_file(const cli_settings *s);
+int cli_push_shards(const cli_settings *s);
 
-struct cli_push {
-    struct cli_link *link;
+typedef struct cli_push {
+    cli_link *link;
     const char *name; /* of the key */
     bool force;       /* replace a filter that is there */
     bool quiet;
     uint64_t resumed; /* out: bytes that an earlier run had sent */
-};
+} cli_push;
 
 /* Ends the program unless the key may be made: the server has the module, and nothing is there, or
  * a filter and `force`. */
-void cli_push_check(const struct cli_push *push);
+void cli_push_check(const cli_push *push);
 
 /* Sends what is missing. */
-void cli_push_upload(struct cli_push *push, const struct cli_parcel *parcel);
+void cli_push_upload(cli_push *push, const cli_parcel *parcel);
 
 /* Compares what the server has with the parcel, then gives it its name. */
-void cli_push_publish(const struct cli_push *push, const struct cli_parcel *parcel);
+void cli_push_publish(const cli_push *push, const cli_parcel *parcel);
 
 enum { CLI_SLOTS = 16384 };
 

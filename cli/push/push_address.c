@@ -16,15 +16,15 @@ static bool take_port(const char *text, int *port) {
     return true;
 }
 
-static bool take_host(const char *text, size_t len, struct cli_address *out) {
+static bool take_host(const char *text, size_t len, cli_address *out) {
     if (len == 0 || len >= sizeof out->host) return false;
     memcpy(out->host, text, len);
     out->host[len] = '\0';
     return true;
 }
 
-bool cli_parse_address(const char *text, struct cli_address *out) {
-    struct cli_address a = {.port = 0};
+bool cli_parse_address(const char *text, cli_address *out) {
+    cli_address a = {.port = 0};
     bool ok;
     if (*text == '/') {
         ok = take_host(text, strlen(text), &a);

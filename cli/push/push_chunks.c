@@ -51,15 +51,15 @@ static void check_secret(const uint8_t *bytes, size_t len, const char *name,
     umbel_free(f);
 }
 
-static struct cli_parcel native(const uint8_t *bytes, size_t len, const char *name,
-                                const uint8_t *secret) {
+static cli_parcel native(const uint8_t *bytes, size_t len, const char *name,
+                         const uint8_t *secret) {
     check(UMBEL_FMT_NATIVE, bytes, len, name);
     check_secret(bytes, len, name, secret);
     size_t head = (size_t)get(bytes + 12, 4);
-    struct cli_parcel p = {.head = {bytes, head},
-                           .bits = bytes + get(bytes + 96, 8),
-                           .bits_len = get(bytes + 104, 8),
-                           .keys = get(bytes + 72, 8)};
+    cli_parcel p = {.head = {bytes, head},
+                    .bits = bytes + get(bytes + 96, 8),
+                    .bits_len = get(bytes + 104, 8),
+                    .keys = get(bytes + 72, 8)};
     if (secret) {
         p.space = cli_alloc(head + SECRET);
         memcpy(p.space, bytes, head);
@@ -71,22 +71,22 @@ static struct cli_parcel native(const uint8_t *bytes, size_t len, const char *na
     return p;
 }
 
-static struct cli_parcel redisbloom(const uint8_t *bytes, size_t len, const char *name) {
+static cli_parcel redisbloom(const uint8_t *bytes, size_t len, const char *name) {
     check(UMBEL_FMT_REDISBLOOM, bytes, len, name);
     size_t head = (size_t)get(bytes + 8, 8);
     const uint8_t *chain = bytes + CONTAINER;
-    struct cli_parcel p = {.head = {chain, head},
-                           .bits = chain + head,
-                           .bits_len = len - CONTAINER - head,
-                           .keys = get(chain, 8),
-                           .links = chain + CHAIN,
-                           .nlinks = (uint32_t)get(chain + 8, 4)};
+    cli_parcel p = {.head = {chain, head},
+                    .bits = chain + head,
+                    .bits_len = len - CONTAINER - head,
+                    .keys = get(chain, 8),
+                    .links = chain + CHAIN,
+                    .nlinks = (uint32_t)get(chain + 8, 4)};
     snprintf(p.mark, sizeof p.mark, "push:%08lx%zx", crc32_z(0, bytes, len), len);
     return p;
 }
 
-struct cli_parcel cli_parcel_of(const uint8_t *bytes, size_t len, const char *name,
-                                const uint8_t *secret) {
+cli_parcel cli_parcel_of(const uint8_t *bytes, size_t len, const char *name,
+                         const uint8_t *secret) {
     if (begins(bytes, len, "UMBEL\x1a\r\n")) return native(bytes, len, name, secret);
     if (begins(bytes, len, "UMBRBLM1")) {
         if (secret) cli_die("--secret-file", NULL, "filters of format redisbloom have no key");
@@ -96,12 +96,12 @@ struct cli_parcel cli_parcel_of(const uint8_t *bytes, size_t len, const char *na
             "neither a native filter nor one of format redisbloom");
 }
 
-void cli_parcel_free(struct cli_parcel *p) {
+void cli_parcel_free(cli_parcel *p) {
     free(p->space);
     p->space = NULL;
 }
 
-size_t cli_parcel_piece(const struct cli_parcel *p, uint64_t offset) {
+size_t cli_parcel_piece(const cli_parcel *p, uint64_t offset) {
     uint64_t end = p->bits_len;
     uint64_t border = 0;
     for (uint32_t i = 0; i < p->nlinks; i++) {

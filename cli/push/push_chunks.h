@@ -8,7 +8,7 @@
 #include "options/options.h"
 #include "umbel.h"
 
-struct cli_parcel {
+typedef struct cli_parcel {
     umbel_key head;
     const uint8_t *bits;
     uint64_t bits_len, keys;
@@ -17,16 +17,15 @@ struct cli_parcel {
     char mark[40]; /* tells this filter from any other */
 
     uint8_t *space; /* what must be freed, or NULL */
-};
+} cli_parcel;
 
 /* The parcel of the bytes of a native or redisbloom file, which must outlive it; they are checked
  * wholly.  Ends the program with words about `name` for anything else.  A filter with a secret key
  * needs it: 16 bytes, else NULL. */
-struct cli_parcel cli_parcel_of(const uint8_t *bytes, size_t len, const char *name,
-                                const uint8_t *secret);
-void cli_parcel_free(struct cli_parcel *p);
+cli_parcel cli_parcel_of(const uint8_t *bytes, size_t len, const char *name, const uint8_t *secret);
+void cli_parcel_free(cli_parcel *p);
 
 /* How long the piece is that begins at this offset of the bits. */
-size_t cli_parcel_piece(const struct cli_parcel *p, uint64_t offset);
+size_t cli_parcel_piece(const cli_parcel *p, uint64_t offset);
 
 #endif

@@ -21,7 +21,7 @@ enum { MOST_WORDS = 8, MOST_MOVES = 8, CONNECT_SECONDS = 10, REPLY_SECONDS = 120
 struct cli_link {
     redisContext *server;
     redisReply *last;
-    struct cli_address at;
+    cli_address at;
     char name[CLI_HOST + 16];
     char *secret, *user, *password; /* the last two lie in the first */
     bool cluster;
@@ -52,7 +52,7 @@ static const struct {
     {"ERR not found", "what was sent so far is gone from the server", again},
 };
 
-void cli_link_refuse(const struct cli_link *l, const struct cli_reply *reply) {
+void cli_link_refuse(const cli_link *l, const cli_reply *reply) {
     const char *what = reply->text ? reply->text : "an unexpected reply";
     const char *hint = NULL;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
@@ -65,36 +65,36 @@ void cli_link_refuse(const struct cli_link *l, const struct cli_reply *reply) {
     cli_die(l->name, hint, "%s", what);
 }
 
-static void need(struct cli_link *l, struct cli_reply reply) {
+static void need(cli_link *l, cli_reply reply) {
     if (reply.type == CLI_REPLY_ERROR) cli_link_refuse(l, &reply);
 }
 
-static _Noreturn void lost(const struct cli_link *l) {
+static _Noreturn void lost(const cli_link *l) {
     bool late = l->server->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
     cli_die(l->name, again, "the connection was lost: %s",
             late ? "no reply in two minutes" : l->server->errstr);
 }
 
-static struct cli_reply plain(const redisReply *r) {
+static cli_reply plain(const redisReply *r) {
     while (r->type == REDIS_REPLY_ARRAY && r->elements > 0) r = r->element[0];
     switch (r->type) {
-    case REDIS_REPLY_INTEGER: return (struct cli_reply){CLI_REPLY_NUMBER, r->integer, NULL};
-    case REDIS_REPLY_ERROR: return (struct cli_reply){CLI_REPLY_ERROR, 0, r->str};
+    case REDIS_REPLY_INTEGER: return (cli_reply){CLI_REPLY_NUMBER, r->integer, NULL};
+    case REDIS_REPLY_ERROR: return (cli_reply){CLI_REPLY_ERROR, 0, r->str};
     case REDIS_REPLY_STRING:
-    case REDIS_REPLY_STATUS: return (struct cli_reply){CLI_REPLY_TEXT, 0, r->str};
-    default: return (struct cli_reply){CLI_REPLY_NIL, 0, NULL};
+    case REDIS_REPLY_STATUS: return (cli_reply){CLI_REPLY_TEXT, 0, r->str};
+    default: return (cli_reply){CLI_REPLY_NIL, 0, NULL};
     }
 }
 
 /* Sends it to the server that we are connected with and waits for its word. */
-static struct cli_reply say(struct cli_link *l, int n, const char **words, const size_t *lens) {
+static cli_reply say(cli_link *l, int n, const char **words, const size_t *lens) {
     if (l->last) freeReplyObject(l->last);
     l->last = redisCommandArgv(l->server, n, words, lens);
     if (!l->last) lost(l);
     return plain(l->last);
 }
 
-static void connect_to(struct cli_link *l) {
+static void connect_to(cli_link *l) {
     struct timeval patience = {.tv_sec = CONNECT_SECONDS}, silence = {.tv_sec = REPLY_SECONDS};
     if (l->last) freeReplyObject(l->last);
     l->last = NULL;
@@ -118,7 +118,7 @@ static void connect_to(struct cli_link *l) {
 }
 
 /* "MOVED 3999 127.0.0.1:6381"; without a host it is another port of the same one. */
-static void follow(struct cli_link *l, const char *reply) {
+static void follow(cli_link *l, const char *reply) {
     char text[CLI_HOST + 16];
     const char *where = strrchr(reply, ' ') + 1;
     snprintf(text, sizeof text, *where == ':' ? "[%s]%s" : "%.0s%s", l->at.host, where);
@@ -127,7 +127,7 @@ static void follow(struct cli_link *l, const char *reply) {
     connect_to(l);
 }
 
-struct cli_reply cli_link_ask(struct cli_link *l, const umbel_key *data, const char *word, ...) {
+cli_reply cli_link_ask(cli_link *l, const umbel_key *data, const char *word, ...) {
     const char *words[MOST_WORDS + 1];
     size_t lens[MOST_WORDS + 1];
     int n = 0;
@@ -143,7 +143,7 @@ struct cli_reply cli_link_ask(struct cli_link *l, const umbel_key *data, const c
         lens[n++] = data->len;
     }
     for (int moves = 0;; moves++) {
-        struct cli_reply reply = say(l, n, words, lens);
+        cli_reply reply = say(l, n, words, lens);
         const char *refusal = reply.type == CLI_REPLY_ERROR && reply.text ? reply.text : "";
         bool moved = strncmp(refusal, "MOVED ", 6) == 0;
         if (!moved || !l->cluster) return reply;
@@ -153,7 +153,7 @@ struct cli_reply cli_link_ask(struct cli_link *l, const umbel_key *data, const c
 }
 
 /* The words of the file: no shell, no `ps` and no history gets to see them. */
-static void read_auth(struct cli_link *l, const char *path) {
+static void read_auth(cli_link *l, const char *path) {
     enum { ROOM = 4096 };
     FILE *file = fopen(path, "r");
     if (!file) cli_die_sys(path, errno);
@@ -173,9 +173,9 @@ static void read_auth(struct cli_link *l, const char *path) {
     if (!*l->password) cli_die(path, "one line: the password", "is empty");
 }
 
-struct cli_link *cli_link_open(const char *where, const char *auth_file, bool cluster) {
-    struct cli_link *l = cli_alloc(sizeof *l);
-    *l = (struct cli_link){.cluster = cluster};
+cli_link *cli_link_open(const char *where, const char *auth_file, bool cluster) {
+    cli_link *l = cli_alloc(sizeof *l);
+    *l = (cli_link){.cluster = cluster};
     if (!cli_parse_address(where, &l->at)) {
         cli_die("--redis", "as in localhost:6379 or /run/redis/redis.sock",
                 "'%s' is not an address", where);
@@ -186,17 +186,17 @@ struct cli_link *cli_link_open(const char *where, const char *auth_file, bool cl
     return l;
 }
 
-void cli_link_close(struct cli_link *l) {
+void cli_link_close(cli_link *l) {
     if (l->last) freeReplyObject(l->last);
     redisFree(l->server);
     free(l->secret);
     free(l);
 }
 
-unsigned cli_link_moves(const struct cli_link *l) {
+unsigned cli_link_moves(const cli_link *l) {
     return l->moves;
 }
 
-const char *cli_link_name(const struct cli_link *l) {
+const char *cli_link_name(const cli_link *l) {
     return l->name;
 }

@@ -7,45 +7,50 @@
 
 #include "umbel.h"
 
-struct cli_link;
+typedef struct cli_link cli_link;
 
-enum cli_reply_type { CLI_REPLY_NIL, CLI_REPLY_NUMBER, CLI_REPLY_TEXT, CLI_REPLY_ERROR };
+typedef enum cli_reply_type {
+    CLI_REPLY_NIL,
+    CLI_REPLY_NUMBER,
+    CLI_REPLY_TEXT,
+    CLI_REPLY_ERROR
+} cli_reply_type;
 
 /* `text` ends in NUL and lives until the next question.  Of an array it is the first element. */
-struct cli_reply {
-    enum cli_reply_type type;
+typedef struct cli_reply {
+    cli_reply_type type;
     long long number;
     const char *text;
-};
+} cli_reply;
 
 enum { CLI_HOST = 256, CLI_REDIS_PORT = 6379 };
 
-struct cli_address {
+typedef struct cli_address {
     char host[CLI_HOST]; /* or the path of a socket */
     int port;            /* 0: a socket */
-};
+} cli_address;
 
 /* HOST, HOST:PORT, [HOST]:PORT or the path of a socket, which begins with a slash; false for
  * anything else. */
-bool cli_parse_address(const char *text, struct cli_address *out);
+bool cli_parse_address(const char *text, cli_address *out);
 
 /* Ends the program with words where there is no server, or not for us.  `auth_file` (or NULL) has
  * one line, the password, or two, the user and the password. */
-struct cli_link *cli_link_open(const char *where, const char *auth_file, bool cluster);
-void cli_link_close(struct cli_link *l);
+cli_link *cli_link_open(const char *where, const char *auth_file, bool cluster);
+void cli_link_close(cli_link *l);
 
 /* Sends the words, ended by NULL, and `data` behind them unless it is NULL.  In a cluster it
  * follows to the node that has the key.  Ends the program when the server is lost. */
-struct cli_reply cli_link_ask(struct cli_link *l, const umbel_key *data, const char *word, ...)
+cli_reply cli_link_ask(cli_link *l, const umbel_key *data, const char *word, ...)
     __attribute__((sentinel));
 
 /* How often another node had to be asked. */
-unsigned cli_link_moves(const struct cli_link *l);
+unsigned cli_link_moves(const cli_link *l);
 
 /* HOST:PORT of the node asked last. */
-const char *cli_link_name(const struct cli_link *l);
+const char *cli_link_name(const cli_link *l);
 
 /* Ends the program with what the server said, and what would work. */
-_Noreturn void cli_link_refuse(const struct cli_link *l, const struct cli_reply *reply);
+_Noreturn void cli_link_refuse(const cli_link *l, const cli_reply *reply);
 
 #endif

@@ -10,7 +10,7 @@
 #include "options/quantity.h"
 #include "options/secret_file.h"
 
-static void tell(const struct cli_push *push, const struct cli_parcel *parcel) {
+static void tell(const cli_push *push, const cli_parcel *parcel) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], before[CLI_QUANTITY], earlier[80] = "";
     if (push->quiet) return;
     if (push->resumed) {
@@ -21,12 +21,13 @@ static void tell(const struct cli_push *push, const struct cli_parcel *parcel) {
             cli_count_text(parcel->keys, keys), cli_size_text(parcel->bits_len, size), earlier);
 }
 
-int cli_push_file(const struct cli_settings *s) {
-    struct cli_push push = {.name = s->redis_key, .force = s->force, .quiet = s->quiet};
-    struct cli_file_bytes file = cli_file_map(s->args[0]);
+int cli_push_file(const cli_settings *s) {
+    cli_push push = {.name = s->redis_key, .force = s->force, .quiet = s->quiet};
+    size_t len;
+    const uint8_t *bytes = map(s->args[0], &len);
     push.link = cli_link_open(s->redis, s->auth_file, s->cluster);
     cli_push_check(&push);
-    struct cli_parcel parcel = cli_parcel_of(file.at, file.len, s->args[0], cli_secret_of(s));
+    cli_parcel parcel = cli_parcel_of(bytes, len, s->args[0], cli_secret_of(s));
     cli_push_upload(&push, &parcel);
     cli_push_publish(&push, &parcel);
     tell(&push, &parcel);

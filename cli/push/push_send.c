@@ -14,32 +14,32 @@
 #define ONE_DAY "86400"
 
 /* The two keys beside the real one. */
-struct beside {
+typedef struct staging {
     char *filter, *note;
-};
+} staging;
 
-static struct beside beside(const struct cli_push *push, const struct cli_parcel *parcel) {
-    struct beside b = {.filter = cli_name_beside(push->name, parcel->mark)};
+static staging beside(const cli_push *push, const cli_parcel *parcel) {
+    staging b = {.filter = cli_name_beside(push->name, parcel->mark)};
     b.note = cli_name_beside(b.filter, "at");
     return b;
 }
 
-static void forget(struct beside *b) {
+static void forget(staging *b) {
     free(b->filter);
     free(b->note);
 }
 
-static long long number(const struct cli_push *push, struct cli_reply reply) {
+static long long number(const cli_push *push, cli_reply reply) {
     if (reply.type != CLI_REPLY_NUMBER) cli_link_refuse(push->link, &reply);
     return reply.number;
 }
 
-static void done(const struct cli_push *push, struct cli_reply reply) {
+static void done(const cli_push *push, cli_reply reply) {
     if (reply.type == CLI_REPLY_ERROR) cli_link_refuse(push->link, &reply);
 }
 
-void cli_push_check(const struct cli_push *push) {
-    struct cli_reply card = cli_link_ask(push->link, NULL, "BF.CARD", push->name, NULL);
+void cli_push_check(const cli_push *push) {
+    cli_reply card = cli_link_ask(push->link, NULL, "BF.CARD", push->name, NULL);
     if (card.type == CLI_REPLY_ERROR && card.text[0] == 'W') {
         cli_die(push->name, "DEL it, or take another --key", "holds something that is no filter");
     }
@@ -50,9 +50,9 @@ void cli_push_check(const struct cli_push *push) {
 }
 
 /* Where an earlier run stopped; false: there was none, or what it sent is gone. */
-static bool find_note(const struct cli_push *push, const struct cli_parcel *parcel,
-                      const struct beside *b, uint64_t *offset) {
-    struct cli_reply note = cli_link_ask(push->link, NULL, "GET", b->note, NULL);
+static bool find_note(const cli_push *push, const cli_parcel *parcel, const staging *b,
+                      uint64_t *offset) {
+    cli_reply note = cli_link_ask(push->link, NULL, "GET", b->note, NULL);
     done(push, note);
     uint64_t at;
     if (note.type != CLI_REPLY_TEXT || sscanf(note.text, "%" SCNu64, &at) != 1) return false;
@@ -62,23 +62,22 @@ static bool find_note(const struct cli_push *push, const struct cli_parcel *parc
     return true;
 }
 
-static void write_note(const struct cli_push *push, const struct beside *b, uint64_t offset) {
+static void write_note(const cli_push *push, const staging *b, uint64_t offset) {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, offset);
     done(push, cli_link_ask(push->link, NULL, "EXPIRE", b->filter, ONE_DAY, NULL));
     done(push, cli_link_ask(push->link, NULL, "SET", b->note, text, "EX", ONE_DAY, NULL));
 }
 
-static void load(const struct cli_push *push, const struct beside *b, uint64_t iterator,
-                 const void *bytes, size_t len) {
+static void load(const cli_push *push, const staging *b, uint64_t iterator, const void *bytes,
+                 size_t len) {
     char text[32];
     umbel_key data = {bytes, len};
     snprintf(text, sizeof text, "%" PRIu64, iterator);
     done(push, cli_link_ask(push->link, &data, "BF.LOADCHUNK", b->filter, text, NULL));
 }
 
-static uint64_t begin(const struct cli_push *push, const struct cli_parcel *parcel,
-                      const struct beside *b) {
+static uint64_t begin(const cli_push *push, const cli_parcel *parcel, const staging *b) {
     uint64_t offset;
     if (find_note(push, parcel, b, &offset)) return offset;
     done(push, cli_link_ask(push->link, NULL, "UNLINK", b->filter, b->note, NULL));
@@ -90,8 +89,8 @@ static uint64_t begin(const struct cli_push *push, const struct cli_parcel *parc
     return 0;
 }
 
-void cli_push_upload(struct cli_push *push, const struct cli_parcel *parcel) {
-    struct beside b = beside(push, parcel);
+void cli_push_upload(cli_push *push, const cli_parcel *parcel) {
+    staging b = beside(push, parcel);
     uint64_t offset = begin(push, parcel, &b);
     unsigned moves = cli_link_moves(push->link);
     push->resumed = offset;
@@ -113,9 +112,8 @@ void cli_push_upload(struct cli_push *push, const struct cli_parcel *parcel) {
     forget(&b);
 }
 
-static void compare(const struct cli_push *push, const struct cli_parcel *parcel,
-                    const struct beside *b) {
-    struct cli_link *l = push->link;
+static void compare(const cli_push *push, const cli_parcel *parcel, const staging *b) {
+    cli_link *l = push->link;
     long long keys = number(push, cli_link_ask(l, NULL, "BF.CARD", b->filter, NULL));
     long long size = number(push, cli_link_ask(l, NULL, "BF.INFO", b->filter, "SIZE", NULL));
     if (keys == (long long)parcel->keys && size >= (long long)parcel->bits_len) return;
@@ -124,8 +122,8 @@ static void compare(const struct cli_push *push, const struct cli_parcel *parcel
             parcel->keys, parcel->bits_len);
 }
 
-void cli_push_publish(const struct cli_push *push, const struct cli_parcel *parcel) {
-    struct beside b = beside(push, parcel);
+void cli_push_publish(const cli_push *push, const cli_parcel *parcel) {
+    staging b = beside(push, parcel);
     compare(push, parcel, &b);
     done(push, cli_link_ask(push->link, NULL, "PERSIST", b.filter, NULL));
     if (push->force) {

@@ -18,22 +18,22 @@
 
 enum { MOST_SHARDS = 16384 };
 
-struct sorting {
+typedef struct shard_builder {
     uint32_t shards, shard;
     uint64_t *counts;
     umbel_filter *filter;
-};
+} shard_builder;
 
-static void count(void *ctx, struct cli_batch *b) {
-    struct sorting *c = ctx;
+static void count(void *ctx, cli_batch *b) {
+    shard_builder *c = ctx;
     for (size_t i = 0; i < b->lines; i++) {
         c->counts[cli_shard(b->keys[i].data, b->keys[i].len, c->shards)]++;
     }
 }
 
 /* Moves the shard's own keys to the front and adds them. */
-static void add_own(void *ctx, struct cli_batch *b) {
-    struct sorting *c = ctx;
+static void add_own(void *ctx, cli_batch *b) {
+    shard_builder *c = ctx;
     size_t n = 0;
     for (size_t i = 0; i < b->lines; i++) {
         umbel_key key = b->keys[i];
@@ -45,7 +45,7 @@ static void add_own(void *ctx, struct cli_batch *b) {
 
 /* Keys to plan a shard for: those that are there, or its share of -n, which chance makes a little
  * larger for some. */
-static uint64_t room_for(uint64_t there, const struct cli_settings *s) {
+static uint64_t room_for(uint64_t there, const cli_settings *s) {
     double share = (double)s->keys / (double)s->shards;
     uint64_t planned = (uint64_t)(share + 4 * sqrt(share));
     uint64_t most = planned > there ? planned : there;
@@ -53,14 +53,14 @@ static uint64_t room_for(uint64_t there, const struct cli_settings *s) {
 }
 
 /* The bytes of the filter of one shard; to be freed. */
-static uint8_t *build(struct sorting *c, const struct cli_feed *feed, umbel_params params,
-                      const struct cli_settings *s, size_t *len) {
+static uint8_t *build(shard_builder *c, const cli_feed *feed, umbel_params params,
+                      const cli_settings *s, size_t *len) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
     params.keys = room_for(c->counts[c->shard], s);
     umbel_err e = umbel_create(&params, &opts, &c->filter, &diag);
     if (e) cli_die_err("push", e, &diag, "umbel plan tells what is possible");
-    struct cli_job job = {NULL, add_own, c};
+    cli_job job = {NULL, add_own, c};
     cli_pipeline(feed, &job);
     cli_filter_note(c->filter, s, &feed->treatment);
     *len = (size_t)umbel_encoded_size(c->filter, params.format);
@@ -71,7 +71,7 @@ static uint8_t *build(struct sorting *c, const struct cli_feed *feed, umbel_para
     return bytes;
 }
 
-static umbel_params params_of(const struct cli_settings *s) {
+static umbel_params params_of(const cli_settings *s) {
     umbel_params p = cli_params_of(s);
     if (p.format != UMBEL_FMT_NATIVE && p.format != UMBEL_FMT_REDISBLOOM) {
         cli_die("--format", "native or redisbloom", "the server takes no such filters");
@@ -83,7 +83,7 @@ static umbel_params params_of(const struct cli_settings *s) {
     return p;
 }
 
-static void expect(const struct cli_settings *s) {
+static void expect(const cli_settings *s) {
     const char *once = cli_input_once(s->args, s->nargs);
     if (once) cli_die(once, "lines in files", "is read once for every shard, so no pipe will do");
     if (s->shards > MOST_SHARDS)
@@ -95,13 +95,13 @@ static void expect(const struct cli_settings *s) {
 }
 
 /* What has been sent of one shard; its bits are sent and freed. */
-struct sent {
+typedef struct pushed_shard {
     char *name;
-    struct cli_parcel parcel;
+    cli_parcel parcel;
     uint64_t resumed;
-};
+} pushed_shard;
 
-static void publish(struct cli_push push, struct sent *sent, uint32_t shards) {
+static void publish(cli_push push, pushed_shard *sent, uint32_t shards) {
     uint64_t keys = 0, bytes = 0, resumed = 0;
     char count_text[CLI_QUANTITY], size[CLI_QUANTITY], before[CLI_QUANTITY];
     for (uint32_t i = 0; i < shards; i++) {
@@ -120,23 +120,23 @@ static void publish(struct cli_push push, struct sent *sent, uint32_t shards) {
     fputc('\n', stderr);
 }
 
-int cli_push_shards(const struct cli_settings *s) {
+int cli_push_shards(const cli_settings *s) {
     expect(s);
     umbel_params params = params_of(s);
-    struct sorting c = {.shards = (uint32_t)s->shards};
-    struct sent *sent = cli_alloc(c.shards * sizeof *sent);
-    struct cli_push push = {.force = s->force, .quiet = s->quiet};
+    shard_builder c = {.shards = (uint32_t)s->shards};
+    pushed_shard *sent = cli_alloc(c.shards * sizeof *sent);
+    cli_push push = {.force = s->force, .quiet = s->quiet};
     push.link = cli_link_open(s->redis, s->auth_file, s->cluster);
     for (uint32_t i = 0; i < c.shards; i++) {
         push.name = sent[i].name = cli_shard_name(s->redis_key, i);
         cli_push_check(&push);
     }
-    struct cli_feed feed = cli_feed_of(s, s->args, s->nargs);
+    cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.treatment = cli_treatment_given(s);
     feed.doing = s->quiet ? NULL : "sorting";
     c.counts = calloc(c.shards, sizeof *c.counts);
     if (!c.counts) cli_die(NULL, NULL, "out of memory");
-    struct cli_job counting = {NULL, count, &c};
+    cli_job counting = {NULL, count, &c};
     cli_pipeline(&feed, &counting);
     for (c.shard = 0; c.shard < c.shards; c.shard++) {
         size_t len;

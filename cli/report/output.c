@@ -30,12 +30,12 @@ static void write_all(const uint8_t *p, size_t len) {
     }
 }
 
-void cli_output_flush(struct cli_output *o) {
+void cli_output_flush(cli_output *o) {
     write_all(o->buffer, o->used);
     o->used = 0;
 }
 
-void cli_output_write(struct cli_output *o, const void *bytes, size_t len) {
+void cli_output_write(cli_output *o, const void *bytes, size_t len) {
     if (!o->buffer) o->buffer = cli_alloc(ROOM);
     if (len > ROOM - o->used) cli_output_flush(o);
     if (len >= DIRECT) { /* long runs need not be copied */
@@ -47,7 +47,7 @@ void cli_output_write(struct cli_output *o, const void *bytes, size_t len) {
     o->used += len;
 }
 
-uint64_t cli_output_lines(struct cli_output *o, const struct cli_batch *b, uint8_t want) {
+uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want) {
     uint64_t printed = 0;
     for (size_t i = 0; i < b->lines;) {
         if (b->hits[i] != want) {

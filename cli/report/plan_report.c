@@ -31,14 +31,13 @@ static const char *purpose(const char *kind) {
 }
 
 /* Better in what was asked for: the rate, the bytes or the keys. */
-static bool better(const struct cli_settings *s, const umbel_plan *a, const umbel_plan *b) {
+static bool better(const cli_settings *s, const umbel_plan *a, const umbel_plan *b) {
     if (s->keys && s->bytes) return a->rate < b->rate;
     return s->keys ? a->bytes < b->bytes : a->keys > b->keys;
 }
 
 /* The best of the kinds, or of those that keys can be added to; NULL when none can do it. */
-static const umbel_plan *best_of(const struct cli_settings *s, const struct cli_plans *p,
-                                 bool mutable) {
+static const umbel_plan *best_of(const cli_settings *s, const cli_plans *p, bool mutable) {
     const umbel_plan *best = NULL;
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
@@ -49,7 +48,7 @@ static const umbel_plan *best_of(const struct cli_settings *s, const struct cli_
 }
 
 /* -n and -m: what rate that gives, and how far it is from the usual wish of 1 %. */
-static void say_rate(const struct cli_settings *s, const struct cli_plans *p) {
+static void say_rate(const cli_settings *s, const cli_plans *p) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY], bound[CLI_QUANTITY];
     double bits = 8.0 * (double)s->bytes / (double)s->keys;
     printf("%s keys in %s is %.*f bits a key.\n", cli_count_text(s->keys, keys),
@@ -79,7 +78,7 @@ static void say_rate(const struct cli_settings *s, const struct cli_plans *p) {
     puts("");
 }
 
-static void say_size(const struct cli_settings *s) {
+static void say_size(const cli_settings *s) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
     double bits = -log2(s->fpr);
     printf("%s keys at %s: no filter of any kind needs less than %s (%.2f bits a key).\n",
@@ -87,7 +86,7 @@ static void say_size(const struct cli_settings *s) {
            cli_size_text((uint64_t)ceil(bits * (double)s->keys / 8), size), bits);
 }
 
-static void say_keys(const struct cli_settings *s) {
+static void say_keys(const cli_settings *s) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
     double most = 8.0 * (double)s->bytes / -log2(s->fpr);
     printf("%s at %s: no filter of any kind holds more than %s keys.\n",
@@ -95,7 +94,7 @@ static void say_keys(const struct cli_settings *s) {
            most < 1e18 ? cli_count_text((uint64_t)most, keys) : "1e18");
 }
 
-static void table(const struct cli_plans *p) {
+static void table(const cli_plans *p) {
     printf("\n%-10s %16s %10s %9s %6s %14s  %s\n", "kind", "keys", "size", "bits/key", "hashes",
            "rate", "for");
     for (size_t i = 0; i < p->count; i++) {
@@ -132,7 +131,7 @@ static void for_scale(uint64_t keys) {
            cli_size_text(UINT64_C(1) << 29, size));
 }
 
-void cli_plan_print(const struct cli_settings *s, const struct cli_plans *p) {
+void cli_plan_print(const cli_settings *s, const cli_plans *p) {
     if (p->chosen.format) {
         table(p);
         return;

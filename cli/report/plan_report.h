@@ -13,23 +13,23 @@
 
 enum { CLI_PLANS_MOST = 16, CLI_CURVE = 9 };
 
-struct cli_plan {
+typedef struct cli_plan {
     umbel_plan plan;
     bool possible;
     const char *format; /* another system's, or NULL */
-};
+} cli_plan;
 
-struct cli_plans {
-    struct cli_plan at[CLI_PLANS_MOST]; /* one a kind */
+typedef struct cli_plans {
+    cli_plan at[CLI_PLANS_MOST]; /* one a kind */
     size_t count;
-    struct cli_plan chosen; /* what build would make */
+    cli_plan chosen; /* what build would make */
     bool any_possible;
-};
+} cli_plans;
 
 /* Multiples of the planned keys at which rates are shown. */
 extern const double cli_curve[CLI_CURVE];
 
-void cli_plan_print(const struct cli_settings *s, const struct cli_plans *p);
+void cli_plan_print(const cli_settings *s, const cli_plans *p);
 void cli_plan_plot(const umbel_plan *plan);
 
 #endif

@@ -15,12 +15,12 @@
 
 enum { LABEL_WIDTH = 18 };
 
-struct cli_report cli_report_begin(bool json) {
+cli_report cli_report_begin(bool json) {
     bool colours = !json && cli_colours(STDOUT_FILENO);
-    return (struct cli_report){.to = stdout,
-                               .object = json ? json_object() : NULL,
-                               .emphasis = colours ? "\033[1m" : "",
-                               .plain = colours ? "\033[0m" : ""};
+    return (cli_report){.to = stdout,
+                        .object = json ? json_object() : NULL,
+                        .emphasis = colours ? "\033[1m" : "",
+                        .plain = colours ? "\033[0m" : ""};
 }
 
 json_t *cli_json_real(double value) {
@@ -34,7 +34,7 @@ json_t *cli_json_count(uint64_t value) {
     return json_string(digits);
 }
 
-void cli_report_json(struct cli_report *r, const char *name, json_t *value) {
+void cli_report_json(cli_report *r, const char *name, json_t *value) {
     if (r->object && name) {
         json_object_set_new(r->object, name, value);
     } else {
@@ -53,7 +53,7 @@ static int put_plain(const char *text, FILE *to) {
     return n;
 }
 
-static void line(struct cli_report *r, const char *label, const char *value) {
+static void line(cli_report *r, const char *label, const char *value) {
     if (r->object || r->silent || !label) return;
     fputs(r->emphasis, r->to);
     int n = put_plain(label, r->to);
@@ -67,30 +67,30 @@ json_t *cli_json_text(const char *text) {
     return value ? value : json_string("(not UTF-8)");
 }
 
-void cli_report_text(struct cli_report *r, const char *label, const char *name, const char *value) {
+void cli_report_text(cli_report *r, const char *label, const char *name, const char *value) {
     line(r, label, value);
     cli_report_json(r, name, cli_json_text(value));
 }
 
-void cli_report_count(struct cli_report *r, const char *label, const char *name, uint64_t value) {
+void cli_report_count(cli_report *r, const char *label, const char *name, uint64_t value) {
     char text[CLI_QUANTITY];
     line(r, label, cli_count_text(value, text));
     cli_report_json(r, name, cli_json_count(value));
 }
 
-void cli_report_size(struct cli_report *r, const char *label, const char *name, uint64_t bytes) {
+void cli_report_size(cli_report *r, const char *label, const char *name, uint64_t bytes) {
     char text[CLI_QUANTITY];
     line(r, label, cli_size_text(bytes, text));
     cli_report_json(r, name, cli_json_count(bytes));
 }
 
-void cli_report_rate(struct cli_report *r, const char *label, const char *name, double rate) {
+void cli_report_rate(cli_report *r, const char *label, const char *name, double rate) {
     char text[CLI_QUANTITY];
     line(r, label, cli_rate_text(rate, text));
     cli_report_json(r, name, cli_json_real(rate));
 }
 
-void cli_report_real(struct cli_report *r, const char *label, const char *name, double value,
+void cli_report_real(cli_report *r, const char *label, const char *name, double value,
                      int decimals) {
     char text[64];
     snprintf(text, sizeof text, "%.*f", decimals, value);
@@ -98,12 +98,12 @@ void cli_report_real(struct cli_report *r, const char *label, const char *name, 
     cli_report_json(r, name, cli_json_real(value));
 }
 
-void cli_report_flag(struct cli_report *r, const char *label, const char *name, bool value) {
+void cli_report_flag(cli_report *r, const char *label, const char *name, bool value) {
     line(r, label, value ? "yes" : "no");
     cli_report_json(r, name, json_boolean(value));
 }
 
-void cli_report_end(struct cli_report *r) {
+void cli_report_end(cli_report *r) {
     if (r->object) {
         json_dumpf(r->object, r->to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
         fputc('\n', r->to);

@@ -10,30 +10,30 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct cli_report {
+typedef struct cli_report {
     FILE *to;
     json_t *object;               /* NULL: text */
     const char *emphasis, *plain; /* around labels */
     bool silent;                  /* no text */
-};
+} cli_report;
 
 /* To standard output; labels in bold on terminals. */
-struct cli_report cli_report_begin(bool json);
+cli_report cli_report_begin(bool json);
 
 /* Each takes a label for people and a name for JSON; either may be NULL: not shown there. */
-void cli_report_text(struct cli_report *r, const char *label, const char *name, const char *value);
-void cli_report_count(struct cli_report *r, const char *label, const char *name, uint64_t value);
-void cli_report_size(struct cli_report *r, const char *label, const char *name, uint64_t bytes);
-void cli_report_rate(struct cli_report *r, const char *label, const char *name, double rate);
-void cli_report_real(struct cli_report *r, const char *label, const char *name, double value,
+void cli_report_text(cli_report *r, const char *label, const char *name, const char *value);
+void cli_report_count(cli_report *r, const char *label, const char *name, uint64_t value);
+void cli_report_size(cli_report *r, const char *label, const char *name, uint64_t bytes);
+void cli_report_rate(cli_report *r, const char *label, const char *name, double rate);
+void cli_report_real(cli_report *r, const char *label, const char *name, double value,
                      int decimals);
-void cli_report_flag(struct cli_report *r, const char *label, const char *name, bool value);
+void cli_report_flag(cli_report *r, const char *label, const char *name, bool value);
 
 /* A part of the object of its own; taken over. */
-void cli_report_json(struct cli_report *r, const char *name, json_t *value);
+void cli_report_json(cli_report *r, const char *name, json_t *value);
 
 /* Writes what is left to write; ends the program when that fails. */
-void cli_report_end(struct cli_report *r);
+void cli_report_end(cli_report *r);
 
 /* Numbers that JSON has no words for (infinity) become null, those beyond 63 bits text. */
 json_t *cli_json_real(double value);

@@ -16,10 +16,10 @@ static double bits_per_key(const umbel_info *info) {
     return info->keys_added ? (double)info->bits / (double)info->keys_added : 0;
 }
 
-void cli_summary(const umbel_filter *f, const struct cli_settings *s, uint64_t lines) {
+void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
     bool to_stdout = s->output && strcmp(s->output, "-") == 0;
     if (s->json && !to_stdout) {
-        struct cli_report r = cli_report_begin(true);
+        cli_report r = cli_report_begin(true);
         cli_report_count(&r, NULL, "lines", lines);
         cli_describe(&r, f);
         cli_report_end(&r);
@@ -40,7 +40,7 @@ void cli_summary(const umbel_filter *f, const struct cli_settings *s, uint64_t l
             promised);
 }
 
-static void describe_treatment(struct cli_report *r, const umbel_filter *f) {
+static void describe_treatment(cli_report *r, const umbel_filter *f) {
     umbel_treatment t;
     umbel_get_treatment(f, &t);
     char text[128], field[64] = "";
@@ -66,7 +66,7 @@ static void describe_treatment(struct cli_report *r, const umbel_filter *f) {
     cli_report_json(r, "treatment", o);
 }
 
-static void describe_meta(struct cli_report *r, const umbel_filter *f) {
+static void describe_meta(cli_report *r, const umbel_filter *f) {
     const char *name, *value;
     json_t *o = json_object();
     for (size_t i = 0; umbel_meta_at(f, i, &name, &value); i++) {
@@ -79,8 +79,8 @@ static void describe_meta(struct cli_report *r, const umbel_filter *f) {
 }
 
 /* Never full: it forgets. */
-static void describe_window(struct cli_report *r, const umbel_filter *f, const umbel_info *info) {
-    struct cli_clockwork clock;
+static void describe_window(cli_report *r, const umbel_filter *f, const umbel_info *info) {
+    cli_clockwork clock;
     if (!cli_clock_noted(f, info, &clock) || !clock.step) {
         cli_report_count(r, "remembers the last", "capacity", info->capacity);
         return;
@@ -93,7 +93,7 @@ static void describe_window(struct cli_report *r, const umbel_filter *f, const u
     cli_report_count(r, "planned for", "capacity", info->capacity);
 }
 
-static void describe_load(struct cli_report *r, const umbel_filter *f, const umbel_info *info) {
+static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info *info) {
     cli_report_count(r, "keys added", "keys_added", info->keys_added);
     double estimated = info->keys_estimated;
     if (isfinite(estimated) && estimated < 1.8e19) {
@@ -125,14 +125,14 @@ static void describe_load(struct cli_report *r, const umbel_filter *f, const umb
 }
 
 /* Which key it is, not what it is. */
-static void describe_secret(struct cli_report *r, const umbel_info *info) {
+static void describe_secret(cli_report *r, const umbel_info *info) {
     char text[24];
     snprintf(text, sizeof text, "%016" PRIx64, info->fingerprint);
     if (info->fingerprint) cli_report_text(r, "keyed, fingerprint", "fingerprint", text);
     cli_report_flag(r, NULL, "keyed", info->fingerprint != 0);
 }
 
-void cli_describe(struct cli_report *r, const umbel_filter *f) {
+void cli_describe(cli_report *r, const umbel_filter *f) {
     umbel_info info;
     umbel_describe(f, &info);
     cli_report_text(r, "kind", "kind", umbel_kind_name(info.kind));

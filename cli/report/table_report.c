@@ -21,7 +21,7 @@ static const char *const state_names[] = {
     [UMBEL_TABLE_UNREADABLE] = "unreadable",
 };
 
-static void measure(const umbel_table *t, size_t i, struct cli_place *p) {
+static void measure(const umbel_table *t, size_t i, cli_place *p) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     umbel_err e = umbel_table_filter(t, i, &f, &diag);
@@ -30,14 +30,14 @@ static void measure(const umbel_table *t, size_t i, struct cli_place *p) {
     umbel_free(f);
 }
 
-struct cli_places cli_places_of(const umbel_table *t, const char *column) {
-    struct cli_places p = {0};
+cli_places cli_places_of(const umbel_table *t, const char *column) {
+    cli_places p = {0};
     uint64_t set = 0, bits = 0;
     size_t count = umbel_table_count(t);
     p.at = cli_alloc((count ? count : 1) * sizeof *p.at);
     for (size_t i = 0; i < count; i++) {
-        struct cli_place *at = &p.at[p.count];
-        *at = (struct cli_place){0};
+        cli_place *at = &p.at[p.count];
+        *at = (cli_place){0};
         umbel_table_place_of(t, i, &at->seen);
         if (column && (!at->seen.column || strcmp(at->seen.column, column) != 0)) continue;
         p.count++;
@@ -72,13 +72,13 @@ void cli_place_text(const umbel_table_place *p, umbel_table_system system, char 
     }
 }
 
-static double fill_of(const struct cli_place *p) {
+static double fill_of(const cli_place *p) {
     return p->info.bits ? (double)p->info.bits_set / (double)p->info.bits : 0;
 }
 
 /* ---- The list ---- */
 
-static json_t *place_json(const struct cli_place *p) {
+static json_t *place_json(const cli_place *p) {
     json_t *o = json_object();
     const umbel_table_place *s = &p->seen;
     json_object_set_new(o, "state", json_string(state_names[s->state]));
@@ -102,7 +102,7 @@ static json_t *place_json(const struct cli_place *p) {
     return o;
 }
 
-static void print_line(const struct cli_place *p, umbel_table_system system, FILE *to) {
+static void print_line(const cli_place *p, umbel_table_system system, FILE *to) {
     char place[160], rate[CLI_QUANTITY], keys[CLI_QUANTITY];
     cli_place_text(&p->seen, system, place, sizeof place);
     fprintf(to, "%-*s ", PLACE_WIDTH, place);
@@ -115,7 +115,7 @@ static void print_line(const struct cli_place *p, umbel_table_system system, FIL
     fprintf(to, "%12s\n", p->seen.keys ? cli_count_text(p->seen.keys, keys) : "-");
 }
 
-void cli_places_print(const struct cli_places *p, umbel_table_system system, struct cli_report *r) {
+void cli_places_print(const cli_places *p, umbel_table_system system, cli_report *r) {
     cli_report_count(r, "filters", "filters", p->filters);
     if (p->empty) cli_report_count(r, "empty", "empty", p->empty);
     if (p->without) cli_report_count(r, "without a filter", "without", p->without);
@@ -145,8 +145,7 @@ void cli_places_print(const struct cli_places *p, umbel_table_system system, str
 
 /* ---- Sizes ---- */
 
-static void advise_size(umbel_table_system system, uint64_t keys, double fpr,
-                        struct cli_report *r) {
+static void advise_size(umbel_table_system system, uint64_t keys, double fpr, cli_report *r) {
     char text[160], rate[CLI_QUANTITY];
     umbel_plan plan = {.kind = UMBEL_CLASSIC, .keys = keys, .fpr = fpr};
     umbel_params leveldb = {.format = UMBEL_FMT_LEVELDB, .keys = keys, .fpr = fpr};
@@ -171,8 +170,7 @@ static void advise_size(umbel_table_system system, uint64_t keys, double fpr,
     cli_report_json(r, "advice", o);
 }
 
-void cli_places_advise(const struct cli_places *p, umbel_table_system system, double fpr,
-                       struct cli_report *r) {
+void cli_places_advise(const cli_places *p, umbel_table_system system, double fpr, cli_report *r) {
     if (!p->filters) return;
     if (isinf(p->most_keys)) {
         cli_report_text(r, "size", "advice_none",
@@ -186,7 +184,7 @@ void cli_places_advise(const struct cli_places *p, umbel_table_system system, do
 /* ---- The picture ---- */
 
 /* A classic filter is at its best half full: from there on the scale is dark. */
-static void draw_one(const struct cli_place *p, bool colours, FILE *to) {
+static void draw_one(const cli_place *p, bool colours, FILE *to) {
     static const char ramp[] = " .:-=+*#%@";
     static const int tints[] = {236, 22, 28, 34, 70, 142, 178, 208, 202, 196};
     if (p->seen.state == UMBEL_TABLE_UNREADABLE) {
@@ -203,7 +201,7 @@ static void draw_one(const struct cli_place *p, bool colours, FILE *to) {
     }
 }
 
-void cli_places_draw(const struct cli_places *p, FILE *to) {
+void cli_places_draw(const cli_places *p, FILE *to) {
     bool colours = to == stdout && cli_colours(STDOUT_FILENO);
     if (!p->filters) return;
     fprintf(to, "\nfill of each place, from ' ' (0 %%) over '+' (half) to '@' (full)\n");

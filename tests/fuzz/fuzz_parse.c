@@ -43,10 +43,10 @@ static void read_quantity(const char *text) {
 }
 
 static void read_clockwork(const char *text, const uint8_t choices[4]) {
-    struct cli_clockwork c = {.advanced = choices[0] * UINT64_C(100000000)}, again = {0};
+    cli_clockwork c = {.advanced = choices[0] * UINT64_C(100000000)}, again = {0};
     uint64_t now = choices[1] * UINT64_C(100000000) + choices[2];
     char out[CLI_QUANTITY];
-    struct cli_interval range = cli_wilson(choices[2] & choices[3], choices[3], 2.58);
+    cli_interval range = cli_wilson(choices[2] & choices[3], choices[3], 2.58);
     insist(range.low >= 0 && range.low <= range.high && range.high <= 1, "an interval is one");
     if (!cli_parse_clockwork(text, &c)) {
         insist(!c.step && !c.generations, "what is no clock changes nothing");

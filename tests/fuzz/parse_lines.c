@@ -58,7 +58,7 @@ static void plain_field(plain *p, const umbel_treatment *t) {
     p->len = 0;
 }
 
-static void plain_treat(plain *p, const struct cli_treatment *t) {
+static void plain_treat(plain *p, const cli_treatment *t) {
     const umbel_treatment *r = &t->recorded;
     if (t->crlf && p->len && p->bytes[p->len - 1] == '\r') p->len--;
     if (r->field) plain_field(p, r);
@@ -75,7 +75,7 @@ static void plain_treat(plain *p, const struct cli_treatment *t) {
     }
 }
 
-static void check_treat(const struct cli_treatment *t, const uint8_t *line, size_t len) {
+static void check_treat(const cli_treatment *t, const uint8_t *line, size_t len) {
     size_t room = cli_treat_room(t, 1, len);
     uint8_t *scratch = some_bytes(room), *used = scratch;
     plain p = {some_bytes(len), len};
@@ -91,7 +91,7 @@ static void check_treat(const struct cli_treatment *t, const uint8_t *line, size
 
 void parse_lines(const uint8_t *text, size_t len, const uint8_t choices[4]) {
     uint8_t sep = choices[0] & 1 ? '\n' : choices[1];
-    struct cli_treatment t = {
+    cli_treatment t = {
         .recorded = {.trim = choices[0] & 2,
                      .lower = (choices[0] & 12) == 4,
                      .upper = (choices[0] & 12) == 8,

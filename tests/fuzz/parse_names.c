@@ -11,7 +11,7 @@
 #include "push/push_connection.h"
 
 static void check_address(const char *text) {
-    struct cli_address address = {.port = -1}, again;
+    cli_address address = {.port = -1}, again;
     char out[CLI_HOST + 16];
     if (!cli_parse_address(text, &address)) {
         insist(address.port == -1, "what is no address changes nothing");

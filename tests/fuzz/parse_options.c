@@ -53,11 +53,10 @@ void *cli_realloc(void *old, size_t size) {
 
 static uint8_t all_options[OPT_COUNT_OF];
 
-const struct cli_command cli_umbel = {.name = "umbel", .synopsis = "", .options = all_options};
-static const struct cli_command subcommand = {
-    .name = "fuzz", .synopsis = "FILE", .options = all_options};
+const cli_command cli_umbel = {.name = "umbel", .synopsis = "", .options = all_options};
+static const cli_command subcommand = {.name = "fuzz", .synopsis = "FILE", .options = all_options};
 
-static void use_settings(const struct cli_settings *s, int argc) {
+static void use_settings(const cli_settings *s, int argc) {
     insist(s->nargs >= 0 && s->nargs < argc, "no more arguments than words");
     for (int i = 0; i < s->nargs; i++) insist(s->args[i] != NULL, "each is there");
     if (cli_given(s, OPT_FPR)) insist(s->fpr > 0 && s->fpr < 1, "rates are rates");
@@ -75,14 +74,14 @@ static void use_settings(const struct cli_settings *s, int argc) {
 void parse_options(char *text, size_t len) {
     char *argv[MOST_ARGUMENTS + 1];
     int argc = 0;
-    struct cli_settings settings;
+    cli_settings settings;
     argv[argc++] = text;
     for (size_t at = 0; at < len && argc < MOST_ARGUMENTS; at += strlen(text + at) + 1) {
         argv[argc++] = text + at;
     }
     argv[argc] = NULL;
     for (uint8_t id = 1; id < OPT_COUNT_OF; id++) all_options[id - 1] = id;
-    const struct cli_command *command = argc % 2 ? &subcommand : &cli_umbel;
+    const cli_command *command = argc % 2 ? &subcommand : &cli_umbel;
     parsing = true;
     if (!setjmp(refused)) {
         cli_parse(command, argc, argv, &settings);

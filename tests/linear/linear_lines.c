@@ -17,9 +17,9 @@
 
 /* What options.c asks main.c for. */
 static const uint8_t options[] = {OPT_ALSO, OPT_META, OPT_QUIET, OPT_END};
-const struct cli_command cli_umbel = {.name = "umbel", .options = options};
+const cli_command cli_umbel = {.name = "umbel", .options = options};
 
-static struct cli_treatment treatment;
+static cli_treatment treatment;
 static bool packed;
 
 static void make_short_lines(text *t, size_t len) {
@@ -43,7 +43,7 @@ static void make_long_lines(text *t, size_t len) {
     }
 }
 
-static void drain(void *ctx, struct cli_batch *b) {
+static void drain(void *ctx, cli_batch *b) {
     *(uint64_t *)ctx += b->lines;
 }
 
@@ -56,10 +56,10 @@ static void parse_lines(const text *t) {
     gzclose(to);
     char *files[] = {name};
     uint64_t lines = 0;
-    struct cli_feed feed = {.files = files, .nfiles = 1, .sep = '\n', .max_line = 1 << 30};
+    cli_feed feed = {.files = files, .nfiles = 1, .sep = '\n', .max_line = 1 << 30};
     feed.threads = 1;
     feed.treatment = treatment;
-    struct cli_job job = {NULL, drain, &lines};
+    cli_job job = {NULL, drain, &lines};
     cli_pipeline(&feed, &job);
     unlink(name);
     assert_true(lines > 0);
@@ -75,7 +75,7 @@ static void lines(void **state) {
                  {"empty lines", 1 << 17, make_empty_lines},
                  {"one line", 1 << 20, make_one_line},
                  {"long lines", 1 << 20, make_long_lines}};
-    static const struct cli_treatment treatments[] = {
+    static const cli_treatment treatments[] = {
         {.crlf = false},
         {.crlf = true, .recorded = {.trim = true, .lower = true, .field = 3}},
         {.recorded = {.field = 1000000, .delimiter = ' '}},
@@ -102,7 +102,7 @@ static void parse_arguments(const text *t) {
     static char command[] = "umbel";
     argv[0] = command;
     for (int i = 1; i < argc; i++) argv[i] = (char *)t->bytes + 9 * (size_t)(i - 1);
-    struct cli_settings s;
+    cli_settings s;
     cli_parse(&cli_umbel, argc, argv, &s);
     assert_int_equal(s.also.count + s.meta.count, (size_t)argc - 1);
     free(s.args), free(s.also.at), free(s.meta.at), free(argv);

@@ -54,7 +54,7 @@ static void windows(void **state) {
                 {"1s/1s", "1s/1s", 1, 1},       {"255s/1s", "255s/1s", 1, 255},
                 {"7d/1m", "7d/1m", 60, 10080}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        struct cli_clockwork c = {.advanced = 5};
+        cli_clockwork c = {.advanced = 5};
         char out[CLI_QUANTITY];
         assert_true(cli_parse_clockwork(good[i].text, &c));
         assert_int_equal(c.step, good[i].step);
@@ -67,7 +67,7 @@ static void windows(void **state) {
         "/1h",       "24/1",   "24h/1",  "1h/24h",
         "24h/1h/1m", "24h/0s", "24h 1h", "00000000000000000000000000000000000000000000000024h/1h"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct cli_clockwork c = {7, 8, 9};
+        cli_clockwork c = {7, 8, 9};
         assert_false(cli_parse_clockwork(bad[i], &c));
         assert_true(c.step == 7 && c.generations == 8 && c.advanced == 9);
     }
@@ -88,7 +88,7 @@ static void least_steps(void **state) {
 
 static void turns(void **state) {
     (void)state;
-    struct cli_clockwork c = {.step = 10, .generations = 3, .advanced = start};
+    cli_clockwork c = {.step = 10, .generations = 3, .advanced = start};
     assert_int_equal(cli_clockwork_turn(&c, start), 0);
     assert_int_equal(cli_clockwork_turn(&c, start + 9), 0);
     assert_int_equal(c.advanced, start);
@@ -108,7 +108,7 @@ static void turns(void **state) {
 
 static void set_back(void **state) {
     (void)state;
-    struct cli_clockwork c = {.step = 10, .generations = 3, .advanced = start};
+    cli_clockwork c = {.step = 10, .generations = 3, .advanced = start};
     /* A little: it waits, so that no generation gets shorter. */
     assert_int_equal(cli_clockwork_turn(&c, start - 10), 0);
     assert_int_equal(c.advanced, start);
@@ -128,9 +128,9 @@ static void remembers_the_duration(void **state) {
     print_message("seed %u\n", seed);
     srand(seed);
     for (int round = 0; round < 300; round++) {
-        struct cli_clockwork c = {.step = 1 + (uint64_t)rand() % 50,
-                                  .generations = 1 + (uint64_t)rand() % 30,
-                                  .advanced = start};
+        cli_clockwork c = {.step = 1 + (uint64_t)rand() % 50,
+                           .generations = 1 + (uint64_t)rand() % 30,
+                           .advanced = start};
         umbel_params params = {.kind = UMBEL_WINDOW,
                                .keys = 1000,
                                .fpr = 1e-9,
@@ -159,7 +159,7 @@ static void remembers_the_duration(void **state) {
     }
 }
 
-static bool noted(const umbel_filter *f, struct cli_clockwork *c) {
+static bool noted(const umbel_filter *f, cli_clockwork *c) {
     umbel_info info;
     umbel_describe(f, &info);
     return cli_clock_noted(f, &info, c);
@@ -171,7 +171,7 @@ static void notes(void **state) {
         .kind = UMBEL_WINDOW, .keys = 100, .fpr = 0.01, .manual = true, .generations = 24};
     umbel_filter *f = NULL;
     assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
-    struct cli_clockwork c = {3600, 24, start}, back = {1, 2, 3};
+    cli_clockwork c = {3600, 24, start}, back = {1, 2, 3};
     assert_true(noted(f, &back));
     assert_int_equal(back.step, 0);
     assert_int_equal(cli_clock_note(f, &c, NULL), UMBEL_OK);

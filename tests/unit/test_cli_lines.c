@@ -63,7 +63,7 @@ static void kernels_agree(void **state) {
     }
 }
 
-static void treats(const struct cli_treatment *t, const char *line, const char *key) {
+static void treats(const cli_treatment *t, const char *line, const char *key) {
     uint8_t scratch[64], *next = scratch;
     umbel_key got = cli_treat(t, (const uint8_t *)line, strlen(line), &next);
     if (got.len != strlen(key) || (got.len && memcmp(got.data, key, got.len) != 0)) {
@@ -73,7 +73,7 @@ static void treats(const struct cli_treatment *t, const char *line, const char *
 
 static void treatment(void **state) {
     (void)state;
-    struct cli_treatment t = {0};
+    cli_treatment t = {0};
     assert_true(cli_treats_nothing(&t));
     treats(&t, " a\r", " a\r");
     t.crlf = true;
@@ -82,18 +82,18 @@ static void treatment(void **state) {
     treats(&t, "a\rb", "a\rb");
     treats(&t, "\r", "");
     treats(&t, "", "");
-    t = (struct cli_treatment){.recorded = {.trim = true}};
+    t = (cli_treatment){.recorded = {.trim = true}};
     treats(&t, " \t a b \v\f\r", "a b");
     treats(&t, "  \t ", "");
-    t = (struct cli_treatment){.recorded = {.lower = true}};
+    t = (cli_treatment){.recorded = {.lower = true}};
     treats(&t, "@AZ[`az{", "@az[`az{");
-    t = (struct cli_treatment){.recorded = {.upper = true}};
+    t = (cli_treatment){.recorded = {.upper = true}};
     treats(&t, "@AZ[`az{\xc3\xa4", "@AZ[`AZ{\xc3\xa4");
 }
 
 static void fields(void **state) {
     (void)state;
-    struct cli_treatment t = {.recorded = {.field = 2, .delimiter = ','}};
+    cli_treatment t = {.recorded = {.field = 2, .delimiter = ','}};
     treats(&t, "a,b,c", "b");
     treats(&t, "a,b", "b");
     treats(&t, "a,", "");
@@ -103,15 +103,14 @@ static void fields(void **state) {
     t.recorded.field = 1;
     treats(&t, "a,b", "a");
     treats(&t, ",b", "");
-    t = (struct cli_treatment){.recorded = {.field = 2}};
+    t = (cli_treatment){.recorded = {.field = 2}};
     treats(&t, "a b c", "b");
     treats(&t, "  a \t b", "b");
     treats(&t, "a  ", "");
     treats(&t, "a", "");
     t.recorded.field = 1;
     treats(&t, "  a", "a");
-    t = (struct cli_treatment){
-        .recorded = {.field = 2, .delimiter = ';', .trim = true, .lower = true}};
+    t = (cli_treatment){.recorded = {.field = 2, .delimiter = ';', .trim = true, .lower = true}};
     treats(&t, "X; Y ;Z", "y");
 }
 

@@ -86,7 +86,7 @@ static void addresses(void **state) {
                 {"::1:7000", "::1", 7000},
                 {"/run/r.sock", "/run/r.sock", 0}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        struct cli_address a;
+        cli_address a;
         assert_true(cli_parse_address(good[i].text, &a));
         assert_string_equal(a.host, good[i].host);
         assert_int_equal(a.port, good[i].port);
@@ -95,7 +95,7 @@ static void addresses(void **state) {
                                       "h:65536", "h:70x0", "h:-1",  "[::1", "[]:7000",
                                       "[::1]70", "[::1]:", "h: 7",  "h:+7", "[::1]:x0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct cli_address a;
+        cli_address a;
         assert_false(cli_parse_address(bad[i], &a));
     }
 }
@@ -115,7 +115,7 @@ static uint8_t *bytes_of(const umbel_params *params, size_t keys, size_t *len) {
 }
 
 /* The pieces from the first to the last; returns how many. */
-static size_t walk(const struct cli_parcel *p, uint64_t *borders, size_t room) {
+static size_t walk(const cli_parcel *p, uint64_t *borders, size_t room) {
     uint64_t offset = 0;
     size_t n = 0;
     while (offset < p->bits_len) {
@@ -135,7 +135,7 @@ static void native_parcel(void **state) {
     size_t len;
     umbel_params params = {.format = UMBEL_FMT_NATIVE, .kind = UMBEL_BLOCKED, .bytes = 9 << 20};
     uint8_t *bytes = bytes_of(&params, 100, &len);
-    struct cli_parcel p = cli_parcel_of(bytes, len, "test", NULL);
+    cli_parcel p = cli_parcel_of(bytes, len, "test", NULL);
     assert_int_equal(p.keys, 100);
     assert_int_equal(p.bits_len, 9 << 20);
     assert_ptr_equal(p.head.data, bytes);
@@ -161,7 +161,7 @@ static void redisbloom_parcel(void **state) {
     size_t len;
     umbel_params params = {.format = UMBEL_FMT_REDISBLOOM, .keys = 100, .fpr = 0.01};
     uint8_t *bytes = bytes_of(&params, 650, &len);
-    struct cli_parcel p = cli_parcel_of(bytes, len, "test", NULL);
+    cli_parcel p = cli_parcel_of(bytes, len, "test", NULL);
     assert_true(p.nlinks >= 3);
     assert_int_equal(p.head.len, 20 + 53 * p.nlinks);
     assert_ptr_equal(p.bits, bytes + 16 + p.head.len);

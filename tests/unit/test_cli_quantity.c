@@ -170,11 +170,11 @@ static void wilson(void **state) {
                  {0, 20, 0, 0.1611},
                  {1, 29, 0.0061, 0.1718}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct cli_interval w = cli_wilson(cases[i].hits, cases[i].trials, 1.959964);
+        cli_interval w = cli_wilson(cases[i].hits, cases[i].trials, 1.959964);
         assert_true(w.low > cases[i].low - 6e-5 && w.low < cases[i].low + 6e-5);
         assert_true(w.high > cases[i].high - 6e-5 && w.high < cases[i].high + 6e-5);
     }
-    struct cli_interval none = cli_wilson(0, 0, 1.96);
+    cli_interval none = cli_wilson(0, 0, 1.96);
     assert_true(none.low == 0 && none.high == 1);
 }
 
