@@ -81,7 +81,7 @@ static int help(int argc, char **argv) {
         const cli_command *c =
             !name || strcmp(name, "umbel") == 0 ? &cli_umbel : need_command(name);
         if (man) {
-            cli_manpage(c, stdout);
+            cli_man_page(c, stdout);
         } else {
             cli_help(c, stdout);
         }
@@ -92,7 +92,7 @@ static int help(int argc, char **argv) {
 
 /* A closed descriptor would be the number of the next file opened, and lines would go into it.
  * Opened the wrong way round, it stays as useless as it was. */
-static void hold_descriptors(void) {
+static void open_missing_descriptors(void) {
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
             if (open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) _exit(CLI_ERROR);
@@ -101,7 +101,7 @@ static void hold_descriptors(void) {
 }
 
 int main(int argc, char **argv) {
-    hold_descriptors();
+    open_missing_descriptors();
     if (argc < 2) {
         cli_help(&cli_umbel, stderr);
         return CLI_ERROR;

@@ -52,7 +52,7 @@ def missing(what, name):
 
 def split_hash(directory, urls):
     program = directory / "split_hash"
-    sources = [ROOT / "bench/cli/split_hash.c", *sorted((ROOT / "cli").glob("split_*.c"))]
+    sources = [ROOT / "bench/cli/split_hash.c", *sorted((ROOT / "cli/lines").glob("split_*.c"))]
     subprocess.run(["cc", "-O3", "-std=c11", "-I", ROOT / "cli", "-o", program, *sources], check=True)
     runs = [subprocess.run([program, urls], check=True, capture_output=True, text=True).stdout.split()
             for _ in range(3)]

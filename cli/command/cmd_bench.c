@@ -142,12 +142,12 @@ static double time_lines(const cli_settings *s) {
     double best = 1e9;
     for (int i = 0; i < REPEAT; i++) {
         umbel_filter *f = make(s, UMBEL_AUTO, TEXT_LINES);
-        cli_adder adder = cli_adder_new(f, "bench", 0, s);
-        adder.quiet = true;
-        cli_job job = cli_adder_job(&adder);
+        cli_add_job adding = cli_add_job_new(f, "bench", 0, s);
+        adding.quiet = true;
+        cli_job job = cli_add_job_callbacks(&adding);
         double begin = cli_clock();
         cli_pipeline(&feed, &job);
-        cli_adder_finish(&adder);
+        cli_add_job_finish(&adding);
         double took = (cli_clock() - begin) / TEXT_LINES * 1e9;
         if (took < best) best = took;
         umbel_free(f);

@@ -14,7 +14,7 @@ static const uint8_t options[] = {
     CLI_LINE_OPTIONS, OPT_STRICT, OPT_THREADS, OPT_QUIET,       OPT_JSON,  OPT_MAX_MEMORY,
     OPT_HELP,         OPT_END};
 
-static const double usual_fpr = 0.01;
+static const double default_fpr = 0.01;
 static const uint64_t first_layer = 1000000; /* of a filter that grows */
 
 static void count_only(void *ctx, cli_batch *b) {
@@ -24,10 +24,10 @@ static void count_only(void *ctx, cli_batch *b) {
 
 /* How many keys the input has; it is read a first time for this. */
 static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
-    feed.doing = s->quiet ? NULL : "counting";
+    feed.activity = s->quiet ? NULL : "counting";
     cli_job job = {NULL, count_only, NULL};
     /* Without --skip-empty every line is a key, whatever the treatment makes of it. */
-    if (!feed.skip_empty) feed.treatment = (cli_treatment){0};
+    if (!feed.skip_empty) feed.key_rule = (cli_key_rule){0};
     uint64_t lines = cli_pipeline(&feed, &job);
     return lines ? lines : 1;
 }
@@ -53,7 +53,7 @@ static void plan_unknown(const cli_settings *s, umbel_params *p, const char *onc
  * static filters count for themselves. */
 static void complete(const cli_settings *s, umbel_params *p, cli_feed feed) {
     bool foreign = p->format > UMBEL_FMT_NATIVE;
-    if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = usual_fpr;
+    if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = default_fpr;
     if (p->keys || p->kind == UMBEL_STATIC || (p->bytes && (foreign || p->fpr > 0))) return;
     const char *once = cli_input_once(feed.files, feed.nfiles);
     if (once) {
@@ -64,7 +64,7 @@ static void complete(const cli_settings *s, umbel_params *p, cli_feed feed) {
 }
 
 /* Other systems make filters that cannot keep the rate they are asked for. */
-static void say_limits(const umbel_params *params, const cli_settings *s) {
+static void warn_of_limits(const umbel_params *params, const cli_settings *s) {
     umbel_plan plan = {0};
     char rate[CLI_QUANTITY];
     if (params->format <= UMBEL_FMT_NATIVE || s->quiet) return;
@@ -88,7 +88,7 @@ typedef struct static_build {
 } static_build;
 
 /* Until all are there each key takes 8 bytes, without --tmp in memory. */
-static void give_keys(void *ctx, cli_batch *b) {
+static void add_to_builder(void *ctx, cli_batch *b) {
     static_build *g = ctx;
     umbel_diag diag = {0};
     g->keys += b->lines;
@@ -110,7 +110,7 @@ static umbel_filter *build_static(const cli_settings *s, const umbel_params *par
     umbel_filter *f = NULL;
     opts.tmp = s->tmp;
     need(umbel_builder_new(params, &opts, &g.builder, &diag), &diag);
-    cli_job job = {NULL, give_keys, &g};
+    cli_job job = {NULL, add_to_builder, &g};
     *lines = cli_pipeline(feed, &job);
     need(umbel_builder_finish(g.builder, &f, &diag), &diag);
     umbel_builder_free(g.builder);
@@ -128,13 +128,13 @@ static umbel_filter *build_growing(const cli_settings *s, const umbel_params *pa
     if (!params->keys) umbel_describe(f, &info); /* reads all of it, so only when it must be */
     bool endless = params->kind == UMBEL_SCALABLE || params->kind == UMBEL_WINDOW ||
                    (params->format == UMBEL_FMT_REDISBLOOM && !params->nonscaling);
-    cli_adder adder = cli_adder_new(f, s->output, endless ? 0 : info.capacity, s);
-    adder.warned = 80; /* a plan that is filled is what was wanted */
-    cli_job job = cli_adder_job(&adder);
+    cli_add_job adding = cli_add_job_new(f, s->output, endless ? 0 : info.capacity, s);
+    adding.warned = 80; /* a plan that is filled is what was wanted */
+    cli_job job = cli_add_job_callbacks(&adding);
     feed->filling = f;
-    feed->capacity = adder.capacity;
+    feed->capacity = adding.capacity;
     *lines = cli_pipeline(feed, &job);
-    cli_adder_finish(&adder);
+    cli_add_job_finish(&adding);
     return f;
 }
 
@@ -142,14 +142,14 @@ static int run(const cli_settings *s) {
     cli_output_check(s);
     umbel_params params = cli_params_of(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
-    feed.treatment = cli_treatment_given(s);
+    feed.key_rule = cli_key_rule_given(s);
     complete(s, &params, feed);
-    say_limits(&params, s);
-    feed.doing = s->quiet ? NULL : "building";
+    warn_of_limits(&params, s);
+    feed.activity = s->quiet ? NULL : "building";
     uint64_t lines = 0;
     umbel_filter *f = params.kind == UMBEL_STATIC ? build_static(s, &params, &feed, &lines)
                                                   : build_growing(s, &params, &feed, &lines);
-    cli_filter_note(f, s, &feed.treatment);
+    cli_filter_set_meta(f, s, &feed.key_rule);
     cli_filter_save(f, params.format, s->output);
     if (!s->quiet) cli_summary(f, s, lines);
     umbel_free(f);

@@ -20,14 +20,14 @@ static const uint8_t options[] = {
 
 typedef struct check_run {
     const cli_settings *s;
-    cli_ask ask;
+    cli_lookup lookup;
     cli_output out;
     uint64_t matches;
 } check_run;
 
-static void ask(void *ctx, cli_batch *b) {
+static void look_up(void *ctx, cli_batch *b) {
     const check_run *c = ctx;
-    cli_ask_batch(&c->ask, b);
+    cli_lookup_batch(&c->lookup, b);
 }
 
 static const char *base_name(const char *path) {
@@ -37,10 +37,10 @@ static const char *base_name(const char *path) {
 
 static void annotate(check_run *c, const cli_batch *b, size_t i) {
     bool first = true;
-    for (size_t j = 0; j < c->ask.count; j++) {
-        bool in = c->ask.count == 1 ? b->hits[i] : (b->hashes[i] >> j) & 1;
+    for (size_t j = 0; j < c->lookup.count; j++) {
+        bool in = c->lookup.count == 1 ? b->hits[i] : (b->hashes[i] >> j) & 1;
         if (!in) continue;
-        const char *name = base_name(c->ask.at[j].name);
+        const char *name = base_name(c->lookup.at[j].name);
         if (!first) cli_output_write(&c->out, ",", 1);
         cli_output_write(&c->out, name, strlen(name));
         first = false;
@@ -79,14 +79,14 @@ static int run(const cli_settings *s) {
         bool keyed;
         const umbel_filter *f = cli_filter_open_mixed(path, s, &keyed);
         any_keyed |= keyed;
-        cli_treatment t = cli_treatment_of(f, s);
-        if (i == 0) feed.treatment = t;
-        cli_ask_add(&c.ask, f, path, &t);
+        cli_key_rule t = cli_key_rule_of(f, s);
+        if (i == 0) feed.key_rule = t;
+        cli_lookup_add(&c.lookup, f, path, &t);
     }
     if (!any_keyed) cli_die("--secret-file", "leave it out", "no filter here is keyed");
     feed.eager = true;
-    if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "checking";
-    cli_job job = {ask, show, &c};
+    if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "checking";
+    cli_job job = {look_up, show, &c};
     cli_pipeline(&feed, &job);
     if (s->count) {
         char text[32];
@@ -95,7 +95,7 @@ static int run(const cli_settings *s) {
     }
     if (c.out.used) cli_output_flush(&c.out);
     free(c.out.buffer);
-    for (size_t i = 0; i < c.ask.count; i++) cli_filter_close((umbel_filter *)c.ask.at[i].filter);
+    for (size_t i = 0; i < c.lookup.count; i++) umbel_free((umbel_filter *)c.lookup.at[i].filter);
     return c.matches ? CLI_YES : CLI_NO;
 }
 

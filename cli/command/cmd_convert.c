@@ -7,9 +7,9 @@
 #include "lines/line_key.h"
 #include "report/summary.h"
 
-static const uint8_t options[] = {OPT_FROM,        OPT_TO,           OPT_OUTPUT, OPT_FORCE,
-                                  OPT_SECRET_FILE, CLI_LIKE_OPTIONS, OPT_QUIET,  OPT_JSON,
-                                  OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
+static const uint8_t options[] = {
+    OPT_FROM,  OPT_TO,   OPT_OUTPUT,     OPT_FORCE, OPT_SECRET_FILE, CLI_SHAPE_OPTIONS,
+    OPT_QUIET, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP,  OPT_END};
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
@@ -18,9 +18,9 @@ static int run(const cli_settings *s) {
     in.format = s->from;
     umbel_format to = cli_format_named(s->to, "--to", UMBEL_FMT_NATIVE);
     umbel_filter *f = cli_filter_load(s->args[0], &in);
-    cli_treatment t = {0};
+    cli_key_rule t = {0};
     umbel_get_treatment(f, &t.recorded);
-    if (to != UMBEL_FMT_NATIVE && !cli_treats_nothing(&t) && !s->quiet) {
+    if (to != UMBEL_FMT_NATIVE && !cli_key_is_line(&t) && !s->quiet) {
         cli_warn(s->output, "warning: this format does not keep how keys are made from lines");
     }
     cli_filter_save(f, to, s->output);

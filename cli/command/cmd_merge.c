@@ -14,7 +14,7 @@ static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_SECRET_FILE, CLI_FO
 
 typedef umbel_err combine(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 
-static void need_same_treatment(const umbel_filter *a, const umbel_filter *b, const char *name) {
+static void need_same_rule(const umbel_filter *a, const umbel_filter *b, const char *name) {
     umbel_treatment x, y;
     umbel_get_treatment(a, &x);
     umbel_get_treatment(b, &y);
@@ -31,7 +31,7 @@ static int combine_all(const cli_settings *s, combine *step) {
     for (int i = 1; i < s->nargs; i++) {
         umbel_filter *from = cli_filter_open(s->args[i], s);
         umbel_diag diag = {0};
-        need_same_treatment(into, from, s->args[i]);
+        need_same_rule(into, from, s->args[i]);
         umbel_err e = step(into, from, &diag);
         if (e) {
             cli_die_err(s->args[i], e, &diag,

@@ -21,7 +21,7 @@ static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,       OPT_BYTES,       
 
 enum { KINDS_END = 32 };
 
-static umbel_plan asked(const cli_settings *s, umbel_kind kind) {
+static umbel_plan plan_of(const cli_settings *s, umbel_kind kind) {
     return (umbel_plan){.kind = kind,
                         .keys = s->keys,
                         .fpr = s->fpr,
@@ -32,15 +32,15 @@ static umbel_plan asked(const cli_settings *s, umbel_kind kind) {
 /* Every kind there is, or the one asked for. */
 static void solve_all(const cli_settings *s, cli_plans *p) {
     umbel_kind only = cli_kind_named(s->kind);
-    for (int k = 1; k < KINDS_END && p->count < CLI_PLANS_MOST; k++) {
+    for (int k = 1; k < KINDS_END && p->count < CLI_PLANS_MAX; k++) {
         if (!umbel_kind_name((umbel_kind)k)) continue;
         if (only && (umbel_kind)k != only) continue;
         cli_plan *at = &p->at[p->count++];
-        at->plan = asked(s, (umbel_kind)k);
+        at->plan = plan_of(s, (umbel_kind)k);
         at->possible = umbel_plan_solve(&at->plan) == UMBEL_OK;
         p->any_possible |= at->possible;
     }
-    p->chosen.plan = asked(s, only);
+    p->chosen.plan = plan_of(s, only);
     p->chosen.possible = umbel_plan_solve(&p->chosen.plan) == UMBEL_OK;
 }
 
@@ -112,9 +112,9 @@ static int run(const cli_settings *s) {
     if (s->json) {
         print_json(s, &p);
     } else {
-        cli_plan_print(s, &p);
+        cli_plan_report_print(s, &p);
         bool plot = p.chosen.possible && !foreign && (s->plot || isatty(STDOUT_FILENO));
-        if (plot) cli_plan_plot(&p.chosen.plan);
+        if (plot) cli_plan_report_plot(&p.chosen.plan);
         cli_output_finish_stdio();
     }
     return p.any_possible ? CLI_YES : CLI_NO;

@@ -36,8 +36,8 @@ static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
     removal r = {.filter = cli_filter_load(s->args[0], s), .name = s->args[0]};
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
-    feed.treatment = cli_treatment_of(r.filter, s);
-    feed.doing = s->quiet ? NULL : "removing";
+    feed.key_rule = cli_key_rule_of(r.filter, s);
+    feed.activity = s->quiet ? NULL : "removing";
     cli_job job = {NULL, take_out, &r};
     uint64_t lines = cli_pipeline(&feed, &job);
     cli_filter_save(r.filter, UMBEL_FMT_NATIVE, s->args[0]);

@@ -14,7 +14,7 @@
 #include "report/table_report.h"
 
 static const uint8_t options[] = {OPT_CHECK,   OPT_COLUMN,     OPT_COLUMN_TYPE, OPT_INDEX,
-                                  OPT_COLUMNS, OPT_SIZE_FPR,   OPT_HEAT,        OPT_QUIET,
+                                  OPT_COLUMNS, OPT_SIZE_FPR,   OPT_FILL_PLOT,   OPT_QUIET,
                                   OPT_JSON,    OPT_MAX_MEMORY, OPT_HELP,        OPT_END};
 
 static const double default_fpr = 0.01;
@@ -35,7 +35,7 @@ static umbel_table *open_table(const cli_settings *s) {
     umbel_table *t = NULL;
     umbel_diag diag = {0};
     umbel_table_hints hints = {.type = s->type,
-                               .columns = cli_narrow(OPT_COLUMNS, s->columns),
+                               .columns = cli_option_u32(OPT_COLUMNS, s->columns),
                                .index = s->index ? split_index(s->index, &name) : NULL};
     hints.name = name;
     umbel_opts opts = cli_opts_of(s);
@@ -72,14 +72,14 @@ static size_t report_faults(const umbel_table *t, const cli_settings *s, cli_rep
 static int list(const umbel_table *t, const cli_settings *s) {
     cli_report r = cli_report_begin(s->json);
     umbel_table_system system = umbel_table_system_of(t);
-    cli_places p = cli_places_of(t, s->column);
+    cli_places p = cli_table_places(t, s->column);
     if (s->column && !p.count) cli_die("--column", NULL, "there is no column '%s'", s->column);
     cli_report_text(&r, "file", "file", s->args[0]);
     cli_report_text(&r, "system", "system", umbel_table_system_name(system));
     size_t faults = report_faults(t, s, &r);
-    cli_places_advise(&p, system, s->fpr > 0 ? s->fpr : default_fpr, &r);
-    cli_places_print(&p, system, &r);
-    if (!s->json && (s->plot || isatty(STDOUT_FILENO))) cli_places_draw(&p, stdout);
+    cli_table_report_advise(&p, system, s->fpr > 0 ? s->fpr : default_fpr, &r);
+    cli_table_report_print(&p, system, &r);
+    if (!s->json && (s->plot || isatty(STDOUT_FILENO))) cli_table_report_draw(&p, stdout);
     cli_report_end(&r);
     free(p.at);
     return faults ? CLI_ERROR : CLI_YES;
@@ -93,7 +93,7 @@ static void print_answer(const umbel_table *t, const umbel_table_answer *answer,
         umbel_table_place p;
         if (!may[i]) continue;
         umbel_table_place_of(t, i, &p);
-        cli_place_text(&p, umbel_table_system_of(t), text, sizeof text);
+        cli_table_place_text(&p, umbel_table_system_of(t), text, sizeof text);
         json_array_append_new(places, json_integer((json_int_t)i));
         if (!r->object) fprintf(r->to, "%s\n", text);
     }

@@ -25,9 +25,9 @@ static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,         OPT_BYTES,     
 
 typedef struct uniq_run {
     const cli_settings *s;
-    cli_adder watch; /* of the plan; adds nothing */
+    cli_add_job watch; /* of the plan; adds nothing */
     cli_output out;
-    cli_uniqstate state;
+    cli_uniq_state state;
     umbel_info info; /* when stock was last taken */
     bool changed;    /* since then */
     bool unsaved;
@@ -87,7 +87,7 @@ static bool take_stock(uniq_run *u) {
 static void save(uniq_run *u) {
     u->unsure = true;
     if (u->out.used) cli_output_flush(&u->out);
-    cli_uniqstate_save(&u->state, u->s);
+    cli_uniq_state_save(&u->state, u->s);
     u->unsaved = u->unsure = false;
 }
 
@@ -101,10 +101,10 @@ static void save_at_last(void *ctx) {
 
 /* Saves with each step, too: streams without end are ended by a signal. */
 static void follow_clock(uniq_run *u) {
-    uint64_t steps = cli_uniqstate_due(&u->state);
+    uint64_t steps = cli_uniq_state_steps_due(&u->state);
     if (!steps) return;
     bool changed = u->changed, too_many = take_stock(u);
-    cli_uniqstate_advance(&u->state, steps);
+    cli_uniq_state_advance(&u->state, steps);
     if (too_many) warn_of_rate(u);
     if (changed) save(u);
 }
@@ -155,11 +155,11 @@ static void pass_new(void *ctx, cli_batch *b) {
     taken.lines = add(u, b, &e);
     u->changed |= taken.lines != 0;
     u->unsaved |= taken.lines != 0;
-    cli_adder_watch(&u->watch);
+    cli_add_job_check_capacity(&u->watch);
     uint64_t printed = cli_output_lines(&u->out, &taken, !u->s->repeated);
     u->fresh += u->s->repeated ? taken.lines - printed : printed;
     u->unsure = false;
-    cli_adder_need(&u->watch, e);
+    cli_add_job_check_error(&u->watch, e);
     if (taken.lines < b->lines) {
         char plan[CLI_QUANTITY];
         cli_die(u->watch.name, "--keys plans for more", "more keys than the %s planned",
@@ -187,24 +187,24 @@ static void make_turn(pthread_mutex_t *turn) {
 static int run(const cli_settings *s) {
     static uniq_run u; /* a thread may still wait for its turn when this returns */
     u.s = s;
-    u.state = cli_uniqstate_open(s);
+    u.state = cli_uniq_state_open(s);
     umbel_filter *f = u.state.filter;
     umbel_describe(f, &u.info);
     /* A window is never full. */
     uint64_t capacity = u.info.kind == UMBEL_WINDOW ? 0 : u.info.capacity;
-    u.watch = cli_adder_new(f, s->state ? s->state : "uniq", capacity, s);
+    u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", capacity, s);
     u.watch.strict = false;             /* sees to it before it is too late */
     if (!s->state) u.watch.warned = 80; /* a plan that is filled is what was wanted */
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
-    feed.treatment = cli_treatment_of(f, s);
+    feed.key_rule = cli_key_rule_of(f, s);
     feed.eager = true;
-    if (!s->quiet && !isatty(STDOUT_FILENO)) feed.doing = "uniq";
+    if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "uniq";
     feed.filling = f;
     feed.capacity = capacity;
     cli_job job = {hash_keys, pass_new, &u};
     make_turn(&u.turn);
-    cli_farewell(save_at_last, &u);
+    cli_on_early_exit(save_at_last, &u);
     uint64_t lines = cli_pipeline(&feed, &job);
     pthread_mutex_lock(&u.turn); /* for good: no signal comes in between any more */
     if ((!s->quiet || u.state.clock.step) && take_stock(&u)) warn_of_rate(&u);

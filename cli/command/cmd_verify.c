@@ -22,7 +22,7 @@ typedef struct tally {
     char first_missing[81]; /* printable start of the first line that is not in */
 } tally;
 
-static void ask(void *ctx, cli_batch *b) {
+static void look_up(void *ctx, cli_batch *b) {
     const tally *t = ctx;
     umbel_contains_many(t->filter, b->keys, b->lines, b->hits);
 }
@@ -47,19 +47,19 @@ static void count(void *ctx, cli_batch *b) {
     t->lines += b->lines;
 }
 
-static tally ask_file(const cli_settings *s, const umbel_filter *f, const char *path) {
+static tally look_up_file(const cli_settings *s, const umbel_filter *f, const char *path) {
     char *files[] = {(char *)path};
     cli_feed feed = cli_feed_of(s, files, 1);
-    feed.treatment = cli_treatment_of(f, s);
-    feed.doing = s->quiet ? NULL : "verifying";
+    feed.key_rule = cli_key_rule_of(f, s);
+    feed.activity = s->quiet ? NULL : "verifying";
     tally t = {.filter = f};
-    cli_job job = {ask, count, &t};
+    cli_job job = {look_up, count, &t};
     cli_pipeline(&feed, &job);
     return t;
 }
 
 static bool check_present(cli_report *r, const cli_settings *s, const umbel_filter *f) {
-    tally t = ask_file(s, f, s->present);
+    tally t = look_up_file(s, f, s->present);
     char text[160], keys[CLI_QUANTITY], missing[CLI_QUANTITY];
     if (t.hits == t.lines) {
         snprintf(text, sizeof text, "all %s keys are in", cli_count_text(t.lines, keys));
@@ -79,7 +79,7 @@ static bool check_present(cli_report *r, const cli_settings *s, const umbel_filt
 static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filter *f) {
     umbel_info info;
     umbel_describe(f, &info);
-    tally t = ask_file(s, f, s->absent);
+    tally t = look_up_file(s, f, s->absent);
     double rate = t.lines ? (double)t.hits / (double)t.lines : 0;
     cli_interval likely = cli_wilson(t.hits, t.lines, 1.96);
     char text[160], hits[CLI_QUANTITY], keys[CLI_QUANTITY], measured[CLI_QUANTITY];

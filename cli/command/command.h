@@ -35,9 +35,9 @@ const cli_command *cli_command_named(const char *name);
 /* What umbel itself is, in the shape of a command: for its help and its page. */
 extern const cli_command cli_umbel;
 
-/* Pages made from the tables: help.c, manpage.c, completion.c. */
+/* Pages made from the tables: help.c, man_page.c, completion.c. */
 void cli_help(const cli_command *c, FILE *to);
-void cli_manpage(const cli_command *c, FILE *to);
+void cli_man_page(const cli_command *c, FILE *to);
 bool cli_completion(const char *shell, FILE *to);
 
 /* Options that go together in every command that reads lines or makes filters. */
@@ -49,9 +49,9 @@ bool cli_completion(const char *shell, FILE *to);
     OPT_FORMAT, OPT_BITS_PER_KEY, OPT_INT, OPT_STRATEGY, OPT_FUNNEL, OPT_TYPE, OPT_EXPANSION, \
         OPT_NONSCALING, OPT_VARIANT
 /* What a filter's bytes may not say: needed to read it. */
-#define CLI_LIKE_OPTIONS \
+#define CLI_SHAPE_OPTIONS \
     OPT_KEYS, OPT_FPR, OPT_HASHES, OPT_SEED, OPT_BITS_PER_KEY, OPT_INT, OPT_VARIANT
-#define CLI_FORMAT_PARAMETERS OPT_FORMAT, CLI_LIKE_OPTIONS
+#define CLI_FORMAT_PARAMETERS OPT_FORMAT, CLI_SHAPE_OPTIONS
 #define CLI_TYPE_OPTIONS OPT_TYPE, OPT_FUNNEL
 
 #define CLI_EXITS_DONE "0 done, 2 error"

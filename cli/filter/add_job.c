@@ -15,9 +15,9 @@
  * key here and sixteen there stay within the 64 MiB that a command may use besides its filter. */
 enum { BULK = 1 << 20, BEYOND_CACHES = 32 << 20 };
 
-cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
-                        const cli_settings *s) {
-    cli_adder a = {.filter = f, .name = name, .capacity = capacity};
+cli_add_job cli_add_job_new(umbel_filter *f, const char *name, uint64_t capacity,
+                            const cli_settings *s) {
+    cli_add_job a = {.filter = f, .name = name, .capacity = capacity};
     uint64_t bytes = umbel_encoded_size(f, UMBEL_FMT_NATIVE);
     a.strict = s->strict;
     a.quiet = s->quiet;
@@ -28,7 +28,7 @@ cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
     return a;
 }
 
-void cli_adder_need(const cli_adder *a, umbel_err e) {
+void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
     if (!e) return;
     umbel_info info;
     umbel_describe(a->filter, &info);
@@ -42,12 +42,12 @@ void cli_adder_need(const cli_adder *a, umbel_err e) {
                 e == UMBEL_EFROZEN ? "static filters are made once: build it anew" : NULL);
 }
 
-static void add_bulk(cli_adder *a) {
-    cli_adder_need(a, umbel_add_hashes(a->filter, a->bulk, a->bulk_len, NULL));
+static void add_bulk(cli_add_job *a) {
+    cli_add_job_check_error(a, umbel_add_hashes(a->filter, a->bulk, a->bulk_len, NULL));
     a->bulk_len = 0;
 }
 
-void cli_adder_watch(cli_adder *a) {
+void cli_add_job_check_capacity(cli_add_job *a) {
     if (!a->capacity) return;
     uint64_t keys = umbel_keys_added(a->filter);
     char plan[CLI_QUANTITY];
@@ -69,16 +69,16 @@ void cli_adder_watch(cli_adder *a) {
 }
 
 static void hash_keys(void *ctx, cli_batch *b) {
-    const cli_adder *a = ctx;
+    const cli_add_job *a = ctx;
     umbel_hash_many(a->filter, b->keys, b->lines, b->hashes);
 }
 
 static void add_keys(void *ctx, cli_batch *b) {
-    cli_adder *a = ctx;
+    cli_add_job *a = ctx;
     if (!a->hash_ahead) {
-        cli_adder_need(a, umbel_add_many(a->filter, b->keys, b->lines, NULL));
+        cli_add_job_check_error(a, umbel_add_many(a->filter, b->keys, b->lines, NULL));
     } else if (!a->collect) {
-        cli_adder_need(a, umbel_add_hashes(a->filter, b->hashes, b->lines, NULL));
+        cli_add_job_check_error(a, umbel_add_hashes(a->filter, b->hashes, b->lines, NULL));
     }
     for (size_t done = 0; a->collect && done < b->lines;) {
         size_t n = BULK - a->bulk_len < b->lines - done ? BULK - a->bulk_len : b->lines - done;
@@ -87,16 +87,16 @@ static void add_keys(void *ctx, cli_batch *b) {
         done += n;
         if (a->bulk_len == BULK) add_bulk(a);
     }
-    cli_adder_watch(a);
+    cli_add_job_check_capacity(a);
 }
 
-cli_job cli_adder_job(cli_adder *a) {
+cli_job cli_add_job_callbacks(cli_add_job *a) {
     return (cli_job){a->hash_ahead ? hash_keys : NULL, add_keys, a};
 }
 
-void cli_adder_finish(cli_adder *a) {
+void cli_add_job_finish(cli_add_job *a) {
     if (a->bulk_len) add_bulk(a);
-    cli_adder_watch(a);
+    cli_add_job_check_capacity(a);
     free(a->bulk);
     a->bulk = NULL;
 }

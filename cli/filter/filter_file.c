@@ -182,7 +182,7 @@ static uint8_t delimiter_of(const cli_settings *s) {
 
 static void merge_given(umbel_treatment *t, const cli_settings *s) {
     if (s->field) {
-        t->field = cli_narrow(OPT_FIELD, s->field);
+        t->field = cli_option_u32(OPT_FIELD, s->field);
         t->delimiter = 0;
     } else if (s->delimiter && !t->field) {
         cli_die("-t", "-k N says which field", "fields are separated but none is chosen");
@@ -197,22 +197,22 @@ static void merge_given(umbel_treatment *t, const cli_settings *s) {
     }
 }
 
-cli_treatment cli_treatment_given(const cli_settings *s) {
-    cli_treatment t = {.crlf = s->crlf, .type = cli_type_of(s)};
+cli_key_rule cli_key_rule_given(const cli_settings *s) {
+    cli_key_rule t = {.crlf = s->crlf, .type = cli_type_of(s)};
     merge_given(&t.recorded, s);
     return t;
 }
 
-cli_treatment cli_treatment_of(const umbel_filter *f, const cli_settings *s) {
-    cli_treatment t = {.crlf = s->crlf, .type = cli_type_of(s)};
+cli_key_rule cli_key_rule_of(const umbel_filter *f, const cli_settings *s) {
+    cli_key_rule t = {.crlf = s->crlf, .type = cli_type_of(s)};
     umbel_get_treatment(f, &t.recorded);
     merge_given(&t.recorded, s);
     return t;
 }
 
-void cli_filter_note(umbel_filter *f, const cli_settings *s, const cli_treatment *treatment) {
+void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const cli_key_rule *rule) {
     umbel_diag diag = {0};
-    umbel_err e = umbel_set_treatment(f, &treatment->recorded, &diag);
+    umbel_err e = umbel_set_treatment(f, &rule->recorded, &diag);
     if (e) cli_die_err(s->command->name, e, &diag, NULL);
     for (size_t i = 0; i < s->meta.count; i++) {
         const char *text = s->meta.at[i], *equals = strchr(text, '=');

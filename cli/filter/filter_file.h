@@ -33,12 +33,12 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
 
 /* The treatment recorded with the filter, with what the options add: a field given now replaces
  * the recorded one, as other input may have the key elsewhere. */
-cli_treatment cli_treatment_of(const umbel_filter *f, const cli_settings *s);
+cli_key_rule cli_key_rule_of(const umbel_filter *f, const cli_settings *s);
 
 /* The treatment that the options alone say. */
-cli_treatment cli_treatment_given(const cli_settings *s);
+cli_key_rule cli_key_rule_given(const cli_settings *s);
 
 /* Stores treatment and --meta in a new filter. */
-void cli_filter_note(umbel_filter *f, const cli_settings *s, const cli_treatment *treatment);
+void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const cli_key_rule *rule);
 
 #endif

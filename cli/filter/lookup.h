@@ -10,27 +10,28 @@
 
 #include "lines/pipeline.h"
 
-enum { CLI_ASK_MOST = 64 };
+enum { CLI_LOOKUP_MAX = 64 };
 
-typedef struct cli_asked {
+typedef struct cli_lookup_filter {
     const umbel_filter *filter;
     const char *name;
-    cli_treatment treatment;
-    size_t keys_as;   /* the first filter with the same keys ... */
-    size_t hashes_as; /* ... and the first with the same hashes; itself when it is alone in that */
-    bool hashed;      /* others share its hashes */
-} cli_asked;
+    cli_key_rule rule;
+    size_t keys_from; /* the first filter with the same keys ... */
+    size_t
+        hashes_from; /* ... and the first with the same hashes; itself when it is alone in that */
+    bool hashed;     /* others share its hashes */
+} cli_lookup_filter;
 
-typedef struct cli_ask {
-    cli_asked at[CLI_ASK_MOST];
+typedef struct cli_lookup {
+    cli_lookup_filter at[CLI_LOOKUP_MAX];
     size_t count;
-} cli_ask;
+} cli_lookup;
 
 /* The first filter's treatment must be that of the feed. */
-void cli_ask_add(cli_ask *a, const umbel_filter *f, const char *name, const cli_treatment *t);
+void cli_lookup_add(cli_lookup *a, const umbel_filter *f, const char *name, const cli_key_rule *t);
 
 /* b->hits[i] becomes 1 when any filter has line i.  With more than one filter bit j of
  * b->hashes[i] tells of filter j. */
-void cli_ask_batch(const cli_ask *a, cli_batch *b);
+void cli_lookup_batch(const cli_lookup *a, cli_batch *b);
 
 #endif

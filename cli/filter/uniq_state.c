@@ -16,13 +16,13 @@
 #include "options/quantity.h"
 #include "options/secret_file.h"
 
-static const uint64_t usual_keys = 10000000;
-static const double usual_fpr = 0.001;
+static const uint64_t default_keys = 10000000;
+static const double default_fpr = 0.001;
 
 /* What --window asks for: a number of keys or a clock, or neither. */
 typedef struct window_request {
     uint64_t keys;
-    cli_clockwork clock;
+    cli_window_clock clock;
 } window_request;
 
 static uint64_t now(void) {
@@ -31,25 +31,25 @@ static uint64_t now(void) {
     return (uint64_t)t.tv_sec;
 }
 
-static void refuse_many_steps(const char *text, const cli_clockwork *c) {
+static void refuse_many_steps(const char *text, const cli_window_clock *c) {
     char hint[2 * CLI_QUANTITY], steps[CLI_QUANTITY], good[CLI_QUANTITY], step[CLI_QUANTITY];
     uint64_t duration = c->step * c->generations;
     snprintf(hint, sizeof hint, "%.20s/%.20s would do", cli_duration_text(duration, good),
-             cli_duration_text(cli_clockwork_least_step(duration), step));
+             cli_duration_text(cli_window_clock_min_step(duration), step));
     cli_die("--window", hint, "'%s' is %s steps, and %d can be kept", text,
-            cli_count_text(c->generations, steps), CLI_GENERATIONS_MOST);
+            cli_count_text(c->generations, steps), CLI_GENERATIONS_MAX);
 }
 
-static window_request wish_of(const cli_settings *s) {
+static window_request window_request_of(const cli_settings *s) {
     window_request w = {0};
     if (!s->window) return w;
     cli_exclude(s, OPT_WINDOW, OPT_KIND);
     if (strchr(s->window, '/')) {
-        if (!cli_parse_clockwork(s->window, &w.clock)) {
+        if (!cli_window_clock_parse(s->window, &w.clock)) {
             cli_die("--window", "such as 24h/1h, 7d/1d or 90m/10m; units are s, m, h, d and w",
                     "'%s' is not a duration and a step of it", s->window);
         }
-        if (w.clock.generations > CLI_GENERATIONS_MOST) refuse_many_steps(s->window, &w.clock);
+        if (w.clock.generations > CLI_GENERATIONS_MAX) refuse_many_steps(s->window, &w.clock);
         return w;
     }
     if (!cli_parse_count(s->window, &w.keys)) {
@@ -62,7 +62,7 @@ static window_request wish_of(const cli_settings *s) {
 }
 
 static umbel_filter *make(const cli_settings *s, const window_request *w) {
-    cli_treatment treatment = cli_treatment_given(s);
+    cli_key_rule rule = cli_key_rule_given(s);
     umbel_params params = {.kind = cli_kind_named(s->kind),
                            .keys = s->keys,
                            .fpr = s->fpr,
@@ -80,39 +80,39 @@ static umbel_filter *make(const cli_settings *s, const window_request *w) {
                     "how many different keys come within the duration, at most?");
         }
     }
-    if (!planned) params.keys = usual_keys;
-    if (!params.bytes && !(params.fpr > 0)) params.fpr = usual_fpr;
+    if (!planned) params.keys = default_keys;
+    if (!params.bytes && !(params.fpr > 0)) params.fpr = default_fpr;
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_err e = umbel_create(&params, &opts, &f, &diag);
     if (e) cli_die_err("uniq", e, &diag, "umbel plan tells what is possible");
-    cli_filter_note(f, s, &treatment);
+    cli_filter_set_meta(f, s, &rule);
     return f;
 }
 
 /* Goes on with a window in its own way, never in another. */
 static void refuse_other_window(const char *path, const window_request *w,
-                                const cli_clockwork *own) {
+                                const cli_window_clock *own) {
     if (!own->step) {
         if (!w->clock.step) return;
         cli_die(path, "another --state begins anew", "does not forget by the clock");
     }
     char is[CLI_QUANTITY], wanted[CLI_QUANTITY], hint[2 * CLI_QUANTITY];
-    snprintf(hint, sizeof hint, "--window %s goes on with it", cli_clockwork_text(own, is));
+    snprintf(hint, sizeof hint, "--window %s goes on with it", cli_window_clock_text(own, is));
     if (w->keys) cli_die(path, hint, "forgets by the clock, not after a number of keys");
     if (!w->clock.step) return;
     if (own->step != w->clock.step || own->generations != w->clock.generations) {
         cli_die(path, hint, "was made with another window than %s",
-                cli_clockwork_text(&w->clock, wanted));
+                cli_window_clock_text(&w->clock, wanted));
     }
 }
 
-static umbel_filter *load(const cli_settings *s, const window_request *w, cli_clockwork *clock) {
+static umbel_filter *load(const cli_settings *s, const window_request *w, cli_window_clock *clock) {
     umbel_filter *f = cli_filter_load(s->state, s);
     umbel_info info;
     umbel_describe(f, &info);
-    if (!cli_clock_noted(f, &info, clock)) {
+    if (!cli_window_clock_load(f, &info, clock)) {
         cli_die(s->state, "umbel info shows its notes", "does not tell when it last forgot");
     }
     refuse_other_window(s->state, w, clock);
@@ -125,9 +125,9 @@ static umbel_filter *load(const cli_settings *s, const window_request *w, cli_cl
     return f;
 }
 
-cli_uniqstate cli_uniqstate_open(const cli_settings *s) {
-    window_request w = wish_of(s);
-    cli_uniqstate u = {.clock = w.clock};
+cli_uniq_state cli_uniq_state_open(const cli_settings *s) {
+    window_request w = window_request_of(s);
+    cli_uniq_state u = {.clock = w.clock};
     if (s->state && access(s->state, F_OK) == 0) {
         u.filter = load(s, &w, &u.clock);
     } else {
@@ -137,21 +137,21 @@ cli_uniqstate cli_uniqstate_open(const cli_settings *s) {
     return u;
 }
 
-uint64_t cli_uniqstate_due(cli_uniqstate *u) {
-    return u->clock.step ? cli_clockwork_turn(&u->clock, now()) : 0;
+uint64_t cli_uniq_state_steps_due(cli_uniq_state *u) {
+    return u->clock.step ? cli_window_clock_advance(&u->clock, now()) : 0;
 }
 
-void cli_uniqstate_advance(cli_uniqstate *u, uint64_t steps) {
+void cli_uniq_state_advance(cli_uniq_state *u, uint64_t steps) {
     for (uint64_t i = 0; i < steps; i++) {
         umbel_err e = umbel_advance(u->filter);
         if (e) cli_die_err("uniq", e, NULL, NULL);
     }
 }
 
-void cli_uniqstate_save(cli_uniqstate *u, const cli_settings *s) {
+void cli_uniq_state_save(cli_uniq_state *u, const cli_settings *s) {
     if (!s->state) return;
     umbel_diag diag = {0};
-    umbel_err e = u->clock.step ? cli_clock_note(u->filter, &u->clock, &diag) : UMBEL_OK;
+    umbel_err e = u->clock.step ? cli_window_clock_store(u->filter, &u->clock, &diag) : UMBEL_OK;
     if (e) cli_die_err(s->state, e, &diag, NULL);
     cli_filter_save(u->filter, UMBEL_FMT_NATIVE, s->state);
 }

@@ -14,7 +14,7 @@ static uint64_t ceil_div(uint64_t a, uint64_t b) {
     return a / b + (a % b != 0);
 }
 
-bool cli_parse_clockwork(const char *text, cli_clockwork *out) {
+bool cli_window_clock_parse(const char *text, cli_window_clock *out) {
     const char *slash = strchr(text, '/');
     char first[CLI_QUANTITY];
     if (!slash || (size_t)(slash - text) >= sizeof first) return false;
@@ -30,13 +30,13 @@ bool cli_parse_clockwork(const char *text, cli_clockwork *out) {
     return true;
 }
 
-uint64_t cli_clockwork_least_step(uint64_t duration) {
-    uint64_t least = ceil_div(duration, CLI_GENERATIONS_MOST);
-    uint64_t unit = least > 86400 ? 86400 : least > 3600 ? 3600 : least > 60 ? 60 : 1;
-    return ceil_div(least, unit) * unit;
+uint64_t cli_window_clock_min_step(uint64_t duration) {
+    uint64_t min = ceil_div(duration, CLI_GENERATIONS_MAX);
+    uint64_t unit = min > 86400 ? 86400 : min > 3600 ? 3600 : min > 60 ? 60 : 1;
+    return ceil_div(min, unit) * unit;
 }
 
-uint64_t cli_clockwork_turn(cli_clockwork *c, uint64_t now) {
+uint64_t cli_window_clock_advance(cli_window_clock *c, uint64_t now) {
     if (now < c->advanced) {
         if (c->advanced - now > c->step) c->advanced = now;
         return 0;
@@ -46,7 +46,7 @@ uint64_t cli_clockwork_turn(cli_clockwork *c, uint64_t now) {
     return steps > c->generations ? c->generations + 1 : steps;
 }
 
-char *cli_clockwork_text(const cli_clockwork *c, char *out) {
+char *cli_window_clock_text(const cli_window_clock *c, char *out) {
     char duration[CLI_QUANTITY], step[CLI_QUANTITY];
     cli_duration_text(c->step * c->generations, duration);
     cli_duration_text(c->step, step);
@@ -68,14 +68,14 @@ static bool seconds(const char *text, uint64_t *out) {
     return text && strspn(text, "0123456789") == strlen(text) && cli_parse_count(text, out);
 }
 
-bool cli_clock_noted(const umbel_filter *f, const umbel_info *info, cli_clockwork *out) {
+bool cli_window_clock_load(const umbel_filter *f, const umbel_info *info, cli_window_clock *out) {
     const char *step = find(f, step_note);
-    cli_clockwork c = {0};
+    cli_window_clock c = {0};
     *out = c;
     if (info->kind != UMBEL_WINDOW || !step) return true;
     c.generations = info->parts - 1;
     if (!seconds(step, &c.step) || !seconds(find(f, advanced_note), &c.advanced)) return false;
-    if (c.step < 1 || c.step > CLI_DURATION_MOST) return false;
+    if (c.step < 1 || c.step > CLI_DURATION_MAX) return false;
     *out = c;
     return true;
 }
@@ -86,7 +86,7 @@ static umbel_err put(umbel_filter *f, const char *name, uint64_t value, umbel_di
     return umbel_set_meta(f, name, text, diag);
 }
 
-umbel_err cli_clock_note(umbel_filter *f, const cli_clockwork *c, umbel_diag *diag) {
+umbel_err cli_window_clock_store(umbel_filter *f, const cli_window_clock *c, umbel_diag *diag) {
     umbel_err e = put(f, step_note, c->step, diag);
     return e ? e : put(f, advanced_note, c->advanced, diag);
 }

@@ -54,7 +54,7 @@ static int stat_of(const char *path, struct stat *st) {
     return is_stdin(path) ? fstat(STDIN_FILENO, st) : stat(path, st);
 }
 
-static void let_go(cli_file *f) {
+static void release_file(cli_file *f) {
     if (atomic_fetch_sub(&f->users, 1) != 1) return;
     if (f->stream) cli_stream_close(f->stream);
     if (f->fd != STDIN_FILENO) close(f->fd);
@@ -120,7 +120,7 @@ cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, size_t ma
 }
 
 void cli_input_close(cli_input *in) {
-    if (in->file) let_go(in->file);
+    if (in->file) release_file(in->file);
     free(in->carry);
     free(in);
 }
@@ -181,8 +181,8 @@ static bool claim_stream(cli_input *in, cli_file *f, cli_block *b) {
     b->idle = false;
     while (whole == 0 || (len < CLI_BLOCK && !b->idle)) {
         if (b->room - len <= 1) {
-            size_t most = CLI_BLOCK + in->max_line + 2;
-            make_room(b, head, len, b->room * 2 < most || b->room >= most ? b->room * 2 : most);
+            size_t max = CLI_BLOCK + in->max_line + 2;
+            make_room(b, head, len, b->room * 2 < max || b->room >= max ? b->room * 2 : max);
         }
         size_t want = b->room - 1 - len;
         size_t n = cli_stream_read(f->stream, b->buffer + len, want);
@@ -232,7 +232,7 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
         bool some = f->stream ? claim_stream(in, f, b) : claim_range(in, f, b);
         if (f->stream) in->done += cli_stream_taken(f->stream) - before;
         if (some) return true;
-        let_go(f);
+        release_file(f);
         in->file = NULL;
     }
 }
@@ -270,7 +270,7 @@ void cli_input_load(cli_input *in, cli_block *b) {
         end_last_line(b, in->sep);
     }
     b->file = NULL;
-    let_go(f);
+    release_file(f);
 }
 
 uint64_t cli_input_done(const cli_input *in) {

@@ -61,7 +61,7 @@ static void change_case(const uint8_t *from, size_t len, bool lower, uint8_t *to
     }
 }
 
-static bool changes_case(const cli_treatment *t) {
+static bool changes_case(const cli_key_rule *t) {
     return t->recorded.lower || t->recorded.upper;
 }
 
@@ -75,18 +75,18 @@ static span typed(umbel_type type, span s, uint8_t *to) {
     return (span){to, len};
 }
 
-bool cli_treats_nothing(const cli_treatment *t) {
+bool cli_key_is_line(const cli_key_rule *t) {
     return !t->crlf && !t->recorded.trim && !t->recorded.field && !changes_case(t) &&
            t->type == UMBEL_TYPE_STRING;
 }
 
-size_t cli_treat_room(const cli_treatment *t, size_t lines, size_t len) {
+size_t cli_line_key_room(const cli_key_rule *t, size_t lines, size_t len) {
     size_t room = changes_case(t) ? len : 0;
     if (t->type != UMBEL_TYPE_STRING) room += 2 * len + TYPED_NUMBER * lines;
     return room;
 }
 
-umbel_key cli_treat(const cli_treatment *t, const uint8_t *line, size_t len, uint8_t **scratch) {
+umbel_key cli_line_key(const cli_key_rule *t, const uint8_t *line, size_t len, uint8_t **scratch) {
     const umbel_treatment *r = &t->recorded;
     span s = {line, len};
     if (t->crlf && s.len && s.at[s.len - 1] == '\r') s.len--;

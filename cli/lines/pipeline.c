@@ -13,7 +13,7 @@
 #include "report/error.h"
 #include "report/progress.h"
 
-enum { USUAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* with the end of its last line */
+enum { TYPICAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* with the end of its last line */
 
 typedef struct pipeline {
     const cli_feed *feed;
@@ -29,8 +29,8 @@ typedef struct pipeline {
 cli_feed cli_feed_of(const cli_settings *s, char *const *files, int nfiles) {
     /* Offsets within a block are 32 bits wide, and where memory is, too, it is filled up sooner. */
     const bool narrow = SIZE_MAX <= UINT32_MAX;
-    const uint64_t GiB = UINT64_C(1) << 30, most = narrow ? GiB : 3 * GiB;
-    if (s->max_line > most) {
+    const uint64_t GiB = UINT64_C(1) << 30, max = narrow ? GiB : 3 * GiB;
+    if (s->max_line > max) {
         cli_die("--max-line", narrow ? "at most 1GiB" : "at most 3GiB", "too long");
     }
     if (s->threads > 1024) cli_die("--threads", "at most 1024", "too many");
@@ -41,7 +41,7 @@ cli_feed cli_feed_of(const cli_settings *s, char *const *files, int nfiles) {
         .skip_empty = s->skip_empty,
         .max_line = (size_t)(s->max_line ? s->max_line : GiB),
         .threads = (uint32_t)s->threads,
-        .treatment = {.crlf = s->crlf},
+        .key_rule = {.crlf = s->crlf},
     };
 }
 
@@ -55,8 +55,8 @@ static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
 /* Room for every end of line in the block: one a byte where that is little, else they are counted
  * first (a block that grew around a long line). */
 static void make_room_for_ends(cli_batch *b, uint8_t sep) {
-    size_t ends =
-        b->block.len <= USUAL_BLOCK ? USUAL_BLOCK : count_separators(b->text, b->block.len, sep);
+    size_t ends = b->block.len <= TYPICAL_BLOCK ? TYPICAL_BLOCK
+                                                : count_separators(b->text, b->block.len, sep);
     if (b->ends_room >= ends) return;
     b->ends_room = ends;
     b->ends = cli_realloc(b->ends, (ends + CLI_SPLIT_SLACK) * sizeof *b->ends);
@@ -71,22 +71,22 @@ static void make_room_for_lines(cli_batch *b) {
     b->hits = cli_realloc(b->hits, b->room);
 }
 
-void cli_batch_keys(const cli_batch *b, const cli_treatment *t, umbel_key *keys, uint8_t **scratch,
+void cli_batch_keys(const cli_batch *b, const cli_key_rule *t, umbel_key *keys, uint8_t **scratch,
                     size_t *room) {
-    if (cli_treats_nothing(t)) {
+    if (cli_key_is_line(t)) {
         for (size_t i = 0; i < b->lines; i++) {
             keys[i] = (umbel_key){b->text + b->starts[i], b->ends[i] - b->starts[i]};
         }
         return;
     }
-    size_t need = cli_treat_room(t, b->lines, b->block.len);
+    size_t need = cli_line_key_room(t, b->lines, b->block.len);
     if (*room < need) {
         *scratch = cli_realloc(*scratch, need);
         *room = need;
     }
     uint8_t *next = *scratch;
     for (size_t i = 0; i < b->lines; i++) {
-        keys[i] = cli_treat(t, b->text + b->starts[i], b->ends[i] - b->starts[i], &next);
+        keys[i] = cli_line_key(t, b->text + b->starts[i], b->ends[i] - b->starts[i], &next);
     }
 }
 
@@ -112,7 +112,7 @@ static void make_keys(const pipeline *p, cli_batch *b) {
         b->starts[i] = start;
         start = b->ends[i] + 1;
     }
-    cli_batch_keys(b, &p->feed->treatment, b->keys, &b->scratch, &b->scratch_room);
+    cli_batch_keys(b, &p->feed->key_rule, b->keys, &b->scratch, &b->scratch_room);
     if (p->feed->skip_empty) drop_empty(b);
 }
 
@@ -124,7 +124,7 @@ static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
 
     p->job->drain(p->job->ctx, b);
     p->lines += b->lines;
-    if (p->feed->doing) cli_progress(p->lines);
+    if (p->feed->activity) cli_progress(p->lines);
 
     pthread_mutex_lock(&p->turning);
     p->turn++;
@@ -140,7 +140,7 @@ static void *run_thread(void *ctx) {
         bool some = cli_input_claim(p->in, &b.block);
         uint64_t ticket = p->claimed;
         if (some) p->claimed++;
-        if (some && p->feed->doing) cli_progress_bytes(cli_input_done(p->in));
+        if (some && p->feed->activity) cli_progress_bytes(cli_input_done(p->in));
         pthread_mutex_unlock(&p->reading);
         if (!some) break;
         cli_input_load(p->in, &b.block);
@@ -162,8 +162,8 @@ uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job) {
         .reading = PTHREAD_MUTEX_INITIALIZER,
         .turning = PTHREAD_MUTEX_INITIALIZER,
         .turn_changed = PTHREAD_COND_INITIALIZER};
-    if (feed->doing) {
-        cli_progress_begin(feed->doing, cli_input_total(p.in), feed->filling, feed->capacity);
+    if (feed->activity) {
+        cli_progress_begin(feed->activity, cli_input_total(p.in), feed->filling, feed->capacity);
     }
     pthread_t *others = cli_alloc((feed->threads + 1) * sizeof *others);
     uint32_t started = 0;
@@ -173,7 +173,7 @@ uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job) {
     run_thread(&p);
     for (uint32_t i = 0; i < started; i++) pthread_join(others[i], NULL);
     free(others);
-    if (feed->doing) cli_progress_hide();
+    if (feed->activity) cli_progress_hide();
     cli_input_close(p.in);
     return p.lines;
 }

@@ -36,8 +36,8 @@ typedef struct cli_feed {
     bool eager; /* somebody may wait for the answers: do not wait for full blocks */
     size_t max_line;
     uint32_t threads;
-    cli_treatment treatment;
-    const char *doing;           /* for the progress bar, NULL: none */
+    cli_key_rule key_rule;
+    const char *activity;        /* for the progress bar, NULL: none */
     const umbel_filter *filling; /* its fill is shown, too, or NULL */
     uint64_t capacity;
 } cli_feed;
@@ -56,7 +56,7 @@ uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job);
 
 /* The keys of the batch's lines under another treatment; `keys` has room for b->lines, *scratch
  * (to be freed by the caller in the end, NULL at first) and *room grow as needed. */
-void cli_batch_keys(const cli_batch *b, const cli_treatment *t, umbel_key *keys, uint8_t **scratch,
+void cli_batch_keys(const cli_batch *b, const cli_key_rule *t, umbel_key *keys, uint8_t **scratch,
                     size_t *room);
 
 #endif

@@ -56,7 +56,7 @@ umbel_format cli_format_named(const char *name, const char *option, umbel_format
     return format;
 }
 
-uint32_t cli_narrow(cli_option_id id, uint64_t value) {
+uint32_t cli_option_u32(cli_option_id id, uint64_t value) {
     char shown[48];
     if (value > UINT32_MAX) cli_die(cli_option_text(id, shown), NULL, "is too large");
     return (uint32_t)value;
@@ -108,18 +108,18 @@ umbel_params cli_params_of(const cli_settings *s) {
         .fpr = s->fpr,
         .bytes = s->bytes,
         .seed = s->seed,
-        .hashes = cli_narrow(OPT_HASHES, s->hashes),
+        .hashes = cli_option_u32(OPT_HASHES, s->hashes),
         .nonscaling = s->nonscaling,
-        .bits_per_key = cli_narrow(OPT_BITS_PER_KEY, s->bits_per_key),
+        .bits_per_key = cli_option_u32(OPT_BITS_PER_KEY, s->bits_per_key),
         .variant = variant_of(s),
-        .expansion = cli_narrow(OPT_EXPANSION, s->expansion),
+        .expansion = cli_option_u32(OPT_EXPANSION, s->expansion),
         .key = cli_secret_of(s),
     };
 }
 
 umbel_opts cli_opts_of(const cli_settings *s) {
     return (umbel_opts){
-        .threads = cli_narrow(OPT_THREADS, s->threads),
+        .threads = cli_option_u32(OPT_THREADS, s->threads),
         .key = cli_secret_of(s),
         .max_bytes = s->max_memory,
     };

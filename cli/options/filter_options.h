@@ -21,6 +21,6 @@ umbel_opts cli_opts_of(const cli_settings *s);
 umbel_type cli_type_of(const cli_settings *s);
 
 /* Refuses what does not fit into 32 bits. */
-uint32_t cli_narrow(cli_option_id id, uint64_t value);
+uint32_t cli_option_u32(cli_option_id id, uint64_t value);
 
 #endif

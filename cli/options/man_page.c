@@ -101,7 +101,7 @@ static void see_also(const cli_command *c, bool whole, FILE *to) {
     fputc('\n', to);
 }
 
-void cli_manpage(const cli_command *c, FILE *to) {
+void cli_man_page(const cli_command *c, FILE *to) {
     bool whole = c == &cli_umbel;
     title(c, whole, to);
     fputs(".SH DESCRIPTION\n", to);

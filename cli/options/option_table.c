@@ -8,7 +8,7 @@
 #define FLAG(letters, name, member, help) \
     { letters, name, NULL, NULL, TYPE_FLAG, AT(member), help }
 
-const cli_option cli_options[OPT_COUNT_OF] = {
+const cli_option cli_options[OPTION_COUNT] = {
     [OPT_OUTPUT] = {"o", "output", "OUT", "FILE", TYPE_TEXT, AT(output),
                     "write the filter to OUT, whole or not at all; - is standard output"},
     [OPT_FORCE] = FLAG("f", "force", force, "overwrite OUT if it is there"),
@@ -112,7 +112,7 @@ const cli_option cli_options[OPT_COUNT_OF] = {
                    "directory with its name before it, 'tk tokenbf_v1(256, 2, 0)'"},
     [OPT_SIZE_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
                       "tell what size would keep this rate (1%)"},
-    [OPT_HEAT] = FLAG("", "plot", plot, "draw the fill, also when not on a terminal"),
+    [OPT_FILL_PLOT] = FLAG("", "plot", plot, "draw the fill, also when not on a terminal"),
 
     [OPT_REDIS] = {"", "redis", "HOST:PORT", NULL, TYPE_TEXT, AT(redis),
                    "the server: localhost:6379, [::1]:6379 or /run/redis/redis.sock"},

@@ -53,7 +53,7 @@ static _Noreturn void unknown(const cli_command *c, const char *arg) {
     cli_die(whole ? NULL : c->name, hint, "unknown option %s", arg);
 }
 
-static void put_text(cli_texts *list, const char *text) {
+static void put_text(cli_text_list *list, const char *text) {
     list->at = cli_realloc(list->at, (list->count + 1) * sizeof *list->at);
     list->at[list->count++] = text;
 }
@@ -153,11 +153,11 @@ void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b) {
             cli_options[a].name, cli_options[b].name);
 }
 
-void cli_expect_args(const cli_settings *s, int least, int most) {
+void cli_expect_args(const cli_settings *s, int min, int max) {
     char hint[160];
     snprintf(hint, sizeof hint, "umbel %.20s %.120s", s->command->name, s->command->synopsis);
-    if (s->nargs < least) cli_die(s->command->name, hint, "something is missing");
-    if (most >= 0 && s->nargs > most) {
-        cli_die(s->command->name, hint, "'%s' is one argument too many", s->args[most]);
+    if (s->nargs < min) cli_die(s->command->name, hint, "something is missing");
+    if (max >= 0 && s->nargs > max) {
+        cli_die(s->command->name, hint, "'%s' is one argument too many", s->args[max]);
     }
 }

@@ -3,7 +3,7 @@
  * options.h - every option of every command, said once
  *
  * A command lists the options it takes by number.  Parsing, --help, the man pages and the shell
- * completions all read the one table in optiontable.c.
+ * completions all read the one table in option_table.c.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -71,7 +71,7 @@ typedef enum cli_option_id {
     OPT_COLUMN_TYPE,
     OPT_INDEX,
     OPT_SIZE_FPR,
-    OPT_HEAT,
+    OPT_FILL_PLOT,
     OPT_REDIS,
     OPT_REDIS_KEY,
     OPT_SHARDS,
@@ -80,12 +80,12 @@ typedef enum cli_option_id {
     OPT_REPLACE,
     OPT_SHARD_KEYS,
     OPT_SHARD_FPR,
-    /* manners */
+    /* general */
     OPT_QUIET,
     OPT_JSON,
     OPT_HELP,
     OPT_VERSION,
-    OPT_COUNT_OF
+    OPTION_COUNT
 } cli_option_id;
 
 typedef enum cli_option_type {
@@ -109,15 +109,15 @@ typedef struct cli_option {
     const char *help;
 } cli_option;
 
-extern const cli_option cli_options[OPT_COUNT_OF];
+extern const cli_option cli_options[OPTION_COUNT];
 
-typedef struct cli_texts {
+typedef struct cli_text_list {
     const char **at;
     size_t count;
-} cli_texts;
+} cli_text_list;
 
 typedef struct cli_settings {
-    bool given[OPT_COUNT_OF];
+    bool given[OPTION_COUNT];
     const cli_command *command;
     char **args; /* what is no option, in order */
     int nargs;
@@ -131,7 +131,7 @@ typedef struct cli_settings {
     uint64_t columns, shards;
     const char *redis, *redis_key, *auth_file, *secret_file;
     uint8_t secret[16]; /* what was in --secret-file: cli_secret_of */
-    cli_texts also, meta, variants;
+    cli_text_list also, meta, variants;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;
 } cli_settings;
@@ -147,8 +147,8 @@ void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *
 /* Refuses two options that contradict each other. */
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b);
 
-/* Refuses fewer than `least` or more than `most` arguments (-1: any number). */
-void cli_expect_args(const cli_settings *s, int least, int most);
+/* Refuses fewer than `min` or more than `max` arguments (-1: any number). */
+void cli_expect_args(const cli_settings *s, int min, int max);
 
 /* `-n, --keys` without the argument, for messages and pages; `out` has 48 bytes. */
 char *cli_option_text(cli_option_id id, char *out);

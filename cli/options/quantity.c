@@ -111,8 +111,7 @@ bool cli_parse_duration(const char *text, uint64_t *out) {
         if (*unit != durations[i].letter) continue;
         x *= (double)durations[i].seconds;
         double rounded = round(x);
-        if (rounded < 1 || rounded > (double)CLI_DURATION_MOST ||
-            fabs(x - rounded) > 1e-9 * rounded)
+        if (rounded < 1 || rounded > (double)CLI_DURATION_MAX || fabs(x - rounded) > 1e-9 * rounded)
             return false;
         *out = (uint64_t)rounded;
         return true;

@@ -19,7 +19,7 @@ bool cli_parse_size(const char *text, uint64_t *out);
 bool cli_parse_rate(const char *text, double *out);
 bool cli_parse_duration(const char *text, uint64_t *out);
 
-#define CLI_DURATION_MOST UINT64_C(1000000000000)
+#define CLI_DURATION_MAX UINT64_C(1000000000000)
 
 enum { CLI_QUANTITY = 40 }; /* room for any of these */
 

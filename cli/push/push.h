@@ -17,7 +17,7 @@ int cli_push_file(const cli_settings *s);
 int cli_push_shards(const cli_settings *s);
 
 typedef struct cli_push {
-    cli_link *link;
+    cli_connection *server;
     const char *name; /* of the key */
     bool force;       /* replace a filter that is there */
     bool quiet;
@@ -29,23 +29,23 @@ typedef struct cli_push {
 void cli_push_check(const cli_push *push);
 
 /* Sends what is missing. */
-void cli_push_upload(cli_push *push, const cli_parcel *parcel);
+void cli_push_upload(cli_push *push, const cli_push_chunks *chunks);
 
-/* Compares what the server has with the parcel, then gives it its name. */
-void cli_push_publish(const cli_push *push, const cli_parcel *parcel);
+/* Compares what the server has with the chunks, then gives it its name. */
+void cli_push_publish(const cli_push *push, const cli_push_chunks *chunks);
 
-enum { CLI_SLOTS = 16384 };
+enum { CLI_CLUSTER_SLOTS = 16384 };
 
 /* The slot of a name by the rule of Redis Cluster: CRC-16 of what stands in the first pair of
  * braces, or of all of it. */
-uint32_t cli_slot(const char *name);
+uint32_t cli_cluster_slot(const char *name);
 
 /* A name in the same slot, made of this one and of `mark`; to be freed.  A cluster renames only
  * within a slot. */
-char *cli_name_beside(const char *name, const char *mark);
+char *cli_sibling_name(const char *name, const char *mark);
 
 /* Which of `shards` a key belongs to: its CRC-32 (zlib's), times shards, divided by 2^32. */
-uint32_t cli_shard(const void *key, size_t len, uint32_t shards);
+uint32_t cli_shard_of(const void *key, size_t len, uint32_t shards);
 
 /* NAME:{shard}; to be freed. */
 char *cli_shard_name(const char *name, uint32_t shard);

@@ -15,7 +15,7 @@
 #include "report/error.h"
 
 enum {
-    PIECE = 4 << 20, /* 16 MiB are allowed; smaller ones let other clients in between */
+    MAX_CHUNK = 4 << 20, /* 16 MiB are allowed; smaller ones let other clients in between */
     SECRET = 16,
     CONTAINER = 16, /* before a redisbloom header */
     CHAIN = 20,     /* before its links ... */
@@ -51,42 +51,42 @@ static void check_secret(const uint8_t *bytes, size_t len, const char *name,
     umbel_free(f);
 }
 
-static cli_parcel native(const uint8_t *bytes, size_t len, const char *name,
-                         const uint8_t *secret) {
+static cli_push_chunks native(const uint8_t *bytes, size_t len, const char *name,
+                              const uint8_t *secret) {
     check(UMBEL_FMT_NATIVE, bytes, len, name);
     check_secret(bytes, len, name, secret);
-    size_t head = (size_t)get(bytes + 12, 4);
-    cli_parcel p = {.head = {bytes, head},
-                    .bits = bytes + get(bytes + 96, 8),
-                    .bits_len = get(bytes + 104, 8),
-                    .keys = get(bytes + 72, 8)};
+    size_t header_len = (size_t)get(bytes + 12, 4);
+    cli_push_chunks p = {.header = {bytes, header_len},
+                         .bits = bytes + get(bytes + 96, 8),
+                         .bits_len = get(bytes + 104, 8),
+                         .keys = get(bytes + 72, 8)};
     if (secret) {
-        p.space = cli_alloc(head + SECRET);
-        memcpy(p.space, bytes, head);
-        memcpy(p.space + head, secret, SECRET);
-        p.head = (umbel_key){p.space, head + SECRET};
+        p.space = cli_alloc(header_len + SECRET);
+        memcpy(p.space, bytes, header_len);
+        memcpy(p.space + header_len, secret, SECRET);
+        p.header = (umbel_key){p.space, header_len + SECRET};
     }
     /* The last sum is over all others. */
-    snprintf(p.mark, sizeof p.mark, "push:%016" PRIx64, get(bytes + len - 8, 8));
+    snprintf(p.id, sizeof p.id, "push:%016" PRIx64, get(bytes + len - 8, 8));
     return p;
 }
 
-static cli_parcel redisbloom(const uint8_t *bytes, size_t len, const char *name) {
+static cli_push_chunks redisbloom(const uint8_t *bytes, size_t len, const char *name) {
     check(UMBEL_FMT_REDISBLOOM, bytes, len, name);
-    size_t head = (size_t)get(bytes + 8, 8);
+    size_t header_len = (size_t)get(bytes + 8, 8);
     const uint8_t *chain = bytes + CONTAINER;
-    cli_parcel p = {.head = {chain, head},
-                    .bits = chain + head,
-                    .bits_len = len - CONTAINER - head,
-                    .keys = get(chain, 8),
-                    .links = chain + CHAIN,
-                    .nlinks = (uint32_t)get(chain + 8, 4)};
-    snprintf(p.mark, sizeof p.mark, "push:%08lx%zx", crc32_z(0, bytes, len), len);
+    cli_push_chunks p = {.header = {chain, header_len},
+                         .bits = chain + header_len,
+                         .bits_len = len - CONTAINER - header_len,
+                         .keys = get(chain, 8),
+                         .links = chain + CHAIN,
+                         .nlinks = (uint32_t)get(chain + 8, 4)};
+    snprintf(p.id, sizeof p.id, "push:%08lx%zx", crc32_z(0, bytes, len), len);
     return p;
 }
 
-cli_parcel cli_parcel_of(const uint8_t *bytes, size_t len, const char *name,
-                         const uint8_t *secret) {
+cli_push_chunks cli_push_chunks_of(const uint8_t *bytes, size_t len, const char *name,
+                                   const uint8_t *secret) {
     if (begins(bytes, len, "UMBEL\x1a\r\n")) return native(bytes, len, name, secret);
     if (begins(bytes, len, "UMBRBLM1")) {
         if (secret) cli_die("--secret-file", NULL, "filters of format redisbloom have no key");
@@ -96,12 +96,12 @@ cli_parcel cli_parcel_of(const uint8_t *bytes, size_t len, const char *name,
             "neither a native filter nor one of format redisbloom");
 }
 
-void cli_parcel_free(cli_parcel *p) {
+void cli_push_chunks_free(cli_push_chunks *p) {
     free(p->space);
     p->space = NULL;
 }
 
-size_t cli_parcel_piece(const cli_parcel *p, uint64_t offset) {
+size_t cli_push_chunk_len(const cli_push_chunks *p, uint64_t offset) {
     uint64_t end = p->bits_len;
     uint64_t border = 0;
     for (uint32_t i = 0; i < p->nlinks; i++) {
@@ -110,5 +110,5 @@ size_t cli_parcel_piece(const cli_parcel *p, uint64_t offset) {
         end = border;
         break;
     }
-    return end - offset < PIECE ? (size_t)(end - offset) : PIECE;
+    return end - offset < MAX_CHUNK ? (size_t)(end - offset) : MAX_CHUNK;
 }

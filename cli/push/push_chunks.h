@@ -8,24 +8,25 @@
 #include "options/options.h"
 #include "umbel.h"
 
-typedef struct cli_parcel {
-    umbel_key head;
+typedef struct cli_push_chunks {
+    umbel_key header;
     const uint8_t *bits;
     uint64_t bits_len, keys;
     const uint8_t *links; /* redisbloom: their descriptions; no piece lies in two of them */
     uint32_t nlinks;
-    char mark[40]; /* tells this filter from any other */
+    char id[40]; /* tells this filter from any other */
 
     uint8_t *space; /* what must be freed, or NULL */
-} cli_parcel;
+} cli_push_chunks;
 
-/* The parcel of the bytes of a native or redisbloom file, which must outlive it; they are checked
+/* The chunks of the bytes of a native or redisbloom file, which must outlive it; they are checked
  * wholly.  Ends the program with words about `name` for anything else.  A filter with a secret key
  * needs it: 16 bytes, else NULL. */
-cli_parcel cli_parcel_of(const uint8_t *bytes, size_t len, const char *name, const uint8_t *secret);
-void cli_parcel_free(cli_parcel *p);
+cli_push_chunks cli_push_chunks_of(const uint8_t *bytes, size_t len, const char *name,
+                                   const uint8_t *secret);
+void cli_push_chunks_free(cli_push_chunks *p);
 
 /* How long the piece is that begins at this offset of the bits. */
-size_t cli_parcel_piece(const cli_parcel *p, uint64_t offset);
+size_t cli_push_chunk_len(const cli_push_chunks *p, uint64_t offset);
 
 #endif

@@ -16,16 +16,16 @@
 
 #include "report/error.h"
 
-enum { MOST_WORDS = 8, MOST_MOVES = 8, CONNECT_SECONDS = 10, REPLY_SECONDS = 120 };
+enum { MAX_WORDS = 8, MAX_REDIRECTS = 8, CONNECT_SECONDS = 10, REPLY_SECONDS = 120 };
 
-struct cli_link {
+struct cli_connection {
     redisContext *server;
     redisReply *last;
     cli_address at;
     char name[CLI_HOST + 16];
-    char *secret, *user, *password; /* the last two lie in the first */
+    char *auth, *user, *password; /* the last two lie in the first */
     bool cluster;
-    unsigned moves;
+    unsigned redirects;
 };
 
 static const char again[] = "run it again: it goes on where it stopped";
@@ -52,7 +52,7 @@ static const struct {
     {"ERR not found", "what was sent so far is gone from the server", again},
 };
 
-void cli_link_refuse(const cli_link *l, const cli_reply *reply) {
+void cli_connection_die(const cli_connection *c, const cli_reply *reply) {
     const char *what = reply->text ? reply->text : "an unexpected reply";
     const char *hint = NULL;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
@@ -62,20 +62,20 @@ void cli_link_refuse(const cli_link *l, const cli_reply *reply) {
         if (refusals[i].what) what = refusals[i].what;
         break;
     }
-    cli_die(l->name, hint, "%s", what);
+    cli_die(c->name, hint, "%s", what);
 }
 
-static void need(cli_link *l, cli_reply reply) {
-    if (reply.type == CLI_REPLY_ERROR) cli_link_refuse(l, &reply);
+static void need(cli_connection *c, cli_reply reply) {
+    if (reply.type == CLI_REPLY_ERROR) cli_connection_die(c, &reply);
 }
 
-static _Noreturn void lost(const cli_link *l) {
-    bool late = l->server->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
-    cli_die(l->name, again, "the connection was lost: %s",
-            late ? "no reply in two minutes" : l->server->errstr);
+static _Noreturn void lost(const cli_connection *c) {
+    bool late = c->server->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
+    cli_die(c->name, again, "the connection was lost: %s",
+            late ? "no reply in two minutes" : c->server->errstr);
 }
 
-static cli_reply plain(const redisReply *r) {
+static cli_reply simple_reply(const redisReply *r) {
     while (r->type == REDIS_REPLY_ARRAY && r->elements > 0) r = r->element[0];
     switch (r->type) {
     case REDIS_REPLY_INTEGER: return (cli_reply){CLI_REPLY_NUMBER, r->integer, NULL};
@@ -87,53 +87,54 @@ static cli_reply plain(const redisReply *r) {
 }
 
 /* Sends it to the server that we are connected with and waits for its word. */
-static cli_reply say(cli_link *l, int n, const char **words, const size_t *lens) {
-    if (l->last) freeReplyObject(l->last);
-    l->last = redisCommandArgv(l->server, n, words, lens);
-    if (!l->last) lost(l);
-    return plain(l->last);
+static cli_reply send_command(cli_connection *c, int n, const char **words, const size_t *lens) {
+    if (c->last) freeReplyObject(c->last);
+    c->last = redisCommandArgv(c->server, n, words, lens);
+    if (!c->last) lost(c);
+    return simple_reply(c->last);
 }
 
-static void connect_to(cli_link *l) {
-    struct timeval patience = {.tv_sec = CONNECT_SECONDS}, silence = {.tv_sec = REPLY_SECONDS};
-    if (l->last) freeReplyObject(l->last);
-    l->last = NULL;
-    if (l->server) redisFree(l->server);
-    if (l->at.port) {
-        snprintf(l->name, sizeof l->name, "%s:%d", l->at.host, l->at.port);
-        l->server = redisConnectWithTimeout(l->at.host, l->at.port, patience);
+static void connect_to(cli_connection *c) {
+    struct timeval connect_timeout = {.tv_sec = CONNECT_SECONDS},
+                   reply_timeout = {.tv_sec = REPLY_SECONDS};
+    if (c->last) freeReplyObject(c->last);
+    c->last = NULL;
+    if (c->server) redisFree(c->server);
+    if (c->at.port) {
+        snprintf(c->name, sizeof c->name, "%s:%d", c->at.host, c->at.port);
+        c->server = redisConnectWithTimeout(c->at.host, c->at.port, connect_timeout);
     } else {
-        snprintf(l->name, sizeof l->name, "%s", l->at.host);
-        l->server = redisConnectUnixWithTimeout(l->at.host, patience);
+        snprintf(c->name, sizeof c->name, "%s", c->at.host);
+        c->server = redisConnectUnixWithTimeout(c->at.host, connect_timeout);
     }
-    if (!l->server) cli_die(NULL, NULL, "out of memory");
-    if (l->server->err) {
-        cli_die(l->name, "is a redis-server running there?", "%s", l->server->errstr);
+    if (!c->server) cli_die(NULL, NULL, "out of memory");
+    if (c->server->err) {
+        cli_die(c->name, "is a redis-server running there?", "%s", c->server->errstr);
     }
-    redisSetTimeout(l->server, silence);
-    if (l->password) {
-        const char *words[] = {"AUTH", l->user ? l->user : l->password, l->password};
-        need(l, say(l, l->user ? 3 : 2, words, NULL));
+    redisSetTimeout(c->server, reply_timeout);
+    if (c->password) {
+        const char *words[] = {"AUTH", c->user ? c->user : c->password, c->password};
+        need(c, send_command(c, c->user ? 3 : 2, words, NULL));
     }
 }
 
 /* "MOVED 3999 127.0.0.1:6381"; without a host it is another port of the same one. */
-static void follow(cli_link *l, const char *reply) {
+static void follow(cli_connection *c, const char *reply) {
     char text[CLI_HOST + 16];
     const char *where = strrchr(reply, ' ') + 1;
-    snprintf(text, sizeof text, *where == ':' ? "[%s]%s" : "%.0s%s", l->at.host, where);
-    if (!cli_parse_address(text, &l->at)) cli_die(l->name, NULL, "sends us to '%s'", where);
-    l->moves++;
-    connect_to(l);
+    snprintf(text, sizeof text, *where == ':' ? "[%s]%s" : "%.0s%s", c->at.host, where);
+    if (!cli_parse_address(text, &c->at)) cli_die(c->name, NULL, "sends us to '%s'", where);
+    c->redirects++;
+    connect_to(c);
 }
 
-cli_reply cli_link_ask(cli_link *l, const umbel_key *data, const char *word, ...) {
-    const char *words[MOST_WORDS + 1];
-    size_t lens[MOST_WORDS + 1];
+cli_reply cli_connection_call(cli_connection *c, const umbel_key *data, const char *word, ...) {
+    const char *words[MAX_WORDS + 1];
+    size_t lens[MAX_WORDS + 1];
     int n = 0;
     va_list rest;
     va_start(rest, word);
-    for (; word && n < MOST_WORDS; word = va_arg(rest, const char *)) {
+    for (; word && n < MAX_WORDS; word = va_arg(rest, const char *)) {
         words[n] = word;
         lens[n++] = strlen(word);
     }
@@ -142,61 +143,62 @@ cli_reply cli_link_ask(cli_link *l, const umbel_key *data, const char *word, ...
         words[n] = data->data;
         lens[n++] = data->len;
     }
-    for (int moves = 0;; moves++) {
-        cli_reply reply = say(l, n, words, lens);
+    for (int redirects = 0;; redirects++) {
+        cli_reply reply = send_command(c, n, words, lens);
         const char *refusal = reply.type == CLI_REPLY_ERROR && reply.text ? reply.text : "";
         bool moved = strncmp(refusal, "MOVED ", 6) == 0;
-        if (!moved || !l->cluster) return reply;
-        if (moves == MOST_MOVES) cli_die(l->name, again, "the cluster sends us round in circles");
-        follow(l, refusal);
+        if (!moved || !c->cluster) return reply;
+        if (redirects == MAX_REDIRECTS)
+            cli_die(c->name, again, "the cluster sends us round in circles");
+        follow(c, refusal);
     }
 }
 
 /* The words of the file: no shell, no `ps` and no history gets to see them. */
-static void read_auth(cli_link *l, const char *path) {
+static void read_auth(cli_connection *c, const char *path) {
     enum { ROOM = 4096 };
     FILE *file = fopen(path, "r");
     if (!file) cli_die_sys(path, errno);
-    l->secret = cli_alloc(ROOM);
-    size_t len = fread(l->secret, 1, ROOM - 1, file);
-    l->secret[len] = '\0';
+    c->auth = cli_alloc(ROOM);
+    size_t len = fread(c->auth, 1, ROOM - 1, file);
+    c->auth[len] = '\0';
     fclose(file);
-    l->password = l->secret;
-    char *end = l->secret + strcspn(l->secret, "\r\n");
+    c->password = c->auth;
+    char *end = c->auth + strcspn(c->auth, "\r\n");
     char *next = end + strspn(end, "\r\n");
     if (*next) {
-        l->user = l->secret;
-        l->password = next;
+        c->user = c->auth;
+        c->password = next;
         next[strcspn(next, "\r\n")] = '\0';
     }
     *end = '\0';
-    if (!*l->password) cli_die(path, "one line: the password", "is empty");
+    if (!*c->password) cli_die(path, "one line: the password", "is empty");
 }
 
-cli_link *cli_link_open(const char *where, const char *auth_file, bool cluster) {
-    cli_link *l = cli_alloc(sizeof *l);
-    *l = (cli_link){.cluster = cluster};
-    if (!cli_parse_address(where, &l->at)) {
+cli_connection *cli_connection_open(const char *where, const char *auth_file, bool cluster) {
+    cli_connection *c = cli_alloc(sizeof *c);
+    *c = (cli_connection){.cluster = cluster};
+    if (!cli_parse_address(where, &c->at)) {
         cli_die("--redis", "as in localhost:6379 or /run/redis/redis.sock",
                 "'%s' is not an address", where);
     }
     signal(SIGPIPE, SIG_IGN); /* a server that goes away is told by write */
-    if (auth_file) read_auth(l, auth_file);
-    connect_to(l);
-    return l;
+    if (auth_file) read_auth(c, auth_file);
+    connect_to(c);
+    return c;
 }
 
-void cli_link_close(cli_link *l) {
-    if (l->last) freeReplyObject(l->last);
-    redisFree(l->server);
-    free(l->secret);
-    free(l);
+void cli_connection_close(cli_connection *c) {
+    if (c->last) freeReplyObject(c->last);
+    redisFree(c->server);
+    free(c->auth);
+    free(c);
 }
 
-unsigned cli_link_moves(const cli_link *l) {
-    return l->moves;
+unsigned cli_connection_redirects(const cli_connection *c) {
+    return c->redirects;
 }
 
-const char *cli_link_name(const cli_link *l) {
-    return l->name;
+const char *cli_connection_name(const cli_connection *c) {
+    return c->name;
 }

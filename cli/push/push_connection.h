@@ -7,7 +7,7 @@
 
 #include "umbel.h"
 
-typedef struct cli_link cli_link;
+typedef struct cli_connection cli_connection;
 
 typedef enum cli_reply_type {
     CLI_REPLY_NIL,
@@ -36,21 +36,21 @@ bool cli_parse_address(const char *text, cli_address *out);
 
 /* Ends the program with words where there is no server, or not for us.  `auth_file` (or NULL) has
  * one line, the password, or two, the user and the password. */
-cli_link *cli_link_open(const char *where, const char *auth_file, bool cluster);
-void cli_link_close(cli_link *l);
+cli_connection *cli_connection_open(const char *where, const char *auth_file, bool cluster);
+void cli_connection_close(cli_connection *c);
 
 /* Sends the words, ended by NULL, and `data` behind them unless it is NULL.  In a cluster it
  * follows to the node that has the key.  Ends the program when the server is lost. */
-cli_reply cli_link_ask(cli_link *l, const umbel_key *data, const char *word, ...)
+cli_reply cli_connection_call(cli_connection *c, const umbel_key *data, const char *word, ...)
     __attribute__((sentinel));
 
 /* How often another node had to be asked. */
-unsigned cli_link_moves(const cli_link *l);
+unsigned cli_connection_redirects(const cli_connection *c);
 
 /* HOST:PORT of the node asked last. */
-const char *cli_link_name(const cli_link *l);
+const char *cli_connection_name(const cli_connection *c);
 
 /* Ends the program with what the server said, and what would work. */
-_Noreturn void cli_link_refuse(const cli_link *l, const cli_reply *reply);
+_Noreturn void cli_connection_die(const cli_connection *c, const cli_reply *reply);
 
 #endif

@@ -10,29 +10,28 @@
 #include "options/quantity.h"
 #include "options/secret_file.h"
 
-static void tell(const cli_push *push, const cli_parcel *parcel) {
-    char keys[CLI_QUANTITY], size[CLI_QUANTITY], before[CLI_QUANTITY], earlier[80] = "";
+static void print_summary(const cli_push *push, const cli_push_chunks *chunks) {
+    char keys[CLI_QUANTITY], size[CLI_QUANTITY], size_before[CLI_QUANTITY], resumed[80] = "";
     if (push->quiet) return;
     if (push->resumed) {
-        snprintf(earlier, sizeof earlier, ", %s of it sent by an earlier run",
-                 cli_size_text(push->resumed, before));
+        snprintf(resumed, sizeof resumed, ", %s of it sent by an earlier run",
+                 cli_size_text(push->resumed, size_before));
     }
-    fprintf(stderr, "%s at %s: %s keys, %s%s\n", push->name, cli_link_name(push->link),
-            cli_count_text(parcel->keys, keys), cli_size_text(parcel->bits_len, size), earlier);
+    fprintf(stderr, "%s at %s: %s keys, %s%s\n", push->name, cli_connection_name(push->server),
+            cli_count_text(chunks->keys, keys), cli_size_text(chunks->bits_len, size), resumed);
 }
 
 int cli_push_file(const cli_settings *s) {
     cli_push push = {.name = s->redis_key, .force = s->force, .quiet = s->quiet};
     size_t len;
     const uint8_t *bytes = map(s->args[0], &len);
-    push.link = cli_link_open(s->redis, s->auth_file, s->cluster);
+    push.server = cli_connection_open(s->redis, s->auth_file, s->cluster);
     cli_push_check(&push);
-    cli_parcel parcel = cli_parcel_of(bytes, len, s->args[0], cli_secret_of(s));
-    cli_push_upload(&push, &parcel);
-    cli_push_publish(&push, &parcel);
-    tell(&push, &parcel);
-    cli_parcel_free(&parcel);
-    cli_file_release(file);
-    cli_link_close(push.link);
+    cli_push_chunks chunks = cli_push_chunks_of(bytes, len, s->args[0], cli_secret_of(s));
+    cli_push_upload(&push, &chunks);
+    cli_push_publish(&push, &chunks);
+    print_summary(&push, &chunks);
+    cli_push_chunks_free(&chunks);
+    cli_connection_close(push.server);
     return 0;
 }

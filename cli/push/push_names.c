@@ -34,11 +34,11 @@ static bool find_tag(const char *name, const char **tag, size_t *len) {
     return true;
 }
 
-uint32_t cli_slot(const char *name) {
+uint32_t cli_cluster_slot(const char *name) {
     const char *tag = name;
     size_t len = strlen(name);
     find_tag(name, &tag, &len);
-    return crc16(tag, len) % CLI_SLOTS;
+    return crc16(tag, len) % CLI_CLUSTER_SLOTS;
 }
 
 static char *joined(const char *a, const char *b, const char *c, const char *d) {
@@ -48,24 +48,24 @@ static char *joined(const char *a, const char *b, const char *c, const char *d) 
     return out;
 }
 
-char *cli_name_beside(const char *name, const char *mark) {
+char *cli_sibling_name(const char *name, const char *mark) {
     const char *tag;
     size_t len;
     if (find_tag(name, &tag, &len)) return joined(name, ":", mark, "");
     if (*name && !strchr(name, '}')) return joined("{", name, "}:", mark);
     /* No tag can say this name, so a number stands for it that has the same slot. */
     char number[16];
-    uint32_t slot = cli_slot(name);
+    uint32_t slot = cli_cluster_slot(name);
     for (uint32_t i = 0;; i++) {
         snprintf(number, sizeof number, "{%u}", i);
-        if (cli_slot(number) == slot) break;
+        if (cli_cluster_slot(number) == slot) break;
     }
     char *tagged = joined(number, ":", name, ":"), *out = joined(tagged, mark, "", "");
     free(tagged);
     return out;
 }
 
-uint32_t cli_shard(const void *key, size_t len, uint32_t shards) {
+uint32_t cli_shard_of(const void *key, size_t len, uint32_t shards) {
     uint64_t crc = crc32_z(0, key, len);
     return (uint32_t)(crc * shards >> 32);
 }

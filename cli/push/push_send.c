@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * push_send.c - a parcel becomes a key of a server, whole or not at all
+ * push_send.c - a filter becomes a key of a server, all of it or nothing
  */
 #include "push/push.h"
 
@@ -15,123 +15,131 @@
 
 /* The two keys beside the real one. */
 typedef struct staging {
-    char *filter, *note;
+    char *filter, *progress;
 } staging;
 
-static staging beside(const cli_push *push, const cli_parcel *parcel) {
-    staging b = {.filter = cli_name_beside(push->name, parcel->mark)};
-    b.note = cli_name_beside(b.filter, "at");
-    return b;
+static staging staging_of(const cli_push *push, const cli_push_chunks *chunks) {
+    staging keys = {.filter = cli_sibling_name(push->name, chunks->id)};
+    keys.progress = cli_sibling_name(keys.filter, "at");
+    return keys;
 }
 
-static void forget(staging *b) {
-    free(b->filter);
-    free(b->note);
+static void free_staging(staging *keys) {
+    free(keys->filter);
+    free(keys->progress);
 }
 
-static long long number(const cli_push *push, cli_reply reply) {
-    if (reply.type != CLI_REPLY_NUMBER) cli_link_refuse(push->link, &reply);
+static long long need_number(const cli_push *push, cli_reply reply) {
+    if (reply.type != CLI_REPLY_NUMBER) cli_connection_die(push->server, &reply);
     return reply.number;
 }
 
-static void done(const cli_push *push, cli_reply reply) {
-    if (reply.type == CLI_REPLY_ERROR) cli_link_refuse(push->link, &reply);
+static void need_ok(const cli_push *push, cli_reply reply) {
+    if (reply.type == CLI_REPLY_ERROR) cli_connection_die(push->server, &reply);
 }
 
 void cli_push_check(const cli_push *push) {
-    cli_reply card = cli_link_ask(push->link, NULL, "BF.CARD", push->name, NULL);
+    cli_reply card = cli_connection_call(push->server, NULL, "BF.CARD", push->name, NULL);
     if (card.type == CLI_REPLY_ERROR && card.text[0] == 'W') {
         cli_die(push->name, "DEL it, or take another --key", "holds something that is no filter");
     }
-    number(push, card);
-    if (number(push, cli_link_ask(push->link, NULL, "EXISTS", push->name, NULL)) && !push->force) {
+    need_number(push, card);
+    if (need_number(push, cli_connection_call(push->server, NULL, "EXISTS", push->name, NULL)) &&
+        !push->force) {
         cli_die(push->name, "-f replaces it", "is there already");
     }
 }
 
 /* Where an earlier run stopped; false: there was none, or what it sent is gone. */
-static bool find_note(const cli_push *push, const cli_parcel *parcel, const staging *b,
-                      uint64_t *offset) {
-    cli_reply note = cli_link_ask(push->link, NULL, "GET", b->note, NULL);
-    done(push, note);
+static bool find_progress(const cli_push *push, const cli_push_chunks *chunks, const staging *keys,
+                          uint64_t *offset) {
+    cli_reply note = cli_connection_call(push->server, NULL, "GET", keys->progress, NULL);
+    need_ok(push, note);
     uint64_t at;
     if (note.type != CLI_REPLY_TEXT || sscanf(note.text, "%" SCNu64, &at) != 1) return false;
-    if (at > parcel->bits_len) return false;
-    if (!number(push, cli_link_ask(push->link, NULL, "EXISTS", b->filter, NULL))) return false;
+    if (at > chunks->bits_len) return false;
+    if (!need_number(push, cli_connection_call(push->server, NULL, "EXISTS", keys->filter, NULL)))
+        return false;
     *offset = at;
     return true;
 }
 
-static void write_note(const cli_push *push, const staging *b, uint64_t offset) {
+static void write_progress(const cli_push *push, const staging *keys, uint64_t offset) {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, offset);
-    done(push, cli_link_ask(push->link, NULL, "EXPIRE", b->filter, ONE_DAY, NULL));
-    done(push, cli_link_ask(push->link, NULL, "SET", b->note, text, "EX", ONE_DAY, NULL));
+    need_ok(push, cli_connection_call(push->server, NULL, "EXPIRE", keys->filter, ONE_DAY, NULL));
+    need_ok(push, cli_connection_call(push->server, NULL, "SET", keys->progress, text, "EX",
+                                      ONE_DAY, NULL));
 }
 
-static void load(const cli_push *push, const staging *b, uint64_t iterator, const void *bytes,
+static void load(const cli_push *push, const staging *keys, uint64_t iterator, const void *bytes,
                  size_t len) {
     char text[32];
     umbel_key data = {bytes, len};
     snprintf(text, sizeof text, "%" PRIu64, iterator);
-    done(push, cli_link_ask(push->link, &data, "BF.LOADCHUNK", b->filter, text, NULL));
+    need_ok(push,
+            cli_connection_call(push->server, &data, "BF.LOADCHUNK", keys->filter, text, NULL));
 }
 
-static uint64_t begin(const cli_push *push, const cli_parcel *parcel, const staging *b) {
+static uint64_t begin(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
     uint64_t offset;
-    if (find_note(push, parcel, b, &offset)) return offset;
-    done(push, cli_link_ask(push->link, NULL, "UNLINK", b->filter, b->note, NULL));
+    if (find_progress(push, chunks, keys, &offset)) return offset;
+    need_ok(push,
+            cli_connection_call(push->server, NULL, "UNLINK", keys->filter, keys->progress, NULL));
     /* At once, so that no end of the program leaves a key that stays for ever. */
-    done(push, cli_link_ask(push->link, NULL, "MULTI", NULL));
-    load(push, b, 1, parcel->head.data, parcel->head.len);
-    write_note(push, b, 0);
-    done(push, cli_link_ask(push->link, NULL, "EXEC", NULL));
+    need_ok(push, cli_connection_call(push->server, NULL, "MULTI", NULL));
+    load(push, keys, 1, chunks->header.data, chunks->header.len);
+    write_progress(push, keys, 0);
+    need_ok(push, cli_connection_call(push->server, NULL, "EXEC", NULL));
     return 0;
 }
 
-void cli_push_upload(cli_push *push, const cli_parcel *parcel) {
-    staging b = beside(push, parcel);
-    uint64_t offset = begin(push, parcel, &b);
-    unsigned moves = cli_link_moves(push->link);
+void cli_push_upload(cli_push *push, const cli_push_chunks *chunks) {
+    staging keys = staging_of(push, chunks);
+    uint64_t offset = begin(push, chunks, &keys);
+    unsigned redirects = cli_connection_redirects(push->server);
     push->resumed = offset;
-    cli_progress_begin(push->name, parcel->bits_len, NULL, 0);
-    while (offset < parcel->bits_len) {
-        size_t len = cli_parcel_piece(parcel, offset);
-        load(push, &b, 1 + offset + len, parcel->bits + offset, len);
-        if (moves != cli_link_moves(push->link)) {
+    cli_progress_begin(push->name, chunks->bits_len, NULL, 0);
+    while (offset < chunks->bits_len) {
+        size_t len = cli_push_chunk_len(chunks, offset);
+        load(push, &keys, 1 + offset + len, chunks->bits + offset, len);
+        if (redirects != cli_connection_redirects(push->server)) {
             /* Another node took over, perhaps without the last pieces: what it knows counts. */
-            moves = cli_link_moves(push->link);
-            offset = begin(push, parcel, &b);
+            redirects = cli_connection_redirects(push->server);
+            offset = begin(push, chunks, &keys);
             continue;
         }
         offset += len;
-        write_note(push, &b, offset);
+        write_progress(push, &keys, offset);
         if (!push->quiet) cli_progress_sent(offset);
     }
     cli_progress_hide();
-    forget(&b);
+    free_staging(&keys);
 }
 
-static void compare(const cli_push *push, const cli_parcel *parcel, const staging *b) {
-    cli_link *l = push->link;
-    long long keys = number(push, cli_link_ask(l, NULL, "BF.CARD", b->filter, NULL));
-    long long size = number(push, cli_link_ask(l, NULL, "BF.INFO", b->filter, "SIZE", NULL));
-    if (keys == (long long)parcel->keys && size >= (long long)parcel->bits_len) return;
-    cli_die(cli_link_name(l), "nothing has changed there",
-            "has %lld keys in %lld bytes instead of %" PRIu64 " in %" PRIu64, keys, size,
-            parcel->keys, parcel->bits_len);
+static void compare(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
+    cli_connection *server = push->server;
+    long long cardinality =
+        need_number(push, cli_connection_call(server, NULL, "BF.CARD", keys->filter, NULL));
+    long long size =
+        need_number(push, cli_connection_call(server, NULL, "BF.INFO", keys->filter, "SIZE", NULL));
+    if (cardinality == (long long)chunks->keys && size >= (long long)chunks->bits_len) return;
+    cli_die(cli_connection_name(server), "nothing has changed there",
+            "has %lld keys in %lld bytes instead of %" PRIu64 " in %" PRIu64, cardinality, size,
+            chunks->keys, chunks->bits_len);
 }
 
-void cli_push_publish(const cli_push *push, const cli_parcel *parcel) {
-    staging b = beside(push, parcel);
-    compare(push, parcel, &b);
-    done(push, cli_link_ask(push->link, NULL, "PERSIST", b.filter, NULL));
+void cli_push_publish(const cli_push *push, const cli_push_chunks *chunks) {
+    staging keys = staging_of(push, chunks);
+    compare(push, chunks, &keys);
+    need_ok(push, cli_connection_call(push->server, NULL, "PERSIST", keys.filter, NULL));
     if (push->force) {
-        done(push, cli_link_ask(push->link, NULL, "RENAME", b.filter, push->name, NULL));
-    } else if (!number(push,
-                       cli_link_ask(push->link, NULL, "RENAMENX", b.filter, push->name, NULL))) {
+        need_ok(push,
+                cli_connection_call(push->server, NULL, "RENAME", keys.filter, push->name, NULL));
+    } else if (!need_number(push, cli_connection_call(push->server, NULL, "RENAMENX", keys.filter,
+                                                      push->name, NULL))) {
         cli_die(push->name, "-f replaces it", "has come into being meanwhile");
     }
-    done(push, cli_link_ask(push->link, NULL, "UNLINK", b.note, NULL));
-    forget(&b);
+    need_ok(push, cli_connection_call(push->server, NULL, "UNLINK", keys.progress, NULL));
+    free_staging(&keys);
 }

@@ -16,7 +16,7 @@
 #include "push/push.h"
 #include "report/error.h"
 
-enum { MOST_SHARDS = 16384 };
+enum { MAX_SHARDS = 16384 };
 
 typedef struct shard_builder {
     uint32_t shards, shard;
@@ -27,7 +27,7 @@ typedef struct shard_builder {
 static void count(void *ctx, cli_batch *b) {
     shard_builder *c = ctx;
     for (size_t i = 0; i < b->lines; i++) {
-        c->counts[cli_shard(b->keys[i].data, b->keys[i].len, c->shards)]++;
+        c->counts[cli_shard_of(b->keys[i].data, b->keys[i].len, c->shards)]++;
     }
 }
 
@@ -37,19 +37,19 @@ static void add_own(void *ctx, cli_batch *b) {
     size_t n = 0;
     for (size_t i = 0; i < b->lines; i++) {
         umbel_key key = b->keys[i];
-        if (cli_shard(key.data, key.len, c->shards) == c->shard) b->keys[n++] = key;
+        if (cli_shard_of(key.data, key.len, c->shards) == c->shard) b->keys[n++] = key;
     }
     umbel_err e = umbel_add_many(c->filter, b->keys, n, NULL);
     if (e) cli_die_err("push", e, NULL, NULL);
 }
 
-/* Keys to plan a shard for: those that are there, or its share of -n, which chance makes a little
+/* Keys to plan a shard for: those that are present, or its share of -n, which chance makes a little
  * larger for some. */
-static uint64_t room_for(uint64_t there, const cli_settings *s) {
+static uint64_t shard_capacity(uint64_t present, const cli_settings *s) {
     double share = (double)s->keys / (double)s->shards;
     uint64_t planned = (uint64_t)(share + 4 * sqrt(share));
-    uint64_t most = planned > there ? planned : there;
-    return most ? most : 1;
+    uint64_t keys = planned > present ? planned : present;
+    return keys ? keys : 1;
 }
 
 /* The bytes of the filter of one shard; to be freed. */
@@ -57,12 +57,12 @@ static uint8_t *build(shard_builder *c, const cli_feed *feed, umbel_params param
                       const cli_settings *s, size_t *len) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
-    params.keys = room_for(c->counts[c->shard], s);
+    params.keys = shard_capacity(c->counts[c->shard], s);
     umbel_err e = umbel_create(&params, &opts, &c->filter, &diag);
     if (e) cli_die_err("push", e, &diag, "umbel plan tells what is possible");
     cli_job job = {NULL, add_own, c};
     cli_pipeline(feed, &job);
-    cli_filter_note(c->filter, s, &feed->treatment);
+    cli_filter_set_meta(c->filter, s, &feed->key_rule);
     *len = (size_t)umbel_encoded_size(c->filter, params.format);
     uint8_t *bytes = cli_alloc(*len);
     e = umbel_encode(c->filter, params.format, bytes, *len, &diag);
@@ -83,11 +83,10 @@ static umbel_params params_of(const cli_settings *s) {
     return p;
 }
 
-static void expect(const cli_settings *s) {
+static void check_arguments(const cli_settings *s) {
     const char *once = cli_input_once(s->args, s->nargs);
     if (once) cli_die(once, "lines in files", "is read once for every shard, so no pipe will do");
-    if (s->shards > MOST_SHARDS)
-        cli_die("--shards", "16384 at most", "there are not so many slots");
+    if (s->shards > MAX_SHARDS) cli_die("--shards", "16384 at most", "there are not so many slots");
     for (const char *c = s->redis_key; *c; c++) {
         if (*c != '{') continue;
         cli_die("--key", "a NAME without {", "'%s' puts all shards into one slot", s->redis_key);
@@ -97,7 +96,7 @@ static void expect(const cli_settings *s) {
 /* What has been sent of one shard; its bits are sent and freed. */
 typedef struct pushed_shard {
     char *name;
-    cli_parcel parcel;
+    cli_push_chunks chunks;
     uint64_t resumed;
 } pushed_shard;
 
@@ -106,9 +105,9 @@ static void publish(cli_push push, pushed_shard *sent, uint32_t shards) {
     char count_text[CLI_QUANTITY], size[CLI_QUANTITY], before[CLI_QUANTITY];
     for (uint32_t i = 0; i < shards; i++) {
         push.name = sent[i].name;
-        cli_push_publish(&push, &sent[i].parcel);
-        keys += sent[i].parcel.keys;
-        bytes += sent[i].parcel.bits_len;
+        cli_push_publish(&push, &sent[i].chunks);
+        keys += sent[i].chunks.keys;
+        bytes += sent[i].chunks.bits_len;
         resumed += sent[i].resumed;
         free(sent[i].name);
     }
@@ -121,19 +120,19 @@ static void publish(cli_push push, pushed_shard *sent, uint32_t shards) {
 }
 
 int cli_push_shards(const cli_settings *s) {
-    expect(s);
+    check_arguments(s);
     umbel_params params = params_of(s);
     shard_builder c = {.shards = (uint32_t)s->shards};
     pushed_shard *sent = cli_alloc(c.shards * sizeof *sent);
     cli_push push = {.force = s->force, .quiet = s->quiet};
-    push.link = cli_link_open(s->redis, s->auth_file, s->cluster);
+    push.server = cli_connection_open(s->redis, s->auth_file, s->cluster);
     for (uint32_t i = 0; i < c.shards; i++) {
         push.name = sent[i].name = cli_shard_name(s->redis_key, i);
         cli_push_check(&push);
     }
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
-    feed.treatment = cli_treatment_given(s);
-    feed.doing = s->quiet ? NULL : "sorting";
+    feed.key_rule = cli_key_rule_given(s);
+    feed.activity = s->quiet ? NULL : "sorting";
     c.counts = calloc(c.shards, sizeof *c.counts);
     if (!c.counts) cli_die(NULL, NULL, "out of memory");
     cli_job counting = {NULL, count, &c};
@@ -142,15 +141,15 @@ int cli_push_shards(const cli_settings *s) {
         size_t len;
         uint8_t *bytes = build(&c, &feed, params, s, &len);
         push.name = sent[c.shard].name;
-        sent[c.shard].parcel = cli_parcel_of(bytes, len, push.name, cli_secret_of(s));
-        cli_push_upload(&push, &sent[c.shard].parcel);
+        sent[c.shard].chunks = cli_push_chunks_of(bytes, len, push.name, cli_secret_of(s));
+        cli_push_upload(&push, &sent[c.shard].chunks);
         sent[c.shard].resumed = push.resumed;
-        cli_parcel_free(&sent[c.shard].parcel);
+        cli_push_chunks_free(&sent[c.shard].chunks);
         free(bytes);
     }
     publish(push, sent, c.shards);
     free(c.counts);
     free(sent);
-    cli_link_close(push.link);
+    cli_connection_close(push.server);
     return CLI_YES;
 }

@@ -15,7 +15,7 @@
 #include "options/quantity.h"
 #include "report/progress.h"
 
-static void complain(const char *where, const char *hint, const char *what, va_list args) {
+static void print_message(const char *where, const char *hint, const char *what, va_list args) {
     cli_progress_hide();
     flockfile(stderr);
     fputs("umbel: ", stderr);
@@ -27,8 +27,8 @@ static void complain(const char *where, const char *hint, const char *what, va_l
 }
 
 /* At once and without exit handlers: other threads may be in the middle of anything. */
-static _Noreturn void leave(void) {
-    cli_farewell_now();
+static _Noreturn void exit_now(void) {
+    cli_run_exit_hook();
     fflush(stdout);
     _exit(CLI_ERROR);
 }
@@ -36,9 +36,9 @@ static _Noreturn void leave(void) {
 void cli_die(const char *where, const char *hint, const char *what, ...) {
     va_list args;
     va_start(args, what);
-    complain(where, hint, what, args);
+    print_message(where, hint, what, args);
     va_end(args);
-    leave();
+    exit_now();
 }
 
 void cli_die_sys(const char *where, int sys) {
@@ -71,7 +71,7 @@ void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag, const
 void cli_warn(const char *where, const char *what, ...) {
     va_list args;
     va_start(args, what);
-    complain(where, NULL, what, args);
+    print_message(where, NULL, what, args);
     va_end(args);
 }
 

@@ -33,9 +33,9 @@ void *cli_realloc(void *old, size_t size);
  * once).  It may be called by several threads, and in the middle of itself when it fails: it keeps
  * the others waiting, and returns at once to itself.  To be called before there are other threads.
  * Signals that are ignored stay ignored. */
-void cli_farewell(void (*last)(void *ctx), void *ctx);
+void cli_on_early_exit(void (*last)(void *ctx), void *ctx);
 
-/* For complain.c: does what was asked for. */
-void cli_farewell_now(void);
+/* For error.c: does what was asked for. */
+void cli_run_exit_hook(void);
 
 #endif

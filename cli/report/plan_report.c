@@ -12,7 +12,7 @@
 
 const double cli_curve[CLI_CURVE] = {0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
 
-static const double usual_rate = 0.01;
+static const double default_rate = 0.01;
 
 /* What each kind is for; kinds without a word here are shown without one. */
 static const char *purpose(const char *kind) {
@@ -64,7 +64,7 @@ static void say_rate(const cli_settings *s, const cli_plans *p) {
                cli_rate_text(open->rate, rate));
     }
     puts(".");
-    double wish = s->fpr > 0 ? s->fpr : usual_rate;
+    double wish = s->fpr > 0 ? s->fpr : default_rate;
     if (best && best->rate <= wish) return;
     umbel_plan need = {.kind = UMBEL_CLASSIC, .keys = s->keys, .fpr = wish};
     umbel_plan hold = {.kind = UMBEL_CLASSIC, .bytes = s->bytes, .fpr = wish};
@@ -88,10 +88,10 @@ static void say_size(const cli_settings *s) {
 
 static void say_keys(const cli_settings *s) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
-    double most = 8.0 * (double)s->bytes / -log2(s->fpr);
+    double max = 8.0 * (double)s->bytes / -log2(s->fpr);
     printf("%s at %s: no filter of any kind holds more than %s keys.\n",
            cli_size_text(s->bytes, size), cli_rate_text(s->fpr, rate),
-           most < 1e18 ? cli_count_text((uint64_t)most, keys) : "1e18");
+           max < 1e18 ? cli_count_text((uint64_t)max, keys) : "1e18");
 }
 
 static void table(const cli_plans *p) {
@@ -131,7 +131,7 @@ static void for_scale(uint64_t keys) {
            cli_size_text(UINT64_C(1) << 29, size));
 }
 
-void cli_plan_print(const cli_settings *s, const cli_plans *p) {
+void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
     if (p->chosen.format) {
         table(p);
         return;
@@ -153,7 +153,7 @@ void cli_plan_print(const cli_settings *s, const cli_plans *p) {
     if (keys && keys < UINT64_MAX / 8) for_scale(keys);
 }
 
-void cli_plan_plot(const umbel_plan *plan) {
+void cli_plan_report_plot(const umbel_plan *plan) {
     enum { WIDTH = 50 };
     double rates[CLI_CURVE], top = 0;
     for (int i = 0; i < CLI_CURVE; i++) {

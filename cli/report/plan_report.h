@@ -11,7 +11,7 @@
 #include "options/options.h"
 #include "umbel.h"
 
-enum { CLI_PLANS_MOST = 16, CLI_CURVE = 9 };
+enum { CLI_PLANS_MAX = 16, CLI_CURVE = 9 };
 
 typedef struct cli_plan {
     umbel_plan plan;
@@ -20,7 +20,7 @@ typedef struct cli_plan {
 } cli_plan;
 
 typedef struct cli_plans {
-    cli_plan at[CLI_PLANS_MOST]; /* one a kind */
+    cli_plan at[CLI_PLANS_MAX]; /* one a kind */
     size_t count;
     cli_plan chosen; /* what build would make */
     bool any_possible;
@@ -29,7 +29,7 @@ typedef struct cli_plans {
 /* Multiples of the planned keys at which rates are shown. */
 extern const double cli_curve[CLI_CURVE];
 
-void cli_plan_print(const cli_settings *s, const cli_plans *p);
-void cli_plan_plot(const umbel_plan *plan);
+void cli_plan_report_print(const cli_settings *s, const cli_plans *p);
+void cli_plan_report_plot(const umbel_plan *plan);
 
 #endif

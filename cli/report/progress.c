@@ -18,7 +18,7 @@
 static struct {
     bool on;
     _Atomic bool drawn;
-    const char *doing;
+    const char *activity;
     uint64_t total, capacity;
     _Atomic uint64_t done;
     const umbel_filter *filling;
@@ -36,10 +36,10 @@ bool cli_colours(int fd) {
     return isatty(fd) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
 }
 
-void cli_progress_begin(const char *doing, uint64_t total, const umbel_filter *filling,
+void cli_progress_begin(const char *activity, uint64_t total, const umbel_filter *filling,
                         uint64_t capacity) {
     bar.on = isatty(STDERR_FILENO);
-    bar.doing = doing;
+    bar.activity = activity;
     bar.total = total;
     bar.filling = filling;
     bar.capacity = capacity;
@@ -80,7 +80,7 @@ void cli_progress(uint64_t lines) {
     char count[CLI_QUANTITY], speed[CLI_QUANTITY], text[256];
     double seconds;
     if (!due(&seconds)) return;
-    int n = snprintf(text, sizeof text, "%s: %s lines, %s/s", bar.doing,
+    int n = snprintf(text, sizeof text, "%s: %s lines, %s/s", bar.activity,
                      cli_short_count((double)lines, count),
                      cli_short_count((double)lines / seconds, speed));
     size_t at = (size_t)n;
@@ -98,8 +98,8 @@ void cli_progress_sent(uint64_t bytes) {
     double seconds;
     bar.done = bytes;
     if (!due(&seconds)) return;
-    int n = snprintf(text, sizeof text, "%.100s: %s of %s", bar.doing, cli_size_text(bytes, sent),
-                     cli_size_text(bar.total, all));
+    int n = snprintf(text, sizeof text, "%.100s: %s of %s", bar.activity,
+                     cli_size_text(bytes, sent), cli_size_text(bar.total, all));
     append_rest(text + n, sizeof text - (size_t)n, seconds);
     draw(text);
 }

@@ -12,7 +12,7 @@
 
 /* Does nothing from here on unless standard error is a terminal.  total: bytes of input, 0:
  * unknown.  `filling` (or NULL) was planned for `capacity` keys. */
-void cli_progress_begin(const char *doing, uint64_t total, const umbel_filter *filling,
+void cli_progress_begin(const char *activity, uint64_t total, const umbel_filter *filling,
                         uint64_t capacity);
 
 /* How far it is; drawn a few times a second. */

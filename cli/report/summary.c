@@ -40,7 +40,7 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
             promised);
 }
 
-static void describe_treatment(cli_report *r, const umbel_filter *f) {
+static void describe_key_rule(cli_report *r, const umbel_filter *f) {
     umbel_treatment t;
     umbel_get_treatment(f, &t);
     char text[128], field[64] = "";
@@ -80,8 +80,8 @@ static void describe_meta(cli_report *r, const umbel_filter *f) {
 
 /* Never full: it forgets. */
 static void describe_window(cli_report *r, const umbel_filter *f, const umbel_info *info) {
-    cli_clockwork clock;
-    if (!cli_clock_noted(f, info, &clock) || !clock.step) {
+    cli_window_clock clock;
+    if (!cli_window_clock_load(f, info, &clock) || !clock.step) {
         cli_report_count(r, "remembers the last", "capacity", info->capacity);
         return;
     }
@@ -153,6 +153,6 @@ void cli_describe(cli_report *r, const umbel_filter *f) {
     if (umbel_text(f, own, sizeof own, NULL) == UMBEL_OK)
         cli_report_text(r, "as text", "text", own);
     describe_load(r, f, &info);
-    describe_treatment(r, f);
+    describe_key_rule(r, f);
     describe_meta(r, f);
 }

@@ -30,7 +30,7 @@ static void measure(const umbel_table *t, size_t i, cli_place *p) {
     umbel_free(f);
 }
 
-cli_places cli_places_of(const umbel_table *t, const char *column) {
+cli_places cli_table_places(const umbel_table *t, const char *column) {
     cli_places p = {0};
     uint64_t set = 0, bits = 0;
     size_t count = umbel_table_count(t);
@@ -52,14 +52,15 @@ cli_places cli_places_of(const umbel_table *t, const char *column) {
         set += at->info.bits_set;
         bits += at->info.bits;
         p.rate += at->info.fpr_now;
-        p.most_keys = fmax(p.most_keys, at->info.keys_estimated);
+        p.max_keys = fmax(p.max_keys, at->info.keys_estimated);
     }
     if (bits) p.fill = (double)set / (double)bits;
     if (p.filters) p.rate /= (double)p.filters;
     return p;
 }
 
-void cli_place_text(const umbel_table_place *p, umbel_table_system system, char *out, size_t cap) {
+void cli_table_place_text(const umbel_table_place *p, umbel_table_system system, char *out,
+                          size_t cap) {
     const char *column = p->column ? p->column : "";
     switch (system) {
     case UMBEL_TABLE_LEVELDB:
@@ -104,7 +105,7 @@ static json_t *place_json(const cli_place *p) {
 
 static void print_line(const cli_place *p, umbel_table_system system, FILE *to) {
     char place[160], rate[CLI_QUANTITY], keys[CLI_QUANTITY];
-    cli_place_text(&p->seen, system, place, sizeof place);
+    cli_table_place_text(&p->seen, system, place, sizeof place);
     fprintf(to, "%-*s ", PLACE_WIDTH, place);
     if (p->seen.state == UMBEL_TABLE_FILTER) {
         fprintf(to, "%10" PRIu64 " %3u %5.1f %% %12s ", p->info.bits, p->info.hashes,
@@ -115,7 +116,7 @@ static void print_line(const cli_place *p, umbel_table_system system, FILE *to) 
     fprintf(to, "%12s\n", p->seen.keys ? cli_count_text(p->seen.keys, keys) : "-");
 }
 
-void cli_places_print(const cli_places *p, umbel_table_system system, cli_report *r) {
+void cli_table_report_print(const cli_places *p, umbel_table_system system, cli_report *r) {
     cli_report_count(r, "filters", "filters", p->filters);
     if (p->empty) cli_report_count(r, "empty", "empty", p->empty);
     if (p->without) cli_report_count(r, "without a filter", "without", p->without);
@@ -170,14 +171,15 @@ static void advise_size(umbel_table_system system, uint64_t keys, double fpr, cl
     cli_report_json(r, "advice", o);
 }
 
-void cli_places_advise(const cli_places *p, umbel_table_system system, double fpr, cli_report *r) {
+void cli_table_report_advise(const cli_places *p, umbel_table_system system, double fpr,
+                             cli_report *r) {
     if (!p->filters) return;
-    if (isinf(p->most_keys)) {
+    if (isinf(p->max_keys)) {
         cli_report_text(r, "size", "advice_none",
                         "a filter has every bit set; nobody can tell how many keys it took");
         return;
     }
-    double keys = ceil(p->most_keys);
+    double keys = ceil(p->max_keys);
     advise_size(system, keys < 1 ? 1 : (uint64_t)keys, fpr, r);
 }
 
@@ -201,7 +203,7 @@ static void draw_one(const cli_place *p, bool colours, FILE *to) {
     }
 }
 
-void cli_places_draw(const cli_places *p, FILE *to) {
+void cli_table_report_draw(const cli_places *p, FILE *to) {
     bool colours = to == stdout && cli_colours(STDOUT_FILENO);
     if (!p->filters) return;
     fprintf(to, "\nfill of each place, from ' ' (0 %%) over '+' (half) to '@' (full)\n");

@@ -20,24 +20,26 @@ typedef struct cli_places {
     size_t count;
     size_t filters, empty, without, unreadable; /* places by their state */
     uint64_t bytes, keys;
-    double fill;      /* set bits of all filters */
-    double rate;      /* mean live rate of the filters */
-    double most_keys; /* estimated in any one filter; infinite: every bit of one is set */
+    double fill;     /* set bits of all filters */
+    double rate;     /* mean live rate of the filters */
+    double max_keys; /* estimated in any one filter; infinite: every bit of one is set */
 } cli_places;
 
 /* All places of the column; NULL: of every column.  Free `at`. */
-cli_places cli_places_of(const umbel_table *t, const char *column);
+cli_places cli_table_places(const umbel_table *t, const char *column);
 
 /* The list with a line a place, or an array in r's object. */
-void cli_places_print(const cli_places *p, umbel_table_system system, cli_report *r);
+void cli_table_report_print(const cli_places *p, umbel_table_system system, cli_report *r);
 
 /* What size would keep this rate. */
-void cli_places_advise(const cli_places *p, umbel_table_system system, double fpr, cli_report *r);
+void cli_table_report_advise(const cli_places *p, umbel_table_system system, double fpr,
+                             cli_report *r);
 
 /* A character for each place, fuller ones darker. */
-void cli_places_draw(const cli_places *p, FILE *to);
+void cli_table_report_draw(const cli_places *p, FILE *to);
 
 /* Where one place is, for people: "blocks 0 - 2048", "granule 3", "row group 0, column s". */
-void cli_place_text(const umbel_table_place *p, umbel_table_system system, char *out, size_t cap);
+void cli_table_place_text(const umbel_table_place *p, umbel_table_system system, char *out,
+                          size_t cap);
 
 #endif

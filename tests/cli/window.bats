@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # labels: clock
 # Windows that forget by the clock.  Here steps are real seconds, and few; the arithmetic of steps
-# is tested in test_cli_clockwork.c.
+# is tested in test_cli_window_clock.c.
 load helper
 
 # at SECONDS COMMAND...: sleeps until so long after $began, then runs it.

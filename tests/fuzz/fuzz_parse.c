@@ -12,7 +12,7 @@
 #include "options/quantity.h"
 #include "parse_target.h"
 
-enum { QUANTITY, CLOCKWORK, OPTIONS, TYPED, TOKENS, LINES, NAMES, READINGS, HEAD = 5 };
+enum { QUANTITY, WINDOW_CLOCK, OPTIONS, TYPED, TOKENS, LINES, NAMES, READINGS, HEAD = 5 };
 
 static bool only_digits(const char *text) {
     return *text && strspn(text, "0123456789") == strlen(text);
@@ -32,7 +32,7 @@ static void read_quantity(const char *text) {
     insist(!is_count || !is_size || size >= count, "as a size it is no less");
     if (only_digits(text)) insist(is_count == is_size && count == size, "plain numbers are plain");
     if (is_duration) {
-        insist(seconds > 0 && seconds <= CLI_DURATION_MOST, "durations have limits");
+        insist(seconds > 0 && seconds <= CLI_DURATION_MAX, "durations have limits");
         insist(cli_parse_duration(cli_duration_text(seconds, out), &again) && again == seconds,
                "a duration's text is that duration");
     }
@@ -42,25 +42,25 @@ static void read_quantity(const char *text) {
     insist(strlen(cli_rate_text(rate, out)) < CLI_QUANTITY, "room for a rate");
 }
 
-static void read_clockwork(const char *text, const uint8_t choices[4]) {
-    cli_clockwork c = {.advanced = choices[0] * UINT64_C(100000000)}, again = {0};
+static void read_window_clock(const char *text, const uint8_t choices[4]) {
+    cli_window_clock c = {.advanced = choices[0] * UINT64_C(100000000)}, again = {0};
     uint64_t now = choices[1] * UINT64_C(100000000) + choices[2];
     char out[CLI_QUANTITY];
     cli_interval range = cli_wilson(choices[2] & choices[3], choices[3], 2.58);
     insist(range.low >= 0 && range.low <= range.high && range.high <= 1, "an interval is one");
-    if (!cli_parse_clockwork(text, &c)) {
+    if (!cli_window_clock_parse(text, &c)) {
         insist(!c.step && !c.generations, "what is no clock changes nothing");
         return;
     }
     insist(c.step > 0 && c.generations > 0, "a clock has steps");
-    uint64_t least = cli_clockwork_least_step(c.step * c.generations);
-    insist(least * CLI_GENERATIONS_MOST >= c.step * c.generations, "the least step is enough");
-    if (cli_parse_clockwork(cli_clockwork_text(&c, out), &again)) {
+    uint64_t min = cli_window_clock_min_step(c.step * c.generations);
+    insist(min * CLI_GENERATIONS_MAX >= c.step * c.generations, "the smallest step is enough");
+    if (cli_window_clock_parse(cli_window_clock_text(&c, out), &again)) {
         insist(again.step == c.step && again.generations == c.generations, "the same clock");
     } else {
-        insist(c.step * c.generations > CLI_DURATION_MOST, "its text is that clock");
+        insist(c.step * c.generations > CLI_DURATION_MAX, "its text is that clock");
     }
-    uint64_t before = c.advanced, steps = cli_clockwork_turn(&c, now);
+    uint64_t before = c.advanced, steps = cli_window_clock_advance(&c, now);
     insist(steps <= c.generations + 1, "no more steps than there is to forget");
     insist(c.advanced <= now || c.advanced == before, "never ahead of the clock by itself");
     insist(now < c.advanced || now - c.advanced < c.step, "all steps that were completed");
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     words[text_len] = '\0';
     switch (bytes[0] % READINGS) {
     case QUANTITY: read_quantity(words); break;
-    case CLOCKWORK: read_clockwork(words, choices); break;
+    case WINDOW_CLOCK: read_window_clock(words, choices); break;
     case OPTIONS: parse_options(words, text_len); break;
     case TYPED: parse_typed(text, text_len, choices[0]); break;
     case TOKENS: parse_tokens(text, text_len, choices[0] % 9); break;

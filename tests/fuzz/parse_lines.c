@@ -58,7 +58,7 @@ static void plain_field(plain *p, const umbel_treatment *t) {
     p->len = 0;
 }
 
-static void plain_treat(plain *p, const cli_treatment *t) {
+static void plain_key(plain *p, const cli_key_rule *t) {
     const umbel_treatment *r = &t->recorded;
     if (t->crlf && p->len && p->bytes[p->len - 1] == '\r') p->len--;
     if (r->field) plain_field(p, r);
@@ -75,23 +75,23 @@ static void plain_treat(plain *p, const cli_treatment *t) {
     }
 }
 
-static void check_treat(const cli_treatment *t, const uint8_t *line, size_t len) {
-    size_t room = cli_treat_room(t, 1, len);
+static void check_line_key(const cli_key_rule *t, const uint8_t *line, size_t len) {
+    size_t room = cli_line_key_room(t, 1, len);
     uint8_t *scratch = some_bytes(room), *used = scratch;
     plain p = {some_bytes(len), len};
     if (len) memcpy(p.bytes, line, len);
-    umbel_key key = cli_treat(t, line, len, &used);
-    plain_treat(&p, t);
+    umbel_key key = cli_line_key(t, line, len, &used);
+    plain_key(&p, t);
     insist((size_t)(used - scratch) <= room, "no more room than was said");
     insist(key.len == p.len && (!p.len || memcmp(key.data, p.bytes, p.len) == 0), "the same key");
-    if (cli_treats_nothing(t)) insist(key.len == len, "nothing is nothing");
+    if (cli_key_is_line(t)) insist(key.len == len, "nothing is nothing");
     free(p.bytes);
     free(scratch);
 }
 
 void parse_lines(const uint8_t *text, size_t len, const uint8_t choices[4]) {
     uint8_t sep = choices[0] & 1 ? '\n' : choices[1];
-    cli_treatment t = {
+    cli_key_rule t = {
         .recorded = {.trim = choices[0] & 2,
                      .lower = (choices[0] & 12) == 4,
                      .upper = (choices[0] & 12) == 8,
@@ -104,7 +104,7 @@ void parse_lines(const uint8_t *text, size_t len, const uint8_t choices[4]) {
     for (size_t at = 0; at <= len;) {
         const uint8_t *cut = at < len ? memchr(text + at, sep, len - at) : NULL;
         size_t end = cut ? (size_t)(cut - text) : len;
-        check_treat(&t, text + at, end - at);
+        check_line_key(&t, text + at, end - at);
         at = end + 1;
     }
 }

@@ -31,14 +31,14 @@ static void check_address(const char *text) {
 }
 
 void parse_names(const char *text) {
-    uint32_t slot = cli_slot(text), shards = 1 + slot % 100;
+    uint32_t slot = cli_cluster_slot(text), shards = 1 + slot % 100;
     check_address(text);
-    insist(slot < CLI_SLOTS, "slots have a range");
-    char *beside = cli_name_beside(text, "mark"), *named = cli_shard_name(text, 7);
-    insist(cli_slot(beside) == slot, "a name beside is in the same slot");
-    uint32_t shard = cli_shard(text, strlen(text), shards);
-    insist(shard < shards && cli_shard(text, strlen(text), 1) == 0, "shards have a range");
+    insist(slot < CLI_CLUSTER_SLOTS, "slots have a range");
+    char *sibling = cli_sibling_name(text, "mark"), *named = cli_shard_name(text, 7);
+    insist(cli_cluster_slot(sibling) == slot, "a sibling name is in the same slot");
+    uint32_t shard = cli_shard_of(text, strlen(text), shards);
+    insist(shard < shards && cli_shard_of(text, strlen(text), 1) == 0, "shards have a range");
     insist(strncmp(named, text, strlen(text)) == 0, "a shard's name begins with the filter's");
     free(named);
-    free(beside);
+    free(sibling);
 }

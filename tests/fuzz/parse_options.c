@@ -2,7 +2,7 @@
  *
  * parse_options.c - command lines
  *
- * In place of cli/complain.c: what would end the command ends the parsing here, and memory that the
+ * In place of cli/error.c: what would end the command ends the parsing here, and memory that the
  * command leaves to the end of its life is given back.
  */
 #include <setjmp.h>
@@ -15,10 +15,10 @@
 #include "options/filter_options.h"
 #include "parse_target.h"
 
-enum { MOST_BLOCKS = 4096, MOST_ARGUMENTS = 64 };
+enum { MAX_BLOCKS = 4096, MAX_ARGUMENTS = 64 };
 
 static jmp_buf refused;
-static void *blocks[MOST_BLOCKS];
+static void *blocks[MAX_BLOCKS];
 static size_t nblocks;
 static bool parsing; /* else whoever takes memory gives it back */
 
@@ -28,7 +28,7 @@ void cli_die(const char *where, const char *hint, const char *what, ...) {
     va_start(args, what);
     vsnprintf(line, sizeof line, what, args);
     va_end(args);
-    insist(line[0] && (!where || where[0]) && (!hint || hint[0]), "a complaint has words");
+    insist(line[0] && (!where || where[0]) && (!hint || hint[0]), "an error has a message");
     longjmp(refused, 1);
 }
 
@@ -47,11 +47,11 @@ void *cli_realloc(void *old, size_t size) {
     insist(block != NULL, "there is memory for a test");
     if (!parsing) return block;
     if (!old) i = nblocks++;
-    insist(i < MOST_BLOCKS, "few blocks");
+    insist(i < MAX_BLOCKS, "few blocks");
     return blocks[i] = block;
 }
 
-static uint8_t all_options[OPT_COUNT_OF];
+static uint8_t all_options[OPTION_COUNT];
 
 const cli_command cli_umbel = {.name = "umbel", .synopsis = "", .options = all_options};
 static const cli_command subcommand = {.name = "fuzz", .synopsis = "FILE", .options = all_options};
@@ -72,15 +72,15 @@ static void use_settings(const cli_settings *s, int argc) {
 }
 
 void parse_options(char *text, size_t len) {
-    char *argv[MOST_ARGUMENTS + 1];
+    char *argv[MAX_ARGUMENTS + 1];
     int argc = 0;
     cli_settings settings;
     argv[argc++] = text;
-    for (size_t at = 0; at < len && argc < MOST_ARGUMENTS; at += strlen(text + at) + 1) {
+    for (size_t at = 0; at < len && argc < MAX_ARGUMENTS; at += strlen(text + at) + 1) {
         argv[argc++] = text + at;
     }
     argv[argc] = NULL;
-    for (uint8_t id = 1; id < OPT_COUNT_OF; id++) all_options[id - 1] = id;
+    for (uint8_t id = 1; id < OPTION_COUNT; id++) all_options[id - 1] = id;
     const cli_command *command = argc % 2 ? &subcommand : &cli_umbel;
     parsing = true;
     if (!setjmp(refused)) {

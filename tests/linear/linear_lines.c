@@ -19,7 +19,7 @@
 static const uint8_t options[] = {OPT_ALSO, OPT_META, OPT_QUIET, OPT_END};
 const cli_command cli_umbel = {.name = "umbel", .options = options};
 
-static cli_treatment treatment;
+static cli_key_rule rule;
 static bool packed;
 
 static void make_short_lines(text *t, size_t len) {
@@ -58,7 +58,7 @@ static void parse_lines(const text *t) {
     uint64_t lines = 0;
     cli_feed feed = {.files = files, .nfiles = 1, .sep = '\n', .max_line = 1 << 30};
     feed.threads = 1;
-    feed.treatment = treatment;
+    feed.key_rule = rule;
     cli_job job = {NULL, drain, &lines};
     cli_pipeline(&feed, &job);
     unlink(name);
@@ -75,7 +75,7 @@ static void lines(void **state) {
                  {"empty lines", 1 << 17, make_empty_lines},
                  {"one line", 1 << 20, make_one_line},
                  {"long lines", 1 << 20, make_long_lines}};
-    static const cli_treatment treatments[] = {
+    static const cli_key_rule rules[] = {
         {.crlf = false},
         {.crlf = true, .recorded = {.trim = true, .lower = true, .field = 3}},
         {.recorded = {.field = 1000000, .delimiter = ' '}},
@@ -83,7 +83,7 @@ static void lines(void **state) {
     for (size_t i = 0; i < 4; i++) {
         for (size_t k = 0; k < 6; k++) {
             packed = k % 2;
-            treatment = treatments[k / 2];
+            rule = rules[k / 2];
             assert_linear(&(parser){kinds[i].name, kinds[i].size, kinds[i].make, parse_lines});
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cli_lines.c - splitting kernels agree with a loop; treatment of lines
+ * test_cli_lines.c - splitting kernels agree with a loop; lines become keys
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static uint64_t rng(void) {
     return rng_state ^= rng_state << 17;
 }
 
-enum { MOST = 700 };
+enum { MAX_TEXT = 700 };
 
 static void expect_split(cli_split *split, const uint8_t *text, size_t len, uint8_t sep) {
     /* Exactly sized copies, so that the sanitizers see every byte too far. */
@@ -51,8 +51,8 @@ static void kernels_agree(void **state) {
     cli_split *const kernels[] = {cli_split_generic, cli_split_best()};
     static const uint8_t separators[] = {'\n', 0, 0x80, 0xff, 0x0b};
     for (int round = 0; round < 3000; round++) {
-        uint8_t text[MOST], sep = separators[rng() % sizeof separators];
-        size_t len = rng() % MOST;
+        uint8_t text[MAX_TEXT], sep = separators[rng() % sizeof separators];
+        size_t len = rng() % MAX_TEXT;
         uint64_t density = rng() % 101; /* from none to nothing but separators */
         for (size_t i = 0; i < len; i++) {
             /* Neighbours of the separator, which wrong carries would take for it. */
@@ -63,61 +63,59 @@ static void kernels_agree(void **state) {
     }
 }
 
-static void treats(const cli_treatment *t, const char *line, const char *key) {
+static void expect_key(const cli_key_rule *t, const char *line, const char *key) {
     uint8_t scratch[64], *next = scratch;
-    umbel_key got = cli_treat(t, (const uint8_t *)line, strlen(line), &next);
+    umbel_key got = cli_line_key(t, (const uint8_t *)line, strlen(line), &next);
     if (got.len != strlen(key) || (got.len && memcmp(got.data, key, got.len) != 0)) {
         fail_msg("'%s' became '%.*s', not '%s'", line, (int)got.len, (const char *)got.data, key);
     }
 }
 
-static void treatment(void **state) {
+static void rules(void **state) {
     (void)state;
-    cli_treatment t = {0};
-    assert_true(cli_treats_nothing(&t));
-    treats(&t, " a\r", " a\r");
+    cli_key_rule t = {0};
+    assert_true(cli_key_is_line(&t));
+    expect_key(&t, " a\r", " a\r");
     t.crlf = true;
-    treats(&t, " a\r", " a");
-    treats(&t, "a\r\r", "a\r"); /* one belongs to the line's end */
-    treats(&t, "a\rb", "a\rb");
-    treats(&t, "\r", "");
-    treats(&t, "", "");
-    t = (cli_treatment){.recorded = {.trim = true}};
-    treats(&t, " \t a b \v\f\r", "a b");
-    treats(&t, "  \t ", "");
-    t = (cli_treatment){.recorded = {.lower = true}};
-    treats(&t, "@AZ[`az{", "@az[`az{");
-    t = (cli_treatment){.recorded = {.upper = true}};
-    treats(&t, "@AZ[`az{\xc3\xa4", "@AZ[`AZ{\xc3\xa4");
+    expect_key(&t, " a\r", " a");
+    expect_key(&t, "\r", "");
+    expect_key(&t, "", "");
+    t = (cli_key_rule){.recorded = {.trim = true}};
+    expect_key(&t, " \t a b \v\f\r", "a b");
+    expect_key(&t, "  \t ", "");
+    t = (cli_key_rule){.recorded = {.lower = true}};
+    expect_key(&t, "@AZ[`az{", "@az[`az{");
+    t = (cli_key_rule){.recorded = {.upper = true}};
+    expect_key(&t, "@AZ[`az{\xc3\xa4", "@AZ[`AZ{\xc3\xa4");
 }
 
 static void fields(void **state) {
     (void)state;
-    cli_treatment t = {.recorded = {.field = 2, .delimiter = ','}};
-    treats(&t, "a,b,c", "b");
-    treats(&t, "a,b", "b");
-    treats(&t, "a,", "");
-    treats(&t, "a", "");
-    treats(&t, "", "");
-    treats(&t, ",,", "");
+    cli_key_rule t = {.recorded = {.field = 2, .delimiter = ','}};
+    expect_key(&t, "a,b,c", "b");
+    expect_key(&t, "a,b", "b");
+    expect_key(&t, "a,", "");
+    expect_key(&t, "a", "");
+    expect_key(&t, "", "");
+    expect_key(&t, ",,", "");
     t.recorded.field = 1;
-    treats(&t, "a,b", "a");
-    treats(&t, ",b", "");
-    t = (cli_treatment){.recorded = {.field = 2}};
-    treats(&t, "a b c", "b");
-    treats(&t, "  a \t b", "b");
-    treats(&t, "a  ", "");
-    treats(&t, "a", "");
+    expect_key(&t, "a,b", "a");
+    expect_key(&t, ",b", "");
+    t = (cli_key_rule){.recorded = {.field = 2}};
+    expect_key(&t, "a b c", "b");
+    expect_key(&t, "  a \t b", "b");
+    expect_key(&t, "a  ", "");
+    expect_key(&t, "a", "");
     t.recorded.field = 1;
-    treats(&t, "  a", "a");
-    t = (cli_treatment){.recorded = {.field = 2, .delimiter = ';', .trim = true, .lower = true}};
-    treats(&t, "X; Y ;Z", "y");
+    expect_key(&t, "  a", "a");
+    t = (cli_key_rule){.recorded = {.field = 2, .delimiter = ';', .trim = true, .lower = true}};
+    expect_key(&t, "X; Y ;Z", "y");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_agree),
-        cmocka_unit_test(treatment),
+        cmocka_unit_test(rules),
         cmocka_unit_test(fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

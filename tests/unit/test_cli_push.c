@@ -19,32 +19,32 @@
 static void slots(void **state) {
     (void)state;
     /* The examples of the Redis Cluster specification. */
-    assert_int_equal(cli_slot("123456789"), 0x31c3);
-    assert_int_equal(cli_slot("somekey"), 11058);
-    assert_int_equal(cli_slot("foo{hash_tag}"), 2515);
-    assert_int_equal(cli_slot("bar{hash_tag}"), 2515);
-    assert_int_equal(cli_slot("{user1000}.following"), cli_slot("{user1000}.followers"));
-    assert_int_equal(cli_slot("foo{}{bar}"),
-                     8363); /* nothing in the first: the whole name counts */
-    assert_int_equal(cli_slot("foo{{bar}}zap"), cli_slot("{bar"));
-    assert_int_equal(cli_slot("foo{bar}{zap}"), cli_slot("bar"));
+    assert_int_equal(cli_cluster_slot("123456789"), 0x31c3);
+    assert_int_equal(cli_cluster_slot("somekey"), 11058);
+    assert_int_equal(cli_cluster_slot("foo{hash_tag}"), 2515);
+    assert_int_equal(cli_cluster_slot("bar{hash_tag}"), 2515);
+    assert_int_equal(cli_cluster_slot("{user1000}.following"),
+                     cli_cluster_slot("{user1000}.followers"));
+    assert_int_not_equal(cli_cluster_slot("foo{}{bar}"), cli_cluster_slot("bar"));
+    assert_int_equal(cli_cluster_slot("foo{{bar}}zap"), cli_cluster_slot("{bar"));
+    assert_int_equal(cli_cluster_slot("foo{bar}{zap}"), cli_cluster_slot("bar"));
 }
 
-static void names_beside(void **state) {
+static void sibling_names(void **state) {
     (void)state;
     static const char *const names[] = {"urls", "urls:{7}", "{a}b", "a{b",  "a}b", "{}a",
                                         "",     "}{",       "a b",  "{}{x", "}",   "{a}{b}"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *beside = cli_name_beside(names[i], "push:00ff"),
-             *note = cli_name_beside(beside, "at");
-        assert_int_equal(cli_slot(beside), cli_slot(names[i]));
-        assert_int_equal(cli_slot(note), cli_slot(names[i]));
-        assert_string_not_equal(beside, names[i]);
-        assert_non_null(strstr(beside, "push:00ff"));
-        free(beside);
+        char *sibling = cli_sibling_name(names[i], "push:00ff"),
+             *note = cli_sibling_name(sibling, "at");
+        assert_int_equal(cli_cluster_slot(sibling), cli_cluster_slot(names[i]));
+        assert_int_equal(cli_cluster_slot(note), cli_cluster_slot(names[i]));
+        assert_string_not_equal(sibling, names[i]);
+        assert_non_null(strstr(sibling, "push:00ff"));
+        free(sibling);
         free(note);
     }
-    char *plain = cli_name_beside("urls", "x"), *tagged = cli_name_beside("urls:{7}", "x");
+    char *plain = cli_sibling_name("urls", "x"), *tagged = cli_sibling_name("urls:{7}", "x");
     assert_string_equal(plain, "{urls}:x");
     assert_string_equal(tagged, "urls:{7}:x");
     free(plain);
@@ -54,10 +54,10 @@ static void names_beside(void **state) {
 static void shards(void **state) {
     (void)state;
     /* CRC-32 of "123456789" is cbf43926. */
-    assert_int_equal(cli_shard("123456789", 9, 256), 0xcb);
-    assert_int_equal(cli_shard("123456789", 9, 10), 7);
-    assert_int_equal(cli_shard("", 0, 16), 0);
-    assert_int_equal(cli_shard("any", 3, 1), 0);
+    assert_int_equal(cli_shard_of("123456789", 9, 256), 0xcb);
+    assert_int_equal(cli_shard_of("123456789", 9, 10), 7);
+    assert_int_equal(cli_shard_of("", 0, 16), 0);
+    assert_int_equal(cli_shard_of("any", 3, 1), 0);
     char *name = cli_shard_name("urls", 12);
     assert_string_equal(name, "urls:{12}");
     free(name);
@@ -67,7 +67,7 @@ static void shards(void **state) {
     for (int i = 0; i < KEYS; i++) {
         char id[16];
         int len = sprintf(id, "%d", i);
-        counts[cli_shard(id, (size_t)len, N)]++;
+        counts[cli_shard_of(id, (size_t)len, N)]++;
     }
     for (int i = 0; i < N; i++) assert_in_range(counts[i], 9000, 11000);
 }
@@ -115,11 +115,11 @@ static uint8_t *bytes_of(const umbel_params *params, size_t keys, size_t *len) {
 }
 
 /* The pieces from the first to the last; returns how many. */
-static size_t walk(const cli_parcel *p, uint64_t *borders, size_t room) {
+static size_t walk(const cli_push_chunks *p, uint64_t *borders, size_t room) {
     uint64_t offset = 0;
     size_t n = 0;
     while (offset < p->bits_len) {
-        size_t len = cli_parcel_piece(p, offset);
+        size_t len = cli_push_chunk_len(p, offset);
         assert_in_range(len, 1, 16 << 20);
         offset += len;
         assert_true(n < room);
@@ -129,53 +129,53 @@ static size_t walk(const cli_parcel *p, uint64_t *borders, size_t room) {
     return n;
 }
 
-static void native_parcel(void **state) {
+static void native_chunks(void **state) {
     (void)state;
     uint64_t borders[64];
     size_t len;
     umbel_params params = {.format = UMBEL_FMT_NATIVE, .kind = UMBEL_BLOCKED, .bytes = 9 << 20};
     uint8_t *bytes = bytes_of(&params, 100, &len);
-    cli_parcel p = cli_parcel_of(bytes, len, "test", NULL);
+    cli_push_chunks p = cli_push_chunks_of(bytes, len, "test", NULL);
     assert_int_equal(p.keys, 100);
     assert_int_equal(p.bits_len, 9 << 20);
-    assert_ptr_equal(p.head.data, bytes);
-    assert_int_equal(p.head.len, 136);
+    assert_ptr_equal(p.header.data, bytes);
+    assert_int_equal(p.header.len, 136);
     assert_ptr_equal(p.bits, bytes + 4096);
     assert_int_equal(walk(&p, borders, 64), 3);
-    cli_parcel_free(&p);
+    cli_push_chunks_free(&p);
 
-    char mark[sizeof p.mark];
-    memcpy(mark, p.mark, sizeof mark);
+    char id[sizeof p.id];
+    memcpy(id, p.id, sizeof id);
     free(bytes);
     bytes = bytes_of(&params, 101, &len);
-    p = cli_parcel_of(bytes, len, "test", NULL);
-    assert_string_not_equal(p.mark, mark);
-    cli_parcel_free(&p);
+    p = cli_push_chunks_of(bytes, len, "test", NULL);
+    assert_string_not_equal(p.id, id);
+    cli_push_chunks_free(&p);
     free(bytes);
 }
 
-/* A chain of links: no piece lies in two. */
-static void redisbloom_parcel(void **state) {
+/* A chain of links: no chunk spans two. */
+static void redisbloom_chunks(void **state) {
     (void)state;
     uint64_t borders[64];
     size_t len;
     umbel_params params = {.format = UMBEL_FMT_REDISBLOOM, .keys = 100, .fpr = 0.01};
     uint8_t *bytes = bytes_of(&params, 650, &len);
-    cli_parcel p = cli_parcel_of(bytes, len, "test", NULL);
+    cli_push_chunks p = cli_push_chunks_of(bytes, len, "test", NULL);
     assert_true(p.nlinks >= 3);
-    assert_int_equal(p.head.len, 20 + 53 * p.nlinks);
-    assert_ptr_equal(p.bits, bytes + 16 + p.head.len);
+    assert_int_equal(p.header.len, 20 + 53 * p.nlinks);
+    assert_ptr_equal(p.bits, bytes + 16 + p.header.len);
     assert_int_equal(walk(&p, borders, 64), p.nlinks);
     assert_int_equal(borders[0], 144); /* BF.RESERVE f 0.01 100 has 144 bytes */
-    cli_parcel_free(&p);
+    cli_push_chunks_free(&p);
     free(bytes);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots),         cmocka_unit_test(names_beside),
+        cmocka_unit_test(slots),         cmocka_unit_test(sibling_names),
         cmocka_unit_test(shards),        cmocka_unit_test(addresses),
-        cmocka_unit_test(native_parcel), cmocka_unit_test(redisbloom_parcel),
+        cmocka_unit_test(native_chunks), cmocka_unit_test(redisbloom_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cli_clockwork.c - windows by the clock: durations, steps, the clock's jumps, the notes
+ * test_cli_window_clock.c - windows by the clock: durations, steps, the clock's jumps, the notes
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static void durations(void **state) {
                 {"25h", "25h", 90000},   {"1.5h", "90m", 5400},
                 {"7d", "7d", 604800},    {"2w", "14d", 1209600},
                 {"0.1m", "6s", 6},       {"3600s", "1h", 3600},
-                {"1e3s", "1000s", 1000}, {"1e12s", "1000000000000s", CLI_DURATION_MOST}};
+                {"1e3s", "1000s", 1000}, {"1e12s", "1000000000000s", CLI_DURATION_MAX}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         uint64_t x = 0;
         char out[CLI_QUANTITY];
@@ -54,70 +54,70 @@ static void windows(void **state) {
                 {"1s/1s", "1s/1s", 1, 1},       {"255s/1s", "255s/1s", 1, 255},
                 {"7d/1m", "7d/1m", 60, 10080}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        cli_clockwork c = {.advanced = 5};
+        cli_window_clock c = {.advanced = 5};
         char out[CLI_QUANTITY];
-        assert_true(cli_parse_clockwork(good[i].text, &c));
+        assert_true(cli_window_clock_parse(good[i].text, &c));
         assert_int_equal(c.step, good[i].step);
         assert_int_equal(c.generations, good[i].generations);
         assert_int_equal(c.advanced, 5);
-        assert_string_equal(cli_clockwork_text(&c, out), good[i].shown);
+        assert_string_equal(cli_window_clock_text(&c, out), good[i].shown);
     }
     static const char *const bad[] = {
         "",          "24h",    "/",      "24h/",
         "/1h",       "24/1",   "24h/1",  "1h/24h",
         "24h/1h/1m", "24h/0s", "24h 1h", "00000000000000000000000000000000000000000000000024h/1h"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        cli_clockwork c = {7, 8, 9};
-        assert_false(cli_parse_clockwork(bad[i], &c));
+        cli_window_clock c = {7, 8, 9};
+        assert_false(cli_window_clock_parse(bad[i], &c));
         assert_true(c.step == 7 && c.generations == 8 && c.advanced == 9);
     }
 }
 
 static void least_steps(void **state) {
     (void)state;
-    assert_int_equal(cli_clockwork_least_step(1), 1);
-    assert_int_equal(cli_clockwork_least_step(255), 1);
-    assert_int_equal(cli_clockwork_least_step(256), 2);
-    assert_int_equal(cli_clockwork_least_step(7 * 86400), 40 * 60);
-    assert_int_equal(cli_clockwork_least_step(365 * 86400), 2 * 86400);
-    for (uint64_t d = 1; d <= CLI_DURATION_MOST / 3; d = d * 3 + 1) {
-        uint64_t step = cli_clockwork_least_step(d);
-        assert_true((d + step - 1) / step <= CLI_GENERATIONS_MOST);
+    assert_int_equal(cli_window_clock_min_step(1), 1);
+    assert_int_equal(cli_window_clock_min_step(255), 1);
+    assert_int_equal(cli_window_clock_min_step(256), 2);
+    assert_int_equal(cli_window_clock_min_step(7 * 86400), 40 * 60);
+    assert_int_equal(cli_window_clock_min_step(365 * 86400), 2 * 86400);
+    for (uint64_t d = 1; d <= CLI_DURATION_MAX / 3; d = d * 3 + 1) {
+        uint64_t step = cli_window_clock_min_step(d);
+        assert_true((d + step - 1) / step <= CLI_GENERATIONS_MAX);
     }
 }
 
 static void turns(void **state) {
     (void)state;
-    cli_clockwork c = {.step = 10, .generations = 3, .advanced = start};
-    assert_int_equal(cli_clockwork_turn(&c, start), 0);
-    assert_int_equal(cli_clockwork_turn(&c, start + 9), 0);
+    cli_window_clock c = {.step = 10, .generations = 3, .advanced = start};
+    assert_int_equal(cli_window_clock_advance(&c, start), 0);
+    assert_int_equal(cli_window_clock_advance(&c, start + 9), 0);
     assert_int_equal(c.advanced, start);
-    assert_int_equal(cli_clockwork_turn(&c, start + 10), 1);
-    assert_int_equal(cli_clockwork_turn(&c, start + 10), 0);
-    assert_int_equal(cli_clockwork_turn(&c, start + 39), 2);
+    assert_int_equal(cli_window_clock_advance(&c, start + 10), 1);
+    assert_int_equal(cli_window_clock_advance(&c, start + 10), 0);
+    assert_int_equal(cli_window_clock_advance(&c, start + 39), 2);
     assert_int_equal(c.advanced, start + 30); /* steps stay where they were, whoever looks when */
-    assert_int_equal(cli_clockwork_turn(&c, start + 69), 3);
-    assert_int_equal(cli_clockwork_turn(&c, start + 105), 4); /* 4 steps: all is forgotten */
-    assert_int_equal(cli_clockwork_turn(&c, start + 100000), 4);
+    assert_int_equal(cli_window_clock_advance(&c, start + 69), 3);
+    assert_int_equal(cli_window_clock_advance(&c, start + 105), 4); /* 4 steps: all is forgotten */
+    assert_int_equal(cli_window_clock_advance(&c, start + 100000), 4);
     assert_int_equal(c.advanced, start + 100000);
-    assert_int_equal(cli_clockwork_turn(&c, UINT64_MAX), 4);
+    assert_int_equal(cli_window_clock_advance(&c, UINT64_MAX), 4);
     assert_true(c.advanced <= UINT64_MAX && UINT64_MAX - c.advanced < 10);
-    assert_int_equal(cli_clockwork_turn(&c, 0), 0);
+    assert_int_equal(cli_window_clock_advance(&c, 0), 0);
     assert_int_equal(c.advanced, 0);
 }
 
 static void set_back(void **state) {
     (void)state;
-    cli_clockwork c = {.step = 10, .generations = 3, .advanced = start};
+    cli_window_clock c = {.step = 10, .generations = 3, .advanced = start};
     /* A little: it waits, so that no generation gets shorter. */
-    assert_int_equal(cli_clockwork_turn(&c, start - 10), 0);
+    assert_int_equal(cli_window_clock_advance(&c, start - 10), 0);
     assert_int_equal(c.advanced, start);
-    assert_int_equal(cli_clockwork_turn(&c, start + 9), 0);
-    assert_int_equal(cli_clockwork_turn(&c, start + 10), 1);
+    assert_int_equal(cli_window_clock_advance(&c, start + 9), 0);
+    assert_int_equal(cli_window_clock_advance(&c, start + 10), 1);
     /* By years: it does not wait for years. */
-    assert_int_equal(cli_clockwork_turn(&c, start - 100000000), 0);
-    assert_int_equal(cli_clockwork_turn(&c, start - 100000000 + 9), 0);
-    assert_int_equal(cli_clockwork_turn(&c, start - 100000000 + 10), 1);
+    assert_int_equal(cli_window_clock_advance(&c, start - 100000000), 0);
+    assert_int_equal(cli_window_clock_advance(&c, start - 100000000 + 9), 0);
+    assert_int_equal(cli_window_clock_advance(&c, start - 100000000 + 10), 1);
 }
 
 /* A real window under a clock that goes on by random amounts: a key is there for the duration, and
@@ -128,9 +128,9 @@ static void remembers_the_duration(void **state) {
     print_message("seed %u\n", seed);
     srand(seed);
     for (int round = 0; round < 300; round++) {
-        cli_clockwork c = {.step = 1 + (uint64_t)rand() % 50,
-                           .generations = 1 + (uint64_t)rand() % 30,
-                           .advanced = start};
+        cli_window_clock c = {.step = 1 + (uint64_t)rand() % 50,
+                              .generations = 1 + (uint64_t)rand() % 30,
+                              .advanced = start};
         umbel_params params = {.kind = UMBEL_WINDOW,
                                .keys = 1000,
                                .fpr = 1e-9,
@@ -142,7 +142,7 @@ static void remembers_the_duration(void **state) {
         uint64_t duration = c.step * c.generations;
         bool added = false;
         while (now < came + duration + 3 * c.step) {
-            for (uint64_t n = cli_clockwork_turn(&c, now); n > 0; n--) umbel_advance(f);
+            for (uint64_t n = cli_window_clock_advance(&c, now); n > 0; n--) umbel_advance(f);
             bool there = umbel_contains(f, "key", 3);
             if (!added) assert_false(there);
             if (added && now <= came + duration) assert_true(there);
@@ -159,10 +159,10 @@ static void remembers_the_duration(void **state) {
     }
 }
 
-static bool noted(const umbel_filter *f, cli_clockwork *c) {
+static bool noted(const umbel_filter *f, cli_window_clock *c) {
     umbel_info info;
     umbel_describe(f, &info);
-    return cli_clock_noted(f, &info, c);
+    return cli_window_clock_load(f, &info, c);
 }
 
 static void notes(void **state) {
@@ -171,10 +171,10 @@ static void notes(void **state) {
         .kind = UMBEL_WINDOW, .keys = 100, .fpr = 0.01, .manual = true, .generations = 24};
     umbel_filter *f = NULL;
     assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
-    cli_clockwork c = {3600, 24, start}, back = {1, 2, 3};
+    cli_window_clock c = {3600, 24, start}, back = {1, 2, 3};
     assert_true(noted(f, &back));
     assert_int_equal(back.step, 0);
-    assert_int_equal(cli_clock_note(f, &c, NULL), UMBEL_OK);
+    assert_int_equal(cli_window_clock_store(f, &c, NULL), UMBEL_OK);
     assert_true(noted(f, &back));
     assert_true(back.step == 3600 && back.generations == 24 && back.advanced == start);
     static const char *const bad[][2] = {{"0", "5"},
