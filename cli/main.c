@@ -5,12 +5,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command/command.h"
-#include "options/secret_file.h"
+#include "options/filter_options.h"
 #include "report/output.h"
 
 const cli_command *const cli_commands[] = {
@@ -122,9 +121,6 @@ int main(int argc, char **argv) {
         cli_secret_read(&s);
         status = c->run(&s);
     }
-    free(s.args);
-    free(s.also.at);
-    free(s.meta.at);
-    free(s.variants.at);
+    cli_settings_free(&s);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
-#include "report/summary.h"
+#include "report/report.h"
 
 static const uint8_t options[] = {OPT_STRICT,       OPT_SECRET_FILE,  CLI_FORMAT_PARAMETERS,
                                   CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS, OPT_THREADS,
@@ -28,7 +28,7 @@ static int run(const cli_settings *s) {
     feed.capacity = adding.capacity;
     uint64_t lines = cli_pipeline(&feed, &job);
     cli_add_job_finish(&adding);
-    cli_filter_save(f, cli_envelope_of(path, f, s), path);
+    cli_filter_save(f, info.format, path);
     if (!s->quiet) cli_summary(f, s, lines);
     umbel_free(f);
     return CLI_YES;

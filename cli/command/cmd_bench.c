@@ -137,7 +137,7 @@ static double time_lines(const cli_settings *s) {
     fclose(text);
     char path[32];
     snprintf(path, sizeof path, "/dev/fd/%d", fd);
-    char *files[] = {path};
+    const char *files[] = {path};
     cli_feed feed = cli_feed_of(s, files, 1);
     double best = 1e9;
     for (int i = 0; i < REPEAT; i++) {

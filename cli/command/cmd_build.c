@@ -6,7 +6,7 @@
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
 #include "options/quantity.h"
-#include "report/summary.h"
+#include "report/report.h"
 
 static const uint8_t options[] = {
     OPT_OUTPUT,       OPT_FORCE,  OPT_KEYS,    OPT_FPR,         OPT_BYTES, OPT_KIND,

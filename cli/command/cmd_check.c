@@ -77,7 +77,7 @@ static int run(const cli_settings *s) {
     for (size_t i = 0; i <= s->also.count; i++) {
         const char *path = i ? s->also.at[i - 1] : s->args[0];
         bool keyed;
-        const umbel_filter *f = cli_filter_open_mixed(path, s, &keyed);
+        umbel_filter *f = cli_filter_open_mixed(path, s, &keyed);
         any_keyed |= keyed;
         cli_key_rule t = cli_key_rule_of(f, s);
         if (i == 0) feed.key_rule = t;
@@ -95,7 +95,7 @@ static int run(const cli_settings *s) {
     }
     if (c.out.used) cli_output_flush(&c.out);
     free(c.out.buffer);
-    for (size_t i = 0; i < c.lookup.count; i++) umbel_free((umbel_filter *)c.lookup.at[i].filter);
+    cli_lookup_free(&c.lookup);
     return c.matches ? CLI_YES : CLI_NO;
 }
 

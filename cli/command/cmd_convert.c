@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "lines/line_key.h"
-#include "report/summary.h"
+#include "report/report.h"
 
 static const uint8_t options[] = {
     OPT_FROM,  OPT_TO,   OPT_OUTPUT,     OPT_FORCE, OPT_SECRET_FILE, CLI_SHAPE_OPTIONS,

@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "options/quantity.h"
-#include "report/summary.h"
+#include "report/report.h"
 
 static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_FOLD_FPR, OPT_SECRET_FILE,
                                   OPT_FORMAT, OPT_QUIET, OPT_JSON,     OPT_MAX_MEMORY,
@@ -32,7 +32,7 @@ static int run(const cli_settings *s) {
         cli_warn(s->args[0],
                  "cannot be made smaller: its half would pass the rate, or cannot be had");
     }
-    cli_filter_save(f, cli_envelope_of(s->args[0], f, s), s->output);
+    cli_filter_save(f, info.format, s->output);
     if (!s->quiet) cli_summary(f, s, 0);
     umbel_free(f);
     return CLI_YES;

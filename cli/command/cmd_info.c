@@ -4,7 +4,7 @@
  */
 #include "command/command.h"
 #include "filter/filter_file.h"
-#include "report/summary.h"
+#include "report/report.h"
 
 static const uint8_t options[] = {
     OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};

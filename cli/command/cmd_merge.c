@@ -6,7 +6,7 @@
 
 #include "command/command.h"
 #include "filter/filter_file.h"
-#include "report/summary.h"
+#include "report/report.h"
 
 static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS,
                                   OPT_QUIET,  OPT_JSON,  OPT_MAX_MEMORY,  OPT_HELP,
@@ -41,9 +41,9 @@ static int combine_all(const cli_settings *s, combine *step) {
         }
         cli_filter_close(from);
     }
-    cli_filter_save(into, cli_envelope_of(s->args[0], into, s), s->output);
     umbel_info info;
     umbel_describe(into, &info);
+    cli_filter_save(into, info.format, s->output);
     if (info.capacity && info.keys_estimated > (double)info.capacity && !s->quiet) {
         cli_warn(s->output,
                  "warning: holds more keys than its plan; umbel info shows the live rate");

@@ -6,7 +6,7 @@
 #include "filter/filter_file.h"
 #include "lines/pipeline.h"
 #include "options/quantity.h"
-#include "report/summary.h"
+#include "report/report.h"
 
 static const uint8_t options[] = {OPT_SECRET_FILE, CLI_LINE_OPTIONS, OPT_QUIET, OPT_JSON,
                                   OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};

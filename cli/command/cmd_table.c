@@ -24,9 +24,7 @@ static const char *split_index(const char *text, char **name) {
     size_t len = strcspn(text, " (");
     const char *rest = text + len + strspn(text + len, " ");
     if (text[len] != ' ' || *rest == '(' || *rest == '\0') return text;
-    *name = cli_alloc(len + 1);
-    memcpy(*name, text, len);
-    (*name)[len] = '\0';
+    *name = cli_strndup(text, len);
     return rest;
 }
 

@@ -48,8 +48,7 @@ static void count(void *ctx, cli_batch *b) {
 }
 
 static tally look_up_file(const cli_settings *s, const umbel_filter *f, const char *path) {
-    char *files[] = {(char *)path};
-    cli_feed feed = cli_feed_of(s, files, 1);
+    cli_feed feed = cli_feed_of(s, &path, 1);
     feed.key_rule = cli_key_rule_of(f, s);
     feed.activity = s->quiet ? NULL : "verifying";
     tally t = {.filter = f};

@@ -35,23 +35,16 @@ static void refuse_directory(const char *path) {
     }
 }
 
-typedef struct mapping {
-    const void *bytes;
-    size_t len;
-} mapping;
-
-static mapping map_file(const char *path) {
+const uint8_t *cli_map_file(const char *path, size_t *len) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0) cli_die_sys(path, errno);
-    mapping m = {"", (size_t)st.st_size};
-    if (st.st_size > 0) {
-        void *at = mmap(NULL, m.len, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (at == MAP_FAILED) cli_die_sys(path, errno);
-        m.bytes = at;
-    }
+    if (!S_ISREG(st.st_mode)) cli_die(path, "name a filter file", "is not a regular file");
+    *len = (size_t)st.st_size;
+    void *bytes = *len ? mmap(NULL, *len, PROT_READ, MAP_PRIVATE, fd, 0) : "";
+    if (bytes == MAP_FAILED) cli_die_sys(path, errno);
     close(fd);
-    return m;
+    return bytes;
 }
 
 /* A format that was named: its bytes may need the options to be understood.  The mapping stays
@@ -63,9 +56,10 @@ static umbel_err get_as(const char *path, const cli_settings *s, bool own, umbel
     umbel_err e = UMBEL_ENOTSUP;
     if (s->format) like = cli_params_of(s);
     like.bytes = 0;
-    mapping m = map_file(path);
-    umbel_err e = own ? UMBEL_ENOTSUP : umbel_view_as(&like, m.bytes, m.len, &opts, f, diag);
-    return e == UMBEL_ENOTSUP ? umbel_decode_as(&like, m.bytes, m.len, &opts, f, diag) : e;
+    size_t len;
+    const uint8_t *bytes = cli_map_file(path, &len);
+    umbel_err e = own ? UMBEL_ENOTSUP : umbel_view_as(&like, bytes, len, &opts, f, diag);
+    return e == UMBEL_ENOTSUP ? umbel_decode_as(&like, bytes, len, &opts, f, diag) : e;
 }
 
 static umbel_err get(const char *path, const cli_settings *s, bool own, umbel_filter **f,
@@ -128,17 +122,6 @@ umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {
     return s->present || s->absent || s->secret_file ? cli_filter_open(path, s) : NULL;
 }
 
-umbel_format cli_envelope_of(const char *path, const umbel_filter *f, const cli_settings *s) {
-    if (s->format) return cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE);
-    umbel_filter *probe = NULL; /* a native file may hold bits hashed as another system does */
-    umbel_info info;
-    umbel_opts opts = cli_opts_of(s);
-    umbel_describe(f, &info);
-    if (umbel_file_open(UMBEL_FMT_NATIVE, path, &opts, &probe, NULL)) return info.format;
-    umbel_free(probe);
-    return UMBEL_FMT_NATIVE;
-}
-
 void cli_output_check(const cli_settings *s) {
     if (!s->output) cli_die(s->command->name, "-o FILE says where it goes", "-o is missing");
     if (strcmp(s->output, "-") == 0) {
@@ -151,8 +134,7 @@ void cli_output_check(const cli_settings *s) {
     if (!s->force && access(s->output, F_OK) == 0) {
         cli_die(s->output, "-f overwrites it", "is there already");
     }
-    char *copy = strdup(s->output);
-    if (!copy) cli_die(NULL, NULL, "out of memory");
+    char *copy = cli_strndup(s->output, strlen(s->output));
     const char *dir = dirname(copy);
     if (access(dir, W_OK | X_OK) != 0) cli_die_sys(s->output, errno);
     free(copy);
@@ -219,8 +201,7 @@ void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const cli_key_r
         if (!equals || equals == text) {
             cli_die("--meta", "as in --meta source=feed-7", "'%s' is not NAME=VALUE", text);
         }
-        char *name = strndup(text, (size_t)(equals - text));
-        if (!name) cli_die(NULL, NULL, "out of memory");
+        char *name = cli_strndup(text, (size_t)(equals - text));
         e = umbel_set_meta(f, name, equals + 1, &diag);
         if (e) cli_die_err("--meta", e, &diag, NULL);
         free(name);

@@ -8,6 +8,9 @@
 #include "lines/line_key.h"
 #include "options/filter_options.h"
 
+/* The bytes of a file, mapped until the program exits. */
+const uint8_t *cli_map_file(const char *path, size_t *len);
+
 /* For reading, mapped; or to change, all of it checked.  --format and its options are obeyed. */
 umbel_filter *cli_filter_open(const char *path, const cli_settings *s);
 umbel_filter *cli_filter_load(const char *path, const cli_settings *s);
@@ -24,9 +27,6 @@ void cli_filter_close(umbel_filter *f);
 
 /* Refuses, before any work is done, an OUT that exists without -f, or that cannot be made. */
 void cli_output_check(const cli_settings *s);
-
-/* The format of the file that f came from: what to save it as. */
-umbel_format cli_envelope_of(const char *path, const umbel_filter *f, const cli_settings *s);
 
 /* Writes it to path; "-" is standard output. */
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path);

@@ -30,7 +30,7 @@ static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) 
     return true;
 }
 
-void cli_lookup_add(cli_lookup *a, const umbel_filter *f, const char *name, const cli_key_rule *t) {
+void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *t) {
     if (a->count == CLI_LOOKUP_MAX) cli_die("--also", "merge some of them", "at most 64 filters");
     size_t me = a->count++;
     a->at[me] = (cli_lookup_filter){f, name, *t, me, me, false};
@@ -43,9 +43,15 @@ void cli_lookup_add(cli_lookup *a, const umbel_filter *f, const char *name, cons
     }
 }
 
+void cli_lookup_free(cli_lookup *a) {
+    for (size_t i = 0; i < a->count; i++) umbel_free(a->at[i].filter);
+    a->count = 0;
+}
+
 /* What several filters need besides the batch. */
 typedef struct workspace {
-    const umbel_key *keys[CLI_LOOKUP_MAX];
+    const umbel_key *keys[CLI_LOOKUP_MAX]; /* the batch's, another filter's or own_keys[i] */
+    umbel_key *own_keys[CLI_LOOKUP_MAX];
     uint64_t *hashes[CLI_LOOKUP_MAX];
     uint8_t *scratch[CLI_LOOKUP_MAX];
     size_t room[CLI_LOOKUP_MAX];
@@ -58,7 +64,7 @@ static void prepare(const cli_lookup *a, const cli_batch *b, workspace *w, size_
     } else if (q->keys_from != i) {
         w->keys[i] = w->keys[q->keys_from];
     } else {
-        umbel_key *keys = cli_alloc(b->lines * sizeof *keys);
+        umbel_key *keys = w->own_keys[i] = cli_alloc(b->lines * sizeof *keys);
         cli_batch_keys(b, &q->rule, keys, &w->scratch[i], &w->room[i]);
         w->keys[i] = keys;
     }
@@ -70,7 +76,7 @@ static void prepare(const cli_lookup *a, const cli_batch *b, workspace *w, size_
 
 static void free_workspace(const cli_lookup *a, workspace *w) {
     for (size_t i = 0; i < a->count; i++) {
-        if (i && a->at[i].keys_from == i) free((void *)w->keys[i]);
+        free(w->own_keys[i]);
         free(w->hashes[i]);
         free(w->scratch[i]);
     }

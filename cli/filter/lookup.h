@@ -13,7 +13,7 @@
 enum { CLI_LOOKUP_MAX = 64 };
 
 typedef struct cli_lookup_filter {
-    const umbel_filter *filter;
+    umbel_filter *filter; /* owned */
     const char *name;
     cli_key_rule rule;
     size_t keys_from; /* the first filter with the same keys ... */
@@ -28,7 +28,8 @@ typedef struct cli_lookup {
 } cli_lookup;
 
 /* The first filter's treatment must be that of the feed. */
-void cli_lookup_add(cli_lookup *a, const umbel_filter *f, const char *name, const cli_key_rule *t);
+void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *t);
+void cli_lookup_free(cli_lookup *a);
 
 /* b->hits[i] becomes 1 when any filter has line i.  With more than one filter bit j of
  * b->hashes[i] tells of filter j. */

@@ -14,7 +14,6 @@
 #include "filter/filter_file.h"
 #include "filter/window_clock.h"
 #include "options/quantity.h"
-#include "options/secret_file.h"
 
 static const uint64_t default_keys = 10000000;
 static const double default_fpr = 0.001;

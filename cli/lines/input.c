@@ -31,7 +31,7 @@ struct cli_file {
 };
 
 struct cli_input {
-    char *const *files;
+    const char *const *files;
     int nfiles, at;
     uint8_t sep;
     bool eager;
@@ -95,7 +95,7 @@ static cli_file *open_file(const char *path) {
     return f;
 }
 
-static uint64_t total_of(char *const *files, int nfiles) {
+static uint64_t total_of(const char *const *files, int nfiles) {
     uint64_t total = 0;
     for (int i = 0; i < nfiles; i++) {
         struct stat st;
@@ -105,10 +105,9 @@ static uint64_t total_of(char *const *files, int nfiles) {
     return total;
 }
 
-cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, size_t max_line,
+cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep, size_t max_line,
                           bool eager) {
-    static char dash[] = "-";
-    static char *const only_stdin[] = {dash};
+    static const char *const only_stdin[] = {"-"};
     cli_input *in = cli_alloc(sizeof *in);
     *in = (cli_input){.files = nfiles ? files : only_stdin,
                       .nfiles = nfiles ? nfiles : 1,
@@ -125,7 +124,7 @@ void cli_input_close(cli_input *in) {
     free(in);
 }
 
-const char *cli_input_once(char *const *files, int nfiles) {
+const char *cli_input_once(const char *const *files, int nfiles) {
     struct stat st;
     if (nfiles == 0) {
         if (fstat(STDIN_FILENO, &st) != 0) cli_die_sys("standard input", errno);

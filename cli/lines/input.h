@@ -35,7 +35,8 @@ typedef struct cli_input cli_input;
 
 /* No files, or "-": standard input.  Files are opened when their turn comes.  With `eager` a block
  * is handed out when its writer pauses, though it is not full. */
-cli_input *cli_input_open(char *const *files, int nfiles, uint8_t sep, size_t max_line, bool eager);
+cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep, size_t max_line,
+                          bool eager);
 void cli_input_close(cli_input *in);
 
 /* The next block, in order; false at the end.  One thread at a time.  Ends the program when a file
@@ -53,6 +54,6 @@ uint64_t cli_input_total(const cli_input *in);
 
 /* NULL when the same lines can be read again, since all are regular files; else the name of what
  * cannot. */
-const char *cli_input_once(char *const *files, int nfiles);
+const char *cli_input_once(const char *const *files, int nfiles);
 
 #endif

@@ -26,7 +26,7 @@ typedef struct pipeline {
     uint64_t lines;
 } pipeline;
 
-cli_feed cli_feed_of(const cli_settings *s, char *const *files, int nfiles) {
+cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles) {
     /* Offsets within a block are 32 bits wide, and where memory is, too, it is filled up sooner. */
     const bool narrow = SIZE_MAX <= UINT32_MAX;
     const uint64_t GiB = UINT64_C(1) << 30, max = narrow ? GiB : 3 * GiB;

@@ -29,7 +29,7 @@ typedef struct cli_batch {
 } cli_batch;
 
 typedef struct cli_feed {
-    char *const *files;
+    const char *const *files;
     int nfiles;
     uint8_t sep;
     bool skip_empty;
@@ -49,7 +49,7 @@ typedef struct cli_job {
 } cli_job;
 
 /* What -0, --crlf, --skip-empty, --max-line, -j and -q say; the treatment is left empty. */
-cli_feed cli_feed_of(const cli_settings *s, char *const *files, int nfiles);
+cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles);
 
 /* Returns the number of lines drained. */
 uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job);

@@ -5,34 +5,28 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "options/filter_options.h"
 
-/* The words that an option's value can be; "" for a file, NULL for anything. */
-static const char *words_of(const cli_option *o, char *out, size_t room) {
+/* The values that an option takes, separated by blanks; "" for a file, NULL for anything.  `room`
+ * has CLI_NAMES bytes. */
+static const char *values_of(const cli_option *o, char *room) {
     if (!o->choices) return NULL;
     if (strcmp(o->choices, "FILE") == 0) return "";
-    bool kinds = strcmp(o->choices, "KIND") == 0, formats = strcmp(o->choices, "FORMAT") == 0;
-    bool types = strcmp(o->choices, "TYPE") == 0;
-    if (!kinds && !formats && !types) return o->choices;
-    size_t used = (size_t)snprintf(out, room, "%s", kinds ? "auto" : types ? "string" : "");
-    for (int i = 1; i < 64; i++) {
-        const char *name = kinds   ? umbel_kind_name((umbel_kind)i)
-                           : types ? umbel_type_name((umbel_type)i)
-                                   : umbel_format_name((umbel_format)i);
-        if (!name || used + strlen(name) + 2 > room) continue;
-        used += (size_t)snprintf(out + used, room - used, "%s%s", used ? " " : "", name);
-    }
-    return out;
+    if (strcmp(o->choices, "FORMAT") == 0) return cli_format_names(" ", room);
+    if (strcmp(o->choices, "TYPE") == 0) return cli_type_names(" ", room);
+    if (strcmp(o->choices, "KIND") == 0) return cli_kind_names(" ", room);
+    return o->choices;
 }
 
 static void bash_command(const cli_command *c, FILE *to) {
     fprintf(to, "    %s)\n        case $prev in\n", c->name);
-    char words[512];
+    char room[CLI_NAMES];
     for (const uint8_t *id = c->options; *id; id++) {
         const cli_option *o = &cli_options[*id];
         if (o->type == TYPE_FLAG) continue;
         fputs("        ", to);
         for (const char *l = o->letters; *l; l++) fprintf(to, "-%c|", *l);
-        const char *values = words_of(o, words, sizeof words);
+        const char *values = values_of(o, room);
         fprintf(to, "--%s) ", o->name);
         if (values && *values) {
             fprintf(to, "COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", values);
@@ -88,8 +82,8 @@ static void quoted(const char *text, bool zsh, FILE *to) {
 }
 
 static void zsh_option(const cli_option *o, FILE *to) {
-    char words[512];
-    const char *values = words_of(o, words, sizeof words);
+    char room[CLI_NAMES];
+    const char *values = values_of(o, room);
     char names[2][48] = {"", ""};
     if (*o->letters) snprintf(names[0], sizeof names[0], "-%c", *o->letters);
     snprintf(names[1], sizeof names[1], "--%.40s", o->name);
@@ -139,14 +133,14 @@ static void fish(FILE *to) {
     fputs("# fish completion for umbel; made by `umbel help --completion fish`\n"
           "complete -c umbel -n __fish_use_subcommand -f -a help -d 'show help'\n",
           to);
-    char words[512];
+    char room[CLI_NAMES];
     for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "complete -c umbel -n __fish_use_subcommand -f -a %s -d '", (*c)->name);
         quoted((*c)->summary, false, to);
         fputs("'\n", to);
         for (const uint8_t *id = (*c)->options; *id; id++) {
             const cli_option *o = &cli_options[*id];
-            const char *values = words_of(o, words, sizeof words);
+            const char *values = values_of(o, room);
             fprintf(to, "complete -c umbel -n '__fish_seen_subcommand_from %s' -l %s", (*c)->name,
                     o->name);
             for (const char *l = o->letters; *l; l++) fprintf(to, " -s %c", *l);

@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "options/secret_file.h"
 #include "report/error.h"
 
-enum { NAMES_ROOM = 256, ENUM_END = 64 };
+enum { ENUM_END = 64 };
 
 static const char *kind_at(int i) {
     return umbel_kind_name((umbel_kind)i);
@@ -24,34 +23,45 @@ static const char *type_at(int i) {
     return umbel_type_name((umbel_type)i);
 }
 
-/* For hints: every name there is. */
-static const char *names(const char *(*at)(int), char *out) {
+static char *join_names(const char *(*at)(int), const char *separator, char *out) {
     size_t used = 0;
     *out = '\0';
     for (int i = 0; i < ENUM_END; i++) {
         const char *name = at(i);
         if (!name) continue;
-        int n = snprintf(out + used, NAMES_ROOM - used, "%s%s", used ? ", " : "", name);
-        if (n < 0 || (size_t)n >= NAMES_ROOM - used) break;
+        int n = snprintf(out + used, CLI_NAMES - used, "%s%s", used ? separator : "", name);
+        if (n < 0 || (size_t)n >= CLI_NAMES - used) break;
         used += (size_t)n;
     }
     return out;
 }
 
+char *cli_kind_names(const char *separator, char *out) {
+    return join_names(kind_at, separator, out);
+}
+
+char *cli_format_names(const char *separator, char *out) {
+    return join_names(format_at, separator, out);
+}
+
+char *cli_type_names(const char *separator, char *out) {
+    return join_names(type_at, separator, out);
+}
+
 umbel_kind cli_kind_named(const char *name) {
     umbel_kind kind = UMBEL_AUTO;
-    char known[NAMES_ROOM];
+    char known[CLI_NAMES];
     if (name && strcmp(name, "auto") != 0 && !umbel_kind_named(name, &kind)) {
-        cli_die("--kind", names(kind_at, known), "there is no kind '%s'", name);
+        cli_die("--kind", cli_kind_names(", ", known), "there is no kind '%s'", name);
     }
     return kind;
 }
 
 umbel_format cli_format_named(const char *name, const char *option, umbel_format fallback) {
     umbel_format format = fallback;
-    char known[NAMES_ROOM];
+    char known[CLI_NAMES];
     if (name && !umbel_format_named(name, &format)) {
-        cli_die(option, names(format_at, known), "there is no format '%s'", name);
+        cli_die(option, cli_format_names(", ", known), "there is no format '%s'", name);
     }
     return format;
 }
@@ -142,11 +152,11 @@ static umbel_type funnel_named(const char *name) {
 
 umbel_type cli_type_of(const cli_settings *s) {
     cli_exclude(s, OPT_TYPE, OPT_FUNNEL);
-    char known[NAMES_ROOM];
+    char known[CLI_NAMES];
     umbel_type type = UMBEL_TYPE_STRING;
     if (s->funnel) return funnel_named(s->funnel);
     if (s->type && !umbel_type_named(s->type, &type)) {
-        cli_die("--type", names(type_at, known), "there is no type '%s'", s->type);
+        cli_die("--type", cli_type_names(", ", known), "there is no type '%s'", s->type);
     }
     /* Badger's keys are hashes of 32 bits and nothing else. */
     bool badger = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE) == UMBEL_FMT_BADGER;

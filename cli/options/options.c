@@ -5,6 +5,7 @@
 #include "options/options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
@@ -145,6 +146,13 @@ void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *
             short_options(out, &c);
         }
     }
+}
+
+void cli_settings_free(cli_settings *s) {
+    free(s->args);
+    free(s->also.at);
+    free(s->meta.at);
+    free(s->variants.at);
 }
 
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b) {

@@ -119,7 +119,7 @@ typedef struct cli_text_list {
 typedef struct cli_settings {
     bool given[OPTION_COUNT];
     const cli_command *command;
-    char **args; /* what is no option, in order */
+    const char **args; /* everything that is not an option, in order */
     int nargs;
 
     uint64_t keys, bytes, hashes, seed, bits_per_key, int_bits, strategy, expansion;
@@ -143,6 +143,7 @@ static inline bool cli_given(const cli_settings *s, cli_option_id id) {
 /* Reads argv[1..] of a command.  Options may stand anywhere; `--` ends them.  Ends the program
  * with words for what is unknown, incomplete or nonsense. */
 void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *out);
+void cli_settings_free(cli_settings *s);
 
 /* Refuses two options that contradict each other. */
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b);

@@ -3,7 +3,7 @@
  * secret_file.c - --secret-file: the 16 secret bytes of keyed filters
  */
 #define _POSIX_C_SOURCE 200809L
-#include "options/secret_file.h"
+#include "options/filter_options.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  *
  * Offsets are those of docs/formats/native.md and docs/formats/redisbloom.md.
  */
-#include "push/push_chunks.h"
+#include "push/push.h"
 
 #include <inttypes.h>
 #include <stdio.h>

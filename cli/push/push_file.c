@@ -6,9 +6,8 @@
 
 #include <stdio.h>
 
-#include "filter/file_bytes.h"
+#include "filter/filter_file.h"
 #include "options/quantity.h"
-#include "options/secret_file.h"
 
 static void print_summary(const cli_push *push, const cli_push_chunks *chunks) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], size_before[CLI_QUANTITY], resumed[80] = "";
@@ -24,7 +23,7 @@ static void print_summary(const cli_push *push, const cli_push_chunks *chunks) {
 int cli_push_file(const cli_settings *s) {
     cli_push push = {.name = s->redis_key, .force = s->force, .quiet = s->quiet};
     size_t len;
-    const uint8_t *bytes = map(s->args[0], &len);
+    const uint8_t *bytes = cli_map_file(s->args[0], &len);
     push.server = cli_connection_open(s->redis, s->auth_file, s->cluster);
     cli_push_check(&push);
     cli_push_chunks chunks = cli_push_chunks_of(bytes, len, s->args[0], cli_secret_of(s));

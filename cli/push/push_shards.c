@@ -8,11 +8,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "filter/filter_file.h"
 #include "lines/pipeline.h"
 #include "options/quantity.h"
-#include "options/secret_file.h"
 #include "push/push.h"
 #include "report/error.h"
 
@@ -133,8 +133,8 @@ int cli_push_shards(const cli_settings *s) {
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_given(s);
     feed.activity = s->quiet ? NULL : "sorting";
-    c.counts = calloc(c.shards, sizeof *c.counts);
-    if (!c.counts) cli_die(NULL, NULL, "out of memory");
+    c.counts = cli_alloc(c.shards * sizeof *c.counts);
+    memset(c.counts, 0, c.shards * sizeof *c.counts);
     cli_job counting = {NULL, count, &c};
     cli_pipeline(&feed, &counting);
     for (c.shard = 0; c.shard < c.shards; c.shard++) {

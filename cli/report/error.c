@@ -79,6 +79,13 @@ void *cli_alloc(size_t size) {
     return cli_realloc(NULL, size);
 }
 
+char *cli_strndup(const char *text, size_t len) {
+    char *copy = cli_alloc(len + 1);
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
+}
+
 void *cli_realloc(void *old, size_t size) {
     void *p = realloc(old, size ? size : 1);
     if (!p) cli_die(NULL, NULL, "out of memory: %zu bytes could not be had", size);

@@ -27,6 +27,7 @@ void cli_warn(const char *where, const char *what, ...) __attribute__((format(pr
 /* Memory or the end of the program. */
 void *cli_alloc(size_t size);
 void *cli_realloc(void *old, size_t size);
+char *cli_strndup(const char *text, size_t len);
 
 /* From now on `last` is called before an error ends the program (in the thread where it happened)
  * and before SIGHUP, SIGINT or SIGTERM does (in one of its own; a second signal ends the program at

@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "options/options.h"
+#include "umbel.h"
+
 typedef struct cli_report {
     FILE *to;
     json_t *object;               /* NULL: text */
@@ -41,5 +44,13 @@ json_t *cli_json_count(uint64_t value);
 
 /* Texts may hold any bytes, JSON only UTF-8. */
 json_t *cli_json_text(const char *text);
+
+/* A filter in one line on standard error: keys, size, bits per key, live and promised
+ * false-positive rate.  With --json everything about it on standard output instead, unless the
+ * filter itself goes there. */
+void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines);
+
+/* Everything that umbel_describe reports, and the metadata stored with the filter. */
+void cli_describe(cli_report *r, const umbel_filter *f);
 
 #endif

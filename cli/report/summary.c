@@ -2,7 +2,7 @@
  *
  * summary.c - what a filter is, in one line or in all detail
  */
-#include "report/summary.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>

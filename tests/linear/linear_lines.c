@@ -54,7 +54,7 @@ static void parse_lines(const text *t) {
     gzFile to = gzdopen(fd, packed ? "wb1" : "wbT");
     assert_int_equal(gzwrite(to, t->bytes, (unsigned)t->len), (int)t->len);
     gzclose(to);
-    char *files[] = {name};
+    const char *files[] = {name};
     uint64_t lines = 0;
     cli_feed feed = {.files = files, .nfiles = 1, .sep = '\n', .max_line = 1 << 30};
     feed.threads = 1;
@@ -105,7 +105,8 @@ static void parse_arguments(const text *t) {
     cli_settings s;
     cli_parse(&cli_umbel, argc, argv, &s);
     assert_int_equal(s.also.count + s.meta.count, (size_t)argc - 1);
-    free(s.args), free(s.also.at), free(s.meta.at), free(argv);
+    cli_settings_free(&s);
+    free(argv);
 }
 
 static void make_digits(text *t, size_t len) {

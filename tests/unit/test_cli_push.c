@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "push/push.h"
-#include "push/push_chunks.h"
 #include "push/push_connection.h"
 
 static void slots(void **state) {
