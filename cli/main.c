@@ -38,18 +38,19 @@ const cli_command cli_umbel = {
     .name = "umbel",
     .summary = "have I seen this key? Bloom filters for files and streams of lines",
     .synopsis = "COMMAND [OPTION]... [FILE]...",
-    .examples = "# What would a black list of two billion URLs need?\n"
+    .examples = "# What would a blocklist of two billion URLs need?\n"
                 "umbel plan -n 2e9 -p 1%\n"
-                "# Build it, then ask it\n"
-                "umbel build -p 0.1% -o blacklist.umb urls.txt\n"
-                "umbel check blacklist.umb requests.log\n"
-                "# Drop repeated lines of an endless stream, in memory fixed beforehand\n"
+                "# Build one, then check requests against it\n"
+                "umbel build -p 0.1% -o blocklist.umb urls.txt\n"
+                "umbel check blocklist.umb requests.log\n"
+                "# Drop repeated lines from an endless stream, in a fixed amount of memory\n"
                 "crawler | umbel uniq -n 100M --state seen.umb > new-urls.txt\n",
-    .text = "A Bloom filter answers \"have I seen this key?\" in a few bits a key. A no is "
-            "certain; a yes "
-            "is wrong at a rate that is promised when the filter is made.\n\n"
-            "Keys are lines. Data goes to standard output, everything else to standard error. "
-            "Input may be files or standard input, plain or packed with gzip or zstd.",
+    .text =
+        "A Bloom filter answers \"have I seen this key?\" using a few bits per key. A \"no\" is "
+        "certain; a \"yes\" may be wrong, at a false-positive rate that you choose when you "
+        "build the filter.\n\n"
+        "Keys are lines. Data goes to standard output, everything else to standard error. "
+        "Input may be files or standard input, plain or compressed with gzip or zstd.",
     .exits = "0 yes or done, 1 no, 2 error",
     .options = umbel_options,
 };

@@ -38,13 +38,13 @@ const cli_command cli_command_add = {
     .name = "add",
     .summary = "add lines to a filter",
     .synopsis = "FILTER [OPTION]... [FILE]...",
-    .examples = "umbel add blacklist.umb new-urls.txt\n"
-                "# Rather fail than break the promised rate\n"
-                "umbel add --strict blacklist.umb new-urls.txt\n",
-    .text =
-        "Keys are made from lines as when the filter was built. A warning tells when 80 % and when "
-        "100 % of the keys planned are in; with --strict the filter is then left as it was.\n\n"
-        "The file is replaced in one step at the end: after an error it is unchanged.",
+    .examples = "umbel add blocklist.umb new-urls.txt\n"
+                "# Fail rather than exceed the promised rate\n"
+                "umbel add --strict blocklist.umb new-urls.txt\n",
+    .text = "Lines become keys in the same way as when the filter was built. A warning is printed "
+            "when 80% and when 100% of the planned keys have been added; with --strict the filter "
+            "is left unchanged instead of exceeding the plan.\n\n"
+            "The file is replaced in one step at the end; after an error it is unchanged.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

@@ -211,16 +211,15 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_bench = {
     .name = "bench",
-    .summary = "measure this machine: speed, the floor of its memory, rates",
+    .summary = "measure this machine: speed, memory latency, false-positive rates",
     .synopsis = "[-n KEYS] [-p RATE] [--kind KIND] [OPTION]...",
     .examples = "umbel bench\n"
-                "# A filter that is far larger than the caches\n"
+                "# A filter much larger than the caches\n"
                 "umbel bench -n 100M --kind blocked\n",
-    .text =
-        "Floor is the time of one random access to as much memory, contains and add are batched "
-        "calls, all in nanoseconds a key. Rates are those that the model predicts from the bits "
-        "and "
-        "those measured with three million keys that were not added.",
+    .text = "\"floor\" is the time of one random access to the same amount of memory; \"contains\" "
+            "and \"add\" are batched calls; all are nanoseconds per key. \"predicted\" is the "
+            "false-positive rate that the model computes from the bits, \"measured\" the one "
+            "observed with three million keys that were not added.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

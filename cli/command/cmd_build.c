@@ -158,28 +158,29 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_build = {
     .name = "build",
-    .summary = "make a filter from lines",
+    .summary = "build a filter from lines",
     .synopsis = "-o OUT [-n KEYS] [-p RATE | -m SIZE] [OPTION]... [FILE]...",
-    .examples = "# A black list with one wrong answer in a thousand; the lines are counted first\n"
-                "umbel build -p 0.1% -o blacklist.umb urls.txt\n"
-                "# From a pipe: say how many keys will come\n"
+    .examples = "# A blocklist with one wrong answer in a thousand; the lines are counted first\n"
+                "umbel build -p 0.1% -o blocklist.umb urls.txt\n"
+                "# From a pipe: say how many keys to expect\n"
                 "zcat urls.gz | umbel build -n 50M -p 1% -o urls.umb\n"
-                "# The smallest black list: made once, never changed\n"
+                "# The smallest blocklist: built once, never changed\n"
                 "umbel build --kind static -p 1e-6 -o list.umb urls.txt\n"
-                "# The second field of a comma-separated file, small letters; check does the same\n"
+                "# The second field of a CSV file, in lowercase; check does the same to its input\n"
                 "umbel build -t , -k 2 --lower -o users.umb users.csv\n"
-                "# Lines come from people who may mean harm: a filter that they cannot foretell\n"
-                "(umask 077; head -c16 /dev/urandom > key)\n"
-                "umbel build --secret-file key -o seen.umb requests.txt\n",
-    .text = "Each line of the input is a key. Without -n files are read twice, first to count the "
-            "lines; a pipe goes into a filter that grows (scalable), and --kind static counts for "
-            "itself. Without -p and -m the promise is 1 %.\n\n"
-            "What makes a key of a line (-k, -t, --trim, --lower, --upper) is stored in the filter "
+                "# Untrusted input: a filter whose collisions cannot be predicted\n"
+                "(umask 077; head -c16 /dev/urandom > secret)\n"
+                "umbel build --secret-file secret -o seen.umb requests.txt\n",
+    .text = "Each line of the input is a key. Without -n, files are read twice, first to count "
+            "the lines; a pipe goes into a filter that grows (scalable); --kind static needs no "
+            "count. Without -p and -m the false-positive rate is 1%.\n\n"
+            "How a line becomes a key (-k, -t, --trim, --lower, --upper) is stored in the filter "
             "and applied by every command that reads lines for it.\n\n"
-            "With --secret-file the filter is keyed: nobody without the key can find lines that "
-            "it takes for others. The filter does not hold the key, so every command that opens it "
-            "needs --secret-file, too, and without the key it is worthless.\n\n"
-            "OUT is written at the end, in one step: an error leaves nothing behind.",
+            "With --secret-file the filter is keyed: without the secret, no one can construct "
+            "lines that collide in it. The secret is not stored in the filter, so every command "
+            "that opens the filter needs --secret-file too, and if the secret is lost the filter "
+            "is useless.\n\n"
+            "OUT is written in one step at the end; after an error nothing is left behind.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

@@ -103,22 +103,22 @@ const cli_command cli_command_check = {
     .name = "check",
     .summary = "print the lines that may be in a filter, or are certainly not",
     .synopsis = "FILTER [OPTION]... [FILE]...",
-    .examples = "# Requests for black-listed URLs\n"
-                "umbel check blacklist.umb requests.txt\n"
+    .examples = "# Requests for blocked URLs\n"
+                "umbel check blocklist.umb requests.txt\n"
                 "# The URL is field 7 of a web server's log\n"
-                "umbel check -k 7 blacklist.umb access.log.gz\n"
-                "# Words that no dictionary has\n"
+                "umbel check -k 7 blocklist.umb access.log.gz\n"
+                "# Words that are in neither list\n"
                 "umbel check -v --also names.umb words.umb text.txt\n"
                 "# In a script\n"
                 "if echo \"$order\" | umbel check -q orders.umb; then look_up \"$order\"; fi\n",
-    .text =
-        "Lines that are printed without -v may be in the filter; each wrong one had the chance "
-        "that "
-        "umbel info shows as rate. Lines printed with -v are certainly not in it.\n\n"
-        "Keys are made from lines as when the filter was built. A field given here replaces the "
-        "recorded one, since other files may have the key elsewhere; lines are printed whole.\n\n"
-        "With --also a line counts when any of the filters has it. Those that are keyed must have "
-        "the key of --secret-file; others do without.",
+    .text = "Lines printed without -v may be in the filter; how often such an answer is wrong is "
+            "the false-positive rate, shown by umbel info. Lines printed with -v are certainly "
+            "not in it.\n\n"
+            "Lines become keys in the same way as when the filter was built. A field given here "
+            "replaces the recorded one, because the key may be elsewhere in these files; lines "
+            "are always printed whole.\n\n"
+            "With --also, a line is selected if any of the filters has it. Keyed filters among "
+            "them must have been built with the secret in --secret-file; the others ignore it.",
     .exits = "0 some line was selected, 1 none, 2 error",
     .options = options,
     .run = run,

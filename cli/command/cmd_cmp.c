@@ -86,15 +86,13 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_cmp = {
     .name = "cmp",
-    .summary = "tell how two filters relate, and how similar they are",
+    .summary = "show how two filters relate and how similar they are",
     .synopsis = "FILTER FILTER [OPTION]...",
     .examples = "umbel cmp monday.umb tuesday.umb\n",
-    .text =
-        "Says equal, subset (the first has only keys of the second), superset, overlapping or "
-        "disjoint. The numbers of keys and their Jaccard similarity (keys of both by keys of "
-        "either) "
-        "are estimates from the bits; disjoint means that no common keys rise above the noise of "
-        "that estimate.",
+    .text = "Prints equal, subset (the first has only keys of the second), superset, overlapping "
+            "or disjoint. The numbers of keys and their Jaccard similarity (keys in both divided "
+            "by keys in either) are estimated from the bits; disjoint means that no common keys "
+            "rise above the noise of that estimate.",
     .exits = "0 equal, 1 different, 2 error",
     .options = options,
     .run = run,

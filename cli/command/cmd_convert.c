@@ -31,13 +31,12 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_convert = {
     .name = "convert",
-    .summary = "put a filter's bits into another format's envelope",
+    .summary = "rewrite a filter's bits in another file format",
     .synopsis = "[--from FORMAT] [--to FORMAT] -o OUT IN [OPTION]...",
-    .examples = "# A packed DCSO filter as a plain one\n"
+    .examples = "# Write a compressed DCSO filter as an uncompressed one\n"
                 "umbel convert --from dcso --to dcso -o plain.bloom packed.bloom\n",
-    .text =
-        "Only the bytes around the bits change. Formats that hash keys in another way are refused, "
-        "since bits cannot be hashed anew: build such a filter from its keys.",
+    .text = "Only the bytes around the bits change. Formats that use a different hash are "
+            "refused, because bits cannot be hashed again: build such a filter from its keys.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

@@ -40,12 +40,12 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_fold = {
     .name = "fold",
-    .summary = "shrink a filter that was made too large",
+    .summary = "shrink a filter that was built too large",
     .synopsis = "-p RATE -o OUT FILTER [OPTION]...",
     .examples = "# Planned for 100 million keys, but only 9 million came\n"
                 "umbel fold -p 1% -o small.umb large.umb\n",
-    .text = "The filter is halved as often as its live rate stays at or below RATE. Every key "
-            "stays in.",
+    .text = "Halves the filter for as long as its live false-positive rate stays at or below "
+            "RATE. No key is lost.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

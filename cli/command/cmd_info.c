@@ -22,14 +22,15 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_info = {
     .name = "info",
-    .summary = "show what a filter is, how full, and its live rate",
+    .summary = "show what a filter is, how full it is and its live rate",
     .synopsis = "FILTER [OPTION]...",
-    .examples = "umbel info blacklist.umb\n"
+    .examples = "umbel info blocklist.umb\n"
                 "# For programs\n"
-                "umbel info --json blacklist.umb | jq .fpr_now\n",
+                "umbel info --json blocklist.umb | jq .fpr_now\n",
     .text =
-        "The live rate and the estimated number of keys are computed from the bits that are set, "
-        "so they are true whatever was promised. Room is what is left of the plan.",
+        "The live false-positive rate (\"rate now\") and the estimated number of keys are "
+        "computed from the bits that are set, so they hold whatever was promised. \"room left\" "
+        "is what remains of the plan.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

@@ -63,14 +63,12 @@ static int run_intersect(const cli_settings *s) {
 
 const cli_command cli_command_merge = {
     .name = "merge",
-    .summary = "one filter with the keys of several",
+    .summary = "combine several filters into one with the keys of all",
     .synopsis = "-o OUT FILTER FILTER... [OPTION]...",
     .examples = "umbel merge -o week.umb monday.umb tuesday.umb wednesday.umb\n",
-    .text = "The filters must have been made with the same kind, size, hash and seed: build them "
-            "with the "
-            "same -n, -p and --kind, planned for all keys together. Anything else is refused, "
-            "since bits "
-            "cannot be hashed anew.",
+    .text = "The filters must have the same kind, size, hash and seed: build them with the same "
+            "-n, -p and --kind, planned for all keys together. Anything else is refused, because "
+            "bits cannot be hashed again.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run_merge,
@@ -78,12 +76,11 @@ const cli_command cli_command_merge = {
 
 const cli_command cli_command_intersect = {
     .name = "intersect",
-    .summary = "one filter with the keys that several have in common",
+    .summary = "combine several filters into one with the keys they share",
     .synopsis = "-o OUT FILTER FILTER... [OPTION]...",
     .examples = "umbel intersect -o both.umb monday.umb tuesday.umb\n",
-    .text =
-        "Every common key stays in; the rate is at most that of the best of the filters. They must "
-        "have the same kind, size, hash and seed.",
+    .text = "Every common key stays in; the false-positive rate is at most that of the best of "
+            "the filters. They must have the same kind, size, hash and seed.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run_intersect,

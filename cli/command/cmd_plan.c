@@ -122,18 +122,19 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_plan = {
     .name = "plan",
-    .summary = "tell what is possible: keys, rate, memory",
+    .summary = "show what is possible: keys, false-positive rate, memory",
     .synopsis = "[-n KEYS] [-p RATE] [-m SIZE] [--kind KIND] [OPTION]...",
-    .examples = "# What does a rate of 1 % cost?\n"
+    .examples = "# What does a rate of 1% cost?\n"
                 "umbel plan -n 2e9 -p 1%\n"
-                "# What can be had in 500 MiB?\n"
+                "# What can 500 MiB do?\n"
                 "umbel plan -n 2e9 -m 500MiB\n"
                 "# How many keys does it hold?\n"
                 "umbel plan -m 500MiB -p 1%\n",
-    .text = "Two of keys, rate and memory give the third, for each kind of filter by its own exact "
-            "model. With all three it tells whether they go together. With --format it shows what "
-            "another system would make, and whether that keeps the rate.",
-    .exits = "0 it is possible, 1 no kind can do it, 2 error",
+    .text = "Given two of keys, false-positive rate and memory, computes the third, for each kind "
+            "of filter by its own exact model. Given all three, says whether they are possible "
+            "together. With --format, shows what another system would build and whether that "
+            "keeps the rate.",
+    .exits = "0 possible, 1 no kind can do it, 2 error",
     .options = options,
     .run = run,
 };

@@ -27,25 +27,24 @@ const cli_command cli_command_push = {
     .summary = "load a filter into Redis or Valkey",
     .synopsis = "FILTER --redis HOST:PORT --key NAME [OPTION]...",
     .examples =
-        "# Built offline, then a key of the server in one step; clients ask BF.EXISTS urls KEY\n"
+        "# Build offline, publish in one step; clients then call BF.EXISTS urls KEY\n"
         "umbel build -p 0.1% -o urls.umb urls.txt\n"
         "umbel push urls.umb --redis localhost:6379 --key urls\n"
-        "# Larger than one node: eight filters, urls:{0} to urls:{7}, spread over a cluster\n"
+        "# Too large for one node: eight filters, urls:{0} to urls:{7}, spread over a cluster\n"
         "umbel push urls.txt --shards 8 -p 0.1% --cluster --redis node1:6379 --key urls\n",
-    .text =
-        "FILTER is a native filter, for umbel's module, or one of format redisbloom, for that "
-        "and for RedisBloom. It is sent in pieces to a key beside NAME and gets its name at the "
-        "end, so clients see the old filter or the new one. A run that was interrupted goes on "
-        "where it stopped when it is started again within a day.\n\n"
-        "On the server a native filter takes items up to what it was planned for; one built with "
-        "--meta bf.expansion=2 --meta bf.error=RATE grows beyond, and keeps RATE, which must be "
-        "higher than its own.\n\n"
-        "The server gets the key of a keyed filter (--secret-file), as it hashes for its clients, "
-        "and gives it on to its replicas and its dumps.\n\n"
-        "With --shards the arguments are files of lines instead: bits cannot be told apart by the "
-        "keys they belong to. The shard of a key is its CRC-32 times N, divided by 2^32; "
-        "docs/redis.md shows it in a few languages. All shards are sent before the first gets "
-        "its name.",
+    .text = "FILTER is a native filter, for umbel's module, or one of format redisbloom, for "
+            "umbel's module and for RedisBloom. It is sent in chunks to a temporary key and "
+            "renamed to NAME at the end, so clients see either the old filter or the new one. An "
+            "interrupted push resumes where it stopped if it is run again within a day.\n\n"
+            "On the server, a native filter takes items up to its planned capacity; one built "
+            "with --meta bf.expansion=2 --meta bf.error=RATE grows beyond it and keeps RATE, "
+            "which must be higher than its own rate.\n\n"
+            "The server receives the secret of a keyed filter (--secret-file), because it hashes "
+            "on behalf of its clients, and passes it on to its replicas and its dumps.\n\n"
+            "With --shards the arguments are files of lines instead, because the bits of a filter "
+            "cannot be separated by key. The shard of a key is its CRC-32 times N, divided by "
+            "2^32; docs/redis.md shows this in several languages. All shards are sent before the "
+            "first one gets its name.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

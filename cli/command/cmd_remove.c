@@ -52,16 +52,15 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_remove = {
     .name = "remove",
-    .summary = "take lines out of a counting filter",
+    .summary = "remove lines from a counting filter",
     .synopsis = "FILTER [OPTION]... [FILE]...",
     .examples = "umbel build --kind counting -n 1M -o sessions.umb open.txt\n"
                 "umbel remove sessions.umb closed.txt\n",
-    .text =
-        "Keys that are certainly not in are passed over and counted. Remove only what was added, "
-        "and as often as it was added: a key that only seems to be in takes the counts of others "
-        "away, which may then be missed.\n\n"
-        "The file is replaced in one step at the end: after an error it is unchanged.",
-    .exits = "0 all were in, 1 some were not, 2 error",
+    .text = "Keys that are certainly not in the filter are skipped and counted. Remove only keys "
+            "that were added, and only as often as they were added: removing a false positive "
+            "takes away counts of other keys, which may then be missed.\n\n"
+            "The file is replaced in one step at the end; after an error it is unchanged.",
+    .exits = "0 all keys were in the filter, 1 some were not, 2 error",
     .options = options,
     .run = run,
 };

@@ -134,26 +134,26 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_table = {
     .name = "table",
-    .summary = "show and ask the filters inside LevelDB, ClickHouse and Parquet files",
+    .summary = "inspect the filters inside LevelDB, ClickHouse and Parquet files",
     .synopsis = "FILE [OPTION]...",
     .examples = "umbel table 000123.ldb\n"
                 "# Would LevelDB read this file for a key, and which block?\n"
                 "umbel table 000123.ldb --check user:42\n"
                 "# Which row groups may hold a value?\n"
                 "umbel table orders.parquet --column customer --check 4711\n"
-                "# Is an index of ClickHouse sized well?\n"
+                "# Is a ClickHouse index well sized?\n"
                 "umbel table all_1_1_0/skp_idx_tk.idx --index 'tokenbf_v1(256, 2, 0)' -p 0.1%\n",
     .text =
-        "FILE is a table of LevelDB (.ldb, .sst), a Parquet file, or an index of a ClickHouse "
-        "part: skp_idx_NAME.idx, or the directory it is in. It is recognised by what is in it. "
-        "A ClickHouse index does not say how it was defined, so --index must.\n\n"
-        "Every filter is listed with the part of the file it speaks for, its fill and its live "
-        "rate; terminals also get a picture. With --check, only the parts that may hold KEY are "
-        "printed, and for LevelDB the block that its reader would read. For tokenbf_v1 and "
-        "ngrambf_v1 every token of KEY must be there.\n\n"
-        "Damage is told with its offset, and the rest is still shown; what a damaged filter "
-        "covers may hold any key.",
-    .exits = "0 the file is sound, or may hold KEY; 1 it does certainly not hold KEY; 2 error or "
+        "FILE is a LevelDB table (.ldb, .sst), a Parquet file, or an index of a ClickHouse "
+        "part: skp_idx_NAME.idx, or the directory that contains it. It is recognised by its "
+        "content. A ClickHouse index does not record its definition, so --index must give it.\n\n"
+        "Every filter is listed with the part of the file that it covers, its fill and its "
+        "live false-positive rate; terminals also get a plot. With --check, only the parts "
+        "that may hold KEY are printed, and for LevelDB the block that its reader would read. "
+        "For tokenbf_v1 and ngrambf_v1 every token of KEY must be present.\n\n"
+        "Damage is reported with its offset, and the rest is still shown; whatever a damaged "
+        "filter covers may hold any key.",
+    .exits = "0 the file is sound, or may hold KEY; 1 it certainly does not hold KEY; 2 error or "
              "damage",
     .options = options,
     .run = run,

@@ -218,39 +218,36 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_uniq = {
     .name = "uniq",
-    .summary = "drop repeated lines of a stream, in memory fixed beforehand",
+    .summary = "drop repeated lines from a stream, in a fixed amount of memory",
     .synopsis = "[-n KEYS] [-p RATE | -m SIZE] [--state FILTER] [OPTION]... [FILE]...",
-    .examples = "# Unlike sort -u it keeps the order and needs no second look\n"
+    .examples = "# Unlike sort -u, it keeps the order and reads the input once\n"
                 "umbel uniq -n 100M urls.txt > once.txt\n"
-                "# A crawler that never asks twice, over many runs\n"
+                "# A crawler that fetches nothing twice, across many runs\n"
                 "extract-links | umbel uniq -n 1e9 --state seen.umb > to-fetch.txt\n"
-                "# The last million keys of a stream that never ends\n"
+                "# The last million keys of an endless stream\n"
                 "tail -F events.log | umbel uniq --window 1M -k 3\n"
-                "# Each alarm once a day, also when the pipe is started anew\n"
+                "# Each alarm once a day, even across restarts\n"
                 "tail -F alarms.log | umbel uniq --window 24h/1h -n 1M --state day.umb\n"
-                "# Only what came before\n"
+                "# Only the repeated lines\n"
                 "umbel uniq -d -t , -k 1 orders.csv\n",
-    .text =
-        "Lines whose key is new are printed at once, repetitions are dropped. A new line is taken "
-        "for an old one at the promised rate at most; how many that were is estimated at the end. "
-        "Without -n the plan is for 10 million keys, without -p and -m for a rate of 0.1 %. When "
-        "more "
-        "keys come than planned there is a warning, with --strict an error. With --window there is "
-        "no "
-        "such limit: at least the last N keys are remembered.\n\n"
-        "--window DURATION/STEP forgets by the clock: a key is remembered for DURATION after it "
-        "last came, and forgotten at most one STEP later. DURATION counts in whole steps, rounded "
-        "up, of which there are at most 255; units are s, m, h, d and w. -n says how many "
-        "different keys come within DURATION at most. They should come evenly: a step that brings "
-        "more than its share raises the rate, and there is a warning, with --strict an error. "
-        "With --state time goes on between runs, and the state is also saved after each step. A "
-        "clock that is set back makes nothing "
-        "forgotten.\n\n"
-        "--state keeps the filter for the next run. It is replaced as a whole after all lines are "
-        "out; also when an error or SIGHUP, SIGINT or SIGTERM ends the run: what was printed is "
-        "remembered. When the output itself cannot be written, or after SIGKILL or a power cut, "
-        "the "
-        "state is the one before: lines that came since then are printed again, and none is lost.",
+    .text = "Lines whose key is new are printed at once; repeated ones are dropped. A new line is "
+            "mistaken for a repeated one at most at the promised false-positive rate; the number "
+            "lost is estimated at the end. Without -n the plan is for 10 million keys, without -p "
+            "and -m for a rate of 0.1%. More keys than planned cause a warning, or an error with "
+            "--strict. With --window there is no such limit: at least the last N keys are "
+            "remembered.\n\n"
+            "--window DURATION/STEP forgets by the clock: a key is remembered for DURATION after "
+            "it was last seen, and forgotten at most one STEP later. DURATION is rounded up to "
+            "whole steps, at most 255 of them; units are s, m, h, d and w. -n is the maximum "
+            "number of different keys within DURATION. They should arrive evenly: a step with "
+            "more than its share raises the rate and causes a warning, or an error with --strict. "
+            "With --state, time continues between runs, and the state is also saved after each "
+            "step. A clock that is set back makes it forget nothing.\n\n"
+            "--state keeps the filter for the next run. It is replaced in one step after all "
+            "lines have been written, even if an error or SIGHUP, SIGINT or SIGTERM ends the run: "
+            "what was printed is remembered. If the output itself cannot be written, or after "
+            "SIGKILL or a power failure, the previous state remains: lines since then are printed "
+            "again, and none is lost.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

@@ -125,19 +125,18 @@ static int run(const cli_settings *s) {
 
 const cli_command cli_command_verify = {
     .name = "verify",
-    .summary = "check a filter's bytes, that no key is missing, and its rate",
+    .summary = "check a filter's checksums, its keys and its false-positive rate",
     .synopsis = "FILTER [--present FILE] [--absent FILE] [OPTION]...",
     .examples = "# Is the file undamaged?\n"
-                "umbel verify blacklist.umb\n"
-                "# Is every key in, and how often is the answer wrong for others?\n"
-                "umbel verify blacklist.umb --present urls.txt --absent other-urls.txt\n",
-    .text =
-        "Every checksum is checked, which needs no key. --present proves that there is no false "
-        "negative. --absent "
-        "measures the false-positive rate with keys that were not added, gives the range in which "
-        "the true rate lies, and says whether the promise is kept.",
-    .exits =
-        "0 all is well, 1 a key is missing or the promise is broken, 2 error (damage included)",
+                "umbel verify blocklist.umb\n"
+                "# Is every key present, and how often is the answer wrong for others?\n"
+                "umbel verify blocklist.umb --present urls.txt --absent other-urls.txt\n",
+    .text = "Verifies every checksum, for which no secret is needed. --present proves that there "
+            "are no false negatives. --absent measures the false-positive rate with keys that "
+            "were not added, gives the range in which the true rate lies, and says whether the "
+            "promise is kept.",
+    .exits = "0 all is well, 1 a key is missing or the promise is broken, 2 error (including "
+             "damage)",
     .options = options,
     .run = run,
 };
