@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c - the table of commands
+ * main.c - the table of commands and the choice of one
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -62,19 +62,33 @@ const cli_command *cli_command_named(const char *name) {
     return NULL;
 }
 
+/* Suggests the command that has the most letters in common at the start, two at least. */
+static _Noreturn void unknown_command(const char *name) {
+    char hint[64] = "umbel --help lists them";
+    size_t best = 1;
+    for (const cli_command *const *c = cli_commands; *c; c++) {
+        size_t n = 0;
+        while (name[n] && name[n] == (*c)->name[n]) n++;
+        if (n <= best) continue;
+        best = n;
+        snprintf(hint, sizeof hint, "did you mean '%.20s'?", (*c)->name);
+    }
+    cli_die(NULL, hint, "unknown command '%s'", name);
+}
+
 static const cli_command *need_command(const char *name) {
     const cli_command *c = cli_command_named(name);
-    if (!c) cli_die(NULL, "umbel --help lists them", "there is no command '%s'", name);
+    if (!c) unknown_command(name);
     return c;
 }
 
-/* help [COMMAND]; and for building the package: help --man [COMMAND], help --completion SHELL. */
+/* help [COMMAND]; and for packaging: help --man [COMMAND], help --completion SHELL. */
 static int help(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : NULL;
     bool man = what && strcmp(what, "--man") == 0;
     if (what && strcmp(what, "--completion") == 0) {
         if (argc < 3 || !cli_completion(argv[2], stdout)) {
-            cli_die("help", "bash, zsh or fish", "which shell?");
+            cli_die("help", "bash, zsh or fish", "unknown shell");
         }
     } else {
         const char *name = man ? (argc > 2 ? argv[2] : NULL) : what;
@@ -90,8 +104,8 @@ static int help(int argc, char **argv) {
     return CLI_YES;
 }
 
-/* A closed descriptor would be the number of the next file opened, and lines would go into it.
- * Opened the wrong way round, it stays as useless as it was. */
+/* The next file opened would get the number of a closed standard descriptor, and lines would be
+ * written into it.  /dev/null, opened for the wrong direction, fails as a closed one does. */
 static void open_missing_descriptors(void) {
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
@@ -107,15 +121,15 @@ int main(int argc, char **argv) {
         return CLI_ERROR;
     }
     if (strcmp(argv[1], "help") == 0) return help(argc - 1, argv + 1);
-    bool bare = argv[1][0] == '-'; /* umbel's own options */
-    const cli_command *c = bare ? &cli_umbel : need_command(argv[1]);
+    bool top = argv[1][0] == '-'; /* umbel's own options */
+    const cli_command *c = top ? &cli_umbel : need_command(argv[1]);
     cli_settings s;
     int status = CLI_YES;
-    cli_parse(c, bare ? 2 : argc - 1, bare ? argv : argv + 1, &s);
+    cli_parse(c, top ? 2 : argc - 1, top ? argv : argv + 1, &s);
     if (s.version) {
         printf("umbel %s\n", umbel_version());
         cli_output_finish_stdio();
-    } else if (s.help || bare) {
+    } else if (s.help || top) {
         cli_help(c, stdout);
         cli_output_finish_stdio();
     } else {

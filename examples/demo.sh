@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# demo.sh - a black list of a million URLs: plan it, build it, ask it, measure it
+# demo.sh - a blocklist of a million URLs: plan it, build it, query it, measure it
 # Usage: examples/demo.sh [the umbel command]
 set -eu
 umbel=${1:-${UMBEL:-umbel}}
@@ -15,7 +15,7 @@ show() {
 }
 
 url='{ printf "https://%s%d.example.org/page/%d.html\n", site, $1 % 5000, $1 }'
-seq 1000000 | awk -v site=bad "$url" > blacklist.txt
+seq 1000000 | awk -v site=bad "$url" > blocklist.txt
 seq 2000000 | awk -v site=good "$url" > others.txt
 # A stream of requests: one in a hundred is on the list.
 seq 990000 | awk -v site=fine "$url" > requests.txt
@@ -24,13 +24,13 @@ seq 1 100 1000000 | awk -v site=bad "$url" >> requests.txt
 echo 'The question: two billion URLs in 500 MiB?'
 show plan -n 2e9 -m 500MiB || true
 
-printf '\nA black list of a million URLs, wrong once in a thousand:\n'
-show build -p 0.1% -o blacklist.umb blacklist.txt
-show info blacklist.umb
+printf '\nA blocklist of a million URLs, wrong once in a thousand:\n'
+show build -p 0.1% -o blocklist.umb blocklist.txt
+show info blocklist.umb
 
-printf '\nA million requests, 10,000 of them for listed URLs: how many are stopped?\n'
-show check -c blacklist.umb requests.txt
-"$umbel" check blacklist.umb requests.txt | tail -n 3
+printf '\nA million requests, 10,000 of them for listed URLs: how many are caught?\n'
+show check -c blocklist.umb requests.txt
+"$umbel" check blocklist.umb requests.txt | tail -n 3
 
-printf '\nIs every listed URL in, and is the promised rate kept for two million others?\n'
-show verify blacklist.umb --present blacklist.txt --absent others.txt
+printf '\nIs every listed URL found, and is the promised rate kept for two million others?\n'
+show verify blocklist.umb --present blocklist.txt --absent others.txt

@@ -10,7 +10,7 @@ get() {
     if echo "$1" | "$umbel" check -q "$dir/keys.umb"; then
         cat "$dir/store/$1"
     else
-        echo "$1: not there, and the store was not asked"
+        echo "$1: not there, and the store was not queried"
     fi
 }
 get pear

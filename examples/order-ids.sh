@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Order IDs of a million orders: is this one of ours?  Asked of a table, the ID in its first column.
+# A million order IDs: is this one of ours?  The ID is the first column of a CSV file.
 . "$(dirname "$0")/start.sh"
 seq 1000000 | awk '{ printf "ORD-%08d,%d.00\n", $1 * 7, $1 % 90 }' > "$dir/orders.csv"
 "$umbel" build -q -p 1e-6 -t , -k 1 -o "$dir/orders.umb" "$dir/orders.csv"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Spell check: the words of a text that no dictionary has.  Debian's wamerican brings the words.
+# Spell check: words that are not in the dictionary, which is Debian's package wamerican.
 . "$(dirname "$0")/start.sh"
 words=${WORDS:-/usr/share/dict/words}
 [ -r "$words" ] || { echo "no $words: apt-get install wamerican" >&2; exit 77; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# start.sh - what the examples begin with: the command, and a directory that goes away
+# start.sh - sourced by every example: the command and a temporary directory
 set -eu
 umbel=${UMBEL:-umbel}
 dir=$(mktemp -d)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_add.c - umbel add: more keys into a filter
+ * cmd_add.c - umbel add: add lines to a filter
  */
 #include "command/command.h"
 #include "filter/add_job.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_bench.c - umbel bench: what this machine reaches, beside what its memory allows
+ * cmd_bench.c - umbel bench: what this machine achieves, next to what its memory allows
  *
- * The floor is the time to fetch one random cache line a key with prefetching: what any filter
- * that asks the memory once a key must take when it is larger than the caches.
+ * The floor is the time to fetch one random cache line per key with prefetching: the minimum for
+ * any filter larger than the caches that accesses memory once per key.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -20,9 +20,9 @@
 static const uint8_t options[] = {OPT_KEYS, OPT_FPR,        OPT_KIND, OPT_THREADS,
                                   OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
 
-enum { CHUNK = 1 << 20, LINE = 64, REPEAT = 3, TEXT_LINES = 1000000 };
+enum { CHUNK = 1 << 20, CACHE_LINE = 64, REPEAT = 3, TEXT_LINES = 1000000 };
 
-/* Numbers that no two positions share, in no order: splitmix64 of a counter. */
+/* Distinct numbers in random order: splitmix64 of a counter. */
 static uint64_t mixed(uint64_t x) {
     x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -39,7 +39,7 @@ typedef struct workspace {
 typedef struct bench_result {
     umbel_kind kind;
     uint64_t keys, bytes;
-    double floor, contains, add; /* nanoseconds a key */
+    double floor, contains, add; /* nanoseconds per key */
     double predicted, measured;
 } bench_result;
 
@@ -56,14 +56,14 @@ static volatile uint64_t sink;
 
 static double time_floor(uint64_t bytes) {
     enum { RING = 32 };
-    uint64_t lines = bytes / LINE ? bytes / LINE : 1;
+    uint64_t lines = bytes / CACHE_LINE ? bytes / CACHE_LINE : 1;
     if (lines > UINT32_MAX) lines = UINT32_MAX; /* 256 GiB */
     uint8_t *memory = NULL;
-    if (lines > SIZE_MAX / 2 / LINE) return 0;
-    size_t room = (size_t)lines * LINE;
+    if (lines > SIZE_MAX / 2 / CACHE_LINE) return 0;
+    size_t room = (size_t)lines * CACHE_LINE;
     if (posix_memalign((void **)&memory, 2 << 20, room)) return 0;
     (void)madvise(memory, room, MADV_HUGEPAGE);
-    for (size_t i = 0; i < lines; i++) memory[i * LINE] = (uint8_t)i;
+    for (size_t i = 0; i < lines; i++) memory[i * CACHE_LINE] = (uint8_t)i;
     double best = 1e9;
     for (int r = 0; r < REPEAT; r++) {
         const uint8_t *ring[RING];
@@ -73,7 +73,7 @@ static double time_floor(uint64_t bytes) {
         for (size_t i = 0; i < CHUNK; i++) {
             size_t at = (size_t)((mixed(i + (size_t)r * CHUNK) >> 32) * lines >> 32);
             sum += *ring[i % RING];
-            ring[i % RING] = memory + at * LINE;
+            ring[i % RING] = memory + at * CACHE_LINE;
             __builtin_prefetch(ring[i % RING]);
         }
         double took = (cli_clock() - begin) / CHUNK * 1e9;
@@ -90,14 +90,14 @@ static bench_result measure(umbel_filter *f, uint64_t keys, workspace *d) {
     for (uint64_t at = 0; at < keys;) {
         size_t n = fill(d, at, keys);
         double begin = cli_clock();
-        if (umbel_add_many(f, d->keys, n, NULL)) cli_die("bench", NULL, "adding failed");
+        if (umbel_add_many(f, d->keys, n, NULL)) cli_die("bench", NULL, "cannot add keys");
         adding += cli_clock() - begin;
         at += n;
     }
     r.add = adding / (double)keys * 1e9;
     uint64_t hits = 0;
     for (int i = 0; i < REPEAT; i++) {
-        uint64_t from = keys + (uint64_t)i * CHUNK; /* none of these was added */
+        uint64_t from = keys + (uint64_t)i * CHUNK; /* none of these were added */
         size_t n = fill(d, from, from + CHUNK);
         double begin = cli_clock();
         umbel_contains_many(f, d->keys, n, d->answers);
@@ -121,11 +121,11 @@ static umbel_filter *make(const cli_settings *s, umbel_kind kind, uint64_t keys)
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_err e = umbel_create(&params, &opts, &f, &diag);
-    if (e) cli_die_err("bench", e, &diag, "umbel plan tells what is possible");
+    if (e) cli_die_err("bench", e, &diag, CLI_SEE_PLAN);
     return f;
 }
 
-/* Lines of text to keys in a filter, as `umbel build` does it, from memory. */
+/* From lines of text to keys in a filter, as in `umbel build`, reading from memory. */
 static double time_lines(const cli_settings *s) {
     int fd = memfd_create("umbel-bench", 0);
     FILE *text = fd < 0 ? NULL : fdopen(dup(fd), "w");
@@ -173,9 +173,9 @@ static json_t *row_json(const bench_result *r) {
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 0, 0);
-    static const uint64_t usual[] = {100000, 1000000, 10000000};
-    const uint64_t *sizes = s->keys ? &s->keys : usual;
-    size_t nsizes = s->keys ? 1 : sizeof usual / sizeof *usual;
+    static const uint64_t default_sizes[] = {100000, 1000000, 10000000};
+    const uint64_t *sizes = s->keys ? &s->keys : default_sizes;
+    size_t nsizes = s->keys ? 1 : sizeof default_sizes / sizeof *default_sizes;
     static const umbel_kind kinds[] = {UMBEL_BLOCKED, UMBEL_CLASSIC};
     umbel_kind only = cli_kind_named(s->kind);
     workspace *d = cli_alloc(sizeof *d);
@@ -199,8 +199,7 @@ static int run(const cli_settings *s) {
     double lines = time_lines(s);
     if (!s->json) {
         printf(
-            "\nTimes are nanoseconds a key; a line of text of 50 bytes takes %.1f from reading to "
-            "filter.\n",
+            "\nTimes are nanoseconds per key; a line of 50 bytes takes %.1f from file to filter.\n",
             lines);
     }
     cli_report_json(&r, "filters", rows);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_build.c - umbel build: a filter from lines
+ * cmd_build.c - umbel build: build a filter from lines
  */
 #include "command/command.h"
 #include "filter/add_job.h"
@@ -15,43 +15,42 @@ static const uint8_t options[] = {
     OPT_HELP,         OPT_END};
 
 static const double default_fpr = 0.01;
-static const uint64_t first_layer = 1000000; /* of a filter that grows */
+static const uint64_t first_layer = 1000000; /* keys, of a filter that grows */
 
 static void count_only(void *ctx, cli_batch *b) {
     (void)ctx;
     (void)b;
 }
 
-/* How many keys the input has; it is read a first time for this. */
+/* The number of keys in the input, which is read a first time for this. */
 static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
     feed.activity = s->quiet ? NULL : "counting";
     cli_job job = {NULL, count_only, NULL};
-    /* Without --skip-empty every line is a key, whatever the treatment makes of it. */
+    /* Without --skip-empty every line is a key, whatever the key rule. */
     if (!feed.skip_empty) feed.key_rule = (cli_key_rule){0};
     uint64_t lines = cli_pipeline(&feed, &job);
     return lines ? lines : 1;
 }
 
-/* What cannot be counted beforehand goes into a filter that grows, unless something else was
- * asked for. */
+/* Input that can be read only once goes into a filter that grows, unless another was requested. */
 static void plan_unknown(const cli_settings *s, umbel_params *p, const char *once) {
     if (p->kind == UMBEL_AUTO && p->format == UMBEL_FMT_NATIVE && !p->bytes) {
         p->kind = UMBEL_SCALABLE;
         if (!s->quiet) {
-            cli_warn(once, "cannot be counted beforehand: the filter grows with it; -n KEYS makes "
-                           "it smaller and faster");
+            cli_warn(once, "is a pipe, so the number of keys is unknown: using a growing filter; "
+                           "-n KEYS makes it smaller and faster");
         }
     }
     if (p->kind != UMBEL_SCALABLE) {
-        cli_die(once, "-n KEYS says how many to plan for, -m SIZE with -p RATE how much memory",
-                "a pipe cannot be counted beforehand");
+        cli_die(once, "-n KEYS to plan for, or -m SIZE with -p RATE",
+                "is a pipe, so the number of keys is unknown");
     }
     p->keys = first_layer;
 }
 
-/* What was not said.  Other systems that size by bytes alone need neither keys nor a rate, and
- * static filters count for themselves. */
-static void complete(const cli_settings *s, umbel_params *p, cli_feed feed) {
+/* Fills in what was not given.  Other systems that size by bytes alone need neither keys nor a
+ * rate, and static filters need no count. */
+static void fill_in_plan(const cli_settings *s, umbel_params *p, cli_feed feed) {
     bool foreign = p->format > UMBEL_FMT_NATIVE;
     if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = default_fpr;
     if (p->keys || p->kind == UMBEL_STATIC || (p->bytes && (foreign || p->fpr > 0))) return;
@@ -63,31 +62,31 @@ static void complete(const cli_settings *s, umbel_params *p, cli_feed feed) {
     }
 }
 
-/* Other systems make filters that cannot keep the rate they are asked for. */
+/* Some other systems' filters cannot keep the rate they are asked for. */
 static void warn_of_limits(const umbel_params *params, const cli_settings *s) {
     umbel_plan plan = {0};
     char rate[CLI_QUANTITY];
     if (params->format <= UMBEL_FMT_NATIVE || s->quiet) return;
     if (umbel_plan_format(params, &plan, NULL) == UMBEL_OK &&
         plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
-        cli_warn(s->output, "warning: the rate will be %s: %s", cli_rate_text(plan.rate, rate),
-                 plan.why);
+        cli_warn(s->output, "warning: the false-positive rate will be %s: %s",
+                 cli_rate_text(plan.rate, rate), plan.why);
     }
 }
 
 static void need(umbel_err e, const umbel_diag *diag) {
     if (!e) return;
-    cli_die_err("build", e, diag, e == UMBEL_EINVAL ? "umbel plan tells what is possible" : NULL);
+    cli_die_err("build", e, diag, e == UMBEL_EINVAL ? CLI_SEE_PLAN : NULL);
 }
 
-/* What a static filter is made from. */
+/* The keys of a static filter, collected. */
 typedef struct static_build {
     const cli_settings *s;
     umbel_builder *builder;
     uint64_t keys;
 } static_build;
 
-/* Until all are there each key takes 8 bytes, without --tmp in memory. */
+/* Until all keys are known each takes 8 bytes, in memory unless --tmp is given. */
 static void add_to_builder(void *ctx, cli_batch *b) {
     static_build *g = ctx;
     umbel_diag diag = {0};
@@ -95,13 +94,13 @@ static void add_to_builder(void *ctx, cli_batch *b) {
     if (g->s->max_memory && !g->s->tmp && g->keys > g->s->max_memory / 8) {
         char keys[CLI_QUANTITY];
         cli_die("build", "--tmp DIR keeps them in a file",
-                "8 bytes for each of more than %s keys are more than --max-memory allows",
+                "more than %s keys, at 8 bytes each, exceed --max-memory",
                 cli_count_text(g->s->max_memory / 8, keys));
     }
     need(umbel_builder_add(g->builder, b->keys, b->lines, &diag), &diag);
 }
 
-/* Static filters: all keys first, then the filter. */
+/* Static filters: first all keys, then the filter. */
 static umbel_filter *build_static(const cli_settings *s, const umbel_params *params,
                                   const cli_feed *feed, uint64_t *lines) {
     umbel_opts opts = cli_opts_of(s);
@@ -117,19 +116,19 @@ static umbel_filter *build_static(const cli_settings *s, const umbel_params *par
     return f;
 }
 
-/* All others: the filter first, then key after key. */
-static umbel_filter *build_growing(const cli_settings *s, const umbel_params *params,
-                                   cli_feed *feed, uint64_t *lines) {
+/* All others: first the filter, then key after key. */
+static umbel_filter *build_incrementally(const cli_settings *s, const umbel_params *params,
+                                         cli_feed *feed, uint64_t *lines) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     need(umbel_create(params, &opts, &f, &diag), &diag);
     umbel_info info = {.capacity = params->keys};
-    if (!params->keys) umbel_describe(f, &info); /* reads all of it, so only when it must be */
+    if (!params->keys) umbel_describe(f, &info); /* reads the whole filter: only if needed */
     bool endless = params->kind == UMBEL_SCALABLE || params->kind == UMBEL_WINDOW ||
                    (params->format == UMBEL_FMT_REDISBLOOM && !params->nonscaling);
     cli_add_job adding = cli_add_job_new(f, s->output, endless ? 0 : info.capacity, s);
-    adding.warned = 80; /* a plan that is filled is what was wanted */
+    adding.warned = 80; /* filling the plan is expected here */
     cli_job job = cli_add_job_callbacks(&adding);
     feed->filling = f;
     feed->capacity = adding.capacity;
@@ -143,12 +142,12 @@ static int run(const cli_settings *s) {
     umbel_params params = cli_params_of(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_given(s);
-    complete(s, &params, feed);
+    fill_in_plan(s, &params, feed);
     warn_of_limits(&params, s);
     feed.activity = s->quiet ? NULL : "building";
     uint64_t lines = 0;
     umbel_filter *f = params.kind == UMBEL_STATIC ? build_static(s, &params, &feed, &lines)
-                                                  : build_growing(s, &params, &feed, &lines);
+                                                  : build_incrementally(s, &params, &feed, &lines);
     cli_filter_set_meta(f, s, &feed.key_rule);
     cli_filter_save(f, params.format, s->output);
     if (!s->quiet) cli_summary(f, s, lines);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_check.c - umbel check: the lines that may be in
+ * cmd_check.c - umbel check: print the lines that may be in a filter
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void show(void *ctx, cli_batch *b) {
     for (size_t i = 0; i < b->lines; i++) {
         if (b->hits[i] != want) continue;
         c->matches++;
-        if (c->s->quiet) _exit(CLI_YES); /* at once: other threads may wait for a slow pipe */
+        if (c->s->quiet) _exit(CLI_YES); /* at once: other threads may be waiting for a slow pipe */
         if (c->s->annotate) annotate(c, b, i);
     }
     if (b->idle) cli_output_flush(&c->out);
@@ -83,7 +83,7 @@ static int run(const cli_settings *s) {
         if (i == 0) feed.key_rule = t;
         cli_lookup_add(&c.lookup, f, path, &t);
     }
-    if (!any_keyed) cli_die("--secret-file", "leave it out", "no filter here is keyed");
+    if (!any_keyed) cli_die("--secret-file", "leave it out", "none of the filters is keyed");
     feed.eager = true;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "checking";
     cli_job job = {look_up, show, &c};

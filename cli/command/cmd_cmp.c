@@ -20,12 +20,13 @@ typedef struct relation {
 static void need(const char *name, umbel_err e, const umbel_diag *diag) {
     if (!e) return;
     cli_die_err(name, e, diag,
-                e == UMBEL_EMISMATCH ? "only filters of one layout, size and seed can be compared"
-                                     : NULL);
+                e == UMBEL_EMISMATCH
+                    ? "only filters with the same layout, size and seed can be compared"
+                    : NULL);
 }
 
-/* Three standard deviations of an estimate from bits (linear counting: m bits, n keys of k bits
- * each, load t = kn/m). */
+/* Three standard deviations of an estimate from m bits (linear counting: n keys of k bits each,
+ * load t = kn/m). */
 static double noise_of(const umbel_info *i) {
     double m = (double)i->bits, k = i->hashes ? (double)i->hashes : 1;
     double t = k * i->keys_estimated / m;
@@ -71,11 +72,11 @@ static int run(const cli_settings *s) {
     cli_report r = cli_report_begin(s->json);
     r.silent = s->quiet;
     cli_report_text(&r, "relation", "relation", rel.word);
-    report_keys(&r, "keys of the first", "keys_a", rel.a);
-    report_keys(&r, "of the second", "keys_b", rel.b);
-    report_keys(&r, "of both", "keys_both", rel.both);
-    report_keys(&r, "of either", "keys_either", rel.either);
-    report_keys(&r, "give or take", "noise", rel.noise);
+    report_keys(&r, "keys in the first", "keys_a", rel.a);
+    report_keys(&r, "in the second", "keys_b", rel.b);
+    report_keys(&r, "in both", "keys_both", rel.both);
+    report_keys(&r, "in either", "keys_either", rel.either);
+    report_keys(&r, "plus or minus", "noise", rel.noise);
     cli_report_real(&r, "similarity", "jaccard", rel.either > 0 ? rel.both / rel.either : 1, 4);
     cli_report_end(&r);
     bool equal = umbel_equal(a, b);

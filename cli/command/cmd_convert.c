@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_convert.c - umbel convert: the same bits in another envelope
+ * cmd_convert.c - umbel convert: the same bits in another file format
  */
 #include "command/command.h"
 #include "filter/filter_file.h"
@@ -21,7 +21,7 @@ static int run(const cli_settings *s) {
     cli_key_rule t = {0};
     umbel_get_treatment(f, &t.recorded);
     if (to != UMBEL_FMT_NATIVE && !cli_key_is_line(&t) && !s->quiet) {
-        cli_warn(s->output, "warning: this format does not keep how keys are made from lines");
+        cli_warn(s->output, "warning: this format does not record how lines become keys");
     }
     cli_filter_save(f, to, s->output);
     if (!s->quiet) cli_summary(f, s, 0);

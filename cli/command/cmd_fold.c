@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_fold.c - umbel fold: shrink what was made too large
+ * cmd_fold.c - umbel fold: shrink a filter that was built too large
  */
 #include "command/command.h"
 #include "filter/filter_file.h"
@@ -23,14 +23,15 @@ static int run(const cli_settings *s) {
     umbel_err e = umbel_fold(f, s->fpr, &diag);
     if (e == UMBEL_EINVAL) {
         char rate[CLI_QUANTITY], hint[CLI_QUANTITY + 32];
-        snprintf(hint, sizeof hint, "its rate is %s now", cli_rate_text(info.fpr_now, rate));
+        snprintf(hint, sizeof hint, "its false-positive rate is %s",
+                 cli_rate_text(info.fpr_now, rate));
         cli_die_err(s->args[0], e, &diag, hint);
     }
     if (e) cli_die_err(s->args[0], e, &diag, NULL);
     umbel_describe(f, &info);
     if (info.bytes == before) {
         cli_warn(s->args[0],
-                 "cannot be made smaller: its half would pass the rate, or cannot be had");
+                 "cannot be made smaller: half of it would exceed the rate, or is not possible");
     }
     cli_filter_save(f, info.format, s->output);
     if (!s->quiet) cli_summary(f, s, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_info.c - umbel info: what a filter is and how full
+ * cmd_info.c - umbel info: what a filter is and how full it is
  */
 #include "command/command.h"
 #include "filter/filter_file.h"

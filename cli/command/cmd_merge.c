@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_merge.c - umbel merge and umbel intersect: one filter from several
+ * cmd_merge.c - umbel merge and umbel intersect: combine several filters into one
  */
 #include <string.h>
 
@@ -18,9 +18,10 @@ static void need_same_rule(const umbel_filter *a, const umbel_filter *b, const c
     umbel_treatment x, y;
     umbel_get_treatment(a, &x);
     umbel_get_treatment(b, &y);
-    /* Where the field lies is a matter of the files; what the key is made of is not. */
+    /* The field may differ from file to file; what is done to the key may not. */
     if (x.trim != y.trim || x.lower != y.lower || x.upper != y.upper) {
-        cli_die(name, "umbel info shows it", "makes other keys of lines than the first filter");
+        cli_die(name, "umbel info shows how",
+                "makes keys from lines differently than the first filter");
     }
 }
 
@@ -36,7 +37,7 @@ static int combine_all(const cli_settings *s, combine *step) {
         if (e) {
             cli_die_err(s->args[i], e, &diag,
                         e == UMBEL_EMISMATCH
-                            ? "only filters of one layout, size and seed go together"
+                            ? "only filters with the same layout, size and seed can be combined"
                             : NULL);
         }
         cli_filter_close(from);
@@ -46,7 +47,7 @@ static int combine_all(const cli_settings *s, combine *step) {
     cli_filter_save(into, info.format, s->output);
     if (info.capacity && info.keys_estimated > (double)info.capacity && !s->quiet) {
         cli_warn(s->output,
-                 "warning: holds more keys than its plan; umbel info shows the live rate");
+                 "warning: holds more keys than planned; umbel info shows the live rate");
     }
     if (!s->quiet) cli_summary(into, s, 0);
     umbel_free(into);

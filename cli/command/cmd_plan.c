@@ -29,7 +29,7 @@ static umbel_plan plan_of(const cli_settings *s, umbel_kind kind) {
                         .hashes = (uint32_t)s->hashes};
 }
 
-/* Every kind there is, or the one asked for. */
+/* Every kind, or the one given. */
 static void solve_all(const cli_settings *s, cli_plans *p) {
     umbel_kind only = cli_kind_named(s->kind);
     for (int k = 1; k < KINDS_END && p->count < CLI_PLANS_MAX; k++) {
@@ -44,7 +44,7 @@ static void solve_all(const cli_settings *s, cli_plans *p) {
     p->chosen.possible = umbel_plan_solve(&p->chosen.plan) == UMBEL_OK;
 }
 
-/* What another system would make of the same wishes, sized in its own way. */
+/* What another system would build for the same request, sized in its own way. */
 static void solve_format(const cli_settings *s, cli_plans *p) {
     umbel_params params = cli_params_of(s);
     umbel_diag diag = {0};
@@ -97,7 +97,7 @@ static void print_json(const cli_settings *s, const cli_plans *p) {
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 0, 0);
-    if (s->hashes > UINT32_MAX) cli_die("--hashes", NULL, "is too large");
+    if (s->hashes > UINT32_MAX) cli_die("--hashes", NULL, "too large");
     bool foreign = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE) > UMBEL_FMT_NATIVE;
     if (!foreign && (s->keys != 0) + (s->fpr > 0) + (s->bytes != 0) < 2) {
         cli_die("plan", "as in umbel plan -n 2e9 -p 1%",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_push.c - umbel push: a filter becomes a key of a Redis server
+ * cmd_push.c - umbel push: load a filter into a Redis server
  */
 #include "command/command.h"
 #include "push/push.h"
@@ -12,13 +12,12 @@ static const uint8_t options[] = {
 
 static int run(const cli_settings *s) {
     if (!s->redis) cli_die("push", "as in --redis localhost:6379", "--redis is missing");
-    if (!s->redis_key || !*s->redis_key) cli_die("push", "--key NAME", "which key?");
+    if (!s->redis_key || !*s->redis_key) cli_die("push", "as in --key urls", "--key is missing");
     if (!s->shards) cli_expect_args(s, 1, 1);
 #ifdef UMBEL_WITH_HIREDIS
     return s->shards ? cli_push_shards(s) : cli_push_file(s);
 #else
-    cli_die("push", "install libhiredis-dev and build it again",
-            "this umbel was built without hiredis");
+    cli_die("push", "install libhiredis-dev and rebuild", "this umbel was built without hiredis");
 #endif
 }
 

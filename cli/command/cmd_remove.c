@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_remove.c - umbel remove: take keys out of a counting filter
+ * cmd_remove.c - umbel remove: remove lines from a counting filter
  */
 #include "command/command.h"
 #include "filter/filter_file.h"
@@ -17,14 +17,14 @@ typedef struct removal {
     uint64_t absent;
 } removal;
 
-static void take_out(void *ctx, cli_batch *b) {
+static void remove_keys(void *ctx, cli_batch *b) {
     removal *r = ctx;
     for (size_t i = 0; i < b->lines; i++) {
         umbel_err e = umbel_remove(r->filter, b->keys[i].data, b->keys[i].len);
         if (e == UMBEL_EABSENT) {
             r->absent++;
         } else if (e == UMBEL_ENOTSUP || e == UMBEL_EFROZEN) {
-            cli_die(r->name, "umbel build --kind counting makes filters that can",
+            cli_die(r->name, "build it with --kind counting",
                     "keys cannot be removed from this kind");
         } else if (e) {
             cli_die_err(r->name, e, NULL, NULL);
@@ -38,12 +38,13 @@ static int run(const cli_settings *s) {
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     feed.key_rule = cli_key_rule_of(r.filter, s);
     feed.activity = s->quiet ? NULL : "removing";
-    cli_job job = {NULL, take_out, &r};
+    cli_job job = {NULL, remove_keys, &r};
     uint64_t lines = cli_pipeline(&feed, &job);
     cli_filter_save(r.filter, UMBEL_FMT_NATIVE, s->args[0]);
     char absent[CLI_QUANTITY];
     if (r.absent && !s->quiet) {
-        cli_warn(s->args[0], "%s of the keys were not in", cli_count_text(r.absent, absent));
+        cli_warn(s->args[0], "%s of the keys were not in the filter",
+                 cli_count_text(r.absent, absent));
     }
     if (!s->quiet) cli_summary(r.filter, s, lines);
     umbel_free(r.filter);

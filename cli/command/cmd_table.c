@@ -42,7 +42,7 @@ static umbel_table *open_table(const cli_settings *s) {
         bool index = e == UMBEL_EINVAL && diag.what && strncmp(diag.what, "index:", 6) == 0;
         bool several = e == UMBEL_EINVAL && diag.what && strncmp(diag.what, "name:", 5) == 0;
         cli_die_err(s->args[0], e, &diag,
-                    index     ? "say it with --index"
+                    index     ? "give it with --index"
                     : several ? "put the name before the definition: --index 'NAME DEFINITION'"
                               : NULL);
     }
@@ -50,7 +50,7 @@ static umbel_table *open_table(const cli_settings *s) {
     return t;
 }
 
-/* What is wrong with the file goes to standard error, or into the JSON; how much of it there is. */
+/* Reports damage on standard error and in the JSON; returns the number of faults. */
 static size_t report_faults(const umbel_table *t, const cli_settings *s, cli_report *r) {
     umbel_diag fault;
     size_t count = 0;
@@ -71,7 +71,7 @@ static int list(const umbel_table *t, const cli_settings *s) {
     cli_report r = cli_report_begin(s->json);
     umbel_table_system system = umbel_table_system_of(t);
     cli_places p = cli_table_places(t, s->column);
-    if (s->column && !p.count) cli_die("--column", NULL, "there is no column '%s'", s->column);
+    if (s->column && !p.count) cli_die("--column", NULL, "unknown column '%s'", s->column);
     cli_report_text(&r, "file", "file", s->args[0]);
     cli_report_text(&r, "system", "system", umbel_table_system_name(system));
     size_t faults = report_faults(t, s, &r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_uniq.c - umbel uniq: first occurrences only, in memory fixed beforehand
+ * cmd_uniq.c - umbel uniq: first occurrences only, in a fixed amount of memory
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -25,34 +25,34 @@ static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,         OPT_BYTES,     
 
 typedef struct uniq_run {
     const cli_settings *s;
-    cli_add_job watch; /* of the plan; adds nothing */
+    cli_add_job watch; /* watches the plan; adds nothing */
     cli_output out;
     cli_uniq_state state;
-    umbel_info info; /* when stock was last taken */
+    umbel_info info; /* at the last measure() */
     bool changed;    /* since then */
     bool unsaved;
-    bool unsure;          /* the filter has lines that may not be out yet */
-    pthread_mutex_t turn; /* held while any of this changes */
+    bool unsure;          /* the filter has lines that may not be written yet */
+    pthread_mutex_t lock; /* held while any of this changes */
     bool hash_ahead, warned;
-    double wrong; /* new lines taken for old ones, estimated, up to then */
+    double wrong; /* new lines mistaken for repeated ones, estimated, up to then */
     uint64_t fresh;
 } uniq_run;
 
-/* New keys that a false positive made look old: each met the rate of its moment, so the rate is
- * summed up over the way from the first key to the last (Simpson's rule). */
+/* New keys lost to false positives: each met the rate at its time, so the rate is integrated
+ * from the first key to the last (Simpson's rule). */
 static double expected_wrong(const umbel_info *info, uint64_t before) {
     enum { STEPS = 64 };
-    double from = (double)before, way = (double)info->keys_added - from;
+    double from = (double)before, span = (double)info->keys_added - from;
     umbel_plan model = {.kind = info->kind, .keys = info->capacity, .bytes = info->bytes};
     if (info->kind == UMBEL_WINDOW || !info->capacity || umbel_plan_solve(&model))
-        return way * info->fpr_now; /* at most */
+        return span * info->fpr_now; /* at most */
     double sum = 0;
     for (int i = 0; i <= STEPS; i++) {
-        double rate = umbel_plan_rate(&model, (uint64_t)(from + way * i / STEPS));
+        double rate = umbel_plan_rate(&model, (uint64_t)(from + span * i / STEPS));
         double odds = rate < 1 ? rate / (1 - rate) : 0;
         sum += odds * (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2);
     }
-    return way * sum / (3 * STEPS);
+    return span * sum / (3 * STEPS);
 }
 
 static void warn_of_rate(uniq_run *u) {
@@ -61,20 +61,20 @@ static void warn_of_rate(uniq_run *u) {
     cli_rate_text(u->info.fpr, promised);
     if (u->s->strict) {
         cli_die(u->watch.name, "--keys plans for more",
-                "more keys came in a step than planned: the rate is %s, not %s", rate, promised);
+                "more keys in a step than planned: the false-positive rate is %s, not %s", rate,
+                promised);
     }
     if (!u->s->quiet && !u->warned) {
         cli_warn(u->watch.name,
-                 "warning: more keys came in a step than planned: the rate is %s, not %s", rate,
-                 promised);
+                 "warning: more keys in a step than planned: the false-positive rate is %s, not %s",
+                 rate, promised);
     }
     u->warned = true;
 }
 
-/* Takes stock of what was added since the last time: before a part of it is forgotten, and in the
- * end.  A clock does not care how many keys a step brings, so somebody has to: true when they were
- * too many. */
-static bool take_stock(uniq_run *u) {
+/* Measures what was added since the last time, before a part of it is forgotten and at the end.
+ * With a clock a step may bring any number of keys: true if there were too many. */
+static bool measure(uniq_run *u) {
     if (!u->changed) return false;
     uint64_t before = u->info.keys_added;
     umbel_describe(u->state.filter, &u->info);
@@ -83,7 +83,7 @@ static bool take_stock(uniq_run *u) {
     return u->state.clock.step && u->info.fpr_now > u->info.fpr;
 }
 
-/* Lines first, memory second: what breaks off between the two prints lines again, but loses none. */
+/* First the lines, then the state: a crash in between repeats lines but loses none. */
 static void save(uniq_run *u) {
     u->unsure = true;
     if (u->out.used) cli_output_flush(&u->out);
@@ -91,19 +91,19 @@ static void save(uniq_run *u) {
     u->unsaved = u->unsure = false;
 }
 
-/* When an error or a signal ends the run: what is out is remembered, unless it is writing itself
- * that failed.  The turn is kept: nothing is printed behind this. */
-static void save_at_last(void *ctx) {
+/* Before an error or a signal exits: what was printed is remembered, unless writing itself failed.
+ * Keeps the lock: nothing is printed after this. */
+static void save_before_exit(void *ctx) {
     uniq_run *u = ctx;
-    pthread_mutex_lock(&u->turn);
+    pthread_mutex_lock(&u->lock);
     if (u->unsaved && !u->unsure) save(u);
 }
 
-/* Saves with each step, too: streams without end are ended by a signal. */
+/* Also saves at each step: endless streams are ended by a signal. */
 static void follow_clock(uniq_run *u) {
     uint64_t steps = cli_uniq_state_steps_due(&u->state);
     if (!steps) return;
-    bool changed = u->changed, too_many = take_stock(u);
+    bool changed = u->changed, too_many = measure(u);
     cli_uniq_state_advance(&u->state, steps);
     if (too_many) warn_of_rate(u);
     if (changed) save(u);
@@ -114,7 +114,7 @@ static void hash_keys(void *ctx, cli_batch *b) {
     if (u->hash_ahead) umbel_hash_many(u->state.filter, b->keys, b->lines, b->hashes);
 }
 
-/* With --strict: one after another, as far as the plan has room. */
+/* With --strict: one by one, as long as the plan has room. */
 static size_t add_within_plan(uniq_run *u, cli_batch *b, umbel_err *e) {
     umbel_filter *f = u->state.filter;
     size_t i = 0;
@@ -130,7 +130,7 @@ static size_t add_within_plan(uniq_run *u, cli_batch *b, umbel_err *e) {
 
 enum { NOT_REACHED = 2 };
 
-/* How many lines were taken, less than all with an error or where --strict ends it. */
+/* The number of lines added: fewer than all after an error, or where --strict stops. */
 static size_t add(uniq_run *u, cli_batch *b, umbel_err *e) {
     umbel_filter *f = u->state.filter;
     bool strict = u->s->strict && u->watch.capacity;
@@ -148,7 +148,7 @@ static size_t add(uniq_run *u, cli_batch *b, umbel_err *e) {
 static void pass_new(void *ctx, cli_batch *b) {
     uniq_run *u = ctx;
     umbel_err e = UMBEL_OK;
-    pthread_mutex_lock(&u->turn);
+    pthread_mutex_lock(&u->lock);
     follow_clock(u);
     u->unsure = true;
     cli_batch taken = *b;
@@ -165,27 +165,27 @@ static void pass_new(void *ctx, cli_batch *b) {
         cli_die(u->watch.name, "--keys plans for more", "more keys than the %s planned",
                 cli_count_text(u->watch.capacity, plan));
     }
-    pthread_mutex_unlock(&u->turn);
+    pthread_mutex_unlock(&u->lock);
 }
 
 static void summarise(const uniq_run *u, uint64_t lines) {
     char all[CLI_QUANTITY], fresh[CLI_QUANTITY], size[CLI_QUANTITY];
-    fprintf(stderr, "uniq: %s lines, %s of them new; about %.*f new ones taken for old, in %s\n",
-            cli_count_text(lines, all), cli_count_text(u->fresh, fresh), u->wrong < 10 ? 2 : 0,
-            u->wrong, cli_size_text(u->info.bytes, size));
+    fprintf(stderr, "uniq: %s, %s of them new; about %.*f new lines mistaken for repeated, in %s\n",
+            cli_count_noun(lines, "line", all), cli_count_text(u->fresh, fresh),
+            u->wrong < 10 ? 2 : 0, u->wrong, cli_size_text(u->info.bytes, size));
 }
 
-/* Whoever has it may need it again: an error may come up at any place. */
-static void make_turn(pthread_mutex_t *turn) {
+/* Recursive, because an error may occur anywhere while it is held. */
+static void init_lock(pthread_mutex_t *lock) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(turn, &attributes);
+    pthread_mutex_init(lock, &attributes);
     pthread_mutexattr_destroy(&attributes);
 }
 
 static int run(const cli_settings *s) {
-    static uniq_run u; /* a thread may still wait for its turn when this returns */
+    static uniq_run u; /* a thread may still be waiting for the lock when this returns */
     u.s = s;
     u.state = cli_uniq_state_open(s);
     umbel_filter *f = u.state.filter;
@@ -193,8 +193,8 @@ static int run(const cli_settings *s) {
     /* A window is never full. */
     uint64_t capacity = u.info.kind == UMBEL_WINDOW ? 0 : u.info.capacity;
     u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", capacity, s);
-    u.watch.strict = false;             /* sees to it before it is too late */
-    if (!s->state) u.watch.warned = 80; /* a plan that is filled is what was wanted */
+    u.watch.strict = false;             /* add_within_plan sees to it */
+    if (!s->state) u.watch.warned = 80; /* filling the plan is expected here */
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_of(f, s);
@@ -203,11 +203,11 @@ static int run(const cli_settings *s) {
     feed.filling = f;
     feed.capacity = capacity;
     cli_job job = {hash_keys, pass_new, &u};
-    make_turn(&u.turn);
-    cli_on_early_exit(save_at_last, &u);
+    init_lock(&u.lock);
+    cli_on_early_exit(save_before_exit, &u);
     uint64_t lines = cli_pipeline(&feed, &job);
-    pthread_mutex_lock(&u.turn); /* for good: no signal comes in between any more */
-    if ((!s->quiet || u.state.clock.step) && take_stock(&u)) warn_of_rate(&u);
+    pthread_mutex_lock(&u.lock); /* for good: from here on no signal interferes */
+    if ((!s->quiet || u.state.clock.step) && measure(&u)) warn_of_rate(&u);
     save(&u);
     if (!s->quiet) summarise(&u, lines);
     free(u.out.buffer);

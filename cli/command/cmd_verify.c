@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_verify.c - umbel verify: is the file whole, are the keys in, does the rate hold
+ * cmd_verify.c - umbel verify: checksums, keys that must be present, the false-positive rate
  */
 #include <stdint.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const uint8_t options[] = {OPT_PRESENT,           OPT_ABSENT,       OPT_S
 typedef struct tally {
     const umbel_filter *filter;
     uint64_t hits, lines;
-    char first_missing[81]; /* printable start of the first line that is not in */
+    char first_missing[81]; /* printable start of the first line that is missing */
 } tally;
 
 static void look_up(void *ctx, cli_batch *b) {
@@ -61,10 +61,10 @@ static bool check_present(cli_report *r, const cli_settings *s, const umbel_filt
     tally t = look_up_file(s, f, s->present);
     char text[160], keys[CLI_QUANTITY], missing[CLI_QUANTITY];
     if (t.hits == t.lines) {
-        snprintf(text, sizeof text, "all %s keys are in", cli_count_text(t.lines, keys));
+        snprintf(text, sizeof text, "%s, none missing", cli_count_noun(t.lines, "key", keys));
     } else {
-        snprintf(text, sizeof text, "%s of %s keys are missing; the first: %s",
-                 cli_count_text(t.lines - t.hits, missing), cli_count_text(t.lines, keys),
+        snprintf(text, sizeof text, "%s of %s missing; the first is %s",
+                 cli_count_text(t.lines - t.hits, missing), cli_count_noun(t.lines, "key", keys),
                  t.first_missing);
     }
     cli_report_text(r, "present", NULL, text);
@@ -73,8 +73,8 @@ static bool check_present(cli_report *r, const cli_settings *s, const umbel_filt
     return t.hits == t.lines;
 }
 
-/* Three standard deviations: a filter that keeps its promise fails once in 740 measurements at
- * most, and usually stays well below. */
+/* Three standard deviations: a filter that keeps its promise fails at most once in 740
+ * measurements, and usually far less often. */
 static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filter *f) {
     umbel_info info;
     umbel_describe(f, &info);
@@ -83,10 +83,10 @@ static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filte
     cli_interval likely = cli_wilson(t.hits, t.lines, 1.96);
     char text[160], hits[CLI_QUANTITY], keys[CLI_QUANTITY], measured[CLI_QUANTITY];
     char low[CLI_QUANTITY], high[CLI_QUANTITY];
-    snprintf(text, sizeof text, "%s of %s keys seem to be in", cli_count_text(t.hits, hits),
-             cli_count_text(t.lines, keys));
+    snprintf(text, sizeof text, "%s of %s found", cli_count_text(t.hits, hits),
+             cli_count_noun(t.lines, "key", keys));
     cli_report_text(r, "absent", NULL, text);
-    snprintf(text, sizeof text, "%s (95 %% sure: %s to %s)", cli_rate_text(rate, measured),
+    snprintf(text, sizeof text, "%s (95%% confidence: %s to %s)", cli_rate_text(rate, measured),
              cli_rate_text(likely.low, low), cli_rate_text(likely.high, high));
     cli_report_text(r, "rate measured", NULL, text);
     cli_report_rate(r, "rate expected", "fpr_now", info.fpr_now);
@@ -99,9 +99,10 @@ static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filte
     cli_report_rate(r, "rate promised", "fpr", info.fpr);
     bool kept = cli_wilson(t.hits, t.lines, 3).low <= info.fpr;
     cli_report_text(r, "promise", NULL,
-                    kept                              ? "kept"
-                    : info.keys_added > info.capacity ? "broken: the filter is overfull"
-                                                      : "broken, or these keys were added");
+                    kept ? "kept"
+                    : info.keys_added > info.capacity
+                        ? "broken: the filter holds more keys than planned"
+                        : "broken, or these keys were added");
     cli_report_flag(r, NULL, "promise_kept", kept);
     return kept;
 }
@@ -113,7 +114,7 @@ static int run(const cli_settings *s) {
     cli_report r = cli_report_begin(s->json);
     r.silent = s->quiet;
     cli_report_text(&r, "file", "file", path);
-    cli_report_text(&r, "bytes", NULL, "whole");
+    cli_report_text(&r, "checksums", NULL, "OK");
     cli_report_flag(&r, NULL, "whole", true);
     bool good = true;
     if (s->present) good &= check_present(&r, s, f);

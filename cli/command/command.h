@@ -2,7 +2,7 @@
  *
  * command.h - what main.c knows about a command
  *
- * One file a command, cmd_NAME.c, which defines cli_command_NAME; main.c lists them.
+ * Each command is a file, cmd_NAME.c, that defines cli_command_NAME; main.c lists them.
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -15,10 +15,10 @@
 struct cli_command {
     const char *name;
     const char *summary;  /* one line, for lists */
-    const char *synopsis; /* behind the name */
+    const char *synopsis; /* after the name */
     const char *examples; /* lines of shell, `# comment` above each */
     const char *text;     /* paragraphs, an empty line between them */
-    const char *exits;    /* what the exit status tells */
+    const char *exits;    /* what the exit status means */
     const uint8_t *options;
     int (*run)(const cli_settings *s);
 };
@@ -28,27 +28,27 @@ extern const cli_command cli_command_plan, cli_command_build, cli_command_add, c
     cli_command_intersect, cli_command_cmp, cli_command_fold, cli_command_convert,
     cli_command_table, cli_command_push, cli_command_bench;
 
-/* The list of main.c, ended by NULL. */
+/* The list in main.c, terminated by NULL. */
 extern const cli_command *const cli_commands[];
 const cli_command *cli_command_named(const char *name);
 
-/* What umbel itself is, in the shape of a command: for its help and its page. */
+/* umbel itself as a command, for its help and its man page. */
 extern const cli_command cli_umbel;
 
-/* Pages made from the tables: help.c, man_page.c, completion.c. */
+/* Pages generated from the tables: help.c, man_page.c, completion.c. */
 void cli_help(const cli_command *c, FILE *to);
 void cli_man_page(const cli_command *c, FILE *to);
 bool cli_completion(const char *shell, FILE *to);
 
-/* Options that go together in every command that reads lines or makes filters. */
+/* Options shared by the commands that read lines or make filters. */
 #define CLI_LINE_OPTIONS                                                                          \
     OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_TRIM, OPT_LOWER, OPT_UPPER, \
         OPT_MAX_LINE
-/* build has the other parameters of formats among its own. */
+/* build lists the other parameters of formats among its own. */
 #define CLI_FORMAT_OPTIONS                                                                    \
     OPT_FORMAT, OPT_BITS_PER_KEY, OPT_INT, OPT_STRATEGY, OPT_FUNNEL, OPT_TYPE, OPT_EXPANSION, \
         OPT_NONSCALING, OPT_VARIANT
-/* What a filter's bytes may not say: needed to read it. */
+/* What a filter's bytes may not record but reading it needs. */
 #define CLI_SHAPE_OPTIONS \
     OPT_KEYS, OPT_FPR, OPT_HASHES, OPT_SEED, OPT_BITS_PER_KEY, OPT_INT, OPT_VARIANT
 #define CLI_FORMAT_PARAMETERS OPT_FORMAT, CLI_SHAPE_OPTIONS

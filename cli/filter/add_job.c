@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * add_job.c - a job that adds every key to a filter, and says when the plan is full
+ * add_job.c - a pipeline job that adds every key to a filter and warns when the plan is exceeded
  */
 #include "filter/add_job.h"
 
@@ -10,9 +10,10 @@
 #include "options/quantity.h"
 #include "report/error.h"
 
-/* The library sorts a million hashes by place before it adds them, which beats the memory's
- * latency once a filter is larger than the caches, and divides them among threads.  Eight bytes a
- * key here and sixteen there stay within the 64 MiB that a command may use besides its filter. */
+/* Given a million hashes the library sorts them by position before adding, which hides the
+ * latency of memory once a filter is larger than the caches, and divides them among threads.
+ * Eight bytes per key here and sixteen there stay within the 64 MiB that a command may use
+ * besides its filter. */
 enum { BULK = 1 << 20, BEYOND_CACHES = 32 << 20 };
 
 cli_add_job cli_add_job_new(umbel_filter *f, const char *name, uint64_t capacity,
@@ -34,12 +35,12 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
     umbel_describe(a->filter, &info);
     if ((e == UMBEL_EFULL || e == UMBEL_ELIMIT) && a->limit) {
         char now[CLI_QUANTITY];
-        cli_die(a->name, "a plan for all keys, -n, needs least",
+        cli_die(a->name, "-n KEYS, a plan for all keys, uses the least memory",
                 "has to grow from %s to more than --max-memory allows",
                 cli_size_text(info.bytes, now));
     }
     cli_die_err(a->name, e, NULL,
-                e == UMBEL_EFROZEN ? "static filters are made once: build it anew" : NULL);
+                e == UMBEL_EFROZEN ? "static filters cannot change: build it again" : NULL);
 }
 
 static void add_bulk(cli_add_job *a) {
@@ -58,12 +59,13 @@ void cli_add_job_check_capacity(cli_add_job *a) {
     if (a->quiet || keys < a->capacity - a->capacity / 5) return;
     if (keys > a->capacity && a->warned < 100) {
         a->warned = 100;
-        cli_warn(a->name,
-                 "warning: more keys than the %s planned; the rate rises above the promise",
-                 cli_count_text(a->capacity, plan));
+        cli_warn(
+            a->name,
+            "warning: more keys than the %s planned; the false-positive rate exceeds the promise",
+            cli_count_text(a->capacity, plan));
     } else if (a->warned < 80) {
         a->warned = 80;
-        cli_warn(a->name, "warning: 80 %% of the %s keys planned are in",
+        cli_warn(a->name, "warning: 80%% of the %s planned keys have been added",
                  cli_count_text(a->capacity, plan));
     }
 }

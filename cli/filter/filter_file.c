@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter_file.c - filters named on the command line: opened, made, saved, or a clear word why not
+ * filter_file.c - filters named on the command line: opened, loaded, verified, saved
  */
 #define _POSIX_C_SOURCE 200809L
 #include "filter/filter_file.h"
@@ -18,12 +18,12 @@
 #include "filter/file_bytes.h"
 #include "filter/gzipped_filter.h"
 
-/* What would work, where that is more than the error itself says. */
+/* What would work, if that is more than the error itself says. */
 static const char *open_hint(umbel_err err, const cli_settings *s) {
     if ((err == UMBEL_ECORRUPT || err == UMBEL_EINVAL) && !s->format) {
-        return "--format names the format of files without a magic number";
+        return "--format is needed for formats without a magic number";
     }
-    if (err == UMBEL_EVERSION) return "a newer umbel may read it";
+    if (err == UMBEL_EVERSION) return "a newer umbel may be able to read it";
     if (err == UMBEL_EKEY && !s->secret_file) return "--secret-file FILE opens it";
     return NULL;
 }
@@ -31,7 +31,7 @@ static const char *open_hint(umbel_err err, const cli_settings *s) {
 static void refuse_directory(const char *path) {
     struct stat st;
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        cli_die(path, "name a filter file", "is a directory");
+        cli_die(path, "give a filter file", "is a directory");
     }
 }
 
@@ -39,7 +39,7 @@ const uint8_t *cli_map_file(const char *path, size_t *len) {
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) != 0) cli_die_sys(path, errno);
-    if (!S_ISREG(st.st_mode)) cli_die(path, "name a filter file", "is not a regular file");
+    if (!S_ISREG(st.st_mode)) cli_die(path, "give a filter file", "is not a regular file");
     *len = (size_t)st.st_size;
     void *bytes = *len ? mmap(NULL, *len, PROT_READ, MAP_PRIVATE, fd, 0) : "";
     if (bytes == MAP_FAILED) cli_die_sys(path, errno);
@@ -47,8 +47,8 @@ const uint8_t *cli_map_file(const char *path, size_t *len) {
     return bytes;
 }
 
-/* A format that was named: its bytes may need the options to be understood.  The mapping stays
- * until the end of the program, under the filters that lie on it. */
+/* A format that was given: the options say what its bytes do not.  Filters may borrow the mapping,
+ * so it stays until the program exits. */
 static umbel_err get_as(const char *path, const cli_settings *s, bool own, umbel_filter **f,
                         umbel_diag *diag) {
     umbel_params like = {.format = UMBEL_FMT_DCSO};
@@ -74,7 +74,7 @@ static umbel_err get(const char *path, const cli_settings *s, bool own, umbel_fi
     return e == UMBEL_ENOTSUP ? umbel_file_load(format, path, &opts, f, diag) : e;
 }
 
-/* For reading, as if no key had been given. */
+/* For reading, as if --secret-file had not been given. */
 static umbel_err get_plain(const char *path, const cli_settings *s, umbel_filter **f) {
     cli_settings plain = *s;
     plain.secret_file = NULL;
@@ -114,25 +114,25 @@ umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {
     umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
     umbel_diag diag = {0};
     refuse_directory(path);
-    if (format > UMBEL_FMT_NATIVE || is_gzipped(path, format)) {
-        return cli_filter_load(path, s); /* checks everything, too */
-    }
+    if (format > UMBEL_FMT_NATIVE) return cli_filter_load(path, s); /* verifies everything too */
     umbel_err e = umbel_file_verify(format, path, &diag);
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
     return s->present || s->absent || s->secret_file ? cli_filter_open(path, s) : NULL;
 }
 
 void cli_output_check(const cli_settings *s) {
-    if (!s->output) cli_die(s->command->name, "-o FILE says where it goes", "-o is missing");
+    if (!s->output)
+        cli_die(s->command->name, "-o FILE, or -o - for standard output", "-o is missing");
     if (strcmp(s->output, "-") == 0) {
         if (isatty(STDOUT_FILENO)) {
-            cli_die("standard output", "-o FILE, or a pipe", "a filter is not for terminals");
+            cli_die("standard output", "-o FILE, or use a pipe",
+                    "will not write a filter to a terminal");
         }
         return;
     }
     refuse_directory(s->output);
     if (!s->force && access(s->output, F_OK) == 0) {
-        cli_die(s->output, "-f overwrites it", "is there already");
+        cli_die(s->output, "-f overwrites it", "already exists");
     }
     char *copy = cli_strndup(s->output, strlen(s->output));
     const char *dir = dirname(copy);
@@ -146,12 +146,12 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
     umbel_err e = to_stdout ? umbel_file_write(f, format, STDOUT_FILENO, &diag)
                             : umbel_file_save(f, format, path, &diag);
     if (e == UMBEL_EMISMATCH) {
-        cli_die_err(path, e, &diag, "bits cannot be hashed anew: build it from the keys");
+        cli_die_err(path, e, &diag, "bits cannot be hashed again: build it from the keys");
     }
     if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
 }
 
-/* -t C: one byte, or \t written out. */
+/* -t C: one byte, or the two characters \t. */
 static uint8_t delimiter_of(const cli_settings *s) {
     const char *d = s->delimiter;
     if (!d) return 0;
@@ -167,14 +167,14 @@ static void merge_given(umbel_treatment *t, const cli_settings *s) {
         t->field = cli_option_u32(OPT_FIELD, s->field);
         t->delimiter = 0;
     } else if (s->delimiter && !t->field) {
-        cli_die("-t", "-k N says which field", "fields are separated but none is chosen");
+        cli_die("-t", "-k N selects one", "no field is selected");
     }
     if (s->delimiter) t->delimiter = delimiter_of(s);
     t->trim |= s->trim;
     t->lower |= s->lower;
     t->upper |= s->upper;
     if (t->lower && t->upper) {
-        cli_die(s->command->name, "the filter's own treatment is applied without asking",
+        cli_die(s->command->name, "the filter's own setting is applied automatically",
                 "--lower and --upper contradict each other");
     }
 }

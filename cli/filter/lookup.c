@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * lookup.c - one or several filters asked about the same lines
+ * lookup.c - the same lines looked up in one or several filters
  */
 #include "filter/lookup.h"
 
@@ -16,8 +16,8 @@ static bool same_rule(const cli_key_rule *a, const cli_key_rule *b) {
            a->type == b->type;
 }
 
-/* Three keys of 64-bit hashes that agree cannot be an accident; asking for layout and seed would
- * read all of a filter that may only be mapped. */
+/* Three 64-bit hashes do not agree by accident; describing the filters would read all of a mapped
+ * file. */
 static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) {
     static const char *const probes[] = {"", "umbel", "a key that is longer than sixteen bytes"};
     if (!umbel_takes_hashes(a->filter) || !umbel_takes_hashes(b->filter)) return false;
@@ -31,7 +31,7 @@ static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) 
 }
 
 void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *t) {
-    if (a->count == CLI_LOOKUP_MAX) cli_die("--also", "merge some of them", "at most 64 filters");
+    if (a->count == CLI_LOOKUP_MAX) cli_die("--also", "merge some of them", "more than 64 filters");
     size_t me = a->count++;
     a->at[me] = (cli_lookup_filter){f, name, *t, me, me, false};
     for (size_t i = me; i-- > 0;) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * lookup.h - one or several filters asked about the same lines
+ * lookup.h - the same lines looked up in one or several filters
  *
- * Each filter may treat lines in its own way; lines are made into keys once a treatment, and keys
- * hashed once for all filters that hash alike.
+ * Filters may have different key rules: keys are made once per rule, and hashed once for all
+ * filters that hash alike.
  */
 #ifndef CLI_LOOKUP_H
 #define CLI_LOOKUP_H
@@ -16,10 +16,9 @@ typedef struct cli_lookup_filter {
     umbel_filter *filter; /* owned */
     const char *name;
     cli_key_rule rule;
-    size_t keys_from; /* the first filter with the same keys ... */
-    size_t
-        hashes_from; /* ... and the first with the same hashes; itself when it is alone in that */
-    bool hashed;     /* others share its hashes */
+    size_t keys_from;   /* the first filter with the same keys ... */
+    size_t hashes_from; /* ... and with the same hashes; its own index if there is none */
+    bool hashed;        /* later filters use its hashes */
 } cli_lookup_filter;
 
 typedef struct cli_lookup {
@@ -27,12 +26,12 @@ typedef struct cli_lookup {
     size_t count;
 } cli_lookup;
 
-/* The first filter's treatment must be that of the feed. */
+/* Takes ownership of f.  The first filter's rule must be that of the feed. */
 void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *t);
 void cli_lookup_free(cli_lookup *a);
 
-/* b->hits[i] becomes 1 when any filter has line i.  With more than one filter bit j of
- * b->hashes[i] tells of filter j. */
+/* Sets b->hits[i] to 1 if any filter has line i.  With more than one filter, bit j of b->hashes[i]
+ * is the answer of filter j. */
 void cli_lookup_batch(const cli_lookup *a, cli_batch *b);
 
 #endif

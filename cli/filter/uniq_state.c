@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * uniq_state.c - what umbel uniq remembers lines in: a filter, perhaps with a clock
+ * uniq_state.c - the memory of umbel uniq: a filter, perhaps with a clock
  */
 #define _POSIX_C_SOURCE 200809L
 #include "filter/uniq_state.h"
@@ -18,7 +18,7 @@
 static const uint64_t default_keys = 10000000;
 static const double default_fpr = 0.001;
 
-/* What --window asks for: a number of keys or a clock, or neither. */
+/* What --window requests: a number of keys or a clock, or neither. */
 typedef struct window_request {
     uint64_t keys;
     cli_window_clock clock;
@@ -33,9 +33,9 @@ static uint64_t now(void) {
 static void refuse_many_steps(const char *text, const cli_window_clock *c) {
     char hint[2 * CLI_QUANTITY], steps[CLI_QUANTITY], good[CLI_QUANTITY], step[CLI_QUANTITY];
     uint64_t duration = c->step * c->generations;
-    snprintf(hint, sizeof hint, "%.20s/%.20s would do", cli_duration_text(duration, good),
+    snprintf(hint, sizeof hint, "%.20s/%.20s would work", cli_duration_text(duration, good),
              cli_duration_text(cli_window_clock_min_step(duration), step));
-    cli_die("--window", hint, "'%s' is %s steps, and %d can be kept", text,
+    cli_die("--window", hint, "'%s' is %s steps, but at most %d are possible", text,
             cli_count_text(c->generations, steps), CLI_GENERATIONS_MAX);
 }
 
@@ -46,7 +46,7 @@ static window_request window_request_of(const cli_settings *s) {
     if (strchr(s->window, '/')) {
         if (!cli_window_clock_parse(s->window, &w.clock)) {
             cli_die("--window", "such as 24h/1h, 7d/1d or 90m/10m; units are s, m, h, d and w",
-                    "'%s' is not a duration and a step of it", s->window);
+                    "'%s' is not DURATION/STEP", s->window);
         }
         if (w.clock.generations > CLI_GENERATIONS_MAX) refuse_many_steps(s->window, &w.clock);
         return w;
@@ -55,7 +55,7 @@ static window_request window_request_of(const cli_settings *s) {
         cli_die("--window", "such as 1M for the last million keys, 24h/1h for the last day",
                 "'%s' is neither a number of keys nor DURATION/STEP", s->window);
     }
-    if (!w.keys) cli_die("--window", "such as 1M", "%s is too little", s->window);
+    if (!w.keys) cli_die("--window", "such as 1M", "must be at least 1");
     cli_exclude(s, OPT_WINDOW, OPT_KEYS);
     return w;
 }
@@ -75,8 +75,8 @@ static umbel_filter *make(const cli_settings *s, const window_request *w) {
         params.manual = true;
         params.generations = (uint32_t)w->clock.generations;
         if (!planned) {
-            cli_die("--window", "-n KEYS says it",
-                    "how many different keys come within the duration, at most?");
+            cli_die("--window", "-n KEYS",
+                    "needs the maximum number of different keys within the duration");
         }
     }
     if (!planned) params.keys = default_keys;
@@ -85,24 +85,24 @@ static umbel_filter *make(const cli_settings *s, const window_request *w) {
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_err e = umbel_create(&params, &opts, &f, &diag);
-    if (e) cli_die_err("uniq", e, &diag, "umbel plan tells what is possible");
+    if (e) cli_die_err("uniq", e, &diag, CLI_SEE_PLAN);
     cli_filter_set_meta(f, s, &rule);
     return f;
 }
 
-/* Goes on with a window in its own way, never in another. */
+/* A state continues with its own window, never with another. */
 static void refuse_other_window(const char *path, const window_request *w,
                                 const cli_window_clock *own) {
     if (!own->step) {
         if (!w->clock.step) return;
-        cli_die(path, "another --state begins anew", "does not forget by the clock");
+        cli_die(path, "use another --state to start over", "does not forget by the clock");
     }
     char is[CLI_QUANTITY], wanted[CLI_QUANTITY], hint[2 * CLI_QUANTITY];
-    snprintf(hint, sizeof hint, "--window %s goes on with it", cli_window_clock_text(own, is));
+    snprintf(hint, sizeof hint, "--window %s continues it", cli_window_clock_text(own, is));
     if (w->keys) cli_die(path, hint, "forgets by the clock, not after a number of keys");
     if (!w->clock.step) return;
     if (own->step != w->clock.step || own->generations != w->clock.generations) {
-        cli_die(path, hint, "was made with another window than %s",
+        cli_die(path, hint, "was made with a window other than %s",
                 cli_window_clock_text(&w->clock, wanted));
     }
 }
@@ -112,14 +112,14 @@ static umbel_filter *load(const cli_settings *s, const window_request *w, cli_wi
     umbel_info info;
     umbel_describe(f, &info);
     if (!cli_window_clock_load(f, &info, clock)) {
-        cli_die(s->state, "umbel info shows its notes", "does not tell when it last forgot");
+        cli_die(s->state, "umbel info shows its metadata", "does not record when it last forgot");
     }
     refuse_other_window(s->state, w, clock);
     bool other = (s->keys && s->keys != info.capacity) ||
                  (w->keys && (w->keys != info.capacity || info.kind != UMBEL_WINDOW)) ||
                  (s->bytes && s->bytes < info.bytes) || (s->fpr > 0 && s->fpr != info.fpr);
     if (other && !s->quiet) {
-        cli_warn(s->state, "is there already: its own plan holds, not what is given here");
+        cli_warn(s->state, "already exists: its own plan applies, not the one given here");
     }
     return f;
 }

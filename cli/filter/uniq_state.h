@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * uniq_state.h - what umbel uniq remembers lines in: a filter, perhaps with a clock
+ * uniq_state.h - the memory of umbel uniq: a filter, perhaps with a clock
  */
 #ifndef CLI_UNIQ_STATE_H
 #define CLI_UNIQ_STATE_H
@@ -14,16 +14,16 @@ typedef struct cli_uniq_state {
     cli_window_clock clock; /* step 0: none */
 } cli_uniq_state;
 
-/* Opens --state, or makes the filter that the options describe.  Ends the program when they make
- * no sense, or when the state forgets otherwise than --window says. */
+/* Opens --state, or makes the filter that the options describe.  Exits if they are inconsistent, or
+ * if the state does not forget as --window says. */
 cli_uniq_state cli_uniq_state_open(const cli_settings *s);
 
-/* Looks at the clock: how many generations have ended since it was last looked at (0 without a
- * clock).  They are for cli_uniq_state_advance to forget. */
+/* Reads the clock: the number of steps completed since it was last read (0 without a clock), to be
+ * forgotten by cli_uniq_state_advance. */
 uint64_t cli_uniq_state_steps_due(cli_uniq_state *u);
 void cli_uniq_state_advance(cli_uniq_state *u, uint64_t steps);
 
-/* Writes it to --state, if that was given, with the time that its clock has come to. */
+/* Writes the filter and the time of its clock to --state, if given. */
 void cli_uniq_state_save(cli_uniq_state *u, const cli_settings *s);
 
 #endif

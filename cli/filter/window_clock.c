@@ -54,7 +54,7 @@ char *cli_window_clock_text(const cli_window_clock *c, char *out) {
     return out;
 }
 
-static const char step_note[] = "window.step", advanced_note[] = "window.advanced";
+static const char step_name[] = "window.step", advanced_name[] = "window.advanced";
 
 static const char *find(const umbel_filter *f, const char *name) {
     const char *at = NULL, *value = NULL;
@@ -69,12 +69,12 @@ static bool seconds(const char *text, uint64_t *out) {
 }
 
 bool cli_window_clock_load(const umbel_filter *f, const umbel_info *info, cli_window_clock *out) {
-    const char *step = find(f, step_note);
+    const char *step = find(f, step_name);
     cli_window_clock c = {0};
     *out = c;
     if (info->kind != UMBEL_WINDOW || !step) return true;
     c.generations = info->parts - 1;
-    if (!seconds(step, &c.step) || !seconds(find(f, advanced_note), &c.advanced)) return false;
+    if (!seconds(step, &c.step) || !seconds(find(f, advanced_name), &c.advanced)) return false;
     if (c.step < 1 || c.step > CLI_DURATION_MAX) return false;
     *out = c;
     return true;
@@ -87,6 +87,6 @@ static umbel_err put(umbel_filter *f, const char *name, uint64_t value, umbel_di
 }
 
 umbel_err cli_window_clock_store(umbel_filter *f, const cli_window_clock *c, umbel_diag *diag) {
-    umbel_err e = put(f, step_note, c->step, diag);
-    return e ? e : put(f, advanced_note, c->advanced, diag);
+    umbel_err e = put(f, step_name, c->step, diag);
+    return e ? e : put(f, advanced_name, c->advanced, diag);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decompress.c - bytes from a descriptor, unpacked when they are gzip or zstd
+ * decompress.c - bytes from a descriptor, decompressed if they are gzip or zstd
  */
 #define _GNU_SOURCE
 #include "lines/decompress.h"
@@ -25,8 +25,8 @@ struct cli_stream {
     const char *name;
     packing packed_as;
     uint64_t taken;
-    bool ended;        /* the descriptor has no more */
-    bool between;      /* packed: at the border of two members, where the file may end */
+    bool ended;        /* the descriptor is at its end */
+    bool between;      /* compressed: between two members, where the file may end */
     size_t have, used; /* of in[] */
     z_stream gzip;
     ZSTD_DCtx *zstd;
@@ -54,7 +54,7 @@ static size_t read_some(cli_stream *s, uint8_t *to, size_t len) {
     return (size_t)n;
 }
 
-/* More packed bytes into in[]; false at the end. */
+/* Reads more compressed bytes into in[]; false at the end. */
 static bool refill(cli_stream *s) {
     if (s->used < s->have) return true;
     s->used = 0;
@@ -67,18 +67,18 @@ cli_stream *cli_stream_open(int fd, const char *name) {
     memset(s, 0, offsetof(cli_stream, in));
     s->fd = fd;
     s->name = name;
-    /* Fewer switches between writer and reader; refused where it is no pipe. */
+    /* Fewer switches between writer and reader; fails if it is not a pipe. */
     (void)fcntl(fd, F_SETPIPE_SZ, PIPE_ROOM);
-    /* No longer than the bytes may be a magic number: a slow writer is not to be waited for. */
+    /* Only for as long as the bytes may be a magic number: do not wait for a slow writer. */
     while (s->have < MAGIC && !s->ended && (s->have == 0 || s->in[0] == 0x1f || s->in[0] == 0x28)) {
         s->have += read_some(s, s->in + s->have, sizeof s->in - s->have);
     }
     s->packed_as = packing_of(s->in, s->have);
     if (s->packed_as == GZIP && inflateInit2(&s->gzip, 15 + 16) != Z_OK) {
-        cli_die(name, NULL, "no memory to unpack gzip");
+        cli_die(name, NULL, "not enough memory to decompress gzip");
     }
     if (s->packed_as == ZSTD && !(s->zstd = ZSTD_createDCtx())) {
-        cli_die(name, NULL, "no memory to unpack zstd");
+        cli_die(name, NULL, "not enough memory to decompress zstd");
     }
     return s;
 }
@@ -96,14 +96,14 @@ static size_t read_gzip(cli_stream *s, uint8_t *to, size_t len) {
     while (z->avail_out == (uInt)len) {
         if (!refill(s)) {
             if (s->between) return 0;
-            cli_die(s->name, NULL, "the gzip data ends too early");
+            cli_die(s->name, NULL, "the gzip data is truncated");
         }
         z->next_in = s->in + s->used;
         z->avail_in = (uInt)(s->have - s->used);
         int e = inflate(z, Z_NO_FLUSH);
         s->used = s->have - z->avail_in;
         s->between = e == Z_STREAM_END;
-        if (e == Z_STREAM_END) { /* another member may follow, as `cat a.gz b.gz` makes them */
+        if (e == Z_STREAM_END) { /* another member may follow, as in `cat a.gz b.gz` */
             e = inflateReset(z);
         }
         if (e != Z_OK && e != Z_BUF_ERROR) {
@@ -116,7 +116,7 @@ static size_t read_gzip(cli_stream *s, uint8_t *to, size_t len) {
 static size_t read_zstd(cli_stream *s, uint8_t *to, size_t len) {
     ZSTD_outBuffer out = {to, len, 0};
     while (out.pos == 0) {
-        /* Output may be waiting inside even when there is no more input. */
+        /* The decoder may hold output even if there is no more input. */
         bool more = refill(s);
         ZSTD_inBuffer in = {s->in, s->have, s->used};
         if (!more && s->between) return 0;
@@ -127,7 +127,7 @@ static size_t read_zstd(cli_stream *s, uint8_t *to, size_t len) {
         }
         s->between = left == 0;
         if (!more && out.pos == 0 && !s->between) {
-            cli_die(s->name, NULL, "the zstd data ends too early");
+            cli_die(s->name, NULL, "the zstd data is truncated");
         }
     }
     return out.pos;
@@ -137,7 +137,7 @@ size_t cli_stream_read(cli_stream *s, uint8_t *to, size_t len) {
     if (len > (1u << 30)) len = 1u << 30;
     if (s->packed_as == GZIP) return read_gzip(s, to, len);
     if (s->packed_as == ZSTD) return read_zstd(s, to, len);
-    if (s->used < s->have) { /* what was read to see the magic number */
+    if (s->used < s->have) { /* read while looking for the magic number */
         size_t n = s->have - s->used < len ? s->have - s->used : len;
         memcpy(to, s->in + s->used, n);
         s->used += n;

@@ -19,15 +19,15 @@
 
 enum {
     PAGE = 4096,
-    LOOKAHEAD = 4096 /* read with a range at once: most last lines end within it */
+    LOOKAHEAD = 4096 /* read along with a range: most last lines end within it */
 };
 
 struct cli_file {
     int fd;
     const char *name;
     cli_stream *stream;         /* NULL: read by ranges */
-    uint64_t start, next, size; /* by ranges: where it began, the one that comes next, the end */
-    atomic_uint users;          /* blocks that still read it, and the input itself */
+    uint64_t start, next, size; /* by ranges: the start, the next range, the end */
+    atomic_uint users;          /* blocks still to be read, and the input itself */
 };
 
 struct cli_input {
@@ -37,8 +37,8 @@ struct cli_input {
     bool eager;
     size_t max_line;
     uint64_t done, total;
-    cli_file *file; /* NULL: the next one is to be opened */
-    uint8_t *carry; /* of a stream: the line that the last block did not finish */
+    cli_file *file; /* NULL: open the next one */
+    uint8_t *carry; /* of a stream: the start of a line that the last block did not finish */
     size_t carry_len, carry_room;
 };
 
@@ -61,7 +61,7 @@ static void release_file(cli_file *f) {
     free(f);
 }
 
-/* Fills `to`, which has `have` bytes from this offset already, up to `want`; less at the end of the
+/* Fills `to`, which already has `have` bytes from this offset, up to `want`; less at the end of the
  * file. */
 static size_t read_at(const cli_file *f, uint8_t *to, size_t have, size_t want, uint64_t offset) {
     while (have < want) {
@@ -80,11 +80,11 @@ static cli_file *open_file(const char *path) {
     f->fd = is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     if (f->fd < 0 || fstat(f->fd, &st) != 0) cli_die_sys(f->name, errno);
-    if (S_ISDIR(st.st_mode)) cli_die(f->name, "name the files in it", "is a directory");
+    if (S_ISDIR(st.st_mode)) cli_die(f->name, "give the files in it", "is a directory");
     uint8_t first[4];
     off_t start = S_ISREG(st.st_mode) ? lseek(f->fd, 0, SEEK_CUR) : -1;
     size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
-    /* Files under /proc say that they are empty and are not. */
+    /* Files under /proc claim to be empty but are not. */
     if (start < 0 || st.st_size == 0 || cli_is_packed(first, got)) {
         f->stream = cli_stream_open(f->fd, f->name);
     } else {
@@ -137,8 +137,8 @@ const char *cli_input_once(const char *const *files, int nfiles) {
     return NULL;
 }
 
-/* Room for `room` bytes at b->buffer, of which the first `used` stay.  Byte `head` comes to lie on
- * the border of a page: the kernel copies pages to pages four times as fast as across them. */
+/* Makes room for `room` bytes at b->buffer and keeps the first `used`.  Byte `head` is
+ * page-aligned: the kernel copies whole pages four times as fast as unaligned ones. */
 static void make_room(cli_block *b, size_t head, size_t used, size_t room) {
     size_t skip = (PAGE - head % PAGE) % PAGE;
     if (b->space_len < skip + room) {
@@ -165,12 +165,12 @@ static void end_last_line(cli_block *b, uint8_t sep) {
 static void check_length(const cli_input *in, const char *name, size_t len) {
     if (len <= in->max_line) return;
     char size[CLI_QUANTITY];
-    cli_die(name, "--max-line raises the limit; -0 is for lines that end in NUL",
+    cli_die(name, "--max-line raises the limit; -0 if lines end in NUL",
             "has a line of more than %s", cli_size_text(in->max_line, size));
 }
 
-/* Reads on until the block is full, the writer pauses or the stream ends; what follows the last
- * separator is carried over.  False when the stream has ended without a byte. */
+/* Reads until the block is full, the writer pauses or the stream ends; what follows the last
+ * separator is carried over.  False if the stream ended without a byte. */
 static bool claim_stream(cli_input *in, cli_file *f, cli_block *b) {
     size_t head = in->carry_len;
     make_room(b, head, 0, head + CLI_BLOCK + 1);
@@ -236,8 +236,8 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
     }
 }
 
-/* A range owns the lines that begin in it: it looks one byte back to see whether one begins with
- * it, and reads on to where its last line ends. */
+/* A range owns the lines that begin in it: it looks one byte back to see whether a line begins at
+ * its start, and reads on to the end of its last line. */
 void cli_input_load(cli_input *in, cli_block *b) {
     cli_file *f = b->file;
     if (!f) return;

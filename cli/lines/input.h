@@ -3,9 +3,9 @@
  * input.h - files and standard input as blocks of whole lines
  *
  * Plain files are cut into ranges that several threads read at once; everything else (pipes,
- * packed files) is read in order.  A block is read into memory, not mapped: measured on page-cached
- * files reading is as fast as a mapping that stays, and faster than one that is given back
- * piece by piece, which the memory limit would need.
+ * compressed files) is read in order.  A block is read, not mapped: on cached files that is as fast
+ * as a mapping that stays, and faster than one that is unmapped piece by piece, which the memory
+ * limit would require.
  */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
@@ -15,32 +15,32 @@
 #include <stdint.h>
 
 enum {
-    CLI_BLOCK = 256 << 10 /* text, keys and answers of a block stay in the L2 cache */
+    CLI_BLOCK = 256 << 10 /* text, keys and results of a block fit the L2 cache */
 };
 
 typedef struct cli_file cli_file;
 
 typedef struct cli_block {
-    uint8_t *text; /* `len` bytes of whole lines, each ended by the separator */
+    uint8_t *text; /* `len` bytes of whole lines, each terminated by the separator */
     size_t len;
-    bool idle; /* nothing more has come yet: what is known should be shown */
+    bool idle; /* the writer pauses: results so far should be shown */
 
-    uint8_t *space, *buffer; /* allocated, and where what is read begins */
+    uint8_t *space, *buffer; /* the allocation, and where the data begins */
     size_t space_len, room;
-    cli_file *file; /* a range that is still to be read */
+    cli_file *file; /* a range still to be read */
     uint64_t offset;
 } cli_block;
 
 typedef struct cli_input cli_input;
 
-/* No files, or "-": standard input.  Files are opened when their turn comes.  With `eager` a block
- * is handed out when its writer pauses, though it is not full. */
+/* No files, or "-": standard input.  Files are opened one after the other.  With `eager` a block
+ * is returned as soon as its writer pauses, even if it is not full. */
 cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep, size_t max_line,
                           bool eager);
 void cli_input_close(cli_input *in);
 
-/* The next block, in order; false at the end.  One thread at a time.  Ends the program when a file
- * cannot be read or a line is longer than max_line. */
+/* The next block, in order; false at the end.  One thread at a time.  Exits if a file cannot be
+ * read or a line is longer than max_line. */
 bool cli_input_claim(cli_input *in, cli_block *block);
 
 /* Fills a claimed block; any number of threads at once. */
@@ -48,12 +48,12 @@ void cli_input_load(cli_input *in, cli_block *block);
 
 void cli_block_free(cli_block *block);
 
-/* For progress: bytes of the files claimed so far, and of all of them (0: unknown). */
+/* For progress: bytes of the files claimed so far, and in total (0: unknown). */
 uint64_t cli_input_done(const cli_input *in);
 uint64_t cli_input_total(const cli_input *in);
 
-/* NULL when the same lines can be read again, since all are regular files; else the name of what
- * cannot. */
+/* NULL if the input can be read again because all of it is in regular files; else the name of the
+ * first that cannot. */
 const char *cli_input_once(const char *const *files, int nfiles);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * line_key.c - line ends, fields, white space, case, type: in this order
+ * line_key.c - how a line becomes a key: line end, field, white space, case, type, in this order
  */
 #include "lines/line_key.h"
 
@@ -8,19 +8,19 @@
 
 #include "report/error.h"
 
-enum { TYPED_NUMBER = 8 }; /* bytes of the longest number */
+enum { TYPED_NUMBER = 8 }; /* bytes of the widest number */
 
 typedef struct span {
     const uint8_t *at;
     size_t len;
 } span;
 
-/* White space as isspace has it in the C locale. */
+/* isspace in the C locale. */
 static bool is_space(uint8_t c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Field n of a line whose fields lie between single delimiters; empty when there is none. */
+/* Field n of a line with fields between single delimiters; empty if there is none. */
 static span delimited(span line, uint8_t delimiter, uint32_t n) {
     while (--n) {
         const uint8_t *cut = memchr(line.at, delimiter, line.len);
@@ -33,8 +33,8 @@ static span delimited(span line, uint8_t delimiter, uint32_t n) {
     return line;
 }
 
-/* Field n of a line whose fields lie between runs of white space; empty when there is none.  Ends
- * with the line: a filter's file may name field 2^32-1. */
+/* Field n of a line with fields between runs of white space; empty if there is none.  Stops at the
+ * end of the line: a filter may ask for field 2^32-1. */
 static span spaced(span line, uint32_t n) {
     size_t i = 0, start = 0;
     do {
@@ -52,7 +52,7 @@ static span trimmed(span s) {
     return s;
 }
 
-/* Without branches on the text: compilers turn this into vector code. */
+/* Branch-free, so that compilers vectorise it. */
 static void change_case(const uint8_t *from, size_t len, bool lower, uint8_t *to) {
     uint8_t first = lower ? 'A' : 'a';
     for (size_t i = 0; i < len; i++) {
@@ -61,44 +61,45 @@ static void change_case(const uint8_t *from, size_t len, bool lower, uint8_t *to
     }
 }
 
-static bool changes_case(const cli_key_rule *t) {
-    return t->recorded.lower || t->recorded.upper;
+static bool changes_case(const cli_key_rule *rule) {
+    return rule->recorded.lower || rule->recorded.upper;
 }
 
-/* The bytes that another system hashes for the value that the text denotes. */
+/* The bytes that another system hashes for this value. */
 static span typed(umbel_type type, span s, uint8_t *to) {
     size_t cap = type == UMBEL_TYPE_UTF16 ? 2 * s.len : TYPED_NUMBER, len = 0;
     if (umbel_typed_key(type, s.at, s.len, to, cap, &len, NULL)) {
-        cli_die("--type", "every line must denote such a value", "'%.*s' is no %s",
+        cli_die("--type", "every line must be one", "'%.*s' is not a valid %s",
                 (int)(s.len < 40 ? s.len : 40), (const char *)s.at, umbel_type_name(type));
     }
     return (span){to, len};
 }
 
-bool cli_key_is_line(const cli_key_rule *t) {
-    return !t->crlf && !t->recorded.trim && !t->recorded.field && !changes_case(t) &&
-           t->type == UMBEL_TYPE_STRING;
+bool cli_key_is_line(const cli_key_rule *rule) {
+    return !rule->crlf && !rule->recorded.trim && !rule->recorded.field && !changes_case(rule) &&
+           rule->type == UMBEL_TYPE_STRING;
 }
 
-size_t cli_line_key_room(const cli_key_rule *t, size_t lines, size_t len) {
-    size_t room = changes_case(t) ? len : 0;
-    if (t->type != UMBEL_TYPE_STRING) room += 2 * len + TYPED_NUMBER * lines;
+size_t cli_line_key_room(const cli_key_rule *rule, size_t lines, size_t len) {
+    size_t room = changes_case(rule) ? len : 0;
+    if (rule->type != UMBEL_TYPE_STRING) room += 2 * len + TYPED_NUMBER * lines;
     return room;
 }
 
-umbel_key cli_line_key(const cli_key_rule *t, const uint8_t *line, size_t len, uint8_t **scratch) {
-    const umbel_treatment *r = &t->recorded;
+umbel_key cli_line_key(const cli_key_rule *rule, const uint8_t *line, size_t len,
+                       uint8_t **scratch) {
+    const umbel_treatment *r = &rule->recorded;
     span s = {line, len};
-    if (t->crlf && s.len && s.at[s.len - 1] == '\r') s.len--;
+    if (rule->crlf && s.len && s.at[s.len - 1] == '\r') s.len--;
     if (r->field) s = r->delimiter ? delimited(s, r->delimiter, r->field) : spaced(s, r->field);
     if (r->trim) s = trimmed(s);
-    if (changes_case(t)) {
+    if (changes_case(rule)) {
         change_case(s.at, s.len, r->lower, *scratch);
         s.at = *scratch;
         *scratch += s.len;
     }
-    if (t->type != UMBEL_TYPE_STRING) {
-        s = typed(t->type, s, *scratch);
+    if (rule->type != UMBEL_TYPE_STRING) {
+        s = typed(rule->type, s, *scratch);
         *scratch += s.len;
     }
     return (umbel_key){s.at, s.len};

@@ -7,20 +7,22 @@
 
 #include "umbel.h"
 
+/* Which part of a line is its key, and how that is changed. */
 typedef struct cli_key_rule {
-    umbel_treatment recorded; /* what the filter remembers */
-    bool crlf;                /* of the input, not of the keys: not recorded */
-    umbel_type type;          /* what the text denotes: given with a foreign format */
+    umbel_treatment recorded; /* stored with the filter */
+    bool crlf;                /* a property of the input, not of the keys: not stored */
+    umbel_type type;          /* what the text stands for, with foreign formats */
 } cli_key_rule;
 
-/* True when every key is just its line. */
-bool cli_key_is_line(const cli_key_rule *t);
+/* True if every key is its whole line. */
+bool cli_key_is_line(const cli_key_rule *rule);
 
-/* Bytes of scratch that the keys of `lines` lines with `len` bytes together may need. */
-size_t cli_line_key_room(const cli_key_rule *t, size_t lines, size_t len);
+/* Bytes of scratch that the keys of `lines` lines with `len` bytes in total may need. */
+size_t cli_line_key_room(const cli_key_rule *rule, size_t lines, size_t len);
 
-/* The key of a line.  It lies in the line, or in *scratch, which is then moved on.  Ends the
- * program when the text denotes no value of the type. */
-umbel_key cli_line_key(const cli_key_rule *t, const uint8_t *line, size_t len, uint8_t **scratch);
+/* The key of a line: a part of the line, or of *scratch, which is then advanced.  Exits if the text
+ * is not a value of the type. */
+umbel_key cli_line_key(const cli_key_rule *rule, const uint8_t *line, size_t len,
+                       uint8_t **scratch);
 
 #endif

@@ -13,7 +13,7 @@
 #include "report/error.h"
 #include "report/progress.h"
 
-enum { TYPICAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* with the end of its last line */
+enum { TYPICAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* including the rest of its last line */
 
 typedef struct pipeline {
     const cli_feed *feed;
@@ -27,7 +27,7 @@ typedef struct pipeline {
 } pipeline;
 
 cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles) {
-    /* Offsets within a block are 32 bits wide, and where memory is, too, it is filled up sooner. */
+    /* Offsets within a block are 32 bits wide; 32-bit address spaces are exhausted even sooner. */
     const bool narrow = SIZE_MAX <= UINT32_MAX;
     const uint64_t GiB = UINT64_C(1) << 30, max = narrow ? GiB : 3 * GiB;
     if (s->max_line > max) {
@@ -52,8 +52,8 @@ static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
     return n;
 }
 
-/* Room for every end of line in the block: one a byte where that is little, else they are counted
- * first (a block that grew around a long line). */
+/* Makes room for every line end in the block: one per byte if the block is small, else they are
+ * counted first (a block that grew around a long line). */
 static void make_room_for_ends(cli_batch *b, uint8_t sep) {
     size_t ends = b->block.len <= TYPICAL_BLOCK ? TYPICAL_BLOCK
                                                 : count_separators(b->text, b->block.len, sep);
@@ -116,7 +116,7 @@ static void make_keys(const pipeline *p, cli_batch *b) {
     if (p->feed->skip_empty) drop_empty(b);
 }
 
-/* Blocks in order: the first waits for nobody. */
+/* Blocks in order: the first never waits. */
 static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
     pthread_mutex_lock(&p->turning);
     while (p->turn != ticket) pthread_cond_wait(&p->turn_changed, &p->turning);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * split.h - where lines end
+ * split.h - finding the ends of lines
  */
 #ifndef CLI_SPLIT_H
 #define CLI_SPLIT_H
@@ -11,18 +11,18 @@
 
 enum { CLI_SPLIT_SLACK = 8 };
 
-/* Writes the offset of every `sep` in the text, in order, and returns how many there are.  `ends`
- * has room for all of them and CLI_SPLIT_SLACK more, which may be written to.  The text is shorter
+/* Writes the offset of every `sep` in the text, in order, and returns their number.  `ends` has
+ * room for all of them and CLI_SPLIT_SLACK more, which may be overwritten.  The text is shorter
  * than 4 GiB. */
 typedef size_t cli_split(const uint8_t *text, size_t len, uint8_t sep, uint32_t *ends);
 
 cli_split cli_split_generic;
-cli_split cli_split_avx2; /* only where cli_split_best says so */
+cli_split cli_split_avx2; /* only if cli_split_best returns it */
 
 /* The fastest that this processor can run. */
 cli_split *cli_split_best(void);
 
-/* What remains behind the last whole 64 bytes. */
+/* What remains after the last full 64 bytes. */
 static inline size_t cli_split_tail(const uint8_t *text, size_t from, size_t len, uint8_t sep,
                                     uint32_t *ends) {
     size_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * split_avx2.c - line ends, 64 bytes a step
+ * split_avx2.c - line ends, 64 bytes per step
  */
 #include "lines/split.h"
 
@@ -9,10 +9,10 @@
 
 #define TARGET __attribute__((target("avx2,bmi,popcnt")))
 
-/* Writes the set bits of `mask` as offsets from `base`.  Most 64 bytes of text end no line, one or
- * two: writing two without asking costs less than a branch on their number that is guessed wrong
- * every other time.  Both go in one store of plain registers; left to itself the compiler takes
- * them through vectors, at twice the price. */
+/* Writes the set bits of `mask` as offsets from `base`.  Most 64 bytes of text have at
+ * most two line ends: writing two unconditionally costs less than a branch that is mispredicted
+ * every other time.  Both go in one store from general registers; left to itself the compiler
+ * goes through vector registers, at twice the cost. */
 TARGET static inline size_t flatten(uint64_t mask, uint32_t base, uint32_t *ends) {
     size_t count = (size_t)_mm_popcnt_u64(mask);
     uint64_t first = base + _tzcnt_u64(mask);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * split_generic.c - line ends, eight bytes at a time in plain C
+ * split_generic.c - line ends, eight bytes at a time in portable C
  */
 #include "lines/split.h"
 
-/* Bit i is set where byte i of the word is zero.  The borrow of the textbook subtraction would
- * leak into the next byte; adding 0x7f to seven bits cannot. */
+/* Bit i is set if byte i of the word is zero.  The borrow of the textbook subtraction would carry
+ * into the next byte; adding 0x7f to seven bits cannot. */
 static inline uint64_t zero_bytes(uint64_t word) {
     const uint64_t low7 = UINT64_C(0x7f7f7f7f7f7f7f7f);
     uint64_t high = ~(((word & low7) + low7) | word | low7); /* 0x80 in each zero byte */

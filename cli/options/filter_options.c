@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * filter_options.c - kinds, formats and what their options say
+ * filter_options.c - the options that describe a filter: kind, format, type
  */
 #include "options/filter_options.h"
 
@@ -52,7 +52,7 @@ umbel_kind cli_kind_named(const char *name) {
     umbel_kind kind = UMBEL_AUTO;
     char known[CLI_NAMES];
     if (name && strcmp(name, "auto") != 0 && !umbel_kind_named(name, &kind)) {
-        cli_die("--kind", cli_kind_names(", ", known), "there is no kind '%s'", name);
+        cli_die("--kind", cli_kind_names(", ", known), "unknown kind '%s'", name);
     }
     return kind;
 }
@@ -61,14 +61,14 @@ umbel_format cli_format_named(const char *name, const char *option, umbel_format
     umbel_format format = fallback;
     char known[CLI_NAMES];
     if (name && !umbel_format_named(name, &format)) {
-        cli_die(option, cli_format_names(", ", known), "there is no format '%s'", name);
+        cli_die(option, cli_format_names(", ", known), "unknown format '%s'", name);
     }
     return format;
 }
 
 uint32_t cli_option_u32(cli_option_id id, uint64_t value) {
     char shown[48];
-    if (value > UINT32_MAX) cli_die(cli_option_text(id, shown), NULL, "is too large");
+    if (value > UINT32_MAX) cli_die(cli_option_text(id, shown), NULL, "too large");
     return (uint32_t)value;
 }
 
@@ -97,7 +97,7 @@ static uint32_t variant_of(const cli_settings *s) {
         size_t k = 0, end = sizeof variants / sizeof *variants;
         while (k < end && strcmp(s->variants.at[i], variants[k].name) != 0) k++;
         if (k == end) {
-            cli_die("--variant", "guava2024, index, numbers, pre2024", "there is no variant '%s'",
+            cli_die("--variant", "guava2024, index, numbers, pre2024", "unknown variant '%s'",
                     s->variants.at[i]);
         }
         bits |= variants[k].bit;
@@ -108,8 +108,8 @@ static uint32_t variant_of(const cli_settings *s) {
 umbel_params cli_params_of(const cli_settings *s) {
     umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE);
     if (s->secret_file && format > UMBEL_FMT_NATIVE) {
-        cli_die("--secret-file", "umbel's own format has keyed filters",
-                "%s filters hash without a key", umbel_format_name(format));
+        cli_die("--secret-file", "only native filters can be keyed",
+                "%s filters do not use a secret", umbel_format_name(format));
     }
     return (umbel_params){
         .kind = cli_kind_named(s->kind),
@@ -147,7 +147,7 @@ static umbel_type funnel_named(const char *name) {
     for (size_t i = 0; i < sizeof funnels / sizeof *funnels; i++) {
         if (strcmp(funnels[i].name, name) == 0) return funnels[i].type;
     }
-    cli_die("--funnel", "string, bytes, chars, long or int", "there is no funnel '%s'", name);
+    cli_die("--funnel", "string, bytes, chars, long or int", "unknown funnel '%s'", name);
 }
 
 umbel_type cli_type_of(const cli_settings *s) {
@@ -156,9 +156,9 @@ umbel_type cli_type_of(const cli_settings *s) {
     umbel_type type = UMBEL_TYPE_STRING;
     if (s->funnel) return funnel_named(s->funnel);
     if (s->type && !umbel_type_named(s->type, &type)) {
-        cli_die("--type", cli_type_names(", ", known), "there is no type '%s'", s->type);
+        cli_die("--type", cli_type_names(", ", known), "unknown type '%s'", s->type);
     }
-    /* Badger's keys are hashes of 32 bits and nothing else. */
+    /* Badger's keys are always 32-bit hashes. */
     bool badger = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE) == UMBEL_FMT_BADGER;
     return !s->type && badger ? UMBEL_TYPE_UINT32 : type;
 }

@@ -8,7 +8,7 @@
 
 enum { WIDTH = 80, HELP_AT = 28 };
 
-/* Text with two blanks before each line. */
+/* Text indented by two blanks. */
 static void indented(const char *text, FILE *to) {
     while (*text) {
         size_t len = strcspn(text, "\n");
@@ -17,7 +17,7 @@ static void indented(const char *text, FILE *to) {
     }
 }
 
-/* Words, wrapped at the usual width; lines from the second on begin at `indent`. */
+/* Text wrapped at WIDTH; lines after the first begin at `indent`. */
 static void wrapped(const char *text, int column, int indent, FILE *to) {
     bool first = true;
     while (*text) {
@@ -54,14 +54,14 @@ static void command_list(FILE *to) {
     for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->summary);
     }
-    fputs("\n`umbel help COMMAND` shows examples and every option of a command.\n", to);
+    fputs("\n`umbel help COMMAND` shows examples and all options of a command.\n", to);
 }
 
 void cli_help(const cli_command *c, FILE *to) {
-    bool whole = c == &cli_umbel;
-    fprintf(to, "%s%s - %s\n\nExamples\n", whole ? "" : "umbel ", c->name, c->summary);
+    bool top = c == &cli_umbel;
+    fprintf(to, "%s%s - %s\n\nExamples\n", top ? "" : "umbel ", c->name, c->summary);
     indented(c->examples, to);
-    fprintf(to, "\nUsage\n  umbel%s%s %s\n\n", whole ? "" : " ", whole ? "" : c->name, c->synopsis);
+    fprintf(to, "\nUsage\n  umbel%s%s %s\n\n", top ? "" : " ", top ? "" : c->name, c->synopsis);
     for (const char *p = c->text; *p;) {
         size_t len = strcspn(p, "\n");
         char paragraph[2048];
@@ -69,7 +69,7 @@ void cli_help(const cli_command *c, FILE *to) {
         wrapped(paragraph, 0, 0, to);
         p += len + (p[len] == '\n');
     }
-    if (whole) command_list(to);
+    if (top) command_list(to);
     fputs("\nOptions\n", to);
     for (const uint8_t *id = c->options; *id; id++) option_line(*id, to);
     fprintf(to, "\nExit status: %s.\n", c->exits);

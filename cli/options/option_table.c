@@ -105,8 +105,7 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_CHECK] = {"", "check", "KEY", NULL, TYPE_TEXT, AT(check),
                    "show whether and where the file may hold KEY; exit status 0 or 1"},
     [OPT_COLUMN] = {"", "column", "C", NULL, TYPE_TEXT, AT(column),
-                    "only this column: its name in Parquet, its number (1, 2, ...) in a ClickHouse "
-                    "index"},
+                    "only this column: its name in Parquet, its number (1, 2, ...) in ClickHouse"},
     [OPT_COLUMNS] = {"", "columns", "N", NULL, TYPE_COUNT, AT(columns),
                      "ClickHouse: the index covers N columns (1)"},
     [OPT_COLUMN_TYPE] = {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(type),
@@ -130,8 +129,7 @@ const cli_option cli_options[OPTION_COUNT] = {
                        "F holds the password, or two lines: the user and the password"},
     [OPT_REPLACE] = FLAG("f", "force", force, "replace an existing filter"),
     [OPT_SHARD_KEYS] = {"n", "keys", "KEYS", NULL, TYPE_COUNT, AT(keys),
-                        "--shards: plan for this many keys in all shards together (those in the "
-                        "input)"},
+                        "--shards: plan for this many keys in all shards (those in the input)"},
     [OPT_SHARD_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
                        "--shards: promise this false-positive rate (1%)"},
 

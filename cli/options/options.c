@@ -20,7 +20,7 @@ char *cli_option_text(cli_option_id id, char *out) {
     return out;
 }
 
-/* The option of this command with that letter or that name (of `len` bytes); OPT_END: none. */
+/* The option of this command with this letter or this name (of `len` bytes); OPT_END: none. */
 static cli_option_id find(const cli_command *c, char letter, const char *name, size_t len) {
     for (const uint8_t *id = c->options; *id; id++) {
         const cli_option *o = &cli_options[*id];
@@ -38,9 +38,9 @@ static size_t common_start(const char *a, const char *b) {
 
 static _Noreturn void unknown(const cli_command *c, const char *arg) {
     char hint[96];
-    bool whole = c == &cli_umbel;
-    snprintf(hint, sizeof hint, "umbel %.20s%s--help lists its options", whole ? "" : c->name,
-             whole ? "" : " ");
+    bool top = c == &cli_umbel;
+    snprintf(hint, sizeof hint, "umbel %.20s%s--help lists its options", top ? "" : c->name,
+             top ? "" : " ");
     const char *best = NULL;
     size_t likeness = 2;
     for (const uint8_t *id = c->options; *id && arg[0] == '-' && arg[1] == '-'; id++) {
@@ -51,7 +51,7 @@ static _Noreturn void unknown(const cli_command *c, const char *arg) {
         }
     }
     if (best) snprintf(hint, sizeof hint, "did you mean --%.32s?", best);
-    cli_die(whole ? NULL : c->name, hint, "unknown option %s", arg);
+    cli_die(top ? NULL : c->name, hint, "unknown option %s", arg);
 }
 
 static void put_text(cli_text_list *list, const char *text) {
@@ -62,11 +62,11 @@ static void put_text(cli_text_list *list, const char *text) {
 static void put_whole(const cli_option *o, const char *shown, const char *value, uint64_t *out) {
     bool ok = o->type == TYPE_SIZE ? cli_parse_size(value, out) : cli_parse_count(value, out);
     const char *hint = o->type == TYPE_SIZE     ? "such as 500MiB, 2G or 2e9"
-                       : o->type == TYPE_NUMBER ? "a whole number from 0"
+                       : o->type == TYPE_NUMBER ? "a whole number, 0 or more"
                                                 : "such as 1000000, 2e9 or 500M";
     if (!ok)
         cli_die(shown, hint, "'%s' is not a %s", value, o->type == TYPE_SIZE ? "size" : "number");
-    if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "%s is too little", value);
+    if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "must be at least 1");
 }
 
 static void put(cli_settings *s, cli_option_id id, const char *shown, const char *value) {
@@ -79,7 +79,7 @@ static void put(cli_settings *s, cli_option_id id, const char *shown, const char
     case TYPE_LIST: put_text(field, value); break;
     case TYPE_RATE:
         if (!cli_parse_rate(value, field)) {
-            cli_die(shown, "between 0 and 1, both excluded: 1%, 0.01, 1/1000 or 1e-6",
+            cli_die(shown, "between 0 and 1, such as 1%, 0.01, 1/1000 or 1e-6",
                     "'%s' is not a rate", value);
         }
         break;
@@ -94,7 +94,7 @@ typedef struct arg_cursor {
     char **argv;
 } arg_cursor;
 
-/* The value that follows in the same word or is the next word. */
+/* The value, attached to the option or in the next argument. */
 static const char *value_of(arg_cursor *c, const cli_option *o, const char *shown,
                             const char *attached) {
     if (attached) return attached;
@@ -157,15 +157,15 @@ void cli_settings_free(cli_settings *s) {
 
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b) {
     if (!cli_given(s, a) || !cli_given(s, b)) return;
-    cli_die(s->command->name, "give one of them", "--%s and --%s contradict each other",
+    cli_die(s->command->name, "give only one of them", "--%s and --%s contradict each other",
             cli_options[a].name, cli_options[b].name);
 }
 
 void cli_expect_args(const cli_settings *s, int min, int max) {
     char hint[160];
     snprintf(hint, sizeof hint, "umbel %.20s %.120s", s->command->name, s->command->synopsis);
-    if (s->nargs < min) cli_die(s->command->name, hint, "something is missing");
+    if (s->nargs < min) cli_die(s->command->name, hint, "missing argument");
     if (max >= 0 && s->nargs > max) {
-        cli_die(s->command->name, hint, "'%s' is one argument too many", s->args[max]);
+        cli_die(s->command->name, hint, "unexpected argument '%s'", s->args[max]);
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * options.h - every option of every command, said once
+ * options.h - every option of every command, defined once
  *
- * A command lists the options it takes by number.  Parsing, --help, the man pages and the shell
+ * A command lists the options it takes by id.  Parsing, --help, the man pages and the shell
  * completions all read the one table in option_table.c.
  */
 #ifndef CLI_OPTIONS_H
@@ -91,9 +91,9 @@ typedef enum cli_option_id {
 typedef enum cli_option_type {
     TYPE_FLAG,
     TYPE_TEXT,
-    TYPE_COUNT,  /* a number of keys and the like, from 1 */
-    TYPE_SIZE,   /* bytes, from 1 */
-    TYPE_NUMBER, /* from 0 */
+    TYPE_COUNT,  /* a number of keys and the like, at least 1 */
+    TYPE_SIZE,   /* bytes, at least 1 */
+    TYPE_NUMBER, /* at least 0 */
     TYPE_RATE,
     TYPE_LIST /* texts; the option may be repeated */
 } cli_option_type;
@@ -102,8 +102,7 @@ typedef struct cli_option {
     const char *letters;  /* the first is the one shown; "" for none */
     const char *name;     /* without the dashes */
     const char *argument; /* as shown; NULL for flags */
-    const char
-        *choices; /* for completions: "FILE", "KIND", "FORMAT", "TYPE" or words; NULL: anything */
+    const char *choices; /* for completions: "FILE", "KIND", "FORMAT", "TYPE" or words; NULL: any */
     cli_option_type type;
     size_t field; /* where in cli_settings the value goes */
     const char *help;
@@ -130,7 +129,7 @@ typedef struct cli_settings {
     const char *check, *column, *index;
     uint64_t columns, shards;
     const char *redis, *redis_key, *auth_file, *secret_file;
-    uint8_t secret[16]; /* what was in --secret-file: cli_secret_of */
+    uint8_t secret[16]; /* the content of --secret-file, see cli_secret_of */
     cli_text_list also, meta, variants;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;
@@ -140,15 +139,15 @@ static inline bool cli_given(const cli_settings *s, cli_option_id id) {
     return s->given[id];
 }
 
-/* Reads argv[1..] of a command.  Options may stand anywhere; `--` ends them.  Ends the program
- * with words for what is unknown, incomplete or nonsense. */
+/* Reads argv[1..] of a command.  Options may appear anywhere; `--` ends them.  Exits with a message
+ * if something is unknown, incomplete or invalid. */
 void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *out);
 void cli_settings_free(cli_settings *s);
 
 /* Refuses two options that contradict each other. */
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b);
 
-/* Refuses fewer than `min` or more than `max` arguments (-1: any number). */
+/* Refuses fewer than `min` or more than `max` arguments (-1: no limit). */
 void cli_expect_args(const cli_settings *s, int min, int max);
 
 /* `-n, --keys` without the argument, for messages and pages; `out` has 48 bytes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * quantity.c - counts, sizes, rates and durations as people write and read them
+ * quantity.c - counts, sizes, rates and durations, parsed and formatted for people
  */
 #include "options/quantity.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A decimal number that does not begin with a sign; strtod alone would take "nan" and "0x1p3". */
+/* A decimal number without a sign; strtod alone would accept "nan" and "0x1p3". */
 static bool number(const char *text, const char **end, double *out) {
     size_t len = strspn(text, "0123456789.");
     if (len == 0 || text[0] == '.') return false;
@@ -29,9 +29,9 @@ static bool number(const char *text, const char **end, double *out) {
     return *stop == '\0' && isfinite(*out);
 }
 
-/* The factor that a suffix stands for; 0 when it is none. */
+/* The factor that a suffix stands for; 0 if it is not one. */
 static double factor(const char *suffix, double plain, bool bytes) {
-    static const char letters[] = "kmgtp"; /* no e for exa: 1e is a slip, not 10^18 */
+    static const char letters[] = "kmgtp"; /* no e for exa: 1e is a typo, not 10^18 */
     if (*suffix == '\0' || (bytes && strcmp(suffix, "B") == 0)) return 1;
     const char *at = strchr(letters, *suffix | 0x20);
     if (!at) return 0;
@@ -131,6 +131,12 @@ char *cli_count_text(uint64_t count, char *out) {
     return out;
 }
 
+char *cli_count_noun(uint64_t count, const char *noun, char *out) {
+    char *end = cli_count_text(count, out) + strlen(out);
+    snprintf(end, CLI_QUANTITY - strlen(out), " %.8s%s", noun, count == 1 ? "" : "s");
+    return out;
+}
+
 static char *scaled(double x, double base, const char *const *units, char *out) {
     size_t u = 0;
     while (x >= base * 0.9995 && units[u + 1]) {
@@ -154,19 +160,18 @@ char *cli_size_text(uint64_t bytes, char *out) {
 }
 
 char *cli_rate_text(double rate, char *out) {
-    if (!(rate > 0)) return strcpy(out, "0 %");
+    if (!(rate > 0)) return strcpy(out, "0%");
     double percent = fmin(rate, 1) * 100;
     if (percent >= 0.0009995) {
         int decimals = percent >= 99.95 ? 1 : percent >= 9.995 ? 1 : percent >= 0.9995 ? 2 : 0;
         if (percent < 0.9995) decimals = 2 - (int)floor(log10(percent / 0.9995) + 1e-9);
         snprintf(out, CLI_QUANTITY, "%.*f", decimals, percent);
-        if (strchr(out, '.') &&
-            fabs(strtod(out, NULL) / percent - 1) < 1e-9) { /* 1 %, not 1.00 % */
+        if (strchr(out, '.') && fabs(strtod(out, NULL) / percent - 1) < 1e-9) { /* 1%, not 1.00% */
             char *end = out + strlen(out);
             while (end[-1] == '0') *--end = '\0';
             if (end[-1] == '.') *--end = '\0';
         }
-        return strcat(out, " %");
+        return strcat(out, "%");
     }
     double one_in = 1 / rate;
     if (one_in >= 1e18) {
@@ -180,7 +185,7 @@ char *cli_rate_text(double rate, char *out) {
     return out;
 }
 
-/* Never in weeks: people who said 2w understand 14d, and 7d is what most write. */
+/* Never in weeks: 14d is as clear as 2w, and 7d is what most people write. */
 char *cli_duration_text(uint64_t seconds, char *out) {
     int i = 1;
     while (i + 1 < DURATIONS && seconds % durations[i].seconds) i++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * secret_file.c - --secret-file: the 16 secret bytes of keyed filters
+ * secret_file.c - --secret-file: the 16-byte secret of keyed filters
  */
 #define _POSIX_C_SOURCE 200809L
 #include "options/filter_options.h"
@@ -16,9 +16,9 @@
 
 enum { SECRET = sizeof((cli_settings *)0)->secret, ROOM = 2 * SECRET + 3 };
 
-static const char how_to[] = "make one: umask 077; head -c16 /dev/urandom > FILE";
+static const char how_to[] = "to make one: umask 077; head -c16 /dev/urandom > FILE";
 
-/* Up to `room` bytes of the file, or of a pipe. */
+/* Reads up to `room` bytes of a file or a pipe. */
 static size_t read_start(const char *path, uint8_t *bytes, size_t room, struct stat *st) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     size_t len = 0;
@@ -53,7 +53,7 @@ static bool from_digits(const uint8_t *text, size_t len, uint8_t *secret) {
     return true;
 }
 
-/* Sixteen random bytes are text once in seven million times, a password always is. */
+/* Sixteen random bytes look like text once in seven million times; a password always does. */
 static bool is_text(const uint8_t *bytes, size_t len) {
     for (size_t i = 0; i < len; i++) {
         bool blank = bytes[i] == '\n' || bytes[i] == '\r' || bytes[i] == '\t';
@@ -71,11 +71,12 @@ void cli_secret_read(cli_settings *s) {
     if (len == SECRET && !is_text(bytes, len)) {
         memcpy(s->secret, bytes, SECRET);
     } else if (len == SECRET) {
-        cli_die(path, how_to, "this is a text, and the key must be random");
+        cli_die(path, how_to, "is text, but a secret must be random");
     } else if (!from_digits(bytes, len, s->secret)) {
-        cli_die(path, how_to, "a key is 16 bytes, or 32 hexadecimal digits");
+        cli_die(path, how_to, "a secret is 16 bytes or 32 hexadecimal digits");
     }
     if (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && !s->quiet) {
-        cli_warn(path, "warning: everyone on this machine may read the key; chmod 600 ends that");
+        cli_warn(path,
+                 "warning: everyone on this machine can read the secret (chmod 600 prevents that)");
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * push_address.c - HOST:PORT and its kin
+ * push_address.c - parsing the address of a server
  */
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 #include "report/error.h"
 
 enum {
-    MAX_CHUNK = 4 << 20, /* 16 MiB are allowed; smaller ones let other clients in between */
+    MAX_CHUNK = 4 << 20, /* up to 16 MiB are allowed; smaller ones let other clients in between */
     SECRET = 16,
     CONTAINER = 16, /* before a redisbloom header */
     CHAIN = 20,     /* before its links ... */
@@ -38,7 +38,7 @@ static void check(umbel_format format, const uint8_t *bytes, size_t len, const c
     if (e) cli_die_err(name, e, &diag, NULL);
 }
 
-/* Whether it is the secret of this filter: its fingerprint is in the header. */
+/* Exits unless it is the secret of this filter, whose fingerprint is in the header. */
 static void check_secret(const uint8_t *bytes, size_t len, const char *name,
                          const uint8_t *secret) {
     umbel_opts opts = {.key = secret};
@@ -47,7 +47,8 @@ static void check_secret(const uint8_t *bytes, size_t len, const char *name,
     umbel_err e = umbel_view(UMBEL_FMT_NATIVE, bytes, len, &opts, &f, &diag);
     bool keyed = get(bytes + 40, 8) != 0;
     if (e)
-        cli_die_err(name, e, &diag, keyed && !secret ? "--secret-file FILE holds its key" : NULL);
+        cli_die_err(name, e, &diag,
+                    keyed && !secret ? "--secret-file FILE gives its secret" : NULL);
     umbel_free(f);
 }
 
@@ -66,7 +67,7 @@ static cli_push_chunks native(const uint8_t *bytes, size_t len, const char *name
         memcpy(p.space + header_len, secret, SECRET);
         p.header = (umbel_key){p.space, header_len + SECRET};
     }
-    /* The last sum is over all others. */
+    /* The last checksum covers all others. */
     snprintf(p.id, sizeof p.id, "push:%016" PRIx64, get(bytes + len - 8, 8));
     return p;
 }
@@ -89,11 +90,11 @@ cli_push_chunks cli_push_chunks_of(const uint8_t *bytes, size_t len, const char 
                                    const uint8_t *secret) {
     if (begins(bytes, len, "UMBEL\x1a\r\n")) return native(bytes, len, name, secret);
     if (begins(bytes, len, "UMBRBLM1")) {
-        if (secret) cli_die("--secret-file", NULL, "filters of format redisbloom have no key");
+        if (secret) cli_die("--secret-file", NULL, "filters of format redisbloom have no secret");
         return redisbloom(bytes, len, name);
     }
-    cli_die(name, "umbel build makes native filters, and redisbloom with --format",
-            "neither a native filter nor one of format redisbloom");
+    cli_die(name, "umbel build makes native filters, or redisbloom ones with --format redisbloom",
+            "is neither a native filter nor one of format redisbloom");
 }
 
 void cli_push_chunks_free(cli_push_chunks *p) {

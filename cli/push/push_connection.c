@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * push_connection.c - a Redis server, asked one command at a time through hiredis
+ * push_connection.c - a connection to a Redis server through hiredis
  */
 #define _POSIX_C_SOURCE 200809L
 #include "push/push_connection.h"
@@ -23,37 +23,36 @@ struct cli_connection {
     redisReply *last;
     cli_address at;
     char name[CLI_HOST + 16];
-    char *auth, *user, *password; /* the last two lie in the first */
+    char *auth, *user, *password; /* the content of --auth-file; the others point into it */
     bool cluster;
     unsigned redirects;
 };
 
-static const char again[] = "run it again: it goes on where it stopped";
+static const char again[] = "run it again: it resumes where it stopped";
 
-/* How a server's refusal begins, what to say instead of it (NULL: its own words), what would work. */
+/* The start of a server's error, the message instead of it (NULL: its own), and what would work. */
 static const struct {
     const char *start, *what, *hint;
 } refusals[] = {
     {"NOAUTH", NULL, "--auth-file F: a file with the password"},
     {"WRONGPASS", NULL, "--auth-file F: a file with the password, or with user and password"},
-    {"MOVED", "this node of a cluster does not have the key",
-     "--cluster follows to the one that does"},
-    {"READONLY", NULL, "name the primary"},
-    {"ASK", "the key's slot is on its way to another node", again},
+    {"MOVED", "the key is on another node of the cluster", "--cluster follows redirections"},
+    {"READONLY", NULL, "use the address of the primary"},
+    {"ASK", "the key's slot is moving to another node", again},
     {"TRYAGAIN", NULL, again},
     {"CLUSTERDOWN", NULL, again},
     {"LOADING", NULL, again},
     {"MASTERDOWN", NULL, again},
-    {"OOM", NULL, "raise maxmemory; until the end the filter is there besides the old one"},
-    {"ERR unknown command", "the server knows no Bloom filters",
+    {"OOM", NULL, "raise maxmemory: the old filter stays until the new one is complete"},
+    {"ERR unknown command", "the server has no Bloom filter module loaded",
      "redis-server --loadmodule umbel.so, or MODULE LOAD"},
-    {"ERR received bad data", "the server's module does not take this filter",
-     "umbel's module takes native filters; RedisBloom those of umbel build --format redisbloom"},
-    {"ERR not found", "what was sent so far is gone from the server", again},
+    {"ERR received bad data", "the server's module does not accept this filter",
+     "umbel's module takes native filters, RedisBloom those of umbel build --format redisbloom"},
+    {"ERR not found", "what was sent so far has disappeared from the server", again},
 };
 
 void cli_connection_die(const cli_connection *c, const cli_reply *reply) {
-    const char *what = reply->text ? reply->text : "an unexpected reply";
+    const char *what = reply->text ? reply->text : "unexpected reply";
     const char *hint = NULL;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         size_t len = strlen(refusals[i].start);
@@ -71,7 +70,7 @@ static void need(cli_connection *c, cli_reply reply) {
 
 static _Noreturn void lost(const cli_connection *c) {
     bool late = c->server->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
-    cli_die(c->name, again, "the connection was lost: %s",
+    cli_die(c->name, again, "connection lost: %s",
             late ? "no reply in two minutes" : c->server->errstr);
 }
 
@@ -86,7 +85,7 @@ static cli_reply simple_reply(const redisReply *r) {
     }
 }
 
-/* Sends it to the server that we are connected with and waits for its word. */
+/* Sends a command to the current node and waits for the reply. */
 static cli_reply send_command(cli_connection *c, int n, const char **words, const size_t *lens) {
     if (c->last) freeReplyObject(c->last);
     c->last = redisCommandArgv(c->server, n, words, lens);
@@ -109,7 +108,7 @@ static void connect_to(cli_connection *c) {
     }
     if (!c->server) cli_die(NULL, NULL, "out of memory");
     if (c->server->err) {
-        cli_die(c->name, "is a redis-server running there?", "%s", c->server->errstr);
+        cli_die(c->name, "is redis-server running there?", "%s", c->server->errstr);
     }
     redisSetTimeout(c->server, reply_timeout);
     if (c->password) {
@@ -118,12 +117,13 @@ static void connect_to(cli_connection *c) {
     }
 }
 
-/* "MOVED 3999 127.0.0.1:6381"; without a host it is another port of the same one. */
+/* "MOVED 3999 127.0.0.1:6381"; without a host, a port of the same host. */
 static void follow(cli_connection *c, const char *reply) {
     char text[CLI_HOST + 16];
     const char *where = strrchr(reply, ' ') + 1;
     snprintf(text, sizeof text, *where == ':' ? "[%s]%s" : "%.0s%s", c->at.host, where);
-    if (!cli_parse_address(text, &c->at)) cli_die(c->name, NULL, "sends us to '%s'", where);
+    if (!cli_parse_address(text, &c->at))
+        cli_die(c->name, NULL, "redirects to '%s', which is not an address", where);
     c->redirects++;
     connect_to(c);
 }
@@ -148,13 +148,12 @@ cli_reply cli_connection_call(cli_connection *c, const umbel_key *data, const ch
         const char *refusal = reply.type == CLI_REPLY_ERROR && reply.text ? reply.text : "";
         bool moved = strncmp(refusal, "MOVED ", 6) == 0;
         if (!moved || !c->cluster) return reply;
-        if (redirects == MAX_REDIRECTS)
-            cli_die(c->name, again, "the cluster sends us round in circles");
+        if (redirects == MAX_REDIRECTS) cli_die(c->name, again, "too many redirections");
         follow(c, refusal);
     }
 }
 
-/* The words of the file: no shell, no `ps` and no history gets to see them. */
+/* The password comes from a file so that no shell, `ps` or history sees it. */
 static void read_auth(cli_connection *c, const char *path) {
     enum { ROOM = 4096 };
     FILE *file = fopen(path, "r");
@@ -182,7 +181,7 @@ cli_connection *cli_connection_open(const char *where, const char *auth_file, bo
         cli_die("--redis", "as in localhost:6379 or /run/redis/redis.sock",
                 "'%s' is not an address", where);
     }
-    signal(SIGPIPE, SIG_IGN); /* a server that goes away is told by write */
+    signal(SIGPIPE, SIG_IGN); /* write reports a server that goes away */
     if (auth_file) read_auth(c, auth_file);
     connect_to(c);
     return c;

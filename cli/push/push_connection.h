@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * push_connection.h - a Redis server, asked one command at a time
+ * push_connection.h - a connection to a Redis server, one command at a time
  */
 #ifndef CLI_PUSH_CONNECTION_H
 #define CLI_PUSH_CONNECTION_H
@@ -16,7 +16,7 @@ typedef enum cli_reply_type {
     CLI_REPLY_ERROR
 } cli_reply_type;
 
-/* `text` ends in NUL and lives until the next question.  Of an array it is the first element. */
+/* `text` is NUL-terminated and valid until the next call.  Of an array, the first element. */
 typedef struct cli_reply {
     cli_reply_type type;
     long long number;
@@ -30,27 +30,26 @@ typedef struct cli_address {
     int port;            /* 0: a socket */
 } cli_address;
 
-/* HOST, HOST:PORT, [HOST]:PORT or the path of a socket, which begins with a slash; false for
- * anything else. */
+/* HOST, HOST:PORT, [HOST]:PORT or the absolute path of a socket; false for anything else. */
 bool cli_parse_address(const char *text, cli_address *out);
 
-/* Ends the program with words where there is no server, or not for us.  `auth_file` (or NULL) has
- * one line, the password, or two, the user and the password. */
+/* Exits with a message if there is no server or it refuses us.  `auth_file` (or NULL) has one line,
+ * the password, or two, the user and the password. */
 cli_connection *cli_connection_open(const char *where, const char *auth_file, bool cluster);
 void cli_connection_close(cli_connection *c);
 
-/* Sends the words, ended by NULL, and `data` behind them unless it is NULL.  In a cluster it
- * follows to the node that has the key.  Ends the program when the server is lost. */
+/* Sends the words, terminated by NULL, and then `data` unless it is NULL.  In a cluster, follows
+ * redirections to the node that has the key.  Exits if the connection is lost. */
 cli_reply cli_connection_call(cli_connection *c, const umbel_key *data, const char *word, ...)
     __attribute__((sentinel));
 
-/* How often another node had to be asked. */
+/* The number of redirections so far. */
 unsigned cli_connection_redirects(const cli_connection *c);
 
-/* HOST:PORT of the node asked last. */
+/* HOST:PORT of the current node. */
 const char *cli_connection_name(const cli_connection *c);
 
-/* Ends the program with what the server said, and what would work. */
+/* Exits with the server's error and what would work. */
 _Noreturn void cli_connection_die(const cli_connection *c, const cli_reply *reply);
 
 #endif

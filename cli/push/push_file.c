@@ -16,8 +16,9 @@ static void print_summary(const cli_push *push, const cli_push_chunks *chunks) {
         snprintf(resumed, sizeof resumed, ", %s of it sent by an earlier run",
                  cli_size_text(push->resumed, size_before));
     }
-    fprintf(stderr, "%s at %s: %s keys, %s%s\n", push->name, cli_connection_name(push->server),
-            cli_count_text(chunks->keys, keys), cli_size_text(chunks->bits_len, size), resumed);
+    fprintf(stderr, "%s at %s: %s, %s%s\n", push->name, cli_connection_name(push->server),
+            cli_count_noun(chunks->keys, "key", keys), cli_size_text(chunks->bits_len, size),
+            resumed);
 }
 
 int cli_push_file(const cli_settings *s) {

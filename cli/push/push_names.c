@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * push_names.c - where names of keys lie: slots of a Redis Cluster, shards of a filter
+ * push_names.c - names of keys: their slots in a Redis Cluster, their siblings and shards
  */
 #include "push/push.h"
 
@@ -24,7 +24,7 @@ static uint32_t crc16(const char *text, size_t len) {
     return crc;
 }
 
-/* What stands between the first { and the } after it, unless nothing does. */
+/* What is between the first { and the next }, unless it is empty. */
 static bool find_tag(const char *name, const char **tag, size_t *len) {
     const char *open = strchr(name, '{');
     const char *close = open ? strchr(open, '}') : NULL;
@@ -48,19 +48,19 @@ static char *joined(const char *a, const char *b, const char *c, const char *d) 
     return out;
 }
 
-char *cli_sibling_name(const char *name, const char *mark) {
+char *cli_sibling_name(const char *name, const char *suffix) {
     const char *tag;
     size_t len;
-    if (find_tag(name, &tag, &len)) return joined(name, ":", mark, "");
-    if (*name && !strchr(name, '}')) return joined("{", name, "}:", mark);
-    /* No tag can say this name, so a number stands for it that has the same slot. */
+    if (find_tag(name, &tag, &len)) return joined(name, ":", suffix, "");
+    if (*name && !strchr(name, '}')) return joined("{", name, "}:", suffix);
+    /* The name cannot be a tag, so use a number that has the same slot. */
     char number[16];
     uint32_t slot = cli_cluster_slot(name);
     for (uint32_t i = 0;; i++) {
         snprintf(number, sizeof number, "{%u}", i);
         if (cli_cluster_slot(number) == slot) break;
     }
-    char *tagged = joined(number, ":", name, ":"), *out = joined(tagged, mark, "", "");
+    char *tagged = joined(number, ":", name, ":"), *out = joined(tagged, suffix, "", "");
     free(tagged);
     return out;
 }

@@ -13,7 +13,7 @@
 
 #define ONE_DAY "86400"
 
-/* The two keys beside the real one. */
+/* The temporary keys: the filter while it is being sent, and how far it has come. */
 typedef struct staging {
     char *filter, *progress;
 } staging;
@@ -41,16 +41,16 @@ static void need_ok(const cli_push *push, cli_reply reply) {
 void cli_push_check(const cli_push *push) {
     cli_reply card = cli_connection_call(push->server, NULL, "BF.CARD", push->name, NULL);
     if (card.type == CLI_REPLY_ERROR && card.text[0] == 'W') {
-        cli_die(push->name, "DEL it, or take another --key", "holds something that is no filter");
+        cli_die(push->name, "DEL it, or use another --key", "is not a filter");
     }
     need_number(push, card);
     if (need_number(push, cli_connection_call(push->server, NULL, "EXISTS", push->name, NULL)) &&
         !push->force) {
-        cli_die(push->name, "-f replaces it", "is there already");
+        cli_die(push->name, "-f replaces it", "already exists");
     }
 }
 
-/* Where an earlier run stopped; false: there was none, or what it sent is gone. */
+/* Where an earlier run stopped; false if there was none, or if what it sent is gone. */
 static bool find_progress(const cli_push *push, const cli_push_chunks *chunks, const staging *keys,
                           uint64_t *offset) {
     cli_reply note = cli_connection_call(push->server, NULL, "GET", keys->progress, NULL);
@@ -86,7 +86,7 @@ static uint64_t begin(const cli_push *push, const cli_push_chunks *chunks, const
     if (find_progress(push, chunks, keys, &offset)) return offset;
     need_ok(push,
             cli_connection_call(push->server, NULL, "UNLINK", keys->filter, keys->progress, NULL));
-    /* At once, so that no end of the program leaves a key that stays for ever. */
+    /* In one transaction, so that no crash leaves a key without an expiry. */
     need_ok(push, cli_connection_call(push->server, NULL, "MULTI", NULL));
     load(push, keys, 1, chunks->header.data, chunks->header.len);
     write_progress(push, keys, 0);
@@ -104,7 +104,8 @@ void cli_push_upload(cli_push *push, const cli_push_chunks *chunks) {
         size_t len = cli_push_chunk_len(chunks, offset);
         load(push, &keys, 1 + offset + len, chunks->bits + offset, len);
         if (redirects != cli_connection_redirects(push->server)) {
-            /* Another node took over, perhaps without the last pieces: what it knows counts. */
+            /* Another node took over, perhaps without the last chunks: continue from what it
+             * has. */
             redirects = cli_connection_redirects(push->server);
             offset = begin(push, chunks, &keys);
             continue;
@@ -124,9 +125,9 @@ static void compare(const cli_push *push, const cli_push_chunks *chunks, const s
     long long size =
         need_number(push, cli_connection_call(server, NULL, "BF.INFO", keys->filter, "SIZE", NULL));
     if (cardinality == (long long)chunks->keys && size >= (long long)chunks->bits_len) return;
-    cli_die(cli_connection_name(server), "nothing has changed there",
-            "has %lld keys in %lld bytes instead of %" PRIu64 " in %" PRIu64, cardinality, size,
-            chunks->keys, chunks->bits_len);
+    cli_die(cli_connection_name(server), "the old filter is unchanged",
+            "received %lld keys in %lld bytes instead of %" PRIu64 " in %" PRIu64, cardinality,
+            size, chunks->keys, chunks->bits_len);
 }
 
 void cli_push_publish(const cli_push *push, const cli_push_chunks *chunks) {
@@ -138,7 +139,7 @@ void cli_push_publish(const cli_push *push, const cli_push_chunks *chunks) {
                 cli_connection_call(push->server, NULL, "RENAME", keys.filter, push->name, NULL));
     } else if (!need_number(push, cli_connection_call(push->server, NULL, "RENAMENX", keys.filter,
                                                       push->name, NULL))) {
-        cli_die(push->name, "-f replaces it", "has come into being meanwhile");
+        cli_die(push->name, "-f replaces it", "was created in the meantime");
     }
     need_ok(push, cli_connection_call(push->server, NULL, "UNLINK", keys.progress, NULL));
     free_staging(&keys);

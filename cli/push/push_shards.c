@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * push_shards.c - lines become one filter a shard, and those become keys of a server
+ * push_shards.c - lines become one filter per shard, and those become keys of a server
  *
- * The input is read once to count the keys of each shard, then once for every shard: so there is
- * never more than one of the filters in memory.  All are sent before the first gets its name.
+ * The input is read once to count the keys of each shard, then once per shard, so only one of the
+ * filters is in memory at a time.  All are sent before the first gets its name.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void count(void *ctx, cli_batch *b) {
     }
 }
 
-/* Moves the shard's own keys to the front and adds them. */
+/* Moves the keys of this shard to the front and adds them. */
 static void add_own(void *ctx, cli_batch *b) {
     shard_builder *c = ctx;
     size_t n = 0;
@@ -43,7 +43,7 @@ static void add_own(void *ctx, cli_batch *b) {
     if (e) cli_die_err("push", e, NULL, NULL);
 }
 
-/* Keys to plan a shard for: those that are present, or its share of -n, which chance makes a little
+/* The capacity of a shard: its present keys, or its share of -n, which chance makes a little
  * larger for some. */
 static uint64_t shard_capacity(uint64_t present, const cli_settings *s) {
     double share = (double)s->keys / (double)s->shards;
@@ -52,14 +52,14 @@ static uint64_t shard_capacity(uint64_t present, const cli_settings *s) {
     return keys ? keys : 1;
 }
 
-/* The bytes of the filter of one shard; to be freed. */
+/* The bytes of one shard's filter; to be freed. */
 static uint8_t *build(shard_builder *c, const cli_feed *feed, umbel_params params,
                       const cli_settings *s, size_t *len) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
     params.keys = shard_capacity(c->counts[c->shard], s);
     umbel_err e = umbel_create(&params, &opts, &c->filter, &diag);
-    if (e) cli_die_err("push", e, &diag, "umbel plan tells what is possible");
+    if (e) cli_die_err("push", e, &diag, CLI_SEE_PLAN);
     cli_job job = {NULL, add_own, c};
     cli_pipeline(feed, &job);
     cli_filter_set_meta(c->filter, s, &feed->key_rule);
@@ -74,10 +74,10 @@ static uint8_t *build(shard_builder *c, const cli_feed *feed, umbel_params param
 static umbel_params params_of(const cli_settings *s) {
     umbel_params p = cli_params_of(s);
     if (p.format != UMBEL_FMT_NATIVE && p.format != UMBEL_FMT_REDISBLOOM) {
-        cli_die("--format", "native or redisbloom", "the server takes no such filters");
+        cli_die("--format", "native or redisbloom", "the server does not accept this format");
     }
     if (p.kind == UMBEL_STATIC) {
-        cli_die("--kind", "blocked or classic", "shards are not made of static filters");
+        cli_die("--kind", "blocked or classic", "static filters cannot be shards");
     }
     if (!(p.fpr > 0)) p.fpr = 0.01;
     return p;
@@ -85,15 +85,16 @@ static umbel_params params_of(const cli_settings *s) {
 
 static void check_arguments(const cli_settings *s) {
     const char *once = cli_input_once(s->args, s->nargs);
-    if (once) cli_die(once, "lines in files", "is read once for every shard, so no pipe will do");
-    if (s->shards > MAX_SHARDS) cli_die("--shards", "16384 at most", "there are not so many slots");
+    if (once) cli_die(once, "use a file", "cannot be a pipe: it is read once per shard");
+    if (s->shards > MAX_SHARDS) cli_die("--shards", "at most 16384", "more than there are slots");
     for (const char *c = s->redis_key; *c; c++) {
         if (*c != '{') continue;
-        cli_die("--key", "a NAME without {", "'%s' puts all shards into one slot", s->redis_key);
+        cli_die("--key", "use a NAME without {", "'%s' puts all shards into one slot",
+                s->redis_key);
     }
 }
 
-/* What has been sent of one shard; its bits are sent and freed. */
+/* A shard that was sent; its bits are freed already. */
 typedef struct pushed_shard {
     char *name;
     cli_push_chunks chunks;
@@ -112,8 +113,8 @@ static void publish(cli_push push, pushed_shard *sent, uint32_t shards) {
         free(sent[i].name);
     }
     if (push.quiet) return;
-    fprintf(stderr, "%u shards: %s keys, %s", shards, cli_count_text(keys, count_text),
-            cli_size_text(bytes, size));
+    fprintf(stderr, "%u %s: %s, %s", shards, shards == 1 ? "shard" : "shards",
+            cli_count_noun(keys, "key", count_text), cli_size_text(bytes, size));
     if (resumed)
         fprintf(stderr, ", %s of it sent by an earlier run", cli_size_text(resumed, before));
     fputc('\n', stderr);

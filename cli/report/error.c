@@ -26,7 +26,7 @@ static void print_message(const char *where, const char *hint, const char *what,
     funlockfile(stderr);
 }
 
-/* At once and without exit handlers: other threads may be in the middle of anything. */
+/* Without exit handlers: other threads may be in the middle of anything. */
 static _Noreturn void exit_now(void) {
     cli_run_exit_hook();
     fflush(stdout);
@@ -51,7 +51,7 @@ static _Noreturn void refuse_size(const char *where, const umbel_diag *diag) {
         cli_die(where, "--max-memory SIZE raises it", "%s%s%s", umbel_strerror(UMBEL_ELIMIT),
                 diag && diag->what ? ": " : "", diag && diag->what ? diag->what : "");
     }
-    snprintf(enough, sizeof enough, "--max-memory %" PRIu64 " would do", diag->need);
+    snprintf(enough, sizeof enough, "--max-memory %" PRIu64 " is enough", diag->need);
     cli_die(where, enough, "needs %s, more than --max-memory allows",
             cli_size_text(diag->need, need));
 }
@@ -88,6 +88,6 @@ char *cli_strndup(const char *text, size_t len) {
 
 void *cli_realloc(void *old, size_t size) {
     void *p = realloc(old, size ? size : 1);
-    if (!p) cli_die(NULL, NULL, "out of memory: %zu bytes could not be had", size);
+    if (!p) cli_die(NULL, NULL, "out of memory: cannot allocate %zu bytes", size);
     return p;
 }

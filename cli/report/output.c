@@ -55,7 +55,7 @@ uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want) {
             continue;
         }
         size_t from = i++;
-        /* Neighbours in the text go out together; skipped lines leave gaps. */
+        /* Adjacent lines are written together; skipped lines leave gaps. */
         while (i < b->lines && b->hits[i] == want && b->starts[i] == b->ends[i - 1] + 1) i++;
         cli_output_write(o, b->text + b->starts[from], b->ends[i - 1] + 1 - b->starts[from]);
         printed += i - from;

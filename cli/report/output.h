@@ -12,15 +12,15 @@ typedef struct cli_output {
     size_t used;
 } cli_output;
 
-/* All of these end the program when writing fails: quietly when the reader has gone (EPIPE). */
+/* These exit if writing fails, silently if the reader is gone (EPIPE). */
 void cli_output_write(cli_output *o, const void *bytes, size_t len);
 void cli_output_flush(cli_output *o);
 
-/* The lines whose b->hits equals `want`, in runs; returns how many.  Flushes when the input
+/* Writes the lines whose b->hits equals `want` and returns their number.  Flushes when the input
  * pauses. */
 uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want);
 
-/* For reports written with stdio: what could not be written is an error. */
+/* For reports written with stdio: exits if something could not be written. */
 void cli_output_finish_stdio(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_report.c - plans in words, a table and a plot
+ * plan_report.c - plans as text, a table and a plot
  */
 #include "report/plan_report.h"
 
@@ -14,15 +14,15 @@ const double cli_curve[CLI_CURVE] = {0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
 
 static const double default_rate = 0.01;
 
-/* What each kind is for; kinds without a word here are shown without one. */
+/* What each kind is for; a kind that is missing here is shown without a purpose. */
 static const char *purpose(const char *kind) {
     static const char *const words[][2] = {
-        {"blocked", "the fast general filter: one cache line a key"},
-        {"classic", "the smallest filter that keys can be added to"},
-        {"static", "built once from all keys: the smallest black list"},
-        {"counting", "keys can be removed again"},
-        {"scalable", "grows when the number of keys is unknown"},
-        {"window", "remembers the latest keys only"},
+        {"blocked", "fast and general: one cache line per key"},
+        {"classic", "the smallest that keys can be added to later"},
+        {"static", "the smallest, built once from all keys"},
+        {"counting", "keys can be removed"},
+        {"scalable", "grows; for an unknown number of keys"},
+        {"window", "remembers only the latest keys"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i][0], kind) == 0) return words[i][1];
@@ -30,13 +30,13 @@ static const char *purpose(const char *kind) {
     return "";
 }
 
-/* Better in what was asked for: the rate, the bytes or the keys. */
+/* Better in what is to be computed: the rate, the bytes or the keys. */
 static bool better(const cli_settings *s, const umbel_plan *a, const umbel_plan *b) {
     if (s->keys && s->bytes) return a->rate < b->rate;
     return s->keys ? a->bytes < b->bytes : a->keys > b->keys;
 }
 
-/* The best of the kinds, or of those that keys can be added to; NULL when none can do it. */
+/* The best of all kinds, or of those that can take keys later; NULL if no kind can do it. */
 static const umbel_plan *best_of(const cli_settings *s, const cli_plans *p, bool mutable) {
     const umbel_plan *best = NULL;
     for (size_t i = 0; i < p->count; i++) {
@@ -47,33 +47,35 @@ static const umbel_plan *best_of(const cli_settings *s, const cli_plans *p, bool
     return best;
 }
 
-/* -n and -m: what rate that gives, and how far it is from the usual wish of 1 %. */
+/* -n and -m: the rate, and how far it is from 1% unless -p says otherwise. */
 static void say_rate(const cli_settings *s, const cli_plans *p) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY], bound[CLI_QUANTITY];
     double bits = 8.0 * (double)s->bytes / (double)s->keys;
-    printf("%s keys in %s is %.*f bits a key.\n", cli_count_text(s->keys, keys),
+    printf("%s in %s is %.*f bits per key.\n", cli_count_noun(s->keys, "key", keys),
            cli_size_text(s->bytes, size), bits < 10 ? 2 : 1, bits);
-    printf("No filter of any kind can do better than %s there", cli_rate_text(exp2(-bits), bound));
+    printf("No filter can have a false-positive rate below %s there",
+           cli_rate_text(exp2(-bits), bound));
     const umbel_plan *best = best_of(s, p, false), *open = best_of(s, p, true);
     if (best) {
-        printf("; the best here, %s, reaches %s", umbel_kind_name(best->kind),
+        printf("; of the kinds here, %s gets %s", umbel_kind_name(best->kind),
                cli_rate_text(best->rate, rate));
     }
     if (open && open != best) {
-        printf("; where keys are added later it is %s with %s", umbel_kind_name(open->kind),
+        printf("; if keys must be added later, %s gets %s", umbel_kind_name(open->kind),
                cli_rate_text(open->rate, rate));
     }
     puts(".");
-    double wish = s->fpr > 0 ? s->fpr : default_rate;
-    if (best && best->rate <= wish) return;
-    umbel_plan need = {.kind = UMBEL_CLASSIC, .keys = s->keys, .fpr = wish};
-    umbel_plan hold = {.kind = UMBEL_CLASSIC, .bytes = s->bytes, .fpr = wish};
-    printf("%s is impossible there%s.", cli_rate_text(wish, rate),
-           exp2(-bits) > wish ? " for any filter" : "");
+    double target = s->fpr > 0 ? s->fpr : default_rate;
+    if (best && best->rate <= target) return;
+    umbel_plan need = {.kind = UMBEL_CLASSIC, .keys = s->keys, .fpr = target};
+    umbel_plan hold = {.kind = UMBEL_CLASSIC, .bytes = s->bytes, .fpr = target};
+    printf(exp2(-bits) > target ? "No filter can reach %s in that space."
+                                : "No kind reaches %s in that space.",
+           cli_rate_text(target, rate));
     if (umbel_plan_solve(&need) == UMBEL_OK && umbel_plan_solve(&hold) == UMBEL_OK) {
-        printf(" It needs %s for these keys, and %s hold ", cli_size_text(need.bytes, size),
+        printf(" It takes %s for these keys, and %s holds ", cli_size_text(need.bytes, size),
                cli_size_text(s->bytes, bound));
-        printf("%s keys at %s.", cli_count_text(hold.keys, keys), rate);
+        printf("%s at %s.", cli_count_noun(hold.keys, "key", keys), rate);
     }
     puts("");
 }
@@ -81,17 +83,18 @@ static void say_rate(const cli_settings *s, const cli_plans *p) {
 static void say_size(const cli_settings *s) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
     double bits = -log2(s->fpr);
-    printf("%s keys at %s: no filter of any kind needs less than %s (%.2f bits a key).\n",
-           cli_count_text(s->keys, keys), cli_rate_text(s->fpr, rate),
+    printf("%s at a false-positive rate of %s: no filter can take less than %s "
+           "(%.2f bits per key).\n",
+           cli_count_noun(s->keys, "key", keys), cli_rate_text(s->fpr, rate),
            cli_size_text((uint64_t)ceil(bits * (double)s->keys / 8), size), bits);
 }
 
 static void say_keys(const cli_settings *s) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
     double max = 8.0 * (double)s->bytes / -log2(s->fpr);
-    printf("%s at %s: no filter of any kind holds more than %s keys.\n",
+    printf("%s at a false-positive rate of %s: no filter can hold more than %s.\n",
            cli_size_text(s->bytes, size), cli_rate_text(s->fpr, rate),
-           max < 1e18 ? cli_count_text((uint64_t)max, keys) : "1e18");
+           max < 1e18 ? cli_count_noun((uint64_t)max, "key", keys) : "1e18 keys");
 }
 
 static void table(const cli_plans *p) {
@@ -113,7 +116,7 @@ static void table(const cli_plans *p) {
     }
 }
 
-/* What the same keys cost without a filter.  A set of b-bit hashes errs, too: by n / 2^b. */
+/* What the same keys cost without a filter.  A set of b-bit hashes also errs, at n / 2^b. */
 static void for_scale(uint64_t keys) {
     static const struct {
         const char *what;
@@ -123,11 +126,11 @@ static void for_scale(uint64_t keys) {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         char size[CLI_QUANTITY], rate[CLI_QUANTITY];
         double n = (double)keys, wrong = -expm1(n * log1p(-exp2(-8.0 * sets[i].bytes)));
-        printf("%-26s %10s  and more for its pointers and gaps; still wrong for %s\n", sets[i].what,
+        printf("%-26s %10s  plus pointers and gaps; still wrong for %s\n", sets[i].what,
                cli_size_text(keys * (uint64_t)sets[i].bytes, size), cli_rate_text(wrong, rate));
     }
     char size[CLI_QUANTITY];
-    printf("%-26s %10s  never wrong, but for whole numbers of 32 bits only\n", "bitmap",
+    printf("%-26s %10s  never wrong, but only for 32-bit integers\n", "bitmap",
            cli_size_text(UINT64_C(1) << 29, size));
 }
 
@@ -160,7 +163,8 @@ void cli_plan_report_plot(const umbel_plan *plan) {
         rates[i] = umbel_plan_rate(plan, (uint64_t)(cli_curve[i] * (double)plan->keys));
         if (rates[i] > top) top = rates[i];
     }
-    printf("\nRate of %s against keys, as parts of the plan\n", umbel_kind_name(plan->kind));
+    printf("\nFalse-positive rate of %s against keys, relative to the plan\n",
+           umbel_kind_name(plan->kind));
     for (int i = 0; i < CLI_CURVE; i++) {
         char rate[CLI_QUANTITY];
         int bar = top > 0 ? (int)lround(WIDTH * rates[i] / top) : 0;

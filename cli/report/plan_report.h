@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_report.h - plans in words, a table and a plot
+ * plan_report.h - plans as text, a table and a plot
  */
 #ifndef CLI_PLAN_REPORT_H
 #define CLI_PLAN_REPORT_H
@@ -16,13 +16,13 @@ enum { CLI_PLANS_MAX = 16, CLI_CURVE = 9 };
 typedef struct cli_plan {
     umbel_plan plan;
     bool possible;
-    const char *format; /* another system's, or NULL */
+    const char *format; /* of another system, or NULL */
 } cli_plan;
 
 typedef struct cli_plans {
-    cli_plan at[CLI_PLANS_MAX]; /* one a kind */
+    cli_plan at[CLI_PLANS_MAX]; /* one per kind */
     size_t count;
-    cli_plan chosen; /* what build would make */
+    cli_plan chosen; /* what umbel build would make */
     bool any_possible;
 } cli_plans;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * progress.c - the line on the terminal that tells how far a command has come
+ * progress.c - the line on the terminal that shows how far a command has come
  */
 #define _POSIX_C_SOURCE 200809L
 #include "report/progress.h"
@@ -45,21 +45,21 @@ void cli_progress_begin(const char *activity, uint64_t total, const umbel_filter
     bar.capacity = capacity;
     bar.done = 0;
     bar.begun = cli_clock();
-    bar.next = bar.begun + 0.5; /* what is done at once needs no bar */
+    bar.next = bar.begun + 0.5; /* short runs need no bar */
 }
 
 void cli_progress_bytes(uint64_t done) {
     bar.done = done;
 }
 
-/* How much is done and when the rest will be.  Files may have grown since they were measured. */
+/* The part done and the time left. */
 static void append_rest(char *text, size_t room, double seconds) {
     uint64_t done = bar.done;
     if (!bar.total || !done) return;
-    double part = done < bar.total ? (double)done / (double)bar.total : 1;
-    double left = round(seconds / part - seconds), minutes = floor(left / 60);
-    snprintf(text, room, ", %.0f %% done, %.0f:%02.0f left", 100 * part, minutes,
-             left - 60 * minutes);
+    double part = (double)done / (double)bar.total;
+    double left = seconds / part - seconds;
+    snprintf(text, room, ", %.0f%% done, %.0f:%02.0f left", 100 * part, (double)(int)(left / 60),
+             left - 60 * (double)(int)(left / 60));
 }
 
 static void draw(const char *text) {
@@ -67,7 +67,7 @@ static void draw(const char *text) {
     bar.drawn = true;
 }
 
-/* Whether it is time to draw, and how long it has taken so far. */
+/* Whether it is time to draw, and the time since the start. */
 static bool due(double *seconds) {
     double now = bar.on ? cli_clock() : 0;
     if (!bar.on || now < bar.next) return false;
@@ -86,7 +86,7 @@ void cli_progress(uint64_t lines) {
     size_t at = (size_t)n;
     if (bar.filling && bar.capacity) {
         double fill = (double)umbel_keys_added(bar.filling) / (double)bar.capacity;
-        n = snprintf(text + at, sizeof text - at, ", %.0f %% of the plan", 100 * fill);
+        n = snprintf(text + at, sizeof text - at, ", %.0f%% of the plan", 100 * fill);
         at += (size_t)n;
     }
     append_rest(text + at, sizeof text - at, seconds);

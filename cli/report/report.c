@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.c - facts, one a line for people or as one JSON object for programs
+ * report.c - facts, one per line for people or as one JSON object for programs
  */
 #define _POSIX_C_SOURCE 200809L
 #include "report/report.h"
@@ -42,8 +42,7 @@ void cli_report_json(cli_report *r, const char *name, json_t *value) {
     }
 }
 
-/* Names and notes come from files that anyone may have made: what would steer a terminal is shown
- * as a question mark. */
+/* Names and metadata come from untrusted files: control characters are shown as question marks. */
 static int put_plain(const char *text, FILE *to) {
     int n = 0;
     for (; *text; text++, n++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.h - facts, one a line for people or as one JSON object for programs
+ * report.h - facts, one per line for people or as one JSON object for programs
  */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
@@ -23,7 +23,7 @@ typedef struct cli_report {
 /* To standard output; labels in bold on terminals. */
 cli_report cli_report_begin(bool json);
 
-/* Each takes a label for people and a name for JSON; either may be NULL: not shown there. */
+/* Each takes a label for people and a name for JSON; NULL: not shown there. */
 void cli_report_text(cli_report *r, const char *label, const char *name, const char *value);
 void cli_report_count(cli_report *r, const char *label, const char *name, uint64_t value);
 void cli_report_size(cli_report *r, const char *label, const char *name, uint64_t bytes);
@@ -32,17 +32,17 @@ void cli_report_real(cli_report *r, const char *label, const char *name, double 
                      int decimals);
 void cli_report_flag(cli_report *r, const char *label, const char *name, bool value);
 
-/* A part of the object of its own; taken over. */
+/* Any other JSON value; takes ownership. */
 void cli_report_json(cli_report *r, const char *name, json_t *value);
 
-/* Writes what is left to write; ends the program when that fails. */
+/* Writes the rest; exits if that fails. */
 void cli_report_end(cli_report *r);
 
-/* Numbers that JSON has no words for (infinity) become null, those beyond 63 bits text. */
+/* Numbers that JSON cannot express (infinity) become null, those beyond 63 bits strings. */
 json_t *cli_json_real(double value);
 json_t *cli_json_count(uint64_t value);
 
-/* Texts may hold any bytes, JSON only UTF-8. */
+/* Replaces text that is not UTF-8, which JSON requires. */
 json_t *cli_json_text(const char *text);
 
 /* A filter in one line on standard error: keys, size, bits per key, live and promised

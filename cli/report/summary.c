@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * summary.c - what a filter is, in one line or in all detail
+ * summary.c - a filter in one line or in full detail
  */
 #include "report/report.h"
 
@@ -33,9 +33,9 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
         char rate[CLI_QUANTITY];
         snprintf(promised, sizeof promised, ", promised %s", cli_rate_text(info.fpr, rate));
     }
-    fprintf(stderr, "%s: %s lines, %s keys in %s (%.1f bits a key), %s; rate now %s%s\n",
-            s->output ? s->output : s->args[0], cli_count_text(lines, count),
-            cli_count_text(info.keys_added, keys), cli_size_text(info.bytes, size),
+    fprintf(stderr, "%s: %s, %s in %s (%.1f bits per key), %s; false-positive rate %s%s\n",
+            s->output ? s->output : s->args[0], cli_count_noun(lines, "line", count),
+            cli_count_noun(info.keys_added, "key", keys), cli_size_text(info.bytes, size),
             bits_per_key(&info), umbel_kind_name(info.kind), cli_rate_text(info.fpr_now, now),
             promised);
 }
@@ -53,7 +53,7 @@ static void describe_key_rule(cli_report *r, const umbel_filter *f) {
         snprintf(field, sizeof field, "field %" PRIu32, t.field);
     }
     snprintf(text, sizeof text, "%s%s%s%s", t.field ? field : "the line", t.trim ? ", trimmed" : "",
-             t.lower ? ", small letters" : "", t.upper ? ", large letters" : "");
+             t.lower ? ", lowercase" : "", t.upper ? ", uppercase" : "");
     cli_report_text(r, "key", NULL, text);
     json_t *o = json_object();
     json_object_set_new(o, "field", json_integer(t.field));
@@ -71,14 +71,14 @@ static void describe_meta(cli_report *r, const umbel_filter *f) {
     json_t *o = json_object();
     for (size_t i = 0; umbel_meta_at(f, i, &name, &value); i++) {
         char label[64];
-        snprintf(label, sizeof label, "note %.48s", name);
+        snprintf(label, sizeof label, "meta %.48s", name);
         cli_report_text(r, label, NULL, value);
         json_object_set_new(o, name, cli_json_text(value));
     }
     cli_report_json(r, "meta", o);
 }
 
-/* Never full: it forgets. */
+/* A window is never full: it forgets. */
 static void describe_window(cli_report *r, const umbel_filter *f, const umbel_info *info) {
     cli_window_clock clock;
     if (!cli_window_clock_load(f, info, &clock) || !clock.step) {
@@ -104,7 +104,7 @@ static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info
     cli_report_json(r, "keys_estimated", cli_json_real(estimated));
     double fill = info->bits ? (double)info->bits_set / (double)info->bits : 0;
     char text[32];
-    snprintf(text, sizeof text, "%.1f %% of the bits", 100 * fill);
+    snprintf(text, sizeof text, "%.1f%% of the bits", 100 * fill);
     cli_report_text(r, "fill", NULL, text);
     cli_report_json(r, "fill", cli_json_real(fill));
     cli_report_count(r, NULL, "bits_set", info->bits_set);
@@ -117,14 +117,14 @@ static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info
     }
     cli_report_count(r, "planned for", "capacity", info->capacity);
     uint64_t room = info->keys_added < info->capacity ? info->capacity - info->keys_added : 0;
-    cli_report_count(r, "room for", "headroom", room);
+    cli_report_count(r, "room left", "headroom", room);
     if (info->keys_added > info->capacity) {
         cli_report_text(r, "warning", NULL, "holds more keys than planned");
     }
     cli_report_flag(r, NULL, "overfull", info->keys_added > info->capacity);
 }
 
-/* Which key it is, not what it is. */
+/* Identifies the secret without revealing it. */
 static void describe_secret(cli_report *r, const umbel_info *info) {
     char text[24];
     snprintf(text, sizeof text, "%016" PRIx64, info->fingerprint);
@@ -147,7 +147,7 @@ void cli_describe(cli_report *r, const umbel_filter *f) {
     cli_report_size(r, "size", "bytes", info.bytes);
     cli_report_count(r, NULL, "bits", info.bits);
     if (info.keys_added) {
-        cli_report_real(r, "bits a key", "bits_per_key", bits_per_key(&info), 2);
+        cli_report_real(r, "bits per key", "bits_per_key", bits_per_key(&info), 2);
     }
     char own[128]; /* gocrc32's String() and the like */
     if (umbel_text(f, own, sizeof own, NULL) == UMBEL_OK)

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * table_report.c - the filters of a table: measured, listed, plotted
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "report/table_report.h"
 
@@ -108,7 +111,7 @@ static void print_line(const cli_place *p, umbel_table_system system, FILE *to) 
     cli_table_place_text(&p->seen, system, place, sizeof place);
     fprintf(to, "%-*s ", PLACE_WIDTH, place);
     if (p->seen.state == UMBEL_TABLE_FILTER) {
-        fprintf(to, "%10" PRIu64 " %3u %5.1f %% %12s ", p->info.bits, p->info.hashes,
+        fprintf(to, "%10" PRIu64 " %3u %6.1f%% %12s ", p->info.bits, p->info.hashes,
                 100 * fill_of(p), cli_rate_text(p->info.fpr_now, rate));
     } else {
         fprintf(to, "%-34s ", state_names[p->seen.state]);
@@ -125,7 +128,7 @@ void cli_table_report_print(const cli_places *p, umbel_table_system system, cli_
     if (p->keys) cli_report_count(r, "keys", "keys", p->keys);
     if (p->filters) {
         char fill[32];
-        snprintf(fill, sizeof fill, "%.1f %%", 100 * p->fill);
+        snprintf(fill, sizeof fill, "%.1f%%", 100 * p->fill);
         cli_report_text(r, "fill", NULL, fill);
         cli_report_json(r, "fill", cli_json_real(p->fill));
         cli_report_rate(r, "mean live rate", "fpr_now", p->rate);
@@ -147,19 +150,21 @@ void cli_table_report_print(const cli_places *p, umbel_table_system system, cli_
 /* ---- Sizes ---- */
 
 static void advise_size(umbel_table_system system, uint64_t keys, double fpr, cli_report *r) {
-    char text[160], rate[CLI_QUANTITY];
+    char text[160], rate[CLI_QUANTITY], count[CLI_QUANTITY];
     umbel_plan plan = {.kind = UMBEL_CLASSIC, .keys = keys, .fpr = fpr};
     umbel_params leveldb = {.format = UMBEL_FMT_LEVELDB, .keys = keys, .fpr = fpr};
-    if (system == UMBEL_TABLE_PARQUET) plan.kind = UMBEL_BLOCKED; /* honest, unlike the writers */
+    if (system == UMBEL_TABLE_PARQUET)
+        plan.kind = UMBEL_BLOCKED; /* the exact model, unlike the writers' */
     umbel_err e = system == UMBEL_TABLE_LEVELDB ? umbel_plan_format(&leveldb, &plan, NULL)
                                                 : umbel_plan_solve(&plan);
     if (e) return;
     cli_rate_text(fpr, rate);
     if (system == UMBEL_TABLE_LEVELDB) {
-        snprintf(text, sizeof text, "%.0f bits a key keep %s", ceil(plan.bits_per_key), rate);
+        snprintf(text, sizeof text, "%s would take %.0f bits per key", rate,
+                 ceil(plan.bits_per_key));
     } else {
-        snprintf(text, sizeof text, "%" PRIu64 " bytes and %u hashes keep %s for %" PRIu64 " keys",
-                 plan.bytes, plan.hashes, rate, keys);
+        snprintf(text, sizeof text, "%s for %s would take %" PRIu64 " bytes and %u hashes", rate,
+                 cli_count_noun(keys, "key", count), plan.bytes, plan.hashes);
     }
     cli_report_text(r, "size", NULL, text);
     json_t *o = json_object();
@@ -176,16 +181,16 @@ void cli_table_report_advise(const cli_places *p, umbel_table_system system, dou
     if (!p->filters) return;
     if (isinf(p->max_keys)) {
         cli_report_text(r, "size", "advice_none",
-                        "a filter has every bit set; nobody can tell how many keys it took");
+                        "unknown: a filter has every bit set, so its keys cannot be estimated");
         return;
     }
     double keys = ceil(p->max_keys);
     advise_size(system, keys < 1 ? 1 : (uint64_t)keys, fpr, r);
 }
 
-/* ---- The picture ---- */
+/* ---- The plot ---- */
 
-/* A classic filter is at its best half full: from there on the scale is dark. */
+/* A classic filter is at its best when half full: beyond that the scale is dark. */
 static void draw_one(const cli_place *p, bool colours, FILE *to) {
     static const char ramp[] = " .:-=+*#%@";
     static const int tints[] = {236, 22, 28, 34, 70, 142, 178, 208, 202, 196};
@@ -206,7 +211,7 @@ static void draw_one(const cli_place *p, bool colours, FILE *to) {
 void cli_table_report_draw(const cli_places *p, FILE *to) {
     bool colours = to == stdout && cli_colours(STDOUT_FILENO);
     if (!p->filters) return;
-    fprintf(to, "\nfill of each place, from ' ' (0 %%) over '+' (half) to '@' (full)\n");
+    fprintf(to, "\nfill of each place, from ' ' (0%%) through '+' (half) to '@' (full)\n");
     for (size_t i = 0; i < p->count; i++) {
         if (i % DRAWN_ACROSS == 0) fprintf(to, "%s%8zu |", i ? "|\n" : "", i);
         draw_one(&p->at[i], colours, to);

@@ -3,11 +3,11 @@
 """guard.py [ORDERS [REQUESTS]] - ids that do not exist, and how many of them reach the database.
 
 A PostgreSQL with ORDERS orders (100000), a redis-server with umbel.so as its cache, both started
-here in a temporary directory, and REQUESTS requests (20000), nine of ten for ids that were never
-given out.  The same requests are answered in three ways; the database itself counts its look-ups.
+here in a temporary directory, and REQUESTS requests (20000), nine out of ten for ids that were
+never issued.  The same requests are answered in three ways; the database counts its own lookups.
 
 Needs from Debian: postgresql redis-server python3-psycopg2 python3-redis; and umbel.so
-(UMBEL_MODULE, or build/module/umbel.so).  Exits with 77 and the reason where one is missing.
+(UMBEL_MODULE, or build/module/umbel.so).  Exits with 77 and the reason if one is missing.
 """
 import ctypes
 import glob
@@ -123,7 +123,7 @@ class Cache:
 
 def make_orders(sql):
     sql.execute("create table orders (id bigint primary key, body text not null)")
-    # Ids are given out with gaps, so a range check does not tell which exist.
+    # Ids are issued with gaps, so a range check cannot tell which exist.
     sql.execute("insert into orders select 7 * n, 'order ' || n from generate_series(1, %s) n",
                 (ORDERS,))
     sql.execute("vacuum analyze orders")
@@ -136,7 +136,7 @@ def from_database(sql, order):
 
 
 def cache_only(cache, sql, order):
-    """The usual way: what is not in the cache is asked of the database."""
+    """The usual setup: whatever is not in the cache is fetched from the database."""
     body = cache.get(order)
     if body is None:
         body = from_database(sql, order)
@@ -146,7 +146,7 @@ def cache_only(cache, sql, order):
 
 
 def cache_absence(cache, sql, order):
-    """The usual remedy: that an id does not exist is cached, too."""
+    """The usual remedy: absence is cached too."""
     body = cache.get(order)
     if body is None:
         body = from_database(sql, order)
@@ -155,7 +155,7 @@ def cache_absence(cache, sql, order):
 
 
 def filter_first(cache, sql, order):
-    """One question before: a no of the filter is certain."""
+    """The filter first: its "no" is certain."""
     if not cache.execute_command("BF.EXISTS", "orders:ids", order):
         return None
     return cache_only(cache, sql, order)
@@ -164,7 +164,7 @@ def filter_first(cache, sql, order):
 # ---- The comparison ----------------------------------------------------------------------------
 
 def lookups(sql):
-    """How often the database looked something up in the index of orders, by its own count."""
+    """The number of lookups in the table of orders, as the database counts them."""
     sql.execute("select idx_scan + seq_scan from pg_stat_user_tables where relname = 'orders'")
     return sql.fetchone()[0]
 
@@ -183,7 +183,7 @@ def run(name, way, database, cache):
     sql, judge = database.connect(), database.connect()
     if way is filter_first:
         cache.execute_command("BF.RESERVE", "orders:ids", 0.001, ORDERS)
-        sql.execute("select id from orders")  # and BF.ADD with every new order from then on
+        sql.execute("select id from orders")  # and BF.ADD for every new order from then on
         ids = [row[0] for row in sql.fetchall()]
         for at in range(0, len(ids), 1000):
             cache.execute_command("BF.MADD", "orders:ids", *ids[at:at + 1000])
@@ -196,7 +196,7 @@ def run(name, way, database, cache):
     queries = lookups(judge) - before
     grown = cache.info("memory")["used_memory"] - memory
     filter_size = cache.memory_usage("orders:ids") or 0
-    print(f"{name:<32} {queries:>10} {100 * queries / REQUESTS:>7.1f} % {grown // 1024:>6} KiB "
+    print(f"{name:<32} {queries:>10} {100 * queries / REQUESTS:>8.1f}% {grown // 1024:>6} KiB "
           f"{filter_size // 1024:>6} KiB")
     sql.connection.close()
     judge.connection.close()

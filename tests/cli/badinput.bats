@@ -5,7 +5,7 @@ load helper
 small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
 
 @test "bad input: options and commands that do not exist" {
-    refused "there is no command 'frobnicate' (umbel --help lists them)" umbel frobnicate
+    refused "unknown command 'frobnicate' (umbel --help lists them)" umbel frobnicate
     refused "unknown option --frob (umbel build --help lists its options)" umbel build --frob
     refused "unknown option --thread" umbel build --thread 5
     refused "(did you mean --threads?)" umbel build --thread 5
@@ -13,8 +13,9 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     refused "unknown option --annotate" umbel build --annotate
     refused "needs a value: KEYS" umbel build -n
     refused "takes no value" umbel check --count=5 k.umb
-    refused "there is no command 'frobnicate'" umbel help frobnicate
+    refused "unknown command 'frobnicate'" umbel help frobnicate
     refused "unknown option -X (umbel --help lists its options)" umbel -X
+    refused "unknown command 'buld' (did you mean 'build'?)" umbel buld
     run umbel
     [ "$status" -eq 2 ]
     run umbel -
@@ -59,8 +60,8 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     refused "long.umb: " umbel info long.umb
     seq 1000 > text
     refused "text: " umbel info text
-    refused "(--format names the format of files without a magic number)" umbel check text text
-    refused "there is no format 'rar'" umbel info --format rar k.umb
+    refused "(--format is needed for formats without a magic number)" umbel check text text
+    refused "unknown format 'rar'" umbel info --format rar k.umb
 }
 
 @test "bad input: contradictory and missing parameters" {
@@ -68,12 +69,12 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     refused "contradict each other" umbel build -n 5 -o k.umb --lower --upper
     refused "'x' is not NAME=VALUE" bash -c 'seq 5 | "$UMBEL" build -n 5 --meta x -o k.umb'
     refused "umbel: build: " umbel build -n 1e6 -p 1e-9 -m 10 -o k.umb /dev/null
-    refused "(umbel plan tells what is possible)" umbel build -n 1e6 -p 1e-9 -m 10 -o k.umb /dev/null
+    refused "(umbel plan shows what is possible)" umbel build -n 1e6 -p 1e-9 -m 10 -o k.umb /dev/null
     refused "too long (at most " umbel uniq --max-line 4GiB /dev/null
     refused "too long (at most " umbel uniq --max-line $(((3 << 30) + 1)) /dev/null
     refused "too many (at most 1024)" umbel check -j 1025 <(seq 9 | umbel build -q -n 9 -o -) /dev/null
     refused "'-1' is not a number" umbel build -n 5 -j -1 -o k.umb /dev/null
-    refused "0 is too little" umbel build -n 5 -j 0 -o k.umb /dev/null
+    refused "must be at least 1" umbel build -n 5 -j 0 -o k.umb /dev/null
     [ ! -e k.umb ]
 }
 
@@ -86,7 +87,7 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     urls 1 20000 > keys
     gzip -k keys
     head -c 30000 keys.gz > cut.gz
-    refused "cut.gz: the gzip data ends too early" umbel build -n 20000 -o k.umb cut.gz
+    refused "cut.gz: the gzip data is truncated" umbel build -n 20000 -o k.umb cut.gz
     cp keys.gz bad.gz
     printf 'XXXXXXXX' | dd of=bad.gz bs=1 seek=20000 conv=notrunc status=none
     refused "bad.gz: the gzip data is damaged" umbel build -n 20000 -o k.umb bad.gz
@@ -95,7 +96,7 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     if command -v zstd > /dev/null; then
         zstd -qk keys
         head -c 20000 keys.zst > cut.zst
-        refused "cut.zst: the zstd data ends too early" umbel build -n 20000 -o k.umb cut.zst
+        refused "cut.zst: the zstd data is truncated" umbel build -n 20000 -o k.umb cut.zst
         cp keys.zst bad.zst
         printf 'XXXXXXXXXXXX' | dd of=bad.zst bs=1 seek=15000 conv=notrunc status=none
         refused "bad.zst: the zstd data is damaged" umbel build -n 20000 -o k.umb bad.zst

@@ -6,7 +6,7 @@ load helper
     run --separate-stderr umbel build -p 1% -o k.umb keys
     [ "$status" -eq 0 ]
     [ -z "$output" ]
-    [[ $stderr == "k.umb: 20,000 lines, "*" keys in "*" bits a key), blocked; rate now "*"promised 1 %" ]]
+    [[ $stderr == "k.umb: 20,000 lines, "*" keys in "*" bits per key), blocked; false-positive rate "*", promised 1%" ]]
     [ "$(umbel check -c k.umb keys)" -eq 20000 ]
     umbel info --json k.umb | grep -q '"capacity": 20000,'
 }
@@ -14,16 +14,16 @@ load helper
 @test "build: a pipe without -n goes into a filter that grows" {
     run --separate-stderr bash -c 'seq 9000 | "$UMBEL" build -o k.umb'
     [ "$status" -eq 0 ]
-    [[ ${stderr_lines[0]} == "umbel: standard input: cannot be counted beforehand"* ]]
+    [[ ${stderr_lines[0]} == "umbel: standard input: is a pipe, so the number of keys is unknown"* ]]
     [ "$(umbel check -c k.umb <(seq 9000))" -eq 9000 ]
     umbel info --json k.umb | grep -q '"kind": "scalable"'
 }
 
 @test "build: where a pipe must be counted, -n must be said, or -m with -p" {
-    refused "a pipe cannot be counted beforehand (-n KEYS" \
+    refused "is a pipe, so the number of keys is unknown (-n KEYS" \
         bash -c 'seq 9 | "$UMBEL" build --kind blocked -o k.umb'
-    refused "a pipe cannot be counted beforehand" bash -c 'seq 9 | "$UMBEL" build -m 1M -o k.umb'
-    refused "fifo: a pipe cannot be counted" \
+    refused "is a pipe, so the number of keys is unknown" bash -c 'seq 9 | "$UMBEL" build -m 1M -o k.umb'
+    refused "fifo: is a pipe" \
         bash -c 'mkfifo fifo; "$UMBEL" build --kind classic -o k.umb fifo'
     [ ! -e k.umb ]
     seq 9 | umbel build -q -n 9 -o k.umb
@@ -53,7 +53,7 @@ load helper
         umbel build -q -f -p $rate -o k.umb keys
         run umbel verify k.umb --present keys --absent others
         [ "$status" -eq 0 ] || { echo "$output"; return 1; }
-        [[ $output == *"all 30,000 keys are in"* ]]
+        [[ $output == *"30,000 keys, none missing"* ]]
         [[ $output == *"promise            kept"* ]]
     done
 }
@@ -61,7 +61,7 @@ load helper
 @test "build: -f is needed to overwrite, and an error leaves the old file" {
     seq 9 | umbel build -q -n 9 -o k.umb
     cp k.umb before
-    refused "k.umb: is there already (-f overwrites it)" umbel build -n 9 -o k.umb /dev/null
+    refused "k.umb: already exists (-f overwrites it)" umbel build -n 9 -o k.umb /dev/null
     refused "missing: No such file" umbel build -f -n 9 -o k.umb missing
     cmp k.umb before
     seq 5 | umbel build -q -f -n 9 -o k.umb
@@ -95,7 +95,7 @@ load helper
     cmp k.umb piped.umb
     if command -v script > /dev/null; then
         run script -qec "seq 9 | '$UMBEL' build -n 9 -o -" /dev/null
-        [[ $output == *"a filter is not for terminals"* ]]
+        [[ $output == *"will not write a filter to a terminal"* ]]
     fi
 }
 
@@ -109,7 +109,7 @@ assert i["meta"] == {"source": "feed-7", "by": "a=b"}, i
 assert i["seed"] == 77 and i["kind"] == "classic", i
 P
     run umbel info k.umb
-    [[ $output == *"note source        feed-7"* ]]
+    [[ $output == *"meta source        feed-7"* ]]
 }
 
 @test "build: more keys than planned are told, with --strict refused" {

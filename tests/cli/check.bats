@@ -53,7 +53,7 @@ make_filters() {
     [ "$(umbel check --annotate low.umb <(echo 7))" = "$(printf 'low.umb\t7')" ]
 }
 
-@test "check: filters that treat lines differently are asked each in its own way" {
+@test "check: filters with different key rules are each looked up by their own" {
     echo ada | umbel build -q -n 9 -p 1e-9 --lower -o lower.umb
     echo ADA | umbel build -q -n 9 -p 1e-9 -o plain.umb
     echo x,2 | umbel build -q -n 9 -p 1e-9 -t , -k 2 -o field.umb
@@ -78,6 +78,6 @@ make_filters() {
     make_filters
     refused "--count and --quiet contradict" umbel check -c -q low.umb low
     refused "--annotate and --invert contradict" umbel check --annotate -v low.umb low
-    refused "fields are separated but none is chosen" umbel check -t , low.umb low
+    refused "no field is selected" umbel check -t , low.umb low
     refused "'ab' is not one character" umbel check -t ab -k 1 low.umb low
 }

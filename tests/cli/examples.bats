@@ -9,8 +9,8 @@ example() {
     [ "$status" -eq 0 ] || { echo "$output"; return 1; }
 }
 
-@test "example: URL black list" {
-    example url-blacklist
+@test "example: URL blocklist" {
+    example url-blocklist
     [ "$output" = "$(printf '10.0.0.%d GET http://bad%d.example/\n' 2 77 4 99999)" ]
 }
 
@@ -26,7 +26,7 @@ example() {
 
 @test "example: key check before a store" {
     example key-value
-    [ "$output" = "$(printf 'value of pear\nquince: not there, and the store was not asked')" ]
+    [ "$output" = "$(printf 'value of pear\nquince: not there, and the store was not queried')" ]
 }
 
 @test "example: order IDs" {
@@ -41,5 +41,5 @@ example() {
 
 @test "example: the demo" {
     example demo
-    [[ $output == *"all 1,000,000 keys are in"*"promise            kept"* ]]
+    [[ $output == *"1,000,000 keys, none missing"*"promise            kept"* ]]
 }

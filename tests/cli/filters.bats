@@ -12,7 +12,7 @@ of() { # of FIRST LAST FILE [OPTION...]
     [ "$status" -eq 0 ]
     [[ $output == *"kind               "*"keys added         1,000"*"keys estimated     1,0"* ]] ||
         [[ $output == *"keys estimated     99"* ]]
-    [[ $output == *"planned for        2,000"*"room for           1,000"*"key                the line"* ]]
+    [[ $output == *"planned for        2,000"*"room left          1,000"*"key                the line"* ]]
     umbel info --json k.umb > info.json
     python3 - <<'P'
 import json
@@ -45,7 +45,7 @@ P
 @test "info: notes cannot steer the terminal" {
     of 1 10 k.umb --meta "$(printf 'n\033[2J=v\033]0;x\a')" --meta "$(printf 'bytes=\377\376')"
     run umbel info k.umb
-    [[ $output != *$'\033'* && $output == *'note n?[2J'*'v?]0;x?'* ]]
+    [[ $output != *$'\033'* && $output == *'meta n?[2J'*'v?]0;x?'* ]]
     umbel info --json k.umb > info.json
     python3 -c 'import json; m = json.load(open("info.json"))["meta"]; assert m["bytes"] == "(not UTF-8)", m'
 }
@@ -66,10 +66,10 @@ P
     of 1 1000 k.umb
     run umbel verify k.umb --present <(seq 1000)
     [ "$status" -eq 0 ]
-    [[ $output == *"all 1,000 keys are in"* ]]
+    [[ $output == *"1,000 keys, none missing"* ]]
     run umbel verify k.umb --present <(seq 999 1010)
     [ "$status" -eq 1 ]
-    [[ $output == *"10 of 12 keys are missing; the first: 1001"* ]]
+    [[ $output == *"10 of 12 keys missing; the first is 1001"* ]]
     run umbel verify -q k.umb --present <(seq 999 1010)
     [ "$status" -eq 1 ]
     [ -z "$output" ]
@@ -145,7 +145,7 @@ P
     [[ $stderr == "k.umb: 500 lines, 1,500 keys in "* ]]
     [ "$(umbel check -c k.umb <(seq 1500))" -eq 1500 ]
     run --separate-stderr umbel add k.umb <(seq 1501 1700)
-    [[ $stderr == *"warning: 80 % of the 2,000 keys planned are in"* ]]
+    [[ $stderr == *"warning: 80% of the 2,000 planned keys have been added"* ]]
     cp k.umb before
     refused "more keys than the 2,000 planned (nothing was saved" \
         umbel add -q --strict k.umb <(seq 1701 2500)
@@ -198,10 +198,10 @@ P
     of 1 400 kind.umb --kind blocked
     of 1 400 lower.umb --lower
     refused "seed.umb: " umbel merge -o x.umb a.umb seed.umb
-    refused "(only filters of one layout, size and seed go together)" umbel merge -o x.umb a.umb size.umb
+    refused "(only filters with the same layout, size and seed can be combined)" umbel merge -o x.umb a.umb size.umb
     refused "kind.umb: " umbel merge -o x.umb a.umb kind.umb
-    refused "lower.umb: makes other keys of lines" umbel merge -o x.umb a.umb lower.umb
-    refused "something is missing" umbel merge -o x.umb a.umb
+    refused "lower.umb: makes keys from lines differently" umbel merge -o x.umb a.umb lower.umb
+    refused "missing argument" umbel merge -o x.umb a.umb
     [ ! -e x.umb ]
 }
 
@@ -235,10 +235,10 @@ import json
 c = json.load(open("c.json"))
 assert abs(c["keys_both"] - 500) < 40 and abs(c["jaccard"] - 1 / 3) < 0.03, c
 P
-    refused "(only filters of one layout, size and seed can be compared)" \
+    refused "(only filters with the same layout, size and seed can be compared)" \
         umbel cmp a.umb <(seq 9 | umbel build -q -n 9 -o -) || {
         seq 9 | umbel build -q -n 9 -o other.umb
-        refused "(only filters of one layout, size and seed can be compared)" umbel cmp a.umb other.umb
+        refused "(only filters with the same layout, size and seed can be compared)" umbel cmp a.umb other.umb
     }
 }
 
@@ -249,7 +249,7 @@ P
     umbel verify small.umb --present <(seq 1000)
     run umbel check -c small.umb <(seq 100001 200000)
     [ "$output" -le 1150 ]
-    refused "its rate is " umbel fold -p 1e-9 -o x.umb small.umb
+    refused "its false-positive rate is " umbel fold -p 1e-9 -o x.umb small.umb
     seq 100 | umbel build -q -n 100 -m 160 --kind blocked -o odd.umb # five blocks
     run --separate-stderr umbel fold -q -p 50% -o same.umb odd.umb
     [[ $stderr == *"odd.umb: cannot be made smaller"* ]]
@@ -261,5 +261,5 @@ P
     of 1 1000 k.umb --meta a=b --lower
     umbel convert -q --from native --to native -o copy.umb k.umb
     cmp k.umb copy.umb
-    refused "there is no format 'zip'" umbel convert --to zip -o x.umb k.umb
+    refused "unknown format 'zip'" umbel convert --to zip -o x.umb k.umb
 }

@@ -52,7 +52,7 @@ to_read() {
 @test "formats: what hashes otherwise is refused with the reason" {
     seq 1 300 | umbel build -q -n 300 -o native.umb
     for f in leveldb guava gocrc32; do
-        refused "(bits cannot be hashed anew: build it from the keys)" \
+        refused "(bits cannot be hashed again: build it from the keys)" \
             umbel convert --to $f -o x.bin native.umb
         [ ! -e x.bin ]
     done
@@ -164,7 +164,7 @@ to_read() {
     run umbel info --format gocrc32 -n 100 -p 1% f.bin
     [[ $output == *"as text            bitsSize: 958, hashFuncSize: 6"* ]]
     refused "f.bin: " umbel info --format gocrc32 f.bin
-    refused "(--format names the format" umbel info f.bin
+    refused "(--format is needed" umbel info f.bin
 }
 
 @test "formats: keys of other types than text" {
@@ -173,11 +173,11 @@ to_read() {
     [ "$(umbel check -c --format guava --funnel long long.bin numbers)" -eq 1006 ]
     [ "$(umbel check -c --format guava --type int64 long.bin numbers)" -eq 1006 ]
     [ "$(umbel check -c --format guava long.bin numbers || true)" -lt 60 ]
-    refused "'abc' is no int64" umbel check --format guava --funnel long long.bin <(echo abc)
-    refused "there is no funnel 'square'" umbel check --format guava --funnel square long.bin numbers
-    refused "there is no type 'int65'" umbel check --format guava --type int65 long.bin numbers
+    refused "'abc' is not a valid int64" umbel check --format guava --funnel long long.bin <(echo abc)
+    refused "unknown funnel 'square'" umbel check --format guava --funnel square long.bin numbers
+    refused "unknown type 'int65'" umbel check --format guava --type int65 long.bin numbers
     refused "--type and --funnel contradict" umbel check --format guava --type int64 --funnel long long.bin numbers
-    refused "there is no variant 'x'" umbel build --format guava --variant x -n 5 -o x.bin numbers
+    refused "unknown variant 'x'" umbel build --format guava --variant x -n 5 -o x.bin numbers
     refused "Go has no such int (32 or 64)" umbel build --format gocrc32 --int 16 -n 5 -o x.bin numbers
 }
 
@@ -188,5 +188,5 @@ to_read() {
     refused "32-bit hash" umbel plan --format leveldb -n 2e9 -p 1%
     run --separate-stderr bash -c 'seq 1000 | "$UMBEL" build --format badger -n 1000 -p 1% -o f.bin'
     [ "$status" -eq 0 ]
-    [[ $stderr == *"f.bin: warning: the rate will be "* ]]
+    [[ $stderr == *"f.bin: warning: the false-positive rate will be "* ]]
 }

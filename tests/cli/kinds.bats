@@ -13,14 +13,14 @@ load helper
     cmp s.umb j.umb
     umbel build -q --kind static -p 1% --tmp . -o t.umb keys
     cmp s.umb t.umb
-    refused "(static filters are made once: build it anew)" umbel add -q s.umb keys
+    refused "(static filters cannot change: build it again)" umbel add -q s.umb keys
     refused "keys cannot be removed from this kind" umbel remove -q s.umb keys
 }
 
 @test "kinds: the treatment and notes of a static filter are kept" {
     printf 'Ada\nBob\n' | umbel build -q --kind static -p 1e-6 --lower --meta from=test -o s.umb
     [ "$(printf 'ADA\neve\n' | umbel check s.umb)" = ADA ]
-    umbel info s.umb | grep -q 'note from          test'
+    umbel info s.umb | grep -q 'meta from          test'
 }
 
 @test "kinds: what is removed from counting is gone, the rest stays" {
@@ -35,7 +35,7 @@ load helper
     [ "$(umbel check -c c.umb <(seq 1 2000))" -eq 994 ]
     seq 9 | umbel build -q -n 9 -o b.umb
     cp b.umb before
-    refused "keys cannot be removed from this kind (umbel build --kind counting" umbel remove b.umb <(seq 9)
+    refused "keys cannot be removed from this kind (build it with --kind counting" umbel remove b.umb <(seq 9)
     cmp b.umb before
 }
 

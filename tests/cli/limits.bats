@@ -7,11 +7,11 @@ setup_file() {
     seq 5001 15000 > "$BATS_FILE_TMPDIR/more"
 }
 
-# would_do COMMAND...: refused under --max-memory 1KiB, and done with what the words say would do;
+# would_do COMMAND...: refused under --max-memory 1KiB, and done with what the message says is enough;
 # one byte less is refused again.
 would_do() {
     refused "more than --max-memory allows (--max-memory " "$@" --max-memory 1KiB
-    [[ $stderr =~ "--max-memory "([0-9]+)" would do" ]]
+    [[ $stderr =~ "--max-memory "([0-9]+)" is enough" ]]
     local enough=${BASH_REMATCH[1]}
     refused "more than --max-memory allows" "$@" --max-memory $((enough - 1))
     "$@" --max-memory "$enough"
@@ -97,7 +97,7 @@ would_do() {
 
 @test "limits: static filters need 8 bytes a key while they are made" {
     cp "$BATS_FILE_TMPDIR"/* .
-    refused "8 bytes for each of more than 8,000 keys are more than --max-memory allows (--tmp" \
+    refused "more than 8,000 keys, at 8 bytes each, exceed --max-memory (--tmp" \
         umbel build -q --kind static --max-memory 64000 -o k.umb keys
     umbel build -q --kind static --max-memory 80000 -o k.umb keys
     would_do umbel build -q -f --kind static --tmp . -o k.umb keys

@@ -137,7 +137,7 @@ open('text', 'wb').write(b'x' * (B - 1) + b'\n' + b'y' * 10 + b'\n' + b'z')"
     echo 'EVE;x' | umbel add -q k.umb
     [ "$(umbel check -c k.umb text)" -eq 4 ]
     run umbel info k.umb
-    [[ $output == *"key                field 1 between ';', trimmed, small letters"* ]]
+    [[ $output == *"key                field 1 between ';', trimmed, lowercase"* ]]
     exact -n 10 --upper -o up.umb keys
     [ "$(echo 'bob;2' | umbel check -c up.umb)" -eq 1 ]
     refused "--lower and --upper contradict" umbel check --upper k.umb text

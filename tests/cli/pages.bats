@@ -52,7 +52,7 @@ assert seen > 150, seen
 P
 }
 
-@test "pages: man reads the pages without a complaint" {
+@test "pages: man formats the pages without a warning" {
     command -v groff > /dev/null || skip "no groff"
     for page in "$root"/docs/man/*.1; do
         run --separate-stderr groff -man -Tutf8 -ww -z "$page"
@@ -83,7 +83,7 @@ P
     [[ $output == "umbel - "* ]]
     run umbel check -h
     [ "$status" -eq 0 ]
-    refused "which shell?" umbel help --completion tcsh
+    refused "unknown shell" umbel help --completion tcsh
 }
 
 @test "pages: bench runs and agrees with the model" {

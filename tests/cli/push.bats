@@ -11,10 +11,10 @@ here() {
 
 @test "push: says what is missing" {
     refused "--redis is missing (as in --redis localhost:6379)" umbel push f.umb --key k
-    refused "which key?" umbel push f.umb --redis localhost
-    refused "which key?" umbel push f.umb --redis localhost --key ''
-    refused "something is missing" umbel push --redis localhost --key k
-    refused "one argument too many" umbel push --redis localhost --key k a b
+    refused "--key is missing (as in --key urls)" umbel push f.umb --redis localhost
+    refused "--key is missing (as in --key urls)" umbel push f.umb --redis localhost --key ''
+    refused "missing argument" umbel push --redis localhost --key k
+    refused "unexpected argument 'b'" umbel push --redis localhost --key k a b
 }
 
 @test "push: addresses, files, servers that are not there" {
@@ -22,7 +22,7 @@ here() {
     refused "'h:port' is not an address" umbel push f.umb --redis h:port --key k
     refused "No such file" umbel push none.umb --redis 127.0.0.1:1 --key k
     refused "is not a regular file" umbel push . --redis 127.0.0.1:1 --key k
-    refused "127.0.0.1:1: Connection refused (is a redis-server running there?)" \
+    refused "127.0.0.1:1: Connection refused (is redis-server running there?)" \
         umbel push f.umb --redis 127.0.0.1:1 --key k
     refused "./none: No such file" umbel push f.umb --redis 127.0.0.1:1 --key k --auth-file ./none
     : > empty
@@ -33,12 +33,12 @@ here() {
 
 @test "push: shards are made of lines in files, for native and redisbloom" {
     here
-    refused "so no pipe will do" umbel push --shards 2 --redis 127.0.0.1:1 --key k < <(cat lines)
-    refused "puts all shards into one slot (a NAME without {)" \
+    refused "cannot be a pipe: it is read once per shard" umbel push --shards 2 --redis 127.0.0.1:1 --key k < <(cat lines)
+    refused "puts all shards into one slot (use a NAME without {)" \
         umbel push lines --shards 2 --redis 127.0.0.1:1 --key 'a{b}'
-    refused "16384 at most" umbel push lines --shards 16385 --redis 127.0.0.1:1 --key k
+    refused "at most 16384" umbel push lines --shards 16385 --redis 127.0.0.1:1 --key k
     refused "native or redisbloom" \
         umbel push lines --shards 2 --format guava --redis 127.0.0.1:1 --key k
-    refused "not made of static filters" \
+    refused "static filters cannot be shards" \
         umbel push lines --shards 2 --kind static --redis 127.0.0.1:1 --key k
 }

@@ -94,7 +94,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
 @test "secret: a filter without a key wants none" {
     secret key a
     seq 100 | umbel build -q -n 100 -o plain.umb
-    refused "no filter here is keyed (leave it out)" \
+    refused "none of the filters is keyed (leave it out)" \
         umbel check plain.umb --secret-file key <(seq 3)
     hint="a key was given, and the filter is not keyed (it opens without --secret-file)"
     refused "$hint" umbel info plain.umb --secret-file key
@@ -215,15 +215,15 @@ P
 @test "secret: other systems' formats have no keys" {
     secret key a
     for format in leveldb guava redisbloom dcso parquet; do
-        refused "$format filters hash without a key" \
+        refused "$format filters do not use a secret" \
             umbel build --format $format -n 100 -o x --secret-file key <(seq 9)
     done
     seq 9 | umbel build -q --format dcso -n 100 -o d.bloom
     refused "a key was given, and this format has none (it opens without --secret-file)" \
         umbel info d.bloom --secret-file key
-    refused "dcso filters hash without a key" \
+    refused "dcso filters do not use a secret" \
         umbel info --format dcso d.bloom --secret-file key
-    refused "dcso filters hash without a key" \
+    refused "dcso filters do not use a secret" \
         umbel convert --from dcso -o x d.bloom --secret-file key
     keyed 1 9 k.umb
     refused "hashes keys otherwise" umbel convert --to dcso -o x k.umb --secret-file key

@@ -95,13 +95,13 @@ def test_redisbloom_arrives_bit_for_bit(server, tmp_path):
 def test_key_that_is_there(server, tmp_path):
     path = build(tmp_path)
     server("BF.ADD", "f", "old")
-    refused(push(server, path, "--key", "f"), "f: is there already (-f replaces it)")
+    refused(push(server, path, "--key", "f"), "f: already exists (-f replaces it)")
     assert server("BF.EXISTS", "f", "old") == 1 and server("BF.CARD", "f") == 1
     pushed(push(server, path, "--key", "f", "-f"))
     assert server("BF.EXISTS", "f", "old") == 0 and has_all(server, "f", ITEMS)
     server("SET", "s", "text")
     for force in ([], ["-f"]):
-        refused(push(server, path, "--key", "s", *force), "holds something that is no filter")
+        refused(push(server, path, "--key", "s", *force), "s: is not a filter")
     assert server("GET", "s") == b"text"
 
 
@@ -121,7 +121,7 @@ def test_damaged_and_foreign_files(server, tmp_path):
 def test_server_without_the_module(new_server, tmp_path):
     plain = new_server(module=None)
     refused(push(plain, build(tmp_path), "--key", "f"),
-            "knows no Bloom filters (redis-server --loadmodule umbel.so, or MODULE LOAD)")
+            "has no Bloom filter module loaded (redis-server --loadmodule umbel.so, or MODULE LOAD)")
     assert plain("DBSIZE") == 0
 
 
@@ -148,7 +148,7 @@ def test_a_cluster_node_that_sends_the_password_elsewhere(tmp_path):
     listener.close()
     if "without hiredis" in done.stderr:
         pytest.skip("umbel was built without hiredis")
-    refused(done, "does not have the key")
+    refused(done, "is on another node of the cluster")
     assert len(visits) == 1
 
 
@@ -177,14 +177,14 @@ def test_keyed_filters(server, tmp_path):
     secret.chmod(0o600)
     other.chmod(0o600)
     path = build(tmp_path, "--secret-file", secret)
-    refused(push(server, path, "--key", "f"), "--secret-file FILE holds its key")
+    refused(push(server, path, "--key", "f"), "--secret-file FILE gives its secret")
     refused(push(server, path, "--key", "f", "--secret-file", other), "f.umb: ")
     pushed(push(server, path, "--key", "f", "--secret-file", secret))
     assert has_all(server, "f", ITEMS) and sum(server("BF.MEXISTS", "f", *ABSENT)) < 150
     plain = build(tmp_path, name="plain.umb")
     refused(push(server, plain, "--key", "g", "--secret-file", secret), "plain.umb: ")
     chain = build(tmp_path, "--format", "redisbloom", name="chain")
-    refused(push(server, chain, "--key", "g", "--secret-file", secret), "have no key")
+    refused(push(server, chain, "--key", "g", "--secret-file", secret), "have no secret")
     pushed(push(server, tmp_path / "lines", "--key", "k", "--shards", 2, "--secret-file", secret))
     for i in range(2):
         assert has_all(server, f"k:{{{i}}}", [item for item in ITEMS if shard_of(item, 2) == i])
@@ -237,7 +237,7 @@ def test_interrupted_run_goes_on(server, tmp_path, how):
     cutter.thread.join()
     if "without hiredis" in done.stderr:
         pytest.skip("umbel was built without hiredis")
-    refused(done, "run it again: it goes on where it stopped")
+    refused(done, "run it again: it resumes where it stopped")
     assert server("EXISTS", "f") == 0 and server("DBSIZE") == 2
     assert all(0 < server("TTL", key) <= 86400 for key in server("KEYS", "*"))
 
@@ -332,9 +332,9 @@ def test_shards(server, tmp_path):
         absent = [item for item in ABSENT if shard_of(item, 7) == i]
         wrong += sum(server("BF.MEXISTS", f"k:{{{i}}}", *absent))
     assert wrong < 30  # 0.1 % are 5
-    refused(push(server, lines, "--key", "k", "--shards", 7), "k:{0}: is there already")
+    refused(push(server, lines, "--key", "k", "--shards", 7), "k:{0}: already exists")
     server("DEL", "k:{0}")
-    refused(push(server, lines, "--key", "k", "--shards", 7), "k:{1}: is there already")
+    refused(push(server, lines, "--key", "k", "--shards", 7), "k:{1}: already exists")
     pushed(push(server, lines, "--key", "k", "--shards", 7, "-f", "--format", "redisbloom"))
     assert all(has_all(server, f"k:{{{i}}}", own[i]) for i in range(7))
 

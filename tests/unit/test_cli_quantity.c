@@ -97,18 +97,22 @@ static void texts(void **state) {
     assert_string_equal(cli_count_text(999, out), "999");
     assert_string_equal(cli_count_text(1000, out), "1,000");
     assert_string_equal(cli_count_text(UINT64_MAX, out), "18,446,744,073,709,551,615");
+    assert_string_equal(cli_count_noun(0, "key", out), "0 keys");
+    assert_string_equal(cli_count_noun(1, "key", out), "1 key");
+    assert_string_equal(cli_count_noun(UINT64_MAX, "line", out),
+                        "18,446,744,073,709,551,615 lines");
     assert_string_equal(cli_size_text(1, out), "1 byte");
     assert_string_equal(cli_size_text(1000, out), "1000 bytes");
     assert_string_equal(cli_size_text(UINT64_C(500) << 20, out), "500 MiB");
     assert_string_equal(cli_size_text(UINT64_C(2396264594), out), "2.23 GiB");
     assert_string_equal(cli_size_text(UINT64_MAX, out), "16 EiB");
-    assert_string_equal(cli_rate_text(0, out), "0 %");
-    assert_string_equal(cli_rate_text(0.01, out), "1 %");
-    assert_string_equal(cli_rate_text(0.2337, out), "23.4 %");
-    assert_string_equal(cli_rate_text(0.009987, out), "0.999 %");
-    assert_string_equal(cli_rate_text(0.00001, out), "0.001 %");
+    assert_string_equal(cli_rate_text(0, out), "0%");
+    assert_string_equal(cli_rate_text(0.01, out), "1%");
+    assert_string_equal(cli_rate_text(0.2337, out), "23.4%");
+    assert_string_equal(cli_rate_text(0.009987, out), "0.999%");
+    assert_string_equal(cli_rate_text(0.00001, out), "0.001%");
     assert_string_equal(cli_rate_text(1e-6, out), "1 in 1,000,000");
-    assert_string_equal(cli_rate_text(1, out), "100 %");
+    assert_string_equal(cli_rate_text(1, out), "100%");
     assert_string_equal(cli_rate_text(1e-300, out), "1e-300");
     assert_string_equal(cli_short_count(2.5e9, out), "2.50 G");
 }
