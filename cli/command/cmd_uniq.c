@@ -35,7 +35,7 @@ typedef struct uniq_run {
     pthread_mutex_t lock; /* held while any of this changes */
     bool hash_ahead, warned;
     double wrong; /* new lines mistaken for repeated ones, estimated, up to then */
-    uint64_t fresh;
+    uint64_t new_lines;
 } uniq_run;
 
 /* New keys lost to false positives: each met the rate at its time, so the rate is integrated
@@ -157,7 +157,7 @@ static void pass_new(void *ctx, cli_batch *b) {
     u->unsaved |= taken.lines != 0;
     cli_add_job_check_capacity(&u->watch);
     uint64_t printed = cli_output_lines(&u->out, &taken, !u->s->repeated);
-    u->fresh += u->s->repeated ? taken.lines - printed : printed;
+    u->new_lines += u->s->repeated ? taken.lines - printed : printed;
     u->unsure = false;
     cli_add_job_check_error(&u->watch, e);
     if (taken.lines < b->lines) {
@@ -169,9 +169,9 @@ static void pass_new(void *ctx, cli_batch *b) {
 }
 
 static void summarise(const uniq_run *u, uint64_t lines) {
-    char all[CLI_QUANTITY], fresh[CLI_QUANTITY], size[CLI_QUANTITY];
+    char all[CLI_QUANTITY], new_lines[CLI_QUANTITY], size[CLI_QUANTITY];
     fprintf(stderr, "uniq: %s, %s of them new; about %.*f new lines mistaken for repeated, in %s\n",
-            cli_count_noun(lines, "line", all), cli_count_text(u->fresh, fresh),
+            cli_count_noun(lines, "line", all), cli_count_text(u->new_lines, new_lines),
             u->wrong < 10 ? 2 : 0, u->wrong, cli_size_text(u->info.bytes, size));
 }
 

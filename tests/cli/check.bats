@@ -27,7 +27,7 @@ make_filters() {
     [ "$status" -eq 1 ]
 }
 
-@test "check: -c counts, -q stops at the first and says nothing" {
+@test "check: -c counts, -q stops at the first match and prints nothing" {
     make_filters
     [ "$(umbel check -c low.umb high)" -eq 50 ]
     [ "$(umbel check -vc low.umb high)" -eq 50 ]
@@ -41,7 +41,7 @@ make_filters() {
     [ "$status" -eq 0 ]
 }
 
-@test "check: --also asks several filters, --annotate names them" {
+@test "check: --also looks in several filters, --annotate names them" {
     make_filters
     [ "$(umbel check --also high.umb -c low.umb <(seq 300))" -eq 150 ]
     [ "$(umbel check --also high.umb -vc low.umb <(seq 300))" -eq 150 ]

@@ -3,12 +3,12 @@
 # tests/golden.
 load helper
 
-# Every format but umbel's own, as the command names them in its refusal.
+# Every format but umbel's own, as listed by the command's error message.
 formats() {
     umbel info --format none x 2>&1 | sed 's/.*(//; s/)$//; s/,//g' | tr ' ' '\n' | grep -v native
 }
 
-# What build, and what every later command must be told, where that is more than the name.
+# The options that build, and every later command, needs beyond the name.
 to_build() {
     case $1 in
     clickhouse) printf '%s ' -m 8192 --hashes 4 --seed 3 ;;
@@ -49,7 +49,7 @@ to_read() {
     done
 }
 
-@test "formats: what hashes otherwise is refused with the reason" {
+@test "formats: a different hash is refused with a reason" {
     seq 1 300 | umbel build -q -n 300 -o native.umb
     for f in leveldb guava gocrc32; do
         refused "(bits cannot be hashed again: build it from the keys)" \
@@ -73,7 +73,7 @@ to_read() {
     [ "$(od -An -v -tx1 f.bin | tr -d ' \n')" = "$golden" ]
 }
 
-@test "formats: files with a magic number are recognised, and stay what they are" {
+@test "formats: files with a magic number are recognised, and keep their format" {
     seq 1 200 > keys
     for f in dcso redisbloom; do
         umbel build -q -f --format $f -n 1000 -p 1% -o f.bin keys
@@ -159,7 +159,7 @@ to_read() {
     cmp f.bin "$root/tests/golden/guava/mitz32_str_1000_0.01.bin"
 }
 
-@test "formats: the article's Go filter says what it is" {
+@test "formats: the article's Go filter describes itself" {
     seq 100 | umbel build -q --format gocrc32 -n 100 -p 1% -o f.bin
     run umbel info --format gocrc32 -n 100 -p 1% f.bin
     [[ $output == *"as text            bitsSize: 958, hashFuncSize: 6"* ]]
@@ -167,7 +167,7 @@ to_read() {
     refused "(--format is needed" umbel info f.bin
 }
 
-@test "formats: keys of other types than text" {
+@test "formats: keys of types other than text" {
     seq -5 1000 > numbers
     umbel build -q --format guava -p 1% --funnel long -o long.bin numbers
     [ "$(umbel check -c --format guava --funnel long long.bin numbers)" -eq 1006 ]
@@ -181,7 +181,7 @@ to_read() {
     refused "Go has no such int (32 or 64)" umbel build --format gocrc32 --int 16 -n 5 -o x.bin numbers
 }
 
-@test "formats: a plan that a system cannot keep is told" {
+@test "formats: a rate that a system cannot keep causes a warning" {
     run umbel plan --format leveldb -n 1000 -p 1%
     [ "$status" -eq 0 ]
     [[ $output == *leveldb*"1,000"*"10.00"* ]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# helper.bash - what every file of these tests begins with
+# helper.bash - loaded by every file of these tests
 
 bats_require_minimum_version 1.5.0
 
@@ -14,18 +14,18 @@ umbel() {
     "$UMBEL" "$@"
 }
 
-# refused WORDS COMMAND...: exit 2, nothing on standard output, one line on standard error that
-# begins with `umbel: ` and has these words.
+# refused TEXT COMMAND...: exit status 2, nothing on standard output, one line on standard error that
+# begins with `umbel: ` and contains the text.
 refused() {
-    local words=$1
+    local text=$1
     shift
     run --separate-stderr "$@"
     [ "$status" -eq 2 ] || { echo "exit status $status: $*: $stderr" >&2; return 1; }
     [ -z "$output" ] || { echo "standard output: $output" >&2; return 1; }
-    # A sanitizer's word about memory that it could not get is not the command's.
+    # A sanitizer's warning about memory that it could not get is not the command's.
     stderr=$(grep -v '^==[0-9]*==WARNING: ' <<< "$stderr") || true
     [ "$(wc -l <<< "$stderr")" -eq 1 ] || { echo "not one line: $stderr" >&2; return 1; }
-    [[ $stderr == "umbel: "* && $stderr == *"$words"* ]] || { echo "said: $stderr" >&2; return 1; }
+    [[ $stderr == "umbel: "* && $stderr == *"$text"* ]] || { echo "said: $stderr" >&2; return 1; }
 }
 
 # urls FIRST LAST [SITE]

@@ -17,13 +17,13 @@ load helper
     refused "keys cannot be removed from this kind" umbel remove -q s.umb keys
 }
 
-@test "kinds: the treatment and notes of a static filter are kept" {
+@test "kinds: the key rule and metadata of a static filter are stored" {
     printf 'Ada\nBob\n' | umbel build -q --kind static -p 1e-6 --lower --meta from=test -o s.umb
     [ "$(printf 'ADA\neve\n' | umbel check s.umb)" = ADA ]
     umbel info s.umb | grep -q 'meta from          test'
 }
 
-@test "kinds: what is removed from counting is gone, the rest stays" {
+@test "kinds: keys removed from a counting filter are gone, the others stay" {
     seq 1 2000 | umbel build -q --kind counting -n 5000 -p 1e-6 -o c.umb
     umbel remove -q c.umb <(seq 1001 2000)
     [ "$(umbel check -c c.umb <(seq 1 2000))" -eq 1000 ]
@@ -63,7 +63,7 @@ load helper
     [ "${#stderr_lines[@]}" -eq 1 ]
     [ "$(grep -cx 1 <<< "$output")" -eq 2 ]
     [ "${#lines[@]}" -eq 5502 ]
-    # Across runs, and with an endless stream no warning of a plan that is full.
+    # Across runs, and an endless stream causes no warning of a full plan.
     seq 1 800 | umbel uniq -q --window 1000 -p 1e-9 --state w.umb | cmp - <(seq 1 800)
     seq 701 1500 | umbel uniq -q --window 1000 -p 1e-9 --state w.umb | cmp - <(seq 801 1500)
     run --separate-stderr bash -c 'seq 2001 9000 | "$UMBEL" uniq --state w.umb'

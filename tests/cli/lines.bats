@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What a line is, and what of it is the key.  Rates of 1e-9 make false positives no concern; grep,
-# awk and python3 say what is right.
+# What a line is, and which part of it is the key.  Rates of 1e-9 rule out false positives; grep, awk
+# and python3 give the expected results.
 load helper
 
 exact() { umbel build -q -f -p 1e-9 "$@"; }
@@ -43,7 +43,7 @@ P
     [ "$status" -eq 1 ]
 }
 
-@test "lines: borders of blocks and ranges fall anywhere" {
+@test "lines: blocks and ranges may begin anywhere" {
     # Lines around the block size of 256 KiB: shorter, equal, longer, and a few of several blocks.
     python3 - <<'P'
 B = 256 << 10
@@ -80,7 +80,7 @@ open('text', 'wb').write(b'x' * (B - 1) + b'\n' + b'y' * 10 + b'\n' + b'z')"
     [ "$(umbel check -j 3 k.umb long | wc -c)" -eq 40000001 ]
 }
 
-@test "lines: NUL bytes and bytes beyond ASCII are ordinary" {
+@test "lines: NUL and non-ASCII bytes are ordinary" {
     printf 'a\0b\n\377\376\n\0\n' > keys
     exact -o k.umb keys
     umbel check k.umb keys | cmp - keys
@@ -127,7 +127,7 @@ open('text', 'wb').write(b'x' * (B - 1) + b'\n' + b'y' * 10 + b'\n' + b'z')"
     [ "$(printf 'c\nd e\n' | umbel check -t '|' -k 1 k3.umb)" = "$(printf 'c\nd e')" ]
 }
 
-@test "lines: the treatment is recorded and applied by later commands" {
+@test "lines: the key rule is stored and applied by later commands" {
     printf '  Ada;1  \nBOB;2\n' > keys
     exact -n 10 -t ';' -k 1 --trim --lower -o k.umb keys
     printf 'ADA;9\nbob;;\n eve\n Ada ;\n' > text
@@ -143,7 +143,7 @@ open('text', 'wb').write(b'x' * (B - 1) + b'\n' + b'y' * 10 + b'\n' + b'z')"
     refused "--lower and --upper contradict" umbel check --upper k.umb text
 }
 
-@test "lines: change of case touches ASCII letters only" {
+@test "lines: case conversion changes ASCII letters only" {
     python3 -c "
 import sys
 open('keys', 'wb').write(bytes(b for b in range(256) if b != 10) + b'\n')"
@@ -153,7 +153,7 @@ open('lower', 'wb').write(bytes(b + 32 if 65 <= b <= 90 else b for b in range(25
     [ "$(umbel check -c k.umb lower)" -eq 1 ]
 }
 
-@test "lines: gzip and zstd are recognised, in files and pipes, also several members" {
+@test "lines: gzip and zstd are recognised, in files and pipes, including several members" {
     urls 1 50000 > keys
     gzip -k keys
     head -n 100 keys | gzip > two.gz
@@ -172,7 +172,7 @@ open('lower', 'wb').write(bytes(b + 32 if 65 <= b <= 90 else b for b in range(25
     fi
 }
 
-@test "lines: a stream is answered line by line, not when it ends" {
+@test "lines: a stream is processed line by line, not when it ends" {
     seq 9 | exact -n 9 -o k.umb
     mkfifo in out
     umbel check k.umb < in > out 3>&- &

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # labels: slow
-# The filter and 64 MiB are enough, whatever the input
+# The size of the filter plus 64 MiB is enough, whatever the input
 load helper
 
 # within FILTER COMMAND...: its peak of resident memory is at most the filter's size and 64 MiB
@@ -27,7 +27,7 @@ P
     done
 }
 
-@test "memory: hashes collected for a filter beyond the caches" {
+@test "memory: hashes collected for a filter larger than the caches" {
     urls 1 4000000 > keys
     for j in 1 4; do
         within large.umb "$UMBEL" build -q -f -j $j -n 50M -o large.umb keys

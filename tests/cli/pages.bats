@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Help, man pages and completions come from one table; here they are compared.
+# Help, man pages and completions come from one table; these tests compare them.
 load helper
 
 commands() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "plan: two billion keys in 500 MiB, in plain words" {
+@test "plan: two billion keys in 500 MiB, in plain language" {
     run umbel plan -n 2e9 -m 500MiB
     [ "$status" -eq 0 ]
     [[ $output == *"2,000,000,000 keys in 500 MiB is 2.10 bits per key."* ]]
@@ -38,7 +38,7 @@ load helper
     [[ $output != *classic* ]]
 }
 
-@test "plan: the plot comes with --plot, not by itself in a pipe" {
+@test "plan: the plot is printed with --plot, not by default in a pipe" {
     run umbel plan -n 1e6 -p 1%
     [[ $output != *"the plan"* ]]
     run umbel plan -n 1e6 -p 1% --plot
@@ -58,7 +58,7 @@ assert len(p["curve"]) == 9 and p["curve"][0]["rate"] < p["curve"][-1]["rate"]
 P
 }
 
-@test "plan: sizes and rates as people write them" {
+@test "plan: sizes and rates in every notation" {
     for size in 1048576 1MiB 1M 1024K 1024KiB "1 MiB"; do
         run umbel plan -p 1% -m "$size" --json
         [[ $output == *'"bytes": 1048576,'* ]] || { echo "$size: $output"; return 1; }
@@ -75,7 +75,7 @@ P
     done
 }
 
-@test "plan: nonsense is refused with what would work" {
+@test "plan: invalid values are refused with a hint" {
     refused "two of -n KEYS, -p RATE and -m SIZE" umbel plan
     refused "two of -n KEYS, -p RATE and -m SIZE" umbel plan -n 5
     refused "'abc' is not a number" umbel plan -n abc -p 1%

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What push refuses before it has sent anything.  tests/module/test_push.py has real servers.
+# What push refuses before sending anything.  tests/module/test_push.py uses real servers.
 load helper
 
 here() {
@@ -17,7 +17,7 @@ here() {
     refused "unexpected argument 'b'" umbel push --redis localhost --key k a b
 }
 
-@test "push: addresses, files, servers that are not there" {
+@test "push: addresses, files and servers that do not exist" {
     here
     refused "'h:port' is not an address" umbel push f.umb --redis h:port --key k
     refused "No such file" umbel push none.umb --redis 127.0.0.1:1 --key k
@@ -31,7 +31,7 @@ here() {
     refused "$PWD/no.sock: No such file" umbel push f.umb --redis "$PWD/no.sock" --key k
 }
 
-@test "push: shards are made of lines in files, for native and redisbloom" {
+@test "push: shards are built from files of lines, as native or redisbloom" {
     here
     refused "cannot be a pipe: it is read once per shard" umbel push --shards 2 --redis 127.0.0.1:1 --key k < <(cat lines)
     refused "puts all shards into one slot (use a NAME without {)" \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# --secret-file: filters with a secret key
+# --secret-file: keyed filters
 load helper
 
-# secret FILE TEXT: a key of its own for each text, readable by nobody else
+# secret FILE TEXT: a different secret for each text, readable only by its owner
 secret() {
     (umask 077 && md5sum <<< "$2" | cut -c1-32 > "$1")
 }
@@ -11,7 +11,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
     seq "$1" "$2" | umbel build -q -n 2000 -p 1e-6 --kind blocked -o "$3" --secret-file key "${@:4}"
 }
 
-@test "secret: 16 bytes, or 32 digits however written, are the same key" {
+@test "secret: 16 bytes, or 32 digits in either case, are the same secret" {
     (
         umask 077
         printf '\001\043\105\147\211\253\315\357\376\334\272\230\166\124\062\020' > raw
@@ -28,7 +28,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
     [ -z "$stderr" ]
 }
 
-@test "secret: anything else is refused, with how to make one" {
+@test "secret: anything else is refused with how to make one" {
     umask 077
     how='umask 077; head -c16 /dev/urandom > FILE'
     refused "$how" umbel build -n 9 -o k.umb --secret-file missing
@@ -46,7 +46,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
     [ ! -e k.umb ]
 }
 
-@test "secret: a key that everyone may read is worth a warning" {
+@test "secret: a secret that everyone can read causes a warning" {
     secret key a
     chmod 644 key
     run -0 --separate-stderr umbel build -n 9 -o k.umb --secret-file key < /dev/null
@@ -58,7 +58,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
     [ -z "$stderr" ]
 }
 
-@test "secret: every kind opens with its key, and only with it" {
+@test "secret: every kind opens with its secret and only with it" {
     secret key a
     secret other b
     seq 1000 > in
@@ -77,7 +77,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
     done
 }
 
-@test "secret: the same lines under another key, or none, are other bits" {
+@test "secret: another secret, or none, gives other bits" {
     secret key a
     secret other b
     keyed 1 100 a.umb
@@ -91,7 +91,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
     run ! grep -qF "$(cat key)" a.umb
 }
 
-@test "secret: a filter without a key wants none" {
+@test "secret: a filter without a secret accepts none" {
     secret key a
     seq 100 | umbel build -q -n 100 -o plain.umb
     refused "none of the filters is keyed (leave it out)" \
@@ -105,7 +105,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
     cmp plain.umb before.umb
 }
 
-@test "secret: info tells which key, not what it is" {
+@test "secret: info identifies the secret without revealing it" {
     secret key a
     keyed 1 10 k.umb
     run -0 umbel info k.umb --secret-file key
@@ -126,7 +126,7 @@ P
     refused "--secret-file FILE opens it" umbel info k.umb
 }
 
-@test "secret: keys can be added and removed, and a wrong key changes nothing" {
+@test "secret: keys can be added and removed; a wrong secret changes nothing" {
     secret key a
     secret other b
     keyed 1 1000 k.umb --kind counting
@@ -167,7 +167,7 @@ P
     [ ! -e x.umb ]
 }
 
-@test "secret: uniq remembers under its key" {
+@test "secret: uniq remembers with its secret" {
     secret key a
     secret other b
     run -0 --separate-stderr umbel uniq -q --secret-file key <(seq 10; seq 10)
@@ -186,7 +186,7 @@ P
     done
 }
 
-@test "secret: check asks filters of one key, of none and of several seeds, each in its own way" {
+@test "secret: check looks in filters with a secret, without one and with other seeds" {
     secret key a
     keyed 1 100 a.umb
     keyed 101 200 b.umb --seed 7
@@ -212,7 +212,7 @@ P
     refused "a.umb: the filter is keyed" umbel check plain.umb --also a.umb <(seq 3)
 }
 
-@test "secret: other systems' formats have no keys" {
+@test "secret: other systems' formats have no secret" {
     secret key a
     for format in leveldb guava redisbloom dcso parquet; do
         refused "$format filters do not use a secret" \

@@ -13,7 +13,7 @@ golden=$BATS_TEST_DIRNAME/../golden
     umbel table --plot "$golden/table/keys300.ldb" | grep -qF '|= = = = = -|'
 }
 
-@test "table: --check answers as LevelDB's reader, and exits like grep" {
+@test "table: --check answers like LevelDB's reader and exits like grep" {
     umbel table "$golden/table/keys300.ldb" --check key000299 > out
     grep -qx 'blocks from 20480 to 22528' out
     grep -q '^block at 2[0-9]*, [0-9]* bytes$' out
@@ -35,7 +35,7 @@ golden=$BATS_TEST_DIRNAME/../golden
     run -2 umbel table "$golden/parquet/duckdb_t.parquet" --column none
 }
 
-@test "table: an index of ClickHouse, by file and by directory" {
+@test "table: a ClickHouse index, by file and by directory" {
     def='tokenbf_v1(256, 2, 0)'
     umbel table "$golden/table/skp_idx_tk.idx" --index "$def" > file
     umbel table "$golden/table" --index "tk $def" > dir
@@ -66,7 +66,7 @@ t = json.load(sys.stdin)
 assert t["may_contain"] and t["places"] == [0] and t["block_offset"] == 0'
 }
 
-@test "table: damage is told with its place, and the rest is shown" {
+@test "table: damage is reported with its offset, and the rest is shown" {
     cp "$golden/table/keys300.ldb" bad.ldb
     printf 'x' | dd of=bad.ldb bs=1 seek=100 conv=notrunc status=none
     run -2 --separate-stderr umbel table bad.ldb

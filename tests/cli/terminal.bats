@@ -3,13 +3,13 @@
 # What is shown on a terminal, and only there
 load helper
 
-# on_terminal COMMAND: its output, standard error included, on a terminal of its own
+# on_terminal COMMAND: its output, including standard error, on a pseudo-terminal
 on_terminal() {
     command -v script > /dev/null || skip "no script(1)"
     script -qec "$1" /dev/null < /dev/null
 }
 
-# A program and not a function: the shell that script(1) starts may be one that passes none on.
+# A program, not a function: the shell that script(1) starts may not inherit functions.
 setup_file() {
     cat > "$BATS_FILE_TMPDIR/slowly" << 'EOF'
 #!/bin/sh
@@ -26,7 +26,7 @@ EOF
     [[ $output == *$'\r\033[K'* ]]
     run on_terminal "'$slowly' | '$UMBEL' build -q -f -n 100 -o k.umb"
     [ -z "$output" ]
-    # Not on a terminal: the summary alone.
+    # Not on a terminal: only the summary.
     run bash -c "'$slowly' | '$UMBEL' build -f -n 100 -o k.umb"
     [ "${#lines[@]}" -eq 1 ]
 }
@@ -43,7 +43,7 @@ EOF
     [[ $output != *$'\033['* ]]
 }
 
-@test "terminal: plan draws its plot there" {
+@test "terminal: plan draws its plot" {
     run on_terminal "'$UMBEL' plan -n 1e6 -p 1%"
     [[ $output == *"| the plan"* ]]
 }

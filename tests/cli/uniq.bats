@@ -22,7 +22,7 @@ load helper
     [[ $stderr == "umbel: s.umb: already exists: its own plan applies, not the one given here"* ]]
 }
 
-@test "uniq: a run that prints nothing leaves the old state when it fails" {
+@test "uniq: a failed run that printed nothing leaves the old state" {
     seq 1 100 | umbel uniq -q -n 1000 --state s.umb > /dev/null
     cp s.umb before
     refused "missing: No such file" umbel uniq -q --state s.umb missing
@@ -36,8 +36,8 @@ load helper
     fi
 }
 
-# What is printed is remembered, and nothing else: with the next run every line comes just once.
-@test "uniq: after an error what was printed is remembered, and the rest comes next time" {
+# What is printed is remembered, and nothing else: after the next run every line was printed once.
+@test "uniq: after an error, what was printed is remembered and the rest comes next time" {
     seq 1 200000 > first
     seq 100001 300000 > second
     { seq 300001 500000; head -c 9000000 /dev/zero | tr '\0' x; echo; seq 5; } > long
@@ -56,8 +56,8 @@ load helper
     done
 }
 
-# Its output is read to the end before the signal comes, so that it waits for more input.
-@test "uniq: a signal ends the run, and what was printed is remembered" {
+# All of its output is read before the signal is sent, so it is waiting for more input.
+@test "uniq: after a signal, what was printed is remembered" {
     python3 - <<'P'
 import os, signal, subprocess
 
@@ -89,17 +89,15 @@ assert os.listdir() == ["s.umb"], os.listdir()
 P
 }
 
-@test "uniq: tells how many new lines it expects to have dropped" {
+@test "uniq: estimates how many new lines it has dropped" {
     run --separate-stderr umbel uniq -n 100000 -p 1% <(seq 100000)
     [ "$status" -eq 0 ]
     [[ $stderr =~ "100,000 lines, "([0-9,]+)" of them new; about "([0-9.]+)" new lines mistaken for repeated" ]]
     dropped=$((100000 - ${BASH_REMATCH[1]//,/}))
     expected=${BASH_REMATCH[2]%.*}
-    # The rate grows from 0 to 1 %, so some hundreds; both numbers agree within five deviations.
-    [ "$expected" -gt 50 ]
-    [ "$expected" -lt 1000 ]
-    [ $((dropped - expected)) -lt $((expected / 2)) ]
-    [ $((expected - dropped)) -lt $((expected / 2)) ]
+    # The rate grows from 0 to 1%, so a few hundred; both numbers agree within five standard deviations.
+    [ "$expected" -gt 50 ] && [ "$expected" -lt 1000 ]
+    [ $((dropped - expected)) -lt $((expected / 2)) ] && [ $((expected - dropped)) -lt $((expected / 2)) ]
 }
 
 @test "uniq: warns beyond the plan, --strict stops" {
@@ -109,9 +107,8 @@ P
     run --separate-stderr umbel uniq -q --strict -n 1000 -p 1e-6 --state s.umb <(seq 5000)
     [ "$status" -eq 2 ]
     [[ $stderr == "umbel: s.umb: more keys than the 1,000 planned (--keys plans for more)"* ]]
-    [ "${#lines[@]}" -ge 1000 ]
-    [ "${#lines[@]}" -le 1001 ] # a false positive takes no room
-    # The first thousand are out and remembered, and again only the next one is too many.
+    [ "${#lines[@]}" -ge 1000 ] && [ "${#lines[@]}" -le 1001 ] # a false positive takes no room
+    # The first thousand are printed and remembered; again only the next one is too many.
     run --separate-stderr umbel uniq -q --strict --state s.umb <(seq 1000)
     [ "$status" -eq 0 ]
     [ -z "$output" ]
@@ -130,7 +127,7 @@ P
     [[ $stderr != *warning* ]]
 }
 
-@test "uniq: the key may be a field, lines stay whole" {
+@test "uniq: the key may be a field; lines are printed whole" {
     printf '1 a\n2 b\n1 c\n' > text
     [ "$(umbel uniq -q -k 1 text)" = "$(printf '1 a\n2 b')" ]
     umbel uniq -q -k 1 --state s.umb text > /dev/null

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parse_lines.c - from text to keys, twice: as the command does it, and plainly
+ * parse_lines.c - from text to keys, twice: by the command and by a simple model
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void check_split(cli_split *split, const uint8_t *text, size_t len, uint8
     free(ends);
 }
 
-/* ---- Treatment, byte by byte ---- */
+/* ---- Keys, byte by byte ---- */
 
 typedef struct plain {
     uint8_t *bytes;
@@ -84,7 +84,7 @@ static void check_line_key(const cli_key_rule *t, const uint8_t *line, size_t le
     plain_key(&p, t);
     insist((size_t)(used - scratch) <= room, "no more room than was said");
     insist(key.len == p.len && (!p.len || memcmp(key.data, p.bytes, p.len) == 0), "the same key");
-    if (cli_key_is_line(t)) insist(key.len == len, "nothing is nothing");
+    if (cli_key_is_line(t)) insist(key.len == len, "the key is the line");
     free(p.bytes);
     free(scratch);
 }

@@ -2,8 +2,8 @@
  *
  * parse_options.c - command lines
  *
- * In place of cli/error.c: what would end the command ends the parsing here, and memory that the
- * command leaves to the end of its life is given back.
+ * In place of cli/report/error.c: what would exit the command ends the parsing here, and memory
+ * that the command would leave to its exit is freed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ enum { MAX_BLOCKS = 4096, MAX_ARGUMENTS = 64 };
 static jmp_buf refused;
 static void *blocks[MAX_BLOCKS];
 static size_t nblocks;
-static bool parsing; /* else whoever takes memory gives it back */
+static bool parsing; /* else the caller frees its memory */
 
 void cli_die(const char *where, const char *hint, const char *what, ...) {
     char line[512];

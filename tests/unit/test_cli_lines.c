@@ -27,7 +27,7 @@ static uint64_t rng(void) {
 enum { MAX_TEXT = 700 };
 
 static void expect_split(cli_split *split, const uint8_t *text, size_t len, uint8_t sep) {
-    /* Exactly sized copies, so that the sanitizers see every byte too far. */
+    /* Copies of the exact size, so that the sanitizers see any overrun. */
     uint8_t *copy = malloc(len + 1);
     uint32_t *ends = malloc((len + CLI_SPLIT_SLACK) * sizeof *ends);
     assert_non_null(copy);
@@ -55,7 +55,7 @@ static void kernels_agree(void **state) {
         size_t len = rng() % MAX_TEXT;
         uint64_t density = rng() % 101; /* from none to nothing but separators */
         for (size_t i = 0; i < len; i++) {
-            /* Neighbours of the separator, which wrong carries would take for it. */
+            /* Values next to the separator, which a wrong carry would mistake for it. */
             uint8_t other = (uint8_t)(rng() % 4 ? rng() : sep + 1 - 2 * (rng() % 2));
             text[i] = rng() % 100 < density ? sep : other;
         }

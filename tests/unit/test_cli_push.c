@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cli_push.c - slots and shards, addresses, and how a filter is cut into pieces
+ * test_cli_push.c - slots and shards, addresses, and how a filter is cut into chunks
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +60,7 @@ static void shards(void **state) {
     char *name = cli_shard_name("urls", 12);
     assert_string_equal(name, "urls:{12}");
     free(name);
-    /* Numbers in a row, the usual ids, are spread evenly. */
+    /* Consecutive numbers, the usual ids, are spread evenly. */
     enum { N = 7, KEYS = 70000 };
     size_t counts[N] = {0};
     for (int i = 0; i < KEYS; i++) {
@@ -113,7 +113,7 @@ static uint8_t *bytes_of(const umbel_params *params, size_t keys, size_t *len) {
     return bytes;
 }
 
-/* The pieces from the first to the last; returns how many. */
+/* Walks all chunks; returns their number. */
 static size_t walk(const cli_push_chunks *p, uint64_t *borders, size_t room) {
     uint64_t offset = 0;
     size_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cli_quantity.c - counts, sizes and rates as people write and read them; intervals
+ * test_cli_quantity.c - counts, sizes and rates, parsed and formatted; intervals
  */
 #include <setjmp.h>
 #include <stdarg.h>

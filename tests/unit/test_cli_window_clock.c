@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cli_window_clock.c - windows by the clock: durations, steps, the clock's jumps, the notes
+ * test_cli_window_clock.c - windows by the clock: durations, steps, clock changes, metadata
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +73,7 @@ static void windows(void **state) {
     }
 }
 
-static void least_steps(void **state) {
+static void min_steps(void **state) {
     (void)state;
     assert_int_equal(cli_window_clock_min_step(1), 1);
     assert_int_equal(cli_window_clock_min_step(255), 1);
@@ -86,7 +86,7 @@ static void least_steps(void **state) {
     }
 }
 
-static void turns(void **state) {
+static void advances(void **state) {
     (void)state;
     cli_window_clock c = {.step = 10, .generations = 3, .advanced = start};
     assert_int_equal(cli_window_clock_advance(&c, start), 0);
@@ -95,9 +95,10 @@ static void turns(void **state) {
     assert_int_equal(cli_window_clock_advance(&c, start + 10), 1);
     assert_int_equal(cli_window_clock_advance(&c, start + 10), 0);
     assert_int_equal(cli_window_clock_advance(&c, start + 39), 2);
-    assert_int_equal(c.advanced, start + 30); /* steps stay where they were, whoever looks when */
+    assert_int_equal(c.advanced, start + 30); /* steps do not depend on when the clock is read */
     assert_int_equal(cli_window_clock_advance(&c, start + 69), 3);
-    assert_int_equal(cli_window_clock_advance(&c, start + 105), 4); /* 4 steps: all is forgotten */
+    assert_int_equal(cli_window_clock_advance(&c, start + 105),
+                     4); /* 4 steps: everything is forgotten */
     assert_int_equal(cli_window_clock_advance(&c, start + 100000), 4);
     assert_int_equal(c.advanced, start + 100000);
     assert_int_equal(cli_window_clock_advance(&c, UINT64_MAX), 4);
@@ -109,7 +110,7 @@ static void turns(void **state) {
 static void set_back(void **state) {
     (void)state;
     cli_window_clock c = {.step = 10, .generations = 3, .advanced = start};
-    /* A little: it waits, so that no generation gets shorter. */
+    /* By a little: it waits, so no generation gets shorter. */
     assert_int_equal(cli_window_clock_advance(&c, start - 10), 0);
     assert_int_equal(c.advanced, start);
     assert_int_equal(cli_window_clock_advance(&c, start + 9), 0);
@@ -120,8 +121,8 @@ static void set_back(void **state) {
     assert_int_equal(cli_window_clock_advance(&c, start - 100000000 + 10), 1);
 }
 
-/* A real window under a clock that goes on by random amounts: a key is there for the duration, and
- * not any more a step later. */
+/* A real window with a clock that advances by random amounts: a key is remembered for the duration,
+ * and forgotten a step later. */
 static void remembers_the_duration(void **state) {
     (void)state;
     unsigned seed = 20240611;
@@ -159,23 +160,23 @@ static void remembers_the_duration(void **state) {
     }
 }
 
-static bool noted(const umbel_filter *f, cli_window_clock *c) {
+static bool load_clock(const umbel_filter *f, cli_window_clock *c) {
     umbel_info info;
     umbel_describe(f, &info);
     return cli_window_clock_load(f, &info, c);
 }
 
-static void notes(void **state) {
+static void metadata(void **state) {
     (void)state;
     umbel_params params = {
         .kind = UMBEL_WINDOW, .keys = 100, .fpr = 0.01, .manual = true, .generations = 24};
     umbel_filter *f = NULL;
     assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
     cli_window_clock c = {3600, 24, start}, back = {1, 2, 3};
-    assert_true(noted(f, &back));
+    assert_true(load_clock(f, &back));
     assert_int_equal(back.step, 0);
     assert_int_equal(cli_window_clock_store(f, &c, NULL), UMBEL_OK);
-    assert_true(noted(f, &back));
+    assert_true(load_clock(f, &back));
     assert_true(back.step == 3600 && back.generations == 24 && back.advanced == start);
     static const char *const bad[][2] = {{"0", "5"},
                                          {"", "5"},
@@ -191,24 +192,24 @@ static void notes(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         umbel_set_meta(f, "window.step", bad[i][0], NULL);
         umbel_set_meta(f, "window.advanced", bad[i][1], NULL);
-        assert_false(noted(f, &back));
+        assert_false(load_clock(f, &back));
         assert_int_equal(back.step, 0);
     }
     umbel_free(f);
     params = (umbel_params){.kind = UMBEL_BLOCKED, .keys = 100, .fpr = 0.01};
     assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
     umbel_set_meta(f, "window.step", "of my own", NULL);
-    assert_true(noted(f, &back)); /* what others note with other kinds is theirs */
+    assert_true(load_clock(f, &back)); /* on other kinds the name means nothing */
     assert_int_equal(back.step, 0);
     umbel_free(f);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations),   cmocka_unit_test(windows),
-        cmocka_unit_test(least_steps), cmocka_unit_test(turns),
-        cmocka_unit_test(set_back),    cmocka_unit_test(remembers_the_duration),
-        cmocka_unit_test(notes),
+        cmocka_unit_test(durations), cmocka_unit_test(windows),
+        cmocka_unit_test(min_steps), cmocka_unit_test(advances),
+        cmocka_unit_test(set_back),  cmocka_unit_test(remembers_the_duration),
+        cmocka_unit_test(metadata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
