@@ -138,7 +138,7 @@ static umbel_filter *build_incrementally(const cli_settings *s, const umbel_para
 }
 
 static int run(const cli_settings *s) {
-    cli_output_check(s);
+    cli_filter_check_output(s);
     umbel_params params = cli_params_of(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_given(s);

@@ -27,7 +27,7 @@ static void need_same_rule(const umbel_filter *a, const umbel_filter *b, const c
 
 static int combine_all(const cli_settings *s, combine *step) {
     cli_expect_args(s, 2, -1);
-    cli_output_check(s);
+    cli_filter_check_output(s);
     umbel_filter *into = cli_filter_load(s->args[0], s);
     for (int i = 1; i < s->nargs; i++) {
         umbel_filter *from = cli_filter_open(s->args[i], s);

@@ -242,7 +242,7 @@ const cli_command cli_command_uniq = {
             "number of different keys within DURATION. They should arrive evenly: a step with "
             "more than its share raises the rate and causes a warning, or an error with --strict. "
             "With --state, time continues between runs, and the state is also saved after each "
-            "step. A clock that is set back makes it forget nothing.\n\n"
+            "step. If the clock is set back, nothing is forgotten.\n\n"
             "--state keeps the filter for the next run. It is replaced in one step after all "
             "lines have been written, even if an error or SIGHUP, SIGINT or SIGTERM ends the run: "
             "what was printed is remembered. If the output itself cannot be written, or after "

@@ -120,7 +120,7 @@ umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {
     return s->present || s->absent || s->secret_file ? cli_filter_open(path, s) : NULL;
 }
 
-void cli_output_check(const cli_settings *s) {
+void cli_filter_check_output(const cli_settings *s) {
     if (!s->output)
         cli_die(s->command->name, "-o FILE, or -o - for standard output", "-o is missing");
     if (strcmp(s->output, "-") == 0) {

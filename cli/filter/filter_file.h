@@ -25,7 +25,7 @@ umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, boo
 umbel_filter *cli_filter_verify(const char *path, const cli_settings *s);
 
 /* Exits, before any work is done, if OUT exists and -f is not given, or if it cannot be created. */
-void cli_output_check(const cli_settings *s);
+void cli_filter_check_output(const cli_settings *s);
 
 /* Writes f to path; "-" is standard output. */
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path);

@@ -30,12 +30,12 @@ static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) 
     return true;
 }
 
-void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *t) {
+void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *rule) {
     if (a->count == CLI_LOOKUP_MAX) cli_die("--also", "merge some of them", "more than 64 filters");
     size_t me = a->count++;
-    a->at[me] = (cli_lookup_filter){f, name, *t, me, me, false};
+    a->at[me] = (cli_lookup_filter){f, name, *rule, me, me, false};
     for (size_t i = me; i-- > 0;) {
-        if (!same_rule(t, &a->at[i].rule)) continue;
+        if (!same_rule(rule, &a->at[i].rule)) continue;
         a->at[me].keys_from = i;
         if (!same_hashes(&a->at[me], &a->at[i])) continue;
         a->at[me].hashes_from = i;

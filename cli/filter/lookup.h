@@ -27,7 +27,7 @@ typedef struct cli_lookup {
 } cli_lookup;
 
 /* Takes ownership of f.  The first filter's rule must be that of the feed. */
-void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *t);
+void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *rule);
 void cli_lookup_free(cli_lookup *a);
 
 /* Sets b->hits[i] to 1 if any filter has line i.  With more than one filter, bit j of b->hashes[i]

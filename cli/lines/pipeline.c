@@ -71,22 +71,22 @@ static void make_room_for_lines(cli_batch *b) {
     b->hits = cli_realloc(b->hits, b->room);
 }
 
-void cli_batch_keys(const cli_batch *b, const cli_key_rule *t, umbel_key *keys, uint8_t **scratch,
-                    size_t *room) {
-    if (cli_key_is_line(t)) {
+void cli_batch_keys(const cli_batch *b, const cli_key_rule *rule, umbel_key *keys,
+                    uint8_t **scratch, size_t *room) {
+    if (cli_key_is_line(rule)) {
         for (size_t i = 0; i < b->lines; i++) {
             keys[i] = (umbel_key){b->text + b->starts[i], b->ends[i] - b->starts[i]};
         }
         return;
     }
-    size_t need = cli_line_key_room(t, b->lines, b->block.len);
+    size_t need = cli_line_key_room(rule, b->lines, b->block.len);
     if (*room < need) {
         *scratch = cli_realloc(*scratch, need);
         *room = need;
     }
     uint8_t *next = *scratch;
     for (size_t i = 0; i < b->lines; i++) {
-        keys[i] = cli_line_key(t, b->text + b->starts[i], b->ends[i] - b->starts[i], &next);
+        keys[i] = cli_line_key(rule, b->text + b->starts[i], b->ends[i] - b->starts[i], &next);
     }
 }
 

@@ -55,7 +55,7 @@ uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job);
 
 /* The keys of the batch's lines under another rule.  `keys` has room for b->lines; *scratch
  * (NULL at first, freed by the caller) and *room grow as needed. */
-void cli_batch_keys(const cli_batch *b, const cli_key_rule *t, umbel_key *keys, uint8_t **scratch,
-                    size_t *room);
+void cli_batch_keys(const cli_batch *b, const cli_key_rule *rule, umbel_key *keys,
+                    uint8_t **scratch, size_t *room);
 
 #endif

@@ -72,5 +72,8 @@ void cli_help(const cli_command *c, FILE *to) {
     if (top) command_list(to);
     fputs("\nOptions\n", to);
     for (const uint8_t *id = c->options; *id; id++) option_line(*id, to);
-    fprintf(to, "\nExit status: %s.\n", c->exits);
+    char exits[256];
+    snprintf(exits, sizeof exits, "Exit status: %s.", c->exits);
+    fputc('\n', to);
+    wrapped(exits, 0, 0, to);
 }
