@@ -19,16 +19,16 @@ static bool valid_error(double error) {
 }
 
 double bf_config_capped(double error) {
-    if (error <= BF_ERROR_MOST) return error;
+    if (error <= BF_ERROR_MAX) return error;
     RedisModule_Log(NULL, "warning", "error rate %g is above %g, which is used instead", error,
-                    BF_ERROR_MOST);
-    return BF_ERROR_MOST;
+                    BF_ERROR_MAX);
+    return BF_ERROR_MAX;
 }
 
 uint64_t bf_config_limit(RedisModuleCtx *ctx) {
-    if (bf_config.most_bytes == 0) return 0;
+    if (bf_config.max_bytes == 0) return 0;
     int settled = REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING;
-    return RedisModule_GetContextFlags(ctx) & settled ? 0 : (uint64_t)bf_config.most_bytes;
+    return RedisModule_GetContextFlags(ctx) & settled ? 0 : (uint64_t)bf_config.max_bytes;
 }
 
 static RedisModuleString *get_error(const char *name, void *privdata) {
@@ -100,11 +100,11 @@ static int take_number(RedisModuleString *value, long long most, long long *out)
 static int take_argument(const char *name, RedisModuleString *value) {
     if (!strcasecmp(name, "ERROR_RATE")) return take_error(value);
     if (!strcasecmp(name, "INITIAL_SIZE"))
-        return take_number(value, BF_CAPACITY_MOST, &bf_config.capacity);
+        return take_number(value, BF_CAPACITY_MAX, &bf_config.capacity);
     /* About cuckoo filters, which are not here; it stands in people's redis.conf all the same. */
     long long expansions;
     if (!strcasecmp(name, "CF_MAX_EXPANSIONS"))
-        return take_number(value, BF_EXPANSION_MOST, &expansions);
+        return take_number(value, BF_EXPANSION_MAX, &expansions);
     return REDISMODULE_ERR;
 }
 
@@ -126,23 +126,23 @@ static int take_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int arg
 
 int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     static const char *layouts[] = {"blocked", "classic"};
-    static const int layout_values[] = {BF_BLOCKED, BF_CLASSIC};
+    static const int layout_values[] = {BF_BLOCKED, BF_REDISBLOOM};
     if (take_arguments(ctx, argv, argc) != REDISMODULE_OK) return REDISMODULE_ERR;
 
     int failed = RedisModule_RegisterStringConfig(ctx, "bf-error-rate", error_text,
                                                   REDISMODULE_CONFIG_DEFAULT, get_error, set_error,
                                                   NULL, NULL);
     failed |= RedisModule_RegisterNumericConfig(ctx, "bf-initial-size", bf_config.capacity,
-                                                REDISMODULE_CONFIG_DEFAULT, 1, BF_CAPACITY_MOST,
+                                                REDISMODULE_CONFIG_DEFAULT, 1, BF_CAPACITY_MAX,
                                                 get_number, set_number, NULL, &bf_config.capacity);
     failed |= RedisModule_RegisterNumericConfig(ctx, "bf-expansion-factor", bf_config.expansion,
-                                                REDISMODULE_CONFIG_DEFAULT, 0, BF_EXPANSION_MOST,
+                                                REDISMODULE_CONFIG_DEFAULT, 0, BF_EXPANSION_MAX,
                                                 get_number, set_number, NULL, &bf_config.expansion);
     failed |= RedisModule_RegisterEnumConfig(ctx, "layout", bf_config.layout,
                                              REDISMODULE_CONFIG_DEFAULT, layouts, layout_values, 2,
                                              get_layout, set_layout, NULL, NULL);
-    failed |= RedisModule_RegisterNumericConfig(ctx, "memory-limit", bf_config.most_bytes,
+    failed |= RedisModule_RegisterNumericConfig(ctx, "memory-limit", bf_config.max_bytes,
                                                 REDISMODULE_CONFIG_MEMORY, 0, INT64_MAX, get_number,
-                                                set_number, NULL, &bf_config.most_bytes);
+                                                set_number, NULL, &bf_config.max_bytes);
     return failed ? REDISMODULE_ERR : RedisModule_LoadConfigs(ctx);
 }

@@ -8,17 +8,17 @@
 #include "api.h"
 #include "value/value.h"
 
-enum { BF_CAPACITY_MOST = 1 << 30 };
+enum { BF_CAPACITY_MAX = 1 << 30 };
 
 /* RedisBloom makes nothing with a higher rate. */
-#define BF_ERROR_MOST 0.25
+#define BF_ERROR_MAX 0.25
 
 typedef struct bf_settings {
-    double error;         /* bf-error-rate: of filters that nobody reserved */
-    long long capacity;   /* bf-initial-size */
-    long long expansion;  /* bf-expansion-factor; 0: they do not grow */
-    int layout;           /* a bf_layout */
-    long long most_bytes; /* memory-limit: of one filter, 0: none */
+    double error;        /* bf-error-rate: of filters that nobody reserved */
+    long long capacity;  /* bf-initial-size */
+    long long expansion; /* bf-expansion-factor; 0: they do not grow */
+    int layout;          /* a bf_layout */
+    long long max_bytes; /* memory-limit: of one filter, 0: none */
 } bf_settings;
 
 extern bf_settings bf_config;

@@ -13,44 +13,44 @@
 
 /* Opens the key and makes the filter if there is none; options->params are then what it was made
  * with and *created points there.  False after an error reply, with nothing to close. */
-static bool open_or_create(bf_slot *slot, RedisModuleCtx *ctx, RedisModuleString *name,
+static bool open_or_create(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name,
                            bf_options *options, const bf_params **created) {
-    bf_slot_open(slot, ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
+    bf_key_open(key, ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
     *created = NULL;
-    if (slot->value) return true;
-    if (slot->foreign) {
+    if (key->value) return true;
+    if (key->foreign) {
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     } else if (options->no_create) {
         RedisModule_ReplyWithError(ctx, BF_NOT_FOUND);
-    } else if (bf_create(slot, options)) {
+    } else if (bf_create(key, options)) {
         *created = &options->params;
         return true;
     }
-    bf_slot_close(slot);
+    bf_key_close(key);
     return false;
 }
 
 int bf_cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     bf_options options;
     const bf_params *created;
     if (argc != 3) return RedisModule_WrongArity(ctx);
     bf_options_init(&options);
-    if (!open_or_create(&slot, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
-    bf_add_item(&slot, argv[2], created);
-    bf_slot_close(&slot);
+    if (!open_or_create(&key, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
+    bf_add_item(&key, argv[2], created);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }
 
 int bf_cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     bf_options options;
     const bf_params *created;
     if (argc < 3) return RedisModule_WrongArity(ctx);
     bf_options_init(&options);
-    if (!open_or_create(&slot, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
-    bf_add_items(&slot, argv + 2, (size_t)argc - 2, created);
-    bf_slot_close(&slot);
+    if (!open_or_create(&key, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
+    bf_add_items(&key, argv + 2, (size_t)argc - 2, created);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }
 
@@ -104,14 +104,14 @@ static bool parse_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc
 }
 
 int bf_cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     bf_options options;
     const bf_params *created;
     int items = 0;
     if (argc < 2) return RedisModule_WrongArity(ctx);
     if (!parse_insert(ctx, argv, argc, &options, &items)) return REDISMODULE_OK;
-    if (!open_or_create(&slot, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
-    bf_add_items(&slot, argv + items, (size_t)(argc - items), created);
-    bf_slot_close(&slot);
+    if (!open_or_create(&key, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
+    bf_add_items(&key, argv + items, (size_t)(argc - items), created);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }

@@ -30,97 +30,97 @@ static void reply_head(RedisModuleCtx *ctx, const bf_value *v) {
 }
 
 int bf_cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     long long iterator = 0;
     if (argc != 3) return RedisModule_WrongArity(ctx);
     if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK)
         return RedisModule_ReplyWithError(ctx, "Second argument must be numeric");
-    if (!bf_slot_open_filter(&slot, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
     if (iterator == 0) {
-        reply_head(ctx, slot.value);
+        reply_head(ctx, key.value);
     } else {
         const uint8_t *bytes = NULL;
         size_t len = 0;
         int64_t next = 0;
-        bf_dump_chunk(slot.value, iterator, &next, &bytes, &len);
+        bf_dump_chunk(key.value, iterator, &next, &bytes, &len);
         reply_chunk(ctx, next, len ? bytes : (const uint8_t *)"", len);
     }
-    bf_slot_close(&slot);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }
 
 /* ---- Loading ---- */
 
-static void reply_loaded(bf_slot *slot, umbel_err e) {
+static void reply_loaded(bf_key *key, umbel_err e) {
     if (e == UMBEL_ELIMIT || e == UMBEL_ENOMEM) {
-        bf_reply_make_error(slot->ctx, e, NULL);
+        bf_reply_make_error(key->ctx, e, NULL);
     } else if (e) {
-        RedisModule_ReplyWithError(slot->ctx, BAD_DATA);
+        RedisModule_ReplyWithError(key->ctx, BAD_DATA);
     } else {
-        RedisModule_ReplicateVerbatim(slot->ctx);
-        bf_slot_changed(slot, "bf.load");
-        RedisModule_ReplyWithSimpleString(slot->ctx, "OK");
+        RedisModule_ReplicateVerbatim(key->ctx);
+        bf_key_changed(key, "bf.load");
+        RedisModule_ReplyWithSimpleString(key->ctx, "OK");
     }
 }
 
-static void load_head(bf_slot *slot, const uint8_t *bytes, size_t len) {
+static void load_head(bf_key *key, const uint8_t *bytes, size_t len) {
     bf_value *value = NULL;
-    umbel_err e = bf_load_head(bytes, len, bf_config_limit(slot->ctx), &value, NULL);
-    if (!e) bf_slot_put(slot, value);
-    reply_loaded(slot, e);
+    umbel_err e = bf_load_head(bytes, len, bf_config_limit(key->ctx), &value, NULL);
+    if (!e) bf_key_put(key, value);
+    reply_loaded(key, e);
 }
 
-static void load_chunk(bf_slot *slot, int64_t iterator, const uint8_t *bytes, size_t len) {
+static void load_chunk(bf_key *key, int64_t iterator, const uint8_t *bytes, size_t len) {
     char text[128];
     umbel_diag diag = {0};
-    umbel_err e = bf_load_chunk(slot->value, iterator, bytes, len, &diag);
+    umbel_err e = bf_load_chunk(key->value, iterator, bytes, len, &diag);
     if (e == UMBEL_EINVAL && diag.what) {
         snprintf(text, sizeof text, "ERR %s", diag.what);
-        RedisModule_ReplyWithError(slot->ctx, text);
+        RedisModule_ReplyWithError(key->ctx, text);
         return;
     }
-    reply_loaded(slot, e);
+    reply_loaded(key, e);
 }
 
 int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     long long iterator = 0;
     size_t len = 0;
     if (argc != 4) return RedisModule_WrongArity(ctx);
     if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK)
         return RedisModule_ReplyWithError(ctx, "ERR Second argument must be numeric");
     const uint8_t *bytes = (const uint8_t *)RedisModule_StringPtrLen(argv[3], &len);
-    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
-    if (slot.foreign)
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (key.foreign)
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
-    else if (slot.value && iterator == 1) /* a head where there is a filter already */
+    else if (key.value && iterator == 1) /* a head where there is a filter already */
         RedisModule_ReplyWithError(ctx, BAD_DATA);
-    else if (slot.value)
-        load_chunk(&slot, iterator, bytes, len);
+    else if (key.value)
+        load_chunk(&key, iterator, bytes, len);
     else if (iterator == 1)
-        load_head(&slot, bytes, len);
+        load_head(&key, bytes, len);
     else
         RedisModule_ReplyWithError(ctx, BF_NOT_FOUND);
-    bf_slot_close(&slot);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }
 
 int bf_cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     size_t len = 0;
     if (argc != 3) return RedisModule_WrongArity(ctx);
     const uint8_t *bytes = (const uint8_t *)RedisModule_StringPtrLen(argv[2], &len);
-    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
-    if (slot.foreign) {
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (key.foreign) {
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
-    } else if (slot.value) {
+    } else if (key.value) {
         RedisModule_ReplyWithError(ctx, "BUSYKEY Target key name already exists.");
     } else {
         bf_value *value = NULL;
         umbel_err e = bf_load_whole(bytes, len, bf_config_limit(ctx), &value, NULL);
-        if (!e) bf_slot_put(&slot, value);
-        reply_loaded(&slot, e);
+        if (!e) bf_key_put(&key, value);
+        reply_loaded(&key, e);
     }
-    bf_slot_close(&slot);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }

@@ -12,35 +12,35 @@
 #include "command/open_key.h"
 
 int bf_cmd_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     uint8_t hit = 0;
     if (argc != 3) return RedisModule_WrongArity(ctx);
-    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ);
-    if (slot.value) {
-        umbel_key key = bf_key_of(argv[2]);
-        bf_value_contains(slot.value, &key, 1, &hit);
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
+    if (key.value) {
+        umbel_key item = bf_item_key(argv[2]);
+        bf_value_contains(key.value, &item, 1, &hit);
     }
-    bf_slot_close(&slot);
+    bf_key_close(&key);
     return RedisModule_ReplyWithBool(ctx, hit);
 }
 
 int bf_cmd_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     umbel_key keys[BF_BATCH];
     uint8_t hit[BF_BATCH];
     if (argc < 3) return RedisModule_WrongArity(ctx);
     size_t count = (size_t)argc - 2;
-    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ);
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
     RedisModule_ReplyWithArray(ctx, (long)count);
     for (size_t at = 0, n; at < count; at += n) {
-        if (bf_batch_pauses(at)) bf_slot_yield(&slot, REDISMODULE_READ);
+        if (bf_batch_pauses(at)) bf_key_yield(&key, REDISMODULE_READ);
         n = bf_batch_take(argv + 2 + at, count - at, keys);
-        if (slot.value)
-            bf_value_contains(slot.value, keys, n, hit);
+        if (key.value)
+            bf_value_contains(key.value, keys, n, hit);
         else
             memset(hit, 0, n);
         for (size_t i = 0; i < n; i++) RedisModule_ReplyWithBool(ctx, hit[i]);
     }
-    bf_slot_close(&slot);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }

@@ -14,14 +14,14 @@
 #include "config.h"
 
 int bf_cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     if (argc != 2) return RedisModule_WrongArity(ctx);
-    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ);
-    if (slot.foreign)
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
+    if (key.foreign)
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     else
-        bf_reply_count(ctx, slot.value ? bf_value_card(slot.value) : 0);
-    bf_slot_close(&slot);
+        bf_reply_count(ctx, key.value ? bf_value_card(key.value) : 0);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }
 
@@ -62,20 +62,20 @@ static void error(RedisModuleCtx *ctx, const bf_value *v) {
 static void tightening(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
     bf_value_params(v, &params);
-    double ratio = params.layout == BF_CLASSIC ? 0.5 : params.tightening;
+    double ratio = params.layout == BF_REDISBLOOM ? 0.5 : params.tightening;
     if (params.expansion == 0 || ratio <= 0)
         RedisModule_ReplyWithNull(ctx);
     else
         bf_reply_double(ctx, ratio);
 }
 
-static void most_keys(RedisModuleCtx *ctx, const bf_value *v) {
+static void max_keys(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
     bf_value_params(v, &params);
     if (params.expansion == 0)
         RedisModule_ReplyWithNull(ctx);
     else
-        bf_reply_count(ctx, bf_params_most_keys(&params, (uint64_t)bf_config.most_bytes));
+        bf_reply_count(ctx, bf_params_max_keys(&params, (uint64_t)bf_config.max_bytes));
 }
 
 /* The first five are RedisBloom's and make the full reply; the others, valkey-bloom's, are there
@@ -92,7 +92,7 @@ static const struct {
     {"EXPANSION", "Expansion rate", expansion},
     {"ERROR", "Error rate", error},
     {"TIGHTENING", "Tightening ratio", tightening},
-    {"MAXSCALEDCAPACITY", "Max scaled capacity", most_keys},
+    {"MAXSCALEDCAPACITY", "Max scaled capacity", max_keys},
 };
 
 static void info_all(RedisModuleCtx *ctx, const bf_value *v) {
@@ -119,14 +119,14 @@ static void info_one(RedisModuleCtx *ctx, const bf_value *v, const char *word) {
 }
 
 int bf_cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     if (argc != 2 && argc != 3) return RedisModule_WrongArity(ctx);
-    if (!bf_slot_open_filter(&slot, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
     if (argc == 2)
-        info_all(ctx, slot.value);
+        info_all(ctx, key.value);
     else
-        info_one(ctx, slot.value, RedisModule_StringPtrLen(argv[2], NULL));
-    bf_slot_close(&slot);
+        info_one(ctx, key.value, RedisModule_StringPtrLen(argv[2], NULL));
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }
 
@@ -145,16 +145,16 @@ static void debug_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i) {
 }
 
 int bf_cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     char text[64];
     if (argc != 2) return RedisModule_WrongArity(ctx);
-    if (!bf_slot_open_filter(&slot, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
-    uint32_t layers = bf_value_layers(slot.value);
+    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    uint32_t layers = bf_value_layers(key.value);
     RedisModule_ReplyWithArray(ctx, 1 + (long)layers);
-    int len = snprintf(text, sizeof text, "size:%" PRIu64, bf_value_card(slot.value));
+    int len = snprintf(text, sizeof text, "size:%" PRIu64, bf_value_card(key.value));
     RedisModule_ReplyWithStringBuffer(ctx, text, (size_t)len);
-    for (uint32_t i = 0; i < layers; i++) debug_layer(ctx, slot.value, i);
-    bf_slot_close(&slot);
+    for (uint32_t i = 0; i < layers; i++) debug_layer(ctx, key.value, i);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }
 
@@ -186,7 +186,7 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_value_measure(v, &m);
     uint32_t layers = bf_value_layers(v);
     RedisModule_ReplyWithMap(ctx, 9);
-    bf_reply_named_text(ctx, "Layout", params.layout == BF_CLASSIC ? "classic" : "blocked");
+    bf_reply_named_text(ctx, "Layout", params.layout == BF_REDISBLOOM ? "classic" : "blocked");
     bf_reply_named_count(ctx, "Capacity", bf_value_capacity(v));
     bf_reply_named_count(ctx, "Keys", bf_value_card(v));
     bf_reply_named_double(ctx, "Estimated keys", m.keys_estimated);
@@ -200,10 +200,10 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
 }
 
 int bf_cmd_stats(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     if (argc != 2) return RedisModule_WrongArity(ctx);
-    if (!bf_slot_open_filter(&slot, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
-    reply_stats(ctx, slot.value);
-    bf_slot_close(&slot);
+    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    reply_stats(ctx, key.value);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }

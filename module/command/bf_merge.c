@@ -26,15 +26,15 @@ static int reply_merge_error(RedisModuleCtx *ctx, umbel_err e, const umbel_diag 
 static bool gather(RedisModuleCtx *ctx, const bf_value *old, RedisModuleString **names, int count,
                    bf_value **result) {
     for (int i = 0; i < count; i++) {
-        bf_slot source;
+        bf_key source;
         umbel_diag diag = {0};
         umbel_err e = UMBEL_OK;
-        if (!bf_slot_open_filter(&source, ctx, names[i], REDISMODULE_READ)) return false;
+        if (!bf_key_open_filter(&source, ctx, names[i], REDISMODULE_READ)) return false;
         if (!*result)
             e = bf_value_copy(source.value, result);
         else if (source.value != old)
             e = bf_value_merge(*result, source.value, &diag);
-        bf_slot_close(&source);
+        bf_key_close(&source);
         if (e) {
             reply_merge_error(ctx, e, &diag);
             return false;
@@ -51,43 +51,43 @@ static bool within_limit(RedisModuleCtx *ctx, const bf_value *v, uint64_t limit)
 
 /* Makes the new value aside, so that a later source can still say no.  False after an error
  * reply. */
-static bool merge_aside(bf_slot *slot, RedisModuleString **names, int count, uint64_t limit) {
+static bool merge_aside(bf_key *key, RedisModuleString **names, int count, uint64_t limit) {
     bf_value *result = NULL;
-    umbel_err e = slot->value ? bf_value_copy(slot->value, &result) : UMBEL_OK;
+    umbel_err e = key->value ? bf_value_copy(key->value, &result) : UMBEL_OK;
     if (e) {
-        bf_reply_make_error(slot->ctx, e, NULL);
+        bf_reply_make_error(key->ctx, e, NULL);
         return false;
     }
-    if (!gather(slot->ctx, slot->value, names, count, &result) ||
-        !within_limit(slot->ctx, result, limit)) {
+    if (!gather(key->ctx, key->value, names, count, &result) ||
+        !within_limit(key->ctx, result, limit)) {
         bf_value_free(result);
         return false;
     }
     void *old = NULL;
-    if (!slot->value)
-        bf_slot_put(slot, result);
+    if (!key->value)
+        bf_key_put(key, result);
     else /* with the key's time to live as it is */
-        RedisModule_ModuleTypeReplaceValue(slot->key, bf_type_of(result), result, &old);
+        RedisModule_ModuleTypeReplaceValue(key->opened, bf_type_of(result), result, &old);
     bf_value_free(old);
     return true;
 }
 
 int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
-    if (slot.foreign) {
-        bf_slot_close(&slot);
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (key.foreign) {
+        bf_key_close(&key);
         return RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     }
     uint64_t limit = bf_config_limit(ctx);
-    bool simple = slot.value && argc == 3 && limit == 0; /* it does or it does not */
-    if (simple ? gather(ctx, slot.value, argv + 2, 1, &slot.value)
-               : merge_aside(&slot, argv + 2, argc - 2, limit)) {
+    bool simple = key.value && argc == 3 && limit == 0; /* it does or it does not */
+    if (simple ? gather(ctx, key.value, argv + 2, 1, &key.value)
+               : merge_aside(&key, argv + 2, argc - 2, limit)) {
         RedisModule_ReplicateVerbatim(ctx);
-        bf_slot_changed(&slot, "bf.merge");
+        bf_key_changed(&key, "bf.merge");
         RedisModule_ReplyWithSimpleString(ctx, "OK");
     }
-    bf_slot_close(&slot);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }

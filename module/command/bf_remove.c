@@ -10,64 +10,64 @@
 #include "command/reply.h"
 
 int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     bf_params params;
     bool changed = false;
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    if (!bf_slot_open_filter(&slot, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE))
+    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE))
         return REDISMODULE_OK;
-    bf_value_params(slot.value, &params);
+    bf_value_params(key.value, &params);
     if (!params.counting) {
-        bf_slot_close(&slot);
+        bf_key_close(&key);
         return RedisModule_ReplyWithError(ctx, "ERR only filters with COUNTING can remove");
     }
     RedisModule_ReplyWithArray(ctx, argc - 2);
     for (int i = 2; i < argc; i++) {
-        umbel_key key = bf_key_of(argv[i]);
-        bool removed = bf_value_remove(slot.value, &key) == UMBEL_OK;
+        umbel_key item = bf_item_key(argv[i]);
+        bool removed = bf_value_remove(key.value, &item) == UMBEL_OK;
         RedisModule_ReplyWithBool(ctx, removed);
         changed |= removed;
     }
     if (changed) {
         RedisModule_ReplicateVerbatim(ctx);
-        bf_slot_changed(&slot, "bf.remove");
+        bf_key_changed(&key, "bf.remove");
     }
-    bf_slot_close(&slot);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }
 
 int bf_cmd_count(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ);
-    if (slot.foreign) {
-        bf_slot_close(&slot);
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
+    if (key.foreign) {
+        bf_key_close(&key);
         return RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     }
     RedisModule_ReplyWithArray(ctx, argc - 2);
     for (int i = 2; i < argc; i++) {
-        umbel_key key = bf_key_of(argv[i]);
-        RedisModule_ReplyWithLongLong(ctx, slot.value ? bf_value_count(slot.value, &key) : 0);
+        umbel_key item = bf_item_key(argv[i]);
+        RedisModule_ReplyWithLongLong(ctx, key.value ? bf_value_count(key.value, &item) : 0);
     }
-    bf_slot_close(&slot);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }
 
 int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_slot slot;
+    bf_key key;
     if (argc != 2) return RedisModule_WrongArity(ctx);
-    if (!bf_slot_open_filter(&slot, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE))
+    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE))
         return REDISMODULE_OK;
-    umbel_err e = bf_value_clear(slot.value);
+    umbel_err e = bf_value_clear(key.value);
     if (e == UMBEL_EFROZEN) {
-        bf_reply_add_error(ctx, e, slot.value);
+        bf_reply_add_error(ctx, e, key.value);
     } else if (e) {
         bf_reply_make_error(ctx, e, NULL);
     } else {
         RedisModule_ReplicateVerbatim(ctx);
-        bf_slot_changed(&slot, "bf.clear");
+        bf_key_changed(&key, "bf.clear");
         RedisModule_ReplyWithSimpleString(ctx, "OK");
     }
-    bf_slot_close(&slot);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }

@@ -67,19 +67,19 @@ int bf_cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     const char *wrong = parse(&options, argv, argc);
     if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
 
-    bf_slot slot;
-    bf_slot_open(&slot, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
-    if (slot.foreign) {
+    bf_key key;
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (key.foreign) {
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
-    } else if (slot.value && !options.if_not_exists) {
+    } else if (key.value && !options.if_not_exists) {
         RedisModule_ReplyWithError(ctx, BF_EXISTS);
-    } else if (slot.value) {
+    } else if (key.value) {
         RedisModule_ReplyWithSimpleString(ctx, "OK");
-    } else if (bf_create(&slot, &options)) {
+    } else if (bf_create(&key, &options)) {
         bf_replicate_creation(ctx, argv[1], &options.params);
-        bf_slot_changed(&slot, "bf.reserve");
+        bf_key_changed(&key, "bf.reserve");
         RedisModule_ReplyWithSimpleString(ctx, "OK");
     }
-    bf_slot_close(&slot);
+    bf_key_close(&key);
     return REDISMODULE_OK;
 }

@@ -10,28 +10,28 @@
 #include "config.h"
 
 static const char *cannot_scale(const bf_options *options, uint64_t limit) {
-    if (!options->scale_to || bf_params_most_keys(&options->params, limit) >= options->scale_to)
+    if (!options->scale_to || bf_params_max_keys(&options->params, limit) >= options->scale_to)
         return NULL;
     return limit ? "ERR provided VALIDATESCALETO causes bloom object to exceed memory limit"
                  : "ERR provided VALIDATESCALETO causes false positive to degrade to 0";
 }
 
-bool bf_create(bf_slot *slot, bf_options *options) {
+bool bf_create(bf_key *key, bf_options *options) {
     const char *wrong = bf_options_settle(options);
-    uint64_t limit = bf_config_limit(slot->ctx);
+    uint64_t limit = bf_config_limit(key->ctx);
     if (!wrong) wrong = cannot_scale(options, limit);
     if (wrong) {
-        RedisModule_ReplyWithError(slot->ctx, wrong);
+        RedisModule_ReplyWithError(key->ctx, wrong);
         return false;
     }
     umbel_diag diag = {0};
     bf_value *value = NULL;
     umbel_err e = bf_value_create(&options->params, limit, &value, &diag);
     if (e) {
-        bf_reply_make_error(slot->ctx, e, &diag);
+        bf_reply_make_error(key->ctx, e, &diag);
         return false;
     }
-    bf_slot_put(slot, value);
+    bf_key_put(key, value);
     return true;
 }
 
@@ -66,7 +66,7 @@ static void say_properties(words *w, const bf_params *params) {
     say_text(w, "EXPANSION");
     say_number(w, params->expansion);
     say_text(w, "LAYOUT");
-    say_text(w, params->layout == BF_CLASSIC ? "classic" : "blocked");
+    say_text(w, params->layout == BF_REDISBLOOM ? "classic" : "blocked");
     if (params->tightening > 0) {
         say_text(w, "TIGHTENING");
         say_double(w, params->tightening);

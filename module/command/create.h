@@ -11,9 +11,9 @@
 #include "command/open_key.h"
 #include "command/reserve_options.h"
 
-/* Makes a filter and puts it into the slot, which must be open for writing and empty.  False after
+/* Makes a filter and puts it into the key, which must be open for writing and empty.  False after
  * an error reply.  Neither replicates nor announces it. */
-bool bf_create(bf_slot *slot, bf_options *options);
+bool bf_create(bf_key *key, bf_options *options);
 
 /* As BF.RESERVE. */
 void bf_replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params);

@@ -7,33 +7,33 @@
 #include "command/reply.h"
 #include "storage/types.h"
 
-void bf_slot_open(bf_slot *slot, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
-    *slot = (bf_slot){.ctx = ctx, .name = name};
-    slot->key = RedisModule_OpenKey(ctx, name, mode);
-    if (slot->key) slot->value = bf_value_at(slot->key, &slot->foreign);
+void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
+    *key = (bf_key){.ctx = ctx, .name = name};
+    key->opened = RedisModule_OpenKey(ctx, name, mode);
+    if (key->opened) key->value = bf_value_at(key->opened, &key->foreign);
 }
 
-void bf_slot_close(bf_slot *slot) {
-    RedisModule_CloseKey(slot->key);
+void bf_key_close(bf_key *key) {
+    RedisModule_CloseKey(key->opened);
 }
 
-bool bf_slot_open_filter(bf_slot *slot, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
-    bf_slot_open(slot, ctx, name, mode);
-    if (slot->value) return true;
-    bf_slot_close(slot);
-    RedisModule_ReplyWithError(ctx, slot->foreign ? BF_WRONG_TYPE : BF_NOT_FOUND);
+bool bf_key_open_filter(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
+    bf_key_open(key, ctx, name, mode);
+    if (key->value) return true;
+    bf_key_close(key);
+    RedisModule_ReplyWithError(ctx, key->foreign ? BF_WRONG_TYPE : BF_NOT_FOUND);
     return false;
 }
 
-void bf_slot_put(bf_slot *slot, bf_value *value) {
-    RedisModule_ModuleTypeSetValue(slot->key, bf_type_of(value), value);
-    slot->value = value;
+void bf_key_put(bf_key *key, bf_value *value) {
+    RedisModule_ModuleTypeSetValue(key->opened, bf_type_of(value), value);
+    key->value = value;
 }
 
-void bf_slot_changed(const bf_slot *slot, const char *event) {
-    RedisModule_SignalModifiedKey(slot->ctx, slot->name);
+void bf_key_changed(const bf_key *key, const char *event) {
+    RedisModule_SignalModifiedKey(key->ctx, key->name);
     RedisModule_NotifyKeyspaceEvent(
-        slot->ctx, REDISMODULE_NOTIFY_GENERIC | REDISMODULE_NOTIFY_MODULE, event, slot->name);
+        key->ctx, REDISMODULE_NOTIFY_GENERIC | REDISMODULE_NOTIFY_MODULE, event, key->name);
 }
 
 /* Inside a transaction, a script or a stream of commands nothing may come between, and a server
@@ -45,9 +45,9 @@ static bool may_yield(RedisModuleCtx *ctx) {
     return !(RedisModule_GetContextFlags(ctx) & never);
 }
 
-void bf_slot_yield(bf_slot *slot, int mode) {
-    if (!may_yield(slot->ctx)) return;
-    bf_slot_close(slot);
-    RedisModule_Yield(slot->ctx, REDISMODULE_YIELD_FLAG_CLIENTS, NULL);
-    bf_slot_open(slot, slot->ctx, slot->name, mode);
+void bf_key_yield(bf_key *key, int mode) {
+    if (!may_yield(key->ctx)) return;
+    bf_key_close(key);
+    RedisModule_Yield(key->ctx, REDISMODULE_YIELD_FLAG_CLIENTS, NULL);
+    bf_key_open(key, key->ctx, key->name, mode);
 }

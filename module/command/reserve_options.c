@@ -11,7 +11,7 @@
 #include "core/bits.h"
 #include "hash/siphash13.h"
 
-enum { WINDOW_MOST = 255 };
+enum { WINDOW_MAX = 255 };
 
 void bf_options_init(bf_options *options) {
     *options = (bf_options){.params = {.layout = (bf_layout)bf_config.layout,
@@ -65,14 +65,14 @@ bf_flaw bf_options_error(bf_options *options, const RedisModuleString *value) {
 
 bf_flaw bf_options_capacity(bf_options *options, const RedisModuleString *value) {
     long long number = 0;
-    bf_flaw flaw = read_number(value, 1, BF_CAPACITY_MOST, &number);
+    bf_flaw flaw = read_number(value, 1, BF_CAPACITY_MAX, &number);
     options->params.capacity = (uint64_t)number;
     return flaw;
 }
 
 bf_flaw bf_options_expansion(bf_options *options, const RedisModuleString *value) {
     long long number = 0;
-    bf_flaw flaw = read_number(value, 0, BF_EXPANSION_MOST, &number);
+    bf_flaw flaw = read_number(value, 0, BF_EXPANSION_MAX, &number);
     options->params.expansion = (uint32_t)number;
     options->expands = number > 0;
     return flaw;
@@ -83,7 +83,7 @@ static const char *take_layout(bf_options *options, const RedisModuleString *val
     if (!strcasecmp(name, "blocked"))
         options->params.layout = BF_BLOCKED;
     else if (!strcasecmp(name, "classic"))
-        options->params.layout = BF_CLASSIC;
+        options->params.layout = BF_REDISBLOOM;
     else
         return "ERR layout must be blocked or classic";
     options->layout_given = true;
@@ -124,7 +124,7 @@ const char *bf_options_take(bf_options *options, bf_word word, const RedisModule
         default: return "ERR (0 < tightening ratio range < 1)";
         }
     case BF_WORD_WINDOW:
-        if (read_number(value, 1, WINDOW_MOST, &number))
+        if (read_number(value, 1, WINDOW_MAX, &number))
             return "ERR window must be in the range [1, 255]";
         params->window = (uint32_t)number;
         return NULL;
@@ -146,7 +146,7 @@ const char *bf_options_settle(bf_options *options) {
     if (options->scale_to && params->expansion == 0)
         return "ERR cannot use NONSCALING and VALIDATESCALETO options together";
     if (special || params->keyed || params->tightening > 0) {
-        if (params->layout == BF_CLASSIC && options->layout_given)
+        if (params->layout == BF_REDISBLOOM && options->layout_given)
             return "ERR COUNTING, WINDOW, SEED and TIGHTENING need LAYOUT blocked";
         params->layout = BF_BLOCKED;
     }

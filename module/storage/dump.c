@@ -37,7 +37,7 @@ static umbel_filter *layer_at(const bf_value *v, uint64_t *offset) {
 
 void bf_dump_chunk(const bf_value *v, int64_t iterator, int64_t *next, const uint8_t **bytes,
                    size_t *len) {
-    if (v->params.layout == BF_CLASSIC) {
+    if (v->params.layout == BF_REDISBLOOM) {
         umbeli_redisbloom_chunk(v->newest, iterator, next, bytes, len);
         return;
     }
@@ -102,7 +102,7 @@ static umbel_err check_bits(const bf_head *head, const source *from, umbel_diag 
 
 static umbel_err load_blocked(const bf_head *head, source from, uint64_t max_bytes, bf_value **out,
                               umbel_diag *diag) {
-    umbel_filter *layers[BF_LAYERS_MOST] = {NULL};
+    umbel_filter *layers[BF_LAYERS_MAX] = {NULL};
     uint32_t made = 0;
     uint64_t bytes = 0;
     umbel_err e = check_bits(head, &from, diag);
@@ -124,7 +124,7 @@ static umbel_err load_blocked(const bf_head *head, source from, uint64_t max_byt
 
 static umbel_err load_classic(const uint8_t *bytes, size_t len, source from, uint64_t max_bytes,
                               bf_value **out, umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_heap, .max_bytes = max_bytes};
+    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
     umbeli_redisbloom_head h;
     umbeli_settings memory;
     umbel_filter *f = NULL;
@@ -136,7 +136,7 @@ static umbel_err load_classic(const uint8_t *bytes, size_t len, source from, uin
     if (!e) e = umbeli_redisbloom_from_header(bytes, len, &h, NULL, &memory, &f, diag);
     if (e) return e;
     (void)fill(f, &from, NULL);
-    return bf_classic_value(f, out, diag);
+    return bf_redisbloom_value(f, out, diag);
 }
 
 umbel_err bf_load_head(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_value **out,
@@ -157,7 +157,7 @@ umbel_err bf_load_whole(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf
                         umbel_diag *diag) {
     bf_head head;
     if (!umbeli_native_begins(bytes, len)) {
-        size_t head_len = bf_classic_head_len(bytes, len);
+        size_t head_len = bf_redisbloom_head_len(bytes, len);
         source from = {bytes + head_len, len - head_len};
         return load_classic(bytes, head_len, from, max_bytes, out, diag);
     }
@@ -169,7 +169,7 @@ umbel_err bf_load_whole(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf
 
 umbel_err bf_load_chunk(bf_value *v, int64_t iterator, const uint8_t *bytes, size_t len,
                         umbel_diag *diag) {
-    if (v->params.layout == BF_CLASSIC) {
+    if (v->params.layout == BF_REDISBLOOM) {
         return umbeli_redisbloom_load_chunk(v->newest, iterator, bytes, len, diag);
     }
     bool fits = iterator > 0 && (uint64_t)iterator - 1 >= len;

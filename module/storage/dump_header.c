@@ -59,12 +59,12 @@ static bool take_property(const char *name, const char *text, bf_head *head) {
     if (strcmp(name, "bf.tightening") == 0) return read_rate(text, &p->tightening);
     if (strcmp(name, "bf.capacity") == 0) return read_count(text, 1, most, &p->capacity);
     if (strcmp(name, "bf.expansion") == 0) {
-        bool fine = read_count(text, 0, BF_EXPANSION_MOST, &n);
+        bool fine = read_count(text, 0, BF_EXPANSION_MAX, &n);
         p->expansion = (uint32_t)n;
         return fine;
     }
     if (strcmp(name, "bf.layers") == 0) {
-        bool fine = read_count(text, 1, BF_LAYERS_MOST, &n);
+        bool fine = read_count(text, 1, BF_LAYERS_MAX, &n);
         head->count = (uint32_t)n;
         return fine;
     }
@@ -164,7 +164,7 @@ umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_di
 umbel_err bf_head_layer(const bf_head *head, uint32_t i, uint64_t max_bytes, umbel_filter **out,
                         umbel_diag *diag) {
     umbel_opts opts = {
-        .alloc = &bf_heap,
+        .alloc = &bf_memory,
         .max_bytes = max_bytes,
         .key = head->params.keyed ? head->params.key : NULL,
     };

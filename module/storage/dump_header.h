@@ -18,8 +18,8 @@ typedef struct bf_head {
     size_t len; /* of the head: more may lie behind it */
     bf_params params;
     uint32_t count;
-    size_t at[BF_LAYERS_MOST];
-    umbeli_native_header layers[BF_LAYERS_MOST];
+    size_t at[BF_LAYERS_MAX];
+    umbeli_native_header layers[BF_LAYERS_MAX];
 } bf_head;
 
 umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag);

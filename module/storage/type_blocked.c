@@ -46,7 +46,7 @@ static umbel_err load_layer(RedisModuleIO *io, const bf_head *head, uint32_t i, 
 }
 
 static bf_value *load_layers(RedisModuleIO *io, const bf_head *head, umbel_diag *diag) {
-    umbel_filter *layers[BF_LAYERS_MOST] = {NULL};
+    umbel_filter *layers[BF_LAYERS_MAX] = {NULL};
     uint32_t made = 0;
     while (made < head->count && !load_layer(io, head, made, &layers[made], diag)) made++;
     bf_value *v = made == head->count ? bf_head_value(head, layers) : NULL;

@@ -23,7 +23,7 @@ enum { GROWTH_BEFORE_4 = 2, FIRST_ROOM = 4096 };
 
 /* ---- Out ---- */
 
-void bf_classic_save(RedisModuleIO *io, void *value) {
+void bf_redisbloom_save(RedisModuleIO *io, void *value) {
     const umbel_filter *f = ((const bf_value *)value)->newest;
     const umbeli_redisbloom *c = umbeli_redisbloom_of(f);
     RedisModule_SaveUnsigned(io, umbeli_keys_added(f));
@@ -57,11 +57,11 @@ static bool append(void *ctx, const void *bytes, size_t len) {
     if (b->failed) return false;
     if (len > b->cap - b->len) {
         size_t cap = b->cap * 2 > b->len + len ? b->cap * 2 : b->len + len;
-        uint8_t *more = bf_heap_new(cap < FIRST_ROOM ? FIRST_ROOM : cap);
+        uint8_t *more = bf_memory_new(cap < FIRST_ROOM ? FIRST_ROOM : cap);
         b->failed = !more;
         if (!more) return false;
         if (b->len) memcpy(more, b->bytes, b->len);
-        bf_heap_delete(b->bytes);
+        bf_memory_delete(b->bytes);
         b->bytes = more;
         b->cap = cap < FIRST_ROOM ? FIRST_ROOM : cap;
     }
@@ -128,8 +128,8 @@ static bool load_fields(RedisModuleIO *io, int encver, umbeli_writer *header, bu
 /* The chain of a header and bits that were read; NULL with words if they are not one.  The header
  * says of each link that it has as many bytes as its string. */
 static bf_value *assemble(const buffer *header, const buffer *strings, umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_heap};
-    umbeli_settings memory;
+    umbel_opts opts = {.alloc = &bf_memory};
+    umbeli_memory memory;
     umbeli_redisbloom_head h;
     umbel_filter *f = NULL;
     bf_value *v = NULL;
@@ -146,7 +146,7 @@ static bf_value *assemble(const buffer *header, const buffer *strings, umbel_dia
         memcpy(to, bits.bytes, bits.len);
         to += bits.len;
     }
-    return bf_classic_value(f, &v, diag) ? NULL : v;
+    return bf_redisbloom_value(f, &v, diag) ? NULL : v;
 }
 
 static void free_strings(buffer *strings) {
@@ -155,32 +155,32 @@ static void free_strings(buffer *strings) {
         memcpy(&bits, strings->bytes + at, sizeof bits);
         RedisModule_Free(bits.bytes);
     }
-    bf_heap_delete(strings->bytes);
+    bf_memory_delete(strings->bytes);
 }
 
-void *bf_classic_load(RedisModuleIO *io, int encver) {
+void *bf_redisbloom_load(RedisModuleIO *io, int encver) {
     buffer header = {0}, strings = {0};
     umbeli_writer to_header = {.sink = append, .ctx = &header};
     umbel_diag diag = {.what = "cut off, or out of range"};
     bf_value *v = NULL;
-    if (encver < 0 || encver > BF_CLASSIC_ENCVER) {
+    if (encver < 0 || encver > BF_REDISBLOOM_ENCVER) {
         diag.what = "an unknown version";
     } else if (load_fields(io, encver, &to_header, &strings)) {
         v = assemble(&header, &strings, &diag);
     }
     if (!v) RedisModule_LogIOError(io, "warning", "a filter of RedisBloom: %s", diag.what);
-    bf_heap_delete(header.bytes);
+    bf_memory_delete(header.bytes);
     free_strings(&strings);
     return v;
 }
 
 enum { HEADER_FIXED = 20, HEADER_LINK = 53, HEADER_COUNT = 8 };
 
-umbel_err bf_classic_value(umbel_filter *chain, bf_value **out, umbel_diag *diag) {
+umbel_err bf_redisbloom_value(umbel_filter *chain, bf_value **out, umbel_diag *diag) {
     const umbeli_redisbloom *c = umbeli_redisbloom_of(chain);
     bool grows = !(c->options & UMBELI_REDISBLOOM_NO_SCALING);
     bf_params params = {
-        .layout = BF_CLASSIC,
+        .layout = BF_REDISBLOOM,
         .error = chain->shape.fpr,
         .capacity = c->links[0].entries,
         .expansion = grows ? c->growth : 0,
@@ -194,7 +194,7 @@ umbel_err bf_classic_value(umbel_filter *chain, bf_value **out, umbel_diag *diag
     return UMBEL_OK;
 }
 
-size_t bf_classic_head_len(const uint8_t *bytes, size_t len) {
+size_t bf_redisbloom_head_len(const uint8_t *bytes, size_t len) {
     if (len < HEADER_FIXED) return len;
     uint64_t said = HEADER_FIXED + HEADER_LINK * (uint64_t)umbeli_load_le32(bytes + HEADER_COUNT);
     return said < len ? (size_t)said : len;

@@ -9,9 +9,9 @@
 
 /* The value of a chain of the format redisbloom, which it owns; without memory for it the chain is
  * ended. */
-umbel_err bf_classic_value(umbel_filter *chain, bf_value **out, umbel_diag *diag);
+umbel_err bf_redisbloom_value(umbel_filter *chain, bf_value **out, umbel_diag *diag);
 
 /* How long RedisBloom's header says that it is, or len if that is less. */
-size_t bf_classic_head_len(const uint8_t *bytes, size_t len);
+size_t bf_redisbloom_head_len(const uint8_t *bytes, size_t len);
 
 #endif

@@ -6,12 +6,12 @@
 #include "value/value_memory.h"
 
 /* A command that carries so much is one piece: replayed whole, or not at all. */
-enum { WHOLE_MOST = 16 * 1024 * 1024, EFFORT_BYTES = 64 * 1024 };
+enum { WHOLE_MAX = 16 * 1024 * 1024, EFFORT_BYTES = 64 * 1024 };
 
 static RedisModuleType *classic, *blocked;
 
 RedisModuleType *bf_type_of(const bf_value *v) {
-    return v->params.layout == BF_CLASSIC ? classic : blocked;
+    return v->params.layout == BF_REDISBLOOM ? classic : blocked;
 }
 
 bf_value *bf_value_at(RedisModuleKey *key, bool *wrong) {
@@ -34,7 +34,7 @@ static void rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
     size_t len = 0;
     const uint8_t *bytes = NULL;
     int64_t next = 1;
-    if (v->params.layout == BF_BLOCKED && bf_value_memory(v) <= WHOLE_MOST) {
+    if (v->params.layout == BF_BLOCKED && bf_value_memory(v) <= WHOLE_MAX) {
         uint8_t *whole = bf_dump_whole(v, &len);
         RedisModule_EmitAOF(aof, "BF.LOAD", "sb", key, (const char *)whole, len);
         RedisModule_Free(whole);
@@ -107,9 +107,9 @@ int bf_types_register(RedisModuleCtx *ctx) {
         .copy = copy,
         .defrag = defrag,
     };
-    methods.rdb_load = bf_classic_load;
-    methods.rdb_save = bf_classic_save;
-    classic = RedisModule_CreateDataType(ctx, "MBbloom--", BF_CLASSIC_ENCVER, &methods);
+    methods.rdb_load = bf_redisbloom_load;
+    methods.rdb_save = bf_redisbloom_save;
+    classic = RedisModule_CreateDataType(ctx, "MBbloom--", BF_REDISBLOOM_ENCVER, &methods);
     methods.rdb_load = bf_blocked_load;
     methods.rdb_save = bf_blocked_save;
     blocked = RedisModule_CreateDataType(ctx, "umbel-bf-", BF_BLOCKED_ENCVER, &methods);

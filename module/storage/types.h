@@ -21,10 +21,10 @@ RedisModuleType *bf_type_of(const bf_value *v);
  * tells which. */
 bf_value *bf_value_at(RedisModuleKey *key, bool *wrong);
 
-enum { BF_CLASSIC_ENCVER = 4, BF_BLOCKED_ENCVER = 1 };
+enum { BF_REDISBLOOM_ENCVER = 4, BF_BLOCKED_ENCVER = 1 };
 
-void bf_classic_save(RedisModuleIO *io, void *value);
-void *bf_classic_load(RedisModuleIO *io, int encver);
+void bf_redisbloom_save(RedisModuleIO *io, void *value);
+void *bf_redisbloom_load(RedisModuleIO *io, int encver);
 
 void bf_blocked_save(RedisModuleIO *io, void *value);
 void *bf_blocked_load(RedisModuleIO *io, int encver);

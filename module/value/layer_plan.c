@@ -118,7 +118,7 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
 umbel_err bf_plan_next(const bf_params *p, uint32_t i, uint64_t keys, double first_rate,
                        bf_layer_plan *out) {
     uint64_t next;
-    if (p->expansion == 0 || i >= BF_LAYERS_MOST) return UMBEL_EFULL;
+    if (p->expansion == 0 || i >= BF_LAYERS_MAX) return UMBEL_EFULL;
     if (!umbeli_size_mul(keys, p->expansion, &next) || next > INT64_MAX) return UMBEL_EFULL;
     double rate = p->tightening > 0 ? p->error * (1 - p->tightening) * pow(p->tightening, i)
                                     : (p->error - first_rate) * umbeli_scalable_share(i - 1);

@@ -13,7 +13,7 @@ static _Atomic uint64_t given;
 
 static void *take(void *ctx, size_t size) {
     (void)ctx;
-    if (size >= BF_LARGE && !bf_headroom(size)) return NULL;
+    if (size >= BF_LARGE && !bf_memory_available(size)) return NULL;
     void *ptr = RedisModule_TryAlloc(size);
     if (ptr) atomic_fetch_add_explicit(&given, RedisModule_MallocSize(ptr), memory_order_relaxed);
     return ptr;
@@ -26,19 +26,19 @@ static void give_back(void *ctx, void *ptr) {
     RedisModule_Free(ptr);
 }
 
-const umbel_alloc bf_heap = {.alloc = take, .free = give_back};
+const umbel_alloc bf_memory = {.alloc = take, .free = give_back};
 
-uint64_t bf_heap_bytes(void) {
+uint64_t bf_memory_bytes(void) {
     return atomic_load_explicit(&given, memory_order_relaxed);
 }
 
-void *bf_heap_new(size_t size) {
+void *bf_memory_new(size_t size) {
     void *ptr = take(NULL, size);
     if (ptr) memset(ptr, 0, size);
     return ptr;
 }
 
-void bf_heap_delete(void *ptr) {
+void bf_memory_delete(void *ptr) {
     give_back(NULL, ptr);
 }
 
@@ -55,7 +55,7 @@ static bool available(uint64_t *bytes) {
     return found;
 }
 
-bool bf_headroom(size_t bytes) {
+bool bf_memory_available(size_t bytes) {
     uint64_t there = 0;
     if (!available(&there)) return true;
     return bytes <= there - there / 8; /* others live here, too */

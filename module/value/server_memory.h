@@ -13,20 +13,20 @@
 #include "umbel.h"
 
 /* RedisModule_TryAlloc and Free, adding up what the allocator gives. */
-extern const umbel_alloc bf_heap;
+extern const umbel_alloc bf_memory;
 
-/* What bf_heap has given and not got back, in the allocator's sizes. */
-uint64_t bf_heap_bytes(void);
+/* What bf_memory has given and not got back, in the allocator's sizes. */
+uint64_t bf_memory_bytes(void);
 
 /* The same for what is no filter: zeroed, NULL when there is none. */
-void *bf_heap_new(size_t size);
-void bf_heap_delete(void *ptr);
+void *bf_memory_new(size_t size);
+void bf_memory_delete(void *ptr);
 
 /* Allocations from this size on are worth the question. */
 #define BF_LARGE ((size_t)64 << 20)
 
 /* Kernels promise more than they have and kill the process that takes them at their word, so that a
  * large allocation succeeds and its first use ends the server.  True where nothing is known. */
-bool bf_headroom(size_t bytes);
+bool bf_memory_available(size_t bytes);
 
 #endif

@@ -18,7 +18,7 @@ static const uint8_t *key_of(const bf_params *p) {
 /* Layers of one chain hash alike, so a later one has the seed and key of the first. */
 static umbel_err make_layer(const bf_params *p, uint64_t seed, const bf_layer_plan *plan,
                             uint64_t max_bytes, umbel_filter **out, umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_heap, .max_bytes = max_bytes};
+    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
     umbel_params params = {
         .kind = plan->kind,
         .bytes = plan->bytes,
@@ -35,11 +35,11 @@ static umbel_err make_layer(const bf_params *p, uint64_t seed, const bf_layer_pl
 }
 
 umbel_err bf_chain_append(bf_value *v, umbel_filter *layer) {
-    umbel_filter **older = bf_heap_new((v->older_count + 1) * sizeof *older);
+    umbel_filter **older = bf_memory_new((v->older_count + 1) * sizeof *older);
     if (!older) return UMBEL_ENOMEM;
     if (v->older_count) memcpy(older, v->older, v->older_count * sizeof *older);
     older[v->older_count] = v->newest;
-    bf_heap_delete(v->older);
+    bf_memory_delete(v->older);
     v->older = older;
     v->older_count++;
     v->older_keys += umbeli_keys_added(v->newest);
@@ -68,15 +68,15 @@ umbel_err bf_chain_grow(bf_value *v, uint64_t max_bytes) {
 /* ---- Life ---- */
 
 bf_value *bf_value_of(const bf_params *params, umbel_filter *const *layers, uint32_t count) {
-    bf_value *v = bf_heap_new(sizeof *v);
+    bf_value *v = bf_memory_new(sizeof *v);
     if (!v) return NULL;
     v->params = *params;
     v->newest = layers[count - 1];
     v->older_count = count - 1;
     if (v->older_count) {
-        v->older = bf_heap_new(v->older_count * sizeof *v->older);
+        v->older = bf_memory_new(v->older_count * sizeof *v->older);
         if (!v->older) {
-            bf_heap_delete(v);
+            bf_memory_delete(v);
             return NULL;
         }
         memcpy(v->older, layers, v->older_count * sizeof *v->older);
@@ -93,7 +93,7 @@ bf_value *bf_value_of(const bf_params *params, umbel_filter *const *layers, uint
 
 static umbel_err first_classic(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
                                umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_heap, .max_bytes = max_bytes};
+    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
     umbel_params params = {
         .format = UMBEL_FMT_REDISBLOOM,
         .keys = p->capacity,
@@ -107,7 +107,7 @@ static umbel_err first_classic(const bf_params *p, uint64_t max_bytes, umbel_fil
 /* Kinds of a single layer that has the whole promise. */
 static umbel_err first_alone(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
                              umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_heap, .max_bytes = max_bytes};
+    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
     umbel_params params = {
         .kind = p->counting ? UMBEL_COUNTING : UMBEL_WINDOW,
         .keys = p->capacity,
@@ -129,10 +129,10 @@ static umbel_err check(const bf_params *p, umbel_diag *diag) {
     const char *wrong = NULL;
     if (!(p->error > 0 && p->error < 1)) wrong = "error: not in (0, 1)";
     if (p->capacity == 0 || p->capacity > INT64_MAX) wrong = "capacity: none, or too much";
-    if (p->expansion > BF_EXPANSION_MOST) wrong = "expansion: at most 32768";
+    if (p->expansion > BF_EXPANSION_MAX) wrong = "expansion: at most 32768";
     if (!(p->tightening >= 0 && p->tightening < 1)) wrong = "tightening: not in (0, 1)";
     if (p->counting && p->window) wrong = "counting, window: not both";
-    if (p->layout == BF_CLASSIC && (p->counting || p->window || p->tightening > 0)) {
+    if (p->layout == BF_REDISBLOOM && (p->counting || p->window || p->tightening > 0)) {
         wrong = "layout: classic filters neither count nor forget, and halve their rate";
     }
     return wrong ? umbeli_fail(diag, UMBEL_EINVAL, wrong) : UMBEL_OK;
@@ -145,7 +145,7 @@ umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value 
     umbel_err e = check(&p, diag);
     if (e) return e;
     if (p.counting || p.window) p.expansion = 0;
-    if (p.layout == BF_CLASSIC) {
+    if (p.layout == BF_REDISBLOOM) {
         p.keyed = false;
         e = first_classic(&p, max_bytes, &first, diag);
     } else if (p.counting || p.window) {
@@ -167,13 +167,13 @@ void bf_value_free(bf_value *v) {
     if (!v) return;
     bf_account gone = bf_account_begin(v);
     for (uint32_t i = 0; i < bf_chain_count(v); i++) umbel_free(bf_chain_at(v, i));
-    bf_heap_delete(v->older);
-    bf_heap_delete(v);
+    bf_memory_delete(v->older);
+    bf_memory_delete(v);
     bf_account_end(NULL, gone);
 }
 
 umbel_err bf_value_copy(const bf_value *v, bf_value **out) {
-    umbel_filter *layers[BF_LAYERS_MOST] = {NULL};
+    umbel_filter *layers[BF_LAYERS_MAX] = {NULL};
     uint32_t made = 0, count = bf_chain_count(v);
     umbel_err e = UMBEL_OK;
     while (!e && made < count) {
@@ -201,13 +201,14 @@ static umbel_err first_link(const umbel_filter *f, umbel_filter **out) {
 umbel_err bf_value_clear(bf_value *v) {
     bf_account before = bf_account_begin(v);
     umbel_filter *first = bf_chain_at(v, 0), *fresh = NULL;
-    umbel_err e = v->params.layout == BF_CLASSIC ? first_link(first, &fresh) : umbel_clear(first);
+    umbel_err e =
+        v->params.layout == BF_REDISBLOOM ? first_link(first, &fresh) : umbel_clear(first);
     if (e) return e;
     while (v->older_count) {
         umbel_free(v->newest);
         v->newest = v->older[--v->older_count];
     }
-    bf_heap_delete(v->older);
+    bf_memory_delete(v->older);
     v->older = NULL;
     v->older_keys = v->older_capacity = 0;
     if (fresh) {

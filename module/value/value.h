@@ -2,7 +2,7 @@
  *
  * value.h - what a key of the server holds: a filter that grows, in one of two layouts
  *
- * BF_CLASSIC is one handle of the format redisbloom: RedisBloom's chain, bit for bit.  BF_BLOCKED
+ * BF_REDISBLOOM is one handle of the format redisbloom: RedisBloom's chain, bit for bit.  BF_BLOCKED
  * is a chain of separate native handles, newest last, all under one secret key; growing adds a
  * handle and moves nothing.  A chain of one may also hold any other native filter: a counting one,
  * a window, or what was uploaded.
@@ -15,16 +15,16 @@
 
 #include "umbel.h"
 
-typedef enum bf_layout { BF_BLOCKED, BF_CLASSIC } bf_layout;
+typedef enum bf_layout { BF_BLOCKED, BF_REDISBLOOM } bf_layout;
 
-enum { BF_KEY_BYTES = 16, BF_LAYERS_MOST = 64, BF_EXPANSION_MOST = 32768 };
+enum { BF_KEY_BYTES = 16, BF_LAYERS_MAX = 64, BF_EXPANSION_MAX = 32768 };
 
 /* Everything that decides how a filter is made and how it will grow. */
 typedef struct bf_params {
     bf_layout layout;
     double error; /* promised rate, in (0, 1) */
     uint64_t capacity;
-    uint32_t expansion; /* 1 to BF_EXPANSION_MOST; 0: it does not grow */
+    uint32_t expansion; /* 1 to BF_EXPANSION_MAX; 0: it does not grow */
     double tightening;  /* 0: umbel's own shares; else in (0, 1) */
     bool counting;      /* blocked only: keys can be removed */
     uint32_t window;    /* blocked only: generations of a window of `capacity` keys; 0: none */
@@ -98,7 +98,7 @@ void bf_value_measure_layer(const bf_value *v, uint32_t i, bf_measure *out);
 
 /* The keys that such a filter can hold when it has grown as far as it can within max_bytes
  * (0: no limit); at most INT64_MAX.  0: it cannot be made at all. */
-uint64_t bf_params_most_keys(const bf_params *params, uint64_t max_bytes);
+uint64_t bf_params_max_keys(const bf_params *params, uint64_t max_bytes);
 
 /* All values of this server together. */
 typedef struct bf_totals {

@@ -43,7 +43,7 @@ static umbel_err unite_chains(const umbel_filter *into, const umbel_filter *from
                               umbel_filter **out, umbel_diag *diag) {
     const umbeli_redisbloom *a = umbeli_redisbloom_of(into), *b = umbeli_redisbloom_of(from);
     uint32_t count = a->count > b->count ? a->count : b->count;
-    umbeli_redisbloom_link *links = bf_heap_new(count * sizeof *links);
+    umbeli_redisbloom_link *links = bf_memory_new(count * sizeof *links);
     if (!links) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the links");
     umbel_err e = unite_links(a, b, links, diag);
     if (!e) {
@@ -54,7 +54,7 @@ static umbel_err unite_chains(const umbel_filter *into, const umbel_filter *from
         memcpy((*out)->data, into->data, (size_t)into->data_len);
         umbeli_bits_or((*out)->data, from->data, from->data_len);
     }
-    bf_heap_delete(links);
+    bf_memory_delete(links);
     return e;
 }
 
@@ -78,7 +78,7 @@ static umbel_err unite_layers(const umbel_filter *into, const umbel_filter *from
 
 static umbel_err unite_at(const bf_value *into, const bf_value *from, uint32_t i,
                           umbel_filter **out, umbel_diag *diag) {
-    if (into->params.layout == BF_CLASSIC) {
+    if (into->params.layout == BF_REDISBLOOM) {
         return unite_chains(into->newest, from->newest, out, diag);
     }
     bool mine = i < bf_chain_count(into), theirs = i < bf_chain_count(from);
@@ -105,9 +105,9 @@ static uint64_t recount(const bf_layer *layer, double estimated) {
 }
 
 static void set_count(bf_value *v, uint32_t i, uint64_t keys) {
-    umbel_filter *f = v->params.layout == BF_CLASSIC ? v->newest : bf_chain_at(v, i);
+    umbel_filter *f = v->params.layout == BF_REDISBLOOM ? v->newest : bf_chain_at(v, i);
     uint64_t before = umbeli_keys_added(f), less = 0;
-    if (v->params.layout == BF_CLASSIC) {
+    if (v->params.layout == BF_REDISBLOOM) {
         umbeli_redisbloom_link *link = &((umbeli_redisbloom *)f)->links[i];
         less = link->size - keys;
         link->size = keys;
@@ -145,7 +145,7 @@ static void swap_chains(bf_value *a, bf_value *b) {
 }
 
 umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag) {
-    umbel_filter *layers[BF_LAYERS_MOST] = {NULL};
+    umbel_filter *layers[BF_LAYERS_MAX] = {NULL};
     uint32_t a = bf_chain_count(into), b = bf_chain_count(from), count = a > b ? a : b, made = 0;
     umbel_err e = check_alike(&into->params, &from->params, diag);
     while (!e && made < count) {

@@ -30,7 +30,7 @@ uint64_t bf_value_capacity(const bf_value *v) {
 }
 
 uint32_t bf_value_layers(const bf_value *v) {
-    if (v->params.layout == BF_CLASSIC) return umbeli_redisbloom_of(v->newest)->count;
+    if (v->params.layout == BF_REDISBLOOM) return umbeli_redisbloom_of(v->newest)->count;
     return bf_chain_count(v);
 }
 
@@ -40,7 +40,7 @@ uint64_t bf_value_size(const bf_value *v) {
 }
 
 void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
-    if (v->params.layout == BF_CLASSIC) {
+    if (v->params.layout == BF_REDISBLOOM) {
         const umbeli_redisbloom_link *link = &umbeli_redisbloom_of(v->newest)->links[i];
         *out = (bf_layer){
             .kind = UMBEL_CLASSIC,
@@ -85,7 +85,7 @@ static void measure_link(const umbel_filter *f, uint32_t i, bf_measure *out) {
 }
 
 void bf_value_measure_layer(const bf_value *v, uint32_t i, bf_measure *out) {
-    if (v->params.layout == BF_CLASSIC) {
+    if (v->params.layout == BF_REDISBLOOM) {
         measure_link(v->newest, i, out);
         return;
     }
@@ -125,11 +125,11 @@ static bool next_layer(const bf_params *p, uint32_t i, double first_rate, bf_lay
     return plan->bytes != 0;
 }
 
-uint64_t bf_params_most_keys(const bf_params *p, uint64_t max_bytes) {
+uint64_t bf_params_max_keys(const bf_params *p, uint64_t max_bytes) {
     bf_layer_plan plan = {.keys = p->capacity, .rate = p->expansion ? p->error / 2 : p->error};
     uint64_t keys = 0, bytes = 0;
     bool more = true;
-    if (p->layout == BF_CLASSIC) {
+    if (p->layout == BF_REDISBLOOM) {
         plan.bytes = bf_redisbloom_bytes(plan.keys, plan.rate);
         more = plan.bytes != 0;
     } else {
@@ -171,6 +171,6 @@ void bf_totals_get(bf_totals *out) {
         .layers = totals.layers,
         .items = totals.items,
         .capacity = totals.capacity,
-        .bytes = bf_heap_bytes(),
+        .bytes = bf_memory_bytes(),
     };
 }

@@ -18,7 +18,7 @@
 #include "target.h"
 #include "value/value_memory.h"
 
-enum { RDB_CLASSIC, RDB_BLOCKED, HEAD, WHOLE, LAYERS, WAYS };
+enum { RDB_REDISBLOOM, RDB_BLOCKED, HEAD, WHOLE, LAYERS, WAYS };
 enum { LIMIT = 1 << 20, KEYS = 40, SUM = 8, FIXED = 128 };
 
 /* ---- What must hold of a value ---- */
@@ -61,7 +61,7 @@ static void look_at(const bf_value *v) {
     bf_value_measure(v, &measure);
     insist(measure.bits_set <= measure.bits, "no more bits are set than there are");
     bf_value_params(v, &params);
-    if (params.error > 0 && params.capacity > 0) (void)bf_params_most_keys(&params, LIMIT);
+    if (params.error > 0 && params.capacity > 0) (void)bf_params_max_keys(&params, LIMIT);
     (void)bf_value_size(v);
 }
 
@@ -143,7 +143,7 @@ static bf_value *load(unsigned way, int encver, uint8_t *bytes, size_t len) {
     bf_value *v = NULL;
     fake_io io;
     switch (way) {
-    case RDB_CLASSIC: return fake_load(&fake_types[FAKE_CLASSIC], encver, bytes, len);
+    case RDB_REDISBLOOM: return fake_load(&fake_types[FAKE_REDISBLOOM], encver, bytes, len);
     case RDB_BLOCKED: return fake_load(&fake_types[FAKE_BLOCKED], encver, bytes, len);
     case LAYERS:
         io = as_layers(bytes, len);

@@ -76,7 +76,7 @@ static size_t size_of(void *ptr) {
 static RedisModuleType *create_type(RedisModuleCtx *ctx, const char *name, int encver,
                                     RedisModuleTypeMethods *methods) {
     (void)ctx;
-    int i = strcmp(name, "umbel-bf-") == 0 ? FAKE_BLOCKED : FAKE_CLASSIC;
+    int i = strcmp(name, "umbel-bf-") == 0 ? FAKE_BLOCKED : FAKE_REDISBLOOM;
     fake_types[i] = (fake_type){name, encver, *methods};
     return (RedisModuleType *)&fake_types[i];
 }

@@ -26,7 +26,7 @@ extern fake_memory fake_heap;
 /* ---- Types ---- */
 
 /* What the module registered, in that order: MBbloom--, umbel-bf-. */
-enum { FAKE_CLASSIC, FAKE_BLOCKED };
+enum { FAKE_REDISBLOOM, FAKE_BLOCKED };
 typedef struct fake_type {
     const char *name;
     int encver;

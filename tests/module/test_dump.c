@@ -281,7 +281,7 @@ static void redisblooms_dumps_come_in_and_go_out(void **state) {
         bf_value *v = NULL;
         assert_ok(bf_load_head(header, header_len, 0, &v, NULL));
         assert_ok(bf_load_chunk(v, iterator, chunk, chunk_len, NULL));
-        assert_int_equal(bf_value_layout(v), BF_CLASSIC);
+        assert_int_equal(bf_value_layout(v), BF_REDISBLOOM);
         assert_holds(v, 0, 99);
         uint8_t *head = bf_dump_head(v, &len);
         assert_int_equal(len, header_len);

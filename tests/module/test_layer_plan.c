@@ -48,7 +48,7 @@ static void rates_stay_within_the_promise(void **state) {
             sum += plan.rate;
             layers++;
         }
-        assert_in_range(layers, t == 2 ? 30 : BF_LAYERS_MOST, BF_LAYERS_MOST);
+        assert_in_range(layers, t == 2 ? 30 : BF_LAYERS_MAX, BF_LAYERS_MAX);
         assert_true(sum <= p.error);
     }
 }

@@ -60,8 +60,8 @@ static void other_versions_are_refused(void **state) {
     fake_io io = saved(v), old = saved(w);
     assert_null(fake_load(&fake_types[FAKE_BLOCKED], 0, io.bytes, io.len));
     assert_null(fake_load(&fake_types[FAKE_BLOCKED], 2, io.bytes, io.len));
-    assert_null(fake_load(&fake_types[FAKE_CLASSIC], 5, old.bytes, old.len));
-    assert_null(fake_load(&fake_types[FAKE_CLASSIC], -1, old.bytes, old.len));
+    assert_null(fake_load(&fake_types[FAKE_REDISBLOOM], 5, old.bytes, old.len));
+    assert_null(fake_load(&fake_types[FAKE_REDISBLOOM], -1, old.bytes, old.len));
     bf_value_free(v);
     bf_value_free(w);
     fake_io_free(&io);
@@ -82,7 +82,7 @@ static void older_files_of_redisbloom_are_read(void **state) {
     memcpy(old.bytes, io.bytes, 6);
     memcpy(old.bytes + 6, io.bytes + 8, io.len - 8);
     for (int encver = 2; encver <= 3; encver++) {
-        bf_value *back = fake_load(&fake_types[FAKE_CLASSIC], encver, old.bytes, old.len);
+        bf_value *back = fake_load(&fake_types[FAKE_REDISBLOOM], encver, old.bytes, old.len);
         assert_non_null(back);
         assert_same(v, back);
         bf_value_free(back);

@@ -7,14 +7,14 @@
 
 bf_value *some_value(int i, int keys) {
     static const bf_params shapes[SHAPES] = {
-        {.layout = BF_CLASSIC, .error = 0.01, .capacity = 100, .expansion = 2},
-        {.layout = BF_CLASSIC, .error = 0.001, .capacity = 3000},
+        {.layout = BF_REDISBLOOM, .error = 0.01, .capacity = 100, .expansion = 2},
+        {.layout = BF_REDISBLOOM, .error = 0.001, .capacity = 3000},
         {.error = 0.01, .capacity = 100, .expansion = 2, .keyed = true, .key = "fifteen letters"},
         {.error = 0.02, .capacity = 20000, .expansion = 1, .keyed = true, .key = "another"},
         {.error = 0.001, .capacity = 3000, .tightening = 0.5, .expansion = 4},
         {.error = 0.01, .capacity = 3000, .counting = true, .keyed = true, .key = "counting"},
         {.error = 0.01, .capacity = 3000, .window = 3, .keyed = true, .key = "window"},
-        {.layout = BF_CLASSIC, .error = 0.01, .capacity = 100, .expansion = 1},
+        {.layout = BF_REDISBLOOM, .error = 0.01, .capacity = 100, .expansion = 1},
     };
     bf_value *v = NULL;
     umbel_diag diag = {0};
