@@ -202,6 +202,7 @@ typedef struct umbel_info {
     uint32_t hashes;          /* probes a key                                                    */
     uint32_t parts;           /* filters in it that a look-up may have to ask; mostly 1          */
     bool frozen, concurrent;
+    bool grows;               /* adding beyond capacity adds a layer and keeps fpr               */
     uint64_t bits, bytes;     /* of the bit array                                                */
     uint64_t capacity;        /* keys planned for; 0: unknown                                    */
     double fpr;               /* rate promised at capacity; 0: none                              */

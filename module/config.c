@@ -88,10 +88,10 @@ static int take_error(RedisModuleString *value) {
     return REDISMODULE_OK;
 }
 
-static int take_number(RedisModuleString *value, long long most, long long *out) {
+static int take_number(RedisModuleString *value, long long max, long long *out) {
     long long number = 0;
     if (RedisModule_StringToLongLong(value, &number) != REDISMODULE_OK || number < 1 ||
-        number > most)
+        number > max)
         return REDISMODULE_ERR;
     *out = number;
     return REDISMODULE_OK;

@@ -14,7 +14,7 @@ enum { BF_CAPACITY_MAX = 1 << 30 };
 #define BF_ERROR_MAX 0.25
 
 typedef struct bf_settings {
-    double error;        /* bf-error-rate: of filters that nobody reserved */
+    double error;        /* bf-error-rate: of filters that no command reserved */
     long long capacity;  /* bf-initial-size */
     long long expansion; /* bf-expansion-factor; 0: they do not grow */
     int layout;          /* a bf_layout */

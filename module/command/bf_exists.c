@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "command/add_items.h"
 #include "command/commands.h"
+#include "command/items.h"
 #include "command/open_key.h"
 
 int bf_cmd_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {

@@ -4,8 +4,8 @@
  *               BF.COUNT key item [item ...]
  *               BF.CLEAR key
  */
-#include "command/add_items.h"
 #include "command/commands.h"
+#include "command/items.h"
 #include "command/open_key.h"
 #include "command/reply.h"
 

@@ -9,7 +9,7 @@
 #include "command/reply.h"
 
 /* RedisBloom takes up to seven arguments and ignores what it does not know among them, so do we;
- * only beyond that can nobody rely on it. */
+ * no client can rely on it beyond that. */
 enum { REDISBLOOM_ARGC = 7 };
 
 static const char *parse_error(bf_options *options, const RedisModuleString *value) {

@@ -36,8 +36,8 @@ void bf_key_changed(const bf_key *key, const char *event) {
         key->ctx, REDISMODULE_NOTIFY_GENERIC | REDISMODULE_NOTIFY_MODULE, event, key->name);
 }
 
-/* Inside a transaction, a script or a stream of commands nothing may come between, and a server
- * that is made to let it ends itself. */
+/* Inside a transaction, a script or a stream of commands nothing may come between; a server that is
+ * asked to yield there aborts. */
 static bool may_yield(RedisModuleCtx *ctx) {
     int never = REDISMODULE_CTX_FLAGS_LUA | REDISMODULE_CTX_FLAGS_MULTI |
                 REDISMODULE_CTX_FLAGS_DENY_BLOCKING | REDISMODULE_CTX_FLAGS_REPLICATED |

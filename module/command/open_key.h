@@ -27,12 +27,12 @@ bool bf_key_open_filter(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *nam
 /* Puts a value where there is none; from now on the server owns it. */
 void bf_key_put(bf_key *key, bf_value *value);
 
-/* Tells everybody who watches the key or listens for events.  Opening for writing does not: many
+/* Signals clients that watch the key and sends the keyspace event.  Opening for writing does not: many
  * writes change nothing. */
 void bf_key_changed(const bf_key *key, const char *event);
 
-/* Lets the server look after other clients within a long command, where it can; the value may be
- * elsewhere afterwards, or gone. */
+/* Lets the server serve other clients within a long command, where it can; the value may have moved
+ * afterwards, or be gone. */
 void bf_key_yield(bf_key *key, int mode);
 
 #endif

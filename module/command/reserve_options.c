@@ -47,10 +47,10 @@ bf_word bf_word_of(const RedisModuleString *text) {
     return BF_WORD_UNKNOWN;
 }
 
-static bf_flaw read_number(const RedisModuleString *value, long long least, long long most,
+static bf_flaw read_number(const RedisModuleString *value, long long min, long long max,
                            long long *out) {
     if (RedisModule_StringToLongLong(value, out) != REDISMODULE_OK) return BF_NO_NUMBER;
-    return *out < least || *out > most ? BF_OUT_OF_RANGE : BF_FINE;
+    return *out < min || *out > max ? BF_OUT_OF_RANGE : BF_FINE;
 }
 
 /* Strictly between 0 and 1. */
@@ -151,7 +151,7 @@ const char *bf_options_settle(bf_options *options) {
         params->layout = BF_BLOCKED;
     }
     params->error = bf_config_capped(params->error);
-    /* A secret of its own: nobody can prepare keys that collide. */
+    /* A secret of its own, so that clients cannot craft keys that collide. */
     if (params->layout == BF_BLOCKED && !params->keyed) {
         RedisModule_GetRandomBytes(params->key, sizeof params->key);
         params->keyed = true;

@@ -8,14 +8,14 @@
 
 #include "api.h"
 #include "core/diag.h"
-#include "kind/chain/window.h"
+#include "format/redisbloom/redisbloom_dump.h"
+#include "kind/classic/classic.h"
 #include "value/server_memory.h"
-#include "value/value_internal.h"
 
-enum { FIXED = 128, VALUE_BYTES = 40 };
+enum { NAME_BYTES = 32, VALUE_BYTES = 40 };
 
 /* Counts that add up without overflow whatever a head says. */
-static const uint64_t most = UINT64_C(1) << 56;
+static const uint64_t count_max = UINT64_C(1) << 56;
 
 static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
     return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
@@ -24,21 +24,20 @@ static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
 /* ---- Properties in metadata ---- */
 
 /* What the properties are of a filter that says nothing about them. */
-static bf_params bare_params(const umbeli_shape *shape, uint32_t generations) {
+static bf_params bare_params(const umbeli_shape *shape) {
     return (bf_params){
         .layout = BF_BLOCKED,
         .error = shape->fpr,
         .capacity = shape->capacity,
         .counting = shape->kind == UMBEL_COUNTING,
-        .window = generations,
     };
 }
 
-static bool read_count(const char *text, uint64_t least, uint64_t high, uint64_t *out) {
+static bool read_count(const char *text, uint64_t min, uint64_t max, uint64_t *out) {
     char *end = NULL;
     if (*text < '0' || *text > '9') return false;
     unsigned long long n = strtoull(text, &end, 10);
-    if (*end || n < least || n > high) return false;
+    if (*end || n < min || n > max) return false;
     *out = n;
     return true;
 }
@@ -57,7 +56,7 @@ static bool take_property(const char *name, const char *text, bf_head *head) {
     bf_params *p = &head->params;
     if (strcmp(name, "bf.error") == 0) return read_rate(text, &p->error);
     if (strcmp(name, "bf.tightening") == 0) return read_rate(text, &p->tightening);
-    if (strcmp(name, "bf.capacity") == 0) return read_count(text, 1, most, &p->capacity);
+    if (strcmp(name, "bf.capacity") == 0) return read_count(text, 1, count_max, &p->capacity);
     if (strcmp(name, "bf.expansion") == 0) {
         bool fine = read_count(text, 0, BF_EXPANSION_MAX, &n);
         p->expansion = (uint32_t)n;
@@ -71,59 +70,51 @@ static bool take_property(const char *name, const char *text, bf_head *head) {
     return false;
 }
 
-static bool is_property(const uint8_t *name, uint16_t len) {
+static bool is_property(const char *name, uint16_t len) {
     return len >= 3 && memcmp(name, "bf.", 3) == 0;
 }
 
-/* The metadata of layer i, entry by entry; the codec checks all else about it. */
+/* The properties among the metadata of layer i; the library checks all else about it. */
 static umbel_err take_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
-    const umbeli_native_header *h = &head->layers[i];
-    const uint8_t *meta = head->bytes + head->at[i] + FIXED + h->own_len;
-    umbeli_reader r = umbeli_reader_over(meta, h->meta_len);
-    while (umbeli_left(&r) > 0) {
-        char name[32], text[VALUE_BYTES];
-        uint64_t at = (uint64_t)(meta - head->bytes) + r.pos;
-        uint16_t name_len = umbeli_take_u16le(&r);
-        uint32_t text_len = umbeli_take_u32le(&r);
-        const uint8_t *n = umbeli_take(&r, name_len), *t = umbeli_take(&r, text_len);
-        if (r.failed) return bad(diag, at, "metadata: an entry is cut off");
-        if (!is_property(n, name_len)) continue;
+    umbeli_native_meta m = umbeli_native_meta_begin(head->bytes + head->at[i], &head->layers[i]);
+    while (umbeli_native_meta_next(&m)) {
+        char name[NAME_BYTES], text[VALUE_BYTES];
+        uint64_t at = head->at[i] + m.at;
+        if (!is_property(m.name, m.name_len)) continue;
         if (i > 0) return bad(diag, at, "metadata: a later layer has properties of the chain");
-        if (name_len >= sizeof name || text_len >= sizeof text) {
+        if (m.name_len >= sizeof name || m.value_len >= sizeof text) {
             return umbeli_fail_at(diag, UMBEL_EVERSION, at, "metadata: not a property known here");
         }
-        memcpy(name, n, name_len);
-        memcpy(text, t, text_len);
-        name[name_len] = text[text_len] = 0;
-        if (memchr(text, 0, text_len) || !take_property(name, text, head)) {
+        memcpy(name, m.name, m.name_len);
+        memcpy(text, m.value, m.value_len);
+        name[m.name_len] = text[m.value_len] = 0;
+        if (memchr(text, 0, m.value_len) || !take_property(name, text, head)) {
             return bad(diag, at, "metadata: not a property of a filter");
         }
     }
-    return UMBEL_OK;
+    return m.failed ? bad(diag, head->at[i] + m.at, "metadata: an entry is cut off") : UMBEL_OK;
 }
 
 /* ---- Reading ---- */
 
+/* Blocked and classic filters are layers of a chain, even if there is but one. */
+static bool is_layer(const umbeli_native_header *h) {
+    return h->shape.kind == UMBEL_BLOCKED || h->shape.kind == UMBEL_CLASSIC;
+}
+
 /* What a layer must be to be in a chain, and what keeps sums of counts from overflowing. */
 static const char *layer_wrong(const bf_head *head, uint32_t i) {
     const umbeli_native_header *h = &head->layers[i], *first = &head->layers[0];
-    if (h->shape.capacity > most || h->keys_added > most) return "counts: more than there can be";
-    if (head->count == 1 && head->params.expansion == 0) return NULL;
-    if (h->shape.kind != UMBEL_BLOCKED && h->shape.kind != UMBEL_CLASSIC) {
-        return "kind: not one that chains are made of";
+    if (h->shape.capacity > count_max || h->keys_added > count_max) {
+        return "counts: more than there can be";
     }
+    if (head->count == 1 && head->params.expansion == 0) return NULL;
+    if (!is_layer(h)) return "kind: not one that chains are made of";
     if (h->shape.capacity == 0) return "capacity: none, in a chain that grows";
     if (h->shape.seed != first->shape.seed || h->fingerprint != first->fingerprint) {
         return "seed, key: not those of the first layer";
     }
     return NULL;
-}
-
-/* Generations of a window, from the parameters of its kind; checked when it is made. */
-static uint32_t generations_of(const uint8_t *bytes, const umbeli_native_header *h) {
-    if (h->shape.kind != UMBEL_WINDOW || h->own_len < 4) return 0;
-    umbeli_reader own = umbeli_reader_over(bytes + FIXED, h->own_len);
-    return umbeli_take_u32le(&own) - 1;
 }
 
 static umbel_err read_layer(const uint8_t *bytes, size_t len, bf_head *head, uint32_t i,
@@ -135,7 +126,7 @@ static umbel_err read_layer(const uint8_t *bytes, size_t len, bf_head *head, uin
         if (diag) diag->offset += head->len;
         return e;
     }
-    if (i == 0) head->params = bare_params(&h->shape, generations_of(bytes, h));
+    if (i == 0) head->params = bare_params(&h->shape);
     e = take_properties(head, i, diag);
     if (e) return e;
     const char *wrong = layer_wrong(head, i);
@@ -161,112 +152,176 @@ umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_di
     return UMBEL_OK;
 }
 
-umbel_err bf_head_layer(const bf_head *head, uint32_t i, uint64_t max_bytes, umbel_filter **out,
-                        umbel_diag *diag) {
+/* ---- Making ---- */
+
+static umbel_err describe_layer(const umbeli_native_header *h, umbeli_layer *out,
+                                umbel_diag *diag) {
+    bool blocked = h->shape.kind == UMBEL_BLOCKED;
+    umbel_err e =
+        (blocked ? umbeli_blocked_check : umbeli_classic_check)(&h->shape, h->payload_len, diag);
+    if (e) return e;
+    if (h->kind_params_len) {
+        return umbeli_fail(diag, UMBEL_EVERSION, "parameters: this kind has none");
+    }
+    *out = (umbeli_layer){
+        .probes = blocked ? &umbeli_probes_blocked : &umbeli_probes_classic,
+        .bytes = h->payload_len,
+        .nbits = h->shape.bits,
+        .hashes = h->shape.hashes,
+        .capacity = h->shape.capacity,
+        .keys = h->keys_added,
+        .rate = h->shape.fpr,
+    };
+    return UMBEL_OK;
+}
+
+/* The filter with its first layer, or the whole of one that is no chain. */
+static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filter **out,
+                            umbel_diag *diag) {
     umbel_opts opts = {
         .alloc = &bf_memory,
         .max_bytes = max_bytes,
         .key = head->params.keyed ? head->params.key : NULL,
     };
-    umbeli_native_header h = head->layers[i];
-    umbeli_settings memory;
-    umbel_err e = umbeli_settings_from(&opts, &memory, diag);
+    umbeli_native_header h = head->layers[0];
+    umbeli_memory memory;
+    umbeli_layer layer;
+    umbel_filter *f = NULL;
+    umbel_err e = umbeli_memory_from(&opts, &memory, diag);
     if (!e) e = umbeli_native_take_key(&h, &memory, diag);
-    if (!e) e = umbeli_native_make(head->bytes + head->at[i], &h, NULL, &memory, out, diag);
+    if (e) return e;
+    if (!is_layer(&h)) return umbeli_native_make(head->bytes, &h, NULL, &memory, out, diag);
+    e = describe_layer(&h, &layer, diag);
+    if (!e) e = bf_layers_new(&head->params, &h.shape, &layer, &memory, &f, diag);
+    if (e) return e;
+    e = umbeli_native_take_meta(f, head->bytes, &h, diag);
+    if (e) {
+        umbel_free(f);
+        return e;
+    }
+    *out = f;
+    return UMBEL_OK;
+}
+
+static umbel_err append_layer(const bf_head *head, uint32_t i, uint64_t max_bytes, umbel_filter *f,
+                              umbel_diag *diag) {
+    umbeli_layer layer;
+    umbel_err e = describe_layer(&head->layers[i], &layer, diag);
+    if (e) return e;
+    e = umbeli_chain_append((umbeli_chain *)f, &layer, max_bytes);
+    if (e) return umbeli_fail(diag, e, "no memory for a layer");
+    umbeli_count_added(f, layer.keys);
+    return UMBEL_OK;
+}
+
+/* Bits that end at byte `end` of the payload. */
+static umbel_err fill(umbel_filter *f, uint64_t end, const uint8_t *bits, uint64_t len,
+                      umbel_diag *diag) {
+    if (!bits || len == 0) return UMBEL_OK;
+    if (!umbeli_redisbloom_load_chunk(f, (int64_t)end + 1, bits, (size_t)len, NULL))
+        return UMBEL_OK;
+    return umbeli_fail(diag, UMBEL_ECORRUPT, "bits are set after the last one");
+}
+
+static umbel_err make_all(const bf_head *head, bf_bits_source source, void *ctx, uint64_t max_bytes,
+                          umbel_filter **f, umbel_diag *diag) {
+    umbel_err e = UMBEL_OK;
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < head->count && !e; i++) {
+        uint64_t len = head->layers[i].payload_len;
+        const uint8_t *bits = NULL;
+        e = source(ctx, len, &bits, diag);
+        if (!e) {
+            e = i == 0 ? make_first(head, max_bytes, f, diag)
+                       : append_layer(head, i, max_bytes, *f, diag);
+        }
+        end += len;
+        if (!e) e = fill(*f, end, bits, len, diag);
+    }
     return e;
 }
 
-bf_value *bf_head_value(const bf_head *head, umbel_filter *const *layers) {
+umbel_err bf_head_load(const bf_head *head, bf_bits_source source, void *ctx, uint64_t max_bytes,
+                       bf_value **out, umbel_diag *diag) {
     static const char *const names[] = {"bf.error", "bf.tightening", "bf.capacity", "bf.expansion",
                                         "bf.layers"};
+    umbel_filter *f = NULL;
+    umbel_err e = make_all(head, source, ctx, max_bytes, &f, diag);
+    if (e) {
+        umbel_free(f);
+        return e;
+    }
     /* The value keeps them where they take less room. */
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        umbeli_meta_remove(layers[0], names[i]);
-    return bf_value_of(&head->params, layers, head->count);
-}
-
-bool bf_bits_end_clean(const umbel_filter *f) {
-    unsigned used = f->shape.bits % 8;
-    return !used || f->data_len == 0 || f->shape.format != UMBEL_FMT_NATIVE ||
-           f->shape.kind != UMBEL_CLASSIC || !(f->data[f->data_len - 1] >> used);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) umbeli_meta_remove(f, names[i]);
+    bf_params params = head->params;
+    params.window = umbeli_window_generations(f);
+    return bf_value_of(&params, f, out, diag);
 }
 
 /* ---- Writing ---- */
 
-/* Scratch memory for a few names: as for everything else of this size, the server ends without. */
-static void *must_take(void *ctx, size_t size) {
-    (void)ctx;
-    return RedisModule_Alloc(size);
+/* The properties of a chain as metadata of its first header. */
+typedef struct properties {
+    size_t count;
+    umbeli_meta_entry entries[5];
+    char texts[5][VALUE_BYTES];
+} properties;
+
+static char *put(properties *p, const char *name) {
+    char *text = p->texts[p->count];
+    p->entries[p->count++] = (umbeli_meta_entry){.name = (char *)(uintptr_t)name, .value = text};
+    return text;
 }
 
-static void give_back(void *ctx, void *ptr) {
-    (void)ctx;
-    RedisModule_Free(ptr);
+static void put_count(properties *p, const char *name, uint64_t n) {
+    snprintf(put(p, name), VALUE_BYTES, "%" PRIu64, n);
 }
 
-static void put_property(umbel_filter *f, const char *name, const char *text) {
-    (void)umbeli_meta_set(f, name, strlen(name), text, strlen(text), NULL);
+static void put_rate(properties *p, const char *name, double x) {
+    if (x > 0) snprintf(put(p, name), VALUE_BYTES, "%.17g", x);
 }
 
-static void put_count(umbel_filter *f, const char *name, uint64_t n) {
-    char text[VALUE_BYTES];
-    snprintf(text, sizeof text, "%" PRIu64, n);
-    put_property(f, name, text);
-}
-
-static void put_rate(umbel_filter *f, const char *name, double x) {
-    char text[VALUE_BYTES];
-    snprintf(text, sizeof text, "%.17g", x);
-    if (x > 0) put_property(f, name, text);
-}
-
-static bool has_properties(const bf_value *v) {
-    const umbel_filter *f = v->newest;
-    const bf_params *p = &v->params;
-    return v->older_count || p->expansion || p->tightening > 0 || p->error != f->shape.fpr ||
-           p->capacity != f->shape.capacity;
-}
-
-/* A stand-in for the first layer that has the properties of the chain in its metadata. */
-static umbel_filter *dress(const bf_value *v) {
-    const umbel_filter *first = bf_chain_at(v, 0);
-    const bf_params *p = &v->params;
-    umbel_filter *f = RedisModule_Alloc(first->ops->size);
-    memcpy(f, first, first->ops->size);
-    f->memory = (umbeli_settings){.hook = {.alloc = must_take, .free = give_back}};
-    f->meta = NULL;
-    f->meta_count = f->meta_cap = 0;
-    if (has_properties(v)) {
-        put_count(f, "bf.layers", bf_chain_count(v));
-        put_rate(f, "bf.error", p->error);
-        if (p->capacity) put_count(f, "bf.capacity", p->capacity);
-        put_count(f, "bf.expansion", p->expansion);
-        put_rate(f, "bf.tightening", p->tightening);
+/* None for a filter that says it all by itself. */
+static void describe_chain(const bf_value *v, const umbeli_native_source *first, properties *p) {
+    const bf_params *params = &v->params;
+    uint32_t layers = bf_value_layers(v);
+    p->count = 0;
+    if (layers == 1 && params->expansion == 0 && !(params->tightening > 0) &&
+        params->error == first->shape.fpr && params->capacity == first->shape.capacity) {
+        return;
     }
-    (void)umbeli_meta_copy(f, first); /* what others put there, if it still fits */
-    return f;
+    put_count(p, "bf.layers", layers);
+    put_rate(p, "bf.error", params->error);
+    if (params->capacity) put_count(p, "bf.capacity", params->capacity);
+    put_count(p, "bf.expansion", params->expansion);
+    put_rate(p, "bf.tightening", params->tightening);
 }
 
-static void undress(umbel_filter *f) {
-    for (size_t i = 0; i < f->meta_count; i++) RedisModule_Free(f->meta[i].name);
-    RedisModule_Free(f->meta);
-    RedisModule_Free(f);
+static umbeli_native_source source_at(const bf_value *v, uint32_t i, properties *p) {
+    umbeli_native_source from = bf_value_chain(v) ? umbeli_native_source_of_layer(v->filter, i)
+                                                  : umbeli_native_source_of(v->filter);
+    if (i > 0) return from;
+    describe_chain(v, &from, p);
+    from.extra = p->entries;
+    from.extra_count = p->count;
+    from.meta_count = umbeli_meta_fitting(v->filter, p->entries, p->count);
+    return from;
 }
 
 uint8_t *bf_head_write(const bf_value *v, size_t *len) {
-    umbel_filter *first = dress(v);
-    uint64_t size = umbeli_native_header_len(first);
-    for (uint32_t i = 1; i < bf_chain_count(v); i++) {
-        size += umbeli_native_header_len(bf_chain_at(v, i));
+    properties p;
+    uint64_t size = v->params.keyed ? BF_KEY_BYTES : 0;
+    for (uint32_t i = 0; i < bf_value_layers(v); i++) {
+        umbeli_native_source from = source_at(v, i, &p);
+        size += umbeli_native_header_len(&from);
     }
-    if (v->params.keyed) size += BF_KEY_BYTES;
     umbeli_span span = {.bytes = RedisModule_Alloc((size_t)size), .cap = (size_t)size};
-    for (uint32_t i = 0; i < bf_chain_count(v); i++) {
-        umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span}; /* a header begins at 0 */
-        umbeli_native_put_header(i ? bf_chain_at(v, i) : first, &w);
+    umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span};
+    for (uint32_t i = 0; i < bf_value_layers(v); i++) {
+        umbeli_native_source from = source_at(v, i, &p);
+        umbeli_native_put_header(&from, &w);
     }
-    if (v->params.keyed) umbeli_span_sink(&span, v->params.key, BF_KEY_BYTES);
-    undress(first);
+    if (v->params.keyed) umbeli_put(&w, v->params.key, BF_KEY_BYTES);
     *len = span.used;
     return span.bytes;
 }

@@ -2,16 +2,15 @@
 #include "storage/types.h"
 
 #include "storage/dump.h"
-#include "value/value_internal.h"
 #include "value/value_memory.h"
 
-/* A command that carries so much is one piece: replayed whole, or not at all. */
+/* A command that carries no more is one piece: replayed whole, or not at all. */
 enum { WHOLE_MAX = 16 * 1024 * 1024, EFFORT_BYTES = 64 * 1024 };
 
-static RedisModuleType *classic, *blocked;
+static RedisModuleType *redisbloom, *blocked;
 
 RedisModuleType *bf_type_of(const bf_value *v) {
-    return v->params.layout == BF_REDISBLOOM ? classic : blocked;
+    return v->params.layout == BF_REDISBLOOM ? redisbloom : blocked;
 }
 
 bf_value *bf_value_at(RedisModuleKey *key, bool *wrong) {
@@ -20,7 +19,7 @@ bf_value *bf_value_at(RedisModuleKey *key, bool *wrong) {
     if (kind == REDISMODULE_KEYTYPE_EMPTY) return NULL;
     if (kind == REDISMODULE_KEYTYPE_MODULE) {
         const RedisModuleType *type = RedisModule_ModuleTypeGetType(key);
-        if (type == classic || type == blocked) return RedisModule_ModuleTypeGetValue(key);
+        if (type == redisbloom || type == blocked) return RedisModule_ModuleTypeGetValue(key);
     }
     *wrong = true;
     return NULL;
@@ -60,26 +59,24 @@ static void digest(RedisModuleDigest *md, void *value) {
     uint8_t *head = bf_dump_head(v, &len);
     RedisModule_DigestAddStringBuffer(md, (const char *)head, len);
     RedisModule_Free(head);
-    for (uint32_t i = 0; i < bf_chain_count(v); i++) {
-        const umbel_filter *f = bf_chain_at(v, i);
-        RedisModule_DigestAddStringBuffer(md, (const char *)f->data, (size_t)f->data_len);
+    for (uint32_t i = 0; i < bf_value_layers(v); i++) {
+        uint8_t *scratch = NULL;
+        const uint8_t *bits = bf_dump_layer(v, i, &len, &scratch);
+        RedisModule_DigestAddStringBuffer(md, (const char *)bits, len);
+        if (scratch) RedisModule_Free(scratch);
     }
     RedisModule_DigestEndSequence(md);
 }
 
-static void end(void *value) {
+static void free_value(void *value) {
     bf_value_free(value);
 }
 
 /* Above 64 a server frees in another thread: from 4 MiB on. */
 static size_t free_effort(RedisModuleString *key, const void *value) {
     (void)key;
-    uint64_t effort = 0;
     const bf_value *v = value;
-    for (uint32_t i = 0; i < bf_chain_count(v); i++) {
-        effort += 1 + bf_chain_at(v, i)->data_len / EFFORT_BYTES;
-    }
-    return (size_t)effort;
+    return (size_t)(bf_value_layers(v) + umbeli_filter_bytes(v->filter) / EFFORT_BYTES);
 }
 
 static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {
@@ -102,16 +99,16 @@ int bf_types_register(RedisModuleCtx *ctx) {
         .aof_rewrite = rewrite,
         .mem_usage = memory_of,
         .digest = digest,
-        .free = end,
+        .free = free_value,
         .free_effort = free_effort,
         .copy = copy,
         .defrag = defrag,
     };
     methods.rdb_load = bf_redisbloom_load;
     methods.rdb_save = bf_redisbloom_save;
-    classic = RedisModule_CreateDataType(ctx, "MBbloom--", BF_REDISBLOOM_ENCVER, &methods);
+    redisbloom = RedisModule_CreateDataType(ctx, "MBbloom--", BF_REDISBLOOM_ENCVER, &methods);
     methods.rdb_load = bf_blocked_load;
     methods.rdb_save = bf_blocked_save;
     blocked = RedisModule_CreateDataType(ctx, "umbel-bf-", BF_BLOCKED_ENCVER, &methods);
-    return classic && blocked ? REDISMODULE_OK : REDISMODULE_ERR;
+    return redisbloom && blocked ? REDISMODULE_OK : REDISMODULE_ERR;
 }

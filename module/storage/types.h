@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * types.h - the two types that the server knows: RedisBloom's MBbloom-- for the classic layout,
+ * types.h - the two types that the server knows: RedisBloom's MBbloom-- for its layout,
  *           umbel-bf- for the blocked one
  *
  * Encoding versions belong to a type and not to a value, so each layout has its own.

@@ -10,14 +10,14 @@
 
 enum { BLOCK = 32, SMALL = 64 * 1024, UNRESERVED = 100 };
 
-/* A first blocked layer may use up so much of the promise. */
-static const double first_most = 0.9;
+/* A first blocked layer may use up this share of the promise. */
+static const double first_max = 0.9;
 
 /* Probes are drawn from 128 bits of hash, and there are at most 64 of them. */
-static const double rate_least = 0x1p-60;
+static const double rate_min = 0x1p-60;
 
 uint64_t bf_redisbloom_bytes(uint64_t keys, double rate) {
-    umbeli_redisbloom_link link;
+    umbeli_layer link;
     return umbeli_redisbloom_size_link(keys, rate, &link, NULL) ? 0 : link.bytes;
 }
 
@@ -48,7 +48,7 @@ static bool plan_blocked(uint64_t keys, uint64_t bytes, double rate, bf_layer_pl
 
 /* ---- Layers of any size ---- */
 
-/* What a layer of so many bytes promises: its rate, and three deviations of such filters. */
+/* What a layer of this many bytes promises: its rate, and three deviations of such filters. */
 typedef double (*promise)(uint64_t bytes, uint64_t keys);
 
 static double classic_promise(uint64_t bytes, uint64_t keys) {
@@ -62,10 +62,10 @@ static double blocked_promise(uint64_t bytes, uint64_t keys) {
            3 * umbeli_blocked_spread(bytes / BLOCK, keys);
 }
 
-/* The fewest bytes above `low`, in steps of `unit`, that keep the rate.  The planner looks for them
- * among all sizes there are, which takes ten times as long; here it is known about where they lie,
- * and somebody waits for the answer. */
-static uint64_t least_bytes(promise of, uint64_t keys, double rate, uint64_t low, uint64_t unit) {
+/* The fewest bytes above `low`, in steps of `unit`, that keep the rate.  The planner searches all
+ * sizes there are, which takes ten times as long; here it is known about where the answer lies, and
+ * a client waits for it. */
+static uint64_t min_bytes(promise of, uint64_t keys, double rate, uint64_t low, uint64_t unit) {
     uint64_t first = low / unit, step = 1;
     while (of((first + step) * unit, keys) > rate) step *= 2;
     uint64_t below = first + step / 2, enough = first + step;
@@ -80,14 +80,14 @@ static uint64_t least_bytes(promise of, uint64_t keys, double rate, uint64_t low
  * asks a blocked one with a single access. */
 static umbel_err plan_freely(uint64_t keys, double rate, bf_layer_plan *out) {
     double bits = -log(rate) / 0.480453013918201 * (double)keys;
-    if (!(rate >= rate_least && rate < 1) || !(bits < 0x1p59)) return UMBEL_EFULL;
+    if (!(rate >= rate_min && rate < 1) || !(bits < 0x1p59)) return UMBEL_EFULL;
     *out = (bf_layer_plan){.kind = UMBEL_CLASSIC, .keys = keys, .rate = rate};
-    out->bytes = least_bytes(classic_promise, keys, rate, (uint64_t)bits / 8, 8);
+    out->bytes = min_bytes(classic_promise, keys, rate, (uint64_t)bits / 8, 8);
     uint64_t blocked = out->bytes + out->bytes / 3;
     bool addressable = blocked / BLOCK > 0 && blocked / BLOCK <= UINT32_MAX;
     if (addressable && blocked_promise(blocked, keys) <= rate) {
         out->kind = UMBEL_BLOCKED;
-        out->bytes = least_bytes(blocked_promise, keys, rate, (uint64_t)bits / 8, BLOCK);
+        out->bytes = min_bytes(blocked_promise, keys, rate, (uint64_t)bits / 8, BLOCK);
     } else {
         out->hashes = umbeli_classic_hashes(8 * out->bytes, keys);
     }
@@ -105,11 +105,11 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
     double share = !grows ? 1 : p->capacity <= UNRESERVED ? umbeli_scalable_share(0) : 0.5;
     uint64_t bytes = bf_redisbloom_bytes(p->capacity, p->error * share);
     if (bytes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "capacity, error: too large a filter");
-    double most = grows ? p->error * first_most : p->error;
+    double max_rate = grows ? p->error * first_max : p->error;
     bool small = grows && bytes <= SMALL;
-    if (!small && plan_blocked(p->capacity, bytes, most, out)) return UMBEL_OK;
-    plan_classic(p->capacity, bytes, grows ? p->error : most, out);
-    if (p->error < rate_least || out->rate > 1.1 * p->error) {
+    if (!small && plan_blocked(p->capacity, bytes, max_rate, out)) return UMBEL_OK;
+    plan_classic(p->capacity, bytes, grows ? p->error : max_rate, out);
+    if (p->error < rate_min || out->rate > 1.1 * p->error) {
         return umbeli_fail(diag, UMBEL_EINVAL, "error: lower than hashes can keep");
     }
     return UMBEL_OK;

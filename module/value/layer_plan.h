@@ -7,9 +7,9 @@
  * layers to come; else classic, which keeps half the promise in them: a small layer lies in the
  * cache whatever its kind, and will have successors more likely than a large one.  Later layers
  * share the rest as the layers of scalable filters do, and are blocked unless that costs much more
- * memory.  A first layer of no more keys than filters have that nobody reserved is such a layer, too:
- * it will be outgrown, and what it leaves to the others is worth more than its few bytes.  So the
- * rates of all layers, however many, stay within the promise.
+ * memory.  Filters that no command reserved (capacity 100 or less) size their first layer like any
+ * other: it will be outgrown, and what it leaves of the rate is worth more than its few bytes.  So
+ * the rates of all layers, however many, stay within the promise.
  */
 #ifndef BF_LAYER_PLAN_H
 #define BF_LAYER_PLAN_H
@@ -23,13 +23,13 @@ typedef struct bf_layer_plan {
     double rate; /* of the layer once `keys` are in */
 } bf_layer_plan;
 
-/* The bytes of RedisBloom's link for so many keys at this rate; 0: more than there can be. */
+/* The bytes of RedisBloom's link for this many keys at this rate; 0: more than there can be. */
 uint64_t bf_redisbloom_bytes(uint64_t keys, double rate);
 
-/* The first layer; UMBEL_EINVAL with words when no layer can keep the promise. */
+/* The first layer; UMBEL_EINVAL with a message when no layer can keep the promise. */
 umbel_err bf_plan_first(const bf_params *params, bf_layer_plan *out, umbel_diag *diag);
 
-/* Layer i >= 1 behind one for `keys`, if the first has first_rate.  UMBEL_EFULL: there is none. */
+/* Layer i >= 1 after one for `keys`, if the first has first_rate.  UMBEL_EFULL: there is none. */
 umbel_err bf_plan_next(const bf_params *params, uint32_t i, uint64_t keys, double first_rate,
                        bf_layer_plan *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * server_memory.h - filters live in the server's memory, and asking for too much of it is an error, not the
- *          end of the server
+ * server_memory.h - filters live in the server's memory; asking for too much of it is an error reply,
+ *                   not the end of the server
  */
 #ifndef BF_SERVER_MEMORY_H
 #define BF_SERVER_MEMORY_H
@@ -22,11 +22,11 @@ uint64_t bf_memory_bytes(void);
 void *bf_memory_new(size_t size);
 void bf_memory_delete(void *ptr);
 
-/* Allocations from this size on are worth the question. */
+/* Allocations of at least this size are checked against what the system has. */
 #define BF_LARGE ((size_t)64 << 20)
 
-/* Kernels promise more than they have and kill the process that takes them at their word, so that a
- * large allocation succeeds and its first use ends the server.  True where nothing is known. */
+/* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.  True
+ * where nothing is known. */
 bool bf_memory_available(size_t bytes);
 
 #endif

@@ -1,129 +1,192 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * value.c - the Bloom filter behind a key of the server
+ *
+ * What a value is.  A bf_value is one umbel_filter and the parameters that would make it again
+ * empty.  The filter is one of three:
+ *
+ *   - a chain in the blocked layout, the default.  Its layers are split-block or classic filters,
+ *     whichever is better for their size; bf_layers below is its policy.
+ *   - a chain in RedisBloom's layout, `LAYOUT classic`, bit for bit what RedisBloom makes
+ *     (format/redisbloom), so that dumps, RDB and AOF files go both ways.
+ *   - any other native filter alone: a counting one, a window, or a file that `umbel push`
+ *     uploaded.  It does not grow here, except for a scalable one, which does so by itself.
+ *
+ * All three answer look-ups through umbel_contains and kin.  How chains ask their layers, newest
+ * first and each key hashed once, is described in kind/chain/chain.c; nothing of it is repeated
+ * here.
+ *
+ * Layers and their sizes.  BF.RESERVE names a capacity and a rate.  The first layer is for that
+ * capacity and takes no more bytes than RedisBloom would; each later one is for `expansion` times the
+ * capacity of the one before, and all of them together keep the rate that was asked for, however many
+ * there are (layer_plan.h).
+ *
+ * Hashing and the secret.  Filters in the blocked layout are keyed: SipHash-1-3 under 16 secret bytes,
+ * drawn at random unless SEED gives them, so that clients cannot craft keys that collide.  The
+ * secret is one of the parameters, because replicas, copies and dumps must hash alike.  RedisBloom's
+ * layout hashes with MurmurHash2 under a seed that everyone knows.
+ *
+ * Growth.  A layer takes as many keys as it was planned for.  When it is full and an unknown key
+ * comes, the policy plans the next layer and appends it; no bit of an older layer moves, and without
+ * memory for it the value stays as it was.  bf.memory-limit bounds the bits of all layers; it comes
+ * with each command, since commands from a primary or the append-only file are bound by none.
+ *
+ * Memory.  Everything comes from the server's allocator (server_memory.c), and asking for too much is
+ * an error reply instead of the end of the server.  A value is a few small allocations and one per
+ * layer: MEMORY USAGE adds them up, active defragmentation moves them layer by layer, and large
+ * values are freed in the background.
+ *
+ * Persistence.  RDB, AOF, DUMP and BF.SCANDUMP show a value as a head and the bits of its layers
+ * (storage/dump.h).  The head of the blocked layout is made of native file headers, which is why a
+ * file built offline can become a key; that of RedisBloom's layout is RedisBloom's.
+ */
 #include "value/value.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/diag.h"
 #include "format/redisbloom/redisbloom_link.h"
+#include "kind/kind.h"
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
-#include "value/value_internal.h"
 
-/* ---- Layers ---- */
+/* ---- The policy of the blocked layout ---- */
 
-static const uint8_t *key_of(const bf_params *p) {
-    return p->keyed ? p->key : NULL;
-}
+typedef struct bf_layers {
+    umbeli_chain chain;
+    double error, tightening;
+    uint32_t expansion;
+} bf_layers;
 
-/* Layers of one chain hash alike, so a later one has the seed and key of the first. */
-static umbel_err make_layer(const bf_params *p, uint64_t seed, const bf_layer_plan *plan,
-                            uint64_t max_bytes, umbel_filter **out, umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
-    umbel_params params = {
-        .kind = plan->kind,
+static umbeli_layer layer_of(const bf_layer_plan *plan) {
+    bool blocked = plan->kind == UMBEL_BLOCKED;
+    return (umbeli_layer){
+        .probes = blocked ? &umbeli_probes_blocked : &umbeli_probes_classic,
         .bytes = plan->bytes,
-        .seed = seed,
-        .key = key_of(p),
+        .nbits = 8 * plan->bytes,
+        .hashes = blocked ? UMBELI_BLOCK_LANES : plan->hashes,
+        .capacity = plan->keys,
+        .rate = plan->rate,
     };
-    if (plan->kind == UMBEL_CLASSIC) params.hashes = plan->hashes;
-    umbel_err e = umbel_create(&params, &opts, out, diag);
-    if (e) return e;
-    /* The plan is the module's, not the library's. */
-    (*out)->shape.capacity = plan->keys;
-    (*out)->shape.fpr = plan->rate;
-    return UMBEL_OK;
 }
 
-umbel_err bf_chain_append(bf_value *v, umbel_filter *layer) {
-    umbel_filter **older = bf_memory_new((v->older_count + 1) * sizeof *older);
-    if (!older) return UMBEL_ENOMEM;
-    if (v->older_count) memcpy(older, v->older, v->older_count * sizeof *older);
-    older[v->older_count] = v->newest;
-    bf_memory_delete(v->older);
-    v->older = older;
-    v->older_count++;
-    v->older_keys += umbeli_keys_added(v->newest);
-    v->older_capacity += v->newest->shape.capacity;
-    v->newest = layer;
-    return UMBEL_OK;
-}
-
-umbel_err bf_chain_grow(bf_value *v, uint64_t max_bytes) {
+static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
+    const bf_layers *l = (const bf_layers *)c;
+    bf_params params = {.error = l->error, .tightening = l->tightening, .expansion = l->expansion};
     bf_layer_plan plan;
-    umbel_filter *layer = NULL;
-    umbel_err e = bf_plan_next(&v->params, bf_chain_count(v), v->newest->shape.capacity,
-                               bf_chain_at(v, 0)->shape.fpr, &plan);
+    umbel_err e =
+        bf_plan_next(&params, c->count, c->layers[c->newest].capacity, c->layers[0].rate, &plan);
     if (e) return e;
-    if (max_bytes) {
-        uint64_t now = bf_value_memory(v);
-        if (now >= max_bytes || plan.bytes > max_bytes - now) return UMBEL_ELIMIT;
+    umbeli_layer layer = layer_of(&plan);
+    return umbeli_chain_append(c, &layer, max_bytes);
+}
+
+static bool grows(const umbeli_chain *c) {
+    return ((const bf_layers *)c)->expansion != 0;
+}
+
+static const umbeli_chain_policy policy = {
+    .sums_capacity = true,
+    .layered = true,
+    .next = next,
+    .grows = grows,
+};
+
+static const umbeli_ops ops = {
+    .size = sizeof(bf_layers),
+    .policy = &policy,
+    .kernel = "generic",
+    UMBELI_CHAIN_OPS,
+    .clear = umbeli_chain_clear,
+};
+
+umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
+                        const umbeli_layer *first, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbeli_chain *c = NULL;
+    umbeli_shape shape = {
+        .kind = UMBEL_SCALABLE,
+        .format = UMBEL_FMT_NATIVE,
+        .hash = hashing->hash,
+        .seed = hashing->seed,
+        .secret = hashing->secret,
+        .fpr = params->error,
+    };
+    umbel_err e =
+        umbeli_chain_new(&ops, "chain/module", &shape, first->bytes, NULL, memory, &c, diag);
+    if (e) return e;
+    bf_layers *l = (bf_layers *)c;
+    l->error = params->error;
+    l->tightening = params->tightening;
+    l->expansion = params->expansion;
+    c->never_full = first->capacity == 0;
+    e = umbeli_chain_lay_out(c, first, 1, diag);
+    if (e) {
+        umbeli_filter_free(&c->base);
+        return e;
     }
-    e = make_layer(&v->params, v->newest->shape.seed, &plan, 0, &layer, NULL);
-    if (e) return e == UMBEL_ENOMEM ? e : UMBEL_EFULL;
-    e = bf_chain_append(v, layer);
-    if (e) umbel_free(layer);
-    return e;
+    umbeli_count_added(&c->base, first->keys);
+    *out = &c->base;
+    return UMBEL_OK;
+}
+
+const umbeli_chain *bf_value_chain(const bf_value *v) {
+    const umbeli_chain_policy *p = v->filter->ops->policy;
+    return p && p->layered ? umbeli_chain_of(v->filter) : NULL;
+}
+
+uint32_t bf_value_layers(const bf_value *v) {
+    const umbeli_chain *c = bf_value_chain(v);
+    return c ? c->count : 1;
+}
+
+/* ---- All values of the server ---- */
+
+uint64_t bf_value_card(const bf_value *v) {
+    return umbeli_keys_added(v->filter);
+}
+
+uint64_t bf_value_capacity(const bf_value *v) {
+    return v->filter->shape.capacity;
+}
+
+/* Lazy freeing runs in a thread of the server. */
+static struct { _Atomic uint64_t filters, layers, items, capacity; } totals;
+
+/* What a value counts for; a change is the difference of before and after. */
+typedef struct account {
+    uint64_t layers, items, capacity;
+} account;
+
+static account account_of(const bf_value *v) {
+    return (account){bf_value_layers(v), bf_value_card(v), bf_value_capacity(v)};
+}
+
+static void move(_Atomic uint64_t *total, uint64_t before, uint64_t after) {
+    if (after != before) atomic_fetch_add_explicit(total, after - before, memory_order_relaxed);
+}
+
+/* v NULL: the value is gone. */
+static void note_change(account before, const bf_value *v) {
+    account after = v ? account_of(v) : (account){0};
+    move(&totals.filters, before.layers != 0, after.layers != 0);
+    move(&totals.layers, before.layers, after.layers);
+    move(&totals.items, before.items, after.items);
+    move(&totals.capacity, before.capacity, after.capacity);
+}
+
+void bf_totals_get(bf_totals *out) {
+    *out = (bf_totals){
+        .filters = totals.filters,
+        .layers = totals.layers,
+        .items = totals.items,
+        .capacity = totals.capacity,
+        .bytes = bf_memory_bytes(),
+    };
 }
 
 /* ---- Life ---- */
-
-bf_value *bf_value_of(const bf_params *params, umbel_filter *const *layers, uint32_t count) {
-    bf_value *v = bf_memory_new(sizeof *v);
-    if (!v) return NULL;
-    v->params = *params;
-    v->newest = layers[count - 1];
-    v->older_count = count - 1;
-    if (v->older_count) {
-        v->older = bf_memory_new(v->older_count * sizeof *v->older);
-        if (!v->older) {
-            bf_memory_delete(v);
-            return NULL;
-        }
-        memcpy(v->older, layers, v->older_count * sizeof *v->older);
-    }
-    for (uint32_t i = 0; i < v->older_count; i++) {
-        v->older_keys += umbeli_keys_added(layers[i]);
-        v->older_capacity += layers[i]->shape.capacity;
-    }
-    /* Limits are those of a command, not of a filter: it can be copied under any. */
-    for (uint32_t i = 0; i < count; i++) layers[i]->memory.max_bytes = 0;
-    bf_account_end(v, (bf_account){0});
-    return v;
-}
-
-static umbel_err first_classic(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
-                               umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
-    umbel_params params = {
-        .format = UMBEL_FMT_REDISBLOOM,
-        .keys = p->capacity,
-        .fpr = p->error,
-        .expansion = p->expansion,
-        .nonscaling = p->expansion == 0,
-    };
-    return umbel_create(&params, &opts, out, diag);
-}
-
-/* Kinds of a single layer that has the whole promise. */
-static umbel_err first_alone(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
-                             umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
-    umbel_params params = {
-        .kind = p->counting ? UMBEL_COUNTING : UMBEL_WINDOW,
-        .keys = p->capacity,
-        .fpr = p->error,
-        .generations = p->window,
-        .key = key_of(p),
-    };
-    return umbel_create(&params, &opts, out, diag);
-}
-
-static umbel_err first_blocked(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
-                               umbel_diag *diag) {
-    bf_layer_plan plan;
-    umbel_err e = bf_plan_first(p, &plan, diag);
-    return e ? e : make_layer(p, 0, &plan, max_bytes, out, diag);
-}
 
 static umbel_err check(const bf_params *p, umbel_diag *diag) {
     const char *wrong = NULL;
@@ -138,83 +201,184 @@ static umbel_err check(const bf_params *p, umbel_diag *diag) {
     return wrong ? umbeli_fail(diag, UMBEL_EINVAL, wrong) : UMBEL_OK;
 }
 
+/* Everything but the blocked layout is a filter that the library makes as it is. */
+static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
+                            umbel_diag *diag) {
+    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
+    umbel_params params = {.keys = p->capacity, .fpr = p->error};
+    if (p->layout == BF_REDISBLOOM) {
+        params.format = UMBEL_FMT_REDISBLOOM;
+        params.expansion = p->expansion;
+        params.nonscaling = p->expansion == 0;
+    } else {
+        params.kind = p->counting ? UMBEL_COUNTING : UMBEL_WINDOW;
+        params.generations = p->window;
+        params.key = p->keyed ? p->key : NULL;
+    }
+    return umbel_create(&params, &opts, out, diag);
+}
+
+static umbel_err make_layers(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
+                             umbel_diag *diag) {
+    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
+    umbeli_shape hashing = umbeli_kind_shape(&(umbel_params){.key = p->keyed ? p->key : NULL});
+    umbeli_memory memory;
+    bf_layer_plan plan;
+    umbel_err e = bf_plan_first(p, &plan, diag);
+    if (!e) e = umbeli_memory_from(&opts, &memory, diag);
+    if (e) return e;
+    umbeli_layer first = layer_of(&plan);
+    return bf_layers_new(p, &hashing, &first, &memory, out, diag);
+}
+
 umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value **out,
                           umbel_diag *diag) {
     bf_params p = *params;
-    umbel_filter *first = NULL;
+    umbel_filter *filter = NULL;
     umbel_err e = check(&p, diag);
     if (e) return e;
     if (p.counting || p.window) p.expansion = 0;
-    if (p.layout == BF_REDISBLOOM) {
-        p.keyed = false;
-        e = first_classic(&p, max_bytes, &first, diag);
-    } else if (p.counting || p.window) {
-        e = first_alone(&p, max_bytes, &first, diag);
-    } else {
-        e = first_blocked(&p, max_bytes, &first, diag);
-    }
-    if (e) return e;
-    bf_value *v = bf_value_of(&p, &first, 1);
+    if (p.layout == BF_REDISBLOOM) p.keyed = false;
+    bool layers = p.layout == BF_BLOCKED && !p.counting && !p.window;
+    e = (layers ? make_layers : make_whole)(&p, max_bytes, &filter, diag);
+    return e ? e : bf_value_of(&p, filter, out, diag);
+}
+
+umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **out,
+                      umbel_diag *diag) {
+    bf_value *v = bf_memory_new(sizeof *v);
     if (!v) {
-        umbel_free(first);
+        umbel_free(filter);
         return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
     }
+    v->params = *params;
+    v->filter = filter;
+    note_change((account){0}, v);
     *out = v;
     return UMBEL_OK;
 }
 
 void bf_value_free(bf_value *v) {
     if (!v) return;
-    bf_account gone = bf_account_begin(v);
-    for (uint32_t i = 0; i < bf_chain_count(v); i++) umbel_free(bf_chain_at(v, i));
-    bf_memory_delete(v->older);
+    account gone = account_of(v);
+    umbel_free(v->filter);
     bf_memory_delete(v);
-    bf_account_end(NULL, gone);
+    note_change(gone, NULL);
 }
 
 umbel_err bf_value_copy(const bf_value *v, bf_value **out) {
-    umbel_filter *layers[BF_LAYERS_MAX] = {NULL};
-    uint32_t made = 0, count = bf_chain_count(v);
-    umbel_err e = UMBEL_OK;
-    while (!e && made < count) {
-        e = umbel_copy(bf_chain_at(v, made), &layers[made]);
-        if (!e) made++;
-    }
-    bf_value *copy = e ? NULL : bf_value_of(&v->params, layers, count);
-    if (copy) {
-        *out = copy;
-        return UMBEL_OK;
-    }
-    while (made > 0) umbel_free(layers[--made]);
-    return UMBEL_ENOMEM;
-}
-
-/* A chain of RedisBloom's with its first link alone. */
-static umbel_err first_link(const umbel_filter *f, umbel_filter **out) {
-    const umbeli_redisbloom *chain = umbeli_redisbloom_of(f);
-    umbeli_redisbloom_link link = chain->links[0];
-    link.size = 0;
-    return umbeli_redisbloom_new(&link, 1, chain->options, chain->growth, NULL, &f->memory, out,
-                                 NULL);
+    umbel_filter *copy = NULL;
+    umbel_err e = umbel_copy(v->filter, &copy);
+    return e ? e : bf_value_of(&v->params, copy, out, NULL);
 }
 
 umbel_err bf_value_clear(bf_value *v) {
-    bf_account before = bf_account_begin(v);
-    umbel_filter *first = bf_chain_at(v, 0), *fresh = NULL;
-    umbel_err e =
-        v->params.layout == BF_REDISBLOOM ? first_link(first, &fresh) : umbel_clear(first);
-    if (e) return e;
-    while (v->older_count) {
-        umbel_free(v->newest);
-        v->newest = v->older[--v->older_count];
+    account before = account_of(v);
+    umbel_err e = umbel_clear(v->filter);
+    note_change(before, v);
+    return e;
+}
+
+/* ---- Keys ---- */
+
+void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit) {
+    if (n == 1) {
+        *hit = umbel_contains(v->filter, keys->data, keys->len);
+    } else {
+        umbel_contains_many(v->filter, keys, n, hit);
     }
-    bf_memory_delete(v->older);
-    v->older = NULL;
-    v->older_keys = v->older_capacity = 0;
-    if (fresh) {
-        umbel_free(v->newest);
-        v->newest = fresh;
+}
+
+/* Counting filters count known keys, too, and are full once they have counted their capacity. */
+static umbel_err add_counting(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                              size_t *done) {
+    umbel_err e = UMBEL_OK;
+    uint64_t capacity = f->shape.capacity;
+    *done = 0;
+    for (size_t added = 0; *done < n && !e; *done += added) {
+        uint64_t counted = umbeli_keys_added(f), room = capacity - counted;
+        size_t some = n - *done;
+        if (capacity && counted >= capacity) return UMBEL_EFULL;
+        if (capacity && some > room) some = (size_t)room;
+        e = f->ops->add_many(f, keys + *done, some, was_new + *done, &added);
     }
-    bf_account_end(v, before);
+    return e;
+}
+
+umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
+                       uint8_t *was_new, size_t *done) {
+    account before = account_of(v);
+    umbel_filter *f = v->filter;
+    umbel_err e = UMBEL_EFROZEN;
+    *done = 0;
+    if (umbeli_is_chain(f)) {
+        e = umbeli_chain_add_within(f, keys, n, max_bytes, was_new, done);
+    } else if (!f->frozen) {
+        e = add_counting(f, keys, n, was_new, done);
+    }
+    note_change(before, v);
+    return e;
+}
+
+umbel_err bf_value_remove(bf_value *v, const umbel_key *key) {
+    account before = account_of(v);
+    umbel_err e = umbel_remove(v->filter, key->data, key->len);
+    note_change(before, v);
+    return e;
+}
+
+uint32_t bf_value_count(const bf_value *v, const umbel_key *key) {
+    return umbel_count(v->filter, key->data, key->len);
+}
+
+/* ---- Merging ---- */
+
+static umbel_err mismatch(umbel_diag *diag, const char *what) {
+    return umbeli_fail(diag, UMBEL_EMISMATCH, what);
+}
+
+/* The keys of both must not be more than the filter is for: if more were counted, the bits say how
+ * many there are. */
+static umbel_err recount(umbel_filter *f, umbel_diag *diag) {
+    const double tolerance = 1.05; /* estimates of small filters are off by a few percent */
+    uint64_t capacity = f->shape.capacity;
+    umbel_info info;
+    if (capacity == 0 || umbeli_keys_added(f) <= capacity) return UMBEL_OK;
+    umbel_describe(f, &info);
+    double keys = info.keys_estimated;
+    if (!(keys <= tolerance * (double)capacity) || keys < 1) {
+        return umbeli_fail(diag, UMBEL_EFULL, "the keys of both are more than a layer is for");
+    }
+    umbeli_set_keys_added(f, keys < (double)capacity ? (uint64_t)keys : capacity);
     return UMBEL_OK;
+}
+
+/* Filters that are no chains: united in a copy, so that failing changes nothing. */
+static umbel_err merge_whole(bf_value *into, const bf_value *from, umbel_diag *diag) {
+    umbel_filter *both = NULL;
+    const char *differs = umbeli_shape_mismatch(&into->filter->shape, &from->filter->shape);
+    if (differs) return mismatch(diag, differs);
+    umbel_err e = umbel_copy(into->filter, &both);
+    if (e) return umbeli_fail(diag, e, "no memory for both");
+    e = umbel_unite(both, from->filter, diag);
+    if (!e) e = recount(both, diag);
+    umbel_free(e ? both : into->filter);
+    if (!e) into->filter = both;
+    return e;
+}
+
+umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag) {
+    const bf_params *a = &into->params, *b = &from->params;
+    if (a->layout != b->layout) return mismatch(diag, "the layouts differ");
+    if (a->keyed != b->keyed || memcmp(a->key, b->key, sizeof a->key) != 0) {
+        return mismatch(diag, "the keys differ: reserve both with the same SEED");
+    }
+    bool mine = bf_value_chain(into) != NULL, theirs = bf_value_chain(from) != NULL;
+    if (mine != theirs) return mismatch(diag, "the kinds differ");
+    account before = account_of(into);
+    umbel_err e = mine
+                      ? umbeli_chain_merge((umbeli_chain *)into->filter, bf_value_chain(from), diag)
+                      : merge_whole(into, from, diag);
+    note_change(before, into);
+    return e;
 }

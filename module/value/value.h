@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * value.h - what a key of the server holds: a filter that grows, in one of two layouts
+ * value.h - what a key of the server holds: one filter, and the parameters that it was made with
  *
- * BF_REDISBLOOM is one handle of the format redisbloom: RedisBloom's chain, bit for bit.  BF_BLOCKED
- * is a chain of separate native handles, newest last, all under one secret key; growing adds a
- * handle and moves nothing.  A chain of one may also hold any other native filter: a counting one,
- * a window, or what was uploaded.
+ *   value.c          the essay; making, keys, merging, accounting
+ *   value_stats.c    numbers about a value
+ *   value_memory.c   how much memory it takes, and moving it
+ *   layer_plan.c     how large the layers are
+ *   server_memory.c  the server's allocator
  *
- * layer_plan.h says how large the layers are.  The server's own types are in types.h, the bytes of
- * a value in dump.h.
+ * The server's own types are in storage/types.h, the bytes of a value in storage/dump.h.
  */
 #ifndef BF_VALUE_H
 #define BF_VALUE_H
 
+#include "kind/chain/chain.h"
 #include "umbel.h"
 
+/* LAYOUT blocked and LAYOUT classic of the commands. */
 typedef enum bf_layout { BF_BLOCKED, BF_REDISBLOOM } bf_layout;
 
 enum { BF_KEY_BYTES = 16, BF_LAYERS_MAX = 64, BF_EXPANSION_MAX = 32768 };
@@ -32,23 +34,36 @@ typedef struct bf_params {
     uint8_t key[BF_KEY_BYTES];
 } bf_params;
 
-typedef struct bf_value bf_value;
+typedef struct bf_value {
+    umbel_filter *filter;
+    bf_params params;
+} bf_value;
 
 /* ---- Life ---- */
 
-/* UMBEL_EINVAL with words, UMBEL_ENOMEM, or UMBEL_ELIMIT above max_bytes (0: no limit). */
+/* UMBEL_EINVAL with a message, UMBEL_ENOMEM, or UMBEL_ELIMIT above max_bytes (0: no limit). */
 umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value **out,
                           umbel_diag *diag);
+
+/* The value of a filter that was made elsewhere, which it owns; UMBEL_ENOMEM frees the filter. */
+umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **out,
+                      umbel_diag *diag);
 void bf_value_free(bf_value *v);
 umbel_err bf_value_copy(const bf_value *v, bf_value **out);
 
 /* Forgets every key: back to the first layer, and its promise. */
 umbel_err bf_value_clear(bf_value *v);
 
+/* A chain of the blocked layout with its first layer; `hashing` has hash, seed and secret.  More
+ * layers follow with umbeli_chain_append. */
+umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
+                        const umbeli_layer *first, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag);
+
 /* ---- Keys ---- */
 
-/* Adds in order.  was_new[i] is set for the first *done keys; on error the key behind them could
- * not be added: UMBEL_EFULL (it may not grow, or not further), UMBEL_ELIMIT (it would pass
+/* Adds in order.  was_new[i] is set for the first *done keys; on error the key after them could
+ * not be added: UMBEL_EFULL (it may not grow, or not further), UMBEL_ELIMIT (its bits would pass
  * max_bytes, 0: no limit), UMBEL_ENOMEM, UMBEL_EFROZEN. */
 umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
                        uint8_t *was_new, size_t *done);
@@ -59,21 +74,24 @@ umbel_err bf_value_remove(bf_value *v, const umbel_key *key);
 uint32_t bf_value_count(const bf_value *v, const umbel_key *key);
 
 /* Adds all keys of `from`: layers of the same shape are united, further ones appended.
- * UMBEL_EMISMATCH with words when the two were not made alike, UMBEL_EFULL when the keys of both
- * would break the promise; nothing has changed then. */
+ * UMBEL_EMISMATCH with a message when the two were not made alike, UMBEL_EFULL when the keys of
+ * both would break the promise; nothing has changed then. */
 umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag);
 
-/* ---- Figures ---- */
+/* ---- Numbers ---- */
 
 bf_layout bf_value_layout(const bf_value *v);
 void bf_value_params(const bf_value *v, bf_params *out); /* that would make it again, empty */
 uint64_t bf_value_card(const bf_value *v);
 uint64_t bf_value_capacity(const bf_value *v); /* of all layers */
+
+/* The chain whose layers the value shows one by one; NULL: it shows its filter as one layer. */
+const umbeli_chain *bf_value_chain(const bf_value *v);
 uint32_t bf_value_layers(const bf_value *v);
 
 /* Memory as the allocator sees it. */
 uint64_t bf_value_memory(const bf_value *v);
-/* BF.INFO's Size: classic as RedisBloom counts it, blocked its memory. */
+/* BF.INFO's Size: as RedisBloom counts it in its layout, else the memory. */
 uint64_t bf_value_size(const bf_value *v);
 
 typedef struct bf_layer {
@@ -87,14 +105,9 @@ typedef struct bf_layer {
 /* Layer i, the oldest is 0. */
 void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out);
 
-/* What the bits say; reads all of them. */
-typedef struct bf_measure {
-    uint64_t bits, bits_set;
-    double keys_estimated;
-    double fpr_now; /* of a random absent key */
-} bf_measure;
-void bf_value_measure(const bf_value *v, bf_measure *out);
-void bf_value_measure_layer(const bf_value *v, uint32_t i, bf_measure *out);
+/* What the bits say, of the value or of one layer; reads all of them. */
+void bf_value_measure(const bf_value *v, umbeli_measure *out);
+void bf_value_measure_layer(const bf_value *v, uint32_t i, umbeli_measure *out);
 
 /* The keys that such a filter can hold when it has grown as far as it can within max_bytes
  * (0: no limit); at most INT64_MAX.  0: it cannot be made at all. */

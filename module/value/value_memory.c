@@ -3,8 +3,6 @@
 
 #include <stdatomic.h>
 
-#include "value/value_internal.h"
-
 /* ---- How much ---- */
 
 static void *weigh(void *sum, void *ptr) {
@@ -15,11 +13,8 @@ static void *weigh(void *sum, void *ptr) {
 uint64_t bf_value_memory(const bf_value *v) {
     uint64_t sum = RedisModule_MallocSize((void *)(uintptr_t)v);
     umbeli_mover mover = {.move = weigh, .ctx = &sum}; /* which moves nothing */
-    if (v->older) weigh(&sum, v->older);
-    for (uint32_t i = 0; i < bf_chain_count(v); i++) {
-        umbel_filter *f = bf_chain_at(v, i);
-        umbeli_filter_relocate(&f, &mover);
-    }
+    umbel_filter *f = v->filter;
+    umbeli_filter_relocate(&f, &mover);
     return sum;
 }
 
@@ -41,16 +36,11 @@ int bf_value_defrag(RedisModuleDefragCtx *ctx, bf_value **value) {
     unsigned long from = 0;
     umbeli_mover mover = {.move = move, .ctx = ctx};
     if (RedisModule_DefragCursorGet(ctx, &from) != REDISMODULE_OK) from = 0;
-    bf_value *v = *value;
-    if (from == 0) {
-        v = *value = move(ctx, v);
-        if (v->older) v->older = move(ctx, v->older);
-    }
-    for (uint32_t i = (uint32_t)from; i < bf_chain_count(v); i++) {
-        umbeli_filter_relocate(i < v->older_count ? &v->older[i] : &v->newest, &mover);
-        bool more = i + 1 < bf_chain_count(v);
-        if (more && RedisModule_DefragShouldStop(ctx) &&
-            RedisModule_DefragCursorSet(ctx, i + 1) == REDISMODULE_OK) {
+    if (from == 0) *value = move(ctx, *value);
+    while (umbeli_filter_relocate_step(&(*value)->filter, from, &mover)) {
+        from++;
+        if (RedisModule_DefragShouldStop(ctx) &&
+            RedisModule_DefragCursorSet(ctx, from) == REDISMODULE_OK) {
             return 1;
         }
     }

@@ -17,7 +17,8 @@ bool umbel_contains(const umbel_filter *filter, const void *key, size_t len) {
 
 umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n, uint8_t *was_new) {
     if (filter->frozen) return UMBEL_EFROZEN;
-    return n ? filter->ops->add_many(filter, keys, n, was_new) : UMBEL_OK;
+    size_t done;
+    return n ? filter->ops->add_many(filter, keys, n, was_new, &done) : UMBEL_OK;
 }
 
 void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
@@ -65,9 +66,10 @@ bool umbel_contains_hash(const umbel_filter *filter, uint64_t hash) {
 
 umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashes, size_t n,
                            uint8_t *was_new) {
-    if (!filter->ops->add_hashes) return UMBEL_ENOTSUP;
+    if (!filter->ops->hash_many) return UMBEL_ENOTSUP;
     if (filter->frozen) return UMBEL_EFROZEN;
-    return n ? filter->ops->add_hashes(filter, hashes, n, was_new) : UMBEL_OK;
+    size_t done;
+    return n ? filter->ops->add_hashes(filter, hashes, n, was_new, &done) : UMBEL_OK;
 }
 
 umbel_err umbel_contains_hashes(const umbel_filter *filter, const uint64_t *hashes, size_t n,

@@ -76,7 +76,7 @@ void umbel_describe(const umbel_filter *f, umbel_info *info) {
         .frozen = f->frozen,
         .concurrent = f->concurrent,
         .bits = f->shape.bits,
-        .bytes = f->data_len,
+        .bytes = umbeli_filter_bytes(f),
         .capacity = f->shape.capacity,
         .fpr = f->shape.fpr,
         .keys_added = umbeli_keys_added(f),

@@ -42,20 +42,36 @@ umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, b
     return UMBEL_OK;
 }
 
+/* Chains of the same bits may have them in different segments. */
+static bool same_payload(const umbel_filter *a, const umbel_filter *b) {
+    uint64_t at = 0, bytes = umbeli_filter_bytes(a);
+    if (bytes != umbeli_filter_bytes(b)) return false;
+    while (at < bytes) {
+        uint64_t mine = 0, theirs = 0;
+        const uint8_t *x = umbeli_filter_run(a, at, &mine), *y = umbeli_filter_run(b, at, &theirs);
+        uint64_t some = mine < theirs ? mine : theirs;
+        if (memcmp(x, y, (size_t)some) != 0) return false;
+        at += some;
+    }
+    return true;
+}
+
 bool umbel_equal(const umbel_filter *a, const umbel_filter *b) {
-    return !umbeli_shape_mismatch(&a->shape, &b->shape) && a->data_len == b->data_len &&
-           memcmp(a->data, b->data, (size_t)a->data_len) == 0;
+    return !umbeli_shape_mismatch(&a->shape, &b->shape) && same_payload(a, b);
 }
 
 bool umbel_is_empty(const umbel_filter *filter) {
-    return umbeli_bits_none(filter->data, filter->data_len);
+    uint64_t len = 0;
+    const uint8_t *bytes;
+    for (size_t i = 0; (bytes = umbeli_filter_segment(filter, i, &len)) != NULL; i++) {
+        if (!umbeli_bits_none(bytes, len)) return false;
+    }
+    return true;
 }
 
 umbel_err umbel_clear(umbel_filter *filter) {
     if (filter->frozen) return UMBEL_EFROZEN;
-    memset(filter->data, 0, (size_t)filter->data_len);
-    atomic_store_explicit(&filter->keys_added, 0, memory_order_relaxed);
-    if (filter->ops->clear) filter->ops->clear(filter);
+    umbeli_filter_clear(filter);
     return UMBEL_OK;
 }
 

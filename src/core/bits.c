@@ -15,6 +15,12 @@ uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len) {
     return count;
 }
 
+uint64_t umbeli_bits_count_first(const uint8_t *bits, uint64_t n) {
+    uint64_t set = umbeli_bits_count(bits, n / 8);
+    unsigned rest = n % 8 ? bits[n / 8] & ((1u << n % 8) - 1) : 0;
+    return set + (uint64_t)__builtin_popcount(rest);
+}
+
 void umbeli_bits_or(uint8_t *into, const uint8_t *from, uint64_t len) {
     for (uint64_t i = 0; i < len; i++) into[i] = (uint8_t)(into[i] | from[i]);
 }

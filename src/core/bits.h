@@ -107,6 +107,9 @@ static inline bool umbeli_bit_set(uint8_t *bits, uint64_t p) {
 /* Set bits among the first `len` bytes. */
 uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len);
 
+/* Set bits among the first `n`. */
+uint64_t umbeli_bits_count_first(const uint8_t *bits, uint64_t n);
+
 /* The bitwise work of set operations on arrays of equal length. */
 void umbeli_bits_or(uint8_t *into, const uint8_t *from, uint64_t len);
 void umbeli_bits_and(uint8_t *into, const uint8_t *from, uint64_t len);

@@ -31,15 +31,42 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
     return UMBEL_OK;
 }
 
+uint8_t *umbeli_filter_segment(const umbel_filter *f, size_t i, uint64_t *len) {
+    if (i > 0) return f->ops->segment ? f->ops->segment(f, i, len) : NULL;
+    *len = f->data_len;
+    return f->data;
+}
+
+uint64_t umbeli_filter_bytes(const umbel_filter *f) {
+    uint64_t sum = 0, len = 0;
+    for (size_t i = 0; umbeli_filter_segment(f, i, &len); i++) sum += len;
+    return sum;
+}
+
+uint8_t *umbeli_filter_run(const umbel_filter *f, uint64_t offset, uint64_t *len) {
+    uint8_t *bytes;
+    for (size_t i = 0; (bytes = umbeli_filter_segment(f, i, len)) != NULL; i++) {
+        if (offset < *len) {
+            *len -= offset;
+            return bytes + offset;
+        }
+        offset -= *len;
+    }
+    return NULL;
+}
+
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     umbel_filter *f = NULL;
+    umbeli_memory memory = from->memory;
+    if (from->array.raw) memory.max_bytes = 0; /* it was within the limit when it was made */
     umbel_err e = umbeli_filter_new(from->ops, from->layout, &from->shape, from->data_len, NULL,
-                                    &from->memory, &f, NULL);
+                                    &memory, &f, NULL);
     if (e) return e;
+    f->memory = from->memory;
     /* The kind's own fields follow the base; ops->copy sees to pointers among them. */
     memcpy((char *)f + sizeof *f, (const char *)from + sizeof *from, from->ops->size - sizeof *f);
     memcpy(f->data, from->data, (size_t)from->data_len);
-    atomic_store_explicit(&f->keys_added, umbeli_keys_added(from), memory_order_relaxed);
+    umbeli_set_keys_added(f, umbeli_keys_added(from));
     f->concurrent = from->concurrent;
     f->treatment = from->treatment;
     if (from->ops->copy) e = from->ops->copy(f, from);
@@ -78,8 +105,19 @@ void umbeli_filter_free(umbel_filter *f) {
     umbeli_delete(&memory, f);
 }
 
-void umbeli_filter_relocate(umbel_filter **filter, const umbeli_mover *mover) {
-    umbel_filter *f = *filter = mover->move(mover->ctx, *filter);
+void umbeli_filter_clear(umbel_filter *f) {
+    uint64_t len = 0;
+    uint8_t *bytes;
+    if (f->ops->clear) f->ops->clear(f);
+    for (size_t i = 0; (bytes = umbeli_filter_segment(f, i, &len)) != NULL; i++) {
+        memset(bytes, 0, (size_t)len);
+    }
+    umbeli_set_keys_added(f, 0);
+}
+
+/* The handle and all that is not the kind's own. */
+static umbel_filter *relocate_base(umbel_filter *f, const umbeli_mover *mover) {
+    f = mover->move(mover->ctx, f);
     if (f->array.raw) {
         umbeli_array_move(&f->memory, &f->array, f->data_len, mover);
         f->data = f->array.data;
@@ -92,7 +130,16 @@ void umbeli_filter_relocate(umbel_filter **filter, const umbeli_mover *mover) {
         entry->name = mover->move(mover->ctx, entry->name);
         entry->value = entry->name + value_at;
     }
-    if (f->ops->relocate) f->ops->relocate(f, mover);
+    return f;
+}
+
+bool umbeli_filter_relocate_step(umbel_filter **filter, size_t step, const umbeli_mover *mover) {
+    if (step == 0) *filter = relocate_base(*filter, mover);
+    return (*filter)->ops->relocate ? (*filter)->ops->relocate(*filter, step, mover) : false;
+}
+
+void umbeli_filter_relocate(umbel_filter **filter, const umbeli_mover *mover) {
+    for (size_t step = 0; umbeli_filter_relocate_step(filter, step, mover); step++) continue;
 }
 
 umbel_err umbeli_filter_shrink(umbel_filter *f, const uint8_t *data, uint64_t bits, double fpr,
@@ -135,6 +182,6 @@ umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, um
     (void)diag;
     umbeli_bits_and(into->data, with->data, into->data_len);
     uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(with);
-    atomic_store_explicit(&into->keys_added, mine < theirs ? mine : theirs, memory_order_relaxed);
+    umbeli_set_keys_added(into, mine < theirs ? mine : theirs);
     return UMBEL_OK;
 }

@@ -16,7 +16,7 @@
 #include "umbel.h"
 
 /* Everything that decides where a key's bits are, and what was promised.  Two filters whose
- * shapes match (umbeli_shape_match) may be united. */
+ * shapes match (umbeli_shape_mismatch is NULL) may be united. */
 typedef struct umbeli_shape {
     umbel_kind kind;
     umbel_format format; /* whose system's hashing and sizing */
@@ -30,22 +30,31 @@ typedef struct umbeli_shape {
     double fpr;        /* rate promised at capacity, 0: none */
 } umbeli_shape;
 
+struct umbeli_kind;         /* kind/kind.h */
+struct umbeli_chain_policy; /* kind/chain/chain.h */
+
 /* NULL for operations that the kind does not have: the API answers UMBEL_ENOTSUP.  Nothing here
  * is called on frozen filters if it writes, and set operations only see matching shapes. */
 typedef struct umbeli_ops {
-    size_t size; /* of the kind's struct */
+    size_t size;                    /* of the kind's struct */
+    const struct umbeli_kind *kind; /* whose native files hold such filters; NULL: none does */
+    const struct umbeli_chain_policy *policy; /* of chains; NULL for all others */
     const char *kernel;
 
     bool (*contains)(const umbel_filter *f, const void *key, size_t len);
     umbel_err (*add)(umbel_filter *f, const void *key, size_t len, bool *was_new);
     void (*contains_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit);
-    umbel_err (*add_many)(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new);
+    /* *done, never NULL, is how many of the first keys were added: n unless an error is returned.
+     * was_new, if not NULL, is set for these and left alone after them. */
+    umbel_err (*add_many)(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                          size_t *done);
 
     /* Kinds that need 64 bits of hash per key; else all NULL. */
     void (*hash_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint64_t *hashes);
     bool (*contains_hash)(const umbel_filter *f, uint64_t hash);
     void (*contains_hashes)(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit);
-    umbel_err (*add_hashes)(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new);
+    umbel_err (*add_hashes)(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new,
+                            size_t *done);
 
     umbel_err (*unite)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
     umbel_err (*intersect)(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
@@ -60,12 +69,16 @@ typedef struct umbeli_ops {
     umbel_err (*advance)(umbel_filter *f);
     umbel_err (*snapshot)(const umbel_filter *f, umbel_filter **out, umbel_diag *diag);
 
+    /* Payload beyond `data`: segment i >= 1 of umbeli_filter_segment. */
+    uint8_t *(*segment)(const umbel_filter *f, size_t i, uint64_t *len);
+
     /* Kinds whose struct holds pointers: copy makes them `into`'s own after the fields were copied
-     * as bytes (on failure it leaves what dispose can take), dispose frees them. */
+     * as bytes (on failure it leaves what dispose can take), dispose frees them, and relocate moves
+     * those of one step of umbeli_filter_relocate_step. */
     umbel_err (*copy)(umbel_filter *into, const umbel_filter *from);
     void (*dispose)(umbel_filter *f);
-    void (*relocate)(umbel_filter *f, const umbeli_mover *mover); /* what dispose frees */
-    void (*clear)(umbel_filter *f); /* what is left to forget once the bits are zero */
+    bool (*relocate)(umbel_filter *f, size_t step, const umbeli_mover *mover);
+    void (*clear)(umbel_filter *f); /* before the payload that is left is zeroed */
 
     void (*measure)(const umbel_filter *f,
                     umbel_info *info); /* bits_set, keys_estimated, fpr_now */
@@ -80,18 +93,16 @@ struct umbel_filter {
     const char *layout; /* scheme and hash in words, for people */
     umbeli_shape shape;
     uint8_t *data;     /* the bits, just as in a native file; only ever read when frozen */
-    uint64_t data_len; /* bytes */
+    uint64_t data_len; /* bytes at data; chains may have more, in further segments */
     _Atomic uint64_t keys_added;
     bool frozen;
     bool concurrent;
 
-    umbeli_settings memory;
-    umbeli_array array; /* what `data` points into; empty for a view */
-
-    /* The file that a view borrows its bits from, if it is the filter's to unmap; else NULL. */
-    void (*unmap)(void *mapping, size_t len);
-    void *mapping;
-    size_t mapping_len;
+    umbeli_memory memory;
+    umbeli_array array;                        /* what `data` points into; empty for a view */
+    void (*release)(void *ground, size_t len); /* frees what a view borrows, or NULL */
+    void *ground;
+    size_t ground_len;
 
     uint8_t *extra; /* umbel_set_data */
     size_t extra_len;
@@ -107,12 +118,28 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
                             uint64_t data_len, const uint8_t *borrow, const umbeli_settings *memory,
                             umbel_filter **out, umbel_diag *diag);
 
-/* An owned, mutable copy; the kind's own fields are copied as bytes. */
+/* The payload as a sequence of runs of memory: run i, or NULL after the last.  A filter that is not
+ * a chain has one. */
+uint8_t *umbeli_filter_segment(const umbel_filter *f, size_t i, uint64_t *len);
+
+/* Payload bytes in all segments. */
+uint64_t umbeli_filter_bytes(const umbel_filter *f);
+
+/* The payload from byte `offset` on, as far as it is contiguous; NULL at the end. */
+uint8_t *umbeli_filter_run(const umbel_filter *f, uint64_t offset, uint64_t *len);
+
+/* An owned, mutable copy; the kind's own fields are copied as bytes.  The limit binds copies of
+ * views alone, whose bits took no memory so far. */
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out);
 void umbeli_filter_free(umbel_filter *f);
 
-/* Moves all memory that the filter owns, itself included: where allocators defragment. */
+/* Forgets all keys: all bits are 0, and chains that grew are as they were made. */
+void umbeli_filter_clear(umbel_filter *f);
+
+/* Moves memory that the filter owns, itself included, where allocators defragment: all of it, or
+ * in steps from 0 on until one returns false. */
 void umbeli_filter_relocate(umbel_filter **filter, const umbeli_mover *mover);
+bool umbeli_filter_relocate_step(umbel_filter **filter, size_t step, const umbeli_mover *mover);
 
 /* Gives the filter fewer bits, copied from `data` into memory of just that size, and the promise
  * `fpr`. */
@@ -126,13 +153,16 @@ static inline uint64_t umbeli_keys_added(const umbel_filter *f) {
     return atomic_load_explicit(&f->keys_added, memory_order_relaxed);
 }
 
+static inline void umbeli_set_keys_added(umbel_filter *f, uint64_t n) {
+    atomic_store_explicit(&f->keys_added, n, memory_order_relaxed);
+}
+
 /* Counts adds that changed the filter. */
 static inline void umbeli_count_added(umbel_filter *f, uint64_t n) {
     if (f->concurrent) {
         atomic_fetch_add_explicit(&f->keys_added, n, memory_order_relaxed);
     } else {
-        uint64_t now = atomic_load_explicit(&f->keys_added, memory_order_relaxed);
-        atomic_store_explicit(&f->keys_added, now + n, memory_order_relaxed);
+        umbeli_set_keys_added(f, umbeli_keys_added(f) + n);
     }
 }
 
@@ -153,5 +183,8 @@ umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, co
 void umbeli_meta_remove(umbel_filter *f, const char *name);
 umbel_err umbeli_meta_copy(umbel_filter *into, const umbel_filter *from);
 uint64_t umbeli_meta_bytes(const umbel_filter *f); /* names and values, added up */
+
+/* How many of the filter's first entries may stand after these without passing the limits. */
+size_t umbeli_meta_fitting(const umbel_filter *f, const umbeli_meta_entry *before, size_t count);
 
 #endif

@@ -7,7 +7,7 @@
 #include "core/diag.h"
 #include "core/filter.h"
 
-/* So many entries, because their lengths take room in a native header, too, and every new name is
+/* No more entries, because their lengths take room in a native header, too, and every new name is
  * compared with all others. */
 enum { NAME_MAX_BYTES = 255, ALL_MAX_BYTES = 512 * 1024, MAX_ENTRIES = 1024 };
 
@@ -25,12 +25,28 @@ static umbeli_meta_entry *find(const umbel_filter *f, const char *name, size_t l
     return NULL;
 }
 
-uint64_t umbeli_meta_bytes(const umbel_filter *f) {
+static uint64_t entry_bytes(const umbeli_meta_entry *entry) {
+    return strlen(entry->name) + strlen(entry->value);
+}
+
+static uint64_t bytes_of(const umbeli_meta_entry *entries, size_t count) {
     uint64_t sum = 0;
-    for (size_t i = 0; i < f->meta_count; i++) {
-        sum += strlen(f->meta[i].name) + strlen(f->meta[i].value);
-    }
+    for (size_t i = 0; i < count; i++) sum += entry_bytes(&entries[i]);
     return sum;
+}
+
+uint64_t umbeli_meta_bytes(const umbel_filter *f) {
+    return bytes_of(f->meta, f->meta_count);
+}
+
+size_t umbeli_meta_fitting(const umbel_filter *f, const umbeli_meta_entry *before, size_t count) {
+    uint64_t bytes = bytes_of(before, count);
+    size_t i = 0;
+    for (; i < f->meta_count && count + i < MAX_ENTRIES; i++) {
+        bytes += entry_bytes(&f->meta[i]);
+        if (bytes > ALL_MAX_BYTES) break;
+    }
+    return i;
 }
 
 static umbel_err make_room(umbel_filter *f, umbel_diag *diag) {
@@ -55,7 +71,7 @@ umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, co
         return umbeli_fail(diag, UMBEL_EINVAL, "a metadata value holds a NUL byte");
     }
     umbeli_meta_entry *old = find(f, name, name_len);
-    uint64_t others = umbeli_meta_bytes(f) - (old ? strlen(old->name) + strlen(old->value) : 0);
+    uint64_t others = umbeli_meta_bytes(f) - (old ? entry_bytes(old) : 0);
     if (value_len > ALL_MAX_BYTES || others + name_len + value_len > ALL_MAX_BYTES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "metadata would be above 512 KiB");
     }
@@ -84,8 +100,8 @@ void umbeli_meta_remove(umbel_filter *f, const char *name) {
     umbeli_meta_entry *entry = find(f, name, strlen(name));
     if (!entry) return;
     umbeli_delete(&f->memory, entry->name);
-    size_t behind = f->meta_count - (size_t)(entry - f->meta) - 1;
-    memmove(entry, entry + 1, behind * sizeof *entry);
+    size_t after = f->meta_count - (size_t)(entry - f->meta) - 1;
+    memmove(entry, entry + 1, after * sizeof *entry);
     f->meta_count--;
 }
 

@@ -18,14 +18,16 @@ void umbeli_hashed_contains_many(const umbel_filter *f, const umbel_key *keys, s
     }
 }
 
-umbel_err umbeli_hashed_add_many(umbel_filter *f, const umbel_key *keys, size_t n,
-                                 uint8_t *was_new) {
+umbel_err umbeli_hashed_add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                                 size_t *done) {
     uint64_t hashes[BATCH];
     umbel_err e = UMBEL_OK;
+    *done = 0;
     for (size_t from = 0; from < n && !e; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
+        size_t some = n - from < BATCH ? n - from : BATCH, added = 0;
         umbeli_native_hashes(&f->shape, keys + from, some, hashes);
-        e = f->ops->add_hashes(f, hashes, some, was_new ? was_new + from : NULL);
+        e = f->ops->add_hashes(f, hashes, some, was_new ? was_new + from : NULL, &added);
+        *done += added;
     }
     return e;
 }

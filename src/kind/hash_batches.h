@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hash_batches.h - kinds that need 64 bits of hash a key: batches of keys by way of batches of hashes
+ * hash_batches.h - kinds that need 64 bits of hash per key: batches of keys by way of batches of hashes
  *
  * Members of umbeli_ops for natively hashed kinds, made from their contains_hashes and add_hashes.
  */
@@ -13,7 +13,7 @@ void umbeli_hashed_hash_many(const umbel_filter *f, const umbel_key *keys, size_
                              uint64_t *hashes);
 void umbeli_hashed_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                                  uint8_t *hit);
-umbel_err umbeli_hashed_add_many(umbel_filter *f, const umbel_key *keys, size_t n,
-                                 uint8_t *was_new);
+umbel_err umbeli_hashed_add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                                 size_t *done);
 
 #endif

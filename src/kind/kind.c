@@ -2,6 +2,7 @@
 #include "kind/kind.h"
 
 #include "core/diag.h"
+#include "core/size.h"
 #include "hash/native_hash.h"
 #include "plan/plan.h"
 
@@ -31,14 +32,28 @@ umbeli_shape umbeli_kind_shape(const umbel_params *params) {
     return shape;
 }
 
-umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, umbel_diag *diag) {
+umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, uint64_t data_len,
+                            umbel_diag *diag) {
     if (shape->scheme != scheme) {
         return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for this kind");
     }
     if (shape->hash != UMBELI_HASH_XXH3 && shape->hash != UMBELI_HASH_SIPHASH13) {
         return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for this kind");
     }
+    bool whole_bytes = shape->kind != UMBEL_CLASSIC;
+    if (umbeli_ceil_div(shape->bits, 8) != data_len || (whole_bytes && shape->bits % 8)) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
+    }
     return UMBEL_OK;
+}
+
+umbel_err umbeli_kind_not_concurrent(const umbel_params *params, umbel_diag *diag) {
+    if (!params->concurrent) return UMBEL_OK;
+    return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
+}
+
+const char *umbeli_kind_layout(const umbeli_shape *shape, const char *unkeyed, const char *keyed) {
+    return umbeli_is_keyed(shape) ? keyed : unkeyed;
 }
 
 umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_plan *plan,

@@ -17,16 +17,16 @@ typedef struct umbeli_kind {
                         umbel_filter **out, umbel_diag *diag);
 
     /* A filter over stored bits: a zeroed one of that shape to be filled by the caller, or, with
-     * `borrow`, a frozen one on those bytes.  Checks every field of the shape and data_len. */
+     * `borrow`, a frozen one that borrows those bytes.  Checks every field of the shape and data_len. */
     umbel_err (*restore)(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
                          const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag);
 
-    /* Parameters of the kind's own in native files; all NULL for kinds that have none.  take_own
-     * completes what `restore` made, before anything else touches it: UMBEL_ECORRUPT or
-     * UMBEL_EVERSION for what does not fit the shape and data_len. */
-    uint64_t (*own_len)(const umbel_filter *f);
-    void (*put_own)(const umbel_filter *f, umbeli_writer *w);
-    umbel_err (*take_own)(umbel_filter *f, umbeli_reader *own, umbel_diag *diag);
+    /* The kind's own parameters in native files; all NULL for kinds that have none.
+     * take_kind_params completes what `restore` made, before anything else touches it:
+     * UMBEL_ECORRUPT or UMBEL_EVERSION for what does not fit the shape and data_len. */
+    uint64_t (*kind_params_len)(const umbel_filter *f);
+    void (*put_kind_params)(const umbel_filter *f, umbeli_writer *w);
+    umbel_err (*take_kind_params)(umbel_filter *f, umbeli_reader *params, umbel_diag *diag);
 } umbeli_kind;
 
 /* What the planner makes of params (keys, fpr, bytes, hashes) for this kind: UMBEL_EINVAL with the
@@ -37,8 +37,16 @@ umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_pl
 /* Seed, hash function and secret of a natively hashed filter; all else is 0. */
 umbeli_shape umbeli_kind_shape(const umbel_params *params);
 
-/* What every restore checks first: that scheme and hash function are those of a native filter. */
-umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, umbel_diag *diag);
+/* What every restore checks first: that scheme and hash function are those of a native filter, and
+ * that the payload has the bytes of shape->bits. */
+umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, uint64_t data_len,
+                            umbel_diag *diag);
+
+/* UMBEL_EINVAL for params->concurrent: blocked filters alone take it. */
+umbel_err umbeli_kind_not_concurrent(const umbel_params *params, umbel_diag *diag);
+
+/* The layout's name: `keyed` for filters with a secret. */
+const char *umbeli_kind_layout(const umbeli_shape *shape, const char *unkeyed, const char *keyed);
 
 /* Only the size is given: no promise is asked for. */
 static inline bool umbeli_bytes_alone(const umbel_params *params) {

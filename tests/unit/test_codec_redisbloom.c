@@ -110,25 +110,27 @@ static void dumps_are_redisblooms(void **state) {
 static void chains_grow_by_the_rules(void **state) {
     (void)state;
     umbel_filter *f = filled(params_of(100, 0.01, 0), 5000);
-    const umbeli_redisbloom *c = umbeli_redisbloom_of(f);
+    const umbeli_chain *c = umbeli_chain_of(f);
     uint64_t entries = 100, sum = 0, at = 0;
     double error = 0.005;
     assert_true(c->count >= 6);
     for (uint32_t i = 0; i < c->count; i++, entries *= 2, error /= 2) {
-        const umbeli_redisbloom_link *link = &c->links[i];
+        const umbeli_layer *link = &c->layers[i];
         double each = -log(error) / 0.480453013918201;
-        assert_int_equal(link->entries, entries);
-        assert_true(link->error == error);
+        assert_int_equal(link->capacity, entries);
+        assert_true(link->rate == error);
         assert_int_equal(link->bytes, ((uint64_t)((double)entries * each) + 63) / 64 * 8);
-        assert_int_equal(link->bits, link->bytes * 8);
+        assert_int_equal(link->nbits, link->bytes * 8);
         assert_int_equal(link->hashes, (uint32_t)ceil(0.693147180559945 * each));
-        assert_int_equal(link->at, at);
-        if (i + 1 < c->count) assert_int_equal(link->size, entries); /* full before the next */
-        sum += link->size;
+        uint64_t left = 0; /* the payload shows the links one after the other */
+        assert_ptr_equal(umbeli_filter_run(f, at, &left), link->bits);
+        assert_true(left == link->bytes);
+        if (i + 1 < c->count) assert_int_equal(link->keys, entries); /* full before the next */
+        sum += link->keys;
         at += link->bytes;
     }
     assert_int_equal(sum, umbel_keys_added(f));
-    assert_int_equal(f->data_len, at);
+    assert_int_equal(umbeli_filter_bytes(f), at);
     int wrong = 0;
     for (int i = 0; i < 5000; i++) assert_true(foreign_contains(f, key_of(i)));
     for (int i = 5000; i < 105000; i++) wrong += foreign_contains(f, key_of(i));
@@ -150,13 +152,13 @@ static void chains_grow_by_the_rules(void **state) {
 static void other_growths(void **state) {
     (void)state;
     umbel_filter *even = filled(params_of(50, 0.01, 1), 1000);
-    const umbeli_redisbloom *c = umbeli_redisbloom_of(even);
+    const umbeli_chain *c = umbeli_chain_of(even);
     assert_true(c->count >= 19);
-    for (uint32_t i = 0; i < c->count; i++) assert_int_equal(c->links[i].entries, 50);
+    for (uint32_t i = 0; i < c->count; i++) assert_int_equal(c->layers[i].capacity, 50);
     for (int i = 0; i < 1000; i++) assert_true(foreign_contains(even, key_of(i)));
     umbel_filter *steep = filled(params_of(10, 0.01, 100), 1000);
-    assert_int_equal(umbeli_redisbloom_of(steep)->count, 2);
-    assert_int_equal(umbeli_redisbloom_of(steep)->links[1].entries, 1000);
+    assert_int_equal(umbeli_chain_of(steep)->count, 2);
+    assert_int_equal(umbeli_chain_of(steep)->layers[1].capacity, 1000);
     umbel_free(even);
     umbel_free(steep);
 }
@@ -194,7 +196,7 @@ static void growing_in_vain_changes_nothing(void **state) {
         umbel_filter *f = NULL;
         assert_int_equal(umbel_create(&params, &m.opts, &f, NULL), UMBEL_OK);
         int i = 0;
-        while (umbeli_redisbloom_of(f)->links[0].size < 100) foreign_add(f, key_of(i++));
+        while (umbeli_chain_of(f)->layers[0].keys < 100) foreign_add(f, key_of(i++));
         while (foreign_contains(f, key_of(i))) i++;
         for (size_t n = 1;; n++) {
             size_t len, again_len;
@@ -267,7 +269,7 @@ static void copies_and_clearing(void **state) {
     assert_int_equal(umbel_copy(f, &copy), UMBEL_OK);
     assert_true(umbel_equal(f, copy));
     for (int i = 1000; i < 4000; i++) foreign_add(copy, key_of(i)); /* grows on its own */
-    assert_true(umbeli_redisbloom_of(copy)->count > umbeli_redisbloom_of(f)->count);
+    assert_true(umbeli_chain_of(copy)->count > umbeli_chain_of(f)->count);
     for (int i = 0; i < 4000; i++) assert_true(foreign_contains(copy, key_of(i)));
     assert_int_equal(umbel_clear(f), UMBEL_OK);
     assert_true(umbel_is_empty(f));
@@ -323,7 +325,7 @@ static size_t dump_and_load(const umbel_filter *f, umbel_filter **out) {
 static void pieces_never_cross_links(void **state) {
     (void)state;
     umbel_filter *f = filled(params_of(100, 0.01, 0), 2000), *loaded = NULL;
-    assert_int_equal(dump_and_load(f, &loaded), umbeli_redisbloom_of(f)->count);
+    assert_int_equal(dump_and_load(f, &loaded), umbeli_chain_of(f)->count);
     assert_true(umbel_equal(f, loaded));
     umbel_free(loaded);
     umbel_free(f);

@@ -50,10 +50,10 @@ static uint8_t *header_of(const umbel_filter *f, size_t *len) {
 static void odd_pieces_are_refused(void **state) {
     (void)state;
     umbel_filter *f = filled(params_of(100, 0.01, 0), 250);
-    const umbeli_redisbloom *c = umbeli_redisbloom_of(f);
+    const umbeli_chain *c = umbeli_chain_of(f);
     assert_int_equal(c->count, 2);
     uint8_t bytes[1024] = {0};
-    size_t first = (size_t)c->links[0].bytes, all = (size_t)f->data_len, len;
+    size_t first = (size_t)c->layers[0].bytes, all = (size_t)umbeli_filter_bytes(f), len;
     const struct {
         int64_t iterator;
         size_t len;
@@ -203,7 +203,7 @@ static void a_large_claim_meets_the_limit(void **state) {
 static void powers_of_two_are_read(void **state) {
     (void)state;
     umbel_filter *f = filled(params_of(20, 0.01, 0), 20), *old = NULL;
-    assert_int_equal(umbeli_redisbloom_of(f)->links[0].bits, 256);
+    assert_int_equal(umbeli_chain_of(f)->layers[0].nbits, 256);
     size_t len;
     uint8_t *file = foreign_bytes(f, &len);
     file[FRAME + 12] = UMBELI_REDISBLOOM_FORCE64;

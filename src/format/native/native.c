@@ -16,7 +16,7 @@
 #include "format/codec.h"
 #include "hash/xxh.h"
 
-enum { PIECE = 1024 * 1024 };
+enum { PIECE = UMBELI_NATIVE_PIECE };
 
 static uint64_t pieces_of(uint64_t payload_len) {
     return umbeli_ceil_div(payload_len, PIECE);
@@ -38,19 +38,6 @@ static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
     return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
 }
 
-/* The lengths against the file's, and what lies between header and payload. */
-static umbel_err check_extent(const uint8_t *bytes, size_t len, const umbeli_native_header *h,
-                              umbel_diag *diag) {
-    if (h->payload_len > len || len - h->payload_len < h->payload_at ||
-        len - h->payload_len - h->payload_at != trailer_len(h->payload_len)) {
-        return bad(diag, 104, "payload length: disagrees with the file's");
-    }
-    if (!umbeli_bits_none(bytes + h->len, h->payload_at - h->len)) {
-        return bad(diag, h->len, "padding: not 0");
-    }
-    return UMBEL_OK;
-}
-
 static umbel_err check_payload(const uint8_t *bytes, const umbeli_native_header *h,
                                umbel_diag *diag) {
     const uint8_t *payload = bytes + h->payload_at, *sums = payload + h->payload_len;
@@ -65,7 +52,7 @@ static umbel_err check_payload(const uint8_t *bytes, const umbeli_native_header 
     }
     unsigned used = h->shape.bits % 8; /* of the last byte */
     if (used && h->payload_len > 0 && payload[h->payload_len - 1] >> used) {
-        return bad(diag, h->payload_at + h->payload_len - 1, "bits are set behind the last one");
+        return bad(diag, h->payload_at + h->payload_len - 1, "bits are set after the last one");
     }
     return UMBEL_OK;
 }
@@ -74,7 +61,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
     umbeli_native_header h;
     umbel_err e = umbeli_native_read(bytes, len, &h, diag);
-    if (!e) e = check_extent(bytes, len, &h, diag);
+    if (!e) e = umbeli_native_check_file(bytes, len, trailer_len(h.payload_len), &h, diag);
     if (!e && how != UMBELI_VERIFY) e = umbeli_native_take_key(&h, memory, diag);
     if (!e && how != UMBELI_BORROW) e = check_payload(bytes, &h, diag);
     if (e) return e;
@@ -95,25 +82,43 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
 /* ---- size and encode ---------------------------------------------------------------------- */
 
 static uint64_t size(const umbel_filter *f) {
-    if (f->shape.format != UMBEL_FMT_NATIVE) return 0;
-    uint64_t header_len = umbeli_native_header_len(f);
-    return umbeli_native_payload_at(header_len) + f->data_len + trailer_len(f->data_len);
+    if (f->shape.format != UMBEL_FMT_NATIVE || !f->ops->kind) return 0;
+    umbeli_native_source from = umbeli_native_source_of(f);
+    uint64_t len = from.payload_len;
+    return umbeli_native_payload_at(umbeli_native_header_len(&from)) + len + trailer_len(len);
+}
+
+/* The sum of piece i, which may reach over several segments. */
+static uint64_t sum_of_piece(const umbel_filter *f, uint64_t payload_len, uint64_t i) {
+    uint64_t at = i * PIECE, end = payload_len - at < PIECE ? payload_len : at + PIECE, len = 0;
+    umbeli_xxh3_stream sum;
+    umbeli_xxh3_begin(&sum, i);
+    while (at < end) {
+        const uint8_t *bytes = umbeli_filter_run(f, at, &len);
+        if (len > end - at) len = end - at;
+        umbeli_xxh3_sink(&sum, bytes, (size_t)len);
+        at += len;
+    }
+    return umbeli_xxh3_end(&sum);
 }
 
 static void encode(const umbel_filter *f, umbeli_writer *w) {
-    uint64_t header_sum = umbeli_native_put_header(f, w);
-    uint64_t header_len = umbeli_native_header_len(f);
+    umbeli_native_source from = umbeli_native_source_of(f);
+    uint64_t header_sum = umbeli_native_put_header(&from, w), len = 0;
+    uint64_t header_len = umbeli_native_header_len(&from);
     umbeli_put_zeros(w, umbeli_native_payload_at(header_len) - header_len);
-    for (uint64_t at = 0; at < f->data_len; at += PIECE) {
-        umbeli_put(w, f->data + at, (size_t)(f->data_len - at < PIECE ? f->data_len - at : PIECE));
+    const uint8_t *bytes;
+    for (uint64_t at = 0; (bytes = umbeli_filter_run(f, at, &len)) != NULL; at += len) {
+        if (len > PIECE) len = PIECE;
+        umbeli_put(w, bytes, (size_t)len);
     }
     umbeli_xxh3_stream sum;
     umbeli_xxh3_begin(&sum, header_sum);
-    for (uint64_t i = 0; i < pieces_of(f->data_len); i++) {
-        uint8_t bytes[8];
-        umbeli_store_le64(bytes, piece_sum(f->data, f->data_len, i));
-        umbeli_xxh3_sink(&sum, bytes, sizeof bytes);
-        umbeli_put(w, bytes, sizeof bytes);
+    for (uint64_t i = 0; i < pieces_of(from.payload_len); i++) {
+        uint8_t piece[8];
+        umbeli_store_le64(piece, sum_of_piece(f, from.payload_len, i));
+        umbeli_xxh3_sink(&sum, piece, sizeof piece);
+        umbeli_put(w, piece, sizeof piece);
     }
     umbeli_put_u64le(w, umbeli_xxh3_end(&sum));
 }

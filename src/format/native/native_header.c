@@ -28,40 +28,64 @@
 #include "core/bits.h"
 #include "core/diag.h"
 #include "hash/native_hash.h"
+#include "kind/chain/chain.h"
 #include "kind/kind.h"
 
 static const uint8_t magic[8] = {'U', 'M', 'B', 'E', 'L', 0x1a, '\r', '\n'};
 
+/* Where the fields are, in the order of the table above. */
 enum {
-    VERSION = 1,
+    AT_VERSION = 8,
+    AT_ZERO_10 = 10,
+    AT_LEN = 12,
+    AT_KIND = 16,
+    AT_SCHEME = 20,
+    AT_HASH = 24,
+    AT_HASHES = 28,
+    AT_SEED = 32,
+    AT_FINGERPRINT = 40,
+    AT_BITS = 48,
+    AT_CAPACITY = 56,
+    AT_RATE = 64,
+    AT_KEYS_ADDED = 72,
+    AT_TREATMENT = 80,
+    AT_FIELD = 84,
+    AT_DELIMITER = 88,
+    AT_ZERO_89 = 89,
+    AT_PAYLOAD_AT = 96,
+    AT_PAYLOAD_LEN = 104,
+    AT_PIECE = 112,
+    AT_KIND_PARAMS_LEN = 116,
+    AT_META_LEN = 120,
+    AT_ZERO_124 = 124,
     FIXED = 128,
-    PAGE = 4096,
-    PIECE = 1024 * 1024,
-    HEADER_MAX = 1024 * 1024,
-    TRIM = 1,
-    LOWER = 2,
-    UPPER = 4,
+    CHECKSUM = 8, /* bytes at the end */
 };
+
+enum { VERSION = 1, PAGE = 4096, HEADER_MAX = 1024 * 1024, TRIM = 1, LOWER = 2, UPPER = 4 };
 
 /* Metadata entries: u16 name length, u32 value length, name, value. */
 enum { META_ENTRY = 6 };
 
-static uint64_t meta_len(const umbel_filter *f) {
-    return umbeli_meta_bytes(f) + META_ENTRY * f->meta_count;
-}
-
-/* Parameters of the kind's own. */
-static uint64_t own_len(const umbel_filter *f) {
-    const umbeli_kind *kind = umbeli_kind_by_id(f->shape.kind);
-    return kind->own_len ? kind->own_len(f) : 0;
-}
-
-uint64_t umbeli_native_header_len(const umbel_filter *f) {
-    return (FIXED + own_len(f) + meta_len(f) + 7) / 8 * 8 + 8;
+static uint64_t whole_len(uint64_t kind_params_len, uint64_t meta_len) {
+    return (FIXED + kind_params_len + meta_len + 7) / 8 * 8 + CHECKSUM;
 }
 
 uint64_t umbeli_native_payload_at(uint64_t header_len) {
     return (header_len + PAGE - 1) / PAGE * PAGE;
+}
+
+static double load_f64(const uint8_t *at) {
+    uint64_t bits = umbeli_load_le64(at);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static void store_f64(uint8_t *at, double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    umbeli_store_le64(at, bits);
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -82,82 +106,90 @@ bool umbeli_native_begins(const uint8_t *bytes, size_t len) {
 static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_native_header *h,
                                 umbel_diag *diag) {
     if (!umbeli_native_begins(bytes, len)) return bad(diag, 0, "magic: not an umbel file");
-    if (len < FIXED + 8) return bad(diag, len, "the header is cut off");
-    uint16_t version = umbeli_load_le16(bytes + 8);
-    if (version == VERSION << 8) return unknown(diag, 8, "version: written big-endian");
-    if (version != VERSION) return unknown(diag, 8, "version: not known here");
-    h->len = umbeli_load_le32(bytes + 12);
-    if (h->len < FIXED + 8 || h->len > HEADER_MAX || h->len % 8) {
-        return bad(diag, 12, "header length: out of range");
+    if (len < FIXED + CHECKSUM) return bad(diag, len, "the header is cut off");
+    uint16_t version = umbeli_load_le16(bytes + AT_VERSION);
+    if (version == VERSION << 8) return unknown(diag, AT_VERSION, "version: written big-endian");
+    if (version != VERSION) return unknown(diag, AT_VERSION, "version: not known here");
+    h->len = umbeli_load_le32(bytes + AT_LEN);
+    if (h->len < FIXED + CHECKSUM || h->len > HEADER_MAX || h->len % 8) {
+        return bad(diag, AT_LEN, "header length: out of range");
     }
     if (h->len > len) return bad(diag, len, "the header is cut off");
-    h->checksum = umbeli_load_le64(bytes + h->len - 8);
-    if (umbeli_xxh3_64(bytes, h->len - 8, 0) != h->checksum) {
-        return bad(diag, h->len - 8, "header checksum: the header is damaged");
+    h->checksum = umbeli_load_le64(bytes + h->len - CHECKSUM);
+    if (umbeli_xxh3_64(bytes, h->len - CHECKSUM, 0) != h->checksum) {
+        return bad(diag, h->len - CHECKSUM, "header checksum: the header is damaged");
     }
     return UMBEL_OK;
 }
 
 static umbel_err check_treatment(const uint8_t *bytes, umbel_treatment *t, umbel_diag *diag) {
-    uint32_t flags = umbeli_load_le32(bytes + 80);
+    uint32_t flags = umbeli_load_le32(bytes + AT_TREATMENT);
     *t = (umbel_treatment){
         .trim = flags & TRIM,
         .lower = flags & LOWER,
         .upper = flags & UPPER,
-        .field = umbeli_load_le32(bytes + 84),
-        .delimiter = bytes[88],
+        .field = umbeli_load_le32(bytes + AT_FIELD),
+        .delimiter = bytes[AT_DELIMITER],
     };
     if (flags & ~(uint32_t)(TRIM | LOWER | UPPER))
-        return unknown(diag, 80, "treatment: unknown flag");
+        return unknown(diag, AT_TREATMENT, "treatment: unknown flag");
     const char *wrong = umbeli_treatment_wrong(t);
-    return wrong ? bad(diag, 80, wrong) : UMBEL_OK;
+    return wrong ? bad(diag, AT_TREATMENT, wrong) : UMBEL_OK;
 }
 
-/* The fields that lie between envelope and kind; all lengths against each other and len. */
-static umbel_err check_fields(const uint8_t *bytes, size_t len, umbeli_native_header *h,
-                              umbel_diag *diag) {
-    umbeli_reader r = umbeli_reader_over(bytes, len);
-    umbeli_take(&r, 16);
-    h->shape.kind = (umbel_kind)umbeli_take_u32le(&r);
-    h->shape.format = UMBEL_FMT_NATIVE;
-    h->shape.scheme = umbeli_take_u32le(&r);
-    h->shape.hash = umbeli_take_u32le(&r);
-    h->shape.hashes = umbeli_take_u32le(&r);
-    h->shape.seed = umbeli_take_u64le(&r);
-    h->fingerprint = umbeli_take_u64le(&r);
-    h->shape.bits = umbeli_take_u64le(&r);
-    h->shape.capacity = umbeli_take_u64le(&r);
-    h->shape.fpr = umbeli_take_f64le(&r);
-    h->keys_added = umbeli_take_u64le(&r);
-    umbeli_take(&r, 16);
-    h->payload_at = umbeli_take_u64le(&r);
-    h->payload_len = umbeli_take_u64le(&r);
-    uint32_t piece = umbeli_take_u32le(&r);
-    h->own_len = umbeli_take_u32le(&r);
-    h->meta_len = umbeli_take_u32le(&r);
+/* The fields between envelope and kind; all lengths against each other. */
+static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umbel_diag *diag) {
+    h->shape = (umbeli_shape){
+        .kind = (umbel_kind)umbeli_load_le32(bytes + AT_KIND),
+        .format = UMBEL_FMT_NATIVE,
+        .scheme = umbeli_load_le32(bytes + AT_SCHEME),
+        .hash = umbeli_load_le32(bytes + AT_HASH),
+        .hashes = umbeli_load_le32(bytes + AT_HASHES),
+        .seed = umbeli_load_le64(bytes + AT_SEED),
+        .bits = umbeli_load_le64(bytes + AT_BITS),
+        .capacity = umbeli_load_le64(bytes + AT_CAPACITY),
+        .fpr = load_f64(bytes + AT_RATE),
+    };
+    h->fingerprint = umbeli_load_le64(bytes + AT_FINGERPRINT);
+    h->keys_added = umbeli_load_le64(bytes + AT_KEYS_ADDED);
+    h->payload_at = umbeli_load_le64(bytes + AT_PAYLOAD_AT);
+    h->payload_len = umbeli_load_le64(bytes + AT_PAYLOAD_LEN);
+    h->kind_params_len = umbeli_load_le32(bytes + AT_KIND_PARAMS_LEN);
+    h->meta_len = umbeli_load_le32(bytes + AT_META_LEN);
 
-    if (umbeli_load_le16(bytes + 10)) return bad(diag, 10, "byte 10: not 0");
+    if (umbeli_load_le16(bytes + AT_ZERO_10)) return bad(diag, AT_ZERO_10, "byte 10: not 0");
     if (umbeli_is_keyed(&h->shape) != (h->fingerprint != 0)) {
-        return bad(diag, 40, "key fingerprint: keyed hashes have one, and only they");
+        return bad(diag, AT_FINGERPRINT, "key fingerprint: keyed hashes have one, and only they");
     }
     if (!(h->shape.fpr >= 0 && h->shape.fpr < 1) || signbit(h->shape.fpr)) {
-        return bad(diag, 64, "rate: not in [0, 1)");
+        return bad(diag, AT_RATE, "rate: not in [0, 1)");
     }
-    if (!umbeli_bits_none(bytes + 89, 7)) return bad(diag, 89, "bytes 89 to 95: not 0");
-    if (piece != PIECE) return unknown(diag, 112, "piece length: not 1 MiB");
-    if (umbeli_load_le32(bytes + 124)) return bad(diag, 124, "bytes 124 to 127: not 0");
-    uint32_t room = h->len - FIXED - 8;
-    if (h->own_len > room) return bad(diag, 116, "parameters: beyond the header");
-    if (h->meta_len > room - h->own_len) return bad(diag, 120, "metadata: beyond the header");
-    uint32_t used = FIXED + h->own_len + h->meta_len;
-    if (h->len != (used + 7) / 8 * 8 + 8) {
-        return bad(diag, 12, "header length: disagrees with the metadata");
+    if (!umbeli_bits_none(bytes + AT_ZERO_89, AT_PAYLOAD_AT - AT_ZERO_89)) {
+        return bad(diag, AT_ZERO_89, "bytes 89 to 95: not 0");
     }
-    if (!umbeli_bits_none(bytes + used, h->len - 8 - used)) {
+    if (umbeli_load_le32(bytes + AT_PIECE) != UMBELI_NATIVE_PIECE) {
+        return unknown(diag, AT_PIECE, "piece length: not 1 MiB");
+    }
+    if (umbeli_load_le32(bytes + AT_ZERO_124)) {
+        return bad(diag, AT_ZERO_124, "bytes 124 to 127: not 0");
+    }
+    uint32_t room = h->len - FIXED - CHECKSUM;
+    if (h->kind_params_len > room) {
+        return bad(diag, AT_KIND_PARAMS_LEN, "parameters: beyond the header");
+    }
+    if (h->meta_len > room - h->kind_params_len) {
+        return bad(diag, AT_META_LEN, "metadata: beyond the header");
+    }
+    uint32_t used = FIXED + h->kind_params_len + h->meta_len;
+    if (h->len != whole_len(h->kind_params_len, h->meta_len)) {
+        return bad(diag, AT_LEN, "header length: disagrees with the metadata");
+    }
+    if (!umbeli_bits_none(bytes + used, h->len - CHECKSUM - used)) {
         return bad(diag, used, "padding: not 0");
     }
-    if (h->payload_at != umbeli_native_payload_at(h->len))
-        return bad(diag, 96, "payload offset: wrong");
+    if (h->payload_at != umbeli_native_payload_at(h->len)) {
+        return bad(diag, AT_PAYLOAD_AT, "payload offset: wrong");
+    }
     return check_treatment(bytes, &h->treatment, diag);
 }
 
@@ -165,7 +197,19 @@ umbel_err umbeli_native_read(const uint8_t *bytes, size_t len, umbeli_native_hea
                              umbel_diag *diag) {
     *h = (umbeli_native_header){0};
     umbel_err e = check_envelope(bytes, len, h, diag);
-    return e ? e : check_fields(bytes, len, h, diag);
+    return e ? e : check_fields(bytes, h, diag);
+}
+
+umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t trailer_len,
+                                   const umbeli_native_header *h, umbel_diag *diag) {
+    if (h->payload_len > len || len - h->payload_len < h->payload_at ||
+        len - h->payload_len - h->payload_at != trailer_len) {
+        return bad(diag, AT_PAYLOAD_LEN, "payload length: disagrees with the file's");
+    }
+    if (!umbeli_bits_none(bytes + h->len, h->payload_at - h->len)) {
+        return bad(diag, h->len, "padding: not 0");
+    }
+    return UMBEL_OK;
 }
 
 umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings *memory,
@@ -176,59 +220,71 @@ umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings 
     if (memory->keyed && h->fingerprint && umbeli_fingerprint(memory->secret) != h->fingerprint) {
         what = "not the key that the filter was made with";
     }
-    if (what) return umbeli_fail_at(diag, UMBEL_EKEY, 40, what);
+    if (what) return umbeli_fail_at(diag, UMBEL_EKEY, AT_FINGERPRINT, what);
     h->shape.secret = memory->secret;
     return UMBEL_OK;
 }
 
-/* ---- making ------------------------------------------------------------------------------- */
+/* ---- metadata ----------------------------------------------------------------------------- */
 
-static umbel_err take_meta(umbel_filter *f, const uint8_t *bytes, const umbeli_native_header *h,
-                           umbel_diag *diag) {
-    uint32_t from = FIXED + h->own_len;
-    umbeli_reader r = umbeli_reader_over(bytes + from, h->meta_len);
-    while (umbeli_left(&r) > 0) {
-        uint64_t at = from + r.pos;
-        uint16_t name_len = umbeli_take_u16le(&r);
-        uint32_t value_len = umbeli_take_u32le(&r);
-        const char *name = (const char *)umbeli_take(&r, name_len);
-        const char *value = (const char *)umbeli_take(&r, value_len);
-        if (r.failed) return bad(diag, at, "metadata: an entry is cut off");
-        size_t before = f->meta_count;
-        umbel_err e = umbeli_meta_set(f, name, name_len, value, value_len, diag);
-        if (e == UMBEL_EINVAL) return bad(diag, at, "metadata: not a name and a text");
-        if (e) return e;
-        if (f->meta_count == before) return bad(diag, at, "metadata: a name stands twice");
-    }
-    return UMBEL_OK;
+umbeli_native_meta umbeli_native_meta_begin(const uint8_t *bytes, const umbeli_native_header *h) {
+    uint32_t base = FIXED + h->kind_params_len;
+    return (umbeli_native_meta){.r = umbeli_reader_over(bytes + base, h->meta_len), .base = base};
 }
 
-/* What the kind leaves to be said: its own parameters, counts, and what travels with a filter. */
-static umbel_err complete(umbel_filter *f, const umbeli_kind *kind, const uint8_t *bytes,
-                          const umbeli_native_header *h, umbel_diag *diag) {
+bool umbeli_native_meta_next(umbeli_native_meta *m) {
+    if (umbeli_left(&m->r) == 0) return false;
+    m->at = m->base + m->r.pos;
+    m->name_len = umbeli_take_u16le(&m->r);
+    m->value_len = umbeli_take_u32le(&m->r);
+    m->name = (const char *)umbeli_take(&m->r, m->name_len);
+    m->value = (const char *)umbeli_take(&m->r, m->value_len);
+    m->failed = m->r.failed;
+    return !m->failed;
+}
+
+umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
+                                  const umbeli_native_header *h, umbel_diag *diag) {
+    umbeli_native_meta m = umbeli_native_meta_begin(bytes, h);
     f->treatment = h->treatment;
-    atomic_store_explicit(&f->keys_added, h->keys_added, memory_order_relaxed);
-    umbeli_reader own = umbeli_reader_over(bytes + FIXED, h->own_len);
-    umbel_err e = kind->take_own ? kind->take_own(f, &own, diag) : UMBEL_OK;
+    while (umbeli_native_meta_next(&m)) {
+        size_t before = f->meta_count;
+        umbel_err e = umbeli_meta_set(f, m.name, m.name_len, m.value, m.value_len, diag);
+        if (e == UMBEL_EINVAL) return bad(diag, m.at, "metadata: not a name and a text");
+        if (e) return e;
+        if (f->meta_count == before) return bad(diag, m.at, "metadata: a name stands twice");
+    }
+    return m.failed ? bad(diag, m.at, "metadata: an entry is cut off") : UMBEL_OK;
+}
+
+/* ---- making ------------------------------------------------------------------------------- */
+
+/* What the kind leaves to be said: its own parameters, counts, and what travels with a filter. */
+static umbel_err complete(umbel_filter *f, const uint8_t *bytes, const umbeli_native_header *h,
+                          umbel_diag *diag) {
+    const umbeli_kind *kind = f->ops->kind;
+    umbeli_set_keys_added(f, h->keys_added);
+    umbeli_reader params = umbeli_reader_over(bytes + FIXED, h->kind_params_len);
+    umbel_err e = kind->take_kind_params ? kind->take_kind_params(f, &params, diag) : UMBEL_OK;
     if (e && diag) diag->offset = FIXED;
-    return e ? e : take_meta(f, bytes, h, diag);
+    return e ? e : umbeli_native_take_meta(f, bytes, h, diag);
 }
 
 umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h,
                              const uint8_t *borrow, const umbeli_settings *memory,
                              umbel_filter **out, umbel_diag *diag) {
     const umbeli_kind *kind = umbeli_kind_by_id(h->shape.kind);
-    if (!kind) return unknown(diag, 16, "kind: not known here");
-    if (h->own_len && !kind->take_own) {
-        return unknown(diag, 116, "parameters: this kind has none");
+    if (!kind) return unknown(diag, AT_KIND, "kind: not known here");
+    if (h->kind_params_len && !kind->take_kind_params) {
+        return unknown(diag, AT_KIND_PARAMS_LEN, "parameters: this kind has none");
     }
     umbel_filter *f = NULL;
     umbel_err e = kind->restore(&h->shape, h->payload_len, borrow, memory, &f, diag);
     if (e) {
-        if (diag) diag->offset = 16;
+        if (diag) diag->offset = AT_KIND;
         return e;
     }
-    e = complete(f, kind, bytes, h, diag);
+    e = complete(f, bytes, h, diag);
     if (e) {
         umbeli_filter_free(f);
         return e;
@@ -239,52 +295,117 @@ umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-/* All of the header but its checksum. */
-static void put_fields(const umbel_filter *f, umbeli_writer *w) {
-    const umbel_treatment *t = &f->treatment;
-    umbeli_put(w, magic, sizeof magic);
-    umbeli_put_u16le(w, VERSION);
-    umbeli_put_u16le(w, 0);
-    umbeli_put_u32le(w, (uint32_t)umbeli_native_header_len(f));
-    umbeli_put_u32le(w, (uint32_t)f->shape.kind);
-    umbeli_put_u32le(w, f->shape.scheme);
-    umbeli_put_u32le(w, f->shape.hash);
-    umbeli_put_u32le(w, f->shape.hashes);
-    umbeli_put_u64le(w, f->shape.seed);
-    umbeli_put_u64le(w, umbeli_is_keyed(&f->shape) ? umbeli_fingerprint(f->shape.secret) : 0);
-    umbeli_put_u64le(w, f->shape.bits);
-    umbeli_put_u64le(w, f->shape.capacity);
-    umbeli_put_f64le(w, f->shape.fpr);
-    umbeli_put_u64le(w, umbeli_keys_added(f));
-    umbeli_put_u32le(w, (t->trim ? TRIM : 0u) | (t->lower ? LOWER : 0u) | (t->upper ? UPPER : 0u));
-    umbeli_put_u32le(w, t->field);
-    umbeli_put_u8(w, t->delimiter);
-    umbeli_put_zeros(w, 7);
-    umbeli_put_u64le(w, umbeli_native_payload_at(umbeli_native_header_len(f)));
-    umbeli_put_u64le(w, f->data_len);
-    umbeli_put_u32le(w, PIECE);
-    umbeli_put_u32le(w, (uint32_t)own_len(f));
-    umbeli_put_u32le(w, (uint32_t)meta_len(f));
-    umbeli_put_u32le(w, 0);
-    const umbeli_kind *kind = umbeli_kind_by_id(f->shape.kind);
-    if (kind->put_own) kind->put_own(f, w);
-    for (size_t i = 0; i < f->meta_count; i++) {
-        const umbeli_meta_entry *entry = &f->meta[i];
+umbeli_native_source umbeli_native_source_of(const umbel_filter *f) {
+    return (umbeli_native_source){
+        .shape = f->shape,
+        .keys_added = umbeli_keys_added(f),
+        .payload_len = umbeli_filter_bytes(f),
+        .treatment = f->treatment,
+        .params = f,
+        .meta = f->meta,
+        .meta_count = f->meta_count,
+    };
+}
+
+umbeli_native_source umbeli_native_source_of_layer(const umbel_filter *chain, uint32_t i) {
+    const umbeli_layer *l = &umbeli_chain_of(chain)->layers[i];
+    umbeli_native_source from = {
+        .shape = chain->shape,
+        .keys_added = l->keys,
+        .payload_len = l->bytes,
+    };
+    from.shape.kind = l->probes->kind;
+    from.shape.scheme = l->probes->scheme;
+    from.shape.hashes = l->hashes;
+    from.shape.bits = l->nbits;
+    from.shape.capacity = l->capacity;
+    from.shape.fpr = l->rate;
+    if (i > 0) return from;
+    from.treatment = chain->treatment;
+    from.meta = chain->meta;
+    from.meta_count = chain->meta_count;
+    return from;
+}
+
+static uint64_t kind_params_len(const umbeli_native_source *from) {
+    const umbel_filter *f = from->params;
+    return f && f->ops->kind->kind_params_len ? f->ops->kind->kind_params_len(f) : 0;
+}
+
+static uint64_t entries_len(const umbeli_meta_entry *entries, size_t count) {
+    uint64_t sum = META_ENTRY * (uint64_t)count;
+    for (size_t i = 0; i < count; i++) sum += strlen(entries[i].name) + strlen(entries[i].value);
+    return sum;
+}
+
+static uint64_t meta_len(const umbeli_native_source *from) {
+    return entries_len(from->extra, from->extra_count) + entries_len(from->meta, from->meta_count);
+}
+
+uint64_t umbeli_native_header_len(const umbeli_native_source *from) {
+    return whole_len(kind_params_len(from), meta_len(from));
+}
+
+static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
+    const umbeli_shape *shape = &from->shape;
+    const umbel_treatment *t = &from->treatment;
+    uint64_t len = umbeli_native_header_len(from);
+    memset(to, 0, FIXED);
+    memcpy(to, magic, sizeof magic);
+    umbeli_store_le16(to + AT_VERSION, VERSION);
+    umbeli_store_le32(to + AT_LEN, (uint32_t)len);
+    umbeli_store_le32(to + AT_KIND, (uint32_t)shape->kind);
+    umbeli_store_le32(to + AT_SCHEME, shape->scheme);
+    umbeli_store_le32(to + AT_HASH, shape->hash);
+    umbeli_store_le32(to + AT_HASHES, shape->hashes);
+    umbeli_store_le64(to + AT_SEED, shape->seed);
+    umbeli_store_le64(to + AT_FINGERPRINT,
+                      umbeli_is_keyed(shape) ? umbeli_fingerprint(shape->secret) : 0);
+    umbeli_store_le64(to + AT_BITS, shape->bits);
+    umbeli_store_le64(to + AT_CAPACITY, shape->capacity);
+    store_f64(to + AT_RATE, shape->fpr);
+    umbeli_store_le64(to + AT_KEYS_ADDED, from->keys_added);
+    umbeli_store_le32(to + AT_TREATMENT,
+                      (t->trim ? TRIM : 0u) | (t->lower ? LOWER : 0u) | (t->upper ? UPPER : 0u));
+    umbeli_store_le32(to + AT_FIELD, t->field);
+    to[AT_DELIMITER] = t->delimiter;
+    umbeli_store_le64(to + AT_PAYLOAD_AT, umbeli_native_payload_at(len));
+    umbeli_store_le64(to + AT_PAYLOAD_LEN, from->payload_len);
+    umbeli_store_le32(to + AT_PIECE, UMBELI_NATIVE_PIECE);
+    umbeli_store_le32(to + AT_KIND_PARAMS_LEN, (uint32_t)kind_params_len(from));
+    umbeli_store_le32(to + AT_META_LEN, (uint32_t)meta_len(from));
+}
+
+static void put_entries(const umbeli_meta_entry *entries, size_t count, umbeli_writer *w) {
+    for (size_t i = 0; i < count; i++) {
+        const umbeli_meta_entry *entry = &entries[i];
         umbeli_put_u16le(w, (uint16_t)strlen(entry->name));
         umbeli_put_u32le(w, (uint32_t)strlen(entry->value));
         umbeli_put(w, entry->name, strlen(entry->name));
         umbeli_put(w, entry->value, strlen(entry->value));
     }
-    umbeli_put_zeros(w, umbeli_native_header_len(f) - 8 - w->written);
 }
 
-uint64_t umbeli_native_put_header(const umbel_filter *f, umbeli_writer *w) {
+/* All of the header but its checksum. */
+static void put_fields(const umbeli_native_source *from, umbeli_writer *w) {
+    uint8_t fixed[FIXED];
+    uint64_t end = w->written + umbeli_native_header_len(from) - CHECKSUM;
+    fill_fixed(from, fixed);
+    umbeli_put(w, fixed, sizeof fixed);
+    const umbel_filter *f = from->params;
+    if (f && f->ops->kind->put_kind_params) f->ops->kind->put_kind_params(f, w);
+    put_entries(from->extra, from->extra_count, w);
+    put_entries(from->meta, from->meta_count, w);
+    umbeli_put_zeros(w, end - w->written);
+}
+
+uint64_t umbeli_native_put_header(const umbeli_native_source *from, umbeli_writer *w) {
     umbeli_xxh3_stream sum;
     umbeli_writer summing = {.sink = umbeli_xxh3_sink, .ctx = &sum};
     umbeli_xxh3_begin(&sum, 0);
-    put_fields(f, &summing);
+    put_fields(from, &summing);
     uint64_t checksum = umbeli_xxh3_end(&sum);
-    put_fields(f, w);
+    put_fields(from, w);
     umbeli_put_u64le(w, checksum);
     return checksum;
 }

@@ -2,8 +2,9 @@
  *
  * native_header.h - the first part of a native file: everything about a filter but its bits
  *
- * A header makes sense without the payload behind it, too: whoever brings the bits in another way,
- * as Redis does, makes the filter from it and fills in data of just data_len bytes.
+ * A header makes sense without the payload after it, too: where the bits come in another way, as in
+ * Redis, the filter is made from the header and its payload filled in later.  All that knows where
+ * in a header a field lies is native_header.c.
  */
 #ifndef UMBELI_NATIVE_HEADER_H
 #define UMBELI_NATIVE_HEADER_H
@@ -11,12 +12,17 @@
 #include "core/bytes.h"
 #include "core/filter.h"
 
+/* The payload has a checksum for each piece of this many bytes. */
+enum { UMBELI_NATIVE_PIECE = 1024 * 1024 };
+
+/* ---- Reading ---- */
+
 typedef struct umbeli_native_header {
     umbeli_shape shape; /* without the secret */
     uint64_t fingerprint;
     uint64_t keys_added;
     umbel_treatment treatment;
-    uint32_t len, own_len, meta_len;
+    uint32_t len, kind_params_len, meta_len;
     uint64_t payload_at, payload_len, checksum;
 } umbeli_native_header;
 
@@ -24,25 +30,67 @@ typedef struct umbeli_native_header {
 bool umbeli_native_begins(const uint8_t *bytes, size_t len);
 
 /* Reads the header that the bytes begin with, and checks all of it that does not depend on what
- * lies behind. */
+ * follows. */
 umbel_err umbeli_native_read(const uint8_t *bytes, size_t len, umbeli_native_header *h,
                              umbel_diag *diag);
+
+/* Compares the lengths with that of the whole file, which ends with a trailer of this many bytes, and
+ * checks what lies between header and payload. */
+umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t trailer_len,
+                                   const umbeli_native_header *h, umbel_diag *diag);
 
 /* Puts the secret that was given for decoding into the shape.  UMBEL_EKEY unless it is the one that
  * the filter was made with. */
 umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings *memory,
                                  umbel_diag *diag);
 
-/* The filter that the header at bytes describes: with all bits 0, or lying on `borrow`. */
+/* The metadata of the header at bytes, entry by entry: begin, then next until it returns false, at
+ * the end or, with `failed`, where an entry is cut off.  Neither text ends in NUL, and nothing about
+ * them is checked. */
+typedef struct umbeli_native_meta {
+    umbeli_reader r;
+    uint64_t base; /* of the metadata in the header */
+    uint64_t at;   /* of this entry, from the start of the header */
+    const char *name, *value;
+    uint16_t name_len;
+    uint32_t value_len;
+    bool failed;
+} umbeli_native_meta;
+umbeli_native_meta umbeli_native_meta_begin(const uint8_t *bytes, const umbeli_native_header *h);
+bool umbeli_native_meta_next(umbeli_native_meta *m);
+
+/* Gives a filter the treatment and the metadata of the header at bytes. */
+umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
+                                  const umbeli_native_header *h, umbel_diag *diag);
+
+/* The filter that the header at bytes describes: with all bits 0, or borrowing `borrow`. */
 umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h,
                              const uint8_t *borrow, const umbeli_settings *memory,
                              umbel_filter **out, umbel_diag *diag);
 
-/* How long a filter's header is, and where in a file its payload begins. */
-uint64_t umbeli_native_header_len(const umbel_filter *f);
+/* ---- Writing ---- */
+
+/* What a header is written from: a filter, or a part of one that is to stand alone. */
+typedef struct umbeli_native_source {
+    umbeli_shape shape;
+    uint64_t keys_added, payload_len;
+    umbel_treatment treatment;
+    const umbel_filter *params;            /* whose kind parameters it has; NULL: none */
+    const umbeli_meta_entry *extra, *meta; /* metadata, in this order */
+    size_t extra_count, meta_count;
+} umbeli_native_source;
+
+umbeli_native_source umbeli_native_source_of(const umbel_filter *f);
+
+/* The header of layer i of a chain, as that of a filter by itself: blocked or classic.  Treatment and
+ * metadata go with the first layer. */
+umbeli_native_source umbeli_native_source_of_layer(const umbel_filter *chain, uint32_t i);
+
+/* How long the header is, and where in a file its payload begins. */
+uint64_t umbeli_native_header_len(const umbeli_native_source *from);
 uint64_t umbeli_native_payload_at(uint64_t header_len);
 
 /* Writes the header; returns its checksum. */
-uint64_t umbeli_native_put_header(const umbel_filter *f, umbeli_writer *w);
+uint64_t umbeli_native_put_header(const umbeli_native_source *from, umbeli_writer *w);
 
 #endif

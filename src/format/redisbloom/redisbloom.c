@@ -24,12 +24,14 @@ static const uint8_t magic[8] = "UMBRBLM1";
 /* ---- Create ---- */
 
 typedef struct first {
-    umbeli_redisbloom_link link;
+    umbeli_layer link;
     uint32_t options, growth;
 } first;
 
 static umbel_err first_of(const umbel_params *p, first *out, umbel_diag *diag) {
-    umbel_err e = umbeli_params_check(p, UMBEL_CLASSIC,
+    /* Classic is what a single link is, and what callers could always say. */
+    umbel_kind kind = p->kind == UMBEL_CLASSIC ? UMBEL_CLASSIC : UMBEL_SCALABLE;
+    umbel_err e = umbeli_params_check(p, kind,
                                       UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR |
                                           UMBELI_TAKES_EXPANSION | UMBELI_TAKES_NONSCALING,
                                       0, diag);
@@ -38,7 +40,7 @@ static umbel_err first_of(const umbel_params *p, first *out, umbel_diag *diag) {
     if (p->nonscaling && p->expansion) {
         return umbeli_fail(diag, UMBEL_EINVAL, "expansion: nonscaling filters cannot expand");
     }
-    if (p->expansion > UMBELI_REDISBLOOM_MOST_EXPANSION) {
+    if (p->expansion > UMBELI_REDISBLOOM_EXPANSION_MAX) {
         return umbeli_fail(diag, UMBEL_EINVAL, "expansion: at most 32768");
     }
     out->options = UMBELI_REDISBLOOM_NOROUND | UMBELI_REDISBLOOM_FORCE64;
@@ -62,7 +64,7 @@ static umbel_err plan(const umbel_params *params, umbel_plan *solved, umbel_diag
     umbel_err e = first_of(params, &f, diag);
     if (e) return e;
     umbeli_shape shape = {
-        .bits = f.link.bits,
+        .bits = f.link.nbits,
         .hashes = f.link.hashes,
         .capacity = params->keys,
         .fpr = params->fpr,
@@ -108,15 +110,19 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
 }
 
 static uint64_t size(const umbel_filter *f) {
-    if (f->ops != &umbeli_redisbloom_ops) return 0;
-    return FRAME + umbeli_redisbloom_header_size(f) + f->data_len;
+    if (!umbeli_is_redisbloom(f)) return 0;
+    return FRAME + umbeli_redisbloom_header_size(f) + umbeli_filter_bytes(f);
 }
 
 static void encode(const umbel_filter *f, umbeli_writer *w) {
     umbeli_put(w, magic, sizeof magic);
     umbeli_put_u64le(w, umbeli_redisbloom_header_size(f));
     umbeli_redisbloom_put_header(f, w);
-    umbeli_put(w, f->data, (size_t)f->data_len);
+    const uint8_t *bytes;
+    uint64_t len = 0;
+    for (size_t i = 0; (bytes = umbeli_filter_segment(f, i, &len)) != NULL; i++) {
+        umbeli_put(w, bytes, (size_t)len);
+    }
 }
 
 const umbeli_codec umbeli_codec_redisbloom = {

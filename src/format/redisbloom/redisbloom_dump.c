@@ -7,8 +7,8 @@
  *   8        4     links                            +8       8     bits
  *   12       4     options                          +16      8     keys in it
  *   16       4     growth                           +24      8     error, IEEE double
- *   20 + 53i 53    link i                           +32      8     bits an entry, IEEE double
- *                                                   +40      4     probes a key
+ *   20 + 53i 53    link i                           +32      8     bits per entry, IEEE double
+ *                                                   +40      4     probes per key
  *                                                   +44      8     entries
  *                                                   +52      1     n2
  *
@@ -23,8 +23,8 @@
 #include "core/size.h"
 #include "kind/classic/classic.h"
 
-enum { HEADER_FIXED = 20, HEADER_LINK = 53, CHUNK_MOST = 16 * 1024 * 1024 };
-enum { OPTIONS_KNOWN = 15, N2_MOST = 63 };
+enum { HEADER_FIXED = 20, HEADER_LINK = 53, AT_COUNT = 8, CHUNK_MAX = 16 * 1024 * 1024 };
+enum { OPTIONS_KNOWN = 15, N2_MAX = 63 };
 
 /* ---- Header ---- */
 
@@ -33,88 +33,97 @@ static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
 }
 
 /* Link i of a header that is known to be long enough. */
-static umbeli_redisbloom_link read_link(const uint8_t *bytes, size_t len, uint32_t i) {
+static umbeli_layer read_link(const uint8_t *bytes, size_t len, uint32_t i) {
     umbeli_reader r = umbeli_reader_over(bytes, len);
-    umbeli_redisbloom_link link = {0};
+    umbeli_layer link = {0};
     umbeli_take(&r, HEADER_FIXED + (uint64_t)i * HEADER_LINK);
     link.bytes = umbeli_take_u64le(&r);
-    link.bits = umbeli_take_u64le(&r);
-    link.size = umbeli_take_u64le(&r);
-    link.error = umbeli_take_f64le(&r);
+    link.nbits = umbeli_take_u64le(&r);
+    link.keys = umbeli_take_u64le(&r);
+    link.rate = umbeli_take_f64le(&r);
     link.bits_per_entry = umbeli_take_f64le(&r);
     link.hashes = umbeli_take_u32le(&r);
-    link.entries = umbeli_take_u64le(&r);
+    link.capacity = umbeli_take_u64le(&r);
     link.n2 = umbeli_take_u8(&r);
     return link;
 }
 
-/* RedisBloom's own checks, and what it leaves to luck. */
-static umbel_err check_link(const umbeli_redisbloom_link *link, uint64_t at, umbel_diag *diag) {
+/* RedisBloom's own checks, and of the fields that it does not check. */
+static umbel_err check_link(const umbeli_layer *link, uint64_t at, umbel_diag *diag) {
     if (link->bytes == 0 || link->bytes > INT64_MAX / 8) {
         return bad(diag, at, "bytes: none, or more than there can be");
     }
-    if (link->bits != link->bytes * 8) return bad(diag, at + 8, "bits: not those of the bytes");
-    if (!(link->error > 0 && link->error < 1)) return bad(diag, at + 24, "error: not in (0, 1)");
+    if (link->nbits != link->bytes * 8) return bad(diag, at + 8, "bits: not those of the bytes");
+    if (!(link->rate > 0 && link->rate < 1)) return bad(diag, at + 24, "error: not in (0, 1)");
     double probes = ceil(0.693147180559945 * link->bits_per_entry);
     if (!(probes >= 1 && probes <= UMBELI_CLASSIC_MAX_HASHES)) {
-        return bad(diag, at + 32, "bits an entry: not a number that gives 1 to 1024 probes");
+        return bad(diag, at + 32, "bits per entry: not a number that gives 1 to 1024 probes");
     }
     if (link->hashes != (uint32_t)probes) {
-        return bad(diag, at + 40, "probes: not those of the bits an entry");
+        return bad(diag, at + 40, "probes: not those of the bits per entry");
     }
-    if (link->n2 > N2_MOST || (link->n2 && link->bits < UINT64_C(1) << link->n2)) {
+    if (link->n2 > N2_MAX || (link->n2 && link->nbits < UINT64_C(1) << link->n2)) {
         return bad(diag, at + 52, "n2: more bits than the link has");
     }
     return UMBEL_OK;
 }
 
-static umbel_err check_links(const uint8_t *bytes, size_t len, umbeli_redisbloom_head *h,
-                             umbel_diag *diag) {
-    uint64_t keys = 0;
-    for (uint32_t i = 0; i < h->count; i++) {
-        uint64_t at = HEADER_FIXED + (uint64_t)i * HEADER_LINK;
-        umbeli_redisbloom_link link = read_link(bytes, len, i);
-        umbel_err e = check_link(&link, at, diag);
-        if (e) return e;
-        if (!umbeli_size_add(keys, link.size, &keys)) return bad(diag, at + 16, "keys: overflow");
-        if (!umbeli_size_add(h->bytes, link.bytes, &h->bytes) || h->bytes > INT64_MAX / 8) {
-            return bad(diag, at, "bytes: more than there can be");
-        }
+/* Checks link i and adds it to the sums. */
+static umbel_err take_link(umbeli_redisbloom_head *h, uint32_t i, const umbeli_layer *link,
+                           uint64_t *keys, umbel_diag *diag) {
+    uint64_t at = HEADER_FIXED + (uint64_t)i * HEADER_LINK;
+    umbel_err e = check_link(link, at, diag);
+    if (e) return e;
+    if (!umbeli_size_add(*keys, link->keys, keys)) return bad(diag, at + 16, "keys: overflow");
+    if (!umbeli_size_add(h->bytes, link->bytes, &h->bytes) || h->bytes > INT64_MAX / 8) {
+        return bad(diag, at, "bytes: more than there can be");
     }
+    return UMBEL_OK;
+}
+
+static umbel_err check_options(const umbeli_redisbloom_head *h, umbel_diag *diag) {
+    const char *what = NULL;
+    if (h->options & ~(uint32_t)OPTIONS_KNOWN) {
+        what = "options: an unknown one is set";
+    } else if (!(h->options & UMBELI_REDISBLOOM_FORCE64)) {
+        what = "options: 32-bit hashes are not known here";
+    } else if (h->options & UMBELI_REDISBLOOM_ENTRIES_ARE_BITS) {
+        what = "options: entries as bits, not known here";
+    }
+    return what ? umbeli_fail_at(diag, UMBEL_EVERSION, 12, what) : UMBEL_OK;
+}
+
+static umbel_err check_sum(const umbeli_redisbloom_head *h, uint64_t keys, umbel_diag *diag) {
     return keys == h->keys ? UMBEL_OK : bad(diag, 0, "keys: not the sum of the links'");
 }
 
 umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli_redisbloom_head *h,
                                         umbel_diag *diag) {
     umbeli_reader r = umbeli_reader_over(bytes, len);
+    uint64_t keys = 0;
     *h = (umbeli_redisbloom_head){.keys = umbeli_take_u64le(&r)};
     h->count = umbeli_take_u32le(&r);
     h->options = umbeli_take_u32le(&r);
     h->growth = umbeli_take_u32le(&r);
     if (r.failed) return bad(diag, len, "the header is cut off");
-    if (h->count == 0) return bad(diag, 8, "links: none");
+    if (h->count == 0) return bad(diag, AT_COUNT, "links: none");
     uint64_t want = HEADER_FIXED + (uint64_t)h->count * HEADER_LINK;
     if (len != want) {
-        return bad(diag, len < want ? len : 8, "header length: not that of so many links");
+        return bad(diag, len < want ? len : AT_COUNT, "header length: not that of so many links");
     }
-    if (h->options & ~(uint32_t)OPTIONS_KNOWN) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, 12, "options: an unknown one is set");
+    umbel_err e = check_options(h, diag);
+    for (uint32_t i = 0; i < h->count && !e; i++) {
+        umbeli_layer link = read_link(bytes, len, i);
+        e = take_link(h, i, &link, &keys, diag);
     }
-    if (!(h->options & UMBELI_REDISBLOOM_FORCE64)) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, 12,
-                              "options: 32-bit hashes are not known here");
-    }
-    if (h->options & UMBELI_REDISBLOOM_ENTRIES_ARE_BITS) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, 12, "options: entries as bits, not known here");
-    }
-    return check_links(bytes, len, h, diag);
+    return e ? e : check_sum(h, keys, diag);
 }
 
 umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
                                         const umbeli_redisbloom_head *h, const uint8_t *borrow,
                                         const umbeli_settings *memory, umbel_filter **out,
                                         umbel_diag *diag) {
-    umbeli_redisbloom_link *links = umbeli_new(memory, h->count * sizeof *links);
+    umbeli_layer *links = umbeli_new(memory, h->count * sizeof *links);
     if (!links) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the links");
     for (uint32_t i = 0; i < h->count; i++) links[i] = read_link(bytes, len, i);
     umbel_err e =
@@ -123,51 +132,46 @@ umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
     return e;
 }
 
+umbel_err umbeli_redisbloom_from_links(umbeli_redisbloom_head *h, const umbeli_layer *links,
+                                       const umbeli_memory *memory, umbel_filter **out,
+                                       umbel_diag *diag) {
+    uint64_t keys = 0;
+    h->bytes = 0;
+    if (h->count == 0) return bad(diag, AT_COUNT, "links: none");
+    umbel_err e = check_options(h, diag);
+    for (uint32_t i = 0; i < h->count && !e; i++) e = take_link(h, i, &links[i], &keys, diag);
+    if (!e) e = check_sum(h, keys, diag);
+    if (e) return e;
+    return umbeli_redisbloom_new(links, h->count, h->options, h->growth, NULL, memory, out, diag);
+}
+
+size_t umbeli_redisbloom_header_len(const uint8_t *bytes, size_t len) {
+    if (len < HEADER_FIXED) return len;
+    uint64_t said = HEADER_FIXED + HEADER_LINK * (uint64_t)umbeli_load_le32(bytes + AT_COUNT);
+    return said < len ? (size_t)said : len;
+}
+
 uint64_t umbeli_redisbloom_header_size(const umbel_filter *f) {
-    return HEADER_FIXED + (uint64_t)umbeli_redisbloom_of(f)->count * HEADER_LINK;
+    return HEADER_FIXED + (uint64_t)umbeli_chain_of(f)->count * HEADER_LINK;
 }
 
 void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w) {
-    const umbeli_redisbloom *c = umbeli_redisbloom_of(f);
+    const umbeli_redisbloom *r = umbeli_redisbloom_of(f);
     umbeli_put_u64le(w, umbeli_keys_added(f));
-    umbeli_put_u32le(w, c->count);
-    umbeli_put_u32le(w, c->options);
-    umbeli_put_u32le(w, c->growth);
-    for (uint32_t i = 0; i < c->count; i++) {
-        const umbeli_redisbloom_link *link = &c->links[i];
+    umbeli_put_u32le(w, r->chain.count);
+    umbeli_put_u32le(w, r->options);
+    umbeli_put_u32le(w, r->growth);
+    for (uint32_t i = 0; i < r->chain.count; i++) {
+        const umbeli_layer *link = &r->chain.layers[i];
         umbeli_put_u64le(w, link->bytes);
-        umbeli_put_u64le(w, link->bits);
-        umbeli_put_u64le(w, link->size);
-        umbeli_put_f64le(w, link->error);
+        umbeli_put_u64le(w, link->bytes * 8);
+        umbeli_put_u64le(w, link->keys);
+        umbeli_put_f64le(w, link->rate);
         umbeli_put_f64le(w, link->bits_per_entry);
         umbeli_put_u32le(w, link->hashes);
-        umbeli_put_u64le(w, link->entries);
+        umbeli_put_u64le(w, link->capacity);
         umbeli_put_u8(w, link->n2);
     }
-}
-
-/* ---- Chunks ---- */
-
-/* The link that byte `offset` of all bits belongs to, or NULL. */
-static const umbeli_redisbloom_link *link_at(const umbel_filter *f, uint64_t offset) {
-    const umbeli_redisbloom *c = umbeli_redisbloom_of(f);
-    for (uint32_t i = 0; i < c->count; i++) {
-        if (offset < c->links[i].at + c->links[i].bytes) return &c->links[i];
-    }
-    return NULL;
-}
-
-void umbeli_redisbloom_chunk(const umbel_filter *f, int64_t iterator, int64_t *next,
-                             const uint8_t **bytes, size_t *len) {
-    const umbeli_redisbloom_link *link = iterator > 0 ? link_at(f, (uint64_t)iterator - 1) : NULL;
-    *next = 0;
-    *bytes = NULL;
-    *len = 0;
-    if (!link) return;
-    uint64_t offset = (uint64_t)iterator - 1, left = link->at + link->bytes - offset;
-    *len = left < CHUNK_MOST ? (size_t)left : CHUNK_MOST;
-    *bytes = f->data + offset;
-    *next = iterator + (int64_t)*len;
 }
 
 umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
@@ -178,15 +182,51 @@ umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
     return e ? e : umbeli_redisbloom_from_header(bytes, len, &h, NULL, memory, out, diag);
 }
 
+/* ---- Chunks ---- */
+
+/* The payload from `offset` on as far as a chunk may reach: to the end of a layer where dumps show
+ * layers, else as far as it is contiguous.  *layer is NULL in the latter case. */
+static uint8_t *run_at(const umbel_filter *f, uint64_t offset, uint64_t *len,
+                       const umbeli_layer **layer) {
+    *layer = NULL;
+    if (!f->ops->policy || !f->ops->policy->layered) return umbeli_filter_run(f, offset, len);
+    *layer = umbeli_chain_layer_at(umbeli_chain_of(f), &offset);
+    if (!*layer) return NULL;
+    *len = (*layer)->bytes - offset;
+    return (*layer)->bits + offset;
+}
+
+void umbeli_redisbloom_chunk(const umbel_filter *f, int64_t iterator, int64_t *next,
+                             const uint8_t **bytes, size_t *len) {
+    const umbeli_layer *layer;
+    uint64_t left = 0;
+    *next = 0;
+    *len = 0;
+    *bytes = iterator > 0 ? run_at(f, (uint64_t)iterator - 1, &left, &layer) : NULL;
+    if (!*bytes) return;
+    *len = left < CHUNK_MAX ? (size_t)left : CHUNK_MAX;
+    *next = iterator + (int64_t)*len;
+}
+
+/* Bits after the last one of a layer must be 0. */
+static bool ends_clean(const umbeli_layer *layer, uint8_t last) {
+    unsigned used = layer ? layer->nbits % 8 : 0;
+    return used == 0 || layer->n2 || !(last >> used);
+}
+
 umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const uint8_t *bytes,
                                        size_t len, umbel_diag *diag) {
     bool fits = iterator > 0 && (uint64_t)iterator - 1 >= len;
-    uint64_t offset = fits ? (uint64_t)iterator - 1 - len : 0;
-    const umbeli_redisbloom_link *link = fits ? link_at(f, offset) : NULL;
-    if (!link) return umbeli_fail(diag, UMBEL_EINVAL, "invalid offset - no link found");
-    if (len > link->at + link->bytes - offset) {
+    uint64_t offset = fits ? (uint64_t)iterator - 1 - len : 0, left = 0;
+    const umbeli_layer *layer = NULL;
+    uint8_t *to = fits ? run_at(f, offset, &left, &layer) : NULL;
+    if (!to) return umbeli_fail(diag, UMBEL_EINVAL, "invalid offset - no link found");
+    if (len > left) {
         return umbeli_fail(diag, UMBEL_EINVAL, "invalid chunk - Too big for current filter");
     }
-    if (len) memcpy(f->data + offset, bytes, len);
+    if (len && len == left && !ends_clean(layer, bytes[len - 1])) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "received bad data");
+    }
+    if (len) memcpy(to, bytes, len);
     return UMBEL_OK;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * redisbloom_dump.h - a chain as BF.SCANDUMP gives it out and BF.LOADCHUNK takes it in
+ * redisbloom_dump.h - what BF.SCANDUMP gives out and BF.LOADCHUNK takes in
  *
- * All of these take filters of the format redisbloom only.
+ * The header is that of chains of the format redisbloom.  Chunks are those of any filter: the
+ * iterators of the protocol count the bytes of its payload.
  */
 #ifndef UMBELI_REDISBLOOM_DUMP_H
 #define UMBELI_REDISBLOOM_DUMP_H
@@ -16,7 +17,7 @@ typedef struct umbeli_redisbloom_head {
     uint64_t bytes; /* of the bits of all links */
 } umbeli_redisbloom_head;
 
-/* Reads a header and checks all of it, as RedisBloom does and where it leaves things to luck. */
+/* Reads a header and validates every field, including those that RedisBloom does not check. */
 umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli_redisbloom_head *h,
                                         umbel_diag *diag);
 
@@ -26,13 +27,22 @@ umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
                                         const umbeli_settings *memory, umbel_filter **out,
                                         umbel_diag *diag);
 
+/* The chain of links that came in another way, as in RDB files, checked as those of a header; sets
+ * h->bytes.  All bits are 0. */
+umbel_err umbeli_redisbloom_from_links(umbeli_redisbloom_head *h, const umbeli_layer *links,
+                                       const umbeli_memory *memory, umbel_filter **out,
+                                       umbel_diag *diag);
+
+/* How long the header that the bytes begin with says that it is, or len if that is less. */
+size_t umbeli_redisbloom_header_len(const uint8_t *bytes, size_t len);
+
 /* What SCANDUMP returns with iterator 1. */
 uint64_t umbeli_redisbloom_header_size(const umbel_filter *f);
 void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w);
 
-/* What SCANDUMP answers to an iterator from 1 on: a piece of one link's bits, at most 16 MiB, and
- * the next iterator, which LOADCHUNK wants together with the piece.  Past the end, and for
- * iterators that are none, *len and *next are 0. */
+/* What SCANDUMP answers to an iterator from 1 on: a piece of the payload, at most 16 MiB and never
+ * of two layers, and the next iterator, which LOADCHUNK wants together with the piece.  Past the
+ * end, and for iterators that are none, *len and *next are 0. */
 void umbeli_redisbloom_chunk(const umbel_filter *f, int64_t iterator, int64_t *next,
                              const uint8_t **bytes, size_t *len);
 
@@ -43,7 +53,7 @@ umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
                                         const umbeli_settings *memory, umbel_filter **out,
                                         umbel_diag *diag);
 
-/* LOADCHUNK with a later one.  UMBEL_EINVAL with RedisBloom's own words. */
+/* LOADCHUNK with a later one.  UMBEL_EINVAL with RedisBloom's own messages. */
 umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const uint8_t *bytes,
                                        size_t len, umbel_diag *diag);
 

@@ -37,14 +37,17 @@ const umbeli_blocked_kernel *umbeli_blocked_best(void) {
     return *kernel;
 }
 
+static umbel_err check_bits(uint64_t bits, umbel_diag *diag) {
+    uint64_t nblocks = bits / BLOCK_BITS;
+    if (nblocks > 0 && nblocks <= UINT32_MAX && bits % BLOCK_BITS == 0) return UMBEL_OK;
+    return umbeli_fail(diag, UMBEL_EINVAL, "bits: a blocked filter has 1 to 2^32-1 blocks of 256");
+}
+
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
                              const uint8_t *borrow, bool concurrent, const umbeli_settings *memory,
                              umbel_filter **out, umbel_diag *diag) {
-    uint64_t nblocks = shape.bits / BLOCK_BITS;
-    if (nblocks == 0 || nblocks > UINT32_MAX || shape.bits % BLOCK_BITS) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "bits: a blocked filter has 1 to 2^32-1 blocks of 256");
-    }
+    umbel_err e = check_bits(shape.bits, diag);
+    if (e) return e;
     shape.kind = UMBEL_BLOCKED;
     shape.format = scheme->format;
     shape.scheme = scheme->id;
@@ -53,13 +56,12 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     const umbeli_blocked_kernel *kernel =
         concurrent ? &umbeli_blocked_atomic : umbeli_blocked_best();
     umbel_filter *f = NULL;
-    const char *layout = umbeli_is_keyed(&shape) ? scheme->keyed : scheme->layout;
-    umbel_err e =
-        umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, memory, &f, diag);
+    const char *layout = umbeli_kind_layout(&shape, scheme->layout, scheme->keyed);
+    e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, memory, &f, diag);
     if (e) return e;
     f->concurrent = concurrent;
     umbeli_blocked *b = (umbeli_blocked *)f;
-    b->nblocks = nblocks;
+    b->nblocks = shape.bits / BLOCK_BITS;
     b->hasher = scheme->hasher ? scheme->hasher : umbeli_native_hasher(&shape);
     b->kernel = kernel;
     *out = f;
@@ -89,18 +91,20 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *memor
                               diag);
 }
 
-static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
-    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_BLOCKED, diag);
+umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag) {
+    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_BLOCKED, data_len, diag);
     if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a blocked filter always has 8");
     }
-    if (shape->bits / 8 != data_len) {
-        return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
-    }
-    e = umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, false, memory, out, diag);
-    return e == UMBEL_EINVAL ? UMBEL_ECORRUPT : e;
+    return check_bits(shape->bits, diag) ? UMBEL_ECORRUPT : UMBEL_OK;
+}
+
+static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    umbel_err e = umbeli_blocked_check(shape, data_len, diag);
+    if (e) return e;
+    return umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, false, memory, out, diag);
 }
 
 const umbeli_kind umbeli_kind_blocked = {

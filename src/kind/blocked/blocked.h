@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocked.h - split-block Bloom filters: 256-bit blocks of 8 lanes, one bit a lane and key
+ * blocked.h - split-block Bloom filters: 256-bit blocks of 8 lanes, one bit per lane and key
  *
  * A key's 64-bit hash picks the block with its upper half and, times eight odd salts, one bit in
- * each 32-bit lane with its lower half: one cache line a key.  Layout and salts are those of the
+ * each 32-bit lane with its lower half: one cache line per key.  Layout and salts are those of the
  * Apache Parquet specification.
  *
  *   blocked.c            making, measuring, folding
@@ -20,6 +20,10 @@
 
 enum { UMBELI_BLOCK_BYTES = 32, UMBELI_BLOCK_LANES = 8 };
 
+/* Filters of no more bytes, half of a usual second-level cache, take the plain loops: prefetching
+ * only costs there. */
+enum { UMBELI_PLAIN_BELOW = 256 * 1024 };
+
 /* Numbers of schemes in native files; they never change. */
 enum { UMBELI_SCHEME_BLOCKED = 1 };
 
@@ -35,7 +39,7 @@ typedef struct umbeli_blocked_scheme {
 
 extern const umbeli_blocked_scheme umbeli_blocked_native;
 
-/* Where the bulk path puts hashes: each behind the others of its part, part = block >> shift. */
+/* Where the bulk path puts hashes: each after the others of its part, part = block >> shift. */
 typedef struct umbeli_scatter {
     uint64_t nblocks;
     unsigned shift;
@@ -91,6 +95,9 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
                              const uint8_t *borrow, bool concurrent, const umbeli_settings *memory,
                              umbel_filter **out, umbel_diag *diag);
 
+/* UMBEL_ECORRUPT or UMBEL_EVERSION unless a native blocked filter can have this shape. */
+umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag);
+
 /* The fastest kernel that this processor runs, for filters that are not concurrent. */
 const umbeli_blocked_kernel *umbeli_blocked_best(void);
 
@@ -100,11 +107,11 @@ void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size
 void umbeli_blocked_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                                   uint8_t *hit);
 umbel_err umbeli_blocked_add_many(umbel_filter *f, const umbel_key *keys, size_t n,
-                                  uint8_t *was_new);
+                                  uint8_t *was_new, size_t *done);
 void umbeli_blocked_contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n,
                                     uint8_t *hit);
 umbel_err umbeli_blocked_add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n,
-                                    uint8_t *was_new);
+                                    uint8_t *was_new, size_t *done);
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag);
 void umbeli_blocked_measure(const umbel_filter *f, umbel_info *info);
 

@@ -13,6 +13,7 @@
  *   void store_fence(void): once after the last store_line
  */
 #include "core/bits.h"
+#include "kind/kind.h"
 
 /* Far enough ahead that a line has come from memory when its turn is, near enough that it is still
  * in the first-level cache. */
@@ -127,6 +128,7 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
 
 static const umbeli_ops ops = {
     .size = sizeof(umbeli_blocked),
+    .kind = &umbeli_kind_blocked,
     .kernel = KERNEL_NAME,
     .contains = contains,
     .add = add,

@@ -4,7 +4,7 @@
  *
  * Small filters: the plain loop; fetching ahead only costs there.  Larger ones: the ring, where
  * each step prefetches the block of a key RING places ahead.  A filter beyond the last-level cache
- * and a batch of a million: the bulk path, which beats one random access a key.
+ * and a batch of a million: the bulk path, which beats one random access per key.
  */
 #include <string.h>
 
@@ -12,7 +12,6 @@
 #include "kind/blocked/blocked.h"
 
 enum {
-    PLAIN_BELOW = 256 * 1024,      /* half of a usual second-level cache */
     BULK_ABOVE = 32 * 1024 * 1024, /* a usual last-level cache */
     BULK_KEYS = 1024 * 1024,
     HASHED_AT_ONCE = 256,
@@ -29,7 +28,7 @@ void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size
 }
 
 /* A window over the hashes of a batch of keys: `now` are being looked up while the ring already
- * prefetches for `ahead` more behind them. */
+ * prefetches for `ahead` more after them. */
 typedef struct hashed_keys {
     const umbeli_blocked *b;
     const umbel_key *keys;
@@ -64,7 +63,7 @@ static void contains_keys(const umbeli_blocked *b, const umbel_key *keys, size_t
     const umbel_filter *f = &b->base;
     hashed_keys w;
     for (window_open(&w, b, keys, n); w.now > 0; window_slide(&w)) {
-        if (f->data_len <= PLAIN_BELOW) {
+        if (f->data_len <= UMBELI_PLAIN_BELOW) {
             b->kernel->contains_plain(f->data, b->nblocks, w.hashes, w.now, hit);
         } else {
             b->kernel->contains_ring(f->data, b->nblocks, w.hashes, w.now, w.ahead, hit);
@@ -76,14 +75,14 @@ static void contains_keys(const umbeli_blocked *b, const umbel_key *keys, size_t
 static void contains_hashed(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
                             uint8_t *hit) {
     const umbel_filter *f = &b->base;
-    if (f->data_len <= PLAIN_BELOW) {
+    if (f->data_len <= UMBELI_PLAIN_BELOW) {
         b->kernel->contains_plain(f->data, b->nblocks, hashes, n, hit);
     } else {
         b->kernel->contains_ring(f->data, b->nblocks, hashes, n, 0, hit);
     }
 }
 
-/* A look-up batch cut into one slice a thread; exactly one of keys and hashes is set. */
+/* A look-up batch cut into one slice per thread; exactly one of keys and hashes is set. */
 typedef struct slices {
     const umbeli_blocked *b;
     const umbel_key *keys;
@@ -125,13 +124,13 @@ void umbeli_blocked_contains_hashes(const umbel_filter *f, const uint64_t *hashe
 }
 
 umbel_err umbeli_blocked_add_many(umbel_filter *f, const umbel_key *keys, size_t n,
-                                  uint8_t *was_new) {
+                                  uint8_t *was_new, size_t *done) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
     uint64_t added = 0;
     if (!is_bulk(f, true, n) || !umbeli_blocked_bulk_keys(b, true, keys, n, was_new, &added)) {
         hashed_keys w;
         for (window_open(&w, b, keys, n); w.now > 0; window_slide(&w)) {
-            if (f->data_len <= PLAIN_BELOW) {
+            if (f->data_len <= UMBELI_PLAIN_BELOW) {
                 added += b->kernel->add_plain(f->data, b->nblocks, w.hashes, w.now, was_new);
             } else {
                 added +=
@@ -141,20 +140,22 @@ umbel_err umbeli_blocked_add_many(umbel_filter *f, const umbel_key *keys, size_t
         }
     }
     umbeli_count_added(f, added);
+    *done = n;
     return UMBEL_OK;
 }
 
 umbel_err umbeli_blocked_add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n,
-                                    uint8_t *was_new) {
+                                    uint8_t *was_new, size_t *done) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
     uint64_t added = 0;
     if (!is_bulk(f, true, n) || !umbeli_blocked_bulk_hashes(b, true, hashes, n, was_new, &added)) {
-        if (f->data_len <= PLAIN_BELOW) {
+        if (f->data_len <= UMBELI_PLAIN_BELOW) {
             added = b->kernel->add_plain(f->data, b->nblocks, hashes, n, was_new);
         } else {
             added = b->kernel->add_ring(f->data, b->nblocks, hashes, n, 0, was_new);
         }
     }
     umbeli_count_added(f, added);
+    *done = n;
     return UMBEL_OK;
 }

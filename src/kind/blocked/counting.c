@@ -117,7 +117,7 @@ static umbel_err remove_key(umbel_filter *f, const void *key, size_t len) {
     /* Keys that were never added may have been taken for some that were. */
     uint64_t added = umbeli_keys_added(f);
     if (changed && added > 0) {
-        atomic_store_explicit(&f->keys_added, added - 1, memory_order_relaxed);
+        umbeli_set_keys_added(f, added - 1);
     }
     return UMBEL_OK;
 }
@@ -137,7 +137,8 @@ static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_
     }
 }
 
-static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new) {
+static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new,
+                            size_t *done) {
     uint64_t added = 0;
     for (size_t i = 0; i < n && i < AHEAD; i++) fetch(f, hashes[i]);
     for (size_t i = 0; i < n; i++) {
@@ -148,6 +149,7 @@ static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, u
         if (was_new) was_new[i] = o.was_new;
     }
     umbeli_count_added(f, added);
+    *done = n;
     return UMBEL_OK;
 }
 
@@ -178,7 +180,7 @@ static umbel_err intersect(umbel_filter *into, const umbel_filter *with, umbel_d
         into->data[i] = (uint8_t)(smaller(a & 15, b & 15) | smaller(a >> 4, b >> 4) << 4);
     }
     uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(with);
-    atomic_store_explicit(&into->keys_added, mine < theirs ? mine : theirs, memory_order_relaxed);
+    umbeli_set_keys_added(into, mine < theirs ? mine : theirs);
     return UMBEL_OK;
 }
 
@@ -210,7 +212,7 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
         umbeli_store_le32(bits->data + 4 * i, lane_bits(f->data + LANE_BYTES * i));
     }
     bits->treatment = f->treatment;
-    atomic_store_explicit(&bits->keys_added, umbeli_keys_added(f), memory_order_relaxed);
+    umbeli_set_keys_added(bits, umbeli_keys_added(f));
     e = umbeli_meta_copy(bits, f);
     if (e) {
         umbeli_filter_free(bits);
@@ -243,6 +245,7 @@ static void measure(const umbel_filter *f, umbel_info *info) {
 
 static const umbeli_ops ops = {
     .size = sizeof(counting),
+    .kind = &umbeli_kind_counting,
     .kernel = "generic",
     .contains = contains,
     .add = add,
@@ -273,18 +276,17 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = SCHEME_COUNTING;
     shape.hashes = UMBELI_BLOCK_LANES;
+    const char *layout = umbeli_kind_layout(&shape, "counting/xxh3", "counting/siphash13");
     umbel_err e =
-        umbeli_filter_new(&ops, umbeli_is_keyed(&shape) ? "counting/siphash13" : "counting/xxh3",
-                          &shape, shape.bits / 8, borrow, memory, out, diag);
+        umbeli_filter_new(&ops, layout, &shape, shape.bits / 8, borrow, memory, out, diag);
     if (!e) ((counting *)*out)->nblocks = nblocks;
     return e;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
-                        umbel_filter **out, umbel_diag *diag) {
-    if (params->concurrent) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
-    }
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbel_err e = umbeli_kind_not_concurrent(params, diag);
+    if (e) return e;
     umbeli_shape shape = umbeli_kind_shape(params);
     if (umbeli_bytes_alone(params)) {
         if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
@@ -296,7 +298,7 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *memor
         shape.bits = params->bytes / BLOCK_BYTES * BLOCK_BITS;
     } else {
         umbel_plan plan;
-        umbel_err e = umbeli_kind_plan(UMBEL_COUNTING, params, &plan, diag);
+        e = umbeli_kind_plan(UMBEL_COUNTING, params, &plan, diag);
         if (e) return e;
         shape.bits = plan.bits;
         shape.capacity = plan.keys;
@@ -306,14 +308,11 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *memor
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
-    umbel_err e = umbeli_kind_check(shape, SCHEME_COUNTING, diag);
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    umbel_err e = umbeli_kind_check(shape, SCHEME_COUNTING, data_len, diag);
     if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a counting filter always has 8");
-    }
-    if (shape->bits / 8 != data_len) {
-        return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
     }
     e = make(*shape, borrow, memory, out, diag);
     return e == UMBEL_EINVAL ? UMBEL_ECORRUPT : e;

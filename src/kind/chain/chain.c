@@ -1,65 +1,609 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * chain.c - several filters asked as one
+ *
+ * A Bloom filter has the size that it was made with: its bits cannot be hashed again into a larger
+ * one, because they do not say which keys they came from.  What has to take more keys than were
+ * planned for therefore becomes a chain.  Each layer is a filter of its own, with its own bits,
+ * capacity and share of the false-positive rate; a key is in the chain if any layer has it, so the
+ * rates of the layers add up, and the plan of the layers keeps the sum below the promise
+ * (plan/plan_scalable.c, format/redisbloom, module/value/layer_plan.c).
+ *
+ * Look-ups.  A batch of keys asks the layers from the newest, which holds most of the keys when
+ * layers grow, to the oldest, and drops what was found on the way, so that each further layer is
+ * asked about fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 64 bits,
+ * for split-block layers, and at most once to 128, for classic ones, and only when the first layer
+ * wants that width.  Within a layer the kernels overlap the cache misses of the batch; a single key
+ * has no batch, so the lines of all split-block layers are prefetched before the first is asked.
+ *
+ * Adds.  A key that an older layer has is known and changes nothing.  All others go into the newest
+ * layer, and whether a bit changed there says whether the key was new.  A batch asks the older layers
+ * once, is cut where the newest layer has no room left, and goes on with the layer that the policy
+ * then provides; the layer that was the newest is asked once about the rest of the batch before.  A
+ * full chain is extended when an unknown key comes, not before: adding known keys to a full filter
+ * that may not grow is no error.
+ *
+ * Memory.  Layers that are made or decoded together lie one after the other in the filter's `data`,
+ * just as in a file, which also lets a frozen chain borrow a mapped file.  A layer that is appended
+ * gets memory of its own: growing never copies a bit, takes no more than the new layer, and a failure
+ * leaves the chain as it was.  The payload is thus a sequence of segments, `data` first, and
+ * everything that reads it whole (saving, comparing, copying) walks these.
+ *
+ * Policies.  What happens when the newest layer is full is the only real difference between the
+ * chains: scalable filters, RedisBloom's and the module's append a planned layer; a window is a ring
+ * of equal layers, wipes the oldest and makes it the newest.  Windows also add known keys again,
+ * because a key that came now must live as long as any other that did.
+ */
 #include "kind/chain/chain.h"
 
-#include "core/bits.h"
+#include <string.h>
+
+#include "core/diag.h"
+#include "core/size.h"
 #include "plan/plan.h"
 
-enum { PLAIN_BELOW = 256 * 1024 /* bytes: half of a usual second-level cache */ };
+enum { BATCH = 1024 };
 
-static bool is_small(const umbeli_layer *layer) {
-    return layer->nblocks * UMBELI_BLOCK_BYTES <= PLAIN_BELOW;
+/* ---- Layers and memory -------------------------------------------------------------------- */
+
+umbel_err umbeli_chain_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
+                           uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
+                           umbeli_chain **out, umbel_diag *diag) {
+    umbel_filter *f = NULL;
+    umbel_err e = umbeli_filter_new(ops, layout, shape, data_len, borrow, memory, &f, diag);
+    if (!e) *out = (umbeli_chain *)f;
+    return e;
 }
 
-bool umbeli_layers_contain(const umbeli_blocked_kernel *kernel, const uint8_t *data,
-                           const umbeli_layer *layers, size_t n, uint64_t hash) {
-    for (size_t i = 0; i < n; i++) {
-        __builtin_prefetch(data + layers[i].at +
-                           UMBELI_BLOCK_BYTES * umbeli_block_of(hash, layers[i].nblocks));
-    }
-    uint8_t hit = 0;
-    for (size_t i = n; i-- > 0 && !hit;) {
-        kernel->contains_plain(data + layers[i].at, layers[i].nblocks, &hash, 1, &hit);
-    }
-    return hit;
+/* What follows from a layer's description. */
+static void complete(umbeli_layer *l, uint8_t *bits) {
+    l->bits = bits;
+    l->kernel = l->probes == &umbeli_probes_blocked ? umbeli_blocked_best() : NULL;
+    l->modulus = umbeli_modulus_of(l->nbits);
 }
 
-void umbeli_layers_contain_batch(const umbeli_blocked_kernel *kernel, const uint8_t *data,
-                                 const umbeli_layer *layers, size_t n, const uint64_t *hashes,
-                                 size_t count, uint8_t *hit) {
-    uint64_t missing[UMBELI_LAYERS_BATCH];
-    uint16_t place[UMBELI_LAYERS_BATCH];
-    uint8_t found[UMBELI_LAYERS_BATCH];
-    for (size_t i = 0; i < count; i++) {
-        missing[i] = hashes[i];
-        place[i] = (uint16_t)i;
-        hit[i] = 0;
+/* Points the layers that share `data` to their places in it. */
+static void place_shared(umbeli_chain *c) {
+    uint8_t *at = c->base.data;
+    for (uint32_t i = 0; i < c->shared; i++) {
+        c->layers[i].bits = at;
+        at += c->layers[i].bytes;
     }
-    for (size_t layer = n; layer-- > 0 && count > 0;) {
-        const umbeli_layer *l = &layers[layer];
-        if (is_small(l)) {
-            kernel->contains_plain(data + l->at, l->nblocks, missing, count, found);
+}
+
+/* What the shape says about all layers together. */
+static void sum_up(umbeli_chain *c) {
+    umbeli_shape *shape = &c->base.shape;
+    uint64_t capacity = 0;
+    shape->bits = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const umbeli_layer *l = &c->layers[i];
+        shape->bits += 8 * l->bytes;
+        if (!umbeli_size_add(capacity, l->capacity, &capacity)) capacity = UINT64_MAX;
+    }
+    shape->hashes = c->layers[c->newest].hashes;
+    if (c->base.ops->policy->sums_capacity) shape->capacity = capacity;
+}
+
+umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint32_t count,
+                               umbel_diag *diag) {
+    c->layers = umbeli_new(&c->base.memory, count * sizeof *layers);
+    if (!c->layers) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the layers");
+    memcpy(c->layers, layers, count * sizeof *layers);
+    c->count = c->cap = c->shared = count;
+    c->newest = count - 1;
+    for (uint32_t i = 0; i < count; i++) complete(&c->layers[i], NULL);
+    place_shared(c);
+    sum_up(c);
+    return UMBEL_OK;
+}
+
+/* Room for the descriptions of `count` layers. */
+static umbel_err reserve(umbeli_chain *c, uint32_t count) {
+    if (count <= c->cap) return UMBEL_OK;
+    uint32_t cap = 2 * c->cap > count ? 2 * c->cap : count;
+    umbeli_layer *layers = umbeli_new(&c->base.memory, cap * sizeof *layers);
+    if (!layers) return UMBEL_ENOMEM;
+    memcpy(layers, c->layers, c->count * sizeof *layers);
+    umbeli_delete(&c->base.memory, c->layers);
+    c->layers = layers;
+    c->cap = cap;
+    return UMBEL_OK;
+}
+
+/* Zeroed memory for a layer; how much there may be in all was checked before. */
+static umbel_err new_bits(const umbeli_chain *c, uint64_t bytes, umbeli_array *out) {
+    umbeli_memory memory = c->base.memory;
+    memory.max_bytes = 0;
+    return umbeli_array_new(&memory, bytes, out, NULL);
+}
+
+/* Within the room that reserve made. */
+static void attach(umbeli_chain *c, const umbeli_layer *layer, umbeli_array own) {
+    umbeli_layer *l = &c->layers[c->count];
+    *l = *layer;
+    l->own = own;
+    complete(l, own.data);
+    c->newest = c->count++;
+    sum_up(c);
+}
+
+umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes) {
+    uint64_t bytes;
+    umbeli_array own;
+    if (!umbeli_size_add(umbeli_filter_bytes(&c->base), layer->bytes, &bytes)) return UMBEL_EFULL;
+    if (max_bytes && bytes > max_bytes) return UMBEL_ELIMIT;
+    umbel_err e = reserve(c, c->count + 1);
+    if (!e) e = new_bits(c, layer->bytes, &own);
+    if (e) return e;
+    attach(c, layer, own);
+    return UMBEL_OK;
+}
+
+uint8_t *umbeli_chain_segment(const umbel_filter *f, size_t i, uint64_t *len) {
+    const umbeli_chain *c = umbeli_chain_of(f);
+    if (i > c->count - c->shared) return NULL;
+    const umbeli_layer *l = &c->layers[c->shared + i - 1];
+    *len = l->bytes;
+    return l->bits;
+}
+
+umbel_err umbeli_chain_copy(umbel_filter *into, const umbel_filter *from) {
+    umbeli_chain *c = (umbeli_chain *)into;
+    const umbeli_layer *layers = umbeli_chain_of(from)->layers;
+    uint32_t count = c->count;
+    c->layers = NULL;
+    c->count = c->shared; /* what dispose can take at any time */
+    umbeli_layer *copies = umbeli_new(&into->memory, count * sizeof *copies);
+    if (!copies) return UMBEL_ENOMEM;
+    memcpy(copies, layers, count * sizeof *copies);
+    c->layers = copies;
+    c->cap = count;
+    place_shared(c);
+    for (umbel_err e; c->count < count; c->count++) {
+        umbeli_layer *l = &copies[c->count];
+        e = new_bits(c, l->bytes, &l->own);
+        if (e) return e;
+        l->bits = l->own.data;
+        memcpy(l->bits, layers[c->count].bits, (size_t)l->bytes);
+    }
+    return UMBEL_OK;
+}
+
+static void free_appended(umbeli_chain *c, uint32_t count) {
+    for (; c->count > count; c->count--) {
+        umbeli_array_delete(&c->base.memory, &c->layers[c->count - 1].own);
+    }
+}
+
+void umbeli_chain_truncate(umbeli_chain *c, uint32_t count) {
+    free_appended(c, count);
+    c->newest = count - 1;
+    sum_up(c);
+}
+
+void umbeli_chain_dispose(umbel_filter *f) {
+    umbeli_chain *c = (umbeli_chain *)f;
+    free_appended(c, c->shared);
+    umbeli_delete(&f->memory, c->layers);
+}
+
+/* Step 0 is the handle with all that shares `data`, every further one an appended layer. */
+bool umbeli_chain_relocate(umbel_filter *f, size_t step, const umbeli_mover *mover) {
+    umbeli_chain *c = (umbeli_chain *)f;
+    if (step == 0) {
+        c->layers = mover->move(mover->ctx, c->layers);
+        place_shared(c);
+    } else {
+        umbeli_layer *l = &c->layers[c->shared + step - 1];
+        umbeli_array_move(&f->memory, &l->own, l->bytes, mover);
+        l->bits = l->own.data;
+    }
+    return step < c->count - c->shared;
+}
+
+void umbeli_chain_clear(umbel_filter *f) {
+    umbeli_chain *c = (umbeli_chain *)f;
+    umbeli_array first;
+    free_appended(c, c->shared);
+    /* Gives back what the other layers had of `data`; without memory for a smaller one it stays. */
+    if (c->shared > 1 && !new_bits(c, c->layers[0].bytes, &first)) {
+        umbeli_array_delete(&f->memory, &f->array);
+        f->array = first;
+        f->data = first.data;
+    }
+    c->count = c->shared = 1;
+    c->newest = 0;
+    c->layers[0].keys = 0;
+    place_shared(c);
+    f->data_len = c->layers[0].bytes;
+    sum_up(c);
+}
+
+umbeli_layer *umbeli_chain_layer_at(const umbeli_chain *c, uint64_t *offset) {
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (*offset < c->layers[i].bytes) return &c->layers[i];
+        *offset -= c->layers[i].bytes;
+    }
+    return NULL;
+}
+
+/* ---- Batches ------------------------------------------------------------------------------ */
+
+/* Keys of a batch that no layer had so far, and where in it they were. */
+typedef struct batch {
+    const umbel_key *keys; /* NULL: only narrow hashes are known and needed */
+    size_t n;
+    bool has_narrow, has_wide;
+    uint16_t place[BATCH];
+    uint64_t narrow[BATCH];
+    umbeli_hash128 wide[BATCH];
+} batch;
+
+static void take_keys(batch *b, const umbel_key *keys, size_t n) {
+    b->keys = keys;
+    b->n = n;
+    b->has_narrow = b->has_wide = false;
+    for (size_t i = 0; i < n; i++) b->place[i] = (uint16_t)i;
+}
+
+static void take_hashes(batch *b, const uint64_t *hashes, size_t n) {
+    take_keys(b, NULL, n);
+    b->has_narrow = true;
+    memcpy(b->narrow, hashes, n * sizeof *hashes);
+}
+
+/* Hash functions want the keys side by side: as they came, or, once some were found, gathered. */
+static void hash_missing(const umbeli_chain *c, const umbeli_probes *probes, batch *b) {
+    enum { GROUP = 64 };
+    umbel_key some[GROUP];
+    bool all = b->n > 0 && b->place[b->n - 1] == b->n - 1;
+    size_t group = all ? b->n : GROUP;
+    for (size_t from = 0; from < b->n; from += group) {
+        size_t n = b->n - from < group ? b->n - from : group;
+        for (size_t i = 0; i < n && !all; i++) some[i] = b->keys[b->place[from + i]];
+        const umbel_key *keys = all ? b->keys : some;
+        if (probes->hash_wide) {
+            probes->hash_wide(&c->base.shape, keys, n, b->wide + from);
         } else {
-            kernel->contains_ring(data + l->at, l->nblocks, missing, count, 0, found);
+            umbeli_native_hashes(&c->base.shape, keys, n, b->narrow + from);
         }
-        size_t left = 0;
-        for (size_t i = 0; i < count; i++) {
-            hit[place[i]] = found[i];
-            missing[left] = missing[i];
-            place[left] = place[i];
-            left += !found[i];
-        }
-        count = left;
     }
 }
 
-uint64_t umbeli_layer_add(const umbeli_blocked_kernel *kernel, uint8_t *data, umbeli_layer *layer,
-                          const uint64_t *hashes, size_t count, uint8_t *was_new) {
-    uint8_t *blocks = data + layer->at;
-    uint64_t added = is_small(layer)
-                         ? kernel->add_plain(blocks, layer->nblocks, hashes, count, was_new)
-                         : kernel->add_ring(blocks, layer->nblocks, hashes, count, 0, was_new);
-    layer->keys += added;
+/* The hashes that a layer takes, from the missing key `from` on. */
+static umbeli_hashes hashes_for(const umbeli_chain *c, const umbeli_layer *l, batch *b,
+                                size_t from) {
+    bool wide = l->probes->hash_wide != NULL;
+    bool *has = wide ? &b->has_wide : &b->has_narrow;
+    if (!*has) hash_missing(c, l->probes, b);
+    *has = true;
+    return wide ? (umbeli_hashes){.wide = b->wide + from}
+                : (umbeli_hashes){.narrow = b->narrow + from};
+}
+
+/* Notes in `hit` which of the missing keys were found, and drops those.  Without branches on the
+ * data: half of them would be guessed wrong. */
+static void drop_found(batch *b, const uint8_t *found, uint8_t *hit) {
+    size_t hits = 0, left = 0;
+    for (size_t i = 0; i < b->n; i++) hits += found[i];
+    if (hits == 0) return;
+    for (size_t i = 0; i < b->n && b->has_wide; i++) {
+        b->wide[left] = b->wide[i];
+        left += !found[i];
+    }
+    left = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        hit[b->place[i]] = found[i];
+        b->place[left] = b->place[i];
+        b->narrow[left] = b->narrow[i]; /* junk where only wide hashes are known */
+        left += !found[i];
+    }
+    b->n = left;
+}
+
+/* Forgets the first n of the missing keys. */
+static void drop_first(batch *b, size_t n) {
+    b->n -= n;
+    memmove(b->place, b->place + n, b->n * sizeof *b->place);
+    if (b->has_narrow) memmove(b->narrow, b->narrow + n, b->n * sizeof *b->narrow);
+    if (b->has_wide) memmove(b->wide, b->wide + n, b->n * sizeof *b->wide);
+}
+
+/* The layer that is `age` layers older than the newest. */
+static umbeli_layer *layer_of_age(const umbeli_chain *c, uint32_t age) {
+    return &c->layers[age <= c->newest ? c->newest - age : c->newest + c->count - age];
+}
+
+/* Asks the layers from that age on, notes in `hit`, which is 0, what they have, and leaves the rest
+ * in b. */
+static void ask(const umbeli_chain *c, uint32_t age, batch *b, uint8_t *hit) {
+    uint8_t found[BATCH];
+    for (; age < c->count && b->n > 0; age++) {
+        const umbeli_layer *l = layer_of_age(c, age);
+        l->probes->contains(l, hashes_for(c, l, b, 0), b->n, found);
+        drop_found(b, found, hit);
+    }
+}
+
+/* ---- Single keys -------------------------------------------------------------------------- */
+
+/* One key and those of its hashes that were needed so far. */
+typedef struct single {
+    umbel_key key;
+    bool has_narrow, has_wide;
+    uint64_t narrow;
+    umbeli_hash128 wide;
+} single;
+
+static inline void prefetch(const umbeli_layer *l, uint64_t hash) {
+    uint64_t block = umbeli_block_of(hash, l->bytes / UMBELI_BLOCK_BYTES);
+    __builtin_prefetch(l->bits + UMBELI_BLOCK_BYTES * block);
+}
+
+/* Once the hash is known, the lines of all split-block layers are fetched. */
+static const uint64_t *narrow_of(const umbeli_chain *c, single *s) {
+    if (s->has_narrow) return &s->narrow;
+    s->narrow = umbeli_native_hash(&c->base.shape, s->key.data, s->key.len);
+    s->has_narrow = true;
+    for (uint32_t i = 0; i < c->count && c->count > 1; i++) {
+        if (c->layers[i].kernel) prefetch(&c->layers[i], s->narrow);
+    }
+    return &s->narrow;
+}
+
+static umbeli_hashes hashes_of(const umbeli_chain *c, const umbeli_layer *l, single *s) {
+    if (l->kernel) return (umbeli_hashes){.narrow = narrow_of(c, s)};
+    if (!s->has_wide) l->probes->hash_wide(&c->base.shape, &s->key, 1, &s->wide);
+    s->has_wide = true;
+    return (umbeli_hashes){.wide = &s->wide};
+}
+
+static inline bool layer_has(const umbeli_chain *c, const umbeli_layer *l, single *s) {
+    uint8_t found;
+    if (l->kernel) {
+        uint64_t nblocks = l->bytes / UMBELI_BLOCK_BYTES;
+        l->kernel->contains_plain(l->bits, nblocks, narrow_of(c, s), 1, &found);
+    } else {
+        l->probes->contains(l, hashes_of(c, l, s), 1, &found);
+    }
+    return found;
+}
+
+/* Layers [from, to), the last first. */
+static inline bool range_has(const umbeli_chain *c, uint32_t from, uint32_t to, single *s) {
+    while (to > from) {
+        if (layer_has(c, &c->layers[--to], s)) return true;
+    }
+    return false;
+}
+
+/* The same as `has` for chains all of whose layers are split-block. */
+static bool has_narrow(const umbeli_chain *c, uint32_t age, uint64_t hash) {
+    const umbeli_layer *l = c->layers;
+    const umbeli_blocked_kernel *kernel = l->kernel;
+    uint8_t found = 0;
+    for (uint32_t i = c->newest + 1 - age; i-- > 0 && !found;) {
+        kernel->contains_plain(l[i].bits, l[i].bytes / UMBELI_BLOCK_BYTES, &hash, 1, &found);
+    }
+    for (uint32_t i = c->count; i-- > c->newest + 1 && !found;) {
+        kernel->contains_plain(l[i].bits, l[i].bytes / UMBELI_BLOCK_BYTES, &hash, 1, &found);
+    }
+    return found;
+}
+
+/* Layers of that age, 0 or 1, and older. */
+static bool has(const umbeli_chain *c, uint32_t age, single *s) {
+    if (c->base.ops->hash_many) return has_narrow(c, age, *narrow_of(c, s));
+    return range_has(c, 0, c->newest + 1 - age, s) || range_has(c, c->newest + 1, c->count, s);
+}
+
+bool umbeli_chain_contains(const umbel_filter *f, const void *key, size_t len) {
+    single s = {.key = {key, len}};
+    return has(umbeli_chain_of(f), 0, &s);
+}
+
+bool umbeli_chain_contains_hash(const umbel_filter *f, uint64_t hash) {
+    return has_narrow(umbeli_chain_of(f), 0, hash);
+}
+
+/* ---- Batches of look-ups ------------------------------------------------------------------ */
+
+void umbeli_chain_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                                uint8_t *hit) {
+    batch b;
+    for (size_t from = 0; from < n; from += BATCH) {
+        take_keys(&b, keys + from, n - from < BATCH ? n - from : BATCH);
+        memset(hit + from, 0, b.n);
+        ask(umbeli_chain_of(f), 0, &b, hit + from);
+    }
+}
+
+void umbeli_chain_contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n,
+                                  uint8_t *hit) {
+    batch b;
+    for (size_t from = 0; from < n; from += BATCH) {
+        take_hashes(&b, hashes + from, n - from < BATCH ? n - from : BATCH);
+        memset(hit + from, 0, b.n);
+        ask(umbeli_chain_of(f), 0, &b, hit + from);
+    }
+}
+
+/* ---- Adds --------------------------------------------------------------------------------- */
+
+/* Keys that the newest layer still takes, at most n. */
+static size_t room_for(const umbeli_chain *c, size_t n) {
+    const umbeli_layer *l = &c->layers[c->newest];
+    if (c->never_full) return n;
+    uint64_t room = l->keys < l->capacity ? l->capacity - l->keys : 0;
+    return n < room ? n : (size_t)room;
+}
+
+/* Missing keys, from one on, into the newest layer; returns how many changed it. */
+static uint64_t add_newest(umbeli_chain *c, batch *b, size_t from, size_t n, uint8_t *changed) {
+    umbeli_layer *l = &c->layers[c->newest];
+    uint64_t added = l->probes->add(l, hashes_for(c, l, b, from), n, changed);
+    l->keys += added;
     return added;
+}
+
+/* As add_refreshing and add_growing, for a single key and without their arrays. */
+static umbel_err add_one(umbeli_chain *c, single *s, uint64_t max_bytes, uint8_t *was_new) {
+    const umbeli_chain_policy *policy = c->base.ops->policy;
+    umbel_err e = UMBEL_OK;
+    uint8_t is_new = 0;
+    bool full = room_for(c, 1) == 0;
+    if (full && policy->refreshes) e = policy->next(c, max_bytes);
+    bool known = !e && has(c, 1, s);
+    if (full && !policy->refreshes && !known) {
+        known = layer_has(c, &c->layers[c->newest], s);
+        if (!known) e = policy->next(c, max_bytes);
+    }
+    if (e) return e;
+    if (!known || policy->refreshes) {
+        umbeli_layer *l = &c->layers[c->newest];
+        l->keys += l->probes->add(l, hashes_of(c, l, s), 1, &is_new);
+        is_new = is_new && !known;
+        umbeli_count_added(&c->base, is_new);
+    }
+    if (was_new) *was_new = is_new;
+    return UMBEL_OK;
+}
+
+/* All of the batch into the newest layer, as much as it takes at a time; new is what changed it and
+ * no older layer has.  Those are asked piece by piece: the policy's next layer may be one of them. */
+static umbel_err add_refreshing(umbeli_chain *c, batch *b, size_t n, uint64_t max_bytes,
+                                uint8_t *was_new, size_t *done) {
+    batch older;
+    uint8_t known[BATCH];
+    (void)hashes_for(c, &c->layers[c->newest], b, 0);
+    for (*done = 0; *done < n;) {
+        size_t at = *done, some = room_for(c, n - at);
+        if (some == 0) {
+            umbel_err e = c->base.ops->policy->next(c, max_bytes);
+            if (e) return e;
+            continue;
+        }
+        take_hashes(&older, b->narrow + at, some);
+        memset(known, 0, some);
+        ask(c, 1, &older, known);
+        add_newest(c, b, at, some, was_new + at);
+        uint64_t fresh = 0;
+        for (size_t i = 0; i < some; i++) {
+            was_new[at + i] = was_new[at + i] && !known[i];
+            fresh += was_new[at + i];
+        }
+        umbeli_count_added(&c->base, fresh);
+        *done += some;
+    }
+    return UMBEL_OK;
+}
+
+/* What no older layer has into the newest, and into the layers that follow it when it is full. */
+static umbel_err add_growing(umbeli_chain *c, batch *b, size_t n, uint64_t max_bytes,
+                             uint8_t *was_new, size_t *done) {
+    uint8_t fresh[BATCH], changed[BATCH], known[BATCH];
+    umbel_err e = UMBEL_OK;
+    memset(fresh, 0, n);
+    ask(c, 1, b, known);
+    for (size_t at = 0; at < b->n && !e;) {
+        size_t some = room_for(c, b->n - at);
+        if (some > 0) {
+            umbeli_count_added(&c->base, add_newest(c, b, at, some, changed));
+            for (size_t i = 0; i < some; i++) fresh[b->place[at + i]] = changed[i];
+            at += some;
+            continue;
+        }
+        const umbeli_layer *full = &c->layers[c->newest];
+        drop_first(b, at);
+        at = 0;
+        full->probes->contains(full, hashes_for(c, full, b, 0), b->n, changed);
+        drop_found(b, changed, known);
+        if (b->n > 0) e = c->base.ops->policy->next(c, max_bytes);
+    }
+    *done = e ? b->place[0] : n;
+    memcpy(was_new, fresh, *done);
+    return e;
+}
+
+static umbel_err add_batch(umbeli_chain *c, batch *b, uint64_t max_bytes, uint8_t *was_new,
+                           size_t *done) {
+    uint8_t ignored[BATCH];
+    if (!was_new) was_new = ignored;
+    return (c->base.ops->policy->refreshes ? add_refreshing : add_growing)(c, b, b->n, max_bytes,
+                                                                           was_new, done);
+}
+
+umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t n,
+                                  uint64_t max_bytes, uint8_t *was_new, size_t *done) {
+    batch b;
+    umbel_err e = UMBEL_OK;
+    *done = 0;
+    if (n == 1) {
+        e = add_one((umbeli_chain *)f, &(single){.key = *keys}, max_bytes, was_new);
+        *done = !e;
+        return e;
+    }
+    for (size_t added = 0; *done < n && !e; *done += added) {
+        take_keys(&b, keys + *done, n - *done < BATCH ? n - *done : BATCH);
+        e = add_batch((umbeli_chain *)f, &b, max_bytes, was_new ? was_new + *done : NULL, &added);
+    }
+    return e;
+}
+
+umbel_err umbeli_chain_add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                                size_t *done) {
+    return umbeli_chain_add_within(f, keys, n, f->memory.max_bytes, was_new, done);
+}
+
+umbel_err umbeli_chain_add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
+    uint8_t is_new = 0;
+    single s = {.key = {key, len}};
+    umbel_err e = add_one((umbeli_chain *)f, &s, f->memory.max_bytes, &is_new);
+    if (!e && was_new) *was_new = is_new;
+    return e;
+}
+
+umbel_err umbeli_chain_add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n,
+                                  uint8_t *was_new, size_t *done) {
+    batch b;
+    umbel_err e = UMBEL_OK;
+    *done = 0;
+    for (size_t added = 0; *done < n && !e; *done += added) {
+        take_hashes(&b, hashes + *done, n - *done < BATCH ? n - *done : BATCH);
+        e = add_batch((umbeli_chain *)f, &b, f->memory.max_bytes, was_new ? was_new + *done : NULL,
+                      &added);
+    }
+    return e;
+}
+
+/* ---- Measuring ---------------------------------------------------------------------------- */
+
+umbeli_measure umbeli_layer_measure(const umbeli_layer *l) {
+    uint64_t set = umbeli_bits_count_first(l->bits, l->nbits);
+    return (umbeli_measure){
+        .bits = l->nbits,
+        .bits_set = set,
+        .keys_estimated = l->probes->estimate(l, set),
+        .rate = l->probes->live_rate(l, set),
+    };
+}
+
+void umbeli_chain_measure(const umbel_filter *f, umbel_info *info) {
+    const umbeli_chain *c = umbeli_chain_of(f);
+    const umbeli_chain_policy *policy = f->ops->policy;
+    info->bits_set = 0;
+    info->keys_estimated = 0;
+    info->fpr_now = 0;
+    info->parts = c->count;
+    info->grows = policy->grows && policy->grows(c);
+    if (c->layers[0].kernel) info->kernel = c->layers[0].kernel->name;
+    for (uint32_t i = 0; i < c->count; i++) {
+        umbeli_measure m = umbeli_layer_measure(&c->layers[i]);
+        info->bits_set += m.bits_set;
+        info->keys_estimated += m.keys_estimated;
+        info->fpr_now = umbeli_rate_of_union(info->fpr_now, m.rate);
+    }
 }
 
 double umbeli_layer_rate(uint64_t nblocks, uint64_t keys) {
@@ -69,20 +613,4 @@ double umbeli_layer_rate(uint64_t nblocks, uint64_t keys) {
         .hashes = UMBELI_BLOCK_LANES,
     };
     return umbeli_plan_rate(&full, keys);
-}
-
-void umbeli_layers_measure(const uint8_t *data, const umbeli_layer *layers, size_t n,
-                           umbel_info *info) {
-    info->bits_set = 0;
-    info->keys_estimated = 0;
-    info->fpr_now = 0;
-    info->parts = (uint32_t)n;
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *blocks = data + layers[i].at;
-        uint64_t set = umbeli_bits_count(blocks, UMBELI_BLOCK_BYTES * layers[i].nblocks);
-        info->bits_set += set;
-        info->keys_estimated += umbeli_blocked_estimate(layers[i].nblocks, set);
-        double rate = umbeli_blocked_live_rate(blocks, layers[i].nblocks, 1);
-        info->fpr_now = umbeli_either(info->fpr_now, rate);
-    }
 }

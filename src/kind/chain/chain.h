@@ -1,48 +1,193 @@
 /* SPDX-License-Identifier: MIT
  *
- * chain.h - several split-block filters one behind the other in one array, asked as one
+ * chain.h - several filters asked as one: what scalable filters, windows, RedisBloom's chains and
+ *           the values of the Redis module have in common
  *
- * What kinds that are chains of blocked filters (scalable, window) have in common.  All layers
- * take the same 64-bit hash of a key.
+ *   chain.c       the essay, and the work: look-ups, adds, growing, merging, measuring
+ *   probes.c      where a key's bits lie in a layer: split-block and native classic
+ *   scalable.c    the policy of native scalable filters: append a larger layer
+ *   window.c      the policy of windows: wipe the oldest layer and start over
+ *
+ * RedisBloom's policy and probes are in format/redisbloom, the module's policy in module/value.
  */
 #ifndef UMBELI_CHAIN_H
 #define UMBELI_CHAIN_H
 
+#include "core/bits.h"
 #include "kind/blocked/blocked.h"
 
-enum { UMBELI_LAYERS_BATCH = 1024 };
+/* A key is hashed to 64 bits (narrow) or to 128 (wide); a layer's probes say which it takes. */
+typedef union umbeli_hashes {
+    const uint64_t *narrow;
+    const umbeli_hash128 *wide;
+} umbeli_hashes;
 
-typedef struct umbeli_layer {
-    uint64_t at;       /* offset of its first block in the data, bytes */
-    uint64_t nblocks;  /* 1 to 2^32 - 1 */
-    uint64_t capacity; /* keys planned for */
-    uint64_t keys;     /* adds that changed it */
-} umbeli_layer;
+typedef struct umbeli_layer umbeli_layer;
 
-/* In any of n layers? */
-bool umbeli_layers_contain(const umbeli_blocked_kernel *kernel, const uint8_t *data,
-                           const umbeli_layer *layers, size_t n, uint64_t hash);
+typedef struct umbeli_probes {
+    umbel_kind kind; /* of such a layer alone ... */
+    uint32_t scheme; /* ... and its scheme in native files; 0: it cannot be in one */
 
-/* The same for up to UMBELI_LAYERS_BATCH hashes; the last layer is asked first, and the others only
- * about what was not found yet. */
-void umbeli_layers_contain_batch(const umbeli_blocked_kernel *kernel, const uint8_t *data,
-                                 const umbeli_layer *layers, size_t n, const uint64_t *hashes,
-                                 size_t count, uint8_t *hit);
+    /* Probes that take wide hashes compute them; NULL: they are split-block, and take narrow ones. */
+    void (*hash_wide)(const umbeli_shape *shape, const umbel_key *keys, size_t n,
+                      umbeli_hash128 *hashes);
 
-/* Adds hashes to one layer and counts them there; was_new, not NULL, tells what changed it. */
-uint64_t umbeli_layer_add(const umbeli_blocked_kernel *kernel, uint8_t *data, umbeli_layer *layer,
-                          const uint64_t *hashes, size_t count, uint8_t *was_new);
+    void (*contains)(const umbeli_layer *layer, umbeli_hashes hashes, size_t n, uint8_t *found);
+    /* Returns how many keys were new; was_new, not NULL, says which. */
+    uint64_t (*add)(umbeli_layer *layer, umbeli_hashes hashes, size_t n, uint8_t *was_new);
 
-/* The chance that one of two filters says yes; without logarithms, for they set errno. */
-static inline double umbeli_either(double a, double b) {
+    /* How many distinct keys set so many bits, and the rate that the bits have now. */
+    double (*estimate)(const umbeli_layer *layer, uint64_t bits_set);
+    double (*live_rate)(const umbeli_layer *layer, uint64_t bits_set);
+} umbeli_probes;
+
+extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_classic;
+
+/* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
+ * capacity, rate and keys, and n2 and bits_per_entry for RedisBloom; the chain sets the rest. */
+struct umbeli_layer {
+    const umbeli_probes *probes;
+    const umbeli_blocked_kernel *kernel; /* of split-block probes */
+    uint8_t *bits;
+    uint64_t bytes;
+    uint64_t nbits;         /* that probes can fall on, at most 8 * bytes */
+    umbeli_modulus modulus; /* of nbits */
+    uint32_t hashes;        /* probes per key */
+    uint8_t n2;             /* RedisBloom: 0, or nbits is 2^n2, in layers of old releases */
+    uint64_t capacity;      /* keys planned for */
+    uint64_t keys;          /* adds that changed it */
+    double rate;            /* promised at capacity, 0: none */
+    double bits_per_entry;  /* RedisBloom's header has it */
+    umbeli_array own;       /* its memory; empty when the bits lie in the filter's `data` */
+};
+
+typedef struct umbeli_chain {
+    umbel_filter base; /* data: the layers that were made together, one after the other */
+    umbeli_layer *layers;
+    uint32_t count, cap;
+    uint32_t shared; /* layers [0, shared) lie in base.data, later ones have memory of their own */
+    uint32_t newest; /* which layer takes keys; it, those before it, and then from the end those
+                         after it are in the order of their age */
+    bool never_full; /* capacities are not enforced */
+} umbeli_chain;
+
+/* What makes one chain different from another. */
+typedef struct umbeli_chain_policy {
+    /* Keys that an older layer has are added to the newest again, so that they live as long as
+     * any other key that came now. */
+    bool refreshes;
+
+    /* The shape's capacity is the sum of the layers'; else it is what the chain was made with. */
+    bool sums_capacity;
+
+    /* Dumps show the layers one by one, not the payload as a whole. */
+    bool layered;
+
+    /* The newest layer is full and a key came that needs one with room: makes a layer the newest.
+     * UMBEL_EFULL, UMBEL_ELIMIT, UMBEL_ENOMEM or UMBEL_ENOTSUP, and nothing changes, when it
+     * cannot.  max_bytes bounds the bits of all layers; 0: no limit. */
+    umbel_err (*next)(umbeli_chain *c, uint64_t max_bytes);
+
+    bool (*grows)(const umbeli_chain *c); /* umbel_info.grows; NULL: never */
+
+    /* umbeli_chain_merge: why layers i, or with i == UINT32_MAX the chains as such, are not alike;
+     * NULL: they are.  NULL function: nothing to add to what the chain compares. */
+    const char *(*differ)(const umbeli_chain *a, const umbeli_chain *b, uint32_t i);
+} umbeli_chain_policy;
+
+static inline const umbeli_chain *umbeli_chain_of(const umbel_filter *f) {
+    return (const umbeli_chain *)f;
+}
+
+static inline bool umbeli_is_chain(const umbel_filter *f) {
+    return f->ops->policy != NULL;
+}
+
+/* ---- Making ---- */
+
+/* A chain without layers: umbeli_chain_lay_out comes next.  Arguments as umbeli_filter_new. */
+umbel_err umbeli_chain_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
+                           uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
+                           umbeli_chain **out, umbel_diag *diag);
+
+/* Gives a chain its first layers, one after the other in data, which has just their bytes. */
+umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint32_t count,
+                               umbel_diag *diag);
+
+/* Appends an empty layer as the newest; no bit of the others moves.  UMBEL_ELIMIT when the bits of
+ * all layers would take more than max_bytes (0: no limit), UMBEL_ENOMEM. */
+umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes);
+
+/* Takes appended layers away again until `count` are left, the last the newest. */
+void umbeli_chain_truncate(umbeli_chain *c, uint32_t count);
+
+/* ---- Keys ---- */
+
+/* umbeli_ops.add_many and add_hashes with a limit on the bytes that growing may reach. */
+umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t n,
+                                  uint64_t max_bytes, uint8_t *was_new, size_t *done);
+
+/* ---- Whole chains ---- */
+
+/* The layer that byte *offset of the payload lies in, and where in it; NULL after the last. */
+umbeli_layer *umbeli_chain_layer_at(const umbeli_chain *c, uint64_t *offset);
+
+/* Adds all keys of `from`, a chain under the same policy: layers of the same shape are united,
+ * further ones copied.  UMBEL_EMISMATCH when the two differ, UMBEL_EFULL when the keys of both are
+ * more than a layer is for, UMBEL_ENOMEM: nothing has changed then. */
+umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag);
+
+/* What the bits of a layer say; reads all of them. */
+typedef struct umbeli_measure {
+    uint64_t bits, bits_set;
+    double keys_estimated;
+    double rate; /* of a random absent key */
+} umbeli_measure;
+umbeli_measure umbeli_layer_measure(const umbeli_layer *layer);
+
+/* The model's rate of a split-block layer that holds this many keys. */
+double umbeli_layer_rate(uint64_t nblocks, uint64_t keys);
+
+/* The chance that one of two filters says yes; without logarithms, which set errno. */
+static inline double umbeli_rate_of_union(double a, double b) {
     return a + b - a * b;
 }
 
-/* The model's rate of a layer that holds so many keys. */
-double umbeli_layer_rate(uint64_t nblocks, uint64_t keys);
+/* ---- umbeli_ops of every chain ---- */
 
-/* bits_set, keys_estimated, fpr_now and parts of n layers together. */
-void umbeli_layers_measure(const uint8_t *data, const umbeli_layer *layers, size_t n,
-                           umbel_info *info);
+bool umbeli_chain_contains(const umbel_filter *f, const void *key, size_t len);
+umbel_err umbeli_chain_add(umbel_filter *f, const void *key, size_t len, bool *was_new);
+void umbeli_chain_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                                uint8_t *hit);
+umbel_err umbeli_chain_add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                                size_t *done);
+bool umbeli_chain_contains_hash(const umbel_filter *f, uint64_t hash);
+void umbeli_chain_contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n,
+                                  uint8_t *hit);
+umbel_err umbeli_chain_add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n,
+                                  uint8_t *was_new, size_t *done);
+uint8_t *umbeli_chain_segment(const umbel_filter *f, size_t i, uint64_t *len);
+umbel_err umbeli_chain_copy(umbel_filter *into, const umbel_filter *from);
+void umbeli_chain_dispose(umbel_filter *f);
+bool umbeli_chain_relocate(umbel_filter *f, size_t step, const umbeli_mover *mover);
+void umbeli_chain_measure(const umbel_filter *f, umbel_info *info);
+
+/* umbeli_ops.clear of chains that grow: back to the first layer, which has no keys then. */
+void umbeli_chain_clear(umbel_filter *f);
+
+#define UMBELI_CHAIN_OPS                                                                         \
+    .contains = umbeli_chain_contains, .add = umbeli_chain_add,                                  \
+    .contains_many = umbeli_chain_contains_many, .add_many = umbeli_chain_add_many,              \
+    .segment = umbeli_chain_segment, .copy = umbeli_chain_copy, .dispose = umbeli_chain_dispose, \
+    .relocate = umbeli_chain_relocate, .measure = umbeli_chain_measure
+
+/* The same for chains all of whose layers take narrow hashes. */
+#define UMBELI_NARROW_CHAIN_OPS                                                            \
+    UMBELI_CHAIN_OPS,                                                                      \
+        .hash_many = umbeli_hashed_hash_many, .contains_hash = umbeli_chain_contains_hash, \
+        .contains_hashes = umbeli_chain_contains_hashes, .add_hashes = umbeli_chain_add_hashes
+
+/* Generations of a window, 0 for every other filter; window.c. */
+uint32_t umbeli_window_generations(const umbel_filter *f);
 
 #endif

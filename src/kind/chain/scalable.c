@@ -1,162 +1,217 @@
-/* SPDX-License-Identifier: MIT */
-#include "kind/chain/scalable.h"
-
-#include <string.h>
-
+/* SPDX-License-Identifier: MIT
+ *
+ * scalable.c - a chain of split-block filters, each larger than the one before
+ *
+ * Keys go into the newest layer; when it holds what it was planned for, one of `expansion` times its
+ * capacity is appended.  Which share of the promised rate each layer gets is in plan/plan_scalable.c.
+ *
+ * The kind's own parameters in a native file:
+ *   offset  size  field                        offset    size  field
+ *   0       4     expansion                    16 + 24i  8     layer i: blocks
+ *   4       4     layers at most               24 + 24i  8     layer i: keys planned for
+ *   8       4     layers L                     32 + 24i  8     layer i: keys in it
+ *   12      4     0
+ */
+#include "core/diag.h"
 #include "core/size.h"
+#include "kind/chain/chain.h"
 #include "kind/hash_batches.h"
+#include "kind/kind.h"
 #include "plan/plan.h"
 
-enum { BATCH = UMBELI_LAYERS_BATCH };
+enum { SCHEME = 1, LAYERS_MAX = 64, EXPANSION_MAX = 1024 };
+enum { PARAMS_FIXED = 16, PARAMS_LAYER = 24 };
 
-/* ---- growing ------------------------------------------------------------------------------ */
+typedef struct scalable {
+    umbeli_chain chain; /* base.shape.fpr is never 0 */
+    uint32_t expansion, max_layers;
+} scalable;
 
-/* The layer that follows the last one; UMBEL_EFULL when there may not be one. */
-static umbel_err next_layer(const umbeli_scalable *s, umbeli_layer *next) {
-    if (s->nlayers >= s->layers_most) return UMBEL_EFULL;
+static umbeli_layer layer_of(uint64_t nblocks, uint64_t capacity, uint64_t keys) {
+    return (umbeli_layer){
+        .probes = &umbeli_probes_blocked,
+        .bytes = UMBELI_BLOCK_BYTES * nblocks,
+        .nbits = 8 * UMBELI_BLOCK_BYTES * nblocks,
+        .hashes = UMBELI_BLOCK_LANES,
+        .capacity = capacity,
+        .keys = keys,
+    };
+}
+
+/* ---- Growing ------------------------------------------------------------------------------ */
+
+static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
+    const scalable *s = (const scalable *)c;
+    if (c->count >= s->max_layers) return UMBEL_EFULL;
     umbel_plan plan = {
         .kind = UMBEL_BLOCKED,
-        .fpr = s->base.shape.fpr * umbeli_scalable_share(s->nlayers),
+        .fpr = c->base.shape.fpr * umbeli_scalable_share(c->count),
     };
-    uint64_t keys = s->layers[s->nlayers - 1].capacity;
+    uint64_t keys = c->layers[c->newest].capacity;
     if (!umbeli_size_mul(keys, s->expansion, &plan.keys)) return UMBEL_EFULL;
     if (umbeli_plan_solve(&plan)) return UMBEL_EFULL;
-    *next = (umbeli_layer){
-        .at = s->base.data_len,
-        .nblocks = plan.bytes / UMBELI_BLOCK_BYTES,
-        .capacity = plan.keys,
-    };
-    return UMBEL_OK;
+    umbeli_layer layer = layer_of(plan.bytes / UMBELI_BLOCK_BYTES, plan.keys, 0);
+    umbel_err e = umbeli_chain_append(c, &layer, max_bytes);
+    return e == UMBEL_ELIMIT ? UMBEL_EFULL : e;
 }
 
-static umbel_err grow(umbeli_scalable *s) {
-    umbel_filter *f = &s->base;
-    umbeli_layer next;
-    umbel_err e = next_layer(s, &next);
-    if (e) return e;
-    uint64_t len = f->data_len + UMBELI_BLOCK_BYTES * next.nblocks;
-    umbeli_array larger;
-    e = umbeli_array_new(&f->memory, len, &larger, NULL);
-    if (e) return e == UMBEL_ELIMIT ? UMBEL_EFULL : e;
-    memcpy(larger.data, f->data, (size_t)f->data_len);
-    umbeli_array_delete(&f->memory, &f->array);
-    f->array = larger;
-    f->data = larger.data;
-    f->data_len = len;
-    f->shape.bits = 8 * len;
-    s->layers[s->nlayers++] = next;
-    return UMBEL_OK;
+static bool grows(const umbeli_chain *c) {
+    (void)c;
+    return true;
 }
 
-/* ---- keys --------------------------------------------------------------------------------- */
+static const umbeli_chain_policy policy = {.next = next, .grows = grows};
 
-static bool contains_hash(const umbel_filter *f, uint64_t hash) {
-    const umbeli_scalable *s = umbeli_scalable_of(f);
-    return umbeli_layers_contain(s->kernel, f->data, s->layers, s->nlayers, hash);
-}
-
-static bool contains(const umbel_filter *f, const void *key, size_t len) {
-    return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
-}
-
-static void contains_batch(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {
-    const umbeli_scalable *s = umbeli_scalable_of(f);
-    umbeli_layers_contain_batch(s->kernel, f->data, s->layers, s->nlayers, hashes, n, hit);
-}
-
-/* At most as many as the last layer has room for: those that no older layer has go there. */
-static void add_some(umbeli_scalable *s, const uint64_t *hashes, size_t n, uint8_t *was_new) {
-    uint64_t fresh[BATCH];
-    uint16_t place[BATCH];
-    uint8_t old[BATCH], changed[BATCH];
-    umbel_filter *f = &s->base;
-    umbeli_layers_contain_batch(s->kernel, f->data, s->layers, s->nlayers - 1, hashes, n, old);
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        was_new[i] = 0;
-        fresh[count] = hashes[i];
-        place[count] = (uint16_t)i;
-        count += !old[i];
-    }
-    umbeli_layer *last = &s->layers[s->nlayers - 1];
-    umbeli_count_added(f, umbeli_layer_add(s->kernel, f->data, last, fresh, count, changed));
-    for (size_t i = 0; i < count; i++) was_new[place[i]] = changed[i];
-}
-
-/* At most BATCH.  A full filter grows when a key comes that it does not have, not before. */
-static umbel_err add_batch(umbeli_scalable *s, const uint64_t *hashes, size_t n, uint8_t *was_new) {
-    while (n > 0) {
-        const umbeli_layer *last = &s->layers[s->nlayers - 1];
-        uint64_t room = last->capacity - last->keys;
-        size_t some = n < room ? n : (size_t)room;
-        if (room > 0) {
-            add_some(s, hashes, some, was_new);
-        } else {
-            while (some < n && contains_hash(&s->base, hashes[some])) was_new[some++] = 0;
-            umbel_err e = some < n ? grow(s) : UMBEL_OK;
-            if (e) return e;
-        }
-        hashes += some;
-        was_new += some;
-        n -= some;
-    }
-    return UMBEL_OK;
-}
-
-static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
-    uint64_t hash = umbeli_native_hash(&f->shape, key, len);
-    uint8_t is_new = 0;
-    umbel_err e = add_batch((umbeli_scalable *)f, &hash, 1, &is_new);
-    if (!e && was_new) *was_new = is_new;
-    return e;
-}
-
-static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new) {
-    uint8_t ignored[BATCH];
-    umbel_err e = UMBEL_OK;
-    for (size_t from = 0; from < n && !e; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        e = add_batch((umbeli_scalable *)f, hashes + from, some,
-                      was_new ? was_new + from : ignored);
-    }
-    return e;
-}
-
-static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {
-    for (size_t from = 0; from < n; from += BATCH) {
-        contains_batch(f, hashes + from, n - from < BATCH ? n - from : BATCH, hit + from);
-    }
-}
-
-/* Back to the first layer; the memory of the others goes when it grows again. */
-static void clear(umbel_filter *f) {
-    umbeli_scalable *s = (umbeli_scalable *)f;
-    s->nlayers = 1;
-    s->layers[0].keys = 0;
-    f->data_len = UMBELI_BLOCK_BYTES * s->layers[0].nblocks;
-    f->shape.bits = 8 * f->data_len;
-}
-
-static void measure(const umbel_filter *f, umbel_info *info) {
-    const umbeli_scalable *s = umbeli_scalable_of(f);
-    info->kernel = s->kernel->name;
-    umbeli_layers_measure(f->data, s->layers, s->nlayers, info);
-}
-
-const umbeli_ops umbeli_scalable_ops = {
-    .size = sizeof(umbeli_scalable),
+static const umbeli_ops ops = {
+    .size = sizeof(scalable),
+    .kind = &umbeli_kind_scalable,
+    .policy = &policy,
     .kernel = "blocked",
-    .contains = contains,
-    .add = add,
-    .contains_many = umbeli_hashed_contains_many,
-    .add_many = umbeli_hashed_add_many,
-    .hash_many = umbeli_hashed_hash_many,
-    .contains_hash = contains_hash,
-    .contains_hashes = contains_hashes,
-    .add_hashes = add_hashes,
+    UMBELI_NARROW_CHAIN_OPS,
     .no_sets = "scalable filters of the same keys can differ in their layers: add the keys of one "
                "to the other",
     .no_fold = "a scalable filter is never larger than it had to become: nothing to fold",
-    .clear = clear,
-    .measure = measure,
+    .clear = umbeli_chain_clear,
+};
+
+/* ---- Making ------------------------------------------------------------------------------- */
+
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
+                      umbeli_chain **out, umbel_diag *diag) {
+    shape.kind = UMBEL_SCALABLE;
+    shape.format = UMBEL_FMT_NATIVE;
+    shape.scheme = SCHEME;
+    shape.hashes = UMBELI_BLOCK_LANES;
+    const char *layout = umbeli_kind_layout(&shape, "scalable/xxh3", "scalable/siphash13");
+    return umbeli_chain_new(&ops, layout, &shape, shape.bits / 8, borrow, memory, out, diag);
+}
+
+static umbel_err check(const umbel_params *params, umbel_diag *diag) {
+    if (params->fpr == 0) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: a scalable filter needs one to keep");
+    }
+    if (params->expansion > EXPANSION_MAX) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "expansion: 1 to 1024; 0 means 2");
+    }
+    if (params->layers > LAYERS_MAX) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "layers: a scalable filter has at most 64");
+    }
+    return umbeli_kind_not_concurrent(params, diag);
+}
+
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbel_err e = check(params, diag);
+    if (e) return e;
+    umbel_params first = *params;
+    if (first.keys == 0 && first.bytes == 0) first.keys = UMBELI_SCALABLE_FIRST;
+    umbel_plan plan;
+    e = umbeli_kind_plan(UMBEL_SCALABLE, &first, &plan, diag);
+    if (e) return e;
+    /* The smallest size that keeps the rate has room for a few more keys than were asked for. */
+    umbel_plan room = {
+        .kind = UMBEL_BLOCKED, .bytes = plan.bytes, .fpr = plan.fpr * umbeli_scalable_share(0)};
+    if (umbeli_plan_solve(&room)) return umbeli_fail(diag, UMBEL_EINVAL, room.why);
+
+    umbeli_shape shape = umbeli_kind_shape(params);
+    shape.bits = plan.bits;
+    shape.fpr = plan.fpr;
+    umbeli_chain *c = NULL;
+    e = make(shape, NULL, memory, &c, diag);
+    if (e) return e;
+    scalable *s = (scalable *)c;
+    s->expansion = params->expansion ? params->expansion : 2;
+    s->max_layers = params->layers ? params->layers : LAYERS_MAX;
+    umbeli_layer layer = layer_of(room.bytes / UMBELI_BLOCK_BYTES, room.keys, 0);
+    e = umbeli_chain_lay_out(c, &layer, 1, diag);
+    if (e) {
+        umbeli_filter_free(&c->base);
+        return e;
+    }
+    *out = &c->base;
+    return UMBEL_OK;
+}
+
+static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    umbel_err e = umbeli_kind_check(shape, SCHEME, data_len, diag);
+    if (e) return e;
+    if (shape->hashes != UMBELI_BLOCK_LANES) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a scalable filter always has 8");
+    }
+    if (shape->fpr == 0) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "rate: a scalable filter has one");
+    }
+    umbeli_chain *c = NULL;
+    e = make(*shape, borrow, memory, &c, diag);
+    if (!e) *out = &c->base;
+    return e;
+}
+
+/* ---- Parameters in native files ----------------------------------------------------------- */
+
+static uint64_t kind_params_len(const umbel_filter *f) {
+    return PARAMS_FIXED + PARAMS_LAYER * (uint64_t)umbeli_chain_of(f)->count;
+}
+
+static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
+    const umbeli_chain *c = umbeli_chain_of(f);
+    umbeli_put_u32le(w, ((const scalable *)c)->expansion);
+    umbeli_put_u32le(w, ((const scalable *)c)->max_layers);
+    umbeli_put_u32le(w, c->count);
+    umbeli_put_u32le(w, 0);
+    for (uint32_t i = 0; i < c->count; i++) {
+        umbeli_put_u64le(w, c->layers[i].bytes / UMBELI_BLOCK_BYTES);
+        umbeli_put_u64le(w, c->layers[i].capacity);
+        umbeli_put_u64le(w, c->layers[i].keys);
+    }
+}
+
+static umbel_err bad(umbel_diag *diag, const char *what) {
+    return umbeli_fail(diag, UMBEL_ECORRUPT, what);
+}
+
+static umbel_err take_layers(umbeli_chain *c, uint32_t count, umbeli_reader *params,
+                             umbel_diag *diag) {
+    umbeli_layer layers[LAYERS_MAX];
+    uint64_t bytes = 0; /* at most 64 times 2^37 */
+    double rate = 0;    /* of all layers once they are full */
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t nblocks = umbeli_take_u64le(params), capacity = umbeli_take_u64le(params);
+        layers[i] = layer_of(nblocks, capacity, umbeli_take_u64le(params));
+        if (nblocks == 0 || nblocks > UINT32_MAX) return bad(diag, "layer: no such size");
+        if (capacity == 0 || layers[i].keys > capacity) return bad(diag, "layer: too many keys");
+        bytes += layers[i].bytes;
+        rate = umbeli_rate_of_union(rate, umbeli_layer_rate(nblocks, capacity));
+    }
+    if (params->failed || umbeli_left(params)) return bad(diag, "parameters: wrong length");
+    if (bytes != c->base.data_len) return bad(diag, "layers and payload size disagree");
+    /* 1 % tolerance: other implementations' libm may round differently. */
+    if (rate > 1.01 * c->base.shape.fpr) return bad(diag, "layers: they cannot keep the rate");
+    return umbeli_chain_lay_out(c, layers, count, diag);
+}
+
+static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_diag *diag) {
+    scalable *s = (scalable *)f;
+    s->expansion = umbeli_take_u32le(params);
+    s->max_layers = umbeli_take_u32le(params);
+    uint32_t count = umbeli_take_u32le(params);
+    if (umbeli_take_u32le(params)) return bad(diag, "parameters: bytes 12 to 15 are not 0");
+    if (s->expansion == 0 || s->expansion > EXPANSION_MAX) {
+        return bad(diag, "expansion: not in 1 to 1024");
+    }
+    if (count == 0 || count > s->max_layers || s->max_layers > LAYERS_MAX) {
+        return bad(diag, "layers: out of range");
+    }
+    return take_layers(&s->chain, count, params, diag);
+}
+
+const umbeli_kind umbeli_kind_scalable = {
+    .id = UMBEL_SCALABLE,
+    .name = "scalable",
+    .create = create,
+    .restore = restore,
+    .kind_params_len = kind_params_len,
+    .put_kind_params = put_kind_params,
+    .take_kind_params = take_kind_params,
 };

@@ -1,150 +1,208 @@
-/* SPDX-License-Identifier: MIT */
-#include "kind/chain/window.h"
-
+/* SPDX-License-Identifier: MIT
+ *
+ * window.c - the last keys of a stream: a ring of split-block filters, one per generation
+ *
+ * A window of g generations is g + 1 equal layers.  Keys go into the newest; when it is full (or, of
+ * a manual window, when the caller says so) the oldest is wiped and becomes the newest.  So at any
+ * time g whole generations are remembered and a part of one more.
+ *
+ * A key that comes again goes into the newest generation again, and is remembered as long as any
+ * other that came now.
+ *
+ * The kind's own parameters in a native file:
+ *   offset  size  field                        offset  size  field
+ *   0       4     filters F: generations + 1   12      4     0
+ *   4       4     the newest, from 0           16      8     keys of a generation
+ *   8       4     1: manual                    24+8i   8     keys in filter i
+ */
 #include <string.h>
 
+#include "core/diag.h"
+#include "core/size.h"
+#include "kind/chain/chain.h"
 #include "kind/hash_batches.h"
+#include "kind/kind.h"
+#include "plan/plan.h"
 
-enum { BATCH = UMBELI_LAYERS_BATCH };
+enum { SCHEME = 1, LAYERS_MAX = UMBELI_WINDOW_MOST + 1 };
+enum { PARAMS_FIXED = 24, PARAMS_LAYER = 8, MANUAL = 1 };
+
+/* ---- Advancing ---------------------------------------------------------------------------- */
 
 static umbel_err advance(umbel_filter *f) {
-    umbeli_window *w = (umbeli_window *)f;
-    w->newest = (w->newest + 1) % w->nlayers;
-    umbeli_layer *fresh = &w->layers[w->newest];
-    memset(f->data + fresh->at, 0, (size_t)(UMBELI_BLOCK_BYTES * fresh->nblocks));
-    fresh->keys = 0;
+    umbeli_chain *c = (umbeli_chain *)f;
+    c->newest = (c->newest + 1) % c->count;
+    umbeli_layer *oldest = &c->layers[c->newest];
+    memset(oldest->bits, 0, (size_t)oldest->bytes);
+    oldest->keys = 0;
     return UMBEL_OK;
 }
 
-static bool contains_hash(const umbel_filter *f, uint64_t hash) {
-    const umbeli_window *w = umbeli_window_of(f);
-    return umbeli_layers_contain(w->kernel, f->data, w->layers, w->nlayers, hash);
-}
-
-static bool contains(const umbel_filter *f, const void *key, size_t len) {
-    return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
-}
-
-static void contains_batch(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {
-    const umbeli_window *w = umbeli_window_of(f);
-    umbeli_layers_contain_batch(w->kernel, f->data, w->layers, w->nlayers, hashes, n, hit);
-}
-
-/* Whether the generations before the newest have them: those before it in the ring, and behind. */
-static void ask_older(const umbeli_window *w, const uint64_t *hashes, size_t n, uint8_t *hit) {
-    uint8_t more[BATCH];
-    const uint8_t *data = w->base.data;
-    uint32_t behind = w->newest + 1;
-    umbeli_layers_contain_batch(w->kernel, data, w->layers, w->newest, hashes, n, hit);
-    umbeli_layers_contain_batch(w->kernel, data, w->layers + behind, w->nlayers - behind, hashes, n,
-                                more);
-    for (size_t i = 0; i < n; i++) hit[i] |= more[i];
-}
-
-/* All into the newest generation; new are those that changed it and that no other has. */
-static void add_some(umbeli_window *w, const uint64_t *hashes, size_t n, uint8_t *was_new) {
-    uint8_t old[BATCH];
-    uint64_t added = 0;
-    ask_older(w, hashes, n, old);
-    umbeli_layer_add(w->kernel, w->base.data, &w->layers[w->newest], hashes, n, was_new);
-    for (size_t i = 0; i < n; i++) {
-        was_new[i] = was_new[i] && !old[i];
-        added += was_new[i];
-    }
-    umbeli_count_added(&w->base, added);
-}
-
-/* At most BATCH.  A full generation is left when the next key comes. */
-static void add_batch(umbeli_window *w, const uint64_t *hashes, size_t n, uint8_t *was_new) {
-    while (n > 0) {
-        const umbeli_layer *newest = &w->layers[w->newest];
-        size_t some = n;
-        if (!w->manual) {
-            if (newest->keys >= newest->capacity) {
-                advance(&w->base);
-                newest = &w->layers[w->newest];
-            }
-            uint64_t room = newest->capacity - newest->keys;
-            some = n < room ? n : (size_t)room;
-        }
-        add_some(w, hashes, some, was_new);
-        hashes += some;
-        was_new += some;
-        n -= some;
-    }
-}
-
-static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
-    uint64_t hash = umbeli_native_hash(&f->shape, key, len);
-    uint8_t is_new = 0;
-    add_batch((umbeli_window *)f, &hash, 1, &is_new);
-    if (was_new) *was_new = is_new;
-    return UMBEL_OK;
-}
-
-static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new) {
-    uint8_t ignored[BATCH];
-    for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        add_batch((umbeli_window *)f, hashes + from, some, was_new ? was_new + from : ignored);
-    }
-    return UMBEL_OK;
-}
-
-static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {
-    for (size_t from = 0; from < n; from += BATCH) {
-        contains_batch(f, hashes + from, n - from < BATCH ? n - from : BATCH, hit + from);
-    }
+static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
+    (void)max_bytes; /* a window has all its memory from the start */
+    return advance(&c->base);
 }
 
 static void clear(umbel_filter *f) {
-    umbeli_window *w = (umbeli_window *)f;
-    w->newest = 0;
-    for (uint32_t i = 0; i < w->nlayers; i++) w->layers[i].keys = 0;
+    umbeli_chain *c = (umbeli_chain *)f;
+    c->newest = 0;
+    for (uint32_t i = 0; i < c->count; i++) c->layers[i].keys = 0;
 }
 
-static umbel_err copy(umbel_filter *into, const umbel_filter *from) {
-    umbeli_window *w = (umbeli_window *)into;
-    size_t len = w->nlayers * sizeof *w->layers;
-    w->layers = umbeli_new(&into->memory, len);
-    if (!w->layers) return UMBEL_ENOMEM;
-    memcpy(w->layers, umbeli_window_of(from)->layers, len);
-    return UMBEL_OK;
-}
+static const umbeli_chain_policy policy = {.refreshes = true, .next = next};
 
-static void dispose(umbel_filter *f) {
-    umbeli_delete(&f->memory, ((umbeli_window *)f)->layers);
-}
-
-static void relocate(umbel_filter *f, const umbeli_mover *mover) {
-    umbeli_window *w = (umbeli_window *)f;
-    w->layers = mover->move(mover->ctx, w->layers);
-}
-
-static void measure(const umbel_filter *f, umbel_info *info) {
-    const umbeli_window *w = umbeli_window_of(f);
-    info->kernel = w->kernel->name;
-    umbeli_layers_measure(f->data, w->layers, w->nlayers, info);
-}
-
-const umbeli_ops umbeli_window_ops = {
-    .size = sizeof(umbeli_window),
+static const umbeli_ops ops = {
+    .size = sizeof(umbeli_chain),
+    .kind = &umbeli_kind_window,
+    .policy = &policy,
     .kernel = "blocked",
-    .contains = contains,
-    .add = add,
-    .contains_many = umbeli_hashed_contains_many,
-    .add_many = umbeli_hashed_add_many,
-    .hash_many = umbeli_hashed_hash_many,
-    .contains_hash = contains_hash,
-    .contains_hashes = contains_hashes,
-    .add_hashes = add_hashes,
+    UMBELI_NARROW_CHAIN_OPS,
     .no_sets = "windows are about the order in which their keys came, and two of them have none "
                "together",
     .no_fold = "a window has the size that its generations need: nothing to fold",
     .advance = advance,
-    .copy = copy,
-    .dispose = dispose,
-    .relocate = relocate,
     .clear = clear,
-    .measure = measure,
+};
+
+uint32_t umbeli_window_generations(const umbel_filter *f) {
+    return f->ops == &ops ? umbeli_chain_of(f)->count - 1 : 0;
+}
+
+/* ---- Making ------------------------------------------------------------------------------- */
+
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
+                      umbeli_chain **out, umbel_diag *diag) {
+    shape.kind = UMBEL_WINDOW;
+    shape.format = UMBEL_FMT_NATIVE;
+    shape.scheme = SCHEME;
+    shape.hashes = UMBELI_BLOCK_LANES;
+    const char *layout = umbeli_kind_layout(&shape, "window/xxh3", "window/siphash13");
+    return umbeli_chain_new(&ops, layout, &shape, shape.bits / 8, borrow, memory, out, diag);
+}
+
+/* Equal layers; keys, if not NULL, are those in each. */
+static umbel_err lay_out(umbeli_chain *c, uint32_t count, uint64_t capacity, const uint64_t *keys,
+                         umbel_diag *diag) {
+    umbeli_layer layers[LAYERS_MAX];
+    uint64_t each = c->base.data_len / count;
+    for (uint32_t i = 0; i < count; i++) {
+        layers[i] = (umbeli_layer){
+            .probes = &umbeli_probes_blocked,
+            .bytes = each,
+            .nbits = 8 * each,
+            .hashes = UMBELI_BLOCK_LANES,
+            .capacity = capacity,
+            .keys = keys ? keys[i] : 0,
+        };
+    }
+    umbel_err e = umbeli_chain_lay_out(c, layers, count, diag);
+    c->newest = 0;
+    return e;
+}
+
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbel_plan plan;
+    umbel_err e = umbeli_kind_not_concurrent(params, diag);
+    if (!e) e = umbeli_kind_plan(UMBEL_WINDOW, params, &plan, diag);
+    if (e) return e;
+    umbeli_shape shape = umbeli_kind_shape(params);
+    shape.bits = plan.bits;
+    shape.capacity = plan.keys;
+    shape.fpr = plan.fpr;
+    umbeli_chain *c = NULL;
+    e = make(shape, NULL, memory, &c, diag);
+    if (e) return e;
+    c->never_full = params->manual;
+    uint64_t each = umbeli_ceil_div(plan.keys, plan.generations);
+    e = lay_out(c, plan.generations + 1, each, NULL, diag);
+    if (e) {
+        umbeli_filter_free(&c->base);
+        return e;
+    }
+    *out = &c->base;
+    return UMBEL_OK;
+}
+
+static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    umbel_err e = umbeli_kind_check(shape, SCHEME, data_len, diag);
+    if (e) return e;
+    if (shape->hashes != UMBELI_BLOCK_LANES) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a window always has 8");
+    }
+    umbeli_chain *c = NULL;
+    e = make(*shape, borrow, memory, &c, diag);
+    if (!e) *out = &c->base;
+    return e;
+}
+
+/* ---- Parameters in native files ----------------------------------------------------------- */
+
+static uint64_t kind_params_len(const umbel_filter *f) {
+    return PARAMS_FIXED + PARAMS_LAYER * (uint64_t)umbeli_chain_of(f)->count;
+}
+
+static void put_kind_params(const umbel_filter *f, umbeli_writer *out) {
+    const umbeli_chain *c = umbeli_chain_of(f);
+    umbeli_put_u32le(out, c->count);
+    umbeli_put_u32le(out, c->newest);
+    umbeli_put_u32le(out, c->never_full ? MANUAL : 0);
+    umbeli_put_u32le(out, 0);
+    umbeli_put_u64le(out, c->layers[0].capacity);
+    for (uint32_t i = 0; i < c->count; i++) umbeli_put_u64le(out, c->layers[i].keys);
+}
+
+/* What the shape says must be what the generations can keep. */
+static const char *wrong(const umbeli_chain *c) {
+    const umbeli_shape *shape = &c->base.shape;
+    uint64_t each = c->layers[0].capacity;
+    if (each == 0 || each != umbeli_ceil_div(shape->capacity, c->count - 1)) {
+        return "keys of a generation: disagree with the window";
+    }
+    double one = umbeli_layer_rate(c->layers[0].bytes / UMBELI_BLOCK_BYTES, each), rate = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        rate = umbeli_rate_of_union(rate, one);
+        if (!c->never_full && c->layers[i].keys > each) return "generation: too many keys";
+    }
+    /* 1 % tolerance: other implementations' libm may round differently. */
+    return rate > 1.01 * shape->fpr ? "generations: they cannot keep the rate" : NULL;
+}
+
+static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_diag *diag) {
+    umbeli_chain *c = (umbeli_chain *)f;
+    uint32_t count = umbeli_take_u32le(params), newest = umbeli_take_u32le(params);
+    uint32_t flags = umbeli_take_u32le(params), zero = umbeli_take_u32le(params);
+    uint64_t capacity = umbeli_take_u64le(params), keys[LAYERS_MAX];
+    const char *what = NULL;
+    if (flags & ~(uint32_t)MANUAL) {
+        return umbeli_fail(diag, UMBEL_EVERSION, "parameters: an unknown flag");
+    }
+    if (zero) what = "parameters: bytes 12 to 15 are not 0";
+    if (count < 2 || count > LAYERS_MAX) what = "filters: not 2 to 256";
+    if (!what && newest >= count) what = "newest: no such filter";
+    if (!what && umbeli_left(params) != PARAMS_LAYER * count) what = "parameters: wrong length";
+    uint64_t blocks = f->data_len / UMBELI_BLOCK_BYTES;
+    if (!what && (f->data_len % UMBELI_BLOCK_BYTES || blocks % count || blocks == 0 ||
+                  blocks / count > UINT32_MAX)) {
+        what = "filters and payload size disagree";
+    }
+    if (what) return umbeli_fail(diag, UMBEL_ECORRUPT, what);
+    for (uint32_t i = 0; i < count; i++) keys[i] = umbeli_take_u64le(params);
+    umbel_err e = lay_out(c, count, capacity, keys, diag);
+    if (e) return e;
+    c->newest = newest;
+    c->never_full = flags & MANUAL;
+    what = wrong(c);
+    return what ? umbeli_fail(diag, UMBEL_ECORRUPT, what) : UMBEL_OK;
+}
+
+const umbeli_kind umbeli_kind_window = {
+    .id = UMBEL_WINDOW,
+    .name = "window",
+    .create = create,
+    .restore = restore,
+    .kind_params_len = kind_params_len,
+    .put_kind_params = put_kind_params,
+    .take_kind_params = take_kind_params,
 };

@@ -15,6 +15,7 @@
 #include "core/diag.h"
 #include "core/size.h"
 #include "hash/native_hash.h"
+#include "kind/kind.h"
 #include "plan/plan.h"
 
 enum {
@@ -115,8 +116,10 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
     }
 }
 
-static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
+static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                          size_t *done) {
     uint64_t pos[GROUP_POSITIONS], added = 0;
+    *done = 0;
     for (size_t i = 0; i < n; i++) {
         if (!fits(umbeli_classic_of(f), keys[i].len)) return UMBEL_EINVAL;
     }
@@ -131,38 +134,36 @@ static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint
         }
     }
     umbeli_count_added(f, added);
+    *done = n;
     return UMBEL_OK;
 }
 
-static double rate_of_fill(const umbel_filter *f, uint64_t bits_set, uint64_t bits) {
+double umbeli_classic_live_rate(uint64_t bits, uint32_t hashes, uint64_t bits_set) {
     int saved = errno; /* set when the power underflows */
-    double rate = pow((double)bits_set / (double)bits, f->shape.hashes);
+    double rate = pow((double)bits_set / (double)bits, hashes);
     errno = saved;
     return rate;
 }
 
-/* A damaged view may have bits set behind the last one. */
-static uint64_t bits_set(const umbel_filter *f) {
-    uint64_t set = umbeli_bits_count(f->data, f->data_len);
-    unsigned used = f->shape.bits % 8; /* of the last byte */
-    unsigned behind = used ? (unsigned)f->data[f->data_len - 1] >> used : 0;
-    return set - (uint64_t)__builtin_popcount(behind);
+double umbeli_classic_estimate(uint64_t bits, uint32_t hashes, uint64_t bits_set) {
+    if (hashes == 0 || bits_set == 0) return 0;
+    if (bits_set >= bits) return INFINITY;
+    return log1p(-(double)bits_set / (double)bits) / (hashes * log1p(-1 / (double)bits));
 }
 
+static double rate_of_fill(const umbel_filter *f, uint64_t bits_set, uint64_t bits) {
+    return umbeli_classic_live_rate(bits, f->shape.hashes, bits_set);
+}
+
+/* A damaged view may have bits set after the last one, which do not count. */
 static void measure(const umbel_filter *f, umbel_info *info) {
-    double bits = (double)f->shape.bits;
-    info->bits_set = bits_set(f);
-    info->fpr_now = rate_of_fill(f, info->bits_set, f->shape.bits);
-    info->keys_estimated = 0;
-    if (umbeli_classic_of(f)->scheme->estimate) {
-        const umbeli_classic *c = umbeli_classic_of(f);
-        info->keys_estimated = c->scheme->estimate(c, info->bits_set);
-    } else if (f->shape.hashes && info->bits_set) {
-        info->keys_estimated =
-            info->bits_set == f->shape.bits
-                ? INFINITY
-                : log1p(-(double)info->bits_set / bits) / (f->shape.hashes * log1p(-1 / bits));
-    }
+    const umbeli_classic *c = umbeli_classic_of(f);
+    uint64_t bits = f->shape.bits;
+    info->bits_set = umbeli_bits_count_first(f->data, bits);
+    info->fpr_now = rate_of_fill(f, info->bits_set, bits);
+    info->keys_estimated = c->scheme->estimate
+                               ? c->scheme->estimate(c, info->bits_set)
+                               : umbeli_classic_estimate(bits, f->shape.hashes, info->bits_set);
 }
 
 /* Set bits if each two neighbours became one. */
@@ -216,6 +217,7 @@ static umbel_err fold(umbel_filter *f, double fpr, umbel_diag *diag) {
 
 const umbeli_ops umbeli_classic_ops = {
     .size = sizeof(umbeli_classic),
+    .kind = &umbeli_kind_classic,
     .kernel = "generic",
     .contains = contains,
     .add = add,
@@ -240,7 +242,7 @@ umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, co
     shape.scheme = scheme->id;
     if (scheme->hash) shape.hash = scheme->hash;
     umbel_filter *f = NULL;
-    const char *layout = umbeli_is_keyed(&shape) ? scheme->keyed : scheme->layout;
+    const char *layout = umbeli_kind_layout(&shape, scheme->layout, scheme->keyed);
     umbel_err e = umbeli_filter_new(&umbeli_classic_ops, layout, &shape,
                                     umbeli_ceil_div(shape.bits, 8), borrow, memory, &f, diag);
     if (e) return e;

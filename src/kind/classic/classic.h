@@ -14,6 +14,9 @@
 
 enum { UMBELI_CLASSIC_MAX_HASHES = 1024 };
 
+/* umbel's own scheme in native files; the number never changes. */
+enum { UMBELI_SCHEME_CLASSIC = 1 };
+
 typedef struct umbeli_classic umbeli_classic;
 
 typedef struct umbeli_scheme {
@@ -49,19 +52,34 @@ static inline const umbeli_classic *umbeli_classic_of(const umbel_filter *f) {
 
 extern const umbeli_scheme umbeli_scheme_native;
 
-/* shape.scheme, .hash (unless it is 0 there) and .format are filled in from the scheme; shape.hashes 0 is a filter that
- * matches everything; only then may shape.bits be 0.  data_len is ceil(bits / 8); borrow as in
- * umbeli_filter_new. */
+/* shape.scheme, .hash (unless it is 0 there) and .format are filled in from the scheme; shape.hashes
+ * 0 is a filter that matches everything; only then may shape.bits be 0.  data_len is
+ * ceil(bits / 8); borrow as in umbeli_filter_new. */
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
                              const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag);
 
-/* Of filters with umbel's own scheme: look-ups by hash (umbeli_native_hash128), for callers that ask
- * several filters with the same seed and secret about the same keys. */
-bool umbeli_classic_is_native(const umbel_filter *f);
-void umbeli_classic_contains_hashed(const umbel_filter *f, const umbeli_hash128 *hashes, size_t n,
+/* umbel's own scheme over raw bits, by hash (umbeli_native_hash128): for callers that ask several
+ * arrays with the same seed and secret about the same keys.  hashes, per key, is at least 1; add
+ * returns how many keys were new and sets was_new, not NULL. */
+typedef struct umbeli_classic_bits {
+    uint8_t *data;
+    uint64_t bits;
+    uint32_t hashes;
+} umbeli_classic_bits;
+void umbeli_classic_contains_hashed(umbeli_classic_bits in, const umbeli_hash128 *h, size_t n,
                                     uint8_t *hit);
+uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
+                                   uint8_t *was_new);
+
+/* UMBEL_ECORRUPT or UMBEL_EVERSION unless a native classic filter can have this shape. */
+umbel_err umbeli_classic_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag);
 
 /* The ops table of every classic filter: what tells one apart from other kinds. */
 extern const umbeli_ops umbeli_classic_ops;
+
+/* The chance that a random key finds all its bits set, and how many distinct keys set so many;
+ * infinite when all are set. */
+double umbeli_classic_live_rate(uint64_t bits, uint32_t hashes, uint64_t bits_set);
+double umbeli_classic_estimate(uint64_t bits, uint32_t hashes, uint64_t bits_set);
 
 #endif

@@ -14,7 +14,7 @@
 #include "kind/hash_batches.h"
 #include "kind/kind.h"
 
-enum { OWN_LEN = 24, GROUP = 32 };
+enum { KIND_PARAMS_LEN = 24, GROUP = 32 };
 
 /* ---- look-ups ----------------------------------------------------------------------------- */
 
@@ -95,24 +95,9 @@ static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_
     }
 }
 
-/* ---- what it cannot ----------------------------------------------------------------------- */
+/* ---- whole filters ------------------------------------------------------------------------- */
 
-static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
-    (void)f, (void)key, (void)len, (void)was_new;
-    return UMBEL_EFROZEN;
-}
-
-static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
-    (void)f, (void)keys, (void)n, (void)was_new;
-    return UMBEL_EFROZEN;
-}
-
-static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new) {
-    (void)f, (void)hashes, (void)n, (void)was_new;
-    return UMBEL_EFROZEN;
-}
-
-/* A copy of a static filter is static, too. */
+/* A static filter is always frozen, so that adds never get here. */
 static umbel_err copy(umbel_filter *into, const umbel_filter *from) {
     (void)from;
     into->frozen = true;
@@ -129,15 +114,13 @@ static void measure(const umbel_filter *f, umbel_info *info) {
 
 static const umbeli_ops ops = {
     .size = sizeof(umbeli_static),
+    .kind = &umbeli_kind_static,
     .kernel = "generic",
     .contains = contains,
-    .add = add,
     .contains_many = umbeli_hashed_contains_many,
-    .add_many = add_many,
     .hash_many = umbeli_hashed_hash_many,
     .contains_hash = contains_hash,
     .contains_hashes = contains_hashes,
-    .add_hashes = add_hashes,
     .no_sets = "a static filter holds no bits of single keys: build one from all the keys",
     .no_fold = "a static filter has the size that its keys need: nothing to fold",
     .copy = copy,
@@ -154,9 +137,8 @@ static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, ui
     shape.scheme = UMBELI_SCHEME_STATIC;
     shape.hashes = layout->arity;
     shape.bits = 8 * len;
-    umbel_err e =
-        umbeli_filter_new(&ops, umbeli_is_keyed(&shape) ? "static/siphash13" : "static/xxh3",
-                          &shape, len, borrow, memory, out, diag);
+    const char *layout_name = umbeli_kind_layout(&shape, "static/xxh3", "static/siphash13");
+    umbel_err e = umbeli_filter_new(&ops, layout_name, &shape, len, borrow, memory, out, diag);
     if (e) return e;
     umbeli_static *s = (umbeli_static *)*out;
     s->base.frozen = true;
@@ -179,27 +161,24 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *memor
                        "a static filter is built from all its keys at once: umbel_build");
 }
 
-/* take_own does the rest: there is no layout before it. */
+/* take_kind_params does the rest: there is no layout before it. */
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
-    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_STATIC, diag);
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_STATIC, data_len, diag);
     if (e) return e;
     if (shape->hashes != 3 && shape->hashes != 4) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a static filter has 3 or 4");
-    }
-    if (shape->bits % 8 || shape->bits / 8 != data_len) {
-        return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
     }
     umbeli_static_layout layout = {.arity = shape->hashes, .empty = true};
     return make(&layout, *shape, data_len, borrow, memory, out, diag);
 }
 
-static uint64_t own_len(const umbel_filter *f) {
+static uint64_t kind_params_len(const umbel_filter *f) {
     (void)f;
-    return OWN_LEN;
+    return KIND_PARAMS_LEN;
 }
 
-static void put_own(const umbel_filter *f, umbeli_writer *w) {
+static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
     const umbeli_static_layout *l = &umbeli_static_of(f)->layout;
     umbeli_put_u32le(w, (uint32_t)umbeli_static_shards(l));
     umbeli_put_u32le(w, l->segment_bits);
@@ -228,18 +207,18 @@ static const char *wrong(const umbeli_static_layout *l, uint32_t shards) {
     return NULL;
 }
 
-static umbel_err take_own(umbel_filter *f, umbeli_reader *own, umbel_diag *diag) {
+static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_diag *diag) {
     umbeli_static *s = (umbeli_static *)f;
     umbeli_static_layout l = {.arity = f->shape.hashes};
-    uint32_t shards = umbeli_take_u32le(own);
+    uint32_t shards = umbeli_take_u32le(params);
     l.empty = shards == 0;
     while (l.shard_bits < 31 && shards >> (l.shard_bits + 1)) l.shard_bits++;
-    l.segment_bits = umbeli_take_u32le(own);
-    l.segments = umbeli_take_u32le(own);
-    l.width = umbeli_take_u32le(own);
-    l.wide = umbeli_take_u32le(own);
-    uint32_t zero = umbeli_take_u32le(own);
-    if (own->failed || umbeli_left(own) || zero) {
+    l.segment_bits = umbeli_take_u32le(params);
+    l.segments = umbeli_take_u32le(params);
+    l.width = umbeli_take_u32le(params);
+    l.wide = umbeli_take_u32le(params);
+    uint32_t zero = umbeli_take_u32le(params);
+    if (params->failed || umbeli_left(params) || zero) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "parameters: 24 bytes, the last four 0");
     }
     const char *what = wrong(&l, shards);
@@ -260,7 +239,7 @@ const umbeli_kind umbeli_kind_static = {
     .name = "static",
     .create = create,
     .restore = restore,
-    .own_len = own_len,
-    .put_own = put_own,
-    .take_own = take_own,
+    .kind_params_len = kind_params_len,
+    .put_kind_params = put_kind_params,
+    .take_kind_params = take_kind_params,
 };

@@ -50,16 +50,15 @@ umbel_err umbeli_static_builder_new(const umbel_params *params, const char *dire
     if (params->hashes != 0 && params->hashes != 3 && params->hashes != 4) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a static filter has 3 or 4");
     }
-    if (params->concurrent) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
-    }
+    umbel_err e = umbeli_kind_not_concurrent(params, diag);
+    if (e) return e;
     umbeli_static_builder *b = umbeli_new(memory, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
     b->params = *params;
     b->shape = umbeli_kind_shape(params);
     b->memory = *memory;
     if (b->memory.threads > THREADS_MOST) b->memory.threads = THREADS_MOST;
-    umbel_err e = umbeli_store_new(directory, memory, &b->store, diag);
+    e = umbeli_store_new(directory, memory, &b->store, diag);
     if (e) {
         umbeli_delete(memory, b);
         return e;
@@ -287,7 +286,7 @@ static umbel_err build(umbeli_static_builder *b, uint64_t keys, const umbeli_sta
     umbel_filter *f = NULL;
     umbel_err e = umbeli_static_new(l, shape, &b->memory, &f, diag);
     if (e) return e;
-    atomic_store_explicit(&f->keys_added, keys, memory_order_relaxed);
+    umbeli_set_keys_added(f, keys);
     if (keys > 0) {
         step s = {.b = b, .filter = (umbeli_static *)f};
         e = step_new(&s, fullest_group(b->store, group_len(l)), fullest, diag);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * probes.c - native layers of a chain: split-block and classic, each through the loops of its kind
+ */
+#include "kind/chain/chain.h"
+#include "kind/classic/classic.h"
+
+/* ---- Split-block ---- */
+
+static uint64_t nblocks_of(const umbeli_layer *l) {
+    return l->bytes / UMBELI_BLOCK_BYTES;
+}
+
+static void blocked_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
+    if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
+        l->kernel->contains_plain(l->bits, nblocks_of(l), h.narrow, n, found);
+    } else {
+        l->kernel->contains_ring(l->bits, nblocks_of(l), h.narrow, n, 0, found);
+    }
+}
+
+static uint64_t blocked_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
+    if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
+        return l->kernel->add_plain(l->bits, nblocks_of(l), h.narrow, n, was_new);
+    }
+    return l->kernel->add_ring(l->bits, nblocks_of(l), h.narrow, n, 0, was_new);
+}
+
+static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
+    return umbeli_blocked_estimate(nblocks_of(l), bits_set);
+}
+
+static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
+    (void)bits_set; /* how they are spread over the blocks matters, too */
+    return umbeli_blocked_live_rate(l->bits, nblocks_of(l), 1);
+}
+
+const umbeli_probes umbeli_probes_blocked = {
+    .kind = UMBEL_BLOCKED,
+    .scheme = UMBELI_SCHEME_BLOCKED,
+    .contains = blocked_contains,
+    .add = blocked_add,
+    .estimate = blocked_estimate,
+    .live_rate = blocked_live_rate,
+};
+
+/* ---- Classic, umbel's own scheme ---- */
+
+static umbeli_classic_bits bits_of(const umbeli_layer *l) {
+    return (umbeli_classic_bits){.data = l->bits, .bits = l->nbits, .hashes = l->hashes};
+}
+
+static void hash_wide(const umbeli_shape *shape, const umbel_key *keys, size_t n,
+                      umbeli_hash128 *hashes) {
+    for (size_t i = 0; i < n; i++) {
+        hashes[i] = umbeli_native_hash128(shape, keys[i].data, keys[i].len);
+    }
+}
+
+static void classic_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
+    umbeli_classic_contains_hashed(bits_of(l), h.wide, n, found);
+}
+
+static uint64_t classic_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
+    return umbeli_classic_add_hashed(bits_of(l), h.wide, n, was_new);
+}
+
+static double classic_estimate(const umbeli_layer *l, uint64_t bits_set) {
+    return umbeli_classic_estimate(l->nbits, l->hashes, bits_set);
+}
+
+static double classic_live_rate(const umbeli_layer *l, uint64_t bits_set) {
+    return umbeli_classic_live_rate(l->nbits, l->hashes, bits_set);
+}
+
+const umbeli_probes umbeli_probes_classic = {
+    .kind = UMBEL_CLASSIC,
+    .scheme = UMBELI_SCHEME_CLASSIC,
+    .hash_wide = hash_wide,
+    .contains = classic_contains,
+    .add = classic_add,
+    .estimate = classic_estimate,
+    .live_rate = classic_live_rate,
+};
