@@ -123,13 +123,12 @@ static umbel_filter *build_incrementally(const cli_settings *s, const umbel_para
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     need(umbel_create(params, &opts, &f, &diag), &diag);
-    umbel_info info = {.capacity = params->keys};
-    if (!params->keys) umbel_describe(f, &info); /* reads the whole filter: only if needed */
-    bool endless = params->kind == UMBEL_SCALABLE || params->kind == UMBEL_WINDOW ||
-                   (params->format == UMBEL_FMT_REDISBLOOM && !params->nonscaling);
-    cli_add_job adding = cli_add_job_new(f, s->output, endless ? 0 : info.capacity, s);
-    adding.warned = 80; /* filling the plan is expected here */
-    cli_job job = cli_add_job_callbacks(&adding);
+    umbel_info info;
+    umbel_describe(f, &info);
+    if (params->keys) info.capacity = params->keys; /* not every format stores it */
+    struct cli_adder adder = cli_adder_new(f, s->output, cli_adder_capacity(&info), s);
+    adder.warned = 80; /* a plan that is filled is what was wanted */
+    struct cli_job job = cli_adder_job(&adder);
     feed->filling = f;
     feed->capacity = adding.capacity;
     *lines = cli_pipeline(feed, &job);

@@ -16,9 +16,13 @@
  * besides its filter. */
 enum { BULK = 1 << 20, BEYOND_CACHES = 32 << 20 };
 
-cli_add_job cli_add_job_new(umbel_filter *f, const char *name, uint64_t capacity,
-                            const cli_settings *s) {
-    cli_add_job a = {.filter = f, .name = name, .capacity = capacity};
+uint64_t cli_adder_capacity(const umbel_info *info) {
+    return info->grows || info->kind == UMBEL_WINDOW ? 0 : info->capacity;
+}
+
+struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
+                               const struct cli_settings *s) {
+    struct cli_adder a = {.filter = f, .name = name, .capacity = capacity};
     uint64_t bytes = umbel_encoded_size(f, UMBEL_FMT_NATIVE);
     a.strict = s->strict;
     a.quiet = s->quiet;

@@ -22,10 +22,13 @@ typedef struct cli_add_job {
     int warned; /* at this percentage */
 } cli_add_job;
 
-/* `capacity` is what the filter was planned for. */
-cli_add_job cli_add_job_new(umbel_filter *f, const char *name, uint64_t capacity,
-                            const cli_settings *s);
-cli_job cli_add_job_callbacks(cli_add_job *a);
+/* Keys after which a filter breaks its promise; 0: never, because it grows or forgets, or unknown. */
+uint64_t cli_adder_capacity(const umbel_info *info);
+
+/* `capacity` is that of cli_adder_capacity. */
+struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
+                               const struct cli_settings *s);
+struct cli_job cli_adder_job(struct cli_adder *a);
 
 /* Adds what was collected.  To be called after the pipeline has finished. */
 void cli_add_job_finish(cli_add_job *a);

@@ -139,6 +139,8 @@ void cli_describe(cli_report *r, const umbel_filter *f) {
     cli_report_text(r, "format", "format", umbel_format_name(info.format));
     cli_report_text(r, "layout", "layout", info.layout);
     cli_report_count(r, "hashes", "hashes", info.hashes);
+    if (info.parts > 1 || info.grows) cli_report_count(r, "layers", "layers", info.parts);
+    cli_report_flag(r, NULL, "grows", info.grows);
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, info.seed);
     cli_report_text(r, "seed", NULL, seed);

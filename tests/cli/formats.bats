@@ -190,3 +190,14 @@ to_read() {
     [ "$status" -eq 0 ]
     [[ $stderr == *"f.bin: warning: the false-positive rate will be "* ]]
 }
+
+@test "formats: RedisBloom's chains grow, and build, add and info agree about it" {
+    umbel build -q --format redisbloom -n 100 -p 1% -o f.rb <(seq 100)
+    umbel add --strict f.rb <(seq 101 5000) 2> err # beyond the plan of the first link, within the promise
+    run ! grep -q "more keys than" err
+    umbel info f.rb | grep -Eq "^kind +scalable"
+    [ "$(umbel info --json f.rb | python3 -c 'import json, sys; i = json.load(sys.stdin); print(i["layers"] > 4, i["grows"])')" = "True True" ]
+    umbel build -q --format redisbloom --nonscaling -n 100 -p 1% -o n.rb <(seq 90)
+    [ "$(umbel info --json n.rb | python3 -c 'import json, sys; print(json.load(sys.stdin)["grows"])')" = False ]
+    run ! umbel add -q n.rb <(seq 91 5000)
+}
