@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 enum { MAX_REPS = 25, SLICE = 256 * 1024 /* below a million: the ring, not the bulk path */ };
 
@@ -25,7 +25,7 @@ static void must(umbel_err e, const char *what) {
 static umbel_filter *filter_of(umbel_kind kind, size_t n, double bits_per_key, uint32_t threads) {
     umbel_filter *f = NULL;
     umbel_params params = {
-        .kind = kind, .keys = n, .bytes = (uint64_t)((double)n * bits_per_key / 8)};
+        .kind = kind, .capacity = n, .bytes = (uint64_t)((double)n * bits_per_key / 8)};
     must(umbel_create(&params, &(umbel_opts){.threads = threads}, &f, NULL), "create");
     return f;
 }
@@ -91,29 +91,29 @@ static void by_peer(const subject *s) {
 static void by_hash_ring(const subject *s) {
     for (size_t i = 0; i < s->n; i += SLICE) {
         size_t n = s->n - i < SLICE ? s->n - i : SLICE;
-        must(umbel_contains_hashes(s->f, s->numbers + i, n, s->answers + i), "contains");
+        umbel_contains_hashes(s->f, s->numbers + i, n, s->answers + i);
     }
 }
 
 static void by_hash_bulk(const subject *s) {
-    must(umbel_contains_hashes(s->f, s->numbers, s->n, s->answers), "contains");
+    umbel_contains_hashes(s->f, s->numbers, s->n, s->answers);
 }
 
 static void add_ring(const subject *s) {
     for (size_t i = 0; i < s->n; i += SLICE) {
         size_t n = s->n - i < SLICE ? s->n - i : SLICE;
-        must(umbel_add_hashes(s->target, s->numbers + i, n, NULL), "add");
+        must(umbel_add_hashes(s->target, s->numbers + i, n, NULL, NULL, NULL), "add");
     }
 }
 
 static void add_bulk(const subject *s) {
-    must(umbel_add_hashes(s->target, s->numbers, s->n, NULL), "add");
+    must(umbel_add_hashes(s->target, s->numbers, s->n, NULL, NULL, NULL), "add");
 }
 
 static void add_keys(const subject *s) {
     for (size_t i = 0; i < s->n; i += SLICE) {
         size_t n = s->n - i < SLICE ? s->n - i : SLICE;
-        must(umbel_add_many(s->target, s->keys + i, n, NULL), "add");
+        must(umbel_add_many(s->target, s->keys + i, n, NULL, NULL, NULL), "add");
     }
 }
 
@@ -132,7 +132,7 @@ typedef struct candidate {
 static void race(const char *what, size_t keys, candidate *c, size_t n) {
     for (size_t r = 0; r < reps; r++) {
         for (size_t i = 0; i < n; i++) {
-            if (c[i].s.target) must(umbel_clear(c[i].s.target), "clear");
+            if (c[i].s.target) must(umbel_clear(c[i].s.target, NULL), "clear");
             double start = now_ns();
             c[i].run(&c[i].s);
             c[i].times[r] = (now_ns() - start) / (double)c[i].s.n;
@@ -205,14 +205,14 @@ static void lookups(const lookup_bars *want) {
     size_t n = want->n, asked = n < 4000000 ? 4000000 : 10000000;
     uint64_t *in = keys_new(n, 1), *out = keys_new(asked, 2);
     umbel_key *keys = as_keys(in, n);
-    umbel_filter *blocked = filter_of(UMBEL_BLOCKED, n, 10, 1);
-    umbel_filter *classic = filter_of(UMBEL_CLASSIC, n, 10, 1);
-    must(umbel_add_many(blocked, keys, n, NULL), "add");
+    umbel_filter *blocked = filter_of(UMBEL_KIND_BLOCKED, n, 10, 1);
+    umbel_filter *classic = filter_of(UMBEL_KIND_CLASSIC, n, 10, 1);
+    must(umbel_add_many(blocked, keys, n, NULL, NULL, NULL), "add");
     umbel_filter *as_leveldb = NULL;
-    umbel_params like = {.format = UMBEL_FMT_LEVELDB, .keys = n, .bits_per_key = 10};
-    must(umbel_create(&like, NULL, &as_leveldb, NULL), "create");
-    must(umbel_add_many(classic, keys, n, NULL), "add");
-    must(umbel_add_many(as_leveldb, keys, n, NULL), "add");
+    umbel_foreign like = {.format = UMBEL_FMT_LEVELDB, .capacity = n, .bits_per_key = 10};
+    must(umbel_create_foreign(&like, NULL, &as_leveldb, NULL), "create");
+    must(umbel_add_many(classic, keys, n, NULL, NULL, NULL), "add");
+    must(umbel_add_many(as_leveldb, keys, n, NULL, NULL, NULL), "add");
     free(keys);
     void *leveldb = peer_leveldb.build(in, n, 10), *libbloom = peer_libbloom.build(in, n, 10);
     free(in);
@@ -270,7 +270,7 @@ static void adds(size_t n, double times_leveldb) {
         {.who = "LevelDB CreateFilter", .run = add_peer, .s = s},
         {.who = "libbloom bloom_add", .run = add_peer, .s = s},
     };
-    c[0].s.target = c[1].s.target = filter_of(UMBEL_BLOCKED, n, 10, 1);
+    c[0].s.target = c[1].s.target = filter_of(UMBEL_KIND_BLOCKED, n, 10, 1);
     c[2].s.peer = &peer_leveldb;
     c[3].s.peer = &peer_libbloom;
     race("add", n, c, sizeof c / sizeof c[0]);
@@ -288,8 +288,8 @@ static void bulk(size_t n) {
     uint8_t *answers = malloc(n);
     if (!answers) must(UMBEL_ENOMEM, "answers");
     memset(answers, 0, n);
-    umbel_filter *one = filter_of(UMBEL_BLOCKED, n, 10, 1),
-                 *two = filter_of(UMBEL_BLOCKED, n, 10, 2);
+    umbel_filter *one = filter_of(UMBEL_KIND_BLOCKED, n, 10, 1),
+                 *two = filter_of(UMBEL_KIND_BLOCKED, n, 10, 2);
     subject s = {.numbers = in, .n = n, .answers = answers};
     candidate c[] = {
         {.who = "add, ring", .run = add_ring, .s = s},
@@ -319,7 +319,7 @@ static void rate(umbel_kind kind, size_t n, double bits_per_key, double bar) {
     uint64_t *in = keys_new(n, 1), *out = keys_new(ASKED, 2);
     umbel_key *keys = as_keys(in, n);
     umbel_filter *f = filter_of(kind, n, bits_per_key, 1);
-    must(umbel_add_many(f, keys, n, NULL), "add");
+    must(umbel_add_many(f, keys, n, NULL, NULL, NULL), "add");
     free(keys);
     keys = as_keys(out, ASKED);
     uint8_t *answers = malloc(ASKED);
@@ -369,9 +369,9 @@ int main(int argc, char **argv) {
     if (!quick) bulk(100000000);
     static const size_t sizes[] = {1000000, 10000000, 100000000};
     for (size_t i = 0; i < (quick ? 2u : 3u); i++) {
-        rate(UMBEL_BLOCKED, sizes[i], 10, 1.30);
-        rate(UMBEL_BLOCKED, sizes[i], 12, 0.56);
-        rate(UMBEL_CLASSIC, sizes[i], 10, 0.85);
+        rate(UMBEL_KIND_BLOCKED, sizes[i], 10, 1.30);
+        rate(UMBEL_KIND_BLOCKED, sizes[i], 12, 0.56);
+        rate(UMBEL_KIND_CLASSIC, sizes[i], 10, 0.85);
     }
     report_print(json);
     return 0;

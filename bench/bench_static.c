@@ -12,19 +12,6 @@
 
 enum { MAX_REPS = 25, ASKED = 4000000, AT_ONCE = 1024 };
 
-typedef struct feed {
-    const uint64_t *numbers;
-    size_t left;
-} feed;
-
-static umbel_err next(void *ctx, umbel_key *keys, size_t cap, size_t *n) {
-    feed *f = ctx;
-    *n = f->left < cap ? f->left : cap;
-    for (size_t i = 0; i < *n; i++) keys[i] = (umbel_key){f->numbers++, 8};
-    f->left -= *n;
-    return UMBEL_OK;
-}
-
 /* Memory that is counted. */
 typedef struct counted {
     size_t now, most;
@@ -51,12 +38,23 @@ static umbel_filter *build(const uint64_t *numbers, size_t n, uint32_t hashes, u
                            counted *memory) {
     umbel_alloc alloc = {take, give_back, memory};
     umbel_opts opts = {.threads = threads, .alloc = memory ? &alloc : NULL};
-    umbel_params params = {.kind = UMBEL_STATIC, .fpr = 1.0 / 256, .hashes = hashes};
+    umbel_params params = {.kind = UMBEL_KIND_STATIC, .fpr = 1.0 / 256, .hashes = hashes};
     umbel_filter *f = NULL;
     umbel_diag diag = {.what = ""};
-    umbel_err e = umbel_build(&params, &opts, next, &(feed){numbers, n}, &f, &diag);
+    umbel_builder *builder = NULL;
+    umbel_err e = umbel_builder_new(&params, &opts, &builder, &diag);
+    for (size_t done = 0; done < n && !e;) {
+        umbel_key keys[AT_ONCE];
+        size_t some = n - done < AT_ONCE ? n - done : AT_ONCE;
+        for (size_t i = 0; i < some; i++) keys[i] = (umbel_key){&numbers[done + i], 8};
+        e = umbel_builder_add(builder, keys, some, &diag);
+        done += some;
+    }
+    if (!e) e = umbel_builder_finish(builder, &f, &diag);
+    umbel_builder_free(builder);
     if (!e) return f;
-    fprintf(stderr, "umbel-bench-static: %s: %s\n", umbel_strerror(e), diag.what);
+    char why[200];
+    fprintf(stderr, "umbel-bench-static: %s\n", umbel_explain(e, &diag, why, sizeof why));
     exit(2);
 }
 
@@ -84,7 +82,7 @@ static void one_turn(const uint64_t *in, size_t n, const umbel_filter *f, const 
     for (size_t i = 0; i < ASKED; i++) hit[i] = umbel_contains_hash(f, out[i]);
     t->single[r] = (now_ns() - start) / ASKED;
     start = now_ns();
-    if (umbel_contains_hashes(f, out, ASKED, hit)) exit(2);
+    umbel_contains_hashes(f, out, ASKED, hit);
     t->batch[r] = (now_ns() - start) / ASKED;
 }
 

@@ -25,10 +25,10 @@ extern "C" {
  * is negative. */
 UMBEL_API leveldb_filterpolicy_t *umbel_leveldb_builtin(int bits_per_key);
 
-/* umbel.SplitBlock: 64-bit hashes and one cache line a look-up.  Files written with it have no
- * filters for other policies, and the other way round; LevelDB reads both all the same.  A filter is
- * a number of 256-bit blocks as Parquet defines them, then the byte 1.  bits_per_key from 1, rounded
- * up to whole blocks; NULL when it is less. */
+/* umbel.SplitBlock: 64-bit hashes and one cache line per look-up.  Files written with it have no
+ * filters for other policies and vice versa; LevelDB reads both all the same.  A filter is a number
+ * of 256-bit blocks as Parquet defines them, then the byte 1.  bits_per_key from 1, rounded up to
+ * whole blocks; NULL when it is less. */
 UMBEL_API leveldb_filterpolicy_t *umbel_leveldb_split_block(int bits_per_key);
 
 #ifdef __cplusplus

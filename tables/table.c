@@ -7,7 +7,7 @@
 #include "core/mapping.h"
 #include "core/size.h"
 
-umbel_err umbeli_table_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
+umbel_err umbeli_table_grow(const umbeli_memory *m, void **array, size_t size, size_t count,
                             size_t *cap) {
     if (count < *cap) return UMBEL_OK;
     uint64_t bytes, more = *cap ? (uint64_t)*cap * 2 : 16;
@@ -32,13 +32,18 @@ umbel_err umbeli_table_add(umbel_table *t, const umbeli_place *place) {
 }
 
 umbel_err umbeli_table_note(umbel_table *t, umbel_err err, uint64_t offset, const char *what) {
+    umbel_diag why;
+    (void)umbeli_fail_at(&why, err, offset, what);
+    return umbeli_table_note_diag(t, err, &why);
+}
+
+umbel_err umbeli_table_note_diag(umbel_table *t, umbel_err err, const umbel_diag *why) {
     if (!t->faults) {
         t->faults = umbeli_new(&t->memory, UMBELI_MOST_FAULTS * sizeof *t->faults);
         if (!t->faults) return UMBEL_ENOMEM;
     }
     if (t->nfaults < UMBELI_MOST_FAULTS) {
-        t->faults[t->nfaults++] =
-            (umbeli_fault){.err = err, .diag = {.offset = offset, .what = what}};
+        t->faults[t->nfaults++] = (umbeli_fault){.err = err, .diag = *why};
     }
     return UMBEL_OK;
 }
@@ -68,7 +73,7 @@ umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *ke
 void umbel_table_close(umbel_table *t) {
     if (!t) return;
     t->ops->close(t);
-    umbeli_settings memory = t->memory;
+    umbeli_memory memory = t->memory;
     umbeli_delete(&memory, t->places);
     umbeli_delete(&memory, t->faults);
     umbeli_mapping_close(t->mapped, t->len);

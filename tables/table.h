@@ -53,7 +53,7 @@ struct umbel_table {
     const uint8_t *bytes;
     size_t len;
     void *mapped; /* the bytes again, where umbel_table_open mapped them; else NULL */
-    umbeli_settings memory;
+    umbeli_memory memory;
     uint64_t held; /* bytes held decompressed, at most memory.max_bytes */
 
     umbeli_place *places;
@@ -71,6 +71,7 @@ umbel_err umbeli_table_add(umbel_table *t, const umbeli_place *place);
 
 /* Notes what is wrong and lets the reader go on; beyond the hundredth it is dropped. */
 umbel_err umbeli_table_note(umbel_table *t, umbel_err err, uint64_t offset, const char *what);
+umbel_err umbeli_table_note_diag(umbel_table *t, umbel_err err, const umbel_diag *why);
 
 /* The options under which views of filters are made. */
 umbel_opts umbeli_table_opts(const umbel_table *t);
@@ -81,7 +82,7 @@ umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *ke
                            uint8_t *may, umbel_diag *diag);
 
 /* Grows an array of `size`-byte elements so that one more fits. */
-umbel_err umbeli_table_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
+umbel_err umbeli_table_grow(const umbeli_memory *m, void **array, size_t size, size_t count,
                             size_t *cap);
 
 #endif

@@ -49,9 +49,9 @@ umbel_err umbel_table_read(const void *bytes, size_t len, const umbel_table_hint
                            const umbel_opts *opts, umbel_table **out, umbel_diag *diag) {
     static const umbel_table_hints no_hints = {0};
     if (!hints) hints = &no_hints;
-    umbeli_settings memory;
+    umbeli_memory memory;
     umbel_err e = check_hints(hints, diag);
-    if (!e) e = umbeli_settings_from(opts, &memory, diag);
+    if (!e) e = umbeli_memory_from(opts, &memory, diag);
     if (e) return e;
     const umbeli_table_ops *ops = system_of(bytes, len, hints->system);
     if (!ops) {
@@ -136,9 +136,10 @@ static umbel_err choose_index(DIR *dir, const char *path, const char *name, char
     }
     if (found == 1) return UMBEL_OK;
     return umbeli_fail(diag, UMBEL_EINVAL,
-                       found  ? "name: this part has several indexes (skp_idx_*.idx), say which"
-                       : name ? "name: this part has no such index"
-                              : "no skp_idx_*.idx in this directory: not a part with an index");
+                       found ? "name: this part has several indexes (skp_idx_*.idx), say which"
+                       : name
+                           ? "name: this part has no such index"
+                           : "no skp_idx_*.idx in this directory, so it is no part with an index");
 }
 
 static umbel_err open_part(DIR *dir, const char *path, const umbel_table_hints *hints,

@@ -20,9 +20,9 @@ static int run(const cli_settings *s) {
     feed.key_rule = cli_key_rule_of(f, s);
     umbel_info info;
     umbel_describe(f, &info);
-    struct cli_adder adder = cli_adder_new(f, path, cli_adder_capacity(&info), s);
-    struct cli_job job = cli_adder_job(&adder);
-    feed.doing = s->quiet ? NULL : "adding";
+    cli_add_job adding = cli_add_job_new(f, path, s);
+    cli_job job = cli_add_job_callbacks(&adding);
+    feed.activity = s->quiet ? NULL : "adding";
     feed.filling = f;
     feed.capacity = adding.capacity;
     uint64_t lines = cli_pipeline(&feed, &job);

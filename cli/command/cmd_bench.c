@@ -90,7 +90,8 @@ static bench_result measure(umbel_filter *f, uint64_t keys, workspace *d) {
     for (uint64_t at = 0; at < keys;) {
         size_t n = fill(d, at, keys);
         double begin = cli_clock();
-        if (umbel_add_many(f, d->keys, n, NULL)) cli_die("bench", NULL, "cannot add keys");
+        if (umbel_add_many(f, d->keys, n, NULL, NULL, NULL))
+            cli_die("bench", NULL, "cannot add keys");
         adding += cli_clock() - begin;
         at += n;
     }
@@ -110,14 +111,17 @@ static bench_result measure(umbel_filter *f, uint64_t keys, workspace *d) {
     umbel_describe(f, &info);
     r.kind = info.kind;
     r.bytes = info.bytes;
-    r.predicted = info.fpr_now;
+    umbel_measurement now;
+    umbel_measure(f, &now);
+    r.predicted = now.rate;
     r.floor = time_floor(r.bytes);
     return r;
 }
 
 static umbel_filter *make(const cli_settings *s, umbel_kind kind, uint64_t keys) {
-    umbel_params params = {.kind = kind, .keys = keys, .fpr = s->fpr > 0 ? s->fpr : 0.01};
+    umbel_params params = {.kind = kind, .capacity = keys, .fpr = s->fpr > 0 ? s->fpr : 0.01};
     umbel_opts opts = cli_opts_of(s);
+    opts.secret = NULL;
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_err e = umbel_create(&params, &opts, &f, &diag);
@@ -141,8 +145,8 @@ static double time_lines(const cli_settings *s) {
     cli_feed feed = cli_feed_of(s, files, 1);
     double best = 1e9;
     for (int i = 0; i < REPEAT; i++) {
-        umbel_filter *f = make(s, UMBEL_AUTO, TEXT_LINES);
-        cli_add_job adding = cli_add_job_new(f, "bench", 0, s);
+        umbel_filter *f = make(s, UMBEL_KIND_AUTO, TEXT_LINES);
+        cli_add_job adding = cli_add_job_new(f, "bench", s);
         adding.quiet = true;
         cli_job job = cli_add_job_callbacks(&adding);
         double begin = cli_clock();
@@ -176,7 +180,7 @@ static int run(const cli_settings *s) {
     static const uint64_t default_sizes[] = {100000, 1000000, 10000000};
     const uint64_t *sizes = s->keys ? &s->keys : default_sizes;
     size_t nsizes = s->keys ? 1 : sizeof default_sizes / sizeof *default_sizes;
-    static const umbel_kind kinds[] = {UMBEL_BLOCKED, UMBEL_CLASSIC};
+    static const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC};
     umbel_kind only = cli_kind_named(s->kind);
     workspace *d = cli_alloc(sizeof *d);
     cli_report r = cli_report_begin(s->json);

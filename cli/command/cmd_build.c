@@ -7,6 +7,7 @@
 #include "filter/filter_file.h"
 #include "options/quantity.h"
 #include "report/report.h"
+#include "umbel_foreign.h"
 
 static const uint8_t options[] = {
     OPT_OUTPUT,       OPT_FORCE,  OPT_KEYS,    OPT_FPR,         OPT_BYTES, OPT_KIND,
@@ -33,41 +34,43 @@ static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
 }
 
 /* Input that can be read only once goes into a filter that grows, unless another was requested. */
-static void plan_unknown(const cli_settings *s, umbel_params *p, const char *once) {
-    if (p->kind == UMBEL_AUTO && p->format == UMBEL_FMT_NATIVE && !p->bytes) {
-        p->kind = UMBEL_SCALABLE;
+static void plan_unknown(const cli_settings *s, cli_filter_params *p, const char *once) {
+    if (p->kind == UMBEL_KIND_AUTO && !cli_is_foreign(p) && !p->bytes) {
+        p->kind = UMBEL_KIND_SCALABLE;
         if (!s->quiet) {
             cli_warn(once, "is a pipe, so the number of keys is unknown: using a growing filter; "
                            "-n KEYS makes it smaller and faster");
         }
     }
-    if (p->kind != UMBEL_SCALABLE) {
+    if (p->kind != UMBEL_KIND_SCALABLE) {
         cli_die(once, "-n KEYS to plan for, or -m SIZE with -p RATE",
                 "is a pipe, so the number of keys is unknown");
     }
-    p->keys = first_layer;
+    p->capacity = first_layer;
 }
 
 /* Fills in what was not given.  Other systems that size by bytes alone need neither keys nor a
  * rate, and static filters need no count. */
-static void fill_in_plan(const cli_settings *s, umbel_params *p, cli_feed feed) {
-    bool foreign = p->format > UMBEL_FMT_NATIVE;
+static void fill_in_plan(const cli_settings *s, cli_filter_params *p, cli_feed feed) {
+    bool foreign = cli_is_foreign(p);
     if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = default_fpr;
-    if (p->keys || p->kind == UMBEL_STATIC || (p->bytes && (foreign || p->fpr > 0))) return;
+    if (p->capacity || p->kind == UMBEL_KIND_STATIC || (p->bytes && (foreign || p->fpr > 0)))
+        return;
     const char *once = cli_input_once(feed.files, feed.nfiles);
     if (once) {
         plan_unknown(s, p, once);
     } else {
-        p->keys = count_keys(s, feed);
+        p->capacity = count_keys(s, feed);
     }
 }
 
 /* Some other systems' filters cannot keep the rate they are asked for. */
-static void warn_of_limits(const umbel_params *params, const cli_settings *s) {
+static void warn_of_limits(const cli_filter_params *params, const cli_settings *s) {
     umbel_plan plan = {0};
     char rate[CLI_QUANTITY];
-    if (params->format <= UMBEL_FMT_NATIVE || s->quiet) return;
-    if (umbel_plan_format(params, &plan, NULL) == UMBEL_OK &&
+    if (!cli_is_foreign(params) || s->quiet) return;
+    umbel_foreign foreign = cli_foreign_params(params);
+    if (umbel_plan_foreign(&foreign, &plan, NULL) == UMBEL_OK &&
         plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
         cli_warn(s->output, "warning: the false-positive rate will be %s: %s",
                  cli_rate_text(plan.rate, rate), plan.why);
@@ -101,14 +104,16 @@ static void add_to_builder(void *ctx, cli_batch *b) {
 }
 
 /* Static filters: first all keys, then the filter. */
-static umbel_filter *build_static(const cli_settings *s, const umbel_params *params,
+static umbel_filter *build_static(const cli_settings *s, const cli_filter_params *params,
                                   const cli_feed *feed, uint64_t *lines) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
     static_build g = {.s = s};
     umbel_filter *f = NULL;
     opts.tmp = s->tmp;
-    need(umbel_builder_new(params, &opts, &g.builder, &diag), &diag);
+    opts.secret = NULL; /* that of a new filter is among its parameters */
+    umbel_params native = cli_native_params(params);
+    need(umbel_builder_new(&native, &opts, &g.builder, &diag), &diag);
     cli_job job = {NULL, add_to_builder, &g};
     *lines = cli_pipeline(feed, &job);
     need(umbel_builder_finish(g.builder, &f, &diag), &diag);
@@ -117,18 +122,12 @@ static umbel_filter *build_static(const cli_settings *s, const umbel_params *par
 }
 
 /* All others: first the filter, then key after key. */
-static umbel_filter *build_incrementally(const cli_settings *s, const umbel_params *params,
+static umbel_filter *build_incrementally(const cli_settings *s, const cli_filter_params *params,
                                          cli_feed *feed, uint64_t *lines) {
-    umbel_opts opts = cli_opts_of(s);
-    umbel_diag diag = {0};
-    umbel_filter *f = NULL;
-    need(umbel_create(params, &opts, &f, &diag), &diag);
-    umbel_info info;
-    umbel_describe(f, &info);
-    if (params->keys) info.capacity = params->keys; /* not every format stores it */
-    struct cli_adder adder = cli_adder_new(f, s->output, cli_adder_capacity(&info), s);
-    adder.warned = 80; /* a plan that is filled is what was wanted */
-    struct cli_job job = cli_adder_job(&adder);
+    umbel_filter *f = cli_filter_create(params, s);
+    cli_add_job adding = cli_add_job_new(f, s->output, s);
+    adding.warned = 80; /* filling the plan is expected here */
+    cli_job job = cli_add_job_callbacks(&adding);
     feed->filling = f;
     feed->capacity = adding.capacity;
     *lines = cli_pipeline(feed, &job);
@@ -138,15 +137,16 @@ static umbel_filter *build_incrementally(const cli_settings *s, const umbel_para
 
 static int run(const cli_settings *s) {
     cli_filter_check_output(s);
-    umbel_params params = cli_params_of(s);
+    cli_filter_params params = cli_params_of(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_given(s);
     fill_in_plan(s, &params, feed);
     warn_of_limits(&params, s);
     feed.activity = s->quiet ? NULL : "building";
     uint64_t lines = 0;
-    umbel_filter *f = params.kind == UMBEL_STATIC ? build_static(s, &params, &feed, &lines)
-                                                  : build_incrementally(s, &params, &feed, &lines);
+    umbel_filter *f = params.kind == UMBEL_KIND_STATIC
+                          ? build_static(s, &params, &feed, &lines)
+                          : build_incrementally(s, &params, &feed, &lines);
     cli_filter_set_meta(f, s, &feed.key_rule);
     cli_filter_save(f, params.format, s->output);
     if (!s->quiet) cli_summary(f, s, lines);

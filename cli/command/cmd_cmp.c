@@ -27,28 +27,30 @@ static void need(const char *name, umbel_err e, const umbel_diag *diag) {
 
 /* Three standard deviations of an estimate from m bits (linear counting: n keys of k bits each,
  * load t = kn/m). */
-static double noise_of(const umbel_info *i) {
+static double noise_of(const umbel_info *i, double keys) {
     double m = (double)i->bits, k = i->hashes ? (double)i->hashes : 1;
-    double t = k * i->keys_estimated / m;
+    double t = k * keys / m;
     return 3 * sqrt(m * (exp(t) - t - 1)) / k;
 }
 
 static relation compare(const char *const *names, const umbel_filter *a, const umbel_filter *b) {
     umbel_diag diag = {0};
-    umbel_info x, y, u;
+    umbel_info info;
+    umbel_measurement x, y, u;
     bool a_in_b = false, b_in_a = false;
     need(names[1], umbel_is_subset(a, b, &a_in_b, &diag), &diag);
     need(names[1], umbel_is_subset(b, a, &b_in_a, &diag), &diag);
     umbel_filter *both = NULL;
-    umbel_describe(a, &x);
-    need(names[0], umbel_copy(a, &both), &(umbel_diag){.need = x.bytes});
-    need(names[1], umbel_unite(both, b, &diag), &diag);
-    umbel_describe(b, &y);
-    umbel_describe(both, &u);
+    need(names[0], umbel_copy(a, &both, &diag), &diag);
+    need(names[1], umbel_merge(both, b, &diag), &diag);
+    umbel_measure(a, &x);
+    umbel_measure(b, &y);
+    umbel_measure(both, &u);
+    umbel_describe(both, &info);
     umbel_free(both);
-    relation r = {.a = x.keys_estimated, .b = y.keys_estimated, .either = u.keys_estimated};
+    relation r = {.a = x.keys, .b = y.keys, .either = u.keys};
     r.both = fmax(0, r.a + r.b - r.either);
-    r.noise = noise_of(&u);
+    r.noise = noise_of(&info, u.keys);
     r.word = a_in_b && b_in_a    ? "equal"
              : a_in_b            ? "subset"
              : b_in_a            ? "superset"
@@ -80,8 +82,8 @@ static int run(const cli_settings *s) {
     cli_report_real(&r, "similarity", "jaccard", rel.either > 0 ? rel.both / rel.either : 1, 4);
     cli_report_end(&r);
     bool equal = umbel_equal(a, b);
-    cli_filter_close(a);
-    cli_filter_close(b);
+    umbel_free(a);
+    umbel_free(b);
     return equal ? CLI_YES : CLI_NO;
 }
 

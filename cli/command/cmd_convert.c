@@ -19,7 +19,7 @@ static int run(const cli_settings *s) {
     umbel_format to = cli_format_named(s->to, "--to", UMBEL_FMT_NATIVE);
     umbel_filter *f = cli_filter_load(s->args[0], &in);
     cli_key_rule t = {0};
-    umbel_get_treatment(f, &t.recorded);
+    umbel_get_key_rule(f, &t.recorded);
     if (to != UMBEL_FMT_NATIVE && !cli_key_is_line(&t) && !s->quiet) {
         cli_warn(s->output, "warning: this format does not record how lines become keys");
     }

@@ -23,8 +23,9 @@ static int run(const cli_settings *s) {
     umbel_err e = umbel_fold(f, s->fpr, &diag);
     if (e == UMBEL_EINVAL) {
         char rate[CLI_QUANTITY], hint[CLI_QUANTITY + 32];
-        snprintf(hint, sizeof hint, "its false-positive rate is %s",
-                 cli_rate_text(info.fpr_now, rate));
+        umbel_measurement now;
+        umbel_measure(f, &now);
+        snprintf(hint, sizeof hint, "its false-positive rate is %s", cli_rate_text(now.rate, rate));
         cli_die_err(s->args[0], e, &diag, hint);
     }
     if (e) cli_die_err(s->args[0], e, &diag, NULL);

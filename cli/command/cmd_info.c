@@ -16,7 +16,7 @@ static int run(const cli_settings *s) {
     cli_report_text(&r, "file", "file", s->args[0]);
     cli_describe(&r, f);
     cli_report_end(&r);
-    cli_filter_close(f);
+    umbel_free(f);
     return CLI_YES;
 }
 

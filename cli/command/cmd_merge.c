@@ -15,9 +15,9 @@ static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_SECRET_FILE, CLI_FO
 typedef umbel_err combine(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 
 static void need_same_rule(const umbel_filter *a, const umbel_filter *b, const char *name) {
-    umbel_treatment x, y;
-    umbel_get_treatment(a, &x);
-    umbel_get_treatment(b, &y);
+    umbel_key_rule x, y;
+    umbel_get_key_rule(a, &x);
+    umbel_get_key_rule(b, &y);
     /* The field may differ from file to file; what is done to the key may not. */
     if (x.trim != y.trim || x.lower != y.lower || x.upper != y.upper) {
         cli_die(name, "umbel info shows how",
@@ -40,12 +40,14 @@ static int combine_all(const cli_settings *s, combine *step) {
                             ? "only filters with the same layout, size and seed can be combined"
                             : NULL);
         }
-        cli_filter_close(from);
+        umbel_free(from);
     }
     umbel_info info;
     umbel_describe(into, &info);
     cli_filter_save(into, info.format, s->output);
-    if (info.capacity && info.keys_estimated > (double)info.capacity && !s->quiet) {
+    umbel_measurement now;
+    umbel_measure(into, &now);
+    if (info.capacity && now.keys > (double)info.capacity && !s->quiet) {
         cli_warn(s->output,
                  "warning: holds more keys than planned; umbel info shows the live rate");
     }
@@ -55,7 +57,7 @@ static int combine_all(const cli_settings *s, combine *step) {
 }
 
 static int run_merge(const cli_settings *s) {
-    return combine_all(s, umbel_unite);
+    return combine_all(s, umbel_merge);
 }
 
 static int run_intersect(const cli_settings *s) {

@@ -13,6 +13,7 @@
 #include "report/output.h"
 #include "report/plan_report.h"
 #include "report/report.h"
+#include "umbel_foreign.h"
 
 static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,       OPT_BYTES,        OPT_KIND,
                                   OPT_HASHES,   OPT_FORMAT,    OPT_BITS_PER_KEY, OPT_INT,
@@ -23,7 +24,7 @@ enum { KINDS_END = 32 };
 
 static umbel_plan plan_of(const cli_settings *s, umbel_kind kind) {
     return (umbel_plan){.kind = kind,
-                        .keys = s->keys,
+                        .capacity = s->keys,
                         .fpr = s->fpr,
                         .bytes = s->bytes,
                         .hashes = (uint32_t)s->hashes};
@@ -37,19 +38,20 @@ static void solve_all(const cli_settings *s, cli_plans *p) {
         if (only && (umbel_kind)k != only) continue;
         cli_plan *at = &p->at[p->count++];
         at->plan = plan_of(s, (umbel_kind)k);
-        at->possible = umbel_plan_solve(&at->plan) == UMBEL_OK;
+        at->possible = umbel_plan_solve(&at->plan, NULL) == UMBEL_OK;
         p->any_possible |= at->possible;
     }
     p->chosen.plan = plan_of(s, only);
-    p->chosen.possible = umbel_plan_solve(&p->chosen.plan) == UMBEL_OK;
+    p->chosen.possible = umbel_plan_solve(&p->chosen.plan, NULL) == UMBEL_OK;
 }
 
 /* What another system would build for the same request, sized in its own way. */
 static void solve_format(const cli_settings *s, cli_plans *p) {
-    umbel_params params = cli_params_of(s);
+    cli_filter_params params = cli_params_of(s);
+    umbel_foreign foreign = cli_foreign_params(&params);
     umbel_diag diag = {0};
     cli_plan *at = &p->at[p->count++];
-    umbel_err e = umbel_plan_format(&params, &at->plan, &diag);
+    umbel_err e = umbel_plan_foreign(&foreign, &at->plan, &diag);
     if (e) cli_die_err("plan", e, &diag, NULL);
     at->format = s->format;
     at->possible = true;
@@ -65,7 +67,7 @@ static json_t *plan_json(const cli_plan *p) {
     json_object_set_new(o, "possible", json_boolean(p->possible));
     if (p->plan.verdict) json_object_set_new(o, "why", json_string(p->plan.why));
     if (!p->possible) return o;
-    json_object_set_new(o, "keys", cli_json_count(p->plan.keys));
+    json_object_set_new(o, "keys", cli_json_count(p->plan.capacity));
     json_object_set_new(o, "bytes", cli_json_count(p->plan.bytes));
     json_object_set_new(o, "hashes", json_integer(p->plan.hashes));
     json_object_set_new(o, "bits_per_key", cli_json_real(p->plan.bits_per_key));
@@ -85,7 +87,7 @@ static void print_json(const cli_settings *s, const cli_plans *p) {
     for (size_t i = 0; i < p->count; i++) json_array_append_new(kinds, plan_json(&p->at[i]));
     cli_report_json(&r, "kinds", kinds);
     for (int i = 0; i < CLI_CURVE && p->chosen.possible && !p->chosen.format; i++) {
-        uint64_t keys = (uint64_t)(cli_curve[i] * (double)p->chosen.plan.keys);
+        uint64_t keys = (uint64_t)(cli_curve[i] * (double)p->chosen.plan.capacity);
         json_t *point = json_object();
         json_object_set_new(point, "keys", cli_json_count(keys));
         json_object_set_new(point, "rate", cli_json_real(umbel_plan_rate(&p->chosen.plan, keys)));

@@ -20,7 +20,7 @@ typedef struct removal {
 static void remove_keys(void *ctx, cli_batch *b) {
     removal *r = ctx;
     for (size_t i = 0; i < b->lines; i++) {
-        umbel_err e = umbel_remove(r->filter, b->keys[i].data, b->keys[i].len);
+        umbel_err e = umbel_remove(r->filter, b->keys[i].data, b->keys[i].len, NULL);
         if (e == UMBEL_EABSENT) {
             r->absent++;
         } else if (e == UMBEL_ENOTSUP || e == UMBEL_EFROZEN) {

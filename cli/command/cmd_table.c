@@ -39,8 +39,8 @@ static umbel_table *open_table(const cli_settings *s) {
     umbel_opts opts = cli_opts_of(s);
     umbel_err e = umbel_table_open(s->args[0], &hints, &opts, &t, &diag);
     if (e) {
-        bool index = e == UMBEL_EINVAL && diag.what && strncmp(diag.what, "index:", 6) == 0;
-        bool several = e == UMBEL_EINVAL && diag.what && strncmp(diag.what, "name:", 5) == 0;
+        bool index = e == UMBEL_EINVAL && strcmp(diag.field, "index") == 0;
+        bool several = e == UMBEL_EINVAL && strcmp(diag.field, "name") == 0;
         cli_die_err(s->args[0], e, &diag,
                     index     ? "give it with --index"
                     : several ? "put the name before the definition: --index 'NAME DEFINITION'"

@@ -17,6 +17,8 @@
 #include "options/quantity.h"
 #include "report/error.h"
 #include "report/output.h"
+#include "report/report.h"
+#include "umbel_plan.h"
 
 static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,         OPT_BYTES,        OPT_KIND,
                                   OPT_SEED,     OPT_SECRET_FILE, OPT_STATE,        OPT_WINDOW,
@@ -28,8 +30,9 @@ typedef struct uniq_run {
     cli_add_job watch; /* watches the plan; adds nothing */
     cli_output out;
     cli_uniq_state state;
-    umbel_info info; /* at the last measure() */
-    bool changed;    /* since then */
+    umbel_info info;       /* at the last measure() ... */
+    umbel_measurement now; /* ... and what the bits said then */
+    bool changed;          /* since then */
     bool unsaved;
     bool unsure;          /* the filter has lines that may not be written yet */
     pthread_mutex_t lock; /* held while any of this changes */
@@ -40,12 +43,12 @@ typedef struct uniq_run {
 
 /* New keys lost to false positives: each met the rate at its time, so the rate is integrated
  * from the first key to the last (Simpson's rule). */
-static double expected_wrong(const umbel_info *info, uint64_t before) {
+static double expected_wrong(const umbel_info *info, double rate_now, uint64_t before) {
     enum { STEPS = 64 };
     double from = (double)before, span = (double)info->keys_added - from;
-    umbel_plan model = {.kind = info->kind, .keys = info->capacity, .bytes = info->bytes};
-    if (info->kind == UMBEL_WINDOW || !info->capacity || umbel_plan_solve(&model))
-        return span * info->fpr_now; /* at most */
+    umbel_plan model = {.kind = info->kind, .capacity = info->capacity, .bytes = info->bytes};
+    if (info->kind == UMBEL_KIND_WINDOW || !info->capacity || umbel_plan_solve(&model, NULL))
+        return span * rate_now; /* at most */
     double sum = 0;
     for (int i = 0; i <= STEPS; i++) {
         double rate = umbel_plan_rate(&model, (uint64_t)(from + span * i / STEPS));
@@ -57,7 +60,7 @@ static double expected_wrong(const umbel_info *info, uint64_t before) {
 
 static void warn_of_rate(uniq_run *u) {
     char rate[CLI_QUANTITY], promised[CLI_QUANTITY];
-    cli_rate_text(u->info.fpr_now, rate);
+    cli_rate_text(u->now.rate, rate);
     cli_rate_text(u->info.fpr, promised);
     if (u->s->strict) {
         cli_die(u->watch.name, "--keys plans for more",
@@ -78,9 +81,10 @@ static bool measure(uniq_run *u) {
     if (!u->changed) return false;
     uint64_t before = u->info.keys_added;
     umbel_describe(u->state.filter, &u->info);
-    u->wrong += expected_wrong(&u->info, before);
+    umbel_measure(u->state.filter, &u->now);
+    u->wrong += expected_wrong(&u->info, u->now.rate, before);
     u->changed = false;
-    return u->state.clock.step && u->info.fpr_now > u->info.fpr;
+    return u->state.clock.step && u->now.rate > u->info.fpr;
 }
 
 /* First the lines, then the state: a crash in between repeats lines but loses none. */
@@ -111,7 +115,7 @@ static void follow_clock(uniq_run *u) {
 
 static void hash_keys(void *ctx, cli_batch *b) {
     const uniq_run *u = ctx;
-    if (u->hash_ahead) umbel_hash_many(u->state.filter, b->keys, b->lines, b->hashes);
+    if (u->hash_ahead) umbel_hash_many(u->state.filter, b->keys, b->lines, b->hashes, NULL);
 }
 
 /* With --strict: one by one, as long as the plan has room. */
@@ -121,28 +125,25 @@ static size_t add_within_plan(uniq_run *u, cli_batch *b, umbel_err *e) {
     for (; i < b->lines; i++) {
         const umbel_key *k = &b->keys[i];
         bool was_new = false;
-        if (umbel_keys_added(f) >= u->watch.capacity && !umbel_contains(f, k->data, k->len)) break;
-        if ((*e = umbel_add(f, k->data, k->len, &was_new))) break;
+        if (cli_keys_added(f) >= u->watch.capacity && !umbel_contains(f, k->data, k->len)) break;
+        if ((*e = umbel_add(f, k->data, k->len, &was_new, NULL))) break;
         b->hits[i] = was_new;
     }
     return i;
 }
-
-enum { NOT_REACHED = 2 };
 
 /* The number of lines added: fewer than all after an error, or where --strict stops. */
 static size_t add(uniq_run *u, cli_batch *b, umbel_err *e) {
     umbel_filter *f = u->state.filter;
     bool strict = u->s->strict && u->watch.capacity;
     if (b->lines == 0) return 0; /* a block inside a long line */
-    if (strict && umbel_keys_added(f) + b->lines > u->watch.capacity) {
+    if (strict && cli_keys_added(f) + b->lines > u->watch.capacity) {
         return add_within_plan(u, b, e);
     }
-    memset(b->hits, NOT_REACHED, b->lines);
-    *e = u->hash_ahead ? umbel_add_hashes(f, b->hashes, b->lines, b->hits)
-                       : umbel_add_many(f, b->keys, b->lines, b->hits);
-    const uint8_t *end = *e ? memchr(b->hits, NOT_REACHED, b->lines) : NULL;
-    return end ? (size_t)(end - b->hits) : b->lines;
+    size_t done = 0;
+    *e = u->hash_ahead ? umbel_add_hashes(f, b->hashes, b->lines, b->hits, &done, NULL)
+                       : umbel_add_many(f, b->keys, b->lines, b->hits, &done, NULL);
+    return done;
 }
 
 static void pass_new(void *ctx, cli_batch *b) {
@@ -190,9 +191,7 @@ static int run(const cli_settings *s) {
     u.state = cli_uniq_state_open(s);
     umbel_filter *f = u.state.filter;
     umbel_describe(f, &u.info);
-    /* A window is never full. */
-    uint64_t capacity = u.info.kind == UMBEL_WINDOW ? 0 : u.info.capacity;
-    u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", capacity, s);
+    u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", s);
     u.watch.strict = false;             /* add_within_plan sees to it */
     if (!s->state) u.watch.warned = 80; /* filling the plan is expected here */
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
@@ -201,7 +200,7 @@ static int run(const cli_settings *s) {
     feed.eager = true;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "uniq";
     feed.filling = f;
-    feed.capacity = capacity;
+    feed.capacity = u.watch.capacity;
     cli_job job = {hash_keys, pass_new, &u};
     init_lock(&u.lock);
     cli_on_early_exit(save_before_exit, &u);

@@ -77,7 +77,9 @@ static bool check_present(cli_report *r, const cli_settings *s, const umbel_filt
  * measurements, and usually far less often. */
 static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filter *f) {
     umbel_info info;
+    umbel_measurement now;
     umbel_describe(f, &info);
+    umbel_measure(f, &now);
     tally t = look_up_file(s, f, s->absent);
     double rate = t.lines ? (double)t.hits / (double)t.lines : 0;
     cli_interval likely = cli_wilson(t.hits, t.lines, 1.96);
@@ -89,7 +91,7 @@ static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filte
     snprintf(text, sizeof text, "%s (95%% confidence: %s to %s)", cli_rate_text(rate, measured),
              cli_rate_text(likely.low, low), cli_rate_text(likely.high, high));
     cli_report_text(r, "rate measured", NULL, text);
-    cli_report_rate(r, "rate expected", "fpr_now", info.fpr_now);
+    cli_report_rate(r, "rate expected", "fpr_now", now.rate);
     cli_report_count(r, NULL, "absent", t.lines);
     cli_report_count(r, NULL, "false_positives", t.hits);
     cli_report_json(r, "fpr_measured", cli_json_real(rate));
@@ -120,7 +122,7 @@ static int run(const cli_settings *s) {
     if (s->present) good &= check_present(&r, s, f);
     if (s->absent) good &= check_absent(&r, s, f);
     cli_report_end(&r);
-    cli_filter_close(f);
+    umbel_free(f);
     return good ? CLI_YES : CLI_NO;
 }
 

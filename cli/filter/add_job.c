@@ -9,6 +9,7 @@
 
 #include "options/quantity.h"
 #include "report/error.h"
+#include "report/report.h"
 
 /* Given a million hashes the library sorts them by position before adding, which hides the
  * latency of memory once a filter is larger than the caches, and divides them among threads.
@@ -16,18 +17,16 @@
  * besides its filter. */
 enum { BULK = 1 << 20, BEYOND_CACHES = 32 << 20 };
 
-uint64_t cli_adder_capacity(const umbel_info *info) {
-    return info->grows || info->kind == UMBEL_WINDOW ? 0 : info->capacity;
-}
-
-struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
-                               const struct cli_settings *s) {
-    struct cli_adder a = {.filter = f, .name = name, .capacity = capacity};
-    uint64_t bytes = umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_settings *s) {
+    cli_add_job a = {.filter = f, .name = name};
+    umbel_info info;
+    umbel_describe(f, &info);
+    /* Filters that grow or forget have no plan to exceed. */
+    if (!info.grows && info.kind != UMBEL_KIND_WINDOW) a.capacity = info.capacity;
     a.strict = s->strict;
     a.quiet = s->quiet;
     a.limit = s->max_memory;
-    a.collect = umbel_takes_hashes(f) && bytes > BEYOND_CACHES;
+    a.collect = umbel_takes_hashes(f) && info.bytes > BEYOND_CACHES;
     a.hash_ahead = a.collect || (umbel_takes_hashes(f) && s->threads > 1);
     if (a.collect) a.bulk = cli_alloc(BULK * sizeof *a.bulk);
     return a;
@@ -48,13 +47,13 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
 }
 
 static void add_bulk(cli_add_job *a) {
-    cli_add_job_check_error(a, umbel_add_hashes(a->filter, a->bulk, a->bulk_len, NULL));
+    cli_add_job_check_error(a, umbel_add_hashes(a->filter, a->bulk, a->bulk_len, NULL, NULL, NULL));
     a->bulk_len = 0;
 }
 
 void cli_add_job_check_capacity(cli_add_job *a) {
     if (!a->capacity) return;
-    uint64_t keys = umbel_keys_added(a->filter);
+    uint64_t keys = cli_keys_added(a->filter);
     char plan[CLI_QUANTITY];
     if (keys > a->capacity && a->strict) {
         cli_die(a->name, "nothing was saved; --keys plans for more",
@@ -76,15 +75,16 @@ void cli_add_job_check_capacity(cli_add_job *a) {
 
 static void hash_keys(void *ctx, cli_batch *b) {
     const cli_add_job *a = ctx;
-    umbel_hash_many(a->filter, b->keys, b->lines, b->hashes);
+    umbel_hash_many(a->filter, b->keys, b->lines, b->hashes, NULL);
 }
 
 static void add_keys(void *ctx, cli_batch *b) {
     cli_add_job *a = ctx;
     if (!a->hash_ahead) {
-        cli_add_job_check_error(a, umbel_add_many(a->filter, b->keys, b->lines, NULL));
+        cli_add_job_check_error(a, umbel_add_many(a->filter, b->keys, b->lines, NULL, NULL, NULL));
     } else if (!a->collect) {
-        cli_add_job_check_error(a, umbel_add_hashes(a->filter, b->hashes, b->lines, NULL));
+        cli_add_job_check_error(a,
+                                umbel_add_hashes(a->filter, b->hashes, b->lines, NULL, NULL, NULL));
     }
     for (size_t done = 0; a->collect && done < b->lines;) {
         size_t n = BULK - a->bulk_len < b->lines - done ? BULK - a->bulk_len : b->lines - done;

@@ -10,7 +10,7 @@
 typedef struct cli_add_job {
     umbel_filter *filter;
     const char *name;  /* of the filter, for messages */
-    uint64_t capacity; /* 0: no limit */
+    uint64_t capacity; /* that the filter was planned for; 0: no limit */
     bool strict;       /* exit at the first key beyond the plan */
     bool quiet;        /* do not warn at 80% and 100% */
     uint64_t limit;    /* --max-memory, 0: none */
@@ -22,13 +22,8 @@ typedef struct cli_add_job {
     int warned; /* at this percentage */
 } cli_add_job;
 
-/* Keys after which a filter breaks its promise; 0: never, because it grows or forgets, or unknown. */
-uint64_t cli_adder_capacity(const umbel_info *info);
-
-/* `capacity` is that of cli_adder_capacity. */
-struct cli_adder cli_adder_new(umbel_filter *f, const char *name, uint64_t capacity,
-                               const struct cli_settings *s);
-struct cli_job cli_adder_job(struct cli_adder *a);
+cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_settings *s);
+cli_job cli_add_job_callbacks(cli_add_job *a);
 
 /* Adds what was collected.  To be called after the pipeline has finished. */
 void cli_add_job_finish(cli_add_job *a);

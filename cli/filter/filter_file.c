@@ -6,7 +6,6 @@
 #include "filter/filter_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,16 +14,16 @@
 #include <unistd.h>
 
 #include "command/command.h"
-#include "filter/file_bytes.h"
 #include "filter/gzipped_filter.h"
+#include "umbel_foreign.h"
 
 /* What would work, if that is more than the error itself says. */
 static const char *open_hint(umbel_err err, const cli_settings *s) {
-    if ((err == UMBEL_ECORRUPT || err == UMBEL_EINVAL) && !s->format) {
+    if (err == UMBEL_EUNKNOWN) {
         return "--format is needed for formats without a magic number";
     }
     if (err == UMBEL_EVERSION) return "a newer umbel may be able to read it";
-    if (err == UMBEL_EKEY && !s->secret_file) return "--secret-file FILE opens it";
+    if (err == UMBEL_ESECRET && !s->secret_file) return "--secret-file FILE opens it";
     return NULL;
 }
 
@@ -35,43 +34,31 @@ static void refuse_directory(const char *path) {
     }
 }
 
-const uint8_t *cli_map_file(const char *path, size_t *len) {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) != 0) cli_die_sys(path, errno);
-    if (!S_ISREG(st.st_mode)) cli_die(path, "give a filter file", "is not a regular file");
-    *len = (size_t)st.st_size;
-    void *bytes = *len ? mmap(NULL, *len, PROT_READ, MAP_PRIVATE, fd, 0) : "";
-    if (bytes == MAP_FAILED) cli_die_sys(path, errno);
-    close(fd);
-    return bytes;
-}
-
-/* A format that was given: the options say what its bytes do not.  Filters may borrow the mapping,
- * so it stays until the program exits. */
-static umbel_err get_as(const char *path, const cli_settings *s, bool own, umbel_filter **f,
-                        umbel_diag *diag) {
-    umbel_params like = {.format = UMBEL_FMT_DCSO};
-    umbel_opts opts = cli_opts_of(s);
-    umbel_err e = UMBEL_ENOTSUP;
-    if (s->format) like = cli_params_of(s);
-    like.bytes = 0;
-    size_t len;
-    const uint8_t *bytes = cli_map_file(path, &len);
-    umbel_err e = own ? UMBEL_ENOTSUP : umbel_view_as(&like, bytes, len, &opts, f, diag);
-    return e == UMBEL_ENOTSUP ? umbel_decode_as(&like, bytes, len, &opts, f, diag) : e;
+/* DCSO's files may be gzip-compressed, which is not the library's to read. */
+static umbel_err get_gzipped(const char *path, const umbel_opts *opts, umbel_filter **f,
+                             umbel_diag *diag) {
+    uint8_t *bytes = NULL;
+    size_t len = 0;
+    umbel_err e = cli_gunzip_filter_file(path, opts, &bytes, &len, diag);
+    if (!e) e = umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, opts, f, diag);
+    free(bytes);
+    return e;
 }
 
 static umbel_err get(const char *path, const cli_settings *s, bool own, umbel_filter **f,
                      umbel_diag *diag) {
-    umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
     umbel_opts opts = cli_opts_of(s);
-    refuse_directory(path);
-    if (format > UMBEL_FMT_NATIVE || is_gzipped(path, format)) {
-        return get_as(path, s, own, f, diag);
+    umbel_foreign as = {.format = UMBEL_FMT_ANY};
+    if (s->format) {
+        cli_filter_params given = cli_params_of(s);
+        as = cli_foreign_params(&given);
+        as.bytes = 0;
     }
-    umbel_err e = own ? UMBEL_ENOTSUP : umbel_file_open(format, path, &opts, f, diag);
-    return e == UMBEL_ENOTSUP ? umbel_file_load(format, path, &opts, f, diag) : e;
+    refuse_directory(path);
+    bool may_be_packed = as.format == UMBEL_FMT_ANY || as.format == UMBEL_FMT_DCSO;
+    if (may_be_packed && cli_is_gzipped_file(path)) return get_gzipped(path, &opts, f, diag);
+    umbel_err e = own ? UMBEL_ENOTSUP : umbel_file_open(path, &as, &opts, f, diag);
+    return e == UMBEL_ENOTSUP ? umbel_file_load(path, &as, &opts, f, diag) : e;
 }
 
 /* For reading, as if --secret-file had not been given. */
@@ -85,7 +72,7 @@ static umbel_filter *need(const char *path, const cli_settings *s, bool own) {
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_err e = get(path, s, own, &f, &diag);
-    if (e == UMBEL_EKEY && s->secret_file && get_plain(path, s, &f) == UMBEL_OK) {
+    if (e == UMBEL_ESECRET && s->secret_file && get_plain(path, s, &f) == UMBEL_OK) {
         cli_die_err(path, e, &diag, "it opens without --secret-file");
     }
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
@@ -101,7 +88,7 @@ umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, boo
     umbel_diag diag = {0};
     umbel_err e = get(path, s, false, &f, &diag);
     *keyed = !e && s->secret_file;
-    if (e == UMBEL_EKEY && s->secret_file) e = get_plain(path, s, &f);
+    if (e == UMBEL_ESECRET && s->secret_file) e = get_plain(path, s, &f);
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
     return f;
 }
@@ -110,14 +97,42 @@ umbel_filter *cli_filter_load(const char *path, const cli_settings *s) {
     return need(path, s, true);
 }
 
-umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {
-    umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_ANY);
+umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s) {
     umbel_diag diag = {0};
     refuse_directory(path);
-    if (format > UMBEL_FMT_NATIVE) return cli_filter_load(path, s); /* verifies everything too */
-    umbel_err e = umbel_file_verify(format, path, &diag);
+    umbel_err e = umbel_file_verify(path, NULL, &diag);
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
-    return s->present || s->absent || s->secret_file ? cli_filter_open(path, s) : NULL;
+    return cli_filter_open(path, s);
+}
+
+umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {
+    umbel_diag diag = {0};
+    refuse_directory(path);
+    /* Loading verifies everything as well. */
+    if (s->format || cli_is_gzipped_file(path)) return cli_filter_load(path, s);
+    if (s->present || s->absent || s->secret_file) return cli_filter_open_verified(path, s);
+    umbel_err e = umbel_file_verify(path, NULL, &diag);
+    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    return NULL;
+}
+
+umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *s) {
+    umbel_opts opts = cli_opts_of(s);
+    opts.secret = NULL; /* that of a new filter is among its parameters */
+    umbel_diag diag = {0};
+    umbel_filter *f = NULL;
+    umbel_params native = cli_native_params(p);
+    umbel_foreign foreign = cli_foreign_params(p);
+    umbel_err e = cli_is_foreign(p) ? umbel_create_foreign(&foreign, &opts, &f, &diag)
+                                    : umbel_create(&native, &opts, &f, &diag);
+    if (e) cli_die_err(s->command->name, e, &diag, e == UMBEL_EINVAL ? CLI_SEE_PLAN : NULL);
+    umbel_info info;
+    umbel_describe(f, &info);
+    if (cli_is_foreign(p) && p->kind != UMBEL_KIND_AUTO && p->kind != info.kind) {
+        cli_die("--kind", "leave it out", "%s filters are %s", umbel_format_name(p->format),
+                umbel_kind_name(info.kind));
+    }
+    return f;
 }
 
 void cli_filter_check_output(const cli_settings *s) {
@@ -145,9 +160,6 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
     bool to_stdout = strcmp(path, "-") == 0;
     umbel_err e = to_stdout ? umbel_file_write(f, format, STDOUT_FILENO, &diag)
                             : umbel_file_save(f, format, path, &diag);
-    if (e == UMBEL_EMISMATCH) {
-        cli_die_err(path, e, &diag, "bits cannot be hashed again: build it from the keys");
-    }
     if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
 }
 
@@ -162,7 +174,7 @@ static uint8_t delimiter_of(const cli_settings *s) {
     return (uint8_t)*d;
 }
 
-static void merge_given(umbel_treatment *t, const cli_settings *s) {
+static void merge_given(umbel_key_rule *t, const cli_settings *s) {
     if (s->field) {
         t->field = cli_option_u32(OPT_FIELD, s->field);
         t->delimiter = 0;
@@ -187,14 +199,14 @@ cli_key_rule cli_key_rule_given(const cli_settings *s) {
 
 cli_key_rule cli_key_rule_of(const umbel_filter *f, const cli_settings *s) {
     cli_key_rule t = {.crlf = s->crlf, .type = cli_type_of(s)};
-    umbel_get_treatment(f, &t.recorded);
+    umbel_get_key_rule(f, &t.recorded);
     merge_given(&t.recorded, s);
     return t;
 }
 
 void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const cli_key_rule *rule) {
     umbel_diag diag = {0};
-    umbel_err e = umbel_set_treatment(f, &rule->recorded, &diag);
+    umbel_err e = umbel_set_key_rule(f, &rule->recorded, &diag);
     if (e) cli_die_err(s->command->name, e, &diag, NULL);
     for (size_t i = 0; i < s->meta.count; i++) {
         const char *text = s->meta.at[i], *equals = strchr(text, '=');

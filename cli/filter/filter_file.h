@@ -8,9 +8,6 @@
 #include "lines/line_key.h"
 #include "options/filter_options.h"
 
-/* The bytes of a file, mapped until the program exits. */
-const uint8_t *cli_map_file(const char *path, size_t *len);
-
 /* Opened for reading, mapped; or loaded to be changed, with every checksum verified.  Both follow
  * --format and its options and exit with a message on failure. */
 umbel_filter *cli_filter_open(const char *path, const cli_settings *s);
@@ -20,9 +17,15 @@ umbel_filter *cli_filter_load(const char *path, const cli_settings *s);
  * former. */
 umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, bool *keyed);
 
-/* Opened for reading after every checksum was verified.  NULL if no option needs its keys: the
+/* Opened for reading after every checksum was verified. */
+umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s);
+
+/* The same for umbel verify, with --format as well.  NULL if no option needs its keys: the
  * checksums of keyed filters can be verified without the secret. */
 umbel_filter *cli_filter_verify(const char *path, const cli_settings *s);
+
+/* An empty filter; exits with a message if it cannot be made. */
+umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *s);
 
 /* Exits, before any work is done, if OUT exists and -f is not given, or if it cannot be created. */
 void cli_filter_check_output(const cli_settings *s);

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
+#define _POSIX_C_SOURCE 200809L
 #include "filter/gzipped_filter.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
+
+#include "umbel_foreign.h"
 
 enum { GZIP_WINDOW = 15 + 16, PIECE = 1 << 30, FIRST_ROOM = 4096 };
 
-struct gunzip {
+typedef struct gunzip {
     z_stream z;
     const umbel_opts *opts;
     const uint8_t *packed;
@@ -17,7 +25,7 @@ struct gunzip {
     size_t len, room;
     umbel_err error;
     umbel_diag diag;
-};
+} gunzip;
 
 bool cli_is_gzipped(const uint8_t *bytes, size_t len) {
     return len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
@@ -43,7 +51,7 @@ static void zlib_give(void *opts, void *ptr) {
     give(opts, ptr);
 }
 
-static bool fail(struct gunzip *g, umbel_err error, const char *what) {
+static bool fail(gunzip *g, umbel_err error, const char *what) {
     g->error = error;
     g->diag = (umbel_diag){.what = what};
     return false;
@@ -51,7 +59,7 @@ static bool fail(struct gunzip *g, umbel_err error, const char *what) {
 
 /* ---- Bytes ---- */
 
-static void feed(struct gunzip *g) {
+static void feed(gunzip *g) {
     size_t left = g->packed_len - g->fed, piece = left < PIECE ? left : PIECE;
     if (g->z.avail_in) return;
     g->z.next_in = (z_const Bytef *)(uintptr_t)(g->packed + g->fed);
@@ -60,7 +68,7 @@ static void feed(struct gunzip *g) {
 }
 
 /* A member ended: another one follows or there is nothing more. */
-static void next_member(struct gunzip *g) {
+static void next_member(gunzip *g) {
     feed(g);
     if (g->z.avail_in == 0) {
         g->ended = true;
@@ -70,7 +78,7 @@ static void next_member(struct gunzip *g) {
 }
 
 /* Fills the room there is; less only at the end. */
-static bool fill(struct gunzip *g) {
+static bool fill(gunzip *g) {
     while (g->len < g->room && !g->ended && !g->error) {
         size_t left = g->room - g->len, piece = left < PIECE ? left : PIECE;
         feed(g);
@@ -91,7 +99,7 @@ static bool fill(struct gunzip *g) {
     return !g->error;
 }
 
-static bool grow(struct gunzip *g, size_t room) {
+static bool grow(gunzip *g, size_t room) {
     uint8_t *larger = take(g->opts, room);
     if (!larger) return fail(g, UMBEL_ENOMEM, "no memory to unpack gzip");
     if (g->len) memcpy(larger, g->bytes, g->len);
@@ -110,11 +118,12 @@ static size_t data_in(const umbel_filter *f) {
 }
 
 /* Where the bits end, by the header among the first bytes; the library knows it. */
-static bool find_end_of_bits(struct gunzip *g, uint64_t *end) {
+static bool find_end_of_bits(gunzip *g, uint64_t *end) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     umbel_opts opts = {.alloc = g->opts->alloc};
-    umbel_err e = umbel_view(UMBEL_FMT_DCSO, g->bytes, g->len, &opts, &f, &diag);
+    umbel_err e =
+        umbel_view(g->bytes, g->len, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, &opts, &f, &diag);
     if (!e) {
         *end = g->len - data_in(f);
         umbel_free(f);
@@ -129,7 +138,7 @@ static bool find_end_of_bits(struct gunzip *g, uint64_t *end) {
     return false;
 }
 
-static bool unpack_bits(struct gunzip *g, uint64_t end) {
+static bool unpack_bits(gunzip *g, uint64_t end) {
     uint64_t max = g->opts->max_bytes;
     if (max && end > max) {
         fail(g, UMBEL_ELIMIT, "the bits need more than is allowed");
@@ -142,7 +151,7 @@ static bool unpack_bits(struct gunzip *g, uint64_t end) {
     return g->len >= end || fail(g, UMBEL_ECORRUPT, "the bits end too soon");
 }
 
-static bool unpack_data(struct gunzip *g, size_t end) {
+static bool unpack_data(gunzip *g, size_t end) {
     uint64_t max = g->opts->max_bytes;
     size_t data = CLI_GZIP_MAX_DATA;
     if (max && max - end < data) data = (size_t)(max - end);
@@ -156,7 +165,7 @@ static bool unpack_data(struct gunzip *g, size_t end) {
     return fail(g, UMBEL_ELIMIT, "gzip: more data after the bits than is allowed");
 }
 
-static void unpack(struct gunzip *g) {
+static void unpack(gunzip *g) {
     uint64_t end;
     g->z.zalloc = zlib_take;
     g->z.zfree = zlib_give;
@@ -173,7 +182,7 @@ static void unpack(struct gunzip *g) {
 
 umbel_err cli_gunzip_filter(const uint8_t *packed, size_t packed_len, const umbel_opts *opts,
                             uint8_t **bytes, size_t *len, umbel_diag *diag) {
-    struct gunzip g = {.opts = opts, .packed = packed, .packed_len = packed_len};
+    gunzip g = {.opts = opts, .packed = packed, .packed_len = packed_len};
     unpack(&g);
     if (g.error) {
         give(opts, g.bytes);
@@ -184,4 +193,40 @@ umbel_err cli_gunzip_filter(const uint8_t *packed, size_t packed_len, const umbe
     *bytes = g.bytes;
     *len = g.len;
     return UMBEL_OK;
+}
+
+/* ---- Files ---- */
+
+static int open_file(const char *path) {
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
+}
+
+bool cli_is_gzipped_file(const char *path) {
+    uint8_t first[2];
+    int fd = open_file(path);
+    if (fd < 0) return false; /* opening it again will say why */
+    ssize_t n = pread(fd, first, sizeof first, 0);
+    close(fd);
+    return n == sizeof first && cli_is_gzipped(first, sizeof first);
+}
+
+static umbel_err refuse(int sys, umbel_diag *diag) {
+    *diag = (umbel_diag){.what = "cannot read the file", .sys = sys};
+    return UMBEL_EIO;
+}
+
+umbel_err cli_gunzip_filter_file(const char *path, const umbel_opts *opts, uint8_t **bytes,
+                                 size_t *len, umbel_diag *diag) {
+    struct stat st;
+    int fd = open_file(path);
+    if (fd < 0) return refuse(errno, diag);
+    void *packed = MAP_FAILED;
+    int sys = fstat(fd, &st) ? errno : (uint64_t)st.st_size > SIZE_MAX ? EFBIG : 0;
+    if (!sys) packed = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (!sys && packed == MAP_FAILED) sys = errno;
+    close(fd);
+    if (sys) return refuse(sys, diag);
+    umbel_err e = cli_gunzip_filter(packed, (size_t)st.st_size, opts, bytes, len, diag);
+    munmap(packed, (size_t)st.st_size);
+    return e;
 }

@@ -63,25 +63,26 @@ static window_request window_request_of(const cli_settings *s) {
 static umbel_filter *make(const cli_settings *s, const window_request *w) {
     cli_key_rule rule = cli_key_rule_given(s);
     umbel_params params = {.kind = cli_kind_named(s->kind),
-                           .keys = s->keys,
+                           .capacity = s->keys,
                            .fpr = s->fpr,
                            .bytes = s->bytes,
                            .seed = s->seed,
-                           .key = cli_secret_of(s)};
-    if (s->window) params.kind = UMBEL_WINDOW;
-    if (w->keys) params.keys = w->keys;
-    bool planned = params.keys || (params.bytes && params.fpr > 0);
+                           .secret = cli_secret_of(s)};
+    if (s->window) params.kind = UMBEL_KIND_WINDOW;
+    if (w->keys) params.capacity = w->keys;
+    bool planned = params.capacity || (params.bytes && params.fpr > 0);
     if (w->clock.step) {
-        params.manual = true;
-        params.generations = (uint32_t)w->clock.generations;
+        params.window.manual = 1;
+        params.window.generations = (uint32_t)w->clock.generations;
         if (!planned) {
             cli_die("--window", "-n KEYS",
                     "needs the maximum number of different keys within the duration");
         }
     }
-    if (!planned) params.keys = default_keys;
+    if (!planned) params.capacity = default_keys;
     if (!params.bytes && !(params.fpr > 0)) params.fpr = default_fpr;
     umbel_opts opts = cli_opts_of(s);
+    opts.secret = NULL; /* that of a new filter is among its parameters */
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_err e = umbel_create(&params, &opts, &f, &diag);
@@ -116,7 +117,7 @@ static umbel_filter *load(const cli_settings *s, const window_request *w, cli_wi
     }
     refuse_other_window(s->state, w, clock);
     bool other = (s->keys && s->keys != info.capacity) ||
-                 (w->keys && (w->keys != info.capacity || info.kind != UMBEL_WINDOW)) ||
+                 (w->keys && (w->keys != info.capacity || info.kind != UMBEL_KIND_WINDOW)) ||
                  (s->bytes && s->bytes < info.bytes) || (s->fpr > 0 && s->fpr != info.fpr);
     if (other && !s->quiet) {
         cli_warn(s->state, "already exists: its own plan applies, not the one given here");
@@ -142,7 +143,7 @@ uint64_t cli_uniq_state_steps_due(cli_uniq_state *u) {
 
 void cli_uniq_state_advance(cli_uniq_state *u, uint64_t steps) {
     for (uint64_t i = 0; i < steps; i++) {
-        umbel_err e = umbel_advance(u->filter);
+        umbel_err e = umbel_advance(u->filter, NULL);
         if (e) cli_die_err("uniq", e, NULL, NULL);
     }
 }

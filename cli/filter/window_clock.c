@@ -72,8 +72,8 @@ bool cli_window_clock_load(const umbel_filter *f, const umbel_info *info, cli_wi
     const char *step = find(f, step_name);
     cli_window_clock c = {0};
     *out = c;
-    if (info->kind != UMBEL_WINDOW || !step) return true;
-    c.generations = info->parts - 1;
+    if (info->kind != UMBEL_KIND_WINDOW || !step) return true;
+    c.generations = info->generations;
     if (!seconds(step, &c.step) || !seconds(find(f, advanced_name), &c.advanced)) return false;
     if (c.step < 1 || c.step > CLI_DURATION_MAX) return false;
     *out = c;

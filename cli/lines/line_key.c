@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/error.h"
+#include "umbel_foreign.h"
 
 enum { TYPED_NUMBER = 8 }; /* bytes of the widest number */
 
@@ -88,7 +89,7 @@ size_t cli_line_key_room(const cli_key_rule *rule, size_t lines, size_t len) {
 
 umbel_key cli_line_key(const cli_key_rule *rule, const uint8_t *line, size_t len,
                        uint8_t **scratch) {
-    const umbel_treatment *r = &rule->recorded;
+    const umbel_key_rule *r = &rule->recorded;
     span s = {line, len};
     if (rule->crlf && s.len && s.at[s.len - 1] == '\r') s.len--;
     if (r->field) s = r->delimiter ? delimited(s, r->delimiter, r->field) : spaced(s, r->field);

@@ -5,13 +5,13 @@
 #ifndef CLI_LINE_KEY_H
 #define CLI_LINE_KEY_H
 
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 /* Which part of a line is its key, and how that is changed. */
 typedef struct cli_key_rule {
-    umbel_treatment recorded; /* stored with the filter */
-    bool crlf;                /* a property of the input, not of the keys: not stored */
-    umbel_type type;          /* what the text stands for, with foreign formats */
+    umbel_key_rule recorded; /* stored with the filter */
+    bool crlf;               /* a property of the input, not of the keys: not stored */
+    umbel_type type;         /* what the text stands for, with foreign formats */
 } cli_key_rule;
 
 /* True if every key is its whole line. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/error.h"
+#include "umbel_foreign.h"
 
 enum { ENUM_END = 64 };
 
@@ -49,7 +50,7 @@ char *cli_type_names(const char *separator, char *out) {
 }
 
 umbel_kind cli_kind_named(const char *name) {
-    umbel_kind kind = UMBEL_AUTO;
+    umbel_kind kind = UMBEL_KIND_AUTO;
     char known[CLI_NAMES];
     if (name && strcmp(name, "auto") != 0 && !umbel_kind_named(name, &kind)) {
         cli_die("--kind", cli_kind_names(", ", known), "unknown kind '%s'", name);
@@ -82,7 +83,7 @@ static const struct {
     {"pre2024", UMBEL_VARIANT_CLICKHOUSE_PRE2024},
 };
 
-/* --int, --strategy and --variant as the bits of umbel_params.variant. */
+/* --int, --strategy and --variant as the bits of umbel_foreign.variant. */
 static uint32_t variant_of(const cli_settings *s) {
     uint32_t bits = 0;
     if (s->int_bits && s->int_bits != 32 && s->int_bits != 64) {
@@ -105,32 +106,72 @@ static uint32_t variant_of(const cli_settings *s) {
     return bits;
 }
 
-umbel_params cli_params_of(const cli_settings *s) {
-    umbel_format format = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE);
-    if (s->secret_file && format > UMBEL_FMT_NATIVE) {
-        cli_die("--secret-file", "only native filters can be keyed",
-                "%s filters do not use a secret", umbel_format_name(format));
-    }
-    return (umbel_params){
+/* What only other systems' filters take must not be ignored. */
+static void refuse_foreign_options(const cli_filter_params *p) {
+    cli_option_id id = p->bits_per_key ? OPT_BITS_PER_KEY
+                       : p->nonscaling ? OPT_NONSCALING
+                       : p->variant    ? OPT_VARIANT
+                                       : OPT_END;
+    char shown[48];
+    if (id != OPT_END) cli_die(cli_option_text(id, shown), NULL, "not for native filters");
+}
+
+cli_filter_params cli_params_of(const cli_settings *s) {
+    cli_filter_params p = {
+        .format = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE),
         .kind = cli_kind_named(s->kind),
-        .format = format,
-        .keys = s->keys,
+        .capacity = s->keys,
         .fpr = s->fpr,
         .bytes = s->bytes,
         .seed = s->seed,
         .hashes = cli_option_u32(OPT_HASHES, s->hashes),
-        .nonscaling = s->nonscaling,
         .bits_per_key = cli_option_u32(OPT_BITS_PER_KEY, s->bits_per_key),
         .variant = variant_of(s),
         .expansion = cli_option_u32(OPT_EXPANSION, s->expansion),
-        .key = cli_secret_of(s),
+        .nonscaling = s->nonscaling,
+        .secret = cli_secret_of(s),
+    };
+    if (!cli_is_foreign(&p)) {
+        refuse_foreign_options(&p);
+    } else if (p.secret) {
+        cli_die("--secret-file", "only native filters can be keyed",
+                "%s filters do not use a secret", umbel_format_name(p.format));
+    }
+    return p;
+}
+
+umbel_params cli_native_params(const cli_filter_params *p) {
+    return (umbel_params){
+        .kind = p->kind,
+        .capacity = p->capacity,
+        .fpr = p->fpr,
+        .bytes = p->bytes,
+        .seed = p->seed,
+        .hashes = p->hashes,
+        .secret = p->secret,
+        .scalable = {.expansion = p->expansion},
+    };
+}
+
+umbel_foreign cli_foreign_params(const cli_filter_params *p) {
+    return (umbel_foreign){
+        .format = p->format,
+        .variant = p->variant,
+        .capacity = p->capacity,
+        .fpr = p->fpr,
+        .bytes = p->bytes,
+        .seed = p->seed,
+        .hashes = p->hashes,
+        .bits_per_key = p->bits_per_key,
+        .expansion = p->expansion,
+        .nonscaling = p->nonscaling,
     };
 }
 
 umbel_opts cli_opts_of(const cli_settings *s) {
     return (umbel_opts){
         .threads = cli_option_u32(OPT_THREADS, s->threads),
-        .key = cli_secret_of(s),
+        .secret = cli_secret_of(s),
         .max_bytes = s->max_memory,
     };
 }

@@ -6,9 +6,9 @@
 #define CLI_FILTER_OPTIONS_H
 
 #include "options/options.h"
-#include "umbel.h"
+#include "umbel_foreign.h"
 
-/* The kind or format with this name; UMBEL_AUTO or `fallback` if name is NULL.  Exits with the list
+/* The kind or format with this name; UMBEL_KIND_AUTO or `fallback` if name is NULL.  Exits with the list
  * of names if there is none. */
 umbel_kind cli_kind_named(const char *name);
 umbel_format cli_format_named(const char *name, const char *option, umbel_format fallback);
@@ -22,8 +22,27 @@ char *cli_kind_names(const char *separator, char *out);
 char *cli_format_names(const char *separator, char *out);
 char *cli_type_names(const char *separator, char *out);
 
-/* The filter to make as the options describe it, or what its bytes do not record. */
-umbel_params cli_params_of(const cli_settings *s);
+/* A filter as the options describe it, native or of another system. */
+typedef struct cli_filter_params {
+    umbel_format format; /* NATIVE unless --format is given */
+    umbel_kind kind;
+    uint64_t capacity;
+    double fpr;
+    uint64_t bytes, seed;
+    uint32_t hashes, bits_per_key, variant, expansion;
+    bool nonscaling;
+    const uint8_t *secret;
+} cli_filter_params;
+
+cli_filter_params cli_params_of(const cli_settings *s);
+
+static inline bool cli_is_foreign(const cli_filter_params *p) {
+    return p->format != UMBEL_FMT_NATIVE;
+}
+
+/* The same as the library wants it.  What a file is decoded as is described like what is made. */
+umbel_params cli_native_params(const cli_filter_params *p);
+umbel_foreign cli_foreign_params(const cli_filter_params *p);
 umbel_opts cli_opts_of(const cli_settings *s);
 
 /* What lines stand for: --type, or Guava's --funnel, or the only type of the format's keys. */

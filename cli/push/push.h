@@ -16,27 +16,21 @@
 int cli_push_file(const cli_settings *s);
 int cli_push_shards(const cli_settings *s);
 
-/* A filter's bytes as BF.LOADCHUNK takes them: a header, then chunks of the bits. */
+/* A filter's bytes as BF.LOADCHUNK takes them: a head, then chunks of the bits. */
 typedef struct cli_push_chunks {
-    umbel_key header;
-    const uint8_t *bits;
+    const umbel_filter *filter;
+    umbel_key head;
     uint64_t bits_len, keys;
-    const uint8_t *links; /* redisbloom: their descriptions; no chunk spans two links */
-    uint32_t nlinks;
     char id[40]; /* identifies this filter */
-
-    uint8_t *space; /* allocated, or NULL */
 } cli_push_chunks;
 
-/* The chunks of the bytes of a native or redisbloom file, which must outlive them and are fully
- * verified.  Exits with a message about `name` for anything else.  `secret` is the 16 bytes of a
- * keyed filter, else NULL. */
-cli_push_chunks cli_push_chunks_of(const uint8_t *bytes, size_t len, const char *name,
-                                   const uint8_t *secret);
+/* The chunks of a filter, which must outlive them.  Exits with a message about `name` for a filter
+ * that no server takes. */
+cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name);
 void cli_push_chunks_free(cli_push_chunks *p);
 
-/* The length of the chunk that begins at this offset of the bits. */
-size_t cli_push_chunk_len(const cli_push_chunks *p, uint64_t offset);
+/* The chunk that begins at this offset of the bits, and its length. */
+size_t cli_push_chunk(const cli_push_chunks *p, uint64_t offset, const void **bytes);
 
 typedef struct cli_push {
     cli_connection *server;

@@ -23,15 +23,15 @@ static void print_summary(const cli_push *push, const cli_push_chunks *chunks) {
 
 int cli_push_file(const cli_settings *s) {
     cli_push push = {.name = s->redis_key, .force = s->force, .quiet = s->quiet};
-    size_t len;
-    const uint8_t *bytes = cli_map_file(s->args[0], &len);
+    umbel_filter *f = cli_filter_open_verified(s->args[0], s);
     push.server = cli_connection_open(s->redis, s->auth_file, s->cluster);
     cli_push_check(&push);
-    cli_push_chunks chunks = cli_push_chunks_of(bytes, len, s->args[0], cli_secret_of(s));
+    cli_push_chunks chunks = cli_push_chunks_of(f, s->args[0]);
     cli_push_upload(&push, &chunks);
     cli_push_publish(&push, &chunks);
     print_summary(&push, &chunks);
     cli_push_chunks_free(&chunks);
+    umbel_free(f);
     cli_connection_close(push.server);
     return 0;
 }

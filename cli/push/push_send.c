@@ -88,7 +88,7 @@ static uint64_t begin(const cli_push *push, const cli_push_chunks *chunks, const
             cli_connection_call(push->server, NULL, "UNLINK", keys->filter, keys->progress, NULL));
     /* In one transaction, so that no crash leaves a key without an expiry. */
     need_ok(push, cli_connection_call(push->server, NULL, "MULTI", NULL));
-    load(push, keys, 1, chunks->header.data, chunks->header.len);
+    load(push, keys, 1, chunks->head.data, chunks->head.len);
     write_progress(push, keys, 0);
     need_ok(push, cli_connection_call(push->server, NULL, "EXEC", NULL));
     return 0;
@@ -101,8 +101,9 @@ void cli_push_upload(cli_push *push, const cli_push_chunks *chunks) {
     push->resumed = offset;
     cli_progress_begin(push->name, chunks->bits_len, NULL, 0);
     while (offset < chunks->bits_len) {
-        size_t len = cli_push_chunk_len(chunks, offset);
-        load(push, &keys, 1 + offset + len, chunks->bits + offset, len);
+        const void *bytes;
+        size_t len = cli_push_chunk(chunks, offset, &bytes);
+        load(push, &keys, 1 + offset + len, bytes, len);
         if (redirects != cli_connection_redirects(push->server)) {
             /* Another node took over, perhaps without the last chunks: continue from what it
              * has. */

@@ -39,7 +39,7 @@ static void add_own(void *ctx, cli_batch *b) {
         umbel_key key = b->keys[i];
         if (cli_shard_of(key.data, key.len, c->shards) == c->shard) b->keys[n++] = key;
     }
-    umbel_err e = umbel_add_many(c->filter, b->keys, n, NULL);
+    umbel_err e = umbel_add_many(c->filter, b->keys, n, NULL, NULL, NULL);
     if (e) cli_die_err("push", e, NULL, NULL);
 }
 
@@ -52,31 +52,22 @@ static uint64_t shard_capacity(uint64_t present, const cli_settings *s) {
     return keys ? keys : 1;
 }
 
-/* The bytes of one shard's filter; to be freed. */
-static uint8_t *build(shard_builder *c, const cli_feed *feed, umbel_params params,
-                      const cli_settings *s, size_t *len) {
-    umbel_opts opts = cli_opts_of(s);
-    umbel_diag diag = {0};
-    params.keys = shard_capacity(c->counts[c->shard], s);
-    umbel_err e = umbel_create(&params, &opts, &c->filter, &diag);
-    if (e) cli_die_err("push", e, &diag, CLI_SEE_PLAN);
+static umbel_filter *build(shard_builder *c, const cli_feed *feed, cli_filter_params params,
+                           const cli_settings *s) {
+    params.capacity = shard_capacity(c->counts[c->shard], s);
+    c->filter = cli_filter_create(&params, s);
     cli_job job = {NULL, add_own, c};
     cli_pipeline(feed, &job);
     cli_filter_set_meta(c->filter, s, &feed->key_rule);
-    *len = (size_t)umbel_encoded_size(c->filter, params.format);
-    uint8_t *bytes = cli_alloc(*len);
-    e = umbel_encode(c->filter, params.format, bytes, *len, &diag);
-    if (e) cli_die_err("push", e, &diag, NULL);
-    umbel_free(c->filter);
-    return bytes;
+    return c->filter;
 }
 
-static umbel_params params_of(const cli_settings *s) {
-    umbel_params p = cli_params_of(s);
+static cli_filter_params params_of(const cli_settings *s) {
+    cli_filter_params p = cli_params_of(s);
     if (p.format != UMBEL_FMT_NATIVE && p.format != UMBEL_FMT_REDISBLOOM) {
         cli_die("--format", "native or redisbloom", "the server does not accept this format");
     }
-    if (p.kind == UMBEL_STATIC) {
+    if (p.kind == UMBEL_KIND_STATIC) {
         cli_die("--kind", "blocked or classic", "static filters cannot be shards");
     }
     if (!(p.fpr > 0)) p.fpr = 0.01;
@@ -122,7 +113,7 @@ static void publish(cli_push push, pushed_shard *sent, uint32_t shards) {
 
 int cli_push_shards(const cli_settings *s) {
     check_arguments(s);
-    umbel_params params = params_of(s);
+    cli_filter_params params = params_of(s);
     shard_builder c = {.shards = (uint32_t)s->shards};
     pushed_shard *sent = cli_alloc(c.shards * sizeof *sent);
     cli_push push = {.force = s->force, .quiet = s->quiet};
@@ -139,14 +130,13 @@ int cli_push_shards(const cli_settings *s) {
     cli_job counting = {NULL, count, &c};
     cli_pipeline(&feed, &counting);
     for (c.shard = 0; c.shard < c.shards; c.shard++) {
-        size_t len;
-        uint8_t *bytes = build(&c, &feed, params, s, &len);
+        umbel_filter *f = build(&c, &feed, params, s);
         push.name = sent[c.shard].name;
-        sent[c.shard].chunks = cli_push_chunks_of(bytes, len, push.name, cli_secret_of(s));
+        sent[c.shard].chunks = cli_push_chunks_of(f, push.name);
         cli_push_upload(&push, &sent[c.shard].chunks);
         sent[c.shard].resumed = push.resumed;
         cli_push_chunks_free(&sent[c.shard].chunks);
-        free(bytes);
+        umbel_free(f);
     }
     publish(push, sent, c.shards);
     free(c.counts);

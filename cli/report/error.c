@@ -57,15 +57,13 @@ static _Noreturn void refuse_size(const char *where, const umbel_diag *diag) {
 }
 
 void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag, const char *hint) {
-    const char *what = diag && diag->what ? diag->what : umbel_strerror(err);
+    char text[256];
     if (err == UMBEL_ELIMIT) {
         refuse_size(where, diag);
     } else if (err == UMBEL_EIO && diag && diag->sys) {
         cli_die(where, hint, "%s", strerror(diag->sys));
-    } else if (err == UMBEL_ECORRUPT && diag && diag->offset) {
-        cli_die(where, hint, "%s, at byte %llu", what, (unsigned long long)diag->offset);
     }
-    cli_die(where, hint, "%s", what);
+    cli_die(where, hint, "%s", umbel_explain(err, diag, text, sizeof text));
 }
 
 void cli_warn(const char *where, const char *what, ...) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "options/quantity.h"
+#include "umbel_plan.h"
 
 const double cli_curve[CLI_CURVE] = {0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
 
@@ -33,7 +34,7 @@ static const char *purpose(const char *kind) {
 /* Better in what is to be computed: the rate, the bytes or the keys. */
 static bool better(const cli_settings *s, const umbel_plan *a, const umbel_plan *b) {
     if (s->keys && s->bytes) return a->rate < b->rate;
-    return s->keys ? a->bytes < b->bytes : a->keys > b->keys;
+    return s->keys ? a->bytes < b->bytes : a->capacity > b->capacity;
 }
 
 /* The best of all kinds, or of those that can take keys later; NULL if no kind can do it. */
@@ -41,7 +42,7 @@ static const umbel_plan *best_of(const cli_settings *s, const cli_plans *p, bool
     const umbel_plan *best = NULL;
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
-        if (!p->at[i].possible || (mutable && x->kind == UMBEL_STATIC)) continue;
+        if (!p->at[i].possible || (mutable && x->kind == UMBEL_KIND_STATIC)) continue;
         if (!best || better(s, x, best)) best = x;
     }
     return best;
@@ -67,15 +68,15 @@ static void say_rate(const cli_settings *s, const cli_plans *p) {
     puts(".");
     double target = s->fpr > 0 ? s->fpr : default_rate;
     if (best && best->rate <= target) return;
-    umbel_plan need = {.kind = UMBEL_CLASSIC, .keys = s->keys, .fpr = target};
-    umbel_plan hold = {.kind = UMBEL_CLASSIC, .bytes = s->bytes, .fpr = target};
+    umbel_plan need = {.kind = UMBEL_KIND_CLASSIC, .capacity = s->keys, .fpr = target};
+    umbel_plan hold = {.kind = UMBEL_KIND_CLASSIC, .bytes = s->bytes, .fpr = target};
     printf(exp2(-bits) > target ? "No filter can reach %s in that space."
                                 : "No kind reaches %s in that space.",
            cli_rate_text(target, rate));
-    if (umbel_plan_solve(&need) == UMBEL_OK && umbel_plan_solve(&hold) == UMBEL_OK) {
+    if (umbel_plan_solve(&need, NULL) == UMBEL_OK && umbel_plan_solve(&hold, NULL) == UMBEL_OK) {
         printf(" It takes %s for these keys, and %s holds ", cli_size_text(need.bytes, size),
                cli_size_text(s->bytes, bound));
-        printf("%s at %s.", cli_count_noun(hold.keys, "key", keys), rate);
+        printf("%s at %s.", cli_count_noun(hold.capacity, "key", keys), rate);
     }
     puts("");
 }
@@ -109,7 +110,7 @@ static void table(const cli_plans *p) {
             continue;
         }
         bool chosen = p->chosen.possible && p->chosen.plan.kind == x->kind && p->count > 1;
-        printf("%-10s %16s %10s %9.2f %6u %14s  %s%s\n", kind, cli_count_text(x->keys, keys),
+        printf("%-10s %16s %10s %9.2f %6u %14s  %s%s\n", kind, cli_count_text(x->capacity, keys),
                cli_size_text(x->bytes, size), x->bits_per_key, x->hashes,
                cli_rate_text(x->rate, rate), purpose(kind), chosen ? " (auto)" : "");
         if (x->verdict) printf("It cannot do better: %s.\n", x->why);
@@ -152,7 +153,7 @@ void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
     }
     table(p);
     const umbel_plan *best = best_of(s, p, false);
-    uint64_t keys = s->keys ? s->keys : best ? best->keys : 0;
+    uint64_t keys = s->keys ? s->keys : best ? best->capacity : 0;
     if (keys && keys < UINT64_MAX / 8) for_scale(keys);
 }
 
@@ -160,7 +161,7 @@ void cli_plan_report_plot(const umbel_plan *plan) {
     enum { WIDTH = 50 };
     double rates[CLI_CURVE], top = 0;
     for (int i = 0; i < CLI_CURVE; i++) {
-        rates[i] = umbel_plan_rate(plan, (uint64_t)(cli_curve[i] * (double)plan->keys));
+        rates[i] = umbel_plan_rate(plan, (uint64_t)(cli_curve[i] * (double)plan->capacity));
         if (rates[i] > top) top = rates[i];
     }
     printf("\nFalse-positive rate of %s against keys, relative to the plan\n",

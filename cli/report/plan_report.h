@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "options/options.h"
-#include "umbel.h"
+#include "umbel_plan.h"
 
 enum { CLI_PLANS_MAX = 16, CLI_CURVE = 9 };
 

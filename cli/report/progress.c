@@ -52,14 +52,14 @@ void cli_progress_bytes(uint64_t done) {
     bar.done = done;
 }
 
-/* The part done and the time left. */
+/* The part done and the time left.  Files may have grown since they were measured. */
 static void append_rest(char *text, size_t room, double seconds) {
     uint64_t done = bar.done;
     if (!bar.total || !done) return;
-    double part = (double)done / (double)bar.total;
-    double left = seconds / part - seconds;
-    snprintf(text, room, ", %.0f%% done, %.0f:%02.0f left", 100 * part, (double)(int)(left / 60),
-             left - 60 * (double)(int)(left / 60));
+    double part = done < bar.total ? (double)done / (double)bar.total : 1;
+    double left = round(seconds / part - seconds), minutes = floor(left / 60);
+    snprintf(text, room, ", %.0f%% done, %.0f:%02.0f left", 100 * part, minutes,
+             left - 60 * minutes);
 }
 
 static void draw(const char *text) {
@@ -85,7 +85,9 @@ void cli_progress(uint64_t lines) {
                      cli_short_count((double)lines / seconds, speed));
     size_t at = (size_t)n;
     if (bar.filling && bar.capacity) {
-        double fill = (double)umbel_keys_added(bar.filling) / (double)bar.capacity;
+        umbel_info info;
+        umbel_describe(bar.filling, &info);
+        double fill = (double)info.keys_added / (double)bar.capacity;
         n = snprintf(text + at, sizeof text - at, ", %.0f%% of the plan", 100 * fill);
         at += (size_t)n;
     }

@@ -11,9 +11,16 @@
 
 #include "filter/window_clock.h"
 #include "options/quantity.h"
+#include "umbel_foreign.h"
 
 static double bits_per_key(const umbel_info *info) {
     return info->keys_added ? (double)info->bits / (double)info->keys_added : 0;
+}
+
+uint64_t cli_keys_added(const umbel_filter *f) {
+    umbel_info info;
+    umbel_describe(f, &info);
+    return info.keys_added;
 }
 
 void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
@@ -26,7 +33,9 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
         return;
     }
     umbel_info info;
+    umbel_measurement measured;
     umbel_describe(f, &info);
+    umbel_measure(f, &measured);
     char count[CLI_QUANTITY], keys[CLI_QUANTITY], size[CLI_QUANTITY], now[CLI_QUANTITY];
     char promised[CLI_QUANTITY + 16] = "";
     if (info.fpr > 0) {
@@ -36,13 +45,13 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
     fprintf(stderr, "%s: %s, %s in %s (%.1f bits per key), %s; false-positive rate %s%s\n",
             s->output ? s->output : s->args[0], cli_count_noun(lines, "line", count),
             cli_count_noun(info.keys_added, "key", keys), cli_size_text(info.bytes, size),
-            bits_per_key(&info), umbel_kind_name(info.kind), cli_rate_text(info.fpr_now, now),
+            bits_per_key(&info), umbel_kind_name(info.kind), cli_rate_text(measured.rate, now),
             promised);
 }
 
 static void describe_key_rule(cli_report *r, const umbel_filter *f) {
-    umbel_treatment t;
-    umbel_get_treatment(f, &t);
+    umbel_key_rule t;
+    umbel_get_key_rule(f, &t);
     char text[128], field[64] = "";
     if (t.field && t.delimiter) {
         snprintf(field, sizeof field,
@@ -94,24 +103,26 @@ static void describe_window(cli_report *r, const umbel_filter *f, const umbel_in
 }
 
 static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info *info) {
+    umbel_measurement now;
+    umbel_measure(f, &now);
     cli_report_count(r, "keys added", "keys_added", info->keys_added);
-    double estimated = info->keys_estimated;
+    double estimated = now.keys;
     if (isfinite(estimated) && estimated < 1.8e19) {
         cli_report_count(r, "keys estimated", NULL, (uint64_t)llround(estimated));
     } else {
         cli_report_text(r, "keys estimated", NULL, "unknown: every bit is set");
     }
     cli_report_json(r, "keys_estimated", cli_json_real(estimated));
-    double fill = info->bits ? (double)info->bits_set / (double)info->bits : 0;
+    double fill = info->bits ? (double)now.bits_set / (double)info->bits : 0;
     char text[32];
     snprintf(text, sizeof text, "%.1f%% of the bits", 100 * fill);
     cli_report_text(r, "fill", NULL, text);
     cli_report_json(r, "fill", cli_json_real(fill));
-    cli_report_count(r, NULL, "bits_set", info->bits_set);
-    cli_report_rate(r, "rate now", "fpr_now", info->fpr_now);
+    cli_report_count(r, NULL, "bits_set", now.bits_set);
+    cli_report_rate(r, "rate now", "fpr_now", now.rate);
     if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
     if (!info->capacity) return;
-    if (info->kind == UMBEL_WINDOW) {
+    if (info->kind == UMBEL_KIND_WINDOW) {
         describe_window(r, f, info);
         return;
     }
@@ -139,7 +150,7 @@ void cli_describe(cli_report *r, const umbel_filter *f) {
     cli_report_text(r, "format", "format", umbel_format_name(info.format));
     cli_report_text(r, "layout", "layout", info.layout);
     cli_report_count(r, "hashes", "hashes", info.hashes);
-    if (info.parts > 1 || info.grows) cli_report_count(r, "layers", "layers", info.parts);
+    if (info.layers > 1 || info.grows) cli_report_count(r, "layers", "layers", info.layers);
     cli_report_flag(r, NULL, "grows", info.grows);
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, info.seed);

@@ -14,6 +14,7 @@
 #include "options/quantity.h"
 #include "report/error.h"
 #include "report/progress.h"
+#include "umbel_foreign.h"
 
 enum { DRAWN_ACROSS = 64, PLACE_WIDTH = 28 };
 
@@ -30,6 +31,7 @@ static void measure(const umbel_table *t, size_t i, cli_place *p) {
     umbel_err e = umbel_table_filter(t, i, &f, &diag);
     if (e) cli_die_err("table", e, &diag, NULL);
     umbel_describe(f, &p->info);
+    umbel_measure(f, &p->now);
     umbel_free(f);
 }
 
@@ -52,10 +54,10 @@ cli_places cli_table_places(const umbel_table *t, const char *column) {
         measure(t, i, at);
         p.filters++;
         p.bytes += at->seen.len;
-        set += at->info.bits_set;
+        set += at->now.bits_set;
         bits += at->info.bits;
-        p.rate += at->info.fpr_now;
-        p.max_keys = fmax(p.max_keys, at->info.keys_estimated);
+        p.rate += at->now.rate;
+        p.max_keys = fmax(p.max_keys, at->now.keys);
     }
     if (bits) p.fill = (double)set / (double)bits;
     if (p.filters) p.rate /= (double)p.filters;
@@ -77,7 +79,7 @@ void cli_table_place_text(const umbel_table_place *p, umbel_table_system system,
 }
 
 static double fill_of(const cli_place *p) {
-    return p->info.bits ? (double)p->info.bits_set / (double)p->info.bits : 0;
+    return p->info.bits ? (double)p->now.bits_set / (double)p->info.bits : 0;
 }
 
 /* ---- The list ---- */
@@ -99,10 +101,10 @@ static json_t *place_json(const cli_place *p) {
     json_object_set_new(o, "bytes", cli_json_count(s->len));
     json_object_set_new(o, "bits", cli_json_count(p->info.bits));
     json_object_set_new(o, "hashes", json_integer(p->info.hashes));
-    json_object_set_new(o, "bits_set", cli_json_count(p->info.bits_set));
+    json_object_set_new(o, "bits_set", cli_json_count(p->now.bits_set));
     json_object_set_new(o, "fill", cli_json_real(fill_of(p)));
-    json_object_set_new(o, "keys_estimated", cli_json_real(p->info.keys_estimated));
-    json_object_set_new(o, "fpr_now", cli_json_real(p->info.fpr_now));
+    json_object_set_new(o, "keys_estimated", cli_json_real(p->now.keys));
+    json_object_set_new(o, "fpr_now", cli_json_real(p->now.rate));
     return o;
 }
 
@@ -112,7 +114,7 @@ static void print_line(const cli_place *p, umbel_table_system system, FILE *to) 
     fprintf(to, "%-*s ", PLACE_WIDTH, place);
     if (p->seen.state == UMBEL_TABLE_FILTER) {
         fprintf(to, "%10" PRIu64 " %3u %6.1f%% %12s ", p->info.bits, p->info.hashes,
-                100 * fill_of(p), cli_rate_text(p->info.fpr_now, rate));
+                100 * fill_of(p), cli_rate_text(p->now.rate, rate));
     } else {
         fprintf(to, "%-34s ", state_names[p->seen.state]);
     }
@@ -151,12 +153,12 @@ void cli_table_report_print(const cli_places *p, umbel_table_system system, cli_
 
 static void advise_size(umbel_table_system system, uint64_t keys, double fpr, cli_report *r) {
     char text[160], rate[CLI_QUANTITY], count[CLI_QUANTITY];
-    umbel_plan plan = {.kind = UMBEL_CLASSIC, .keys = keys, .fpr = fpr};
-    umbel_params leveldb = {.format = UMBEL_FMT_LEVELDB, .keys = keys, .fpr = fpr};
+    umbel_plan plan = {.kind = UMBEL_KIND_CLASSIC, .capacity = keys, .fpr = fpr};
+    umbel_foreign leveldb = {.format = UMBEL_FMT_LEVELDB, .capacity = keys, .fpr = fpr};
     if (system == UMBEL_TABLE_PARQUET)
-        plan.kind = UMBEL_BLOCKED; /* the exact model, unlike the writers' */
-    umbel_err e = system == UMBEL_TABLE_LEVELDB ? umbel_plan_format(&leveldb, &plan, NULL)
-                                                : umbel_plan_solve(&plan);
+        plan.kind = UMBEL_KIND_BLOCKED; /* the exact model, unlike the writers' */
+    umbel_err e = system == UMBEL_TABLE_LEVELDB ? umbel_plan_foreign(&leveldb, &plan, NULL)
+                                                : umbel_plan_solve(&plan, NULL);
     if (e) return;
     cli_rate_text(fpr, rate);
     if (system == UMBEL_TABLE_LEVELDB) {

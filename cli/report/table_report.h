@@ -9,10 +9,11 @@
 #include "report/report.h"
 #include "umbel_table.h"
 
-/* A place and the description of its filter; info is zero if it has none. */
+/* A place and what is known about its filter; both are zero if it has none. */
 typedef struct cli_place {
     umbel_table_place seen;
     umbel_info info;
+    umbel_measurement now;
 } cli_place;
 
 typedef struct cli_places {

@@ -158,20 +158,20 @@ int bf_cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     return REDISMODULE_OK;
 }
 
-static double fill(const umbeli_measure *m) {
+static double fill(const umbel_measurement *m) {
     return m->bits ? (double)m->bits_set / (double)m->bits : 0;
 }
 
 static void reply_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i) {
     bf_layer layer;
-    umbeli_measure m;
+    umbel_measurement m;
     bf_value_layer(v, i, &layer);
     bf_value_measure_layer(v, i, &m);
     RedisModule_ReplyWithMap(ctx, 9);
     bf_reply_named_text(ctx, "Kind", umbel_kind_name(layer.kind));
     bf_reply_named_count(ctx, "Capacity", layer.capacity);
     bf_reply_named_count(ctx, "Keys", layer.keys);
-    bf_reply_named_double(ctx, "Estimated keys", m.keys_estimated);
+    bf_reply_named_double(ctx, "Estimated keys", m.keys);
     bf_reply_named_double(ctx, "Promised rate", layer.error);
     bf_reply_named_double(ctx, "Live rate", m.rate);
     bf_reply_named_double(ctx, "Fill", fill(&m));
@@ -181,7 +181,7 @@ static void reply_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i) {
 
 static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
-    umbeli_measure m;
+    umbel_measurement m;
     bf_value_params(v, &params);
     bf_value_measure(v, &m);
     uint32_t layers = bf_value_layers(v);
@@ -189,7 +189,7 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_reply_named_text(ctx, "Layout", params.layout == BF_REDISBLOOM ? "classic" : "blocked");
     bf_reply_named_count(ctx, "Capacity", bf_value_capacity(v));
     bf_reply_named_count(ctx, "Keys", bf_value_card(v));
-    bf_reply_named_double(ctx, "Estimated keys", m.keys_estimated);
+    bf_reply_named_double(ctx, "Estimated keys", m.keys);
     bf_reply_named_double(ctx, "Promised rate", params.error);
     bf_reply_named_double(ctx, "Live rate", m.rate);
     bf_reply_named_double(ctx, "Fill", fill(&m));

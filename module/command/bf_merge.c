@@ -14,10 +14,10 @@
 #include "storage/types.h"
 
 static int reply_merge_error(RedisModuleCtx *ctx, umbel_err e, const umbel_diag *diag) {
-    char text[256];
+    char text[256], why[200];
     if (e == UMBEL_ENOMEM || e == UMBEL_ELIMIT) return bf_reply_make_error(ctx, e, NULL);
     snprintf(text, sizeof text, "ERR these filters cannot be merged: %s",
-             diag->what ? diag->what : umbel_strerror(e));
+             umbel_explain(e, diag, why, sizeof why));
     return RedisModule_ReplyWithError(ctx, text);
 }
 

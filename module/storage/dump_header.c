@@ -29,7 +29,7 @@ static bf_params bare_params(const umbeli_shape *shape) {
         .layout = BF_BLOCKED,
         .error = shape->fpr,
         .capacity = shape->capacity,
-        .counting = shape->kind == UMBEL_COUNTING,
+        .counting = shape->kind == UMBEL_KIND_COUNTING,
     };
 }
 
@@ -99,7 +99,7 @@ static umbel_err take_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
 
 /* Blocked and classic filters are layers of a chain, even if there is but one. */
 static bool is_layer(const umbeli_native_header *h) {
-    return h->shape.kind == UMBEL_BLOCKED || h->shape.kind == UMBEL_CLASSIC;
+    return h->shape.kind == UMBEL_KIND_BLOCKED || h->shape.kind == UMBEL_KIND_CLASSIC;
 }
 
 /* What a layer must be to be in a chain, and what keeps sums of counts from overflowing. */
@@ -156,7 +156,7 @@ umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_di
 
 static umbel_err describe_layer(const umbeli_native_header *h, umbeli_layer *out,
                                 umbel_diag *diag) {
-    bool blocked = h->shape.kind == UMBEL_BLOCKED;
+    bool blocked = h->shape.kind == UMBEL_KIND_BLOCKED;
     umbel_err e =
         (blocked ? umbeli_blocked_check : umbeli_classic_check)(&h->shape, h->payload_len, diag);
     if (e) return e;
@@ -181,7 +181,7 @@ static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filte
     umbel_opts opts = {
         .alloc = &bf_memory,
         .max_bytes = max_bytes,
-        .key = head->params.keyed ? head->params.key : NULL,
+        .secret = head->params.keyed ? head->params.key : NULL,
     };
     umbeli_native_header h = head->layers[0];
     umbeli_memory memory;

@@ -62,7 +62,11 @@ void *bf_blocked_load(RedisModuleIO *io, int encver) {
         diag.what = head.len == len ? "no memory" : "more than the head is there";
         if (head.len == len) (void)bf_head_load(&head, take_string, &layers, 0, &v, &diag);
     }
-    if (!v) RedisModule_LogIOError(io, "warning", "a filter of umbel: %s", diag.what);
+    char why[200];
+    if (!v) {
+        RedisModule_LogIOError(io, "warning", "a filter of umbel: %s",
+                               umbel_explain(UMBEL_ECORRUPT, &diag, why, sizeof why));
+    }
     let_go(&layers);
     if (bytes) RedisModule_Free(bytes);
     return v;

@@ -132,7 +132,11 @@ void *bf_redisbloom_load(RedisModuleIO *io, int encver) {
     } else if (load_fields(io, encver, &h, &l)) {
         v = assemble(&h, &l, &diag);
     }
-    if (!v) RedisModule_LogIOError(io, "warning", "a filter of RedisBloom: %s", diag.what);
+    char why[200];
+    if (!v) {
+        RedisModule_LogIOError(io, "warning", "a filter of RedisBloom: %s",
+                               umbel_explain(UMBEL_ECORRUPT, &diag, why, sizeof why));
+    }
     free_links(&l);
     return v;
 }

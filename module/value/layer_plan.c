@@ -24,7 +24,7 @@ uint64_t bf_redisbloom_bytes(uint64_t keys, double rate) {
 /* Classic in just these bytes; a filter that may not grow gets up to one block more where rounding
  * would make it miss its rate. */
 static void plan_classic(uint64_t keys, uint64_t bytes, double rate, bf_layer_plan *out) {
-    *out = (bf_layer_plan){.kind = UMBEL_CLASSIC, .keys = keys};
+    *out = (bf_layer_plan){.kind = UMBEL_KIND_CLASSIC, .keys = keys};
     for (uint64_t more = 0; more <= BLOCK; more += 8) {
         out->bytes = bytes + more;
         out->hashes = umbeli_classic_hashes(8 * out->bytes, keys);
@@ -34,10 +34,10 @@ static void plan_classic(uint64_t keys, uint64_t bytes, double rate, bf_layer_pl
 }
 
 static bool plan_blocked(uint64_t keys, uint64_t bytes, double rate, bf_layer_plan *out) {
-    umbel_plan plan = {.kind = UMBEL_BLOCKED, .keys = keys, .bytes = bytes};
+    umbel_plan plan = {.kind = UMBEL_KIND_BLOCKED, .capacity = keys, .bytes = bytes};
     if (umbeli_plan_solve(&plan) || plan.fpr > rate) return false;
     *out = (bf_layer_plan){
-        .kind = UMBEL_BLOCKED,
+        .kind = UMBEL_KIND_BLOCKED,
         .keys = keys,
         .bytes = plan.bytes,
         .hashes = plan.hashes,
@@ -81,12 +81,12 @@ static uint64_t min_bytes(promise of, uint64_t keys, double rate, uint64_t low, 
 static umbel_err plan_freely(uint64_t keys, double rate, bf_layer_plan *out) {
     double bits = -log(rate) / 0.480453013918201 * (double)keys;
     if (!(rate >= rate_min && rate < 1) || !(bits < 0x1p59)) return UMBEL_EFULL;
-    *out = (bf_layer_plan){.kind = UMBEL_CLASSIC, .keys = keys, .rate = rate};
+    *out = (bf_layer_plan){.kind = UMBEL_KIND_CLASSIC, .keys = keys, .rate = rate};
     out->bytes = min_bytes(classic_promise, keys, rate, (uint64_t)bits / 8, 8);
     uint64_t blocked = out->bytes + out->bytes / 3;
     bool addressable = blocked / BLOCK > 0 && blocked / BLOCK <= UINT32_MAX;
     if (addressable && blocked_promise(blocked, keys) <= rate) {
-        out->kind = UMBEL_BLOCKED;
+        out->kind = UMBEL_KIND_BLOCKED;
         out->bytes = min_bytes(blocked_promise, keys, rate, (uint64_t)bits / 8, BLOCK);
     } else {
         out->hashes = umbeli_classic_hashes(8 * out->bytes, keys);

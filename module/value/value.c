@@ -50,6 +50,7 @@
 #include "kind/kind.h"
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
+#include "umbel_foreign.h"
 
 /* ---- The policy of the blocked layout ---- */
 
@@ -60,7 +61,7 @@ typedef struct bf_layers {
 } bf_layers;
 
 static umbeli_layer layer_of(const bf_layer_plan *plan) {
-    bool blocked = plan->kind == UMBEL_BLOCKED;
+    bool blocked = plan->kind == UMBEL_KIND_BLOCKED;
     return (umbeli_layer){
         .probes = blocked ? &umbeli_probes_blocked : &umbeli_probes_classic,
         .bytes = plan->bytes,
@@ -106,7 +107,7 @@ umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
                         umbel_diag *diag) {
     umbeli_chain *c = NULL;
     umbeli_shape shape = {
-        .kind = UMBEL_SCALABLE,
+        .kind = UMBEL_KIND_SCALABLE,
         .format = UMBEL_FMT_NATIVE,
         .hash = hashing->hash,
         .seed = hashing->seed,
@@ -205,23 +206,30 @@ static umbel_err check(const bf_params *p, umbel_diag *diag) {
 static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
                             umbel_diag *diag) {
     umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
-    umbel_params params = {.keys = p->capacity, .fpr = p->error};
     if (p->layout == BF_REDISBLOOM) {
-        params.format = UMBEL_FMT_REDISBLOOM;
-        params.expansion = p->expansion;
-        params.nonscaling = p->expansion == 0;
-    } else {
-        params.kind = p->counting ? UMBEL_COUNTING : UMBEL_WINDOW;
-        params.generations = p->window;
-        params.key = p->keyed ? p->key : NULL;
+        umbel_foreign foreign = {
+            .format = UMBEL_FMT_REDISBLOOM,
+            .capacity = p->capacity,
+            .fpr = p->error,
+            .expansion = p->expansion,
+            .nonscaling = p->expansion == 0,
+        };
+        return umbel_create_foreign(&foreign, &opts, out, diag);
     }
+    umbel_params params = {
+        .kind = p->counting ? UMBEL_KIND_COUNTING : UMBEL_KIND_WINDOW,
+        .capacity = p->capacity,
+        .fpr = p->error,
+        .secret = p->keyed ? p->key : NULL,
+        .window = {.generations = p->window},
+    };
     return umbel_create(&params, &opts, out, diag);
 }
 
 static umbel_err make_layers(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
                              umbel_diag *diag) {
     umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
-    umbeli_shape hashing = umbeli_kind_shape(&(umbel_params){.key = p->keyed ? p->key : NULL});
+    umbeli_shape hashing = umbeli_kind_shape(&(umbel_params){.secret = p->keyed ? p->key : NULL});
     umbeli_memory memory;
     bf_layer_plan plan;
     umbel_err e = bf_plan_first(p, &plan, diag);
@@ -268,13 +276,13 @@ void bf_value_free(bf_value *v) {
 
 umbel_err bf_value_copy(const bf_value *v, bf_value **out) {
     umbel_filter *copy = NULL;
-    umbel_err e = umbel_copy(v->filter, &copy);
+    umbel_err e = umbel_copy(v->filter, &copy, NULL);
     return e ? e : bf_value_of(&v->params, copy, out, NULL);
 }
 
 umbel_err bf_value_clear(bf_value *v) {
     account before = account_of(v);
-    umbel_err e = umbel_clear(v->filter);
+    umbel_err e = umbel_clear(v->filter, NULL);
     note_change(before, v);
     return e;
 }
@@ -322,7 +330,7 @@ umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t ma
 
 umbel_err bf_value_remove(bf_value *v, const umbel_key *key) {
     account before = account_of(v);
-    umbel_err e = umbel_remove(v->filter, key->data, key->len);
+    umbel_err e = umbel_remove(v->filter, key->data, key->len, NULL);
     note_change(before, v);
     return e;
 }
@@ -342,10 +350,10 @@ static umbel_err mismatch(umbel_diag *diag, const char *what) {
 static umbel_err recount(umbel_filter *f, umbel_diag *diag) {
     const double tolerance = 1.05; /* estimates of small filters are off by a few percent */
     uint64_t capacity = f->shape.capacity;
-    umbel_info info;
+    umbel_measurement now;
     if (capacity == 0 || umbeli_keys_added(f) <= capacity) return UMBEL_OK;
-    umbel_describe(f, &info);
-    double keys = info.keys_estimated;
+    umbel_measure(f, &now);
+    double keys = now.keys;
     if (!(keys <= tolerance * (double)capacity) || keys < 1) {
         return umbeli_fail(diag, UMBEL_EFULL, "the keys of both are more than a layer is for");
     }
@@ -358,9 +366,9 @@ static umbel_err merge_whole(bf_value *into, const bf_value *from, umbel_diag *d
     umbel_filter *both = NULL;
     const char *differs = umbeli_shape_mismatch(&into->filter->shape, &from->filter->shape);
     if (differs) return mismatch(diag, differs);
-    umbel_err e = umbel_copy(into->filter, &both);
+    umbel_err e = umbel_copy(into->filter, &both, NULL);
     if (e) return umbeli_fail(diag, e, "no memory for both");
-    e = umbel_unite(both, from->filter, diag);
+    e = umbel_merge(both, from->filter, diag);
     if (!e) e = recount(both, diag);
     umbel_free(e ? both : into->filter);
     if (!e) into->filter = both;

@@ -106,8 +106,8 @@ typedef struct bf_layer {
 void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out);
 
 /* What the bits say, of the value or of one layer; reads all of them. */
-void bf_value_measure(const bf_value *v, umbeli_measure *out);
-void bf_value_measure_layer(const bf_value *v, uint32_t i, umbeli_measure *out);
+void bf_value_measure(const bf_value *v, umbel_measurement *out);
+void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out);
 
 /* The keys that such a filter can hold when it has grown as far as it can within max_bytes
  * (0: no limit); at most INT64_MAX.  0: it cannot be made at all. */

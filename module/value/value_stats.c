@@ -47,18 +47,11 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
 
 /* ---- From the bits ---- */
 
-void bf_value_measure(const bf_value *v, umbeli_measure *out) {
-    umbel_info info;
-    umbel_describe(v->filter, &info);
-    *out = (umbeli_measure){
-        .bits = info.bits,
-        .bits_set = info.bits_set,
-        .keys_estimated = info.keys_estimated,
-        .rate = info.fpr_now,
-    };
+void bf_value_measure(const bf_value *v, umbel_measurement *out) {
+    umbel_measure(v->filter, out);
 }
 
-void bf_value_measure_layer(const bf_value *v, uint32_t i, umbeli_measure *out) {
+void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out) {
     const umbeli_chain *c = bf_value_chain(v);
     if (c) {
         *out = umbeli_layer_measure(&c->layers[i]);

@@ -4,39 +4,45 @@
  */
 #include "core/diag.h"
 #include "format/codecs.h"
+#include "umbel_foreign.h"
 
-static umbel_err decode(umbel_format format, const void *bytes, size_t len, umbeli_decoding how,
+static umbel_err decode(const void *bytes, size_t len, const umbel_foreign *as, umbeli_decoding how,
                         const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
-    umbeli_settings memory;
+    umbeli_memory memory;
     const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_codec_open(format, bytes, len, opts, &codec, &memory, diag);
+    umbel_err e = umbeli_memory_from(opts, &memory, diag);
+    if (!e) e = umbeli_codec_reading(as, bytes, len, &codec, diag);
     if (e) return e;
+    if (memory.keyed && codec->id != UMBEL_FMT_NATIVE) {
+        return umbeli_fail(diag, UMBEL_ESECRET, "a secret was given, and this format has none");
+    }
+    if (codec->decode_as) return codec->decode_as(as, bytes, len, how, &memory, out, diag);
     return codec->decode(bytes, len, how, &memory, out, diag);
 }
 
-umbel_err umbel_decode(umbel_format format, const void *bytes, size_t len, const umbel_opts *opts,
-                       umbel_filter **out, umbel_diag *diag) {
-    return decode(format, bytes, len, UMBELI_COPY, opts, out, diag);
+umbel_err umbel_decode(const void *bytes, size_t len, const umbel_foreign *as,
+                       const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
+    return decode(bytes, len, as, UMBELI_COPY, opts, out, diag);
 }
 
-umbel_err umbel_view(umbel_format format, const void *bytes, size_t len, const umbel_opts *opts,
+umbel_err umbel_view(const void *bytes, size_t len, const umbel_foreign *as, const umbel_opts *opts,
                      umbel_filter **out, umbel_diag *diag) {
-    return decode(format, bytes, len, UMBELI_BORROW, opts, out, diag);
+    return decode(bytes, len, as, UMBELI_BORROW, opts, out, diag);
 }
 
-umbel_err umbel_verify(umbel_format format, const void *bytes, size_t len, umbel_diag *diag) {
-    return decode(format, bytes, len, UMBELI_VERIFY, NULL, NULL, diag);
+umbel_err umbel_verify(const void *bytes, size_t len, const umbel_foreign *as, umbel_diag *diag) {
+    return decode(bytes, len, as, UMBELI_VERIFY, NULL, NULL, diag);
 }
 
 uint64_t umbel_encoded_size(const umbel_filter *filter, umbel_format format) {
-    const umbeli_codec *codec = umbeli_codec_by_id(format);
-    return codec ? codec->size(filter) : 0;
+    const umbeli_codec *codec = NULL;
+    return umbeli_codec_writing(filter, format, &codec, NULL) ? 0 : codec->size(filter);
 }
 
 umbel_err umbel_encode(const umbel_filter *filter, umbel_format format, void *bytes, size_t cap,
                        umbel_diag *diag) {
     const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_codec_holding(filter, format, &codec, diag);
+    umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
     if (e) return e;
     if (cap < codec->size(filter)) {
         return umbeli_fail(diag, UMBEL_ESPACE, "the output buffer is too small");
@@ -49,31 +55,10 @@ umbel_err umbel_encode(const umbel_filter *filter, umbel_format format, void *by
 
 /* ---- what only other systems' filters need --------------------------------------------------- */
 
-static umbel_err decode_as(const umbel_params *like, const void *bytes, size_t len,
-                           umbeli_decoding how, const umbel_opts *opts, umbel_filter **out,
-                           umbel_diag *diag) {
-    umbeli_settings memory;
-    const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_codec_open(like->format, bytes, len, opts, &codec, &memory, diag);
-    if (e) return e;
-    if (!codec->decode_as) return codec->decode(bytes, len, how, &memory, out, diag);
-    return codec->decode_as(like, bytes, len, how, &memory, out, diag);
-}
-
-umbel_err umbel_decode_as(const umbel_params *like, const void *bytes, size_t len,
-                          const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
-    return decode_as(like, bytes, len, UMBELI_COPY, opts, out, diag);
-}
-
-umbel_err umbel_view_as(const umbel_params *like, const void *bytes, size_t len,
-                        const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
-    return decode_as(like, bytes, len, UMBELI_BORROW, opts, out, diag);
-}
-
 umbel_err umbel_text(const umbel_filter *filter, char *text, size_t cap, umbel_diag *diag) {
     const umbeli_codec *codec = umbeli_codec_by_id(filter->shape.format);
     if (!codec || !codec->text) {
-        return umbeli_fail(diag, UMBEL_ENOTSUP, "this system has no text for its filters");
+        return umbeli_fail(diag, UMBEL_ENOTSUP, "this system prints no text for its filters");
     }
     char whole[128];
     int len = codec->text(filter, whole, sizeof whole);
@@ -84,13 +69,10 @@ umbel_err umbel_text(const umbel_filter *filter, char *text, size_t cap, umbel_d
     return UMBEL_OK;
 }
 
-umbel_err umbel_plan_format(const umbel_params *params, umbel_plan *plan, umbel_diag *diag) {
-    const umbeli_codec *codec = umbeli_codec_by_id(params->format);
-    if (!codec) return umbeli_fail(diag, UMBEL_EINVAL, "format: no such format");
-    if (!codec->plan) {
-        return umbeli_fail(diag, UMBEL_ENOTSUP, "format: it has no sizes of its own to plan with");
-    }
-    return codec->plan(params, plan, diag);
+umbel_err umbel_plan_foreign(const umbel_foreign *foreign, umbel_plan *plan, umbel_diag *diag) {
+    const umbeli_codec *codec = NULL;
+    umbel_err e = umbeli_codec_making(foreign, &codec, diag);
+    return e ? e : codec->plan(foreign, plan, diag);
 }
 
 umbel_err umbel_set_data(umbel_filter *filter, const void *data, size_t len, umbel_diag *diag) {

@@ -14,6 +14,7 @@
 #include "core/diag.h"
 #include "core/mapping.h"
 #include "format/codecs.h"
+#include "umbel_foreign.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
@@ -23,13 +24,13 @@ static umbel_err map(const char *path, umbeli_mapping *m, umbel_diag *diag) {
     return e;
 }
 
-umbel_err umbel_file_open(umbel_format format, const char *path, const umbel_opts *opts,
+umbel_err umbel_file_open(const char *path, const umbel_foreign *as, const umbel_opts *opts,
                           umbel_filter **out, umbel_diag *diag) {
     umbeli_mapping m;
     umbel_err e = map(path, &m, diag);
     if (e) return e;
     umbel_filter *f = NULL;
-    e = umbel_view(format, m.bytes, m.len, opts, &f, diag);
+    e = umbel_view(m.bytes, m.len, as, opts, &f, diag);
     if (e) {
         umbeli_mapping_close(m.bytes, m.len);
         return e;
@@ -41,23 +42,23 @@ umbel_err umbel_file_open(umbel_format format, const char *path, const umbel_opt
     return UMBEL_OK;
 }
 
-umbel_err umbel_file_load(umbel_format format, const char *path, const umbel_opts *opts,
+umbel_err umbel_file_load(const char *path, const umbel_foreign *as, const umbel_opts *opts,
                           umbel_filter **out, umbel_diag *diag) {
     umbeli_mapping m;
     umbel_err e = map(path, &m, diag);
     if (e) return e;
     umbeli_mapping_sequential(&m);
-    e = umbel_decode(format, m.bytes, m.len, opts, out, diag);
+    e = umbel_decode(m.bytes, m.len, as, opts, out, diag);
     umbeli_mapping_close(m.bytes, m.len);
     return e;
 }
 
-umbel_err umbel_file_verify(umbel_format format, const char *path, umbel_diag *diag) {
+umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag) {
     umbeli_mapping m;
     umbel_err e = map(path, &m, diag);
     if (e) return e;
     umbeli_mapping_sequential(&m);
-    e = umbel_verify(format, m.bytes, m.len, diag);
+    e = umbel_verify(m.bytes, m.len, as, diag);
     umbeli_mapping_close(m.bytes, m.len);
     return e;
 }
@@ -115,7 +116,7 @@ static umbel_err write_to(const umbel_filter *f, const umbeli_codec *codec, int 
 umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,
                            umbel_diag *diag) {
     const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_codec_holding(filter, format, &codec, diag);
+    umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
     if (e) return e;
     int saved = errno;
     e = write_to(filter, codec, fd, diag);
@@ -197,7 +198,7 @@ static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const ch
 umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format, const char *path,
                           umbel_diag *diag) {
     const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_codec_holding(filter, format, &codec, diag);
+    umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
     if (e) return e;
     int saved = errno;
     e = save(filter, codec, path, diag);

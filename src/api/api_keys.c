@@ -2,23 +2,73 @@
  *
  * api_keys.c - keys and hashes in, answers out: one indirect call each
  *
- * Arrays of no keys may be NULL, so they end here.
+ * Arrays of no keys may be NULL, so empty calls return here.
  */
-#include "core/filter.h"
+#include <string.h>
 
-umbel_err umbel_add(umbel_filter *filter, const void *key, size_t len, bool *was_new) {
-    if (filter->frozen) return UMBEL_EFROZEN;
-    return filter->ops->add(filter, key, len, was_new);
+#include "core/diag.h"
+#include "core/filter.h"
+#include "hash/foreign_hash.h"
+
+/* ---- adding ------------------------------------------------------------------------------- */
+
+/* An add fails for a reason that the error alone tells, so kinds leave the words to us. */
+static umbel_err refused(umbel_err err, umbel_diag *diag) {
+    const char *what = err == UMBEL_EFROZEN   ? "the filter is read-only"
+                       : err == UMBEL_EFULL   ? "the filter is full and may not grow"
+                       : err == UMBEL_ENOMEM  ? "no memory to grow"
+                       : err == UMBEL_ELIMIT  ? "growing would pass opts.max_bytes"
+                       : err == UMBEL_EINVAL  ? "key: its length does not fit the format"
+                       : err == UMBEL_EABSENT ? "the key is certainly not in the filter"
+                                              : "this kind has no such operation";
+    return umbeli_fail(diag, err, what);
 }
+
+umbel_err umbel_add(umbel_filter *filter, const void *key, size_t len, bool *was_new,
+                    umbel_diag *diag) {
+    umbel_err e = filter->frozen ? UMBEL_EFROZEN : filter->ops->add(filter, key, len, was_new);
+    return e ? refused(e, diag) : UMBEL_OK;
+}
+
+umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n, uint8_t *was_new,
+                         size_t *done, umbel_diag *diag) {
+    size_t added = 0;
+    umbel_err e = filter->frozen ? UMBEL_EFROZEN
+                  : n            ? filter->ops->add_many(filter, keys, n, was_new, &added)
+                                 : UMBEL_OK;
+    if (done) *done = added;
+    return e ? refused(e, diag) : UMBEL_OK;
+}
+
+umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashes, size_t n, uint8_t *was_new,
+                           size_t *done, umbel_diag *diag) {
+    size_t added = 0;
+    umbel_err e = !filter->ops->hash_many ? UMBEL_ENOTSUP
+                  : filter->frozen        ? UMBEL_EFROZEN
+                  : n ? filter->ops->add_hashes(filter, hashes, n, was_new, &added)
+                      : UMBEL_OK;
+    if (done) *done = added;
+    return e ? refused(e, diag) : UMBEL_OK;
+}
+
+umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len, umbel_diag *diag) {
+    umbel_err e = !filter->ops->remove ? UMBEL_ENOTSUP
+                  : filter->frozen     ? UMBEL_EFROZEN
+                                       : filter->ops->remove(filter, key, len);
+    return e ? refused(e, diag) : UMBEL_OK;
+}
+
+umbel_err umbel_advance(umbel_filter *filter, umbel_diag *diag) {
+    umbel_err e = !filter->ops->advance ? UMBEL_ENOTSUP
+                  : filter->frozen      ? UMBEL_EFROZEN
+                                        : filter->ops->advance(filter);
+    return e ? refused(e, diag) : UMBEL_OK;
+}
+
+/* ---- looking up --------------------------------------------------------------------------- */
 
 bool umbel_contains(const umbel_filter *filter, const void *key, size_t len) {
     return filter->ops->contains(filter, key, len);
-}
-
-umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n, uint8_t *was_new) {
-    if (filter->frozen) return UMBEL_EFROZEN;
-    size_t done;
-    return n ? filter->ops->add_many(filter, keys, n, was_new, &done) : UMBEL_OK;
 }
 
 void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
@@ -26,22 +76,12 @@ void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size
     if (n) filter->ops->contains_many(filter, keys, n, hit);
 }
 
-umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len) {
-    if (!filter->ops->remove) return UMBEL_ENOTSUP;
-    if (filter->frozen) return UMBEL_EFROZEN;
-    return filter->ops->remove(filter, key, len);
-}
-
 uint32_t umbel_count(const umbel_filter *filter, const void *key, size_t len) {
     if (filter->ops->count) return filter->ops->count(filter, key, len);
     return filter->ops->contains(filter, key, len);
 }
 
-umbel_err umbel_advance(umbel_filter *filter) {
-    if (!filter->ops->advance) return UMBEL_ENOTSUP;
-    if (filter->frozen) return UMBEL_EFROZEN;
-    return filter->ops->advance(filter);
-}
+/* ---- hashes ------------------------------------------------------------------------------- */
 
 bool umbel_takes_hashes(const umbel_filter *filter) {
     return filter->ops->hash_many != NULL;
@@ -49,32 +89,33 @@ bool umbel_takes_hashes(const umbel_filter *filter) {
 
 uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len) {
     uint64_t hash = 0;
-    umbel_hash_many(filter, &(umbel_key){key, len}, 1, &hash);
+    if (filter->ops->hash_many) {
+        filter->ops->hash_many(filter, &(umbel_key){key, len}, 1, &hash);
+    }
     return hash;
 }
 
 umbel_err umbel_hash_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
-                          uint64_t *hashes) {
-    if (!filter->ops->hash_many) return UMBEL_ENOTSUP;
+                          uint64_t *hashes, umbel_diag *diag) {
+    if (!filter->ops->hash_many) return refused(UMBEL_ENOTSUP, diag);
     if (n) filter->ops->hash_many(filter, keys, n, hashes);
     return UMBEL_OK;
+}
+
+uint64_t umbel_mix(uint64_t number) {
+    return umbeli_fmix64(number + UINT64_C(0x9e3779b97f4a7c15)); /* so that 0 does not stay 0 */
 }
 
 bool umbel_contains_hash(const umbel_filter *filter, uint64_t hash) {
     return filter->ops->contains_hash ? filter->ops->contains_hash(filter, hash) : true;
 }
 
-umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashes, size_t n,
-                           uint8_t *was_new) {
-    if (!filter->ops->hash_many) return UMBEL_ENOTSUP;
-    if (filter->frozen) return UMBEL_EFROZEN;
-    size_t done;
-    return n ? filter->ops->add_hashes(filter, hashes, n, was_new, &done) : UMBEL_OK;
-}
-
-umbel_err umbel_contains_hashes(const umbel_filter *filter, const uint64_t *hashes, size_t n,
-                                uint8_t *hit) {
-    if (!filter->ops->contains_hashes) return UMBEL_ENOTSUP;
-    if (n) filter->ops->contains_hashes(filter, hashes, n, hit);
-    return UMBEL_OK;
+void umbel_contains_hashes(const umbel_filter *filter, const uint64_t *hashes, size_t n,
+                           uint8_t *hit) {
+    if (n == 0) return;
+    if (filter->ops->contains_hashes) {
+        filter->ops->contains_hashes(filter, hashes, n, hit);
+    } else {
+        memset(hit, 1, n);
+    }
 }

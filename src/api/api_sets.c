@@ -16,7 +16,7 @@ static umbel_err not_offered(const char *why, umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_ENOTSUP, why ? why : "this kind has no such operation");
 }
 
-umbel_err umbel_unite(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
+umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     if (into->frozen) return frozen(diag);
     if (!into->ops->unite) return not_offered(into->ops->no_sets, diag);
     const char *differs = umbeli_shape_mismatch(&into->shape, &from->shape);
@@ -69,8 +69,8 @@ bool umbel_is_empty(const umbel_filter *filter) {
     return true;
 }
 
-umbel_err umbel_clear(umbel_filter *filter) {
-    if (filter->frozen) return UMBEL_EFROZEN;
+umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag) {
+    if (filter->frozen) return frozen(diag);
     umbeli_filter_clear(filter);
     return UMBEL_OK;
 }
@@ -87,15 +87,15 @@ umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out, umbel_d
     return filter->ops->snapshot(filter, out, diag);
 }
 
-umbel_err umbel_set_treatment(umbel_filter *filter, const umbel_treatment *treatment,
-                              umbel_diag *diag) {
+umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rule *treatment,
+                             umbel_diag *diag) {
     const char *wrong = umbeli_treatment_wrong(treatment);
     if (wrong) return umbeli_fail(diag, UMBEL_EINVAL, wrong);
     filter->treatment = *treatment;
     return UMBEL_OK;
 }
 
-void umbel_get_treatment(const umbel_filter *filter, umbel_treatment *treatment) {
+void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *treatment) {
     *treatment = filter->treatment;
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/bits.h"
 #include "core/diag.h"
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 typedef struct integer_type {
     unsigned bytes; /* 0: not an integer */

@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * diag.h - failing with words: one line fills the caller's diagnostic and gives the error
+ * diag.h - failing with a message: one line fills the caller's diagnostic and gives the error
+ *
+ * A message is "field: what is wrong with it", or just what is wrong; the diagnostic keeps the two
+ * apart, so that callers can tell which parameter it was without comparing texts.
  *
  * Inline, so that compilers and analysers see which error comes back, and that it is one.
  */
 #ifndef UMBELI_DIAG_H
 #define UMBELI_DIAG_H
 
+#include <string.h>
+
 #include "umbel.h"
 
-/* NULL is fine. */
-static inline void umbeli_diag_fill(umbel_diag *diag, const umbel_diag *from) {
-    if (diag) *diag = *from;
+/* diag may be NULL here and below. */
+static inline void umbeli_diag_fill(umbel_diag *diag, umbel_diag from) {
+    if (!diag) return;
+    const char *colon = strstr(from.what, ": ");
+    if (colon && (size_t)(colon - from.what) < sizeof from.field) {
+        memcpy(from.field, from.what, (size_t)(colon - from.what));
+        from.what = colon + 2;
+    }
+    *diag = from;
 }
 
 /* Fills *diag and returns err, so that `return umbeli_fail(...)` says it all. */
 static inline umbel_err umbeli_fail_at(umbel_diag *diag, umbel_err err, uint64_t offset,
                                        const char *what) {
-    umbeli_diag_fill(diag, &(umbel_diag){.offset = offset, .what = what});
+    umbeli_diag_fill(diag, (umbel_diag){.offset = offset, .what = what});
     return err;
 }
 
@@ -26,12 +37,12 @@ static inline umbel_err umbeli_fail(umbel_diag *diag, umbel_err err, const char 
 }
 
 static inline umbel_err umbeli_fail_sys(umbel_diag *diag, int sys, const char *what) {
-    umbeli_diag_fill(diag, &(umbel_diag){.sys = sys, .what = what});
+    umbeli_diag_fill(diag, (umbel_diag){.sys = sys, .what = what});
     return UMBEL_EIO;
 }
 
 static inline umbel_err umbeli_fail_limit(umbel_diag *diag, uint64_t need, const char *what) {
-    umbeli_diag_fill(diag, &(umbel_diag){.need = need, .what = what});
+    umbeli_diag_fill(diag, (umbel_diag){.need = need, .what = what});
     return UMBEL_ELIMIT;
 }
 

@@ -7,8 +7,11 @@
 #include "core/diag.h"
 
 umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
-                            uint64_t data_len, const uint8_t *borrow, const umbeli_settings *memory,
+                            uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
                             umbel_filter **out, umbel_diag *diag) {
+    if (memory->concurrent && !borrow && !ops->concurrent) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
+    }
     umbel_filter *f = umbeli_new(memory, ops->size);
     if (!f) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
     f->ops = ops;
@@ -16,9 +19,11 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
     f->shape = *shape;
     f->memory = *memory;
     f->data_len = data_len;
+    f->concurrent = ops->concurrent;
     if (borrow) {
         f->data = (uint8_t *)(uintptr_t)borrow; /* frozen: never written */
         f->frozen = true;
+        f->memory.concurrent = false; /* there is nothing to write to */
     } else {
         umbel_err e = umbeli_array_new(memory, data_len, &f->array, diag);
         if (e) {
@@ -67,7 +72,6 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     memcpy((char *)f + sizeof *f, (const char *)from + sizeof *from, from->ops->size - sizeof *f);
     memcpy(f->data, from->data, (size_t)from->data_len);
     umbeli_set_keys_added(f, umbeli_keys_added(from));
-    f->concurrent = from->concurrent;
     f->treatment = from->treatment;
     if (from->ops->copy) e = from->ops->copy(f, from);
     if (!e) e = umbeli_extra_set(f, from->extra, from->extra_len, NULL);
@@ -97,7 +101,7 @@ void umbeli_filter_free(umbel_filter *f) {
     if (!f) return;
     if (f->unmap) f->unmap(f->mapping, f->mapping_len);
     if (f->ops->dispose) f->ops->dispose(f);
-    umbeli_settings memory = f->memory;
+    umbeli_memory memory = f->memory;
     for (size_t i = 0; i < f->meta_count; i++) umbeli_delete(&memory, f->meta[i].name);
     umbeli_delete(&memory, f->meta);
     umbeli_delete(&memory, f->extra);

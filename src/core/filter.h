@@ -40,6 +40,7 @@ typedef struct umbeli_ops {
     const struct umbeli_kind *kind; /* whose native files hold such filters; NULL: none does */
     const struct umbeli_chain_policy *policy; /* of chains; NULL for all others */
     const char *kernel;
+    bool concurrent; /* adds are atomic: any number of writers */
 
     bool (*contains)(const umbel_filter *f, const void *key, size_t len);
     umbel_err (*add)(umbel_filter *f, const void *key, size_t len, bool *was_new);
@@ -80,8 +81,9 @@ typedef struct umbeli_ops {
     bool (*relocate)(umbel_filter *f, size_t step, const umbeli_mover *mover);
     void (*clear)(umbel_filter *f); /* before the payload that is left is zeroed */
 
-    void (*measure)(const umbel_filter *f,
-                    umbel_info *info); /* bits_set, keys_estimated, fpr_now */
+    void (*measure)(const umbel_filter *f, umbel_measurement *now);
+    void (*describe)(const umbel_filter *f,
+                     umbel_info *info); /* what only the kind knows, or NULL */
 } umbeli_ops;
 
 typedef struct umbeli_meta_entry {
@@ -99,15 +101,17 @@ struct umbel_filter {
     bool concurrent;
 
     umbeli_memory memory;
-    umbeli_array array;                        /* what `data` points into; empty for a view */
-    void (*release)(void *ground, size_t len); /* frees what a view borrows, or NULL */
-    void *ground;
-    size_t ground_len;
+    umbeli_array array; /* what `data` points into; empty for a view */
+
+    /* The file that a view borrows its bits from, if it is the filter's to unmap; else NULL. */
+    void (*unmap)(void *mapping, size_t len);
+    void *mapping;
+    size_t mapping_len;
 
     uint8_t *extra; /* umbel_set_data */
     size_t extra_len;
 
-    umbel_treatment treatment;
+    umbel_key_rule treatment;
     umbeli_meta_entry *meta;
     size_t meta_count, meta_cap;
 };
@@ -115,7 +119,7 @@ struct umbel_filter {
 /* Makes a filter of ops->size bytes, all zero but what is said here.  With `borrow` NULL it owns
  * data_len zeroed bytes; otherwise it is frozen and borrows those. */
 umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
-                            uint64_t data_len, const uint8_t *borrow, const umbeli_settings *memory,
+                            uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
                             umbel_filter **out, umbel_diag *diag);
 
 /* The payload as a sequence of runs of memory: run i, or NULL after the last.  A filter that is not
@@ -171,7 +175,7 @@ umbel_err umbeli_unite_bits(umbel_filter *into, const umbel_filter *from, umbel_
 umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
 
 /* The text of what is wrong with a treatment, or NULL. */
-const char *umbeli_treatment_wrong(const umbel_treatment *t);
+const char *umbeli_treatment_wrong(const umbel_key_rule *t);
 
 /* umbel_set_data, also on frozen filters; bytes may be the filter's own. */
 umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel_diag *diag);

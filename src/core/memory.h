@@ -9,8 +9,8 @@
 #include "umbel.h"
 
 /* Zeroed; NULL when there is none. */
-void *umbeli_new(const umbeli_settings *m, size_t size);
-void umbeli_delete(const umbeli_settings *m, void *ptr);
+void *umbeli_new(const umbeli_memory *m, size_t size);
+void umbeli_delete(const umbeli_memory *m, void *ptr);
 
 /* A zeroed array on a 64-byte boundary.  From 4 MiB on it lies on a 2 MiB boundary and huge pages
  * are asked for, where the system has them: fewer TLB misses are worth 4 to 20 % of a random look-up beyond 10 MB.  Not so in
@@ -22,7 +22,7 @@ typedef struct umbeli_array {
 } umbeli_array;
 
 /* UMBEL_ELIMIT above the limit, UMBEL_ENOMEM when there is no memory. */
-umbel_err umbeli_array_new(const umbeli_settings *m, uint64_t len, umbeli_array *out,
+umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *out,
                            umbel_diag *diag);
 
 /* Moves a piece of memory; returns where it lies now, perhaps where it was. */
@@ -32,9 +32,9 @@ typedef struct umbeli_mover {
 } umbeli_mover;
 
 /* Moves an array of so many bytes and sees to its alignment. */
-void umbeli_array_move(const umbeli_settings *m, umbeli_array *array, uint64_t len,
+void umbeli_array_move(const umbeli_memory *m, umbeli_array *array, uint64_t len,
                        const umbeli_mover *mover);
 
-void umbeli_array_delete(const umbeli_settings *m, umbeli_array *array);
+void umbeli_array_delete(const umbeli_memory *m, umbeli_array *array);
 
 #endif

@@ -11,7 +11,7 @@
  * compared with all others. */
 enum { NAME_MAX_BYTES = 255, ALL_MAX_BYTES = 512 * 1024, MAX_ENTRIES = 1024 };
 
-const char *umbeli_treatment_wrong(const umbel_treatment *t) {
+const char *umbeli_treatment_wrong(const umbel_key_rule *t) {
     if (t->lower && t->upper) return "treatment: lower and upper exclude each other";
     if (t->delimiter && !t->field) return "treatment: a delimiter needs a field";
     return NULL;

@@ -5,26 +5,26 @@
 
 enum { MAX_THREADS = 1024 };
 
-umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umbel_diag *diag) {
-    umbeli_settings m = {.threads = 1};
+umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_diag *diag) {
+    umbeli_memory m = {.threads = 1};
     if (opts) {
-        if (opts->reserved32) return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved32 is not 0");
         if (!umbeli_reserved_zero(opts->reserved, sizeof opts->reserved)) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved is not 0");
+            return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved: not 0");
         }
         if (opts->alloc) {
             m.hook = *opts->alloc;
             if (!m.hook.alloc || !m.hook.free) {
-                return umbeli_fail(diag, UMBEL_EINVAL, "opts.alloc lacks alloc or free");
+                return umbeli_fail(diag, UMBEL_EINVAL, "opts.alloc: lacks alloc or free");
             }
         }
         m.max_bytes = opts->max_bytes;
         if (opts->threads > MAX_THREADS) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "opts.threads is above 1024");
+            return umbeli_fail(diag, UMBEL_EINVAL, "opts.threads: above 1024");
         }
         if (opts->threads > 1) m.threads = opts->threads;
-        m.keyed = opts->key != NULL;
-        if (m.keyed) m.secret = umbeli_secret_from(opts->key);
+        m.concurrent = opts->concurrent != 0;
+        m.keyed = opts->secret != NULL;
+        if (m.keyed) m.secret = umbeli_secret_from(opts->secret);
     }
     *out = m;
     return UMBEL_OK;

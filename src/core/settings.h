@@ -9,6 +9,13 @@
 #include "core/bits.h"
 #include "umbel.h"
 
+/* Every public struct ends in words that must be zero until a later version gives them a meaning. */
+static inline bool umbeli_reserved_zero(const uint64_t *reserved, size_t bytes) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < bytes / sizeof *reserved; i++) any |= reserved[i];
+    return any == 0;
+}
+
 enum { UMBELI_SECRET_BYTES = 16 };
 
 typedef struct umbeli_secret {
@@ -20,22 +27,16 @@ static inline umbeli_secret umbeli_secret_from(const uint8_t *bytes) {
 }
 
 /* A checked copy of the caller's umbel_opts. */
-typedef struct umbeli_settings {
+typedef struct umbeli_memory {
     umbel_alloc hook; /* hook.alloc NULL: the C library's */
     uint64_t max_bytes;
     uint32_t threads; /* at least 1 */
+    bool concurrent;  /* filters that own their bits take any number of writers */
     bool keyed;       /* what is decoded is to be a filter keyed with this secret */
     umbeli_secret secret;
-} umbeli_settings;
+} umbeli_memory;
 
 /* opts may be NULL.  UMBEL_EINVAL for half an allocator or reserved fields that are not zero. */
-umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umbel_diag *diag);
-
-/* Whether the reserved words of a public struct are zero; `bytes` is sizeof s->reserved. */
-static inline bool umbeli_reserved_zero(const uint64_t *reserved, size_t bytes) {
-    uint64_t any = 0;
-    for (size_t i = 0; i < bytes / sizeof *reserved; i++) any |= reserved[i];
-    return any == 0;
-}
+umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_diag *diag);
 
 #endif

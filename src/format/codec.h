@@ -11,6 +11,7 @@
 
 #include "core/bytes.h"
 #include "core/filter.h"
+#include "umbel_foreign.h"
 
 typedef enum umbeli_decoding {
     UMBELI_COPY,   /* check everything, own the bits */
@@ -27,21 +28,21 @@ typedef struct umbeli_codec {
     bool (*recognise)(const uint8_t *bytes, size_t len);
 
     /* An empty filter that hashes as that system does; NULL: made through its kind (native). */
-    umbel_err (*create)(const umbel_params *params, const umbeli_settings *memory,
+    umbel_err (*create)(const umbel_foreign *foreign, const umbeli_memory *memory,
                         umbel_filter **out, umbel_diag *diag);
 
     /* *out is set only by UMBELI_COPY and UMBELI_BORROW. */
     umbel_err (*decode)(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag);
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
 
-    /* As decode, for bytes that do not say all; like->format is this codec's.  NULL: decode needs
-     * no help.  Codecs with one leave decode to refuse, naming what must be said. */
-    umbel_err (*decode_as)(const umbel_params *like, const uint8_t *bytes, size_t len,
-                           umbeli_decoding how, const umbeli_settings *memory, umbel_filter **out,
+    /* In place of decode, for bytes that do not say enough about themselves: `as` holds what the
+     * filter was made with, and is refused, naming the field, where it does not say enough. */
+    umbel_err (*decode_as)(const umbel_foreign *as, const uint8_t *bytes, size_t len,
+                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
                            umbel_diag *diag);
 
-    /* umbel_plan_format; NULL: not offered. */
-    umbel_err (*plan)(const umbel_params *params, umbel_plan *plan, umbel_diag *diag);
+    /* umbel_plan_foreign; NULL: not offered. */
+    umbel_err (*plan)(const umbel_foreign *foreign, umbel_plan *plan, umbel_diag *diag);
 
     /* umbel_text: the length that snprintf would return; NULL: the system prints nothing. */
     int (*text)(const umbel_filter *f, char *text, size_t cap);

@@ -6,15 +6,16 @@
 #include "core/diag.h"
 #include "core/size.h"
 #include "plan/plan.h"
+#include "umbel_foreign.h"
 
-umbel_err umbeli_params_check(const umbel_params *p, umbel_kind kind, uint32_t takes,
-                              uint32_t variants, umbel_diag *diag) {
+umbel_err umbeli_params_check(const umbel_foreign *p, uint32_t takes, uint32_t variants,
+                              umbel_diag *diag) {
     const struct {
         uint32_t name;
         bool given;
         const char *what;
     } fields[] = {
-        {UMBELI_TAKES_KEYS, p->keys != 0, "keys: this format does not take it"},
+        {UMBELI_TAKES_CAPACITY, p->capacity != 0, "capacity: this format does not take it"},
         {UMBELI_TAKES_FPR, p->fpr != 0, "fpr: this format does not take it"},
         {UMBELI_TAKES_BYTES, p->bytes != 0, "bytes: this format does not take it"},
         {UMBELI_TAKES_SEED, p->seed != 0, "seed: this format has none"},
@@ -22,34 +23,26 @@ umbel_err umbeli_params_check(const umbel_params *p, umbel_kind kind, uint32_t t
         {UMBELI_TAKES_BITS_PER_KEY, p->bits_per_key != 0, "bits_per_key: not in this format"},
         {UMBELI_TAKES_EXPANSION, p->expansion != 0, "expansion: this format does not grow"},
         {UMBELI_TAKES_NONSCALING, p->nonscaling, "nonscaling: this format does not grow"},
-        {0, p->layers != 0, "layers: only scalable filters have a limit of them"},
-        {0, p->generations != 0 || p->manual, "generations, manual: only of windows"},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (fields[i].given && !(takes & fields[i].name)) {
             return umbeli_fail(diag, UMBEL_EINVAL, fields[i].what);
         }
     }
-    if (p->kind != UMBEL_AUTO && p->kind != kind) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "kind: this format has another");
-    }
     if (p->variant & ~variants) {
         return umbeli_fail(diag, UMBEL_EINVAL, "variant: not one of this format");
     }
-    if (p->concurrent) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only native blocked filters can be");
-    }
-    if (p->reserved32 || !umbeli_reserved_zero(p->reserved, sizeof p->reserved)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved is not 0");
+    if (!umbeli_reserved_zero(p->reserved, sizeof p->reserved)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "foreign.reserved: not 0");
     }
     if (p->fpr != 0 && !(p->fpr > 0 && p->fpr < 1)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: not between 0 and 1");
     }
     return UMBEL_OK;
 }
 
-umbel_err umbeli_params_need_keys_and_fpr(const umbel_params *p, umbel_diag *diag) {
-    if (p->keys == 0) return umbeli_fail(diag, UMBEL_EINVAL, "keys: this format needs it");
+umbel_err umbeli_params_need_capacity_and_fpr(const umbel_foreign *p, umbel_diag *diag) {
+    if (p->capacity == 0) return umbeli_fail(diag, UMBEL_EINVAL, "capacity: this format needs it");
     if (p->fpr == 0) return umbeli_fail(diag, UMBEL_EINVAL, "fpr: this format needs it");
     return UMBEL_OK;
 }
@@ -59,17 +52,21 @@ static double hit_share(double draws, double chance) {
     return chance < 1 ? -expm1(draws * log1p(-chance)) : 1;
 }
 
+double umbeli_narrow_fill(uint64_t bits, double draws, unsigned hash_bits) {
+    uint64_t range = UINT64_C(1) << hash_bits;
+    double values = (double)range;
+    /* `more` bits are each the image of one hash value more than the others. */
+    double fewest = (double)(range / bits), more = (double)(range % bits);
+    return more * (fewest + 1) / values * hit_share(draws, (fewest + 1) / values) +
+           ((double)bits - more) * fewest / values * hit_share(draws, fewest / values);
+}
+
 double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigned hash_bits) {
     if (keys == 0) return hashes ? 0 : 1;
     if (hashes == 0 || bits == 0) return 1;
-    uint64_t range = UINT64_C(1) << hash_bits;
-    double values = (double)range, draws = (double)keys * hashes;
-    double twins = hit_share((double)keys, 1 / values);
-    /* `more` bits are each the image of one hash value more than the others. */
-    double least = (double)(range / bits), more = (double)(range % bits);
-    double fill = more * (least + 1) / values * hit_share(draws, (least + 1) / values);
-    fill += ((double)bits - more) * least / values * hit_share(draws, least / values);
-    return twins + (1 - twins) * pow(fill, hashes);
+    double collide = hit_share((double)keys, 1 / (double)(UINT64_C(1) << hash_bits));
+    double fill = umbeli_narrow_fill(bits, (double)keys * hashes, hash_bits);
+    return collide + (1 - collide) * pow(fill, hashes);
 }
 
 void umbeli_params_plan(const umbeli_shape *shape, double rate, const char *beyond,
@@ -77,8 +74,8 @@ void umbeli_params_plan(const umbeli_shape *shape, double rate, const char *beyo
     double bits = (double)shape->bits;
     bool missed = shape->fpr > 0 && rate > 1.25 * shape->fpr;
     *plan = (umbel_plan){
-        .kind = UMBEL_CLASSIC,
-        .keys = shape->capacity,
+        .kind = UMBEL_KIND_CLASSIC,
+        .capacity = shape->capacity,
         .fpr = shape->fpr > 0 ? shape->fpr : rate,
         .bytes = umbeli_ceil_div(shape->bits, 8),
         .hashes = shape->hashes,

@@ -6,9 +6,10 @@
 #define UMBELI_CODEC_PARAMS_H
 
 #include "core/filter.h"
+#include "umbel_foreign.h"
 
 enum {
-    UMBELI_TAKES_KEYS = 1 << 0,
+    UMBELI_TAKES_CAPACITY = 1 << 0,
     UMBELI_TAKES_FPR = 1 << 1,
     UMBELI_TAKES_BYTES = 1 << 2,
     UMBELI_TAKES_SEED = 1 << 3,
@@ -19,19 +20,23 @@ enum {
 };
 
 /* UMBEL_EINVAL, naming the parameter, when one is given that is not in `takes` or not among the
- * variants, when the kind is not AUTO or `kind`, or when fpr is given and not in (0,1). */
-umbel_err umbeli_params_check(const umbel_params *params, umbel_kind kind, uint32_t takes,
-                              uint32_t variants, umbel_diag *diag);
+ * variants, or when fpr is given and not in (0,1). */
+umbel_err umbeli_params_check(const umbel_foreign *params, uint32_t takes, uint32_t variants,
+                              umbel_diag *diag);
 
-/* UMBEL_EINVAL unless both keys and fpr are given. */
-umbel_err umbeli_params_need_keys_and_fpr(const umbel_params *params, umbel_diag *diag);
+/* UMBEL_EINVAL unless both capacity and fpr are given. */
+umbel_err umbeli_params_need_capacity_and_fpr(const umbel_foreign *params, umbel_diag *diag);
 
-/* The rate of m bits after `keys` distinct keys of k probes each, when every probe follows from one
- * hash of `hash_bits` bits taken modulo m: keys with equal hashes cannot be told apart, bits beyond
- * 2^hash_bits are never used and the lower ones more often than the rest. */
+/* The share of set bits among those that a probe meets, after `draws` probes that are numbers of
+ * `hash_bits` bits taken modulo the bits: those beyond 2^hash_bits are never used, and the lower
+ * ones are met more often than the rest. */
+double umbeli_narrow_fill(uint64_t bits, double draws, unsigned hash_bits);
+
+/* The rate after `keys` distinct keys when all probes of a key follow from one such number: keys
+ * with equal hashes cannot be told apart. */
 double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigned hash_bits);
 
-/* umbel_plan_format: fills the plan from a shape; shape->fpr is what was asked for or 0, `rate`
+/* umbel_plan_foreign: fills the plan from a shape; shape->fpr is what was asked for or 0, `rate`
  * what the model says.  Systems round their sizes, so a promise counts as missed, for the reason
  * `beyond`, only where the rate passes it by a quarter. */
 void umbeli_params_plan(const umbeli_shape *shape, double rate, const char *beyond,

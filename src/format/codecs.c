@@ -2,6 +2,7 @@
 #include "format/codecs.h"
 
 #include "core/diag.h"
+#include "umbel_foreign.h"
 
 const umbeli_codec *const umbeli_codecs[] = {
     &umbeli_codec_native,
@@ -24,41 +25,41 @@ const umbeli_codec *umbeli_codec_by_id(umbel_format id) {
     return NULL;
 }
 
-static const umbeli_codec *codec_for(umbel_format format, const void *bytes, size_t len,
-                                     umbel_diag *diag) {
-    if (format != UMBEL_FMT_ANY) {
-        const umbeli_codec *codec = umbeli_codec_by_id(format);
-        if (!codec) umbeli_fail(diag, UMBEL_EINVAL, "format: no such format");
-        return codec;
+/* The codec of a format that was named. */
+static umbel_err named(umbel_format format, const umbeli_codec **out, umbel_diag *diag) {
+    *out = umbeli_codec_by_id(format);
+    return *out ? UMBEL_OK : umbeli_fail(diag, UMBEL_EINVAL, "format: no such format");
+}
+
+umbel_err umbeli_codec_making(const umbel_foreign *foreign, const umbeli_codec **out,
+                              umbel_diag *diag) {
+    umbel_err e = named(foreign->format, out, diag);
+    if (!e && !(*out)->create) {
+        e = umbeli_fail(diag, UMBEL_EINVAL, "format: native filters are made with umbel_create");
     }
+    return e;
+}
+
+umbel_err umbeli_codec_reading(const umbel_foreign *as, const void *bytes, size_t len,
+                               const umbeli_codec **out, umbel_diag *diag) {
+    if (as && !umbeli_reserved_zero(as->reserved, sizeof as->reserved)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "foreign.reserved: not 0");
+    }
+    if (as && as->format != UMBEL_FMT_ANY) return named(as->format, out, diag);
     for (const umbeli_codec *const *codec = umbeli_codecs; *codec; codec++) {
-        if ((*codec)->recognise && (*codec)->recognise(bytes, len)) return *codec;
+        *out = *codec;
+        if ((*codec)->recognise && (*codec)->recognise(bytes, len)) return UMBEL_OK;
     }
-    umbeli_fail(diag, UMBEL_EINVAL, "format: not recognised, so it must be named");
-    return NULL;
+    return umbeli_fail(diag, UMBEL_EUNKNOWN, "format: not recognised, so it must be named");
 }
 
-umbel_err umbeli_codec_open(umbel_format format, const void *bytes, size_t len,
-                            const umbel_opts *opts, const umbeli_codec **codec,
-                            umbeli_settings *memory, umbel_diag *diag) {
-    umbel_err e = umbeli_settings_from(opts, memory, diag);
-    if (e) return e;
-    *codec = codec_for(format, bytes, len, diag);
-    if (!*codec) return UMBEL_EINVAL;
-    if (memory->keyed && (*codec)->id != UMBEL_FMT_NATIVE) {
-        return umbeli_fail(diag, UMBEL_EKEY, "a key was given, and this format has none");
-    }
-    return UMBEL_OK;
-}
-
-umbel_err umbeli_codec_holding(const umbel_filter *f, umbel_format format, const umbeli_codec **out,
+umbel_err umbeli_codec_writing(const umbel_filter *f, umbel_format format, const umbeli_codec **out,
                                umbel_diag *diag) {
-    const umbeli_codec *codec = umbeli_codec_by_id(format);
-    if (!codec) return umbeli_fail(diag, UMBEL_EINVAL, "format: no such format");
-    if (codec->size(f) == 0) {
-        return umbeli_fail(diag, UMBEL_EMISMATCH,
-                           "the format hashes keys otherwise: build it anew from the keys");
+    umbel_err e = named(format == UMBEL_FMT_ANY ? f->shape.format : format, out, diag);
+    if (!e && (*out)->size(f) == 0) {
+        e = umbeli_fail(
+            diag, UMBEL_EMISMATCH,
+            "the format uses a different hash, so build the filter again from its keys");
     }
-    *out = codec;
-    return UMBEL_OK;
+    return e;
 }

@@ -6,6 +6,7 @@
 #define UMBELI_CODECS_H
 
 #include "format/codec.h"
+#include "umbel_foreign.h"
 
 /* Every codec, in the order of the format numbers, NULL at the end. */
 extern const umbeli_codec *const umbeli_codecs[];
@@ -13,15 +14,18 @@ extern const umbeli_codec *const umbeli_codecs[];
 /* NULL: no such format; UMBEL_FMT_ANY is none. */
 const umbeli_codec *umbeli_codec_by_id(umbel_format id);
 
-/* What decoding begins with: the checked options, and the codec to decode with, for which
- * UMBEL_FMT_ANY looks at the bytes. */
-umbel_err umbeli_codec_open(umbel_format format, const void *bytes, size_t len,
-                            const umbel_opts *opts, const umbeli_codec **codec,
-                            umbeli_settings *memory, umbel_diag *diag);
+/* The codec that makes such a filter.  UMBEL_EINVAL: no such format, or the native one. */
+umbel_err umbeli_codec_making(const umbel_foreign *foreign, const umbeli_codec **out,
+                              umbel_diag *diag);
 
-/* The codec to write this filter with.  UMBEL_EINVAL: no such format; UMBEL_EMISMATCH: it cannot
+/* The codec to decode with: the one that `as` names, or else the one that recognises the bytes.
+ * UMBEL_EUNKNOWN when none does. */
+umbel_err umbeli_codec_reading(const umbel_foreign *as, const void *bytes, size_t len,
+                               const umbeli_codec **out, umbel_diag *diag);
+
+/* The codec to write this filter with; UMBEL_FMT_ANY: its own.  UMBEL_EMISMATCH: the format cannot
  * hold this filter. */
-umbel_err umbeli_codec_holding(const umbel_filter *f, umbel_format format, const umbeli_codec **out,
+umbel_err umbeli_codec_writing(const umbel_filter *f, umbel_format format, const umbeli_codec **out,
                                umbel_diag *diag);
 
 #endif

@@ -14,8 +14,6 @@
  *
  * Page: docs/formats/dcso.md.
  */
-#include "format/dcso.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +22,9 @@
 #include "format/codec.h"
 #include "format/codec_params.h"
 #include "hash/foreign_hash.h"
+#include "kind/classic/classic.h"
 #include "plan/plan.h"
+#include "umbel_foreign.h"
 
 enum { HEADER = 48, SCHEME_DCSO = 11, HASH_FNV1_64 = 9 };
 
@@ -48,7 +48,7 @@ static void positions(const umbeli_classic *c, const void *key, size_t len, uint
     }
 }
 
-const umbeli_scheme umbeli_scheme_dcso = {
+static const umbeli_scheme scheme_dcso = {
     .id = SCHEME_DCSO,
     .hash = HASH_FNV1_64,
     .layout = "classic/dcso",
@@ -67,33 +67,32 @@ static double hashes_of(double n, double bits) {
     return ceil(ln2 * bits / n);
 }
 
-static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag *diag) {
-    umbel_err e =
-        umbeli_params_check(p, UMBEL_CLASSIC, UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR, 0, diag);
-    if (!e) e = umbeli_params_need_keys_and_fpr(p, diag);
+static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+    umbel_err e = umbeli_params_check(p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR, 0, diag);
+    if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
     if (e) return e;
-    double n = (double)p->keys, bits = bits_of(n, p->fpr), hashes = hashes_of(n, bits);
-    if (bits >= 0x1p62) return umbeli_fail(diag, UMBEL_EINVAL, "keys: more than 2^62 bits");
+    double n = (double)p->capacity, bits = bits_of(n, p->fpr), hashes = hashes_of(n, bits);
+    if (bits >= 0x1p62) return umbeli_fail(diag, UMBEL_EINVAL, "capacity: more than 2^62 bits");
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes per key");
     }
     *shape = (umbeli_shape){
         .bits = (uint64_t)bits,
         .hashes = (uint32_t)hashes,
-        .capacity = p->keys,
+        .capacity = p->capacity,
         .fpr = p->fpr,
     };
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+static umbel_err create(const umbel_foreign *params, const umbeli_memory *memory,
                         umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
-    return e ? e : umbeli_classic_new(&umbeli_scheme_dcso, shape, NULL, memory, out, diag);
+    return e ? e : umbeli_classic_new(&scheme_dcso, shape, NULL, memory, out, diag);
 }
 
-static umbel_err plan(const umbel_params *params, umbel_plan *solved, umbel_diag *diag) {
+static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
     if (e) return e;
@@ -129,9 +128,9 @@ static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t left, head *h, 
         return umbeli_fail_at(diag, UMBEL_EVERSION, 24, "k: more than 1024 probes per key");
     }
     if (h->shape.bits > INT64_MAX || h->words > left) {
-        umbeli_diag_fill(diag, &(umbel_diag){.offset = 32,
-                                             .what = "m: more bits than the file has",
-                                             .need = HEADER + h->words});
+        umbeli_diag_fill(diag, (umbel_diag){.offset = 32,
+                                            .what = "m: more bits than the file has",
+                                            .need = HEADER + h->words});
         return UMBEL_ECORRUPT;
     }
     if ((k == 0) != (h->shape.bits == 0)) {
@@ -147,7 +146,7 @@ static bool padding_is_zero(const head *h, const uint8_t *last_word) {
 }
 
 static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                              const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
+                              const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     head h;
     umbel_err e = read_head(bytes, len - HEADER, &h, diag);
     if (e) return e;
@@ -158,8 +157,8 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbel_filter *f = NULL;
-    e = umbeli_classic_new(&umbeli_scheme_dcso, h.shape, how == UMBELI_BORROW ? words : NULL,
-                           memory, &f, diag);
+    e = umbeli_classic_new(&scheme_dcso, h.shape, how == UMBELI_BORROW ? words : NULL, memory, &f,
+                           diag);
     if (e) return e;
     if (how == UMBELI_COPY) memcpy(f->data, words, (size_t)f->data_len);
     umbeli_count_added(f, h.added);
@@ -177,9 +176,9 @@ static bool is_gzipped(const uint8_t *bytes, size_t len) {
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     if (is_gzipped(bytes, len)) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "gzip-compressed: it must be unpacked first");
+        return umbeli_fail(diag, UMBEL_EVERSION, "gzip-compressed bytes must be unpacked first");
     }
     if (len < HEADER) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the header ends too soon");

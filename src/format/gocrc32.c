@@ -7,8 +7,6 @@
  *
  * Nothing says n, p or the size of int: they must be known.  Page: docs/formats/gocrc32.md.
  */
-#include "format/gocrc32.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +17,8 @@
 #include "format/codec.h"
 #include "format/codec_params.h"
 #include "hash/foreign_hash.h"
+#include "kind/classic/classic.h"
+#include "umbel_foreign.h"
 
 enum { SCHEME_INT64 = 6, SCHEME_INT32 = 7, HASH_CRC32 = 5 };
 
@@ -48,7 +48,7 @@ static void int32_positions(const umbeli_classic *c, const void *key, size_t len
     }
 }
 
-const umbeli_scheme umbeli_scheme_gocrc32_int64 = {
+static const umbeli_scheme scheme_gocrc32_int64 = {
     .id = SCHEME_INT64,
     .hash = HASH_CRC32,
     .layout = "classic/gocrc32-int64",
@@ -56,7 +56,7 @@ const umbeli_scheme umbeli_scheme_gocrc32_int64 = {
     .positions = int64_positions,
 };
 
-const umbeli_scheme umbeli_scheme_gocrc32_int32 = {
+static const umbeli_scheme scheme_gocrc32_int32 = {
     .id = SCHEME_INT32,
     .hash = HASH_CRC32,
     .layout = "classic/gocrc32-int32",
@@ -66,24 +66,23 @@ const umbeli_scheme umbeli_scheme_gocrc32_int32 = {
 
 /* ---- Create ---- */
 
-static const umbeli_scheme *scheme_of(const umbel_params *params) {
-    return params->variant & UMBEL_VARIANT_INT32 ? &umbeli_scheme_gocrc32_int32
-                                                 : &umbeli_scheme_gocrc32_int64;
+static const umbeli_scheme *scheme_of(const umbel_foreign *params) {
+    return params->variant & UMBEL_VARIANT_INT32 ? &scheme_gocrc32_int32 : &scheme_gocrc32_int64;
 }
 
 /* NewBloomFilter's sizes.  A rate near 1 gives no probes, which match every key. */
-static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag *diag) {
-    umbel_err e = umbeli_params_check(p, UMBEL_CLASSIC, UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR,
-                                      UMBEL_VARIANT_INT32, diag);
-    if (!e) e = umbeli_params_need_keys_and_fpr(p, diag);
+static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+    umbel_err e =
+        umbeli_params_check(p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR, UMBEL_VARIANT_INT32, diag);
+    if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
     if (e) return e;
     bool narrow = p->variant & UMBEL_VARIANT_INT32;
-    double n = (double)p->keys, bits = -(n * log(p->fpr) / ln2_squared);
-    if (narrow && (p->keys > INT32_MAX || bits >= 0x1p31)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "keys: more than 2^31-1 bits do not fit int32");
+    double n = (double)p->capacity, bits = -(n * log(p->fpr) / ln2_squared);
+    if (narrow && (p->capacity > INT32_MAX || bits >= 0x1p31)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: more than 2^31-1 bits do not fit int32");
     }
-    if (p->keys > INT64_MAX || bits >= 0x1p62) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "keys: more than 2^62 bits");
+    if (p->capacity > INT64_MAX || bits >= 0x1p62) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: more than 2^62 bits");
     }
     double hashes = floor(bits) * ln2 / n;
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
@@ -92,18 +91,18 @@ static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag
     *shape = (umbeli_shape){
         .bits = (uint64_t)bits,
         .hashes = (uint32_t)hashes,
-        .capacity = p->keys,
+        .capacity = p->capacity,
         .fpr = p->fpr,
     };
     return UMBEL_OK;
 }
 
-static double rate_of(const umbel_params *params, const umbeli_shape *shape) {
+static double rate_of(const umbel_foreign *params, const umbeli_shape *shape) {
     unsigned hash_bits = params->variant & UMBEL_VARIANT_INT32 ? 31 : 32;
     return umbeli_narrow_rate(shape->bits, shape->hashes, shape->capacity, hash_bits);
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+static umbel_err create(const umbel_foreign *params, const umbeli_memory *memory,
                         umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
@@ -114,23 +113,17 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *memor
     return umbeli_classic_new(scheme_of(params), shape, NULL, memory, out, diag);
 }
 
-static umbel_err plan(const umbel_params *params, umbel_plan *solved, umbel_diag *diag) {
+static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
     if (e) return e;
     const char *beyond = shape.hashes ? "one CRC-32 a key cannot keep this rate for so many keys"
-                                      : "no probes a key at this rate: every key matches";
+                                      : "no probes per key at this rate, so every key matches";
     umbeli_params_plan(&shape, rate_of(params, &shape), beyond, solved);
     return UMBEL_OK;
 }
 
 /* ---- Decode ---- */
-
-static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
-    (void)bytes, (void)len, (void)how, (void)memory, (void)out;
-    return umbeli_fail(diag, UMBEL_EINVAL, "gocrc32 has no header: keys and fpr must be given");
-}
 
 /* Bits that no probe reaches must be 0, or writing the filter again would lose them. */
 static bool padding_is_zero(const uint8_t *bytes, size_t len, uint64_t bits) {
@@ -142,11 +135,11 @@ static bool padding_is_zero(const uint8_t *bytes, size_t len, uint64_t bits) {
     return true;
 }
 
-static umbel_err decode_as(const umbel_params *like, const uint8_t *bytes, size_t len,
-                           umbeli_decoding how, const umbeli_settings *memory, umbel_filter **out,
+static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t len,
+                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
                            umbel_diag *diag) {
     umbeli_shape shape;
-    umbel_err e = shape_of(like, &shape, diag);
+    umbel_err e = shape_of(as, &shape, diag);
     if (e) return e;
     uint64_t want = umbeli_ceil_div(shape.bits, 64) * 8;
     if (len != want) {
@@ -157,11 +150,11 @@ static umbel_err decode_as(const umbel_params *like, const uint8_t *bytes, size_
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, shape.bits / 8, "bits behind the last are set");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
-    double rate = rate_of(like, &shape);
+    double rate = rate_of(as, &shape);
     if (rate > shape.fpr) shape.fpr = rate;
     static const uint8_t nothing[8];
     const uint8_t *borrow = how == UMBELI_BORROW ? len ? bytes : nothing : NULL;
-    e = umbeli_classic_new(scheme_of(like), shape, borrow, memory, out, diag);
+    e = umbeli_classic_new(scheme_of(as), shape, borrow, memory, out, diag);
     if (!e && !borrow && len) memcpy((*out)->data, bytes, (size_t)(*out)->data_len);
     return e;
 }
@@ -192,7 +185,6 @@ const umbeli_codec umbeli_codec_gocrc32 = {
     .name = "gocrc32",
     .system = "the CRC-32 filter in Go, run under Go 1.19 for amd64 and 386",
     .create = create,
-    .decode = decode,
     .decode_as = decode_as,
     .plan = plan,
     .text = text,

@@ -19,6 +19,7 @@
 #include "format/codec_params.h"
 #include "hash/foreign_hash.h"
 #include "plan/plan.h"
+#include "umbel_foreign.h"
 
 enum { MITZ_32 = 0, MITZ_64 = 1, HEADER = 6, MAX_HASHES = 255 };
 enum { SCHEME_32 = 8, SCHEME_64 = 9, HASH_MURMUR3_128 = 6 };
@@ -97,30 +98,30 @@ umbeli_guava_size umbeli_guava_size_of(uint64_t keys, double fpr, bool newer) {
     return size;
 }
 
-static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag *diag) {
-    umbel_err e = umbeli_params_check(p, UMBEL_CLASSIC, UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR,
+static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+    umbel_err e = umbeli_params_check(p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR,
                                       UMBEL_VARIANT_MITZ32 | UMBEL_VARIANT_GUAVA_2024, diag);
     if (e) return e;
-    if (p->keys == 0) return umbeli_fail(diag, UMBEL_EINVAL, "keys: Guava sizes by them");
+    if (p->capacity == 0) return umbeli_fail(diag, UMBEL_EINVAL, "capacity: Guava sizes by them");
     double fpr = p->fpr != 0 ? p->fpr : default_fpr;
     umbeli_guava_size size =
-        umbeli_guava_size_of(p->keys, fpr, (p->variant & UMBEL_VARIANT_GUAVA_2024) != 0);
+        umbeli_guava_size_of(p->capacity, fpr, (p->variant & UMBEL_VARIANT_GUAVA_2024) != 0);
     if (size.bits == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL,
-                           "keys, fpr: Guava refuses this size (0 bits, or over 2^31-1 words)");
+                           "capacity, fpr: Guava refuses this size (0 bits, or over 2^31-1 words)");
     }
     if (size.hashes > MAX_HASHES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: Guava refuses more than 255 hashes");
     }
-    *shape = (umbeli_shape){.kind = UMBEL_CLASSIC,
+    *shape = (umbeli_shape){.kind = UMBEL_KIND_CLASSIC,
                             .hashes = size.hashes,
                             .bits = size.bits,
-                            .capacity = p->keys,
+                            .capacity = p->capacity,
                             .fpr = fpr};
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *p, const umbeli_settings *memory, umbel_filter **out,
+static umbel_err create(const umbel_foreign *p, const umbeli_memory *memory, umbel_filter **out,
                         umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
@@ -130,23 +131,12 @@ static umbel_err create(const umbel_params *p, const umbeli_settings *memory, um
                               memory, out, diag);
 }
 
-/* The share of set bits among those that a probe meets, after `draws` probes were set. */
-static double fill_after(double draws, double chance) {
-    return chance < 1 ? -expm1(draws * log1p(-chance)) : 1;
-}
-
-/* MITZ_32 takes a number below 2^31 modulo the bits: beyond 2^31 no bit is ever used, and below it
- * the lower ones are met more often. */
+/* MITZ_32 takes a number below 2^31 modulo the bits; its two halves still tell keys apart. */
 static double rate32(const umbeli_shape *s) {
-    const uint64_t values = UINT64_C(1) << 31;
-    double all = (double)values, draws = (double)s->capacity * s->hashes;
-    double least = (double)(values / s->bits), more = (double)(values % s->bits);
-    double fill = more * (least + 1) / all * fill_after(draws, (least + 1) / all);
-    fill += ((double)s->bits - more) * least / all * fill_after(draws, least / all);
-    return pow(fill, s->hashes);
+    return pow(umbeli_narrow_fill(s->bits, (double)s->capacity * s->hashes, 31), s->hashes);
 }
 
-static umbel_err plan(const umbel_params *p, umbel_plan *out, umbel_diag *diag) {
+static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
@@ -187,14 +177,15 @@ static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *
     if (have > need) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos + need, "bytes behind the words");
     }
-    *shape = (umbeli_shape){.kind = UMBEL_CLASSIC, .hashes = hashes, .bits = need * 8};
+    *shape = (umbeli_shape){.kind = UMBEL_KIND_CLASSIC, .hashes = hashes, .bits = need * 8};
     return UMBEL_OK;
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     if (how == UMBELI_BORROW) {
-        return umbeli_fail(diag, UMBEL_ENOTSUP, "Guava's words are big-endian: decode it instead");
+        return umbeli_fail(diag, UMBEL_ENOTSUP,
+                           "Guava's words are big-endian, so decode it instead");
     }
     umbeli_reader r = umbeli_reader_over(bytes, len);
     umbeli_shape shape;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * siphash13_avx2.c - SipHash-1-3 of eight keys at once: four to a register, and two registers, since
- *                    each step of one waits for the step before
+ * siphash13_avx2.c - SipHash-1-3 of eight keys at once: four lanes per register, and two registers,
+ *                    because each step of one depends on the step before
  */
 #include "core/cpu.h"
 
@@ -14,69 +14,69 @@
 
 #define TARGET __attribute__((target("avx2")))
 
-enum { LANES = 4, HALVES = 2, TOGETHER = LANES * HALVES, BLOCK = 256, CLASSES = 64 };
+enum { LANES = 4, REGISTERS = 2, KEYS = LANES * REGISTERS, BLOCK = 256, CLASSES = 64 };
 
 typedef struct row {
-    __m256i half[HALVES];
+    __m256i reg[REGISTERS];
 } row;
 
 typedef struct state {
     row v0, v1, v2, v3;
 } state;
 
-TARGET static inline void add(row *a, const row *b) {
-    for (int i = 0; i < HALVES; i++) a->half[i] = _mm256_add_epi64(a->half[i], b->half[i]);
+TARGET static inline void add64(row *a, const row *b) {
+    for (int i = 0; i < REGISTERS; i++) a->reg[i] = _mm256_add_epi64(a->reg[i], b->reg[i]);
 }
 
-TARGET static inline void differ(row *a, const row *b) {
-    for (int i = 0; i < HALVES; i++) a->half[i] = _mm256_xor_si256(a->half[i], b->half[i]);
+TARGET static inline void xor64(row *a, const row *b) {
+    for (int i = 0; i < REGISTERS; i++) a->reg[i] = _mm256_xor_si256(a->reg[i], b->reg[i]);
 }
 
-TARGET static inline void turn(row *a, int by) {
-    for (int i = 0; i < HALVES; i++) {
-        __m256i x = a->half[i];
-        a->half[i] = _mm256_or_si256(_mm256_slli_epi64(x, by), _mm256_srli_epi64(x, 64 - by));
+TARGET static inline void rotl(row *a, int by) {
+    for (int i = 0; i < REGISTERS; i++) {
+        __m256i x = a->reg[i];
+        a->reg[i] = _mm256_or_si256(_mm256_slli_epi64(x, by), _mm256_srli_epi64(x, 64 - by));
     }
 }
 
-TARGET static inline void turn_16(row *a) {
+TARGET static inline void rotl16(row *a) {
     const __m256i order = _mm256_set_epi64x(0x0d0c0b0a09080f0e, 0x0504030201000706,
                                             0x0d0c0b0a09080f0e, 0x0504030201000706);
-    for (int i = 0; i < HALVES; i++) a->half[i] = _mm256_shuffle_epi8(a->half[i], order);
+    for (int i = 0; i < REGISTERS; i++) a->reg[i] = _mm256_shuffle_epi8(a->reg[i], order);
 }
 
-TARGET static inline void turn_32(row *a) {
-    for (int i = 0; i < HALVES; i++) a->half[i] = _mm256_shuffle_epi32(a->half[i], 0xb1);
+TARGET static inline void rotl32(row *a) {
+    for (int i = 0; i < REGISTERS; i++) a->reg[i] = _mm256_shuffle_epi32(a->reg[i], 0xb1);
 }
 
 TARGET static inline void sip_round(state *s) {
-    add(&s->v0, &s->v1);
-    add(&s->v2, &s->v3);
-    turn(&s->v1, 13);
-    turn_16(&s->v3);
-    differ(&s->v1, &s->v0);
-    differ(&s->v3, &s->v2);
-    turn_32(&s->v0);
-    add(&s->v2, &s->v1);
-    add(&s->v0, &s->v3);
-    turn(&s->v1, 17);
-    turn(&s->v3, 21);
-    differ(&s->v1, &s->v2);
-    differ(&s->v3, &s->v0);
-    turn_32(&s->v2);
+    add64(&s->v0, &s->v1);
+    add64(&s->v2, &s->v3);
+    rotl(&s->v1, 13);
+    rotl16(&s->v3);
+    xor64(&s->v1, &s->v0);
+    xor64(&s->v3, &s->v2);
+    rotl32(&s->v0);
+    add64(&s->v2, &s->v1);
+    add64(&s->v0, &s->v3);
+    rotl(&s->v1, 17);
+    rotl(&s->v3, 21);
+    xor64(&s->v1, &s->v2);
+    xor64(&s->v3, &s->v0);
+    rotl32(&s->v2);
 }
 
-TARGET static inline row all(uint64_t x) {
+TARGET static inline row broadcast(uint64_t x) {
     row r;
-    for (int i = 0; i < HALVES; i++) r.half[i] = _mm256_set1_epi64x((long long)x);
+    for (int i = 0; i < REGISTERS; i++) r.reg[i] = _mm256_set1_epi64x((long long)x);
     return r;
 }
 
-TARGET static inline row of(const uint64_t *x) {
+TARGET static inline row load(const uint64_t *x) {
     row r;
-    for (int i = 0; i < HALVES; i++) {
+    for (int i = 0; i < REGISTERS; i++) {
         const uint64_t *w = x + LANES * i;
-        r.half[i] =
+        r.reg[i] =
             _mm256_set_epi64x((long long)w[3], (long long)w[2], (long long)w[1], (long long)w[0]);
     }
     return r;
@@ -84,72 +84,73 @@ TARGET static inline row of(const uint64_t *x) {
 
 TARGET static inline row greater(const row *a, const row *b) {
     row r;
-    for (int i = 0; i < HALVES; i++) r.half[i] = _mm256_cmpgt_epi64(a->half[i], b->half[i]);
+    for (int i = 0; i < REGISTERS; i++) r.reg[i] = _mm256_cmpgt_epi64(a->reg[i], b->reg[i]);
     return r;
 }
 
 /* Where `mask` is ones it takes the other. */
-TARGET static inline void choose(row *a, const row *other, const row *mask) {
-    for (int i = 0; i < HALVES; i++) {
-        a->half[i] = _mm256_blendv_epi8(a->half[i], other->half[i], mask->half[i]);
+TARGET static inline void blend(row *a, const row *other, const row *mask) {
+    for (int i = 0; i < REGISTERS; i++) {
+        a->reg[i] = _mm256_blendv_epi8(a->reg[i], other->reg[i], mask->reg[i]);
     }
 }
 
 TARGET static inline void absorb(state *s, const row *words) {
-    differ(&s->v3, words);
+    xor64(&s->v3, words);
     sip_round(s);
-    differ(&s->v0, words);
+    xor64(&s->v0, words);
 }
 
 /* Words number `at` of all keys, of which each has more. */
 TARGET static inline void absorb_inner(state *s, const umbel_key *keys, size_t at) {
-    uint64_t x[TOGETHER];
-    for (int i = 0; i < TOGETHER; i++) {
+    uint64_t x[KEYS];
+    for (int i = 0; i < KEYS; i++) {
         x[i] = umbeli_load_le64((const uint8_t *)keys[i].data + 8 * at);
     }
-    row words = of(x);
+    row words = load(x);
     absorb(s, &words);
 }
 
-/* The same where some keys end with this word, and some have ended before: their states stay.  No
- * branch looks at a length, since no guess about lengths is a good one. */
+/* The same where some keys end with this word, and some have ended before: their states stay.
+ * Branch-free in the key lengths: they are unpredictable. */
 TARGET static inline void absorb_ends(state *s, const umbel_key *keys, size_t at, const row *ends,
                                       const row *last) {
     static const uint8_t nothing[8];
-    uint64_t x[TOGETHER];
-    for (int i = 0; i < TOGETHER; i++) {
+    uint64_t x[KEYS];
+    for (int i = 0; i < KEYS; i++) {
         bool more = at < keys[i].len / 8;
         const uint8_t *p = more ? keys[i].data : nothing;
         x[i] = umbeli_load_le64(p + (more ? 8 * at : 0));
     }
-    row words = of(x), now = all(at), ended = greater(&now, ends), inner = greater(ends, &now);
+    row words = load(x), now = broadcast(at), ended = greater(&now, ends),
+        inner = greater(ends, &now);
     row own = *last;
     state old = *s;
-    choose(&own, &words, &inner);
+    blend(&own, &words, &inner);
     absorb(s, &own);
-    choose(&s->v0, &old.v0, &ended);
-    choose(&s->v1, &old.v1, &ended);
-    choose(&s->v2, &old.v2, &ended);
-    choose(&s->v3, &old.v3, &ended);
+    blend(&s->v0, &old.v0, &ended);
+    blend(&s->v1, &old.v1, &ended);
+    blend(&s->v2, &old.v2, &ended);
+    blend(&s->v3, &old.v3, &ended);
 }
 
 TARGET static inline row last_words(const umbel_key *keys) {
-    uint64_t x[TOGETHER];
-    for (int i = 0; i < TOGETHER; i++) x[i] = umbeli_sip_last(keys[i].data, keys[i].len);
-    return of(x);
+    uint64_t x[KEYS];
+    for (int i = 0; i < KEYS; i++) x[i] = umbeli_sip_last(keys[i].data, keys[i].len);
+    return load(x);
 }
 
-/* The least and the most words before the last. */
+/* The fewest and the most words before the last. */
 typedef struct range {
-    size_t least, most;
+    size_t min, max;
 } range;
 
 static inline range range_of(const umbel_key *keys) {
     range r = {SIZE_MAX, 0};
-    for (int i = 0; i < TOGETHER; i++) {
+    for (int i = 0; i < KEYS; i++) {
         size_t n = keys[i].len / 8;
-        if (n < r.least) r.least = n;
-        if (n > r.most) r.most = n;
+        if (n < r.min) r.min = n;
+        if (n > r.max) r.max = n;
     }
     return r;
 }
@@ -157,35 +158,35 @@ static inline range range_of(const umbel_key *keys) {
 TARGET static inline void absorb_all(state *s, const umbel_key *keys, range r) {
     row last = last_words(keys);
     size_t at = 0;
-    for (; at < r.least; at++) absorb_inner(s, keys, at);
-    if (r.least == r.most) {
+    for (; at < r.min; at++) absorb_inner(s, keys, at);
+    if (r.min == r.max) {
         absorb(s, &last);
         return;
     }
-    uint64_t inner[TOGETHER];
-    for (int i = 0; i < TOGETHER; i++) inner[i] = keys[i].len / 8;
-    row ends = of(inner);
-    for (; at <= r.most; at++) absorb_ends(s, keys, at, &ends, &last);
+    uint64_t inner[KEYS];
+    for (int i = 0; i < KEYS; i++) inner[i] = keys[i].len / 8;
+    row ends = load(inner);
+    for (; at <= r.max; at++) absorb_ends(s, keys, at, &ends, &last);
 }
 
 TARGET static inline void hash_together(umbeli_secret secret, const umbel_key *keys, range r,
                                         uint64_t *hashes) {
     uint64_t k0 = secret.word[0], k1 = secret.word[1];
     state s = {
-        .v0 = all(k0 ^ UMBELI_SIP_V0),
-        .v1 = all(k1 ^ UMBELI_SIP_V1),
-        .v2 = all(k0 ^ UMBELI_SIP_V2),
-        .v3 = all(k1 ^ UMBELI_SIP_V3),
+        .v0 = broadcast(k0 ^ UMBELI_SIP_V0),
+        .v1 = broadcast(k1 ^ UMBELI_SIP_V1),
+        .v2 = broadcast(k0 ^ UMBELI_SIP_V2),
+        .v3 = broadcast(k1 ^ UMBELI_SIP_V3),
     };
     absorb_all(&s, keys, r);
-    row mark = all(0xff);
-    differ(&s.v2, &mark);
+    row mark = broadcast(0xff);
+    xor64(&s.v2, &mark);
     for (int i = 0; i < 3; i++) sip_round(&s);
-    differ(&s.v0, &s.v1);
-    differ(&s.v2, &s.v3);
-    differ(&s.v0, &s.v2);
-    for (int i = 0; i < HALVES; i++) {
-        _mm256_storeu_si256((__m256i *)(hashes + LANES * i), s.v0.half[i]);
+    xor64(&s.v0, &s.v1);
+    xor64(&s.v2, &s.v3);
+    xor64(&s.v0, &s.v2);
+    for (int i = 0; i < REGISTERS; i++) {
+        _mm256_storeu_si256((__m256i *)(hashes + LANES * i), s.v0.reg[i]);
     }
 }
 
@@ -203,22 +204,22 @@ static void hash_each(umbeli_secret secret, const umbel_key *keys, size_t n, uin
 TARGET static void hash_in_order(umbeli_secret secret, const umbel_key *keys, size_t n,
                                  uint64_t *hashes) {
     size_t i = 0;
-    for (; n - i >= TOGETHER; i += TOGETHER) {
+    for (; n - i >= KEYS; i += KEYS) {
         range r = range_of(keys + i);
-        if (r.most - r.least < CLASSES) {
+        if (r.max - r.min < CLASSES) {
             hash_together(secret, keys + i, r, hashes + i);
-        } else { /* a very long one would keep seven others waiting */
-            hash_each(secret, keys + i, TOGETHER, hashes + i);
+        } else { /* a very long one would stall seven others */
+            hash_each(secret, keys + i, KEYS, hashes + i);
         }
     }
     hash_each(secret, keys + i, n - i, hashes + i);
 }
 
-/* Keys of one length, or nearly, together: nobody waits long for the longest. */
+/* Groups keys of similar length, so that lanes do not idle. */
 TARGET static void hash_sorted(umbeli_secret secret, const umbel_key *keys, size_t n,
                                uint64_t *hashes) {
     umbel_key sorted[BLOCK];
-    sorted[0] = keys[0]; /* n is not 0, but compilers doubt it */
+    if (n == 0) __builtin_unreachable(); /* the caller has some */
     uint64_t found[BLOCK];
     uint16_t next[CLASSES + 1] = {0}, from[BLOCK];
     for (size_t i = 0; i < n; i++) next[class_of(&keys[i]) + 1]++;
@@ -232,17 +233,17 @@ TARGET static void hash_sorted(umbeli_secret secret, const umbel_key *keys, size
     for (size_t i = 0; i < n; i++) hashes[from[i]] = found[i];
 }
 
-/* The first ones tell about the others; where they mislead, it costs time alone. */
+/* Judged by the first few: a wrong guess costs time only. */
 static bool are_worth_sorting(const umbel_key *keys) {
     range r = range_of(keys);
-    return r.most - r.least > 2;
+    return r.max - r.min > 2;
 }
 
 static void many(const umbeli_shape *shape, const umbel_key *keys, size_t n, uint64_t *hashes) {
     umbeli_secret secret = umbeli_seeded(shape);
     for (size_t at = 0, some; at < n; at += some) {
         some = n - at < BLOCK ? n - at : BLOCK;
-        if (some > TOGETHER && are_worth_sorting(keys + at)) {
+        if (some > KEYS && are_worth_sorting(keys + at)) {
             hash_sorted(secret, keys + at, some, hashes + at);
         } else {
             hash_in_order(secret, keys + at, some, hashes + at);

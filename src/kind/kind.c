@@ -23,11 +23,32 @@ const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {
     return NULL;
 }
 
+umbel_err umbeli_kind_params(const umbel_params *p, umbel_diag *diag) {
+    const struct {
+        umbel_kind kind;
+        bool given;
+        const char *what;
+    } fields[] = {
+        {UMBEL_KIND_BLOCKED, p->concurrent, "concurrent: only blocked filters can be"},
+        {UMBEL_KIND_SCALABLE, p->scalable.expansion, "scalable.expansion: for scalable filters"},
+        {UMBEL_KIND_SCALABLE, p->scalable.max_layers, "scalable.max_layers: for scalable filters"},
+        {UMBEL_KIND_WINDOW, p->window.generations, "window.generations: for windows"},
+        {UMBEL_KIND_WINDOW, p->window.manual, "window.manual: for windows"},
+    };
+    if (!umbeli_kind_by_id(p->kind)) return umbeli_fail(diag, UMBEL_EINVAL, "kind: no such kind");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (fields[i].given && fields[i].kind != p->kind) {
+            return umbeli_fail(diag, UMBEL_EINVAL, fields[i].what);
+        }
+    }
+    return UMBEL_OK;
+}
+
 umbeli_shape umbeli_kind_shape(const umbel_params *params) {
     umbeli_shape shape = {.hash = UMBELI_HASH_XXH3, .seed = params->seed};
-    if (params->key) {
+    if (params->secret) {
         shape.hash = UMBELI_HASH_SIPHASH13;
-        shape.secret = umbeli_secret_from(params->key);
+        shape.secret = umbeli_secret_from(params->secret);
     }
     return shape;
 }
@@ -40,16 +61,11 @@ umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, uint64_t
     if (shape->hash != UMBELI_HASH_XXH3 && shape->hash != UMBELI_HASH_SIPHASH13) {
         return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for this kind");
     }
-    bool whole_bytes = shape->kind != UMBEL_CLASSIC;
+    bool whole_bytes = shape->kind != UMBEL_KIND_CLASSIC;
     if (umbeli_ceil_div(shape->bits, 8) != data_len || (whole_bytes && shape->bits % 8)) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "bits and payload size disagree");
     }
     return UMBEL_OK;
-}
-
-umbel_err umbeli_kind_not_concurrent(const umbel_params *params, umbel_diag *diag) {
-    if (!params->concurrent) return UMBEL_OK;
-    return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
 }
 
 const char *umbeli_kind_layout(const umbeli_shape *shape, const char *unkeyed, const char *keyed) {
@@ -60,11 +76,11 @@ umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_pl
                            umbel_diag *diag) {
     *plan = (umbel_plan){
         .kind = kind,
-        .keys = params->keys,
+        .capacity = params->capacity,
         .fpr = params->fpr,
         .bytes = params->bytes,
         .hashes = params->hashes,
-        .generations = params->generations,
+        .generations = params->window.generations,
     };
     umbel_err e = umbeli_plan_solve(plan);
     return e ? umbeli_fail(diag, e, plan->why) : UMBEL_OK;

@@ -7,19 +7,20 @@
 
 #include "core/bytes.h"
 #include "core/filter.h"
+#include "umbel_plan.h"
 
 typedef struct umbeli_kind {
     umbel_kind id;
     const char *name;
 
     /* An empty filter, natively hashed.  params->kind is this kind. */
-    umbel_err (*create)(const umbel_params *params, const umbeli_settings *memory,
-                        umbel_filter **out, umbel_diag *diag);
+    umbel_err (*create)(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag);
 
     /* A filter over stored bits: a zeroed one of that shape to be filled by the caller, or, with
      * `borrow`, a frozen one that borrows those bytes.  Checks every field of the shape and data_len. */
     umbel_err (*restore)(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag);
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
 
     /* The kind's own parameters in native files; all NULL for kinds that have none.
      * take_kind_params completes what `restore` made, before anything else touches it:
@@ -29,7 +30,10 @@ typedef struct umbeli_kind {
     umbel_err (*take_kind_params)(umbel_filter *f, umbeli_reader *params, umbel_diag *diag);
 } umbeli_kind;
 
-/* What the planner makes of params (keys, fpr, bytes, hashes) for this kind: UMBEL_EINVAL with the
+/* UMBEL_EINVAL, naming the field, when there is no such kind or params have what another kind takes. */
+umbel_err umbeli_kind_params(const umbel_params *params, umbel_diag *diag);
+
+/* What the planner makes of params (capacity, fpr, bytes, hashes) for this kind: UMBEL_EINVAL with the
  * planner's words.  Not for bytes alone, which need no plan. */
 umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_plan *plan,
                            umbel_diag *diag);
@@ -42,15 +46,12 @@ umbeli_shape umbeli_kind_shape(const umbel_params *params);
 umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, uint64_t data_len,
                             umbel_diag *diag);
 
-/* UMBEL_EINVAL for params->concurrent: blocked filters alone take it. */
-umbel_err umbeli_kind_not_concurrent(const umbel_params *params, umbel_diag *diag);
-
 /* The layout's name: `keyed` for filters with a secret. */
 const char *umbeli_kind_layout(const umbeli_shape *shape, const char *unkeyed, const char *keyed);
 
 /* Only the size is given: no promise is asked for. */
 static inline bool umbeli_bytes_alone(const umbel_params *params) {
-    return params->bytes != 0 && params->keys == 0 && params->fpr == 0;
+    return params->bytes != 0 && params->capacity == 0 && params->fpr == 0;
 }
 
 extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic, umbeli_kind_static,

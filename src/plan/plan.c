@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan.c - the planner's entry: checks what was asked for, and chooses a kind for UMBEL_AUTO
+ * plan.c - the planner's entry: checks what was asked for, and chooses a kind for UMBEL_KIND_AUTO
  */
 #include "plan/plan.h"
 
@@ -30,7 +30,7 @@ static const umbeli_model *model_of(umbel_kind kind) {
 
 /* The bytes that a kind needs for keys and fpr of a solved plan; 0: it cannot. */
 static uint64_t price(const umbeli_model *model, const umbel_plan *promise, uint32_t hashes) {
-    umbel_plan plan = {.keys = promise->keys, .fpr = promise->fpr, .hashes = hashes};
+    umbel_plan plan = {.capacity = promise->capacity, .fpr = promise->fpr, .hashes = hashes};
     return umbeli_model_solve(model, &plan) ? 0 : plan.bytes;
 }
 
@@ -51,15 +51,15 @@ static umbel_err solve_auto(umbel_plan *plan) {
 }
 
 static umbel_err solve(umbel_plan *plan) {
-    int given = (plan->keys != 0) + (plan->fpr != 0.0) + (plan->bytes != 0);
+    int given = (plan->capacity != 0) + (plan->fpr != 0.0) + (plan->bytes != 0);
     const umbeli_model *model = model_of(plan->kind);
-    if (plan->kind != UMBEL_AUTO && model == NULL) {
+    if (plan->kind != UMBEL_KIND_AUTO && model == NULL) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BAD_KIND,
-                               "no such kind: choose auto or one that umbel_kind_name names");
+                               "kind: choose auto or one that umbel_kind_name names");
     }
     if (plan->fpr != 0.0 && !(plan->fpr > 0.0 && plan->fpr < 1.0)) { /* NaN, too */
         return umbeli_plan_say(plan, UMBEL_PLAN_BAD_RATE,
-                               "fpr must lie between 0 and 1, as 0.01 does; both ends excluded");
+                               "fpr: must lie between 0 and 1, as 0.01 does; both ends excluded");
     }
     if (given < 2) {
         return umbeli_plan_say(plan, UMBEL_PLAN_UNDERDETERMINED,
@@ -71,9 +71,9 @@ static umbel_err solve(umbel_plan *plan) {
 umbel_err umbeli_plan_solve(umbel_plan *plan) {
     plan->bits = 0;
     plan->rate = plan->bits_per_key = plan->bound = 0.0;
-    if (plan->keys != 0 && plan->bytes != 0) {
-        plan->bits_per_key = (double)plan->bytes * 8.0 / (double)plan->keys;
-        plan->bound = umbeli_bound_rate((double)plan->bytes * 8.0, plan->keys);
+    if (plan->capacity != 0 && plan->bytes != 0) {
+        plan->bits_per_key = (double)plan->bytes * 8.0 / (double)plan->capacity;
+        plan->bound = umbeli_bound_rate((double)plan->bytes * 8.0, plan->capacity);
     }
     int saved = errno; /* rates that underflow set it */
     umbel_err e = solve(plan);

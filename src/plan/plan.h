@@ -7,7 +7,7 @@
 #ifndef UMBELI_PLAN_H
 #define UMBELI_PLAN_H
 
-#include "umbel.h"
+#include "umbel_plan.h"
 
 /* umbel_plan_solve.  When it refuses, hashes stays as it was, too, and bits is 0; bits_per_key and
  * bound are still told if keys and bytes were given, and rate if the kind could be sized at all:

@@ -67,7 +67,7 @@ static double model_floor(uint64_t keys) {
 
 /* Large filters have a multiple of 64 blocks, so that they can be folded to half six times. */
 const umbeli_model umbeli_model_blocked = {
-    .id = UMBEL_BLOCKED,
+    .id = UMBEL_KIND_BLOCKED,
     .unit = BLOCK_BYTES,
     .units = (UINT64_C(1) << 32) - FOLD_STEP,
     .step_from = FOLD_FROM,
@@ -78,10 +78,10 @@ const umbeli_model umbeli_model_blocked = {
     .rate = model_rate,
     .spread = model_spread,
     .floor = model_floor,
-    .too_large = "a blocked filter ends just below 128 GiB: a classic one does not, or plan for "
+    .too_large = "a blocked filter ends just below 128 GiB; a classic one does not, or plan for "
                  "fewer keys, a higher fpr or fewer bytes",
     .too_small = "the smallest blocked filter has 32 bytes",
-    .beyond = "a blocked filter needs more than that: a classic one may do, or give it more bytes, "
+    .beyond = "a blocked filter needs more than that; a classic one may do, or give it more bytes, "
               "fewer keys or a higher fpr",
-    .bad_hashes = "a blocked filter has 8 hashes, always: leave them 0, or choose classic",
+    .bad_hashes = "hashes: a blocked filter always has 8, so leave them 0, or choose classic",
 };

@@ -89,7 +89,7 @@ static double model_spread(uint64_t bytes, uint32_t hashes, uint64_t keys) {
 }
 
 const umbeli_model umbeli_model_classic = {
-    .id = UMBEL_CLASSIC,
+    .id = UMBEL_KIND_CLASSIC,
     .unit = UNIT_BYTES,
     .units = ((UINT64_C(1) << 63) - 512) / 512,
     .hashes_least = 1,
@@ -98,10 +98,10 @@ const umbeli_model umbeli_model_classic = {
     .rate = model_rate,
     .spread = model_spread,
     .floor = model_floor,
-    .too_large = "this would take 2^63 bits or more: plan for fewer keys, a higher fpr or fewer "
+    .too_large = "this would take 2^63 bits or more; plan for fewer keys, a higher fpr or fewer "
                  "bytes",
     .too_small = "the smallest classic filter has 64 bytes",
-    .beyond = "a classic filter needs more than that: give it more bytes, fewer keys or a higher "
+    .beyond = "a classic filter needs more than that; give it more bytes, fewer keys or a higher "
               "fpr, or leave one of them out to learn what would do",
     .bad_hashes = "a classic filter has 1 to 64 hashes; 0 chooses the best",
 };

@@ -26,7 +26,7 @@ static double model_floor(uint64_t keys) {
 
 /* Steps as of blocked filters, so that a snapshot can be folded as often. */
 const umbeli_model umbeli_model_counting = {
-    .id = UMBEL_COUNTING,
+    .id = UMBEL_KIND_COUNTING,
     .unit = BLOCK_BYTES,
     .units = (UINT64_C(1) << 32) - FOLD_STEP,
     .step_from = FOLD_FROM,
@@ -37,10 +37,10 @@ const umbeli_model umbeli_model_counting = {
     .rate = model_rate,
     .spread = model_spread,
     .floor = model_floor,
-    .too_large = "a counting filter ends just below 512 GiB: plan for fewer keys, a higher fpr or "
+    .too_large = "a counting filter ends just below 512 GiB; plan for fewer keys, a higher fpr or "
                  "fewer bytes",
     .too_small = "the smallest counting filter has 128 bytes",
     .beyond = "a counting filter needs more than that, four times what a blocked one does: give it "
               "more bytes, fewer keys or a higher fpr",
-    .bad_hashes = "a counting filter has 8 hashes, always: leave them 0",
+    .bad_hashes = "hashes: a counting filter always has 8, so leave them 0",
 };

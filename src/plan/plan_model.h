@@ -7,7 +7,7 @@
 #ifndef UMBELI_PLAN_MODEL_H
 #define UMBELI_PLAN_MODEL_H
 
-#include "umbel.h"
+#include "umbel_plan.h"
 
 typedef struct umbeli_model {
     umbel_kind id;

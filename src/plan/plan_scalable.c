@@ -30,18 +30,18 @@ static umbel_err settle(umbel_plan *plan, const umbel_plan *layer) {
     if (fpr / SHARES < layer->fpr) fpr = nextafter(fpr, 1.0); /* so that it can be asked for */
     if (fpr >= 1.0) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND,
-                               "the layers to come need most of the rate: give the first one more "
+                               "the layers to come need most of the rate; give the first one more "
                                "bytes or fewer keys");
     }
-    plan->kind = UMBEL_SCALABLE;
-    if (plan->keys == 0) plan->keys = layer->keys;
+    plan->kind = UMBEL_KIND_SCALABLE;
+    if (plan->capacity == 0) plan->capacity = layer->capacity;
     plan->fpr = fpr;
     plan->bytes = layer->bytes;
     plan->hashes = layer->hashes;
     plan->bits = layer->bits;
-    plan->rate = umbeli_blocked_rate(layer->bytes / 32, plan->keys);
-    plan->bits_per_key = (double)plan->bits / (double)plan->keys;
-    plan->bound = umbeli_bound_rate((double)plan->bits, plan->keys);
+    plan->rate = umbeli_blocked_rate(layer->bytes / 32, plan->capacity);
+    plan->bits_per_key = (double)plan->bits / (double)plan->capacity;
+    plan->bound = umbeli_bound_rate((double)plan->bits, plan->capacity);
     return umbeli_plan_say(plan, UMBEL_PLAN_OK, "");
 }
 
@@ -49,9 +49,9 @@ static umbel_err settle(umbel_plan *plan, const umbel_plan *layer) {
 static umbel_err refuse(umbel_plan *plan, const umbel_plan *layer) {
     umbel_verdict verdict = layer->verdict;
     const char *why = layer->why;
-    bool bound =
-        plan->bytes != 0 && plan->fpr != 0.0 &&
-        (double)plan->bytes * 8.0 < umbeli_bound_bits(plan->keys != 0 ? plan->keys : 1, plan->fpr);
+    bool bound = plan->bytes != 0 && plan->fpr != 0.0 &&
+                 (double)plan->bytes * 8.0 <
+                     umbeli_bound_bits(plan->capacity != 0 ? plan->capacity : 1, plan->fpr);
     if (verdict == UMBEL_PLAN_BELOW_BOUND && !bound) verdict = UMBEL_PLAN_BEYOND_KIND;
     if (verdict == UMBEL_PLAN_BEYOND_KIND) why = umbeli_model_scalable.beyond;
     if (verdict == UMBEL_PLAN_TOO_LARGE) why = umbeli_model_scalable.too_large;
@@ -61,8 +61,8 @@ static umbel_err refuse(umbel_plan *plan, const umbel_plan *layer) {
 
 static umbel_err solve(umbel_plan *plan) {
     umbel_plan layer = {
-        .kind = UMBEL_BLOCKED,
-        .keys = plan->keys,
+        .kind = UMBEL_KIND_BLOCKED,
+        .capacity = plan->capacity,
         .fpr = plan->fpr / SHARES,
         .bytes = plan->bytes,
     };
@@ -70,7 +70,8 @@ static umbel_err solve(umbel_plan *plan) {
         layer.verdict = UMBEL_PLAN_BEYOND_KIND;
         return refuse(plan, &layer);
     }
-    if (plan->bytes == 0 && layer.keys < UMBELI_SCALABLE_FIRST) layer.keys = UMBELI_SCALABLE_FIRST;
+    if (plan->bytes == 0 && layer.capacity < UMBELI_SCALABLE_FIRST)
+        layer.capacity = UMBELI_SCALABLE_FIRST;
     umbel_err e = umbeli_plan_solve(&layer);
     return e ? refuse(plan, &layer) : settle(plan, &layer);
 }
@@ -78,22 +79,23 @@ static umbel_err solve(umbel_plan *plan) {
 /* The chain as it grows, layer by layer, doubling. */
 static double rate_after(const umbel_plan *plan, uint64_t keys) {
     double no = 0.0; /* logarithm of the chance that all layers say it */
-    umbel_plan layer = {.kind = UMBEL_BLOCKED, .fpr = plan->fpr / SHARES, .bytes = plan->bytes};
+    umbel_plan layer = {
+        .kind = UMBEL_KIND_BLOCKED, .fpr = plan->fpr / SHARES, .bytes = plan->bytes};
     if (umbeli_plan_solve(&layer)) return 1.0;
     for (uint32_t i = 1;; i++) {
-        uint64_t here = keys < layer.keys ? keys : layer.keys;
+        uint64_t here = keys < layer.capacity ? keys : layer.capacity;
         no += log1p(-umbeli_blocked_rate(layer.bytes / 32, here));
         keys -= here;
         if (keys == 0) return -expm1(no);
-        layer = (umbel_plan){.kind = UMBEL_BLOCKED,
-                             .keys = layer.keys * GROWTH,
+        layer = (umbel_plan){.kind = UMBEL_KIND_BLOCKED,
+                             .capacity = layer.capacity * GROWTH,
                              .fpr = plan->fpr * umbeli_scalable_share(i)};
         if (i == LAYERS_MOST || umbeli_plan_solve(&layer)) return 1.0; /* cannot grow so far */
     }
 }
 
 const umbeli_model umbeli_model_scalable = {
-    .id = UMBEL_SCALABLE,
+    .id = UMBEL_KIND_SCALABLE,
     .hashes_least = 8,
     .hashes_most = 8,
     .solve = solve,
@@ -103,5 +105,5 @@ const umbeli_model umbeli_model_scalable = {
     .too_small = "the smallest first layer of a scalable filter has 32 bytes",
     .beyond = "the first layer of a scalable filter gets 1/24 of the rate and needs more bytes for "
               "it: give it more, or fewer keys, or a higher fpr",
-    .bad_hashes = "a scalable filter has 8 hashes, always: leave them 0",
+    .bad_hashes = "hashes: a scalable filter always has 8, so leave them 0",
 };

@@ -11,13 +11,14 @@
 #include "plan/plan.h"
 #include "plan/plan_model.h"
 
-#define WHY_BOUND                                                                                 \
-    "no filter of any kind can: it takes log2(1/fpr) bits a key; give more bytes, fewer keys or " \
-    "a higher fpr"
+#define WHY_BOUND                                                                              \
+    "no filter of any kind can, as it takes log2(1/fpr) bits per key; give more bytes, fewer " \
+    "keys "                                                                                    \
+    "or a higher fpr"
 #define WHY_FLOOR \
-    "keys of this kind share their hashes by chance more often than that: ask for a higher fpr"
+    "keys of this kind share their hashes by chance more often than that; ask for a higher fpr"
 #define WHY_FULL                                                                            \
-    "so few bits for so many keys may all be set and every answer yes: give more bytes or " \
+    "so few bits for so many keys may all be set and every answer yes; give more bytes or " \
     "fewer keys"
 
 umbel_err umbeli_plan_say(umbel_plan *plan, umbel_verdict verdict, const char *why) {
@@ -53,11 +54,11 @@ static uint64_t bytes_within(const umbeli_model *model, uint64_t units) {
 /* The least size that holds the promise; false when even the largest does not. */
 static bool least_size(const umbeli_model *model, const umbel_plan *plan, size *out) {
     uint64_t low = 0, high = model->units; /* low is too small, high will do */
-    size best = size_of(model, plan, bytes_within(model, high), plan->keys);
+    size best = size_of(model, plan, bytes_within(model, high), plan->capacity);
     if (best.promise > plan->fpr) return false;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        size s = size_of(model, plan, bytes_within(model, middle), plan->keys);
+        size s = size_of(model, plan, bytes_within(model, middle), plan->capacity);
         if (s.promise <= plan->fpr) {
             high = middle;
             best = s;
@@ -85,7 +86,7 @@ static uint64_t most_keys(const umbeli_model *model, const umbel_plan *plan, uin
 
 static umbel_err settle(const umbeli_model *model, umbel_plan *plan, uint64_t keys, size s) {
     plan->kind = model->id;
-    plan->keys = keys;
+    plan->capacity = keys;
     if (plan->fpr == 0.0) plan->fpr = s.promise;
     plan->bytes = s.bytes;
     plan->hashes = s.hashes;
@@ -98,20 +99,20 @@ static umbel_err settle(const umbeli_model *model, umbel_plan *plan, uint64_t ke
 
 static umbel_err solve_bytes(const umbeli_model *model, umbel_plan *plan) {
     size s;
-    if (plan->fpr < model->floor(plan->keys)) {
+    if (plan->fpr < model->floor(plan->capacity)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FLOOR);
     }
     if (!least_size(model, plan, &s)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
     }
-    return settle(model, plan, plan->keys, s);
+    return settle(model, plan, plan->capacity, s);
 }
 
 /* Of a given number of bytes all are used that this kind can use. */
 static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
     double given = (double)plan->bytes * 8.0;
     uint64_t units = plan->bytes / model->unit;
-    uint64_t least_keys = plan->keys != 0 ? plan->keys : 1;
+    uint64_t least_keys = plan->capacity != 0 ? plan->capacity : 1;
     if (plan->fpr != 0.0 && given < umbeli_bound_bits(least_keys, plan->fpr)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BELOW_BOUND, WHY_BOUND);
     }
@@ -121,7 +122,7 @@ static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
     }
 
     uint64_t bytes = bytes_within(model, units);
-    uint64_t keys = plan->keys != 0 ? plan->keys : most_keys(model, plan, bytes);
+    uint64_t keys = plan->capacity != 0 ? plan->capacity : most_keys(model, plan, bytes);
     if (keys == 0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
     size s = size_of(model, plan, bytes, keys);
     plan->rate = s.rate;

@@ -11,13 +11,14 @@
 
 static umbel_err refuse(umbel_plan *plan, umbel_verdict verdict) {
     const umbeli_model *m = &umbeli_model_static;
-    bool bound =
-        plan->bytes != 0 && plan->fpr != 0.0 &&
-        (double)plan->bytes * 8.0 < umbeli_bound_bits(plan->keys != 0 ? plan->keys : 1, plan->fpr);
+    bool bound = plan->bytes != 0 && plan->fpr != 0.0 &&
+                 (double)plan->bytes * 8.0 <
+                     umbeli_bound_bits(plan->capacity != 0 ? plan->capacity : 1, plan->fpr);
     if (bound) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_BELOW_BOUND,
-                               "no filter of any kind can: it takes log2(1/fpr) bits a key; give "
-                               "more bytes, fewer keys or a higher fpr");
+        return umbeli_plan_say(
+            plan, UMBEL_PLAN_BELOW_BOUND,
+            "no filter of any kind can, as it takes log2(1/fpr) bits per key; give "
+            "more bytes, fewer keys or a higher fpr");
     }
     return umbeli_plan_say(plan, verdict,
                            verdict == UMBEL_PLAN_TOO_LARGE   ? m->too_large
@@ -31,8 +32,8 @@ static umbel_err settle(umbel_plan *plan, const umbeli_static_layout *l, uint64_
     if (bytes == 0) return refuse(plan, UMBEL_PLAN_TOO_LARGE);
     plan->rate = rate;
     if (plan->fpr != 0.0 && rate > plan->fpr) return refuse(plan, UMBEL_PLAN_BEYOND_KIND);
-    plan->kind = UMBEL_STATIC;
-    plan->keys = keys;
+    plan->kind = UMBEL_KIND_STATIC;
+    plan->capacity = keys;
     if (plan->fpr == 0.0) plan->fpr = rate;
     plan->bytes = bytes;
     plan->hashes = l->arity;
@@ -62,13 +63,13 @@ static umbel_err solve_keys(umbel_plan *plan) {
 
 static umbel_err solve(umbel_plan *plan) {
     umbeli_static_layout l;
-    if (plan->keys == 0) return solve_keys(plan);
-    if (!umbeli_static_divide(plan->keys, plan->hashes, 0, &l)) {
+    if (plan->capacity == 0) return solve_keys(plan);
+    if (!umbeli_static_divide(plan->capacity, plan->hashes, 0, &l)) {
         return refuse(plan, UMBEL_PLAN_TOO_LARGE);
     }
     bool fits = plan->bytes != 0 ? umbeli_static_widths_for_bytes(&l, plan->bytes)
-                                 : umbeli_static_widths_for_rate(&l, plan->keys, plan->fpr);
-    if (fits) return settle(plan, &l, plan->keys);
+                                 : umbeli_static_widths_for_rate(&l, plan->capacity, plan->fpr);
+    if (fits) return settle(plan, &l, plan->capacity);
     return refuse(plan, plan->bytes != 0 ? UMBEL_PLAN_TOO_SMALL : UMBEL_PLAN_BEYOND_KIND);
 }
 
@@ -78,7 +79,7 @@ static double rate_after(const umbel_plan *plan, uint64_t keys) {
 }
 
 const umbeli_model umbeli_model_static = {
-    .id = UMBEL_STATIC,
+    .id = UMBEL_KIND_STATIC,
     .hashes_least = 3,
     .hashes_most = 4,
     .solve = solve,

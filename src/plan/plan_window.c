@@ -16,9 +16,9 @@
 
 static umbel_err refuse(umbel_plan *plan, umbel_verdict verdict, const char *why) {
     const umbeli_model *m = &umbeli_model_window;
-    bool bound =
-        plan->bytes != 0 && plan->fpr != 0.0 &&
-        (double)plan->bytes * 8.0 < umbeli_bound_bits(plan->keys != 0 ? plan->keys : 1, plan->fpr);
+    bool bound = plan->bytes != 0 && plan->fpr != 0.0 &&
+                 (double)plan->bytes * 8.0 <
+                     umbeli_bound_bits(plan->capacity != 0 ? plan->capacity : 1, plan->fpr);
     if (verdict == UMBEL_PLAN_BELOW_BOUND && !bound) verdict = UMBEL_PLAN_BEYOND_KIND;
     if (verdict == UMBEL_PLAN_BEYOND_KIND) why = m->beyond;
     if (verdict == UMBEL_PLAN_TOO_LARGE) why = m->too_large;
@@ -42,8 +42,8 @@ static umbel_err solve(umbel_plan *plan) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, "a window has 1 to 255 generations");
     }
     umbel_plan one = {
-        .kind = UMBEL_BLOCKED,
-        .keys = umbeli_ceil_div(plan->keys, g),
+        .kind = UMBEL_KIND_BLOCKED,
+        .capacity = umbeli_ceil_div(plan->capacity, g),
         .fpr = plan->fpr != 0.0 ? alone(plan->fpr, (double)filters) : 0.0,
         .bytes = plan->bytes / filters,
     };
@@ -59,22 +59,23 @@ static umbel_err solve(umbel_plan *plan) {
         fpr = nextafter(fpr, 1.0); /* so that it can be asked for */
     }
     if (fpr >= 1.0) return refuse(plan, UMBEL_PLAN_BEYOND_KIND, "");
-    plan->kind = UMBEL_WINDOW;
+    plan->kind = UMBEL_KIND_WINDOW;
     plan->generations = g;
-    if (plan->keys == 0 && !umbeli_size_mul(one.keys, g, &plan->keys)) plan->keys = UINT64_MAX;
+    if (plan->capacity == 0 && !umbeli_size_mul(one.capacity, g, &plan->capacity))
+        plan->capacity = UINT64_MAX;
     plan->fpr = fpr;
     plan->bytes = one.bytes * filters;
     plan->hashes = one.hashes;
     plan->bits = plan->bytes * 8;
     plan->rate = fmin(rate, plan->fpr); /* rounding of the logarithms aside */
-    plan->bits_per_key = (double)plan->bits / (double)plan->keys;
-    plan->bound = umbeli_bound_rate((double)plan->bits, plan->keys);
+    plan->bits_per_key = (double)plan->bits / (double)plan->capacity;
+    plan->bound = umbeli_bound_rate((double)plan->bits, plan->capacity);
     return umbeli_plan_say(plan, UMBEL_PLAN_OK, "");
 }
 
 /* After so many adds: the newest generation is being filled, those before it are full. */
 static double rate_after(const umbel_plan *plan, uint64_t keys) {
-    uint64_t each = umbeli_ceil_div(plan->keys, plan->generations);
+    uint64_t each = umbeli_ceil_div(plan->capacity, plan->generations);
     uint64_t filters = (uint64_t)plan->generations + 1;
     uint64_t nblocks = plan->bytes / filters / 32, full = keys / each;
     double no = full <= plan->generations ? log1p(-umbeli_blocked_rate(nblocks, keys % each))
@@ -85,15 +86,15 @@ static double rate_after(const umbel_plan *plan, uint64_t keys) {
 }
 
 const umbeli_model umbeli_model_window = {
-    .id = UMBEL_WINDOW,
+    .id = UMBEL_KIND_WINDOW,
     .hashes_least = 8,
     .hashes_most = 8,
     .solve = solve,
     .rate_after = rate_after,
-    .too_large = "a generation ends just below 128 GiB: plan for more generations, fewer keys, a "
+    .too_large = "a generation ends just below 128 GiB; plan for more generations, fewer keys, a "
                  "higher fpr or fewer bytes",
     .too_small = "a window has at least 32 bytes for each generation and one more",
     .beyond = "each generation of a window gets its share of the rate and needs more bytes for it: "
               "give it more, or fewer keys or generations, or a higher fpr",
-    .bad_hashes = "a window has 8 hashes, always: leave them 0",
+    .bad_hashes = "hashes: a window always has 8, so leave them 0",
 };

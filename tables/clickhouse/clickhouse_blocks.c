@@ -125,11 +125,12 @@ static umbel_err read_blocks(umbel_table *t, const uint8_t *bytes, size_t len, u
         }
         e = read_block(t, &p, out, &why);
         if (e == UMBEL_ENOMEM || e == UMBEL_ELIMIT) {
-            return umbeli_fail_at(diag, e, why.offset, why.what);
+            if (diag) *diag = why;
+            return e;
         }
         if (e) {
             piece->lost = true;
-            e = umbeli_table_note(t, e, why.offset, why.what);
+            e = umbeli_table_note_diag(t, e, &why);
         }
         at += CHECKSUM + p.size;
     }

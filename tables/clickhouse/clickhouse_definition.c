@@ -10,6 +10,7 @@
 #include "format/clickhouse/clickhouse_index.h"
 #include "tables/clickhouse/clickhouse_part.h"
 #include "tables/value_text.h"
+#include "umbel_foreign.h"
 
 enum { MOST_ARGUMENTS = 4, NAME_ROOM = 32, TYPE_ROOM = 64 };
 

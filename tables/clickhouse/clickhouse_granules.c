@@ -44,7 +44,7 @@ static umbel_err add_granule(umbel_table *t, uint64_t number, size_t *at, size_t
     }
     if (g.column_bytes > umbeli_left(&r) / own->columns) {
         return umbeli_fail_at(why, UMBEL_ECORRUPT, *at,
-                              "a granule is cut off: damage, or another "
+                              "a granule is cut off, by damage or another "
                               "index definition");
     }
     for (uint32_t i = 0; i < own->columns; i++) {

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "umbel_foreign.h"
 
 enum { MOST_COLUMNS = 1000, MOST_HEAD = 10 };
 
@@ -105,7 +106,7 @@ static umbel_err column_filter(const umbel_table *t, const umbeli_place *p, umbe
     whole[head++] = (uint8_t)rows;
     memcpy(whole + head, p->bytes, (size_t)p->seen.len);
     umbel_err e =
-        umbel_decode_as(&own->index.like, whole, head + (size_t)p->seen.len, &opts, out, diag);
+        umbel_decode(whole, head + (size_t)p->seen.len, &own->index.like, &opts, out, diag);
     umbeli_delete(&t->memory, whole);
     return e;
 }
@@ -117,7 +118,7 @@ static umbel_err filter(const umbel_table *t, const umbeli_place *p, umbel_filte
     if (own->index.kind == UMBELI_INDEX_VALUES && own->columns > 1) {
         return column_filter(t, p, out, diag);
     }
-    return umbel_view_as(&own->index.like, p->bytes, (size_t)p->seen.len, &opts, out, diag);
+    return umbel_view(p->bytes, (size_t)p->seen.len, &own->index.like, &opts, out, diag);
 }
 
 static bool all_tokens(const umbel_filter *f, const void *key, size_t len, uint32_t ngram) {

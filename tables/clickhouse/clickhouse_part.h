@@ -11,6 +11,7 @@
 #define UMBELI_CLICKHOUSE_PART_H
 
 #include "tables/table.h"
+#include "umbel_foreign.h"
 
 /* ---- part_chain.c ---- */
 
@@ -49,7 +50,7 @@ typedef struct umbeli_index {
     uint32_t ngram;
     uint64_t bytes;        /* TOKENS: of a filter */
     uint32_t bits_per_row; /* VALUES */
-    umbel_params like;     /* for umbel_view_as */
+    umbel_foreign like;    /* for umbel_view */
 } umbeli_index;
 
 /* Reads a definition as it stands in CREATE TABLE. */

@@ -14,7 +14,7 @@
 #include "tables/leveldb/leveldb_table.h"
 
 struct umbel_leveldb_block {
-    umbeli_settings memory;
+    umbeli_memory memory;
     uint32_t bits_per_key;
     bool finished;
     uint64_t started; /* offset of the data block begun last */
@@ -28,8 +28,8 @@ struct umbel_leveldb_block {
 
 umbel_err umbel_leveldb_block_new(uint32_t bits_per_key, const umbel_opts *opts,
                                   umbel_leveldb_block **out, umbel_diag *diag) {
-    umbeli_settings memory;
-    umbel_err e = umbeli_settings_from(opts, &memory, diag);
+    umbeli_memory memory;
+    umbel_err e = umbeli_memory_from(opts, &memory, diag);
     if (e) return e;
     if (bits_per_key > INT32_MAX) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bits_per_key: LevelDB has an int for it");
@@ -44,7 +44,7 @@ umbel_err umbel_leveldb_block_new(uint32_t bits_per_key, const umbel_opts *opts,
 
 void umbel_leveldb_block_free(umbel_leveldb_block *b) {
     if (!b) return;
-    umbeli_settings memory = b->memory;
+    umbeli_memory memory = b->memory;
     umbeli_delete(&memory, b->bytes);
     umbeli_delete(&memory, b->offsets);
     umbeli_delete(&memory, b->hashes);

@@ -11,6 +11,7 @@
 #include "core/bits.h"
 #include "core/diag.h"
 #include "tables/leveldb/leveldb_table.h"
+#include "umbel_foreign.h"
 
 static uint64_t shifted(uint64_t i, uint8_t base_lg) {
     return i > UINT64_MAX >> base_lg ? UINT64_MAX : i << base_lg;
@@ -96,9 +97,9 @@ static umbel_err split_filter(const umbel_table *t, const umbeli_place *p, umbel
                               umbel_diag *diag) {
     umbel_opts opts = umbeli_table_opts(t);
     uint64_t bits = p->seen.len - 1;
-    umbel_params like = {.format = UMBEL_FMT_PARQUET, .bytes = bits};
+    umbel_foreign like = {.format = UMBEL_FMT_PARQUET, .bytes = bits};
     umbel_filter *empty = NULL;
-    umbel_err e = umbel_create(&like, &opts, &empty, diag);
+    umbel_err e = umbel_create_foreign(&like, &opts, &empty, diag);
     if (e) return e;
     size_t len = (size_t)umbel_encoded_size(empty, UMBEL_FMT_PARQUET);
     uint8_t *whole = umbeli_new(&t->memory, len);
@@ -106,7 +107,8 @@ static umbel_err split_filter(const umbel_table *t, const umbeli_place *p, umbel
               : umbeli_fail(diag, UMBEL_ENOMEM, "a filter");
     if (!e) {
         memcpy(whole + len - bits, p->bytes, (size_t)bits);
-        e = umbel_decode(UMBEL_FMT_PARQUET, whole, len, &opts, out, diag);
+        e = umbel_decode(whole, len, &(umbel_foreign){.format = UMBEL_FMT_PARQUET}, &opts, out,
+                         diag);
     }
     umbeli_delete(&t->memory, whole);
     umbel_free(empty);
@@ -118,5 +120,6 @@ umbel_err umbeli_sstable_filter(const umbel_table *t, const umbeli_place *p, umb
     const umbeli_sstable *own = t->own;
     if (own->policy == UMBELI_POLICY_SPLIT) return split_filter(t, p, out, diag);
     umbel_opts opts = umbeli_table_opts(t);
-    return umbel_view(UMBEL_FMT_LEVELDB, p->bytes, (size_t)p->seen.len, &opts, out, diag);
+    return umbel_view(p->bytes, (size_t)p->seen.len, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB},
+                      &opts, out, diag);
 }

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 
-#include "core/cpu.h"
 #include "hash/foreign_hash.h"
 #include "kind/blocked/blocked.h"
 #include "tables/leveldb/leveldb_raw.h"
@@ -110,16 +109,9 @@ static const char *split_name(void *state) {
 
 /* ---- Making them ---- */
 
-static const umbeli_blocked_kernel *kernel_here(void) {
-#if UMBELI_X86
-    if (umbeli_cpu() & UMBELI_CPU_AVX2) return &umbeli_blocked_avx2;
-#endif
-    return &umbeli_blocked_generic;
-}
-
 static policy *new_policy(int bits_per_key) {
     policy *p = malloc(sizeof *p);
-    if (p) *p = (policy){(uint32_t)bits_per_key, kernel_here()};
+    if (p) *p = (policy){(uint32_t)bits_per_key, umbeli_blocked_best()};
     return p;
 }
 

@@ -14,22 +14,17 @@ size_t umbeli_leveldb_fill_len(uint64_t n, uint32_t bits_per_key) {
     return (size_t)(bits / 8 + 1);
 }
 
-/* Remainders of 32-bit numbers by a number below 2^32 with two products and no division (Lemire,
- * Kaser, Kurz 2019): the product with 2^64 / bits has the fraction in its lower half. */
-static inline uint32_t mod_short(uint32_t h, uint64_t inverse, uint32_t bits) {
-    return (uint32_t)umbeli_mul_high(inverse * h, bits);
-}
-
 /* Small filters: each bit as a byte first.  Setting bits in place would wait for the bit before, so
  * often do keys of one filter meet in the same byte. */
 static void fill_small(uint8_t *filter, uint32_t bits, uint32_t k, const uint32_t *hashes,
                        size_t n) {
     uint8_t wide[SMALL_BITS];
-    uint64_t inverse = UINT64_MAX / bits + 1;
+    umbeli_leveldb_modulus m = umbeli_leveldb_modulus_of(bits);
     memset(wide, 0, bits);
     for (size_t i = 0; i < n; i++) {
-        uint32_t h = hashes[i], step = umbeli_rotl32(h, 15);
-        for (uint32_t j = 0; j < k; j++, h += step) wide[mod_short(h, inverse, bits)] = 1;
+        for (uint32_t j = 0; j < k; j++) {
+            wide[umbeli_leveldb_place(m, umbeli_leveldb_probe(hashes[i], j))] = 1;
+        }
     }
     for (uint32_t i = 0; i < bits / 8; i++) {
         /* Eight bytes of 0 or 1 into one: each is shifted to its bit of the top byte. */
@@ -46,27 +41,29 @@ void umbeli_leveldb_fill(uint8_t *filter, size_t len, uint32_t bits_per_key, con
         fill_small(filter, (uint32_t)bits, k, hashes, n);
         return;
     }
-    umbeli_modulus m = umbeli_modulus_of(bits);
+    umbeli_leveldb_modulus m = umbeli_leveldb_modulus_of(bits);
     for (size_t i = 0; i < n; i++) {
-        uint32_t h = hashes[i], step = umbeli_rotl32(h, 15);
-        for (uint32_t j = 0; j < k; j++, h += step) umbeli_bit_set(filter, umbeli_mod(h, m));
+        for (uint32_t j = 0; j < k; j++) {
+            umbeli_bit_set(filter, umbeli_leveldb_place(m, umbeli_leveldb_probe(hashes[i], j)));
+        }
     }
 }
 
-/* An absent key finds about half of its bits set, so a branch a probe would be guessed wrong all the
+/* An absent key finds about half of its bits set, so a branch per probe would be mispredicted all the
  * time; one for three is nearly always taken.  Each filter is asked once, so an inverse of its size
  * would not pay, but the three short divisions overlap. */
 static bool has_short(const uint8_t *filter, uint32_t bits, uint32_t k, uint32_t h) {
-    uint32_t step = umbeli_rotl32(h, 15), j = 0;
-    for (; j + 3 <= k; j += 3, h += 3 * step) {
-        uint32_t a = h % bits, b = (h + step) % bits, c = (h + 2 * step) % bits;
+    uint32_t j = 0;
+    for (; j + 3 <= k; j += 3) {
+        uint32_t a = umbeli_leveldb_probe(h, j) % bits, b = umbeli_leveldb_probe(h, j + 1) % bits;
+        uint32_t c = umbeli_leveldb_probe(h, j + 2) % bits;
         if (!((filter[a >> 3] >> (a & 7)) & (filter[b >> 3] >> (b & 7)) &
               (filter[c >> 3] >> (c & 7)) & 1)) {
             return false;
         }
     }
-    for (; j < k; j++, h += step) {
-        if (!umbeli_bit_test(filter, h % bits)) return false;
+    for (; j < k; j++) {
+        if (!umbeli_bit_test(filter, umbeli_leveldb_probe(h, j) % bits)) return false;
     }
     return true;
 }
@@ -75,11 +72,10 @@ bool umbeli_leveldb_fill_has(const uint8_t *filter, size_t len, uint32_t hash) {
     if (len < 2) return false;
     uint32_t k = filter[len - 1];
     uint64_t bits = ((uint64_t)len - 1) * 8;
-    if (k > UMBELI_LEVELDB_MOST_HASHES) return true;
+    if (k > UMBELI_LEVELDB_MAX_HASHES) return true;
     if (bits <= UINT32_MAX) return has_short(filter, (uint32_t)bits, k, hash);
-    uint32_t step = umbeli_rotl32(hash, 15);
-    for (uint32_t j = 0; j < k; j++, hash += step) {
-        if (!umbeli_bit_test(filter, hash)) return false; /* fewer than 2^32: no remainder */
+    for (uint32_t j = 0; j < k; j++) {
+        if (!umbeli_bit_test(filter, umbeli_leveldb_probe(hash, j))) return false;
     }
     return true;
 }

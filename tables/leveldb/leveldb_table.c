@@ -13,6 +13,7 @@
 
 #include "core/bits.h"
 #include "core/diag.h"
+#include "umbel_foreign.h"
 
 enum { HANDLES = 40, KEY_ROOM = 64 };
 
@@ -67,7 +68,7 @@ static umbel_err read_or_note(umbel_table *t, umbeli_handle h, umbeli_block *out
     umbel_diag why = {0};
     umbel_err e = umbeli_block_read(t, h, out, &why);
     if (e == UMBEL_ENOMEM || e == UMBEL_OK) return e;
-    return umbeli_table_note(t, e, why.offset, why.what);
+    return umbeli_table_note_diag(t, e, &why);
 }
 
 static bool overlap(umbeli_handle a, umbeli_handle b) {

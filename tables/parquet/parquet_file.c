@@ -14,6 +14,7 @@
 #include "core/diag.h"
 #include "format/parquet/parquet.h"
 #include "tables/value_text.h"
+#include "umbel_foreign.h"
 
 enum { MAGIC = 4, TAIL = 8 };
 
@@ -83,7 +84,7 @@ static umbel_err add_chunk(umbel_table *t, const umbeli_chunk *chunk) {
     if (chunk->encrypted) {
         p.seen.state = UMBEL_TABLE_UNREADABLE;
         kind = UMBEL_EVERSION;
-        wrong = "an encrypted column: its filter cannot be read";
+        wrong = "the filter of an encrypted column cannot be read";
     } else if (chunk->offset >= 0) {
         wrong = find_filter(t, chunk, &p);
         p.seen.state = wrong ? UMBEL_TABLE_UNREADABLE : UMBEL_TABLE_FILTER;
@@ -101,12 +102,12 @@ static umbel_err open_columns(umbel_table *t, const umbel_table_hints *hints, um
     }
     if (t->bytes[t->len - 1] == 'E') {
         return umbeli_fail_at(diag, UMBEL_EVERSION, t->len - MAGIC,
-                              "the footer is encrypted: nothing can be read");
+                              "the footer is encrypted, so nothing can be read");
     }
     uint64_t len = umbeli_load_le32(t->bytes + t->len - TAIL);
     if (len > t->len - MAGIC - TAIL) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len - TAIL,
-                              "the length of the footer: beyond the file");
+                              "footer length: beyond the file");
     }
     t->own = umbeli_new(&t->memory, sizeof(umbeli_columns));
     if (!t->own) return umbeli_fail(diag, UMBEL_ENOMEM, "the columns");
@@ -125,7 +126,8 @@ static void close_columns(umbel_table *t) {
 static umbel_err filter(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
                         umbel_diag *diag) {
     umbel_opts opts = umbeli_table_opts(t);
-    return umbel_view(UMBEL_FMT_PARQUET, p->bytes, (size_t)p->seen.len, &opts, out, diag);
+    return umbel_view(p->bytes, (size_t)p->seen.len, &(umbel_foreign){.format = UMBEL_FMT_PARQUET},
+                      &opts, out, diag);
 }
 
 /* ---- Keys ---- */

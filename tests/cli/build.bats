@@ -121,6 +121,20 @@ P
     [ ! -e strict.umb ]
 }
 
+# At this rate no key of so few is taken for another.
+@test "build: --strict takes exactly the plan, and one key more is told" {
+    for j in 1 3; do
+        run --separate-stderr umbel build -f --strict -j $j -n 1000 -p 1e-12 -o k.umb <(seq 1000)
+        [ "$status" -eq 0 ]
+        [[ $stderr != *"more keys than"* ]]
+        umbel info --json k.umb | grep -q '"keys_added": 1000,'
+        refused "more keys than the 1,000 planned (nothing was saved; --keys plans for more)" \
+            umbel build -q --strict -j $j -n 1000 -p 1e-12 -o more.umb <(seq 1001)
+    done
+    run --separate-stderr umbel build -f -n 1000 -p 1e-12 -o k.umb <(seq 1001)
+    [[ $stderr == *"warning: more keys than the 1,000 planned; the false-positive rate exceeds the promise"* ]]
+}
+
 @test "build: --json describes the filter" {
     seq 100 > keys
     umbel build --json -o k.umb keys > made.json

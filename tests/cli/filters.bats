@@ -24,6 +24,24 @@ assert i["overfull"] is False and i["treatment"]["field"] == 0, i
 P
 }
 
+@test "info: room and warning at the last key of the plan" {
+    seq 999 | umbel build -q -n 1000 -p 1e-12 -o k.umb
+    for n in 999 1000 1001; do
+        [ $n -eq 999 ] || echo $n | umbel add -q k.umb
+        run umbel info k.umb
+        [[ $output == *"keys added         "*"room left          $((n < 1000 ? 1000 - n : 0))"$'\n'* ]]
+        if [ $n -gt 1000 ]; then [[ $output == *"warning            holds more keys than planned"* ]]
+        else [[ $output != *warning* ]]; fi
+        umbel info --json k.umb > info.json
+        python3 - $n <<'P'
+import json, sys
+i, n = json.load(open("info.json")), int(sys.argv[1])
+assert (i["keys_added"], i["headroom"], i["overfull"]) == (n, max(0, 1000 - n), n > 1000), i
+assert abs(i["bits_per_key"] - i["bits"] / n) < 1e-9 and i["fill"] == round(i["bits_set"] / i["bits"], 12), i
+P
+    done
+}
+
 @test "info: metadata cannot control the terminal" {
     of 1 10 k.umb --meta "$(printf 'n\033[2J=v\033]0;x\a')" --meta "$(printf 'bytes=\377\376')"
     run umbel info k.umb
@@ -53,8 +71,9 @@ P
     [ "$status" -eq 1 ]
     [[ $output == *"10 of 12 keys missing; the first is 1001"* ]]
     run umbel verify -q k.umb --present <(seq 999 1010)
-    [ "$status" -eq 1 ] && [ -z "$output" ]
-    # Keys that were added count as a rate far above the promise.
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
+    # Keys that are in stand for a rate far above the promise.
     run umbel verify k.umb --absent <(seq 500 1500)
     [ "$status" -eq 1 ]
     [[ $output == *"promise            broken"* ]]
@@ -65,6 +84,58 @@ v = json.load(open("v.json"))
 assert v["absent"] == 50000 and v["false_positives"] <= 1 and v["promise_kept"], v
 assert v["fpr_low"] <= v["fpr_measured"] <= v["fpr_high"], v
 P
+}
+
+# 81 of 263: Newcombe 1998, table I, has 0.2553 to 0.3662.
+@test "verify: the range for counts that are known" {
+    seq 81 | umbel build -q -n 1e6 -p 24% -o k.umb
+    seq 263 > some
+    [ "$(umbel check -c k.umb some)" -eq 81 ]
+    run umbel verify k.umb --absent some
+    [ "$status" -eq 0 ]
+    [[ $output == *"absent             81 of 263 keys found"* ]]
+    [[ $output == *"rate measured      30.8% (95% confidence: 25.5% to 36.6%)"* ]]
+    # More than the promise, but within three deviations of it: 23 %.
+    [[ $output == *"rate promised      24%"*"promise            kept"* ]]
+    umbel verify --json k.umb --absent some > v.json
+    python3 - <<'P'
+import json
+v = json.load(open("v.json"))
+assert (v["absent"], v["false_positives"], v["promise_kept"]) == (263, 81, True), v
+assert abs(v["fpr_measured"] - 81 / 263) < 1e-9, v
+assert abs(v["fpr_low"] - 0.2553) < 6e-5 and abs(v["fpr_high"] - 0.3662) < 6e-5, v
+P
+    seq 81 | umbel build -q -n 1e6 -p 22% -o less.umb
+    run umbel verify less.umb --absent some
+    [ "$status" -eq 1 ]
+    [[ $output == *"promise            broken, or these keys were added"* ]]
+    seq 5 | umbel build -q -n 4 -p 1e-6 -o over.umb
+    run umbel verify over.umb --absent <(seq 5)
+    [ "$status" -eq 1 ]
+    [[ $output == *"(95% confidence: 56.6% to 100%)"* ]]
+    [[ $output == *"promise            broken: the filter holds more keys than planned"* ]]
+    run umbel verify k.umb --absent /dev/null
+    [ "$status" -eq 0 ]
+    [[ $output == *"rate measured      0% (95% confidence: 0% to 100%)"* ]]
+}
+
+@test "verify: the first key that is missing, and how many" {
+    seq 1000 | umbel build -q -p 1e-9 -n 1000 -o k.umb
+    { seq 1000; printf 'gone\tfor good\nlost\n'; } > some
+    run umbel verify k.umb --present some
+    [ "$status" -eq 1 ]
+    [[ $output == *"present            2 of 1,002 keys missing; the first is gone?for good"* ]]
+    umbel verify --json k.umb --present some > v.json || [ $? -eq 1 ]
+    python3 -c 'import json; v = json.load(open("v.json")); assert (v["present"], v["missing"]) == (1002, 2), v'
+    # The first of several, in a later block than the first, and no more than its beginning.
+    seq 200000 | umbel build -q -p 1e-9 -n 2e5 -o many.umb
+    long=$(printf 'x%.0s' {1..100})
+    { seq 150000; echo "$long"; seq 150001 200000; echo other; } > some
+    for j in 1 3; do
+        run umbel verify -j $j many.umb --present some
+        [ "$status" -eq 1 ]
+        [[ $output == *"2 of 200,002 keys missing; the first is ${long:0:80}" ]]
+    done
 }
 
 @test "add: keys are added; the file is replaced atomically" {
@@ -83,6 +154,23 @@ P
     [[ $stderr == *"warning: more keys than the 2,000 planned"* ]]
     run umbel info k.umb
     [[ $output == *"holds more keys than planned"* ]]
+}
+
+@test "add: warnings come with the right key, --strict takes exactly the plan" {
+    seq 700 | umbel build -q -n 1000 -p 1e-12 -o k.umb
+    run --separate-stderr umbel add k.umb <(seq 701 799)
+    [ "$status" -eq 0 ]
+    [[ $stderr != *warning* ]]
+    run --separate-stderr umbel add k.umb <(echo 800)
+    [ "$status" -eq 0 ]
+    [[ $stderr == "umbel: k.umb: warning: 80% of the 1,000 planned keys have been added"* ]]
+    run --separate-stderr umbel add --strict k.umb <(seq 801 1000)
+    [ "$status" -eq 0 ]
+    [[ $stderr != *"more keys than"* ]]
+    refused "more keys than the 1,000 planned" umbel add -q --strict k.umb <(echo 1001)
+    run --separate-stderr umbel add k.umb <(echo 1001)
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"warning: more keys than the 1,000 planned"* ]]
 }
 
 @test "add: the same keys in any portions give the same bits" {

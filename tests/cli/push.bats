@@ -21,7 +21,7 @@ here() {
     here
     refused "'h:port' is not an address" umbel push f.umb --redis h:port --key k
     refused "No such file" umbel push none.umb --redis 127.0.0.1:1 --key k
-    refused "is not a regular file" umbel push . --redis 127.0.0.1:1 --key k
+    refused "is a directory" umbel push . --redis 127.0.0.1:1 --key k
     refused "127.0.0.1:1: Connection refused (is redis-server running there?)" \
         umbel push f.umb --redis 127.0.0.1:1 --key k
     refused "./none: No such file" umbel push f.umb --redis 127.0.0.1:1 --key k --auth-file ./none

@@ -66,14 +66,14 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
         keyed 1 1000 $kind.umb --kind $kind
         [ "$(umbel check -c $kind.umb --secret-file key in)" = 1000 ]
         run ! umbel check -q $kind.umb --secret-file key <(seq 5001 5100)
-        refused "the filter is keyed, and no key was given (--secret-file FILE opens it)" \
+        refused "the filter is keyed, and no secret was given (--secret-file FILE opens it)" \
             umbel check $kind.umb in
-        refused "not the key that the filter was made with" \
+        refused "not the secret that the filter was made with" \
             umbel check $kind.umb --secret-file other in
         umbel verify -q $kind.umb
         umbel verify -q $kind.umb --secret-file key --present in
         refused "--secret-file FILE opens it" umbel verify $kind.umb --present in
-        refused "not the key" umbel verify $kind.umb --secret-file other
+        refused "not the secret" umbel verify $kind.umb --secret-file other
     done
 }
 
@@ -96,7 +96,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
     seq 100 | umbel build -q -n 100 -o plain.umb
     refused "none of the filters is keyed (leave it out)" \
         umbel check plain.umb --secret-file key <(seq 3)
-    hint="a key was given, and the filter is not keyed (it opens without --secret-file)"
+    hint="a secret was given, and the filter is not keyed (it opens without --secret-file)"
     refused "$hint" umbel info plain.umb --secret-file key
     refused "$hint" umbel verify plain.umb --secret-file key
     cp plain.umb before.umb
@@ -135,8 +135,8 @@ P
     umbel remove -q k.umb --secret-file key <(seq 1 500)
     [ "$(umbel check -c k.umb --secret-file key <(seq 1100))" = 600 ]
     cp k.umb before.umb
-    refused "not the key" umbel add k.umb --secret-file other <(seq 3)
-    refused "not the key" umbel remove k.umb --secret-file other <(seq 600 700)
+    refused "not the secret" umbel add k.umb --secret-file other <(seq 3)
+    refused "not the secret" umbel remove k.umb --secret-file other <(seq 600 700)
     refused "--secret-file FILE opens it" umbel add k.umb <(seq 3)
     cmp k.umb before.umb
 }
@@ -162,8 +162,8 @@ P
     done
     refused "--secret-file FILE opens it" umbel cmp a.umb b.umb
     seq 9 | umbel build -q -n 2000 -p 1e-6 --kind blocked -o plain.umb
-    refused "plain.umb: a key was given" umbel merge -o x.umb a.umb plain.umb --secret-file key
-    refused "a key was given" umbel cmp plain.umb a.umb --secret-file key
+    refused "plain.umb: a secret was given" umbel merge -o x.umb a.umb plain.umb --secret-file key
+    refused "a secret was given" umbel cmp plain.umb a.umb --secret-file key
     [ ! -e x.umb ]
 }
 
@@ -180,7 +180,7 @@ P
         run -0 umbel uniq -q $window --state s.umb --secret-file key <(seq 5 20)
         [ "$output" = "$(seq 11 20)" ]
         cp s.umb before.umb
-        refused "not the key" umbel uniq --state s.umb --secret-file other <(seq 30)
+        refused "not the secret" umbel uniq --state s.umb --secret-file other <(seq 30)
         refused "--secret-file FILE opens it" umbel uniq --state s.umb <(seq 30)
         cmp s.umb before.umb
     done
@@ -208,7 +208,7 @@ P
     done
     secret other b
     seq 10 | umbel build -q -n 10 -o d.umb --secret-file other
-    refused "d.umb: not the key" umbel check a.umb --also d.umb --secret-file key <(seq 3)
+    refused "d.umb: not the secret" umbel check a.umb --also d.umb --secret-file key <(seq 3)
     refused "a.umb: the filter is keyed" umbel check plain.umb --also a.umb <(seq 3)
 }
 
@@ -219,13 +219,13 @@ P
             umbel build --format $format -n 100 -o x --secret-file key <(seq 9)
     done
     seq 9 | umbel build -q --format dcso -n 100 -o d.bloom
-    refused "a key was given, and this format has none (it opens without --secret-file)" \
+    refused "a secret was given, and this format has none (it opens without --secret-file)" \
         umbel info d.bloom --secret-file key
     refused "dcso filters do not use a secret" \
         umbel info --format dcso d.bloom --secret-file key
     refused "dcso filters do not use a secret" \
         umbel convert --from dcso -o x d.bloom --secret-file key
     keyed 1 9 k.umb
-    refused "hashes keys otherwise" umbel convert --to dcso -o x k.umb --secret-file key
+    refused "uses a different hash" umbel convert --to dcso -o x k.umb --secret-file key
     [ ! -e x ]
 }

@@ -20,6 +20,13 @@ load helper
     [ "${#stderr_lines[@]}" -eq 1 ] # the same plan: nothing to tell but the summary
     run --separate-stderr umbel uniq -n 5000 --state s.umb <(seq 5)
     [[ $stderr == "umbel: s.umb: already exists: its own plan applies, not the one given here"* ]]
+    size=$(umbel info --json s.umb | awk -F '[:, ]+' '/"bytes"/ { print $3 }')
+    for other in "-p 1e-5" "-m $((size - 1))" "--window 1000"; do
+        run --separate-stderr umbel uniq $other --state s.umb <(seq 5)
+        [[ $stderr == "umbel: s.umb: already exists: its own plan applies"* ]]
+    done
+    run --separate-stderr umbel uniq -m "$size" --state s.umb <(seq 5)
+    [ "${#stderr_lines[@]}" -eq 1 ]
 }
 
 @test "uniq: a failed run that printed nothing leaves the old state" {
@@ -95,9 +102,11 @@ P
     [[ $stderr =~ "100,000 lines, "([0-9,]+)" of them new; about "([0-9.]+)" new lines mistaken for repeated" ]]
     dropped=$((100000 - ${BASH_REMATCH[1]//,/}))
     expected=${BASH_REMATCH[2]%.*}
-    # The rate grows from 0 to 1%, so a few hundred; both numbers agree within five standard deviations.
-    [ "$expected" -gt 50 ] && [ "$expected" -lt 1000 ]
-    [ $((dropped - expected)) -lt $((expected / 2)) ] && [ $((expected - dropped)) -lt $((expected / 2)) ]
+    # The rate grows from 0 to 1 %, so some hundreds; both numbers agree within five deviations.
+    [ "$expected" -gt 50 ]
+    [ "$expected" -lt 1000 ]
+    [ $((dropped - expected)) -lt $((expected / 2)) ]
+    [ $((expected - dropped)) -lt $((expected / 2)) ]
 }
 
 @test "uniq: warns beyond the plan, --strict stops" {
@@ -107,8 +116,9 @@ P
     run --separate-stderr umbel uniq -q --strict -n 1000 -p 1e-6 --state s.umb <(seq 5000)
     [ "$status" -eq 2 ]
     [[ $stderr == "umbel: s.umb: more keys than the 1,000 planned (--keys plans for more)"* ]]
-    [ "${#lines[@]}" -ge 1000 ] && [ "${#lines[@]}" -le 1001 ] # a false positive takes no room
-    # The first thousand are printed and remembered; again only the next one is too many.
+    [ "${#lines[@]}" -ge 1000 ]
+    [ "${#lines[@]}" -le 1001 ] # a false positive takes no room
+    # The first thousand are out and remembered, and again only the next one is too many.
     run --separate-stderr umbel uniq -q --strict --state s.umb <(seq 1000)
     [ "$status" -eq 0 ]
     [ -z "$output" ]

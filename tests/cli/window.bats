@@ -86,9 +86,10 @@ advanced() {
     seq 5 > text
     aged 0 text
     cp s.umb before
-    refused "made with a window other than 7d/1d (--window 8h/1h continues it" umbel uniq --window 7d/1d -n 9 --state s.umb text
+    refused "made with a window other than 7d/1d (--window 8h/1h continues" umbel uniq --window 7d/1d -n 9 --state s.umb text
     refused "a window other than 8h/2h" umbel uniq --window 8h/2h -n 9 --state s.umb text
     refused "a window other than 9h/1h" umbel uniq --window 9h/1h -n 9 --state s.umb text
+    refused "a window other than 16h/2h" umbel uniq --window 16h/2h -n 9 --state s.umb text # as many steps
     refused "forgets by the clock, not after a number of keys" umbel uniq --window 1000 --state s.umb text
     cmp s.umb before
     umbel uniq -q --window 480m/60m --state s.umb text | cmp - /dev/null # the same, said otherwise
@@ -98,6 +99,14 @@ advanced() {
     refused "b.umb: does not forget by the clock" umbel uniq --window 8h/1h -n 9 --state b.umb text
     umbel build -q --kind window -n 100 -p 1% --meta window.step=soon -o w.umb text
     refused "w.umb: does not record when it last forgot" umbel uniq --state w.umb text
+}
+
+@test "window: a day in steps of an hour is not two days in steps of two" {
+    seq 5 > text
+    umbel uniq -q --window 24h/1h -n 1000 --state s.umb text > /dev/null
+    refused "made with a window other than 2d/2h (--window 1d/1h continues it)" \
+        umbel uniq --window 48h/2h -n 1000 --state s.umb text
+    umbel uniq -q --window 1d/60m -n 1000 --state s.umb text | cmp - /dev/null
 }
 
 @test "window: invalid values are refused with a hint" {
@@ -111,6 +120,9 @@ advanced() {
     refused "must be at least 1" umbel uniq --window 0 text
     refused "'7d/1m' is 10,080 steps, but at most 255 are possible (7d/40m would work)" umbel uniq -n 9 --window 7d/1m text
     umbel uniq -q -n 9 --window 7d/40m text | cmp - text
+    refused "'256s/1s' is 256 steps, but at most 255 are possible (256s/2s would work)" umbel uniq -n 999 --window 256s/1s text
+    umbel uniq -q -n 999 --window 255s/1s text | cmp - text
+    umbel uniq -q --window 1 text | cmp - text
     refused "needs the maximum number of different keys within the duration (-n KEYS" umbel uniq --window 24h/1h text
     refused "--window and --kind contradict" umbel uniq --window 24h/1h -n 9 --kind classic text
     umbel uniq -q -m 1MiB -p 1% --window 24h/1h text | cmp - text # two of three are enough

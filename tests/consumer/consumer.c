@@ -13,11 +13,13 @@ int main(void) {
         return 1;
     }
     umbel_filter *seen = NULL;
-    umbel_params params = {.keys = 1000, .fpr = 0.01};
-    umbel_err err = umbel_create(&params, NULL, &seen, NULL);
-    if (!err) err = umbel_add(seen, "ada", 3, NULL);
+    umbel_params params = {.capacity = 1000, .fpr = 0.01};
+    umbel_diag diag = {0};
+    umbel_err err = umbel_create(&params, NULL, &seen, &diag);
+    if (!err) err = umbel_add(seen, "ada", 3, NULL, &diag);
     if (err) {
-        fprintf(stderr, "%s\n", umbel_strerror(err));
+        char why[200];
+        fprintf(stderr, "%s\n", umbel_explain(err, &diag, why, sizeof why));
         return 1;
     }
     bool found = umbel_contains(seen, "ada", 3);

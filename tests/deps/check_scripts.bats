@@ -129,8 +129,8 @@ symbols() {
         int umbel_one(int (*f)(void)) { return f(); } UMBEL_API int umbel_extra = 1;
         int stray(void) { return 1; }'
     [ "$status" -eq 1 ]
-    [ "${lines[0]}" = "umbel_two is declared in the header, but the library does not export it" ]
-    [ "${lines[1]}" = "umbel_extra is exported, but the header does not declare it" ]
+    [ "${lines[0]}" = "umbel_two is declared, but the library does not export it" ]
+    [ "${lines[1]}" = "umbel_extra is exported, but no header declares it" ]
     [ "${lines[2]}" = "stray in the static library does not begin with umbel_ or umbeli_" ]
     [ "${#lines[@]}" -eq 3 ]
 }

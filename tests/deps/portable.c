@@ -34,10 +34,10 @@ static void say(const char *what, const umbel_filter *f) {
 /* 8 MiB, filled and asked by four threads, where there are any. */
 static umbel_filter *large(void) {
     umbel_filter *f = NULL;
-    umbel_params params = {.kind = UMBEL_BLOCKED, .bytes = 8 << 20, .concurrent = true};
+    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 8 << 20, .concurrent = true};
     umbel_opts opts = {.threads = 4};
     need(umbel_create(&params, &opts, &f, NULL) == UMBEL_OK, "create");
-    need(umbel_add_many(f, keys, KEYS, NULL) == UMBEL_OK, "add");
+    need(umbel_add_many(f, keys, KEYS, NULL, NULL, NULL) == UMBEL_OK, "add");
     uint8_t *hits = calloc(KEYS, 1);
     need(hits != NULL, "memory");
     umbel_contains_many(f, keys, KEYS, hits);
@@ -49,32 +49,28 @@ static umbel_filter *large(void) {
 static void files(umbel_filter *f) {
     umbel_filter *opened = NULL, *loaded = NULL;
     umbel_diag diag = {0};
-    need(umbel_file_open(UMBEL_FMT_ANY, path, NULL, &opened, &diag) == UMBEL_EIO, "nothing there");
+    need(umbel_file_open(path, NULL, NULL, &opened, &diag) == UMBEL_EIO, "nothing there");
     for (int i = 0; i < 2; i++) { /* the second replaces the first */
         need(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL) == UMBEL_OK, "save");
     }
-    need(umbel_file_verify(UMBEL_FMT_ANY, path, NULL) == UMBEL_OK, "verify");
-    need(umbel_file_open(UMBEL_FMT_ANY, path, NULL, &opened, NULL) == UMBEL_OK, "open");
-    need(umbel_file_load(UMBEL_FMT_ANY, path, NULL, &loaded, NULL) == UMBEL_OK, "load");
+    need(umbel_file_verify(path, NULL, NULL) == UMBEL_OK, "verify");
+    need(umbel_file_open(path, NULL, NULL, &opened, NULL) == UMBEL_OK, "open");
+    need(umbel_file_load(path, NULL, NULL, &loaded, NULL) == UMBEL_OK, "load");
     need(umbel_equal(f, opened) && umbel_equal(f, loaded), "files hold the filter");
-    need(umbel_add(opened, "x", 1, NULL) == UMBEL_EFROZEN, "what is opened is frozen");
+    need(umbel_add(opened, "x", 1, NULL, NULL) == UMBEL_EFROZEN, "what is opened is frozen");
     umbel_free(opened);
     umbel_free(loaded);
 }
 
-static umbel_err next(void *ctx, umbel_key *to, size_t cap, size_t *n) {
-    size_t *done = ctx;
-    *n = KEYS - *done < cap ? KEYS - *done : cap;
-    memcpy(to, keys + *done, *n * sizeof *to);
-    *done += *n;
-    return UMBEL_OK;
-}
-
 static umbel_err make_static(const char *folder, umbel_filter **f) {
-    size_t done = 0;
-    umbel_params params = {.kind = UMBEL_STATIC, .fpr = 0.01};
+    umbel_params params = {.kind = UMBEL_KIND_STATIC, .fpr = 0.01};
     umbel_opts opts = {.threads = 2, .tmp = folder};
-    return umbel_build(&params, &opts, next, &done, f, NULL);
+    umbel_builder *builder = NULL;
+    umbel_err e = umbel_builder_new(&params, &opts, &builder, NULL);
+    if (!e) e = umbel_builder_add(builder, keys, KEYS, NULL);
+    if (!e) e = umbel_builder_finish(builder, f, NULL);
+    umbel_builder_free(builder);
+    return e;
 }
 
 int main(int argc, char **argv) {

@@ -56,7 +56,7 @@ void exact_check(const exact_set *s, const umbel_filter *f) {
         uint32_t count = umbel_count(f, key.data, key.len);
         insist(hit[n] == umbel_contains(f, key.data, key.len), "one key gets the answer of many");
         insist(hit[n] == (count > 0), "a count above 0 is in");
-        if (info.kind == UMBEL_COUNTING) {
+        if (info.kind == UMBEL_KIND_COUNTING) {
             insist(count >= (s->count[n] < 15 ? s->count[n] : 15), "counts are never too low");
         }
     }

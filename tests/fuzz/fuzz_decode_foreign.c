@@ -7,7 +7,7 @@
  *   1       1: lengths and sums within the bytes are made to agree; 2: the bytes are gzipped first,
  *           and also unpacked as the command does it
  *   2..3    keys        5  variant        7      hashes
- *   4       fpr         6  bits_per_key   8..15  seed        of umbel_decode_as
+ *   4       fpr         6  bits_per_key   8..15  seed        of what it is decoded as
  *   16...   what is decoded
  */
 #include <math.h>
@@ -18,6 +18,7 @@
 #include "../support/watched_memory.h"
 #include "core/bits.h"
 #include "filter/gzipped_filter.h"
+#include "umbel_foreign.h"
 #include "use_bytes.h"
 
 enum { AGREE = 1, GZIP = 2, HEAD = 16, LONGEST = 1 << 16, GZIP_WINDOW = 15 + 16 };
@@ -45,9 +46,9 @@ static void agree_guava(text *t) {
     for (unsigned i = 0; i < 4; i++) t->bytes[2 + i] = (uint8_t)(words >> (24 - 8 * i));
 }
 
-static void agree_gocrc32(text *t, const umbel_params *like) {
+static void agree_gocrc32(text *t, const umbel_foreign *like) {
     umbel_plan plan;
-    if (umbel_plan_format(like, &plan, NULL) || plan.bits > 8 * LONGEST) return;
+    if (umbel_plan_foreign(like, &plan, NULL) || plan.bits > 8 * LONGEST) return;
     resize(t, (size_t)(plan.bits + 63) / 64 * 8);
     for (uint64_t bit = plan.bits; bit < 8 * t->len; bit++) {
         t->bytes[bit / 8] &= (uint8_t) ~(1u << bit % 8);
@@ -94,7 +95,7 @@ static void agree_redisbloom(text *t) {
     resize(t, (size_t)(FRAME + header + bytes));
 }
 
-static void agree(text *t, const umbel_params *like) {
+static void agree(text *t, const umbel_foreign *like) {
     switch (like->format) {
     case UMBEL_FMT_GUAVA: agree_guava(t); break;
     case UMBEL_FMT_GOCRC32: agree_gocrc32(t, like); break;
@@ -135,7 +136,7 @@ static void gunzip(const text *t) {
         return;
     }
     insist(plain.len <= m.opts.max_bytes, "unpacking obeys the limit");
-    use_bytes(&(umbel_params){.format = UMBEL_FMT_DCSO}, plain.bytes, plain.len,
+    use_bytes(&(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL, plain.bytes, plain.len,
               2 * plain.len + (1 << 13));
     m.hook.free(m.hook.ctx, plain.bytes);
 }
@@ -148,12 +149,12 @@ static const umbel_format formats[] = {
     UMBEL_FMT_DCSO,    UMBEL_FMT_ANY,
 };
 
-static umbel_params like_of(const uint8_t *head) {
+static umbel_foreign like_of(const uint8_t *head) {
     static const double rates[] = {0,      0.01, 0.5,  0.9,  0.025,    1e-6, 0.999999,
                                    1e-300, 1,    -0.1, 1e-3, INFINITY, NAN};
-    umbel_params like = {.format = formats[head[0] % (sizeof formats / sizeof formats[0])]};
+    umbel_foreign like = {.format = formats[head[0] % (sizeof formats / sizeof formats[0])]};
     if (like.format == UMBEL_FMT_GOCRC32 || like.format == UMBEL_FMT_CLICKHOUSE) {
-        like.keys = umbeli_load_le16(head + 2);
+        like.capacity = umbeli_load_le16(head + 2);
         like.fpr = rates[head[4] % (sizeof rates / sizeof rates[0])];
         like.variant = head[5];
         like.bits_per_key = head[6];
@@ -165,12 +166,12 @@ static umbel_params like_of(const uint8_t *head) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     if (len < HEAD) return 0;
-    umbel_params like = like_of(bytes);
+    umbel_foreign like = like_of(bytes);
     text t = {some_bytes(len - HEAD), len - HEAD};
     memcpy(t.bytes, bytes + HEAD, t.len);
     if (bytes[1] & AGREE) agree(&t, &like);
     if (bytes[1] & GZIP) gzip(&t);
-    use_bytes(&like, t.bytes, t.len, 2 * t.len + (1 << 13)); /* a handle and a copy or two */
+    use_bytes(&like, NULL, t.bytes, t.len, 2 * t.len + (1 << 13)); /* a handle and a copy or two */
     if (t.len > 1 && t.bytes[0] == 0x1f && t.bytes[1] == 0x8b) gunzip(&t);
     free(t.bytes);
     return 0;

@@ -13,6 +13,7 @@
 #include "core/settings.h"
 #include "hash/native_hash.h"
 #include "hash/xxh.h"
+#include "umbel_foreign.h"
 #include "use_bytes.h"
 
 enum {
@@ -98,10 +99,11 @@ static uint8_t *expand(unsigned choices, const uint8_t *bytes, size_t len, size_
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
-    umbel_params native = {.format = UMBEL_FMT_NATIVE};
+    umbel_foreign native = {.format = UMBEL_FMT_NATIVE};
+    const uint8_t *tried = NULL;
     if (len < 1) return 0;
     unsigned choices = bytes[0];
-    if (choices & TRY_KEY) native.key = secret;
+    if (choices & TRY_KEY) tried = secret;
     size_t file_len = len - 1;
     uint8_t *file;
     if (choices & AS_IT_IS || file_len < FIXED) {
@@ -110,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     } else {
         file = expand(choices, bytes + 1, len - 1, &file_len);
     }
-    use_bytes(&native, file, file_len, file_len + 8192);
+    use_bytes(&native, tried, file, file_len, file_len + 8192);
     free(file);
     return 0;
 }

@@ -92,7 +92,7 @@ static bool begins(const char *text, const char *with) {
 
 static enum verdict said(const char *words) {
     if (!words[0]) return UNSAID;
-    if (strstr(words, " data ends too early")) return CUT;
+    if (strstr(words, " data is truncated")) return CUT;
     insist(strstr(words, " data is damaged: ") != NULL, "there is nothing else to say");
     return DAMAGED;
 }

@@ -9,18 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../support/any_filter.h"
 #include "../support/watched_memory.h"
 #include "core/bytes.h"
 #include "core/filter.h"
 #include "exact_set.h"
 #include "model_filters.h"
+#include "umbel_foreign.h"
 #include "use_filter.h"
 #include "use_static.h"
 
 enum { MOST_OPERATIONS = 400, MOST_AT_ONCE = 70 };
 
 typedef struct pair {
-    const umbel_params *params;
+    const any_params *params;
     umbel_filter *f, *other;
     exact_set in_f, in_other;
     watched_memory memory;
@@ -34,7 +36,7 @@ static unsigned next(pair *p) {
 /* ---- Keys ---- */
 
 static bool is_window(const pair *p) {
-    return p->params->kind == UMBEL_WINDOW;
+    return p->params->native.kind == UMBEL_KIND_WINDOW;
 }
 
 /* What a filter that is not frozen may answer to keys. */
@@ -46,7 +48,7 @@ static umbel_err add_one(pair *p) {
     unsigned n = next(p);
     umbel_key key = exact_key(n);
     bool before = umbel_contains(p->f, key.data, key.len), was_new = false;
-    umbel_err e = umbel_add(p->f, key.data, key.len, &was_new);
+    umbel_err e = umbel_add(p->f, key.data, key.len, &was_new, NULL);
     bool after = umbel_contains(p->f, key.data, key.len);
     if (e) {
         insist(may_refuse(e) && after == before, "a refused key changes nothing");
@@ -75,27 +77,27 @@ static umbel_err add_many(pair *p) {
     unsigned numbers[MOST_AT_ONCE];
     uint8_t was_new[MOST_AT_ONCE] = {0};
     umbel_filter *copy = NULL;
-    size_t n = some_keys(p, keys, numbers), done = 0;
-    umbel_err e = umbel_copy(p->f, &copy), one = UMBEL_OK;
+    size_t n = some_keys(p, keys, numbers), done = 0, in = SIZE_MAX;
+    umbel_err e = umbel_copy(p->f, &copy, NULL), one = UMBEL_OK;
     if (e) return e;
     bool hashed = next(p) % 2 && umbel_takes_hashes(p->f);
     uint64_t hashes[MOST_AT_ONCE];
     for (size_t i = 0; i < n; i++) hashes[i] = umbel_hash(p->f, keys[i].data, keys[i].len);
-    e = hashed ? umbel_add_hashes(p->f, hashes, n, was_new)
-               : umbel_add_many(p->f, keys, n, was_new);
+    e = hashed ? umbel_add_hashes(p->f, hashes, n, was_new, &in, NULL)
+               : umbel_add_many(p->f, keys, n, was_new, &in, NULL);
     p->memory.fail_at = 0;
     for (; done < n && !one; done += !one) {
         bool fresh = false;
-        one = umbel_add(copy, keys[done].data, keys[done].len, &fresh);
+        one = umbel_add(copy, keys[done].data, keys[done].len, &fresh, NULL);
         if (!one && !e) insist(fresh == was_new[done], "many are new as one by one");
     }
-    if (e == UMBEL_ENOMEM) {
-        /* Where memory ended is not known: nothing is promised for these keys. */
+    if (e == UMBEL_ENOMEM) { /* the copy did not run out of it */
+        insist(in < n, "not all of them are in");
     } else {
-        insist(e == one, "many end as one by one");
-        insist(e == UMBEL_EINVAL || umbel_equal(p->f, copy), "many give the bits of one by one");
-        for (size_t i = 0; i < done && e != UMBEL_EINVAL; i++) exact_add(&p->in_f, numbers[i]);
+        insist(e == one && in == done, "many end as one by one");
+        insist(umbel_equal(p->f, copy), "many give the bits of one by one");
     }
+    for (size_t i = 0; i < in; i++) exact_add(&p->in_f, numbers[i]);
     umbel_free(copy);
     return e;
 }
@@ -106,8 +108,8 @@ static umbel_err remove_one(pair *p) {
     umbel_key key = exact_key(n);
     uint32_t count = umbel_count(p->f, key.data, key.len);
     if (!p->in_f.count[n] && count) return UMBEL_OK;
-    umbel_err e = umbel_remove(p->f, key.data, key.len);
-    if (p->params->kind != UMBEL_COUNTING) {
+    umbel_err e = umbel_remove(p->f, key.data, key.len, NULL);
+    if (p->params->native.kind != UMBEL_KIND_COUNTING) {
         insist(e == UMBEL_ENOTSUP, "only counting filters forget a key");
         return e;
     }
@@ -121,21 +123,22 @@ static umbel_err remove_one(pair *p) {
 /* ---- Time ---- */
 
 static umbel_err advance(pair *p) {
-    umbel_err e = umbel_advance(p->f);
+    umbel_err e = umbel_advance(p->f, NULL);
     insist(e == (is_window(p) ? UMBEL_OK : UMBEL_ENOTSUP), "windows advance, others do not");
     if (e) return e;
     p->in_f.advances++;
     /* Windows that move by themselves are then ahead of their promise by an unknown number. */
-    if (!p->params->manual) exact_clear(&p->in_f);
+    if (!p->params->native.window.manual) exact_clear(&p->in_f);
     bool all_old = true;
     for (unsigned n = 0; n < EXACT_KEYS; n++) all_old &= !exact_has(&p->in_f, n);
-    if (p->params->manual && all_old) insist(umbel_is_empty(p->f), "a window forgets");
+    if (p->params->native.window.manual && all_old)
+        insist(umbel_is_empty(p->f), "a window forgets");
     return UMBEL_OK;
 }
 
 static umbel_err clear(pair *p) {
-    insist(!umbel_clear(p->f), "a filter can be cleared");
-    insist(umbel_is_empty(p->f) && umbel_keys_added(p->f) == 0, "then it is empty");
+    insist(!umbel_clear(p->f, NULL), "a filter can be cleared");
+    insist(umbel_is_empty(p->f) && keys_added(p->f) == 0, "then it is empty");
     exact_clear(&p->in_f);
     return UMBEL_OK;
 }
@@ -154,7 +157,7 @@ static umbel_err swap(pair *p) {
 
 static umbel_err copy(pair *p) {
     umbel_filter *same = NULL;
-    umbel_err e = umbel_copy(p->f, &same);
+    umbel_err e = umbel_copy(p->f, &same, NULL);
     if (e) return e;
     insist(umbel_equal(p->f, same), "a copy is equal");
     umbel_free(p->f);
@@ -162,10 +165,10 @@ static umbel_err copy(pair *p) {
     return UMBEL_OK;
 }
 
-static umbel_err unite(pair *p) {
-    umbel_err e = umbel_unite(p->f, p->other, NULL);
+static umbel_err merge(pair *p) {
+    umbel_err e = umbel_merge(p->f, p->other, NULL);
     bool yes = false;
-    insist(!e || e == UMBEL_ENOTSUP || e == UMBEL_EMISMATCH, "unite has few errors");
+    insist(!e || e == UMBEL_ENOTSUP || e == UMBEL_EMISMATCH, "merge has few errors");
     if (e) return e;
     for (unsigned n = 0; n < EXACT_KEYS; n++) p->in_f.count[n] += p->in_other.count[n];
     insist(!umbel_is_subset(p->other, p->f, &yes, NULL) && yes, "a part of the union");
@@ -186,11 +189,9 @@ static umbel_err intersect(pair *p) {
 }
 
 static umbel_err fold(pair *p) {
-    umbel_info info;
     double fpr = (1 + next(p)) / 300.0;
     umbel_err e = umbel_fold(p->f, fpr, NULL);
-    umbel_describe(p->f, &info);
-    insist(e || info.fpr_now <= fpr * 1.0000001, "a folded filter keeps the rate");
+    insist(e || measured(p->f).rate <= fpr * 1.0000001, "a folded filter keeps the rate");
     return e;
 }
 
@@ -198,7 +199,7 @@ static umbel_err snapshot(pair *p) {
     umbel_filter *bits = NULL;
     umbel_err e = umbel_snapshot(p->f, &bits, NULL);
     if (e) return e;
-    insist(p->params->kind == UMBEL_COUNTING, "snapshots are of counting filters");
+    insist(p->params->native.kind == UMBEL_KIND_COUNTING, "snapshots are of counting filters");
     exact_check(&p->in_f, bits);
     umbel_free(bits);
     return UMBEL_OK;
@@ -213,9 +214,10 @@ static umbel_err reload(pair *p) {
     uint8_t *bytes = bytes_in(p->f, info.format, &len);
     insist(bytes != NULL, "a filter fits its own format");
     umbel_opts keyed = p->memory.opts, other = p->memory.opts;
-    keyed.key = p->params->key;
-    other.key = keyed.key ? NULL : model_secret;
-    umbel_err e = umbel_decode(info.format, bytes, len, &keyed, &read, NULL);
+    keyed.secret = p->params->native.secret;
+    other.secret = keyed.secret ? NULL : model_secret;
+    umbel_err e =
+        umbel_decode(bytes, len, &(umbel_foreign){.format = info.format}, &keyed, &read, NULL);
     if (!e) {
         insist(umbel_equal(p->f, read), "written and read it is equal");
         umbel_free(p->f);
@@ -224,13 +226,14 @@ static umbel_err reload(pair *p) {
     insist(!e || e == UMBEL_ENOMEM, "what was written can be read");
     p->memory.fail_at = 0;
     if (info.format == UMBEL_FMT_NATIVE) {
-        umbel_err without = umbel_decode(info.format, bytes, len, &other, &seen, NULL);
-        insist(without == UMBEL_EKEY && !seen, "the key must be the right one");
+        umbel_err without =
+            umbel_decode(bytes, len, &(umbel_foreign){.format = info.format}, &other, &seen, NULL);
+        insist(without == UMBEL_ESECRET && !seen, "the key must be the right one");
     }
-    if (!umbel_view(info.format, bytes, len, &keyed, &seen, NULL)) {
+    if (!umbel_view(bytes, len, &(umbel_foreign){.format = info.format}, &keyed, &seen, NULL)) {
         insist(umbel_equal(p->f, seen), "a view, too");
-        insist(umbel_add(seen, "key", 3, NULL) == UMBEL_EFROZEN, "which is read-only");
-        insist(umbel_clear(seen) == UMBEL_EFROZEN && umbel_equal(p->f, seen), "and stays");
+        insist(umbel_add(seen, "key", 3, NULL, NULL) == UMBEL_EFROZEN, "which is read-only");
+        insist(umbel_clear(seen, NULL) == UMBEL_EFROZEN && umbel_equal(p->f, seen), "and stays");
         exact_find(&p->in_f, seen);
     }
     umbel_free(seen);
@@ -244,7 +247,7 @@ static umbel_err relocate(pair *p) {
     umbel_filter *copy = NULL;
     const char *name, *value;
     umbel_err e = umbel_set_meta(p->f, "name", "value", NULL);
-    if (!e) e = umbel_copy(p->f, &copy);
+    if (!e) e = umbel_copy(p->f, &copy, NULL);
     if (e) return e;
     umbeli_filter_relocate(&p->f, &mover);
     insist(umbel_equal(p->f, copy), "what moved is the same");
@@ -265,20 +268,20 @@ typedef umbel_err (*operation)(pair *p);
 
 static const operation operations[] = {
     add_one, add_one, add_one, add_many,  add_many, remove_one, remove_one,
-    advance, copy,    swap,    unite,     clear,    fold,       snapshot,
+    advance, copy,    swap,    merge,     clear,    fold,       snapshot,
     reload,  look,    swap,    intersect, relocate,
 };
 
 /* One allocation of the operation fails, and the filter stays as it was. */
 static void starve(pair *p, operation run) {
     umbel_filter *before = NULL;
-    insist(!umbel_copy(p->f, &before), "a filter can be copied");
-    uint64_t keys = umbel_keys_added(p->f);
+    insist(!umbel_copy(p->f, &before, NULL), "a filter can be copied");
+    uint64_t keys = keys_added(p->f);
     p->memory.fail_at = p->memory.calls + 1 + next(p) % 4;
     umbel_err e = run(p);
     p->memory.fail_at = 0;
     if (e == UMBEL_ENOMEM && run != add_many) {
-        insist(umbel_equal(p->f, before) && umbel_keys_added(p->f) == keys,
+        insist(umbel_equal(p->f, before) && keys_added(p->f) == keys,
                "without memory nothing changes");
     }
     umbel_free(before);
@@ -289,8 +292,9 @@ static void play(pair *p) {
     p->f = model_make(p->params, &p->memory.opts);
     p->other = model_make(p->params, &p->memory.opts);
     if (is_window(p)) {
-        p->in_f.most_adds = p->params->manual ? 0 : p->params->keys;
-        p->in_f.most_advances = p->params->manual ? p->params->generations + 1 : 0;
+        p->in_f.most_adds = p->params->native.window.manual ? 0 : p->params->native.capacity;
+        p->in_f.most_advances =
+            p->params->native.window.manual ? p->params->native.window.generations + 1 : 0;
         p->in_other = p->in_f;
     }
     for (unsigned i = 0; i < MOST_OPERATIONS && umbeli_left(&p->input) > 0; i++) {

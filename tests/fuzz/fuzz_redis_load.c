@@ -50,7 +50,7 @@ static void add_and_ask(bf_value *v) {
 
 static void look_at(const bf_value *v) {
     bf_layer layer;
-    umbeli_measure measure;
+    umbel_measurement measure;
     bf_params params;
     uint64_t keys = 0;
     for (uint32_t i = 0; i < bf_value_layers(v); i++) {

@@ -5,16 +5,16 @@
 #ifndef MODEL_FILTERS_H
 #define MODEL_FILTERS_H
 
-#include "umbel.h"
+#include "../support/any_filter.h"
 
 enum { MODEL_CHOICES = 23 };
 
-extern const umbel_params model_choices[MODEL_CHOICES];
+extern const any_params model_choices[MODEL_CHOICES];
 
-/* The key of those that have one. */
+/* The secret of those that have one. */
 extern const uint8_t model_secret[16];
 
 /* An empty filter of one of the choices. */
-umbel_filter *model_make(const umbel_params *choice, const umbel_opts *opts);
+umbel_filter *model_make(const any_params *choice, const umbel_opts *opts);
 
 #endif

@@ -39,7 +39,7 @@ static void keep(plain *p, size_t from, size_t to) {
     p->len = to - from;
 }
 
-static void plain_field(plain *p, const umbel_treatment *t) {
+static void plain_field(plain *p, const umbel_key_rule *t) {
     size_t at = 0;
     for (uint64_t field = 1; at <= p->len; field++) {
         size_t end = at;
@@ -59,7 +59,7 @@ static void plain_field(plain *p, const umbel_treatment *t) {
 }
 
 static void plain_key(plain *p, const cli_key_rule *t) {
-    const umbel_treatment *r = &t->recorded;
+    const umbel_key_rule *r = &t->recorded;
     if (t->crlf && p->len && p->bytes[p->len - 1] == '\r') p->len--;
     if (r->field) plain_field(p, r);
     if (r->trim) {

@@ -14,6 +14,7 @@
 #include "command/command.h"
 #include "options/filter_options.h"
 #include "parse_target.h"
+#include "umbel_foreign.h"
 
 enum { MAX_BLOCKS = 4096, MAX_ARGUMENTS = 64 };
 
@@ -62,7 +63,7 @@ static void use_settings(const cli_settings *s, int argc) {
     if (cli_given(s, OPT_FPR)) insist(s->fpr > 0 && s->fpr < 1, "rates are rates");
     if (cli_given(s, OPT_KEYS)) insist(s->keys > 0, "keys from 1");
     if (cli_given(s, OPT_BYTES)) insist(s->bytes > 0, "sizes from 1");
-    umbel_params p = cli_params_of(s);
+    cli_filter_params p = cli_params_of(s);
     insist(p.hashes == s->hashes && p.bits_per_key == s->bits_per_key, "no number is cut");
     umbel_opts opts = cli_opts_of(s);
     insist(opts.threads == s->threads, "nor this one");

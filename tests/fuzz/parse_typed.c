@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "parse_target.h"
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 /* ---- Values ---- */
 

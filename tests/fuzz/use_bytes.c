@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "../support/watched_memory.h"
+#include "umbel_foreign.h"
 #include "use_filter.h"
 
 enum { MAX_BYTES = 1 << 22 };
 
-static bool needs_like(const umbel_params *like) {
-    return like->format == UMBEL_FMT_GOCRC32 || like->format == UMBEL_FMT_CLICKHOUSE;
+static bool needs_help(const umbel_foreign *as) {
+    return as->format == UMBEL_FMT_GOCRC32 || as->format == UMBEL_FMT_CLICKHOUSE;
 }
 
 static void refused(umbel_err e, const umbel_filter *f, const umbel_diag *diag, size_t len) {
@@ -18,18 +19,19 @@ static void refused(umbel_err e, const umbel_filter *f, const umbel_diag *diag, 
     insist(diag->what != NULL, "an error has words");
     insist(diag->offset <= len, "an error lies within the bytes");
     insist(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION || e == UMBEL_EINVAL || e == UMBEL_ELIMIT ||
-               e == UMBEL_ENOMEM || e == UMBEL_ENOTSUP || e == UMBEL_EMISMATCH || e == UMBEL_EKEY,
+               e == UMBEL_ENOMEM || e == UMBEL_ENOTSUP || e == UMBEL_EMISMATCH ||
+               e == UMBEL_ESECRET || e == UMBEL_EUNKNOWN,
            "decoding has the errors it should");
 }
 
 /* All formats but one have one way to write a filter. */
-static void use_decoded(const umbel_filter *f, const umbel_params *like, const uint8_t *bytes,
-                        size_t len) {
+static void use_decoded(const umbel_filter *f, const umbel_foreign *as, const uint8_t *secret,
+                        const uint8_t *bytes, size_t len) {
     umbel_info info;
     size_t again_len;
     use_answers(f);
     use_changes(f);
-    use_formats(f, like);
+    use_formats(f, as, secret);
     umbel_describe(f, &info);
     uint8_t *again = bytes_in(f, info.format, &again_len);
     if (again && info.format != UMBEL_FMT_PARQUET) {
@@ -38,36 +40,38 @@ static void use_decoded(const umbel_filter *f, const umbel_params *like, const u
     free(again);
 }
 
-bool use_bytes(const umbel_params *like, const uint8_t *bytes, size_t len, uint64_t most) {
+bool use_bytes(const umbel_foreign *as, const uint8_t *secret, const uint8_t *bytes, size_t len,
+               uint64_t most) {
     watched_memory m;
     watch_memory(&m, 0);
     m.opts.max_bytes = MAX_BYTES;
-    m.opts.key = like->key;
+    m.opts.secret = secret;
     umbel_filter *f = NULL, *seen = NULL;
     umbel_diag diag = {.offset = UINT64_MAX};
-    umbel_err e = umbel_decode_as(like, bytes, len, &m.opts, &f, &diag);
+    umbel_err e = umbel_decode(bytes, len, as, &m.opts, &f, &diag);
     insist(m.peak <= most, "decoding allocates what the bytes justify");
     if (e) refused(e, f, &diag, len);
-    if (needs_like(like)) {
-        umbel_err plain = umbel_decode(like->format, bytes, len, &m.opts, &seen, NULL);
+    insist(e != UMBEL_EUNKNOWN || as->format == UMBEL_FMT_ANY, "a named format is known");
+    if (needs_help(as)) {
+        umbel_foreign alone = {.format = as->format};
+        umbel_err plain = umbel_decode(bytes, len, &alone, &m.opts, &seen, NULL);
         insist(plain == UMBEL_EINVAL && !seen, "bytes that do not say all are not guessed");
-    } else {
-        umbel_err verified = umbel_verify(like->format, bytes, len, NULL);
-        bool other = e == UMBEL_ELIMIT || e == UMBEL_ENOMEM || e == UMBEL_EKEY;
-        insist(verified == e || other, "verify says what decode says");
     }
+    umbel_err verified = umbel_verify(bytes, len, as, NULL);
+    bool other = e == UMBEL_ELIMIT || e == UMBEL_ENOMEM || e == UMBEL_ESECRET;
+    insist(verified == e || other, "verify says what decode says");
     diag = (umbel_diag){.offset = UINT64_MAX};
-    umbel_err viewed = umbel_view_as(like, bytes, len, &m.opts, &seen, &diag);
+    umbel_err viewed = umbel_view(bytes, len, as, &m.opts, &seen, &diag);
     if (viewed) refused(viewed, seen, &diag, len);
     insist(e || !viewed || viewed == UMBEL_ENOTSUP, "what can be decoded can be viewed");
-    insist((e == UMBEL_EKEY) == (viewed == UMBEL_EKEY), "who has no key sees nothing");
+    insist((e == UMBEL_ESECRET) == (viewed == UMBEL_ESECRET), "who has no key sees nothing");
     if (!viewed) {
         use_answers(seen);
         use_changes(seen);
     }
     if (!viewed && !e) insist(umbel_equal(f, seen), "a view equals the copy");
     umbel_free(seen);
-    if (!e) use_decoded(f, like, bytes, len);
+    if (!e) use_decoded(f, as, secret, bytes, len);
     umbel_free(f);
     insist(m.blocks == 0, "all memory is given back");
     return !e;

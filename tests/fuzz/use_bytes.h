@@ -7,10 +7,11 @@
 #define USE_BYTES_H
 
 #include "target.h"
-#include "umbel.h"
+#include "umbel_foreign.h"
 
-/* Reads the bytes as umbel_decode_as does with `like`.  `most` is what the decoder may allocate for
- * them; like->key is the key to open it with.  True when there was a filter. */
-bool use_bytes(const umbel_params *like, const uint8_t *bytes, size_t len, uint64_t most);
+/* Reads the bytes as umbel_decode does with `as`; `secret`, or NULL, opens a native filter.  `most`
+ * is what the decoder may allocate for them.  True when there was a filter. */
+bool use_bytes(const umbel_foreign *as, const uint8_t *secret, const uint8_t *bytes, size_t len,
+               uint64_t most);
 
 #endif

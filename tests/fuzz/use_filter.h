@@ -6,19 +6,19 @@
 #define USE_FILTER_H
 
 #include "target.h"
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 /* Its numbers are possible, and the ways to ask it agree with one another. */
 void use_answers(const umbel_filter *f);
 
-/* Adds keys, takes them out, unites, folds, clears: all on copies. */
+/* Adds keys, takes them out, merges, folds, clears: all on copies. */
 void use_changes(const umbel_filter *f);
 
 /* The filter's bytes in a format, made with exact memory; NULL when it cannot hold it. */
 uint8_t *bytes_in(const umbel_filter *f, umbel_format format, size_t *len);
 
-/* In every format that can hold it: written, read and written again it is the same.  `like` says
- * what the bytes of its format do not, the key among it. */
-void use_formats(const umbel_filter *f, const umbel_params *like);
+/* In every format that can hold it: written, read and written again it is the same.  `as` says what
+ * the bytes of its format do not; the secret, or NULL, opens native ones. */
+void use_formats(const umbel_filter *f, const umbel_foreign *as, const uint8_t *secret);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "../support/watched_memory.h"
 #include "core/bits.h"
+#include "umbel_foreign.h"
 #include "use_filter.h"
 
 enum { MOST_KEYS = 300, KEY = 8 };
@@ -13,7 +14,7 @@ enum { MOST_KEYS = 300, KEY = 8 };
 /* Keys of eight bytes, some of them more than once. */
 typedef struct keys {
     uint8_t bytes[MOST_KEYS][KEY];
-    size_t n, next;
+    size_t n;
     bool backwards;
 } keys;
 
@@ -43,27 +44,23 @@ static umbel_key key_at(const keys *k, size_t i) {
     return (umbel_key){k->bytes[k->backwards ? k->n - 1 - i : i], KEY};
 }
 
-/* A few at a time, each time other ones. */
-static umbel_err deliver(void *ctx, umbel_key *to, size_t cap, size_t *n) {
-    keys *k = ctx;
-    size_t left = k->n - k->next, some = k->next % 7 + 1;
+/* A few at a time, each time another number of them, or one by one. */
+static size_t deliver(const keys *k, size_t from, bool bit_by_bit, umbel_key to[7]) {
+    size_t left = k->n - from, some = bit_by_bit ? 1 : from % 7 + 1;
     if (some > left) some = left;
-    if (some > cap) some = cap;
-    for (size_t i = 0; i < some; i++) to[i] = key_at(k, k->next + i);
-    k->next += some;
-    *n = some;
-    return UMBEL_OK;
+    for (size_t i = 0; i < some; i++) to[i] = key_at(k, from + i);
+    return some;
 }
 
-static umbel_err build(keys *k, const umbel_params *params, const umbel_opts *opts, bool bit_by_bit,
-                       umbel_filter **out) {
-    k->next = 0;
-    if (!bit_by_bit) return umbel_build(params, opts, deliver, k, out, NULL);
+static umbel_err build(const keys *k, const umbel_params *params, const umbel_opts *opts,
+                       bool bit_by_bit, umbel_filter **out) {
     umbel_builder *builder = NULL;
     umbel_err e = umbel_builder_new(params, opts, &builder, NULL);
-    for (size_t i = 0; i < k->n && !e; i++) {
-        umbel_key key = key_at(k, i);
-        e = umbel_builder_add(builder, &key, 1, NULL);
+    for (size_t i = 0; i < k->n && !e;) {
+        umbel_key some[7];
+        size_t n = deliver(k, i, bit_by_bit, some);
+        e = umbel_builder_add(builder, some, n, NULL);
+        i += n;
     }
     if (!e) e = umbel_builder_finish(builder, out, NULL);
     umbel_builder_free(builder);
@@ -73,7 +70,7 @@ static umbel_err build(keys *k, const umbel_params *params, const umbel_opts *op
 static void check(const umbel_filter *f, const keys *k, const uint8_t *secret) {
     umbel_info info;
     umbel_describe(f, &info);
-    insist(info.kind == UMBEL_STATIC && info.frozen, "static filters do not change");
+    insist(info.kind == UMBEL_KIND_STATIC && info.frozen, "static filters do not change");
     insist(info.keys_added == distinct(k), "each key counts once");
     for (size_t i = 0; i < k->n; i++) {
         insist(umbel_contains(f, k->bytes[i], KEY), "no false negative");
@@ -82,19 +79,19 @@ static void check(const umbel_filter *f, const keys *k, const uint8_t *secret) {
     }
     use_answers(f);
     use_changes(f);
-    use_formats(f, &(umbel_params){.format = UMBEL_FMT_NATIVE, .key = secret});
+    use_formats(f, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, secret);
 }
 
 void use_static(umbeli_reader *input) {
     static const double rates[] = {0.01, 0.3, 0.003, 1e-6, 0.0078125, 0.1};
     unsigned choices = umbeli_take_u8(input), rate = umbeli_take_u8(input);
-    umbel_params params = {.kind = UMBEL_STATIC, .seed = choices >> 4};
+    umbel_params params = {.kind = UMBEL_KIND_STATIC, .seed = choices >> 4};
     keys *k = some_bytes(sizeof *k);
     watched_memory m;
     umbel_filter *f = NULL, *again = NULL;
     memset(k, 0, sizeof *k);
     params.fpr = rates[rate % (sizeof rates / sizeof rates[0])];
-    if (choices & 8) params.key = (const uint8_t *)"sixteen bytes...";
+    if (choices & 8) params.secret = (const uint8_t *)"sixteen bytes...";
     if (choices & 1) params.hashes = choices & 2 ? 3 : 4;
     watch_memory(&m, rate & 0x80 ? 1 + rate % 16 : 0);
     choose(k, input);
@@ -103,7 +100,7 @@ void use_static(umbeli_reader *input) {
     insist(!e || (e == UMBEL_ENOMEM && m.fail_at), "static filters can be built");
     m.fail_at = 0;
     if (!e) {
-        check(f, k, params.key);
+        check(f, k, params.secret);
         k->backwards = true;
         insist(!build(k, &params, &m.opts, !(choices & 4), &again), "once more");
         insist(umbel_equal(f, again), "the order of the keys does not matter");

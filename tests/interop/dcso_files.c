@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 enum { PATH_BYTES = 512, LINE_BYTES = 64, MOST_LINES = 2000 };
 
@@ -87,11 +87,11 @@ static void write_lines(const char *name, size_t n) {
 }
 
 static umbel_filter *build(uint64_t keys, double fpr, size_t n) {
-    umbel_params params = {.format = UMBEL_FMT_DCSO, .keys = keys, .fpr = fpr};
+    umbel_foreign params = {.format = UMBEL_FMT_DCSO, .capacity = keys, .fpr = fpr};
     umbel_filter *f = NULL;
-    if (umbel_create(&params, NULL, &f, NULL)) die("a filter is not made");
+    if (umbel_create_foreign(&params, NULL, &f, NULL)) die("a filter is not made");
     for (size_t i = 0; i < n; i++) {
-        if (umbel_add(f, lines[i], strlen(lines[i]), NULL)) die("a key is not added");
+        if (umbel_add(f, lines[i], strlen(lines[i]), NULL, NULL)) die("a key is not added");
     }
     return f;
 }
@@ -165,7 +165,7 @@ static void one_case(int number) {
                  folder);
         if (system(command)) die("gzip is not read");
         path_of("unpacked.bloom", path);
-        if (umbel_file_load(UMBEL_FMT_DCSO, path, NULL, &read, NULL))
+        if (umbel_file_load(path, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL, &read, NULL))
             die("what was packed differs");
         same(read, "theirs.bloom");
         umbel_free(read);

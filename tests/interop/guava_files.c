@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 enum { GROUPS = 10, PER_GROUP = 60, REFUSALS = 8, PROBES = 200, KEYS_MAX = 400, KEY_MAX = 64 };
 enum { CASES = GROUPS * PER_GROUP + REFUSALS };
@@ -116,7 +116,7 @@ static void fill_case(unsigned number, test_case *c) {
     for (unsigned i = 0; i < keys; i++) {
         bool was_new = false;
         size_t len = random_key(c->funnel, list, key);
-        if (c->filter && umbel_add(c->filter, key, len, &was_new)) die("umbel_add");
+        if (c->filter && umbel_add(c->filter, key, len, &was_new, NULL)) die("umbel_add");
         c->changed[i] = was_new ? '1' : '0';
     }
     for (unsigned i = 0; i < PROBES; i++) {
@@ -136,15 +136,15 @@ static uint8_t *encoded(const umbel_filter *f, size_t *len) {
 }
 
 static void make_case(unsigned number, test_case *c, FILE *list) {
-    umbel_params p = {.format = UMBEL_FMT_GUAVA,
-                      .keys = c->insertions,
-                      .fpr = c->fpp,
-                      .variant = c->strategy == 0 ? UMBEL_VARIANT_MITZ32 : 0};
+    umbel_foreign p = {.format = UMBEL_FMT_GUAVA,
+                       .capacity = c->insertions,
+                       .fpr = c->fpp,
+                       .variant = c->strategy == 0 ? UMBEL_VARIANT_MITZ32 : 0};
     uint64_t bits;
     memcpy(&bits, &c->fpp, sizeof bits);
     fprintf(list, "%u %u %s %" PRIu64 " %" PRIx64 "\n", number, c->strategy, funnels[c->funnel],
             c->insertions, bits);
-    if (umbel_create(&p, NULL, &c->filter, NULL)) c->filter = NULL;
+    if (umbel_create_foreign(&p, NULL, &c->filter, NULL)) c->filter = NULL;
     fill_case(number, c);
     if (!c->filter) return;
     size_t len;
@@ -185,7 +185,9 @@ static bool same_file(unsigned number, const test_case *c) {
     bool same =
         file && theirs && fread(theirs, 1, len + 1, file) == len && memcmp(bytes, theirs, len) == 0;
     umbel_filter *read = NULL;
-    same = same && umbel_decode(UMBEL_FMT_GUAVA, theirs, len, NULL, &read, NULL) == UMBEL_OK &&
+    same = same &&
+           umbel_decode(theirs, len, &(umbel_foreign){.format = UMBEL_FMT_GUAVA}, NULL, &read,
+                        NULL) == UMBEL_OK &&
            umbel_equal(read, c->filter);
     umbel_free(read);
     free(bytes);
@@ -205,20 +207,19 @@ static const char *judge(unsigned number, const test_case *c, char *line) {
                answers, word) != 5) {
         return "an unreadable result";
     }
-    umbel_info info;
+    umbel_measurement now;
     double fpp;
-    umbel_describe(c->filter, &info);
+    umbel_measure(c->filter, &now);
     memcpy(&fpp, &bits, sizeof fpp);
     if (!same_file(number, c)) return "the files differ";
     if (strcmp(word, "same") != 0) return "Guava reads our file differently";
     if (strcmp(changed, c->changed) != 0) return "put returned something else";
     if (strcmp(answers, c->answers) != 0) return "the answers differ";
-    if (isinf(info.keys_estimated) ? count != -1
-                                   : (int64_t)floor(info.keys_estimated + 0.5) != count) {
+    if (isinf(now.keys) ? count != -1 : (int64_t)floor(now.keys + 0.5) != count) {
         return "approximateElementCount";
     }
     /* pow may differ in its last bit between Java and C */
-    if (fabs(info.fpr_now - fpp) > 1e-13 * fpp) return "expectedFpp";
+    if (fabs(now.rate - fpp) > 1e-13 * fpp) return "expectedFpp";
     return NULL;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 enum { BITS_PER_KEY = 10, PATH_BYTES = 512 };
 
@@ -37,12 +37,12 @@ static void nothing_to_end(void *state) {
 static char *create_filter(void *state, const char *const *keys, const size_t *lens, int n,
                            size_t *len) {
     (void)state;
-    umbel_params params = {
-        .format = UMBEL_FMT_LEVELDB, .keys = (uint64_t)n, .bits_per_key = BITS_PER_KEY};
+    umbel_foreign params = {
+        .format = UMBEL_FMT_LEVELDB, .capacity = (uint64_t)n, .bits_per_key = BITS_PER_KEY};
     umbel_filter *f = NULL;
-    if (umbel_create(&params, NULL, &f, NULL)) die("a filter is not made");
+    if (umbel_create_foreign(&params, NULL, &f, NULL)) die("a filter is not made");
     for (int i = 0; i < n; i++) {
-        if (umbel_add(f, keys[i], lens[i], NULL)) die("a key is not added");
+        if (umbel_add(f, keys[i], lens[i], NULL, NULL)) die("a key is not added");
     }
     *len = (size_t)umbel_encoded_size(f, UMBEL_FMT_LEVELDB);
     char *bytes = malloc(*len);
@@ -57,7 +57,8 @@ static unsigned char key_may_match(void *state, const char *key, size_t len, con
                                    size_t filter_len) {
     (void)state;
     umbel_filter *f = NULL;
-    if (umbel_view(UMBEL_FMT_LEVELDB, filter, filter_len, NULL, &f, NULL))
+    if (umbel_view(filter, filter_len, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, NULL, &f,
+                   NULL))
         die("a filter is not read");
     bool may = umbel_contains(f, key, len);
     umbel_free(f);

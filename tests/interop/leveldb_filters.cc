@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 namespace {
 
@@ -62,21 +62,21 @@ std::string theirs(const Policy &policy, const std::vector<std::string> &keys) {
 }
 
 std::string ours(int bits_per_key, const std::vector<std::string> &keys) {
-    umbel_params params = {};
+    umbel_foreign params = {};
     params.format = UMBEL_FMT_LEVELDB;
     if (bits_per_key) {
-        params.keys = keys.size();
+        params.capacity = keys.size();
         params.bits_per_key = static_cast<uint32_t>(bits_per_key);
     } else {
         params.bytes = 8;
         params.hashes = 1;
     }
     umbel_filter *made = nullptr;
-    if (umbel_create(&params, nullptr, &made, nullptr)) return "not made";
+    if (umbel_create_foreign(&params, nullptr, &made, nullptr)) return "not made";
     Filter filter(made);
     std::vector<umbel_key> batch;
     for (const std::string &key : keys) batch.push_back({key.data(), key.size()});
-    if (umbel_add_many(made, batch.data(), batch.size(), nullptr)) return "not added";
+    if (umbel_add_many(made, batch.data(), batch.size(), nullptr, NULL, NULL)) return "not added";
     std::string bytes(umbel_encoded_size(made, UMBEL_FMT_LEVELDB), '\0');
     if (umbel_encode(made, UMBEL_FMT_LEVELDB, &bytes[0], bytes.size(), nullptr))
         return "not written";
@@ -87,7 +87,9 @@ std::string ours(int bits_per_key, const std::vector<std::string> &keys) {
 void compare_answers(const Policy &policy, const std::string &bytes, int bits_per_key,
                      const std::vector<std::string> &keys) {
     umbel_filter *seen = nullptr;
-    if (umbel_view(UMBEL_FMT_LEVELDB, bytes.data(), bytes.size(), nullptr, &seen, nullptr)) {
+    umbel_foreign leveldb = {};
+    leveldb.format = UMBEL_FMT_LEVELDB;
+    if (umbel_view(bytes.data(), bytes.size(), &leveldb, nullptr, &seen, nullptr)) {
         differ("the view", bits_per_key, keys.size());
     }
     Filter view(seen);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tables/leveldb/leveldb_table.h"
+#include "umbel_foreign.h"
 #include "umbel_leveldb.h"
 #include "umbel_table.h"
 
@@ -48,12 +49,12 @@ static void nothing_to_end(void *state) {
 static char *listening_create(void *state, const char *const *keys, const size_t *lens, int n,
                               size_t *len) {
     (void)state;
-    umbel_params params = {
-        .format = UMBEL_FMT_LEVELDB, .keys = (uint64_t)n, .bits_per_key = BITS_PER_KEY};
+    umbel_foreign params = {
+        .format = UMBEL_FMT_LEVELDB, .capacity = (uint64_t)n, .bits_per_key = BITS_PER_KEY};
     umbel_filter *f = NULL;
-    if (umbel_create(&params, NULL, &f, NULL)) die("a filter is not made");
+    if (umbel_create_foreign(&params, NULL, &f, NULL)) die("a filter is not made");
     for (int i = 0; i < n; i++) {
-        if (umbel_add(f, keys[i], lens[i], NULL)) die("a key is not added");
+        if (umbel_add(f, keys[i], lens[i], NULL, NULL)) die("a key is not added");
     }
     *len = (size_t)umbel_encoded_size(f, UMBEL_FMT_LEVELDB);
     char *bytes = malloc(*len);
@@ -67,7 +68,9 @@ static unsigned char listening_match(void *state, const char *key, size_t len, c
     (void)state;
     umbel_filter *f = NULL;
     if (filter_len > sizeof heard.filter) die("a filter larger than expected");
-    if (umbel_view(UMBEL_FMT_LEVELDB, filter, filter_len, NULL, &f, NULL)) die("not read");
+    if (umbel_view(filter, filter_len, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, NULL, &f,
+                   NULL))
+        die("not read");
     heard.asked = true;
     heard.answer = umbel_contains(f, key, len);
     heard.len = filter_len;

@@ -9,64 +9,66 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "any_filter.h"
 #include "filter/gzipped_filter.h"
 #include "steps.h"
+#include "umbel_foreign.h"
 
 /* What the functions below make and parse. */
-static umbel_params shape;
+static any_params shape;
 
 static void append_filter(text *t, umbel_filter *f) {
-    umbel_format format = shape.format ? shape.format : UMBEL_FMT_NATIVE;
-    size_t len = (size_t)umbel_encoded_size(f, format);
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_ANY);
     uint8_t *bytes = malloc(len);
     assert_non_null(bytes);
-    assert_ok(umbel_encode(f, format, bytes, len, NULL));
+    assert_ok(umbel_encode(f, UMBEL_FMT_ANY, bytes, len, NULL));
     text_put(t, bytes, len);
     free(bytes);
     umbel_free(f);
 }
 
 static void make_filter(text *t, size_t keys) {
-    umbel_params params = shape;
+    any_params params = shape;
     umbel_filter *f = NULL;
-    if (shape.bytes) params.bytes = keys;
-    if (shape.keys > 1) params.keys = keys;
-    assert_ok(umbel_create(&params, NULL, &f, NULL));
-    for (uint32_t i = 0; i < keys / 4; i++) assert_ok(umbel_add(f, &i, 4, NULL));
+    if (shape.foreign.bytes) params.foreign.bytes = keys;
+    if (shape.foreign.capacity > 1) params.foreign.capacity = keys;
+    if (shape.native.capacity > 1) params.native.capacity = keys;
+    assert_ok(any_create(&params, NULL, &f, NULL));
+    for (uint32_t i = 0; i < keys / 4; i++) assert_ok(umbel_add(f, &i, 4, NULL, NULL));
     append_filter(t, f);
 }
 
 static void parse_filter(const text *t) {
-    umbel_params like = shape;
+    umbel_foreign as = shape.foreign;
     umbel_filter *f = NULL;
-    if (!like.format) like = (umbel_params){.format = UMBEL_FMT_NATIVE};
-    like.bytes = 0;
-    assert_ok(umbel_decode_as(&like, t->bytes, t->len, NULL, &f, NULL));
+    if (!as.format) as.format = UMBEL_FMT_NATIVE;
+    as.bytes = 0;
+    assert_ok(umbel_decode(t->bytes, t->len, &as, NULL, &f, NULL));
     umbel_free(f);
-    if (like.keys + like.hashes == 0) {
-        assert_ok(umbel_verify(like.format, t->bytes, t->len, NULL));
-    }
+    assert_ok(umbel_verify(t->bytes, t->len, &as, NULL));
 }
 
 static void formats(void **state) {
     (void)state;
     static const struct {
         const char *name;
-        umbel_params shape;
+        any_params shape;
     } all[] = {
-        {"native, blocked", {.kind = UMBEL_BLOCKED, .keys = 2, .fpr = 0.01}},
-        {"native, classic", {.kind = UMBEL_CLASSIC, .keys = 2, .fpr = 0.01}},
-        {"native, counting", {.kind = UMBEL_COUNTING, .keys = 2, .fpr = 0.01}},
-        {"native, window", {.kind = UMBEL_WINDOW, .keys = 2, .fpr = 0.01, .generations = 200}},
-        {"native, scalable", {.kind = UMBEL_SCALABLE, .keys = 1, .fpr = 0.01}},
-        {"leveldb", {.format = UMBEL_FMT_LEVELDB, .keys = 2, .bits_per_key = 10}},
-        {"corekv", {.format = UMBEL_FMT_COREKV, .keys = 2, .bits_per_key = 10}},
-        {"badger", {.format = UMBEL_FMT_BADGER, .keys = 2, .bits_per_key = 10}},
-        {"clickhouse", {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 1, .hashes = 3}},
-        {"guava", {.format = UMBEL_FMT_GUAVA, .keys = 2, .fpr = 0.01}},
-        {"parquet", {.format = UMBEL_FMT_PARQUET, .keys = 2, .fpr = 0.01}},
-        {"dcso", {.format = UMBEL_FMT_DCSO, .keys = 2, .fpr = 0.01}},
-        {"redisbloom", {.format = UMBEL_FMT_REDISBLOOM, .keys = 2, .fpr = 0.01}},
+        {"native, blocked", {.native = {.kind = UMBEL_KIND_BLOCKED, .capacity = 2, .fpr = 0.01}}},
+        {"native, classic", {.native = {.kind = UMBEL_KIND_CLASSIC, .capacity = 2, .fpr = 0.01}}},
+        {"native, counting", {.native = {.kind = UMBEL_KIND_COUNTING, .capacity = 2, .fpr = 0.01}}},
+        {"native, window",
+         {.native =
+              {.kind = UMBEL_KIND_WINDOW, .capacity = 2, .fpr = 0.01, .window.generations = 200}}},
+        {"native, scalable", {.native = {.kind = UMBEL_KIND_SCALABLE, .capacity = 1, .fpr = 0.01}}},
+        {"leveldb", {.foreign = {.format = UMBEL_FMT_LEVELDB, .capacity = 2, .bits_per_key = 10}}},
+        {"corekv", {.foreign = {.format = UMBEL_FMT_COREKV, .capacity = 2, .bits_per_key = 10}}},
+        {"badger", {.foreign = {.format = UMBEL_FMT_BADGER, .capacity = 2, .bits_per_key = 10}}},
+        {"clickhouse", {.foreign = {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 1, .hashes = 3}}},
+        {"guava", {.foreign = {.format = UMBEL_FMT_GUAVA, .capacity = 2, .fpr = 0.01}}},
+        {"parquet", {.foreign = {.format = UMBEL_FMT_PARQUET, .capacity = 2, .fpr = 0.01}}},
+        {"dcso", {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = 2, .fpr = 0.01}}},
+        {"redisbloom", {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 2, .fpr = 0.01}}},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         shape = all[i].shape;
@@ -76,7 +78,7 @@ static void formats(void **state) {
 
 /* gocrc32's bytes do not say for how many keys they are. */
 static void make_gocrc32(text *t, size_t keys) {
-    shape = (umbel_params){.format = UMBEL_FMT_GOCRC32, .keys = keys, .fpr = 0.01};
+    shape = (any_params){.foreign = {.format = UMBEL_FMT_GOCRC32, .capacity = keys, .fpr = 0.01}};
     make_filter(t, keys);
 }
 
@@ -85,14 +87,15 @@ static void gocrc32(void **state) {
     assert_linear(&(parser){"gocrc32", 20000, make_gocrc32, parse_filter});
 }
 
-/* A chain that grows by a link a key. */
+/* A chain that grows by a link per key. */
 static void make_chain(text *t, size_t links) {
-    shape = (umbel_params){.format = UMBEL_FMT_REDISBLOOM, .keys = 1, .fpr = 0.5, .expansion = 1};
+    shape = (any_params){
+        .foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 1, .fpr = 0.5, .expansion = 1}};
     umbel_filter *f = NULL;
     umbel_info info = {0};
-    assert_ok(umbel_create(&shape, NULL, &f, NULL));
-    for (uint32_t i = 0; i < 100 * links && info.parts < links; i++) {
-        if (umbel_add(f, &i, 4, NULL)) break; /* its rate has no room for more */
+    assert_ok(any_create(&shape, NULL, &f, NULL));
+    for (uint32_t i = 0; i < 100 * links && info.layers < links; i++) {
+        if (umbel_add(f, &i, 4, NULL, NULL)) break; /* its rate has no room for more */
         umbel_describe(f, &info);
     }
     append_filter(t, f);
@@ -104,9 +107,9 @@ static void many_links(void **state) {
 }
 
 static void make_meta(text *t, size_t bytes) {
-    shape = (umbel_params){.kind = UMBEL_BLOCKED, .bytes = 32};
+    shape = (any_params){.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32}};
     umbel_filter *f = NULL;
-    assert_ok(umbel_create(&shape, NULL, &f, NULL));
+    assert_ok(any_create(&shape, NULL, &f, NULL));
     char *value = malloc(bytes / 4);
     assert_non_null(value);
     memset(value, 'x', bytes / 4);
@@ -119,9 +122,9 @@ static void make_meta(text *t, size_t bytes) {
 }
 
 static void make_names(text *t, size_t names) {
-    shape = (umbel_params){.kind = UMBEL_BLOCKED, .bytes = 32};
+    shape = (any_params){.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32}};
     umbel_filter *f = NULL;
-    assert_ok(umbel_create(&shape, NULL, &f, NULL));
+    assert_ok(any_create(&shape, NULL, &f, NULL));
     for (size_t i = 0; i < names; i++) {
         char name[240], value[240];
         snprintf(name, sizeof name, "%0200zu", i);
@@ -140,7 +143,8 @@ static void metadata(void **state) {
     make_names(&t, 1024);
     uint64_t before = steps_taken();
     umbel_filter *f = NULL;
-    assert_ok(umbel_decode(UMBEL_FMT_NATIVE, t.bytes, t.len, NULL, &f, NULL));
+    assert_ok(
+        umbel_decode(t.bytes, t.len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &f, NULL));
     umbel_free(f);
     uint64_t taken = steps_taken() - before;
     print_message("# metadata, all there may be: %llu steps\n", (unsigned long long)taken);
@@ -164,11 +168,11 @@ static void put_member(text *t, const void *bytes, size_t len) {
 
 static void make_small_filter(text *t, size_t members) {
     (void)members;
-    shape = (umbel_params){.format = UMBEL_FMT_DCSO, .keys = 100, .fpr = 0.01};
+    shape = (any_params){.foreign = {.format = UMBEL_FMT_DCSO, .capacity = 100, .fpr = 0.01}};
     umbel_filter *f = NULL;
-    assert_ok(umbel_create(&shape, NULL, &f, NULL));
+    assert_ok(any_create(&shape, NULL, &f, NULL));
     append_filter(t, f);
-    shape = (umbel_params){.format = UMBEL_FMT_DCSO};
+    shape = (any_params){.foreign = {.format = UMBEL_FMT_DCSO}};
 }
 
 /* A filter, then members with nothing in them. */
@@ -224,13 +228,14 @@ static void make_header(text *t, size_t fields) {
 
 static void parse_any(const text *t) {
     umbel_filter *f = NULL;
-    (void)umbel_decode(shape.format, t->bytes, t->len, NULL, &f, NULL);
+    (void)umbel_decode(t->bytes, t->len, &(umbel_foreign){.format = shape.foreign.format}, NULL, &f,
+                       NULL);
     umbel_free(f);
 }
 
 static void thrift(void **state) {
     (void)state;
-    shape = (umbel_params){.format = UMBEL_FMT_PARQUET};
+    shape = (any_params){.foreign = {.format = UMBEL_FMT_PARQUET}};
     assert_linear(&(parser){"thrift, unknown fields", 3000, make_header, parse_any});
 }
 

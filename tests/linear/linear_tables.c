@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "core/bits.h"
 #include "hash/foreign_hash.h"
 #include "steps.h"
@@ -21,7 +22,7 @@ static void parse_table(const text *t) {
     umbel_table *table = NULL;
     umbel_diag diag = {0};
     umbel_err e = umbel_table_read(t->bytes, t->len, &hints, NULL, &table, &diag);
-    if (e) fail_msg("%s at %llu", diag.what, (unsigned long long)diag.offset);
+    if (e) fail_msg("%s at %llu", sentence(&diag), (unsigned long long)diag.offset);
     assert_true(umbel_table_count(table) >= least);
     umbel_table_answer answer;
     assert_ok(umbel_table_check(table, NULL, "k", 1, NULL, &answer, NULL));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "cases.h"
 #include "core/bits.h"
 #include "golden.h"
@@ -141,7 +142,7 @@ static void bits_behind_the_last_are_refused(void **state) {
         whole[head_len + LAST] = stray[1];
         e = bf_load_whole(whole, head_len + LAST + 1, 0, &back, &diag);
         assert_int_equal(e, bit ? UMBEL_ECORRUPT : UMBEL_OK);
-        if (e) assert_string_equal(diag.what, "bits are set behind the last one");
+        if (e) assert_string_equal(diag.what, "bits are set after the last one");
         if (!e) bf_value_free(back);
         fake_io io = saved(v);
         assert_int_equal(io.bytes[io.len - 1], bits[LAST]);
@@ -201,21 +202,16 @@ static void a_native_files_header_is_a_head(void **state) {
     free(file);
 }
 
-static umbel_err give_keys(void *ctx, umbel_key *keys, size_t cap, size_t *n) {
-    static char text[300][8];
-    int *given = ctx;
-    for (*n = 0; *n < cap && *given < 300; ++*n, ++*given) {
-        int len = snprintf(text[*given], sizeof text[0], "key%d", *given);
-        keys[*n] = (umbel_key){text[*given], (size_t)len};
-    }
-    return UMBEL_OK;
-}
-
 /* As `umbel push` uploads a file: its header and key, then its payload. */
 static bf_value *pushed(umbel_params params) {
+    static char text[300][8];
+    umbel_key keys[300];
     umbel_filter *f = NULL;
-    int given = 0;
-    assert_ok(umbel_build(&params, NULL, give_keys, &given, &f, NULL));
+    for (int i = 0; i < 300; i++) {
+        int len = snprintf(text[i], sizeof text[0], "key%d", i);
+        keys[i] = (umbel_key){text[i], (size_t)len};
+    }
+    assert_ok(build_from(&params, NULL, keys, 300, &f, NULL));
     size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
     uint8_t *file = malloc(len), head[1024];
     assert_non_null(file);
@@ -223,10 +219,10 @@ static bf_value *pushed(umbel_params params) {
     size_t head_len = umbeli_load_le32(file + 12), bits = (size_t)umbeli_load_le64(file + 104);
     assert_true(head_len + BF_KEY_BYTES <= sizeof head);
     memcpy(head, file, head_len);
-    if (params.key) memcpy(head + head_len, params.key, BF_KEY_BYTES);
+    if (params.secret) memcpy(head + head_len, params.secret, BF_KEY_BYTES);
     bf_value *v = NULL;
-    if (params.key) assert_true(bf_load_head(head, head_len, 0, &v, NULL) != UMBEL_OK);
-    assert_ok(bf_load_head(head, head_len + (params.key ? BF_KEY_BYTES : 0), 0, &v, NULL));
+    if (params.secret) assert_true(bf_load_head(head, head_len, 0, &v, NULL) != UMBEL_OK);
+    assert_ok(bf_load_head(head, head_len + (params.secret ? BF_KEY_BYTES : 0), 0, &v, NULL));
     assert_ok(bf_load_chunk(v, (int64_t)bits + 1, file + umbeli_load_le64(file + 96), bits, NULL));
     free(file);
     umbel_free(f);
@@ -236,10 +232,10 @@ static bf_value *pushed(umbel_params params) {
 static void files_of_every_kind_can_be_uploaded(void **state) {
     (void)state;
     static const uint8_t secret[BF_KEY_BYTES] = "sixteen letters";
-    for (int kind = UMBEL_BLOCKED; kind <= UMBEL_WINDOW; kind++) {
+    for (int kind = UMBEL_KIND_BLOCKED; kind <= UMBEL_KIND_WINDOW; kind++) {
         for (int keyed = 0; keyed < 2; keyed++) {
             bf_value *v = pushed((umbel_params){
-                .kind = (umbel_kind)kind, .keys = 300, .fpr = 0.01, .key = keyed ? secret : NULL});
+                .kind = (umbel_kind)kind, .capacity = 300, .fpr = 0.01, .secret = keyed ? secret : NULL});
             assert_holds(v, 0, 300);
             fake_io io = saved(v);
             bf_value *back = loaded(type_of(v), &io), *chunks = reloaded(v, 0);
@@ -254,10 +250,10 @@ static void files_of_every_kind_can_be_uploaded(void **state) {
             umbel_key key = {"more", 4};
             bool room = bf_value_card(v) < 300;
             umbel_err e = bf_value_add(v, &key, 1, 0, &was_new, &done);
-            bool grows = kind == UMBEL_SCALABLE || kind == UMBEL_WINDOW;
-            assert_int_equal(e, kind == UMBEL_STATIC ? UMBEL_EFROZEN
-                                : grows || room      ? UMBEL_OK
-                                                     : UMBEL_EFULL);
+            bool grows = kind == UMBEL_KIND_SCALABLE || kind == UMBEL_KIND_WINDOW;
+            assert_int_equal(e, kind == UMBEL_KIND_STATIC ? UMBEL_EFROZEN
+                                : grows || room           ? UMBEL_OK
+                                                          : UMBEL_EFULL);
             assert_goes_on_alike(back, chunks);
             bf_value_free(v);
             bf_value_free(back);

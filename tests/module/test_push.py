@@ -112,9 +112,9 @@ def test_damaged_and_foreign_files(server, tmp_path):
     (tmp_path / "damaged.umb").write_bytes(damaged)
     refused(push(server, tmp_path / "damaged.umb", "--key", "f"), "damaged.umb: ")
     (tmp_path / "text").write_text("no filter\n")
-    refused(push(server, tmp_path / "text", "--key", "f"), "neither a native filter nor")
+    refused(push(server, tmp_path / "text", "--key", "f"), "text: format: not recognised")
     (tmp_path / "empty").write_bytes(b"")
-    refused(push(server, tmp_path / "empty", "--key", "f"), "neither a native filter nor")
+    refused(push(server, tmp_path / "empty", "--key", "f"), "empty: the file is empty")
     assert server("DBSIZE") == 0
 
 
@@ -177,14 +177,14 @@ def test_keyed_filters(server, tmp_path):
     secret.chmod(0o600)
     other.chmod(0o600)
     path = build(tmp_path, "--secret-file", secret)
-    refused(push(server, path, "--key", "f"), "--secret-file FILE gives its secret")
+    refused(push(server, path, "--key", "f"), "--secret-file FILE opens it")
     refused(push(server, path, "--key", "f", "--secret-file", other), "f.umb: ")
     pushed(push(server, path, "--key", "f", "--secret-file", secret))
     assert has_all(server, "f", ITEMS) and sum(server("BF.MEXISTS", "f", *ABSENT)) < 150
     plain = build(tmp_path, name="plain.umb")
     refused(push(server, plain, "--key", "g", "--secret-file", secret), "plain.umb: ")
     chain = build(tmp_path, "--format", "redisbloom", name="chain")
-    refused(push(server, chain, "--key", "g", "--secret-file", secret), "have no secret")
+    refused(push(server, chain, "--key", "g", "--secret-file", secret), "this format has none")
     pushed(push(server, tmp_path / "lines", "--key", "k", "--shards", 2, "--secret-file", secret))
     for i in range(2):
         assert has_all(server, f"k:{{{i}}}", [item for item in ITEMS if shard_of(item, 2) == i])

@@ -317,50 +317,6 @@ static void merging_unites_layers_and_appends_the_rest(void **state) {
     }
 }
 
-/* Keys in all layers, as each of them counts. */
-static uint64_t sum_of_layers(const bf_value *v) {
-    uint64_t keys = 0;
-    for (uint32_t i = 0; i < bf_value_layers(v); i++) {
-        bf_layer layer;
-        bf_value_layer(v, i, &layer);
-        assert_true(layer.keys <= layer.capacity);
-        keys += layer.keys;
-    }
-    return keys;
-}
-
-/* Each layer has counted its keys twice then, so all of them are counted anew, the older ones, too. */
-static void merging_a_chain_with_itself_counts_no_key_twice(void **state) {
-    (void)state;
-    for (int layout = 0; layout < 2; layout++) {
-        bf_totals totals;
-        bf_value *v = made(params_of((bf_layout)layout, 0.01, 1000)), *copy = NULL;
-        add(v, "key", 0, 6500);
-        assert_ok(bf_value_copy(v, &copy));
-        uint64_t before = bf_value_card(v);
-        uint32_t layers = bf_value_layers(v);
-        assert_true(layers >= 3);
-        assert_int_equal(sum_of_layers(v), before);
-        for (int round = 0; round < 3; round++) {
-            assert_ok(bf_value_merge(v, copy, NULL));
-            assert_int_equal(bf_value_layers(v), layers);
-            assert_int_equal(bf_value_card(v), sum_of_layers(v));
-            assert_in_range(bf_value_card(v), before * 9 / 10, before * 11 / 10);
-            bf_totals_get(&totals);
-            assert_int_equal(totals.items, bf_value_card(v) + bf_value_card(copy));
-            assert_int_equal(totals.capacity, bf_value_capacity(v) + bf_value_capacity(copy));
-        }
-        assert_int_equal(found(v, "key", 0, 6500), 6500);
-        /* What is counted is what a dump has, and what growing goes by. */
-        add(v, "more", 0, 10000);
-        assert_int_equal(bf_value_card(v), sum_of_layers(v));
-        assert_ok(bf_value_clear(v));
-        assert_int_equal(bf_value_card(v), 0);
-        bf_value_free(v);
-        bf_value_free(copy);
-    }
-}
-
 static void merging_refuses_what_would_break_a_promise(void **state) {
     (void)state;
     umbel_diag diag = {0};
@@ -389,26 +345,6 @@ static void merging_refuses_what_would_break_a_promise(void **state) {
         bf_value_free(b);
         bf_value_free(larger);
         bf_value_free(other);
-    }
-}
-
-/* Bits tell the number of keys with some noise, so a twentieth more than a layer is for is let pass. */
-static void merging_lets_a_little_too_much_pass(void **state) {
-    (void)state;
-    for (int layout = 0; layout < 2; layout++) {
-        bf_params p = params_of((bf_layout)layout, 0.001, 20000);
-        p.expansion = 0;
-        bf_value *full = made(p), *few = made(p), *many = made(p);
-        add(full, "key", 0, 19900);
-        add(few, "few", 0, 700);
-        add(many, "many", 0, 1500);
-        assert_int_equal(bf_value_merge(full, many, NULL), UMBEL_EFULL);
-        assert_ok(bf_value_merge(full, few, NULL));
-        assert_int_equal(bf_value_card(full), 20000);
-        assert_int_equal(found(full, "few", 0, 700), 700);
-        bf_value_free(full);
-        bf_value_free(few);
-        bf_value_free(many);
     }
 }
 
@@ -472,9 +408,7 @@ int main(void) {
         cmocka_unit_test_teardown(clearing_goes_back_to_the_first_layer, quiet),
         cmocka_unit_test_teardown(copies_live_on_their_own, quiet),
         cmocka_unit_test_teardown(merging_unites_layers_and_appends_the_rest, quiet),
-        cmocka_unit_test_teardown(merging_a_chain_with_itself_counts_no_key_twice, quiet),
         cmocka_unit_test_teardown(merging_refuses_what_would_break_a_promise, quiet),
-        cmocka_unit_test_teardown(merging_lets_a_little_too_much_pass, quiet),
         cmocka_unit_test_teardown(tells_how_far_it_can_grow, quiet),
         cmocka_unit_test_teardown(memory_may_run_out_anywhere, quiet),
     };

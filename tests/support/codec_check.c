@@ -8,32 +8,37 @@
 
 #include <cmocka.h>
 
-static const umbeli_settings memory = {.threads = 1};
+#include "any_filter.h"
+#include "umbel_foreign.h"
 
-umbel_filter *codec_create(const umbeli_codec *codec, const umbel_params *params) {
+static const umbeli_memory memory = {.threads = 1};
+
+umbel_filter *codec_create(const umbeli_codec *codec, const umbel_foreign *params) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    if (codec->create(params, &memory, &f, &diag)) fail_msg("create: %s", diag.what);
+    if (codec->create(params, &memory, &f, &diag)) fail_msg("create: %s", sentence(&diag));
     assert_non_null(f);
     return f;
 }
 
-void codec_create_fails(const umbeli_codec *codec, const umbel_params *params, umbel_err err,
+void codec_create_fails(const umbeli_codec *codec, const umbel_foreign *params, umbel_err err,
                         const char *what) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     assert_int_equal(codec->create(params, &memory, &f, &diag), err);
     assert_null(f);
-    if (!diag.what || !strstr(diag.what, what)) fail_msg("'%s' lacks '%s'", diag.what, what);
+    const char *said = sentence(&diag);
+    if (!strstr(said, what)) fail_msg("'%s' lacks '%s'", said, what);
 }
 
-static umbel_err decode(const umbeli_codec *codec, const umbel_params *like, const uint8_t *bytes,
+static umbel_err decode(const umbeli_codec *codec, const umbel_foreign *like, const uint8_t *bytes,
                         size_t len, umbeli_decoding how, umbel_filter **out, umbel_diag *diag) {
-    if (like) return codec->decode_as(like, bytes, len, how, &memory, out, diag);
-    return codec->decode(bytes, len, how, &memory, out, diag);
+    umbel_foreign alone = {.format = codec->id};
+    if (!codec->decode_as) return codec->decode(bytes, len, how, &memory, out, diag);
+    return codec->decode_as(like ? like : &alone, bytes, len, how, &memory, out, diag);
 }
 
-umbel_err codec_try(const umbeli_codec *codec, const umbel_params *like, const uint8_t *bytes,
+umbel_err codec_try(const umbeli_codec *codec, const umbel_foreign *like, const uint8_t *bytes,
                     size_t len, umbel_filter **out, umbel_diag *diag) {
     uint8_t *exact = malloc(len ? len : 1);
     assert_non_null(exact);
@@ -45,25 +50,26 @@ umbel_err codec_try(const umbeli_codec *codec, const umbel_params *like, const u
     return e;
 }
 
-umbel_filter *codec_decode(const umbeli_codec *codec, const umbel_params *like,
+umbel_filter *codec_decode(const umbeli_codec *codec, const umbel_foreign *like,
                            const uint8_t *bytes, size_t len) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     if (codec_try(codec, like, bytes, len, &f, &diag)) {
-        fail_msg("decode at %llu: %s", (unsigned long long)diag.offset, diag.what);
+        fail_msg("decode at %llu: %s", (unsigned long long)diag.offset, sentence(&diag));
     }
     assert_non_null(f);
     return f;
 }
 
-void codec_decode_fails(const umbeli_codec *codec, const umbel_params *like, const uint8_t *bytes,
+void codec_decode_fails(const umbeli_codec *codec, const umbel_foreign *like, const uint8_t *bytes,
                         size_t len, umbel_err err, uint64_t offset, const char *what) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     assert_int_equal(codec_try(codec, like, bytes, len, &f, &diag), err);
     assert_null(f);
     assert_int_equal(diag.offset, offset);
-    if (!diag.what || !strstr(diag.what, what)) fail_msg("'%s' lacks '%s'", diag.what, what);
+    const char *said = sentence(&diag);
+    if (!strstr(said, what)) fail_msg("'%s' lacks '%s'", said, what);
 }
 
 uint8_t *codec_encode(const umbeli_codec *codec, const umbel_filter *f, size_t *len) {
@@ -80,7 +86,7 @@ uint8_t *codec_encode(const umbeli_codec *codec, const umbel_filter *f, size_t *
     return bytes;
 }
 
-void codec_is(const umbeli_codec *codec, const umbel_params *like, const umbel_filter *f,
+void codec_is(const umbeli_codec *codec, const umbel_foreign *like, const umbel_filter *f,
               const uint8_t *bytes, size_t len) {
     size_t got_len;
     uint8_t *got = codec_encode(codec, f, &got_len);
@@ -99,7 +105,7 @@ void codec_is(const umbeli_codec *codec, const umbel_params *like, const umbel_f
     umbel_free(again);
 }
 
-void codec_needs_every_byte(const umbeli_codec *codec, const umbel_params *like,
+void codec_needs_every_byte(const umbeli_codec *codec, const umbel_foreign *like,
                             const uint8_t *bytes, size_t len) {
     uint8_t *longer = calloc(1, len + 1);
     assert_non_null(longer);

@@ -9,30 +9,31 @@
 #define CODEC_CHECK_H
 
 #include "format/codec.h"
+#include "umbel_foreign.h"
 
-umbel_filter *codec_create(const umbeli_codec *codec, const umbel_params *params);
+umbel_filter *codec_create(const umbeli_codec *codec, const umbel_foreign *params);
 
 /* The same, expected to be refused with this error and a diagnostic that contains `what`. */
-void codec_create_fails(const umbeli_codec *codec, const umbel_params *params, umbel_err err,
+void codec_create_fails(const umbeli_codec *codec, const umbel_foreign *params, umbel_err err,
                         const char *what);
 
 /* Decodes a copy of exactly len bytes, so that a sanitizer sees each byte read too many. */
-umbel_err codec_try(const umbeli_codec *codec, const umbel_params *like, const uint8_t *bytes,
+umbel_err codec_try(const umbeli_codec *codec, const umbel_foreign *like, const uint8_t *bytes,
                     size_t len, umbel_filter **out, umbel_diag *diag);
-umbel_filter *codec_decode(const umbeli_codec *codec, const umbel_params *like,
+umbel_filter *codec_decode(const umbeli_codec *codec, const umbel_foreign *like,
                            const uint8_t *bytes, size_t len);
-void codec_decode_fails(const umbeli_codec *codec, const umbel_params *like, const uint8_t *bytes,
+void codec_decode_fails(const umbeli_codec *codec, const umbel_foreign *like, const uint8_t *bytes,
                         size_t len, umbel_err err, uint64_t offset, const char *what);
 
 /* What umbel_encode would write; free it. */
 uint8_t *codec_encode(const umbeli_codec *codec, const umbel_filter *f, size_t *len);
 
 /* encode(f) is these bytes; decode of them equals f and is encoded to them again; verify agrees. */
-void codec_is(const umbeli_codec *codec, const umbel_params *like, const umbel_filter *f,
+void codec_is(const umbeli_codec *codec, const umbel_foreign *like, const umbel_filter *f,
               const uint8_t *bytes, size_t len);
 
 /* Every prefix of these bytes is refused, and so are they with one byte behind them. */
-void codec_needs_every_byte(const umbeli_codec *codec, const umbel_params *like,
+void codec_needs_every_byte(const umbeli_codec *codec, const umbel_foreign *like,
                             const uint8_t *bytes, size_t len);
 
 void filter_add(umbel_filter *f, const void *key, size_t len);

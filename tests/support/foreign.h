@@ -7,7 +7,7 @@
 #ifndef FOREIGN_H
 #define FOREIGN_H
 
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 /* Memory that counts: at most `most` bytes at a time, and the failing-th allocation (from 1) gets
  * none.  Zeros mean no bound and no failure. */
@@ -20,7 +20,7 @@ typedef struct foreign_memory {
 
 void foreign_memory_start(foreign_memory *m, size_t most, size_t failing);
 
-umbel_filter *foreign_create(umbel_params params);
+umbel_filter *foreign_create(umbel_foreign params);
 void foreign_add(umbel_filter *f, const char *text);
 bool foreign_contains(const umbel_filter *f, const char *text);
 
@@ -28,26 +28,26 @@ bool foreign_contains(const umbel_filter *f, const char *text);
 uint8_t *foreign_bytes(const umbel_filter *f, size_t *len);
 
 /* Decodes with like->format and whatever else `like` says, from memory of just that size. */
-umbel_filter *foreign_decode(const umbel_params *like, const uint8_t *bytes, size_t len);
+umbel_filter *foreign_decode(const umbel_foreign *like, const uint8_t *bytes, size_t len);
 
 /* decode, view (if the format allows it), copy, and encode again: the same bytes each time; and
  * decoding takes memory in proportion, gives it back, and survives each allocation failing. */
-void foreign_same_again(const umbel_params *like, const uint8_t *bytes, size_t len);
+void foreign_same_again(const umbel_foreign *like, const uint8_t *bytes, size_t len);
 
-/* Decoding, and verifying where it needs no help, fail thus, at that offset, take no more than 4096 bytes beyond twice the
- * input, and leave *out alone. */
-void foreign_refused(const umbel_params *like, const uint8_t *bytes, size_t len, umbel_err want,
+/* Decoding and verifying fail like this, at that offset, take no more than 4096 bytes beyond twice
+ * the input, and leave *out alone. */
+void foreign_refused(const umbel_foreign *like, const uint8_t *bytes, size_t len, umbel_err want,
                      uint64_t offset);
 
 /* The same with `width` bytes at `at` replaced by the little-endian value. */
-void foreign_refused_with(const umbel_params *like, const uint8_t *bytes, size_t len, size_t at,
+void foreign_refused_with(const umbel_foreign *like, const uint8_t *bytes, size_t len, size_t at,
                           size_t width, uint64_t value, umbel_err want, uint64_t offset);
 
-/* umbel_create fails with UMBEL_EINVAL and words that contain `what`. */
-void foreign_not_made(umbel_params params, const char *what);
+/* umbel_create_foreign fails with UMBEL_EINVAL and words that contain `what`. */
+void foreign_not_made(umbel_foreign params, const char *what);
 
 /* n keys in the filter one by one in one and in batches in another: equal bytes and answers. */
-void foreign_batches_agree(umbel_params params, const umbel_key *keys, size_t n);
+void foreign_batches_agree(umbel_foreign params, const umbel_key *keys, size_t n);
 
 /* A generator for tests: splitmix64. */
 uint64_t foreign_random(uint64_t *state);

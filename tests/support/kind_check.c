@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "core/bits.h"
 #include "core/cpu.h"
 #include "hash/xxh.h"
+#include "umbel_foreign.h"
 
 enum { BATCH = 1000 };
 
@@ -48,7 +50,7 @@ uint64_t check_add(umbel_filter *f, uint64_t stream, uint64_t from, uint64_t n) 
     uint8_t was_new[BATCH];
     for (uint64_t i = 0; i < n; i += BATCH) {
         size_t some = batch_of(stream, from + i, n - i, numbers, keys);
-        assert_int_equal(umbel_add_many(f, keys, some, was_new), UMBEL_OK);
+        assert_int_equal(umbel_add_many(f, keys, some, was_new, NULL, NULL), UMBEL_OK);
         for (size_t j = 0; j < some; j++) added += was_new[j];
     }
     return added;
@@ -83,7 +85,7 @@ umbel_filter *check_create(umbel_params params) {
     umbel_filter *f = NULL;
     umbel_diag diag = {.what = ""};
     umbel_err e = umbel_create(&params, NULL, &f, &diag);
-    if (e) fail_msg("create: %s: %s", umbel_strerror(e), diag.what);
+    if (e) fail_msg("create: %s: %s", umbel_strerror(e), sentence(&diag));
     return f;
 }
 
@@ -137,14 +139,16 @@ void check_round_trip(const umbel_filter *f) {
     file x = file_of(f);
     umbel_filter *made[3] = {NULL};
     umbel_diag diag = {.what = ""};
-    if (umbel_decode(UMBEL_FMT_ANY, x.bytes, x.len, NULL, &made[0], &diag))
-        fail_msg("%s", diag.what);
-    assert_int_equal(umbel_view(UMBEL_FMT_NATIVE, x.bytes, x.len, NULL, &made[1], NULL), UMBEL_OK);
-    assert_int_equal(umbel_verify(UMBEL_FMT_NATIVE, x.bytes, x.len, NULL), UMBEL_OK);
-    assert_int_equal(umbel_copy(f, &made[2]), UMBEL_OK);
+    if (umbel_decode(x.bytes, x.len, NULL, NULL, &made[0], &diag)) fail_msg("%s", sentence(&diag));
+    assert_int_equal(umbel_view(x.bytes, x.len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL,
+                                &made[1], NULL),
+                     UMBEL_OK);
+    assert_int_equal(
+        umbel_verify(x.bytes, x.len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL), UMBEL_OK);
+    assert_int_equal(umbel_copy(f, &made[2], NULL), UMBEL_OK);
     for (int i = 0; i < 3; i++) {
         assert_true(umbel_equal(f, made[i]));
-        assert_true(umbel_keys_added(f) == umbel_keys_added(made[i]));
+        assert_true(keys_added(f) == keys_added(made[i]));
         file again = file_of(made[i]);
         assert_int_equal(again.len, x.len);
         assert_memory_equal(again.bytes, x.bytes, x.len);
@@ -152,7 +156,9 @@ void check_round_trip(const umbel_filter *f) {
         umbel_info a, b;
         umbel_describe(f, &a);
         umbel_describe(made[i], &b);
-        assert_true(a.fpr_now == b.fpr_now && a.capacity == b.capacity && a.parts == b.parts);
+        assert_true(a.capacity == b.capacity && a.layers == b.layers);
+        umbel_measurement now = measured(f), then = measured(made[i]);
+        assert_true(now.rate == then.rate && now.bits_set == then.bits_set);
         for (uint64_t k = 0; k < 2000; k++) {
             uint64_t key = check_key(k % 7, k);
             assert_int_equal(umbel_contains(f, &key, 8), umbel_contains(made[i], &key, 8));
@@ -165,7 +171,8 @@ void check_round_trip(const umbel_filter *f) {
 static void refuses(const uint8_t *bytes, size_t len) {
     umbel_filter *f = NULL;
     umbel_diag diag = {.what = NULL};
-    umbel_err e = umbel_decode(UMBEL_FMT_NATIVE, bytes, len, NULL, &f, &diag);
+    umbel_err e =
+        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &f, &diag);
     assert_true(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION);
     assert_non_null(diag.what);
     assert_null(f);
@@ -176,20 +183,23 @@ static void survives(const uint8_t *bytes, size_t len) {
     const umbel_opts opts = {.max_bytes = 1 << 24};
     for (int way = 0; way < 2; way++) {
         umbel_filter *f = NULL;
-        umbel_err e = way ? umbel_view(UMBEL_FMT_NATIVE, bytes, len, &opts, &f, NULL)
-                          : umbel_decode(UMBEL_FMT_NATIVE, bytes, len, &opts, &f, NULL);
+        umbel_err e = way ? umbel_view(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                                       &opts, &f, NULL)
+                          : umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                                         &opts, &f, NULL);
         assert_true(e == UMBEL_OK || e == UMBEL_ECORRUPT || e == UMBEL_EVERSION ||
                     e == UMBEL_ELIMIT);
         assert_int_equal(e == UMBEL_OK, f != NULL);
         if (e) continue;
         umbel_info info;
         umbel_describe(f, &info);
+        (void)measured(f);
         for (uint64_t i = 0; i < 300; i++) {
             uint64_t key = check_key(1, i);
             (void)umbel_contains(f, &key, 8);
             (void)umbel_count(f, &key, 8);
-            (void)umbel_add(f, &key, 8, NULL);
-            if (i % 3 == 0) (void)umbel_remove(f, &key, 8);
+            (void)umbel_add(f, &key, 8, NULL, NULL);
+            if (i % 3 == 0) (void)umbel_remove(f, &key, 8, NULL);
         }
         file again = file_of(f);
         free(again.bytes);

@@ -4,16 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "cases.h"
 #include "subjects.h"
+#include "umbel_foreign.h"
 #include "watched_memory.h"
 
 uint8_t *native_sample(umbel_kind kind, size_t *len) {
     umbel_params params = {.kind = kind, .bytes = 160, .seed = 3};
-    if (kind == UMBEL_CLASSIC) params.hashes = 5;
+    if (kind == UMBEL_KIND_CLASSIC) params.hashes = 5;
     umbel_filter *f = NULL;
     assert_ok(umbel_create(&params, NULL, &f, NULL));
-    for (char c = 'a'; c <= 'z'; c++) assert_ok(umbel_add(f, &c, 1, NULL));
+    for (char c = 'a'; c <= 'z'; c++) assert_ok(umbel_add(f, &c, 1, NULL, NULL));
     assert_ok(umbel_set_meta(f, "name", "text", NULL));
     assert_ok(umbel_set_meta(f, "second", "more", NULL));
     uint8_t *bytes = bytes_of(f, len);
@@ -32,13 +34,15 @@ uint8_t *exact_copy(const uint8_t *bytes, size_t len) {
 static void use(umbel_filter *f) {
     umbel_info info;
     umbel_describe(f, &info);
+    (void)measured(f);
     umbel_contains(f, "a", 1);
-    assert_ok(umbel_add(f, "key", 3, NULL));
+    assert_ok(umbel_add(f, "key", 3, NULL, NULL));
     assert_true(umbel_contains(f, "key", 3));
     size_t len;
     uint8_t *bytes = bytes_of(f, &len);
     umbel_filter *again = NULL;
-    assert_ok(umbel_decode(UMBEL_FMT_NATIVE, bytes, len, NULL, &again, NULL));
+    assert_ok(
+        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &again, NULL));
     assert_same_bytes(f, again);
     umbel_free(again);
     free(bytes);
@@ -50,9 +54,11 @@ umbel_err native_verdict(const uint8_t *bytes, size_t len, umbel_diag *diag) {
     watch_memory(&m, 0);
     umbel_filter *f = NULL;
     *diag = (umbel_diag){.offset = UINT64_MAX};
-    umbel_err e = umbel_decode(UMBEL_FMT_NATIVE, copy, len, &m.opts, &f, diag);
+    umbel_err e =
+        umbel_decode(copy, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, &m.opts, &f, diag);
     assert_true(m.peak <= len + 4096);
-    assert_int_equal(umbel_verify(UMBEL_FMT_NATIVE, copy, len, NULL), e);
+    assert_int_equal(umbel_verify(copy, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL),
+                     e);
     if (e) {
         assert_null(f);
         assert_true(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION);
@@ -62,7 +68,8 @@ umbel_err native_verdict(const uint8_t *bytes, size_t len, umbel_diag *diag) {
     }
     umbel_free(f);
     f = NULL;
-    umbel_err seen = umbel_view(UMBEL_FMT_NATIVE, copy, len, &m.opts, &f, NULL);
+    umbel_err seen =
+        umbel_view(copy, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, &m.opts, &f, NULL);
     if (!e) assert_int_equal(seen, UMBEL_OK);
     if (!seen) umbel_contains(f, "a", 1); /* harmless, whatever the bits are */
     umbel_free(f);
@@ -76,6 +83,6 @@ void native_refused(const uint8_t *bytes, size_t len, umbel_err want, uint64_t o
     umbel_err e = native_verdict(bytes, len, &diag);
     if (e != want || diag.offset != offset) {
         fail_msg("%s at %d (%s), not %s at %d", umbel_strerror(e), (int)diag.offset,
-                 e ? diag.what : "", umbel_strerror(want), (int)offset);
+                 sentence(&diag), umbel_strerror(want), (int)offset);
     }
 }

@@ -5,19 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "cases.h"
 #include "core/cpu.h"
 #include "random_keys.h"
+#include "umbel_foreign.h"
 
 static const uint8_t secret[] = "sixteen bytes it";
 
 const subject subjects[SUBJECTS] = {
-    {.name = "blocked, generic", .kind = UMBEL_BLOCKED, .kernel = "generic"},
-    {.name = "blocked, avx2", .kind = UMBEL_BLOCKED, .kernel = "avx2", .cpu = UMBELI_CPU_AVX2},
-    {.name = "blocked, atomic", .kind = UMBEL_BLOCKED, .kernel = "atomic", .concurrent = true},
-    {.name = "classic", .kind = UMBEL_CLASSIC, .kernel = "generic"},
-    {.name = "blocked, keyed", .kind = UMBEL_BLOCKED, .kernel = "generic", .key = secret},
-    {.name = "classic, keyed", .kind = UMBEL_CLASSIC, .kernel = "generic", .key = secret},
+    {.name = "blocked, generic", .kind = UMBEL_KIND_BLOCKED, .kernel = "generic"},
+    {.name = "blocked, avx2", .kind = UMBEL_KIND_BLOCKED, .kernel = "avx2", .cpu = UMBELI_CPU_AVX2},
+    {.name = "blocked, atomic", .kind = UMBEL_KIND_BLOCKED, .kernel = "atomic", .concurrent = true},
+    {.name = "classic", .kind = UMBEL_KIND_CLASSIC, .kernel = "generic"},
+    {.name = "blocked, keyed", .kind = UMBEL_KIND_BLOCKED, .kernel = "generic", .key = secret},
+    {.name = "classic, keyed", .kind = UMBEL_KIND_CLASSIC, .kernel = "generic", .key = secret},
 };
 
 bool subject_runs(const subject *s) {
@@ -34,14 +36,14 @@ static void assert_kernel(const subject *s, const umbel_filter *f, const char *k
 umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_opts *opts) {
     params.kind = s->kind;
     params.concurrent = s->concurrent;
-    params.key = s->key;
-    if (s->kind == UMBEL_CLASSIC && params.keys == 0 && params.fpr == 0) params.hashes = 7;
+    params.secret = s->key;
+    if (s->kind == UMBEL_KIND_CLASSIC && params.capacity == 0 && params.fpr == 0) params.hashes = 7;
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     umbeli_cpu_limit(s->cpu);
     umbel_err e = umbel_create(&params, opts, &f, &diag);
     umbeli_cpu_limit(UINT32_MAX);
-    if (e) fail_msg("%s: %s: %s", s->name, umbel_strerror(e), diag.what);
+    if (e) fail_msg("%s: %s: %s", s->name, umbel_strerror(e), sentence(&diag));
     assert_kernel(s, f, s->kernel);
     return f;
 }
@@ -49,7 +51,8 @@ umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_
 umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len) {
     umbel_filter *f = NULL;
     umbeli_cpu_limit(s->cpu);
-    assert_ok(umbel_decode(UMBEL_FMT_NATIVE, bytes, len, &(umbel_opts){.key = s->key}, &f, NULL));
+    assert_ok(umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                           &(umbel_opts){.secret = s->key}, &f, NULL));
     umbeli_cpu_limit(UINT32_MAX);
     assert_kernel(s, f, s->concurrent ? "generic" : s->kernel); /* that it was is not in the file */
     return f;

@@ -15,7 +15,7 @@ static void test_strerror(void **state) {
     const char *unknown = umbel_strerror((umbel_err)9999);
     assert_non_null(unknown);
     assert_string_equal(umbel_strerror((umbel_err)-1), unknown);
-    for (int e = UMBEL_OK; e <= UMBEL_EKEY; e++) {
+    for (int e = UMBEL_OK; e <= UMBEL_EUNKNOWN; e++) {
         const char *text = umbel_strerror((umbel_err)e);
         assert_non_null(text);
         assert_string_not_equal(text, unknown);
@@ -27,11 +27,11 @@ static void test_strerror(void **state) {
 
 static void test_kinds(void **state) {
     (void)state;
-    umbel_kind kind = UMBEL_CLASSIC;
+    umbel_kind kind = UMBEL_KIND_CLASSIC;
     assert_true(umbel_kind_named("auto", &kind));
-    assert_int_equal(kind, UMBEL_AUTO);
-    assert_string_equal(umbel_kind_name(UMBEL_AUTO), "auto");
-    umbel_kind last = UMBEL_AUTO;
+    assert_int_equal(kind, UMBEL_KIND_AUTO);
+    assert_string_equal(umbel_kind_name(UMBEL_KIND_AUTO), "auto");
+    umbel_kind last = UMBEL_KIND_AUTO;
     for (const umbeli_kind *const *k = umbeli_kinds; *k; k++) {
         assert_true((*k)->id > last); /* in order, each once */
         last = (*k)->id;
@@ -39,12 +39,12 @@ static void test_kinds(void **state) {
         assert_true(umbel_kind_named((*k)->name, &kind));
         assert_int_equal(kind, (*k)->id);
     }
-    assert_int_equal(UMBEL_BLOCKED, 1); /* these numbers are in files */
-    assert_int_equal(UMBEL_CLASSIC, 2);
-    kind = UMBEL_BLOCKED;
+    assert_int_equal(UMBEL_KIND_BLOCKED, 1); /* these numbers are in files */
+    assert_int_equal(UMBEL_KIND_CLASSIC, 2);
+    kind = UMBEL_KIND_BLOCKED;
     assert_false(umbel_kind_named("", &kind));
     assert_false(umbel_kind_named("Blocked", &kind));
-    assert_int_equal(kind, UMBEL_BLOCKED);
+    assert_int_equal(kind, UMBEL_KIND_BLOCKED);
     assert_null(umbel_kind_name((umbel_kind)9999));
 }
 

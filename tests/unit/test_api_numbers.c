@@ -5,6 +5,7 @@
  */
 #include "cases.h"
 
+#include "umbel_foreign.h"
 #include "umbel_table.h"
 
 typedef struct number {
@@ -32,7 +33,7 @@ static void errors(void **state) {
         NUMBER(UMBEL_ELIMIT, 3),    NUMBER(UMBEL_ECORRUPT, 4), NUMBER(UMBEL_EVERSION, 5),
         NUMBER(UMBEL_ESPACE, 6),    NUMBER(UMBEL_EFULL, 7),    NUMBER(UMBEL_EFROZEN, 8),
         NUMBER(UMBEL_EMISMATCH, 9), NUMBER(UMBEL_ENOTSUP, 10), NUMBER(UMBEL_EABSENT, 11),
-        NUMBER(UMBEL_EIO, 12),      NUMBER(UMBEL_EKEY, 13),
+        NUMBER(UMBEL_EIO, 12),      NUMBER(UMBEL_ESECRET, 13),
     };
     assert_all(all);
 }
@@ -40,9 +41,10 @@ static void errors(void **state) {
 static void kinds(void **state) {
     (void)state;
     const number all[] = {
-        NUMBER(UMBEL_AUTO, 0),   NUMBER(UMBEL_BLOCKED, 1),  NUMBER(UMBEL_CLASSIC, 2),
-        NUMBER(UMBEL_STATIC, 3), NUMBER(UMBEL_COUNTING, 4), NUMBER(UMBEL_SCALABLE, 5),
-        NUMBER(UMBEL_WINDOW, 6),
+        NUMBER(UMBEL_KIND_AUTO, 0),     NUMBER(UMBEL_KIND_BLOCKED, 1),
+        NUMBER(UMBEL_KIND_CLASSIC, 2),  NUMBER(UMBEL_KIND_STATIC, 3),
+        NUMBER(UMBEL_KIND_COUNTING, 4), NUMBER(UMBEL_KIND_SCALABLE, 5),
+        NUMBER(UMBEL_KIND_WINDOW, 6),
     };
     assert_all(all);
 }

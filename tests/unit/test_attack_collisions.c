@@ -6,6 +6,7 @@
  * its size and rate, and the other 63 are in, too.  After Aumasson, Bernstein and Bosslet (2012) for
  * Murmur's; the others follow in the same way from steps that can be undone.
  */
+#include "any_filter.h"
 #include "cases.h"
 
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "core/bits.h"
 #include "hash/foreign_hash.h"
 #include "random_keys.h"
+#include "umbel_foreign.h"
 
 enum { KEYS = 64, PAIRS = 6, ROOM = 32 * PAIRS };
 
@@ -135,17 +137,18 @@ static void assert_all_different(const crafted *c) {
 }
 
 /* Adds the first and asks for the others. */
-static int found_of(umbel_params params, const crafted *c) {
+static int found_of(any_params params, const crafted *c) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     int found = 0;
-    params.keys = 1000000;
-    if (umbel_create(&params, NULL, &f, &diag)) fail_msg("%s", diag.what);
-    assert_ok(umbel_add(f, c->bytes[0], c->len, NULL));
+    params.native.capacity = params.foreign.capacity = 1000000;
+    if (any_create(&params, NULL, &f, &diag)) fail_msg("%s", sentence(&diag));
+    assert_ok(umbel_add(f, c->bytes[0], c->len, NULL, NULL));
     for (size_t i = 1; i < KEYS; i++) {
         bool fresh, in = umbel_contains(f, c->bytes[i], c->len);
         found += in;
-        assert_ok(umbel_add(f, c->bytes[i], c->len, &fresh)); /* a new key that nobody gets in */
+        assert_ok(
+            umbel_add(f, c->bytes[i], c->len, &fresh, NULL)); /* a new key that nobody gets in */
         assert_int_equal(fresh, !in);
     }
     umbel_free(f);
@@ -155,13 +158,13 @@ static int found_of(umbel_params params, const crafted *c) {
 static const struct {
     const char *name;
     void (*craft)(crafted *c);
-    umbel_params params;
+    any_params params;
 } formats[] = {
-    {"redisbloom", craft_murmur2, {.format = UMBEL_FMT_REDISBLOOM, .fpr = 1e-7}},
-    {"guava", craft_murmur3, {.format = UMBEL_FMT_GUAVA, .fpr = 1e-7}},
-    {"leveldb", craft_leveldb, {.format = UMBEL_FMT_LEVELDB, .bits_per_key = 40}},
-    {"gocrc32", craft_crc32, {.format = UMBEL_FMT_GOCRC32, .fpr = 1e-7}},
-    {"parquet", craft_xxh64, {.format = UMBEL_FMT_PARQUET, .fpr = 1e-3}},
+    {"redisbloom", craft_murmur2, {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .fpr = 1e-7}}},
+    {"guava", craft_murmur3, {.foreign = {.format = UMBEL_FMT_GUAVA, .fpr = 1e-7}}},
+    {"leveldb", craft_leveldb, {.foreign = {.format = UMBEL_FMT_LEVELDB, .bits_per_key = 40}}},
+    {"gocrc32", craft_crc32, {.foreign = {.format = UMBEL_FMT_GOCRC32, .fpr = 1e-7}}},
+    {"parquet", craft_xxh64, {.foreign = {.format = UMBEL_FMT_PARQUET, .fpr = 1e-3}}},
 };
 
 static void other_systems(void **state) {
@@ -175,9 +178,9 @@ static void other_systems(void **state) {
         print_message("# %s: one key of %zu bytes added, %d of %d others are in\n", formats[i].name,
                       c.len, found, KEYS - 1);
         assert_int_equal(found, KEYS - 1);
-        umbel_params keyed = {.kind = UMBEL_BLOCKED, .fpr = 1e-5, .key = secret};
+        any_params keyed = {.native = {.kind = UMBEL_KIND_BLOCKED, .fpr = 1e-5, .secret = secret}};
         assert_int_equal(found_of(keyed, &c), 0);
-        keyed.kind = UMBEL_CLASSIC;
+        keyed.native.kind = UMBEL_KIND_CLASSIC;
         assert_int_equal(found_of(keyed, &c), 0);
     }
 }

@@ -6,6 +6,7 @@
  * and its rate above the promise long before the keys planned for are in.  Where a key's bits are, he
  * reads in docs/formats/native.md; he needs the seed, and that there is no secret.
  */
+#include "any_filter.h"
 #include "cases.h"
 
 #include <math.h>
@@ -44,11 +45,12 @@ static void classic_bits(const umbel_info *info, uint64_t key, uint64_t *pos) {
 static const struct {
     umbel_kind kind;
     void (*bits)(const umbel_info *info, uint64_t key, uint64_t *pos);
-} ways[] = {{UMBEL_BLOCKED, blocked_bits}, {UMBEL_CLASSIC, classic_bits}};
+} ways[] = {{UMBEL_KIND_BLOCKED, blocked_bits}, {UMBEL_KIND_CLASSIC, classic_bits}};
 
 static umbel_filter *empty(umbel_kind kind, const uint8_t *key, umbel_info *info) {
     umbel_filter *f = NULL;
-    umbel_params params = {.kind = kind, .keys = PLANNED, .fpr = promise, .seed = seed, .key = key};
+    umbel_params params = {
+        .kind = kind, .capacity = PLANNED, .fpr = promise, .seed = seed, .secret = key};
     assert_ok(umbel_create(&params, NULL, &f, NULL));
     umbel_describe(f, info);
     assert_true(info->hashes <= MOST_HASHES);
@@ -80,7 +82,7 @@ static uint64_t choose(size_t way, const umbel_info *info, uint64_t *keys) {
     return next;
 }
 
-static double measured(const umbel_filter *f) {
+static double observed(const umbel_filter *f) {
     uint64_t seen = 0;
     for (uint64_t i = 0; i < ASKED; i++) {
         uint64_t key = random_word() | UINT64_C(1) << 63; /* none of his */
@@ -91,13 +93,13 @@ static double measured(const umbel_filter *f) {
 
 /* Adds his keys; how many were in when the live rate passed the promise, or 0. */
 static uint64_t add_all(umbel_filter *f, const uint64_t *keys) {
-    umbel_info info;
+    umbel_measurement now;
     uint64_t broken = 0;
     for (uint64_t i = 0; i < PLANNED; i++) {
-        assert_ok(umbel_add(f, &keys[i], sizeof keys[i], NULL));
+        assert_ok(umbel_add(f, &keys[i], sizeof keys[i], NULL, NULL));
         if (broken || i % 50) continue;
-        umbel_describe(f, &info);
-        if (info.fpr_now > promise) broken = i;
+        umbel_measure(f, &now);
+        if (now.rate > promise) broken = i;
     }
     return broken;
 }
@@ -107,11 +109,12 @@ static void fresh_bits(void **state) {
     static uint64_t keys[PLANNED];
     double most = promise + 5 * sqrt(promise * (1 - promise) / ASKED);
     for (size_t way = 0; way < 2; way++) {
-        umbel_info info, after;
+        umbel_info info;
+        umbel_measurement after;
         umbel_filter *f = empty(ways[way].kind, NULL, &info);
         uint64_t tried = choose(way, &info, keys), broken = add_all(f, keys);
-        double rate = measured(f);
-        umbel_describe(f, &after);
+        double rate = observed(f);
+        umbel_measure(f, &after);
         print_message("# %s: %.0f keys tried for each; promise broken after %.0f of %d keys, then "
                       "%.1f times as many false positives\n",
                       umbel_kind_name(ways[way].kind), (double)tried / PLANNED, (double)broken,
@@ -123,12 +126,12 @@ static void fresh_bits(void **state) {
 
         f = empty(ways[way].kind, secret, &info);
         broken = add_all(f, keys);
-        rate = measured(f);
-        umbel_describe(f, &after);
-        print_message("#   under a key: rate %g, live %g, promised %g\n", rate, after.fpr_now,
+        rate = observed(f);
+        umbel_measure(f, &after);
+        print_message("#   under a key: rate %g, live %g, promised %g\n", rate, after.rate,
                       promise);
         assert_int_equal(broken, 0);
-        assert_true(rate <= most && after.fpr_now <= promise);
+        assert_true(rate <= most && after.rate <= promise);
         umbel_free(f);
     }
 }

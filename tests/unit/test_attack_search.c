@@ -7,6 +7,7 @@
  * keys are keys like any others: hits are binomial at the promised rate, and at most five standard
  * deviations above it.
  */
+#include "any_filter.h"
 #include "cases.h"
 
 #include <math.h>
@@ -37,14 +38,14 @@ static umbel_key key_at(world *w, uint64_t i) {
     return (umbel_key){w->text, (size_t)len};
 }
 
-static umbel_filter *filled(umbel_params params, world *w) {
+static umbel_filter *filled(any_params params, world *w) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    params.keys = MEMBERS;
-    if (umbel_create(&params, NULL, &f, &diag)) fail_msg("%s", diag.what);
+    params.native.capacity = params.foreign.capacity = MEMBERS;
+    if (any_create(&params, NULL, &f, &diag)) fail_msg("%s", sentence(&diag));
     for (uint64_t i = 0; i < MEMBERS; i++) {
         umbel_key key = key_at(w, i);
-        assert_ok(umbel_add(f, key.data, key.len, NULL));
+        assert_ok(umbel_add(f, key.data, key.len, NULL, NULL));
     }
     return f;
 }
@@ -77,26 +78,33 @@ static void kept(const char *name, double seen, double n) {
 
 static const struct {
     const char *name;
-    umbel_params params;
+    any_params params;
     bool numbers;
 } open[] = {
-    {"native, blocked", {.kind = UMBEL_BLOCKED, .fpr = 0.01, .seed = 12345}, false},
-    {"native, classic", {.kind = UMBEL_CLASSIC, .fpr = 0.01, .seed = 12345}, false},
-    {"leveldb", {.format = UMBEL_FMT_LEVELDB, .bits_per_key = 10}, false},
-    {"corekv", {.format = UMBEL_FMT_COREKV, .bits_per_key = 10}, true},
-    {"badger", {.format = UMBEL_FMT_BADGER, .bits_per_key = 10}, true},
-    {"clickhouse", {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 25000, .hashes = 7}, false},
-    {"gocrc32", {.format = UMBEL_FMT_GOCRC32, .fpr = 0.01}, false},
-    {"guava", {.format = UMBEL_FMT_GUAVA, .fpr = 0.01}, false},
-    {"parquet", {.format = UMBEL_FMT_PARQUET, .fpr = 0.01}, false},
-    {"redisbloom", {.format = UMBEL_FMT_REDISBLOOM, .fpr = 0.01}, false},
-    {"dcso", {.format = UMBEL_FMT_DCSO, .fpr = 0.01}, false},
+    {"native, blocked",
+     {.native = {.kind = UMBEL_KIND_BLOCKED, .fpr = 0.01, .seed = 12345}},
+     false},
+    {"native, classic",
+     {.native = {.kind = UMBEL_KIND_CLASSIC, .fpr = 0.01, .seed = 12345}},
+     false},
+    {"leveldb", {.foreign = {.format = UMBEL_FMT_LEVELDB, .bits_per_key = 10}}, false},
+    {"corekv", {.foreign = {.format = UMBEL_FMT_COREKV, .bits_per_key = 10}}, true},
+    {"badger", {.foreign = {.format = UMBEL_FMT_BADGER, .bits_per_key = 10}}, true},
+    {"clickhouse",
+     {.foreign = {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 25000, .hashes = 7}},
+     false},
+    {"gocrc32", {.foreign = {.format = UMBEL_FMT_GOCRC32, .fpr = 0.01}}, false},
+    {"guava", {.foreign = {.format = UMBEL_FMT_GUAVA, .fpr = 0.01}}, false},
+    {"parquet", {.foreign = {.format = UMBEL_FMT_PARQUET, .fpr = 0.01}}, false},
+    {"redisbloom", {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .fpr = 0.01}}, false},
+    {"dcso", {.foreign = {.format = UMBEL_FMT_DCSO, .fpr = 0.01}}, false},
 };
 
-static const umbel_kind kinds[] = {UMBEL_BLOCKED, UMBEL_CLASSIC};
+static const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC};
 
 static umbel_filter *keyed(umbel_kind kind, const uint8_t *key, uint64_t seed, world *w) {
-    return filled((umbel_params){.kind = kind, .fpr = promise, .seed = seed, .key = key}, w);
+    return filled(
+        (any_params){.native = {.kind = kind, .fpr = promise, .seed = seed, .secret = key}}, w);
 }
 
 /* Every filter whose hash is public, and the keyed ones in its place. */
@@ -106,7 +114,7 @@ static void chosen_false_positives(void **state) {
     for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
         world w = {.numbers = open[i].numbers};
         umbel_filter *f = filled(open[i].params, &w), *copy = NULL;
-        assert_ok(umbel_copy(f, &copy)); /* a file that he read, or keys that he knows, too */
+        assert_ok(umbel_copy(f, &copy, NULL)); /* a file that he read, or keys that he knows, too */
         uint64_t tried = search(copy, &w, found, WANTED);
         umbel_free(copy);
         size_t right = hits(f, &w, found, WANTED);
@@ -157,12 +165,11 @@ static void questions_cost_what_they_must(void **state) {
     world w = {.numbers = false};
     for (size_t k = 0; k < 2; k++) {
         umbel_filter *f = keyed(kinds[k], secret, 0, &w), *next = keyed(kinds[k], other, 0, &w);
-        umbel_info info;
-        umbel_describe(f, &info);
+        umbel_measurement now = measured(f);
         double tried = (double)search(f, &w, found, WANTED);
-        double expected = tried * info.fpr_now;
+        double expected = tried * now.rate;
         print_message("# %s: %.1f questions a false positive, rate %g\n", umbel_kind_name(kinds[k]),
-                      tried / WANTED, info.fpr_now);
+                      tried / WANTED, now.rate);
         assert_true(fabs(WANTED - expected) <= 5 * sqrt(expected));
         kept("after a change of the key", (double)hits(next, &w, found, WANTED), WANTED);
         umbel_free(f);
@@ -176,7 +183,7 @@ static size_t robbed(umbel_filter *f, world *w, const uint64_t *found, size_t n,
     *taken = 0;
     for (size_t i = 0; i < n; i++) {
         umbel_key key = key_at(w, found[i]);
-        *taken += umbel_remove(f, key.data, key.len) == UMBEL_OK;
+        *taken += umbel_remove(f, key.data, key.len, NULL) == UMBEL_OK;
     }
     for (uint64_t i = 0; i < MEMBERS; i++) {
         umbel_key key = key_at(w, i);
@@ -190,7 +197,7 @@ static void chosen_removals(void **state) {
     (void)state;
     static uint64_t found[WANTED];
     world w = {.numbers = false};
-    umbel_filter *f = keyed(UMBEL_COUNTING, NULL, 0, &w);
+    umbel_filter *f = keyed(UMBEL_KIND_COUNTING, NULL, 0, &w);
     size_t taken, missed;
     search(f, &w, found, WANTED);
     missed = robbed(f, &w, found, WANTED, &taken);
@@ -198,7 +205,7 @@ static void chosen_removals(void **state) {
                   WANTED, missed, MEMBERS);
     assert_true(missed > MEMBERS / 10);
     umbel_free(f);
-    f = keyed(UMBEL_COUNTING, secret, 0, &w);
+    f = keyed(UMBEL_KIND_COUNTING, secret, 0, &w);
     missed = robbed(f, &w, found, WANTED, &taken);
     print_message("#   under a key: %zu keys are missed\n", missed);
     kept("removals under a key", (double)taken, WANTED);

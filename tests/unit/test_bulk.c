@@ -4,6 +4,7 @@
  *
  * labels: slow
  */
+#include "any_filter.h"
 #include "cases.h"
 
 #include <stdlib.h>
@@ -26,16 +27,16 @@ static void bulk_is_the_ring(const subject *s, uint32_t threads) {
     uint8_t *want = malloc(N), *got = malloc(N);
     assert_true(want && got);
     for (size_t i = 0; i < N; i += SLICE) {
-        assert_ok(umbel_add_many(ring, set.keys + i, SLICE, want + i));
+        assert_ok(umbel_add_many(ring, set.keys + i, SLICE, want + i, NULL, NULL));
     }
-    assert_ok(umbel_add_many(bulk, set.keys, N, got));
+    assert_ok(umbel_add_many(bulk, set.keys, N, got, NULL, NULL));
     assert_memory_equal(want, got, N);
-    assert_int_equal(umbel_keys_added(ring), umbel_keys_added(bulk));
+    assert_int_equal(keys_added(ring), keys_added(bulk));
     assert_true(umbel_equal(ring, bulk));
-    assert_ok(umbel_add_hashes(hashed, hashes, N, got));
+    assert_ok(umbel_add_hashes(hashed, hashes, N, got, NULL, NULL));
     assert_memory_equal(want, got, N);
     assert_true(umbel_equal(ring, hashed));
-    assert_int_equal(umbel_keys_added(ring), umbel_keys_added(hashed));
+    assert_int_equal(keys_added(ring), keys_added(hashed));
 
     memset(got, 7, N);
     umbel_contains_many(bulk, set.keys, N, got);
@@ -43,9 +44,9 @@ static void bulk_is_the_ring(const subject *s, uint32_t threads) {
     assert_memory_equal(want, got, N);
     for (size_t i = 0; i < N; i += 2) hashes[i] = random_word();
     for (size_t i = 0; i < N; i += SLICE) {
-        assert_ok(umbel_contains_hashes(ring, hashes + i, SLICE, want + i));
+        umbel_contains_hashes(ring, hashes + i, SLICE, want + i);
     }
-    assert_ok(umbel_contains_hashes(bulk, hashes, N, got));
+    umbel_contains_hashes(bulk, hashes, N, got);
     assert_memory_equal(want, got, N);
     free(want);
     free(got);

@@ -6,15 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "format/redisbloom/redisbloom_dump.h"
 #include "kind/chain/chain.h"
 #include "kind_check.h"
+#include "umbel_foreign.h"
 
-static const umbel_params growing[] = {
-    {.kind = UMBEL_SCALABLE, .bytes = 4096, .fpr = 0.01},
-    {.format = UMBEL_FMT_REDISBLOOM, .keys = 1000, .fpr = 0.01},
+static const any_params growing[] = {
+    {.native = {.kind = UMBEL_KIND_SCALABLE, .bytes = 4096, .fpr = 0.01}},
+    {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 1000, .fpr = 0.01}},
 };
 enum { GROWING = sizeof growing / sizeof *growing, N = 40000 };
+
+static umbel_filter *make(any_params params) {
+    umbel_filter *f = NULL;
+    assert_int_equal(any_create(&params, NULL, &f, NULL), UMBEL_OK);
+    return f;
+}
 
 static void name_keys(uint64_t *numbers, umbel_key *keys, uint64_t set, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -39,12 +47,12 @@ static umbel_format format_of(const umbel_filter *f) {
 static void growing_moves_nothing(void **state) {
     (void)state;
     for (size_t g = 0; g < GROWING; g++) {
-        umbel_filter *f = check_create(growing[g]);
+        umbel_filter *f = make(growing[g]);
         const umbeli_chain *c = umbeli_chain_of(f);
         const uint8_t *bits[64] = {NULL};
         for (uint64_t i = 0; i < N; i++) {
             uint64_t key = check_key(1, i);
-            assert_int_equal(umbel_add(f, &key, 8, NULL), UMBEL_OK);
+            assert_int_equal(umbel_add(f, &key, 8, NULL, NULL), UMBEL_OK);
             assert_true(c->count <= 64);
             for (uint32_t l = 0; l < c->count; l++) {
                 if (!bits[l]) bits[l] = c->layers[l].bits;
@@ -54,7 +62,7 @@ static void growing_moves_nothing(void **state) {
         assert_true(c->count > 3);
         umbel_info info;
         umbel_describe(f, &info);
-        assert_true(info.grows && info.parts == c->count);
+        assert_true(info.grows && info.layers == c->count);
         umbel_free(f);
     }
 }
@@ -63,12 +71,12 @@ static void growing_moves_nothing(void **state) {
 static void segments_do_not_show(void **state) {
     (void)state;
     for (size_t g = 0; g < GROWING; g++) {
-        umbel_filter *f = check_create(growing[g]), *decoded = NULL, *copy = NULL;
+        umbel_filter *f = make(growing[g]), *decoded = NULL, *copy = NULL;
         check_add(f, 1, 0, N);
         size_t len, again_len;
         uint8_t *bytes = bytes_of(f, format_of(f), &len);
-        assert_int_equal(umbel_decode(UMBEL_FMT_ANY, bytes, len, NULL, &decoded, NULL), UMBEL_OK);
-        assert_int_equal(umbel_copy(f, &copy), UMBEL_OK);
+        assert_int_equal(umbel_decode(bytes, len, NULL, NULL, &decoded, NULL), UMBEL_OK);
+        assert_int_equal(umbel_copy(f, &copy, NULL), UMBEL_OK);
         umbel_filter *all[] = {decoded, copy};
         for (int i = 0; i < 2; i++) {
             assert_true(umbel_equal(f, all[i]) && umbel_equal(all[i], f));
@@ -86,7 +94,7 @@ static void segments_do_not_show(void **state) {
         assert_true(umbel_equal(f, decoded));
         assert_false(umbel_equal(f, copy));
         for (int i = 0; i < 2; i++) {
-            assert_int_equal(umbel_clear(all[i]), UMBEL_OK);
+            assert_int_equal(umbel_clear(all[i], NULL), UMBEL_OK);
             assert_true(umbel_is_empty(all[i]));
             assert_int_equal(umbeli_chain_of(all[i])->count, 1);
             assert_int_equal(umbeli_filter_bytes(all[i]), umbeli_chain_of(f)->layers[0].bytes);
@@ -110,7 +118,7 @@ static void adds_say_how_far_they_got(void **state) {
     for (size_t i = 5; i < N; i += 5) keys[i] = keys[i / 2]; /* some come again */
     for (size_t g = 0; g < GROWING; g++) {
         for (uint64_t limit = 6000; limit < 60000; limit += 7001) {
-            umbel_filter *batch = check_create(growing[g]), *single = check_create(growing[g]);
+            umbel_filter *batch = make(growing[g]), *single = make(growing[g]);
             size_t done = 0, stop = 0;
             memset(was_new, 2, N);
             umbel_err e = umbeli_chain_add_within(batch, keys, N, limit, was_new, &done), f;
@@ -141,13 +149,13 @@ static umbeli_chain *chain_of(umbel_filter *f) {
 
 static void merging_is_all_or_nothing(void **state) {
     (void)state;
-    umbel_params params = growing[1];
+    any_params params = growing[1];
     umbel_diag diag = {0};
     for (uint64_t fails = 0; fails < 40; fails++) {
         check_memory m = {.fails = UINT64_MAX};
         umbel_alloc alloc = check_alloc(&m);
-        umbel_filter *into = NULL, *from = check_create(params);
-        assert_int_equal(umbel_create(&params, &(umbel_opts){.alloc = &alloc}, &into, NULL),
+        umbel_filter *into = NULL, *from = make(params);
+        assert_int_equal(any_create(&params, &(umbel_opts){.alloc = &alloc}, &into, NULL),
                          UMBEL_OK);
         check_add(into, 1, 0, 400);
         check_add(from, 2, 0, 550);
@@ -162,7 +170,7 @@ static void merging_is_all_or_nothing(void **state) {
         assert_memory_equal(before, after, len);
         free(after);
 
-        umbel_clear(into);
+        umbel_clear(into, NULL);
         check_add(into, 2, 0, 300); /* keys of the other: the bits say that they fit */
         free(before);
         before = bytes_of(into, UMBEL_FMT_REDISBLOOM, &len);
@@ -181,7 +189,7 @@ static void merging_is_all_or_nothing(void **state) {
             assert_int_equal(check_found(into, 2, 0, 20550), 20550);
             after = bytes_of(into, UMBEL_FMT_REDISBLOOM, &again_len); /* counts add up */
             umbel_filter *read = NULL;
-            assert_int_equal(umbel_decode(UMBEL_FMT_ANY, after, again_len, NULL, &read, NULL),
+            assert_int_equal(umbel_decode(after, again_len, NULL, NULL, &read, NULL),
                              UMBEL_OK);
             umbel_free(read);
             free(after);
@@ -198,13 +206,13 @@ static void merging_is_all_or_nothing(void **state) {
 static void merging_refuses_others(void **state) {
     (void)state;
     umbel_diag diag = {0};
-    umbel_params unlike[] = {growing[1], growing[1], growing[1], growing[0]};
-    unlike[0].expansion = 4;
-    unlike[1].keys = 2000;
-    unlike[2].fpr = 0.001;
-    umbel_filter *into = check_create(growing[1]);
+    any_params unlike[] = {growing[1], growing[1], growing[1], growing[0]};
+    unlike[0].foreign.expansion = 4;
+    unlike[1].foreign.capacity = 2000;
+    unlike[2].foreign.fpr = 0.001;
+    umbel_filter *into = make(growing[1]);
     for (size_t i = 0; i < 4; i++) {
-        umbel_filter *from = check_create(unlike[i]);
+        umbel_filter *from = make(unlike[i]);
         assert_int_equal(umbeli_chain_merge(chain_of(into), umbeli_chain_of(from), &diag),
                          UMBEL_EMISMATCH);
         assert_non_null(diag.what);
@@ -229,13 +237,14 @@ static void only_bits_in_use_are_measured(void **state) {
     memset(f->data, 0x0f, 16);
     umbel_info info;
     umbel_describe(f, &info);
-    assert_int_equal(info.bits_set, 64);
-    assert_true(fabs(info.fpr_now - pow(0.5, link.hashes)) < 1e-12);
-    assert_true(isfinite(info.keys_estimated));
+    umbel_measurement now = measured(f);
+    assert_true(now.bits == 128 && now.bits_set == 64);
+    assert_true(fabs(now.rate - pow(0.5, link.hashes)) < 1e-12);
+    assert_true(isfinite(now.keys));
     assert_false(info.grows);
     memset(f->data, 0xff, 24);
-    umbel_describe(f, &info);
-    assert_true(info.bits_set == 128 && info.fpr_now == 1.0 && isinf(info.keys_estimated));
+    now = measured(f);
+    assert_true(now.bits_set == 128 && now.rate == 1.0 && isinf(now.keys));
     umbel_free(f);
 }
 

@@ -4,17 +4,19 @@
  */
 #include <stdlib.h>
 
+#include "any_filter.h"
 #include "cases.h"
 #include "hash/native_hash.h"
 #include "kind/classic/classic.h"
 #include "random_keys.h"
+#include "umbel_foreign.h"
 
 static void same_answers(umbel_params params) {
     umbel_filter *f = NULL;
-    params.kind = UMBEL_CLASSIC;
+    params.kind = UMBEL_KIND_CLASSIC;
     assert_ok(umbel_create(&params, NULL, &f, NULL));
-    key_set in = random_keys((size_t)params.keys, 1), other = random_keys(3001, 2);
-    assert_ok(umbel_add_many(f, in.keys, in.n, NULL));
+    key_set in = random_keys((size_t)params.capacity, 1), other = random_keys(3001, 2);
+    assert_ok(umbel_add_many(f, in.keys, in.n, NULL, NULL, NULL));
     for (size_t i = 0; i < other.n; i += 2) other.keys[i] = in.keys[i % in.n];
     umbeli_hash128 *hashes = malloc(other.n * sizeof *hashes);
     uint8_t *hit = malloc(other.n);
@@ -42,9 +44,9 @@ static void test_same_answers(void **state) {
     static const uint8_t secret[16] = "sixteen letters";
     static const uint64_t keys[] = {1, 100, 20000, 300000}; /* the last is above the plain loop */
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        same_answers((umbel_params){.keys = keys[i], .fpr = 0.03});
-        same_answers((umbel_params){.keys = keys[i], .fpr = 0.4, .seed = 7});
-        same_answers((umbel_params){.keys = keys[i], .fpr = 1e-6, .key = secret});
+        same_answers((umbel_params){.capacity = keys[i], .fpr = 0.03});
+        same_answers((umbel_params){.capacity = keys[i], .fpr = 0.4, .seed = 7});
+        same_answers((umbel_params){.capacity = keys[i], .fpr = 1e-6, .secret = secret});
     }
 }
 
@@ -53,7 +55,7 @@ static void test_same_adds(void **state) {
     (void)state;
     static const uint64_t keys[] = {1, 100, 20000, 300000};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        umbel_params params = {.kind = UMBEL_CLASSIC, .keys = keys[i], .fpr = 0.03};
+        umbel_params params = {.kind = UMBEL_KIND_CLASSIC, .capacity = keys[i], .fpr = 0.03};
         umbel_filter *by_key = NULL, *by_hash = NULL;
         assert_ok(umbel_create(&params, NULL, &by_key, NULL));
         assert_ok(umbel_create(&params, NULL, &by_hash, NULL));
@@ -66,9 +68,9 @@ static void test_same_adds(void **state) {
             hashes[k] = umbeli_native_hash128(&by_hash->shape, in.keys[k].data, in.keys[k].len);
         }
         umbeli_classic_bits bits = {by_hash->data, by_hash->shape.bits, by_hash->shape.hashes};
-        assert_ok(umbel_add_many(by_key, in.keys, in.n, want));
+        assert_ok(umbel_add_many(by_key, in.keys, in.n, want, NULL, NULL));
         assert_int_equal(umbeli_classic_add_hashed(bits, hashes, in.n, got),
-                         umbel_keys_added(by_key));
+                         keys_added(by_key));
         assert_memory_equal(want, got, in.n);
         assert_true(umbel_equal(by_key, by_hash));
         free(hashes);

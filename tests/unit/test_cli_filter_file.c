@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "filter/file_bytes.h"
 #include "filter/filter_file.h"
 
 const struct cli_command cli_umbel = {.name = "umbel"}; /* else in main.c */
@@ -25,34 +24,25 @@ static unsigned mappings(void) {
     return n;
 }
 
-static void test_bytes(void **state) {
-    (void)state;
-    struct cli_file_bytes bytes = cli_file_map(name);
-    assert_int_equal(mappings(), 1);
-    assert_int_equal(bytes.at[0], 1);
-    cli_file_release(bytes);
-    assert_int_equal(mappings(), 0);
-}
-
 /* Closed in another order than they were opened in. */
 static void test_close(void **state) {
     (void)state;
-    struct cli_settings s = {.format = "dcso"};
+    cli_settings s = {.format = "dcso"};
     umbel_filter *f[3];
     for (unsigned i = 0; i < 3; i++) f[i] = cli_filter_open(name, &s);
     assert_int_equal(mappings(), 3);
-    cli_filter_close(f[1]);
+    umbel_free(f[1]);
     assert_true(umbel_contains(f[0], "key1", 4) && umbel_contains(f[2], "key1", 4));
-    cli_filter_close(f[0]);
+    umbel_free(f[0]);
     assert_int_equal(mappings(), 1);
     assert_true(umbel_contains(f[2], "key1", 4));
-    cli_filter_close(f[2]);
+    umbel_free(f[2]);
     assert_int_equal(mappings(), 0);
 }
 
 static void test_loaded_filters_borrow_nothing(void **state) {
     (void)state;
-    struct cli_settings s = {.format = "dcso"};
+    cli_settings s = {.format = "dcso"};
     umbel_filter *f = cli_filter_load(name, &s);
     assert_int_equal(mappings(), 0);
     assert_true(umbel_contains(f, "key1", 4));
@@ -61,7 +51,6 @@ static void test_loaded_filters_borrow_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_close),
         cmocka_unit_test(test_loaded_filters_borrow_nothing),
     };

@@ -16,6 +16,7 @@
 #include "filter/gzipped_filter.h"
 #include "foreign.h"
 #include "golden.h"
+#include "umbel_foreign.h"
 
 enum { HEADER = 48 };
 
@@ -51,7 +52,7 @@ static umbel_err decode(const uint8_t *gz, size_t gz_len, const umbel_opts *opts
         assert_non_null(diag.what);
         assert_true(diag.offset <= gz_len);
     } else {
-        e = umbel_decode(UMBEL_FMT_DCSO, bytes, len, opts, &f, NULL);
+        e = umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, opts, &f, NULL);
         umbel_free(f);
         if (opts->alloc) {
             opts->alloc->free(opts->alloc->ctx, bytes);
@@ -89,7 +90,7 @@ static void all_lengths_are_read(void **state) {
     enum { N = sizeof lengths / sizeof lengths[0] };
     for (size_t i = 0; i < N * N; i++) {
         umbel_filter *f = foreign_create(
-            (umbel_params){.format = UMBEL_FMT_DCSO, .keys = lengths[i / N] + 1, .fpr = 0.02});
+            (umbel_foreign){.format = UMBEL_FMT_DCSO, .capacity = lengths[i / N] + 1, .fpr = 0.02});
         size_t data_len = lengths[i % N], len, gz_len, got_len;
         uint8_t *data = calloc(data_len + 1, 1), *got = NULL;
         assert_non_null(data);
@@ -167,14 +168,14 @@ static void bits_behind_the_last_are_refused(void **state) {
             assert_non_null(bytes);
             memcpy(bytes, head, HEADER);
             umbeli_store_le64(bytes + 32, words[i] * 8 - 64 + used);
+            const umbel_foreign dcso = {.format = UMBEL_FMT_DCSO};
             const unsigned set[] = {used - 1, used, 63};
             for (size_t bit = 0; bit < 3; bit++) {
                 umbeli_store_le64(bytes + len - 8, UINT64_C(1) << set[bit]);
                 umbel_err want = bit == 0 ? UMBEL_OK : UMBEL_ECORRUPT;
                 uint8_t *gz = gzip(bytes, len, &gz_len);
                 assert_int_equal(decode(gz, gz_len, NULL), want);
-                assert_int_equal(umbel_verify(UMBEL_FMT_DCSO, gz, gz_len, NULL), want);
-                assert_int_equal(decode(bytes, len, NULL), want);
+                assert_int_equal(umbel_verify(bytes, len, &dcso, NULL), want);
                 free(gz);
             }
             free(head);
@@ -239,7 +240,7 @@ static void limits_are_obeyed(void **state) {
     (void)state;
     enum { UNZIPPER = 64 * 1024 };
     umbel_filter *f =
-        foreign_create((umbel_params){.format = UMBEL_FMT_DCSO, .keys = 500000, .fpr = 0.01});
+        foreign_create((umbel_foreign){.format = UMBEL_FMT_DCSO, .capacity = 500000, .fpr = 0.01});
     size_t need, gz_len, len;
     uint8_t *plain = foreign_bytes(f, &need), *gz = gzip(plain, need, &gz_len), *bytes = NULL;
     umbel_diag diag = {0};
@@ -262,11 +263,37 @@ static void limits_are_obeyed(void **state) {
     umbel_free(f);
 }
 
+/* Sizes at which memory for it is full, doubled, and bounded by the limit. */
+static void data_up_to_the_limit(void **state) {
+    (void)state;
+    const size_t sizes[] = {8, 9, 4095, 4096, 4097, 8192, 100000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        size_t gz_len, len;
+        uint8_t *gz = bomb(64, 8 + sizes[i], &gz_len);
+        for (size_t less = 0; less <= 1 && less + 8 <= sizes[i]; less++) {
+            umbel_opts opts = {.max_bytes = 48 + 8 + sizes[i] - less}; /* header, bits, data */
+            assert_int_equal(decode(gz, gz_len, &opts), less ? UMBEL_ELIMIT : UMBEL_OK);
+        }
+        uint8_t *bytes = NULL;
+        umbel_diag diag = {0};
+        assert_int_equal(cli_gunzip_filter(gz, gz_len, &(umbel_opts){0}, &bytes, &len, &diag),
+                         UMBEL_OK);
+        assert_int_equal(len, 48 + 8 + sizes[i]);
+        free(bytes);
+        free(gz);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gzipped_files_are_read),   cmocka_unit_test(all_lengths_are_read),
-        cmocka_unit_test(gzip_of_several_members),  cmocka_unit_test(damaged_gzip_is_refused),
-        cmocka_unit_test(gzip_bombs_get_no_memory), cmocka_unit_test(limits_are_obeyed),
+        cmocka_unit_test(gzipped_files_are_read),
+        cmocka_unit_test(all_lengths_are_read),
+        cmocka_unit_test(gzip_of_several_members),
+        cmocka_unit_test(damaged_gzip_is_refused),
+        cmocka_unit_test(gzip_bombs_get_no_memory),
+        cmocka_unit_test(limits_are_obeyed),
+        cmocka_unit_test(bits_behind_the_last_are_refused),
+        cmocka_unit_test(data_up_to_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

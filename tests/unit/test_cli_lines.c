@@ -78,6 +78,8 @@ static void rules(void **state) {
     expect_key(&t, " a\r", " a\r");
     t.crlf = true;
     expect_key(&t, " a\r", " a");
+    expect_key(&t, "a\r\r", "a\r"); /* one belongs to the end of the line */
+    expect_key(&t, "a\rb", "a\rb");
     expect_key(&t, "\r", "");
     expect_key(&t, "", "");
     t = (cli_key_rule){.recorded = {.trim = true}};

@@ -59,17 +59,17 @@ static void wait_for_bar(long milliseconds) {
     nanosleep(&t, NULL);
 }
 
-/* "N % done" and what follows it. */
+/* "N% done" and what follows it. */
 static int percent_of(const char *line, const char **rest) {
-    const char *done = strstr(line, " % done, ");
+    const char *done = strstr(line, "% done, ");
     if (!done) fail_msg("'%s' does not say how much is done", line);
     const char *number = done;
     while (number > line && number[-1] != ' ') number--;
-    *rest = done + strlen(" % done, ");
+    *rest = done + strlen("% done, ");
     return atoi(number);
 }
 
-/* Seconds, after "N % done, ". */
+/* Seconds, after "N% done, ". */
 static unsigned left(const char *rest) {
     unsigned minutes, seconds;
     char colon, word[8];
@@ -126,13 +126,13 @@ static void a_minute_has_sixty_seconds(void **state) {
 static void without_a_total_nothing_is_promised(void **state) {
     (void)state;
     umbel_filter *f = NULL;
-    assert_ok(umbel_create(&(umbel_params){.keys = 8, .fpr = 1e-9}, NULL, &f, NULL));
-    for (int i = 0; i < 2; i++) assert_ok(umbel_add(f, &i, sizeof i, NULL));
+    assert_ok(umbel_create(&(umbel_params){.capacity = 8, .fpr = 1e-9}, NULL, &f, NULL));
+    for (int i = 0; i < 2; i++) assert_ok(umbel_add(f, &i, sizeof i, NULL, NULL));
     begin("filling", 0, f, 8);
     cli_progress_bytes(77);
     wait_for_bar(550);
     const char *line = drawn(cli_progress, 2);
-    assert_non_null(strstr(line, ", 25 % of the plan\033[K"));
+    assert_non_null(strstr(line, ", 25% of the plan\033[K"));
     assert_null(strstr(line, "done"));
     (void)drawn(NULL, 0);
     umbel_free(f);

@@ -12,8 +12,10 @@
 
 #include <cmocka.h>
 
+#include "any_filter.h"
 #include "push/push.h"
 #include "push/push_connection.h"
+#include "umbel_foreign.h"
 
 static void slots(void **state) {
     (void)state;
@@ -24,7 +26,8 @@ static void slots(void **state) {
     assert_int_equal(cli_cluster_slot("bar{hash_tag}"), 2515);
     assert_int_equal(cli_cluster_slot("{user1000}.following"),
                      cli_cluster_slot("{user1000}.followers"));
-    assert_int_not_equal(cli_cluster_slot("foo{}{bar}"), cli_cluster_slot("bar"));
+    assert_int_equal(cli_cluster_slot("foo{}{bar}"),
+                     8363); /* an empty first pair: the whole name */
     assert_int_equal(cli_cluster_slot("foo{{bar}}zap"), cli_cluster_slot("{bar"));
     assert_int_equal(cli_cluster_slot("foo{bar}{zap}"), cli_cluster_slot("bar"));
 }
@@ -99,18 +102,13 @@ static void addresses(void **state) {
     }
 }
 
-static uint8_t *bytes_of(const umbel_params *params, size_t keys, size_t *len) {
+static umbel_filter *filter_of(const any_params *params, size_t keys) {
     umbel_filter *f = NULL;
-    assert_int_equal(umbel_create(params, NULL, &f, NULL), UMBEL_OK);
+    assert_int_equal(any_create(params, NULL, &f, NULL), UMBEL_OK);
     for (size_t i = 0; i < keys; i++) {
-        assert_int_equal(umbel_add(f, &i, sizeof i, NULL), UMBEL_OK);
+        assert_int_equal(umbel_add(f, &i, sizeof i, NULL, NULL), UMBEL_OK);
     }
-    *len = (size_t)umbel_encoded_size(f, params->format);
-    uint8_t *bytes = malloc(*len);
-    assert_non_null(bytes);
-    assert_int_equal(umbel_encode(f, params->format, bytes, *len, NULL), UMBEL_OK);
-    umbel_free(f);
-    return bytes;
+    return f;
 }
 
 /* Walks all chunks; returns their number. */
@@ -118,8 +116,10 @@ static size_t walk(const cli_push_chunks *p, uint64_t *borders, size_t room) {
     uint64_t offset = 0;
     size_t n = 0;
     while (offset < p->bits_len) {
-        size_t len = cli_push_chunk_len(p, offset);
+        const void *bytes = NULL;
+        size_t len = cli_push_chunk(p, offset, &bytes);
         assert_in_range(len, 1, 16 << 20);
+        assert_non_null(bytes);
         offset += len;
         assert_true(n < room);
         borders[n++] = offset;
@@ -131,50 +131,71 @@ static size_t walk(const cli_push_chunks *p, uint64_t *borders, size_t room) {
 static void native_chunks(void **state) {
     (void)state;
     uint64_t borders[64];
-    size_t len;
-    umbel_params params = {.format = UMBEL_FMT_NATIVE, .kind = UMBEL_BLOCKED, .bytes = 9 << 20};
-    uint8_t *bytes = bytes_of(&params, 100, &len);
-    cli_push_chunks p = cli_push_chunks_of(bytes, len, "test", NULL);
+    any_params params = {.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 9 << 20}};
+    umbel_filter *f = filter_of(&params, 100);
+    cli_push_chunks p = cli_push_chunks_of(f, "test");
     assert_int_equal(p.keys, 100);
     assert_int_equal(p.bits_len, 9 << 20);
-    assert_ptr_equal(p.header.data, bytes);
-    assert_int_equal(p.header.len, 136);
-    assert_ptr_equal(p.bits, bytes + 4096);
+    assert_int_equal(p.head.len, 136);
+    /* The head is that of the file, and the chunks are its payload. */
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    uint8_t *file = malloc(len);
+    assert_non_null(file);
+    assert_int_equal(umbel_encode(f, UMBEL_FMT_NATIVE, file, len, NULL), UMBEL_OK);
+    assert_memory_equal(p.head.data, file, p.head.len);
+    const void *bytes = NULL;
+    size_t first = cli_push_chunk(&p, 0, &bytes);
+    assert_memory_equal(bytes, file + 4096, first);
     assert_int_equal(walk(&p, borders, 64), 3);
     cli_push_chunks_free(&p);
+    free(file);
 
     char id[sizeof p.id];
     memcpy(id, p.id, sizeof id);
-    free(bytes);
-    bytes = bytes_of(&params, 101, &len);
-    p = cli_push_chunks_of(bytes, len, "test", NULL);
+    umbel_free(f);
+    f = filter_of(&params, 101);
+    p = cli_push_chunks_of(f, "test");
     assert_string_not_equal(p.id, id);
     cli_push_chunks_free(&p);
-    free(bytes);
+    umbel_free(f);
 }
 
 /* A chain of links: no chunk spans two. */
 static void redisbloom_chunks(void **state) {
     (void)state;
     uint64_t borders[64];
-    size_t len;
-    umbel_params params = {.format = UMBEL_FMT_REDISBLOOM, .keys = 100, .fpr = 0.01};
-    uint8_t *bytes = bytes_of(&params, 650, &len);
-    cli_push_chunks p = cli_push_chunks_of(bytes, len, "test", NULL);
-    assert_true(p.nlinks >= 3);
-    assert_int_equal(p.header.len, 20 + 53 * p.nlinks);
-    assert_ptr_equal(p.bits, bytes + 16 + p.header.len);
-    assert_int_equal(walk(&p, borders, 64), p.nlinks);
+    any_params params = {
+        .foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 100, .fpr = 0.01}};
+    umbel_filter *f = filter_of(&params, 650);
+    umbel_info info;
+    umbel_describe(f, &info);
+    cli_push_chunks p = cli_push_chunks_of(f, "test");
+    assert_true(info.layers >= 3);
+    assert_int_equal(p.head.len, 20 + 53 * info.layers);
+    assert_int_equal(walk(&p, borders, 64), info.layers);
     assert_int_equal(borders[0], 144); /* BF.RESERVE f 0.01 100 has 144 bytes */
     cli_push_chunks_free(&p);
-    free(bytes);
+    umbel_free(f);
+}
+
+/* The head of a keyed filter ends in its secret, without which no server could use it. */
+static void keyed_heads(void **state) {
+    (void)state;
+    static const uint8_t secret[16] = "sixteen bytes...";
+    any_params params = {.native = {.capacity = 100, .fpr = 0.01, .secret = secret}};
+    umbel_filter *f = filter_of(&params, 10);
+    cli_push_chunks p = cli_push_chunks_of(f, "test");
+    assert_int_equal(p.head.len, 136 + 16);
+    assert_memory_equal((const uint8_t *)p.head.data + 136, secret, 16);
+    cli_push_chunks_free(&p);
+    umbel_free(f);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots),         cmocka_unit_test(sibling_names),
         cmocka_unit_test(shards),        cmocka_unit_test(addresses),
-        cmocka_unit_test(native_chunks), cmocka_unit_test(redisbloom_chunks),
+        cmocka_unit_test(native_chunks), cmocka_unit_test(redisbloom_chunks), cmocka_unit_test(keyed_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

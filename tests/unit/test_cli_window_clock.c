@@ -132,24 +132,24 @@ static void remembers_the_duration(void **state) {
         cli_window_clock c = {.step = 1 + (uint64_t)rand() % 50,
                               .generations = 1 + (uint64_t)rand() % 30,
                               .advanced = start};
-        umbel_params params = {.kind = UMBEL_WINDOW,
-                               .keys = 1000,
+        umbel_params params = {.kind = UMBEL_KIND_WINDOW,
+                               .capacity = 1000,
                                .fpr = 1e-9,
-                               .manual = true,
-                               .generations = (uint32_t)c.generations};
+                               .window.manual = true,
+                               .window.generations = (uint32_t)c.generations};
         umbel_filter *f = NULL;
         assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
         uint64_t now = start, came = start + (uint64_t)rand() % 200;
         uint64_t duration = c.step * c.generations;
         bool added = false;
         while (now < came + duration + 3 * c.step) {
-            for (uint64_t n = cli_window_clock_advance(&c, now); n > 0; n--) umbel_advance(f);
+            for (uint64_t n = cli_window_clock_advance(&c, now); n > 0; n--) umbel_advance(f, NULL);
             bool there = umbel_contains(f, "key", 3);
             if (!added) assert_false(there);
             if (added && now <= came + duration) assert_true(there);
             if (added && now >= came + duration + c.step) assert_false(there);
             if (!added && now >= came) {
-                umbel_add(f, "key", 3, NULL);
+                umbel_add(f, "key", 3, NULL, NULL);
                 came = now;
                 added = true;
             }
@@ -168,8 +168,11 @@ static bool load_clock(const umbel_filter *f, cli_window_clock *c) {
 
 static void metadata(void **state) {
     (void)state;
-    umbel_params params = {
-        .kind = UMBEL_WINDOW, .keys = 100, .fpr = 0.01, .manual = true, .generations = 24};
+    umbel_params params = {.kind = UMBEL_KIND_WINDOW,
+                           .capacity = 100,
+                           .fpr = 0.01,
+                           .window.manual = true,
+                           .window.generations = 24};
     umbel_filter *f = NULL;
     assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
     cli_window_clock c = {3600, 24, start}, back = {1, 2, 3};
@@ -196,7 +199,7 @@ static void metadata(void **state) {
         assert_int_equal(back.step, 0);
     }
     umbel_free(f);
-    params = (umbel_params){.kind = UMBEL_BLOCKED, .keys = 100, .fpr = 0.01};
+    params = (umbel_params){.kind = UMBEL_KIND_BLOCKED, .capacity = 100, .fpr = 0.01};
     assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
     umbel_set_meta(f, "window.step", "of my own", NULL);
     assert_true(load_clock(f, &back)); /* on other kinds the name means nothing */

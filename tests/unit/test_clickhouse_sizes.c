@@ -14,6 +14,7 @@
 #include "codec_check.h"
 #include "format/clickhouse/clickhouse_index.h"
 #include "golden.h"
+#include "umbel_foreign.h"
 
 static const umbeli_codec *const clickhouse = &umbeli_codec_clickhouse;
 
@@ -58,7 +59,7 @@ static void sizes_around_the_anomaly(void **state) {
         assert_int_equal(best.bits_per_row, cases[i].bits);
         assert_int_equal(best.hashes, cases[i].hashes);
     }
-    umbel_params p = {.keys = 100, .fpr = 0.5, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
+    umbel_foreign p = {.capacity = 100, .fpr = 0.5, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
     umbel_filter *f = codec_create(clickhouse, &p);
     assert_int_equal(f->data_len, 25);
     umbel_free(f);
@@ -72,32 +73,33 @@ static void sizes_around_the_anomaly(void **state) {
 /* The plan is of the filter that would be made. */
 static void plans_are_of_what_is_made(void **state) {
     (void)state;
-    const umbel_params cases[] = {
-        {.keys = 1000, .bytes = 1250, .hashes = 7},
-        {.keys = 8192, .fpr = 0.025, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX},
-        {.keys = 8192, .fpr = 0.2209, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX},
+    const umbel_foreign cases[] = {
+        {.capacity = 1000, .bytes = 1250, .hashes = 7},
+        {.capacity = 8192, .fpr = 0.025, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX},
+        {.capacity = 8192, .fpr = 0.2209, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        umbel_params p = cases[i];
+        umbel_foreign p = cases[i];
         p.format = UMBEL_FMT_CLICKHOUSE;
         umbel_plan plan = {0};
-        assert_int_equal(umbel_plan_format(&p, &plan, NULL), UMBEL_OK);
+        assert_int_equal(umbel_plan_foreign(&p, &plan, NULL), UMBEL_OK);
         umbel_filter *f = codec_create(clickhouse, &p);
         assert_int_equal(plan.bits, f->shape.bits);
         assert_int_equal(plan.hashes, f->shape.hashes);
-        assert_int_equal(plan.keys, p.keys);
+        assert_int_equal(plan.capacity, p.capacity);
         /* The textbook's formula, which holds for a classic filter. */
-        double m = (double)plan.bits, k = plan.hashes, n = (double)plan.keys;
+        double m = (double)plan.bits, k = plan.hashes, n = (double)plan.capacity;
         assert_true(fabs(plan.rate / pow(1 - exp(-k * n / m), k) - 1) < 0.02);
         assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
         assert_true(plan.rate <= plan.fpr);
         umbel_free(f);
     }
-    umbel_params without = {.format = UMBEL_FMT_CLICKHOUSE, .keys = 1000, .bytes = 1250};
+    umbel_foreign without = {.format = UMBEL_FMT_CLICKHOUSE, .capacity = 1000, .bytes = 1250};
     umbel_plan plan = {0};
     umbel_diag diag = {0};
-    assert_int_equal(umbel_plan_format(&without, &plan, &diag), UMBEL_EINVAL);
-    assert_string_equal(diag.what, "hashes: ClickHouse needs them");
+    assert_int_equal(umbel_plan_foreign(&without, &plan, &diag), UMBEL_EINVAL);
+    assert_string_equal(diag.field, "hashes");
+    assert_string_equal(diag.what, "ClickHouse needs them");
 }
 
 int main(void) {

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 /* All tokens of the text with "|" between them. */
 static void cuts(uint32_t ngram, const char *text, size_t len, const char *want) {

@@ -16,6 +16,7 @@
 #include "codec_check.h"
 #include "format/clickhouse/clickhouse_index.h"
 #include "golden.h"
+#include "umbel_foreign.h"
 
 static const umbeli_codec *const clickhouse = &umbeli_codec_clickhouse;
 
@@ -48,11 +49,11 @@ static void add_tokens(umbel_filter *f, const char *text, uint32_t ngram) {
 
 /* A granule of tokenbf_v1 or ngrambf_v1. */
 static umbel_filter *token_granule(const golden_table *t, row_texts *rows, size_t first,
-                                   size_t last, umbel_params *like) {
+                                   size_t last, umbel_foreign *like) {
     unsigned long long size, hashes, seed;
     size_t column = strtoul(t->column[1], NULL, 10);
     assert_int_equal(sscanf(t->column[4], "%llu %llu %llu", &size, &hashes, &seed), 3);
-    *like = (umbel_params){.bytes = size, .hashes = (uint32_t)hashes, .seed = seed};
+    *like = (umbel_foreign){.bytes = size, .hashes = (uint32_t)hashes, .seed = seed};
     umbel_filter *f = codec_create(clickhouse, like);
     uint32_t ngram = strcmp(t->column[3], "ngram4") == 0 ? 4 : 0;
     for (size_t i = first; i < last; i++) add_tokens(f, rows->cell[i][column], ngram);
@@ -83,13 +84,13 @@ static size_t values_of(const golden_table *t, row_texts *rows, size_t first, si
 
 /* A granule of bloom_filter(p). */
 static umbel_filter *index_granule(const golden_table *t, row_texts *rows, size_t first,
-                                   size_t last, umbel_params *like) {
+                                   size_t last, umbel_foreign *like) {
     static uint8_t keys[PER_GRANULE * 4][64];
     size_t lens[PER_GRANULE * 4];
     size_t n = values_of(t, rows, first, last, keys, lens);
     uint32_t variant = UMBEL_VARIANT_CLICKHOUSE_INDEX;
     if (strcmp(t->column[2], "string") != 0) variant |= UMBEL_VARIANT_CLICKHOUSE_NUMBERS;
-    *like = (umbel_params){.keys = n, .fpr = strtod(t->column[4], NULL), .variant = variant};
+    *like = (umbel_foreign){.capacity = n, .fpr = strtod(t->column[4], NULL), .variant = variant};
     umbel_filter *f = codec_create(clickhouse, like);
     for (size_t i = 0; i < n; i++) {
         filter_add(f, keys[i], lens[i]);
@@ -108,7 +109,7 @@ static void streams_are_the_servers(void **state) {
         bool tokens = strchr(t.column[4], ' ') != NULL;
         for (size_t first = 0; first < ROWS; first += PER_GRANULE) {
             size_t last = first + PER_GRANULE < ROWS ? first + PER_GRANULE : ROWS;
-            umbel_params like;
+            umbel_foreign like;
             umbel_filter *f = tokens ? token_granule(&t, rows, first, last, &like)
                                      : index_granule(&t, rows, first, last, &like);
             uint64_t size = clickhouse->size(f);
@@ -144,11 +145,11 @@ static void numbers_of_every_width(void **state) {
 
 static void granule_without_values(void **state) {
     (void)state;
-    umbel_params like = {.keys = 1, .fpr = 0.01, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
+    umbel_foreign like = {.capacity = 1, .fpr = 0.01, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
     umbel_filter *f = codec_create(clickhouse, &like);
     assert_true(umbeli_clickhouse_add_hash(f, 0));
     assert_false(umbeli_clickhouse_add_hash(f, 0));
-    umbel_params numbers = like;
+    umbel_foreign numbers = like;
     numbers.variant |= UMBEL_VARIANT_CLICKHOUSE_NUMBERS;
     umbel_filter *zero = codec_create(clickhouse, &numbers);
     filter_add(zero, "\0", 1); /* the number 0 hashes to 0, too */
@@ -159,10 +160,11 @@ static void granule_without_values(void **state) {
 
 static void limits_of_the_class(void **state) {
     (void)state;
-    umbel_free(codec_create(clickhouse, &(umbel_params){.bytes = 1, .hashes = 1}));
-    umbel_free(codec_create(clickhouse, &(umbel_params){.bytes = 1u << 30, .hashes = 1}));
+    umbel_free(codec_create(clickhouse, &(umbel_foreign){.bytes = 1, .hashes = 1}));
+    umbel_free(codec_create(clickhouse, &(umbel_foreign){.bytes = 1u << 30, .hashes = 1}));
     umbel_filter *f = codec_create(
-        clickhouse, &(umbel_params){.bytes = 9, .hashes = 1024, .seed = UINT64_MAX, .keys = 3});
+        clickhouse,
+        &(umbel_foreign){.bytes = 9, .hashes = 1024, .seed = UINT64_MAX, .capacity = 3});
     filter_add(f, "a", 1);
     assert_true(filter_contains(f, "a", 1));
     assert_int_equal(f->shape.capacity, 3);
@@ -174,7 +176,7 @@ static void refused_parameters(void **state) {
     (void)state;
     const uint32_t index = UMBEL_VARIANT_CLICKHOUSE_INDEX;
     const struct {
-        umbel_params params;
+        umbel_foreign params;
         const char *what;
     } cases[] = {
         {{.hashes = 3}, "bytes"},
@@ -183,18 +185,18 @@ static void refused_parameters(void **state) {
         {{.bytes = 256, .hashes = 1025}, "hashes"},
         {{.bytes = 256, .hashes = 2, .fpr = 0.01}, "fpr"},
         {{.bytes = 256, .hashes = 2, .bits_per_key = 3}, "bits_per_key"},
-        {{.bytes = 256, .hashes = 2, .kind = UMBEL_BLOCKED}, "kind"},
+        {{.bytes = 256, .hashes = 2, .reserved = {1}}, "reserved"},
         {{.bytes = 256, .hashes = 2, .variant = UMBEL_VARIANT_MITZ32}, "variant"},
         {{.bytes = 256, .hashes = 2, .variant = UMBEL_VARIANT_CLICKHOUSE_NUMBERS}, "variant"},
-        {{.fpr = 0.01, .variant = index}, "keys"},
-        {{.keys = 1, .fpr = 2, .variant = index}, "fpr"},
-        {{.keys = 1, .bytes = 3, .variant = index}, "bytes"},
-        {{.keys = 1, .seed = 3, .variant = index}, "seed"},
-        {{.keys = 1, .hashes = 3, .variant = index}, "bits_per_key"},
-        {{.keys = 1, .bits_per_key = 3, .variant = index}, "hashes"},
-        {{.keys = 1, .bits_per_key = 3, .hashes = 2, .fpr = 0.1, .variant = index}, "fpr"},
-        {{.keys = 1, .bits_per_key = 3, .hashes = 16, .variant = index}, "15"},
-        {{.keys = UINT64_MAX, .variant = index}, "keys"},
+        {{.fpr = 0.01, .variant = index}, "capacity"},
+        {{.capacity = 1, .fpr = 2, .variant = index}, "fpr"},
+        {{.capacity = 1, .bytes = 3, .variant = index}, "bytes"},
+        {{.capacity = 1, .seed = 3, .variant = index}, "seed"},
+        {{.capacity = 1, .hashes = 3, .variant = index}, "bits_per_key"},
+        {{.capacity = 1, .bits_per_key = 3, .variant = index}, "hashes"},
+        {{.capacity = 1, .bits_per_key = 3, .hashes = 2, .fpr = 0.1, .variant = index}, "fpr"},
+        {{.capacity = 1, .bits_per_key = 3, .hashes = 16, .variant = index}, "15"},
+        {{.capacity = UINT64_MAX, .variant = index}, "capacity"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         codec_create_fails(clickhouse, &cases[i].params, UMBEL_EINVAL, cases[i].what);
@@ -204,24 +206,26 @@ static void refused_parameters(void **state) {
 static void headerless_bytes_need_parameters(void **state) {
     (void)state;
     const uint8_t bytes[4] = {1, 2, 3, 4};
-    codec_decode_fails(clickhouse, NULL, bytes, 4, UMBEL_EINVAL, 0, "said");
-    umbel_params like = {.hashes = 2, .seed = 7};
+    codec_decode_fails(clickhouse, NULL, bytes, 4, UMBEL_EINVAL, 0, "hashes");
+    codec_decode_fails(clickhouse, NULL, NULL, 0, UMBEL_EINVAL, 0, "hashes");
+    umbel_foreign like = {.hashes = 2, .seed = 7};
     umbel_filter *f = codec_decode(clickhouse, &like, bytes, 4); /* the size is theirs */
     assert_int_equal(f->shape.bits, 32);
     assert_int_equal(f->shape.seed, 7);
     umbel_free(f);
     like.hashes = 0;
     codec_decode_fails(clickhouse, &like, bytes, 4, UMBEL_EINVAL, 0, "hashes");
-    like = (umbel_params){.hashes = 2, .bytes = 5};
+    like = (umbel_foreign){.hashes = 2, .bytes = 5};
     codec_decode_fails(clickhouse, &like, bytes, 4, UMBEL_ECORRUPT, 4, "cut off");
     like.bytes = 3;
     codec_decode_fails(clickhouse, &like, bytes, 4, UMBEL_ECORRUPT, 3, "behind");
-    codec_decode_fails(clickhouse, &(umbel_params){.hashes = 1}, NULL, 0, UMBEL_ECORRUPT, 0, "cut");
+    codec_decode_fails(clickhouse, &(umbel_foreign){.hashes = 1}, NULL, 0, UMBEL_ECORRUPT, 0,
+                       "cut");
 }
 
 static void damaged_granules(void **state) {
     (void)state;
-    umbel_params like = {.fpr = 0.01, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX}; /* 10 bits, 5 */
+    umbel_foreign like = {.fpr = 0.01, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX}; /* 10 bits, 5 */
     const struct {
         const char *hex;
         uint64_t offset;
@@ -250,18 +254,18 @@ static void damaged_granules(void **state) {
     }
     const uint8_t good[] = {1, 0xff, 0xff};
     umbel_free(codec_decode(clickhouse, &like, good, sizeof good));
-    like.keys = 2;
+    like.capacity = 2;
     codec_decode_fails(clickhouse, &like, good, sizeof good, UMBEL_EMISMATCH, 0, "total_rows");
     like =
-        (umbel_params){.bits_per_key = 10, .hashes = 5, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
+        (umbel_foreign){.bits_per_key = 10, .hashes = 5, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
     umbel_free(codec_decode(clickhouse, &like, good, sizeof good));
 }
 
 static void views_lie_on_the_bytes(void **state) {
     (void)state;
-    umbeli_settings memory = {.threads = 1};
+    umbeli_memory memory = {.threads = 1};
     const uint8_t granule[] = {1, 0xff, 0xff};
-    umbel_params like = {.fpr = 0.01, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
+    umbel_foreign like = {.fpr = 0.01, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
     umbel_filter *view = NULL;
     assert_int_equal(clickhouse->decode_as(&like, granule, 3, UMBELI_BORROW, &memory, &view, NULL),
                      UMBEL_OK);

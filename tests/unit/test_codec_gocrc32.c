@@ -15,10 +15,11 @@
 #include "foreign.h"
 #include "golden.h"
 #include "hash/foreign_hash.h"
+#include "umbel_foreign.h"
 
-static umbel_params params_of(uint64_t keys, double fpr, uint32_t variant) {
-    return (umbel_params){
-        .format = UMBEL_FMT_GOCRC32, .keys = keys, .fpr = fpr, .variant = variant};
+static umbel_foreign params_of(uint64_t keys, double fpr, uint32_t variant) {
+    return (umbel_foreign){
+        .format = UMBEL_FMT_GOCRC32, .capacity = keys, .fpr = fpr, .variant = variant};
 }
 
 static void text_of(int i, char text[16]) {
@@ -34,7 +35,7 @@ static void answers(const umbel_filter *f, const char *want) {
 }
 
 static void one_filter(golden_table *t, uint32_t variant) {
-    umbel_params params =
+    umbel_foreign params =
         params_of(strtoull(t->column[0], NULL, 10), strtod(t->column[1], NULL), variant);
     size_t want_len, len;
     uint8_t *want = golden_hex(t->column[6], &want_len);
@@ -130,8 +131,8 @@ static void sizes_are_the_go_codes(void **state) {
         umbel_free(f);
     }
     umbel_plan plan;
-    umbel_params large = params_of(1000000000, 0.01, 0);
-    assert_int_equal(umbel_plan_format(&large, &plan, NULL), UMBEL_OK);
+    umbel_foreign large = params_of(1000000000, 0.01, 0);
+    assert_int_equal(umbel_plan_foreign(&large, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.bits, 9585058377);
     assert_int_equal(plan.hashes, 6);
 }
@@ -140,17 +141,17 @@ static void sizes_are_the_go_codes(void **state) {
 static void promises_out_of_reach_are_told(void **state) {
     (void)state;
     umbel_plan plan;
-    umbel_params params = params_of(1000000, 0.01, 0);
-    assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+    umbel_foreign params = params_of(1000000, 0.01, 0);
+    assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
     assert_true(plan.rate > 0.009 && plan.rate < 0.0125);
-    params.keys = 1000000000;
-    assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+    params.capacity = 1000000000;
+    assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.verdict, UMBEL_PLAN_BEYOND_KIND);
     assert_true(plan.rate > 0.3 && plan.rate < 0.4);
     assert_non_null(strstr(plan.why, "CRC-32"));
     params = params_of(1000000, 1e-6, 0); /* twins alone are 230 in a million */
-    assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+    assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.verdict, UMBEL_PLAN_BEYOND_KIND);
     umbel_filter *f = foreign_create(params);
     umbel_info info;
@@ -181,14 +182,14 @@ static void the_rate_is_met(void **state) {
 
 static void nonsense_is_refused(void **state) {
     (void)state;
-    foreign_not_made(params_of(0, 0.1, 0), "keys");
+    foreign_not_made(params_of(0, 0.1, 0), "capacity");
     foreign_not_made(params_of(10, 0, 0), "fpr");
     foreign_not_made(params_of(10, 0.1, UMBEL_VARIANT_MITZ32), "variant");
-    foreign_not_made(params_of(UINT64_MAX, 0.1, 0), "keys");
-    foreign_not_made(params_of(UINT64_C(1) << 61, 0.001, 0), "keys");
+    foreign_not_made(params_of(UINT64_MAX, 0.1, 0), "capacity");
+    foreign_not_made(params_of(UINT64_C(1) << 61, 0.001, 0), "capacity");
     foreign_not_made(params_of(300000000, 0.01, UMBEL_VARIANT_INT32), "int32");
     foreign_not_made(params_of(3, 5e-324, 0), "fpr");
-    umbel_params params = params_of(10, 0.1, 0);
+    umbel_foreign params = params_of(10, 0.1, 0);
     params.hashes = 3;
     foreign_not_made(params, "hashes");
     params = params_of(10, 0.1, 0);
@@ -201,16 +202,20 @@ static void bytes_need_parameters(void **state) {
     uint8_t bytes[8] = {0};
     umbel_filter *f = NULL;
     umbel_diag diag;
-    assert_int_equal(umbel_decode(UMBEL_FMT_GOCRC32, bytes, 8, NULL, &f, &diag), UMBEL_EINVAL);
-    assert_int_equal(umbel_view(UMBEL_FMT_GOCRC32, bytes, 8, NULL, &f, &diag), UMBEL_EINVAL);
-    umbel_params params = {.format = UMBEL_FMT_GOCRC32, .keys = 10};
-    assert_int_equal(umbel_decode_as(&params, bytes, 8, NULL, &f, &diag), UMBEL_EINVAL);
+    assert_int_equal(
+        umbel_decode(bytes, 8, &(umbel_foreign){.format = UMBEL_FMT_GOCRC32}, NULL, &f, &diag),
+        UMBEL_EINVAL);
+    assert_int_equal(
+        umbel_view(bytes, 8, &(umbel_foreign){.format = UMBEL_FMT_GOCRC32}, NULL, &f, &diag),
+        UMBEL_EINVAL);
+    umbel_foreign params = {.format = UMBEL_FMT_GOCRC32, .capacity = 10};
+    assert_int_equal(umbel_decode(bytes, 8, &params, NULL, &f, &diag), UMBEL_EINVAL);
     assert_null(f);
 }
 
 static void damage_is_refused(void **state) {
     (void)state;
-    umbel_params params = params_of(10, 0.1, 0); /* 47 bits in 8 bytes */
+    umbel_foreign params = params_of(10, 0.1, 0); /* 47 bits in 8 bytes */
     uint8_t bytes[16] = {0};
     for (size_t len = 0; len < 8; len++) foreign_refused(&params, bytes, len, UMBEL_ECORRUPT, len);
     foreign_refused(&params, bytes, 9, UMBEL_ECORRUPT, 8);
@@ -218,7 +223,7 @@ static void damage_is_refused(void **state) {
     foreign_refused_with(&params, bytes, 8, 5, 1, 0x80, UMBEL_ECORRUPT, 5);
     foreign_refused_with(&params, bytes, 8, 6, 1, 1, UMBEL_ECORRUPT, 5);
     foreign_refused_with(&params, bytes, 8, 7, 1, 0x80, UMBEL_ECORRUPT, 5);
-    params.keys = 1000000000; /* much is claimed, little is there */
+    params.capacity = 1000000000; /* much is claimed, little is there */
     foreign_refused(&params, bytes, 16, UMBEL_ECORRUPT, 16);
 }
 
@@ -228,7 +233,7 @@ static void the_least_int32(void **state) {
     const uint8_t key[4] = {0x4e, 0x85, 0xec, 0x36};
     assert_int_equal(umbeli_crc32(key, 4), UINT32_C(0x80000000));
     umbel_filter *f = foreign_create(params_of(100, 0.01, UMBEL_VARIANT_INT32));
-    assert_int_equal(umbel_add(f, key, 4, NULL), UMBEL_OK);
+    assert_int_equal(umbel_add(f, key, 4, NULL, NULL), UMBEL_OK);
     size_t len;
     uint8_t *bytes = foreign_bytes(f, &len), want[120] = {0};
     for (int32_t i = 1; i <= 6; i++) {

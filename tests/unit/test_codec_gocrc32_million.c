@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "foreign.h"
+#include "umbel_foreign.h"
 
 enum { MILLION = 1000000, BATCH = 10000 };
 
@@ -30,7 +31,7 @@ static size_t work(umbel_filter *f, int from, bool adding) {
             keys[i] = (umbel_key){text[i], (size_t)len};
         }
         if (adding) {
-            assert_int_equal(umbel_add_many(f, keys, BATCH, NULL), UMBEL_OK);
+            assert_int_equal(umbel_add_many(f, keys, BATCH, NULL, NULL, NULL), UMBEL_OK);
             hits += BATCH;
         } else {
             umbel_contains_many(f, keys, BATCH, hit);
@@ -42,9 +43,9 @@ static size_t work(umbel_filter *f, int from, bool adding) {
 
 static void a_million_puts(void **state) {
     (void)state;
-    umbel_params params = {.format = UMBEL_FMT_GOCRC32, .keys = 1000000000, .fpr = 0.01};
+    umbel_foreign params = {.format = UMBEL_FMT_GOCRC32, .capacity = 1000000000, .fpr = 0.01};
     umbel_filter *f = NULL;
-    if (umbel_create(&params, NULL, &f, NULL) == UMBEL_ENOMEM) skip();
+    if (umbel_create_foreign(&params, NULL, &f, NULL) == UMBEL_ENOMEM) skip();
     assert_non_null(f);
     char text[128];
     assert_int_equal(umbel_text(f, text, sizeof text, NULL), UMBEL_OK);

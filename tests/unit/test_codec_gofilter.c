@@ -16,9 +16,10 @@
 #include "foreign.h"
 #include "golden.h"
 #include "hash/foreign_hash.h"
+#include "umbel_foreign.h"
 
-static const umbel_params corekv = {.format = UMBEL_FMT_COREKV};
-static const umbel_params badger = {.format = UMBEL_FMT_BADGER};
+static const umbel_foreign corekv = {.format = UMBEL_FMT_COREKV};
+static const umbel_foreign badger = {.format = UMBEL_FMT_BADGER};
 
 static void big_endian(uint32_t x, uint8_t key[4]) {
     umbeli_store_le32(key, __builtin_bswap32(x));
@@ -36,10 +37,11 @@ static uint32_t key_of(const char *set, uint32_t i) {
     return i;
 }
 
-static umbel_params params_of(umbel_format format, uint64_t keys, long bits_per_key) {
+static umbel_foreign params_of(umbel_format format, uint64_t keys, long bits_per_key) {
     /* Go clamps negative numbers to 0, and 0 is said in bytes here. */
-    if (bits_per_key <= 0) return (umbel_params){.format = format, .bytes = 8, .hashes = 1};
-    return (umbel_params){.format = format, .keys = keys, .bits_per_key = (uint32_t)bits_per_key};
+    if (bits_per_key <= 0) return (umbel_foreign){.format = format, .bytes = 8, .hashes = 1};
+    return (umbel_foreign){
+        .format = format, .capacity = keys, .bits_per_key = (uint32_t)bits_per_key};
 }
 
 /* How many of the set's keys the Go functions find: MayContainKey of either byte order is corekv,
@@ -75,7 +77,7 @@ static void corekv_is_the_go_code(void **state) {
             foreign_create(params_of(UMBEL_FMT_COREKV, n, strtol(t.column[2], NULL, 10)));
         for (uint32_t i = 0; i < n; i++) {
             big_endian(key_of(t.column[0], i), key);
-            assert_int_equal(umbel_add(f, key, 4, NULL), UMBEL_OK);
+            assert_int_equal(umbel_add(f, key, 4, NULL, NULL), UMBEL_OK);
         }
         uint8_t *bytes = foreign_bytes(f, &len);
         assert_int_equal(len, want_len);
@@ -105,7 +107,7 @@ static void badger_takes_hashes_as_they_are(void **state) {
         for (uint32_t i = 0; i < n; i++) {
             big_endian(key_of(t.column[0], i), key);
             umbeli_store_le32(key, umbeli_leveldb_hash(key, 4));
-            assert_int_equal(umbel_add(f, key, 4, NULL), UMBEL_OK);
+            assert_int_equal(umbel_add(f, key, 4, NULL, NULL), UMBEL_OK);
             assert_true(umbel_contains(f, key, 4));
         }
         uint8_t *bytes = foreign_bytes(f, &len);
@@ -124,14 +126,24 @@ static void badger_keys_have_four_bytes(void **state) {
     (void)state;
     umbel_filter *f = foreign_create(params_of(UMBEL_FMT_BADGER, 10, 10));
     bool was_new = true;
-    assert_int_equal(umbel_add(f, "abc", 3, &was_new), UMBEL_EINVAL);
-    assert_int_equal(umbel_add(f, NULL, 0, &was_new), UMBEL_EINVAL);
-    assert_int_equal(umbel_add(f, "abcde", 5, &was_new), UMBEL_EINVAL);
+    assert_int_equal(umbel_add(f, "abc", 3, &was_new, NULL), UMBEL_EINVAL);
+    assert_int_equal(umbel_add(f, NULL, 0, &was_new, NULL), UMBEL_EINVAL);
+    assert_int_equal(umbel_add(f, "abcde", 5, &was_new, NULL), UMBEL_EINVAL);
     umbel_key keys[] = {{"abcd", 4}, {"abc", 3}, {"efgh", 4}, {NULL, 0}};
-    assert_int_equal(umbel_add_many(f, keys, 4, NULL), UMBEL_EINVAL);
     assert_true(umbel_is_empty(f));
-    assert_int_equal(umbel_add(f, "abcd", 4, &was_new), UMBEL_OK);
-    assert_int_equal(umbel_add(f, "efgh", 4, &was_new), UMBEL_OK);
+    uint8_t fresh[4] = {7, 7, 7, 7};
+    size_t done = 99;
+    umbel_diag diag = {0};
+    assert_int_equal(umbel_add_many(f, keys, 4, fresh, &done, &diag), UMBEL_EINVAL);
+    assert_string_equal(diag.field, "key");
+    assert_int_equal(done, 1); /* those before the one that does not fit */
+    assert_memory_equal(fresh, ((uint8_t[]){1, 7, 7, 7}), 4);
+    assert_true(umbel_contains(f, "abcd", 4) && !umbel_contains(f, "efgh", 4));
+    assert_int_equal(umbel_add_many(f, keys + 1, 3, fresh, &done, &diag), UMBEL_EINVAL);
+    assert_int_equal(done, 0);
+    assert_int_equal(umbel_add(f, "abcd", 4, &was_new, NULL), UMBEL_OK);
+    assert_false(was_new);
+    assert_int_equal(umbel_add(f, "efgh", 4, &was_new, NULL), UMBEL_OK);
     uint8_t hit[4];
     umbel_contains_many(f, keys, 4, hit);
     assert_memory_equal(hit, ((uint8_t[]){1, 0, 1, 0}), 4);
@@ -144,19 +156,19 @@ static void bits_per_key_is_the_go_code(void **state) {
     golden_table t = golden_table_open("corekv/bits_per_key.tsv");
     size_t compared = 0;
     while (golden_table_next(&t)) {
-        umbel_params params = {
+        umbel_foreign params = {
             .format = UMBEL_FMT_COREKV,
-            .keys = strtoull(t.column[0], NULL, 10),
+            .capacity = strtoull(t.column[0], NULL, 10),
             .fpr = strtod(t.column[1], NULL),
         };
-        if (params.keys == 0) { /* Go divides 0 by 0 */
-            foreign_not_made(params, "keys");
+        if (params.capacity == 0) { /* Go divides 0 by 0 */
+            foreign_not_made(params, "capacity");
             continue;
         }
-        uint64_t bits = params.keys * strtoull(t.column[2], NULL, 10);
+        uint64_t bits = params.capacity * strtoull(t.column[2], NULL, 10);
         if (bits < 64) bits = 64;
         umbel_plan plan;
-        assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+        assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
         assert_int_equal(plan.bits, (bits + 7) / 8 * 8);
         compared++;
     }
@@ -167,9 +179,9 @@ static void bits_per_key_is_the_go_code(void **state) {
 /* Badger's function of the same name gives the number of probes: 7 for 1 %, and 1 % is missed. */
 static void badger_sizes_miss_the_rate_and_say_so(void **state) {
     (void)state;
-    umbel_params params = {.format = UMBEL_FMT_BADGER, .keys = 1000, .fpr = 0.01};
+    umbel_foreign params = {.format = UMBEL_FMT_BADGER, .capacity = 1000, .fpr = 0.01};
     umbel_plan plan;
-    assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+    assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.bits, 7000);
     assert_int_equal(plan.verdict, UMBEL_PLAN_BEYOND_KIND);
     assert_true(plan.rate > 0.03);
@@ -179,7 +191,7 @@ static void badger_sizes_miss_the_rate_and_say_so(void **state) {
     assert_true(info.fpr > 0.03); /* no promise that cannot hold */
     umbel_free(f);
     params.format = UMBEL_FMT_COREKV;
-    assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+    assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
 }
 
@@ -187,17 +199,17 @@ static void more_than_32_bits_of_size_are_refused(void **state) {
     (void)state;
     for (umbel_format format = UMBEL_FMT_COREKV; format <= UMBEL_FMT_BADGER; format++) {
         umbel_plan plan;
-        umbel_params params = {.format = format, .keys = 429496728, .bits_per_key = 10};
-        assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
-        params.keys++;
-        assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_EINVAL);
+        umbel_foreign params = {.format = format, .capacity = 429496728, .bits_per_key = 10};
+        assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
+        params.capacity++;
+        assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_EINVAL);
         foreign_not_made(params, "2^32");
     }
 }
 
 static void damage_is_refused(void **state) {
     (void)state;
-    const umbel_params *likes[] = {&corekv, &badger};
+    const umbel_foreign *likes[] = {&corekv, &badger};
     for (size_t i = 0; i < 2; i++) {
         uint8_t bytes[9] = {0};
         foreign_refused(likes[i], bytes, 0, UMBEL_ECORRUPT, 0);
@@ -207,7 +219,9 @@ static void damage_is_refused(void **state) {
         foreign_refused_with(likes[i], bytes, 9, 8, 1, 255, UMBEL_EVERSION, 8);
         umbel_filter *f = NULL;
         bytes[8] = 31;
-        assert_int_equal(umbel_view(likes[i]->format, bytes, 9, NULL, &f, NULL), UMBEL_OK);
+        assert_int_equal(
+            umbel_view(bytes, 9, &(umbel_foreign){.format = likes[i]->format}, NULL, &f, NULL),
+            UMBEL_OK);
         assert_true(umbel_contains(f, "abcd", 4));
         umbel_free(f);
     }

@@ -16,6 +16,7 @@
 #include "codec_check.h"
 #include "format/guava.h"
 #include "golden.h"
+#include "umbel_foreign.h"
 
 static const umbeli_codec *const guava = &umbeli_codec_guava;
 
@@ -69,21 +70,20 @@ static void filters_are_guavas(void **state) {
     while (golden_table_next(&t)) {
         uint64_t keys = strtoull(t.column[1], NULL, 10);
         umbel_filter *f = codec_create(
-            guava, &(umbel_params){.format = UMBEL_FMT_GUAVA,
-                                   .keys = keys ? keys : 1, /* Guava takes 0 for 1 */
-                                   .fpr = strtod(t.column[2], NULL),
-                                   .variant = t.column[0][0] == '0' ? UMBEL_VARIANT_MITZ32 : 0});
+            guava, &(umbel_foreign){.format = UMBEL_FMT_GUAVA,
+                                    .capacity = keys ? keys : 1, /* Guava takes 0 for 1 */
+                                    .fpr = strtod(t.column[2], NULL),
+                                    .variant = t.column[0][0] == '0' ? UMBEL_VARIANT_MITZ32 : 0});
         assert_int_equal(f->shape.bits, strtoull(t.column[4], NULL, 10));
         assert_int_equal(f->shape.hashes, strtoull(t.column[5], NULL, 10));
         unsigned changed = put_all(f, type_of(t.column[6]), t.column[7]);
         assert_int_equal(changed, strtoull(t.column[8], NULL, 10));
 
-        umbel_info info = {0};
-        f->ops->measure(f, &info);
+        umbel_measurement now = {0};
+        f->ops->measure(f, &now);
         double fpp = strtod(t.column[10], NULL);
-        assert_int_equal((uint64_t)floor(info.keys_estimated + 0.5),
-                         strtoull(t.column[9], NULL, 10));
-        assert_true(fabs(info.fpr_now - fpp) <= 1e-14 * fpp);
+        assert_int_equal((uint64_t)floor(now.keys + 0.5), strtoull(t.column[9], NULL, 10));
+        assert_true(fabs(now.rate - fpp) <= 1e-14 * fpp);
         if (t.column[11][0]) {
             size_t len;
             uint8_t *bytes = golden_hex(t.column[11], &len);
@@ -144,7 +144,7 @@ static void newer_rule_of_hashes(void **state) {
                          cases[i].older);
         assert_int_equal(umbeli_guava_size_of(cases[i].n, cases[i].p, true).hashes, cases[i].newer);
     }
-    umbel_params newer = {.keys = 1, .fpr = 0.01, .variant = UMBEL_VARIANT_GUAVA_2024};
+    umbel_foreign newer = {.capacity = 1, .fpr = 0.01, .variant = UMBEL_VARIANT_GUAVA_2024};
     umbel_filter *f = codec_create(guava, &newer);
     assert_int_equal(f->shape.hashes, 7);
     umbel_free(f);
@@ -152,7 +152,7 @@ static void newer_rule_of_hashes(void **state) {
 
 static void default_rate_is_guavas(void **state) {
     (void)state;
-    umbel_filter *f = codec_create(guava, &(umbel_params){.keys = 100});
+    umbel_filter *f = codec_create(guava, &(umbel_foreign){.capacity = 100});
     assert_int_equal(f->shape.bits, 768);
     assert_int_equal(f->shape.hashes, 5);
     assert_true(f->shape.fpr == 0.03);
@@ -162,13 +162,13 @@ static void default_rate_is_guavas(void **state) {
 static void plans_know_the_reach_of_32_bits(void **state) {
     (void)state;
     umbel_plan plan;
-    umbel_params p = {.keys = 100000000, .fpr = 0.01};
+    umbel_foreign p = {.capacity = 100000000, .fpr = 0.01};
     assert_int_equal(guava->plan(&p, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
     assert_int_equal(plan.bits, 958505856);
     assert_true(plan.rate > 0.0099 && plan.rate < 0.0101);
 
-    p.keys = 1000000000;
+    p.capacity = 1000000000;
     assert_int_equal(guava->plan(&p, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
     p.variant = UMBEL_VARIANT_MITZ32; /* 9.6e9 bits, of which 2^31 are used: 0.96 full */
@@ -185,7 +185,10 @@ static void ends_of_sizes(void **state) {
     uint64_t keys = (uint64_t)((double)most / 9.58506) - 10000;
     while (umbeli_guava_size_of(keys + 1, 0.01, false).bits != 0) keys++;
     assert_int_equal(umbeli_guava_size_of(keys, 0.01, false).bits, most);
-    umbel_params params = {.keys = 10, .fpr = 0x1p-255, .variant = UMBEL_VARIANT_GUAVA_2024};
+    umbel_foreign params = {.format = UMBEL_FMT_GUAVA,
+                            .capacity = 10,
+                            .fpr = 0x1p-255,
+                            .variant = UMBEL_VARIANT_GUAVA_2024};
     umbel_filter *f = codec_create(guava, &params);
     assert_int_equal(f->shape.hashes, 255);
     umbel_free(f);
@@ -196,26 +199,26 @@ static void ends_of_sizes(void **state) {
 static void refused_parameters(void **state) {
     (void)state;
     const struct {
-        umbel_params params;
+        umbel_foreign params;
         const char *what;
     } cases[] = {
-        {{.fpr = 0.01}, "keys"},
-        {{.keys = 10, .fpr = 0.99}, "0 bits"},
-        {{.keys = 10, .fpr = 1}, "fpr"},
-        {{.keys = 10, .fpr = -0.5}, "fpr"},
-        {{.keys = 10, .fpr = NAN}, "fpr"},
-        {{.keys = 10, .fpr = 1e-80}, "255"},
-        {{.keys = UINT64_MAX, .fpr = 0.01}, "words"},
-        {{.keys = 14400000000u, .fpr = 0.01}, "words"},
-        {{.keys = 10, .fpr = 0.01, .bytes = 64}, "bytes"},
-        {{.keys = 10, .fpr = 0.01, .seed = 1}, "seed"},
-        {{.keys = 10, .fpr = 0.01, .hashes = 3}, "hashes"},
-        {{.keys = 10, .fpr = 0.01, .concurrent = true}, "concurrent"},
-        {{.keys = 10, .fpr = 0.01, .kind = UMBEL_BLOCKED}, "kind"},
-        {{.keys = 10, .fpr = 0.01, .variant = UMBEL_VARIANT_INT32}, "variant"},
-        {{.keys = 10, .bits_per_key = 3}, "bits_per_key"},
-        {{.keys = 10, .expansion = 2}, "expansion"},
-        {{.keys = 10, .nonscaling = true}, "nonscaling"},
+        {{.fpr = 0.01}, "capacity"},
+        {{.capacity = 10, .fpr = 0.99}, "0 bits"},
+        {{.capacity = 10, .fpr = 1}, "fpr"},
+        {{.capacity = 10, .fpr = -0.5}, "fpr"},
+        {{.capacity = 10, .fpr = NAN}, "fpr"},
+        {{.capacity = 10, .fpr = 1e-80}, "255"},
+        {{.capacity = UINT64_MAX, .fpr = 0.01}, "words"},
+        {{.capacity = 14400000000u, .fpr = 0.01}, "words"},
+        {{.capacity = 10, .fpr = 0.01, .bytes = 64}, "bytes"},
+        {{.capacity = 10, .fpr = 0.01, .seed = 1}, "seed"},
+        {{.capacity = 10, .fpr = 0.01, .hashes = 3}, "hashes"},
+        {{.capacity = 10, .fpr = 0.01, .reserved = {1}}, "reserved"},
+        {{.capacity = 10, .fpr = 0.01, .reserved = {0, 0, 0, 1}}, "reserved"},
+        {{.capacity = 10, .fpr = 0.01, .variant = UMBEL_VARIANT_INT32}, "variant"},
+        {{.capacity = 10, .bits_per_key = 3}, "bits_per_key"},
+        {{.capacity = 10, .expansion = 2}, "expansion"},
+        {{.capacity = 10, .nonscaling = true}, "nonscaling"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         codec_create_fails(guava, &cases[i].params, UMBEL_EINVAL, cases[i].what);
@@ -257,7 +260,7 @@ static void damaged_headers(void **state) {
 static void no_view_of_big_endian_words(void **state) {
     (void)state;
     const uint8_t good[14] = {1, 1, 0, 0, 0, 1};
-    umbeli_settings memory = {.threads = 1};
+    umbeli_memory memory = {.threads = 1};
     umbel_filter *f = NULL;
     assert_int_equal(guava->decode(good, sizeof good, UMBELI_BORROW, &memory, &f, NULL),
                      UMBEL_ENOTSUP);

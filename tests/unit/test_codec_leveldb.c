@@ -15,15 +15,17 @@
 #include "foreign.h"
 #include "format/leveldb/leveldb_layout.h"
 #include "golden.h"
+#include "umbel_foreign.h"
 
-static const umbel_params like = {.format = UMBEL_FMT_LEVELDB};
+static const umbel_foreign like = {.format = UMBEL_FMT_LEVELDB};
 
 /* LevelDB takes 0 bits a key; here that is said in bytes. */
-static umbel_params params_of(uint64_t keys, uint32_t bits_per_key) {
+static umbel_foreign params_of(uint64_t keys, uint32_t bits_per_key) {
     if (bits_per_key == 0) {
-        return (umbel_params){.format = UMBEL_FMT_LEVELDB, .bytes = 8, .hashes = 1};
+        return (umbel_foreign){.format = UMBEL_FMT_LEVELDB, .bytes = 8, .hashes = 1};
     }
-    return (umbel_params){.format = UMBEL_FMT_LEVELDB, .keys = keys, .bits_per_key = bits_per_key};
+    return (umbel_foreign){
+        .format = UMBEL_FMT_LEVELDB, .capacity = keys, .bits_per_key = bits_per_key};
 }
 
 /* ---- LevelDB's own bytes ---- */
@@ -41,14 +43,14 @@ static void add_set(umbel_filter *f, const char *set) {
         foreign_add(f, "布隆过滤器");
         foreign_add(f, "é");
     } else if (strcmp(set, "binary_high") == 0) {
-        assert_int_equal(umbel_add(f, "\xff\xfe\xfd", 3, NULL), UMBEL_OK);
-        assert_int_equal(umbel_add(f, "\x80", 1, NULL), UMBEL_OK);
-        assert_int_equal(umbel_add(f, "\x00\x01", 2, NULL), UMBEL_OK);
-        assert_int_equal(umbel_add(f, "\xe3\x99\x40\x00", 4, NULL), UMBEL_OK);
+        assert_int_equal(umbel_add(f, "\xff\xfe\xfd", 3, NULL, NULL), UMBEL_OK);
+        assert_int_equal(umbel_add(f, "\x80", 1, NULL, NULL), UMBEL_OK);
+        assert_int_equal(umbel_add(f, "\x00\x01", 2, NULL, NULL), UMBEL_OK);
+        assert_int_equal(umbel_add(f, "\xe3\x99\x40\x00", 4, NULL, NULL), UMBEL_OK);
     } else if (strcmp(set, "fixed32le_0_99") == 0) {
         for (uint8_t i = 0; i < 100; i++) {
             uint8_t key[4] = {i};
-            assert_int_equal(umbel_add(f, key, 4, NULL), UMBEL_OK);
+            assert_int_equal(umbel_add(f, key, 4, NULL, NULL), UMBEL_OK);
         }
     } else if (strcmp(set, "key%d_0_999") == 0) {
         for (int i = 0; i < 1000; i++) {
@@ -57,7 +59,8 @@ static void add_set(umbel_filter *f, const char *set) {
         }
     } else if (strcmp(set, "a_repeat_0_99") == 0) {
         memset(text, 'a', sizeof text);
-        for (size_t i = 0; i < 100; i++) assert_int_equal(umbel_add(f, text, i, NULL), UMBEL_OK);
+        for (size_t i = 0; i < 100; i++)
+            assert_int_equal(umbel_add(f, text, i, NULL, NULL), UMBEL_OK);
     } else {
         assert_string_equal(set, "empty");
     }
@@ -77,7 +80,7 @@ static void bytes_and_answers_are_leveldbs(void **state) {
     while (golden_table_next(&t)) {
         size_t want_len, len;
         uint8_t *want = golden_hex(t.column[3], &want_len);
-        umbel_params params =
+        umbel_foreign params =
             params_of(strtoull(t.column[1], NULL, 10), (uint32_t)strtoul(t.column[2], NULL, 10));
         umbel_filter *f = foreign_create(params);
         add_set(f, t.column[0]);
@@ -108,7 +111,9 @@ static void filters_of_a_table_hold_its_keys(void **state) {
         size_t from = (size_t)block[at] | (size_t)block[at + 1] << 8;
         size_t to = (size_t)block[at + 4] | (size_t)block[at + 5] << 8;
         umbel_filter *f = NULL;
-        assert_int_equal(umbel_view(UMBEL_FMT_LEVELDB, block + from, to - from, NULL, &f, NULL), 0);
+        assert_int_equal(umbel_view(block + from, to - from,
+                                    &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, NULL, &f, NULL),
+                         0);
         for (int i = 0; i < 300; i++) {
             char key[16];
             snprintf(key, sizeof key, "key%06d", i);
@@ -146,16 +151,16 @@ static void sizes_are_leveldbs(void **state) {
         assert_int_equal(info.hashes, cases[i].hashes);
         assert_int_equal(info.capacity, cases[i].keys);
         assert_int_equal(info.format, UMBEL_FMT_LEVELDB);
-        assert_int_equal(info.kind, UMBEL_CLASSIC);
+        assert_int_equal(info.kind, UMBEL_KIND_CLASSIC);
         umbel_free(f);
     }
 }
 
 static void a_rate_gives_the_fewest_bits(void **state) {
     (void)state;
-    umbel_params params = {.format = UMBEL_FMT_LEVELDB, .keys = 100000, .fpr = 0.01};
+    umbel_foreign params = {.format = UMBEL_FMT_LEVELDB, .capacity = 100000, .fpr = 0.01};
     umbel_plan plan;
-    assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+    assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.bits, 1000000);
     assert_int_equal(plan.hashes, 6);
     assert_true(plan.rate <= 0.01 && plan.rate > 0.008);
@@ -167,13 +172,14 @@ static void a_rate_gives_the_fewest_bits(void **state) {
     umbel_free(f);
 
     /* As many bytes as given, at most. */
-    params = (umbel_params){.format = UMBEL_FMT_LEVELDB, .keys = 1000, .bytes = 1300};
-    assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+    params = (umbel_foreign){.format = UMBEL_FMT_LEVELDB, .capacity = 1000, .bytes = 1300};
+    assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.bytes, 1250);
 
     /* A billion keys of a 32-bit hash: a fifth of all others have a twin. */
-    params = (umbel_params){.format = UMBEL_FMT_LEVELDB, .keys = 1000000000, .bits_per_key = 10};
-    assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+    params =
+        (umbel_foreign){.format = UMBEL_FMT_LEVELDB, .capacity = 1000000000, .bits_per_key = 10};
+    assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
     assert_true(plan.rate > 0.2);
 }
 
@@ -229,7 +235,7 @@ static void ten_thousand_strings(void **state) {
     memset(a, 'a', sizeof a);
     memset(b, 'b', sizeof b);
     umbel_filter *f = foreign_create(params_of(10000, 10));
-    for (size_t i = 0; i < 10000; i++) assert_int_equal(umbel_add(f, a, i, NULL), UMBEL_OK);
+    for (size_t i = 0; i < 10000; i++) assert_int_equal(umbel_add(f, a, i, NULL, NULL), UMBEL_OK);
     size_t found = 0, wrong = 0;
     for (size_t i = 0; i < 10000; i++) {
         found += umbel_contains(f, a, i);
@@ -252,7 +258,7 @@ static void rates_stay_below_two_percent(void **state) {
         umbel_filter *f = foreign_create(params_of(n, 10));
         for (uint32_t i = 0; i < n; i++) {
             uint8_t key[4] = {(uint8_t)i, (uint8_t)(i >> 8)};
-            assert_int_equal(umbel_add(f, key, 4, NULL), UMBEL_OK);
+            assert_int_equal(umbel_add(f, key, 4, NULL, NULL), UMBEL_OK);
         }
         size_t len, wrong = 0;
         free(foreign_bytes(f, &len));

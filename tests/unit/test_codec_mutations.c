@@ -13,14 +13,16 @@
 
 #include <cmocka.h>
 
+#include "any_filter.h"
 #include "foreign.h"
+#include "umbel_foreign.h"
 
 enum { ROUNDS = 4000, MOST_GROWTH = 64 };
 
 static uint64_t seed;
 
 /* What a program does with a filter that it was given. */
-static void use(umbel_filter *f, const umbel_params *like, const uint8_t *bytes, size_t len) {
+static void use(umbel_filter *f, const umbel_foreign *like, const uint8_t *bytes, size_t len) {
     uint64_t size = umbel_encoded_size(f, like->format);
     if (size) { /* a filter without bits has no bytes in gocrc32 */
         uint8_t *again = malloc((size_t)size);
@@ -30,14 +32,13 @@ static void use(umbel_filter *f, const umbel_params *like, const uint8_t *bytes,
         assert_memory_equal(again, bytes, len);
         free(again);
     }
-    umbel_info info;
-    umbel_describe(f, &info);
-    assert_true(info.fpr_now >= 0 && info.fpr_now <= 1);
+    umbel_measurement now = measured(f);
+    assert_true(now.rate >= 0 && now.rate <= 1);
     (void)umbel_contains(f, "key1", 4);
     umbel_key keys[] = {{"key2", 4}, {"key3", 4}, {"key4", 4}};
     uint8_t hit[3];
     umbel_contains_many(f, keys, 3, hit);
-    if (umbel_add_many(f, keys, 3, NULL) == UMBEL_OK) {
+    if (umbel_add_many(f, keys, 3, NULL, NULL, NULL) == UMBEL_OK) {
         umbel_contains_many(f, keys, 3, hit);
         assert_memory_equal(hit, ((uint8_t[]){1, 1, 1}), 3);
     }
@@ -62,7 +63,7 @@ static size_t mutate(uint8_t *bytes, size_t len, uint64_t *random) {
     return len;
 }
 
-static void mutations_of(const umbel_params *like, const uint8_t *valid, size_t valid_len) {
+static void mutations_of(const umbel_foreign *like, const uint8_t *valid, size_t valid_len) {
     uint64_t random = seed;
     size_t taken = 0;
     uint8_t *bytes = malloc(valid_len + MOST_GROWTH);
@@ -77,7 +78,7 @@ static void mutations_of(const umbel_params *like, const uint8_t *valid, size_t 
         foreign_memory_start(&m, 4 * len + 200000, 0);
         umbel_filter *f = NULL;
         umbel_diag diag = {0};
-        umbel_err e = umbel_decode_as(like, exact, len, &m.opts, &f, &diag);
+        umbel_err e = umbel_decode(exact, len, like, &m.opts, &f, &diag);
         if (e) {
             assert_null(f);
             assert_non_null(diag.what);
@@ -89,7 +90,7 @@ static void mutations_of(const umbel_params *like, const uint8_t *valid, size_t 
         umbel_free(f);
         assert_int_equal(m.blocks, 0);
         f = NULL;
-        if (umbel_view_as(like, exact, len, NULL, &f, NULL) == UMBEL_OK) {
+        if (umbel_view(exact, len, like, NULL, &f, NULL) == UMBEL_OK) {
             (void)umbel_contains(f, "key1", 4);
             umbel_free(f);
         }
@@ -99,12 +100,12 @@ static void mutations_of(const umbel_params *like, const uint8_t *valid, size_t 
     free(bytes);
 }
 
-static void one_format(umbel_params params) {
+static void one_format(umbel_foreign params) {
     umbel_filter *f = foreign_create(params);
     for (int i = 0; i < 60; i++) {
         char text[16];
         snprintf(text, sizeof text, "k%03d", i);
-        assert_int_equal(umbel_add(f, text, 4, NULL), UMBEL_OK);
+        assert_int_equal(umbel_add(f, text, 4, NULL, NULL), UMBEL_OK);
     }
     if (params.format == UMBEL_FMT_DCSO) {
         assert_int_equal(umbel_set_data(f, "data", 4, NULL), UMBEL_OK);
@@ -118,32 +119,32 @@ static void one_format(umbel_params params) {
 
 static void leveldb(void **state) {
     (void)state;
-    one_format((umbel_params){.format = UMBEL_FMT_LEVELDB, .keys = 60, .bits_per_key = 10});
+    one_format((umbel_foreign){.format = UMBEL_FMT_LEVELDB, .capacity = 60, .bits_per_key = 10});
 }
 
 static void corekv(void **state) {
     (void)state;
-    one_format((umbel_params){.format = UMBEL_FMT_COREKV, .keys = 60, .bits_per_key = 10});
+    one_format((umbel_foreign){.format = UMBEL_FMT_COREKV, .capacity = 60, .bits_per_key = 10});
 }
 
 static void badger(void **state) {
     (void)state;
-    one_format((umbel_params){.format = UMBEL_FMT_BADGER, .keys = 60, .bits_per_key = 10});
+    one_format((umbel_foreign){.format = UMBEL_FMT_BADGER, .capacity = 60, .bits_per_key = 10});
 }
 
 static void gocrc32(void **state) {
     (void)state;
-    one_format((umbel_params){.format = UMBEL_FMT_GOCRC32, .keys = 60, .fpr = 0.01});
+    one_format((umbel_foreign){.format = UMBEL_FMT_GOCRC32, .capacity = 60, .fpr = 0.01});
 }
 
 static void redisbloom(void **state) {
     (void)state;
-    one_format((umbel_params){.format = UMBEL_FMT_REDISBLOOM, .keys = 20, .fpr = 0.01});
+    one_format((umbel_foreign){.format = UMBEL_FMT_REDISBLOOM, .capacity = 20, .fpr = 0.01});
 }
 
 static void dcso(void **state) {
     (void)state;
-    one_format((umbel_params){.format = UMBEL_FMT_DCSO, .keys = 60, .fpr = 0.01});
+    one_format((umbel_foreign){.format = UMBEL_FMT_DCSO, .capacity = 60, .fpr = 0.01});
 }
 
 int main(int argc, char **argv) {

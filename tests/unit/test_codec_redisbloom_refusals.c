@@ -12,17 +12,19 @@
 
 #include <cmocka.h>
 
+#include "any_filter.h"
 #include "foreign.h"
 #include "format/redisbloom/redisbloom_dump.h"
+#include "umbel_foreign.h"
 
 enum { FRAME = 16, FIXED = 20, LINK = 53, MIB = 1024 * 1024 };
 
-static const umbel_params like = {.format = UMBEL_FMT_REDISBLOOM};
-static const umbeli_settings plenty = {.threads = 1};
+static const umbel_foreign like = {.format = UMBEL_FMT_REDISBLOOM};
+static const umbeli_memory plenty = {.threads = 1};
 
-static umbel_params params_of(uint64_t keys, double fpr, uint32_t expansion) {
-    return (umbel_params){
-        .format = UMBEL_FMT_REDISBLOOM, .keys = keys, .fpr = fpr, .expansion = expansion};
+static umbel_foreign params_of(uint64_t keys, double fpr, uint32_t expansion) {
+    return (umbel_foreign){
+        .format = UMBEL_FMT_REDISBLOOM, .capacity = keys, .fpr = fpr, .expansion = expansion};
 }
 
 static const char *key_of(int i) {
@@ -31,7 +33,7 @@ static const char *key_of(int i) {
     return text;
 }
 
-static umbel_filter *filled(umbel_params params, int keys) {
+static umbel_filter *filled(umbel_foreign params, int keys) {
     umbel_filter *f = foreign_create(params);
     for (int i = 0; i < keys; i++) foreign_add(f, key_of(i));
     return f;
@@ -74,7 +76,7 @@ static void odd_pieces_are_refused(void **state) {
         assert_int_equal(
             umbeli_redisbloom_load_chunk(f, cases[i].iterator, bytes, cases[i].len, &diag),
             UMBEL_EINVAL);
-        assert_non_null(strstr(diag.what, cases[i].what));
+        assert_non_null(strstr(sentence(&diag), cases[i].what));
     }
     const int64_t none[] = {0, -1, INT64_MIN, INT64_MAX, (int64_t)all + 1};
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
@@ -191,7 +193,7 @@ static void a_large_claim_meets_the_limit(void **state) {
     umbel_filter *f = foreign_create(params_of(1000000, 0.01, 0)), *loaded = NULL;
     size_t len;
     uint8_t *header = header_of(f, &len);
-    umbeli_settings little = {.threads = 1, .max_bytes = MIB};
+    umbeli_memory little = {.threads = 1, .max_bytes = MIB};
     assert_int_equal(umbeli_redisbloom_load_header(header, len, &little, &loaded, NULL),
                      UMBEL_ELIMIT);
     assert_null(loaded);
@@ -212,8 +214,8 @@ static void powers_of_two_are_read(void **state) {
     old = foreign_decode(&like, file, len);
     for (int i = 0; i < 20; i++) assert_true(foreign_contains(old, key_of(i)));
     int next = 20;
-    while (umbel_add(old, key_of(next), strlen(key_of(next)), NULL) == UMBEL_OK) next++;
-    assert_int_equal(umbel_add(old, key_of(next), strlen(key_of(next)), NULL), UMBEL_ENOTSUP);
+    while (umbel_add(old, key_of(next), strlen(key_of(next)), NULL, NULL) == UMBEL_OK) next++;
+    assert_int_equal(umbel_add(old, key_of(next), strlen(key_of(next)), NULL, NULL), UMBEL_ENOTSUP);
     umbel_free(old);
     file[FRAME + FIXED + 52] = 7; /* half of them: keys lie elsewhere */
     memset(file + FRAME + FIXED + LINK, 0xff, 16);
@@ -227,13 +229,13 @@ static void powers_of_two_are_read(void **state) {
 
 static void nonsense_is_refused(void **state) {
     (void)state;
-    foreign_not_made(params_of(0, 0.1, 0), "keys");
+    foreign_not_made(params_of(0, 0.1, 0), "capacity");
     foreign_not_made(params_of(10, 0, 0), "fpr");
     umbel_free(foreign_create(params_of(10, 0.1, 32768)));
     foreign_not_made(params_of(10, 0.1, 32769), "expansion");
-    foreign_not_made(params_of(UINT64_MAX, 0.01, 0), "keys");
+    foreign_not_made(params_of(UINT64_MAX, 0.01, 0), "capacity");
     foreign_not_made(params_of(10, 5e-324, 0), "fpr");
-    umbel_params params = params_of(10, 0.1, 2);
+    umbel_foreign params = params_of(10, 0.1, 2);
     params.nonscaling = true;
     foreign_not_made(params, "expansion");
     params = params_of(10, 0.1, 2);
@@ -241,7 +243,7 @@ static void nonsense_is_refused(void **state) {
     foreign_not_made(params, "seed");
     umbel_plan plan;
     params = params_of(1000000, 0.01, 0);
-    assert_int_equal(umbel_plan_format(&params, &plan, NULL), UMBEL_OK);
+    assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.hashes, 8);
     assert_true(plan.rate < 0.0051);
 }

@@ -4,6 +4,7 @@
  *
  * labels: threads
  */
+#include "any_filter.h"
 #include "cases.h"
 
 #include <pthread.h>
@@ -34,7 +35,7 @@ typedef struct worker {
 static stage shared;
 
 static void stage_open(void) {
-    shared.f = subject_create(&subjects[2], (umbel_params){.keys = N, .fpr = 0.001}, NULL);
+    shared.f = subject_create(&subjects[2], (umbel_params){.capacity = N, .fpr = 0.001}, NULL);
     shared.set = random_keys(N, 1);
     atomic_store(&shared.acknowledged, 0);
     atomic_store(&shared.done, false);
@@ -57,8 +58,9 @@ static void run_all(void *(*work)(void *)) {
 }
 
 static void assert_as_sequential(void) {
-    umbel_filter *one = subject_create(&subjects[0], (umbel_params){.keys = N, .fpr = 0.001}, NULL);
-    assert_ok(umbel_add_many(one, shared.set.keys, N, NULL));
+    umbel_filter *one =
+        subject_create(&subjects[0], (umbel_params){.capacity = N, .fpr = 0.001}, NULL);
+    assert_ok(umbel_add_many(one, shared.set.keys, N, NULL, NULL, NULL));
     assert_true(umbel_equal(one, shared.f));
     umbel_free(one);
 }
@@ -70,7 +72,7 @@ static void *add_everything(void *arg) {
     for (size_t i = 0; i < N; i++) {
         size_t k = w->number % 2 ? N - 1 - i : i;
         bool was_new = false;
-        umbel_add(s->f, s->set.keys[k].data, s->set.keys[k].len, &was_new);
+        umbel_add(s->f, s->set.keys[k].data, s->set.keys[k].len, &was_new, NULL);
         if (was_new) atomic_fetch_add_explicit(&s->fresh[k], 1, memory_order_relaxed);
         if (!umbel_contains(s->f, s->set.keys[k].data, s->set.keys[k].len)) {
             atomic_fetch_add(&s->lost, 1);
@@ -93,7 +95,7 @@ static void test_same_keys_at_once(void **state) {
         seen += shared.fresh[i];
     }
     assert_true(unseen < N / 500);
-    assert_int_equal(umbel_keys_added(shared.f), seen);
+    assert_int_equal(keys_added(shared.f), seen);
     stage_close();
 }
 
@@ -102,7 +104,7 @@ static void *add_one(void *arg) {
     stage *s = ((worker *)arg)->on;
     size_t k = atomic_load(&s->acknowledged);
     bool was_new = false;
-    umbel_add(s->f, s->set.keys[k].data, s->set.keys[k].len, &was_new);
+    umbel_add(s->f, s->set.keys[k].data, s->set.keys[k].len, &was_new, NULL);
     if (was_new) atomic_fetch_add(&s->fresh[k], 1);
     return NULL;
 }
@@ -111,7 +113,7 @@ static void test_somebody_sees_it_as_new(void **state) {
     (void)state;
     stage_open();
     for (size_t k = 0; k < 200; k++) {
-        assert_ok(umbel_clear(shared.f));
+        assert_ok(umbel_clear(shared.f, NULL));
         atomic_store(&shared.acknowledged, k);
         run_all(add_one);
         assert_true(shared.fresh[k] >= 1 && shared.fresh[k] <= THREADS);
@@ -125,7 +127,7 @@ static void *add_or_look(void *arg) {
     stage *s = w->on;
     if (w->number == 0) {
         for (size_t i = 0; i < N; i++) {
-            umbel_add(s->f, s->set.keys[i].data, s->set.keys[i].len, NULL);
+            umbel_add(s->f, s->set.keys[i].data, s->set.keys[i].len, NULL, NULL);
             atomic_store_explicit(&s->acknowledged, i + 1, memory_order_release);
         }
         atomic_store(&s->done, true);
@@ -157,10 +159,10 @@ static void *add_batches(void *arg) {
     const worker *w = arg;
     stage *s = w->on;
     size_t each = N / THREADS, from = w->number * each;
-    umbel_add_many(s->f, s->set.keys + from, each / 2, NULL);
+    umbel_add_many(s->f, s->set.keys + from, each / 2, NULL, NULL, NULL);
     key_set rest = {.keys = s->set.keys + from + each / 2, .n = each - each / 2};
     uint64_t *hashes = hashes_of(s->f, &rest);
-    umbel_add_hashes(s->f, hashes, rest.n, NULL);
+    umbel_add_hashes(s->f, hashes, rest.n, NULL, NULL, NULL);
     free(hashes);
     return NULL;
 }
@@ -170,7 +172,7 @@ static void test_batches_at_once(void **state) {
     stage_open();
     run_all(add_batches);
     assert_as_sequential();
-    assert_true(umbel_keys_added(shared.f) > N - N / 500);
+    assert_true(keys_added(shared.f) > N - N / 500);
     stage_close();
 }
 
@@ -185,6 +187,7 @@ static void *look(void *arg) {
         }
     }
     umbel_describe(s->f, &info);
+    (void)measured(s->f);
     return NULL;
 }
 
@@ -194,8 +197,8 @@ static void test_readers(void **state) {
         if (!subject_runs(&subjects[i])) continue;
         stage_open();
         umbel_free(shared.f);
-        shared.f = subject_create(&subjects[i], (umbel_params){.keys = N, .fpr = 0.01}, NULL);
-        assert_ok(umbel_add_many(shared.f, shared.set.keys, N, NULL));
+        shared.f = subject_create(&subjects[i], (umbel_params){.capacity = N, .fpr = 0.01}, NULL);
+        assert_ok(umbel_add_many(shared.f, shared.set.keys, N, NULL, NULL, NULL));
         run_all(look);
         assert_int_equal(shared.lost, 0);
         stage_close();
@@ -206,7 +209,7 @@ static void test_readers(void **state) {
 static void test_parallel_bulk(void **state) {
     (void)state;
     enum { MANY = 1024 * 1024 + 17, SLICE = 65536 };
-    umbel_params params = {.kind = UMBEL_BLOCKED, .bytes = 2 << 20};
+    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 2 << 20};
     umbel_filter *one = NULL, *parallel = NULL;
     umbel_opts opts = {.threads = 3};
     assert_ok(umbel_create(&params, NULL, &one, NULL));
@@ -216,9 +219,9 @@ static void test_parallel_bulk(void **state) {
     assert_true(want && got);
     for (size_t i = 0; i < MANY; i += SLICE) {
         size_t n = MANY - i < SLICE ? MANY - i : SLICE;
-        assert_ok(umbel_add_many(one, set.keys + i, n, want + i));
+        assert_ok(umbel_add_many(one, set.keys + i, n, want + i, NULL, NULL));
     }
-    assert_ok(umbel_add_many(parallel, set.keys, MANY, got));
+    assert_ok(umbel_add_many(parallel, set.keys, MANY, got, NULL, NULL));
     assert_memory_equal(want, got, MANY);
     assert_same_bytes(one, parallel);
     umbel_contains_many(parallel, set.keys, MANY, got);

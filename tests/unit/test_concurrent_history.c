@@ -53,9 +53,9 @@ static void start_together(void) {
 static size_t add_some(log *l, size_t at, uint64_t how) {
     size_t n = KEYS - at < BATCH ? KEYS - at : BATCH;
     switch (how % 3) {
-    case 0: umbel_add(f, l->set.keys[at].data, l->set.keys[at].len, NULL); return 1;
-    case 1: umbel_add_many(f, l->set.keys + at, n, NULL); return n;
-    default: umbel_add_hashes(f, l->hashes + at, n, NULL); return n;
+    case 0: umbel_add(f, l->set.keys[at].data, l->set.keys[at].len, NULL, NULL); return 1;
+    case 1: umbel_add_many(f, l->set.keys + at, n, NULL, NULL, NULL); return n;
+    default: umbel_add_hashes(f, l->hashes + at, n, NULL, NULL, NULL); return n;
     }
 }
 
@@ -118,7 +118,7 @@ static void *read_logs(void *arg) {
 }
 
 static void open_history(umbel_params params) {
-    params.kind = UMBEL_BLOCKED;
+    params.kind = UMBEL_KIND_BLOCKED;
     params.concurrent = true;
     assert_ok(umbel_create(&params, NULL, &f, NULL));
     for (size_t i = 0; i < WRITERS; i++) {
@@ -136,11 +136,11 @@ static void open_history(umbel_params params) {
 /* In the end all are in, with the bits that one thread would have made. */
 static void close_history(umbel_params params) {
     umbel_filter *one = NULL;
-    params.kind = UMBEL_BLOCKED;
+    params.kind = UMBEL_KIND_BLOCKED;
     assert_ok(umbel_create(&params, NULL, &one, NULL));
     for (size_t i = 0; i < WRITERS; i++) {
         for (size_t at = 0; at < KEYS; at += BATCH) ask(&logs[i], at, BATCH, at);
-        assert_ok(umbel_add_many(one, logs[i].set.keys, KEYS, NULL));
+        assert_ok(umbel_add_many(one, logs[i].set.keys, KEYS, NULL, NULL, NULL));
         free_keys(&logs[i].set);
         free(logs[i].hashes);
     }
@@ -167,7 +167,7 @@ static void run_history(umbel_params params) {
 
 static void test_roomy(void **state) {
     (void)state;
-    run_history((umbel_params){.keys = WRITERS * KEYS, .fpr = 1e-6});
+    run_history((umbel_params){.capacity = WRITERS * KEYS, .fpr = 1e-6});
 }
 
 /* Few blocks, so that writers meet in every one of them. */
@@ -194,7 +194,7 @@ static void *add_in_rounds(void *arg) {
     for (unsigned r = 1; r <= ROUNDS; r++) {
         const umbel_key *keys = logs[w->number].set.keys + r % (KEYS / A_ROUND) * A_ROUND;
         await_round(r);
-        for (size_t i = 0; i < A_ROUND; i++) umbel_add(f, keys[i].data, keys[i].len, NULL);
+        for (size_t i = 0; i < A_ROUND; i++) umbel_add(f, keys[i].data, keys[i].len, NULL, NULL);
         atomic_fetch_add(&round_done, 1);
     }
     return NULL;
@@ -218,7 +218,7 @@ static void test_same_words(void **state) {
         for (size_t i = 0; i < WRITERS; i++) {
             ask(&logs[i], r % (KEYS / A_ROUND) * A_ROUND, A_ROUND, r);
         }
-        assert_ok(umbel_clear(f));
+        assert_ok(umbel_clear(f, NULL));
     }
     for (size_t i = 0; i < WRITERS; i++) {
         pthread_join(workers[i].thread, NULL);
@@ -239,14 +239,14 @@ static void *add_half(void *arg) {
     const worker *w = arg;
     start_together();
     /* The halves overlap, so that both write the same blocks with the same and other keys. */
-    umbel_add_many(f, million.keys + w->number * (MILLION / 8), MILLION, NULL);
+    umbel_add_many(f, million.keys + w->number * (MILLION / 8), MILLION, NULL, NULL, NULL);
     return NULL;
 }
 
 /* The bulk path of several callers at once, each with threads of its own. */
 static void test_bulk_at_once(void **state) {
     (void)state;
-    umbel_params params = {.kind = UMBEL_BLOCKED, .bytes = 2 << 20, .concurrent = true};
+    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 2 << 20, .concurrent = true};
     umbel_opts opts = {.threads = 2};
     assert_ok(umbel_create(&params, &opts, &f, NULL));
     million = random_keys(MILLION + MILLION / 8, 9);
@@ -262,7 +262,7 @@ static void test_bulk_at_once(void **state) {
     assert_ok(umbel_create(&params, NULL, &one, NULL));
     for (size_t at = 0; at < million.n; at += 65536) {
         size_t n = million.n - at < 65536 ? million.n - at : 65536;
-        assert_ok(umbel_add_many(one, million.keys + at, n, NULL));
+        assert_ok(umbel_add_many(one, million.keys + at, n, NULL, NULL, NULL));
     }
     assert_true(umbel_equal(one, f));
     free_keys(&million);

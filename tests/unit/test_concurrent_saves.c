@@ -36,10 +36,10 @@ static int open_stage(void **state) {
     snprintf(path, sizeof path, "%s/a.umb", folder);
     snprintf(temporary, sizeof temporary, "%s/a.umb.umbel-tmp", folder);
     for (size_t v = 0; v < VERSIONS; v++) {
-        umbel_params params = {.kind = UMBEL_BLOCKED, .keys = KEYS, .fpr = 1e-9};
+        umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .capacity = KEYS, .fpr = 1e-9};
         sets[v] = random_keys(KEYS, v + 1);
         if (umbel_create(&params, NULL, &filters[v], NULL)) return -1;
-        if (umbel_add_many(filters[v], sets[v].keys, KEYS, NULL)) return -1;
+        if (umbel_add_many(filters[v], sets[v].keys, KEYS, NULL, NULL, NULL)) return -1;
     }
     return umbel_file_save(filters[0], UMBEL_FMT_NATIVE, path, NULL) ? -1 : 0;
 }
@@ -91,8 +91,7 @@ static void *read_often(void *arg) {
     const bool map = *(const size_t *)arg % 2 == 0;
     while (atomic_load(&savers_left) > 0) {
         umbel_filter *f = NULL;
-        umbel_err e =
-            (map ? umbel_file_open : umbel_file_load)(UMBEL_FMT_ANY, path, NULL, &f, NULL);
+        umbel_err e = (map ? umbel_file_open : umbel_file_load)(path, NULL, NULL, &f, NULL);
         if (e) {
             atomic_fetch_add(&failed, 1);
             continue;
@@ -125,7 +124,7 @@ static void test_old_or_new(void **state) {
     assert_int_equal(failed, 0);
     assert_int_equal(wrong, 0);
     assert_int_equal(files_in_folder(), 1);
-    assert_ok(umbel_file_verify(UMBEL_FMT_ANY, path, NULL));
+    assert_ok(umbel_file_verify(path, NULL, NULL));
 }
 
 static void *save_once(void *arg) {

@@ -4,6 +4,7 @@
  *
  * labels: threads
  */
+#include "any_filter.h"
 #include "cases.h"
 
 #include <stdlib.h>
@@ -24,10 +25,10 @@ static void test_random_sizes(void **state) {
         assert_true(fresh && hit);
         umbel_filter *first = NULL;
         for (size_t s = 0; s < SUBJECTS; s++) {
-            if (subjects[s].kind != UMBEL_BLOCKED || !subject_runs(&subjects[s])) continue;
+            if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
             if (subjects[s].key) continue; /* other bits */
             umbel_filter *f = subject_create(&subjects[s], params, NULL);
-            assert_ok(umbel_add_many(f, set.keys, set.n, fresh + (first ? set.n : 0)));
+            assert_ok(umbel_add_many(f, set.keys, set.n, fresh + (first ? set.n : 0), NULL, NULL));
             umbel_contains_many(f, asked.keys, asked.n, hit + (first ? asked.n : 0));
             if (first) {
                 assert_memory_equal(fresh, fresh + set.n, set.n);
@@ -52,15 +53,14 @@ static void test_formula(void **state) {
     static const uint32_t salts[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                       0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
     for (size_t s = 0; s < SUBJECTS; s++) {
-        if (subjects[s].kind != UMBEL_BLOCKED || !subject_runs(&subjects[s])) continue;
+        if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
         for (int round = 0; round < 300; round++) {
             uint64_t blocks = 1 + random_below(50), hash = random_word();
             umbel_filter *f =
                 subject_create(&subjects[s], (umbel_params){.bytes = 32 * blocks}, NULL);
-            assert_ok(umbel_add_hashes(f, &hash, 1, NULL));
-            umbel_info info;
-            umbel_describe(f, &info);
-            assert_int_equal(info.bits_set, 8);
+            assert_ok(umbel_add_hashes(f, &hash, 1, NULL, NULL, NULL));
+            umbel_measurement now = measured(f);
+            assert_int_equal(now.bits_set, 8);
             const uint8_t *block = f->data + 32 * (((hash >> 32) * blocks) >> 32);
             for (uint32_t i = 0; i < 8; i++) {
                 uint32_t bit = 32 * i + (((uint32_t)hash * salts[i]) >> 27);
@@ -90,11 +90,11 @@ static void bulk_is_the_ring(const subject *s, uint64_t blocks, uint32_t threads
     assert_memory_equal(want, got, n);
     assert_memory_equal(ring->data, bulk->data, ring->data_len);
 
-    assert_ok(umbel_clear(bulk));
+    assert_ok(umbel_clear(bulk, NULL));
     assert_true(umbeli_blocked_bulk_hashes(b, true, hashes, n, NULL, &added)); /* no answers */
     assert_true(added == ring_added);
     assert_memory_equal(ring->data, bulk->data, ring->data_len);
-    assert_ok(umbel_clear(bulk));
+    assert_ok(umbel_clear(bulk, NULL));
     assert_true(umbeli_blocked_bulk_hashes(b, true, hashes, n, got, &added));
     assert_memory_equal(want, got, n);
 
@@ -123,7 +123,7 @@ static void test_bulk(void **state) {
     (void)state;
     const uint32_t threads[] = {1, 2, 3, 7};
     for (size_t s = 0; s < SUBJECTS; s++) {
-        if (subjects[s].kind != UMBEL_BLOCKED || !subject_runs(&subjects[s])) continue;
+        if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
         for (size_t t = 0; t < 4; t++) {
             bulk_is_the_ring(&subjects[s], 1, threads[t], 5);
             bulk_is_the_ring(&subjects[s], 32768, threads[t], 1); /* exactly one part */
@@ -150,7 +150,7 @@ static void test_uneven_bulk(void **state) {
         }
         umbel_params params = {.bytes = 32 * (uint64_t)(32768 * 5 + 77)};
         for (size_t s = 0; s < SUBJECTS; s++) {
-            if (subjects[s].kind != UMBEL_BLOCKED || !subject_runs(&subjects[s])) continue;
+            if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
             umbel_opts opts = {.threads = threads[(way + s) % 4]};
             umbel_filter *ring = subject_create(&subjects[s], params, NULL);
             umbel_filter *bulk = subject_create(&subjects[s], params, &opts);

@@ -5,24 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "cases.h"
 #include "kind/kind.h"
 #include "native_file.h"
 #include "random_keys.h"
 #include "subjects.h"
+#include "umbel_foreign.h"
 
 enum { KEYS = 2000, FINGERPRINT_AT = 40 };
 
 static const uint8_t secret[16] = "the secret of it", other[16] = "not a secret her";
 
 static umbel_filter *built(umbel_kind kind, const uint8_t *key, const key_set *set) {
-    umbel_params params = {.kind = kind, .keys = KEYS, .fpr = 0.01, .key = key};
+    umbel_params params = {.kind = kind, .capacity = KEYS, .fpr = 0.01, .secret = key};
     umbel_builder *builder = NULL;
     umbel_filter *f = NULL;
     uint8_t copy[16];
     if (key) {
         memcpy(copy, key, sizeof copy); /* the builder must not look at it later */
-        params.key = copy;
+        params.secret = copy;
     }
     assert_ok(umbel_builder_new(&params, NULL, &builder, NULL));
     memset(copy, 0, sizeof copy);
@@ -35,9 +37,10 @@ static umbel_filter *built(umbel_kind kind, const uint8_t *key, const key_set *s
 static umbel_err opens(const uint8_t *bytes, size_t len, const uint8_t *key, umbel_filter **out) {
     umbel_filter *view = NULL;
     umbel_diag diag = {0};
-    umbel_opts opts = {.key = key};
-    umbel_err e = umbel_decode(UMBEL_FMT_NATIVE, bytes, len, &opts, out, &diag);
-    assert_int_equal(umbel_view(UMBEL_FMT_ANY, bytes, len, &opts, &view, NULL), e);
+    umbel_opts opts = {.secret = key};
+    umbel_err e =
+        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, &opts, out, &diag);
+    assert_int_equal(umbel_view(bytes, len, NULL, &opts, &view, NULL), e);
     if (e) assert_int_equal(diag.offset, FINGERPRINT_AT);
     umbel_free(view);
     return e;
@@ -50,10 +53,10 @@ static void only_with_its_key(void **state) {
         umbel_filter *f = built((*kind)->id, secret, &set), *again = NULL;
         size_t len;
         uint8_t *bytes = bytes_of(f, &len);
-        assert_int_equal(opens(bytes, len, NULL, &again), UMBEL_EKEY);
-        assert_int_equal(opens(bytes, len, other, &again), UMBEL_EKEY);
+        assert_int_equal(opens(bytes, len, NULL, &again), UMBEL_ESECRET);
+        assert_int_equal(opens(bytes, len, other, &again), UMBEL_ESECRET);
         assert_null(again);
-        assert_ok(umbel_verify(UMBEL_FMT_ANY, bytes, len, NULL)); /* damage shows without it */
+        assert_ok(umbel_verify(bytes, len, NULL, NULL)); /* damage shows without it */
         assert_ok(opens(bytes, len, secret, &again));
         assert_true(umbel_equal(f, again));
         for (size_t i = 0; i < set.n; i++) {
@@ -66,7 +69,7 @@ static void only_with_its_key(void **state) {
     free_keys(&set);
 }
 
-/* The same keys under another secret, or none, have other bits: nothing to unite or compare. */
+/* The same keys under another secret, or none, have other bits: nothing to merge or compare. */
 static void secrets_keep_filters_apart(void **state) {
     (void)state;
     key_set set = random_keys(KEYS, 9);
@@ -74,7 +77,7 @@ static void secrets_keep_filters_apart(void **state) {
     umbel_filter *f[3];
     umbel_info info[3];
     for (size_t i = 0; i < 3; i++) {
-        f[i] = built(UMBEL_BLOCKED, keys[i], &set);
+        f[i] = built(UMBEL_KIND_BLOCKED, keys[i], &set);
         umbel_describe(f[i], &info[i]);
     }
     assert_string_equal(info[0].layout, "blocked/siphash13");
@@ -84,8 +87,8 @@ static void secrets_keep_filters_apart(void **state) {
     for (size_t i = 1; i < 3; i++) {
         umbel_diag diag = {0};
         assert_false(umbel_equal(f[0], f[i]));
-        assert_int_equal(umbel_unite(f[0], f[i], &diag), UMBEL_EMISMATCH);
-        assert_non_null(strstr(diag.what, "differ"));
+        assert_int_equal(umbel_merge(f[0], f[i], &diag), UMBEL_EMISMATCH);
+        assert_non_null(strstr(sentence(&diag), "differ"));
     }
     for (size_t i = 0; i < 3; i++) umbel_free(f[i]);
     free_keys(&set);
@@ -112,17 +115,20 @@ static void no_file_holds_the_secret(void **state) {
 static void keys_where_they_do_not_belong(void **state) {
     (void)state;
     key_set set = random_keys(KEYS, 9);
-    umbel_filter *plain = built(UMBEL_BLOCKED, NULL, &set), *f = NULL;
+    umbel_filter *plain = built(UMBEL_KIND_BLOCKED, NULL, &set), *f = NULL;
     size_t len;
     uint8_t *bytes = bytes_of(plain, &len);
-    assert_int_equal(opens(bytes, len, secret, &f), UMBEL_EKEY);
+    assert_int_equal(opens(bytes, len, secret, &f), UMBEL_ESECRET);
     umbel_diag diag = {0};
-    umbel_params params = {.format = UMBEL_FMT_GUAVA, .keys = 9, .fpr = 0.1, .key = secret};
-    assert_int_equal(umbel_create(&params, NULL, &f, &diag), UMBEL_EINVAL);
-    assert_non_null(strstr(diag.what, "key"));
+    umbel_foreign params = {.format = UMBEL_FMT_GUAVA, .capacity = 9, .fpr = 0.1};
+    assert_int_equal(umbel_create_foreign(&params, &(umbel_opts){.secret = secret}, &f, &diag),
+                     UMBEL_EINVAL);
+    assert_string_equal(diag.field, "opts.secret");
     uint8_t leveldb[9] = {0, 0, 0, 0, 0, 0, 0, 0, 6};
-    umbel_opts opts = {.key = secret};
-    assert_int_equal(umbel_decode(UMBEL_FMT_LEVELDB, leveldb, 9, &opts, &f, NULL), UMBEL_EKEY);
+    umbel_opts opts = {.secret = secret};
+    assert_int_equal(
+        umbel_decode(leveldb, 9, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, &opts, &f, NULL),
+        UMBEL_ESECRET);
     assert_null(f);
     umbel_free(plain);
     free(bytes);

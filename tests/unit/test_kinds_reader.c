@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "any_filter.h"
 #include "kind_check.h"
 
 enum { ASKED = 3000 };
@@ -15,33 +16,31 @@ enum { ASKED = 3000 };
 static const uint8_t secret[17] = "a secret to read";
 
 /* Keys "key0", "key1" and so on. */
-typedef struct keys {
-    uint32_t given, n;
-    char texts[1000][16];
-} keys;
-
-static umbel_err next(void *ctx, umbel_key *out, size_t cap, size_t *n) {
-    keys *k = ctx;
-    for (*n = 0; *n < cap && *n < 1000 && k->given < k->n; (*n)++) {
-        int len = snprintf(k->texts[*n], sizeof k->texts[*n], "key%u", k->given++);
-        out[*n] = (umbel_key){k->texts[*n], (size_t)len};
+static umbel_filter *built(const umbel_params *params, uint32_t first, uint32_t n) {
+    umbel_filter *f = NULL;
+    size_t count = n > first ? n - first : 0;
+    char(*texts)[16] = calloc(count + 1, sizeof *texts);
+    umbel_key *keys = calloc(count + 1, sizeof *keys);
+    assert_true(texts && keys);
+    for (size_t i = 0; i < count; i++) {
+        int len = snprintf(texts[i], sizeof texts[i], "key%u", first + (uint32_t)i);
+        keys[i] = (umbel_key){texts[i], (size_t)len};
     }
-    return UMBEL_OK;
+    assert_int_equal(build_from(params, NULL, keys, count, &f, NULL), UMBEL_OK);
+    free(texts);
+    free(keys);
+    return f;
 }
 
 static void agrees(umbel_params params, uint32_t first, uint32_t n) {
-    static keys k; /* key0 to key(first-1) are not in */
     char directory[] = "/tmp/umbel-kinds-XXXXXX", path[64], command[160], line[ASKED + 2] = "";
-    umbel_filter *f = NULL;
-    k.given = first;
-    k.n = n;
     params.seed = 77;
-    assert_int_equal(umbel_build(&params, NULL, next, &k, &f, NULL), UMBEL_OK);
+    umbel_filter *f = built(&params, first, n); /* key0 to key(first-1) are not in */
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/f.umb", directory);
     assert_int_equal(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL), UMBEL_OK);
     snprintf(command, sizeof command, "python3 tests/support/read_kinds.py %s %d %s", path, ASKED,
-             params.key ? "612073656372657420746f2072656164" : "");
+             params.secret ? "612073656372657420746f2072656164" : "");
     FILE *reader = popen(command, "r");
     assert_non_null(reader);
     char *read = fgets(line, sizeof line, reader);
@@ -64,24 +63,29 @@ static void agrees(umbel_params params, uint32_t first, uint32_t n) {
 
 static void all_kinds(void **state) {
     (void)state;
-    agrees((umbel_params){.kind = UMBEL_STATIC, .fpr = 0.05, .hashes = 3}, 1000, 2000);
-    agrees((umbel_params){.kind = UMBEL_STATIC, .fpr = 0.0001, .hashes = 4}, 1000, 2000);
+    agrees((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.05, .hashes = 3}, 1000, 2000);
+    agrees((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.0001, .hashes = 4}, 1000, 2000);
     /* Two shards, of two widths. */
-    agrees((umbel_params){.kind = UMBEL_STATIC, .fpr = 0.1}, 1000, 900000);
-    agrees((umbel_params){.kind = UMBEL_COUNTING, .keys = 1500, .fpr = 0.05}, 1000, 2000);
-    agrees((umbel_params){.kind = UMBEL_SCALABLE, .bytes = 512, .fpr = 0.1}, 1000, 2000);
-    agrees((umbel_params){.kind = UMBEL_WINDOW, .keys = 500, .fpr = 0.1, .generations = 3}, 0,
-           1600);
+    agrees((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.1}, 1000, 900000);
+    agrees((umbel_params){.kind = UMBEL_KIND_COUNTING, .capacity = 1500, .fpr = 0.05}, 1000, 2000);
+    agrees((umbel_params){.kind = UMBEL_KIND_SCALABLE, .bytes = 512, .fpr = 0.1}, 1000, 2000);
+    agrees(
+        (umbel_params){
+            .kind = UMBEL_KIND_WINDOW, .capacity = 500, .fpr = 0.1, .window.generations = 3},
+        0, 1600);
 }
 
 static void all_kinds_keyed(void **state) {
     (void)state;
-    agrees((umbel_params){.kind = UMBEL_STATIC, .fpr = 0.05, .key = secret}, 1000, 2000);
-    agrees((umbel_params){.kind = UMBEL_COUNTING, .keys = 1500, .fpr = 0.05, .key = secret}, 1000,
-           2000);
-    agrees((umbel_params){.kind = UMBEL_SCALABLE, .bytes = 512, .fpr = 0.1, .key = secret}, 1000,
-           2000);
-    agrees((umbel_params){.kind = UMBEL_WINDOW, .keys = 500, .fpr = 0.1, .key = secret}, 0, 1600);
+    agrees((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.05, .secret = secret}, 1000, 2000);
+    agrees(
+        (umbel_params){
+            .kind = UMBEL_KIND_COUNTING, .capacity = 1500, .fpr = 0.05, .secret = secret},
+        1000, 2000);
+    agrees((umbel_params){.kind = UMBEL_KIND_SCALABLE, .bytes = 512, .fpr = 0.1, .secret = secret},
+           1000, 2000);
+    agrees((umbel_params){.kind = UMBEL_KIND_WINDOW, .capacity = 500, .fpr = 0.1, .secret = secret},
+           0, 1600);
 }
 
 int main(void) {

@@ -8,23 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "core/filter.h"
 #include "foreign.h"
 #include "golden.h"
+#include "umbel_foreign.h"
 #include "watched_memory.h"
 
 /* The handle, what describes layers, and the rounding of the array. */
 enum { BESIDES = 8192 };
 
-static umbel_err decode(const umbel_params *like, const uint8_t *bytes, size_t len, uint64_t limit,
+static umbel_err decode(const umbel_foreign *like, const uint8_t *bytes, size_t len, uint64_t limit,
                         watched_memory *m, umbel_filter **f, umbel_diag *diag) {
     watch_memory(m, 0);
     m->opts.max_bytes = limit;
-    return umbel_decode_as(like, bytes, len, &m->opts, f, diag);
+    return umbel_decode(bytes, len, like, &m->opts, f, diag);
 }
 
 /* Enough is enough, one byte less is not, and neither takes more. */
-static void obeys(const umbel_params *like, const uint8_t *bytes, size_t len, size_t besides) {
+static void obeys(const umbel_foreign *like, const uint8_t *bytes, size_t len, size_t besides) {
     watched_memory m;
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
@@ -50,18 +52,18 @@ static void obeys(const umbel_params *like, const uint8_t *bytes, size_t len, si
 }
 
 /* A view has no bits of its own, so no limit is passed. */
-static void views_need_none(const umbel_params *like, const uint8_t *bytes, size_t len) {
+static void views_need_none(const umbel_foreign *like, const uint8_t *bytes, size_t len) {
     watched_memory m;
     watch_memory(&m, 0);
     m.opts.max_bytes = 1;
     umbel_filter *f = NULL;
-    umbel_err e = umbel_view_as(like, bytes, len, &m.opts, &f, NULL);
+    umbel_err e = umbel_view(bytes, len, like, &m.opts, &f, NULL);
     assert_true(e == UMBEL_OK || e == UMBEL_ENOTSUP);
     assert_true(m.peak <= BESIDES);
     umbel_free(f);
 }
 
-static void check(umbel_params like, const uint8_t *bytes, size_t len) {
+static void check(umbel_foreign like, const uint8_t *bytes, size_t len) {
     obeys(&like, bytes, len, BESIDES);
     views_need_none(&like, bytes, len);
 }
@@ -76,13 +78,13 @@ static void test_native_golden(void **state) {
         snprintf(path, sizeof path, "native/%s.umb", names[i]);
         size_t len;
         uint8_t *bytes = golden_file(path, &len);
-        check((umbel_params){.format = UMBEL_FMT_NATIVE}, bytes, len);
+        check((umbel_foreign){.format = UMBEL_FMT_NATIVE}, bytes, len);
         free(bytes);
     }
 }
 
 /* Rows of a table whose column is a filter in hex. */
-static void check_rows(const char *path, size_t column, umbel_params like) {
+static void check_rows(const char *path, size_t column, umbel_foreign like) {
     golden_table t = golden_table_open(path);
     while (golden_table_next(&t)) {
         if (!t.column[column][0]) continue; /* too large to be kept */
@@ -97,15 +99,15 @@ static void check_rows(const char *path, size_t column, umbel_params like) {
 
 static void test_foreign_golden(void **state) {
     (void)state;
-    check_rows("leveldb/filters.tsv", 3, (umbel_params){.format = UMBEL_FMT_LEVELDB});
-    check_rows("corekv/filters.tsv", 4, (umbel_params){.format = UMBEL_FMT_COREKV});
-    check_rows("corekv/filters.tsv", 4, (umbel_params){.format = UMBEL_FMT_BADGER});
-    check_rows("guava/filters.tsv", 11, (umbel_params){.format = UMBEL_FMT_GUAVA});
+    check_rows("leveldb/filters.tsv", 3, (umbel_foreign){.format = UMBEL_FMT_LEVELDB});
+    check_rows("corekv/filters.tsv", 4, (umbel_foreign){.format = UMBEL_FMT_COREKV});
+    check_rows("corekv/filters.tsv", 4, (umbel_foreign){.format = UMBEL_FMT_BADGER});
+    check_rows("guava/filters.tsv", 11, (umbel_foreign){.format = UMBEL_FMT_GUAVA});
     static const char *const dcso[] = {"dcso/a.bloom", "dcso/c.bloom", "dcso/crlf.bloom"};
     for (size_t i = 0; i < 3; i++) {
         size_t len;
         uint8_t *bytes = golden_file(dcso[i], &len);
-        check((umbel_params){.format = UMBEL_FMT_DCSO}, bytes, len);
+        check((umbel_foreign){.format = UMBEL_FMT_DCSO}, bytes, len);
         free(bytes);
     }
     golden_table t = golden_table_open("parquet/filters.tsv");
@@ -114,7 +116,7 @@ static void test_foreign_golden(void **state) {
         snprintf(hex, sizeof hex, "%s%s", t.column[3], t.column[6]);
         size_t len;
         uint8_t *bytes = golden_hex(hex, &len);
-        check((umbel_params){.format = UMBEL_FMT_PARQUET}, bytes, len);
+        check((umbel_foreign){.format = UMBEL_FMT_PARQUET}, bytes, len);
         free(bytes);
     }
     golden_table_close(&t);
@@ -123,31 +125,32 @@ static void test_foreign_golden(void **state) {
 /* Larger ones: what is taken besides the bits does not grow with them. */
 static void test_large(void **state) {
     (void)state;
-    static const umbel_params made[] = {
-        {.kind = UMBEL_BLOCKED, .keys = 200000, .fpr = 0.01},
-        {.kind = UMBEL_CLASSIC, .keys = 200000, .fpr = 0.01},
-        {.kind = UMBEL_COUNTING, .keys = 100000, .fpr = 0.01},
-        {.kind = UMBEL_WINDOW, .keys = 100000, .fpr = 0.01},
-        {.kind = UMBEL_SCALABLE, .keys = 500, .fpr = 0.01},
-        {.format = UMBEL_FMT_LEVELDB, .keys = 100000, .bits_per_key = 10},
-        {.format = UMBEL_FMT_COREKV, .keys = 100000, .bits_per_key = 10},
-        {.format = UMBEL_FMT_BADGER, .keys = 100000, .bits_per_key = 10},
-        {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 100000, .hashes = 3},
-        {.format = UMBEL_FMT_GOCRC32, .keys = 100000, .fpr = 0.01},
-        {.format = UMBEL_FMT_GUAVA, .keys = 100000, .fpr = 0.01},
-        {.format = UMBEL_FMT_PARQUET, .keys = 100000, .fpr = 0.01},
-        {.format = UMBEL_FMT_REDISBLOOM, .keys = 500, .fpr = 0.01},
-        {.format = UMBEL_FMT_DCSO, .keys = 100000, .fpr = 0.01},
+    static const any_params made[] = {
+        {.native = {.kind = UMBEL_KIND_BLOCKED, .capacity = 200000, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_CLASSIC, .capacity = 200000, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_COUNTING, .capacity = 100000, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_WINDOW, .capacity = 100000, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_SCALABLE, .capacity = 500, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_LEVELDB, .capacity = 100000, .bits_per_key = 10}},
+        {.foreign = {.format = UMBEL_FMT_COREKV, .capacity = 100000, .bits_per_key = 10}},
+        {.foreign = {.format = UMBEL_FMT_BADGER, .capacity = 100000, .bits_per_key = 10}},
+        {.foreign = {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 100000, .hashes = 3}},
+        {.foreign = {.format = UMBEL_FMT_GOCRC32, .capacity = 100000, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_GUAVA, .capacity = 100000, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_PARQUET, .capacity = 100000, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 500, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = 100000, .fpr = 0.01}},
     };
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        umbel_filter *f = foreign_create(made[i]);
+        umbel_filter *f = NULL;
+        assert_ok(any_create(&made[i], NULL, &f, NULL));
         for (uint32_t k = 0; k < 20000; k++) { /* those that grow get several layers */
-            assert_ok(umbel_add(f, &k, sizeof k, NULL));
+            assert_ok(umbel_add(f, &k, sizeof k, NULL, NULL));
         }
         size_t len;
         uint8_t *bytes = foreign_bytes(f, &len);
-        umbel_params like = made[i];
-        if (like.format == UMBEL_FMT_ANY) like = (umbel_params){.format = UMBEL_FMT_NATIVE};
+        umbel_foreign like = made[i].foreign;
+        if (like.format == UMBEL_FMT_ANY) like.format = UMBEL_FMT_NATIVE;
         if (like.format == UMBEL_FMT_CLICKHOUSE) like.bytes = 0;
         check(like, bytes, len);
         free(bytes);

@@ -2,6 +2,7 @@
  *
  * test_meta.c - names with texts and the treatment of lines, as they travel with a filter
  */
+#include "any_filter.h"
 #include "cases.h"
 
 #include <stdio.h>
@@ -10,12 +11,14 @@
 
 #include "core/filter.h"
 #include "subjects.h"
+#include "umbel_foreign.h"
 
 enum { LIMIT = 512 * 1024, ENTRIES = 1024 };
 
 static umbel_filter *small(void) {
     umbel_filter *f = NULL;
-    assert_ok(umbel_create(&(umbel_params){.kind = UMBEL_BLOCKED, .bytes = 32}, NULL, &f, NULL));
+    assert_ok(
+        umbel_create(&(umbel_params){.kind = UMBEL_KIND_BLOCKED, .bytes = 32}, NULL, &f, NULL));
     return f;
 }
 
@@ -53,9 +56,9 @@ static void test_order_replace_remove(void **state) {
     assert_entry(f, 17, "name18", "old");
     assert_entry(f, 18, "name", "a prefix is another name");
     umbel_filter *copy = NULL;
-    assert_ok(umbel_copy(f, &copy));
+    assert_ok(umbel_copy(f, &copy, NULL));
     assert_same_bytes(f, copy);
-    assert_ok(umbel_clear(copy));
+    assert_ok(umbel_clear(copy, NULL));
     assert_int_equal(count(copy), 19);
     umbel_free(copy);
     umbel_free(f);
@@ -73,7 +76,7 @@ static void refused(umbel_filter *f, const char *name, const char *value) {
     size_t before = count(f);
     umbel_diag diag = {0};
     assert_int_equal(umbel_set_meta(f, name, value, &diag), UMBEL_EINVAL);
-    assert_non_null(strstr(diag.what, "metadata"));
+    assert_non_null(strstr(sentence(&diag), "metadata"));
     assert_int_equal(count(f), before);
 }
 
@@ -95,7 +98,8 @@ static void test_limits(void **state) {
     size_t len;
     uint8_t *bytes = bytes_of(f, &len);
     umbel_filter *again = NULL;
-    assert_ok(umbel_decode(UMBEL_FMT_NATIVE, bytes, len, NULL, &again, NULL));
+    assert_ok(
+        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &again, NULL));
     assert_same_bytes(f, again);
     umbel_free(again);
     free(bytes);
@@ -120,7 +124,8 @@ static void test_number_of_entries(void **state) {
     size_t len;
     uint8_t *bytes = bytes_of(f, &len);
     umbel_filter *again = NULL;
-    assert_ok(umbel_decode(UMBEL_FMT_NATIVE, bytes, len, NULL, &again, NULL));
+    assert_ok(
+        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &again, NULL));
     assert_same_bytes(f, again);
     umbel_free(again);
     free(bytes);
@@ -144,17 +149,16 @@ static void test_lengths_instead_of_nul(void **state) {
 static void test_treatment(void **state) {
     (void)state;
     umbel_filter *f = small();
-    umbel_treatment t;
+    umbel_key_rule t;
     umbel_diag diag = {0};
-    const umbel_treatment good = {.trim = true, .upper = true, .delimiter = '\t', .field = 7};
-    assert_ok(umbel_set_treatment(f, &good, NULL));
-    assert_int_equal(
-        umbel_set_treatment(f, &(umbel_treatment){.lower = true, .upper = true}, &diag),
-        UMBEL_EINVAL);
-    assert_non_null(strstr(diag.what, "treatment"));
-    assert_int_equal(umbel_set_treatment(f, &(umbel_treatment){.delimiter = ','}, NULL),
+    const umbel_key_rule good = {.trim = true, .upper = true, .delimiter = '\t', .field = 7};
+    assert_ok(umbel_set_key_rule(f, &good, NULL));
+    assert_int_equal(umbel_set_key_rule(f, &(umbel_key_rule){.lower = true, .upper = true}, &diag),
                      UMBEL_EINVAL);
-    umbel_get_treatment(f, &t);
+    assert_non_null(strstr(sentence(&diag), "treatment"));
+    assert_int_equal(umbel_set_key_rule(f, &(umbel_key_rule){.delimiter = ','}, NULL),
+                     UMBEL_EINVAL);
+    umbel_get_key_rule(f, &t);
     assert_true(t.trim && t.upper && !t.lower && t.delimiter == '\t' && t.field == 7);
     umbel_free(f);
 }

@@ -3,6 +3,7 @@
  * test_native_lies.c - native files that lie: the checksums fit, so the field itself has to be found
  * out
  */
+#include "any_filter.h"
 #include "cases.h"
 
 #include <stdlib.h>
@@ -30,11 +31,12 @@ static const field fields[] = {
 /* Values that are valid lies: others may be in the file. */
 static bool may_pass(umbel_kind kind, const uint8_t *bytes, const field *f, uint64_t value) {
     if (f->any) return true;
-    if (f->at == 28) return kind == UMBEL_CLASSIC && value >= 1 && value <= 1024;
+    if (f->at == 28) return kind == UMBEL_KIND_CLASSIC && value >= 1 && value <= 1024;
     if (f->at == 64) return value < UINT64_C(0x3ff0000000000000);
     if (f->at == 80) return value <= 5 && value != 6;
-    if (f->at == 16) return kind == UMBEL_BLOCKED && value == UMBEL_CLASSIC; /* with 8 hashes */
-    if (f->at == 48 && kind == UMBEL_CLASSIC && value > 8 * 159 && value < 8 * 160) {
+    if (f->at == 16)
+        return kind == UMBEL_KIND_BLOCKED && value == UMBEL_KIND_CLASSIC; /* with 8 hashes */
+    if (f->at == 48 && kind == UMBEL_KIND_CLASSIC && value > 8 * 159 && value < 8 * 160) {
         return bytes[PAYLOAD + 159] >> (value % 8) == 0; /* the bits cut off are clear */
     }
     return false;
@@ -42,7 +44,7 @@ static bool may_pass(umbel_kind kind, const uint8_t *bytes, const field *f, uint
 
 static void test_lying_fields(void **state) {
     (void)state;
-    for (umbel_kind kind = UMBEL_BLOCKED; kind <= UMBEL_CLASSIC; kind++) {
+    for (umbel_kind kind = UMBEL_KIND_BLOCKED; kind <= UMBEL_KIND_CLASSIC; kind++) {
         size_t len;
         uint8_t *bytes = native_sample(kind, &len);
         for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
@@ -90,7 +92,7 @@ static void test_lying_fields(void **state) {
                 bool pass = value == old || may_pass(kind, bytes, f, value);
                 if (!e != pass) {
                     fail_msg("byte %zu set to %llx: %s", f->at, (unsigned long long)value,
-                             e ? diag.what : "accepted");
+                             e ? sentence(&diag) : "accepted");
                 }
                 free(lie);
             }
@@ -101,7 +103,7 @@ static void test_lying_fields(void **state) {
 
 static void lie(size_t at, size_t width, uint64_t value, umbel_err want, uint64_t offset) {
     size_t len;
-    uint8_t *bytes = native_sample(UMBEL_CLASSIC, &len);
+    uint8_t *bytes = native_sample(UMBEL_KIND_CLASSIC, &len);
     native_set(bytes, at, width, value);
     native_resum(bytes, len);
     native_refused(bytes, len, want, offset);
@@ -157,7 +159,7 @@ static void test_words_for_lies(void **state) {
 static void test_a_name_twice(void **state) {
     (void)state;
     size_t len;
-    uint8_t *bytes = native_sample(UMBEL_BLOCKED, &len);
+    uint8_t *bytes = native_sample(UMBEL_KIND_BLOCKED, &len);
     /* As one name of four letters with four of text, and again. */
     native_set(bytes, 120, 4, 28);
     native_set(bytes, 12, 4, 168);

@@ -102,15 +102,15 @@ static void test_answers(void **state) {
     key_set set = random_keys(3000, 1);
     file_put(secret_path, secret, 16);
     for (unsigned way = 0; way < 4; way++) {
-        umbel_params params = {.kind = way % 2 ? UMBEL_BLOCKED : UMBEL_CLASSIC,
-                               .keys = 1000,
+        umbel_params params = {.kind = way % 2 ? UMBEL_KIND_BLOCKED : UMBEL_KIND_CLASSIC,
+                               .capacity = 1000,
                                .fpr = 0.2,
                                .seed = random_word(),
-                               .key = way < 2 ? NULL : secret};
+                               .secret = way < 2 ? NULL : secret};
         umbel_filter *f = NULL;
         assert_ok(umbel_create(&params, NULL, &f, NULL));
         same_answers(f, set.keys, 100); /* none */
-        assert_ok(umbel_add_many(f, set.keys, 1000, NULL));
+        assert_ok(umbel_add_many(f, set.keys, 1000, NULL, NULL, NULL));
         assert_ok(umbel_set_meta(f, "name", "text", NULL));
         same_answers(f, set.keys, set.n);
         same_answers(f, golden.keys, golden.n); /* all lengths */
@@ -125,9 +125,9 @@ static void test_pieces(void **state) {
     (void)state;
     key_set set = random_keys(300, 1);
     umbel_filter *f = NULL;
-    umbel_params params = {.kind = UMBEL_CLASSIC, .bytes = (1 << 20) + 1, .hashes = 40};
+    umbel_params params = {.kind = UMBEL_KIND_CLASSIC, .bytes = (1 << 20) + 1, .hashes = 40};
     assert_ok(umbel_create(&params, NULL, &f, NULL));
-    assert_ok(umbel_add_many(f, set.keys, 200, NULL));
+    assert_ok(umbel_add_many(f, set.keys, 200, NULL, NULL, NULL));
     same_answers(f, set.keys, set.n);
     size_t len;
     uint8_t *bytes = file_bytes(filter_path, &len);
@@ -143,8 +143,8 @@ static void test_lines_and_header(void **state) {
     (void)state;
     umbel_filter *f = NULL;
     assert_ok(umbel_create(&(umbel_params){.bytes = 1024, .seed = 77}, NULL, &f, NULL));
-    assert_ok(umbel_add(f, "ada", 3, NULL));
-    assert_ok(umbel_add(f, "", 0, NULL));
+    assert_ok(umbel_add(f, "ada", 3, NULL, NULL));
+    assert_ok(umbel_add(f, "", 0, NULL, NULL));
     assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, filter_path, NULL));
     umbel_free(f);
     file_put(keys_path, "bob\nada\n\nada ", 13);
@@ -166,7 +166,7 @@ static void test_wrong_secrets(void **state) {
     (void)state;
     char options[128];
     umbel_filter *f = NULL;
-    umbel_params params = {.kind = UMBEL_BLOCKED, .bytes = 1024, .key = secret};
+    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 1024, .secret = secret};
     assert_ok(umbel_create(&params, NULL, &f, NULL));
     assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, filter_path, NULL));
     umbel_free(f);

@@ -21,12 +21,12 @@ static umbel_plan solved(umbel_plan plan) {
     if (err) fail_msg("refused (%d): %s", (int)plan.verdict, plan.why);
     assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
     assert_non_null(plan.why);
-    assert_true(plan.kind == UMBEL_BLOCKED || plan.kind == UMBEL_CLASSIC);
-    assert_true(plan.keys > 0 && plan.bits == plan.bytes * 8);
+    assert_true(plan.kind == UMBEL_KIND_BLOCKED || plan.kind == UMBEL_KIND_CLASSIC);
+    assert_true(plan.capacity > 0 && plan.bits == plan.bytes * 8);
     assert_true(plan.rate > 0.0 && plan.rate <= plan.fpr && plan.fpr < 1.0);
-    assert_true(plan.rate == umbeli_plan_rate(&plan, plan.keys));
+    assert_true(plan.rate == umbeli_plan_rate(&plan, plan.capacity));
     assert_true(plan.rate >= plan.bound);
-    assert_true(fabs(plan.bits_per_key * (double)plan.keys / (double)plan.bits - 1.0) < 1e-12);
+    assert_true(fabs(plan.bits_per_key * (double)plan.capacity / (double)plan.bits - 1.0) < 1e-12);
     return plan;
 }
 
@@ -34,28 +34,29 @@ static umbel_plan solved(umbel_plan plan) {
 static void two_billion_urls(void **state) {
     (void)state;
     const uint64_t urls = 2000000000;
-    umbel_plan no = {.keys = urls, .fpr = 0.01, .bytes = 500 * MIB};
+    umbel_plan no = {.capacity = urls, .fpr = 0.01, .bytes = 500 * MIB};
     assert_int_equal(umbeli_plan_solve(&no), UMBEL_EINVAL);
     assert_int_equal(no.verdict, UMBEL_PLAN_BELOW_BOUND);
     assert_true(fabs(no.bits_per_key - 2.097) < 0.001);
     assert_true(fabs(no.bound - 0.234) < 0.0005);
 
-    umbel_plan best = solved((umbel_plan){.keys = urls, .bytes = 500 * MIB});
-    assert_int_equal(best.kind, UMBEL_CLASSIC);
+    umbel_plan best = solved((umbel_plan){.capacity = urls, .bytes = 500 * MIB});
+    assert_int_equal(best.kind, UMBEL_KIND_CLASSIC);
     assert_int_equal(best.hashes, 2);
     assert_true(best.bytes == 500 * MIB);
     assert_true(fabs(best.fpr - 0.378) < 0.0005);
 
-    umbel_plan percent = solved((umbel_plan){.kind = UMBEL_CLASSIC, .keys = urls, .fpr = 0.01});
+    umbel_plan percent =
+        solved((umbel_plan){.kind = UMBEL_KIND_CLASSIC, .capacity = urls, .fpr = 0.01});
     assert_true(fabs((double)percent.bytes / (double)GIB - 2.23) < 0.005);
-    umbel_plan fast = solved((umbel_plan){.keys = urls, .fpr = 0.01});
-    assert_int_equal(fast.kind, UMBEL_BLOCKED);
+    umbel_plan fast = solved((umbel_plan){.capacity = urls, .fpr = 0.01});
+    assert_int_equal(fast.kind, UMBEL_KIND_BLOCKED);
     assert_true(fabs((double)fast.bytes / (double)GIB - 2.45) < 0.005);
 
-    umbel_plan fits = {.kind = UMBEL_CLASSIC, .bytes = 500 * MIB, .fpr = 0.01};
-    assert_true(fabs((double)solved(fits).keys / 437.2e6 - 1.0) < 0.001);
-    fits.kind = UMBEL_BLOCKED;
-    assert_true(fabs((double)solved(fits).keys / 398.3e6 - 1.0) < 0.001);
+    umbel_plan fits = {.kind = UMBEL_KIND_CLASSIC, .bytes = 500 * MIB, .fpr = 0.01};
+    assert_true(fabs((double)solved(fits).capacity / 437.2e6 - 1.0) < 0.001);
+    fits.kind = UMBEL_KIND_BLOCKED;
+    assert_true(fabs((double)solved(fits).capacity / 398.3e6 - 1.0) < 0.001);
 }
 
 /* m = -n ln p / (ln 2)^2 and k = (m/n) ln 2 are exact where k comes out whole: p = 2^-k, and for so
@@ -65,14 +66,14 @@ static void textbook_formulas(void **state) {
     const double keys = 1e14, ln2 = log(2.0);
     for (uint32_t k = 1; k <= 20; k++) {
         umbel_plan plan = solved((umbel_plan){
-            .kind = UMBEL_CLASSIC, .keys = (uint64_t)keys, .fpr = ldexp(1.0, -(int)k)});
+            .kind = UMBEL_KIND_CLASSIC, .capacity = (uint64_t)keys, .fpr = ldexp(1.0, -(int)k)});
         double m = -keys * log(plan.fpr) / (ln2 * ln2);
         assert_int_equal(plan.hashes, k);
         assert_true(fabs((double)plan.bits - m) < 512.0 + m * 1e-6);
     }
     for (double fpr = 0.7; fpr > 1e-15; fpr /= 3) { /* otherwise a little more, k being whole */
-        umbel_plan plan =
-            solved((umbel_plan){.kind = UMBEL_CLASSIC, .keys = (uint64_t)keys, .fpr = fpr});
+        umbel_plan plan = solved(
+            (umbel_plan){.kind = UMBEL_KIND_CLASSIC, .capacity = (uint64_t)keys, .fpr = fpr});
         double m = -keys * log(fpr) / (ln2 * ln2);
         assert_true((double)plan.bits > m * (1 - 1e-6) &&
                     (double)plan.bits < m * (fpr > 0.4 ? 1.3 : 1.02) + 512);
@@ -80,25 +81,25 @@ static void textbook_formulas(void **state) {
     }
 }
 
-static const umbel_kind kinds[] = {UMBEL_AUTO, UMBEL_BLOCKED, UMBEL_CLASSIC};
+static const umbel_kind kinds[] = {UMBEL_KIND_AUTO, UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC};
 static const double rates[] = {0.99, 0.5, 0.1, 0.01, 0.001, 1e-4, 1e-6};
 static const uint64_t key_counts[] = {1, 2, 10, 100, 999, 50000, 1000000, 123456789, 5000000000};
 
 /* The size below this one, as the kinds round. */
 static uint64_t smaller(const umbel_plan *plan) {
-    if (plan->kind == UMBEL_CLASSIC) return plan->bytes - 64;
+    if (plan->kind == UMBEL_KIND_CLASSIC) return plan->bytes - 64;
     return plan->bytes > 8192 * 32 ? plan->bytes - 64 * 32 : plan->bytes - 32;
 }
 
 static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
-    umbel_plan plan = solved((umbel_plan){.kind = kind, .keys = keys, .fpr = fpr});
-    assert_true(plan.keys == keys && plan.fpr == fpr);
-    assert_true(kind == UMBEL_AUTO || plan.kind == kind);
+    umbel_plan plan = solved((umbel_plan){.kind = kind, .capacity = keys, .fpr = fpr});
+    assert_true(plan.capacity == keys && plan.fpr == fpr);
+    assert_true(kind == UMBEL_KIND_AUTO || plan.kind == kind);
 
     umbel_plan again = solved(plan); /* a solved plan is a plan with all three given */
     assert_true(again.bytes == plan.bytes && again.hashes == plan.hashes);
 
-    umbel_plan less = {.kind = plan.kind, .keys = keys, .fpr = fpr, .bytes = smaller(&plan)};
+    umbel_plan less = {.kind = plan.kind, .capacity = keys, .fpr = fpr, .bytes = smaller(&plan)};
     if (less.bytes != 0) {
         assert_int_equal(umbeli_plan_solve(&less), UMBEL_EINVAL);
         assert_true(less.verdict == UMBEL_PLAN_BEYOND_KIND ||
@@ -107,22 +108,23 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
 
     /* More than the least is never refused. */
     for (uint64_t more = 1; more < 10000; more = 3 * more + 20) {
-        solved(
-            (umbel_plan){.kind = plan.kind, .keys = keys, .fpr = fpr, .bytes = plan.bytes + more});
+        solved((umbel_plan){
+            .kind = plan.kind, .capacity = keys, .fpr = fpr, .bytes = plan.bytes + more});
     }
 
-    umbel_plan rate = solved((umbel_plan){.kind = plan.kind, .keys = keys, .bytes = plan.bytes});
+    umbel_plan rate =
+        solved((umbel_plan){.kind = plan.kind, .capacity = keys, .bytes = plan.bytes});
     assert_true(rate.fpr <= fpr && rate.rate == plan.rate && rate.bytes == plan.bytes);
     assert_true(solved(rate).bytes == plan.bytes); /* what was promised can be asked for */
     rate.fpr = nextafter(rate.fpr, 0.0);
     assert_int_equal(umbeli_plan_solve(&rate), UMBEL_EINVAL);
 
     umbel_plan most = solved((umbel_plan){.kind = plan.kind, .fpr = fpr, .bytes = plan.bytes});
-    assert_true(most.keys >= keys);
+    assert_true(most.capacity >= keys);
     umbel_plan one_more = {.kind = plan.kind,
                            .fpr = fpr,
                            .bytes = plan.bytes,
-                           .keys = most.keys + 1 + most.keys / 1000000000000};
+                           .capacity = most.capacity + 1 + most.capacity / 1000000000000};
     assert_int_equal(umbeli_plan_solve(&one_more), UMBEL_EINVAL);
 }
 
@@ -151,8 +153,8 @@ static void promise_and_mean(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t bytes = cases[i].keys * 10 / 8;
-        umbel_plan fast = {.kind = UMBEL_BLOCKED, .keys = cases[i].keys, .bytes = bytes};
-        umbel_plan small = {.kind = UMBEL_CLASSIC, .keys = cases[i].keys, .bytes = bytes};
+        umbel_plan fast = {.kind = UMBEL_KIND_BLOCKED, .capacity = cases[i].keys, .bytes = bytes};
+        umbel_plan small = {.kind = UMBEL_KIND_CLASSIC, .capacity = cases[i].keys, .bytes = bytes};
         double above = solved(fast).fpr / solved(fast).rate - 1;
         assert_true(above < cases[i].blocked * 1.05 && above > cases[i].blocked * 0.95);
         above = solved(small).fpr / solved(small).rate - 1;
@@ -167,8 +169,8 @@ static void more_costs_more(void **state) {
             uint64_t before = 0;
             for (uint64_t keys = 1; keys < UINT64_C(10000000000); keys += 1 + keys / 3) {
                 umbel_plan plan =
-                    solved((umbel_plan){.kind = kinds[i], .keys = keys, .fpr = rates[j]});
-                assert_true(kinds[i] == UMBEL_AUTO || plan.bytes >= before);
+                    solved((umbel_plan){.kind = kinds[i], .capacity = keys, .fpr = rates[j]});
+                assert_true(kinds[i] == UMBEL_KIND_AUTO || plan.bytes >= before);
                 before = plan.bytes;
             }
         }
@@ -181,36 +183,36 @@ static void rounding(void **state) {
         umbel_kind kind;
         uint64_t given, used;
     } cases[] = {
-        {UMBEL_BLOCKED, 32, 32},
-        {UMBEL_BLOCKED, 95, 64},
-        {UMBEL_BLOCKED, 8191 * 32 + 31, 8191 * 32},
-        {UMBEL_BLOCKED, 8255 * 32, 8192 * 32},
-        {UMBEL_BLOCKED, 8256 * 32, 8256 * 32},
-        {UMBEL_BLOCKED, 128 * GIB - 64 * 32, 128 * GIB - 64 * 32},
-        {UMBEL_CLASSIC, 64, 64},
-        {UMBEL_CLASSIC, 127, 64},
-        {UMBEL_CLASSIC, 1000063, 1000000},
+        {UMBEL_KIND_BLOCKED, 32, 32},
+        {UMBEL_KIND_BLOCKED, 95, 64},
+        {UMBEL_KIND_BLOCKED, 8191 * 32 + 31, 8191 * 32},
+        {UMBEL_KIND_BLOCKED, 8255 * 32, 8192 * 32},
+        {UMBEL_KIND_BLOCKED, 8256 * 32, 8256 * 32},
+        {UMBEL_KIND_BLOCKED, 128 * GIB - 64 * 32, 128 * GIB - 64 * 32},
+        {UMBEL_KIND_CLASSIC, 64, 64},
+        {UMBEL_KIND_CLASSIC, 127, 64},
+        {UMBEL_KIND_CLASSIC, 1000063, 1000000},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         umbel_plan ask = {.kind = cases[i].kind, .bytes = cases[i].given, .fpr = 0.01};
         umbel_plan plan = solved(ask);
         assert_true(plan.bytes == cases[i].used);
-        ask.keys = plan.keys;
+        ask.capacity = plan.capacity;
         assert_true(solved(ask).bytes == cases[i].used);
         ask.fpr = 0.0;
         assert_true(solved(ask).bytes == cases[i].used);
     }
-    umbel_plan large = {.kind = UMBEL_BLOCKED, .keys = 1234567, .fpr = 0.01};
+    umbel_plan large = {.kind = UMBEL_KIND_BLOCKED, .capacity = 1234567, .fpr = 0.01};
     assert_true(solved(large).bytes % (64 * 32) == 0);
 }
 
 /* How many times the bytes of classic a blocked filter needs for its promise. */
 static double price(umbel_plan ask) {
-    ask.kind = UMBEL_BLOCKED;
+    ask.kind = UMBEL_KIND_BLOCKED;
     if (umbeli_plan_solve(&ask)) return HUGE_VAL;
-    ask = (umbel_plan){.kind = UMBEL_BLOCKED, .keys = ask.keys, .fpr = ask.fpr};
+    ask = (umbel_plan){.kind = UMBEL_KIND_BLOCKED, .capacity = ask.capacity, .fpr = ask.fpr};
     double bytes = (double)solved(ask).bytes;
-    ask.kind = UMBEL_CLASSIC;
+    ask.kind = UMBEL_KIND_CLASSIC;
     return bytes / (double)solved(ask).bytes;
 }
 
@@ -222,32 +224,33 @@ static void auto_rule(void **state) {
     for (double fpr = 0.9; fpr > 1e-9; fpr /= 1.3) {
         double bytes = -log2(fpr) * (double)keys / 8 * 1.44 + 32;
         const umbel_plan asks[] = {
-            {.keys = keys, .fpr = fpr},
-            {.keys = keys, .bytes = (uint64_t)bytes},
+            {.capacity = keys, .fpr = fpr},
+            {.capacity = keys, .bytes = (uint64_t)bytes},
             {.fpr = fpr, .bytes = (uint64_t)bytes},
-            {.keys = keys / 2, .fpr = fpr, .bytes = (uint64_t)bytes * 2},
+            {.capacity = keys / 2, .fpr = fpr, .bytes = (uint64_t)bytes * 2},
         };
         for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
             if (price(asks[i]) <= 1.25) {
-                assert_int_equal(solved(asks[i]).kind, UMBEL_BLOCKED);
-                chosen[UMBEL_BLOCKED]++;
+                assert_int_equal(solved(asks[i]).kind, UMBEL_KIND_BLOCKED);
+                chosen[UMBEL_KIND_BLOCKED]++;
             } else {
-                assert_int_equal(solved(asks[i]).kind, UMBEL_CLASSIC);
-                chosen[UMBEL_CLASSIC]++;
+                assert_int_equal(solved(asks[i]).kind, UMBEL_KIND_CLASSIC);
+                chosen[UMBEL_KIND_CLASSIC]++;
             }
         }
     }
-    assert_true(chosen[UMBEL_BLOCKED] > 50 && chosen[UMBEL_CLASSIC] > 50);
-    umbel_plan plenty = {.keys = keys, .fpr = 0.01, .bytes = GIB};
-    assert_int_equal(solved(plenty).kind, UMBEL_BLOCKED);
+    assert_true(chosen[UMBEL_KIND_BLOCKED] > 50 && chosen[UMBEL_KIND_CLASSIC] > 50);
+    umbel_plan plenty = {.capacity = keys, .fpr = 0.01, .bytes = GIB};
+    assert_int_equal(solved(plenty).kind, UMBEL_KIND_BLOCKED);
 
     /* What only one of them can do is done by that one. */
-    assert_int_equal(solved((umbel_plan){.keys = 3, .bytes = 32}).kind, UMBEL_BLOCKED);
-    assert_int_equal(solved((umbel_plan){.keys = 1000, .fpr = 0.01, .hashes = 5}).kind,
-                     UMBEL_CLASSIC);
-    assert_int_equal(solved((umbel_plan){.fpr = 0.01, .bytes = 256 * GIB}).kind, UMBEL_CLASSIC);
-    umbel_plan tight = {.keys = 1000000, .fpr = 0.01, .bytes = 1250000};
-    assert_int_equal(solved(tight).kind, UMBEL_CLASSIC);
+    assert_int_equal(solved((umbel_plan){.capacity = 3, .bytes = 32}).kind, UMBEL_KIND_BLOCKED);
+    assert_int_equal(solved((umbel_plan){.capacity = 1000, .fpr = 0.01, .hashes = 5}).kind,
+                     UMBEL_KIND_CLASSIC);
+    assert_int_equal(solved((umbel_plan){.fpr = 0.01, .bytes = 256 * GIB}).kind,
+                     UMBEL_KIND_CLASSIC);
+    umbel_plan tight = {.capacity = 1000000, .fpr = 0.01, .bytes = 1250000};
+    assert_int_equal(solved(tight).kind, UMBEL_KIND_CLASSIC);
 }
 
 int main(void) {

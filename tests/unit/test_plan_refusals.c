@@ -13,9 +13,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "plan/plan.h"
 
 #define GIB (UINT64_C(1) << 30)
+
+/* The public function says the same in its diagnostic; before a colon stands a field, nothing else. */
+static void explained(umbel_plan plan, const char *why) {
+    static const char *const fields[] = {"", "kind", "fpr", "hashes"};
+    umbel_diag diag = {0};
+    assert_int_equal(umbel_plan_solve(&plan, &diag), UMBEL_EINVAL);
+    assert_string_equal(plan.why, why);
+    assert_string_equal(sentence(&diag), why);
+    size_t known = 0;
+    while (known < 4 && strcmp(diag.field, fields[known]) != 0) known++;
+    if (known == 4) fail_msg("'%s' is no field of a plan", diag.field);
+}
 
 static umbel_plan refused(umbel_plan plan, umbel_verdict verdict) {
     umbel_plan asked = plan;
@@ -23,22 +36,24 @@ static umbel_plan refused(umbel_plan plan, umbel_verdict verdict) {
     assert_int_equal(plan.verdict, verdict);
     assert_true(plan.why != NULL && strlen(plan.why) > 10);
     assert_int_equal(plan.kind, asked.kind);
-    assert_true(plan.keys == asked.keys && plan.bytes == asked.bytes);
+    assert_true(plan.capacity == asked.capacity && plan.bytes == asked.bytes);
     assert_memory_equal(&plan.fpr, &asked.fpr, sizeof plan.fpr);
     assert_int_equal(plan.hashes, asked.hashes);
     assert_true(plan.bits == 0);
     assert_true(umbeli_plan_rate(&plan, 1) == 1.0);
+    explained(asked, plan.why);
     return plan;
 }
 
 static void underdetermined(void **state) {
     (void)state;
     refused((umbel_plan){0}, UMBEL_PLAN_UNDERDETERMINED);
-    refused((umbel_plan){.keys = 1000}, UMBEL_PLAN_UNDERDETERMINED);
+    refused((umbel_plan){.capacity = 1000}, UMBEL_PLAN_UNDERDETERMINED);
     refused((umbel_plan){.fpr = 0.01}, UMBEL_PLAN_UNDERDETERMINED);
     refused((umbel_plan){.bytes = 1000}, UMBEL_PLAN_UNDERDETERMINED);
-    refused((umbel_plan){.keys = 1000, .fpr = -0.0}, UMBEL_PLAN_UNDERDETERMINED);
-    refused((umbel_plan){.kind = UMBEL_CLASSIC, .bytes = UINT64_MAX}, UMBEL_PLAN_UNDERDETERMINED);
+    refused((umbel_plan){.capacity = 1000, .fpr = -0.0}, UMBEL_PLAN_UNDERDETERMINED);
+    refused((umbel_plan){.kind = UMBEL_KIND_CLASSIC, .bytes = UINT64_MAX},
+            UMBEL_PLAN_UNDERDETERMINED);
 }
 
 static void bad_rates(void **state) {
@@ -47,22 +62,24 @@ static void bad_rates(void **state) {
                             -DBL_MIN, HUGE_VAL,          -HUGE_VAL, NAN};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         refused((umbel_plan){.fpr = rates[i]}, UMBEL_PLAN_BAD_RATE);
-        refused((umbel_plan){.fpr = rates[i], .keys = 1000}, UMBEL_PLAN_BAD_RATE);
-        refused((umbel_plan){.fpr = rates[i], .keys = 1000, .bytes = 1000}, UMBEL_PLAN_BAD_RATE);
-        refused((umbel_plan){.kind = UMBEL_BLOCKED, .fpr = rates[i], .bytes = 1000},
+        refused((umbel_plan){.fpr = rates[i], .capacity = 1000}, UMBEL_PLAN_BAD_RATE);
+        refused((umbel_plan){.fpr = rates[i], .capacity = 1000, .bytes = 1000},
+                UMBEL_PLAN_BAD_RATE);
+        refused((umbel_plan){.kind = UMBEL_KIND_BLOCKED, .fpr = rates[i], .bytes = 1000},
                 UMBEL_PLAN_BAD_RATE);
     }
 }
 
 static void bad_kinds(void **state) {
     (void)state;
-    refused((umbel_plan){.kind = (umbel_kind)99, .keys = 1000, .fpr = 0.01}, UMBEL_PLAN_BAD_KIND);
-    refused((umbel_plan){.kind = (umbel_kind)(UMBEL_CLASSIC + 100)}, UMBEL_PLAN_BAD_KIND);
+    refused((umbel_plan){.kind = (umbel_kind)99, .capacity = 1000, .fpr = 0.01},
+            UMBEL_PLAN_BAD_KIND);
+    refused((umbel_plan){.kind = (umbel_kind)(UMBEL_KIND_CLASSIC + 100)}, UMBEL_PLAN_BAD_KIND);
 }
 
 static void chosen_hashes(void **state) {
     (void)state;
-    umbel_plan plan = {.kind = UMBEL_CLASSIC, .keys = 1000000, .fpr = 0.01};
+    umbel_plan plan = {.kind = UMBEL_KIND_CLASSIC, .capacity = 1000000, .fpr = 0.01};
     umbel_plan best = plan;
     assert_int_equal(umbeli_plan_solve(&best), UMBEL_OK);
     for (plan.hashes = 1; plan.hashes <= 64; plan.hashes++) {
@@ -74,9 +91,9 @@ static void chosen_hashes(void **state) {
     refused(plan, UMBEL_PLAN_BAD_HASHES);
     plan.hashes = UINT32_MAX;
     refused(plan, UMBEL_PLAN_BAD_HASHES);
-    plan.kind = UMBEL_AUTO;
+    plan.kind = UMBEL_KIND_AUTO;
     refused(plan, UMBEL_PLAN_BAD_HASHES);
-    plan.kind = UMBEL_BLOCKED;
+    plan.kind = UMBEL_KIND_BLOCKED;
     plan.hashes = 7;
     refused(plan, UMBEL_PLAN_BAD_HASHES);
     plan.hashes = 8;
@@ -86,81 +103,84 @@ static void chosen_hashes(void **state) {
 /* Ten bits a key: the bound is 2^-10, classic reaches 0.8 %, blocked 1.3 %. */
 static void bound_or_kind(void **state) {
     (void)state;
-    umbel_plan plan = {.keys = 800000, .bytes = 1000000, .fpr = 0.0009};
-    for (plan.kind = UMBEL_AUTO; plan.kind <= UMBEL_CLASSIC; plan.kind++) {
+    umbel_plan plan = {.capacity = 800000, .bytes = 1000000, .fpr = 0.0009};
+    for (plan.kind = UMBEL_KIND_AUTO; plan.kind <= UMBEL_KIND_CLASSIC; plan.kind++) {
         umbel_plan below = refused(plan, UMBEL_PLAN_BELOW_BOUND);
         assert_true(below.bits_per_key == 10.0 && below.bound == 0x1p-10);
     }
     plan.fpr = 0.001;
-    for (plan.kind = UMBEL_AUTO; plan.kind <= UMBEL_CLASSIC; plan.kind++) {
+    for (plan.kind = UMBEL_KIND_AUTO; plan.kind <= UMBEL_KIND_CLASSIC; plan.kind++) {
         umbel_plan beyond = refused(plan, UMBEL_PLAN_BEYOND_KIND);
         assert_true(beyond.rate > 0.008 && beyond.rate < 0.013);
     }
     plan.fpr = 0.01;
-    plan.kind = UMBEL_BLOCKED;
+    plan.kind = UMBEL_KIND_BLOCKED;
     refused(plan, UMBEL_PLAN_BEYOND_KIND);
-    plan.kind = UMBEL_CLASSIC;
+    plan.kind = UMBEL_KIND_CLASSIC;
     assert_int_equal(umbeli_plan_solve(&plan), UMBEL_OK);
 
     /* Not one key. */
     refused((umbel_plan){.bytes = 32, .fpr = 1e-78}, UMBEL_PLAN_BELOW_BOUND);
     refused((umbel_plan){.bytes = 64, .fpr = 1e-78}, UMBEL_PLAN_BEYOND_KIND);
-    refused((umbel_plan){.kind = UMBEL_BLOCKED, .bytes = 32, .fpr = 1e-12}, UMBEL_PLAN_BEYOND_KIND);
+    refused((umbel_plan){.kind = UMBEL_KIND_BLOCKED, .bytes = 32, .fpr = 1e-12},
+            UMBEL_PLAN_BEYOND_KIND);
 }
 
 /* No size mends hashes that agree. */
 static void below_floor(void **state) {
     (void)state;
-    refused((umbel_plan){.keys = 1000, .fpr = 5e-20}, UMBEL_PLAN_BEYOND_KIND);
-    refused((umbel_plan){.keys = 1000, .bytes = GIB, .fpr = 5e-20}, UMBEL_PLAN_BEYOND_KIND);
-    refused((umbel_plan){.keys = 1, .fpr = DBL_TRUE_MIN}, UMBEL_PLAN_BEYOND_KIND);
-    refused((umbel_plan){.kind = UMBEL_BLOCKED, .keys = 1000, .fpr = 1e-17},
+    refused((umbel_plan){.capacity = 1000, .fpr = 5e-20}, UMBEL_PLAN_BEYOND_KIND);
+    refused((umbel_plan){.capacity = 1000, .bytes = GIB, .fpr = 5e-20}, UMBEL_PLAN_BEYOND_KIND);
+    refused((umbel_plan){.capacity = 1, .fpr = DBL_TRUE_MIN}, UMBEL_PLAN_BEYOND_KIND);
+    refused((umbel_plan){.kind = UMBEL_KIND_BLOCKED, .capacity = 1000, .fpr = 1e-17},
             UMBEL_PLAN_BEYOND_KIND);
-    umbel_plan ample = {.kind = UMBEL_CLASSIC, .keys = 1, .bytes = GIB};
+    umbel_plan ample = {.kind = UMBEL_KIND_CLASSIC, .capacity = 1, .bytes = GIB};
     assert_int_equal(umbeli_plan_solve(&ample), UMBEL_OK);
     assert_true(ample.fpr >= 0x1p-64 && ample.fpr < 0x1p-63);
-    umbel_plan least = {.keys = 1000, .fpr = 1e-19};
+    umbel_plan least = {.capacity = 1000, .fpr = 1e-19};
     assert_int_equal(umbeli_plan_solve(&least), UMBEL_OK);
     assert_true(least.bytes < 16384);
 }
 
 static void too_small(void **state) {
     (void)state;
-    refused((umbel_plan){.keys = 3, .bytes = 31}, UMBEL_PLAN_TOO_SMALL);
-    refused((umbel_plan){.kind = UMBEL_BLOCKED, .keys = 3, .bytes = 31}, UMBEL_PLAN_TOO_SMALL);
-    refused((umbel_plan){.kind = UMBEL_CLASSIC, .keys = 3, .bytes = 63}, UMBEL_PLAN_TOO_SMALL);
-    refused((umbel_plan){.kind = UMBEL_CLASSIC, .fpr = 0.5, .bytes = 1}, UMBEL_PLAN_TOO_SMALL);
+    refused((umbel_plan){.capacity = 3, .bytes = 31}, UMBEL_PLAN_TOO_SMALL);
+    refused((umbel_plan){.kind = UMBEL_KIND_BLOCKED, .capacity = 3, .bytes = 31},
+            UMBEL_PLAN_TOO_SMALL);
+    refused((umbel_plan){.kind = UMBEL_KIND_CLASSIC, .capacity = 3, .bytes = 63},
+            UMBEL_PLAN_TOO_SMALL);
+    refused((umbel_plan){.kind = UMBEL_KIND_CLASSIC, .fpr = 0.5, .bytes = 1}, UMBEL_PLAN_TOO_SMALL);
 }
 
 static void too_large(void **state) {
     (void)state;
     const uint64_t most = UINT64_MAX;
-    refused((umbel_plan){.keys = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
-    refused((umbel_plan){.keys = most, .fpr = 1e-19}, UMBEL_PLAN_TOO_LARGE);
-    refused((umbel_plan){.keys = most, .bytes = most}, UMBEL_PLAN_TOO_LARGE);
-    refused((umbel_plan){.keys = most, .bytes = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
+    refused((umbel_plan){.capacity = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
+    refused((umbel_plan){.capacity = most, .fpr = 1e-19}, UMBEL_PLAN_TOO_LARGE);
+    refused((umbel_plan){.capacity = most, .bytes = most}, UMBEL_PLAN_TOO_LARGE);
+    refused((umbel_plan){.capacity = most, .bytes = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
     refused((umbel_plan){.bytes = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
     refused((umbel_plan){.bytes = UINT64_C(1) << 60, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
-    refused((umbel_plan){.keys = UINT64_C(1) << 61, .fpr = 0.1}, UMBEL_PLAN_TOO_LARGE);
+    refused((umbel_plan){.capacity = UINT64_C(1) << 61, .fpr = 0.1}, UMBEL_PLAN_TOO_LARGE);
 
     umbel_plan edge = {.bytes = (UINT64_C(1) << 60) - 64, .fpr = 0.01};
     assert_int_equal(umbeli_plan_solve(&edge), UMBEL_OK);
-    assert_int_equal(edge.kind, UMBEL_CLASSIC);
+    assert_int_equal(edge.kind, UMBEL_KIND_CLASSIC);
     assert_true(edge.bits == (UINT64_C(1) << 63) - 512);
 
-    refused((umbel_plan){.kind = UMBEL_BLOCKED, .keys = 1, .bytes = 128 * GIB},
+    refused((umbel_plan){.kind = UMBEL_KIND_BLOCKED, .capacity = 1, .bytes = 128 * GIB},
             UMBEL_PLAN_TOO_LARGE);
-    refused((umbel_plan){.kind = UMBEL_BLOCKED, .keys = 200000000000, .fpr = 0.01},
+    refused((umbel_plan){.kind = UMBEL_KIND_BLOCKED, .capacity = 200000000000, .fpr = 0.01},
             UMBEL_PLAN_TOO_LARGE);
 }
 
 /* So overfull that every answer would be yes: no plan, however it is asked for. */
 static void full(void **state) {
     (void)state;
-    refused((umbel_plan){.keys = UINT64_MAX, .bytes = 1000}, UMBEL_PLAN_BEYOND_KIND);
-    refused((umbel_plan){.kind = UMBEL_BLOCKED, .keys = 1000000, .bytes = 32},
+    refused((umbel_plan){.capacity = UINT64_MAX, .bytes = 1000}, UMBEL_PLAN_BEYOND_KIND);
+    refused((umbel_plan){.kind = UMBEL_KIND_BLOCKED, .capacity = 1000000, .bytes = 32},
             UMBEL_PLAN_BEYOND_KIND);
-    refused((umbel_plan){.kind = UMBEL_CLASSIC, .keys = 1000000, .bytes = 64},
+    refused((umbel_plan){.kind = UMBEL_KIND_CLASSIC, .capacity = 1000000, .bytes = 64},
             UMBEL_PLAN_BEYOND_KIND);
 }
 
@@ -190,7 +210,7 @@ static void mixtures(void **state) {
     enum { COUNTS = sizeof counts / sizeof *counts, RATES = sizeof rates / sizeof *rates };
     for (size_t i = 0; i < (size_t)COUNTS * COUNTS * RATES * 3 * 2; i++) {
         umbel_plan plan = {.kind = (umbel_kind)(i % 3), .hashes = i / 3 % 2 ? 8 : 0};
-        plan.keys = counts[i / 6 % COUNTS];
+        plan.capacity = counts[i / 6 % COUNTS];
         plan.bytes = counts[i / 6 / COUNTS % COUNTS];
         plan.fpr = rates[i / 6 / COUNTS / COUNTS];
         umbel_plan asked = plan;
@@ -198,10 +218,10 @@ static void mixtures(void **state) {
             refused(asked, plan.verdict);
             continue;
         }
-        assert_true(asked.keys == 0 || plan.keys == asked.keys);
+        assert_true(asked.capacity == 0 || plan.capacity == asked.capacity);
         assert_true(asked.bytes == 0 || plan.bytes <= asked.bytes);
         assert_true(asked.fpr == 0.0 || plan.fpr == asked.fpr);
-        assert_true(plan.keys != 0 && plan.bytes != 0 && plan.bits == plan.bytes * 8);
+        assert_true(plan.capacity != 0 && plan.bytes != 0 && plan.bits == plan.bytes * 8);
         assert_true(plan.rate > 0.0 && plan.rate <= plan.fpr && plan.fpr < 1.0);
         assert_true(plan.bound <= plan.rate);
     }

@@ -7,6 +7,7 @@
  * is about single ones, but for one in a thousand: so many filters are made.  With another seed one
  * run in some ten thousand fails by chance.
  */
+#include "any_filter.h"
 #include "cases.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@
 
 #include "random_keys.h"
 #include "subjects.h"
+#include "umbel_plan.h"
 
 enum { LIMIT = 5 };
 
@@ -40,26 +42,25 @@ static void rates_hold(const subject *s, uint64_t n, double fpr, int filters, ui
     double sum = 0, found = 0, expected = 0;
     key_set absent = random_keys((size_t)(questions / (uint64_t)filters), 1);
     for (int i = 0; i < filters; i++) {
-        umbel_params params = {.keys = n, .fpr = fpr, .seed = random_word()};
+        umbel_params params = {.capacity = n, .fpr = fpr, .seed = random_word()};
         umbel_filter *f = subject_create(s, params, NULL);
         key_set set = random_keys((size_t)n, (uint64_t)i + 2);
-        assert_ok(umbel_add_many(f, set.keys, set.n, NULL));
+        assert_ok(umbel_add_many(f, set.keys, set.n, NULL, NULL, NULL));
         assert_true(hits(f, &set) == n);
-        umbel_info info;
-        umbel_describe(f, &info);
-        sum += info.fpr_now;
+        umbel_measurement now = measured(f);
+        sum += now.rate;
         found += (double)hits(f, &absent);
-        expected += info.fpr_now * (double)absent.n;
+        expected += now.rate * (double)absent.n;
         double spread = sqrt((double)n) + 3;
-        assert_true(fabs(info.keys_estimated - (double)n) < LIMIT * spread);
+        assert_true(fabs(now.keys - (double)n) < LIMIT * spread);
         free_keys(&set);
         umbel_free(f);
     }
-    umbel_plan plan = {.kind = s->kind, .keys = n, .fpr = fpr};
-    assert_ok(umbel_plan_solve(&plan));
+    umbel_plan plan = {.kind = s->kind, .capacity = n, .fpr = fpr};
+    assert_ok(umbel_plan_solve(&plan, NULL));
     assert_true(plan.rate < fpr);
     plan.fpr = 0; /* of this size the least, which is three times its spread above the mean */
-    assert_ok(umbel_plan_solve(&plan));
+    assert_ok(umbel_plan_solve(&plan, NULL));
     double asked = (double)absent.n * filters, mean = sum / filters;
     within_limits(s->name, found, asked, expected / asked);
     double error = (plan.fpr - plan.rate) / 3 / sqrt(filters);
@@ -72,26 +73,28 @@ static void rates_hold(const subject *s, uint64_t n, double fpr, int filters, ui
 /* So many filters for about n keys, each filled with the most keys that its size promises to hold:
  * of a thousand about one may be above, two where few blocks decide. */
 static void promises_hold(const subject *s, uint64_t n, double fpr, int filters) {
-    umbel_plan plan = {.kind = s->kind, .keys = n, .fpr = fpr};
-    assert_ok(umbel_plan_solve(&plan));
+    umbel_plan plan = {.kind = s->kind, .capacity = n, .fpr = fpr};
+    assert_ok(umbel_plan_solve(&plan, NULL));
     plan = (umbel_plan){.kind = s->kind, .bytes = plan.bytes, .fpr = fpr};
-    assert_ok(umbel_plan_solve(&plan));
-    key_set set = random_keys((size_t)plan.keys, 1);
+    assert_ok(umbel_plan_solve(&plan, NULL));
+    key_set set = random_keys((size_t)plan.capacity, 1);
     int above = 0, above_mean = 0;
     for (int i = 0; i < filters; i++) {
-        umbel_params params = {.keys = plan.keys, .fpr = fpr, .seed = random_word()};
+        umbel_params params = {.capacity = plan.capacity, .fpr = fpr, .seed = random_word()};
         umbel_filter *f = subject_create(s, params, NULL);
-        assert_ok(umbel_add_many(f, set.keys, set.n, NULL)); /* other seeds make them other keys */
+        assert_ok(umbel_add_many(f, set.keys, set.n, NULL, NULL,
+                                 NULL)); /* other seeds make them other keys */
         umbel_info info;
+        umbel_measurement now = measured(f);
         umbel_describe(f, &info);
-        assert_true(info.bytes <= plan.bytes && info.capacity == plan.keys);
-        above += info.fpr_now > fpr;
-        above_mean += info.fpr_now > plan.rate;
+        assert_true(info.bytes <= plan.bytes && info.capacity == plan.capacity);
+        above += now.rate > fpr;
+        above_mean += now.rate > plan.rate;
         umbel_free(f);
     }
     double expected = 0.002 * filters;
     print_message("# %s: %llu keys, promised %g: %d of %d filters above, %d above the mean\n",
-                  s->name, (unsigned long long)plan.keys, fpr, above, filters, above_mean);
+                  s->name, (unsigned long long)plan.capacity, fpr, above, filters, above_mean);
     assert_true(above <= expected + LIMIT * sqrt(expected));
     assert_true(filters < 100 || above_mean > filters / 5); /* what sizes by the mean would give */
     free_keys(&set);
@@ -137,14 +140,13 @@ static void test_overfull(void **state) {
     (void)state;
     for (size_t i = 0; i < SUBJECTS; i++) {
         if (!subject_runs(&subjects[i])) continue;
-        umbel_params params = {.keys = 5000, .fpr = 0.01, .seed = random_word()};
+        umbel_params params = {.capacity = 5000, .fpr = 0.01, .seed = random_word()};
         umbel_filter *f = subject_create(&subjects[i], params, NULL);
         key_set set = random_keys(10000, 1), absent = random_keys(100000, 2);
-        assert_ok(umbel_add_many(f, set.keys, set.n, NULL));
-        umbel_info info;
-        umbel_describe(f, &info);
-        assert_true(info.fpr_now > 0.03);
-        within_limits(subjects[i].name, (double)hits(f, &absent), (double)absent.n, info.fpr_now);
+        assert_ok(umbel_add_many(f, set.keys, set.n, NULL, NULL, NULL));
+        umbel_measurement now = measured(f);
+        assert_true(now.rate > 0.03);
+        within_limits(subjects[i].name, (double)hits(f, &absent), (double)absent.n, now.rate);
         free_keys(&set);
         free_keys(&absent);
         umbel_free(f);

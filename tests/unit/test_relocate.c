@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "core/filter.h"
 #include "foreign.h"
+#include "umbel_foreign.h"
 #include "watched_memory.h"
 
 enum { KEYS = 1200, MOVES = 5, ENTRIES = 6 };
@@ -16,31 +18,22 @@ enum { KEYS = 1200, MOVES = 5, ENTRIES = 6 };
 static const char *const names[ENTRIES] = {"a", "name", "third one", "4", "V", "the last"};
 static const char *const values[ENTRIES] = {"", "x", "a value that is longer", "name", "5", "6"};
 
-static umbel_err no_more(void *ctx, umbel_key *keys, size_t cap, size_t *n) {
+static umbel_filter *make(const any_params *params, const umbel_opts *opts) {
     static const umbel_key some[] = {{"ada", 3}, {"grace", 5}, {"", 0}};
-    size_t *given = ctx;
-    (void)cap; /* it is more than these */
-    *n = *given ? 0 : 3;
-    for (size_t i = 0; i < *n; i++) keys[i] = some[i];
-    ++*given;
-    return UMBEL_OK;
-}
-
-static umbel_filter *make(const umbel_params *params, const umbel_opts *opts) {
     umbel_filter *f = NULL;
-    size_t given = 0;
-    assert_ok(params->kind == UMBEL_STATIC ? umbel_build(params, opts, no_more, &given, &f, NULL)
-                                           : umbel_create(params, opts, &f, NULL));
+    assert_ok(params->native.kind == UMBEL_KIND_STATIC
+                  ? build_from(&params->native, opts, some, 3, &f, NULL)
+                  : any_create(params, opts, &f, NULL));
     for (size_t i = 0; i < ENTRIES; i++) assert_ok(umbel_set_meta(f, names[i], values[i], NULL));
-    const umbel_treatment treatment = {.lower = true, .field = 3, .delimiter = ';'};
-    assert_ok(umbel_set_treatment(f, &treatment, NULL));
-    if (params->format == UMBEL_FMT_DCSO) assert_ok(umbel_set_data(f, "data", 4, NULL));
+    const umbel_key_rule treatment = {.lower = true, .field = 3, .delimiter = ';'};
+    assert_ok(umbel_set_key_rule(f, &treatment, NULL));
+    if (params->foreign.format == UMBEL_FMT_DCSO) assert_ok(umbel_set_data(f, "data", 4, NULL));
     return f;
 }
 
 static void fill(umbel_filter *f, uint32_t from) {
     for (uint32_t key = from; key < from + KEYS; key++) {
-        assert_ok(umbel_add(f, &key, sizeof key, NULL));
+        assert_ok(umbel_add(f, &key, sizeof key, NULL, NULL));
     }
 }
 
@@ -48,7 +41,7 @@ static void same(const umbel_filter *moved, const umbel_filter *still) {
     size_t len, still_len;
     uint8_t *bytes = foreign_bytes(moved, &len), *want = foreign_bytes(still, &still_len);
     const char *name, *value;
-    umbel_treatment t;
+    umbel_key_rule t;
     assert_int_equal(len, still_len);
     assert_memory_equal(bytes, want, len);
     for (size_t i = 0; i < ENTRIES; i++) {
@@ -56,7 +49,7 @@ static void same(const umbel_filter *moved, const umbel_filter *still) {
         assert_string_equal(name, names[i]);
         assert_string_equal(value, values[i]);
     }
-    umbel_get_treatment(moved, &t);
+    umbel_get_key_rule(moved, &t);
     assert_true(t.lower && t.field == 3 && t.delimiter == ';');
     free(bytes);
     free(want);
@@ -64,16 +57,17 @@ static void same(const umbel_filter *moved, const umbel_filter *still) {
 
 static void everything_moves(void **state) {
     (void)state;
-    const umbel_params cases[] = {
-        {.kind = UMBEL_BLOCKED, .keys = KEYS, .fpr = 0.01},
-        {.kind = UMBEL_CLASSIC, .keys = KEYS, .fpr = 0.01},
-        {.kind = UMBEL_STATIC, .fpr = 0.01},
-        {.kind = UMBEL_COUNTING, .keys = KEYS, .fpr = 0.01},
-        {.kind = UMBEL_SCALABLE, .keys = KEYS / 4, .fpr = 0.01},
-        {.kind = UMBEL_WINDOW, .keys = KEYS / 4, .fpr = 0.01},
-        {.format = UMBEL_FMT_REDISBLOOM, .keys = KEYS / 4, .fpr = 0.01},
-        {.format = UMBEL_FMT_REDISBLOOM, .keys = KEYS / 4, .fpr = 0.01, .expansion = 1},
-        {.format = UMBEL_FMT_DCSO, .keys = KEYS, .fpr = 0.01},
+    const any_params cases[] = {
+        {.native = {.kind = UMBEL_KIND_BLOCKED, .capacity = KEYS, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_CLASSIC, .capacity = KEYS, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_STATIC, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_COUNTING, .capacity = KEYS, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_SCALABLE, .capacity = KEYS / 4, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_WINDOW, .capacity = KEYS / 4, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = KEYS / 4, .fpr = 0.01}},
+        {.foreign =
+             {.format = UMBEL_FMT_REDISBLOOM, .capacity = KEYS / 4, .fpr = 0.01, .expansion = 1}},
+        {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = KEYS, .fpr = 0.01}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         watched_memory m;
@@ -85,7 +79,7 @@ static void everything_moves(void **state) {
             umbeli_filter_relocate(&moved, &mover);
             assert_int_equal(m.calls - calls, m.blocks);
             same(moved, still);
-            if (cases[i].kind == UMBEL_STATIC) continue;
+            if (cases[i].native.kind == UMBEL_KIND_STATIC) continue;
             fill(moved, move * KEYS);
             fill(still, move * KEYS);
             same(moved, still);

@@ -8,6 +8,7 @@
 
 #include "kind/static/static.h"
 #include "kind_check.h"
+#include "umbel_plan.h"
 
 static int ascending(const void *a, const void *b) {
     uint64_t x, y;
@@ -61,30 +62,30 @@ static void plans(void **state) {
     (void)state;
     /* Two billion URLs in 500 MiB: 27 %, where the best Bloom filter has 37.8 % and the bound is
      * 23.4 %. */
-    umbel_plan urls = {.kind = UMBEL_STATIC, .keys = 2000000000, .bytes = 500u << 20};
-    assert_int_equal(umbel_plan_solve(&urls), UMBEL_OK);
+    umbel_plan urls = {.kind = UMBEL_KIND_STATIC, .capacity = 2000000000, .bytes = 500u << 20};
+    assert_int_equal(umbel_plan_solve(&urls, NULL), UMBEL_OK);
     assert_true(urls.rate < 0.27 && urls.rate > 0.265 && urls.bytes <= 500u << 20);
     assert_true((double)urls.bytes > 0.9998 * (500u << 20));
     for (double fpr = 0.9; fpr > 1e-9; fpr *= 0.7) {
-        umbel_plan plan = {.kind = UMBEL_STATIC, .keys = 30000000, .fpr = fpr};
-        assert_int_equal(umbel_plan_solve(&plan), UMBEL_OK);
+        umbel_plan plan = {.kind = UMBEL_KIND_STATIC, .capacity = 30000000, .fpr = fpr};
+        assert_int_equal(umbel_plan_solve(&plan, NULL), UMBEL_OK);
         assert_true(plan.rate <= fpr && (plan.rate > 0.98 * fpr || fpr > 0.5));
         assert_true(plan.rate == umbel_plan_rate(&plan, 30000000));
-        umbel_plan back = {.kind = UMBEL_STATIC, .keys = 30000000, .bytes = plan.bytes};
-        assert_int_equal(umbel_plan_solve(&back), UMBEL_OK);
+        umbel_plan back = {.kind = UMBEL_KIND_STATIC, .capacity = 30000000, .bytes = plan.bytes};
+        assert_int_equal(umbel_plan_solve(&back, NULL), UMBEL_OK);
         assert_true(back.fpr <= plan.rate);
-        umbel_plan most = {.kind = UMBEL_STATIC, .fpr = fpr, .bytes = plan.bytes};
-        assert_int_equal(umbel_plan_solve(&most), UMBEL_OK);
-        assert_true(most.bytes <= plan.bytes && fabs((double)most.keys / 3e7 - 1) < 0.03);
+        umbel_plan most = {.kind = UMBEL_KIND_STATIC, .fpr = fpr, .bytes = plan.bytes};
+        assert_int_equal(umbel_plan_solve(&most, NULL), UMBEL_OK);
+        assert_true(most.bytes <= plan.bytes && fabs((double)most.capacity / 3e7 - 1) < 0.03);
     }
     const umbel_plan refused[] = {
-        {.kind = UMBEL_STATIC, .keys = 1000, .fpr = 1e-12},
-        {.kind = UMBEL_STATIC, .keys = 1000000, .bytes = 1000},
-        {.kind = UMBEL_STATIC, .keys = 1000000, .bytes = 1000000, .fpr = 0.001},
-        {.kind = UMBEL_STATIC, .keys = 1000000, .bytes = 1260000, .fpr = 0.001},
-        {.kind = UMBEL_STATIC, .keys = UINT64_MAX, .fpr = 0.01},
-        {.kind = UMBEL_STATIC, .bytes = 1, .fpr = 0.01},
-        {.kind = UMBEL_STATIC, .keys = 1000, .fpr = 0.01, .hashes = 2},
+        {.kind = UMBEL_KIND_STATIC, .capacity = 1000, .fpr = 1e-12},
+        {.kind = UMBEL_KIND_STATIC, .capacity = 1000000, .bytes = 1000},
+        {.kind = UMBEL_KIND_STATIC, .capacity = 1000000, .bytes = 1000000, .fpr = 0.001},
+        {.kind = UMBEL_KIND_STATIC, .capacity = 1000000, .bytes = 1260000, .fpr = 0.001},
+        {.kind = UMBEL_KIND_STATIC, .capacity = UINT64_MAX, .fpr = 0.01},
+        {.kind = UMBEL_KIND_STATIC, .bytes = 1, .fpr = 0.01},
+        {.kind = UMBEL_KIND_STATIC, .capacity = 1000, .fpr = 0.01, .hashes = 2},
     };
     const umbel_verdict verdicts[] = {
         UMBEL_PLAN_BEYOND_KIND, UMBEL_PLAN_TOO_SMALL, UMBEL_PLAN_BELOW_BOUND,
@@ -93,7 +94,7 @@ static void plans(void **state) {
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         umbel_plan plan = refused[i];
-        assert_int_equal(umbel_plan_solve(&plan), UMBEL_EINVAL);
+        assert_int_equal(umbel_plan_solve(&plan, NULL), UMBEL_EINVAL);
         if (plan.verdict != verdicts[i]) fail_msg("plan %zu: %s", i, plan.why);
         assert_true(strlen(plan.why) > 10);
     }
@@ -103,7 +104,7 @@ static void plans(void **state) {
 static void gives_up(void **state) {
     (void)state;
     umbeli_static_layout l;
-    umbeli_settings memory = {.threads = 1};
+    umbeli_memory memory = {.threads = 1};
     umbeli_static_bench bench;
     static uint64_t hashes[1000], scratch[1000];
     static uint8_t table[1000];
@@ -122,7 +123,7 @@ static void gives_up(void **state) {
 /* Hardly ever more than a few seeds, in shards of any size. */
 static void few_seeds_are_needed(void **state) {
     (void)state;
-    umbeli_settings memory = {.threads = 1};
+    umbeli_memory memory = {.threads = 1};
     enum { MOST = 400000 };
     uint64_t *hashes = malloc(2 * MOST * sizeof *hashes);
     uint8_t *table = malloc(MOST);

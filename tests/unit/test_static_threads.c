@@ -5,29 +5,22 @@
  */
 #include <stdlib.h>
 
+#include "any_filter.h"
 #include "kind_check.h"
 
 enum { KEYS = 30000 };
 
-typedef struct keys {
-    uint64_t given, numbers[1000];
-} keys;
-
-static umbel_err next(void *ctx, umbel_key *out, size_t cap, size_t *n) {
-    keys *k = ctx;
-    for (*n = 0; *n < cap && *n < 1000 && k->given < KEYS; (*n)++) {
-        k->numbers[*n] = check_key(1, k->given++);
-        out[*n] = (umbel_key){&k->numbers[*n], 8};
-    }
-    return UMBEL_OK;
-}
-
 static umbel_filter *built(uint32_t threads, const char *tmp) {
     umbel_filter *f = NULL;
-    keys k = {.given = 0};
-    umbel_params params = {.kind = UMBEL_STATIC, .fpr = 0.01};
+    static uint64_t numbers[KEYS];
+    static umbel_key keys[KEYS];
+    for (size_t i = 0; i < KEYS; i++) {
+        numbers[i] = check_key(1, i);
+        keys[i] = (umbel_key){&numbers[i], sizeof numbers[i]};
+    }
+    umbel_params params = {.kind = UMBEL_KIND_STATIC, .fpr = 0.01};
     umbel_opts opts = {.threads = threads, .tmp = tmp};
-    assert_int_equal(umbel_build(&params, &opts, next, &k, &f, NULL), UMBEL_OK);
+    assert_int_equal(build_from(&params, &opts, keys, KEYS, &f, NULL), UMBEL_OK);
     return f;
 }
 

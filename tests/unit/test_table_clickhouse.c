@@ -15,6 +15,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
+#include "any_filter.h"
 #include "core/bits.h"
 #include "foreign.h"
 #include "golden.h"
@@ -57,7 +58,8 @@ static umbel_table *read_with(const uint8_t *bytes, size_t len, umbel_table_hint
     umbel_diag diag = {0};
     umbel_err e = umbel_table_read(bytes, len, &hints, NULL, &t, &diag);
     if (e)
-        fail_msg("%s: %s at %llu", umbel_strerror(e), diag.what, (unsigned long long)diag.offset);
+        fail_msg("%s: %s at %llu", umbel_strerror(e), sentence(&diag),
+                 (unsigned long long)diag.offset);
     return t;
 }
 
@@ -66,7 +68,7 @@ static bool may(const umbel_table *t, const char *text, size_t granule) {
     size_t len;
     umbel_diag diag = {0};
     if (umbel_table_key(t, NULL, NULL, text, strlen(text), key, sizeof key, &len, &diag)) {
-        fail_msg("'%s': %s", text, diag.what);
+        fail_msg("'%s': %s", text, sentence(&diag));
     }
     assert_true(umbel_table_count(t) <= sizeof places);
     assert_int_equal(umbel_table_check(t, NULL, key, len, places, NULL, NULL), UMBEL_OK);
@@ -248,7 +250,7 @@ static void definitions(void **state) {
         umbel_diag diag = {0};
         umbel_err e = umbel_table_read(bytes, len, &hints, NULL, &t, &diag);
         if (e != UMBEL_EINVAL) fail_msg("'%s' is taken", hints.index);
-        assert_non_null(strstr(diag.what, "index"));
+        assert_non_null(strstr(sentence(&diag), "index"));
     }
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
         umbel_table_close(read_with(bytes, len, (umbel_table_hints){.index = right[i]}));
@@ -517,10 +519,10 @@ static void directories(void **state) {
     umbel_diag diag = {0};
     umbel_table_hints hints = {.index = tokens};
     assert_int_equal(umbel_table_open("tests/golden/table", &hints, NULL, &t, &diag), UMBEL_EINVAL);
-    assert_non_null(strstr(diag.what, "several"));
+    assert_non_null(strstr(sentence(&diag), "several"));
     hints.name = "none";
     assert_int_equal(umbel_table_open("tests/golden/table", &hints, NULL, &t, &diag), UMBEL_EINVAL);
-    assert_non_null(strstr(diag.what, "no such"));
+    assert_non_null(strstr(sentence(&diag), "no such"));
     assert_int_equal(umbel_table_open("tests/unit", NULL, NULL, &t, &diag), UMBEL_EINVAL);
     assert_int_equal(umbel_table_open("tests/nowhere", NULL, NULL, &t, &diag), UMBEL_EIO);
     assert_int_not_equal(diag.sys, 0);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "any_filter.h"
 #include "core/bits.h"
 #include "foreign.h"
 #include "golden.h"
@@ -49,7 +50,7 @@ static umbel_table *read_copy(const copy *c) {
     umbel_table *t = NULL;
     umbel_diag diag = {0};
     if (umbel_table_read(c->bytes, c->len, NULL, NULL, &t, &diag)) {
-        fail_msg("%s at %llu", diag.what, (unsigned long long)diag.offset);
+        fail_msg("%s at %llu", sentence(&diag), (unsigned long long)diag.offset);
     }
     return t;
 }

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "any_filter.h"
 #include "core/bits.h"
 #include "foreign.h"
 #include "golden.h"
@@ -22,7 +23,8 @@ static umbel_table *read_whole(const uint8_t *bytes, size_t len) {
     umbel_diag diag = {0};
     umbel_err e = umbel_table_read(bytes, len, NULL, NULL, &t, &diag);
     if (e)
-        fail_msg("%s: %s at %llu", umbel_strerror(e), diag.what, (unsigned long long)diag.offset);
+        fail_msg("%s: %s at %llu", umbel_strerror(e), sentence(&diag),
+                 (unsigned long long)diag.offset);
     return t;
 }
 
@@ -32,7 +34,7 @@ static umbel_table_answer ask(const umbel_table *t, const char *column, const ch
     umbel_table_answer answer;
     umbel_diag diag = {0};
     if (umbel_table_key(t, column, NULL, text, strlen(text), key, sizeof key, &len, &diag)) {
-        fail_msg("'%s': %s", text, diag.what);
+        fail_msg("'%s': %s", text, sentence(&diag));
     }
     assert_int_equal(umbel_table_check(t, column, key, len, NULL, &answer, NULL), UMBEL_OK);
     return answer;
@@ -240,8 +242,8 @@ static void place_is(const file *f, umbel_table_state state, const char *fault) 
     umbel_table_place_of(t, 0, &p);
     assert_int_equal(p.state, state);
     umbel_table_fault(t, 0, &diag);
-    if (fault ? !diag.what || !strstr(diag.what, fault) : diag.what != NULL) {
-        fail_msg("'%s'", diag.what ? diag.what : "no fault");
+    if (fault ? !diag.what || !strstr(sentence(&diag), fault) : diag.what != NULL) {
+        fail_msg("'%s'", sentence(&diag) ? diag.what : "no fault");
     }
     if (fault) assert_true(diag.offset > f->footer && diag.offset < f->len);
     assert_true(ask(t, "a.b", "1").may_contain);
@@ -317,7 +319,7 @@ static void encrypted_columns(void **state) {
     umbel_diag diag;
     assert_int_equal(umbel_table_read(f.bytes, f.len, NULL, NULL, &t, &diag), UMBEL_EVERSION);
     assert_int_equal(diag.offset, f.len - 4);
-    assert_non_null(strstr(diag.what, "encrypted"));
+    assert_non_null(strstr(sentence(&diag), "encrypted"));
 }
 
 /* The footer makes no sense, but it is told where, in little memory and time. */
@@ -328,7 +330,7 @@ static void footer_fault(const file *f, const char *what) {
     foreign_memory_start(&m, 1 << 20, 0);
     assert_int_equal(umbel_table_read(f->bytes, f->len, NULL, &m.opts, &t, NULL), UMBEL_OK);
     assert_int_equal(umbel_table_fault(t, 0, &diag), UMBEL_ECORRUPT);
-    if (!strstr(diag.what, what)) fail_msg("'%s'", diag.what);
+    if (!strstr(sentence(&diag), what)) fail_msg("'%s'", sentence(&diag));
     assert_true(diag.offset >= f->footer && diag.offset <= f->len);
     umbel_table_close(t);
     assert_int_equal(m.blocks, 0);

@@ -9,8 +9,9 @@
 
 #include <cmocka.h>
 
+#include "any_filter.h"
 #include "golden.h"
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 /* hex NULL: refused. */
 static void expect(umbel_type type, const char *text, const char *hex) {
@@ -25,7 +26,7 @@ static void expect(umbel_type type, const char *text, const char *hex) {
         assert_int_equal(len, 99);
         return;
     }
-    if (e) fail_msg("%s '%s': %s", umbel_type_name(type), text, diag.what);
+    if (e) fail_msg("%s '%s': %s", umbel_type_name(type), text, sentence(&diag));
     uint8_t *want = golden_hex(hex, &want_len);
     assert_int_equal(len, want_len);
     assert_memory_equal(key, want, want_len);

@@ -9,8 +9,6 @@
  * granule of a bloom_filter index instead: clickhouse_index.c.
  * Spec: docs/formats/clickhouse.md.  Checked against ClickHouse 26.7.2.
  */
-#include "format/clickhouse/clickhouse.h"
-
 #include <string.h>
 
 #include "core/diag.h"
@@ -18,7 +16,9 @@
 #include "format/codec.h"
 #include "format/codec_params.h"
 #include "hash/foreign_hash.h"
+#include "kind/classic/classic.h"
 #include "plan/plan.h"
+#include "umbel_foreign.h"
 
 enum { SCHEME = 5, HASH_CITY64 = 4 };
 
@@ -36,7 +36,7 @@ static void positions(const umbeli_classic *c, const void *key, size_t len, uint
     }
 }
 
-const umbeli_scheme umbeli_scheme_clickhouse = {
+static const umbeli_scheme scheme_clickhouse = {
     .id = SCHEME,
     .hash = HASH_CITY64,
     .layout = "clickhouse/city64",
@@ -46,19 +46,19 @@ const umbeli_scheme umbeli_scheme_clickhouse = {
 
 /* ---- Create ---- */
 
-static bool is_index(const umbel_params *p) {
+static bool is_index(const umbel_foreign *p) {
     return (p->variant & UMBEL_VARIANT_CLICKHOUSE_INDEX) != 0;
 }
 
-static const umbeli_scheme *scheme_of(const umbel_params *p) {
-    return is_index(p) ? umbeli_clickhouse_index_scheme(p) : &umbeli_scheme_clickhouse;
+static const umbeli_scheme *scheme_of(const umbel_foreign *p) {
+    return is_index(p) ? umbeli_clickhouse_index_scheme(p) : &scheme_clickhouse;
 }
 
-static umbel_err class_shape(const umbel_params *p, uint64_t bytes, umbeli_shape *shape,
+static umbel_err class_shape(const umbel_foreign *p, uint64_t bytes, umbeli_shape *shape,
                              umbel_diag *diag) {
     const uint32_t takes =
-        UMBELI_TAKES_KEYS | UMBELI_TAKES_BYTES | UMBELI_TAKES_HASHES | UMBELI_TAKES_SEED;
-    umbel_err e = umbeli_params_check(p, UMBEL_CLASSIC, takes, 0, diag);
+        UMBELI_TAKES_CAPACITY | UMBELI_TAKES_BYTES | UMBELI_TAKES_HASHES | UMBELI_TAKES_SEED;
+    umbel_err e = umbeli_params_check(p, takes, 0, diag);
     if (e) return e;
     if (bytes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: ClickHouse needs the size");
     if (bytes > max_bytes) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: more than 2^30");
@@ -67,24 +67,24 @@ static umbel_err class_shape(const umbel_params *p, uint64_t bytes, umbeli_shape
         return umbeli_fail(diag, UMBEL_EINVAL, "hashes: more than 1024");
     }
     *shape = (umbeli_shape){
-        .hashes = p->hashes, .seed = p->seed, .bits = bytes * 8, .capacity = p->keys};
-    if (p->keys) shape->fpr = umbeli_classic_rate(shape->bits, shape->hashes, shape->capacity);
+        .hashes = p->hashes, .seed = p->seed, .bits = bytes * 8, .capacity = p->capacity};
+    if (p->capacity) shape->fpr = umbeli_classic_rate(shape->bits, shape->hashes, shape->capacity);
     return UMBEL_OK;
 }
 
-static umbel_err shape_of(const umbel_params *p, umbeli_shape *shape, umbel_diag *diag) {
+static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
     if (is_index(p)) return umbeli_clickhouse_index_shape(p, shape, diag);
     return class_shape(p, p->bytes, shape, diag);
 }
 
-static umbel_err create(const umbel_params *p, const umbeli_settings *memory, umbel_filter **out,
+static umbel_err create(const umbel_foreign *p, const umbeli_memory *memory, umbel_filter **out,
                         umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
     return e ? e : umbeli_classic_new(scheme_of(p), shape, NULL, memory, out, diag);
 }
 
-static umbel_err plan(const umbel_params *p, umbel_plan *out, umbel_diag *diag) {
+static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
@@ -95,33 +95,34 @@ static umbel_err plan(const umbel_params *p, umbel_plan *out, umbel_diag *diag) 
 
 /* ---- Decode ---- */
 
-static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
-    (void)bytes, (void)len, (void)how, (void)memory, (void)out;
-    return umbeli_fail(diag, UMBEL_EINVAL,
-                       "clickhouse: the bytes do not tell hashes and seed; they must be said");
+/* The bits are all there is, so their size is what `as` says, or any. */
+static umbel_err class_length(const umbel_foreign *as, size_t len, umbel_diag *diag) {
+    if (len == 0 || (as->bytes && len < as->bytes)) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the bits are cut off");
+    }
+    if (len > max_bytes || (as->bytes && len > as->bytes)) {
+        uint64_t end = as->bytes ? as->bytes : max_bytes;
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, end, "bytes behind the bits");
+    }
+    return UMBEL_OK;
 }
 
-static umbel_err decode_as(const umbel_params *like, const uint8_t *bytes, size_t len,
-                           umbeli_decoding how, const umbeli_settings *memory, umbel_filter **out,
+static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t len,
+                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
                            umbel_diag *diag) {
     umbeli_shape shape;
     const uint8_t *bits = bytes;
     umbel_err e;
-    if (is_index(like)) {
-        e = umbeli_clickhouse_index_bits(like, bytes, len, &shape, &bits, diag);
-    } else if (len == 0 || (like->bytes && len < like->bytes)) {
-        e = umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the bits are cut off");
-    } else if (len > max_bytes || (like->bytes && len > like->bytes)) {
-        uint64_t end = like->bytes ? like->bytes : max_bytes;
-        e = umbeli_fail_at(diag, UMBEL_ECORRUPT, end, "bytes behind the bits");
+    if (is_index(as)) {
+        e = umbeli_clickhouse_index_bits(as, bytes, len, &shape, &bits, diag);
     } else {
-        e = class_shape(like, len, &shape, diag);
+        e = class_shape(as, len > 0 && len <= max_bytes ? len : max_bytes, &shape, diag);
+        if (!e) e = class_length(as, len, diag);
     }
     if (e || how == UMBELI_VERIFY) return e;
     umbel_filter *f = NULL;
     const uint8_t *borrow = how == UMBELI_BORROW ? bits : NULL;
-    e = umbeli_classic_new(scheme_of(like), shape, borrow, memory, &f, diag);
+    e = umbeli_classic_new(scheme_of(as), shape, borrow, memory, &f, diag);
     if (e) return e;
     if (!borrow) memcpy(f->data, bits, (size_t)f->data_len);
     *out = f;
@@ -149,7 +150,6 @@ const umbeli_codec umbeli_codec_clickhouse = {
     .system = "ClickHouse 26.7.2, BloomFilter and bloom_filter index",
     .create = create,
     .plan = plan,
-    .decode = decode,
     .decode_as = decode_as,
     .size = size_of,
     .encode = encode,

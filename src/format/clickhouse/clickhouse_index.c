@@ -16,6 +16,7 @@
 #include "core/size.h"
 #include "format/codec_params.h"
 #include "hash/foreign_hash.h"
+#include "umbel_foreign.h"
 
 enum { SCHEME_STRINGS = 13, SCHEME_NUMBERS = 14, HASH_CITY64 = 4, HASH_FMIX64 = 10 };
 enum { MAX_HASHES = 15, MAX_HEAD = 10 };
@@ -78,7 +79,7 @@ const umbeli_scheme umbeli_scheme_clickhouse_numbers = {
     .positions = positions_number,
 };
 
-const umbeli_scheme *umbeli_clickhouse_index_scheme(const umbel_params *p) {
+const umbeli_scheme *umbeli_clickhouse_index_scheme(const umbel_foreign *p) {
     bool numbers = (p->variant & UMBEL_VARIANT_CLICKHOUSE_NUMBERS) != 0;
     return numbers ? &umbeli_scheme_clickhouse_numbers : &umbeli_scheme_clickhouse_strings;
 }
@@ -86,13 +87,13 @@ const umbeli_scheme *umbeli_clickhouse_index_scheme(const umbel_params *p) {
 /* ---- Create ---- */
 
 /* From the definition: a rate, or the two numbers that it stands for. */
-static umbel_err definition_of(const umbel_params *p, umbeli_clickhouse_best *best,
+static umbel_err definition_of(const umbel_foreign *p, umbeli_clickhouse_best *best,
                                umbel_diag *diag) {
     const uint32_t variants = UMBEL_VARIANT_CLICKHOUSE_INDEX | UMBEL_VARIANT_CLICKHOUSE_NUMBERS |
                               UMBEL_VARIANT_CLICKHOUSE_PRE2024;
     const uint32_t takes =
-        UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR | UMBELI_TAKES_HASHES | UMBELI_TAKES_BITS_PER_KEY;
-    umbel_err e = umbeli_params_check(p, UMBEL_CLASSIC, takes, variants, diag);
+        UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_HASHES | UMBELI_TAKES_BITS_PER_KEY;
+    umbel_err e = umbeli_params_check(p, takes, variants, diag);
     if (e) return e;
     if (!p->bits_per_key && !p->hashes) {
         bool pre2024 = (p->variant & UMBEL_VARIANT_CLICKHOUSE_PRE2024) != 0;
@@ -117,21 +118,22 @@ static bool bytes_of(uint64_t rows, uint32_t bits_per_row, uint64_t *bytes) {
     return true;
 }
 
-umbel_err umbeli_clickhouse_index_shape(const umbel_params *p, umbeli_shape *shape,
+umbel_err umbeli_clickhouse_index_shape(const umbel_foreign *p, umbeli_shape *shape,
                                         umbel_diag *diag) {
     umbeli_clickhouse_best best = {0};
     uint64_t bytes;
     umbel_err e = definition_of(p, &best, diag);
     if (e) return e;
-    if (p->keys == 0) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "keys: a granule is sized by its distinct values");
+    if (p->capacity == 0) {
+        return umbeli_fail(diag, UMBEL_EINVAL,
+                           "capacity: a granule is sized by its distinct values");
     }
-    if (!bytes_of(p->keys, best.bits_per_row, &bytes)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "keys: too many");
+    if (!bytes_of(p->capacity, best.bits_per_row, &bytes)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: too many");
     }
     *shape = (umbeli_shape){.hashes = best.hashes,
                             .bits = bytes * 8,
-                            .capacity = p->keys,
+                            .capacity = p->capacity,
                             .fpr = p->bits_per_key ? 0
                                    : p->fpr != 0   ? p->fpr
                                                    : default_fpr};
@@ -165,7 +167,7 @@ umbel_err umbeli_clickhouse_granule_head(umbeli_reader *r, uint32_t bits_per_row
     return UMBEL_OK;
 }
 
-umbel_err umbeli_clickhouse_index_bits(const umbel_params *like, const uint8_t *bytes, size_t len,
+umbel_err umbeli_clickhouse_index_bits(const umbel_foreign *like, const uint8_t *bytes, size_t len,
                                        umbeli_shape *shape, const uint8_t **bits,
                                        umbel_diag *diag) {
     umbeli_clickhouse_best best = {0};
@@ -183,7 +185,7 @@ umbel_err umbeli_clickhouse_index_bits(const umbel_params *like, const uint8_t *
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, r.pos + granule.column_bytes,
                               "bytes behind the bits of one column");
     }
-    if (like->keys && like->keys != granule.rows) {
+    if (like->capacity && like->capacity != granule.rows) {
         return umbeli_fail_at(diag, UMBEL_EMISMATCH, 0, "total_rows: not the keys asked for");
     }
     *shape = (umbeli_shape){.hashes = best.hashes,

@@ -10,6 +10,7 @@
 
 #include "core/bytes.h"
 #include "kind/classic/classic.h"
+#include "umbel_foreign.h"
 
 /* String and FixedString columns: keys are hashed as they are.  Columns of numbers: keys are the
  * value as it is stored, little-endian; 1 to 8 bytes, 16 or 32.  Float32 is hashed as a double. */
@@ -37,10 +38,10 @@ umbel_err umbeli_clickhouse_granule_head(umbeli_reader *r, uint32_t bits_per_row
                                          umbeli_clickhouse_granule *granule, umbel_diag *diag);
 
 /* create, decode_as, size and encode of a granule with one column. */
-umbel_err umbeli_clickhouse_index_shape(const umbel_params *params, umbeli_shape *shape,
+umbel_err umbeli_clickhouse_index_shape(const umbel_foreign *params, umbeli_shape *shape,
                                         umbel_diag *diag);
-const umbeli_scheme *umbeli_clickhouse_index_scheme(const umbel_params *params);
-umbel_err umbeli_clickhouse_index_bits(const umbel_params *like, const uint8_t *bytes, size_t len,
+const umbeli_scheme *umbeli_clickhouse_index_scheme(const umbel_foreign *params);
+umbel_err umbeli_clickhouse_index_bits(const umbel_foreign *like, const uint8_t *bytes, size_t len,
                                        umbeli_shape *shape, const uint8_t **bits, umbel_diag *diag);
 uint64_t umbeli_clickhouse_index_size(const umbel_filter *f);
 void umbeli_clickhouse_index_encode(const umbel_filter *f, umbeli_writer *w);

@@ -2,7 +2,7 @@
  *
  * clickhouse_tokens.c - cuts text as tokenbf_v1 and ngrambf_v1 do before they hash
  */
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 /* Bytes from 0x80 on belong to words: ClickHouse looks at ASCII alone. */
 static bool in_word(uint8_t c) {

@@ -4,14 +4,13 @@
  *
  * Bytes: leveldb_layout.h.  Page: docs/formats/leveldb.md.
  */
-#include "format/leveldb/leveldb.h"
-
 #include "format/codec_params.h"
 #include "format/leveldb/leveldb_layout.h"
+#include "umbel_foreign.h"
 
 enum { SCHEME_LEVELDB = 2, HASH_LEVELDB = 3 };
 
-const umbeli_scheme umbeli_scheme_leveldb = {
+static const umbeli_scheme scheme_leveldb = {
     .id = SCHEME_LEVELDB,
     .hash = HASH_LEVELDB,
     .layout = "classic/leveldb",
@@ -32,23 +31,23 @@ static uint32_t bits_per_key(uint64_t keys, double fpr) {
 }
 
 static const umbeli_leveldb_profile profile = {
-    .scheme = &umbeli_scheme_leveldb,
-    .most_bits = INT64_MAX,
+    .scheme = &scheme_leveldb,
+    .max_bits = INT64_MAX,
     .bits_per_key = bits_per_key,
     .beyond = "LevelDB's 32-bit hash cannot keep this rate",
 };
 
-static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
+static umbel_err create(const umbel_foreign *params, const umbeli_memory *memory,
                         umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_create(&profile, params, memory, out, diag);
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_decode(&profile, bytes, len, how, memory, out, diag);
 }
 
-static umbel_err plan(const umbel_params *params, umbel_plan *solved, umbel_diag *diag) {
+static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
     return umbeli_leveldb_plan(&profile, params, solved, diag);
 }
 

@@ -5,16 +5,16 @@
  * corekv hashes uint32 keys as four big-endian bytes; Badger takes uint32 hashes as they are.
  * Bytes: leveldb_layout.h.  Pages: docs/formats/corekv.md, docs/formats/badger.md.
  */
-#include "format/leveldb/gofilter.h"
-
 #include <math.h>
 
 #include "format/leveldb/leveldb_layout.h"
+#include "umbel_foreign.h"
+#include "umbel_plan.h"
 
 enum { SCHEME_COREKV = 3, SCHEME_BADGER = 4, HASH_LEVELDB = 3, HASH_NONE = 0 };
 
 /* Both cut the modulus to 32 bits: from 2^32 bits on they place keys in a part, or divide by 0. */
-#define MOST_BITS UINT64_C(0xfffffff8)
+#define MAX_BITS UINT64_C(0xfffffff8)
 
 /* ---- Positions ---- */
 
@@ -23,7 +23,7 @@ static void badger_positions(const umbeli_classic *c, const void *key, size_t le
     umbeli_leveldb_probes(c, umbeli_load_le32(key), pos);
 }
 
-const umbeli_scheme umbeli_scheme_corekv = {
+static const umbeli_scheme scheme_corekv = {
     .id = SCHEME_COREKV,
     .hash = HASH_LEVELDB,
     .layout = "classic/corekv",
@@ -32,7 +32,7 @@ const umbeli_scheme umbeli_scheme_corekv = {
     .contains_many = umbeli_leveldb_contains_many,
 };
 
-const umbeli_scheme umbeli_scheme_badger = {
+static const umbeli_scheme scheme_badger = {
     .id = SCHEME_BADGER,
     .hash = HASH_NONE,
     .layout = "classic/badger",
@@ -63,48 +63,46 @@ static uint32_t badger_bits_per_key(uint64_t keys, double fpr) {
 }
 
 static const umbeli_leveldb_profile corekv = {
-    .scheme = &umbeli_scheme_corekv,
-    .most_bits = MOST_BITS,
+    .scheme = &scheme_corekv,
+    .max_bits = MAX_BITS,
     .bits_per_key = corekv_bits_per_key,
     .beyond = "so many keys of 32 bits pass this rate",
 };
 
 static const umbeli_leveldb_profile badger = {
-    .scheme = &umbeli_scheme_badger,
-    .most_bits = MOST_BITS,
+    .scheme = &scheme_badger,
+    .max_bits = MAX_BITS,
     .bits_per_key = badger_bits_per_key,
     .beyond = "BloomBitsPerKey gives Badger too few bits for this rate: give bits_per_key",
 };
 
 /* ---- Codecs ---- */
 
-static umbel_err corekv_create(const umbel_params *params, const umbeli_settings *memory,
+static umbel_err corekv_create(const umbel_foreign *params, const umbeli_memory *memory,
                                umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_create(&corekv, params, memory, out, diag);
 }
 
-static umbel_err badger_create(const umbel_params *params, const umbeli_settings *memory,
+static umbel_err badger_create(const umbel_foreign *params, const umbeli_memory *memory,
                                umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_create(&badger, params, memory, out, diag);
 }
 
 static umbel_err corekv_decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                               const umbeli_settings *memory, umbel_filter **out,
-                               umbel_diag *diag) {
+                               const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_decode(&corekv, bytes, len, how, memory, out, diag);
 }
 
 static umbel_err badger_decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                               const umbeli_settings *memory, umbel_filter **out,
-                               umbel_diag *diag) {
+                               const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_decode(&badger, bytes, len, how, memory, out, diag);
 }
 
-static umbel_err corekv_plan(const umbel_params *params, umbel_plan *plan, umbel_diag *diag) {
+static umbel_err corekv_plan(const umbel_foreign *params, umbel_plan *plan, umbel_diag *diag) {
     return umbeli_leveldb_plan(&corekv, params, plan, diag);
 }
 
-static umbel_err badger_plan(const umbel_params *params, umbel_plan *plan, umbel_diag *diag) {
+static umbel_err badger_plan(const umbel_foreign *params, umbel_plan *plan, umbel_diag *diag) {
     return umbeli_leveldb_plan(&badger, params, plan, diag);
 }
 

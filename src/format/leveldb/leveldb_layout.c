@@ -7,34 +7,109 @@
 #include "core/size.h"
 #include "format/codec_params.h"
 #include "hash/foreign_hash.h"
+#include "umbel_foreign.h"
 
-enum { LEAST_BITS = 64, HASH_BITS = 32 };
+enum { MIN_BITS = 64, HASH_BITS = 32, GROUP = 64, FIRST = 2 };
+
+/* ---- keys --------------------------------------------------------------------------------- */
+
+/* The modulus that classic filters keep is of another form. */
+static umbeli_leveldb_modulus modulus_of(const umbeli_classic *c) {
+    return (umbeli_leveldb_modulus){c->modulus.divisor, c->modulus.inverse + 1};
+}
+
+void umbeli_leveldb_probes(const umbeli_classic *c, uint32_t hash, uint64_t *pos) {
+    umbeli_leveldb_modulus m = modulus_of(c);
+    for (uint32_t i = 0; i < c->base.shape.hashes; i++) {
+        pos[i] = umbeli_leveldb_place(m, umbeli_leveldb_probe(hash, i));
+    }
+}
 
 void umbeli_leveldb_positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
     umbeli_leveldb_probes(c, umbeli_leveldb_hash(key, len), pos);
 }
 
+/* Many keys at once.  Probes follow from 32 bits in a few steps, so it is cheaper to compute the later
+ * ones only for keys that pass the first two, and to compute them twice, than to keep them all. */
+static inline unsigned bit_of(const uint8_t *bits, uint32_t p) {
+    return (unsigned)bits[p >> 3] >> (p & 7) & 1;
+}
+
+/* The keys that pass the first two probes: which, and their hashes.  No branches here: many would
+ * be guessed wrong. */
+static size_t pass_first(const uint8_t *bits, umbeli_leveldb_modulus m, uint32_t hashes,
+                         const umbel_key *keys, size_t n, uint8_t *hit, uint8_t *open,
+                         uint32_t *open_hash) {
+    uint32_t h[GROUP], one[GROUP], two[GROUP];
+    size_t passed = 0;
+    for (size_t i = 0; i < n; i++) {
+        h[i] = umbeli_leveldb_hash(keys[i].data, keys[i].len);
+        one[i] = umbeli_leveldb_place(m, h[i]);
+        two[i] = hashes > 1 ? umbeli_leveldb_place(m, umbeli_leveldb_probe(h[i], 1)) : one[i];
+        __builtin_prefetch(bits + (one[i] >> 3));
+        __builtin_prefetch(bits + (two[i] >> 3));
+    }
+    for (size_t i = 0; i < n; i++) {
+        hit[i] = (uint8_t)(bit_of(bits, one[i]) & bit_of(bits, two[i]));
+        open[passed] = (uint8_t)i;
+        open_hash[passed] = h[i];
+        passed += hit[i];
+    }
+    return passed;
+}
+
+static void group_contains(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
+    const uint8_t *bits = f->data;
+    umbeli_leveldb_modulus m = modulus_of(umbeli_classic_of(f));
+    uint32_t hashes = f->shape.hashes, open_hash[GROUP];
+    uint8_t open[GROUP];
+    size_t left = pass_first(bits, m, hashes, keys, n, hit, open, open_hash);
+    for (size_t i = 0; i < left; i++) {
+        for (uint32_t j = FIRST; j < hashes; j++) {
+            uint32_t p = umbeli_leveldb_place(m, umbeli_leveldb_probe(open_hash[i], j));
+            __builtin_prefetch(bits + (p >> 3));
+        }
+    }
+    for (size_t i = 0; i < left; i++) {
+        unsigned all = 1;
+        for (uint32_t j = FIRST; j < hashes; j++) {
+            all &= bit_of(bits, umbeli_leveldb_place(m, umbeli_leveldb_probe(open_hash[i], j)));
+        }
+        hit[open[i]] = (uint8_t)all;
+    }
+}
+
+void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                                  uint8_t *hit) {
+    for (size_t first = 0; first < n; first += GROUP) {
+        size_t some = n - first < GROUP ? n - first : GROUP;
+        group_contains(f, keys + first, some, hit + first);
+    }
+}
+
+/* ---- sizes -------------------------------------------------------------------------------- */
+
 uint32_t umbeli_leveldb_hashes(uint32_t bits_per_key) {
-    double k = bits_per_key * 0.69; /* this number, not ln 2: 13 bits a key give 8, not 9 */
+    double k = bits_per_key * 0.69; /* this number, not ln 2: 13 bits per key give 8, not 9 */
     if (k < 1) return 1;
-    return k > UMBELI_LEVELDB_MOST_HASHES ? UMBELI_LEVELDB_MOST_HASHES : (uint32_t)k;
+    return k > UMBELI_LEVELDB_MAX_HASHES ? UMBELI_LEVELDB_MAX_HASHES : (uint32_t)k;
 }
 
 bool umbeli_leveldb_bits(uint64_t keys, uint32_t bits_per_key, uint64_t *bits) {
     uint64_t m;
     if (!umbeli_size_mul(keys, bits_per_key, &m)) return false;
-    if (m < LEAST_BITS) m = LEAST_BITS;
+    if (m < MIN_BITS) m = MIN_BITS;
     if (!umbeli_size_round_up(m, 8, &m) || m > INT64_MAX) return false;
     *bits = m;
     return true;
 }
 
 /* A size in bytes, with the number of probes that goes with it. */
-static umbel_err shape_of_bytes(const umbel_params *p, umbeli_shape *shape, umbel_diag *diag) {
+static umbel_err shape_of_bytes(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
     if (p->bytes > INT64_MAX / 8) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bytes: more than 2^63-1 bits");
     }
-    if (p->hashes == 0 || p->hashes > UMBELI_LEVELDB_MOST_HASHES) {
+    if (p->hashes == 0 || p->hashes > UMBELI_LEVELDB_MAX_HASHES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hashes: with bytes alone it must be 1 to 30");
     }
     shape->bits = p->bytes * 8;
@@ -42,7 +117,7 @@ static umbel_err shape_of_bytes(const umbel_params *p, umbeli_shape *shape, umbe
     return UMBEL_OK;
 }
 
-static umbel_err bits_per_key_of(const umbeli_leveldb_profile *profile, const umbel_params *p,
+static umbel_err bits_per_key_of(const umbeli_leveldb_profile *profile, const umbel_foreign *p,
                                  uint32_t *bits_per_key, umbel_diag *diag) {
     if (p->bits_per_key) {
         if (p->fpr != 0) {
@@ -51,29 +126,30 @@ static umbel_err bits_per_key_of(const umbeli_leveldb_profile *profile, const um
         *bits_per_key = p->bits_per_key;
         return UMBEL_OK;
     }
-    if (p->keys == 0) return umbeli_fail(diag, UMBEL_EINVAL, "keys: needed to size the filter");
+    if (p->capacity == 0)
+        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: needed to size the filter");
     if (p->fpr != 0) {
-        *bits_per_key = profile->bits_per_key(p->keys, p->fpr);
+        *bits_per_key = profile->bits_per_key(p->capacity, p->fpr);
         if (*bits_per_key) return UMBEL_OK;
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: out of reach for this format's 32-bit hash");
     }
     if (p->bytes == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bits_per_key: give it, or fpr, or bytes");
     }
-    uint64_t each = p->bytes > UINT64_MAX / 8 ? UINT64_MAX : p->bytes * 8 / p->keys;
+    uint64_t each = p->bytes > UINT64_MAX / 8 ? UINT64_MAX : p->bytes * 8 / p->capacity;
     *bits_per_key = each > UINT32_MAX ? UINT32_MAX : (uint32_t)each;
     return UMBEL_OK;
 }
 
 /* Everything that follows from the parameters; shape->fpr is what was asked for. */
-static umbel_err shape_of(const umbeli_leveldb_profile *profile, const umbel_params *p,
+static umbel_err shape_of(const umbeli_leveldb_profile *profile, const umbel_foreign *p,
                           umbeli_shape *shape, umbel_diag *diag) {
-    *shape = (umbeli_shape){.capacity = p->keys, .fpr = p->fpr};
-    uint32_t takes = UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES |
+    *shape = (umbeli_shape){.capacity = p->capacity, .fpr = p->fpr};
+    uint32_t takes = UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES |
                      UMBELI_TAKES_HASHES | UMBELI_TAKES_BITS_PER_KEY;
-    umbel_err e = umbeli_params_check(p, UMBEL_CLASSIC, takes, 0, diag);
+    umbel_err e = umbeli_params_check(p, takes, 0, diag);
     if (e) return e;
-    if (p->bytes && !p->keys && p->fpr == 0 && !p->bits_per_key) {
+    if (p->bytes && !p->capacity && p->fpr == 0 && !p->bits_per_key) {
         e = shape_of_bytes(p, shape, diag);
     } else if (p->hashes) {
         e = umbeli_fail(diag, UMBEL_EINVAL, "hashes: follows from bits_per_key in this format");
@@ -81,15 +157,15 @@ static umbel_err shape_of(const umbeli_leveldb_profile *profile, const umbel_par
         uint32_t bits_per_key = 0;
         e = bits_per_key_of(profile, p, &bits_per_key, diag);
         if (e) return e;
-        if (!umbeli_leveldb_bits(p->keys, bits_per_key, &shape->bits)) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "keys: more than 2^63-1 bits");
+        if (!umbeli_leveldb_bits(p->capacity, bits_per_key, &shape->bits)) {
+            return umbeli_fail(diag, UMBEL_EINVAL, "capacity: more than 2^63-1 bits");
         }
         shape->hashes = umbeli_leveldb_hashes(bits_per_key);
         if (p->bytes && shape->bits / 8 > p->bytes) {
             return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for these keys");
         }
     }
-    if (!e && shape->bits > profile->most_bits) {
+    if (!e && shape->bits > profile->max_bits) {
         return umbeli_fail(diag, UMBEL_EINVAL, "this format cannot have 2^32 bits or more");
     }
     return e;
@@ -99,9 +175,8 @@ static double rate_of(const umbeli_shape *shape) {
     return umbeli_narrow_rate(shape->bits, shape->hashes, shape->capacity, HASH_BITS);
 }
 
-umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umbel_params *params,
-                                const umbeli_settings *memory, umbel_filter **out,
-                                umbel_diag *diag) {
+umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
+                                const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(profile, params, &shape, diag);
     if (e) return e;
@@ -110,7 +185,7 @@ umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umb
     return umbeli_classic_new(profile->scheme, shape, NULL, memory, out, diag);
 }
 
-umbel_err umbeli_leveldb_plan(const umbeli_leveldb_profile *profile, const umbel_params *params,
+umbel_err umbeli_leveldb_plan(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
                               umbel_plan *plan, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(profile, params, &shape, diag);
@@ -119,35 +194,35 @@ umbel_err umbeli_leveldb_plan(const umbeli_leveldb_profile *profile, const umbel
 }
 
 static umbel_err view(const umbeli_leveldb_profile *profile, const uint8_t *bytes, size_t len,
-                      const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
-    static const uint8_t nothing[LEAST_BITS / 8];
-    umbeli_shape shape = {.bits = LEAST_BITS, .hashes = 1};
+                      const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    static const uint8_t nothing[MIN_BITS / 8];
+    umbeli_shape shape = {.bits = MIN_BITS, .hashes = 1};
     if (len < 2) {
         bytes = nothing; /* matches no key */
     } else {
         uint8_t k = bytes[len - 1];
         shape.bits = ((uint64_t)len - 1) * 8;
-        shape.hashes = k <= UMBELI_LEVELDB_MOST_HASHES ? k : 0; /* 0 probes match every key */
+        shape.hashes = k <= UMBELI_LEVELDB_MAX_HASHES ? k : 0; /* 0 probes match every key */
     }
     return umbeli_classic_new(profile->scheme, shape, bytes, memory, out, diag);
 }
 
 umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uint8_t *bytes,
-                                size_t len, umbeli_decoding how, const umbeli_settings *memory,
+                                size_t len, umbeli_decoding how, const umbeli_memory *memory,
                                 umbel_filter **out, umbel_diag *diag) {
     const uint64_t bytes_of_bits = len > 1 ? len - 1 : 0;
-    if (bytes_of_bits > profile->most_bits / 8) {
+    if (bytes_of_bits > profile->max_bits / 8) {
         return umbeli_fail(diag, UMBEL_EVERSION, "longer than this format can be");
     }
     if (how == UMBELI_BORROW) return view(profile, bytes, len, memory, out, diag);
     if (len < 2) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "too short: bits and k need two bytes");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "too short, as bits and k need two bytes");
     }
     uint8_t k = bytes[len - 1];
     if (k == 0) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, len - 1, "k: no probes, every key would match");
     }
-    if (k > UMBELI_LEVELDB_MOST_HASHES) {
+    if (k > UMBELI_LEVELDB_MAX_HASHES) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, len - 1, "k: above 30, a reserved encoding");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
@@ -161,7 +236,7 @@ uint64_t umbeli_leveldb_size(const umbeli_leveldb_profile *profile, const umbel_
     /* Schemes that place keys alike share the function that does it. */
     bool holds = f->ops == &umbeli_classic_ops &&
                  umbeli_classic_of(f)->scheme->positions == profile->scheme->positions &&
-                 f->shape.hashes > 0 && f->shape.bits <= profile->most_bits;
+                 f->shape.hashes > 0 && f->shape.bits <= profile->max_bits;
     return holds ? f->data_len + 1 : 0;
 }
 

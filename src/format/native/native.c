@@ -58,7 +58,7 @@ static umbel_err check_payload(const uint8_t *bytes, const umbeli_native_header 
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     umbeli_native_header h;
     umbel_err e = umbeli_native_read(bytes, len, &h, diag);
     if (!e) e = umbeli_native_check_file(bytes, len, trailer_len(h.payload_len), &h, diag);

@@ -122,9 +122,9 @@ static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_native_
     return UMBEL_OK;
 }
 
-static umbel_err check_treatment(const uint8_t *bytes, umbel_treatment *t, umbel_diag *diag) {
+static umbel_err check_treatment(const uint8_t *bytes, umbel_key_rule *t, umbel_diag *diag) {
     uint32_t flags = umbeli_load_le32(bytes + AT_TREATMENT);
-    *t = (umbel_treatment){
+    *t = (umbel_key_rule){
         .trim = flags & TRIM,
         .lower = flags & LOWER,
         .upper = flags & UPPER,
@@ -212,15 +212,15 @@ umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t tr
     return UMBEL_OK;
 }
 
-umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings *memory,
+umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_memory *memory,
                                  umbel_diag *diag) {
     const char *what = NULL;
-    if (!memory->keyed && h->fingerprint) what = "the filter is keyed, and no key was given";
-    if (memory->keyed && !h->fingerprint) what = "a key was given, and the filter is not keyed";
+    if (!memory->keyed && h->fingerprint) what = "the filter is keyed, and no secret was given";
+    if (memory->keyed && !h->fingerprint) what = "a secret was given, and the filter is not keyed";
     if (memory->keyed && h->fingerprint && umbeli_fingerprint(memory->secret) != h->fingerprint) {
-        what = "not the key that the filter was made with";
+        what = "not the secret that the filter was made with";
     }
-    if (what) return umbeli_fail_at(diag, UMBEL_EKEY, AT_FINGERPRINT, what);
+    if (what) return umbeli_fail_at(diag, UMBEL_ESECRET, AT_FINGERPRINT, what);
     h->shape.secret = memory->secret;
     return UMBEL_OK;
 }
@@ -271,8 +271,8 @@ static umbel_err complete(umbel_filter *f, const uint8_t *bytes, const umbeli_na
 }
 
 umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h,
-                             const uint8_t *borrow, const umbeli_settings *memory,
-                             umbel_filter **out, umbel_diag *diag) {
+                             const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                             umbel_diag *diag) {
     const umbeli_kind *kind = umbeli_kind_by_id(h->shape.kind);
     if (!kind) return unknown(diag, AT_KIND, "kind: not known here");
     if (h->kind_params_len && !kind->take_kind_params) {
@@ -348,7 +348,7 @@ uint64_t umbeli_native_header_len(const umbeli_native_source *from) {
 
 static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
     const umbeli_shape *shape = &from->shape;
-    const umbel_treatment *t = &from->treatment;
+    const umbel_key_rule *t = &from->treatment;
     uint64_t len = umbeli_native_header_len(from);
     memset(to, 0, FIXED);
     memcpy(to, magic, sizeof magic);

@@ -21,7 +21,7 @@ typedef struct umbeli_native_header {
     umbeli_shape shape; /* without the secret */
     uint64_t fingerprint;
     uint64_t keys_added;
-    umbel_treatment treatment;
+    umbel_key_rule treatment;
     uint32_t len, kind_params_len, meta_len;
     uint64_t payload_at, payload_len, checksum;
 } umbeli_native_header;
@@ -39,9 +39,9 @@ umbel_err umbeli_native_read(const uint8_t *bytes, size_t len, umbeli_native_hea
 umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t trailer_len,
                                    const umbeli_native_header *h, umbel_diag *diag);
 
-/* Puts the secret that was given for decoding into the shape.  UMBEL_EKEY unless it is the one that
+/* Puts the secret that was given for decoding into the shape.  UMBEL_ESECRET unless it is the one that
  * the filter was made with. */
-umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings *memory,
+umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_memory *memory,
                                  umbel_diag *diag);
 
 /* The metadata of the header at bytes, entry by entry: begin, then next until it returns false, at
@@ -65,8 +65,8 @@ umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
 
 /* The filter that the header at bytes describes: with all bits 0, or borrowing `borrow`. */
 umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h,
-                             const uint8_t *borrow, const umbeli_settings *memory,
-                             umbel_filter **out, umbel_diag *diag);
+                             const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                             umbel_diag *diag);
 
 /* ---- Writing ---- */
 
@@ -74,7 +74,7 @@ umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h
 typedef struct umbeli_native_source {
     umbeli_shape shape;
     uint64_t keys_added, payload_len;
-    umbel_treatment treatment;
+    umbel_key_rule treatment;
     const umbel_filter *params;            /* whose kind parameters it has; NULL: none */
     const umbeli_meta_entry *extra, *meta; /* metadata, in this order */
     size_t extra_count, meta_count;

@@ -24,6 +24,7 @@
 #include "format/parquet/thrift.h"
 #include "hash/foreign_hash.h"
 #include "plan/plan.h"
+#include "umbel_foreign.h"
 
 enum { SCHEME = 12, FIELD_NUM_BYTES = 1, FIELD_ALGORITHM, FIELD_HASH, FIELD_COMPRESSION, FIELDS };
 
@@ -49,55 +50,54 @@ uint64_t umbeli_parquet_bytes(uint64_t keys, double fpr) {
     return bytes;
 }
 
-static umbel_err shape_of(const umbel_params *params, umbeli_shape *shape, umbel_diag *diag) {
-    umbel_params p = *params;
-    p.concurrent = false; /* the kernels can */
+static umbel_err shape_of(const umbel_foreign *params, umbeli_shape *shape, umbel_diag *diag) {
+    umbel_foreign p = *params;
     umbel_err e = umbeli_params_check(
-        &p, UMBEL_BLOCKED, UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES, 0, diag);
+        &p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES, 0, diag);
     if (e) return e;
-    if (!p.keys && !p.bytes) return umbeli_fail(diag, UMBEL_EINVAL, "keys, bytes: one is needed");
+    if (!p.capacity && !p.bytes)
+        return umbeli_fail(diag, UMBEL_EINVAL, "capacity, bytes: one is needed");
     if (p.bytes > max_bytes || p.bytes % UMBELI_BLOCK_BYTES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bytes: not a multiple of 32 below 2^31");
     }
     uint64_t bytes = p.bytes;
-    if (p.keys && (p.fpr != 0 || !p.bytes)) {
+    if (p.capacity && (p.fpr != 0 || !p.bytes)) {
         if (p.fpr == 0) p.fpr = default_fpr;
-        bytes = umbeli_parquet_bytes(p.keys, p.fpr);
-        if (!bytes) return umbeli_fail(diag, UMBEL_EINVAL, "keys, fpr: 2^31 bytes or more");
+        bytes = umbeli_parquet_bytes(p.capacity, p.fpr);
+        if (!bytes) return umbeli_fail(diag, UMBEL_EINVAL, "capacity, fpr: 2^31 bytes or more");
         if (p.bytes && bytes > p.bytes) {
             return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for these keys and this fpr");
         }
-    } else if (!p.keys && p.fpr != 0) {
-        umbel_plan most = {.kind = UMBEL_BLOCKED, .fpr = p.fpr, .bytes = bytes};
+    } else if (!p.capacity && p.fpr != 0) {
+        umbel_plan most = {.kind = UMBEL_KIND_BLOCKED, .fpr = p.fpr, .bytes = bytes};
         if (umbeli_plan_solve(&most)) return umbeli_fail(diag, UMBEL_EINVAL, most.why);
-        p.keys = most.keys;
+        p.capacity = most.capacity;
     }
     /* The writers' formula is that of a classic filter, so the promise may have to be weaker. */
-    double rate = p.keys ? umbeli_blocked_rate(bytes / UMBELI_BLOCK_BYTES, p.keys) : 0;
+    double rate = p.capacity ? umbeli_blocked_rate(bytes / UMBELI_BLOCK_BYTES, p.capacity) : 0;
     *shape = (umbeli_shape){.hashes = UMBELI_BLOCK_LANES,
                             .bits = bytes * 8,
-                            .capacity = p.keys,
+                            .capacity = p.capacity,
                             .fpr = rate > p.fpr ? rate : p.fpr};
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *p, const umbeli_settings *memory, umbel_filter **out,
+static umbel_err create(const umbel_foreign *p, const umbeli_memory *memory, umbel_filter **out,
                         umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
-    return umbeli_blocked_new(&umbeli_blocked_parquet, shape, NULL, p->concurrent, memory, out,
-                              diag);
+    return umbeli_blocked_new(&umbeli_blocked_parquet, shape, NULL, memory, out, diag);
 }
 
-static umbel_err plan(const umbel_params *p, umbel_plan *out, umbel_diag *diag) {
+static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
     double rate = umbeli_blocked_rate(shape.bits / 8 / UMBELI_BLOCK_BYTES, shape.capacity);
     if (p->fpr != 0) shape.fpr = p->fpr;
     umbeli_params_plan(&shape, rate, "the writers' formula is that of a classic filter", out);
-    out->kind = UMBEL_BLOCKED;
+    out->kind = UMBEL_KIND_BLOCKED;
     return UMBEL_OK;
 }
 
@@ -171,7 +171,7 @@ umbel_err umbeli_parquet_header(const uint8_t *bytes, size_t len, size_t *header
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     size_t head = 0;
     uint32_t num_bytes = 0;
     umbel_err e = umbeli_parquet_header(bytes, len, &head, &num_bytes, diag);
@@ -186,7 +186,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbeli_shape shape = {.bits = (uint64_t)num_bytes * 8};
     const uint8_t *borrow = how == UMBELI_BORROW ? bytes + head : NULL;
     umbel_filter *f = NULL;
-    e = umbeli_blocked_new(&umbeli_blocked_parquet, shape, borrow, false, memory, &f, diag);
+    e = umbeli_blocked_new(&umbeli_blocked_parquet, shape, borrow, memory, &f, diag);
     if (e) return e;
     if (!borrow) memcpy(f->data, bytes + head, num_bytes);
     *out = f;

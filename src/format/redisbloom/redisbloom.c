@@ -28,14 +28,12 @@ typedef struct first {
     uint32_t options, growth;
 } first;
 
-static umbel_err first_of(const umbel_params *p, first *out, umbel_diag *diag) {
-    /* Classic is what a single link is, and what callers could always say. */
-    umbel_kind kind = p->kind == UMBEL_CLASSIC ? UMBEL_CLASSIC : UMBEL_SCALABLE;
-    umbel_err e = umbeli_params_check(p, kind,
-                                      UMBELI_TAKES_KEYS | UMBELI_TAKES_FPR |
+static umbel_err first_of(const umbel_foreign *p, first *out, umbel_diag *diag) {
+    umbel_err e = umbeli_params_check(p,
+                                      UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR |
                                           UMBELI_TAKES_EXPANSION | UMBELI_TAKES_NONSCALING,
                                       0, diag);
-    if (!e) e = umbeli_params_need_keys_and_fpr(p, diag);
+    if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
     if (e) return e;
     if (p->nonscaling && p->expansion) {
         return umbeli_fail(diag, UMBEL_EINVAL, "expansion: nonscaling filters cannot expand");
@@ -47,26 +45,26 @@ static umbel_err first_of(const umbel_params *p, first *out, umbel_diag *diag) {
     if (p->nonscaling) out->options |= UMBELI_REDISBLOOM_NO_SCALING;
     out->growth = p->nonscaling ? 0 : p->expansion ? p->expansion : DEFAULT_GROWTH;
     double error = p->nonscaling ? p->fpr : p->fpr * 0.5;
-    e = umbeli_redisbloom_size_link(p->keys, error, &out->link, diag);
+    e = umbeli_redisbloom_size_link(p->capacity, error, &out->link, diag);
     return e ? UMBEL_EINVAL : UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
-                        umbel_filter **out, umbel_diag *diag) {
+static umbel_err create(const umbel_foreign *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
     first f;
     umbel_err e = first_of(params, &f, diag);
     if (e) return e;
     return umbeli_redisbloom_new(&f.link, 1, f.options, f.growth, NULL, memory, out, diag);
 }
 
-static umbel_err plan(const umbel_params *params, umbel_plan *solved, umbel_diag *diag) {
+static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
     first f;
     umbel_err e = first_of(params, &f, diag);
     if (e) return e;
     umbeli_shape shape = {
         .bits = f.link.nbits,
         .hashes = f.link.hashes,
-        .capacity = params->keys,
+        .capacity = params->capacity,
         .fpr = params->fpr,
     };
     double rate = umbeli_redisbloom_rate(&f.link, 1);
@@ -85,7 +83,7 @@ static bool recognise(const uint8_t *bytes, size_t len) {
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     if (!recognise(bytes, len)) return bad(diag, 0, "magic: not a RedisBloom file of umbel");
     if (len < FRAME) return bad(diag, len, "cut off before the header");
     uint64_t header_len = umbeli_load_le64(bytes + 8);

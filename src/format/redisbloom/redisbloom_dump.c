@@ -121,7 +121,7 @@ umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli
 
 umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
                                         const umbeli_redisbloom_head *h, const uint8_t *borrow,
-                                        const umbeli_settings *memory, umbel_filter **out,
+                                        const umbeli_memory *memory, umbel_filter **out,
                                         umbel_diag *diag) {
     umbeli_layer *links = umbeli_new(memory, h->count * sizeof *links);
     if (!links) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the links");
@@ -175,7 +175,7 @@ void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w) {
 }
 
 umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
-                                        const umbeli_settings *memory, umbel_filter **out,
+                                        const umbeli_memory *memory, umbel_filter **out,
                                         umbel_diag *diag) {
     umbeli_redisbloom_head h;
     umbel_err e = umbeli_redisbloom_read_header(bytes, len, &h, diag);

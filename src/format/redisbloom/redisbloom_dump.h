@@ -24,7 +24,7 @@ umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli
 /* The chain of a header that was read and checked; borrow as in umbeli_redisbloom_new. */
 umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
                                         const umbeli_redisbloom_head *h, const uint8_t *borrow,
-                                        const umbeli_settings *memory, umbel_filter **out,
+                                        const umbeli_memory *memory, umbel_filter **out,
                                         umbel_diag *diag);
 
 /* The chain of links that came in another way, as in RDB files, checked as those of a header; sets
@@ -50,7 +50,7 @@ void umbeli_redisbloom_chunk(const umbel_filter *f, int64_t iterator, int64_t *n
  * filter that was dumped.  Refuses what RedisBloom refuses, before anything is allocated; the
  * bits are as large as the header says, so memory->max_bytes must bound them. */
 umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
-                                        const umbeli_settings *memory, umbel_filter **out,
+                                        const umbeli_memory *memory, umbel_filter **out,
                                         umbel_diag *diag);
 
 /* LOADCHUNK with a later one.  UMBEL_EINVAL with RedisBloom's own messages. */

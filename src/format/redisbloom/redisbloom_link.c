@@ -115,7 +115,7 @@ static double live_rate(const umbeli_layer *link, uint64_t bits_set) {
 }
 
 static const umbeli_probes probes = {
-    .kind = UMBEL_CLASSIC,
+    .kind = UMBEL_KIND_CLASSIC,
     .hash_wide = hash_wide,
     .contains = contains,
     .add = add,
@@ -131,7 +131,7 @@ umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_lay
     double each = fabs(log(rate) / 0.480453013918201), bits = (double)capacity * each;
     double hashes = ceil(0.693147180559945 * each);
     if (!(bits < 0x1p62) || !(hashes <= UMBELI_CLASSIC_MAX_HASHES) || capacity == 0 || rate <= 0) {
-        return umbeli_fail(diag, UMBEL_EFULL, "keys, fpr: the next link would be too large");
+        return umbeli_fail(diag, UMBEL_EFULL, "capacity, fpr: the next link would be too large");
     }
     uint64_t words = umbeli_ceil_div(bits < 1 ? 1 : (uint64_t)bits, 64);
     *link = (umbeli_layer){
@@ -227,7 +227,7 @@ umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint3
     /* The first link of a scaling chain has half of the rate asked for, the second a quarter ... */
     double fpr = links[0].rate * (options & UMBELI_REDISBLOOM_NO_SCALING ? 1 : 2);
     umbeli_shape shape = {
-        .kind = UMBEL_SCALABLE,
+        .kind = UMBEL_KIND_SCALABLE,
         .format = UMBEL_FMT_REDISBLOOM,
         .scheme = SCHEME_REDISBLOOM,
         .hash = HASH_MURMUR2_64A,

@@ -44,22 +44,21 @@ static umbel_err check_bits(uint64_t bits, umbel_diag *diag) {
 }
 
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
-                             const uint8_t *borrow, bool concurrent, const umbeli_settings *memory,
-                             umbel_filter **out, umbel_diag *diag) {
+                             const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                             umbel_diag *diag) {
     umbel_err e = check_bits(shape.bits, diag);
     if (e) return e;
-    shape.kind = UMBEL_BLOCKED;
+    shape.kind = UMBEL_KIND_BLOCKED;
     shape.format = scheme->format;
     shape.scheme = scheme->id;
     if (scheme->hash) shape.hash = scheme->hash;
     shape.hashes = UMBELI_BLOCK_LANES;
     const umbeli_blocked_kernel *kernel =
-        concurrent ? &umbeli_blocked_atomic : umbeli_blocked_best();
+        memory->concurrent && !borrow ? &umbeli_blocked_atomic : umbeli_blocked_best();
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, scheme->layout, scheme->keyed);
     e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, memory, &f, diag);
     if (e) return e;
-    f->concurrent = concurrent;
     umbeli_blocked *b = (umbeli_blocked *)f;
     b->nblocks = shape.bits / BLOCK_BITS;
     b->hasher = scheme->hasher ? scheme->hasher : umbeli_native_hasher(&shape);
@@ -68,8 +67,8 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
-                        umbel_filter **out, umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
     umbeli_shape shape = umbeli_kind_shape(params);
     if (umbeli_bytes_alone(params)) {
         if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
@@ -81,14 +80,13 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *memor
         shape.bits = params->bytes / UMBELI_BLOCK_BYTES * BLOCK_BITS;
     } else {
         umbel_plan plan;
-        umbel_err e = umbeli_kind_plan(UMBEL_BLOCKED, params, &plan, diag);
+        umbel_err e = umbeli_kind_plan(UMBEL_KIND_BLOCKED, params, &plan, diag);
         if (e) return e;
         shape.bits = plan.bits;
-        shape.capacity = plan.keys;
+        shape.capacity = plan.capacity;
         shape.fpr = plan.fpr;
     }
-    return umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, params->concurrent, memory, out,
-                              diag);
+    return umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, memory, out, diag);
 }
 
 umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag) {
@@ -104,11 +102,11 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
                          const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_blocked_check(shape, data_len, diag);
     if (e) return e;
-    return umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, false, memory, out, diag);
+    return umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, memory, out, diag);
 }
 
 const umbeli_kind umbeli_kind_blocked = {
-    .id = UMBEL_BLOCKED,
+    .id = UMBEL_KIND_BLOCKED,
     .name = "blocked",
     .create = create,
     .restore = restore,
@@ -144,10 +142,10 @@ double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set) {
            log1p(-1 / ((double)LANE_BITS * (double)nblocks));
 }
 
-void umbeli_blocked_measure(const umbel_filter *f, umbel_info *info) {
-    info->bits_set = umbeli_bits_count(f->data, f->data_len);
-    info->keys_estimated = umbeli_blocked_estimate(umbeli_blocked_of(f)->nblocks, info->bits_set);
-    info->fpr_now = live_rate(f, 1);
+void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
+    now->bits_set = umbeli_bits_count(f->data, f->data_len);
+    now->keys = umbeli_blocked_estimate(umbeli_blocked_of(f)->nblocks, now->bits_set);
+    now->rate = live_rate(f, 1);
 }
 
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
@@ -160,7 +158,7 @@ umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     if (group == 1) return UMBEL_OK;
 
     uint64_t bits = f->shape.bits / group;
-    umbel_plan promise = {.kind = UMBEL_BLOCKED, .fpr = fpr, .bytes = bits / 8};
+    umbel_plan promise = {.kind = UMBEL_KIND_BLOCKED, .fpr = fpr, .bytes = bits / 8};
     umbeli_array work;
     umbel_err e = umbeli_array_new(&f->memory, bits / 8, &work, diag);
     if (e) return e;
@@ -173,6 +171,6 @@ umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     umbeli_array_delete(&f->memory, &work);
     if (e) return e;
     b->nblocks /= group;
-    f->shape.capacity = umbeli_plan_solve(&promise) ? 0 : promise.keys;
+    f->shape.capacity = umbeli_plan_solve(&promise) ? 0 : promise.capacity;
     return UMBEL_OK;
 }

@@ -90,10 +90,11 @@ static inline uint64_t umbeli_block_of(uint64_t hash, uint64_t nblocks) {
 extern const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES];
 
 /* A filter of shape.bits (256 times 1 .. 2^32-1), the rest of the shape filled in from the scheme;
- * borrow as in umbeli_filter_new.  Concurrent filters get the atomic kernel. */
+ * borrow as in umbeli_filter_new.  Where memory says concurrent, filters that own
+ * their bits get the atomic kernel. */
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
-                             const uint8_t *borrow, bool concurrent, const umbeli_settings *memory,
-                             umbel_filter **out, umbel_diag *diag);
+                             const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                             umbel_diag *diag);
 
 /* UMBEL_ECORRUPT or UMBEL_EVERSION unless a native blocked filter can have this shape. */
 umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag);
@@ -113,7 +114,7 @@ void umbeli_blocked_contains_hashes(const umbel_filter *f, const uint64_t *hashe
 umbel_err umbeli_blocked_add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n,
                                     uint8_t *was_new, size_t *done);
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag);
-void umbeli_blocked_measure(const umbel_filter *f, umbel_info *info);
+void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now);
 
 /* The chance that a random hash finds all its bits, if each `group` neighbouring blocks (a divisor
  * of nblocks) were one. */

@@ -13,6 +13,7 @@
 #define KERNEL_NAME "atomic"
 #define KERNEL_NEEDS 0
 #define KERNEL_TARGET
+#define KERNEL_CONCURRENT true
 
 enum { WORDS = UMBELI_BLOCK_BYTES / sizeof(size_t) };
 

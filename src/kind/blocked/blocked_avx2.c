@@ -14,6 +14,7 @@
 #define KERNEL_NAME "avx2"
 #define KERNEL_NEEDS UMBELI_CPU_AVX2
 #define KERNEL_TARGET __attribute__((target("avx2")))
+#define KERNEL_CONCURRENT false
 
 typedef __m256i block_mask;
 

@@ -189,7 +189,7 @@ static void do_batch(bulk *k) {
 
 /* All scratch memory in one array; false when there is none. */
 static bool take_scratch(bulk *k, size_t batch, umbeli_array *scratch) {
-    umbeli_settings unlimited = k->b->base.memory; /* the limit is one for filters */
+    umbeli_memory unlimited = k->b->base.memory; /* the limit is one for filters */
     unlimited.max_bytes = 0;
     uint64_t stretches = (uint64_t)k->threads * k->nparts;
     uint64_t even = stretches * even_room(k, batch), exact = batch + stretches * LINE_HASHES;

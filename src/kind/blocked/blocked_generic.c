@@ -9,6 +9,7 @@
 #define KERNEL_NAME "generic"
 #define KERNEL_NEEDS 0
 #define KERNEL_TARGET
+#define KERNEL_CONCURRENT false
 
 typedef struct block_mask {
     uint32_t lane[UMBELI_BLOCK_LANES];

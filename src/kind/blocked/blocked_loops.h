@@ -6,6 +6,7 @@
  *   KERNEL         the name of its umbeli_blocked_kernel
  *   KERNEL_NAME    the same for people, KERNEL_NEEDS its umbeli_cpu bits
  *   KERNEL_TARGET  the function attribute that lets the compiler use the instructions
+ *   KERNEL_CONCURRENT  whether any number of threads may add at once
  *   block_mask     a type, and block_mask mask_of(uint32_t x): the eight bits of a key
  *   bool block_has(const uint8_t *block, block_mask m)
  *   bool block_put(uint8_t *block, block_mask m): true when a bit was new
@@ -130,6 +131,7 @@ static const umbeli_ops ops = {
     .size = sizeof(umbeli_blocked),
     .kind = &umbeli_kind_blocked,
     .kernel = KERNEL_NAME,
+    .concurrent = KERNEL_CONCURRENT,
     .contains = contains,
     .add = add,
     .contains_many = umbeli_blocked_contains_many,

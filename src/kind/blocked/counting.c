@@ -205,8 +205,7 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
     umbeli_shape shape = f->shape;
     shape.bits /= 4;
     umbel_filter *bits = NULL;
-    umbel_err e =
-        umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, false, &f->memory, &bits, diag);
+    umbel_err e = umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, &f->memory, &bits, diag);
     if (e) return e;
     for (uint64_t i = 0; i < f->data_len / LANE_BYTES; i++) {
         umbeli_store_le32(bits->data + 4 * i, lane_bits(f->data + LANE_BYTES * i));
@@ -223,22 +222,23 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
 }
 
 /* As umbeli_blocked_measure of the snapshot, without making it. */
-static void measure(const umbel_filter *f, umbel_info *info) {
+static void measure(const umbel_filter *f, umbel_measurement *now) {
     uint64_t nblocks = nblocks_of(f);
     double rate = 0;
-    info->bits_set = 0;
+    now->bits = f->shape.bits / 4; /* each counter stands for one */
+    now->bits_set = 0;
     for (uint64_t i = 0; i < nblocks; i++) {
         const uint8_t *block = f->data + BLOCK_BYTES * i;
         uint64_t product = 1; /* at most 32^8 = 2^40 */
         for (int lane = 0; lane < UMBELI_BLOCK_LANES; lane++) {
             int set = __builtin_popcount(lane_bits(block + LANE_BYTES * lane));
             product *= (uint64_t)set;
-            info->bits_set += (uint64_t)set;
+            now->bits_set += (uint64_t)set;
         }
         rate += (double)product;
     }
-    info->fpr_now = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
-    info->keys_estimated = umbeli_blocked_estimate(nblocks, info->bits_set);
+    now->rate = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
+    now->keys = umbeli_blocked_estimate(nblocks, now->bits_set);
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -258,21 +258,21 @@ static const umbeli_ops ops = {
     .unite = unite,
     .intersect = intersect,
     .subset = subset,
-    .no_fold = "counting filters are not folded: fold a snapshot of it",
+    .no_fold = "counting filters are not folded, but a snapshot of one can be",
     .remove = remove_key,
     .count = count,
     .snapshot = snapshot,
     .measure = measure,
 };
 
-static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *memory,
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
                       umbel_filter **out, umbel_diag *diag) {
     uint64_t nblocks = shape.bits / BLOCK_BITS;
     if (nblocks == 0 || nblocks > UINT32_MAX || shape.bits % BLOCK_BITS) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
+        return umbeli_fail(diag, UMBEL_ECORRUPT,
                            "bits: a counting filter has 1 to 2^32-1 blocks of 1024");
     }
-    shape.kind = UMBEL_COUNTING;
+    shape.kind = UMBEL_KIND_COUNTING;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = SCHEME_COUNTING;
     shape.hashes = UMBELI_BLOCK_LANES;
@@ -285,8 +285,6 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
 
 static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
                         umbel_diag *diag) {
-    umbel_err e = umbeli_kind_not_concurrent(params, diag);
-    if (e) return e;
     umbeli_shape shape = umbeli_kind_shape(params);
     if (umbeli_bytes_alone(params)) {
         if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
@@ -298,13 +296,14 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
         shape.bits = params->bytes / BLOCK_BYTES * BLOCK_BITS;
     } else {
         umbel_plan plan;
-        e = umbeli_kind_plan(UMBEL_COUNTING, params, &plan, diag);
+        umbel_err e = umbeli_kind_plan(UMBEL_KIND_COUNTING, params, &plan, diag);
         if (e) return e;
         shape.bits = plan.bits;
-        shape.capacity = plan.keys;
+        shape.capacity = plan.capacity;
         shape.fpr = plan.fpr;
     }
-    return make(shape, NULL, memory, out, diag);
+    umbel_err e = make(shape, NULL, memory, out, diag);
+    return e == UMBEL_ECORRUPT ? UMBEL_EINVAL : e;
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
@@ -314,12 +313,11 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->hashes != UMBELI_BLOCK_LANES) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a counting filter always has 8");
     }
-    e = make(*shape, borrow, memory, out, diag);
-    return e == UMBEL_EINVAL ? UMBEL_ECORRUPT : e;
+    return make(*shape, borrow, memory, out, diag);
 }
 
 const umbeli_kind umbeli_kind_counting = {
-    .id = UMBEL_COUNTING,
+    .id = UMBEL_KIND_COUNTING,
     .name = "counting",
     .create = create,
     .restore = restore,

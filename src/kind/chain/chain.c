@@ -579,36 +579,41 @@ umbel_err umbeli_chain_add_hashes(umbel_filter *f, const uint64_t *hashes, size_
 
 /* ---- Measuring ---------------------------------------------------------------------------- */
 
-umbeli_measure umbeli_layer_measure(const umbeli_layer *l) {
+umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
     uint64_t set = umbeli_bits_count_first(l->bits, l->nbits);
-    return (umbeli_measure){
+    return (umbel_measurement){
         .bits = l->nbits,
         .bits_set = set,
-        .keys_estimated = l->probes->estimate(l, set),
+        .keys = l->probes->estimate(l, set),
         .rate = l->probes->live_rate(l, set),
     };
 }
 
-void umbeli_chain_measure(const umbel_filter *f, umbel_info *info) {
+void umbeli_chain_measure(const umbel_filter *f, umbel_measurement *now) {
+    const umbeli_chain *c = umbeli_chain_of(f);
+    now->bits = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        umbel_measurement layer = umbeli_layer_measure(&c->layers[i]);
+        now->bits += layer.bits;
+        now->bits_set += layer.bits_set;
+        now->keys += layer.keys;
+        now->rate = umbeli_rate_of_union(now->rate, layer.rate);
+    }
+}
+
+void umbeli_chain_describe(const umbel_filter *f, umbel_info *info) {
     const umbeli_chain *c = umbeli_chain_of(f);
     const umbeli_chain_policy *policy = f->ops->policy;
-    info->bits_set = 0;
-    info->keys_estimated = 0;
-    info->fpr_now = 0;
-    info->parts = c->count;
+    info->layers = c->count;
     info->grows = policy->grows && policy->grows(c);
+    info->generations = umbeli_window_generations(f);
+    info->manual = info->generations && c->never_full;
     if (c->layers[0].kernel) info->kernel = c->layers[0].kernel->name;
-    for (uint32_t i = 0; i < c->count; i++) {
-        umbeli_measure m = umbeli_layer_measure(&c->layers[i]);
-        info->bits_set += m.bits_set;
-        info->keys_estimated += m.keys_estimated;
-        info->fpr_now = umbeli_rate_of_union(info->fpr_now, m.rate);
-    }
 }
 
 double umbeli_layer_rate(uint64_t nblocks, uint64_t keys) {
     umbel_plan full = {
-        .kind = UMBEL_BLOCKED,
+        .kind = UMBEL_KIND_BLOCKED,
         .bits = 8 * UMBELI_BLOCK_BYTES * nblocks,
         .hashes = UMBELI_BLOCK_LANES,
     };

@@ -138,12 +138,7 @@ umbeli_layer *umbeli_chain_layer_at(const umbeli_chain *c, uint64_t *offset);
 umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag);
 
 /* What the bits of a layer say; reads all of them. */
-typedef struct umbeli_measure {
-    uint64_t bits, bits_set;
-    double keys_estimated;
-    double rate; /* of a random absent key */
-} umbeli_measure;
-umbeli_measure umbeli_layer_measure(const umbeli_layer *layer);
+umbel_measurement umbeli_layer_measure(const umbeli_layer *layer);
 
 /* The model's rate of a split-block layer that holds this many keys. */
 double umbeli_layer_rate(uint64_t nblocks, uint64_t keys);
@@ -170,7 +165,8 @@ uint8_t *umbeli_chain_segment(const umbel_filter *f, size_t i, uint64_t *len);
 umbel_err umbeli_chain_copy(umbel_filter *into, const umbel_filter *from);
 void umbeli_chain_dispose(umbel_filter *f);
 bool umbeli_chain_relocate(umbel_filter *f, size_t step, const umbeli_mover *mover);
-void umbeli_chain_measure(const umbel_filter *f, umbel_info *info);
+void umbeli_chain_measure(const umbel_filter *f, umbel_measurement *now);
+void umbeli_chain_describe(const umbel_filter *f, umbel_info *info);
 
 /* umbeli_ops.clear of chains that grow: back to the first layer, which has no keys then. */
 void umbeli_chain_clear(umbel_filter *f);
@@ -179,7 +175,7 @@ void umbeli_chain_clear(umbel_filter *f);
     .contains = umbeli_chain_contains, .add = umbeli_chain_add,                                  \
     .contains_many = umbeli_chain_contains_many, .add_many = umbeli_chain_add_many,              \
     .segment = umbeli_chain_segment, .copy = umbeli_chain_copy, .dispose = umbeli_chain_dispose, \
-    .relocate = umbeli_chain_relocate, .measure = umbeli_chain_measure
+    .relocate = umbeli_chain_relocate, .measure = umbeli_chain_measure, .describe = umbeli_chain_describe
 
 /* The same for chains all of whose layers take narrow hashes. */
 #define UMBELI_NARROW_CHAIN_OPS                                                            \

@@ -36,7 +36,7 @@ static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
 }
 
 const umbeli_probes umbeli_probes_blocked = {
-    .kind = UMBEL_BLOCKED,
+    .kind = UMBEL_KIND_BLOCKED,
     .scheme = UMBELI_SCHEME_BLOCKED,
     .contains = blocked_contains,
     .add = blocked_add,
@@ -74,7 +74,7 @@ static double classic_live_rate(const umbeli_layer *l, uint64_t bits_set) {
 }
 
 const umbeli_probes umbeli_probes_classic = {
-    .kind = UMBEL_CLASSIC,
+    .kind = UMBEL_KIND_CLASSIC,
     .scheme = UMBELI_SCHEME_CLASSIC,
     .hash_wide = hash_wide,
     .contains = classic_contains,

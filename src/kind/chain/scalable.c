@@ -44,13 +44,13 @@ static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
     const scalable *s = (const scalable *)c;
     if (c->count >= s->max_layers) return UMBEL_EFULL;
     umbel_plan plan = {
-        .kind = UMBEL_BLOCKED,
+        .kind = UMBEL_KIND_BLOCKED,
         .fpr = c->base.shape.fpr * umbeli_scalable_share(c->count),
     };
     uint64_t keys = c->layers[c->newest].capacity;
-    if (!umbeli_size_mul(keys, s->expansion, &plan.keys)) return UMBEL_EFULL;
+    if (!umbeli_size_mul(keys, s->expansion, &plan.capacity)) return UMBEL_EFULL;
     if (umbeli_plan_solve(&plan)) return UMBEL_EFULL;
-    umbeli_layer layer = layer_of(plan.bytes / UMBELI_BLOCK_BYTES, plan.keys, 0);
+    umbeli_layer layer = layer_of(plan.bytes / UMBELI_BLOCK_BYTES, plan.capacity, 0);
     umbel_err e = umbeli_chain_append(c, &layer, max_bytes);
     return e == UMBEL_ELIMIT ? UMBEL_EFULL : e;
 }
@@ -78,7 +78,7 @@ static const umbeli_ops ops = {
 
 static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
                       umbeli_chain **out, umbel_diag *diag) {
-    shape.kind = UMBEL_SCALABLE;
+    shape.kind = UMBEL_KIND_SCALABLE;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = SCHEME;
     shape.hashes = UMBELI_BLOCK_LANES;
@@ -90,13 +90,13 @@ static umbel_err check(const umbel_params *params, umbel_diag *diag) {
     if (params->fpr == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: a scalable filter needs one to keep");
     }
-    if (params->expansion > EXPANSION_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "expansion: 1 to 1024; 0 means 2");
+    if (params->scalable.expansion > EXPANSION_MAX) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "scalable.expansion: 1 to 1024; 0 means 2");
     }
-    if (params->layers > LAYERS_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "layers: a scalable filter has at most 64");
+    if (params->scalable.max_layers > LAYERS_MAX) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "scalable.max_layers: at most 64");
     }
-    return umbeli_kind_not_concurrent(params, diag);
+    return UMBEL_OK;
 }
 
 static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
@@ -104,13 +104,13 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
     umbel_err e = check(params, diag);
     if (e) return e;
     umbel_params first = *params;
-    if (first.keys == 0 && first.bytes == 0) first.keys = UMBELI_SCALABLE_FIRST;
+    if (first.capacity == 0 && first.bytes == 0) first.capacity = UMBELI_SCALABLE_FIRST;
     umbel_plan plan;
-    e = umbeli_kind_plan(UMBEL_SCALABLE, &first, &plan, diag);
+    e = umbeli_kind_plan(UMBEL_KIND_SCALABLE, &first, &plan, diag);
     if (e) return e;
     /* The smallest size that keeps the rate has room for a few more keys than were asked for. */
     umbel_plan room = {
-        .kind = UMBEL_BLOCKED, .bytes = plan.bytes, .fpr = plan.fpr * umbeli_scalable_share(0)};
+        .kind = UMBEL_KIND_BLOCKED, .bytes = plan.bytes, .fpr = plan.fpr * umbeli_scalable_share(0)};
     if (umbeli_plan_solve(&room)) return umbeli_fail(diag, UMBEL_EINVAL, room.why);
 
     umbeli_shape shape = umbeli_kind_shape(params);
@@ -120,9 +120,9 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
     e = make(shape, NULL, memory, &c, diag);
     if (e) return e;
     scalable *s = (scalable *)c;
-    s->expansion = params->expansion ? params->expansion : 2;
-    s->max_layers = params->layers ? params->layers : LAYERS_MAX;
-    umbeli_layer layer = layer_of(room.bytes / UMBELI_BLOCK_BYTES, room.keys, 0);
+    s->expansion = params->scalable.expansion ? params->scalable.expansion : 2;
+    s->max_layers = params->scalable.max_layers ? params->scalable.max_layers : LAYERS_MAX;
+    umbeli_layer layer = layer_of(room.bytes / UMBELI_BLOCK_BYTES, room.capacity, 0);
     e = umbeli_chain_lay_out(c, &layer, 1, diag);
     if (e) {
         umbeli_filter_free(&c->base);
@@ -207,7 +207,7 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
 }
 
 const umbeli_kind umbeli_kind_scalable = {
-    .id = UMBEL_SCALABLE,
+    .id = UMBEL_KIND_SCALABLE,
     .name = "scalable",
     .create = create,
     .restore = restore,

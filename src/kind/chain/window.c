@@ -72,7 +72,7 @@ uint32_t umbeli_window_generations(const umbel_filter *f) {
 
 static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
                       umbeli_chain **out, umbel_diag *diag) {
-    shape.kind = UMBEL_WINDOW;
+    shape.kind = UMBEL_KIND_WINDOW;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = SCHEME;
     shape.hashes = UMBELI_BLOCK_LANES;
@@ -103,18 +103,17 @@ static umbel_err lay_out(umbeli_chain *c, uint32_t count, uint64_t capacity, con
 static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
                         umbel_diag *diag) {
     umbel_plan plan;
-    umbel_err e = umbeli_kind_not_concurrent(params, diag);
-    if (!e) e = umbeli_kind_plan(UMBEL_WINDOW, params, &plan, diag);
+    umbel_err e = umbeli_kind_plan(UMBEL_KIND_WINDOW, params, &plan, diag);
     if (e) return e;
     umbeli_shape shape = umbeli_kind_shape(params);
     shape.bits = plan.bits;
-    shape.capacity = plan.keys;
+    shape.capacity = plan.capacity;
     shape.fpr = plan.fpr;
     umbeli_chain *c = NULL;
     e = make(shape, NULL, memory, &c, diag);
     if (e) return e;
-    c->never_full = params->manual;
-    uint64_t each = umbeli_ceil_div(plan.keys, plan.generations);
+    c->never_full = params->window.manual;
+    uint64_t each = umbeli_ceil_div(plan.capacity, plan.generations);
     e = lay_out(c, plan.generations + 1, each, NULL, diag);
     if (e) {
         umbeli_filter_free(&c->base);
@@ -198,7 +197,7 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
 }
 
 const umbeli_kind umbeli_kind_window = {
-    .id = UMBEL_WINDOW,
+    .id = UMBEL_KIND_WINDOW,
     .name = "window",
     .create = create,
     .restore = restore,

@@ -119,13 +119,10 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
 static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
                           size_t *done) {
     uint64_t pos[GROUP_POSITIONS], added = 0;
-    *done = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!fits(umbeli_classic_of(f), keys[i].len)) return UMBEL_EINVAL;
-    }
-    size_t group = group_of(f), k = f->shape.hashes;
-    for (size_t first = 0; first < n; first += group) {
-        size_t some = n - first < group ? n - first : group;
+    size_t group = group_of(f), k = f->shape.hashes, fit = 0;
+    while (fit < n && fits(umbeli_classic_of(f), keys[fit].len)) fit++;
+    for (size_t first = 0; first < fit; first += group) {
+        size_t some = fit - first < group ? fit - first : group;
         fetch(f, keys + first, some, f->shape.hashes, pos);
         for (size_t i = 0; i < some; i++) {
             bool changed = mark(f->data, pos + i * k, f->shape.hashes);
@@ -134,8 +131,8 @@ static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint
         }
     }
     umbeli_count_added(f, added);
-    *done = n;
-    return UMBEL_OK;
+    *done = fit;
+    return fit < n ? UMBEL_EINVAL : UMBEL_OK;
 }
 
 double umbeli_classic_live_rate(uint64_t bits, uint32_t hashes, uint64_t bits_set) {
@@ -156,14 +153,14 @@ static double rate_of_fill(const umbel_filter *f, uint64_t bits_set, uint64_t bi
 }
 
 /* A damaged view may have bits set after the last one, which do not count. */
-static void measure(const umbel_filter *f, umbel_info *info) {
+static void measure(const umbel_filter *f, umbel_measurement *now) {
     const umbeli_classic *c = umbeli_classic_of(f);
     uint64_t bits = f->shape.bits;
-    info->bits_set = umbeli_bits_count_first(f->data, bits);
-    info->fpr_now = rate_of_fill(f, info->bits_set, bits);
-    info->keys_estimated = c->scheme->estimate
-                               ? c->scheme->estimate(c, info->bits_set)
-                               : umbeli_classic_estimate(bits, f->shape.hashes, info->bits_set);
+    now->bits_set = umbeli_bits_count_first(f->data, bits);
+    now->rate = rate_of_fill(f, now->bits_set, bits);
+    now->keys = c->scheme->estimate
+                               ? c->scheme->estimate(c, now->bits_set)
+                               : umbeli_classic_estimate(bits, f->shape.hashes, now->bits_set);
 }
 
 /* Set bits if each two neighbours became one. */
@@ -206,11 +203,13 @@ static umbel_err fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     if (bits < f->shape.bits) e = umbeli_filter_shrink(f, work.data, bits, fpr, diag);
     umbeli_array_delete(&f->memory, &work);
     if (e) return e;
-    umbel_plan promise = {
-        .kind = UMBEL_CLASSIC, .fpr = f->shape.fpr, .bytes = bits / 8, .hashes = f->shape.hashes};
+    umbel_plan promise = {.kind = UMBEL_KIND_CLASSIC,
+                          .fpr = f->shape.fpr,
+                          .bytes = bits / 8,
+                          .hashes = f->shape.hashes};
     if (bits != umbeli_classic_of(f)->modulus.divisor) {
         ((umbeli_classic *)f)->modulus = umbeli_modulus_of(bits);
-        f->shape.capacity = umbeli_plan_solve(&promise) ? 0 : promise.keys;
+        f->shape.capacity = umbeli_plan_solve(&promise) ? 0 : promise.capacity;
     }
     return UMBEL_OK;
 }
@@ -230,14 +229,14 @@ const umbeli_ops umbeli_classic_ops = {
 };
 
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
-                             const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
+                             const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     if ((shape.bits == 0 && shape.hashes) || shape.bits > INT64_MAX) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bits: a classic filter has 1 to 2^63-1");
     }
     if (shape.hashes > UMBELI_CLASSIC_MAX_HASHES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hashes: at most 1024 are supported");
     }
-    shape.kind = UMBEL_CLASSIC;
+    shape.kind = UMBEL_KIND_CLASSIC;
     shape.format = scheme->format;
     shape.scheme = scheme->id;
     if (scheme->hash) shape.hash = scheme->hash;

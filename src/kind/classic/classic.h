@@ -56,7 +56,7 @@ extern const umbeli_scheme umbeli_scheme_native;
  * 0 is a filter that matches everything; only then may shape.bits be 0.  data_len is
  * ceil(bits / 8); borrow as in umbeli_filter_new. */
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
-                             const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag);
+                             const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
 
 /* umbel's own scheme over raw bits, by hash (umbeli_native_hash128): for callers that ask several
  * arrays with the same seed and secret about the same keys.  hashes, per key, is at least 1; add

@@ -115,8 +115,6 @@ uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash12
 
 static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
                         umbel_diag *diag) {
-    umbel_err e = umbeli_kind_not_concurrent(params, diag);
-    if (e) return e;
     umbeli_shape shape = umbeli_kind_shape(params);
     shape.hashes = params->hashes;
     if (umbeli_bytes_alone(params)) {
@@ -129,11 +127,11 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
         shape.bits = params->bytes * 8;
     } else {
         umbel_plan plan;
-        e = umbeli_kind_plan(UMBEL_CLASSIC, params, &plan, diag);
+        umbel_err e = umbeli_kind_plan(UMBEL_KIND_CLASSIC, params, &plan, diag);
         if (e) return e;
         shape.bits = plan.bits;
         shape.hashes = plan.hashes;
-        shape.capacity = plan.keys;
+        shape.capacity = plan.capacity;
         shape.fpr = plan.fpr;
     }
     return umbeli_classic_new(&umbeli_scheme_native, shape, NULL, memory, out, diag);
@@ -158,7 +156,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 }
 
 const umbeli_kind umbeli_kind_classic = {
-    .id = UMBEL_CLASSIC,
+    .id = UMBEL_KIND_CLASSIC,
     .name = "classic",
     .create = create,
     .restore = restore,

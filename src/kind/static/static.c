@@ -104,12 +104,12 @@ static umbel_err copy(umbel_filter *into, const umbel_filter *from) {
     return UMBEL_OK;
 }
 
-static void measure(const umbel_filter *f, umbel_info *info) {
+static void measure(const umbel_filter *f, umbel_measurement *now) {
     const umbeli_static *s = umbeli_static_of(f);
     uint64_t keys = umbeli_keys_added(f);
-    info->bits_set = umbeli_bits_count(f->data, f->data_len);
-    info->keys_estimated = (double)keys;
-    info->fpr_now = umbeli_static_rate(&s->layout, keys);
+    now->bits_set = umbeli_bits_count(f->data, f->data_len);
+    now->keys = (double)keys;
+    now->rate = umbeli_static_rate(&s->layout, keys);
 }
 
 static const umbeli_ops ops = {
@@ -130,9 +130,9 @@ static const umbeli_ops ops = {
 /* ---- making ------------------------------------------------------------------------------- */
 
 static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, uint64_t len,
-                      const uint8_t *borrow, const umbeli_settings *memory, umbel_filter **out,
+                      const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
                       umbel_diag *diag) {
-    shape.kind = UMBEL_STATIC;
+    shape.kind = UMBEL_KIND_STATIC;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = UMBELI_SCHEME_STATIC;
     shape.hashes = layout->arity;
@@ -150,15 +150,15 @@ static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, ui
 }
 
 umbel_err umbeli_static_new(const umbeli_static_layout *layout, umbeli_shape shape,
-                            const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag) {
+                            const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
     return make(layout, shape, umbeli_static_len(layout), NULL, memory, out, diag);
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_settings *memory,
-                        umbel_filter **out, umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
     (void)params, (void)memory, (void)out;
     return umbeli_fail(diag, UMBEL_ENOTSUP,
-                       "a static filter is built from all its keys at once: umbel_build");
+                       "kind: a static filter is built from all its keys: umbel_builder");
 }
 
 /* take_kind_params does the rest: there is no layout before it. */
@@ -235,7 +235,7 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
 }
 
 const umbeli_kind umbeli_kind_static = {
-    .id = UMBEL_STATIC,
+    .id = UMBEL_KIND_STATIC,
     .name = "static",
     .create = create,
     .restore = restore,

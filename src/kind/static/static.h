@@ -63,7 +63,7 @@ static inline const umbeli_static *umbeli_static_of(const umbel_filter *f) {
 
 /* A filter of this layout with all bytes zero, which is not valid before they are filled in. */
 umbel_err umbeli_static_new(const umbeli_static_layout *layout, umbeli_shape shape,
-                            const umbeli_settings *memory, umbel_filter **out, umbel_diag *diag);
+                            const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
 
 /* The table of a shard in the filter's data. */
 static inline uint8_t *umbeli_static_table(const umbeli_static *s, uint64_t shard) {
@@ -94,8 +94,8 @@ typedef struct umbeli_static_bench {
 } umbeli_static_bench;
 
 umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t keys,
-                                  const umbeli_settings *memory, umbeli_static_bench *out);
-void umbeli_static_bench_delete(const umbeli_settings *memory, umbeli_static_bench *bench);
+                                  const umbeli_memory *memory, umbeli_static_bench *out);
+void umbeli_static_bench_delete(const umbeli_memory *memory, umbeli_static_bench *bench);
 
 /* Fills the table of a shard from its n hashes, sorted and distinct, and gives the seed, from 1 to
  * 255; 0 when there is none that will do. */
@@ -109,7 +109,7 @@ enum { UMBELI_STORE_BITS = 8, UMBELI_STORE_BUCKETS = 1 << UMBELI_STORE_BITS };
 typedef struct umbeli_store umbeli_store;
 
 /* Hashes by their upper 8 bits.  With `directory` they lie in a file there that has no name. */
-umbel_err umbeli_store_new(const char *directory, const umbeli_settings *memory, umbeli_store **out,
+umbel_err umbeli_store_new(const char *directory, const umbeli_memory *memory, umbeli_store **out,
                            umbel_diag *diag);
 void umbeli_store_delete(umbeli_store *store);
 
@@ -130,7 +130,7 @@ typedef struct umbeli_static_builder umbeli_static_builder;
 
 /* params->fpr or bytes, seed, hashes; keys are counted.  directory: as in umbeli_store_new. */
 umbel_err umbeli_static_builder_new(const umbel_params *params, const char *directory,
-                                    const umbeli_settings *memory, umbeli_static_builder **out,
+                                    const umbeli_memory *memory, umbeli_static_builder **out,
                                     umbel_diag *diag);
 umbel_err umbeli_static_builder_add(umbeli_static_builder *builder, const umbel_key *keys, size_t n,
                                     umbel_diag *diag);

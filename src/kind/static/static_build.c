@@ -23,7 +23,7 @@ enum { HASHED_AT_ONCE = 256, THREADS_MOST = 64 };
 struct umbeli_static_builder {
     umbel_params params; /* but the pointer in it is not followed any more */
     umbeli_shape shape;  /* how keys are hashed */
-    umbeli_settings memory;
+    umbeli_memory memory;
     umbeli_store *store;
     uint32_t part_bits; /* at least those of a bucket and of a shard */
     uint32_t *parts;    /* [2^part_bits] keys whose hashes begin so, once they are sorted */
@@ -42,7 +42,7 @@ typedef struct step {
 } step;
 
 umbel_err umbeli_static_builder_new(const umbel_params *params, const char *directory,
-                                    const umbeli_settings *memory, umbeli_static_builder **out,
+                                    const umbeli_memory *memory, umbeli_static_builder **out,
                                     umbel_diag *diag) {
     if (params->fpr == 0 && params->bytes == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr, bytes: a static filter needs one of them");
@@ -50,15 +50,13 @@ umbel_err umbeli_static_builder_new(const umbel_params *params, const char *dire
     if (params->hashes != 0 && params->hashes != 3 && params->hashes != 4) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a static filter has 3 or 4");
     }
-    umbel_err e = umbeli_kind_not_concurrent(params, diag);
-    if (e) return e;
     umbeli_static_builder *b = umbeli_new(memory, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
     b->params = *params;
     b->shape = umbeli_kind_shape(params);
     b->memory = *memory;
     if (b->memory.threads > THREADS_MOST) b->memory.threads = THREADS_MOST;
-    e = umbeli_store_new(directory, memory, &b->store, diag);
+    umbel_err e = umbeli_store_new(directory, memory, &b->store, diag);
     if (e) {
         umbeli_delete(memory, b);
         return e;
@@ -69,7 +67,7 @@ umbel_err umbeli_static_builder_new(const umbel_params *params, const char *dire
 
 void umbeli_static_builder_delete(umbeli_static_builder *b) {
     if (!b) return;
-    umbeli_settings memory = b->memory;
+    umbeli_memory memory = b->memory;
     umbeli_store_delete(b->store);
     umbeli_delete(&memory, b->parts);
     umbeli_delete(&memory, b);
@@ -90,7 +88,7 @@ umbel_err umbeli_static_builder_add(umbeli_static_builder *b, const umbel_key *k
 /* ---- steps -------------------------------------------------------------------------------- */
 
 static void step_delete(step *s) {
-    const umbeli_settings *memory = &s->b->memory;
+    const umbeli_memory *memory = &s->b->memory;
     for (uint32_t t = 0; t < memory->threads; t++) {
         umbeli_delete(memory, s->buffers[t]);
         umbeli_delete(memory, s->scratch[t]);
@@ -100,7 +98,7 @@ static void step_delete(step *s) {
 
 /* Buffers for every thread; and a second one to sort with, or a bench to build on. */
 static umbel_err step_new(step *s, uint64_t room, uint64_t fullest, umbel_diag *diag) {
-    const umbeli_settings *memory = &s->b->memory;
+    const umbeli_memory *memory = &s->b->memory;
     size_t len = (size_t)(room + 1) * sizeof(uint64_t);
     umbel_err e = UMBEL_OK;
     s->room = room;

@@ -16,7 +16,7 @@ enum { ONE = 4, WHICH = 3 };
 enum { STRETCH = 256 };
 
 umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t keys,
-                                  const umbeli_settings *memory, umbeli_static_bench *out) {
+                                  const umbeli_memory *memory, umbeli_static_bench *out) {
     size_t slots = (size_t)umbeli_static_slots(layout), n = (size_t)keys + 1;
     *out = (umbeli_static_bench){
         .sums = umbeli_new(memory, slots * sizeof *out->sums),
@@ -30,7 +30,7 @@ umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t k
     return UMBEL_ENOMEM;
 }
 
-void umbeli_static_bench_delete(const umbeli_settings *memory, umbeli_static_bench *bench) {
+void umbeli_static_bench_delete(const umbeli_memory *memory, umbeli_static_bench *bench) {
     umbeli_delete(memory, bench->sums);
     umbeli_delete(memory, bench->counts);
     umbeli_delete(memory, bench->order);

@@ -32,7 +32,7 @@ typedef struct bucket {
 } bucket;
 
 struct umbeli_store {
-    umbeli_settings memory;
+    umbeli_memory memory;
     int fd;          /* -1: in memory */
     uint64_t chunks; /* in the file */
     size_t chunk_len;
@@ -74,7 +74,7 @@ static int nameless(const char *directory) {
     return named_and_unlinked(directory);
 }
 
-umbel_err umbeli_store_new(const char *directory, const umbeli_settings *memory, umbeli_store **out,
+umbel_err umbeli_store_new(const char *directory, const umbeli_memory *memory, umbeli_store **out,
                            umbel_diag *diag) {
     umbeli_store *s = umbeli_new(memory, sizeof *s);
     if (!s) return no_memory(diag);
@@ -97,7 +97,7 @@ umbel_err umbeli_store_new(const char *directory, const umbeli_settings *memory,
 
 void umbeli_store_delete(umbeli_store *s) {
     if (!s) return;
-    umbeli_settings memory = s->memory;
+    umbeli_memory memory = s->memory;
     for (size_t i = 0; i < UMBELI_STORE_BUCKETS; i++) {
         bucket *b = &s->buckets[i];
         for (size_t j = 0; s->fd < 0 && j < b->nfull; j++)

@@ -24,11 +24,11 @@
 #include "format/clickhouse/clickhouse_index.h"
 #include "format/codec.h"
 #include "hash/foreign_hash.h"
-#include "umbel.h"
+#include "umbel_foreign.h"
 
 enum { WORDS = 8 };
 
-static const umbeli_settings memory = {.threads = 1};
+static const umbeli_memory memory = {.threads = 1};
 
 static void give_up(const char *why) {
     fprintf(stderr, "umbel_peer: %s\n", why);
@@ -92,7 +92,7 @@ static uint64_t distinct(list values, bool numbers) {
 }
 
 /* Prints the filter, or what is wrong when it is not `theirs` in both directions. */
-static void answer(umbel_filter *f, const umbeli_codec *codec, const umbel_params *like,
+static void answer(umbel_filter *f, const umbeli_codec *codec, const umbel_foreign *like,
                    char *theirs) {
     size_t size = (size_t)codec->size(f);
     uint8_t *bytes = malloc(size);
@@ -126,7 +126,7 @@ static void answer(umbel_filter *f, const umbeli_codec *codec, const umbel_param
     umbel_free(f);
 }
 
-static umbel_filter *make(const umbeli_codec *codec, const umbel_params *params) {
+static umbel_filter *make(const umbeli_codec *codec, const umbel_foreign *params) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     if (codec->create(params, &memory, &f, &diag)) give_up(diag.what);
@@ -134,13 +134,13 @@ static umbel_filter *make(const umbeli_codec *codec, const umbel_params *params)
 }
 
 static void add_all(umbel_filter *f, list values) {
-    if (umbel_add_many(f, values.keys, values.n, NULL)) give_up("umbel_add_many");
+    if (umbel_add_many(f, values.keys, values.n, NULL, NULL, NULL)) give_up("umbel_add_many");
 }
 
 static void tokens(char **word) {
-    umbel_params p = {.bytes = strtoull(word[1], NULL, 10),
-                      .hashes = (uint32_t)strtoul(word[2], NULL, 10),
-                      .seed = strtoull(word[3], NULL, 10)};
+    umbel_foreign p = {.bytes = strtoull(word[1], NULL, 10),
+                       .hashes = (uint32_t)strtoul(word[2], NULL, 10),
+                       .seed = strtoull(word[3], NULL, 10)};
     uint32_t ngram = (uint32_t)strtoul(word[4], NULL, 10);
     umbel_filter *f = make(&umbeli_codec_clickhouse, &p);
     list texts = read_list(word[5]);
@@ -148,7 +148,7 @@ static void tokens(char **word) {
         size_t pos = 0;
         umbel_key token;
         while (umbel_clickhouse_token(texts.keys[i].data, texts.keys[i].len, ngram, &pos, &token)) {
-            if (umbel_add(f, token.data, token.len, NULL)) give_up("umbel_add");
+            if (umbel_add(f, token.data, token.len, NULL, NULL)) give_up("umbel_add");
         }
     }
     free(texts.keys);
@@ -160,15 +160,15 @@ static void index_granule(char **word) {
     list values = read_list(word[4]);
     uint64_t rows = strtoull(word[3], NULL, 10);
     if (rows == 0) rows = distinct(values, numbers);
-    umbel_params p = {
-        .keys = rows, .fpr = strtod(word[1], NULL), .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
+    umbel_foreign p = {
+        .capacity = rows, .fpr = strtod(word[1], NULL), .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
     if (numbers) p.variant |= UMBEL_VARIANT_CLICKHOUSE_NUMBERS;
     umbel_filter *f = make(&umbeli_codec_clickhouse, &p);
     for (size_t i = 0; i < values.n; i++) {
         const umbel_key *k = &values.keys[i];
         if (!k->data) {
             umbeli_clickhouse_add_hash(f, 0);
-        } else if (umbel_add(f, k->data, k->len, NULL)) {
+        } else if (umbel_add(f, k->data, k->len, NULL, NULL)) {
             give_up("umbel_add");
         }
     }
@@ -177,9 +177,9 @@ static void index_granule(char **word) {
 }
 
 static void parquet(char **word, bool sized) {
-    umbel_params p = {.bytes = sized ? strtoull(word[1], NULL, 10) : 0};
+    umbel_foreign p = {.bytes = sized ? strtoull(word[1], NULL, 10) : 0};
     if (!sized) {
-        p.keys = strtoull(word[1], NULL, 10);
+        p.capacity = strtoull(word[1], NULL, 10);
         p.fpr = strtod(word[2], NULL);
     }
     umbel_filter *f = make(&umbeli_codec_parquet, &p);
@@ -194,7 +194,7 @@ static void contains(char **word) {
     umbel_diag diag = {0};
     size_t len = unhex(word[1]);
     list values = read_list(word[2]);
-    if (umbel_view(UMBEL_FMT_PARQUET, word[1], len, NULL, &f, &diag)) {
+    if (umbel_view(word[1], len, &(umbel_foreign){.format = UMBEL_FMT_PARQUET}, NULL, &f, &diag)) {
         printf("! %s\n", diag.what);
     } else {
         for (size_t i = 0; i < values.n; i++) {

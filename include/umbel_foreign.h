@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * umbel_foreign.h - other systems' filters, bit for bit: made, sized and keyed as they do it
+ *
+ *   umbel_foreign guava = { .format = UMBEL_FMT_GUAVA, .capacity = 1000000, .fpr = 0.01 };
+ *   umbel_filter *filter = NULL;
+ *   uint8_t key[8];
+ *   size_t len = 0;
+ *   umbel_err e = umbel_create_foreign(&guava, NULL, &filter, NULL);
+ *   if (!e) e = umbel_typed_key(UMBEL_TYPE_INT64, "42", 2, key, sizeof key, &len, NULL);
+ *   if (!e) e = umbel_add(filter, key, len, NULL, NULL);      // Guava's longFunnel finds 42
+ *   if (!e) e = umbel_file_save(filter, UMBEL_FMT_GUAVA, "ids.guava", NULL);
+ *   umbel_free(filter);
+ *
+ * The rules of umbel.h hold here as well.
+ */
+#ifndef UMBEL_FOREIGN_H
+#define UMBEL_FOREIGN_H
+
+#include "umbel.h"
+#include "umbel_plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Formats ------------------------------------------------------------------------------ */
+
+/* UMBEL_FMT_...  docs/formats/ has a page for each.
+ *   NATIVE      umbel's own file; holds every kind
+ *   LEVELDB     LevelDB's filter policy leveldb.BuiltinBloomFilter2
+ *   COREKV      the Go filter of corekv: LevelDB's bytes, uint32 keys
+ *   BADGER      Badger's: LevelDB's bytes, keys are uint32 hashes already
+ *   CLICKHOUSE  ClickHouse's BloomFilter class, and its bloom_filter index
+ *   GOCRC32     the Go filter over one CRC-32; words little-endian
+ *   GUAVA       Guava's BloomFilter.writeTo
+ *   PARQUET     Parquet's split-block filter with its Thrift header
+ *   REDISBLOOM  RedisBloom's chain: SCANDUMP's header and bits in a container
+ *   DCSO        DCSO's bloom files, also CIRCL's; decompress gzipped ones first
+ */
+
+/* Variants of a format, or-ed together; 0 is its usual form. */
+typedef enum umbel_variant {
+    UMBEL_VARIANT_INT32 = 1 << 0,      /* gocrc32: as on 32-bit platforms, where sums wrap        */
+    UMBEL_VARIANT_MITZ32 = 1 << 1,     /* guava: the strategy MURMUR128_MITZ_32                   */
+    UMBEL_VARIANT_GUAVA_2024 = 1 << 2, /* guava: hashes from fpr alone, as since late 2024        */
+    UMBEL_VARIANT_CLICKHOUSE_INDEX = 1 << 3, /* clickhouse: a granule of a bloom_filter index;
+                                                keys are strings ...                              */
+    UMBEL_VARIANT_CLICKHOUSE_NUMBERS = 1 << 4, /* ... or, with this as well, numbers as ClickHouse
+                                                  stores them: 1 to 32 bytes, little-endian       */
+    UMBEL_VARIANT_CLICKHOUSE_PRE2024 = 1 << 5  /* with INDEX: sized as in releases before 2024    */
+} umbel_variant;
+
+/* What that system's constructor takes.  Zero means "not given"; what a format does not take is
+ * refused by name.  To decode, `format` alone is enough for most; gocrc32 needs capacity, fpr and
+ * variant, clickhouse needs hashes, seed and variant, and for an index fpr, or bits_per_key and
+ * hashes. */
+struct umbel_foreign {
+    umbel_format format;
+    uint32_t variant;
+    uint64_t capacity;
+    double fpr;
+    uint64_t bytes;
+    uint64_t seed;         /* clickhouse                                                          */
+    uint32_t hashes;       /* leveldb, corekv, badger with bytes alone; clickhouse                */
+    uint32_t bits_per_key; /* leveldb, corekv, badger, clickhouse's index: instead of fpr         */
+    uint32_t expansion;    /* redisbloom: each layer is for this many times the keys of the last;
+                              0: 2                                                                */
+    uint32_t nonscaling;   /* redisbloom, not 0: refuse keys beyond capacity instead of growing   */
+    uint64_t reserved[4];
+};
+
+UMBEL_API umbel_err umbel_create_foreign(const umbel_foreign *foreign, const umbel_opts *opts,
+                                         umbel_filter **out, umbel_diag *diag);
+
+/* What umbel_create_foreign would make, without making it.  plan->rate knows the limits of the
+ * system's hash and layout; where they let the rate pass fpr, verdict is UMBEL_PLAN_BEYOND_KIND and
+ * why says the reason, although the filter can be made: the system itself would make it. */
+UMBEL_API umbel_err umbel_plan_foreign(const umbel_foreign *foreign, umbel_plan *plan,
+                                       umbel_diag *diag);
+
+/* ---- Keys --------------------------------------------------------------------------------- */
+
+/* Types of values whose bytes other systems hash.  Numbers are little-endian two's complement or
+ * IEEE 754. */
+typedef enum umbel_type {
+    UMBEL_TYPE_STRING = 0, /* the bytes of the text as they are                                   */
+    UMBEL_TYPE_UTF16 = 1,  /* UTF-8 text as UTF-16 code units: Guava's unencodedCharsFunnel       */
+    UMBEL_TYPE_INT8 = 2,
+    UMBEL_TYPE_INT16 = 3,
+    UMBEL_TYPE_INT32 = 4, /* Guava's integerFunnel, Parquet's INT32                               */
+    UMBEL_TYPE_INT64 = 5, /* Guava's longFunnel, Parquet's INT64                                  */
+    UMBEL_TYPE_UINT8 = 6,
+    UMBEL_TYPE_UINT16 = 7,
+    UMBEL_TYPE_UINT32 = 8,
+    UMBEL_TYPE_UINT64 = 9,
+    UMBEL_TYPE_FLOAT = 10,    /* 4 bytes; ClickHouse hashes Float32 as a double                   */
+    UMBEL_TYPE_DOUBLE = 11,   /* 8 bytes                                                          */
+    UMBEL_TYPE_UINT32_BE = 12 /* big-endian: corekv                                               */
+} umbel_type;
+
+UMBEL_API const char *umbel_type_name(umbel_type type); /* "int64"; NULL: no such type           */
+UMBEL_API bool umbel_type_named(const char *name, umbel_type *type);
+
+/* Reads the value that the text denotes and writes the bytes to use as its key.  UMBEL_EINVAL when
+ * the text is no such value (a sign and digits for integers, what strtod reads for the others);
+ * UMBEL_ESPACE when cap is too small: numbers need at most 8 bytes, strings len, UTF-16 twice
+ * that. */
+UMBEL_API umbel_err umbel_typed_key(umbel_type type, const void *text, size_t len, void *key,
+                                    size_t cap, size_t *key_len, umbel_diag *diag);
+
+/* Splits text as ClickHouse's indexes do before hashing: into words (ngram 0, tokenbf_v1) or every
+ * window of `ngram` code points (ngrambf_v1).  Start with *pos 0; each call gives the next token, a
+ * part of the text, and false after the last. */
+UMBEL_API bool umbel_clickhouse_token(const void *text, size_t len, uint32_t ngram, size_t *pos,
+                                      umbel_key *token);
+
+/* ---- What only some systems have ---------------------------------------------------------- */
+
+/* What the filter's own system prints for it, as NUL-terminated text: gocrc32's String().
+ * UMBEL_ESPACE when cap is too small (128 bytes always do); UMBEL_ENOTSUP where there is none. */
+UMBEL_API umbel_err umbel_text(const umbel_filter *filter, char *text, size_t cap,
+                               umbel_diag *diag);
+
+/* Bytes that a file carries after its filter; dcso files have such a section and keep it, other
+ * formats do not.  Copied; len 0 removes it.  The bytes returned live until it is set again; NULL
+ * when there are none. */
+UMBEL_API umbel_err umbel_set_data(umbel_filter *filter, const void *data, size_t len,
+                                   umbel_diag *diag);
+UMBEL_API const void *umbel_get_data(const umbel_filter *filter, size_t *len);
+
+/* ---- Into a Redis server ------------------------------------------------------------------ */
+
+/* A native or redisbloom filter in the pieces that BF.LOADCHUNK takes: the head with iterator 1,
+ * then the chunk at each offset of the bits with iterator offset + its length + 1.  The head of a
+ * keyed filter holds its secret.  UMBEL_ESPACE, and *len set, when cap is too small. */
+UMBEL_API umbel_err umbel_redis_head(const umbel_filter *filter, void *bytes, size_t cap,
+                                     size_t *len, umbel_diag *diag);
+
+/* The length of the chunk at this offset, at most `max` and 16 MiB; 0 at the end.  No chunk spans two
+ * layers. */
+UMBEL_API size_t umbel_redis_chunk(const umbel_filter *filter, uint64_t offset, size_t max,
+                                   const void **bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* UMBEL_FOREIGN_H */

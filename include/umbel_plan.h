@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * umbel_plan.h - what is possible: keys, false-positive rate and memory against each other
+ *
+ *   umbel_plan plan = { .capacity = 2000000000, .bytes = 500 << 20 };
+ *   if (umbel_plan_solve(&plan, NULL) == UMBEL_OK) printf("%g%%\n", 100 * plan.fpr);
+ *
+ * The models are those of the filter that would be made, not the textbook's: docs/planning.md.
+ */
+#ifndef UMBEL_PLAN_H
+#define UMBEL_PLAN_H
+
+#include "umbel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum umbel_verdict {
+    UMBEL_PLAN_OK = 0,
+    UMBEL_PLAN_UNDERDETERMINED, /* fewer than two of capacity, fpr, bytes                         */
+    UMBEL_PLAN_BAD_RATE,        /* fpr is not between 0 and 1                                     */
+    UMBEL_PLAN_BELOW_BOUND,     /* fewer bits per key than log2(1/fpr): no filter of any kind can */
+    UMBEL_PLAN_BEYOND_KIND,     /* possible for other kinds, not for this one                     */
+    UMBEL_PLAN_TOO_LARGE,       /* more than this kind, or 2^63 bits, can address                 */
+    UMBEL_PLAN_TOO_SMALL,       /* fewer bytes than the smallest filter of this kind              */
+    UMBEL_PLAN_BAD_KIND,        /* no such kind                                                   */
+    UMBEL_PLAN_BAD_HASHES       /* more probes than supported, or fixed for this kind             */
+} umbel_verdict;
+
+typedef struct umbel_plan {
+    umbel_kind kind;       /* in: AUTO or a kind; out: the kind chosen                            */
+    uint32_t hashes;       /* in: 0 or a choice; out: probes per key                              */
+    uint64_t capacity;     /* in: two of these three, or all; out: all                            */
+    double fpr;            /* the rate at or below which all but about one in a thousand such
+                              filters are once `capacity` keys are in                             */
+    uint64_t bytes;
+    uint64_t bits;         /* out: size of the bit array                                          */
+    double rate;           /* out: mean rate over all such filters at capacity; at most fpr       */
+    double bits_per_key;   /* out                                                                 */
+    double bound;          /* out: 2^-(bits per key), below which no filter can be                */
+    uint32_t generations;  /* window, in: 0 or a choice; out: that or 8                           */
+    umbel_verdict verdict; /* out: why it was refused ...                                         */
+    const char *why;       /* ... as text; never NULL                                             */
+    uint64_t reserved[4];
+} umbel_plan;
+
+/* Completes the plan: given capacity and fpr, the fewest bytes; given bytes and fpr, the highest
+ * capacity; given capacity and bytes, the lowest fpr.  On UMBEL_EINVAL verdict and why say the
+ * reason and the inputs are unchanged. */
+UMBEL_API umbel_err umbel_plan_solve(umbel_plan *plan, umbel_diag *diag);
+
+/* The model's rate of a solved plan after this many keys. */
+UMBEL_API double umbel_plan_rate(const umbel_plan *plan, uint64_t keys);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* UMBEL_PLAN_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * native_params.h - what umbel_create and umbel_builder_new check before they make anything
+ */
+#ifndef UMBELI_NATIVE_PARAMS_H
+#define UMBELI_NATIVE_PARAMS_H
+
+#include "core/memory.h"
+
+/* Checks params and opts; *params has a kind that exists, *memory what both say together. */
+umbel_err umbeli_native_params(const umbel_params *given, const umbel_opts *opts,
+                               umbel_params *params, umbeli_memory *memory, umbel_diag *diag);
+
+#endif
