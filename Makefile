@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT
-# A short way to the real build, that of CMakePresets.json.  Everything is made below build/.
+# A front end to the real build, which is in CMakePresets.json.  Everything is built below build/.
 #
 #   make            the library and the command
-#   make demo       installs what is missing, builds, shows the main job end to end
+#   make demo       installs what is missing, builds, demonstrates the main use end to end
 #   make check      installs what is missing, builds, runs all tests (JOBS=n: that many at once)
 #   make check-long the tests that take minutes
 #   make check-cross    32-bit, big-endian, arm64, without SIMD, under valgrind (scripts/check-cross)
 #   make analyse    clang-tidy, cppcheck and gcc's analyser over the sources
-#   make coverage   which lines the tests run: build/coverage/report
+#   make coverage   which lines the tests reach: build/coverage/report
 #   make check-interop  compares with ClickHouse and DuckDB, from npm (600 MB below build/interop)
 #   make fuzz       fuzzes TARGET (all of them) for SECONDS (60) each: docs/hardening.md
-#   make mutate     plants COUNT (100) slips into the C files, one at a time: do the tests notice?
+#   make mutate     plants COUNT (100) slips in the C files, one at a time: do the tests notice?
 #   make soak       kills, failing calls and threads at random for SECONDS (600): docs/hardening.md
-#   make bench      measures the library, beside libbloom and LevelDB
-#   make bench-cli  measures the command, beside DCSO's bloom, gawk and sort
-#   make bench-redis  measures the module in a real server, beside commands that do nothing
+#   make bench      benchmarks the library against libbloom and LevelDB
+#   make bench-cli  benchmarks the command against DCSO's bloom, gawk and sort
+#   make bench-redis  benchmarks the module in a real server against commands that do nothing
 #   make install    PREFIX and DESTDIR as usual
-#   make format     lays out the C files
+#   make format     formats the C files
 #   make clean
 
 PREFIX ?= /usr/local
@@ -29,7 +29,7 @@ export JOBS
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
 
-# The first time without tests: they need more than the library does.
+# The first time without tests: they need more packages than the library does.
 build/CMakeCache.txt:
 	cmake --preset plain
 
@@ -58,12 +58,12 @@ coverage:
 	scripts/setup coverage
 	scripts/coverage
 
-# A system that cannot be installed makes its tests skip, and fail where CI=true.
+# If a system cannot be installed, its tests are skipped; where CI=true they fail.
 check-interop:
 	-scripts/setup interop
 	tests/run --interop
 
-# Each target of tests/fuzz, or the one called TARGET, for so many seconds.
+# Each target of tests/fuzz, or the one called TARGET, for SECONDS seconds.
 SECONDS ?= 60
 fuzz:
 	scripts/setup test
@@ -75,7 +75,7 @@ mutate:
 	scripts/setup test
 	scripts/mutate --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(PATHS)
 
-# The long forms of tests/crash and of the tests of threads, for so many seconds.
+# The long forms of tests/crash and of the thread tests, for SECONDS seconds.
 soak: seconds = $(if $(filter file,$(origin SECONDS)),600,$(SECONDS))
 soak:
 	scripts/setup test
@@ -92,7 +92,7 @@ bench:
 	    [ ! -f "$$program" ] || [ ! -x "$$program" ] || "$$program" $(BENCH_ARGS) || exit 1; \
 	done
 
-# The command beside other commands, on LINES lines of URLs.
+# The command against other commands, on LINES lines of URLs.
 LINES ?= 3e6
 bench-cli: all
 	scripts/setup bench

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench.c - umbel-bench: look-ups, adds, bulk work, threads and rates
+ * bench.c - umbel-bench: lookups, adds, bulk work, threads and rates
  *
  *   umbel-bench [--json] [--quick] [--reps N]
  */
@@ -37,7 +37,7 @@ static umbel_key *as_keys(const uint64_t *numbers, size_t n) {
     return keys;
 }
 
-/* ---- one way of doing something, timed a key ---- */
+/* ---- one way of doing something, timed per key ---- */
 
 typedef struct subject {
     const umbel_filter *f;
@@ -173,8 +173,8 @@ typedef struct lookup_bars {
     double of_floor, times_leveldb, times_libbloom, once_times_leveldb, own_format;
 } lookup_bars;
 
-/* The bars are for 64-bit keys that are hashes already, as the peers' figures are; by key they are
- * shown against the floor that hashes likewise. */
+/* The bars are for 64-bit keys that already are hashes, as the peers' figures are; by key they are
+ * compared with the floor that hashes too. */
 static void lookup_verdict(const lookup_bars *want, const candidate *c) {
     size_t n = want->n;
     if (want->of_floor > 0) {

@@ -3,7 +3,7 @@
  * bench.h - the parts of umbel-bench
  *
  * Every figure is the median of several repetitions, and candidates take turns within each
- * repetition: on a shared machine only ratios from one run mean anything.
+ * repetition: on a shared machine only ratios within one run are meaningful.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -20,15 +20,15 @@ extern "C" {
 
 /* ---- sample.c: keys and time ---- */
 
-/* n distinct random 64-bit keys; another `stream` gives keys that are in no other stream. */
+/* n distinct random 64-bit keys; each `stream` has keys that are in no other stream. */
 uint64_t *keys_new(size_t n, uint64_t stream);
 double now_ns(void);
 double median(double *values, size_t n);
 
-/* ---- floor.c: what the memory allows ---- */
+/* ---- floor.c: what memory speed allows ---- */
 
-/* The prefetch ring of a look-up, and one byte of the line instead of the bit test: one random
- * cache line a key.  By key, the same hash comes before it. */
+/* The prefetch ring of a lookup, with one byte of the line instead of the bit test: one random
+ * cache line per key.  By key, the same hash is computed first. */
 uint64_t floor_by_hash(const uint8_t *lines, uint64_t nlines, const uint64_t *hashes, size_t n);
 uint64_t floor_by_key(const uint8_t *lines, uint64_t nlines, const umbel_key *keys, size_t n);
 
@@ -45,14 +45,15 @@ extern const peer peer_leveldb, peer_libbloom;
 
 /* ---- plain_fuse.c: a binary fuse filter without shards ---- */
 
-/* Builds one from distinct keys and throws it away; its slots, 0: it could not be built. */
+/* Builds one from distinct keys and discards it; returns its slots, or 0 if it could not be
+ * built. */
 size_t plain_fuse_build(const uint64_t *keys, size_t n);
 
-/* ---- report.c: what was seen, as a table or as JSON ---- */
+/* ---- report.c: the results, as a table or as JSON ---- */
 
-/* One figure of one candidate at one number of keys; unit "ns" a key, or "%". */
+/* One figure of one candidate at one number of keys; unit "ns" per key, or "%". */
 void report_figure(const char *what, const char *who, size_t keys, double value, const char *unit);
-/* A ratio that the project sets itself, with what was seen. */
+/* A ratio that the project sets as its target, and the one measured. */
 void report_bar(const char *what, double seen, const char *relation, double bar);
 void report_print(bool json);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_static.c - umbel-bench-static: building and asking static filters
+ * bench_static.c - umbel-bench-static: building and querying static filters
  *
  *   umbel-bench-static [--json] [--quick] [--reps N]
  */
@@ -58,7 +58,7 @@ static umbel_filter *build(const uint64_t *numbers, size_t n, uint32_t hashes, u
     exit(2);
 }
 
-/* Times of one row, a key. */
+/* Times of one row, per key. */
 typedef struct times {
     double plain[MAX_REPS], three[MAX_REPS], four[MAX_REPS], two_threads[MAX_REPS];
     double single[MAX_REPS], batch[MAX_REPS];

@@ -4,7 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* As far ahead as umbel's own ring. */
+/* The same distance as umbel's own ring. */
 enum { AHEAD = 48, RING = 64 };
 
 static const uint8_t *line_of(const uint8_t *lines, uint64_t nlines, uint64_t hash) {

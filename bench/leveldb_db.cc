@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * leveldb_db.cc - what a filter is worth in a real LevelDB: look-ups of absent keys a second, and how
+ * leveldb_db.cc - what a filter gains in a real LevelDB: lookups of absent keys per second, and how
  * many data blocks were read for them, without a filter, with LevelDB's own, and with umbel's two
  *
  *   umbel-leveldb-bench [-d] [-n KEYS] [-r READS] [DIRECTORY]
  *
- * The databases are made in DIRECTORY (a new one below $TMPDIR) one after the other, 620 MB each with
- * 5 million keys, and removed.  Keys are even numbers, asked for are odd ones: each lies between two
- * that are there, so no table is passed over by its range.  With -d keys are digits alone: neighbours
- * differ in one character then, which LevelDB's hash does not take well.
+ * The databases are created in DIRECTORY (a new one below $TMPDIR) one after the other, 620 MB each
+ * with 5 million keys, and removed.  Stored keys are even numbers, looked-up keys are odd: each
+ * lies between two stored ones, so no table is ruled out by its range.  With -d keys consist of
+ * digits alone: neighbours then differ in one character, which LevelDB's hash handles badly.
  */
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
@@ -39,7 +39,7 @@ constexpr int kBatch = 1000;
 
 std::atomic<uint64_t> file_reads{0};
 
-/* Files that count how often they are read. */
+/* Files that count their reads. */
 class CountedFile : public leveldb::RandomAccessFile {
   public:
     explicit CountedFile(leveldb::RandomAccessFile *file) : file_(file) {}
@@ -78,7 +78,7 @@ double now() {
     return std::chrono::duration<double>(clock::now().time_since_epoch()).count();
 }
 
-/* Look-ups find everything in the page cache: the time that counts is the processor's. */
+/* Lookups find everything in the page cache: CPU time is what counts. */
 double cpu_time() {
     timespec t;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -93,7 +93,7 @@ uint64_t mix(uint64_t x) {
 
 bool digits_alone = false;
 
-/* The order of keys is that of numbers; behind the number, digits that its neighbours do not share. */
+/* Keys are ordered as numbers; after the number come digits that its neighbours do not share. */
 leveldb::Slice key_of(uint64_t number, char text[24]) {
     unsigned noise = digits_alone ? 0 : static_cast<unsigned>(mix(number) & 0xffffff);
     snprintf(text, 24, digits_alone ? "%016llu" : "%010llu%06x",
@@ -129,7 +129,7 @@ void fill(leveldb::DB *db, uint64_t keys) {
 
 struct result {
     double per_second;
-    double blocks; /* read for each thousand look-ups */
+    double blocks; /* read per thousand lookups */
 };
 
 result measure(leveldb::DB *db, uint64_t keys, uint64_t reads, uint64_t odd, uint64_t seed) {
@@ -151,7 +151,7 @@ result measure(leveldb::DB *db, uint64_t keys, uint64_t reads, uint64_t odd, uin
             1000.0 * static_cast<double>(file_reads.load() - before) / static_cast<double>(reads)};
 }
 
-/* The best of several: what else the machine does only ever takes time away. */
+/* The best of several: other load on the machine can only slow it down. */
 result best_of(leveldb::DB *db, uint64_t keys, uint64_t reads, uint64_t odd) {
     std::vector<result> results;
     for (int i = 0; i < kRounds; i++) {
@@ -175,10 +175,10 @@ double megabytes(leveldb::Env *env, const std::string &path) {
 }
 
 struct costs {
-    double build, ask; /* nanoseconds a key */
+    double build, ask; /* nanoseconds per key */
 };
 
-/* The policy alone, on filters as a database has them: for one data block each. */
+/* The policy alone, on filters as a database has them: one per data block. */
 costs price(const leveldb::FilterPolicy *policy) {
     constexpr int kFilters = 2000, kEach = 34, kAsks = 16, kBest = 20;
     std::vector<std::string> keys, absent, filters(kFilters);

@@ -7,7 +7,7 @@
 
 static void *build(const uint64_t *keys, size_t n, double bits_per_key) {
     struct bloom *b = malloc(sizeof *b);
-    /* libbloom sizes by rate: the one whose optimum has so many bits a key. */
+    /* libbloom is sized by rate: the one whose optimum has this many bits per key. */
     double error = exp(-bits_per_key * 0.480453013918201);
     if (!b || bloom_init(b, (int)n, error)) abort();
     for (size_t i = 0; i < n; i++) bloom_add(b, &keys[i], 8);

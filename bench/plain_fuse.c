@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * plain_fuse.c - a binary fuse filter in one piece, as the authors describe it: what static filters
- * are measured against
+ * plain_fuse.c - an unsharded binary fuse filter, as its authors describe it: the baseline for
+ * static filters
  *
- * Three slots a key, fingerprints of 8 bits, one table for all keys; hashes are put into blocks by
- * their upper bits before they go into the table.
+ * Three slots per key, fingerprints of 8 bits, one table for all keys; hashes are grouped into
+ * blocks by their upper bits before they go into the table.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static bool try_seed(const table *t, uint64_t *hashes, size_t n, uint64_t *sums,
     return true;
 }
 
-/* hashes[] is used up while peeling: the ones taken first are never needed again. */
+/* hashes[] is consumed while peeling: those taken first are never needed again. */
 size_t plain_fuse_build(const uint64_t *keys, size_t n) {
     table t = table_for(n);
     uint64_t *hashes = malloc(n * sizeof *hashes), *sums = malloc(t.slots * sizeof *sums);

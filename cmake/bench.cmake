@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Benchmarks run beside libbloom and LevelDB, so they are built only where both are.
+# Benchmarks compare with libbloom and LevelDB, so they are built only where both are installed.
 
 find_path(LIBBLOOM_INCLUDE_DIR bloom.h)
 find_library(LIBBLOOM_LIBRARY bloom)
@@ -13,7 +13,7 @@ elseif(NOT LEVELDB_INCLUDE_DIR OR NOT LEVELDB_LIBRARY)
 elseif(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
     add_subdirectory(bench)
 else()
-    # One program for each bench/*.c; LevelDB speaks C++, so what calls it is in bench/*.cc.
+    # One program for each bench/*.c; LevelDB's API is C++, so its callers are in bench/*.cc.
     file(GLOB bench_programs CONFIGURE_DEPENDS bench/*.c)
     file(GLOB bench_peers CONFIGURE_DEPENDS bench/*.cc)
     if(bench_peers)

@@ -15,8 +15,8 @@ if(UMBEL_GENERIC)
     add_compile_definitions(UMBEL_GENERIC)
 endif()
 
-# Sizes follow from doubles that are rounded after every operation: no 80-bit registers of 32-bit x86,
-# no products that are not rounded before they are added.
+# Sizes follow from doubles that are rounded after every operation: no 80-bit registers on 32-bit
+# x86, no fused multiply-add.
 add_compile_options(-ffp-contract=off)
 include(CheckCSourceCompiles)
 check_c_source_compiles("
@@ -31,7 +31,7 @@ endif()
 function(umbel_flags target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF C_VISIBILITY_PRESET hidden)
-    # Files beyond 2 GiB on 32-bit machines, too.
+    # Files beyond 2 GiB on 32-bit machines too.
     target_compile_definitions(${target} PRIVATE _FILE_OFFSET_BITS=64)
     target_compile_options(${target} PRIVATE
         -Wall -Wextra -Wpedantic -Wshadow -Wconversion ${umbel_more_flags}

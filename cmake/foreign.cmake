@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# A toolchain for another machine, with Debian's cross compilers and a root that
-# scripts/foreign-root made; the presets i386, s390x and arm64 say where.
-# i386 programs run as they are, the others through qemu-user.
+# A toolchain for another machine, with Debian's cross compilers and a root made by
+# scripts/foreign-root; the presets i386, s390x and arm64 say where.  i386 programs run natively,
+# the others through qemu-user.
 
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES UMBEL_MACHINE UMBEL_ROOT)
 set(CMAKE_SYSTEM_NAME Linux)
@@ -10,9 +10,9 @@ get_filename_component(root "${UMBEL_ROOT}" ABSOLUTE)
 if(UMBEL_MACHINE STREQUAL "i386")
     set(CMAKE_SYSTEM_PROCESSOR i686)
     set(CMAKE_C_COMPILER gcc)
-    set(CMAKE_C_FLAGS_INIT "-m32 -Wno-psabi") # GCC 11 aligned atomics anew, and says so
+    set(CMAKE_C_FLAGS_INIT "-m32 -Wno-psabi") # GCC 11 changed the alignment of atomics, and says so
     set(triplet i386-linux-gnu)
-    # The root's loader and libraries, wherever the program is started.
+    # The root's loader and libraries, wherever the program is started from.
     set(libraries ${root}/lib/${triplet}:${root}/usr/lib/${triplet})
     set(CMAKE_EXE_LINKER_FLAGS_INIT
         "-Wl,--dynamic-linker,${root}/lib/ld-linux.so.2 -Wl,--disable-new-dtags,-rpath,${libraries}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What `make install` puts where: header, libraries, umbel.pc, CMake package, command, man pages,
-# completions.
+# What `make install` installs, and where: header, libraries, umbel.pc, CMake package, command, man
+# pages, completions.
 
 include(CMakePackageConfigHelpers)
 
@@ -30,7 +30,7 @@ install(FILES ${PROJECT_BINARY_DIR}/umbelConfig.cmake ${PROJECT_BINARY_DIR}/umbe
     DESTINATION ${package_dir})
 install(EXPORT umbel-targets NAMESPACE umbel:: DESTINATION ${package_dir})
 
-# Written when it is installed: only then is the prefix known (cmake --install --prefix).
+# Written at install time: only then is the prefix known (cmake --install --prefix).
 foreach(dir LIBDIR INCLUDEDIR)
     if(IS_ABSOLUTE "${CMAKE_INSTALL_${dir}}")
         set(pc_${dir} "${CMAKE_INSTALL_${dir}}")

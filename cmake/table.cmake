@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# libumbel-table: filters inside the files of other systems.  A library of its own, because it needs
-# their compressions and libumbel should not.  libumbel-leveldb, where LevelDB is there, likewise.
+# libumbel-table: filters inside the files of other systems.  A separate library, because it needs
+# their compression libraries and libumbel should not.  So is libumbel-leveldb, where LevelDB is
+# installed.
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
@@ -10,8 +11,8 @@ find_library(SNAPPY_LIBRARY snappy REQUIRED)
 find_path(LEVELDB_INCLUDE_DIR leveldb/c.h)
 find_library(LEVELDB_LIBRARY leveldb)
 
-# A shared and a static library NAME over libumbel.  Filters are made by the shared libumbel; what is
-# internal to it comes from the static one and stays inside.
+# A shared and a static library NAME on top of libumbel.  The shared libumbel creates the filters;
+# internal code comes from the static one and is not exported.
 function(umbel_side_library target name needs includes)
     add_library(${target}_objects OBJECT ${ARGN})
     umbel_flags(${target}_objects)
@@ -38,7 +39,7 @@ endfunction()
 
 file(GLOB_RECURSE table_sources CONFIGURE_DEPENDS tables/*.c)
 list(FILTER table_sources EXCLUDE REGEX "/leveldb_policy\\.c$")
-# Installed, they are wherever the linker looks.
+# Once installed, they are where the linker looks.
 set(table_needs "$<BUILD_INTERFACE:${ZSTD_LINK_LIBRARIES};${LZ4_LINK_LIBRARIES};${SNAPPY_LIBRARY}>"
     "$<INSTALL_INTERFACE:zstd;lz4;snappy>")
 umbel_side_library(umbel_table umbel-table "${table_needs}"

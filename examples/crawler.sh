@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A crawler that fetches each URL once, across many runs: the filter is its memory.
 . "$(dirname "$0")/start.sh"
-crawl() { # the links found by one run -> those to fetch
+crawl() { # links found by one run -> links to fetch
     "$umbel" uniq -q -n 10M -p 1/10000 --state "$dir/seen.umb"
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py [LINES] - the command beside its peers on one file of URLs, with the bars it must reach.
+"""run.py [LINES] - the command compared with its peers on one file of URLs, with the bars it must
+reach.
 
 Needs the umbel command (UMBEL, or build/umbel) and, from Debian, golang-github-dcso-bloom-cli,
-gawk, coreutils, a C compiler and libxxhash-dev; a peer that is missing is left out and named.
-Times are processor seconds (user and system) of one thread, the best of three runs for umbel, so
-that a busy machine matters little.  Ratios belong to one run on one machine.
+gawk, coreutils, a C compiler and libxxhash-dev; a missing peer is left out and named.  Times are
+CPU seconds (user and system) of one thread, the best of three runs for umbel, so that a busy
+machine matters little.  Ratios are valid for one run on one machine.
 """
 import os
 import shutil
@@ -21,7 +22,7 @@ FAILED = []
 
 
 def cpu(command, stdin=None, env=None):
-    """Processor seconds and peak memory in MiB of a command; its output is thrown away."""
+    """CPU seconds and peak memory in MiB of a command; its output is discarded."""
     with open(stdin or os.devnull, "rb") as source:
         child = subprocess.Popen(command, stdin=source, stdout=subprocess.DEVNULL,
                                  env={**os.environ, **(env or {})})
@@ -37,7 +38,8 @@ def best(command, **how):
 
 
 def row(what, mine, peer, name, bar, least):
-    """One line of the table: least, the bar is a lower limit of peer / mine; else upper of mine / peer."""
+    """One line of the table.  With `least` the bar is a lower limit of peer / mine, otherwise an
+    upper limit of mine / peer."""
     ratio = peer / mine if least else mine / peer
     good = ratio >= bar if least else ratio <= bar
     if not good:

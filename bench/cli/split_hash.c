@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * split_hash.c - the least that `umbel build` must do: read a file, find its lines, hash them
+ * split_hash.c - the minimum that `umbel build` must do: read a file, find its lines, hash them
  *
- * Prints seconds of processor time: read in blocks and worked on (what the command's time is held against), and the
- * same with the file in memory already.
+ * Prints seconds of CPU time: reading and processing in blocks (which the command's time is
+ * compared with), and the same with the file already in memory.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Lines that two blocks share are hashed in two pieces: the work is the same. */
+/* Lines that span two blocks are hashed in two pieces: the work is the same. */
 static void work(const uint8_t *text, size_t len, uint32_t *ends) {
     size_t n = cli_split_best()(text, len, '\n', ends), start = 0;
     uint64_t sum = 0;

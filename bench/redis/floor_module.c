@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * floor_module.c - commands that do nothing: what a server itself takes for calls of this shape
+ * floor_module.c - commands that do nothing: what the server itself takes for calls of this shape
  *
- *   FLOOR.LOOP key item [item ...]   one answer an item, as BF.MEXISTS, without looking at any
+ *   FLOOR.LOOP key item [item ...]   one answer per item, as BF.MEXISTS, without looking at any
  *   FLOOR.KEY key item               opens the key and answers, as BF.EXISTS
  */
 #include "api.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * load.c - sends one command over and over and tells what the server took for it
+ * load.c - sends one command repeatedly and reports what it cost the server
  *
  *   load PORT COMMAND KEY FIRST ITEMS PER DEPTH
  *
- * Items are 16 bytes, the FIRST and those after it of an endless row; PER of them go into a
- * command, and DEPTH commands are sent at once, then their answers awaited.  Requests are made
- * beforehand, slab by slab.  Prints processor seconds of the server's main thread, seconds of the
- * clock, and how many answers were 1.
+ * Items are 16 bytes, taken from an endless sequence starting at FIRST; PER of them go into a
+ * command, and DEPTH commands are sent at once before their answers are read.  Requests are
+ * prepared in advance, slab by slab.  Prints CPU seconds of the server's main thread, seconds of
+ * wall-clock time, and how many answers were 1.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
@@ -72,7 +72,7 @@ static double field(const char *text, const char *name) {
     return atof(at + strlen(name));
 }
 
-/* Processor seconds of the thread that runs commands, so far. */
+/* CPU seconds so far of the thread that runs commands. */
 static double server_cpu(int server) {
     char text[4096], digit[2] = "";
     size_t len = 0;
@@ -122,7 +122,7 @@ static _Noreturn void complain(const struct load *l) {
     exit(2);
 }
 
-/* One command has ":1\r\n" or ":0\r\n" as its answer, one with several items an array of them. */
+/* The answer to a single item is ":1\r\n" or ":0\r\n", to several items an array of these. */
 static void judge(struct load *l, const char *answers, size_t head) {
     for (uint64_t c = 0; c < l->depth; c++) {
         bool fine = !head || answers[0] == '*';
@@ -150,7 +150,7 @@ static void run_slab(struct load *l) {
         send_all(l->server, l->slab + at, l->ends[i] - at);
         at = l->ends[i];
         receive(l->server, l->answers, 1);
-        if (l->answers[0] == '-') complain(l); /* shorter than what is awaited */
+        if (l->answers[0] == '-') complain(l); /* shorter than expected */
         receive(l->server, l->answers + 1, expected - 1);
         judge(l, l->answers, head);
     }

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py [KEYS] - the module in a redis-server, beside commands that do nothing, with its bars.
+"""run.py [KEYS] - the module in a redis-server, compared with commands that do nothing, with its
+bars.
 
-Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), redis-server and a C compiler.  One server
-for each layout, and with PEER=path/of/another/bf.so one for that module; KEYS (1e7) items of 16
-bytes.  Times are processor nanoseconds of the server's main thread an item, the best of nine
-rounds in which all cases take turns, so that a busy machine matters little.  Ratios belong to one
-run on one machine.
+Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), redis-server and a C compiler.  Starts one
+server for each layout, and with PEER=path/of/another/bf.so one for that module; KEYS (1e7) items of
+16 bytes.  Times are CPU nanoseconds of the server's main thread per item, the best of nine rounds
+in which all cases take turns, so that a busy machine matters little.  Ratios are valid for one run
+on one machine.
 """
 import os
 import shutil
@@ -25,10 +26,10 @@ KEYS = max(int(float(sys.argv[1])) // BATCH, 1) * BATCH if len(sys.argv) > 1 els
 PART = max(KEYS // 5 // BATCH, 1) * BATCH
 ROUNDS = 9
 FLAGS = ["-O2", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-ABSENT = 1 << 40  # where the row of absent items begins
+ABSENT = 1 << 40  # where the sequence of absent items begins
 FAILED = []
 
-# Name, command, key, first item, part of KEYS to send, items a command, depth, whose floor, bar.
+# Name, command, key, first item, part of KEYS to send, items per command, depth, whose floor, bar.
 CASES = [
     ("loop of 100, nothing done", "FLOOR.LOOP", "f", 0, 15, 100, 16, None, None),
     ("BF.MEXISTS 100, present", "BF.MEXISTS", "f", 0, 15, 100, 16, "FLOOR.LOOP", 2.0),
@@ -42,7 +43,7 @@ CASES = [
 
 
 def compile_parts(directory):
-    """The load and the module of empty commands."""
+    """The load generator and the module of empty commands."""
     api = ROOT / "module"
     here = ROOT / "bench/redis"
     subprocess.run(["cc", *FLAGS, "-o", directory / "load", here / "load.c"], check=True)
@@ -75,7 +76,7 @@ class Server:
         sys.exit("redis-server is not ready after ten seconds")
 
     def ask(self, *words):
-        """One command; errors end the run."""
+        """One command; errors abort the run."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=600) as s:
             s.sendall("".join([f"*{len(words)}\r\n",
                                *(f"${len(w)}\r\n{w}\r\n" for w in map(str, words))]).encode())
@@ -90,7 +91,7 @@ class Server:
         return int(info.split("used_memory:")[1].split()[0])
 
     def load(self, command, key, first, items, per, depth):
-        """Processor and clock seconds, and how many answers were 1."""
+        """CPU and wall-clock seconds, and how many answers were 1."""
         done = subprocess.run([self.tools / "load", *map(str, (self.port, command, key, first,
                                                                items, per, depth))],
                               check=True, capture_output=True, text=True)
@@ -109,7 +110,7 @@ class Server:
 
 
 def fill(server, out):
-    """The filter that is asked, how fast it was filled and what it takes."""
+    """Builds the filter that is queried; reports how fast it was filled and what it takes."""
     before = server.used_memory()
     server.ask("BF.RESERVE", "f", "0.01", KEYS)
     cpu, clock, _ = server.load("BF.MADD", "f", 0, KEYS, 100, 16)
@@ -146,7 +147,7 @@ def grow(server, out):
 
 
 def measure(server):
-    """Best nanoseconds of every case by its name, and the rows that are just told."""
+    """Best nanoseconds of every case by name, and the rows that are only reported."""
     out, best = {}, {}
     fill(server, out)
     for key in ("g", "h"):

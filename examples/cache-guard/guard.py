@@ -65,7 +65,7 @@ def wait_for(process, name, not_yet, connect):
 
 
 class Database:
-    """A PostgreSQL cluster of its own, reachable by a socket in its directory only."""
+    """A private PostgreSQL cluster, reachable only through a socket in its directory."""
 
     def __init__(self, directory):
         self.directory, self.data = directory, directory / "pg"

@@ -114,7 +114,7 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     [ ! -e k.umb ]
 }
 
-# A MiB of line in blocks of 256 KiB: it ends with a block, or just behind.
+# A line of 1 MiB in blocks of 256 KiB: it ends at the end of a block, or just after.
 @test "bad input: a line as long as --max-line allows is none, from files, pipes and packed" {
     head -c 1048576 /dev/zero | tr '\0' x > line
     { cat line; echo; echo y; } > text
@@ -163,7 +163,7 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     run bash -c 'set -o pipefail; "$UMBEL" check -v k.umb text text text | head -n 1'
     [ "$output" = 10 ]
     [ "$status" -eq 141 ]
-    # With SIGPIPE ignored, as some parents have it: still quiet.
+    # With SIGPIPE ignored, as some parents leave it: still quiet.
     run bash -c 'trap "" PIPE; "$UMBEL" check -v k.umb text text text | head -n 1; exit ${PIPESTATUS[0]}'
     [ "$output" = 10 ]
     [ "$status" -eq 2 ]

@@ -121,7 +121,7 @@ P
     [ ! -e strict.umb ]
 }
 
-# At this rate no key of so few is taken for another.
+# At this rate so few keys give no false positive.
 @test "build: --strict takes exactly the plan, and one key more is told" {
     for j in 1 3; do
         run --separate-stderr umbel build -f --strict -j $j -n 1000 -p 1e-12 -o k.umb <(seq 1000)

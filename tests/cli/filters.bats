@@ -73,7 +73,7 @@ P
     run umbel verify -q k.umb --present <(seq 999 1010)
     [ "$status" -eq 1 ]
     [ -z "$output" ]
-    # Keys that are in stand for a rate far above the promise.
+    # Keys that are in look like a rate far above the promise.
     run umbel verify k.umb --absent <(seq 500 1500)
     [ "$status" -eq 1 ]
     [[ $output == *"promise            broken"* ]]
@@ -127,7 +127,7 @@ P
     [[ $output == *"present            2 of 1,002 keys missing; the first is gone?for good"* ]]
     umbel verify --json k.umb --present some > v.json || [ $? -eq 1 ]
     python3 -c 'import json; v = json.load(open("v.json")); assert (v["present"], v["missing"]) == (1002, 2), v'
-    # The first of several, in a later block than the first, and no more than its beginning.
+    # The first of several, not in the first block, and only its beginning.
     seq 200000 | umbel build -q -p 1e-9 -n 2e5 -o many.umb
     long=$(printf 'x%.0s' {1..100})
     { seq 150000; echo "$long"; seq 150001 200000; echo other; } > some

@@ -43,7 +43,7 @@ load helper
     seq 60000 | umbel build -q --kind scalable -n 1000 -p 1% -o s.umb
     umbel verify -q s.umb --present <(seq 60000) --absent <(seq 100001 200000)
     run --separate-stderr umbel add s.umb <(seq 60001 90000)
-    [ "${#stderr_lines[@]}" -eq 1 ] # no warning: it may
+    [ "${#stderr_lines[@]}" -eq 1 ] # no warning: it is allowed
     umbel verify -q s.umb --present <(seq 90000) --absent <(seq 100001 200000)
     umbel uniq -q --kind scalable -n 1000 -p 1e-6 <(seq 50000; seq 50000) | cmp - <(seq 50000)
 }
@@ -56,7 +56,7 @@ load helper
 }
 
 @test "kinds: uniq --window forgets, and remembers the last N" {
-    # 1 comes again after 500 others (in the window of 1000) and after 5000 (forgotten).
+    # 1 is repeated after 500 others (within the window of 1000) and after 5000 (forgotten).
     { echo 1; seq 10001 10500; echo 1; seq 20001 25000; echo 1; } > text
     run --separate-stderr umbel uniq --window 1000 -p 1e-9 text
     [ "$status" -eq 0 ]

@@ -92,7 +92,7 @@ refused_below_minimum() {
     [ "$(wc -l < printed)" -gt 1000 ]
     umbel uniq -q --state state.umb <(seq 5001 100000) > rest
     sort -n printed rest | uniq -d | cmp - /dev/null
-    [ "$(cat printed rest | wc -l)" -gt 90000 ] # all but false positives
+    [ "$(cat printed rest | wc -l)" -gt 90000 ] # all except false positives
 }
 
 @test "limits: static filters need 8 bytes per key while being built" {

@@ -132,7 +132,7 @@ open('text', 'wb').write(b'x' * (B - 1) + b'\n' + b'y' * 10 + b'\n' + b'z')"
     exact -n 10 -t ';' -k 1 --trim --lower -o k.umb keys
     printf 'ADA;9\nbob;;\n eve\n Ada ;\n' > text
     [ "$(umbel check k.umb text)" = "$(printf 'ADA;9\nbob;;\n Ada ;')" ]
-    [ "$(printf 'x,BOB\n' | umbel check -t , -k 2 k.umb)" = x,BOB ] # elsewhere in other files
+    [ "$(printf 'x,BOB\n' | umbel check -t , -k 2 k.umb)" = x,BOB ] # another field in other files
     [ "$(printf 'BOB,x\n' | umbel check -t , k.umb)" = BOB,x ]      # the same field, other separator
     echo 'EVE;x' | umbel add -q k.umb
     [ "$(umbel check -c k.umb text)" -eq 4 ]

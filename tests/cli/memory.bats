@@ -3,7 +3,7 @@
 # The size of the filter plus 64 MiB is enough, whatever the input
 load helper
 
-# within FILTER COMMAND...: its peak of resident memory is at most the filter's size and 64 MiB
+# within FILTER COMMAND...: its peak resident memory is at most the filter's size plus 64 MiB
 within() {
     python3 - "$@" <<'P'
 import os, subprocess, sys

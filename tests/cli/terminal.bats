@@ -13,7 +13,7 @@ on_terminal() {
 setup_file() {
     cat > "$BATS_FILE_TMPDIR/slowly" << 'EOF'
 #!/bin/sh
-# Lines for longer than the half second after which a bar is drawn.
+# Lines for longer than the half second after which the bar appears.
 for i in 1 2 3 4 5; do seq "$i" 100 400; sleep 0.25; done
 EOF
     chmod +x "$BATS_FILE_TMPDIR/slowly"

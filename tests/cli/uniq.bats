@@ -17,7 +17,7 @@ load helper
     seq 51 150 | umbel uniq -q --state s.umb | cmp - <(seq 101 150)
     umbel info --json s.umb | grep -q '"keys_added": 150,'
     run --separate-stderr umbel uniq -p 1e-6 -n 1000 --state s.umb <(seq 5)
-    [ "${#stderr_lines[@]}" -eq 1 ] # the same plan: nothing to tell but the summary
+    [ "${#stderr_lines[@]}" -eq 1 ] # the same plan: nothing to report but the summary
     run --separate-stderr umbel uniq -n 5000 --state s.umb <(seq 5)
     [[ $stderr == "umbel: s.umb: already exists: its own plan applies, not the one given here"* ]]
     size=$(umbel info --json s.umb | awk -F '[:, ]+' '/"bytes"/ { print $3 }')
@@ -39,7 +39,7 @@ load helper
         run bash -c '"$UMBEL" uniq -q --state s.umb more > /dev/full'
         [ "$status" -eq 2 ]
         [[ $output == "umbel: standard output: No space left on device" ]]
-        cmp s.umb before # what never came out is not remembered
+        cmp s.umb before # what was never printed is not remembered
     fi
 }
 
@@ -102,7 +102,7 @@ P
     [[ $stderr =~ "100,000 lines, "([0-9,]+)" of them new; about "([0-9.]+)" new lines mistaken for repeated" ]]
     dropped=$((100000 - ${BASH_REMATCH[1]//,/}))
     expected=${BASH_REMATCH[2]%.*}
-    # The rate grows from 0 to 1 %, so some hundreds; both numbers agree within five deviations.
+    # The rate grows from 0 to 1%, so some hundreds; both numbers agree within five deviations.
     [ "$expected" -gt 50 ]
     [ "$expected" -lt 1000 ]
     [ $((dropped - expected)) -lt $((expected / 2)) ]
@@ -117,8 +117,8 @@ P
     [ "$status" -eq 2 ]
     [[ $stderr == "umbel: s.umb: more keys than the 1,000 planned (--keys plans for more)"* ]]
     [ "${#lines[@]}" -ge 1000 ]
-    [ "${#lines[@]}" -le 1001 ] # a false positive takes no room
-    # The first thousand are out and remembered, and again only the next one is too many.
+    [ "${#lines[@]}" -le 1001 ] # a false positive takes no space
+    # The first thousand are printed and remembered, and again only the next one is too many.
     run --separate-stderr umbel uniq -q --strict --state s.umb <(seq 1000)
     [ "$status" -eq 0 ]
     [ -z "$output" ]

@@ -14,7 +14,7 @@ at() {
 }
 
 # aged AGO FILE...: a window of 8h/1h with these keys, as if its newest generation had begun AGO
-# seconds before now.
+# seconds ago.
 aged() {
     local ago=$1
     shift
@@ -30,12 +30,12 @@ advanced() {
     began=$(($(date +%s) + 1))
     (
         at 0.05 printf 'a\nb\n'
-        at 2.05 printf 'b\nc\nb\n' # nothing came for as long as the window and a step
+        at 2.05 printf 'b\nc\nb\n' # no input for the length of the window plus a step
     ) | umbel uniq -q -j 3 --window 1s/1s -n 100 -p 1e-6 > silence &
     (
         at 0.05 printf 'a\nb\n'
         at 1.05 printf 'a\nc\n'    # a again: remembered from here on
-        at 2.05 printf 'a\nb\nc\n' # b's second and a step are over
+        at 2.05 printf 'a\nb\nc\n' # b's second plus a step is over
     ) | umbel uniq -q --window 1s/1s -n 100 -p 1e-6 > kept
     wait $!
     [ "$(tr '\n' ' ' < kept)" = "a b c b " ]
@@ -79,7 +79,7 @@ advanced() {
     [ "$(advanced)" -eq "$began" ] # half a step: it waits
     aged -100000000 old
     seq 51 150 | umbel uniq -q --state s.umb | cmp - <(seq 101 150)
-    [ "$(advanced)" -le "$(date +%s)" ] # three years: it goes on from now
+    [ "$(advanced)" -le "$(date +%s)" ] # three years: it continues from now
 }
 
 @test "window: another window or kind, or invalid metadata, is refused and the state is unchanged" {
@@ -92,7 +92,7 @@ advanced() {
     refused "a window other than 16h/2h" umbel uniq --window 16h/2h -n 9 --state s.umb text # as many steps
     refused "forgets by the clock, not after a number of keys" umbel uniq --window 1000 --state s.umb text
     cmp s.umb before
-    umbel uniq -q --window 480m/60m --state s.umb text | cmp - /dev/null # the same, said otherwise
+    umbel uniq -q --window 480m/60m --state s.umb text | cmp - /dev/null # the same, in other units
     umbel uniq -q --window 1000 --state n.umb text > /dev/null
     refused "n.umb: does not forget by the clock" umbel uniq --window 8h/1h -n 9 --state n.umb text
     umbel build -q -n 100 -p 1% -o b.umb text
@@ -125,7 +125,7 @@ advanced() {
     umbel uniq -q --window 1 text | cmp - text
     refused "needs the maximum number of different keys within the duration (-n KEYS" umbel uniq --window 24h/1h text
     refused "--window and --kind contradict" umbel uniq --window 24h/1h -n 9 --kind classic text
-    umbel uniq -q -m 1MiB -p 1% --window 24h/1h text | cmp - text # two of three are enough
+    umbel uniq -q -m 1MiB -p 1% --window 24h/1h text | cmp - text # two of the three are enough
 }
 
 @test "window: a step with more than its share causes a warning, with --strict an error" {

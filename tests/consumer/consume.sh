@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# consume.sh WAY BUILD - installs from the build tree BUILD, to another place than it was configured
-# for, and builds and runs consumer.c against that.
+# consume.sh WAY BUILD - installs from the build tree BUILD to a place other than the configured
+# one, then builds and runs consumer.c against that.
 set -eu
 way=$1
 build=$2

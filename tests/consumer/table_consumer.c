@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_consumer.c TABLE - a program that knows libumbel-table as it is installed; made to find
- * key000007 and its filter
+ * table_consumer.c TABLE - a program that uses libumbel-table as installed, to find key000007 and
+ * its filter
  */
 #include <stdio.h>
 #include <umbel_table.h>

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """faults.py - every system call and allocation of every command fails once, or falls short.
 
-The N-th call of a group, for each N that the command comes to: it ends as if nothing had been,
-or with status 2 and one line of words; the file is the old or the new one, and nothing else is
-left.  With --seconds: the same over several threads, calls and errors at random.
+For the N-th call of a group, for each N that the command reaches: it succeeds as if nothing had
+happened, or exits with status 2 and a one-line message; the file is the old or the new one, and
+nothing else is left behind.  With --seconds: the same over several threads, calls and errors at
+random.
 """
 import errno
 import random
@@ -13,7 +14,7 @@ from collections import Counter
 
 from scenes import SCENES, Outcome, Stage, check_state, need, options, report
 
-# Groups of shim.c, and what may become of such a call.
+# Groups of shim.c, and what may happen to such a call.
 FAULTS = [
     ("open", errno.EMFILE), ("stat", errno.EIO), ("mmap", errno.ENOMEM), ("malloc", errno.ENOMEM),
     ("read", errno.EIO), ("read", errno.EINTR), ("read", "short"),
@@ -22,7 +23,7 @@ FAULTS = [
     ("chmod", errno.EPERM), ("flock", errno.ENOLCK), ("flock", errno.EINTR),
     ("thread", errno.EAGAIN),
 ]
-MANY = 40  # of them one in nine is enough for make check
+MANY = 40  # of these, one in nine is enough for make check
 
 
 def check_output_of_error(stage, scene, fault):
@@ -40,7 +41,7 @@ def check_files(stage, scene, outcome, fault, status):
         return
     now = stage.bytes_of(scene.target)
     if scene.uniq:
-        # Nothing can be promised where writing is what failed: the output, or the state itself.
+        # Nothing can be promised if the write itself failed: the output, or the state.
         errors = stage.errors()
         failed = "standard output:" in errors or errors.startswith(f"umbel: {scene.target}:")
         check_state(stage, scene, outcome, everything=not failed)
@@ -51,7 +52,7 @@ def check_files(stage, scene, outcome, fault, status):
 
 
 def one_fault(stage, scene, outcome, fault, threads=1):
-    """False when the command did not come to that call."""
+    """False if the command did not reach that call."""
     stage.reset()
     status = stage.run(scene, fault, threads)
     if not stage.happened():
@@ -94,7 +95,8 @@ def every_fault(stage, scene, many):
 
 
 def order_of_saving(stage):
-    """What a power cut needs: bytes on the disk before the name, the name before the end."""
+    """What a power cut requires: bytes on disk before the rename, the rename before success is
+    reported."""
     scene = next(s for s in SCENES if s.name == "add")
     stage.reset()
     need(stage.run(scene, "none:0:0") == 0, stage.errors())

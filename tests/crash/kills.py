@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """kills.py - SIGKILL in the middle of the commands that change files.
 
-Before and behind every system call with which a command changes something, and at random moments:
+Before and after every system call with which a command changes something, and at random moments:
 the file is the old or the new one, there is at most one temporary file, and the next run removes
-it.  With --seconds: at random moments only, so long, with larger filters, on the disk.
+it.  With --seconds: only at random moments, for that long, with larger filters, on disk.
 """
 import random
 import signal
@@ -19,7 +19,7 @@ ROUNDS = 60
 
 
 def check_after(stage, scene, outcome, where, known=frozenset()):
-    """Whatever was killed: nothing is damaged, and a temporary file at most is left."""
+    """Whatever was killed: nothing is damaged, and at most a temporary file is left."""
     name = f"{scene.target}{TEMPORARY}"
     need(set(stage.temporaries()) <= known | {name}, scene.name, where, "left",
          stage.temporaries())
@@ -29,13 +29,13 @@ def check_after(stage, scene, outcome, where, known=frozenset()):
         verified = stage.command("verify", "-q", scene.target)
         need(verified.returncode == 0, scene.name, where, verified.stderr)
     if scene.uniq:
-        # Lines may come a second time, but none is lost.
+        # Lines may be printed twice, but none is lost.
         check_state(stage, scene, outcome, everything=False)
     return (stage.work / name).exists()
 
 
 def check_next(stage, scene, outcome):
-    """The next run finds nothing in its way and tidies up."""
+    """The next run is not obstructed and cleans up."""
     if scene.fresh:
         (stage.work / scene.target).unlink(missing_ok=True)
     need(stage.run(scene) in (0, 1), scene.name, "the next run fails:", stage.errors())
@@ -64,7 +64,7 @@ def at_every_call(stage, scene):
 
 
 def kill_somewhere(stage, scene, outcome, threads):
-    """Nothing is put back, so that what kills leave would pile up."""
+    """Nothing is reset, so leftovers of kills would accumulate."""
     before = set(stage.temporaries())
     process = stage.start(scene, threads=threads)
     moment = random.random() * outcome.seconds

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Commands that change files, what they start from and what may be there when they break off."""
+"""Commands that change files, what they start from and what may be left when they are
+interrupted."""
 import argparse
 import atexit
 import os
@@ -63,18 +64,18 @@ SCENES = [
 
 
 class Stage:
-    """A folder as it was before each run."""
+    """A folder that is reset before each run."""
 
     def __init__(self, umbel, shim, keys=3000, disk=False):
         self.umbel, self.shim = str(Path(umbel).resolve()), str(Path(shim).resolve())
-        # In memory, where there is such a place: thousands of files are synced.
+        # In memory where possible: thousands of files are synced.
         fast = "/dev/shm" if os.access("/dev/shm", os.W_OK | os.X_OK) else None
         self.folder = Path(tempfile.mkdtemp(prefix="umbel-crash-", dir=None if disk else fast))
         atexit.register(shutil.rmtree, self.folder, ignore_errors=True)
         self.model = self.folder / "model"
         self.work = self.folder / "work"
         self.log = self.folder / "log"
-        self.put = {}  # files of the model as they lie in `work`
+        self.put = {}  # files of the model as they are in `work`
         self.model.mkdir()
         self.work.mkdir()
         self.make(keys)
@@ -97,7 +98,7 @@ class Stage:
         shutil.copy(ROOT / "tests/golden/table/keys300.ldb", self.model / "keys.ldb")
 
     def reset(self, temporaries=True):
-        """Back to the model: what is as it was put there stays."""
+        """Resets to the model; files that are unchanged stay."""
         for path in self.work.iterdir():
             if not temporaries and path.name.endswith(TEMPORARY):
                 continue
@@ -126,7 +127,7 @@ class Stage:
         return env
 
     def start(self, scene, fault=None, threads=1):
-        """Output goes to a file: a killed process leaves in it what it wrote."""
+        """Output goes to a file, so that what a killed process wrote is kept."""
         stdin = open(self.work / scene.stdin, "rb") if scene.stdin else subprocess.DEVNULL
         arguments = list(scene.arguments)
         if threads > 1 and arguments[0] in ("build", "add", "uniq", "check", "verify"):
@@ -175,7 +176,7 @@ def need(condition, *words):
 
 
 class Outcome:
-    """What a scene leads to when nothing goes wrong."""
+    """The result of a scene when nothing goes wrong."""
 
     def __init__(self, stage, scene):
         stage.reset()
@@ -198,8 +199,8 @@ def whole_lines(output):
 
 
 def check_state(stage, scene, outcome, everything):
-    """The state of uniq: valid, and what it knows beyond the old one has been printed.  With
-    `everything`, what has been printed is known, too."""
+    """The state of uniq: valid, and everything it knows beyond the old one has been printed.  With
+    `everything`, everything printed is also known."""
     printed = whole_lines(stage.output())
     expected = set(outcome.output.splitlines())
     need(printed <= expected, scene.name, "printed what it should not:",
@@ -218,7 +219,7 @@ def check_state(stage, scene, outcome, everything):
          some(printed - known), stage.errors())
     if state in (outcome.old, outcome.new):
         return
-    # With the next run every line has come.
+    # Together with the next run, every line is printed.
     rest = stage.command(*scene.arguments,
                          text=stage.texts[scene.stdin] if scene.stdin else None)
     need(rest.returncode == 0, scene.name, "the next run fails:", rest.stderr)
@@ -235,13 +236,13 @@ def options(words):
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))
     found = parser.parse_args()
     random.seed(found.seed)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the folder goes
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the folder is removed
     print(f"# --seed {found.seed}", flush=True)
     return found
 
 
 def report(tests):
-    """Runs (name, function) pairs and prints TAP; the exit status tells whether all passed."""
+    """Runs (name, function) pairs and prints TAP; the exit status says whether all passed."""
     failed = 0
     print(f"1..{len(tests)}")
     for number, (name, test) in enumerate(tests, 1):

@@ -2,11 +2,11 @@
  *
  * shim.c - for LD_PRELOAD: one call of the program under test fails, falls short, or is its last
  *
- * UMBEL_FAULT is GROUP:N:WHAT.  The N-th call of the group (from 1) ends as WHAT says: a number is
- * the errno that it fails with, `short` halves what it may write or read, `kill` is SIGKILL just
- * before it, `after` just behind it.  With N 0 nothing happens.  UMBEL_FAULT_LOG names a file that
- * gets a line when it happens, and, with N 0, one for each call of any group.  Calls on standard
- * error pass.
+ * UMBEL_FAULT is GROUP:N:WHAT.  WHAT determines the outcome of the N-th call of the group (from 1):
+ * a number is the errno that it fails with, `short` halves what it may write or read, `kill` is
+ * SIGKILL just before it, `after` just after it.  With N 0 nothing happens.  UMBEL_FAULT_LOG names
+ * a file that gets a line when it happens and, with N 0, one for each call of any group.  Calls on
+ * standard error are not affected.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* glibc's own, so that finding the others needs no memory. */
+/* glibc's own, so that looking up the others needs no memory. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *old, size_t size);
@@ -38,7 +38,7 @@ static enum what ending;
 static int error_number;
 static atomic_ulong calls;
 
-/* Not by the functions below. */
+/* Bypasses the functions below. */
 static void note(const char *name) {
     if (!log_name) return;
     long fd = syscall(SYS_openat, AT_FDCWD, log_name, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -69,7 +69,7 @@ __attribute__((constructor)) static void read_order(void) {
     group = text;
 }
 
-/* What is to happen to this call; errno is set where it is to fail. */
+/* What should happen to this call; sets errno if it should fail. */
 static enum what judge(const char *name) {
     int before = errno;
     enum what now = PASS;
@@ -90,7 +90,7 @@ static void done(enum what now) {
 
 #define REAL(function) ((__typeof__(&function))dlsym(RTLD_NEXT, #function))
 
-/* A function that gives an int, under the name of its group. */
+/* A function that returns an int, under the name of its group. */
 #define FAULTY(name, function, parameters, arguments) \
     int function parameters {                         \
         enum what now = judge(name);                  \
@@ -110,13 +110,13 @@ FAULTY("stat", stat, (const char *path, struct stat *st), (path, st))
 FAULTY("stat", lstat, (const char *path, struct stat *st), (path, st))
 FAULTY("stat", fstat, (int fd, struct stat *st), (fd, st))
 
-/* The same functions under the names that programs for large files call. */
+/* The same functions under the names used by large-file programs. */
 FAULTY("truncate", ftruncate64, (int fd, off64_t len), (fd, len))
 FAULTY("stat", stat64, (const char *path, struct stat64 *st), (path, st))
 FAULTY("stat", lstat64, (const char *path, struct stat64 *st), (path, st))
 FAULTY("stat", fstat64, (int fd, struct stat64 *st), (fd, st))
 
-/* The descriptor is gone in either case, as on Linux. */
+/* The descriptor is closed in either case, as on Linux. */
 int close(int fd) {
     enum what now = judge("close");
     int sys = errno, result = REAL(close)(fd);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# soak.sh BUILD TSAN SECONDS - the long forms of the tests of crashes and threads: every fault once,
-# then kills and faults at random and threads under ever other seeds, each for a third of the time.  BUILD and TSAN are
-# build trees, the second with ThreadSanitizer.
+# soak.sh BUILD TSAN SECONDS - the long forms of the crash and thread tests: every fault once, then
+# kills and faults at random, and threads under changing seeds, each for a third of the time.  BUILD
+# and TSAN are build trees, the second with ThreadSanitizer.
 set -eu
 
 build=$1

@@ -23,7 +23,7 @@ put() {
     { echo '/* SPDX-License-Identifier: MIT */'; printf '%s\n' "${@:2}"; } >"$root/$1"
 }
 
-# The layer check must fail and say this.
+# The layer check must fail with this message.
 breaks() {
     run "$scripts/check-layers" "$root"
     echo "$output"

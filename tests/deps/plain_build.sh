@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The library needs no build system: one compiler command makes a program with it that runs.
+# The library needs no build system: one compiler command builds a program with it, which runs.
 set -eu
 cd "$(dirname "$0")/../.."
 tmp=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # labels: checks
-# scripts/setup on machines of all sorts, played by small stand-ins for the commands it calls.
+# scripts/setup on machines of all sorts, simulated by small stand-ins for the commands it calls.
 
 setup() {
     bin=$BATS_TEST_TMPDIR/bin

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * exact_set.h - what a filter must know, kept exactly: 64 keys and how often each is in
+ * exact_set.h - what a filter must contain, kept exactly: 64 keys and how often each was added
  */
 #ifndef EXACT_SET_H
 #define EXACT_SET_H
@@ -14,7 +14,8 @@ typedef struct exact_set {
     uint64_t count[EXACT_KEYS]; /* times added and neither removed nor forgotten */
     uint64_t added_at[EXACT_KEYS], advanced_at[EXACT_KEYS]; /* the two clocks at the last add */
     uint64_t adds, advances;
-    /* Windows: a key is remembered while fewer adds and steps than these came after it; 0: any. */
+    /* Windows: a key is remembered while fewer adds and steps than these follow it; 0: any
+     * number. */
     uint64_t most_adds, most_advances;
 } exact_set;
 
@@ -24,13 +25,13 @@ umbel_key exact_key(unsigned n);
 void exact_add(exact_set *s, unsigned n);
 void exact_clear(exact_set *s);
 
-/* Whether the filter may not deny the n-th key. */
+/* Whether the filter must report the n-th key as present. */
 bool exact_has(const exact_set *s, unsigned n);
 
-/* Ends the program if the filter lacks a key. */
+/* Aborts if the filter lacks a key. */
 void exact_find(const exact_set *s, const umbel_filter *f);
 
-/* Also if it counts one too low, or if the ways to ask disagree. */
+/* Also aborts if it counts one too low, or if the ways to query disagree. */
 void exact_check(const exact_set *s, const umbel_filter *f);
 
 #endif

@@ -37,7 +37,7 @@ static void resize(text *t, size_t len) {
     *t = (text){bytes, len};
 }
 
-/* ---- Making fields agree ---- */
+/* ---- Making fields consistent ---- */
 
 static void agree_guava(text *t) {
     if (t->len < 6) return;
@@ -68,7 +68,7 @@ static void agree_dcso(text *t) {
     }
 }
 
-/* The sums in the header, and as many bits behind it as it says. */
+/* The sums in the header, and as many bits after it as it says. */
 static void agree_redisbloom(text *t) {
     enum { FRAME = 16, FIXED = 20, LINK = 53, MOST_LINKS = 40 };
     if (t->len < FRAME + FIXED + LINK) return;

@@ -2,9 +2,9 @@
  *
  * fuzz_decode_native.c - umbel's own files
  *
- * Byte 0 says what is made right before the bytes are decoded, because no fuzzer guesses a checksum
- * and a page of zeros is a waste of its time.  With AS_IT_IS the rest is the file.  Otherwise it is
- * the file without zeros and sums: header up to the checksum, then payload.
+ * Byte 0 says what is corrected before the bytes are decoded, because no fuzzer guesses a checksum
+ * and a page of zeros wastes its time.  With AS_IT_IS the rest is the file.  Otherwise it is the
+ * file without zeros and sums: header up to the checksum, then payload.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@ enum {
     OTHER_LENGTHS = 2, /* the lengths in the header stay as they are */
     REPEATED = 4,      /* the payload has the length that the header says, by repetition */
     OTHER_SUMS = 8,    /* wrong checksums */
-    KEYED = 16,        /* the fingerprint is that of the key that is tried */
-    TRY_KEY = 32       /* a key is tried */
+    KEYED = 16,        /* the fingerprint is that of the secret that is tried */
+    TRY_KEY = 32       /* a secret is tried */
 };
 
 enum {
@@ -63,9 +63,9 @@ static void seal(uint8_t *file, const layout *l) {
     umbeli_store_le64(sums + SUM * l->pieces, umbeli_xxh3_64(sums, SUM * l->pieces, header_sum));
 }
 
-/* The file that stands for these bytes, at least FIXED of them. */
+/* The file that these bytes, at least FIXED of them, stand for. */
 static uint8_t *expand(unsigned choices, const uint8_t *bytes, size_t len, size_t *file_len) {
-    /* What the header says about its parts, as far as the bytes go. */
+    /* What the header says about its parts, as far as it is present. */
     size_t own = umbeli_load_le32(bytes + 116), meta = umbeli_load_le32(bytes + 120);
     if (own > len - FIXED) own = len - FIXED;
     if (meta > len - FIXED - own) meta = len - FIXED - own;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_decompress.c - packed input of the command: gzip and zstd, unpacked piece by piece and at once
+ * fuzz_decompress.c - the command's compressed input, gzip and zstd: decompressed in pieces and at
+ * once
  *
- * Byte 0 is how much is read in one go; byte 1 how the bytes come: 0 from a file, else from a pipe
- * in pieces, the first of which have that length.  The bytes follow; plain ones are packed, too.
+ * Byte 0 is how much is read at a time; byte 1 how the bytes arrive: 0 from a file, otherwise from
+ * a pipe in pieces, the first of which have that length.  The bytes follow; plain ones are also
+ * compressed.
  *
- * In place of cli/complain.c: what would end the command ends the reading here.
+ * Replaces cli/complain.c: what would exit the command stops the reading here.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -27,7 +29,7 @@ enum { HEAD = 2, MOST = 1 << 18, SHORT_PIECES = 8, LONG_PIECE = 4096, PIECES = 1
 
 enum verdict { WHOLE, CUT, DAMAGED, TOO_MUCH, UNSAID };
 
-/* What became of some bytes: MOST of what is in them, and whether that was all. */
+/* The result for some bytes: at most MOST of their contents, and whether that was all. */
 struct unpacked {
     uint8_t *bytes;
     size_t len;
@@ -68,8 +70,8 @@ static int file_of(const uint8_t *bytes, size_t len) {
     return fd;
 }
 
-/* A pipe that gives out piece by piece what went in, to who has room for a whole one; -1: they are
- * too many for it. */
+/* A pipe that delivers piece by piece what was written to it, to a reader with room for a whole
+ * piece; -1: there are too many pieces for it. */
 static int pipe_of(const uint8_t *bytes, size_t len, size_t piece) {
     int fd[2];
     insist(pipe2(fd, O_CLOEXEC | O_DIRECT | O_NONBLOCK) == 0, "a pipe");
@@ -158,7 +160,7 @@ static void unpack_gzip(const uint8_t *bytes, size_t len, struct unpacked *out) 
     inflateEnd(&z);
 }
 
-/* It does not tell what is cut from what is damaged. */
+/* It does not distinguish truncated from damaged. */
 static void unpack_zstd(const uint8_t *bytes, size_t len, struct unpacked *out) {
     size_t n = ZSTD_decompress(out->bytes, MOST, bytes, len);
     out->verdict = ZSTD_isError(n) ? UNSAID : WHOLE;
@@ -174,15 +176,16 @@ static void check_plain(const struct unpacked *got, const uint8_t *bytes, size_t
 }
 
 static void check_gzip(const struct unpacked *got, const struct unpacked *once) {
-    /* Less than all is at hand when an error comes with the last of it. */
+    /* Less than everything is available if an error comes with the last part. */
     bool whole = got->verdict == WHOLE || got->verdict == TOO_MUCH;
     insist(whole ? got->len == once->len : got->len <= once->len, "no more and no less");
     insist(memcmp(got->bytes, once->bytes, got->len) == 0, "the same bytes");
-    /* Room that is just filled hides what comes behind it. */
+    /* A buffer that is exactly full hides what follows. */
     if (got->len == MOST || once->len == MOST) return;
     if (whole) insist(once->verdict == WHOLE, "whole is whole");
     if (whole) return;
-    /* Damage in the last bytes may be found behind them only, with room for what they stand for. */
+    /* Damage in the last bytes may be detected only after them, with room for what they expand
+     * to. */
     insist(got->verdict == once->verdict || (got->verdict == CUT && once->verdict == DAMAGED),
            "cut or damaged alike");
     insist(begins(got->words, "the gzip data "), "it says that it was gzip");
@@ -193,13 +196,13 @@ static void check_zstd(const struct unpacked *got, const struct unpacked *once) 
         insist(once->verdict == WHOLE && got->len == once->len, "whole is whole");
         insist(memcmp(got->bytes, once->bytes, got->len) == 0, "the same bytes");
     } else if (got->verdict != TOO_MUCH) {
-        /* Damage that zstd overlooks at once it may find piece by piece. */
+        /* Damage that zstd overlooks in one call may be detected piece by piece. */
         insist(begins(got->words, "the zstd data "), "it says that it was zstd");
         insist(got->verdict == DAMAGED || once->verdict != WHOLE, "what is cut off is not whole");
     }
 }
 
-/* What zstd packs is whole. */
+/* What zstd compresses is complete. */
 static void check_packed(const uint8_t *bytes, size_t len, const uint8_t choices[HEAD]) {
     size_t room = ZSTD_compressBound(len);
     uint8_t *packed = some_bytes(room);

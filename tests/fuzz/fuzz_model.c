@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_model.c - random operations on filters of every kind beside an exact set
+ * fuzz_model.c - random operations on filters of every kind, compared with an exact set
  *
- * Byte 0 chooses the parameters of two filters, `at hand` and `other`.  Then each byte is an
- * operation, and those that need a key or a number take it from the byte behind.  Static filters,
+ * Byte 0 chooses the parameters of two filters, the current one and the other.  Then each byte is
+ * an operation; those that need a key or a number take it from the next byte.  Static filters,
  * which no operation changes, are built from keys instead: use_static.c.
  */
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static bool is_window(const pair *p) {
     return p->params->native.kind == UMBEL_KIND_WINDOW;
 }
 
-/* What a filter that is not frozen may answer to keys. */
+/* What a filter that is not frozen may return for keys. */
 static bool may_refuse(umbel_err e) {
     return e == UMBEL_EFULL || e == UMBEL_EINVAL || e == UMBEL_ENOMEM;
 }
@@ -56,7 +56,7 @@ static umbel_err add_one(pair *p) {
     }
     exact_add(&p->in_f, n);
     insist(after, "what was added is in");
-    /* A window may have moved on before it took the key. */
+    /* A window may have advanced before it took the key. */
     insist(is_window(p) ? was_new || before : was_new == !before, "new is what was not in");
     return UMBEL_OK;
 }
@@ -71,7 +71,7 @@ static size_t some_keys(pair *p, umbel_key *keys, unsigned *numbers) {
     return n;
 }
 
-/* As many times one key, on a copy. */
+/* One key as many times, on a copy. */
 static umbel_err add_many(pair *p) {
     umbel_key keys[MOST_AT_ONCE];
     unsigned numbers[MOST_AT_ONCE];
@@ -102,7 +102,7 @@ static umbel_err add_many(pair *p) {
     return e;
 }
 
-/* Only what was added, as umbel.h asks. */
+/* Only what was added, as umbel.h requires. */
 static umbel_err remove_one(pair *p) {
     unsigned n = next(p) % EXACT_KEYS;
     umbel_key key = exact_key(n);
@@ -205,7 +205,7 @@ static umbel_err snapshot(pair *p) {
     return UMBEL_OK;
 }
 
-/* Written and read again it takes the place of the first. */
+/* Encoded and decoded, it replaces the first. */
 static umbel_err reload(pair *p) {
     umbel_info info;
     size_t len;
@@ -241,7 +241,7 @@ static umbel_err reload(pair *p) {
     return e;
 }
 
-/* All its memory moves, as an allocator that defragments would have it. */
+/* All its memory moves, as with a defragmenting allocator. */
 static umbel_err relocate(pair *p) {
     umbeli_mover mover = {.move = watched_move, .ctx = &p->memory};
     umbel_filter *copy = NULL;

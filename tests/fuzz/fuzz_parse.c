@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_parse.c - texts that people write: quantities, clocks, options, typed values, tokens,
- * lines, addresses
+ * fuzz_parse.c - text written by people: quantities, clocks, options, typed values, tokens, lines,
+ * addresses
  *
- * Byte 0 chooses what the text is read as, bytes 1 to 4 are choices; the text follows.
+ * Byte 0 chooses what the text is parsed as, bytes 1 to 4 are choices; the text follows.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_plan.c - the planner: any numbers in, and what comes out keeps what umbel.h says of it
+ * fuzz_plan.c - the planner: any numbers as input, and results that keep what umbel.h says
  *
  *   byte  what
  *   0     1: the format's plan and a filter, instead of umbel_plan_solve
  *   1     the kind; or the format plus 12 times the kind of native filters
  *   2     which of the numbers that follow are given, one bit each
- *   3..5  keys, bytes: so many bits less; the form of fpr
+ *   3..5  keys, bytes: this many bits fewer; the form of fpr
  *   6...  keys, fpr, bytes, then 32 bits each: hashes, generations, bits_per_key, variant,
  *         expansion, layers; zeros where the input ends
  */
@@ -99,7 +99,7 @@ static bool can(umbel_kind kind, const umbel_plan *like, uint64_t keys, double f
     return umbel_plan_solve(&plan, NULL) == UMBEL_OK;
 }
 
-/* A solved plan can be asked for again, and is the best of its kind. */
+/* A solved plan can be requested again, and is the best of its kind. */
 static void check_best(const umbel_plan *asked, const umbel_plan *got) {
     insist(can(got->kind, asked, got->capacity, got->fpr, got->bytes), "a plan is no refused one");
     insist(can(got->kind, got, got->capacity, got->fpr, got->bytes), "with its own hashes, too");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_redis_load.c - what a server hands to the module's loaders: RDB values and dumps
+ * fuzz_redis_load.c - what a server passes to the module's loaders: RDB values and dumps
  *
- * Byte 0 is the way in, byte 1 the encoding version.  RDB: the values as they lie in a file, the
- * head of a blocked one with its checksums made right first.  HEAD and WHOLE: what BF.LOADCHUNK and
- * BF.LOAD are given.  LAYERS: bytes 2 and 3 are the length of a head, then come head and bits, each
- * as long as the head says; so the fuzzer need not guess lengths twice.
+ * Byte 0 is the entry point, byte 1 the encoding version.  RDB: the values as stored in a file; the
+ * head of a blocked one has its checksums corrected first.  HEAD and WHOLE: what BF.LOADCHUNK and
+ * BF.LOAD receive.  LAYERS: bytes 2 and 3 are the length of a head; head and bits follow, each as
+ * long as the head says, so the fuzzer need not guess lengths twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -99,9 +99,9 @@ static void use(bf_value *v) {
     bf_value_free(copy);
 }
 
-/* ---- Ways in ---- */
+/* ---- Entry points ---- */
 
-/* Makes the checksums of the headers right that lie here one after the other. */
+/* Corrects the checksums of consecutive headers. */
 static void seal(uint8_t *head, size_t len) {
     for (size_t at = 0; len - at >= FIXED + SUM && memcmp(head + at, "UMBEL\x1a\r\n", 8) == 0;) {
         size_t header = umbeli_load_le32(head + at + 12);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * fuzz_table_clickhouse.c - the reader of ClickHouse's indexes: byte 0 chooses a definition, byte 1
- * how many of the bytes behind them are marks (times 8); the rest is the index.  Checksums are made
- * right first.
+ * how many of the bytes after them are marks (times 8); the rest is the index.  Checksums are
+ * corrected first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     size_t marks = (size_t)bytes[1] * 8;
     len -= 2;
     if (marks > len) marks = len;
-    /* Apart, so that reading beyond either is seen. */
+    /* Separate, so that reading beyond either is detected. */
     uint8_t *copy = some_bytes(len - marks), *marks_copy = some_bytes(marks);
     memcpy(marks_copy, bytes + 2, marks);
     memcpy(copy, bytes + 2 + marks, len - marks);

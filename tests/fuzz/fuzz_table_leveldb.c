@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * fuzz_table_leveldb.c - the reader of LevelDB tables: the input is the table, whose checksums are
- * made right first, because no fuzzer guesses them
+ * corrected first, because no fuzzer guesses them
  */
 #include <stdlib.h>
 #include <string.h>

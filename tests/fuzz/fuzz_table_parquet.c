@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_table_parquet.c - the reader of Parquet files: the input is the file, its magic numbers put
- * in place
+ * fuzz_table_parquet.c - the reader of Parquet files: the input is the file, with its magic numbers
+ * filled in
  */
 #include <stdlib.h>
 #include <string.h>

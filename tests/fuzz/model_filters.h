@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_filters.h - the filters that fuzz_model plays with
+ * model_filters.h - the filters that fuzz_model works on
  */
 #ifndef MODEL_FILTERS_H
 #define MODEL_FILTERS_H

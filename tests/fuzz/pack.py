@@ -31,7 +31,7 @@ def pack(path, folder):
 
 
 def records_of(path):
-    """Names and bytes; anything that is not as pack() writes it is an error."""
+    """Names and bytes; anything that differs from what pack() writes is an error."""
     with path.open("rb") as file:
         word, count = file.readline().split()
         if word != b"inputs":

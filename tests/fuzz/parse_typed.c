@@ -62,7 +62,7 @@ static void check_integer(umbel_type type, const uint8_t *text, size_t len, umbe
     }
 }
 
-/* Back to UTF-8: as it was. */
+/* Converting back to UTF-8 restores it. */
 static void check_utf16(const uint8_t *text, size_t len, const uint8_t *key, size_t key_len) {
     size_t at = 0;
     insist(key_len % 2 == 0, "whole units");

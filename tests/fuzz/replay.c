@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * replay.c CHANGES FILE... - a fuzz target without a fuzzer: every input once, and so many changes
- * of it that follow from a fixed seed.  A FILE called *.pack holds many inputs, as pack.py says; any
- * other is one input.
+ * replay.c CHANGES FILE... - a fuzz target without a fuzzer: every input once, and CHANGES
+ * mutations of it derived from a fixed seed.  A FILE called *.pack holds many inputs, as pack.py
+ * describes; any other is one input.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +29,11 @@ static void run(const uint8_t *bytes, size_t len) {
     free(exact);
 }
 
-/* Other bytes in a few places, or an end that is missing. */
+/* Different bytes in a few places, or a missing end. */
 static void run_changed(const uint8_t *bytes, size_t len, uint8_t *changed) {
     memcpy(changed, bytes, len);
     for (uint64_t i = next_random() % 6; len && i < 6; i++) {
-        /* Ends of files are where their structure is. */
+        /* The ends of files are where their structure is. */
         size_t reach = next_random() % 2 && len > 200 ? 200 : len;
         changed[len - 1 - next_random() % reach] = (uint8_t)next_random();
     }
@@ -45,7 +45,7 @@ static bool replay(FILE *f, size_t len, const char *file, const char *name) {
     uint8_t *bytes = some_bytes(len), *changed = some_bytes(len);
     bool whole = fread(bytes, 1, len, f) == len;
     if (whole) {
-        /* If it ends the program, this is the last line. */
+        /* If it aborts, this is the last line. */
         printf("# %s %s\n", file, name);
         fflush(stdout);
         run(bytes, len);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # run.sh SECONDS [TARGET]... - builds the fuzz targets with clang below build/fuzz and runs each for
-# so long on its stored corpus, unpacked to build/fuzz/corpus/TARGET, and the golden files.  What is
-# new goes to build/fuzz/found/TARGET, what fails to build/fuzz/failed/TARGET-...; the exit status is 1
-# if anything did.
+# SECONDS on its stored corpus, unpacked to build/fuzz/corpus/TARGET, and the golden files.  New
+# inputs go to build/fuzz/found/TARGET, failing ones to build/fuzz/failed/TARGET-...; the exit
+# status is 1 if any failed.
 set -eu
 
 cd "$(dirname "$0")/../.."

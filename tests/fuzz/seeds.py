@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """seeds.py FOLDER - writes golden files as inputs of the fuzz targets, to FOLDER/TARGET/.
 
-What a target makes of its bytes is said at the top of its fuzz_TARGET.c.
+The comment at the top of fuzz_TARGET.c says how a target interprets its bytes.
 """
 import struct
 import sys

@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What libFuzzer calls, and replay.c. */
+/* Called by libFuzzer, and by replay.c. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-/* Ends the program, with these words, when something is not as it must be. */
+/* Aborts with this message unless the condition holds. */
 void insist(bool true_always, const char *what);
 
-/* Memory that is there, or the program ends; never NULL, not even for 0 bytes. */
+/* Allocates, or aborts; never NULL, not even for 0 bytes. */
 void *some_bytes(size_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * use_bytes.h - what holds of any bytes, in whatever format: decode, view and verify agree, and a
- * filter that comes of them works
+ * filter decoded from them works
  */
 #ifndef USE_BYTES_H
 #define USE_BYTES_H

@@ -8,13 +8,13 @@
 #include "target.h"
 #include "umbel_foreign.h"
 
-/* Its numbers are possible, and the ways to ask it agree with one another. */
+/* Its figures are possible, and the ways to query it agree with one another. */
 void use_answers(const umbel_filter *f);
 
 /* Adds keys, takes them out, merges, folds, clears: all on copies. */
 void use_changes(const umbel_filter *f);
 
-/* The filter's bytes in a format, made with exact memory; NULL when it cannot hold it. */
+/* The filter's bytes in a format, in memory of exact size; NULL if the format cannot hold it. */
 uint8_t *bytes_in(const umbel_filter *f, umbel_format format, size_t *len);
 
 /* In every format that can hold it: written, read and written again it is the same.  `as` says what

@@ -8,8 +8,8 @@
 #include "target.h"
 #include "umbel_table.h"
 
-/* Opens the bytes, and if that works looks at every place, fault and filter, and asks for keys.
- * Ends the program when an answer contradicts itself. */
+/* Opens the bytes and, if that works, inspects every location, fault and filter, and looks up keys.
+ * Aborts when an answer contradicts itself. */
 void use_table(const uint8_t *bytes, size_t len, const umbel_table_hints *hints);
 
 #endif

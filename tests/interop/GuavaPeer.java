@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// GuavaPeer DIR - does with Guava what DIR/cases asks for; interop_guava judges the results.
+// GuavaPeer DIR - does with Guava what DIR/cases asks for; interop_guava checks the results.
 // It lives in Guava's package because MURMUR128_MITZ_32 cannot be chosen from outside.
 package com.google.common.hash;
 
@@ -66,7 +66,7 @@ public final class GuavaPeer {
         return text.length() > 0 ? text.toString() : "-";
     }
 
-    // -1 where Guava cannot say: every bit is set.
+    // -1 where Guava has no answer: every bit is set.
     private static long count(BloomFilter<Object> filter) {
         try {
             return filter.approximateElementCount();

@@ -108,7 +108,7 @@ static void same(const umbel_filter *f, const char *name) {
     files_compared++;
 }
 
-/* What the program says to `asked` lines of our file is what we say. */
+/* The program gives the same answers as we do for `asked` lines of our file. */
 static void same_answers(const umbel_filter *f, const char *gzip, size_t asked) {
     char arguments[PATH_BYTES];
     write_lines("asked.txt", asked);
@@ -138,7 +138,7 @@ static void one_case(int number) {
     umbel_filter *f = build(keys, fpr, n), *read = NULL;
     char arguments[PATH_BYTES], path[PATH_BYTES];
 
-    /* Theirs, plain: ours is the same file; it opens here; they answer from ours. */
+    /* Theirs, plain: ours is the same file; theirs opens here; they answer from ours. */
     snprintf(arguments, sizeof arguments, "create -n %" PRIu64 " -p %.17g theirs.bloom", keys, fpr);
     run(arguments);
     run("insert theirs.bloom < keys.txt");
@@ -154,7 +154,7 @@ static void one_case(int number) {
 
     /* Theirs, gzipped, opens here; ours, gzipped by gzip, opens there. */
     run("--gzip create -n 10 -p 0.01 other.gz");
-    if (number % 3) { /* set-data and insert on gzipped files take the same way */
+    if (number % 3) { /* set-data and insert on gzipped files take the same path */
         snprintf(arguments, sizeof arguments, "--gzip create -n %" PRIu64 " -p %.17g theirs.gz",
                  keys, fpr);
         run(arguments);

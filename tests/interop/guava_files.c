@@ -76,7 +76,7 @@ static size_t put_code_point(uint8_t *out) {
     return out[3] = (uint8_t)(0x80 | (p & 0x3f)), 4;
 }
 
-/* A random value as text, written to `list` in hex; its key; how many bytes the key has. */
+/* A random value as text, appended to `list` in hex; writes its key; returns the key's length. */
 static size_t random_key(unsigned funnel, FILE *list, uint8_t key[2 * KEY_MAX]) {
     uint8_t text[KEY_MAX];
     size_t len = 0, key_len = 0, want = draw() % 40;
@@ -105,7 +105,7 @@ static size_t random_key(unsigned funnel, FILE *list, uint8_t key[2 * KEY_MAX]) 
     return key_len;
 }
 
-/* Adds random keys, noting for each whether it was new; asks for others. */
+/* Adds random keys, recording for each whether it was new; looks up others. */
 static void fill_case(unsigned number, test_case *c) {
     uint8_t key[2 * KEY_MAX];
     unsigned keys = (unsigned)(draw() % KEYS_MAX);
@@ -177,7 +177,7 @@ static void make_cases(void) {
     fclose(list);
 }
 
-/* Guava's file is ours, byte for byte, and reads as our filter. */
+/* Guava's file is ours, byte for byte, and decodes to our filter. */
 static bool same_file(unsigned number, const test_case *c) {
     size_t len;
     uint8_t *bytes = encoded(c->filter, &len), *theirs = malloc(len + 1);
@@ -196,7 +196,7 @@ static bool same_file(unsigned number, const test_case *c) {
     return same;
 }
 
-/* What is different, or NULL. */
+/* What differs, or NULL. */
 static const char *judge(unsigned number, const test_case *c, char *line) {
     static char changed[KEYS_MAX + 2], answers[PROBES + 2], word[16];
     int64_t count;

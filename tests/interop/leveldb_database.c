@@ -119,7 +119,7 @@ static void fill(const char *path, bool umbel, int compression, int keys) {
     close_database(d);
 }
 
-/* Asks for keys that are there, that were deleted, and that lie between them. */
+/* Looks up keys that are there, that were deleted, and that lie between them. */
 static void ask(const char *path, bool umbel, int compression, int keys) {
     database d = open_database(path, umbel, compression);
     leveldb_readoptions_t *read = leveldb_readoptions_create();

@@ -50,7 +50,7 @@ std::vector<std::string> random_keys() {
     static const size_t mosts[] = {1, 4, 20, 100, 1000};
     std::vector<std::string> keys(random_bits() % (mosts[random_bits() % 5] + 1));
     for (std::string &key : keys) key = random_key();
-    if (keys.size() > 3) keys[1] = keys[0]; // twins count twice
+    if (keys.size() > 3) keys[1] = keys[0]; // duplicates count twice
     return keys;
 }
 
@@ -83,7 +83,7 @@ std::string ours(int bits_per_key, const std::vector<std::string> &keys) {
     return bytes;
 }
 
-// What each says of each key, over the same bytes.
+// What each answers for each key, over the same bytes.
 void compare_answers(const Policy &policy, const std::string &bytes, int bits_per_key,
                      const std::vector<std::string> &keys) {
     umbel_filter *seen = nullptr;
@@ -116,7 +116,7 @@ void one_set(int bits_per_key) {
     compare_answers(policy, bytes, bits_per_key, asked);
 }
 
-// Bytes that no writer made: any length from 0, any k.
+// Bytes that no writer produced: any length from 0, any k.
 void one_oddity() {
     Policy policy(leveldb::NewBloomFilterPolicy(10));
     std::string bytes(random_bits() % 40, '\0');

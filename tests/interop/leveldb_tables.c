@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * leveldb_tables.c - tables that LevelDB writes on the spot: read, asked, and written again
+ * leveldb_tables.c - tables that LevelDB writes on the spot: read, queried, and written again
  *
- * A policy that listens tells which filter LevelDB's own reader chooses for a key; umbel must choose
- * the same and give the same answer.  The filter block, built again from the data blocks, must be
+ * A recording policy reports which filter LevelDB's own reader chooses for a key; umbel must choose
+ * the same and give the same answer.  The filter block, rebuilt from the data blocks, must be
  * LevelDB's.  umbel's two policies must work in a real database.
  */
 #define _DEFAULT_SOURCE /* mkdtemp, scandir */
@@ -34,7 +34,7 @@ static void no_error(char *error) {
     die("LevelDB reports an error");
 }
 
-/* ---- A policy that listens ---- */
+/* ---- A recording policy ---- */
 
 static struct {
     bool asked, answer;
@@ -197,7 +197,7 @@ static umbel_table *open_table(const char *folder) {
 
 /* ---- Comparisons ---- */
 
-/* The same filter and the same answer as LevelDB's reader, for keys there and absent. */
+/* The same filter and the same answer as LevelDB's reader, for present and absent keys. */
 static void same_choices(const char *folder, int compression, size_t block_size, unsigned keys) {
     database d = open_database(folder, LISTENING, compression, block_size);
     umbel_table *t = open_table(folder);
@@ -284,7 +284,7 @@ static void same_bytes(const char *a, const char *b) {
     free(bytes_b);
 }
 
-/* Every key is where it was put, under this policy; every filter is read by umbel table. */
+/* Every key is where it was put, under this policy; umbel table reads every filter. */
 static void finds_all(const char *folder, whose who, int compression, size_t block_size,
                       unsigned keys) {
     database d = open_database(folder, who, compression, block_size);

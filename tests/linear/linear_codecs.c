@@ -76,7 +76,7 @@ static void formats(void **state) {
     }
 }
 
-/* gocrc32's bytes do not say for how many keys they are. */
+/* gocrc32's bytes do not record their number of keys. */
 static void make_gocrc32(text *t, size_t keys) {
     shape = (any_params){.foreign = {.format = UMBEL_FMT_GOCRC32, .capacity = keys, .fpr = 0.01}};
     make_filter(t, keys);
@@ -134,8 +134,9 @@ static void make_names(text *t, size_t names) {
     append_filter(t, f);
 }
 
-/* Each name is compared with those before it, and all lengths are added up again, so the square of
- * their number counts.  There are at most 1024: the worst is bounded, at some 30 milliseconds. */
+/* Each name is compared with those before it, and all lengths are summed again, so the cost is
+ * quadratic in their number.  There are at most 1024: the worst case is bounded, at some 30
+ * milliseconds. */
 static void metadata(void **state) {
     (void)state;
     assert_linear(&(parser){"metadata, long values", 50000, make_meta, parse_filter});
@@ -210,12 +211,12 @@ static void gzipped(void **state) {
 
 /* ---- Thrift ------------------------------------------------------------------------------- */
 
-/* Parquet's header with fields that nobody knows, to be passed over. */
+/* Parquet's header with unknown fields, to be skipped. */
 static void make_header(text *t, size_t fields) {
     static const uint8_t rest[] = {0x15, 0x40, 0x1c, 0x1c, 0,    0, 0x1c,
                                    0x1c, 0,    0,    0x1c, 0x1c, 0, 0};
     text_put(t, rest, sizeof rest);
-    text_byte(t, 0x19); /* a list behind them */
+    text_byte(t, 0x19); /* a list after them */
     text_byte(t, 0xf0 | 12);
     text_varint(t, fields);
     for (size_t i = 0; i < fields; i++) {
@@ -253,7 +254,7 @@ static void make_separators(text *t, size_t len) {
     for (size_t i = 0; i < len; i++) text_byte(t, ',');
 }
 
-/* Bytes that go on with a character that never began. */
+/* Continuation bytes of a character that never began. */
 static void make_continuations(text *t, size_t len) {
     for (size_t i = 0; i < len; i++) text_byte(t, 0x80);
 }

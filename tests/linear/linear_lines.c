@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * linear_lines.c - lines, packed or not, options and quantities of the command
+ * linear_lines.c - lines, compressed or not, options and quantities of the command
  */
 #define _DEFAULT_SOURCE /* mkstemp */
 #include "cases.h"
@@ -15,7 +15,7 @@
 #include "options/quantity.h"
 #include "steps.h"
 
-/* What options.c asks main.c for. */
+/* What options.c needs from main.c. */
 static const uint8_t options[] = {OPT_ALSO, OPT_META, OPT_QUIET, OPT_END};
 const cli_command cli_umbel = {.name = "umbel", .options = options};
 
@@ -34,7 +34,7 @@ static void make_one_line(text *t, size_t len) {
     for (size_t i = 0; i < len; i++) text_byte(t, 'a');
 }
 
-/* One short line, one that is longer than a block, and so on. */
+/* One short line, one longer than a block, and so on. */
 static void make_long_lines(text *t, size_t len) {
     while (t->len < len) {
         text_put(t, "short\n", 6);

@@ -16,7 +16,7 @@
 #include "umbel_table.h"
 
 static umbel_table_hints hints;
-static size_t least; /* places that must be found */
+static size_t least; /* locations that must be found */
 
 static void parse_table(const text *t) {
     umbel_table *table = NULL;
@@ -69,7 +69,7 @@ static void make_leveldb(text *t, size_t blocks) {
     assert_ok(umbel_leveldb_block_new(10, NULL, &builder, NULL));
     text filters = {0}, meta = {0}, index = {0};
     char key[32];
-    /* The data comes first in the file, so that the handles of the index are true. */
+    /* The data comes first in the file, so that the handles of the index are right. */
     uint8_t *data = calloc(blocks, 2048);
     assert_non_null(data);
     text_put(t, data, blocks * 2048);
@@ -110,7 +110,7 @@ static void leveldb(void **state) {
 static void put_compressed(text *t, const uint8_t *data, size_t len) {
     uint8_t *block = malloc(25 + len);
     assert_non_null(block);
-    block[16] = 0x02; /* as it is */
+    block[16] = 0x02; /* uncompressed */
     umbeli_store_le32(block + 17, (uint32_t)len + 9);
     umbeli_store_le32(block + 21, (uint32_t)len);
     memcpy(block + 25, data, len);
@@ -128,7 +128,7 @@ static void make_clickhouse(text *t, size_t granules) {
     least = granules;
 }
 
-/* A granule that a byte a block brings. */
+/* A granule delivered one byte per block. */
 static void make_tiny_blocks(text *t, size_t bytes) {
     static const uint8_t byte = 0xa5;
     for (size_t i = 0; i < bytes; i++) put_compressed(t, &byte, 1);

@@ -22,7 +22,7 @@ static void count(size_t len) {
     atomic_fetch_add_explicit(&steps, 1 + len / BYTES_A_STEP, memory_order_relaxed);
 }
 
-/* What the C library does for them, by --wrap. */
+/* The C library's work on their behalf, by --wrap. */
 #define WRAPPED(type, function, parameters, arguments, len) \
     type __real_##function parameters;                      \
     type __wrap_##function parameters;                      \
@@ -35,7 +35,7 @@ WRAPPED(void *, memmove, (void *to, const void *from, size_t n), (to, from, n), 
 WRAPPED(void *, memset, (void *to, int c, size_t n), (to, c, n), n)
 WRAPPED(int, memcmp, (const void *a, const void *b, size_t n), (a, b, n), n)
 
-/* These end where they find something. */
+/* These stop when they find something. */
 #define SEARCH(type, function, parameters, arguments, len) \
     type __real_##function parameters;                     \
     type __wrap_##function parameters;                     \

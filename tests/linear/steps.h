@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * steps.h - how much work a parser has with an input, as a number that is the same in every run
+ * steps.h - the work a parser does on an input, as a number that is the same in every run
  */
 #ifndef STEPS_H
 #define STEPS_H
@@ -15,9 +15,9 @@ typedef struct text {
 
 void text_put(text *t, const void *bytes, size_t len);
 void text_byte(text *t, unsigned byte);
-void text_varint(text *t, uint64_t value); /* seven bits a byte, the lowest first */
+void text_varint(text *t, uint64_t value); /* seven bits per byte, the lowest first */
 
-/* Makes an input of about `size` bytes, or things; then parses it.  It need not be valid. */
+/* Makes an input of about `size` bytes, or items; then parses it.  It need not be valid. */
 typedef struct parser {
     const char *name;
     size_t size;
@@ -25,14 +25,14 @@ typedef struct parser {
     void (*parse)(const text *t);
 } parser;
 
-/* Fails unless eight times the input is at most twelve times the work: buffers that double may be
- * copied once more.  The square would be 64 times. */
+/* Fails unless eight times the input takes at most twelve times the work: buffers that double may
+ * be copied once more.  Quadratic would be 64 times. */
 void assert_linear(const parser *p);
 
 /* The steps taken so far, in all threads. */
 uint64_t steps_taken(void);
 
-/* The groups of cmocka cases, one a file. */
+/* The groups of cmocka cases, one per file. */
 int linear_codecs(void);
 int linear_tables(void);
 int linear_lines(void);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Servers of the tests' own, with the module under test ($UMBEL_MODULE), and TAP lines."""
+"""The tests' own servers, with the module under test ($UMBEL_MODULE), and TAP lines."""
 import contextlib
 import ctypes
 import os
@@ -19,8 +19,8 @@ MODULE = os.environ.get("UMBEL_MODULE", "build/module/umbel.so")
 SERVER = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or "redis-server"
 
 
-# The runtime of a sanitizer, if the module was built with one.  Redis itself does not free all that
-# it has when it ends.
+# The runtime of a sanitizer, if the module was built with one.  Redis itself does not free
+# everything when it exits.
 PRELOAD = {"LD_PRELOAD": os.environ["REDIS_PRELOAD"],
            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
            } if os.environ.get("REDIS_PRELOAD") else {}
@@ -37,8 +37,8 @@ def free_port():
 
 
 class Server:
-    """A redis-server in a directory of its own.  `settings` are those of its configuration,
-    `module_args` what follows the module's path."""
+    """A redis-server in a directory of its own.  `settings` is its configuration, `module_args`
+    what follows the module's path."""
 
     def __init__(self, directory, module_args=(), port=0, module=MODULE, **settings):
         self.directory = Path(directory)
@@ -85,7 +85,7 @@ class Server:
         return self.clients[-1]
 
     def __call__(self, *args):
-        """One command on a connection that stays."""
+        """One command on a persistent connection."""
         if not self.clients:
             self.client()
         return self.clients[0](*args)
@@ -106,7 +106,7 @@ class Server:
             self.process.wait(60)
 
     def restart(self, **settings):
-        """After an orderly end; what was saved before is loaded."""
+        """Restarts after an orderly shutdown; what was saved before is loaded."""
         self.stop(signal.SIGTERM)
         self.settings.update({k.replace("_", "-"): v for k, v in settings.items()})
         return self.start()
@@ -127,7 +127,7 @@ def running(*module_args, **settings):
 
 @pytest.fixture
 def new_server():
-    """Makes servers that end with the test."""
+    """Makes servers that are stopped with the test."""
     with contextlib.ExitStack() as servers:
         yield lambda *args, **settings: servers.enter_context(running(*args, **settings))
 
@@ -144,7 +144,7 @@ def new_replica(new_server):
 
 
 def in_step(primary, replica):
-    """Waits until the replica has all that the primary sent so far."""
+    """Waits until the replica has everything that the primary has sent so far."""
     for _ in range(3000):
         here, there = info(primary, "replication"), info(replica, "replication")
         if (there.get("master_link_status") == "up"

@@ -11,7 +11,7 @@ fake_type fake_types[2];
 
 /* ---- Memory ---- */
 
-/* In front of every piece.  Pieces begin at all distances from a cache line that malloc's have. */
+/* Precedes every piece.  Pieces start at all the offsets within a cache line that malloc's have. */
 typedef struct tag {
     uint64_t size;
     uint32_t magic, shift;
@@ -195,11 +195,11 @@ void fake_io_free(fake_io *io) {
 void *fake_load(const fake_type *type, int encver, const uint8_t *bytes, size_t len) {
     fake_io io = {.bytes = (uint8_t *)(uintptr_t)bytes, .len = len};
     void *value = type->methods.rdb_load((RedisModuleIO *)&io, encver);
-    if (value && io.pos != io.len) { /* the server would stumble over the rest */
+    if (value && io.pos != io.len) { /* the server would trip over the rest */
         type->methods.free(value);
         return NULL;
     }
-    must((value != NULL) != (io.logged > 0)); /* who loads nothing says why */
+    must((value != NULL) != (io.logged > 0)); /* a failed load logs the reason */
     return value;
 }
 

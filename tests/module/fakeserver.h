@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fakeserver.h - just so much of a server that the module's types work without one: memory that is
- *                counted and can run out, values read from and written to bytes as in RDB files,
- *                defragmentation that moves everything
+ * fakeserver.h - just enough of a server for the module's types to work: memory that is counted and
+ * can run out, values read from and written to bytes as in RDB files, defragmentation that moves
+ * everything
  */
 #ifndef FAKESERVER_H
 #define FAKESERVER_H
@@ -15,11 +15,11 @@ void fake_start(void);
 /* ---- Memory ---- */
 
 typedef struct fake_memory {
-    uint64_t pieces, bytes; /* that are in use */
+    uint64_t pieces, bytes; /* in use */
     uint64_t allocations;   /* so far */
-    uint64_t fail_at;       /* TryAlloc number so many from now on gives NULL; 0: never */
-    uint64_t largest;       /* piece that was asked for, since it was last set to 0 */
-    uint64_t limit;         /* TryAlloc of more gives NULL; 0: none */
+    uint64_t fail_at;       /* this TryAlloc from now and later ones return NULL; 0: never */
+    uint64_t largest;       /* piece requested since it was last set to 0 */
+    uint64_t limit;         /* TryAlloc of more returns NULL; 0: none */
 } fake_memory;
 extern fake_memory fake_heap;
 
@@ -46,12 +46,12 @@ typedef struct fake_io {
 } fake_io;
 void fake_io_free(fake_io *io);
 
-/* Reads these bytes, which stay the caller's, as a value of the type. */
+/* Reads these bytes, which the caller keeps, as a value of the type. */
 void *fake_load(const fake_type *type, int encver, const uint8_t *bytes, size_t len);
 
 /* ---- Digest ---- */
 
-/* FNV-1a over all that was added. */
+/* FNV-1a over everything added. */
 uint64_t fake_digest(const fake_type *type, void *value);
 
 /* ---- Defragmentation ---- */

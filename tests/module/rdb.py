@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """DUMP payloads of module values, written and read as the RDB format says; and RedisBloom's filters
-in them, made from their description alone.  Nothing here knows the module."""
+in them, made from their description alone.  Nothing here uses the module."""
 import math
 import struct
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A client that shows replies as they came: RESP 2 and 3 over a socket, nothing hidden."""
+"""A client that shows replies as received: RESP 2 and 3 over a socket, nothing hidden."""
 import socket
 
 
 class Error(str):
-    """An error reply, also where it is an element of an array."""
+    """An error reply, including one that is an element of an array."""
 
 
 def encode(*args):
@@ -18,7 +18,7 @@ def is_error(reply, text=""):
 
 
 def as_dict(flat):
-    """A map as RESP 2 has it."""
+    """A map in its RESP 2 form."""
     return dict(zip(flat[::2], flat[1::2]))
 
 
@@ -46,7 +46,7 @@ class Reply:
         return self.kind + str(self.value)
 
     def plain(self):
-        """As Python likes it: maps as dicts, booleans, Error for errors."""
+        """In Python's terms: maps as dicts, booleans, Error for errors."""
         if self.value is None:
             return None
         if self.kind == "%":
@@ -104,7 +104,7 @@ class Client:
         return self.reply(*args).text()
 
     def many(self, commands):
-        """A pipeline: all commands in one go, then their replies."""
+        """A pipeline: sends all commands at once, then reads their replies."""
         commands = list(commands)
         self.socket.sendall(b"".join(encode(*c) for c in commands))
         return [self.read().plain() for _ in commands]

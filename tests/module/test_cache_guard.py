@@ -22,8 +22,8 @@ def test_filter_keeps_absent_ids_from_the_database():
     queries = {name: int(re.search(rf"^{name} +(\d+) ", done.stdout, re.M)[1])
                for name in ("cache", "cache, absence cached", "filter, then cache")}
     assert absent > 800
-    # An id that exists is asked once; all others reach the database but those that came twice.
+    # An id that exists is queried once; all others reach the database, except repeated ones.
     assert queries["cache"] >= absent + 1
     assert queries["cache, absence cached"] > 0.9 * absent
-    # One in a thousand of the absent ones may pass the filter.
+    # One in a thousand absent ids may pass the filter.
     assert 1 <= queries["filter, then cache"] <= present + 12

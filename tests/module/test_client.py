@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A client that was written for RedisBloom, unchanged: redis-py's own bf() methods."""
+"""A client written for RedisBloom, unchanged: redis-py's own bf() methods."""
 import pytest
 import redis
 

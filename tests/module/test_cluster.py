@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A real cluster: three primaries, three replicas, a client that knows clusters, a failover.
+"""A real cluster: three primaries, three replicas, a cluster-aware client, a failover.
 
 labels: slow
 """
@@ -75,7 +75,7 @@ class Cluster:
         return next(n for n in self.nodes if n.port == port)
 
     def wait(self, key):
-        """How many replicas have what this client wrote to the key's node."""
+        """How many replicas have received what this client wrote to the key's node."""
         node = self.client.get_node_from_key(key)
         return self.client.execute_command("WAIT", 1, 10000, target_nodes=node)
 

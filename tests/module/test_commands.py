@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # labels: asan
-"""Adding and asking beyond what RedisBloom was seen to reply, and what surrounds the commands."""
+"""Adds and lookups beyond RedisBloom's recorded replies, and what surrounds the commands."""
 import math
 import re
 import threading
@@ -55,7 +55,7 @@ def test_growing_keeps_every_item_and_the_rate(server, layout):
     assert server("BF.INFO", "f", "FILTERS")[0] > 3
     assert server("BF.MEXISTS", "f", *keys(n)) == [1] * n
     false = sum(server("BF.MEXISTS", "f", *keys(n, "absent")))
-    # 1 % was promised; the seeds of blocked filters differ, so six sigma.
+    # 1% was promised; the secrets of blocked filters differ, so six sigma.
     assert false < 0.01 * n + 6 * math.sqrt(0.01 * n)
     assert server("BF.CARD", "f") > n * 0.98
 
@@ -75,7 +75,7 @@ def test_insert_properties(server, layout):
     assert server("BF.INFO", "f", "CAPACITY") == [500]
     assert server("BF.INFO", "f", "EXPANSION") == [3]
     assert float(server("BF.INFO", "f", "ERROR")[0]) == 0.002
-    # Properties of a filter that is there change nothing.
+    # Properties given for an existing filter change nothing.
     assert server("BF.INSERT", "f", "CAPACITY", 9, "ITEMS", "a", "b") == [0, 1]
     assert server("BF.INFO", "f", "CAPACITY") == [500]
 
@@ -103,7 +103,7 @@ def test_rates_above_a_quarter_are_capped(server, layout):
     assert float(server("BF.INFO", "f", "ERROR")[0]) == 0.25
     logged = server.log().count("above 0.25")
     assert logged > 0
-    server("BF.INSERT", "f", "ERROR", 0.9, "ITEMS", "a")  # which makes nothing: not worth a line
+    server("BF.INSERT", "f", "ERROR", 0.9, "ITEMS", "a")  # creates nothing: not worth a line
     assert server.log().count("above 0.25") == logged
 
 
@@ -217,7 +217,7 @@ def test_info_section(server):
 
 
 class Meddler(threading.Thread):
-    """Another client, which wants to delete the filter all the time."""
+    """Another client, which constantly tries to delete the filter."""
 
     def __init__(self, server):
         super().__init__(daemon=True)
@@ -235,7 +235,7 @@ class Meddler(threading.Thread):
 
 @pytest.fixture
 def hasty(server):
-    """With a threshold of 0 every pause of a long command is one."""
+    """With a threshold of 0, a long command yields at every pause."""
     server("CONFIG", "SET", "busy-reply-threshold", 0)
     yield server
     server("CONFIG", "SET", "busy-reply-threshold", 5000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the module can be told when it is loaded and by CONFIG SET."""
+"""What can be configured when the module is loaded and by CONFIG SET."""
 import subprocess
 
 import pytest
@@ -35,7 +35,7 @@ def test_settings_decide_about_filters_that_nobody_reserved(server):
         assert server("BF.INFO", key, "EXPANSION") == [4]
         assert float(server("BF.INFO", key, "ERROR")[0]) == 0.002
         assert server("TYPE", key) == "MBbloom--"
-    # What a command says comes first.
+    # What a command says takes precedence.
     server("BF.INSERT", "d", "CAPACITY", 5, "ITEMS", "x")
     assert server("BF.INFO", "d", "CAPACITY") == [5] and server("BF.INFO", "d", "EXPANSION") == [4]
 

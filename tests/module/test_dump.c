@@ -111,7 +111,7 @@ static void chunks_that_do_not_fit_change_nothing(void **state) {
     }
 }
 
-/* Of 1001 bits the last byte has one: what is behind it may not be set, by no way in. */
+/* Of 1001 bits the last byte has one: the bits after it may not be set, by any entry point. */
 static void bits_behind_the_last_are_refused(void **state) {
     (void)state;
     enum { LAST = 125 };

@@ -32,7 +32,7 @@ def test_layouts_can_be_chosen_per_filter(server):
     assert [server("TYPE", k) for k in "bc"] == ["umbel-bf-", "MBbloom--"]
     server("CONFIG", "SET", "bf.layout", "classic")
     server("BF.ADD", "d", "a")
-    server("BF.RESERVE", "e", 0.01, 100, "COUNTING")  # there is but one layout that counts
+    server("BF.RESERVE", "e", 0.01, 100, "COUNTING")  # only one layout can count
     assert [server("TYPE", k) for k in "de"] == ["MBbloom--", "umbel-bf-"]
     for k in "bcde":
         server("BF.MADD", k, *keys(50))
@@ -111,7 +111,8 @@ def test_merge(server, layout):
 
 
 def test_merging_a_chain_with_its_copy_counts_no_item_twice(server, layout):
-    """Every layer then has counted more than it is for, so its items are counted by its bits."""
+    """Every layer has then counted more than its capacity, so its items are estimated from its
+    bits."""
     server("BF.RESERVE", "a", 0.01, 500)
     server("BF.MADD", "a", *keys(3200))
     server("COPY", "a", "b")
@@ -135,7 +136,7 @@ def test_merge_takes_all_sources_or_none(server):
     for name in "ab":
         server("BF.RESERVE", name, 0.001, 100, "SEED", "0123456789abcdef")
         server("BF.MADD", name, *keys(20, name))
-    server("BF.RESERVE", "other", 0.001, 100)  # under a secret key of its own
+    server("BF.RESERVE", "other", 0.001, 100)  # under its own secret
     server("BF.RESERVE", "classic", 0.001, 100, "LAYOUT", "classic")
     before = server("DEBUG", "DIGEST-VALUE", "a")
     assert is_error(server("BF.MERGE", "a", "b", "other"), "ERR these filters cannot be merged: ")
@@ -162,13 +163,13 @@ def test_merging_more_than_there_is_room_for(server, layout):
 
 
 def test_filters_of_one_server_have_different_secrets(server):
-    """Two filters with the same items err on different ones."""
+    """Two filters with the same items have different false positives."""
     for name in "ab":
         server("BF.RESERVE", name, 0.2, 1000)
         server("BF.MADD", name, *keys(1000))
     answers = [server("BF.MEXISTS", name, *keys(2000, "absent")) for name in "ab"]
     assert answers[0] != answers[1]
-    # A seed that is given makes them equal.
+    # An explicit seed makes them equal.
     for name in "cd":
         server("BF.RESERVE", name, 0.2, 1000, "SEED", "0123456789abcdef")
         server("BF.MADD", name, *keys(1000))
@@ -241,7 +242,7 @@ def test_stats_of_layers_add_up(server, layout):
     assert sum(layer["Keys"] for layer in s["Layers"]) == s["Keys"] == server("BF.CARD", "f")
     assert sum(layer["Capacity"] for layer in s["Layers"]) == s["Capacity"]
     assert sum(layer["Promised rate"] for layer in s["Layers"]) <= 0.01 * (1 + 1e-9)
-    # Maps in RESP 3, and doubles that are doubles.
+    # Maps in RESP 3, and doubles as doubles.
     modern = server.client(3)("BF.STATS", "f")
     assert modern["Live rate"] == s["Live rate"]
     assert modern["Layers"][0]["Kind"] in ("blocked", "classic")
@@ -260,7 +261,7 @@ def test_a_whole_filter_in_one_string(server, layout):
 
 
 def test_a_long_seed_is_one_as_well(server):
-    """valkey-bloom's have 32 bytes: equal ones make equal filters, and both halves count."""
+    """valkey-bloom's have 32 bytes: equal ones give equal filters, and both halves count."""
     seeds = {"a": b"x" * 32, "b": b"x" * 32, "c": b"y" + b"x" * 31, "d": b"x" * 31 + b"y"}
     for name, seed in seeds.items():
         assert server("BF.INSERT", name, "SEED", seed, "ITEMS", *keys(50)) == [1] * 50

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Bytes from strangers: RESTORE, BF.LOADCHUNK and BF.LOAD of whatever can be sent.  Each time an
-error, or a filter that works; the other keys as they were, the server alive."""
+"""Untrusted bytes: RESTORE, BF.LOADCHUNK and BF.LOAD of anything that can be sent.  Each time an
+error, or a filter that works; the other keys unchanged, the server alive."""
 import importlib.machinery
 import importlib.util
 import os
@@ -40,7 +40,7 @@ MAKE = {
 
 @pytest.fixture
 def plain(server):
-    """A bystander is there, and payloads are written without compression."""
+    """A bystander key exists, and payloads are written without compression."""
     server("CONFIG", "SET", "rdbcompression", "no")
     server("CONFIG", "SET", "bf.memory-limit", 50000000)
     server("BF.RESERVE", "bystander", 0.01, 100)
@@ -62,7 +62,7 @@ def payload_of(server, kind, capacity=500):
 
 
 def use(server, key="f"):
-    """Everything that can be done with a filter; what comes out does not matter."""
+    """Everything that can be done with a filter; the results do not matter."""
     for command in (["BF.MEXISTS", key, *ITEMS[:50]], ["BF.MADD", key, *keys(300, "other")],
                     ["BF.INFO", key], ["BF.STATS", key], ["BF.DEBUG", key], ["BF.CARD", key],
                     ["BF.COUNT", key, "k1"], ["BF.REMOVE", key, "k1"], ["MEMORY", "USAGE", key],
@@ -73,7 +73,7 @@ def use(server, key="f"):
 
 
 def restore(server, payload):
-    """True if it was taken; then it is used, and gone."""
+    """True if it was accepted; it is then used and deleted."""
     reply = server("RESTORE", "f", 0, payload)
     if is_error(reply):
         assert reply.startswith((BAD_FORMAT, "ERR DUMP payload version or checksum")), reply
@@ -84,7 +84,7 @@ def restore(server, payload):
 
 
 def thrown():
-    """The same dice in every run; UMBEL_TEST_SEED gives others."""
+    """The same random numbers in every run; UMBEL_TEST_SEED gives others."""
     seed = int(os.environ.get("UMBEL_TEST_SEED", 20240608))
     print("UMBEL_TEST_SEED", seed)
     return random.Random(seed)
@@ -99,7 +99,7 @@ RATES = [0.0, -0.0, -1.0, 1.0, 1e-300, 5e-324, 0.9999999999999999, 2.0, 1e308, f
 
 
 def changes(value):
-    """Other values in place of one."""
+    """Replaces one value with others."""
     if isinstance(value, float):
         return [v for v in RATES if v != value]
     if isinstance(value, int):
@@ -122,7 +122,7 @@ def test_every_field_of_a_payload(plain, kind):
         assert not restore(plain, rdb.encode(name, encver, values[:i] + values[i + 1:]))
         assert not restore(plain, rdb.encode(name, encver, values[:i]))
     assert not restore(plain, rdb.encode(name, encver, values + [1]))
-    # Growth, entries and error of a chain may be others; of the rest none.
+    # Growth, entries and error of a chain may differ; nothing else may.
     assert kind == "classic" or taken == 0
 
 
@@ -177,7 +177,7 @@ def test_every_field_of_a_native_header(plain, kind, field):
             assert plain("EXISTS", "f") == 0
         else:
             use(plain)
-        # Counters are as good as bits to a blocked filter.
+        # To a blocked filter, counters are as good as bits.
         if field not in ("capacity", "rate", "keys", "treatment", "field", "seed", "hashes", "bits",
                          "delimiter", "kind"):
             assert not taken, (field, value)
@@ -196,7 +196,7 @@ PROPERTIES = {
 
 
 def with_meta(head, meta):
-    """The same head with other metadata in its first header."""
+    """The same head with different metadata in its first header."""
     length, own = struct.unpack_from("<I", head, 12)[0], struct.unpack_from("<I", head, 116)[0]
     body = head[:128 + own] + b"".join(struct.pack("<HI", len(n), len(v)) + n + v
                                        for n, v in meta.items())
@@ -252,8 +252,8 @@ def test_layers_that_do_not_go_together(plain):
         other = second[:offset] + struct.pack(form, value) + second[offset + size:]
         assert not restore(plain, with_second(seal(other))), (offset, value)
     assert not restore(plain, rdb.encode(name, encver, [first + first + rest, *bits]))
-    assert not restore(plain, rdb.encode(name, encver, [head[:-16], *bits]))  # no key
-    assert not restore(plain, rdb.encode(name, encver, [head[:-1] + b"X", *bits]))  # another key
+    assert not restore(plain, rdb.encode(name, encver, [head[:-16], *bits]))  # no secret
+    assert not restore(plain, rdb.encode(name, encver, [head[:-1] + b"X", *bits]))  # another secret
     assert not restore(plain, rdb.encode(name, encver, [head + b"X", *bits]))
     assert not restore(plain, rdb.encode(name, encver, [head, *bits[:-1]]))
     assert not restore(plain, rdb.encode(name, encver, [head, *bits, b""]))
@@ -305,7 +305,7 @@ def test_chunks_that_do_not_fit(plain, kind):
     end = chunks[-1][0]
     size = len(chunks[-1][1])
     assert plain("BF.LOADCHUNK", "f", *chunks[0]) == "ERR not found"
-    assert plain("BF.LOADCHUNK", "g", *head) == BAD_DATA  # there is a filter already
+    assert plain("BF.LOADCHUNK", "g", *head) == BAD_DATA  # the filter already exists
     for iterator in 0, -1, -2**63, 2**63 - 1, 5, end + 1, end + size + 1:
         reply = plain("BF.LOADCHUNK", "g", iterator, b"x" * 20)
         assert reply in ("ERR invalid offset - no link found",
@@ -396,7 +396,7 @@ def test_the_two_layouts_are_told_apart_by_their_heads(plain):
 
 def colliding_items(pairs=6):
     """2^pairs items that MurmurHash64A cannot tell apart, whatever its seed: the two blocks of a
-    pair change its state by 2^63 each, and twice that is nothing."""
+    pair each change its state by 2^63, and together they cancel out."""
     items = [b""]
     for i in range(pairs):
         blocks = [2 * i + 1, 2 * i + 2]
@@ -408,7 +408,7 @@ def colliding_items(pairs=6):
 
 def test_crafted_items_collide_in_redisblooms_layout_alone(plain):
     """One item of 64 is added.  RedisBloom's layout, and so our classic one, then has all 64; a
-    blocked filter has a secret and is not impressed."""
+    blocked filter has a secret and is not affected."""
     first, *others = colliding_items()
     assert len({first, *others}) == 64
     for seed in 0, 1, rdb.MURMUR:

@@ -20,7 +20,7 @@ static void first_layers_take_no_more_than_redisbloom(void **state) {
                 p.expansion = expansion;
                 assert_ok(bf_plan_first(&p, &plan, NULL));
                 uint64_t theirs = bf_redisbloom_bytes(keys, errors[e] / (expansion ? 2 : 1));
-                /* Filters that nobody reserved have some bytes more, and leave more of the rate. */
+                /* Auto-created filters have a few bytes more, and leave more of the rate. */
                 bool unreserved = keys <= 100 && expansion;
                 assert_true(plan.bytes <= theirs + (unreserved ? theirs + 32 : 32));
                 if (unreserved && keys > 10) assert_true(plan.rate <= errors[e] / 10);
@@ -53,7 +53,7 @@ static void rates_stay_within_the_promise(void **state) {
     }
 }
 
-/* From 100 keys to 10 million: RedisBloom's chain has 42.8 bits for each. */
+/* From 100 keys to 10 million: RedisBloom's chain has 42.8 bits per key. */
 static void growth_needs_far_fewer_bits_than_redisblooms(void **state) {
     (void)state;
     bf_params p = params_of(0.01, 100);

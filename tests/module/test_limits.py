@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # labels: asan
-"""Every argument at its limits, and beyond: an error reply, keys as they were, a server alive."""
+"""Every argument at its limits, and beyond: an error reply, unchanged keys, a live server."""
 import re
 
 import pytest
@@ -66,7 +66,7 @@ def test_the_largest_expansion(server, layout):
     assert server("BF.RESERVE", "f", 1e-6, 1, "EXPANSION", 32768) == "OK"
     assert server("BF.MADD", "f", "a", "b", "c") == [1, 1, 1]
     assert server("BF.INFO", "f", "CAPACITY") == [32769]
-    reply = server("BF.MADD", "f", *keys(40000))  # and then for 2^30 keys
+    reply = server("BF.MADD", "f", *keys(40000))  # the next layer is for 2^30 keys
     assert len(reply) < 40000 and is_error(reply[-1], "memory limit")
 
 
@@ -82,7 +82,7 @@ def test_growth_beyond_the_limit_stops_with_an_error(server, layout):
     before = server("BF.CARD", "f")
     assert is_error(server("BF.ADD", "f", "certainly new"), "memory limit")
     assert server("BF.CARD", "f") == before
-    # Whoever raises the limit can go on.
+    # Raising the limit lets it continue.
     server("CONFIG", "SET", "bf.memory-limit", 0)
     assert server("BF.ADD", "f", "certainly new") == 1
 
@@ -94,7 +94,7 @@ def available_memory():
 
 @pytest.mark.skipif(available_memory() > 150 << 30, reason="there is too much memory")
 def test_more_memory_than_there_is(server, layout):
-    """190 GB: the kernel would promise them and then end the server."""
+    """190 GB: the kernel would promise them and then kill the server."""
     assert is_error(server("BF.RESERVE", "f", "1e-300", 1 << 30), "ERR ")
     assert is_error(server("BF.INSERT", "f", "ERROR", "1e-300", "CAPACITY", 1 << 30, "ITEMS", "a"))
     assert server("EXISTS", "f") == 0 and server.alive()

@@ -15,7 +15,7 @@ from resp import is_error, keys
 ITEMS = keys(3000)
 ROOT = Path(__file__).parent.parent.parent
 
-# How filters of every sort are made, and how many of ITEMS they then hold for sure.
+# How filters of every sort are made, and how many of ITEMS they are then guaranteed to hold.
 FILTERS = {
     "empty": ([["BF.RESERVE", "empty", 0.01, 5000]], 0),
     "blocked": ([["BF.RESERVE", "blocked", 0.01, 50000], ["BF.MADD", "blocked", *ITEMS]], 3000),
@@ -47,7 +47,7 @@ def fill(server, names=FILTERS):
 
 
 def state(server, names=FILTERS):
-    """All that can be seen of the filters, but where they lie in memory."""
+    """Everything that can be observed of the filters, except their addresses in memory."""
     seen = {}
     for name in names:
         figures = server("BF.INFO", name)
@@ -59,7 +59,7 @@ def state(server, names=FILTERS):
 
 
 def check(server, before, names=FILTERS):
-    """All as before, and all go on as they would have."""
+    """Everything is as before, and continues as it would have."""
     assert state(server, names) == before
     for name in names:
         count = FILTERS[name][1]
@@ -104,7 +104,7 @@ def test_saving_in_the_background_while_keys_come(new_server):
     server = new_server()
     fill(server)
     before = state(server)
-    server("CONFIG", "SET", "rdb-key-save-delay", 20000)  # microseconds a key
+    server("CONFIG", "SET", "rdb-key-save-delay", 20000)  # microseconds per key
     assert server("BGSAVE") == "Background saving started"
     grow(server)
     server("CONFIG", "SET", "rdb-key-save-delay", 0)
@@ -149,7 +149,7 @@ def test_large_filters_are_rewritten_in_pieces(new_server):
     rewrite(server)
     base = next(server.directory.glob("appendonlydir/*.base.aof")).read_bytes()
     names = re.findall(rb"\*\d\r\n\$\d+\r\n(BF\.\w+)\r\n\$\d+\r\n(\w+)\r\n", base)
-    # a head and two pieces of 16 MiB at most
+    # a head and two pieces of at most 16 MiB
     assert sorted(names) == [(b"BF.LOAD", b"small")] + [(b"BF.LOADCHUNK", b"classic")] * 3 + [
         (b"BF.LOADCHUNK", b"large")] * 3
     server.restart()
@@ -239,15 +239,15 @@ def used(server):
 
 @pytest.mark.parametrize("error", [0.01, 0.0001])
 def test_memory_usage_is_what_the_server_lost(server, layout, error):
-    bits = {0.01: 11.03, 0.0001: 20.62}[error]  # RedisBloom's, for each item
-    names, capacity = keys(8), 3000000  # many, for the server's memory has its own ups and downs
+    bits = {0.01: 11.03, 0.0001: 20.62}[error]  # RedisBloom's, per item
+    names, capacity = keys(8), 3000000  # many, because the server's memory use fluctuates
     before = used(server)
     for name in names:
         server("BF.RESERVE", name, error, capacity)
     lost = used(server) - before
     usage = [server("MEMORY", "USAGE", name) for name in names]
     assert abs(sum(usage) - lost) < 0.01 * lost
-    # The allocator's sizes lie up to a quarter apart.
+    # The allocator's size classes are up to a quarter apart.
     assert bits * capacity / 8 < min(usage) <= max(usage) < 1.25 * bits * capacity / 8 + 4096
 
 
@@ -309,13 +309,13 @@ def test_redisbloom_values_come_and_go_unchanged(plain, capacity, error, growth,
     assert plain("TYPE", "f") == "MBbloom--"
     assert plain("BF.MEXISTS", "f", *names) == [1] * items
     assert plain("DUMP", "f") == payload
-    # And a filter that was filled here is the same.
+    # And a filter that was filled here has the same bytes.
     words = ["EXPANSION", growth] if growth else ["NONSCALING"]
     plain("BF.RESERVE", "g", repr(error), capacity, *words, "LAYOUT", "classic")
     plain("BF.MADD", "g", *names)
     assert plain("DUMP", "g") == payload
     assert plain("DEBUG", "DIGEST-VALUE", "f", "g")[0] == plain("DEBUG", "DIGEST-VALUE", "g")[0]
-    if growth:  # both grow on alike
+    if growth:  # both keep growing alike
         for name in names:
             theirs.add(b"more " + name)
         plain("BF.MADD", "f", *[b"more " + name for name in names])
@@ -354,7 +354,7 @@ def test_older_encodings_of_redisbloom(plain, encver):
 
 
 def test_the_type_of_blocked_filters(plain):
-    """A head that is the headers of native files and the key, then the bits of each layer."""
+    """A head made of the headers of native files and the secret, then the bits of each layer."""
     plain("BF.RESERVE", "f", 0.01, 100, "SEED", "0123456789abcdef")
     plain("BF.MADD", "f", *ITEMS)
     layers = plain("BF.INFO", "f", "FILTERS")[0]

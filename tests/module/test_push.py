@@ -70,7 +70,7 @@ def test_filter_arrives(server, tmp_path, how):
     text = pushed(push(server, path, "--key", "f"))
     assert text.startswith(f"f at {server.socket_path}: ")
     assert has_all(server, "f", ITEMS)
-    assert sum(server("BF.MEXISTS", "f", *ABSENT)) < 150  # 1 % are 50
+    assert sum(server("BF.MEXISTS", "f", *ABSENT)) < 150  # 1% would be 50
     assert server("KEYS", "*") == [b"f"]
     assert server("TTL", "f") == -1
     added = server("BF.ADD", "f", "one more")
@@ -126,7 +126,7 @@ def test_server_without_the_module(new_server, tmp_path):
 
 
 def test_a_cluster_node_that_sends_the_password_elsewhere(tmp_path):
-    """AUTH has no slot: a server that answers it with MOVED is not followed, round and round."""
+    """AUTH has no slot: a server that answers it with MOVED is not followed in circles."""
     path, secret = build(tmp_path), tmp_path / "secret"
     secret.write_text("sesame\n")
     listener = socket.create_server(("127.0.0.1", 0))
@@ -192,7 +192,7 @@ def test_keyed_filters(server, tmp_path):
 
 
 class Cutter:
-    """A way to the server that breaks after so many bytes."""
+    """A connection to the server that breaks after this many bytes."""
 
     def __init__(self, server, room):
         self.server, self.room = server, room
@@ -230,7 +230,7 @@ class Cutter:
 
 @pytest.mark.parametrize("how", [[], ["--format", "redisbloom"]], ids=["native", "redisbloom"])
 def test_interrupted_run_goes_on(server, tmp_path, how):
-    # 11 MB in pieces of 4 MiB: the second is cut.
+    # 11 MB in pieces of 4 MiB: the second is interrupted.
     path = build(tmp_path, "-n", "9200000", *how)
     cutter = Cutter(server, 6 * MIB)
     done = umbel("push", path, "--redis", cutter.address, "--key", "f")
@@ -248,7 +248,7 @@ def test_interrupted_run_goes_on(server, tmp_path, how):
 
 
 def test_interrupted_run_does_not_mix_filters(server, tmp_path):
-    """Of the same shape and with as many keys, but other ones."""
+    """Of the same shape and with as many keys, but different ones."""
     first = build(tmp_path, "-n", "9200000")
     cutter = Cutter(server, 6 * MIB)
     umbel("push", first, "--redis", cutter.address, "--key", "f")
@@ -274,7 +274,7 @@ def test_what_was_sent_has_gone(server, tmp_path):
 
 
 class TakenOver:
-    """A node that hands on what it is told, and at the third LOADCHUNK sends the client away."""
+    """A node that forwards what it receives, and redirects the client at the third LOADCHUNK."""
 
     def __init__(self, server, to):
         self.server, self.to = server, to
@@ -365,7 +365,7 @@ def test_shards_take_lines_as_build_does(server, tmp_path):
 def test_room_for_more(server, tmp_path):
     path = build(tmp_path)
     pushed(push(server, path, "--key", "f"))
-    assert isinstance(server("BF.MADD", "f", *ABSENT)[-1], Error)  # planned for what was there
+    assert isinstance(server("BF.MADD", "f", *ABSENT)[-1], Error)  # planned for what was in it
     pushed(push(server, build(tmp_path, "-n", 20000), "--key", "f", "-f"))
     assert len(server("BF.MADD", "f", *ABSENT)) == 5000
     growing = build(tmp_path, "--meta", "bf.expansion=2", "--meta", "bf.error=0.02")
@@ -375,7 +375,7 @@ def test_room_for_more(server, tmp_path):
         server("BF.MADD", "f", *more[at:at + 1000])
     assert has_all(server, "f", more) and has_all(server, "f", ITEMS)
     assert server("BF.INFO", "f", "FILTERS")[0] > 1
-    assert sum(server("BF.MEXISTS", "f", *ABSENT)) < 160  # 2 % are 100
+    assert sum(server("BF.MEXISTS", "f", *ABSENT)) < 160  # 2% would be 100
 
     (tmp_path / "lines").write_text("".join(f"{item}\n" for item in ITEMS))
     pushed(push(server, tmp_path / "lines", "--key", "k", "--shards", 2, "-n", 12000))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What replicas and the append-only file get to know, and that it is enough."""
+"""What replicas and the append-only file receive, and that it is enough."""
 import random
 import re
 
@@ -8,7 +8,7 @@ import pytest
 from conftest import free_port, in_step, info, running
 from resp import is_error, keys
 
-# Written before a command is answered, so that it can be read at once.
+# Written before a command is answered, so that it can be read immediately.
 AOF = {"appendonly": "yes", "appendfsync": "always", "aof-use-rdb-preamble": "no"}
 
 CREATIONS = {
@@ -144,7 +144,7 @@ def test_creation_is_one_command_with_everything(new_server):
     assert c == [b"BF.RESERVE", b"c", b"0.001", b"500", b"EXPANSION", b"0", b"LAYOUT", b"classic"]
     assert n[-3:] == [b"ITEMS", b"a", b"b"]
     assert more == [b"BF.MADD", b"f", b"a", b"b", b"c"]
-    assert len({f[-3], g[-1], n[-4]}) == 3  # a secret each
+    assert len({f[-3], g[-1], n[-4]}) == 3  # each has its own secret
 
 
 def test_part_of_a_batch_is_replicated_as_what_was_done(new_server):
@@ -180,7 +180,7 @@ def test_inside_a_transaction_and_a_script(pair):
 
 
 def test_secrets_differ_between_the_filters_of_a_replica(pair):
-    """A replica that is promoted draws its own."""
+    """A promoted replica draws its own secrets."""
     first, second = pair
     first("FLUSHALL")
     in_step(first, second)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # labels: asan
-"""Every reply that was observed on RedisBloom, byte for byte, in both protocols."""
+"""Every reply recorded from RedisBloom, byte for byte, in both protocols."""
 import re
 from pathlib import Path
 
@@ -8,10 +8,10 @@ import pytest
 
 GOLDEN = Path(__file__).parent.parent / "golden/redisbloom/replies.txt"
 
-# Where we answer otherwise on purpose, in both layouts: docs/redis-commands.md, "Differences".
+# Where we deliberately answer differently, in both layouts: docs/redis-commands.md, "Differences".
 BETTER = {
     "COPY f f2": ":1",
-    "MEMORY USAGE f": r":\d+",  # what the allocator took, not what was asked for
+    "MEMORY USAGE f": r":\d+",  # what the allocator used, not what was requested
     "DEBUG DIGEST-VALUE f i1": r"\*2\[\+(?!865b)[0-9a-f]{40}, \+(?!865b)[0-9a-f]{40}\]",
     # The first key is not only "RW": ACL rules for reading and writing need to know more.
     "COMMAND INFO BF.ADD": None,
@@ -56,7 +56,7 @@ def is_right(command, got, want, layout):
 @pytest.mark.parametrize("protocol", [2, 3])
 def test_observed_replies(server, layout, protocol):
     assert server("CONFIG", "SET", "bf.layout", layout) == "OK"
-    if layout == "blocked":  # whose secret keys differ: no false positive must come between
+    if layout == "blocked":  # whose secrets differ: a false positive must not interfere
         assert server("CONFIG", "SET", "bf.bf-error-rate", "1e-9") == "OK"
     assert server("SET", "str", "x") == "OK"
     client = server.client(protocol)

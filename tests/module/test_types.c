@@ -28,8 +28,8 @@ static void values_come_back_from_rdb(void **state) {
     }
 }
 
-/* Every prefix, and every byte changed: nothing but a valid value or NULL, and no more memory than
- * the input has. */
+/* Every prefix, and every byte changed: the result is a valid value or NULL, and takes no more
+ * memory than the input justifies. */
 static void damaged_rdb_is_refused(void **state) {
     (void)state;
     for (int i = 0; i < SHAPES; i++) {
@@ -73,7 +73,7 @@ static void older_files_of_redisbloom_are_read(void **state) {
     (void)state;
     bf_value *v = some_value(0, 50);
     fake_io io = saved(v), old = {0};
-    /* keys 50, links 1, options 5, growth 2, each behind its opcode */
+    /* keys 50, links 1, options 5, growth 2, each after its opcode */
     static const uint8_t begins[] = {2, 50, 2, 1, 2, 5, 2, 2};
     assert_memory_equal(io.bytes, begins, sizeof begins);
     old.bytes = malloc(io.len - 2);
@@ -143,7 +143,7 @@ static void every_piece_moves(void **state) {
     }
 }
 
-/* A server that gives no cursor wants it all at once. */
+/* A server that gives no cursor wants everything done at once. */
 static void without_a_cursor_all_moves_at_once(void **state) {
     (void)state;
     bf_value *v = some_value(2, 2000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_value.c - the value behind a key: growing, answering, merging, running out of memory
+ * test_value.c - the value of a key: growing, answering, merging, running out of memory
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void name_keys(batch *b, const char *prefix, int from) {
     }
 }
 
-/* Adds so many keys, and gives how many were new. */
+/* Adds n keys, and returns how many were new. */
 static int add(bf_value *v, const char *prefix, int from, int n) {
     int fresh = 0;
     for (int i = 0; i < n; i += BATCH) {
@@ -187,7 +187,7 @@ static void what_may_not_grow_stops_in_the_middle(void **state) {
         assert_int_equal(was_new[10], 0);
         assert_int_equal(bf_value_card(v), 130);
         assert_int_equal(found(v, "key", 0, 100), 100);
-        /* What is in may be added again. */
+        /* Keys that are in may be added again. */
         assert_ok(bf_value_add(v, b.keys, 31, 0, was_new, &done));
         assert_int_equal(done, 31);
         assert_int_equal(bf_value_add(v, b.keys, BATCH, 0, was_new, &done), UMBEL_EFULL);
@@ -214,7 +214,7 @@ static void growth_keeps_to_the_limit(void **state) {
         assert_in_range(in, 5000, 50000);
         assert_true(bf_value_memory(v) <= 50000 + 2048);
         assert_int_equal(found(v, "key", 0, in - in % BATCH), in - in % BATCH);
-        /* The limit was that of the adds: under a lower one the filter stays what it is. */
+        /* The limit applied to the adds: under a lower one the filter stays as it is. */
         bf_value *copy = NULL;
         assert_ok(bf_value_add(v, b.keys, done, 100, was_new, &done));
         assert_ok(bf_value_copy(v, &copy));
@@ -303,7 +303,7 @@ static void merging_unites_layers_and_appends_the_rest(void **state) {
         assert_in_range(bf_value_card(a), 890, 900);
         assert_int_equal(found(a, "a", 0, 400), 400);
         assert_int_equal(found(a, "b", 0, 500), 500);
-        assert_ok(bf_value_merge(b, a, NULL)); /* counted twice: the bits say that it fits */
+        assert_ok(bf_value_merge(b, a, NULL)); /* counted twice: the bits show that it fits */
         assert_in_range(bf_value_card(b), 850, 950);
         add(b, "b", 0, 2500);
         assert_ok(bf_value_merge(a, b, NULL));
@@ -362,7 +362,7 @@ static void tells_how_far_it_can_grow(void **state) {
     }
 }
 
-/* Each allocation in turn is refused: an error, no leak, and the value is as it was. */
+/* Each allocation in turn fails: an error, no leak, and the value is unchanged. */
 static void memory_may_run_out_anywhere(void **state) {
     (void)state;
     for (int layout = 0; layout < 2; layout++) {

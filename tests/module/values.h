@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * values.h - values of every sort for the tests of their bytes, and what must hold of two alike
+ * values.h - values of every sort for the tests of their bytes, and what must hold of two equal
+ * ones
  */
 #ifndef VALUES_H
 #define VALUES_H
@@ -22,10 +23,10 @@ bf_value *loaded(const fake_type *type, const fake_io *io);
 void assert_same(bf_value *a, bf_value *b);
 void assert_holds(const bf_value *v, int from, int to);
 
-/* Both take further keys alike, and are the same then. */
+/* Both take further keys in the same way, and are then equal. */
 void assert_goes_on_alike(bf_value *a, bf_value *b);
 
-/* A teardown: nothing of the server's memory is left. */
+/* A teardown: all of the server's memory has been freed. */
 int quiet(void **state);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cases.h - cmocka with the headers that it wants before it
+ * cases.h - cmocka with the headers that it needs before it
  */
 #ifndef CASES_H
 #define CASES_H
@@ -14,7 +14,7 @@
 
 #include "umbel.h"
 
-/* Fails with the library's own words. */
+/* Fails with the library's own message. */
 #define assert_ok(call)                                                              \
     do {                                                                             \
         umbel_err assert_ok_err = (call);                                            \

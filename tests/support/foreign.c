@@ -14,7 +14,7 @@
 
 /* ---- Memory ---- */
 
-enum { BEFORE = 16 }; /* keeps the block's size, and its alignment */
+enum { BEFORE = 16 }; /* holds the block's size, and keeps its alignment */
 
 static void *counted_alloc(void *ctx, size_t size) {
     foreign_memory *m = ctx;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * foreign.h - what the tests of every foreign format do: make, write, read back, refuse
+ * foreign.h - what the tests of every foreign format do: create, write, read back, refuse
  *
- * Whatever goes wrong here ends the running test with a message.
+ * Any failure here ends the running test with a message.
  */
 #ifndef FOREIGN_H
 #define FOREIGN_H
 
 #include "umbel_foreign.h"
 
-/* Memory that counts: at most `most` bytes at a time, and the failing-th allocation (from 1) gets
- * none.  Zeros mean no bound and no failure. */
+/* Memory that is counted: at most `most` bytes at a time, and the failing-th allocation (from 1)
+ * returns NULL.  Zeros mean no limit and no failure. */
 typedef struct foreign_memory {
     size_t most, failing;
     size_t now, peak, calls, blocks;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * golden.h - reads what lies under tests/golden: whole files, tab-separated tables, hex
+ * golden.h - reads the files under tests/golden: whole files, tab-separated tables, hex
  *
- * Whatever goes wrong here ends the running test with a message.
+ * Any failure here ends the running test with a message.
  */
 #ifndef GOLDEN_H
 #define GOLDEN_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All of tests/golden/<path>, a NUL behind it; free it. */
+/* All of tests/golden/<path>, with a NUL appended; free it. */
 uint8_t *golden_file(const char *path, size_t *len);
 
 /* Bytes of a hex text; free them.  An empty text gives one byte of memory and length 0. */

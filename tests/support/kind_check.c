@@ -20,7 +20,7 @@ uint64_t check_seed(void) {
     if (known) return seed;
     const char *given = getenv("UMBEL_TEST_SEED");
     seed =
-        given ? strtoull(given, NULL, 0) : 20261115; /* limits of chance: not a new dice each run */
+        given ? strtoull(given, NULL, 0) : 20261115; /* limits of chance: the same seed every run */
     known = true;
     printf("# UMBEL_TEST_SEED=%llu\n", (unsigned long long)seed);
     return seed;
@@ -178,7 +178,7 @@ static void refuses(const uint8_t *bytes, size_t len) {
     assert_null(f);
 }
 
-/* Whatever the header says: refused, or a filter that does everything without harm. */
+/* Whatever the header says: refused, or a filter on which every operation is harmless. */
 static void survives(const uint8_t *bytes, size_t len) {
     const umbel_opts opts = {.max_bytes = 1 << 24};
     for (int way = 0; way < 2; way++) {
@@ -228,7 +228,7 @@ void check_bad_files(const umbel_filter *f) {
     size_t header = umbeli_load_le32(x.bytes + 12),
            payload = (size_t)umbeli_load_le64(x.bytes + 96);
     for (size_t len = 0; len < x.len; len += len < header || len > payload ? 1 : 97) {
-        uint8_t *part = malloc(len + 1); /* its own block, so that reading on is noticed */
+        uint8_t *part = malloc(len + 1); /* its own block, so that overruns are detected */
         assert_non_null(part);
         memcpy(part, x.bytes, len);
         refuses(part, len);

@@ -14,43 +14,43 @@
 
 #include "umbel.h"
 
-/* The seed of all keys of a program: printed, the same in every run unless UMBEL_TEST_SEED in the
- * environment says another. */
+/* The seed of all keys of a program: printed, and the same in every run unless UMBEL_TEST_SEED in
+ * the environment gives another. */
 uint64_t check_seed(void);
 
 /* Key i of a stream: 8 bytes, distinct within all streams. */
 uint64_t check_key(uint64_t stream, uint64_t i);
 
-/* Keys [from, from + n) of a stream in batches; how many were new. */
+/* Adds keys [from, from + n) of a stream in batches; returns how many were new. */
 uint64_t check_add(umbel_filter *f, uint64_t stream, uint64_t from, uint64_t n);
 
-/* How many of keys [from, from + n) are found; asked both ways, which must agree. */
+/* How many of keys [from, from + n) are found, looked up both ways, which must agree. */
 uint64_t check_found(const umbel_filter *f, uint64_t stream, uint64_t from, uint64_t n);
 
-/* Asks n keys of a stream that was not added: fails when more than five standard deviations above
- * `promise`, or, unless `expected` is 0, so far from it to either side. */
+/* Looks up n keys of a stream that was not added: fails if the hits are more than five standard
+ * deviations above `promise` or, unless `expected` is 0, that far from it on either side. */
 void check_rate(const umbel_filter *f, uint64_t stream, uint64_t n, double promise,
                 double expected);
 
-/* A filter of these parameters; the test fails when it cannot be made. */
+/* A filter of these parameters; the test fails if it cannot be created. */
 umbel_filter *check_create(umbel_params params);
 
-/* Without what the processor can do in particular a filter has the same bytes and answers. */
+/* Without the features of this CPU a filter has the same bytes and answers. */
 void check_kernels_agree(umbel_params params);
 
-/* Memory that counts what is out, and has none for the call number `fails` (from 0). */
+/* Memory that counts what is allocated, and returns NULL for call number `fails` (from 0). */
 typedef struct check_memory {
     uint64_t calls, fails, out;
 } check_memory;
 
 umbel_alloc check_alloc(check_memory *m);
 
-/* Encode and decode are inverse, a view answers alike, a copy is equal. */
+/* Encode and decode are inverse, a view gives the same answers, a copy is equal. */
 void check_round_trip(const umbel_filter *f);
 
-/* Files cut off at any length, with any byte of the header or some of the payload flipped, are
- * refused; header fields that lie under a correct checksum are refused, or give a filter that can be
- * used.  For small filters. */
+/* Files truncated at any length, or with any byte of the header or some of the payload flipped, are
+ * refused; header fields that lie under a correct checksum are refused, or give a usable filter.
+ * For small filters. */
 void check_bad_files(const umbel_filter *f);
 
 #endif

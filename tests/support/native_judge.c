@@ -30,7 +30,7 @@ uint8_t *exact_copy(const uint8_t *bytes, size_t len) {
     return copy;
 }
 
-/* A filter that came of it has to work: ask it, fill it, write it, read that again. */
+/* A filter decoded from it must work: query it, fill it, encode it, decode that. */
 static void use(umbel_filter *f) {
     umbel_info info;
     umbel_describe(f, &info);

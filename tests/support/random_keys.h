@@ -2,7 +2,7 @@
  *
  * random_keys.h - random numbers and sets of distinct keys, the same in every run
  *
- * UMBEL_TEST_SEED gives another run; the seed is printed, so that a failure can be had again.
+ * UMBEL_TEST_SEED gives a different run; the seed is printed, so that a failure can be reproduced.
  */
 #ifndef RANDOM_KEYS_H
 #define RANDOM_KEYS_H
@@ -21,11 +21,11 @@ typedef struct key_set {
     uint8_t *bytes;
 } key_set;
 
-/* n keys of 8 to 23 bytes, no two the same, and none in a set with another tag (below 2^16). */
+/* n distinct keys of 8 to 23 bytes, none of them in a set with another tag (below 2^16). */
 key_set random_keys(size_t n, uint64_t tag);
 void free_keys(key_set *set);
 
-/* The hashes that this filter gives them; free() ends it. */
+/* The hashes that this filter gives them; free() them. */
 uint64_t *hashes_of(const umbel_filter *f, const key_set *set);
 
 #endif

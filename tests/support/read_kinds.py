@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""read_kinds.py FILE N [SECRET] - asks a native file of kind 3 to 6 about the keys key0 .. key(N-1), written from
-docs/formats/native-kinds.md alone: one line of 0s and 1s.  The envelope is scripts/umbel-read's."""
+"""read_kinds.py FILE N [SECRET] - looks up the keys key0 .. key(N-1) in a native file of kind 3 to
+6 and prints one line of 0s and 1s.  Written from docs/formats/native-kinds.md alone; the envelope
+is scripts/umbel-read's."""
 import importlib.machinery
 import importlib.util
 import struct

@@ -54,7 +54,7 @@ umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len) {
     assert_ok(umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
                            &(umbel_opts){.secret = s->key}, &f, NULL));
     umbeli_cpu_limit(UINT32_MAX);
-    assert_kernel(s, f, s->concurrent ? "generic" : s->kernel); /* that it was is not in the file */
+    assert_kernel(s, f, s->concurrent ? "generic" : s->kernel); /* concurrency is not in the file */
     return f;
 }
 

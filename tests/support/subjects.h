@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * subjects.h - kinds with every kernel that this machine can run, and with a secret key
+ * subjects.h - kinds with every kernel that this machine can run, and with a secret
  */
 #ifndef SUBJECTS_H
 #define SUBJECTS_H
@@ -25,7 +25,7 @@ bool subject_runs(const subject *s);
 /* A filter of this kind on this kernel; the rest from params. */
 umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_opts *opts);
 
-/* The same filter again by way of its bytes, on this kernel. */
+/* The same filter decoded from its bytes, on this kernel. */
 umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len);
 
 /* Runs every property on every subject, as one group of cmocka cases; the state is the subject. */
@@ -36,7 +36,7 @@ typedef struct property {
 
 int run_over_subjects(const char *group, const property *properties, size_t n);
 
-/* Its native bytes; free() ends them. */
+/* Its native bytes; free() them. */
 uint8_t *bytes_of(const umbel_filter *f, size_t *len);
 
 /* Fails unless both have the same native bytes: parameters, counts, bits. */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What lies before each block, and keeps malloc's alignment. */
+/* Precedes each block, and keeps malloc's alignment. */
 typedef struct head {
     size_t size;
-    size_t pad; /* before the head: no two blocks in a row lie alike on a cache line */
+    size_t pad; /* before the head: consecutive blocks differ in their alignment to a cache line */
 } head;
 
 enum { BEFORE = 16 };
@@ -26,7 +26,7 @@ static void *take(void *ctx, size_t size) {
     head h = {.size = size, .pad = 16 * (m->calls % 4)};
     uint8_t *block = malloc(h.pad + BEFORE + size);
     if (!block) return NULL;
-    memset(block, 0xa5, h.pad + BEFORE + size); /* whoever wants zeros must write them */
+    memset(block, 0xa5, h.pad + BEFORE + size); /* callers that need zeros must write them */
     memcpy(block + h.pad, &h, sizeof h);
     m->blocks++;
     m->now += size;
@@ -34,7 +34,7 @@ static void *take(void *ctx, size_t size) {
     return block + h.pad + BEFORE;
 }
 
-/* Not memset itself: a compiler may leave it out before free(). */
+/* Not memset itself: a compiler may drop it before free(). */
 static void *(*volatile const fill)(void *, int, size_t) = memset;
 
 static void give_back(void *ctx, void *ptr) {
@@ -42,7 +42,7 @@ static void give_back(void *ctx, void *ptr) {
     head h = head_of(ptr);
     m->blocks--;
     m->now -= h.size;
-    fill(ptr, 0x5a, h.size); /* whoever still looks at it does not see what was there */
+    fill(ptr, 0x5a, h.size); /* a use after free does not see the old contents */
     free((uint8_t *)ptr - BEFORE - h.pad);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_allocator.c - every allocation fails once: an error or a slower way, nothing changed, nothing
- * leaked
+ * test_allocator.c - every allocation fails once: an error or a slower path, no change, no leak
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -125,7 +124,7 @@ static void test_meta(void **state) {
     assert_ok(umbel_create(&params, &m.opts, &f, NULL));
     char name[8];
     for (int i = 0; i < 20; i++) {
-        snprintf(name, sizeof name, "n%d", i % 12); /* the last ones replace */
+        snprintf(name, sizeof name, "n%d", i % 12); /* the last ones replace earlier ones */
         umbel_err e = UMBEL_ENOMEM;
         for (size_t at = 1; e && at < TRIES; at++) {
             size_t len, after_len;
@@ -181,8 +180,8 @@ static void test_fold(void **state) {
     }
 }
 
-/* Without scratch memory a batch goes the slower way, with the same result; the limit is one for
- * filters and does not stop the scratch. */
+/* Without scratch memory a batch takes the slower path, with the same result.  The limit applies to
+ * filters, not to scratch memory. */
 static void test_bulk_falls_back(void **state) {
     (void)state;
     enum { N = 1024 * 1024 };
@@ -193,7 +192,7 @@ static void test_bulk_falls_back(void **state) {
     for (size_t fail = 0; fail < 2; fail++) {
         watched_memory m;
         watch_memory(&m, 0);
-        m.opts.threads = 2; /* makes a million keys a bulk whatever the filter's size */
+        m.opts.threads = 2; /* bulk path for a million keys, whatever the filter's size */
         m.opts.max_bytes = 1 << 20;
         umbel_filter *f = NULL;
         umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 1 << 20};

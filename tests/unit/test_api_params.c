@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_api_params.c - umbel_create: what is refused and by which words, and what comes of the rest
+ * test_api_params.c - umbel_create: what is refused and with which message, and what the rest gives
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -115,7 +115,7 @@ static void test_reserved(void **state) {
     refused(params, "reserved32");
 }
 
-/* 127 GiB and more: the limit speaks before the memory is asked for. */
+/* 127 GiB and more: the limit is checked before memory is requested. */
 static void test_limit(void **state) {
     (void)state;
     watched_memory m;

@@ -3,8 +3,8 @@
  * test_attack_collisions.c - keys that other systems' hashes cannot tell apart, by arithmetic alone
  *
  * No search and no filter is needed: add one of 64 such keys to any filter of that format, whatever
- * its size and rate, and the other 63 are in, too.  After Aumasson, Bernstein and Bosslet (2012) for
- * Murmur's; the others follow in the same way from steps that can be undone.
+ * its size and rate, and it contains the other 63 as well.  After Aumasson, Bernstein and Bosslet
+ * (2012) for Murmur's hashes; the others follow in the same way from invertible steps.
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -25,15 +25,15 @@ typedef struct crafted {
 
 static const uint64_t top = UINT64_C(1) << 63;
 
-/* The number that undoes a multiplication by an odd one (Newton: each step doubles the bits). */
+/* The inverse of an odd number modulo 2^64 (Newton: each step doubles the correct bits). */
 static uint64_t inverse(uint64_t odd) {
     uint64_t x = odd;
     for (int i = 0; i < 6; i++) x *= 2 - odd * x;
     return x;
 }
 
-/* MurmurHash64A, any seed: h = (h ^ mix(word)) * m.  A difference of the top bit stays the top bit
- * when it is multiplied, and the next word takes it away again.  So each pair of words has two forms. */
+/* MurmurHash64A, any seed: h = (h ^ mix(word)) * m.  A difference in the top bit stays there when
+ * multiplied, and the next word cancels it.  So each pair of words has two forms. */
 static const uint64_t murmur2_factor = UINT64_C(0xc6a4a7935bd1e995);
 
 static uint64_t murmur2_mix(uint64_t word) {
@@ -57,8 +57,8 @@ static void craft_murmur2(crafted *c) {
     }
 }
 
-/* Murmur3-128, any seed: bit 36 of the first lane turns into the top bit, bit 32 of the second into
- * one that takes the first one's share away; the next block takes the top bit from the first lane. */
+/* Murmur3-128, any seed: bit 36 of the first lane becomes the top bit, and bit 32 of the second
+ * lane cancels what the first adds to it; the next block cancels the top bit of the first lane. */
 static const uint64_t murmur3_a = UINT64_C(0x87c37b91114253d5),
                       murmur3_b = UINT64_C(0x4cf5ad432745937f);
 
@@ -98,7 +98,7 @@ static void craft_leveldb(crafted *c) {
     }
 }
 
-/* CRC-32 is linear: whatever differs by a multiple of its polynomial has the same sum. */
+/* CRC-32 is linear: keys that differ by a multiple of its polynomial have the same sum. */
 static void craft_crc32(crafted *c) {
     static const uint8_t polynomial[5] = {0x41, 0x06, 0x71, 0xdb, 0x01};
     uint64_t start = random_word();
@@ -112,8 +112,8 @@ static void craft_crc32(crafted *c) {
     }
 }
 
-/* XXH64 with a seed that is known, 0 in Parquet: in each of its four lanes any first word, and a
- * second that leads to the same state. */
+/* XXH64 with a known seed, 0 in Parquet: in each of its four lanes any first word, and a second
+ * that leads to the same state. */
 static void craft_xxh64(crafted *c) {
     const uint64_t a = UINT64_C(0x9e3779b185ebca87), b = UINT64_C(0xc2b2ae3d27d4eb4f);
     uint64_t words[8], state = 0;
@@ -185,7 +185,7 @@ static void other_systems(void **state) {
     }
 }
 
-/* A secret seed would not have helped: these collide under each one. */
+/* A hidden seed would not have helped: these collide under every seed. */
 static void any_seed(void **state) {
     (void)state;
     static crafted two, three;

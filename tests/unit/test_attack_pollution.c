@@ -3,8 +3,9 @@
  * test_attack_pollution.c - an attacker who may add keys chooses those that set only fresh bits
  *
  * Honest keys share bits, and the plan counts on that.  Chosen ones do not, so the filter is fuller
- * and its rate above the promise long before the keys planned for are in.  Where a key's bits are, he
- * reads in docs/formats/native.md; he needs the seed, and that there is no secret.
+ * and its rate above the promise long before it reaches its capacity.  The attacker learns from
+ * docs/formats/native.md where a key's bits are; the attack needs the seed, and a filter without a
+ * secret.
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -57,7 +58,7 @@ static umbel_filter *empty(umbel_kind kind, const uint8_t *key, umbel_info *info
     return f;
 }
 
-/* All or none: a key is taken when each of its bits is fresh, and no two are the same. */
+/* All or none: a key is taken if all its bits are fresh and distinct. */
 static bool claim(uint8_t *taken, const uint64_t *pos, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         if (umbeli_bit_test(taken, pos[i])) {
@@ -69,7 +70,7 @@ static bool claim(uint8_t *taken, const uint64_t *pos, uint32_t n) {
     return true;
 }
 
-/* The attack, computed without the filter; how many keys he looked at. */
+/* The attack, computed without the filter; returns the number of keys tried. */
 static uint64_t choose(size_t way, const umbel_info *info, uint64_t *keys) {
     uint8_t *taken = calloc((size_t)info->bytes, 1);
     assert_non_null(taken);
@@ -85,13 +86,14 @@ static uint64_t choose(size_t way, const umbel_info *info, uint64_t *keys) {
 static double observed(const umbel_filter *f) {
     uint64_t seen = 0;
     for (uint64_t i = 0; i < ASKED; i++) {
-        uint64_t key = random_word() | UINT64_C(1) << 63; /* none of his */
+        uint64_t key = random_word() | UINT64_C(1) << 63; /* not one of the attacker's */
         seen += umbel_contains(f, &key, sizeof key);
     }
     return (double)seen / ASKED;
 }
 
-/* Adds his keys; how many were in when the live rate passed the promise, or 0. */
+/* Adds the attacker's keys; returns how many were in when the live rate passed the promise, or
+ * 0. */
 static uint64_t add_all(umbel_filter *f, const uint64_t *keys) {
     umbel_measurement now;
     uint64_t broken = 0;
@@ -119,7 +121,7 @@ static void fresh_bits(void **state) {
                       "%.1f times as many false positives\n",
                       umbel_kind_name(ways[way].kind), (double)tried / PLANNED, (double)broken,
                       PLANNED, rate / promise);
-        /* He knew just what he was doing: not a bit was set twice. */
+        /* The attack was exact: no bit was set twice. */
         assert_int_equal(after.bits_set, (uint64_t)info.hashes * PLANNED);
         assert_true(rate > 5 * promise && broken > 0 && broken < PLANNED * 8 / 10);
         umbel_free(f);

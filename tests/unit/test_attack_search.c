@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_attack_search.c - an attacker who knows a filter's bits and its hash looks for keys that it
- * takes for others; then he tries them on a keyed filter
+ * test_attack_search.c - an attacker who knows a filter's bits and its hash searches for false
+ * positives, then tries them on a keyed filter
  *
- * What he finds is right every time where nothing is secret.  Under a key that he does not know, his
- * keys are keys like any others: hits are binomial at the promised rate, and at most five standard
- * deviations above it.
+ * Where nothing is secret, every key found works.  Under an unknown secret they are keys like any
+ * others: hits are binomial at the promised rate, and at most five standard deviations above it.
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -22,7 +21,7 @@ enum { MEMBERS = 20000, WANTED = 2000, ROOM = 24 };
 static const double promise = 0.01;
 static const uint8_t secret[17] = "nobody knows it!", guess[17], other[17] = "another's secret";
 
-/* The i-th key of this world, where keys are numbers of four bytes or texts. */
+/* The i-th key, where keys are numbers of four bytes or texts. */
 typedef struct world {
     bool numbers;
     char text[ROOM];
@@ -30,7 +29,7 @@ typedef struct world {
 
 static umbel_key key_at(world *w, uint64_t i) {
     if (w->numbers) {
-        uint32_t number = (uint32_t)i * UINT32_C(0x9e3779b1); /* odd: no two are the same */
+        uint32_t number = (uint32_t)i * UINT32_C(0x9e3779b1); /* odd: all are distinct */
         memcpy(w->text, &number, sizeof number);
         return (umbel_key){w->text, sizeof number};
     }
@@ -50,7 +49,8 @@ static umbel_filter *filled(any_params params, world *w) {
     return f;
 }
 
-/* Looks through keys that are not in until so many are taken for others; how many it took. */
+/* Tries keys that are not in the filter until n false positives are found; returns how many it
+ * tried. */
 static uint64_t search(const umbel_filter *f, world *w, uint64_t *found, size_t n) {
     uint64_t i = MEMBERS;
     for (size_t at = 0; at < n; i++) {
@@ -107,7 +107,7 @@ static umbel_filter *keyed(umbel_kind kind, const uint8_t *key, uint64_t seed, w
         (any_params){.native = {.kind = kind, .fpr = promise, .seed = seed, .secret = key}}, w);
 }
 
-/* Every filter whose hash is public, and the keyed ones in its place. */
+/* Every filter whose hash is public, and the keyed ones that replace it. */
 static void chosen_false_positives(void **state) {
     (void)state;
     static uint64_t found[WANTED];
@@ -132,8 +132,8 @@ static void chosen_false_positives(void **state) {
     }
 }
 
-/* Kind, size and seed may be known, and the seed may even be his: he makes filters with them under
- * keys of his own, and what he finds there is worth nothing. */
+/* Kind, size and seed may be known, and the attacker may even choose the seed: filters made with
+ * them under other secrets yield nothing of use. */
 static void known_parameters_do_not_help(void **state) {
     (void)state;
     static uint64_t found[WANTED];
@@ -157,8 +157,8 @@ static void known_parameters_do_not_help(void **state) {
     }
 }
 
-/* Who may ask the filter itself finds a false positive in 1 / rate questions, no faster; and it is
- * none under another key. */
+/* An attacker who may query the filter itself finds a false positive in 1 / rate queries, no
+ * faster; and it is not one under another secret. */
 static void questions_cost_what_they_must(void **state) {
     (void)state;
     static uint64_t found[WANTED];
@@ -177,7 +177,7 @@ static void questions_cost_what_they_must(void **state) {
     }
 }
 
-/* Takes out what was never added; how many keys that were are missed then. */
+/* Removes keys that were never added; returns how many keys that were added are then missed. */
 static size_t robbed(umbel_filter *f, world *w, const uint64_t *found, size_t n, size_t *taken) {
     size_t missed = 0;
     *taken = 0;
@@ -192,7 +192,8 @@ static size_t robbed(umbel_filter *f, world *w, const uint64_t *found, size_t n,
     return missed;
 }
 
-/* A counting filter that lets strangers remove keys: false positives turn into false negatives. */
+/* A counting filter that lets untrusted users remove keys: false positives become false
+ * negatives. */
 static void chosen_removals(void **state) {
     (void)state;
     static uint64_t found[WANTED];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_bits.c - loads, wide products, remainders and bit arrays, against the plainest way to do it
+ * test_bits.c - loads, wide products, remainders and bit arrays, against the simplest
+ * implementation
  */
 #include "cases.h"
 
@@ -39,7 +40,7 @@ static uint64_t edgy(void) {
     }
 }
 
-/* As on paper: a << i added up for every bit i of b. */
+/* Long multiplication: the sum of a << i for every bit i of b. */
 static uint64_t long_product_high(uint64_t a, uint64_t b) {
     uint64_t low = 0, high = 0;
     for (unsigned i = 0; i < 64; i++) {
@@ -84,7 +85,7 @@ static void test_single_bits(void **state) {
     assert_int_equal(umbeli_bits_count(bits, 5), 14);
 }
 
-/* Exactly as large as said, so that the sanitizer sees a step too far; at odd addresses, too. */
+/* Exactly as large as stated, so that the sanitizer catches an overrun; at odd addresses too. */
 static void test_arrays(void **state) {
     (void)state;
     for (size_t len = 0; len <= 67; len++) {
@@ -108,7 +109,7 @@ static void test_arrays(void **state) {
             assert_int_equal(both[i], a[i] & b[i]);
         }
         assert_true(umbeli_bits_subset(a, either, len) && umbeli_bits_subset(both, a, len));
-        for (size_t i = 0; i < 8 * len; i++) { /* each single bit too many must be seen */
+        for (size_t i = 0; i < 8 * len; i++) { /* each single excess bit must be detected */
             if (umbeli_bit_test(a, i)) continue;
             umbeli_bit_set(both, i);
             assert_false(umbeli_bits_subset(both, a, len));
@@ -126,7 +127,7 @@ static void test_none(void **state) {
     for (size_t len = 0; len <= 33; len++) {
         uint8_t *bits = calloc(1, len + 1);
         assert_non_null(bits);
-        bits[len] = 0xff; /* behind the end */
+        bits[len] = 0xff; /* after the end */
         assert_true(umbeli_bits_none(bits, len));
         for (size_t p = 0; p < 8 * len; p++) {
             umbeli_bit_set(bits, p);

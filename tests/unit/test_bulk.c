@@ -15,14 +15,14 @@
 
 enum { N = 1200000, BYTES = 33 * 1024 * 1024 + 32 * 5, SLICE = 100000 };
 
-/* Slices below a million take the ring: they are what the whole is compared with. */
+/* Slices below a million take the ring: the whole batch is compared with them. */
 static void bulk_is_the_ring(const subject *s, uint32_t threads) {
     umbel_params params = {.bytes = BYTES, .seed = 11};
     umbel_opts opts = {.threads = threads};
     umbel_filter *ring = subject_create(s, params, NULL), *bulk = subject_create(s, params, &opts);
     umbel_filter *hashed = subject_create(s, params, &opts);
     key_set set = random_keys(N, 1);
-    for (size_t i = 0; i < N / 4; i++) set.keys[3 * i] = set.keys[i]; /* some twice */
+    for (size_t i = 0; i < N / 4; i++) set.keys[3 * i] = set.keys[i]; /* some duplicates */
     uint64_t *hashes = hashes_of(ring, &set);
     uint8_t *want = malloc(N), *got = malloc(N);
     assert_true(want && got);

@@ -43,7 +43,7 @@ static void test_reads_in_order(void **state) {
     assert_false(r.failed);
 }
 
-/* Memory of just that size: the sanitizer sees a byte too many. */
+/* Memory of exactly that size, so that the sanitizer catches an overrun. */
 static void test_ends_where_the_bytes_end(void **state) {
     (void)state;
     for (size_t len = 0; len < 9; len++) {
@@ -66,7 +66,7 @@ static void test_failure_sticks(void **state) {
     assert_int_equal(umbeli_take_u8(&r), 1);
     assert_null(umbeli_take(&r, 4));
     assert_true(r.failed);
-    assert_int_equal(r.pos, 1); /* where it was asked for */
+    assert_int_equal(r.pos, 1); /* where it was requested */
     assert_int_equal(umbeli_take_u8(&r), 0);
     assert_int_equal(umbeli_take_u16le(&r), 0);
     assert_null(umbeli_take(&r, 0));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_classic_hashed.c - classic filters asked by hash answer as they do when asked by key
+ * test_classic_hashed.c - classic filters give the same answers by hash as by key
  */
 #include <stdlib.h>
 
@@ -42,7 +42,7 @@ static void same_answers(umbel_params params) {
 static void test_same_answers(void **state) {
     (void)state;
     static const uint8_t secret[16] = "sixteen letters";
-    static const uint64_t keys[] = {1, 100, 20000, 300000}; /* the last is above the plain loop */
+    static const uint64_t keys[] = {1, 100, 20000, 300000}; /* the last: beyond the plain loop */
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         same_answers((umbel_params){.capacity = keys[i], .fpr = 0.03});
         same_answers((umbel_params){.capacity = keys[i], .fpr = 0.4, .seed = 7});

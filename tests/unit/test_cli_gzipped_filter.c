@@ -144,7 +144,7 @@ static void damaged_gzip_is_refused(void **state) {
         assert_true(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION);
         gz[at] ^= 0x41;
     }
-    for (size_t failing = 1;; failing++) { /* memory gives out at every place */
+    for (size_t failing = 1;; failing++) { /* memory runs out at every point */
         foreign_memory m;
         foreign_memory_start(&m, 0, failing);
         umbel_err e = decode(gz, gz_len, &m.opts);
@@ -156,8 +156,8 @@ static void damaged_gzip_is_refused(void **state) {
     free(gz);
 }
 
-/* As in files that are not gzipped, and whether the bits end within a piece of 4096 bytes or with
- * one. */
+/* As in files that are not gzipped, whether the bits end inside a piece of 4096 bytes or at its
+ * end. */
 static void bits_behind_the_last_are_refused(void **state) {
     (void)state;
     const size_t words[] = {8, 120, 4088, 4096, 4104, 8192};
@@ -197,20 +197,20 @@ static uint8_t *bomb(uint64_t bits, size_t zeros, size_t *gz_len) {
     return gz;
 }
 
-/* Zlib itself takes about 48 KiB; nothing else may grow with what a small file claims. */
+/* zlib itself takes about 48 KiB; nothing else may grow with what a small file claims. */
 static void gzip_bombs_get_no_memory(void **state) {
     (void)state;
     enum { UNZIPPER = 64 * 1024, MIB = 1024 * 1024 };
     size_t gz_len;
     foreign_memory m;
 
-    /* A terabyte is claimed: no memory for it. */
+    /* It claims a terabyte: no memory is allocated for it. */
     uint8_t *gz = bomb(UINT64_C(1) << 43, 64, &gz_len);
     foreign_memory_start(&m, UNZIPPER, 0);
     assert_int_equal(decode(gz, gz_len, &m.opts), UMBEL_ECORRUPT);
     free(gz);
 
-    /* As much as gzip could hold is claimed, and not there. */
+    /* It claims as much as gzip could hold, but the data is not there. */
     gz = bomb(8 * MIB, 64, &gz_len);
     foreign_memory_start(&m, UNZIPPER, 0);
     assert_int_equal(decode(gz, gz_len, &m.opts), UMBEL_ECORRUPT);

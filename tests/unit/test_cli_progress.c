@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cli_progress.c - the line that tells how far a command has come, on a terminal of its own
+ * test_cli_progress.c - the progress line of a command, on a terminal of its own
  */
 #define _XOPEN_SOURCE 600
 #include <fcntl.h>
@@ -80,7 +80,7 @@ static unsigned left(const char *rest) {
     return 60 * minutes + seconds;
 }
 
-/* Files grow while they are read, and some say that they are empty and are not. */
+/* Files grow while they are read, and some report size 0 without being empty. */
 static void stays_within_a_hundred(void **state) {
     (void)state;
     static const struct {
@@ -88,7 +88,7 @@ static void stays_within_a_hundred(void **state) {
         int percent;
     } cases[] = {{1, 0}, {500, 50}, {1000, 100}, {1001, 100}, {123456789, 100}};
     begin("testing", 1000, NULL, 0);
-    assert_string_equal(drawn(cli_progress, 1), ""); /* what is done at once needs no bar */
+    assert_string_equal(drawn(cli_progress, 1), ""); /* instant work needs no bar */
     wait_for_bar(550);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *rest;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cli_report.c - numbers and texts as JSON has them
+ * test_cli_report.c - numbers and texts in JSON
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bits a row and hashes of ClickHouse's bloom_filter(p), for rates on and off its table
+ * Bits per row and hashes of ClickHouse's bloom_filter(p), for rates in its table and between them
  */
 #include <math.h>
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static void sizes_around_the_anomaly(void **state) {
     umbel_free(f);
 }
 
-/* The plan is of the filter that would be made. */
+/* The plan describes the filter that would be created. */
 static void plans_are_of_what_is_made(void **state) {
     (void)state;
     const umbel_foreign cases[] = {

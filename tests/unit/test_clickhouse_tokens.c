@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words and windows as ClickHouse cuts them
+ * Words and windows as ClickHouse splits them
  */
 #include <setjmp.h>
 #include <stdarg.h>

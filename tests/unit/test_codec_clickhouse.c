@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ClickHouse's filters: the index streams that a server wrote, made anew from the rows, and what is
+ * ClickHouse's filters: index streams that a server wrote, rebuilt from the rows, and what is
  * refused
  */
 #include <setjmp.h>
@@ -60,7 +60,7 @@ static umbel_filter *token_granule(const golden_table *t, row_texts *rows, size_
     return f;
 }
 
-/* The values of a granule, cut at commas for arrays. */
+/* The values of a granule, split at commas for arrays. */
 static size_t values_of(const golden_table *t, row_texts *rows, size_t first, size_t last,
                         uint8_t keys[][64], size_t *lens) {
     size_t column = strtoul(t->column[1], NULL, 10), n = 0;
@@ -152,7 +152,7 @@ static void granule_without_values(void **state) {
     umbel_foreign numbers = like;
     numbers.variant |= UMBEL_VARIANT_CLICKHOUSE_NUMBERS;
     umbel_filter *zero = codec_create(clickhouse, &numbers);
-    filter_add(zero, "\0", 1); /* the number 0 hashes to 0, too */
+    filter_add(zero, "\0", 1); /* the number 0 also hashes to 0 */
     assert_memory_equal(f->data, zero->data, f->data_len);
     umbel_free(zero);
     umbel_free(f);

@@ -195,7 +195,7 @@ static void every_field_is_checked(void **state) {
     foreign_refused_with(&like, bytes, len, 32, 8, 0, UMBEL_ECORRUPT, 24); /* k without m */
     foreign_refused_with(&like, bytes, len, len - 1, 1, 0x80, UMBEL_ECORRUPT,
                          len - 8); /* padding */
-    /* These mean what they say: capacity, a shorter filter with data behind it, counts. */
+    /* These are valid values: capacity, a shorter filter with data after it, counts. */
     const struct {
         size_t at;
         uint64_t value;

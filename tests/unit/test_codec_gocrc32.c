@@ -137,7 +137,7 @@ static void sizes_are_the_go_codes(void **state) {
     assert_int_equal(plan.hashes, 6);
 }
 
-/* One 32-bit hash: a promise for 10^9 keys cannot be kept, and that is said beforehand. */
+/* One 32-bit hash: a promise for 10^9 keys cannot be kept, and the plan says so. */
 static void promises_out_of_reach_are_told(void **state) {
     (void)state;
     umbel_plan plan;
@@ -156,7 +156,7 @@ static void promises_out_of_reach_are_told(void **state) {
     umbel_filter *f = foreign_create(params);
     umbel_info info;
     umbel_describe(f, &info);
-    assert_true(info.fpr > 2e-4); /* nothing is promised that cannot hold */
+    assert_true(info.fpr > 2e-4); /* promises nothing that cannot hold */
     umbel_free(f);
 }
 
@@ -227,7 +227,7 @@ static void damage_is_refused(void **state) {
     foreign_refused(&params, bytes, 16, UMBEL_ECORRUPT, 16);
 }
 
-/* -2^31 has no absolute value in 32 bits: Go goes on with it. */
+/* -2^31 has no absolute value in 32 bits: Go keeps it as it is. */
 static void the_least_int32(void **state) {
     (void)state;
     const uint8_t key[4] = {0x4e, 0x85, 0xec, 0x36};

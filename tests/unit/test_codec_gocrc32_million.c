@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * labels: slow
  *
- * A million puts into the CRC-32 filter for a thousand million keys, 1.2 GB of it: all are found,
- * and none of the next million is.  The Go code prints "true" and "0".
+ * A million keys added to the CRC-32 filter for 10^9 keys, 1.2 GB of it: all are found, and none of
+ * the next million is.  The Go code prints "true" and "0".
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 enum { MILLION = 1000000, BATCH = 10000 };
 
-/* Hits among the numbers from..from+MILLION-1, or, when adding, keys taken. */
+/* Hits among the numbers from..from+MILLION-1, or, when adding, keys added. */
 static size_t work(umbel_filter *f, int from, bool adding) {
     static char text[BATCH][16];
     static umbel_key keys[BATCH];

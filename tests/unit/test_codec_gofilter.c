@@ -44,7 +44,7 @@ static umbel_foreign params_of(umbel_format format, uint64_t keys, long bits_per
         .format = format, .capacity = keys, .bits_per_key = (uint32_t)bits_per_key};
 }
 
-/* How many of the set's keys the Go functions find: MayContainKey of either byte order is corekv,
+/* How many of the set's keys the Go functions find: MayContainKey in either byte order is corekv,
  * MayContain of the number itself is badger on the same bytes. */
 static void finds(const umbel_filter *f, const umbel_filter *raw, golden_table *t) {
     size_t n = strtoul(t->column[1], NULL, 10), as_hash = 0, big = 0, little = 0, absent = 0;
@@ -176,7 +176,7 @@ static void bits_per_key_is_the_go_code(void **state) {
     golden_table_close(&t);
 }
 
-/* Badger's function of the same name gives the number of probes: 7 for 1 %, and 1 % is missed. */
+/* Badger's function of the same name returns the number of probes: 7 for 1%, which misses 1%. */
 static void badger_sizes_miss_the_rate_and_say_so(void **state) {
     (void)state;
     umbel_foreign params = {.format = UMBEL_FMT_BADGER, .capacity = 1000, .fpr = 0.01};

@@ -30,7 +30,7 @@ static unsigned put(umbel_filter *f, umbel_type type, const char *text) {
     return was_new;
 }
 
-/* The keys column: "key0..key99", "-5..4" or a list with commas. */
+/* The keys column: "key0..key99", "-5..4" or a comma-separated list. */
 static unsigned put_all(umbel_filter *f, umbel_type type, char *keys) {
     unsigned changed = 0;
     char text[32];
@@ -178,7 +178,7 @@ static void plans_know_the_reach_of_32_bits(void **state) {
     assert_non_null(strstr(plan.why, "2^31"));
 }
 
-/* The last size and the last number of hashes that Guava takes. */
+/* The largest size and the largest number of hashes that Guava accepts. */
 static void ends_of_sizes(void **state) {
     (void)state;
     const uint64_t most = UINT64_C(2147483647) * 64;

@@ -183,7 +183,7 @@ static void a_rate_gives_the_fewest_bits(void **state) {
     assert_true(plan.rate > 0.2);
 }
 
-/* The remainders without a division are those of a division, on both sides of 2^32 bits. */
+/* Remainders computed without a division equal those of a division, on both sides of 2^32 bits. */
 static void probes_are_remainders(void **state) {
     (void)state;
     const uint64_t edges[] = {1,
@@ -227,8 +227,8 @@ static void four_queries(void **state) {
     umbel_free(f);
 }
 
-/* Ten thousand strings of a's are in; of as many of b's LevelDB itself says yes to 92, the empty
- * one among them, which is in. */
+/* Ten thousand strings of a's are in.  Of as many strings of b's LevelDB itself finds 92, including
+ * the empty one, which is in. */
 static void ten_thousand_strings(void **state) {
     (void)state;
     static char a[10000], b[10000];
@@ -250,7 +250,7 @@ static size_t next_length(size_t n) {
     return n < 10 ? n + 1 : n < 100 ? n + 10 : n < 1000 ? n + 100 : n + 1000;
 }
 
-/* LevelDB's schedule: 1, 2 ... 10, 20 ... 10 000 keys, and no rate above 2 %. */
+/* LevelDB's schedule: 1, 2 ... 10, 20 ... 10 000 keys, and no rate above 2%. */
 static void rates_stay_below_two_percent(void **state) {
     (void)state;
     size_t mediocre = 0, good = 0;

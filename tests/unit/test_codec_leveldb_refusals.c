@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The format leveldb: damage, nonsense, and what a view says where decoding refuses
+ * The format leveldb: damage, nonsense, and how a view answers where decoding refuses
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,7 +92,7 @@ static void every_k(void **state) {
             umbel_view(bytes, 9, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, NULL, &f, NULL),
             UMBEL_OK);
         assert_int_equal(foreign_contains(f, "x"), k == 0 || k > 30);
-        /* What no writer writes is not written here. */
+        /* What no writer produces is not written here either. */
         assert_int_equal(umbel_encoded_size(f, UMBEL_FMT_LEVELDB), k == 0 || k > 30 ? 0 : 9);
         umbel_free(f);
         if (k == 0 || k > 30) {
@@ -145,7 +145,7 @@ static void other_formats_are_told_apart(void **state) {
     assert_int_equal(umbel_encode(f, UMBEL_FMT_BADGER, bytes, sizeof bytes, &diag),
                      UMBEL_EMISMATCH);
     assert_int_equal(umbel_encoded_size(f, UMBEL_FMT_NATIVE), 0);
-    assert_int_equal(umbel_encoded_size(f, UMBEL_FMT_COREKV), 14); /* the same bits, truly */
+    assert_int_equal(umbel_encoded_size(f, UMBEL_FMT_COREKV), 14); /* the same bits indeed */
     size_t len;
     uint8_t *own = foreign_bytes(f, &len);
     assert_int_equal(umbel_decode(own, len, NULL, NULL, &g, &diag), UMBEL_EUNKNOWN);

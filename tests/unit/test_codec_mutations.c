@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bytes changed at random: whatever a decoder takes can be used, and is written again as it was
+ * Random mutations: whatever a decoder accepts can be used, and is encoded back to the same bytes
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ static void use(umbel_filter *f, const umbel_foreign *like, const uint8_t *bytes
     }
 }
 
-/* Flips bits, writes extreme values, cuts, appends. */
+/* Flips bits, writes extreme values, truncates, appends. */
 static size_t mutate(uint8_t *bytes, size_t len, uint64_t *random) {
     static const uint8_t extremes[] = {0, 1, 0x7f, 0x80, 0xfe, 0xff};
     for (uint64_t n = 1 + foreign_random(random) % 4; n > 0 && len > 0; n--) {
@@ -82,7 +82,7 @@ static void mutations_of(const umbel_foreign *like, const uint8_t *valid, size_t
         if (e) {
             assert_null(f);
             assert_non_null(diag.what);
-            assert_int_not_equal(e, UMBEL_ENOMEM); /* never asks for more than the input deserves */
+            assert_int_not_equal(e, UMBEL_ENOMEM); /* requests no more than the input justifies */
         } else {
             taken++;
             use(f, like, exact, len);

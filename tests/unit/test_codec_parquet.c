@@ -67,7 +67,7 @@ static void filters_are_duckdbs(void **state) {
         assert_true(parquet->recognise(bytes, len));
         assert_false(parquet->recognise(bytes, len - 1));
 
-        /* just as it lies in the file */
+        /* exactly as stored in the file */
         assert_int_equal(len, strtoull(t.column[2], NULL, 10));
         assert_true(offset + len <= file_len);
         assert_memory_equal(file + offset, bytes, len);
@@ -124,7 +124,7 @@ static void headers_of_other_writers(void **state) {
         "15401c1c00001c1c00001c1c000000",         /* the usual one */
         "0502400c041c00000c061c00000c081c000000", /* field numbers in full */
         "4c1c00000c061c00000c041c000005024000",   /* the fields in reverse order */
-        "15401c1c00001c1c00001c1c0000150200",     /* an unknown i32 behind them, */
+        "15401c1c00001c1c00001c1c0000150200",     /* an unknown i32 after them, */
         "15401c1c00001c1c00001c1c000018016100",   /* a text, */
         "15401c1c00001c1c00001c1c000019150200",   /* a list */
         "15401c1c150200001c1c00001c1c000000",     /* and one inside the choice */
@@ -138,7 +138,7 @@ static void headers_of_other_writers(void **state) {
         assert_int_equal(f->data[31], 0x80);
         codec_needs_every_byte(parquet, NULL, bytes, len);
         assert_int_equal(parquet->recognise(bytes, len), i == 0);
-        /* written again it has the usual header */
+        /* encoded again, it has the usual header */
         size_t again_len;
         uint8_t *again = codec_encode(parquet, f, &again_len);
         assert_int_equal(again_len, 15 + 32);
@@ -163,7 +163,7 @@ static void refused_headers(void **state) {
         {"153f1c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"},         /* -32 */
         {"1580808080101c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"}, /* 2^31 */
         {"15ffffffff0f1c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"}, /* -2^31 */
-        {"15c0ffffff0f1c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 51, "cut off"}, /* the most */
+        {"15c0ffffff0f1c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 51, "cut off"}, /* the maximum */
         {"15ffffffffffffffffff7f1c", UMBEL_ECORRUPT, 11, "64 bits"},
         {"16401c1c00001c1c00001c1c000000", UMBEL_ECORRUPT, 1, "numBytes"}, /* an i64 */
         {"15401c2c00001c1c00001c1c000000", UMBEL_EVERSION, 3, "algorithm"},
@@ -226,14 +226,15 @@ static void sizes(void **state) {
         umbel_free(f);
     }
     assert_int_equal(umbeli_parquet_bytes(800000000, 0.01), 1 << 30);
-    assert_int_equal(umbeli_parquet_bytes(887250000, 0.01), 1 << 30); /* asks for 2^30 and a bit */
+    assert_int_equal(umbeli_parquet_bytes(887250000, 0.01), 1 << 30); /* needs just over 2^30 */
     assert_int_equal(umbeli_parquet_bytes(887250001, 0.01), 0);
     assert_int_equal(umbeli_parquet_bytes(900000000, 0.01), 0);
 }
 
 static void the_promise_is_kept(void **state) {
     (void)state;
-    /* Just below the next power of two the writers' formula is too hopeful, and we say so. */
+    /* Just below the next power of two the writers' formula is too optimistic, and the plan says
+     * so. */
     uint64_t keys = 1000;
     while (umbeli_parquet_bytes(keys + 1, 0.001) == umbeli_parquet_bytes(keys, 0.001)) keys++;
     umbel_filter *f = codec_create(parquet, &(umbel_foreign){.capacity = keys, .fpr = 0.001});

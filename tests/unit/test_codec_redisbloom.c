@@ -136,7 +136,7 @@ static void chains_grow_by_the_rules(void **state) {
     int wrong = 0;
     for (int i = 0; i < 5000; i++) assert_true(foreign_contains(f, key_of(i)));
     for (int i = 5000; i < 105000; i++) wrong += foreign_contains(f, key_of(i));
-    assert_true(wrong < 1000); /* the sum of all links stays below 1 % */
+    assert_true(wrong < 1000); /* the sum of all links stays below 1% */
     umbel_info info;
     umbel_measurement now = measured(f);
     umbel_describe(f, &info);
@@ -188,7 +188,7 @@ static void full_is_full(void **state) {
     umbel_free(f);
 }
 
-/* Memory gives out, or the limit is reached, while growing: nothing has changed. */
+/* Memory runs out, or the limit is reached, while growing: nothing changes. */
 static void growing_in_vain_changes_nothing(void **state) {
     (void)state;
     umbel_foreign params = params_of(100, 0.01, 0);
@@ -224,7 +224,7 @@ static void growing_in_vain_changes_nothing(void **state) {
     }
 }
 
-/* Adds keys until it fails, which must be for the limit; the bytes that it has then. */
+/* Adds keys until that fails, which must be due to the limit; returns the bytes at that point. */
 static uint64_t fill_up(umbel_filter *f, uint64_t limit) {
     umbel_info info;
     umbel_err e = UMBEL_OK;
@@ -305,7 +305,7 @@ static void batches_agree(void **state) {
 
 /* ---- Pieces ---- */
 
-/* Dumps and loads piece by piece; returns how many there were. */
+/* Dumps and loads piece by piece; returns the number of pieces. */
 static size_t dump_and_load(const umbel_filter *f, umbel_filter **out) {
     size_t len, pieces = 0;
     uint8_t *header = header_of(f, &len);

@@ -102,7 +102,7 @@ static void every_truncation_is_refused(void **state) {
     assert_non_null(longer);
     memcpy(longer, file, len);
     foreign_refused(&like, longer, len + 1, UMBEL_ECORRUPT, len);
-    /* A header that is cut, with the length that goes with it. */
+    /* A truncated header, with the length to match. */
     for (uint64_t header = 0; header < FIXED + 2 * LINK; header++) {
         foreign_refused_with(&like, file, len, 8, 8, header, UMBEL_ECORRUPT, FRAME + header);
     }
@@ -111,8 +111,8 @@ static void every_truncation_is_refused(void **state) {
     umbel_free(f);
 }
 
-/* A field of the header set to a value, in a file and through LOADCHUNK's door, which allocates by
- * what the header says. */
+/* A field of the header set to a value, in a file and through LOADCHUNK, which allocates what the
+ * header says. */
 static void field_refused(const uint8_t *file, size_t len, size_t at, size_t width, uint64_t value,
                           umbel_err want, size_t told) {
     foreign_refused_with(&like, file, len, FRAME + at, width, value, want, FRAME + told);
@@ -217,7 +217,7 @@ static void powers_of_two_are_read(void **state) {
     while (umbel_add(old, key_of(next), strlen(key_of(next)), NULL, NULL) == UMBEL_OK) next++;
     assert_int_equal(umbel_add(old, key_of(next), strlen(key_of(next)), NULL, NULL), UMBEL_ENOTSUP);
     umbel_free(old);
-    file[FRAME + FIXED + 52] = 7; /* half of them: keys lie elsewhere */
+    file[FRAME + FIXED + 52] = 7; /* half of them: keys are placed elsewhere */
     memset(file + FRAME + FIXED + LINK, 0xff, 16);
     memset(file + FRAME + FIXED + LINK + 16, 0, 16);
     old = foreign_decode(&like, file, len);

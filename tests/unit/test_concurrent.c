@@ -20,7 +20,7 @@ enum { THREADS = 4, N = 20000 };
 typedef struct stage {
     umbel_filter *f;
     key_set set;
-    _Atomic size_t acknowledged; /* keys below it are in, says the thread that added them */
+    _Atomic size_t acknowledged; /* keys below it are in, according to the thread that added them */
     _Atomic uint64_t fresh[N];   /* how many threads saw the key as new */
     _Atomic bool done;
     _Atomic uint64_t lost;
@@ -65,7 +65,7 @@ static void assert_as_sequential(void) {
     umbel_free(one);
 }
 
-/* All add all keys, each from another start, so that they meet. */
+/* All threads add all keys, each from a different start, so that they collide. */
 static void *add_everything(void *arg) {
     const worker *w = arg;
     stage *s = w->on;
@@ -87,8 +87,8 @@ static void test_same_keys_at_once(void **state) {
     run_all(add_everything);
     assert_int_equal(shared.lost, 0);
     assert_as_sequential();
-    /* A key that nobody saw as new must have had all its bits from others: a false positive, of
-     * which there are few at this rate. */
+    /* A key that no thread saw as new must have had all its bits set by others: a false positive,
+     * of which there are few at this rate. */
     uint64_t unseen = 0, seen = 0;
     for (size_t i = 0; i < N; i++) {
         unseen += shared.fresh[i] == 0;
@@ -121,7 +121,7 @@ static void test_somebody_sees_it_as_new(void **state) {
     stage_close();
 }
 
-/* Thread 0 adds in order and says how far it is; the others must find all up to there. */
+/* Thread 0 adds in order and publishes its progress; the others must find all keys up to there. */
 static void *add_or_look(void *arg) {
     const worker *w = arg;
     stage *s = w->on;
@@ -154,7 +154,7 @@ static void test_readers_see_what_was_acknowledged(void **state) {
     stage_close();
 }
 
-/* Every thread adds its own batches, keys and hashes in turn. */
+/* Every thread adds its own batches, alternating keys and hashes. */
 static void *add_batches(void *arg) {
     const worker *w = arg;
     stage *s = w->on;
@@ -205,7 +205,7 @@ static void test_readers(void **state) {
     }
 }
 
-/* A million keys over threads through the API: the same bytes and answers as one after another. */
+/* A million keys over threads through the API: the same bytes and answers as sequentially. */
 static void test_parallel_bulk(void **state) {
     (void)state;
     enum { MANY = 1024 * 1024 + 17, SLICE = 65536 };

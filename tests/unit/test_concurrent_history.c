@@ -2,9 +2,9 @@
  *
  * test_concurrent_history.c - no acknowledged add is missed by a later contains in another thread
  *
- * Writers add, each keys of its own, in every way there is, and then say how far they are
- * (release).  Readers hear it (acquire) and ask, in every way there is.  What a reader was told, or
- * once saw, is in from then on, for everybody.
+ * Writers add, each its own keys, in every way there is, and then publish their progress (release).
+ * Readers observe it (acquire) and query in every way there is.  What was published to a reader, or
+ * was once found, is in from then on, for every thread.
  *
  * labels: threads
  */
@@ -59,7 +59,7 @@ static size_t add_some(log *l, size_t at, uint64_t how) {
     }
 }
 
-/* A machine that is busy elsewhere would let a writer finish before a reader has begun. */
+/* On a busy machine a writer could otherwise finish before a reader has begun. */
 static void let_readers_ask(void) {
     uint64_t before = atomic_load(&asked);
     while (atomic_load(&asked) == before) sched_yield();
@@ -99,7 +99,7 @@ static void ask(const log *l, size_t from, size_t n, uint64_t how) {
     if (hits < n) atomic_fetch_add(&missed, n - hits);
 }
 
-/* The newest keys that were announced are the likeliest to be missed. */
+/* The most recently published keys are the likeliest to be missed. */
 static void *read_logs(void *arg) {
     worker *w = arg;
     start_together();
@@ -133,7 +133,7 @@ static void open_history(umbel_params params) {
     atomic_store(&waiting, WRITERS + READERS);
 }
 
-/* In the end all are in, with the bits that one thread would have made. */
+/* At the end all are in, with the bits that a single thread would have set. */
 static void close_history(umbel_params params) {
     umbel_filter *one = NULL;
     params.kind = UMBEL_KIND_BLOCKED;
@@ -170,7 +170,7 @@ static void test_roomy(void **state) {
     run_history((umbel_params){.capacity = WRITERS * KEYS, .fpr = 1e-6});
 }
 
-/* Few blocks, so that writers meet in every one of them. */
+/* Few blocks, so that writers collide in every one of them. */
 static void test_crowded(void **state) {
     (void)state;
     run_history((umbel_params){.bytes = 64 * 1024});
@@ -182,7 +182,7 @@ enum { ROUNDS = 4000, A_ROUND = 20, SPINS = 2000 };
 
 static _Atomic unsigned round_now, round_done;
 
-/* Spins first: all are to begin in the same moment. */
+/* Spins first: all threads must start at the same moment. */
 static void await_round(unsigned number) {
     for (unsigned spins = 0; atomic_load(&round_now) < number; spins++) {
         if (spins > SPINS) sched_yield();
@@ -200,7 +200,7 @@ static void *add_in_rounds(void *arg) {
     return NULL;
 }
 
-/* A filter of a few words, emptied again and again: an add that takes another's bits away is seen
+/* A filter of a few words, cleared again and again: an add that clears another's bits is detected
  * at the end of its round. */
 static void test_same_words(void **state) {
     (void)state;
@@ -243,7 +243,7 @@ static void *add_half(void *arg) {
     return NULL;
 }
 
-/* The bulk path of several callers at once, each with threads of its own. */
+/* The bulk path of several callers at once, each with its own threads. */
 static void test_bulk_at_once(void **state) {
     (void)state;
     umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 2 << 20, .concurrent = true};

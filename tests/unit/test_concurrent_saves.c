@@ -19,7 +19,7 @@
 
 #include "random_keys.h"
 
-/* Every version has keys of its own and those of no other: a reader sees one of them, whole. */
+/* Every version has its own keys and none of the others': a reader sees one of them, complete. */
 enum { VERSIONS = 3, KEYS = 300, READERS = 2, SAVES = 60, PER_READ = 40 };
 
 static char folder[64], path[128], temporary[128];
@@ -62,7 +62,7 @@ static size_t files_in_folder(void) {
     return n;
 }
 
-/* Which version a filter is; VERSIONS when it is none, or a mixture. */
+/* Which version a filter is; VERSIONS if it is none, or a mixture. */
 static size_t version_of(const umbel_filter *f) {
     uint8_t hit[KEYS];
     size_t found = VERSIONS;
@@ -86,7 +86,7 @@ static void *save_often(void *arg) {
     return NULL;
 }
 
-/* Asks one mapping many times: the file is replaced under it meanwhile. */
+/* Queries one mapping many times while the file is replaced under it. */
 static void *read_often(void *arg) {
     const bool map = *(const size_t *)arg % 2 == 0;
     while (atomic_load(&savers_left) > 0) {
@@ -134,7 +134,7 @@ static void *save_once(void *arg) {
     return NULL;
 }
 
-/* Who is still writing is waited for, and keeps the temporary file. */
+/* A save waits for one still in progress, and leaves its temporary file alone. */
 static void test_turns(void **state) {
     (void)state;
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0600);
@@ -142,7 +142,7 @@ static void test_turns(void **state) {
     assert_int_equal(flock(fd, LOCK_EX), 0);
     pthread_t saver;
     assert_int_equal(pthread_create(&saver, NULL, save_once, NULL), 0);
-    usleep(50000); /* time to do it wrong */
+    usleep(50000); /* time to get it wrong */
     assert_int_equal(write(fd, "mine", 4), 4);
     assert_int_equal(access(temporary, F_OK), 0);
     atomic_store(&released, true);

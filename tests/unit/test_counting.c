@@ -37,7 +37,7 @@ static void keeps_its_promise(void **state) {
     }
 }
 
-/* Half of the keys go: the others stay, those that went are absent but for the rate. */
+/* Half of the keys are removed: the others stay, and those removed are absent, at the rate. */
 static void removes(void **state) {
     (void)state;
     const uint64_t n = 100000;
@@ -103,7 +103,7 @@ static void counts_and_sticks(void **state) {
     umbel_free(f);
 }
 
-/* A small model with an exact list: no key is ever missed, whatever comes and goes. */
+/* A small model with an exact list: no key is ever missed, whatever is added and removed. */
 static void agrees_with_a_list(void **state) {
     (void)state;
     enum { KEYS = 500, STEPS = 40000 };
@@ -127,7 +127,7 @@ static void agrees_with_a_list(void **state) {
     umbel_free(f);
 }
 
-/* The snapshot is the very filter that blocked would have made of the same keys. */
+/* The snapshot is exactly the filter that blocked would have made from the same keys. */
 static void snapshot_is_blocked(void **state) {
     (void)state;
     const uint64_t n = 20000;

@@ -117,7 +117,7 @@ static void test_save_load_open(void **state) {
     }
 }
 
-/* Whoever has the old file mapped keeps it whole. */
+/* A process that has the old file mapped still sees all of it. */
 static void test_replaced_under_a_view(void **state) {
     (void)state;
     const char *path = in_folder("a.umb");
@@ -156,7 +156,7 @@ static void test_what_is_no_file(void **state) {
     cannot_read(in_folder("missing.umb"), ENOENT);
     cannot_read(folder, EISDIR);
     assert_int_equal(mkfifo(in_folder("fifo"), 0600), 0);
-    cannot_read(in_folder("fifo"), ENODEV); /* at once, without a writer */
+    cannot_read(in_folder("fifo"), ENODEV); /* immediately, without a writer */
     cannot_read("/dev/null", ENODEV);
     file_put(in_folder("file"), "x", 1);
     cannot_read(in_folder("file/below"), ENOTDIR);
@@ -181,7 +181,7 @@ static void test_empty_and_foreign_files(void **state) {
     assert_int_equal(errno, 0);
 }
 
-/* Opening sees the header only; verifying and loading see all. */
+/* Opening reads only the header; verifying and loading read everything. */
 static void test_damaged_bits(void **state) {
     (void)state;
     const char *path = in_folder("a.umb");
@@ -220,7 +220,7 @@ static void test_links_and_permissions(void **state) {
     assert_true(holds(path, "second"));
     assert_int_equal(files_in_folder(), 2);
 
-    const char *ahead = in_folder("ahead.umb"); /* a link to what is not there yet */
+    const char *ahead = in_folder("ahead.umb"); /* a link to a file that does not exist yet */
     assert_int_equal(symlink("later.umb", ahead), 0);
     save_as("third", ahead);
     assert_int_equal(lstat(ahead, &st), 0);
@@ -275,7 +275,7 @@ static void test_save_where_it_cannot_be(void **state) {
     umbel_free(f);
 }
 
-/* A limit on file sizes stands in for a full disk: the write fails half way. */
+/* A limit on file sizes stands in for a full disk: the write fails halfway. */
 static void test_full_disk(void **state) {
     (void)state;
     const char *path = in_folder("a.umb");
@@ -302,7 +302,7 @@ static void test_full_disk(void **state) {
     umbel_free(f);
 }
 
-/* What a killed process left under the name of the temporary file makes room for the next. */
+/* What a killed process left under the name of the temporary file makes way for the next save. */
 static void test_left_temporary_file(void **state) {
     (void)state;
     const char *path = in_folder("a.umb");
@@ -321,7 +321,7 @@ static void holds_text(const char *path, const char *text) {
     free(bytes);
 }
 
-/* Whatever else has that name is neither written to nor removed, and no reason to fail. */
+/* Anything else with that name is neither written to nor removed, and does not cause a failure. */
 static void test_others_under_the_temporary_name(void **state) {
     (void)state;
     const char *path = in_folder("a.umb"), *name = in_folder("a.umb.umbel-tmp");
@@ -334,14 +334,14 @@ static void test_others_under_the_temporary_name(void **state) {
 
     path = in_folder("a.umb"), name = in_folder("a.umb.umbel-tmp");
     assert_int_equal(unlink(name), 0);
-    assert_int_equal(link(in_folder("victim"), name), 0); /* its name goes, the file stays */
+    assert_int_equal(link(in_folder("victim"), name), 0); /* the name is removed, the file stays */
     save_as("second", path);
     assert_true(holds(path, "second"));
     holds_text(in_folder("victim"), "precious");
     assert_int_equal(files_in_folder(), 2);
 
     path = in_folder("a.umb"), name = in_folder("a.umb.umbel-tmp");
-    assert_int_equal(mkfifo(name, 0600), 0); /* at once, without a reader */
+    assert_int_equal(mkfifo(name, 0600), 0); /* immediately, without a reader */
     save_as("third", path);
     assert_true(holds(path, "third"));
     assert_int_equal(files_in_folder(), 3);
@@ -372,7 +372,7 @@ static long resident_kib(void) {
     return resident < 0 ? -1 : resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* 8 GiB of holes under the header of a small file, made to fit: opened without reading it. */
+/* 8 GiB of holes after the header of a small file, adjusted to fit: opened without reading it. */
 static void test_open_reads_the_header_only(void **state) {
     (void)state;
     const char *path = in_folder("large.umb");
@@ -400,7 +400,7 @@ static void test_open_reads_the_header_only(void **state) {
     }
     assert_ok(e);
     assert_false(umbel_contains(f, "ada", 3));
-    /* An emulator keeps tables of what is mapped; reading a hundredth would show all the same. */
+    /* An emulator keeps tables of what is mapped; reading a hundredth would still show. */
     if (before >= 0) assert_true(resident_kib() - before < 64 * 1024);
     umbel_free(f);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ClickHouse's, Guava's and Parquet's filters through the public functions: what every filter does,
- * whoever's hashing it follows
+ * whatever hashing it follows
  */
 #include <math.h>
 #include <setjmp.h>
@@ -236,7 +236,7 @@ static void parquet_is_blocked(void **state) {
     umbel_free(f);
 
     f = filled(cases[0].params, 0, KEYS);
-    assert_int_equal(umbel_fold(f, 0.5, NULL), UMBEL_ENOTSUP); /* modulo a size: no half of it */
+    assert_int_equal(umbel_fold(f, 0.5, NULL), UMBEL_ENOTSUP); /* modulo a size: cannot be halved */
     umbel_free(f);
 }
 

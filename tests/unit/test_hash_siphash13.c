@@ -41,7 +41,8 @@ static void values_of_openssl(void **state) {
     golden_table_close(&t);
 }
 
-/* Other seeds and other secrets hash otherwise, and so do other fingerprints. */
+/* Different seeds and secrets give different hashes, and different secrets different
+ * fingerprints. */
 static void everything_counts(void **state) {
     (void)state;
     umbeli_shape shape = {.hash = UMBELI_HASH_SIPHASH13, .secret = umbeli_secret_from(key)};
@@ -58,7 +59,7 @@ static void everything_counts(void **state) {
     assert_int_not_equal(umbeli_native_hash(&seeded, "ada", 3), hash);
 }
 
-/* Keys in memory of just their size, so that reading beyond them shows. */
+/* Keys in memory of exactly their size, so that overruns are detected. */
 static umbel_key exact_key(size_t len) {
     uint8_t *bytes = len ? malloc(len) : NULL;
     if (len) assert_non_null(bytes);
@@ -84,7 +85,7 @@ static size_t any_length(size_t i) {
     return (size_t)random_below(random_below(20) ? 300 : 3000);
 }
 
-/* Every kernel gives what hashing one by one gives, wherever a batch begins and ends. */
+/* Every kernel gives what hashing one by one gives, wherever a batch starts and ends. */
 static void kernels_agree(void **state) {
     (void)state;
     enum { KEYS = 3000 };
@@ -114,7 +115,7 @@ static void kernels_agree(void **state) {
     }
 }
 
-/* The kernel is the one for this CPU, and forbidding that takes it back. */
+/* The kernel is the one for this CPU; without that feature it is the generic one. */
 static void kernel_is_chosen(void **state) {
     (void)state;
     umbeli_shape shape = {.hash = UMBELI_HASH_SIPHASH13};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_hash_xxh3.c - XXH3 in pieces gives what it gives in one, whatever the memory held before
+ * test_hash_xxh3.c - XXH3 in pieces equals XXH3 in one call, whatever the memory held before
  */
 #include "cases.h"
 
@@ -32,7 +32,7 @@ static void pieces_make_the_whole(void **state) {
     }
 }
 
-/* The stack may hold a stream that was used before, partly overwritten. */
+/* The stack may hold an earlier stream, partly overwritten. */
 static void stale_memory_does_not_matter(void **state) {
     (void)state;
     const uint64_t seed = UINT64_C(0x0123456789abcdef);

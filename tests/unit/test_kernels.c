@@ -47,7 +47,7 @@ static void test_random_sizes(void **state) {
     }
 }
 
-/* The position formula, written down once more as in docs/formats/native.md. */
+/* The position formula, restated from docs/formats/native.md. */
 static void test_formula(void **state) {
     (void)state;
     static const uint32_t salts[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
@@ -71,14 +71,14 @@ static void test_formula(void **state) {
     }
 }
 
-/* Bulk: sorted by parts, over one or several threads, must be the ring, bit for bit and answer for
- * answer.  Here the parts are called directly, on filters small enough for every build. */
+/* Bulk: sorted by parts, over one or several threads, must equal the ring, bit for bit and answer
+ * for answer.  Here the parts are called directly, on filters small enough for every build. */
 static void bulk_is_the_ring(const subject *s, uint64_t blocks, uint32_t threads, size_t n) {
     umbel_params params = {.bytes = 32 * blocks, .seed = random_word()};
     umbel_opts opts = {.threads = threads};
     umbel_filter *ring = subject_create(s, params, &opts), *bulk = subject_create(s, params, &opts);
     key_set set = random_keys(n, 3);
-    for (size_t i = 0; i < n / 3; i++) set.keys[n - 1 - i] = set.keys[i]; /* some twice */
+    for (size_t i = 0; i < n / 3; i++) set.keys[n - 1 - i] = set.keys[i]; /* some duplicates */
     uint64_t *hashes = hashes_of(ring, &set), added = 0;
     uint8_t *want = malloc(n), *got = malloc(n);
     assert_true(want && got);
@@ -133,7 +133,7 @@ static void test_bulk(void **state) {
     }
 }
 
-/* Hashes that crowd in a few parts do not find the room that even ones would. */
+/* Hashes that crowd into a few parts lack the room that evenly spread ones would have. */
 static void test_uneven_bulk(void **state) {
     (void)state;
     enum { N = 20000, WAYS = 4 };

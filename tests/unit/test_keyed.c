@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Filters with a secret key, of every kind: their files open with that key and no other
+ * Filters with a secret, of every kind: their files open with that secret and no other
  */
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static void secrets_keep_filters_apart(void **state) {
     free_keys(&set);
 }
 
-/* Neither its bytes nor what could stand for them. */
+/* Neither its bytes nor anything equivalent to them. */
 static void no_file_holds_the_secret(void **state) {
     (void)state;
     key_set set = random_keys(KEYS, 9);

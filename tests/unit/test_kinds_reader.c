@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_kinds_reader.c - files of the further kinds, asked by a reader written from their description
+ * test_kinds_reader.c - files of the further kinds, queried by a reader written from their
+ * description
  */
 #define _POSIX_C_SOURCE 200809L /* popen, mkdtemp */
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_large.c - classic filters of more than 2^32 bits: no key is lost, and the rate is that of the
- * bits
+ * test_large.c - classic filters of more than 2^32 bits: no key is lost, and the rate is right for
+ * the bits
  *
- * Positions cut to 32 bits would crowd at the beginning, so where the bits fall is looked at, too.
+ * Positions truncated to 32 bits would crowd at the beginning, so the placement of bits is checked
+ * too.
  *
  * labels: slow
  */
@@ -61,7 +62,7 @@ static void large_filter(umbel_params params) {
     umbel_free(f);
 }
 
-/* One probe a key keeps the rate high enough to be measured in an array this large. */
+/* One probe per key keeps the rate high enough to be measured in an array this large. */
 static void test_classic(void **state) {
     (void)state;
     umbel_params params = {.kind = UMBEL_KIND_CLASSIC, .bytes = LARGE + 12345, .hashes = 1};

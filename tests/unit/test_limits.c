@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_limits.c - decoding takes no more memory than opts.max_bytes, and says what would do
+ * test_limits.c - decoding takes no more memory than opts.max_bytes, and reports what would suffice
  */
 #include "cases.h"
 
@@ -15,7 +15,7 @@
 #include "umbel_foreign.h"
 #include "watched_memory.h"
 
-/* The handle, what describes layers, and the rounding of the array. */
+/* The handle, the descriptions of layers, and the rounding of the array. */
 enum { BESIDES = 8192 };
 
 static umbel_err decode(const umbel_foreign *like, const uint8_t *bytes, size_t len, uint64_t limit,
@@ -87,7 +87,7 @@ static void test_native_golden(void **state) {
 static void check_rows(const char *path, size_t column, umbel_foreign like) {
     golden_table t = golden_table_open(path);
     while (golden_table_next(&t)) {
-        if (!t.column[column][0]) continue; /* too large to be kept */
+        if (!t.column[column][0]) continue; /* too large to be stored */
         size_t len;
         uint8_t *bytes = golden_hex(t.column[column], &len);
         check(like, bytes, len);
@@ -122,7 +122,7 @@ static void test_foreign_golden(void **state) {
     golden_table_close(&t);
 }
 
-/* Larger ones: what is taken besides the bits does not grow with them. */
+/* Larger ones: what is allocated besides the bits does not grow with them. */
 static void test_large(void **state) {
     (void)state;
     static const any_params made[] = {

@@ -59,7 +59,7 @@ static void test_arrays(void **state) {
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
         for (int hooked = 0; hooked < 2; hooked++) {
             watched_memory watched;
-            watch_memory(&watched, 0); /* gives out memory that is not zero */
+            watch_memory(&watched, 0); /* hands out memory that is not zeroed */
             umbeli_memory m;
             umbeli_array array;
             assert_ok(umbeli_memory_from(hooked ? &watched.opts : NULL, &m, NULL));
@@ -67,7 +67,7 @@ static void test_arrays(void **state) {
             uintptr_t align = !hooked && lens[i] >= 4194304 ? 2097152 : 64;
             assert_int_equal((uintptr_t)array.data % align, 0);
             if (hooked) assert_true(array.data - (uint8_t *)array.raw <= 64);
-            assert_true(umbeli_bits_none(array.data, lens[i] + 63)); /* readable behind the end */
+            assert_true(umbeli_bits_none(array.data, lens[i] + 63)); /* readable after the end */
             memset(array.data, 1, lens[i]);
             assert_int_equal(watched.blocks, hooked);
             umbeli_array_delete(&m, &array);

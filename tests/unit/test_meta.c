@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_meta.c - names with texts and the treatment of lines, as they travel with a filter
+ * test_meta.c - names with texts and the treatment of lines, as stored with a filter
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -94,7 +94,7 @@ static void test_limits(void **state) {
     assert_int_equal(umbeli_meta_bytes(f), LIMIT);
     refused(f, "m", "");
     refused(f, "nn", full);
-    assert_ok(umbel_set_meta(f, "n", full, NULL)); /* in place of itself */
+    assert_ok(umbel_set_meta(f, "n", full, NULL)); /* replaces itself */
     size_t len;
     uint8_t *bytes = bytes_of(f, &len);
     umbel_filter *again = NULL;
@@ -108,7 +108,7 @@ static void test_limits(void **state) {
     umbel_free(f);
 }
 
-/* What can be set can be saved and read: many short entries must not pass the header's limit. */
+/* What can be set can be saved and read: many short entries must not exceed the header's limit. */
 static void test_number_of_entries(void **state) {
     (void)state;
     umbel_filter *f = small();

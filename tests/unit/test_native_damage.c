@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_native_damage.c - native files that are cut, lengthened or damaged, and buffers too small
+ * test_native_damage.c - native files that are truncated, extended or damaged, and buffers too
+ * small
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "any_filter.h"
@@ -38,7 +39,7 @@ static void test_cut_and_lengthened(void **state) {
     }
 }
 
-/* Every bit of the header, and some of everything behind it. */
+/* Every bit of the header, and some of everything after it. */
 static void test_flipped_bits(void **state) {
     (void)state;
     size_t len;
@@ -70,7 +71,7 @@ static void test_bits_behind_the_last(void **state) {
     free(bytes);
 }
 
-/* Only the header is read: the rest may not even be readable. */
+/* Only the header is read: the rest need not even be readable. */
 static void test_view_leaves_the_bits_alone(void **state) {
     (void)state;
     umbel_filter *f = NULL, *view = NULL;
@@ -105,7 +106,7 @@ static void test_not_recognised(void **state) {
     assert_int_equal(umbel_decode(text, sizeof text, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
                                   NULL, &f, NULL),
                      UMBEL_ECORRUPT);
-    /* Eight bytes are enough to tell what it would be. */
+    /* Eight bytes are enough to recognise the format. */
     const char magic[] = "UMBEL\x1a\r\n";
     assert_int_equal(umbel_decode(magic, 7, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
     assert_int_equal(umbel_decode(magic, 8, NULL, NULL, &f, NULL), UMBEL_ECORRUPT);

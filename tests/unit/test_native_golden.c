@@ -18,7 +18,7 @@
 
 typedef struct golden {
     const char *name;
-    size_t in; /* so many of keys.hex are in it, from the first */
+    size_t in; /* this many of keys.hex are in it, from the first */
     umbel_info want;
     size_t metas;
 } golden;
@@ -94,7 +94,7 @@ static void assert_described(const umbel_filter *f, const golden *g) {
     if (g->metas) assert_true(umbel_meta_at(f, g->metas - 1, &name, &value));
 }
 
-/* Read it, empty it, fill it again: the bytes must be those that the other program wrote. */
+/* Read it, clear it, fill it again: the bytes must be those that the other program wrote. */
 static void test_files(void **state) {
     (void)state;
     hex_keys all = hex_keys_from(FOLDER "keys.hex");
@@ -109,7 +109,7 @@ static void test_files(void **state) {
         uint8_t *bytes = file_bytes(path, &len);
         for (size_t s = 0; s < SUBJECTS; s++) {
             if (!subject_runs(&subjects[s]) || subjects[s].kind != g->want.kind) continue;
-            if (!subjects[s].key != !g->want.fingerprint) continue; /* its key is the files' */
+            if (!subjects[s].key != !g->want.fingerprint) continue; /* the files have its secret */
             umbel_filter *f = subject_decode(&subjects[s], bytes, len);
             assert_described(f, g);
             for (size_t k = 0; k < in; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_native_lies.c - native files that lie: the checksums fit, so the field itself has to be found
- * out
+ * test_native_lies.c - native files that lie: the checksums match, so the field itself must be
+ * checked
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -17,7 +17,7 @@ enum { FIXED = 128, PAYLOAD = 4096 };
 
 typedef struct field {
     size_t at, width;
-    bool any; /* every value makes a filter */
+    bool any; /* every value gives a filter */
 } field;
 
 static const field fields[] = {
@@ -28,7 +28,7 @@ static const field fields[] = {
     {116, 4, false}, {120, 4, false}, {124, 4, false},
 };
 
-/* Values that are valid lies: others may be in the file. */
+/* Values that are valid lies: they could be in a real file. */
 static bool may_pass(umbel_kind kind, const uint8_t *bytes, const field *f, uint64_t value) {
     if (f->any) return true;
     if (f->at == 28) return kind == UMBEL_KIND_CLASSIC && value >= 1 && value <= 1024;
@@ -145,7 +145,7 @@ static void test_words_for_lies(void **state) {
     lie(120, 4, UINT32_MAX, UMBEL_ECORRUPT, 120);
     lie(120, 4, 0, UMBEL_ECORRUPT, 12);
     lie(124, 4, 1, UMBEL_ECORRUPT, 124);
-    /* metadata: "name" "text", "second" "more" in 6 + 8 and 6 + 10 bytes, 2 of padding */
+    /* metadata: "name" "text", "second" "more" in 6 + 8 and 6 + 10 bytes, and 2 of padding */
     lie(FIXED, 2, 0, UMBEL_ECORRUPT, FIXED);
     lie(FIXED, 2, 300, UMBEL_ECORRUPT, FIXED);
     lie(FIXED + 2, 4, UINT32_MAX, UMBEL_ECORRUPT, FIXED);

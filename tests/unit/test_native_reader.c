@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_native_reader.c - files of the library judged by scripts/umbel-read, which shares nothing
+ * test_native_reader.c - files of the library checked by scripts/umbel-read, which shares no code
  * with it
  *
  * labels: slow
@@ -63,7 +63,7 @@ static void put_hex(FILE *out, const umbel_key *key) {
     fputc('\n', out);
 }
 
-/* The reader must print just those of the keys that the library finds. */
+/* The reader must print exactly those keys that the library finds. */
 static void same_answers(const umbel_filter *f, const umbel_key *keys, size_t n) {
     char want_path[112];
     snprintf(want_path, sizeof want_path, "%s.want", keys_path);
@@ -95,7 +95,7 @@ static void same_answers(const umbel_filter *f, const umbel_key *keys, size_t n)
     remove(want_path);
 }
 
-/* Full enough for false positives, on which both must agree, too. */
+/* Full enough for false positives, on which both must agree too. */
 static void test_answers(void **state) {
     (void)state;
     hex_keys golden = hex_keys_from(GOLDEN "keys.hex");
@@ -120,7 +120,7 @@ static void test_answers(void **state) {
     free_hex_keys(&golden);
 }
 
-/* More than one piece, and the last not whole. */
+/* More than one piece, the last one incomplete. */
 static void test_pieces(void **state) {
     (void)state;
     key_set set = random_keys(300, 1);
@@ -176,7 +176,7 @@ static void test_wrong_secrets(void **state) {
     snprintf(options, sizeof options, "--hex --secret-file=%s", secret_path);
     file_put(secret_path, "a secret to reaD", 16);
     assert_int_equal(run_reader(options), 2);
-    file_put(secret_path, "6120736563726574 20746f2072656164\n", 34); /* the digits of it */
+    file_put(secret_path, "6120736563726574 20746f2072656164\n", 34); /* its digits */
     assert_int_equal(run_reader(options), 1);
 }
 

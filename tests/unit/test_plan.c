@@ -30,7 +30,7 @@ static umbel_plan solved(umbel_plan plan) {
     return plan;
 }
 
-/* "A site has a black list of two billion URLs.  How to keep it in 500 MB?"  Not at all. */
+/* "A site has a blocklist of two billion URLs.  How to keep it in 500 MB?"  Not at all. */
 static void two_billion_urls(void **state) {
     (void)state;
     const uint64_t urls = 2000000000;
@@ -59,8 +59,8 @@ static void two_billion_urls(void **state) {
     assert_true(fabs((double)solved(fits).capacity / 398.3e6 - 1.0) < 0.001);
 }
 
-/* m = -n ln p / (ln 2)^2 and k = (m/n) ln 2 are exact where k comes out whole: p = 2^-k, and for so
- * many keys that filters do not differ. */
+/* m = -n ln p / (ln 2)^2 and k = (m/n) ln 2 are exact where k is an integer: p = 2^-k, and enough
+ * keys that filters do not differ. */
 static void textbook_formulas(void **state) {
     (void)state;
     const double keys = 1e14, ln2 = log(2.0);
@@ -85,7 +85,7 @@ static const umbel_kind kinds[] = {UMBEL_KIND_AUTO, UMBEL_KIND_BLOCKED, UMBEL_KI
 static const double rates[] = {0.99, 0.5, 0.1, 0.01, 0.001, 1e-4, 1e-6};
 static const uint64_t key_counts[] = {1, 2, 10, 100, 999, 50000, 1000000, 123456789, 5000000000};
 
-/* The size below this one, as the kinds round. */
+/* The next smaller size, given how the kinds round. */
 static uint64_t smaller(const umbel_plan *plan) {
     if (plan->kind == UMBEL_KIND_CLASSIC) return plan->bytes - 64;
     return plan->bytes > 8192 * 32 ? plan->bytes - 64 * 32 : plan->bytes - 32;
@@ -106,7 +106,7 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
                     less.verdict == UMBEL_PLAN_BELOW_BOUND);
     }
 
-    /* More than the least is never refused. */
+    /* More than the minimum is never refused. */
     for (uint64_t more = 1; more < 10000; more = 3 * more + 20) {
         solved((umbel_plan){
             .kind = plan.kind, .capacity = keys, .fpr = fpr, .bytes = plan.bytes + more});
@@ -115,7 +115,7 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
     umbel_plan rate =
         solved((umbel_plan){.kind = plan.kind, .capacity = keys, .bytes = plan.bytes});
     assert_true(rate.fpr <= fpr && rate.rate == plan.rate && rate.bytes == plan.bytes);
-    assert_true(solved(rate).bytes == plan.bytes); /* what was promised can be asked for */
+    assert_true(solved(rate).bytes == plan.bytes); /* what was promised can be requested */
     rate.fpr = nextafter(rate.fpr, 0.0);
     assert_int_equal(umbeli_plan_solve(&rate), UMBEL_EINVAL);
 
@@ -139,14 +139,14 @@ static void edges_and_round_trips(void **state) {
     }
 }
 
-/* fpr is promised for the filter that is made, rate is the mean: far apart where one key counts,
- * the same where none does. */
+/* fpr is promised for the filter that is made, rate is the mean: far apart where a single key
+ * matters, equal where none does. */
 static void promise_and_mean(void **state) {
     (void)state;
     static const struct {
         uint64_t keys;
         double blocked,
-            classic; /* by how much of the mean the promise is above, at 10 bits a key */
+            classic; /* by what fraction the promise exceeds the mean, at 10 bits per key */
     } cases[] = {
         {100, 0.76, 0.25},        {1000, 0.31, 0.12},           {10000, 0.086, 0.037},
         {1000000, 0.008, 0.0037}, {1000000000, 2.5e-4, 1.2e-4},
@@ -206,7 +206,7 @@ static void rounding(void **state) {
     assert_true(solved(large).bytes % (64 * 32) == 0);
 }
 
-/* How many times the bytes of classic a blocked filter needs for its promise. */
+/* How many times the bytes of classic a blocked filter needs to keep its promise. */
 static double price(umbel_plan ask) {
     ask.kind = UMBEL_KIND_BLOCKED;
     if (umbeli_plan_solve(&ask)) return HUGE_VAL;
@@ -216,7 +216,7 @@ static double price(umbel_plan ask) {
     return bytes / (double)solved(ask).bytes;
 }
 
-/* Blocked while it needs at most 1.25 times the bytes, whichever two are given. */
+/* Blocked as long as it needs at most 1.25 times the bytes, whichever two are given. */
 static void auto_rule(void **state) {
     (void)state;
     const uint64_t keys = 10000000;

@@ -21,8 +21,8 @@ static void assert_close(double seen, double expected, double relative) {
 }
 
 /* The table that introductions to Bloom filters copy from one another (rows: m/n; columns: k), here
- * as printed in a note on LevelDB's filter.  Its rates are right in every digit; of its "best k"
- * column 3.46 is cut off, not rounded. */
+ * as printed in a note on LevelDB's filter.  Its rates are right in every digit; in its "best k"
+ * column 3.46 is truncated, not rounded. */
 static void published_table(void **state) {
     (void)state;
     static const struct {
@@ -82,7 +82,7 @@ static double occupancy_rate(size_t m, uint32_t k, uint32_t keys) {
 }
 
 /* Where the fill varies most, in the smallest filters, the textbook formula is far too low; the
- * model is right, or a little too high where hardly a bit is set. */
+ * model is right, or slightly too high where hardly any bit is set. */
 static void classic_small(void **state) {
     (void)state;
     static const struct {
@@ -156,7 +156,7 @@ static void extremes(void **state) {
     assert_close(umbeli_bound_bits(10, 0x1p-8), 80, 1e-15);
 }
 
-/* More keys never help, more bits never harm: what bisection on the models needs. */
+/* More keys never help, more bits never hurt: bisection on the models needs that. */
 static void monotone(void **state) {
     (void)state;
     static const double loads[] = {0.001, 0.1, 1, 8, 25, 60, 300, 1499, 1501, 5000};

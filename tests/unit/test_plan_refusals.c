@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_plan_refusals.c - plans that cannot be: every verdict, and nonsense of every sort
+ * test_plan_refusals.c - impossible plans: every verdict, and nonsense of every sort
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +100,7 @@ static void chosen_hashes(void **state) {
     assert_int_equal(umbeli_plan_solve(&plan), UMBEL_OK);
 }
 
-/* Ten bits a key: the bound is 2^-10, classic reaches 0.8 %, blocked 1.3 %. */
+/* Ten bits per key: the bound is 2^-10, classic reaches 0.8%, blocked 1.3%. */
 static void bound_or_kind(void **state) {
     (void)state;
     umbel_plan plan = {.capacity = 800000, .bytes = 1000000, .fpr = 0.0009};
@@ -119,14 +119,14 @@ static void bound_or_kind(void **state) {
     plan.kind = UMBEL_KIND_CLASSIC;
     assert_int_equal(umbeli_plan_solve(&plan), UMBEL_OK);
 
-    /* Not one key. */
+    /* Not even one key fits. */
     refused((umbel_plan){.bytes = 32, .fpr = 1e-78}, UMBEL_PLAN_BELOW_BOUND);
     refused((umbel_plan){.bytes = 64, .fpr = 1e-78}, UMBEL_PLAN_BEYOND_KIND);
     refused((umbel_plan){.kind = UMBEL_KIND_BLOCKED, .bytes = 32, .fpr = 1e-12},
             UMBEL_PLAN_BEYOND_KIND);
 }
 
-/* No size mends hashes that agree. */
+/* No size helps against equal hashes. */
 static void below_floor(void **state) {
     (void)state;
     refused((umbel_plan){.capacity = 1000, .fpr = 5e-20}, UMBEL_PLAN_BEYOND_KIND);
@@ -174,7 +174,7 @@ static void too_large(void **state) {
             UMBEL_PLAN_TOO_LARGE);
 }
 
-/* So overfull that every answer would be yes: no plan, however it is asked for. */
+/* So overfull that every answer would be yes: no plan, whatever is given. */
 static void full(void **state) {
     (void)state;
     refused((umbel_plan){.capacity = UINT64_MAX, .bytes = 1000}, UMBEL_PLAN_BEYOND_KIND);
@@ -184,7 +184,7 @@ static void full(void **state) {
             UMBEL_PLAN_BEYOND_KIND);
 }
 
-/* Every mixture of odd values: answered or refused, always whole, and never for long. */
+/* Every combination of odd values: solved or refused, always completely, and never slowly. */
 static void mixtures(void **state) {
     (void)state;
     static const uint64_t counts[] = {0,

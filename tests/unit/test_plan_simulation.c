@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_plan_simulation.c - the models against filters that are really filled and really asked
+ * test_plan_simulation.c - the models against filters that are actually filled and queried
  *
- * The filters here are a few lines of their own, fed with random numbers for hashes, so they judge
+ * The filters here are a few lines of their own, fed with random numbers for hashes, so they test
  * the models and nothing else.  Many small filters are filled; the mean of their rates must lie
  * within five standard errors of the model.  The seed is fixed unless UMBEL_TEST_SEED gives
- * another; one in some thousands of other seeds fails by chance.
+ * another; one in a few thousand other seeds fails by chance.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,13 +65,13 @@ static void assert_agrees(const sample *s, double rate) {
 
 enum { MOST_BLOCKS = 8192, MOST_BITS = 1 << 20 };
 
-/* Parquet's multipliers, one a lane. */
+/* Parquet's multipliers, one per lane. */
 static const uint32_t salts[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                   0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
 
 static uint32_t lanes[MOST_BLOCKS][8];
 
-/* Adds the hash; true when all its bits were there. */
+/* Adds the hash; true if all its bits were set already. */
 static bool blocked_touch(uint64_t hash, uint64_t nblocks, bool add) {
     uint32_t *block = lanes[((hash >> 32) * nblocks) >> 32];
     bool all = true;
@@ -113,7 +113,7 @@ static void blocked(void **state) {
     }
 }
 
-/* The sample is sharp enough to tell the model from the textbook formula. */
+/* The sample is precise enough to tell the model from the textbook formula. */
 static void blocked_not_textbook(void **state) {
     (void)state;
     sample s = blocked_simulate(1000, 25600, 20, 50000);
@@ -158,8 +158,8 @@ static void classic(void **state) {
     }
 }
 
-/* Which share of look-ups comes to blocks that own one value more: what the blocked model says
- * about filters too large to be simulated. */
+/* The share of lookups that go to blocks owning one value more: what the blocked model says about
+ * filters too large to simulate. */
 static void block_classes(void **state) {
     (void)state;
     static const uint64_t cases[] = {UINT64_C(3) << 30, UINT64_C(5) << 27, 4294967232, 1431655765};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_plan_spread.c - how the rates of single filters scatter, and the promise rate + 3 spread
+ * test_plan_spread.c - the spread of the rates of single filters, and the promise rate + 3 spread
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static double blocked_promise(uint64_t nblocks, uint64_t keys) {
     return fmin(promise, 1.0);
 }
 
-/* hashes 0: the best. */
+/* hashes 0: the optimal number. */
 static double classic_promise(uint64_t bits, uint32_t hashes, uint64_t keys) {
     uint32_t k = hashes != 0 ? hashes : umbeli_classic_hashes(bits, keys);
     return fmin(umbeli_classic_rate(bits, k, keys) + 3 * umbeli_classic_spread(bits, k, keys), 1.0);
@@ -51,7 +51,7 @@ static void blocked_references(void **state) {
     }
 }
 
-/* chance[s]: of s set bits among m after so many probes. */
+/* chance[s]: of s set bits among m after this many probes. */
 static void occupancy(size_t m, uint32_t probes, double *chance) {
     memset(chance, 0, (m + 1) * sizeof *chance);
     chance[0] = 1.0;
@@ -64,7 +64,7 @@ static void occupancy(size_t m, uint32_t probes, double *chance) {
     }
 }
 
-/* From the exact distribution of set bits: which share of classic filters is above the promise. */
+/* From the exact distribution of set bits: the share of classic filters above the promise. */
 static double classic_above(size_t bits, uint32_t hashes, uint32_t keys, double promise) {
     double *chance = malloc((bits + 1) * sizeof *chance), above = 0.0;
     assert_non_null(chance);
@@ -89,9 +89,9 @@ static void classic_one_in_a_thousand(void **state) {
         double promise = classic_promise(m, k, n), rate = umbeli_classic_rate(m, k, n);
         double above = classic_above(m, k, n, promise);
         if (above < 0.0004 || above > 0.002) fail_msg("%u bits: %g above", m, above);
-        assert_true(classic_above(m, k, n, rate) > 0.3); /* which the mean would not do */
+        assert_true(classic_above(m, k, n, rate) > 0.3); /* the mean would not achieve that */
     }
-    /* A single key sets k bits at most: nothing is above. */
+    /* A single key sets at most k bits: none is above. */
     assert_true(classic_above(512, 20, 1, classic_promise(512, 20, 1)) == 0.0);
 }
 
@@ -164,19 +164,19 @@ static void extremes(void **state) {
     assert_true(umbeli_classic_spread(1, 1, 1) == 0.0);
     assert_true(umbeli_classic_spread(512, 64, UINT64_MAX) == 0.0);
     assert_true(umbeli_classic_spread(UINT64_C(1) << 62, 1, 1) < 0x1p-80);
-    /* A root of the number of keys. */
+    /* The square root of the number of keys. */
     double few = umbeli_blocked_spread(10000, 240000);
     assert_close(umbeli_blocked_spread(1000000, 24000000), few / 10, 0.02);
     few = umbeli_classic_spread(UINT64_C(9600000), 7, 1000000);
     assert_close(umbeli_classic_spread(UINT64_C(960000000), 7, 100000000), few / 10, 0.01);
 }
 
-/* Rounding aside. */
+/* Apart from rounding. */
 static void assert_not_above(double less, double more) {
     if (less > more * (1 + 1e-12) + DBL_MIN) fail_msg("%.17g is above %.17g", less, more);
 }
 
-/* More keys never help, more bits never harm: what bisection needs of promises, too. */
+/* More keys never help, more bits never hurt: bisection needs that of promises too. */
 static void blocked_monotone(void **state) {
     (void)state;
     for (uint64_t z = 1; z <= 60; z++) {

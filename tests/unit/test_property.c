@@ -11,8 +11,8 @@
 #include "random_keys.h"
 #include "subjects.h"
 
-/* Loads around one filter's worth, and sizes in bytes: a block, odd numbers of blocks, below and
- * above where look-ups start to fetch ahead (256 KiB). */
+/* Loads around one filter's capacity, and sizes in bytes: a block, odd numbers of blocks, below and
+ * above where lookups start to prefetch (256 KiB). */
 static const uint64_t sizes[] = {32, 96, 1024, 7 * 32, 12000 / 32 * 32, 256 * 1024, 300 * 1024};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
@@ -41,7 +41,7 @@ static void batches_agree(void **state) {
         uint8_t *fresh = malloc(set.n), *hit = malloc(set.n);
         assert_true(fresh && hit);
         key_set half = {.keys = set.keys, .n = set.n / 2};
-        add_all(many, &half); /* so that some are there already */
+        add_all(many, &half); /* so that some are in already */
         for (size_t i = 0; i < set.n / 2; i++) {
             assert_ok(umbel_add(one, set.keys[i].data, set.keys[i].len, NULL, NULL));
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_property_sets.c - whole filters as sets, and what is told about them, for every kind on every
- * kernel
+ * test_property_sets.c - whole filters as sets, and what is reported about them, for every kind on
+ * every kernel
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -15,8 +15,8 @@
 #include "random_keys.h"
 #include "subjects.h"
 
-/* Loads around one filter's worth, and sizes in bytes: a block, odd numbers of blocks, below and
- * above where look-ups start to fetch ahead (256 KiB). */
+/* Loads around one filter's capacity, and sizes in bytes: a block, odd numbers of blocks, below and
+ * above where lookups start to prefetch (256 KiB). */
 static const uint64_t sizes[] = {32, 96, 1024, 7 * 32, 12000 / 32 * 32, 256 * 1024, 300 * 1024};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
@@ -121,8 +121,8 @@ static void mismatches_are_named(void **state) {
     umbel_free(f);
 }
 
-/* Every key stays in, the rate stays below what was asked, and the bits are those of a filter that
- * was made so small at once. */
+/* Every key stays in, the rate stays below the requested one, and the bits are those of a filter
+ * that was created at that size. */
 static void fold_halves(void **state) {
     const subject *s = *state;
     const uint64_t blocks[] = {64, 48, 7, 1, 4096};
@@ -178,8 +178,8 @@ static void fold_halves(void **state) {
     }
 }
 
-/* With no bit set only the size can end it: blocked filters stop at an odd number of blocks, classic
- * ones where a half would not be whole words of 64 bits. */
+/* With no bit set only the size can stop it: blocked filters stop at an odd number of blocks,
+ * classic ones where a half would not be whole 64-bit words. */
 static void fold_of_an_empty_one(void **state) {
     const subject *s = *state;
     const struct {

@@ -2,10 +2,10 @@
  *
  * test_rates.c - promised and live rates against measured ones, from 100 to a million keys
  *
- * A look-up of a random absent key is one throw with the live rate, so hits are binomial: they must
- * lie within five standard deviations.  The planned rate is the mean over all filters, the promise
- * is about single ones, but for one in a thousand: so many filters are made.  With another seed one
- * run in some ten thousand fails by chance.
+ * A lookup of a random absent key is one trial at the live rate, so hits are binomial: they must
+ * lie within five standard deviations.  The planned rate is the mean over all filters; the promise
+ * holds for single ones, except for one in a thousand.  Hence many filters are made.  With another
+ * seed, about one run in ten thousand fails by chance.
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -37,7 +37,7 @@ static void within_limits(const char *name, double found, double n, double rate)
     assert_true(fabs(found - n * rate) <= LIMIT * deviation);
 }
 
-/* So many filters of n keys, and questions to them altogether. */
+/* `filters` filters of n keys, and `questions` lookups over all of them. */
 static void rates_hold(const subject *s, uint64_t n, double fpr, int filters, uint64_t questions) {
     double sum = 0, found = 0, expected = 0;
     key_set absent = random_keys((size_t)(questions / (uint64_t)filters), 1);
@@ -70,8 +70,8 @@ static void rates_hold(const subject *s, uint64_t n, double fpr, int filters, ui
     free_keys(&absent);
 }
 
-/* So many filters for about n keys, each filled with the most keys that its size promises to hold:
- * of a thousand about one may be above, two where few blocks decide. */
+/* `filters` filters for about n keys, each filled to the capacity that its size promises: about one
+ * in a thousand may be above, two where few blocks decide. */
 static void promises_hold(const subject *s, uint64_t n, double fpr, int filters) {
     umbel_plan plan = {.kind = s->kind, .capacity = n, .fpr = fpr};
     assert_ok(umbel_plan_solve(&plan, NULL));
@@ -96,7 +96,7 @@ static void promises_hold(const subject *s, uint64_t n, double fpr, int filters)
     print_message("# %s: %llu keys, promised %g: %d of %d filters above, %d above the mean\n",
                   s->name, (unsigned long long)plan.capacity, fpr, above, filters, above_mean);
     assert_true(above <= expected + LIMIT * sqrt(expected));
-    assert_true(filters < 100 || above_mean > filters / 5); /* what sizes by the mean would give */
+    assert_true(filters < 100 || above_mean > filters / 5); /* as sizing by the mean would give */
     free_keys(&set);
 }
 
@@ -135,7 +135,7 @@ static void test_single_filters(void **state) {
     }
 }
 
-/* Twice as full as planned: the live rate still tells the truth. */
+/* Twice as full as planned: the live rate is still right. */
 static void test_overfull(void **state) {
     (void)state;
     for (size_t i = 0; i < SUBJECTS; i++) {

@@ -18,7 +18,7 @@ static umbel_key keys[AT_ONCE];
 static uint64_t words[AT_ONCE];
 static uint8_t answers[AT_ONCE];
 
-/* Keys are 8 bytes: a number that is never used twice. */
+/* Keys are 8 bytes: numbers that are never repeated. */
 static void number_from(uint64_t first) {
     for (size_t i = 0; i < AT_ONCE; i++) {
         words[i] = (first + i) * UINT64_C(0x9e3779b97f4a7c15);

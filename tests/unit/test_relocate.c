@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_relocate.c - filters whose memory moves: every block once, and nothing of them is lost
+ * test_relocate.c - filters whose memory moves: every block moves once, and nothing is lost
  */
 #include "cases.h"
 

@@ -22,7 +22,7 @@ static void shares_add_up(void **state) {
     assert_true(fabs(sum - 1) < 1e-12);
 }
 
-/* At other rates and expansions, too: full to the brim of the last layer. */
+/* At other rates and expansions too: the last layer filled to its capacity. */
 static void keeps_every_promise(void **state) {
     (void)state;
     const double rates[] = {0.2, 0.05, 0.001};
@@ -54,7 +54,7 @@ static void batches_do_as_single_adds(void **state) {
     umbel_key *keys = malloc(N * sizeof *keys);
     uint8_t *single = malloc(N), *batch = malloc(N);
     assert_true(numbers && hashes && keys && single && batch);
-    for (uint64_t i = 0; i < N; i++) { /* a third of them come again */
+    for (uint64_t i = 0; i < N; i++) { /* a third of them are repeated */
         uint64_t random = check_key(9, i);
         numbers[i] = check_key(1, random % 3 ? i : random % (i + 1));
         keys[i] = (umbel_key){&numbers[i], 8};
@@ -84,7 +84,7 @@ static void batches_do_as_single_adds(void **state) {
     free(batch);
 }
 
-/* Adds until refused; the keys before stay in, the others are not half in. */
+/* Adds until refused; the keys before stay in, the others are not partly in. */
 static uint64_t fill(umbel_filter *f, umbel_err expected) {
     for (uint64_t i = 0; i < 1000000; i++) {
         uint64_t key = check_key(1, i);
@@ -217,7 +217,7 @@ static void files(void **state) {
     assert_int_equal(umbel_set_meta(f, "name", "value", NULL), UMBEL_OK);
     check_round_trip(f);
     check_bad_files(f);
-    /* What was read goes on growing as if nothing had happened. */
+    /* A filter that was read keeps growing as if nothing had happened. */
     uint8_t bytes[32768];
     size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
     umbel_filter *read = NULL, *view = NULL;

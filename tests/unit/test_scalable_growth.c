@@ -9,8 +9,8 @@
 #include "kind_check.h"
 #include "umbel_plan.h"
 
-/* Made for a hundred keys, grown to ten million: every key found, the rate kept all the way, and at
- * most 24 bits a key in the end. */
+/* Made for a hundred keys, grown to ten million: every key found, the rate kept throughout, and at
+ * most 24 bits per key at the end. */
 static void grows_from_100_to_10_million(void **state) {
     (void)state;
     const uint64_t stops[] = {0, 1, 2, 100, 9000, 30000, 300000, 1000000, 3000000, 10000000};
@@ -30,7 +30,7 @@ static void grows_from_100_to_10_million(void **state) {
         assert_true((double)added >= 0.99 * (double)in - 1);
         assert_true(now.rate <= 0.0101);
         double model = umbel_plan_rate(&plan, in);
-        /* Small layers are luckier or less so, by some per cent. */
+        /* Small layers vary by a few per cent. */
         double off = in < 300000 ? 0.4 : 0.08;
         assert_true(model <= 0.01 && fabs(model - now.rate) <= off * model + 1e-5);
         check_rate(f, 2, 200000, 0.01, in >= 100000 ? now.rate : 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_static.c - static filters: built from any keys, asked, refused what they cannot
+ * test_static.c - static filters: built from any keys, queried, and what they refuse
  */
 #include <errno.h>
 #include <math.h>
@@ -122,7 +122,7 @@ static void bytes_depend_on_keys_alone(void **state) {
     }
 }
 
-/* A hundred times the same keys: the size is that of the keys, not of what came in. */
+/* Every key a hundred times: the size depends on the keys, not on the input. */
 static void duplicates_cost_nothing(void **state) {
     (void)state;
     umbel_filter *once = simple(5000, 0.01);
@@ -132,7 +132,7 @@ static void duplicates_cost_nothing(void **state) {
     umbel_free(once);
 }
 
-/* Of a budget no byte is wasted where there are shards to share it. */
+/* No byte of a budget is wasted where there are shards to share it. */
 static void budgets(void **state) {
     (void)state;
     const uint64_t n = 1000000;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_static_parts.c - static filters inside: sorting, layouts, plans, tables that cannot be
+ * test_static_parts.c - static filters inside: sorting, layouts, plans, impossible tables
  */
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void sorts(void **state) {
     }
 }
 
-/* At most 1.13 bits for each bit of fingerprint from a million keys on, whatever the number. */
+/* At most 1.13 bits per bit of fingerprint from a million keys on, whatever the number. */
 static void sizes_of_layouts(void **state) {
     (void)state;
     for (double keys = 1e6; keys < 1e11; keys *= 1.0137) {
@@ -100,7 +100,7 @@ static void plans(void **state) {
     }
 }
 
-/* A table with fewer slots than keys cannot be: it says so after 255 seeds. */
+/* A table with fewer slots than keys is impossible: it says so after 255 seeds. */
 static void gives_up(void **state) {
     (void)state;
     umbeli_static_layout l;
@@ -120,7 +120,7 @@ static void gives_up(void **state) {
     }
 }
 
-/* Hardly ever more than a few seeds, in shards of any size. */
+/* Rarely more than a few seeds, in shards of any size. */
 static void few_seeds_are_needed(void **state) {
     (void)state;
     umbeli_memory memory = {.threads = 1};

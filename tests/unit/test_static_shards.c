@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_static_shards.c - static filters of several shards: where they begin, their bytes, and keys
+ * test_static_shards.c - static filters of several shards: where they start, their bytes, and keys
  * that are spread unevenly
  */
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void keys_decide_the_number_of_shards(void **state) {
     assert_false(umbeli_static_divide(most, 0, 0, &l));
 }
 
-/* The mean, six standard deviations and one. */
+/* The mean, plus six standard deviations, plus one. */
 static void room_of_a_shard(void **state) {
     (void)state;
     assert_int_equal(umbeli_static_room(SHARD_KEYS - 1, 0), SHARD_KEYS - 1);
@@ -40,7 +40,7 @@ static void room_of_a_shard(void **state) {
     assert_int_equal(umbeli_static_room(UINT64_C(1) << 40, 21), 524288 + 4344 + 1);
 }
 
-/* A shard that is fuller than the plan's room, and no other, makes all tables larger. */
+/* Only a shard that is fuller than the plan's room makes all tables larger. */
 static void the_fullest_shard_decides(void **state) {
     (void)state;
     umbeli_static_layout plan, l;
@@ -62,7 +62,7 @@ static void the_fullest_shard_decides(void **state) {
 
 /* ---- Built ---- */
 
-/* Numbers from 0 on as 8 bytes, as many of each of four shards as are wanted. */
+/* Numbers from 0 on as 8 bytes, as many for each of four shards as requested. */
 typedef struct spread {
     umbel_filter *hasher; /* NULL: every number */
     uint64_t left[4], next;
@@ -87,7 +87,7 @@ static umbel_err build(const umbel_params *params, spread s, umbel_filter **out,
     return e;
 }
 
-/* The size follows from the layout, the bytes from the keys; neither ever changes. */
+/* The size follows from the layout, the bytes from the keys; neither may ever change. */
 static void bytes_of_two_shards(void **state) {
     (void)state;
     enum { KEYS = 600000 };

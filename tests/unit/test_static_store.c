@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_static_store.c - hashes that wait for their static filter, in memory and in a file
+ * test_static_store.c - hashes waiting for their static filter, in memory and in a file
  */
 #define _DEFAULT_SOURCE /* RLIMIT_FSIZE */
 #include "any_filter.h"
@@ -17,7 +17,7 @@
 
 enum { KEYS = 3 * 8192 + 5, BUCKET = 0xab };
 
-/* All in one bucket, so that it has several chunks, each at its place in the file. */
+/* All in one bucket, so that it has several chunks, each at its own offset in the file. */
 static uint64_t hash_at(uint64_t i) {
     return (uint64_t)BUCKET << 56 | (i * UINT64_C(0x9e3779b97f4a7c15) >> 8);
 }
@@ -45,7 +45,7 @@ static void check_bucket(const char *directory) {
     assert_ok(umbeli_store_load(store, BUCKET, hashes, NULL));
     for (uint64_t i = 0; i < KEYS; i++) assert_true(hashes[i] == hash_at(i));
 
-    /* Back in another order, and fewer of them, as after sorting. */
+    /* Written back in another order, and fewer of them, as after sorting. */
     const uint64_t kept = 2 * 8192 + 100;
     for (uint64_t i = 0; i < kept; i++) hashes[i] = hash_at(KEYS - 1 - i);
     assert_ok(umbeli_store_replace(store, BUCKET, hashes, kept, NULL));
@@ -63,7 +63,7 @@ static void chunks_come_back(void **state) {
     check_bucket("/tmp");
 }
 
-/* The second chunk does not fit any more. */
+/* The second chunk no longer fits. */
 static void a_full_disk_is_said(void **state) {
     (void)state;
     umbeli_memory memory;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_static_threads.c - a static filter built by several threads has the bytes of one by one
+ * test_static_threads.c - a static filter built by several threads has the bytes of one built by
+ * one
  * labels: threads
  */
 #include <stdlib.h>

@@ -26,7 +26,7 @@ enum { GRANULE_ROWS = 64, ROWS = 150, GRANULES = 3, NONE = 0x02, LZ4 = 0x82, ZST
 
 static const char tokens[] = "tokenbf_v1(256, 2, 0)";
 
-/* One compressed block behind the others; the checksum is computed here, as ClickHouse does it. */
+/* Appends one compressed block; the checksum is computed here, as ClickHouse does it. */
 typedef struct blocks {
     uint8_t bytes[16384];
     size_t len;
@@ -80,7 +80,7 @@ static void no_faults(const umbel_table *t) {
     if (umbel_table_fault(t, 0, &fault)) fail_msg("%s", fault.what);
 }
 
-/* ---- Whole ---- */
+/* ---- Intact ---- */
 
 static void reads_a_part(void **state) {
     (void)state;
@@ -97,7 +97,7 @@ static void reads_a_part(void **state) {
     assert_int_equal(rows.rows, ROWS);
     golden_table_close(&rows);
     assert_false(may(t, "never a word of these", 0));
-    assert_true(may(t, "-_-", 0)); /* no token: nothing is excluded */
+    assert_true(may(t, "-_-", 0)); /* no token: nothing is ruled out */
     umbel_table_close(t);
 
     hints = (umbel_table_hints){.index = "bloom_filter(0.01)", .name = "bf_id", .type = "UInt64"};
@@ -114,7 +114,7 @@ static void reads_a_part(void **state) {
             wrong += found && !there;
         }
     }
-    assert_true(wrong > 0 && wrong < 60); /* 1 % of 2850 */
+    assert_true(wrong > 0 && wrong < 60); /* 1% of 2850 */
     umbel_table_place place;
     umbel_table_place_of(t, 2, &place);
     assert_int_equal(place.keys, 22);
@@ -149,7 +149,7 @@ static void reads_real_streams(void **state) {
         uint8_t *stream = golden_hex(s.column[5], &len);
         static blocks b;
         b.len = 0;
-        /* Granules may lie across blocks. */
+        /* Granules may span blocks. */
         for (size_t at = 0, n = 0; at < len; at += 100, n++) {
             put_block(&b, methods[n % 3], stream + at, len - at < 100 ? len - at : 100);
         }
@@ -193,7 +193,7 @@ static void several_columns(void **state) {
     umbel_table_close(t);
     free(bytes);
 
-    /* Two columns of values: 2 rows, 10 bits a row, 3 bytes each; made by hand from bf_e8. */
+    /* Two columns of values: 2 rows, 10 bits per row, 3 bytes each; made by hand from bf_e8. */
     static const uint8_t granule[] = {2, 0x44, 0x70, 0x2e, 0, 0, 0};
     put_block(&b, NONE, granule, sizeof granule);
     t = read_with(b.bytes, b.len,
@@ -230,7 +230,7 @@ static void definitions(void **state) {
         "bloom_filter(0.1)) ",
         "tokenbf_v1(1,1,1,1,1,1)",
         "tokenbf_v1(11111111111111111111111111111111111111111, 1, 1)",
-        "tokenbf_v1(00000000000000000000000000000256, 2, 0)", /* 32 letters: one too many */
+        "tokenbf_v1(00000000000000000000000000000256, 2, 0)", /* 32 characters: one too many */
         "tokenbf_v1(256, 4294967296, 0)",
         "ngrambf_v1(4294967296, 256, 2, 0)",
     };
@@ -312,7 +312,7 @@ static void first_fault(const umbel_table *t, umbel_err err, uint64_t offset, co
     }
 }
 
-/* Three granules in three blocks of their own, with marks; the middle one is damaged. */
+/* Three granules in three blocks, with marks; the middle one is damaged. */
 static void a_lost_block_costs_its_granule(void **state) {
     (void)state;
     static blocks b, marks;
@@ -346,7 +346,7 @@ static void a_lost_block_costs_its_granule(void **state) {
     assert_true(may(t, "anything", 1));
     umbel_table_close(t);
 
-    /* Without marks nobody knows where the third granule is. */
+    /* Without marks the position of the third granule is unknown. */
     hints.marks = NULL;
     t = read_with(b.bytes, b.len, hints);
     assert_int_equal(umbel_table_count(t), 1);
@@ -367,7 +367,7 @@ static void damaged_marks(void **state) {
     first_fault(t, UMBEL_ECORRUPT, 0, "marks");
     assert_int_equal(umbel_table_count(t), GRANULES);
     umbel_table_close(t);
-    /* Marks that are not compressed, with one that points beside the granule, and one nowhere. */
+    /* Uncompressed marks, one of which points next to the granule, and one nowhere. */
     uint8_t plain[GRANULES * 24] = {0};
     umbeli_store_le64(plain + 24 + 8, 257);
     umbeli_store_le64(plain + 48, 99);
@@ -430,7 +430,7 @@ static void bombs_meet_the_limit(void **state) {
     free(zeros);
 }
 
-/* Blocks that are below the limit each, and pass it together. */
+/* Blocks that are each below the limit, and exceed it together. */
 static void blocks_share_the_limit(void **state) {
     (void)state;
     static const uint8_t methods[] = {NONE, LZ4, ZSTD};
@@ -472,7 +472,7 @@ static void truncated_everywhere(void **state) {
         umbel_table_close(t);
         free(exact);
     }
-    /* Another definition than the index has: the last granule does not come out. */
+    /* A definition other than the index's: the last granule does not fit. */
     hints.index = "tokenbf_v1(100, 2, 0)";
     umbel_table *t = read_with(bytes, len, hints);
     first_fault(t, UMBEL_ECORRUPT, 100, "another index definition");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * LevelDB tables: one that LevelDB wrote, read whole and damaged in every way; the filter block
+ * LevelDB tables: one that LevelDB wrote, read intact and damaged in every way; the filter block
  * written again, byte for byte
  */
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static copy fresh(void) {
     return c;
 }
 
-/* Makes the checksum of a block right again. */
+/* Recomputes the checksum of a block. */
 static void seal(copy *c, umbeli_handle h) {
     uint8_t *end = c->bytes + h.offset + h.size;
     umbeli_store_le32(end + 1, umbeli_crc32c_mask(umbeli_crc32c(c->bytes + h.offset, h.size + 1)));
@@ -73,7 +73,8 @@ static void finds_every_key(const umbel_table *t) {
     }
 }
 
-/* Exactly this fault, there, among those of the damaged file, which still finds every key. */
+/* Exactly this fault, at this offset, among those of the damaged file, in which every key is still
+ * found. */
 static void faulty(copy *c, const char *what, uint64_t offset) {
     umbel_table *t = read_copy(c);
     umbel_diag fault = {0};
@@ -90,7 +91,7 @@ static void faulty(copy *c, const char *what, uint64_t offset) {
     free(c->bytes);
 }
 
-/* ---- Whole ---- */
+/* ---- Intact ---- */
 
 static void checksums(void **state) {
     (void)state;
@@ -129,7 +130,7 @@ static void reads_a_table(void **state) {
             assert_int_equal(umbel_table_filter(t, i, NULL, NULL), UMBEL_ENOTSUP);
             continue;
         }
-        /* Where the place says, the file has the bytes of the filter block. */
+        /* At the reported location, the file has the bytes of the filter block. */
         assert_memory_equal(c.bytes + p.offset, block + (p.offset - c.filters.offset), p.len);
         umbel_filter *f = NULL;
         umbel_info info;
@@ -160,7 +161,8 @@ static void names_the_block(void **state) {
         assert_true(a.has_block && a.places == 1);
         assert_true(a.block >= before); /* keys are sorted, so are their blocks */
         before = a.block;
-        /* The key itself lies in the block: it is not compressed, and restart points are whole. */
+        /* The key itself is in the block: it is not compressed, and keys at restart points are
+         * complete. */
         assert_true(a.block + a.len <= c.filters.offset);
         strcat(key, "x");
         a = answer_of(t, key);
@@ -168,7 +170,7 @@ static void names_the_block(void **state) {
         assert_int_equal(a.may_contain, a.has_block);
     }
     assert_true(before > 0);
-    assert_true(absent < 20); /* 0.9 % of 300 are expected */
+    assert_true(absent < 20); /* 0.9% of 300 are expected */
     umbel_table_answer behind = answer_of(t, "zzz");
     assert_false(behind.may_contain);
     assert_false(behind.has_block);
@@ -228,7 +230,7 @@ static void filter_block_limits(void **state) {
     assert_int_equal(umbel_leveldb_block_new(10, NULL, &b, NULL), UMBEL_OK);
     assert_int_equal(umbel_leveldb_block_start(b, UINT64_MAX), UMBEL_EFULL);
     assert_int_equal(umbel_leveldb_block_finish(b, &bytes, &len), UMBEL_OK);
-    assert_int_equal(len, 5); /* LevelDB, too, writes an empty array and base_lg */
+    assert_int_equal(len, 5); /* LevelDB also writes an empty array and base_lg */
     assert_memory_equal(bytes, "\0\0\0\0\x0b", 5);
     umbel_leveldb_block_free(b);
     umbel_leveldb_block_free(NULL);
@@ -289,7 +291,7 @@ static void damaged_filter_blocks(void **state) {
     }
 }
 
-/* A table whose only block is the index, for handles at will. */
+/* A table whose only block is the index, for arbitrary handles. */
 static void put_footer(copy *c, umbeli_handle meta, umbeli_handle index) {
     uint64_t numbers[] = {meta.offset, meta.size, index.offset, index.size};
     uint8_t *to = c->bytes + c->len - FOOTER;
@@ -346,7 +348,7 @@ static void truncated_everywhere(void **state) {
     free(c.bytes);
 }
 
-/* Blocks that claim to be compressed and to be enormous take no memory. */
+/* Blocks that claim to be compressed and enormous take no memory. */
 static void compressed_sizes_that_lie(void **state) {
     (void)state;
     for (unsigned type = 1; type <= 2; type++) {

@@ -27,7 +27,7 @@ static void put(file *f, const void *bytes, size_t len) {
     f->len += len;
 }
 
-/* Behind it the trailer: how it is compressed, and the checksum. */
+/* The trailer follows: the compression, and the checksum. */
 static umbeli_handle put_block(file *f, uint8_t type, const void *bytes, size_t len) {
     umbeli_handle h = {f->len, len};
     uint8_t sum[4];
@@ -38,8 +38,8 @@ static umbeli_handle put_block(file *f, uint8_t type, const void *bytes, size_t 
     return h;
 }
 
-/* The contents as one literal of snappy, or as one raw block in a frame of Zstandard; and some
- * zeros behind them that belong to neither. */
+/* The contents as one literal of snappy, or as one raw block in a Zstandard frame; followed by some
+ * zeros that belong to neither. */
 static umbeli_handle put_packed(file *f, uint8_t type, const uint8_t *bytes, size_t len,
                                 size_t more) {
     const uint8_t snappy[] = {(uint8_t)len, 60 << 2, (uint8_t)(len - 1)};
@@ -73,7 +73,7 @@ static uint8_t *put_entry(uint8_t *to, const char *key, umbeli_handle h) {
     return to + key_len + value_len;
 }
 
-/* Without restart points, which nobody needs to read a block from its beginning. */
+/* Without restart points, which are not needed to read a block from its start. */
 static size_t no_restarts(const uint8_t *from, uint8_t *to) {
     memset(to, 0, 4);
     return (size_t)(to + 4 - from);
@@ -148,7 +148,7 @@ static void an_index_of_lying_restart_points_is_told(void **state) {
 
 /* ---- Data blocks ---- */
 
-/* Two blocks of keys and no filter; the second one's handle begins `earlier` than it does. */
+/* Two blocks of keys and no filter; the handle of the second starts `earlier` bytes before it. */
 static void two_blocks(file *f, uint64_t earlier) {
     uint8_t block[DATA_BLOCK] = {0}, index[64];
     umbeli_handle first = put_block(f, PLAIN, block, sizeof block);
@@ -211,8 +211,8 @@ static void data_blocks_end_before_the_filters(void **state) {
 
 /* ---- Decompressed ---- */
 
-/* Three blocks of data, filters and index, all compressed; index and filters are held, and so many
- * bytes long. */
+/* Three blocks of data, filters and index, all compressed; index and filters stay in memory, and
+ * the return value is their length. */
 static size_t put_compressed(file *f) {
     static const char *const keys[] = {"first 12345678", "second 12345678", "third 12345678"};
     uint8_t data[DATA_BLOCK] = {0}, filters[FILTERS] = {0}, index[128];
@@ -220,7 +220,7 @@ static size_t put_compressed(file *f) {
     for (int i = 0; i < 3; i++) {
         end = put_entry(end, keys[i], put_packed(f, SNAPPY, data, sizeof data, 0));
     }
-    filters[FILTERS - 10] = 1; /* the only filter's probes, behind it where it is */
+    filters[FILTERS - 10] = 1; /* the only filter's probes, at its end */
     umbeli_store_le32(filters + FILTERS - 5, FILTERS - 9);
     filters[FILTERS - 1] = 11;
     f->filters = put_packed(f, SNAPPY, filters, sizeof filters, 0);
@@ -243,9 +243,9 @@ static void blocks_share_the_limit(void **state) {
         size_t places;
     } cases[] = {
         {held - 1, UMBEL_ELIMIT, f.filters.offset, 0},
-        {held, UMBEL_ELIMIT, 0, 1}, /* both, but no block of data beside them */
+        {held, UMBEL_ELIMIT, 0, 1}, /* both, but no data block besides */
         {held + DATA_BLOCK - 1, UMBEL_ELIMIT, 0, 1},
-        {held + DATA_BLOCK, UMBEL_OK, 0, 1}, /* one of data at a time */
+        {held + DATA_BLOCK, UMBEL_OK, 0, 1}, /* one data block at a time */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         foreign_memory m;

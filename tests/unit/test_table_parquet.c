@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parquet files: one that DuckDB wrote; footers written here field by field, sound and not
+ * Parquet files: one that DuckDB wrote; footers written here field by field, valid and not
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -194,7 +194,7 @@ static void finish(file *f) {
     f->len += 8;
 }
 
-/* A schema of a root and one leaf of this physical type, its other fields left to the caller. */
+/* A schema of a root and one leaf of this physical type; the caller adds its other fields. */
 static void open_schema(file *f, int physical) {
     start(f);
     field(f, 2, LIST);
@@ -284,7 +284,7 @@ static void filters_and_lengths(void **state) {
     place_is(&f, UMBEL_TABLE_NONE, NULL);
 }
 
-/* A chunk with a readable filter, open for what is to follow its metadata. */
+/* A chunk with a readable filter, left open for what follows its metadata. */
 static void open_after_metadata(file *f) {
     open_schema(f, 1);
     open_chunk(f);
@@ -296,13 +296,13 @@ static void encrypted_columns(void **state) {
     (void)state;
     file f;
     open_after_metadata(&f);
-    field(&f, 9, BINARY); /* encrypted_column_metadata, and nothing else that tells it */
+    field(&f, 9, BINARY); /* encrypted_column_metadata is the only sign of it */
     name(&f, "x");
     for (unsigned i = 0; i < 3; i++) put(&f, 0);
     finish(&f);
     place_is(&f, UMBEL_TABLE_UNREADABLE, "encrypted");
     open_after_metadata(&f);
-    field(&f, 7, I32); /* the field before these two says nothing about it */
+    field(&f, 7, I32); /* the field before these two does not indicate it */
     number(&f, 5);
     for (unsigned i = 0; i < 3; i++) put(&f, 0);
     finish(&f);
@@ -322,7 +322,7 @@ static void encrypted_columns(void **state) {
     assert_non_null(strstr(sentence(&diag), "encrypted"));
 }
 
-/* The footer makes no sense, but it is told where, in little memory and time. */
+/* The footer makes no sense, but the error says where, in little memory and time. */
 static void footer_fault(const file *f, const char *what) {
     foreign_memory m;
     umbel_table *t = NULL;
@@ -339,7 +339,7 @@ static void footer_fault(const file *f, const char *what) {
 static void thrift_bombs(void **state) {
     (void)state;
     file f;
-    start(&f); /* nested without end */
+    start(&f); /* nested endlessly */
     for (unsigned i = 0; i < 1500; i++) field(&f, 7, STRUCT);
     finish(&f);
     footer_fault(&f, "deeply");
@@ -395,7 +395,7 @@ static void a_footer_longer_than_the_file(void **state) {
 /* ---- Types ---- */
 
 typedef struct logical {
-    int physical, converted, logical, unit; /* -1: not there */
+    int physical, converted, logical, unit; /* -1: absent */
     int scale;
     const char *type, *text, *hex; /* hex NULL: refused */
 } logical;

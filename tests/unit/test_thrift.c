@@ -14,7 +14,8 @@
 #include "format/parquet/thrift.h"
 #include "golden.h"
 
-/* Skips one value: all of it but the last byte, ff; or, with `wrong`, that is what is said. */
+/* Skips one value, which ends before the last byte, ff; with `wrong`, expects that error
+ * instead. */
 static void skips(uint8_t type, const char *hex, const char *wrong) {
     size_t len;
     uint8_t *bytes = golden_hex(hex, &len);
@@ -44,7 +45,7 @@ static void values_of_every_type(void **state) {
     skips(UMBELI_THRIFT_BINARY, "03616263ff", NULL);
     skips(UMBELI_THRIFT_BINARY, "00ff", NULL);
     skips(UMBELI_THRIFT_LIST, "25028001ff", NULL);        /* two i32 */
-    skips(UMBELI_THRIFT_LIST, "31010201ff", NULL);        /* three truth values, a byte each */
+    skips(UMBELI_THRIFT_LIST, "31010201ff", NULL);        /* three booleans, a byte each */
     skips(UMBELI_THRIFT_SET, "f3020102ff", NULL);         /* the long form of two i8 */
     skips(UMBELI_THRIFT_MAP, "00ff", NULL);               /* no types when empty */
     skips(UMBELI_THRIFT_MAP, "0285016102016204ff", NULL); /* two of text to i32 */
@@ -73,7 +74,7 @@ static void lies(void **state) {
     skips(UMBELI_THRIFT_STRUCT, "1e00", "no such type");
     skips(UMBELI_THRIFT_STRUCT, "0580800400", "16 bits");
     skips(UMBELI_THRIFT_STRUCT, "0581800400", "16 bits");
-    skips(UMBELI_THRIFT_STRUCT, "05feff0302150200", "16 bits"); /* the one behind 32767 */
+    skips(UMBELI_THRIFT_STRUCT, "05feff0302150200", "16 bits"); /* the one after 32767 */
     skips(UMBELI_THRIFT_STRUCT, "15", "cut off");
     skips(0, "00", "no such type");
     skips(14, "00", "no such type");
@@ -112,7 +113,7 @@ static void nesting_up_to_the_limit(void **state) {
     uint8_t bytes[2 * (UMBELI_THRIFT_DEPTH + 1)];
     for (size_t depth = 1; depth <= UMBELI_THRIFT_DEPTH + 1; depth++) {
         memset(bytes, 0x1c, depth - 1);      /* depth structs, each in the one before, */
-        memset(bytes + depth - 1, 0, depth); /* and their ends */
+        memset(bytes + depth - 1, 0, depth); /* and their end marks */
         umbeli_thrift t = umbeli_thrift_over(bytes, 2 * depth - 1);
         umbeli_thrift_skip(&t, UMBELI_THRIFT_STRUCT);
         assert_int_equal(t.wrong != NULL, depth > UMBELI_THRIFT_DEPTH);

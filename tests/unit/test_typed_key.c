@@ -66,7 +66,7 @@ static void floats(void **state) {
     expect(UMBEL_TYPE_DOUBLE, "0.25", "000000000000d03f");
     expect(UMBEL_TYPE_DOUBLE, "-0.0", "0000000000000080");
     expect(UMBEL_TYPE_FLOAT, "0.25", "0000803e");
-    expect(UMBEL_TYPE_DOUBLE, "1e400", "000000000000f07f"); /* errno stays */
+    expect(UMBEL_TYPE_DOUBLE, "1e400", "000000000000f07f"); /* errno is unchanged */
     expect(UMBEL_TYPE_DOUBLE, "", NULL);
     expect(UMBEL_TYPE_DOUBLE, " 1", NULL);
     expect(UMBEL_TYPE_DOUBLE, "1 ", NULL);
@@ -81,8 +81,8 @@ static void strings(void **state) {
     expect(UMBEL_TYPE_UTF16, "\xf0\x9f\x98\x80", "3dd800de");
     expect(UMBEL_TYPE_UTF16, "\xff", NULL);
     expect(UMBEL_TYPE_UTF16, "\xc3", NULL);
-    expect(UMBEL_TYPE_UTF16, "\xc0\x80", NULL);     /* too long for its value */
-    expect(UMBEL_TYPE_UTF16, "\xe0\x80\x80", NULL); /* too */
+    expect(UMBEL_TYPE_UTF16, "\xc0\x80", NULL);     /* overlong encoding */
+    expect(UMBEL_TYPE_UTF16, "\xe0\x80\x80", NULL); /* likewise */
     expect(UMBEL_TYPE_UTF16, "\xf4\x90\x80\x80", NULL);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_window.c - windows: the last keys are found, older ones fade, the rate holds all the time
+ * test_window.c - windows: the last keys are found, older ones fade, the rate holds throughout
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static umbel_filter *window(uint64_t keys, double fpr, uint32_t generations) {
                                        .window.generations = generations});
 }
 
-/* Ten windows long: at every stop all of the last n keys, hardly any that is older than a generation
- * more, and the rate as promised and as the model says. */
+/* Ten windows long: at every stop all of the last n keys are found, hardly any that is more than a
+ * generation older, and the rate is as promised and as modelled. */
 static void remembers_and_forgets(void **state) {
     (void)state;
     const struct {
@@ -50,7 +50,7 @@ static void remembers_and_forgets(void **state) {
             added += some;
             uint64_t last = added < n ? added : n;
             assert_int_equal(check_found(f, 1, added - last, last), last);
-            uint64_t horizon = n + 2 * each; /* a generation of them, and one for false positives */
+            uint64_t horizon = n + 2 * each; /* one generation, and one for false positives */
             if (added > horizon + 2000) {
                 double seen = (double)check_found(f, 1, added - horizon - 2000, 2000);
                 assert_true(seen <= 2000 * fpr + 6 * sqrt(2000 * fpr) + 5);
@@ -69,7 +69,7 @@ static void remembers_and_forgets(void **state) {
     }
 }
 
-/* A key that comes again is remembered from then on. */
+/* A repeated key is remembered from its last add on. */
 static void refreshes(void **state) {
     (void)state;
     umbel_filter *f = window(1000, 0.001, 4);
@@ -128,7 +128,7 @@ static void single_adds_do_as_batches(void **state) {
     free(batch);
 }
 
-/* "The last day in hourly steps": only the caller moves it on. */
+/* "The last day in hourly steps": only the caller advances it. */
 static void manual(void **state) {
     (void)state;
     umbel_filter *f = check_create((umbel_params){.kind = UMBEL_KIND_WINDOW,
@@ -154,7 +154,7 @@ static void manual(void **state) {
     f = check_create((umbel_params){.capacity = 100, .fpr = 0.01});
     assert_int_equal(umbel_advance(f, NULL), UMBEL_ENOTSUP);
     umbel_free(f);
-    f = window(100, 0.01, 2); /* others can be moved on, too */
+    f = window(100, 0.01, 2); /* others can be advanced too */
     check_add(f, 1, 0, 10);
     for (int i = 0; i < 2; i++) assert_int_equal(umbel_advance(f, NULL), UMBEL_OK);
     assert_int_equal(check_found(f, 1, 0, 10), 10);
@@ -254,7 +254,7 @@ static void files(void **state) {
     umbel_free(view);
     umbel_free(read);
     umbel_free(f);
-    for (uint32_t generations = 1; generations <= 255; generations += 254) { /* least and most */
+    for (uint32_t generations = 1; generations <= 255; generations += 254) { /* min and max */
         f = window(600, 0.05, generations);
         check_add(f, 1, 0, 1500);
         check_round_trip(f);
@@ -262,7 +262,7 @@ static void files(void **state) {
     }
 }
 
-/* While a generation is being filled: so many full filters, and one with the rest of the keys. */
+/* While a generation is being filled: the full filters, and one with the rest of the keys. */
 static void rate_within_a_generation(void **state) {
     (void)state;
     enum { GENERATIONS = 5, EACH = 2000 };
@@ -279,7 +279,7 @@ static void rate_within_a_generation(void **state) {
     for (unsigned full = 0; full <= GENERATIONS + 3; full++) {
         const uint64_t some[] = {0, 1, EACH / 3, EACH / 2, EACH - 1};
         for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-            /* From the first step on that forgets a generation, the rate of the fullest moment. */
+            /* From the first step that forgets a generation on, the rate at the fullest moment. */
             bool all = full > GENERATIONS;
             double newest = all ? full_rate : umbel_plan_rate(&one, some[i]);
             double want = 1 - pow(1 - full_rate, all ? GENERATIONS : full) * (1 - newest);
@@ -292,7 +292,7 @@ static void rate_within_a_generation(void **state) {
     }
 }
 
-/* The kind's own parameters, behind the 128 bytes that every header begins with. */
+/* The kind's own parameters, after the 128 bytes that every header begins with. */
 enum { FILTERS = 128, NEWEST = 132, FLAGS = 136, ZERO = 140, EACH = 144, FIRST_KEYS = 152 };
 
 static void parameters_in_files(void **state) {
@@ -321,7 +321,7 @@ static void parameters_in_files(void **state) {
         {FIRST_KEYS + 8 * GENERATIONS, 8, EACH_KEYS + 1, UMBEL_ECORRUPT, "too many"},
     };
     umbel_filter *f = window(GENERATIONS * EACH_KEYS, 0.05, GENERATIONS);
-    check_add(f, 1, 0, 30); /* no filter but the first is full, and the second is the newest */
+    check_add(f, 1, 0, 30); /* only the first filter is full, and the second is the newest */
     size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
     uint8_t *bytes = malloc(len), *lie = malloc(len);
     assert_true(bytes && lie);

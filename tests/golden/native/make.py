@@ -20,7 +20,7 @@ loader = importlib.machinery.SourceFileLoader("umbel_read", str(HERE / "../../..
 reader = importlib.util.module_from_spec(importlib.util.spec_from_loader("umbel_read", loader))
 loader.exec_module(reader)
 
-# One of every length that XXH3 treats in a way of its own, and their neighbours.
+# One of every length that XXH3 handles separately, and their neighbours.
 LENGTHS = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 97, 127, 128, 129,
            143, 144, 160, 191, 192, 239, 240, 241, 255, 256, 257, 511, 1023, 1024, 1025, 1088, 2049)
 SECRET = b"sixteen bytes it"
@@ -28,7 +28,7 @@ SEEDS = (0, 1, 0x9E3779B97F4A7C15, 2**64 - 1)
 
 
 def patterned(length):
-    """Bytes that anyone can make again: byte i is (i * 167 + length) % 256."""
+    """Reproducible bytes: byte i is (i * 167 + length) % 256."""
     return bytes((i * 167 + length) % 256 for i in range(length))
 
 

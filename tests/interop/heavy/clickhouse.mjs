@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // clickhouse.mjs - umbel and the real ClickHouse (npm chdb): index streams bit for bit, and written
-// back, answers from our bits
+// back so that the server answers from our bits
 import fs from 'node:fs';
 import { Group, Random, ask, finish, list, result } from './peer.mjs';
 import { readVarUInt } from './clickhouse_part.mjs';
@@ -102,7 +102,7 @@ function compareColumn(column) {
     const granules = granulesOf('indexed', column.stored(column.name), perGranule, ['*']);
     const requests = granules.map(
         (values) => `index ${column.rate} ${column.kind} 0 ${list(values)}`);
-    // Where a granule ends is known once ours is made.
+    // Where a granule ends is known once ours is built.
     let at = 0;
     const withTheirs = ask(requests).map((ours, g) => {
         const theirs = stream.subarray(at, at + ours.length / 2).toString('hex');
@@ -126,7 +126,7 @@ function compareIndexes() {
     createTable('indexed', columns.map(({ name, type }) => `${name} ${type}`),
         columns.map(({ name, rate, granularity }) => `INDEX x${name} ${name}
             TYPE bloom_filter(${rate}) GRANULARITY ${granularity}`));
-    // One seed a column, so that equal types differ.
+    // One seed per column, so that equal types differ.
     const selected = columns.map(({ from }) => from.replaceAll('SEED', String(random.below(1e6))));
     run(`INSERT INTO indexed SELECT number, ${selected} FROM numbers(300)`);
     columns.forEach(compareColumn);
@@ -157,7 +157,7 @@ function compareTwoColumns() {
     group.end();
 }
 
-// Every rate of the look-up table, literally and half a millionth beside it, and others.
+// Every rate of the lookup table, literally and half a millionth to either side, and others.
 function someRates() {
     const source = new URL('../../../src/codec/clickhouse_best.c', import.meta.url);
     const millionths = new Set();

@@ -4,7 +4,7 @@ import { ask } from './peer.mjs';
 
 const LZ4 = 0x82;
 const NONE = 0x02;
-const HEADER = 9; // method, compressed size with this header, size
+const HEADER = 9; // method, compressed size including this header, size
 const CHECKSUM = 16;
 
 function unlz4(input, size) {
@@ -58,7 +58,7 @@ export function readStream(file) {
     return { stream: Buffer.concat(pieces), blocks: sums.length, sumsAgree };
 }
 
-// The same stream as one block that is not compressed.
+// The same stream as one uncompressed block.
 export function writeStream(stream) {
     const body = Buffer.alloc(HEADER + stream.length);
     body[0] = NONE;
@@ -69,7 +69,7 @@ export function writeStream(stream) {
     return Buffer.concat([Buffer.from(sum, 'hex'), body]);
 }
 
-// LEB128 at `at`: its value and the offset behind it.
+// LEB128 at `at`: its value and the offset after it.
 export function readVarUInt(stream, at) {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {

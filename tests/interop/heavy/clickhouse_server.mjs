@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// clickhouse_server.mjs - a ClickHouse of our own in a fresh folder, and the files of its tables
+// clickhouse_server.mjs - our own ClickHouse in a fresh folder, and the files of its tables
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -51,18 +51,18 @@ export function streamOf(table, index) {
     return read.stream;
 }
 
-// Puts this stream in the place of an index.
+// Replaces the stream of an index with this one.
 export function replaceStream(table, index, stream) {
     const home = path.dirname(partOf(table));
     const part = path.basename(partOf(table));
     const detached = path.join(home, 'detached', part);
     run(`ALTER TABLE ${table} DETACH PART '${part}'`);
     fs.writeFileSync(path.join(detached, `skp_idx_${index}.idx`), writeStream(stream));
-    fs.rmSync(path.join(detached, 'checksums.txt')); // made anew
+    fs.rmSync(path.join(detached, 'checksums.txt')); // regenerated
     run(`ALTER TABLE ${table} ATTACH PART '${part}'`);
 }
 
-// One list of hex texts for each granule of so many rows.  `nothing` stands for each run of
+// One list of hex texts for each granule of perGranule rows.  `nothing` stands for each run of
 // index_granularity rows that has no value at all: only empty arrays.
 export function granulesOf(table, expression, perGranule = GRANULE, nothing = []) {
     const all = rows(`SELECT ${expression} FROM ${table} ORDER BY _part_offset`)

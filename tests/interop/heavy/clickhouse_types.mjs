@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// clickhouse_types.mjs - columns of every type that a bloom_filter index takes
+// clickhouse_types.mjs - columns of every type that a bloom_filter index accepts
 //
-// from: a value of the row `number`; stored: the bytes that the server has for it, in hex.
+// from: a value of the row `number`; stored: the bytes that the server stores for it, in hex.
 
 export const number = (x) => `hex(reinterpretAsString(${x}))`;
 const text = (x) => `hex(${x})`;

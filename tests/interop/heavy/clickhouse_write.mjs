@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// clickhouse_write.mjs - indexes that umbel wrote, and whether the server obeys them
+// clickhouse_write.mjs - indexes that umbel wrote, and whether the server uses them
 import { ask, list, result } from './peer.mjs';
 import { readVarUInt } from './clickhouse_part.mjs';
 import {
@@ -30,7 +30,7 @@ function writeBack(what) {
     result(before > 0 && same === before,
         `ClickHouse finds all ${before} rows through our ${what.name} index`);
 
-    // Our filter of the second granule without the value: its rows must not be found any more.
+    // Our filter of the second granule without the value: its rows must no longer be found.
     const kept = granules[1].filter((stored) => !what.meets(stored));
     replaced(table, granules.map((values, g) => what.request(g === 1 ? kept : values, filters[g])));
     const after = found(table, what.where);
@@ -61,7 +61,7 @@ export function writeAll() {
         where: "v LIKE '%needle%'",
         request: (texts) => `tokens 2048 4 7 4 ${list(texts)}`,
     });
-    // A granule keeps its number of rows: the marks tell where the next one begins.
+    // A granule keeps its number of rows: the marks say where the next one begins.
     const rowsOf = (granule) => (granule ? readVarUInt(Buffer.from(granule, 'hex'), 0)[0] : 0);
     writeBack({
         name: 'bloom_filter',

@@ -24,7 +24,7 @@ const f64 = (x) => bytes(8, (b) => b.writeDoubleLE(x));
 const text = (x) => Buffer.from(x).toString('hex');
 const digits = (x, n) => x.toString(16).padStart(n, '0');
 
-// sql: of a number v; stored: the same in JavaScript; most: distinct values it can have.
+// sql: of a number v; stored: the same in JavaScript; most: how many distinct values it can have.
 const columns = [
     { name: 'VARCHAR', sql: "'val' || v", stored: (v) => text(`val${v}`) },
     {
@@ -60,8 +60,8 @@ const columns = [
 const upTo = (n) => Array.from({ length: n }, (_, v) => v);
 const file = (name) => path.join(folder, `${name}.parquet`);
 
-// Writes a column in which n values occur again and again, else it would not have a dictionary and
-// no filter; where the filter is.
+// Writes a column in which n values occur repeatedly, because it would otherwise have no dictionary
+// and no filter; returns where the filter is.
 async function write(name, sql, n, rate) {
     const values = `SELECT i % ${n} AS v FROM range(${n * 20 + 200}) r(i)`;
     await connection.run(`COPY (SELECT ${sql} AS c FROM (${values})) TO '${file(name)}'

@@ -68,7 +68,7 @@ export function finish() {
     process.exitCode = failed ? 1 : 0;
 }
 
-// splitmix64: other numbers each time, the same for a given seed.
+// splitmix64: different numbers each time, the same for a given seed.
 export class Random {
     constructor() {
         const text = process.env.UMBEL_SEED || String(Date.now());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tables_clickhouse.mjs - umbel table on parts that ClickHouse writes on the spot: how many granules
-// each leaves over for a value
+// tables_clickhouse.mjs - umbel table on parts that ClickHouse writes on the spot: how many
+// granules each selects for a value
 import { Group, Random, finish } from './peer.mjs';
 import { partOf, rows, run, start, stop } from './clickhouse_server.mjs';
 import { table } from './table_command.mjs';
@@ -37,7 +37,7 @@ function create(name, settings) {
          toDateTime(number * 61 % 500009, 'UTC') FROM numbers(${ROWS})`);
 }
 
-// Granules that the index leaves over, by ClickHouse's own word.
+// Granules that the index selects, as reported by ClickHouse itself.
 function theirs(name, index, condition) {
     const explained = run(`EXPLAIN json = 1, indexes = 1 SELECT count() FROM ${name}
         WHERE ${condition} SETTINGS use_skip_indexes_on_data_read = 0,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tables_duckdb.mjs - umbel table on Parquet files that DuckDB writes on the spot: where the filters
-// are, and what they say to values, as DuckDB sees it
+// tables_duckdb.mjs - umbel table on Parquet files that DuckDB writes on the spot: where the
+// filters are, and what they answer for values, compared with DuckDB
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -14,7 +14,7 @@ const file = path.join(folder, 't.parquet');
 const connection = await (await DuckDBInstance.create(':memory:')).connect();
 const rows = async (sql) => (await connection.runAndReadAll(sql)).getRowsJson();
 
-// sql: of a number v; the text that both are asked for is what DuckDB prints.
+// sql: of a number v; both are queried for the text that DuckDB prints.
 const columns = [
     { name: 's', type: 'VARCHAR', sql: "'val' || v" },
     { name: 'i', type: 'INTEGER', sql: '(v * 7 - 99)::INTEGER' },
@@ -23,8 +23,8 @@ const columns = [
     { name: 'd', type: 'DOUBLE', sql: '(v / 8)::DOUBLE' },
     { name: 'day', type: 'DATE', sql: "DATE '1960-01-01' + (v * 30)::INTEGER" },
     { name: 'at', type: 'TIMESTAMP', sql: 'make_timestamp(v * 1000003)' },
-    // DuckDB 1.5 writes filters of these two, but its probe hashes decimals otherwise than its writer
-    // and never excludes UUIDs: where the values are is the judge.
+    // DuckDB 1.5 writes filters for these two, but its probe hashes decimals differently from its
+    // writer and never excludes UUIDs: the actual location of the values decides.
     { name: 'm', type: 'DECIMAL(9,2)', sql: '(v / 4)::DECIMAL(9,2)', unprobed: true },
     { name: 'g', type: 'UUID', sql: "printf('00000000-0000-4000-8000-%012x', v)::UUID",
         unprobed: true },
@@ -59,7 +59,7 @@ async function comparePlaces() {
     group.end();
 }
 
-// No row group with the value is left out, and few others are named.
+// No row group with the value is excluded, and few others are selected.
 async function compareTruth(column) {
     const group = new Group(`umbel table --check and the rows, ${column.type} values`);
     let named = 0;

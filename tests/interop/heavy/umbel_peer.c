@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * umbel_peer - umbel's side of make check-interop: one request a line on stdin, one answer a line
+ * umbel_peer - umbel's side of make check-interop: one request per line on stdin, one answer per
+ * line
  *
  *   city64 TEXT                              the hash, decimal
  *   city128 TEXT                             a block's checksum, hex
@@ -11,9 +12,10 @@
  *   parquet-bytes BYTES VALUES               likewise, of that size
  *   contains FILTER VALUES                   a Parquet filter's answers, 0 or 1 each
  *
- * Texts, values and filters are hex, each member of a list ends in a comma, "-" is nothing.  Filters
- * are answered in hex, and the value "*" of an index is the raw hash 0; what is wrong with a request is answered as "! reason".  tokens, index and parquet take one
- * more word, another system's bytes: they are decoded, too, and "! ..." says what differs.
+ * Texts, values and filters are hex, each member of a list ends in a comma, "-" is nothing.
+ * Filters are answered in hex, and the value "*" of an index is the raw hash 0; an invalid request
+ * is answered with "! reason".  tokens, index and parquet take one more word, another system's
+ * bytes: they are decoded as well, and "! ..." says what differs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +42,7 @@ static void print_hex(const uint8_t *bytes, size_t len) {
     putchar('\n');
 }
 
-/* In place; the length. */
+/* In place; returns the length. */
 static size_t unhex(char *text) {
     size_t len = strlen(text) / 2;
     if (strcmp(text, "-") == 0) return 0;
@@ -57,7 +59,7 @@ typedef struct list {
     size_t n;
 } list;
 
-/* In place, too. */
+/* Also in place. */
 static list read_list(char *text) {
     list l = {calloc(strlen(text) + 1, sizeof *l.keys), 0};
     if (!l.keys) give_up("no memory");
