@@ -9,6 +9,7 @@
 #   make analyse    clang-tidy, cppcheck and gcc's analyser over the sources
 #   make coverage   which lines the tests reach: build/coverage/report
 #   make check-interop  compares with ClickHouse and DuckDB, from npm (600 MB below build/interop)
+#   make check-servers  the module's tests in newer servers, built from Debian's sources
 #   make fuzz       fuzzes TARGET (all of them) for SECONDS (60) each: docs/hardening.md
 #   make mutate     plants COUNT (100) slips in the C files, one at a time: do the tests notice?
 #   make soak       kills, failing calls and threads at random for SECONDS (600): docs/hardening.md
@@ -23,8 +24,8 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long check-cross check-interop analyse coverage fuzz mutate soak \
-        bench bench-cli bench-redis install format clean
+.PHONY: all demo check check-long check-cross check-interop check-servers analyse coverage fuzz \
+        mutate soak bench bench-cli bench-redis install format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -62,6 +63,11 @@ coverage:
 check-interop:
 	-scripts/setup interop
 	tests/run --interop
+
+# A server that cannot be built is skipped, and counts as a failure where CI=true.
+check-servers:
+	scripts/setup servers
+	tests/run --servers
 
 # Each target of tests/fuzz, or the one called TARGET, for SECONDS seconds.
 SECONDS ?= 60

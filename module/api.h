@@ -47,11 +47,14 @@ enum {
 
     REDISMODULE_OPTIONS_HANDLE_IO_ERRORS = 1 << 0,
     REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED = 1 << 1,
+    REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD = 1 << 2,
+    VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION = 1 << 5, /* since 9.0 */
 
     REDISMODULE_YIELD_FLAG_CLIENTS = 1 << 1,
 
     REDISMODULE_CONFIG_DEFAULT = 0,
-    REDISMODULE_CONFIG_MEMORY = 1 << 7
+    REDISMODULE_CONFIG_MEMORY = 1 << 7,
+    REDISMODULE_CONFIG_UNPREFIXED = 1 << 9 /* since Redis 8.0 */
 };
 
 #define REDISMODULE_ERRORMSG_WRONGTYPE \
@@ -257,6 +260,7 @@ typedef struct RedisModuleCommandInfo {
 
 #define BF_API_NEWER(X) \
     X(int, AddACLCategory, (RedisModuleCtx *ctx, const char *name)) \
+    X(int, LoadDefaultConfigs, (RedisModuleCtx *ctx)) \
     X(int, SetCommandACLCategories, (RedisModuleCommand *command, const char *categories))
 /* clang-format on */
 

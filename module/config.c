@@ -10,6 +10,25 @@
 
 bf_settings bf_config = {.error = 0.01, .capacity = 100, .expansion = 2, .layout = BF_BLOCKED};
 
+/* The numbers that RedisBloom has as well, under its names and within its limits; the older name is
+ * an argument of loadmodule only.  Those of cuckoo filters, which are not here, stand in people's
+ * redis.conf all the same: they are kept and mean nothing. */
+static const struct {
+    const char *name, *older;
+    long long *value, least, most;
+} numbers[] = {
+    {"bf-initial-size", "INITIAL_SIZE", &bf_config.capacity, 1, BF_CAPACITY_MAX},
+    {"bf-expansion-factor", NULL, &bf_config.expansion, 0, BF_EXPANSION_MAX},
+    {"cf-initial-size", NULL, &(long long){1024}, 1, 1 << 30},
+    {"cf-bucket-size", NULL, &(long long){2}, 1, 255},
+    {"cf-max-iterations", NULL, &(long long){20}, 1, 65535},
+    {"cf-expansion-factor", NULL, &(long long){1}, 0, 32768},
+    {"cf-max-expansions", "CF_MAX_EXPANSIONS", &(long long){32}, 1, 65535},
+};
+enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
+
+#define ERROR_NAME "bf-error-rate"
+
 /* Servers have no settings with fractions: this one is a text, shown as it was given. */
 static char error_text[64] = "0.01";
 static RedisModuleString *error_string;
@@ -88,23 +107,21 @@ static int take_error(RedisModuleString *value) {
     return REDISMODULE_OK;
 }
 
-static int take_number(RedisModuleString *value, long long max, long long *out) {
-    long long number = 0;
-    if (RedisModule_StringToLongLong(value, &number) != REDISMODULE_OK || number < 1 ||
-        number > max)
-        return REDISMODULE_ERR;
-    *out = number;
-    return REDISMODULE_OK;
+static bool is_called(const char *argument, const char *name, const char *older) {
+    return !strcasecmp(argument, name) || (older && !strcasecmp(argument, older));
 }
 
 static int take_argument(const char *name, RedisModuleString *value) {
-    if (!strcasecmp(name, "ERROR_RATE")) return take_error(value);
-    if (!strcasecmp(name, "INITIAL_SIZE"))
-        return take_number(value, BF_CAPACITY_MAX, &bf_config.capacity);
-    /* About cuckoo filters, which are not here; it stands in people's redis.conf all the same. */
-    long long expansions;
-    if (!strcasecmp(name, "CF_MAX_EXPANSIONS"))
-        return take_number(value, BF_EXPANSION_MAX, &expansions);
+    if (is_called(name, ERROR_NAME, "ERROR_RATE")) return take_error(value);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        if (!is_called(name, numbers[i].name, numbers[i].older)) continue;
+        long long number = 0;
+        if (RedisModule_StringToLongLong(value, &number) != REDISMODULE_OK ||
+            number < numbers[i].min || number > numbers[i].max)
+            return REDISMODULE_ERR;
+        *numbers[i].value = number;
+        return REDISMODULE_OK;
+    }
     return REDISMODULE_ERR;
 }
 
@@ -124,20 +141,31 @@ static int take_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int arg
     return REDISMODULE_OK;
 }
 
+/* RedisBloom's settings.  Redis 8, which alone has LoadDefaultConfigs, knows them without "bf." in
+ * front; what follows the bar is another name, the one of all other servers. */
+static int register_redisblooms(RedisModuleCtx *ctx) {
+    bool plain = RedisModule_LoadDefaultConfigs != NULL;
+    const char *format = plain ? "%s|bf.%s" : "%s";
+    unsigned flags = plain ? REDISMODULE_CONFIG_UNPREFIXED : REDISMODULE_CONFIG_DEFAULT;
+    char name[64];
+    snprintf(name, sizeof name, format, ERROR_NAME, ERROR_NAME);
+    int failed = RedisModule_RegisterStringConfig(ctx, name, error_text, flags, get_error,
+                                                  set_error, NULL, NULL);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        snprintf(name, sizeof name, format, numbers[i].name, numbers[i].name);
+        failed |= RedisModule_RegisterNumericConfig(ctx, name, *numbers[i].value, flags,
+                                                    numbers[i].min, numbers[i].max, get_number,
+                                                    set_number, NULL, numbers[i].value);
+    }
+    return failed;
+}
+
 int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     static const char *layouts[] = {"blocked", "classic"};
     static const int layout_values[] = {BF_BLOCKED, BF_REDISBLOOM};
     if (take_arguments(ctx, argv, argc) != REDISMODULE_OK) return REDISMODULE_ERR;
 
-    int failed = RedisModule_RegisterStringConfig(ctx, "bf-error-rate", error_text,
-                                                  REDISMODULE_CONFIG_DEFAULT, get_error, set_error,
-                                                  NULL, NULL);
-    failed |= RedisModule_RegisterNumericConfig(ctx, "bf-initial-size", bf_config.capacity,
-                                                REDISMODULE_CONFIG_DEFAULT, 1, BF_CAPACITY_MAX,
-                                                get_number, set_number, NULL, &bf_config.capacity);
-    failed |= RedisModule_RegisterNumericConfig(ctx, "bf-expansion-factor", bf_config.expansion,
-                                                REDISMODULE_CONFIG_DEFAULT, 0, BF_EXPANSION_MAX,
-                                                get_number, set_number, NULL, &bf_config.expansion);
+    int failed = register_redisblooms(ctx);
     failed |= RedisModule_RegisterEnumConfig(ctx, "layout", bf_config.layout,
                                              REDISMODULE_CONFIG_DEFAULT, layouts, layout_values, 2,
                                              get_layout, set_layout, NULL, NULL);

@@ -23,8 +23,8 @@ typedef struct bf_settings {
 
 extern bf_settings bf_config;
 
-/* Reads the arguments of loadmodule, which are RedisBloom's old ones, and registers the settings;
- * what redis.conf says comes last.  REDISMODULE_ERR, after a line in the log, for what is wrong. */
+/* Reads the arguments of loadmodule, which are RedisBloom's, and registers the settings; what
+ * redis.conf says comes last.  REDISMODULE_ERR, after a line in the log, for what is wrong. */
 int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 /* The memory that one filter may take under the command that ctx is about; 0: no limit.  What a

@@ -142,8 +142,11 @@ UMBEL_API int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, 
 int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (bf_api_resolve(ctx) || RedisModule_IsModuleNameBusy(MODULE_NAME)) return REDISMODULE_ERR;
     RedisModule_SetModuleAttribs(ctx, MODULE_NAME, module_version(), REDISMODULE_APIVER_1);
+    /* Bits that a server does not know mean nothing to it. */
     RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
-                                          REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED);
+                                          REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED |
+                                          REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD |
+                                          VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION);
     if (bf_types_register(ctx) || register_commands(ctx) || bf_info_register(ctx))
         return REDISMODULE_ERR;
     return bf_config_register(ctx, argv, argc);

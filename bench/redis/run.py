@@ -3,7 +3,8 @@
 """run.py [KEYS] - the module in a redis-server, compared with commands that do nothing, with its
 bars.
 
-Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), redis-server and a C compiler.  Starts one
+Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), a server (REDIS_SERVER, or redis-server)
+and a C compiler.  Starts one
 server for each layout, and with PEER=path/of/another/bf.so one for that module; KEYS (1e7) items of
 16 bytes.  Times are CPU nanoseconds of the server's main thread per item, the best of nine rounds
 in which all cases take turns, so that a busy machine matters little.  Ratios are valid for one run
@@ -21,6 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULE = Path(os.environ.get("UMBEL_MODULE") or ROOT / "build/module/umbel.so").resolve()
+SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
 BATCH = 16 * 100  # whole ones only
 KEYS = max(int(float(sys.argv[1])) // BATCH, 1) * BATCH if len(sys.argv) > 1 else 10_000_000
 PART = max(KEYS // 5 // BATCH, 1) * BATCH
@@ -61,7 +63,7 @@ class Server:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
         self.process = subprocess.Popen(
-            ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+            [SERVER, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
              "--dir", self.directory, "--enable-debug-command", "yes", *args,
              "--loadmodule", str(module), "--loadmodule", str(tools / "floor.so")],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)

@@ -6,8 +6,9 @@ A PostgreSQL with ORDERS orders (100000), a redis-server with umbel.so as its ca
 here in a temporary directory, and REQUESTS requests (20000), nine out of ten for ids that were
 never issued.  The same requests are answered in three ways; the database counts its own lookups.
 
-Needs from Debian: postgresql redis-server python3-psycopg2 python3-redis; and umbel.so
-(UMBEL_MODULE, or build/module/umbel.so).  Exits with 77 and the reason if one is missing.
+Needs from Debian: postgresql redis-server (or the server REDIS_SERVER) python3-psycopg2
+python3-redis; and umbel.so (UMBEL_MODULE, or build/module/umbel.so).  Exits with 77 and the reason
+if one is missing.
 """
 import ctypes
 import glob
@@ -24,6 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULE = Path(os.environ.get("UMBEL_MODULE") or ROOT / "build/module/umbel.so").resolve()
+SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
 ORDERS = int(sys.argv[1]) if len(sys.argv) > 1 else 100000
 REQUESTS = int(sys.argv[2]) if len(sys.argv) > 2 else 20000
 
@@ -103,7 +105,7 @@ class Cache:
     """A redis-server with the module."""
 
     def __init__(self, directory):
-        server = shutil.which("redis-server") or leave("no redis-server (apt-get install it)")
+        server = shutil.which(SERVER) or leave(f"no {SERVER} (apt-get install redis-server)")
         if not MODULE.exists():
             leave(f"{MODULE} is not there (make)")
         path = str(directory / "redis")

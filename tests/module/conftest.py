@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -46,6 +47,8 @@ class Server:
         self.module, self.module_args, self.port = module, module_args, port
         self.settings = {"save": "", "appendonly": "no", "enable-debug-command": "yes",
                          "enable-module-command": "yes", "repl-diskless-sync-delay": "0",
+                         # When DEL and FLUSHALL are answered, memory is free; defaults differ.
+                         "lazyfree-lazy-user-del": "no", "lazyfree-lazy-user-flush": "no",
                          **{k.replace("_", "-"): v for k, v in settings.items()}}
         self.process, self.clients = None, []
 
@@ -158,6 +161,39 @@ def info(server, section):
     text = server("INFO", section)
     text = text.decode() if isinstance(text, bytes) else text
     return dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+
+
+def about(server):
+    """Where servers differ: what this one says of itself."""
+    told = info(server, "server")
+    name = told.get("server_name", "redis")  # Valkey gives a redis_version as well
+    version = tuple(map(int, told[f"{name}_version"].split(".")))
+    return SimpleNamespace(
+        name=name, version=version,
+        # What RESP 3 has around the subcommands of a command.
+        subcommands="*" if name == "valkey" and version >= (9,) else "~",
+        # Whether settings of modules may do without the module's name.
+        unprefixed=name == "redis" and version >= (8,),
+        # Whether modules can sort their commands into ACL categories, and into new ones.
+        categories=version >= (7, 2), new_categories=version >= {"redis": (7, 4)}.get(name, (8,)),
+        # The command that moves slots of a cluster as a whole.
+        migration="MIGRATESLOTS" if name == "valkey" and version >= (9,)
+        else "MIGRATION" if name == "redis" and version >= (8, 4) else None)
+
+
+def can_defragment(server):
+    """Whether it was built with the allocator that comes with it."""
+    able = server("CONFIG", "SET", "activedefrag", "yes") == "OK"
+    server("CONFIG", "SET", "activedefrag", "no")
+    return able
+
+
+def rdb_version(server):
+    """The version that stands in what this server dumps."""
+    server("SET", "any", "")
+    payload = server("DUMP", "any")
+    server("DEL", "any")
+    return int.from_bytes(payload[-10:-8], "little")
 
 
 @pytest.fixture(scope="session")

@@ -46,8 +46,12 @@ def type_id(name, encver):
     return number << 10 | encver
 
 
-def encode(name, encver, values, version=10):
-    """A payload: ints, floats and bytes one after the other, each with its opcode."""
+OLDEST = 10  # the RDB version of Redis 7.0
+
+
+def encode(name, encver, values, version=OLDEST):
+    """A payload: ints, floats and bytes one after the other, each with its opcode.  Servers load
+    that of every older version and write their own."""
     body = bytes([MODULE_2]) + length(type_id(name, encver))
     for value in values:
         if isinstance(value, float):
@@ -162,5 +166,5 @@ class Bloom:
                     bytes(x["bits"]), x["items"]]
         return out
 
-    def dump(self):
-        return encode("MBbloom--", 4, self.values())
+    def dump(self, version):
+        return encode("MBbloom--", 4, self.values(), version)

@@ -7,19 +7,21 @@ import os
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 import zlib
 from pathlib import Path
 
 import pytest
 
-from conftest import Server, free_port, info
+from conftest import SERVER, Server, about, free_port, info
+from resp import as_dict
 
 redis = pytest.importorskip("redis", reason="no redis-py (apt-get install python3-redis)")
 cluster = pytest.importorskip("redis.cluster", reason="redis-py is too old for clusters")
 
 UMBEL = str(Path(os.environ.get("UMBEL", "build/umbel")).resolve())
-CLI = shutil.which("redis-cli") or "redis-cli"
+CLI = str(Path(SERVER).with_name(Path(SERVER).name.replace("-server", "-cli")))
 FILTERS = [f"filter{i}" for i in range(12)]
 PATIENCE = 90  # seconds; a machine may be busy
 
@@ -147,6 +149,98 @@ def test_push_follows_to_the_node(six, tmp_path):
     filters = len(FILTERS) + 3 + 8
     until(lambda: sum(n("DBSIZE") for n in six.nodes) == 2 * filters,
           "there is more or less than the filters, each twice")
+
+
+class Writer(threading.Thread):
+    """Adds items to filters for as long as it is wanted, and knows which were acknowledged."""
+
+    def __init__(self, six, names):
+        super().__init__(daemon=True)
+        self.client = cluster.RedisCluster(host="127.0.0.1", port=six.nodes[0].port,
+                                           cluster_error_retry_attempts=10)
+        self.acknowledged = {name: [] for name in names}
+        self.batches, self.over = 0, threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.over.is_set():
+            for name, done in self.acknowledged.items():
+                items = [f"{name}:{self.batches}-{i}" for i in range(20)]
+                try:
+                    self.client.execute_command("BF.MADD", name, *items)
+                except (redis.RedisError, OSError):
+                    continue
+                done += items
+            self.batches += 1
+
+    def batch(self):
+        """Waits until all filters have got one more."""
+        now = self.batches
+        until(lambda: self.batches > now + 1, "nothing is written any more")
+
+    def end(self):
+        self.over.set()
+        self.join()
+
+
+def move_by_key(source, target, slots):
+    """As redis-cli --cluster reshard does."""
+    here, there = (n("CLUSTER", "MYID").decode() for n in (source, target))
+    for slot in slots:
+        assert target("CLUSTER", "SETSLOT", slot, "IMPORTING", here) == "OK"
+        assert source("CLUSTER", "SETSLOT", slot, "MIGRATING", there) == "OK"
+        for key in source("CLUSTER", "GETKEYSINSLOT", slot, 100):
+            assert source("MIGRATE", "127.0.0.1", target.port, key, 0, 60000) == "OK"
+        for node in target, source:
+            assert node("CLUSTER", "SETSLOT", slot, "NODE", there) == "OK"
+
+
+def move_in_valkey(source, target, slots):
+    ranges = [x for slot in slots for x in (slot, slot)]
+    assert source("CLUSTER", "MIGRATESLOTS", "SLOTSRANGE", *ranges, "NODE",
+                  target("CLUSTER", "MYID")) == "OK"
+    until(lambda: as_dict(source("CLUSTER", "GETSLOTMIGRATIONS")[0])[b"state"] == b"success",
+          "the slots do not move")
+
+
+def move_in_redis(source, target, slots):
+    ranges = [x for slot in slots for x in (slot, slot)]
+    task = target("CLUSTER", "MIGRATION", "IMPORT", *ranges)
+    until(lambda: as_dict(target("CLUSTER", "MIGRATION", "STATUS", "ID", task)[0])[b"state"]
+          == b"completed", "the slots do not move")
+
+
+ATOMIC = {"MIGRATESLOTS": move_in_valkey, "MIGRATION": move_in_redis}
+
+
+def test_slots_move_while_keys_come(six):
+    source, target = (six.owner(key) for key in FILTERS[:2])
+    names = [name for name in (f"moved{i}" for i in range(100)) if six.owner(name) is source][:8]
+    for i, name in enumerate(names):
+        six("BF.RESERVE", name, 1e-6, 100_000 if i % 4 < 2 else 100,
+            "LAYOUT", ("blocked", "classic")[i % 2])
+    slots = sorted({six.client.keyslot(name) for name in names})
+    atomic = ATOMIC.get(about(source).migration)
+    writer = Writer(six, names)
+    for move in [move_by_key, *([atomic] if atomic else [])]:
+        writer.batch()
+        before = writer.batches
+        move(source, target, slots)
+        assert writer.batches > before
+        writer.batch()
+        source, target = target, source
+    writer.end()
+    follower = next(n for n in six.nodes if info(n, "replication").get("master_port")
+                    == str(source.port))  # where the slots are now
+    assert follower("READONLY") == "OK"
+    for node in source, follower:
+        for name, items in writer.acknowledged.items():
+            assert len(items) > 100
+            until(lambda n=node, k=name, a=items: n("BF.MEXISTS", k, *a) == [1] * len(a),
+                  f"{name} lost keys")
+    assert sum(n("CLUSTER", "COUNTKEYSINSLOT", s) for n in six.nodes for s in slots) == 16
+    for name in names:
+        six("DEL", name)
 
 
 def test_failover_loses_no_acknowledged_key(six):

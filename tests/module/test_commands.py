@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from conftest import about
 from resp import Error, as_dict, is_error, keys
 
 
@@ -128,6 +129,17 @@ def test_commands_are_documented(server):
     ("bf.clear", "write module")])
 def test_command_flags(server, name, flags):
     assert set(server("COMMAND", "INFO", name)[0][2]) == set(flags.split())
+
+
+@pytest.mark.parametrize("name, categories", [
+    ("bf.add", {"@write"}), ("bf.clear", {"@write"}), ("bf.loadchunk", {"@write"}),
+    ("bf.exists", {"@read", "@fast"}), ("bf.stats", {"@read", "@slow"})])
+def test_categories_where_servers_let_modules_have_them(server, name, categories):
+    known = about(server)
+    wanted = categories if known.categories else set()
+    if known.new_categories:
+        wanted = wanted | {"@bloom"}
+    assert set(server("COMMAND", "INFO", name)[0][6]) == wanted
 
 
 def test_keys_of_a_merge_are_known(server):

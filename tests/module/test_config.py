@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What can be configured when the module is loaded and by CONFIG SET."""
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from conftest import MODULE
+from conftest import MODULE, about
 from resp import as_dict, is_error
+
+
+# Those of RedisBloom, with values that are not the defaults.
+REDISBLOOM = {"bf-error-rate": "0.02", "bf-initial-size": "321", "bf-expansion-factor": "4",
+              "cf-initial-size": "2048", "cf-bucket-size": "4", "cf-max-iterations": "30",
+              "cf-expansion-factor": "2", "cf-max-expansions": "16"}
 
 
 def settings(server):
@@ -13,13 +20,17 @@ def settings(server):
 
 
 def test_it_is_loaded_under_redisblooms_name(server):
-    modules = [as_dict(m) for m in server("MODULE", "LIST")]
-    assert [m[b"name"] for m in modules] == [b"bf"]
+    modules = [as_dict(m) for m in server("MODULE", "LIST")]  # some servers have their own
+    path = str(Path(MODULE).resolve()).encode()
+    assert [m[b"name"] for m in modules if m[b"path"] == path] == [b"bf"]
+    assert [m[b"path"] for m in modules if m[b"name"] == b"bf"] == [path]
 
 
 def test_defaults(new_server):
     assert settings(new_server()) == {
         "bf.bf-error-rate": "0.01", "bf.bf-initial-size": "100", "bf.bf-expansion-factor": "2",
+        "bf.cf-initial-size": "1024", "bf.cf-bucket-size": "2", "bf.cf-max-iterations": "20",
+        "bf.cf-expansion-factor": "1", "bf.cf-max-expansions": "32",
         "bf.layout": "blocked", "bf.memory-limit": "0"}
 
 
@@ -51,6 +62,8 @@ def test_an_expansion_of_0_makes_filters_that_do_not_grow(server):
     ("bf-error-rate", "inf"), ("bf-error-rate", "x"), ("bf-error-rate", ""),
     ("bf-initial-size", "0"), ("bf-initial-size", "1073741825"), ("bf-initial-size", "x"),
     ("bf-expansion-factor", "-1"), ("bf-expansion-factor", "32769"), ("layout", "round"),
+    ("cf-initial-size", "0"), ("cf-bucket-size", "256"), ("cf-max-iterations", "65536"),
+    ("cf-expansion-factor", "32769"), ("cf-max-expansions", "0"),
     ("memory-limit", "-1"), ("memory-limit", "x")])
 def test_values_that_are_refused(server, name, value):
     before = settings(server)
@@ -74,13 +87,48 @@ def test_settings_in_redis_conf(new_server):
     assert float(server("BF.INFO", "f", "ERROR")[0]) == 0.05
 
 
+def has_redisblooms(server):
+    assert {k: v for k, v in settings(server).items() if k[3:] in REDISBLOOM} == {
+        f"bf.{name}": value for name, value in REDISBLOOM.items()}
+    server("BF.ADD", "f", "x")
+    assert server("BF.INFO", "f", "CAPACITY") == [321]
+    assert server("BF.INFO", "f", "EXPANSION") == [4]
+    assert float(server("BF.INFO", "f", "ERROR")[0]) == 0.02
+
+
+def test_redisblooms_settings_in_redis_conf(new_server):
+    server = new_server(**{f"bf.{name}": value for name, value in REDISBLOOM.items()})
+    has_redisblooms(server)
+
+
+def test_redisblooms_settings_as_redis_8_has_them(server, new_server):
+    """Where a server lets modules have settings without their name in front."""
+    if not about(server).unprefixed:
+        assert server("CONFIG", "GET", "[bc]f-*") == []
+        assert is_error(server("CONFIG", "SET", "bf-error-rate", "0.02"))
+        return
+    eight = new_server(**REDISBLOOM)
+    has_redisblooms(eight)
+    names = as_dict(eight("CONFIG", "GET", "[bc]f-*"))
+    assert {k.decode(): v.decode() for k, v in names.items()} == REDISBLOOM
+    assert eight("CONFIG", "SET", "bf-initial-size", 99) == "OK"
+    assert settings(eight)["bf.bf-initial-size"] == "99"
+    assert eight("CONFIG", "SET", "bf.bf-initial-size", 321) == "OK"
+    assert eight("CONFIG", "REWRITE") == "OK"
+    kept = [line.replace('"', "").split(" ", 1)
+            for line in (eight.directory / "redis.conf").read_text().splitlines()
+            if line.startswith(("bf-", "cf-"))]
+    assert dict(kept) == REDISBLOOM
+
+
 def test_config_rewrite_keeps_settings(new_server):
     server = new_server()
     server("CONFIG", "SET", "bf.bf-error-rate", "0.003")
     server("CONFIG", "SET", "bf.layout", "classic")
     assert server("CONFIG", "REWRITE") == "OK"
     text = (server.directory / "redis.conf").read_text()
-    assert 'bf.bf-error-rate "0.003"' in text and "bf.layout classic" in text
+    prefix = "" if about(server).unprefixed else "bf."
+    assert f'\n{prefix}bf-error-rate "0.003"\n' in text and "\nbf.layout classic\n" in text
 
 
 def test_redisblooms_load_arguments(new_server):
@@ -91,7 +139,15 @@ def test_redisblooms_load_arguments(new_server):
     assert float(server("BF.INFO", "f", "ERROR")[0]) == 0.004
 
 
+@pytest.mark.parametrize("spell", [str.lower, str.upper])
+def test_redisblooms_settings_as_load_arguments(new_server, spell):
+    has_redisblooms(new_server(*(word for name, value in REDISBLOOM.items()
+                                 for word in (spell(name), value))))
+
+
 @pytest.mark.parametrize("arguments", [
+    ["bf-error-rate", "1"], ["bf-initial-size", "0"], ["bf-expansion-factor", "32769"],
+    ["cf-bucket-size", "256"], ["cf-max-expansions", "x"], ["layout", "classic"],
     ["ERROR_RATE"], ["ERROR_RATE", "2"], ["ERROR_RATE", "x"], ["INITIAL_SIZE", "0"],
     ["INITIAL_SIZE", "1073741825"], ["CF_MAX_EXPANSIONS", "0"], ["NOSUCH", "1"]])
 def test_load_arguments_that_are_refused(new_server, arguments):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rdb
-from conftest import info
+from conftest import can_defragment, info, rdb_version
 from resp import is_error, keys
 
 ITEMS = keys(3000)
@@ -286,6 +286,32 @@ def test_large_filters_are_freed_in_the_background(server, layout):
         pytest.fail("the large filter was not freed lazily")
 
 
+@pytest.mark.parametrize("layout", ["blocked", "classic"])
+def test_filters_are_moved_where_memory_is_in_pieces(new_server, layout):
+    server = new_server(**{"bf.layout": layout, "active-defrag-ignore-bytes": "1",
+                           "active-defrag-threshold-lower": "1", "active-defrag-threshold-upper": "2",
+                           "active-defrag-cycle-min": "50", "active-defrag-cycle-max": "75"})
+    if not can_defragment(server):
+        pytest.skip("the server was built without its own jemalloc")
+    names = keys(3000, "f")
+    for name in names:
+        server("BF.MADD", name, *ITEMS[:150])
+    server("DEL", *(name for i, name in enumerate(names) if i % 4))
+    rest = names[::4]
+    before = [server("DEBUG", "DIGEST-VALUE", name) for name in rest]
+    assert server("CONFIG", "SET", "activedefrag", "yes") == "OK"
+    for _ in range(1500):
+        if int(info(server, "bf")["bf_defrag_moves"]) > len(rest):
+            break
+        server("BF.MADD", "f0", *ITEMS[:150])
+        time.sleep(0.02)
+    else:
+        pytest.fail("filters were not moved")
+    assert [server("DEBUG", "DIGEST-VALUE", name) for name in rest] == before
+    for name in rest:
+        assert server("BF.MEXISTS", name, *ITEMS[:150]) == [1] * 150
+
+
 # ---- RedisBloom's bytes ------------------------------------------------------------------------
 
 @pytest.fixture
@@ -304,7 +330,10 @@ def test_redisbloom_values_come_and_go_unchanged(plain, capacity, error, growth,
     names = [f"item {i}".encode() for i in range(items)]
     for name in names:
         theirs.add(name)
-    payload = theirs.dump()
+    version = rdb_version(plain)
+    payload = theirs.dump(version)
+    assert plain("RESTORE", "old", 0, theirs.dump(rdb.OLDEST)) == "OK"
+    assert plain("DUMP", "old") == payload
     assert plain("RESTORE", "f", 0, payload) == "OK"
     assert plain("TYPE", "f") == "MBbloom--"
     assert plain("BF.MEXISTS", "f", *names) == [1] * items
@@ -319,10 +348,11 @@ def test_redisbloom_values_come_and_go_unchanged(plain, capacity, error, growth,
         for name in names:
             theirs.add(b"more " + name)
         plain("BF.MADD", "f", *[b"more " + name for name in names])
-        assert plain("DUMP", "f") == theirs.dump()
+        assert plain("DUMP", "f") == theirs.dump(version)
 
 
 def test_redisblooms_own_dumps(plain):
+    version = rdb_version(plain)
     rows = (ROOT / "tests/golden/redisbloom/filters.tsv").read_text().splitlines()[1:]
     for row in rows:
         header, iterator, chunk = (bytes.fromhex(x) if i != 1 else int(x)
@@ -331,7 +361,7 @@ def test_redisblooms_own_dumps(plain):
         link = struct.unpack_from("<QQQddIQB", header, 20)
         size, bits, items, error, each, hashes, entries, n2 = link
         payload = rdb.encode("MBbloom--", 4, [count, links, options, growth, entries, error, hashes,
-                                              each, bits, n2, chunk, items])
+                                              each, bits, n2, chunk, items], version)
         assert (links, size) == (1, len(chunk))
         assert plain("RESTORE", "f", 0, payload) == "OK"
         assert plain("BF.SCANDUMP", "f", 0) == [1, header]
@@ -350,7 +380,7 @@ def test_older_encodings_of_redisbloom(plain, encver):
     payload = rdb.encode("MBbloom--", encver, values[:3] + values[4:])
     assert plain("RESTORE", "f", 0, payload) == "OK"
     assert plain("BF.MEXISTS", "f", *range(500)) == [1] * 500
-    assert plain("DUMP", "f") == theirs.dump()
+    assert plain("DUMP", "f") == theirs.dump(rdb_version(plain))
 
 
 def test_the_type_of_blocked_filters(plain):
@@ -368,4 +398,4 @@ def test_the_type_of_blocked_filters(plain):
         at += header_len
     assert head[at:] == b"0123456789abcdef"
     assert plain("BF.SCANDUMP", "f", 0) == [1, head]
-    assert rdb.encode(name, encver, [head, *bits]) == plain("DUMP", "f")
+    assert rdb.encode(name, encver, [head, *bits], rdb_version(plain)) == plain("DUMP", "f")

@@ -2,6 +2,7 @@
 """What replicas and the append-only file receive, and that it is enough."""
 import random
 import re
+import time
 
 import pytest
 
@@ -177,6 +178,54 @@ def test_inside_a_transaction_and_a_script(pair):
     assert client("EXEC") == [1, 0, [0, 1]]
     assert first("EVAL", "return redis.call('BF.ADD', KEYS[1], 'x')", 1, "g") == 1
     assert_equal(first, second, "f", "g")
+
+
+def full_resync(primary, replica):
+    """Makes the replica need all data again, from the primary that it knows already."""
+    done = int(info(primary, "stats")["sync_full"])
+    client = primary.client()
+    client("MULTI")
+    client("CLIENT", "KILL", "TYPE", "replica")
+    client("SET", "more than the backlog", "x" * 100_000)
+    client("EXEC")
+    for _ in range(3000):
+        if int(info(primary, "stats")["sync_full"]) > done:
+            return
+        time.sleep(0.02)
+    raise RuntimeError("the replica does not ask for all data")
+
+
+@pytest.mark.parametrize("layout", ["blocked", "classic"])
+def test_a_replica_answers_while_it_loads(new_server, new_replica, layout):
+    """With swapdb a replica reads the new data beside the old and answers from the old."""
+    primary = new_server(port=free_port(), repl_backlog_size=16384, repl_diskless_sync="yes",
+                         **{"bf.layout": layout})
+    replica = new_replica(primary, repl_diskless_load="swapdb",
+                          loading_process_events_interval_bytes=1024)
+    names, old, new = keys(40, "f"), keys(500, "old"), keys(500, "new")
+    for name in names:
+        primary("BF.RESERVE", name, 1e-7, 700)
+        primary("BF.MADD", name, *old)
+    in_step(primary, replica)
+    replica("CONFIG", "SET", "key-load-delay", 50000)  # microseconds
+    full_resync(primary, replica)
+    for name in names:
+        primary("BF.MADD", name, *new)
+    beside = 0
+    while info(replica, "replication")["master_link_status"] != "up":
+        for name in names[beside % 40], "f0":
+            assert replica("BF.MEXISTS", name, *old) == [1] * 500
+        assert is_error(replica("BF.ADD", "f0", "x"), "READONLY")
+        beside += info(replica, "persistence").get("async_loading") == "1"
+    assert beside > 0
+    assert "not aware of async replication" not in replica.log()
+    replica("CONFIG", "SET", "key-load-delay", 0)
+    assert_equal(primary, replica, *names)
+    for name in names:
+        assert replica("BF.MEXISTS", name, *old, *new) == [1] * 1000
+    figures = [{k: v for k, v in info(s, "bf").items() if k in ("bf_filters", "bf_items")}
+               for s in (primary, replica)]
+    assert figures[0] == figures[1] and figures[0]["bf_filters"] == "40"
 
 
 def test_secrets_differ_between_the_filters_of_a_replica(pair):
