@@ -103,7 +103,8 @@ typedef enum umbel_kind {
     UMBEL_KIND_STATIC = 3,   /* binary fuse: built once from all keys, smaller (umbel_builder)    */
     UMBEL_KIND_COUNTING = 4, /* 4-bit counters in place of blocked's bits: keys can be removed    */
     UMBEL_KIND_SCALABLE = 5, /* a chain of layers: grows, and keeps its rate all the time         */
-    UMBEL_KIND_WINDOW = 6    /* remembers the latest keys and forgets older ones, in fixed memory */
+    UMBEL_KIND_WINDOW = 6,   /* remembers the latest keys and forgets older ones, in fixed memory */
+    UMBEL_KIND_TIGHT = 7     /* bumped ribbon: built once, 1 to 2% above the least space there is */
 } umbel_kind;
 
 /* What to make.  Zero means "not given" everywhere, and a field that another kind has is refused by
@@ -145,10 +146,10 @@ typedef struct umbel_key {
     size_t len;
 } umbel_key;
 
-/* Builds a filter from all its keys: the only way to a static one, which counts them itself, so
- * that fpr or bytes is enough.  Add as often as you like, then finish, then free, also after an
- * error.  A static filter takes 8 bytes of memory per key while it is built (none with opts.tmp);
- * duplicates count once.  One thread at a time. */
+/* Builds a filter from all its keys: the only way to a static or tight one, which counts them
+ * itself, so that fpr or bytes is enough.  Add as often as you like, then finish, then free, also
+ * after an error.  Such a filter takes 8 bytes of memory per key while it is built (none with
+ * opts.tmp); duplicates count once.  One thread at a time. */
 typedef struct umbel_builder umbel_builder;
 UMBEL_API umbel_err umbel_builder_new(const umbel_params *params, const umbel_opts *opts,
                                       umbel_builder **out, umbel_diag *diag);

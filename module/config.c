@@ -15,7 +15,7 @@ bf_settings bf_config = {.error = 0.01, .capacity = 100, .expansion = 2, .layout
  * redis.conf all the same: they are kept and mean nothing. */
 static const struct {
     const char *name, *older;
-    long long *value, least, most;
+    long long *value, min, max;
 } numbers[] = {
     {"bf-initial-size", "INITIAL_SIZE", &bf_config.capacity, 1, BF_CAPACITY_MAX},
     {"bf-expansion-factor", NULL, &bf_config.expansion, 0, BF_EXPANSION_MAX},

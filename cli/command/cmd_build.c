@@ -54,7 +54,7 @@ static void plan_unknown(const cli_settings *s, cli_filter_params *p, const char
 static void fill_in_plan(const cli_settings *s, cli_filter_params *p, cli_feed feed) {
     bool foreign = cli_is_foreign(p);
     if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = default_fpr;
-    if (p->capacity || p->kind == UMBEL_KIND_STATIC || (p->bytes && (foreign || p->fpr > 0)))
+    if (p->capacity || cli_is_built_once(p->kind) || (p->bytes && (foreign || p->fpr > 0)))
         return;
     const char *once = cli_input_once(feed.files, feed.nfiles);
     if (once) {
@@ -144,7 +144,7 @@ static int run(const cli_settings *s) {
     warn_of_limits(&params, s);
     feed.activity = s->quiet ? NULL : "building";
     uint64_t lines = 0;
-    umbel_filter *f = params.kind == UMBEL_KIND_STATIC
+    umbel_filter *f = cli_is_built_once(params.kind)
                           ? build_static(s, &params, &feed, &lines)
                           : build_incrementally(s, &params, &feed, &lines);
     cli_filter_set_meta(f, s, &feed.key_rule);

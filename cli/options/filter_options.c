@@ -52,6 +52,7 @@ char *cli_type_names(const char *separator, char *out) {
 umbel_kind cli_kind_named(const char *name) {
     umbel_kind kind = UMBEL_KIND_AUTO;
     char known[CLI_NAMES];
+    if (name && strcmp(name, "smallest") == 0) return UMBEL_KIND_TIGHT;
     if (name && strcmp(name, "auto") != 0 && !umbel_kind_named(name, &kind)) {
         cli_die("--kind", cli_kind_names(", ", known), "unknown kind '%s'", name);
     }

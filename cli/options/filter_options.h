@@ -36,6 +36,11 @@ typedef struct cli_filter_params {
 
 cli_filter_params cli_params_of(const cli_settings *s);
 
+/* Kinds that are built once from all their keys. */
+static inline bool cli_is_built_once(umbel_kind kind) {
+    return kind == UMBEL_KIND_STATIC || kind == UMBEL_KIND_TIGHT;
+}
+
 static inline bool cli_is_foreign(const cli_filter_params *p) {
     return p->format != UMBEL_FMT_NATIVE;
 }

@@ -67,8 +67,8 @@ static cli_filter_params params_of(const cli_settings *s) {
     if (p.format != UMBEL_FMT_NATIVE && p.format != UMBEL_FMT_REDISBLOOM) {
         cli_die("--format", "native or redisbloom", "the server does not accept this format");
     }
-    if (p.kind == UMBEL_KIND_STATIC) {
-        cli_die("--kind", "blocked or classic", "static filters cannot be shards");
+    if (cli_is_built_once(p.kind)) {
+        cli_die("--kind", "blocked or classic", "filters that are built once cannot be shards");
     }
     if (!(p.fpr > 0)) p.fpr = 0.01;
     return p;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "options/filter_options.h"
 #include "options/quantity.h"
 #include "umbel_plan.h"
 
@@ -42,7 +43,7 @@ static const umbel_plan *best_of(const cli_settings *s, const cli_plans *p, bool
     const umbel_plan *best = NULL;
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
-        if (!p->at[i].possible || (mutable && x->kind == UMBEL_KIND_STATIC)) continue;
+        if (!p->at[i].possible || (mutable && cli_is_built_once(x->kind))) continue;
         if (!best || better(s, x, best)) best = x;
     }
     return best;

@@ -6,7 +6,7 @@
 #include "core/diag.h"
 #include "kind/static/static.h"
 
-/* Static filters have a builder of their own; all others are simply added to. */
+/* Static and tight filters have a builder of their own; all others are simply added to. */
 struct umbel_builder {
     umbeli_memory memory;
     umbeli_static_builder *fixed;
@@ -23,7 +23,7 @@ umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, u
     umbel_builder *b = umbeli_new(&memory, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
     b->memory = memory;
-    e = params.kind == UMBEL_KIND_STATIC
+    e = params.kind == UMBEL_KIND_STATIC || params.kind == UMBEL_KIND_TIGHT
             ? umbeli_static_builder_new(&params, opts ? opts->tmp : NULL, &b->memory, &b->fixed,
                                         diag)
             : umbel_create(given, opts, &b->growing, diag);

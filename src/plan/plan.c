@@ -17,8 +17,8 @@
 #endif
 
 static const umbeli_model *const models[] = {
-    &umbeli_model_blocked,  &umbeli_model_classic,  &umbeli_model_static,
-    &umbeli_model_counting, &umbeli_model_scalable, &umbeli_model_window,
+    &umbeli_model_blocked,  &umbeli_model_classic, &umbeli_model_static, &umbeli_model_counting,
+    &umbeli_model_scalable, &umbeli_model_window,  &umbeli_model_tight,
 };
 
 static const umbeli_model *model_of(umbel_kind kind) {

@@ -46,7 +46,7 @@ typedef struct umbeli_model {
 } umbeli_model;
 
 extern const umbeli_model umbeli_model_blocked, umbeli_model_classic, umbeli_model_static,
-    umbeli_model_counting, umbeli_model_scalable, umbeli_model_window;
+    umbeli_model_counting, umbeli_model_scalable, umbeli_model_window, umbeli_model_tight;
 
 /* umbeli_plan_solve for this kind, whatever plan->kind says.  On success plan->kind is set. */
 umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan);

@@ -45,10 +45,15 @@ static bool segment(uint64_t keys, umbeli_static_layout *l) {
     return true;
 }
 
+uint32_t umbeli_static_shard_bits(uint64_t keys) {
+    uint32_t bits = 0;
+    while (keys >> bits >= SHARD_KEYS && bits < UMBELI_STATIC_SHARD_BITS) bits++;
+    return bits;
+}
+
 static bool divide(uint64_t keys, uint64_t fullest, umbeli_static_layout *l) {
-    l->shard_bits = 0;
-    while (keys >> l->shard_bits >= SHARD_KEYS) l->shard_bits++;
-    if (l->shard_bits > UMBELI_STATIC_SHARD_BITS) return false;
+    l->shard_bits = umbeli_static_shard_bits(keys);
+    if (keys >> l->shard_bits >= SHARD_KEYS) return false;
     uint64_t room = umbeli_static_room(keys, l->shard_bits);
     return segment(room > fullest ? room : fullest, l);
 }

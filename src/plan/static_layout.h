@@ -25,6 +25,10 @@ typedef struct umbeli_static_layout {
     uint32_t width, wide;
 } umbeli_static_layout;
 
+/* Shards of 260 to 520 thousand keys: so many are 2 to the power of this, if that is at most
+ * UMBELI_STATIC_SHARD_BITS; else that. */
+uint32_t umbeli_static_shard_bits(uint64_t keys);
+
 /* The tables for `keys` distinct keys, whatever arity is smaller if it is given as 0; `fullest` is
  * the most keys of one shard if that is known, else 0.  Widths stay 0.  False: too many keys. */
 bool umbeli_static_divide(uint64_t keys, uint32_t arity, uint64_t fullest,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """read_kinds.py FILE N [SECRET] - looks up the keys key0 .. key(N-1) in a native file of kind 3 to
-6 and prints one line of 0s and 1s.  Written from docs/formats/native-kinds.md alone; the envelope
+7 and prints one line of 0s and 1s.  Written from docs/formats/native-kinds.md alone; the envelope
 is scripts/umbel-read's."""
 import importlib.machinery
 import importlib.util
@@ -69,5 +69,11 @@ def in_window(h):
     return any(in_blocked(start, each // 32, h) for start in range(0, length, each))
 
 
-ask = {3: in_static, 4: in_counting, 5: in_scalable, 6: in_window}[kind]
+def in_tight(h):
+    return reader.in_tight(shape, data, h)
+
+
+if kind == 7:
+    shape["tight"] = reader.tight(raw, {"own": len(own), "len": length})
+ask = {7: in_tight, 3: in_static, 4: in_counting, 5: in_scalable, 6: in_window}[kind]
 print("".join(str(int(ask(reader.hash64(shape, b"key%d" % i)))) for i in range(int(sys.argv[2]))))

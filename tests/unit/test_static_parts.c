@@ -105,7 +105,7 @@ static void gives_up(void **state) {
     (void)state;
     umbeli_static_layout l;
     umbeli_memory memory = {.threads = 1};
-    umbeli_static_bench bench;
+    umbeli_static_scratch scratch;
     static uint64_t hashes[1000], scratch[1000];
     static uint8_t table[1000];
     for (size_t i = 0; i < 1000; i++) hashes[i] = check_key(1, i);
@@ -114,9 +114,9 @@ static void gives_up(void **state) {
         assert_true(umbeli_static_divide(900, arity, 0, &l));
         while (umbeli_static_slots(&l) >= 1000) l.segments--;
         assert_true(umbeli_static_slots(&l) < 1000);
-        assert_int_equal(umbeli_static_bench_new(&l, 1000, &memory, &bench), UMBEL_OK);
-        assert_int_equal(umbeli_static_build_shard(&l, &bench, hashes, 1000, 8, table), 0);
-        umbeli_static_bench_delete(&memory, &bench);
+        assert_int_equal(umbeli_static_scratch_new(&l, 1000, &memory, &scratch), UMBEL_OK);
+        assert_int_equal(umbeli_static_build_shard(&l, &scratch, hashes, 1000, 8, table), 0);
+        umbeli_static_scratch_delete(&memory, &scratch);
     }
 }
 
@@ -133,17 +133,17 @@ static void few_seeds_are_needed(void **state) {
     for (size_t n = 1; n <= MOST; n = n * 2 + n / 3) {
         for (uint32_t arity = 3; arity <= 4; arity++) {
             umbeli_static_layout l;
-            umbeli_static_bench bench;
+            umbeli_static_scratch scratch;
             assert_true(umbeli_static_divide(n, arity, 0, &l));
             l.shard_bits = 0;
-            assert_int_equal(umbeli_static_bench_new(&l, n, &memory, &bench), UMBEL_OK);
+            assert_int_equal(umbeli_static_scratch_new(&l, n, &memory, &scratch), UMBEL_OK);
             for (size_t i = 0; i < n; i++) hashes[i] = check_key(1, at++);
             assert_int_equal(umbeli_static_sort(hashes, hashes + MOST, n), n);
-            uint8_t seed = umbeli_static_build_shard(&l, &bench, hashes, n, 1, table);
+            uint8_t seed = umbeli_static_build_shard(&l, &scratch, hashes, n, 1, table);
             assert_true(seed >= 1 && seed < 60);
             seeds += seed;
             tables++;
-            umbeli_static_bench_delete(&memory, &bench);
+            umbeli_static_scratch_delete(&memory, &scratch);
         }
     }
     assert_true(seeds < 4 * tables);

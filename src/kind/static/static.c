@@ -18,27 +18,27 @@ enum { KIND_PARAMS_LEN = 24, GROUP = 32 };
 
 /* ---- look-ups ----------------------------------------------------------------------------- */
 
-typedef struct question {
+typedef struct probe {
     const uint8_t *table;
     umbeli_static_place place;
     uint32_t width;
-} question;
+} probe;
 
-static inline question question_of(const umbeli_static *s, uint32_t arity, uint64_t hash) {
+static inline probe question_of(const umbeli_static *s, uint32_t arity, uint64_t hash) {
     uint64_t shard = umbeli_static_shard(&s->layout, hash);
-    return (question){
+    return (probe){
         .table = umbeli_static_table(s, shard),
         .place = umbeli_static_place_of(&s->layout, arity, hash, s->base.data[shard]),
         .width = umbeli_static_width(&s->layout, shard),
     };
 }
 
-static uint64_t bit_of(const question *q, uint32_t i) {
+static uint64_t bit_of(const probe *q, uint32_t i) {
     return (uint64_t)q->place.slot[i] * q->width;
 }
 
 /* Reads up to 7 bytes behind the table: another one, the end of an array, or a file's trailer. */
-static inline bool answer(const question *q, uint32_t arity) {
+static inline bool matches(const probe *q, uint32_t arity) {
     uint64_t sum = q->place.print;
     for (uint32_t i = 0; i < arity; i++) {
         uint64_t bit = bit_of(q, i);
@@ -51,19 +51,19 @@ static bool contains_hash(const umbel_filter *f, uint64_t hash) {
     const umbeli_static *s = umbeli_static_of(f);
     if (s->layout.empty) return false;
     if (s->layout.arity == 3) {
-        question three = question_of(s, 3, hash);
-        return answer(&three, 3);
+        probe three = question_of(s, 3, hash);
+        return matches(&three, 3);
     }
-    question four = question_of(s, 4, hash);
-    return answer(&four, 4);
+    probe four = question_of(s, 4, hash);
+    return matches(&four, 4);
 }
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
     return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
 }
 
-static inline void ask(const umbeli_static *s, uint32_t arity, const uint64_t *hashes, size_t n,
-                       question *q) {
+static inline void prefetch(const umbeli_static *s, uint32_t arity, const uint64_t *hashes,
+                            size_t n, probe *q) {
     for (size_t i = 0; i < n; i++) {
         q[i] = question_of(s, arity, hashes[i]);
         for (uint32_t j = 0; j < arity; j++) {
@@ -73,14 +73,14 @@ static inline void ask(const umbeli_static *s, uint32_t arity, const uint64_t *h
 }
 
 /* While one group's lines are on their way, the group before is answered. */
-static inline void ask_all(const umbeli_static *s, uint32_t arity, const uint64_t *hashes, size_t n,
-                           uint8_t *hit) {
-    question groups[2][GROUP];
-    ask(s, arity, hashes, n < GROUP ? n : GROUP, groups[0]);
+static inline void contains_all(const umbeli_static *s, uint32_t arity, const uint64_t *hashes,
+                                size_t n, uint8_t *hit) {
+    probe groups[2][GROUP];
+    prefetch(s, arity, hashes, n < GROUP ? n : GROUP, groups[0]);
     for (size_t from = 0, turn = 0; from < n; from += GROUP, turn ^= 1) {
         size_t left = n - from, some = left < GROUP ? left : GROUP, next = left - some;
-        ask(s, arity, hashes + from + some, next < GROUP ? next : GROUP, groups[turn ^ 1]);
-        for (size_t i = 0; i < some; i++) hit[from + i] = answer(&groups[turn][i], arity);
+        prefetch(s, arity, hashes + from + some, next < GROUP ? next : GROUP, groups[turn ^ 1]);
+        for (size_t i = 0; i < some; i++) hit[from + i] = matches(&groups[turn][i], arity);
     }
 }
 
@@ -89,9 +89,9 @@ static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_
     if (s->layout.empty) {
         if (n) memset(hit, 0, n);
     } else if (s->layout.arity == 3) {
-        ask_all(s, 3, hashes, n, hit);
+        contains_all(s, 3, hashes, n, hit);
     } else {
-        ask_all(s, 4, hashes, n, hit);
+        contains_all(s, 4, hashes, n, hit);
     }
 }
 

@@ -10,6 +10,7 @@
  *   static_shard.c    one shard: finding an order in which its keys can be solved, and the bits
  *   static_sort.c     hashes in order, each once
  *   static_store.c    hashes on their way, in memory or in a temporary file
+ *   static_shards.c   all of them in order, handed out to threads shard by shard
  *   static_build.c    from keys in any order to a filter
  */
 #ifndef UMBELI_STATIC_H
@@ -17,6 +18,7 @@
 
 #include "core/bits.h"
 #include "core/filter.h"
+#include "kind/static/static_store.h"
 #include "plan/static_layout.h"
 
 enum { UMBELI_SCHEME_STATIC = 1, UMBELI_STATIC_ARITY = 4 /* the most */ };
@@ -76,59 +78,32 @@ static inline uint32_t umbeli_static_width(const umbeli_static_layout *l, uint64
     return l->width + (shard < l->wide);
 }
 
-/* ---- static_sort.c ---- */
-
-/* Sorts n hashes, with room for as many in scratch, and drops all but one of equal ones; how many
- * are left.  Time in proportion to n, whatever they are. */
-size_t umbeli_static_sort(uint64_t *hashes, uint64_t *scratch, size_t n);
-
 /* ---- static_shard.c ---- */
 
 /* Memory to build shards of this layout in, one after the other. */
-typedef struct umbeli_static_bench {
+typedef struct umbeli_static_scratch {
     uint64_t *sums;  /* [slots] XOR of the hashes that have this slot; later its fingerprint */
     uint8_t *counts; /* [slots] four times how many, XOR which of their slots this is */
     uint64_t *order; /* [keys] hashes as they can be solved, last one first */
     uint8_t *which;  /* [keys] which of its slots was its own */
     uint32_t *queue; /* [slots + 1] */
-} umbeli_static_bench;
+} umbeli_static_scratch;
 
-umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t keys,
-                                  const umbeli_memory *memory, umbeli_static_bench *out);
-void umbeli_static_bench_delete(const umbeli_memory *memory, umbeli_static_bench *bench);
+umbel_err umbeli_static_scratch_new(const umbeli_static_layout *layout, uint64_t keys,
+                                    const umbeli_memory *memory, umbeli_static_scratch *out);
+void umbeli_static_scratch_delete(const umbeli_memory *memory, umbeli_static_scratch *scratch);
 
 /* Fills the table of a shard from its n hashes, sorted and distinct, and gives the seed, from 1 to
  * 255; 0 when there is none that will do. */
-uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout, umbeli_static_bench *bench,
-                                  const uint64_t *hashes, size_t n, uint32_t width, uint8_t *table);
-
-/* ---- static_store.c ---- */
-
-enum { UMBELI_STORE_BITS = 8, UMBELI_STORE_BUCKETS = 1 << UMBELI_STORE_BITS };
-
-typedef struct umbeli_store umbeli_store;
-
-/* Hashes by their upper 8 bits.  With `directory` they lie in a file there that has no name. */
-umbel_err umbeli_store_new(const char *directory, const umbeli_memory *memory, umbeli_store **out,
-                           umbel_diag *diag);
-void umbeli_store_delete(umbeli_store *store);
-
-/* After a failure only umbeli_store_delete will do. */
-umbel_err umbeli_store_add(umbeli_store *store, const uint64_t *hashes, size_t n, umbel_diag *diag);
-
-/* How many bucket `number` has; reading all, or the first n again in another order, into it.  Different
- * buckets at the same time are fine. */
-uint64_t umbeli_store_count(const umbeli_store *store, uint32_t number);
-umbel_err umbeli_store_load(const umbeli_store *store, uint32_t number, uint64_t *hashes,
-                            umbel_diag *diag);
-umbel_err umbeli_store_replace(umbeli_store *store, uint32_t number, const uint64_t *hashes,
-                               uint64_t n, umbel_diag *diag);
+uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout,
+                                  umbeli_static_scratch *scratch, const uint64_t *hashes, size_t n,
+                                  uint32_t width, uint8_t *table);
 
 /* ---- static_build.c ---- */
 
 typedef struct umbeli_static_builder umbeli_static_builder;
 
-/* params->fpr or bytes, seed, hashes; keys are counted.  directory: as in umbeli_store_new. */
+/* For static and tight filters.  params->fpr or bytes, seed, hashes; keys are counted.  directory: as in umbeli_store_new. */
 umbel_err umbeli_static_builder_new(const umbel_params *params, const char *directory,
                                     const umbeli_memory *memory, umbeli_static_builder **out,
                                     umbel_diag *diag);

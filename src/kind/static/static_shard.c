@@ -15,10 +15,10 @@ enum { ONE = 4, WHICH = 3 };
 
 enum { STRETCH = 256 };
 
-umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t keys,
-                                  const umbeli_memory *memory, umbeli_static_bench *out) {
+umbel_err umbeli_static_scratch_new(const umbeli_static_layout *layout, uint64_t keys,
+                                    const umbeli_memory *memory, umbeli_static_scratch *out) {
     size_t slots = (size_t)umbeli_static_slots(layout), n = (size_t)keys + 1;
-    *out = (umbeli_static_bench){
+    *out = (umbeli_static_scratch){
         .sums = umbeli_new(memory, slots * sizeof *out->sums),
         .counts = umbeli_new(memory, slots),
         .order = umbeli_new(memory, n * sizeof *out->order),
@@ -26,22 +26,23 @@ umbel_err umbeli_static_bench_new(const umbeli_static_layout *layout, uint64_t k
         .queue = umbeli_new(memory, (slots + 1) * sizeof *out->queue),
     };
     if (out->sums && out->counts && out->order && out->which && out->queue) return UMBEL_OK;
-    umbeli_static_bench_delete(memory, out);
+    umbeli_static_scratch_delete(memory, out);
     return UMBEL_ENOMEM;
 }
 
-void umbeli_static_bench_delete(const umbeli_memory *memory, umbeli_static_bench *bench) {
-    umbeli_delete(memory, bench->sums);
-    umbeli_delete(memory, bench->counts);
-    umbeli_delete(memory, bench->order);
-    umbeli_delete(memory, bench->which);
-    umbeli_delete(memory, bench->queue);
-    *bench = (umbeli_static_bench){0};
+void umbeli_static_scratch_delete(const umbeli_memory *memory, umbeli_static_scratch *scratch) {
+    umbeli_delete(memory, scratch->sums);
+    umbeli_delete(memory, scratch->counts);
+    umbeli_delete(memory, scratch->order);
+    umbeli_delete(memory, scratch->which);
+    umbeli_delete(memory, scratch->queue);
+    *scratch = (umbeli_static_scratch){0};
 }
 
 /* All keys into their slots; false when one is more crowded than can be counted. */
-static inline bool fill(const umbeli_static_layout *l, uint32_t arity, const umbeli_static_bench *b,
-                        const uint64_t *hashes, size_t n, uint8_t seed) {
+static inline bool fill(const umbeli_static_layout *l, uint32_t arity,
+                        const umbeli_static_scratch *b, const uint64_t *hashes, size_t n,
+                        uint8_t seed) {
     size_t slots = (size_t)umbeli_static_slots(l);
     uint64_t *restrict sums = b->sums;
     uint8_t *restrict counts = b->counts;
@@ -65,7 +66,7 @@ static inline bool fill(const umbeli_static_layout *l, uint32_t arity, const umb
  * slots at a time, to stay in one part of the table, and never holds more than there are slots (and
  * a last one that is not to stay): a count falls to one only once. */
 static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
-                          const umbeli_static_bench *b, uint8_t seed) {
+                          const umbeli_static_scratch *b, uint8_t seed) {
     size_t slots = (size_t)umbeli_static_slots(l), taken = 0, head = 0, tail = 0;
     uint64_t *restrict sums = b->sums, *restrict order = b->order;
     uint8_t *restrict counts = b->counts, *restrict which = b->which;
@@ -96,7 +97,7 @@ static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
 
 /* Every key's own slot, given the others.  It is still 0 itself; what is left over stays so. */
 static inline void solve(const umbeli_static_layout *l, uint32_t arity,
-                         const umbeli_static_bench *b, size_t n, uint8_t seed) {
+                         const umbeli_static_scratch *b, size_t n, uint8_t seed) {
     uint64_t *restrict sums = b->sums;
     for (size_t i = n; i-- > 0;) {
         umbeli_static_place p = umbeli_static_place_of(l, arity, b->order[i], seed);
@@ -122,7 +123,7 @@ static void pack(const uint64_t *values, size_t slots, uint32_t width, uint8_t *
 }
 
 /* Tries one seed; the values are in the bench's sums then. */
-static inline bool try_seed(const umbeli_static_layout *l, uint32_t arity, umbeli_static_bench *b,
+static inline bool try_seed(const umbeli_static_layout *l, uint32_t arity, umbeli_static_scratch *b,
                             const uint64_t *hashes, size_t n, uint8_t seed) {
     if (!fill(l, arity, b, hashes, n, seed) || peel(l, arity, b, seed) < n) return false;
     /* Every key was taken out of its slots, so all sums are 0 again: room for values. */
@@ -130,15 +131,15 @@ static inline bool try_seed(const umbeli_static_layout *l, uint32_t arity, umbel
     return true;
 }
 
-uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout, umbeli_static_bench *bench,
-                                  const uint64_t *hashes, size_t n, uint32_t width,
-                                  uint8_t *table) {
+uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout,
+                                  umbeli_static_scratch *scratch, const uint64_t *hashes, size_t n,
+                                  uint32_t width, uint8_t *table) {
     for (unsigned i = 1; i <= UINT8_MAX; i++) {
         uint8_t seed = (uint8_t)i;
-        bool fits = layout->arity == 3 ? try_seed(layout, 3, bench, hashes, n, seed)
-                                       : try_seed(layout, 4, bench, hashes, n, seed);
+        bool fits = layout->arity == 3 ? try_seed(layout, 3, scratch, hashes, n, seed)
+                                       : try_seed(layout, 4, scratch, hashes, n, seed);
         if (!fits) continue;
-        pack(bench->sums, (size_t)umbeli_static_slots(layout), width, table);
+        pack(scratch->sums, (size_t)umbeli_static_slots(layout), width, table);
         return seed;
     }
     return 0;

@@ -2,7 +2,7 @@
  *
  * static_sort.c - radix sort from the top, so that many equal keys cost no more than others
  */
-#include "kind/static/static.h"
+#include "kind/static/static_store.h"
 
 enum { RADIX_BITS = 11, FEW = 24 };
 

@@ -15,7 +15,7 @@
 
 #include "core/diag.h"
 #include "core/platform.h"
-#include "kind/static/static.h"
+#include "kind/static/static_store.h"
 
 enum { CHUNK_IN_MEMORY = 512, CHUNK_IN_FILE = 8192, MAX_PATH = 4096 };
 

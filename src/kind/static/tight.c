@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tight.c - tight filters: what they are, and how they lie in native files
+ *
+ * Any filter with a false-positive rate of 2^-r needs r bits per key.  A Bloom filter takes 1.44 r, a
+ * binary fuse filter (static.c) 1.13 r.  This one takes 1.004 r.  The method is bumped ribbon
+ * retrieval (Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and Approximate
+ * Membership Using Ribbon", SEA 2022), with choices of our own.
+ *
+ * Retrieval.  Give every key a print, r bits of its hash.  We want a structure that tells each key's
+ * print when it is asked for that key, and anything at all for other keys.  Such a structure is a
+ * filter: ask for the print and compare; a key that is not in the set agrees one time in 2^r.
+ *
+ * Equations.  Let there be an array of slots of r bits.  A key's hash also names a few slots, and the
+ * XOR of those is what we answer.  So each key is a linear equation over GF(2), and building the
+ * filter is solving n equations in as many unknowns as there are slots: cubic work in general.
+ *
+ * The ribbon.  But if a key names only slots within a window of 64, beginning at a place that is
+ * given by its hash, the matrix has all its ones close to the diagonal, and elimination works in the
+ * neighbourhood of each row: about 19 additions of 64-bit words per key (tight_table.c).
+ *
+ * Bumping.  Some windows get more keys than slots.  A plain ribbon has slots to spare, 10 % and more,
+ * so that this is rare.  A bumped ribbon goes the other way: it has too few slots, 96 for 100 keys.
+ * Then nearly all slots are used, and from every crowded region a few keys must go: places are
+ * divided into buckets of 192, and each bucket has a threshold, 0, 24, 48 or 192.  Keys whose place in
+ * the bucket is below it are "bumped": they live in the next level, the same structure for the 4 % of
+ * keys that get there.  The last level, for at most 4096 keys, has slots enough for all of them.
+ *
+ * Thresholds cost 2 bits for 192 slots.  Four numbers, these buckets and 96 % were chosen by measuring:
+ * 0.15 % of the slots stay empty, 0.15 % of a filter with 7 bits is thresholds; buckets of 128 are as
+ * good for 7 bits and worse for few, and a window of 128 slots would leave fewer empty, for more time.
+ *
+ * Fractions.  A rate of 1 % needs 6.64 bits, so some slots have 6 bits and the others 7.  Elimination
+ * only ever moves an equation to the right; so if the wide slots are those on the right, a key whose
+ * window begins there has all that became of its equation there, and its extra bit can be solved for
+ * like the others.  A key is as wide as the block that its window begins in.
+ *
+ * Bits.  Slots lie in blocks of 64, a column of 64 bits for each bit of the slots.  A window of 64
+ * slots lies in one block or two neighbours, so a look-up reads two pieces of each column, ANDs them
+ * with the row and takes the parity; all of it is 16 r bytes in one place, one or two cache lines
+ * beyond the first.  Thresholds, 1 bit for 96 keys, stay in the cache.
+ *
+ * The kind's own parameters in a file:
+ *   offset    size  field                        offset    size  field
+ *   0         4     width r, bits                8 + 16i   4     level i: shards, log2
+ *   4         4     levels L                     12 + 16i  4     level i: blocks per shard
+ *                                                16 + 16i  4     level i: narrow blocks per shard
+ *                                                20 + 16i  4     level i: seed
+ */
+#include "kind/static/tight.h"
+
+#include "core/cpu.h"
+#include "core/diag.h"
+#include "kind/kind.h"
+
+#define TIGHT_TARGET /* none */
+
+static inline uint32_t parity(uint64_t word) {
+    return (uint32_t)__builtin_parityll(word);
+}
+
+static inline uint32_t column_sums(const uint8_t *block, const uint8_t *second, uint64_t first,
+                                   uint64_t row, uint32_t from, uint32_t to) {
+    uint32_t sums = 0;
+    for (uint32_t i = from; i < to; i++) {
+        uint64_t a = umbeli_load_le64(block + 8 * (size_t)i);
+        uint64_t b = umbeli_load_le64(second + 8 * (size_t)i);
+        sums |= parity((b ^ ((a ^ b) & first)) & row) << i;
+    }
+    return sums;
+}
+
+static inline void solve_block(const uint64_t *restrict rows, const uint32_t *restrict prints,
+                               uint32_t width, uint64_t *restrict later) {
+    for (uint32_t slot = UMBELI_TIGHT_BLOCK; slot-- > 0;) {
+        uint64_t row = rows[slot];
+        uint32_t print = row ? prints[slot] : 0;
+        for (uint32_t i = 0; i < width; i++) {
+            uint64_t column = later[i] << 1;
+            later[i] = column | (parity(column & row) ^ ((print >> i) & 1));
+        }
+    }
+}
+
+#include "kind/static/tight_kernel.h"
+
+TIGHT_KERNEL(generic);
+
+enum { PARAMS_FIXED = 8, PARAMS_LEVEL = 16 };
+
+const umbeli_tight_kernel *umbeli_tight_best(void) {
+#if UMBELI_X86
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) return &umbeli_tight_avx2;
+#endif
+    return &umbeli_tight_generic;
+}
+
+/* A copy of a tight filter is as read-only as the first. */
+umbel_err umbeli_tight_copy(umbel_filter *into, const umbel_filter *from) {
+    (void)from;
+    into->frozen = true;
+    return UMBEL_OK;
+}
+
+void umbeli_tight_measure(const umbel_filter *f, umbel_measurement *now) {
+    uint64_t keys = umbeli_keys_added(f);
+    now->bits_set = umbeli_bits_count(f->data, f->data_len);
+    now->keys = (double)keys;
+    now->rate = umbeli_tight_rate(&umbeli_tight_of(f)->layout, keys);
+}
+
+/* ---- making ------------------------------------------------------------------------------- */
+
+/* All that follows from layout and seeds. */
+static void set_rungs(umbeli_tight *t) {
+    const umbeli_tight_layout *l = &t->layout;
+    uint64_t marks_at = 0, tables_at = umbeli_tight_tables_at(l);
+    for (uint32_t i = 0; i < l->levels; i++) {
+        const umbeli_tight_level *level = &l->level[i];
+        umbeli_tight_rung *r = &t->rungs[i];
+        *r = (umbeli_tight_rung){
+            .odd = umbeli_tight_odd(t->seeds[i]),
+            .shard_bits = level->shard_bits,
+            .places = umbeli_tight_places(level),
+            .narrow = level->narrow,
+            .width = l->width,
+            .table_words = umbeli_tight_table_words(level, l->width),
+            .marks_len = i + 1 < l->levels ? umbeli_tight_marks_len(level) : 0,
+            .tables_at = tables_at,
+            .marks_at = marks_at,
+        };
+        marks_at += r->marks_len << level->shard_bits;
+        tables_at += 8 * (r->table_words << level->shard_bits);
+    }
+}
+
+void umbeli_tight_set_seed(umbeli_tight *t, uint32_t level, uint32_t seed) {
+    t->seeds[level] = seed;
+    set_rungs(t);
+}
+
+static umbel_err make(const umbeli_tight_layout *layout, umbeli_shape shape, uint64_t len,
+                      const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                      umbel_diag *diag) {
+    shape.kind = UMBEL_KIND_TIGHT;
+    shape.format = UMBEL_FMT_NATIVE;
+    shape.scheme = UMBELI_SCHEME_TIGHT;
+    shape.hashes = 1;
+    shape.bits = 8 * len;
+    umbel_err e = umbeli_filter_new(umbeli_tight_best()->ops,
+                                    umbeli_kind_layout(&shape, "tight/xxh3", "tight/siphash13"),
+                                    &shape, len, borrow, memory, out, diag);
+    if (e) return e;
+    umbeli_tight *t = (umbeli_tight *)*out;
+    t->base.frozen = true;
+    t->layout = *layout;
+    set_rungs(t);
+    return UMBEL_OK;
+}
+
+umbel_err umbeli_tight_new(const umbeli_tight_layout *layout, umbeli_shape shape,
+                           const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    return make(layout, shape, umbeli_tight_len(layout), NULL, memory, out, diag);
+}
+
+static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
+                        umbel_diag *diag) {
+    (void)params, (void)memory, (void)out;
+    return umbeli_fail(diag, UMBEL_ENOTSUP,
+                       "kind: a tight filter is built from all its keys: umbel_builder");
+}
+
+/* take_kind_params does the rest: there is no layout before it. */
+static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
+                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+    umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_TIGHT, data_len, diag);
+    if (e) return e;
+    if (shape->hashes != 1) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a tight filter has 1");
+    }
+    umbeli_tight_layout none = {0};
+    return make(&none, *shape, data_len, borrow, memory, out, diag);
+}
+
+/* ---- parameters in files ------------------------------------------------------------------ */
+
+static uint64_t kind_params_len(const umbel_filter *f) {
+    return PARAMS_FIXED + (uint64_t)PARAMS_LEVEL * umbeli_tight_of(f)->layout.levels;
+}
+
+static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
+    const umbeli_tight *t = umbeli_tight_of(f);
+    umbeli_put_u32le(w, t->layout.width);
+    umbeli_put_u32le(w, t->layout.levels);
+    for (uint32_t i = 0; i < t->layout.levels; i++) {
+        umbeli_put_u32le(w, t->layout.level[i].shard_bits);
+        umbeli_put_u32le(w, t->layout.level[i].blocks);
+        umbeli_put_u32le(w, t->layout.level[i].narrow);
+        umbeli_put_u32le(w, t->seeds[i]);
+    }
+}
+
+static const char *wrong_level(const umbeli_tight_level *l, uint32_t seed) {
+    if (l->shard_bits > UMBELI_TIGHT_SHARD_BITS) return "shards: above 2^24";
+    if (l->blocks == 0 || l->blocks > UMBELI_TIGHT_BLOCKS) return "blocks: not in 1 to 2^24";
+    if (l->narrow > l->blocks) return "narrow blocks: more than there are blocks";
+    if (seed >= UMBELI_TIGHT_SEEDS) return "seed: above 255";
+    return NULL;
+}
+
+static const char *wrong_width(const umbeli_tight_layout *l) {
+    uint32_t wide = 0;
+    for (uint32_t i = 0; i < l->levels; i++) wide |= l->level[i].narrow < l->level[i].blocks;
+    return l->width > UMBELI_TIGHT_WIDTH - wide ? "width: above 32 bits" : NULL;
+}
+
+static const char *take_levels(umbeli_tight_layout *l, uint32_t *seeds, umbeli_reader *params) {
+    l->width = umbeli_take_u32le(params);
+    l->levels = umbeli_take_u32le(params);
+    if (l->levels > UMBELI_TIGHT_LEVELS) return "levels: more than 8";
+    for (uint32_t i = 0; i < l->levels; i++) {
+        l->level[i].shard_bits = umbeli_take_u32le(params);
+        l->level[i].blocks = umbeli_take_u32le(params);
+        l->level[i].narrow = umbeli_take_u32le(params);
+        seeds[i] = umbeli_take_u32le(params);
+    }
+    if (params->failed || umbeli_left(params)) return "parameters: 8 bytes and 16 for each level";
+    for (uint32_t i = 0; i < l->levels; i++) {
+        const char *what = wrong_level(&l->level[i], seeds[i]);
+        if (what) return what;
+    }
+    return wrong_width(l);
+}
+
+static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_diag *diag) {
+    umbeli_tight *t = (umbeli_tight *)f;
+    umbeli_tight_layout l = {0};
+    uint32_t seeds[UMBELI_TIGHT_LEVELS] = {0};
+    const char *what = take_levels(&l, seeds, params);
+    if (what) return umbeli_fail(diag, UMBEL_ECORRUPT, what);
+    uint64_t len = umbeli_tight_len(&l);
+    if (f->data_len != len || (l.levels == 0) != (len == 0)) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "levels and payload size disagree");
+    }
+    t->layout = l;
+    memcpy(t->seeds, seeds, sizeof seeds);
+    set_rungs(t);
+    return UMBEL_OK;
+}
+
+const umbeli_kind umbeli_kind_tight = {
+    .id = UMBEL_KIND_TIGHT,
+    .name = "tight",
+    .create = create,
+    .restore = restore,
+    .kind_params_len = kind_params_len,
+    .put_kind_params = put_kind_params,
+    .take_kind_params = take_kind_params,
+};

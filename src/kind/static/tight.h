@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tight.h - tight filters: bumped ribbon retrieval, built once, close to the least space there is
+ *
+ *   tight.c         what it is and how it works; making and restoring, look-ups
+ *   tight_kernel.h  look-ups and solution, the text of both kernels
+ *   tight_avx2.c    the kernel for AVX2
+ *   tight_table.c   one table: elimination, thresholds, solution
+ *   tight_build.c   all levels, from sorted hashes
+ */
+#ifndef UMBELI_TIGHT_H
+#define UMBELI_TIGHT_H
+
+#include "core/bits.h"
+#include "core/filter.h"
+#include "kind/static/static_shards.h"
+#include "plan/tight_layout.h"
+
+enum { UMBELI_SCHEME_TIGHT = 1, UMBELI_TIGHT_SEEDS = 256 };
+
+/* A level as look-ups need it: all that is in the layout, multiplied out. */
+typedef struct umbeli_tight_rung {
+    uint64_t odd; /* of the level's seed */
+    uint32_t shard_bits, places;
+    uint32_t narrow, width;
+    uint64_t table_words, marks_len; /* of one shard */
+    uint64_t tables_at, marks_at;    /* in the filter's data */
+} umbeli_tight_rung;
+
+typedef struct umbeli_tight {
+    umbel_filter base; /* data: thresholds of all levels, then tables of all levels */
+    umbeli_tight_layout layout;
+    uint32_t seeds[UMBELI_TIGHT_LEVELS];
+    umbeli_tight_rung rungs[UMBELI_TIGHT_LEVELS];
+} umbeli_tight;
+
+static inline const umbeli_tight *umbeli_tight_of(const umbel_filter *f) {
+    return (const umbeli_tight *)f;
+}
+
+/* Seed 0 gives 1: then hashes in order have their places in order. */
+static inline uint64_t umbeli_tight_odd(uint32_t seed) {
+    return 1 + seed * UINT64_C(0x9e3779b97f4a7c16);
+}
+
+static inline uint64_t umbeli_tight_shard(uint32_t shard_bits, uint64_t x) {
+    return (x >> 1) >> (63 - shard_bits);
+}
+
+/* The number that a key has within its shard; no two keys of all shards have the same.  Upper bits
+ * are the place, lower ones the shard. */
+static inline uint64_t umbeli_tight_inner(uint32_t shard_bits, uint64_t odd, uint64_t x) {
+    return (x << shard_bits) * odd + umbeli_tight_shard(shard_bits, x);
+}
+
+/* Row and print of a key that stays, and the hash for the next level of one that does not.  It can
+ * be undone, so different keys stay different. */
+static inline uint64_t umbeli_tight_mix(uint64_t x) {
+    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    return x ^ (x >> 32);
+}
+
+static inline uint64_t umbeli_tight_row(uint64_t mixed) {
+    return mixed | 1;
+}
+
+static inline uint32_t umbeli_tight_print(uint64_t mixed) {
+    return (uint32_t)((mixed * UINT64_C(0xa0761d6478bd642f)) >> 32);
+}
+
+/* Places of a bucket below this are bumped. */
+static inline uint32_t umbeli_tight_threshold(uint32_t code) {
+    return (UINT32_C(0xc0301800) >> (8 * code)) & 0xff;
+}
+
+/* The word in a table where a block begins. */
+static inline uint64_t umbeli_tight_block_at(uint32_t width, uint32_t narrow, uint32_t block) {
+    return (uint64_t)block * width + (block > narrow ? block - narrow : 0);
+}
+
+/* A filter of this layout with all bytes zero and all seeds 0. */
+umbel_err umbeli_tight_new(const umbeli_tight_layout *layout, umbeli_shape shape,
+                           const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+
+/* Another seed for a level. */
+void umbeli_tight_set_seed(umbeli_tight *t, uint32_t level, uint32_t seed);
+
+typedef struct umbeli_tight_scratch umbeli_tight_scratch;
+
+typedef struct umbeli_tight_kernel {
+    const umbeli_ops *ops;
+    /* From equations in echelon form to the words of a table. */
+    void (*solve)(const umbeli_tight_rung *rung, const umbeli_tight_scratch *scratch,
+                  uint8_t *table);
+} umbeli_tight_kernel;
+
+extern const umbeli_tight_kernel umbeli_tight_generic, umbeli_tight_avx2;
+
+/* The best for this processor. */
+const umbeli_tight_kernel *umbeli_tight_best(void);
+
+/* Common to both kernels. */
+umbel_err umbeli_tight_copy(umbel_filter *into, const umbel_filter *from);
+void umbeli_tight_measure(const umbel_filter *f, umbel_measurement *now);
+
+/* ---- tight_table.c ---- */
+
+/* Memory to build tables of one level in, one after the other. */
+struct umbeli_tight_scratch {
+    const umbeli_tight_kernel *kernel;
+    uint64_t *rows;    /* [slots] the equation that begins here, 0: none */
+    uint32_t *prints;  /* [slots] its right side */
+    uint64_t *scratch; /* [keys] to sort with; may be NULL while the seed is 0 */
+};
+
+/* Fills one table (and its thresholds, unless marks is NULL: then no key may be left) from n hashes,
+ * sorted and distinct.  Hashes for the next level come to lie in their place; how many, or SIZE_MAX
+ * when not one may be left and some would be.  Tables and thresholds are zeroed before. */
+size_t umbeli_tight_build_table(const umbeli_tight_rung *rung, umbeli_tight_scratch *scratch,
+                                uint64_t *hashes, size_t n, uint8_t *marks, uint8_t *table);
+
+/* ---- tight_build.c ---- */
+
+/* A filter from sorted hashes; params->fpr or bytes.  directory: for those of further levels. */
+umbel_err umbeli_tight_build(const umbeli_shards *shards, const umbel_params *params,
+                             const umbeli_shape *shape, const char *directory, umbel_filter **out,
+                             umbel_diag *diag);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tight_avx2.c - the kernel of tight filters for AVX2: four columns at once
+ */
+#include "core/cpu.h"
+#include "kind/static/tight.h"
+
+#if UMBELI_X86
+
+#include <immintrin.h>
+
+#define TIGHT_TARGET __attribute__((target("avx2")))
+
+/* The parity of each word comes to be its highest bit. */
+static inline TIGHT_TARGET __m256i fold(__m256i x) {
+    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 32));
+    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 16));
+    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 8));
+    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 4));
+    x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 2));
+    return _mm256_xor_si256(x, _mm256_slli_epi64(x, 1));
+}
+
+/* Words beyond the last column are not read. */
+static inline TIGHT_TARGET uint32_t column_sums(const uint8_t *block, const uint8_t *second,
+                                                uint64_t first, uint64_t row, uint32_t from,
+                                                uint32_t to) {
+    const __m256i in_first = _mm256_set1_epi64x((long long)first);
+    const __m256i in_row = _mm256_set1_epi64x((long long)row);
+    const __m256i lanes = _mm256_set_epi64x(3, 2, 1, 0);
+    uint32_t sums = 0;
+    for (uint32_t i = from; i < to; i += 4) {
+        __m256i some = _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)(to - i)), lanes);
+        __m256i a = _mm256_maskload_epi64((const long long *)(const void *)(block + 8 * i), some);
+        __m256i b = _mm256_maskload_epi64((const long long *)(const void *)(second + 8 * i), some);
+        __m256i window = _mm256_xor_si256(b, _mm256_and_si256(_mm256_xor_si256(a, b), in_first));
+        __m256i folded = fold(_mm256_and_si256(window, in_row));
+        sums |= (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(folded)) << i;
+    }
+    return sums;
+}
+
+/* A row that is not 0 has bit 0: there the print comes into the sum.  Columns up to the next multiple
+ * of four are made as well, and nobody reads them. */
+static inline TIGHT_TARGET void solve_block(const uint64_t *restrict rows,
+                                            const uint32_t *restrict prints, uint32_t width,
+                                            uint64_t *restrict later) {
+    const __m256i one = _mm256_set1_epi64x(1), four = _mm256_set1_epi64x(4);
+    __m256i *columns = (__m256i *)(void *)later;
+    for (uint32_t slot = UMBELI_TIGHT_BLOCK; slot-- > 0;) {
+        const __m256i row = _mm256_set1_epi64x((long long)rows[slot]);
+        const __m256i print = _mm256_set1_epi64x((long long)prints[slot]);
+        __m256i which = _mm256_set_epi64x(3, 2, 1, 0);
+        for (uint32_t i = 0; i < (width + 3) / 4; i++) {
+            __m256i column = _mm256_slli_epi64(_mm256_loadu_si256(&columns[i]), 1);
+            __m256i bits = _mm256_and_si256(_mm256_srlv_epi64(print, which), one);
+            __m256i folded = fold(_mm256_and_si256(_mm256_or_si256(column, bits), row));
+            column = _mm256_or_si256(column, _mm256_srli_epi64(folded, 63));
+            _mm256_storeu_si256(&columns[i], column);
+            which = _mm256_add_epi64(which, four);
+        }
+    }
+}
+
+#include "kind/static/tight_kernel.h"
+
+TIGHT_KERNEL(avx2);
+
+#endif

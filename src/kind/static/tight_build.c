@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tight_build.c - tight filters, level by level
+ *
+ * All sizes follow from the number of keys.  Each level builds its tables from sorted hashes, as
+ * many at once as there are threads, and collects what they bump; sorted again, that is the next
+ * level.  The last level tries seeds until all keys fit, which takes one or two as a rule.  If none
+ * will do, because more keys got there than planned for, all levels begin anew with the next seed:
+ * one time in a hundred and fifty.
+ *
+ * Memory: static_shards.c's, 8 bytes for each of the 4 % that are bumped, and for each thread 12 bytes
+ * per slot of a table, of which there are at most half a million.
+ */
+#include <stdatomic.h>
+
+#include "core/diag.h"
+#include "kind/static/tight.h"
+
+enum { ATTEMPTS = 16, MANY = 1 << 25 };
+
+static umbel_err no_memory(umbel_diag *diag) {
+    return umbeli_fail(diag, UMBEL_ENOMEM, "no memory to build in");
+}
+
+/* What the threads of one level have in common. */
+typedef struct work {
+    umbeli_tight *filter;
+    const umbeli_tight_rung *rung;
+    umbeli_store *bumped; /* for the next level */
+    atomic_flag lock;     /* of it: held for a moment after each shard */
+    umbeli_tight_scratch benches[UMBELI_SHARDS_THREADS];
+} work;
+
+static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *hashes, size_t n,
+                             umbel_diag *diag) {
+    work *w = ctx;
+    const umbeli_tight_rung *r = w->rung;
+    uint8_t *data = w->filter->base.data;
+    uint8_t *marks = data + r->marks_at + shard * r->marks_len;
+    uint8_t *table = data + r->tables_at + 8 * shard * r->table_words;
+    memset(marks, 0, (size_t)r->marks_len);
+    size_t left = umbeli_tight_build_table(r, &w->benches[t], hashes, n, marks, table);
+    if (left == 0) return UMBEL_OK;
+    while (atomic_flag_test_and_set_explicit(&w->lock, memory_order_acquire)) continue;
+    umbel_err e = umbeli_store_add(w->bumped, hashes, left, diag);
+    atomic_flag_clear_explicit(&w->lock, memory_order_release);
+    return e;
+}
+
+static void benches_delete(const umbeli_memory *memory, umbeli_tight_scratch *benches) {
+    for (uint32_t t = 0; t < memory->threads; t++) {
+        umbeli_delete(memory, benches[t].rows);
+        umbeli_delete(memory, benches[t].prints);
+        umbeli_delete(memory, benches[t].scratch);
+    }
+}
+
+static umbel_err benches_new(const umbeli_shards *shards, const umbeli_tight_rung *r,
+                             umbeli_tight_scratch *benches, umbel_diag *diag) {
+    const umbeli_memory *memory = &shards->memory;
+    size_t slots = r->places + (size_t)UMBELI_TIGHT_BLOCK - 1;
+    size_t keys = (size_t)umbeli_shards_fullest(shards, r->shard_bits) + 1;
+    bool enough = true;
+    for (uint32_t t = 0; t < memory->threads && enough; t++) {
+        umbeli_tight_scratch *b = &benches[t];
+        b->kernel = umbeli_tight_best();
+        b->rows = umbeli_new(memory, slots * sizeof *b->rows);
+        b->prints = umbeli_new(memory, slots * sizeof *b->prints);
+        if (r->odd != 1) b->scratch = umbeli_new(memory, keys * sizeof *b->scratch);
+        enough = b->rows && b->prints && (r->odd == 1 || b->scratch);
+    }
+    return enough ? UMBEL_OK : no_memory(diag);
+}
+
+/* One level that may bump, and the sorted hashes of the next. */
+static umbel_err build_level(umbeli_tight *f, uint32_t level, const umbeli_shards *shards,
+                             const char *directory, umbeli_shards *next, umbel_diag *diag) {
+    const umbeli_tight_rung *r = &f->rungs[level];
+    bool many =
+        umbeli_shards_count(shards) >= MANY; /* fewer hashes take less than a file's buffers */
+    umbel_err e = umbeli_shards_begin(next, many ? directory : NULL, &shards->memory, diag);
+    if (e) return e;
+    work w = {.filter = f, .rung = r, .bumped = next->store, .lock = ATOMIC_FLAG_INIT};
+    e = benches_new(shards, r, w.benches, diag);
+    if (!e) e = umbeli_shards_each(shards, r->shard_bits, build_shard, &w, diag);
+    benches_delete(&shards->memory, w.benches);
+    return e ? e : umbeli_shards_sort(next, diag);
+}
+
+/* ---- last level --------------------------------------------------------------------------- */
+
+typedef struct last_work {
+    umbeli_tight *filter;
+    uint32_t level;
+    umbeli_tight_scratch scratch;
+    uint64_t *copy; /* [keys] */
+    bool fits;
+} last_work;
+
+static umbel_err try_seeds(void *ctx, uint32_t t, uint64_t shard, uint64_t *hashes, size_t n,
+                           umbel_diag *diag) {
+    (void)t, (void)shard, (void)diag; /* there is one shard */
+    last_work *w = ctx;
+    const umbeli_tight_rung *r = &w->filter->rungs[w->level];
+    uint8_t *table = w->filter->base.data + r->tables_at;
+    for (uint32_t seed = 0; seed < UMBELI_TIGHT_SEEDS && !w->fits; seed++) {
+        umbeli_tight_set_seed(w->filter, w->level, seed);
+        if (n) memcpy(w->copy, hashes, n * sizeof *hashes);
+        w->fits = umbeli_tight_build_table(r, &w->scratch, w->copy, n, NULL, table) == 0;
+    }
+    return UMBEL_OK;
+}
+
+/* *fits stays false when no seed will do. */
+static umbel_err build_last(umbeli_tight *f, uint32_t level, const umbeli_shards *shards,
+                            bool *fits, umbel_diag *diag) {
+    const umbeli_memory *memory = &shards->memory;
+    const umbeli_tight_rung *r = &f->rungs[level];
+    size_t slots = r->places + (size_t)UMBELI_TIGHT_BLOCK - 1;
+    if (umbeli_shards_count(shards) > slots) return UMBEL_OK;
+    last_work w = {.filter = f, .level = level, .scratch = {.kernel = umbeli_tight_best()}};
+    w.scratch.rows = umbeli_new(memory, slots * sizeof *w.scratch.rows);
+    w.scratch.prints = umbeli_new(memory, slots * sizeof *w.scratch.prints);
+    w.scratch.scratch = umbeli_new(memory, slots * sizeof *w.scratch.scratch);
+    w.copy = umbeli_new(memory, slots * sizeof *w.copy);
+    umbel_err e = w.scratch.rows && w.scratch.prints && w.scratch.scratch && w.copy
+                      ? umbeli_shards_each(shards, 0, try_seeds, &w, diag)
+                      : no_memory(diag);
+    umbeli_delete(memory, w.scratch.rows);
+    umbeli_delete(memory, w.scratch.prints);
+    umbeli_delete(memory, w.scratch.scratch);
+    umbeli_delete(memory, w.copy);
+    *fits = w.fits;
+    return e;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------- */
+
+static umbel_err build_levels(umbeli_tight *f, const umbeli_shards *shards, const char *directory,
+                              uint32_t seed, bool *fits, umbel_diag *diag) {
+    umbeli_shards two[2] = {{.store = NULL}, {.store = NULL}}; /* of this level, and of the next */
+    const umbeli_shards *now = shards;
+    uint32_t last = f->layout.levels - 1;
+    umbel_err e = UMBEL_OK;
+    for (uint32_t i = 0; i < last && !e; i++) {
+        umbeli_shards *next = &two[i % 2];
+        umbeli_shards_end(next);
+        umbeli_tight_set_seed(f, i, seed);
+        e = build_level(f, i, now, directory, next, diag);
+        now = next;
+    }
+    if (!e) e = build_last(f, last, now, fits, diag);
+    umbeli_shards_end(&two[0]);
+    umbeli_shards_end(&two[1]);
+    return e;
+}
+
+static umbel_err build_all(umbeli_tight *f, const umbeli_shards *shards, const char *directory,
+                           umbel_diag *diag) {
+    bool fits = false;
+    for (uint32_t seed = 0; seed < ATTEMPTS && !fits; seed++) {
+        umbel_err e = build_levels(f, shards, directory, seed, &fits, diag);
+        if (e) return e;
+    }
+    if (fits) return UMBEL_OK;
+    return umbeli_fail(diag, UMBEL_EINVAL,
+                       "seed: the keys' hashes are uneven under it; another seed will do");
+}
+
+static umbel_err choose_widths(const umbel_params *p, umbeli_tight_layout *l, uint64_t keys,
+                               umbel_diag *diag) {
+    if (p->bytes == 0) {
+        if (umbeli_tight_widths_for_rate(l, keys, p->fpr)) return UMBEL_OK;
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: a tight filter has 2^-32 at least");
+    }
+    if (!umbeli_tight_widths_for_bytes(l, p->bytes)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for the thresholds alone");
+    }
+    if (p->fpr != 0 && umbeli_tight_promise(l, keys) > p->fpr) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for fpr with so many keys");
+    }
+    return UMBEL_OK;
+}
+
+umbel_err umbeli_tight_build(const umbeli_shards *shards, const umbel_params *params,
+                             const umbeli_shape *like, const char *directory, umbel_filter **out,
+                             umbel_diag *diag) {
+    uint64_t keys = umbeli_shards_count(shards);
+    umbeli_tight_layout l;
+    if (!umbeli_tight_divide(keys, &l)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "keys: too many for a tight filter");
+    }
+    umbel_err e = choose_widths(params, &l, keys, diag);
+    if (e) return e;
+    umbeli_shape shape = *like;
+    shape.capacity = keys;
+    shape.fpr = params->fpr != 0 ? params->fpr : umbeli_tight_promise(&l, keys);
+    umbel_filter *f = NULL;
+    e = umbeli_tight_new(&l, shape, &shards->memory, &f, diag);
+    if (e) return e;
+    umbeli_set_keys_added(f, keys);
+    if (keys > 0) e = build_all((umbeli_tight *)f, shards, directory, diag);
+    if (e) {
+        umbeli_filter_free(f);
+        return e;
+    }
+    *out = f;
+    return UMBEL_OK;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tight_table.c - one ribbon table: which keys stay, and the bits that tell them
+ *
+ * Each key is an equation: the XOR of the slots that its row names is its print.  Equations are
+ * brought into echelon form as they come.  rows[s] is an equation whose first slot is s.  A new one
+ * that begins at s is put there, if that is free; otherwise the two are added, which cancels slot s,
+ * and the sum goes on to its own first slot.  If nothing is left of it, the key depends on others
+ * and does not fit.
+ *
+ * No equation has slots before its first one, so slots follow from right to left: each is the print
+ * of its row, plus what the slots after it contribute.
+ *
+ * Buckets are taken from left to right, and the places of a bucket from right to left, in three
+ * classes.  What a bucket does not find room for flows over to the right, at most 63 slots far; so
+ * when a class does not fit, that class and those to its left are bumped, and their places are the
+ * ones that the bucket before has run over.
+ */
+#include "kind/static/tight.h"
+
+/* The key whose number is `inner`. */
+typedef struct equation {
+    uint64_t row;
+    uint32_t place, print;
+} equation;
+
+static inline equation equation_of(uint32_t places, uint64_t inner) {
+    uint64_t mixed = umbeli_tight_mix(inner);
+    return (equation){
+        .row = umbeli_tight_row(mixed),
+        .place = (uint32_t)umbeli_mul_high(inner, places),
+        .print = umbeli_tight_print(mixed),
+    };
+}
+
+/* The slot it was put at, or UINT32_MAX: it depends on what is there. */
+static inline uint32_t insert(uint64_t *restrict rows, uint32_t *restrict prints, equation q) {
+    uint32_t slot = q.place;
+    while (rows[slot]) {
+        q.row ^= rows[slot];
+        q.print ^= prints[slot];
+        if (q.row == 0) return UINT32_MAX;
+        unsigned step = (unsigned)__builtin_ctzll(q.row);
+        q.row >>= step;
+        slot += step;
+    }
+    rows[slot] = q.row;
+    prints[slot] = q.print;
+    return slot;
+}
+
+/* Inserts keys [from, to) of one class, last one first; if one does not fit, takes all out again. */
+static bool insert_class(const umbeli_tight_rung *r, umbeli_tight_scratch *b, const uint64_t *inner,
+                         size_t from, size_t to, uint32_t *slots) {
+    size_t done = 0;
+    while (to > from) {
+        /* No more than places and the 63 slots after them can be found room for. */
+        uint32_t slot = done < UMBELI_TIGHT_BUCKET + UMBELI_TIGHT_BLOCK
+                            ? insert(b->rows, b->prints, equation_of(r->places, inner[--to]))
+                            : UINT32_MAX;
+        if (slot == UINT32_MAX) {
+            while (done > 0) b->rows[slots[--done]] = 0;
+            return false;
+        }
+        slots[done++] = slot;
+    }
+    return true;
+}
+
+/* The first key from `from` on, of n, whose place is not below `place`. */
+static size_t skip(uint32_t places, const uint64_t *inner, size_t from, size_t n, uint32_t place) {
+    while (from < n && umbeli_mul_high(inner[from], places) < place) from++;
+    return from;
+}
+
+/* The codes of a bucket whose keys are [from, to): the least that lets the others in; *stay is the
+ * first of those. */
+static uint32_t fill_bucket(const umbeli_tight_rung *r, umbeli_tight_scratch *b,
+                            const uint64_t *inner, size_t from, size_t to, uint32_t place,
+                            size_t *stay) {
+    uint32_t slots[UMBELI_TIGHT_BUCKET + UMBELI_TIGHT_BLOCK];
+    size_t low = skip(r->places, inner, from, to, place + UMBELI_TIGHT_LOW);
+    size_t high = skip(r->places, inner, low, to, place + UMBELI_TIGHT_HIGH);
+    const size_t ends[] = {from, low, high, to};
+    for (uint32_t code = 3; code > 0; code--) {
+        *stay = ends[code];
+        if (!insert_class(r, b, inner, ends[code - 1], ends[code], slots)) return code;
+    }
+    *stay = from;
+    return 0;
+}
+
+/* Bucket after bucket; what is bumped is written over keys that are done with. */
+static size_t fill_buckets(const umbeli_tight_rung *r, umbeli_tight_scratch *b, uint64_t *inner,
+                           size_t n, uint8_t *marks) {
+    size_t from = 0, bumped = 0;
+    for (uint32_t bucket = 0; bucket * UMBELI_TIGHT_BUCKET < r->places; bucket++) {
+        uint32_t place = bucket * UMBELI_TIGHT_BUCKET;
+        size_t to = skip(r->places, inner, from, n, place + UMBELI_TIGHT_BUCKET), stay;
+        uint32_t code = fill_bucket(r, b, inner, from, to, place, &stay);
+        marks[bucket / 4] |= (uint8_t)(code << (2 * (bucket % 4)));
+        for (; from < stay; from++) inner[bumped++] = umbeli_tight_mix(inner[from]);
+        from = to;
+    }
+    return bumped;
+}
+
+static bool fill_all(const umbeli_tight_rung *r, umbeli_tight_scratch *b, const uint64_t *inner,
+                     size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (insert(b->rows, b->prints, equation_of(r->places, inner[i])) == UINT32_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t umbeli_tight_build_table(const umbeli_tight_rung *r, umbeli_tight_scratch *b,
+                                uint64_t *hashes, size_t n, uint8_t *marks, uint8_t *table) {
+    size_t slots = r->places + UMBELI_TIGHT_BLOCK - 1;
+    for (size_t i = 0; i < n; i++) {
+        hashes[i] = umbeli_tight_inner(r->shard_bits, r->odd, hashes[i]);
+    }
+    if (r->odd != 1) n = umbeli_static_sort(hashes, b->scratch, n);
+    memset(b->rows, 0, slots * sizeof *b->rows);
+    size_t bumped = 0;
+    if (marks) {
+        bumped = fill_buckets(r, b, hashes, n, marks);
+    } else if (!fill_all(r, b, hashes, n)) {
+        return SIZE_MAX;
+    }
+    b->kernel->solve(r, b, table);
+    return bumped;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_tight_parts.c - tight filters inside: plans, layouts that lie, hashes that are not random
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/native/native_header.h"
+#include "hash/native_hash.h"
+#include "kind/static/tight.h"
+#include "kind_check.h"
+#include "umbel_plan.h"
+
+static umbel_plan solved(umbel_plan plan) {
+    plan.kind = UMBEL_KIND_TIGHT;
+    if (umbel_plan_solve(&plan, NULL)) fail_msg("%s", plan.why);
+    return plan;
+}
+
+/* Bits per key over the bound, all told: payload and parameters. */
+static double factor(uint64_t keys, double fpr) {
+    umbel_plan plan = solved((umbel_plan){.capacity = keys, .fpr = fpr});
+    umbeli_tight_layout l;
+    assert_true(umbeli_tight_divide(keys, &l));
+    double bytes = (double)plan.bytes + 8 + 16 * l.levels;
+    return 8 * bytes / ((double)keys * -log2(fpr));
+}
+
+/* Where 64 bits of hash are enough to tell so many keys apart. */
+static void at_most(uint64_t keys, double fpr, double limit) {
+    if (ldexp((double)keys, -64) > 0.001 * fpr) return;
+    double f = factor(keys, fpr);
+    if (f > limit) fail_msg("%llu keys, %g: %g", (unsigned long long)keys, fpr, f);
+}
+
+static void space(void **state) {
+    (void)state;
+    at_most(1000, 0.01, 1.08);
+    at_most(10000, 0.01, 1.04);
+    for (double keys = 1e5; keys < 1e11; keys *= 1.37) {
+        uint64_t n = (uint64_t)keys;
+        at_most(n, 0.01, keys < 1e6 ? 1.02 : 1.016);
+        for (double fpr = 0.05; fpr >= 1e-9; fpr *= 0.83) at_most(n, fpr, 1.03);
+        for (int r = 4; r < 30; r++) at_most(n, ldexp(1, -r), 1.0095);
+        for (double fpr = 0.5; fpr > 0.05; fpr *= 0.97) at_most(n, fpr, keys < 1e6 ? 1.081 : 1.072);
+        for (int r = 1; r < 4; r++) at_most(n, ldexp(1, -r), 1.021);
+    }
+}
+
+static void plans(void **state) {
+    (void)state;
+    umbel_plan urls = solved((umbel_plan){.capacity = 2000000000, .bytes = 500u << 20});
+    assert_true(urls.fpr > 0.239 && urls.fpr < 0.2425 && urls.bound > 0.23);
+    for (double fpr = 0.9; fpr > 1e-9; fpr *= 0.61) {
+        for (double keys = 1; keys < 1e10; keys *= 7.3) {
+            umbel_plan plan = solved((umbel_plan){.capacity = (uint64_t)keys, .fpr = fpr});
+            assert_true(plan.rate <= plan.fpr && plan.hashes == 1);
+            umbel_plan back = solved((umbel_plan){.capacity = plan.capacity, .bytes = plan.bytes});
+            assert_true(back.bytes == plan.bytes && back.rate <= plan.rate && back.fpr <= fpr);
+            umbel_plan most = solved((umbel_plan){.fpr = fpr, .bytes = plan.bytes});
+            assert_true(most.bytes <= plan.bytes && most.capacity > 0);
+            (void)solved((umbel_plan){.capacity = plan.capacity, .fpr = fpr, .bytes = plan.bytes});
+        }
+    }
+}
+
+static void refusals(void **state) {
+    (void)state;
+    const struct {
+        umbel_plan plan;
+        umbel_verdict verdict;
+    } bad[] = {
+        {{.capacity = 1000, .fpr = 1e-12}, UMBEL_PLAN_BEYOND_KIND},
+        {{.capacity = 1000000, .bytes = 1000}, UMBEL_PLAN_TOO_SMALL},
+        {{.capacity = 1000000, .bytes = 1000000, .fpr = 0.001}, UMBEL_PLAN_BELOW_BOUND},
+        {{.capacity = 1000000, .bytes = 1247000, .fpr = 0.001}, UMBEL_PLAN_BEYOND_KIND},
+        {{.capacity = UINT64_MAX, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE},
+        {{.bytes = 1, .fpr = 0.01}, UMBEL_PLAN_TOO_SMALL},
+        {{.capacity = 1000, .fpr = 0.01, .hashes = 2}, UMBEL_PLAN_BAD_HASHES},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        umbel_plan plan = bad[i].plan;
+        plan.kind = UMBEL_KIND_TIGHT;
+        assert_int_equal(umbel_plan_solve(&plan, NULL), UMBEL_EINVAL);
+        if (plan.verdict != bad[i].verdict) fail_msg("%zu: %d %s", i, plan.verdict, plan.why);
+    }
+}
+
+/* More bytes never promise less: what the search relies on. */
+static void promises_fall_with_bytes(void **state) {
+    (void)state;
+    const uint64_t sizes[] = {1, 100, 1000, 4097, 20000, 300000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        umbeli_tight_layout l;
+        double before = 1;
+        assert_true(umbeli_tight_divide(sizes[i], &l));
+        uint64_t bytes = 0, blocks = l.level[0].blocks;
+        l.width = 1;
+        uint64_t least = umbeli_tight_len(&l), step = 8 + least / 3000;
+        for (bytes = least / 2; bytes < 6 * least; bytes += step) {
+            if (!umbeli_tight_widths_for_bytes(&l, bytes)) continue;
+            double promise = umbeli_tight_promise(&l, sizes[i]);
+            assert_true(umbeli_tight_len(&l) <= bytes && l.level[0].blocks == blocks);
+            assert_true(promise <= before && umbeli_tight_rate(&l, sizes[i]) <= promise);
+            before = promise;
+        }
+        assert_true(before < 0.1);
+    }
+}
+
+/* ---- files that lie ----------------------------------------------------------------------- */
+
+enum { HEADER = 128 + 8 + 2 * 16 + 8 };
+
+/* The header of a file of two levels. */
+static void put_header(const umbeli_tight_layout *l, uint64_t len, uint8_t header[HEADER]) {
+    static const uint8_t magic[] = {'U', 'M', 'B', 'E', 'L', 0x1a, '\r', '\n', 1};
+    memset(header, 0, HEADER);
+    memcpy(header, magic, sizeof magic);
+    umbeli_store_le32(header + 12, HEADER);
+    umbeli_store_le32(header + 16, UMBEL_KIND_TIGHT);
+    umbeli_store_le32(header + 20, 1);
+    umbeli_store_le32(header + 24, 1);
+    umbeli_store_le32(header + 28, 1);
+    umbeli_store_le64(header + 48, 8 * len);
+    umbeli_store_le64(header + 96, 4096);
+    umbeli_store_le64(header + 104, len);
+    umbeli_store_le32(header + 112, 1 << 20);
+    umbeli_store_le32(header + 116, 8 + 2 * 16);
+    umbeli_store_le32(header + 128, l->width);
+    umbeli_store_le32(header + 132, l->levels);
+    for (uint32_t i = 0; i < 2; i++) {
+        umbeli_store_le32(header + 136 + 16 * i, l->level[i].shard_bits);
+        umbeli_store_le32(header + 140 + 16 * i, l->level[i].blocks);
+        umbeli_store_le32(header + 144 + 16 * i, l->level[i].narrow);
+        umbeli_store_le32(header + 148 + 16 * i, i * 200);
+    }
+    umbeli_store_le64(header + HEADER - 8, umbeli_xxh3_64(header, HEADER - 8, 0));
+}
+
+/* A filter on a payload of just that length, so that a sanitizer sees every step beyond it. */
+static umbel_err make(const umbeli_tight_layout *l, const uint8_t *payload, uint64_t len,
+                      umbel_filter **out) {
+    uint8_t header[HEADER];
+    umbeli_native_header h;
+    umbeli_memory memory;
+    put_header(l, len, header);
+    assert_int_equal(umbeli_memory_from(NULL, &memory, NULL), UMBEL_OK);
+    assert_int_equal(umbeli_native_read(header, HEADER, &h, NULL), UMBEL_OK);
+    return umbeli_native_make(header, &h, payload, &memory, out, NULL);
+}
+
+/* Layouts that nobody would build, on payloads that nobody built. */
+static void strange_layouts(void **state) {
+    (void)state;
+    for (uint64_t i = 0; i < 3000; i++) {
+        uint64_t dice = check_key(9, i);
+        umbeli_tight_layout l = {.width = (uint32_t)(dice % 32), .levels = 2};
+        for (uint32_t j = 0; j < 2; j++) {
+            uint32_t blocks = 1 + (uint32_t)((dice >> (8 + 4 * j)) % (i % 2 ? 9 : 3));
+            l.level[j] = (umbeli_tight_level){
+                .shard_bits = (uint32_t)((dice >> (20 + 3 * j)) % 5),
+                .blocks = blocks,
+                .narrow = (uint32_t)((dice >> (28 + 4 * j)) % (blocks + 1)),
+            };
+        }
+        uint64_t len = umbeli_tight_len(&l);
+        assert_true(len > 0 && len < 1 << 20);
+        uint8_t *payload = malloc((size_t)len);
+        assert_non_null(payload);
+        for (uint64_t j = 0; j < len; j++) {
+            payload[j] = i % 7 == 0 ? 0xff : (uint8_t)check_key(10 + i, j);
+        }
+        umbel_filter *f = NULL;
+        assert_int_equal(make(&l, payload, len, &f), UMBEL_OK);
+        assert_true(check_found(f, 2, 0, 300) <= 300);
+        const uint64_t ends[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63};
+        for (size_t j = 0; j < 5; j++) (void)umbel_contains_hash(f, ends[j]);
+        umbel_free(f);
+        assert_int_equal(make(&l, payload, len - 1, &f), UMBEL_ECORRUPT);
+        free(payload);
+    }
+}
+
+static void refused_layouts(void **state) {
+    (void)state;
+    const umbeli_tight_layout bad[] = {
+        {.width = 33, .levels = 2, .level = {{0, 1, 1}, {0, 1, 1}}},
+        {.width = 32, .levels = 2, .level = {{0, 1, 1}, {0, 1, 0}}},
+        {.width = 5, .levels = 3, .level = {{0, 1, 1}, {0, 1, 1}}},
+        {.width = 5, .levels = 9, .level = {{0, 1, 1}, {0, 1, 1}}},
+        {.width = 5, .levels = 2, .level = {{25, 1, 1}, {0, 1, 1}}},
+        {.width = 5, .levels = 2, .level = {{0, 0, 0}, {0, 1, 1}}},
+        {.width = 5, .levels = 2, .level = {{0, 1, 2}, {0, 1, 1}}},
+        {.width = 5, .levels = 2, .level = {{0, (1 << 24) + 1, 1}, {0, 1, 1}}},
+        {.width = 31, .levels = 2, .level = {{24, 1 << 24, 0}, {24, 1 << 24, 0}}},
+    };
+    static const uint8_t payload[4096];
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        for (uint64_t len = 0; len < sizeof payload; len += 8) {
+            umbel_filter *f = NULL;
+            assert_int_equal(make(&bad[i], payload, len, &f), UMBEL_ECORRUPT);
+        }
+    }
+}
+
+/* ---- hashes that are not random ----------------------------------------------------------- */
+
+static umbel_err build_from(uint64_t n, uint64_t (*hash)(uint64_t), umbel_filter **out) {
+    umbeli_memory memory;
+    umbeli_shards shards;
+    umbel_params params = {.fpr = 0.01};
+    umbeli_shape shape = {.hash = UMBELI_HASH_XXH3};
+    assert_int_equal(umbeli_memory_from(NULL, &memory, NULL), UMBEL_OK);
+    assert_int_equal(umbeli_shards_begin(&shards, NULL, &memory, NULL), UMBEL_OK);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t x = hash(i);
+        assert_int_equal(umbeli_store_add(shards.store, &x, 1, NULL), UMBEL_OK);
+    }
+    assert_int_equal(umbeli_shards_sort(&shards, NULL), UMBEL_OK);
+    umbel_err e = umbeli_tight_build(&shards, &params, &shape, NULL, out, NULL);
+    umbeli_shards_end(&shards);
+    return e;
+}
+
+static uint64_t counted(uint64_t i) {
+    return i;
+}
+
+static uint64_t crowded(uint64_t i) {
+    return umbeli_tight_mix(i) >> 40;
+}
+
+static uint64_t upper(uint64_t i) {
+    return i << 40;
+}
+
+/* Another seed scatters what lies in one place; where it cannot, building ends with an error. */
+static void hashes_in_one_place(void **state) {
+    (void)state;
+    uint64_t (*const ways[])(uint64_t) = {counted, crowded, upper};
+    const uint64_t sizes[] = {1000, 10000, 600000};
+    for (size_t i = 0; i < 9; i++) {
+        umbel_filter *f = NULL;
+        uint64_t n = sizes[i / 3];
+        umbel_err e = build_from(n, ways[i % 3], &f);
+        assert_true(e == UMBEL_OK || e == UMBEL_EINVAL);
+        assert_true(e == UMBEL_OK || i / 3 == 2);
+        if (e) continue;
+        for (uint64_t j = 0; j < n; j++) assert_true(umbel_contains_hash(f, ways[i % 3](j)));
+        umbel_free(f);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(space),
+        cmocka_unit_test(plans),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(promises_fall_with_bytes),
+        cmocka_unit_test(strange_layouts),
+        cmocka_unit_test(refused_layouts),
+        cmocka_unit_test(hashes_in_one_place),
+    };
+    check_seed();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
