@@ -16,6 +16,7 @@
 #   make bench      benchmarks the library against libbloom and LevelDB
 #   make bench-cli  benchmarks the command against DCSO's bloom, gawk and sort
 #   make bench-redis  benchmarks the module in a real server against commands that do nothing
+#   make python     builds the Python module's wheel and tests it: docs/python.md
 #   make install    PREFIX and DESTDIR as usual
 #   make format     formats the C files
 #   make clean
@@ -25,7 +26,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
 .PHONY: all demo check check-long check-cross check-interop check-servers analyse coverage fuzz \
-        mutate soak bench bench-cli bench-redis install format clean
+        mutate soak bench bench-cli bench-redis python install format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -109,6 +110,11 @@ KEYS ?= 1e7
 bench-redis: all
 	scripts/setup test
 	bench/redis/run.py $(KEYS)
+
+# With Debian's Python, whose packages setup installs, whatever else comes first in PATH.
+python:
+	scripts/setup python
+	/usr/bin/python3 python/check.py
 
 install: build/CMakeCache.txt
 	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))

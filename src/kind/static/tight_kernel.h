@@ -15,6 +15,7 @@
 #define UMBELI_TIGHT_KERNEL_H
 
 #include "kind/hash_batches.h"
+#include "kind/kind.h"
 #include "kind/static/tight.h"
 
 /* FEW_COLUMNS of two blocks are three or four lines, which are fetched at once. */

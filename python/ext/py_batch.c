@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_batch.c - many keys at once, in every form that Python has them
+ *
+ * Objects are gathered with the GIL and worked on without it, a piece at a time, so that their
+ * texts are still in the cache when they are hashed.  References are held meanwhile: the list may
+ * change under us.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "py_rows.h"
+
+enum {
+    PIECE = 4096,         /* keys; their places and references stay in the second-level cache   */
+    BULK_PIECE = 1 << 21, /* where the library sorts by place or uses threads                    */
+    BULK_BYTES = 32 << 20,
+    AHEAD = 16, /* objects; their memory is waited for far longer than it takes to read them      */
+    KEEP_GIL = 256, /* fewer keys than this are done before another thread has woken up          */
+};
+
+struct umbelpy_batch {
+    umbelpy_rows rows;
+    bool is_rows;
+    PyObject *objects; /* a list or tuple; NULL: rows or an iterator                             */
+    PyObject *iterator;
+    int type;
+    size_t n; /* of objects and rows */
+
+    umbel_key *keys; /* one piece */
+    PyObject **held; /* what each of them belongs to */
+    uint8_t *numbers;
+    size_t cap, used;
+};
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+static bool open_objects(umbelpy_batch *batch, PyObject *keys, bool counted) {
+    if (PyUnicode_Check(keys)) { /* whose letters nobody wants as keys */
+        PyErr_SetString(PyExc_TypeError, "one key, where a batch of keys is expected");
+        return false;
+    }
+    if (PyList_Check(keys) || PyTuple_Check(keys)) {
+        batch->objects = Py_NewRef(keys);
+    } else if (counted) {
+        batch->objects = PySequence_List(keys);
+    } else {
+        batch->iterator = PyObject_GetIter(keys);
+        return batch->iterator != NULL;
+    }
+    if (!batch->objects) return false;
+    batch->n = (size_t)(PyList_Check(batch->objects) ? PyList_Size(batch->objects)
+                                                     : PyTuple_Size(batch->objects));
+    return true;
+}
+
+umbelpy_batch *umbelpy_batch_open(umbelpy_state *state, PyObject *keys, int type, bool counted) {
+    umbelpy_batch *batch = calloc(1, sizeof *batch);
+    if (!batch) return (void *)PyErr_NoMemory();
+    batch->type = type;
+    int opened = umbelpy_rows_open(state, keys, type, &batch->rows);
+    if (opened == 1) {
+        batch->is_rows = true;
+        batch->n = batch->rows.n;
+    } else if (opened < 0 || !open_objects(batch, keys, counted)) {
+        umbelpy_batch_close(batch);
+        return NULL;
+    }
+    return batch;
+}
+
+size_t umbelpy_batch_size(const umbelpy_batch *batch) {
+    return batch->n;
+}
+
+static void let_go(umbelpy_batch *batch) {
+    for (size_t i = 0; i < batch->used; i++) Py_DECREF(batch->held[i]);
+    batch->used = 0;
+}
+
+void umbelpy_batch_close(umbelpy_batch *batch) {
+    let_go(batch);
+    if (batch->is_rows) umbelpy_rows_close(&batch->rows);
+    Py_XDECREF(batch->objects);
+    Py_XDECREF(batch->iterator);
+    free(batch->keys);
+    free(batch->held);
+    free(batch->numbers);
+    free(batch);
+}
+
+/* Memory for one piece. */
+static bool make_room(umbelpy_batch *batch, umbelpy_filter *filter) {
+    umbel_info info = {0};
+    if (filter) {
+        umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
+        umbel_describe(filter->filter, &info);
+    }
+    bool bulk = info.bytes > BULK_BYTES || (filter && filter->threads > 1);
+    batch->cap = bulk ? BULK_PIECE : PIECE;
+    if (!batch->iterator && batch->n < batch->cap) batch->cap = batch->n ? batch->n : 1;
+    batch->keys = malloc(batch->cap * sizeof *batch->keys);
+    bool ok = batch->keys != NULL;
+    if (ok && !batch->is_rows) ok = (batch->held = malloc(batch->cap * sizeof *batch->held));
+    if (ok && umbelpy_is_number(batch->type)) ok = (batch->numbers = malloc(8 * batch->cap));
+    if (!ok) PyErr_NoMemory();
+    return ok;
+}
+
+/* ---- gathering ---------------------------------------------------------------------------- */
+
+/* A key that is neither str nor bytes, or that has a type. */
+static bool gather_rare(umbelpy_state *state, umbelpy_batch *batch, PyObject *item) {
+    umbel_key *to = &batch->keys[batch->used];
+    umbelpy_key key;
+    PyObject *held = NULL;
+    Py_INCREF(item); /* reading it may run code that takes it from the list */
+    if (umbelpy_is_number(batch->type)) {
+        uint8_t *number = batch->numbers + 8 * batch->used;
+        *to = (umbel_key){number, umbelpy_number(item, batch->type, number)};
+        if (to->len) held = Py_NewRef(item);
+    } else if (umbelpy_key_read(state, item, batch->type, &key)) {
+        *to = key.key;
+        held = Py_XNewRef(key.owned);
+        if (!held) { /* a copy, so that a piece needs no thousands of open buffers */
+            held = PyBytes_FromStringAndSize(key.key.data, (Py_ssize_t)key.key.len);
+            if (held) to->data = PyBytes_AsString(held);
+        }
+        umbelpy_key_end(&key);
+    }
+    Py_DECREF(item);
+    if (held) batch->held[batch->used++] = held;
+    return held != NULL;
+}
+
+/* 1: gathered, without having run any code of Python's; 0: a rare one; -1: an exception. */
+static int gather_plain(umbelpy_batch *batch, PyObject *item) {
+    Py_ssize_t len = 0;
+    const char *data;
+    if (Py_TYPE(item) == &PyUnicode_Type) {
+        data = PyUnicode_AsUTF8AndSize(item, &len);
+        if (!data) return -1;
+    } else if (Py_TYPE(item) == &PyBytes_Type) {
+        data = PyBytes_AsString(item);
+        len = PyBytes_Size(item);
+    } else {
+        return 0;
+    }
+    batch->held[batch->used] = Py_NewRef(item);
+    batch->keys[batch->used++] = (umbel_key){data, (size_t)len};
+    return 1;
+}
+
+static bool gather(umbelpy_state *state, umbelpy_batch *batch, PyObject *item) {
+    int gathered = batch->type <= UMBEL_TYPE_STRING ? gather_plain(batch, item) : 0;
+    return gathered > 0 || (gathered == 0 && gather_rare(state, batch, item));
+}
+
+static PyObject *item_at(const umbelpy_batch *batch, size_t i) {
+    PyObject *item = PyList_Check(batch->objects) ? PyList_GetItem(batch->objects, (Py_ssize_t)i)
+                                                  : PyTuple_GetItem(batch->objects, (Py_ssize_t)i);
+    if (!item) PyErr_SetString(PyExc_RuntimeError, "the list became shorter during the call");
+    return item;
+}
+
+/* Asks for the memory of an object that will be read soon: its head and the start of its text. */
+static void fetch(const PyObject *item) {
+    __builtin_prefetch(item, 1);
+    __builtin_prefetch((const char *)item + 64);
+}
+
+/* Gathers until something rare comes.  Up to there nothing can change the list, so all its places
+ * are read first, and objects are fetched before they are needed: without that most of the time
+ * would be spent waiting for memory. */
+static bool gather_ahead(umbelpy_batch *batch, size_t at, size_t n) {
+    PyObject **items = batch->held;
+    bool is_list = PyList_Check(batch->objects);
+    if (is_list && (size_t)PyList_Size(batch->objects) < at + n) return item_at(batch, at + n - 1);
+    for (size_t i = 0; i < n; i++) {
+        Py_ssize_t place = (Py_ssize_t)(at + i);
+        items[i] = is_list ? PyList_GetItem(batch->objects, place)
+                           : PyTuple_GetItem(batch->objects, place);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) fetch(items[i + AHEAD]);
+        int gathered = gather_plain(batch, items[i]);
+        if (gathered <= 0) return gathered == 0;
+    }
+    return true;
+}
+
+static bool gather_from_sequence(umbelpy_state *state, umbelpy_batch *batch, size_t at) {
+    size_t n = batch->n - at < batch->cap ? batch->n - at : batch->cap;
+    if (batch->type <= UMBEL_TYPE_STRING && !gather_ahead(batch, at, n)) return false;
+    while (batch->used < n) {
+        PyObject *item = item_at(batch, at + batch->used);
+        if (!item || !gather(state, batch, item)) return false;
+    }
+    return true;
+}
+
+static bool gather_from_iterator(umbelpy_state *state, umbelpy_batch *batch) {
+    PyObject *item;
+    while (batch->used < batch->cap && (item = PyIter_Next(batch->iterator))) {
+        bool ok = gather(state, batch, item);
+        Py_DECREF(item);
+        if (!ok) return false;
+    }
+    return !PyErr_Occurred();
+}
+
+/* ---- working ------------------------------------------------------------------------------ */
+
+typedef struct running {
+    umbelpy_batch *batch;
+    umbelpy_filter *filter;
+    umbelpy_use use;
+    umbelpy_work work;
+    void *ctx;
+    umbel_diag diag;
+} running;
+
+/* Objects: what has been gathered.  Rows: all of them. */
+static umbel_err work_now(running *r, size_t at) {
+    umbelpy_batch *batch = r->batch;
+    if (!batch->is_rows) return r->work(r->ctx, batch->keys, batch->used, at, &r->diag);
+    umbel_err e = UMBEL_OK;
+    for (size_t n; !e && at < batch->n; at += n) {
+        n = batch->n - at < batch->cap ? batch->n - at : batch->cap;
+        umbelpy_rows_keys(&batch->rows, at, n, batch->keys, batch->numbers);
+        e = r->work(r->ctx, batch->keys, n, at, &r->diag);
+    }
+    return e;
+}
+
+static umbel_err work_safely(running *r, size_t at) {
+    umbelpy_gate *gate = r->filter ? &r->filter->gate : NULL;
+    if ((r->batch->is_rows ? r->batch->n : r->batch->used) < KEEP_GIL) {
+        if (gate) umbelpy_gate_wait(gate, r->use);
+        return work_now(r, at);
+    }
+    if (gate) umbelpy_gate_enter(gate, r->use);
+    PyThreadState *thread = PyEval_SaveThread();
+    umbel_err e = work_now(r, at);
+    PyEval_RestoreThread(thread);
+    if (gate) umbelpy_gate_leave(gate, r->use);
+    return e;
+}
+
+bool umbelpy_batch_run(umbelpy_state *state, umbelpy_batch *batch, umbelpy_filter *filter,
+                       umbelpy_use use, umbelpy_work work, void *ctx) {
+    running r = {.batch = batch, .filter = filter, .use = use, .work = work, .ctx = ctx};
+    if (!make_room(batch, filter)) return false;
+    if (use == UMBELPY_ADD && !filter->concurrent) r.use = UMBELPY_WRITE;
+    umbel_err e = UMBEL_OK;
+    if (batch->is_rows) {
+        e = work_safely(&r, 0);
+        return !e || umbelpy_fail(state, e, &r.diag, NULL);
+    }
+    for (size_t at = 0, n = batch->cap; !e && n == batch->cap; at += n) {
+        bool ok = batch->iterator ? gather_from_iterator(state, batch)
+                                  : gather_from_sequence(state, batch, at);
+        n = batch->used;
+        if (ok && n) e = work_safely(&r, at);
+        let_go(batch);
+        if (!ok) return false;
+    }
+    return !e || umbelpy_fail(state, e, &r.diag, NULL);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_lookups.c - keys in, answers out: the methods of Filter that take keys
+ */
+#include <string.h>
+
+#include "py_answers.h"
+
+static umbelpy_filter *filter_of(PyObject *self) {
+    return (umbelpy_filter *)self;
+}
+
+static umbelpy_use adding(const umbelpy_filter *filter) {
+    return filter->concurrent ? UMBELPY_ADD : UMBELPY_WRITE;
+}
+
+/* ---- one key ------------------------------------------------------------------------------ */
+
+/* Keys are read first: their owners may run code that uses this filter. */
+int umbelpy_contains(PyObject *self, PyObject *object) {
+    umbelpy_filter *filter = filter_of(self);
+    if (PyUnicode_Check(object)) {
+        Py_ssize_t len;
+        const char *data = PyUnicode_AsUTF8AndSize(object, &len);
+        if (!data) return -1;
+        if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
+        return umbel_contains(filter->filter, data, (size_t)len);
+    }
+    umbelpy_key key;
+    if (!umbelpy_key_read(NULL, object, -1, &key)) return -1;
+    if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
+    int found = umbel_contains(filter->filter, key.key.data, key.key.len);
+    umbelpy_key_end(&key);
+    return found;
+}
+
+/* The arguments (key, *, type=None) of a method. */
+static bool read_key(umbelpy_state *state, PyObject *const *args, Py_ssize_t n, PyObject *names,
+                     umbelpy_key *key) {
+    int type = -1;
+    bool named = names && PyTuple_Size(names) == 1 &&
+                 PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "type") == 0;
+    if (n != 1 || (names && PyTuple_Size(names) && !named)) {
+        PyErr_SetString(PyExc_TypeError, "the arguments are a key and, by name, type");
+        return false;
+    }
+    if (named) {
+        type = umbelpy_type(state, args[1]);
+        if (PyErr_Occurred()) return false;
+    }
+    return umbelpy_key_read(state, args[0], type, key);
+}
+
+static PyObject *add(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    umbelpy_state *state = umbelpy_state_of(self);
+    umbelpy_filter *filter = filter_of(self);
+    umbelpy_key key;
+    umbel_diag diag = {0};
+    bool was_new = false;
+    if (!read_key(state, args, n, names, &key)) return NULL;
+    if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, adding(filter));
+    umbel_err e = umbel_add(filter->filter, key.key.data, key.key.len, &was_new, &diag);
+    umbelpy_key_end(&key);
+    return e ? umbelpy_fail(state, e, &diag, NULL) : PyBool_FromLong(was_new);
+}
+
+static PyObject *contains(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    umbelpy_filter *filter = filter_of(self);
+    umbelpy_key key;
+    if (!read_key(umbelpy_state_of(self), args, n, names, &key)) return NULL;
+    if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
+    bool found = umbel_contains(filter->filter, key.key.data, key.key.len);
+    umbelpy_key_end(&key);
+    return PyBool_FromLong(found);
+}
+
+static PyObject *count(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    umbelpy_filter *filter = filter_of(self);
+    umbelpy_key key;
+    if (!read_key(umbelpy_state_of(self), args, n, names, &key)) return NULL;
+    if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
+    uint32_t times = umbel_count(filter->filter, key.key.data, key.key.len);
+    umbelpy_key_end(&key);
+    return PyLong_FromUnsignedLong(times);
+}
+
+static PyObject *remove_key(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    umbelpy_state *state = umbelpy_state_of(self);
+    umbelpy_filter *filter = filter_of(self);
+    umbelpy_key key;
+    umbel_diag diag = {0};
+    if (!read_key(state, args, n, names, &key)) return NULL;
+    if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, UMBELPY_WRITE);
+    umbel_err e = umbel_remove(filter->filter, key.key.data, key.key.len, &diag);
+    umbelpy_key_end(&key);
+    return e ? umbelpy_fail(state, e, &diag, NULL) : Py_NewRef(Py_None);
+}
+
+/* ---- many keys ---------------------------------------------------------------------------- */
+
+typedef struct asking {
+    umbel_filter *filter;
+    uint8_t *flags; /* or NULL when adding */
+    uint64_t *hashes;
+    size_t done;
+} asking;
+
+static umbel_err work_contains(void *ctx, const umbel_key *keys, size_t n, size_t at,
+                               umbel_diag *diag) {
+    asking *a = ctx;
+    (void)diag;
+    umbel_contains_many(a->filter, keys, n, a->flags + at);
+    return UMBEL_OK;
+}
+
+static umbel_err work_add(void *ctx, const umbel_key *keys, size_t n, size_t at, umbel_diag *diag) {
+    asking *a = ctx;
+    size_t done = 0;
+    umbel_err e = umbel_add_many(a->filter, keys, n, a->flags ? a->flags + at : NULL, &done, diag);
+    a->done = at + done;
+    return e;
+}
+
+static umbel_err work_hash(void *ctx, const umbel_key *keys, size_t n, size_t at,
+                           umbel_diag *diag) {
+    asking *a = ctx;
+    return umbel_hash_many(a->filter, keys, n, a->hashes + at, diag);
+}
+
+static const umbelpy_field batch_fields[] = {
+    {"keys", UMBELPY_OBJECT, UMBELPY_AT(object)},
+    {"out", UMBELPY_OBJECT, UMBELPY_AT(path)},
+    {"type", UMBELPY_TYPE, UMBELPY_AT(type)},
+    {0},
+};
+
+/* A batch whose answers are flags, or hashes where width is 8. */
+static PyObject *run_batch(PyObject *self, PyObject *args, PyObject *kwargs, umbelpy_use use,
+                           umbelpy_work work, size_t width) {
+    umbelpy_state *state = umbelpy_state_of(self);
+    umbelpy_request request;
+    umbelpy_answers to = {0};
+    asking a = {.filter = filter_of(self)->filter};
+    if (!umbelpy_request_read(state, &request, batch_fields, 1, 1, args, kwargs)) return NULL;
+    umbelpy_batch *batch =
+        umbelpy_batch_open(state, request.object ? request.object : Py_None, request.type, true);
+    if (!batch) return NULL;
+    bool ok = umbelpy_answers_open(state, request.path, umbelpy_batch_size(batch), width, &to);
+    if (ok) {
+        a.flags = to.bytes;
+        a.hashes = to.bytes;
+        ok = umbelpy_batch_run(state, batch, filter_of(self), use, work, &a);
+        if (!ok) umbelpy_say_done(state, a.done);
+    }
+    umbelpy_batch_close(batch);
+    return umbelpy_answers_end(&to, ok);
+}
+
+static PyObject *contains_many(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return run_batch(self, args, kwargs, UMBELPY_LOOKUP, work_contains, 1);
+}
+
+static PyObject *add_many(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return run_batch(self, args, kwargs, UMBELPY_ADD, work_add, 1);
+}
+
+/* A new result is a memoryview of format "Q", which NumPy and array take as what it is. */
+static PyObject *hash_many(PyObject *self, PyObject *args, PyObject *kwargs) {
+    PyObject *bytes = run_batch(self, args, kwargs, UMBELPY_LOOKUP, work_hash, 8);
+    PyObject *out = kwargs ? PyDict_GetItemString(kwargs, "out") : NULL;
+    if (!bytes || (out && out != Py_None)) return bytes;
+    PyObject *view = PyMemoryView_FromObject(bytes);
+    Py_DECREF(bytes);
+    PyObject *hashes = view ? PyObject_CallMethod(view, "cast", "s", "Q") : NULL;
+    Py_XDECREF(view);
+    return hashes;
+}
+
+static const umbelpy_field update_fields[] = {
+    {"keys", UMBELPY_OBJECT, UMBELPY_AT(object)},
+    {"type", UMBELPY_TYPE, UMBELPY_AT(type)},
+    {0},
+};
+
+static PyObject *update(PyObject *self, PyObject *args, PyObject *kwargs) {
+    umbelpy_state *state = umbelpy_state_of(self);
+    umbelpy_request request;
+    asking a = {.filter = filter_of(self)->filter};
+    if (!umbelpy_request_read(state, &request, update_fields, 1, 1, args, kwargs)) return NULL;
+    if (request.object && Py_TYPE(request.object) == Py_TYPE(self)) {
+        if (umbelpy_merge(state, filter_of(self), filter_of(request.object))) return NULL;
+        return Py_NewRef(Py_None);
+    }
+    PyObject *keys = request.object ? request.object : Py_None;
+    umbelpy_batch *batch = umbelpy_batch_open(state, keys, request.type, false);
+    if (!batch) return NULL;
+    bool ok = umbelpy_batch_run(state, batch, filter_of(self), UMBELPY_ADD, work_add, &a);
+    if (!ok) umbelpy_say_done(state, a.done);
+    umbelpy_batch_close(batch);
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
+/* ---- hashes ------------------------------------------------------------------------------- */
+
+static PyObject *hash_one(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
+    umbelpy_state *state = umbelpy_state_of(self);
+    umbel_filter *filter = filter_of(self)->filter;
+    umbelpy_key key;
+    umbel_diag diag = {0};
+    uint64_t hash = 0;
+    if (!read_key(state, args, n, names, &key)) return NULL;
+    umbel_err e = umbel_hash_many(filter, &key.key, 1, &hash, &diag);
+    umbelpy_key_end(&key);
+    return e ? umbelpy_fail(state, e, &diag, NULL) : PyLong_FromUnsignedLongLong(hash);
+}
+
+static bool view_hashes(PyObject *object, Py_buffer *view) {
+    if (PyObject_GetBuffer(object, view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)) return false;
+    const char *format = view->format ? view->format : "B";
+    if (view->itemsize == 8 && strchr("QL", format[strspn(format, "@=<")])) return true;
+    PyErr_Format(PyExc_TypeError, "hashes are unsigned 64-bit integers, not items of format '%s'",
+                 format);
+    PyBuffer_Release(view);
+    return false;
+}
+
+static umbel_err ask_hashes(umbelpy_filter *filter, const Py_buffer *view, bool is_add, asking *a,
+                            umbel_diag *diag) {
+    umbelpy_use use = is_add ? adding(filter) : UMBELPY_LOOKUP;
+    size_t n = (size_t)view->len / 8;
+    umbel_err e = UMBEL_OK;
+    umbelpy_gate_enter(&filter->gate, use);
+    PyThreadState *thread = PyEval_SaveThread();
+    if (is_add) {
+        e = umbel_add_hashes(filter->filter, view->buf, n, a->flags, &a->done, diag);
+    } else {
+        umbel_contains_hashes(filter->filter, view->buf, n, a->flags);
+    }
+    PyEval_RestoreThread(thread);
+    umbelpy_gate_leave(&filter->gate, use);
+    return e;
+}
+
+static const umbelpy_field hash_fields[] = {
+    {"hashes", UMBELPY_OBJECT, UMBELPY_AT(object)},
+    {"out", UMBELPY_OBJECT, UMBELPY_AT(path)},
+    {0},
+};
+
+static PyObject *run_hashes(PyObject *self, PyObject *args, PyObject *kwargs, bool is_add) {
+    umbelpy_state *state = umbelpy_state_of(self);
+    umbelpy_filter *filter = filter_of(self);
+    umbelpy_request request;
+    Py_buffer view;
+    umbelpy_answers to = {0};
+    asking a = {0};
+    umbel_diag diag = {0};
+    if (!umbelpy_request_read(state, &request, hash_fields, 1, 1, args, kwargs)) return NULL;
+    if (!umbel_takes_hashes(filter->filter)) { /* whose look-ups would all say yes */
+        return umbelpy_refuse(state, UMBEL_ENOTSUP, "", "filters of this kind take no hashes");
+    }
+    if (!view_hashes(request.object ? request.object : Py_None, &view)) return NULL;
+    bool ok = umbelpy_answers_open(state, request.path, (size_t)view.len / 8, 1, &to);
+    if (ok) {
+        a.flags = to.bytes;
+        umbel_err e = ask_hashes(filter, &view, is_add, &a, &diag);
+        ok = !e;
+        if (e) {
+            umbelpy_fail(state, e, &diag, NULL);
+            umbelpy_say_done(state, a.done);
+        }
+    }
+    PyBuffer_Release(&view);
+    return umbelpy_answers_end(&to, ok);
+}
+
+static PyObject *contains_hashes(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return run_hashes(self, args, kwargs, false);
+}
+
+static PyObject *add_hashes(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return run_hashes(self, args, kwargs, true);
+}
+
+/* ---- table -------------------------------------------------------------------------------- */
+
+#define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS
+#define NAMED(function) (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS
+
+PyMethodDef umbelpy_key_methods[] = {
+    {"add", FAST(add),
+     "add(key, *, type=None)\n\nAdds a key.  True: it was certainly not in before."},
+    {"contains", FAST(contains),
+     "contains(key, *, type=None)\n\nWhat `key in filter` says, for keys with a type as well."},
+    {"count", FAST(count),
+     "count(key, *, type=None)\n\nAn upper bound on how often it was added, 15 meaning 15 or more\n"
+     "(counting filters); 1 or 0 for other kinds."},
+    {"remove", FAST(remove_key),
+     "remove(key, *, type=None)\n\nCounting filters: takes out one added key; AbsentError, which\n"
+     "is a KeyError, if it is certainly not in."},
+    {"hash", FAST(hash_one), "hash(key, *, type=None)\n\nThe 64-bit hash of a key."},
+    {"update", NAMED(update),
+     "update(keys, *, type=None)\n\nAdds every key of a batch or an iterable, or another filter."},
+    {"contains_many", NAMED(contains_many),
+     "contains_many(keys, *, out=None, type=None)\n\nOne byte per key, 1 or 0: as bytes, or in "
+     "the\n"
+     "writable buffer given as out, which is returned then."},
+    {"add_many", NAMED(add_many),
+     "add_many(keys, *, out=None, type=None)\n\nAdds all keys; one byte per key says whether it\n"
+     "was new."},
+    {"hash_many", NAMED(hash_many),
+     "hash_many(keys, *, out=None, type=None)\n\nThe keys' hashes as a memoryview of format 'Q'."},
+    {"contains_hashes", NAMED(contains_hashes),
+     "contains_hashes(hashes, *, out=None)\n\nThe same as contains_many, from a buffer of uint64."},
+    {"add_hashes", NAMED(add_hashes),
+     "add_hashes(hashes, *, out=None)\n\nThe same as add_many, from a buffer of uint64."},
+    {0},
+};

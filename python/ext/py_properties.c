@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_properties.c - what is known about a filter, and what travels with it
+ */
+#include <string.h>
+
+#include "py_umbel.h"
+
+static umbelpy_filter *filter_of(PyObject *self) {
+    return (umbelpy_filter *)self;
+}
+
+static PyObject *get_info(PyObject *self, void *unused) {
+    (void)unused;
+    umbel_info info;
+    umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_LOOKUP);
+    umbel_describe(filter_of(self)->filter, &info);
+    return umbelpy_info(umbelpy_state_of(self), &info);
+}
+
+static PyObject *get_keys_estimated(PyObject *self, void *unused) {
+    (void)unused;
+    umbel_measurement now;
+    umbelpy_measure(filter_of(self), &now);
+    return PyFloat_FromDouble(now.keys);
+}
+
+static PyObject *get_takes_hashes(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(umbel_takes_hashes(filter_of(self)->filter));
+}
+
+/* ---- metadata ----------------------------------------------------------------------------- */
+
+/* Files hold any bytes but NUL. */
+static PyObject *text_of(const char *bytes) {
+    return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)strlen(bytes), "surrogateescape");
+}
+
+/* A copy that cannot be changed, so that nobody believes it were the filter's own. */
+static PyObject *get_meta(PyObject *self, void *unused) {
+    (void)unused;
+    PyObject *entries = PyDict_New(), *shown = NULL;
+    const char *name, *value;
+    bool ok = entries != NULL;
+    umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_LOOKUP);
+    for (size_t i = 0; ok && umbel_meta_at(filter_of(self)->filter, i, &name, &value); i++) {
+        PyObject *key = text_of(name), *text = text_of(value);
+        ok = key && text && PyDict_SetItem(entries, key, text) == 0;
+        Py_XDECREF(key);
+        Py_XDECREF(text);
+    }
+    if (ok) shown = PyDictProxy_New(entries);
+    Py_XDECREF(entries);
+    return shown;
+}
+
+/* The bytes of a text; NULL with an exception, also if there is a NUL among them. */
+static PyObject *text_bytes(PyObject *text) {
+    if (!PyUnicode_Check(text)) {
+        PyErr_SetString(PyExc_TypeError, "metadata is str");
+        return NULL;
+    }
+    PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
+    if (bytes && strlen(PyBytes_AsString(bytes)) != (size_t)PyBytes_Size(bytes)) {
+        PyErr_SetString(PyExc_ValueError, "metadata cannot hold a NUL");
+        Py_CLEAR(bytes);
+    }
+    return bytes;
+}
+
+static PyObject *set_meta(PyObject *self, PyObject *args) {
+    PyObject *name, *value;
+    umbel_diag diag = {0};
+    if (!PyArg_ParseTuple(args, "OO:set_meta", &name, &value)) return NULL;
+    PyObject *key = text_bytes(name);
+    if (!key) return NULL;
+    PyObject *text = value == Py_None ? NULL : text_bytes(value);
+    umbel_err e = UMBEL_OK;
+    if (!PyErr_Occurred()) {
+        umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_WRITE);
+        e = umbel_set_meta(filter_of(self)->filter, PyBytes_AsString(key),
+                           text ? PyBytes_AsString(text) : NULL, &diag);
+    }
+    Py_DECREF(key);
+    Py_XDECREF(text);
+    if (PyErr_Occurred()) return NULL;
+    return e ? umbelpy_fail(umbelpy_state_of(self), e, &diag, NULL) : Py_NewRef(Py_None);
+}
+
+/* ---- key rule ----------------------------------------------------------------------------- */
+
+static PyObject *get_key_rule(PyObject *self, void *unused) {
+    (void)unused;
+    umbel_key_rule rule;
+    umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_LOOKUP);
+    umbel_get_key_rule(filter_of(self)->filter, &rule);
+    return umbelpy_rule(umbelpy_state_of(self), &rule);
+}
+
+/* None or "": white space. */
+static bool read_delimiter(umbelpy_state *state, PyObject *text, uint8_t *delimiter) {
+    *delimiter = 0;
+    if (!text || text == Py_None) return true;
+    PyObject *bytes = PyUnicode_AsLatin1String(text);
+    if (!bytes) return false;
+    bool ok = PyBytes_Size(bytes) == 1 && *PyBytes_AsString(bytes);
+    if (ok) *delimiter = (uint8_t)*PyBytes_AsString(bytes);
+    Py_DECREF(bytes);
+    if (!ok) umbelpy_refuse(state, UMBEL_EINVAL, "delimiter", "not one character of one byte");
+    return ok;
+}
+
+static PyObject *set_key_rule(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"field", "delimiter", "trim", "lower", "upper", NULL};
+    umbelpy_state *state = umbelpy_state_of(self);
+    PyObject *delimiter = NULL;
+    unsigned long field = 0;
+    int trim = 0, lower = 0, upper = 0;
+    umbel_key_rule rule = {0};
+    umbel_diag diag = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|k$Oppp:set_key_rule", names, &field,
+                                     &delimiter, &trim, &lower, &upper) ||
+        !read_delimiter(state, delimiter, &rule.delimiter)) {
+        return NULL;
+    }
+    if (field > UINT32_MAX) return umbelpy_refuse(state, UMBEL_EINVAL, "field", "out of range");
+    rule.field = (uint32_t)field;
+    rule.trim = trim;
+    rule.lower = lower;
+    rule.upper = upper;
+    umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_WRITE);
+    umbel_err e = umbel_set_key_rule(filter_of(self)->filter, &rule, &diag);
+    return e ? umbelpy_fail(state, e, &diag, NULL) : Py_NewRef(Py_None);
+}
+
+/* ---- what only some systems have ---------------------------------------------------------- */
+
+static PyObject *get_data(PyObject *self, void *unused) {
+    (void)unused;
+    size_t len = 0;
+    umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_LOOKUP);
+    const void *data = umbel_get_data(filter_of(self)->filter, &len);
+    return PyBytes_FromStringAndSize(data, (Py_ssize_t)len);
+}
+
+static int set_data(PyObject *self, PyObject *value, void *unused) {
+    (void)unused;
+    Py_buffer view = {0};
+    umbel_diag diag = {0};
+    if (value && PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)) return -1;
+    umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_WRITE);
+    umbel_err e = umbel_set_data(filter_of(self)->filter, view.buf, (size_t)view.len, &diag);
+    if (value) PyBuffer_Release(&view);
+    if (e) umbelpy_fail(umbelpy_state_of(self), e, &diag, NULL);
+    return e ? -1 : 0;
+}
+
+static PyObject *text(PyObject *self, PyObject *unused) {
+    (void)unused;
+    char shown[128];
+    umbel_diag diag = {0};
+    umbel_err e = umbel_text(filter_of(self)->filter, shown, sizeof shown, &diag);
+    return e ? umbelpy_fail(umbelpy_state_of(self), e, &diag, NULL) : PyUnicode_FromString(shown);
+}
+
+/* ---- tables ------------------------------------------------------------------------------- */
+
+PyMethodDef umbelpy_property_methods[] = {
+    {"set_meta", set_meta, METH_VARARGS,
+     "set_meta(name, value)\n\nText that native files keep with the filter; None removes it."},
+    {"set_key_rule", (PyCFunction)(void (*)(void))set_key_rule, METH_VARARGS | METH_KEYWORDS,
+     "set_key_rule(field=0, *, delimiter=None, trim=False, lower=False, upper=False)\n\n"
+     "Records how lines became keys, for whoever looks up lines later, as the umbel command does."},
+    {"text", text, METH_NOARGS, "text()\n\nWhat the filter's own system prints for it: gocrc32."},
+    {0},
+};
+
+PyGetSetDef umbelpy_properties[] = {
+    {"info", get_info, NULL, "What the filter was made as: umbel.Info.", NULL},
+    {"keys_estimated", get_keys_estimated, NULL,
+     "Distinct keys in it, estimated from all its bits; infinite when every bit is set.", NULL},
+    {"takes_hashes", get_takes_hashes, NULL, "Whether it has the methods with hashes.", NULL},
+    {"meta", get_meta, NULL, "The metadata, as a mapping that cannot be changed.", NULL},
+    {"key_rule", get_key_rule, NULL, "How lines became keys: umbel.KeyRule.", NULL},
+    {"data", get_data, set_data, "What a dcso file carries after its filter.", NULL},
+    {0},
+};

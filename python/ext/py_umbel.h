@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_umbel.h - what the files of the Python extension share
+ *
+ * The limited API of CPython 3.11: one file for this and all later releases.  Functions that fail
+ * have set an exception and return NULL, false or -1.
+ */
+#ifndef UMBELPY_H
+#define UMBELPY_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <stdbool.h>
+
+#include "py_gate.h"
+#include "umbel.h"
+#include "umbel_foreign.h"
+#include "umbel_plan.h"
+
+enum { UMBELPY_ERRORS = UMBEL_EUNKNOWN + 1 };
+
+/* One per interpreter. */
+typedef struct umbelpy_state {
+    PyObject *filter_type;
+    PyObject *info_type, *measurement_type, *plan_type, *rule_type;
+    PyObject *error;                  /* umbel.Error                                             */
+    PyObject *errors[UMBELPY_ERRORS]; /* its subclasses by umbel_err; [UMBEL_OK] is NULL         */
+    PyObject *missing, *denied;       /* FileError for ENOENT, and for EACCES and EPERM          */
+} umbelpy_state;
+
+typedef struct umbelpy_filter {
+    PyObject_HEAD umbel_filter *filter;
+    umbelpy_gate gate;
+    Py_buffer ground; /* what Filter.view lies on; ground.obj NULL otherwise                     */
+    umbel_foreign as; /* how its bytes are decoded again                                         */
+    uint32_t threads;
+    bool concurrent;
+} umbelpy_filter;
+
+/* Of a Filter. */
+umbelpy_state *umbelpy_state_of(PyObject *self);
+
+/* ---- Errors ------------------------------------------------------------------------------- */
+
+bool umbelpy_errors_add(PyObject *module, umbelpy_state *state);
+
+/* Sets the exception for a failure and returns NULL, which is false as well.  path (optional) is the file's. */
+void *umbelpy_fail(umbelpy_state *state, umbel_err err, const umbel_diag *diag, PyObject *path);
+
+/* The same for what the extension itself refuses. */
+void *umbelpy_refuse(umbelpy_state *state, umbel_err err, const char *field, const char *what);
+
+/* ---- Arguments ---------------------------------------------------------------------------- */
+
+/* Everything that a call can ask for; each call fills in the part that it names. */
+typedef struct umbelpy_request {
+    umbel_params params;
+    umbel_foreign foreign;
+    umbel_opts opts;
+    PyObject *object, *path; /* borrowed                                                         */
+    Py_buffer secret;        /* secret.obj NULL: none                                            */
+    PyObject *tmp;           /* opts.tmp as bytes                                                */
+    int type;                /* of the keys; -1: not given                                       */
+} umbelpy_request;
+
+typedef enum umbelpy_how {
+    UMBELPY_U32,
+    UMBELPY_U64,
+    UMBELPY_RATE,
+    UMBELPY_FLAG, /* a bool into a uint32_t                                                      */
+    UMBELPY_KIND,
+    UMBELPY_FORMAT,
+    UMBELPY_VARIANT,
+    UMBELPY_TYPE,
+    UMBELPY_SECRET,
+    UMBELPY_FOLDER,
+    UMBELPY_OBJECT
+} umbelpy_how;
+
+typedef struct umbelpy_field {
+    const char *name;
+    umbelpy_how how;
+    size_t offset; /* in umbelpy_request */
+} umbelpy_field;
+
+#define UMBELPY_AT(field) offsetof(umbelpy_request, field)
+
+/* Reads the arguments of a call.  The first `positional` fields may be given without their names,
+ * the first `required` have to be given; None is as good as nothing.  A field without a name ends
+ * the table.  umbelpy_request_end in any case. */
+bool umbelpy_request_read(umbelpy_state *state, umbelpy_request *request,
+                          const umbelpy_field *fields, int positional, int required, PyObject *args,
+                          PyObject *kwargs);
+void umbelpy_request_end(umbelpy_request *request);
+
+/* What `as` says beyond zero, as keyword arguments for Filter.from_bytes. */
+PyObject *umbelpy_foreign_kwargs(const umbel_foreign *as);
+
+/* The number behind a name given as str; -1 on failure. */
+int umbelpy_kind(umbelpy_state *state, PyObject *name);
+int umbelpy_format(umbelpy_state *state, PyObject *name); /* None: UMBEL_FMT_ANY                 */
+int umbelpy_type(umbelpy_state *state, PyObject *name);   /* None: -1 without an exception       */
+
+/* ---- Keys --------------------------------------------------------------------------------- */
+
+/* A key and what keeps its bytes where they are. */
+typedef struct umbelpy_key {
+    umbel_key key;
+    PyObject *owned; /* or NULL */
+    Py_buffer view;  /* of which only obj is set when there is none */
+    uint8_t number[8];
+} umbelpy_key;
+
+/* The key in a str (as UTF-8), in something bytes-like or, with a type, in a number.  The object
+ * has to outlive *key. */
+bool umbelpy_key_read(umbelpy_state *state, PyObject *object, int type, umbelpy_key *key);
+void umbelpy_key_end(umbelpy_key *key);
+
+/* The bytes of a number of such a type; returns how many, 0 on failure. */
+size_t umbelpy_number(PyObject *object, int type, uint8_t number[8]);
+bool umbelpy_is_number(int type);
+
+/* TypeError: what can be a key and is not this. */
+void umbelpy_no_key(PyObject *object, int type);
+
+/* ---- Batches ------------------------------------------------------------------------------ */
+
+/* Does something with n keys, those from place `at` on, without the GIL. */
+typedef umbel_err (*umbelpy_work)(void *ctx, const umbel_key *keys, size_t n, size_t at,
+                                  umbel_diag *diag);
+
+typedef struct umbelpy_batch umbelpy_batch;
+
+/* Opens what was given as a batch of keys.  counted: umbelpy_batch_size is wanted, so that other
+ * iterables are gathered into a list first. */
+umbelpy_batch *umbelpy_batch_open(umbelpy_state *state, PyObject *keys, int type, bool counted);
+size_t umbelpy_batch_size(const umbelpy_batch *batch);
+void umbelpy_batch_close(umbelpy_batch *batch);
+
+/* Works through it, in pieces.  filter NULL: nothing has to be locked.  On failure of the work the
+ * exception is set. */
+bool umbelpy_batch_run(umbelpy_state *state, umbelpy_batch *batch, umbelpy_filter *filter,
+                       umbelpy_use use, umbelpy_work work, void *ctx);
+
+/* ---- Parts of the module ------------------------------------------------------------------ */
+
+bool umbelpy_records_add(PyObject *module, umbelpy_state *state);
+PyObject *umbelpy_info(umbelpy_state *state, const umbel_info *info);
+PyObject *umbelpy_measurement(umbelpy_state *state, const umbel_measurement *now);
+PyObject *umbelpy_plan(umbelpy_state *state, const umbel_plan *plan);
+PyObject *umbelpy_rule(umbelpy_state *state, const umbel_key_rule *rule);
+
+/* A new Filter that owns `filter`, which is freed on failure. */
+umbelpy_filter *umbelpy_wrap(umbelpy_state *state, umbel_filter *filter, const umbel_foreign *as,
+                             uint32_t threads);
+
+bool umbelpy_filter_add(PyObject *module, umbelpy_state *state);
+
+PyObject *umbelpy_build(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *umbelpy_verify(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *umbelpy_verify_file(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *umbelpy_restore(PyObject *module, PyObject *args);
+
+extern PyMethodDef umbelpy_key_methods[], umbelpy_set_methods[], umbelpy_file_methods[],
+    umbelpy_property_methods[];
+extern PyGetSetDef umbelpy_properties[];
+PyObject *umbelpy_or(PyObject *a, PyObject *b);
+PyObject *umbelpy_and(PyObject *a, PyObject *b);
+PyObject *umbelpy_in_place_or(PyObject *a, PyObject *b);
+PyObject *umbelpy_in_place_and(PyObject *a, PyObject *b);
+PyObject *umbelpy_compare(PyObject *a, PyObject *b, int op);
+int umbelpy_contains(PyObject *self, PyObject *key);
+void umbelpy_measure(umbelpy_filter *filter, umbel_measurement *now);
+int umbelpy_merge(umbelpy_state *state, umbelpy_filter *into, umbelpy_filter *from);
+
+#endif

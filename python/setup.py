@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""The wheel: one extension that has the whole library in it, for CPython 3.11 and later.
+
+It is built from the repository, whose src/ and include/ lie next to this folder; what is made on
+the way goes below build/python.
+"""
+import os
+import re
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+os.chdir(Path(__file__).resolve().parent)
+ROOT = Path("..")
+MADE = ROOT / "build" / "python"
+MADE.mkdir(parents=True, exist_ok=True)
+
+header = (ROOT / "include" / "umbel.h").read_text()
+version = re.search(r'^#define UMBEL_VERSION "(.*)"', header, re.M)[1]
+sources = [*Path("ext").glob("*.c"), *(ROOT / "src").rglob("*.c")]
+headers = [*Path("ext").glob("*.h"), *(ROOT / "src").rglob("*.h"), *(ROOT / "include").glob("*.h")]
+
+setup(
+    version=version,
+    package_dir={"": "lib"},
+    packages=["umbel"],
+    package_data={"umbel": ["*.pyi", "py.typed"]},
+    ext_modules=[Extension(
+        "umbel._umbel",
+        sources=sorted(map(str, sources)),
+        depends=sorted(map(str, headers)) + ["umbel.map"],
+        include_dirs=[str(ROOT / "include"), str(ROOT / "src"), "ext"],
+        libraries=["z", "m", "pthread"],
+        define_macros=[("_FILE_OFFSET_BITS", "64")],
+        # As in cmake/flags.cmake: sizes follow from doubles that are rounded after every operation.
+        extra_compile_args=["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall",
+                            "-Wextra", "-Wshadow"],
+        extra_link_args=["-Wl,--version-script=umbel.map"],
+        py_limited_api=True,
+    )],
+    options={
+        "bdist_wheel": {"py_limited_api": "cp311"},
+        "build": {"build_base": str(MADE / "obj"), "parallel": os.cpu_count()},
+        "egg_info": {"egg_base": str(MADE)},
+    },
+)

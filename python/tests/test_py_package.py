@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""The package: types for mypy, one file for every later Python, the wheel in an empty environment."""
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import umbel
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+WHEELS = sorted((ROOT / "build" / "python" / "dist").glob("umbel-*.whl"))
+PACKAGE = Path(umbel.__file__).parent
+
+
+def run(*command, **kwargs):
+    return subprocess.run(list(map(str, command)), text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, **kwargs)
+
+
+def mypy(*args):
+    try:
+        import mypy  # noqa: F401
+    except ImportError:
+        pytest.skip("mypy is not installed (scripts/setup python)")
+    return run(sys.executable, "-m", "mypy", "--strict", "--cache-dir", ROOT / "build/python/mypy",
+               *args, env={"PATH": "/usr/bin:/bin", "MYPYPATH": str(PACKAGE.parent)})
+
+
+def test_version_is_the_headers():
+    header = (ROOT / "include" / "umbel.h").read_text()
+    assert umbel.__version__ == re.search(r'define UMBEL_VERSION "(.*)"', header)[1]
+
+
+def test_types_of_everything():
+    out = mypy(HERE / "typed_usage.py")
+    assert out.returncode == 0, out.stdout
+    run(sys.executable, HERE / "typed_usage.py", check=True)
+
+
+def test_types_refuse_what_is_wrong():
+    path = HERE / "wrong_usage.py"
+    out = mypy(path)
+    found = {int(line) for line in re.findall(r"wrong_usage.py:(\d+): error", out.stdout)}
+    lines = path.read_text().splitlines()
+    assert found == {i for i, line in enumerate(lines, 1) if line.endswith("# wrong")}, out.stdout
+
+
+def test_stubs_name_what_there_is():
+    stub = (PACKAGE / "__init__.pyi").read_text()
+    for name in umbel.__all__:
+        assert re.search(rf"^(class |def )?{name}\b", stub, re.M), name
+    turned = ["__module__", "__rand__", "__ror__"]
+    for name in sorted({*dir(umbel.Filter)} - {*dir(object), *turned}):
+        assert re.search(rf"^    (def )?{name}\b", stub, re.M), name
+    for kind in ("Info", "Measurement", "Plan", "KeyRule"):
+        record = getattr(umbel, kind)
+        body = stub.split(f"class {kind}(")[1].split("@final")[0]
+        fields = [name for name in dir(record) if name not in dir(tuple)
+                  and not name.startswith(("__", "n_"))]
+        assert sorted(fields) == sorted(re.findall(r"def (\w+)\(self", body))
+
+
+def test_everything_is_explained():
+    for name in umbel.__all__:
+        if name not in ("KINDS", "FORMATS", "TYPES"):
+            assert getattr(umbel, name).__doc__, name
+    for name in dir(umbel.Filter):
+        if not name.startswith("_"):
+            assert getattr(umbel.Filter, name).__doc__, name
+
+
+def test_only_the_entry_is_exported():
+    library = next(PACKAGE.glob("_umbel*.so"))
+    assert library.name == "_umbel.abi3.so"
+    symbols = run("nm", "-D", "--defined-only", library, check=True).stdout
+    assert [line.split()[-1] for line in symbols.splitlines()] == ["PyInit__umbel"]
+
+
+@pytest.mark.skipif(not WHEELS, reason="no wheel has been built (make python)")
+def test_the_wheel_in_an_empty_environment(tmp_path):
+    wheel = WHEELS[-1]
+    assert re.fullmatch(r"umbel-[0-9.]+-cp311-abi3-linux_\w+\.whl", wheel.name)
+    names = zipfile.ZipFile(wheel).namelist()
+    for part in ("umbel/__init__.py", "umbel/__init__.pyi", "umbel/py.typed", "umbel/_umbel.abi3.so"):
+        assert part in names
+    run("/usr/bin/python3", "-m", "venv", tmp_path / "venv", check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    out = run(python, "-I", "-m", "pip", "install", "--no-index", wheel)
+    assert out.returncode == 0, out.stdout
+    code = "import umbel; f = umbel.Filter(10); f.add('a'); print('a' in f, umbel.__file__)"
+    out = run(python, "-I", "-c", code, cwd=tmp_path)
+    assert out.stdout.startswith(f"True {tmp_path}"), out.stdout
+    run(python, "-I", HERE / "typed_usage.py", check=True)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Every part of the interface, for mypy --strict and to be run."""
+from __future__ import annotations
+
+import array
+import os
+import pickle
+import tempfile
+from pathlib import Path
+
+import umbel
+
+
+def one_filter(f: umbel.Filter) -> bool:
+    new: bool = f.add("ada")
+    f.add(42, type="int64")
+    present: bool = b"ada" in f and "ada" in f and f.contains(42, type="int64")
+    times: int = f.count("ada") + f.count(1.5, type="double") + f.hash("ada")
+    return new and present and times > 0
+
+
+def batches(f: umbel.Filter) -> int:
+    f.update(["a", b"b"])
+    f.update(key for key in ("c", "d"))
+    f.update([1, 2, 3], type="int32")
+    f.update((b"abc", array.array("i", [0, 1, 3])))
+    flags: bytes = f.contains_many(["a", "b"])
+    out: bytearray = f.contains_many(["a", "b"], out=bytearray(2))
+    added: bytes = f.add_many(("x", "y"))
+    hashes: memoryview = f.hash_many(["a"])
+    again: bytes = f.contains_hashes(hashes)
+    f.add_hashes(hashes, out=bytearray(1))
+    return sum(flags) + sum(out) + sum(added) + sum(again)
+
+
+def sets(f: umbel.Filter, g: umbel.Filter) -> bool:
+    both: umbel.Filter = f | g
+    both |= g
+    common: umbel.Filter = f & g
+    common &= g
+    common.clear()
+    copy: umbel.Filter = f.copy()
+    return f <= both and both >= f and f == copy and not f < f and bool(f) and both > common
+
+
+def files(f: umbel.Filter, folder: Path) -> bool:
+    path: os.PathLike[str] = folder / "f.umb"
+    f.set_meta("source", "test")
+    f.set_key_rule(2, delimiter=",", lower=True)
+    f.save(path)
+    umbel.verify_file(path)
+    umbel.verify(f.to_bytes("native"), "native")
+    opened = umbel.Filter.open(path)
+    loaded = umbel.Filter.load(str(path), "native", max_bytes=1 << 20, concurrent=True)
+    viewed = umbel.Filter.view(f.to_bytes())
+    read = umbel.Filter.from_bytes(f.to_bytes())
+    source: str = opened.meta["source"]
+    field: int = opened.key_rule.field
+    again: umbel.Filter = pickle.loads(pickle.dumps(f))
+    return opened == loaded == viewed == read == again and source == "test" and field == 2
+
+
+def kinds() -> float:
+    counting = umbel.Filter(1000, 0.01, kind="counting")
+    counting.add("a")
+    counting.remove("a")
+    snapshot: umbel.Filter = counting.snapshot()
+    window = umbel.Filter(1000, kind="window", generations=4, manual=True)
+    window.advance()
+    umbel.Filter(1000, kind="scalable", expansion=4, max_layers=8)
+    umbel.Filter(bytes=1 << 16, hashes=4, kind="classic")
+    keyed = umbel.Filter(1000, secret=bytes(16), seed=3, threads=2)
+    keyed.fold(0.5)
+    static: umbel.Filter = umbel.build(["a", "b"], 0.001, tmp="/tmp")
+    numbers: umbel.Filter = umbel.build([1, 2], type="uint64")
+    return snapshot.keys_estimated + static.measure().keys + numbers.measure().rate
+
+
+def foreign() -> int:
+    guava = umbel.Filter.foreign("guava", 100, 0.03, variant="mitz32")
+    guava.add(umbel.typed(42, "int64"))
+    read = umbel.Filter.from_bytes(guava.to_bytes(), "guava")
+    index = umbel.Filter.foreign("clickhouse", 10, 0.01, variant=["index", "numbers"])
+    go = umbel.Filter.foreign("gocrc32", 100, 0.01)
+    text: str = go.text()
+    dcso = umbel.Filter.foreign("dcso", 100, 0.01)
+    dcso.data = b"more"
+    tokens: list[bytes] = umbel.clickhouse_tokens("a b", ngram=0)
+    return read.info.bits + index.info.bytes + len(text) + len(dcso.data) + len(tokens)
+
+
+def plans() -> str:
+    plan: umbel.Plan = umbel.plan(1000, 0.01, kind="classic")
+    rate: float = plan.rate_at(500) + plan.rate + plan.bits_per_key
+    there: umbel.Plan = umbel.plan(100, 0.01, format="guava", variant="guava2024")
+    return f"{plan.kind} {plan.bytes} {rate} {there.verdict} {there.why}"
+
+
+def errors() -> str:
+    try:
+        umbel.Filter(10, 2)
+    except umbel.InvalidError as error:
+        return f"{error.code} {error.field} {error.offset} {error.need} {error.done}"
+    return ""
+
+
+def main() -> None:
+    f, g = umbel.Filter(1000), umbel.Filter(1000)
+    assert one_filter(f) and batches(f) and sets(f, g)
+    with tempfile.TemporaryDirectory() as folder:
+        assert files(f, Path(folder))
+    assert kinds() and foreign() and plans() and errors() == "EINVAL fpr 0 0 0"
+    assert f.info.kind in umbel.KINDS and "guava" in umbel.FORMATS and "int8" in umbel.TYPES
+    assert f.takes_hashes and umbel.mix(1) and umbel.__version__
+
+
+main()
