@@ -14,7 +14,7 @@ enum { MAX_REPS = 25, ASKED = 4000000, AT_ONCE = 1024 };
 
 /* Memory that is counted. */
 typedef struct counted {
-    size_t now, most;
+    size_t now, max;
 } counted;
 
 static void *take(void *ctx, size_t size) {
@@ -23,7 +23,7 @@ static void *take(void *ctx, size_t size) {
     if (!p) return NULL;
     *p = size;
     c->now += size;
-    if (c->now > c->most) c->most = c->now;
+    if (c->now > c->max) c->max = c->now;
     return (char *)p + 64;
 }
 
@@ -107,7 +107,7 @@ static void row(size_t n, size_t reps) {
     report_figure("static, look-up, absent", "contains_hashes", n, batch, "ns");
     report_bar("static, bits a key for 8 bits of fingerprint", bits, "<=", 8 * 1.13);
     if (n >= 100000000) {
-        double used = (double)(memory.most - info.bytes) / (double)n;
+        double used = (double)(memory.max - info.bytes) / (double)n;
         report_bar("static build: time of one piece's, 100 M keys", four / plain, "<=", 0.65);
         report_bar("static build: bytes a key besides the filter", used, "<=", 16);
         report_bar("static batches: times single look-ups, 100 M keys", single / batch, ">=", 1.5);

@@ -23,8 +23,8 @@
  *   silence    The library never prints, exits, reads the environment or changes errno.
  *
  * Structs end in `reserved` words: zero in what you pass in, zero in what you get back.
- * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems' filters),
- * umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (libraries of their own).
+ * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
+ * filters), umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (libraries of their own).
  */
 #ifndef UMBEL_H
 #define UMBEL_H
@@ -181,8 +181,9 @@ UMBEL_API void umbel_contains_many(const umbel_filter *filter, const umbel_key *
                                    uint8_t *hit);
 
 /* Counting filters: takes out one added key.  UMBEL_EABSENT, and nothing changes, if it is
- * certainly not in.  Remove only what you added, as often as you added it: a false positive cannot be told
- * from a key, and removing it can make other keys vanish.  A counter that has reached 15 stays. */
+ * certainly not in.  Remove only what you added, as often as you added it: a false positive cannot
+ * be told from a key, and removing it can make other keys vanish.  A counter that has reached 15
+ * stays. */
 UMBEL_API umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len,
                                  umbel_diag *diag);
 
@@ -228,7 +229,8 @@ UMBEL_API bool umbel_is_empty(const umbel_filter *filter); /* no bit is set     
 UMBEL_API umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag); /* forgets every key    */
 
 /* Folding halves the filter as often as its live rate stays at or below fpr.  A snapshot is the
- * blocked filter with the keys of a counting one, in a quarter of the memory.  Both keep all keys. */
+ * blocked filter with the keys of a counting one, in a quarter of the memory.  Both keep all keys.
+ */
 UMBEL_API umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag);
 UMBEL_API umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out,
                                    umbel_diag *diag);
@@ -307,8 +309,8 @@ UMBEL_API umbel_err umbel_decode(const void *bytes, size_t len, const umbel_fore
                                  const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
 /* The same without copying: a read-only filter over `bytes`, which must outlive it unchanged.
- * Reads the header only; damage among the bits goes unseen (umbel_verify sees it) but stays harmless:
- * wrong answers at worst.  UMBEL_ENOTSUP where the format does not allow it. */
+ * Reads the header only; damage among the bits goes unseen (umbel_verify sees it) but stays
+ * harmless: wrong answers at worst.  UMBEL_ENOTSUP where the format does not allow it. */
 UMBEL_API umbel_err umbel_view(const void *bytes, size_t len, const umbel_foreign *as,
                                const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 

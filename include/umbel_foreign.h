@@ -137,8 +137,8 @@ UMBEL_API const void *umbel_get_data(const umbel_filter *filter, size_t *len);
 UMBEL_API umbel_err umbel_redis_head(const umbel_filter *filter, void *bytes, size_t cap,
                                      size_t *len, umbel_diag *diag);
 
-/* The length of the chunk at this offset, at most `max` and 16 MiB; 0 at the end.  No chunk spans two
- * layers. */
+/* The length of the chunk at this offset, at most `max` and 16 MiB; 0 at the end.  No chunk spans
+ * two layers. */
 UMBEL_API size_t umbel_redis_chunk(const umbel_filter *filter, uint64_t offset, size_t max,
                                    const void **bytes);
 

@@ -99,8 +99,8 @@ UMBEL_API const char *umbel_table_system_name(umbel_table_system system); /* "le
 UMBEL_API size_t umbel_table_count(const umbel_table *table);
 UMBEL_API void umbel_table_place_of(const umbel_table *table, size_t i, umbel_table_place *place);
 
-/* The filter of a place as a frozen one, for everything that umbel.h can do with it.  Free it before
- * the table is closed.  UMBEL_ENOTSUP when the place's state is not UMBEL_TABLE_FILTER. */
+/* The filter of a place as a frozen one, for everything that umbel.h can do with it.  Free it
+ * before the table is closed.  UMBEL_ENOTSUP when the place's state is not UMBEL_TABLE_FILTER. */
 UMBEL_API umbel_err umbel_table_filter(const umbel_table *table, size_t i, umbel_filter **out,
                                        umbel_diag *diag);
 

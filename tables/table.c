@@ -7,7 +7,7 @@
 #include "core/mapping.h"
 #include "core/size.h"
 
-umbel_err umbeli_table_grow(const umbeli_memory *m, void **array, size_t size, size_t count,
+umbel_err umbeli_table_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
                             size_t *cap) {
     if (count < *cap) return UMBEL_OK;
     uint64_t bytes, more = *cap ? (uint64_t)*cap * 2 : 16;
@@ -22,9 +22,9 @@ umbel_err umbeli_table_grow(const umbeli_memory *m, void **array, size_t size, s
 }
 
 umbel_err umbeli_table_add(umbel_table *t, const umbeli_place *place) {
-    if (t->count * sizeof *place >= t->memory.max_bytes) return UMBEL_ELIMIT;
+    if (t->count * sizeof *place >= t->settings.max_bytes) return UMBEL_ELIMIT;
     void *places = t->places;
-    umbel_err e = umbeli_table_grow(&t->memory, &places, sizeof *place, t->count, &t->cap);
+    umbel_err e = umbeli_table_grow(&t->settings, &places, sizeof *place, t->count, &t->cap);
     if (e) return e;
     t->places = places;
     t->places[t->count++] = *place;
@@ -39,17 +39,17 @@ umbel_err umbeli_table_note(umbel_table *t, umbel_err err, uint64_t offset, cons
 
 umbel_err umbeli_table_note_diag(umbel_table *t, umbel_err err, const umbel_diag *why) {
     if (!t->faults) {
-        t->faults = umbeli_new(&t->memory, UMBELI_MOST_FAULTS * sizeof *t->faults);
+        t->faults = umbeli_new(&t->settings, UMBELI_MAX_FAULTS * sizeof *t->faults);
         if (!t->faults) return UMBEL_ENOMEM;
     }
-    if (t->nfaults < UMBELI_MOST_FAULTS) {
+    if (t->nfaults < UMBELI_MAX_FAULTS) {
         t->faults[t->nfaults++] = (umbeli_fault){.err = err, .diag = *why};
     }
     return UMBEL_OK;
 }
 
 umbel_opts umbeli_table_opts(const umbel_table *t) {
-    return (umbel_opts){.alloc = t->memory.hook.alloc ? &t->memory.hook : NULL};
+    return (umbel_opts){.alloc = t->settings.hook.alloc ? &t->settings.hook : NULL};
 }
 
 umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *key, size_t len,
@@ -73,11 +73,11 @@ umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *ke
 void umbel_table_close(umbel_table *t) {
     if (!t) return;
     t->ops->close(t);
-    umbeli_memory memory = t->memory;
-    umbeli_delete(&memory, t->places);
-    umbeli_delete(&memory, t->faults);
+    umbeli_settings settings = t->settings;
+    umbeli_delete(&settings, t->places);
+    umbeli_delete(&settings, t->faults);
     umbeli_mapping_close(t->mapped, t->len);
-    umbeli_delete(&memory, t);
+    umbeli_delete(&settings, t);
 }
 
 umbel_table_system umbel_table_system_of(const umbel_table *t) {
@@ -114,7 +114,7 @@ umbel_err umbel_table_key(const umbel_table *t, const char *column, const char *
 
 umbel_err umbel_table_check(const umbel_table *t, const char *column, const void *key, size_t len,
                             uint8_t *may, umbel_table_answer *answer, umbel_diag *diag) {
-    uint8_t *each = umbeli_new(&t->memory, t->count ? t->count : 1);
+    uint8_t *each = umbeli_new(&t->settings, t->count ? t->count : 1);
     if (!each) return umbeli_fail(diag, UMBEL_ENOMEM, "one byte a place");
     umbel_table_answer found = {0};
     umbel_err e = t->ops->check(t, column, key, len, each, &found, diag);
@@ -124,6 +124,6 @@ umbel_err umbel_table_check(const umbel_table *t, const char *column, const void
         if (may) memcpy(may, each, t->count);
         if (answer) *answer = found;
     }
-    umbeli_delete(&t->memory, each);
+    umbeli_delete(&t->settings, each);
     return e;
 }

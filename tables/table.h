@@ -53,7 +53,7 @@ struct umbel_table {
     const uint8_t *bytes;
     size_t len;
     void *mapped; /* the bytes again, where umbel_table_open mapped them; else NULL */
-    umbeli_memory memory;
+    umbeli_settings settings;
     uint64_t held; /* bytes held decompressed, at most memory.max_bytes */
 
     umbeli_place *places;
@@ -64,7 +64,7 @@ struct umbel_table {
     void *own; /* of the reader */
 };
 
-enum { UMBELI_MOST_FAULTS = 100 };
+enum { UMBELI_MAX_FAULTS = 100 };
 
 /* UMBEL_ENOMEM, or UMBEL_ELIMIT where places alone would pass memory.max_bytes. */
 umbel_err umbeli_table_add(umbel_table *t, const umbeli_place *place);
@@ -82,7 +82,7 @@ umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *ke
                            uint8_t *may, umbel_diag *diag);
 
 /* Grows an array of `size`-byte elements so that one more fits. */
-umbel_err umbeli_table_grow(const umbeli_memory *m, void **array, size_t size, size_t count,
+umbel_err umbeli_table_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
                             size_t *cap);
 
 #endif

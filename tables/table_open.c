@@ -49,9 +49,9 @@ umbel_err umbel_table_read(const void *bytes, size_t len, const umbel_table_hint
                            const umbel_opts *opts, umbel_table **out, umbel_diag *diag) {
     static const umbel_table_hints no_hints = {0};
     if (!hints) hints = &no_hints;
-    umbeli_memory memory;
+    umbeli_settings settings;
     umbel_err e = check_hints(hints, diag);
-    if (!e) e = umbeli_memory_from(opts, &memory, diag);
+    if (!e) e = umbeli_settings_from(opts, &settings, diag);
     if (e) return e;
     const umbeli_table_ops *ops = system_of(bytes, len, hints->system);
     if (!ops) {
@@ -59,13 +59,13 @@ umbel_err umbel_table_read(const void *bytes, size_t len, const umbel_table_hint
                            "no magic number of a LevelDB table or a Parquet file, nor a "
                            "compressed block of ClickHouse");
     }
-    umbel_table *t = umbeli_new(&memory, sizeof *t);
+    umbel_table *t = umbeli_new(&settings, sizeof *t);
     if (!t) return umbeli_fail(diag, UMBEL_ENOMEM, "the table's handle");
-    if (!memory.max_bytes) memory.max_bytes = default_held;
+    if (!settings.max_bytes) settings.max_bytes = default_held;
     t->ops = ops;
     t->bytes = bytes;
     t->len = len;
-    t->memory = memory;
+    t->settings = settings;
     e = ops->open(t, hints, diag);
     if (e) {
         umbel_table_close(t);

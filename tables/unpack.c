@@ -11,7 +11,7 @@
 
 /* A Zstandard block of 4 bytes gives 128 KiB at most. */
 enum { LZ4_RATIO = 255, ZSTD_RATIO = 1 << 15, FIRST_PIECE = 1 << 16 };
-enum { LEAST_WINDOW_LOG = 20, MOST_WINDOW_LOG = 27 };
+enum { MIN_WINDOW_LOG = 20, MAX_WINDOW_LOG = 27 };
 
 typedef struct job {
     umbel_table *t;
@@ -27,11 +27,11 @@ static umbel_err damaged(const job *j, const char *what) {
 
 /* Memory for so many bytes, within what the table may hold. */
 static umbel_err reserve(const job *j, uint64_t len, uint8_t **bytes) {
-    if (len > j->t->memory.max_bytes - j->t->held || len > SIZE_MAX - 1) {
+    if (len > j->t->settings.max_bytes - j->t->held || len > SIZE_MAX - 1) {
         return umbeli_fail_at(j->diag, UMBEL_ELIMIT, j->offset,
                               "decompressed, the file would pass the limit of memory");
     }
-    *bytes = umbeli_new(&j->t->memory, len ? (size_t)len : 1);
+    *bytes = umbeli_new(&j->t->settings, len ? (size_t)len : 1);
     return *bytes ? UMBEL_OK
                   : umbeli_fail_at(j->diag, UMBEL_ENOMEM, j->offset, "a decompressed block");
 }
@@ -73,7 +73,7 @@ static umbel_err enlarge(const job *j, ZSTD_outBuffer *to, umbeli_unpacked *out)
     umbel_err e = reserve(j, larger, &bytes);
     if (e) return e;
     if (to->pos) memcpy(bytes, out->bytes, to->pos);
-    umbeli_delete(&j->t->memory, out->bytes);
+    umbeli_delete(&j->t->settings, out->bytes);
     *out = (umbeli_unpacked){bytes, (size_t)larger};
     to->dst = bytes;
     to->size = out->len;
@@ -107,8 +107,8 @@ static umbel_err unpack_zstd(const job *j, umbeli_unpacked *out) {
     ZSTD_DCtx *ctx = ZSTD_createDCtx();
     if (!ctx) return umbeli_fail_at(j->diag, UMBEL_ENOMEM, j->offset, "Zstandard");
     /* The frame's window is allocated at once, so it, too, must be one that the bytes can fill. */
-    int window = LEAST_WINDOW_LOG;
-    while (window < MOST_WINDOW_LOG && (size_t)1 << window < j->len * ZSTD_RATIO) window++;
+    int window = MIN_WINDOW_LOG;
+    while (window < MAX_WINDOW_LOG && (size_t)1 << window < j->len * ZSTD_RATIO) window++;
     umbel_err e = ZSTD_isError(ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax, window))
                       ? umbeli_fail_at(j->diag, UMBEL_ENOMEM, j->offset, "Zstandard")
                       : run_zstd(j, ctx, out);
@@ -127,7 +127,7 @@ umbel_err umbeli_unpack(umbel_table *t, umbeli_packing packing, const uint8_t *b
     *out = (umbeli_unpacked){0};
     umbel_err e = ways[packing](&j, out);
     if (e) {
-        umbeli_delete(&t->memory, out->bytes);
+        umbeli_delete(&t->settings, out->bytes);
         *out = (umbeli_unpacked){0};
         return e;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tables/value_text.h"
 
-enum { MOST_DIGITS = 18, MOST_TIME_DIGITS = 9 };
+enum { MAX_DIGITS = 18, MAX_TIME_DIGITS = 9 };
 
 typedef struct cursor {
     const char *at, *end;
@@ -82,7 +82,7 @@ bool umbeli_read_time(umbel_key text, unsigned digits, int64_t *ticks) {
     cursor c = over(text);
     int64_t days, fraction = 0, unit = 1, result;
     unsigned hour = 0, minute = 0, second = 0;
-    if (digits > MOST_TIME_DIGITS || !read_day(&c, &days)) return false;
+    if (digits > MAX_TIME_DIGITS || !read_day(&c, &days)) return false;
     if (one_of(&c, " T")) {
         if (!number(&c, 2, &hour) || !one_of(&c, ":") || !number(&c, 2, &minute)) return false;
         if (one_of(&c, ":") && !number(&c, 2, &second)) return false;
@@ -107,7 +107,7 @@ bool umbeli_read_decimal(umbel_key text, unsigned scale, int64_t *unscaled) {
     bool negative = one_of(&c, "-");
     int64_t whole = 0, fraction = 0;
     unsigned used = 0;
-    if (scale > MOST_DIGITS || (!negative && one_of(&c, "+") && c.at == c.end)) return false;
+    if (scale > MAX_DIGITS || (!negative && one_of(&c, "+") && c.at == c.end)) return false;
     for (; is_digit(&c); used++) {
         if (__builtin_mul_overflow(whole, 10, &whole)) return false;
         if (__builtin_add_overflow(whole, *c.at++ - '0', &whole)) return false;

@@ -107,9 +107,9 @@ static size_t put_command(struct load *l, char *out) {
 
 /* Fills the slab with whole batches. */
 static void prepare(struct load *l) {
-    size_t used = 0, most = l->depth * (256 + 32 * l->per);
+    size_t used = 0, max = l->depth * (256 + 32 * l->per);
     l->batches = 0;
-    while (l->left >= l->per * l->depth && used + most <= SLAB) {
+    while (l->left >= l->per * l->depth && used + max <= SLAB) {
         for (uint64_t i = 0; i < l->depth; i++) used += put_command(l, l->slab + used);
         l->ends[l->batches++] = used;
     }

@@ -54,8 +54,7 @@ static void plan_unknown(const cli_settings *s, cli_filter_params *p, const char
 static void fill_in_plan(const cli_settings *s, cli_filter_params *p, cli_feed feed) {
     bool foreign = cli_is_foreign(p);
     if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = default_fpr;
-    if (p->capacity || cli_is_built_once(p->kind) || (p->bytes && (foreign || p->fpr > 0)))
-        return;
+    if (p->capacity || cli_is_built_once(p->kind) || (p->bytes && (foreign || p->fpr > 0))) return;
     const char *once = cli_input_once(feed.files, feed.nfiles);
     if (once) {
         plan_unknown(s, p, once);
@@ -163,7 +162,7 @@ const cli_command cli_command_build = {
                 "# From a pipe: say how many keys to expect\n"
                 "zcat urls.gz | umbel build -n 50M -p 1% -o urls.umb\n"
                 "# The smallest blocklist: built once, never changed\n"
-                "umbel build --kind static -p 1e-6 -o list.umb urls.txt\n"
+                "umbel build --kind smallest -p 1e-6 -o list.umb urls.txt\n"
                 "# The second field of a CSV file, in lowercase; check does the same to its input\n"
                 "umbel build -t , -k 2 --lower -o users.umb users.csv\n"
                 "# Untrusted input: a filter whose collisions cannot be predicted\n"

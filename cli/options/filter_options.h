@@ -8,8 +8,8 @@
 #include "options/options.h"
 #include "umbel_foreign.h"
 
-/* The kind or format with this name; UMBEL_KIND_AUTO or `fallback` if name is NULL.  Exits with the list
- * of names if there is none. */
+/* The kind or format with this name; UMBEL_KIND_AUTO or `fallback` if name is NULL.  Exits with the
+ * list of names if there is none. */
 umbel_kind cli_kind_named(const char *name);
 umbel_format cli_format_named(const char *name, const char *option, umbel_format fallback);
 

@@ -36,7 +36,8 @@ cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name) {
     umbel_describe(f, &info);
     umbel_err e = umbel_redis_head(f, NULL, 0, &len, &diag);
     if (e != UMBEL_ESPACE) {
-        cli_die_err(name, e, &diag, "umbel build makes native filters, and redisbloom with --format");
+        cli_die_err(name, e, &diag,
+                    "umbel build makes native filters, and redisbloom with --format");
     }
     uint8_t *head = cli_alloc(len);
     e = umbel_redis_head(f, head, len, &len, &diag);

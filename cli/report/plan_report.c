@@ -21,10 +21,11 @@ static const char *purpose(const char *kind) {
     static const char *const words[][2] = {
         {"blocked", "fast and general: one cache line per key"},
         {"classic", "the smallest that keys can be added to later"},
-        {"static", "the smallest, built once from all keys"},
+        {"static", "small and fast, built once from all keys"},
         {"counting", "keys can be removed"},
         {"scalable", "grows; for an unknown number of keys"},
         {"window", "remembers only the latest keys"},
+        {"tight", "the smallest, built once from all keys"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i][0], kind) == 0) return words[i][1];

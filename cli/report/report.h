@@ -53,7 +53,8 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines);
 /* Adds that changed the filter. */
 uint64_t cli_keys_added(const umbel_filter *f);
 
-/* Everything that umbel_describe and umbel_measure report, and the metadata stored with the filter. */
+/* Everything that umbel_describe and umbel_measure report, and the metadata stored with the filter.
+ */
 void cli_describe(cli_report *r, const umbel_filter *f);
 
 #endif

@@ -78,8 +78,8 @@ static void add_all(bf_key *key, RedisModuleString **items, uint8_t *was_new, ou
     o->some_new = memchr(was_new, 1, o->done) != NULL;
 }
 
-/* Adds the items in order and replies an array: whether each is new, and after those that were added
- * the error that stopped it, if one did.  They must be the last arguments of the command. */
+/* Adds the items in order and replies an array: whether each is new, and after those that were
+ * added the error that stopped it, if one did.  They must be the last arguments of the command. */
 static void add_items(bf_key *key, RedisModuleString **items, size_t count,
                       const bf_params *created) {
     enum { USUAL = 1024 };

@@ -27,8 +27,8 @@ bool bf_key_open_filter(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *nam
 /* Puts a value where there is none; from now on the server owns it. */
 void bf_key_put(bf_key *key, bf_value *value);
 
-/* Signals clients that watch the key and sends the keyspace event.  Opening for writing does not: many
- * writes change nothing. */
+/* Signals clients that watch the key and sends the keyspace event.  Opening for writing does not:
+ * many writes change nothing. */
 void bf_key_changed(const bf_key *key, const char *event);
 
 /* Lets the server serve other clients within a long command, where it can; the value may have moved

@@ -94,14 +94,14 @@ static umbel_err load_redisbloom(const uint8_t *bytes, size_t len, source from, 
                                  bf_value **out, umbel_diag *diag) {
     umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
     umbeli_redisbloom_head h;
-    umbeli_memory memory;
+    umbeli_settings settings;
     umbel_filter *f = NULL;
     umbel_err e = umbeli_redisbloom_read_header(bytes, len, &h, diag);
     if (!e && from.bits && from.len != h.bytes) {
         e = umbeli_fail(diag, UMBEL_ECORRUPT, "the bits are not those of the header");
     }
-    if (!e) e = umbeli_memory_from(&opts, &memory, diag);
-    if (!e) e = umbeli_redisbloom_from_header(bytes, len, &h, NULL, &memory, &f, diag);
+    if (!e) e = umbeli_settings_from(&opts, &settings, diag);
+    if (!e) e = umbeli_redisbloom_from_header(bytes, len, &h, NULL, &settings, &f, diag);
     if (e) return e;
     if (from.bits) memcpy(f->data, from.bits, (size_t)h.bytes);
     return bf_redisbloom_value(f, out, diag);

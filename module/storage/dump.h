@@ -3,8 +3,8 @@
  * dump.h - a value as bytes: BF.SCANDUMP, BF.LOADCHUNK, BF.LOAD, and what RDB and AOF are made of
  *
  * A value is a head, which says everything but the bits, and the bits of its layers one after the
- * other.  In RedisBloom's layout the head is RedisBloom's header; in the blocked one, the headers of
- * native files.  Which of the two it is shows in its first bytes.  Bytes: docs/formats/redis.md.
+ * other.  In RedisBloom's layout the head is RedisBloom's header; in the blocked one, the headers
+ * of native files.  Which of the two it is shows in its first bytes.  Bytes: docs/formats/redis.md.
  */
 #ifndef BF_DUMP_H
 #define BF_DUMP_H

@@ -184,15 +184,15 @@ static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filte
         .secret = head->params.keyed ? head->params.key : NULL,
     };
     umbeli_native_header h = head->layers[0];
-    umbeli_memory memory;
+    umbeli_settings settings;
     umbeli_layer layer;
     umbel_filter *f = NULL;
-    umbel_err e = umbeli_memory_from(&opts, &memory, diag);
-    if (!e) e = umbeli_native_take_key(&h, &memory, diag);
+    umbel_err e = umbeli_settings_from(&opts, &settings, diag);
+    if (!e) e = umbeli_native_take_key(&h, &settings, diag);
     if (e) return e;
-    if (!is_layer(&h)) return umbeli_native_make(head->bytes, &h, NULL, &memory, out, diag);
+    if (!is_layer(&h)) return umbeli_native_make(head->bytes, &h, NULL, &settings, out, diag);
     e = describe_layer(&h, &layer, diag);
-    if (!e) e = bf_layers_new(&head->params, &h.shape, &layer, &memory, &f, diag);
+    if (!e) e = bf_layers_new(&head->params, &h.shape, &layer, &settings, &f, diag);
     if (e) return e;
     e = umbeli_native_take_meta(f, head->bytes, &h, diag);
     if (e) {

@@ -76,8 +76,8 @@ static uint64_t min_bytes(promise of, uint64_t keys, double rate, uint64_t low, 
     return enough * unit;
 }
 
-/* Blocked where that takes no more than a third above classic: a look-up has to ask every layer, and
- * asks a blocked one with a single access. */
+/* Blocked where that takes no more than a third above classic: a look-up has to ask every layer,
+ * and asks a blocked one with a single access. */
 static umbel_err plan_freely(uint64_t keys, double rate, bf_layer_plan *out) {
     double bits = -log(rate) / 0.480453013918201 * (double)keys;
     if (!(rate >= rate_min && rate < 1) || !(bits < 0x1p59)) return UMBEL_EFULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * server_memory.h - filters live in the server's memory; asking for too much of it is an error reply,
- *                   not the end of the server
+ * server_memory.h - filters live in the server's memory; asking for too much of it is an error
+ *                   reply, not the end of the server
  */
 #ifndef BF_SERVER_MEMORY_H
 #define BF_SERVER_MEMORY_H

@@ -17,23 +17,24 @@
  * here.
  *
  * Layers and their sizes.  BF.RESERVE names a capacity and a rate.  The first layer is for that
- * capacity and takes no more bytes than RedisBloom would; each later one is for `expansion` times the
- * capacity of the one before, and all of them together keep the rate that was asked for, however many
- * there are (layer_plan.h).
+ * capacity and takes no more bytes than RedisBloom would; each later one is for `expansion` times
+ * the capacity of the one before, and all of them together keep the rate that was asked for,
+ * however many there are (layer_plan.h).
  *
- * Hashing and the secret.  Filters in the blocked layout are keyed: SipHash-1-3 under 16 secret bytes,
- * drawn at random unless SEED gives them, so that clients cannot craft keys that collide.  The
- * secret is one of the parameters, because replicas, copies and dumps must hash alike.  RedisBloom's
- * layout hashes with MurmurHash2 under a seed that everyone knows.
+ * Hashing and the secret.  Filters in the blocked layout are keyed: SipHash-1-3 under 16 secret
+ * bytes, drawn at random unless SEED gives them, so that clients cannot craft keys that collide. 
+ * The secret is one of the parameters, because replicas, copies and dumps must hash alike. 
+ * RedisBloom's layout hashes with MurmurHash2 under a seed that everyone knows.
  *
  * Growth.  A layer takes as many keys as it was planned for.  When it is full and an unknown key
- * comes, the policy plans the next layer and appends it; no bit of an older layer moves, and without
- * memory for it the value stays as it was.  bf.memory-limit bounds the bits of all layers; it comes
- * with each command, since commands from a primary or the append-only file are bound by none.
+ * comes, the policy plans the next layer and appends it; no bit of an older layer moves, and
+ * without memory for it the value stays as it was.  bf.memory-limit bounds the bits of all layers;
+ * it comes with each command, since commands from a primary or the append-only file are bound by
+ * none.
  *
- * Memory.  Everything comes from the server's allocator (server_memory.c), and asking for too much is
- * an error reply instead of the end of the server.  A value is a few small allocations and one per
- * layer: MEMORY USAGE adds them up, active defragmentation moves them layer by layer, and large
+ * Memory.  Everything comes from the server's allocator (server_memory.c), and asking for too much
+ * is an error reply instead of the end of the server.  A value is a few small allocations and one
+ * per layer: MEMORY USAGE adds them up, active defragmentation moves them layer by layer, and large
  * values are freed in the background.
  *
  * Persistence.  RDB, AOF, DUMP and BF.SCANDUMP show a value as a head and the bits of its layers
@@ -48,9 +49,9 @@
 #include "core/diag.h"
 #include "format/redisbloom/redisbloom_link.h"
 #include "kind/kind.h"
+#include "umbel_foreign.h"
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
-#include "umbel_foreign.h"
 
 /* ---- The policy of the blocked layout ---- */
 
@@ -103,8 +104,8 @@ static const umbeli_ops ops = {
 };
 
 umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
-                        const umbeli_layer *first, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+                        const umbeli_layer *first, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag) {
     umbeli_chain *c = NULL;
     umbeli_shape shape = {
         .kind = UMBEL_KIND_SCALABLE,
@@ -115,7 +116,7 @@ umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
         .fpr = params->error,
     };
     umbel_err e =
-        umbeli_chain_new(&ops, "chain/module", &shape, first->bytes, NULL, memory, &c, diag);
+        umbeli_chain_new(&ops, "chain/module", &shape, first->bytes, NULL, settings, &c, diag);
     if (e) return e;
     bf_layers *l = (bf_layers *)c;
     l->error = params->error;
@@ -230,13 +231,13 @@ static umbel_err make_layers(const bf_params *p, uint64_t max_bytes, umbel_filte
                              umbel_diag *diag) {
     umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
     umbeli_shape hashing = umbeli_kind_shape(&(umbel_params){.secret = p->keyed ? p->key : NULL});
-    umbeli_memory memory;
+    umbeli_settings settings;
     bf_layer_plan plan;
     umbel_err e = bf_plan_first(p, &plan, diag);
-    if (!e) e = umbeli_memory_from(&opts, &memory, diag);
+    if (!e) e = umbeli_settings_from(&opts, &settings, diag);
     if (e) return e;
     umbeli_layer first = layer_of(&plan);
-    return bf_layers_new(p, &hashing, &first, &memory, out, diag);
+    return bf_layers_new(p, &hashing, &first, &settings, out, diag);
 }
 
 umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value **out,

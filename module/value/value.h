@@ -57,8 +57,8 @@ umbel_err bf_value_clear(bf_value *v);
 /* A chain of the blocked layout with its first layer; `hashing` has hash, seed and secret.  More
  * layers follow with umbeli_chain_append. */
 umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
-                        const umbeli_layer *first, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag);
+                        const umbeli_layer *first, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag);
 
 /* ---- Keys ---- */
 

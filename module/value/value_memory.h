@@ -8,8 +8,8 @@
 #include "api.h"
 #include "value/value.h"
 
-/* Moves the value layer by layer; *v may be another pointer then.  1: the time slice was used up, and
- * the server will call again with the cursor that was set. */
+/* Moves the value layer by layer; *v may be another pointer then.  1: the time slice was used up,
+ * and the server will call again with the cursor that was set. */
 int bf_value_defrag(RedisModuleDefragCtx *ctx, bf_value **v);
 
 /* Pieces that were moved since the module was loaded. */

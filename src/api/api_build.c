@@ -8,7 +8,7 @@
 
 /* Static and tight filters have a builder of their own; all others are simply added to. */
 struct umbel_builder {
-    umbeli_memory memory;
+    umbeli_settings settings;
     umbeli_static_builder *fixed;
     umbel_filter *growing;
     bool failed, finished;
@@ -17,14 +17,14 @@ struct umbel_builder {
 umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, umbel_builder **out,
                             umbel_diag *diag) {
     umbel_params params;
-    umbeli_memory memory;
-    umbel_err e = umbeli_native_params(given, opts, &params, &memory, diag);
+    umbeli_settings settings;
+    umbel_err e = umbeli_native_params(given, opts, &params, &settings, diag);
     if (e) return e;
-    umbel_builder *b = umbeli_new(&memory, sizeof *b);
+    umbel_builder *b = umbeli_new(&settings, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
-    b->memory = memory;
+    b->settings = settings;
     e = params.kind == UMBEL_KIND_STATIC || params.kind == UMBEL_KIND_TIGHT
-            ? umbeli_static_builder_new(&params, opts ? opts->tmp : NULL, &b->memory, &b->fixed,
+            ? umbeli_static_builder_new(&params, opts ? opts->tmp : NULL, &b->settings, &b->fixed,
                                         diag)
             : umbel_create(given, opts, &b->growing, diag);
     if (e) {
@@ -63,8 +63,8 @@ umbel_err umbel_builder_finish(umbel_builder *b, umbel_filter **out, umbel_diag 
 
 void umbel_builder_free(umbel_builder *b) {
     if (!b) return;
-    umbeli_memory memory = b->memory;
+    umbeli_settings settings = b->settings;
     umbeli_static_builder_delete(b->fixed);
     umbeli_filter_free(b->growing);
-    umbeli_delete(&memory, b);
+    umbeli_delete(&settings, b);
 }

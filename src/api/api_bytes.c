@@ -8,16 +8,16 @@
 
 static umbel_err decode(const void *bytes, size_t len, const umbel_foreign *as, umbeli_decoding how,
                         const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
-    umbeli_memory memory;
+    umbeli_settings settings;
     const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_memory_from(opts, &memory, diag);
+    umbel_err e = umbeli_settings_from(opts, &settings, diag);
     if (!e) e = umbeli_codec_reading(as, bytes, len, &codec, diag);
     if (e) return e;
-    if (memory.keyed && codec->id != UMBEL_FMT_NATIVE) {
+    if (settings.keyed && codec->id != UMBEL_FMT_NATIVE) {
         return umbeli_fail(diag, UMBEL_ESECRET, "a secret was given, and this format has none");
     }
-    if (codec->decode_as) return codec->decode_as(as, bytes, len, how, &memory, out, diag);
-    return codec->decode(bytes, len, how, &memory, out, diag);
+    if (codec->decode_as) return codec->decode_as(as, bytes, len, how, &settings, out, diag);
+    return codec->decode(bytes, len, how, &settings, out, diag);
 }
 
 umbel_err umbel_decode(const void *bytes, size_t len, const umbel_foreign *as,

@@ -22,9 +22,9 @@ static umbel_err choose_kind(umbel_params *params, umbel_diag *diag) {
 }
 
 umbel_err umbeli_native_params(const umbel_params *given, const umbel_opts *opts,
-                               umbel_params *params, umbeli_memory *memory, umbel_diag *diag) {
+                               umbel_params *params, umbeli_settings *settings, umbel_diag *diag) {
     *params = *given;
-    umbel_err e = umbeli_memory_from(opts, memory, diag);
+    umbel_err e = umbeli_settings_from(opts, settings, diag);
     if (e) return e;
     if (given->reserved32) return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved32: not 0");
     if (!umbeli_reserved_zero(given->reserved, sizeof given->reserved)) {
@@ -33,11 +33,11 @@ umbel_err umbeli_native_params(const umbel_params *given, const umbel_opts *opts
     if (!(given->fpr >= 0 && given->fpr < 1)) { /* also when it is no number */
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: not between 0 and 1");
     }
-    if (memory->keyed) {
+    if (settings->keyed) {
         return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: for opening; params.secret makes one");
     }
-    if (memory->concurrent) params->concurrent = 1;
-    memory->concurrent = params->concurrent != 0;
+    if (settings->concurrent) params->concurrent = 1;
+    settings->concurrent = params->concurrent != 0;
     e = choose_kind(params, diag);
     return e ? e : umbeli_kind_params(params, diag);
 }
@@ -45,9 +45,9 @@ umbel_err umbeli_native_params(const umbel_params *given, const umbel_opts *opts
 umbel_err umbel_create(const umbel_params *params, const umbel_opts *opts, umbel_filter **out,
                        umbel_diag *diag) {
     umbel_params native;
-    umbeli_memory memory;
-    umbel_err e = umbeli_native_params(params, opts, &native, &memory, diag);
-    return e ? e : umbeli_kind_by_id(native.kind)->create(&native, &memory, out, diag);
+    umbeli_settings settings;
+    umbel_err e = umbeli_native_params(params, opts, &native, &settings, diag);
+    return e ? e : umbeli_kind_by_id(native.kind)->create(&native, &settings, out, diag);
 }
 
 umbel_filter *umbel_new(uint64_t capacity, double fpr) {
@@ -58,21 +58,22 @@ umbel_filter *umbel_new(uint64_t capacity, double fpr) {
 
 umbel_err umbel_create_foreign(const umbel_foreign *foreign, const umbel_opts *opts,
                                umbel_filter **out, umbel_diag *diag) {
-    umbeli_memory memory;
+    umbeli_settings settings;
     const umbeli_codec *codec = NULL;
     umbel_err e = umbeli_codec_making(foreign, &codec, diag);
-    if (!e) e = umbeli_memory_from(opts, &memory, diag);
+    if (!e) e = umbeli_settings_from(opts, &settings, diag);
     if (e) return e;
-    if (memory.keyed) {
+    if (settings.keyed) {
         return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: this format hashes without one");
     }
-    return codec->create(foreign, &memory, out, diag);
+    return codec->create(foreign, &settings, out, diag);
 }
 
 umbel_err umbel_copy(const umbel_filter *filter, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_filter_copy(filter, out);
     if (e == UMBEL_ELIMIT) {
-        return umbeli_fail_limit(diag, umbeli_filter_bytes(filter), "a copy needs more than opts.max_bytes");
+        return umbeli_fail_limit(diag, umbeli_filter_bytes(filter),
+                                 "a copy needs more than opts.max_bytes");
     }
     return e ? umbeli_fail(diag, e, "no memory for a copy") : UMBEL_OK;
 }

@@ -2,13 +2,14 @@
  *
  * atomic_file.h - the file beside a target that will take its place
  *
- * There is one name per target, PATH.umbel-tmp, and whoever writes under it holds a lock on the file
- * (flock).  So savers of one target take turns, in any number of processes and threads, and what a
- * killed one left, which nobody locks any more, is removed by the next: there is never more than
- * one.  Nothing that was there is ever written to: a link planted under the name leads nowhere.
+ * There is one name per target, PATH.umbel-tmp, and whoever writes under it holds a lock on the
+ * file (flock).  So savers of one target take turns, in any number of processes and threads, and
+ * what a killed one left, which nobody locks any more, is removed by the next: there is never more
+ * than one.  Nothing that was there is ever written to: a link planted under the name leads
+ * nowhere.
  *
- * Where the system or the file system knows no locks, or the name is taken by what cannot be removed, the name is
- * PATH.umbel-tmp-PID-N, and what a killed process leaves there stays.
+ * Where the system or the file system knows no locks, or the name is taken by what cannot be
+ * removed, the name is PATH.umbel-tmp-PID-N, and what a killed process leaves there stays.
  */
 #ifndef UMBELI_ATOMIC_FILE_H
 #define UMBELI_ATOMIC_FILE_H

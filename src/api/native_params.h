@@ -9,6 +9,6 @@
 
 /* Checks params and opts; *params has a kind that exists, *memory what both say together. */
 umbel_err umbeli_native_params(const umbel_params *given, const umbel_opts *opts,
-                               umbel_params *params, umbeli_memory *memory, umbel_diag *diag);
+                               umbel_params *params, umbeli_settings *settings, umbel_diag *diag);
 
 #endif

@@ -83,14 +83,14 @@ static bool read_double(const char *s, size_t len, double *value) {
 /* One code point of valid UTF-8 at s; its length, or 0. */
 static size_t read_utf8(const uint8_t *s, size_t len, uint32_t *point) {
     size_t need = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
     if ((s[0] >= 0x80 && s[0] < 0xc2) || s[0] > 0xf4 || need > len) return 0;
     uint32_t p = need == 1 ? s[0] : s[0] & (0xffu >> (need + 1));
     for (size_t i = 1; i < need; i++) {
         if ((s[i] & 0xc0) != 0x80) return 0;
         p = p << 6 | (s[i] & 0x3fu);
     }
-    if (p < least[need] || p > 0x10ffff || (p >= 0xd800 && p < 0xe000)) return 0;
+    if (p < min[need] || p > 0x10ffff || (p >= 0xd800 && p < 0xe000)) return 0;
     *point = p;
     return need;
 }

@@ -7,27 +7,27 @@
 #include "core/diag.h"
 
 umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
-                            uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
-                            umbel_filter **out, umbel_diag *diag) {
-    if (memory->concurrent && !borrow && !ops->concurrent) {
+                            uint64_t data_len, const uint8_t *borrow,
+                            const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
+    if (settings->concurrent && !borrow && !ops->concurrent) {
         return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
     }
-    umbel_filter *f = umbeli_new(memory, ops->size);
+    umbel_filter *f = umbeli_new(settings, ops->size);
     if (!f) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
     f->ops = ops;
     f->layout = layout;
     f->shape = *shape;
-    f->memory = *memory;
+    f->settings = *settings;
     f->data_len = data_len;
     f->concurrent = ops->concurrent;
     if (borrow) {
         f->data = (uint8_t *)(uintptr_t)borrow; /* frozen: never written */
         f->frozen = true;
-        f->memory.concurrent = false; /* there is nothing to write to */
+        f->settings.concurrent = false; /* there is nothing to write to */
     } else {
-        umbel_err e = umbeli_array_new(memory, data_len, &f->array, diag);
+        umbel_err e = umbeli_array_new(settings, data_len, &f->array, diag);
         if (e) {
-            umbeli_delete(memory, f);
+            umbeli_delete(settings, f);
             return e;
         }
         f->data = f->array.data;
@@ -62,12 +62,12 @@ uint8_t *umbeli_filter_run(const umbel_filter *f, uint64_t offset, uint64_t *len
 
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     umbel_filter *f = NULL;
-    umbeli_memory memory = from->memory;
-    if (from->array.raw) memory.max_bytes = 0; /* it was within the limit when it was made */
+    umbeli_settings settings = from->settings;
+    if (from->array.raw) settings.max_bytes = 0; /* it was within the limit when it was made */
     umbel_err e = umbeli_filter_new(from->ops, from->layout, &from->shape, from->data_len, NULL,
-                                    &memory, &f, NULL);
+                                    &settings, &f, NULL);
     if (e) return e;
-    f->memory = from->memory;
+    f->settings = from->settings;
     /* The kind's own fields follow the base; ops->copy sees to pointers among them. */
     memcpy((char *)f + sizeof *f, (const char *)from + sizeof *from, from->ops->size - sizeof *f);
     memcpy(f->data, from->data, (size_t)from->data_len);
@@ -87,11 +87,11 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
 umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel_diag *diag) {
     uint8_t *own = NULL;
     if (len) {
-        own = umbeli_new(&f->memory, len);
+        own = umbeli_new(&f->settings, len);
         if (!own) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the data section");
         memcpy(own, bytes, len);
     }
-    umbeli_delete(&f->memory, f->extra);
+    umbeli_delete(&f->settings, f->extra);
     f->extra = own;
     f->extra_len = len;
     return UMBEL_OK;
@@ -101,12 +101,12 @@ void umbeli_filter_free(umbel_filter *f) {
     if (!f) return;
     if (f->unmap) f->unmap(f->mapping, f->mapping_len);
     if (f->ops->dispose) f->ops->dispose(f);
-    umbeli_memory memory = f->memory;
-    for (size_t i = 0; i < f->meta_count; i++) umbeli_delete(&memory, f->meta[i].name);
-    umbeli_delete(&memory, f->meta);
-    umbeli_delete(&memory, f->extra);
-    umbeli_array_delete(&memory, &f->array);
-    umbeli_delete(&memory, f);
+    umbeli_settings settings = f->settings;
+    for (size_t i = 0; i < f->meta_count; i++) umbeli_delete(&settings, f->meta[i].name);
+    umbeli_delete(&settings, f->meta);
+    umbeli_delete(&settings, f->extra);
+    umbeli_array_delete(&settings, &f->array);
+    umbeli_delete(&settings, f);
 }
 
 void umbeli_filter_clear(umbel_filter *f) {
@@ -123,7 +123,7 @@ void umbeli_filter_clear(umbel_filter *f) {
 static umbel_filter *relocate_base(umbel_filter *f, const umbeli_mover *mover) {
     f = mover->move(mover->ctx, f);
     if (f->array.raw) {
-        umbeli_array_move(&f->memory, &f->array, f->data_len, mover);
+        umbeli_array_move(&f->settings, &f->array, f->data_len, mover);
         f->data = f->array.data;
     }
     if (f->extra) f->extra = mover->move(mover->ctx, f->extra);
@@ -150,10 +150,10 @@ umbel_err umbeli_filter_shrink(umbel_filter *f, const uint8_t *data, uint64_t bi
                                umbel_diag *diag) {
     uint64_t len = bits / 8 + (bits % 8 != 0);
     umbeli_array smaller;
-    umbel_err e = umbeli_array_new(&f->memory, len, &smaller, diag);
+    umbel_err e = umbeli_array_new(&f->settings, len, &smaller, diag);
     if (e) return e;
     memcpy(smaller.data, data, (size_t)len);
-    umbeli_array_delete(&f->memory, &f->array);
+    umbeli_array_delete(&f->settings, &f->array);
     f->array = smaller;
     f->data = smaller.data;
     f->data_len = len;

@@ -100,7 +100,7 @@ struct umbel_filter {
     bool frozen;
     bool concurrent;
 
-    umbeli_memory memory;
+    umbeli_settings settings;
     umbeli_array array; /* what `data` points into; empty for a view */
 
     /* The file that a view borrows its bits from, if it is the filter's to unmap; else NULL. */
@@ -119,8 +119,8 @@ struct umbel_filter {
 /* Makes a filter of ops->size bytes, all zero but what is said here.  With `borrow` NULL it owns
  * data_len zeroed bytes; otherwise it is frozen and borrows those. */
 umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
-                            uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
-                            umbel_filter **out, umbel_diag *diag);
+                            uint64_t data_len, const uint8_t *borrow,
+                            const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
 /* The payload as a sequence of runs of memory: run i, or NULL after the last.  A filter that is not
  * a chain has one. */

@@ -15,7 +15,7 @@
 
 enum { LINE = 64, HUGE_PAGE = 2 * 1024 * 1024, HUGE_FROM = 2 * HUGE_PAGE };
 
-void *umbeli_new(const umbeli_memory *m, size_t size) {
+void *umbeli_new(const umbeli_settings *m, size_t size) {
     if (!m->hook.alloc) {
         volatile int saved = errno; /* clang believes that calloc never sets it */
         /* calloc of much memory takes fresh pages from the system and does not touch them. */
@@ -28,7 +28,7 @@ void *umbeli_new(const umbeli_memory *m, size_t size) {
     return p;
 }
 
-void umbeli_delete(const umbeli_memory *m, void *ptr) {
+void umbeli_delete(const umbeli_settings *m, void *ptr) {
     if (!ptr) return;
     if (m->hook.free) {
         m->hook.free(m->hook.ctx, ptr);
@@ -37,7 +37,7 @@ void umbeli_delete(const umbeli_memory *m, void *ptr) {
     }
 }
 
-static size_t alignment(const umbeli_memory *m, uint64_t len) {
+static size_t alignment(const umbeli_settings *m, uint64_t len) {
     bool huge = UMBELI_HAVE_HUGE_PAGES && !m->hook.alloc && len >= HUGE_FROM;
     return huge ? HUGE_PAGE : LINE;
 }
@@ -58,7 +58,7 @@ static void ask_for_huge_pages(uint8_t *data, uint64_t len) {
 #endif
 }
 
-umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *out,
+umbel_err umbeli_array_new(const umbeli_settings *m, uint64_t len, umbeli_array *out,
                            umbel_diag *diag) {
     if (m->max_bytes && len > m->max_bytes) {
         return umbeli_fail_limit(diag, len, "the bits need more than opts.max_bytes");
@@ -73,7 +73,7 @@ umbel_err umbeli_array_new(const umbeli_memory *m, uint64_t len, umbeli_array *o
     return UMBEL_OK;
 }
 
-void umbeli_array_move(const umbeli_memory *m, umbeli_array *array, uint64_t len,
+void umbeli_array_move(const umbeli_settings *m, umbeli_array *array, uint64_t len,
                        const umbeli_mover *mover) {
     size_t before = (size_t)(array->data - (uint8_t *)array->raw);
     array->raw = mover->move(mover->ctx, array->raw);
@@ -82,7 +82,7 @@ void umbeli_array_move(const umbeli_memory *m, umbeli_array *array, uint64_t len
     if (bytes != array->data) memmove(array->data, bytes, (size_t)len);
 }
 
-void umbeli_array_delete(const umbeli_memory *m, umbeli_array *array) {
+void umbeli_array_delete(const umbeli_settings *m, umbeli_array *array) {
     umbeli_delete(m, array->raw);
     *array = (umbeli_array){0};
 }

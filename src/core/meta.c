@@ -52,10 +52,10 @@ size_t umbeli_meta_fitting(const umbel_filter *f, const umbeli_meta_entry *befor
 static umbel_err make_room(umbel_filter *f, umbel_diag *diag) {
     if (f->meta_count < f->meta_cap) return UMBEL_OK;
     size_t cap = f->meta_cap ? 2 * f->meta_cap : 4;
-    umbeli_meta_entry *bigger = umbeli_new(&f->memory, cap * sizeof *bigger);
+    umbeli_meta_entry *bigger = umbeli_new(&f->settings, cap * sizeof *bigger);
     if (!bigger) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for metadata");
     if (f->meta_count) memcpy(bigger, f->meta, f->meta_count * sizeof *bigger);
-    umbeli_delete(&f->memory, f->meta);
+    umbeli_delete(&f->settings, f->meta);
     f->meta = bigger;
     f->meta_cap = cap;
     return UMBEL_OK;
@@ -82,13 +82,13 @@ umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, co
         umbel_err e = make_room(f, diag);
         if (e) return e;
     }
-    char *text = umbeli_new(&f->memory, name_len + value_len + 2);
+    char *text = umbeli_new(&f->settings, name_len + value_len + 2);
     if (!text) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for metadata");
     memcpy(text, name, name_len);
     if (value_len) memcpy(text + name_len + 1, value, value_len);
     umbeli_meta_entry entry = {.name = text, .value = text + name_len + 1};
     if (old) {
-        umbeli_delete(&f->memory, old->name);
+        umbeli_delete(&f->settings, old->name);
         *old = entry;
     } else {
         f->meta[f->meta_count++] = entry;
@@ -99,7 +99,7 @@ umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, co
 void umbeli_meta_remove(umbel_filter *f, const char *name) {
     umbeli_meta_entry *entry = find(f, name, strlen(name));
     if (!entry) return;
-    umbeli_delete(&f->memory, entry->name);
+    umbeli_delete(&f->settings, entry->name);
     size_t after = f->meta_count - (size_t)(entry - f->meta) - 1;
     memmove(entry, entry + 1, after * sizeof *entry);
     f->meta_count--;

@@ -8,14 +8,14 @@
  *   THREADS          core/parallel       parts of a job run one after the other
  *   TMPFILE          kind/static/static_store   a temporary file has a name for a moment
  *   MKSTEMP          kind/static/static_store   umbel_opts.tmp needs TMPFILE, or is refused
- *   FLOCK            api/atomic_file     savers of one file do not take turns, and what a killed one
- *                                        left is not removed
+ *   FLOCK            api/atomic_file     savers of one file do not take turns, and what a killed
+ *                                        one left is not removed
  *   DIRECTORY_SYNC   api/atomic_file     after a power cut a saved file may be the one before
  *   FILE_MODES       api/atomic_file     a file that is replaced has the permissions of a new one
  *   PROCESS_IDS      api/atomic_file     names of temporary files hold 0 in their place
  *
- * Each is 0 or 1, by the system, and can be switched off: -DUMBEL_NO_MMAP and so on.  Only the files
- * named here ask.  Bytes and answers are the same with and without.
+ * Each is 0 or 1, by the system, and can be switched off: -DUMBEL_NO_MMAP and so on.  Only the
+ * files named here ask.  Bytes and answers are the same with and without.
  */
 #ifndef UMBELI_PLATFORM_H
 #define UMBELI_PLATFORM_H

@@ -5,8 +5,8 @@
 
 enum { MAX_THREADS = 1024 };
 
-umbel_err umbeli_memory_from(const umbel_opts *opts, umbeli_memory *out, umbel_diag *diag) {
-    umbeli_memory m = {.threads = 1};
+umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umbel_diag *diag) {
+    umbeli_settings m = {.threads = 1};
     if (opts) {
         if (!umbeli_reserved_zero(opts->reserved, sizeof opts->reserved)) {
             return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved: not 0");

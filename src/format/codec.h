@@ -28,17 +28,17 @@ typedef struct umbeli_codec {
     bool (*recognise)(const uint8_t *bytes, size_t len);
 
     /* An empty filter that hashes as that system does; NULL: made through its kind (native). */
-    umbel_err (*create)(const umbel_foreign *foreign, const umbeli_memory *memory,
+    umbel_err (*create)(const umbel_foreign *foreign, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag);
 
     /* *out is set only by UMBELI_COPY and UMBELI_BORROW. */
     umbel_err (*decode)(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+                        const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
     /* In place of decode, for bytes that do not say enough about themselves: `as` holds what the
      * filter was made with, and is refused, naming the field, where it does not say enough. */
     umbel_err (*decode_as)(const umbel_foreign *as, const uint8_t *bytes, size_t len,
-                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
+                           umbeli_decoding how, const umbeli_settings *settings, umbel_filter **out,
                            umbel_diag *diag);
 
     /* umbel_plan_foreign; NULL: not offered. */

@@ -85,11 +85,11 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_foreign *params, const umbeli_memory *memory,
+static umbel_err create(const umbel_foreign *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
-    return e ? e : umbeli_classic_new(&scheme_dcso, shape, NULL, memory, out, diag);
+    return e ? e : umbeli_classic_new(&scheme_dcso, shape, NULL, settings, out, diag);
 }
 
 static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
@@ -146,7 +146,8 @@ static bool padding_is_zero(const head *h, const uint8_t *last_word) {
 }
 
 static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                              const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                              const umbeli_settings *settings, umbel_filter **out,
+                              umbel_diag *diag) {
     head h;
     umbel_err e = read_head(bytes, len - HEADER, &h, diag);
     if (e) return e;
@@ -157,7 +158,7 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbel_filter *f = NULL;
-    e = umbeli_classic_new(&scheme_dcso, h.shape, how == UMBELI_BORROW ? words : NULL, memory, &f,
+    e = umbeli_classic_new(&scheme_dcso, h.shape, how == UMBELI_BORROW ? words : NULL, settings, &f,
                            diag);
     if (e) return e;
     if (how == UMBELI_COPY) memcpy(f->data, words, (size_t)f->data_len);
@@ -176,14 +177,14 @@ static bool is_gzipped(const uint8_t *bytes, size_t len) {
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     if (is_gzipped(bytes, len)) {
         return umbeli_fail(diag, UMBEL_EVERSION, "gzip-compressed bytes must be unpacked first");
     }
     if (len < HEADER) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the header ends too soon");
     }
-    return decode_plain(bytes, len, how, memory, out, diag);
+    return decode_plain(bytes, len, how, settings, out, diag);
 }
 
 /* There is no magic number, but five fields that must agree with one another. */

@@ -102,7 +102,7 @@ static double rate_of(const umbel_foreign *params, const umbeli_shape *shape) {
     return umbeli_narrow_rate(shape->bits, shape->hashes, shape->capacity, hash_bits);
 }
 
-static umbel_err create(const umbel_foreign *params, const umbeli_memory *memory,
+static umbel_err create(const umbel_foreign *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
@@ -110,7 +110,7 @@ static umbel_err create(const umbel_foreign *params, const umbeli_memory *memory
     /* Never promise what the model knows to be out of reach. */
     double rate = rate_of(params, &shape);
     if (rate > shape.fpr) shape.fpr = rate;
-    return umbeli_classic_new(scheme_of(params), shape, NULL, memory, out, diag);
+    return umbeli_classic_new(scheme_of(params), shape, NULL, settings, out, diag);
 }
 
 static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
@@ -136,7 +136,7 @@ static bool padding_is_zero(const uint8_t *bytes, size_t len, uint64_t bits) {
 }
 
 static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t len,
-                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
+                           umbeli_decoding how, const umbeli_settings *settings, umbel_filter **out,
                            umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(as, &shape, diag);
@@ -154,7 +154,7 @@ static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t
     if (rate > shape.fpr) shape.fpr = rate;
     static const uint8_t nothing[8];
     const uint8_t *borrow = how == UMBELI_BORROW ? len ? bytes : nothing : NULL;
-    e = umbeli_classic_new(scheme_of(as), shape, borrow, memory, out, diag);
+    e = umbeli_classic_new(scheme_of(as), shape, borrow, settings, out, diag);
     if (!e && !borrow && len) memcpy((*out)->data, bytes, (size_t)(*out)->data_len);
     return e;
 }

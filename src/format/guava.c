@@ -121,14 +121,14 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_foreign *p, const umbeli_memory *memory, umbel_filter **out,
+static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings, umbel_filter **out,
                         umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
     bool mitz32 = (p->variant & UMBEL_VARIANT_MITZ32) != 0;
     return umbeli_classic_new(mitz32 ? &umbeli_scheme_guava32 : &umbeli_scheme_guava64, shape, NULL,
-                              memory, out, diag);
+                              settings, out, diag);
 }
 
 /* MITZ_32 takes a number below 2^31 modulo the bits; its two halves still tell keys apart. */
@@ -182,7 +182,7 @@ static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     if (how == UMBELI_BORROW) {
         return umbeli_fail(diag, UMBEL_ENOTSUP,
                            "Guava's words are big-endian, so decode it instead");
@@ -195,7 +195,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     const umbeli_scheme *scheme =
         strategy == MITZ_32 ? &umbeli_scheme_guava32 : &umbeli_scheme_guava64;
     umbel_filter *f = NULL;
-    e = umbeli_classic_new(scheme, shape, NULL, memory, &f, diag);
+    e = umbeli_classic_new(scheme, shape, NULL, settings, &f, diag);
     if (e) return e;
     turn_words(f->data, bytes + HEADER, (size_t)(f->data_len / 8));
     *out = f;

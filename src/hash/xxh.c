@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * xxh.c - XXH3 and XXH64 from libxxhash, inlined: for short keys the call would cost as much as the hash
+ * xxh.c - XXH3 and XXH64 from libxxhash, inlined: for short keys the call would cost as much as the
+ * hash
  */
 #include "hash/foreign_hash.h"
 

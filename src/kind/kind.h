@@ -14,13 +14,14 @@ typedef struct umbeli_kind {
     const char *name;
 
     /* An empty filter, natively hashed.  params->kind is this kind. */
-    umbel_err (*create)(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag);
+    umbel_err (*create)(const umbel_params *params, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag);
 
     /* A filter over stored bits: a zeroed one of that shape to be filled by the caller, or, with
-     * `borrow`, a frozen one that borrows those bytes.  Checks every field of the shape and data_len. */
+     * `borrow`, a frozen one that borrows those bytes.  Checks every field of the shape and
+     * data_len. */
     umbel_err (*restore)(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
     /* The kind's own parameters in native files; all NULL for kinds that have none.
      * take_kind_params completes what `restore` made, before anything else touches it:
@@ -30,11 +31,12 @@ typedef struct umbeli_kind {
     umbel_err (*take_kind_params)(umbel_filter *f, umbeli_reader *params, umbel_diag *diag);
 } umbeli_kind;
 
-/* UMBEL_EINVAL, naming the field, when there is no such kind or params have what another kind takes. */
+/* UMBEL_EINVAL, naming the field, when there is no such kind or params have what another kind
+ * takes. */
 umbel_err umbeli_kind_params(const umbel_params *params, umbel_diag *diag);
 
-/* What the planner makes of params (capacity, fpr, bytes, hashes) for this kind: UMBEL_EINVAL with the
- * planner's words.  Not for bytes alone, which need no plan. */
+/* What the planner makes of params (capacity, fpr, bytes, hashes) for this kind: UMBEL_EINVAL with
+ * the planner's words.  Not for bytes alone, which need no plan. */
 umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_plan *plan,
                            umbel_diag *diag);
 

@@ -35,7 +35,7 @@ double umbeli_scalable_share(uint32_t layer);
 enum { UMBELI_SCALABLE_FIRST = 10000 };
 
 /* Generations of a window: how many if nobody says, and the most. */
-enum { UMBELI_WINDOW_GENERATIONS = 8, UMBELI_WINDOW_MOST = 255 };
+enum { UMBELI_WINDOW_GENERATIONS = 8, UMBELI_WINDOW_MAX = 255 };
 
 /* The probes a key, 1 to 64, with which a classic filter of so many bits can promise most:
  * rate + 3 spread is least. */

@@ -18,7 +18,7 @@ typedef struct umbeli_model {
     uint64_t step_from, step; /* from so many units on (0: never), sizes are multiples of `step`
                                  units, a power of two; `units` and step_from are, too */
 
-    uint32_t hashes_least, hashes_most; /* probes a key that may be asked for */
+    uint32_t hashes_min, hashes_max; /* probes a key that may be asked for */
 
     /* The probes a key with the least rate + 3 spread. */
     uint32_t (*hashes)(uint64_t bytes, uint64_t keys);

@@ -18,7 +18,7 @@
 #include "plan/plan.h"
 #include "plan/plan_model.h"
 
-enum { EVEN_LAYERS = 16, SHARES = 24, GROWTH = 2, LAYERS_MOST = 64 };
+enum { EVEN_LAYERS = 16, SHARES = 24, GROWTH = 2, LAYERS_MAX = 64 };
 
 double umbeli_scalable_share(uint32_t layer) {
     double late = layer < EVEN_LAYERS ? 0.0 : (double)(layer - EVEN_LAYERS);
@@ -90,14 +90,14 @@ static double rate_after(const umbel_plan *plan, uint64_t keys) {
         layer = (umbel_plan){.kind = UMBEL_KIND_BLOCKED,
                              .capacity = layer.capacity * GROWTH,
                              .fpr = plan->fpr * umbeli_scalable_share(i)};
-        if (i == LAYERS_MOST || umbeli_plan_solve(&layer)) return 1.0; /* cannot grow so far */
+        if (i == LAYERS_MAX || umbeli_plan_solve(&layer)) return 1.0; /* cannot grow so far */
     }
 }
 
 const umbeli_model umbeli_model_scalable = {
     .id = UMBEL_KIND_SCALABLE,
-    .hashes_least = 8,
-    .hashes_most = 8,
+    .hashes_min = 8,
+    .hashes_max = 8,
     .solve = solve,
     .rate_after = rate_after,
     .too_large = "the first layer of a scalable filter ends just below 128 GiB: start with fewer "

@@ -3,8 +3,8 @@
  * plan_solve.c - completes a plan for one kind, by bisection on the kind's model
  *
  * A size holds a promise when its rate and three times the spread are within it.  Both together are
- * monotone in bytes and in keys, so 64 halvings find the edge whatever is asked for; and as the same
- * sum decides everywhere, a size that was once computed for a promise is never refused for it.
+ * monotone in bytes and in keys, so 64 halvings find the edge whatever is asked for; and as the
+ * same sum decides everywhere, a size that was once computed for a promise is never refused for it.
  */
 #include <math.h>
 
@@ -52,7 +52,7 @@ static uint64_t bytes_within(const umbeli_model *model, uint64_t units) {
 }
 
 /* The least size that holds the promise; false when even the largest does not. */
-static bool least_size(const umbeli_model *model, const umbel_plan *plan, size *out) {
+static bool min_size(const umbeli_model *model, const umbel_plan *plan, size *out) {
     uint64_t low = 0, high = model->units; /* low is too small, high will do */
     size best = size_of(model, plan, bytes_within(model, high), plan->capacity);
     if (best.promise > plan->fpr) return false;
@@ -71,7 +71,7 @@ static bool least_size(const umbeli_model *model, const umbel_plan *plan, size *
 }
 
 /* The most keys that these bytes hold at the promised rate; 0: not one. */
-static uint64_t most_keys(const umbeli_model *model, const umbel_plan *plan, uint64_t bytes) {
+static uint64_t max_keys(const umbeli_model *model, const umbel_plan *plan, uint64_t bytes) {
     uint64_t low = 0, high = UINT64_MAX; /* low will do, above high nothing does */
     while (low < high) {
         uint64_t middle = high - (high - low) / 2;
@@ -102,7 +102,7 @@ static umbel_err solve_bytes(const umbeli_model *model, umbel_plan *plan) {
     if (plan->fpr < model->floor(plan->capacity)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FLOOR);
     }
-    if (!least_size(model, plan, &s)) {
+    if (!min_size(model, plan, &s)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
     }
     return settle(model, plan, plan->capacity, s);
@@ -112,8 +112,8 @@ static umbel_err solve_bytes(const umbeli_model *model, umbel_plan *plan) {
 static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
     double given = (double)plan->bytes * 8.0;
     uint64_t units = plan->bytes / model->unit;
-    uint64_t least_keys = plan->capacity != 0 ? plan->capacity : 1;
-    if (plan->fpr != 0.0 && given < umbeli_bound_bits(least_keys, plan->fpr)) {
+    uint64_t min_keys = plan->capacity != 0 ? plan->capacity : 1;
+    if (plan->fpr != 0.0 && given < umbeli_bound_bits(min_keys, plan->fpr)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BELOW_BOUND, WHY_BOUND);
     }
     if (units == 0) return umbeli_plan_say(plan, UMBEL_PLAN_TOO_SMALL, model->too_small);
@@ -122,7 +122,7 @@ static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
     }
 
     uint64_t bytes = bytes_within(model, units);
-    uint64_t keys = plan->capacity != 0 ? plan->capacity : most_keys(model, plan, bytes);
+    uint64_t keys = plan->capacity != 0 ? plan->capacity : max_keys(model, plan, bytes);
     if (keys == 0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
     size s = size_of(model, plan, bytes, keys);
     plan->rate = s.rate;
@@ -135,7 +135,7 @@ static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
 
 umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan) {
     if (plan->hashes != 0 &&
-        (plan->hashes < model->hashes_least || plan->hashes > model->hashes_most)) {
+        (plan->hashes < model->hashes_min || plan->hashes > model->hashes_max)) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BAD_HASHES, model->bad_hashes);
     }
     if (model->solve) return model->solve(plan);

@@ -44,7 +44,7 @@ static umbel_err settle(umbel_plan *plan, const umbeli_static_layout *l, uint64_
 }
 
 /* The least filter for so many keys and the plan's rate. */
-static bool least(const umbel_plan *plan, uint64_t keys, umbeli_static_layout *l) {
+static bool min(const umbel_plan *plan, uint64_t keys, umbeli_static_layout *l) {
     return umbeli_static_divide(keys, plan->hashes, 0, l) &&
            umbeli_static_widths_for_rate(l, keys, plan->fpr) && umbeli_static_len(l) != 0;
 }
@@ -54,11 +54,11 @@ static umbel_err solve_keys(umbel_plan *plan) {
     umbeli_static_layout l;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        bool fits = least(plan, middle, &l) && umbeli_static_len(&l) <= plan->bytes;
+        bool fits = min(plan, middle, &l) && umbeli_static_len(&l) <= plan->bytes;
         *(fits ? &low : &high) = middle;
     }
     if (low == 0) return refuse(plan, UMBEL_PLAN_TOO_SMALL);
-    return least(plan, low, &l) ? settle(plan, &l, low) : refuse(plan, UMBEL_PLAN_BEYOND_KIND);
+    return min(plan, low, &l) ? settle(plan, &l, low) : refuse(plan, UMBEL_PLAN_BEYOND_KIND);
 }
 
 static umbel_err solve(umbel_plan *plan) {
@@ -80,8 +80,8 @@ static double rate_after(const umbel_plan *plan, uint64_t keys) {
 
 const umbeli_model umbeli_model_static = {
     .id = UMBEL_KIND_STATIC,
-    .hashes_least = 3,
-    .hashes_most = 4,
+    .hashes_min = 3,
+    .hashes_max = 4,
     .solve = solve,
     .rate_after = rate_after,
     .too_large = "a static filter of so many keys would take 2^60 bytes or more: plan for fewer",

@@ -38,7 +38,7 @@ static double alone(double rate, double filters) {
 static umbel_err solve(umbel_plan *plan) {
     uint32_t g = plan->generations != 0 ? plan->generations : UMBELI_WINDOW_GENERATIONS;
     uint64_t filters = (uint64_t)g + 1;
-    if (g > UMBELI_WINDOW_MOST) {
+    if (g > UMBELI_WINDOW_MAX) {
         return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, "a window has 1 to 255 generations");
     }
     umbel_plan one = {
@@ -87,8 +87,8 @@ static double rate_after(const umbel_plan *plan, uint64_t keys) {
 
 const umbeli_model umbeli_model_window = {
     .id = UMBEL_KIND_WINDOW,
-    .hashes_least = 8,
-    .hashes_most = 8,
+    .hashes_min = 8,
+    .hashes_max = 8,
     .solve = solve,
     .rate_after = rate_after,
     .too_large = "a generation ends just below 128 GiB; plan for more generations, fewer keys, a "

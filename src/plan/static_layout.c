@@ -38,8 +38,8 @@ static bool segment(uint64_t keys, umbeli_static_layout *l) {
     }
     bits = fmin(fmax(bits, 2), UMBELI_STATIC_SEGMENT_BITS);
     l->segment_bits = (uint32_t)bits;
-    uint64_t all = ceil_to(n * factor / exp2(bits)), least = l->arity;
-    if (all < least) all = least;
+    uint64_t all = ceil_to(n * factor / exp2(bits)), min = l->arity;
+    if (all < min) all = min;
     if (all > UINT32_MAX >> l->segment_bits) return false;
     l->segments = (uint32_t)(all - (l->arity - 1));
     return true;

@@ -3,8 +3,8 @@
  * static_layout.h - how a static filter is divided: shards, segments, fingerprint widths
  *
  * A static filter is 2^shard_bits binary fuse tables of equal size, the shards.  A table has
- * `segments` + arity - 1 segments of 2^segment_bits slots; a slot holds a fingerprint of `width` bits,
- * in the first `wide` shards of one bit more.
+ * `segments` + arity - 1 segments of 2^segment_bits slots; a slot holds a fingerprint of `width`
+ * bits, in the first `wide` shards of one bit more.
  */
 #ifndef UMBELI_STATIC_LAYOUT_H
 #define UMBELI_STATIC_LAYOUT_H
@@ -34,8 +34,8 @@ uint32_t umbeli_static_shard_bits(uint64_t keys);
 bool umbeli_static_divide(uint64_t keys, uint32_t arity, uint64_t fullest,
                           umbeli_static_layout *layout);
 
-/* Sets the least widths with a rate of at most fpr, or the largest that fit into `bytes`; false when
- * there are none in 1 to 32. */
+/* Sets the least widths with a rate of at most fpr, or the largest that fit into `bytes`; false
+ * when there are none in 1 to 32. */
 bool umbeli_static_widths_for_rate(umbeli_static_layout *layout, uint64_t keys, double fpr);
 bool umbeli_static_widths_for_bytes(umbeli_static_layout *layout, uint64_t bytes);
 

@@ -7,9 +7,10 @@
  * 500 000 keys: 0.16 % of the slots and 31 more, with a variance of 170 + 0.036 per slot.  The next
  * level is for the keys that are left when 2.5 deviations more stay empty.
  *
- * The last level must take all its keys.  A ribbon table of up to some thousand keys can do that with
- * 2.4 % more slots than keys for two seeds of three; then it tries another.  Passing keys on costs at
- * least those 31 slots and a last level of its own, so below 4096 keys it does not pay.
+ * The last level must take all its keys.  A ribbon table of up to some thousand keys can do that
+ * with
+ * 2.4 % more slots than keys for two seeds of three; then it tries another.  Passing keys on costs
+ * at least those 31 slots and a last level of its own, so below 4096 keys it does not pay.
  */
 #include "plan/tight_layout.h"
 

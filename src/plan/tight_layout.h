@@ -2,9 +2,9 @@
  *
  * tight_layout.h - how a tight filter is divided: levels, shards, blocks, widths
  *
- * A tight filter is a few levels, each for the keys that found no place in the level before.  A level
- * is 2^shard_bits tables of equal size, the shards; a table is `blocks` blocks of 64 slots.  A slot
- * holds `width` bits in the first `narrow` blocks of a table and one bit more in the others.
+ * A tight filter is a few levels, each for the keys that found no place in the level before.  A
+ * level is 2^shard_bits tables of equal size, the shards; a table is `blocks` blocks of 64 slots. 
+ * A slot holds `width` bits in the first `narrow` blocks of a table and one bit more in the others.
  */
 #ifndef UMBELI_TIGHT_LAYOUT_H
 #define UMBELI_TIGHT_LAYOUT_H

@@ -46,16 +46,16 @@ bool umbeli_chain_starts(const uint8_t *bytes, size_t len) {
 
 static umbel_err append(umbel_table *t, umbeli_chain *c, const uint8_t *bytes, size_t len,
                         uint64_t offset, umbel_diag *diag) {
-    if (len > t->memory.max_bytes - t->held) {
+    if (len > t->settings.max_bytes - t->held) {
         return umbeli_fail_at(diag, UMBEL_ELIMIT, offset,
                               "decompressed, the file would pass the limit of memory");
     }
     if (len > c->cap - c->len) {
         size_t cap = c->cap * 2 > c->len + len ? c->cap * 2 : c->len + len;
-        uint8_t *larger = umbeli_new(&t->memory, cap ? cap : 1);
+        uint8_t *larger = umbeli_new(&t->settings, cap ? cap : 1);
         if (!larger) return umbeli_fail_at(diag, UMBEL_ENOMEM, offset, "the decompressed index");
         if (c->len) memcpy(larger, c->bytes, c->len);
-        umbeli_delete(&t->memory, c->bytes);
+        umbeli_delete(&t->settings, c->bytes);
         c->bytes = larger;
         c->cap = cap;
     }
@@ -91,7 +91,7 @@ static umbel_err read_block(umbel_table *t, const packed *p, umbeli_chain *c, um
     if (e) return e;
     t->held -= u.len;
     e = append(t, c, u.bytes, u.len, p->offset, diag);
-    umbeli_delete(&t->memory, u.bytes);
+    umbeli_delete(&t->settings, u.bytes);
     return e;
 }
 
@@ -112,7 +112,7 @@ static umbel_err read_blocks(umbel_table *t, const uint8_t *bytes, size_t len, u
         packed p;
         umbel_diag why = {0};
         void *pieces = out->pieces;
-        e = umbeli_table_grow(&t->memory, &pieces, sizeof *out->pieces, out->npieces,
+        e = umbeli_table_grow(&t->settings, &pieces, sizeof *out->pieces, out->npieces,
                               &out->pieces_cap);
         out->pieces = pieces;
         if (e) return umbeli_fail_at(diag, e, at, "the list of blocks");
@@ -146,7 +146,7 @@ umbel_err umbeli_chain_read(umbel_table *t, const uint8_t *bytes, size_t len, um
 
 void umbeli_chain_end(umbel_table *t, umbeli_chain *c) {
     t->held -= c->len;
-    umbeli_delete(&t->memory, c->bytes);
-    umbeli_delete(&t->memory, c->pieces);
+    umbeli_delete(&t->settings, c->bytes);
+    umbeli_delete(&t->settings, c->pieces);
     *c = (umbeli_chain){0};
 }

@@ -12,13 +12,13 @@
 #include "tables/value_text.h"
 #include "umbel_foreign.h"
 
-enum { MOST_ARGUMENTS = 4, NAME_ROOM = 32, TYPE_ROOM = 64 };
+enum { MAX_ARGUMENTS = 4, NAME_ROOM = 32, TYPE_ROOM = 64 };
 
 /* ---- The definition ---- */
 
 typedef struct definition {
     char name[NAME_ROOM];
-    char argument[MOST_ARGUMENTS][NAME_ROOM];
+    char argument[MAX_ARGUMENTS][NAME_ROOM];
     unsigned count;
 } definition;
 
@@ -44,7 +44,7 @@ static bool split(const char *text, definition *d) {
     if (!at || !*d->name) return false;
     if (!*at) return true;
     do {
-        if (d->count == MOST_ARGUMENTS) return false;
+        if (d->count == MAX_ARGUMENTS) return false;
         at = word(at + 1, ",)", d->argument[d->count]);
         if (!at || !*at) return false;
         d->count++;
@@ -68,7 +68,7 @@ static bool whole(const char *text, uint64_t *value) {
 
 static umbel_err token_index(const definition *d, bool ngrams, umbeli_index *out,
                              umbel_diag *diag) {
-    uint64_t value[MOST_ARGUMENTS] = {0};
+    uint64_t value[MAX_ARGUMENTS] = {0};
     unsigned first = ngrams ? 1 : 0;
     bool ok = d->count == 3 + first;
     for (unsigned i = 0; ok && i < d->count; i++) ok = whole(d->argument[i], &value[i]);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * clickhouse_granules.c - the granules of an index in its decompressed stream, by their marks or one behind
- * the other
+ * clickhouse_granules.c - the granules of an index in its decompressed stream, by their marks or
+ * one behind the other
  */
 #include "core/bits.h"
 #include "core/diag.h"
 #include "format/clickhouse/clickhouse_index.h"
 #include "tables/clickhouse/clickhouse_part.h"
 
-/* Where in the stream a mark points, and how far it is whole from there; false when its block is not
- * there. */
+/* Where in the stream a mark points, and how far it is whole from there; false when its block is
+ * not there. */
 static bool marked(const umbeli_part *own, size_t mark, size_t *at, size_t *end_at) {
     const uint8_t *m = own->marks.bytes + mark * UMBELI_MARK;
     uint64_t offset = umbeli_load_le64(m), inside = umbeli_load_le64(m + 8);

@@ -18,7 +18,7 @@
 #include "core/diag.h"
 #include "umbel_foreign.h"
 
-enum { MOST_COLUMNS = 1000, MOST_HEAD = 10 };
+enum { MAX_COLUMNS = 1000, MAX_HEAD = 10 };
 
 static bool recognise(const uint8_t *bytes, size_t len) {
     return umbeli_chain_starts(bytes, len);
@@ -34,7 +34,7 @@ static umbel_err read_marks(umbel_table *t, const umbel_table_hints *hints, umbe
         umbel_err e = umbeli_chain_read(t, bytes, hints->marks_len, &own->marks, diag);
         if (e) return e;
     } else if (hints->marks_len % UMBELI_MARK == 0) { /* .mrk2: not compressed */
-        own->marks.bytes = umbeli_new(&t->memory, hints->marks_len);
+        own->marks.bytes = umbeli_new(&t->settings, hints->marks_len);
         if (!own->marks.bytes) return umbeli_fail(diag, UMBEL_ENOMEM, "the marks");
         memcpy(own->marks.bytes, bytes, hints->marks_len);
         own->marks.len = hints->marks_len;
@@ -50,22 +50,22 @@ static umbel_err read_marks(umbel_table *t, const umbel_table_hints *hints, umbe
 static umbel_err name_columns(umbel_table *t, const umbel_table_hints *hints, umbel_diag *diag) {
     umbeli_part *own = t->own;
     own->columns = hints->columns ? hints->columns : 1;
-    if (own->columns > MOST_COLUMNS) return umbeli_fail(diag, UMBEL_EINVAL, "columns: above 1000");
-    own->names = umbeli_new(&t->memory, own->columns * sizeof *own->names);
+    if (own->columns > MAX_COLUMNS) return umbeli_fail(diag, UMBEL_EINVAL, "columns: above 1000");
+    own->names = umbeli_new(&t->settings, own->columns * sizeof *own->names);
     const char *type = hints->type ? hints->type : "string";
     size_t len = strlen(type) + 1;
-    own->type_copy = umbeli_new(&t->memory, len);
+    own->type_copy = umbeli_new(&t->settings, len);
     if (!own->names || !own->type_copy) return umbeli_fail(diag, UMBEL_ENOMEM, "columns");
     memcpy(own->type_copy, type, len);
     own->type = own->type_copy;
     for (uint32_t i = 0; i < own->columns; i++) {
-        snprintf(own->names[i], UMBELI_COLUMN_ROOM, "%u", (unsigned)((i + 1) % (MOST_COLUMNS + 1)));
+        snprintf(own->names[i], UMBELI_COLUMN_ROOM, "%u", (unsigned)((i + 1) % (MAX_COLUMNS + 1)));
     }
     return UMBEL_OK;
 }
 
 static umbel_err open_part(umbel_table *t, const umbel_table_hints *hints, umbel_diag *diag) {
-    umbeli_part *own = t->own = umbeli_new(&t->memory, sizeof *own);
+    umbeli_part *own = t->own = umbeli_new(&t->settings, sizeof *own);
     if (!own) return umbeli_fail(diag, UMBEL_ENOMEM, "the index");
     umbel_err e = umbeli_index_read(hints->index, &own->index, diag);
     if (!e) e = name_columns(t, hints, diag);
@@ -86,9 +86,9 @@ static void close_part(umbel_table *t) {
     if (!own) return;
     umbeli_chain_end(t, &own->stream);
     umbeli_chain_end(t, &own->marks);
-    umbeli_delete(&t->memory, own->names);
-    umbeli_delete(&t->memory, own->type_copy);
-    umbeli_delete(&t->memory, own);
+    umbeli_delete(&t->settings, own->names);
+    umbeli_delete(&t->settings, own->type_copy);
+    umbeli_delete(&t->settings, own);
 }
 
 /* ---- Filters and keys ---- */
@@ -100,14 +100,14 @@ static umbel_err column_filter(const umbel_table *t, const umbeli_place *p, umbe
     umbel_opts opts = umbeli_table_opts(t);
     uint64_t rows = p->seen.keys;
     size_t head = 0;
-    uint8_t *whole = umbeli_new(&t->memory, MOST_HEAD + (size_t)p->seen.len);
+    uint8_t *whole = umbeli_new(&t->settings, MAX_HEAD + (size_t)p->seen.len);
     if (!whole) return umbeli_fail(diag, UMBEL_ENOMEM, "a filter");
     for (; rows >= 0x80; rows >>= 7) whole[head++] = (uint8_t)((rows & 0x7f) | 0x80);
     whole[head++] = (uint8_t)rows;
     memcpy(whole + head, p->bytes, (size_t)p->seen.len);
     umbel_err e =
         umbel_decode(whole, head + (size_t)p->seen.len, &own->index.like, &opts, out, diag);
-    umbeli_delete(&t->memory, whole);
+    umbeli_delete(&t->settings, whole);
     return e;
 }
 

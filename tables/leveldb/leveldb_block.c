@@ -57,7 +57,7 @@ umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, 
 void umbeli_block_end(umbel_table *t, umbeli_block *b) {
     if (b->unpacked) {
         t->held -= b->len;
-        umbeli_delete(&t->memory, b->unpacked);
+        umbeli_delete(&t->settings, b->unpacked);
     }
     *b = (umbeli_block){0};
 }

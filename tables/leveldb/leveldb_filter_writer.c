@@ -2,8 +2,8 @@
  *
  * leveldb_filter_writer.c - LevelDB's filter block, built in the order of its table builder
  *
- * A filter is emitted for every 2 KiB of the file that a new data block has passed: one for the keys
- * that wait, then empty ones.  Only the hashes of keys are kept.
+ * A filter is emitted for every 2 KiB of the file that a new data block has passed: one for the
+ * keys that wait, then empty ones.  Only the hashes of keys are kept.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "tables/leveldb/leveldb_table.h"
 
 struct umbel_leveldb_block {
-    umbeli_memory memory;
+    umbeli_settings settings;
     uint32_t bits_per_key;
     bool finished;
     uint64_t started; /* offset of the data block begun last */
@@ -28,15 +28,15 @@ struct umbel_leveldb_block {
 
 umbel_err umbel_leveldb_block_new(uint32_t bits_per_key, const umbel_opts *opts,
                                   umbel_leveldb_block **out, umbel_diag *diag) {
-    umbeli_memory memory;
-    umbel_err e = umbeli_memory_from(opts, &memory, diag);
+    umbeli_settings settings;
+    umbel_err e = umbeli_settings_from(opts, &settings, diag);
     if (e) return e;
     if (bits_per_key > INT32_MAX) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bits_per_key: LevelDB has an int for it");
     }
-    umbel_leveldb_block *b = umbeli_new(&memory, sizeof *b);
+    umbel_leveldb_block *b = umbeli_new(&settings, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "the builder");
-    b->memory = memory;
+    b->settings = settings;
     b->bits_per_key = bits_per_key;
     *out = b;
     return UMBEL_OK;
@@ -44,11 +44,11 @@ umbel_err umbel_leveldb_block_new(uint32_t bits_per_key, const umbel_opts *opts,
 
 void umbel_leveldb_block_free(umbel_leveldb_block *b) {
     if (!b) return;
-    umbeli_memory memory = b->memory;
-    umbeli_delete(&memory, b->bytes);
-    umbeli_delete(&memory, b->offsets);
-    umbeli_delete(&memory, b->hashes);
-    umbeli_delete(&memory, b);
+    umbeli_settings settings = b->settings;
+    umbeli_delete(&settings, b->bytes);
+    umbeli_delete(&settings, b->offsets);
+    umbeli_delete(&settings, b->hashes);
+    umbeli_delete(&settings, b);
 }
 
 /* `more` zeroed bytes behind the last. */
@@ -56,10 +56,10 @@ static umbel_err extend(umbel_leveldb_block *b, size_t more) {
     if (more > UINT32_MAX - b->len) return UMBEL_EFULL; /* offsets have 32 bits */
     if (b->len + more > b->cap) {
         size_t cap = b->cap * 2 > b->len + more ? b->cap * 2 : b->len + more;
-        uint8_t *larger = umbeli_new(&b->memory, cap);
+        uint8_t *larger = umbeli_new(&b->settings, cap);
         if (!larger) return UMBEL_ENOMEM;
         if (b->len) memcpy(larger, b->bytes, b->len);
-        umbeli_delete(&b->memory, b->bytes);
+        umbeli_delete(&b->settings, b->bytes);
         b->bytes = larger;
         b->cap = cap;
     }
@@ -69,7 +69,7 @@ static umbel_err extend(umbel_leveldb_block *b, size_t more) {
 
 static umbel_err grow_words(umbel_leveldb_block *b, uint32_t **words, size_t count, size_t *cap) {
     void *array = *words;
-    umbel_err e = umbeli_table_grow(&b->memory, &array, sizeof **words, count, cap);
+    umbel_err e = umbeli_table_grow(&b->settings, &array, sizeof **words, count, cap);
     *words = array;
     return e;
 }

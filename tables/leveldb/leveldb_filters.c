@@ -102,7 +102,7 @@ static umbel_err split_filter(const umbel_table *t, const umbeli_place *p, umbel
     umbel_err e = umbel_create_foreign(&like, &opts, &empty, diag);
     if (e) return e;
     size_t len = (size_t)umbel_encoded_size(empty, UMBEL_FMT_PARQUET);
-    uint8_t *whole = umbeli_new(&t->memory, len);
+    uint8_t *whole = umbeli_new(&t->settings, len);
     e = whole ? umbel_encode(empty, UMBEL_FMT_PARQUET, whole, len, diag)
               : umbeli_fail(diag, UMBEL_ENOMEM, "a filter");
     if (!e) {
@@ -110,7 +110,7 @@ static umbel_err split_filter(const umbel_table *t, const umbeli_place *p, umbel
         e = umbel_decode(whole, len, &(umbel_foreign){.format = UMBEL_FMT_PARQUET}, &opts, out,
                          diag);
     }
-    umbeli_delete(&t->memory, whole);
+    umbeli_delete(&t->settings, whole);
     umbel_free(empty);
     return e;
 }

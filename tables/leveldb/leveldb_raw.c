@@ -49,9 +49,9 @@ void umbeli_leveldb_fill(uint8_t *filter, size_t len, uint32_t bits_per_key, con
     }
 }
 
-/* An absent key finds about half of its bits set, so a branch per probe would be mispredicted all the
- * time; one for three is nearly always taken.  Each filter is asked once, so an inverse of its size
- * would not pay, but the three short divisions overlap. */
+/* An absent key finds about half of its bits set, so a branch per probe would be mispredicted all
+ * the time; one for three is nearly always taken.  Each filter is asked once, so an inverse of its
+ * size would not pay, but the three short divisions overlap. */
 static bool has_short(const uint8_t *filter, uint32_t bits, uint32_t k, uint32_t h) {
     uint32_t j = 0;
     for (; j + 3 <= k; j += 3) {

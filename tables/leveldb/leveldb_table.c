@@ -95,8 +95,8 @@ static umbel_err count_keys(umbel_table *t, umbeli_handle h) {
     return e;
 }
 
-/* Every data block once, in order; one that begins before the last one ended would be read again and
- * again by a file made to waste time. */
+/* Every data block once, in order; one that begins before the last one ended would be read again
+ * and again by a file made to waste time. */
 static umbel_err read_data(umbel_table *t, uint64_t end) {
     const umbeli_sstable *own = t->own;
     uint64_t free_from = 0;
@@ -146,7 +146,7 @@ static umbel_err open_sstable(umbel_table *t, const umbel_table_hints *hints, um
     umbeli_handle meta, index, filters = {0};
     umbel_err e = read_footer(t, &meta, &index, diag);
     if (e) return e;
-    umbeli_sstable *own = t->own = umbeli_new(&t->memory, sizeof *own);
+    umbeli_sstable *own = t->own = umbeli_new(&t->settings, sizeof *own);
     if (!own) return umbeli_fail(diag, UMBEL_ENOMEM, "the table");
     own->base_lg = UMBELI_SSTABLE_BASE_LG;
     umbeli_block metaindex;
@@ -170,7 +170,7 @@ static void close_sstable(umbel_table *t) {
     if (!own) return;
     umbeli_block_end(t, &own->index);
     umbeli_block_end(t, &own->filters);
-    umbeli_delete(&t->memory, own);
+    umbeli_delete(&t->settings, own);
 }
 
 /* ---- Keys ---- */
@@ -260,7 +260,7 @@ umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len,
     *found = false;
     if (!own->index.bytes) return UMBEL_ECORRUPT;
     seek s = {.target = key, .len = len};
-    s.key = umbeli_new(&t->memory, own->index.len + 1);
+    s.key = umbeli_new(&t->settings, own->index.len + 1);
     if (!s.key) return UMBEL_ENOMEM;
     umbel_err e = UMBEL_OK;
     umbeli_entries it = umbeli_entries_of(&own->index);
@@ -276,6 +276,6 @@ umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len,
             }
         }
     }
-    umbeli_delete(&t->memory, s.key);
+    umbeli_delete(&t->settings, s.key);
     return !e && it.wrong ? UMBEL_ECORRUPT : e;
 }

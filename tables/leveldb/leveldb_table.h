@@ -65,7 +65,8 @@ typedef struct umbeli_sstable {
     uint8_t base_lg; /* below 64 */
 } umbeli_sstable;
 
-/* Adds a place for each filter of the filter block; one that makes no sense is noted and has none. */
+/* Adds a place for each filter of the filter block; one that makes no sense is noted and has none.
+ */
 umbel_err umbeli_sstable_filters(umbel_table *t);
 
 /* umbeli_table_ops.filter */

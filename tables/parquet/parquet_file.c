@@ -109,7 +109,7 @@ static umbel_err open_columns(umbel_table *t, const umbel_table_hints *hints, um
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len - TAIL,
                               "footer length: beyond the file");
     }
-    t->own = umbeli_new(&t->memory, sizeof(umbeli_columns));
+    t->own = umbeli_new(&t->settings, sizeof(umbeli_columns));
     if (!t->own) return umbeli_fail(diag, UMBEL_ENOMEM, "the columns");
     umbel_err e = umbeli_columns_footer(t, t->len - TAIL - len, len, add_chunk);
     return e ? umbeli_fail(diag, e, "the columns of the file") : UMBEL_OK;
@@ -118,9 +118,9 @@ static umbel_err open_columns(umbel_table *t, const umbel_table_hints *hints, um
 static void close_columns(umbel_table *t) {
     umbeli_columns *own = t->own;
     if (!own) return;
-    for (size_t i = 0; i < own->count; i++) umbeli_delete(&t->memory, own->columns[i].path);
-    umbeli_delete(&t->memory, own->columns);
-    umbeli_delete(&t->memory, own);
+    for (size_t i = 0; i < own->count; i++) umbeli_delete(&t->settings, own->columns[i].path);
+    umbeli_delete(&t->settings, own->columns);
+    umbeli_delete(&t->settings, own);
 }
 
 static umbel_err filter(const umbel_table *t, const umbeli_place *p, umbel_filter **out,

@@ -3,8 +3,8 @@
  * parquet_footer.c - Parquet's FileMetaData
  *
  *   FileMetaData    2 schema, a list of SchemaElement, depth first; 4 row_groups
- *   SchemaElement   1 type, 2 type_length, 5 num_children, 6 converted_type, 7 scale, 10 logicalType
- *   RowGroup        1 columns, a list of ColumnChunk, one for each leaf
+ *   SchemaElement   1 type, 2 type_length, 5 num_children, 6 converted_type, 7 scale, 10
+ *   logicalType RowGroup        1 columns, a list of ColumnChunk, one for each leaf
  *   ColumnChunk     3 meta_data, 8 crypto_metadata, 9 encrypted_column_metadata
  *   ColumnMetaData  3 path_in_schema, 5 num_values, 14 bloom_filter_offset, 15 bloom_filter_length
  */
@@ -138,7 +138,7 @@ static void read_element(footer *f) {
     if (!going(f) || children > 0) return;
     umbeli_columns *own = f->own;
     void *columns = own->columns;
-    f->err = umbeli_table_grow(&f->t->memory, &columns, sizeof c, own->count, &own->cap);
+    f->err = umbeli_table_grow(&f->t->settings, &columns, sizeof c, own->count, &own->cap);
     own->columns = columns;
     if (!f->err) own->columns[own->count++] = c;
 }
@@ -157,7 +157,7 @@ static void read_path(footer *f, umbeli_column *c) {
         total += len + 1;
     }
     if (f->in.wrong || !c || c->path || !count) return;
-    char *to = c->path = umbeli_new(&f->t->memory, (size_t)total);
+    char *to = c->path = umbeli_new(&f->t->settings, (size_t)total);
     if (!to) {
         f->err = UMBEL_ENOMEM;
         return;

@@ -6,7 +6,7 @@ load helper
     [ "$status" -eq 0 ]
     [[ $output == *"2,000,000,000 keys in 500 MiB is 2.10 bits per key."* ]]
     [[ $output == *"false-positive rate below 23.4%"* ]]
-    [[ $output == *"of the kinds here, static gets 26."*"if keys must be added later, classic gets 37.8%"* ]]
+    [[ $output == *"of the kinds here, tight gets 24."*"if keys must be added later, classic gets 37.8%"* ]]
     [[ $output == *"No filter can reach 1% in that space. It takes 2.23 GiB"* ]]
     [[ $output == *"437,"*" keys at 1%."* ]]
     [[ $output == *"hash set of 4-byte hashes    7.45 GiB"* ]]

@@ -28,8 +28,8 @@ void exact_clear(exact_set *s) {
 bool exact_has(const exact_set *s, unsigned n) {
     n %= EXACT_KEYS;
     if (s->count[n] == 0) return false;
-    if (s->most_adds && s->adds - s->added_at[n] >= s->most_adds) return false;
-    return !s->most_advances || s->advances - s->advanced_at[n] < s->most_advances;
+    if (s->max_adds && s->adds - s->added_at[n] >= s->max_adds) return false;
+    return !s->max_advances || s->advances - s->advanced_at[n] < s->max_advances;
 }
 
 static void ask(const exact_set *s, const umbel_filter *f, uint8_t hit[EXACT_KEYS]) {

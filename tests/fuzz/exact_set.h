@@ -16,7 +16,7 @@ typedef struct exact_set {
     uint64_t adds, advances;
     /* Windows: a key is remembered while fewer adds and steps than these follow it; 0: any
      * number. */
-    uint64_t most_adds, most_advances;
+    uint64_t max_adds, max_advances;
 } exact_set;
 
 /* The n-th key: 0 to 40 bytes, all different, with NUL bytes in some. */

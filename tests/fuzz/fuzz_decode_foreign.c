@@ -70,9 +70,9 @@ static void agree_dcso(text *t) {
 
 /* The sums in the header, and as many bits after it as it says. */
 static void agree_redisbloom(text *t) {
-    enum { FRAME = 16, FIXED = 20, LINK = 53, MOST_LINKS = 40 };
+    enum { FRAME = 16, FIXED = 20, LINK = 53, MAX_LINKS = 40 };
     if (t->len < FRAME + FIXED + LINK) return;
-    uint32_t links = umbeli_load_le32(t->bytes + FRAME + 8) % MOST_LINKS;
+    uint32_t links = umbeli_load_le32(t->bytes + FRAME + 8) % MAX_LINKS;
     if (links > (t->len - FRAME - FIXED) / LINK)
         links = (uint32_t)((t->len - FRAME - FIXED) / LINK);
     uint64_t header = FIXED + (uint64_t)links * LINK, keys = 0, bytes = 0;

@@ -19,7 +19,7 @@
 #include "use_filter.h"
 #include "use_static.h"
 
-enum { MOST_OPERATIONS = 400, MOST_AT_ONCE = 70 };
+enum { MAX_OPERATIONS = 400, MAX_AT_ONCE = 70 };
 
 typedef struct pair {
     const any_params *params;
@@ -62,7 +62,7 @@ static umbel_err add_one(pair *p) {
 }
 
 static size_t some_keys(pair *p, umbel_key *keys, unsigned *numbers) {
-    size_t n = next(p) % MOST_AT_ONCE;
+    size_t n = next(p) % MAX_AT_ONCE;
     unsigned first = next(p), step = next(p);
     for (size_t i = 0; i < n; i++) {
         numbers[i] = first + (unsigned)i * step;
@@ -73,15 +73,15 @@ static size_t some_keys(pair *p, umbel_key *keys, unsigned *numbers) {
 
 /* One key as many times, on a copy. */
 static umbel_err add_many(pair *p) {
-    umbel_key keys[MOST_AT_ONCE];
-    unsigned numbers[MOST_AT_ONCE];
-    uint8_t was_new[MOST_AT_ONCE] = {0};
+    umbel_key keys[MAX_AT_ONCE];
+    unsigned numbers[MAX_AT_ONCE];
+    uint8_t was_new[MAX_AT_ONCE] = {0};
     umbel_filter *copy = NULL;
     size_t n = some_keys(p, keys, numbers), done = 0, in = SIZE_MAX;
     umbel_err e = umbel_copy(p->f, &copy, NULL), one = UMBEL_OK;
     if (e) return e;
     bool hashed = next(p) % 2 && umbel_takes_hashes(p->f);
-    uint64_t hashes[MOST_AT_ONCE];
+    uint64_t hashes[MAX_AT_ONCE];
     for (size_t i = 0; i < n; i++) hashes[i] = umbel_hash(p->f, keys[i].data, keys[i].len);
     e = hashed ? umbel_add_hashes(p->f, hashes, n, was_new, &in, NULL)
                : umbel_add_many(p->f, keys, n, was_new, &in, NULL);
@@ -292,12 +292,12 @@ static void play(pair *p) {
     p->f = model_make(p->params, &p->memory.opts);
     p->other = model_make(p->params, &p->memory.opts);
     if (is_window(p)) {
-        p->in_f.most_adds = p->params->native.window.manual ? 0 : p->params->native.capacity;
-        p->in_f.most_advances =
+        p->in_f.max_adds = p->params->native.window.manual ? 0 : p->params->native.capacity;
+        p->in_f.max_advances =
             p->params->native.window.manual ? p->params->native.window.generations + 1 : 0;
         p->in_other = p->in_f;
     }
-    for (unsigned i = 0; i < MOST_OPERATIONS && umbeli_left(&p->input) > 0; i++) {
+    for (unsigned i = 0; i < MAX_OPERATIONS && umbeli_left(&p->input) > 0; i++) {
         unsigned byte = next(p);
         operation run = operations[byte % STARVE % OPERATIONS];
         if (byte & STARVE) {

@@ -120,10 +120,10 @@ static void check_best(const umbel_plan *asked, const umbel_plan *got) {
 
 static void check_rates(const umbel_plan *plan) {
     double none = umbel_plan_rate(plan, 0), half = umbel_plan_rate(plan, plan->capacity / 2 + 1);
-    double full = umbel_plan_rate(plan, plan->capacity), most = umbel_plan_rate(plan, UINT64_MAX);
-    insist(none >= 0 && half >= 0 && full <= 1 && most <= 1, "rates are rates");
+    double full = umbel_plan_rate(plan, plan->capacity), max = umbel_plan_rate(plan, UINT64_MAX);
+    insist(none >= 0 && half >= 0 && full <= 1 && max <= 1, "rates are rates");
     insist(half <= full * 1.000001 || plan->capacity < 2, "fewer keys, a lower rate");
-    insist(full <= most * 1.000001, "more keys, a higher rate");
+    insist(full <= max * 1.000001, "more keys, a higher rate");
     if (plan->kind != UMBEL_KIND_WINDOW) {
         insist(fabs(full - plan->rate) <= 1e-6 * plan->rate + 1e-300, "the same rate twice");
     }

@@ -11,7 +11,7 @@
 #include "tables/leveldb/leveldb_table.h"
 #include "use_table.h"
 
-enum { MOST_BLOCKS = 200 };
+enum { MAX_BLOCKS = 200 };
 
 static void seal(uint8_t *bytes, size_t len, umbeli_handle h) {
     uint64_t end = len - UMBELI_SSTABLE_FOOTER;
@@ -30,7 +30,7 @@ static void seal_with_children(uint8_t *bytes, size_t len, umbeli_handle h) {
     if (h.offset > len || h.size > len - h.offset) return;
     umbeli_block block = {.bytes = bytes + h.offset, .len = (size_t)h.size};
     umbeli_entries it = umbeli_entries_of(&block);
-    for (unsigned i = 0; i < MOST_BLOCKS && umbeli_entries_next(&it); i++) {
+    for (unsigned i = 0; i < MAX_BLOCKS && umbeli_entries_next(&it); i++) {
         umbeli_reader r = umbeli_reader_over(it.value, it.value_len);
         umbeli_handle child;
         if (umbeli_take_handle(&r, &child)) seal(bytes, len, child);

@@ -41,7 +41,7 @@ static void use_decoded(const umbel_filter *f, const umbel_foreign *as, const ui
 }
 
 bool use_bytes(const umbel_foreign *as, const uint8_t *secret, const uint8_t *bytes, size_t len,
-               uint64_t most) {
+               uint64_t max) {
     watched_memory m;
     watch_memory(&m, 0);
     m.opts.max_bytes = MAX_BYTES;
@@ -49,7 +49,7 @@ bool use_bytes(const umbel_foreign *as, const uint8_t *secret, const uint8_t *by
     umbel_filter *f = NULL, *seen = NULL;
     umbel_diag diag = {.offset = UINT64_MAX};
     umbel_err e = umbel_decode(bytes, len, as, &m.opts, &f, &diag);
-    insist(m.peak <= most, "decoding allocates what the bytes justify");
+    insist(m.peak <= max, "decoding allocates what the bytes justify");
     if (e) refused(e, f, &diag, len);
     insist(e != UMBEL_EUNKNOWN || as->format == UMBEL_FMT_ANY, "a named format is known");
     if (needs_help(as)) {

@@ -12,6 +12,6 @@
 /* Reads the bytes as umbel_decode does with `as`; `secret`, or NULL, opens a native filter.  `most`
  * is what the decoder may allocate for them.  True when there was a filter. */
 bool use_bytes(const umbel_foreign *as, const uint8_t *secret, const uint8_t *bytes, size_t len,
-               uint64_t most);
+               uint64_t max);
 
 #endif

@@ -9,11 +9,11 @@
 #include "umbel_foreign.h"
 #include "use_filter.h"
 
-enum { MOST_KEYS = 300, KEY = 8 };
+enum { MAX_KEYS = 300, KEY = 8 };
 
 /* Keys of eight bytes, some of them more than once. */
 typedef struct keys {
-    uint8_t bytes[MOST_KEYS][KEY];
+    uint8_t bytes[MAX_KEYS][KEY];
     size_t n;
     bool backwards;
 } keys;
@@ -21,7 +21,7 @@ typedef struct keys {
 static void choose(keys *k, umbeli_reader *input) {
     uint64_t first = umbeli_take_u64le(input), step = umbeli_take_u64le(input);
     unsigned repeat = umbeli_take_u8(input) + 1u;
-    k->n = umbeli_take_u16le(input) % MOST_KEYS;
+    k->n = umbeli_take_u16le(input) % MAX_KEYS;
     for (size_t i = 0; i < k->n; i++) {
         umbeli_store_le64(k->bytes[i], first + (i / repeat) * step);
     }
@@ -32,7 +32,7 @@ static int compare(const void *a, const void *b) {
 }
 
 static size_t distinct(const keys *k) {
-    uint8_t sorted[MOST_KEYS][KEY];
+    uint8_t sorted[MAX_KEYS][KEY];
     size_t n = 0;
     memcpy(sorted, k->bytes, sizeof sorted);
     qsort(sorted, k->n, KEY, compare);

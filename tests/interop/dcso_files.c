@@ -14,11 +14,11 @@
 
 #include "umbel_foreign.h"
 
-enum { PATH_BYTES = 512, LINE_BYTES = 64, MOST_LINES = 2000 };
+enum { PATH_BYTES = 512, LINE_BYTES = 64, MAX_LINES = 2000 };
 
 static const char *program;
 static char folder[PATH_BYTES / 2];
-static char lines[2 * MOST_LINES][LINE_BYTES];
+static char lines[2 * MAX_LINES][LINE_BYTES];
 static uint64_t random_state;
 static unsigned long files_compared, answers_compared;
 
@@ -130,7 +130,7 @@ static void same_answers(const umbel_filter *f, const char *gzip, size_t asked) 
 static void one_case(int number) {
     static const double rates[] = {0.5, 0.1, 0.01, 0.001, 1e-6, 1e-12};
     double fpr = rates[random_word() % 6];
-    uint64_t keys = 1 + random_word() % MOST_LINES;
+    uint64_t keys = 1 + random_word() % MAX_LINES;
     size_t n = (size_t)(random_word() % keys) + 1;
     printf("# case %d: n %" PRIu64 ", p %g, %zu keys\n", number, keys, fpr, n);
     make_lines(2 * n);

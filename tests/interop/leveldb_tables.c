@@ -19,7 +19,7 @@
 #include "umbel_leveldb.h"
 #include "umbel_table.h"
 
-enum { BITS_PER_KEY = 10, PATH_BYTES = 512, MOST_KEY = 64 };
+enum { BITS_PER_KEY = 10, PATH_BYTES = 512, MAX_KEY = 64 };
 
 static unsigned long test_number, answers, filters_asked;
 
@@ -131,7 +131,7 @@ static void remove_database(const char *path) {
 }
 
 /* Keys of 6 to 45 bytes of any value; the same number gives the same key. */
-static size_t key_of(uint64_t number, unsigned char key[MOST_KEY]) {
+static size_t key_of(uint64_t number, unsigned char key[MAX_KEY]) {
     uint64_t x = number * UINT64_C(0x9e3779b97f4a7c15) + 1;
     size_t len = 6 + (x >> 40) % 40;
     for (size_t i = 0; i < len; i++) {
@@ -148,7 +148,7 @@ static void fill(const char *path, whose who, int compression, size_t block_size
     leveldb_writeoptions_t *write = leveldb_writeoptions_create();
     const leveldb_snapshot_t *snapshot = NULL;
     char *error = NULL, value[200];
-    unsigned char key[MOST_KEY];
+    unsigned char key[MAX_KEY];
     memset(value, 'v', sizeof value);
     for (unsigned i = 0; i < keys; i++) {
         size_t len = key_of(i, key);
@@ -204,7 +204,7 @@ static void same_choices(const char *folder, int compression, size_t block_size,
     leveldb_readoptions_t *read = leveldb_readoptions_create();
     uint8_t *may = calloc(umbel_table_count(t) + 1, 1);
     for (unsigned i = 0; i < 2 * keys; i++) {
-        unsigned char key[MOST_KEY];
+        unsigned char key[MAX_KEY];
         size_t len = key_of(i, key), value_len;
         char *error = NULL;
         heard.asked = false;
@@ -236,7 +236,7 @@ static void same_filter_block(const char *folder, unsigned long *keys) {
     umbel_table *t = open_table(folder);
     const umbeli_sstable *own = t->own;
     umbel_leveldb_block *b = NULL;
-    unsigned char key[MOST_KEY + 8];
+    unsigned char key[MAX_KEY + 8];
     if (umbel_leveldb_block_new(BITS_PER_KEY, NULL, &b, NULL)) die("no builder");
     umbel_err e = umbel_leveldb_block_start(b, 0);
     umbeli_entries it = umbeli_entries_of(&own->index);
@@ -292,7 +292,7 @@ static void finds_all(const char *folder, whose who, int compression, size_t blo
     leveldb_readoptions_t *read = leveldb_readoptions_create();
     unsigned absent = 0;
     for (unsigned i = 0; i < 2 * keys; i++) {
-        unsigned char key[MOST_KEY];
+        unsigned char key[MAX_KEY];
         size_t len = key_of(i, key), value_len;
         char *error = NULL;
         char *value = leveldb_get(d.db, read, (char *)key, len, &value_len, &error);

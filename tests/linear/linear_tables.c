@@ -16,14 +16,14 @@
 #include "umbel_table.h"
 
 static umbel_table_hints hints;
-static size_t least; /* locations that must be found */
+static size_t min; /* locations that must be found */
 
 static void parse_table(const text *t) {
     umbel_table *table = NULL;
     umbel_diag diag = {0};
     umbel_err e = umbel_table_read(t->bytes, t->len, &hints, NULL, &table, &diag);
     if (e) fail_msg("%s at %llu", sentence(&diag), (unsigned long long)diag.offset);
-    assert_true(umbel_table_count(table) >= least);
+    assert_true(umbel_table_count(table) >= min);
     umbel_table_answer answer;
     assert_ok(umbel_table_check(table, NULL, "k", 1, NULL, &answer, NULL));
     umbel_table_close(table);
@@ -96,7 +96,7 @@ static void make_leveldb(text *t, size_t blocks) {
     while (t->len < footer + 40) text_byte(t, 0);
     text_put(t, "\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8);
     free(filters.bytes), free(meta.bytes), free(index.bytes);
-    least = blocks / 2;
+    min = blocks / 2;
 }
 
 static void leveldb(void **state) {
@@ -125,14 +125,14 @@ static void make_clickhouse(text *t, size_t granules) {
     uint8_t granule[256];
     memset(granule, 0xa5, sizeof granule);
     for (size_t i = 0; i < granules; i++) put_compressed(t, granule, sizeof granule);
-    least = granules;
+    min = granules;
 }
 
 /* A granule delivered one byte per block. */
 static void make_tiny_blocks(text *t, size_t bytes) {
     static const uint8_t byte = 0xa5;
     for (size_t i = 0; i < bytes; i++) put_compressed(t, &byte, 1);
-    least = bytes / 256;
+    min = bytes / 256;
 }
 
 static void clickhouse(void **state) {

@@ -234,8 +234,10 @@ static void files_of_every_kind_can_be_uploaded(void **state) {
     static const uint8_t secret[BF_KEY_BYTES] = "sixteen letters";
     for (int kind = UMBEL_KIND_BLOCKED; kind <= UMBEL_KIND_WINDOW; kind++) {
         for (int keyed = 0; keyed < 2; keyed++) {
-            bf_value *v = pushed((umbel_params){
-                .kind = (umbel_kind)kind, .capacity = 300, .fpr = 0.01, .secret = keyed ? secret : NULL});
+            bf_value *v = pushed((umbel_params){.kind = (umbel_kind)kind,
+                                                .capacity = 300,
+                                                .fpr = 0.01,
+                                                .secret = keyed ? secret : NULL});
             assert_holds(v, 0, 300);
             fake_io io = saved(v);
             bf_value *back = loaded(type_of(v), &io), *chunks = reloaded(v, 0);

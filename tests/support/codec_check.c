@@ -11,7 +11,7 @@
 #include "any_filter.h"
 #include "umbel_foreign.h"
 
-static const umbeli_memory memory = {.threads = 1};
+static const umbeli_settings memory = {.threads = 1};
 
 umbel_filter *codec_create(const umbeli_codec *codec, const umbel_foreign *params) {
     umbel_filter *f = NULL;

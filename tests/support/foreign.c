@@ -19,7 +19,7 @@ enum { BEFORE = 16 }; /* holds the block's size, and keeps its alignment */
 static void *counted_alloc(void *ctx, size_t size) {
     foreign_memory *m = ctx;
     m->calls++;
-    if (m->calls == m->failing || (m->most && m->now + size > m->most)) return NULL;
+    if (m->calls == m->failing || (m->max && m->now + size > m->max)) return NULL;
     uint8_t *block = malloc(BEFORE + size);
     if (!block) return NULL;
     memcpy(block, &size, sizeof size);
@@ -39,8 +39,8 @@ static void counted_free(void *ctx, void *ptr) {
     free(block);
 }
 
-void foreign_memory_start(foreign_memory *m, size_t most, size_t failing) {
-    *m = (foreign_memory){.most = most, .failing = failing};
+void foreign_memory_start(foreign_memory *m, size_t max, size_t failing) {
+    *m = (foreign_memory){.max = max, .failing = failing};
     m->hook = (umbel_alloc){.alloc = counted_alloc, .free = counted_free, .ctx = m};
     m->opts.alloc = &m->hook;
 }

@@ -12,13 +12,13 @@
 /* Memory that is counted: at most `most` bytes at a time, and the failing-th allocation (from 1)
  * returns NULL.  Zeros mean no limit and no failure. */
 typedef struct foreign_memory {
-    size_t most, failing;
+    size_t max, failing;
     size_t now, peak, calls, blocks;
     umbel_alloc hook;
     umbel_opts opts;
 } foreign_memory;
 
-void foreign_memory_start(foreign_memory *m, size_t most, size_t failing);
+void foreign_memory_start(foreign_memory *m, size_t max, size_t failing);
 
 umbel_filter *foreign_create(umbel_foreign params);
 void foreign_add(umbel_filter *f, const char *text);

@@ -52,27 +52,27 @@ static void agree(const any_params *params, umbel_err want, bool hashed) {
     umbel_filter *one = NULL;
     umbel_err why = UMBEL_OK;
     assert_ok(any_create(params, NULL, &one, NULL));
-    size_t most = one_by_one(one, set.keys, &why);
+    size_t max = one_by_one(one, set.keys, &why);
     assert_int_equal(why, want);
-    assert_true(most > 10 && most < N);
+    assert_true(max > 10 && max < N);
     uint64_t *hashes = hashed ? hashes_of(one, &set) : NULL;
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
         umbel_filter *many = NULL;
         assert_ok(any_create(params, NULL, &many, NULL));
-        assert_int_equal(in_batches(many, set.keys, hashes, batches[i], &why), most);
+        assert_int_equal(in_batches(many, set.keys, hashes, batches[i], &why), max);
         assert_int_equal(why, want);
         assert_true(umbel_equal(one, many));
         assert_int_equal(keys_added(one), keys_added(many));
-        for (size_t k = 0; k < most; k++) {
+        for (size_t k = 0; k < max; k++) {
             assert_true(umbel_contains(many, set.keys[k].data, set.keys[k].len));
         }
         /* What is in may come again, and counts as done; the one that is not ends it. */
         size_t done = 99;
-        assert_int_equal(umbel_add_many(many, set.keys, most + 1, NULL, &done, NULL), want);
-        assert_int_equal(done, most);
-        assert_int_equal(umbel_add_many(many, set.keys + most, 1, NULL, &done, NULL), want);
+        assert_int_equal(umbel_add_many(many, set.keys, max + 1, NULL, &done, NULL), want);
+        assert_int_equal(done, max);
+        assert_int_equal(umbel_add_many(many, set.keys + max, 1, NULL, &done, NULL), want);
         assert_int_equal(done, 0);
-        assert_int_equal(umbel_add_many(many, set.keys + most, 1, NULL, NULL, NULL), want);
+        assert_int_equal(umbel_add_many(many, set.keys + max, 1, NULL, NULL, NULL), want);
         assert_true(umbel_equal(one, many));
         umbel_free(many);
     }

@@ -18,7 +18,7 @@
 #include "hash/xxh.h"
 #include "random_keys.h"
 
-enum { PLANNED = 4000, ASKED = 200000, MOST_HASHES = 32 };
+enum { PLANNED = 4000, ASKED = 200000, MAX_HASHES = 32 };
 
 static const double promise = 0.01;
 static const uint64_t seed = 99;
@@ -54,7 +54,7 @@ static umbel_filter *empty(umbel_kind kind, const uint8_t *key, umbel_info *info
         .kind = kind, .capacity = PLANNED, .fpr = promise, .seed = seed, .secret = key};
     assert_ok(umbel_create(&params, NULL, &f, NULL));
     umbel_describe(f, info);
-    assert_true(info->hashes <= MOST_HASHES);
+    assert_true(info->hashes <= MAX_HASHES);
     return f;
 }
 
@@ -74,7 +74,7 @@ static bool claim(uint8_t *taken, const uint64_t *pos, uint32_t n) {
 static uint64_t choose(size_t way, const umbel_info *info, uint64_t *keys) {
     uint8_t *taken = calloc((size_t)info->bytes, 1);
     assert_non_null(taken);
-    uint64_t next = 0, pos[MOST_HASHES];
+    uint64_t next = 0, pos[MAX_HASHES];
     for (size_t n = 0; n < PLANNED; next++) {
         ways[way].bits(info, next, pos);
         if (claim(taken, pos, info->hashes)) keys[n++] = next;
@@ -109,7 +109,7 @@ static uint64_t add_all(umbel_filter *f, const uint64_t *keys) {
 static void fresh_bits(void **state) {
     (void)state;
     static uint64_t keys[PLANNED];
-    double most = promise + 5 * sqrt(promise * (1 - promise) / ASKED);
+    double max = promise + 5 * sqrt(promise * (1 - promise) / ASKED);
     for (size_t way = 0; way < 2; way++) {
         umbel_info info;
         umbel_measurement after;
@@ -133,7 +133,7 @@ static void fresh_bits(void **state) {
         print_message("#   under a key: rate %g, live %g, promised %g\n", rate, after.rate,
                       promise);
         assert_int_equal(broken, 0);
-        assert_true(rate <= most && after.rate <= promise);
+        assert_true(rate <= max && after.rate <= promise);
         umbel_free(f);
     }
 }

@@ -71,9 +71,9 @@ static size_t hits(const umbel_filter *f, world *w, const uint64_t *found, size_
 }
 
 static void kept(const char *name, double seen, double n) {
-    double most = n * promise + 5 * sqrt(n * promise * (1 - promise));
-    print_message("#   %s: %.0f of %.0f, at most %.1f are chance\n", name, seen, n, most);
-    assert_true(seen <= most);
+    double max = n * promise + 5 * sqrt(n * promise * (1 - promise));
+    print_message("#   %s: %.0f of %.0f, at most %.1f are chance\n", name, seen, n, max);
+    assert_true(seen <= max);
 }
 
 static const struct {

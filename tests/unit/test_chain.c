@@ -189,8 +189,7 @@ static void merging_is_all_or_nothing(void **state) {
             assert_int_equal(check_found(into, 2, 0, 20550), 20550);
             after = bytes_of(into, UMBEL_FMT_REDISBLOOM, &again_len); /* counts add up */
             umbel_filter *read = NULL;
-            assert_int_equal(umbel_decode(after, again_len, NULL, NULL, &read, NULL),
-                             UMBEL_OK);
+            assert_int_equal(umbel_decode(after, again_len, NULL, NULL, &read, NULL), UMBEL_OK);
             umbel_free(read);
             free(after);
         }
@@ -226,7 +225,7 @@ static void only_bits_in_use_are_measured(void **state) {
     (void)state;
     umbeli_layer link;
     umbel_filter *f = NULL;
-    umbeli_memory memory = {.threads = 1};
+    umbeli_settings memory = {.threads = 1};
     assert_int_equal(umbeli_redisbloom_size_link(20, 0.01, &link, NULL), UMBEL_OK);
     assert_int_equal(link.bytes, 24);
     link.n2 = 7;

@@ -69,8 +69,7 @@ static void test_same_adds(void **state) {
         }
         umbeli_classic_bits bits = {by_hash->data, by_hash->shape.bits, by_hash->shape.hashes};
         assert_ok(umbel_add_many(by_key, in.keys, in.n, want, NULL, NULL));
-        assert_int_equal(umbeli_classic_add_hashed(bits, hashes, in.n, got),
-                         keys_added(by_key));
+        assert_int_equal(umbeli_classic_add_hashed(bits, hashes, in.n, got), keys_added(by_key));
         assert_memory_equal(want, got, in.n);
         assert_true(umbel_equal(by_key, by_hash));
         free(hashes);

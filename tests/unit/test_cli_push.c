@@ -164,8 +164,7 @@ static void native_chunks(void **state) {
 static void redisbloom_chunks(void **state) {
     (void)state;
     uint64_t borders[64];
-    any_params params = {
-        .foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 100, .fpr = 0.01}};
+    any_params params = {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 100, .fpr = 0.01}};
     umbel_filter *f = filter_of(&params, 650);
     umbel_info info;
     umbel_describe(f, &info);
@@ -195,7 +194,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots),         cmocka_unit_test(sibling_names),
         cmocka_unit_test(shards),        cmocka_unit_test(addresses),
-        cmocka_unit_test(native_chunks), cmocka_unit_test(redisbloom_chunks), cmocka_unit_test(keyed_heads),
+        cmocka_unit_test(native_chunks), cmocka_unit_test(redisbloom_chunks),
+        cmocka_unit_test(keyed_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static void rates(void **state) {
     static const struct {
         const char *text;
         double value;
-    } good[] = {{"1%", 0.01},      {"0.01", 0.01}, {"1/1000", 0.001},  {"1e-6", 1e-6},
+    } good[] = {{"1%", 0.01},     {"0.01", 0.01}, {"1/1000", 0.001},  {"1e-6", 1e-6},
                 {"99.9%", 0.999}, {"3/4", 0.75},  {"0.5e-3%", 0.5e-5}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double x = 0;

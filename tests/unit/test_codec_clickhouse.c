@@ -263,7 +263,7 @@ static void damaged_granules(void **state) {
 
 static void views_lie_on_the_bytes(void **state) {
     (void)state;
-    umbeli_memory memory = {.threads = 1};
+    umbeli_settings memory = {.threads = 1};
     const uint8_t granule[] = {1, 0xff, 0xff};
     umbel_foreign like = {.fpr = 0.01, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
     umbel_filter *view = NULL;

@@ -181,10 +181,10 @@ static void plans_know_the_reach_of_32_bits(void **state) {
 /* The largest size and the largest number of hashes that Guava accepts. */
 static void ends_of_sizes(void **state) {
     (void)state;
-    const uint64_t most = UINT64_C(2147483647) * 64;
-    uint64_t keys = (uint64_t)((double)most / 9.58506) - 10000;
+    const uint64_t max = UINT64_C(2147483647) * 64;
+    uint64_t keys = (uint64_t)((double)max / 9.58506) - 10000;
     while (umbeli_guava_size_of(keys + 1, 0.01, false).bits != 0) keys++;
-    assert_int_equal(umbeli_guava_size_of(keys, 0.01, false).bits, most);
+    assert_int_equal(umbeli_guava_size_of(keys, 0.01, false).bits, max);
     umbel_foreign params = {.format = UMBEL_FMT_GUAVA,
                             .capacity = 10,
                             .fpr = 0x1p-255,
@@ -249,10 +249,10 @@ static void damaged_headers(void **state) {
         codec_decode_fails(guava, NULL, bad, sizeof bad, cases[i].err, cases[i].offset,
                            cases[i].what);
     }
-    uint8_t most[sizeof good];
-    memcpy(most, good, sizeof good);
-    most[1] = 255;
-    umbel_filter *f = codec_decode(guava, NULL, most, sizeof most);
+    uint8_t max[sizeof good];
+    memcpy(max, good, sizeof good);
+    max[1] = 255;
+    umbel_filter *f = codec_decode(guava, NULL, max, sizeof max);
     assert_int_equal(f->shape.hashes, 255);
     umbel_free(f);
 }
@@ -260,7 +260,7 @@ static void damaged_headers(void **state) {
 static void no_view_of_big_endian_words(void **state) {
     (void)state;
     const uint8_t good[14] = {1, 1, 0, 0, 0, 1};
-    umbeli_memory memory = {.threads = 1};
+    umbeli_settings memory = {.threads = 1};
     umbel_filter *f = NULL;
     assert_int_equal(guava->decode(good, sizeof good, UMBELI_BORROW, &memory, &f, NULL),
                      UMBEL_ENOTSUP);

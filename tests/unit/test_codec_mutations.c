@@ -17,7 +17,7 @@
 #include "foreign.h"
 #include "umbel_foreign.h"
 
-enum { ROUNDS = 4000, MOST_GROWTH = 64 };
+enum { ROUNDS = 4000, MAX_GROWTH = 64 };
 
 static uint64_t seed;
 
@@ -66,7 +66,7 @@ static size_t mutate(uint8_t *bytes, size_t len, uint64_t *random) {
 static void mutations_of(const umbel_foreign *like, const uint8_t *valid, size_t valid_len) {
     uint64_t random = seed;
     size_t taken = 0;
-    uint8_t *bytes = malloc(valid_len + MOST_GROWTH);
+    uint8_t *bytes = malloc(valid_len + MAX_GROWTH);
     assert_non_null(bytes);
     for (size_t round = 0; round < ROUNDS; round++) {
         memcpy(bytes, valid, valid_len);

@@ -87,7 +87,7 @@ static void filters_are_duckdbs(void **state) {
 
 static void views_lie_on_the_bytes(void **state) {
     (void)state;
-    umbeli_memory memory = {.threads = 1};
+    umbeli_settings memory = {.threads = 1};
     golden_table t = golden_table_open("parquet/filters.tsv");
     assert_true(golden_table_next(&t));
     size_t len;

@@ -22,7 +22,7 @@
 enum { FRAME = 16, FIXED = 20, LINK = 53, MIB = 1024 * 1024 };
 
 static const umbel_foreign like = {.format = UMBEL_FMT_REDISBLOOM};
-static const umbeli_memory plenty = {.threads = 1};
+static const umbeli_settings plenty = {.threads = 1};
 
 static umbel_foreign params_of(uint64_t keys, double fpr, uint32_t expansion) {
     return (umbel_foreign){

@@ -20,7 +20,7 @@
 enum { FRAME = 16, FIXED = 20, LINK = 53, MIB = 1024 * 1024 };
 
 static const umbel_foreign like = {.format = UMBEL_FMT_REDISBLOOM};
-static const umbeli_memory plenty = {.threads = 1};
+static const umbeli_settings plenty = {.threads = 1};
 
 static umbel_foreign params_of(uint64_t keys, double fpr, uint32_t expansion) {
     return (umbel_foreign){
@@ -193,7 +193,7 @@ static void a_large_claim_meets_the_limit(void **state) {
     umbel_filter *f = foreign_create(params_of(1000000, 0.01, 0)), *loaded = NULL;
     size_t len;
     uint8_t *header = header_of(f, &len);
-    umbeli_memory little = {.threads = 1, .max_bytes = MIB};
+    umbeli_settings little = {.threads = 1, .max_bytes = MIB};
     assert_int_equal(umbeli_redisbloom_load_header(header, len, &little, &loaded, NULL),
                      UMBEL_ELIMIT);
     assert_null(loaded);

@@ -31,15 +31,15 @@ static void test_reserved(void **state) {
 
 static void test_opts(void **state) {
     (void)state;
-    umbeli_memory m;
+    umbeli_settings m;
     umbel_diag diag;
-    assert_ok(umbeli_memory_from(NULL, &m, NULL));
+    assert_ok(umbeli_settings_from(NULL, &m, NULL));
     assert_int_equal(m.threads, 1);
     assert_int_equal(m.max_bytes, 0);
-    assert_ok(umbeli_memory_from(&(umbel_opts){.threads = 0, .max_bytes = 5}, &m, NULL));
+    assert_ok(umbeli_settings_from(&(umbel_opts){.threads = 0, .max_bytes = 5}, &m, NULL));
     assert_int_equal(m.threads, 1);
     assert_int_equal(m.max_bytes, 5);
-    assert_ok(umbeli_memory_from(&(umbel_opts){.threads = 1024}, &m, NULL));
+    assert_ok(umbeli_settings_from(&(umbel_opts){.threads = 1024}, &m, NULL));
     assert_int_equal(m.threads, 1024);
 
     umbel_alloc half = {.alloc = NULL, .free = NULL};
@@ -48,7 +48,7 @@ static void test_opts(void **state) {
                                 {.reserved = {0, 0, 1}}, {.reserved = {0, 0, 0, 1}}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         diag = (umbel_diag){0};
-        assert_int_equal(umbeli_memory_from(&wrong[i], &m, &diag), UMBEL_EINVAL);
+        assert_int_equal(umbeli_settings_from(&wrong[i], &m, &diag), UMBEL_EINVAL);
         assert_non_null(strstr(sentence(&diag), "opts."));
     }
 }
@@ -60,9 +60,9 @@ static void test_arrays(void **state) {
         for (int hooked = 0; hooked < 2; hooked++) {
             watched_memory watched;
             watch_memory(&watched, 0); /* hands out memory that is not zeroed */
-            umbeli_memory m;
+            umbeli_settings m;
             umbeli_array array;
-            assert_ok(umbeli_memory_from(hooked ? &watched.opts : NULL, &m, NULL));
+            assert_ok(umbeli_settings_from(hooked ? &watched.opts : NULL, &m, NULL));
             assert_ok(umbeli_array_new(&m, lens[i], &array, NULL));
             uintptr_t align = !hooked && lens[i] >= 4194304 ? 2097152 : 64;
             assert_int_equal((uintptr_t)array.data % align, 0);
@@ -82,9 +82,9 @@ static void test_limit(void **state) {
     watched_memory watched;
     watch_memory(&watched, 0);
     watched.opts.max_bytes = 1000;
-    umbeli_memory m;
+    umbeli_settings m;
     umbeli_array array;
-    assert_ok(umbeli_memory_from(&watched.opts, &m, NULL));
+    assert_ok(umbeli_settings_from(&watched.opts, &m, NULL));
     assert_int_equal(umbeli_array_new(&m, 1001, &array, NULL), UMBEL_ELIMIT);
     assert_int_equal(watched.calls, 0);
     assert_ok(umbeli_array_new(&m, 1000, &array, NULL));
@@ -93,9 +93,9 @@ static void test_limit(void **state) {
 
 static void test_impossible_sizes(void **state) {
     (void)state;
-    umbeli_memory m;
+    umbeli_settings m;
     umbeli_array array;
-    assert_ok(umbeli_memory_from(NULL, &m, NULL));
+    assert_ok(umbeli_settings_from(NULL, &m, NULL));
     errno = 0;
     const uint64_t lens[] = {UINT64_MAX, UINT64_MAX - 64, UINT64_C(1) << 62};
     for (size_t i = 0; i < 3; i++) {

@@ -119,12 +119,12 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
     rate.fpr = nextafter(rate.fpr, 0.0);
     assert_int_equal(umbeli_plan_solve(&rate), UMBEL_EINVAL);
 
-    umbel_plan most = solved((umbel_plan){.kind = plan.kind, .fpr = fpr, .bytes = plan.bytes});
-    assert_true(most.capacity >= keys);
+    umbel_plan max = solved((umbel_plan){.kind = plan.kind, .fpr = fpr, .bytes = plan.bytes});
+    assert_true(max.capacity >= keys);
     umbel_plan one_more = {.kind = plan.kind,
                            .fpr = fpr,
                            .bytes = plan.bytes,
-                           .capacity = most.capacity + 1 + most.capacity / 1000000000000};
+                           .capacity = max.capacity + 1 + max.capacity / 1000000000000};
     assert_int_equal(umbeli_plan_solve(&one_more), UMBEL_EINVAL);
 }
 

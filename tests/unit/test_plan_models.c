@@ -65,19 +65,19 @@ static void published_table(void **state) {
 static double occupancy_rate(size_t m, uint32_t k, uint32_t keys) {
     enum { MOST = 2048 };
     static double chance[MOST + 1];
-    size_t most = k * keys < m ? k * keys : m;
-    assert_true(most <= MOST);
+    size_t max = k * keys < m ? k * keys : m;
+    assert_true(max <= MOST);
     memset(chance, 0, sizeof chance);
     chance[0] = 1.0;
     for (uint32_t t = 0; t < k * keys; t++) {
-        for (size_t set = most; set > 0; set--) {
+        for (size_t set = max; set > 0; set--) {
             chance[set] =
                 (chance[set] * (double)set + chance[set - 1] * (double)(m - set + 1)) / (double)m;
         }
         chance[0] = 0.0;
     }
     double rate = 0.0;
-    for (size_t set = 0; set <= most; set++) rate += chance[set] * pow((double)set / (double)m, k);
+    for (size_t set = 0; set <= max; set++) rate += chance[set] * pow((double)set / (double)m, k);
     return rate;
 }
 

@@ -137,9 +137,9 @@ static void below_floor(void **state) {
     umbel_plan ample = {.kind = UMBEL_KIND_CLASSIC, .capacity = 1, .bytes = GIB};
     assert_int_equal(umbeli_plan_solve(&ample), UMBEL_OK);
     assert_true(ample.fpr >= 0x1p-64 && ample.fpr < 0x1p-63);
-    umbel_plan least = {.capacity = 1000, .fpr = 1e-19};
-    assert_int_equal(umbeli_plan_solve(&least), UMBEL_OK);
-    assert_true(least.bytes < 16384);
+    umbel_plan min = {.capacity = 1000, .fpr = 1e-19};
+    assert_int_equal(umbeli_plan_solve(&min), UMBEL_OK);
+    assert_true(min.bytes < 16384);
 }
 
 static void too_small(void **state) {
@@ -154,12 +154,12 @@ static void too_small(void **state) {
 
 static void too_large(void **state) {
     (void)state;
-    const uint64_t most = UINT64_MAX;
-    refused((umbel_plan){.capacity = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
-    refused((umbel_plan){.capacity = most, .fpr = 1e-19}, UMBEL_PLAN_TOO_LARGE);
-    refused((umbel_plan){.capacity = most, .bytes = most}, UMBEL_PLAN_TOO_LARGE);
-    refused((umbel_plan){.capacity = most, .bytes = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
-    refused((umbel_plan){.bytes = most, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
+    const uint64_t max = UINT64_MAX;
+    refused((umbel_plan){.capacity = max, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
+    refused((umbel_plan){.capacity = max, .fpr = 1e-19}, UMBEL_PLAN_TOO_LARGE);
+    refused((umbel_plan){.capacity = max, .bytes = max}, UMBEL_PLAN_TOO_LARGE);
+    refused((umbel_plan){.capacity = max, .bytes = max, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
+    refused((umbel_plan){.bytes = max, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
     refused((umbel_plan){.bytes = UINT64_C(1) << 60, .fpr = 0.01}, UMBEL_PLAN_TOO_LARGE);
     refused((umbel_plan){.capacity = UINT64_C(1) << 61, .fpr = 0.1}, UMBEL_PLAN_TOO_LARGE);
 

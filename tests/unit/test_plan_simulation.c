@@ -63,13 +63,13 @@ static void assert_agrees(const sample *s, double rate) {
              sample_distance(s, rate));
 }
 
-enum { MOST_BLOCKS = 8192, MOST_BITS = 1 << 20 };
+enum { MAX_BLOCKS = 8192, MAX_BITS = 1 << 20 };
 
 /* Parquet's multipliers, one per lane. */
 static const uint32_t salts[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                   0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
 
-static uint32_t lanes[MOST_BLOCKS][8];
+static uint32_t lanes[MAX_BLOCKS][8];
 
 /* Adds the hash; true if all its bits were set already. */
 static bool blocked_touch(uint64_t hash, uint64_t nblocks, bool add) {
@@ -122,7 +122,7 @@ static void blocked_not_textbook(void **state) {
     assert_true(s.sum / s.count > 1.3 * textbook);
 }
 
-static uint8_t bits_set[MOST_BITS];
+static uint8_t bits_set[MAX_BITS];
 
 static sample classic_simulate(uint64_t bits, uint32_t hashes, uint64_t keys, uint32_t filters,
                                uint32_t queries) {

@@ -74,9 +74,9 @@ static void plans(void **state) {
         umbel_plan back = {.kind = UMBEL_KIND_STATIC, .capacity = 30000000, .bytes = plan.bytes};
         assert_int_equal(umbel_plan_solve(&back, NULL), UMBEL_OK);
         assert_true(back.fpr <= plan.rate);
-        umbel_plan most = {.kind = UMBEL_KIND_STATIC, .fpr = fpr, .bytes = plan.bytes};
-        assert_int_equal(umbel_plan_solve(&most, NULL), UMBEL_OK);
-        assert_true(most.bytes <= plan.bytes && fabs((double)most.capacity / 3e7 - 1) < 0.03);
+        umbel_plan max = {.kind = UMBEL_KIND_STATIC, .fpr = fpr, .bytes = plan.bytes};
+        assert_int_equal(umbel_plan_solve(&max, NULL), UMBEL_OK);
+        assert_true(max.bytes <= plan.bytes && fabs((double)max.capacity / 3e7 - 1) < 0.03);
     }
     const umbel_plan refused[] = {
         {.kind = UMBEL_KIND_STATIC, .capacity = 1000, .fpr = 1e-12},
@@ -104,12 +104,12 @@ static void plans(void **state) {
 static void gives_up(void **state) {
     (void)state;
     umbeli_static_layout l;
-    umbeli_memory memory = {.threads = 1};
+    umbeli_settings memory = {.threads = 1};
     umbeli_static_scratch scratch;
-    static uint64_t hashes[1000], scratch[1000];
+    static uint64_t hashes[1000], spare[1000];
     static uint8_t table[1000];
     for (size_t i = 0; i < 1000; i++) hashes[i] = check_key(1, i);
-    assert_int_equal(umbeli_static_sort(hashes, scratch, 1000), 1000);
+    assert_int_equal(umbeli_static_sort(hashes, spare, 1000), 1000);
     for (uint32_t arity = 3; arity <= 4; arity++) {
         assert_true(umbeli_static_divide(900, arity, 0, &l));
         while (umbeli_static_slots(&l) >= 1000) l.segments--;
@@ -123,7 +123,7 @@ static void gives_up(void **state) {
 /* Rarely more than a few seeds, in shards of any size. */
 static void few_seeds_are_needed(void **state) {
     (void)state;
-    umbeli_memory memory = {.threads = 1};
+    umbeli_settings memory = {.threads = 1};
     enum { MOST = 400000 };
     uint64_t *hashes = malloc(2 * MOST * sizeof *hashes);
     uint8_t *table = malloc(MOST);

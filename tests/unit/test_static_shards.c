@@ -24,9 +24,9 @@ static void keys_decide_the_number_of_shards(void **state) {
         assert_int_equal(next.shard_bits, bits + 1);
     }
     umbeli_static_layout l;
-    uint64_t most = (uint64_t)SHARD_KEYS << UMBELI_STATIC_SHARD_BITS;
-    assert_true(umbeli_static_divide(most - 1, 0, 0, &l));
-    assert_false(umbeli_static_divide(most, 0, 0, &l));
+    uint64_t max = (uint64_t)SHARD_KEYS << UMBELI_STATIC_SHARD_BITS;
+    assert_true(umbeli_static_divide(max - 1, 0, 0, &l));
+    assert_false(umbeli_static_divide(max, 0, 0, &l));
 }
 
 /* The mean, plus six standard deviations, plus one. */
@@ -124,15 +124,15 @@ static void bytes_of_two_shards(void **state) {
 /* Hashes so uneven that one of four shards has twice its room, or one key more than that. */
 static void uneven_shards(void **state) {
     (void)state;
-    const uint64_t n = 2 * SHARD_KEYS, most = 2 * umbeli_static_room(n, 2);
+    const uint64_t n = 2 * SHARD_KEYS, max = 2 * umbeli_static_room(n, 2);
     const umbel_params params = {.kind = UMBEL_KIND_STATIC, .fpr = 0.3};
     umbel_filter *hasher = check_create((umbel_params){.kind = UMBEL_KIND_BLOCKED, .bytes = 32});
     for (uint64_t more = 0; more <= 1; more++) {
         umbel_filter *f = NULL;
         umbel_diag diag = {.what = ""};
-        uint64_t others = n - most - more;
+        uint64_t others = n - max - more;
         spread s = {.hasher = hasher,
-                    .left = {others / 3, others / 3, most + more, others - others / 3 * 2}};
+                    .left = {others / 3, others / 3, max + more, others - others / 3 * 2}};
         umbel_err e = build(&params, s, &f, &diag);
         if (more) {
             assert_int_equal(e, UMBEL_EINVAL);

@@ -32,9 +32,9 @@ static umbel_err fill(umbeli_store *store, umbel_diag *diag) {
 }
 
 static void check_bucket(const char *directory) {
-    umbeli_memory memory;
+    umbeli_settings memory;
     umbeli_store *store = NULL;
-    assert_ok(umbeli_memory_from(NULL, &memory, NULL));
+    assert_ok(umbeli_settings_from(NULL, &memory, NULL));
     assert_ok(umbeli_store_new(directory, &memory, &store, NULL));
     assert_ok(fill(store, NULL));
     assert_int_equal(umbeli_store_count(store, BUCKET), KEYS);
@@ -66,9 +66,9 @@ static void chunks_come_back(void **state) {
 /* The second chunk no longer fits. */
 static void a_full_disk_is_said(void **state) {
     (void)state;
-    umbeli_memory memory;
+    umbeli_settings memory;
     umbeli_store *store = NULL;
-    assert_ok(umbeli_memory_from(NULL, &memory, NULL));
+    assert_ok(umbeli_settings_from(NULL, &memory, NULL));
     assert_ok(umbeli_store_new("/tmp", &memory, &store, NULL));
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -94,10 +94,10 @@ static void every_allocation_may_fail(void **state) {
         size_t refused = 0;
         for (size_t at = 1; e; at++) {
             watched_memory watched;
-            umbeli_memory memory;
+            umbeli_settings memory;
             umbeli_store *store = NULL;
             watch_memory(&watched, at);
-            assert_ok(umbeli_memory_from(&watched.opts, &memory, NULL));
+            assert_ok(umbeli_settings_from(&watched.opts, &memory, NULL));
             e = umbeli_store_new(directories[d], &memory, &store, NULL);
             if (!e) e = fill(store, NULL);
             assert_true(e == UMBEL_OK || e == UMBEL_ENOMEM);

@@ -105,11 +105,11 @@ static void restart_points_fit_their_block(void **state) {
     umbeli_entries it;
     for (size_t len = 4; len <= 16; len++) {
         uint8_t bytes[16] = {0};
-        uint32_t most = (uint32_t)(len / 4 - 1);
-        it = entries_with(bytes, len, most); /* less than a word is left for entries */
+        uint32_t max = (uint32_t)(len / 4 - 1);
+        it = entries_with(bytes, len, max); /* less than a word is left for entries */
         assert_null(it.wrong);
         assert_int_equal(umbeli_left(&it.in), len % 4);
-        const uint32_t lies[] = {most + 1, most + 2, UINT32_MAX / 4, UINT32_MAX};
+        const uint32_t lies[] = {max + 1, max + 2, UINT32_MAX / 4, UINT32_MAX};
         for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
             it = entries_with(bytes, len, lies[i]);
             assert_non_null(it.wrong);

@@ -28,7 +28,7 @@ static double factor(uint64_t keys, double fpr) {
 }
 
 /* Where 64 bits of hash are enough to tell so many keys apart. */
-static void at_most(uint64_t keys, double fpr, double limit) {
+static void at_max(uint64_t keys, double fpr, double limit) {
     if (ldexp((double)keys, -64) > 0.001 * fpr) return;
     double f = factor(keys, fpr);
     if (f > limit) fail_msg("%llu keys, %g: %g", (unsigned long long)keys, fpr, f);
@@ -36,15 +36,15 @@ static void at_most(uint64_t keys, double fpr, double limit) {
 
 static void space(void **state) {
     (void)state;
-    at_most(1000, 0.01, 1.08);
-    at_most(10000, 0.01, 1.04);
+    at_max(1000, 0.01, 1.08);
+    at_max(10000, 0.01, 1.04);
     for (double keys = 1e5; keys < 1e11; keys *= 1.37) {
         uint64_t n = (uint64_t)keys;
-        at_most(n, 0.01, keys < 1e6 ? 1.02 : 1.016);
-        for (double fpr = 0.05; fpr >= 1e-9; fpr *= 0.83) at_most(n, fpr, 1.03);
-        for (int r = 4; r < 30; r++) at_most(n, ldexp(1, -r), 1.0095);
-        for (double fpr = 0.5; fpr > 0.05; fpr *= 0.97) at_most(n, fpr, keys < 1e6 ? 1.081 : 1.072);
-        for (int r = 1; r < 4; r++) at_most(n, ldexp(1, -r), 1.021);
+        at_max(n, 0.01, keys < 1e6 ? 1.02 : 1.016);
+        for (double fpr = 0.05; fpr >= 1e-9; fpr *= 0.83) at_max(n, fpr, 1.03);
+        for (int r = 4; r < 30; r++) at_max(n, ldexp(1, -r), 1.0095);
+        for (double fpr = 0.5; fpr > 0.05; fpr *= 0.97) at_max(n, fpr, keys < 1e6 ? 1.081 : 1.072);
+        for (int r = 1; r < 4; r++) at_max(n, ldexp(1, -r), 1.021);
     }
 }
 
@@ -58,8 +58,8 @@ static void plans(void **state) {
             assert_true(plan.rate <= plan.fpr && plan.hashes == 1);
             umbel_plan back = solved((umbel_plan){.capacity = plan.capacity, .bytes = plan.bytes});
             assert_true(back.bytes == plan.bytes && back.rate <= plan.rate && back.fpr <= fpr);
-            umbel_plan most = solved((umbel_plan){.fpr = fpr, .bytes = plan.bytes});
-            assert_true(most.bytes <= plan.bytes && most.capacity > 0);
+            umbel_plan max = solved((umbel_plan){.fpr = fpr, .bytes = plan.bytes});
+            assert_true(max.bytes <= plan.bytes && max.capacity > 0);
             (void)solved((umbel_plan){.capacity = plan.capacity, .fpr = fpr, .bytes = plan.bytes});
         }
     }
@@ -97,8 +97,8 @@ static void promises_fall_with_bytes(void **state) {
         assert_true(umbeli_tight_divide(sizes[i], &l));
         uint64_t bytes = 0, blocks = l.level[0].blocks;
         l.width = 1;
-        uint64_t least = umbeli_tight_len(&l), step = 8 + least / 3000;
-        for (bytes = least / 2; bytes < 6 * least; bytes += step) {
+        uint64_t min = umbeli_tight_len(&l), step = 8 + min / 3000;
+        for (bytes = min / 2; bytes < 6 * min; bytes += step) {
             if (!umbeli_tight_widths_for_bytes(&l, bytes)) continue;
             double promise = umbeli_tight_promise(&l, sizes[i]);
             assert_true(umbeli_tight_len(&l) <= bytes && l.level[0].blocks == blocks);
@@ -144,9 +144,9 @@ static umbel_err make(const umbeli_tight_layout *l, const uint8_t *payload, uint
                       umbel_filter **out) {
     uint8_t header[HEADER];
     umbeli_native_header h;
-    umbeli_memory memory;
+    umbeli_settings memory;
     put_header(l, len, header);
-    assert_int_equal(umbeli_memory_from(NULL, &memory, NULL), UMBEL_OK);
+    assert_int_equal(umbeli_settings_from(NULL, &memory, NULL), UMBEL_OK);
     assert_int_equal(umbeli_native_read(header, HEADER, &h, NULL), UMBEL_OK);
     return umbeli_native_make(header, &h, payload, &memory, out, NULL);
 }
@@ -208,11 +208,11 @@ static void refused_layouts(void **state) {
 /* ---- hashes that are not random ----------------------------------------------------------- */
 
 static umbel_err build_from(uint64_t n, uint64_t (*hash)(uint64_t), umbel_filter **out) {
-    umbeli_memory memory;
+    umbeli_settings memory;
     umbeli_shards shards;
     umbel_params params = {.fpr = 0.01};
     umbeli_shape shape = {.hash = UMBELI_HASH_XXH3};
-    assert_int_equal(umbeli_memory_from(NULL, &memory, NULL), UMBEL_OK);
+    assert_int_equal(umbeli_settings_from(NULL, &memory, NULL), UMBEL_OK);
     assert_int_equal(umbeli_shards_begin(&shards, NULL, &memory, NULL), UMBEL_OK);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t x = hash(i);

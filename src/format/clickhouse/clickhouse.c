@@ -77,11 +77,11 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     return class_shape(p, p->bytes, shape, diag);
 }
 
-static umbel_err create(const umbel_foreign *p, const umbeli_memory *memory, umbel_filter **out,
+static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings, umbel_filter **out,
                         umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
-    return e ? e : umbeli_classic_new(scheme_of(p), shape, NULL, memory, out, diag);
+    return e ? e : umbeli_classic_new(scheme_of(p), shape, NULL, settings, out, diag);
 }
 
 static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
@@ -108,7 +108,7 @@ static umbel_err class_length(const umbel_foreign *as, size_t len, umbel_diag *d
 }
 
 static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t len,
-                           umbeli_decoding how, const umbeli_memory *memory, umbel_filter **out,
+                           umbeli_decoding how, const umbeli_settings *settings, umbel_filter **out,
                            umbel_diag *diag) {
     umbeli_shape shape;
     const uint8_t *bits = bytes;
@@ -122,7 +122,7 @@ static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t
     if (e || how == UMBELI_VERIFY) return e;
     umbel_filter *f = NULL;
     const uint8_t *borrow = how == UMBELI_BORROW ? bits : NULL;
-    e = umbeli_classic_new(scheme_of(as), shape, borrow, memory, &f, diag);
+    e = umbeli_classic_new(scheme_of(as), shape, borrow, settings, &f, diag);
     if (e) return e;
     if (!borrow) memcpy(f->data, bits, (size_t)f->data_len);
     *out = f;

@@ -243,8 +243,8 @@ static const uint32_t rates[MAX_BITS][MAX_HASHES] = {
 };
 
 /* The hashes with the least rate in each row. */
-static const uint32_t least[MAX_BITS] = {0, 0, 1, 2, 3,  3,  4,  5,  6,  6,
-                                         7, 8, 8, 9, 10, 10, 11, 12, 12, 13};
+static const uint32_t min[MAX_BITS] = {0, 0, 1, 2, 3,  3,  4,  5,  6,  6,
+                                       7, 8, 8, 9, 10, 10, 11, 12, 12, 13};
 
 /* ClickHouse compares long double constants with a double, so where fpr is written just like a
  * constant the exact decimal decides.  fma rounds once and keeps the sign: the same everywhere. */
@@ -255,12 +255,12 @@ static bool above(uint32_t rate, double fpr) {
 umbeli_clickhouse_best umbeli_clickhouse_best_of(double fpr, bool pre2024) {
     if (!pre2024 && fpr >= 0.283) return (umbeli_clickhouse_best){2, 2};
     for (uint32_t bits = 1; bits < MAX_BITS; bits++) {
-        if (above(rates[bits][least[bits]], fpr)) continue;
-        for (uint32_t k = least[bits]; k > 0; k--) {
+        if (above(rates[bits][min[bits]], fpr)) continue;
+        for (uint32_t k = min[bits]; k > 0; k--) {
             if (above(rates[bits][k], fpr)) return (umbeli_clickhouse_best){bits, k + 1};
         }
         /* Every listed rate is low enough: ClickHouse goes on to the next row, and for fpr in
          * [0.221, 0.237] through all of them. */
     }
-    return (umbeli_clickhouse_best){MAX_BITS - 1, least[MAX_BITS - 1]};
+    return (umbeli_clickhouse_best){MAX_BITS - 1, min[MAX_BITS - 1]};
 }

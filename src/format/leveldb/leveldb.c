@@ -37,14 +37,14 @@ static const umbeli_leveldb_profile profile = {
     .beyond = "LevelDB's 32-bit hash cannot keep this rate",
 };
 
-static umbel_err create(const umbel_foreign *params, const umbeli_memory *memory,
+static umbel_err create(const umbel_foreign *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
-    return umbeli_leveldb_create(&profile, params, memory, out, diag);
+    return umbeli_leveldb_create(&profile, params, settings, out, diag);
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    return umbeli_leveldb_decode(&profile, bytes, len, how, memory, out, diag);
+                        const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
+    return umbeli_leveldb_decode(&profile, bytes, len, how, settings, out, diag);
 }
 
 static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {

@@ -78,24 +78,26 @@ static const umbeli_leveldb_profile badger = {
 
 /* ---- Codecs ---- */
 
-static umbel_err corekv_create(const umbel_foreign *params, const umbeli_memory *memory,
+static umbel_err corekv_create(const umbel_foreign *params, const umbeli_settings *settings,
                                umbel_filter **out, umbel_diag *diag) {
-    return umbeli_leveldb_create(&corekv, params, memory, out, diag);
+    return umbeli_leveldb_create(&corekv, params, settings, out, diag);
 }
 
-static umbel_err badger_create(const umbel_foreign *params, const umbeli_memory *memory,
+static umbel_err badger_create(const umbel_foreign *params, const umbeli_settings *settings,
                                umbel_filter **out, umbel_diag *diag) {
-    return umbeli_leveldb_create(&badger, params, memory, out, diag);
+    return umbeli_leveldb_create(&badger, params, settings, out, diag);
 }
 
 static umbel_err corekv_decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                               const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    return umbeli_leveldb_decode(&corekv, bytes, len, how, memory, out, diag);
+                               const umbeli_settings *settings, umbel_filter **out,
+                               umbel_diag *diag) {
+    return umbeli_leveldb_decode(&corekv, bytes, len, how, settings, out, diag);
 }
 
 static umbel_err badger_decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                               const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    return umbeli_leveldb_decode(&badger, bytes, len, how, memory, out, diag);
+                               const umbeli_settings *settings, umbel_filter **out,
+                               umbel_diag *diag) {
+    return umbeli_leveldb_decode(&badger, bytes, len, how, settings, out, diag);
 }
 
 static umbel_err corekv_plan(const umbel_foreign *params, umbel_plan *plan, umbel_diag *diag) {

@@ -29,8 +29,9 @@ void umbeli_leveldb_positions(const umbeli_classic *c, const void *key, size_t l
     umbeli_leveldb_probes(c, umbeli_leveldb_hash(key, len), pos);
 }
 
-/* Many keys at once.  Probes follow from 32 bits in a few steps, so it is cheaper to compute the later
- * ones only for keys that pass the first two, and to compute them twice, than to keep them all. */
+/* Many keys at once.  Probes follow from 32 bits in a few steps, so it is cheaper to compute the
+ * later ones only for keys that pass the first two, and to compute them twice, than to keep them
+ * all. */
 static inline unsigned bit_of(const uint8_t *bits, uint32_t p) {
     return (unsigned)bits[p >> 3] >> (p & 7) & 1;
 }
@@ -176,13 +177,14 @@ static double rate_of(const umbeli_shape *shape) {
 }
 
 umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
-                                const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                                const umbeli_settings *settings, umbel_filter **out,
+                                umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(profile, params, &shape, diag);
     if (e) return e;
     /* Never promise what the model knows to be out of reach. */
     if (shape.fpr > 0 && rate_of(&shape) > shape.fpr) shape.fpr = rate_of(&shape);
-    return umbeli_classic_new(profile->scheme, shape, NULL, memory, out, diag);
+    return umbeli_classic_new(profile->scheme, shape, NULL, settings, out, diag);
 }
 
 umbel_err umbeli_leveldb_plan(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
@@ -194,7 +196,7 @@ umbel_err umbeli_leveldb_plan(const umbeli_leveldb_profile *profile, const umbel
 }
 
 static umbel_err view(const umbeli_leveldb_profile *profile, const uint8_t *bytes, size_t len,
-                      const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                      const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     static const uint8_t nothing[MIN_BITS / 8];
     umbeli_shape shape = {.bits = MIN_BITS, .hashes = 1};
     if (len < 2) {
@@ -204,17 +206,17 @@ static umbel_err view(const umbeli_leveldb_profile *profile, const uint8_t *byte
         shape.bits = ((uint64_t)len - 1) * 8;
         shape.hashes = k <= UMBELI_LEVELDB_MAX_HASHES ? k : 0; /* 0 probes match every key */
     }
-    return umbeli_classic_new(profile->scheme, shape, bytes, memory, out, diag);
+    return umbeli_classic_new(profile->scheme, shape, bytes, settings, out, diag);
 }
 
 umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uint8_t *bytes,
-                                size_t len, umbeli_decoding how, const umbeli_memory *memory,
+                                size_t len, umbeli_decoding how, const umbeli_settings *settings,
                                 umbel_filter **out, umbel_diag *diag) {
     const uint64_t bytes_of_bits = len > 1 ? len - 1 : 0;
     if (bytes_of_bits > profile->max_bits / 8) {
         return umbeli_fail(diag, UMBEL_EVERSION, "longer than this format can be");
     }
-    if (how == UMBELI_BORROW) return view(profile, bytes, len, memory, out, diag);
+    if (how == UMBELI_BORROW) return view(profile, bytes, len, settings, out, diag);
     if (len < 2) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "too short, as bits and k need two bytes");
     }
@@ -227,7 +229,7 @@ umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uin
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbeli_shape shape = {.bits = ((uint64_t)len - 1) * 8, .hashes = k};
-    umbel_err e = umbeli_classic_new(profile->scheme, shape, NULL, memory, out, diag);
+    umbel_err e = umbeli_classic_new(profile->scheme, shape, NULL, settings, out, diag);
     if (!e) memcpy((*out)->data, bytes, len - 1);
     return e;
 }

@@ -61,14 +61,15 @@ uint32_t umbeli_leveldb_hashes(uint32_t bits_per_key);
 bool umbeli_leveldb_bits(uint64_t keys, uint32_t bits_per_key, uint64_t *bits);
 
 umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
-                                const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+                                const umbeli_settings *settings, umbel_filter **out,
+                                umbel_diag *diag);
 umbel_err umbeli_leveldb_plan(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
                               umbel_plan *plan, umbel_diag *diag);
 
 /* UMBELI_BORROW answers as LevelDB does where the others report damage: k above 30 and k of 0 match
  * every key, fewer than two bytes match none. */
 umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uint8_t *bytes,
-                                size_t len, umbeli_decoding how, const umbeli_memory *memory,
+                                size_t len, umbeli_decoding how, const umbeli_settings *settings,
                                 umbel_filter **out, umbel_diag *diag);
 
 uint64_t umbeli_leveldb_size(const umbeli_leveldb_profile *profile, const umbel_filter *f);

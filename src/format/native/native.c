@@ -3,8 +3,8 @@
  * native.c - umbel's own file: every natively hashed filter, mapped as it lies
  *
  * A header (native_header.c), zeros up to the payload offset (a multiple of 4096), the payload, the
- * XXH3-64 of each of its pieces (seed: the piece's number), and the XXH3-64 of those sums (seed: the
- * header's checksum).  All numbers are little-endian.  Spec: docs/formats/native.md.
+ * XXH3-64 of each of its pieces (seed: the piece's number), and the XXH3-64 of those sums (seed:
+ * the header's checksum).  All numbers are little-endian.  Spec: docs/formats/native.md.
  */
 #include "format/native/native_header.h"
 
@@ -58,17 +58,17 @@ static umbel_err check_payload(const uint8_t *bytes, const umbeli_native_header 
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbeli_native_header h;
     umbel_err e = umbeli_native_read(bytes, len, &h, diag);
     if (!e) e = umbeli_native_check_file(bytes, len, trailer_len(h.payload_len), &h, diag);
-    if (!e && how != UMBELI_VERIFY) e = umbeli_native_take_key(&h, memory, diag);
+    if (!e && how != UMBELI_VERIFY) e = umbeli_native_take_key(&h, settings, diag);
     if (!e && how != UMBELI_BORROW) e = check_payload(bytes, &h, diag);
     if (e) return e;
 
     const uint8_t *payload = bytes + h.payload_at;
     umbel_filter *f = NULL;
-    e = umbeli_native_make(bytes, &h, how == UMBELI_COPY ? NULL : payload, memory, &f, diag);
+    e = umbeli_native_make(bytes, &h, how == UMBELI_COPY ? NULL : payload, settings, &f, diag);
     if (e) return e;
     if (how == UMBELI_VERIFY) {
         umbeli_filter_free(f);

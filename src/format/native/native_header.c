@@ -212,16 +212,18 @@ umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t tr
     return UMBEL_OK;
 }
 
-umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_memory *memory,
+umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings *settings,
                                  umbel_diag *diag) {
     const char *what = NULL;
-    if (!memory->keyed && h->fingerprint) what = "the filter is keyed, and no secret was given";
-    if (memory->keyed && !h->fingerprint) what = "a secret was given, and the filter is not keyed";
-    if (memory->keyed && h->fingerprint && umbeli_fingerprint(memory->secret) != h->fingerprint) {
+    if (!settings->keyed && h->fingerprint) what = "the filter is keyed, and no secret was given";
+    if (settings->keyed && !h->fingerprint)
+        what = "a secret was given, and the filter is not keyed";
+    if (settings->keyed && h->fingerprint &&
+        umbeli_fingerprint(settings->secret) != h->fingerprint) {
         what = "not the secret that the filter was made with";
     }
     if (what) return umbeli_fail_at(diag, UMBEL_ESECRET, AT_FINGERPRINT, what);
-    h->shape.secret = memory->secret;
+    h->shape.secret = settings->secret;
     return UMBEL_OK;
 }
 
@@ -271,15 +273,15 @@ static umbel_err complete(umbel_filter *f, const uint8_t *bytes, const umbeli_na
 }
 
 umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h,
-                             const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
-                             umbel_diag *diag) {
+                             const uint8_t *borrow, const umbeli_settings *settings,
+                             umbel_filter **out, umbel_diag *diag) {
     const umbeli_kind *kind = umbeli_kind_by_id(h->shape.kind);
     if (!kind) return unknown(diag, AT_KIND, "kind: not known here");
     if (h->kind_params_len && !kind->take_kind_params) {
         return unknown(diag, AT_KIND_PARAMS_LEN, "parameters: this kind has none");
     }
     umbel_filter *f = NULL;
-    umbel_err e = kind->restore(&h->shape, h->payload_len, borrow, memory, &f, diag);
+    umbel_err e = kind->restore(&h->shape, h->payload_len, borrow, settings, &f, diag);
     if (e) {
         if (diag) diag->offset = AT_KIND;
         return e;

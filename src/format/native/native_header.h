@@ -34,19 +34,19 @@ bool umbeli_native_begins(const uint8_t *bytes, size_t len);
 umbel_err umbeli_native_read(const uint8_t *bytes, size_t len, umbeli_native_header *h,
                              umbel_diag *diag);
 
-/* Compares the lengths with that of the whole file, which ends with a trailer of this many bytes, and
- * checks what lies between header and payload. */
+/* Compares the lengths with that of the whole file, which ends with a trailer of this many bytes,
+ * and checks what lies between header and payload. */
 umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t trailer_len,
                                    const umbeli_native_header *h, umbel_diag *diag);
 
-/* Puts the secret that was given for decoding into the shape.  UMBEL_ESECRET unless it is the one that
- * the filter was made with. */
-umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_memory *memory,
+/* Puts the secret that was given for decoding into the shape.  UMBEL_ESECRET unless it is the one
+ * that the filter was made with. */
+umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings *settings,
                                  umbel_diag *diag);
 
 /* The metadata of the header at bytes, entry by entry: begin, then next until it returns false, at
- * the end or, with `failed`, where an entry is cut off.  Neither text ends in NUL, and nothing about
- * them is checked. */
+ * the end or, with `failed`, where an entry is cut off.  Neither text ends in NUL, and nothing
+ * about them is checked. */
 typedef struct umbeli_native_meta {
     umbeli_reader r;
     uint64_t base; /* of the metadata in the header */
@@ -65,8 +65,8 @@ umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
 
 /* The filter that the header at bytes describes: with all bits 0, or borrowing `borrow`. */
 umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h,
-                             const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
-                             umbel_diag *diag);
+                             const uint8_t *borrow, const umbeli_settings *settings,
+                             umbel_filter **out, umbel_diag *diag);
 
 /* ---- Writing ---- */
 
@@ -82,8 +82,8 @@ typedef struct umbeli_native_source {
 
 umbeli_native_source umbeli_native_source_of(const umbel_filter *f);
 
-/* The header of layer i of a chain, as that of a filter by itself: blocked or classic.  Treatment and
- * metadata go with the first layer. */
+/* The header of layer i of a chain, as that of a filter by itself: blocked or classic.  Treatment
+ * and metadata go with the first layer. */
 umbeli_native_source umbeli_native_source_of_layer(const umbel_filter *chain, uint32_t i);
 
 /* How long the header is, and where in a file its payload begins. */

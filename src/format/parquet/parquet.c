@@ -69,9 +69,9 @@ static umbel_err shape_of(const umbel_foreign *params, umbeli_shape *shape, umbe
             return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for these keys and this fpr");
         }
     } else if (!p.capacity && p.fpr != 0) {
-        umbel_plan most = {.kind = UMBEL_KIND_BLOCKED, .fpr = p.fpr, .bytes = bytes};
-        if (umbeli_plan_solve(&most)) return umbeli_fail(diag, UMBEL_EINVAL, most.why);
-        p.capacity = most.capacity;
+        umbel_plan max = {.kind = UMBEL_KIND_BLOCKED, .fpr = p.fpr, .bytes = bytes};
+        if (umbeli_plan_solve(&max)) return umbeli_fail(diag, UMBEL_EINVAL, max.why);
+        p.capacity = max.capacity;
     }
     /* The writers' formula is that of a classic filter, so the promise may have to be weaker. */
     double rate = p.capacity ? umbeli_blocked_rate(bytes / UMBELI_BLOCK_BYTES, p.capacity) : 0;
@@ -82,12 +82,12 @@ static umbel_err shape_of(const umbel_foreign *params, umbeli_shape *shape, umbe
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_foreign *p, const umbeli_memory *memory, umbel_filter **out,
+static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings, umbel_filter **out,
                         umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
-    return umbeli_blocked_new(&umbeli_blocked_parquet, shape, NULL, memory, out, diag);
+    return umbeli_blocked_new(&umbeli_blocked_parquet, shape, NULL, settings, out, diag);
 }
 
 static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
@@ -171,7 +171,7 @@ umbel_err umbeli_parquet_header(const uint8_t *bytes, size_t len, size_t *header
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     size_t head = 0;
     uint32_t num_bytes = 0;
     umbel_err e = umbeli_parquet_header(bytes, len, &head, &num_bytes, diag);
@@ -186,7 +186,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbeli_shape shape = {.bits = (uint64_t)num_bytes * 8};
     const uint8_t *borrow = how == UMBELI_BORROW ? bytes + head : NULL;
     umbel_filter *f = NULL;
-    e = umbeli_blocked_new(&umbeli_blocked_parquet, shape, borrow, memory, &f, diag);
+    e = umbeli_blocked_new(&umbeli_blocked_parquet, shape, borrow, settings, &f, diag);
     if (e) return e;
     if (!borrow) memcpy(f->data, bytes + head, num_bytes);
     *out = f;

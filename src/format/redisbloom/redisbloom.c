@@ -49,12 +49,12 @@ static umbel_err first_of(const umbel_foreign *p, first *out, umbel_diag *diag) 
     return e ? UMBEL_EINVAL : UMBEL_OK;
 }
 
-static umbel_err create(const umbel_foreign *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_foreign *params, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag) {
     first f;
     umbel_err e = first_of(params, &f, diag);
     if (e) return e;
-    return umbeli_redisbloom_new(&f.link, 1, f.options, f.growth, NULL, memory, out, diag);
+    return umbeli_redisbloom_new(&f.link, 1, f.options, f.growth, NULL, settings, out, diag);
 }
 
 static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
@@ -83,7 +83,7 @@ static bool recognise(const uint8_t *bytes, size_t len) {
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
-                        const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                        const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     if (!recognise(bytes, len)) return bad(diag, 0, "magic: not a RedisBloom file of umbel");
     if (len < FRAME) return bad(diag, len, "cut off before the header");
     uint64_t header_len = umbeli_load_le64(bytes + 8);
@@ -102,7 +102,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     e = umbeli_redisbloom_from_header(header, (size_t)header_len, &h,
-                                      how == UMBELI_BORROW ? bits : NULL, memory, out, diag);
+                                      how == UMBELI_BORROW ? bits : NULL, settings, out, diag);
     if (!e && how == UMBELI_COPY) memcpy((*out)->data, bits, (size_t)left);
     return e;
 }

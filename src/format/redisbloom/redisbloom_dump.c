@@ -121,19 +121,19 @@ umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli
 
 umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
                                         const umbeli_redisbloom_head *h, const uint8_t *borrow,
-                                        const umbeli_memory *memory, umbel_filter **out,
+                                        const umbeli_settings *settings, umbel_filter **out,
                                         umbel_diag *diag) {
-    umbeli_layer *links = umbeli_new(memory, h->count * sizeof *links);
+    umbeli_layer *links = umbeli_new(settings, h->count * sizeof *links);
     if (!links) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the links");
     for (uint32_t i = 0; i < h->count; i++) links[i] = read_link(bytes, len, i);
     umbel_err e =
-        umbeli_redisbloom_new(links, h->count, h->options, h->growth, borrow, memory, out, diag);
-    umbeli_delete(memory, links);
+        umbeli_redisbloom_new(links, h->count, h->options, h->growth, borrow, settings, out, diag);
+    umbeli_delete(settings, links);
     return e;
 }
 
 umbel_err umbeli_redisbloom_from_links(umbeli_redisbloom_head *h, const umbeli_layer *links,
-                                       const umbeli_memory *memory, umbel_filter **out,
+                                       const umbeli_settings *settings, umbel_filter **out,
                                        umbel_diag *diag) {
     uint64_t keys = 0;
     h->bytes = 0;
@@ -142,7 +142,7 @@ umbel_err umbeli_redisbloom_from_links(umbeli_redisbloom_head *h, const umbeli_l
     for (uint32_t i = 0; i < h->count && !e; i++) e = take_link(h, i, &links[i], &keys, diag);
     if (!e) e = check_sum(h, keys, diag);
     if (e) return e;
-    return umbeli_redisbloom_new(links, h->count, h->options, h->growth, NULL, memory, out, diag);
+    return umbeli_redisbloom_new(links, h->count, h->options, h->growth, NULL, settings, out, diag);
 }
 
 size_t umbeli_redisbloom_header_len(const uint8_t *bytes, size_t len) {
@@ -175,11 +175,11 @@ void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w) {
 }
 
 umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
-                                        const umbeli_memory *memory, umbel_filter **out,
+                                        const umbeli_settings *settings, umbel_filter **out,
                                         umbel_diag *diag) {
     umbeli_redisbloom_head h;
     umbel_err e = umbeli_redisbloom_read_header(bytes, len, &h, diag);
-    return e ? e : umbeli_redisbloom_from_header(bytes, len, &h, NULL, memory, out, diag);
+    return e ? e : umbeli_redisbloom_from_header(bytes, len, &h, NULL, settings, out, diag);
 }
 
 /* ---- Chunks ---- */

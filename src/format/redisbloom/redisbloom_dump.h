@@ -24,13 +24,13 @@ umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli
 /* The chain of a header that was read and checked; borrow as in umbeli_redisbloom_new. */
 umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
                                         const umbeli_redisbloom_head *h, const uint8_t *borrow,
-                                        const umbeli_memory *memory, umbel_filter **out,
+                                        const umbeli_settings *settings, umbel_filter **out,
                                         umbel_diag *diag);
 
 /* The chain of links that came in another way, as in RDB files, checked as those of a header; sets
  * h->bytes.  All bits are 0. */
 umbel_err umbeli_redisbloom_from_links(umbeli_redisbloom_head *h, const umbeli_layer *links,
-                                       const umbeli_memory *memory, umbel_filter **out,
+                                       const umbeli_settings *settings, umbel_filter **out,
                                        umbel_diag *diag);
 
 /* How long the header that the bytes begin with says that it is, or len if that is less. */
@@ -50,7 +50,7 @@ void umbeli_redisbloom_chunk(const umbel_filter *f, int64_t iterator, int64_t *n
  * filter that was dumped.  Refuses what RedisBloom refuses, before anything is allocated; the
  * bits are as large as the header says, so memory->max_bytes must bound them. */
 umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
-                                        const umbeli_memory *memory, umbel_filter **out,
+                                        const umbeli_settings *settings, umbel_filter **out,
                                         umbel_diag *diag);
 
 /* LOADCHUNK with a later one.  UMBEL_EINVAL with RedisBloom's own messages. */

@@ -220,8 +220,9 @@ static umbel_err lay_out(umbeli_chain *c, const umbeli_layer *links, uint32_t co
 }
 
 umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint32_t options,
-                                uint32_t growth, const uint8_t *borrow, const umbeli_memory *memory,
-                                umbel_filter **out, umbel_diag *diag) {
+                                uint32_t growth, const uint8_t *borrow,
+                                const umbeli_settings *settings, umbel_filter **out,
+                                umbel_diag *diag) {
     uint64_t len = 0;
     for (uint32_t i = 0; i < count; i++) len += links[i].bytes;
     /* The first link of a scaling chain has half of the rate asked for, the second a quarter ... */
@@ -234,7 +235,8 @@ umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint3
         .fpr = fpr < 1 ? fpr : 0,
     };
     umbeli_chain *c = NULL;
-    umbel_err e = umbeli_chain_new(&ops, "chain/redisbloom", &shape, len, borrow, memory, &c, diag);
+    umbel_err e =
+        umbeli_chain_new(&ops, "chain/redisbloom", &shape, len, borrow, settings, &c, diag);
     if (e) return e;
     ((umbeli_redisbloom *)c)->options = options;
     ((umbeli_redisbloom *)c)->growth = growth;

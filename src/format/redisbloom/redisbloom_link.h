@@ -40,8 +40,9 @@ umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_lay
 /* A chain of these links, with all bits zero or borrowed from `borrow`.  Fields that a header has
  * must be right, nbits as there: 8 * bytes. */
 umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint32_t options,
-                                uint32_t growth, const uint8_t *borrow, const umbeli_memory *memory,
-                                umbel_filter **out, umbel_diag *diag);
+                                uint32_t growth, const uint8_t *borrow,
+                                const umbeli_settings *settings, umbel_filter **out,
+                                umbel_diag *diag);
 
 /* The rate once every link is as full as it is made to be. */
 double umbeli_redisbloom_rate(const umbeli_layer *links, uint32_t count);

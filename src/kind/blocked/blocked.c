@@ -44,8 +44,8 @@ static umbel_err check_bits(uint64_t bits, umbel_diag *diag) {
 }
 
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
-                             const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
-                             umbel_diag *diag) {
+                             const uint8_t *borrow, const umbeli_settings *settings,
+                             umbel_filter **out, umbel_diag *diag) {
     umbel_err e = check_bits(shape.bits, diag);
     if (e) return e;
     shape.kind = UMBEL_KIND_BLOCKED;
@@ -54,10 +54,10 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     if (scheme->hash) shape.hash = scheme->hash;
     shape.hashes = UMBELI_BLOCK_LANES;
     const umbeli_blocked_kernel *kernel =
-        memory->concurrent && !borrow ? &umbeli_blocked_atomic : umbeli_blocked_best();
+        settings->concurrent && !borrow ? &umbeli_blocked_atomic : umbeli_blocked_best();
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, scheme->layout, scheme->keyed);
-    e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, memory, &f, diag);
+    e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, settings, &f, diag);
     if (e) return e;
     umbeli_blocked *b = (umbeli_blocked *)f;
     b->nblocks = shape.bits / BLOCK_BITS;
@@ -67,8 +67,8 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape = umbeli_kind_shape(params);
     if (umbeli_bytes_alone(params)) {
         if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
@@ -86,7 +86,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
         shape.capacity = plan.capacity;
         shape.fpr = plan.fpr;
     }
-    return umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, memory, out, diag);
+    return umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, settings, out, diag);
 }
 
 umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag) {
@@ -99,10 +99,10 @@ umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umb
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_blocked_check(shape, data_len, diag);
     if (e) return e;
-    return umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, memory, out, diag);
+    return umbeli_blocked_new(&umbeli_blocked_native, *shape, borrow, settings, out, diag);
 }
 
 const umbeli_kind umbeli_kind_blocked = {
@@ -160,7 +160,7 @@ umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     uint64_t bits = f->shape.bits / group;
     umbel_plan promise = {.kind = UMBEL_KIND_BLOCKED, .fpr = fpr, .bytes = bits / 8};
     umbeli_array work;
-    umbel_err e = umbeli_array_new(&f->memory, bits / 8, &work, diag);
+    umbel_err e = umbeli_array_new(&f->settings, bits / 8, &work, diag);
     if (e) return e;
     /* Block i of z is hash * z >> 32, so block i / group of z / group is where its keys go. */
     for (uint64_t i = 0; i < b->nblocks; i++) {
@@ -168,7 +168,7 @@ umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
                        f->data + UMBELI_BLOCK_BYTES * i, UMBELI_BLOCK_BYTES);
     }
     e = umbeli_filter_shrink(f, work.data, bits, fpr, diag);
-    umbeli_array_delete(&f->memory, &work);
+    umbeli_array_delete(&f->settings, &work);
     if (e) return e;
     b->nblocks /= group;
     f->shape.capacity = umbeli_plan_solve(&promise) ? 0 : promise.capacity;

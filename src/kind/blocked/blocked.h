@@ -93,8 +93,8 @@ extern const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES];
  * borrow as in umbeli_filter_new.  Where memory says concurrent, filters that own
  * their bits get the atomic kernel. */
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
-                             const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
-                             umbel_diag *diag);
+                             const uint8_t *borrow, const umbeli_settings *settings,
+                             umbel_filter **out, umbel_diag *diag);
 
 /* UMBEL_ECORRUPT or UMBEL_EVERSION unless a native blocked filter can have this shape. */
 umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag);

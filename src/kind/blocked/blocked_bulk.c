@@ -189,7 +189,7 @@ static void do_batch(bulk *k) {
 
 /* All scratch memory in one array; false when there is none. */
 static bool take_scratch(bulk *k, size_t batch, umbeli_array *scratch) {
-    umbeli_memory unlimited = k->b->base.memory; /* the limit is one for filters */
+    umbeli_settings unlimited = k->b->base.settings; /* the limit is one for filters */
     unlimited.max_bytes = 0;
     uint64_t stretches = (uint64_t)k->threads * k->nparts;
     uint64_t even = stretches * even_room(k, batch), exact = batch + stretches * LINE_HASHES;
@@ -207,7 +207,7 @@ static bool take_scratch(bulk *k, size_t batch, umbeli_array *scratch) {
 
 static bool run(bulk *k, size_t n, uint64_t *added) {
     const umbeli_blocked *b = k->b;
-    k->threads = b->base.memory.threads;
+    k->threads = b->base.settings.threads;
     while (((uint64_t)UMBELI_BLOCK_BYTES << k->shift) < PART_BYTES ||
            b->nblocks >> k->shift >= MAX_PARTS) {
         k->shift++;
@@ -228,7 +228,7 @@ static bool run(bulk *k, size_t n, uint64_t *added) {
         k->answers = answers ? answers + from : NULL;
         do_batch(k);
     }
-    umbeli_array_delete(&b->base.memory, &scratch);
+    umbeli_array_delete(&b->base.settings, &scratch);
     if (added) *added = atomic_load(&k->added);
     return true;
 }

@@ -19,7 +19,7 @@ enum {
 
 static bool is_bulk(const umbel_filter *f, bool adding, size_t n) {
     if (n < BULK_KEYS) return false;
-    return f->data_len > BULK_ABOVE || (adding && f->memory.threads > 1);
+    return f->data_len > BULK_ABOVE || (adding && f->settings.threads > 1);
 }
 
 void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
@@ -105,7 +105,7 @@ static void contains_slice(void *ctx, uint32_t t) {
 }
 
 static void contains_sliced(slices s) {
-    s.threads = s.n < BULK_KEYS ? 1 : s.b->base.memory.threads;
+    s.threads = s.n < BULK_KEYS ? 1 : s.b->base.settings.threads;
     umbeli_parallel(s.threads, contains_slice, &s);
 }
 

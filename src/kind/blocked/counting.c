@@ -57,7 +57,7 @@ static unsigned value(const counters *c, int i) {
     return (*c->byte[i] >> c->shift[i]) & COUNTER_MAX;
 }
 
-static uint32_t least(const counters *c) {
+static uint32_t min(const counters *c) {
     unsigned low = COUNTER_MAX;
     for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
         unsigned v = value(c, i);
@@ -85,7 +85,7 @@ static outcome put(const counters *c) {
 
 static bool contains_hash(const umbel_filter *f, uint64_t hash) {
     counters c = counters_of(f, hash);
-    return least(&c) > 0;
+    return min(&c) > 0;
 }
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
@@ -94,7 +94,7 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
 
 static uint32_t count(const umbel_filter *f, const void *key, size_t len) {
     counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
-    return least(&c);
+    return min(&c);
 }
 
 static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
@@ -107,7 +107,7 @@ static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new
 
 static umbel_err remove_key(umbel_filter *f, const void *key, size_t len) {
     counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
-    if (least(&c) == 0) return UMBEL_EABSENT;
+    if (min(&c) == 0) return UMBEL_EABSENT;
     bool changed = false;
     for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
         if (value(&c, i) == COUNTER_MAX) continue;
@@ -205,7 +205,8 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
     umbeli_shape shape = f->shape;
     shape.bits /= 4;
     umbel_filter *bits = NULL;
-    umbel_err e = umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, &f->memory, &bits, diag);
+    umbel_err e =
+        umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, &f->settings, &bits, diag);
     if (e) return e;
     for (uint64_t i = 0; i < f->data_len / LANE_BYTES; i++) {
         umbeli_store_le32(bits->data + 4 * i, lane_bits(f->data + LANE_BYTES * i));
@@ -265,7 +266,7 @@ static const umbeli_ops ops = {
     .measure = measure,
 };
 
-static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *settings,
                       umbel_filter **out, umbel_diag *diag) {
     uint64_t nblocks = shape.bits / BLOCK_BITS;
     if (nblocks == 0 || nblocks > UINT32_MAX || shape.bits % BLOCK_BITS) {
@@ -278,13 +279,13 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_me
     shape.hashes = UMBELI_BLOCK_LANES;
     const char *layout = umbeli_kind_layout(&shape, "counting/xxh3", "counting/siphash13");
     umbel_err e =
-        umbeli_filter_new(&ops, layout, &shape, shape.bits / 8, borrow, memory, out, diag);
+        umbeli_filter_new(&ops, layout, &shape, shape.bits / 8, borrow, settings, out, diag);
     if (!e) ((counting *)*out)->nblocks = nblocks;
     return e;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape = umbeli_kind_shape(params);
     if (umbeli_bytes_alone(params)) {
         if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
@@ -302,18 +303,18 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
         shape.capacity = plan.capacity;
         shape.fpr = plan.fpr;
     }
-    umbel_err e = make(shape, NULL, memory, out, diag);
+    umbel_err e = make(shape, NULL, settings, out, diag);
     return e == UMBEL_ECORRUPT ? UMBEL_EINVAL : e;
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, SCHEME_COUNTING, data_len, diag);
     if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a counting filter always has 8");
     }
-    return make(*shape, borrow, memory, out, diag);
+    return make(*shape, borrow, settings, out, diag);
 }
 
 const umbeli_kind umbeli_kind_counting = {

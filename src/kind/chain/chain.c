@@ -11,28 +11,29 @@
  *
  * Look-ups.  A batch of keys asks the layers from the newest, which holds most of the keys when
  * layers grow, to the oldest, and drops what was found on the way, so that each further layer is
- * asked about fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 64 bits,
- * for split-block layers, and at most once to 128, for classic ones, and only when the first layer
- * wants that width.  Within a layer the kernels overlap the cache misses of the batch; a single key
- * has no batch, so the lines of all split-block layers are prefetched before the first is asked.
+ * asked about fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 64
+ * bits, for split-block layers, and at most once to 128, for classic ones, and only when the first
+ * layer wants that width.  Within a layer the kernels overlap the cache misses of the batch; a
+ * single key has no batch, so the lines of all split-block layers are prefetched before the first
+ * is asked.
  *
  * Adds.  A key that an older layer has is known and changes nothing.  All others go into the newest
- * layer, and whether a bit changed there says whether the key was new.  A batch asks the older layers
- * once, is cut where the newest layer has no room left, and goes on with the layer that the policy
- * then provides; the layer that was the newest is asked once about the rest of the batch before.  A
- * full chain is extended when an unknown key comes, not before: adding known keys to a full filter
- * that may not grow is no error.
+ * layer, and whether a bit changed there says whether the key was new.  A batch asks the older
+ * layers once, is cut where the newest layer has no room left, and goes on with the layer that the
+ * policy then provides; the layer that was the newest is asked once about the rest of the batch
+ * before.  A full chain is extended when an unknown key comes, not before: adding known keys to a
+ * full filter that may not grow is no error.
  *
  * Memory.  Layers that are made or decoded together lie one after the other in the filter's `data`,
  * just as in a file, which also lets a frozen chain borrow a mapped file.  A layer that is appended
- * gets memory of its own: growing never copies a bit, takes no more than the new layer, and a failure
- * leaves the chain as it was.  The payload is thus a sequence of segments, `data` first, and
- * everything that reads it whole (saving, comparing, copying) walks these.
+ * gets memory of its own: growing never copies a bit, takes no more than the new layer, and a
+ * failure leaves the chain as it was.  The payload is thus a sequence of segments, `data` first,
+ * and everything that reads it whole (saving, comparing, copying) walks these.
  *
  * Policies.  What happens when the newest layer is full is the only real difference between the
- * chains: scalable filters, RedisBloom's and the module's append a planned layer; a window is a ring
- * of equal layers, wipes the oldest and makes it the newest.  Windows also add known keys again,
- * because a key that came now must live as long as any other that did.
+ * chains: scalable filters, RedisBloom's and the module's append a planned layer; a window is a
+ * ring of equal layers, wipes the oldest and makes it the newest.  Windows also add known keys
+ * again, because a key that came now must live as long as any other that did.
  */
 #include "kind/chain/chain.h"
 
@@ -47,10 +48,10 @@ enum { BATCH = 1024 };
 /* ---- Layers and memory -------------------------------------------------------------------- */
 
 umbel_err umbeli_chain_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
-                           uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
-                           umbeli_chain **out, umbel_diag *diag) {
+                           uint64_t data_len, const uint8_t *borrow,
+                           const umbeli_settings *settings, umbeli_chain **out, umbel_diag *diag) {
     umbel_filter *f = NULL;
-    umbel_err e = umbeli_filter_new(ops, layout, shape, data_len, borrow, memory, &f, diag);
+    umbel_err e = umbeli_filter_new(ops, layout, shape, data_len, borrow, settings, &f, diag);
     if (!e) *out = (umbeli_chain *)f;
     return e;
 }
@@ -87,7 +88,7 @@ static void sum_up(umbeli_chain *c) {
 
 umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint32_t count,
                                umbel_diag *diag) {
-    c->layers = umbeli_new(&c->base.memory, count * sizeof *layers);
+    c->layers = umbeli_new(&c->base.settings, count * sizeof *layers);
     if (!c->layers) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the layers");
     memcpy(c->layers, layers, count * sizeof *layers);
     c->count = c->cap = c->shared = count;
@@ -102,10 +103,10 @@ umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint
 static umbel_err reserve(umbeli_chain *c, uint32_t count) {
     if (count <= c->cap) return UMBEL_OK;
     uint32_t cap = 2 * c->cap > count ? 2 * c->cap : count;
-    umbeli_layer *layers = umbeli_new(&c->base.memory, cap * sizeof *layers);
+    umbeli_layer *layers = umbeli_new(&c->base.settings, cap * sizeof *layers);
     if (!layers) return UMBEL_ENOMEM;
     memcpy(layers, c->layers, c->count * sizeof *layers);
-    umbeli_delete(&c->base.memory, c->layers);
+    umbeli_delete(&c->base.settings, c->layers);
     c->layers = layers;
     c->cap = cap;
     return UMBEL_OK;
@@ -113,9 +114,9 @@ static umbel_err reserve(umbeli_chain *c, uint32_t count) {
 
 /* Zeroed memory for a layer; how much there may be in all was checked before. */
 static umbel_err new_bits(const umbeli_chain *c, uint64_t bytes, umbeli_array *out) {
-    umbeli_memory memory = c->base.memory;
-    memory.max_bytes = 0;
-    return umbeli_array_new(&memory, bytes, out, NULL);
+    umbeli_settings settings = c->base.settings;
+    settings.max_bytes = 0;
+    return umbeli_array_new(&settings, bytes, out, NULL);
 }
 
 /* Within the room that reserve made. */
@@ -154,7 +155,7 @@ umbel_err umbeli_chain_copy(umbel_filter *into, const umbel_filter *from) {
     uint32_t count = c->count;
     c->layers = NULL;
     c->count = c->shared; /* what dispose can take at any time */
-    umbeli_layer *copies = umbeli_new(&into->memory, count * sizeof *copies);
+    umbeli_layer *copies = umbeli_new(&into->settings, count * sizeof *copies);
     if (!copies) return UMBEL_ENOMEM;
     memcpy(copies, layers, count * sizeof *copies);
     c->layers = copies;
@@ -172,7 +173,7 @@ umbel_err umbeli_chain_copy(umbel_filter *into, const umbel_filter *from) {
 
 static void free_appended(umbeli_chain *c, uint32_t count) {
     for (; c->count > count; c->count--) {
-        umbeli_array_delete(&c->base.memory, &c->layers[c->count - 1].own);
+        umbeli_array_delete(&c->base.settings, &c->layers[c->count - 1].own);
     }
 }
 
@@ -185,7 +186,7 @@ void umbeli_chain_truncate(umbeli_chain *c, uint32_t count) {
 void umbeli_chain_dispose(umbel_filter *f) {
     umbeli_chain *c = (umbeli_chain *)f;
     free_appended(c, c->shared);
-    umbeli_delete(&f->memory, c->layers);
+    umbeli_delete(&f->settings, c->layers);
 }
 
 /* Step 0 is the handle with all that shares `data`, every further one an appended layer. */
@@ -196,7 +197,7 @@ bool umbeli_chain_relocate(umbel_filter *f, size_t step, const umbeli_mover *mov
         place_shared(c);
     } else {
         umbeli_layer *l = &c->layers[c->shared + step - 1];
-        umbeli_array_move(&f->memory, &l->own, l->bytes, mover);
+        umbeli_array_move(&f->settings, &l->own, l->bytes, mover);
         l->bits = l->own.data;
     }
     return step < c->count - c->shared;
@@ -208,7 +209,7 @@ void umbeli_chain_clear(umbel_filter *f) {
     free_appended(c, c->shared);
     /* Gives back what the other layers had of `data`; without memory for a smaller one it stays. */
     if (c->shared > 1 && !new_bits(c, c->layers[0].bytes, &first)) {
-        umbeli_array_delete(&f->memory, &f->array);
+        umbeli_array_delete(&f->settings, &f->array);
         f->array = first;
         f->data = first.data;
     }
@@ -471,7 +472,8 @@ static umbel_err add_one(umbeli_chain *c, single *s, uint64_t max_bytes, uint8_t
 }
 
 /* All of the batch into the newest layer, as much as it takes at a time; new is what changed it and
- * no older layer has.  Those are asked piece by piece: the policy's next layer may be one of them. */
+ * no older layer has.  Those are asked piece by piece: the policy's next layer may be one of them.
+ */
 static umbel_err add_refreshing(umbeli_chain *c, batch *b, size_t n, uint64_t max_bytes,
                                 uint8_t *was_new, size_t *done) {
     batch older;
@@ -553,13 +555,13 @@ umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t
 
 umbel_err umbeli_chain_add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
                                 size_t *done) {
-    return umbeli_chain_add_within(f, keys, n, f->memory.max_bytes, was_new, done);
+    return umbeli_chain_add_within(f, keys, n, f->settings.max_bytes, was_new, done);
 }
 
 umbel_err umbeli_chain_add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
     uint8_t is_new = 0;
     single s = {.key = {key, len}};
-    umbel_err e = add_one((umbeli_chain *)f, &s, f->memory.max_bytes, &is_new);
+    umbel_err e = add_one((umbeli_chain *)f, &s, f->settings.max_bytes, &is_new);
     if (!e && was_new) *was_new = is_new;
     return e;
 }
@@ -571,8 +573,8 @@ umbel_err umbeli_chain_add_hashes(umbel_filter *f, const uint64_t *hashes, size_
     *done = 0;
     for (size_t added = 0; *done < n && !e; *done += added) {
         take_hashes(&b, hashes + *done, n - *done < BATCH ? n - *done : BATCH);
-        e = add_batch((umbeli_chain *)f, &b, f->memory.max_bytes, was_new ? was_new + *done : NULL,
-                      &added);
+        e = add_batch((umbeli_chain *)f, &b, f->settings.max_bytes,
+                      was_new ? was_new + *done : NULL, &added);
     }
     return e;
 }

@@ -28,7 +28,8 @@ typedef struct umbeli_probes {
     umbel_kind kind; /* of such a layer alone ... */
     uint32_t scheme; /* ... and its scheme in native files; 0: it cannot be in one */
 
-    /* Probes that take wide hashes compute them; NULL: they are split-block, and take narrow ones. */
+    /* Probes that take wide hashes compute them; NULL: they are split-block, and take narrow ones.
+     */
     void (*hash_wide)(const umbeli_shape *shape, const umbel_key *keys, size_t n,
                       umbeli_hash128 *hashes);
 
@@ -107,8 +108,8 @@ static inline bool umbeli_is_chain(const umbel_filter *f) {
 
 /* A chain without layers: umbeli_chain_lay_out comes next.  Arguments as umbeli_filter_new. */
 umbel_err umbeli_chain_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
-                           uint64_t data_len, const uint8_t *borrow, const umbeli_memory *memory,
-                           umbeli_chain **out, umbel_diag *diag);
+                           uint64_t data_len, const uint8_t *borrow,
+                           const umbeli_settings *settings, umbeli_chain **out, umbel_diag *diag);
 
 /* Gives a chain its first layers, one after the other in data, which has just their bytes. */
 umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint32_t count,
@@ -175,7 +176,8 @@ void umbeli_chain_clear(umbel_filter *f);
     .contains = umbeli_chain_contains, .add = umbeli_chain_add,                                  \
     .contains_many = umbeli_chain_contains_many, .add_many = umbeli_chain_add_many,              \
     .segment = umbeli_chain_segment, .copy = umbeli_chain_copy, .dispose = umbeli_chain_dispose, \
-    .relocate = umbeli_chain_relocate, .measure = umbeli_chain_measure, .describe = umbeli_chain_describe
+    .relocate = umbeli_chain_relocate, .measure = umbeli_chain_measure,                          \
+    .describe = umbeli_chain_describe
 
 /* The same for chains all of whose layers take narrow hashes. */
 #define UMBELI_NARROW_CHAIN_OPS                                                            \

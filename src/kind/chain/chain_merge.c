@@ -94,7 +94,7 @@ umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel
     umbel_err e = check_alike(into, from, diag);
     if (e) return e;
     uint32_t mine = into->count, count = mine > from->count ? mine : from->count;
-    uint64_t *keys = umbeli_new(&into->base.memory, count * sizeof *keys), sum = 0;
+    uint64_t *keys = umbeli_new(&into->base.settings, count * sizeof *keys), sum = 0;
     if (!keys) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for both");
     e = count_keys(into, from, keys, diag);
     if (!e && append_further(into, from)) {
@@ -107,6 +107,6 @@ umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel
         sum += keys[i];
     }
     if (!e) umbeli_set_keys_added(&into->base, sum);
-    umbeli_delete(&into->base.memory, keys);
+    umbeli_delete(&into->base.settings, keys);
     return e;
 }

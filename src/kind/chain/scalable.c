@@ -2,8 +2,9 @@
  *
  * scalable.c - a chain of split-block filters, each larger than the one before
  *
- * Keys go into the newest layer; when it holds what it was planned for, one of `expansion` times its
- * capacity is appended.  Which share of the promised rate each layer gets is in plan/plan_scalable.c.
+ * Keys go into the newest layer; when it holds what it was planned for, one of `expansion` times
+ * its capacity is appended.  Which share of the promised rate each layer gets is in
+ * plan/plan_scalable.c.
  *
  * The kind's own parameters in a native file:
  *   offset  size  field                        offset    size  field
@@ -76,14 +77,14 @@ static const umbeli_ops ops = {
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *settings,
                       umbeli_chain **out, umbel_diag *diag) {
     shape.kind = UMBEL_KIND_SCALABLE;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = SCHEME;
     shape.hashes = UMBELI_BLOCK_LANES;
     const char *layout = umbeli_kind_layout(&shape, "scalable/xxh3", "scalable/siphash13");
-    return umbeli_chain_new(&ops, layout, &shape, shape.bits / 8, borrow, memory, out, diag);
+    return umbeli_chain_new(&ops, layout, &shape, shape.bits / 8, borrow, settings, out, diag);
 }
 
 static umbel_err check(const umbel_params *params, umbel_diag *diag) {
@@ -99,8 +100,8 @@ static umbel_err check(const umbel_params *params, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag) {
     umbel_err e = check(params, diag);
     if (e) return e;
     umbel_params first = *params;
@@ -109,15 +110,16 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
     e = umbeli_kind_plan(UMBEL_KIND_SCALABLE, &first, &plan, diag);
     if (e) return e;
     /* The smallest size that keeps the rate has room for a few more keys than were asked for. */
-    umbel_plan room = {
-        .kind = UMBEL_KIND_BLOCKED, .bytes = plan.bytes, .fpr = plan.fpr * umbeli_scalable_share(0)};
+    umbel_plan room = {.kind = UMBEL_KIND_BLOCKED,
+                       .bytes = plan.bytes,
+                       .fpr = plan.fpr * umbeli_scalable_share(0)};
     if (umbeli_plan_solve(&room)) return umbeli_fail(diag, UMBEL_EINVAL, room.why);
 
     umbeli_shape shape = umbeli_kind_shape(params);
     shape.bits = plan.bits;
     shape.fpr = plan.fpr;
     umbeli_chain *c = NULL;
-    e = make(shape, NULL, memory, &c, diag);
+    e = make(shape, NULL, settings, &c, diag);
     if (e) return e;
     scalable *s = (scalable *)c;
     s->expansion = params->scalable.expansion ? params->scalable.expansion : 2;
@@ -133,7 +135,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, SCHEME, data_len, diag);
     if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {
@@ -143,7 +145,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
         return umbeli_fail(diag, UMBEL_ECORRUPT, "rate: a scalable filter has one");
     }
     umbeli_chain *c = NULL;
-    e = make(*shape, borrow, memory, &c, diag);
+    e = make(*shape, borrow, settings, &c, diag);
     if (!e) *out = &c->base;
     return e;
 }

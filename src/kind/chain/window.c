@@ -2,9 +2,9 @@
  *
  * window.c - the last keys of a stream: a ring of split-block filters, one per generation
  *
- * A window of g generations is g + 1 equal layers.  Keys go into the newest; when it is full (or, of
- * a manual window, when the caller says so) the oldest is wiped and becomes the newest.  So at any
- * time g whole generations are remembered and a part of one more.
+ * A window of g generations is g + 1 equal layers.  Keys go into the newest; when it is full (or,
+ * of a manual window, when the caller says so) the oldest is wiped and becomes the newest.  So at
+ * any time g whole generations are remembered and a part of one more.
  *
  * A key that comes again goes into the newest generation again, and is remembered as long as any
  * other that came now.
@@ -24,7 +24,7 @@
 #include "kind/kind.h"
 #include "plan/plan.h"
 
-enum { SCHEME = 1, LAYERS_MAX = UMBELI_WINDOW_MOST + 1 };
+enum { SCHEME = 1, LAYERS_MAX = UMBELI_WINDOW_MAX + 1 };
 enum { PARAMS_FIXED = 24, PARAMS_LAYER = 8, MANUAL = 1 };
 
 /* ---- Advancing ---------------------------------------------------------------------------- */
@@ -70,14 +70,14 @@ uint32_t umbeli_window_generations(const umbel_filter *f) {
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_memory *memory,
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *settings,
                       umbeli_chain **out, umbel_diag *diag) {
     shape.kind = UMBEL_KIND_WINDOW;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = SCHEME;
     shape.hashes = UMBELI_BLOCK_LANES;
     const char *layout = umbeli_kind_layout(&shape, "window/xxh3", "window/siphash13");
-    return umbeli_chain_new(&ops, layout, &shape, shape.bits / 8, borrow, memory, out, diag);
+    return umbeli_chain_new(&ops, layout, &shape, shape.bits / 8, borrow, settings, out, diag);
 }
 
 /* Equal layers; keys, if not NULL, are those in each. */
@@ -100,8 +100,8 @@ static umbel_err lay_out(umbeli_chain *c, uint32_t count, uint64_t capacity, con
     return e;
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag) {
     umbel_plan plan;
     umbel_err e = umbeli_kind_plan(UMBEL_KIND_WINDOW, params, &plan, diag);
     if (e) return e;
@@ -110,7 +110,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
     shape.capacity = plan.capacity;
     shape.fpr = plan.fpr;
     umbeli_chain *c = NULL;
-    e = make(shape, NULL, memory, &c, diag);
+    e = make(shape, NULL, settings, &c, diag);
     if (e) return e;
     c->never_full = params->window.manual;
     uint64_t each = umbeli_ceil_div(plan.capacity, plan.generations);
@@ -124,14 +124,14 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, SCHEME, data_len, diag);
     if (e) return e;
     if (shape->hashes != UMBELI_BLOCK_LANES) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a window always has 8");
     }
     umbeli_chain *c = NULL;
-    e = make(*shape, borrow, memory, &c, diag);
+    e = make(*shape, borrow, settings, &c, diag);
     if (!e) *out = &c->base;
     return e;
 }

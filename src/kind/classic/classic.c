@@ -2,9 +2,9 @@
  *
  * classic.c - m bits, k probes: the loops, whatever the scheme
  *
- * Batches work on a group of keys at once, so that their cache misses overlap.  Adds fetch all lines
- * of the group.  Look-ups fetch only those of the first probes: at half the bits set three of four
- * absent keys end there, and the other lines are fetched for the rest alone.
+ * Batches work on a group of keys at once, so that their cache misses overlap.  Adds fetch all
+ * lines of the group.  Look-ups fetch only those of the first probes: at half the bits set three of
+ * four absent keys end there, and the other lines are fetched for the rest alone.
  */
 #include "kind/classic/classic.h"
 
@@ -158,9 +158,8 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
     uint64_t bits = f->shape.bits;
     now->bits_set = umbeli_bits_count_first(f->data, bits);
     now->rate = rate_of_fill(f, now->bits_set, bits);
-    now->keys = c->scheme->estimate
-                               ? c->scheme->estimate(c, now->bits_set)
-                               : umbeli_classic_estimate(bits, f->shape.hashes, now->bits_set);
+    now->keys = c->scheme->estimate ? c->scheme->estimate(c, now->bits_set)
+                                    : umbeli_classic_estimate(bits, f->shape.hashes, now->bits_set);
 }
 
 /* Set bits if each two neighbours became one. */
@@ -191,7 +190,7 @@ static umbel_err fold(umbel_filter *f, double fpr, umbel_diag *diag) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: the live rate is above it already");
     }
     umbeli_array work;
-    umbel_err e = umbeli_array_new(&f->memory, f->data_len / 2, &work, diag);
+    umbel_err e = umbeli_array_new(&f->settings, f->data_len / 2, &work, diag);
     if (e) return e;
     const uint8_t *from = f->data;
     uint64_t bits = f->shape.bits; /* a half must be whole words again */
@@ -201,7 +200,7 @@ static umbel_err fold(umbel_filter *f, double fpr, umbel_diag *diag) {
         bits /= 2;
     }
     if (bits < f->shape.bits) e = umbeli_filter_shrink(f, work.data, bits, fpr, diag);
-    umbeli_array_delete(&f->memory, &work);
+    umbeli_array_delete(&f->settings, &work);
     if (e) return e;
     umbel_plan promise = {.kind = UMBEL_KIND_CLASSIC,
                           .fpr = f->shape.fpr,
@@ -229,7 +228,8 @@ const umbeli_ops umbeli_classic_ops = {
 };
 
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
-                             const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                             const umbeli_settings *settings, umbel_filter **out,
+                             umbel_diag *diag) {
     if ((shape.bits == 0 && shape.hashes) || shape.bits > INT64_MAX) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bits: a classic filter has 1 to 2^63-1");
     }
@@ -243,7 +243,7 @@ umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, co
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, scheme->layout, scheme->keyed);
     umbel_err e = umbeli_filter_new(&umbeli_classic_ops, layout, &shape,
-                                    umbeli_ceil_div(shape.bits, 8), borrow, memory, &f, diag);
+                                    umbeli_ceil_div(shape.bits, 8), borrow, settings, &f, diag);
     if (e) return e;
     umbeli_classic *c = (umbeli_classic *)f;
     c->scheme = scheme;

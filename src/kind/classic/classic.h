@@ -52,11 +52,12 @@ static inline const umbeli_classic *umbeli_classic_of(const umbel_filter *f) {
 
 extern const umbeli_scheme umbeli_scheme_native;
 
-/* shape.scheme, .hash (unless it is 0 there) and .format are filled in from the scheme; shape.hashes
+/* shape.scheme, .hash (unless it is 0 there) and .format are filled in from the scheme;
+ * shape.hashes
  * 0 is a filter that matches everything; only then may shape.bits be 0.  data_len is
  * ceil(bits / 8); borrow as in umbeli_filter_new. */
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
-                             const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+                             const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
 /* umbel's own scheme over raw bits, by hash (umbeli_native_hash128): for callers that ask several
  * arrays with the same seed and secret about the same keys.  hashes, per key, is at least 1; add

@@ -2,8 +2,8 @@
  *
  * classic_native.c - umbel's own scheme for the classic kind
  *
- * 128 bits of hash of the key (XXH3, or SipHash-1-3 where there is a secret) give a start and an odd
- * step.  Probe i is where the i-th value of the sequence
+ * 128 bits of hash of the key (XXH3, or SipHash-1-3 where there is a secret) give a start and an
+ * odd step.  Probe i is where the i-th value of the sequence
  *     x = low;  x = x * M + step;  x = x * M + step; ...        (mod 2^64, step = high | 1)
  * falls when [0, 2^64) is scaled to [0, bits).  All 128 bits take part, so nothing wears thin above
  * 2^32 bits; scaling needs no division; and because of the multiplier the probes of one key do not
@@ -17,8 +17,8 @@
 
 enum { FIRST_PROBES = 2, GROUP = 32 };
 
-/* 2^64 divided by the golden ratio.  It is 5 mod 8, so with an odd step the sequence visits all 2^64
- * values before it repeats, and no key has all its probes on a few bits. */
+/* 2^64 divided by the golden ratio.  It is 5 mod 8, so with an odd step the sequence visits all
+ * 2^64 values before it repeats, and no key has all its probes on a few bits. */
 static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
 
 static void positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
@@ -113,8 +113,8 @@ uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash12
 
 /* ---- Making ---- */
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
+static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape = umbeli_kind_shape(params);
     shape.hashes = params->hashes;
     if (umbeli_bytes_alone(params)) {
@@ -134,7 +134,7 @@ static umbel_err create(const umbel_params *params, const umbeli_memory *memory,
         shape.capacity = plan.capacity;
         shape.fpr = plan.fpr;
     }
-    return umbeli_classic_new(&umbeli_scheme_native, shape, NULL, memory, out, diag);
+    return umbeli_classic_new(&umbeli_scheme_native, shape, NULL, settings, out, diag);
 }
 
 umbel_err umbeli_classic_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag) {
@@ -150,9 +150,9 @@ umbel_err umbeli_classic_check(const umbeli_shape *shape, uint64_t data_len, umb
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_classic_check(shape, data_len, diag);
-    return e ? e : umbeli_classic_new(&umbeli_scheme_native, *shape, borrow, memory, out, diag);
+    return e ? e : umbeli_classic_new(&umbeli_scheme_native, *shape, borrow, settings, out, diag);
 }
 
 const umbeli_kind umbeli_kind_classic = {

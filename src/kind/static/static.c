@@ -130,7 +130,7 @@ static const umbeli_ops ops = {
 /* ---- making ------------------------------------------------------------------------------- */
 
 static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, uint64_t len,
-                      const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                      const uint8_t *borrow, const umbeli_settings *settings, umbel_filter **out,
                       umbel_diag *diag) {
     shape.kind = UMBEL_KIND_STATIC;
     shape.format = UMBEL_FMT_NATIVE;
@@ -138,7 +138,7 @@ static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, ui
     shape.hashes = layout->arity;
     shape.bits = 8 * len;
     const char *layout_name = umbeli_kind_layout(&shape, "static/xxh3", "static/siphash13");
-    umbel_err e = umbeli_filter_new(&ops, layout_name, &shape, len, borrow, memory, out, diag);
+    umbel_err e = umbeli_filter_new(&ops, layout_name, &shape, len, borrow, settings, out, diag);
     if (e) return e;
     umbeli_static *s = (umbeli_static *)*out;
     s->base.frozen = true;
@@ -150,27 +150,27 @@ static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, ui
 }
 
 umbel_err umbeli_static_new(const umbeli_static_layout *layout, umbeli_shape shape,
-                            const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    return make(layout, shape, umbeli_static_len(layout), NULL, memory, out, diag);
+                            const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
+    return make(layout, shape, umbeli_static_len(layout), NULL, settings, out, diag);
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
-    (void)params, (void)memory, (void)out;
+static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag) {
+    (void)params, (void)settings, (void)out;
     return umbeli_fail(diag, UMBEL_ENOTSUP,
                        "kind: a static filter is built from all its keys: umbel_builder");
 }
 
 /* take_kind_params does the rest: there is no layout before it. */
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_STATIC, data_len, diag);
     if (e) return e;
     if (shape->hashes != 3 && shape->hashes != 4) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a static filter has 3 or 4");
     }
     umbeli_static_layout layout = {.arity = shape->hashes, .empty = true};
-    return make(&layout, *shape, data_len, borrow, memory, out, diag);
+    return make(&layout, *shape, data_len, borrow, settings, out, diag);
 }
 
 static uint64_t kind_params_len(const umbel_filter *f) {

@@ -65,7 +65,7 @@ static inline const umbeli_static *umbeli_static_of(const umbel_filter *f) {
 
 /* A filter of this layout with all bytes zero, which is not valid before they are filled in. */
 umbel_err umbeli_static_new(const umbeli_static_layout *layout, umbeli_shape shape,
-                            const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+                            const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
 /* The table of a shard in the filter's data. */
 static inline uint8_t *umbeli_static_table(const umbeli_static *s, uint64_t shard) {
@@ -90,8 +90,8 @@ typedef struct umbeli_static_scratch {
 } umbeli_static_scratch;
 
 umbel_err umbeli_static_scratch_new(const umbeli_static_layout *layout, uint64_t keys,
-                                    const umbeli_memory *memory, umbeli_static_scratch *out);
-void umbeli_static_scratch_delete(const umbeli_memory *memory, umbeli_static_scratch *scratch);
+                                    const umbeli_settings *settings, umbeli_static_scratch *out);
+void umbeli_static_scratch_delete(const umbeli_settings *settings, umbeli_static_scratch *scratch);
 
 /* Fills the table of a shard from its n hashes, sorted and distinct, and gives the seed, from 1 to
  * 255; 0 when there is none that will do. */
@@ -103,9 +103,10 @@ uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout,
 
 typedef struct umbeli_static_builder umbeli_static_builder;
 
-/* For static and tight filters.  params->fpr or bytes, seed, hashes; keys are counted.  directory: as in umbeli_store_new. */
+/* For static and tight filters.  params->fpr or bytes, seed, hashes; keys are counted.  directory:
+ * as in umbeli_store_new. */
 umbel_err umbeli_static_builder_new(const umbel_params *params, const char *directory,
-                                    const umbeli_memory *memory, umbeli_static_builder **out,
+                                    const umbeli_settings *settings, umbeli_static_builder **out,
                                     umbel_diag *diag);
 umbel_err umbeli_static_builder_add(umbeli_static_builder *builder, const umbel_key *keys, size_t n,
                                     umbel_diag *diag);

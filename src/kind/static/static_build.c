@@ -38,29 +38,29 @@ static umbel_err check_params(const umbel_params *p, umbel_diag *diag) {
 
 /* For the hashes of a tight filter's further levels. */
 static umbel_err keep_directory(umbeli_static_builder *b, const char *directory,
-                                const umbeli_memory *memory, umbel_diag *diag) {
+                                const umbeli_settings *settings, umbel_diag *diag) {
     if (!directory) return UMBEL_OK;
     size_t len = strlen(directory) + 1;
-    b->directory = umbeli_new(memory, len);
+    b->directory = umbeli_new(settings, len);
     if (!b->directory) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
     memcpy(b->directory, directory, len);
     return UMBEL_OK;
 }
 
 umbel_err umbeli_static_builder_new(const umbel_params *params, const char *directory,
-                                    const umbeli_memory *memory, umbeli_static_builder **out,
+                                    const umbeli_settings *settings, umbeli_static_builder **out,
                                     umbel_diag *diag) {
     umbel_err e = check_params(params, diag);
     if (e) return e;
-    umbeli_static_builder *b = umbeli_new(memory, sizeof *b);
+    umbeli_static_builder *b = umbeli_new(settings, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
     b->params = *params;
     b->shape = umbeli_kind_shape(params);
-    e = keep_directory(b, directory, memory, diag);
-    if (!e) e = umbeli_shards_begin(&b->shards, directory, memory, diag);
+    e = keep_directory(b, directory, settings, diag);
+    if (!e) e = umbeli_shards_begin(&b->shards, directory, settings, diag);
     if (e) {
-        umbeli_delete(memory, b->directory);
-        umbeli_delete(memory, b);
+        umbeli_delete(settings, b->directory);
+        umbeli_delete(settings, b);
         return e;
     }
     *out = b;
@@ -69,10 +69,10 @@ umbel_err umbeli_static_builder_new(const umbel_params *params, const char *dire
 
 void umbeli_static_builder_delete(umbeli_static_builder *b) {
     if (!b) return;
-    umbeli_memory memory = b->shards.memory;
+    umbeli_settings settings = b->shards.settings;
     umbeli_shards_end(&b->shards);
-    umbeli_delete(&memory, b->directory);
-    umbeli_delete(&memory, b);
+    umbeli_delete(&settings, b->directory);
+    umbeli_delete(&settings, b);
 }
 
 umbel_err umbeli_static_builder_add(umbeli_static_builder *b, const umbel_key *keys, size_t n,
@@ -112,16 +112,16 @@ static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *ha
 
 static umbel_err build_shards(const umbeli_shards *shards, umbeli_static *filter, uint64_t fullest,
                               umbel_diag *diag) {
-    const umbeli_memory *memory = &shards->memory;
+    const umbeli_settings *settings = &shards->settings;
     work w = {.filter = filter};
     umbel_err e = UMBEL_OK;
-    for (uint32_t t = 0; t < memory->threads && !e; t++) {
-        e = umbeli_static_scratch_new(&filter->layout, fullest, memory, &w.benches[t]);
+    for (uint32_t t = 0; t < settings->threads && !e; t++) {
+        e = umbeli_static_scratch_new(&filter->layout, fullest, settings, &w.benches[t]);
         if (e) umbeli_fail(diag, e, "no memory to build in");
     }
     if (!e) e = umbeli_shards_each(shards, filter->layout.shard_bits, build_shard, &w, diag);
-    for (uint32_t t = 0; t < memory->threads; t++) {
-        umbeli_static_scratch_delete(memory, &w.benches[t]);
+    for (uint32_t t = 0; t < settings->threads; t++) {
+        umbeli_static_scratch_delete(settings, &w.benches[t]);
     }
     return e;
 }
@@ -150,7 +150,7 @@ static umbel_err build(umbeli_static_builder *b, uint64_t keys, const umbeli_sta
     shape.capacity = keys;
     shape.fpr = b->params.fpr != 0 ? b->params.fpr : rate;
     umbel_filter *f = NULL;
-    umbel_err e = umbeli_static_new(l, shape, &b->shards.memory, &f, diag);
+    umbel_err e = umbeli_static_new(l, shape, &b->shards.settings, &f, diag);
     if (e) return e;
     umbeli_set_keys_added(f, keys);
     if (keys > 0) e = build_shards(&b->shards, (umbeli_static *)f, fullest, diag);

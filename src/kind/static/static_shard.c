@@ -3,10 +3,10 @@
  * static_shard.c - one binary fuse table
  *
  * Every key wants the XOR of its slots to be its fingerprint.  A slot that only one key has can be
- * set for it whatever the others come to be, so that key is put aside, to be solved after the others,
- * and out of its other slots; that leaves more slots with only one key.  If all keys can be put
- * aside like this, they are solved in the opposite order, each with its own slot still free.  If
- * not, another seed moves the slots.
+ * set for it whatever the others come to be, so that key is put aside, to be solved after the
+ * others, and out of its other slots; that leaves more slots with only one key.  If all keys can be
+ * put aside like this, they are solved in the opposite order, each with its own slot still free. 
+ * If not, another seed moves the slots.
  */
 #include "kind/static/static.h"
 
@@ -16,26 +16,26 @@ enum { ONE = 4, WHICH = 3 };
 enum { STRETCH = 256 };
 
 umbel_err umbeli_static_scratch_new(const umbeli_static_layout *layout, uint64_t keys,
-                                    const umbeli_memory *memory, umbeli_static_scratch *out) {
+                                    const umbeli_settings *settings, umbeli_static_scratch *out) {
     size_t slots = (size_t)umbeli_static_slots(layout), n = (size_t)keys + 1;
     *out = (umbeli_static_scratch){
-        .sums = umbeli_new(memory, slots * sizeof *out->sums),
-        .counts = umbeli_new(memory, slots),
-        .order = umbeli_new(memory, n * sizeof *out->order),
-        .which = umbeli_new(memory, n),
-        .queue = umbeli_new(memory, (slots + 1) * sizeof *out->queue),
+        .sums = umbeli_new(settings, slots * sizeof *out->sums),
+        .counts = umbeli_new(settings, slots),
+        .order = umbeli_new(settings, n * sizeof *out->order),
+        .which = umbeli_new(settings, n),
+        .queue = umbeli_new(settings, (slots + 1) * sizeof *out->queue),
     };
     if (out->sums && out->counts && out->order && out->which && out->queue) return UMBEL_OK;
-    umbeli_static_scratch_delete(memory, out);
+    umbeli_static_scratch_delete(settings, out);
     return UMBEL_ENOMEM;
 }
 
-void umbeli_static_scratch_delete(const umbeli_memory *memory, umbeli_static_scratch *scratch) {
-    umbeli_delete(memory, scratch->sums);
-    umbeli_delete(memory, scratch->counts);
-    umbeli_delete(memory, scratch->order);
-    umbeli_delete(memory, scratch->which);
-    umbeli_delete(memory, scratch->queue);
+void umbeli_static_scratch_delete(const umbeli_settings *settings, umbeli_static_scratch *scratch) {
+    umbeli_delete(settings, scratch->sums);
+    umbeli_delete(settings, scratch->counts);
+    umbeli_delete(settings, scratch->order);
+    umbeli_delete(settings, scratch->which);
+    umbeli_delete(settings, scratch->queue);
     *scratch = (umbeli_static_scratch){0};
 }
 
@@ -62,9 +62,9 @@ static inline bool fill(const umbeli_static_layout *l, uint32_t arity,
 }
 
 /* How many keys could be taken aside.  Slots wait in a queue, not on a stack: neighbours in it have
- * nothing to do with each other, and the processor works on several at once.  It is filled from a few
- * slots at a time, to stay in one part of the table, and never holds more than there are slots (and
- * a last one that is not to stay): a count falls to one only once. */
+ * nothing to do with each other, and the processor works on several at once.  It is filled from a
+ * few slots at a time, to stay in one part of the table, and never holds more than there are slots
+ * (and a last one that is not to stay): a count falls to one only once. */
 static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
                           const umbeli_static_scratch *b, uint8_t seed) {
     size_t slots = (size_t)umbeli_static_slots(l), taken = 0, head = 0, tail = 0;

@@ -18,7 +18,7 @@
 #include "core/parallel.h"
 #include "plan/static_layout.h"
 
-enum { THREADS_MOST = UMBELI_SHARDS_THREADS };
+enum { THREADS_MAX = UMBELI_SHARDS_THREADS };
 
 /* What the threads of one step have in common. */
 typedef struct step {
@@ -27,41 +27,41 @@ typedef struct step {
     umbeli_shard_work *work; /* when shards are done; NULL when buckets are sorted */
     void *ctx;
     _Atomic uint32_t next; /* bucket, or group of buckets that shards begin and end with */
-    uint64_t *buffers[THREADS_MOST], *scratch[THREADS_MOST];
-    umbel_err errors[THREADS_MOST];
-    umbel_diag diags[THREADS_MOST];
+    uint64_t *buffers[THREADS_MAX], *scratch[THREADS_MAX];
+    umbel_err errors[THREADS_MAX];
+    umbel_diag diags[THREADS_MAX];
 } step;
 
-umbel_err umbeli_shards_begin(umbeli_shards *s, const char *directory, const umbeli_memory *memory,
-                              umbel_diag *diag) {
-    *s = (umbeli_shards){.memory = *memory};
-    if (s->memory.threads > THREADS_MOST) s->memory.threads = THREADS_MOST;
-    return umbeli_store_new(directory, memory, &s->store, diag);
+umbel_err umbeli_shards_begin(umbeli_shards *s, const char *directory,
+                              const umbeli_settings *settings, umbel_diag *diag) {
+    *s = (umbeli_shards){.settings = *settings};
+    if (s->settings.threads > THREADS_MAX) s->settings.threads = THREADS_MAX;
+    return umbeli_store_new(directory, settings, &s->store, diag);
 }
 
 void umbeli_shards_end(umbeli_shards *s) {
     umbeli_store_delete(s->store);
-    if (s->parts) umbeli_delete(&s->memory, s->parts);
+    if (s->parts) umbeli_delete(&s->settings, s->parts);
     *s = (umbeli_shards){0};
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
 
 static void step_delete(step *s) {
-    const umbeli_memory *memory = &s->s->memory;
-    for (uint32_t t = 0; t < memory->threads; t++) {
-        umbeli_delete(memory, s->buffers[t]);
-        umbeli_delete(memory, s->scratch[t]);
+    const umbeli_settings *settings = &s->s->settings;
+    for (uint32_t t = 0; t < settings->threads; t++) {
+        umbeli_delete(settings, s->buffers[t]);
+        umbeli_delete(settings, s->scratch[t]);
     }
 }
 
 /* Buffers for every thread, and a second one to sort with. */
 static umbel_err step_new(step *s, uint64_t room, umbel_diag *diag) {
-    const umbeli_memory *memory = &s->s->memory;
+    const umbeli_settings *settings = &s->s->settings;
     size_t len = (size_t)(room + 1) * sizeof(uint64_t);
-    for (uint32_t t = 0; t < memory->threads; t++) {
-        s->buffers[t] = umbeli_new(memory, len);
-        if (s->buffers[t] && !s->work) s->scratch[t] = umbeli_new(memory, len);
+    for (uint32_t t = 0; t < settings->threads; t++) {
+        s->buffers[t] = umbeli_new(settings, len);
+        if (s->buffers[t] && !s->work) s->scratch[t] = umbeli_new(settings, len);
         if (s->buffers[t] && (s->work || s->scratch[t])) continue;
         step_delete(s);
         return umbeli_fail(diag, UMBEL_ENOMEM, "no memory to build in");
@@ -71,9 +71,9 @@ static umbel_err step_new(step *s, uint64_t room, umbel_diag *diag) {
 
 /* Runs it and tidies up: the error of the first thread that has one. */
 static umbel_err step_run(step *s, void (*work)(void *, uint32_t), umbel_diag *diag) {
-    umbeli_parallel(s->s->memory.threads, work, s);
+    umbeli_parallel(s->s->settings.threads, work, s);
     step_delete(s);
-    for (uint32_t t = 0; t < s->s->memory.threads; t++) {
+    for (uint32_t t = 0; t < s->s->settings.threads; t++) {
         if (!s->errors[t]) continue;
         if (diag) *diag = s->diags[t];
         return s->errors[t];
@@ -125,20 +125,20 @@ static void sort_buckets(void *ctx, uint32_t t) {
 
 /* The most hashes of a group of buckets. */
 static uint64_t fullest_group(const umbeli_store *store, uint32_t len) {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint32_t first = 0; first < UMBELI_STORE_BUCKETS; first += len) {
         uint64_t n = 0;
         for (uint32_t i = 0; i < len; i++) n += umbeli_store_count(store, first + i);
-        most = n > most ? n : most;
+        max = n > max ? n : max;
     }
-    return most;
+    return max;
 }
 
 umbel_err umbeli_shards_sort(umbeli_shards *s, umbel_diag *diag) {
     uint32_t bits = umbeli_static_shard_bits(umbeli_shards_count(s));
     s->part_bits = bits > UMBELI_STORE_BITS ? bits : UMBELI_STORE_BITS;
-    umbeli_delete(&s->memory, s->parts);
-    s->parts = umbeli_new(&s->memory, ((size_t)1 << s->part_bits) * sizeof *s->parts);
+    umbeli_delete(&s->settings, s->parts);
+    s->parts = umbeli_new(&s->settings, ((size_t)1 << s->part_bits) * sizeof *s->parts);
     if (!s->parts) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory to build in");
     step sorting = {.s = s};
     umbel_err e = step_new(&sorting, fullest_group(s->store, 1), diag);
@@ -153,13 +153,13 @@ uint64_t umbeli_shards_count(const umbeli_shards *s) {
 
 uint64_t umbeli_shards_fullest(const umbeli_shards *s, uint32_t shard_bits) {
     size_t each = (size_t)1 << (s->part_bits - shard_bits), parts = (size_t)1 << s->part_bits;
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (size_t first = 0; first < parts; first += each) {
         uint64_t n = 0;
         for (size_t i = 0; i < each; i++) n += s->parts[first + i];
-        most = n > most ? n : most;
+        max = n > max ? n : max;
     }
-    return most;
+    return max;
 }
 
 /* ---- shards ------------------------------------------------------------------------------- */

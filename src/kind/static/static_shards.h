@@ -11,7 +11,7 @@
 #include "kind/static/static_store.h"
 
 typedef struct umbeli_shards {
-    umbeli_memory memory;
+    umbeli_settings settings;
     umbeli_store *store;
     uint32_t part_bits; /* at least those of a bucket and of a shard */
     uint32_t *parts;    /* [2^part_bits] keys whose hashes begin so, once they are sorted */
@@ -20,8 +20,8 @@ typedef struct umbeli_shards {
 enum { UMBELI_SHARDS_THREADS = 64 /* the most */ };
 
 /* directory: as in umbeli_store_new. */
-umbel_err umbeli_shards_begin(umbeli_shards *s, const char *directory, const umbeli_memory *memory,
-                              umbel_diag *diag);
+umbel_err umbeli_shards_begin(umbeli_shards *s, const char *directory,
+                              const umbeli_settings *settings, umbel_diag *diag);
 void umbeli_shards_end(umbeli_shards *s); /* zeroed is fine, too */
 
 /* Sorts what is in the store and drops duplicates.  No shard_bits above those of

@@ -32,7 +32,7 @@ typedef struct bucket {
 } bucket;
 
 struct umbeli_store {
-    umbeli_memory memory;
+    umbeli_settings settings;
     int fd;          /* -1: in memory */
     uint64_t chunks; /* in the file */
     size_t chunk_len;
@@ -74,11 +74,11 @@ static int nameless(const char *directory) {
     return named_and_unlinked(directory);
 }
 
-umbel_err umbeli_store_new(const char *directory, const umbeli_memory *memory, umbeli_store **out,
-                           umbel_diag *diag) {
-    umbeli_store *s = umbeli_new(memory, sizeof *s);
+umbel_err umbeli_store_new(const char *directory, const umbeli_settings *settings,
+                           umbeli_store **out, umbel_diag *diag) {
+    umbeli_store *s = umbeli_new(settings, sizeof *s);
     if (!s) return no_memory(diag);
-    s->memory = *memory;
+    s->settings = *settings;
     s->fd = -1;
     s->chunk_len = directory ? CHUNK_IN_FILE : CHUNK_IN_MEMORY;
     if (directory) {
@@ -87,7 +87,7 @@ umbel_err umbeli_store_new(const char *directory, const umbeli_memory *memory, u
         int sys = errno;
         errno = before;
         if (s->fd < 0) {
-            umbeli_delete(memory, s);
+            umbeli_delete(settings, s);
             return umbeli_fail_sys(diag, sys, "no temporary file can be made in that directory");
         }
     }
@@ -97,26 +97,26 @@ umbel_err umbeli_store_new(const char *directory, const umbeli_memory *memory, u
 
 void umbeli_store_delete(umbeli_store *s) {
     if (!s) return;
-    umbeli_memory memory = s->memory;
+    umbeli_settings settings = s->settings;
     for (size_t i = 0; i < UMBELI_STORE_BUCKETS; i++) {
         bucket *b = &s->buckets[i];
         for (size_t j = 0; s->fd < 0 && j < b->nfull; j++)
-            umbeli_delete(&memory, b->full[j].memory);
-        umbeli_delete(&memory, b->full);
-        umbeli_delete(&memory, b->last);
+            umbeli_delete(&settings, b->full[j].memory);
+        umbeli_delete(&settings, b->full);
+        umbeli_delete(&settings, b->last);
     }
     if (s->fd >= 0) {
         int before = errno;
         close(s->fd);
         errno = before;
     }
-    umbeli_delete(&memory, s);
+    umbeli_delete(&settings, s);
 }
 
 /* The first hashes of a chunk between memory and file; errno stays as it was. */
-static umbel_err transfer(const umbeli_store *s, uint64_t number, void *memory, size_t n_hashes,
+static umbel_err transfer(const umbeli_store *s, uint64_t number, void *hashes, size_t n_hashes,
                           bool writing, umbel_diag *diag) {
-    uint8_t *bytes = memory;
+    uint8_t *bytes = hashes;
     size_t len = n_hashes * sizeof(uint64_t), done = 0;
     off_t at = (off_t)(number * s->chunk_len * sizeof(uint64_t));
     int before = errno, sys = 0;
@@ -137,10 +137,10 @@ static umbel_err transfer(const umbeli_store *s, uint64_t number, void *memory, 
 static umbel_err note_full(umbeli_store *s, bucket *b, chunk c, umbel_diag *diag) {
     if (b->nfull == b->room) {
         size_t room = b->room ? 2 * b->room : 8;
-        chunk *more = umbeli_new(&s->memory, room * sizeof *more);
+        chunk *more = umbeli_new(&s->settings, room * sizeof *more);
         if (!more) return no_memory(diag);
         if (b->nfull) memcpy(more, b->full, b->nfull * sizeof *more);
-        umbeli_delete(&s->memory, b->full);
+        umbeli_delete(&s->settings, b->full);
         b->full = more;
         b->room = room;
     }
@@ -154,11 +154,11 @@ static umbel_err next_chunk(umbeli_store *s, bucket *b, umbel_diag *diag) {
         umbel_err e = transfer(s, s->chunks, b->last, s->chunk_len, true, diag);
         return e ? e : note_full(s, b, (chunk){.number = s->chunks++}, diag);
     }
-    uint64_t *fresh = umbeli_new(&s->memory, s->chunk_len * sizeof *fresh);
+    uint64_t *fresh = umbeli_new(&s->settings, s->chunk_len * sizeof *fresh);
     if (!fresh) return no_memory(diag);
     umbel_err e = b->last ? note_full(s, b, (chunk){.memory = b->last}, diag) : UMBEL_OK;
     if (e) {
-        umbeli_delete(&s->memory, fresh);
+        umbeli_delete(&s->settings, fresh);
         return e;
     }
     b->last = fresh;

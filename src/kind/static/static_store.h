@@ -18,15 +18,15 @@ enum { UMBELI_STORE_BITS = 8, UMBELI_STORE_BUCKETS = 1 << UMBELI_STORE_BITS };
 typedef struct umbeli_store umbeli_store;
 
 /* Hashes by their upper 8 bits.  With `directory` they lie in a file there that has no name. */
-umbel_err umbeli_store_new(const char *directory, const umbeli_memory *memory, umbeli_store **out,
-                           umbel_diag *diag);
+umbel_err umbeli_store_new(const char *directory, const umbeli_settings *settings,
+                           umbeli_store **out, umbel_diag *diag);
 void umbeli_store_delete(umbeli_store *store);
 
 /* After a failure only umbeli_store_delete will do. */
 umbel_err umbeli_store_add(umbeli_store *store, const uint64_t *hashes, size_t n, umbel_diag *diag);
 
-/* How many bucket `number` has; reading all, or the first n again in another order, into it.  Different
- * buckets at the same time are fine. */
+/* How many bucket `number` has; reading all, or the first n again in another order, into it. 
+ * Different buckets at the same time are fine. */
 uint64_t umbeli_store_count(const umbeli_store *store, uint32_t number);
 umbel_err umbeli_store_load(const umbeli_store *store, uint32_t number, uint64_t *hashes,
                             umbel_diag *diag);

@@ -2,43 +2,46 @@
  *
  * tight.c - tight filters: what they are, and how they lie in native files
  *
- * Any filter with a false-positive rate of 2^-r needs r bits per key.  A Bloom filter takes 1.44 r, a
- * binary fuse filter (static.c) 1.13 r.  This one takes 1.004 r.  The method is bumped ribbon
- * retrieval (Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and Approximate
- * Membership Using Ribbon", SEA 2022), with choices of our own.
+ * Any filter with a false-positive rate of 2^-r needs r bits per key.  A Bloom filter takes 1.44 r,
+ * a binary fuse filter (static.c) 1.13 r.  This one takes 1.004 r.  The method is bumped ribbon
+ * retrieval (Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and
+ * Approximate Membership Using Ribbon", SEA 2022), with choices of our own.
  *
- * Retrieval.  Give every key a print, r bits of its hash.  We want a structure that tells each key's
- * print when it is asked for that key, and anything at all for other keys.  Such a structure is a
- * filter: ask for the print and compare; a key that is not in the set agrees one time in 2^r.
+ * Retrieval.  Give every key a print, r bits of its hash.  We want a structure that tells each
+ * key's print when it is asked for that key, and anything at all for other keys.  Such a structure
+ * is a filter: ask for the print and compare; a key that is not in the set agrees one time in 2^r.
  *
- * Equations.  Let there be an array of slots of r bits.  A key's hash also names a few slots, and the
- * XOR of those is what we answer.  So each key is a linear equation over GF(2), and building the
- * filter is solving n equations in as many unknowns as there are slots: cubic work in general.
+ * Equations.  Let there be an array of slots of r bits.  A key's hash also names a few slots, and
+ * the XOR of those is what we answer.  So each key is a linear equation over GF(2), and building
+ * the filter is solving n equations in as many unknowns as there are slots: cubic work in general.
  *
  * The ribbon.  But if a key names only slots within a window of 64, beginning at a place that is
- * given by its hash, the matrix has all its ones close to the diagonal, and elimination works in the
- * neighbourhood of each row: about 19 additions of 64-bit words per key (tight_table.c).
+ * given by its hash, the matrix has all its ones close to the diagonal, and elimination works in
+ * the neighbourhood of each row: about 19 additions of 64-bit words per key (tight_table.c).
  *
- * Bumping.  Some windows get more keys than slots.  A plain ribbon has slots to spare, 10 % and more,
- * so that this is rare.  A bumped ribbon goes the other way: it has too few slots, 96 for 100 keys.
- * Then nearly all slots are used, and from every crowded region a few keys must go: places are
- * divided into buckets of 192, and each bucket has a threshold, 0, 24, 48 or 192.  Keys whose place in
- * the bucket is below it are "bumped": they live in the next level, the same structure for the 4 % of
- * keys that get there.  The last level, for at most 4096 keys, has slots enough for all of them.
+ * Bumping.  Some windows get more keys than slots.  A plain ribbon has slots to spare, 10 % and
+ * more, so that this is rare.  A bumped ribbon goes the other way: it has too few slots, 96 for 100
+ * keys. Then nearly all slots are used, and from every crowded region a few keys must go: places
+ * are divided into buckets of 192, and each bucket has a threshold, 0, 24, 48 or 192.  Keys whose
+ * place in the bucket is below it are "bumped": they live in the next level, the same structure for
+ * the 4 % of keys that get there.  The last level, for at most 4096 keys, has slots enough for all
+ * of them.
  *
- * Thresholds cost 2 bits for 192 slots.  Four numbers, these buckets and 96 % were chosen by measuring:
- * 0.15 % of the slots stay empty, 0.15 % of a filter with 7 bits is thresholds; buckets of 128 are as
- * good for 7 bits and worse for few, and a window of 128 slots would leave fewer empty, for more time.
+ * Thresholds cost 2 bits for 192 slots.  Four numbers, these buckets and 96 % were chosen by
+ * measuring:
+ * 0.15 % of the slots stay empty, 0.15 % of a filter with 7 bits is thresholds; buckets of 128 are
+ * as good for 7 bits and worse for few, and a window of 128 slots would leave fewer empty, for more
+ * time.
  *
- * Fractions.  A rate of 1 % needs 6.64 bits, so some slots have 6 bits and the others 7.  Elimination
- * only ever moves an equation to the right; so if the wide slots are those on the right, a key whose
- * window begins there has all that became of its equation there, and its extra bit can be solved for
- * like the others.  A key is as wide as the block that its window begins in.
+ * Fractions.  A rate of 1 % needs 6.64 bits, so some slots have 6 bits and the others 7. 
+ * Elimination only ever moves an equation to the right; so if the wide slots are those on the
+ * right, a key whose window begins there has all that became of its equation there, and its extra
+ * bit can be solved for like the others.  A key is as wide as the block that its window begins in.
  *
  * Bits.  Slots lie in blocks of 64, a column of 64 bits for each bit of the slots.  A window of 64
- * slots lies in one block or two neighbours, so a look-up reads two pieces of each column, ANDs them
- * with the row and takes the parity; all of it is 16 r bytes in one place, one or two cache lines
- * beyond the first.  Thresholds, 1 bit for 96 keys, stay in the cache.
+ * slots lies in one block or two neighbours, so a look-up reads two pieces of each column, ANDs
+ * them with the row and takes the parity; all of it is 16 r bytes in one place, one or two cache
+ * lines beyond the first.  Thresholds, 1 bit for 96 keys, stay in the cache.
  *
  * The kind's own parameters in a file:
  *   offset    size  field                        offset    size  field
@@ -140,7 +143,7 @@ void umbeli_tight_set_seed(umbeli_tight *t, uint32_t level, uint32_t seed) {
 }
 
 static umbel_err make(const umbeli_tight_layout *layout, umbeli_shape shape, uint64_t len,
-                      const uint8_t *borrow, const umbeli_memory *memory, umbel_filter **out,
+                      const uint8_t *borrow, const umbeli_settings *settings, umbel_filter **out,
                       umbel_diag *diag) {
     shape.kind = UMBEL_KIND_TIGHT;
     shape.format = UMBEL_FMT_NATIVE;
@@ -149,7 +152,7 @@ static umbel_err make(const umbeli_tight_layout *layout, umbeli_shape shape, uin
     shape.bits = 8 * len;
     umbel_err e = umbeli_filter_new(umbeli_tight_best()->ops,
                                     umbeli_kind_layout(&shape, "tight/xxh3", "tight/siphash13"),
-                                    &shape, len, borrow, memory, out, diag);
+                                    &shape, len, borrow, settings, out, diag);
     if (e) return e;
     umbeli_tight *t = (umbeli_tight *)*out;
     t->base.frozen = true;
@@ -159,27 +162,27 @@ static umbel_err make(const umbeli_tight_layout *layout, umbeli_shape shape, uin
 }
 
 umbel_err umbeli_tight_new(const umbeli_tight_layout *layout, umbeli_shape shape,
-                           const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
-    return make(layout, shape, umbeli_tight_len(layout), NULL, memory, out, diag);
+                           const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
+    return make(layout, shape, umbeli_tight_len(layout), NULL, settings, out, diag);
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_memory *memory, umbel_filter **out,
-                        umbel_diag *diag) {
-    (void)params, (void)memory, (void)out;
+static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag) {
+    (void)params, (void)settings, (void)out;
     return umbeli_fail(diag, UMBEL_ENOTSUP,
                        "kind: a tight filter is built from all its keys: umbel_builder");
 }
 
 /* take_kind_params does the rest: there is no layout before it. */
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
-                         const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag) {
+                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_TIGHT, data_len, diag);
     if (e) return e;
     if (shape->hashes != 1) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a tight filter has 1");
     }
     umbeli_tight_layout none = {0};
-    return make(&none, *shape, data_len, borrow, memory, out, diag);
+    return make(&none, *shape, data_len, borrow, settings, out, diag);
 }
 
 /* ---- parameters in files ------------------------------------------------------------------ */

@@ -81,7 +81,7 @@ static inline uint64_t umbeli_tight_block_at(uint32_t width, uint32_t narrow, ui
 
 /* A filter of this layout with all bytes zero and all seeds 0. */
 umbel_err umbeli_tight_new(const umbeli_tight_layout *layout, umbeli_shape shape,
-                           const umbeli_memory *memory, umbel_filter **out, umbel_diag *diag);
+                           const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
 /* Another seed for a level. */
 void umbeli_tight_set_seed(umbeli_tight *t, uint32_t level, uint32_t seed);
@@ -114,9 +114,9 @@ struct umbeli_tight_scratch {
     uint64_t *scratch; /* [keys] to sort with; may be NULL while the seed is 0 */
 };
 
-/* Fills one table (and its thresholds, unless marks is NULL: then no key may be left) from n hashes,
- * sorted and distinct.  Hashes for the next level come to lie in their place; how many, or SIZE_MAX
- * when not one may be left and some would be.  Tables and thresholds are zeroed before. */
+/* Fills one table (and its thresholds, unless marks is NULL: then no key may be left) from n
+ * hashes, sorted and distinct.  Hashes for the next level come to lie in their place; how many, or
+ * SIZE_MAX when not one may be left and some would be.  Tables and thresholds are zeroed before. */
 size_t umbeli_tight_build_table(const umbeli_tight_rung *rung, umbeli_tight_scratch *scratch,
                                 uint64_t *hashes, size_t n, uint8_t *marks, uint8_t *table);
 

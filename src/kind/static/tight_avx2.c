@@ -40,8 +40,8 @@ static inline TIGHT_TARGET uint32_t column_sums(const uint8_t *block, const uint
     return sums;
 }
 
-/* A row that is not 0 has bit 0: there the print comes into the sum.  Columns up to the next multiple
- * of four are made as well, and nobody reads them. */
+/* A row that is not 0 has bit 0: there the print comes into the sum.  Columns up to the next
+ * multiple of four are made as well, and nobody reads them. */
 static inline TIGHT_TARGET void solve_block(const uint64_t *restrict rows,
                                             const uint32_t *restrict prints, uint32_t width,
                                             uint64_t *restrict later) {

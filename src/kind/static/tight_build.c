@@ -8,8 +8,8 @@
  * will do, because more keys got there than planned for, all levels begin anew with the next seed:
  * one time in a hundred and fifty.
  *
- * Memory: static_shards.c's, 8 bytes for each of the 4 % that are bumped, and for each thread 12 bytes
- * per slot of a table, of which there are at most half a million.
+ * Memory: static_shards.c's, 8 bytes for each of the 4 % that are bumped, and for each thread 12
+ * bytes per slot of a table, of which there are at most half a million.
  */
 #include <stdatomic.h>
 
@@ -47,26 +47,26 @@ static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *ha
     return e;
 }
 
-static void benches_delete(const umbeli_memory *memory, umbeli_tight_scratch *benches) {
-    for (uint32_t t = 0; t < memory->threads; t++) {
-        umbeli_delete(memory, benches[t].rows);
-        umbeli_delete(memory, benches[t].prints);
-        umbeli_delete(memory, benches[t].scratch);
+static void benches_delete(const umbeli_settings *settings, umbeli_tight_scratch *benches) {
+    for (uint32_t t = 0; t < settings->threads; t++) {
+        umbeli_delete(settings, benches[t].rows);
+        umbeli_delete(settings, benches[t].prints);
+        umbeli_delete(settings, benches[t].scratch);
     }
 }
 
 static umbel_err benches_new(const umbeli_shards *shards, const umbeli_tight_rung *r,
                              umbeli_tight_scratch *benches, umbel_diag *diag) {
-    const umbeli_memory *memory = &shards->memory;
+    const umbeli_settings *settings = &shards->settings;
     size_t slots = r->places + (size_t)UMBELI_TIGHT_BLOCK - 1;
     size_t keys = (size_t)umbeli_shards_fullest(shards, r->shard_bits) + 1;
     bool enough = true;
-    for (uint32_t t = 0; t < memory->threads && enough; t++) {
+    for (uint32_t t = 0; t < settings->threads && enough; t++) {
         umbeli_tight_scratch *b = &benches[t];
         b->kernel = umbeli_tight_best();
-        b->rows = umbeli_new(memory, slots * sizeof *b->rows);
-        b->prints = umbeli_new(memory, slots * sizeof *b->prints);
-        if (r->odd != 1) b->scratch = umbeli_new(memory, keys * sizeof *b->scratch);
+        b->rows = umbeli_new(settings, slots * sizeof *b->rows);
+        b->prints = umbeli_new(settings, slots * sizeof *b->prints);
+        if (r->odd != 1) b->scratch = umbeli_new(settings, keys * sizeof *b->scratch);
         enough = b->rows && b->prints && (r->odd == 1 || b->scratch);
     }
     return enough ? UMBEL_OK : no_memory(diag);
@@ -78,12 +78,12 @@ static umbel_err build_level(umbeli_tight *f, uint32_t level, const umbeli_shard
     const umbeli_tight_rung *r = &f->rungs[level];
     bool many =
         umbeli_shards_count(shards) >= MANY; /* fewer hashes take less than a file's buffers */
-    umbel_err e = umbeli_shards_begin(next, many ? directory : NULL, &shards->memory, diag);
+    umbel_err e = umbeli_shards_begin(next, many ? directory : NULL, &shards->settings, diag);
     if (e) return e;
     work w = {.filter = f, .rung = r, .bumped = next->store, .lock = ATOMIC_FLAG_INIT};
     e = benches_new(shards, r, w.benches, diag);
     if (!e) e = umbeli_shards_each(shards, r->shard_bits, build_shard, &w, diag);
-    benches_delete(&shards->memory, w.benches);
+    benches_delete(&shards->settings, w.benches);
     return e ? e : umbeli_shards_sort(next, diag);
 }
 
@@ -114,22 +114,22 @@ static umbel_err try_seeds(void *ctx, uint32_t t, uint64_t shard, uint64_t *hash
 /* *fits stays false when no seed will do. */
 static umbel_err build_last(umbeli_tight *f, uint32_t level, const umbeli_shards *shards,
                             bool *fits, umbel_diag *diag) {
-    const umbeli_memory *memory = &shards->memory;
+    const umbeli_settings *settings = &shards->settings;
     const umbeli_tight_rung *r = &f->rungs[level];
     size_t slots = r->places + (size_t)UMBELI_TIGHT_BLOCK - 1;
     if (umbeli_shards_count(shards) > slots) return UMBEL_OK;
     last_work w = {.filter = f, .level = level, .scratch = {.kernel = umbeli_tight_best()}};
-    w.scratch.rows = umbeli_new(memory, slots * sizeof *w.scratch.rows);
-    w.scratch.prints = umbeli_new(memory, slots * sizeof *w.scratch.prints);
-    w.scratch.scratch = umbeli_new(memory, slots * sizeof *w.scratch.scratch);
-    w.copy = umbeli_new(memory, slots * sizeof *w.copy);
+    w.scratch.rows = umbeli_new(settings, slots * sizeof *w.scratch.rows);
+    w.scratch.prints = umbeli_new(settings, slots * sizeof *w.scratch.prints);
+    w.scratch.scratch = umbeli_new(settings, slots * sizeof *w.scratch.scratch);
+    w.copy = umbeli_new(settings, slots * sizeof *w.copy);
     umbel_err e = w.scratch.rows && w.scratch.prints && w.scratch.scratch && w.copy
                       ? umbeli_shards_each(shards, 0, try_seeds, &w, diag)
                       : no_memory(diag);
-    umbeli_delete(memory, w.scratch.rows);
-    umbeli_delete(memory, w.scratch.prints);
-    umbeli_delete(memory, w.scratch.scratch);
-    umbeli_delete(memory, w.copy);
+    umbeli_delete(settings, w.scratch.rows);
+    umbeli_delete(settings, w.scratch.prints);
+    umbeli_delete(settings, w.scratch.scratch);
+    umbeli_delete(settings, w.copy);
     *fits = w.fits;
     return e;
 }
@@ -196,7 +196,7 @@ umbel_err umbeli_tight_build(const umbeli_shards *shards, const umbel_params *pa
     shape.capacity = keys;
     shape.fpr = params->fpr != 0 ? params->fpr : umbeli_tight_promise(&l, keys);
     umbel_filter *f = NULL;
-    e = umbeli_tight_new(&l, shape, &shards->memory, &f, diag);
+    e = umbeli_tight_new(&l, shape, &shards->settings, &f, diag);
     if (e) return e;
     umbeli_set_keys_added(f, keys);
     if (keys > 0) e = build_all((umbeli_tight *)f, shards, directory, diag);

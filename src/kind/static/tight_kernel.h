@@ -4,9 +4,9 @@
  *
  * A file that includes this is a kernel.  It defines TIGHT_TARGET, an attribute or nothing, and
  *
- *   column_sums(block, second, first, row, from, to)   bit i, from <= i < to, is the parity of the bits
- *       of row in column i, of which those in `first` are taken from the i-th word of block and the
- *       others from that of second
+ *   column_sums(block, second, first, row, from, to)   bit i, from <= i < to, is the parity of the
+ *       bits of row in column i, of which those in `first` are taken from the i-th word of block
+ *       and the others from that of second
  *   solve_block(rows, prints, width, later)   the columns of one block, from its last slot to its
  *       first.  later[i] has column i of the 64 slots after the one that is found next, the nearest
  *       in bit 0; in the end it is the column of this block
@@ -109,7 +109,8 @@ static inline TIGHT_TARGET void prefetch(const umbeli_tight *t, const uint64_t *
     }
 }
 
-/* In the order of arrival: the first columns of all, which decide most, then the others of the rest. */
+/* In the order of arrival: the first columns of all, which decide most, then the others of the
+ * rest. */
 static inline TIGHT_TARGET void matches(const probe *q, size_t n, uint8_t *hit) {
     for (size_t i = 0; i < n; i++) {
         hit[i] = first_agree(&q[i]);

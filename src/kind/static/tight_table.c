@@ -4,9 +4,9 @@
  *
  * Each key is an equation: the XOR of the slots that its row names is its print.  Equations are
  * brought into echelon form as they come.  rows[s] is an equation whose first slot is s.  A new one
- * that begins at s is put there, if that is free; otherwise the two are added, which cancels slot s,
- * and the sum goes on to its own first slot.  If nothing is left of it, the key depends on others
- * and does not fit.
+ * that begins at s is put there, if that is free; otherwise the two are added, which cancels slot
+ * s, and the sum goes on to its own first slot.  If nothing is left of it, the key depends on
+ * others and does not fit.
  *
  * No equation has slots before its first one, so slots follow from right to left: each is the print
  * of its row, plus what the slots after it contribute.
@@ -49,7 +49,8 @@ static inline uint32_t insert(uint64_t *restrict rows, uint32_t *restrict prints
     return slot;
 }
 
-/* Inserts keys [from, to) of one class, last one first; if one does not fit, takes all out again. */
+/* Inserts keys [from, to) of one class, last one first; if one does not fit, takes all out again.
+ */
 static bool insert_class(const umbeli_tight_rung *r, umbeli_tight_scratch *b, const uint64_t *inner,
                          size_t from, size_t to, uint32_t *slots) {
     size_t done = 0;

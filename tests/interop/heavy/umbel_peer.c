@@ -30,7 +30,7 @@
 
 enum { WORDS = 8 };
 
-static const umbeli_memory memory = {.threads = 1};
+static const umbeli_settings memory = {.threads = 1};
 
 static void give_up(const char *why) {
     fprintf(stderr, "umbel_peer: %s\n", why);
