@@ -16,7 +16,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight' -- "$cur")); return ;;
         --hashes) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --bits-per-key) return ;;
@@ -32,7 +32,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight' -- "$cur")); return ;;
         --tmp) compopt -o default; return ;;
         --hashes) return ;;
         --seed) return ;;
@@ -108,7 +108,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight' -- "$cur")); return ;;
         --seed) return ;;
         --secret-file) compopt -o default; return ;;
         --state) compopt -o default; return ;;
@@ -246,7 +246,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --meta) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight' -- "$cur")); return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -j|--threads) return ;;
         -t|--delimiter) return ;;
@@ -259,7 +259,7 @@ _umbel() {
         case $prev in
         -n|--keys) return ;;
         -p|--fpr) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight' -- "$cur")); return ;;
         -j|--threads) return ;;
         --max-memory) return ;;
         esac

@@ -8,6 +8,7 @@
 #include "format/native/native_header.h"
 #include "format/redisbloom/redisbloom_dump.h"
 #include "hash/native_hash.h"
+#include "umbel_foreign.h"
 
 static void put_head(const umbel_filter *f, umbeli_writer *w) {
     if (f->shape.format == UMBEL_FMT_REDISBLOOM) {

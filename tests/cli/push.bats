@@ -39,6 +39,6 @@ here() {
     refused "at most 16384" umbel push lines --shards 16385 --redis 127.0.0.1:1 --key k
     refused "native or redisbloom" \
         umbel push lines --shards 2 --format guava --redis 127.0.0.1:1 --key k
-    refused "static filters cannot be shards" \
+    refused "filters that are built once cannot be shards" \
         umbel push lines --shards 2 --kind static --redis 127.0.0.1:1 --key k
 }

@@ -97,7 +97,7 @@ static void test_hashes(void **state) {
 
 static void test_no_such_kind(void **state) {
     (void)state;
-    umbel_params p = plain((umbel_kind)7);
+    umbel_params p = plain((umbel_kind)8);
     umbel_filter *f = NULL;
     umbel_builder *b = NULL;
     umbel_diag diag = {0};

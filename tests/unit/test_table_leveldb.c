@@ -80,7 +80,7 @@ static void faulty(copy *c, const char *what, uint64_t offset) {
     umbel_diag fault = {0};
     bool found = false;
     for (size_t i = 0; umbel_table_fault(t, i, &fault); i++) {
-        found = found || (strstr(fault.what, what) && fault.offset == offset);
+        found = found || (strstr(sentence(&fault), what) && fault.offset == offset);
     }
     if (!found) {
         fail_msg("not '%s' at %llu, but '%s' at %llu", what, (unsigned long long)offset,

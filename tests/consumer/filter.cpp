@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// filter.cpp - everything that umbel.hpp has, used once
+
+#include <cassert>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include <umbel.hpp>
+
+#undef NDEBUG
+#include <cassert>
+
+static_assert(!std::is_copy_constructible_v<umbel::filter>, "a filter is copied by copy() only");
+static_assert(std::is_nothrow_move_constructible_v<umbel::filter>, "and moves for free");
+
+static void keys() {
+    umbel::filter seen(1000, 0.01);
+    bool was_new = false;
+    assert(seen.add("ada", &was_new) && was_new);
+    assert(seen.add(std::string("bob"), &was_new) && was_new);
+    assert(seen.add("ada", &was_new) && !was_new);
+    assert(seen.contains("ada") && !seen.contains("eve"));
+    assert(seen.add({"carol", "dave", std::string_view("with\0nul", 8)}));
+    std::vector<std::uint8_t> hit = seen.contains({"carol", "mallory", std::string_view("with\0nul", 8)});
+    assert(hit.size() == 3 && hit[0] && !hit[1] && hit[2]);
+    assert(seen.info().capacity == 1000 && std::lround(seen.measure().keys) == 5);
+
+    umbel::filter moved = std::move(seen);
+    assert(!seen.get() && moved.contains("bob"));
+    assert(moved.clear() && !moved.contains("bob"));
+}
+
+static void sets() {
+    umbel::filter a(100, 0.001), b(100, 0.001);
+    assert(a.add({"x", "y"}) && b.add({"y", "z"}));
+    umbel::filter both = a.copy().value(), common = a.copy().value();
+    assert(both == a && both != b);
+    assert(both.merge(b) && both.contains("x") && both.contains("z"));
+    assert(common.intersect(b) && common.contains("y") && !common.contains("x"));
+    umbel::filter larger(1000, 0.001);
+    umbel::status refused = a.merge(larger);
+    assert(!refused && refused.code() == UMBEL_EMISMATCH && !refused.message().empty());
+}
+
+static void kinds_and_bytes(const std::string &path) {
+    umbel_params counting{};
+    counting.kind = UMBEL_KIND_COUNTING;
+    counting.capacity = 100;
+    counting.fpr = 0.01;
+    umbel::result<umbel::filter> counts = umbel::filter::create(counting);
+    assert(counts && counts->add("twice") && counts->remove("twice") && !counts->contains("twice"));
+    assert(counts->remove("never").code() == UMBEL_EABSENT);
+
+    umbel_foreign guava{};
+    guava.format = UMBEL_FMT_GUAVA;
+    guava.capacity = 100;
+    guava.fpr = 0.03;
+    umbel::filter java = umbel::filter::create(guava).value();
+    assert(java.add("ada"));
+    std::string bytes = java.encode().value();
+    umbel_foreign as{};
+    as.format = UMBEL_FMT_GUAVA;
+    umbel::result<umbel::filter> again = umbel::filter::decode(bytes, &as);
+    assert(again && again->contains("ada") && *again == java);
+
+    umbel::filter names(10, 1e-6);
+    assert(names.add("ada") && names.save(path));
+    assert(umbel::filter::load(path)->contains("ada"));
+    umbel::result<umbel::filter> mapped = umbel::filter::open(path);
+    assert(mapped && mapped->info().frozen && mapped->add("eve").code() == UMBEL_EFROZEN);
+    umbel_filter *raw = names.release();
+    assert(raw && umbel_contains(raw, "ada", 3));
+    umbel_free(raw);
+}
+
+static void failures() {
+    umbel::result<umbel::filter> none = umbel::filter::load("does/not/exist");
+    assert(!none && none.why().code() == UMBEL_EIO && none.why().diag().sys != 0);
+    assert(none.why().message().find("No such file") != std::string::npos);
+#if defined(__cpp_exceptions)
+    bool thrown = false;
+    try {
+        umbel::filter impossible(1000, 2.0);
+    } catch (const umbel::error &e) {
+        thrown = e.why().code() == UMBEL_EINVAL && std::strstr(e.what(), "fpr");
+    }
+    assert(thrown);
+#endif
+}
+
+int main(int argc, char **argv) {
+    assert(argc == 2);
+    keys();
+    sets();
+    kinds_and_bytes(std::string(argv[1]) + "/names.umb");
+    failures();
+    std::puts("umbel.hpp works");
+    return 0;
+}
