@@ -15,7 +15,7 @@ typedef struct city_words {
     uint64_t a, b;
 } city_words;
 
-/* What runs through the 64-byte blocks of a long input. */
+/* The state carried through the 64-byte blocks of a long input. */
 typedef struct city_state {
     uint64_t x, y, z;
     city_words v, w;
@@ -29,7 +29,7 @@ static uint64_t city_shift_mix(uint64_t x) {
     return x ^ (x >> 47);
 }
 
-/* 32 bytes at s into two words; quick, and weak on its own. */
+/* Mixes 32 bytes at s into two words; fast, and weak on its own. */
 static city_words city_weak(const uint8_t *s, uint64_t a, uint64_t b) {
     uint64_t last = umbeli_load_le64(s + 24);
     a += umbeli_load_le64(s);
@@ -89,7 +89,7 @@ static uint64_t hash_17_to_32(const uint8_t *s, size_t len) {
                             a + city_rotr(b ^ CITY_K3, 20) - c + len);
 }
 
-/* 32 bytes at s, started with a; z is their last word. */
+/* 32 bytes at s, starting from a; z is their last word. */
 static city_words half_of_64(const uint8_t *s, uint64_t a, uint64_t z) {
     uint64_t b = city_rotr(a + z, 52), c = city_rotr(a, 37);
     a += umbeli_load_le64(s + 8);
@@ -137,7 +137,7 @@ uint64_t umbeli_city64_reseed(uint64_t hash, uint64_t seed) {
 
 /* ---- 128 bits ----------------------------------------------------------------------------- */
 
-/* Fewer than 128 bytes behind the seed. */
+/* Fewer than 128 bytes after the seed. */
 static umbeli_hash128 hash_few(const uint8_t *s, size_t len, city_words seed) {
     uint64_t a = seed.a, b = seed.b, c, d;
     if (len <= 16) {
@@ -172,7 +172,8 @@ static umbeli_hash128 hash_many(const uint8_t *s, size_t len, city_words seed) {
     }
     t.y += city_rotr(t.w.a, 37) * CITY_K0 + t.z;
     t.x += city_rotr(t.v.a + t.z, 49) * CITY_K0;
-    /* The rest in pieces of 32 bytes from the end; the last may reach back into a done block. */
+    /* The rest in pieces of 32 bytes from the end; the last may reach back into a finished
+     * block. */
     const uint8_t *piece = s + len;
     for (size_t done = 0; done < len; done += 32) {
         piece -= 32;

@@ -2,14 +2,14 @@
  *
  * foreign_hash.h - the hash functions of other systems' filters
  *
- * All give the same value on machines of either byte order.
+ * All give the same value on machines of any byte order.
  */
 #ifndef UMBELI_FOREIGN_HASH_H
 #define UMBELI_FOREIGN_HASH_H
 
 #include "hash/native_hash.h"
 
-/* Numbers of hash functions that foreign schemes share; native files never hold them. */
+/* Numbers of hash functions shared by foreign schemes; native files never hold them. */
 enum { UMBELI_HASH_XXH64 = 7 };
 
 /* XXH64: with seed 0, the hash of Parquet's Bloom filters. */
@@ -19,13 +19,13 @@ extern const umbeli_hasher umbeli_hasher_xxh64;
 /* LevelDB's 32-bit hash, with the seed its filters use.  Murmur-like: four bytes per step and no
  * mixing after the last full step, so the upper bytes of a key of 4n bytes hardly reach the lower
  * bits.  Bytes are unsigned here as in LevelDB; RocksDB's copy sign-extends the tail and differs
- * on bytes from 0x80. */
+ * for bytes from 0x80 up. */
 uint32_t umbeli_leveldb_hash(const void *key, size_t len);
 
 /* CityHash 1.0.2, the version that ClickHouse froze; later versions differ. */
 uint64_t umbeli_city64(const void *data, size_t len);
 
-/* Continues a umbeli_city64 hash with a seed: hash once, seed often. */
+/* Continues a umbeli_city64 hash with a seed: hash once, seed many times. */
 uint64_t umbeli_city64_reseed(uint64_t hash, uint64_t seed);
 
 /* Mixes two words into one; by itself the probe function of ClickHouse's bloom_filter index. */

@@ -16,7 +16,7 @@ static uint64_t mix_second(uint64_t k) {
     return umbeli_rotl64(k * c2, 33) * c1;
 }
 
-/* The last 0 to 15 bytes as if zeros followed: a lane of zeros mixes to zero, changing nothing. */
+/* The last 0 to 15 bytes, padded with zeros: a lane of zeros mixes to zero and changes nothing. */
 static void mix_tail(const uint8_t *tail, size_t len, umbeli_hash128 *h) {
     uint8_t block[16] = {0};
     if (len > 0) memcpy(block, tail, len);

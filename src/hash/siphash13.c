@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * siphash13.c - one round a word of eight bytes, three at the end (Aumasson and Bernstein, 2012)
+ * siphash13.c - one round per 8-byte word, three at the end (Aumasson and Bernstein, 2012)
  */
 #include "hash/native_hash.h"
 #include "hash/siphash13_words.h"

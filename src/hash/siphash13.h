@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * siphash13.h - SipHash-1-3: who does not know the secret can neither foretell a hash nor find keys
- *               that collide
+ * siphash13.h - SipHash-1-3: without the secret an attacker can neither predict a hash nor find
+ *               keys that collide
  */
 #ifndef UMBELI_SIPHASH13_H
 #define UMBELI_SIPHASH13_H
@@ -11,7 +11,7 @@
 
 uint64_t umbeli_siphash13(const void *key, size_t len, umbeli_secret secret);
 
-/* The variant of 128 bits; its low half is not the 64-bit hash. */
+/* The 128-bit variant; its low half is not the 64-bit hash. */
 umbeli_hash128 umbeli_siphash13_128(const void *key, size_t len, umbeli_secret secret);
 
 #endif

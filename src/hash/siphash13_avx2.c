@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * siphash13_avx2.c - SipHash-1-3 of eight keys at once: four lanes per register, and two registers,
- *                    because each step of one depends on the step before
+ * siphash13_avx2.c - SipHash-1-3 of eight keys at once: four lanes per register, and two registers
+ *                    to hide latency, because each step depends on the one before
  */
 #include "core/cpu.h"
 
@@ -88,7 +88,7 @@ TARGET static inline row greater(const row *a, const row *b) {
     return r;
 }
 
-/* Where `mask` is ones it takes the other. */
+/* Takes `other` where `mask` is all ones. */
 TARGET static inline void blend(row *a, const row *other, const row *mask) {
     for (int i = 0; i < REGISTERS; i++) {
         a->reg[i] = _mm256_blendv_epi8(a->reg[i], other->reg[i], mask->reg[i]);
@@ -101,7 +101,7 @@ TARGET static inline void absorb(state *s, const row *words) {
     xor64(&s->v0, words);
 }
 
-/* Words number `at` of all keys, of which each has more. */
+/* Word `at` of all keys, none of which ends there. */
 TARGET static inline void absorb_inner(state *s, const umbel_key *keys, size_t at) {
     uint64_t x[KEYS];
     for (int i = 0; i < KEYS; i++) {
@@ -111,7 +111,7 @@ TARGET static inline void absorb_inner(state *s, const umbel_key *keys, size_t a
     absorb(s, &words);
 }
 
-/* The same where some keys end with this word, and some have ended before: their states stay.
+/* The same where some keys end with this word, and some ended before and keep their states.
  * Branch-free in the key lengths: they are unpredictable. */
 TARGET static inline void absorb_ends(state *s, const umbel_key *keys, size_t at, const row *ends,
                                       const row *last) {
@@ -140,7 +140,7 @@ TARGET static inline row last_words(const umbel_key *keys) {
     return load(x);
 }
 
-/* The fewest and the most words before the last. */
+/* The minimum and maximum number of words before the last. */
 typedef struct range {
     size_t min, max;
 } range;
@@ -208,7 +208,7 @@ TARGET static void hash_in_order(umbeli_secret secret, const umbel_key *keys, si
         range r = range_of(keys + i);
         if (r.max - r.min < CLASSES) {
             hash_together(secret, keys + i, r, hashes + i);
-        } else { /* a very long one would stall seven others */
+        } else { /* a very long key would stall seven others */
             hash_each(secret, keys + i, KEYS, hashes + i);
         }
     }
@@ -219,7 +219,7 @@ TARGET static void hash_in_order(umbeli_secret secret, const umbel_key *keys, si
 TARGET static void hash_sorted(umbeli_secret secret, const umbel_key *keys, size_t n,
                                uint64_t *hashes) {
     umbel_key sorted[BLOCK];
-    if (n == 0) __builtin_unreachable(); /* the caller has some */
+    if (n == 0) __builtin_unreachable(); /* callers pass at least one */
     uint64_t found[BLOCK];
     uint16_t next[CLASSES + 1] = {0}, from[BLOCK];
     for (size_t i = 0; i < n; i++) next[class_of(&keys[i]) + 1]++;
@@ -233,7 +233,7 @@ TARGET static void hash_sorted(umbeli_secret secret, const umbel_key *keys, size
     for (size_t i = 0; i < n; i++) hashes[from[i]] = found[i];
 }
 
-/* Judged by the first few: a wrong guess costs time only. */
+/* Judged by the first few: a wrong guess only costs time. */
 static bool are_worth_sorting(const umbel_key *keys) {
     range r = range_of(keys);
     return r.max - r.min > 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * siphash13_words.h - what SipHash starts with, and how it cuts a key into words: len / 8 of eight
+ * siphash13_words.h - SipHash's initial state, and how it cuts a key into words: len / 8 of eight
  *                     bytes, and one more
  */
 #ifndef UMBELI_SIPHASH13_WORDS_H
@@ -8,7 +8,7 @@
 
 #include "core/bits.h"
 
-/* The state before a key: each of these xor-ed with a half of the secret.  The bytes of
+/* The initial state: each of these XORed with half of the secret.  The bytes of
  * "somepseudorandomlygeneratedbytes". */
 #define UMBELI_SIP_V0 UINT64_C(0x736f6d6570736575)
 #define UMBELI_SIP_V1 UINT64_C(0x646f72616e646f6d)
@@ -25,7 +25,7 @@ static inline uint64_t umbeli_sip_few(const uint8_t *p, size_t len) {
     return p[0] | (uint64_t)p[len / 2] << (8 * (len / 2)) | (uint64_t)p[len - 1] << (8 * len - 8);
 }
 
-/* The last: what is left of the key, 0 to 7 bytes, and in the eighth the key's length. */
+/* The last word: the remaining 0 to 7 bytes of the key, and its length in the eighth. */
 static inline uint64_t umbeli_sip_last(const uint8_t *key, size_t len) {
     uint64_t rest = 8 * (len % 8); /* bits */
     uint64_t left =

@@ -30,10 +30,10 @@ static void many(const umbeli_shape *shape, const umbel_key *keys, size_t n, uin
 
 const umbeli_hasher umbeli_hasher_xxh3 = {.one = one, .many = many};
 
-_Static_assert(sizeof(XXH3_state_t) <= sizeof(umbeli_xxh3_stream), "the state has room");
+_Static_assert(sizeof(XXH3_state_t) <= sizeof(umbeli_xxh3_stream), "the state fits");
 
 void umbeli_xxh3_begin(umbeli_xxh3_stream *stream, uint64_t seed) {
-    /* Else a stale stream under the same seed would keep what is left of its secret. */
+    /* Otherwise a reused stream under the same seed would keep its stale XXH3 secret. */
     XXH3_INITSTATE((XXH3_state_t *)stream);
     XXH3_64bits_reset_withSeed((XXH3_state_t *)stream, seed);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * xxh.h - XXH3, umbel's own hash where no secret is wanted
+ * xxh.h - XXH3, umbel's own hash for filters without a secret
  */
 #ifndef UMBELI_XXH_H
 #define UMBELI_XXH_H
@@ -16,7 +16,7 @@ typedef struct umbeli_hash128 {
 uint64_t umbeli_xxh3_64(const void *key, size_t len, uint64_t seed);
 umbeli_hash128 umbeli_xxh3_128(const void *key, size_t len, uint64_t seed);
 
-/* XXH3-64 of bytes that come in pieces: the same value as umbeli_xxh3_64 of the whole. */
+/* XXH3-64 of bytes that arrive in pieces: the same value as umbeli_xxh3_64 of the whole. */
 typedef struct umbeli_xxh3_stream {
     _Alignas(64) uint8_t state[640]; /* libxxhash's, whose header stays out of this one */
 } umbeli_xxh3_stream;
