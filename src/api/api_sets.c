@@ -18,10 +18,10 @@ static umbel_err not_offered(const char *why, umbel_diag *diag) {
 
 umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     if (into->frozen) return frozen(diag);
-    if (!into->ops->unite) return not_offered(into->ops->no_sets, diag);
+    if (!into->ops->merge) return not_offered(into->ops->no_sets, diag);
     const char *differs = umbeli_shape_mismatch(&into->shape, &from->shape);
     if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
-    return into->ops->unite(into, from, diag);
+    return into->ops->merge(into, from, diag);
 }
 
 umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
@@ -34,7 +34,7 @@ umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_di
 
 umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, bool *yes,
                           umbel_diag *diag) {
-    if (!part->ops->unite) return not_offered(part->ops->no_sets, diag);
+    if (!part->ops->merge) return not_offered(part->ops->no_sets, diag);
     const char *differs = umbeli_shape_mismatch(&part->shape, &whole->shape);
     if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
     *yes = part->ops->subset ? part->ops->subset(part, whole)
@@ -87,16 +87,15 @@ umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out, umbel_d
     return filter->ops->snapshot(filter, out, diag);
 }
 
-umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rule *treatment,
-                             umbel_diag *diag) {
-    const char *wrong = umbeli_treatment_wrong(treatment);
+umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rule *rule, umbel_diag *diag) {
+    const char *wrong = umbeli_key_rule_wrong(rule);
     if (wrong) return umbeli_fail(diag, UMBEL_EINVAL, wrong);
-    filter->treatment = *treatment;
+    filter->key_rule = *rule;
     return UMBEL_OK;
 }
 
-void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *treatment) {
-    *treatment = filter->treatment;
+void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *rule) {
+    *rule = filter->key_rule;
 }
 
 umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/bits.h"
 
-/* Byte order does not matter to any of these, so words are loaded as they lie. */
+/* None of these depends on byte order, so words are loaded as they are. */
 static uint64_t word_at(const uint8_t *p) {
     uint64_t x;
     memcpy(&x, p, sizeof x);

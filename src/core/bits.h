@@ -2,8 +2,8 @@
  *
  * bits.h - loads and stores of fixed byte order, rotations, wide products, bit counts
  *
- * Filters lie in memory exactly as in files (little-endian, bit p in byte p/8), so every access
- * goes through these; on little-endian machines they compile to plain loads.
+ * Filters have the same layout in memory as in files (little-endian, bit p in byte p/8), so every
+ * access goes through these; on little-endian machines they compile to plain loads.
  */
 #ifndef UMBELI_BITS_H
 #define UMBELI_BITS_H
@@ -77,8 +77,8 @@ static inline uint64_t umbeli_mul_high(uint64_t a, uint64_t b) {
 #endif
 }
 
-/* Remainders by a number that stays the same, without a division.  With inverse =
- * floor((2^64-1) / divisor) the quotient below is exact or one too small. */
+/* Remainders by a fixed divisor, without a division.  With inverse = floor((2^64-1) / divisor) the
+ * quotient below is exact or one too small. */
 typedef struct umbeli_modulus {
     uint64_t divisor, inverse;
 } umbeli_modulus;
@@ -110,7 +110,7 @@ uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len);
 /* Set bits among the first `n`. */
 uint64_t umbeli_bits_count_first(const uint8_t *bits, uint64_t n);
 
-/* The bitwise work of set operations on arrays of equal length. */
+/* Bitwise set operations on arrays of equal length. */
 void umbeli_bits_or(uint8_t *into, const uint8_t *from, uint64_t len);
 void umbeli_bits_and(uint8_t *into, const uint8_t *from, uint64_t len);
 bool umbeli_bits_subset(const uint8_t *part, const uint8_t *whole, uint64_t len);

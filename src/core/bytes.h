@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * bytes.h - a bounded reader and a writer, the only ways that codecs touch foreign bytes
+ * bytes.h - a bounded reader and a writer: the only way codecs touch foreign bytes
  *
- * Both fail stickily: a codec reads all fields in a row and tests once.
+ * Errors are sticky: a codec reads all fields in a row and checks once.
  */
 #ifndef UMBELI_BYTES_H
 #define UMBELI_BYTES_H
@@ -12,7 +12,7 @@
 typedef struct umbeli_reader {
     const uint8_t *bytes;
     size_t len, pos;
-    bool failed; /* something was asked for beyond the end; pos is where */
+    bool failed; /* a read went past the end; pos is where */
 } umbeli_reader;
 
 umbeli_reader umbeli_reader_over(const void *bytes, size_t len);

@@ -5,14 +5,14 @@
 
 enum { KNOWN = 1 << 30 };
 
-/* Detection gives every thread the same word, so a race to store it is harmless. */
+/* Every thread detects the same value, so a race to store it is harmless. */
 static _Atomic uint32_t features;
 static _Atomic uint32_t allowed = UINT32_MAX;
 
 static uint32_t detect(void) {
     uint32_t found = 0;
 #if UMBELI_X86
-    /* Looks at OSXSAVE and XCR0 as well as at CPUID. */
+    /* Checks OSXSAVE and XCR0 as well as CPUID. */
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2")) found |= UMBELI_CPU_AVX2;
 #endif

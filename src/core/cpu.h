@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.h - what this processor can do, asked once
+ * cpu.h - what this processor can do, detected once
  */
 #ifndef UMBELI_CPU_H
 #define UMBELI_CPU_H
@@ -8,18 +8,18 @@
 #include <stdint.h>
 
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(UMBEL_GENERIC)
-#define UMBELI_X86 1 /* kernels for it are compiled in; whether they may run is umbeli_cpu's word */
+#define UMBELI_X86 1 /* its kernels are compiled in; umbeli_cpu says whether they may run */
 #else
 #define UMBELI_X86 0
 #endif
 
 enum {
-    UMBELI_CPU_AVX2 = 1 << 0, /* usable: the operating system saves the registers, too */
+    UMBELI_CPU_AVX2 = 1 << 0, /* and the operating system saves the registers */
 };
 
 uint32_t umbeli_cpu(void);
 
-/* For tests: pretend that only the features in `mask` exist from here on. */
+/* For tests: pretend from now on that only the features in `mask` exist. */
 void umbeli_cpu_limit(uint32_t mask);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * diag.h - failing with a message: one line fills the caller's diagnostic and gives the error
+ * diag.h - failing with a message: one call fills the caller's diagnostic and returns the error
  *
  * A message is "field: what is wrong with it", or just what is wrong; the diagnostic keeps the two
  * apart, so that callers can tell which parameter it was without comparing texts.
  *
- * Inline, so that compilers and analysers see which error comes back, and that it is one.
+ * Inline, so that compilers and analysers can see which error is returned and that it is never
+ * UMBEL_OK.
  */
 #ifndef UMBELI_DIAG_H
 #define UMBELI_DIAG_H
@@ -25,7 +26,7 @@ static inline void umbeli_diag_fill(umbel_diag *diag, umbel_diag from) {
     *diag = from;
 }
 
-/* Fills *diag and returns err, so that `return umbeli_fail(...)` says it all. */
+/* Fills *diag and returns err, so that callers can write `return umbeli_fail(...)`. */
 static inline umbel_err umbeli_fail_at(umbel_diag *diag, umbel_err err, uint64_t offset,
                                        const char *what) {
     umbeli_diag_fill(diag, (umbel_diag){.offset = offset, .what = what});

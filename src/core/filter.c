@@ -10,7 +10,7 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
                             uint64_t data_len, const uint8_t *borrow,
                             const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     if (settings->concurrent && !borrow && !ops->concurrent) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters can be");
+        return umbeli_fail(diag, UMBEL_EINVAL, "concurrent: only blocked filters support it");
     }
     umbel_filter *f = umbeli_new(settings, ops->size);
     if (!f) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
@@ -23,7 +23,7 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
     if (borrow) {
         f->data = (uint8_t *)(uintptr_t)borrow; /* frozen: never written */
         f->frozen = true;
-        f->settings.concurrent = false; /* there is nothing to write to */
+        f->settings.concurrent = false; /* read-only */
     } else {
         umbel_err e = umbeli_array_new(settings, data_len, &f->array, diag);
         if (e) {
@@ -63,16 +63,16 @@ uint8_t *umbeli_filter_run(const umbel_filter *f, uint64_t offset, uint64_t *len
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     umbel_filter *f = NULL;
     umbeli_settings settings = from->settings;
-    if (from->array.raw) settings.max_bytes = 0; /* it was within the limit when it was made */
+    if (from->array.raw) settings.max_bytes = 0; /* it was within the limit when made */
     umbel_err e = umbeli_filter_new(from->ops, from->layout, &from->shape, from->data_len, NULL,
                                     &settings, &f, NULL);
     if (e) return e;
     f->settings = from->settings;
-    /* The kind's own fields follow the base; ops->copy sees to pointers among them. */
+    /* The kind's own fields follow the base; ops->copy takes care of pointers among them. */
     memcpy((char *)f + sizeof *f, (const char *)from + sizeof *from, from->ops->size - sizeof *f);
     memcpy(f->data, from->data, (size_t)from->data_len);
     umbeli_set_keys_added(f, umbeli_keys_added(from));
-    f->treatment = from->treatment;
+    f->key_rule = from->key_rule;
     if (from->ops->copy) e = from->ops->copy(f, from);
     if (!e) e = umbeli_extra_set(f, from->extra, from->extra_len, NULL);
     if (!e) e = umbeli_meta_copy(f, from);
@@ -119,7 +119,7 @@ void umbeli_filter_clear(umbel_filter *f) {
     umbeli_set_keys_added(f, 0);
 }
 
-/* The handle and all that is not the kind's own. */
+/* The handle and everything else that is not the kind's own. */
 static umbel_filter *relocate_base(umbel_filter *f, const umbeli_mover *mover) {
     f = mover->move(mover->ctx, f);
     if (f->array.raw) {
@@ -167,7 +167,7 @@ const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b) 
     if (a->scheme != b->scheme || a->format != b->format) return "the layouts differ";
     if (a->hash != b->hash) return "the hash functions differ";
     if (a->secret.word[0] != b->secret.word[0] || a->secret.word[1] != b->secret.word[1]) {
-        return "the keys that they are hashed with differ";
+        return "the secrets differ";
     }
     if (a->seed != b->seed) return "the seeds differ";
     if (a->bits != b->bits) return "the sizes differ";
@@ -175,7 +175,7 @@ const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b) 
     return NULL;
 }
 
-umbel_err umbeli_unite_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
+umbel_err umbeli_merge_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     (void)diag;
     umbeli_bits_or(into->data, from->data, into->data_len);
     umbeli_count_added(into, umbeli_keys_added(from));

@@ -3,8 +3,8 @@
  * filter.h - the handle: what every filter has, and the table of what its kind can do
  *
  * A kind puts `umbel_filter base` first in its own struct and fills in a const umbeli_ops for each
- * kernel it has.  Which table a filter gets is decided when it is made; after that no call asks
- * what kind or CPU this is.
+ * kernel it has.  The table is chosen when the filter is made; after that no call tests the kind or
+ * the CPU.
  */
 #ifndef UMBELI_FILTER_H
 #define UMBELI_FILTER_H
@@ -15,13 +15,13 @@
 #include "core/settings.h"
 #include "umbel.h"
 
-/* Everything that decides where a key's bits are, and what was promised.  Two filters whose
- * shapes match (umbeli_shape_mismatch is NULL) may be united. */
+/* Everything that decides where a key's bits are, and what was promised.  Two filters whose shapes
+ * match (umbeli_shape_mismatch returns NULL) may be merged. */
 typedef struct umbeli_shape {
     umbel_kind kind;
     umbel_format format; /* whose system's hashing and sizing */
     uint32_t scheme;     /* how positions follow from a key; numbers in docs/formats/native.md */
-    uint32_t hash;       /* the hash function, numbers there too */
+    uint32_t hash;       /* the hash function; numbers in the same place */
     uint32_t hashes;     /* probes per key */
     uint64_t seed;
     umbeli_secret secret; /* of keyed filters; else 0 */
@@ -33,11 +33,11 @@ typedef struct umbeli_shape {
 struct umbeli_kind;         /* kind/kind.h */
 struct umbeli_chain_policy; /* kind/chain/chain.h */
 
-/* NULL for operations that the kind does not have: the API answers UMBEL_ENOTSUP.  Nothing here
- * is called on frozen filters if it writes, and set operations only see matching shapes. */
+/* NULL for operations that the kind does not have: the API returns UMBEL_ENOTSUP.  Operations that
+ * write are never called on frozen filters, and set operations only see matching shapes. */
 typedef struct umbeli_ops {
     size_t size;                    /* of the kind's struct */
-    const struct umbeli_kind *kind; /* whose native files hold such filters; NULL: none does */
+    const struct umbeli_kind *kind; /* the kind in native files; NULL: cannot be stored in one */
     const struct umbeli_chain_policy *policy; /* of chains; NULL for all others */
     const char *kernel;
     bool concurrent; /* adds are atomic: any number of writers */
@@ -45,8 +45,8 @@ typedef struct umbeli_ops {
     bool (*contains)(const umbel_filter *f, const void *key, size_t len);
     umbel_err (*add)(umbel_filter *f, const void *key, size_t len, bool *was_new);
     void (*contains_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit);
-    /* *done, never NULL, is how many of the first keys were added: n unless an error is returned.
-     * was_new, if not NULL, is set for these and left alone after them. */
+    /* *done, never NULL, is the number of keys added: n unless an error is returned.  was_new, if
+     * not NULL, is set for these keys and untouched after them. */
     umbel_err (*add_many)(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
                           size_t *done);
 
@@ -57,12 +57,12 @@ typedef struct umbeli_ops {
     umbel_err (*add_hashes)(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new,
                             size_t *done);
 
-    umbel_err (*unite)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
+    umbel_err (*merge)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
     umbel_err (*intersect)(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
     umbel_err (*fold)(umbel_filter *f, double fpr, umbel_diag *diag);
-    /* umbel_is_subset for kinds with unite whose data is not plain bits; else NULL. */
+    /* umbel_is_subset for kinds with merge whose data is not plain bits; else NULL. */
     bool (*subset)(const umbel_filter *part, const umbel_filter *whole);
-    /* Why unite and intersect, or fold, are NULL; without words of the kind's own also NULL. */
+    /* The message why merge and intersect, or fold, are NULL; NULL for the general one. */
     const char *no_sets, *no_fold;
 
     umbel_err (*remove)(umbel_filter *f, const void *key, size_t len);
@@ -73,17 +73,17 @@ typedef struct umbeli_ops {
     /* Payload beyond `data`: segment i >= 1 of umbeli_filter_segment. */
     uint8_t *(*segment)(const umbel_filter *f, size_t i, uint64_t *len);
 
-    /* Kinds whose struct holds pointers: copy makes them `into`'s own after the fields were copied
-     * as bytes (on failure it leaves what dispose can take), dispose frees them, and relocate moves
-     * those of one step of umbeli_filter_relocate_step. */
+    /* Kinds whose struct holds pointers: after the fields were copied as bytes, copy replaces them
+     * by copies that `into` owns (on failure it leaves a state that dispose can handle); dispose
+     * frees them; relocate moves those of one step of umbeli_filter_relocate_step. */
     umbel_err (*copy)(umbel_filter *into, const umbel_filter *from);
     void (*dispose)(umbel_filter *f);
     bool (*relocate)(umbel_filter *f, size_t step, const umbeli_mover *mover);
-    void (*clear)(umbel_filter *f); /* before the payload that is left is zeroed */
+    void (*clear)(umbel_filter *f); /* before the remaining payload is zeroed */
 
     void (*measure)(const umbel_filter *f, umbel_measurement *now);
     void (*describe)(const umbel_filter *f,
-                     umbel_info *info); /* what only the kind knows, or NULL */
+                     umbel_info *info); /* fields that only the kind knows; may be NULL */
 } umbeli_ops;
 
 typedef struct umbeli_meta_entry {
@@ -92,9 +92,9 @@ typedef struct umbeli_meta_entry {
 
 struct umbel_filter {
     const umbeli_ops *ops;
-    const char *layout; /* scheme and hash in words, for people */
+    const char *layout; /* scheme and hash as text, for people */
     umbeli_shape shape;
-    uint8_t *data;     /* the bits, just as in a native file; only ever read when frozen */
+    uint8_t *data;     /* the bits, as in a native file; never written when frozen */
     uint64_t data_len; /* bytes at data; chains may have more, in further segments */
     _Atomic uint64_t keys_added;
     bool frozen;
@@ -103,7 +103,7 @@ struct umbel_filter {
     umbeli_settings settings;
     umbeli_array array; /* what `data` points into; empty for a view */
 
-    /* The file that a view borrows its bits from, if it is the filter's to unmap; else NULL. */
+    /* The file that a view borrows its bits from, if the filter has to unmap it; else NULL. */
     void (*unmap)(void *mapping, size_t len);
     void *mapping;
     size_t mapping_len;
@@ -111,13 +111,13 @@ struct umbel_filter {
     uint8_t *extra; /* umbel_set_data */
     size_t extra_len;
 
-    umbel_key_rule treatment;
+    umbel_key_rule key_rule;
     umbeli_meta_entry *meta;
     size_t meta_count, meta_cap;
 };
 
-/* Makes a filter of ops->size bytes, all zero but what is said here.  With `borrow` NULL it owns
- * data_len zeroed bytes; otherwise it is frozen and borrows those. */
+/* Makes a filter of ops->size bytes, all zero except what is given here.  With `borrow` NULL it
+ * owns data_len zeroed bytes; otherwise it is frozen and borrows those bytes. */
 umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
                             uint64_t data_len, const uint8_t *borrow,
                             const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
@@ -132,25 +132,25 @@ uint64_t umbeli_filter_bytes(const umbel_filter *f);
 /* The payload from byte `offset` on, as far as it is contiguous; NULL at the end. */
 uint8_t *umbeli_filter_run(const umbel_filter *f, uint64_t offset, uint64_t *len);
 
-/* An owned, mutable copy; the kind's own fields are copied as bytes.  The limit binds copies of
- * views alone, whose bits took no memory so far. */
+/* An owned, mutable copy; the kind's own fields are copied as bytes.  The limit applies only to
+ * copies of views, whose bits took no memory before. */
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out);
 void umbeli_filter_free(umbel_filter *f);
 
-/* Forgets all keys: all bits are 0, and chains that grew are as they were made. */
+/* Forgets all keys: all bits become 0, and chains that grew return to their initial layers. */
 void umbeli_filter_clear(umbel_filter *f);
 
-/* Moves memory that the filter owns, itself included, where allocators defragment: all of it, or
- * in steps from 0 on until one returns false. */
+/* For defragmenting allocators: moves the memory that the filter owns, itself included, all at once
+ * or in steps from 0 until one returns false. */
 void umbeli_filter_relocate(umbel_filter **filter, const umbeli_mover *mover);
 bool umbeli_filter_relocate_step(umbel_filter **filter, size_t step, const umbeli_mover *mover);
 
-/* Gives the filter fewer bits, copied from `data` into memory of just that size, and the promise
+/* Gives the filter fewer bits, copied from `data` into memory of exactly that size, and the promise
  * `fpr`. */
 umbel_err umbeli_filter_shrink(umbel_filter *f, const uint8_t *data, uint64_t bits, double fpr,
                                umbel_diag *diag);
 
-/* The text of what differs, or NULL when keys have the same bits in both. */
+/* What differs, as text; NULL when a key has the same bits in both. */
 const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b);
 
 static inline uint64_t umbeli_keys_added(const umbel_filter *f) {
@@ -170,25 +170,25 @@ static inline void umbeli_count_added(umbel_filter *f, uint64_t n) {
     }
 }
 
-/* Set operations of every kind whose data is plain bits. */
-umbel_err umbeli_unite_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
+/* Set operations for every kind whose data is plain bits. */
+umbel_err umbeli_merge_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
 
-/* The text of what is wrong with a treatment, or NULL. */
-const char *umbeli_treatment_wrong(const umbel_key_rule *t);
+/* What is wrong with a key rule, as text, or NULL. */
+const char *umbeli_key_rule_wrong(const umbel_key_rule *t);
 
-/* umbel_set_data, also on frozen filters; bytes may be the filter's own. */
+/* umbel_set_data, but also on frozen filters; bytes may be the filter's own. */
 umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel_diag *diag);
 
-/* Metadata; limits as umbel_set_meta documents them.  Lengths so that a decoder can hand over
- * texts that do not end in NUL; neither may contain one. */
+/* Metadata; limits as umbel_set_meta documents them.  Lengths let a decoder pass texts that do not
+ * end in NUL; neither may contain one. */
 umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, const char *value,
                           size_t value_len, umbel_diag *diag);
 void umbeli_meta_remove(umbel_filter *f, const char *name);
 umbel_err umbeli_meta_copy(umbel_filter *into, const umbel_filter *from);
-uint64_t umbeli_meta_bytes(const umbel_filter *f); /* names and values, added up */
+uint64_t umbeli_meta_bytes(const umbel_filter *f); /* names and values together */
 
-/* How many of the filter's first entries may stand after these without passing the limits. */
+/* How many of the filter's first entries can follow these without exceeding the limits. */
 size_t umbeli_meta_fitting(const umbel_filter *f, const umbeli_meta_entry *before, size_t count);
 
 #endif

@@ -70,7 +70,7 @@ void umbeli_mapping_close(void *bytes, size_t len) {
 
 static umbel_err map(int fd, umbeli_mapping *out, umbel_diag *diag) {
     struct stat st;
-    if (fstat(fd, &st)) return umbeli_fail_sys(diag, errno, "cannot look at the file");
+    if (fstat(fd, &st)) return umbeli_fail_sys(diag, errno, "cannot stat the file");
     if (S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "not a regular file");
     if (!S_ISREG(st.st_mode)) return umbeli_fail_sys(diag, ENODEV, "not a regular file");
     if ((uint64_t)st.st_size > SIZE_MAX) return umbeli_fail_sys(diag, EFBIG, "cannot map the file");

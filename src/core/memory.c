@@ -17,8 +17,8 @@ enum { LINE = 64, HUGE_PAGE = 2 * 1024 * 1024, HUGE_FROM = 2 * HUGE_PAGE };
 
 void *umbeli_new(const umbeli_settings *m, size_t size) {
     if (!m->hook.alloc) {
-        volatile int saved = errno; /* clang believes that calloc never sets it */
-        /* calloc of much memory takes fresh pages from the system and does not touch them. */
+        volatile int saved = errno; /* clang assumes that calloc never sets it */
+        /* A large calloc takes fresh pages from the system without touching them. */
         void *zeroed = calloc(1, size);
         errno = saved;
         return zeroed;
@@ -46,7 +46,7 @@ static uint8_t *aligned(void *raw, size_t align) {
     return (uint8_t *)(((uintptr_t)raw + align - 1) & ~(uintptr_t)(align - 1));
 }
 
-/* A hint: a system that refuses it is only slower. */
+/* A hint: if the system refuses, look-ups are only slower. */
 static void ask_for_huge_pages(uint8_t *data, uint64_t len) {
 #if UMBELI_HAVE_HUGE_PAGES
     int saved = errno;

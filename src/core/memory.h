@@ -8,31 +8,30 @@
 #include "core/settings.h"
 #include "umbel.h"
 
-/* Zeroed; NULL when there is none. */
+/* Zeroed; NULL when out of memory. */
 void *umbeli_new(const umbeli_settings *m, size_t size);
 void umbeli_delete(const umbeli_settings *m, void *ptr);
 
-/* A zeroed array on a 64-byte boundary.  From 4 MiB on it lies on a 2 MiB boundary and huge pages
- * are asked for, where the system has them: fewer TLB misses are worth 4 to 20 % of a random
- * look-up beyond 10 MB.  Not so in the caller's memory: how that is laid out, and what 2 MiB of it
- * are worth, is the caller's business.  At least 63 more bytes may be read, but not written, after
- * the end. */
+/* A zeroed array on a 64-byte boundary.  From 4 MiB on it is on a 2 MiB boundary and huge pages are
+ * requested where the system has them: fewer TLB misses save 4 to 20% of a random look-up beyond 10
+ * MB.  Not with a custom allocator: its layout is the caller's decision.  At least 63 more bytes
+ * may be read, but not written, after the end. */
 typedef struct umbeli_array {
     uint8_t *data;
     void *raw; /* what to free */
 } umbeli_array;
 
-/* UMBEL_ELIMIT above the limit, UMBEL_ENOMEM when there is no memory. */
+/* UMBEL_ELIMIT above the limit, UMBEL_ENOMEM when out of memory. */
 umbel_err umbeli_array_new(const umbeli_settings *m, uint64_t len, umbeli_array *out,
                            umbel_diag *diag);
 
-/* Moves a piece of memory; returns where it lies now, perhaps where it was. */
+/* Moves an allocation and returns its new address, which may be the old one. */
 typedef struct umbeli_mover {
     void *(*move)(void *ctx, void *ptr);
     void *ctx;
 } umbeli_mover;
 
-/* Moves an array of so many bytes and sees to its alignment. */
+/* Moves an array of `len` bytes and restores its alignment. */
 void umbeli_array_move(const umbeli_settings *m, umbeli_array *array, uint64_t len,
                        const umbeli_mover *mover);
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * meta.c - what travels with a filter: how lines became keys, names with texts
+ * meta.c - what is stored with a filter: how lines became keys, and named texts
  */
 #include <string.h>
 
 #include "core/diag.h"
 #include "core/filter.h"
 
-/* No more entries, because their lengths take room in a native header, too, and every new name is
- * compared with all others. */
+/* Entries are limited because their lengths also take room in a native header, and every new name
+ * is compared with all others. */
 enum { NAME_MAX_BYTES = 255, ALL_MAX_BYTES = 512 * 1024, MAX_ENTRIES = 1024 };
 
-const char *umbeli_treatment_wrong(const umbel_key_rule *t) {
-    if (t->lower && t->upper) return "treatment: lower and upper exclude each other";
-    if (t->delimiter && !t->field) return "treatment: a delimiter needs a field";
+const char *umbeli_key_rule_wrong(const umbel_key_rule *t) {
+    if (t->lower && t->upper) return "key rule: lower and upper are mutually exclusive";
+    if (t->delimiter && !t->field) return "key rule: a delimiter needs a field";
     return NULL;
 }
 
@@ -73,10 +73,10 @@ umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, co
     umbeli_meta_entry *old = find(f, name, name_len);
     uint64_t others = umbeli_meta_bytes(f) - (old ? entry_bytes(old) : 0);
     if (value_len > ALL_MAX_BYTES || others + name_len + value_len > ALL_MAX_BYTES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "metadata would be above 512 KiB");
+        return umbeli_fail(diag, UMBEL_EINVAL, "metadata would exceed 512 KiB");
     }
     if (!old && f->meta_count == MAX_ENTRIES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "metadata has 1024 names already");
+        return umbeli_fail(diag, UMBEL_EINVAL, "metadata already has 1024 names");
     }
     if (!old) {
         umbel_err e = make_room(f, diag);

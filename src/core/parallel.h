@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* Calls work(ctx, t) once for every t in [0, threads), one of them in the calling thread, and
- * returns when all are done.  A thread that cannot be started has its part done here instead;
- * where there are no threads, all have. */
+ * returns when all are done.  The share of a thread that cannot be started is done by the calling
+ * thread; without thread support, all of them are. */
 void umbeli_parallel(uint32_t threads, void (*work)(void *ctx, uint32_t t), void *ctx);
 
 #endif

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * platform.h - what the system has beyond C11 and plain POSIX files, and what is done without it
+ * platform.h - what the system has beyond C11 and plain POSIX files, and what happens without it
  *
  *   UMBELI_HAVE_...  where               without it
- *   MMAP             core/mapping        files are read into memory instead of being mapped
- *   HUGE_PAGES       core/memory         large arrays have pages of the usual size
- *   THREADS          core/parallel       parts of a job run one after the other
- *   TMPFILE          kind/static/static_store   a temporary file has a name for a moment
- *   MKSTEMP          kind/static/static_store   umbel_opts.tmp needs TMPFILE, or is refused
- *   FLOCK            api/atomic_file     savers of one file do not take turns, and what a killed
- *                                        one left is not removed
- *   DIRECTORY_SYNC   api/atomic_file     after a power cut a saved file may be the one before
- *   FILE_MODES       api/atomic_file     a file that is replaced has the permissions of a new one
- *   PROCESS_IDS      api/atomic_file     names of temporary files hold 0 in their place
+ *   MMAP             core/mapping        files are read into memory instead of mapped
+ *   HUGE_PAGES       core/memory         large arrays use pages of the usual size
+ *   THREADS          core/parallel       the parts of a job run one after another
+ *   TMPFILE          kind/static/static_store   a temporary file briefly has a name
+ *   MKSTEMP          kind/static/static_store   umbel_opts.tmp needs TMPFILE or is refused
+ *   FLOCK            api/atomic_file     saves to one path are not serialised, and what a killed
+ *                                        one left behind is not removed
+ *   DIRECTORY_SYNC   api/atomic_file     after a power cut the old file may be back
+ *   FILE_MODES       api/atomic_file     a replaced file gets the permissions of a new one
+ *   PROCESS_IDS      api/atomic_file     names of temporary files hold 0 instead
  *
- * Each is 0 or 1, by the system, and can be switched off: -DUMBEL_NO_MMAP and so on.  Only the
- * files named here ask.  Bytes and answers are the same with and without.
+ * Each is 0 or 1 depending on the system and can be switched off: -DUMBEL_NO_MMAP and so on.  Only
+ * the files named here test them.  Bytes and results are the same with and without.
  */
 #ifndef UMBELI_PLATFORM_H
 #define UMBELI_PLATFORM_H

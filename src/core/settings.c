@@ -9,7 +9,7 @@ umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umb
     umbeli_settings m = {.threads = 1};
     if (opts) {
         if (!umbeli_reserved_zero(opts->reserved, sizeof opts->reserved)) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved: not 0");
+            return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved: must be 0");
         }
         if (opts->alloc) {
             m.hook = *opts->alloc;
@@ -19,7 +19,7 @@ umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umb
         }
         m.max_bytes = opts->max_bytes;
         if (opts->threads > MAX_THREADS) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "opts.threads: above 1024");
+            return umbeli_fail(diag, UMBEL_EINVAL, "opts.threads: must be at most 1024");
         }
         if (opts->threads > 1) m.threads = opts->threads;
         m.concurrent = opts->concurrent != 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * settings.h - what the caller's umbel_opts say, checked and copied: allocator, limits, threads,
- *              and the 16 bytes of a keyed filter that no file holds
+ * settings.h - the caller's umbel_opts, checked and copied: allocator, limits, threads, and the
+ *              16-byte secret of keyed filters, which no file holds
  */
 #ifndef UMBELI_SETTINGS_H
 #define UMBELI_SETTINGS_H
@@ -9,8 +9,7 @@
 #include "core/bits.h"
 #include "umbel.h"
 
-/* Every public struct ends in words that must be zero until a later version gives them a meaning.
- */
+/* Every public struct ends in words that must be zero until a later version defines them. */
 static inline bool umbeli_reserved_zero(const uint64_t *reserved, size_t bytes) {
     uint64_t any = 0;
     for (size_t i = 0; i < bytes / sizeof *reserved; i++) any |= reserved[i];
@@ -32,12 +31,12 @@ typedef struct umbeli_settings {
     umbel_alloc hook; /* hook.alloc NULL: the C library's */
     uint64_t max_bytes;
     uint32_t threads; /* at least 1 */
-    bool concurrent;  /* filters that own their bits take any number of writers */
-    bool keyed;       /* what is decoded is to be a filter keyed with this secret */
+    bool concurrent;  /* filters that own their bits allow any number of writers */
+    bool keyed;       /* what is decoded must be keyed with this secret */
     umbeli_secret secret;
 } umbeli_settings;
 
-/* opts may be NULL.  UMBEL_EINVAL for half an allocator or reserved fields that are not zero. */
+/* opts may be NULL.  UMBEL_EINVAL for an incomplete allocator or nonzero reserved fields. */
 umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umbel_diag *diag);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * size.h - arithmetic on sizes that tells when it would overflow
+ * size.h - arithmetic on sizes that reports overflow
  */
 #ifndef UMBELI_SIZE_H
 #define UMBELI_SIZE_H
@@ -22,7 +22,7 @@ static inline bool umbeli_size_mul(uint64_t a, uint64_t b, uint64_t *product) {
     return true;
 }
 
-/* The least multiple of `step` (a power of two) at or above `size`; false on overflow. */
+/* Rounds `size` up to a multiple of `step`, a power of two; false on overflow. */
 static inline bool umbeli_size_round_up(uint64_t size, uint64_t step, uint64_t *rounded) {
     if (!umbeli_size_add(size, step - 1, &size)) return false;
     *rounded = size & ~(step - 1);

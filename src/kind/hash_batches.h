@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hash_batches.h - kinds that need 64 bits of hash per key: batches of keys by way of batches of
- * hashes
+ * hash_batches.h - for kinds that need a 64-bit hash per key: batches of keys as batches of hashes
  *
  * Members of umbeli_ops for natively hashed kinds, made from their contains_hashes and add_hashes.
  */

@@ -24,11 +24,13 @@ umbel_err umbeli_kind_params(const umbel_params *p, umbel_diag *diag) {
         bool given;
         const char *what;
     } fields[] = {
-        {UMBEL_KIND_BLOCKED, p->concurrent, "concurrent: only blocked filters can be"},
-        {UMBEL_KIND_SCALABLE, p->scalable.expansion, "scalable.expansion: for scalable filters"},
-        {UMBEL_KIND_SCALABLE, p->scalable.max_layers, "scalable.max_layers: for scalable filters"},
-        {UMBEL_KIND_WINDOW, p->window.generations, "window.generations: for windows"},
-        {UMBEL_KIND_WINDOW, p->window.manual, "window.manual: for windows"},
+        {UMBEL_KIND_BLOCKED, p->concurrent, "concurrent: only blocked filters support it"},
+        {UMBEL_KIND_SCALABLE, p->scalable.expansion,
+         "scalable.expansion: only for scalable filters"},
+        {UMBEL_KIND_SCALABLE, p->scalable.max_layers,
+         "scalable.max_layers: only for scalable filters"},
+        {UMBEL_KIND_WINDOW, p->window.generations, "window.generations: only for windows"},
+        {UMBEL_KIND_WINDOW, p->window.manual, "window.manual: only for windows"},
     };
     if (!umbeli_kind_by_id(p->kind)) return umbeli_fail(diag, UMBEL_EINVAL, "kind: no such kind");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -51,10 +53,10 @@ umbeli_shape umbeli_kind_shape(const umbel_params *params) {
 umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, uint64_t data_len,
                             umbel_diag *diag) {
     if (shape->scheme != scheme) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "scheme: not known for this kind");
+        return umbeli_fail(diag, UMBEL_EVERSION, "scheme: unknown for this kind");
     }
     if (shape->hash != UMBELI_HASH_XXH3 && shape->hash != UMBELI_HASH_SIPHASH13) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "hash: not known for this kind");
+        return umbeli_fail(diag, UMBEL_EVERSION, "hash: unknown for this kind");
     }
     bool whole_bytes = shape->kind != UMBEL_KIND_CLASSIC;
     if (umbeli_ceil_div(shape->bits, 8) != data_len || (whole_bytes && shape->bits % 8)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * kind.h - what a kind of filter offers before a filter of it exists
+ * kind.h - what a kind offers before a filter of it exists
  */
 #ifndef UMBELI_KIND_H
 #define UMBELI_KIND_H
@@ -17,7 +17,7 @@ typedef struct umbeli_kind {
     umbel_err (*create)(const umbel_params *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag);
 
-    /* A filter over stored bits: a zeroed one of that shape to be filled by the caller, or, with
+    /* A filter over stored bits: a zeroed one of that shape for the caller to fill, or, with
      * `borrow`, a frozen one that borrows those bytes.  Checks every field of the shape and
      * data_len. */
     umbel_err (*restore)(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
@@ -31,27 +31,27 @@ typedef struct umbeli_kind {
     umbel_err (*take_kind_params)(umbel_filter *f, umbeli_reader *params, umbel_diag *diag);
 } umbeli_kind;
 
-/* UMBEL_EINVAL, naming the field, when there is no such kind or params have what another kind
- * takes. */
+/* UMBEL_EINVAL, naming the field, when there is no such kind or params set a field of another
+ * kind. */
 umbel_err umbeli_kind_params(const umbel_params *params, umbel_diag *diag);
 
-/* What the planner makes of params (capacity, fpr, bytes, hashes) for this kind: UMBEL_EINVAL with
- * the planner's words.  Not for bytes alone, which need no plan. */
+/* Plans params (capacity, fpr, bytes, hashes) for this kind: UMBEL_EINVAL with the planner's
+ * message.  Not for bytes alone, which need no plan. */
 umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_plan *plan,
                            umbel_diag *diag);
 
 /* Seed, hash function and secret of a natively hashed filter; all else is 0. */
 umbeli_shape umbeli_kind_shape(const umbel_params *params);
 
-/* What every restore checks first: that scheme and hash function are those of a native filter, and
- * that the payload has the bytes of shape->bits. */
+/* What every restore checks first: that scheme and hash function are native ones, and that the
+ * payload has the bytes of shape->bits. */
 umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, uint64_t data_len,
                             umbel_diag *diag);
 
 /* The layout's name: `keyed` for filters with a secret. */
 const char *umbeli_kind_layout(const umbeli_shape *shape, const char *unkeyed, const char *keyed);
 
-/* Only the size is given: no promise is asked for. */
+/* Only the size is given, so nothing is promised. */
 static inline bool umbeli_bytes_alone(const umbel_params *params) {
     return params->bytes != 0 && params->capacity == 0 && params->fpr == 0;
 }
@@ -59,7 +59,7 @@ static inline bool umbeli_bytes_alone(const umbel_params *params) {
 extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic, umbeli_kind_static,
     umbeli_kind_counting, umbeli_kind_scalable, umbeli_kind_window, umbeli_kind_tight;
 
-/* Every kind there is, in the order of their numbers, NULL at the end. */
+/* All kinds in the order of their numbers, NULL at the end. */
 extern const umbeli_kind *const umbeli_kinds[];
 
 /* NULL: no such kind. */

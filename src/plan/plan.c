@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan.c - the planner's entry: checks what was asked for, and chooses a kind for UMBEL_KIND_AUTO
+ * plan.c - the planner's entry: checks the request and chooses a kind for UMBEL_KIND_AUTO
  */
 #include "plan/plan.h"
 
@@ -11,7 +11,7 @@
 
 #include "plan/plan_model.h"
 
-/* Filters would have other sizes than on other machines. */
+/* Filters would have different sizes on different machines. */
 #if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
 #error "doubles are computed with more than 53 bits here; with gcc add -msse2 -mfpmath=sse"
 #endif
@@ -28,23 +28,24 @@ static const umbeli_model *model_of(umbel_kind kind) {
     return NULL;
 }
 
-/* The bytes that a kind needs for keys and fpr of a solved plan; 0: it cannot. */
-static uint64_t price(const umbeli_model *model, const umbel_plan *promise, uint32_t hashes) {
+/* Bytes that a kind needs for the capacity and fpr of a solved plan; 0: not possible. */
+static uint64_t bytes_needed(const umbeli_model *model, const umbel_plan *promise,
+                             uint32_t hashes) {
     umbel_plan plan = {.capacity = promise->capacity, .fpr = promise->fpr, .hashes = hashes};
     return umbeli_model_solve(model, &plan) ? 0 : plan.bytes;
 }
 
-/* Blocked is several times faster: worth a quarter more memory, but not more than that.  Where
- * only one of the two can do it, that one is chosen. */
+/* Blocked is several times faster, which is worth up to a quarter more memory.  If only one of the
+ * two is possible, that one is chosen. */
 static umbel_err solve_auto(umbel_plan *plan) {
     umbel_plan blocked = *plan, classic = *plan;
     umbel_err blocked_err = umbeli_model_solve(&umbeli_model_blocked, &blocked);
     umbel_err classic_err = umbeli_model_solve(&umbeli_model_classic, &classic);
     bool fast = false;
     if (!blocked_err) {
-        double fast_price = (double)price(&umbeli_model_blocked, &blocked, plan->hashes);
-        double small_price = (double)price(&umbeli_model_classic, &blocked, plan->hashes);
-        fast = classic_err || fast_price <= 1.25 * small_price;
+        double blocked_bytes = (double)bytes_needed(&umbeli_model_blocked, &blocked, plan->hashes);
+        double classic_bytes = (double)bytes_needed(&umbeli_model_classic, &blocked, plan->hashes);
+        fast = classic_err || blocked_bytes <= 1.25 * classic_bytes;
     }
     *plan = fast ? blocked : classic;
     return fast ? UMBEL_OK : classic_err;
@@ -54,16 +55,17 @@ static umbel_err solve(umbel_plan *plan) {
     int given = (plan->capacity != 0) + (plan->fpr != 0.0) + (plan->bytes != 0);
     const umbeli_model *model = model_of(plan->kind);
     if (plan->kind != UMBEL_KIND_AUTO && model == NULL) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_BAD_KIND,
-                               "kind: choose auto or one that umbel_kind_name names");
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_KIND,
+                                   "kind: must be auto or one that umbel_kind_name knows");
     }
-    if (plan->fpr != 0.0 && !(plan->fpr > 0.0 && plan->fpr < 1.0)) { /* NaN, too */
-        return umbeli_plan_say(plan, UMBEL_PLAN_BAD_RATE,
-                               "fpr: must lie between 0 and 1, as 0.01 does; both ends excluded");
+    if (plan->fpr != 0.0 && !(plan->fpr > 0.0 && plan->fpr < 1.0)) { /* also NaN */
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_RATE,
+                                   "fpr: must be between 0 and 1, exclusive, such as 0.01");
     }
     if (given < 2) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_UNDERDETERMINED,
-                               "give at least two of keys, fpr and bytes; 0 counts as not given");
+        return umbeli_plan_verdict(
+            plan, UMBEL_PLAN_UNDERDETERMINED,
+            "give at least two of capacity, fpr and bytes; 0 means not given");
     }
     return model ? umbeli_model_solve(model, plan) : solve_auto(plan);
 }
@@ -75,7 +77,7 @@ umbel_err umbeli_plan_solve(umbel_plan *plan) {
         plan->bits_per_key = (double)plan->bytes * 8.0 / (double)plan->capacity;
         plan->bound = umbeli_bound_rate((double)plan->bytes * 8.0, plan->capacity);
     }
-    int saved = errno; /* rates that underflow set it */
+    int saved = errno; /* set when a rate underflows */
     umbel_err e = solve(plan);
     errno = saved;
     return e;

@@ -2,8 +2,8 @@
  *
  * plan_block_loads.c - the loads of blocks: Binomial(keys, share)
  *
- * Weights start with 1 at the mode, and whoever sums them up divides by their sum, so nothing as
- * large as a factorial is ever computed.
+ * Weights start with 1 at the mode, and callers divide by their sum, so nothing as large as a
+ * factorial is ever computed.
  */
 #include "plan/plan_block_loads.h"
 
@@ -27,7 +27,8 @@ static void upwards(double keys, double odds, umbeli_load load,
         last = take(sums, &load);
         terms += last;
         *weights += load.weight;
-        /* Yes gets likelier with the load: go on until its terms fall, and have fallen enough. */
+        /* A yes becomes likelier with the load: continue until its terms decrease and are
+         * negligible. */
         if (load.keys > mode && last < before && last < terms * negligible &&
             load.weight < *weights * negligible) {
             return;
@@ -56,7 +57,7 @@ void umbeli_loads_visit(double keys, double share,
     }
 }
 
-/* The lanes share the 32 bits of the lower half, so a key whose lower half is that of an added one
+/* The lanes share the 32 bits of the lower half, so a key with the same lower half as an added one
  * always gets a yes. */
 double umbeli_block_rate(const umbeli_load *load) {
     double lane = 1.0 - load->clear[0], two = lane * lane, four = two * two, all = four * four;
@@ -65,7 +66,7 @@ double umbeli_block_rate(const umbeli_load *load) {
 
 void umbeli_block_classes(uint64_t nblocks, umbeli_block_class classes[2]) {
     uint64_t values = (UINT64_C(1) << 32) / nblocks;
-    uint64_t larger = (UINT64_C(1) << 32) % nblocks; /* blocks that own one value more */
+    uint64_t larger = (UINT64_C(1) << 32) % nblocks; /* blocks that own one more value */
     classes[0].blocks = (double)(nblocks - larger);
     classes[0].share = (double)values / UMBELI_HALF_VALUES;
     classes[1].blocks = (double)larger;

@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_block_loads.h - how many keys a block of a split-block filter gets, and what it then says
+ * plan_block_loads.h - how many keys a block of a split-block filter gets, and its rate then
  */
 #ifndef UMBELI_PLAN_BLOCK_LOADS_H
 #define UMBELI_PLAN_BLOCK_LOADS_H
 
 #include <stdint.h>
 
-/* Blocks that got `keys` keys, and how many of them there are, up to a factor. */
+/* Blocks that got `keys` keys, and their number, up to a constant factor. */
 typedef struct umbeli_load {
     double keys, weight;
     double clear[3]; /* chance that one, two, three given bits of a lane are all clear */
 } umbeli_load;
 
-/* Shows the loads of a block that each of `keys` keys comes to with chance `share`: the most likely
- * one with weight 1, then upwards, then downwards, while they count.  `take` returns the weight
- * times that of its sums which rises fastest with the load: the loop ends where this, too, has
- * become negligible. */
+/* Visits the loads of a block that each of `keys` keys falls into with probability `share`: the
+ * most likely one with weight 1, then upwards, then downwards, as long as they matter.  `take`
+ * returns the term of its fastest-growing sum; the loop stops once that is negligible as well. */
 void umbeli_loads_visit(double keys, double share,
                         double (*take)(void *sums, const umbeli_load *load), void *sums);
 
-/* 2^32: values of either half of a hash. */
+/* 2^32: the values of half a hash. */
 #define UMBELI_HALF_VALUES 4294967296.0
 
-/* From so many keys a block on, 1 - rate is below 8 * exp(-load / 32), less than a double can tell
- * from 0. */
+/* From this many keys per block on, 1 - rate is below 8 * exp(-load / 32), less than a double can
+ * tell from 0. */
 #define UMBELI_BLOCKED_FULL 1500.0
 
-/* The share of look-ups that such a block answers with yes, in the mean. */
+/* The mean share of look-ups that such a block answers with yes. */
 double umbeli_block_rate(const umbeli_load *load);
 
 /* The z blocks of a filter own floor(2^32 / z) values of the upper half of a hash, or one more. */
 typedef struct umbeli_block_class {
-    double blocks, share; /* how many, and the share of all keys that comes to each */
+    double blocks, share; /* how many, and the share of all keys that falls into each */
 } umbeli_block_class;
 
-/* Both classes, that with the smaller share first; the second one may have no blocks. */
+/* Both classes, the one with the smaller share first; the second may have no blocks. */
 void umbeli_block_classes(uint64_t nblocks, umbeli_block_class classes[2]);
 
 #endif

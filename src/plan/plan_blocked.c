@@ -3,13 +3,14 @@
  * plan_blocked.c - the model of split-block filters: a mixture over the loads of the blocks
  *
  * A key sets one of 32 bits in each of the 8 lanes of one block, so a block that got j keys says
- * yes to another one with (1 - (31/32)^j)^8.  Loads differ from block to block, and the crowded
- * ones lose more than the empty ones win: that is why the textbook formula is too hopeful.
+ * yes to another key with probability (1 - (31/32)^j)^8.  Loads differ from block to block, and
+ * crowded blocks lose more than sparse ones gain, which is why the textbook formula is too
+ * optimistic.
  *
  * A block is chosen by ((hash >> 32) * nblocks) >> 32: it owns floor or ceil of 2^32 / nblocks of
- * the values of the upper half.  With v values its load is Binomial(keys, v / 2^32), and v / 2^32
- * of all look-ups come to it.  With many blocks the two classes differ much: of 3 * 2^30 blocks
- * one third own two values, the others one.
+ * the values of the upper half.  With v values its load is Binomial(keys, v / 2^32), and it gets v
+ * / 2^32 of all look-ups.  With many blocks the two classes differ a lot: of 3 * 2^30 blocks one
+ * third own two values, the others one.
  */
 #include <math.h>
 
@@ -60,12 +61,12 @@ static double model_spread(uint64_t bytes, uint32_t hashes, uint64_t keys) {
     return umbeli_blocked_spread(bytes / BLOCK_BYTES, keys);
 }
 
-/* Keys whose 64-bit hash is that of an added one. */
+/* Keys whose 64-bit hash equals that of an added key. */
 static double model_floor(uint64_t keys) {
     return (double)keys / (UMBELI_HALF_VALUES * UMBELI_HALF_VALUES);
 }
 
-/* Large filters have a multiple of 64 blocks, so that they can be folded to half six times. */
+/* Large filters have a multiple of 64 blocks, so that they can be folded in half six times. */
 const umbeli_model umbeli_model_blocked = {
     .id = UMBEL_KIND_BLOCKED,
     .unit = BLOCK_BYTES,
@@ -78,10 +79,10 @@ const umbeli_model umbeli_model_blocked = {
     .rate = model_rate,
     .spread = model_spread,
     .floor = model_floor,
-    .too_large = "a blocked filter ends just below 128 GiB; a classic one does not, or plan for "
-                 "fewer keys, a higher fpr or fewer bytes",
+    .too_large = "a blocked filter stays below 128 GiB; choose classic, fewer keys, a higher fpr "
+                 "or fewer bytes",
     .too_small = "the smallest blocked filter has 32 bytes",
-    .beyond = "a blocked filter needs more than that; a classic one may do, or give it more bytes, "
-              "fewer keys or a higher fpr",
-    .bad_hashes = "hashes: a blocked filter always has 8, so leave them 0, or choose classic",
+    .beyond = "a blocked filter needs more than that; try classic, more bytes, fewer keys or a "
+              "higher fpr",
+    .bad_hashes = "hashes: a blocked filter always has 8; leave it 0, or choose classic",
 };

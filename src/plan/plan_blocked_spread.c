@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_blocked_spread.c - how far the rate of one split-block filter may lie above the mean
+ * plan_blocked_spread.c - how far the rate of one split-block filter may be above the mean
  *
- * A filter's rate is the mean of its blocks' rates, and these differ for two reasons.
+ * A filter's rate is the mean of its blocks' rates, which differ for two reasons.
  *
- * Given its load j, the bits of a block fall as they like.  Its lanes are independent, so the
- * moments of their product are powers of a lane's, and the moments of a lane follow from the
- * chance that one, two or three given bits are clear.
+ * Given its load j, the bits of a block are random.  Its lanes are independent, so the moments of
+ * their product are powers of those of a lane, which follow from the probability that one, two or
+ * three given bits are clear.
  *
- * The loads differ as well, but they add up to the number of keys.  What in b(j), a block's mean
- * rate, is linear in j therefore cancels out over the blocks; only the rest counts, whose variance
- * is that of b about its regression line.  Without this the spread at 1 % would be twice what it
- * is.  Polynomials of degree r in the loads of two blocks, orthogonal to those below, have the
- * correlation (-1/(z-1))^r, so all that is not linear counts z/(z-1) times at most.
+ * The loads differ as well, but they add up to the number of keys.  The part of b(j), a block's
+ * mean rate, that is linear in j therefore cancels out over the blocks; only the rest counts, whose
+ * variance is that of b about its regression line.  Without this the spread at 1% would be twice as
+ * large.  Polynomials of degree r in the loads of two blocks, orthogonal to those below, have the
+ * correlation (-1/(z-1))^r, so the nonlinear part counts at most z/(z-1) times.
  */
 #include <math.h>
 
@@ -22,7 +22,7 @@
 /* First pass: the regression line of b(j), about the most likely load. */
 typedef struct line {
     double origin;
-    double weight, x, xx, y, xy; /* sums; in the end x and y are means */
+    double weight, x, xx, y, xy; /* sums; finally x and y are means */
 } line;
 
 static double line_take(void *sums, const umbeli_load *load) {
@@ -37,7 +37,7 @@ static double line_take(void *sums, const umbeli_load *load) {
     return y;
 }
 
-/* Makes means of x and y. */
+/* Turns x and y into means. */
 static double line_slope(line *sum) {
     sum->x /= sum->weight;
     sum->y /= sum->weight;
@@ -60,13 +60,13 @@ static double eighth_power(double x) {
 static double scatter_take(void *sums, const umbeli_load *load) {
     scatter *sum = sums;
     const double *clear = load->clear;
-    /* The share of set bits of a lane: its mean, variance and third moment. */
+    /* The share of set bits in a lane: its mean, variance and third moment. */
     double mean = 1.0 - clear[0], square = mean * mean;
     double variance = fmax(clear[0] / 32.0 + clear[1] * 31.0 / 32.0 - clear[0] * clear[0], 0.0);
     double pair = 1.0 - 2.0 * clear[0] + clear[1];
     double triple = 1.0 - 3.0 * clear[0] + 3.0 * clear[1] - clear[2];
     double cube = (mean + 93.0 * pair + 930.0 * triple) / 1024.0;
-    /* All eight: (square + variance)^8 - square^8 in factors, which lose no digits. */
+    /* All eight: (square + variance)^8 - square^8, factored so as not to lose digits. */
     double sum_of = square + variance, sum_two = sum_of * sum_of, two = square * square;
     double within =
         variance * (sum_of + square) * (sum_two + two) * (sum_two * sum_two + two * two);
@@ -82,10 +82,10 @@ static double scatter_take(void *sums, const umbeli_load *load) {
     return load->weight * all_cubed;
 }
 
-/* Rates scatter unevenly: few crowded blocks make a few bad filters.  The one in a thousand is 3
+/* Rates are skewed: a few crowded blocks make a few bad filters.  One filter in a thousand is 3
  * deviations above the mean for a normal distribution, and about 3 + 1.5 * skewness for a gamma
- * distribution, which rates resemble.  It is never beyond sqrt(999) = 31.6 (Cantelli's inequality).
- * This is the third part of either. */
+ * distribution, which rates resemble; never beyond sqrt(999) = 31.6 (Cantelli's inequality).  This
+ * returns a third of that. */
 static double deviations(double skewness) {
     return fmin(1.0 + 0.5 * fmax(skewness, 0.0), 10.5);
 }
@@ -109,9 +109,9 @@ double umbeli_blocked_spread(uint64_t nblocks, uint64_t keys) {
         third += weight * share * s.third;
         gain[i] = share * s.slope;
     }
-    /* Between the classes the linear parts do not cancel out altogether: keys * p * (1-p) *
-     * difference^2 is left if the share p of all keys comes to one of them.  As p jumps from size
-     * to size, and more blocks must not look worse, 1/4 stands for p * (1-p). */
+    /* Between the classes the linear parts do not cancel out completely: keys * p * (1-p) *
+     * difference^2 remains if the share p of all keys falls into one of them.  As p jumps from size
+     * to size, and more blocks must not look worse, p * (1-p) is replaced by its maximum 1/4. */
     variance += 0.25 * n * (gain[0] - gain[1]) * (gain[0] - gain[1]);
     if (!(variance > 0.0)) return 0.0;
     return sqrt(variance) * deviations(third / (variance * sqrt(variance)));

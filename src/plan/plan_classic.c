@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_classic.c - the model of m bits with k probes a key
+ * plan_classic.c - the model of m bits with k probes per key
  *
  * After t = kn probes a bit is set with p = 1 - (1-1/m)^t, and the textbook says p^k.  But the
  * share of set bits varies from filter to filter, and the mean of its k-th power is more than the
- * k-th power of its mean (Bose et al., "On the false-positive rate of Bloom filters", 2008): by
- * 1 % at 512 bits and k = 7, by nothing worth telling at a million bits.  The share is close to
- * normal, so the excess is the factor exp(k(k-1)/2 * variance/p^2).
+ * k-th power of its mean (Bose et al., "On the false-positive rate of Bloom filters", 2008): by 1%
+ * at 512 bits and k = 7, by a negligible amount at a million bits.  The share is close to normal,
+ * so the excess is the factor exp(k(k-1)/2 * variance/p^2).
  *
- * One filter in a thousand has a share of set bits three deviations above the mean or more; what
- * that makes of the rate is the limit, and spread is the third part of the way there.
+ * One filter in a thousand has a share of set bits three deviations or more above the mean; the
+ * rate at that share is the limit, and spread is a third of the distance to it.
  */
 #include <math.h>
 
@@ -18,9 +18,9 @@
 
 enum { UNIT_BYTES = 64, MAX_HASHES = 64 };
 
-/* m times the variance of the share of set bits, c being probes a bit and q the share of bits
- * still clear: of m (q/m + (1-1/m) q2 - q^2), q2 = (1-2/m)^t, what stays when m grows, and a
- * little more than the whole.  The series takes over where the difference would lose its digits. */
+/* m times the variance of the share of set bits, where c is probes per bit and q the share of bits
+ * still clear: the limit of m (q/m + (1-1/m) q2 - q^2), q2 = (1-2/m)^t, for large m, slightly above
+ * the exact value.  The series takes over where the difference would lose its digits. */
 static double fill_variance(double c, double q) {
     if (c < 1e-3) return q * c * c * (0.5 - c * (1.0 / 3.0 - c / 8.0));
     return q * (1.0 - (1.0 + c) * q);
@@ -42,7 +42,7 @@ double umbeli_classic_spread(uint64_t bits, uint32_t hashes, uint64_t keys) {
     double m = (double)bits, k = hashes, probes = k * (double)keys;
     double log_clear = probes * log1p(-1.0 / m);
     double deviation = sqrt(fmax(fill_variance(probes / m, exp(log_clear)), 0.0) / m);
-    /* There are never more bits set than there were probes. */
+    /* Never more bits are set than there were probes. */
     double fill = fmin(-expm1(log_clear) + 3.0 * deviation, fmin(probes / m, 1.0));
     return fmax(pow(fill, k) - umbeli_classic_rate(bits, hashes, keys), 0.0) / 3.0;
 }
@@ -72,9 +72,9 @@ static uint32_t best_hashes(uint64_t bytes, uint64_t keys) {
     return umbeli_classic_hashes(bytes * 8, keys);
 }
 
-/* The native scheme draws all probes from two 64-bit words, a start and a step.  One step in 2^64
- * leads nowhere, so that one set bit is as good as k; keys that share a step with an added one
- * follow its probes.  Together that is below 2^-64 wherever it could be told from the rest. */
+/* The native scheme derives all probes from two 64-bit words, a start and a step.  One step in 2^64
+ * is degenerate, so that a single set bit is enough; keys that share a step with an added one
+ * follow its probes.  Together that is below 2^-64 wherever it would be noticeable. */
 static double model_floor(uint64_t keys) {
     (void)keys;
     return 0x1p-64;
@@ -98,10 +98,10 @@ const umbeli_model umbeli_model_classic = {
     .rate = model_rate,
     .spread = model_spread,
     .floor = model_floor,
-    .too_large = "this would take 2^63 bits or more; plan for fewer keys, a higher fpr or fewer "
+    .too_large = "this would take 2^63 bits or more; choose fewer keys, a higher fpr or fewer "
                  "bytes",
     .too_small = "the smallest classic filter has 64 bytes",
-    .beyond = "a classic filter needs more than that; give it more bytes, fewer keys or a higher "
-              "fpr, or leave one of them out to learn what would do",
+    .beyond = "a classic filter needs more than that; give more bytes, fewer keys or a higher "
+              "fpr, or leave one of them out to see what is possible",
     .bad_hashes = "a classic filter has 1 to 64 hashes; 0 chooses the best",
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_counting.c - the model of counting filters: that of the blocked filter with a bit for each
- * counter, at four times the memory
+ * plan_counting.c - the model of counting filters: a blocked filter with a bit for each counter, at
+ * four times the memory
  */
 #include "plan/plan.h"
 #include "plan/plan_model.h"
@@ -24,7 +24,7 @@ static double model_floor(uint64_t keys) {
     return umbeli_model_blocked.floor(keys);
 }
 
-/* Steps as of blocked filters, so that a snapshot can be folded as often. */
+/* Steps as for blocked filters, so that a snapshot can be folded as often. */
 const umbeli_model umbeli_model_counting = {
     .id = UMBEL_KIND_COUNTING,
     .unit = BLOCK_BYTES,
@@ -37,10 +37,10 @@ const umbeli_model umbeli_model_counting = {
     .rate = model_rate,
     .spread = model_spread,
     .floor = model_floor,
-    .too_large = "a counting filter ends just below 512 GiB; plan for fewer keys, a higher fpr or "
-                 "fewer bytes",
+    .too_large = "a counting filter stays below 512 GiB; choose fewer keys, a higher fpr or fewer "
+                 "bytes",
     .too_small = "the smallest counting filter has 128 bytes",
-    .beyond = "a counting filter needs more than that, four times what a blocked one does: give it "
+    .beyond = "a counting filter needs more than that, four times what a blocked one does; give "
               "more bytes, fewer keys or a higher fpr",
-    .bad_hashes = "hashes: a counting filter always has 8, so leave them 0",
+    .bad_hashes = "hashes: a counting filter always has 8; leave it 0",
 };

@@ -12,36 +12,35 @@
 typedef struct umbeli_model {
     umbel_kind id;
 
-    uint64_t unit;  /* sizes are multiples of this many bytes, and the least is one unit */
-    uint64_t units; /* the most */
+    uint64_t unit;  /* sizes are multiples of this many bytes; the minimum is one unit */
+    uint64_t units; /* maximum */
 
-    uint64_t step_from, step; /* from so many units on (0: never), sizes are multiples of `step`
-                                 units, a power of two; `units` and step_from are, too */
+    uint64_t step_from, step; /* from this many units on (0: never), sizes are multiples of `step`
+                                 units, a power of two; so are `units` and step_from */
 
-    uint32_t hashes_min, hashes_max; /* probes a key that may be asked for */
+    uint32_t hashes_min, hashes_max; /* allowed probes per key */
 
-    /* The probes a key with the least rate + 3 spread. */
+    /* The number of probes per key that minimises rate + 3 spread. */
     uint32_t (*hashes)(uint64_t bytes, uint64_t keys);
 
     /* The mean rate over all filters of this shape. */
     double (*rate)(uint64_t bytes, uint32_t hashes, uint64_t keys);
 
-    /* How the rates of single filters scatter: of a thousand of this shape about one is above
-     * rate + 3 spread.  So it is the standard deviation where they scatter evenly, and more where
-     * they do not.  NULL: they do not scatter.
-     * rate and rate + 3 spread never rise with bytes (hashes being the best or fixed) and never
-     * fall with keys. */
+    /* How the rates of single filters scatter: about one in a thousand of this shape is above rate
+     * + 3 spread.  So it is the standard deviation of a normal distribution, and more for a skewed
+     * one.  NULL: they do not scatter.  rate and rate + 3 spread never rise with bytes (with the
+     * best or a fixed number of hashes) and never fall with keys. */
     double (*spread)(uint64_t bytes, uint32_t hashes, uint64_t keys);
 
-    /* What no size gets below, hashes having no more bits than they have; part of rate. */
+    /* Lower bound from hash collisions, whatever the size; included in rate. */
     double (*floor)(uint64_t keys);
 
-    /* Kinds that are made of filters of another kind: they take the place of the search and, for a
-     * solved plan, of rate.  NULL for the others. */
+    /* Kinds that are made of filters of another kind: these replace the search and, for a solved
+     * plan, rate.  NULL for other kinds. */
     umbel_err (*solve)(umbel_plan *plan);
     double (*rate_after)(const umbel_plan *plan, uint64_t keys);
 
-    /* Refusals in this kind's words. */
+    /* This kind's messages for refusals. */
     const char *too_large, *too_small, *beyond, *bad_hashes;
 } umbeli_model;
 
@@ -51,7 +50,7 @@ extern const umbeli_model umbeli_model_blocked, umbeli_model_classic, umbeli_mod
 /* umbeli_plan_solve for this kind, whatever plan->kind says.  On success plan->kind is set. */
 umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan);
 
-/* Sets verdict and words; gives UMBEL_OK for UMBEL_PLAN_OK, else UMBEL_EINVAL. */
-umbel_err umbeli_plan_say(umbel_plan *plan, umbel_verdict verdict, const char *why);
+/* Sets verdict and why; returns UMBEL_OK for UMBEL_PLAN_OK, else UMBEL_EINVAL. */
+umbel_err umbeli_plan_verdict(umbel_plan *plan, umbel_verdict verdict, const char *why);
 
 #endif

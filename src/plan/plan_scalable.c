@@ -2,15 +2,15 @@
  *
  * plan_scalable.c - the model of scalable filters: a chain of blocked ones that share the rate
  *
- * A look-up asks all layers, so their rates add up (nearly: 1 - product of 1 - rate).  Textbooks
+ * A look-up checks all layers, so their rates add up (nearly: 1 - product of 1 - rate).  Textbooks
  * halve the rate from layer to layer; the sum then holds for ever, but the tenth layer has to be a
- * thousand times as exact as the promise, and as the last layers hold most of the keys that costs
- * twice the memory.  Here the first 16 layers, which take a filter from ten thousand keys to 650
- * million, get the same share, 1/24, and those after them 7/8 of the one before:
+ * thousand times as exact as the promise, and since the last layers hold most of the keys, that
+ * costs twice the memory.  Here the first 16 layers, which take a filter from ten thousand keys to
+ * 650 million, get the same share, 1/24, and those after them 7/8 of the one before:
  *     16/24 + (1/24) (1 + 7/8 + (7/8)^2 + ...) = 16/24 + 8/24 = 1.
- * The first layer is never tiny unless told so: small layers cost look-ups and save nothing.
+ * The first layer is never tiny unless requested: small layers slow down look-ups and save nothing.
  *
- * A plan is about the first layer: its bytes, and its rate once the planned keys are in.
+ * A plan describes the first layer: its bytes, and its rate once the planned keys are in.
  */
 #include <float.h>
 #include <math.h>
@@ -27,11 +27,13 @@ double umbeli_scalable_share(uint32_t layer) {
 
 static umbel_err settle(umbel_plan *plan, const umbel_plan *layer) {
     double fpr = plan->fpr != 0.0 ? plan->fpr : layer->fpr * SHARES;
-    if (fpr / SHARES < layer->fpr) fpr = nextafter(fpr, 1.0); /* so that it can be asked for */
+    if (fpr / SHARES < layer->fpr)
+        fpr = nextafter(fpr, 1.0); /* so that the result can be requested */
     if (fpr >= 1.0) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND,
-                               "the layers to come need most of the rate; give the first one more "
-                               "bytes or fewer keys");
+        return umbeli_plan_verdict(
+            plan, UMBEL_PLAN_BEYOND_KIND,
+            "later layers need most of the rate; give the first one more bytes "
+            "or fewer keys");
     }
     plan->kind = UMBEL_KIND_SCALABLE;
     if (plan->capacity == 0) plan->capacity = layer->capacity;
@@ -42,10 +44,10 @@ static umbel_err settle(umbel_plan *plan, const umbel_plan *layer) {
     plan->rate = umbeli_blocked_rate(layer->bytes / 32, plan->capacity);
     plan->bits_per_key = (double)plan->bits / (double)plan->capacity;
     plan->bound = umbeli_bound_rate((double)plan->bits, plan->capacity);
-    return umbeli_plan_say(plan, UMBEL_PLAN_OK, "");
+    return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
 }
 
-/* What the first layer, being blocked, was refused for, in words that fit here. */
+/* The refusal of the first layer, which is blocked, with a message for scalable filters. */
 static umbel_err refuse(umbel_plan *plan, const umbel_plan *layer) {
     umbel_verdict verdict = layer->verdict;
     const char *why = layer->why;
@@ -56,7 +58,7 @@ static umbel_err refuse(umbel_plan *plan, const umbel_plan *layer) {
     if (verdict == UMBEL_PLAN_BEYOND_KIND) why = umbeli_model_scalable.beyond;
     if (verdict == UMBEL_PLAN_TOO_LARGE) why = umbeli_model_scalable.too_large;
     if (verdict == UMBEL_PLAN_TOO_SMALL) why = umbeli_model_scalable.too_small;
-    return umbeli_plan_say(plan, verdict, why);
+    return umbeli_plan_verdict(plan, verdict, why);
 }
 
 static umbel_err solve(umbel_plan *plan) {
@@ -66,7 +68,7 @@ static umbel_err solve(umbel_plan *plan) {
         .fpr = plan->fpr / SHARES,
         .bytes = plan->bytes,
     };
-    if (plan->fpr != 0.0 && layer.fpr < DBL_MIN) { /* 0 would count as not given */
+    if (plan->fpr != 0.0 && layer.fpr < DBL_MIN) { /* 0 would mean not given */
         layer.verdict = UMBEL_PLAN_BEYOND_KIND;
         return refuse(plan, &layer);
     }
@@ -78,7 +80,7 @@ static umbel_err solve(umbel_plan *plan) {
 
 /* The chain as it grows, layer by layer, doubling. */
 static double rate_after(const umbel_plan *plan, uint64_t keys) {
-    double no = 0.0; /* logarithm of the chance that all layers say it */
+    double no = 0.0; /* logarithm of the probability that all layers say no */
     umbel_plan layer = {
         .kind = UMBEL_KIND_BLOCKED, .fpr = plan->fpr / SHARES, .bytes = plan->bytes};
     if (umbeli_plan_solve(&layer)) return 1.0;
@@ -90,7 +92,7 @@ static double rate_after(const umbel_plan *plan, uint64_t keys) {
         layer = (umbel_plan){.kind = UMBEL_KIND_BLOCKED,
                              .capacity = layer.capacity * GROWTH,
                              .fpr = plan->fpr * umbeli_scalable_share(i)};
-        if (i == LAYERS_MAX || umbeli_plan_solve(&layer)) return 1.0; /* cannot grow so far */
+        if (i == LAYERS_MAX || umbeli_plan_solve(&layer)) return 1.0; /* cannot grow that far */
     }
 }
 
@@ -100,10 +102,10 @@ const umbeli_model umbeli_model_scalable = {
     .hashes_max = 8,
     .solve = solve,
     .rate_after = rate_after,
-    .too_large = "the first layer of a scalable filter ends just below 128 GiB: start with fewer "
+    .too_large = "the first layer of a scalable filter stays below 128 GiB; start with fewer "
                  "keys, a higher fpr or fewer bytes",
     .too_small = "the smallest first layer of a scalable filter has 32 bytes",
-    .beyond = "the first layer of a scalable filter gets 1/24 of the rate and needs more bytes for "
-              "it: give it more, or fewer keys, or a higher fpr",
-    .bad_hashes = "hashes: a scalable filter always has 8, so leave them 0",
+    .beyond = "the first layer of a scalable filter gets 1/24 of the rate and needs more bytes "
+              "for that; give more bytes, fewer keys or a higher fpr",
+    .bad_hashes = "hashes: a scalable filter always has 8; leave it 0",
 };

@@ -2,37 +2,34 @@
  *
  * plan_solve.c - completes a plan for one kind, by bisection on the kind's model
  *
- * A size holds a promise when its rate and three times the spread are within it.  Both together are
- * monotone in bytes and in keys, so 64 halvings find the edge whatever is asked for; and as the
- * same sum decides everywhere, a size that was once computed for a promise is never refused for it.
+ * A size keeps a promise when its rate plus three times the spread is within it.  That sum is
+ * monotone in bytes and in keys, so 64 halvings find the edge for any request; and as the same sum
+ * decides everywhere, a size computed for a promise is never refused for it.
  */
 #include <math.h>
 
 #include "plan/plan.h"
 #include "plan/plan_model.h"
 
-#define WHY_BOUND                                                                              \
-    "no filter of any kind can, as it takes log2(1/fpr) bits per key; give more bytes, fewer " \
-    "keys "                                                                                    \
+#define WHY_BOUND                                                                            \
+    "below log2(1/fpr) bits per key, which every filter needs; give more bytes, fewer keys " \
     "or a higher fpr"
-#define WHY_FLOOR \
-    "keys of this kind share their hashes by chance more often than that; ask for a higher fpr"
-#define WHY_FULL                                                                            \
-    "so few bits for so many keys may all be set and every answer yes; give more bytes or " \
-    "fewer keys"
+#define WHY_FLOOR "keys share hashes by chance more often than that; choose a higher fpr"
+#define WHY_FULL \
+    "too few bits for this many keys, they may all be set; give more bytes or fewer keys"
 
-umbel_err umbeli_plan_say(umbel_plan *plan, umbel_verdict verdict, const char *why) {
+umbel_err umbeli_plan_verdict(umbel_plan *plan, umbel_verdict verdict, const char *why) {
     plan->verdict = verdict;
     plan->why = why;
     return verdict == UMBEL_PLAN_OK ? UMBEL_OK : UMBEL_EINVAL;
 }
 
-/* A size before it is settled. */
+/* A candidate size. */
 typedef struct size {
     uint64_t bytes;
     uint32_t hashes;
     double rate;    /* the mean over such filters */
-    double promise; /* what the one filter that is made keeps, but for one in a thousand */
+    double promise; /* what all but one in a thousand such filters keep */
 } size;
 
 static size size_of(const umbeli_model *model, const umbel_plan *plan, uint64_t bytes,
@@ -45,15 +42,15 @@ static size size_of(const umbeli_model *model, const umbel_plan *plan, uint64_t 
     return s;
 }
 
-/* The largest size of this kind in so many units, in bytes. */
+/* The largest size of this kind within `units`, in bytes. */
 static uint64_t bytes_within(const umbeli_model *model, uint64_t units) {
     if (model->step_from != 0 && units >= model->step_from) units &= ~(model->step - 1);
     return units * model->unit;
 }
 
-/* The least size that holds the promise; false when even the largest does not. */
+/* The smallest size that keeps the promise; false when even the largest does not. */
 static bool min_size(const umbeli_model *model, const umbel_plan *plan, size *out) {
-    uint64_t low = 0, high = model->units; /* low is too small, high will do */
+    uint64_t low = 0, high = model->units; /* low is too small, high is enough */
     size best = size_of(model, plan, bytes_within(model, high), plan->capacity);
     if (best.promise > plan->fpr) return false;
     while (high - low > 1) {
@@ -70,9 +67,9 @@ static bool min_size(const umbeli_model *model, const umbel_plan *plan, size *ou
     return true;
 }
 
-/* The most keys that these bytes hold at the promised rate; 0: not one. */
+/* The maximum number of keys at the promised rate in these bytes; 0: not even one. */
 static uint64_t max_keys(const umbeli_model *model, const umbel_plan *plan, uint64_t bytes) {
-    uint64_t low = 0, high = UINT64_MAX; /* low will do, above high nothing does */
+    uint64_t low = 0, high = UINT64_MAX; /* low fits, nothing above high does */
     while (low < high) {
         uint64_t middle = high - (high - low) / 2;
         if (size_of(model, plan, bytes, middle).promise <= plan->fpr) {
@@ -94,49 +91,49 @@ static umbel_err settle(const umbeli_model *model, umbel_plan *plan, uint64_t ke
     plan->rate = s.rate;
     plan->bits_per_key = (double)plan->bits / (double)keys;
     plan->bound = umbeli_bound_rate((double)plan->bits, keys);
-    return umbeli_plan_say(plan, UMBEL_PLAN_OK, "");
+    return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
 }
 
 static umbel_err solve_bytes(const umbeli_model *model, umbel_plan *plan) {
     size s;
     if (plan->fpr < model->floor(plan->capacity)) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FLOOR);
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FLOOR);
     }
     if (!min_size(model, plan, &s)) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
     }
     return settle(model, plan, plan->capacity, s);
 }
 
-/* Of a given number of bytes all are used that this kind can use. */
+/* Uses as many of the given bytes as this kind can. */
 static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
     double given = (double)plan->bytes * 8.0;
     uint64_t units = plan->bytes / model->unit;
     uint64_t min_keys = plan->capacity != 0 ? plan->capacity : 1;
     if (plan->fpr != 0.0 && given < umbeli_bound_bits(min_keys, plan->fpr)) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_BELOW_BOUND, WHY_BOUND);
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BELOW_BOUND, WHY_BOUND);
     }
-    if (units == 0) return umbeli_plan_say(plan, UMBEL_PLAN_TOO_SMALL, model->too_small);
+    if (units == 0) return umbeli_plan_verdict(plan, UMBEL_PLAN_TOO_SMALL, model->too_small);
     if (units > model->units) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
     }
 
     uint64_t bytes = bytes_within(model, units);
     uint64_t keys = plan->capacity != 0 ? plan->capacity : max_keys(model, plan, bytes);
-    if (keys == 0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
+    if (keys == 0) return umbeli_plan_verdict(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
     size s = size_of(model, plan, bytes, keys);
     plan->rate = s.rate;
     if (plan->fpr != 0.0 && s.promise > plan->fpr) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
     }
-    if (s.promise >= 1.0) return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FULL);
+    if (s.promise >= 1.0) return umbeli_plan_verdict(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FULL);
     return settle(model, plan, keys, s);
 }
 
 umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan) {
     if (plan->hashes != 0 &&
         (plan->hashes < model->hashes_min || plan->hashes > model->hashes_max)) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_BAD_HASHES, model->bad_hashes);
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_HASHES, model->bad_hashes);
     }
     if (model->solve) return model->solve(plan);
     return plan->bytes == 0 ? solve_bytes(model, plan) : solve_within(model, plan);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_static.c - the model of static filters: r bits of fingerprint are wrong one time in 2^r
+ * plan_static.c - the model of static filters: r bits of fingerprint match by chance one time in
+ * 2^r
  *
  * Shards may have r or r + 1 bits, so neither a rate between two powers of two nor a budget between
  * two widths is rounded.
@@ -15,15 +16,15 @@ static umbel_err refuse(umbel_plan *plan, umbel_verdict verdict) {
                  (double)plan->bytes * 8.0 <
                      umbeli_bound_bits(plan->capacity != 0 ? plan->capacity : 1, plan->fpr);
     if (bound) {
-        return umbeli_plan_say(
+        return umbeli_plan_verdict(
             plan, UMBEL_PLAN_BELOW_BOUND,
-            "no filter of any kind can, as it takes log2(1/fpr) bits per key; give "
-            "more bytes, fewer keys or a higher fpr");
+            "below log2(1/fpr) bits per key, which every filter needs; give more bytes, fewer "
+            "keys or a higher fpr");
     }
-    return umbeli_plan_say(plan, verdict,
-                           verdict == UMBEL_PLAN_TOO_LARGE   ? m->too_large
-                           : verdict == UMBEL_PLAN_TOO_SMALL ? m->too_small
-                                                             : m->beyond);
+    return umbeli_plan_verdict(plan, verdict,
+                               verdict == UMBEL_PLAN_TOO_LARGE   ? m->too_large
+                               : verdict == UMBEL_PLAN_TOO_SMALL ? m->too_small
+                                                                 : m->beyond);
 }
 
 static umbel_err settle(umbel_plan *plan, const umbeli_static_layout *l, uint64_t keys) {
@@ -40,10 +41,10 @@ static umbel_err settle(umbel_plan *plan, const umbeli_static_layout *l, uint64_
     plan->bits = bytes * 8;
     plan->bits_per_key = (double)plan->bits / (double)keys;
     plan->bound = umbeli_bound_rate((double)plan->bits, keys);
-    return umbeli_plan_say(plan, UMBEL_PLAN_OK, "");
+    return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
 }
 
-/* The least filter for so many keys and the plan's rate. */
+/* The smallest filter for this many keys at the plan's rate. */
 static bool min(const umbel_plan *plan, uint64_t keys, umbeli_static_layout *l) {
     return umbeli_static_divide(keys, plan->hashes, 0, l) &&
            umbeli_static_widths_for_rate(l, keys, plan->fpr) && umbeli_static_len(l) != 0;
@@ -74,7 +75,7 @@ static umbel_err solve(umbel_plan *plan) {
 }
 
 static double rate_after(const umbel_plan *plan, uint64_t keys) {
-    (void)keys; /* it is built for the keys that there are */
+    (void)keys; /* it is built for exactly its keys */
     return plan->rate;
 }
 
@@ -84,10 +85,10 @@ const umbeli_model umbeli_model_static = {
     .hashes_max = 4,
     .solve = solve,
     .rate_after = rate_after,
-    .too_large = "a static filter of so many keys would take 2^60 bytes or more: plan for fewer",
-    .too_small = "a static filter needs at least 1.08 to 1.7 bits a key: give more bytes or fewer "
-                 "keys",
-    .beyond = "fingerprints have 1 to 32 bits and a static filter some per cent more slots than "
-              "keys: give more bytes, fewer keys or a higher fpr, above 2^-32",
-    .bad_hashes = "a static filter has 3 or 4 hashes; 0 takes what is smaller",
+    .too_large = "a static filter for this many keys would take 2^60 bytes or more; plan for fewer",
+    .too_small = "a static filter needs at least 1.08 to 1.7 bits per key; give more bytes or "
+                 "fewer keys",
+    .beyond = "fingerprints have 1 to 32 bits and a static filter a few percent more slots than "
+              "keys; give more bytes, fewer keys or a higher fpr, above 2^-32",
+    .bad_hashes = "a static filter has 3 or 4 hashes; 0 chooses the smaller filter",
 };

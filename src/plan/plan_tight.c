@@ -2,8 +2,8 @@
  *
  * plan_tight.c - the model of tight filters: slots for 1.003 times the keys, of r or r + 1 bits
  *
- * All sizes follow from the number of keys and the rate, or the bytes: a filter that is built has
- * just the planned length.
+ * All sizes follow from the number of keys and the rate or the bytes, so a filter has exactly the
+ * planned length once built.
  */
 #include "plan/plan.h"
 #include "plan/plan_model.h"
@@ -15,14 +15,14 @@ static umbel_err refuse(umbel_plan *plan, umbel_verdict verdict) {
                  (double)plan->bytes * 8.0 <
                      umbeli_bound_bits(plan->capacity != 0 ? plan->capacity : 1, plan->fpr);
     if (bound) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_BELOW_BOUND,
-                               "no filter of any kind can: it takes log2(1/fpr) bits per key; give "
-                               "more bytes, fewer keys or a higher fpr");
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BELOW_BOUND,
+                                   "below log2(1/fpr) bits per key, which every filter needs; give "
+                                   "more bytes, fewer keys or a higher fpr");
     }
-    return umbeli_plan_say(plan, verdict,
-                           verdict == UMBEL_PLAN_TOO_LARGE   ? m->too_large
-                           : verdict == UMBEL_PLAN_TOO_SMALL ? m->too_small
-                                                             : m->beyond);
+    return umbeli_plan_verdict(plan, verdict,
+                               verdict == UMBEL_PLAN_TOO_LARGE   ? m->too_large
+                               : verdict == UMBEL_PLAN_TOO_SMALL ? m->too_small
+                                                                 : m->beyond);
 }
 
 static umbel_err settle(umbel_plan *plan, const umbeli_tight_layout *l, uint64_t keys) {
@@ -39,10 +39,10 @@ static umbel_err settle(umbel_plan *plan, const umbeli_tight_layout *l, uint64_t
     plan->bits = bytes * 8;
     plan->bits_per_key = (double)plan->bits / (double)keys;
     plan->bound = umbeli_bound_rate((double)plan->bits, keys);
-    return umbeli_plan_say(plan, UMBEL_PLAN_OK, "");
+    return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
 }
 
-/* The least filter for so many keys and the plan's rate. */
+/* The smallest filter for this many keys at the plan's rate. */
 static bool min(const umbel_plan *plan, uint64_t keys, umbeli_tight_layout *l) {
     return umbeli_tight_divide(keys, l) && umbeli_tight_widths_for_rate(l, keys, plan->fpr) &&
            umbeli_tight_len(l) != 0;
@@ -71,7 +71,7 @@ static umbel_err solve(umbel_plan *plan) {
 }
 
 static double rate_after(const umbel_plan *plan, uint64_t keys) {
-    (void)keys; /* it is built for the keys that there are */
+    (void)keys; /* it is built for exactly its keys */
     return plan->rate;
 }
 
@@ -81,11 +81,11 @@ const umbeli_model umbeli_model_tight = {
     .hashes_max = 1,
     .solve = solve,
     .rate_after = rate_after,
-    .too_large = "a tight filter of so many keys would take 2^60 bytes or more: plan for fewer",
+    .too_large = "a tight filter for this many keys would take 2^60 bytes or more; plan for fewer",
     .too_small =
-        "a tight filter needs its thresholds, 1 bit for 96 keys, and a few words: give more "
-        "bytes or fewer keys",
-    .beyond = "fingerprints have at most 32 bits and a tight filter some per mille more slots than "
-              "keys: give more bytes, fewer keys or a higher fpr, above 2^-32",
-    .bad_hashes = "a tight filter has 1 hash; 0 is fine, too",
+        "a tight filter needs its thresholds, 1 bit per 96 keys, and a few words; give more bytes "
+        "or fewer keys",
+    .beyond = "fingerprints have at most 32 bits and a tight filter slightly more slots than "
+              "keys; give more bytes, fewer keys or a higher fpr, above 2^-32",
+    .bad_hashes = "a tight filter has 1 hash; 0 means the same",
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_window.c - the model of windows: g + 1 blocked filters of equal size, asked as one
+ * plan_window.c - the model of windows: g + 1 blocked filters of equal size, looked up as one
  *
- * Of a window of n keys in g generations each generation gets n / g (rounded up).  Full are all g
- * that must be remembered and, before the next step, the one that is being filled.  At that moment
- * the rate is highest, 1 - (1 - b)^(g + 1) with the rate b of one blocked filter.  The promise is
- * made for that moment, from the promise of one blocked filter in the same way.
+ * In a window of n keys and g generations each generation gets n / g keys (rounded up).  Just
+ * before a step, the g generations that must be remembered and the one being filled are all full.
+ * At that moment the rate is highest, 1 - (1 - b)^(g + 1) with the rate b of one blocked filter.
+ * The promise is made for that moment, from the promise of one blocked filter in the same way.
  */
 #include <float.h>
 #include <math.h>
@@ -23,10 +23,10 @@ static umbel_err refuse(umbel_plan *plan, umbel_verdict verdict, const char *why
     if (verdict == UMBEL_PLAN_BEYOND_KIND) why = m->beyond;
     if (verdict == UMBEL_PLAN_TOO_LARGE) why = m->too_large;
     if (verdict == UMBEL_PLAN_TOO_SMALL) why = m->too_small;
-    return umbeli_plan_say(plan, verdict, why);
+    return umbeli_plan_verdict(plan, verdict, why);
 }
 
-/* Of `filters` equal ones asked as one, and of one of them. */
+/* The rate of `filters` equal ones looked up as one, and that of one of them. */
 static double together(double rate, double filters) {
     return -expm1(filters * log1p(-rate));
 }
@@ -39,7 +39,8 @@ static umbel_err solve(umbel_plan *plan) {
     uint32_t g = plan->generations != 0 ? plan->generations : UMBELI_WINDOW_GENERATIONS;
     uint64_t filters = (uint64_t)g + 1;
     if (g > UMBELI_WINDOW_MAX) {
-        return umbeli_plan_say(plan, UMBEL_PLAN_BEYOND_KIND, "a window has 1 to 255 generations");
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BEYOND_KIND,
+                                   "a window has 1 to 255 generations");
     }
     umbel_plan one = {
         .kind = UMBEL_KIND_BLOCKED,
@@ -48,7 +49,7 @@ static umbel_err solve(umbel_plan *plan) {
         .bytes = plan->bytes / filters,
     };
     if (plan->bytes != 0 && one.bytes == 0) return refuse(plan, UMBEL_PLAN_TOO_SMALL, "");
-    if (plan->fpr != 0.0 && one.fpr < DBL_MIN) { /* 0 would count as not given */
+    if (plan->fpr != 0.0 && one.fpr < DBL_MIN) { /* 0 would mean not given */
         return refuse(plan, UMBEL_PLAN_BEYOND_KIND, "");
     }
     umbel_err e = umbeli_plan_solve(&one);
@@ -56,7 +57,7 @@ static umbel_err solve(umbel_plan *plan) {
     double rate = together(one.rate, (double)filters);
     double fpr = plan->fpr != 0.0 ? plan->fpr : together(one.fpr, (double)filters);
     while (fpr < 1.0 && alone(fpr, (double)filters) < one.fpr) {
-        fpr = nextafter(fpr, 1.0); /* so that it can be asked for */
+        fpr = nextafter(fpr, 1.0); /* so that the result can be requested */
     }
     if (fpr >= 1.0) return refuse(plan, UMBEL_PLAN_BEYOND_KIND, "");
     plan->kind = UMBEL_KIND_WINDOW;
@@ -67,13 +68,13 @@ static umbel_err solve(umbel_plan *plan) {
     plan->bytes = one.bytes * filters;
     plan->hashes = one.hashes;
     plan->bits = plan->bytes * 8;
-    plan->rate = fmin(rate, plan->fpr); /* rounding of the logarithms aside */
+    plan->rate = fmin(rate, plan->fpr); /* the logarithms may round up */
     plan->bits_per_key = (double)plan->bits / (double)plan->capacity;
     plan->bound = umbeli_bound_rate((double)plan->bits, plan->capacity);
-    return umbeli_plan_say(plan, UMBEL_PLAN_OK, "");
+    return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
 }
 
-/* After so many adds: the newest generation is being filled, those before it are full. */
+/* After this many adds: the newest generation is being filled, those before it are full. */
 static double rate_after(const umbel_plan *plan, uint64_t keys) {
     uint64_t each = umbeli_ceil_div(plan->capacity, plan->generations);
     uint64_t filters = (uint64_t)plan->generations + 1;
@@ -91,10 +92,10 @@ const umbeli_model umbeli_model_window = {
     .hashes_max = 8,
     .solve = solve,
     .rate_after = rate_after,
-    .too_large = "a generation ends just below 128 GiB; plan for more generations, fewer keys, a "
-                 "higher fpr or fewer bytes",
-    .too_small = "a window has at least 32 bytes for each generation and one more",
-    .beyond = "each generation of a window gets its share of the rate and needs more bytes for it: "
-              "give it more, or fewer keys or generations, or a higher fpr",
-    .bad_hashes = "hashes: a window always has 8, so leave them 0",
+    .too_large = "a generation stays below 128 GiB; choose more generations, fewer keys, a higher "
+                 "fpr or fewer bytes",
+    .too_small = "a window needs 32 bytes for each generation and 32 more",
+    .beyond = "each generation of a window gets its share of the rate and needs more bytes for "
+              "that; give more bytes, fewer keys or generations, or a higher fpr",
+    .bad_hashes = "hashes: a window always has 8; leave it 0",
 };

@@ -3,14 +3,14 @@
  * tight_layout.c - sizes of bumped ribbon tables
  *
  * A table of a level that may pass keys on gets fewer slots than keys, 96 for 100, so that nearly
- * every slot is used.  What stays empty, and how that varies, was measured on tables of 1000 to
- * 500 000 keys: 0.16 % of the slots and 31 more, with a variance of 170 + 0.036 per slot.  The next
- * level is for the keys that are left when 2.5 deviations more stay empty.
+ * every slot is used.  How many stay empty, and how that varies, was measured on tables of 1000 to
+ * 500 000 keys: 0.16% of the slots and 31 more, with a variance of 170 + 0.036 per slot.  The next
+ * level is sized for the keys left over when 2.5 deviations more stay empty.
  *
- * The last level must take all its keys.  A ribbon table of up to some thousand keys can do that
- * with
- * 2.4 % more slots than keys for two seeds of three; then it tries another.  Passing keys on costs
- * at least those 31 slots and a last level of its own, so below 4096 keys it does not pay.
+ * The last level must take all its keys.  A ribbon table of up to a few thousand keys can do that
+ * with 2.4% more slots than keys for two seeds out of three; otherwise it tries another seed.
+ * Passing keys on costs at least those 31 slots and a last level of its own, so below 4096 keys it
+ * does not pay.
  */
 #include "plan/tight_layout.h"
 
@@ -21,10 +21,10 @@
 
 enum { LAST_KEYS = 4096, LOAD_OF_100 = 96 };
 
-/* The share of places whose keys are passed on, near enough to weigh the levels' rates. */
+/* The share of places whose keys are passed on, accurate enough to weight the levels' rates. */
 static const double bumped = 0.04;
 
-/* Keys that a level for `keys` passes on at most, as a rule. */
+/* Keys that a level for `keys` keys normally passes on at most. */
 static uint64_t left_over(const umbeli_tight_level *l, uint64_t keys) {
     double shards = ldexp(1, (int)l->shard_bits);
     double slots = shards * l->blocks * UMBELI_TIGHT_BLOCK;
@@ -39,7 +39,8 @@ bool umbeli_tight_divide(uint64_t keys, umbeli_tight_layout *layout) {
         umbeli_tight_level *l = &layout->level[layout->levels];
         l->shard_bits = umbeli_static_shard_bits(keys);
         uint64_t each = keys >> l->shard_bits;
-        if (each >= UMBELI_TIGHT_BLOCKS || layout->levels == UMBELI_TIGHT_LEVELS - 1) return false;
+        if (each >= UMBELI_TIGHT_MAX_BLOCKS || layout->levels == UMBELI_TIGHT_MAX_LEVELS - 1)
+            return false;
         l->narrow = l->blocks = (uint32_t)(each * LOAD_OF_100 / 100 / UMBELI_TIGHT_BLOCK);
         keys = left_over(l, keys);
     }
@@ -76,34 +77,34 @@ uint64_t umbeli_tight_len(const umbeli_tight_layout *l) {
 
 /* ---- rates -------------------------------------------------------------------------------- */
 
-/* The share of places with one bit more. */
+/* The share of places with one extra bit. */
 static double wide_share(const umbeli_tight_level *l) {
     double all = umbeli_tight_places(l);
     if (l->narrow >= l->blocks) return 0;
     return (all - (double)UMBELI_TIGHT_BLOCK * l->narrow) / all;
 }
 
-/* The chance of a key to have the very hash of one in the set, where that is worth telling beside
- * the table's rate. */
-static double twins(uint64_t keys, double rate) {
+/* The probability that an absent key shares its hash with one of the keys; 0 where that is
+ * negligible against the table's rate. */
+static double hash_collisions(uint64_t keys, double rate) {
     double chance = ldexp((double)keys, -64);
     return chance < 1e-6 * rate ? 0 : chance;
 }
 
 double umbeli_tight_rate(const umbeli_tight_layout *l, uint64_t keys) {
     if (l->levels == 0) return 0;
-    double wide = 0, here = 1; /* share of keys that come to this level */
+    double wide = 0, here = 1; /* share of keys that reach this level */
     for (uint32_t i = 0; i < l->levels; i++) {
         double stay = i + 1 < l->levels ? here * (1 - bumped) : here;
         wide += stay * wide_share(&l->level[i]);
         here *= bumped;
     }
     double table = ldexp(1 - wide / 2, -(int)l->width);
-    return fmin(table + twins(keys, table), 1); /* a file may claim any number of keys */
+    return fmin(table + hash_collisions(keys, table), 1); /* a file may claim any number of keys */
 }
 
-/* Wide places may pass on more keys than narrow ones, or fewer, and who is passed on has the wide
- * share anew.  A bucket passes on 0.04 with a deviation of 0.063. */
+/* Wide places may pass on more keys than narrow ones, or fewer, and a key that is passed on gets a
+ * new chance of a wide place.  A bucket passes on 0.04 with a deviation of 0.063. */
 double umbeli_tight_promise(const umbeli_tight_layout *l, uint64_t keys) {
     double rate = umbeli_tight_rate(l, keys);
     if (l->levels < 2) return rate;
@@ -116,8 +117,8 @@ double umbeli_tight_promise(const umbeli_tight_layout *l, uint64_t keys) {
 
 /* ---- widths ------------------------------------------------------------------------------- */
 
-/* All widths there are, in order: step / blocks bits, and step % blocks blocks of the first level
- * with one more; of the other levels at least the same share. */
+/* All possible widths, in order: step / blocks bits, and one more in step % blocks blocks of the
+ * first level; in the other levels in at least the same share. */
 static void set_widths(umbeli_tight_layout *l, uint64_t step) {
     uint32_t blocks = l->level[0].blocks, wide = (uint32_t)(step % blocks);
     l->width = (uint32_t)(step / blocks);
@@ -127,33 +128,33 @@ static void set_widths(umbeli_tight_layout *l, uint64_t step) {
     }
 }
 
-typedef struct wish {
-    uint64_t keys, bytes; /* bytes 0: fpr counts */
+typedef struct target {
+    uint64_t keys, bytes; /* bytes 0: fpr is the target */
     double fpr;
-} wish;
+} target;
 
-/* Whether the widths are large enough for a rate, or too large for some bytes. */
-static bool beyond(umbeli_tight_layout *l, const wish *w, uint64_t step) {
+/* Whether the widths are large enough for the rate, or too large for the bytes. */
+static bool beyond(umbeli_tight_layout *l, const target *t, uint64_t step) {
     set_widths(l, step);
-    if (w->bytes == 0) return umbeli_tight_promise(l, w->keys) <= w->fpr;
+    if (t->bytes == 0) return umbeli_tight_promise(l, t->keys) <= t->fpr;
     uint64_t len = umbeli_tight_len(l);
-    return len == 0 || len > w->bytes;
+    return len == 0 || len > t->bytes;
 }
 
-/* The first step that is `beyond`, from 1 to one after the last. */
-static uint64_t first_beyond(umbeli_tight_layout *l, const wish *w, uint64_t last) {
+/* The first step that is `beyond`, from 1 to last + 1. */
+static uint64_t first_beyond(umbeli_tight_layout *l, const target *t, uint64_t last) {
     uint64_t low = 0, high = last + 1;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        *(beyond(l, w, middle) ? &high : &low) = middle;
+        *(beyond(l, t, middle) ? &high : &low) = middle;
     }
     return high;
 }
 
 bool umbeli_tight_widths_for_rate(umbeli_tight_layout *l, uint64_t keys, double fpr) {
-    if (l->levels == 0) return fpr >= ldexp(1, -UMBELI_TIGHT_WIDTH);
-    uint64_t last = (uint64_t)UMBELI_TIGHT_WIDTH * l->level[0].blocks;
-    uint64_t step = first_beyond(l, &(wish){.keys = keys, .fpr = fpr}, last);
+    if (l->levels == 0) return fpr >= ldexp(1, -UMBELI_TIGHT_MAX_WIDTH);
+    uint64_t last = (uint64_t)UMBELI_TIGHT_MAX_WIDTH * l->level[0].blocks;
+    uint64_t step = first_beyond(l, &(target){.keys = keys, .fpr = fpr}, last);
     if (step > last) return false;
     set_widths(l, step);
     return true;
@@ -161,8 +162,8 @@ bool umbeli_tight_widths_for_rate(umbeli_tight_layout *l, uint64_t keys, double 
 
 bool umbeli_tight_widths_for_bytes(umbeli_tight_layout *l, uint64_t bytes) {
     if (l->levels == 0) return true;
-    uint64_t last = (uint64_t)UMBELI_TIGHT_WIDTH * l->level[0].blocks;
-    uint64_t step = first_beyond(l, &(wish){.bytes = bytes}, last) - 1;
+    uint64_t last = (uint64_t)UMBELI_TIGHT_MAX_WIDTH * l->level[0].blocks;
+    uint64_t step = first_beyond(l, &(target){.bytes = bytes}, last) - 1;
     if (step == 0) return false;
     set_widths(l, step);
     return true;

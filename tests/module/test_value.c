@@ -292,7 +292,7 @@ static void copies_live_on_their_own(void **state) {
     }
 }
 
-static void merging_unites_layers_and_appends_the_rest(void **state) {
+static void merging_joins_layers_and_appends_the_rest(void **state) {
     (void)state;
     for (int layout = 0; layout < 2; layout++) {
         bf_params p = params_of((bf_layout)layout, 0.01, 1000);
@@ -407,7 +407,7 @@ int main(void) {
         cmocka_unit_test_teardown(counting_and_windows, quiet),
         cmocka_unit_test_teardown(clearing_goes_back_to_the_first_layer, quiet),
         cmocka_unit_test_teardown(copies_live_on_their_own, quiet),
-        cmocka_unit_test_teardown(merging_unites_layers_and_appends_the_rest, quiet),
+        cmocka_unit_test_teardown(merging_joins_layers_and_appends_the_rest, quiet),
         cmocka_unit_test_teardown(merging_refuses_what_would_break_a_promise, quiet),
         cmocka_unit_test_teardown(tells_how_far_it_can_grow, quiet),
         cmocka_unit_test_teardown(memory_may_run_out_anywhere, quiet),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_meta.c - names with texts and the treatment of lines, as stored with a filter
+ * test_meta.c - names with texts and the key rule, as stored with a filter
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -146,7 +146,7 @@ static void test_lengths_instead_of_nul(void **state) {
     umbel_free(f);
 }
 
-static void test_treatment(void **state) {
+static void test_key_rule(void **state) {
     (void)state;
     umbel_filter *f = small();
     umbel_key_rule t;
@@ -155,7 +155,7 @@ static void test_treatment(void **state) {
     assert_ok(umbel_set_key_rule(f, &good, NULL));
     assert_int_equal(umbel_set_key_rule(f, &(umbel_key_rule){.lower = true, .upper = true}, &diag),
                      UMBEL_EINVAL);
-    assert_non_null(strstr(sentence(&diag), "treatment"));
+    assert_non_null(strstr(sentence(&diag), "key rule"));
     assert_int_equal(umbel_set_key_rule(f, &(umbel_key_rule){.delimiter = ','}, NULL),
                      UMBEL_EINVAL);
     umbel_get_key_rule(f, &t);
@@ -169,7 +169,7 @@ int main(void) {
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_number_of_entries),
         cmocka_unit_test(test_lengths_instead_of_nul),
-        cmocka_unit_test(test_treatment),
+        cmocka_unit_test(test_key_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,7 +147,7 @@ static void test_ada(void **state) {
     umbel_free(f);
 }
 
-static void test_treatment_and_meta(void **state) {
+static void test_key_rule_and_meta(void **state) {
     (void)state;
     umbel_filter *f = NULL;
     umbel_key_rule t;
@@ -303,7 +303,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_ada),
-        cmocka_unit_test(test_treatment_and_meta),
+        cmocka_unit_test(test_key_rule_and_meta),
         cmocka_unit_test(test_xxh3),
         cmocka_unit_test(test_blocked_vectors),
         cmocka_unit_test(test_classic_vectors),

@@ -34,7 +34,7 @@ static void assert_all_in(const umbel_filter *f, const key_set *set) {
     }
 }
 
-static void unite_is_the_union(void **state) {
+static void merge_is_the_union(void **state) {
     const subject *s = *state;
     for (size_t size = 0; size < SIZES; size++) {
         umbel_params params = {.bytes = sizes[size], .seed = random_word()};
@@ -238,7 +238,7 @@ static void describe_counts(void **state) {
 }
 
 static const property properties[] = {
-    {"unite is the union", unite_is_the_union},
+    {"merge is the union", merge_is_the_union},
     {"mismatches are named", mismatches_are_named},
     {"fold halves", fold_halves},
     {"fold of an empty one", fold_of_an_empty_one},

@@ -25,8 +25,8 @@ static umbel_filter *make(const any_params *params, const umbel_opts *opts) {
                   ? build_from(&params->native, opts, some, 3, &f, NULL)
                   : any_create(params, opts, &f, NULL));
     for (size_t i = 0; i < ENTRIES; i++) assert_ok(umbel_set_meta(f, names[i], values[i], NULL));
-    const umbel_key_rule treatment = {.lower = true, .field = 3, .delimiter = ';'};
-    assert_ok(umbel_set_key_rule(f, &treatment, NULL));
+    const umbel_key_rule rule = {.lower = true, .field = 3, .delimiter = ';'};
+    assert_ok(umbel_set_key_rule(f, &rule, NULL));
     if (params->foreign.format == UMBEL_FMT_DCSO) assert_ok(umbel_set_data(f, "data", 4, NULL));
     return f;
 }

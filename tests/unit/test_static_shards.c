@@ -24,7 +24,7 @@ static void keys_decide_the_number_of_shards(void **state) {
         assert_int_equal(next.shard_bits, bits + 1);
     }
     umbeli_static_layout l;
-    uint64_t max = (uint64_t)SHARD_KEYS << UMBELI_STATIC_SHARD_BITS;
+    uint64_t max = (uint64_t)SHARD_KEYS << UMBELI_STATIC_MAX_SHARD_BITS;
     assert_true(umbeli_static_divide(max - 1, 0, 0, &l));
     assert_false(umbeli_static_divide(max, 0, 0, &l));
 }

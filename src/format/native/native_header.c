@@ -48,7 +48,7 @@ enum {
     AT_CAPACITY = 56,
     AT_RATE = 64,
     AT_KEYS_ADDED = 72,
-    AT_TREATMENT = 80,
+    AT_KEY_RULE = 80,
     AT_FIELD = 84,
     AT_DELIMITER = 88,
     AT_ZERO_89 = 89,
@@ -122,8 +122,8 @@ static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_native_
     return UMBEL_OK;
 }
 
-static umbel_err check_treatment(const uint8_t *bytes, umbel_key_rule *t, umbel_diag *diag) {
-    uint32_t flags = umbeli_load_le32(bytes + AT_TREATMENT);
+static umbel_err check_key_rule(const uint8_t *bytes, umbel_key_rule *t, umbel_diag *diag) {
+    uint32_t flags = umbeli_load_le32(bytes + AT_KEY_RULE);
     *t = (umbel_key_rule){
         .trim = flags & TRIM,
         .lower = flags & LOWER,
@@ -132,9 +132,9 @@ static umbel_err check_treatment(const uint8_t *bytes, umbel_key_rule *t, umbel_
         .delimiter = bytes[AT_DELIMITER],
     };
     if (flags & ~(uint32_t)(TRIM | LOWER | UPPER))
-        return unknown(diag, AT_TREATMENT, "treatment: unknown flag");
-    const char *wrong = umbeli_treatment_wrong(t);
-    return wrong ? bad(diag, AT_TREATMENT, wrong) : UMBEL_OK;
+        return unknown(diag, AT_KEY_RULE, "key rule: unknown flag");
+    const char *wrong = umbeli_key_rule_wrong(t);
+    return wrong ? bad(diag, AT_KEY_RULE, wrong) : UMBEL_OK;
 }
 
 /* The fields between envelope and kind; all lengths against each other. */
@@ -190,7 +190,7 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
     if (h->payload_at != umbeli_native_payload_at(h->len)) {
         return bad(diag, AT_PAYLOAD_AT, "payload offset: wrong");
     }
-    return check_treatment(bytes, &h->treatment, diag);
+    return check_key_rule(bytes, &h->key_rule, diag);
 }
 
 umbel_err umbeli_native_read(const uint8_t *bytes, size_t len, umbeli_native_header *h,
@@ -248,7 +248,7 @@ bool umbeli_native_meta_next(umbeli_native_meta *m) {
 umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
                                   const umbeli_native_header *h, umbel_diag *diag) {
     umbeli_native_meta m = umbeli_native_meta_begin(bytes, h);
-    f->treatment = h->treatment;
+    f->key_rule = h->key_rule;
     while (umbeli_native_meta_next(&m)) {
         size_t before = f->meta_count;
         umbel_err e = umbeli_meta_set(f, m.name, m.name_len, m.value, m.value_len, diag);
@@ -302,7 +302,7 @@ umbeli_native_source umbeli_native_source_of(const umbel_filter *f) {
         .shape = f->shape,
         .keys_added = umbeli_keys_added(f),
         .payload_len = umbeli_filter_bytes(f),
-        .treatment = f->treatment,
+        .key_rule = f->key_rule,
         .params = f,
         .meta = f->meta,
         .meta_count = f->meta_count,
@@ -323,7 +323,7 @@ umbeli_native_source umbeli_native_source_of_layer(const umbel_filter *chain, ui
     from.shape.capacity = l->capacity;
     from.shape.fpr = l->rate;
     if (i > 0) return from;
-    from.treatment = chain->treatment;
+    from.key_rule = chain->key_rule;
     from.meta = chain->meta;
     from.meta_count = chain->meta_count;
     return from;
@@ -350,7 +350,7 @@ uint64_t umbeli_native_header_len(const umbeli_native_source *from) {
 
 static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
     const umbeli_shape *shape = &from->shape;
-    const umbel_key_rule *t = &from->treatment;
+    const umbel_key_rule *t = &from->key_rule;
     uint64_t len = umbeli_native_header_len(from);
     memset(to, 0, FIXED);
     memcpy(to, magic, sizeof magic);
@@ -367,7 +367,7 @@ static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
     umbeli_store_le64(to + AT_CAPACITY, shape->capacity);
     store_f64(to + AT_RATE, shape->fpr);
     umbeli_store_le64(to + AT_KEYS_ADDED, from->keys_added);
-    umbeli_store_le32(to + AT_TREATMENT,
+    umbeli_store_le32(to + AT_KEY_RULE,
                       (t->trim ? TRIM : 0u) | (t->lower ? LOWER : 0u) | (t->upper ? UPPER : 0u));
     umbeli_store_le32(to + AT_FIELD, t->field);
     to[AT_DELIMITER] = t->delimiter;

@@ -21,7 +21,7 @@ typedef struct umbeli_native_header {
     umbeli_shape shape; /* without the secret */
     uint64_t fingerprint;
     uint64_t keys_added;
-    umbel_key_rule treatment;
+    umbel_key_rule key_rule;
     uint32_t len, kind_params_len, meta_len;
     uint64_t payload_at, payload_len, checksum;
 } umbeli_native_header;
@@ -74,7 +74,7 @@ umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h
 typedef struct umbeli_native_source {
     umbeli_shape shape;
     uint64_t keys_added, payload_len;
-    umbel_key_rule treatment;
+    umbel_key_rule key_rule;
     const umbel_filter *params;            /* whose kind parameters it has; NULL: none */
     const umbeli_meta_entry *extra, *meta; /* metadata, in this order */
     size_t extra_count, meta_count;

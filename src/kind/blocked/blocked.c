@@ -40,7 +40,8 @@ const umbeli_blocked_kernel *umbeli_blocked_best(void) {
 static umbel_err check_bits(uint64_t bits, umbel_diag *diag) {
     uint64_t nblocks = bits / BLOCK_BITS;
     if (nblocks > 0 && nblocks <= UINT32_MAX && bits % BLOCK_BITS == 0) return UMBEL_OK;
-    return umbeli_fail(diag, UMBEL_EINVAL, "bits: a blocked filter has 1 to 2^32-1 blocks of 256");
+    return umbeli_fail(diag, UMBEL_EINVAL,
+                       "bits: a blocked filter has 1 to 2^32-1 blocks of 256 bits");
 }
 
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
@@ -75,7 +76,7 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *setti
             return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a blocked filter always has 8");
         }
         if (params->bytes > (uint64_t)UINT32_MAX * UMBELI_BLOCK_BYTES) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: a blocked filter has less than 128 GiB");
+            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: a blocked filter must be below 128 GiB");
         }
         shape.bits = params->bytes / UMBELI_BLOCK_BYTES * BLOCK_BITS;
     } else {
@@ -112,7 +113,7 @@ const umbeli_kind umbeli_kind_blocked = {
     .restore = restore,
 };
 
-/* In a given block it is the product over the lanes of the share of set bits. */
+/* In one block the rate is the product of the lanes' shares of set bits. */
 double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
     double sum = 0;
     for (uint64_t first = 0; first < nblocks; first += group) {
@@ -151,7 +152,7 @@ void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     umbeli_blocked *b = (umbeli_blocked *)f;
     if (live_rate(f, 1) > fpr) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: the live rate is above it already");
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: the live rate is already above it");
     }
     uint64_t group = 1;
     while (b->nblocks % (2 * group) == 0 && live_rate(f, 2 * group) <= fpr) group *= 2;
@@ -162,7 +163,7 @@ umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     umbeli_array work;
     umbel_err e = umbeli_array_new(&f->settings, bits / 8, &work, diag);
     if (e) return e;
-    /* Block i of z is hash * z >> 32, so block i / group of z / group is where its keys go. */
+    /* Block i of z is hash * z >> 32, so its keys go to block i / group of z / group. */
     for (uint64_t i = 0; i < b->nblocks; i++) {
         umbeli_bits_or(work.data + UMBELI_BLOCK_BYTES * (i / group),
                        f->data + UMBELI_BLOCK_BYTES * i, UMBELI_BLOCK_BYTES);

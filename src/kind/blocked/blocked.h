@@ -6,9 +6,9 @@
  * each 32-bit lane with its lower half: one cache line per key.  Layout and salts are those of the
  * Apache Parquet specification.
  *
- *   blocked.c            making, measuring, folding
+ *   blocked.c            creating, measuring, folding
  *   blocked_many.c       batches: the plain loop, the prefetch ring, or the bulk path
- *   blocked_bulk.c       hashes sorted by block range, then worked through in cache
+ *   blocked_bulk.c       hashes sorted by block range, then processed in cache
  *   blocked_loops.h      what every kernel does, written once
  *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c    the kernels
  */
@@ -20,17 +20,17 @@
 
 enum { UMBELI_BLOCK_BYTES = 32, UMBELI_BLOCK_LANES = 8 };
 
-/* Filters of no more bytes, half of a usual second-level cache, take the plain loops: prefetching
- * only costs there. */
+/* Filters up to this many bytes, half of a typical second-level cache, take the plain loops,
+ * because prefetching would only cost time. */
 enum { UMBELI_PLAIN_BELOW = 256 * 1024 };
 
 /* Numbers of schemes in native files; they never change. */
 enum { UMBELI_SCHEME_BLOCKED = 1 };
 
-/* Whose split-block filter it is: which hash, under which names. */
+/* Whose split-block filter it is: the hash function and the names. */
 typedef struct umbeli_blocked_scheme {
     uint32_t id;        /* shape.scheme */
-    uint32_t hash;      /* shape.hash; 0: umbel's own, either of them */
+    uint32_t hash;      /* shape.hash; 0: one of umbel's own */
     const char *layout; /* for people ... */
     const char *keyed;  /* ... and with a secret, or NULL */
     umbel_format format;
@@ -39,21 +39,22 @@ typedef struct umbeli_blocked_scheme {
 
 extern const umbeli_blocked_scheme umbeli_blocked_native;
 
-/* Where the bulk path puts hashes: each after the others of its part, part = block >> shift. */
+/* Where the bulk path puts hashes: each goes after the others of its part; part = block >>
+ * shift. */
 typedef struct umbeli_scatter {
     uint64_t nblocks;
     unsigned shift;
     uint64_t *sorted;      /* 64-byte aligned; parts begin and end on lines of 8 hashes */
     uint64_t *next;        /* of each part: where in sorted its next hash goes */
     const uint64_t *limit; /* of each part: where it ends */
-    uint64_t *lines;       /* 8 hashes of each part, so that memory is written in whole lines */
+    uint64_t *lines;       /* 8 hashes per part, so that memory is written in whole lines */
     uint8_t *part_of;      /* the part of each hash, in their order; or NULL */
 } umbeli_scatter;
 
-/* The loops of one instruction set over raw blocks.  `plain` wants the blocks in cache; `ring`
- * prefetches as it goes, up to hashes[n + ahead - 1].  add loops return how many keys were new and
- * fill was_new unless it is NULL.  scatter leaves unfilled lines in `lines`; false when a part
- * would pass its limit. */
+/* The loops of one instruction set over raw blocks.  `plain` expects the blocks in cache; `ring`
+ * prefetches as it goes, up to hashes[n + ahead - 1].  Add loops return the number of new keys and
+ * fill was_new unless it is NULL.  scatter leaves partial lines in `lines` and returns false when a
+ * part would exceed its limit. */
 typedef struct umbeli_blocked_kernel {
     const char *name;
     uint32_t needs; /* umbeli_cpu bits */
@@ -89,9 +90,9 @@ static inline uint64_t umbeli_block_of(uint64_t hash, uint64_t nblocks) {
 
 extern const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES];
 
-/* A filter of shape.bits (256 times 1 .. 2^32-1), the rest of the shape filled in from the scheme;
- * borrow as in umbeli_filter_new.  Where memory says concurrent, filters that own
- * their bits get the atomic kernel. */
+/* A filter of shape.bits (256 times 1 ..  2^32-1), the rest of the shape filled in from the scheme;
+ * borrow as in umbeli_filter_new.  With settings.concurrent, filters that own their bits get the
+ * atomic kernel. */
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
                              const uint8_t *borrow, const umbeli_settings *settings,
                              umbel_filter **out, umbel_diag *diag);
@@ -99,10 +100,10 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
 /* UMBEL_ECORRUPT or UMBEL_EVERSION unless a native blocked filter can have this shape. */
 umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag);
 
-/* The fastest kernel that this processor runs, for filters that are not concurrent. */
+/* The fastest kernel for this processor, for filters that are not concurrent. */
 const umbeli_blocked_kernel *umbeli_blocked_best(void);
 
-/* Members of every kernel's umbeli_ops that do not depend on it. */
+/* Members of umbeli_ops that are the same for every kernel. */
 void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                               uint64_t *hashes);
 void umbeli_blocked_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
@@ -116,18 +117,18 @@ umbel_err umbeli_blocked_add_hashes(umbel_filter *f, const uint64_t *hashes, siz
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag);
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now);
 
-/* The chance that a random hash finds all its bits, if each `group` neighbouring blocks (a divisor
- * of nblocks) were one. */
+/* The probability that a random hash finds all its bits set if every `group` neighbouring blocks (a
+ * divisor of nblocks) were merged into one. */
 double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group);
 
-/* How many distinct keys set so many bits of so many blocks; infinite when all are set. */
+/* Estimates the distinct keys from the bits set in nblocks blocks; infinite when all are set. */
 double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
 
-/* The bulk path.  Both return false, with nothing done, when there is no scratch memory.
- * Answers (hit or was_new) may be NULL for adds. */
+/* The bulk path.  Both return false, with nothing done, when there is no scratch memory.  results
+ * (hit or was_new) may be NULL for adds. */
 bool umbeli_blocked_bulk_hashes(const umbeli_blocked *b, bool adding, const uint64_t *hashes,
-                                size_t n, uint8_t *answers, uint64_t *added);
+                                size_t n, uint8_t *results, uint64_t *added);
 bool umbeli_blocked_bulk_keys(const umbeli_blocked *b, bool adding, const umbel_key *keys, size_t n,
-                              uint8_t *answers, uint64_t *added);
+                              uint8_t *results, uint64_t *added);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocked_atomic.c - the split-block kernel for filters that many threads write at once
+ * blocked_atomic.c - the split-block kernel for filters with concurrent writers
  *
- * A block is OR-ed in word by word, each an atomic operation, and only where bits are missing, so
- * that a hot block is read by all and written once.  Relaxed order is enough: bits are only ever
- * set, so a reader to whom the add happened-before sees them by coherence alone.
+ * A mask is ORed into its block word by word, each an atomic operation, and only where bits are
+ * missing, so that a hot block is read by all and written once.  Relaxed ordering is enough: bits
+ * are only ever set, so if the add happened before a look-up, coherence alone makes them visible.
  */
 #include "core/bits.h"
 #include "kind/blocked/blocked.h"

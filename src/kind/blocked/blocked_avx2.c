@@ -34,7 +34,7 @@ KERNEL_TARGET static inline bool block_put(uint8_t *block, block_mask m) {
     return !_mm256_testc_si256(old, m);
 }
 
-/* Around the caches: the line is not read again before the whole batch is sorted. */
+/* Bypasses the caches: the line is not read again before the whole batch is sorted. */
 KERNEL_TARGET static inline void store_line(uint64_t *to, const uint64_t *from) {
     __m256i low = _mm256_load_si256((const __m256i *)from);
     __m256i high = _mm256_load_si256((const __m256i *)(from + 4));

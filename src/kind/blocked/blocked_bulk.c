@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocked_bulk.c - millions of keys on a filter beyond the caches, without a random access each
+ * blocked_bulk.c - millions of keys on a filter larger than the caches, without a random access per
+ * key
  *
- * The hashes are sorted by block range first, so that each range (a "part") is then worked through
- * while it lies in the cache: scatter the hashes to their parts in whole cache lines, do the parts
- * one after the other, and, where answers are wanted, read them back in the order of the keys.
- * Everything is sequential in memory but for as many streams as there are parts.
+ * The hashes are first sorted by block range, so that each range (a "part") can be processed while
+ * it is in cache: scatter the hashes to their parts in whole cache lines, process the parts one
+ * after another, and, where results are wanted, read them back in key order.  All memory access is
+ * sequential, in as many streams as there are parts.
  *
- * Hashes spread evenly, so every part first gets its mean and eight standard deviations of room.
- * Where that is too little (one key very often, say), they are counted and scattered once more.
+ * Hashes spread evenly, so every part first gets room for the mean plus eight standard deviations.
+ * If that is too little (one key repeated very often, say), hashes are counted and scattered again.
  *
  * Threads: each scatters its own slice of the keys into its own stretch of every part, and parts
  * are handed out whole, so no block is ever shared.  Slices follow each other within a part, so
- * keys meet in the order they came: bytes and answers are those of a single thread.
+ * keys are processed in their original order: bits and results are those of a single thread.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -22,9 +23,9 @@
 #include "kind/blocked/blocked.h"
 
 enum {
-    PART_BYTES = 1024 * 1024, /* what one part should have, */
-    MAX_PARTS = 256,          /* but no more streams than this: a part's number is a byte */
-    BATCH = 32 * 1024 * 1024, /* more would cost fresh memory, less more passes over the filter */
+    PART_BYTES = 1024 * 1024, /* target size of a part, */
+    MAX_PARTS = 256,          /* but at most this many streams: a part's number is a byte */
+    BATCH = 32 * 1024 * 1024, /* larger: more fresh memory; smaller: more passes over the filter */
     LINE_HASHES = 8,
 };
 
@@ -37,16 +38,16 @@ typedef struct bulk {
     const umbel_key *keys; /* NULL: hashes were given */
     const uint64_t *hashes;
     size_t n;
-    uint8_t *answers; /* may be NULL for adds; holds the part of each key until its answer */
+    uint8_t *results; /* may be NULL for adds; holds each key's part until its result */
 
     /* Scratch memory; tables are [thread][part]. */
     uint64_t *hashed; /* of the keys, if keys were given */
     uint64_t *sorted; /* the hashes by part; stretches begin on a line, and once a stretch is done,
-                       * its answers, a byte each, lie at its beginning */
+                       * its results, a byte each, are at its beginning */
     uint64_t *start;  /* of a thread's stretch of a part */
-    uint64_t *next;   /* where its next hash goes, in the end where it stops */
+    uint64_t *next;   /* where its next hash goes; finally where it stops */
     uint64_t *limit;  /* where it must stop */
-    uint64_t *lines;  /* [8] more: hashes on their way */
+    uint64_t *lines;  /* [thread][part][8]: hashes not yet written */
 
     _Atomic bool overflow;
     _Atomic uint32_t next_part;
@@ -67,14 +68,14 @@ static uint64_t whole_lines(uint64_t hashes) {
     return (hashes + LINE_HASHES - 1) / LINE_HASHES * LINE_HASHES;
 }
 
-/* Room for one thread's hashes in one part unless they are spread very unevenly. */
+/* Enough room for one thread's hashes in one part unless they are spread very unevenly. */
 static uint64_t even_room(const bulk *k, size_t n) {
     double share = (double)(UINT64_C(1) << k->shift) / (double)k->b->nblocks;
     double mean = (double)n / k->threads * (share < 1 ? share : 1) + 1;
     return whole_lines((uint64_t)(mean + 8 * sqrt(mean)));
 }
 
-/* Stretches one behind the other; their lengths stand in `limit`. */
+/* Places the stretches one after another; `limit` holds their lengths. */
 static void lay_out(bulk *k) {
     uint64_t at = 0;
     for (uint32_t part = 0; part < k->nparts; part++) {
@@ -114,7 +115,7 @@ static void scatter(void *ctx, uint32_t t) {
         .next = k->next + row,
         .limit = k->limit + row,
         .lines = k->lines + row * LINE_HASHES,
-        .part_of = k->answers ? k->answers + s.from : NULL,
+        .part_of = k->results ? k->results + s.from : NULL,
     };
     memcpy(to.next, k->start + row, k->nparts * sizeof *to.next);
     bool fits = k->b->kernel->scatter(&to, k->hashes + s.from, s.n);
@@ -146,13 +147,13 @@ static void do_part(bulk *k, uint32_t part) {
         size_t i = (size_t)t * k->nparts + part;
         const uint64_t *hashes = k->sorted + k->start[i];
         size_t n = (size_t)(k->next[i] - k->start[i]);
-        /* In place: the n-th answer lies before the hash behind it, 8 n bytes on. */
-        uint8_t *answers = k->answers ? (uint8_t *)(k->sorted + k->start[i]) : NULL;
+        /* In place: result n is at byte n, before hash n + 1 at byte 8 (n + 1). */
+        uint8_t *results = k->results ? (uint8_t *)(k->sorted + k->start[i]) : NULL;
         if (k->adding) {
-            uint64_t added = b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, 0, answers);
+            uint64_t added = b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, 0, results);
             atomic_fetch_add_explicit(&k->added, added, memory_order_relaxed);
         } else {
-            b->kernel->contains_ring(b->base.data, b->nblocks, hashes, n, 0, answers);
+            b->kernel->contains_ring(b->base.data, b->nblocks, hashes, n, 0, results);
         }
     }
 }
@@ -175,8 +176,8 @@ static void read_back(void *ctx, uint32_t t) {
         next[part] = k->start[(size_t)t * k->nparts + part] * sizeof *k->sorted;
     }
     const uint8_t *sorted = (const uint8_t *)k->sorted;
-    uint8_t *answers = k->answers + s.from;
-    for (size_t i = 0; i < s.n; i++) answers[i] = sorted[next[answers[i]]++];
+    uint8_t *results = k->results + s.from;
+    for (size_t i = 0; i < s.n; i++) results[i] = sorted[next[results[i]]++];
 }
 
 static void do_batch(bulk *k) {
@@ -184,12 +185,12 @@ static void do_batch(bulk *k) {
     sort(k);
     atomic_store(&k->next_part, 0);
     umbeli_parallel(k->threads, do_parts, k);
-    if (k->answers) umbeli_parallel(k->threads, read_back, k);
+    if (k->results) umbeli_parallel(k->threads, read_back, k);
 }
 
-/* All scratch memory in one array; false when there is none. */
+/* All scratch memory in one array; false when out of memory. */
 static bool take_scratch(bulk *k, size_t batch, umbeli_array *scratch) {
-    umbeli_settings unlimited = k->b->base.settings; /* the limit is one for filters */
+    umbeli_settings unlimited = k->b->base.settings; /* the limit is for filters only */
     unlimited.max_bytes = 0;
     uint64_t stretches = (uint64_t)k->threads * k->nparts;
     uint64_t even = stretches * even_room(k, batch), exact = batch + stretches * LINE_HASHES;
@@ -220,12 +221,12 @@ static bool run(bulk *k, size_t n, uint64_t *added) {
 
     const umbel_key *keys = k->keys;
     const uint64_t *hashes = k->hashes;
-    uint8_t *answers = k->answers;
+    uint8_t *results = k->results;
     for (size_t from = 0; from < n; from += batch) {
         k->n = n - from < batch ? n - from : batch;
         k->keys = keys ? keys + from : NULL;
         k->hashes = keys ? k->hashed : hashes + from;
-        k->answers = answers ? answers + from : NULL;
+        k->results = results ? results + from : NULL;
         do_batch(k);
     }
     umbeli_array_delete(&b->base.settings, &scratch);
@@ -234,13 +235,13 @@ static bool run(bulk *k, size_t n, uint64_t *added) {
 }
 
 bool umbeli_blocked_bulk_hashes(const umbeli_blocked *b, bool adding, const uint64_t *hashes,
-                                size_t n, uint8_t *answers, uint64_t *added) {
-    bulk k = {.b = b, .adding = adding, .hashes = hashes, .answers = answers};
+                                size_t n, uint8_t *results, uint64_t *added) {
+    bulk k = {.b = b, .adding = adding, .hashes = hashes, .results = results};
     return run(&k, n, added);
 }
 
 bool umbeli_blocked_bulk_keys(const umbeli_blocked *b, bool adding, const umbel_key *keys, size_t n,
-                              uint8_t *answers, uint64_t *added) {
-    bulk k = {.b = b, .adding = adding, .keys = keys, .answers = answers};
+                              uint8_t *results, uint64_t *added) {
+    bulk k = {.b = b, .adding = adding, .keys = keys, .results = results};
     return run(&k, n, added);
 }

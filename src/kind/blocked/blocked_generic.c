@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocked_generic.c - the split-block kernel in plain C; the others must equal it bit for bit
+ * blocked_generic.c - the split-block kernel in plain C; the others must match it bit for bit
  */
 #include "core/bits.h"
 #include "kind/blocked/blocked.h"

@@ -16,11 +16,11 @@
 #include "core/bits.h"
 #include "kind/kind.h"
 
-/* Far enough ahead that a line has come from memory when its turn is, near enough that it is still
- * in the first-level cache. */
+/* Far enough ahead that a line has arrived from memory when it is needed, near enough that it is
+ * still in the first-level cache. */
 enum { RING = 48 };
 
-/* Masks are computed for so many keys before the first is OR-ed in: the multiplications overlap
+/* Masks are computed for this many keys before the first is ORed in: the multiplications overlap
  * and no load waits for the store before it. */
 enum { AT_ONCE = 8 };
 
@@ -113,7 +113,8 @@ KERNEL_TARGET static uint64_t add_ring(uint8_t *blocks, uint64_t nblocks, const 
 }
 
 KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hashes, size_t n) {
-    umbeli_scatter s = *to; /* in registers, whatever the stores below point at */
+    umbeli_scatter s =
+        *to; /* a local copy, so that it stays in registers across the stores below */
     for (size_t i = 0; i < n; i++) {
         uint64_t part = umbeli_block_of(hashes[i], s.nblocks) >> s.shift;
         uint64_t at = s.next[part]++, *line = s.lines + 8 * part;
@@ -140,7 +141,7 @@ static const umbeli_ops ops = {
     .contains_hash = contains_hash,
     .contains_hashes = umbeli_blocked_contains_hashes,
     .add_hashes = umbeli_blocked_add_hashes,
-    .unite = umbeli_unite_bits,
+    .merge = umbeli_merge_bits,
     .intersect = umbeli_intersect_bits,
     .fold = umbeli_blocked_fold,
     .measure = umbeli_blocked_measure,

@@ -2,7 +2,7 @@
  *
  * blocked_many.c - batches on split-block filters: which loop, and hashing ahead of it
  *
- * Small filters: the plain loop; fetching ahead only costs there.  Larger ones: the ring, where
+ * Small filters: the plain loop; prefetching would only cost time.  Larger ones: the ring, where
  * each step prefetches the block of a key RING places ahead.  A filter beyond the last-level cache
  * and a batch of a million: the bulk path, which beats one random access per key.
  */
@@ -12,7 +12,7 @@
 #include "kind/blocked/blocked.h"
 
 enum {
-    BULK_ABOVE = 32 * 1024 * 1024, /* a usual last-level cache */
+    BULK_ABOVE = 32 * 1024 * 1024, /* a typical last-level cache */
     BULK_KEYS = 1024 * 1024,
     HASHED_AT_ONCE = 256,
 };
@@ -27,7 +27,7 @@ void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size
     umbeli_blocked_of(f)->hasher->many(&f->shape, keys, n, hashes);
 }
 
-/* A window over the hashes of a batch of keys: `now` are being looked up while the ring already
+/* A window over the hashes of a batch: `now` hashes are being looked up while the ring already
  * prefetches for `ahead` more after them. */
 typedef struct hashed_keys {
     const umbeli_blocked *b;

@@ -2,13 +2,13 @@
  *
  * counting.c - a 4-bit counter for every bit of a blocked filter, so that keys can be removed
  *
- * Block, lanes and salts are those of the blocked kind; lane i of a block takes bytes 16 i to
- * 16 i + 15, the counter of its bit b the lower (b even) or upper half of byte b / 2.  A block has
- * 128 bytes, two cache lines.  Where a counter is not 0, the blocked filter of the same keys has
- * its bit set, and nowhere else.
+ * Block, lanes and salts are those of the blocked kind; lane i of a block takes bytes 16 i to 16 i
+ * + 15, the counter of its bit b the lower (b even) or upper half of byte b / 2.  A block has 128
+ * bytes, two cache lines.  A counter is nonzero exactly where the blocked filter of the same keys
+ * has its bit set.
  *
- * Counters stick at 15: once one got there it is never counted down, because how high it would be
- * is no longer known.  So a key that was not removed is never missed.
+ * Counters stick at 15: once there, a counter is never decremented, because its true value is no
+ * longer known.  So a key that was not removed is never missed.
  */
 #include "core/bits.h"
 #include "core/diag.h"
@@ -66,7 +66,7 @@ static uint32_t min(const counters *c) {
     return low;
 }
 
-/* Whether any counter moved, and whether one was 0 before. */
+/* Whether any counter changed, and whether one was 0 before. */
 typedef struct outcome {
     bool changed, was_new;
 } outcome;
@@ -114,7 +114,7 @@ static umbel_err remove_key(umbel_filter *f, const void *key, size_t len) {
         *c.byte[i] = (uint8_t)(*c.byte[i] - (1u << c.shift[i]));
         changed = true;
     }
-    /* Keys that were never added may have been taken for some that were. */
+    /* False positives may have been removed, more often than keys were added. */
     uint64_t added = umbeli_keys_added(f);
     if (changed && added > 0) {
         umbeli_set_keys_added(f, added - 1);
@@ -163,7 +163,7 @@ static unsigned smaller(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-static umbel_err unite(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
+static umbel_err merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     (void)diag;
     for (uint64_t i = 0; i < into->data_len; i++) {
         unsigned a = into->data[i], b = from->data[i];
@@ -211,7 +211,7 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
     for (uint64_t i = 0; i < f->data_len / LANE_BYTES; i++) {
         umbeli_store_le32(bits->data + 4 * i, lane_bits(f->data + LANE_BYTES * i));
     }
-    bits->treatment = f->treatment;
+    bits->key_rule = f->key_rule;
     umbeli_set_keys_added(bits, umbeli_keys_added(f));
     e = umbeli_meta_copy(bits, f);
     if (e) {
@@ -222,11 +222,11 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
     return UMBEL_OK;
 }
 
-/* As umbeli_blocked_measure of the snapshot, without making it. */
+/* Same as umbeli_blocked_measure of the snapshot, without making one. */
 static void measure(const umbel_filter *f, umbel_measurement *now) {
     uint64_t nblocks = nblocks_of(f);
     double rate = 0;
-    now->bits = f->shape.bits / 4; /* each counter stands for one */
+    now->bits = f->shape.bits / 4; /* one bit per counter */
     now->bits_set = 0;
     for (uint64_t i = 0; i < nblocks; i++) {
         const uint8_t *block = f->data + BLOCK_BYTES * i;
@@ -256,10 +256,10 @@ static const umbeli_ops ops = {
     .contains_hash = contains_hash,
     .contains_hashes = contains_hashes,
     .add_hashes = add_hashes,
-    .unite = unite,
+    .merge = merge,
     .intersect = intersect,
     .subset = subset,
-    .no_fold = "counting filters are not folded, but a snapshot of one can be",
+    .no_fold = "a counting filter cannot be folded, but its snapshot can",
     .remove = remove_key,
     .count = count,
     .snapshot = snapshot,
@@ -271,7 +271,7 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     uint64_t nblocks = shape.bits / BLOCK_BITS;
     if (nblocks == 0 || nblocks > UINT32_MAX || shape.bits % BLOCK_BITS) {
         return umbeli_fail(diag, UMBEL_ECORRUPT,
-                           "bits: a counting filter has 1 to 2^32-1 blocks of 1024");
+                           "bits: a counting filter has 1 to 2^32-1 blocks of 1024 bits");
     }
     shape.kind = UMBEL_KIND_COUNTING;
     shape.format = UMBEL_FMT_NATIVE;
@@ -292,7 +292,8 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *setti
             return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a counting filter always has 8");
         }
         if (params->bytes > (uint64_t)UINT32_MAX * BLOCK_BYTES) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: a counting filter has below 512 GiB");
+            return umbeli_fail(diag, UMBEL_EINVAL,
+                               "bytes: a counting filter must be below 512 GiB");
         }
         shape.bits = params->bytes / BLOCK_BYTES * BLOCK_BITS;
     } else {

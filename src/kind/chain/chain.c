@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT
  *
- * chain.c - several filters asked as one
+ * chain.c - several filters looked up as one
  *
- * A Bloom filter has the size that it was made with: its bits cannot be hashed again into a larger
- * one, because they do not say which keys they came from.  What has to take more keys than were
- * planned for therefore becomes a chain.  Each layer is a filter of its own, with its own bits,
+ * A Bloom filter keeps the size that it was made with: its bits cannot be rehashed into a larger
+ * one, because they do not say which keys they came from.  A filter that must take more keys than
+ * planned therefore becomes a chain.  Each layer is a filter of its own, with its own bits,
  * capacity and share of the false-positive rate; a key is in the chain if any layer has it, so the
  * rates of the layers add up, and the plan of the layers keeps the sum below the promise
  * (plan/plan_scalable.c, format/redisbloom, module/value/layer_plan.c).
  *
- * Look-ups.  A batch of keys asks the layers from the newest, which holds most of the keys when
- * layers grow, to the oldest, and drops what was found on the way, so that each further layer is
- * asked about fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 64
+ * Look-ups.  A batch of keys goes through the layers from the newest, which holds most of the keys
+ * when layers grow, to the oldest, and drops what was found on the way, so that each further layer
+ * is checked for fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 64
  * bits, for split-block layers, and at most once to 128, for classic ones, and only when the first
- * layer wants that width.  Within a layer the kernels overlap the cache misses of the batch; a
+ * layer needs that width.  Within a layer the kernels overlap the cache misses of the batch; a
  * single key has no batch, so the lines of all split-block layers are prefetched before the first
- * is asked.
+ * is checked.
  *
  * Adds.  A key that an older layer has is known and changes nothing.  All others go into the newest
- * layer, and whether a bit changed there says whether the key was new.  A batch asks the older
- * layers once, is cut where the newest layer has no room left, and goes on with the layer that the
- * policy then provides; the layer that was the newest is asked once about the rest of the batch
- * before.  A full chain is extended when an unknown key comes, not before: adding known keys to a
- * full filter that may not grow is no error.
+ * layer, and whether a bit changed there says whether the key was new.  A batch checks the older
+ * layers once, is cut where the newest layer has no room left, and continues with the layer that
+ * the policy then provides, after the rest of the batch was checked once against the layer that was
+ * the newest.  A full chain is extended only when an unknown key arrives: adding known keys to a
+ * full filter that may not grow is not an error.
  *
- * Memory.  Layers that are made or decoded together lie one after the other in the filter's `data`,
- * just as in a file, which also lets a frozen chain borrow a mapped file.  A layer that is appended
- * gets memory of its own: growing never copies a bit, takes no more than the new layer, and a
- * failure leaves the chain as it was.  The payload is thus a sequence of segments, `data` first,
- * and everything that reads it whole (saving, comparing, copying) walks these.
+ * Memory.  Layers that are made or decoded together are stored one after another in the filter's
+ * `data`, as in a file, which also lets a frozen chain borrow a mapped file.  An appended layer
+ * gets memory of its own: growing never copies a bit, needs no more memory than the new layer, and
+ * a failure leaves the chain unchanged.  The payload is thus a sequence of segments, `data` first,
+ * and everything that reads all of it (saving, comparing, copying) walks these.
  *
  * Policies.  What happens when the newest layer is full is the only real difference between the
  * chains: scalable filters, RedisBloom's and the module's append a planned layer; a window is a
- * ring of equal layers, wipes the oldest and makes it the newest.  Windows also add known keys
- * again, because a key that came now must live as long as any other that did.
+ * ring of equal layers that clears the oldest and makes it the newest.  Windows also add known keys
+ * again, because a key that was just added must be remembered as long as any other key added now.
  */
 #include "kind/chain/chain.h"
 
@@ -56,7 +56,7 @@ umbel_err umbeli_chain_new(const umbeli_ops *ops, const char *layout, const umbe
     return e;
 }
 
-/* What follows from a layer's description. */
+/* Fills in what follows from a layer's description. */
 static void complete(umbeli_layer *l, uint8_t *bits) {
     l->bits = bits;
     l->kernel = l->probes == &umbeli_probes_blocked ? umbeli_blocked_best() : NULL;
@@ -72,7 +72,7 @@ static void place_shared(umbeli_chain *c) {
     }
 }
 
-/* What the shape says about all layers together. */
+/* The fields of the shape that describe all layers together. */
 static void sum_up(umbeli_chain *c) {
     umbeli_shape *shape = &c->base.shape;
     uint64_t capacity = 0;
@@ -112,14 +112,14 @@ static umbel_err reserve(umbeli_chain *c, uint32_t count) {
     return UMBEL_OK;
 }
 
-/* Zeroed memory for a layer; how much there may be in all was checked before. */
+/* Zeroed memory for a layer; the limit on the total was checked before. */
 static umbel_err new_bits(const umbeli_chain *c, uint64_t bytes, umbeli_array *out) {
     umbeli_settings settings = c->base.settings;
     settings.max_bytes = 0;
     return umbeli_array_new(&settings, bytes, out, NULL);
 }
 
-/* Within the room that reserve made. */
+/* The caller has made room with reserve. */
 static void attach(umbeli_chain *c, const umbeli_layer *layer, umbeli_array own) {
     umbeli_layer *l = &c->layers[c->count];
     *l = *layer;
@@ -154,7 +154,7 @@ umbel_err umbeli_chain_copy(umbel_filter *into, const umbel_filter *from) {
     const umbeli_layer *layers = umbeli_chain_of(from)->layers;
     uint32_t count = c->count;
     c->layers = NULL;
-    c->count = c->shared; /* what dispose can take at any time */
+    c->count = c->shared; /* a state that dispose can handle */
     umbeli_layer *copies = umbeli_new(&into->settings, count * sizeof *copies);
     if (!copies) return UMBEL_ENOMEM;
     memcpy(copies, layers, count * sizeof *copies);
@@ -189,7 +189,7 @@ void umbeli_chain_dispose(umbel_filter *f) {
     umbeli_delete(&f->settings, c->layers);
 }
 
-/* Step 0 is the handle with all that shares `data`, every further one an appended layer. */
+/* Step 0 is the handle with everything in `data`, each further step an appended layer. */
 bool umbeli_chain_relocate(umbel_filter *f, size_t step, const umbeli_mover *mover) {
     umbeli_chain *c = (umbeli_chain *)f;
     if (step == 0) {
@@ -207,7 +207,8 @@ void umbeli_chain_clear(umbel_filter *f) {
     umbeli_chain *c = (umbeli_chain *)f;
     umbeli_array first;
     free_appended(c, c->shared);
-    /* Gives back what the other layers had of `data`; without memory for a smaller one it stays. */
+    /* Frees the other layers' part of `data`; if there is no memory for a smaller array, it
+     * stays. */
     if (c->shared > 1 && !new_bits(c, c->layers[0].bytes, &first)) {
         umbeli_array_delete(&f->settings, &f->array);
         f->array = first;
@@ -231,7 +232,7 @@ umbeli_layer *umbeli_chain_layer_at(const umbeli_chain *c, uint64_t *offset) {
 
 /* ---- Batches ------------------------------------------------------------------------------ */
 
-/* Keys of a batch that no layer had so far, and where in it they were. */
+/* Keys of a batch that no layer has had so far, and their positions in the batch. */
 typedef struct batch {
     const umbel_key *keys; /* NULL: only narrow hashes are known and needed */
     size_t n;
@@ -254,7 +255,8 @@ static void take_hashes(batch *b, const uint64_t *hashes, size_t n) {
     memcpy(b->narrow, hashes, n * sizeof *hashes);
 }
 
-/* Hash functions want the keys side by side: as they came, or, once some were found, gathered. */
+/* Hash functions need the keys in one array: the caller's, or, once some were found, a gathered
+ * copy. */
 static void hash_missing(const umbeli_chain *c, const umbeli_probes *probes, batch *b) {
     enum { GROUP = 64 };
     umbel_key some[GROUP];
@@ -272,7 +274,7 @@ static void hash_missing(const umbeli_chain *c, const umbeli_probes *probes, bat
     }
 }
 
-/* The hashes that a layer takes, from the missing key `from` on. */
+/* The hashes that a layer takes, starting with the missing key `from`. */
 static umbeli_hashes hashes_for(const umbeli_chain *c, const umbeli_layer *l, batch *b,
                                 size_t from) {
     bool wide = l->probes->hash_wide != NULL;
@@ -283,8 +285,8 @@ static umbeli_hashes hashes_for(const umbeli_chain *c, const umbeli_layer *l, ba
                 : (umbeli_hashes){.narrow = b->narrow + from};
 }
 
-/* Notes in `hit` which of the missing keys were found, and drops those.  Without branches on the
- * data: half of them would be guessed wrong. */
+/* Records in `hit` which of the missing keys were found, and drops those.  Branch-free, because
+ * half of the branches would be mispredicted. */
 static void drop_found(batch *b, const uint8_t *found, uint8_t *hit) {
     size_t hits = 0, left = 0;
     for (size_t i = 0; i < b->n; i++) hits += found[i];
@@ -297,13 +299,13 @@ static void drop_found(batch *b, const uint8_t *found, uint8_t *hit) {
     for (size_t i = 0; i < b->n; i++) {
         hit[b->place[i]] = found[i];
         b->place[left] = b->place[i];
-        b->narrow[left] = b->narrow[i]; /* junk where only wide hashes are known */
+        b->narrow[left] = b->narrow[i]; /* garbage where only wide hashes are known */
         left += !found[i];
     }
     b->n = left;
 }
 
-/* Forgets the first n of the missing keys. */
+/* Drops the first n of the missing keys. */
 static void drop_first(batch *b, size_t n) {
     b->n -= n;
     memmove(b->place, b->place + n, b->n * sizeof *b->place);
@@ -316,9 +318,9 @@ static umbeli_layer *layer_of_age(const umbeli_chain *c, uint32_t age) {
     return &c->layers[age <= c->newest ? c->newest - age : c->newest + c->count - age];
 }
 
-/* Asks the layers from that age on, notes in `hit`, which is 0, what they have, and leaves the rest
- * in b. */
-static void ask(const umbeli_chain *c, uint32_t age, batch *b, uint8_t *hit) {
+/* Looks up the keys in the layers of that age and older, records what they have in `hit`, which
+ * starts as 0, and leaves the rest in b. */
+static void look_up(const umbeli_chain *c, uint32_t age, batch *b, uint8_t *hit) {
     uint8_t found[BATCH];
     for (; age < c->count && b->n > 0; age++) {
         const umbeli_layer *l = layer_of_age(c, age);
@@ -329,7 +331,7 @@ static void ask(const umbeli_chain *c, uint32_t age, batch *b, uint8_t *hit) {
 
 /* ---- Single keys -------------------------------------------------------------------------- */
 
-/* One key and those of its hashes that were needed so far. */
+/* One key and those of its hashes that have been needed so far. */
 typedef struct single {
     umbel_key key;
     bool has_narrow, has_wide;
@@ -342,7 +344,7 @@ static inline void prefetch(const umbeli_layer *l, uint64_t hash) {
     __builtin_prefetch(l->bits + UMBELI_BLOCK_BYTES * block);
 }
 
-/* Once the hash is known, the lines of all split-block layers are fetched. */
+/* Once the hash is known, the lines of all split-block layers are prefetched. */
 static const uint64_t *narrow_of(const umbeli_chain *c, single *s) {
     if (s->has_narrow) return &s->narrow;
     s->narrow = umbeli_native_hash(&c->base.shape, s->key.data, s->key.len);
@@ -371,7 +373,7 @@ static inline bool layer_has(const umbeli_chain *c, const umbeli_layer *l, singl
     return found;
 }
 
-/* Layers [from, to), the last first. */
+/* Layers [from, to), last one first. */
 static inline bool range_has(const umbeli_chain *c, uint32_t from, uint32_t to, single *s) {
     while (to > from) {
         if (layer_has(c, &c->layers[--to], s)) return true;
@@ -379,7 +381,7 @@ static inline bool range_has(const umbeli_chain *c, uint32_t from, uint32_t to, 
     return false;
 }
 
-/* The same as `has` for chains all of whose layers are split-block. */
+/* The same as `has` for chains whose layers are all split-block. */
 static bool has_narrow(const umbeli_chain *c, uint32_t age, uint64_t hash) {
     const umbeli_layer *l = c->layers;
     const umbeli_blocked_kernel *kernel = l->kernel;
@@ -416,7 +418,7 @@ void umbeli_chain_contains_many(const umbel_filter *f, const umbel_key *keys, si
     for (size_t from = 0; from < n; from += BATCH) {
         take_keys(&b, keys + from, n - from < BATCH ? n - from : BATCH);
         memset(hit + from, 0, b.n);
-        ask(umbeli_chain_of(f), 0, &b, hit + from);
+        look_up(umbeli_chain_of(f), 0, &b, hit + from);
     }
 }
 
@@ -426,13 +428,13 @@ void umbeli_chain_contains_hashes(const umbel_filter *f, const uint64_t *hashes,
     for (size_t from = 0; from < n; from += BATCH) {
         take_hashes(&b, hashes + from, n - from < BATCH ? n - from : BATCH);
         memset(hit + from, 0, b.n);
-        ask(umbeli_chain_of(f), 0, &b, hit + from);
+        look_up(umbeli_chain_of(f), 0, &b, hit + from);
     }
 }
 
 /* ---- Adds --------------------------------------------------------------------------------- */
 
-/* Keys that the newest layer still takes, at most n. */
+/* How many keys the newest layer can still take, at most n. */
 static size_t room_for(const umbeli_chain *c, size_t n) {
     const umbeli_layer *l = &c->layers[c->newest];
     if (c->never_full) return n;
@@ -440,7 +442,7 @@ static size_t room_for(const umbeli_chain *c, size_t n) {
     return n < room ? n : (size_t)room;
 }
 
-/* Missing keys, from one on, into the newest layer; returns how many changed it. */
+/* Adds n missing keys, starting with `from`, to the newest layer; returns how many changed it. */
 static uint64_t add_newest(umbeli_chain *c, batch *b, size_t from, size_t n, uint8_t *changed) {
     umbeli_layer *l = &c->layers[c->newest];
     uint64_t added = l->probes->add(l, hashes_for(c, l, b, from), n, changed);
@@ -448,7 +450,7 @@ static uint64_t add_newest(umbeli_chain *c, batch *b, size_t from, size_t n, uin
     return added;
 }
 
-/* As add_refreshing and add_growing, for a single key and without their arrays. */
+/* Like add_refreshing and add_growing, for a single key and without their arrays. */
 static umbel_err add_one(umbeli_chain *c, single *s, uint64_t max_bytes, uint8_t *was_new) {
     const umbeli_chain_policy *policy = c->base.ops->policy;
     umbel_err e = UMBEL_OK;
@@ -471,9 +473,9 @@ static umbel_err add_one(umbeli_chain *c, single *s, uint64_t max_bytes, uint8_t
     return UMBEL_OK;
 }
 
-/* All of the batch into the newest layer, as much as it takes at a time; new is what changed it and
- * no older layer has.  Those are asked piece by piece: the policy's next layer may be one of them.
- */
+/* Adds the whole batch to the newest layer, as much as it takes at a time; a key is new if it
+ * changed the layer and no older layer has it.  Older layers are checked piece by piece: the
+ * policy's next layer may be one of them. */
 static umbel_err add_refreshing(umbeli_chain *c, batch *b, size_t n, uint64_t max_bytes,
                                 uint8_t *was_new, size_t *done) {
     batch older;
@@ -488,7 +490,7 @@ static umbel_err add_refreshing(umbeli_chain *c, batch *b, size_t n, uint64_t ma
         }
         take_hashes(&older, b->narrow + at, some);
         memset(known, 0, some);
-        ask(c, 1, &older, known);
+        look_up(c, 1, &older, known);
         add_newest(c, b, at, some, was_new + at);
         uint64_t fresh = 0;
         for (size_t i = 0; i < some; i++) {
@@ -501,13 +503,14 @@ static umbel_err add_refreshing(umbeli_chain *c, batch *b, size_t n, uint64_t ma
     return UMBEL_OK;
 }
 
-/* What no older layer has into the newest, and into the layers that follow it when it is full. */
+/* Adds the keys that no older layer has to the newest, and to the layers that follow when it is
+ * full. */
 static umbel_err add_growing(umbeli_chain *c, batch *b, size_t n, uint64_t max_bytes,
                              uint8_t *was_new, size_t *done) {
     uint8_t fresh[BATCH], changed[BATCH], known[BATCH];
     umbel_err e = UMBEL_OK;
     memset(fresh, 0, n);
-    ask(c, 1, b, known);
+    look_up(c, 1, b, known);
     for (size_t at = 0; at < b->n && !e;) {
         size_t some = room_for(c, b->n - at);
         if (some > 0) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * chain.h - several filters asked as one: what scalable filters, windows, RedisBloom's chains and
- *           the values of the Redis module have in common
+ * chain.h - several filters looked up as one: what scalable filters, windows, RedisBloom's chains
+ *           and the values of the Redis module have in common
  *
- *   chain.c       the essay, and the work: look-ups, adds, growing, merging, measuring
- *   probes.c      where a key's bits lie in a layer: split-block and native classic
+ *   chain.c       how chains work; look-ups, adds, growing, measuring
+ *   probes.c      where a key's bits are in a layer: split-block and native classic
  *   scalable.c    the policy of native scalable filters: append a larger layer
- *   window.c      the policy of windows: wipe the oldest layer and start over
+ *   window.c      the policy of windows: clear the oldest layer and make it the newest
  *
  * RedisBloom's policy and probes are in format/redisbloom, the module's policy in module/value.
  */
@@ -25,19 +25,19 @@ typedef union umbeli_hashes {
 typedef struct umbeli_layer umbeli_layer;
 
 typedef struct umbeli_probes {
-    umbel_kind kind; /* of such a layer alone ... */
-    uint32_t scheme; /* ... and its scheme in native files; 0: it cannot be in one */
+    umbel_kind kind; /* of such a layer on its own ... */
+    uint32_t scheme; /* ... and its scheme in native files; 0: cannot be stored in one */
 
-    /* Probes that take wide hashes compute them; NULL: they are split-block, and take narrow ones.
-     */
+    /* Computes wide hashes for probes that take them; NULL: split-block probes, which take narrow
+     * ones. */
     void (*hash_wide)(const umbeli_shape *shape, const umbel_key *keys, size_t n,
                       umbeli_hash128 *hashes);
 
     void (*contains)(const umbeli_layer *layer, umbeli_hashes hashes, size_t n, uint8_t *found);
-    /* Returns how many keys were new; was_new, not NULL, says which. */
+    /* Returns how many keys were new; was_new (never NULL) says which. */
     uint64_t (*add)(umbeli_layer *layer, umbeli_hashes hashes, size_t n, uint8_t *was_new);
 
-    /* How many distinct keys set so many bits, and the rate that the bits have now. */
+    /* Estimates distinct keys from the number of set bits; and the live rate. */
     double (*estimate)(const umbeli_layer *layer, uint64_t bits_set);
     double (*live_rate)(const umbeli_layer *layer, uint64_t bits_set);
 } umbeli_probes;
@@ -51,48 +51,49 @@ struct umbeli_layer {
     const umbeli_blocked_kernel *kernel; /* of split-block probes */
     uint8_t *bits;
     uint64_t bytes;
-    uint64_t nbits;         /* that probes can fall on, at most 8 * bytes */
+    uint64_t nbits;         /* bits that probes can hit, at most 8 * bytes */
     umbeli_modulus modulus; /* of nbits */
     uint32_t hashes;        /* probes per key */
-    uint8_t n2;             /* RedisBloom: 0, or nbits is 2^n2, in layers of old releases */
+    uint8_t n2;             /* RedisBloom: 0, or, in layers of old releases, nbits is 2^n2 */
     uint64_t capacity;      /* keys planned for */
     uint64_t keys;          /* adds that changed it */
     double rate;            /* promised at capacity, 0: none */
     double bits_per_entry;  /* RedisBloom's header has it */
-    umbeli_array own;       /* its memory; empty when the bits lie in the filter's `data` */
+    umbeli_array own;       /* its memory; empty when the bits are in the filter's `data` */
 };
 
 typedef struct umbeli_chain {
-    umbel_filter base; /* data: the layers that were made together, one after the other */
+    umbel_filter base; /* data: the layers that were made together, one after another */
     umbeli_layer *layers;
     uint32_t count, cap;
-    uint32_t shared; /* layers [0, shared) lie in base.data, later ones have memory of their own */
-    uint32_t newest; /* which layer takes keys; it, those before it, and then from the end those
-                         after it are in the order of their age */
+    uint32_t shared; /* layers [0, shared) are in base.data, later ones have memory of their own */
+    uint32_t newest; /* the layer that takes keys; it, those before it, and then from the end those
+                         after it are ordered from newest to oldest */
     bool never_full; /* capacities are not enforced */
 } umbeli_chain;
 
 /* What makes one chain different from another. */
 typedef struct umbeli_chain_policy {
-    /* Keys that an older layer has are added to the newest again, so that they live as long as
-     * any other key that came now. */
+    /* Keys that an older layer has are added to the newest again, so that they are remembered as
+     * long as any other key added now. */
     bool refreshes;
 
-    /* The shape's capacity is the sum of the layers'; else it is what the chain was made with. */
+    /* The shape's capacity is the sum of the layers' capacities; else what the chain was made
+     * with. */
     bool sums_capacity;
 
     /* Dumps show the layers one by one, not the payload as a whole. */
     bool layered;
 
-    /* The newest layer is full and a key came that needs one with room: makes a layer the newest.
-     * UMBEL_EFULL, UMBEL_ELIMIT, UMBEL_ENOMEM or UMBEL_ENOTSUP, and nothing changes, when it
-     * cannot.  max_bytes bounds the bits of all layers; 0: no limit. */
+    /* Called when the newest layer is full and another key must be added: provides a new newest
+     * layer.  UMBEL_EFULL, UMBEL_ELIMIT, UMBEL_ENOMEM or UMBEL_ENOTSUP, and nothing changes, when
+     * it cannot.  max_bytes limits the bits of all layers; 0: no limit. */
     umbel_err (*next)(umbeli_chain *c, uint64_t max_bytes);
 
     bool (*grows)(const umbeli_chain *c); /* umbel_info.grows; NULL: never */
 
-    /* umbeli_chain_merge: why layers i, or with i == UINT32_MAX the chains as such, are not alike;
-     * NULL: they are.  NULL function: nothing to add to what the chain compares. */
+    /* For umbeli_chain_merge: why layers i, or with i == UINT32_MAX the chains themselves, do not
+     * match; NULL: they do.  NULL function: nothing to add to what the chain compares. */
     const char *(*differ)(const umbeli_chain *a, const umbeli_chain *b, uint32_t i);
 } umbeli_chain_policy;
 
@@ -111,7 +112,7 @@ umbel_err umbeli_chain_new(const umbeli_ops *ops, const char *layout, const umbe
                            uint64_t data_len, const uint8_t *borrow,
                            const umbeli_settings *settings, umbeli_chain **out, umbel_diag *diag);
 
-/* Gives a chain its first layers, one after the other in data, which has just their bytes. */
+/* Gives a chain its first layers, one after another in data, which has exactly their bytes. */
 umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint32_t count,
                                umbel_diag *diag);
 
@@ -119,32 +120,34 @@ umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint
  * all layers would take more than max_bytes (0: no limit), UMBEL_ENOMEM. */
 umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes);
 
-/* Takes appended layers away again until `count` are left, the last the newest. */
+/* Removes appended layers until `count` are left; the last becomes the newest. */
 void umbeli_chain_truncate(umbeli_chain *c, uint32_t count);
 
 /* ---- Keys ---- */
 
-/* umbeli_ops.add_many and add_hashes with a limit on the bytes that growing may reach. */
+/* umbeli_ops.add_many and add_hashes with a limit on the bytes after growing. */
 umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t n,
                                   uint64_t max_bytes, uint8_t *was_new, size_t *done);
 
 /* ---- Whole chains ---- */
 
-/* The layer that byte *offset of the payload lies in, and where in it; NULL after the last. */
+/* The layer that holds byte *offset of the payload, and the offset within it; NULL after the
+ * last. */
 umbeli_layer *umbeli_chain_layer_at(const umbeli_chain *c, uint64_t *offset);
 
-/* Adds all keys of `from`, a chain under the same policy: layers of the same shape are united,
- * further ones copied.  UMBEL_EMISMATCH when the two differ, UMBEL_EFULL when the keys of both are
- * more than a layer is for, UMBEL_ENOMEM: nothing has changed then. */
+/* Adds all keys of `from`, a chain under the same policy: layers of the same shape are merged,
+ * further ones copied.  UMBEL_EMISMATCH when the two differ, UMBEL_EFULL when both together exceed
+ * a layer's capacity, UMBEL_ENOMEM; on failure nothing changes. */
 umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag);
 
-/* What the bits of a layer say; reads all of them. */
+/* Measures a layer by reading all its bits. */
 umbel_measurement umbeli_layer_measure(const umbeli_layer *layer);
 
 /* The model's rate of a split-block layer that holds this many keys. */
 double umbeli_layer_rate(uint64_t nblocks, uint64_t keys);
 
-/* The chance that one of two filters says yes; without logarithms, which set errno. */
+/* The probability that at least one of two filters says yes; without logarithms, which set
+ * errno. */
 static inline double umbeli_rate_of_union(double a, double b) {
     return a + b - a * b;
 }
@@ -169,7 +172,7 @@ bool umbeli_chain_relocate(umbel_filter *f, size_t step, const umbeli_mover *mov
 void umbeli_chain_measure(const umbel_filter *f, umbel_measurement *now);
 void umbeli_chain_describe(const umbel_filter *f, umbel_info *info);
 
-/* umbeli_ops.clear of chains that grow: back to the first layer, which has no keys then. */
+/* umbeli_ops.clear of chains that grow: back to the first layer, without keys. */
 void umbeli_chain_clear(umbel_filter *f);
 
 #define UMBELI_CHAIN_OPS                                                                         \
@@ -179,7 +182,7 @@ void umbeli_chain_clear(umbel_filter *f);
     .relocate = umbeli_chain_relocate, .measure = umbeli_chain_measure,                          \
     .describe = umbeli_chain_describe
 
-/* The same for chains all of whose layers take narrow hashes. */
+/* The same for chains whose layers all take narrow hashes. */
 #define UMBELI_NARROW_CHAIN_OPS                                                            \
     UMBELI_CHAIN_OPS,                                                                      \
         .hash_many = umbeli_hashed_hash_many, .contains_hash = umbeli_chain_contains_hash, \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * chain_merge.c - all keys of one chain into another
+ * chain_merge.c - merges one chain into another
  *
- * Layers at the same place that are alike are united by OR.  Keys that both chains have are counted
- * twice by that; where the sum is more than a layer is for, the bits of both say how many there
- * really are.  Everything that can fail comes before the first change.
+ * Matching layers at the same position are merged by OR.  Keys that both chains have are then
+ * counted twice; where the sum exceeds a layer's capacity, the number is estimated from the bits of
+ * both.  Everything that can fail happens before the first change.
  */
 #include <string.h>
 
@@ -39,7 +39,7 @@ static umbel_err check_alike(const umbeli_chain *a, const umbeli_chain *b, umbel
     return what ? mismatch(diag, what) : UMBEL_OK;
 }
 
-/* Set bits of a layer, or of the OR of two that are alike. */
+/* Set bits of a layer, or of the OR of two matching ones. */
 static uint64_t count_union(const umbeli_layer *a, const umbeli_layer *b) {
     uint8_t both[4096];
     uint64_t set = 0;
@@ -53,7 +53,7 @@ static uint64_t count_union(const umbeli_layer *a, const umbeli_layer *b) {
     return set;
 }
 
-/* How many keys a layer of the result holds, from two layers or one; UMBEL_EFULL: too many. */
+/* The number of keys in a merged layer, from two layers or one; UMBEL_EFULL: too many. */
 static umbel_err merged_keys(const umbeli_layer *a, const umbeli_layer *b, uint64_t *keys) {
     const double tolerance = 1.05; /* estimates of small filters are off by a few percent */
     if (!umbeli_size_add(a->keys, b ? b->keys : 0, keys)) *keys = UINT64_MAX;
@@ -64,20 +64,20 @@ static umbel_err merged_keys(const umbeli_layer *a, const umbeli_layer *b, uint6
     return UMBEL_OK;
 }
 
-/* The counts of all layers of the result. */
+/* The key counts of all merged layers. */
 static umbel_err count_keys(const umbeli_chain *a, const umbeli_chain *b, uint64_t *keys,
                             umbel_diag *diag) {
     for (uint32_t i = 0; i < a->count || i < b->count; i++) {
         const umbeli_layer *x = i < a->count ? &a->layers[i] : &b->layers[i];
         const umbeli_layer *y = i < a->count && i < b->count ? &b->layers[i] : NULL;
         if (merged_keys(x, y, &keys[i])) {
-            return umbeli_fail(diag, UMBEL_EFULL, "the keys of both are more than a layer is for");
+            return umbeli_fail(diag, UMBEL_EFULL, "both together exceed the capacity of a layer");
         }
     }
     return UMBEL_OK;
 }
 
-/* Appends copies of the layers that only `from` has; on failure it takes them away again. */
+/* Appends copies of the layers that only `from` has; removes them again on failure. */
 static umbel_err append_further(umbeli_chain *into, const umbeli_chain *from) {
     umbel_err e = UMBEL_OK;
     uint32_t before = into->count;
@@ -95,10 +95,10 @@ umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel
     if (e) return e;
     uint32_t mine = into->count, count = mine > from->count ? mine : from->count;
     uint64_t *keys = umbeli_new(&into->base.settings, count * sizeof *keys), sum = 0;
-    if (!keys) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for both");
+    if (!keys) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory to merge");
     e = count_keys(into, from, keys, diag);
     if (!e && append_further(into, from)) {
-        e = umbeli_fail(diag, UMBEL_ENOMEM, "no memory for both");
+        e = umbeli_fail(diag, UMBEL_ENOMEM, "no memory to merge");
     }
     for (uint32_t i = 0; i < count && !e; i++) {
         umbeli_layer *l = &into->layers[i];

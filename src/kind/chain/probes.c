@@ -31,7 +31,7 @@ static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
 }
 
 static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
-    (void)bits_set; /* how they are spread over the blocks matters, too */
+    (void)bits_set; /* their spread over the blocks matters as well */
     return umbeli_blocked_live_rate(l->bits, nblocks_of(l), 1);
 }
 

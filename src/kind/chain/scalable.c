@@ -2,15 +2,15 @@
  *
  * scalable.c - a chain of split-block filters, each larger than the one before
  *
- * Keys go into the newest layer; when it holds what it was planned for, one of `expansion` times
- * its capacity is appended.  Which share of the promised rate each layer gets is in
+ * Keys go into the newest layer; when that reaches its capacity, a layer of `expansion` times the
+ * capacity is appended.  The share of the promised rate that each layer gets is in
  * plan/plan_scalable.c.
  *
  * The kind's own parameters in a native file:
  *   offset  size  field                        offset    size  field
  *   0       4     expansion                    16 + 24i  8     layer i: blocks
- *   4       4     layers at most               24 + 24i  8     layer i: keys planned for
- *   8       4     layers L                     32 + 24i  8     layer i: keys in it
+ *   4       4     maximum layers               24 + 24i  8     layer i: capacity
+ *   8       4     layers L                     32 + 24i  8     layer i: keys added
  *   12      4     0
  */
 #include "core/diag.h"
@@ -69,9 +69,9 @@ static const umbeli_ops ops = {
     .policy = &policy,
     .kernel = "blocked",
     UMBELI_NARROW_CHAIN_OPS,
-    .no_sets = "scalable filters of the same keys can differ in their layers: add the keys of one "
+    .no_sets = "scalable filters of the same keys can differ in their layers; add the keys of one "
                "to the other",
-    .no_fold = "a scalable filter is never larger than it had to become: nothing to fold",
+    .no_fold = "a scalable filter is never larger than needed, so there is nothing to fold",
     .clear = umbeli_chain_clear,
 };
 
@@ -89,13 +89,13 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
 
 static umbel_err check(const umbel_params *params, umbel_diag *diag) {
     if (params->fpr == 0) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: a scalable filter needs one to keep");
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: a scalable filter needs one");
     }
     if (params->scalable.expansion > EXPANSION_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "scalable.expansion: 1 to 1024; 0 means 2");
+        return umbeli_fail(diag, UMBEL_EINVAL, "scalable.expansion: must be 1 to 1024; 0 means 2");
     }
     if (params->scalable.max_layers > LAYERS_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "scalable.max_layers: at most 64");
+        return umbeli_fail(diag, UMBEL_EINVAL, "scalable.max_layers: must be at most 64");
     }
     return UMBEL_OK;
 }
@@ -109,7 +109,7 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *setti
     umbel_plan plan;
     e = umbeli_kind_plan(UMBEL_KIND_SCALABLE, &first, &plan, diag);
     if (e) return e;
-    /* The smallest size that keeps the rate has room for a few more keys than were asked for. */
+    /* The smallest size that keeps the rate has room for a few more keys than requested. */
     umbel_plan room = {.kind = UMBEL_KIND_BLOCKED,
                        .bytes = plan.bytes,
                        .fpr = plan.fpr * umbeli_scalable_share(0)};
@@ -142,7 +142,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a scalable filter always has 8");
     }
     if (shape->fpr == 0) {
-        return umbeli_fail(diag, UMBEL_ECORRUPT, "rate: a scalable filter has one");
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "rate: a scalable filter needs one");
     }
     umbeli_chain *c = NULL;
     e = make(*shape, borrow, settings, &c, diag);
@@ -177,18 +177,18 @@ static umbel_err take_layers(umbeli_chain *c, uint32_t count, umbeli_reader *par
                              umbel_diag *diag) {
     umbeli_layer layers[LAYERS_MAX];
     uint64_t bytes = 0; /* at most 64 times 2^37 */
-    double rate = 0;    /* of all layers once they are full */
+    double rate = 0;    /* of all layers when full */
     for (uint32_t i = 0; i < count; i++) {
         uint64_t nblocks = umbeli_take_u64le(params), capacity = umbeli_take_u64le(params);
         layers[i] = layer_of(nblocks, capacity, umbeli_take_u64le(params));
-        if (nblocks == 0 || nblocks > UINT32_MAX) return bad(diag, "layer: no such size");
+        if (nblocks == 0 || nblocks > UINT32_MAX) return bad(diag, "layer: invalid size");
         if (capacity == 0 || layers[i].keys > capacity) return bad(diag, "layer: too many keys");
         bytes += layers[i].bytes;
         rate = umbeli_rate_of_union(rate, umbeli_layer_rate(nblocks, capacity));
     }
     if (params->failed || umbeli_left(params)) return bad(diag, "parameters: wrong length");
     if (bytes != c->base.data_len) return bad(diag, "layers and payload size disagree");
-    /* 1 % tolerance: other implementations' libm may round differently. */
+    /* 1% tolerance: other implementations' libm may round differently. */
     if (rate > 1.01 * c->base.shape.fpr) return bad(diag, "layers: they cannot keep the rate");
     return umbeli_chain_lay_out(c, layers, count, diag);
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * window.c - the last keys of a stream: a ring of split-block filters, one per generation
+ * window.c - the latest keys of a stream: a ring of split-block filters, one per generation
  *
  * A window of g generations is g + 1 equal layers.  Keys go into the newest; when it is full (or,
- * of a manual window, when the caller says so) the oldest is wiped and becomes the newest.  So at
- * any time g whole generations are remembered and a part of one more.
+ * in a manual window, when the caller says so) the oldest is cleared and becomes the newest.  So at
+ * any time g whole generations and part of one more are remembered.
  *
- * A key that comes again goes into the newest generation again, and is remembered as long as any
- * other that came now.
+ * A key that is added again goes into the newest generation again and is remembered as long as any
+ * other key added now.
  *
  * The kind's own parameters in a native file:
  *   offset  size  field                        offset  size  field
  *   0       4     filters F: generations + 1   12      4     0
- *   4       4     the newest, from 0           16      8     keys of a generation
+ *   4       4     the newest, from 0           16      8     capacity of a generation
  *   8       4     1: manual                    24+8i   8     keys in filter i
  */
 #include <string.h>
@@ -39,7 +39,7 @@ static umbel_err advance(umbel_filter *f) {
 }
 
 static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
-    (void)max_bytes; /* a window has all its memory from the start */
+    (void)max_bytes; /* a window never allocates after creation */
     return advance(&c->base);
 }
 
@@ -57,9 +57,8 @@ static const umbeli_ops ops = {
     .policy = &policy,
     .kernel = "blocked",
     UMBELI_NARROW_CHAIN_OPS,
-    .no_sets = "windows are about the order in which their keys came, and two of them have none "
-               "together",
-    .no_fold = "a window has the size that its generations need: nothing to fold",
+    .no_sets = "windows remember the order of their keys, and two of them have no common order",
+    .no_fold = "a window has exactly the size its generations need, so there is nothing to fold",
     .advance = advance,
     .clear = clear,
 };
@@ -80,7 +79,7 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     return umbeli_chain_new(&ops, layout, &shape, shape.bits / 8, borrow, settings, out, diag);
 }
 
-/* Equal layers; keys, if not NULL, are those in each. */
+/* Equal layers; keys, if not NULL, are the key counts of each. */
 static umbel_err lay_out(umbeli_chain *c, uint32_t count, uint64_t capacity, const uint64_t *keys,
                          umbel_diag *diag) {
     umbeli_layer layers[LAYERS_MAX];
@@ -152,19 +151,19 @@ static void put_kind_params(const umbel_filter *f, umbeli_writer *out) {
     for (uint32_t i = 0; i < c->count; i++) umbeli_put_u64le(out, c->layers[i].keys);
 }
 
-/* What the shape says must be what the generations can keep. */
+/* The shape's capacity and rate must match what the generations can keep. */
 static const char *wrong(const umbeli_chain *c) {
     const umbeli_shape *shape = &c->base.shape;
     uint64_t each = c->layers[0].capacity;
     if (each == 0 || each != umbeli_ceil_div(shape->capacity, c->count - 1)) {
-        return "keys of a generation: disagree with the window";
+        return "generation capacity: disagrees with that of the window";
     }
     double one = umbeli_layer_rate(c->layers[0].bytes / UMBELI_BLOCK_BYTES, each), rate = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         rate = umbeli_rate_of_union(rate, one);
         if (!c->never_full && c->layers[i].keys > each) return "generation: too many keys";
     }
-    /* 1 % tolerance: other implementations' libm may round differently. */
+    /* 1% tolerance: other implementations' libm may round differently. */
     return rate > 1.01 * shape->fpr ? "generations: they cannot keep the rate" : NULL;
 }
 
@@ -175,7 +174,7 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
     uint64_t capacity = umbeli_take_u64le(params), keys[LAYERS_MAX];
     const char *what = NULL;
     if (flags & ~(uint32_t)MANUAL) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "parameters: an unknown flag");
+        return umbeli_fail(diag, UMBEL_EVERSION, "parameters: unknown flag");
     }
     if (zero) what = "parameters: bytes 12 to 15 are not 0";
     if (count < 2 || count > LAYERS_MAX) what = "filters: not 2 to 256";

@@ -3,8 +3,8 @@
  * classic.c - m bits, k probes: the loops, whatever the scheme
  *
  * Batches work on a group of keys at once, so that their cache misses overlap.  Adds fetch all
- * lines of the group.  Look-ups fetch only those of the first probes: at half the bits set three of
- * four absent keys end there, and the other lines are fetched for the rest alone.
+ * lines of the group.  Look-ups fetch only those of the first probes: with half the bits set, three
+ * of four absent keys stop there, and the other lines are fetched only for the rest.
  */
 #include "kind/classic/classic.h"
 
@@ -19,7 +19,7 @@
 #include "plan/plan.h"
 
 enum {
-    GROUP_POSITIONS = UMBELI_CLASSIC_MAX_HASHES, /* worked on at once; one key at least */
+    GROUP_POSITIONS = UMBELI_CLASSIC_MAX_HASHES, /* processed at once; at least one key */
     GROUP_KEYS = 64,                             /* and at most */
     FIRST_PROBES = 2,
 };
@@ -65,8 +65,8 @@ static size_t group_of(const umbel_filter *f) {
     return keys < GROUP_KEYS ? keys : GROUP_KEYS;
 }
 
-/* The positions of n keys, one after the other, with the lines of their first probes on the way.
- * The positions of a key that does not fit are all 0. */
+/* Computes the positions of n keys, one after another, and prefetches the lines of their first
+ * probes.  The positions of a key of the wrong length are all 0. */
 static void fetch(const umbel_filter *f, const umbel_key *keys, size_t n, uint32_t probes,
                   uint64_t *pos) {
     const umbeli_classic *c = umbeli_classic_of(f);
@@ -88,8 +88,7 @@ static void contains_group(const umbel_filter *f, const umbel_key *keys, size_t 
     size_t nopen = 0;
     fetch(f, keys, n, first, pos);
     for (size_t i = 0; i < n; i++) {
-        unsigned passed =
-            fits(c, keys[i].len); /* no branches: half of them would be guessed wrong */
+        unsigned passed = fits(c, keys[i].len); /* branch-free: half would be mispredicted */
         for (uint32_t j = 0; j < first; j++) passed &= umbeli_bit_test(f->data, pos[i * k + j]);
         hit[i] = (uint8_t)passed;
         open[nopen] = (uint8_t)i;
@@ -152,7 +151,7 @@ static double rate_of_fill(const umbel_filter *f, uint64_t bits_set, uint64_t bi
     return umbeli_classic_live_rate(bits, f->shape.hashes, bits_set);
 }
 
-/* A damaged view may have bits set after the last one, which do not count. */
+/* A damaged view may have bits set after the last one; they do not count. */
 static void measure(const umbel_filter *f, umbel_measurement *now) {
     const umbeli_classic *c = umbeli_classic_of(f);
     uint64_t bits = f->shape.bits;
@@ -162,7 +161,7 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
                                     : umbeli_classic_estimate(bits, f->shape.hashes, now->bits_set);
 }
 
-/* Set bits if each two neighbours became one. */
+/* Set bits if every two neighbours were merged into one. */
 static uint64_t pairs_set(const uint8_t *bits, uint64_t nbits) {
     uint64_t count = 0;
     for (uint64_t i = 0; i < nbits / 8; i += 8) {
@@ -187,13 +186,13 @@ static umbel_err fold(umbel_filter *f, double fpr, umbel_diag *diag) {
         return umbeli_fail(diag, UMBEL_ENOTSUP, "this layout cannot be folded");
     }
     if (rate_of_fill(f, umbeli_bits_count(f->data, f->data_len), f->shape.bits) > fpr) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: the live rate is above it already");
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: the live rate is already above it");
     }
     umbeli_array work;
     umbel_err e = umbeli_array_new(&f->settings, f->data_len / 2, &work, diag);
     if (e) return e;
     const uint8_t *from = f->data;
-    uint64_t bits = f->shape.bits; /* a half must be whole words again */
+    uint64_t bits = f->shape.bits; /* a half must again be whole words */
     while (bits % 128 == 0 && rate_of_fill(f, pairs_set(from, bits), bits / 2) <= fpr) {
         fold_once(from, work.data, bits / 2);
         from = work.data;
@@ -221,7 +220,7 @@ const umbeli_ops umbeli_classic_ops = {
     .add = add,
     .contains_many = contains_many,
     .add_many = add_many,
-    .unite = umbeli_unite_bits,
+    .merge = umbeli_merge_bits,
     .intersect = umbeli_intersect_bits,
     .fold = fold,
     .measure = measure,
@@ -231,10 +230,10 @@ umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, co
                              const umbeli_settings *settings, umbel_filter **out,
                              umbel_diag *diag) {
     if ((shape.bits == 0 && shape.hashes) || shape.bits > INT64_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bits: a classic filter has 1 to 2^63-1");
+        return umbeli_fail(diag, UMBEL_EINVAL, "bits: must be 1 to 2^63-1");
     }
     if (shape.hashes > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: at most 1024 are supported");
+        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: must be at most 1024");
     }
     shape.kind = UMBEL_KIND_CLASSIC;
     shape.format = scheme->format;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * classic.h - m bits, k probes; where the probes fall is a scheme's business
+ * classic.h - m bits, k probes; a scheme decides where the probes are
  *
- * A scheme is key -> positions and nothing else.  umbel's own is in classic_native.c; each foreign
- * Bloom format brings one beside its codec.
+ * A scheme maps a key to positions and does nothing else.  umbel's own is in classic_native.c; each
+ * foreign Bloom format brings one beside its codec.
  */
 #ifndef UMBELI_CLASSIC_H
 #define UMBELI_CLASSIC_H
@@ -20,7 +20,7 @@ enum { UMBELI_SCHEME_CLASSIC = 1 };
 typedef struct umbeli_classic umbeli_classic;
 
 typedef struct umbeli_scheme {
-    uint32_t id, hash;  /* shape.scheme, shape.hash; hash 0: umbel's own, either of them */
+    uint32_t id, hash;  /* shape.scheme, shape.hash; hash 0: one of umbel's own */
     const char *layout; /* for people ... */
     const char *keyed;  /* ... and with a secret, or NULL */
     umbel_format format;
@@ -28,15 +28,16 @@ typedef struct umbeli_scheme {
     /* Writes shape.hashes positions, each below shape.bits, into pos. */
     void (*positions)(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos);
 
-    /* Look-ups in batches by a way of its own, never with shape.hashes 0; NULL: by positions. */
+    /* The scheme's own batch look-ups, never called with shape.hashes 0; NULL: by positions. */
     void (*contains_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit);
 
-    size_t key_len; /* keys have so many bytes, others are refused and never in; 0: any length */
+    size_t key_len; /* length of every key, others are refused and never found; 0: any length */
 
     /* Positions are scaled to the size, not taken modulo it: halving ORs neighbours. */
     bool folds;
 
-    /* Distinct keys, told from the set bits just as that system does; NULL: the exact estimate. */
+    /* Distinct keys, estimated from the set bits exactly as that system does; NULL: the exact
+     * estimate. */
     double (*estimate)(const umbeli_classic *c, uint64_t bits_set);
 } umbeli_scheme;
 
@@ -53,15 +54,14 @@ static inline const umbeli_classic *umbeli_classic_of(const umbel_filter *f) {
 extern const umbeli_scheme umbeli_scheme_native;
 
 /* shape.scheme, .hash (unless it is 0 there) and .format are filled in from the scheme;
- * shape.hashes
- * 0 is a filter that matches everything; only then may shape.bits be 0.  data_len is
- * ceil(bits / 8); borrow as in umbeli_filter_new. */
+ * shape.hashes 0 makes a filter that matches everything; only then may shape.bits be 0.  data_len
+ * is ceil(bits / 8); borrow as in umbeli_filter_new. */
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,
                              const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
-/* umbel's own scheme over raw bits, by hash (umbeli_native_hash128): for callers that ask several
- * arrays with the same seed and secret about the same keys.  hashes, per key, is at least 1; add
- * returns how many keys were new and sets was_new, not NULL. */
+/* umbel's own scheme over raw bits, by hash (umbeli_native_hash128): for callers that look up the
+ * same keys in several arrays with the same seed and secret.  hashes, per key, is at least 1; add
+ * returns how many keys were new and sets was_new (never NULL). */
 typedef struct umbeli_classic_bits {
     uint8_t *data;
     uint64_t bits;
@@ -75,11 +75,11 @@ uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash12
 /* UMBEL_ECORRUPT or UMBEL_EVERSION unless a native classic filter can have this shape. */
 umbel_err umbeli_classic_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag);
 
-/* The ops table of every classic filter: what tells one apart from other kinds. */
+/* The ops table of every classic filter, which distinguishes it from other kinds. */
 extern const umbeli_ops umbeli_classic_ops;
 
-/* The chance that a random key finds all its bits set, and how many distinct keys set so many;
- * infinite when all are set. */
+/* The probability that a random key finds all its bits set; and the distinct keys estimated from
+ * the set bits, infinite when all are set. */
 double umbeli_classic_live_rate(uint64_t bits, uint32_t hashes, uint64_t bits_set);
 double umbeli_classic_estimate(uint64_t bits, uint32_t hashes, uint64_t bits_set);
 

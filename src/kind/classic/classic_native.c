@@ -2,12 +2,12 @@
  *
  * classic_native.c - umbel's own scheme for the classic kind
  *
- * 128 bits of hash of the key (XXH3, or SipHash-1-3 where there is a secret) give a start and an
- * odd step.  Probe i is where the i-th value of the sequence
+ * A 128-bit hash of the key (XXH3, or SipHash-1-3 with a secret) gives a start and an odd step.
+ * Probe i is where the i-th value of the sequence
  *     x = low;  x = x * M + step;  x = x * M + step; ...        (mod 2^64, step = high | 1)
- * falls when [0, 2^64) is scaled to [0, bits).  All 128 bits take part, so nothing wears thin above
- * 2^32 bits; scaling needs no division; and because of the multiplier the probes of one key do not
- * form an arithmetic progression, which would cost small filters some of their rate.
+ * falls when [0, 2^64) is scaled to [0, bits).  All 128 bits take part, so quality does not drop
+ * above 2^32 bits; scaling needs no division; and thanks to the multiplier the probes of one key do
+ * not form an arithmetic progression, which would worsen the rate of small filters.
  */
 #include "core/diag.h"
 #include "hash/native_hash.h"
@@ -40,7 +40,7 @@ const umbeli_scheme umbeli_scheme_native = {
     .folds = true,
 };
 
-/* ---- Hash once, ask many ---- */
+/* ---- Hash once, look up many times ---- */
 
 /* Prefetches or tests the probes `from` to `to` of a key; true if all tested ones are set. */
 static inline bool walk(umbeli_classic_bits b, umbeli_hash128 h, uint32_t from, uint32_t to,
@@ -58,8 +58,8 @@ static inline bool walk(umbeli_classic_bits b, umbeli_hash128 h, uint32_t from, 
     return true;
 }
 
-/* As contains_group in classic.c: the lines of the first probes, then those of the keys that these
- * leave open. */
+/* Like contains_group in classic.c: fetches the lines of the first probes, then the others of keys
+ * still undecided. */
 static void contains_group(umbeli_classic_bits b, const umbeli_hash128 *h, size_t n, uint8_t *hit) {
     uint32_t k = b.hashes, first = k < FIRST_PROBES ? k : FIRST_PROBES;
     for (size_t i = 0; i < n; i++) walk(b, h[i], 0, first, true);
@@ -119,10 +119,10 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *setti
     shape.hashes = params->hashes;
     if (umbeli_bytes_alone(params)) {
         if (params->bytes > INT64_MAX / 8) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: a classic filter has at most 2^60-1");
+            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: must be at most 2^60-1");
         }
         if (params->hashes == 0) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "hashes: needed when only bytes is given");
+            return umbeli_fail(diag, UMBEL_EINVAL, "hashes: required when only bytes is given");
         }
         shape.bits = params->bytes * 8;
     } else {
@@ -141,10 +141,10 @@ umbel_err umbeli_classic_check(const umbeli_shape *shape, uint64_t data_len, umb
     umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_CLASSIC, data_len, diag);
     if (e) return e;
     if (shape->hashes == 0 || shape->hashes > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a classic filter has 1 to 1024");
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: must be 1 to 1024");
     }
     if (shape->bits == 0 || shape->bits > INT64_MAX) {
-        return umbeli_fail(diag, UMBEL_ECORRUPT, "bits: a classic filter has 1 to 2^63-1");
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "bits: must be 1 to 2^63-1");
     }
     return UMBEL_OK;
 }

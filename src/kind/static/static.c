@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * static.c - static filters as they are asked, and in native files
+ * static.c - static filters: look-ups, and their parameters in native files
  *
  * The kind's own parameters in a file:
  *   offset  size  field                        offset  size  field
@@ -24,7 +24,7 @@ typedef struct probe {
     uint32_t width;
 } probe;
 
-static inline probe question_of(const umbeli_static *s, uint32_t arity, uint64_t hash) {
+static inline probe probe_of(const umbeli_static *s, uint32_t arity, uint64_t hash) {
     uint64_t shard = umbeli_static_shard(&s->layout, hash);
     return (probe){
         .table = umbeli_static_table(s, shard),
@@ -37,7 +37,8 @@ static uint64_t bit_of(const probe *q, uint32_t i) {
     return (uint64_t)q->place.slot[i] * q->width;
 }
 
-/* Reads up to 7 bytes behind the table: another one, the end of an array, or a file's trailer. */
+/* Reads up to 7 bytes after the table: the next table, the padding of an array, or a file's
+ * trailer. */
 static inline bool matches(const probe *q, uint32_t arity) {
     uint64_t sum = q->place.print;
     for (uint32_t i = 0; i < arity; i++) {
@@ -51,10 +52,10 @@ static bool contains_hash(const umbel_filter *f, uint64_t hash) {
     const umbeli_static *s = umbeli_static_of(f);
     if (s->layout.empty) return false;
     if (s->layout.arity == 3) {
-        probe three = question_of(s, 3, hash);
+        probe three = probe_of(s, 3, hash);
         return matches(&three, 3);
     }
-    probe four = question_of(s, 4, hash);
+    probe four = probe_of(s, 4, hash);
     return matches(&four, 4);
 }
 
@@ -65,14 +66,14 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
 static inline void prefetch(const umbeli_static *s, uint32_t arity, const uint64_t *hashes,
                             size_t n, probe *q) {
     for (size_t i = 0; i < n; i++) {
-        q[i] = question_of(s, arity, hashes[i]);
+        q[i] = probe_of(s, arity, hashes[i]);
         for (uint32_t j = 0; j < arity; j++) {
             __builtin_prefetch(q[i].table + bit_of(&q[i], j) / 8);
         }
     }
 }
 
-/* While one group's lines are on their way, the group before is answered. */
+/* While the lines of one group are being fetched, the group before is compared. */
 static inline void contains_all(const umbeli_static *s, uint32_t arity, const uint64_t *hashes,
                                 size_t n, uint8_t *hit) {
     probe groups[2][GROUP];
@@ -97,7 +98,7 @@ static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_
 
 /* ---- whole filters ------------------------------------------------------------------------- */
 
-/* A static filter is always frozen, so that adds never get here. */
+/* A static filter is always frozen, so adds never get here. */
 static umbel_err copy(umbel_filter *into, const umbel_filter *from) {
     (void)from;
     into->frozen = true;
@@ -121,8 +122,8 @@ static const umbeli_ops ops = {
     .hash_many = umbeli_hashed_hash_many,
     .contains_hash = contains_hash,
     .contains_hashes = contains_hashes,
-    .no_sets = "a static filter holds no bits of single keys: build one from all the keys",
-    .no_fold = "a static filter has the size that its keys need: nothing to fold",
+    .no_sets = "a static filter has no bits of single keys; build one from all the keys",
+    .no_fold = "a static filter has exactly the size its keys need, so there is nothing to fold",
     .copy = copy,
     .measure = measure,
 };
@@ -158,7 +159,7 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *setti
                         umbel_filter **out, umbel_diag *diag) {
     (void)params, (void)settings, (void)out;
     return umbeli_fail(diag, UMBEL_ENOTSUP,
-                       "kind: a static filter is built from all its keys: umbel_builder");
+                       "kind: a static filter is built from all its keys with umbel_builder");
 }
 
 /* take_kind_params does the rest: there is no layout before it. */
@@ -189,20 +190,20 @@ static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
 }
 
 static const char *wrong(const umbeli_static_layout *l, uint32_t shards) {
-    if (l->width == 0 || l->width + (l->wide > 0) > UMBELI_STATIC_WIDTH) {
-        return "fingerprint width: not in 1 to 32";
+    if (l->width == 0 || l->width + (l->wide > 0) > UMBELI_STATIC_MAX_WIDTH) {
+        return "fingerprint width: must be 1 to 32";
     }
     if (l->empty) {
-        return l->segment_bits || l->segments || l->wide ? "shards: none, but they have segments"
+        return l->segment_bits || l->segments || l->wide ? "shards: 0, but there are segments"
                                                          : NULL;
     }
-    if ((shards & (shards - 1)) || l->shard_bits > UMBELI_STATIC_SHARD_BITS) {
-        return "shards: not a power of two up to 2^24";
+    if ((shards & (shards - 1)) || l->shard_bits > UMBELI_STATIC_MAX_SHARD_BITS) {
+        return "shards: must be a power of two up to 2^24";
     }
-    if (l->wide >= shards) return "wide shards: more than there are shards";
-    if (l->segment_bits > UMBELI_STATIC_SEGMENT_BITS) return "segment length: above 2^18";
+    if (l->wide >= shards) return "wide shards: more than all shards";
+    if (l->segment_bits > UMBELI_STATIC_MAX_SEGMENT_BITS) return "segment length: above 2^18";
     if (l->segments == 0 || l->segments > (UINT32_MAX >> l->segment_bits) - l->arity) {
-        return "segments: none, or 2^32 slots";
+        return "segments: 0, or 2^32 slots";
     }
     return NULL;
 }
@@ -219,7 +220,7 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
     l.wide = umbeli_take_u32le(params);
     uint32_t zero = umbeli_take_u32le(params);
     if (params->failed || umbeli_left(params) || zero) {
-        return umbeli_fail(diag, UMBEL_ECORRUPT, "parameters: 24 bytes, the last four 0");
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "parameters: must be 24 bytes, the last four 0");
     }
     const char *what = wrong(&l, shards);
     if (what) return umbeli_fail(diag, UMBEL_ECORRUPT, what);

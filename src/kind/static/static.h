@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * static.h - binary fuse filters: built once from all keys, the smallest of all kinds
+ * static.h - binary fuse filters: built once from all keys, small and fast
  *
  * A key's hash picks a shard with its upper bits and three or four slots there, one in each of as
  * many neighbouring segments.  Building sets the slots so that their XOR is the key's fingerprint;
- * any other key sees r random bits, and is taken for one of the set one time in 2^r.
+ * any other key sees r random bits and matches by chance one time in 2^r.
  *
- *   static.c          making and restoring, look-ups, batches
- *   static_shard.c    one shard: finding an order in which its keys can be solved, and the bits
- *   static_sort.c     hashes in order, each once
- *   static_store.c    hashes on their way, in memory or in a temporary file
- *   static_shards.c   all of them in order, handed out to threads shard by shard
+ *   static.c          creating and restoring, look-ups, batches
+ *   static_shard.c    one shard: finding an order in which its keys can be solved, and solving
+ *   static_sort.c     sorts hashes and drops duplicates
+ *   static_store.c    collects hashes, in memory or in a temporary file
+ *   static_shards.c   hands sorted hashes to threads shard by shard
  *   static_build.c    from keys in any order to a filter
  */
 #ifndef UMBELI_STATIC_H
@@ -21,12 +21,12 @@
 #include "kind/static/static_store.h"
 #include "plan/static_layout.h"
 
-enum { UMBELI_SCHEME_STATIC = 1, UMBELI_STATIC_ARITY = 4 /* the most */ };
+enum { UMBELI_SCHEME_STATIC = 1, UMBELI_STATIC_MAX_ARITY = 4 };
 
-/* Where a key is in its shard's table, and what its slots must add up to. */
+/* A key's slots in its shard's table, and the fingerprint that they must add up to. */
 typedef struct umbeli_static_place {
-    uint32_t slot[UMBELI_STATIC_ARITY];
-    uint32_t print; /* of 32 bits; a table holds the lower ones */
+    uint32_t slot[UMBELI_STATIC_MAX_ARITY];
+    uint32_t print; /* fingerprint of 32 bits; a table holds the lower ones */
 } umbeli_static_place;
 
 static inline uint64_t umbeli_static_shard(const umbeli_static_layout *l, uint64_t hash) {
@@ -35,7 +35,7 @@ static inline uint64_t umbeli_static_shard(const umbeli_static_layout *l, uint64
 
 /* The first slot follows from the hash alone, so that hashes in order have their slots in order and
  * building walks through memory; the seed moves the others within their segments.  arity is that of
- * the layout, given again because loops over a number that the compiler knows are faster. */
+ * the layout, passed as a parameter because loops of constant length are faster. */
 static inline umbeli_static_place
 umbeli_static_place_of(const umbeli_static_layout *l, uint32_t arity, uint64_t hash, uint8_t seed) {
     uint64_t x = hash + seed * UINT64_C(0x9e3779b97f4a7c15);
@@ -63,7 +63,7 @@ static inline const umbeli_static *umbeli_static_of(const umbel_filter *f) {
     return (const umbeli_static *)f;
 }
 
-/* A filter of this layout with all bytes zero, which is not valid before they are filled in. */
+/* A filter of this layout with all bytes zero, which is not valid until they are filled in. */
 umbel_err umbeli_static_new(const umbeli_static_layout *layout, umbeli_shape shape,
                             const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
@@ -80,12 +80,12 @@ static inline uint32_t umbeli_static_width(const umbeli_static_layout *l, uint64
 
 /* ---- static_shard.c ---- */
 
-/* Memory to build shards of this layout in, one after the other. */
+/* Scratch memory for building shards of this layout, one after another. */
 typedef struct umbeli_static_scratch {
     uint64_t *sums;  /* [slots] XOR of the hashes that have this slot; later its fingerprint */
-    uint8_t *counts; /* [slots] four times how many, XOR which of their slots this is */
-    uint64_t *order; /* [keys] hashes as they can be solved, last one first */
-    uint8_t *which;  /* [keys] which of its slots was its own */
+    uint8_t *counts; /* [slots] four times their number, XOR which of their slots this is */
+    uint64_t *order; /* [keys] hashes in the order they can be solved, last one first */
+    uint8_t *which;  /* [keys] which of its slots a key is solved by */
     uint32_t *queue; /* [slots + 1] */
 } umbeli_static_scratch;
 
@@ -93,8 +93,8 @@ umbel_err umbeli_static_scratch_new(const umbeli_static_layout *layout, uint64_t
                                     const umbeli_settings *settings, umbeli_static_scratch *out);
 void umbeli_static_scratch_delete(const umbeli_settings *settings, umbeli_static_scratch *scratch);
 
-/* Fills the table of a shard from its n hashes, sorted and distinct, and gives the seed, from 1 to
- * 255; 0 when there is none that will do. */
+/* Fills the table of a shard from its n sorted, distinct hashes and returns the seed, from 1 to
+ * 255; 0 when no seed works. */
 uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout,
                                   umbeli_static_scratch *scratch, const uint64_t *hashes, size_t n,
                                   uint32_t width, uint8_t *table);
@@ -103,8 +103,8 @@ uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout,
 
 typedef struct umbeli_static_builder umbeli_static_builder;
 
-/* For static and tight filters.  params->fpr or bytes, seed, hashes; keys are counted.  directory:
- * as in umbeli_store_new. */
+/* For static and tight filters.  Takes params->fpr or bytes, seed, hashes; keys are counted.
+ * directory: as in umbeli_store_new. */
 umbel_err umbeli_static_builder_new(const umbel_params *params, const char *directory,
                                     const umbeli_settings *settings, umbeli_static_builder **out,
                                     umbel_diag *diag);

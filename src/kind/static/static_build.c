@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * static_build.c - static filters from keys in any order, some of them twice
+ * static_build.c - static filters from keys in any order, with duplicates
  *
- * When there are no more keys, their hashes are sorted (static_shards.c) and their number is known,
- * and with it the layout; then each shard is built for itself.
+ * Once all keys are in, their hashes are sorted (static_shards.c), which gives their number and
+ * with it the layout; then each shard is built on its own.
  */
 #include "core/diag.h"
 #include "hash/native_hash.h"
@@ -14,8 +14,8 @@
 enum { HASHED_AT_ONCE = 256 };
 
 struct umbeli_static_builder {
-    umbel_params params; /* but the pointer in it is not followed any more */
-    char *directory;     /* NULL: hashes lie in memory */
+    umbel_params params; /* params.secret is not dereferenced after construction */
+    char *directory;     /* NULL: hashes are kept in memory */
     umbeli_shape shape;  /* how keys are hashed */
     umbeli_shards shards;
 };
@@ -24,8 +24,8 @@ static umbel_err check_params(const umbel_params *p, umbel_diag *diag) {
     bool tight = p->kind == UMBEL_KIND_TIGHT;
     if (p->fpr == 0 && p->bytes == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL,
-                           tight ? "fpr, bytes: a tight filter needs one of them"
-                                 : "fpr, bytes: a static filter needs one of them");
+                           tight ? "fpr, bytes: a tight filter needs one of the two"
+                                 : "fpr, bytes: a static filter needs one of the two");
     }
     if (tight && p->hashes > 1) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a tight filter has 1");
@@ -36,7 +36,7 @@ static umbel_err check_params(const umbel_params *p, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-/* For the hashes of a tight filter's further levels. */
+/* A copy, for the hashes of a tight filter's further levels. */
 static umbel_err keep_directory(umbeli_static_builder *b, const char *directory,
                                 const umbeli_settings *settings, umbel_diag *diag) {
     if (!directory) return UMBEL_OK;
@@ -89,10 +89,10 @@ umbel_err umbeli_static_builder_add(umbeli_static_builder *b, const umbel_key *k
 
 /* ---- shards ------------------------------------------------------------------------------- */
 
-/* A filter on its way, and a bench for each thread. */
+/* A filter being built, and scratch memory for each thread. */
 typedef struct work {
     umbeli_static *filter;
-    umbeli_static_scratch benches[UMBELI_SHARDS_THREADS];
+    umbeli_static_scratch scratch[UMBELI_SHARDS_MAX_THREADS];
 } work;
 
 static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *hashes, size_t n,
@@ -100,11 +100,11 @@ static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *ha
     work *w = ctx;
     const umbeli_static_layout *l = &w->filter->layout;
     uint8_t seed =
-        umbeli_static_build_shard(l, &w->benches[t], hashes, n, umbeli_static_width(l, shard),
+        umbeli_static_build_shard(l, &w->scratch[t], hashes, n, umbeli_static_width(l, shard),
                                   umbeli_static_table(w->filter, shard));
     if (seed == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL,
-                           "seed: the keys fit no table under it; another seed will do");
+                           "seed: the keys do not fit with this one; retry with another seed");
     }
     w->filter->base.data[shard] = seed;
     return UMBEL_OK;
@@ -116,12 +116,12 @@ static umbel_err build_shards(const umbeli_shards *shards, umbeli_static *filter
     work w = {.filter = filter};
     umbel_err e = UMBEL_OK;
     for (uint32_t t = 0; t < settings->threads && !e; t++) {
-        e = umbeli_static_scratch_new(&filter->layout, fullest, settings, &w.benches[t]);
+        e = umbeli_static_scratch_new(&filter->layout, fullest, settings, &w.scratch[t]);
         if (e) umbeli_fail(diag, e, "no memory to build in");
     }
     if (!e) e = umbeli_shards_each(shards, filter->layout.shard_bits, build_shard, &w, diag);
     for (uint32_t t = 0; t < settings->threads; t++) {
-        umbeli_static_scratch_delete(settings, &w.benches[t]);
+        umbeli_static_scratch_delete(settings, &w.scratch[t]);
     }
     return e;
 }
@@ -132,13 +132,13 @@ static umbel_err choose_widths(const umbel_params *p, umbeli_static_layout *l, u
                                umbel_diag *diag) {
     if (p->bytes == 0) {
         if (umbeli_static_widths_for_rate(l, keys, p->fpr)) return UMBEL_OK;
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: a static filter has 2^-32 at least");
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be at least 2^-32 for a static filter");
     }
     if (!umbeli_static_widths_for_bytes(l, p->bytes)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: fewer than a bit for each slot of the keys");
+        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: less than one bit per slot");
     }
     if (p->fpr != 0 && umbeli_static_rate(l, keys) > p->fpr) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for fpr with so many keys");
+        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for fpr with this many keys");
     }
     return UMBEL_OK;
 }
@@ -171,7 +171,7 @@ static umbel_err finish_static(umbeli_static_builder *b, umbel_filter **out, umb
     uint64_t fullest = umbeli_shards_fullest(&b->shards, l.shard_bits);
     if (fullest > 2 * umbeli_static_room(keys, l.shard_bits)) {
         return umbeli_fail(diag, UMBEL_EINVAL,
-                           "seed: the keys' hashes are uneven under it; another seed will do");
+                           "seed: the hashes are uneven with this one; retry with another seed");
     }
     umbeli_static_divide(keys, b->params.hashes, fullest, &l);
     umbel_err e = choose_widths(&b->params, &l, keys, diag);

@@ -2,15 +2,15 @@
  *
  * static_shard.c - one binary fuse table
  *
- * Every key wants the XOR of its slots to be its fingerprint.  A slot that only one key has can be
- * set for it whatever the others come to be, so that key is put aside, to be solved after the
- * others, and out of its other slots; that leaves more slots with only one key.  If all keys can be
- * put aside like this, they are solved in the opposite order, each with its own slot still free. 
- * If not, another seed moves the slots.
+ * The XOR of each key's slots must be its fingerprint.  A slot that only one key uses can be set
+ * for that key whatever the others become, so the key is peeled off, to be solved after the others,
+ * and removed from its other slots; that leaves more slots with only one key.  If all keys can be
+ * peeled like this, they are solved in reverse order, each with its own slot still free.  If not,
+ * another seed moves the slots.
  */
 #include "kind/static/static.h"
 
-/* Counts are kept times four; the two bits below say which of its key's slots it is. */
+/* Counts are stored times four; the two bits below say which of its key's slots it is. */
 enum { ONE = 4, WHICH = 3 };
 
 enum { STRETCH = 256 };
@@ -39,7 +39,7 @@ void umbeli_static_scratch_delete(const umbeli_settings *settings, umbeli_static
     *scratch = (umbeli_static_scratch){0};
 }
 
-/* All keys into their slots; false when one is more crowded than can be counted. */
+/* Enters all keys into their slots; false when a slot's count would overflow. */
 static inline bool fill(const umbeli_static_layout *l, uint32_t arity,
                         const umbeli_static_scratch *b, const uint64_t *hashes, size_t n,
                         uint8_t seed) {
@@ -61,10 +61,10 @@ static inline bool fill(const umbeli_static_layout *l, uint32_t arity,
     return seen <= UINT8_MAX;
 }
 
-/* How many keys could be taken aside.  Slots wait in a queue, not on a stack: neighbours in it have
- * nothing to do with each other, and the processor works on several at once.  It is filled from a
- * few slots at a time, to stay in one part of the table, and never holds more than there are slots
- * (and a last one that is not to stay): a count falls to one only once. */
+/* Number of keys peeled.  Slots wait in a queue, not on a stack: neighbours in it are independent
+ * of each other, so the processor works on several at once.  It is filled from a few slots at a
+ * time, to stay in one part of the table, and never holds more entries than there are slots, plus
+ * one scratch entry: a count falls to one only once. */
 static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
                           const umbeli_static_scratch *b, uint8_t seed) {
     size_t slots = (size_t)umbeli_static_slots(l), taken = 0, head = 0, tail = 0;
@@ -77,7 +77,7 @@ static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
         if ((start + 1) % STRETCH != 0 && start + 1 < slots) continue;
         while (head < tail) {
             uint32_t slot = queue[head++];
-            if (counts[slot] >> 2 != 1) continue; /* its key went by another slot */
+            if (counts[slot] >> 2 != 1) continue; /* its key was peeled through another slot */
             uint64_t hash = sums[slot];
             order[taken] = hash;
             which[taken++] = counts[slot] & WHICH;
@@ -95,7 +95,7 @@ static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
     return taken;
 }
 
-/* Every key's own slot, given the others.  It is still 0 itself; what is left over stays so. */
+/* Sets every key's own slot, given the others.  It is still 0 itself; unused slots stay 0. */
 static inline void solve(const umbeli_static_layout *l, uint32_t arity,
                          const umbeli_static_scratch *b, size_t n, uint8_t seed) {
     uint64_t *restrict sums = b->sums;
@@ -109,7 +109,7 @@ static inline void solve(const umbeli_static_layout *l, uint32_t arity,
 
 static void pack(const uint64_t *values, size_t slots, uint32_t width, uint8_t *table) {
     uint64_t bits = 0, mask = (UINT64_C(1) << width) - 1;
-    unsigned filled = 0; /* below 32 before each slot, so that one more fits */
+    unsigned filled = 0; /* below 32 before each slot, so that another one fits */
     for (size_t i = 0; i < slots; i++) {
         bits |= (values[i] & mask) << filled;
         filled += width;
@@ -122,11 +122,12 @@ static void pack(const uint64_t *values, size_t slots, uint32_t width, uint8_t *
     for (unsigned done = 0; done < filled; done += 8) *table++ = (uint8_t)(bits >> done);
 }
 
-/* Tries one seed; the values are in the bench's sums then. */
+/* Tries one seed; leaves the fingerprints in b->sums. */
 static inline bool try_seed(const umbeli_static_layout *l, uint32_t arity, umbeli_static_scratch *b,
                             const uint64_t *hashes, size_t n, uint8_t seed) {
     if (!fill(l, arity, b, hashes, n, seed) || peel(l, arity, b, seed) < n) return false;
-    /* Every key was taken out of its slots, so all sums are 0 again: room for values. */
+    /* Every key was removed from its slots, so all sums are 0 again and can take the
+     * fingerprints. */
     solve(l, arity, b, n, seed);
     return true;
 }

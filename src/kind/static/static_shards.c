@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * static_shards.c - from hashes in any order, some of them twice, to shards of sorted ones
+ * static_shards.c - from hashes in any order, with duplicates, to sorted shards
  *
- * Hashes lie in 256 buckets as they came.  Each bucket is sorted and rid of duplicates; then each
- * shard, a part of a bucket or several buckets, is worked on for itself.  Buckets and groups of
- * shards are handed out to threads one at a time and share nothing, so what comes out does not
- * depend on who does what.
+ * Hashes are collected in 256 buckets.  Each bucket is sorted and deduplicated; then each shard,
+ * part of a bucket or several buckets, is processed on its own.  Buckets and groups of shards are
+ * handed out to threads one at a time and share nothing, so the result does not depend on the
+ * threads.
  *
  * Memory: 8 bytes per hash (none with a temporary file), and for each thread two buckets, or one
  * group.
@@ -18,15 +18,15 @@
 #include "core/parallel.h"
 #include "plan/static_layout.h"
 
-enum { THREADS_MAX = UMBELI_SHARDS_THREADS };
+enum { THREADS_MAX = UMBELI_SHARDS_MAX_THREADS };
 
-/* What the threads of one step have in common. */
+/* State shared by the threads of one step. */
 typedef struct step {
     const umbeli_shards *s;
     uint32_t shard_bits;
-    umbeli_shard_work *work; /* when shards are done; NULL when buckets are sorted */
+    umbeli_shard_work *work; /* NULL while sorting buckets */
     void *ctx;
-    _Atomic uint32_t next; /* bucket, or group of buckets that shards begin and end with */
+    _Atomic uint32_t next; /* bucket, or group of buckets that holds whole shards */
     uint64_t *buffers[THREADS_MAX], *scratch[THREADS_MAX];
     umbel_err errors[THREADS_MAX];
     umbel_diag diags[THREADS_MAX];
@@ -55,7 +55,7 @@ static void step_delete(step *s) {
     }
 }
 
-/* Buffers for every thread, and a second one to sort with. */
+/* A buffer for every thread, and a second one for sorting. */
 static umbel_err step_new(step *s, uint64_t room, umbel_diag *diag) {
     const umbeli_settings *settings = &s->s->settings;
     size_t len = (size_t)(room + 1) * sizeof(uint64_t);
@@ -69,7 +69,7 @@ static umbel_err step_new(step *s, uint64_t room, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-/* Runs it and tidies up: the error of the first thread that has one. */
+/* Runs the step and cleans up; returns the error of the first thread that has one. */
 static umbel_err step_run(step *s, void (*work)(void *, uint32_t), umbel_diag *diag) {
     umbeli_parallel(s->s->settings.threads, work, s);
     step_delete(s);
@@ -83,7 +83,7 @@ static umbel_err step_run(step *s, void (*work)(void *, uint32_t), umbel_diag *d
 
 /* ---- sorting ------------------------------------------------------------------------------ */
 
-/* How many of n sorted hashes are below this one. */
+/* The number of hashes below this one, among n sorted ones. */
 static size_t below(const uint64_t *hashes, size_t n, uint64_t hash) {
     size_t low = 0;
     while (low < n) {
@@ -123,7 +123,7 @@ static void sort_buckets(void *ctx, uint32_t t) {
     }
 }
 
-/* The most hashes of a group of buckets. */
+/* The number of hashes in the fullest group of buckets. */
 static uint64_t fullest_group(const umbeli_store *store, uint32_t len) {
     uint64_t max = 0;
     for (uint32_t first = 0; first < UMBELI_STORE_BUCKETS; first += len) {
@@ -164,7 +164,8 @@ uint64_t umbeli_shards_fullest(const umbeli_shards *s, uint32_t shard_bits) {
 
 /* ---- shards ------------------------------------------------------------------------------- */
 
-/* Buckets are taken in groups: one, if it is several shards, or as many as make one shard. */
+/* Buckets are taken in groups: a single one if it holds several shards, or as many as make one
+ * shard. */
 static uint32_t group_len(uint32_t shard_bits) {
     return shard_bits >= UMBELI_STORE_BITS ? 1u : 1u << (UMBELI_STORE_BITS - shard_bits);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * static_sort.c - radix sort from the top, so that many equal keys cost no more than others
+ * static_sort.c - radix sort from the top bits, so that many equal keys cost no more than others
  */
 #include "kind/static/static_store.h"
 
 enum { RADIX_BITS = 11, FEW = 24 };
 
-/* Sorts a few from one place into another, or the same. */
+/* Insertion sort of a few hashes into another array, or the same. */
 static void insert_few(const uint64_t *from, uint64_t *a, size_t n) {
     for (size_t i = 0; i < n; i++) {
         uint64_t x = from[i];
@@ -16,7 +16,7 @@ static void insert_few(const uint64_t *from, uint64_t *a, size_t n) {
     }
 }
 
-/* Hashes that agree in all bits from `bits` on. */
+/* Sorts hashes that agree in all bits from `bits` up. */
 static void sort(uint64_t *a, uint64_t *scratch, size_t n, unsigned bits) {
     if (n <= FEW) {
         insert_few(a, a, n);

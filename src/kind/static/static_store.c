@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * static_store.c - hashes on their way into a static filter, in 256 buckets
+ * static_store.c - collects the hashes for a static filter in 256 buckets
  *
  * A bucket is a list of chunks of equal length, in memory or in one temporary file that is unlinked
- * as soon as it is open: whatever happens, nothing stays behind.  The last chunk of each bucket is
- * always in memory.
+ * as soon as it is open, so that nothing is left behind whatever happens.  The last chunk of each
+ * bucket is always in memory.
  */
 #define _GNU_SOURCE /* O_TMPFILE, mkstemp */
 #include <errno.h>
@@ -26,9 +26,9 @@ typedef union chunk {
 
 typedef struct bucket {
     uint64_t count;
-    chunk *full; /* chunks, all full when the last one is not yet so */
+    chunk *full; /* the full chunks */
     size_t nfull, room;
-    uint64_t *last; /* NULL before the first hash comes */
+    uint64_t *last; /* NULL before the first hash */
 } bucket;
 
 struct umbeli_store {
@@ -44,7 +44,7 @@ static umbel_err no_memory(umbel_diag *diag) {
 }
 
 #if UMBELI_HAVE_MKSTEMP
-/* Has a name for a moment. */
+/* The file briefly has a name. */
 static int named_and_unlinked(const char *directory) {
     char path[MAX_PATH];
     int len = snprintf(path, sizeof path, "%s/umbel-XXXXXX", directory);
@@ -64,12 +64,12 @@ static int named_and_unlinked(const char *directory) {
 }
 #endif
 
-/* A file without a name in this directory; -1 with errno. */
+/* An unnamed file in this directory; -1 with errno. */
 static int nameless(const char *directory) {
 #if UMBELI_HAVE_TMPFILE
     int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     bool refused = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
-    if (!refused) return fd; /* else a file system that cannot */
+    if (!refused) return fd; /* else the file system does not support it */
 #endif
     return named_and_unlinked(directory);
 }
@@ -88,7 +88,7 @@ umbel_err umbeli_store_new(const char *directory, const umbeli_settings *setting
         errno = before;
         if (s->fd < 0) {
             umbeli_delete(settings, s);
-            return umbeli_fail_sys(diag, sys, "no temporary file can be made in that directory");
+            return umbeli_fail_sys(diag, sys, "cannot create a temporary file in that directory");
         }
     }
     *out = s;
@@ -113,7 +113,7 @@ void umbeli_store_delete(umbeli_store *s) {
     umbeli_delete(&settings, s);
 }
 
-/* The first hashes of a chunk between memory and file; errno stays as it was. */
+/* Transfers the first hashes of a chunk between memory and file; preserves errno. */
 static umbel_err transfer(const umbeli_store *s, uint64_t number, void *hashes, size_t n_hashes,
                           bool writing, umbel_diag *diag) {
     uint8_t *bytes = hashes;
@@ -131,7 +131,7 @@ static umbel_err transfer(const umbeli_store *s, uint64_t number, void *hashes, 
         }
     }
     errno = before;
-    return sys ? umbeli_fail_sys(diag, sys, "the temporary file failed") : UMBEL_OK;
+    return sys ? umbeli_fail_sys(diag, sys, "cannot read or write the temporary file") : UMBEL_OK;
 }
 
 static umbel_err note_full(umbeli_store *s, bucket *b, chunk c, umbel_diag *diag) {
@@ -183,7 +183,7 @@ uint64_t umbeli_store_count(const umbeli_store *s, uint32_t number) {
     return s->buckets[number].count;
 }
 
-/* The first n of a bucket from or to `hashes`. */
+/* Reads or writes the first n hashes of a bucket. */
 static umbel_err walk(const umbeli_store *s, const bucket *b, uint64_t *hashes, uint64_t n,
                       bool writing, umbel_diag *diag) {
     umbel_err e = UMBEL_OK;

@@ -1,47 +1,45 @@
 /* SPDX-License-Identifier: MIT
  *
- * tight.c - tight filters: what they are, and how they lie in native files
+ * tight.c - tight filters: how they work, and their parameters in native files
  *
  * Any filter with a false-positive rate of 2^-r needs r bits per key.  A Bloom filter takes 1.44 r,
  * a binary fuse filter (static.c) 1.13 r.  This one takes 1.004 r.  The method is bumped ribbon
  * retrieval (Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and
  * Approximate Membership Using Ribbon", SEA 2022), with choices of our own.
  *
- * Retrieval.  Give every key a print, r bits of its hash.  We want a structure that tells each
- * key's print when it is asked for that key, and anything at all for other keys.  Such a structure
- * is a filter: ask for the print and compare; a key that is not in the set agrees one time in 2^r.
+ * Retrieval.  Give every key a fingerprint (`print`), r bits of its hash.  We want a structure that
+ * returns each key's print when asked for that key, and anything at all for other keys.  Such a
+ * structure is a filter: retrieve the print and compare; an absent key matches one time in 2^r.
  *
- * Equations.  Let there be an array of slots of r bits.  A key's hash also names a few slots, and
- * the XOR of those is what we answer.  So each key is a linear equation over GF(2), and building
- * the filter is solving n equations in as many unknowns as there are slots: cubic work in general.
+ * Equations.  Take an array of slots of r bits.  A key's hash also selects a few slots, and their
+ * XOR is the value retrieved.  So each key is a linear equation over GF(2), and building the filter
+ * means solving n equations in as many unknowns as there are slots: cubic work in general.
  *
- * The ribbon.  But if a key names only slots within a window of 64, beginning at a place that is
- * given by its hash, the matrix has all its ones close to the diagonal, and elimination works in
- * the neighbourhood of each row: about 19 additions of 64-bit words per key (tight_table.c).
+ * The ribbon.  But if a key selects only slots within a window of 64, starting at a place given by
+ * its hash, all ones of the matrix are close to the diagonal, and elimination is local to each row:
+ * about 19 additions of 64-bit words per key (tight_table.c).
  *
- * Bumping.  Some windows get more keys than slots.  A plain ribbon has slots to spare, 10 % and
- * more, so that this is rare.  A bumped ribbon goes the other way: it has too few slots, 96 for 100
- * keys. Then nearly all slots are used, and from every crowded region a few keys must go: places
- * are divided into buckets of 192, and each bucket has a threshold, 0, 24, 48 or 192.  Keys whose
- * place in the bucket is below it are "bumped": they live in the next level, the same structure for
- * the 4 % of keys that get there.  The last level, for at most 4096 keys, has slots enough for all
- * of them.
+ * Bumping.  Some windows get more keys than slots.  A plain ribbon has slots to spare, 10% and
+ * more, so that this is rare.  A bumped ribbon does the opposite: it has too few slots, 96 for 100
+ * keys.  Then nearly all slots are used, and a few keys must leave every crowded region: places are
+ * divided into buckets of 192, and each bucket has a threshold, 0, 24, 48 or 192.  Keys whose place
+ * in the bucket is below it are "bumped" to the next level, the same structure for the 4% of keys
+ * that get there.  The last level, for at most 4096 keys, has enough slots for all of them.
  *
- * Thresholds cost 2 bits for 192 slots.  Four numbers, these buckets and 96 % were chosen by
- * measuring:
- * 0.15 % of the slots stay empty, 0.15 % of a filter with 7 bits is thresholds; buckets of 128 are
- * as good for 7 bits and worse for few, and a window of 128 slots would leave fewer empty, for more
- * time.
+ * Thresholds cost 2 bits per 192 slots.  The four values, the bucket size and the 96% were chosen
+ * by measurement: 0.15% of the slots stay empty, and thresholds are 0.15% of a filter with 7 bits;
+ * buckets of 128 are as good for 7 bits and worse for fewer, and a window of 128 slots would leave
+ * fewer empty slots but take more time.
  *
- * Fractions.  A rate of 1 % needs 6.64 bits, so some slots have 6 bits and the others 7. 
- * Elimination only ever moves an equation to the right; so if the wide slots are those on the
- * right, a key whose window begins there has all that became of its equation there, and its extra
- * bit can be solved for like the others.  A key is as wide as the block that its window begins in.
+ * Fractions.  A rate of 1% needs 6.64 bits, so some slots have 6 bits and the others 7.
+ * Elimination only ever moves an equation to the right; so if the wide slots are on the right, the
+ * equation of a key whose window begins there stays there, and its extra bit can be solved for like
+ * the others.  A key is as wide as the block in which its window begins.
  *
- * Bits.  Slots lie in blocks of 64, a column of 64 bits for each bit of the slots.  A window of 64
- * slots lies in one block or two neighbours, so a look-up reads two pieces of each column, ANDs
- * them with the row and takes the parity; all of it is 16 r bytes in one place, one or two cache
- * lines beyond the first.  Thresholds, 1 bit for 96 keys, stay in the cache.
+ * Bits.  Slots are stored in blocks of 64, with a column of 64 bits for each bit of the slots.  A
+ * window of 64 slots spans one block or two neighbours, so a look-up reads two pieces of each
+ * column, ANDs them with the row and takes the parity; all of it is 16 r contiguous bytes, one or
+ * two cache lines beyond the first.  Thresholds, 1 bit per 96 keys, stay in the cache.
  *
  * The kind's own parameters in a file:
  *   offset    size  field                        offset    size  field
@@ -98,7 +96,7 @@ const umbeli_tight_kernel *umbeli_tight_best(void) {
     return &umbeli_tight_generic;
 }
 
-/* A copy of a tight filter is as read-only as the first. */
+/* A copy of a tight filter is read-only as well. */
 umbel_err umbeli_tight_copy(umbel_filter *into, const umbel_filter *from) {
     (void)from;
     into->frozen = true;
@@ -114,7 +112,7 @@ void umbeli_tight_measure(const umbel_filter *f, umbel_measurement *now) {
 
 /* ---- making ------------------------------------------------------------------------------- */
 
-/* All that follows from layout and seeds. */
+/* Computes everything that follows from layout and seeds. */
 static void set_rungs(umbeli_tight *t) {
     const umbeli_tight_layout *l = &t->layout;
     uint64_t marks_at = 0, tables_at = umbeli_tight_tables_at(l);
@@ -170,7 +168,7 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *setti
                         umbel_filter **out, umbel_diag *diag) {
     (void)params, (void)settings, (void)out;
     return umbeli_fail(diag, UMBEL_ENOTSUP,
-                       "kind: a tight filter is built from all its keys: umbel_builder");
+                       "kind: a tight filter is built from all its keys with umbel_builder");
 }
 
 /* take_kind_params does the rest: there is no layout before it. */
@@ -204,9 +202,9 @@ static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
 }
 
 static const char *wrong_level(const umbeli_tight_level *l, uint32_t seed) {
-    if (l->shard_bits > UMBELI_TIGHT_SHARD_BITS) return "shards: above 2^24";
-    if (l->blocks == 0 || l->blocks > UMBELI_TIGHT_BLOCKS) return "blocks: not in 1 to 2^24";
-    if (l->narrow > l->blocks) return "narrow blocks: more than there are blocks";
+    if (l->shard_bits > UMBELI_TIGHT_MAX_SHARD_BITS) return "shards: above 2^24";
+    if (l->blocks == 0 || l->blocks > UMBELI_TIGHT_MAX_BLOCKS) return "blocks: must be 1 to 2^24";
+    if (l->narrow > l->blocks) return "narrow blocks: more than all blocks";
     if (seed >= UMBELI_TIGHT_SEEDS) return "seed: above 255";
     return NULL;
 }
@@ -214,20 +212,21 @@ static const char *wrong_level(const umbeli_tight_level *l, uint32_t seed) {
 static const char *wrong_width(const umbeli_tight_layout *l) {
     uint32_t wide = 0;
     for (uint32_t i = 0; i < l->levels; i++) wide |= l->level[i].narrow < l->level[i].blocks;
-    return l->width > UMBELI_TIGHT_WIDTH - wide ? "width: above 32 bits" : NULL;
+    return l->width > UMBELI_TIGHT_MAX_WIDTH - wide ? "width: above 32 bits" : NULL;
 }
 
 static const char *take_levels(umbeli_tight_layout *l, uint32_t *seeds, umbeli_reader *params) {
     l->width = umbeli_take_u32le(params);
     l->levels = umbeli_take_u32le(params);
-    if (l->levels > UMBELI_TIGHT_LEVELS) return "levels: more than 8";
+    if (l->levels > UMBELI_TIGHT_MAX_LEVELS) return "levels: more than 8";
     for (uint32_t i = 0; i < l->levels; i++) {
         l->level[i].shard_bits = umbeli_take_u32le(params);
         l->level[i].blocks = umbeli_take_u32le(params);
         l->level[i].narrow = umbeli_take_u32le(params);
         seeds[i] = umbeli_take_u32le(params);
     }
-    if (params->failed || umbeli_left(params)) return "parameters: 8 bytes and 16 for each level";
+    if (params->failed || umbeli_left(params))
+        return "parameters: must be 8 bytes and 16 per level";
     for (uint32_t i = 0; i < l->levels; i++) {
         const char *what = wrong_level(&l->level[i], seeds[i]);
         if (what) return what;
@@ -238,7 +237,7 @@ static const char *take_levels(umbeli_tight_layout *l, uint32_t *seeds, umbeli_r
 static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_diag *diag) {
     umbeli_tight *t = (umbeli_tight *)f;
     umbeli_tight_layout l = {0};
-    uint32_t seeds[UMBELI_TIGHT_LEVELS] = {0};
+    uint32_t seeds[UMBELI_TIGHT_MAX_LEVELS] = {0};
     const char *what = take_levels(&l, seeds, params);
     if (what) return umbeli_fail(diag, UMBEL_ECORRUPT, what);
     uint64_t len = umbeli_tight_len(&l);

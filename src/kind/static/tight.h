@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * tight.h - tight filters: bumped ribbon retrieval, built once, close to the least space there is
+ * tight.h - tight filters: bumped ribbon retrieval, built once, close to the minimum space
  *
- *   tight.c         what it is and how it works; making and restoring, look-ups
- *   tight_kernel.h  look-ups and solution, the text of both kernels
+ *   tight.c         how they work; creating and restoring, look-ups
+ *   tight_kernel.h  look-ups and back substitution, the source of both kernels
  *   tight_avx2.c    the kernel for AVX2
- *   tight_table.c   one table: elimination, thresholds, solution
+ *   tight_table.c   one table: elimination, thresholds, back substitution
  *   tight_build.c   all levels, from sorted hashes
  */
 #ifndef UMBELI_TIGHT_H
@@ -18,9 +18,9 @@
 
 enum { UMBELI_SCHEME_TIGHT = 1, UMBELI_TIGHT_SEEDS = 256 };
 
-/* A level as look-ups need it: all that is in the layout, multiplied out. */
+/* A level as look-ups need it: everything in the layout, precomputed. */
 typedef struct umbeli_tight_rung {
-    uint64_t odd; /* of the level's seed */
+    uint64_t odd; /* multiplier from the level's seed */
     uint32_t shard_bits, places;
     uint32_t narrow, width;
     uint64_t table_words, marks_len; /* of one shard */
@@ -30,15 +30,15 @@ typedef struct umbeli_tight_rung {
 typedef struct umbeli_tight {
     umbel_filter base; /* data: thresholds of all levels, then tables of all levels */
     umbeli_tight_layout layout;
-    uint32_t seeds[UMBELI_TIGHT_LEVELS];
-    umbeli_tight_rung rungs[UMBELI_TIGHT_LEVELS];
+    uint32_t seeds[UMBELI_TIGHT_MAX_LEVELS];
+    umbeli_tight_rung rungs[UMBELI_TIGHT_MAX_LEVELS];
 } umbeli_tight;
 
 static inline const umbeli_tight *umbeli_tight_of(const umbel_filter *f) {
     return (const umbeli_tight *)f;
 }
 
-/* Seed 0 gives 1: then hashes in order have their places in order. */
+/* Seed 0 gives 1, so that sorted hashes have sorted places. */
 static inline uint64_t umbeli_tight_odd(uint32_t seed) {
     return 1 + seed * UINT64_C(0x9e3779b97f4a7c16);
 }
@@ -47,14 +47,14 @@ static inline uint64_t umbeli_tight_shard(uint32_t shard_bits, uint64_t x) {
     return (x >> 1) >> (63 - shard_bits);
 }
 
-/* The number that a key has within its shard; no two keys of all shards have the same.  Upper bits
- * are the place, lower ones the shard. */
+/* A key's number within its shard, unique over all shards.  The upper bits are the place, the lower
+ * ones the shard. */
 static inline uint64_t umbeli_tight_inner(uint32_t shard_bits, uint64_t odd, uint64_t x) {
     return (x << shard_bits) * odd + umbeli_tight_shard(shard_bits, x);
 }
 
-/* Row and print of a key that stays, and the hash for the next level of one that does not.  It can
- * be undone, so different keys stay different. */
+/* Gives row and print of a key that stays, and the next level's hash of one that does not.
+ * Invertible, so different keys stay different. */
 static inline uint64_t umbeli_tight_mix(uint64_t x) {
     x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
     x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
@@ -69,12 +69,12 @@ static inline uint32_t umbeli_tight_print(uint64_t mixed) {
     return (uint32_t)((mixed * UINT64_C(0xa0761d6478bd642f)) >> 32);
 }
 
-/* Places of a bucket below this are bumped. */
+/* Keys at places of a bucket below this are bumped. */
 static inline uint32_t umbeli_tight_threshold(uint32_t code) {
     return (UINT32_C(0xc0301800) >> (8 * code)) & 0xff;
 }
 
-/* The word in a table where a block begins. */
+/* The first word of a block in its table. */
 static inline uint64_t umbeli_tight_block_at(uint32_t width, uint32_t narrow, uint32_t block) {
     return (uint64_t)block * width + (block > narrow ? block - narrow : 0);
 }
@@ -83,7 +83,7 @@ static inline uint64_t umbeli_tight_block_at(uint32_t width, uint32_t narrow, ui
 umbel_err umbeli_tight_new(const umbeli_tight_layout *layout, umbeli_shape shape,
                            const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
-/* Another seed for a level. */
+/* Gives a level another seed. */
 void umbeli_tight_set_seed(umbeli_tight *t, uint32_t level, uint32_t seed);
 
 typedef struct umbeli_tight_scratch umbeli_tight_scratch;
@@ -97,7 +97,7 @@ typedef struct umbeli_tight_kernel {
 
 extern const umbeli_tight_kernel umbeli_tight_generic, umbeli_tight_avx2;
 
-/* The best for this processor. */
+/* The best kernel for this processor. */
 const umbeli_tight_kernel *umbeli_tight_best(void);
 
 /* Common to both kernels. */
@@ -106,23 +106,24 @@ void umbeli_tight_measure(const umbel_filter *f, umbel_measurement *now);
 
 /* ---- tight_table.c ---- */
 
-/* Memory to build tables of one level in, one after the other. */
+/* Scratch memory for building the tables of one level, one after another. */
 struct umbeli_tight_scratch {
     const umbeli_tight_kernel *kernel;
     uint64_t *rows;    /* [slots] the equation that begins here, 0: none */
-    uint32_t *prints;  /* [slots] its right side */
-    uint64_t *scratch; /* [keys] to sort with; may be NULL while the seed is 0 */
+    uint32_t *prints;  /* [slots] its right-hand side */
+    uint64_t *scratch; /* [keys] for sorting; may be NULL while the seed is 0 */
 };
 
-/* Fills one table (and its thresholds, unless marks is NULL: then no key may be left) from n
- * hashes, sorted and distinct.  Hashes for the next level come to lie in their place; how many, or
- * SIZE_MAX when not one may be left and some would be.  Tables and thresholds are zeroed before. */
+/* Fills one table and its thresholds from n sorted, distinct hashes, overwrites these with the
+ * hashes for the next level and returns their number.  With marks NULL no key may be left over;
+ * SIZE_MAX if one would be.  The caller has zeroed tables and thresholds. */
 size_t umbeli_tight_build_table(const umbeli_tight_rung *rung, umbeli_tight_scratch *scratch,
                                 uint64_t *hashes, size_t n, uint8_t *marks, uint8_t *table);
 
 /* ---- tight_build.c ---- */
 
-/* A filter from sorted hashes; params->fpr or bytes.  directory: for those of further levels. */
+/* Builds a filter from sorted hashes for params->fpr or bytes.  directory: for the hashes of
+ * further levels. */
 umbel_err umbeli_tight_build(const umbeli_shards *shards, const umbel_params *params,
                              const umbeli_shape *shape, const char *directory, umbel_filter **out,
                              umbel_diag *diag);

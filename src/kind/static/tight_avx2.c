@@ -11,7 +11,7 @@
 
 #define TIGHT_TARGET __attribute__((target("avx2")))
 
-/* The parity of each word comes to be its highest bit. */
+/* Leaves the parity of each word in its highest bit. */
 static inline TIGHT_TARGET __m256i fold(__m256i x) {
     x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 32));
     x = _mm256_xor_si256(x, _mm256_slli_epi64(x, 16));
@@ -40,8 +40,8 @@ static inline TIGHT_TARGET uint32_t column_sums(const uint8_t *block, const uint
     return sums;
 }
 
-/* A row that is not 0 has bit 0: there the print comes into the sum.  Columns up to the next
- * multiple of four are made as well, and nobody reads them. */
+/* A nonzero row has bit 0 set, which brings the print into the sum.  Columns up to the next
+ * multiple of four are computed as well but never read. */
 static inline TIGHT_TARGET void solve_block(const uint64_t *restrict rows,
                                             const uint32_t *restrict prints, uint32_t width,
                                             uint64_t *restrict later) {

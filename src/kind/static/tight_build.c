@@ -2,14 +2,13 @@
  *
  * tight_build.c - tight filters, level by level
  *
- * All sizes follow from the number of keys.  Each level builds its tables from sorted hashes, as
- * many at once as there are threads, and collects what they bump; sorted again, that is the next
- * level.  The last level tries seeds until all keys fit, which takes one or two as a rule.  If none
- * will do, because more keys got there than planned for, all levels begin anew with the next seed:
- * one time in a hundred and fifty.
+ * All sizes follow from the number of keys.  Each level builds its tables from sorted hashes, one
+ * per thread at a time, and collects the bumped hashes; sorted again, they make the next level.
+ * The last level tries seeds until all keys fit, usually one or two.  If none works, because more
+ * keys got there than planned, all levels restart with the next seed: about one time in 150.
  *
- * Memory: static_shards.c's, 8 bytes for each of the 4 % that are bumped, and for each thread 12
- * bytes per slot of a table, of which there are at most half a million.
+ * Memory: that of static_shards.c, 8 bytes for each of the 4% of keys that are bumped, and per
+ * thread 12 bytes for each of a table's slots, of which there are at most half a million.
  */
 #include <stdatomic.h>
 
@@ -22,13 +21,13 @@ static umbel_err no_memory(umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_ENOMEM, "no memory to build in");
 }
 
-/* What the threads of one level have in common. */
+/* State shared by the threads of one level. */
 typedef struct work {
     umbeli_tight *filter;
     const umbeli_tight_rung *rung;
     umbeli_store *bumped; /* for the next level */
-    atomic_flag lock;     /* of it: held for a moment after each shard */
-    umbeli_tight_scratch benches[UMBELI_SHARDS_THREADS];
+    atomic_flag lock;     /* of bumped: held briefly after each shard */
+    umbeli_tight_scratch scratch[UMBELI_SHARDS_MAX_THREADS];
 } work;
 
 static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *hashes, size_t n,
@@ -39,7 +38,7 @@ static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *ha
     uint8_t *marks = data + r->marks_at + shard * r->marks_len;
     uint8_t *table = data + r->tables_at + 8 * shard * r->table_words;
     memset(marks, 0, (size_t)r->marks_len);
-    size_t left = umbeli_tight_build_table(r, &w->benches[t], hashes, n, marks, table);
+    size_t left = umbeli_tight_build_table(r, &w->scratch[t], hashes, n, marks, table);
     if (left == 0) return UMBEL_OK;
     while (atomic_flag_test_and_set_explicit(&w->lock, memory_order_acquire)) continue;
     umbel_err e = umbeli_store_add(w->bumped, hashes, left, diag);
@@ -47,22 +46,22 @@ static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *ha
     return e;
 }
 
-static void benches_delete(const umbeli_settings *settings, umbeli_tight_scratch *benches) {
+static void scratch_delete(const umbeli_settings *settings, umbeli_tight_scratch *scratch) {
     for (uint32_t t = 0; t < settings->threads; t++) {
-        umbeli_delete(settings, benches[t].rows);
-        umbeli_delete(settings, benches[t].prints);
-        umbeli_delete(settings, benches[t].scratch);
+        umbeli_delete(settings, scratch[t].rows);
+        umbeli_delete(settings, scratch[t].prints);
+        umbeli_delete(settings, scratch[t].scratch);
     }
 }
 
-static umbel_err benches_new(const umbeli_shards *shards, const umbeli_tight_rung *r,
-                             umbeli_tight_scratch *benches, umbel_diag *diag) {
+static umbel_err scratch_new(const umbeli_shards *shards, const umbeli_tight_rung *r,
+                             umbeli_tight_scratch *scratch, umbel_diag *diag) {
     const umbeli_settings *settings = &shards->settings;
     size_t slots = r->places + (size_t)UMBELI_TIGHT_BLOCK - 1;
     size_t keys = (size_t)umbeli_shards_fullest(shards, r->shard_bits) + 1;
     bool enough = true;
     for (uint32_t t = 0; t < settings->threads && enough; t++) {
-        umbeli_tight_scratch *b = &benches[t];
+        umbeli_tight_scratch *b = &scratch[t];
         b->kernel = umbeli_tight_best();
         b->rows = umbeli_new(settings, slots * sizeof *b->rows);
         b->prints = umbeli_new(settings, slots * sizeof *b->prints);
@@ -72,18 +71,18 @@ static umbel_err benches_new(const umbeli_shards *shards, const umbeli_tight_run
     return enough ? UMBEL_OK : no_memory(diag);
 }
 
-/* One level that may bump, and the sorted hashes of the next. */
+/* Builds a level that may bump, and sorts the hashes of the next. */
 static umbel_err build_level(umbeli_tight *f, uint32_t level, const umbeli_shards *shards,
                              const char *directory, umbeli_shards *next, umbel_diag *diag) {
     const umbeli_tight_rung *r = &f->rungs[level];
-    bool many =
-        umbeli_shards_count(shards) >= MANY; /* fewer hashes take less than a file's buffers */
+    bool many = umbeli_shards_count(shards) >=
+                MANY; /* fewer hashes take less memory than a file's buffers */
     umbel_err e = umbeli_shards_begin(next, many ? directory : NULL, &shards->settings, diag);
     if (e) return e;
     work w = {.filter = f, .rung = r, .bumped = next->store, .lock = ATOMIC_FLAG_INIT};
-    e = benches_new(shards, r, w.benches, diag);
+    e = scratch_new(shards, r, w.scratch, diag);
     if (!e) e = umbeli_shards_each(shards, r->shard_bits, build_shard, &w, diag);
-    benches_delete(&shards->settings, w.benches);
+    scratch_delete(&shards->settings, w.scratch);
     return e ? e : umbeli_shards_sort(next, diag);
 }
 
@@ -99,7 +98,7 @@ typedef struct last_work {
 
 static umbel_err try_seeds(void *ctx, uint32_t t, uint64_t shard, uint64_t *hashes, size_t n,
                            umbel_diag *diag) {
-    (void)t, (void)shard, (void)diag; /* there is one shard */
+    (void)t, (void)shard, (void)diag; /* there is only one shard */
     last_work *w = ctx;
     const umbeli_tight_rung *r = &w->filter->rungs[w->level];
     uint8_t *table = w->filter->base.data + r->tables_at;
@@ -111,7 +110,7 @@ static umbel_err try_seeds(void *ctx, uint32_t t, uint64_t shard, uint64_t *hash
     return UMBEL_OK;
 }
 
-/* *fits stays false when no seed will do. */
+/* *fits stays false when no seed works. */
 static umbel_err build_last(umbeli_tight *f, uint32_t level, const umbeli_shards *shards,
                             bool *fits, umbel_diag *diag) {
     const umbeli_settings *settings = &shards->settings;
@@ -164,20 +163,20 @@ static umbel_err build_all(umbeli_tight *f, const umbeli_shards *shards, const c
     }
     if (fits) return UMBEL_OK;
     return umbeli_fail(diag, UMBEL_EINVAL,
-                       "seed: the keys' hashes are uneven under it; another seed will do");
+                       "seed: the hashes are uneven with this one; retry with another seed");
 }
 
 static umbel_err choose_widths(const umbel_params *p, umbeli_tight_layout *l, uint64_t keys,
                                umbel_diag *diag) {
     if (p->bytes == 0) {
         if (umbeli_tight_widths_for_rate(l, keys, p->fpr)) return UMBEL_OK;
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: a tight filter has 2^-32 at least");
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be at least 2^-32 for a tight filter");
     }
     if (!umbeli_tight_widths_for_bytes(l, p->bytes)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for the thresholds alone");
     }
     if (p->fpr != 0 && umbeli_tight_promise(l, keys) > p->fpr) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for fpr with so many keys");
+        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for fpr with this many keys");
     }
     return UMBEL_OK;
 }

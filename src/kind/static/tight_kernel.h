@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tight_kernel.h - what is done with columns: look-ups, and the solution of a table
+ * tight_kernel.h - the work on columns: look-ups, and solving a table
  *
  * A file that includes this is a kernel.  It defines TIGHT_TARGET, an attribute or nothing, and
  *
@@ -18,20 +18,20 @@
 #include "kind/kind.h"
 #include "kind/static/tight.h"
 
-/* FEW_COLUMNS of two blocks are three or four lines, which are fetched at once. */
+/* FEW_COLUMNS of two blocks are three or four lines, which are all prefetched at once. */
 enum { GROUP = 32, FIRST_COLUMNS = 4, FEW_COLUMNS = 12 };
 
 /* Where a key's slots are: `width` columns of the block in which its row begins, then those of the
  * next block, of which the first `width` count. */
 typedef struct probe {
     const uint8_t *block;
-    uint64_t row;   /* bit i: slot i of the first block, or, below `first`'s bits, of the second */
-    uint64_t first; /* the bits of row that lie in the first block */
+    uint64_t row;   /* bit i: slot i of the first block, or, outside `first`, of the second */
+    uint64_t first; /* the bits of row that are in the first block */
     uint32_t print, width;
 } probe;
 
-static inline TIGHT_TARGET probe question_at(const umbeli_tight *t, const umbeli_tight_rung *r,
-                                             uint64_t shard, uint32_t place, uint64_t mixed) {
+static inline TIGHT_TARGET probe probe_at(const umbeli_tight *t, const umbeli_tight_rung *r,
+                                          uint64_t shard, uint32_t place, uint64_t mixed) {
     uint32_t block = place / UMBELI_TIGHT_BLOCK, offset = place % UMBELI_TIGHT_BLOCK;
     uint64_t word = shard * r->table_words + umbeli_tight_block_at(r->width, r->narrow, block);
     return (probe){
@@ -43,26 +43,27 @@ static inline TIGHT_TARGET probe question_at(const umbeli_tight *t, const umbeli
     };
 }
 
-/* Down the levels until one keeps the key; thresholds are few and stay in the cache. */
-static inline TIGHT_TARGET probe question_of(const umbeli_tight *t, uint64_t hash) {
+/* Descends the levels until one keeps the key; thresholds are small and stay in the cache. */
+static inline TIGHT_TARGET probe probe_of(const umbeli_tight *t, uint64_t hash) {
     const umbeli_tight_rung *r = t->rungs, *last = r + (t->layout.levels - 1);
     for (uint64_t x = hash;; r++) {
         uint64_t shard = umbeli_tight_shard(r->shard_bits, x);
         uint64_t inner = umbeli_tight_inner(r->shard_bits, r->odd, x);
         uint32_t place = (uint32_t)umbeli_mul_high(inner, r->places);
         x = umbeli_tight_mix(inner);
-        if (r == last) return question_at(t, r, shard, place, x);
+        if (r == last) return probe_at(t, r, shard, place, x);
         uint32_t bucket = place / UMBELI_TIGHT_BUCKET;
         uint8_t marks = t->base.data[r->marks_at + shard * r->marks_len + bucket / 4];
         uint32_t threshold = umbeli_tight_threshold((marks >> (2 * (bucket % 4))) & 3);
         if (place - bucket * UMBELI_TIGHT_BUCKET >= threshold) {
-            return question_at(t, r, shard, place, x);
+            return probe_at(t, r, shard, place, x);
         }
     }
 }
 
-/* Bit i: column i adds up to another bit than the print has.  A row that fills its block needs no
- * second one, and the last block of a table has only such rows: then the first is read twice. */
+/* Bit i: column i adds up to a different bit than the print has.  A row that starts with its block
+ * needs no second block, and the last block of a table has only such rows: then the first is read
+ * twice. */
 static inline TIGHT_TARGET uint32_t differences(const probe *q, uint32_t from, uint32_t to) {
     const uint8_t *second = q->block + (q->first == UINT64_MAX ? 0 : 8 * (size_t)q->width);
     uint32_t sums = column_sums(q->block, second, q->first, q->row, from, to);
@@ -82,7 +83,7 @@ static inline TIGHT_TARGET bool others_agree(const probe *q) {
 static TIGHT_TARGET bool contains_hash(const umbel_filter *f, uint64_t hash) {
     const umbeli_tight *t = umbeli_tight_of(f);
     if (t->layout.levels == 0) return false;
-    probe q = question_of(t, hash);
+    probe q = probe_of(t, hash);
     return first_agree(&q) && others_agree(&q);
 }
 
@@ -98,7 +99,7 @@ static inline void fetch(const uint8_t *from, size_t len) {
 static inline TIGHT_TARGET void prefetch(const umbeli_tight *t, const uint64_t *hashes, size_t n,
                                          probe *q) {
     for (size_t i = 0; i < n; i++) {
-        q[i] = question_of(t, hashes[i]);
+        q[i] = probe_of(t, hashes[i]);
         size_t half = 8 * (size_t)q[i].width, first = 8 * FIRST_COLUMNS;
         if (q[i].width <= FEW_COLUMNS) {
             fetch(q[i].block, 2 * half);
@@ -109,8 +110,7 @@ static inline TIGHT_TARGET void prefetch(const umbeli_tight *t, const uint64_t *
     }
 }
 
-/* In the order of arrival: the first columns of all, which decide most, then the others of the
- * rest. */
+/* First the first columns of all keys, which decide most, then the other columns of the rest. */
 static inline TIGHT_TARGET void matches(const probe *q, size_t n, uint8_t *hit) {
     for (size_t i = 0; i < n; i++) {
         hit[i] = first_agree(&q[i]);
@@ -121,7 +121,7 @@ static inline TIGHT_TARGET void matches(const probe *q, size_t n, uint8_t *hit) 
     }
 }
 
-/* While one group's lines are on their way, the group before is answered. */
+/* While the lines of one group are being fetched, the group before is compared. */
 static TIGHT_TARGET void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n,
                                          uint8_t *hit) {
     const umbeli_tight *t = umbeli_tight_of(f);
@@ -142,7 +142,7 @@ static TIGHT_TARGET void contains_hashes(const umbel_filter *f, const uint64_t *
 
 static TIGHT_TARGET void solve(const umbeli_tight_rung *r, const umbeli_tight_scratch *b,
                                uint8_t *table) {
-    uint64_t later[UMBELI_TIGHT_WIDTH] = {0};
+    uint64_t later[UMBELI_TIGHT_MAX_WIDTH] = {0};
     for (uint32_t block = r->places / UMBELI_TIGHT_BLOCK + 1; block-- > 0;) {
         uint32_t width = r->width + (block >= r->narrow), slot = block * UMBELI_TIGHT_BLOCK;
         solve_block(b->rows + slot, b->prints + slot, width, later);
@@ -151,15 +151,16 @@ static TIGHT_TARGET void solve(const umbeli_tight_rung *r, const umbeli_tight_sc
     }
 }
 
-#define TIGHT_OPS(name)                                                                        \
-    {                                                                                          \
-        .size = sizeof(umbeli_tight), .kind = &umbeli_kind_tight, .kernel = #name,             \
-        .contains = contains, .contains_many = umbeli_hashed_contains_many,                    \
-        .hash_many = umbeli_hashed_hash_many, .contains_hash = contains_hash,                  \
-        .contains_hashes = contains_hashes,                                                    \
-        .no_sets = "a tight filter holds no bits of single keys: build one from all the keys", \
-        .no_fold = "a tight filter has the size that its keys need: nothing to fold",          \
-        .copy = umbeli_tight_copy, .measure = umbeli_tight_measure,                            \
+#define TIGHT_OPS(name)                                                                       \
+    {                                                                                         \
+        .size = sizeof(umbeli_tight), .kind = &umbeli_kind_tight, .kernel = #name,            \
+        .contains = contains, .contains_many = umbeli_hashed_contains_many,                   \
+        .hash_many = umbeli_hashed_hash_many, .contains_hash = contains_hash,                 \
+        .contains_hashes = contains_hashes,                                                   \
+        .no_sets = "a tight filter has no bits of single keys; build one from all the keys",  \
+        .no_fold =                                                                            \
+            "a tight filter has exactly the size its keys need, so there is nothing to fold", \
+        .copy = umbeli_tight_copy, .measure = umbeli_tight_measure,                           \
     }
 
 #define TIGHT_KERNEL(name)                         \

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * tight_table.c - one ribbon table: which keys stay, and the bits that tell them
+ * tight_table.c - one ribbon table: which keys stay, and the bits that encode them
  *
- * Each key is an equation: the XOR of the slots that its row names is its print.  Equations are
- * brought into echelon form as they come.  rows[s] is an equation whose first slot is s.  A new one
- * that begins at s is put there, if that is free; otherwise the two are added, which cancels slot
- * s, and the sum goes on to its own first slot.  If nothing is left of it, the key depends on
+ * Each key is an equation: the XOR of the slots that its row selects is its print.  Equations are
+ * brought into echelon form as they arrive.  rows[s] is an equation whose first slot is s.  A new
+ * one that begins at s is stored there if that is free; otherwise the two are added, which cancels
+ * slot s, and the sum moves on to its own first slot.  If nothing is left of it, the key depends on
  * others and does not fit.
  *
- * No equation has slots before its first one, so slots follow from right to left: each is the print
- * of its row, plus what the slots after it contribute.
+ * No equation has slots before its first one, so slots are solved from right to left: each is the
+ * print of its row plus what the slots after it contribute.
  *
- * Buckets are taken from left to right, and the places of a bucket from right to left, in three
- * classes.  What a bucket does not find room for flows over to the right, at most 63 slots far; so
- * when a class does not fit, that class and those to its left are bumped, and their places are the
- * ones that the bucket before has run over.
+ * Buckets are filled from left to right, and the places of a bucket from right to left, in three
+ * classes.  What a bucket has no room for overflows to the right, by at most 63 slots; so when a
+ * class does not fit, that class and those to its left are bumped, and their places are the ones
+ * that the bucket before has overflowed into.
  */
 #include "kind/static/tight.h"
 
@@ -33,7 +33,7 @@ static inline equation equation_of(uint32_t places, uint64_t inner) {
     };
 }
 
-/* The slot it was put at, or UINT32_MAX: it depends on what is there. */
+/* The slot it was stored at, or UINT32_MAX if it depends on the equations already there. */
 static inline uint32_t insert(uint64_t *restrict rows, uint32_t *restrict prints, equation q) {
     uint32_t slot = q.place;
     while (rows[slot]) {
@@ -49,13 +49,13 @@ static inline uint32_t insert(uint64_t *restrict rows, uint32_t *restrict prints
     return slot;
 }
 
-/* Inserts keys [from, to) of one class, last one first; if one does not fit, takes all out again.
- */
+/* Inserts keys [from, to) of one class, last one first; if one does not fit, removes them all
+ * again. */
 static bool insert_class(const umbeli_tight_rung *r, umbeli_tight_scratch *b, const uint64_t *inner,
                          size_t from, size_t to, uint32_t *slots) {
     size_t done = 0;
     while (to > from) {
-        /* No more than places and the 63 slots after them can be found room for. */
+        /* No more keys can fit than there are places, plus the 63 slots after them. */
         uint32_t slot = done < UMBELI_TIGHT_BUCKET + UMBELI_TIGHT_BLOCK
                             ? insert(b->rows, b->prints, equation_of(r->places, inner[--to]))
                             : UINT32_MAX;
@@ -68,14 +68,14 @@ static bool insert_class(const umbeli_tight_rung *r, umbeli_tight_scratch *b, co
     return true;
 }
 
-/* The first key from `from` on, of n, whose place is not below `place`. */
+/* The first of keys [from, n) whose place is at or after `place`. */
 static size_t skip(uint32_t places, const uint64_t *inner, size_t from, size_t n, uint32_t place) {
     while (from < n && umbeli_mul_high(inner[from], places) < place) from++;
     return from;
 }
 
-/* The codes of a bucket whose keys are [from, to): the least that lets the others in; *stay is the
- * first of those. */
+/* The threshold code of a bucket with keys [from, to): the lowest that lets the other keys in;
+ * *stay is the first of those. */
 static uint32_t fill_bucket(const umbeli_tight_rung *r, umbeli_tight_scratch *b,
                             const uint64_t *inner, size_t from, size_t to, uint32_t place,
                             size_t *stay) {
@@ -91,7 +91,7 @@ static uint32_t fill_bucket(const umbeli_tight_rung *r, umbeli_tight_scratch *b,
     return 0;
 }
 
-/* Bucket after bucket; what is bumped is written over keys that are done with. */
+/* Fills bucket after bucket; bumped hashes overwrite keys that are already processed. */
 static size_t fill_buckets(const umbeli_tight_rung *r, umbeli_tight_scratch *b, uint64_t *inner,
                            size_t n, uint8_t *marks) {
     size_t from = 0, bumped = 0;
