@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * codec.h - the shape that every format has
+ * codec.h - the interface of a format
  *
  * A codec file has these parts in this order: byte table, constants, positions or hash where the
  * format brings its own, create, decode, size and encode, the umbeli_codec.  No codec includes
- * another.  The list of codecs is in api/registry.c.
+ * another.  The list of codecs is in codecs.c.
  */
 #ifndef UMBELI_CODEC_H
 #define UMBELI_CODEC_H
@@ -15,7 +15,7 @@
 
 typedef enum umbeli_decoding {
     UMBELI_COPY,   /* check everything, own the bits */
-    UMBELI_BORROW, /* check what can be checked without reading the bits, lie on them */
+    UMBELI_BORROW, /* check everything except the bits, borrow them */
     UMBELI_VERIFY  /* check everything, make nothing */
 } umbeli_decoding;
 
@@ -35,8 +35,8 @@ typedef struct umbeli_codec {
     umbel_err (*decode)(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
-    /* In place of decode, for bytes that do not say enough about themselves: `as` holds what the
-     * filter was made with, and is refused, naming the field, where it does not say enough. */
+    /* Instead of decode, for bytes that do not fully describe themselves: `as` holds what the
+     * filter was made with, and is refused, naming the field, if it is incomplete. */
     umbel_err (*decode_as)(const umbel_foreign *as, const uint8_t *bytes, size_t len,
                            umbeli_decoding how, const umbeli_settings *settings, umbel_filter **out,
                            umbel_diag *diag);

@@ -19,8 +19,10 @@ umbel_err umbeli_params_check(const umbel_foreign *p, uint32_t takes, uint32_t v
         {UMBELI_TAKES_FPR, p->fpr != 0, "fpr: this format does not take it"},
         {UMBELI_TAKES_BYTES, p->bytes != 0, "bytes: this format does not take it"},
         {UMBELI_TAKES_SEED, p->seed != 0, "seed: this format has none"},
-        {UMBELI_TAKES_HASHES, p->hashes != 0, "hashes: follows from the rest in this format"},
-        {UMBELI_TAKES_BITS_PER_KEY, p->bits_per_key != 0, "bits_per_key: not in this format"},
+        {UMBELI_TAKES_HASHES, p->hashes != 0,
+         "hashes: follows from the other parameters in this format"},
+        {UMBELI_TAKES_BITS_PER_KEY, p->bits_per_key != 0,
+         "bits_per_key: this format does not take it"},
         {UMBELI_TAKES_EXPANSION, p->expansion != 0, "expansion: this format does not grow"},
         {UMBELI_TAKES_NONSCALING, p->nonscaling, "nonscaling: this format does not grow"},
     };
@@ -30,13 +32,13 @@ umbel_err umbeli_params_check(const umbel_foreign *p, uint32_t takes, uint32_t v
         }
     }
     if (p->variant & ~variants) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "variant: not one of this format");
+        return umbeli_fail(diag, UMBEL_EINVAL, "variant: does not belong to this format");
     }
     if (!umbeli_reserved_zero(p->reserved, sizeof p->reserved)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "foreign.reserved: not 0");
+        return umbeli_fail(diag, UMBEL_EINVAL, "foreign.reserved: must be 0");
     }
     if (p->fpr != 0 && !(p->fpr > 0 && p->fpr < 1)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: not between 0 and 1");
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
     }
     return UMBEL_OK;
 }
@@ -47,7 +49,7 @@ umbel_err umbeli_params_need_capacity_and_fpr(const umbel_foreign *p, umbel_diag
     return UMBEL_OK;
 }
 
-/* The share of equally likely things that `draws` draws have hit, each with chance `chance`. */
+/* The share of equally likely outcomes hit by `draws` draws, each with probability `chance`. */
 static double hit_share(double draws, double chance) {
     return chance < 1 ? -expm1(draws * log1p(-chance)) : 1;
 }
@@ -55,7 +57,7 @@ static double hit_share(double draws, double chance) {
 double umbeli_narrow_fill(uint64_t bits, double draws, unsigned hash_bits) {
     uint64_t range = UINT64_C(1) << hash_bits;
     double values = (double)range;
-    /* `more` bits are each the image of one hash value more than the others. */
+    /* `more` bits are each the image of one more hash value than the others. */
     double fewest = (double)(range / bits), more = (double)(range % bits);
     return more * (fewest + 1) / values * hit_share(draws, (fewest + 1) / values) +
            ((double)bits - more) * fewest / values * hit_share(draws, fewest / values);

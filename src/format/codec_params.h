@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * codec_params.h - what foreign codecs have in common when a filter is made
+ * codec_params.h - parameter checks and models shared by the foreign codecs
  */
 #ifndef UMBELI_CODEC_PARAMS_H
 #define UMBELI_CODEC_PARAMS_H
@@ -19,26 +19,26 @@ enum {
     UMBELI_TAKES_NONSCALING = 1 << 7
 };
 
-/* UMBEL_EINVAL, naming the parameter, when one is given that is not in `takes` or not among the
- * variants, or when fpr is given and not in (0,1). */
+/* UMBEL_EINVAL, naming the parameter, when one is given that is not in `takes`, the variant is not
+ * in `variants`, or fpr is given and not in (0,1). */
 umbel_err umbeli_params_check(const umbel_foreign *params, uint32_t takes, uint32_t variants,
                               umbel_diag *diag);
 
 /* UMBEL_EINVAL unless both capacity and fpr are given. */
 umbel_err umbeli_params_need_capacity_and_fpr(const umbel_foreign *params, umbel_diag *diag);
 
-/* The share of set bits among those that a probe meets, after `draws` probes that are numbers of
- * `hash_bits` bits taken modulo the bits: those beyond 2^hash_bits are never used, and the lower
- * ones are met more often than the rest. */
+/* The share of set bits among those that probes can hit, after `draws` probes that are
+ * `hash_bits`-bit numbers modulo the number of bits: bits beyond 2^hash_bits are never used, and
+ * the lower ones are hit more often than the rest. */
 double umbeli_narrow_fill(uint64_t bits, double draws, unsigned hash_bits);
 
 /* The rate after `keys` distinct keys when all probes of a key follow from one such number: keys
- * with equal hashes cannot be told apart. */
+ * with equal hashes cannot be distinguished. */
 double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigned hash_bits);
 
-/* umbel_plan_foreign: fills the plan from a shape; shape->fpr is what was asked for or 0, `rate`
- * what the model says.  Systems round their sizes, so a promise counts as missed, for the reason
- * `beyond`, only where the rate passes it by a quarter. */
+/* umbel_plan_foreign: fills the plan from a shape; shape->fpr is the requested rate or 0, `rate`
+ * the model's.  Systems round their sizes, so a promise counts as missed, for the reason `beyond`,
+ * only if the rate exceeds it by a quarter. */
 void umbeli_params_plan(const umbeli_shape *shape, double rate, const char *beyond,
                         umbel_plan *plan);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dcso.c - the files of DCSO's bloom, which CIRCL uses, too
+ * dcso.c - the files of DCSO's bloom, which CIRCL also uses
  *
  *   offset  size             field, little-endian
  *   0       8                flags: 1
@@ -58,7 +58,7 @@ static const umbeli_scheme scheme_dcso = {
 
 /* ---- Create ---- */
 
-/* The ceiling is taken of a negative number, so m is rounded down. */
+/* DCSO takes the ceiling of a negative number, so m is rounded down. */
 static double bits_of(double n, double p) {
     return fabs(ceil(n * log(p) / (ln2 * ln2)));
 }
@@ -98,7 +98,8 @@ static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_dia
     if (e) return e;
     double rate = 1; /* no bits, no probes: every key matches */
     if (shape.bits) rate = umbeli_classic_rate(shape.bits, shape.hashes, shape.capacity);
-    umbeli_params_plan(&shape, rate, "rounded down to whole bits, so few miss the rate", solved);
+    umbeli_params_plan(&shape, rate, "rounding down to whole bits misses the rate for so few bits",
+                       solved);
     return UMBEL_OK;
 }
 
@@ -154,7 +155,7 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     const uint8_t *words = bytes + HEADER, *data = words + h.words;
     if (how != UMBELI_BORROW && h.words && !padding_is_zero(&h, data - 8)) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, HEADER + h.words - 8,
-                              "bits after the last are set");
+                              "bits after the last one are set");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbel_filter *f = NULL;
@@ -179,15 +180,15 @@ static bool is_gzipped(const uint8_t *bytes, size_t len) {
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     if (is_gzipped(bytes, len)) {
-        return umbeli_fail(diag, UMBEL_EVERSION, "gzip-compressed bytes must be unpacked first");
+        return umbeli_fail(diag, UMBEL_EVERSION, "gzip-compressed, so decompress it first");
     }
     if (len < HEADER) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the header ends too soon");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the header is cut off");
     }
     return decode_plain(bytes, len, how, settings, out, diag);
 }
 
-/* There is no magic number, but five fields that must agree with one another. */
+/* There is no magic number, but five fields must agree with each other. */
 static bool recognise(const uint8_t *bytes, size_t len) {
     if (is_gzipped(bytes, len)) return true; /* no other format here is gzipped */
     head h;

@@ -5,7 +5,8 @@
  *   offset  size              field
  *   0       8 ceil(m / 64)    words of 64 bits, little-endian; bits from m on are 0
  *
- * Nothing says n, p or the size of int: they must be known.  Page: docs/formats/gocrc32.md.
+ * The bytes do not say n, p or the size of int: the caller must know them.  Page:
+ * docs/formats/gocrc32.md.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -24,7 +25,7 @@ enum { SCHEME_INT64 = 6, SCHEME_INT32 = 7, HASH_CRC32 = 5 };
 
 static const double ln2 = 0.69314718055994530941723212145817656808;
 
-/* The square as Go computes constants, exactly, and rounded once. */
+/* The square as Go computes constants: exact, rounded once. */
 static const double ln2_squared = 0.48045301391820142466710252632666497173;
 
 /* ---- Positions: hash + i * (hash >> 16), i from 1 ---- */
@@ -37,10 +38,10 @@ static void int64_positions(const umbeli_classic *c, const void *key, size_t len
     }
 }
 
-/* Sums of 32 bits wrap, and what is negative then is complemented. */
+/* 32-bit sums wrap, and negative ones are complemented. */
 static void int32_positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
     uint32_t h = umbeli_crc32(key, len), sign = UINT32_C(1) << 31;
-    if (h & sign) h = 0 - h; /* the absolute value, but for -2^31, which stays */
+    if (h & sign) h = 0 - h; /* the absolute value, except that -2^31 stays */
     uint32_t step = h >> 16 | (h & sign ? UINT32_C(0xffff0000) : 0);
     for (uint32_t i = 0; i < c->base.shape.hashes; i++) {
         h += step;
@@ -79,14 +80,15 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     bool narrow = p->variant & UMBEL_VARIANT_INT32;
     double n = (double)p->capacity, bits = -(n * log(p->fpr) / ln2_squared);
     if (narrow && (p->capacity > INT32_MAX || bits >= 0x1p31)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: more than 2^31-1 bits do not fit int32");
+        return umbeli_fail(diag, UMBEL_EINVAL,
+                           "capacity: more than 2^31-1 bits, which an int32 cannot hold");
     }
     if (p->capacity > INT64_MAX || bits >= 0x1p62) {
         return umbeli_fail(diag, UMBEL_EINVAL, "capacity: more than 2^62 bits");
     }
     double hashes = floor(bits) * ln2 / n;
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes a key");
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes per key");
     }
     *shape = (umbeli_shape){
         .bits = (uint64_t)bits,
@@ -107,7 +109,7 @@ static umbel_err create(const umbel_foreign *params, const umbeli_settings *sett
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
     if (e) return e;
-    /* Never promise what the model knows to be out of reach. */
+    /* Never promise more than the model can keep. */
     double rate = rate_of(params, &shape);
     if (rate > shape.fpr) shape.fpr = rate;
     return umbeli_classic_new(scheme_of(params), shape, NULL, settings, out, diag);
@@ -117,15 +119,16 @@ static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_dia
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
     if (e) return e;
-    const char *beyond = shape.hashes ? "one CRC-32 a key cannot keep this rate for so many keys"
-                                      : "no probes per key at this rate, so every key matches";
+    const char *beyond = shape.hashes
+                             ? "one CRC-32 per key cannot keep this rate for this many keys"
+                             : "no probes per key at this rate, so every key matches";
     umbeli_params_plan(&shape, rate_of(params, &shape), beyond, solved);
     return UMBEL_OK;
 }
 
 /* ---- Decode ---- */
 
-/* Bits that no probe reaches must be 0, or writing the filter again would lose them. */
+/* Bits that no probe reaches must be 0, because encoding the filter would lose them. */
 static bool padding_is_zero(const uint8_t *bytes, size_t len, uint64_t bits) {
     uint64_t used = bits / 8;
     if (bits % 8 && bytes[used] >> bits % 8) return false;
@@ -144,10 +147,11 @@ static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t
     uint64_t want = umbeli_ceil_div(shape.bits, 64) * 8;
     if (len != want) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, len < want ? len : want,
-                              "length: not that of the words for these keys and fpr");
+                              "length: does not match capacity and fpr");
     }
     if (how != UMBELI_BORROW && !padding_is_zero(bytes, len, shape.bits)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, shape.bits / 8, "bits behind the last are set");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, shape.bits / 8,
+                              "bits after the last one are set");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     double rate = rate_of(as, &shape);
@@ -165,7 +169,7 @@ static bool is_ours(const umbel_filter *f) {
     return f->ops == &umbeli_classic_ops && f->shape.format == UMBEL_FMT_GOCRC32;
 }
 
-/* A filter of no words has no bytes, and 0 means "cannot hold": such filters are not written. */
+/* A filter without words has no bytes, but 0 means "cannot hold": such filters are not encoded. */
 static uint64_t size(const umbel_filter *f) {
     return is_ours(f) ? umbeli_ceil_div(f->shape.bits, 64) * 8 : 0;
 }

@@ -49,7 +49,7 @@ static void positions64(const umbeli_classic *c, const void *key, size_t len, ui
     }
 }
 
-/* approximateElementCount before it is rounded half up. */
+/* approximateElementCount before rounding. */
 static double estimate(const umbeli_classic *c, uint64_t bits_set) {
     const umbeli_shape *s = &c->base.shape;
     double fraction = (double)bits_set / (double)s->bits;
@@ -76,7 +76,7 @@ const umbeli_scheme umbeli_scheme_guava64 = {
 
 /* ---- Create ---- */
 
-/* Math.round for what is not negative. */
+/* Math.round for nonnegative numbers. */
 static double round_half_up(double x) {
     double whole = floor(x);
     return x - whole >= 0.5 ? whole + 1 : whole;
@@ -102,7 +102,7 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     umbel_err e = umbeli_params_check(p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR,
                                       UMBEL_VARIANT_MITZ32 | UMBEL_VARIANT_GUAVA_2024, diag);
     if (e) return e;
-    if (p->capacity == 0) return umbeli_fail(diag, UMBEL_EINVAL, "capacity: Guava sizes by them");
+    if (p->capacity == 0) return umbeli_fail(diag, UMBEL_EINVAL, "capacity: required by Guava");
     double fpr = p->fpr != 0 ? p->fpr : default_fpr;
     umbeli_guava_size size =
         umbeli_guava_size_of(p->capacity, fpr, (p->variant & UMBEL_VARIANT_GUAVA_2024) != 0);
@@ -131,7 +131,7 @@ static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings,
                               settings, out, diag);
 }
 
-/* MITZ_32 takes a number below 2^31 modulo the bits; its two halves still tell keys apart. */
+/* MITZ_32 takes a number below 2^31 modulo the bits; its two halves still distinguish keys. */
 static double rate32(const umbeli_shape *s) {
     return pow(umbeli_narrow_fill(s->bits, (double)s->capacity * s->hashes, 31), s->hashes);
 }
@@ -149,8 +149,8 @@ static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag)
 
 /* ---- Decode ---- */
 
-/* From big-endian words to the order of our bits, and back: the same turn. */
-static void turn_words(uint8_t *to, const uint8_t *from, size_t words) {
+/* Converts between big-endian words and our bit order, in both directions. */
+static void swap_words(uint8_t *to, const uint8_t *from, size_t words) {
     for (size_t w = 0; w < words; w++) {
         for (size_t i = 0; i < 8; i++) to[8 * w + i] = from[8 * w + 7 - i];
     }
@@ -163,7 +163,7 @@ static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *
     uint32_t words = umbeli_take_u32be(r);
     if (r->failed) return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos, "the header is cut off");
     if (*strategy > MITZ_64) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "strategy: not one of Guava's two");
+        return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "strategy: must be 0 or 1");
     }
     if (hashes == 0) return umbeli_fail_at(diag, UMBEL_ECORRUPT, 1, "hashes: 0");
     if (words == 0) return umbeli_fail_at(diag, UMBEL_ECORRUPT, 2, "number of words: 0");
@@ -175,7 +175,7 @@ static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos + have, "the words are cut off");
     }
     if (have > need) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos + need, "bytes behind the words");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos + need, "bytes after the words");
     }
     *shape = (umbeli_shape){.kind = UMBEL_KIND_CLASSIC, .hashes = hashes, .bits = need * 8};
     return UMBEL_OK;
@@ -184,8 +184,7 @@ static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     if (how == UMBELI_BORROW) {
-        return umbeli_fail(diag, UMBEL_ENOTSUP,
-                           "Guava's words are big-endian, so decode it instead");
+        return umbeli_fail(diag, UMBEL_ENOTSUP, "Guava's words are big-endian; decode it instead");
     }
     umbeli_reader r = umbeli_reader_over(bytes, len);
     umbeli_shape shape;
@@ -197,7 +196,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbel_filter *f = NULL;
     e = umbeli_classic_new(scheme, shape, NULL, settings, &f, diag);
     if (e) return e;
-    turn_words(f->data, bytes + HEADER, (size_t)(f->data_len / 8));
+    swap_words(f->data, bytes + HEADER, (size_t)(f->data_len / 8));
     *out = f;
     return UMBEL_OK;
 }
@@ -219,7 +218,7 @@ static void encode(const umbel_filter *f, umbeli_writer *w) {
     for (uint64_t at = 0; at < f->data_len; at += sizeof turned) {
         uint64_t left = f->data_len - at;
         size_t some = left < sizeof turned ? (size_t)left : sizeof turned;
-        turn_words(turned, f->data + at, some / 8);
+        swap_words(turned, f->data + at, some / 8);
         umbeli_put(w, turned, some);
     }
 }

@@ -52,7 +52,7 @@ to_read() {
 @test "formats: a different hash is refused with a reason" {
     seq 1 300 | umbel build -q -n 300 -o native.umb
     for f in leveldb guava gocrc32; do
-        refused "the format uses a different hash, so build the filter again from its keys" \
+        refused "the format uses a different hash; build the filter again from its keys" \
             umbel convert --to $f -o x.bin native.umb
         [ ! -e x.bin ]
     done

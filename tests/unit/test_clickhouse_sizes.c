@@ -99,7 +99,7 @@ static void plans_are_of_what_is_made(void **state) {
     umbel_diag diag = {0};
     assert_int_equal(umbel_plan_foreign(&without, &plan, &diag), UMBEL_EINVAL);
     assert_string_equal(diag.field, "hashes");
-    assert_string_equal(diag.what, "ClickHouse needs them");
+    assert_string_equal(diag.what, "required by ClickHouse");
 }
 
 int main(void) {

@@ -60,9 +60,9 @@ static umbel_err class_shape(const umbel_foreign *p, uint64_t bytes, umbeli_shap
         UMBELI_TAKES_CAPACITY | UMBELI_TAKES_BYTES | UMBELI_TAKES_HASHES | UMBELI_TAKES_SEED;
     umbel_err e = umbeli_params_check(p, takes, 0, diag);
     if (e) return e;
-    if (bytes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: ClickHouse needs the size");
+    if (bytes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: required by ClickHouse");
     if (bytes > max_bytes) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: more than 2^30");
-    if (p->hashes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "hashes: ClickHouse needs them");
+    if (p->hashes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "hashes: required by ClickHouse");
     if (p->hashes > UMBELI_CLASSIC_MAX_HASHES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hashes: more than 1024");
     }
@@ -89,20 +89,20 @@ static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag)
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
     double rate = umbeli_classic_rate(shape.bits, shape.hashes, shape.capacity);
-    umbeli_params_plan(&shape, rate, "the table in ClickHouse is too hopeful for this rate", out);
+    umbeli_params_plan(&shape, rate, "ClickHouse's table is too optimistic for this rate", out);
     return UMBEL_OK;
 }
 
 /* ---- Decode ---- */
 
-/* The bits are all there is, so their size is what `as` says, or any. */
+/* There is nothing but bits, so any size is valid unless `as` gives one. */
 static umbel_err class_length(const umbel_foreign *as, size_t len, umbel_diag *diag) {
     if (len == 0 || (as->bytes && len < as->bytes)) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the bits are cut off");
     }
     if (len > max_bytes || (as->bytes && len > as->bytes)) {
         uint64_t end = as->bytes ? as->bytes : max_bytes;
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, end, "bytes behind the bits");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, end, "bytes after the bits");
     }
     return UMBEL_OK;
 }

@@ -3,7 +3,7 @@
  * clickhouse_index.c - a granule of ClickHouse's bloom_filter index
  *
  *   offset  size  field
- *   0       1-10  total_rows, LEB128: distinct values at most, in any of the indexed columns
+ *   0       1-10  total_rows, LEB128: maximum number of distinct values in an indexed column
  *   ...     n     bits of each column, n = ceil(bits_per_row * total_rows / 8)
  *
  * bits_per_row and the number of hashes come from the table's definition.
@@ -23,7 +23,7 @@ enum { MAX_HASHES = 15, MAX_HEAD = 10 };
 
 static const double default_fpr = 0.025;
 
-/* One a probe; BloomFilterHash.h. */
+/* One per probe; BloomFilterHash.h. */
 static const uint64_t seeds[MAX_HASHES] = {
     13635471485423070496u, 10336109063487487899u, 17779957404565211594u, 8988612159822229247u,
     4954614162757618085u,  12980113590177089081u, 9263883436177860930u,  3656772712723269762u,
@@ -86,7 +86,7 @@ const umbeli_scheme *umbeli_clickhouse_index_scheme(const umbel_foreign *p) {
 
 /* ---- Create ---- */
 
-/* From the definition: a rate, or the two numbers that it stands for. */
+/* From the definition: a rate, or the two numbers that it implies. */
 static umbel_err definition_of(const umbel_foreign *p, umbeli_clickhouse_best *best,
                                umbel_diag *diag) {
     const uint32_t variants = UMBEL_VARIANT_CLICKHOUSE_INDEX | UMBEL_VARIANT_CLICKHOUSE_NUMBERS |
@@ -102,10 +102,10 @@ static umbel_err definition_of(const umbel_foreign *p, umbeli_clickhouse_best *b
     }
     if (p->fpr != 0 || !p->bits_per_key || !p->hashes) {
         return umbeli_fail(diag, UMBEL_EINVAL,
-                           "fpr, bits_per_key, hashes: an index has the first or the other two");
+                           "fpr, bits_per_key, hashes: give the first or the other two");
     }
     if (p->hashes > MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: an index has at most 15");
+        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: must be at most 15 for an index");
     }
     *best = (umbeli_clickhouse_best){p->bits_per_key, p->hashes};
     return UMBEL_OK;
@@ -126,7 +126,7 @@ umbel_err umbeli_clickhouse_index_shape(const umbel_foreign *p, umbeli_shape *sh
     if (e) return e;
     if (p->capacity == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL,
-                           "capacity: a granule is sized by its distinct values");
+                           "capacity: required, because a granule is sized by its distinct values");
     }
     if (!bytes_of(p->capacity, best.bits_per_row, &bytes)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "capacity: too many");
@@ -157,7 +157,7 @@ umbel_err umbeli_clickhouse_granule_head(umbeli_reader *r, uint32_t bits_per_row
         shift += 7;
     } while (byte & 0x80);
     if (byte == 0 && shift > 7) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "total_rows: longer than it need be");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "total_rows: not the shortest encoding");
     }
     if (rows == 0) return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "total_rows: 0");
     granule->rows = rows;
@@ -183,10 +183,11 @@ umbel_err umbeli_clickhouse_index_bits(const umbel_foreign *like, const uint8_t 
     }
     if (have > granule.column_bytes) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, r.pos + granule.column_bytes,
-                              "bytes behind the bits of one column");
+                              "bytes after the bits of one column");
     }
     if (like->capacity && like->capacity != granule.rows) {
-        return umbeli_fail_at(diag, UMBEL_EMISMATCH, 0, "total_rows: not the keys asked for");
+        return umbeli_fail_at(diag, UMBEL_EMISMATCH, 0,
+                              "total_rows: differs from the requested capacity");
     }
     *shape = (umbeli_shape){.hashes = best.hashes,
                             .bits = granule.column_bytes * 8,
@@ -218,8 +219,8 @@ void umbeli_clickhouse_index_encode(const umbel_filter *f, umbeli_writer *w) {
 
 enum { MAX_BITS = 20 };
 
-/* rates[b][k]: millionths, with b bits a row and k hashes.  ClickHouse has a row 20, too, and never
- * looks at it. */
+/* rates[b][k]: millionths, with b bits per row and k hashes.  ClickHouse also has a row 20 but
+ * never reads it. */
 static const uint32_t rates[MAX_BITS][MAX_HASHES] = {
     [1] = {1000000, 1000000},
     [2] = {1000000, 393000, 400000},
@@ -242,12 +243,13 @@ static const uint32_t rates[MAX_BITS][MAX_HASHES] = {
     [19] = {1000000, 51300, 9980, 3120, 1300, 663, 394, 264, 194, 155, 132, 118, 111, 109},
 };
 
-/* The hashes with the least rate in each row. */
+/* The number of hashes with the lowest rate in each row. */
 static const uint32_t min[MAX_BITS] = {0, 0, 1, 2, 3,  3,  4,  5,  6,  6,
                                        7, 8, 8, 9, 10, 10, 11, 12, 12, 13};
 
-/* ClickHouse compares long double constants with a double, so where fpr is written just like a
- * constant the exact decimal decides.  fma rounds once and keeps the sign: the same everywhere. */
+/* ClickHouse compares long double constants with a double, so where fpr is written exactly like a
+ * constant, the exact decimal value decides.  fma rounds once and keeps the sign, so the result is
+ * the same everywhere. */
 static bool above(uint32_t rate, double fpr) {
     return fma(fpr, 1e6, -(double)rate) < 0;
 }
@@ -259,7 +261,7 @@ umbeli_clickhouse_best umbeli_clickhouse_best_of(double fpr, bool pre2024) {
         for (uint32_t k = min[bits]; k > 0; k--) {
             if (above(rates[bits][k], fpr)) return (umbeli_clickhouse_best){bits, k + 1};
         }
-        /* Every listed rate is low enough: ClickHouse goes on to the next row, and for fpr in
+        /* Every listed rate is low enough: ClickHouse continues with the next row, and for fpr in
          * [0.221, 0.237] through all of them. */
     }
     return (umbeli_clickhouse_best){MAX_BITS - 1, min[MAX_BITS - 1]};

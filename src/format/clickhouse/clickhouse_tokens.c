@@ -4,7 +4,7 @@
  */
 #include "umbel_foreign.h"
 
-/* Bytes from 0x80 on belong to words: ClickHouse looks at ASCII alone. */
+/* Bytes from 0x80 up belong to words: ClickHouse splits at ASCII characters only. */
 static bool in_word(uint8_t c) {
     return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -19,7 +19,7 @@ static bool next_word(const uint8_t *text, size_t len, size_t *pos, umbel_key *t
     return end > start;
 }
 
-/* The lead byte alone tells how long a code point is; stray bytes stand for themselves. */
+/* The lead byte alone gives the length of a code point; stray bytes count as one each. */
 static size_t code_point(uint8_t lead) {
     if (lead >= 0xf8 || lead < 0xc0) return 1;
     return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
@@ -32,7 +32,7 @@ static bool next_window(const uint8_t *text, size_t len, uint32_t ngram, size_t 
         if (end >= len) return false;
         end += code_point(text[end]);
     }
-    if (end > len) end = len; /* a code point that is cut off counts as far as it goes */
+    if (end > len) end = len; /* a truncated code point counts as far as it goes */
     *token = (umbel_key){text + *pos, end - *pos};
     *pos += code_point(text[*pos]);
     return true;

@@ -19,7 +19,7 @@ static const umbeli_scheme scheme_leveldb = {
     .contains_many = umbeli_leveldb_contains_many,
 };
 
-/* LevelDB knows no rates: the fewest bits a key that keep this one.  From 44 bits on k stays 30,
+/* LevelDB has no rates: the minimum bits per key that keep this one.  From 44 bits on k stays 30,
  * and more bits still help. */
 static uint32_t bits_per_key(uint64_t keys, double fpr) {
     for (uint32_t each = 1; each <= 1000; each++) {

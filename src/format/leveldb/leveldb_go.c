@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * leveldb_go.c - the filters of corekv and Badger: LevelDB's bytes in Go, with other keys
+ * leveldb_go.c - the filters of corekv and Badger: LevelDB's bytes in Go, with different keys
  *
  * corekv hashes uint32 keys as four big-endian bytes; Badger takes uint32 hashes as they are.
  * Bytes: leveldb_layout.h.  Pages: docs/formats/corekv.md, docs/formats/badger.md.
@@ -13,7 +13,8 @@
 
 enum { SCHEME_COREKV = 3, SCHEME_BADGER = 4, HASH_LEVELDB = 3, HASH_NONE = 0 };
 
-/* Both cut the modulus to 32 bits: from 2^32 bits on they place keys in a part, or divide by 0. */
+/* Both truncate the modulus to 32 bits: from 2^32 bits on they use only part of the bits, or divide
+ * by 0. */
 #define MAX_BITS UINT64_C(0xfffffff8)
 
 /* ---- Positions ---- */
@@ -43,7 +44,7 @@ static const umbeli_scheme scheme_badger = {
 
 /* ---- Sizes ---- */
 
-/* Their ln 2, to so many digits. */
+/* Their ln 2, with their digits. */
 static const double ln2 = 0.69314718056;
 
 static uint32_t whole(double bits_per_key) {
@@ -66,14 +67,14 @@ static const umbeli_leveldb_profile corekv = {
     .scheme = &scheme_corekv,
     .max_bits = MAX_BITS,
     .bits_per_key = corekv_bits_per_key,
-    .beyond = "so many keys of 32 bits pass this rate",
+    .beyond = "this many 32-bit keys exceed this rate",
 };
 
 static const umbeli_leveldb_profile badger = {
     .scheme = &scheme_badger,
     .max_bits = MAX_BITS,
     .bits_per_key = badger_bits_per_key,
-    .beyond = "BloomBitsPerKey gives Badger too few bits for this rate: give bits_per_key",
+    .beyond = "BloomBitsPerKey gives Badger too few bits for this rate; give bits_per_key",
 };
 
 /* ---- Codecs ---- */

@@ -13,7 +13,7 @@ enum { MIN_BITS = 64, HASH_BITS = 32, GROUP = 64, FIRST = 2 };
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-/* The modulus that classic filters keep is of another form. */
+/* Classic filters store a modulus of a different form. */
 static umbeli_leveldb_modulus modulus_of(const umbeli_classic *c) {
     return (umbeli_leveldb_modulus){c->modulus.divisor, c->modulus.inverse + 1};
 }
@@ -29,15 +29,14 @@ void umbeli_leveldb_positions(const umbeli_classic *c, const void *key, size_t l
     umbeli_leveldb_probes(c, umbeli_leveldb_hash(key, len), pos);
 }
 
-/* Many keys at once.  Probes follow from 32 bits in a few steps, so it is cheaper to compute the
- * later ones only for keys that pass the first two, and to compute them twice, than to keep them
- * all. */
+/* Batches.  Probes follow from 32 bits in a few steps, so it is cheaper to compute the later ones
+ * only for keys that pass the first two, and to compute them twice, than to store them all. */
 static inline unsigned bit_of(const uint8_t *bits, uint32_t p) {
     return (unsigned)bits[p >> 3] >> (p & 7) & 1;
 }
 
-/* The keys that pass the first two probes: which, and their hashes.  No branches here: many would
- * be guessed wrong. */
+/* Finds the keys that pass the first two probes, and their hashes.  Branch-free, because many
+ * branches would be mispredicted. */
 static size_t pass_first(const uint8_t *bits, umbeli_leveldb_modulus m, uint32_t hashes,
                          const umbel_key *keys, size_t n, uint8_t *hit, uint8_t *open,
                          uint32_t *open_hash) {
@@ -91,7 +90,7 @@ void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, 
 /* ---- sizes -------------------------------------------------------------------------------- */
 
 uint32_t umbeli_leveldb_hashes(uint32_t bits_per_key) {
-    double k = bits_per_key * 0.69; /* this number, not ln 2: 13 bits per key give 8, not 9 */
+    double k = bits_per_key * 0.69; /* 0.69 and not ln 2: 13 bits per key give 8, not 9 */
     if (k < 1) return 1;
     return k > UMBELI_LEVELDB_MAX_HASHES ? UMBELI_LEVELDB_MAX_HASHES : (uint32_t)k;
 }
@@ -111,7 +110,7 @@ static umbel_err shape_of_bytes(const umbel_foreign *p, umbeli_shape *shape, umb
         return umbeli_fail(diag, UMBEL_EINVAL, "bytes: more than 2^63-1 bits");
     }
     if (p->hashes == 0 || p->hashes > UMBELI_LEVELDB_MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: with bytes alone it must be 1 to 30");
+        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: must be 1 to 30 when only bytes is given");
     }
     shape->bits = p->bytes * 8;
     shape->hashes = p->hashes;
@@ -122,27 +121,28 @@ static umbel_err bits_per_key_of(const umbeli_leveldb_profile *profile, const um
                                  uint32_t *bits_per_key, umbel_diag *diag) {
     if (p->bits_per_key) {
         if (p->fpr != 0) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "fpr: not together with bits_per_key");
+            return umbeli_fail(diag, UMBEL_EINVAL, "fpr: excludes bits_per_key");
         }
         *bits_per_key = p->bits_per_key;
         return UMBEL_OK;
     }
     if (p->capacity == 0)
-        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: needed to size the filter");
+        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: required to size the filter");
     if (p->fpr != 0) {
         *bits_per_key = profile->bits_per_key(p->capacity, p->fpr);
         if (*bits_per_key) return UMBEL_OK;
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: out of reach for this format's 32-bit hash");
     }
     if (p->bytes == 0) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bits_per_key: give it, or fpr, or bytes");
+        return umbeli_fail(diag, UMBEL_EINVAL,
+                           "bits_per_key: one of it, fpr and bytes is required");
     }
     uint64_t each = p->bytes > UINT64_MAX / 8 ? UINT64_MAX : p->bytes * 8 / p->capacity;
     *bits_per_key = each > UINT32_MAX ? UINT32_MAX : (uint32_t)each;
     return UMBEL_OK;
 }
 
-/* Everything that follows from the parameters; shape->fpr is what was asked for. */
+/* Everything that follows from the parameters; shape->fpr is the requested rate. */
 static umbel_err shape_of(const umbeli_leveldb_profile *profile, const umbel_foreign *p,
                           umbeli_shape *shape, umbel_diag *diag) {
     *shape = (umbeli_shape){.capacity = p->capacity, .fpr = p->fpr};
@@ -182,7 +182,7 @@ umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umb
     umbeli_shape shape;
     umbel_err e = shape_of(profile, params, &shape, diag);
     if (e) return e;
-    /* Never promise what the model knows to be out of reach. */
+    /* Never promise more than the model can keep. */
     if (shape.fpr > 0 && rate_of(&shape) > shape.fpr) shape.fpr = rate_of(&shape);
     return umbeli_classic_new(profile->scheme, shape, NULL, settings, out, diag);
 }
@@ -218,11 +218,11 @@ umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uin
     }
     if (how == UMBELI_BORROW) return view(profile, bytes, len, settings, out, diag);
     if (len < 2) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "too short, as bits and k need two bytes");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "too short; bits and k need two bytes");
     }
     uint8_t k = bytes[len - 1];
     if (k == 0) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len - 1, "k: no probes, every key would match");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len - 1, "k: 0, so every key would match");
     }
     if (k > UMBELI_LEVELDB_MAX_HASHES) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, len - 1, "k: above 30, a reserved encoding");
@@ -235,7 +235,7 @@ umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uin
 }
 
 uint64_t umbeli_leveldb_size(const umbeli_leveldb_profile *profile, const umbel_filter *f) {
-    /* Schemes that place keys alike share the function that does it. */
+    /* Schemes that place keys in the same way share the function. */
     bool holds = f->ops == &umbeli_classic_ops &&
                  umbeli_classic_of(f)->scheme->positions == profile->scheme->positions &&
                  f->shape.hashes > 0 && f->shape.bits <= profile->max_bits;

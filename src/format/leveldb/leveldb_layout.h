@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * leveldb_layout.h - bits and one byte with the number of probes: LevelDB's filter and its Go kin
+ * leveldb_layout.h - bits and a byte with the number of probes: LevelDB's filter and its Go
+ * relatives
  *
  *   offset  size  field
  *   0       m/8   bits, bit p in byte p/8, lowest first
- *   m/8     1     k, probes per key: 1 to 30; above is reserved
+ *   m/8     1     k, probes per key: 1 to 30; higher values are reserved
  *
- * The formats differ in what a key is and in how fpr becomes bits per key: a profile each.
+ * The formats differ in what a key is and in how fpr becomes bits per key; each has a profile.
  */
 #ifndef UMBELI_LEVELDB_LAYOUT_H
 #define UMBELI_LEVELDB_LAYOUT_H
@@ -24,7 +25,7 @@ static inline uint32_t umbeli_leveldb_probe(uint32_t h, uint32_t i) {
 
 /* Probes modulo a number of bits, for many keys in one filter.  The remainder of a 32-bit number by
  * one below 2^32 takes two products and no division (Lemire, Kaser, Kurz 2019): the product with
- * 2^64 / bits has the fraction in its lower half.  More bits leave a probe as it is. */
+ * 2^64 / bits has the fraction in its lower half.  With more bits a probe stays as it is. */
 typedef struct umbeli_leveldb_modulus {
     uint64_t bits, inverse;
 } umbeli_leveldb_modulus;
@@ -40,11 +41,11 @@ static inline uint32_t umbeli_leveldb_place(umbeli_leveldb_modulus m, uint32_t p
 typedef struct umbeli_leveldb_profile {
     const umbeli_scheme *scheme;
     uint64_t max_bits;
-    uint32_t (*bits_per_key)(uint64_t keys, double fpr); /* 0: no number of bits can do it */
+    uint32_t (*bits_per_key)(uint64_t keys, double fpr); /* 0: impossible */
     const char *beyond;                                  /* why a rate may be missed */
 } umbeli_leveldb_profile;
 
-/* All probes of a key with this hash. */
+/* Writes all probes of a key with this hash. */
 void umbeli_leveldb_probes(const umbeli_classic *c, uint32_t hash, uint64_t *pos);
 
 /* The scheme of keys that are bytes: LevelDB's hash, then the probes. */
@@ -66,8 +67,8 @@ umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umb
 umbel_err umbeli_leveldb_plan(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
                               umbel_plan *plan, umbel_diag *diag);
 
-/* UMBELI_BORROW answers as LevelDB does where the others report damage: k above 30 and k of 0 match
- * every key, fewer than two bytes match none. */
+/* UMBELI_BORROW behaves like LevelDB where the other modes report damage: k above 30 and k of 0
+ * match every key, fewer than two bytes match none. */
 umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uint8_t *bytes,
                                 size_t len, umbeli_decoding how, const umbeli_settings *settings,
                                 umbel_filter **out, umbel_diag *diag);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * native.c - umbel's own file: every natively hashed filter, mapped as it lies
+ * native.c - umbel's own file: every natively hashed filter, ready to be mapped
  *
  * A header (native_header.c), zeros up to the payload offset (a multiple of 4096), the payload, the
  * XXH3-64 of each of its pieces (seed: the piece's number), and the XXH3-64 of those sums (seed:
@@ -22,7 +22,7 @@ static uint64_t pieces_of(uint64_t payload_len) {
     return umbeli_ceil_div(payload_len, PIECE);
 }
 
-/* What the sums of the pieces and their own sum take. */
+/* Bytes of the pieces' checksums and of their own checksum. */
 static uint64_t trailer_len(uint64_t payload_len) {
     return 8 * (pieces_of(payload_len) + 1);
 }
@@ -62,7 +62,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbeli_native_header h;
     umbel_err e = umbeli_native_read(bytes, len, &h, diag);
     if (!e) e = umbeli_native_check_file(bytes, len, trailer_len(h.payload_len), &h, diag);
-    if (!e && how != UMBELI_VERIFY) e = umbeli_native_take_key(&h, settings, diag);
+    if (!e && how != UMBELI_VERIFY) e = umbeli_native_take_secret(&h, settings, diag);
     if (!e && how != UMBELI_BORROW) e = check_payload(bytes, &h, diag);
     if (e) return e;
 
@@ -88,7 +88,7 @@ static uint64_t size(const umbel_filter *f) {
     return umbeli_native_payload_at(umbeli_native_header_len(&from)) + len + trailer_len(len);
 }
 
-/* The sum of piece i, which may reach over several segments. */
+/* The checksum of piece i, which may span several segments. */
 static uint64_t sum_of_piece(const umbel_filter *f, uint64_t payload_len, uint64_t i) {
     uint64_t at = i * PIECE, end = payload_len - at < PIECE ? payload_len : at + PIECE, len = 0;
     umbeli_xxh3_stream sum;

@@ -4,19 +4,19 @@
  *
  *   offset  size  field                             offset  size  field
  *   0       8     magic "UMBEL" 1a 0d 0a            72      8     keys added
- *   8       2     version, 1                        80      4     treatment: 1 trim 2 lower 4 upper
- *   10      2     0                                 84      4     treatment: field, 0: whole line
- *   12      4     header length H, checksum incl.   88      1     treatment: delimiter, 0: blanks
+ *   8       2     version, 1                        80      4     key rule: 1 trim 2 lower 4 upper
+ *   10      2     0                                 84      4     key rule: field, 0: whole line
+ *   12      4     header length H, checksum incl.   88      1     key rule: delimiter, 0: blanks
  *   16      4     kind                              89      7     0
  *   20      4     scheme                            96      8     payload offset
  *   24      4     hash                              104     8     payload length
  *   28      4     hashes                            112     4     payload piece length, 1 MiB
  *   32      8     seed                              116     4     kind's own parameters, length
- *   40      8     key fingerprint, 0: not keyed     120     4     metadata, length
+ *   40      8     secret fingerprint, 0: none       120     4     metadata, length
  *   48      8     bits                              124     4     0
  *   56      8     capacity                          128     ...   kind's own parameters
  *   64      8     requested rate, f64               ...     ...   metadata, zeros up to H - 8
- *                                                   H - 8   8     XXH3-64 of all before
+ *                                                   H - 8   8     XXH3-64 of everything before
  *
  * All numbers are little-endian.  Spec: docs/formats/native.md.
  */
@@ -33,7 +33,7 @@
 
 static const uint8_t magic[8] = {'U', 'M', 'B', 'E', 'L', 0x1a, '\r', '\n'};
 
-/* Where the fields are, in the order of the table above. */
+/* Offsets of the fields, in the order of the table above. */
 enum {
     AT_VERSION = 8,
     AT_ZERO_10 = 10,
@@ -102,14 +102,14 @@ bool umbeli_native_begins(const uint8_t *bytes, size_t len) {
     return len >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-/* Everything before the fields: is it a header of this version, whole and undamaged? */
+/* Checks that this is a complete, undamaged header of this version. */
 static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_native_header *h,
                                 umbel_diag *diag) {
     if (!umbeli_native_begins(bytes, len)) return bad(diag, 0, "magic: not an umbel file");
     if (len < FIXED + CHECKSUM) return bad(diag, len, "the header is cut off");
     uint16_t version = umbeli_load_le16(bytes + AT_VERSION);
-    if (version == VERSION << 8) return unknown(diag, AT_VERSION, "version: written big-endian");
-    if (version != VERSION) return unknown(diag, AT_VERSION, "version: not known here");
+    if (version == VERSION << 8) return unknown(diag, AT_VERSION, "version: big-endian");
+    if (version != VERSION) return unknown(diag, AT_VERSION, "version: unknown");
     h->len = umbeli_load_le32(bytes + AT_LEN);
     if (h->len < FIXED + CHECKSUM || h->len > HEADER_MAX || h->len % 8) {
         return bad(diag, AT_LEN, "header length: out of range");
@@ -137,7 +137,7 @@ static umbel_err check_key_rule(const uint8_t *bytes, umbel_key_rule *t, umbel_d
     return wrong ? bad(diag, AT_KEY_RULE, wrong) : UMBEL_OK;
 }
 
-/* The fields between envelope and kind; all lengths against each other. */
+/* Checks the fields that do not depend on the kind, and all lengths against each other. */
 static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umbel_diag *diag) {
     h->shape = (umbeli_shape){
         .kind = (umbel_kind)umbeli_load_le32(bytes + AT_KIND),
@@ -157,21 +157,22 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
     h->kind_params_len = umbeli_load_le32(bytes + AT_KIND_PARAMS_LEN);
     h->meta_len = umbeli_load_le32(bytes + AT_META_LEN);
 
-    if (umbeli_load_le16(bytes + AT_ZERO_10)) return bad(diag, AT_ZERO_10, "byte 10: not 0");
+    if (umbeli_load_le16(bytes + AT_ZERO_10)) return bad(diag, AT_ZERO_10, "byte 10: must be 0");
     if (umbeli_is_keyed(&h->shape) != (h->fingerprint != 0)) {
-        return bad(diag, AT_FINGERPRINT, "key fingerprint: keyed hashes have one, and only they");
+        return bad(diag, AT_FINGERPRINT,
+                   "secret fingerprint: must be set for keyed hashes and 0 for others");
     }
     if (!(h->shape.fpr >= 0 && h->shape.fpr < 1) || signbit(h->shape.fpr)) {
-        return bad(diag, AT_RATE, "rate: not in [0, 1)");
+        return bad(diag, AT_RATE, "rate: must be in [0, 1)");
     }
     if (!umbeli_bits_none(bytes + AT_ZERO_89, AT_PAYLOAD_AT - AT_ZERO_89)) {
-        return bad(diag, AT_ZERO_89, "bytes 89 to 95: not 0");
+        return bad(diag, AT_ZERO_89, "bytes 89 to 95: must be 0");
     }
     if (umbeli_load_le32(bytes + AT_PIECE) != UMBELI_NATIVE_PIECE) {
-        return unknown(diag, AT_PIECE, "piece length: not 1 MiB");
+        return unknown(diag, AT_PIECE, "piece length: must be 1 MiB");
     }
     if (umbeli_load_le32(bytes + AT_ZERO_124)) {
-        return bad(diag, AT_ZERO_124, "bytes 124 to 127: not 0");
+        return bad(diag, AT_ZERO_124, "bytes 124 to 127: must be 0");
     }
     uint32_t room = h->len - FIXED - CHECKSUM;
     if (h->kind_params_len > room) {
@@ -185,7 +186,7 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
         return bad(diag, AT_LEN, "header length: disagrees with the metadata");
     }
     if (!umbeli_bits_none(bytes + used, h->len - CHECKSUM - used)) {
-        return bad(diag, used, "padding: not 0");
+        return bad(diag, used, "padding: must be 0");
     }
     if (h->payload_at != umbeli_native_payload_at(h->len)) {
         return bad(diag, AT_PAYLOAD_AT, "payload offset: wrong");
@@ -204,20 +205,19 @@ umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t tr
                                    const umbeli_native_header *h, umbel_diag *diag) {
     if (h->payload_len > len || len - h->payload_len < h->payload_at ||
         len - h->payload_len - h->payload_at != trailer_len) {
-        return bad(diag, AT_PAYLOAD_LEN, "payload length: disagrees with the file's");
+        return bad(diag, AT_PAYLOAD_LEN, "payload length: disagrees with the file length");
     }
     if (!umbeli_bits_none(bytes + h->len, h->payload_at - h->len)) {
-        return bad(diag, h->len, "padding: not 0");
+        return bad(diag, h->len, "padding: must be 0");
     }
     return UMBEL_OK;
 }
 
-umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings *settings,
-                                 umbel_diag *diag) {
+umbel_err umbeli_native_take_secret(umbeli_native_header *h, const umbeli_settings *settings,
+                                    umbel_diag *diag) {
     const char *what = NULL;
-    if (!settings->keyed && h->fingerprint) what = "the filter is keyed, and no secret was given";
-    if (settings->keyed && !h->fingerprint)
-        what = "a secret was given, and the filter is not keyed";
+    if (!settings->keyed && h->fingerprint) what = "the filter has a secret, but none was given";
+    if (settings->keyed && !h->fingerprint) what = "a secret was given, but the filter has none";
     if (settings->keyed && h->fingerprint &&
         umbeli_fingerprint(settings->secret) != h->fingerprint) {
         what = "not the secret that the filter was made with";
@@ -252,16 +252,16 @@ umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
     while (umbeli_native_meta_next(&m)) {
         size_t before = f->meta_count;
         umbel_err e = umbeli_meta_set(f, m.name, m.name_len, m.value, m.value_len, diag);
-        if (e == UMBEL_EINVAL) return bad(diag, m.at, "metadata: not a name and a text");
+        if (e == UMBEL_EINVAL) return bad(diag, m.at, "metadata: invalid name or text");
         if (e) return e;
-        if (f->meta_count == before) return bad(diag, m.at, "metadata: a name stands twice");
+        if (f->meta_count == before) return bad(diag, m.at, "metadata: duplicate name");
     }
     return m.failed ? bad(diag, m.at, "metadata: an entry is cut off") : UMBEL_OK;
 }
 
 /* ---- making ------------------------------------------------------------------------------- */
 
-/* What the kind leaves to be said: its own parameters, counts, and what travels with a filter. */
+/* What is not in the shape: the kind's own parameters, counts, key rule and metadata. */
 static umbel_err complete(umbel_filter *f, const uint8_t *bytes, const umbeli_native_header *h,
                           umbel_diag *diag) {
     const umbeli_kind *kind = f->ops->kind;
@@ -276,7 +276,7 @@ umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h
                              const uint8_t *borrow, const umbeli_settings *settings,
                              umbel_filter **out, umbel_diag *diag) {
     const umbeli_kind *kind = umbeli_kind_by_id(h->shape.kind);
-    if (!kind) return unknown(diag, AT_KIND, "kind: not known here");
+    if (!kind) return unknown(diag, AT_KIND, "kind: unknown");
     if (h->kind_params_len && !kind->take_kind_params) {
         return unknown(diag, AT_KIND_PARAMS_LEN, "parameters: this kind has none");
     }
@@ -388,7 +388,7 @@ static void put_entries(const umbeli_meta_entry *entries, size_t count, umbeli_w
     }
 }
 
-/* All of the header but its checksum. */
+/* The whole header except its checksum. */
 static void put_fields(const umbeli_native_source *from, umbeli_writer *w) {
     uint8_t fixed[FIXED];
     uint64_t end = w->written + umbeli_native_header_len(from) - CHECKSUM;

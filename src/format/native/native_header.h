@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * native_header.h - the first part of a native file: everything about a filter but its bits
+ * native_header.h - the first part of a native file: everything about a filter except its bits
  *
- * A header makes sense without the payload after it, too: where the bits come in another way, as in
- * Redis, the filter is made from the header and its payload filled in later.  All that knows where
- * in a header a field lies is native_header.c.
+ * A header is also useful without a payload after it: where the bits arrive separately, as in
+ * Redis, the filter is made from the header and its payload filled in later.  Only native_header.c
+ * knows the offsets of the fields.
  */
 #ifndef UMBELI_NATIVE_HEADER_H
 #define UMBELI_NATIVE_HEADER_H
@@ -26,26 +26,26 @@ typedef struct umbeli_native_header {
     uint64_t payload_at, payload_len, checksum;
 } umbeli_native_header;
 
-/* Do bytes begin as a native file does? */
+/* Whether bytes begin like a native file. */
 bool umbeli_native_begins(const uint8_t *bytes, size_t len);
 
-/* Reads the header that the bytes begin with, and checks all of it that does not depend on what
- * follows. */
+/* Reads the header at the start of the bytes and checks everything in it that does not depend on
+ * what follows. */
 umbel_err umbeli_native_read(const uint8_t *bytes, size_t len, umbeli_native_header *h,
                              umbel_diag *diag);
 
 /* Compares the lengths with that of the whole file, which ends with a trailer of this many bytes,
- * and checks what lies between header and payload. */
+ * and checks the padding between header and payload. */
 umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t trailer_len,
                                    const umbeli_native_header *h, umbel_diag *diag);
 
-/* Puts the secret that was given for decoding into the shape.  UMBEL_ESECRET unless it is the one
- * that the filter was made with. */
-umbel_err umbeli_native_take_key(umbeli_native_header *h, const umbeli_settings *settings,
-                                 umbel_diag *diag);
+/* Copies the secret given for decoding into the shape.  UMBEL_ESECRET unless it is the one that the
+ * filter was made with. */
+umbel_err umbeli_native_take_secret(umbeli_native_header *h, const umbeli_settings *settings,
+                                    umbel_diag *diag);
 
 /* The metadata of the header at bytes, entry by entry: begin, then next until it returns false, at
- * the end or, with `failed`, where an entry is cut off.  Neither text ends in NUL, and nothing
+ * the end or, with `failed` set, at a truncated entry.  The texts do not end in NUL, and nothing
  * about them is checked. */
 typedef struct umbeli_native_meta {
     umbeli_reader r;
@@ -59,7 +59,7 @@ typedef struct umbeli_native_meta {
 umbeli_native_meta umbeli_native_meta_begin(const uint8_t *bytes, const umbeli_native_header *h);
 bool umbeli_native_meta_next(umbeli_native_meta *m);
 
-/* Gives a filter the treatment and the metadata of the header at bytes. */
+/* Gives a filter the key rule and the metadata of the header at bytes. */
 umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
                                   const umbeli_native_header *h, umbel_diag *diag);
 
@@ -70,23 +70,23 @@ umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h
 
 /* ---- Writing ---- */
 
-/* What a header is written from: a filter, or a part of one that is to stand alone. */
+/* What a header is written from: a filter, or a layer of one that becomes a filter of its own. */
 typedef struct umbeli_native_source {
     umbeli_shape shape;
     uint64_t keys_added, payload_len;
     umbel_key_rule key_rule;
-    const umbel_filter *params;            /* whose kind parameters it has; NULL: none */
+    const umbel_filter *params; /* the filter whose kind parameters to write; NULL: none */
     const umbeli_meta_entry *extra, *meta; /* metadata, in this order */
     size_t extra_count, meta_count;
 } umbeli_native_source;
 
 umbeli_native_source umbeli_native_source_of(const umbel_filter *f);
 
-/* The header of layer i of a chain, as that of a filter by itself: blocked or classic.  Treatment
- * and metadata go with the first layer. */
+/* The header of layer i of a chain as a filter of its own, blocked or classic.  Key rule and
+ * metadata go with the first layer. */
 umbeli_native_source umbeli_native_source_of_layer(const umbel_filter *chain, uint32_t i);
 
-/* How long the header is, and where in a file its payload begins. */
+/* The length of the header, and the offset of the payload in a file. */
 uint64_t umbeli_native_header_len(const umbeli_native_source *from);
 uint64_t umbeli_native_payload_at(uint64_t header_len);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parquet.c - Parquet's split-block Bloom filter as it lies in a file
+ * parquet.c - Parquet's split-block Bloom filter as stored in a file
  *
  *   offset  size  field
  *   0       H     BloomFilterHeader in Thrift's compact protocol; as it is written here:
@@ -56,9 +56,9 @@ static umbel_err shape_of(const umbel_foreign *params, umbeli_shape *shape, umbe
         &p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES, 0, diag);
     if (e) return e;
     if (!p.capacity && !p.bytes)
-        return umbeli_fail(diag, UMBEL_EINVAL, "capacity, bytes: one is needed");
+        return umbeli_fail(diag, UMBEL_EINVAL, "capacity, bytes: one of the two is required");
     if (p.bytes > max_bytes || p.bytes % UMBELI_BLOCK_BYTES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: not a multiple of 32 below 2^31");
+        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: must be a multiple of 32 below 2^31");
     }
     uint64_t bytes = p.bytes;
     if (p.capacity && (p.fpr != 0 || !p.bytes)) {
@@ -103,14 +103,14 @@ static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag)
 
 /* ---- Decode ---- */
 
-/* A union whose member 1, an empty struct, is the only choice there is. */
+/* A union whose only known member is number 1, an empty struct. */
 static umbel_err read_choice(umbeli_thrift *t, umbeli_thrift_field field, const char *other,
                              umbel_diag *diag) {
     uint64_t at = t->in.pos;
     umbeli_thrift_field member = {0};
     bool chosen = false;
     if (field.type != UMBELI_THRIFT_STRUCT) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "a choice that is not a struct");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "a union member is not a struct");
     }
     while (umbeli_thrift_next(t, &member)) {
         if (member.id != 1 || member.type != UMBELI_THRIFT_STRUCT) {
@@ -120,7 +120,7 @@ static umbel_err read_choice(umbeli_thrift *t, umbeli_thrift_field field, const 
         umbeli_thrift_skip(t, member.type);
     }
     if (t->wrong) return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->in.pos, t->wrong);
-    return chosen ? UMBEL_OK : umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "an empty choice");
+    return chosen ? UMBEL_OK : umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "an empty union");
 }
 
 static umbel_err read_num_bytes(umbeli_thrift *t, umbeli_thrift_field field, uint32_t *num_bytes,
@@ -130,7 +130,7 @@ static umbel_err read_num_bytes(umbeli_thrift *t, umbeli_thrift_field field, uin
     if (t->wrong) return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->in.pos, t->wrong);
     if (value <= 0 || value > (int64_t)max_bytes || value % UMBELI_BLOCK_BYTES) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, at,
-                              "numBytes: not a multiple of 32 below 2^31");
+                              "numBytes: must be a multiple of 32 below 2^31");
     }
     *num_bytes = (uint32_t)value;
     return UMBEL_OK;
@@ -180,7 +180,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the bits are cut off");
     }
     if (len - head > num_bytes) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, head + num_bytes, "bytes behind the bits");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, head + num_bytes, "bytes after the bits");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbeli_shape shape = {.bits = (uint64_t)num_bytes * 8};
@@ -195,7 +195,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
 
 /* ---- Encode ---- */
 
-/* The header up to the choices; how long it is. */
+/* Writes the header up to the unions and returns its length. */
 static size_t put_start(uint64_t num_bytes, uint8_t start[6]) {
     size_t used = 0;
     start[used++] = 0x15;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parquet.h - the parts of a Parquet Bloom filter, for whoever finds one inside a file
+ * parquet.h - the parts of a Parquet Bloom filter, for readers of whole Parquet files
  */
 #ifndef UMBELI_PARQUET_H
 #define UMBELI_PARQUET_H
@@ -9,12 +9,12 @@
 
 extern const umbeli_blocked_scheme umbeli_blocked_parquet;
 
-/* Reads a BloomFilterHeader: how many bytes it takes itself, and how many of bits follow it.  Those
- * need not be there yet: files before format 2.10 do not say how long a filter is. */
+/* Reads a BloomFilterHeader: its own length, and the bytes of bits that follow.  Those need not be
+ * in `bytes` yet: files before format 2.10 do not say how long a filter is. */
 umbel_err umbeli_parquet_header(const uint8_t *bytes, size_t len, size_t *header_len,
                                 uint32_t *num_bytes, umbel_diag *diag);
 
-/* The size that DuckDB gives a filter of so many keys, a power of two from 32; 0: more than a
+/* The size that DuckDB gives a filter for this many keys, a power of two from 32; 0: more than a
  * header can hold. */
 uint64_t umbeli_parquet_bytes(uint64_t keys, double fpr);
 

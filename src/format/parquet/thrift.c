@@ -42,7 +42,7 @@ int64_t umbeli_thrift_int(umbeli_thrift *t) {
 bool umbeli_thrift_next(umbeli_thrift *t, umbeli_thrift_field *field) {
     uint8_t head = take_byte(t);
     if (t->wrong || head == 0) return false;
-    /* The upper half counts from the field before; 0 there: the number follows. */
+    /* The upper half is the distance from the previous field; 0: the number follows. */
     int64_t id = head >> 4 ? field->id + (head >> 4) : umbeli_thrift_int(t);
     if (id < INT16_MIN || id > INT16_MAX) fail(t, "Thrift: a field number of more than 16 bits");
     if (t->wrong) return false;
@@ -58,7 +58,7 @@ const uint8_t *umbeli_thrift_binary(umbeli_thrift *t, uint64_t *len) {
     return bytes;
 }
 
-/* Every value takes a byte at least, so more than are left is a lie. */
+/* Every value takes at least one byte, so a count above the bytes left is wrong. */
 static uint64_t checked_count(umbeli_thrift *t, uint64_t count) {
     if (t->wrong) return 0;
     if (count > umbeli_left(&t->in)) {
@@ -78,7 +78,7 @@ void umbeli_thrift_list(umbeli_thrift *t, uint8_t *type, uint64_t *count) {
 
 static void skip(umbeli_thrift *t, uint8_t type, unsigned depth);
 
-/* Values inside lists and maps: there a truth value has a byte of its own. */
+/* Values inside lists and maps, where a boolean takes a byte of its own. */
 static void skip_values(umbeli_thrift *t, uint8_t type, uint64_t count, unsigned depth) {
     bool truth = type == UMBELI_THRIFT_TRUE || type == UMBELI_THRIFT_FALSE;
     for (uint64_t i = 0; i < count && !t->wrong; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * thrift.h - reads Thrift's compact protocol, as much of it as Parquet uses
+ * thrift.h - reads the part of Thrift's compact protocol that Parquet uses
  *
- * Like the reader below it, it fails stickily: after the first mistake every call returns nothing,
- * `wrong` says why and in.pos where.  No call takes more time or memory than the input has bytes.
+ * Errors are sticky, as in the reader below: after the first one every call returns nothing,
+ * `wrong` says why and in.pos where.  Time and memory are bounded by the length of the input.
  */
 #ifndef UMBELI_THRIFT_H
 #define UMBELI_THRIFT_H
@@ -24,17 +24,17 @@ enum {
     UMBELI_THRIFT_MAP = 11,
     UMBELI_THRIFT_STRUCT = 12,
     UMBELI_THRIFT_UUID = 13,
-    UMBELI_THRIFT_DEPTH = 32 /* values may be nested so deeply */
+    UMBELI_THRIFT_DEPTH = 32 /* maximum nesting of values */
 };
 
 typedef struct umbeli_thrift {
     umbeli_reader in;
-    const char *wrong; /* NULL: nothing so far */
+    const char *wrong; /* NULL: no error so far */
 } umbeli_thrift;
 
 umbeli_thrift umbeli_thrift_over(const void *bytes, size_t len);
 
-/* A field of a struct: start with zeros, then each call gives the next one; false behind the last.
+/* A field of a struct: start with zeros, then each call gives the next one; false after the last.
  * Its value must be read or skipped before the next call. */
 typedef struct umbeli_thrift_field {
     int32_t id;
@@ -49,10 +49,10 @@ int64_t umbeli_thrift_int(umbeli_thrift *t);
 /* The bytes of a BINARY. */
 const uint8_t *umbeli_thrift_binary(umbeli_thrift *t, uint64_t *len);
 
-/* The head of a LIST or SET; *count values of *type follow, never more than bytes are left. */
+/* The head of a LIST or SET; *count values of *type follow, at most as many as bytes are left. */
 void umbeli_thrift_list(umbeli_thrift *t, uint8_t *type, uint64_t *count);
 
-/* Passes over the value of a field. */
+/* Skips the value of a field. */
 void umbeli_thrift_skip(umbeli_thrift *t, uint8_t type);
 
 #endif

@@ -5,10 +5,11 @@
  *   offset  size  field
  *   0       8     "UMBRBLM1"
  *   8       8     length of the header, little-endian
- *   16            the header that SCANDUMP gives, redisbloom_dump.c
+ *   16            the header as from SCANDUMP, redisbloom_dump.c
  *   then          the bits of all links
  *
- * RedisBloom itself has no files: these hold its dumps.  Page: docs/formats/redisbloom.md.
+ * RedisBloom itself has no file format: these files hold its dumps.  Page:
+ * docs/formats/redisbloom.md.
  */
 #include <string.h>
 
@@ -36,10 +37,10 @@ static umbel_err first_of(const umbel_foreign *p, first *out, umbel_diag *diag) 
     if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
     if (e) return e;
     if (p->nonscaling && p->expansion) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "expansion: nonscaling filters cannot expand");
+        return umbeli_fail(diag, UMBEL_EINVAL, "expansion: excludes nonscaling");
     }
     if (p->expansion > UMBELI_REDISBLOOM_EXPANSION_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "expansion: at most 32768");
+        return umbeli_fail(diag, UMBEL_EINVAL, "expansion: must be at most 32768");
     }
     out->options = UMBELI_REDISBLOOM_NOROUND | UMBELI_REDISBLOOM_FORCE64;
     if (p->nonscaling) out->options |= UMBELI_REDISBLOOM_NO_SCALING;
@@ -84,10 +85,10 @@ static bool recognise(const uint8_t *bytes, size_t len) {
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
-    if (!recognise(bytes, len)) return bad(diag, 0, "magic: not a RedisBloom file of umbel");
+    if (!recognise(bytes, len)) return bad(diag, 0, "magic: not umbel's RedisBloom file");
     if (len < FRAME) return bad(diag, len, "cut off before the header");
     uint64_t header_len = umbeli_load_le64(bytes + 8);
-    if (header_len > len - FRAME) return bad(diag, 8, "header length: more than the file has");
+    if (header_len > len - FRAME) return bad(diag, 8, "header length: beyond the end of the file");
     const uint8_t *header = bytes + FRAME, *bits = header + header_len;
     umbeli_redisbloom_head h;
     umbel_err e = umbeli_redisbloom_read_header(header, (size_t)header_len, &h, diag);
@@ -98,7 +99,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     uint64_t left = len - FRAME - header_len;
     if (left != h.bytes) {
         return bad(diag, left < h.bytes ? len : FRAME + header_len + h.bytes,
-                   "length: not that of the links' bits");
+                   "length: disagrees with the links");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     e = umbeli_redisbloom_from_header(header, (size_t)header_len, &h,

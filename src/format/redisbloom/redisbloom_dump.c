@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * redisbloom_dump.c - the header of SCANDUMP and its pieces
+ * redisbloom_dump.c - the header and the chunks of SCANDUMP
  *
  *   offset   size  header field, little-endian      offset   size  field of each link
  *   0        8     keys in all                      +0       8     bytes
@@ -32,7 +32,7 @@ static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
     return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
 }
 
-/* Link i of a header that is known to be long enough. */
+/* Link i of a header that is long enough. */
 static umbeli_layer read_link(const uint8_t *bytes, size_t len, uint32_t i) {
     umbeli_reader r = umbeli_reader_over(bytes, len);
     umbeli_layer link = {0};
@@ -48,19 +48,19 @@ static umbeli_layer read_link(const uint8_t *bytes, size_t len, uint32_t i) {
     return link;
 }
 
-/* RedisBloom's own checks, and of the fields that it does not check. */
+/* RedisBloom's own checks, and those of the fields that it does not check. */
 static umbel_err check_link(const umbeli_layer *link, uint64_t at, umbel_diag *diag) {
     if (link->bytes == 0 || link->bytes > INT64_MAX / 8) {
-        return bad(diag, at, "bytes: none, or more than there can be");
+        return bad(diag, at, "bytes: 0 or too many");
     }
-    if (link->nbits != link->bytes * 8) return bad(diag, at + 8, "bits: not those of the bytes");
-    if (!(link->rate > 0 && link->rate < 1)) return bad(diag, at + 24, "error: not in (0, 1)");
+    if (link->nbits != link->bytes * 8) return bad(diag, at + 8, "bits: disagrees with bytes");
+    if (!(link->rate > 0 && link->rate < 1)) return bad(diag, at + 24, "error: must be in (0, 1)");
     double probes = ceil(0.693147180559945 * link->bits_per_entry);
     if (!(probes >= 1 && probes <= UMBELI_CLASSIC_MAX_HASHES)) {
-        return bad(diag, at + 32, "bits per entry: not a number that gives 1 to 1024 probes");
+        return bad(diag, at + 32, "bits per entry: must give 1 to 1024 probes");
     }
     if (link->hashes != (uint32_t)probes) {
-        return bad(diag, at + 40, "probes: not those of the bits per entry");
+        return bad(diag, at + 40, "probes: disagrees with bits per entry");
     }
     if (link->n2 > N2_MAX || (link->n2 && link->nbits < UINT64_C(1) << link->n2)) {
         return bad(diag, at + 52, "n2: more bits than the link has");
@@ -76,7 +76,7 @@ static umbel_err take_link(umbeli_redisbloom_head *h, uint32_t i, const umbeli_l
     if (e) return e;
     if (!umbeli_size_add(*keys, link->keys, keys)) return bad(diag, at + 16, "keys: overflow");
     if (!umbeli_size_add(h->bytes, link->bytes, &h->bytes) || h->bytes > INT64_MAX / 8) {
-        return bad(diag, at, "bytes: more than there can be");
+        return bad(diag, at, "bytes: too many");
     }
     return UMBEL_OK;
 }
@@ -84,17 +84,17 @@ static umbel_err take_link(umbeli_redisbloom_head *h, uint32_t i, const umbeli_l
 static umbel_err check_options(const umbeli_redisbloom_head *h, umbel_diag *diag) {
     const char *what = NULL;
     if (h->options & ~(uint32_t)OPTIONS_KNOWN) {
-        what = "options: an unknown one is set";
+        what = "options: unknown option";
     } else if (!(h->options & UMBELI_REDISBLOOM_FORCE64)) {
-        what = "options: 32-bit hashes are not known here";
+        what = "options: 32-bit hashes are not supported";
     } else if (h->options & UMBELI_REDISBLOOM_ENTRIES_ARE_BITS) {
-        what = "options: entries as bits, not known here";
+        what = "options: entries as bits are not supported";
     }
     return what ? umbeli_fail_at(diag, UMBEL_EVERSION, 12, what) : UMBEL_OK;
 }
 
 static umbel_err check_sum(const umbeli_redisbloom_head *h, uint64_t keys, umbel_diag *diag) {
-    return keys == h->keys ? UMBEL_OK : bad(diag, 0, "keys: not the sum of the links'");
+    return keys == h->keys ? UMBEL_OK : bad(diag, 0, "keys: not the sum over the links");
 }
 
 umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli_redisbloom_head *h,
@@ -109,7 +109,8 @@ umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli
     if (h->count == 0) return bad(diag, AT_COUNT, "links: none");
     uint64_t want = HEADER_FIXED + (uint64_t)h->count * HEADER_LINK;
     if (len != want) {
-        return bad(diag, len < want ? len : AT_COUNT, "header length: not that of so many links");
+        return bad(diag, len < want ? len : AT_COUNT,
+                   "header length: disagrees with the number of links");
     }
     umbel_err e = check_options(h, diag);
     for (uint32_t i = 0; i < h->count && !e; i++) {
@@ -184,7 +185,7 @@ umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
 
 /* ---- Chunks ---- */
 
-/* The payload from `offset` on as far as a chunk may reach: to the end of a layer where dumps show
+/* The payload from `offset` as far as a chunk may extend: to the end of the layer where dumps show
  * layers, else as far as it is contiguous.  *layer is NULL in the latter case. */
 static uint8_t *run_at(const umbel_filter *f, uint64_t offset, uint64_t *len,
                        const umbeli_layer **layer) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * redisbloom_dump.h - what BF.SCANDUMP gives out and BF.LOADCHUNK takes in
+ * redisbloom_dump.h - what BF.SCANDUMP returns and BF.LOADCHUNK accepts
  *
- * The header is that of chains of the format redisbloom.  Chunks are those of any filter: the
- * iterators of the protocol count the bytes of its payload.
+ * Headers are for chains of the format redisbloom, chunks for any filter: the iterators of the
+ * protocol count the bytes of its payload.
  */
 #ifndef UMBELI_REDISBLOOM_DUMP_H
 #define UMBELI_REDISBLOOM_DUMP_H
@@ -21,39 +21,40 @@ typedef struct umbeli_redisbloom_head {
 umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli_redisbloom_head *h,
                                         umbel_diag *diag);
 
-/* The chain of a header that was read and checked; borrow as in umbeli_redisbloom_new. */
+/* The chain of a header that umbeli_redisbloom_read_header accepted; borrow as in
+ * umbeli_redisbloom_new. */
 umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
                                         const umbeli_redisbloom_head *h, const uint8_t *borrow,
                                         const umbeli_settings *settings, umbel_filter **out,
                                         umbel_diag *diag);
 
-/* The chain of links that came in another way, as in RDB files, checked as those of a header; sets
+/* The chain of links from elsewhere, such as RDB files, checked like those of a header; sets
  * h->bytes.  All bits are 0. */
 umbel_err umbeli_redisbloom_from_links(umbeli_redisbloom_head *h, const umbeli_layer *links,
                                        const umbeli_settings *settings, umbel_filter **out,
                                        umbel_diag *diag);
 
-/* How long the header that the bytes begin with says that it is, or len if that is less. */
+/* The length that the header at the start of the bytes claims, at most len. */
 size_t umbeli_redisbloom_header_len(const uint8_t *bytes, size_t len);
 
 /* What SCANDUMP returns with iterator 1. */
 uint64_t umbeli_redisbloom_header_size(const umbel_filter *f);
 void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w);
 
-/* What SCANDUMP answers to an iterator from 1 on: a piece of the payload, at most 16 MiB and never
- * of two layers, and the next iterator, which LOADCHUNK wants together with the piece.  Past the
- * end, and for iterators that are none, *len and *next are 0. */
+/* What SCANDUMP returns for an iterator from 1 on: a piece of the payload, at most 16 MiB and never
+ * of two layers, and the next iterator, which LOADCHUNK takes together with the piece.  Past the
+ * end, and for invalid iterators, *len and *next are 0. */
 void umbeli_redisbloom_chunk(const umbel_filter *f, int64_t iterator, int64_t *next,
                              const uint8_t **bytes, size_t *len);
 
 /* LOADCHUNK with iterator 1: a chain with the counts of its header and all bits 0, not yet the
- * filter that was dumped.  Refuses what RedisBloom refuses, before anything is allocated; the
- * bits are as large as the header says, so memory->max_bytes must bound them. */
+ * filter that was dumped.  Refuses what RedisBloom refuses, before anything is allocated; the bits
+ * are as large as the header says, so settings->max_bytes must limit them. */
 umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
                                         const umbeli_settings *settings, umbel_filter **out,
                                         umbel_diag *diag);
 
-/* LOADCHUNK with a later one.  UMBEL_EINVAL with RedisBloom's own messages. */
+/* LOADCHUNK with a later iterator.  UMBEL_EINVAL with RedisBloom's own messages. */
 umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const uint8_t *bytes,
                                        size_t len, umbel_diag *diag);
 

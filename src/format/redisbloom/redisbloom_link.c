@@ -37,7 +37,7 @@ static inline void prefetch(const umbeli_layer *link, umbeli_hash128 h, uint32_t
         __builtin_prefetch(link->bits + (probe_at(link, h, i) >> 3));
 }
 
-/* The first two together: at half the bits set, what one of them says cannot be predicted. */
+/* The first two together: with half the bits set, a branch on one of them is unpredictable. */
 static inline bool test_all(const umbeli_layer *link, umbeli_hash128 h) {
     unsigned passed = umbeli_bit_test(link->bits, probe_at(link, h, 0));
     if (link->hashes > 1) passed &= umbeli_bit_test(link->bits, probe_at(link, h, 1));
@@ -54,7 +54,8 @@ static inline bool test(const umbeli_layer *link, umbeli_hash128 h, uint32_t fro
     return true;
 }
 
-/* As in classic.c: the lines of the first probes, then those of the keys that these leave open. */
+/* As in classic.c: fetches the lines of the first probes, then the others of keys still
+ * undecided. */
 static void contains_group(const umbeli_layer *link, const umbeli_hash128 *h, size_t n,
                            uint8_t *found) {
     uint32_t k = link->hashes, first = k < FIRST_PROBES ? k : FIRST_PROBES;
@@ -78,9 +79,9 @@ static void contains(const umbeli_layer *link, umbeli_hashes h, size_t n, uint8_
     }
 }
 
-/* Asking first is faster than collecting what each store changed: the first unset bit decides, and
- * the stores wait for nothing.  With copies of the fields, because to the compiler each store of a
- * byte may have changed them. */
+/* Testing first is faster than collecting what each store changed: the first unset bit decides, and
+ * the stores wait for nothing.  Uses copies of the fields, because for the compiler each byte store
+ * may alias them. */
 static bool mark(const umbeli_layer *link, umbeli_hash128 h) {
     uint8_t *bits = link->bits;
     umbeli_modulus modulus = link->modulus;
@@ -127,7 +128,7 @@ static const umbeli_probes probes = {
 
 umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_layer *link,
                                       umbel_diag *diag) {
-    /* The constants have as many digits as theirs. */
+    /* The constants have RedisBloom's digits. */
     double each = fabs(log(rate) / 0.480453013918201), bits = (double)capacity * each;
     double hashes = ceil(0.693147180559945 * each);
     if (!(bits < 0x1p62) || !(hashes <= UMBELI_CLASSIC_MAX_HASHES) || capacity == 0 || rate <= 0) {
@@ -152,7 +153,7 @@ static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
     umbeli_layer link;
     uint64_t capacity;
     if (r->options & UMBELI_REDISBLOOM_NO_SCALING) return UMBEL_EFULL;
-    /* Powers of two went out of use with old releases: such chains are read, not continued. */
+    /* Only old releases rounded to powers of two: such chains can be read but not extended. */
     if (!(r->options & UMBELI_REDISBLOOM_NOROUND)) return UMBEL_ENOTSUP;
     if (!umbeli_size_mul(last->capacity, r->growth, &capacity)) return UMBEL_EFULL;
     umbel_err e = umbeli_redisbloom_size_link(capacity, last->rate * 0.5, &link, NULL);
@@ -225,7 +226,7 @@ umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint3
                                 umbel_diag *diag) {
     uint64_t len = 0;
     for (uint32_t i = 0; i < count; i++) len += links[i].bytes;
-    /* The first link of a scaling chain has half of the rate asked for, the second a quarter ... */
+    /* The first link of a scaling chain has half of the requested rate, the second a quarter ... */
     double fpr = links[0].rate * (options & UMBELI_REDISBLOOM_NO_SCALING ? 1 : 2);
     umbeli_shape shape = {
         .kind = UMBEL_KIND_SCALABLE,

@@ -3,8 +3,8 @@
  * redisbloom_link.h - RedisBloom's scaling filter: a chain of Bloom filters, each larger and
  *                      stricter than the one before
  *
- * RedisBloom calls the layers links.  A full newest link gets a successor of `growth` times its
- * capacity and half its rate.
+ * RedisBloom calls the layers links.  When the newest link is full, one with `growth` times its
+ * capacity and half its rate follows.
  */
 #ifndef UMBELI_REDISBLOOM_LINK_H
 #define UMBELI_REDISBLOOM_LINK_H
@@ -37,14 +37,14 @@ bool umbeli_is_redisbloom(const umbel_filter *f);
 umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_layer *link,
                                       umbel_diag *diag);
 
-/* A chain of these links, with all bits zero or borrowed from `borrow`.  Fields that a header has
- * must be right, nbits as there: 8 * bytes. */
+/* A chain of these links, with all bits zero or borrowed from `borrow`.  Fields that are in a
+ * header must be valid; nbits is 8 * bytes, as there. */
 umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint32_t options,
                                 uint32_t growth, const uint8_t *borrow,
                                 const umbeli_settings *settings, umbel_filter **out,
                                 umbel_diag *diag);
 
-/* The rate once every link is as full as it is made to be. */
+/* The rate once every link is filled to capacity. */
 double umbeli_redisbloom_rate(const umbeli_layer *links, uint32_t count);
 
 #endif
