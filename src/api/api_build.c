@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_build.c - filters from all their keys at once
+ * api_build.c - filters built from all their keys
  */
 #include "api/native_params.h"
 #include "core/diag.h"
 #include "kind/static/static.h"
 
-/* Static and tight filters have a builder of their own; all others are simply added to. */
+/* Static and tight filters have a builder of their own; the others are simply added to. */
 struct umbel_builder {
     umbeli_settings settings;
     umbeli_static_builder *fixed;
@@ -37,7 +37,7 @@ umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, u
 
 umbel_err umbel_builder_add(umbel_builder *b, const umbel_key *keys, size_t n, umbel_diag *diag) {
     if (b->failed || b->finished) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "the builder has failed or finished before");
+        return umbeli_fail(diag, UMBEL_EINVAL, "the builder has already failed or finished");
     }
     umbel_err e = b->fixed ? umbeli_static_builder_add(b->fixed, keys, n, diag)
                            : umbel_add_many(b->growing, keys, n, NULL, NULL, diag);
@@ -47,7 +47,7 @@ umbel_err umbel_builder_add(umbel_builder *b, const umbel_key *keys, size_t n, u
 
 umbel_err umbel_builder_finish(umbel_builder *b, umbel_filter **out, umbel_diag *diag) {
     if (b->failed || b->finished) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "the builder has failed or finished before");
+        return umbeli_fail(diag, UMBEL_EINVAL, "the builder has already failed or finished");
     }
     umbel_err e = UMBEL_OK;
     if (b->fixed) {

@@ -14,7 +14,7 @@ static umbel_err decode(const void *bytes, size_t len, const umbel_foreign *as, 
     if (!e) e = umbeli_codec_reading(as, bytes, len, &codec, diag);
     if (e) return e;
     if (settings.keyed && codec->id != UMBEL_FMT_NATIVE) {
-        return umbeli_fail(diag, UMBEL_ESECRET, "a secret was given, and this format has none");
+        return umbeli_fail(diag, UMBEL_ESECRET, "a secret was given, but this format has none");
     }
     if (codec->decode_as) return codec->decode_as(as, bytes, len, how, &settings, out, diag);
     return codec->decode(bytes, len, how, &settings, out, diag);

@@ -65,7 +65,7 @@ umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_dia
 
 /* ---- writing ------------------------------------------------------------------------------ */
 
-/* Gathers small pieces; large ones go straight through. */
+/* Buffers small pieces; large ones are written directly. */
 typedef struct fd_sink {
     int fd, error;
     size_t used;
@@ -145,16 +145,16 @@ static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec,
     return e;
 }
 
-enum { MAX_LINKS = 40 }; /* as many as the kernel follows */
+enum { MAX_LINKS = 40 }; /* as in the Linux kernel */
 
-/* Where a link leads; *whole stays NULL when path is no link, or nothing. */
+/* The target of a symbolic link; *whole stays NULL when path is not a link or does not exist. */
 static umbel_err link_target(const char *path, char **whole, umbel_diag *diag) {
     char target[4096];
     ssize_t len = readlink(path, target, sizeof target);
     if (len < 0 && (errno == EINVAL || errno == ENOENT)) return UMBEL_OK;
-    if (len < 0) return umbeli_fail_sys(diag, errno, "cannot follow it");
+    if (len < 0) return umbeli_fail_sys(diag, errno, "cannot follow the symbolic link");
     if ((size_t)len == sizeof target)
-        return umbeli_fail_sys(diag, ENAMETOOLONG, "cannot follow it");
+        return umbeli_fail_sys(diag, ENAMETOOLONG, "cannot follow the symbolic link");
     const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
     char *name = malloc(folder + (size_t)len + 1);
@@ -166,8 +166,8 @@ static umbel_err link_target(const char *path, char **whole, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-/* The file at the end of a chain of links, even if it is not there yet; *real is the caller's to
- * free, and NULL when path is no link. */
+/* The file at the end of a chain of symbolic links, even if it does not exist yet; the caller frees
+ * *real, which is NULL when path is not a link. */
 static umbel_err follow_links(const char *path, char **real, umbel_diag *diag) {
     for (unsigned n = 0; n < MAX_LINKS; n++) {
         char *next = NULL;
@@ -176,16 +176,17 @@ static umbel_err follow_links(const char *path, char **real, umbel_diag *diag) {
         free(*real);
         *real = next;
     }
-    return umbeli_fail_sys(diag, ELOOP, "cannot follow it");
+    return umbeli_fail_sys(diag, ELOOP, "cannot follow the symbolic link");
 }
 
-/* Files are replaced through links, not links by files. */
+/* Replaces the file that a symbolic link points to, not the link. */
 static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const char *path,
                       umbel_diag *diag) {
     struct stat st = {0};
     bool exists = stat(path, &st) == 0;
-    if (!exists && errno != ENOENT) return umbeli_fail_sys(diag, errno, "cannot look at the file");
-    if (exists && S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "cannot write there");
+    if (!exists && errno != ENOENT) return umbeli_fail_sys(diag, errno, "cannot stat the file");
+    if (exists && S_ISDIR(st.st_mode))
+        return umbeli_fail_sys(diag, EISDIR, "cannot write the file");
     if (exists && !S_ISREG(st.st_mode)) return write_special(f, codec, path, diag);
     char *real = NULL;
     umbel_err e = follow_links(path, &real, diag);

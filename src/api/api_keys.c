@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_keys.c - keys and hashes in, answers out: one indirect call each
+ * api_keys.c - adding and looking up keys and hashes: one indirect call each
  *
- * Arrays of no keys may be NULL, so empty calls return here.
+ * Empty arrays may be NULL, so empty calls return here.
  */
 #include <string.h>
 
@@ -12,12 +12,12 @@
 
 /* ---- adding ------------------------------------------------------------------------------- */
 
-/* An add fails for a reason that the error alone tells, so kinds leave the words to us. */
+/* The error alone says why an add failed, so the message is added here for all kinds. */
 static umbel_err refused(umbel_err err, umbel_diag *diag) {
     const char *what = err == UMBEL_EFROZEN   ? "the filter is read-only"
                        : err == UMBEL_EFULL   ? "the filter is full and may not grow"
                        : err == UMBEL_ENOMEM  ? "no memory to grow"
-                       : err == UMBEL_ELIMIT  ? "growing would pass opts.max_bytes"
+                       : err == UMBEL_ELIMIT  ? "growing would exceed opts.max_bytes"
                        : err == UMBEL_EINVAL  ? "key: its length does not fit the format"
                        : err == UMBEL_EABSENT ? "the key is certainly not in the filter"
                                               : "this kind has no such operation";

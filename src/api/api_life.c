@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "umbel_foreign.h"
 
-/* The kind for AUTO: the planner's choice where a promise is given, else blocked. */
+/* The kind for AUTO: the planner's choice where a rate is promised, else blocked. */
 static umbel_err choose_kind(umbel_params *params, umbel_diag *diag) {
     if (params->kind != UMBEL_KIND_AUTO) return UMBEL_OK;
     params->kind = UMBEL_KIND_BLOCKED;
@@ -26,15 +26,15 @@ umbel_err umbeli_native_params(const umbel_params *given, const umbel_opts *opts
     *params = *given;
     umbel_err e = umbeli_settings_from(opts, settings, diag);
     if (e) return e;
-    if (given->reserved32) return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved32: not 0");
+    if (given->reserved32) return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved32: must be 0");
     if (!umbeli_reserved_zero(given->reserved, sizeof given->reserved)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved: not 0");
+        return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved: must be 0");
     }
-    if (!(given->fpr >= 0 && given->fpr < 1)) { /* also when it is no number */
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: not between 0 and 1");
+    if (!(given->fpr >= 0 && given->fpr < 1)) { /* also NaN */
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
     }
     if (settings->keyed) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: for opening; params.secret makes one");
+        return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: only for opening; give params.secret");
     }
     if (settings->concurrent) params->concurrent = 1;
     settings->concurrent = params->concurrent != 0;
@@ -64,7 +64,7 @@ umbel_err umbel_create_foreign(const umbel_foreign *foreign, const umbel_opts *o
     if (!e) e = umbeli_settings_from(opts, &settings, diag);
     if (e) return e;
     if (settings.keyed) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: this format hashes without one");
+        return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: this format has none");
     }
     return codec->create(foreign, &settings, out, diag);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_names.c - names of things, and the planner's public face
+ * api_names.c - names, error texts, and the planner's public functions
  */
 #include <inttypes.h>
 #include <stdio.h>

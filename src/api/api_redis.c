@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_redis.c - a filter in the pieces that BF.LOADCHUNK takes
+ * api_redis.c - a filter as the chunks that BF.LOADCHUNK accepts
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_sets.c - whole filters as sets, and what travels with them
+ * api_sets.c - whole filters as sets; key rule and metadata
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, b
     return UMBEL_OK;
 }
 
-/* Chains of the same bits may have them in different segments. */
+/* Chains with the same bits may have different segments. */
 static bool same_payload(const umbel_filter *a, const umbel_filter *b) {
     uint64_t at = 0, bytes = umbeli_filter_bytes(a);
     if (bytes != umbeli_filter_bytes(b)) return false;
@@ -78,7 +78,8 @@ umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag) {
 umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag) {
     if (filter->frozen) return frozen(diag);
     if (!filter->ops->fold) return not_offered(filter->ops->no_fold, diag);
-    if (!(fpr > 0 && fpr < 1)) return umbeli_fail(diag, UMBEL_EINVAL, "fpr: not between 0 and 1");
+    if (!(fpr > 0 && fpr < 1))
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
     return filter->ops->fold(filter, fpr, diag);
 }
 

@@ -47,22 +47,22 @@ static bool leads_to(const char *name, int fd) {
            there.st_dev == here.st_dev && there.st_ino == here.st_ino;
 }
 
-/* A fresh file under the name, ours by its lock; -1 with EEXIST when the name is another's. */
+/* Creates a file under the name and locks it; -1 with EEXIST when another process owns the name. */
 static int create_locked(const char *name) {
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return -1;
     bool locked = lock(fd, LOCK_EX | LOCK_NB);
     int sys = locked || errno == EWOULDBLOCK ? EEXIST : errno;
     if (locked && leads_to(name, fd)) return fd;
-    /* Before it was locked, somebody took it for one that was left and removed it: EEXIST. */
+    /* EEXIST: before it was locked, another process took it for a leftover and removed it. */
     if (sys != EEXIST) unlink(name);
     close(fd);
     errno = sys;
     return -1;
 }
 
-/* Waits until nobody writes under the name and removes what is left there.  Between the look and
- * the removal the name cannot come to lead elsewhere: only who holds the lock moves the file. */
+/* Waits for the current writer, if any, and removes what is left under the name.  Between check and
+ * removal the name cannot change: only the holder of the lock moves the file. */
 static bool clear(const char *name) {
     int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return errno == ENOENT;
@@ -118,7 +118,7 @@ umbel_err umbeli_temporary_open(const char *path, long mode, umbeli_temporary *o
     return UMBEL_OK;
 }
 
-/* Closing ends the lock, so it comes last; what it might say was said by fsync. */
+/* Closing releases the lock, so it comes last; fsync has already reported any error. */
 static void forget(umbeli_temporary *t) {
     close(t->fd);
     free(t->name);
@@ -129,7 +129,7 @@ void umbeli_temporary_drop(umbeli_temporary *t) {
     forget(t);
 }
 
-/* So that the renaming itself survives a power cut. */
+/* So that the rename itself survives a power cut. */
 static umbel_err sync_directory(umbeli_temporary *t, umbel_diag *diag) {
     if (!UMBELI_HAVE_DIRECTORY_SYNC) return UMBEL_OK;
     memcpy(t->name + t->base, ".", 2);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * atomic_file.h - the file beside a target that will take its place
+ * atomic_file.h - the temporary file that atomically replaces a target
  *
- * There is one name per target, PATH.umbel-tmp, and whoever writes under it holds a lock on the
- * file (flock).  So savers of one target take turns, in any number of processes and threads, and
- * what a killed one left, which nobody locks any more, is removed by the next: there is never more
- * than one.  Nothing that was there is ever written to: a link planted under the name leads
- * nowhere.
+ * There is one name per target, PATH.umbel-tmp, and its writer holds a lock on the file (flock).
+ * So saves to one target are serialised across processes and threads, and the file of a killed one,
+ * which is no longer locked, is removed by the next: there is never more than one.  An existing
+ * file is never written to, so a link planted under the name is harmless.
  *
- * Where the system or the file system knows no locks, or the name is taken by what cannot be
- * removed, the name is PATH.umbel-tmp-PID-N, and what a killed process leaves there stays.
+ * Where the system or the file system has no locks, or the name is taken and cannot be removed, the
+ * name is PATH.umbel-tmp-PID-N, and the file of a killed process stays.
  */
 #ifndef UMBELI_ATOMIC_FILE_H
 #define UMBELI_ATOMIC_FILE_H
@@ -18,16 +17,16 @@
 
 typedef struct umbeli_temporary {
     int fd;      /* for writing, empty at first */
-    char *name;  /* with room for that of its directory */
-    size_t base; /* where in it the name within its directory begins */
+    char *name;  /* with room for the directory's name */
+    size_t base; /* where its last component begins */
 } umbeli_temporary;
 
-/* Waits for its turn.  `mode` -1: as any new file.  Ends with umbeli_temporary_place or _drop. */
+/* Waits for its turn.  `mode` -1: as for any new file.  umbeli_temporary_place or _drop must
+ * follow. */
 umbel_err umbeli_temporary_open(const char *path, long mode, umbeli_temporary *out,
                                 umbel_diag *diag);
 
-/* Syncs it, gives it the name `path` and syncs the directory.  A failure before the renaming drops
- * it. */
+/* Syncs it, renames it to `path` and syncs the directory.  A failure before the rename drops it. */
 umbel_err umbeli_temporary_place(umbeli_temporary *t, const char *path, umbel_diag *diag);
 
 void umbeli_temporary_drop(umbeli_temporary *t);

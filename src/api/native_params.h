@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 
-/* Checks params and opts; *params has a kind that exists, *memory what both say together. */
+/* Checks given and opts; *params gets a kind that exists, *settings what both specify. */
 umbel_err umbeli_native_params(const umbel_params *given, const umbel_opts *opts,
                                umbel_params *params, umbeli_settings *settings, umbel_diag *diag);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * typed_key.c - from a value written as text to the bytes that other systems hash for it
+ * typed_key.c - from a value as text to the bytes that other systems hash for it
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ bool umbel_type_named(const char *name, umbel_type *type) {
     return false;
 }
 
-/* The magnitude in digits; false when there are none, others, or too many. */
+/* Parses decimal digits; false for none, for other characters, and on overflow. */
 static bool read_digits(const char *s, size_t len, uint64_t *magnitude) {
     uint64_t sum = 0;
     for (size_t i = 0; i < len; i++) {
@@ -74,7 +74,7 @@ static bool read_double(const char *s, size_t len, double *value) {
     if (s[0] == ' ' || (s[0] >= '\t' && s[0] <= '\r')) return false; /* strtod would skip them */
     memcpy(text, s, len);
     text[len] = 0;
-    int saved = errno; /* strtod reports there, and we promise to leave it alone */
+    int saved = errno; /* set by strtod; the library never changes it */
     *value = strtod(text, &end);
     errno = saved;
     return end == text + len;
@@ -117,7 +117,8 @@ static umbel_err put_utf16(const uint8_t *s, size_t len, uint8_t *key, size_t ca
     return UMBEL_OK;
 }
 
-/* The number's bytes in the order to hash them, and how many; 0: not such a number. */
+/* The number's bytes in the order in which they are hashed; returns how many, 0: not such a
+ * number. */
 static size_t number_bytes(umbel_type type, const char *text, size_t len, uint8_t bytes[8]) {
     integer_type integer = types[type].integer;
     uint64_t value;

@@ -66,7 +66,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
         keyed 1 1000 $kind.umb --kind $kind
         [ "$(umbel check -c $kind.umb --secret-file key in)" = 1000 ]
         run ! umbel check -q $kind.umb --secret-file key <(seq 5001 5100)
-        refused "the filter is keyed, and no secret was given (--secret-file FILE opens it)" \
+        refused "the filter has a secret, but none was given (--secret-file FILE opens it)" \
             umbel check $kind.umb in
         refused "not the secret that the filter was made with" \
             umbel check $kind.umb --secret-file other in
@@ -96,7 +96,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
     seq 100 | umbel build -q -n 100 -o plain.umb
     refused "none of the filters is keyed (leave it out)" \
         umbel check plain.umb --secret-file key <(seq 3)
-    hint="a secret was given, and the filter is not keyed (it opens without --secret-file)"
+    hint="a secret was given, but the filter has none (it opens without --secret-file)"
     refused "$hint" umbel info plain.umb --secret-file key
     refused "$hint" umbel verify plain.umb --secret-file key
     cp plain.umb before.umb
@@ -219,7 +219,7 @@ P
             umbel build --format $format -n 100 -o x --secret-file key <(seq 9)
     done
     seq 9 | umbel build -q --format dcso -n 100 -o d.bloom
-    refused "a secret was given, and this format has none (it opens without --secret-file)" \
+    refused "a secret was given, but this format has none (it opens without --secret-file)" \
         umbel info d.bloom --secret-file key
     refused "dcso filters do not use a secret" \
         umbel info --format dcso d.bloom --secret-file key

@@ -83,7 +83,7 @@ static void test_real_ones(void **state) {
     snprintf(want, sizeof want, "cannot open the file: %s", strerror(ENOENT));
     says(umbel_file_load("/no/such/file", NULL, NULL, &none, &diag), &diag, want);
     says(umbel_create(&(umbel_params){.bytes = 64, .reserved = {1}}, NULL, &none, &diag), &diag,
-         "params.reserved: not 0");
+         "params.reserved: must be 0");
     assert_null(none);
     free(bytes);
     umbel_free(f);

@@ -82,7 +82,7 @@ static void a_full_disk_is_said(void **state) {
     assert_int_equal(errno, 7);
     assert_int_equal(e, UMBEL_EIO);
     assert_int_equal(diag.sys, EFBIG);
-    assert_string_equal(sentence(&diag), "the temporary file failed");
+    assert_string_equal(sentence(&diag), "cannot read or write the temporary file");
     umbeli_store_delete(store);
 }
 
