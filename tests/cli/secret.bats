@@ -209,7 +209,7 @@ P
     secret other b
     seq 10 | umbel build -q -n 10 -o d.umb --secret-file other
     refused "d.umb: not the secret" umbel check a.umb --also d.umb --secret-file key <(seq 3)
-    refused "a.umb: the filter is keyed" umbel check plain.umb --also a.umb <(seq 3)
+    refused "a.umb: the filter has a secret" umbel check plain.umb --also a.umb <(seq 3)
 }
 
 @test "secret: other systems' formats have no secret" {

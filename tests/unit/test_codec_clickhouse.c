@@ -218,7 +218,7 @@ static void headerless_bytes_need_parameters(void **state) {
     like = (umbel_foreign){.hashes = 2, .bytes = 5};
     codec_decode_fails(clickhouse, &like, bytes, 4, UMBEL_ECORRUPT, 4, "cut off");
     like.bytes = 3;
-    codec_decode_fails(clickhouse, &like, bytes, 4, UMBEL_ECORRUPT, 3, "behind");
+    codec_decode_fails(clickhouse, &like, bytes, 4, UMBEL_ECORRUPT, 3, "after");
     codec_decode_fails(clickhouse, &(umbel_foreign){.hashes = 1}, NULL, 0, UMBEL_ECORRUPT, 0,
                        "cut");
 }
@@ -234,11 +234,11 @@ static void damaged_granules(void **state) {
         {"", 0, "total_rows"},
         {"80", 1, "total_rows"},
         {"00", 0, "total_rows: 0"},
-        {"8000", 0, "longer"},
-        {"8100aaaa", 0, "longer"},
+        {"8000", 0, "shortest"},
+        {"8100aaaa", 0, "shortest"},
         {"01", 1, "cut off"},
         {"01ff", 2, "cut off"},
-        {"01ffffff", 3, "behind"},
+        {"01ffffff", 3, "after"},
         {"02ffff", 3, "cut off"},
         {"ffffffffffffffffff01ffff", 0, "too many"},
         {"ffffffffffffffffff02ffff", 0, "64 bits"},
