@@ -8,8 +8,8 @@
 BF_API_NEEDED(DEFINE)
 BF_API_NEWER(DEFINE)
 
-/* A context begins with the function that finds the others: it writes the pointer through its
- * second argument, and leaves it alone for a name that the server does not know. */
+/* A context begins with the function that looks up the others: it writes the pointer through its
+ * second argument, and leaves it untouched if the server does not know the name. */
 typedef int (*get_api)(const char *name, void *pointer);
 
 const char *bf_api_resolve(RedisModuleCtx *ctx) {

@@ -2,10 +2,10 @@
  *
  * api.h - the part of the Redis and Valkey module API that this module uses
  *
- * A server hands its functions over by name when it loads a module; names, signatures and numbers
- * here are the interface of Redis 7.0 and later and of Valkey, which answers to the same names.
- * bf_api_resolve fills in the pointers.  BF_API_NEEDED are then all there; of BF_API_NEWER, which
- * 7.0 does not have, each may be NULL: test before use.
+ * A module looks up the server's functions by name when it is loaded; names, signatures and numbers
+ * here are the interface of Redis 7.0 and later and of Valkey, which uses the same names.
+ * bf_api_resolve fills in the pointers.  All of BF_API_NEEDED are then set; those of BF_API_NEWER,
+ * which 7.0 does not have, may be NULL: test before use.
  */
 #ifndef BF_API_H
 #define BF_API_H
@@ -100,7 +100,7 @@ typedef int (*RedisModuleConfigApplyFunc)(RedisModuleCtx *ctx, void *privdata,
                                           RedisModuleString **err);
 
 /* What COMMAND DOCS and COMMAND INFO show.  A server steps through arrays by the sizes in the
- * version record, so newer members at the end of a struct do no harm to older servers. */
+ * version record, so newer members at the end of a struct do not disturb older servers. */
 typedef struct RedisModuleCommandHistoryEntry {
     const char *since, *changes;
 } RedisModuleCommandHistoryEntry;
@@ -269,8 +269,8 @@ BF_API_NEEDED(BF_API_DECLARE)
 BF_API_NEWER(BF_API_DECLARE)
 #undef BF_API_DECLARE
 
-/* Asks the server for every function above.  NULL, or the name of the first needed one that it
- * does not have: then no pointer may be used. */
+/* Looks up every function above.  NULL, or the name of the first needed one that the server does
+ * not have, in which case no pointer may be used. */
 const char *bf_api_resolve(RedisModuleCtx *ctx);
 
 #endif

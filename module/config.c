@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * config.c - the settings, their limits, and RedisBloom's arguments of loadmodule
+ * config.c - the settings, their limits, and RedisBloom's loadmodule arguments
  */
 #include "config.h"
 
@@ -10,9 +10,9 @@
 
 bf_settings bf_config = {.error = 0.01, .capacity = 100, .expansion = 2, .layout = BF_BLOCKED};
 
-/* The numbers that RedisBloom has as well, under its names and within its limits; the older name is
- * an argument of loadmodule only.  Those of cuckoo filters, which are not here, stand in people's
- * redis.conf all the same: they are kept and mean nothing. */
+/* Integer settings that RedisBloom has as well, with its names and limits; the older name is a
+ * loadmodule argument only.  Those of cuckoo filters, which this module does not have, may still be
+ * in a redis.conf: they are accepted and have no effect. */
 static const struct {
     const char *name, *older;
     long long *value, min, max;
@@ -29,7 +29,7 @@ enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
 #define ERROR_NAME "bf-error-rate"
 
-/* Servers have no settings with fractions: this one is a text, shown as it was given. */
+/* Servers have no fractional settings: this one is a string, shown as it was given. */
 static char error_text[64] = "0.01";
 static RedisModuleString *error_string;
 
@@ -94,7 +94,7 @@ static int set_layout(const char *name, int value, void *privdata, RedisModuleSt
     return REDISMODULE_OK;
 }
 
-/* ---- Arguments of loadmodule: NAME VALUE ... ---- */
+/* ---- loadmodule arguments: NAME VALUE ... ---- */
 
 static int take_error(RedisModuleString *value) {
     double error = 0;
@@ -141,8 +141,8 @@ static int take_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int arg
     return REDISMODULE_OK;
 }
 
-/* RedisBloom's settings.  Redis 8, which alone has LoadDefaultConfigs, knows them without "bf." in
- * front; what follows the bar is another name, the one of all other servers. */
+/* RedisBloom's settings.  Redis 8, the only server with LoadDefaultConfigs, knows them without the
+ * prefix "bf."; the name after the bar is an alias, the name on all other servers. */
 static int register_redisblooms(RedisModuleCtx *ctx) {
     bool plain = RedisModule_LoadDefaultConfigs != NULL;
     const char *format = plain ? "%s|bf.%s" : "%s";

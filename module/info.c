@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * info.c - what INFO bf shows: all filters of this server together
+ * info.c - what INFO bf shows: totals over all filters of this server
  */
 #include "config.h"
 
@@ -10,7 +10,7 @@
 static void show(RedisModuleInfoCtx *ctx, int for_crash_report) {
     bf_totals totals;
     (void)for_crash_report;
-    if (RedisModule_InfoAddSection(ctx, NULL) == REDISMODULE_ERR) return; /* not asked for */
+    if (RedisModule_InfoAddSection(ctx, NULL) == REDISMODULE_ERR) return; /* not requested */
     bf_totals_get(&totals);
     RedisModule_InfoAddFieldULongLong(ctx, "filters", totals.filters);
     RedisModule_InfoAddFieldULongLong(ctx, "layers", totals.layers);

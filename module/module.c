@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * module.c - what the server calls when it loads umbel.so: the table of commands, and all that is
- *            registered with it
+ * module.c - the entry point that the server calls when it loads umbel.so: the table of commands
+ *            and everything else that is registered with the server
  */
 #include <stdio.h>
 
@@ -12,11 +12,11 @@
 #include "storage/types.h"
 #include "umbel.h"
 
-/* RedisBloom's name: clients look for it in MODULE LIST, and settings are called bf.something. */
+/* RedisBloom's name: clients look for it in MODULE LIST, and it prefixes settings (bf.NAME). */
 #define MODULE_NAME "bf"
 #define SINCE "0.1.0"
 
-/* How a command uses its first key: as ACL rules for reading and writing see it. */
+/* How a command uses its first key, as ACL read and write permissions see it. */
 enum {
     LOOKS = REDISMODULE_CMD_KEY_RO,
     READS = REDISMODULE_CMD_KEY_RO | REDISMODULE_CMD_KEY_ACCESS,
@@ -31,7 +31,7 @@ typedef struct command {
     const char *flags, *categories;
     int arity; /* -n: at least n */
     uint64_t key_use;
-    int last_key; /* 1, or -1: all arguments from the second on are keys to read */
+    int last_key; /* 1; -1: all arguments from the second on are keys that are read */
     RedisModuleCommandArg *args;
     const char *complexity, *summary;
 } command;
@@ -43,40 +43,40 @@ typedef struct command {
 
 /* clang-format off */
 static const command commands[] = {
-    { "bf.reserve", bf_cmd_reserve, WRITE, -4, ADDS, 1, bf_args_reserve, "O(n) in the bytes made",
-      "Makes an empty filter for a rate of false positives and a capacity" },
+    { "bf.reserve", bf_cmd_reserve, WRITE, -4, ADDS, 1, bf_args_reserve, "O(n) in the bytes allocated",
+      "Creates an empty filter with the given false-positive rate and capacity" },
     { "bf.add", bf_cmd_add, WRITE, 3, ADDS, 1, bf_args_item, "O(k) in the layers",
-      "Adds an item and makes the filter if there is none" },
+      "Adds an item, creating the filter if the key does not exist" },
     { "bf.madd", bf_cmd_madd, WRITE, -3, ADDS, 1, bf_args_items, "O(k * n) in layers and items",
-      "Adds items and makes the filter if there is none" },
+      "Adds items, creating the filter if the key does not exist" },
     { "bf.insert", bf_cmd_insert, WRITE, -2, ADDS, 1, bf_args_insert, "O(k * n) in layers and items",
-      "Adds items and makes the filter, with the properties given, if there is none" },
+      "Adds items, creating the filter with the given properties if the key does not exist" },
     { "bf.exists", bf_cmd_exists, READ, 3, READS, 1, bf_args_item, "O(k) in the layers",
-      "Tells whether an item was added, at the filter's rate of false positives" },
+      "Checks whether an item was added; a yes may be a false positive, at the filter's rate" },
     { "bf.mexists", bf_cmd_mexists, READ, -3, READS, 1, bf_args_items, "O(k * n) in layers and items",
-      "Tells for each item whether it was added" },
+      "Checks for each item whether it was added" },
     { "bf.remove", bf_cmd_remove, SHRINK, -3, DELETES, 1, bf_args_items, "O(n) in the items",
-      "Takes items out of a counting filter" },
+      "Removes items from a counting filter" },
     { "bf.count", bf_cmd_count, READ, -3, READS, 1, bf_args_items, "O(k * n) in layers and items",
-      "Tells how often each item was added, up to 15 in a counting filter" },
+      "Returns how often each item was added, up to 15 in a counting filter" },
     { "bf.clear", bf_cmd_clear, SHRINK, 2, DELETES, 1, bf_args_key, "O(n) in the bytes of the filter",
-      "Forgets all items and keeps the filter" },
+      "Removes all items and keeps the filter" },
     { "bf.merge", bf_cmd_merge, WRITE, -3, ADDS, -1, bf_args_merge, "O(n) in the bytes of the filters",
-      "Adds all items of filters that were made alike" },
+      "Adds all items of other filters that have the same properties" },
     { "bf.card", bf_cmd_card, READ, 2, LOOKS, 1, bf_args_key, "O(1)",
-      "Tells how many items were added" },
+      "Returns the number of items added" },
     { "bf.info", bf_cmd_info, READ, -2, LOOKS, 1, bf_args_info, "O(1)",
-      "Tells capacity, size and other figures of a filter" },
+      "Returns capacity, size and other figures of a filter" },
     { "bf.debug", bf_cmd_debug, READ, 2, LOOKS, 1, bf_args_key, "O(k) in the layers",
-      "Tells figures of each layer" },
+      "Returns figures of each layer" },
     { "bf.stats", bf_cmd_stats, READ_ALL, 2, LOOKS, 1, bf_args_key, "O(n) in the bytes of the filter",
-      "Tells what the bits say: live rate of false positives, fill, estimated items" },
+      "Returns what the bits show: live false-positive rate, fill, estimated number of items" },
     { "bf.scandump", bf_cmd_scandump, READ, 3, READS, 1, bf_args_scandump, "O(n) in the bytes returned",
-      "Gives out a filter part by part" },
+      "Dumps a filter in chunks" },
     { "bf.loadchunk", bf_cmd_loadchunk, WRITE, 4, UPDATES, 1, bf_args_loadchunk, "O(n) in the bytes",
-      "Takes in what BF.SCANDUMP gave out" },
+      "Loads a chunk returned by BF.SCANDUMP" },
     { "bf.load", bf_cmd_load, WRITE, 3, UPDATES, 1, bf_args_load, "O(n) in the bytes",
-      "Takes in a whole filter" },
+      "Loads a whole filter" },
 };
 /* clang-format on */
 
@@ -112,7 +112,7 @@ static int document(RedisModuleCommand *made, const command *c) {
     return RedisModule_SetCommandInfo(made, &info);
 }
 
-/* Servers since 7.2 let modules sort commands into categories, since 7.4 into new ones. */
+/* Servers let modules assign commands to ACL categories since 7.2, and add categories since 7.4. */
 static int categorize(RedisModuleCommand *made, const char *categories, bool bloom) {
     char text[64];
     if (!RedisModule_SetCommandACLCategories) return REDISMODULE_OK;
@@ -142,7 +142,7 @@ UMBEL_API int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, 
 int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (bf_api_resolve(ctx) || RedisModule_IsModuleNameBusy(MODULE_NAME)) return REDISMODULE_ERR;
     RedisModule_SetModuleAttribs(ctx, MODULE_NAME, module_version(), REDISMODULE_APIVER_1);
-    /* Bits that a server does not know mean nothing to it. */
+    /* A server ignores option bits that it does not know. */
     RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
                                           REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED |
                                           REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD |

@@ -14,7 +14,7 @@
 #include "command/reply.h"
 #include "config.h"
 
-/* ---- Items into a filter, the reply, and replication ---- */
+/* ---- Adding items, replying, replicating ---- */
 
 /* What became of the items. */
 typedef struct outcome {
@@ -23,7 +23,7 @@ typedef struct outcome {
     umbel_err err; /* why not all were done */
 } outcome;
 
-/* Counting filters and windows also note keys that they have. */
+/* Counting filters and windows also record keys that they already have. */
 static bool has_changed(const bf_key *key, const outcome *o) {
     if (o->some_new || o->done == 0) return o->some_new;
     bf_params params;
@@ -31,7 +31,7 @@ static bool has_changed(const bf_key *key, const outcome *o) {
     return params.counting || params.window;
 }
 
-/* Only what changed something is replicated and announced. */
+/* Only changes are replicated and notified. */
 static void publish(const bf_key *key, RedisModuleString **items, const outcome *o,
                     const bf_params *created) {
     bool changed = key->value && has_changed(key, o);
@@ -47,8 +47,8 @@ static void publish(const bf_key *key, RedisModuleString **items, const outcome 
     if (changed) bf_key_changed(key, "bf.add");
 }
 
-/* Adds the one item and replies whether it is new.  `created`: what the filter was just made with,
- * or NULL when it was there before. */
+/* Adds the one item and replies whether it is new.  `created`: what the filter was just created
+ * with, or NULL if it already existed. */
 static void add_item(bf_key *key, RedisModuleString *name, const bf_params *created) {
     umbel_key item = bf_item_key(name);
     uint8_t was_new = 0;
@@ -78,8 +78,8 @@ static void add_all(bf_key *key, RedisModuleString **items, uint8_t *was_new, ou
     o->some_new = memchr(was_new, 1, o->done) != NULL;
 }
 
-/* Adds the items in order and replies an array: whether each is new, and after those that were
- * added the error that stopped it, if one did.  They must be the last arguments of the command. */
+/* Adds the items in order and replies with an array: for each item added whether it is new, then
+ * the error that stopped it, if any.  The items must be the last arguments of the command. */
 static void add_items(bf_key *key, RedisModuleString **items, size_t count,
                       const bf_params *created) {
     enum { USUAL = 1024 };
@@ -96,8 +96,8 @@ static void add_items(bf_key *key, RedisModuleString **items, size_t count,
 
 /* ---- Commands ---- */
 
-/* Opens the key and makes the filter if there is none; options->params are then what it was made
- * with and *created points there.  False after an error reply, with nothing to close. */
+/* Opens the key and creates the filter if there is none; options->params are then what it was
+ * created with, and *created points to them.  False after an error reply, with nothing to close. */
 static bool open_or_create(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name,
                            bf_options *options, const bf_params **created) {
     bf_key_open(key, ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
@@ -139,7 +139,7 @@ int bf_cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     return REDISMODULE_OK;
 }
 
-/* RedisBloom looks at the first letters alone, and clients may rely on it. */
+/* RedisBloom compares only the first letters, and clients may rely on it. */
 static bf_word word_of(const RedisModuleString *text) {
     bf_word word = bf_word_of(text);
     if (word != BF_WORD_UNKNOWN) return word;
@@ -164,7 +164,7 @@ static const char *parse_word(bf_options *options, bf_word word, const RedisModu
     }
 }
 
-/* *items is where they begin, argc when there are none.  False after an error reply. */
+/* *items is the index of the first item, argc if there are none.  False after an error reply. */
 static bool parse_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                          bf_options *options, int *items) {
     bf_options_init(options);

@@ -4,7 +4,7 @@
  *             BF.LOADCHUNK key iterator data
  *             BF.LOAD key data
  *
- * What SCANDUMP gives out holds the filter's secret key, as RDB files do.
+ * What SCANDUMP returns contains the filter's secret, as RDB files do.
  */
 #include <stdio.h>
 
@@ -93,7 +93,7 @@ int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (key.foreign)
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
-    else if (key.value && iterator == 1) /* a head where there is a filter already */
+    else if (key.value && iterator == 1) /* a head, but the key already holds a filter */
         RedisModule_ReplyWithError(ctx, BAD_DATA);
     else if (key.value)
         load_chunk(&key, iterator, bytes, len);

@@ -3,7 +3,7 @@
  * bf_exists.c - BF.EXISTS key item
  *               BF.MEXISTS key item [item ...]
  *
- * As RedisBloom's, both find nothing in a key that is missing or holds something else.
+ * Like RedisBloom's, both find nothing if the key is missing or holds another type.
  */
 #include <string.h>
 

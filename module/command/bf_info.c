@@ -58,7 +58,7 @@ static void error(RedisModuleCtx *ctx, const bf_value *v) {
     bf_reply_double(ctx, params.error);
 }
 
-/* Null where there is no such ratio: the filter does not grow, or its layers share the rate. */
+/* Null if there is no such ratio: the filter does not grow, or its layers share the rate. */
 static void tightening(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
     bf_value_params(v, &params);
@@ -78,8 +78,8 @@ static void max_keys(RedisModuleCtx *ctx, const bf_value *v) {
         bf_reply_count(ctx, bf_params_max_keys(&params, (uint64_t)bf_config.max_bytes));
 }
 
-/* The first five are RedisBloom's and make the full reply; the others, valkey-bloom's, are there
- * for who asks. */
+/* The first five are RedisBloom's and make up the full reply; the others, valkey-bloom's, are
+ * returned only when asked for by name. */
 enum { FULL_REPLY = 5 };
 static const struct {
     const char *word, *name;

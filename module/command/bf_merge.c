@@ -2,8 +2,8 @@
  *
  * bf_merge.c - BF.MERGE destination source [source ...]
  *
- * Adds all keys of the sources.  Without a destination it is made as a copy of the first source.
- * Either all sources go in or nothing changes.
+ * Adds all keys of the sources.  A missing destination is created as a copy of the first source.
+ * Either all sources are merged or nothing changes.
  */
 #include <stdio.h>
 
@@ -21,8 +21,8 @@ static int reply_merge_error(RedisModuleCtx *ctx, umbel_err e, const umbel_diag 
     return RedisModule_ReplyWithError(ctx, text);
 }
 
-/* All sources into *result, which is made from the first when it is NULL.  False after an error
- * reply. */
+/* Merges all sources into *result, which is created from the first if it is NULL.  False after an
+ * error reply. */
 static bool gather(RedisModuleCtx *ctx, const bf_value *old, RedisModuleString **names, int count,
                    bf_value **result) {
     for (int i = 0; i < count; i++) {
@@ -49,8 +49,8 @@ static bool within_limit(RedisModuleCtx *ctx, const bf_value *v, uint64_t limit)
     return false;
 }
 
-/* Makes the new value aside, so that a later source can still say no.  False after an error
- * reply. */
+/* Builds the new value separately, so that a later source can still be refused.  False after an
+ * error reply. */
 static bool merge_aside(bf_key *key, RedisModuleString **names, int count, uint64_t limit) {
     bf_value *result = NULL;
     umbel_err e = key->value ? bf_value_copy(key->value, &result) : UMBEL_OK;
@@ -66,7 +66,7 @@ static bool merge_aside(bf_key *key, RedisModuleString **names, int count, uint6
     void *old = NULL;
     if (!key->value)
         bf_key_put(key, result);
-    else /* with the key's time to live as it is */
+    else /* keeps the key's time to live */
         RedisModule_ModuleTypeReplaceValue(key->opened, bf_type_of(result), result, &old);
     bf_value_free(old);
     return true;
@@ -81,7 +81,7 @@ int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         return RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     }
     uint64_t limit = bf_config_limit(ctx);
-    bool simple = key.value && argc == 3 && limit == 0; /* it does or it does not */
+    bool simple = key.value && argc == 3 && limit == 0; /* one source merges fully or not at all */
     if (simple ? gather(ctx, key.value, argv + 2, 1, &key.value)
                : merge_aside(&key, argv + 2, argc - 2, limit)) {
         RedisModule_ReplicateVerbatim(ctx);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bf_remove.c - BF.REMOVE key item [item ...]: of filters reserved with COUNTING
+ * bf_remove.c - BF.REMOVE key item [item ...]: only filters reserved with COUNTING
  *               BF.COUNT key item [item ...]
  *               BF.CLEAR key
  */

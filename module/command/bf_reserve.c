@@ -8,8 +8,8 @@
 #include "command/create.h"
 #include "command/reply.h"
 
-/* RedisBloom takes up to seven arguments and ignores what it does not know among them, so do we;
- * no client can rely on it beyond that. */
+/* RedisBloom accepts up to seven arguments and ignores unknown ones among them, and so do we; no
+ * client can rely on it beyond that. */
 enum { REDISBLOOM_ARGC = 7 };
 
 static const char *parse_error(bf_options *options, const RedisModuleString *value) {

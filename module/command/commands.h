@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * commands.h - the commands: one function each, in the files bf_*.c; module.c has the table
+ * commands.h - the commands: one function each, defined in bf_*.c; module.c has the table
  */
 #ifndef BF_COMMANDS_H
 #define BF_COMMANDS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * create.c - making filters, and saying so to replicas
+ * create.c - creating filters, and replicating their creation
  */
 #include "command/create.h"
 
@@ -35,7 +35,7 @@ bool bf_create(bf_key *key, bf_options *options) {
     return true;
 }
 
-/* The words that follow a filter's error and capacity; enough of them for any. */
+/* The arguments after a filter's error and capacity; room for every combination. */
 typedef struct words {
     RedisModuleCtx *ctx;
     RedisModuleString *list[16];

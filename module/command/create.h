@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * create.h - new filters, and how replicas and the append-only file get to know of them
+ * create.h - new filters, and how they reach replicas and the append-only file
  *
- * A creation is replicated with every property, whatever command led to it, so that neither the
- * settings nor the dice of a replica matter.
+ * A creation is replicated with every property, whichever command caused it, so replicas need
+ * neither the same settings nor the same random secret.
  */
 #ifndef BF_CREATE_H
 #define BF_CREATE_H
@@ -11,14 +11,14 @@
 #include "command/open_key.h"
 #include "command/reserve_options.h"
 
-/* Makes a filter and puts it into the key, which must be open for writing and empty.  False after
- * an error reply.  Neither replicates nor announces it. */
+/* Creates a filter and puts it into the key, which must be open for writing and empty.  False after
+ * an error reply.  Neither replicates it nor notifies anyone. */
 bool bf_create(bf_key *key, bf_options *options);
 
-/* As BF.RESERVE. */
+/* Replicates the creation as BF.RESERVE. */
 void bf_replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params);
 
-/* As BF.INSERT, with the keys that were then added. */
+/* Replicates it as BF.INSERT, together with the keys that were then added. */
 void bf_replicate_insertion(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params,
                             RedisModuleString **items, size_t count);
 

@@ -16,14 +16,15 @@ static inline umbel_key bf_item_key(const RedisModuleString *item) {
     return key;
 }
 
-/* Fills in up to BF_BATCH keys; returns how many. */
+/* Fills in up to BF_BATCH keys and returns their number. */
 static inline size_t bf_batch_take(RedisModuleString **items, size_t left, umbel_key *keys) {
     size_t n = left < BF_BATCH ? left : BF_BATCH;
     for (size_t i = 0; i < n; i++) keys[i] = bf_item_key(items[i]);
     return n;
 }
 
-/* Whether a command that has done this many should yield to the server: every few milliseconds. */
+/* Whether a command that has processed this many items should yield to the server: every few
+ * milliseconds. */
 static inline bool bf_batch_pauses(size_t done) {
     return done > 0 && done % (64 * BF_BATCH) == 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * open_key.c - opening, filling and announcing keys
+ * open_key.c - opening keys, setting them, and notifying of changes
  */
 #include "command/open_key.h"
 
@@ -36,8 +36,8 @@ void bf_key_changed(const bf_key *key, const char *event) {
         key->ctx, REDISMODULE_NOTIFY_GENERIC | REDISMODULE_NOTIFY_MODULE, event, key->name);
 }
 
-/* Inside a transaction, a script or a stream of commands nothing may come between; a server that is
- * asked to yield there aborts. */
+/* A transaction, a script or replicated commands must not be interrupted; a server that is asked to
+ * yield there aborts. */
 static bool may_yield(RedisModuleCtx *ctx) {
     int never = REDISMODULE_CTX_FLAGS_LUA | REDISMODULE_CTX_FLAGS_MULTI |
                 REDISMODULE_CTX_FLAGS_DENY_BLOCKING | REDISMODULE_CTX_FLAGS_REPLICATED |

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reply.c - errors in the words that clients know, and named figures
+ * reply.c - errors in the wording that clients know, and named figures
  */
 #include "command/reply.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reply.h - replies that several commands give.  Error texts are RedisBloom's where it has one for
- *           the case, with or without "ERR" as there, else valkey-bloom's.
+ * reply.h - replies shared by several commands.  Error texts are RedisBloom's where it has one for
+ *           the case, with or without "ERR" as it has it, otherwise valkey-bloom's.
  */
 #ifndef BF_REPLY_H
 #define BF_REPLY_H
@@ -15,21 +15,21 @@
 #define BF_OVER_LIMIT "ERR operation exceeds bloom object memory limit"
 #define BF_NO_MEMORY "ERR Insufficient memory to create filter"
 
-/* Why a key could not be added to the value. */
+/* Replies why a key could not be added to the value. */
 int bf_reply_add_error(RedisModuleCtx *ctx, umbel_err err, const bf_value *value);
 
-/* Why a filter could not be made or changed; diag may say more. */
+/* Replies why a filter could not be created or changed; diag may give details. */
 int bf_reply_make_error(RedisModuleCtx *ctx, umbel_err err, const umbel_diag *diag);
 
-/* A name and its value: half a map's entry each in both protocols. */
+/* A name and its value: one map entry in RESP 3, two array elements in RESP 2. */
 void bf_reply_named_count(RedisModuleCtx *ctx, const char *name, uint64_t value);
 void bf_reply_named_double(RedisModuleCtx *ctx, const char *name, double value);
 void bf_reply_named_text(RedisModuleCtx *ctx, const char *name, const char *value);
 
-/* RESP 2 has no doubles and gets the shortest text that means the same. */
+/* RESP 2 has no doubles and gets the shortest text that reads back as the same number. */
 void bf_reply_double(RedisModuleCtx *ctx, double value);
 
-/* A count as a number; protocols know no larger ones than INT64_MAX. */
+/* A count as an integer, capped at INT64_MAX, the largest that the protocols have. */
 void bf_reply_count(RedisModuleCtx *ctx, uint64_t value);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reserve_options.c - words and numbers, and which go together
+ * reserve_options.c - parsing the options, and checking which go together
  */
 #include "command/reserve_options.h"
 
@@ -90,7 +90,7 @@ static const char *take_layout(bf_options *options, const RedisModuleString *val
     return NULL;
 }
 
-/* A secret key as it is, or one of valkey-bloom's, which are twice as long. */
+/* The secret as raw bytes, or a seed of valkey-bloom's, which are twice as long. */
 static const char *take_seed(bf_options *options, const RedisModuleString *value) {
     enum { VALKEY_BLOOM = 32 };
     uint8_t *key = options->params.key;
@@ -151,7 +151,7 @@ const char *bf_options_settle(bf_options *options) {
         params->layout = BF_BLOCKED;
     }
     params->error = bf_config_capped(params->error);
-    /* A secret of its own, so that clients cannot craft keys that collide. */
+    /* Each filter gets its own secret, so that clients cannot craft colliding keys. */
     if (params->layout == BF_BLOCKED && !params->keyed) {
         RedisModule_GetRandomBytes(params->key, sizeof params->key);
         params->keyed = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reserve_options.h - how a filter is to be made: the words of BF.RESERVE and BF.INSERT
+ * reserve_options.h - how a filter is to be created: the options of BF.RESERVE and BF.INSERT
  */
 #ifndef BF_RESERVE_OPTIONS_H
 #define BF_RESERVE_OPTIONS_H
@@ -10,12 +10,12 @@
 
 typedef struct bf_options {
     bf_params params;
-    bool expands, nonscaling, layout_given; /* the command says so */
+    bool expands, nonscaling, layout_given; /* given in the command */
     bool if_not_exists, no_create;
-    uint64_t scale_to; /* keys that it must be able to grow to; 0: not asked for */
+    uint64_t scale_to; /* keys that it must be able to grow to; 0: not requested */
 } bf_options;
 
-/* What the settings say. */
+/* Starts with the defaults from the settings. */
 void bf_options_init(bf_options *options);
 
 typedef enum bf_word {
@@ -41,20 +41,21 @@ static inline bool bf_word_has_value(bf_word word) {
     return word >= BF_WORD_CAPACITY;
 }
 
-/* In capitals or not. */
+/* Ignores case. */
 bf_word bf_word_of(const RedisModuleString *text);
 
-/* The numbers whose errors each command words in its own way. */
+/* Numbers whose error text differs from command to command. */
 typedef enum bf_flaw { BF_FINE, BF_NO_NUMBER, BF_OUT_OF_RANGE } bf_flaw;
 bf_flaw bf_options_error(bf_options *options, const RedisModuleString *value);
 bf_flaw bf_options_capacity(bf_options *options, const RedisModuleString *value);
 bf_flaw bf_options_expansion(bf_options *options, const RedisModuleString *value);
 
-/* All other words but NOCREATE, IFNOTEXISTS and ITEMS.  NULL, or the text of an error reply. */
+/* All other options except NOCREATE, IFNOTEXISTS and ITEMS.  NULL, or the text of an error reply.
+ */
 const char *bf_options_take(bf_options *options, bf_word word, const RedisModuleString *value);
 
-/* Once all words were taken, for a filter that will be made: the layout and rate that follow, a
- * secret key if none was given.  NULL, or the text of what does not go together. */
+/* Call once all options are parsed and the filter is to be created: derives layout and rate, draws
+ * a secret if none was given.  NULL, or the text of the error reply if options conflict. */
 const char *bf_options_settle(bf_options *options);
 
 #endif

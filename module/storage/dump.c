@@ -9,7 +9,7 @@
 #include "storage/dump_header.h"
 #include "value/server_memory.h"
 
-/* ---- Out ---- */
+/* ---- Dumping ---- */
 
 uint8_t *bf_dump_head(const bf_value *v, size_t *len) {
     if (v->params.layout == BF_BLOCKED) return bf_head_write(v, len);
@@ -26,7 +26,7 @@ void bf_dump_chunk(const bf_value *v, int64_t iterator, int64_t *next, const uin
     umbeli_redisbloom_chunk(v->filter, iterator, next, bytes, len);
 }
 
-/* The whole payload, wherever its segments lie. */
+/* Copies the whole payload, however it is segmented. */
 static void gather(const umbel_filter *f, uint8_t *to) {
     const uint8_t *bytes;
     uint64_t len = 0;
@@ -61,9 +61,9 @@ const uint8_t *bf_dump_layer(const bf_value *v, uint32_t i, size_t *len, uint8_t
     return *scratch;
 }
 
-/* ---- In ---- */
+/* ---- Loading ---- */
 
-/* Bits, if there are any, one layer after the other. */
+/* The bits, if any, one layer after the other. */
 typedef struct source {
     const uint8_t *bits;
     uint64_t len;
@@ -73,20 +73,20 @@ static umbel_err take_bits(void *ctx, uint64_t len, const uint8_t **bits, umbel_
     source *from = ctx;
     *bits = from->bits;
     if (!from->bits) return UMBEL_OK;
-    if (len > from->len) return umbeli_fail(diag, UMBEL_ECORRUPT, "the bits are cut off");
+    if (len > from->len) return umbeli_fail(diag, UMBEL_ECORRUPT, "the bits are cut short");
     from->bits += len;
     from->len -= len;
     return UMBEL_OK;
 }
 
-/* Just as many bits as the head says; compared before anything is made. */
+/* There must be exactly as many bits as the head says; checked before anything is allocated. */
 static umbel_err check_bits(const bf_head *head, source from, umbel_diag *diag) {
     const uint8_t *bits;
     umbel_err e = UMBEL_OK;
     for (uint32_t i = 0; i < head->count && !e; i++) {
         e = take_bits(&from, head->layers[i].payload_len, &bits, diag);
     }
-    if (!e && from.len) e = umbeli_fail(diag, UMBEL_ECORRUPT, "more than the bits is there");
+    if (!e && from.len) e = umbeli_fail(diag, UMBEL_ECORRUPT, "bytes after the bits");
     return e;
 }
 
@@ -98,7 +98,7 @@ static umbel_err load_redisbloom(const uint8_t *bytes, size_t len, source from, 
     umbel_filter *f = NULL;
     umbel_err e = umbeli_redisbloom_read_header(bytes, len, &h, diag);
     if (!e && from.bits && from.len != h.bytes) {
-        e = umbeli_fail(diag, UMBEL_ECORRUPT, "the bits are not those of the header");
+        e = umbeli_fail(diag, UMBEL_ECORRUPT, "the bits do not match the header");
     }
     if (!e) e = umbeli_settings_from(&opts, &settings, diag);
     if (!e) e = umbeli_redisbloom_from_header(bytes, len, &h, NULL, &settings, &f, diag);
@@ -128,7 +128,7 @@ umbel_err bf_load_head(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_
     }
     umbel_err e = bf_head_read(bytes, len, &head, diag);
     if (!e && head.len != len) {
-        e = umbeli_fail_at(diag, UMBEL_ECORRUPT, head.len, "more than the head is there");
+        e = umbeli_fail_at(diag, UMBEL_ECORRUPT, head.len, "bytes after the head");
     }
     return e ? e : bf_head_load(&head, take_bits, &none, max_bytes, out, diag);
 }

@@ -14,7 +14,7 @@
 
 enum { NAME_BYTES = 32, VALUE_BYTES = 40 };
 
-/* Counts that add up without overflow whatever a head says. */
+/* Counts at most this large add up without overflow, whatever a head says. */
 static const uint64_t count_max = UINT64_C(1) << 56;
 
 static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
@@ -23,7 +23,7 @@ static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
 
 /* ---- Properties in metadata ---- */
 
-/* What the properties are of a filter that says nothing about them. */
+/* Defaults for a filter that does not state its properties. */
 static bf_params bare_params(const umbeli_shape *shape) {
     return (bf_params){
         .layout = BF_BLOCKED,
@@ -50,7 +50,7 @@ static bool read_rate(const char *text, double *out) {
     return true;
 }
 
-/* One entry of the first header; false: not one that can be. */
+/* Parses one metadata entry of the first header; false if it is not valid. */
 static bool take_property(const char *name, const char *text, bf_head *head) {
     uint64_t n = 0;
     bf_params *p = &head->params;
@@ -74,7 +74,7 @@ static bool is_property(const char *name, uint16_t len) {
     return len >= 3 && memcmp(name, "bf.", 3) == 0;
 }
 
-/* The properties among the metadata of layer i; the library checks all else about it. */
+/* Reads the properties among the metadata of layer i; the library checks everything else in it. */
 static umbel_err take_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
     umbeli_native_meta m = umbeli_native_meta_begin(head->bytes + head->at[i], &head->layers[i]);
     while (umbeli_native_meta_next(&m)) {
@@ -83,36 +83,36 @@ static umbel_err take_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
         if (!is_property(m.name, m.name_len)) continue;
         if (i > 0) return bad(diag, at, "metadata: a later layer has properties of the chain");
         if (m.name_len >= sizeof name || m.value_len >= sizeof text) {
-            return umbeli_fail_at(diag, UMBEL_EVERSION, at, "metadata: not a property known here");
+            return umbeli_fail_at(diag, UMBEL_EVERSION, at, "metadata: unknown property");
         }
         memcpy(name, m.name, m.name_len);
         memcpy(text, m.value, m.value_len);
         name[m.name_len] = text[m.value_len] = 0;
         if (memchr(text, 0, m.value_len) || !take_property(name, text, head)) {
-            return bad(diag, at, "metadata: not a property of a filter");
+            return bad(diag, at, "metadata: invalid property");
         }
     }
-    return m.failed ? bad(diag, head->at[i] + m.at, "metadata: an entry is cut off") : UMBEL_OK;
+    return m.failed ? bad(diag, head->at[i] + m.at, "metadata: an entry is cut short") : UMBEL_OK;
 }
 
 /* ---- Reading ---- */
 
-/* Blocked and classic filters are layers of a chain, even if there is but one. */
+/* Blocked and classic filters are layers of a chain, even if there is only one. */
 static bool is_layer(const umbeli_native_header *h) {
     return h->shape.kind == UMBEL_KIND_BLOCKED || h->shape.kind == UMBEL_KIND_CLASSIC;
 }
 
-/* What a layer must be to be in a chain, and what keeps sums of counts from overflowing. */
+/* What a layer must satisfy to be part of a chain, and to keep sums of counts from overflowing. */
 static const char *layer_wrong(const bf_head *head, uint32_t i) {
     const umbeli_native_header *h = &head->layers[i], *first = &head->layers[0];
     if (h->shape.capacity > count_max || h->keys_added > count_max) {
-        return "counts: more than there can be";
+        return "counts: larger than possible";
     }
     if (head->count == 1 && head->params.expansion == 0) return NULL;
-    if (!is_layer(h)) return "kind: not one that chains are made of";
-    if (h->shape.capacity == 0) return "capacity: none, in a chain that grows";
+    if (!is_layer(h)) return "kind: chains have blocked and classic layers only";
+    if (h->shape.capacity == 0) return "capacity: missing in a chain that grows";
     if (h->shape.seed != first->shape.seed || h->fingerprint != first->fingerprint) {
-        return "seed, key: not those of the first layer";
+        return "seed, secret: not those of the first layer";
     }
     return NULL;
 }
@@ -144,7 +144,7 @@ umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_di
         if (e) return e;
     }
     if (head->layers[0].fingerprint) {
-        if (len - head->len < BF_KEY_BYTES) return bad(diag, len, "the key is missing");
+        if (len - head->len < BF_KEY_BYTES) return bad(diag, len, "the secret is missing");
         memcpy(head->params.key, bytes + head->len, BF_KEY_BYTES);
         head->params.keyed = true;
         head->len += BF_KEY_BYTES;
@@ -175,7 +175,7 @@ static umbel_err describe_layer(const umbeli_native_header *h, umbeli_layer *out
     return UMBEL_OK;
 }
 
-/* The filter with its first layer, or the whole of one that is no chain. */
+/* Makes the filter with its first layer, or all of one that is not a chain. */
 static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filter **out,
                             umbel_diag *diag) {
     umbel_opts opts = {
@@ -209,7 +209,7 @@ static umbel_err append_layer(const bf_head *head, uint32_t i, uint64_t max_byte
     umbel_err e = describe_layer(&head->layers[i], &layer, diag);
     if (e) return e;
     e = umbeli_chain_append((umbeli_chain *)f, &layer, max_bytes);
-    if (e) return umbeli_fail(diag, e, "no memory for a layer");
+    if (e) return umbeli_fail(diag, e, "out of memory for a layer");
     umbeli_count_added(f, layer.keys);
     return UMBEL_OK;
 }
@@ -251,7 +251,7 @@ umbel_err bf_head_load(const bf_head *head, bf_bits_source source, void *ctx, ui
         umbel_free(f);
         return e;
     }
-    /* The value keeps them where they take less room. */
+    /* The value has them in a more compact form. */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) umbeli_meta_remove(f, names[i]);
     bf_params params = head->params;
     params.window = umbeli_window_generations(f);
@@ -260,7 +260,7 @@ umbel_err bf_head_load(const bf_head *head, bf_bits_source source, void *ctx, ui
 
 /* ---- Writing ---- */
 
-/* The properties of a chain as metadata of its first header. */
+/* Writes the properties of a chain as metadata of its first header. */
 typedef struct properties {
     size_t count;
     umbeli_meta_entry entries[5];
@@ -281,7 +281,7 @@ static void put_rate(properties *p, const char *name, double x) {
     if (x > 0) snprintf(put(p, name), VALUE_BYTES, "%.17g", x);
 }
 
-/* None for a filter that says it all by itself. */
+/* Not needed for a filter whose header says everything. */
 static void describe_chain(const bf_value *v, const umbeli_native_source *first, properties *p) {
     const bf_params *params = &v->params;
     uint32_t layers = bf_value_layers(v);

@@ -3,8 +3,8 @@
  * dump_header.h - the head of a value in the blocked layout: the headers of its layers, as native
  *                 files have them, one after the other, and the secret if they are keyed
  *
- * What the chain has beyond its layers stands in the metadata of the first header, under names that
- * begin with "bf."; a filter that was not made by the module has none of it.
+ * Properties of the chain as a whole are in the metadata of the first header, under names that
+ * begin with "bf."; a filter that was not made by the module has none.
  */
 #ifndef BF_DUMP_HEADER_H
 #define BF_DUMP_HEADER_H
@@ -12,10 +12,10 @@
 #include "format/native/native_header.h"
 #include "value/value.h"
 
-/* A head that was read and validated; it borrows the bytes that it was read from. */
+/* A head that was read and validated; it borrows the bytes it was read from. */
 typedef struct bf_head {
     const uint8_t *bytes;
-    size_t len; /* of the head: more may follow it */
+    size_t len; /* of the head; more may follow it */
     bf_params params;
     uint32_t count;
     size_t at[BF_LAYERS_MAX];
@@ -24,17 +24,17 @@ typedef struct bf_head {
 
 umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag);
 
-/* Where the bits of the layers come from: called once per layer, in their order and before there is
- * memory for the layer, for just `len` bytes.  *bits stays valid until the next call; NULL leaves
- * the layer empty. */
+/* Supplies the bits of the layers: called once per layer, in order and before the layer's memory is
+ * allocated, for exactly `len` bytes.  *bits stays valid until the next call; NULL leaves the layer
+ * empty. */
 typedef umbel_err (*bf_bits_source)(void *ctx, uint64_t len, const uint8_t **bits,
                                     umbel_diag *diag);
 
-/* The value that the head describes, of at most max_bytes bits (0: no limit). */
+/* Makes the value that the head describes; its bits may take at most max_bytes (0: no limit). */
 umbel_err bf_head_load(const bf_head *head, bf_bits_source source, void *ctx, uint64_t max_bytes,
                        bf_value **out, umbel_diag *diag);
 
-/* The head of a value in the blocked layout; to be freed with RedisModule_Free. */
+/* The head of a value in the blocked layout; free it with RedisModule_Free. */
 uint8_t *bf_head_write(const bf_value *v, size_t *len);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * type_blocked.c - umbel-bf-: STRING head, then a STRING with the bits of each layer
  *
- * The bits of a layer are read before there is memory for the layer, so a head that lies costs no
- * more than what came with it.
+ * The bits of a layer are read before memory for the layer is allocated, so a false head costs no
+ * more memory than the data that came with it.
  */
 #include "core/diag.h"
 #include "storage/dump.h"
@@ -23,7 +23,7 @@ void bf_blocked_save(RedisModuleIO *io, void *value) {
     }
 }
 
-/* The strings of a file, one at a time. */
+/* Reads the strings of the RDB file one at a time. */
 typedef struct strings {
     RedisModuleIO *io;
     char *current;
@@ -41,7 +41,8 @@ static umbel_err take_string(void *ctx, uint64_t want, const uint8_t **bits, umb
     s->current = RedisModule_LoadStringBuffer(s->io, &len);
     if (!s->current) return umbeli_fail(diag, UMBEL_EIO, "the bits of a layer are missing");
     if (len != want) {
-        return umbeli_fail(diag, UMBEL_ECORRUPT, "the bits of a layer are not as many as it says");
+        return umbeli_fail(diag, UMBEL_ECORRUPT,
+                           "a layer has a different number of bits than its header says");
     }
     *bits = (const uint8_t *)s->current;
     return UMBEL_OK;
@@ -51,7 +52,7 @@ void *bf_blocked_load(RedisModuleIO *io, int encver) {
     bf_value *v = NULL;
     bf_head head;
     size_t len = 0;
-    umbel_diag diag = {.what = "an unknown version"};
+    umbel_diag diag = {.what = "unknown version"};
     uint8_t *bytes = NULL;
     strings layers = {.io = io};
     if (encver == BF_BLOCKED_ENCVER) {
@@ -59,12 +60,12 @@ void *bf_blocked_load(RedisModuleIO *io, int encver) {
         bytes = (uint8_t *)RedisModule_LoadStringBuffer(io, &len);
     }
     if (bytes && !bf_head_read(bytes, len, &head, &diag)) {
-        diag.what = head.len == len ? "no memory" : "more than the head is there";
+        diag.what = head.len == len ? "no memory" : "bytes after the head";
         if (head.len == len) (void)bf_head_load(&head, take_string, &layers, 0, &v, &diag);
     }
     char why[200];
     if (!v) {
-        RedisModule_LogIOError(io, "warning", "a filter of umbel: %s",
+        RedisModule_LogIOError(io, "warning", "umbel filter: %s",
                                umbel_explain(UMBEL_ECORRUPT, &diag, why, sizeof why));
     }
     let_go(&layers);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * type_redisbloom.c - MBbloom--: RedisBloom's own type, as its RDB files hold it
+ * type_redisbloom.c - MBbloom--: RedisBloom's own type, as stored in RDB files
  *
  * UINT keys, links, options, growth; then for each link UINT entries, DOUBLE error, UINT hashes,
  * DOUBLE bits per entry, UINT bits, n2, STRING bits, UINT keys.  Options came with encoding 2,
- * growth with 4; encoding 0 has neither bits nor n2.  What was read is validated just as the header
- * that BF.SCANDUMP gives.
+ * growth with 4; encoding 0 has neither bits nor n2.  What is read is validated exactly like the
+ * header that BF.SCANDUMP returns.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 enum { GROWTH_BEFORE_4 = 2, FIRST_ROOM = 16 };
 
-/* ---- Out ---- */
+/* ---- Saving ---- */
 
 void bf_redisbloom_save(RedisModuleIO *io, void *value) {
     const umbel_filter *f = ((const bf_value *)value)->filter;
@@ -39,10 +39,10 @@ void bf_redisbloom_save(RedisModuleIO *io, void *value) {
     }
 }
 
-/* ---- In ---- */
+/* ---- Loading ---- */
 
-/* Links that were read, their bits being the server's strings.  It grows as input comes, so that no
- * count is believed before its links are there. */
+/* Links read so far; their bits are the server's strings.  It grows with the input, so that a count
+ * is not trusted before its links have arrived. */
 typedef struct links {
     umbeli_layer *list;
     size_t count, cap;
@@ -101,7 +101,7 @@ static bool load_fields(RedisModuleIO *io, int encver, umbeli_redisbloom_head *h
     return true;
 }
 
-/* The value of links that were read; NULL with a message if they are no chain. */
+/* Makes a value of the links read; NULL with a message if they do not form a valid chain. */
 static bf_value *assemble(umbeli_redisbloom_head *h, const links *l, umbel_diag *diag) {
     umbel_opts opts = {.alloc = &bf_memory};
     umbeli_settings settings;
@@ -125,16 +125,16 @@ static void free_links(links *l) {
 void *bf_redisbloom_load(RedisModuleIO *io, int encver) {
     links l = {0};
     umbeli_redisbloom_head h;
-    umbel_diag diag = {.what = "cut off, or out of range"};
+    umbel_diag diag = {.what = "cut short, or out of range"};
     bf_value *v = NULL;
     if (encver < 0 || encver > BF_REDISBLOOM_ENCVER) {
-        diag.what = "an unknown version";
+        diag.what = "unknown version";
     } else if (load_fields(io, encver, &h, &l)) {
         v = assemble(&h, &l, &diag);
     }
     char why[200];
     if (!v) {
-        RedisModule_LogIOError(io, "warning", "a filter of RedisBloom: %s",
+        RedisModule_LogIOError(io, "warning", "RedisBloom filter: %s",
                                umbel_explain(UMBEL_ECORRUPT, &diag, why, sizeof why));
     }
     free_links(&l);

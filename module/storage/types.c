@@ -4,7 +4,7 @@
 #include "storage/dump.h"
 #include "value/value_memory.h"
 
-/* A command that carries no more is one piece: replayed whole, or not at all. */
+/* A dump of up to this size goes into a single command: replayed completely or not at all. */
 enum { WHOLE_MAX = 16 * 1024 * 1024, EFFORT_BYTES = 64 * 1024 };
 
 static RedisModuleType *redisbloom, *blocked;
@@ -25,9 +25,9 @@ bf_value *bf_value_at(RedisModuleKey *key, bool *wrong) {
     return NULL;
 }
 
-/* ---- What both types answer ---- */
+/* ---- Callbacks of both types ---- */
 
-/* RedisBloom's commands for its own layout, so that it can read the file, too. */
+/* Filters in RedisBloom's layout are written with its commands, so that it can read the file. */
 static void rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
     const bf_value *v = value;
     size_t len = 0;
@@ -72,7 +72,7 @@ static void free_value(void *value) {
     bf_value_free(value);
 }
 
-/* Above 64 a server frees in another thread: from 4 MiB on. */
+/* A server frees values with an effort above 64 in another thread: from 4 MiB on. */
 static size_t free_effort(RedisModuleString *key, const void *value) {
     (void)key;
     const bf_value *v = value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * types.h - the two types that the server knows: RedisBloom's MBbloom-- for its layout,
+ * types.h - the two data types registered with the server: RedisBloom's MBbloom-- for its layout,
  *           umbel-bf- for the blocked one
  *
  * Encoding versions belong to a type and not to a value, so each layout has its own.
@@ -11,14 +11,14 @@
 #include "api.h"
 #include "value/value.h"
 
-/* Both types; REDISMODULE_ERR when the server refuses one.  In OnLoad, once. */
+/* Registers both types; REDISMODULE_ERR if the server refuses one.  Call once, in OnLoad. */
 int bf_types_register(RedisModuleCtx *ctx);
 
 /* The type under which a value is set. */
 RedisModuleType *bf_type_of(const bf_value *v);
 
-/* The value that an open key holds, or NULL when it is empty or holds something else: *wrong then
- * tells which. */
+/* The value that an open key holds, or NULL if it is empty or, with *wrong set, holds another type.
+ */
 bf_value *bf_value_at(RedisModuleKey *key, bool *wrong);
 
 enum { BF_REDISBLOOM_ENCVER = 4, BF_BLOCKED_ENCVER = 1 };

@@ -10,7 +10,7 @@
 
 enum { BLOCK = 32, SMALL = 64 * 1024, UNRESERVED = 100 };
 
-/* A first blocked layer may use up this share of the promise. */
+/* The largest share of the promised rate that a blocked first layer may use up. */
 static const double first_max = 0.9;
 
 /* Probes are drawn from 128 bits of hash, and there are at most 64 of them. */
@@ -21,8 +21,8 @@ uint64_t bf_redisbloom_bytes(uint64_t keys, double rate) {
     return umbeli_redisbloom_size_link(keys, rate, &link, NULL) ? 0 : link.bytes;
 }
 
-/* Classic in just these bytes; a filter that may not grow gets up to one block more where rounding
- * would make it miss its rate. */
+/* Classic in exactly this many bytes; a filter that may not grow gets up to one extra block where
+ * rounding would make it miss its rate. */
 static void plan_classic(uint64_t keys, uint64_t bytes, double rate, bf_layer_plan *out) {
     *out = (bf_layer_plan){.kind = UMBEL_KIND_CLASSIC, .keys = keys};
     for (uint64_t more = 0; more <= BLOCK; more += 8) {
@@ -48,7 +48,7 @@ static bool plan_blocked(uint64_t keys, uint64_t bytes, double rate, bf_layer_pl
 
 /* ---- Layers of any size ---- */
 
-/* What a layer of this many bytes promises: its rate, and three deviations of such filters. */
+/* What a layer of this many bytes can promise: its mean rate plus three standard deviations. */
 typedef double (*promise)(uint64_t bytes, uint64_t keys);
 
 static double classic_promise(uint64_t bytes, uint64_t keys) {
@@ -62,9 +62,9 @@ static double blocked_promise(uint64_t bytes, uint64_t keys) {
            3 * umbeli_blocked_spread(bytes / BLOCK, keys);
 }
 
-/* The fewest bytes above `low`, in steps of `unit`, that keep the rate.  The planner searches all
- * sizes there are, which takes ten times as long; here it is known about where the answer lies, and
- * a client waits for it. */
+/* The fewest bytes above `low`, in steps of `unit`, that keep the rate.  The planner searches every
+ * possible size, which takes ten times as long; here we know roughly where the answer lies, and a
+ * client is waiting for it. */
 static uint64_t min_bytes(promise of, uint64_t keys, double rate, uint64_t low, uint64_t unit) {
     uint64_t first = low / unit, step = 1;
     while (of((first + step) * unit, keys) > rate) step *= 2;
@@ -76,8 +76,8 @@ static uint64_t min_bytes(promise of, uint64_t keys, double rate, uint64_t low, 
     return enough * unit;
 }
 
-/* Blocked where that takes no more than a third above classic: a look-up has to ask every layer,
- * and asks a blocked one with a single access. */
+/* Blocked where that takes at most a third more than classic: a lookup has to query every layer,
+ * and a blocked one takes a single memory access. */
 static umbel_err plan_freely(uint64_t keys, double rate, bf_layer_plan *out) {
     double bits = -log(rate) / 0.480453013918201 * (double)keys;
     if (!(rate >= rate_min && rate < 1) || !(bits < 0x1p59)) return UMBEL_EFULL;
@@ -100,17 +100,18 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
     bool grows = p->expansion != 0;
     if (grows && p->tightening > 0) {
         umbel_err e = plan_freely(p->capacity, p->error * (1 - p->tightening), out);
-        return e ? umbeli_fail(diag, UMBEL_EINVAL, "error: no filter keeps it") : UMBEL_OK;
+        return e ? umbeli_fail(diag, UMBEL_EINVAL, "error: no filter can keep it") : UMBEL_OK;
     }
     double share = !grows ? 1 : p->capacity <= UNRESERVED ? umbeli_scalable_share(0) : 0.5;
     uint64_t bytes = bf_redisbloom_bytes(p->capacity, p->error * share);
-    if (bytes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "capacity, error: too large a filter");
+    if (bytes == 0)
+        return umbeli_fail(diag, UMBEL_EINVAL, "capacity, error: the filter would be too large");
     double max_rate = grows ? p->error * first_max : p->error;
     bool small = grows && bytes <= SMALL;
     if (!small && plan_blocked(p->capacity, bytes, max_rate, out)) return UMBEL_OK;
     plan_classic(p->capacity, bytes, grows ? p->error : max_rate, out);
     if (p->error < rate_min || out->rate > 1.1 * p->error) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "error: lower than hashes can keep");
+        return umbeli_fail(diag, UMBEL_EINVAL, "error: lower than the hash allows");
     }
     return UMBEL_OK;
 }

@@ -3,13 +3,13 @@
  * layer_plan.h - how large the layers of a blocked value are
  *
  * The first layer is for the reserved capacity and takes the bytes that RedisBloom takes for the
- * same promise, never more.  Blocked, if it is large and its rate in those bytes leaves a rest for
- * layers to come; else classic, which keeps half the promise in them: a small layer lies in the
- * cache whatever its kind, and will have successors more likely than a large one.  Later layers
- * share the rest as the layers of scalable filters do, and are blocked unless that costs much more
- * memory.  Filters that no command reserved (capacity 100 or less) size their first layer like any
- * other: it will be outgrown, and what it leaves of the rate is worth more than its few bytes.  So
- * the rates of all layers, however many, stay within the promise.
+ * same promise, never more.  It is blocked if it is large and its rate in those bytes leaves some
+ * of the promised rate for later layers; otherwise classic, which uses up half of it: a small layer
+ * fits in the cache whatever its kind, and is more likely than a large one to get successors.
+ * Later layers share the remainder as the layers of scalable filters do, and are blocked unless
+ * that costs much more memory.  Auto-created filters (capacity 100 or less) size their first layer
+ * like any later one: it will be outgrown, and the rate it leaves over is worth more than its few
+ * bytes.  So the rates of all layers, however many, add up to no more than the promise.
  */
 #ifndef BF_LAYER_PLAN_H
 #define BF_LAYER_PLAN_H
@@ -23,7 +23,7 @@ typedef struct bf_layer_plan {
     double rate; /* of the layer once `keys` are in */
 } bf_layer_plan;
 
-/* The bytes of RedisBloom's link for this many keys at this rate; 0: more than there can be. */
+/* The bytes of RedisBloom's link for this many keys at this rate; 0: too many to be possible. */
 uint64_t bf_redisbloom_bytes(uint64_t keys, double rate);
 
 /* The first layer; UMBEL_EINVAL with a message when no layer can keep the promise. */

@@ -8,7 +8,7 @@
 
 #include "api.h"
 
-/* Lazy freeing runs in a thread of the server. */
+/* Atomic: lazy freeing runs in another thread of the server. */
 static _Atomic uint64_t given;
 
 static void *take(void *ctx, size_t size) {
@@ -58,5 +58,5 @@ static bool available(uint64_t *bytes) {
 bool bf_memory_available(size_t bytes) {
     uint64_t there = 0;
     if (!available(&there)) return true;
-    return bytes <= there - there / 8; /* others live here, too */
+    return bytes <= there - there / 8; /* leave something for other processes */
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * server_memory.h - filters live in the server's memory; asking for too much of it is an error
- *                   reply, not the end of the server
+ * server_memory.h - filters live in the server's memory; asking for too much of it gives an error
+ *                   reply instead of aborting the server
  */
 #ifndef BF_SERVER_MEMORY_H
 #define BF_SERVER_MEMORY_H
@@ -12,21 +12,21 @@
 
 #include "umbel.h"
 
-/* RedisModule_TryAlloc and Free, adding up what the allocator gives. */
+/* RedisModule_TryAlloc and Free that keep count of the bytes allocated. */
 extern const umbel_alloc bf_memory;
 
-/* What bf_memory has given and not got back, in the allocator's sizes. */
+/* Bytes allocated through bf_memory and not yet freed, in the allocator's size classes. */
 uint64_t bf_memory_bytes(void);
 
-/* The same for what is no filter: zeroed, NULL when there is none. */
+/* The same for anything that is not a filter: zeroed; NULL when out of memory. */
 void *bf_memory_new(size_t size);
 void bf_memory_delete(void *ptr);
 
-/* Allocations of at least this size are checked against what the system has. */
+/* Allocations of at least this size are checked against the memory that the system has left. */
 #define BF_LARGE ((size_t)64 << 20)
 
 /* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.  True
- * where nothing is known. */
+ * where available memory is unknown. */
 bool bf_memory_available(size_t bytes);
 
 #endif

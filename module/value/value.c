@@ -2,44 +2,44 @@
  *
  * value.c - the Bloom filter behind a key of the server
  *
- * What a value is.  A bf_value is one umbel_filter and the parameters that would make it again
+ * What a value is.  A bf_value is one umbel_filter and the parameters that would create it again,
  * empty.  The filter is one of three:
  *
  *   - a chain in the blocked layout, the default.  Its layers are split-block or classic filters,
  *     whichever is better for their size; bf_layers below is its policy.
  *   - a chain in RedisBloom's layout, `LAYOUT classic`, bit for bit what RedisBloom makes
  *     (format/redisbloom), so that dumps, RDB and AOF files go both ways.
- *   - any other native filter alone: a counting one, a window, or a file that `umbel push`
- *     uploaded.  It does not grow here, except for a scalable one, which does so by itself.
+ *   - any other native filter on its own: a counting one, a window, or a file that `umbel push`
+ *     uploaded.  It does not grow here, unless it is scalable and grows by itself.
  *
- * All three answer look-ups through umbel_contains and kin.  How chains ask their layers, newest
- * first and each key hashed once, is described in kind/chain/chain.c; nothing of it is repeated
- * here.
+ * All three answer lookups through umbel_contains and its batch variants.  How chains query their
+ * layers, newest first and each key hashed once, is described in kind/chain/chain.c and not
+ * repeated here.
  *
  * Layers and their sizes.  BF.RESERVE names a capacity and a rate.  The first layer is for that
  * capacity and takes no more bytes than RedisBloom would; each later one is for `expansion` times
- * the capacity of the one before, and all of them together keep the rate that was asked for,
- * however many there are (layer_plan.h).
+ * the capacity of the one before, and together they keep the requested rate, however many there
+ * are (layer_plan.h).
  *
  * Hashing and the secret.  Filters in the blocked layout are keyed: SipHash-1-3 under 16 secret
- * bytes, drawn at random unless SEED gives them, so that clients cannot craft keys that collide. 
- * The secret is one of the parameters, because replicas, copies and dumps must hash alike. 
- * RedisBloom's layout hashes with MurmurHash2 under a seed that everyone knows.
+ * bytes, drawn at random unless SEED gives them, so that clients cannot craft colliding keys.  The
+ * secret is one of the parameters, because replicas, copies and dumps must hash alike.
+ * RedisBloom's layout hashes with MurmurHash2 under a publicly known seed.
  *
- * Growth.  A layer takes as many keys as it was planned for.  When it is full and an unknown key
- * comes, the policy plans the next layer and appends it; no bit of an older layer moves, and
- * without memory for it the value stays as it was.  bf.memory-limit bounds the bits of all layers;
- * it comes with each command, since commands from a primary or the append-only file are bound by
- * none.
+ * Growth.  A layer takes as many keys as it was planned for.  When it is full and a new key
+ * arrives, the policy plans the next layer and appends it; no bit of an older layer moves, and if
+ * there is no memory for the new one the value stays as it was.  bf.memory-limit bounds the bits of
+ * all layers; the limit is passed in by each command, because commands from a primary or the
+ * append-only file are not subject to one.
  *
  * Memory.  Everything comes from the server's allocator (server_memory.c), and asking for too much
- * is an error reply instead of the end of the server.  A value is a few small allocations and one
+ * gives an error reply instead of aborting the server.  A value is a few small allocations and one
  * per layer: MEMORY USAGE adds them up, active defragmentation moves them layer by layer, and large
  * values are freed in the background.
  *
  * Persistence.  RDB, AOF, DUMP and BF.SCANDUMP show a value as a head and the bits of its layers
- * (storage/dump.h).  The head of the blocked layout is made of native file headers, which is why a
- * file built offline can become a key; that of RedisBloom's layout is RedisBloom's.
+ * (storage/dump.h).  In the blocked layout the head consists of native file headers, which is why a
+ * file built offline can become a key; in RedisBloom's layout it is RedisBloom's own.
  */
 #include "value/value.h"
 
@@ -143,7 +143,7 @@ uint32_t bf_value_layers(const bf_value *v) {
     return c ? c->count : 1;
 }
 
-/* ---- All values of the server ---- */
+/* ---- Totals over all values of the server ---- */
 
 uint64_t bf_value_card(const bf_value *v) {
     return umbeli_keys_added(v->filter);
@@ -153,10 +153,10 @@ uint64_t bf_value_capacity(const bf_value *v) {
     return v->filter->shape.capacity;
 }
 
-/* Lazy freeing runs in a thread of the server. */
+/* Atomic: lazy freeing runs in another thread of the server. */
 static struct { _Atomic uint64_t filters, layers, items, capacity; } totals;
 
-/* What a value counts for; a change is the difference of before and after. */
+/* A value's contribution to the totals; a change adds the difference between before and after. */
 typedef struct account {
     uint64_t layers, items, capacity;
 } account;
@@ -193,17 +193,17 @@ void bf_totals_get(bf_totals *out) {
 static umbel_err check(const bf_params *p, umbel_diag *diag) {
     const char *wrong = NULL;
     if (!(p->error > 0 && p->error < 1)) wrong = "error: not in (0, 1)";
-    if (p->capacity == 0 || p->capacity > INT64_MAX) wrong = "capacity: none, or too much";
+    if (p->capacity == 0 || p->capacity > INT64_MAX) wrong = "capacity: zero or too large";
     if (p->expansion > BF_EXPANSION_MAX) wrong = "expansion: at most 32768";
     if (!(p->tightening >= 0 && p->tightening < 1)) wrong = "tightening: not in (0, 1)";
-    if (p->counting && p->window) wrong = "counting, window: not both";
+    if (p->counting && p->window) wrong = "counting, window: mutually exclusive";
     if (p->layout == BF_REDISBLOOM && (p->counting || p->window || p->tightening > 0)) {
-        wrong = "layout: classic filters neither count nor forget, and halve their rate";
+        wrong = "layout: classic filters have no COUNTING, WINDOW or TIGHTENING";
     }
     return wrong ? umbeli_fail(diag, UMBEL_EINVAL, wrong) : UMBEL_OK;
 }
 
-/* Everything but the blocked layout is a filter that the library makes as it is. */
+/* Everything except a chain in the blocked layout is a filter that the library creates as is. */
 static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
                             umbel_diag *diag) {
     umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
@@ -258,7 +258,7 @@ umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **
     bf_value *v = bf_memory_new(sizeof *v);
     if (!v) {
         umbel_free(filter);
-        return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
+        return umbeli_fail(diag, UMBEL_ENOMEM, "out of memory for the filter");
     }
     v->params = *params;
     v->filter = filter;
@@ -298,7 +298,8 @@ void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8
     }
 }
 
-/* Counting filters count known keys, too, and are full once they have counted their capacity. */
+/* Counting filters also count keys they already have, and are full once the count reaches their
+ * capacity. */
 static umbel_err add_counting(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
                               size_t *done) {
     umbel_err e = UMBEL_OK;
@@ -346,8 +347,8 @@ static umbel_err mismatch(umbel_diag *diag, const char *what) {
     return umbeli_fail(diag, UMBEL_EMISMATCH, what);
 }
 
-/* The keys of both must not be more than the filter is for: if more were counted, the bits say how
- * many there are. */
+/* The keys of both must not exceed the filter's capacity; if the counts do, the number is estimated
+ * from the bits instead. */
 static umbel_err recount(umbel_filter *f, umbel_diag *diag) {
     const double tolerance = 1.05; /* estimates of small filters are off by a few percent */
     uint64_t capacity = f->shape.capacity;
@@ -356,19 +357,20 @@ static umbel_err recount(umbel_filter *f, umbel_diag *diag) {
     umbel_measure(f, &now);
     double keys = now.keys;
     if (!(keys <= tolerance * (double)capacity) || keys < 1) {
-        return umbeli_fail(diag, UMBEL_EFULL, "the keys of both are more than a layer is for");
+        return umbeli_fail(diag, UMBEL_EFULL,
+                           "together they have more keys than a layer is planned for");
     }
     umbeli_set_keys_added(f, keys < (double)capacity ? (uint64_t)keys : capacity);
     return UMBEL_OK;
 }
 
-/* Filters that are no chains: united in a copy, so that failing changes nothing. */
+/* Filters that are not chains: merged in a copy, so that a failure changes nothing. */
 static umbel_err merge_whole(bf_value *into, const bf_value *from, umbel_diag *diag) {
     umbel_filter *both = NULL;
     const char *differs = umbeli_shape_mismatch(&into->filter->shape, &from->filter->shape);
     if (differs) return mismatch(diag, differs);
     umbel_err e = umbel_copy(into->filter, &both, NULL);
-    if (e) return umbeli_fail(diag, e, "no memory for both");
+    if (e) return umbeli_fail(diag, e, "out of memory for the merged filter");
     e = umbel_merge(both, from->filter, diag);
     if (!e) e = recount(both, diag);
     umbel_free(e ? both : into->filter);
@@ -380,7 +382,7 @@ umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag)
     const bf_params *a = &into->params, *b = &from->params;
     if (a->layout != b->layout) return mismatch(diag, "the layouts differ");
     if (a->keyed != b->keyed || memcmp(a->key, b->key, sizeof a->key) != 0) {
-        return mismatch(diag, "the keys differ: reserve both with the same SEED");
+        return mismatch(diag, "the secrets differ (reserve both with the same SEED)");
     }
     bool mine = bf_value_chain(into) != NULL, theirs = bf_value_chain(from) != NULL;
     if (mine != theirs) return mismatch(diag, "the kinds differ");

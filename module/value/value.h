@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * value.h - what a key of the server holds: one filter, and the parameters that it was made with
+ * value.h - what a key of the server holds: one filter and the parameters it was made with
  *
- *   value.c          the essay; making, keys, merging, accounting
- *   value_stats.c    numbers about a value
+ *   value.c          overview essay; creation, keys, merging, accounting
+ *   value_stats.c    figures about a value
  *   value_memory.c   how much memory it takes, and moving it
  *   layer_plan.c     how large the layers are
  *   server_memory.c  the server's allocator
@@ -27,7 +27,7 @@ typedef struct bf_params {
     double error; /* promised rate, in (0, 1) */
     uint64_t capacity;
     uint32_t expansion; /* 1 to BF_EXPANSION_MAX; 0: it does not grow */
-    double tightening;  /* 0: umbel's own shares; else in (0, 1) */
+    double tightening;  /* 0: umbel's own shares; otherwise in (0, 1) */
     bool counting;      /* blocked only: keys can be removed */
     uint32_t window;    /* blocked only: generations of a window of `capacity` keys; 0: none */
     bool keyed;         /* blocked only */
@@ -45,13 +45,14 @@ typedef struct bf_value {
 umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value **out,
                           umbel_diag *diag);
 
-/* The value of a filter that was made elsewhere, which it owns; UMBEL_ENOMEM frees the filter. */
+/* Wraps a filter that was made elsewhere and takes ownership of it; UMBEL_ENOMEM frees the filter.
+ */
 umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **out,
                       umbel_diag *diag);
 void bf_value_free(bf_value *v);
 umbel_err bf_value_copy(const bf_value *v, bf_value **out);
 
-/* Forgets every key: back to the first layer, and its promise. */
+/* Forgets every key: back to the first layer and its promised rate. */
 umbel_err bf_value_clear(bf_value *v);
 
 /* A chain of the blocked layout with its first layer; `hashing` has hash, seed and secret.  More
@@ -63,7 +64,7 @@ umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
 /* ---- Keys ---- */
 
 /* Adds in order.  was_new[i] is set for the first *done keys; on error the key after them could
- * not be added: UMBEL_EFULL (it may not grow, or not further), UMBEL_ELIMIT (its bits would pass
+ * not be added: UMBEL_EFULL (may not grow, or not any further), UMBEL_ELIMIT (its bits would exceed
  * max_bytes, 0: no limit), UMBEL_ENOMEM, UMBEL_EFROZEN. */
 umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
                        uint8_t *was_new, size_t *done);
@@ -73,15 +74,15 @@ void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8
 umbel_err bf_value_remove(bf_value *v, const umbel_key *key);
 uint32_t bf_value_count(const bf_value *v, const umbel_key *key);
 
-/* Adds all keys of `from`: layers of the same shape are united, further ones appended.
+/* Adds all keys of `from`: layers of the same shape are merged, the rest appended.
  * UMBEL_EMISMATCH with a message when the two were not made alike, UMBEL_EFULL when the keys of
- * both would break the promise; nothing has changed then. */
+ * both would break the promised rate; in either case nothing changes. */
 umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag);
 
-/* ---- Numbers ---- */
+/* ---- Figures ---- */
 
 bf_layout bf_value_layout(const bf_value *v);
-void bf_value_params(const bf_value *v, bf_params *out); /* that would make it again, empty */
+void bf_value_params(const bf_value *v, bf_params *out); /* that would create it again, empty */
 uint64_t bf_value_card(const bf_value *v);
 uint64_t bf_value_capacity(const bf_value *v); /* of all layers */
 
@@ -89,9 +90,9 @@ uint64_t bf_value_capacity(const bf_value *v); /* of all layers */
 const umbeli_chain *bf_value_chain(const bf_value *v);
 uint32_t bf_value_layers(const bf_value *v);
 
-/* Memory as the allocator sees it. */
+/* Memory as the allocator counts it. */
 uint64_t bf_value_memory(const bf_value *v);
-/* BF.INFO's Size: as RedisBloom counts it in its layout, else the memory. */
+/* BF.INFO's Size: in RedisBloom's layout as RedisBloom counts it, otherwise the memory. */
 uint64_t bf_value_size(const bf_value *v);
 
 typedef struct bf_layer {
@@ -99,21 +100,21 @@ typedef struct bf_layer {
     uint64_t bytes, bits; /* of the bit array */
     uint32_t hashes;
     uint64_t capacity, keys;
-    double error; /* its part of the promise */
+    double error; /* its share of the promised rate */
 } bf_layer;
 
-/* Layer i, the oldest is 0. */
+/* Layer i; 0 is the oldest. */
 void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out);
 
-/* What the bits say, of the value or of one layer; reads all of them. */
+/* Estimates from the bits of the value or of one layer; reads all of them. */
 void bf_value_measure(const bf_value *v, umbel_measurement *out);
 void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out);
 
-/* The keys that such a filter can hold when it has grown as far as it can within max_bytes
- * (0: no limit); at most INT64_MAX.  0: it cannot be made at all. */
+/* How many keys such a filter can hold once grown as far as max_bytes allows (0: no limit); at most
+ * INT64_MAX.  0: it cannot be created at all. */
 uint64_t bf_params_max_keys(const bf_params *params, uint64_t max_bytes);
 
-/* All values of this server together. */
+/* Totals over all values of this server. */
 typedef struct bf_totals {
     uint64_t filters, layers, items, capacity, bytes;
 } bf_totals;

@@ -12,7 +12,7 @@ static void *weigh(void *sum, void *ptr) {
 
 uint64_t bf_value_memory(const bf_value *v) {
     uint64_t sum = RedisModule_MallocSize((void *)(uintptr_t)v);
-    umbeli_mover mover = {.move = weigh, .ctx = &sum}; /* which moves nothing */
+    umbeli_mover mover = {.move = weigh, .ctx = &sum}; /* without moving anything */
     umbel_filter *f = v->filter;
     umbeli_filter_relocate(&f, &mover);
     return sum;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * value_stats.c - numbers about a value
+ * value_stats.c - figures about a value
  */
 #include "core/size.h"
 #include "value/layer_plan.h"
@@ -45,7 +45,7 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
     };
 }
 
-/* ---- From the bits ---- */
+/* ---- Estimated from the bits ---- */
 
 void bf_value_measure(const bf_value *v, umbel_measurement *out) {
     umbel_measure(v->filter, out);
