@@ -5,7 +5,7 @@
  *   leveldb_filterpolicy_t *policy = umbel_leveldb_builtin(10);
  *   leveldb_options_set_filter_policy(options, policy);
  *   ...                                             // open, use and close the database
- *   leveldb_filterpolicy_destroy(policy);           // after that, as with LevelDB's own
+ *   leveldb_filterpolicy_destroy(policy);           // only then, as with LevelDB's own
  *
  * Link with -lumbel-leveldb (pkg-config umbel-leveldb).  Any number of threads may use a policy.
  */
@@ -20,15 +20,15 @@
 extern "C" {
 #endif
 
-/* leveldb.BuiltinBloomFilter2: the files are byte for byte those of
- * leveldb_filterpolicy_create_bloom, and each reads the other's.  bits_per_key from 0; NULL when it
- * is negative. */
+/* leveldb.BuiltinBloomFilter2: files are byte for byte the same as with
+ * leveldb_filterpolicy_create_bloom, and either policy reads them.  bits_per_key from 0; NULL when
+ * it is negative. */
 UMBEL_API leveldb_filterpolicy_t *umbel_leveldb_builtin(int bits_per_key);
 
-/* umbel.SplitBlock: 64-bit hashes and one cache line per look-up.  Files written with it have no
- * filters for other policies and vice versa; LevelDB reads both all the same.  A filter is a number
- * of 256-bit blocks as Parquet defines them, then the byte 1.  bits_per_key from 1, rounded up to
- * whole blocks; NULL when it is less. */
+/* umbel.SplitBlock: 64-bit hashes and one cache line per look-up.  Other policies do not use the
+ * filters in files written with it, nor the other way round; LevelDB reads either file anyway,
+ * without its filters.  A filter consists of 256-bit blocks as Parquet defines them, then the
+ * byte 1.  bits_per_key from 1, rounded up to whole blocks; NULL when it is less. */
 UMBEL_API leveldb_filterpolicy_t *umbel_leveldb_split_block(int bits_per_key);
 
 #ifdef __cplusplus

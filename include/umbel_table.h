@@ -6,15 +6,15 @@
  *   umbel_err e = umbel_table_open("000005.ldb", NULL, NULL, &t, NULL);
  *   for (size_t i = 0; !e && i < umbel_table_count(t); i++) {
  *       umbel_table_place place;
- *       umbel_table_place_of(t, i, &place);                // which blocks, which column, how long
+ *       umbel_table_place_of(t, i, &place);                // blocks or rows, column, length
  *   }
  *   umbel_table_answer answer;
  *   if (!e) e = umbel_table_check(t, NULL, "ada", 3, NULL, &answer, NULL);
  *   umbel_table_close(t);
  *
- * Link with -lumbel-table (pkg-config umbel-table).  The rules of umbel.h hold here, too.  Damage
- * that leaves the rest of a file readable is no error: the rest is there, and umbel_table_fault
- * tells what is wrong.  What a damaged filter covers may hold any key.
+ * Link with -lumbel-table (pkg-config umbel-table).  The rules of umbel.h hold here as well.
+ * Damage that leaves the rest of a file readable is not an error: the rest can be used, and
+ * umbel_table_fault reports what is wrong.  What a damaged filter covers may hold any key.
  */
 #ifndef UMBEL_TABLE_H
 #define UMBEL_TABLE_H
@@ -44,10 +44,10 @@ typedef struct umbel_table_hints {
     const char *type;  /* ClickHouse's bloom_filter: the column's type, see umbel_table_key; NULL:
                           string                                                                 */
     const char *name;  /* ClickHouse, a part's directory: the index, without skp_idx_; may be
-                          NULL when there is one only                                            */
+                          NULL when there is only one                                            */
     const void *marks; /* ClickHouse: the file of marks.  umbel_table_open finds it itself       */
     size_t marks_len;
-    uint32_t columns;  /* ClickHouse: how many the index has; 0: one                             */
+    uint32_t columns;  /* ClickHouse: columns of the index; 0: one                               */
     uint32_t reserved32;  /* must be zero                                                        */
     uint64_t reserved[4]; /* must be zero                                                        */
 } umbel_table_hints;
@@ -59,67 +59,65 @@ typedef enum umbel_table_state {
     UMBEL_TABLE_UNREADABLE  /* damaged, encrypted or of an unknown form: anything may be found   */
 } umbel_table_state;
 
-/* Where a filter lies and what it speaks for. */
+/* Where a filter is and what it covers. */
 typedef struct umbel_table_place {
     umbel_table_state state;
     const char *column;   /* Parquet: dots between nested names; ClickHouse: "1", "2" ...;
                              LevelDB: NULL                                                       */
     const char *type;     /* how umbel_table_key reads values of this column                     */
-    uint64_t offset, len; /* of the filter; in the file, but for ClickHouse, where it is in the
-                             decompressed index                                                  */
+    uint64_t offset, len; /* of the filter in the file; ClickHouse: in the decompressed index    */
     uint64_t first, end;  /* LevelDB: data blocks that start at these offsets; ClickHouse: the
-                             granule; Parquet: the row group.  `end` is not among them           */
+                             granule; Parquet: the row group.  `end` is exclusive                */
     uint64_t keys;        /* LevelDB: keys in these blocks; ClickHouse: distinct values; Parquet:
                              values in the column chunk; 0: unknown                              */
 } umbel_table_place;
 
 typedef struct umbel_table_answer {
     bool may_contain;    /* false: certainly not in this file                                    */
-    uint64_t places;     /* how many of the places may have it                                   */
+    uint64_t places;     /* number of places that may have it                                    */
     bool has_block;      /* LevelDB: a block of data would be read ...                           */
     uint64_t block, len; /* ... this one, without its trailer                                    */
 } umbel_table_answer;
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-/* Reads a table that lies in memory, which must outlive it unchanged.  hints and opts may be NULL;
- * opts->max_bytes bounds what is held decompressed, 0: 1 GiB. */
+/* Reads a table from memory, which must outlive it unchanged.  hints and opts may be NULL;
+ * opts->max_bytes bounds the decompressed data held in memory, 0: 1 GiB. */
 UMBEL_API umbel_err umbel_table_read(const void *bytes, size_t len, const umbel_table_hints *hints,
                                      const umbel_opts *opts, umbel_table **out, umbel_diag *diag);
 
 /* The same for a file, mapped, or the directory of a ClickHouse part. */
 UMBEL_API umbel_err umbel_table_open(const char *path, const umbel_table_hints *hints,
                                      const umbel_opts *opts, umbel_table **out, umbel_diag *diag);
-UMBEL_API void umbel_table_close(umbel_table *table); /* NULL is fine */
+UMBEL_API void umbel_table_close(umbel_table *table); /* NULL is allowed */
 
 UMBEL_API umbel_table_system umbel_table_system_of(const umbel_table *table);
 UMBEL_API const char *umbel_table_system_name(umbel_table_system system); /* "leveldb"; or NULL  */
 
-/* Places come in the order of the file. */
+/* Places are in file order. */
 UMBEL_API size_t umbel_table_count(const umbel_table *table);
 UMBEL_API void umbel_table_place_of(const umbel_table *table, size_t i, umbel_table_place *place);
 
-/* The filter of a place as a frozen one, for everything that umbel.h can do with it.  Free it
- * before the table is closed.  UMBEL_ENOTSUP when the place's state is not UMBEL_TABLE_FILTER. */
+/* The filter of a place, read-only, for every function of umbel.h.  Free it before the table is
+ * closed.  UMBEL_ENOTSUP when the place's state is not UMBEL_TABLE_FILTER. */
 UMBEL_API umbel_err umbel_table_filter(const umbel_table *table, size_t i, umbel_filter **out,
                                        umbel_diag *diag);
 
-/* The i-th thing that is wrong with the file; UMBEL_OK behind the last.  After a hundred no more
- * are kept. */
+/* The i-th fault of the file; UMBEL_OK after the last.  At most a hundred are kept. */
 UMBEL_API umbel_err umbel_table_fault(const umbel_table *table, size_t i, umbel_diag *fault);
 
-/* ---- Asking ------------------------------------------------------------------------------- */
+/* ---- Queries ------------------------------------------------------------------------------ */
 
-/* The key of a value as this table's system stores it, from text.  `type` NULL: that of the column.
- * Types are those of umbel_type, and date (2024-02-29), timestamp (2024-02-29 12:30:00.5, UTC, in
- * the column's unit), decimal and uuid; for ClickHouse also its own names, such as UInt64 or
- * Date.  A column of NULL is the first.  A key never has more than max(32, len) bytes. */
+/* Converts text to the key of a value as this table's system stores it.  type NULL: that of the
+ * column.  Types are those of umbel_type (umbel_foreign.h), and date (2024-02-29), timestamp
+ * (2024-02-29 12:30:00.5, UTC, in the column's unit), decimal and uuid; for ClickHouse also its own
+ * names, such as UInt64 or Date.  column NULL: the first.  A key has at most max(32, len) bytes. */
 UMBEL_API umbel_err umbel_table_key(const umbel_table *table, const char *column, const char *type,
                                     const void *text, size_t len, void *key, size_t cap,
                                     size_t *key_len, umbel_diag *diag);
 
 /* May the table hold this key, and where?  may[i], if not NULL, is 1 or 0 for each place.
- *   LevelDB     as its own reader: the index names one block, and that block's filter is asked
+ *   LevelDB     like its own reader: the index names one block, and that block's filter is queried
  *   ClickHouse  tokenbf_v1 and ngrambf_v1: every token of the key must be there
  *   Parquet     each row group
  * column NULL: LevelDB, or a table with one column; UMBEL_EINVAL when there is no such column. */
@@ -135,8 +133,8 @@ typedef struct umbel_leveldb_block umbel_leveldb_block;
 UMBEL_API umbel_err umbel_leveldb_block_new(uint32_t bits_per_key, const umbel_opts *opts,
                                             umbel_leveldb_block **out, umbel_diag *diag);
 
-/* The next data block starts at this offset of the file.  UMBEL_EINVAL when that is before the one
- * before it; UMBEL_EFULL when the block would pass 4 GiB. */
+/* The next data block starts at this offset of the file.  UMBEL_EINVAL when that is before the
+ * previous one; UMBEL_EFULL when the filter block would exceed 4 GiB. */
 UMBEL_API umbel_err umbel_leveldb_block_start(umbel_leveldb_block *block, uint64_t offset);
 UMBEL_API umbel_err umbel_leveldb_block_add(umbel_leveldb_block *block, const void *key,
                                             size_t len);

@@ -115,7 +115,7 @@ umbel_err umbel_table_key(const umbel_table *t, const char *column, const char *
 umbel_err umbel_table_check(const umbel_table *t, const char *column, const void *key, size_t len,
                             uint8_t *may, umbel_table_answer *answer, umbel_diag *diag) {
     uint8_t *each = umbeli_new(&t->settings, t->count ? t->count : 1);
-    if (!each) return umbeli_fail(diag, UMBEL_ENOMEM, "one byte a place");
+    if (!each) return umbeli_fail(diag, UMBEL_ENOMEM, "one byte per place");
     umbel_table_answer found = {0};
     umbel_err e = t->ops->check(t, column, key, len, each, &found, diag);
     if (!e) {

@@ -3,8 +3,8 @@
  * table.h - what the readers of all three systems share: the handle, places, faults
  *
  * A reader's open function walks the file once, adds a place for each filter and a fault for each
- * thing that is wrong, and fails only when nothing can be read at all.  Filters themselves are made
- * through umbel.h when asked for: a place costs a hundred bytes, however many there are.
+ * problem, and fails only when nothing can be read at all.  Filters themselves are made through
+ * umbel.h on request: a place takes only about a hundred bytes.
  */
 #ifndef UMBELI_TABLE_H
 #define UMBELI_TABLE_H
@@ -15,7 +15,7 @@
 typedef struct umbeli_place {
     umbel_table_place seen;
     const uint8_t *bytes; /* of the filter: seen.len of them */
-    uint32_t column;      /* number, for comparisons */
+    uint32_t column;      /* index, for comparisons */
 } umbeli_place;
 
 typedef struct umbeli_fault {
@@ -30,18 +30,18 @@ typedef struct umbeli_table_ops {
     /* True when the end (or start) of the bytes can only be this system's. */
     bool (*recognise)(const uint8_t *bytes, size_t len);
 
-    /* Walks the file.  What it allocates hangs on t->own; close is called even when it fails. */
+    /* Walks the file.  t->own owns what it allocates; close is called even when it fails. */
     umbel_err (*open)(umbel_table *t, const umbel_table_hints *hints, umbel_diag *diag);
     void (*close)(umbel_table *t);
 
     umbel_err (*filter)(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
                         umbel_diag *diag);
 
-    /* may is never NULL and all zero; answer is zero but for what this sets. */
+    /* `may` is never NULL and all zero; `answer` is all zero on entry. */
     umbel_err (*check)(const umbel_table *t, const char *column, const void *key, size_t len,
                        uint8_t *may, umbel_table_answer *answer, umbel_diag *diag);
 
-    /* How values of a column are read; `type` as the caller says it, or NULL. */
+    /* How values of a column are read; `type` as given by the caller, or NULL. */
     umbel_err (*key)(const umbel_table *t, const char *column, const char *type, umbel_key text,
                      uint8_t *key, size_t cap, size_t *key_len, umbel_diag *diag);
 } umbeli_table_ops;
@@ -52,7 +52,7 @@ struct umbel_table {
     const umbeli_table_ops *ops;
     const uint8_t *bytes;
     size_t len;
-    void *mapped; /* the bytes again, where umbel_table_open mapped them; else NULL */
+    void *mapped; /* the same bytes if umbel_table_open mapped them; otherwise NULL */
     umbeli_settings settings;
     uint64_t held; /* bytes held decompressed, at most memory.max_bytes */
 
@@ -66,18 +66,18 @@ struct umbel_table {
 
 enum { UMBELI_MAX_FAULTS = 100 };
 
-/* UMBEL_ENOMEM, or UMBEL_ELIMIT where places alone would pass memory.max_bytes. */
+/* UMBEL_ENOMEM, or UMBEL_ELIMIT if places alone would exceed memory.max_bytes. */
 umbel_err umbeli_table_add(umbel_table *t, const umbeli_place *place);
 
-/* Notes what is wrong and lets the reader go on; beyond the hundredth it is dropped. */
+/* Notes what is wrong and lets the reader continue; faults after the hundredth are dropped. */
 umbel_err umbeli_table_note(umbel_table *t, umbel_err err, uint64_t offset, const char *what);
 umbel_err umbeli_table_note_diag(umbel_table *t, umbel_err err, const umbel_diag *why);
 
-/* The options under which views of filters are made. */
+/* The options with which views of filters are made. */
 umbel_opts umbeli_table_opts(const umbel_table *t);
 
-/* Asks the filters of all places of this column for one key and fills may; places without a filter
- * may have it unless they are empty. */
+/* Queries the filters of all places of this column for one key and fills `may`; places without a
+ * filter may have it unless they are empty. */
 umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *key, size_t len,
                            uint8_t *may, umbel_diag *diag);
 

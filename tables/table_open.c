@@ -30,7 +30,7 @@ static umbel_err check_hints(const umbel_table_hints *h, umbel_diag *diag) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hints: reserved fields must be zero");
     }
     if ((unsigned)h->system > UMBEL_TABLE_PARQUET) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hints: no such system");
+        return umbeli_fail(diag, UMBEL_EINVAL, "hints: unknown system");
     }
     return UMBEL_OK;
 }
@@ -56,7 +56,7 @@ umbel_err umbel_table_read(const void *bytes, size_t len, const umbel_table_hint
     const umbeli_table_ops *ops = system_of(bytes, len, hints->system);
     if (!ops) {
         return umbeli_fail(diag, UMBEL_ECORRUPT,
-                           "no magic number of a LevelDB table or a Parquet file, nor a "
+                           "neither the magic number of a LevelDB table or a Parquet file, nor a "
                            "compressed block of ClickHouse");
     }
     umbel_table *t = umbeli_new(&settings, sizeof *t);
@@ -82,7 +82,7 @@ static bool ends_in(const char *text, const char *end) {
     return n >= k && strcmp(text + n - k, end) == 0;
 }
 
-/* The marks beside skp_idx_x.idx; versions of ClickHouse give them different names. */
+/* The file of marks beside skp_idx_x.idx; its name depends on the ClickHouse version. */
 static void map_marks(const char *path, umbeli_mapping *marks) {
     static const char *const suffixes[] = {".cmrk2", ".cmrk3", ".cmrk4", ".mrk2", ".mrk3", ".mrk4"};
     char beside[PATH_BYTES];
@@ -107,7 +107,7 @@ static umbel_err open_file(const char *path, const umbel_table_hints *hints, con
         with.marks_len = marks.len;
     }
     e = umbel_table_read(file.bytes, file.len, &with, opts, out, diag);
-    umbeli_mapping_close(marks.bytes, marks.len); /* read and forgotten */
+    umbeli_mapping_close(marks.bytes, marks.len); /* discarded once read */
     if (e) {
         umbeli_mapping_close(file.bytes, file.len);
     } else {
@@ -118,7 +118,7 @@ static umbel_err open_file(const char *path, const umbel_table_hints *hints, con
 
 /* ---- A part's directory ---- */
 
-/* The path of the index to read. */
+/* Finds the path of the index to read. */
 static umbel_err choose_index(DIR *dir, const char *path, const char *name, char *chosen,
                               umbel_diag *diag) {
     char wanted[PATH_BYTES];
@@ -135,11 +135,11 @@ static umbel_err choose_index(DIR *dir, const char *path, const char *name, char
         if (n < 0 || n >= PATH_BYTES) return umbeli_fail(diag, UMBEL_EINVAL, "path: too long");
     }
     if (found == 1) return UMBEL_OK;
-    return umbeli_fail(diag, UMBEL_EINVAL,
-                       found ? "name: this part has several indexes (skp_idx_*.idx), say which"
-                       : name
-                           ? "name: this part has no such index"
-                           : "no skp_idx_*.idx in this directory, so it is no part with an index");
+    return umbeli_fail(
+        diag, UMBEL_EINVAL,
+        found  ? "name: this part has several indexes (skp_idx_*.idx); say which"
+        : name ? "name: this part has no such index"
+               : "no skp_idx_*.idx in this directory, so it is not a part with an index");
 }
 
 static umbel_err open_part(DIR *dir, const char *path, const umbel_table_hints *hints,

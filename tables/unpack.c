@@ -9,7 +9,7 @@
 
 #include "core/diag.h"
 
-/* A Zstandard block of 4 bytes gives 128 KiB at most. */
+/* A Zstandard block of 4 bytes expands to at most 128 KiB. */
 enum { LZ4_RATIO = 255, ZSTD_RATIO = 1 << 15, FIRST_PIECE = 1 << 16 };
 enum { MIN_WINDOW_LOG = 20, MAX_WINDOW_LOG = 27 };
 
@@ -25,11 +25,11 @@ static umbel_err damaged(const job *j, const char *what) {
     return umbeli_fail_at(j->diag, UMBEL_ECORRUPT, j->offset, what);
 }
 
-/* Memory for so many bytes, within what the table may hold. */
+/* Allocates this many bytes, within the table's memory limit. */
 static umbel_err reserve(const job *j, uint64_t len, uint8_t **bytes) {
     if (len > j->t->settings.max_bytes - j->t->held || len > SIZE_MAX - 1) {
         return umbeli_fail_at(j->diag, UMBEL_ELIMIT, j->offset,
-                              "decompressed, the file would pass the limit of memory");
+                              "decompressed, the file would exceed the memory limit");
     }
     *bytes = umbeli_new(&j->t->settings, len ? (size_t)len : 1);
     return *bytes ? UMBEL_OK
@@ -42,7 +42,7 @@ static umbel_err unpack_snappy(const job *j, umbeli_unpacked *out) {
     if (snappy_uncompressed_length(from, j->len, &len) != SNAPPY_OK ||
         (j->claim != UINT64_MAX && j->claim != len) ||
         snappy_validate_compressed_buffer(from, j->len) != SNAPPY_OK) {
-        return damaged(j, "snappy: damaged, or the size is a lie");
+        return damaged(j, "snappy: damaged, or the size is wrong");
     }
     umbel_err e = reserve(j, len, &out->bytes);
     if (e) return e;
@@ -53,7 +53,7 @@ static umbel_err unpack_snappy(const job *j, umbeli_unpacked *out) {
 
 static umbel_err unpack_lz4(const job *j, umbeli_unpacked *out) {
     if (j->len > INT_MAX || j->claim > INT_MAX || j->claim / LZ4_RATIO > j->len) {
-        return damaged(j, "LZ4: more bytes than could come out of so few");
+        return damaged(j, "LZ4: this little data cannot expand to the size given");
     }
     umbel_err e = reserve(j, j->claim, &out->bytes);
     if (e) return e;
@@ -61,15 +61,15 @@ static umbel_err unpack_lz4(const job *j, umbeli_unpacked *out) {
     int n =
         LZ4_decompress_safe((const char *)j->bytes, (char *)out->bytes, (int)j->len, (int)j->claim);
     return n >= 0 && (uint64_t)n == j->claim ? UMBEL_OK
-                                             : damaged(j, "LZ4: damaged, or the size is a lie");
+                                             : damaged(j, "LZ4: damaged, or the size is wrong");
 }
 
-/* Room for more output: twice as much as there is, but not more than claimed. */
+/* Makes room for more output: doubles the buffer, up to the claimed size. */
 static umbel_err enlarge(const job *j, ZSTD_outBuffer *to, umbeli_unpacked *out) {
     uint64_t larger = out->len ? (uint64_t)out->len * 2 : FIRST_PIECE;
     uint8_t *bytes = NULL;
     if (larger > j->claim) larger = j->claim;
-    if (larger == out->len) larger++; /* one byte that shows output beyond the claim */
+    if (larger == out->len) larger++; /* one extra byte detects output beyond the claim */
     umbel_err e = reserve(j, larger, &bytes);
     if (e) return e;
     if (to->pos) memcpy(bytes, out->bytes, to->pos);
@@ -106,7 +106,7 @@ static umbel_err run_zstd(const job *j, ZSTD_DCtx *ctx, umbeli_unpacked *out) {
 static umbel_err unpack_zstd(const job *j, umbeli_unpacked *out) {
     ZSTD_DCtx *ctx = ZSTD_createDCtx();
     if (!ctx) return umbeli_fail_at(j->diag, UMBEL_ENOMEM, j->offset, "Zstandard");
-    /* The frame's window is allocated at once, so it, too, must be one that the bytes can fill. */
+    /* The frame's window is allocated at once, so the data must be able to fill it as well. */
     int window = MIN_WINDOW_LOG;
     while (window < MAX_WINDOW_LOG && (size_t)1 << window < j->len * ZSTD_RATIO) window++;
     umbel_err e = ZSTD_isError(ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax, window))

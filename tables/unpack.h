@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * unpack.h - compressed bytes into memory that grows no faster than the data proves itself
+ * unpack.h - decompression that allocates no more than the data proves it needs
  *
- * What a file says about its decompressed size is a claim.  Snappy data is walked through first,
- * LZ4 cannot grow beyond 255 times, Zstandard is decompressed piece by piece: memory is asked for
- * only where output comes.
+ * The decompressed size that a file states is only a claim.  Snappy data is walked through first,
+ * LZ4 cannot expand more than 255 times, Zstandard is decompressed piece by piece: memory is
+ * allocated only as output is produced.
  */
 #ifndef UMBELI_UNPACK_H
 #define UMBELI_UNPACK_H
@@ -18,12 +18,12 @@ typedef enum umbeli_packing {
 } umbeli_packing;
 
 typedef struct umbeli_unpacked {
-    uint8_t *bytes; /* umbeli_delete it */
+    uint8_t *bytes; /* free with umbeli_delete */
     size_t len;
 } umbeli_unpacked;
 
-/* `claim` is the size that the file gives, UINT64_MAX where it gives none; another size is damage.
- * Counts against t->held.  `offset` is for the diagnostic. */
+/* `claim` is the size that the file states, UINT64_MAX if it states none; any other size counts as
+ * damage.  Counts against t->held.  `offset` is for the diagnostic. */
 umbel_err umbeli_unpack(umbel_table *t, umbeli_packing packing, const uint8_t *bytes, size_t len,
                         uint64_t claim, uint64_t offset, umbeli_unpacked *out, umbel_diag *diag);
 

@@ -40,7 +40,7 @@ static bool is_leap(unsigned year) {
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
-/* Days from 1970-01-01, counted in whole years of 365 days and the leap days between. */
+/* Days since 1970-01-01: whole years of 365 days, plus the leap days in between. */
 static bool read_day(cursor *c, int64_t *days) {
     static const unsigned before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
     unsigned year, month, day;
@@ -65,7 +65,7 @@ bool umbeli_read_date(umbel_key text, int64_t *days) {
     return true;
 }
 
-/* Digits behind a point as `digits` of them, filled up with zeros; more must be zeros. */
+/* Digits after a decimal point, padded with zeros to `digits`; any beyond that must be zeros. */
 static bool read_fraction(cursor *c, unsigned digits, int64_t *fraction) {
     *fraction = 0;
     for (unsigned i = 0; i < digits; i++) {

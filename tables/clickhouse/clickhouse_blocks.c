@@ -3,7 +3,7 @@
  * clickhouse_blocks.c - ClickHouse's compressed blocks
  *
  *   offset  size  field
- *   0       16    CityHash128 of all that follows in this block
+ *   0       16    CityHash128 of everything that follows in this block
  *   16      1     method: 02 none, 82 LZ4, 90 ZSTD
  *   17      4     size of the block without the checksum
  *   21      4     size decompressed
@@ -26,7 +26,7 @@ typedef struct packed {
     uint32_t size, claim; /* size with the header */
 } packed;
 
-/* False when no whole block stands here. */
+/* False if there is no complete block here. */
 static bool look(const uint8_t *bytes, size_t len, size_t at, packed *p) {
     if (len - at < CHECKSUM + HEADER) return false;
     const uint8_t *b = bytes + at;
@@ -48,7 +48,7 @@ static umbel_err append(umbel_table *t, umbeli_chain *c, const uint8_t *bytes, s
                         uint64_t offset, umbel_diag *diag) {
     if (len > t->settings.max_bytes - t->held) {
         return umbeli_fail_at(diag, UMBEL_ELIMIT, offset,
-                              "decompressed, the file would pass the limit of memory");
+                              "decompressed, the file would exceed the memory limit");
     }
     if (len > c->cap - c->len) {
         size_t cap = c->cap * 2 > c->len + len ? c->cap * 2 : c->len + len;
@@ -77,7 +77,7 @@ static umbel_err read_block(umbel_table *t, const packed *p, umbeli_chain *c, um
     case METHOD_NONE:
         if (p->claim == len) return append(t, c, data, len, p->offset, diag);
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, p->offset + 21,
-                              "the size of an uncompressed block is a lie");
+                              "the size of an uncompressed block is wrong");
     case METHOD_LZ4:
         e = umbeli_unpack(t, UMBELI_PACKED_LZ4, data, len, p->claim, p->offset, &u, diag);
         break;
@@ -86,7 +86,7 @@ static umbel_err read_block(umbel_table *t, const packed *p, umbeli_chain *c, um
         break;
     default:
         return umbeli_fail_at(diag, UMBEL_EVERSION, p->offset + CHECKSUM,
-                              "a block compressed or encrypted in a way not known here");
+                              "a block with an unknown compression or encryption");
     }
     if (e) return e;
     t->held -= u.len;
@@ -121,7 +121,7 @@ static umbel_err read_blocks(umbel_table *t, const uint8_t *bytes, size_t len, u
         if (!look(bytes, len, at, &p)) {
             piece->lost = true;
             return umbeli_table_note(t, UMBEL_ECORRUPT, at,
-                                     "a compressed block reaches beyond the file");
+                                     "a compressed block extends beyond the file");
         }
         e = read_block(t, &p, out, &why);
         if (e == UMBEL_ENOMEM || e == UMBEL_ELIMIT) {

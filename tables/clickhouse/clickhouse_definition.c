@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * clickhouse_definition.c - what the table's definition says of an index and its column
+ * clickhouse_definition.c - what the table's definition says about an index and its column
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* A word up to one of these ends, without the space around it; NULL when it is too long. */
+/* A word up to one of these delimiters, without surrounding space; NULL if it is too long. */
 static const char *word(const char *at, const char *ends, char out[NAME_ROOM]) {
     while (is_space(*at)) at++;
     size_t len = strcspn(at, ends), used = len;
@@ -79,10 +79,10 @@ static umbel_err token_index(const definition *d, bool ngrams, umbeli_index *out
     }
     uint64_t n = value[0], bytes = value[first], hashes = value[first + 1];
     if (bytes < 1 || bytes > UINT64_C(1) << 30) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "index: its size is 1 to 2^30 bytes");
+        return umbeli_fail(diag, UMBEL_EINVAL, "index: the size must be 1 to 2^30 bytes");
     }
     if (hashes < 1 || hashes > UINT32_MAX || (ngrams && (n < 1 || n > UINT32_MAX))) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "index: hashes and n are 1 or more");
+        return umbeli_fail(diag, UMBEL_EINVAL, "index: hashes and n must be at least 1");
     }
     *out = (umbeli_index){.kind = UMBELI_INDEX_TOKENS,
                           .ngram = ngrams ? (uint32_t)n : 0,
@@ -201,7 +201,7 @@ static umbel_err put_number(const target *to, uint64_t value, size_t width) {
     return UMBEL_OK;
 }
 
-/* The two halves as numbers, the first of them the upper one. */
+/* The two halves as numbers, the upper one first. */
 static umbel_err put_uuid(const target *to, const uint8_t uuid[16]) {
     if (to->cap < 16) return umbeli_fail(to->diag, UMBEL_ESPACE, "key");
     for (unsigned i = 0; i < 16; i++) to->key[i] = uuid[15 - i];
@@ -211,7 +211,8 @@ static umbel_err put_uuid(const target *to, const uint8_t uuid[16]) {
 
 static umbel_err put_padded(const target *to, umbel_key text, uint64_t width) {
     if (text.len > width) {
-        return umbeli_fail(to->diag, UMBEL_EINVAL, "type: the text is longer than that");
+        return umbeli_fail(to->diag, UMBEL_EINVAL,
+                           "type: the text is longer than FixedString allows");
     }
     if (width > to->cap) return umbeli_fail(to->diag, UMBEL_ESPACE, "key");
     if (text.len) memcpy(to->key, text.data, text.len);
@@ -252,6 +253,6 @@ umbel_err umbeli_clickhouse_key(const char *type, umbel_key text, uint8_t *key, 
         known = false;
     }
     return umbeli_fail(diag, UMBEL_EINVAL,
-                       known ? "the text is no value of this type, or out of its range"
-                             : "type: not one that is known here");
+                       known ? "the text is not a value of this type, or out of its range"
+                             : "type: unknown");
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * clickhouse_granules.c - the granules of an index in its decompressed stream, by their marks or
- * one behind the other
+ * clickhouse_granules.c - the granules of an index in its decompressed stream, found by their marks
+ * or read one after the other
  */
 #include "core/bits.h"
 #include "core/diag.h"
 #include "format/clickhouse/clickhouse_index.h"
 #include "tables/clickhouse/clickhouse_part.h"
 
-/* Where in the stream a mark points, and how far it is whole from there; false when its block is
- * not there. */
+/* Where in the stream a mark points, and how far the stream is intact from there; false if its
+ * block is missing. */
 static bool marked(const umbeli_part *own, size_t mark, size_t *at, size_t *end_at) {
     const uint8_t *m = own->marks.bytes + mark * UMBELI_MARK;
     uint64_t offset = umbeli_load_le64(m), inside = umbeli_load_le64(m + 8);
@@ -31,7 +31,7 @@ static bool marked(const umbeli_part *own, size_t mark, size_t *at, size_t *end_
     return true;
 }
 
-/* The granule at *at, which is moved behind it. */
+/* Reads the granule at *at and moves *at past it. */
 static umbel_err add_granule(umbel_table *t, uint64_t number, size_t *at, size_t end,
                              umbel_diag *why) {
     const umbeli_part *own = t->own;
@@ -48,7 +48,7 @@ static umbel_err add_granule(umbel_table *t, uint64_t number, size_t *at, size_t
                               "index definition");
     }
     for (uint32_t i = 0; i < own->columns; i++) {
-        /* A granule of one column is a filter as the codec reads it, head included. */
+        /* A granule of one column is a filter as the codec reads it, including its head. */
         size_t from = own->columns == 1 ? *at : r.pos;
         const uint8_t *bits = umbeli_take(&r, g.column_bytes);
         umbeli_place p = {.seen = {.state = UMBEL_TABLE_FILTER,
@@ -62,7 +62,7 @@ static umbel_err add_granule(umbel_table *t, uint64_t number, size_t *at, size_t
                           .bytes = own->columns == 1 ? own->stream.bytes + from : bits,
                           .column = i};
         umbel_err e = umbeli_table_add(t, &p);
-        if (e) return umbeli_fail_at(why, e, from, "more granules than memory");
+        if (e) return umbeli_fail_at(why, e, from, "out of memory for the granules");
     }
     *at = r.pos;
     return UMBEL_OK;
@@ -87,7 +87,7 @@ static bool is_fatal(umbel_err e) {
     return e == UMBEL_ENOMEM || e == UMBEL_ELIMIT;
 }
 
-/* Granule behind granule; damage ends it. */
+/* Reads one granule after the other and stops at the first damage. */
 static umbel_err walk(umbel_table *t, umbel_diag *why) {
     const umbeli_part *own = t->own;
     size_t end = own->stream.npieces ? own->stream.pieces[0].unbroken : 0, at = 0;
@@ -97,11 +97,11 @@ static umbel_err walk(umbel_table *t, umbel_diag *why) {
     return e;
 }
 
-/* Each granule where its mark says; lost blocks cost only what is in them. */
+/* Reads each granule where its mark points; a lost block loses only what is in it. */
 static umbel_err walk_marks(umbel_table *t, umbel_diag *why) {
     const umbeli_part *own = t->own;
     size_t nmarks = own->marks.len / UMBELI_MARK, next = 0;
-    bool sure = true; /* `next` is where the next granule must begin */
+    bool sure = true; /* `next` is where the next granule must start */
     umbel_err e = UMBEL_OK;
     for (size_t i = 0; i < nmarks && !e; i++) {
         size_t at, end;
@@ -112,7 +112,7 @@ static umbel_err walk_marks(umbel_table *t, umbel_diag *why) {
             sure = false;
             continue;
         }
-        if (i + 1 == nmarks && at == own->stream.len) break; /* a last mark at the very end */
+        if (i + 1 == nmarks && at == own->stream.len) break; /* a final mark at the very end */
         if (sure && at != next) {
             e = umbeli_table_note(t, UMBEL_ECORRUPT, i * UMBELI_MARK,
                                   "a mark is not where the granule before it ends");
@@ -125,7 +125,7 @@ static umbel_err walk_marks(umbel_table *t, umbel_diag *why) {
         if (!e) e = add_lost(t, i);
     }
     if (!e && sure && next != own->stream.len) {
-        e = umbeli_table_note(t, UMBEL_ECORRUPT, next, "bytes behind the last marked granule");
+        e = umbeli_table_note(t, UMBEL_ECORRUPT, next, "bytes after the last marked granule");
     }
     return e;
 }

@@ -2,10 +2,11 @@
  *
  * clickhouse_part.c - the filters of a ClickHouse skipping index
  *
- *   skp_idx_x.idx    compressed blocks; decompressed, granule behind granule:
+ *   skp_idx_x.idx    compressed blocks; decompressed, one granule after the other:
  *                      tokenbf_v1, ngrambf_v1: for each column the bytes of the filter
- *                      bloom_filter: LEB128 of distinct values, then the bits of each column
- *   skp_idx_x.cmrk2  marks, compressed likewise: for each granule u64 offset of its block in the
+ *                      bloom_filter: number of distinct values as LEB128, then the bits of
+ *                      each column
+ *   skp_idx_x.cmrk2  marks, compressed the same way: per granule u64 offset of its block in the
  *                    .idx, u64 offset in the decompressed block, u64 1
  *
  * Page: docs/tables.md.  Checked against ClickHouse 26.7.
@@ -44,7 +45,7 @@ static umbel_err read_marks(umbel_table *t, const umbel_table_hints *hints, umbe
     for (size_t i = 0; i < own->marks.npieces; i++) whole = whole && !own->marks.pieces[i].lost;
     if (whole) return UMBEL_OK;
     umbeli_chain_end(t, &own->marks);
-    return umbeli_table_note(t, UMBEL_ECORRUPT, 0, "the file of marks is damaged; read without");
+    return umbeli_table_note(t, UMBEL_ECORRUPT, 0, "the file of marks is damaged and was ignored");
 }
 
 static umbel_err name_columns(umbel_table *t, const umbel_table_hints *hints, umbel_diag *diag) {
@@ -78,7 +79,7 @@ static umbel_err open_part(umbel_table *t, const umbel_table_hints *hints, umbel
     if (e) return e;
     umbel_diag why = {0};
     e = umbeli_part_walk(t, &why);
-    return e ? umbeli_fail_at(diag, e, why.offset, "more granules than memory") : UMBEL_OK;
+    return e ? umbeli_fail_at(diag, e, why.offset, "out of memory for the granules") : UMBEL_OK;
 }
 
 static void close_part(umbel_table *t) {
@@ -93,7 +94,7 @@ static void close_part(umbel_table *t) {
 
 /* ---- Filters and keys ---- */
 
-/* The bits of one column of several, with the head before them that the codec expects. */
+/* The bits of one of several columns, preceded by the head that the codec expects. */
 static umbel_err column_filter(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
                                umbel_diag *diag) {
     const umbeli_part *own = t->own;
@@ -157,7 +158,8 @@ static umbel_err column_number(const umbel_table *t, const char *column, uint32_
             return UMBEL_OK;
         }
     }
-    return umbeli_fail(diag, UMBEL_EINVAL, "column: a number from 1, of the index's columns");
+    return umbeli_fail(diag, UMBEL_EINVAL,
+                       "column: must be the number of one of the index's columns, from 1");
 }
 
 static umbel_err check(const umbel_table *t, const char *column, const void *key, size_t len,
@@ -166,7 +168,7 @@ static umbel_err check(const umbel_table *t, const char *column, const void *key
     uint32_t number = 0;
     umbel_err e = column_number(t, column, &number, diag);
     if (e) return e;
-    /* What was read before a lost block is not all there is. */
+    /* What was read before a lost block may not be everything. */
     if (!own->marks.len && t->nfaults) answer->may_contain = true;
     return own->index.kind == UMBELI_INDEX_TOKENS
                ? ask_tokens(t, number, key, len, may, diag)

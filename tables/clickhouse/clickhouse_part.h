@@ -2,10 +2,10 @@
  *
  * clickhouse_part.h - a skipping index in a part of ClickHouse's MergeTree
  *
- * part.c            opening, filters, keys
- * part_chain.c      compressed blocks into one stream
- * part_granules.c   granules in the stream, the places of filters
- * part_index.c      the index's definition, which the files do not hold
+ *   clickhouse_part.c        opening, filters, keys
+ *   clickhouse_blocks.c      compressed blocks into one stream
+ *   clickhouse_granules.c    granules in the stream, places of filters
+ *   clickhouse_definition.c  the index's definition, which is not in the files
  */
 #ifndef UMBELI_CLICKHOUSE_PART_H
 #define UMBELI_CLICKHOUSE_PART_H
@@ -13,13 +13,13 @@
 #include "tables/table.h"
 #include "umbel_foreign.h"
 
-/* ---- part_chain.c ---- */
+/* ---- clickhouse_blocks.c ---- */
 
 /* One compressed block and where its bytes begin in the stream. */
 typedef struct umbeli_piece {
     uint64_t offset; /* in the file */
     size_t start;
-    size_t unbroken; /* the stream goes on from here to there without a lost block */
+    size_t unbroken; /* the stream has no lost block between here and there */
     bool lost;       /* damaged: nothing of it is in the stream */
 } umbeli_piece;
 
@@ -30,7 +30,7 @@ typedef struct umbeli_chain {
     size_t npieces, pieces_cap;
 } umbeli_chain;
 
-/* True when a whole block with a right checksum stands at the start. */
+/* True if there is a complete block with a valid checksum at the start. */
 bool umbeli_chain_starts(const uint8_t *bytes, size_t len);
 
 /* Decompresses all blocks; damaged ones are noted and left out. */
@@ -38,10 +38,10 @@ umbel_err umbeli_chain_read(umbel_table *t, const uint8_t *bytes, size_t len, um
                             umbel_diag *diag);
 void umbeli_chain_end(umbel_table *t, umbeli_chain *c);
 
-/* ---- part_index.c ---- */
+/* ---- clickhouse_definition.c ---- */
 
 typedef enum umbeli_index_kind {
-    UMBELI_INDEX_TOKENS, /* tokenbf_v1, and with ngram ngrambf_v1 */
+    UMBELI_INDEX_TOKENS, /* tokenbf_v1 or, with ngram, ngrambf_v1 */
     UMBELI_INDEX_VALUES  /* bloom_filter */
 } umbeli_index_kind;
 
@@ -53,17 +53,17 @@ typedef struct umbeli_index {
     umbel_foreign like;    /* for umbel_view */
 } umbeli_index;
 
-/* Reads a definition as it stands in CREATE TABLE. */
+/* Parses a definition as written in CREATE TABLE. */
 umbel_err umbeli_index_read(const char *text, umbeli_index *out, umbel_diag *diag);
 
-/* The key of a value of a type under ClickHouse's or umbel's name for it. */
+/* The key of a value whose type is given by ClickHouse's or umbel's name. */
 umbel_err umbeli_clickhouse_key(const char *type, umbel_key text, uint8_t *key, size_t cap,
                                 size_t *key_len, umbel_diag *diag);
 
 /* String and FixedString, also inside Array, Nullable and LowCardinality. */
 bool umbeli_clickhouse_is_text(const char *type);
 
-/* ---- part_granules.c ---- */
+/* ---- clickhouse_granules.c ---- */
 
 enum { UMBELI_MARK = 24, UMBELI_COLUMN_ROOM = 8 };
 
@@ -76,7 +76,7 @@ typedef struct umbeli_part {
     char (*names)[UMBELI_COLUMN_ROOM];
 } umbeli_part;
 
-/* Adds a place for each granule and column; damage is noted.  Fails only for want of memory. */
+/* Adds a place for each granule and column; damage is noted.  Fails only when out of memory. */
 umbel_err umbeli_part_walk(umbel_table *t, umbel_diag *why);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * crc32c.c - four bits at a time: a table small enough to be written down and checked by eye; files
- * of this kind have a few MB
+ * crc32c.c - four bits at a time: a table small enough to write out and check by eye; LevelDB's
+ * files are only a few MB
  */
 #include "tables/leveldb/crc32c.h"
 
 #include "core/bits.h"
 
-/* Entry i is what four steps of the polynomial 82f63b78 make of i. */
+/* Entry i is i after four steps of the polynomial 82f63b78. */
 static const uint32_t steps[16] = {
     0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
     0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,

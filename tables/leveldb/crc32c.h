@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Castagnoli's polynomial, reflected; as `crc32c` of everybody else. */
+/* Castagnoli's polynomial, reflected: the usual `crc32c`. */
 uint32_t umbeli_crc32c(const void *bytes, size_t len);
 
-/* What LevelDB stores instead, so that a checksum over checksums means something. */
+/* What LevelDB stores instead: a CRC over data that contains CRCs would be weak. */
 uint32_t umbeli_crc32c_mask(uint32_t crc);
 
 #endif

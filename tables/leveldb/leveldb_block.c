@@ -37,7 +37,7 @@ umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, 
     *out = (umbeli_block){0};
     if (h.offset > end || h.size > end - h.offset ||
         end - h.offset - h.size < UMBELI_SSTABLE_TRAILER) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.offset, "a block reaches beyond the file");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.offset, "a block extends beyond the file");
     }
     const uint8_t *block = t->bytes + h.offset, *trailer = block + h.size;
     uint32_t crc = umbeli_crc32c_mask(umbeli_crc32c(block, (size_t)h.size + 1));
@@ -50,7 +50,7 @@ umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, 
     case TYPE_ZSTD: return unpack(t, UMBELI_PACKED_ZSTD, h, out, diag);
     default:
         return umbeli_fail_at(diag, UMBEL_EVERSION, h.offset + h.size,
-                              "a block compressed in a way not known here");
+                              "a block compressed in a way that is not supported");
     }
 }
 
@@ -80,17 +80,17 @@ bool umbeli_entries_next(umbeli_entries *it) {
     if (it->wrong || umbeli_left(&it->in) == 0) return false;
     if (!take_varint(&it->in, &shared) || !take_varint(&it->in, &suffix_len) ||
         !take_varint(&it->in, &value_len)) {
-        it->wrong = "an entry of a block is cut off";
+        it->wrong = "an entry of a block is cut short";
         return false;
     }
     it->suffix = umbeli_take(&it->in, suffix_len);
     it->value = umbeli_take(&it->in, value_len);
     if (!it->suffix || !it->value) {
-        it->wrong = "an entry reaches beyond its block";
+        it->wrong = "an entry extends past the end of its block";
         return false;
     }
     if (shared > it->key_len) {
-        it->wrong = "a key shares more than the key before it has";
+        it->wrong = "a key shares more bytes than the previous key has";
         return false;
     }
     it->shared = (size_t)shared;

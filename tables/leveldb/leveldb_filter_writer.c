@@ -3,7 +3,7 @@
  * leveldb_filter_writer.c - LevelDB's filter block, built in the order of its table builder
  *
  * A filter is emitted for every 2 KiB of the file that a new data block has passed: one for the
- * keys that wait, then empty ones.  Only the hashes of keys are kept.
+ * pending keys, then empty ones.  Only the hashes of keys are kept.
  */
 #include <string.h>
 
@@ -17,12 +17,12 @@ struct umbel_leveldb_block {
     umbeli_settings settings;
     uint32_t bits_per_key;
     bool finished;
-    uint64_t started; /* offset of the data block begun last */
+    uint64_t started; /* offset of the last data block started */
     uint8_t *bytes;   /* filters so far, then the whole block */
     size_t len, cap;
     uint32_t *offsets;
     size_t noffsets, offsets_cap;
-    uint32_t *hashes; /* of keys that wait for their filter */
+    uint32_t *hashes; /* of keys pending for the next filter */
     size_t nhashes, hashes_cap;
 };
 
@@ -32,7 +32,7 @@ umbel_err umbel_leveldb_block_new(uint32_t bits_per_key, const umbel_opts *opts,
     umbel_err e = umbeli_settings_from(opts, &settings, diag);
     if (e) return e;
     if (bits_per_key > INT32_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bits_per_key: LevelDB has an int for it");
+        return umbeli_fail(diag, UMBEL_EINVAL, "bits_per_key: does not fit LevelDB's int");
     }
     umbel_leveldb_block *b = umbeli_new(&settings, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "the builder");
@@ -51,7 +51,7 @@ void umbel_leveldb_block_free(umbel_leveldb_block *b) {
     umbeli_delete(&settings, b);
 }
 
-/* `more` zeroed bytes behind the last. */
+/* Appends `more` zeroed bytes. */
 static umbel_err extend(umbel_leveldb_block *b, size_t more) {
     if (more > UINT32_MAX - b->len) return UMBEL_EFULL; /* offsets have 32 bits */
     if (b->len + more > b->cap) {
@@ -74,7 +74,7 @@ static umbel_err grow_words(umbel_leveldb_block *b, uint32_t **words, size_t cou
     return e;
 }
 
-/* A filter of the keys that wait, or an empty one. */
+/* Emits a filter of the pending keys, or an empty one. */
 static umbel_err emit(umbel_leveldb_block *b) {
     umbel_err e = grow_words(b, &b->offsets, b->noffsets, &b->offsets_cap);
     size_t start = b->len;

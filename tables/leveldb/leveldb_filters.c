@@ -4,7 +4,7 @@
  *
  *   [filter]... [u32 offset of each filter] [u32 offset of these] [u8 base_lg]
  *
- * Filter i speaks for the data blocks that start in [i << base_lg, (i+1) << base_lg).
+ * Filter i covers the data blocks that start in [i << base_lg, (i+1) << base_lg).
  */
 #include <string.h>
 
@@ -17,22 +17,22 @@ static uint64_t shifted(uint64_t i, uint8_t base_lg) {
     return i > UINT64_MAX >> base_lg ? UINT64_MAX : i << base_lg;
 }
 
-/* What LevelDB would make of these bytes, and whether they are sound. */
+/* How LevelDB would interpret these bytes, and whether they are valid. */
 static umbel_table_state state_of(const umbeli_sstable *own, const uint8_t *bytes, size_t len,
                                   const char **wrong) {
     if (len == 0) return UMBEL_TABLE_EMPTY;
     uint8_t last = bytes[len - 1];
     if (own->policy == UMBELI_POLICY_SPLIT) {
         if (last == UMBELI_SPLIT_TAG && len > 1 && len % 32 == 1) return UMBEL_TABLE_FILTER;
-        *wrong = "umbel.SplitBlock: not a number of 32-byte blocks and the byte 1";
+        *wrong = "umbel.SplitBlock: not whole 32-byte blocks followed by the byte 1";
         return UMBEL_TABLE_UNREADABLE;
     }
     if (len == 1) {
-        *wrong = "a filter of one byte; LevelDB finds no key in it";
+        *wrong = "a filter of one byte, in which LevelDB finds no key";
         return UMBEL_TABLE_EMPTY;
     }
     if (last >= 1 && last <= 30) return UMBEL_TABLE_FILTER;
-    *wrong = last ? "k: above 30, a reserved encoding" : "k: no probes, every key would match";
+    *wrong = last ? "k: above 30, a reserved encoding" : "k: zero, so every key would match";
     return UMBEL_TABLE_UNREADABLE;
 }
 
@@ -69,7 +69,8 @@ umbel_err umbeli_sstable_filters(umbel_table *t) {
     const umbeli_block *b = &own->filters;
     uint64_t last = b->offset + (b->unpacked ? 0 : b->len);
     if (b->len < 5) {
-        return umbeli_table_note(t, UMBEL_ECORRUPT, b->offset, "a filter block of under 5 bytes");
+        return umbeli_table_note(t, UMBEL_ECORRUPT, b->offset,
+                                 "the filter block is shorter than 5 bytes");
     }
     uint8_t base_lg = b->bytes[b->len - 1];
     uint32_t array = umbeli_load_le32(b->bytes + b->len - 5);
@@ -77,7 +78,7 @@ umbel_err umbeli_sstable_filters(umbel_table *t) {
         return umbeli_table_note(t, UMBEL_ECORRUPT, last - (b->unpacked ? 0 : 5),
                                  "the array of offsets begins beyond the filter block");
     }
-    if (base_lg >= 64) { /* LevelDB shifts by it all the same, which means nothing */
+    if (base_lg >= 64) { /* LevelDB shifts by it anyway, which is undefined */
         return umbeli_table_note(t, UMBEL_ECORRUPT, last - (b->unpacked ? 0 : 1),
                                  "base_lg: 64 or more");
     }
@@ -85,14 +86,14 @@ umbel_err umbeli_sstable_filters(umbel_table *t) {
     umbel_err e = UMBEL_OK;
     if ((b->len - 5 - array) % 4) {
         e = umbeli_table_note(t, UMBEL_ECORRUPT, b->offset,
-                              "the array of offsets has a broken last entry");
+                              "the last entry of the array of offsets is incomplete");
     }
     uint64_t n = (b->len - 5 - array) / 4;
     for (uint32_t i = 0; i < n && !e; i++) e = add_filter(t, b, array, i);
     return e;
 }
 
-/* Parquet's header and the blocks make a filter that umbel.h can read. */
+/* With Parquet's header in front, the blocks are a filter that umbel.h can read. */
 static umbel_err split_filter(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
                               umbel_diag *diag) {
     umbel_opts opts = umbeli_table_opts(t);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * leveldb_policy.c - LevelDB's filter policies, made of umbel's parts
+ * leveldb_policy.c - filter policies for LevelDB, built from umbel's parts
  *
- * LevelDB asks one small filter for one key at a time, so there are no handles here: hash, probe,
- * done.
+ * LevelDB queries one small filter for one key at a time, so there are no handles here: hash,
+ * probe, done.
  */
 #include "umbel_leveldb.h"
 
@@ -14,7 +14,7 @@
 #include "tables/leveldb/leveldb_raw.h"
 #include "tables/leveldb/leveldb_table.h"
 
-enum { FEW_KEYS = 512 }; /* of one data block, mostly */
+enum { FEW_KEYS = 512 }; /* usually those of one data block */
 
 typedef struct policy {
     uint32_t bits_per_key;
@@ -25,8 +25,9 @@ static void destroy(void *state) {
     free(state);
 }
 
-/* Nothing can be reported here, and an empty filter would lose keys: two bytes that match all keys
- * under either policy.  Without memory for those, the end, as LevelDB itself does it. */
+/* Errors cannot be reported here, and an empty filter would lose keys, so this gives two bytes that
+ * match every key under either policy.  Aborts, as LevelDB itself does, without memory for those.
+ */
 static char *match_all(size_t *len) {
     uint8_t *filter = malloc(2);
     if (!filter) abort();

@@ -14,8 +14,8 @@ size_t umbeli_leveldb_fill_len(uint64_t n, uint32_t bits_per_key) {
     return (size_t)(bits / 8 + 1);
 }
 
-/* Small filters: each bit as a byte first.  Setting bits in place would wait for the bit before, so
- * often do keys of one filter meet in the same byte. */
+/* Small filters: each bit as a byte first.  Keys of one small filter hit the same byte so often
+ * that setting bits in place would stall on the previous store. */
 static void fill_small(uint8_t *filter, uint32_t bits, uint32_t k, const uint32_t *hashes,
                        size_t n) {
     uint8_t wide[SMALL_BITS];
@@ -27,7 +27,7 @@ static void fill_small(uint8_t *filter, uint32_t bits, uint32_t k, const uint32_
         }
     }
     for (uint32_t i = 0; i < bits / 8; i++) {
-        /* Eight bytes of 0 or 1 into one: each is shifted to its bit of the top byte. */
+        /* Packs eight bytes of 0 or 1 into one: each is shifted to its bit of the top byte. */
         filter[i] = (uint8_t)(umbeli_load_le64(wide + 8 * i) * UINT64_C(0x0102040810204080) >> 56);
     }
 }
@@ -50,8 +50,8 @@ void umbeli_leveldb_fill(uint8_t *filter, size_t len, uint32_t bits_per_key, con
 }
 
 /* An absent key finds about half of its bits set, so a branch per probe would be mispredicted all
- * the time; one for three is nearly always taken.  Each filter is asked once, so an inverse of its
- * size would not pay, but the three short divisions overlap. */
+ * the time; one per three probes is nearly always taken.  Each filter is queried once, so
+ * precomputing the inverse of its size would not pay, but the three short divisions overlap. */
 static bool has_short(const uint8_t *filter, uint32_t bits, uint32_t k, uint32_t h) {
     uint32_t j = 0;
     for (; j + 3 <= k; j += 3) {

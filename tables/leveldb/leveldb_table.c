@@ -33,14 +33,14 @@ static umbeli_policy policy_of(const uint8_t *name, size_t len) {
     return UMBELI_POLICY_NONE;
 }
 
-/* Where the filters are; *h stays zero when there are none to be understood. */
+/* Finds the filters; *h stays zero if there are none that we understand. */
 static umbel_err find_filters(umbel_table *t, const umbeli_block *metaindex, umbeli_handle *h) {
     umbeli_sstable *own = t->own;
     uint8_t key[KEY_ROOM];
     umbeli_entries it = umbeli_entries_of(metaindex);
     umbel_err e = UMBEL_OK;
     while (!e && umbeli_entries_next(&it)) {
-        /* Longer names are of no interest, but later ones may share their beginning. */
+        /* Longer names do not matter, but later keys may share their prefix. */
         for (size_t i = 0; i < it.suffix_len && it.shared + i < KEY_ROOM; i++) {
             key[it.shared + i] = it.suffix[i];
         }
@@ -50,10 +50,10 @@ static umbel_err find_filters(umbel_table *t, const umbeli_block *metaindex, umb
         umbeli_handle where;
         if (policy == UMBELI_POLICY_NONE) {
             e = umbeli_table_note(t, UMBEL_EVERSION, metaindex->offset,
-                                  "filters of a policy that is not known here");
+                                  "filters of an unknown policy");
         } else if (!umbeli_take_handle(&r, &where)) {
             e = umbeli_table_note(t, UMBEL_ECORRUPT, metaindex->offset,
-                                  "metaindex: the handle of the filters is cut off");
+                                  "metaindex: the handle of the filters is cut short");
         } else if (own->policy == UMBELI_POLICY_NONE) {
             own->policy = policy;
             *h = where;
@@ -72,7 +72,7 @@ static umbel_err read_or_note(umbel_table *t, umbeli_handle h, umbeli_block *out
 }
 
 static bool overlap(umbeli_handle a, umbeli_handle b) {
-    /* Sizes that pass the end of the numbers are noted where the block is read. */
+    /* Sizes that overflow are noted where the block is read. */
     bool behind = b.offset >= a.offset && b.offset - a.offset >= a.size;
     bool before = a.offset >= b.offset && a.offset - b.offset >= b.size;
     return a.size && b.size && !behind && !before;
@@ -95,8 +95,8 @@ static umbel_err count_keys(umbel_table *t, umbeli_handle h) {
     return e;
 }
 
-/* Every data block once, in order; one that begins before the last one ended would be read again
- * and again by a file made to waste time. */
+/* Visits every data block once, in order.  Overlapping blocks are refused: a crafted file could use
+ * them to have the same bytes read over and over. */
 static umbel_err read_data(umbel_table *t, uint64_t end) {
     const umbeli_sstable *own = t->own;
     uint64_t free_from = 0;
@@ -107,13 +107,13 @@ static umbel_err read_data(umbel_table *t, uint64_t end) {
         umbeli_handle h;
         if (!umbeli_take_handle(&r, &h)) {
             e = umbeli_table_note(t, UMBEL_ECORRUPT, own->index.offset,
-                                  "index: the handle of a block is cut off");
+                                  "index: the handle of a block is cut short");
         } else if (h.offset < free_from) {
             e = umbeli_table_note(t, UMBEL_ECORRUPT, h.offset,
                                   "a data block begins inside the one before it");
         } else if (h.offset > end || h.size > end - h.offset) {
             e = umbeli_table_note(t, UMBEL_ECORRUPT, h.offset,
-                                  "a data block reaches into what follows the data");
+                                  "a data block overlaps what follows the data");
         } else {
             free_from = h.offset + h.size;
             e = count_keys(t, h);
@@ -132,7 +132,7 @@ static umbel_err read_footer(const umbel_table *t, umbeli_handle *metaindex, umb
     }
     size_t at = t->len - UMBELI_SSTABLE_FOOTER;
     if (!recognise(t->bytes, t->len)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len - 8, "not the magic number of LevelDB");
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len - 8, "no LevelDB magic number");
     }
     umbeli_reader r = umbeli_reader_over(t->bytes + at, HANDLES);
     if (!umbeli_take_handle(&r, metaindex) || !umbeli_take_handle(&r, index)) {
@@ -182,7 +182,7 @@ static umbel_err check(const umbel_table *t, const char *column, const void *key
     if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: a LevelDB table has none");
     umbel_err e = umbeli_sstable_seek(t, key, len, &answer->has_block, &block);
     if (e == UMBEL_ENOMEM) return umbeli_fail(diag, e, "a key");
-    if (e) { /* without its index the file may hold anything, anywhere */
+    if (e) { /* without its index the file may hold any key, anywhere */
         answer->may_contain = true;
         return umbeli_table_ask(t, 0, key, len, may, diag);
     }
@@ -210,7 +210,7 @@ static umbel_err key_of(const umbel_table *t, const char *column, const char *ty
     umbel_type as = UMBEL_TYPE_STRING;
     if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: a LevelDB table has none");
     if (type && !umbel_type_named(type, &as)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "type: not one that a LevelDB key can have");
+        return umbeli_fail(diag, UMBEL_EINVAL, "type: LevelDB keys cannot have it");
     }
     return umbel_typed_key(as, text.data, text.len, key, cap, key_len, diag);
 }
@@ -226,7 +226,7 @@ const umbeli_table_ops umbeli_sstable_ops = {
     .key = key_of,
 };
 
-/* ---- seeking in the index block -------------------------------------------------------------- */
+/* ---- Seeking in the index block ---- */
 
 enum { INTERNAL = 8 };
 
@@ -234,11 +234,11 @@ typedef struct seek {
     const uint8_t *target;
     size_t len;
     uint8_t *key; /* of the entry read last */
-    size_t equal; /* so many first bytes of it are the target's */
+    size_t equal; /* length of the prefix it shares with the target */
 } seek;
 
-/* Brings `key` up to date and tells whether its user part is at or behind the target.  Looks at the
- * new bytes only: beginnings may be long, and shared by very many entries. */
+/* Updates `key` and returns whether its user part is at or after the target.  Looks at the new
+ * bytes only: prefixes may be long, and shared by very many entries. */
 static bool reached(seek *s, const umbeli_entries *it) {
     memcpy(s->key + it->shared, it->suffix, it->suffix_len);
     if (it->shared <= s->equal) {

@@ -4,11 +4,10 @@
  *
  *   [data block]... [filter block] [metaindex block] [index block] [footer, 48 bytes]
  *
- * sstable.c         footer, blocks by name, data blocks
- * sstable_filters.c the filter block, read
- * sstable_block.c   one block: checksum, decompression, entries
- * sstable_seek.c    which data block a key would be in
- * sstable_write.c   the filter block, written
+ *   leveldb_table.c          footer, blocks by name, data blocks, which block a key would be in
+ *   leveldb_filters.c        reading the filter block
+ *   leveldb_block.c          one block: checksum, decompression, entries
+ *   leveldb_filter_writer.c  writing the filter block
  */
 #ifndef UMBELI_LEVELDB_TABLE_H
 #define UMBELI_LEVELDB_TABLE_H
@@ -18,12 +17,12 @@
 
 enum { UMBELI_SSTABLE_FOOTER = 48, UMBELI_SSTABLE_TRAILER = 5, UMBELI_SSTABLE_BASE_LG = 11 };
 
-/* Where a block lies; size without the trailer. */
+/* Where a block is; size without the trailer. */
 typedef struct umbeli_handle {
     uint64_t offset, size;
 } umbeli_handle;
 
-/* Two varints; false when they are cut off or longer than 64 bits. */
+/* Two varints; false when they are cut short or longer than 64 bits. */
 bool umbeli_take_handle(umbeli_reader *r, umbeli_handle *h);
 
 /* The contents of a block. */
@@ -31,21 +30,21 @@ typedef struct umbeli_block {
     const uint8_t *bytes;
     size_t len;
     uint64_t offset;   /* of the block in the file */
-    uint8_t *unpacked; /* what bytes points to when it was compressed */
+    uint8_t *unpacked; /* owns the bytes if they were compressed */
 } umbeli_block;
 
 /* Checks the handle, the checksum and the type. */
 umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, umbel_diag *diag);
 void umbeli_block_end(umbel_table *t, umbeli_block *b);
 
-/* The entries of a block in turn: keys share their beginnings with the one before. */
+/* Iterates over the entries of a block; each key shares a prefix with the one before. */
 typedef struct umbeli_entries {
     umbeli_reader in; /* up to the restart offsets */
-    size_t key_len;   /* of the entry read last */
+    size_t key_len;   /* of the last entry read */
     size_t shared;
-    const uint8_t *suffix, *value; /* behind `shared` bytes of the key before */
+    const uint8_t *suffix, *value; /* follows `shared` bytes of the previous key */
     size_t suffix_len, value_len;
-    const char *wrong; /* NULL: nothing so far; in.pos is where */
+    const char *wrong; /* NULL: nothing so far; otherwise at in.pos */
 } umbeli_entries;
 
 umbeli_entries umbeli_entries_of(const umbeli_block *b);
@@ -60,13 +59,12 @@ typedef enum umbeli_policy {
 enum { UMBELI_SPLIT_TAG = 1 };
 
 typedef struct umbeli_sstable {
-    umbeli_block index, filters; /* bytes NULL: could not be read */
+    umbeli_block index, filters; /* bytes NULL: unreadable */
     umbeli_policy policy;
     uint8_t base_lg; /* below 64 */
 } umbeli_sstable;
 
-/* Adds a place for each filter of the filter block; one that makes no sense is noted and has none.
- */
+/* Adds a place for each filter of the filter block; an invalid one is noted and gets none. */
 umbel_err umbeli_sstable_filters(umbel_table *t);
 
 /* umbeli_table_ops.filter */
@@ -74,7 +72,7 @@ umbel_err umbeli_sstable_filter(const umbel_table *t, const umbeli_place *p, umb
                                 umbel_diag *diag);
 
 /* The data block that holds the key if any does, as LevelDB's Seek finds it; *found false: the key
- * is behind the last one.  UMBEL_ECORRUPT when the index cannot tell. */
+ * is after the last one.  UMBEL_ECORRUPT when the index is too damaged to say. */
 umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len, bool *found,
                               umbeli_handle *block);
 

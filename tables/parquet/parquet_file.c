@@ -26,7 +26,7 @@ static bool recognise(const uint8_t *bytes, size_t len) {
 
 /* ---- Places ---- */
 
-/* How the column's values are read when nobody says. */
+/* How the column's values are read by default. */
 static const char *type_name(const umbeli_column *c) {
     static const char *const meanings[] = {
         [UMBELI_MEANS_DATE] = "date",
@@ -45,7 +45,7 @@ static const char *type_name(const umbeli_column *c) {
     }
 }
 
-/* Finds the filter's end and checks its header; the text of what is wrong, or NULL. */
+/* Finds the end of the filter and checks its header; returns what is wrong, or NULL. */
 static const char *find_filter(const umbel_table *t, const umbeli_chunk *chunk, umbeli_place *p) {
     uint64_t end = t->len - TAIL;
     size_t head = 0;
@@ -61,7 +61,7 @@ static const char *find_filter(const umbel_table *t, const umbeli_chunk *chunk, 
         room = (uint64_t)chunk->len;
     }
     if (umbeli_parquet_header(bytes, (size_t)room, &head, &bits, &why)) return why.what;
-    if (bits > room - head) return "the bits of a filter reach beyond it";
+    if (bits > room - head) return "the bits of a filter reach beyond its end";
     if (chunk->len >= 0 && bits < room - head) return "bloom_filter_length: not the filter's own";
     p->bytes = bytes;
     p->seen.len = head + bits;
@@ -98,7 +98,7 @@ static umbel_err open_columns(umbel_table *t, const umbel_table_hints *hints, um
     (void)hints;
     if (t->len < MAGIC + TAIL || !recognise(t->bytes, t->len)) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len < MAGIC ? 0 : t->len - MAGIC,
-                              "not the magic number of Parquet");
+                              "no Parquet magic number");
     }
     if (t->bytes[t->len - 1] == 'E') {
         return umbeli_fail_at(diag, UMBEL_EVERSION, t->len - MAGIC,
@@ -143,8 +143,8 @@ static umbel_err column_number(const umbel_table *t, const char *column, uint32_
         }
     }
     return umbeli_fail(diag, UMBEL_EINVAL,
-                       column ? "column: the file has no such one"
-                              : "column: the file has several, say which");
+                       column ? "column: the file has no such column"
+                              : "column: the file has several; say which");
 }
 
 static umbel_err check(const umbel_table *t, const char *column, const void *key, size_t len,
@@ -159,10 +159,11 @@ static umbel_err put_integer(int64_t value, const umbeli_column *c, uint8_t *key
                              size_t *key_len, umbel_diag *diag) {
     bool wide = c->physical == UMBELI_PARQUET_INT64;
     if (!wide && c->physical != UMBELI_PARQUET_INT32) {
-        return umbeli_fail(diag, UMBEL_ENOTSUP, "type: such values are only read as integers");
+        return umbeli_fail(diag, UMBEL_ENOTSUP,
+                           "type: values of this column can only be read as integers");
     }
     if (!wide && (value < INT32_MIN || value > INT32_MAX)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "the value is beyond the column's 32 bits");
+        return umbeli_fail(diag, UMBEL_EINVAL, "the value does not fit the column's 32 bits");
     }
     uint8_t bytes[8];
     umbeli_store_le64(bytes, (uint64_t)value);
@@ -172,7 +173,7 @@ static umbel_err put_integer(int64_t value, const umbeli_column *c, uint8_t *key
     return UMBEL_OK;
 }
 
-/* Types that umbel.h does not have; *known false when it is none of them. */
+/* Types that the library does not have; *known is false if it is none of them. */
 static umbel_err special_key(const umbeli_column *c, const char *type, umbel_key text, uint8_t *key,
                              size_t cap, size_t *key_len, bool *known, umbel_diag *diag) {
     int64_t value;
@@ -192,7 +193,8 @@ static umbel_err special_key(const umbeli_column *c, const char *type, umbel_key
         *known = false;
         return UMBEL_OK;
     }
-    if (!read) return umbeli_fail(diag, UMBEL_EINVAL, "the text is no value of the column's type");
+    if (!read)
+        return umbeli_fail(diag, UMBEL_EINVAL, "the text is not a value of the column's type");
     return put_integer(value, c, key, cap, key_len, diag);
 }
 
@@ -209,7 +211,7 @@ static umbel_err key_of(const umbel_table *t, const char *column, const char *ty
     e = special_key(c, type, text, key, cap, key_len, &known, diag);
     if (e || known) return e;
     if (!umbel_type_named(type, &as)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "type: not one that is known here");
+        return umbeli_fail(diag, UMBEL_EINVAL, "type: unknown");
     }
     return umbel_typed_key(as, text.data, text.len, key, cap, key_len, diag);
 }

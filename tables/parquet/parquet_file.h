@@ -2,8 +2,8 @@
  *
  * parquet_file.h - the Bloom filters of a Parquet file
  *
- * columns.c         the places of filters, keys
- * columns_footer.c  FileMetaData: schema and column chunks, as much of them as is needed
+ *   parquet_file.c    places of filters, keys
+ *   parquet_footer.c  FileMetaData: schema and column chunks, as much of them as is needed
  */
 #ifndef UMBELI_PARQUET_FILE_H
 #define UMBELI_PARQUET_FILE_H
@@ -22,7 +22,7 @@ enum {
     UMBELI_PARQUET_FIXED = 7
 };
 
-/* What a column's values mean, as far as it changes how they are written. */
+/* What a column's values mean, as far as it affects how they are written as text. */
 typedef enum umbeli_meaning {
     UMBELI_MEANS_PLAIN,
     UMBELI_MEANS_UNSIGNED,
@@ -34,7 +34,7 @@ typedef enum umbeli_meaning {
 
 /* A leaf of the schema. */
 typedef struct umbeli_column {
-    char *path; /* dots between names; NULL until a column chunk told */
+    char *path; /* dots between names; NULL until a column chunk gives it */
     int32_t physical, fixed_len;
     umbeli_meaning meaning;
     uint32_t digits;
@@ -43,11 +43,11 @@ typedef struct umbeli_column {
 /* What the footer says of one column chunk. */
 typedef struct umbeli_chunk {
     uint64_t row_group;
-    uint32_t column; /* number of the leaf */
+    uint32_t column; /* index of the leaf */
     bool encrypted;
     uint64_t values;
-    int64_t offset, len; /* of the filter; -1: not said */
-    uint64_t at;         /* where in the file this was said */
+    int64_t offset, len; /* of the filter; -1: not given */
+    uint64_t at;         /* offset in the file where this was given */
 } umbeli_chunk;
 
 typedef struct umbeli_columns {

@@ -3,8 +3,9 @@
  * parquet_footer.c - Parquet's FileMetaData
  *
  *   FileMetaData    2 schema, a list of SchemaElement, depth first; 4 row_groups
- *   SchemaElement   1 type, 2 type_length, 5 num_children, 6 converted_type, 7 scale, 10
- *   logicalType RowGroup        1 columns, a list of ColumnChunk, one for each leaf
+ *   SchemaElement   1 type, 2 type_length, 5 num_children, 6 converted_type, 7 scale,
+ *                   10 logicalType
+ *   RowGroup        1 columns, a list of ColumnChunk, one for each leaf
  *   ColumnChunk     3 meta_data, 8 crypto_metadata, 9 encrypted_column_metadata
  *   ColumnMetaData  3 path_in_schema, 5 num_values, 14 bloom_filter_offset, 15 bloom_filter_length
  */
@@ -31,7 +32,7 @@ static bool going(const footer *f) {
     return !f->err && !f->in.wrong;
 }
 
-/* The value of an integer field; anything else is passed over. */
+/* The value of an integer field; anything else is skipped. */
 static bool integer(footer *f, umbeli_thrift_field field, int64_t *value) {
     if (field.type < UMBELI_THRIFT_I16 || field.type > UMBELI_THRIFT_I64) {
         umbeli_thrift_skip(&f->in, field.type);
@@ -41,7 +42,7 @@ static bool integer(footer *f, umbeli_thrift_field field, int64_t *value) {
     return !f->in.wrong;
 }
 
-/* The head of a list of structs; other values are passed over. */
+/* The head of a list of structs; other values are skipped. */
 static uint64_t structs(footer *f, umbeli_thrift_field field) {
     uint8_t type = 0;
     uint64_t count = 0;
@@ -51,7 +52,7 @@ static uint64_t structs(footer *f, umbeli_thrift_field field) {
     }
     umbeli_thrift_list(&f->in, &type, &count);
     if (count && type != UMBELI_THRIFT_STRUCT)
-        f->in.wrong = "Parquet: a list of other than structs";
+        f->in.wrong = "Parquet: a list of something other than structs";
     return f->in.wrong ? 0 : count;
 }
 
@@ -105,7 +106,7 @@ static void read_logical(footer *f, umbeli_column *c) {
     }
 }
 
-/* Files of old have this alone. */
+/* Old files have only this one. */
 static void convert(int64_t converted, umbeli_column *c) {
     if (c->meaning) return;
     if (converted == CONVERTED_DECIMAL) c->meaning = UMBELI_MEANS_DECIMAL;
@@ -151,7 +152,8 @@ static void read_path(footer *f, umbeli_column *c) {
     uint8_t type;
     uint64_t count, len, total = 0;
     umbeli_thrift_list(&f->in, &type, &count);
-    if (count && type != UMBELI_THRIFT_BINARY) f->in.wrong = "Parquet: a path of other than names";
+    if (count && type != UMBELI_THRIFT_BINARY)
+        f->in.wrong = "Parquet: a path of something other than names";
     for (uint64_t i = 0; i < count && !f->in.wrong; i++) {
         umbeli_thrift_binary(&f->in, &len);
         total += len + 1;
@@ -182,7 +184,8 @@ static void read_metadata(footer *f, umbeli_chunk *chunk) {
         } else if (integer(f, field, &value)) {
             if (field.id == 5 && value > 0) chunk->values = (uint64_t)value;
             if (field.id == 14) {
-                chunk->offset = value < 0 ? INT64_MAX : value; /* refused as beyond the file */
+                chunk->offset =
+                    value < 0 ? INT64_MAX : value; /* refused later as past the end of the file */
                 chunk->at = at;
             }
             if (field.id == 15) chunk->len = value < 0 ? INT64_MAX : value;
