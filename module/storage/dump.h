@@ -26,8 +26,8 @@ uint8_t *bf_dump_whole(const bf_value *v, size_t *len);
  * holds them: free it with RedisModule_Free. */
 const uint8_t *bf_dump_layer(const bf_value *v, uint32_t i, size_t *len, uint8_t **scratch);
 
-/* Wraps a chain in format redisbloom and takes ownership of it; UMBEL_ENOMEM frees the chain. */
-umbel_err bf_redisbloom_value(umbel_filter *chain, bf_value **out, umbel_diag *diag);
+/* Wraps a filter in format redisbloom and takes ownership of it; UMBEL_ENOMEM frees the filter. */
+umbel_err bf_redisbloom_value(umbel_filter *f, bf_value **out, umbel_diag *diag);
 
 /* BF.LOADCHUNK with iterator 1: a value with the counts of its head and all bits 0.  It allocates
  * as many bits as the head says, so bound them with max_bytes.  UMBEL_ECORRUPT, UMBEL_EVERSION: bad
