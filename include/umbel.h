@@ -19,7 +19,9 @@
  *   bytes      A filter's bits depend only on its parameters and its keys, never on CPU, compiler,
  *              number of threads or byte order.
  *   threads    Any number of readers, or one writer, per filter.  A concurrent filter also takes
- *              any number of writers in umbel_add and the other functions that add.
+ *              any number of writers in umbel_add and the other functions that add; copying,
+ *              measuring and saving it beside them is safe, too, and covers every key whose add
+ *              returned before.
  *   silence    The library never prints, exits, reads the environment or changes errno.
  *
  * Structs end in `reserved` words: zero in what you pass in, zero in what you get back.

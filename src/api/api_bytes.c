@@ -50,6 +50,7 @@ umbel_err umbel_encode(const umbel_filter *filter, umbel_format format, void *by
     umbeli_span span = {.bytes = bytes, .cap = cap};
     umbeli_writer writer = {.sink = umbeli_span_sink, .ctx = &span};
     codec->encode(filter, &writer);
+    if (writer.failed) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the checksums");
     return UMBEL_OK;
 }
 

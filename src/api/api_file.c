@@ -107,6 +107,9 @@ static umbel_err write_to(const umbel_filter *f, const umbeli_codec *codec, int 
     fd_sink sink = {.fd = fd};
     umbeli_writer writer = {.sink = to_fd, .ctx = &sink};
     codec->encode(f, &writer);
+    if (writer.failed && !sink.error) {
+        return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the checksums");
+    }
     if (writer.failed || !flush(&sink)) {
         return umbeli_fail_sys(diag, sink.error, "cannot write the filter");
     }

@@ -32,23 +32,35 @@ umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_di
     return into->ops->intersect(into, with, diag);
 }
 
+static bool bits_within(const umbel_filter *part, const umbel_filter *whole) {
+    uint8_t room[2][UMBELI_PEEK];
+    const uint8_t *x, *y;
+    uint64_t len = 0;
+    for (uint64_t at = 0; (x = umbeli_filter_peek(part, at, room[0], &len)) != NULL; at += len) {
+        y = umbeli_filter_peek(whole, at, room[1], &len);
+        if (!umbeli_bits_subset(x, y, len)) return false;
+    }
+    return true;
+}
+
 umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, bool *yes,
                           umbel_diag *diag) {
     if (!part->ops->merge) return not_offered(part->ops->no_sets, diag);
     const char *differs = umbeli_shape_mismatch(&part->shape, &whole->shape);
     if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
-    *yes = part->ops->subset ? part->ops->subset(part, whole)
-                             : umbeli_bits_subset(part->data, whole->data, part->data_len);
+    *yes = part->ops->subset ? part->ops->subset(part, whole) : bits_within(part, whole);
     return UMBEL_OK;
 }
 
 /* Chains with the same bits may have different segments. */
 static bool same_payload(const umbel_filter *a, const umbel_filter *b) {
+    uint8_t room[2][UMBELI_PEEK];
     uint64_t at = 0, bytes = umbeli_filter_bytes(a);
     if (bytes != umbeli_filter_bytes(b)) return false;
     while (at < bytes) {
         uint64_t mine = 0, theirs = 0;
-        const uint8_t *x = umbeli_filter_run(a, at, &mine), *y = umbeli_filter_run(b, at, &theirs);
+        const uint8_t *x = umbeli_filter_peek(a, at, room[0], &mine);
+        const uint8_t *y = umbeli_filter_peek(b, at, room[1], &theirs);
         uint64_t some = mine < theirs ? mine : theirs;
         if (memcmp(x, y, (size_t)some) != 0) return false;
         at += some;
@@ -61,8 +73,15 @@ bool umbel_equal(const umbel_filter *a, const umbel_filter *b) {
 }
 
 bool umbel_is_empty(const umbel_filter *filter) {
-    uint64_t len = 0;
+    uint64_t len = 0, at = 0;
     const uint8_t *bytes;
+    if (filter->concurrent) {
+        uint8_t room[UMBELI_PEEK];
+        for (; (bytes = umbeli_filter_peek(filter, at, room, &len)) != NULL; at += len) {
+            if (!umbeli_bits_none(bytes, len)) return false;
+        }
+        return true;
+    }
     for (size_t i = 0; (bytes = umbeli_filter_segment(filter, i, &len)) != NULL; i++) {
         if (!umbeli_bits_none(bytes, len)) return false;
     }

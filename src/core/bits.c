@@ -8,6 +8,35 @@ static uint64_t word_at(const uint8_t *p) {
     return x;
 }
 
+/* Bytes up to the next whole word; at most len. */
+static uint64_t before_word(const uint8_t *p, uint64_t len) {
+    uint64_t n = -(uintptr_t)p % sizeof(size_t);
+    return n < len ? n : len;
+}
+
+/* size_t, as in blocked_atomic.c: the widest word that every machine loads and updates without a
+ * lock. */
+void umbeli_bits_take(uint8_t *into, const uint8_t *from, uint64_t len) {
+    uint64_t i = 0, head = before_word(from, len);
+    for (; i < head; i++) into[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
+    for (; i + sizeof(size_t) <= len; i += sizeof(size_t)) {
+        size_t word = __atomic_load_n((const size_t *)(const void *)(from + i), __ATOMIC_RELAXED);
+        memcpy(into + i, &word, sizeof word);
+    }
+    for (; i < len; i++) into[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
+}
+
+void umbeli_bits_or_shared(uint8_t *into, const uint8_t *from, uint64_t len) {
+    uint64_t i = 0, head = before_word(into, len);
+    for (; i < head; i++) __atomic_fetch_or(into + i, from[i], __ATOMIC_RELAXED);
+    for (; i + sizeof(size_t) <= len; i += sizeof(size_t)) {
+        size_t word;
+        memcpy(&word, from + i, sizeof word);
+        if (word) __atomic_fetch_or((size_t *)(void *)(into + i), word, __ATOMIC_RELAXED);
+    }
+    for (; i < len; i++) __atomic_fetch_or(into + i, from[i], __ATOMIC_RELAXED);
+}
+
 uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len) {
     uint64_t count = 0, i = 0;
     for (; i + 8 <= len; i += 8) count += (uint64_t)__builtin_popcountll(word_at(bits + i));

@@ -104,6 +104,13 @@ static inline bool umbeli_bit_set(uint8_t *bits, uint64_t p) {
     return was_new;
 }
 
+/* Copies bytes that other threads may be setting bits in, word by word: each word of the copy is one
+ * that stood there at some moment. */
+void umbeli_bits_take(uint8_t *into, const uint8_t *from, uint64_t len);
+
+/* umbeli_bits_or where other threads set bits of `into`, too, or look at them. */
+void umbeli_bits_or_shared(uint8_t *into, const uint8_t *from, uint64_t len);
+
 /* Set bits among the first `len` bytes. */
 uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len);
 

@@ -60,6 +60,16 @@ uint8_t *umbeli_filter_run(const umbel_filter *f, uint64_t offset, uint64_t *len
     return NULL;
 }
 
+const uint8_t *umbeli_filter_peek(const umbel_filter *f, uint64_t offset, uint8_t room[UMBELI_PEEK],
+                                  uint64_t *len) {
+    const uint8_t *bytes = umbeli_filter_run(f, offset, len);
+    if (!bytes) return NULL;
+    if (*len > UMBELI_PEEK) *len = UMBELI_PEEK;
+    if (!f->concurrent) return bytes;
+    umbeli_bits_take(room, bytes, *len);
+    return room;
+}
+
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     umbel_filter *f = NULL;
     umbeli_settings settings = from->settings;
@@ -70,7 +80,11 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     f->settings = from->settings;
     /* The kind's own fields follow the base; ops->copy takes care of pointers among them. */
     memcpy((char *)f + sizeof *f, (const char *)from + sizeof *from, from->ops->size - sizeof *f);
-    memcpy(f->data, from->data, (size_t)from->data_len);
+    if (from->concurrent) {
+        umbeli_bits_take(f->data, from->data, from->data_len);
+    } else {
+        memcpy(f->data, from->data, (size_t)from->data_len);
+    }
     umbeli_set_keys_added(f, umbeli_keys_added(from));
     f->key_rule = from->key_rule;
     if (from->ops->copy) e = from->ops->copy(f, from);
@@ -177,7 +191,12 @@ const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b) 
 
 umbel_err umbeli_merge_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     (void)diag;
-    umbeli_bits_or(into->data, from->data, into->data_len);
+    uint8_t room[UMBELI_PEEK];
+    const uint8_t *bytes;
+    uint64_t len = 0;
+    for (uint64_t at = 0; (bytes = umbeli_filter_peek(from, at, room, &len)) != NULL; at += len) {
+        (into->concurrent ? umbeli_bits_or_shared : umbeli_bits_or)(into->data + at, bytes, len);
+    }
     umbeli_count_added(into, umbeli_keys_added(from));
     return UMBEL_OK;
 }

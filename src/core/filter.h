@@ -132,8 +132,16 @@ uint64_t umbeli_filter_bytes(const umbel_filter *f);
 /* The payload from byte `offset` on, as far as it is contiguous; NULL at the end. */
 uint8_t *umbeli_filter_run(const umbel_filter *f, uint64_t offset, uint64_t *len);
 
-/* An owned, mutable copy; the kind's own fields are copied as bytes.  The limit applies only to
- * copies of views, whose bits took no memory before. */
+/* The same for readers: at most UMBELI_PEEK bytes, which stay as they are while they are looked at.
+ * They lie in the filter itself or, if other threads may be adding to it, are copied to `room`; so
+ * whoever needs a byte twice takes it once.  In such filters `offset` is a
+ * multiple of 8. */
+enum { UMBELI_PEEK = 16 * 1024 };
+const uint8_t *umbeli_filter_peek(const umbel_filter *f, uint64_t offset, uint8_t room[UMBELI_PEEK],
+                                  uint64_t *len);
+
+/* An owned, mutable copy; the kind's own fields are copied as bytes.  The limit binds copies of
+ * views alone, whose bits took no memory so far. */
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out);
 void umbeli_filter_free(umbel_filter *f);
 

@@ -88,39 +88,49 @@ static uint64_t size(const umbel_filter *f) {
     return umbeli_native_payload_at(umbeli_native_header_len(&from)) + len + trailer_len(len);
 }
 
-/* The checksum of piece i, which may span several segments. */
-static uint64_t sum_of_piece(const umbel_filter *f, uint64_t payload_len, uint64_t i) {
+/* Writes piece i, which may reach over several segments, and returns its sum.  Each byte is taken
+ * once: others may be adding to a concurrent filter, and the sum must be that of what is written. */
+static uint64_t put_piece(const umbel_filter *f, uint64_t payload_len, uint64_t i,
+                          umbeli_writer *w) {
     uint64_t at = i * PIECE, end = payload_len - at < PIECE ? payload_len : at + PIECE, len = 0;
+    uint8_t room[UMBELI_PEEK];
     umbeli_xxh3_stream sum;
     umbeli_xxh3_begin(&sum, i);
     while (at < end) {
-        const uint8_t *bytes = umbeli_filter_run(f, at, &len);
+        const uint8_t *bytes =
+            f->concurrent ? umbeli_filter_peek(f, at, room, &len) : umbeli_filter_run(f, at, &len);
         if (len > end - at) len = end - at;
         umbeli_xxh3_sink(&sum, bytes, (size_t)len);
+        umbeli_put(w, bytes, (size_t)len);
         at += len;
     }
     return umbeli_xxh3_end(&sum);
 }
 
+static void put_payload(const umbel_filter *f, uint64_t payload_len, uint64_t header_sum,
+                        uint8_t *sums, umbeli_writer *w) {
+    uint64_t n = pieces_of(payload_len);
+    for (uint64_t i = 0; i < n; i++) {
+        umbeli_store_le64(sums + 8 * i, put_piece(f, payload_len, i, w));
+    }
+    umbeli_put(w, sums, (size_t)(8 * n));
+    umbeli_put_u64le(w, umbeli_xxh3_64(sums, (size_t)(8 * n), header_sum));
+}
+
 static void encode(const umbel_filter *f, umbeli_writer *w) {
     umbeli_native_source from = umbeli_native_source_of(f);
-    uint64_t header_sum = umbeli_native_put_header(&from, w), len = 0;
+    uint8_t few[8 * 64], *sums = few; /* of 64 MiB; a byte in 131072 otherwise */
+    uint64_t n = pieces_of(from.payload_len);
+    if (8 * n > sizeof few) sums = umbeli_new(&f->settings, (size_t)(8 * n));
+    if (!sums) {
+        w->failed = true;
+        return;
+    }
+    uint64_t header_sum = umbeli_native_put_header(&from, w);
     uint64_t header_len = umbeli_native_header_len(&from);
     umbeli_put_zeros(w, umbeli_native_payload_at(header_len) - header_len);
-    const uint8_t *bytes;
-    for (uint64_t at = 0; (bytes = umbeli_filter_run(f, at, &len)) != NULL; at += len) {
-        if (len > PIECE) len = PIECE;
-        umbeli_put(w, bytes, (size_t)len);
-    }
-    umbeli_xxh3_stream sum;
-    umbeli_xxh3_begin(&sum, header_sum);
-    for (uint64_t i = 0; i < pieces_of(from.payload_len); i++) {
-        uint8_t piece[8];
-        umbeli_store_le64(piece, sum_of_piece(f, from.payload_len, i));
-        umbeli_xxh3_sink(&sum, piece, sizeof piece);
-        umbeli_put(w, piece, sizeof piece);
-    }
-    umbeli_put_u64le(w, umbeli_xxh3_end(&sum));
+    put_payload(f, from.payload_len, header_sum, sums, w);
+    if (sums != few) umbeli_delete(&f->settings, sums);
 }
 
 const umbeli_codec umbeli_codec_native = {

@@ -225,7 +225,12 @@ static void encode(const umbel_filter *f, umbeli_writer *w) {
     uint8_t start[6];
     umbeli_put(w, start, put_start(f->data_len, start));
     umbeli_put(w, choices, sizeof choices);
-    umbeli_put(w, f->data, (size_t)f->data_len);
+    uint8_t room[UMBELI_PEEK];
+    const uint8_t *bytes;
+    uint64_t len = 0;
+    for (uint64_t at = 0; (bytes = umbeli_filter_peek(f, at, room, &len)) != NULL; at += len) {
+        umbeli_put(w, bytes, (size_t)len);
+    }
 }
 
 const umbeli_codec umbeli_codec_parquet = {

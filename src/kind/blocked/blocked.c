@@ -113,9 +113,9 @@ const umbeli_kind umbeli_kind_blocked = {
     .restore = restore,
 };
 
-/* In one block the rate is the product of the lanes' shares of set bits. */
-double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
-    double sum = 0;
+/* Adds the rates of the blocks, groups of them united.  In a given block it is the product over the
+ * lanes of the share of set bits. */
+static double add_rates(double sum, const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
     for (uint64_t first = 0; first < nblocks; first += group) {
         uint32_t lanes[UMBELI_BLOCK_LANES] = {0};
         for (uint64_t i = first; i < first + group; i++) {
@@ -129,7 +129,11 @@ double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_
         }
         sum += ldexp((double)product, -40);
     }
-    return sum / (double)(nblocks / group);
+    return sum;
+}
+
+double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
+    return add_rates(0, blocks, nblocks, group) / (double)(nblocks / group);
 }
 
 static double live_rate(const umbel_filter *f, uint64_t group) {
@@ -144,9 +148,16 @@ double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set) {
 }
 
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
-    now->bits_set = umbeli_bits_count(f->data, f->data_len);
-    now->keys = umbeli_blocked_estimate(umbeli_blocked_of(f)->nblocks, now->bits_set);
-    now->rate = live_rate(f, 1);
+    uint64_t nblocks = umbeli_blocked_of(f)->nblocks, len = 0;
+    uint8_t room[UMBELI_PEEK];
+    const uint8_t *bytes;
+    double sum = 0;
+    for (uint64_t at = 0; (bytes = umbeli_filter_peek(f, at, room, &len)) != NULL; at += len) {
+        now->bits_set += umbeli_bits_count(bytes, len);
+        sum = add_rates(sum, bytes, len / UMBELI_BLOCK_BYTES, 1);
+    }
+    now->keys = umbeli_blocked_estimate(nblocks, now->bits_set);
+    now->rate = sum / (double)nblocks;
 }
 
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
