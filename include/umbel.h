@@ -337,7 +337,10 @@ UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format
                                  size_t cap, umbel_diag *diag);
 
 /* Replaces the file atomically (PATH.umbel-tmp, fsync, rename, fsync of the directory): after a
- * crash there is the old file or the new one; concurrent saves to one path are serialised.
+ * crash there is the old file or the new one; concurrent saves to one path are serialised.  Owner,
+ * group and permissions stay as far as they may be given, else group and others get none; setuid,
+ * setgid and sticky bits never stay.  UMBEL_EIO with "the new file is in place ..." in diag->what:
+ * only the directory could not be synced.
  * umbel_file_write streams to a descriptor. */
 UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
                                     const char *path, umbel_diag *diag);

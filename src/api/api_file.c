@@ -128,9 +128,9 @@ umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int 
 }
 
 static umbel_err replace(const umbel_filter *f, const umbeli_codec *codec, const char *path,
-                         long mode, umbel_diag *diag) {
+                         const struct stat *replaced, umbel_diag *diag) {
     umbeli_temporary t;
-    umbel_err e = umbeli_temporary_open(path, mode, &t, diag);
+    umbel_err e = umbeli_temporary_open(path, replaced, &t, diag);
     if (e) return e;
     e = write_to(f, codec, t.fd, diag);
     if (!e) return umbeli_temporary_place(&t, path, diag);
@@ -193,8 +193,7 @@ static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const ch
     if (exists && !S_ISREG(st.st_mode)) return write_special(f, codec, path, diag);
     char *real = NULL;
     umbel_err e = follow_links(path, &real, diag);
-    long mode = exists ? (long)(st.st_mode & 07777) : -1;
-    if (!e) e = replace(f, codec, real ? real : path, mode, diag);
+    if (!e) e = replace(f, codec, real ? real : path, exists ? &st : NULL, diag);
     free(real);
     return e;
 }

@@ -7,26 +7,38 @@
  * which is no longer locked, is removed by the next: there is never more than one.  An existing
  * file is never written to, so a link planted under the name is harmless.
  *
- * Where the system or the file system has no locks, or the name is taken and cannot be removed, the
- * name is PATH.umbel-tmp-PID-N, and the file of a killed process stays.
+ * Until it is complete the file is open to its owner alone (0600).  A lock is waited for only on such
+ * a file, of our own: whoever can merely create files in the directory, or read this one, cannot
+ * keep a saver waiting.
+ *
+ * Where the system or the file system knows no locks, or the name is taken by what is not ours, the
+ * name is PATH.umbel-tmp-PID-N, and what a killed process leaves there stays.  Where the target's
+ * name is too long for a suffix, a hash of it takes its place: .HASH.umbel-tmp.
  */
 #ifndef UMBELI_ATOMIC_FILE_H
 #define UMBELI_ATOMIC_FILE_H
+
+#include <sys/stat.h>
 
 #include "umbel.h"
 
 typedef struct umbeli_temporary {
     int fd;      /* for writing, empty at first */
-    char *name;  /* with room for the directory's name */
-    size_t base; /* where its last component begins */
+    char *name;  /* with room for that of its directory */
+    size_t base; /* where in it the name within its directory begins */
+    long mode;   /* that it gets at the end, -1: it keeps its own; with owner and group */
+    uid_t uid;
+    gid_t gid;
 } umbeli_temporary;
 
-/* Waits for its turn.  `mode` -1: as for any new file.  umbeli_temporary_place or _drop must
- * follow. */
-umbel_err umbeli_temporary_open(const char *path, long mode, umbeli_temporary *out,
-                                umbel_diag *diag);
+/* Waits for its turn.  `replaced` is the file that is there, NULL: none.  Ends with
+ * umbeli_temporary_place or _drop. */
+umbel_err umbeli_temporary_open(const char *path, const struct stat *replaced,
+                                umbeli_temporary *out, umbel_diag *diag);
 
-/* Syncs it, renames it to `path` and syncs the directory.  A failure before the rename drops it. */
+/* Gives it the owner, group and permissions (never setuid, setgid or sticky) of the file that it
+ * replaces, as far as they may be given, else no permissions for group and others; syncs it, gives
+ * it the name `path` and syncs the directory.  A failure before the renaming drops it. */
 umbel_err umbeli_temporary_place(umbeli_temporary *t, const char *path, umbel_diag *diag);
 
 void umbeli_temporary_drop(umbeli_temporary *t);

@@ -7,12 +7,15 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "native_file.h"
@@ -228,6 +231,124 @@ static void test_links_and_permissions(void **state) {
     assert_true(holds(in_folder("later.umb"), "third"));
 }
 
+static void holds_text(const char *path, const char *text) {
+    size_t len;
+    uint8_t *bytes = file_bytes(path, &len);
+    assert_int_equal(len, strlen(text));
+    assert_memory_equal(bytes, text, len);
+    free(bytes);
+}
+
+static mode_t mode_of(const char *path) {
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_mode & 07777;
+}
+
+/* A save may change the owner; a program of the new one must not come of it. */
+static void test_no_special_bits(void **state) {
+    (void)state;
+    const char *path = in_folder("a.umb");
+    save_as("first", path);
+    assert_int_equal(chmod(path, 07755), 0);
+    save_as("second", path);
+    assert_int_equal(mode_of(path), 0755);
+    assert_true(holds(path, "second"));
+}
+
+enum { SOMEBODY = 54321, THEIR_GROUP = 54322 };
+
+/* Saves as a process of somebody else, who may write to the folder. */
+static void save_as_somebody(const char *text, const char *path) {
+    assert_int_equal(chmod(folder, 0777), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        umbel_filter *f = umbel_new(64, 0.01);
+        bool done = f && !umbel_add(f, text, strlen(text), NULL, NULL) && !setegid(THEIR_GROUP) &&
+                    !seteuid(SOMEBODY) && !umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL);
+        _exit(done ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(chmod(folder, 0700), 0);
+}
+
+static void test_owner_and_group(void **state) {
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("# only root can give files away\n");
+        skip();
+    }
+    const char *path = in_folder("a.umb");
+    struct stat st;
+    save_as("first", path);
+    assert_int_equal(chown(path, SOMEBODY, THEIR_GROUP), 0);
+    assert_int_equal(chmod(path, 0640), 0);
+    save_as("second", path); /* root may keep both */
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_uid == SOMEBODY && st.st_gid == THEIR_GROUP);
+    assert_int_equal(mode_of(path), 0640);
+
+    assert_int_equal(chown(path, 0, THEIR_GROUP), 0); /* a member of the group keeps that */
+    assert_int_equal(chmod(path, 0664), 0);
+    save_as_somebody("third", path);
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_uid == SOMEBODY && st.st_gid == THEIR_GROUP);
+    assert_int_equal(mode_of(path), 0664);
+
+    assert_int_equal(chown(path, 0, 0), 0); /* neither can be kept */
+    assert_int_equal(chmod(path, 04775), 0);
+    save_as_somebody("fourth", path);
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_uid == SOMEBODY && st.st_gid == THEIR_GROUP);
+    assert_int_equal(mode_of(path), 0700);
+    assert_true(holds(path, "fourth"));
+    assert_int_equal(files_in_folder(), 1);
+}
+
+/* A name as long as names can be leaves no room for a suffix. */
+static void test_long_names(void **state) {
+    (void)state;
+    for (size_t len = 240; len <= 255; len++) {
+        char name[256];
+        memset(name, 'n', len);
+        name[len] = 0;
+        char path[512];
+        strcpy(path, in_folder(name));
+        save_as("first", path);
+        save_as("second", path);
+        assert_true(holds(path, "second"));
+        assert_int_equal(files_in_folder(), 1);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+/* Whoever can open a file can lock it: such a lock is nothing to wait for. */
+static void test_locked_by_others(void **state) {
+    (void)state;
+    char path[512], name[512];
+    strcpy(path, in_folder("a.umb"));
+    strcpy(name, in_folder("a.umb.umbel-tmp"));
+    file_put(name, "theirs", 6);
+    assert_int_equal(chmod(name, 0644), 0);
+    int fd = open(name, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    save_as("first", path);
+    assert_true(holds(path, "first"));
+    holds_text(name, "theirs");
+    assert_int_equal(files_in_folder(), 2);
+    if (geteuid() == 0) { /* a file of somebody else's, though nobody else can open it */
+        assert_int_equal(chmod(name, 0600), 0);
+        assert_int_equal(chown(name, SOMEBODY, THEIR_GROUP), 0);
+        save_as("second", path);
+        assert_true(holds(path, "second"));
+    }
+    close(fd);
+}
+
 /* A chain of links, by way of another folder, to a file and to none yet. */
 static void test_links_to_links(void **state) {
     (void)state;
@@ -311,14 +432,6 @@ static void test_left_temporary_file(void **state) {
     save_as("ada", path);
     assert_int_equal(files_in_folder(), 1);
     assert_true(holds(path, "ada"));
-}
-
-static void holds_text(const char *path, const char *text) {
-    size_t len;
-    uint8_t *bytes = file_bytes(path, &len);
-    assert_int_equal(len, strlen(text));
-    assert_memory_equal(bytes, text, len);
-    free(bytes);
 }
 
 /* Anything else with that name is neither written to nor removed, and does not cause a failure. */
@@ -415,6 +528,10 @@ int main(void) {
         CASE(test_empty_and_foreign_files),
         CASE(test_damaged_bits),
         CASE(test_links_and_permissions),
+        CASE(test_no_special_bits),
+        CASE(test_owner_and_group),
+        CASE(test_long_names),
+        CASE(test_locked_by_others),
         CASE(test_links_to_links),
         CASE(test_save_where_it_cannot_be),
         CASE(test_full_disk),
