@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
+#include "filter/update_lock.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {OPT_STRICT,       OPT_SECRET_FILE,  CLI_FORMAT_PARAMETERS,
@@ -15,6 +16,7 @@ static const uint8_t options[] = {OPT_STRICT,       OPT_SECRET_FILE,  CLI_FORMAT
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
     const char *path = s->args[0];
+    cli_update_lock(path, s);
     umbel_filter *f = cli_filter_load(path, s);
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     feed.key_rule = cli_key_rule_of(f, s);
@@ -40,10 +42,12 @@ const cli_command cli_command_add = {
     .examples = "umbel add blocklist.umb new-urls.txt\n"
                 "# Fail rather than exceed the promised rate\n"
                 "umbel add --strict blocklist.umb new-urls.txt\n",
-    .text = "Lines become keys in the same way as when the filter was built. A warning is printed "
-            "when 80% and when 100% of the planned keys have been added; with --strict the filter "
-            "is left unchanged instead of exceeding the plan.\n\n"
-            "The file is replaced in one step at the end; after an error it is unchanged.",
+    .text =
+        "Lines become keys in the same way as when the filter was built. A warning is printed "
+        "when 80% and when 100% of the planned keys have been added; with --strict the filter "
+        "is left unchanged instead of exceeding the plan.\n\n"
+        "The file is replaced in one step at the end; after an error it is unchanged. Commands that "
+        "change one file take turns: the second waits until the first has ended, and says so.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

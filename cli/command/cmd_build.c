@@ -147,6 +147,7 @@ static int run(const cli_settings *s) {
                           ? build_static(s, &params, &feed, &lines)
                           : build_incrementally(s, &params, &feed, &lines);
     cli_filter_set_meta(f, s, &feed.key_rule);
+    cli_filter_take_output(s);
     cli_filter_save(f, params.format, s->output);
     if (!s->quiet) cli_summary(f, s, lines);
     umbel_free(f);

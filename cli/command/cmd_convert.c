@@ -14,6 +14,7 @@ static const uint8_t options[] = {
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
     cli_filter_check_output(s);
+    cli_filter_take_output(s);
     cli_settings in = *s;
     in.format = s->from;
     umbel_format to = cli_format_named(s->to, "--to", UMBEL_FMT_NATIVE);

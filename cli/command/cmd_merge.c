@@ -28,6 +28,7 @@ static void need_same_rule(const umbel_filter *a, const umbel_filter *b, const c
 static int combine_all(const cli_settings *s, combine *step) {
     cli_expect_args(s, 2, -1);
     cli_filter_check_output(s);
+    cli_filter_take_output(s);
     umbel_filter *into = cli_filter_load(s->args[0], s);
     for (int i = 1; i < s->nargs; i++) {
         umbel_filter *from = cli_filter_open(s->args[i], s);
@@ -71,7 +72,9 @@ const cli_command cli_command_merge = {
     .examples = "umbel merge -o week.umb monday.umb tuesday.umb wednesday.umb\n",
     .text = "The filters must have the same kind, size, hash and seed: build them with the same "
             "-n, -p and --kind, planned for all keys together. Anything else is refused, because "
-            "bits cannot be hashed again.",
+            "bits cannot be hashed again.\n\n"
+            "With -f, OUT may be one of the filters. Commands that change one file take turns: the "
+            "second waits until the first has ended, and says so.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run_merge,

@@ -4,6 +4,7 @@
  */
 #include "command/command.h"
 #include "filter/filter_file.h"
+#include "filter/update_lock.h"
 #include "lines/pipeline.h"
 #include "options/quantity.h"
 #include "report/report.h"
@@ -34,6 +35,7 @@ static void remove_keys(void *ctx, cli_batch *b) {
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
+    cli_update_lock(s->args[0], s);
     removal r = {.filter = cli_filter_load(s->args[0], s), .name = s->args[0]};
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     feed.key_rule = cli_key_rule_of(r.filter, s);
@@ -57,10 +59,12 @@ const cli_command cli_command_remove = {
     .synopsis = "FILTER [OPTION]... [FILE]...",
     .examples = "umbel build --kind counting -n 1M -o sessions.umb open.txt\n"
                 "umbel remove sessions.umb closed.txt\n",
-    .text = "Keys that are certainly not in the filter are skipped and counted. Remove only keys "
-            "that were added, and only as often as they were added: removing a false positive "
-            "takes away counts of other keys, which may then be missed.\n\n"
-            "The file is replaced in one step at the end; after an error it is unchanged.",
+    .text =
+        "Keys that are certainly not in the filter are skipped and counted. Remove only keys "
+        "that were added, and only as often as they were added: removing a false positive "
+        "takes away counts of other keys, which may then be missed.\n\n"
+        "The file is replaced in one step at the end; after an error it is unchanged. Commands that "
+        "change one file take turns: the second waits until the first has ended, and says so.",
     .exits = "0 all keys were in the filter, 1 some were not, 2 error",
     .options = options,
     .run = run,

@@ -246,7 +246,8 @@ const cli_command cli_command_uniq = {
             "lines have been written, even if an error or SIGHUP, SIGINT or SIGTERM ends the run: "
             "what was printed is remembered. If the output itself cannot be written, or after "
             "SIGKILL or a power failure, the previous state remains: lines since then are printed "
-            "again, and none is lost.",
+            "again, and none is lost. Commands that change one file take turns: a second run with "
+            "the same --state waits until the first has ended, and says so.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

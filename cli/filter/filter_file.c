@@ -15,6 +15,7 @@
 
 #include "command/command.h"
 #include "filter/gzipped_filter.h"
+#include "filter/update_lock.h"
 #include "umbel_foreign.h"
 
 /* What would work, if that is more than the error itself says. */
@@ -155,12 +156,23 @@ void cli_filter_check_output(const cli_settings *s) {
     free(copy);
 }
 
+void cli_filter_take_output(const cli_settings *s) {
+    cli_update_lock(s->output, s);
+    if (!s->force && strcmp(s->output, "-") != 0 && access(s->output, F_OK) == 0) {
+        cli_die(s->output, "-f overwrites it", "another command has just made it");
+    }
+}
+
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path) {
     umbel_diag diag = {0};
     bool to_stdout = strcmp(path, "-") == 0;
     umbel_err e = to_stdout ? umbel_file_write(f, format, STDOUT_FILENO, &diag)
                             : umbel_file_save(f, format, path, &diag);
-    if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
+    /* Everything else that can fail here leaves the old file, and its errno says enough. */
+    bool placed = e == UMBEL_EIO && diag.what && strncmp(diag.what, "the new file", 12) == 0;
+    if (e) {
+        cli_die_err(to_stdout ? "standard output" : path, e, &diag, placed ? diag.what : NULL);
+    }
 }
 
 /* -t C: one byte, or the two characters \t. */

@@ -30,6 +30,10 @@ umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *
 /* Exits, before any work is done, if OUT exists and -f is not given, or if it cannot be created. */
 void cli_filter_check_output(const cli_settings *s);
 
+/* Waits for its turn to change OUT, before anything that goes into it is loaded, and exits if
+ * meanwhile another command has made it and -f is not given. */
+void cli_filter_take_output(const cli_settings *s);
+
 /* Writes f to path; "-" is standard output. */
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path);
 

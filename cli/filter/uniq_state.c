@@ -12,6 +12,7 @@
 
 #include "command/command.h"
 #include "filter/filter_file.h"
+#include "filter/update_lock.h"
 #include "filter/window_clock.h"
 #include "options/quantity.h"
 
@@ -128,6 +129,7 @@ static umbel_filter *load(const cli_settings *s, const window_request *w, cli_wi
 cli_uniq_state cli_uniq_state_open(const cli_settings *s) {
     window_request w = window_request_of(s);
     cli_uniq_state u = {.clock = w.clock};
+    if (s->state) cli_update_lock(s->state, s);
     if (s->state && access(s->state, F_OK) == 0) {
         u.filter = load(s, &w, &u.clock);
     } else {

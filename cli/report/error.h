@@ -36,7 +36,11 @@ char *cli_strndup(const char *text, size_t len);
  * threads.  Signals that are ignored stay ignored. */
 void cli_on_early_exit(void (*hook)(void *ctx), void *ctx);
 
-/* For error.c: runs the hook, if there is one. */
+/* Calls `hook` whenever the program ends, after the other: normally, by an error or by one of these
+ * signals.  It may be called twice. */
+void cli_on_any_exit(void (*hook)(void));
+
+/* For error.c: runs the hooks, if there are any. */
 void cli_run_exit_hook(void);
 
 #endif

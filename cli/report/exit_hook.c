@@ -7,16 +7,24 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+typedef void hook_function(void *ctx);
 
 static struct {
-    void (*run)(void *ctx);
+    _Atomic(hook_function *) run;
     void *ctx;
+    void (*_Atomic last)(void);
     sigset_t signals;
+    bool watching;
 } early_exit;
 
 void cli_run_exit_hook(void) {
-    if (early_exit.run) early_exit.run(early_exit.ctx);
+    hook_function *run = early_exit.run;
+    void (*last)(void) = early_exit.last;
+    if (run) run(early_exit.ctx);
+    if (last) last();
 }
 
 static void *await_signal(void *ctx) {
@@ -29,10 +37,10 @@ static void *await_signal(void *ctx) {
 }
 
 /* A waiting thread, not a signal handler, which could neither take a lock nor save a file. */
-void cli_on_early_exit(void (*hook)(void *ctx), void *ctx) {
+static void watch_signals(void) {
     static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
-    early_exit.run = hook;
-    early_exit.ctx = ctx;
+    if (early_exit.watching) return;
+    early_exit.watching = true;
     sigemptyset(&early_exit.signals);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction now;
@@ -47,4 +55,16 @@ void cli_on_early_exit(void (*hook)(void *ctx), void *ctx) {
     } else {
         pthread_detach(thread);
     }
+}
+
+void cli_on_early_exit(void (*hook)(void *ctx), void *ctx) {
+    early_exit.ctx = ctx;
+    early_exit.run = hook;
+    watch_signals();
+}
+
+void cli_on_any_exit(void (*hook)(void)) {
+    early_exit.last = hook;
+    atexit(hook);
+    watch_signals();
 }

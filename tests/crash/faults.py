@@ -105,6 +105,17 @@ def order_of_saving(stage):
          and calls.count("rename") == 1, "add ends with", calls)
 
 
+def unsynced_directory(stage):
+    """The new file is in place, and the message says what that is worth."""
+    scene = next(s for s in SCENES if s.name == "add")
+    outcome = Outcome(stage, scene)
+    stage.reset()
+    need(stage.run(scene, f"fsync:2:{errno.EIO}") == 2, "succeeded")
+    need("the new file is in place but may not survive a power cut" in stage.errors(),
+         "said", stage.errors())
+    need(stage.bytes_of(scene.target) == outcome.new, "is the old file")
+
+
 def at_random(stage, seconds):
     end = time.monotonic() + seconds
     outcomes = [(scene, Outcome(stage, scene)) for scene in SCENES]
@@ -128,6 +139,7 @@ def main():
         part, parts = map(int, found.part.split("/"))
         tests = [(scene.name, lambda scene=scene: every_fault(stage, scene, many))
                  for scene in SCENES[part - 1::parts]]
+        tests.append(("a directory that cannot be synced", lambda: unsynced_directory(stage)))
         tests.append(("the order of saving", lambda: order_of_saving(stage)))
     report(tests)
 

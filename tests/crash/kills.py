@@ -3,14 +3,14 @@
 """kills.py - SIGKILL in the middle of the commands that change files.
 
 Before and after every system call with which a command changes something, and at random moments:
-the file is the old or the new one, there is at most one temporary file, and the next run removes
-it.  With --seconds: only at random moments, for that long, with larger filters, on disk.
+the file is the old or the new one, there is at most one temporary file and one lock file, and the
+next run removes them.  With --seconds: only at random moments, for that long, with larger filters, on disk.
 """
 import random
 import signal
 import time
 
-from scenes import SCENES, TEMPORARY, Outcome, Stage, check_state, need, options, report
+from scenes import LOCK, SCENES, TEMPORARY, Outcome, Stage, check_state, need, options, report
 
 NAMES = ("build", "build -f", "build static", "add", "add to a filter that grows", "uniq",
          "uniq from a pipe", "merge", "fold", "remove")
@@ -21,7 +21,7 @@ ROUNDS = 60
 def check_after(stage, scene, outcome, where, known=frozenset()):
     """Whatever was killed: nothing is damaged, and at most a temporary file is left."""
     name = f"{scene.target}{TEMPORARY}"
-    need(set(stage.temporaries()) <= known | {name}, scene.name, where, "left",
+    need(set(stage.temporaries()) <= known | {name, f"{scene.target}{LOCK}"}, scene.name, where, "left",
          stage.temporaries())
     now = stage.bytes_of(scene.target)
     need(now in (outcome.old, outcome.new), scene.name, where, "damaged", scene.target)
@@ -63,6 +63,19 @@ def at_every_call(stage, scene):
     return f"{runs} kills, {left} temporary files left and tidied up"
 
 
+def private_until_complete(stage):
+    """What is being written is for its owner alone, even if others may read the old file."""
+    scene = next(s for s in SCENES if s.name == "add")
+    stage.reset()
+    (stage.work / scene.target).chmod(0o644)
+    need(stage.run(scene, "write:1:kill") == -signal.SIGKILL, "was not killed")
+    mode = (stage.work / f"{scene.target}{TEMPORARY}").stat().st_mode & 0o7777
+    need(mode == 0o600, f"the temporary file has mode {mode:o}")
+    check_next(stage, scene, None)
+    mode = (stage.work / scene.target).stat().st_mode & 0o7777
+    need(mode == 0o644, f"the new file has mode {mode:o}")
+
+
 def kill_somewhere(stage, scene, outcome, threads):
     """Nothing is reset, so leftovers of kills would accumulate."""
     before = set(stage.temporaries())
@@ -101,6 +114,7 @@ def main():
     large = Stage(found.umbel, found.shim, 200000 if long else 30000, disk=long)
     tests = [(f"{scene.name}, at every call", lambda scene=scene: at_every_call(small, scene))
              for scene in scenes if not long]
+    tests.append(("private until complete", lambda: private_until_complete(small)))
     tests.append(("at random moments", lambda: at_random(large, scenes, 0 if long else ROUNDS,
                                                          found.seconds or 0)))
     report(tests)

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 TEMPORARY = ".umbel-tmp"
+LOCK = ".umbel-lock"
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -100,7 +101,7 @@ class Stage:
     def reset(self, temporaries=True):
         """Resets to the model; files that are unchanged stay."""
         for path in self.work.iterdir():
-            if not temporaries and path.name.endswith(TEMPORARY):
+            if not temporaries and path.name.endswith((TEMPORARY, LOCK)):
                 continue
             if path.name != "link.umb" and not self.untouched(path.name):
                 path.unlink()

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # soak.sh BUILD TSAN SECONDS - the long forms of the crash and thread tests: every fault once, then
-# kills and faults at random, and threads under changing seeds, each for a third of the time.  BUILD
-# and TSAN are build trees, the second with ThreadSanitizer.
+# commands that change one file at the same time for SECONDS, then kills and faults at random and
+# threads under changing seeds, each for a third of that.  BUILD and TSAN are build trees, the second
+# with ThreadSanitizer.
 set -eu
 
 build=$1
 tsan=$2
-third=$(($3 / 3))
+part=$(($3 / 3))
 here=$(dirname "$0")
 failed=0
 
@@ -15,14 +16,18 @@ echo "== every fault"
 python3 "$here/faults.py" --umbel "$build/umbel" --shim "$build/tests/crash/libumbel_shim.so" \
     --every || failed=1
 
+echo "== turns, $3 s"
+python3 "$here/turns.py" --umbel "$build/umbel" --shim "$build/tests/crash/libumbel_shim.so" \
+    --seconds "$3" || failed=1
+
 for test in kills faults; do
-    echo "== $test, $third s"
+    echo "== $test, $part s"
     python3 "$here/$test.py" --umbel "$build/umbel" --shim "$build/tests/crash/libumbel_shim.so" \
-        --seconds "$third" || failed=1
+        --seconds "$part" || failed=1
 done
 
-echo "== threads, $third s"
-end=$(($(date +%s) + third))
+echo "== threads, $part s"
+end=$(($(date +%s) + part))
 runs=0
 while [ "$(date +%s)" -lt "$end" ]; do
     seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')

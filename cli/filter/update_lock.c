@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * update_lock.c - commands that change one file take turns
+ */
+#define _DEFAULT_SOURCE /* flock, fchmod, fchown, usleep */
+#include "filter/update_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/error.h"
+
+enum { MAX_LINKS = 40, MAX_NAME = 255, SUFFIX_ROOM = 64, NAMES = 16, PAUSES = 10 };
+enum { PAUSE_MICROSECONDS = 10000 };
+
+static _Atomic(char *) held; /* the lock file, while the lock is ours */
+
+/* Before the lock itself ends with the process: who waited for it finds that the file is gone. */
+static void release(void) {
+    char *name = atomic_exchange(&held, NULL);
+    if (!name) return;
+    unlink(name);
+    free(name);
+}
+
+/* What is to be locked: the file at the end of all links, there or not. */
+typedef struct target {
+    char *path;
+    size_t base;    /* where in it the name within its directory begins */
+    mode_t writers; /* of group and others, those who may write it */
+    uid_t uid;
+    gid_t gid;
+} target;
+
+static size_t base_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* False where no file would be replaced: pipes, devices, directories. */
+static bool find_target(const char *path, target *t) {
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode)) return false;
+    char *name = cli_strndup(path, strlen(path)), to[4096];
+    for (int n = 0; n < MAX_LINKS; n++) {
+        ssize_t len = readlink(name, to, sizeof to);
+        if (len < 0 || (size_t)len == sizeof to) break;
+        size_t folder = to[0] == '/' ? 0 : base_of(name);
+        char *next = cli_alloc(folder + (size_t)len + 1);
+        memcpy(next, name, folder);
+        memcpy(next + folder, to, (size_t)len);
+        next[folder + (size_t)len] = 0;
+        free(name);
+        name = next;
+    }
+    *t = (target){.path = name, .base = base_of(name), .uid = geteuid(), .gid = getegid()};
+    if (exists) {
+        t->writers = st.st_mode & 022;
+        t->uid = st.st_uid;
+        t->gid = st.st_gid;
+    }
+    return true;
+}
+
+/* A name that is too long for a suffix is replaced by its hash (FNV-1a). */
+static char *lock_name(const target *t, unsigned n) {
+    char suffix[SUFFIX_ROOM], *name;
+    const char *base = t->path + t->base;
+    snprintf(suffix, sizeof suffix, n ? ".umbel-lock-%u" : ".umbel-lock", n);
+    if (strlen(base) + strlen(suffix) <= MAX_NAME) {
+        name = cli_alloc(strlen(t->path) + sizeof suffix);
+        sprintf(name, "%s%s", t->path, suffix);
+        return name;
+    }
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (const char *p = base; *p; p++) sum = (sum ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
+    name = cli_alloc(t->base + 2 * sizeof suffix);
+    sprintf(name, "%.*s.%016" PRIx64 "%s", (int)t->base, t->path, sum, suffix);
+    return name;
+}
+
+/* Can only those open it who may write the filter? */
+static bool honoured(const struct stat *st, const target *t) {
+    if (!S_ISREG(st->st_mode) || st->st_nlink != 1) return false;
+    bool group = (t->writers & 020) && st->st_gid == t->gid, others = (t->writers & 002) != 0;
+    if ((st->st_mode & 070) && !group) return false;
+    if ((st->st_mode & 007) && !others) return false;
+    return st->st_uid == geteuid() || st->st_uid == t->uid || others ||
+           (group && (st->st_mode & 060) == 060);
+}
+
+/* Opens the lock file or makes it, for all who may write the filter; -1: this name will not do. */
+static int open_lock(const char *name, const target *t) {
+    const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    struct stat st;
+    for (int n = 0; n < PAUSES; n++) {
+        int fd = open(name, flags);
+        if (fd < 0 && errno == ENOENT) {
+            fd = open(name, flags | O_CREAT | O_EXCL, 0600);
+            if (fd < 0 && errno != EEXIST) cli_die_sys(t->path, errno);
+            if (fd < 0) continue;
+            bool given = fchown(fd, geteuid() ? (uid_t)-1 : t->uid, t->gid) == 0;
+            mode_t group = given && (t->writers & 020) ? 060 : 0;
+            (void)fchmod(fd, 0600 | group | (t->writers & 002 ? 006 : 0));
+        } else if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+            cli_die_sys(t->path, errno);
+        }
+        if (fd >= 0 && fstat(fd, &st) == 0 && honoured(&st, t)) return fd;
+        if (fd >= 0) close(fd);
+        usleep(PAUSE_MICROSECONDS); /* it may just be in the making */
+    }
+    return -1;
+}
+
+static bool lock(int fd, int how) {
+    int failed;
+    do failed = flock(fd, how);
+    while (failed && errno == EINTR);
+    return !failed;
+}
+
+static bool leads_to(const char *name, int fd) {
+    struct stat there, here;
+    return lstat(name, &there) == 0 && fstat(fd, &here) == 0 && there.st_dev == here.st_dev &&
+           there.st_ino == here.st_ino;
+}
+
+static void say_unlocked(const char *path, const cli_settings *s, const char *why) {
+    if (s->quiet) return;
+    cli_warn(path, "warning: cannot be locked (%s): other commands must not change it now", why);
+}
+
+/* False: another name is needed. */
+static bool lock_by_name(const char *path, char *name, const target *t, const cli_settings *s) {
+    for (bool said = s->quiet;; said = true) {
+        int fd = open_lock(name, t);
+        if (fd < 0) return false;
+        bool locked = lock(fd, LOCK_EX | LOCK_NB);
+        if (!locked && errno == EWOULDBLOCK) {
+            if (!said) cli_warn(path, "another command is changing it: waiting for it to finish");
+            locked = lock(fd, LOCK_EX);
+        }
+        if (!locked) {
+            say_unlocked(path, s, strerror(errno));
+            unlink(name);
+            close(fd);
+            return true;
+        }
+        if (leads_to(name, fd)) { /* the lock ends with the process */
+            atomic_store(&held, name);
+            cli_on_any_exit(release);
+            return true;
+        }
+        close(fd); /* the one before us has removed it */
+    }
+}
+
+void cli_update_lock(const char *path, const cli_settings *s) {
+    target t;
+    if (atomic_load(&held) || strcmp(path, "-") == 0 || !find_target(path, &t)) return;
+    bool done = false;
+    for (unsigned n = 0; !done && n < NAMES; n++) {
+        char *name = lock_name(&t, n);
+        done = lock_by_name(path, name, &t, s);
+        if (atomic_load(&held) != name) free(name);
+    }
+    if (!done) say_unlocked(path, s, "the names for a lock file are taken by others");
+    free(t.path);
+}
