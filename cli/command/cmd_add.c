@@ -16,6 +16,7 @@ static const uint8_t options[] = {OPT_STRICT,       OPT_SECRET_FILE,  CLI_FORMAT
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
     const char *path = s->args[0];
+    cli_refuse_as_input(path, s->args + 1, s->nargs - 1);
     cli_update_lock(path, s);
     umbel_filter *f = cli_filter_load(path, s);
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);

@@ -136,6 +136,7 @@ static umbel_filter *build_incrementally(const cli_settings *s, const cli_filter
 
 static int run(const cli_settings *s) {
     cli_filter_check_output(s);
+    cli_refuse_as_input(s->output, s->args, s->nargs);
     cli_filter_params params = cli_params_of(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_given(s);

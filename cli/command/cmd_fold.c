@@ -48,7 +48,7 @@ const cli_command cli_command_fold = {
     .examples = "# Planned for 100 million keys, but only 9 million came\n"
                 "umbel fold -p 1% -o small.umb large.umb\n",
     .text = "Halves the filter for as long as its live false-positive rate stays at or below "
-            "RATE. No key is lost.",
+            "RATE. No key is lost. With -f, OUT may be FILTER itself.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

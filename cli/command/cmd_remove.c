@@ -35,6 +35,7 @@ static void remove_keys(void *ctx, cli_batch *b) {
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
+    cli_refuse_as_input(s->args[0], s->args + 1, s->nargs - 1);
     cli_update_lock(s->args[0], s);
     removal r = {.filter = cli_filter_load(s->args[0], s), .name = s->args[0]};
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);

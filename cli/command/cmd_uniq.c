@@ -187,6 +187,8 @@ static void init_lock(pthread_mutex_t *lock) {
 
 static int run(const cli_settings *s) {
     static uniq_run u; /* a thread may still be waiting for the lock when this returns */
+    cli_refuse_as_input("-", s->args, s->nargs);
+    if (s->state) cli_refuse_as_input(s->state, s->args, s->nargs);
     u.s = s;
     u.state = cli_uniq_state_open(s);
     umbel_filter *f = u.state.filter;

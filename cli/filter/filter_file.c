@@ -15,6 +15,7 @@
 
 #include "command/command.h"
 #include "filter/gzipped_filter.h"
+#include "filter/mapped_guard.h"
 #include "filter/update_lock.h"
 #include "umbel_foreign.h"
 
@@ -56,6 +57,7 @@ static umbel_err get(const char *path, const cli_settings *s, bool own, umbel_fi
         as.bytes = 0;
     }
     refuse_directory(path);
+    cli_guard_mappings();
     bool may_be_packed = as.format == UMBEL_FMT_ANY || as.format == UMBEL_FMT_DCSO;
     if (may_be_packed && cli_is_gzipped_file(path)) return get_gzipped(path, &opts, f, diag);
     umbel_err e = own ? UMBEL_ENOTSUP : umbel_file_open(path, &as, &opts, f, diag);
@@ -101,6 +103,7 @@ umbel_filter *cli_filter_load(const char *path, const cli_settings *s) {
 umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s) {
     umbel_diag diag = {0};
     refuse_directory(path);
+    cli_guard_mappings();
     umbel_err e = umbel_file_verify(path, NULL, &diag);
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
     return cli_filter_open(path, s);
@@ -112,6 +115,7 @@ umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {
     /* Loading verifies everything as well. */
     if (s->format || cli_is_gzipped_file(path)) return cli_filter_load(path, s);
     if (s->present || s->absent || s->secret_file) return cli_filter_open_verified(path, s);
+    cli_guard_mappings();
     umbel_err e = umbel_file_verify(path, NULL, &diag);
     if (e) cli_die_err(path, e, &diag, open_hint(e, s));
     return NULL;
@@ -136,6 +140,27 @@ umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *
     return f;
 }
 
+static void refuse_as_input(const struct stat *out, const char *output, const char *const *files,
+                            int nfiles) {
+    struct stat in;
+    if (!S_ISREG(out->st_mode)) return;
+    for (int i = 0; i < nfiles || (i == 0 && nfiles == 0); i++) {
+        bool standard = nfiles == 0 || strcmp(files[i], "-") == 0;
+        if ((standard ? fstat(STDIN_FILENO, &in) : stat(files[i], &in)) != 0) continue;
+        if (in.st_dev == out->st_dev && in.st_ino == out->st_ino) {
+            cli_die(standard ? "standard input" : files[i], NULL, "is the output as well: %s",
+                    output);
+        }
+    }
+}
+
+void cli_refuse_as_input(const char *output, const char *const *files, int nfiles) {
+    struct stat out;
+    bool to_stdout = strcmp(output, "-") == 0;
+    if ((to_stdout ? fstat(STDOUT_FILENO, &out) : stat(output, &out)) != 0) return;
+    refuse_as_input(&out, to_stdout ? "standard output" : output, files, nfiles);
+}
+
 void cli_filter_check_output(const cli_settings *s) {
     if (!s->output)
         cli_die(s->command->name, "-o FILE, or -o - for standard output", "-o is missing");
@@ -147,6 +172,7 @@ void cli_filter_check_output(const cli_settings *s) {
         return;
     }
     refuse_directory(s->output);
+    if (s->secret_file) cli_refuse_as_input(s->output, (const char *const[]){s->secret_file}, 1);
     if (!s->force && access(s->output, F_OK) == 0) {
         cli_die(s->output, "-f overwrites it", "already exists");
     }

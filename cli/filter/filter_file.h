@@ -30,6 +30,10 @@ umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *
 /* Exits, before any work is done, if OUT exists and -f is not given, or if it cannot be created. */
 void cli_filter_check_output(const cli_settings *s);
 
+/* Exits if one of the files (none: standard input) is the one that will be written ("-": standard
+ * output), under whatever name: its lines would be gone, or never end. */
+void cli_refuse_as_input(const char *output, const char *const *files, int nfiles);
+
 /* Waits for its turn to change OUT, before anything that goes into it is loaded, and exits if
  * meanwhile another command has made it and -f is not given. */
 void cli_filter_take_output(const cli_settings *s);

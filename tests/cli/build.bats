@@ -148,3 +148,23 @@ P
     [ "$status" -eq 1 ]
     [ "$output" = 0 ]
 }
+
+@test "build, add, remove, uniq: the input is not the output, under any name" {
+    seq 1 100 > k.txt
+    cp k.txt kept
+    ln -s k.txt link
+    ln k.txt second
+    for name in k.txt link ./second; do
+        refused "is the output as well" umbel build -q -f -o "$name" k.txt
+        refused "is the output as well" umbel build -q -f -n 100 -o k.txt kept "$name"
+        refused "is the output as well" umbel uniq -q --state "$name" k.txt
+        refused "is the output as well" umbel add -q "$name" k.txt
+        refused "is the output as well" umbel remove -q k.txt "$name"
+    done
+    refused "standard input: is the output as well" bash -c '"$UMBEL" build -q -f -n 9 -o k.txt < link'
+    head -c 16 /dev/urandom > secret
+    cp secret kept-secret
+    refused "is the output as well" umbel build -q -f --secret-file secret -o secret k.txt
+    cmp kept-secret secret
+    cmp kept k.txt
+}

@@ -81,3 +81,57 @@ make_filters() {
     refused "no field is selected" umbel check -t , low.umb low
     refused "'ab' is not one character" umbel check -t ab -k 1 low.umb low
 }
+
+# stopped_by COMMAND...: the line 5 is looked up, then the command changes f.umb, then more lines are.
+stopped_by() {
+    mkfifo lines
+    "$UMBEL" check -j 2 f.umb lines > out 2> err &
+    local pid=$! status=0
+    exec 7> lines
+    echo 5 >&7
+    until [ -s out ]; do sleep 0.02; done
+    "$@"
+    seq 1 100000 >&7 || true
+    exec 7>&-
+    wait "$pid" || status=$?
+    [ "$status" -eq 2 ]
+    [ "$(head -n 1 out)" = 5 ]
+    [ "$(wc -l < err)" -eq 1 ]
+}
+
+@test "check: a filter file that is truncated under it" {
+    umbel build -q --kind blocked -p 1e-9 -o f.umb <(seq 1 300000) -n 300000
+    stopped_by truncate -s 5000 f.umb
+    grep 'umbel: f.umb: shrank while it was read' err
+}
+
+@test "check: a filter file that is overwritten under it" {
+    umbel build -q --kind blocked -p 1e-9 -o f.umb <(seq 1 300000) -n 300000
+    umbel build -q --kind blocked -p 1e-9 -o g.umb <(seq 300001 600000) -n 300000
+    overwrite() { dd if=g.umb of=f.umb conv=notrunc status=none; }
+    stopped_by overwrite
+    grep 'umbel: f.umb: changed while it was read' err
+}
+
+@test "check: a filter file that is replaced under it disturbs nobody" {
+    umbel build -q --kind blocked -p 1e-9 -o f.umb <(seq 1 3000) -n 3000
+    mkfifo lines
+    "$UMBEL" check f.umb lines > out &
+    exec 7> lines
+    echo 5 >&7
+    until [ -s out ]; do sleep 0.02; done
+    umbel build -q -f -o f.umb <(seq 9 9) -n 1
+    seq 1 3000 >&7
+    exec 7>&-
+    wait "$!"
+    [ "$(wc -l < out)" -eq 3001 ]
+}
+
+@test "check: output that is appended to the input would never end" {
+    make_filters
+    cp low both
+    run --separate-stderr bash -c '"$UMBEL" check low.umb both >> both'
+    [ "$status" -eq 2 ]
+    [[ $stderr == "umbel: both: is the output as well: standard output" ]]
+    cmp low both
+}

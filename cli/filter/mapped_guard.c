@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mapped_guard.c - mapped filters whose file is truncated or overwritten while they are read
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "filter/mapped_guard.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/error.h"
+
+/* Where the thread that touches a mapping goes on when it is gone.  The signal comes in the thread
+ * that caused it, in the middle of plain look-ups: there is nothing to unwind. */
+static _Thread_local sigjmp_buf *volatile way_out;
+
+static void on_bus_error(int number) {
+    static const char text[] = "umbel: a filter file shrank while it was read"
+                               " (replace filters, do not overwrite them)\n";
+    (void)number;
+    if (way_out) siglongjmp(*way_out, 1);
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(CLI_ERROR);
+    _exit(CLI_ERROR);
+}
+
+void cli_guard_mappings(void) {
+    static bool done;
+    if (done) return;
+    done = true;
+    struct sigaction action = {.sa_handler = on_bus_error};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+bool cli_guarded(void (*work)(void *ctx), void *ctx) {
+    sigjmp_buf here;
+    if (sigsetjmp(here, 1)) {
+        way_out = NULL;
+        return false;
+    }
+    way_out = &here;
+    work(ctx);
+    way_out = NULL;
+    return true;
+}
+
+enum { WATCHED_MAX = 65 };
+
+static struct {
+    const char *path;
+    int fd; /* so that it is the same file, whatever its name leads to later */
+    struct stat then;
+} watched[WATCHED_MAX];
+static size_t watched_count;
+
+void cli_mapping_watch(const char *path) {
+    if (watched_count == WATCHED_MAX) return;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return;
+    watched[watched_count].path = path;
+    watched[watched_count].fd = fd;
+    struct stat *then = &watched[watched_count].then;
+    if (fstat(fd, then) != 0 || !S_ISREG(then->st_mode)) {
+        close(fd);
+    } else {
+        watched_count++;
+    }
+}
+
+void cli_mappings_unchanged(void) {
+    for (size_t i = 0; i < watched_count; i++) {
+        const struct stat *then = &watched[i].then;
+        struct stat now;
+        if (fstat(watched[i].fd, &now) != 0) continue;
+        if (now.st_size != then->st_size || now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
+            now.st_mtim.tv_nsec != then->st_mtim.tv_nsec) {
+            cli_die(watched[i].path, "replace filters, do not overwrite them",
+                    "changed while it was read: answers may be wrong");
+        }
+    }
+}
