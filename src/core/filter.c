@@ -70,6 +70,12 @@ const uint8_t *umbeli_filter_peek(const umbel_filter *f, uint64_t offset, uint8_
     return room;
 }
 
+void umbeli_filter_put_bits(const umbel_filter *f, umbeli_writer *w) {
+    if (f->data_len == 0) return;
+    umbeli_put(w, f->data, (size_t)f->data_len - 1);
+    umbeli_put_u8(w, umbeli_last_byte(f));
+}
+
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     umbel_filter *f = NULL;
     umbeli_settings settings = from->settings;
@@ -85,6 +91,7 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     } else {
         memcpy(f->data, from->data, (size_t)from->data_len);
     }
+    if (umbeli_has_stray_bits(from)) f->data[f->data_len - 1] = umbeli_last_byte(from);
     umbeli_set_keys_added(f, umbeli_keys_added(from));
     f->key_rule = from->key_rule;
     if (from->ops->copy) e = from->ops->copy(f, from);

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "core/bytes.h"
 #include "core/memory.h"
 #include "core/settings.h"
 #include "umbel.h"
@@ -139,6 +140,24 @@ uint8_t *umbeli_filter_run(const umbel_filter *f, uint64_t offset, uint64_t *len
 enum { UMBELI_PEEK = 16 * 1024 };
 const uint8_t *umbeli_filter_peek(const umbel_filter *f, uint64_t offset, uint8_t room[UMBELI_PEEK],
                                   uint64_t *len);
+
+/* The last byte of a filter whose data is plain bits, without what stands after the last of them:
+ * only decoding looks there, so a view may have anything. */
+static inline uint8_t umbeli_last_byte(const umbel_filter *f) {
+    unsigned used = f->shape.bits % 8;
+    uint8_t last = f->data[f->data_len - 1];
+    return used ? (uint8_t)(last & ((1u << used) - 1)) : last;
+}
+
+/* Does it matter?  Other kinds' bits are whole bytes. */
+static inline bool umbeli_has_stray_bits(const umbel_filter *f) {
+    return f->shape.kind == UMBEL_KIND_CLASSIC && f->data_len > 0 &&
+           f->data_len == f->shape.bits / 8 + (f->shape.bits % 8 != 0) &&
+           umbeli_last_byte(f) != f->data[f->data_len - 1];
+}
+
+/* Writes the bits of such a filter without them. */
+void umbeli_filter_put_bits(const umbel_filter *f, umbeli_writer *w);
 
 /* An owned, mutable copy; the kind's own fields are copied as bytes.  The limit binds copies of
  * views alone, whose bits took no memory so far. */

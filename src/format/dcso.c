@@ -153,6 +153,11 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     umbel_err e = read_head(bytes, len - HEADER, &h, diag);
     if (e) return e;
     const uint8_t *words = bytes + HEADER, *data = words + h.words;
+    uint64_t data_len = (uint64_t)(bytes + len - data);
+    /* Views have a copy of it, too. */
+    if (how != UMBELI_VERIFY && settings->max_bytes && data_len > settings->max_bytes) {
+        return umbeli_fail_limit(diag, data_len, "the data section needs more than opts.max_bytes");
+    }
     if (how != UMBELI_BORROW && h.words && !padding_is_zero(&h, data - 8)) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, HEADER + h.words - 8,
                               "bits after the last one are set");
@@ -164,7 +169,7 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     if (e) return e;
     if (how == UMBELI_COPY) memcpy(f->data, words, (size_t)f->data_len);
     umbeli_count_added(f, h.added);
-    e = umbeli_extra_set(f, data, (size_t)(bytes + len - data), diag);
+    e = umbeli_extra_set(f, data, (size_t)data_len, diag);
     if (e) {
         umbeli_filter_free(f);
         return e;
@@ -215,7 +220,7 @@ static void encode(const umbel_filter *f, umbeli_writer *w) {
     umbeli_put_u64le(w, f->shape.hashes);
     umbeli_put_u64le(w, f->shape.bits);
     umbeli_put_u64le(w, umbeli_keys_added(f));
-    umbeli_put(w, f->data, (size_t)f->data_len);
+    umbeli_filter_put_bits(f, w);
     umbeli_put_zeros(w, words_of(f) - f->data_len);
     umbeli_put(w, f->extra, f->extra_len);
 }

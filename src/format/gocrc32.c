@@ -175,7 +175,7 @@ static uint64_t size(const umbel_filter *f) {
 }
 
 static void encode(const umbel_filter *f, umbeli_writer *w) {
-    umbeli_put(w, f->data, (size_t)f->data_len);
+    umbeli_filter_put_bits(f, w);
     umbeli_put_zeros(w, size(f) - f->data_len);
 }
 

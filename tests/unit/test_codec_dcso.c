@@ -274,6 +274,61 @@ static void cut_files_say_how_long_they_were(void **state) {
     free(bytes);
 }
 
+static void the_data_section_has_a_limit(void **state) {
+    (void)state;
+    enum { DATA = 100000 };
+    umbel_foreign params = {.format = UMBEL_FMT_DCSO, .capacity = 100, .fpr = 0.01};
+    umbel_filter *f = NULL, *again = NULL;
+    uint8_t *data = calloc(1, DATA);
+    assert_int_equal(umbel_create_foreign(&params, NULL, &f, NULL), UMBEL_OK);
+    assert_int_equal(umbel_set_data(f, data, DATA, NULL), UMBEL_OK);
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_DCSO);
+    uint8_t *bytes = malloc(len);
+    assert_int_equal(umbel_encode(f, UMBEL_FMT_DCSO, bytes, len, NULL), UMBEL_OK);
+    umbel_opts opts = {.max_bytes = DATA - 1};
+    umbel_foreign as = {.format = UMBEL_FMT_DCSO};
+    umbel_diag diag = {0};
+    assert_int_equal(umbel_decode(bytes, len, &as, &opts, &again, &diag), UMBEL_ELIMIT);
+    assert_int_equal(diag.need, DATA);
+    assert_int_equal(umbel_view(bytes, len, &as, &opts, &again, &diag), UMBEL_ELIMIT);
+    opts.max_bytes = DATA;
+    assert_int_equal(umbel_decode(bytes, len, &as, &opts, &again, NULL), UMBEL_OK);
+    umbel_free(again);
+    umbel_free(f);
+    free(bytes);
+    free(data);
+}
+
+/* m = 958: the last byte has two bits to spare. */
+static void views_with_stray_bits_can_be_saved(void **state) {
+    (void)state;
+    umbel_foreign params = {.format = UMBEL_FMT_DCSO, .capacity = 100, .fpr = 0.01};
+    umbel_foreign as = {.format = UMBEL_FMT_DCSO};
+    umbel_filter *f = NULL, *view = NULL, *copy = NULL, *again = NULL;
+    umbel_info info;
+    assert_int_equal(umbel_create_foreign(&params, NULL, &f, NULL), UMBEL_OK);
+    umbel_describe(f, &info);
+    assert_int_not_equal(info.bits % 8, 0);
+    uint8_t bytes[1000], written[1000];
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_DCSO);
+    assert_true(len <= sizeof bytes);
+    assert_int_equal(umbel_encode(f, UMBEL_FMT_DCSO, bytes, sizeof bytes, NULL), UMBEL_OK);
+    bytes[48 + info.bits / 8] |= 0x80;
+    assert_int_equal(umbel_decode(bytes, len, &as, NULL, &again, NULL), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_view(bytes, len, &as, NULL, &view, NULL), UMBEL_OK);
+    assert_int_equal(umbel_copy(view, &copy, NULL), UMBEL_OK);
+    const umbel_filter *both[] = {view, copy};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(umbel_encode(both[i], UMBEL_FMT_DCSO, written, sizeof written, NULL),
+                         UMBEL_OK);
+        assert_int_equal(umbel_decode(written, len, &as, NULL, &again, NULL), UMBEL_OK);
+        umbel_free(again);
+    }
+    umbel_free(copy);
+    umbel_free(view);
+    umbel_free(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fifty_keys),
@@ -287,6 +342,8 @@ int main(void) {
         cmocka_unit_test(every_field_is_checked),
         cmocka_unit_test(what_is_not_dcso_is_not_recognised),
         cmocka_unit_test(batches_agree),
+        cmocka_unit_test(the_data_section_has_a_limit),
+        cmocka_unit_test(views_with_stray_bits_can_be_saved),
         cmocka_unit_test(gzipped_bytes_are_named),
         cmocka_unit_test(cut_files_say_how_long_they_were),
     };

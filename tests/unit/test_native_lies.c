@@ -170,11 +170,77 @@ static void test_a_name_twice(void **state) {
     free(bytes);
 }
 
+/* A width near 2^32, one more for some shards: the sum wraps to something that looks right. */
+static void test_width_that_wraps(void **state) {
+    (void)state;
+    umbel_params params = {.kind = UMBEL_KIND_STATIC, .capacity = 1, .fpr = 0.01};
+    umbel_builder *builder = NULL;
+    umbel_filter *f = NULL;
+    assert_ok(umbel_builder_new(&params, NULL, &builder, NULL));
+    assert_ok(umbel_builder_add(builder, &(umbel_key){"ada", 3}, 1, NULL));
+    assert_ok(umbel_builder_finish(builder, &f, NULL));
+    umbel_builder_free(builder);
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    uint8_t *bytes = malloc(len);
+    assert_non_null(bytes);
+    assert_ok(umbel_encode(f, UMBEL_FMT_NATIVE, bytes, len, NULL));
+    umbel_free(f);
+    for (uint32_t wide = 0; wide <= 1; wide++) {
+        for (uint32_t below = 0; below < 4; below++) {
+            native_set(bytes, FIXED + 0, 4, 2); /* shards, so that one may be wide */
+            native_set(bytes, FIXED + 12, 4, UINT32_MAX - below);
+            native_set(bytes, FIXED + 16, 4, wide);
+            native_resum(bytes, len);
+            umbel_diag diag = {0};
+            assert_int_equal(umbel_verify(bytes, len, NULL, &diag), UMBEL_ECORRUPT);
+            assert_string_equal(diag.field, "fingerprint width");
+        }
+    }
+    free(bytes);
+}
+
+/* Only decoding looks after the last bit; what a view with some there becomes can be decoded. */
+static void test_stray_bits_of_views(void **state) {
+    (void)state;
+    umbel_params params = {.kind = UMBEL_KIND_CLASSIC, .capacity = 101, .fpr = 0.01};
+    umbel_filter *f = NULL, *view = NULL, *copy = NULL, *again = NULL;
+    umbel_info info;
+    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    assert_ok(umbel_add(f, "ada", 3, NULL, NULL));
+    umbel_describe(f, &info);
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    uint8_t *bytes = malloc(len), *written = malloc(len);
+    assert_true(bytes && written);
+    assert_ok(umbel_encode(f, UMBEL_FMT_NATIVE, bytes, len, NULL));
+    umbel_free(f);
+    native_set(bytes, 48, 8, info.bits - 3); /* the planner makes whole bytes */
+    bytes[PAYLOAD + info.bytes - 1] &= 0x1f;
+    native_resum(bytes, len);
+    assert_ok(umbel_decode(bytes, len, NULL, NULL, &f, NULL));
+    bytes[PAYLOAD + info.bytes - 1] |= 0x80;
+    native_resum(bytes, len);
+    native_refused(bytes, len, UMBEL_ECORRUPT, PAYLOAD + info.bytes - 1);
+    assert_ok(umbel_view(bytes, len, NULL, NULL, &view, NULL));
+    assert_ok(umbel_copy(view, &copy, NULL));
+    const umbel_filter *both[] = {view, copy};
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(umbel_encode(both[i], UMBEL_FMT_NATIVE, written, len, NULL));
+        assert_ok(umbel_decode(written, len, NULL, NULL, &again, NULL));
+        assert_true(umbel_equal(again, f));
+        umbel_free(again);
+    }
+    umbel_free(copy);
+    umbel_free(view);
+    umbel_free(f);
+    free(written);
+    free(bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lying_fields),
-        cmocka_unit_test(test_words_for_lies),
-        cmocka_unit_test(test_a_name_twice),
+        cmocka_unit_test(test_lying_fields),        cmocka_unit_test(test_words_for_lies),
+        cmocka_unit_test(test_a_name_twice),        cmocka_unit_test(test_width_that_wraps),
+        cmocka_unit_test(test_stray_bits_of_views),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }

@@ -100,9 +100,14 @@ static uint64_t put_piece(const umbel_filter *f, uint64_t payload_len, uint64_t 
         const uint8_t *bytes =
             f->concurrent ? umbeli_filter_peek(f, at, room, &len) : umbeli_filter_run(f, at, &len);
         if (len > end - at) len = end - at;
-        umbeli_xxh3_sink(&sum, bytes, (size_t)len);
-        umbeli_put(w, bytes, (size_t)len);
+        bool stray = at + len == payload_len && umbeli_has_stray_bits(f);
+        umbeli_xxh3_sink(&sum, bytes, (size_t)len - stray);
+        umbeli_put(w, bytes, (size_t)len - stray);
         at += len;
+        if (!stray) continue;
+        uint8_t last = umbeli_last_byte(f);
+        umbeli_xxh3_sink(&sum, &last, 1);
+        umbeli_put(w, &last, 1);
     }
     return umbeli_xxh3_end(&sum);
 }
