@@ -142,7 +142,7 @@ def test_parquet(row):
 
 @pytest.mark.parametrize("row", rows("redisbloom/filters.tsv"), ids=["growing", "nonscaling"])
 def test_redisbloom(row):
-    f = umbel.Filter.foreign("redisbloom", int(row[1]), float(row[2]), nonscaling=row[4] == "0")
+    f = umbel.Filter.foreign("redisbloom", int(row[1]), float(row[2]), nonscaling=row[3] == "13")
     flags = f.add_many([f"key{i}" for i in range(100)])
     assert sum(flags) == int(row[5])
     data = f.to_bytes()

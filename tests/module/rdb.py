@@ -127,10 +127,10 @@ def unmix(k):
 
 
 class Bloom:
-    """RedisBloom's chain."""
+    """RedisBloom's chain; growth 0 is NONSCALING, in whose header the growth is the usual one."""
 
     def __init__(self, capacity, error, growth=2):
-        self.options, self.growth, self.links = (5 if growth else 13), growth, []
+        self.options, self.growth, self.links = (5 if growth else 13), growth or 2, []
         self.add_link(capacity, error * (0.5 if growth else 1))
 
     def add_link(self, entries, error):
@@ -150,14 +150,18 @@ class Bloom:
                    for link in self.links)
 
     def add(self, item):
+        """False: it is full."""
         if self.has(item):
-            return
+            return True
         last = self.links[-1]
         if last["items"] >= last["entries"]:
+            if self.options & 8:
+                return False
             self.add_link(last["entries"] * self.growth, last["error"] * 0.5)
         for p in self.positions(self.links[-1], item):
             self.links[-1]["bits"][p >> 3] |= 1 << (p & 7)
         self.links[-1]["items"] += 1
+        return True
 
     def values(self):
         out = [sum(x["items"] for x in self.links), len(self.links), self.options, self.growth]

@@ -44,7 +44,7 @@ static umbel_err first_of(const umbel_foreign *p, first *out, umbel_diag *diag) 
     }
     out->options = UMBELI_REDISBLOOM_NOROUND | UMBELI_REDISBLOOM_FORCE64;
     if (p->nonscaling) out->options |= UMBELI_REDISBLOOM_NO_SCALING;
-    out->growth = p->nonscaling ? 0 : p->expansion ? p->expansion : DEFAULT_GROWTH;
+    out->growth = p->expansion ? p->expansion : DEFAULT_GROWTH; /* also of what does not grow */
     double error = p->nonscaling ? p->fpr : p->fpr * 0.5;
     e = umbeli_redisbloom_size_link(p->capacity, error, &out->link, diag);
     return e ? UMBEL_EINVAL : UMBEL_OK;
