@@ -41,6 +41,7 @@ enum {
     REDISMODULE_CTX_FLAGS_LOADING = 1 << 13,
     REDISMODULE_CTX_FLAGS_DENY_BLOCKING = 1 << 21,
     REDISMODULE_CTX_FLAGS_RESP3 = 1 << 22,
+    REDISMODULE_CTX_FLAGS_ASYNC_LOADING = 1 << 23,
 
     REDISMODULE_NOTIFY_GENERIC = 1 << 2,
     REDISMODULE_NOTIFY_MODULE = 1 << 13,
@@ -261,6 +262,7 @@ typedef struct RedisModuleCommandInfo {
 #define BF_API_NEWER(X) \
     X(int, AddACLCategory, (RedisModuleCtx *ctx, const char *name)) \
     X(int, LoadDefaultConfigs, (RedisModuleCtx *ctx)) \
+    X(int, MustObeyClient, (RedisModuleCtx *ctx)) \
     X(int, SetCommandACLCategories, (RedisModuleCommand *command, const char *categories))
 /* clang-format on */
 

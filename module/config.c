@@ -44,10 +44,16 @@ double bf_config_capped(double error) {
     return BF_ERROR_MAX;
 }
 
+bool bf_config_replayed(RedisModuleCtx *ctx) {
+    int replayed = REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING |
+                   REDISMODULE_CTX_FLAGS_ASYNC_LOADING;
+    if (RedisModule_GetContextFlags(ctx) & replayed) return true;
+    return RedisModule_MustObeyClient && RedisModule_MustObeyClient(ctx);
+}
+
 uint64_t bf_config_limit(RedisModuleCtx *ctx) {
     if (bf_config.max_bytes == 0) return 0;
-    int settled = REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING;
-    return RedisModule_GetContextFlags(ctx) & settled ? 0 : (uint64_t)bf_config.max_bytes;
+    return bf_config_replayed(ctx) ? 0 : (uint64_t)bf_config.max_bytes;
 }
 
 static RedisModuleString *get_error(const char *name, void *privdata) {

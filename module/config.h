@@ -27,8 +27,12 @@ extern bf_settings bf_config;
  * takes precedence.  REDISMODULE_ERR, after a line in the log, if something is wrong. */
 int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
-/* The memory that one filter may take under the command of ctx; 0: no limit.  Commands from a
- * primary or the append-only file were accepted once already and are always accepted here. */
+/* Whether the command that ctx is about was accepted elsewhere already: it comes from a primary, the
+ * append-only file, or a node that moves its slots here. */
+bool bf_config_replayed(RedisModuleCtx *ctx);
+
+/* The memory that one filter may take under the command that ctx is about; 0: no limit.  What is
+ * replayed was accepted once already and is accepted here. */
 uint64_t bf_config_limit(RedisModuleCtx *ctx);
 
 /* The rate that a filter gets when this one, in (0, 1), is requested. */

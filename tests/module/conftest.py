@@ -157,6 +157,18 @@ def in_step(primary, replica):
     raise RuntimeError("the replica does not follow")
 
 
+def rewrite(server):
+    """Rewrites the append-only file, and waits until it is done."""
+    assert "rewriting started" in server("BGREWRITEAOF")
+    for _ in range(3000):
+        now = info(server, "persistence")
+        if now["aof_rewrite_in_progress"] == now["aof_rewrite_scheduled"] == "0":
+            assert now["aof_last_bgrewrite_status"] == "ok"
+            return
+        time.sleep(0.02)
+    raise RuntimeError("the rewrite does not end")
+
+
 def info(server, section):
     text = server("INFO", section)
     text = text.decode() if isinstance(text, bytes) else text

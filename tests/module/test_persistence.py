@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rdb
-from conftest import can_defragment, info, rdb_version
+from conftest import can_defragment, info, rdb_version, rewrite
 from resp import is_error, keys
 
 ITEMS = keys(3000)
@@ -126,17 +126,6 @@ def test_append_only_file_after_a_rewrite(new_server, preamble):
     before = state(server)
     server.restart()
     check(server, before)
-
-
-def rewrite(server):
-    assert "rewriting started" in server("BGREWRITEAOF")
-    for _ in range(3000):
-        now = info(server, "persistence")
-        if now["aof_rewrite_in_progress"] == now["aof_rewrite_scheduled"] == "0":
-            assert now["aof_last_bgrewrite_status"] == "ok"
-            return
-        time.sleep(0.02)
-    raise RuntimeError("the rewrite does not end")
 
 
 def test_large_filters_are_rewritten_in_pieces(new_server):
