@@ -19,8 +19,8 @@
 /* What became of the items. */
 typedef struct outcome {
     size_t asked, done;
-    bool some_new;
-    umbel_err err; /* why not all were done */
+    bool some_new, verbatim; /* verbatim: the command says nothing but these items */
+    umbel_err err;           /* why not all were done */
 } outcome;
 
 /* Counting filters and windows also record keys that they already have. */
@@ -39,7 +39,7 @@ static void publish(const bf_key *key, RedisModuleString **items, const outcome 
         bf_replicate_insertion(key->ctx, key->name, created, items, o->done);
     else if (created)
         bf_replicate_creation(key->ctx, key->name, created);
-    else if (changed && o->done == o->asked)
+    else if (changed && o->verbatim && o->done == o->asked)
         RedisModule_ReplicateVerbatim(key->ctx);
     else if (changed)
         RedisModule_Replicate(key->ctx, "BF.MADD", "sv", key->name, items, o->done);
@@ -52,7 +52,7 @@ static void publish(const bf_key *key, RedisModuleString **items, const outcome 
 static void add_item(bf_key *key, RedisModuleString *name, const bf_params *created) {
     umbel_key item = bf_item_key(name);
     uint8_t was_new = 0;
-    outcome o = {.asked = 1};
+    outcome o = {.asked = 1, .verbatim = true};
     o.err = bf_value_add(key->value, &item, 1, bf_config_limit(key->ctx), &was_new, &o.done);
     o.some_new = !o.err && was_new;
     if (o.err)
@@ -78,13 +78,13 @@ static void add_all(bf_key *key, RedisModuleString **items, uint8_t *was_new, ou
     o->some_new = memchr(was_new, 1, o->done) != NULL;
 }
 
-/* Adds the items in order and replies with an array: for each item added whether it is new, then
- * the error that stopped it, if any.  The items must be the last arguments of the command. */
-static void add_items(bf_key *key, RedisModuleString **items, size_t count,
+/* Adds the items in order and replies an array: whether each is new, and after those that were
+ * added the error that stopped it, if one did. */
+static void add_items(bf_key *key, RedisModuleString **items, size_t count, bool verbatim,
                       const bf_params *created) {
     enum { USUAL = 1024 };
     uint8_t few[USUAL], *was_new = count <= USUAL ? few : RedisModule_TryAlloc(count);
-    outcome o = {.asked = count, .err = was_new ? UMBEL_OK : UMBEL_ENOMEM};
+    outcome o = {.asked = count, .verbatim = verbatim, .err = was_new ? UMBEL_OK : UMBEL_ENOMEM};
     if (was_new) add_all(key, items, was_new, &o);
 
     RedisModule_ReplyWithArray(key->ctx, (long)o.done + (o.err != UMBEL_OK));
@@ -134,7 +134,7 @@ int bf_cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 3) return RedisModule_WrongArity(ctx);
     bf_options_init(&options);
     if (!open_or_create(&key, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
-    add_items(&key, argv + 2, (size_t)argc - 2, created);
+    add_items(&key, argv + 2, (size_t)argc - 2, true, created);
     bf_key_close(&key);
     return REDISMODULE_OK;
 }
@@ -196,7 +196,7 @@ int bf_cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 2) return RedisModule_WrongArity(ctx);
     if (!parse_insert(ctx, argv, argc, &options, &items)) return REDISMODULE_OK;
     if (!open_or_create(&key, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
-    add_items(&key, argv + items, (size_t)(argc - items), created);
+    add_items(&key, argv + items, (size_t)(argc - items), false, created);
     bf_key_close(&key);
     return REDISMODULE_OK;
 }

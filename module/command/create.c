@@ -65,10 +65,15 @@ static void say_number(words *w, uint64_t value) {
 }
 
 static void say_properties(words *w, const bf_params *params) {
-    say_text(w, "EXPANSION");
-    say_number(w, params->expansion);
+    if (params->expansion) {
+        say_text(w, "EXPANSION");
+        say_number(w, params->expansion);
+    } else {
+        say_text(w, "NONSCALING");
+    }
+    if (params->layout == BF_REDISBLOOM) return; /* in RedisBloom's words, and no others */
     say_text(w, "LAYOUT");
-    say_text(w, params->layout == BF_REDISBLOOM ? "classic" : "blocked");
+    say_text(w, "blocked");
     if (params->tightening > 0) {
         say_text(w, "TIGHTENING");
         say_double(w, params->tightening);

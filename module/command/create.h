@@ -2,8 +2,15 @@
  *
  * create.h - new filters, and how they reach replicas and the append-only file
  *
- * A creation is replicated with every property, whichever command caused it, so replicas need
- * neither the same settings nor the same random secret.
+ * A creation is replicated with every property, whatever command led to it, so that neither the
+ * settings nor the dice of a replica matter.
+ *
+ * That of a classic filter is written in RedisBloom's own words, which do not name a layout, so that
+ * a RedisBloom server can replay it; that of a blocked one always says LAYOUT blocked.  So a
+ * creation without a layout that is replayed, from a primary or a file, comes from RedisBloom or from
+ * a classic filter, and makes a classic one whatever bf.layout says.  A blocked one in its place
+ * would have another capacity and a secret of its own: a filter that cannot grow would refuse keys
+ * that its primary took, and no two replicas would be equal.
  */
 #ifndef BF_CREATE_H
 #define BF_CREATE_H

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""RedisBloom's data by way of commands: append-only files and the stream from a primary to its
-replicas."""
+"""RedisBloom's data by way of commands, in both directions: append-only files and the stream from a
+primary to its replicas."""
 import contextlib
+import re
 import socket
 import threading
 
 import pytest
 
-from conftest import rewrite
+from conftest import free_port, in_step, info, rdb_version, rewrite
 from redisbloom import RedisBloom, to_file
-from resp import encode, keys
+from resp import Client, encode, is_error, keys
 
 SETTINGS = {"rdbcompression": "no"}  # so that dumps can be compared byte for byte
 
@@ -173,3 +174,142 @@ def test_clients_of_a_replica_that_was_promoted_get_the_layout_that_is_set(new_s
     server = load(new_server, to_file([("BF.ADD", "old", "x")]))
     server("BF.ADD", "new", "x")
     assert [server("TYPE", name) for name in ("old", "new")] == ["MBbloom--", "umbel-bf-"]
+
+
+# ---- To RedisBloom -----------------------------------------------------------------------------
+
+CLASSIC = ["LAYOUT", "classic"]
+HERE = [
+    ["BF.RESERVE", "a", 0.001, 50, *CLASSIC], ["BF.MADD", "a", *keys(400)],
+    ["BF.RESERVE", "b", 0.1234567890123, 77, "EXPANSION", 3, *CLASSIC, "IFNOTEXISTS"],
+    ["BF.RESERVE", "b", 0.01, 77, "IFNOTEXISTS"], ["BF.ADD", "b", "x"],
+    ["BF.RESERVE", "c", 0.01, 60, "NONSCALING", *CLASSIC], ["BF.MADD", "c", *keys(200)],
+    ["BF.RESERVE", "d", 0.9, 60, "EXPANSION", 0, *CLASSIC], ["BF.INSERT", "d", "ITEMS", *keys(99)],
+    ["BF.INSERT", "e", *CLASSIC, "CAPACITY", 20, "NONSCALING", "ITEMS", *keys(90)],
+    ["BF.INSERT", "f", "ERROR", 1e-9, *CLASSIC, "ITEMS", *keys(300)],
+    ["BF.INSERT", "g", *CLASSIC, "VALIDATESCALETO", 1000, "CAPACITY", 30],
+    ["BF.INSERT", "g", *CLASSIC, "NOCREATE", "CAPACITY", 9, "ITEMS", *keys(200)],
+    ["BF.INSERT", "g", "COUNTING", "Iwhatever", "y", "z"],
+    # Filters that nobody reserved; the setting of the layout is CLASSIC when they come.
+    ["BF.ADD", "h", "x"], ["BF.MADD", "i", *keys(500)], ["BF.INSERT", "j", "ITEMS", *keys(500)],
+    ["BF.MADD", "i", *keys(10)], ["BF.MADD", "i", *keys(600)],
+]
+
+
+def run_here(server):
+    server("CONFIG", "SET", "bf.layout", "classic")
+    for command in HERE:
+        assert not is_error(server(*command)), command
+    # A dump that is loaded, and filters of the other layout among them.
+    header = server("BF.SCANDUMP", "a", 0)[1]
+    assert server("BF.LOADCHUNK", "k", 1, header) == "OK"
+    iterator = 1
+    while True:
+        iterator, piece = server("BF.SCANDUMP", "a", iterator)
+        if not iterator:
+            break
+        assert server("BF.LOADCHUNK", "k", iterator, piece) == "OK"
+    server("BF.RESERVE", "blocked", 0.01, 100, "LAYOUT", "blocked")
+    server("BF.INSERT", "blocked too", "LAYOUT", "blocked", "ITEMS", "x")
+
+
+NAMES = [c.encode() for c in "abcdefghijk"]
+
+
+def commands_of(data):
+    """RESP arrays of bulk strings, one after the other."""
+    at, found = 0, []
+    while at < len(data):
+        count = int(re.match(rb"\*(\d+)\r\n", data[at:at + 20])[1])
+        at = data.index(b"\n", at) + 1
+        words = []
+        for _ in range(count):
+            end = data.index(b"\r\n", at)
+            size = int(data[at + 1:end])
+            words.append(data[end + 2:end + 2 + size])
+            at = end + 4 + size
+        found.append(words)
+    return found
+
+
+def replay(commands, server):
+    """RedisBloom takes every word, and has the same bits."""
+    bloom = RedisBloom(rdb_version(server))
+    said = [c for c in commands if c[0].upper().startswith(b"BF.")]
+    for words in said:
+        if words[1].startswith(b"blocked"):
+            assert b"LAYOUT" in words and b"SEED" in words or words[0] == b"BF.LOAD"
+        else:
+            bloom(*words)
+    assert sorted(bloom.filters) == NAMES
+    for name in NAMES:
+        assert server("DUMP", name) == bloom.dump(name), name
+    return said
+
+
+def aof(server, part):
+    files = sorted(server.directory.glob(f"appendonlydir/*.{part}"))
+    return b"".join(f.read_bytes() for f in files)
+
+
+def test_the_append_only_file_in_its_words(new_server):
+    server = new_server(**SETTINGS, appendonly="yes", appendfsync="always",
+                        aof_use_rdb_preamble="no")
+    run_here(server)
+    said = replay(commands_of(aof(server, "incr.aof")), server)
+    assert [b"BF.RESERVE", b"a", b"0.001", b"50", b"EXPANSION", b"2"] in said
+    assert [b"BF.RESERVE", b"c", b"0.01", b"60", b"NONSCALING"] in said
+    assert [b"BF.RESERVE", b"d", b"0.25", b"60", b"NONSCALING"] in said
+    assert [b"BF.INSERT", b"h", b"ERROR", b"0.01", b"CAPACITY", b"100", b"EXPANSION", b"2",
+            b"ITEMS", b"x"] in said
+    assert [b"BF.MADD", b"g", b"y", b"z"] in said
+    rewrite(server)
+    replay(commands_of(aof(server, "base.aof")), server)
+    # And umbel itself reads it, whatever the layout of new filters is by then.
+    server.restart(**{"bf.layout": "blocked"})
+    replay(commands_of(aof(server, "base.aof")), server)
+
+
+def test_the_append_only_file_after_a_preamble(new_server):
+    server = new_server(**SETTINGS, appendonly="yes", appendfsync="always",
+                        aof_use_rdb_preamble="yes")
+    rewrite(server)
+    run_here(server)
+    replay(commands_of(aof(server, "incr.aof")), server)
+    before = dumps(server)
+    assert dumps(server.restart(**{"bf.layout": "blocked"})) == before
+
+
+class Follower:
+    """A replica that writes down what it is told."""
+
+    def __init__(self, primary):
+        self.client = Client(("127.0.0.1", primary.port))
+        self.client("REPLCONF", "capa", "psync2")
+        self.client.send("PSYNC", "?", -1)
+        line = self.client.input.readline()
+        assert line.startswith(b"+FULLRESYNC"), line
+        while not (line := self.client.input.readline()).startswith(b"$"):
+            pass
+        self.client.input.read(int(line[1:]))
+
+    def until(self, last):
+        found = []
+        while not found or found[-1] != last:
+            found.append(self.client.read().plain())
+        return found
+
+
+def test_the_replication_stream_in_its_words(new_server, new_replica):
+    primary = new_server(**SETTINGS, port=free_port(), repl_diskless_sync="no")
+    follower = Follower(primary)
+    run_here(primary)
+    primary("SET", "the", "end")
+    replay(follower.until([b"SET", b"the", b"end"]), primary)
+    # An umbel replica has the same filters, too.
+    replica = new_replica(primary, **SETTINGS)
+    primary("FLUSHALL")
+    run_here(primary)
+    in_step(primary, replica)
+    assert primary("DEBUG", "DIGEST") == replica("DEBUG", "DIGEST")
+    assert info(replica, "bf")["bf_items"] == info(primary, "bf")["bf_items"]

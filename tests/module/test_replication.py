@@ -142,7 +142,7 @@ def test_creation_is_one_command_with_everything(new_server):
     assert len(f[-3]) == 16 and f[-2:] == [b"ITEMS", b"a"]
     assert g[:-1] == [b"BF.RESERVE", b"g", b"0.001", b"500", b"EXPANSION", b"2", b"LAYOUT",
                       b"blocked", b"TIGHTENING", b"0.25", b"SEED"]
-    assert c == [b"BF.RESERVE", b"c", b"0.001", b"500", b"EXPANSION", b"0", b"LAYOUT", b"classic"]
+    assert c == [b"BF.RESERVE", b"c", b"0.001", b"500", b"NONSCALING"]
     assert n[-3:] == [b"ITEMS", b"a", b"b"]
     assert more == [b"BF.MADD", b"f", b"a", b"b", b"c"]
     assert len({f[-3], g[-1], n[-4]}) == 3  # each has its own secret
