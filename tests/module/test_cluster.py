@@ -183,6 +183,22 @@ class Writer(threading.Thread):
         self.join()
 
 
+class Maker(Writer):
+    """Makes classic filters in the slots of others for as long as it is wanted."""
+
+    def run(self):
+        while not self.over.is_set():
+            for name, done in self.acknowledged.items():
+                key = f"{{{name}}}:{self.batches}"
+                try:
+                    self.client.execute_command("BF.INSERT", key, "LAYOUT", "classic", "CAPACITY",
+                                                5, "NONSCALING", "ITEMS", *"abcde")
+                except (redis.RedisError, OSError):
+                    continue
+                done.append(key)
+            self.batches += 1
+
+
 def move_by_key(source, target, slots):
     """As redis-cli --cluster reshard does."""
     here, there = (n("CLUSTER", "MYID").decode() for n in (source, target))
@@ -241,6 +257,28 @@ def test_slots_move_while_keys_come(six):
     assert sum(n("CLUSTER", "COUNTKEYSINSLOT", s) for n in six.nodes for s in slots) == 16
     for name in names:
         six("DEL", name)
+
+
+def test_slots_move_while_filters_come(six):
+    """The stream of such a move names no layout for classic filters, as that of a primary."""
+    source, target = (six.owner(key) for key in FILTERS[:2])
+    move = ATOMIC.get(about(source).migration)
+    if not move:
+        pytest.skip("this server moves slots key by key")
+    names = [name for name in (f"moved{i}" for i in range(100)) if six.owner(name) is source][:4]
+    slots = sorted({six.client.keyslot(name) for name in names})
+    maker = Maker(six, names)
+    for _ in range(4):
+        maker.batch()
+        move(source, target, slots)
+        maker.batch()
+        source, target = target, source
+    maker.end()
+    made = [key for done in maker.acknowledged.values() for key in done]
+    assert {source("TYPE", key) for key in made} == {"MBbloom--"}
+    assert {tuple(source("BF.MEXISTS", key, *"abcde")) for key in made} == {(1,) * 5}
+    for key in made:
+        six("DEL", key)
 
 
 def test_failover_loses_no_acknowledged_key(six):
