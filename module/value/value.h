@@ -92,7 +92,8 @@ uint32_t bf_value_layers(const bf_value *v);
 
 /* Memory as the allocator counts it. */
 uint64_t bf_value_memory(const bf_value *v);
-/* BF.INFO's Size: in RedisBloom's layout as RedisBloom counts it, otherwise the memory. */
+/* BF.INFO's Size, as RedisBloom counts it: the bits and a constant per layer.  A property of the
+ * filter, equal on every server that has it. */
 uint64_t bf_value_size(const bf_value *v);
 
 typedef struct bf_layer {

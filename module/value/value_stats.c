@@ -13,8 +13,8 @@ void bf_value_params(const bf_value *v, bf_params *out) {
     *out = v->params;
 }
 
+/* 32 and 64 bytes are RedisBloom's chain and link. */
 uint64_t bf_value_size(const bf_value *v) {
-    if (v->params.layout == BF_BLOCKED) return bf_value_memory(v);
     return 32 + 64 * (uint64_t)bf_value_layers(v) + umbeli_filter_bytes(v->filter);
 }
 
