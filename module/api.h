@@ -224,6 +224,7 @@ typedef struct RedisModuleCommandInfo {
     X(void, Yield, (RedisModuleCtx *ctx, int flags, const char *busy_reply)) \
     X(void *, Alloc, (size_t size)) \
     X(void *, TryAlloc, (size_t size)) \
+    X(void *, Calloc, (size_t count, size_t size)) \
     X(void, Free, (void *ptr)) \
     X(size_t, MallocSize, (void *ptr)) \
     X(void, SaveUnsigned, (RedisModuleIO *io, uint64_t value)) \
@@ -263,7 +264,8 @@ typedef struct RedisModuleCommandInfo {
     X(int, AddACLCategory, (RedisModuleCtx *ctx, const char *name)) \
     X(int, LoadDefaultConfigs, (RedisModuleCtx *ctx)) \
     X(int, MustObeyClient, (RedisModuleCtx *ctx)) \
-    X(int, SetCommandACLCategories, (RedisModuleCommand *command, const char *categories))
+    X(int, SetCommandACLCategories, (RedisModuleCommand *command, const char *categories)) \
+    X(void *, TryCalloc, (size_t count, size_t size))
 /* clang-format on */
 
 #define BF_API_DECLARE(result, name, parameters) extern result(*RedisModule_##name) parameters;

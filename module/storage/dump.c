@@ -92,15 +92,13 @@ static umbel_err check_bits(const bf_head *head, source from, umbel_diag *diag) 
 
 static umbel_err load_redisbloom(const uint8_t *bytes, size_t len, source from, uint64_t max_bytes,
                                  bf_value **out, umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
+    umbeli_settings settings = bf_memory_settings(max_bytes, NULL);
     umbeli_redisbloom_head h;
-    umbeli_settings settings;
     umbel_filter *f = NULL;
     umbel_err e = umbeli_redisbloom_read_header(bytes, len, &h, diag);
     if (!e && from.bits && from.len != h.bytes) {
         e = umbeli_fail(diag, UMBEL_ECORRUPT, "the bits do not match the header");
     }
-    if (!e) e = umbeli_settings_from(&opts, &settings, diag);
     if (!e) e = umbeli_redisbloom_from_header(bytes, len, &h, NULL, &settings, &f, diag);
     if (e) return e;
     if (from.bits) memcpy(f->data, from.bits, (size_t)h.bytes);

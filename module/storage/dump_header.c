@@ -178,17 +178,12 @@ static umbel_err describe_layer(const umbeli_native_header *h, umbeli_layer *out
 /* Makes the filter with its first layer, or all of one that is not a chain. */
 static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filter **out,
                             umbel_diag *diag) {
-    umbel_opts opts = {
-        .alloc = &bf_memory,
-        .max_bytes = max_bytes,
-        .secret = head->params.keyed ? head->params.key : NULL,
-    };
+    umbeli_settings settings =
+        bf_memory_settings(max_bytes, head->params.keyed ? head->params.key : NULL);
     umbeli_native_header h = head->layers[0];
-    umbeli_settings settings;
     umbeli_layer layer;
     umbel_filter *f = NULL;
-    umbel_err e = umbeli_settings_from(&opts, &settings, diag);
-    if (!e) e = umbeli_native_take_secret(&h, &settings, diag);
+    umbel_err e = umbeli_native_take_key(&h, &settings, diag);
     if (e) return e;
     if (!is_layer(&h)) return umbeli_native_make(head->bytes, &h, NULL, &settings, out, diag);
     e = describe_layer(&h, &layer, diag);

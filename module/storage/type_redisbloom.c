@@ -103,12 +103,10 @@ static bool load_fields(RedisModuleIO *io, int encver, umbeli_redisbloom_head *h
 
 /* Makes a value of the links read; NULL with a message if they do not form a valid chain. */
 static bf_value *assemble(umbeli_redisbloom_head *h, const links *l, umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_memory};
-    umbeli_settings settings;
+    umbeli_settings settings = bf_memory_settings(0, NULL);
     umbel_filter *f = NULL;
     bf_value *v = NULL;
-    umbel_err e = umbeli_settings_from(&opts, &settings, diag);
-    if (!e) e = umbeli_redisbloom_from_links(h, l->list, &settings, &f, diag);
+    umbel_err e = umbeli_redisbloom_from_links(h, l->list, &settings, &f, diag);
     if (e) return NULL;
     const umbeli_chain *c = umbeli_chain_of(f);
     for (size_t i = 0; i < l->count; i++) {

@@ -10,12 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "umbel.h"
+#include "core/settings.h"
 
-/* RedisModule_TryAlloc and Free that keep count of the bytes allocated. */
-extern const umbel_alloc bf_memory;
+/* The settings of filters that live in the server's memory; secret NULL: none.  Their memory comes
+ * zeroed from the allocator, which takes fresh pages from the system for much of it: making a large
+ * filter touches none of them. */
+umbeli_settings bf_memory_settings(uint64_t max_bytes, const uint8_t *secret);
 
-/* Bytes allocated through bf_memory and not yet freed, in the allocator's size classes. */
+/* What was given for filters and did not come back, in the allocator's sizes. */
 uint64_t bf_memory_bytes(void);
 
 /* The same for anything that is not a filter: zeroed; NULL when out of memory. */
@@ -25,8 +27,8 @@ void bf_memory_delete(void *ptr);
 /* Allocations of at least this size are checked against the memory that the system has left. */
 #define BF_LARGE ((size_t)64 << 20)
 
-/* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.  True
- * where available memory is unknown. */
+/* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.  What
+ * was given and is not in use yet counts as taken.  True where nothing is known. */
 bool bf_memory_available(size_t bytes);
 
 #endif

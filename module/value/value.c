@@ -47,6 +47,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "format/codec.h"
 #include "format/redisbloom/redisbloom_link.h"
 #include "kind/kind.h"
 #include "umbel_foreign.h"
@@ -206,7 +207,7 @@ static umbel_err check(const bf_params *p, umbel_diag *diag) {
 /* Everything except a chain in the blocked layout is a filter that the library creates as is. */
 static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
                             umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
+    umbeli_settings settings = bf_memory_settings(max_bytes, NULL);
     if (p->layout == BF_REDISBLOOM) {
         umbel_foreign foreign = {
             .format = UMBEL_FMT_REDISBLOOM,
@@ -215,7 +216,7 @@ static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter
             .expansion = p->expansion,
             .nonscaling = p->expansion == 0,
         };
-        return umbel_create_foreign(&foreign, &opts, out, diag);
+        return umbeli_codec_redisbloom.create(&foreign, &settings, out, diag);
     }
     umbel_params params = {
         .kind = p->counting ? UMBEL_KIND_COUNTING : UMBEL_KIND_WINDOW,
@@ -224,17 +225,16 @@ static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter
         .secret = p->keyed ? p->key : NULL,
         .window = {.generations = p->window},
     };
-    return umbel_create(&params, &opts, out, diag);
+    umbel_err e = umbeli_kind_params(&params, diag);
+    return e ? e : umbeli_kind_by_id(params.kind)->create(&params, &settings, out, diag);
 }
 
 static umbel_err make_layers(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
                              umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &bf_memory, .max_bytes = max_bytes};
+    umbeli_settings settings = bf_memory_settings(max_bytes, NULL);
     umbeli_shape hashing = umbeli_kind_shape(&(umbel_params){.secret = p->keyed ? p->key : NULL});
-    umbeli_settings settings;
     bf_layer_plan plan;
     umbel_err e = bf_plan_first(p, &plan, diag);
-    if (!e) e = umbeli_settings_from(&opts, &settings, diag);
     if (e) return e;
     umbeli_layer first = layer_of(&plan);
     return bf_layers_new(p, &hashing, &first, &settings, out, diag);

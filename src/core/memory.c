@@ -24,7 +24,7 @@ void *umbeli_new(const umbeli_settings *m, size_t size) {
         return zeroed;
     }
     void *p = m->hook.alloc(m->hook.ctx, size);
-    if (p) memset(p, 0, size);
+    if (p && !m->hook_zeroes) memset(p, 0, size);
     return p;
 }
 

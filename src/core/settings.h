@@ -29,6 +29,7 @@ static inline umbeli_secret umbeli_secret_from(const uint8_t *bytes) {
 /* A checked copy of the caller's umbel_opts. */
 typedef struct umbeli_settings {
     umbel_alloc hook; /* hook.alloc NULL: the C library's */
+    bool hook_zeroes; /* what hook.alloc gives is zero already; never so for a caller's hook */
     uint64_t max_bytes;
     uint32_t threads; /* at least 1 */
     bool concurrent;  /* filters that own their bits allow any number of writers */

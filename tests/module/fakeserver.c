@@ -58,6 +58,15 @@ static void *try_take(size_t size) {
     return take(size);
 }
 
+static void *try_take_zeroed(size_t count, size_t size) {
+    void *ptr = try_take(count * size);
+    return ptr ? memset(ptr, 0, count * size) : NULL;
+}
+
+static void *must_take_zeroed(size_t count, size_t size) {
+    return memset(must_take(count * size), 0, count * size);
+}
+
 static void give_back(void *ptr) {
     if (!ptr) return;
     tag *t = tag_of(ptr);
@@ -253,6 +262,8 @@ static int defrag_cursor_get(RedisModuleDefragCtx *ctx, unsigned long *cursor) {
 void fake_start(void) {
     RedisModule_Alloc = must_take;
     RedisModule_TryAlloc = try_take;
+    RedisModule_Calloc = must_take_zeroed;
+    RedisModule_TryCalloc = try_take_zeroed;
     RedisModule_Free = give_back;
     RedisModule_MallocSize = size_of;
     RedisModule_CreateDataType = create_type;

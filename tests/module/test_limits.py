@@ -2,6 +2,7 @@
 # labels: asan
 """Every argument at its limits, and beyond: an error reply, unchanged keys, a live server."""
 import re
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +88,19 @@ def test_growth_beyond_the_limit_stops_with_an_error(server, layout):
     assert server("BF.ADD", "f", "certainly new") == 1
 
 
+def resident(server):
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return 1024 * int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+
+def test_a_large_filter_touches_no_memory_before_it_is_used(server, layout):
+    before = resident(server)
+    assert server("BF.RESERVE", "f", 0.01, 100_000_000) == "OK"
+    assert server("MEMORY", "USAGE", "f") > 100_000_000
+    assert server("BF.MADD", "f", *keys(100)) == [1] * 100
+    assert resident(server) - before < 50_000_000
+
+
 def available_memory():
     with open("/proc/meminfo", encoding="ascii") as f:
         return int(re.search(r"MemAvailable:\s*(\d+) kB", f.read())[1]) * 1024
@@ -98,6 +112,15 @@ def test_more_memory_than_there_is(server, layout):
     assert is_error(server("BF.RESERVE", "f", "1e-300", 1 << 30), "ERR ")
     assert is_error(server("BF.INSERT", "f", "ERROR", "1e-300", "CAPACITY", 1 << 30, "ITEMS", "a"))
     assert server("EXISTS", "f") == 0 and server.alive()
+
+
+@pytest.mark.skipif(available_memory() > 150 << 30, reason="there is too much memory")
+def test_more_filters_than_there_is_memory_for(server, layout):
+    """Each fits, and none has touched its memory when the next one comes."""
+    most = available_memory() >> 30
+    made = [server("BF.RESERVE", f"f{i}", 0.01, 900_000_000) for i in range(most + 2)]  # 1.1 GiB
+    assert is_error(made[-1], "Insufficient memory") and server.alive()
+    assert made[0] == "OK" or most < 2
 
 
 @pytest.mark.parametrize("command", [

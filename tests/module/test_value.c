@@ -397,6 +397,28 @@ static void memory_may_run_out_anywhere(void **state) {
     }
 }
 
+/* Servers before Redis 7.4 and Valkey 8 have no TryCalloc. */
+static void memory_is_clear_with_and_without_trycalloc(void **state) {
+    (void)state;
+    void *(*try_calloc)(size_t, size_t) = RedisModule_TryCalloc;
+    const uint64_t sizes[] = {1, 100, 6000, 60000, 1000000}; /* cleared by hand, and not */
+    for (size_t i = 0; i < 4 * (sizeof sizes / sizeof sizes[0]); i++) {
+        bf_params p = {.layout = i & 1 ? BF_REDISBLOOM : BF_BLOCKED, .error = 0.01};
+        umbel_measurement m;
+        bf_value *v = NULL;
+        p.capacity = sizes[i / 4];
+        RedisModule_TryCalloc = i & 2 ? try_calloc : NULL;
+        fake_heap.fail_at = 2;
+        assert_int_equal(bf_value_create(&p, 0, &v, NULL), UMBEL_ENOMEM);
+        fake_heap.fail_at = 0;
+        assert_int_equal(bf_value_create(&p, 0, &v, NULL), UMBEL_OK);
+        bf_value_measure(v, &m);
+        assert_int_equal(m.bits_set, 0);
+        bf_value_free(v);
+    }
+    RedisModule_TryCalloc = try_calloc;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(refuses_what_cannot_be, quiet),
@@ -411,6 +433,7 @@ int main(void) {
         cmocka_unit_test_teardown(merging_refuses_what_would_break_a_promise, quiet),
         cmocka_unit_test_teardown(tells_how_far_it_can_grow, quiet),
         cmocka_unit_test_teardown(memory_may_run_out_anywhere, quiet),
+        cmocka_unit_test_teardown(memory_is_clear_with_and_without_trycalloc, quiet),
     };
     fake_start();
     return cmocka_run_group_tests(tests, NULL, NULL);
