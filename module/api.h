@@ -21,6 +21,7 @@ typedef struct RedisModuleType RedisModuleType;
 typedef struct RedisModuleIO RedisModuleIO;
 typedef struct RedisModuleDigest RedisModuleDigest;
 typedef struct RedisModuleInfoCtx RedisModuleInfoCtx;
+typedef struct RedisModuleServerInfoData RedisModuleServerInfoData;
 typedef struct RedisModuleDefragCtx RedisModuleDefragCtx;
 typedef struct RedisModuleCommand RedisModuleCommand;
 typedef struct RedisModuleKeyOptCtx RedisModuleKeyOptCtx;
@@ -257,6 +258,10 @@ typedef struct RedisModuleCommandInfo {
         RedisModuleConfigGetEnumFunc get, RedisModuleConfigSetEnumFunc set, \
         RedisModuleConfigApplyFunc apply, void *privdata)) \
     X(int, LoadConfigs, (RedisModuleCtx *ctx)) \
+    X(RedisModuleServerInfoData *, GetServerInfo, (RedisModuleCtx *ctx, const char *section)) \
+    X(void, FreeServerInfo, (RedisModuleCtx *ctx, RedisModuleServerInfoData *data)) \
+    X(unsigned long long, ServerInfoGetFieldUnsigned, (RedisModuleServerInfoData *data, \
+                                                       const char *field, int *failed)) \
     X(void, Log, (RedisModuleCtx *ctx, const char *level, const char *format, ...)) \
     X(void, GetRandomBytes, (unsigned char *bytes, size_t len))
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "value/server_memory.h"
+
 bf_settings bf_config = {.error = 0.01, .capacity = 100, .expansion = 2, .layout = BF_BLOCKED};
 
 /* Integer settings that RedisBloom has as well, with its names and limits; the older name is a
@@ -166,10 +168,24 @@ static int register_redisblooms(RedisModuleCtx *ctx) {
     return failed;
 }
 
+/* Half of what there is, be that the machine's, the container's or maxmemory: no client of a server
+ * that nobody has configured can take all of it with one command.  Limits are for new and growing
+ * filters, never for data that is there already, so another machine or maxmemory loses nothing. */
+static long long default_limit(RedisModuleCtx *ctx) {
+    uint64_t bytes = bf_memory_of_machine(), max = 0;
+    int failed = 0;
+    RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "memory");
+    max = RedisModule_ServerInfoGetFieldUnsigned(info, "maxmemory", &failed);
+    RedisModule_FreeServerInfo(ctx, info);
+    if (!failed && max && (max < bytes || !bytes)) bytes = max;
+    return (long long)(bytes / 2);
+}
+
 int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     static const char *layouts[] = {"blocked", "classic"};
     static const int layout_values[] = {BF_BLOCKED, BF_REDISBLOOM};
     if (take_arguments(ctx, argv, argc) != REDISMODULE_OK) return REDISMODULE_ERR;
+    bf_config.max_bytes = default_limit(ctx);
 
     int failed = register_redisblooms(ctx);
     failed |= RedisModule_RegisterEnumConfig(ctx, "layout", bf_config.layout,

@@ -72,6 +72,17 @@ static bool merge_aside(bf_key *key, RedisModuleString **names, int count, uint6
     return true;
 }
 
+/* One source either goes in or does not: no copy is needed if both together are within the limit. */
+static bool in_place(const bf_key *key, RedisModuleString *name, int argc, uint64_t limit) {
+    if (!key->value || argc != 3) return false;
+    if (limit == 0) return true;
+    bf_key source;
+    bf_key_open(&source, key->ctx, name, REDISMODULE_READ);
+    uint64_t more = source.value ? bf_value_memory(source.value) : 0;
+    bf_key_close(&source);
+    return bf_value_memory(key->value) + more <= limit;
+}
+
 int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc < 3) return RedisModule_WrongArity(ctx);
@@ -81,9 +92,8 @@ int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         return RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     }
     uint64_t limit = bf_config_limit(ctx);
-    bool simple = key.value && argc == 3 && limit == 0; /* one source merges fully or not at all */
-    if (simple ? gather(ctx, key.value, argv + 2, 1, &key.value)
-               : merge_aside(&key, argv + 2, argc - 2, limit)) {
+    if (in_place(&key, argv[2], argc, limit) ? gather(ctx, key.value, argv + 2, 1, &key.value)
+                                             : merge_aside(&key, argv + 2, argc - 2, limit)) {
         RedisModule_ReplicateVerbatim(ctx);
         bf_key_changed(&key, "bf.merge");
         RedisModule_ReplyWithSimpleString(ctx, "OK");

@@ -10,10 +10,11 @@
 #include "config.h"
 
 static const char *cannot_scale(const bf_options *options, uint64_t limit) {
-    if (!options->scale_to || bf_params_max_keys(&options->params, limit) >= options->scale_to)
-        return NULL;
-    return limit ? "ERR provided VALIDATESCALETO causes bloom object to exceed memory limit"
-                 : "ERR provided VALIDATESCALETO causes false positive to degrade to 0";
+    uint64_t wanted = options->scale_to;
+    if (!wanted || bf_params_max_keys(&options->params, limit) >= wanted) return NULL;
+    return bf_params_max_keys(&options->params, 0) >= wanted
+               ? "ERR provided VALIDATESCALETO causes bloom object to exceed memory limit"
+               : "ERR provided VALIDATESCALETO causes false positive to degrade to 0";
 }
 
 bool bf_create(bf_key *key, bf_options *options) {

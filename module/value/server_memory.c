@@ -94,3 +94,52 @@ bool bf_memory_available(size_t bytes) {
     uint64_t unused = taken > used ? taken - used : 0;
     return bytes <= there && unused <= there - bytes;
 }
+
+/* ---- How much there is ---- */
+
+/* 0: no such file, or no number in it ("max"). */
+static uint64_t number_in(const char *path) {
+    FILE *file = fopen(path, "re");
+    unsigned long long number = 0;
+    if (!file) return 0;
+    bool found = fscanf(file, "%llu", &number) == 1;
+    fclose(file);
+    return found ? number : 0;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) {
+    return a && (!b || a < b) ? a : b;
+}
+
+/* The limit of a control group; inside a container its path may be that of the outside. */
+static uint64_t group_limit(const char *mount, const char *group, const char *file) {
+    char path[1200];
+    snprintf(path, sizeof path, "%s%s/%s", mount, group, file);
+    uint64_t limit = number_in(path);
+    snprintf(path, sizeof path, "%s/%s", mount, file);
+    return smaller(limit, number_in(path));
+}
+
+/* Lines are "id:controllers:path"; version 2 has the id 0 and no controllers. */
+static uint64_t container_limit(void) {
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    char line[1100], path[1024];
+    uint64_t limit = 0;
+    if (!file) return 0;
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "0::%1023[^\n]", path) == 1) {
+            limit = smaller(limit, group_limit("/sys/fs/cgroup", path, "memory.max"));
+        } else if (sscanf(line, "%*u:memory:%1023[^\n]", path) == 1) {
+            limit =
+                smaller(limit, group_limit("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
+        }
+    }
+    fclose(file);
+    return limit;
+}
+
+uint64_t bf_memory_of_machine(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t machine = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+    return smaller(machine, container_limit());
+}

@@ -31,4 +31,8 @@ void bf_memory_delete(void *ptr);
  * was given and is not in use yet counts as taken.  True where nothing is known. */
 bool bf_memory_available(size_t bytes);
 
+/* The memory that the machine has, or the container (control groups of version 1 and 2) if that has
+ * less; 0: not known. */
+uint64_t bf_memory_of_machine(void);
+
 #endif

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What can be configured when the module is loaded and by CONFIG SET."""
+import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -26,12 +28,40 @@ def test_it_is_loaded_under_redisblooms_name(server):
     assert [m[b"path"] for m in modules if m[b"name"] == b"bf"] == [path]
 
 
+def memory_here():
+    """Of the machine, or of the control group that the tests run in."""
+    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")]
+    groups = dict(re.findall(r"\d+:(|memory):(.*)", Path("/proc/self/cgroup").read_text()))
+    for kind, mount, file in (("", "/sys/fs/cgroup", "memory.max"),
+                              ("memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes")):
+        for group in ("", groups[kind]) if kind in groups else ():
+            path = Path(mount + group) / file
+            if path.exists() and (text := path.read_text().strip()) != "max":
+                found.append(int(text))
+    return min(found)
+
+
 def test_defaults(new_server):
     assert settings(new_server()) == {
         "bf.bf-error-rate": "0.01", "bf.bf-initial-size": "100", "bf.bf-expansion-factor": "2",
         "bf.cf-initial-size": "1024", "bf.cf-bucket-size": "2", "bf.cf-max-iterations": "20",
         "bf.cf-expansion-factor": "1", "bf.cf-max-expansions": "32",
-        "bf.layout": "blocked", "bf.memory-limit": "0"}
+        "bf.layout": "blocked", "bf.memory-limit": str(memory_here() // 2)}
+
+
+def test_one_filter_may_take_half_of_what_the_server_may(new_server):
+    server = new_server(maxmemory="100mb")
+    assert settings(server)["bf.memory-limit"] == str(50 << 20)
+    for command in (["BF.RESERVE", "f", 0.01, 60_000_000],
+                    ["BF.INSERT", "f", "CAPACITY", 60_000_000, "ITEMS", "a"]):
+        assert is_error(server(*command), "ERR operation exceeds bloom object memory limit")
+    assert server("BF.RESERVE", "f", 0.01, 30_000_000) == "OK"
+    # What an administrator says counts, in redis.conf as well.
+    assert server("CONFIG", "SET", "bf.memory-limit", 0) == "OK"
+    assert server("BF.RESERVE", "g", 0.01, 60_000_000) == "OK"
+    server.restart(**{"bf.memory-limit": "80mb"})
+    assert settings(server)["bf.memory-limit"] == str(80 << 20)
+    assert server("BF.RESERVE", "g", 0.01, 60_000_000) == "OK"
 
 
 def test_settings_decide_about_filters_that_nobody_reserved(server):
