@@ -72,7 +72,8 @@ static bool merge_aside(bf_key *key, RedisModuleString **names, int count, uint6
     return true;
 }
 
-/* One source either goes in or does not: no copy is needed if both together are within the limit. */
+/* One source either goes in or does not: no copy is needed if both together are within the
+ * limit. */
 static bool in_place(const bf_key *key, RedisModuleString *name, int argc, uint64_t limit) {
     if (!key->value || argc != 3) return false;
     if (limit == 0) return true;

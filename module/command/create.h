@@ -5,11 +5,11 @@
  * A creation is replicated with every property, whatever command led to it, so that neither the
  * settings nor the dice of a replica matter.
  *
- * That of a classic filter is written in RedisBloom's own words, which do not name a layout, so that
- * a RedisBloom server can replay it; that of a blocked one always says LAYOUT blocked.  So a
- * creation without a layout that is replayed, from a primary or a file, comes from RedisBloom or from
- * a classic filter, and makes a classic one whatever bf.layout says.  A blocked one in its place
- * would have another capacity and a secret of its own: a filter that cannot grow would refuse keys
+ * That of a classic filter is written in RedisBloom's own words, which do not name a layout, so
+ * that a RedisBloom server can replay it; that of a blocked one always says LAYOUT blocked.  So a
+ * creation without a layout that is replayed, from a primary or a file, comes from RedisBloom or
+ * from a classic filter, and makes a classic one whatever bf.layout says.  A blocked one in its
+ * place would hold fewer keys under a secret of its own: one that cannot grow would refuse keys
  * that its primary took, and no two replicas would be equal.
  */
 #ifndef BF_CREATE_H

@@ -160,6 +160,12 @@ def in_step(primary, replica):
 def rewrite(server):
     """Rewrites the append-only file, and waits until it is done."""
     assert "rewriting started" in server("BGREWRITEAOF")
+    rewritten(server)
+
+
+def rewritten(server):
+    """Waits until a rewrite of the append-only file is over; a server does not end before its first
+    one is."""
     for _ in range(3000):
         now = info(server, "persistence")
         if now["aof_rewrite_in_progress"] == now["aof_rewrite_scheduled"] == "0":

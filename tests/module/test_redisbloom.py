@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from conftest import free_port, in_step, info, rdb_version, rewrite
+from conftest import free_port, in_step, info, rdb_version, rewrite, rewritten
 from redisbloom import RedisBloom, to_file
 from resp import Client, encode, is_error, keys
 
@@ -166,6 +166,7 @@ def test_its_replication_stream(new_server, theirs, layout):
     # What the replica logged in turn is as good.
     replica = replicas[0]
     replica("REPLICAOF", "NO", "ONE")
+    rewritten(replica)
     replica.restart(replicaof="no one")
     assert_theirs(replica, theirs)
 
