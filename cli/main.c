@@ -10,6 +10,7 @@
 
 #include "command/command.h"
 #include "options/filter_options.h"
+#include "options/suggest.h"
 #include "report/output.h"
 
 const cli_command *const cli_commands[] = {
@@ -62,17 +63,11 @@ const cli_command *cli_command_named(const char *name) {
     return NULL;
 }
 
-/* Suggests the command that has the most letters in common at the start, two at least. */
 static _Noreturn void unknown_command(const char *name) {
     char hint[64] = "umbel --help lists them";
-    size_t best = 1;
-    for (const cli_command *const *c = cli_commands; *c; c++) {
-        size_t n = 0;
-        while (name[n] && name[n] == (*c)->name[n]) n++;
-        if (n <= best) continue;
-        best = n;
-        snprintf(hint, sizeof hint, "did you mean '%.20s'?", (*c)->name);
-    }
+    cli_suggestion meant = {name, NULL, 0};
+    for (const cli_command *const *c = cli_commands; *c; c++) cli_suggest(&meant, (*c)->name);
+    if (meant.best) snprintf(hint, sizeof hint, "did you mean '%.20s'?", meant.best);
     cli_die(NULL, hint, "unknown command '%s'", name);
 }
 

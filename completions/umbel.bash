@@ -16,7 +16,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
         --hashes) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --bits-per-key) return ;;
@@ -25,19 +25,24 @@ _umbel() {
         --expansion) return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--keys --fpr --bytes --kind --hashes --format --bits-per-key --int --strategy --expansion --nonscaling --variant --plot --json --help' ;;
+        options='--keys --fpr --bytes --kind --plot --json --hashes --help --format --bits-per-key --int --strategy --expansion --nonscaling --variant' ;;
     build)
         case $prev in
         -o|--output) compopt -o default; return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight' -- "$cur")); return ;;
-        --tmp) compopt -o default; return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
+        -j|--threads) return ;;
+        --meta) return ;;
+        --secret-file) compopt -o default; return ;;
         --hashes) return ;;
         --seed) return ;;
-        --secret-file) compopt -o default; return ;;
-        --meta) return ;;
+        --tmp) compopt -o default; return ;;
+        --max-memory) return ;;
+        -t|--delimiter) return ;;
+        -k|--field) return ;;
+        --max-line) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
@@ -46,17 +51,18 @@ _umbel() {
         --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
         --expansion) return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
+        esac
+        options='--output --force --keys --fpr --bytes --kind --strict --threads --quiet --json --help --meta --secret-file --hashes --seed --tmp --max-memory --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant' ;;
+    check)
+        case $prev in
+        -e|--key) return ;;
+        --also) compopt -o default; return ;;
+        -j|--threads) return ;;
+        --secret-file) compopt -o default; return ;;
+        --max-memory) return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
-        -j|--threads) return ;;
-        --max-memory) return ;;
-        esac
-        options='--output --force --keys --fpr --bytes --kind --tmp --hashes --seed --secret-file --meta --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --strict --threads --quiet --json --max-memory --help' ;;
-    check)
-        case $prev in
-        --also) compopt -o default; return ;;
-        --secret-file) compopt -o default; return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -67,16 +73,16 @@ _umbel() {
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
         --funnel) COMPREPLY=($(compgen -W 'string bytes chars long int' -- "$cur")); return ;;
-        -t|--delimiter) return ;;
-        -k|--field) return ;;
-        --max-line) return ;;
-        -j|--threads) return ;;
-        --max-memory) return ;;
         esac
-        options='--invert --count --quiet --also --annotate --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --max-memory --help' ;;
+        options='--key --invert --count --quiet --also --annotate --json --threads --help --secret-file --max-memory --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel' ;;
     add)
         case $prev in
         --secret-file) compopt -o default; return ;;
+        -j|--threads) return ;;
+        --max-memory) return ;;
+        -t|--delimiter) return ;;
+        -k|--field) return ;;
+        --max-line) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -87,42 +93,38 @@ _umbel() {
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
         --funnel) COMPREPLY=($(compgen -W 'string bytes chars long int' -- "$cur")); return ;;
-        -t|--delimiter) return ;;
-        -k|--field) return ;;
-        --max-line) return ;;
-        -j|--threads) return ;;
-        --max-memory) return ;;
         esac
-        options='--strict --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --max-memory --help' ;;
+        options='--strict --secret-file --threads --quiet --json --max-memory --help --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel' ;;
     remove)
         case $prev in
         --secret-file) compopt -o default; return ;;
+        --max-memory) return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
-        --max-memory) return ;;
         esac
-        options='--secret-file --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --json --max-memory --help' ;;
+        options='--secret-file --quiet --json --max-memory --help --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line' ;;
     uniq)
         case $prev in
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight' -- "$cur")); return ;;
-        --seed) return ;;
-        --secret-file) compopt -o default; return ;;
         --state) compopt -o default; return ;;
         --window) return ;;
+        -j|--threads) return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
+        --seed) return ;;
+        --secret-file) compopt -o default; return ;;
+        --max-memory) return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
-        -j|--threads) return ;;
-        --max-memory) return ;;
         esac
-        options='--keys --fpr --bytes --kind --seed --secret-file --state --window --repeated --strict --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --max-memory --help' ;;
+        options='--keys --fpr --bytes --state --window --repeated --strict --threads --quiet --json --help --kind --seed --secret-file --max-memory --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line' ;;
     info)
         case $prev in
         --secret-file) compopt -o default; return ;;
+        --max-memory) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -131,14 +133,18 @@ _umbel() {
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
-        --max-memory) return ;;
         esac
-        options='--secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --json --max-memory --help' ;;
+        options='--json --secret-file --max-memory --help --format --keys --fpr --hashes --seed --bits-per-key --int --variant' ;;
     verify)
         case $prev in
         --present) compopt -o default; return ;;
         --absent) compopt -o default; return ;;
+        -j|--threads) return ;;
         --secret-file) compopt -o default; return ;;
+        --max-memory) return ;;
+        -t|--delimiter) return ;;
+        -k|--field) return ;;
+        --max-line) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -149,17 +155,13 @@ _umbel() {
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
         --funnel) COMPREPLY=($(compgen -W 'string bytes chars long int' -- "$cur")); return ;;
-        -t|--delimiter) return ;;
-        -k|--field) return ;;
-        --max-line) return ;;
-        -j|--threads) return ;;
-        --max-memory) return ;;
         esac
-        options='--present --absent --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --threads --quiet --json --max-memory --help' ;;
+        options='--present --absent --threads --quiet --json --secret-file --max-memory --help --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel' ;;
     merge)
         case $prev in
         -o|--output) compopt -o default; return ;;
         --secret-file) compopt -o default; return ;;
+        --max-memory) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -168,12 +170,12 @@ _umbel() {
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
-        --max-memory) return ;;
         esac
-        options='--output --force --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --max-memory --help' ;;
+        options='--output --force --secret-file --quiet --json --max-memory --help --format --keys --fpr --hashes --seed --bits-per-key --int --variant' ;;
     cmp)
         case $prev in
         --secret-file) compopt -o default; return ;;
+        --max-memory) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -182,9 +184,8 @@ _umbel() {
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
-        --max-memory) return ;;
         esac
-        options='--secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --max-memory --help' ;;
+        options='--quiet --json --secret-file --max-memory --help --format --keys --fpr --hashes --seed --bits-per-key --int --variant' ;;
     fold)
         case $prev in
         -o|--output) compopt -o default; return ;;
@@ -198,6 +199,7 @@ _umbel() {
         case $prev in
         -o|--output) compopt -o default; return ;;
         --secret-file) compopt -o default; return ;;
+        --max-memory) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
@@ -206,15 +208,15 @@ _umbel() {
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
-        --max-memory) return ;;
         esac
-        options='--output --force --secret-file --format --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --max-memory --help' ;;
+        options='--output --force --secret-file --quiet --json --max-memory --help --format --keys --fpr --hashes --seed --bits-per-key --int --variant' ;;
     convert)
         case $prev in
+        -o|--output) compopt -o default; return ;;
         --from) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --to) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
-        -o|--output) compopt -o default; return ;;
         --secret-file) compopt -o default; return ;;
+        --max-memory) return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --hashes) return ;;
@@ -222,9 +224,8 @@ _umbel() {
         --bits-per-key) return ;;
         --int) COMPREPLY=($(compgen -W '32 64' -- "$cur")); return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
-        --max-memory) return ;;
         esac
-        options='--from --to --output --force --secret-file --keys --fpr --hashes --seed --bits-per-key --int --variant --quiet --json --max-memory --help' ;;
+        options='--output --force --from --to --secret-file --quiet --json --max-memory --help --keys --fpr --hashes --seed --bits-per-key --int --variant' ;;
     table)
         case $prev in
         --check) return ;;
@@ -246,20 +247,20 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --meta) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -j|--threads) return ;;
+        --max-memory) return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
-        --max-memory) return ;;
         esac
-        options='--redis --key --force --cluster --auth-file --secret-file --shards --keys --fpr --meta --kind --format --threads --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --quiet --max-memory --help' ;;
+        options='--redis --key --force --cluster --auth-file --secret-file --shards --keys --fpr --meta --kind --format --threads --quiet --json --max-memory --help --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line' ;;
     bench)
         case $prev in
         -n|--keys) return ;;
         -p|--fpr) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
         -j|--threads) return ;;
         --max-memory) return ;;
         esac

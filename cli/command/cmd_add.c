@@ -8,10 +8,9 @@
 #include "filter/update_lock.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {OPT_STRICT,       OPT_SECRET_FILE,  CLI_FORMAT_PARAMETERS,
-                                  CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS, OPT_THREADS,
-                                  OPT_QUIET,        OPT_JSON,         OPT_MAX_MEMORY,
-                                  OPT_HELP,         OPT_END};
+static const uint8_t options[] = {
+    OPT_STRICT, OPT_SECRET_FILE,  OPT_THREADS,           OPT_QUIET,        OPT_JSON, OPT_MAX_MEMORY,
+    OPT_HELP,   CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS, CLI_TYPE_OPTIONS, OPT_END};
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);

@@ -10,10 +10,10 @@
 #include "umbel_foreign.h"
 
 static const uint8_t options[] = {
-    OPT_OUTPUT,       OPT_FORCE,  OPT_KEYS,    OPT_FPR,         OPT_BYTES, OPT_KIND,
-    OPT_TMP,          OPT_HASHES, OPT_SEED,    OPT_SECRET_FILE, OPT_META,  CLI_FORMAT_OPTIONS,
-    CLI_LINE_OPTIONS, OPT_STRICT, OPT_THREADS, OPT_QUIET,       OPT_JSON,  OPT_MAX_MEMORY,
-    OPT_HELP,         OPT_END};
+    OPT_OUTPUT,         OPT_FORCE,   OPT_KEYS,  OPT_FPR,  OPT_BYTES,      OPT_KIND,
+    OPT_STRICT,         OPT_THREADS, OPT_QUIET, OPT_JSON, OPT_HELP,       OPT_META,
+    OPT_SECRET_FILE,    OPT_HASHES,  OPT_SEED,  OPT_TMP,  OPT_MAX_MEMORY, CLI_LINE_OPTIONS,
+    CLI_FORMAT_OPTIONS, OPT_END};
 
 static const double default_fpr = 0.01;
 static const uint64_t first_layer = 1000000; /* keys, of a filter that grows */
@@ -26,6 +26,7 @@ static void count_only(void *ctx, cli_batch *b) {
 /* The number of keys in the input, which is read a first time for this. */
 static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
     feed.activity = s->quiet ? NULL : "counting";
+    feed.quiet = true; /* the second reading warns */
     cli_job job = {NULL, count_only, NULL};
     /* Without --skip-empty every line is a key, whatever the key rule. */
     if (!feed.skip_empty) feed.key_rule = (cli_key_rule){0};
@@ -117,6 +118,11 @@ static umbel_filter *build_static(const cli_settings *s, const cli_filter_params
     *lines = cli_pipeline(feed, &job);
     need(umbel_builder_finish(g.builder, &f, &diag), &diag);
     umbel_builder_free(g.builder);
+    if (s->strict && s->keys && cli_keys_added(f) > s->keys) {
+        char plan[CLI_QUANTITY];
+        cli_die(s->output, "nothing was saved; --keys plans for more",
+                "more keys than the %s planned", cli_count_text(s->keys, plan));
+    }
     return f;
 }
 

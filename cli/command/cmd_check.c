@@ -10,20 +10,21 @@
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "filter/lookup.h"
-#include "filter/mapped_guard.h"
+#include "filter/piped_filter.h"
 #include "report/output.h"
+#include "report/report.h"
 
-static const uint8_t options[] = {
-    OPT_INVERT,       OPT_COUNT,       OPT_QUIET_MATCH,       OPT_ALSO,
-    OPT_ANNOTATE,     OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, CLI_TYPE_OPTIONS,
-    CLI_LINE_OPTIONS, OPT_THREADS,     OPT_MAX_MEMORY,        OPT_HELP,
-    OPT_END};
+static const uint8_t options[] = {OPT_CHECK_KEY,         OPT_INVERT,       OPT_COUNT,
+                                  OPT_QUIET_MATCH,       OPT_ALSO,         OPT_ANNOTATE,
+                                  OPT_JSON_LINES,        OPT_THREADS,      OPT_HELP,
+                                  OPT_SECRET_FILE,       OPT_MAX_MEMORY,   CLI_LINE_OPTIONS,
+                                  CLI_FORMAT_PARAMETERS, CLI_TYPE_OPTIONS, OPT_END};
 
 typedef struct check_run {
     const cli_settings *s;
     cli_lookup lookup;
     cli_output out;
-    uint64_t matches;
+    uint64_t lines, matches;
 } check_run;
 
 /* In place of a number of lines: they could not be looked up. */
@@ -57,11 +58,15 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+/* Whether filter j has line i. */
+static bool has_line(const check_run *c, const cli_batch *b, size_t i, size_t j) {
+    return c->lookup.count == 1 ? b->hits[i] : (b->hashes[i] >> j) & 1;
+}
+
 static void annotate(check_run *c, const cli_batch *b, size_t i) {
     bool first = true;
     for (size_t j = 0; j < c->lookup.count; j++) {
-        bool in = c->lookup.count == 1 ? b->hits[i] : (b->hashes[i] >> j) & 1;
-        if (!in) continue;
+        if (!has_line(c, b, i, j)) continue;
         const char *name = base_name(c->lookup.at[j].name);
         if (!first) cli_output_write(&c->out, ",", 1);
         cli_output_write(&c->out, name, strlen(name));
@@ -71,11 +76,27 @@ static void annotate(check_run *c, const cli_batch *b, size_t i) {
     cli_output_write(&c->out, b->text + b->starts[i], b->ends[i] + 1 - b->starts[i]);
 }
 
+static void print_json(check_run *c, const cli_batch *b, size_t i) {
+    const char *line = (const char *)b->text + b->starts[i];
+    json_t *names = json_array(), *o = json_object();
+    for (size_t j = 0; j < c->lookup.count; j++) {
+        if (has_line(c, b, i, j)) json_array_append_new(names, cli_json_text(c->lookup.at[j].name));
+    }
+    json_t *text = json_stringn(line, b->ends[i] - b->starts[i]);
+    json_object_set_new(o, "line", text ? text : cli_json_text("\xff"));
+    json_object_set_new(o, "filters", names);
+    char *out = json_dumps(o, 0);
+    if (!out) cli_die(NULL, NULL, "out of memory");
+    cli_output_write(&c->out, out, strlen(out));
+    cli_output_write(&c->out, "\n", 1);
+    free(out);
+    json_decref(o);
+}
+
 static void show(void *ctx, cli_batch *b) {
     check_run *c = ctx;
     uint8_t want = !c->s->invert;
-    if (b->lines == no_answer) end_without_answer(c);
-    if (!c->s->count && !c->s->quiet && !c->s->annotate) {
+    if (!c->s->count && !c->s->quiet && !c->s->annotate && !c->s->json) {
         c->matches += cli_output_lines(&c->out, b, want);
         return;
     }
@@ -84,17 +105,75 @@ static void show(void *ctx, cli_batch *b) {
         c->matches++;
         if (c->s->quiet) _exit(CLI_YES); /* at once: other threads may be waiting for a slow pipe */
         if (c->s->annotate) annotate(c, b, i);
+        if (c->s->json && !c->s->count) print_json(c, b, i);
     }
     if (b->idle) cli_output_flush(&c->out);
 }
 
+/* -e: the keys themselves, as one batch.  What is done to keys (--lower) is done to them, but
+ * there is no line to take a field from. */
+static void check_keys(check_run *c, uint8_t sep) {
+    const cli_text_list *list = &c->s->check_keys;
+    cli_batch b = {.lines = list->count};
+    size_t len = 0, room = 0;
+    for (size_t i = 0; i < list->count; i++) len += strlen(list->at[i]) + 1;
+    if (len > UINT32_MAX) cli_die("-e", NULL, "too long");
+    uint8_t *text = cli_alloc(len), *next = text;
+    b.text = text;
+    b.block.len = len;
+    b.starts = cli_alloc(b.lines * sizeof *b.starts);
+    b.ends = cli_alloc(b.lines * sizeof *b.ends);
+    b.keys = cli_alloc(b.lines * sizeof *b.keys);
+    b.hashes = cli_alloc(b.lines * sizeof *b.hashes);
+    b.hits = cli_alloc(b.lines);
+    for (size_t i = 0; i < b.lines; i++) {
+        size_t n = strlen(list->at[i]);
+        b.starts[i] = (uint32_t)(next - text);
+        b.ends[i] = b.starts[i] + (uint32_t)n;
+        memcpy(next, list->at[i], n);
+        next[n] = sep;
+        next += n + 1;
+    }
+    cli_lookup whole = c->lookup;
+    for (size_t i = 0; i < whole.count; i++) whole.at[i].rule.recorded.field = 0;
+    cli_batch_keys(&b, &whole.at[0].rule, b.keys, &b.scratch, &room);
+    cli_lookup_batch(&whole, &b);
+    c->lines += b.lines;
+    show(c, &b);
+    free(text), free(b.starts), free(b.ends), free(b.keys), free(b.hashes), free(b.hits);
+    free(b.scratch);
+}
+
+/* Standard input is either lines or a filter. */
+static void refuse_two_uses_of_stdin(const cli_settings *s, bool reads_lines) {
+    bool filter = cli_is_stdin(s->args[0]), lines = reads_lines && s->nargs == 1;
+    for (size_t i = 0; i < s->also.count; i++) filter |= cli_is_stdin(s->also.at[i]);
+    for (int i = 1; i < s->nargs; i++) lines |= cli_is_stdin(s->args[i]);
+    if (filter && lines) {
+        cli_die("standard input", "give a FILE of lines, or -e KEY",
+                "cannot be both the filter and the lines");
+    }
+}
+
+static void print_counts(check_run *c) {
+    char text[96];
+    unsigned long long lines = c->lines, matches = c->matches;
+    int n = c->s->json ? snprintf(text, sizeof text, "{\"lines\": %llu, \"selected\": %llu}\n",
+                                  lines, matches)
+                       : snprintf(text, sizeof text, "%llu\n", matches);
+    cli_output_write(&c->out, text, (size_t)n);
+}
+
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
+    cli_exclude(s, OPT_JSON_LINES, OPT_QUIET_MATCH);
+    cli_exclude(s, OPT_JSON_LINES, OPT_ANNOTATE);
     cli_exclude(s, OPT_COUNT, OPT_QUIET_MATCH);
     cli_exclude(s, OPT_ANNOTATE, OPT_INVERT);
     cli_exclude(s, OPT_ANNOTATE, OPT_COUNT);
     cli_exclude(s, OPT_ANNOTATE, OPT_QUIET_MATCH);
-    if (!s->count && !s->quiet) cli_refuse_as_input("-", s->args + 1, s->nargs - 1);
+    bool failed = false, reads_lines = s->nargs > 1 || !s->check_keys.count;
+    refuse_two_uses_of_stdin(s, reads_lines);
     check_run c = {.s = s};
     bool any_keyed = !s->secret_file;
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
@@ -110,46 +189,44 @@ static int run(const cli_settings *s) {
     }
     if (!any_keyed) cli_die("--secret-file", "leave it out", "none of the filters is keyed");
     feed.eager = true;
-    if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "checking";
+    feed.failed = &failed;
+    if (!s->quiet && (s->count || !isatty(STDOUT_FILENO))) feed.activity = "checking";
     cli_job job = {look_up, show, &c};
-    cli_pipeline(&feed, &job);
-    if (s->count) {
-        char text[32];
-        int n = snprintf(text, sizeof text, "%llu\n", (unsigned long long)c.matches);
-        cli_output_write(&c.out, text, (size_t)n);
-    }
+    if (s->check_keys.count) check_keys(&c, feed.sep);
+    if (reads_lines) c.lines += cli_pipeline(&feed, &job);
+    if (s->count) print_counts(&c);
     if (c.out.used) cli_output_flush(&c.out);
     cli_mappings_unchanged();
     free(c.out.buffer);
     cli_lookup_free(&c.lookup);
-    return c.matches ? CLI_YES : CLI_NO;
+    return failed ? CLI_ERROR : c.matches ? CLI_YES : CLI_NO;
 }
 
 const cli_command cli_command_check = {
     .name = "check",
     .summary = "print the lines that may be in a filter, or are certainly not",
-    .synopsis = "FILTER [OPTION]... [FILE]...",
+    .synopsis = "FILTER [OPTION]... [-e KEY]... [FILE]...",
     .examples = "# Requests for blocked URLs\n"
                 "umbel check blocklist.umb requests.txt\n"
                 "# The URL is field 7 of a web server's log\n"
                 "umbel check -k 7 blocklist.umb access.log.gz\n"
                 "# Words that are in neither list\n"
                 "umbel check -v --also names.umb words.umb text.txt\n"
-                "# In a script\n"
-                "if echo \"$order\" | umbel check -q orders.umb; then look_up \"$order\"; fi\n",
-    .text =
-        "Lines printed without -v may be in the filter; how often such an answer is wrong is "
-        "the false-positive rate, shown by umbel info. Lines printed with -v are certainly "
-        "not in it.\n\n"
-        "Lines become keys in the same way as when the filter was built. A field given here "
-        "replaces the recorded one, because the key may be elsewhere in these files; lines "
-        "are always printed whole.\n\n"
-        "If a filter's file is overwritten or truncated in place meanwhile, what was printed so "
-        "far stands and the exit status is 2. umbel itself replaces files, which disturbs "
-        "nobody.\n\n"
-        "With --also, a line is selected if any of the filters has it. Keyed filters among "
-        "them must have been built with the secret in --secret-file; the others ignore it.",
-    .exits = "0 some line was selected, 1 none, 2 error",
+                "# One key, in a script\n"
+                "if umbel check -q orders.umb -e \"$order\"; then look_up \"$order\"; fi\n"
+                "# A filter that is somewhere else\n"
+                "curl -s https://example.org/list.umb | umbel check - requests.txt\n",
+    .text = "Lines printed without -v may be in the filter; how often such an answer is wrong is "
+            "the false-positive rate, shown by umbel info. Lines printed with -v are certainly "
+            "not in it.\n\n"
+            "FILTER may be - for standard input. A FILE that cannot be read is reported and "
+            "skipped, and the exit status is 2. With -e and without FILE, no lines are read.\n\n"
+            "Lines become keys in the same way as when the filter was built. A field given here "
+            "replaces the recorded one, because the key may be elsewhere in these files; lines "
+            "are always printed whole.\n\n"
+            "With --also, a line is selected if any of the filters has it. Keyed filters among "
+            "them must have been built with the secret in --secret-file; the others ignore it.",
+    .exits = "0 some line was selected, 1 none, 2 error (with -q, 0 if a line was selected)",
     .options = options,
     .run = run,
 };

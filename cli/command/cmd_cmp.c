@@ -10,7 +10,7 @@
 #include "report/report.h"
 
 static const uint8_t options[] = {
-    OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_QUIET, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
+    OPT_QUIET, OPT_JSON, OPT_SECRET_FILE, OPT_MAX_MEMORY, OPT_HELP, CLI_FORMAT_PARAMETERS, OPT_END};
 
 typedef struct relation {
     const char *word;

@@ -8,8 +8,9 @@
 #include "report/report.h"
 
 static const uint8_t options[] = {
-    OPT_FROM,  OPT_TO,   OPT_OUTPUT,     OPT_FORCE, OPT_SECRET_FILE, CLI_SHAPE_OPTIONS,
-    OPT_QUIET, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP,  OPT_END};
+    OPT_OUTPUT,      OPT_FORCE,           OPT_FROM,          OPT_TO,
+    OPT_SECRET_FILE, OPT_QUIET,           OPT_JSON,          OPT_MAX_MEMORY,
+    OPT_HELP,        OPT_HEADING_FOREIGN, CLI_SHAPE_OPTIONS, OPT_END};
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
@@ -17,8 +18,10 @@ static int run(const cli_settings *s) {
     cli_filter_take_output(s);
     cli_settings in = *s;
     in.format = s->from;
-    umbel_format to = cli_format_named(s->to, "--to", UMBEL_FMT_NATIVE);
     umbel_filter *f = cli_filter_load(s->args[0], &in);
+    umbel_info info;
+    umbel_describe(f, &info);
+    umbel_format to = cli_format_named(s->to, "--to", info.format);
     cli_key_rule t = {0};
     umbel_get_key_rule(f, &t.recorded);
     if (to != UMBEL_FMT_NATIVE && !cli_key_is_line(&t) && !s->quiet) {
@@ -35,9 +38,10 @@ const cli_command cli_command_convert = {
     .summary = "rewrite a filter's bits in another file format",
     .synopsis = "[--from FORMAT] [--to FORMAT] -o OUT IN [OPTION]...",
     .examples = "# Write a compressed DCSO filter as an uncompressed one\n"
-                "umbel convert --from dcso --to dcso -o plain.bloom packed.bloom\n",
-    .text = "Only the bytes around the bits change. Formats that use a different hash are "
-            "refused, because bits cannot be hashed again: build such a filter from its keys.",
+                "umbel convert -o plain.bloom packed.bloom\n",
+    .text = "Only the bytes around the bits change: a filter is written in its own format again, "
+            "uncompressed, or in another with the same hash (leveldb and corekv). Other formats "
+            "are refused, because bits cannot be hashed again: build such a filter from its keys.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

@@ -4,33 +4,38 @@
  */
 #include "command/command.h"
 #include "filter/filter_file.h"
+#include "filter/piped_filter.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {
-    OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS, OPT_JSON, OPT_MAX_MEMORY, OPT_HELP, OPT_END};
+static const uint8_t options[] = {OPT_JSON, OPT_SECRET_FILE,       OPT_MAX_MEMORY,
+                                  OPT_HELP, CLI_FORMAT_PARAMETERS, OPT_END};
 
 static int run(const cli_settings *s) {
-    cli_expect_args(s, 1, 1);
-    umbel_filter *f = cli_filter_open(s->args[0], s);
-    cli_report r = cli_report_begin(s->json);
-    cli_report_text(&r, "file", "file", s->args[0]);
-    cli_describe(&r, f);
-    cli_report_end(&r);
-    umbel_free(f);
+    cli_expect_args(s, 1, -1);
+    for (int i = 0; i < s->nargs; i++) {
+        umbel_filter *f = cli_filter_open(s->args[i], s);
+        cli_report r = cli_report_begin(s->json);
+        if (i && !s->json) putchar('\n');
+        cli_report_text(&r, "file", "file", cli_filter_name(s->args[i]));
+        cli_describe(&r, f);
+        cli_report_end(&r);
+        umbel_free(f);
+    }
     return CLI_YES;
 }
 
 const cli_command cli_command_info = {
     .name = "info",
     .summary = "show what a filter is, how full it is and its live rate",
-    .synopsis = "FILTER [OPTION]...",
+    .synopsis = "FILTER... [OPTION]...",
     .examples = "umbel info blocklist.umb\n"
                 "# For programs\n"
                 "umbel info --json blocklist.umb | jq .fpr_now\n",
     .text =
         "The live false-positive rate (\"rate now\") and the estimated number of keys are "
         "computed from the bits that are set, so they hold whatever was promised. \"room left\" "
-        "is what remains of the plan.",
+        "is what remains of the plan.\n\n"
+        "FILTER may be - for standard input. With --json there is one object per filter.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

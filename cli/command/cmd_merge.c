@@ -8,9 +8,9 @@
 #include "filter/filter_file.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_SECRET_FILE, CLI_FORMAT_PARAMETERS,
-                                  OPT_QUIET,  OPT_JSON,  OPT_MAX_MEMORY,  OPT_HELP,
-                                  OPT_END};
+static const uint8_t options[] = {
+    OPT_OUTPUT,     OPT_FORCE, OPT_SECRET_FILE,       OPT_QUIET, OPT_JSON,
+    OPT_MAX_MEMORY, OPT_HELP,  CLI_FORMAT_PARAMETERS, OPT_END};
 
 typedef umbel_err combine(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 

@@ -15,10 +15,10 @@
 #include "report/report.h"
 #include "umbel_foreign.h"
 
-static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,       OPT_BYTES,        OPT_KIND,
-                                  OPT_HASHES,   OPT_FORMAT,    OPT_BITS_PER_KEY, OPT_INT,
-                                  OPT_STRATEGY, OPT_EXPANSION, OPT_NONSCALING,   OPT_VARIANT,
-                                  OPT_PLOT,     OPT_JSON,      OPT_HELP,         OPT_END};
+static const uint8_t options[] = {
+    OPT_KEYS,     OPT_FPR,       OPT_BYTES,           OPT_KIND,    OPT_PLOT,         OPT_JSON,
+    OPT_HASHES,   OPT_HELP,      OPT_HEADING_FOREIGN, OPT_FORMAT,  OPT_BITS_PER_KEY, OPT_INT,
+    OPT_STRATEGY, OPT_EXPANSION, OPT_NONSCALING,      OPT_VARIANT, OPT_END};
 
 enum { KINDS_END = 32 };
 

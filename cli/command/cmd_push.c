@@ -5,10 +5,11 @@
 #include "command/command.h"
 #include "push/push.h"
 
-static const uint8_t options[] = {
-    OPT_REDIS,   OPT_REDIS_KEY,    OPT_REPLACE,   OPT_CLUSTER,    OPT_AUTH_FILE, OPT_SECRET_FILE,
-    OPT_SHARDS,  OPT_SHARD_KEYS,   OPT_SHARD_FPR, OPT_META,       OPT_KIND,      OPT_FORMAT,
-    OPT_THREADS, CLI_LINE_OPTIONS, OPT_QUIET,     OPT_MAX_MEMORY, OPT_HELP,      OPT_END};
+static const uint8_t options[] = {OPT_REDIS,     OPT_REDIS_KEY,    OPT_REPLACE, OPT_CLUSTER,
+                                  OPT_AUTH_FILE, OPT_SECRET_FILE,  OPT_SHARDS,  OPT_SHARD_KEYS,
+                                  OPT_SHARD_FPR, OPT_META,         OPT_KIND,    OPT_FORMAT,
+                                  OPT_THREADS,   OPT_QUIET,        OPT_JSON,    OPT_MAX_MEMORY,
+                                  OPT_HELP,      CLI_LINE_OPTIONS, OPT_END};
 
 static int run(const cli_settings *s) {
     if (!s->redis) cli_die("push", "as in --redis localhost:6379", "--redis is missing");

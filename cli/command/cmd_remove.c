@@ -9,8 +9,8 @@
 #include "options/quantity.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {OPT_SECRET_FILE, CLI_LINE_OPTIONS, OPT_QUIET, OPT_JSON,
-                                  OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
+static const uint8_t options[] = {OPT_SECRET_FILE, OPT_QUIET,        OPT_JSON, OPT_MAX_MEMORY,
+                                  OPT_HELP,        CLI_LINE_OPTIONS, OPT_END};
 
 typedef struct removal {
     umbel_filter *filter;

@@ -20,10 +20,10 @@
 #include "report/report.h"
 #include "umbel_plan.h"
 
-static const uint8_t options[] = {OPT_KEYS,     OPT_FPR,         OPT_BYTES,        OPT_KIND,
-                                  OPT_SEED,     OPT_SECRET_FILE, OPT_STATE,        OPT_WINDOW,
-                                  OPT_REPEATED, OPT_STRICT,      CLI_LINE_OPTIONS, OPT_THREADS,
-                                  OPT_QUIET,    OPT_MAX_MEMORY,  OPT_HELP,         OPT_END};
+static const uint8_t options[] = {
+    OPT_KEYS,   OPT_FPR,         OPT_BYTES,      OPT_STATE,        OPT_WINDOW, OPT_REPEATED,
+    OPT_STRICT, OPT_THREADS,     OPT_QUIET,      OPT_JSON_SUMMARY, OPT_HELP,   OPT_KIND,
+    OPT_SEED,   OPT_SECRET_FILE, OPT_MAX_MEMORY, CLI_LINE_OPTIONS, OPT_END};
 
 typedef struct uniq_run {
     const cli_settings *s;
@@ -169,6 +169,19 @@ static void pass_new(void *ctx, cli_batch *b) {
     pthread_mutex_unlock(&u->lock);
 }
 
+static void summarise_json(const uniq_run *u, uint64_t lines) {
+    cli_report r = cli_report_begin(true);
+    r.to = stderr;
+    cli_report_count(&r, NULL, "lines", lines);
+    cli_report_count(&r, NULL, "new", u->new_lines);
+    cli_report_json(&r, "lost_estimated", cli_json_real(u->wrong));
+    cli_report_json(&r, "rate_now", cli_json_real(u->now.rate));
+    cli_report_json(&r, "rate_promised",
+                    u->info.fpr > 0 ? cli_json_real(u->info.fpr) : json_null());
+    cli_report_count(&r, NULL, "bytes", u->info.bytes);
+    cli_report_end(&r);
+}
+
 static void summarise(const uniq_run *u, uint64_t lines) {
     char all[CLI_QUANTITY], new_lines[CLI_QUANTITY], size[CLI_QUANTITY];
     fprintf(stderr, "uniq: %s, %s of them new; about %.*f new lines mistaken for repeated, in %s\n",
@@ -208,9 +221,13 @@ static int run(const cli_settings *s) {
     cli_on_early_exit(save_before_exit, &u);
     uint64_t lines = cli_pipeline(&feed, &job);
     pthread_mutex_lock(&u.lock); /* for good: from here on no signal interferes */
-    if ((!s->quiet || u.state.clock.step) && measure(&u)) warn_of_rate(&u);
+    if ((!s->quiet || s->json || u.state.clock.step) && measure(&u)) warn_of_rate(&u);
     save(&u);
-    if (!s->quiet) summarise(&u, lines);
+    if (s->json) {
+        summarise_json(&u, lines);
+    } else if (!s->quiet) {
+        summarise(&u, lines);
+    }
     free(u.out.buffer);
     free(u.watch.bulk);
     umbel_free(f);

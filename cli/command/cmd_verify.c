@@ -7,14 +7,15 @@
 
 #include "command/command.h"
 #include "filter/filter_file.h"
+#include "filter/piped_filter.h"
 #include "lines/pipeline.h"
 #include "options/quantity.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {OPT_PRESENT,           OPT_ABSENT,       OPT_SECRET_FILE,
-                                  CLI_FORMAT_PARAMETERS, CLI_TYPE_OPTIONS, CLI_LINE_OPTIONS,
-                                  OPT_THREADS,           OPT_QUIET,        OPT_JSON,
-                                  OPT_MAX_MEMORY,        OPT_HELP,         OPT_END};
+static const uint8_t options[] = {
+    OPT_PRESENT,      OPT_ABSENT,     OPT_THREADS, OPT_QUIET,        OPT_JSON,
+    OPT_SECRET_FILE,  OPT_MAX_MEMORY, OPT_HELP,    CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS,
+    CLI_TYPE_OPTIONS, OPT_END};
 
 typedef struct tally {
     const umbel_filter *filter;
@@ -115,7 +116,7 @@ static int run(const cli_settings *s) {
     umbel_filter *f = cli_filter_verify(path, s);
     cli_report r = cli_report_begin(s->json);
     r.silent = s->quiet;
-    cli_report_text(&r, "file", "file", path);
+    cli_report_text(&r, "file", "file", cli_filter_name(path));
     cli_report_text(&r, "checksums", NULL, "OK");
     cli_report_flag(&r, NULL, "whole", true);
     bool good = true;
@@ -134,10 +135,11 @@ const cli_command cli_command_verify = {
                 "umbel verify blocklist.umb\n"
                 "# Is every key present, and how often is the answer wrong for others?\n"
                 "umbel verify blocklist.umb --present urls.txt --absent other-urls.txt\n",
-    .text = "Verifies every checksum, for which no secret is needed. --present proves that there "
-            "are no false negatives. --absent measures the false-positive rate with keys that "
-            "were not added, gives the range in which the true rate lies, and says whether the "
-            "promise is kept.",
+    .text =
+        "FILTER may be - for standard input. Verifies every checksum, for which no secret is needed. --present proves that there "
+        "are no false negatives. --absent measures the false-positive rate with keys that "
+        "were not added, gives the range in which the true rate lies, and says whether the "
+        "promise is kept.",
     .exits = "0 all is well, 1 a key is missing or the promise is broken, 2 error (including "
              "damage)",
     .options = options,

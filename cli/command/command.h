@@ -40,18 +40,26 @@ void cli_help(const cli_command *c, FILE *to);
 void cli_man_page(const cli_command *c, FILE *to);
 bool cli_completion(const char *shell, FILE *to);
 
-/* Options shared by the commands that read lines or make filters. */
-#define CLI_LINE_OPTIONS                                                                          \
-    OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_TRIM, OPT_LOWER, OPT_UPPER, \
-        OPT_MAX_LINE
+/* The help of an option and the names that it takes, in `out`. */
+char *cli_option_help(const cli_option *o, char *out, size_t cap);
+
+/* The values that an option takes, separated by `separator`: "" for a file, NULL for anything;
+ * `room` has CLI_NAMES bytes. */
+const char *cli_values_of(const cli_option *o, const char *separator, char *room);
+
+/* Options shared by the commands that read lines or make filters.  Each group has its heading:
+ * groups come after the options without one. */
+#define CLI_LINE_OPTIONS                                                                       \
+    OPT_HEADING_LINES, OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_TRIM, \
+        OPT_LOWER, OPT_UPPER, OPT_MAX_LINE
 /* build lists the other parameters of formats among its own. */
-#define CLI_FORMAT_OPTIONS                                                                    \
-    OPT_FORMAT, OPT_BITS_PER_KEY, OPT_INT, OPT_STRATEGY, OPT_FUNNEL, OPT_TYPE, OPT_EXPANSION, \
-        OPT_NONSCALING, OPT_VARIANT
+#define CLI_FORMAT_OPTIONS                                                                \
+    OPT_HEADING_FOREIGN, OPT_FORMAT, OPT_BITS_PER_KEY, OPT_INT, OPT_STRATEGY, OPT_FUNNEL, \
+        OPT_TYPE, OPT_EXPANSION, OPT_NONSCALING, OPT_VARIANT
 /* What a filter's bytes may not record but reading it needs. */
 #define CLI_SHAPE_OPTIONS \
     OPT_KEYS, OPT_FPR, OPT_HASHES, OPT_SEED, OPT_BITS_PER_KEY, OPT_INT, OPT_VARIANT
-#define CLI_FORMAT_PARAMETERS OPT_FORMAT, CLI_SHAPE_OPTIONS
+#define CLI_FORMAT_PARAMETERS OPT_HEADING_FOREIGN, OPT_FORMAT, CLI_SHAPE_OPTIONS
 #define CLI_TYPE_OPTIONS OPT_TYPE, OPT_FUNNEL
 
 #define CLI_EXITS_DONE "0 done, 2 error"

@@ -15,8 +15,8 @@
 
 #include "command/command.h"
 #include "filter/gzipped_filter.h"
-#include "filter/mapped_guard.h"
-#include "filter/update_lock.h"
+#include "filter/piped_filter.h"
+#include "options/quantity.h"
 #include "umbel_foreign.h"
 
 /* What would work, if that is more than the error itself says. */
@@ -31,7 +31,7 @@ static const char *open_hint(umbel_err err, const cli_settings *s) {
 
 static void refuse_directory(const char *path) {
     struct stat st;
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+    if (!cli_is_stdin(path) && stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         cli_die(path, "give a filter file", "is a directory");
     }
 }
@@ -47,6 +47,22 @@ static umbel_err get_gzipped(const char *path, const umbel_opts *opts, umbel_fil
     return e;
 }
 
+/* `-`: standard input, read whole. */
+static umbel_err get_piped(const umbel_foreign *as, bool may_be_packed, const umbel_opts *opts,
+                           umbel_filter **f, umbel_diag *diag) {
+    size_t len = 0;
+    const uint8_t *bytes = cli_stdin_bytes(opts->max_bytes, &len);
+    if (!may_be_packed || !cli_is_gzipped(bytes, len)) {
+        return umbel_decode(bytes, len, as, opts, f, diag);
+    }
+    uint8_t *unpacked = NULL;
+    umbel_err e = cli_gunzip_filter(bytes, len, opts, &unpacked, &len, diag);
+    umbel_foreign dcso = {.format = UMBEL_FMT_DCSO};
+    if (!e) e = umbel_decode(unpacked, len, &dcso, opts, f, diag);
+    free(unpacked);
+    return e;
+}
+
 static umbel_err get(const char *path, const cli_settings *s, bool own, umbel_filter **f,
                      umbel_diag *diag) {
     umbel_opts opts = cli_opts_of(s);
@@ -59,6 +75,7 @@ static umbel_err get(const char *path, const cli_settings *s, bool own, umbel_fi
     refuse_directory(path);
     cli_guard_mappings();
     bool may_be_packed = as.format == UMBEL_FMT_ANY || as.format == UMBEL_FMT_DCSO;
+    if (cli_is_stdin(path)) return get_piped(&as, may_be_packed, &opts, f, diag);
     if (may_be_packed && cli_is_gzipped_file(path)) return get_gzipped(path, &opts, f, diag);
     umbel_err e = own ? UMBEL_ENOTSUP : umbel_file_open(path, &as, &opts, f, diag);
     return e == UMBEL_ENOTSUP ? umbel_file_load(path, &as, &opts, f, diag) : e;
@@ -74,11 +91,14 @@ static umbel_err get_plain(const char *path, const cli_settings *s, umbel_filter
 static umbel_filter *need(const char *path, const cli_settings *s, bool own) {
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
+    if (own && cli_is_stdin(path) && !s->output) {
+        cli_die("standard input", "give a file", "a filter in a pipe cannot be changed");
+    }
     umbel_err e = get(path, s, own, &f, &diag);
     if (e == UMBEL_ESECRET && s->secret_file && get_plain(path, s, &f) == UMBEL_OK) {
-        cli_die_err(path, e, &diag, "it opens without --secret-file");
+        cli_die_err(cli_filter_name(path), e, &diag, "it opens without --secret-file");
     }
-    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    if (e) cli_die_err(cli_filter_name(path), e, &diag, open_hint(e, s));
     return f;
 }
 
@@ -92,7 +112,7 @@ umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, boo
     umbel_err e = get(path, s, false, &f, &diag);
     *keyed = !e && s->secret_file;
     if (e == UMBEL_ESECRET && s->secret_file) e = get_plain(path, s, &f);
-    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    if (e) cli_die_err(cli_filter_name(path), e, &diag, open_hint(e, s));
     return f;
 }
 
@@ -103,9 +123,9 @@ umbel_filter *cli_filter_load(const char *path, const cli_settings *s) {
 umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s) {
     umbel_diag diag = {0};
     refuse_directory(path);
-    cli_guard_mappings();
+    if (cli_is_stdin(path)) return cli_filter_open(path, s); /* decoding verifies everything */
     umbel_err e = umbel_file_verify(path, NULL, &diag);
-    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    if (e) cli_die_err(cli_filter_name(path), e, &diag, open_hint(e, s));
     return cli_filter_open(path, s);
 }
 
@@ -113,12 +133,34 @@ umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {
     umbel_diag diag = {0};
     refuse_directory(path);
     /* Loading verifies everything as well. */
+    if (cli_is_stdin(path) && s->format) return cli_filter_open(path, s);
     if (s->format || cli_is_gzipped_file(path)) return cli_filter_load(path, s);
     if (s->present || s->absent || s->secret_file) return cli_filter_open_verified(path, s);
-    cli_guard_mappings();
-    umbel_err e = umbel_file_verify(path, NULL, &diag);
-    if (e) cli_die_err(path, e, &diag, open_hint(e, s));
+    umbel_err e;
+    if (cli_is_stdin(path)) {
+        size_t len = 0;
+        const uint8_t *bytes = cli_stdin_bytes(s->max_memory, &len);
+        e = umbel_verify(bytes, len, NULL, &diag);
+    } else {
+        e = umbel_file_verify(path, NULL, &diag);
+    }
+    if (e) cli_die_err(cli_filter_name(path), e, &diag, open_hint(e, s));
     return NULL;
+}
+
+void cli_die_memory(const char *where, const cli_filter_params *p) {
+    umbel_plan plan = {.kind = p->kind,
+                       .capacity = p->capacity,
+                       .fpr = p->fpr,
+                       .bytes = p->bytes,
+                       .hashes = p->hashes};
+    umbel_foreign foreign = cli_foreign_params(p);
+    umbel_err e = cli_is_foreign(p) ? umbel_plan_foreign(&foreign, &plan, NULL)
+                                    : umbel_plan_solve(&plan, NULL);
+    char size[CLI_QUANTITY];
+    if (e || !plan.bytes) cli_die(where, CLI_SEE_PLAN, "out of memory");
+    cli_die(where, CLI_SEE_PLAN, "out of memory: the filter needs %s",
+            cli_size_text(plan.bytes, size));
 }
 
 umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *s) {
@@ -130,6 +172,7 @@ umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *
     umbel_foreign foreign = cli_foreign_params(p);
     umbel_err e = cli_is_foreign(p) ? umbel_create_foreign(&foreign, &opts, &f, &diag)
                                     : umbel_create(&native, &opts, &f, &diag);
+    if (e == UMBEL_ENOMEM) cli_die_memory(s->command->name, p);
     if (e) cli_die_err(s->command->name, e, &diag, e == UMBEL_EINVAL ? CLI_SEE_PLAN : NULL);
     umbel_info info;
     umbel_describe(f, &info);

@@ -8,7 +8,8 @@
 #include "lines/line_key.h"
 #include "options/filter_options.h"
 
-/* Opened for reading, mapped; or loaded to be changed, with every checksum verified.  Both follow
+/* Opened for reading, mapped; or loaded to be changed, with every checksum verified.  "-" is
+ * standard input, read whole, which cannot be changed in its place.  Both follow
  * --format and its options and exit with a message on failure. */
 umbel_filter *cli_filter_open(const char *path, const cli_settings *s);
 umbel_filter *cli_filter_load(const char *path, const cli_settings *s);
@@ -23,6 +24,9 @@ umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s);
 /* The same for umbel verify, with --format as well.  NULL if no option needs its keys: the
  * checksums of keyed filters can be verified without the secret. */
 umbel_filter *cli_filter_verify(const char *path, const cli_settings *s);
+
+/* Exits with a message that says how much memory such a filter needs. */
+_Noreturn void cli_die_memory(const char *where, const cli_filter_params *p);
 
 /* An empty filter; exits with a message if it cannot be made. */
 umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *s);

@@ -87,6 +87,13 @@ static umbel_filter *make(const cli_settings *s, const window_request *w) {
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_err e = umbel_create(&params, &opts, &f, &diag);
+    if (e == UMBEL_ENOMEM) {
+        cli_die_memory("uniq", &(cli_filter_params){.format = UMBEL_FMT_NATIVE,
+                                                    .kind = params.kind,
+                                                    .capacity = params.capacity,
+                                                    .fpr = params.fpr,
+                                                    .bytes = params.bytes});
+    }
     if (e) cli_die_err("uniq", e, &diag, CLI_SEE_PLAN);
     cli_filter_set_meta(f, s, &rule);
     return f;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,9 +17,9 @@
 
 #include "report/error.h"
 
-enum { PACKED_BLOCK = 128 << 10, MAGIC = 4, PIPE_ROOM = 1 << 20 };
+enum { PACKED_BLOCK = 128 << 10, PIPE_ROOM = 1 << 20 };
 
-typedef enum packing { PLAIN, GZIP, ZSTD } packing;
+typedef enum packing { PLAIN, GZIP, ZSTD, BZIP2, XZ } packing;
 
 struct cli_stream {
     int fd;
@@ -33,15 +34,36 @@ struct cli_stream {
     uint8_t in[PACKED_BLOCK];
 };
 
-static packing packing_of(const uint8_t *first, size_t len) {
-    static const uint8_t gzip[] = {0x1f, 0x8b, 0x08}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-    if (len >= sizeof gzip && memcmp(first, gzip, sizeof gzip) == 0) return GZIP;
-    if (len >= sizeof zstd && memcmp(first, zstd, sizeof zstd) == 0) return ZSTD;
+/* In bzip2's a dot stands for the digit of the block size. */
+static const struct {
+    packing as;
+    size_t len;
+    char magic[11];
+} magics[] = {
+    {GZIP, 3, "\x1f\x8b\x08"},
+    {ZSTD, 4, "\x28\xb5\x2f\xfd"},
+    {BZIP2, 10, "BZh.1AY&SY"},
+    {XZ, 6, "\xfd\x37zXZ"},
+};
+
+/* *more: with more bytes it may turn out to be another. */
+static packing packing_of(const uint8_t *first, size_t len, bool *more) {
+    *more = false;
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+        size_t at = 0;
+        for (; at < len && at < magics[i].len; at++) {
+            uint8_t want = (uint8_t)magics[i].magic[at];
+            if (want == '.' ? first[at] < '1' || first[at] > '9' : first[at] != want) break;
+        }
+        if (at == magics[i].len) return magics[i].as;
+        *more |= at == len;
+    }
     return PLAIN;
 }
 
 bool cli_is_packed(const uint8_t *first, size_t len) {
-    return packing_of(first, len) != PLAIN;
+    bool more;
+    return packing_of(first, len, &more) != PLAIN;
 }
 
 static size_t read_some(cli_stream *s, uint8_t *to, size_t len) {
@@ -62,6 +84,12 @@ static bool refill(cli_stream *s) {
     return s->have > 0;
 }
 
+static _Noreturn void refuse(const char *name, const char *program) {
+    char hint[96];
+    snprintf(hint, sizeof hint, "decompress it first: %s -dc FILE | umbel ...", program);
+    cli_die(name, hint, "is compressed with %s, which umbel cannot read", program);
+}
+
 cli_stream *cli_stream_open(int fd, const char *name) {
     cli_stream *s = cli_alloc(sizeof *s);
     memset(s, 0, offsetof(cli_stream, in));
@@ -70,10 +98,13 @@ cli_stream *cli_stream_open(int fd, const char *name) {
     /* Fewer switches between writer and reader; fails if it is not a pipe. */
     (void)fcntl(fd, F_SETPIPE_SZ, PIPE_ROOM);
     /* Only for as long as the bytes may be a magic number: do not wait for a slow writer. */
-    while (s->have < MAGIC && !s->ended && (s->have == 0 || s->in[0] == 0x1f || s->in[0] == 0x28)) {
+    bool more = true;
+    while (more && !s->ended) {
         s->have += read_some(s, s->in + s->have, sizeof s->in - s->have);
+        s->packed_as = packing_of(s->in, s->have, &more);
     }
-    s->packed_as = packing_of(s->in, s->have);
+    if (s->packed_as == BZIP2) refuse(name, "bzip2");
+    if (s->packed_as == XZ) refuse(name, "xz");
     if (s->packed_as == GZIP && inflateInit2(&s->gzip, 15 + 16) != Z_OK) {
         cli_die(name, NULL, "not enough memory to decompress gzip");
     }

@@ -11,10 +11,14 @@
 
 typedef struct cli_stream cli_stream;
 
-/* True if a file that begins with these bytes is compressed. */
+/* Bytes of the longest magic number. */
+enum { CLI_MAGIC = 10 };
+
+/* True if a file that begins with these bytes is compressed, also in a way that is refused. */
 bool cli_is_packed(const uint8_t *first, size_t len);
 
-/* Reads from fd, which the caller still owns; `name` is for messages. */
+/* Reads from fd, which the caller still owns; `name` is for messages.  Exits if the bytes are bzip2
+ * or xz, which would otherwise be taken for lines. */
 cli_stream *cli_stream_open(int fd, const char *name);
 void cli_stream_close(cli_stream *s);
 

@@ -28,6 +28,7 @@ struct cli_file {
     cli_stream *stream;         /* NULL: read by ranges */
     uint64_t start, next, size; /* by ranges: the start, the next range, the end */
     atomic_uint users;          /* blocks still to be read, and the input itself */
+    bool fresh;                 /* no block was claimed yet */
 };
 
 struct cli_input {
@@ -36,6 +37,7 @@ struct cli_input {
     uint8_t sep;
     bool eager;
     size_t max_line;
+    bool *failed; /* a file that cannot be opened is skipped, and this set; NULL: exit */
     uint64_t done, total;
     cli_file *file; /* NULL: open the next one */
     uint8_t *carry; /* of a stream: the start of a line that the last block did not finish */
@@ -74,14 +76,31 @@ static size_t read_at(const cli_file *f, uint8_t *to, size_t have, size_t want, 
     return have;
 }
 
-static cli_file *open_file(const char *path) {
-    cli_file *f = cli_alloc(sizeof *f);
-    *f = (cli_file){.name = name_of(path), .users = 1};
-    f->fd = is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+/* A descriptor of the file, or -1 if it cannot be read and the others are to be. */
+static int open_descriptor(const cli_input *in, const char *path, struct stat *st) {
+    int fd = is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    const char *name = name_of(path), *why = NULL;
+    if (fd < 0 || fstat(fd, st) != 0) {
+        why = strerror(errno);
+    } else if (S_ISDIR(st->st_mode)) {
+        why = "is a directory";
+    }
+    if (!why) return fd;
+    if (!in->failed) cli_die(name, fd < 0 ? NULL : "give the files in it", "%s", why);
+    cli_warn(name, "%s", why);
+    *in->failed = true;
+    if (fd > STDIN_FILENO) close(fd);
+    return -1;
+}
+
+/* NULL if it cannot be read and the others are to be. */
+static cli_file *open_file(const cli_input *in, const char *path) {
     struct stat st;
-    if (f->fd < 0 || fstat(f->fd, &st) != 0) cli_die_sys(f->name, errno);
-    if (S_ISDIR(st.st_mode)) cli_die(f->name, "give the files in it", "is a directory");
-    uint8_t first[4];
+    int fd = open_descriptor(in, path, &st);
+    if (fd < 0) return NULL;
+    cli_file *f = cli_alloc(sizeof *f);
+    *f = (cli_file){.fd = fd, .name = name_of(path), .users = 1, .fresh = true};
+    uint8_t first[CLI_MAGIC];
     off_t start = S_ISREG(st.st_mode) ? lseek(f->fd, 0, SEEK_CUR) : -1;
     size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
     /* Files under /proc claim to be empty but are not. */
@@ -106,14 +125,15 @@ static uint64_t total_of(const char *const *files, int nfiles) {
 }
 
 cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep, size_t max_line,
-                          bool eager) {
+                          bool eager, bool *failed) {
     static const char *const only_stdin[] = {"-"};
     cli_input *in = cli_alloc(sizeof *in);
     *in = (cli_input){.files = nfiles ? files : only_stdin,
                       .nfiles = nfiles ? nfiles : 1,
                       .sep = sep,
                       .max_line = max_line,
-                      .eager = eager};
+                      .eager = eager,
+                      .failed = failed};
     in->total = total_of(in->files, in->nfiles);
     return in;
 }
@@ -224,12 +244,15 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
     for (;;) {
         if (!in->file) {
             if (in->at == in->nfiles) return false;
-            in->file = open_file(in->files[in->at++]);
+            in->file = open_file(in, in->files[in->at++]);
+            if (!in->file) continue;
         }
         cli_file *f = in->file;
         uint64_t before = f->stream ? cli_stream_taken(f->stream) : 0;
         bool some = f->stream ? claim_stream(in, f, b) : claim_range(in, f, b);
         if (f->stream) in->done += cli_stream_taken(f->stream) - before;
+        b->begins = some && f->fresh ? f->name : NULL;
+        f->fresh = false;
         if (some) return true;
         release_file(f);
         in->file = NULL;

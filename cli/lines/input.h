@@ -23,7 +23,8 @@ typedef struct cli_file cli_file;
 typedef struct cli_block {
     uint8_t *text; /* `len` bytes of whole lines, each terminated by the separator */
     size_t len;
-    bool idle; /* the writer pauses: results so far should be shown */
+    bool idle;          /* the writer pauses: results so far should be shown */
+    const char *begins; /* the name of the file that begins with this block, or NULL */
 
     uint8_t *space, *buffer; /* the allocation, and where the data begins */
     size_t space_len, room;
@@ -34,9 +35,10 @@ typedef struct cli_block {
 typedef struct cli_input cli_input;
 
 /* No files, or "-": standard input.  Files are opened one after the other.  With `eager` a block
- * is returned as soon as its writer pauses, even if it is not full. */
+ * is returned as soon as its writer pauses, even if it is not full.  With `failed`, a file that
+ * cannot be opened is reported and skipped, and *failed set; with NULL it exits. */
 cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep, size_t max_line,
-                          bool eager);
+                          bool eager, bool *failed);
 void cli_input_close(cli_input *in);
 
 /* The next block, in order; false at the end.  One thread at a time.  Exits if a file cannot be

@@ -39,6 +39,7 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
         .nfiles = nfiles,
         .sep = s->null ? 0 : '\n',
         .skip_empty = s->skip_empty,
+        .quiet = s->quiet,
         .max_line = (size_t)(s->max_line ? s->max_line : GiB),
         .threads = (uint32_t)s->threads,
         .key_rule = {.crlf = s->crlf},
@@ -101,6 +102,23 @@ static void drop_empty(cli_batch *b) {
     b->lines = kept;
 }
 
+/* A byte-order mark and carriage returns cannot be seen, but are part of the keys. */
+static void warn_of_first_line(const cli_feed *feed, const cli_batch *b) {
+    const umbel_key_rule *r = &feed->key_rule.recorded;
+    const uint8_t *text = b->block.text;
+    const uint8_t *end = b->block.len ? memchr(text, feed->sep, b->block.len) : NULL;
+    if (feed->quiet || !end) return;
+    if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 && r->field <= 1) {
+        cli_warn(b->block.begins, "warning: begins with a byte-order mark, which becomes part of "
+                                  "the first key (sed '1s/^\\xef\\xbb\\xbf//' removes it)");
+    }
+    bool stripped = feed->key_rule.crlf || r->trim || (r->field && !r->delimiter);
+    if (feed->sep == '\n' && end > text && end[-1] == '\r' && !stripped) {
+        cli_warn(b->block.begins, "warning: lines end in a carriage return, which becomes part of "
+                                  "the keys (--crlf removes it)");
+    }
+}
+
 static void make_keys(const pipeline *p, cli_batch *b) {
     b->text = b->block.text;
     b->idle = b->block.idle;
@@ -144,6 +162,7 @@ static void *run_thread(void *ctx) {
         pthread_mutex_unlock(&p->reading);
         if (!some) break;
         cli_input_load(p->in, &b.block);
+        if (b.block.begins) warn_of_first_line(p->feed, &b);
         make_keys(p, &b);
         if (p->job->work) p->job->work(p->job->ctx, &b);
         drain_in_turn(p, &b, ticket);
@@ -154,14 +173,14 @@ static void *run_thread(void *ctx) {
 }
 
 uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job) {
-    pipeline p = {
-        .feed = feed,
-        .job = job,
-        .in = cli_input_open(feed->files, feed->nfiles, feed->sep, feed->max_line, feed->eager),
-        .split = cli_split_best(),
-        .reading = PTHREAD_MUTEX_INITIALIZER,
-        .turning = PTHREAD_MUTEX_INITIALIZER,
-        .turn_changed = PTHREAD_COND_INITIALIZER};
+    pipeline p = {.feed = feed,
+                  .job = job,
+                  .in = cli_input_open(feed->files, feed->nfiles, feed->sep, feed->max_line,
+                                       feed->eager, feed->failed),
+                  .split = cli_split_best(),
+                  .reading = PTHREAD_MUTEX_INITIALIZER,
+                  .turning = PTHREAD_MUTEX_INITIALIZER,
+                  .turn_changed = PTHREAD_COND_INITIALIZER};
     if (feed->activity) {
         cli_progress_begin(feed->activity, cli_input_total(p.in), feed->filling, feed->capacity);
     }

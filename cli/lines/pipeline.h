@@ -32,7 +32,9 @@ typedef struct cli_feed {
     int nfiles;
     uint8_t sep;
     bool skip_empty;
-    bool eager; /* do not wait for full blocks: someone may be waiting for the results */
+    bool quiet;   /* no warning about input that looks odd */
+    bool *failed; /* as for cli_input_open */
+    bool eager;   /* do not wait for full blocks: someone may be waiting for the results */
     size_t max_line;
     uint32_t threads;
     cli_key_rule key_rule;

@@ -7,14 +7,12 @@
 #include "command/command.h"
 #include "options/filter_options.h"
 
-/* The values that an option takes, separated by blanks; "" for a file, NULL for anything.  `room`
- * has CLI_NAMES bytes. */
-static const char *values_of(const cli_option *o, char *room) {
+const char *cli_values_of(const cli_option *o, const char *separator, char *room) {
     if (!o->choices) return NULL;
     if (strcmp(o->choices, "FILE") == 0) return "";
-    if (strcmp(o->choices, "FORMAT") == 0) return cli_format_names(" ", room);
-    if (strcmp(o->choices, "TYPE") == 0) return cli_type_names(" ", room);
-    if (strcmp(o->choices, "KIND") == 0) return cli_kind_names(" ", room);
+    if (strcmp(o->choices, "FORMAT") == 0) return cli_format_names(separator, room);
+    if (strcmp(o->choices, "TYPE") == 0) return cli_type_names(separator, room);
+    if (strcmp(o->choices, "KIND") == 0) return cli_kind_names(separator, room);
     return o->choices;
 }
 
@@ -23,10 +21,10 @@ static void bash_command(const cli_command *c, FILE *to) {
     char room[CLI_NAMES];
     for (const uint8_t *id = c->options; *id; id++) {
         const cli_option *o = &cli_options[*id];
-        if (o->type == TYPE_FLAG) continue;
+        if (o->type == TYPE_FLAG) continue; /* headings as well */
         fputs("        ", to);
         for (const char *l = o->letters; *l; l++) fprintf(to, "-%c|", *l);
-        const char *values = values_of(o, room);
+        const char *values = cli_values_of(o, " ", room);
         fprintf(to, "--%s) ", o->name);
         if (values && *values) {
             fprintf(to, "COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", values);
@@ -36,6 +34,7 @@ static void bash_command(const cli_command *c, FILE *to) {
     }
     fputs("        esac\n        options='", to);
     for (const uint8_t *id = c->options; *id; id++) {
+        if (cli_is_heading(*id)) continue;
         fprintf(to, "%s--%s", id == c->options ? "" : " ", cli_options[*id].name);
     }
     fputs("' ;;\n", to);
@@ -83,7 +82,7 @@ static void quoted(const char *text, bool zsh, FILE *to) {
 
 static void zsh_option(const cli_option *o, FILE *to) {
     char room[CLI_NAMES];
-    const char *values = values_of(o, room);
+    const char *values = cli_values_of(o, " ", room);
     char names[2][48] = {"", ""};
     if (*o->letters) snprintf(names[0], sizeof names[0], "-%c", *o->letters);
     snprintf(names[1], sizeof names[1], "--%.40s", o->name);
@@ -123,7 +122,9 @@ static void zsh(FILE *to) {
           to);
     for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "    %s)\n        _arguments -s \\\n", (*c)->name);
-        for (const uint8_t *id = (*c)->options; *id; id++) zsh_option(&cli_options[*id], to);
+        for (const uint8_t *id = (*c)->options; *id; id++) {
+            if (!cli_is_heading(*id)) zsh_option(&cli_options[*id], to);
+        }
         fputs("            '*:file:_files' ;;\n", to);
     }
     fputs("    esac\n}\n_umbel \"$@\"\n", to);
@@ -140,7 +141,8 @@ static void fish(FILE *to) {
         fputs("'\n", to);
         for (const uint8_t *id = (*c)->options; *id; id++) {
             const cli_option *o = &cli_options[*id];
-            const char *values = values_of(o, room);
+            if (cli_is_heading(*id)) continue;
+            const char *values = cli_values_of(o, " ", room);
             fprintf(to, "complete -c umbel -n '__fish_seen_subcommand_from %s' -l %s", (*c)->name,
                     o->name);
             for (const char *l = o->letters; *l; l++) fprintf(to, " -s %c", *l);

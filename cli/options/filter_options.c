@@ -38,7 +38,10 @@ static char *join_names(const char *(*at)(int), const char *separator, char *out
 }
 
 char *cli_kind_names(const char *separator, char *out) {
-    return join_names(kind_at, separator, out);
+    join_names(kind_at, separator, out);
+    size_t used = strlen(out);
+    snprintf(out + used, CLI_NAMES - used, "%ssmallest", separator);
+    return out;
 }
 
 char *cli_format_names(const char *separator, char *out) {

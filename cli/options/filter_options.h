@@ -17,7 +17,8 @@ umbel_format cli_format_named(const char *name, const char *option, umbel_format
 
 enum { CLI_NAMES = 512 };
 
-/* All names, for hints and completions; `out` has CLI_NAMES bytes. */
+/* All names, for hints, pages and completions, smallest among the kinds; `out` has CLI_NAMES
+ * bytes. */
 char *cli_kind_names(const char *separator, char *out);
 char *cli_format_names(const char *separator, char *out);
 char *cli_type_names(const char *separator, char *out);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * help.c - `umbel COMMAND --help`: examples first
+ * help.c - `umbel COMMAND --help`: examples and common options first, details last
  */
 #include <string.h>
 
 #include "command/command.h"
+#include "options/filter_options.h"
 
 enum { WIDTH = 80, HELP_AT = 28 };
 
@@ -46,7 +47,26 @@ static void option_line(cli_option_id id, FILE *to) {
                      o->argument ? o->argument : "");
     fprintf(to, "%-*s", HELP_AT, left);
     if (n >= HELP_AT) fprintf(to, "\n%*s", HELP_AT, "");
-    wrapped(o->help, HELP_AT, HELP_AT, to);
+    char help[2 * CLI_NAMES];
+    wrapped(cli_option_help(o, help, sizeof help), HELP_AT, HELP_AT, to);
+}
+
+char *cli_option_help(const cli_option *o, char *out, size_t cap) {
+    char names[CLI_NAMES];
+    bool words = o->choices && o->choices[0] >= 'A' && o->choices[0] <= 'Z';
+    const char *values = words ? cli_values_of(o, ", ", names) : "";
+    snprintf(out, cap, "%s%s%s", o->help, *values ? "; one of " : "", values);
+    return out;
+}
+
+/* One paragraph; returns where the next begins. */
+static const char *paragraph(const char *text, FILE *to) {
+    size_t len = strcspn(text, "\n");
+    char one[2048];
+    snprintf(one, sizeof one, "%.*s", (int)len, text);
+    wrapped(one, 0, 0, to);
+    text += len;
+    return text + strspn(text, "\n");
 }
 
 static void command_list(FILE *to) {
@@ -62,16 +82,21 @@ void cli_help(const cli_command *c, FILE *to) {
     fprintf(to, "%s%s - %s\n\nExamples\n", top ? "" : "umbel ", c->name, c->summary);
     indented(c->examples, to);
     fprintf(to, "\nUsage\n  umbel%s%s %s\n\n", top ? "" : " ", top ? "" : c->name, c->synopsis);
-    for (const char *p = c->text; *p;) {
-        size_t len = strcspn(p, "\n");
-        char paragraph[2048];
-        snprintf(paragraph, sizeof paragraph, "%.*s", (int)len, p);
-        wrapped(paragraph, 0, 0, to);
-        p += len + (p[len] == '\n');
-    }
+    const char *more = paragraph(c->text, to);
     if (top) command_list(to);
     fputs("\nOptions\n", to);
-    for (const uint8_t *id = c->options; *id; id++) option_line(*id, to);
+    for (const uint8_t *id = c->options; *id; id++) {
+        if (cli_is_heading(*id)) {
+            fprintf(to, "\n%s\n", cli_options[*id].help);
+        } else {
+            option_line(*id, to);
+        }
+    }
+    if (*more) fputs("\nMore\n", to);
+    for (const char *sep = ""; *more; sep = "\n") {
+        fputs(sep, to);
+        more = paragraph(more, to);
+    }
     char exits[256];
     snprintf(exits, sizeof exits, "Exit status: %s.", c->exits);
     fputc('\n', to);

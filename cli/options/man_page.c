@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "options/filter_options.h"
 
 /* Escapes hyphens, backslashes, and dots and quotes at the start of a line. */
 static void put_text(const char *text, size_t len, FILE *to) {
@@ -55,6 +56,11 @@ static void examples(const char *text, FILE *to) {
 
 static void option(cli_option_id id, FILE *to) {
     const cli_option *o = &cli_options[id];
+    char help[2 * CLI_NAMES];
+    if (cli_is_heading(id)) {
+        fprintf(to, ".SS %s\n", o->help);
+        return;
+    }
     fputs(".TP\n", to);
     for (const char *l = o->letters; *l; l++) fprintf(to, "\\fB\\-%c\\fR, ", *l);
     fputs("\\fB\\-\\-", to);
@@ -66,7 +72,7 @@ static void option(cli_option_id id, FILE *to) {
         fputs("\\fR", to);
     }
     fputc('\n', to);
-    put_string(o->help, to);
+    put_string(cli_option_help(o, help, sizeof help), to);
     fputs(".\n", to);
 }
 

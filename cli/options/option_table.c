@@ -8,7 +8,14 @@
 #define FLAG(letters, name, member, help) \
     { letters, name, NULL, NULL, TYPE_FLAG, AT(member), help }
 
+#define HEADING(text) \
+    { "", "", NULL, NULL, TYPE_FLAG, 0, text }
+
 const cli_option cli_options[OPTION_COUNT] = {
+    [OPT_END] = HEADING(""),
+    [OPT_HEADING_LINES] = HEADING("How lines become keys"),
+    [OPT_HEADING_FOREIGN] = HEADING("Filters of other systems"),
+
     [OPT_OUTPUT] = {"o", "output", "OUT", "FILE", TYPE_TEXT, AT(output),
                     "write the filter to OUT, atomically; - is standard output"},
     [OPT_FORCE] = FLAG("f", "force", force, "overwrite OUT if it exists"),
@@ -22,7 +29,7 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_BYTES] = {"m", "bytes", "SIZE", NULL, TYPE_SIZE, AT(bytes),
                    "memory for the bits: 500MiB, 500M, 2GB, 2e9"},
     [OPT_KIND] = {"", "kind", "KIND", "KIND", TYPE_TEXT, AT(kind),
-                  "the kind of filter; auto picks blocked where it costs little, else classic"},
+                  "the kind of filter; auto is blocked where that costs little, else classic"},
     [OPT_TMP] = {"", "tmp", "DIR", "FILE", TYPE_TEXT, AT(tmp),
                  "static: keep 8 bytes per key in a file in DIR while building, not in memory"},
     [OPT_HASHES] = {"", "hashes", "K", NULL, TYPE_COUNT, AT(hashes),
@@ -44,10 +51,8 @@ const cli_option cli_options[OPTION_COUNT] = {
                       "guava: MURMUR128_MITZ_32 or MURMUR128_MITZ_64 (64)"},
     [OPT_FUNNEL] = {"", "funnel", "FUNNEL", "string bytes chars long int", TYPE_TEXT, AT(funnel),
                     "guava: what a line stands for: string, bytes, chars, long or int (string)"},
-    [OPT_TYPE] =
-        {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(type),
-         "what a line stands for in a system whose keys are not text: int64, uint32, double "
-         "and others (string)"},
+    [OPT_TYPE] = {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(type),
+                  "what a line stands for in a system whose keys are not text (string)"},
     [OPT_EXPANSION] = {"", "expansion", "N", NULL, TYPE_COUNT, AT(expansion),
                        "redisbloom: each new layer is N times larger (2)"},
     [OPT_NONSCALING] = FLAG("", "nonscaling", nonscaling, "redisbloom: never add a layer"),
@@ -57,7 +62,7 @@ const cli_option cli_options[OPTION_COUNT] = {
                      "numbers, pre2024 (ClickHouse's skip index); may be repeated"},
     [OPT_FROM] = {"", "from", "FORMAT", "FORMAT", TYPE_TEXT, AT(from),
                   "the format of IN; formats with a magic number are recognised"},
-    [OPT_TO] = {"", "to", "FORMAT", "FORMAT", TYPE_TEXT, AT(to), "the format of OUT (native)"},
+    [OPT_TO] = {"", "to", "FORMAT", "FORMAT", TYPE_TEXT, AT(to), "the format of OUT (that of IN)"},
 
     [OPT_NULL] = FLAG("0z", "null", null,
                       "lines end in NUL instead of newline, in input and output; -z is the same"),
@@ -80,6 +85,8 @@ const cli_option cli_options[OPTION_COUNT] = {
          "refuse filters that need more memory than SIZE; files that are only read are "
          "mapped and do not count"},
 
+    [OPT_CHECK_KEY] = {"e", "key", "KEY", NULL, TYPE_LIST, AT(check_keys),
+                       "look up KEY itself, instead of lines; may be repeated"},
     [OPT_INVERT] =
         FLAG("v", "invert", invert, "print the lines that are certainly not in the filter"),
     [OPT_COUNT] = FLAG("c", "count", count, "print only the number of lines"),
@@ -108,9 +115,10 @@ const cli_option cli_options[OPTION_COUNT] = {
                     "only this column: its name in Parquet, its number (1, 2, ...) in ClickHouse"},
     [OPT_COLUMNS] = {"", "columns", "N", NULL, TYPE_COUNT, AT(columns),
                      "ClickHouse: the index covers N columns (1)"},
-    [OPT_COLUMN_TYPE] = {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(type),
-                         "what KEY stands for: int64, date, ... or ClickHouse's UInt64, Date, ...; "
-                         "Parquet files record it (string)"},
+    [OPT_COLUMN_TYPE] =
+        {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(type),
+         "what KEY stands for, or ClickHouse's name for it: UInt64, Date, ...; Parquet "
+         "files record it (string)"},
     [OPT_INDEX] = {"", "index", "DEFINITION", NULL, TYPE_TEXT, AT(index),
                    "ClickHouse: the index as the table defines it, 'tokenbf_v1(256, 2, 0)'; for a "
                    "directory, preceded by its name: 'tk tokenbf_v1(256, 2, 0)'"},
@@ -135,6 +143,11 @@ const cli_option cli_options[OPTION_COUNT] = {
 
     [OPT_QUIET] = FLAG("q", "quiet", quiet, "no progress and no summary"),
     [OPT_JSON] = FLAG("", "json", json, "print JSON"),
+    [OPT_JSON_LINES] = FLAG("", "json", json,
+                            "print each selected line as a JSON object, with the filters that "
+                            "have it; with -c one object with both counts"),
+    [OPT_JSON_SUMMARY] =
+        FLAG("", "json", json, "print the summary, on standard error, as a JSON object"),
     [OPT_HELP] = FLAG("h", "help", help, "show this help"),
     [OPT_VERSION] = FLAG("V", "version", version, "show the version"),
 };

@@ -10,6 +10,7 @@
 
 #include "command/command.h"
 #include "options/quantity.h"
+#include "options/suggest.h"
 #include "report/error.h"
 
 char *cli_option_text(cli_option_id id, char *out) {
@@ -25,15 +26,9 @@ static cli_option_id find(const cli_command *c, char letter, const char *name, s
     for (const uint8_t *id = c->options; *id; id++) {
         const cli_option *o = &cli_options[*id];
         if (letter && strchr(o->letters, letter)) return *id;
-        if (name && strlen(o->name) == len && memcmp(o->name, name, len) == 0) return *id;
+        if (name && len && strlen(o->name) == len && memcmp(o->name, name, len) == 0) return *id;
     }
     return OPT_END;
-}
-
-static size_t common_start(const char *a, const char *b) {
-    size_t n = 0;
-    while (a[n] && a[n] == b[n]) n++;
-    return n;
 }
 
 static _Noreturn void unknown(const cli_command *c, const char *arg) {
@@ -41,16 +36,13 @@ static _Noreturn void unknown(const cli_command *c, const char *arg) {
     bool top = c == &cli_umbel;
     snprintf(hint, sizeof hint, "umbel %.20s%s--help lists its options", top ? "" : c->name,
              top ? "" : " ");
-    const char *best = NULL;
-    size_t likeness = 2;
-    for (const uint8_t *id = c->options; *id && arg[0] == '-' && arg[1] == '-'; id++) {
-        size_t n = common_start(arg + 2, cli_options[*id].name);
-        if (n > likeness) {
-            likeness = n;
-            best = cli_options[*id].name;
-        }
+    if (arg[0] == '-' && arg[1] == '-') {
+        char *name = cli_strndup(arg + 2, strcspn(arg + 2, "="));
+        cli_suggestion meant = {name, NULL, 0};
+        for (const uint8_t *id = c->options; *id; id++) cli_suggest(&meant, cli_options[*id].name);
+        if (meant.best) snprintf(hint, sizeof hint, "did you mean '--%.32s'?", meant.best);
+        free(name);
     }
-    if (best) snprintf(hint, sizeof hint, "did you mean --%.32s?", best);
     cli_die(top ? NULL : c->name, hint, "unknown option %s", arg);
 }
 
@@ -61,9 +53,11 @@ static void put_text(cli_text_list *list, const char *text) {
 
 static void put_whole(const cli_option *o, const char *shown, const char *value, uint64_t *out) {
     bool ok = o->type == TYPE_SIZE ? cli_parse_size(value, out) : cli_parse_count(value, out);
+    bool keys = strcmp(o->argument, "KEYS") == 0;
     const char *hint = o->type == TYPE_SIZE     ? "such as 500MiB, 2G or 2e9"
                        : o->type == TYPE_NUMBER ? "a whole number, 0 or more"
-                                                : "such as 1000000, 2e9 or 500M";
+                       : keys                   ? "such as 1000000, 2e9 or 500M"
+                                                : "a whole number, 1 or more";
     if (!ok)
         cli_die(shown, hint, "'%s' is not a %s", value, o->type == TYPE_SIZE ? "size" : "number");
     if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "must be at least 1");
@@ -153,6 +147,7 @@ void cli_settings_free(cli_settings *s) {
     free(s->also.at);
     free(s->meta.at);
     free(s->variants.at);
+    free(s->check_keys.at);
 }
 
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b) {

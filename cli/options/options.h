@@ -16,6 +16,9 @@ typedef struct cli_command cli_command;
 
 typedef enum cli_option_id {
     OPT_END = 0,
+    /* not options but headings: the options after one are shown below it */
+    OPT_HEADING_LINES,
+    OPT_HEADING_FOREIGN,
     /* what to make */
     OPT_OUTPUT,
     OPT_FORCE,
@@ -53,6 +56,7 @@ typedef enum cli_option_id {
     OPT_THREADS,
     OPT_MAX_MEMORY,
     /* what a command does */
+    OPT_CHECK_KEY,
     OPT_INVERT,
     OPT_COUNT,
     OPT_QUIET_MATCH,
@@ -83,6 +87,8 @@ typedef enum cli_option_id {
     /* general */
     OPT_QUIET,
     OPT_JSON,
+    OPT_JSON_LINES,
+    OPT_JSON_SUMMARY,
     OPT_HELP,
     OPT_VERSION,
     OPTION_COUNT
@@ -110,6 +116,11 @@ typedef struct cli_option {
 
 extern const cli_option cli_options[OPTION_COUNT];
 
+/* A heading has a help text but no name. */
+static inline bool cli_is_heading(cli_option_id id) {
+    return !*cli_options[id].name;
+}
+
 typedef struct cli_text_list {
     const char **at;
     size_t count;
@@ -130,7 +141,7 @@ typedef struct cli_settings {
     uint64_t columns, shards;
     const char *redis, *redis_key, *auth_file, *secret_file;
     uint8_t secret[16]; /* the content of --secret-file, see cli_secret_of */
-    cli_text_list also, meta, variants;
+    cli_text_list also, meta, variants, check_keys;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;
 } cli_settings;

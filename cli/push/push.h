@@ -32,6 +32,15 @@ void cli_push_chunks_free(cli_push_chunks *p);
 /* The chunk that begins at this offset of the bits, and its length. */
 size_t cli_push_chunk(const cli_push_chunks *p, uint64_t offset, const void **bytes);
 
+/* What was pushed, on standard error, or with --json on standard output. */
+typedef struct cli_pushed {
+    const char *name;   /* of the key, or of all shards */
+    const char *server; /* NULL: not said */
+    uint32_t shards;    /* 0: one filter without shards */
+    uint64_t keys, bytes, resumed;
+} cli_pushed;
+void cli_push_summary(const cli_settings *s, const cli_pushed *p);
+
 typedef struct cli_push {
     cli_connection *server;
     const char *name; /* of the key */

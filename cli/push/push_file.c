@@ -8,17 +8,33 @@
 
 #include "filter/filter_file.h"
 #include "options/quantity.h"
+#include "report/report.h"
 
-static void print_summary(const cli_push *push, const cli_push_chunks *chunks) {
-    char keys[CLI_QUANTITY], size[CLI_QUANTITY], size_before[CLI_QUANTITY], resumed[80] = "";
-    if (push->quiet) return;
-    if (push->resumed) {
-        snprintf(resumed, sizeof resumed, ", %s of it sent by an earlier run",
-                 cli_size_text(push->resumed, size_before));
+void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
+    char keys[CLI_QUANTITY], size[CLI_QUANTITY], before[CLI_QUANTITY], what[CLI_QUANTITY];
+    if (s->json) {
+        cli_report r = cli_report_begin(true);
+        cli_report_text(&r, NULL, "key", p->name);
+        if (p->server) cli_report_text(&r, NULL, "server", p->server);
+        if (p->shards) cli_report_count(&r, NULL, "shards", p->shards);
+        cli_report_count(&r, NULL, "keys", p->keys);
+        cli_report_count(&r, NULL, "bytes", p->bytes);
+        cli_report_count(&r, NULL, "resumed_bytes", p->resumed);
+        cli_report_end(&r);
+        return;
     }
-    fprintf(stderr, "%s at %s: %s, %s%s\n", push->name, cli_connection_name(push->server),
-            cli_count_noun(chunks->keys, "key", keys), cli_size_text(chunks->bits_len, size),
-            resumed);
+    if (s->quiet) return;
+    if (p->shards) {
+        fputs(cli_count_noun(p->shards, "shard", what), stderr);
+    } else {
+        fprintf(stderr, "%s at %s", p->name, p->server);
+    }
+    fprintf(stderr, ": %s, %s", cli_count_noun(p->keys, "key", keys),
+            cli_size_text(p->bytes, size));
+    if (p->resumed) {
+        fprintf(stderr, ", %s of it sent by an earlier run", cli_size_text(p->resumed, before));
+    }
+    fputc('\n', stderr);
 }
 
 int cli_push_file(const cli_settings *s) {
@@ -29,7 +45,11 @@ int cli_push_file(const cli_settings *s) {
     cli_push_chunks chunks = cli_push_chunks_of(f, s->args[0]);
     cli_push_upload(&push, &chunks);
     cli_push_publish(&push, &chunks);
-    print_summary(&push, &chunks);
+    cli_push_summary(s, &(cli_pushed){.name = push.name,
+                                      .server = cli_connection_name(push.server),
+                                      .keys = chunks.keys,
+                                      .bytes = chunks.bits_len,
+                                      .resumed = push.resumed});
     cli_push_chunks_free(&chunks);
     umbel_free(f);
     cli_connection_close(push.server);

@@ -92,23 +92,17 @@ typedef struct pushed_shard {
     uint64_t resumed;
 } pushed_shard;
 
-static void publish(cli_push push, pushed_shard *sent, uint32_t shards) {
-    uint64_t keys = 0, bytes = 0, resumed = 0;
-    char count_text[CLI_QUANTITY], size[CLI_QUANTITY], before[CLI_QUANTITY];
+static void publish(const cli_settings *s, cli_push push, pushed_shard *sent, uint32_t shards) {
+    cli_pushed all = {.name = s->redis_key, .shards = shards};
     for (uint32_t i = 0; i < shards; i++) {
         push.name = sent[i].name;
         cli_push_publish(&push, &sent[i].chunks);
-        keys += sent[i].chunks.keys;
-        bytes += sent[i].chunks.bits_len;
-        resumed += sent[i].resumed;
+        all.keys += sent[i].chunks.keys;
+        all.bytes += sent[i].chunks.bits_len;
+        all.resumed += sent[i].resumed;
         free(sent[i].name);
     }
-    if (push.quiet) return;
-    fprintf(stderr, "%u %s: %s, %s", shards, shards == 1 ? "shard" : "shards",
-            cli_count_noun(keys, "key", count_text), cli_size_text(bytes, size));
-    if (resumed)
-        fprintf(stderr, ", %s of it sent by an earlier run", cli_size_text(resumed, before));
-    fputc('\n', stderr);
+    cli_push_summary(s, &all);
 }
 
 int cli_push_shards(const cli_settings *s) {
@@ -129,6 +123,7 @@ int cli_push_shards(const cli_settings *s) {
     memset(c.counts, 0, c.shards * sizeof *c.counts);
     cli_job counting = {NULL, count, &c};
     cli_pipeline(&feed, &counting);
+    feed.quiet = true; /* it has warned */
     for (c.shard = 0; c.shard < c.shards; c.shard++) {
         umbel_filter *f = build(&c, &feed, params, s);
         push.name = sent[c.shard].name;
@@ -138,7 +133,7 @@ int cli_push_shards(const cli_settings *s) {
         cli_push_chunks_free(&sent[c.shard].chunks);
         umbel_free(f);
     }
-    publish(push, sent, c.shards);
+    publish(s, push, sent, c.shards);
     free(c.counts);
     free(sent);
     cli_connection_close(push.server);

@@ -8,7 +8,7 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     refused "unknown command 'frobnicate' (umbel --help lists them)" umbel frobnicate
     refused "unknown option --frob (umbel build --help lists its options)" umbel build --frob
     refused "unknown option --thread" umbel build --thread 5
-    refused "(did you mean --threads?)" umbel build --thread 5
+    refused "(did you mean '--threads'?)" umbel build --thread 5
     refused "unknown option -X" umbel check -X
     refused "unknown option --annotate" umbel build --annotate
     refused "needs a value: KEYS" umbel build -n

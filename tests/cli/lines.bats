@@ -100,7 +100,7 @@ open('text', 'wb').write(b'x' * (B - 1) + b'\n' + b'y' * 10 + b'\n' + b'z')"
     exact --crlf -o k.umb dos
     [ "$(printf 'a\nb\n' | umbel check -c k.umb)" -eq 2 ]
     umbel check --crlf k.umb dos | cmp - dos
-    run umbel check -c k.umb dos
+    run --separate-stderr umbel check -c k.umb dos
     [ "$output" = 1 ]
 }
 

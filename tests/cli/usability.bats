@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+# usability.bats - what people try first, as they know it from grep and sort
+load helper
+
+@test "check: -e looks up keys from the command line, with grep's exit status" {
+    seq 1000 > keys
+    umbel build -q -p 1e-9 -o k.umb keys
+    run --separate-stderr umbel check k.umb -e 5 -e none -e 7
+    [ "$status" -eq 0 ]
+    [ "$output" = "$(printf '5\n7')" ]
+    run --separate-stderr umbel check k.umb -e none
+    [ "$status" -eq 1 ]
+    [ -z "$output" ]
+    run umbel check -q k.umb --key=5
+    [ "$status" -eq 0 ]
+    [ "$(umbel check -c k.umb -e 5 keys)" = 1001 ]
+    [ "$(umbel check -v k.umb -e 5 -e none)" = none ]
+    [ "$(umbel check --annotate --also k.umb k.umb -e 5)" = "$(printf 'k.umb,k.umb\t5')" ]
+    # The key itself: its case is changed as the filter says, but there is no field to select.
+    printf 'x Ada\n' | umbel build -q -n 10 -p 1e-9 -k 2 --lower -o f.umb
+    [ "$(umbel check f.umb -e ADA)" = ADA ]
+}
+
+@test "filters may come from standard input" {
+    seq 1000 > keys
+    umbel build -q -p 1e-9 -o k.umb keys
+    [ "$(umbel check - -e 5 < k.umb)" = 5 ]
+    [ "$(cat k.umb | umbel check -c - keys)" = 1000 ]
+    [[ $(umbel info - < k.umb) == "file               standard input"* ]]
+    umbel verify -q - < k.umb
+    umbel verify -q --present keys - < k.umb
+    umbel merge -q -o m.umb - k.umb < k.umb
+    umbel cmp -q m.umb k.umb
+    head -c 500 k.umb > cut.umb
+    refused "standard input: " umbel verify - < cut.umb
+    refused "standard input: cannot be both the filter and the lines" umbel check - < k.umb
+    refused "standard input: cannot be both" umbel check k.umb --also - < k.umb
+    refused "a filter in a pipe cannot be changed" umbel add - keys < k.umb
+    refused "larger than --max-memory allows" umbel info --max-memory 1 - < <(head -c 3000000 /dev/zero)
+}
+
+@test "check: a file that cannot be read is skipped, and the exit status is 2" {
+    seq 1000 > keys
+    umbel build -q -p 1e-9 -o k.umb keys
+    for j in 1 3; do
+        run --separate-stderr umbel check -j $j k.umb missing keys . 
+        [ "$status" -eq 2 ]
+        [ "$output" = "$(seq 1000)" ]
+        [ "${stderr_lines[0]}" = "umbel: missing: No such file or directory" ]
+        [ "${stderr_lines[1]}" = "umbel: .: is a directory" ]
+    done
+    run --separate-stderr umbel check -q k.umb missing keys
+    [ "$status" -eq 0 ] # as grep -q
+}
+
+@test "mistyped commands and options get a suggestion" {
+    refused "(did you mean 'build'?)" umbel buld
+    refused "(did you mean 'check'?)" umbel chekc
+    refused "(did you mean '--count'?)" umbel check --cuont k.umb
+    refused "(did you mean '--max-memory'?)" umbel check --max-mem=5 k.umb
+    refused "(umbel --help lists them)" umbel frobnicate
+    refused "(umbel check --help lists its options)" umbel check --frobnicate
+}
+
+@test "help: values are listed, rare options come last" {
+    help=$(umbel build --help | tr -s ' \n' ' ')
+    [[ $help == *"one of auto, blocked, classic, static, counting, scalable, window, tight, smallest"* ]]
+    [[ $help == *"Options -o, --output"*"How lines become keys"*"Filters of other systems --format FORMAT"*"redisbloom, dcso"*"uint64"* ]]
+    umbel help --man check > page
+    grep -q '^.SS Filters of other systems' page
+    grep -q 'one of native, leveldb' page
+    # On one screen: what it is for, and the options that nine of ten need.
+    umbel check --help | head -36 | grep -q -e --quiet
+}
+
+@test "--json: check, uniq and several filters" {
+    seq 1000 > keys
+    umbel build -q -p 1e-9 -o k.umb keys
+    run --separate-stderr umbel check --json --also k.umb k.umb -e 5 -e none -e $'a\xff'
+    [ "$output" = '{"line": "5", "filters": ["k.umb", "k.umb"]}' ]
+    [ "$(umbel check -v --json k.umb -e $'a\xff')" = '{"line": "(not UTF-8)", "filters": []}' ]
+    [ "$(umbel check -c --json k.umb -e 5 -e none)" = '{"lines": 2, "selected": 1}' ]
+    run --separate-stderr umbel uniq --json -n 1000 -p 1% keys keys
+    python3 - "$stderr" <<'P'
+import json, sys
+o = json.loads(sys.argv[1])
+assert o["lines"] == 2000 and 980 < o["new"] <= 1000, o
+assert o["rate_promised"] == 0.01 and 0 < o["rate_now"] < 0.01 and 0 < o["lost_estimated"] < 10, o
+P
+    [ "$(umbel info k.umb k.umb | grep -c '^file  *k.umb')" = 2 ]
+    umbel info --json k.umb k.umb > two
+    python3 - <<'P'
+import json
+text, at, count = open("two").read(), 0, 0
+while at < len(text):
+    o, at = json.JSONDecoder().raw_decode(text, at)
+    assert o["file"] == "k.umb"
+    at, count = at + 1, count + 1
+assert count == 2
+P
+}
+
+@test "input: bzip2 and xz are refused, not taken for lines" {
+    umbel build -q -n 10 -o k.umb < /dev/null
+    printf 'BZh91AY&SY\x01\x02\n' > a.bz2
+    printf '\xfd7zXZ\0\0\n' > a.xz
+    refused "a.bz2: is compressed with bzip2, which umbel cannot read (decompress it first" umbel check k.umb a.bz2
+    refused "a.xz: is compressed with xz" umbel build -q -o b.umb a.xz
+    refused "standard input: is compressed with xz" umbel check k.umb < a.xz
+    refused "standard input: is compressed with bzip2" bash -c 'cat a.bz2 | "$UMBEL" check k.umb'
+    [ "$(printf 'BZh9\n' | umbel check -v k.umb)" = BZh9 ] # text
+}
+
+@test "input: a byte-order mark or carriage returns in the first line cause a warning" {
+    printf '\xef\xbb\xbfa\r\nb\r\n' > dos
+    printf 'a\n' > unix
+    run --separate-stderr umbel build -n 10 -o k.umb unix dos
+    [ "$status" -eq 0 ]
+    [[ $stderr == "umbel: dos: warning: begins with a byte-order mark"*"umbel: dos: warning: lines end in a carriage return, which becomes part of the keys (--crlf removes it)"* ]]
+    run --separate-stderr umbel build --crlf -f -o k.umb dos
+    [ "$(grep -c warning <<< "$stderr")" = 1 ] # the file is read twice
+    run --separate-stderr umbel build -q -f -o k.umb dos
+    [ -z "$stderr" ]
+    run --separate-stderr umbel check k.umb unix
+    [[ $stderr != *warning* ]]
+}
+
+@test "hints say what would work" {
+    seq 1000 > keys
+    umbel build -q -o k.umb keys
+    refused "-k: must be at least 1 (a whole number, 1 or more)" umbel check -k 0 k.umb
+    refused "more keys than the 10 planned (nothing was saved" umbel build -q --kind static --strict -n 10 -o s.umb keys
+    [ ! -e s.umb ]
+    cp k.umb bad.umb
+    printf '\xff' | dd of=bad.umb bs=1 seek=900 conv=notrunc status=none
+    run umbel verify bad.umb
+    [[ $output != *--format* ]]
+    umbel convert -q -o c.umb k.umb # to its own format
+    cmp c.umb k.umb
+    refused "umbel: l.bin: the format uses a different hash, so build the filter again from its keys" \
+        umbel convert --to leveldb -o l.bin k.umb
+}
+
+@test "out of memory: says how much was needed" {
+    [ -z "${ASAN_OPTIONS:-}" ] || skip "a sanitizer needs more address space than the limit"
+    "$UMBEL" --version > /dev/null
+    run bash -c 'ulimit -v 1000000; "$UMBEL" build -q -n 1e12 -o big.umb < /dev/null'
+    [ "$status" -eq 2 ]
+    [[ $output == "umbel: build: out of memory: the filter needs 1.09 TiB (umbel plan shows what is possible)" ]]
+}
