@@ -44,10 +44,9 @@ const cli_command cli_command_add = {
                 "umbel add --strict blocklist.umb new-urls.txt\n",
     .text =
         "Lines become keys in the same way as when the filter was built. A warning is printed "
-        "when 80% and when 100% of the planned keys have been added; with --strict the filter "
+        "by the run that fills 80% of the plan and whenever the plan is exceeded; with --strict the filter "
         "is left unchanged instead of exceeding the plan.\n\n"
-        "The file is replaced in one step at the end; after an error it is unchanged. Commands that "
-        "change one file take turns: the second waits until the first has ended, and says so.",
+        "The file is replaced in one step at the end; after an error it is unchanged.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

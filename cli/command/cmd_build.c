@@ -131,7 +131,7 @@ static umbel_filter *build_incrementally(const cli_settings *s, const cli_filter
                                          cli_feed *feed, uint64_t *lines) {
     umbel_filter *f = cli_filter_create(params, s);
     cli_add_job adding = cli_add_job_new(f, s->output, s);
-    adding.warned = 80; /* filling the plan is expected here */
+    adding.warn_early = false; /* filling the plan is expected here */
     cli_job job = cli_add_job_callbacks(&adding);
     feed->filling = f;
     feed->capacity = adding.capacity;

@@ -28,7 +28,7 @@ static int run(const cli_settings *s) {
         cli_warn(s->output, "warning: this format does not record how lines become keys");
     }
     cli_filter_save(f, to, s->output);
-    if (!s->quiet) cli_summary(f, s, 0);
+    if (!s->quiet) cli_summary(f, s, CLI_NO_LINES);
     umbel_free(f);
     return CLI_YES;
 }

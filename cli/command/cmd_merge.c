@@ -52,7 +52,7 @@ static int combine_all(const cli_settings *s, combine *step) {
         cli_warn(s->output,
                  "warning: holds more keys than planned; umbel info shows the live rate");
     }
-    if (!s->quiet) cli_summary(into, s, 0);
+    if (!s->quiet) cli_summary(into, s, CLI_NO_LINES);
     umbel_free(into);
     return CLI_YES;
 }

@@ -22,6 +22,8 @@ static const uint8_t options[] = {
 
 enum { KINDS_END = 32 };
 
+static const double default_fpr = 0.01;
+
 static umbel_plan plan_of(const cli_settings *s, umbel_kind kind) {
     return (umbel_plan){.kind = kind,
                         .capacity = s->keys,
@@ -97,10 +99,14 @@ static void print_json(const cli_settings *s, const cli_plans *p) {
     cli_report_end(&r);
 }
 
-static int run(const cli_settings *s) {
+static int run(const cli_settings *given) {
+    cli_settings with_rate = *given;
+    const cli_settings *s = &with_rate;
     cli_expect_args(s, 0, 0);
     if (s->hashes > UINT32_MAX) cli_die("--hashes", NULL, "too large");
     bool foreign = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE) > UMBEL_FMT_NATIVE;
+    bool alone = (s->keys != 0) != (s->bytes != 0);
+    if (!foreign && alone && !(s->fpr > 0)) with_rate.fpr = default_fpr;
     if (!foreign && (s->keys != 0) + (s->fpr > 0) + (s->bytes != 0) < 2) {
         cli_die("plan", "as in umbel plan -n 2e9 -p 1%",
                 "two of -n KEYS, -p RATE and -m SIZE are needed");
@@ -132,10 +138,11 @@ const cli_command cli_command_plan = {
                 "umbel plan -n 2e9 -m 500MiB\n"
                 "# How many keys does it hold?\n"
                 "umbel plan -m 500MiB -p 1%\n",
-    .text = "Given two of keys, false-positive rate and memory, computes the third, for each kind "
-            "of filter by its own exact model. Given all three, says whether they are possible "
-            "together. With --format, shows what another system would build and whether that "
-            "keeps the rate.",
+    .text =
+        "Given two of keys, false-positive rate and memory, computes the third, for each kind "
+        "of filter by its own exact model. Given all three, says whether they are possible "
+        "together; given keys or memory alone, takes a rate of 1%, as build does. With --format, shows what another system would build and whether that "
+        "keeps the rate.",
     .exits = "0 possible, 1 no kind can do it, 2 error",
     .options = options,
     .run = run,

@@ -207,8 +207,7 @@ static int run(const cli_settings *s) {
     umbel_filter *f = u.state.filter;
     umbel_describe(f, &u.info);
     u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", s);
-    u.watch.strict = false;             /* add_within_plan sees to it */
-    if (!s->state) u.watch.warned = 80; /* filling the plan is expected here */
+    u.watch.strict = false; /* add_within_plan sees to it */
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_of(f, s);

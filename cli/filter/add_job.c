@@ -4,6 +4,7 @@
  */
 #include "filter/add_job.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@ cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_setting
     /* Filters that grow or forget have no plan to exceed. */
     if (!info.grows && info.kind != UMBEL_KIND_WINDOW) a.capacity = info.capacity;
     a.strict = s->strict;
+    a.keys_before = info.keys_added;
+    a.warn_early = true;
     a.quiet = s->quiet;
     a.limit = s->max_memory;
     a.collect = umbel_takes_hashes(f) && info.bytes > BEYOND_CACHES;
@@ -59,18 +62,23 @@ void cli_add_job_check_capacity(cli_add_job *a) {
         cli_die(a->name, "nothing was saved; --keys plans for more",
                 "more keys than the %s planned", cli_count_text(a->capacity, plan));
     }
-    if (a->quiet || keys < a->capacity - a->capacity / 5) return;
-    if (keys > a->capacity && a->warned < 100) {
-        a->warned = 100;
-        cli_warn(
-            a->name,
-            "warning: more keys than the %s planned; the false-positive rate exceeds the promise",
-            cli_count_text(a->capacity, plan));
-    } else if (a->warned < 80) {
-        a->warned = 80;
-        cli_warn(a->name, "warning: 80%% of the %s planned keys have been added",
-                 cli_count_text(a->capacity, plan));
-    }
+    if (a->quiet || keys <= a->capacity || a->warned) return;
+    a->warned = true;
+    cli_warn(a->name,
+             "warning: more keys than the %s planned; the false-positive rate exceeds the promise",
+             cli_count_text(a->capacity, plan));
+}
+
+/* Once, by the run that passes 80%. */
+static void warn_of_little_room(const cli_add_job *a) {
+    uint64_t keys = cli_keys_added(a->filter), most = a->capacity - a->capacity / 5;
+    char in[CLI_QUANTITY], plan[CLI_QUANTITY];
+    if (!a->capacity || a->quiet || !a->warn_early) return;
+    if (a->keys_before >= most || keys < most || keys > a->capacity) return;
+    double percent = floor(1000 * (double)keys / (double)a->capacity) / 10;
+    cli_warn(a->name, "warning: %.*f%% of the plan is used up: %s of %s",
+             percent == floor(percent) ? 0 : 1, percent, cli_count_text(keys, in),
+             cli_count_noun(a->capacity, "key", plan));
 }
 
 static void hash_keys(void *ctx, cli_batch *b) {
@@ -103,6 +111,7 @@ cli_job cli_add_job_callbacks(cli_add_job *a) {
 void cli_add_job_finish(cli_add_job *a) {
     if (a->bulk_len) add_bulk(a);
     cli_add_job_check_capacity(a);
+    warn_of_little_room(a);
     free(a->bulk);
     a->bulk = NULL;
 }

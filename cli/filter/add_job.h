@@ -12,14 +12,16 @@ typedef struct cli_add_job {
     const char *name;  /* of the filter, for messages */
     uint64_t capacity; /* that the filter was planned for; 0: no limit */
     bool strict;       /* exit at the first key beyond the plan */
-    bool quiet;        /* do not warn at 80% and 100% */
-    uint64_t limit;    /* --max-memory, 0: none */
+    bool quiet;        /* do not warn */
+    bool warn_early;   /* say how much of the plan is used up, from 80% on */
+    uint64_t keys_before;
+    uint64_t limit; /* --max-memory, 0: none */
 
     bool hash_ahead; /* keys are hashed in `work`, by all threads */
     bool collect;    /* and added a million at a time, see add_job.c */
     uint64_t *bulk;
     size_t bulk_len;
-    int warned; /* at this percentage */
+    bool warned;
 } cli_add_job;
 
 cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_settings *s);

@@ -6,8 +6,9 @@
 
 #include "command/command.h"
 #include "options/filter_options.h"
+#include "report/wrap.h"
 
-enum { WIDTH = 80, HELP_AT = 28 };
+enum { HELP_AT = 28 };
 
 /* Text indented by two blanks. */
 static void indented(const char *text, FILE *to) {
@@ -16,27 +17,6 @@ static void indented(const char *text, FILE *to) {
         fprintf(to, len ? "  %.*s\n" : "\n", (int)len, text);
         text += len + (text[len] == '\n');
     }
-}
-
-/* Text wrapped at WIDTH; lines after the first begin at `indent`. */
-static void wrapped(const char *text, int column, int indent, FILE *to) {
-    bool first = true;
-    while (*text) {
-        int len = (int)strcspn(text, " ");
-        if (!first && column + 1 + len > WIDTH) {
-            fprintf(to, "\n%*s", indent, "");
-            column = indent;
-        } else if (!first) {
-            fputc(' ', to);
-            column++;
-        }
-        fprintf(to, "%.*s", len, text);
-        column += len;
-        first = false;
-        text += len;
-        text += *text == ' ';
-    }
-    fputc('\n', to);
 }
 
 static void option_line(cli_option_id id, FILE *to) {
@@ -48,7 +28,7 @@ static void option_line(cli_option_id id, FILE *to) {
     fprintf(to, "%-*s", HELP_AT, left);
     if (n >= HELP_AT) fprintf(to, "\n%*s", HELP_AT, "");
     char help[2 * CLI_NAMES];
-    wrapped(cli_option_help(o, help, sizeof help), HELP_AT, HELP_AT, to);
+    cli_wrapped(cli_option_help(o, help, sizeof help), HELP_AT, HELP_AT, to);
 }
 
 char *cli_option_help(const cli_option *o, char *out, size_t cap) {
@@ -64,7 +44,7 @@ static const char *paragraph(const char *text, FILE *to) {
     size_t len = strcspn(text, "\n");
     char one[2048];
     snprintf(one, sizeof one, "%.*s", (int)len, text);
-    wrapped(one, 0, 0, to);
+    cli_wrapped(one, 0, 0, to);
     text += len;
     return text + strspn(text, "\n");
 }
@@ -100,5 +80,5 @@ void cli_help(const cli_command *c, FILE *to) {
     char exits[256];
     snprintf(exits, sizeof exits, "Exit status: %s.", c->exits);
     fputc('\n', to);
-    wrapped(exits, 0, 0, to);
+    cli_wrapped(exits, 0, 0, to);
 }

@@ -13,7 +13,7 @@
 /* A decimal number without a sign; strtod alone would accept "nan" and "0x1p3". */
 static bool number(const char *text, const char **end, double *out) {
     size_t len = strspn(text, "0123456789.");
-    if (len == 0 || text[0] == '.') return false;
+    if (len == 0 || (text[0] == '.' && len == 1)) return false;
     if (text[len] == 'e' || text[len] == 'E') {
         size_t sign = text[len + 1] == '+' || text[len + 1] == '-';
         size_t digits = strspn(text + len + 1 + sign, "0123456789");
@@ -26,13 +26,35 @@ static bool number(const char *text, const char **end, double *out) {
     char *stop = NULL;
     *out = strtod(copy, &stop);
     *end = text + len;
-    return *stop == '\0' && isfinite(*out);
+    return *stop == '\0'; /* perhaps infinite */
+}
+
+/* 1,000,000 without its commas, which are where they belong or refused. */
+static bool without_commas(const char *text, char *out, size_t cap) {
+    size_t digits = strspn(text, "0123456789"), used = 0;
+    if (strlen(text) >= cap) return false;
+    if (text[digits] != ',') {
+        strcpy(out, text);
+        return true;
+    }
+    if (digits == 0 || digits > 3) return false;
+    memcpy(out, text, digits);
+    for (used = digits, text += digits; *text == ','; text += 4, used += 3) {
+        if (strspn(text + 1, "0123456789") != 3) return false;
+        memcpy(out + used, text + 1, 3);
+    }
+    strcpy(out + used, text);
+    return true;
 }
 
 /* The factor that a suffix stands for; 0 if it is not one. */
 static double factor(const char *suffix, double plain, bool bytes) {
     static const char letters[] = "kmgtp"; /* no e for exa: 1e is a typo, not 10^18 */
-    if (*suffix == '\0' || (bytes && strcmp(suffix, "B") == 0)) return 1;
+    static const char *const units[] = {"B", "byte", "bytes"};
+    if (*suffix == '\0') return 1;
+    for (size_t i = 0; bytes && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(suffix, units[i]) == 0) return 1;
+    }
     const char *at = strchr(letters, *suffix | 0x20);
     if (!at) return 0;
     const char *rest = suffix + 1;
@@ -47,42 +69,64 @@ static double factor(const char *suffix, double plain, bool bytes) {
     return pow(base, (double)(at - letters + 1));
 }
 
-static bool whole(const char *text, double plain, bool bytes, uint64_t *out) {
+typedef enum outcome { GOOD, BAD, TOO_LARGE } outcome;
+
+static outcome whole(const char *given, double plain, bool bytes, uint64_t *out) {
+    char text[64];
+    if (!without_commas(given, text, sizeof text)) return BAD;
     size_t digits = strspn(text, "0123456789");
     if (digits && text[digits] == '\0') { /* exact beyond 2^53 */
         errno = 0;
         unsigned long long x = strtoull(text, NULL, 10);
-        if (errno) return false;
+        if (errno) return TOO_LARGE;
         *out = x;
-        return true;
+        return GOOD;
     }
     const char *suffix = NULL;
     double x = 0;
-    if (!number(text, &suffix, &x)) return false;
-    if (bytes && *suffix == ' ') suffix++;
-    x *= factor(suffix, plain, bytes);
-    if (x == 0 && factor(suffix, plain, bytes) == 0) return false;
-    /* 0.1M is 100000 although 0.1 is not exactly a tenth. */
+    if (!number(text, &suffix, &x)) return BAD;
+    if (*suffix == ' ' && suffix[1]) suffix++;
+    double unit = factor(suffix, plain, bytes);
+    if (unit == 0) return BAD;
+    x *= unit;
+    /* 0.1M is 100000 although 0.1 is not exactly a tenth; 11.4MiB is no whole number of bytes. */
     double rounded = round(x);
-    if (rounded >= 18446744073709551616.0 || fabs(x - rounded) > 1e-9 * rounded) return false;
+    if (rounded >= 18446744073709551616.0) return TOO_LARGE;
+    bool rough = bytes && unit > 1;
+    if (!rough && fabs(x - rounded) > 1e-9 * rounded) return BAD;
     *out = (uint64_t)rounded;
-    return true;
+    return GOOD;
 }
 
 bool cli_parse_count(const char *text, uint64_t *out) {
-    return whole(text, 1000, false, out);
+    return whole(text, 1000, false, out) == GOOD;
 }
 
 bool cli_parse_size(const char *text, uint64_t *out) {
-    return whole(text, 1024, true, out);
+    return whole(text, 1024, true, out) == GOOD;
+}
+
+bool cli_is_too_large(const char *text) {
+    uint64_t ignored;
+    return whole(text, 1024, true, &ignored) == TOO_LARGE;
+}
+
+/* What follows the 1 of `1/1000` and of `1 in 1,000`, as rates are printed; NULL: neither. */
+static const char *denominator(const char *text) {
+    if (*text == '/') return text + 1;
+    return strncmp(text, " in ", 4) == 0 ? text + 4 : NULL;
 }
 
 bool cli_parse_rate(const char *text, double *out) {
     const char *rest = NULL;
+    char plain[64];
     double x = 0, below = 0;
     if (!number(text, &rest, &x)) return false;
-    if (*rest == '/') {
-        if (!number(rest + 1, &rest, &below) || below == 0) return false;
+    const char *under = denominator(rest);
+    if (under) {
+        if (!without_commas(under, plain, sizeof plain) || !number(plain, &rest, &below))
+            return false;
+        if (below == 0) return false;
         x /= below;
     } else {
         if (*rest == ' ') rest++;

@@ -10,12 +10,14 @@
 #include <stdint.h>
 
 /* False for anything but one complete quantity; *out is then unchanged.
- *   counts  1000000  2e9  1.5M      k, M, G, T are powers of 1000
- *   sizes   500MiB  500M  2e9  1GB  K, M, G, T alone and with iB are powers of 1024, with B of 1000
- *   rates   1%  0.01  1/1000  1e-6  between 0 and 1, exclusive
+ *   counts  1000000  1,000,000  2e9  1.5M     k, M, G, T are powers of 1000
+ *   sizes   500MiB  11.4 MiB  500M  2e9  1GB  K, M, G, T alone and with iB are powers of 1024, with
+ *                                             B of 1000; rounded to whole bytes
+ *   rates   1%  0.01  .01  1/1000  1e-6  1 in 1,000  between 0 and 1, exclusive
  *   durations  24h  90m  1.5d       s, m, h, d or w; whole seconds, from 1 to 10^12 */
 bool cli_parse_count(const char *text, uint64_t *out);
 bool cli_parse_size(const char *text, uint64_t *out);
+bool cli_is_too_large(const char *text); /* a number, but of 2^64 or more */
 bool cli_parse_rate(const char *text, double *out);
 bool cli_parse_duration(const char *text, uint64_t *out);
 

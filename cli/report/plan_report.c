@@ -10,6 +10,7 @@
 
 #include "options/filter_options.h"
 #include "options/quantity.h"
+#include "report/wrap.h"
 #include "umbel_plan.h"
 
 const double cli_curve[CLI_CURVE] = {0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
@@ -50,54 +51,82 @@ static const umbel_plan *best_of(const cli_settings *s, const cli_plans *p, bool
     return best;
 }
 
+/* Sizes that look alike would contradict each other: then in bytes. */
+static char *size_beside(uint64_t bytes, uint64_t other, char *out) {
+    char beside[CLI_QUANTITY];
+    if (strcmp(cli_size_text(bytes, out), cli_size_text(other, beside)) != 0) return out;
+    return cli_count_noun(bytes, "byte", out);
+}
+
+/* What it would take with this kind, and how far the space goes. */
+static void say_alternatives(const cli_settings *s, umbel_kind kind, double target) {
+    char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY], space[CLI_QUANTITY];
+    umbel_plan need = {.kind = kind, .capacity = s->keys, .fpr = target};
+    umbel_plan hold = {.kind = kind, .bytes = s->bytes, .fpr = target};
+    cli_rate_text(target, rate);
+    if (umbel_plan_solve(&need, NULL) == UMBEL_OK) {
+        cli_say("With %s, these keys take %s at %s.", umbel_kind_name(kind),
+                size_beside(need.bytes, s->bytes, size), rate);
+    }
+    if (umbel_plan_solve(&hold, NULL) == UMBEL_OK) {
+        cli_say("With %s, %s holds %s at %s.", umbel_kind_name(kind),
+                cli_size_text(s->bytes, space), cli_count_noun(hold.capacity, "key", keys), rate);
+    }
+}
+
 /* -n and -m: the rate, and how far it is from 1% unless -p says otherwise. */
 static void say_rate(const cli_settings *s, const cli_plans *p) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY], bound[CLI_QUANTITY];
     double bits = 8.0 * (double)s->bytes / (double)s->keys;
-    printf("%s in %s is %.*f bits per key.\n", cli_count_noun(s->keys, "key", keys),
-           cli_size_text(s->bytes, size), bits < 10 ? 2 : 1, bits);
-    printf("No filter can have a false-positive rate below %s there",
-           cli_rate_text(exp2(-bits), bound));
+    cli_say("%s in %s is %.*f bits per key.", cli_count_noun(s->keys, "key", keys),
+            cli_size_text(s->bytes, size), bits < 10 ? 2 : 1, bits);
+    cli_say("No filter of any kind can have a false-positive rate below %s there.",
+            cli_rate_text(exp2(-bits), bound));
     const umbel_plan *best = best_of(s, p, false), *open = best_of(s, p, true);
     if (best) {
-        printf("; of the kinds here, %s gets %s", umbel_kind_name(best->kind),
-               cli_rate_text(best->rate, rate));
+        cli_say("%s %s gets %s.", p->count > 1 ? "Of the kinds here," : "This one,",
+                umbel_kind_name(best->kind), cli_rate_text(best->rate, rate));
     }
     if (open && open != best) {
-        printf("; if keys must be added later, %s gets %s", umbel_kind_name(open->kind),
-               cli_rate_text(open->rate, rate));
+        cli_say("If keys must be added later, %s gets %s.", umbel_kind_name(open->kind),
+                cli_rate_text(open->rate, rate));
     }
-    puts(".");
     double target = s->fpr > 0 ? s->fpr : default_rate;
-    if (best && best->rate <= target) return;
-    umbel_plan need = {.kind = UMBEL_KIND_CLASSIC, .capacity = s->keys, .fpr = target};
-    umbel_plan hold = {.kind = UMBEL_KIND_CLASSIC, .bytes = s->bytes, .fpr = target};
-    printf(exp2(-bits) > target ? "No filter can reach %s in that space."
-                                : "No kind reaches %s in that space.",
-           cli_rate_text(target, rate));
-    if (umbel_plan_solve(&need, NULL) == UMBEL_OK && umbel_plan_solve(&hold, NULL) == UMBEL_OK) {
-        printf(" It takes %s for these keys, and %s holds ", cli_size_text(need.bytes, size),
-               cli_size_text(s->bytes, bound));
-        printf("%s at %s.", cli_count_noun(hold.capacity, "key", keys), rate);
+    cli_rate_text(target, rate);
+    if (best && best->rate <= target) {
+        if (s->fpr > 0) cli_say("%s is possible.", rate);
+        return;
     }
-    puts("");
+    if (exp2(-bits) > target) {
+        cli_say("No filter of any kind can reach %s in that space.", rate);
+    } else if (p->count == 1) {
+        cli_say("%s does not reach %s in that space.", umbel_kind_name(p->at[0].plan.kind), rate);
+    } else {
+        cli_say("None of the kinds here reaches %s in that space.", rate);
+    }
+    if (p->count == 1) {
+        say_alternatives(s, p->at[0].plan.kind, target);
+    } else {
+        say_alternatives(s, UMBEL_KIND_TIGHT, target);
+        say_alternatives(s, UMBEL_KIND_CLASSIC, target);
+    }
 }
 
 static void say_size(const cli_settings *s) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
     double bits = -log2(s->fpr);
-    printf("%s at a false-positive rate of %s: no filter can take less than %s "
-           "(%.2f bits per key).\n",
-           cli_count_noun(s->keys, "key", keys), cli_rate_text(s->fpr, rate),
-           cli_size_text((uint64_t)ceil(bits * (double)s->keys / 8), size), bits);
+    cli_say("%s at a false-positive rate of %s: no filter of any kind can take less than %s "
+            "(%.2f bits per key).",
+            cli_count_noun(s->keys, "key", keys), cli_rate_text(s->fpr, rate),
+            cli_size_text((uint64_t)ceil(bits * (double)s->keys / 8), size), bits);
 }
 
 static void say_keys(const cli_settings *s) {
     char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
     double max = 8.0 * (double)s->bytes / -log2(s->fpr);
-    printf("%s at a false-positive rate of %s: no filter can hold more than %s.\n",
-           cli_size_text(s->bytes, size), cli_rate_text(s->fpr, rate),
-           max < 1e18 ? cli_count_noun((uint64_t)max, "key", keys) : "1e18 keys");
+    cli_say("%s at a false-positive rate of %s: no filter of any kind can hold more than %s.",
+            cli_size_text(s->bytes, size), cli_rate_text(s->fpr, rate),
+            max < 1e18 ? cli_count_noun((uint64_t)max, "key", keys) : "1e18 keys");
 }
 
 static void table(const cli_plans *p) {
@@ -148,10 +177,6 @@ void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
         say_size(s);
     } else {
         say_keys(s);
-    }
-    if (s->keys && s->bytes && s->fpr > 0 && p->any_possible) {
-        char rate[CLI_QUANTITY];
-        printf("%s is possible.\n", cli_rate_text(s->fpr, rate));
     }
     table(p);
     const umbel_plan *best = best_of(s, p, false);

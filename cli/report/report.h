@@ -45,6 +45,9 @@ json_t *cli_json_count(uint64_t value);
 /* Replaces text that is not UTF-8, which JSON requires. */
 json_t *cli_json_text(const char *text);
 
+/* For cli_summary: no lines were read. */
+#define CLI_NO_LINES UINT64_MAX
+
 /* A filter in one line on standard error: keys, size, bits per key, live and promised
  * false-positive rate.  With --json everything about it on standard output instead, unless the
  * filter itself goes there. */

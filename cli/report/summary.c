@@ -27,7 +27,7 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
     bool to_stdout = s->output && strcmp(s->output, "-") == 0;
     if (s->json && !to_stdout) {
         cli_report r = cli_report_begin(true);
-        cli_report_count(&r, NULL, "lines", lines);
+        if (lines != CLI_NO_LINES) cli_report_count(&r, NULL, "lines", lines);
         cli_describe(&r, f);
         cli_report_end(&r);
         return;
@@ -42,8 +42,9 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
         char rate[CLI_QUANTITY];
         snprintf(promised, sizeof promised, ", promised %s", cli_rate_text(info.fpr, rate));
     }
-    fprintf(stderr, "%s: %s, %s in %s (%.1f bits per key), %s; false-positive rate %s%s\n",
-            s->output ? s->output : s->args[0], cli_count_noun(lines, "line", count),
+    fprintf(stderr, "%s: ", s->output ? s->output : s->args[0]);
+    if (lines != CLI_NO_LINES) fprintf(stderr, "%s, ", cli_count_noun(lines, "line", count));
+    fprintf(stderr, "%s in %s (%.1f bits per key), %s; false-positive rate %s%s\n",
             cli_count_noun(info.keys_added, "key", keys), cli_size_text(info.bytes, size),
             bits_per_key(&info), umbel_kind_name(info.kind), cli_rate_text(measured.rate, now),
             promised);

@@ -145,7 +145,11 @@ P
     [[ $stderr == "k.umb: 500 lines, 1,500 keys in "* ]]
     [ "$(umbel check -c k.umb <(seq 1500))" -eq 1500 ]
     run --separate-stderr umbel add k.umb <(seq 1501 1700)
-    [[ $stderr == *"warning: 80% of the 2,000 planned keys have been added"* ]]
+    [[ $stderr == *"warning: 85% of the plan is used up: 1,700 of 2,000 keys"* ]]
+    cp k.umb almost
+    run --separate-stderr umbel add k.umb <(seq 1701 1996)
+    [[ $stderr != *warning* ]] # said once
+    mv almost k.umb
     cp k.umb before
     refused "more keys than the 2,000 planned (nothing was saved" \
         umbel add -q --strict k.umb <(seq 1701 2500)
@@ -163,7 +167,7 @@ P
     [[ $stderr != *warning* ]]
     run --separate-stderr umbel add k.umb <(echo 800)
     [ "$status" -eq 0 ]
-    [[ $stderr == "umbel: k.umb: warning: 80% of the 1,000 planned keys have been added"* ]]
+    [[ $stderr == "umbel: k.umb: warning: 80% of the plan is used up: 800 of 1,000 keys"* ]]
     run --separate-stderr umbel add --strict k.umb <(seq 801 1000)
     [ "$status" -eq 0 ]
     [[ $stderr != *"more keys than"* ]]
@@ -262,4 +266,17 @@ P
     umbel convert -q --from native --to native -o copy.umb k.umb
     cmp k.umb copy.umb
     refused "unknown format 'zip'" umbel convert --to zip -o x.umb k.umb
+}
+
+@test "summaries: what was not read is not counted" {
+    of 1 1000 a.umb
+    of 1 1000 b.umb
+    run --separate-stderr umbel merge -o m.umb a.umb b.umb
+    [[ $stderr == "m.umb: "*" keys in "* ]]
+    [[ $stderr != *lines* ]]
+    run --separate-stderr umbel build -n 10 -o one.umb <(echo x)
+    [[ $stderr == "one.umb: 1 line, 1 key in "* ]]
+    run --separate-stderr umbel build -n 1000 -p 1e-12 -o p.umb <(seq 700)
+    run --separate-stderr umbel add p.umb <(seq 701 998)
+    [[ $stderr == "umbel: p.umb: warning: 99.8% of the plan is used up: 998 of 1,000 keys"* ]]
 }

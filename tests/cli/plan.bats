@@ -4,11 +4,12 @@ load helper
 @test "plan: two billion keys in 500 MiB, in plain language" {
     run umbel plan -n 2e9 -m 500MiB
     [ "$status" -eq 0 ]
-    [[ $output == *"2,000,000,000 keys in 500 MiB is 2.10 bits per key."* ]]
-    [[ $output == *"false-positive rate below 23.4%"* ]]
-    [[ $output == *"of the kinds here, tight gets 24."*"if keys must be added later, classic gets 37.8%"* ]]
-    [[ $output == *"No filter can reach 1% in that space. It takes 2.23 GiB"* ]]
-    [[ $output == *"437,"*" keys at 1%."* ]]
+    text=$(tr -s ' \n' ' ' <<< "$output")
+    [[ $text == *"2,000,000,000 keys in 500 MiB is 2.10 bits per key."* ]]
+    [[ $text == *"No filter of any kind can have a false-positive rate below 23.4% there."* ]]
+    [[ $text == *"Of the kinds here, tight gets 24."*"If keys must be added later, classic gets 37.8%."* ]]
+    [[ $text == *"No filter of any kind can reach 1% in that space."* ]]
+    [[ $text == *"With classic, these keys take 2.23 GiB at 1%. With classic, 500 MiB holds 437,"*" keys at 1%."* ]]
     [[ $output == *"hash set of 4-byte hashes    7.45 GiB"* ]]
     [[ $output == *"bitmap"*"512 MiB"* ]]
 }
@@ -28,7 +29,7 @@ load helper
     [[ $output == *"1% is possible."* ]]
     run umbel plan -n 2e9 -p 1% -m 500MiB
     [ "$status" -eq 1 ]
-    [[ $output == *"No filter can reach 1% in that space"* ]]
+    [[ $output == *"No filter of any kind can reach 1% in that space"* ]]
 }
 
 @test "plan: --kind shows that kind alone" {
@@ -75,9 +76,38 @@ P
     done
 }
 
+@test "plan: what umbel prints it also takes" {
+    for size in 11.4MiB "11.4 MiB" 6.28MiB "32 bytes" .5GiB; do
+        run umbel plan -p 1% -m "$size" --json
+        [ "$status" -eq 0 ] || { echo "$size: $output"; return 1; }
+    done
+    run umbel plan -p "1 in 1,000,000" -n 1,000,000 --json
+    [[ $output == *'"keys": 1000000,'*'"fpr": 1e-6,'* ]]
+    run umbel plan -p .01 -n 1000 --json
+    [[ $output == *'"fpr": 0.01,'* ]]
+    help=$(umbel plan --help)
+    [[ $help == *"here M is a million"*"here M is MiB"* ]]
+}
+
+@test "plan: it does not contradict itself" {
+    # 11.41 MiB is enough for a blocked filter; a little less is not, and it says how much is.
+    need=$(umbel plan -n 10M -p 1% --kind blocked --json | awk -F '[:, ]+' '/"bytes"/ { print $3; exit }')
+    run umbel plan -n 10M -p 1% --kind blocked -m "$need"
+    [ "$status" -eq 0 ]
+    [[ $output == *"1% is possible."* ]]
+    run umbel plan -n 10M -p 1% --kind blocked -m $((need - 1))
+    [ "$status" -eq 1 ]
+    text=$(tr -s ' \n' ' ' <<< "$output")
+    [[ $text == *"blocked does not reach 1% in that space. With blocked, these keys take "*" bytes at 1%."* ]]
+    [[ $text != *"With classic"* ]]
+    # The rate is 1% where build takes it, too.
+    [ "$(umbel plan -n 1e6)" = "$(umbel plan -n 1e6 -p 1%)" ]
+    [ "$(umbel plan -m 1M)" = "$(umbel plan -m 1M -p 1%)" ]
+}
+
 @test "plan: invalid values are refused with a hint" {
     refused "two of -n KEYS, -p RATE and -m SIZE" umbel plan
-    refused "two of -n KEYS, -p RATE and -m SIZE" umbel plan -n 5
+    refused "two of -n KEYS, -p RATE and -m SIZE" umbel plan -p 1%
     refused "'abc' is not a number" umbel plan -n abc -p 1%
     refused "'-5' is not a number" umbel plan -n -5 -p 1%
     refused "must be at least 1" umbel plan -n 0 -p 1%
@@ -85,7 +115,11 @@ P
     refused "'1.5' is not a number" umbel plan -n 1.5 -p 1%
     refused "'0x10' is not a number" umbel plan -n 0x10 -p 1%
     refused "'nan' is not a size" umbel plan -n 5 -m nan
-    refused "'1e99' is not a number" umbel plan -n 1e99 -p 1%
+    for huge in 1e30 1e99 1e999 18446744073709551616 99999999P; do
+        refused "'$huge' is too large" umbel plan -n $huge -p 1%
+    done
+    refused "'1e30' is too large" umbel plan -n 5 -m 1e30
+    refused "'1,00' is not a number" umbel plan -n 1,00 -p 1%
     for rate in 0 1 150% 100% 0% -1 1e999 inf nan 5/0 x 1%%; do
         refused "'$rate' is not a rate (between 0 and 1" umbel plan -n 5 -p "$rate"
     done

@@ -24,6 +24,8 @@ static void counts(void **state) {
                 {"1.5k", 1500},
                 {"0.1M", 100000},
                 {"2G", 2000000000},
+                {"1,000,000", 1000000},
+                {"12.3 M", 12300000},
                 {"18446744073709551615", UINT64_MAX},
                 {"1e19", UINT64_C(10000000000000000000)}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -31,10 +33,11 @@ static void counts(void **state) {
         assert_true(cli_parse_count(good[i].text, &x));
         assert_int_equal(x, good[i].value);
     }
-    static const char *const bad[] = {
-        "",     "-1",   "+1",  " 1",  "1 ",   "abc",  "1.5",
-        ".5",   "1e",   "0x1", "nan", "inf",  "1kB",  "1KiB",
-        "1e30", "1..2", "1kk", "k",   "1e-3", "2e9x", "18446744073709551616"};
+    static const char *const bad[] = {"",     "-1",     "+1",   " 1",       "1 ",
+                                      "abc",  "1.5",    ".5",   "1e",       "0x1",
+                                      "nan",  "inf",    "1kB",  "1KiB",     "1e30",
+                                      "1,00", "1,0000", ",100", "1000,000", "1..2",
+                                      "1kk",  "k",      "1e-3", "2e9x",     "18446744073709551616"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint64_t x = 99;
         assert_false(cli_parse_count(bad[i], &x));
@@ -54,6 +57,10 @@ static void sizes(void **state) {
                 {"1.5GiB", UINT64_C(3) << 29},
                 {"1 KiB", 1024},
                 {"12B", 12},
+                {"32 bytes", 32},
+                {"1 byte", 1},
+                {"11.4MiB", 11953766},
+                {".5GiB", UINT64_C(1) << 29},
                 {"2T", UINT64_C(2) << 40}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         uint64_t x = 0;
