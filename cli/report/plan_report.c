@@ -2,14 +2,17 @@
  *
  * plan_report.c - plans as text, a table and a plot
  */
+#define _POSIX_C_SOURCE 200809L
 #include "report/plan_report.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options/filter_options.h"
 #include "options/quantity.h"
+#include "report/progress.h"
 #include "report/wrap.h"
 #include "umbel_plan.h"
 
@@ -17,16 +20,16 @@ const double cli_curve[CLI_CURVE] = {0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
 
 static const double default_rate = 0.01;
 
-/* What each kind is for; a kind that is missing here is shown without a purpose. */
+/* What each kind is for, in 20 letters; a kind that is missing here is shown without a purpose. */
 static const char *purpose(const char *kind) {
     static const char *const words[][2] = {
-        {"blocked", "fast and general: one cache line per key"},
-        {"classic", "the smallest that keys can be added to later"},
-        {"static", "small and fast, built once from all keys"},
+        {"blocked", "fast and general"},
+        {"classic", "small, takes adds"},
+        {"static", "small, built once"},
         {"counting", "keys can be removed"},
-        {"scalable", "grows; for an unknown number of keys"},
-        {"window", "remembers only the latest keys"},
-        {"tight", "the smallest, built once from all keys"},
+        {"scalable", "grows"},
+        {"window", "forgets old keys"},
+        {"tight", "smallest, built once"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i][0], kind) == 0) return words[i][1];
@@ -129,22 +132,50 @@ static void say_keys(const cli_settings *s) {
             max < 1e18 ? cli_count_noun((uint64_t)max, "key", keys) : "1e18 keys");
 }
 
+/* Quantities for columns: `1 in 30,700,000,000` is 3.3e-11 there. */
+static char *narrow_rate(double rate, char *out) {
+    if (rate > 0 && rate < 0.9995e-5) {
+        snprintf(out, CLI_QUANTITY, "%.2g", rate);
+        return out;
+    }
+    return cli_rate_text(rate, out);
+}
+
+static char *narrow_count(uint64_t count, char *out) {
+    return count < UINT64_C(10000000000) ? cli_count_text(count, out)
+                                         : cli_short_count((double)count, out);
+}
+
+/* Nothing to choose from: a table would repeat the reason for every kind. */
+static bool is_below_bound(const cli_plans *p) {
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->at[i].possible || p->at[i].plan.verdict != UMBEL_PLAN_BELOW_BOUND) return false;
+    }
+    return true;
+}
+
 static void table(const cli_plans *p) {
-    printf("\n%-10s %16s %10s %9s %6s %14s  %s\n", "kind", "keys", "size", "bits/key", "hashes",
+    enum { KIND = 10 };
+    printf("\n%-8s %13s %9s %8s %6s %9s  %s\n", "kind", "keys", "size", "bits/key", "hashes",
            "rate", "for");
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
         const char *kind = p->at[i].format ? p->at[i].format : umbel_kind_name(x->kind);
-        char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
+        char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY], why[512];
         if (!p->at[i].possible) {
-            printf("%-10s impossible: %s\n", kind, x->why);
+            snprintf(why, sizeof why, "impossible: %s", x->why);
+            printf("%-*s", KIND, kind);
+            cli_wrapped(why, KIND, KIND, stdout);
             continue;
         }
-        bool chosen = p->chosen.possible && p->chosen.plan.kind == x->kind && p->count > 1;
-        printf("%-10s %16s %10s %9.2f %6u %14s  %s%s\n", kind, cli_count_text(x->capacity, keys),
+        printf("%-8s %13s %9s %8.2f %6u %9s  %s\n", kind, narrow_count(x->capacity, keys),
                cli_size_text(x->bytes, size), x->bits_per_key, x->hashes,
-               cli_rate_text(x->rate, rate), purpose(kind), chosen ? " (auto)" : "");
-        if (x->verdict) printf("It cannot do better: %s.\n", x->why);
+               narrow_rate(x->rate, rate), purpose(kind));
+        if (x->verdict) cli_say("It cannot do better: %s.", x->why);
+    }
+    if (p->chosen.possible && p->count > 1) {
+        cli_say("Without --kind, umbel build makes a %s filter.",
+                umbel_kind_name(p->chosen.plan.kind));
     }
 }
 
@@ -158,8 +189,8 @@ static void for_scale(uint64_t keys) {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         char size[CLI_QUANTITY], rate[CLI_QUANTITY];
         double n = (double)keys, wrong = -expm1(n * log1p(-exp2(-8.0 * sets[i].bytes)));
-        printf("%-26s %10s  plus pointers and gaps; still wrong for %s\n", sets[i].what,
-               cli_size_text(keys * (uint64_t)sets[i].bytes, size), cli_rate_text(wrong, rate));
+        printf("%-26s %10s  plus gaps; still wrong for %s\n", sets[i].what,
+               cli_size_text(keys * (uint64_t)sets[i].bytes, size), narrow_rate(wrong, rate));
     }
     char size[CLI_QUANTITY];
     printf("%-26s %10s  never wrong, but only for 32-bit integers\n", "bitmap",
@@ -178,26 +209,67 @@ void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
     } else {
         say_keys(s);
     }
-    table(p);
+    if (!is_below_bound(p)) table(p);
     const umbel_plan *best = best_of(s, p, false);
     uint64_t keys = s->keys ? s->keys : best ? best->capacity : 0;
     if (keys && keys < UINT64_MAX / 8) for_scale(keys);
 }
 
+/* ---- The plot: rates on a logarithmic axis, from 10^-decades to 1 ---- */
+
+enum { BARS = 48, BARS_AT = 18, MAX_DECADES = 8 };
+
+static double cells_of(double rate, int decades) {
+    return rate > 0 ? BARS * fmax(0, 1 + log10(rate) / decades) : 0;
+}
+
+/* The axis and the rates at its ticks, below the bars. */
+static void axis(int decades) {
+    char line[BARS + 1], labels[BARS + 16], label[CLI_QUANTITY];
+    bool blocks = cli_utf8();
+    memset(line, '-', BARS);
+    memset(labels, ' ', sizeof labels);
+    line[BARS] = labels[sizeof labels - 1] = '\0';
+    for (int d = 0, end = 0; d <= decades; d++) {
+        int at = d * BARS / decades;
+        if (at < BARS) line[at] = '+';
+        narrow_rate(pow(10, d - decades), label);
+        if (d == decades) snprintf(label, sizeof label, "100%%");
+        int len = (int)strlen(label), from = at - len / 2 > 0 ? at - len / 2 : 0;
+        if (from < end || from + len >= (int)sizeof labels) continue;
+        memcpy(labels + from, label, (size_t)len);
+        end = from + len + 1;
+    }
+    printf("%*s", BARS_AT, "");
+    for (int i = 0; i < BARS; i++) {
+        fputs(!blocks ? (char[2]){line[i], '\0'} : line[i] == '+' ? "┴" : "─", stdout);
+    }
+    for (size_t n = strlen(labels); n && labels[n - 1] == ' '; n--) labels[n - 1] = '\0';
+    printf("\n%*s%s\n", BARS_AT, "", labels);
+}
+
 void cli_plan_report_plot(const umbel_plan *plan) {
-    enum { WIDTH = 50 };
-    double rates[CLI_CURVE], top = 0;
+    double rates[CLI_CURVE], lowest = 0.1;
+    bool colours = cli_colours(STDOUT_FILENO);
     for (int i = 0; i < CLI_CURVE; i++) {
         rates[i] = umbel_plan_rate(plan, (uint64_t)(cli_curve[i] * (double)plan->capacity));
-        if (rates[i] > top) top = rates[i];
+        if (rates[i] > 0) lowest = fmin(lowest, rates[i]);
     }
-    printf("\nFalse-positive rate of %s against keys, relative to the plan\n",
-           umbel_kind_name(plan->kind));
+    int decades = (int)fmin(MAX_DECADES, ceil(-log10(lowest)));
+    putchar('\n');
+    cli_say("False-positive rate of a %s filter with more and fewer keys than planned",
+            umbel_kind_name(plan->kind));
     for (int i = 0; i < CLI_CURVE; i++) {
         char rate[CLI_QUANTITY];
-        int bar = top > 0 ? (int)lround(WIDTH * rates[i] / top) : 0;
-        printf("%5.2fx %18s  ", cli_curve[i], cli_rate_text(rates[i], rate));
-        for (int j = 0; j < bar; j++) putchar('#');
-        puts(cli_curve[i] == 1 ? "| the plan" : "");
+        /* Kept, missed, missed by far: 10 times and more. */
+        const char *tint = rates[i] <= plan->fpr        ? "\033[32m"
+                           : rates[i] <= 10 * plan->fpr ? "\033[33m"
+                                                        : "\033[31m";
+        printf("%5.2fx %9s  ", cli_curve[i], narrow_rate(rates[i], rate));
+        if (colours) fputs(tint, stdout);
+        cli_bar(cells_of(rates[i], decades), stdout);
+        if (colours) fputs("\033[0m", stdout);
+        puts(cli_curve[i] == 1 ? " the plan" : "");
     }
+    axis(decades);
 }

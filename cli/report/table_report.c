@@ -14,9 +14,10 @@
 #include "options/quantity.h"
 #include "report/error.h"
 #include "report/progress.h"
+#include "report/wrap.h"
 #include "umbel_foreign.h"
 
-enum { DRAWN_ACROSS = 64, PLACE_WIDTH = 28 };
+enum { DRAWN_ACROSS = 64, DRAWN_DOWN = 4, PLACE_WIDTH = 28 };
 
 static const char *const state_names[] = {
     [UMBEL_TABLE_FILTER] = "filter",
@@ -192,31 +193,60 @@ void cli_table_report_advise(const cli_places *p, umbel_table_system system, dou
 
 /* ---- The plot ---- */
 
-/* A classic filter is at its best when half full: beyond that the scale is dark. */
-static void draw_one(const cli_place *p, bool colours, FILE *to) {
-    static const char ramp[] = " .:-=+*#%@";
-    static const int tints[] = {236, 22, 28, 34, 70, 142, 178, 208, 202, 196};
-    if (p->seen.state == UMBEL_TABLE_UNREADABLE) {
-        fputc('?', to);
-    } else if (p->seen.state != UMBEL_TABLE_FILTER) {
-        fputc(p->seen.state == UMBEL_TABLE_EMPTY ? ' ' : '_', to);
-    } else {
-        int level = (int)(fill_of(p) * 9.999);
-        if (colours) {
-            fprintf(to, "\033[48;5;%dm%c\033[0m", tints[level], ramp[level]);
-        } else {
-            fputc(ramp[level], to);
-        }
+/* A character of the map stands for one place or for several neighbours. */
+typedef struct map_cell {
+    size_t filters;
+    double fill;             /* of all filters in it, summed */
+    umbel_table_state other; /* without a filter: what the last place has */
+} map_cell;
+
+static map_cell cell_of(const cli_places *p, size_t from, size_t count) {
+    map_cell c = {0};
+    for (size_t i = from; i < from + count && i < p->count; i++) {
+        bool filter = p->at[i].seen.state == UMBEL_TABLE_FILTER;
+        c.filters += filter;
+        if (filter) c.fill += fill_of(&p->at[i]);
+        if (!filter) c.other = p->at[i].seen.state;
     }
+    return c;
+}
+
+/* A classic filter is at its best when half full: beyond that the colours warn. */
+static void draw_cell(const map_cell *c, bool colours, FILE *to) {
+    static const char ramp[] = " .:-=+*#%@";
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const int tints[] = {22, 28, 34, 34, 34, 70, 178, 208, 202, 196};
+    if (!c->filters) {
+        fputc(c->other == UMBEL_TABLE_UNREADABLE ? '?'
+              : c->other == UMBEL_TABLE_EMPTY    ? ' '
+                                                 : '_',
+              to);
+        return;
+    }
+    double fill = c->fill / (double)c->filters;
+    int level = (int)(fill * 9.999);
+    if (colours) fprintf(to, "\033[38;5;%dm", tints[level]);
+    if (cli_utf8()) {
+        fputs(blocks[(int)ceil(fill * 8)], to);
+    } else {
+        fputc(ramp[level], to);
+    }
+    if (colours) fputs("\033[0m", to);
 }
 
 void cli_table_report_draw(const cli_places *p, FILE *to) {
     bool colours = to == stdout && cli_colours(STDOUT_FILENO);
+    size_t each = (p->count + DRAWN_ACROSS * DRAWN_DOWN - 1) / (DRAWN_ACROSS * DRAWN_DOWN);
     if (!p->filters) return;
-    fprintf(to, "\nfill of each place, from ' ' (0%%) through '+' (half) to '@' (full)\n");
-    for (size_t i = 0; i < p->count; i++) {
-        if (i % DRAWN_ACROSS == 0) fprintf(to, "%s%8zu |", i ? "|\n" : "", i);
-        draw_one(&p->at[i], colours, to);
+    fprintf(to, "\nfill of each place, ");
+    fputs(cli_utf8() ? "a full block is 100%" : "from ' ' (0%) through '+' (half) to '@' (full)",
+          to);
+    if (each > 1) fprintf(to, "; each is the mean of %zu", each);
+    fputc('\n', to);
+    for (size_t i = 0, n = 0; i < p->count; i += each, n++) {
+        map_cell c = cell_of(p, i, each);
+        if (n % DRAWN_ACROSS == 0) fprintf(to, "%s%8zu |", i ? "|\n" : "", i);
+        draw_cell(&c, colours, to);
     }
     fputs("|\n", to);
 }

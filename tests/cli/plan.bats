@@ -43,7 +43,7 @@ load helper
     run umbel plan -n 1e6 -p 1%
     [[ $output != *"the plan"* ]]
     run umbel plan -n 1e6 -p 1% --plot
-    [[ $output == *"1.00x"*"| the plan"* ]]
+    [[ $output == *"1.00x"*" the plan"* ]]
 }
 
 @test "plan: --json has the same numbers" {
@@ -85,7 +85,7 @@ P
     [[ $output == *'"keys": 1000000,'*'"fpr": 1e-6,'* ]]
     run umbel plan -p .01 -n 1000 --json
     [[ $output == *'"fpr": 0.01,'* ]]
-    help=$(umbel plan --help)
+    help=$(umbel plan --help | tr -s " \n" " ")
     [[ $help == *"here M is a million"*"here M is MiB"* ]]
 }
 
@@ -125,4 +125,37 @@ P
     done
     refused "unknown kind 'round' (" umbel plan -n 5 -p 1% --kind round
     refused "unexpected argument 'more'" umbel plan -n 5 -p 1% more
+}
+
+# The widest numbers that there are, and what people ask for.
+@test "plan: fits 80 columns, in any locale" {
+    for locale in C C.UTF-8; do
+        for what in "-n 1e6 -p 1%" "-n 2e9 -m 500MiB" "-n 10 -p 1e-9" "-n 1e15 -p 1e-6" \
+            "-m 500MiB -p 0.01%" "-n 1e6 -p 1% -m 10K" "-n 1e6 -p 1% -m 1M" \
+            "-n 1e6 -p 1% --format redisbloom" "-n 1e9 -p 1e-6 --format leveldb"; do
+            LC_ALL=$locale "$UMBEL" plan $what --plot > out || true
+            python3 - "$what" <<'P'
+import sys
+for line in open("out", encoding="utf-8"):
+    assert len(line.rstrip("\n")) <= 80, (sys.argv[1], line)
+P
+        done
+    done
+}
+
+@test "plan: the plot has a logarithmic axis, blocks where the locale has them" {
+    LC_ALL=C "$UMBEL" plan -n 1e6 -p 1% --plot > ascii
+    LC_ALL=C.UTF-8 "$UMBEL" plan -n 1e6 -p 1% --plot > utf8
+    run grep -c '[^ -~]' ascii
+    [ "$output" = 0 ]
+    grep -q '█' utf8
+    grep -q '┴' utf8
+    python3 - <<'P'
+rows = [l for l in open("ascii") if "x " in l[:7]]
+bars = [l.count("#") for l in rows]
+assert len(rows) == 9 and bars == sorted(bars) and bars[0] > 0, bars
+# Eight decades in 48 cells: 1% is a quarter from the right.
+assert 34 <= bars[4] <= 37, bars
+assert "1%" in open("ascii").read().splitlines()[-1]
+P
 }

@@ -44,6 +44,10 @@ EOF
 }
 
 @test "terminal: plan draws its plot" {
-    run on_terminal "'$UMBEL' plan -n 1e6 -p 1%"
-    [[ $output == *"| the plan"* ]]
+    run on_terminal "LC_ALL=C.UTF-8 '$UMBEL' plan -n 1e6 -p 1%"
+    [[ $output == *" the plan"* ]]
+    [[ $output == *$'\033[32m'*"█"*$'\033[31m'* ]] # green within the promise, red far beyond
+    run on_terminal "NO_COLOR=1 LC_ALL=C '$UMBEL' plan -n 1e6 -p 1%"
+    [[ $output == *"####"*" the plan"* ]]
+    [[ $output != *$'\033['* ]]
 }
