@@ -52,7 +52,7 @@ _umbel() {
         --expansion) return ;;
         --variant) COMPREPLY=($(compgen -W 'guava2024 index numbers pre2024' -- "$cur")); return ;;
         esac
-        options='--output --force --keys --fpr --bytes --kind --strict --threads --quiet --json --help --meta --secret-file --hashes --seed --tmp --max-memory --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant' ;;
+        options='--output --force --keys --fpr --bytes --kind --strict --threads --quiet --json --help --meta --secret-file --hashes --seed --tmp --max-memory --null --crlf --skip-empty --delimiter --field --csv --header --missing-empty --trim --lower --upper --max-line --format --bits-per-key --int --strategy --funnel --type --expansion --nonscaling --variant' ;;
     check)
         case $prev in
         -e|--key) return ;;
@@ -74,7 +74,7 @@ _umbel() {
         --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
         --funnel) COMPREPLY=($(compgen -W 'string bytes chars long int' -- "$cur")); return ;;
         esac
-        options='--key --invert --count --quiet --also --annotate --json --threads --help --secret-file --max-memory --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel' ;;
+        options='--key --invert --count --quiet --also --annotate --json --threads --help --secret-file --max-memory --null --crlf --skip-empty --delimiter --field --csv --header --missing-empty --trim --lower --upper --max-line --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel' ;;
     add)
         case $prev in
         --secret-file) compopt -o default; return ;;
@@ -94,7 +94,7 @@ _umbel() {
         --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
         --funnel) COMPREPLY=($(compgen -W 'string bytes chars long int' -- "$cur")); return ;;
         esac
-        options='--strict --secret-file --threads --quiet --json --max-memory --help --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel' ;;
+        options='--strict --secret-file --threads --quiet --json --max-memory --help --null --crlf --skip-empty --delimiter --field --csv --header --missing-empty --trim --lower --upper --max-line --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel' ;;
     remove)
         case $prev in
         --secret-file) compopt -o default; return ;;
@@ -103,7 +103,7 @@ _umbel() {
         -k|--field) return ;;
         --max-line) return ;;
         esac
-        options='--secret-file --quiet --json --max-memory --help --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line' ;;
+        options='--secret-file --quiet --json --max-memory --help --null --crlf --skip-empty --delimiter --field --csv --header --missing-empty --trim --lower --upper --max-line' ;;
     uniq)
         case $prev in
         -n|--keys) return ;;
@@ -120,7 +120,7 @@ _umbel() {
         -k|--field) return ;;
         --max-line) return ;;
         esac
-        options='--keys --fpr --bytes --state --window --repeated --strict --threads --quiet --json --help --kind --seed --secret-file --max-memory --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line' ;;
+        options='--keys --fpr --bytes --state --window --repeated --strict --threads --quiet --json --help --kind --seed --secret-file --max-memory --null --crlf --skip-empty --delimiter --field --csv --header --missing-empty --trim --lower --upper --max-line' ;;
     info)
         case $prev in
         --secret-file) compopt -o default; return ;;
@@ -156,7 +156,7 @@ _umbel() {
         --type) COMPREPLY=($(compgen -W 'string utf16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double uint32be' -- "$cur")); return ;;
         --funnel) COMPREPLY=($(compgen -W 'string bytes chars long int' -- "$cur")); return ;;
         esac
-        options='--present --absent --threads --quiet --json --secret-file --max-memory --help --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel' ;;
+        options='--present --absent --threads --quiet --json --secret-file --max-memory --help --null --crlf --skip-empty --delimiter --field --csv --header --missing-empty --trim --lower --upper --max-line --format --keys --fpr --hashes --seed --bits-per-key --int --variant --type --funnel' ;;
     merge)
         case $prev in
         -o|--output) compopt -o default; return ;;
@@ -255,7 +255,7 @@ _umbel() {
         -k|--field) return ;;
         --max-line) return ;;
         esac
-        options='--redis --key --force --cluster --auth-file --secret-file --shards --keys --fpr --meta --kind --format --threads --quiet --json --max-memory --help --null --crlf --skip-empty --delimiter --field --trim --lower --upper --max-line' ;;
+        options='--redis --key --force --same-rule --cluster --auth-file --secret-file --shards --keys --fpr --meta --kind --format --threads --quiet --json --max-memory --help --null --crlf --skip-empty --delimiter --field --csv --header --missing-empty --trim --lower --upper --max-line' ;;
     bench)
         case $prev in
         -n|--keys) return ;;

@@ -28,8 +28,10 @@ static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
     feed.activity = s->quiet ? NULL : "counting";
     feed.quiet = true; /* the second reading warns */
     cli_job job = {NULL, count_only, NULL};
-    /* Without --skip-empty every line is a key, whatever the key rule. */
-    if (!feed.skip_empty) feed.key_rule = (cli_key_rule){0};
+    /* Without --skip-empty and fields every line is a key, whatever the key rule. */
+    const cli_key_rule *rule = &feed.key_rule;
+    bool all = !feed.skip_empty && !rule->recorded.field && !rule->column && !rule->header;
+    if (all) feed.key_rule = (cli_key_rule){0};
     uint64_t lines = cli_pipeline(&feed, &job);
     return lines ? lines : 1;
 }
@@ -171,16 +173,19 @@ const cli_command cli_command_build = {
                 "zcat urls.gz | umbel build -n 50M -p 1% -o urls.umb\n"
                 "# The smallest blocklist: built once, never changed\n"
                 "umbel build --kind smallest -p 1e-6 -o list.umb urls.txt\n"
-                "# The second field of a CSV file, in lowercase; check does the same to its input\n"
-                "umbel build -t , -k 2 --lower -o users.umb users.csv\n"
+                "# A column of a CSV file, in lowercase; check does the same to its input\n"
+                "umbel build --csv --header -k email --lower -o users.umb users.csv\n"
                 "# Untrusted input: a filter whose collisions cannot be predicted\n"
                 "(umask 077; head -c16 /dev/urandom > secret)\n"
                 "umbel build --secret-file secret -o seen.umb requests.txt\n",
     .text = "Each line of the input is a key. Without -n, files are read twice, first to count "
             "the lines; a pipe goes into a filter that grows (scalable); --kind static needs no "
             "count. Without -p and -m the false-positive rate is 1%.\n\n"
-            "How a line becomes a key (-k, -t, --trim, --lower, --upper) is stored in the filter "
-            "and applied by every command that reads lines for it.\n\n"
+            "How a line becomes a key (-k, -t, --csv, --trim, --lower, --upper) is stored in the "
+            "filter and applied by every command that reads lines for it. What other programs "
+            "need to know of it is in the metadata: key.csv=yes, key.column=NAME, "
+            "key.missing=empty. A line that does not have the field has no key: it is skipped, "
+            "and the summary says how many were.\n\n"
             "With --secret-file the filter is keyed: without the secret, no one can construct "
             "lines that collide in it. The secret is not stored in the filter, so every command "
             "that opens the filter needs --secret-file too, and if the secret is lost the filter "

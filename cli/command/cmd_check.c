@@ -135,7 +135,8 @@ static void check_keys(check_run *c, uint8_t sep) {
         next += n + 1;
     }
     cli_lookup whole = c->lookup;
-    for (size_t i = 0; i < whole.count; i++) whole.at[i].rule.recorded.field = 0;
+    for (size_t i = 0; i < whole.count; i++)
+        whole.at[i].rule.recorded.field = 0, whole.at[i].rule.column = NULL;
     cli_batch_keys(&b, &whole.at[0].rule, b.keys, &b.scratch, &room);
     cli_lookup_batch(&whole, &b);
     c->lines += b.lines;
@@ -164,6 +165,14 @@ static void print_counts(check_run *c) {
     cli_output_write(&c->out, text, (size_t)n);
 }
 
+/* A header is searched for one column. */
+static void refuse_other_column(const char *path, const cli_key_rule *first,
+                                const cli_key_rule *other) {
+    const char *a = first->column ? first->column : "", *b = other->column ? other->column : "";
+    if (!first->header || strcmp(a, b) == 0) return;
+    cli_die(path, "-k says which", "its keys are in another column than those of the first filter");
+}
+
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
     cli_exclude(s, OPT_JSON_LINES, OPT_QUIET_MATCH);
@@ -185,11 +194,13 @@ static int run(const cli_settings *s) {
         any_keyed |= keyed;
         cli_key_rule t = cli_key_rule_of(f, s);
         if (i == 0) feed.key_rule = t;
+        refuse_other_column(path, &feed.key_rule, &t);
         cli_lookup_add(&c.lookup, f, path, &t);
     }
     if (!any_keyed) cli_die("--secret-file", "leave it out", "none of the filters is keyed");
     feed.eager = true;
     feed.failed = &failed;
+    feed.keeps_missing = true; /* -v prints them */
     if (!s->quiet && (s->count || !isatty(STDOUT_FILENO))) feed.activity = "checking";
     cli_job job = {look_up, show, &c};
     if (s->check_keys.count) check_keys(&c, feed.sep);
@@ -223,7 +234,8 @@ const cli_command cli_command_check = {
             "skipped, and the exit status is 2. With -e and without FILE, no lines are read.\n\n"
             "Lines become keys in the same way as when the filter was built. A field given here "
             "replaces the recorded one, because the key may be elsewhere in these files; lines "
-            "are always printed whole.\n\n"
+            "are always printed whole. A line that does not have the field is in no filter: -v "
+            "prints it.\n\n"
             "With --also, a line is selected if any of the filters has it. Keyed filters among "
             "them must have been built with the secret in --secret-file; the others ignore it.",
     .exits = "0 some line was selected, 1 none, 2 error (with -q, 0 if a line was selected)",

@@ -5,11 +5,11 @@
 #include "command/command.h"
 #include "push/push.h"
 
-static const uint8_t options[] = {OPT_REDIS,     OPT_REDIS_KEY,    OPT_REPLACE, OPT_CLUSTER,
-                                  OPT_AUTH_FILE, OPT_SECRET_FILE,  OPT_SHARDS,  OPT_SHARD_KEYS,
-                                  OPT_SHARD_FPR, OPT_META,         OPT_KIND,    OPT_FORMAT,
-                                  OPT_THREADS,   OPT_QUIET,        OPT_JSON,    OPT_MAX_MEMORY,
-                                  OPT_HELP,      CLI_LINE_OPTIONS, OPT_END};
+static const uint8_t options[] = {OPT_REDIS,      OPT_REDIS_KEY, OPT_REPLACE,      OPT_SAME_RULE,
+                                  OPT_CLUSTER,    OPT_AUTH_FILE, OPT_SECRET_FILE,  OPT_SHARDS,
+                                  OPT_SHARD_KEYS, OPT_SHARD_FPR, OPT_META,         OPT_KIND,
+                                  OPT_FORMAT,     OPT_THREADS,   OPT_QUIET,        OPT_JSON,
+                                  OPT_MAX_MEMORY, OPT_HELP,      CLI_LINE_OPTIONS, OPT_END};
 
 static int run(const cli_settings *s) {
     if (!s->redis) cli_die("push", "as in --redis localhost:6379", "--redis is missing");
@@ -39,6 +39,9 @@ const cli_command cli_command_push = {
             "On the server, a native filter takes items up to its planned capacity; one built "
             "with --meta bf.expansion=2 --meta bf.error=RATE grows beyond it and keeps RATE, "
             "which must be higher than its own rate.\n\n"
+            "A filter built with --lower, --upper, --trim or -k is refused, because the server "
+            "does not apply them: BF.EXISTS would say no to keys that umbel check finds. "
+            "--same-rule says that the clients make keys in the same way.\n\n"
             "The server receives the secret of a keyed filter (--secret-file), because it hashes "
             "on behalf of its clients, and passes it on to its replicas and its dumps.\n\n"
             "With --shards the arguments are files of lines instead, because the bits of a filter "

@@ -146,6 +146,25 @@ static size_t add(uniq_run *u, cli_batch *b, umbel_err *e) {
     return done;
 }
 
+/* Lines without a key are new: they are left out while adding, and marked afterwards. */
+static size_t add_present(uniq_run *u, cli_batch *b, umbel_err *e) {
+    uint8_t *present = cli_alloc(b->lines + 1);
+    cli_batch some = *b;
+    size_t n = 0, lines = b->lines, i = 0;
+    for (; i < lines; i++) {
+        present[i] = b->keys[i].data != NULL;
+        if (!present[i]) continue;
+        b->keys[n] = b->keys[i];
+        b->hashes[n++] = b->hashes[i];
+    }
+    some.lines = n;
+    size_t done = n ? add(u, &some, e) : 0, all = 0, at = done;
+    for (i = 0; all < lines && (!present[all] || i < done); all++) i += present[all];
+    for (i = all; i-- > 0;) b->hits[i] = present[i] ? b->hits[--at] : 1;
+    free(present);
+    return all;
+}
+
 static void pass_new(void *ctx, cli_batch *b) {
     uniq_run *u = ctx;
     umbel_err e = UMBEL_OK;
@@ -153,7 +172,7 @@ static void pass_new(void *ctx, cli_batch *b) {
     follow_clock(u);
     u->unsure = true;
     cli_batch taken = *b;
-    taken.lines = add(u, b, &e);
+    taken.lines = b->missing ? add_present(u, b, &e) : add(u, b, &e);
     u->changed |= taken.lines != 0;
     u->unsaved |= taken.lines != 0;
     cli_add_job_check_capacity(&u->watch);
@@ -212,6 +231,7 @@ static int run(const cli_settings *s) {
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_of(f, s);
     feed.eager = true;
+    feed.keeps_missing = true;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "uniq";
     feed.filling = f;
     feed.capacity = u.watch.capacity;
@@ -252,7 +272,7 @@ const cli_command cli_command_uniq = {
             "lost is estimated at the end. Without -n the plan is for 10 million keys, without -p "
             "and -m for a rate of 0.1%. More keys than planned cause a warning, or an error with "
             "--strict. With --window there is no such limit: at least the last N keys are "
-            "remembered.\n\n"
+            "remembered. A line that does not have the field of -k is always printed.\n\n"
             "--window DURATION/STEP forgets by the clock: a key is remembered for DURATION after "
             "it was last seen, and forgotten at most one STEP later. DURATION is rounded up to "
             "whole steps, at most 255 of them; units are s, m, h, d and w. -n is the maximum "

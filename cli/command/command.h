@@ -49,9 +49,9 @@ const char *cli_values_of(const cli_option *o, const char *separator, char *room
 
 /* Options shared by the commands that read lines or make filters.  Each group has its heading:
  * groups come after the options without one. */
-#define CLI_LINE_OPTIONS                                                                       \
-    OPT_HEADING_LINES, OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_TRIM, \
-        OPT_LOWER, OPT_UPPER, OPT_MAX_LINE
+#define CLI_LINE_OPTIONS                                                                      \
+    OPT_HEADING_LINES, OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_CSV, \
+        OPT_HEADER, OPT_MISSING_EMPTY, OPT_TRIM, OPT_LOWER, OPT_UPPER, OPT_MAX_LINE
 /* build lists the other parameters of formats among its own. */
 #define CLI_FORMAT_OPTIONS                                                                \
     OPT_HEADING_FOREIGN, OPT_FORMAT, OPT_BITS_PER_KEY, OPT_INT, OPT_STRATEGY, OPT_FUNNEL, \

@@ -244,6 +244,18 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
     }
 }
 
+/* What umbel_key_rule cannot express; docs/man/umbel-build.1 names them. */
+static const char meta_csv[] = "key.csv", meta_column[] = "key.column",
+                  meta_missing[] = "key.missing";
+
+static const char *meta_of(const umbel_filter *f, const char *name) {
+    const char *at = NULL, *value = NULL;
+    for (size_t i = 0; umbel_meta_at(f, i, &at, &value); i++) {
+        if (strcmp(at, name) == 0) return value;
+    }
+    return NULL;
+}
+
 /* -t C: one byte, or the two characters \t. */
 static uint8_t delimiter_of(const cli_settings *s) {
     const char *d = s->delimiter;
@@ -255,13 +267,30 @@ static uint8_t delimiter_of(const cli_settings *s) {
     return (uint8_t)*d;
 }
 
-static void merge_given(umbel_key_rule *t, const cli_settings *s) {
-    if (s->field) {
+/* -k, -t, --csv, --header and --missing-empty. */
+static void merge_field(cli_key_rule *rule, const cli_settings *s) {
+    umbel_key_rule *t = &rule->recorded;
+    if (s->field_name && !s->header) {
+        cli_die("-k", "--header finds a column by its name", "'%s' is not a number", s->field_name);
+    }
+    if (s->field || s->field_name) {
         t->field = cli_option_u32(OPT_FIELD, s->field);
         t->delimiter = 0;
-    } else if (s->delimiter && !t->field) {
-        cli_die("-t", "-k N selects one", "no field is selected");
+        rule->column = s->field_name;
+        rule->csv = false;
     }
+    rule->csv |= s->csv;
+    rule->header = s->header;
+    rule->missing_empty |= s->missing_empty;
+    if (t->field || rule->column) return;
+    if (s->delimiter) cli_die("-t", "-k N selects one", "no field is selected");
+    if (s->csv) cli_die("--csv", "-k N selects one", "no field is selected");
+    if (s->missing_empty) cli_die("--missing-empty", "-k N selects one", "no field is selected");
+}
+
+static void merge_given(cli_key_rule *rule, const cli_settings *s) {
+    umbel_key_rule *t = &rule->recorded;
+    merge_field(rule, s);
     if (s->delimiter) t->delimiter = delimiter_of(s);
     t->trim |= s->trim;
     t->lower |= s->lower;
@@ -274,20 +303,35 @@ static void merge_given(umbel_key_rule *t, const cli_settings *s) {
 
 cli_key_rule cli_key_rule_given(const cli_settings *s) {
     cli_key_rule t = {.crlf = s->crlf, .type = cli_type_of(s)};
-    merge_given(&t.recorded, s);
+    merge_given(&t, s);
+    t.crlf |= t.csv; /* lines of CSV end so */
     return t;
 }
 
 cli_key_rule cli_key_rule_of(const umbel_filter *f, const cli_settings *s) {
     cli_key_rule t = {.crlf = s->crlf, .type = cli_type_of(s)};
     umbel_get_key_rule(f, &t.recorded);
-    merge_given(&t.recorded, s);
+    const char *csv = meta_of(f, meta_csv), *missing = meta_of(f, meta_missing);
+    t.column = meta_of(f, meta_column);
+    t.csv = csv && strcmp(csv, "yes") == 0;
+    t.missing_empty = missing && strcmp(missing, "empty") == 0;
+    merge_given(&t, s);
+    t.crlf |= t.csv;
     return t;
+}
+
+bool cli_changes_keys(const umbel_filter *f) {
+    umbel_key_rule t;
+    umbel_get_key_rule(f, &t);
+    return t.field || t.trim || t.lower || t.upper || meta_of(f, meta_column);
 }
 
 void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const cli_key_rule *rule) {
     umbel_diag diag = {0};
     umbel_err e = umbel_set_key_rule(f, &rule->recorded, &diag);
+    if (!e && rule->csv) e = umbel_set_meta(f, meta_csv, "yes", &diag);
+    if (!e && rule->column) e = umbel_set_meta(f, meta_column, rule->column, &diag);
+    if (!e && rule->missing_empty) e = umbel_set_meta(f, meta_missing, "empty", &diag);
     if (e) cli_die_err(s->command->name, e, &diag, NULL);
     for (size_t i = 0; i < s->meta.count; i++) {
         const char *text = s->meta.at[i], *equals = strchr(text, '=');

@@ -52,6 +52,9 @@ cli_key_rule cli_key_rule_of(const umbel_filter *f, const cli_settings *s);
 /* The key rule that the options alone give. */
 cli_key_rule cli_key_rule_given(const cli_settings *s);
 
+/* Whether the filter's keys are not the lines themselves: clients of a server must do the same. */
+bool cli_changes_keys(const umbel_filter *f);
+
 /* Stores the key rule and --meta in a new filter. */
 void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const cli_key_rule *rule);
 

@@ -13,7 +13,7 @@ static bool same_rule(const cli_key_rule *a, const cli_key_rule *b) {
     const umbel_key_rule *x = &a->recorded, *y = &b->recorded;
     return x->trim == y->trim && x->lower == y->lower && x->upper == y->upper &&
            x->delimiter == y->delimiter && x->field == y->field && a->crlf == b->crlf &&
-           a->type == b->type;
+           a->csv == b->csv && a->missing_empty == b->missing_empty && a->type == b->type;
 }
 
 /* A blocked and a counting filter hash alike, though their layouts differ: what follows the slash
@@ -79,9 +79,17 @@ static void free_workspace(const cli_lookup *a, workspace *w) {
     }
 }
 
+/* A line without the field is in no filter, nor is a header. */
+static void clear_missing(const cli_batch *b, const cli_key_rule *rule, const umbel_key *keys) {
+    if (rule->header && b->block.begins && b->lines) b->hits[0] = 0;
+    if (!rule->recorded.field && !rule->column) return;
+    for (size_t i = 0; i < b->lines; i++) b->hits[i] &= keys[i].data != NULL;
+}
+
 void cli_lookup_batch(const cli_lookup *a, cli_batch *b) {
     if (a->count == 1) {
         umbel_contains_many(a->at[0].filter, b->keys, b->lines, b->hits);
+        clear_missing(b, &a->at[0].rule, b->keys);
         return;
     }
     workspace w = {0};
@@ -95,6 +103,7 @@ void cli_lookup_batch(const cli_lookup *a, cli_batch *b) {
         } else {
             umbel_contains_many(q->filter, w.keys[i], b->lines, b->hits);
         }
+        clear_missing(b, &q->rule, w.keys[q->keys_from]);
         for (size_t k = 0; k < b->lines; k++) b->hashes[k] |= (uint64_t)b->hits[k] << i;
     }
     for (size_t k = 0; k < b->lines; k++) b->hits[k] = b->hashes[k] != 0;

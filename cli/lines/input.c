@@ -19,6 +19,7 @@
 
 enum {
     PAGE = 4096,
+    MAX_HEADER = 1 << 20,
     LOOKAHEAD = 4096 /* read along with a range: most last lines end within it */
 };
 
@@ -29,6 +30,7 @@ struct cli_file {
     uint64_t start, next, size; /* by ranges: the start, the next range, the end */
     atomic_uint users;          /* blocks still to be read, and the input itself */
     bool fresh;                 /* no block was claimed yet */
+    uint32_t field;             /* from its header */
 };
 
 struct cli_input {
@@ -37,6 +39,8 @@ struct cli_input {
     uint8_t sep;
     bool eager;
     size_t max_line;
+    cli_find_field *find;
+    const void *find_ctx;
     bool *failed; /* a file that cannot be opened is skipped, and this set; NULL: exit */
     uint64_t done, total;
     cli_file *file; /* NULL: open the next one */
@@ -239,6 +243,20 @@ static bool claim_range(cli_input *in, cli_file *f, cli_block *b) {
     return true;
 }
 
+void cli_input_on_header(cli_input *in, cli_find_field *find, const void *ctx) {
+    in->find = find;
+    in->find_ctx = ctx;
+}
+
+/* The first block of a file was claimed: looks at its first line. */
+static void read_header(const cli_input *in, cli_file *f, const cli_block *b) {
+    uint8_t *start = f->stream ? b->text : cli_alloc(MAX_HEADER);
+    size_t len = f->stream ? b->len : read_at(f, start, 0, MAX_HEADER, f->start);
+    const uint8_t *end = memchr(start, in->sep, len);
+    f->field = in->find(in->find_ctx, f->name, start, end ? (size_t)(end - start) : len);
+    if (!f->stream) free(start);
+}
+
 bool cli_input_claim(cli_input *in, cli_block *b) {
     b->file = NULL;
     for (;;) {
@@ -252,7 +270,9 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
         bool some = f->stream ? claim_stream(in, f, b) : claim_range(in, f, b);
         if (f->stream) in->done += cli_stream_taken(f->stream) - before;
         b->begins = some && f->fresh ? f->name : NULL;
+        if (b->begins && in->find) read_header(in, f, b);
         f->fresh = false;
+        b->field = f->field;
         if (some) return true;
         release_file(f);
         in->file = NULL;

@@ -28,6 +28,7 @@ typedef struct cli_block {
 
     uint8_t *space, *buffer; /* the allocation, and where the data begins */
     size_t space_len, room;
+    uint32_t field; /* as `find` said of its file's first line, or 0 */
     cli_file *file; /* a range still to be read */
     uint64_t offset;
 } cli_block;
@@ -40,6 +41,11 @@ typedef struct cli_input cli_input;
 cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep, size_t max_line,
                           bool eager, bool *failed);
 void cli_input_close(cli_input *in);
+
+/* For files with a header: `find` gets the first line of each and its file's name; what it returns
+ * is `field` of that file's blocks. */
+typedef uint32_t cli_find_field(const void *ctx, const char *name, const uint8_t *line, size_t len);
+void cli_input_on_header(cli_input *in, cli_find_field *find, const void *ctx);
 
 /* The next block, in order; false at the end.  One thread at a time.  Exits if a file cannot be
  * read or a line is longer than max_line. */

@@ -4,6 +4,7 @@
  */
 #include "lines/line_key.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/error.h"
@@ -21,11 +22,13 @@ static bool is_space(uint8_t c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Field n of a line with fields between single delimiters; empty if there is none. */
+static const span no_field = {NULL, 0};
+
+/* Field n of a line with fields between single delimiters. */
 static span delimited(span line, uint8_t delimiter, uint32_t n) {
     while (--n) {
         const uint8_t *cut = memchr(line.at, delimiter, line.len);
-        if (!cut) return (span){line.at + line.len, 0};
+        if (!cut) return no_field;
         line.len -= (size_t)(cut + 1 - line.at);
         line.at = cut + 1;
     }
@@ -34,7 +37,7 @@ static span delimited(span line, uint8_t delimiter, uint32_t n) {
     return line;
 }
 
-/* Field n of a line with fields between runs of white space; empty if there is none.  Stops at the
+/* Field n of a line with fields between runs of white space.  Stops at the
  * end of the line: a filter may ask for field 2^32-1. */
 static span spaced(span line, uint32_t n) {
     size_t i = 0, start = 0;
@@ -43,8 +46,72 @@ static span spaced(span line, uint32_t n) {
         start = i;
         while (i < line.len && !is_space(line.at[i])) i++;
     } while (--n && i < line.len);
-    if (n) start = i;
-    return (span){line.at + start, i - start};
+    return n || start == i ? no_field : (span){line.at + start, i - start};
+}
+
+static _Noreturn void refuse_open_quote(span line) {
+    cli_die("--csv", "join such lines first", "a quoted field does not end on its line: %.*s",
+            (int)(line.len < 40 ? line.len : 40), (const char *)line.at);
+}
+
+/* The field of CSV that begins at *at, unquoted into `to` if it is quoted; *at moves to the
+ * delimiter behind it, or to the end. */
+static span csv_field(span line, size_t *at, uint8_t delimiter, uint8_t *to) {
+    size_t i = *at, len = 0;
+    if (i == line.len || line.at[i] != '"') {
+        const uint8_t *end = memchr(line.at + i, delimiter, line.len - i);
+        *at = end ? (size_t)(end - line.at) : line.len;
+        return (span){line.at + i, *at - i};
+    }
+    for (i++;; i++) {
+        const uint8_t *quote = i < line.len ? memchr(line.at + i, '"', line.len - i) : NULL;
+        if (!quote) refuse_open_quote(line);
+        size_t n = (size_t)(quote - line.at) - i;
+        memcpy(to + len, line.at + i, n);
+        len += n;
+        i += n + 1;
+        if (i == line.len || line.at[i] != '"') break;
+        to[len++] = '"'; /* two stand for one */
+    }
+    for (; i < line.len && line.at[i] != delimiter; i++) to[len++] = line.at[i];
+    *at = i;
+    return (span){to, len};
+}
+
+/* Field n of a line of CSV; `to` has room for the line. */
+static span csv(span line, uint8_t delimiter, uint32_t n, uint8_t *to) {
+    for (size_t at = 0;; at++) {
+        span field = csv_field(line, &at, delimiter, to);
+        if (--n == 0) return field;
+        if (at == line.len) return no_field;
+    }
+}
+
+static span field_of(const cli_key_rule *rule, span line, uint32_t n, uint8_t *to) {
+    uint8_t delimiter = rule->recorded.delimiter;
+    if (rule->csv) return csv(line, delimiter ? delimiter : ',', n, to);
+    return delimiter ? delimited(line, delimiter, n) : spaced(line, n);
+}
+
+/* Without what a line may end in, and a file begin with. */
+static span header_of(const uint8_t *line, size_t len) {
+    if (len && line[len - 1] == '\r') len--;
+    if (len >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) return (span){line + 3, len - 3};
+    return (span){line, len};
+}
+
+uint32_t cli_find_column(const cli_key_rule *rule, const uint8_t *header, size_t len) {
+    span line = header_of(header, len);
+    uint8_t *to = cli_alloc(len);
+    size_t want = strlen(rule->column);
+    uint32_t found = 0;
+    for (uint32_t n = 1; !found && n <= len + 1; n++) {
+        span name = field_of(rule, line, n, to);
+        if (!name.at) break;
+        if (name.len == want && memcmp(name.at, rule->column, want) == 0) found = n;
+    }
+    free(to);
+    return found;
 }
 
 static span trimmed(span s) {
@@ -77,12 +144,13 @@ static span typed(umbel_type type, span s, uint8_t *to) {
 }
 
 bool cli_key_is_line(const cli_key_rule *rule) {
-    return !rule->crlf && !rule->recorded.trim && !rule->recorded.field && !changes_case(rule) &&
-           rule->type == UMBEL_TYPE_STRING;
+    return !rule->crlf && !rule->recorded.trim && !rule->recorded.field && !rule->column &&
+           !changes_case(rule) && rule->type == UMBEL_TYPE_STRING;
 }
 
 size_t cli_line_key_room(const cli_key_rule *rule, size_t lines, size_t len) {
     size_t room = changes_case(rule) ? len : 0;
+    if (rule->csv) room += len;
     if (rule->type != UMBEL_TYPE_STRING) room += 2 * len + TYPED_NUMBER * lines;
     return room;
 }
@@ -92,7 +160,14 @@ umbel_key cli_line_key(const cli_key_rule *rule, const uint8_t *line, size_t len
     const umbel_key_rule *r = &rule->recorded;
     span s = {line, len};
     if (rule->crlf && s.len && s.at[s.len - 1] == '\r') s.len--;
-    if (r->field) s = r->delimiter ? delimited(s, r->delimiter, r->field) : spaced(s, r->field);
+    if (r->field) {
+        s = field_of(rule, s, r->field, *scratch);
+        if (s.at == *scratch) *scratch += s.len;
+    }
+    if (!s.at) {
+        if (!rule->missing_empty) return (umbel_key){NULL, 0};
+        s = (span){line, 0};
+    }
     if (r->trim) s = trimmed(s);
     if (changes_case(rule)) {
         change_case(s.at, s.len, r->lower, *scratch);

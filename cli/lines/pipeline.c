@@ -46,6 +46,12 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
     };
 }
 
+static uint64_t lines_without_field;
+
+uint64_t cli_lines_without_field(void) {
+    return lines_without_field;
+}
+
 static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
     size_t n = 0;
     const uint8_t *p = text, *end = text + len;
@@ -72,8 +78,10 @@ static void make_room_for_lines(cli_batch *b) {
     b->hits = cli_realloc(b->hits, b->room);
 }
 
-void cli_batch_keys(const cli_batch *b, const cli_key_rule *rule, umbel_key *keys,
+void cli_batch_keys(const cli_batch *b, const cli_key_rule *general, umbel_key *keys,
                     uint8_t **scratch, size_t *room) {
+    cli_key_rule here = *general, *rule = &here;
+    if (b->block.field && rule->column) rule->recorded.field = b->block.field;
     if (cli_key_is_line(rule)) {
         for (size_t i = 0; i < b->lines; i++) {
             keys[i] = (umbel_key){b->text + b->starts[i], b->ends[i] - b->starts[i]};
@@ -91,13 +99,35 @@ void cli_batch_keys(const cli_batch *b, const cli_key_rule *rule, umbel_key *key
     }
 }
 
+static void drop_missing(cli_batch *b) {
+    size_t kept = 0;
+    for (size_t i = 0; i < b->lines; i++) {
+        b->starts[kept] = b->starts[i];
+        b->ends[kept] = b->ends[i];
+        b->keys[kept] = b->keys[i];
+        kept += b->keys[i].data != NULL;
+    }
+    b->lines = kept;
+}
+
+/* Lines without the field have no key, and a header is no key. */
+static void handle_missing(const cli_feed *feed, cli_batch *b) {
+    bool header = feed->key_rule.header && b->block.begins && b->lines;
+    b->missing = 0;
+    if (header) b->keys[0] = (umbel_key){NULL, 0};
+    if (!header && !feed->key_rule.recorded.field && !feed->key_rule.column) return;
+    for (size_t i = 0; i < b->lines; i++) b->missing += b->keys[i].data == NULL;
+    b->without_field = b->missing - header;
+    if (b->missing && !feed->keeps_missing) drop_missing(b);
+}
+
 static void drop_empty(cli_batch *b) {
     size_t kept = 0;
     for (size_t i = 0; i < b->lines; i++) {
         b->starts[kept] = b->starts[i];
         b->ends[kept] = b->ends[i];
         b->keys[kept] = b->keys[i];
-        kept += b->keys[i].len != 0;
+        kept += b->keys[i].len != 0 || !b->keys[i].data;
     }
     b->lines = kept;
 }
@@ -108,7 +138,8 @@ static void warn_of_first_line(const cli_feed *feed, const cli_batch *b) {
     const uint8_t *text = b->block.text;
     const uint8_t *end = b->block.len ? memchr(text, feed->sep, b->block.len) : NULL;
     if (feed->quiet || !end) return;
-    if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 && r->field <= 1) {
+    if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 && r->field <= 1 &&
+        !feed->key_rule.header) {
         cli_warn(b->block.begins, "warning: begins with a byte-order mark, which becomes part of "
                                   "the first key (sed '1s/^\\xef\\xbb\\xbf//' removes it)");
     }
@@ -131,6 +162,8 @@ static void make_keys(const pipeline *p, cli_batch *b) {
         start = b->ends[i] + 1;
     }
     cli_batch_keys(b, &p->feed->key_rule, b->keys, &b->scratch, &b->scratch_room);
+    b->without_field = 0;
+    handle_missing(p->feed, b);
     if (p->feed->skip_empty) drop_empty(b);
 }
 
@@ -142,6 +175,7 @@ static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
 
     p->job->drain(p->job->ctx, b);
     p->lines += b->lines;
+    lines_without_field += b->without_field;
     if (p->feed->activity) cli_progress(p->lines);
 
     pthread_mutex_lock(&p->turning);
@@ -172,6 +206,16 @@ static void *run_thread(void *ctx) {
     return NULL;
 }
 
+static uint32_t find_column(const void *ctx, const char *name, const uint8_t *line, size_t len) {
+    const cli_key_rule *rule = ctx;
+    uint32_t field = cli_find_column(rule, line, len);
+    if (!field) {
+        cli_die(name, "names are compared exactly", "has no column '%s' in its first line",
+                rule->column);
+    }
+    return field;
+}
+
 uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job) {
     pipeline p = {.feed = feed,
                   .job = job,
@@ -181,6 +225,13 @@ uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job) {
                   .reading = PTHREAD_MUTEX_INITIALIZER,
                   .turning = PTHREAD_MUTEX_INITIALIZER,
                   .turn_changed = PTHREAD_COND_INITIALIZER};
+    lines_without_field = 0;
+    if (feed->key_rule.column && !feed->key_rule.header) {
+        cli_die("--header", "or -k N", "is missing: the filter's keys are the column '%s'",
+                feed->key_rule.column);
+    } else if (feed->key_rule.column) {
+        cli_input_on_header(p.in, find_column, &feed->key_rule);
+    }
     if (feed->activity) {
         cli_progress_begin(feed->activity, cli_input_total(p.in), feed->filling, feed->capacity);
     }

@@ -70,9 +70,18 @@ const cli_option cli_options[OPTION_COUNT] = {
         FLAG("", "crlf", crlf, "a carriage return before the newline is not part of the key"),
     [OPT_SKIP_EMPTY] = FLAG("", "skip-empty", skip_empty, "skip lines with an empty key"),
     [OPT_DELIMITER] = {"t", "delimiter", "C", NULL, TYPE_TEXT, AT(delimiter),
-                       "fields are separated by the character C (default: runs of white space)"},
-    [OPT_FIELD] = {"k", "field", "N", NULL, TYPE_COUNT, AT(field),
-                   "the key is field N of the line, counted from 1"},
+                       "fields are separated by the character C, which quotes do not protect: "
+                       "see --csv (default: runs of white space)"},
+    [OPT_FIELD] = {"k", "field", "N|NAME", NULL, TYPE_COUNT, AT(field),
+                   "the key is field N of the line, counted from 1, or with --header the column "
+                   "NAME; lines without it have no key"},
+    [OPT_CSV] = FLAG("", "csv", csv,
+                     "fields are those of CSV (RFC 4180): between commas, or -t C, perhaps in "
+                     "quotes; a quoted field must end on its line"),
+    [OPT_HEADER] =
+        FLAG("", "header", header, "the first line of each file names the fields and is no key"),
+    [OPT_MISSING_EMPTY] = FLAG("", "missing-empty", missing_empty,
+                               "lines without the field have the empty key, instead of none"),
     [OPT_TRIM] = FLAG("", "trim", trim, "strip white space from both ends of the key"),
     [OPT_LOWER] = FLAG("", "lower", lower, "lowercase the key (ASCII only)"),
     [OPT_UPPER] = FLAG("", "upper", upper, "uppercase the key (ASCII only)"),
@@ -136,6 +145,9 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_AUTH_FILE] = {"", "auth-file", "F", "FILE", TYPE_TEXT, AT(auth_file),
                        "F holds the password, or two lines: the user and the password"},
     [OPT_REPLACE] = FLAG("f", "force", force, "replace an existing filter"),
+    [OPT_SAME_RULE] = FLAG("", "same-rule", same_rule,
+                           "push a filter although its keys were changed or cut out of lines "
+                           "(--lower, -k): the clients do the same"),
     [OPT_SHARD_KEYS] = {"n", "keys", "KEYS", NULL, TYPE_COUNT, AT(keys),
                         "--shards: plan for this many keys in all shards (those in the input)"},
     [OPT_SHARD_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),

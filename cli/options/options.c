@@ -64,10 +64,21 @@ static void put_whole(const cli_option *o, const char *shown, const char *value,
     if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "must be at least 1");
 }
 
+/* -k N or -k NAME. */
+static void put_field(cli_settings *s, const char *shown, const char *value) {
+    bool number = value[strspn(value, "0123456789")] == '\0' && *value;
+    s->field_name = number ? NULL : value;
+    if (number) put_whole(&cli_options[OPT_FIELD], shown, value, &s->field);
+}
+
 static void put(cli_settings *s, cli_option_id id, const char *shown, const char *value) {
     const cli_option *o = &cli_options[id];
     void *field = (char *)s + o->field;
     s->given[id] = true;
+    if (id == OPT_FIELD) {
+        put_field(s, shown, value);
+        return;
+    }
     switch (o->type) {
     case TYPE_FLAG: *(bool *)field = true; break;
     case TYPE_TEXT: *(const char **)field = value; break;

@@ -49,6 +49,9 @@ typedef enum cli_option_id {
     OPT_SKIP_EMPTY,
     OPT_DELIMITER,
     OPT_FIELD,
+    OPT_CSV,
+    OPT_HEADER,
+    OPT_MISSING_EMPTY,
     OPT_TRIM,
     OPT_LOWER,
     OPT_UPPER,
@@ -82,6 +85,7 @@ typedef enum cli_option_id {
     OPT_CLUSTER,
     OPT_AUTH_FILE,
     OPT_REPLACE,
+    OPT_SAME_RULE,
     OPT_SHARD_KEYS,
     OPT_SHARD_FPR,
     /* general */
@@ -142,6 +146,8 @@ typedef struct cli_settings {
     const char *redis, *redis_key, *auth_file, *secret_file;
     uint8_t secret[16]; /* the content of --secret-file, see cli_secret_of */
     cli_text_list also, meta, variants, check_keys;
+    const char *field_name; /* -k NAME; NULL: a number, in `field` */
+    bool csv, header, missing_empty, same_rule;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;
 } cli_settings;

@@ -8,6 +8,7 @@
 
 #include "filter/filter_file.h"
 #include "options/quantity.h"
+#include "report/error.h"
 #include "report/report.h"
 
 void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
@@ -40,6 +41,10 @@ void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
 int cli_push_file(const cli_settings *s) {
     cli_push push = {.name = s->redis_key, .force = s->force, .quiet = s->quiet};
     umbel_filter *f = cli_filter_open_verified(s->args[0], s);
+    if (cli_changes_keys(f) && !s->same_rule) {
+        cli_die(s->args[0], "umbel info shows how; --same-rule if the clients do the same",
+                "its keys are not the lines themselves, so the server would miss some");
+    }
     push.server = cli_connection_open(s->redis, s->auth_file, s->cluster);
     cli_push_check(&push);
     cli_push_chunks chunks = cli_push_chunks_of(f, s->args[0]);

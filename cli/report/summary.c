@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "filter/window_clock.h"
+#include "lines/pipeline.h"
 #include "options/quantity.h"
 #include "umbel_foreign.h"
 
@@ -25,9 +26,13 @@ uint64_t cli_keys_added(const umbel_filter *f) {
 
 void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
     bool to_stdout = s->output && strcmp(s->output, "-") == 0;
+    uint64_t without = cli_lines_without_field();
     if (s->json && !to_stdout) {
         cli_report r = cli_report_begin(true);
-        if (lines != CLI_NO_LINES) cli_report_count(&r, NULL, "lines", lines);
+        if (lines != CLI_NO_LINES) {
+            cli_report_count(&r, NULL, "lines", lines + without);
+            if (without) cli_report_count(&r, NULL, "lines_without_field", without);
+        }
         cli_describe(&r, f);
         cli_report_end(&r);
         return;
@@ -43,7 +48,13 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
         snprintf(promised, sizeof promised, ", promised %s", cli_rate_text(info.fpr, rate));
     }
     fprintf(stderr, "%s: ", s->output ? s->output : s->args[0]);
-    if (lines != CLI_NO_LINES) fprintf(stderr, "%s, ", cli_count_noun(lines, "line", count));
+    if (lines != CLI_NO_LINES) {
+        fprintf(stderr, "%s, ", cli_count_noun(lines + without, "line", count));
+        if (without) {
+            fprintf(stderr, "%s of them without the field and skipped, ",
+                    cli_count_text(without, count));
+        }
+    }
     fprintf(stderr, "%s in %s (%.1f bits per key), %s; false-positive rate %s%s\n",
             cli_count_noun(info.keys_added, "key", keys), cli_size_text(info.bytes, size),
             bits_per_key(&info), umbel_kind_name(info.kind), cli_rate_text(measured.rate, now),

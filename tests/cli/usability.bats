@@ -148,3 +148,69 @@ P
     [ "$status" -eq 2 ]
     [[ $output == "umbel: build: out of memory: the filter needs 1.09 TiB (umbel plan shows what is possible)" ]]
 }
+
+@test "fields: a line without the field has no key" {
+    printf 'a b\nc\nd e\n\n' > text
+    run --separate-stderr umbel build -n 10 -p 1e-9 -k 2 -o k.umb text
+    [[ $stderr == "k.umb: 4 lines, 2 of them without the field and skipped, 2 keys in "* ]]
+    [ "$(umbel check k.umb text)" = "$(printf 'a b\nd e')" ]
+    [ "$(umbel check -v k.umb text)" = "$(printf 'c\n\n')" ] # in no filter
+    [ "$(umbel check -c k.umb text)" = 2 ]
+    printf 'a,\nb\n' > commas # an empty field is an empty key
+    umbel build -q -n 10 -p 1e-9 -t , -k 2 -o e.umb commas
+    [ "$(umbel check e.umb commas)" = a, ]
+    [ "$(umbel check --also k.umb -k 2 e.umb text)" = "$(printf 'a b\nd e')" ]
+    umbel build --json -k 2 -f -o k.umb text > report
+    grep -q '"lines": 4,' report
+    grep -q '"lines_without_field": 2,' report
+    # As it was, and remembered.
+    umbel build -q -n 10 -p 1e-9 -k 2 --missing-empty -f -o k.umb text
+    umbel check k.umb text | cmp - text
+    refused "no field is selected" umbel build -q --missing-empty -f -o k.umb text
+    # uniq never drops what it cannot compare.
+    for j in 1 3; do
+        printf 'a 1\nx\nb 1\nx\nc 2\n' | umbel uniq -q -j $j -k 2 > out
+        printf 'a 1\nx\nx\nc 2\n' | cmp - out
+    done
+    printf 'x\na 1\nx\nb 2\nx\nc 3\n' > many
+    run --separate-stderr umbel uniq -q --strict -n 2 -p 1e-9 -k 2 many
+    [ "$status" -eq 2 ]
+    [ "$output" = "$(printf 'x\na 1\nx\nb 2\nx')" ]
+}
+
+@test "fields: --csv knows quotes, --header names" {
+    printf 'id,name,"e ""mail"""\r\n1,"Lovelace, Ada",ADA@x\r\n2,"say ""hi""",\r\n3\r\n' > people.csv
+    run --separate-stderr umbel build --csv --header -k name -n 10 -p 1e-9 -o n.umb people.csv
+    [[ $stderr == "n.umb: 3 lines, 1 of them without the field and skipped, 2 keys in "* ]]
+    [ "$(umbel check n.umb -e 'Lovelace, Ada' -e 'say "hi"' -e name -e Lovelace)" = "$(printf 'Lovelace, Ada\nsay "hi"')" ]
+    refused "--header: is missing: the filter's keys are the column 'name'" umbel check n.umb people.csv
+    # The columns are elsewhere in this file; the name is stored with the filter.
+    printf 'name,id\n"Lovelace, Ada",7\nname,8\n' > other.csv
+    for j in 1 3; do
+        [ "$(umbel check -j $j --header n.umb other.csv)" = '"Lovelace, Ada",7' ]
+    done
+    [ "$(umbel check --header n.umb < other.csv)" = '"Lovelace, Ada",7' ]
+    [ "$(umbel check --header n.umb other.csv people.csv | wc -l)" = 3 ]
+    umbel info n.umb | grep -q 'meta key.column  *name'
+    umbel build -q --csv --header -k 'e "mail"' --lower -n 10 -p 1e-9 -o e.umb people.csv
+    [ "$(umbel check e.umb -e ada@x -e '')" = "$(printf 'ada@x\n')" ]
+    [ "$(umbel uniq -q --csv --header -k id people.csv people.csv | wc -l)" = 5 ] # headers stay
+    refused "has no column 'nobody' in its first line" umbel check --header -k nobody n.umb people.csv
+    refused "-k: 'name' is not a number (--header finds a column by its name)" umbel check -k name n.umb people.csv
+    refused "a quoted field does not end on its line" umbel check --csv -k 1 n.umb <(printf '"open\nclose"\n')
+    # Twenty thousand lines, in ranges that several threads read.
+    { echo 'n,text'; seq 20000 | awk '{ printf "%d,\"a, %d\"\n", $1, $1 }'; } > big.csv
+    umbel build -q -j 4 --csv --header -k text -p 1e-9 -o b.umb big.csv
+    [ "$(umbel check -c -j 4 --header b.umb big.csv)" = 20000 ]
+    [ "$(umbel check -c b.umb -e 'a, 20000' -e text)" = 1 ]
+    umbel build --help | tr -s ' \n' ' ' | grep -q 'separated by the character C, which quotes do not protect'
+}
+
+@test "push: a filter whose keys are not the lines is refused without --same-rule" {
+    "$UMBEL" push x --redis 127.0.0.1:1 --key k 2>&1 | grep -q 'without hiredis' && skip "no hiredis"
+    for rule in --lower --upper --trim "-k 1"; do
+        echo ada | umbel build -q -n 10 $rule -f -o k.umb
+        refused "its keys are not the lines themselves" umbel push k.umb --redis 127.0.0.1:1 --key k
+        refused "refused" umbel push --same-rule k.umb --redis 127.0.0.1:1 --key k
+    done
+}
