@@ -18,7 +18,6 @@
 #include "report/error.h"
 #include "report/output.h"
 #include "report/report.h"
-#include "umbel_plan.h"
 
 static const uint8_t options[] = {
     OPT_KEYS,   OPT_FPR,         OPT_BYTES,      OPT_STATE,        OPT_WINDOW, OPT_REPEATED,
@@ -37,25 +36,71 @@ typedef struct uniq_run {
     bool unsure;          /* the filter has lines that may not be written yet */
     pthread_mutex_t lock; /* held while any of this changes */
     bool hash_ahead, warned;
-    double wrong; /* new lines mistaken for repeated ones, estimated, up to then */
+    bool watching;  /* the rate is measured now and then */
+    bool saturated; /* every bit was set at some time: what is lost since then cannot be known */
+    int warned_level;
+    uint64_t since, step; /* new keys since the rate was measured, and how many there may be */
+    double odds;          /* rate / (1 - rate), measured then */
+    double wrong;         /* new lines mistaken for repeated ones, estimated, up to then */
     uint64_t new_lines;
 } uniq_run;
 
-/* New keys lost to false positives: each met the rate at its time, so the rate is integrated
- * from the first key to the last (Simpson's rule). */
-static double expected_wrong(const umbel_info *info, double rate_now, uint64_t before) {
-    enum { STEPS = 64 };
-    double from = (double)before, span = (double)info->keys_added - from;
-    umbel_plan model = {.kind = info->kind, .capacity = info->capacity, .bytes = info->bytes};
-    if (info->kind == UMBEL_KIND_WINDOW || !info->capacity || umbel_plan_solve(&model, NULL))
-        return span * rate_now; /* at most */
-    double sum = 0;
-    for (int i = 0; i <= STEPS; i++) {
-        double rate = umbel_plan_rate(&model, (uint64_t)(from + span * i / STEPS));
-        double odds = rate < 1 ? rate / (1 - rate) : 0;
-        sum += odds * (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2);
+/* A new line is printed with probability 1 - rate, so each printed one stands for rate / (1 - rate)
+ * others that were lost. */
+static double odds_of(double rate) {
+    return rate < 1 ? rate / (1 - rate) : INFINITY;
+}
+
+/* Keys that may be added before the rate is measured again: few enough that it changes little in
+ * between, in a filter that fills up as well as in one that is nearly saturated. */
+static uint64_t keys_until_next(const umbel_measurement *now) {
+    enum { PARTS = 256, OF_THE_REST = 128 };
+    uint64_t part = now->bits / PARTS, rest = (now->bits - now->bits_set) / OF_THE_REST;
+    uint64_t keys = part < rest ? part : rest;
+    return keys ? keys : 1;
+}
+
+/* Warnings at 1, 2 and 10 times the promised rate; a window by the clock has its own. */
+static void warn_beyond_plan(uniq_run *u) {
+    static const struct {
+        double times;
+        const char *words;
+    } levels[] = {{1, "above"}, {2, "more than twice"}, {10, "more than ten times"}};
+    char now[CLI_QUANTITY], promised[CLI_QUANTITY], lost[CLI_QUANTITY];
+    int level = 0, count = sizeof levels / sizeof *levels;
+    while (level < count && u->now.rate > levels[level].times * u->info.fpr) level++;
+    if (!(u->info.fpr > 0) || u->state.clock.step || u->s->quiet || level <= u->warned_level)
+        return;
+    u->warned_level = level;
+    cli_warn(u->watch.name,
+             "warning: more keys than planned: the false-positive rate is %s, %s the %s promised; "
+             "about %s new lines were lost (-n plans for more, --strict stops)",
+             cli_rate_text(u->now.rate, now), levels[level - 1].words,
+             cli_rate_text(u->info.fpr, promised), cli_count_text((uint64_t)u->wrong, lost));
+}
+
+/* Measures the rate, and adds what was lost since the last time: each of the new keys met the rate
+ * that the ones before it had left. */
+static void take_stock(uniq_run *u) {
+    double before = u->odds, keys = (double)u->since;
+    umbel_describe(u->state.filter, &u->info);
+    umbel_measure(u->state.filter, &u->now);
+    u->saturated |= u->now.bits && u->now.bits_set == u->now.bits;
+    u->odds = odds_of(u->now.rate);
+    if (!isfinite(u->odds) || keys <= 1) {
+        u->wrong += keys * (isfinite(before) ? before : 0);
+    } else {
+        u->wrong += keys * (before + u->odds) / 2 - (u->odds - before) / 2;
     }
-    return span * sum / (3 * STEPS);
+    u->since = 0;
+    u->step = u->saturated ? UINT64_MAX : keys_until_next(&u->now);
+    warn_beyond_plan(u);
+}
+
+/* Some keys were added: true in the hits are new. */
+static void count_new(uniq_run *u, const uint8_t *hits, size_t n) {
+    for (size_t i = 0; i < n; i++) u->since += hits[i];
+    if (u->watching && u->since >= u->step) take_stock(u);
 }
 
 static void warn_of_rate(uniq_run *u) {
@@ -79,10 +124,7 @@ static void warn_of_rate(uniq_run *u) {
  * With a clock a step may bring any number of keys: true if there were too many. */
 static bool measure(uniq_run *u) {
     if (!u->changed) return false;
-    uint64_t before = u->info.keys_added;
-    umbel_describe(u->state.filter, &u->info);
-    umbel_measure(u->state.filter, &u->now);
-    u->wrong += expected_wrong(&u->info, u->now.rate, before);
+    take_stock(u);
     u->changed = false;
     return u->state.clock.step && u->now.rate > u->info.fpr;
 }
@@ -109,6 +151,7 @@ static void follow_clock(uniq_run *u) {
     if (!steps) return;
     bool changed = u->changed, too_many = measure(u);
     cli_uniq_state_advance(&u->state, steps);
+    if (u->watching && changed) take_stock(u); /* the rate fell */
     if (too_many) warn_of_rate(u);
     if (changed) save(u);
 }
@@ -128,6 +171,7 @@ static size_t add_within_plan(uniq_run *u, cli_batch *b, umbel_err *e) {
         if (cli_keys_added(f) >= u->watch.capacity && !umbel_contains(f, k->data, k->len)) break;
         if ((*e = umbel_add(f, k->data, k->len, &was_new, NULL))) break;
         b->hits[i] = was_new;
+        count_new(u, &b->hits[i], 1);
     }
     return i;
 }
@@ -141,8 +185,14 @@ static size_t add(uniq_run *u, cli_batch *b, umbel_err *e) {
         return add_within_plan(u, b, e);
     }
     size_t done = 0;
-    *e = u->hash_ahead ? umbel_add_hashes(f, b->hashes, b->lines, b->hits, &done, NULL)
-                       : umbel_add_many(f, b->keys, b->lines, b->hits, &done, NULL);
+    while (done < b->lines && !*e) {
+        size_t n = b->lines - done, added = 0;
+        if (u->watching && u->step - u->since < n) n = (size_t)(u->step - u->since);
+        *e = u->hash_ahead ? umbel_add_hashes(f, b->hashes + done, n, b->hits + done, &added, NULL)
+                           : umbel_add_many(f, b->keys + done, n, b->hits + done, &added, NULL);
+        count_new(u, b->hits + done, added);
+        done += added;
+    }
     return done;
 }
 
@@ -175,7 +225,6 @@ static void pass_new(void *ctx, cli_batch *b) {
     taken.lines = b->missing ? add_present(u, b, &e) : add(u, b, &e);
     u->changed |= taken.lines != 0;
     u->unsaved |= taken.lines != 0;
-    cli_add_job_check_capacity(&u->watch);
     uint64_t printed = cli_output_lines(&u->out, &taken, !u->s->repeated);
     u->new_lines += u->s->repeated ? taken.lines - printed : printed;
     u->unsure = false;
@@ -193,7 +242,7 @@ static void summarise_json(const uniq_run *u, uint64_t lines) {
     r.to = stderr;
     cli_report_count(&r, NULL, "lines", lines);
     cli_report_count(&r, NULL, "new", u->new_lines);
-    cli_report_json(&r, "lost_estimated", cli_json_real(u->wrong));
+    cli_report_json(&r, "lost_estimated", u->saturated ? json_null() : cli_json_real(u->wrong));
     cli_report_json(&r, "rate_now", cli_json_real(u->now.rate));
     cli_report_json(&r, "rate_promised",
                     u->info.fpr > 0 ? cli_json_real(u->info.fpr) : json_null());
@@ -203,9 +252,15 @@ static void summarise_json(const uniq_run *u, uint64_t lines) {
 
 static void summarise(const uniq_run *u, uint64_t lines) {
     char all[CLI_QUANTITY], new_lines[CLI_QUANTITY], size[CLI_QUANTITY];
-    fprintf(stderr, "uniq: %s, %s of them new; about %.*f new lines mistaken for repeated, in %s\n",
-            cli_count_noun(lines, "line", all), cli_count_text(u->new_lines, new_lines),
-            u->wrong < 10 ? 2 : 0, u->wrong, cli_size_text(u->info.bytes, size));
+    fprintf(stderr, "uniq: %s, %s of them new; ", cli_count_noun(lines, "line", all),
+            cli_count_text(u->new_lines, new_lines));
+    if (u->saturated) {
+        fputs("how many new lines were lost cannot be estimated: every bit is set", stderr);
+    } else {
+        fprintf(stderr, "about %.*f new lines mistaken for repeated", u->wrong < 10 ? 2 : 0,
+                u->wrong);
+    }
+    fprintf(stderr, ", in %s\n", cli_size_text(u->info.bytes, size));
 }
 
 /* Recursive, because an error may occur anywhere while it is held. */
@@ -227,6 +282,8 @@ static int run(const cli_settings *s) {
     umbel_describe(f, &u.info);
     u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", s);
     u.watch.strict = false; /* add_within_plan sees to it */
+    u.watching = !s->quiet || s->json || u.state.clock.step;
+    if (u.watching) take_stock(&u);
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_of(f, s);
@@ -268,11 +325,15 @@ const cli_command cli_command_uniq = {
                 "# Only the repeated lines\n"
                 "umbel uniq -d -t , -k 1 orders.csv\n",
     .text = "Lines whose key is new are printed at once; repeated ones are dropped. A new line is "
-            "mistaken for a repeated one at most at the promised false-positive rate; the number "
-            "lost is estimated at the end. Without -n the plan is for 10 million keys, without -p "
-            "and -m for a rate of 0.1%. More keys than planned cause a warning, or an error with "
-            "--strict. With --window there is no such limit: at least the last N keys are "
-            "remembered. A line that does not have the field of -k is always printed.\n\n"
+            "mistaken for a repeated one, and lost, at most at the promised false-positive rate "
+            "until as many keys as planned are in. Beyond the plan the memory stays the same and "
+            "the rate rises: warnings say so at 1, 2 and 10 times the promise, with the number of "
+            "lines lost. A crawler that must not lose lines has two other choices: --strict stops "
+            "at the first key beyond the plan, and --kind scalable grows and keeps the rate.\n\n"
+            "Without -n the plan is for 10 million keys, without -p and -m for a rate of 0.1%. The "
+            "number of lines lost is estimated at the end, from the rate that each new line met. "
+            "With --window there is no plan to exceed: at least the last N keys are remembered. A "
+            "line that does not have the field of -k is always printed.\n\n"
             "--window DURATION/STEP forgets by the clock: a key is remembered for DURATION after "
             "it was last seen, and forgotten at most one STEP later. DURATION is rounded up to "
             "whole steps, at most 255 of them; units are s, m, h, d and w. -n is the maximum "

@@ -112,7 +112,7 @@ P
 @test "uniq: warns beyond the plan, --strict stops" {
     run --separate-stderr umbel uniq -n 1000 -p 1e-6 <(seq 5000)
     [ "$status" -eq 0 ]
-    [[ $stderr == *"warning: more keys than the 1,000 planned"* ]]
+    [[ $stderr == *"umbel: uniq: warning: more keys than planned: the false-positive rate is "*", more than ten times the 1 in 1,000,000 promised; about "*" new lines were lost (-n plans for more, --strict stops)"* ]]
     run --separate-stderr umbel uniq -q --strict -n 1000 -p 1e-6 --state s.umb <(seq 5000)
     [ "$status" -eq 2 ]
     [[ $stderr == "umbel: s.umb: more keys than the 1,000 planned (--keys plans for more)"* ]]
@@ -142,4 +142,52 @@ P
     [ "$(umbel uniq -q -k 1 text)" = "$(printf '1 a\n2 b')" ]
     umbel uniq -q -k 1 --state s.umb text > /dev/null
     [ "$(printf '3 x\n2 y\n' | umbel uniq -q --state s.umb)" = "3 x" ]
+}
+
+# Within 10% of the truth, or three standard deviations where few are lost.
+@test "uniq: the estimate of lost lines holds from empty to saturated" {
+    cat > judge.py <<'P'
+import json, math, subprocess, sys, os
+keys = 50000
+for times in (0.5, 1, 2, 5, 10):
+    for options in ([], ["--kind", "classic"], ["-j", "3"], ["-k", "1"]):
+        lines = int(keys * times)
+        text = "".join("%d\n" % i for i in range(lines))
+        run = subprocess.run([os.environ["UMBEL"], "uniq", "--json", "-n", str(keys), "-p", "1%"] + options,
+                             input=text, capture_output=True, text=True, check=True)
+        said = run.stderr[run.stderr.index("{\n"):]
+        o = json.loads(said)
+        lost = lines - run.stdout.count("\n")
+        assert o["lines"] == lines and o["new"] == lines - lost, o
+        near = max(0.1 * lost, 3 * math.sqrt(lost) + 3)
+        assert abs(o["lost_estimated"] - lost) <= near, (times, options, lost, o)
+        levels = sum(w in run.stderr for w in (", above the 1% promised", "more than twice the 1%", "more than ten times the 1%"))
+        assert levels == (0 if times <= 1 else 3), run.stderr
+        if times >= 2: assert o["rate_now"] > o["rate_promised"] == 0.01, o
+P
+    python3 judge.py
+    # Each in its turn, once.
+    run --separate-stderr umbel uniq -n 50000 -p 1% <(seq 60000)
+    [[ $stderr == *", above the 1% promised"* ]]
+    [[ $stderr != *"ten times"* ]]
+}
+
+@test "uniq: every bit set means that nothing can be said" {
+    run --separate-stderr umbel uniq -n 1000 -p 1% <(seq 300000)
+    [ "$status" -eq 0 ]
+    [[ $stderr == *"how many new lines were lost cannot be estimated: every bit is set"* ]]
+    run --separate-stderr umbel uniq --json -n 1000 -p 1% <(seq 300000)
+    [[ $stderr == *'"lost_estimated": null,'*'"rate_now": 1.0,'* ]]
+}
+
+@test "uniq: a filter that grows keeps its rate far beyond the plan" {
+    run --separate-stderr umbel uniq --json --kind scalable -n 1000 -p 1% <(seq 100000)
+    [ "$status" -eq 0 ]
+    [[ $stderr != *warning* ]]
+    python3 - "$stderr" <<'P'
+import json, sys
+o = json.loads(sys.argv[1])
+assert o["rate_now"] <= 0.01 and 100000 - o["new"] < 1000, o
+P
+    [[ $(umbel uniq --help | tr -s ' \n' ' ') == *"Beyond the plan the memory stays the same and the rate rises"*"Options"* ]]
 }
