@@ -54,7 +54,7 @@ static double odds_of(double rate) {
 /* Keys that may be added before the rate is measured again: few enough that it changes little in
  * between, in a filter that fills up as well as in one that is nearly saturated. */
 static uint64_t keys_until_next(const umbel_measurement *now) {
-    enum { PARTS = 256, OF_THE_REST = 128 };
+    enum { PARTS = 64, OF_THE_REST = 128 };
     uint64_t part = now->bits / PARTS, rest = (now->bits - now->bits_set) / OF_THE_REST;
     uint64_t keys = part < rest ? part : rest;
     return keys ? keys : 1;
@@ -79,19 +79,30 @@ static void warn_beyond_plan(uniq_run *u) {
              cli_rate_text(u->info.fpr, promised), cli_count_text((uint64_t)u->wrong, lost));
 }
 
+/* The sum of the odds that `keys` new keys met, from the first, which met `before`, to the last.
+ * Odds follow a power of the number of keys, `from` at first: about its number of probes. */
+static double lost_between(double before, double after, double from, double keys) {
+    enum { PROBES = 8 };
+    double area = keys * (before + after) / 2, to = from + keys;
+    if (keys < 1 || !isfinite(before)) return 0;
+    if (keys <= 1 || !isfinite(after)) return keys * before;
+    if (before > 0 && before < after && from > 0) {
+        area = (after * to - before * from) / (log(after / before) / log(to / from) + 1);
+    } else if (!(before > 0) && !(from > 0)) {
+        area = after * keys / (PROBES + 1);
+    }
+    return fmax(0, area - (after - before) / 2); /* the last key does not meet itself */
+}
+
 /* Measures the rate, and adds what was lost since the last time: each of the new keys met the rate
  * that the ones before it had left. */
 static void take_stock(uniq_run *u) {
-    double before = u->odds, keys = (double)u->since;
+    double before = u->odds, keys = (double)u->since, from = u->now.keys;
     umbel_describe(u->state.filter, &u->info);
     umbel_measure(u->state.filter, &u->now);
     u->saturated |= u->now.bits && u->now.bits_set == u->now.bits;
     u->odds = odds_of(u->now.rate);
-    if (!isfinite(u->odds) || keys <= 1) {
-        u->wrong += keys * (isfinite(before) ? before : 0);
-    } else {
-        u->wrong += keys * (before + u->odds) / 2 - (u->odds - before) / 2;
-    }
+    u->wrong += lost_between(before, u->odds, from, keys);
     u->since = 0;
     u->step = u->saturated ? UINT64_MAX : keys_until_next(&u->now);
     warn_beyond_plan(u);
@@ -283,7 +294,9 @@ static int run(const cli_settings *s) {
     u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", s);
     u.watch.strict = false; /* add_within_plan sees to it */
     u.watching = !s->quiet || s->json || u.state.clock.step;
-    if (u.watching) take_stock(&u);
+    u.now = (umbel_measurement){.bits = u.info.bits};
+    u.step = keys_until_next(&u.now);
+    if (u.watching && u.info.keys_added) take_stock(&u);
     u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_of(f, s);

@@ -37,11 +37,11 @@ static _Noreturn void unknown(const cli_command *c, const char *arg) {
     snprintf(hint, sizeof hint, "umbel %.20s%s--help lists its options", top ? "" : c->name,
              top ? "" : " ");
     if (arg[0] == '-' && arg[1] == '-') {
-        char *name = cli_strndup(arg + 2, strcspn(arg + 2, "="));
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
         cli_suggestion meant = {name, NULL, 0};
         for (const uint8_t *id = c->options; *id; id++) cli_suggest(&meant, cli_options[*id].name);
         if (meant.best) snprintf(hint, sizeof hint, "did you mean '--%.32s'?", meant.best);
-        free(name);
     }
     cli_die(top ? NULL : c->name, hint, "unknown option %s", arg);
 }
