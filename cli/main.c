@@ -10,7 +10,6 @@
 
 #include "command/command.h"
 #include "options/filter_options.h"
-#include "options/suggest.h"
 #include "report/output.h"
 
 const cli_command *const cli_commands[] = {

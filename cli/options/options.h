@@ -170,4 +170,16 @@ void cli_expect_args(const cli_settings *s, int min, int max);
 /* `-n, --keys` without the argument, for messages and pages; `out` has 48 bytes. */
 char *cli_option_text(cli_option_id id, char *out);
 
+/* What a mistyped word was probably meant to be: the best candidate so far; start with {word, NULL,
+ * 0}. */
+typedef struct cli_suggestion {
+    const char *word;
+    const char *best; /* NULL: nothing is close enough */
+    size_t distance;
+} cli_suggestion;
+
+/* Considers one more candidate.  Close is: few letters inserted, left out, replaced or swapped
+ * with their neighbours, or the beginning of the candidate. */
+void cli_suggest(cli_suggestion *s, const char *candidate);
+
 #endif
