@@ -18,6 +18,7 @@
 #   make bench-redis  benchmarks the module in a real server against commands that do nothing
 #   make python     builds the Python module's wheel and tests it: docs/python.md
 #   make install    PREFIX and DESTDIR as usual
+#   make uninstall  removes what `make install` installed, and nothing else
 #   make format     formats the C files
 #   make clean
 
@@ -26,7 +27,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
 .PHONY: all demo check check-long check-cross check-interop check-servers analyse coverage fuzz \
-        mutate soak bench bench-cli bench-redis python install format clean
+        mutate soak bench bench-cli bench-redis python install uninstall format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -119,7 +120,11 @@ python:
 install: build/CMakeCache.txt
 	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
 	cmake --build build -j $(JOBS)
-	cmake --install build
+	scripts/install-files install build $(abspath $(PREFIX)) build/installed
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+uninstall:
+	scripts/install-files uninstall build/installed
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 format:

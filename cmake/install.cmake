@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What `make install` installs, and where: header, libraries, umbel.pc, CMake package, command, man
-# pages, completions.
+# What `make install` installs, and where: headers, libraries, pkg-config files, CMake package,
+# command, module, man pages, completions.
 
 include(CMakePackageConfigHelpers)
 
@@ -19,6 +19,12 @@ foreach(side table leveldb) # umbel::table, umbel::table_static ...
 endforeach()
 if(TARGET umbel_command)
     install(TARGETS umbel_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(TARGET umbel_module)
+    # Servers refuse a module that is not executable, which Debian's CMake does not make it.
+    install(TARGETS umbel_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/redis/modules
+        PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+            GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/umbel)

@@ -7,6 +7,11 @@
  *   ...                                             // open, use and close the database
  *   leveldb_filterpolicy_destroy(policy);           // only then, as with LevelDB's own
  *
+ * In C++, for leveldb::Options:
+ *
+ *   std::unique_ptr<const leveldb::FilterPolicy> policy = umbel::leveldb_builtin(10);
+ *   options.filter_policy = policy.get();           // it must outlive the database
+ *
  * Link with -lumbel-leveldb (pkg-config umbel-leveldb).  Any number of threads may use a policy.
  */
 #ifndef UMBEL_LEVELDB_H
@@ -33,5 +38,29 @@ UMBEL_API leveldb_filterpolicy_t *umbel_leveldb_split_block(int bits_per_key);
 
 #ifdef __cplusplus
 }
+
+#include <leveldb/filter_policy.h>
+
+#include <memory>
+
+namespace umbel {
+
+/* The same for LevelDB's C++ interface; empty where the functions above give NULL.  LevelDB's own C
+ * interface derives leveldb_filterpolicy_t from FilterPolicy, its only base, and passes it on as
+ * such; it hides that from its callers, so it is said here once and no program needs a cast. */
+inline std::unique_ptr<const leveldb::FilterPolicy> leveldb_policy(leveldb_filterpolicy_t *policy) {
+    return std::unique_ptr<const leveldb::FilterPolicy>(
+        reinterpret_cast<const leveldb::FilterPolicy *>(policy));
+}
+
+inline std::unique_ptr<const leveldb::FilterPolicy> leveldb_builtin(int bits_per_key) {
+    return leveldb_policy(umbel_leveldb_builtin(bits_per_key));
+}
+
+inline std::unique_ptr<const leveldb::FilterPolicy> leveldb_split_block(int bits_per_key) {
+    return leveldb_policy(umbel_leveldb_split_block(bits_per_key));
+}
+
+} // namespace umbel
 #endif
 #endif /* UMBEL_LEVELDB_H */

@@ -32,7 +32,8 @@ pkg-config-static)
     "$tmp/consumer"
     ;;
 cmake)
-    cmake -S "$here" -B "$tmp/build" -DCMAKE_PREFIX_PATH="$prefix" >"$tmp/log" &&
+    cmake -S "$here" -B "$tmp/build" -DCMAKE_PREFIX_PATH="$prefix" \
+        -DWANTED="$(pkg-config --modversion umbel)" >"$tmp/log" &&
         cmake --build "$tmp/build" >>"$tmp/log" || { cat "$tmp/log"; exit 1; }
     readelf -d "$tmp/build/with_shared" | grep -q 'NEEDED.*libumbel\.so\.0'
     if readelf -d "$tmp/build/with_static" | grep -q 'NEEDED.*libumbel'; then
