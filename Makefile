@@ -17,6 +17,8 @@
 #   make bench-cli  benchmarks the command against DCSO's bloom, gawk and sort
 #   make bench-redis  benchmarks the module in a real server against commands that do nothing
 #   make python     builds the Python module's wheel and tests it: docs/python.md
+#   make dist       the sources as build/umbel-VERSION.tar.gz, which builds without git
+#   make amalgamation   the library as one file and its headers, in build/amalgamation
 #   make install    PREFIX and DESTDIR as usual
 #   make uninstall  removes what `make install` installed, and nothing else
 #   make format     formats the C files
@@ -27,7 +29,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
 .PHONY: all demo check check-long check-cross check-interop check-servers analyse coverage fuzz \
-        mutate soak bench bench-cli bench-redis python install uninstall format clean
+        mutate soak bench bench-cli bench-redis python dist amalgamation install uninstall format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -116,6 +118,12 @@ bench-redis: all
 python:
 	scripts/setup python
 	/usr/bin/python3 python/check.py
+
+dist:
+	scripts/make-dist build
+
+amalgamation:
+	scripts/amalgamate build/amalgamation
 
 install: build/CMakeCache.txt
 	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))

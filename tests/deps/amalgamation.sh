@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The library in one file: compiles without a warning with gcc and clang, holds the kernels, exports
+# what the library exports, and a program runs with it.
+set -eu
+cd "$(dirname "$0")/../.."
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+scripts/amalgamate "$tmp"
+cp tests/consumer/consumer.c "$tmp"
+cd "$tmp"
+for cc in gcc clang; do
+    command -v $cc >/dev/null || { echo "$cc is not installed (scripts/setup test)"; exit 1; }
+    $cc -O1 -Wall -Wextra -Werror -c umbel.c -o umbel.o
+    $cc -I. consumer.c umbel.o -o consumer -lm -lpthread
+    ./consumer
+    stray=$(nm --extern-only --defined-only --format=posix umbel.o | grep -v '^umbeli\?_' || :)
+    [ -z "$stray" ] || { echo "$stray does not begin with umbel_ or umbeli_"; exit 1; }
+    for function in $(sed -n 's/^UMBEL_API.*\b\(umbel_[a-z_]*\)(.*/\1/p' umbel.h); do
+        nm umbel.o | grep -q " T $function\$" || { echo "no $function"; exit 1; }
+    done
+    if [ "$(uname -m)" = x86_64 ]; then
+        nm umbel.o | grep -q 'umbeli_blocked_avx2$' || { echo "no AVX2 kernel"; exit 1; }
+        # The instructions themselves, though the compiler was not told of them.
+        objdump -d umbel.o >instructions
+        grep -q 'vptest.*%ymm' instructions || { echo "no AVX2 instructions"; exit 1; }
+    fi
+done
