@@ -61,10 +61,10 @@ foreach(pc ${pc_files})
     install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.1)
-if(man_pages)
-    install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-endif()
+foreach(section 1 3 7)
+    file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.${section} docs/man/man${section}/*)
+    install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+endforeach()
 
 set(shells
     "umbel.bash|${CMAKE_INSTALL_DATADIR}/bash-completion/completions|umbel"

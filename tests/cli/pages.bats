@@ -54,10 +54,35 @@ P
 
 @test "pages: man formats the pages without a warning" {
     command -v groff > /dev/null || skip "no groff"
-    for page in "$root"/docs/man/*.1; do
+    for page in "$root"/docs/man/*.[17] "$root"/docs/man/man3/*; do
+        # Another name of a page; man looks for it from its own folder.
+        refers=$(sed -n 's/^\.so man3\///p' "$page")
+        if [ -n "$refers" ]; then
+            [ -s "$root/docs/man/man3/$refers" ]
+            continue
+        fi
         run --separate-stderr groff -man -Tutf8 -ww -z "$page"
         [ -z "$stderr" ] || { echo "$page: $stderr"; return 1; }
     done
+}
+
+@test "pages: every function of the headers has a page that shows how it is declared" {
+    python3 - "$root" <<'P'
+import pathlib, re, sys
+root = pathlib.Path(sys.argv[1])
+pages = root / "docs" / "man" / "man3"
+seen = 0
+for header in (root / "include").glob("*.h"):
+    text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
+    for name in re.findall(r"^UMBEL_API[^;(]*?\b(\w+)\(", text, re.M):
+        page = (pages / f"{name}.3").read_text()
+        if page.startswith(".so "):
+            page = (pages / page.split("/")[1].strip()).read_text()
+        assert f"#include <{header.name}>" in page and re.search(rf"\b{name}\(", page), name
+        assert re.search(rf"^\.SH NAME\n.*\b{name}\b.* \\- \S.{{9,}}$", page, re.M), name
+        seen += 1
+assert seen == len(list(pages.iterdir())) - 1 > 80, seen  # and umbel.3
+P
 }
 
 @test "pages: the shells read the completions" {

@@ -34,7 +34,8 @@ printf 'ada\nbob\n' >names
 version=$("$umbel" --version | cut -d ' ' -f 2)
 
 step man pages and completions
-for page in man1/umbel.1 man1/umbel-build.1; do
+for page in man1/umbel.1 man1/umbel-build.1 man3/umbel.3 man3/umbel_add.3 man7/umbel-kinds.7 \
+    man7/umbel-formats.7; do
     [ -e "$prefix/share/man/$page" ] || fail "$page is not installed"
 done
 if command -v man >/dev/null && [ -z "$(man -w ls 2>&1 >/dev/null)" ]; then
