@@ -2,6 +2,8 @@
  *
  * api_redis.c - a filter as the chunks that BF.LOADCHUNK accepts
  */
+#include "umbel_foreign.h"
+
 #include <string.h>
 
 #include "core/diag.h"
