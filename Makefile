@@ -17,6 +17,7 @@
 #   make bench-cli  benchmarks the command against DCSO's bloom, gawk and sort
 #   make bench-redis  benchmarks the module in a real server against commands that do nothing
 #   make python     builds the Python module's wheel and tests it: docs/python.md
+#   make deb        Debian packages, in build/deb; make check-deb tests them
 #   make dist       the sources as build/umbel-VERSION.tar.gz, which builds without git
 #   make amalgamation   the library as one file and its headers, in build/amalgamation
 #   make install    PREFIX and DESTDIR as usual
@@ -29,7 +30,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
 .PHONY: all demo check check-long check-cross check-interop check-servers analyse coverage fuzz \
-        mutate soak bench bench-cli bench-redis python dist amalgamation install uninstall format clean
+        mutate soak bench bench-cli bench-redis python deb check-deb dist amalgamation install uninstall format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -118,6 +119,13 @@ bench-redis: all
 python:
 	scripts/setup python
 	/usr/bin/python3 python/check.py
+
+deb:
+	scripts/setup deb
+	scripts/make-deb build/deb
+
+check-deb: deb
+	tests/deps/deb.sh build/deb
 
 dist:
 	scripts/make-dist build

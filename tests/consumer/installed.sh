@@ -7,8 +7,7 @@ build=$1
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 tmp=$(mktemp -d)
-server=
-trap '[ -z "$server" ] || kill "$server" 2>/dev/null || :; rm -rf "$tmp"' EXIT
+trap 'rm -rf "$tmp"' EXIT
 
 step() { echo "-- $*"; }
 fail() { echo "FAILED: $*"; exit 1; }
@@ -100,21 +99,7 @@ if has umbel-leveldb; then cmake/leveldb_with_shared database; fi
 module=$libdir/redis/modules/umbel.so
 if [ -e "$module" ]; then
     step module
-    command -v redis-server >/dev/null || fail "redis-server is not installed (scripts/setup test)"
-    redis-server --port 0 --unixsocket "$tmp/socket" --save '' --dir "$tmp" --loadmodule "$module" \
-        >server.log 2>&1 &
-    server=$!
-    tries=0
-    until [ "$(redis-cli -s "$tmp/socket" ping 2>/dev/null)" = PONG ]; do
-        kill -0 "$server" 2>/dev/null && [ $tries -lt 300 ] || { cat server.log; fail "redis-server"; }
-        tries=$((tries + 1))
-        sleep 0.1
-    done
-    [ "$(redis-cli -s "$tmp/socket" bf.add names ada)" = 1 ] || fail "BF.ADD"
-    [ "$(redis-cli -s "$tmp/socket" bf.exists names ada)" = 1 ] || fail "BF.EXISTS"
-    redis-cli -s "$tmp/socket" shutdown nosave || :
-    wait "$server" || :
-    server=
+    "$here/try_module.sh" "$module"
 fi
 
 step uninstall

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# deb.sh FOLDER - checks the Debian packages in FOLDER, as scripts/make-deb leaves them there: lintian
+# has no complaint, what they need is there, and command, libraries, module and Python module work from
+# a folder into which they are unpacked.
+set -eu
+folder=$(cd "$1" && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+step() { echo "-- $*"; }
+fail() { echo "FAILED: $*"; exit 1; }
+
+packages="umbel libumbel0 libumbel-table0 libumbel-leveldb0 libumbel-dev redis-umbel python3-umbel"
+version=$(sed -n 's/^#define UMBEL_VERSION "\(.*\)"/\1/p' "$root/include/umbel.h")
+
+step lintian
+LC_ALL=C lintian --fail-on error "$folder"/*.changes >"$tmp/lintian" 2>"$tmp/errors" || :
+[ "$(grep -v 'root privileges' "$tmp/errors" || :)" = "" ] || { cat "$tmp/errors"; fail "lintian"; }
+if grep -v 'initial-upload-closes-no-bugs' "$tmp/lintian"; then fail "lintian complains"; fi
+
+step unpack
+for package in $packages; do
+    dpkg -x "$folder/${package}_${version}_"*.deb "$tmp/root" || fail "no package $package"
+    # Each dependency is one of these packages or installed here, as scripts/setup deb has it.
+    dpkg-deb -f "$folder/${package}_${version}_"*.deb Depends | tr ',' '\n' |
+        sed 's/|.*//; s/(.*//; s/:any//; s/ //g' | grep -v '^$' >"$tmp/needs" || :
+    while read -r need; do
+        case " $packages " in *" $need "*) continue ;; esac
+        dpkg-query -W -f '${db:Status-Status}' "$need" 2>/dev/null | grep -q '^installed' ||
+            fail "$package depends on $need, which is not installed"
+    done <"$tmp/needs"
+done
+usr=$tmp/root/usr
+libdir=$(dirname "$(find "$usr/lib" -name libumbel.so.0)")
+# libumbel0 must not draw in LevelDB and the compression libraries.
+[ "$(dpkg-deb -f "$folder/libumbel0_${version}_"*.deb Depends | tr ',' '\n' | grep -cv libc6)" = 0 ] ||
+    fail "libumbel0 depends on more than libc6"
+
+step symbols
+cd "$root"
+for library in libumbel libumbel-table libumbel-leveldb; do
+    symbols=debian/${library}0.symbols
+    check() { # as debian/rules has it
+        rm -f "$tmp/generated"
+        dpkg-gensymbols -c4 "-v$version+1" "-p${library}0" "-e$libdir/$library.so.$version" "-I$1" \
+            "-O$tmp/generated"
+    }
+    check "$symbols" >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "$symbols"; }
+    # A function that went, or came, is noticed.
+    { cat "$symbols"; echo " umbel_that_went@Base $version"; } >"$tmp/went"
+    if check "$tmp/went" >/dev/null 2>&1; then fail "$library lost a function, and nothing failed"; fi
+    sed '$d' "$symbols" >"$tmp/came"
+    if check "$tmp/came" >/dev/null 2>&1; then fail "$library has a new function, and nothing failed"; fi
+done
+cd "$tmp"
+
+step command
+printf 'ada\nbob\n' | "$usr/bin/umbel" build -o names.umb 2>/dev/null
+[ "$(printf 'bob\neve\n' | "$usr/bin/umbel" check names.umb)" = bob ] || fail "umbel check"
+for file in man/man1/umbel.1.gz man/man3/umbel_add.3.gz man/man7/umbel-kinds.7.gz \
+    bash-completion/completions/umbel zsh/vendor-completions/_umbel; do
+    [ -e "$usr/share/$file" ] || fail "no $file"
+done
+
+step libraries
+# The prefix in the files is /usr; here it is elsewhere.
+export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
+flags() { pkg-config "--define-variable=prefix=$usr" --cflags --libs "$1"; }
+cc -std=c11 "$root/tests/consumer/consumer.c" -o consumer $(flags umbel)
+./consumer
+cc -std=c11 "$root/tests/consumer/table_consumer.c" -o table_consumer $(flags umbel-table)
+./table_consumer "$root/tests/golden/table/keys300.ldb"
+c++ -std=c++17 "$root/tests/consumer/leveldb_consumer.cc" -o leveldb_consumer $(flags umbel-leveldb)
+mkdir database
+./leveldb_consumer database
+cmake -S "$root/tests/consumer" -B cmake -DCMAKE_PREFIX_PATH="$usr" -DWANTED="$version" >log &&
+    cmake --build cmake >>log || { cat log; fail "find_package(umbel)"; }
+cmake/with_shared
+unset LD_LIBRARY_PATH PKG_CONFIG_PATH
+
+step module
+"$root/tests/consumer/try_module.sh" "$usr/lib/redis/modules/umbel.so"
+
+step Python
+PYTHONPATH=$usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - "$usr" <<'P'
+import sys
+import umbel
+assert umbel.__file__.startswith(sys.argv[1]), umbel.__file__
+names = umbel.Filter.open("names.umb")
+assert "ada" in names and "eve" not in names
+P
+echo "$(echo "$packages" | wc -w) packages work"
