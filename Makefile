@@ -6,6 +6,7 @@
 #   make check      installs what is missing, builds, runs all tests (JOBS=n: that many at once)
 #   make check-long the tests that take minutes
 #   make check-cross    32-bit, big-endian, arm64, without SIMD, under valgrind (scripts/check-cross)
+#   make check-musl the library with another C library
 #   make analyse    clang-tidy, cppcheck and gcc's analyser over the sources
 #   make coverage   which lines the tests reach: build/coverage/report
 #   make check-interop  compares with ClickHouse and DuckDB, from npm (600 MB below build/interop)
@@ -29,7 +30,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long check-cross check-interop check-servers analyse coverage fuzz \
+.PHONY: all demo check check-long check-cross check-musl check-interop check-servers analyse coverage fuzz \
         mutate soak bench bench-cli bench-redis python deb check-deb dist amalgamation install uninstall format clean
 
 all: build/CMakeCache.txt
@@ -55,6 +56,10 @@ check-long:
 check-cross:
 	scripts/setup cross
 	scripts/check-cross
+
+check-musl:
+	scripts/setup musl
+	scripts/check-musl
 
 analyse:
 	scripts/setup analyse

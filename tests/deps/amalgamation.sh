@@ -8,13 +8,16 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 scripts/amalgamate "$tmp"
-cp tests/consumer/consumer.c "$tmp"
+cp tests/consumer/consumer.c tests/consumer/whole_use.c "$tmp"
 cd "$tmp"
 for cc in gcc clang; do
     command -v $cc >/dev/null || { echo "$cc is not installed (scripts/setup test)"; exit 1; }
     $cc -O1 -Wall -Wextra -Werror -c umbel.c -o umbel.o
     $cc -I. consumer.c umbel.o -o consumer -lm -lpthread
     ./consumer
+    $cc -I. whole_use.c umbel.o -o whole_use -lm -lpthread
+    ./whole_use $cc.umb
+    [ -z "${UMBEL:-}" ] || "$UMBEL" verify $cc.umb >/dev/null
     stray=$(nm --extern-only --defined-only --format=posix umbel.o | grep -v '^umbeli\?_' || :)
     [ -z "$stray" ] || { echo "$stray does not begin with umbel_ or umbeli_"; exit 1; }
     for function in $(sed -n 's/^UMBEL_API.*\b\(umbel_[a-z_]*\)(.*/\1/p' umbel.h); do
@@ -27,3 +30,4 @@ for cc in gcc clang; do
         grep -q 'vptest.*%ymm' instructions || { echo "no AVX2 instructions"; exit 1; }
     fi
 done
+cmp gcc.umb clang.umb

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The workflows are YAML of the shape that the forge takes, and what they make the Makefile has.
+set -eu
+cd "$(dirname "$0")/../.."
+/usr/bin/python3 -c 'import yaml' 2>/dev/null ||
+    { echo "skipped: python3-yaml is not installed (scripts/setup test)"; exit 77; }
+/usr/bin/python3 - <<'P'
+import pathlib
+import re
+import yaml
+
+targets = set(re.findall(r"^([a-z-]+):(?!=)", pathlib.Path("Makefile").read_text(), re.M))
+for path in sorted(pathlib.Path(".github/workflows").glob("*.yml")):
+    flow = yaml.safe_load(path.read_text())
+    assert flow["name"] and flow["jobs"], path
+    assert True in flow, f"{path}: no `on`"  # YAML 1.1 takes it for a boolean
+    made = set()
+    for name, job in flow["jobs"].items():
+        assert set(job) <= {"name", "runs-on", "container", "timeout-minutes", "strategy", "env", "steps"}, job
+        assert "runs-on" in job and job["timeout-minutes"] <= 360, name
+        matrix = job.get("strategy", {}).get("matrix", {})
+        for value in re.findall(r"\$\{\{ matrix\.([\w.]+) \}\}", path.read_text()):
+            first, *rest = value.split(".")
+            owners = [j for j in flow["jobs"].values() if first in j.get("strategy", {}).get("matrix", {})]
+            assert owners, f"{path}: no matrix has {value}"
+            assert all(rest[0] in entry for j in owners for entry in j["strategy"]["matrix"][first]
+                       ) if rest else True, value
+        for step in job["steps"]:
+            assert ("run" in step) != ("uses" in step), step
+            for goal in re.findall(r"^make (.*)", step.get("run", ""), re.M):
+                wanted = matrix["target"] if goal == "${{ matrix.target }}" else goal.split()
+                made |= set(wanted)
+    assert made and made <= targets, f"{path}: the Makefile has no {made - targets}"
+    print(f"{path}: {len(flow['jobs'])} jobs make {' '.join(sorted(made))}")
+P
