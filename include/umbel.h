@@ -280,6 +280,14 @@ typedef struct umbel_measurement {
 UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
 UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now);
 
+/* The bits of the bit array that a look-up of this key reads, into bits[0..cap-1] in the order in
+ * which they are probed, and how many there are, which may be more than cap; bits may be NULL when
+ * cap is 0.  Bit i is bit i mod 8 of byte i / 8 of the array as a native file holds it.  A bit may
+ * come twice.  Counters and the slots of static filters are named by their first bit; chains name
+ * those of every layer.  0: no single bits decide, as in a tight or an empty static filter. */
+UMBEL_API size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len,
+                              uint64_t *bits, size_t cap);
+
 /* How lines of text became keys: recorded with the filter for whoever looks up lines later, as the
  * umbel command does; the library itself does not apply it. */
 typedef struct umbel_key_rule {

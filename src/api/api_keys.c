@@ -81,6 +81,11 @@ uint32_t umbel_count(const umbel_filter *filter, const void *key, size_t len) {
     return filter->ops->contains(filter, key, len);
 }
 
+size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len, uint64_t *bits,
+                    size_t cap) {
+    return filter->ops->probes ? filter->ops->probes(filter, key, len, bits, cap) : 0;
+}
+
 /* ---- hashes ------------------------------------------------------------------------------- */
 
 bool umbel_takes_hashes(const umbel_filter *filter) {

@@ -58,6 +58,10 @@ typedef struct umbeli_ops {
     umbel_err (*add_hashes)(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new,
                             size_t *done);
 
+    /* umbel_probes. */
+    size_t (*probes)(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+                     size_t cap);
+
     umbel_err (*merge)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
     umbel_err (*intersect)(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
     umbel_err (*fold)(umbel_filter *f, double fpr, umbel_diag *diag);

@@ -115,11 +115,16 @@ static double live_rate(const umbeli_layer *link, uint64_t bits_set) {
     return umbeli_classic_live_rate(link->nbits, link->hashes, bits_set);
 }
 
+static uint64_t bit(const umbeli_layer *link, umbeli_hashes h, uint32_t i) {
+    return probe_at(link, *h.wide, i);
+}
+
 static const umbeli_probes probes = {
     .kind = UMBEL_KIND_CLASSIC,
     .hash_wide = hash_wide,
     .contains = contains,
     .add = add,
+    .bit = bit,
     .estimate = estimate,
     .live_rate = live_rate,
 };

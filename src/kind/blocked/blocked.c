@@ -113,9 +113,20 @@ const umbeli_kind umbeli_kind_blocked = {
     .restore = restore,
 };
 
-/* Adds the rates of the blocks, groups of them united.  In a given block it is the product over the
- * lanes of the share of set bits. */
-static double add_rates(double sum, const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
+size_t umbeli_blocked_probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+                             size_t cap) {
+    const umbeli_blocked *b = umbeli_blocked_of(f);
+    uint64_t hash = b->hasher->one(&f->shape, key, len);
+    uint64_t block = BLOCK_BITS * umbeli_block_of(hash, b->nblocks);
+    for (size_t lane = 0; lane < UMBELI_BLOCK_LANES && lane < cap; lane++) {
+        bits[lane] = block + LANE_BITS * lane + umbeli_block_bit(hash, lane);
+    }
+    return UMBELI_BLOCK_LANES;
+}
+
+/* In one block the rate is the product of the lanes' shares of set bits. */
+double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
+    double sum = 0;
     for (uint64_t first = 0; first < nblocks; first += group) {
         uint32_t lanes[UMBELI_BLOCK_LANES] = {0};
         for (uint64_t i = first; i < first + group; i++) {

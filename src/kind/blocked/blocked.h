@@ -90,7 +90,12 @@ static inline uint64_t umbeli_block_of(uint64_t hash, uint64_t nblocks) {
 
 extern const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES];
 
-/* A filter of shape.bits (256 times 1 ..  2^32-1), the rest of the shape filled in from the scheme;
+/* Which of the 32 bits of a lane. */
+static inline uint32_t umbeli_block_bit(uint64_t hash, size_t lane) {
+    return ((uint32_t)hash * umbeli_block_salts[lane]) >> 27;
+}
+
+/* A filter of shape.bits (256 times 1 .. 2^32-1), the rest of the shape filled in from the scheme;
  * borrow as in umbeli_filter_new.  With settings.concurrent, filters that own their bits get the
  * atomic kernel. */
 umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape shape,
@@ -114,6 +119,8 @@ void umbeli_blocked_contains_hashes(const umbel_filter *f, const uint64_t *hashe
                                     uint8_t *hit);
 umbel_err umbeli_blocked_add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n,
                                     uint8_t *was_new, size_t *done);
+size_t umbeli_blocked_probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+                             size_t cap);
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag);
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now);
 

@@ -141,6 +141,7 @@ static const umbeli_ops ops = {
     .contains_hash = contains_hash,
     .contains_hashes = umbeli_blocked_contains_hashes,
     .add_hashes = umbeli_blocked_add_hashes,
+    .probes = umbeli_blocked_probes,
     .merge = umbeli_merge_bits,
     .intersect = umbeli_intersect_bits,
     .fold = umbeli_blocked_fold,

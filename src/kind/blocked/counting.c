@@ -46,7 +46,7 @@ static counters counters_of(const umbel_filter *f, uint64_t hash) {
     uint8_t *at = f->data + BLOCK_BYTES * block;
     counters c;
     for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
-        uint32_t bit = ((uint32_t)hash * umbeli_block_salts[i]) >> 27;
+        uint32_t bit = umbeli_block_bit(hash, (size_t)i);
         c.byte[i] = at + LANE_BYTES * i + bit / 2;
         c.shift[i] = 4 * (bit % 2);
     }
@@ -95,6 +95,15 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
 static uint32_t count(const umbel_filter *f, const void *key, size_t len) {
     counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
     return min(&c);
+}
+
+static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+                     size_t cap) {
+    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
+    for (size_t i = 0; i < UMBELI_BLOCK_LANES && i < cap; i++) {
+        bits[i] = 8 * (uint64_t)(c.byte[i] - f->data) + c.shift[i];
+    }
+    return UMBELI_BLOCK_LANES;
 }
 
 static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
@@ -256,6 +265,7 @@ static const umbeli_ops ops = {
     .contains_hash = contains_hash,
     .contains_hashes = contains_hashes,
     .add_hashes = add_hashes,
+    .probes = probes,
     .merge = merge,
     .intersect = intersect,
     .subset = subset,

@@ -36,6 +36,8 @@ typedef struct umbeli_probes {
     void (*contains)(const umbeli_layer *layer, umbeli_hashes hashes, size_t n, uint8_t *found);
     /* Returns how many keys were new; was_new (never NULL) says which. */
     uint64_t (*add)(umbeli_layer *layer, umbeli_hashes hashes, size_t n, uint8_t *was_new);
+    /* The i-th bit of one hash. */
+    uint64_t (*bit)(const umbeli_layer *layer, umbeli_hashes hash, uint32_t i);
 
     /* Estimates distinct keys from the number of set bits; and the live rate. */
     double (*estimate)(const umbeli_layer *layer, uint64_t bits_set);
@@ -165,6 +167,8 @@ void umbeli_chain_contains_hashes(const umbel_filter *f, const uint64_t *hashes,
                                   uint8_t *hit);
 umbel_err umbeli_chain_add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n,
                                   uint8_t *was_new, size_t *done);
+size_t umbeli_chain_probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+                           size_t cap);
 uint8_t *umbeli_chain_segment(const umbel_filter *f, size_t i, uint64_t *len);
 umbel_err umbeli_chain_copy(umbel_filter *into, const umbel_filter *from);
 void umbeli_chain_dispose(umbel_filter *f);
@@ -175,12 +179,12 @@ void umbeli_chain_describe(const umbel_filter *f, umbel_info *info);
 /* umbeli_ops.clear of chains that grow: back to the first layer, without keys. */
 void umbeli_chain_clear(umbel_filter *f);
 
-#define UMBELI_CHAIN_OPS                                                                         \
-    .contains = umbeli_chain_contains, .add = umbeli_chain_add,                                  \
-    .contains_many = umbeli_chain_contains_many, .add_many = umbeli_chain_add_many,              \
-    .segment = umbeli_chain_segment, .copy = umbeli_chain_copy, .dispose = umbeli_chain_dispose, \
-    .relocate = umbeli_chain_relocate, .measure = umbeli_chain_measure,                          \
-    .describe = umbeli_chain_describe
+#define UMBELI_CHAIN_OPS                                                                       \
+    .contains = umbeli_chain_contains, .add = umbeli_chain_add,                                \
+    .contains_many = umbeli_chain_contains_many, .add_many = umbeli_chain_add_many,            \
+    .probes = umbeli_chain_probes, .segment = umbeli_chain_segment, .copy = umbeli_chain_copy, \
+    .dispose = umbeli_chain_dispose, .relocate = umbeli_chain_relocate,                        \
+    .measure = umbeli_chain_measure, .describe = umbeli_chain_describe
 
 /* The same for chains whose layers all take narrow hashes. */
 #define UMBELI_NARROW_CHAIN_OPS                                                            \

@@ -26,6 +26,11 @@ static uint64_t blocked_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t 
     return l->kernel->add_ring(l->bits, nblocks_of(l), h.narrow, n, 0, was_new);
 }
 
+static uint64_t blocked_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
+    uint64_t block = umbeli_block_of(*h.narrow, nblocks_of(l));
+    return 8 * UMBELI_BLOCK_BYTES * block + 32 * (uint64_t)i + umbeli_block_bit(*h.narrow, i);
+}
+
 static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
     return umbeli_blocked_estimate(nblocks_of(l), bits_set);
 }
@@ -40,6 +45,7 @@ const umbeli_probes umbeli_probes_blocked = {
     .scheme = UMBELI_SCHEME_BLOCKED,
     .contains = blocked_contains,
     .add = blocked_add,
+    .bit = blocked_bit,
     .estimate = blocked_estimate,
     .live_rate = blocked_live_rate,
 };
@@ -65,6 +71,10 @@ static uint64_t classic_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t 
     return umbeli_classic_add_hashed(bits_of(l), h.wide, n, was_new);
 }
 
+static uint64_t classic_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
+    return umbeli_classic_bit(l->nbits, *h.wide, i);
+}
+
 static double classic_estimate(const umbeli_layer *l, uint64_t bits_set) {
     return umbeli_classic_estimate(l->nbits, l->hashes, bits_set);
 }
@@ -79,6 +89,7 @@ const umbeli_probes umbeli_probes_classic = {
     .hash_wide = hash_wide,
     .contains = classic_contains,
     .add = classic_add,
+    .bit = classic_bit,
     .estimate = classic_estimate,
     .live_rate = classic_live_rate,
 };

@@ -60,6 +60,16 @@ static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new
     return UMBEL_OK;
 }
 
+static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+                     size_t cap) {
+    uint64_t pos[UMBELI_CLASSIC_MAX_HASHES];
+    const umbeli_classic *c = umbeli_classic_of(f);
+    if (!fits(c, len)) return 0;
+    c->scheme->positions(c, key, len, pos);
+    for (size_t i = 0; i < f->shape.hashes && i < cap; i++) bits[i] = pos[i];
+    return f->shape.hashes;
+}
+
 static size_t group_of(const umbel_filter *f) {
     size_t keys = f->shape.hashes ? GROUP_POSITIONS / f->shape.hashes : GROUP_KEYS;
     return keys < GROUP_KEYS ? keys : GROUP_KEYS;
@@ -220,6 +230,7 @@ const umbeli_ops umbeli_classic_ops = {
     .add = add,
     .contains_many = contains_many,
     .add_many = add_many,
+    .probes = probes,
     .merge = umbeli_merge_bits,
     .intersect = umbeli_intersect_bits,
     .fold = fold,

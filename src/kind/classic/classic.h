@@ -72,6 +72,9 @@ void umbeli_classic_contains_hashed(umbeli_classic_bits in, const umbeli_hash128
 uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
                                    uint8_t *was_new);
 
+/* Where the i-th probe of umbel's own scheme falls. */
+uint64_t umbeli_classic_bit(uint64_t bits, umbeli_hash128 hash, uint32_t i);
+
 /* UMBEL_ECORRUPT or UMBEL_EVERSION unless a native classic filter can have this shape. */
 umbel_err umbeli_classic_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag);
 

@@ -111,6 +111,12 @@ uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash12
     return added;
 }
 
+uint64_t umbeli_classic_bit(uint64_t bits, umbeli_hash128 hash, uint32_t i) {
+    uint64_t x = hash.low, step = hash.high | 1;
+    while (i-- > 0) x = x * multiplier + step;
+    return umbeli_mul_high(x, bits);
+}
+
 /* ---- Making ---- */
 
 static umbel_err create(const umbel_params *params, const umbeli_settings *settings,

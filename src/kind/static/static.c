@@ -63,6 +63,18 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
     return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
 }
 
+static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+                     size_t cap) {
+    const umbeli_static *s = umbeli_static_of(f);
+    uint32_t arity = s->layout.arity;
+    if (s->layout.empty) return 0;
+    probe q = probe_of(s, arity, umbeli_native_hash(&f->shape, key, len));
+    for (uint32_t i = 0; i < arity && i < cap; i++) {
+        bits[i] = 8 * (uint64_t)(q.table - f->data) + bit_of(&q, i);
+    }
+    return arity;
+}
+
 static inline void prefetch(const umbeli_static *s, uint32_t arity, const uint64_t *hashes,
                             size_t n, probe *q) {
     for (size_t i = 0; i < n; i++) {
@@ -122,6 +134,7 @@ static const umbeli_ops ops = {
     .hash_many = umbeli_hashed_hash_many,
     .contains_hash = contains_hash,
     .contains_hashes = contains_hashes,
+    .probes = probes,
     .no_sets = "a static filter has no bits of single keys; build one from all the keys",
     .no_fold = "a static filter has exactly the size its keys need, so there is nothing to fold",
     .copy = copy,

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_probes.c - the bits that umbel_probes names are those that an add sets and a look-up reads
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "any_filter.h"
+#include "cases.h"
+#include "core/filter.h"
+#include "kind/chain/chain.h"
+
+enum { KEYS = 200, MAX_PROBES = 1024 };
+
+static const uint8_t secret[] = "sixteen bytes it";
+
+/* Keys of 4 bytes, which every format takes. */
+static void key_of(uint32_t i, uint8_t key[4]) {
+    uint32_t mixed = (i + 1) * UINT32_C(2654435761);
+    memcpy(key, &mixed, 4);
+}
+
+static void set_bit(uint8_t *bits, uint64_t i) {
+    bits[i / 8] |= (uint8_t)(1u << i % 8);
+}
+
+/* After each add into an empty filter its data is what the probes say, and nothing else. */
+static void names_what_add_sets(const any_params *params) {
+    umbel_filter *f = NULL;
+    assert_ok(any_create(params, NULL, &f, NULL));
+    umbel_info info;
+    umbel_describe(f, &info);
+    uint8_t *expected = malloc((size_t)f->data_len);
+    assert_non_null(expected);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        uint8_t key[4];
+        uint64_t bits[MAX_PROBES];
+        key_of(i, key);
+        memset(expected, 0, (size_t)f->data_len);
+        size_t n = umbel_probes(f, key, 4, bits, MAX_PROBES);
+        assert_true(n == info.hashes && n > 0);
+        for (size_t j = 0; j < n; j++) {
+            assert_true(bits[j] < info.bits);
+            set_bit(expected, bits[j]);
+        }
+        assert_ok(umbel_add(f, key, 4, NULL, NULL));
+        assert_memory_equal(f->data, expected, (size_t)f->data_len);
+        uint64_t again[MAX_PROBES];
+        assert_true(umbel_probes(f, key, 4, again, MAX_PROBES) == n);
+        assert_memory_equal(again, bits, n * sizeof *bits);
+        assert_ok(umbel_clear(f, NULL));
+    }
+    free(expected);
+    umbel_free(f);
+}
+
+static void native_kinds(void **state) {
+    (void)state;
+    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        any_params p = {.native = {.kind = kinds[i], .capacity = 1000, .fpr = 0.01, .seed = 7}};
+        names_what_add_sets(&p);
+        p.native.secret = secret;
+        names_what_add_sets(&p);
+    }
+    any_params concurrent = {.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32, .concurrent = 1}};
+    names_what_add_sets(&concurrent);
+    any_params many = {.native = {.kind = UMBEL_KIND_CLASSIC, .bytes = 4096, .hashes = 1024}};
+    names_what_add_sets(&many);
+}
+
+static void foreign_formats(void **state) {
+    (void)state;
+    const umbel_foreign foreign[] = {
+        {.format = UMBEL_FMT_LEVELDB, .capacity = 1000, .bits_per_key = 10},
+        {.format = UMBEL_FMT_COREKV, .capacity = 1000, .bits_per_key = 10},
+        {.format = UMBEL_FMT_BADGER, .capacity = 1000, .bits_per_key = 10},
+        {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 256, .hashes = 3, .seed = 5},
+        {.format = UMBEL_FMT_CLICKHOUSE,
+         .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX,
+         .capacity = 1000,
+         .fpr = 0.025},
+        {.format = UMBEL_FMT_GOCRC32, .capacity = 1000, .fpr = 0.01},
+        {.format = UMBEL_FMT_GUAVA, .capacity = 1000, .fpr = 0.01},
+        {.format = UMBEL_FMT_GUAVA, .variant = UMBEL_VARIANT_MITZ32, .capacity = 1000, .fpr = 0.01},
+        {.format = UMBEL_FMT_PARQUET, .capacity = 1000, .fpr = 0.01},
+        {.format = UMBEL_FMT_DCSO, .capacity = 1000, .fpr = 0.01},
+    };
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        any_params p = {.foreign = foreign[i]};
+        names_what_add_sets(&p);
+    }
+}
+
+/* No bit of a static filter is one key's, but each of the slots named decides about the key: with
+ * its first bit turned over the key is gone. */
+static void static_slots(void **state) {
+    (void)state;
+    uint8_t bytes[KEYS][4];
+    umbel_key keys[KEYS];
+    for (uint32_t i = 0; i < KEYS; i++) {
+        key_of(i, bytes[i]);
+        keys[i] = (umbel_key){bytes[i], 4};
+    }
+    for (uint32_t arity = 3; arity <= 4; arity++) {
+        umbel_params p = {.kind = UMBEL_KIND_STATIC, .fpr = 0.001, .hashes = arity};
+        umbel_filter *f = NULL;
+        assert_ok(build_from(&p, NULL, keys, KEYS, &f, NULL));
+        for (uint32_t i = 0; i < KEYS; i++) {
+            uint64_t bits[4];
+            assert_int_equal(umbel_probes(f, bytes[i], 4, bits, 4), arity);
+            assert_true(umbel_contains(f, bytes[i], 4));
+            for (uint32_t j = 0; j < arity; j++) {
+                f->data[bits[j] / 8] ^= (uint8_t)(1u << bits[j] % 8);
+                assert_false(umbel_contains(f, bytes[i], 4));
+                f->data[bits[j] / 8] ^= (uint8_t)(1u << bits[j] % 8);
+            }
+        }
+        umbel_free(f);
+    }
+    umbel_params none = {.kind = UMBEL_KIND_STATIC, .fpr = 0.001};
+    umbel_filter *empty = NULL;
+    assert_ok(build_from(&none, NULL, NULL, 0, &empty, NULL));
+    assert_int_equal(umbel_probes(empty, "ada", 3, NULL, 0), 0);
+    umbel_free(empty);
+}
+
+/* A chain names the bits of every layer; a key that was added has all of them set in one. */
+static void chains(void **state) {
+    (void)state;
+    const any_params growing[] = {
+        {.native = {.kind = UMBEL_KIND_SCALABLE, .bytes = 4096, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_WINDOW, .capacity = 4000, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 50, .fpr = 0.01}},
+    };
+    for (size_t i = 0; i < sizeof growing / sizeof *growing; i++) {
+        umbel_filter *f = NULL;
+        umbel_info info;
+        uint8_t key[4];
+        assert_ok(any_create(&growing[i], NULL, &f, NULL));
+        for (uint32_t k = 0; k < 3000; k++) {
+            key_of(k, key);
+            assert_ok(umbel_add(f, key, 4, NULL, NULL));
+        }
+        umbel_describe(f, &info);
+        assert_true(info.layers > 1);
+        for (uint32_t k = 2000; k < 3000; k++) { /* the window has forgotten older ones */
+            uint64_t bits[MAX_PROBES], at = 0;
+            key_of(k, key);
+            size_t n = umbel_probes(f, key, 4, bits, MAX_PROBES), p = 0;
+            const umbeli_chain *c = umbeli_chain_of(f);
+            bool found = false;
+            for (uint32_t l = 0; l < c->count; l++) {
+                bool all = true;
+                for (uint32_t h = 0; h < c->layers[l].hashes; h++, p++) {
+                    assert_true(bits[p] >= 8 * at && bits[p] < 8 * (at + c->layers[l].bytes));
+                    uint64_t left = 0;
+                    const uint8_t *byte = umbeli_filter_run(f, bits[p] / 8, &left);
+                    assert_non_null(byte);
+                    all = all && (*byte >> bits[p] % 8 & 1);
+                }
+                found = found || all;
+                at += c->layers[l].bytes;
+            }
+            assert_int_equal(p, n);
+            assert_true(found);
+        }
+        umbel_free(f);
+    }
+}
+
+/* No more than cap are written, and the number is returned all the same. */
+static void little_room(void **state) {
+    (void)state;
+    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        any_params p = {.native = {.kind = kinds[i], .capacity = 1000, .fpr = 0.01}};
+        umbel_filter *f = NULL;
+        assert_ok(any_create(&p, NULL, &f, NULL));
+        uint64_t all[MAX_PROBES], some[3] = {0, 0, 99};
+        size_t n = umbel_probes(f, "ada", 3, all, MAX_PROBES);
+        assert_true(umbel_probes(f, "ada", 3, NULL, 0) == n);
+        assert_true(umbel_probes(f, "ada", 3, some, 2) == n);
+        assert_true(some[0] == all[0] && some[1] == all[1] && some[2] == 99);
+        umbel_free(f);
+    }
+}
+
+/* A key that the format has no bits for. */
+static void other_length(void **state) {
+    (void)state;
+    umbel_foreign badger = {.format = UMBEL_FMT_BADGER, .capacity = 1000, .bits_per_key = 10};
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create_foreign(&badger, NULL, &f, NULL));
+    uint64_t bits[MAX_PROBES];
+    assert_int_equal(umbel_probes(f, "ada", 3, bits, MAX_PROBES), 0);
+    umbel_free(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(native_kinds), cmocka_unit_test(foreign_formats),
+        cmocka_unit_test(static_slots), cmocka_unit_test(chains),
+        cmocka_unit_test(little_room),  cmocka_unit_test(other_length),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
