@@ -18,9 +18,10 @@
 #   make bench-cli  benchmarks the command against DCSO's bloom, gawk and sort
 #   make bench-redis  benchmarks the module in a real server against commands that do nothing
 #   make python     builds the Python module's wheel and tests it: docs/python.md
-#   make deb        Debian packages, in build/deb; make check-deb tests them
-#   make dist       the sources as build/umbel-VERSION.tar.gz, which builds without git
-#   make amalgamation   the library as one file and its headers, in build/amalgamation
+#   make js         the npm package: build/js/umbel-VERSION.tgz
+#   make web        the page for browsers: build/web/umbel.html, and for a server build/web/site
+#   make check-web  tests of both, in Node and a real browser
+#   make bench-js   measures the package, beside bloom-filters and bloomfilter from npm
 #   make install    PREFIX and DESTDIR as usual
 #   make uninstall  removes what `make install` installed, and nothing else
 #   make format     formats the C files
@@ -30,8 +31,8 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long check-cross check-musl check-interop check-servers analyse coverage fuzz \
-        mutate soak bench bench-cli bench-redis python deb check-deb dist amalgamation install uninstall format clean
+.PHONY: all demo check check-long check-cross check-interop check-servers analyse coverage fuzz \
+        mutate soak js web check-web bench bench-cli bench-redis bench-js python install format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -100,6 +101,19 @@ soak:
 	done
 	tests/crash/soak.sh build build/tsan $(seconds)
 
+js:
+	js/pack
+
+web: js
+	web/build
+
+# The command's bytes are compared with; UMBEL names another than build/umbel.
+check-web:
+	scripts/setup web
+	$(if $(UMBEL),,$(MAKE) --no-print-directory all)
+	$(MAKE) --no-print-directory web
+	tests/web/run
+
 bench:
 	scripts/setup bench
 	cmake --preset bench
@@ -124,6 +138,8 @@ bench-redis: all
 python:
 	scripts/setup python
 	/usr/bin/python3 python/check.py
+bench-js: js
+	node bench/js/run.mjs
 
 deb:
 	scripts/setup deb

@@ -31,7 +31,7 @@ installs='noninteractive .*install -y --no-install-recommends cmake libzstd-dev 
 
 @test "setup: nothing missing, nothing done" {
     stand_in dpkg-query 'echo installed'
-    for part in run test bench deb; do
+    for part in run test bench web; do
         setup_run $part
         [ "$status" -eq 0 ]
         [ -z "$output" ]

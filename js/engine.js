@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: MIT
+//
+// engine.js - the WebAssembly module as classes.  Nothing here loads anything: index.js does that
+// for the package, web/worker.js for the page.
+
+const KINDS = ['auto', 'blocked', 'classic', 'static', 'counting', 'scalable', 'window'];
+const FORMATS = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
+  'parquet', 'redisbloom', 'dcso'];
+const TYPES = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
+  'uint64', 'float', 'double', 'uint32_be'];
+const VERDICTS = ['ok', 'underdetermined', 'bad-rate', 'below-bound', 'beyond-kind', 'too-large',
+  'too-small', 'bad-kind', 'bad-hashes'];
+const ERRORS = ['OK', 'EINVAL', 'ENOMEM', 'ELIMIT', 'ECORRUPT', 'EVERSION', 'ESPACE', 'EFULL',
+  'EFROZEN', 'EMISMATCH', 'ENOTSUP', 'EABSENT', 'EIO', 'ESECRET', 'EUNKNOWN'];
+const ROOM = 1 << 16; // bytes for one key, before memory is asked for
+const BATCH_KEYS = 1024; // so that what a batch allocates stays among the engine's young objects
+const BATCH_CHARS = 1 << 16;
+
+/** What failed, in the library's own words; `code` is the name of its umbel_err. */
+export class UmbelError extends Error {
+  constructor(code, message) {
+    super(message);
+    this.name = 'UmbelError';
+    this.code = code;
+  }
+}
+
+function numberOf(list, name, what) {
+  const at = list.indexOf(String(name).toLowerCase());
+  if (at < 0) throw new TypeError(`${what}: no '${name}' among ${list.join(', ')}`);
+  return at;
+}
+
+/** A whole number for a 64-bit argument. */
+function whole(value, name) {
+  if (value === undefined || value === null) return 0n;
+  if (typeof value === 'bigint' && value >= 0n && value < 1n << 64n) return value;
+  if (Number.isInteger(value) && value >= 0 && value < 2 ** 64) return BigInt(value);
+  throw new RangeError(`${name}: a whole number from 0 to 2^64-1 is needed, not ${value}`);
+}
+
+/** A number for a 32-bit argument. */
+function small(value, name) {
+  if (value === undefined || value === null || value === false) return 0;
+  if (value === true) return 1;
+  if (Number.isInteger(value) && value >= 0 && value < 2 ** 32) return value;
+  throw new RangeError(`${name}: a whole number from 0 to 2^32-1 is needed, not ${value}`);
+}
+
+function rate(value, name) {
+  if (value === undefined || value === null) return 0;
+  if (typeof value === 'number' && value > 0 && value < 1) return value;
+  throw new RangeError(`${name}: a number between 0 and 1 is needed, not ${value}`);
+}
+
+/** Refuses misspelt options: a capacity that is not read would be a filter of another size. */
+function known(options, names, what) {
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name)) throw new TypeError(`${what}: there is no option '${name}'`);
+  }
+}
+
+const MAKING = ['kind', 'hashes', 'capacity', 'fpr', 'bytes', 'seed', 'secret', 'expansion',
+  'maxLayers', 'generations', 'manual'];
+const FOREIGN = ['format', 'variant', 'capacity', 'fpr', 'bytes', 'seed', 'hashes', 'bitsPerKey',
+  'expansion', 'nonscaling'];
+
+/** The module's functions and memory. */
+export class Engine {
+  constructor(module) {
+    // What is left of the C library's files; there are none.
+    const imports = {};
+    for (const { module: from, name } of WebAssembly.Module.imports(module)) {
+      (imports[from] ??= {})[name] = () => 8; // EBADF
+    }
+    this.wasm = new WebAssembly.Instance(module, imports).exports;
+    this.wasm._initialize?.();
+    this.encoder = new TextEncoder();
+    this.decoder = new TextDecoder();
+    this.room = this.alloc(ROOM);
+    this.ends = this.alloc(4 * BATCH_KEYS);
+    this.answers = this.alloc(BATCH_KEYS);
+    this.staging = 0;
+    this.stagingLength = 0;
+    this.numbersAt = this.wasm.numbers();
+    this.textsAt = this.wasm.texts();
+  }
+
+  /** The memory's bytes; a new view after it grew. */
+  get bytes() {
+    if (this.view?.buffer !== this.wasm.memory.buffer) {
+      this.view = new Uint8Array(this.wasm.memory.buffer);
+    }
+    return this.view;
+  }
+
+  /** Where each key of a batch ends. */
+  get endsView() {
+    if (this.endsWords?.buffer !== this.wasm.memory.buffer) {
+      this.endsWords = new Uint32Array(this.wasm.memory.buffer, this.ends, BATCH_KEYS);
+    }
+    return this.endsWords;
+  }
+
+  /** The room for one key. */
+  get roomView() {
+    if (this.roomBytes?.buffer !== this.wasm.memory.buffer) {
+      this.roomBytes = new Uint8Array(this.wasm.memory.buffer, this.room, ROOM);
+    }
+    return this.roomBytes;
+  }
+
+  alloc(length) {
+    const at = this.wasm.alloc(length) >>> 0;
+    if (!at) throw new UmbelError('ENOMEM', `no memory for ${length} bytes`);
+    return at;
+  }
+
+  release(at) {
+    this.wasm.release(at);
+  }
+
+  numbers(count) {
+    return Array.from(new Float64Array(this.wasm.memory.buffer, this.numbersAt, count));
+  }
+
+  /** `count` texts, one after the other. */
+  texts(count, at = this.textsAt) {
+    const texts = [];
+    for (; texts.length < count; ) {
+      const end = this.bytes.indexOf(0, at);
+      texts.push(this.decoder.decode(this.bytes.subarray(at, end)));
+      at = end + 1;
+    }
+    return texts;
+  }
+
+  error() {
+    const code = ERRORS[this.wasm.error()] ?? 'EINVAL';
+    return new UmbelError(code, this.texts(1, this.wasm.message() >>> 0)[0]);
+  }
+
+  /** What a call returned, unless that says that it failed. */
+  must(result) {
+    if (result === 0 || result === -1) throw this.error();
+    return result >>> 0;
+  }
+
+  /** Hands a key to `use` as address and length. */
+  withKey(key, use) {
+    let at = this.room;
+    if (typeof key === 'string') {
+      const length = key.length;
+      if (length <= 32) {
+        const bytes = this.bytes;
+        let i = 0;
+        for (let code; i < length && (code = key.charCodeAt(i)) < 128; i++) bytes[at + i] = code;
+        if (i === length) return use(at, length);
+      }
+      if (3 * length <= ROOM) {
+        return use(at, this.encoder.encodeInto(key, this.roomView).written);
+      }
+      key = this.encoder.encode(key);
+    } else if (!(key instanceof Uint8Array)) {
+      throw new TypeError('a key is a string or a Uint8Array');
+    }
+    if (key.length <= ROOM) {
+      this.bytes.set(key, at);
+      return use(at, key.length);
+    }
+    return this.withBytes(key, use);
+  }
+
+  /** Hands a copy of the bytes to `use` as address and length. */
+  withBytes(bytes, use) {
+    const at = this.alloc(bytes.length);
+    try {
+      this.bytes.set(bytes, at);
+      return use(at, bytes.length);
+    } finally {
+      this.release(at);
+    }
+  }
+
+  /** Room for so many bytes of keys. */
+  stage(length) {
+    if (length > this.stagingLength) {
+      this.release(this.staging);
+      this.staging = this.stagingLength = 0;
+      this.staging = this.alloc(length);
+      this.stagingLength = length;
+    }
+    return this.staging;
+  }
+
+  /**
+   * Puts keys from number `from` on into memory; how many that were.  Strings are joined and encoded
+   * at once; if they are all ASCII, they end where their lengths say.
+   */
+  stageKeys(keys, from) {
+    const limit = Math.min(keys.length, from + BATCH_KEYS);
+    const ends = this.endsView;
+    let to = from;
+    let size = 0;
+    let joined = '';
+    let strings = true;
+    while (to < limit && (size < BATCH_CHARS || to === from)) {
+      const key = keys[to];
+      if (typeof key === 'string') {
+        if (strings) joined += key;
+      } else if (key instanceof Uint8Array) {
+        strings = false;
+      } else {
+        throw new TypeError('a key is a string or a Uint8Array');
+      }
+      ends[to - from] = size += key.length;
+      to++;
+    }
+    const at = this.stage(3 * size);
+    if (strings) {
+      const { written } = this.encoder.encodeInto(joined, this.bytes.subarray(at, at + 3 * size));
+      if (written === size) return to - from;
+    }
+    this.stageMixed(keys, from, to, size);
+    return to - from;
+  }
+
+  stageMixed(keys, from, to, size) {
+    const bytes = this.bytes.subarray(this.staging, this.staging + 3 * size);
+    const ends = this.endsView;
+    let end = 0;
+    for (let i = from; i < to; i++) {
+      const key = keys[i];
+      if (typeof key === 'string') {
+        end += this.encoder.encodeInto(key, bytes.subarray(end)).written;
+      } else {
+        bytes.set(key, end);
+        end += key.length;
+      }
+      ends[i - from] = end;
+    }
+  }
+
+  /** Calls `use` for every batch of the keys with how many there are and the first one's number. */
+  inBatches(keys, use) {
+    if (!Array.isArray(keys)) keys = Array.from(keys);
+    for (let from = 0; from < keys.length; ) {
+      const count = this.stageKeys(keys, from);
+      use(count, from);
+      from += count;
+    }
+    return keys.length;
+  }
+
+  withSecret(secret, use) {
+    if (secret === undefined || secret === null) {
+      this.wasm.set_secret(0);
+      return use();
+    }
+    if (!(secret instanceof Uint8Array) || secret.length !== 16) {
+      throw new TypeError('secret: a Uint8Array of 16 bytes is needed');
+    }
+    this.withKey(secret, (at) => this.wasm.set_secret(at));
+    try {
+      return use();
+    } finally {
+      this.wasm.set_secret(0);
+    }
+  }
+
+  setParams(o) {
+    known(o, MAKING, 'a filter');
+    this.wasm.set_params(numberOf(KINDS, o.kind ?? 'auto', 'kind'), small(o.hashes, 'hashes'),
+      whole(o.capacity, 'capacity'), rate(o.fpr, 'fpr'), whole(o.bytes, 'bytes'),
+      whole(o.seed, 'seed'), small(o.expansion, 'expansion'), small(o.maxLayers, 'maxLayers'),
+      small(o.generations, 'generations'), small(o.manual, 'manual'));
+  }
+
+  setForeign(o) {
+    known(o, FOREIGN, 'a format');
+    this.wasm.set_foreign(numberOf(FORMATS, o.format ?? 'any', 'format'),
+      small(o.variant, 'variant'), whole(o.capacity, 'capacity'), rate(o.fpr, 'fpr'),
+      whole(o.bytes, 'bytes'), whole(o.seed, 'seed'), small(o.hashes, 'hashes'),
+      small(o.bitsPerKey, 'bitsPerKey'), small(o.expansion, 'expansion'),
+      small(o.nonscaling, 'nonscaling'));
+  }
+}
+
+function word(high, low) {
+  return (BigInt(high) << 32n) | BigInt(low);
+}
+
+/** The classes over one instance of the module. */
+export function bind(module) {
+  const engine = new Engine(module);
+  const { wasm } = engine;
+  const forgotten = new FinalizationRegistry((handle) => wasm.dispose(handle));
+
+  class Filter {
+    #handle;
+
+    constructor(handle) {
+      if (!Number.isInteger(handle)) throw new TypeError('use Filter.create or Filter.fromBytes');
+      this.#handle = handle;
+      forgotten.register(this, handle, this);
+    }
+
+    static create(options = {}) {
+      const { format, secret, ...rest } = options;
+      if (format !== undefined && format !== 'native') {
+        known(options, FOREIGN, `a ${format} filter`);
+        engine.setForeign(options);
+        return new Filter(engine.must(wasm.create_foreign()));
+      }
+      return engine.withSecret(secret, () => {
+        engine.setParams(rest);
+        return new Filter(engine.must(wasm.create()));
+      });
+    }
+
+    static build(keys, options = {}) {
+      const { secret, ...rest } = options;
+      if (!Array.isArray(keys)) keys = Array.from(keys);
+      if (rest.kind === undefined) rest.kind = 'static';
+      if (rest.fpr === undefined && rest.bytes === undefined) rest.fpr = 0.01;
+      const counts = rest.kind === 'static' || rest.capacity !== undefined;
+      if (!counts && !(rest.fpr && rest.bytes)) rest.capacity = Math.max(keys.length, 1);
+      return engine.withSecret(secret, () => {
+        engine.setParams(rest);
+        const builder = engine.must(wasm.builder());
+        try {
+          engine.inBatches(keys, (count) => {
+            engine.must(wasm.builder_add(builder, engine.staging, engine.ends, count));
+          });
+          return new Filter(engine.must(wasm.builder_finish(builder)));
+        } finally {
+          wasm.builder_dispose(builder);
+        }
+      });
+    }
+
+    static fromBytes(bytes, options = {}) {
+      if (bytes instanceof ArrayBuffer) bytes = new Uint8Array(bytes);
+      if (!(bytes instanceof Uint8Array)) throw new TypeError('bytes: a Uint8Array is needed');
+      const { secret, ...as } = options;
+      engine.setForeign(as);
+      return engine.withSecret(secret, () => engine.withBytes(bytes, (at, length) =>
+        new Filter(engine.must(wasm.decode(at, length)))));
+    }
+
+    get handle() {
+      if (!this.#handle) throw new TypeError('this filter was freed');
+      return this.#handle;
+    }
+
+    free() {
+      if (!this.#handle) return;
+      forgotten.unregister(this);
+      wasm.dispose(this.#handle);
+      this.#handle = 0;
+    }
+
+    add(key) {
+      const handle = this.handle;
+      const added = engine.withKey(key, (at, length) => wasm.add(handle, at, length));
+      if (added < 0) throw engine.error();
+      return added === 1;
+    }
+
+    has(key) {
+      const handle = this.handle;
+      return engine.withKey(key, (at, length) => wasm.has(handle, at, length)) === 1;
+    }
+
+    addMany(keys) {
+      const handle = this.handle;
+      let fresh = 0;
+      engine.inBatches(keys, (count) => {
+        const done = wasm.add_many(handle, engine.staging, engine.ends, count, engine.answers);
+        const answers = engine.bytes.subarray(engine.answers, engine.answers + done);
+        for (let i = 0; i < done; i++) fresh += answers[i];
+        if (done < count) throw engine.error();
+      });
+      return fresh;
+    }
+
+    hasMany(keys) {
+      const handle = this.handle;
+      if (!Array.isArray(keys)) keys = Array.from(keys);
+      const hits = new Uint8Array(keys.length);
+      engine.inBatches(keys, (count, from) => {
+        wasm.has_many(handle, engine.staging, engine.ends, count, engine.answers);
+        hits.set(engine.bytes.subarray(engine.answers, engine.answers + count), from);
+      });
+      return hits;
+    }
+
+    remove(key) {
+      const handle = this.handle;
+      const removed = engine.withKey(key, (at, length) => wasm.remove_key(handle, at, length));
+      if (removed) return true;
+      const error = engine.error();
+      if (error.code === 'EABSENT') return false;
+      throw error;
+    }
+
+    count(key) {
+      const handle = this.handle;
+      return engine.withKey(key, (at, length) => wasm.count(handle, at, length) >>> 0);
+    }
+
+    merge(other) {
+      engine.must(wasm.merge(this.handle, other.handle));
+      return this;
+    }
+
+    intersect(other) {
+      engine.must(wasm.intersect(this.handle, other.handle));
+      return this;
+    }
+
+    equals(other) {
+      return wasm.equal(this.handle, other.handle) === 1;
+    }
+
+    clear() {
+      engine.must(wasm.clear(this.handle));
+      return this;
+    }
+
+    fold(fpr) {
+      engine.must(wasm.fold(this.handle, fpr));
+      return this;
+    }
+
+    advance() {
+      engine.must(wasm.advance(this.handle));
+      return this;
+    }
+
+    copy() {
+      return new Filter(engine.must(wasm.copy(this.handle)));
+    }
+
+    snapshot() {
+      return new Filter(engine.must(wasm.snapshot(this.handle)));
+    }
+
+    info() {
+      wasm.describe(this.handle);
+      const [, , hashes, layers, generations, grows, frozen, manual, capacity, fpr, bits, bytes,
+        keysAdded, field, delimiter, trim, lower, upper, seedHigh, seedLow, printHigh, printLow] =
+        engine.numbers(22);
+      const [kind, format, layout, kernel, text] = engine.texts(5);
+      const meta = {};
+      for (let i = 0; wasm.meta(this.handle, i); i++) {
+        const [name, value] = engine.texts(2);
+        meta[name] = value;
+      }
+      return {
+        kind, format, layout, kernel, text, hashes, layers, generations, capacity, fpr, bits,
+        bytes, keysAdded, seed: word(seedHigh, seedLow), fingerprint: word(printHigh, printLow),
+        grows: !!grows, frozen: !!frozen, manual: !!manual,
+        keyRule: { field, delimiter, trim: !!trim, lower: !!lower, upper: !!upper }, meta,
+      };
+    }
+
+    measure() {
+      wasm.measure(this.handle);
+      const [bitsSet, keys, now] = engine.numbers(3);
+      return { bitsSet, keys, rate: now };
+    }
+
+    probes(key) {
+      const handle = this.handle;
+      const most = 1024;
+      const out = engine.stage(8 * most);
+      const count = engine.withKey(key, (at, length) =>
+        wasm.probes(handle, at, length, out, most));
+      const bits = new BigUint64Array(wasm.memory.buffer, out, Math.min(count, most));
+      return Array.from(bits, Number);
+    }
+
+    toBytes(format = 'native') {
+      const number = numberOf(FORMATS, format, 'format');
+      const length = wasm.encoded_size(this.handle, number);
+      const at = engine.alloc(length);
+      try {
+        engine.must(wasm.encode(this.handle, number, at, length));
+        return engine.bytes.slice(at, at + length);
+      } finally {
+        engine.release(at);
+      }
+    }
+  }
+  Filter.prototype[Symbol.dispose ?? Symbol.for('Symbol.dispose')] = Filter.prototype.free;
+
+  function answer(solved) {
+    const [verdict, , hashes, capacity, fpr, bytes, bits, mean, bitsPerKey, bound, generations] =
+      engine.numbers(11);
+    const [kind, why] = engine.texts(2);
+    return { possible: !!solved, verdict: VERDICTS[verdict], why, kind, hashes, capacity, fpr,
+      bytes, bits, rate: mean, bitsPerKey, bound, generations };
+  }
+
+  function plan(options) {
+    if (options.format !== undefined && options.format !== 'native') {
+      engine.setForeign(options);
+      return answer(engine.must(wasm.plan_foreign()));
+    }
+    known(options, ['kind', 'hashes', 'capacity', 'fpr', 'bytes', 'generations', 'format'],
+      'a plan');
+    return answer(wasm.plan(numberOf(KINDS, options.kind ?? 'auto', 'kind'),
+      small(options.hashes, 'hashes'), whole(options.capacity, 'capacity'),
+      rate(options.fpr, 'fpr'), whole(options.bytes, 'bytes'),
+      small(options.generations, 'generations')));
+  }
+
+  /** The key that another system hashes for a value, given as text. */
+  function typedKey(type, text) {
+    const number = numberOf(TYPES, type, 'type');
+    return engine.withKey(String(text), (at, length) => {
+      const out = engine.alloc(2 * length + 8);
+      try {
+        const written = wasm.typed_key(number, at, length, out, 2 * length + 8);
+        if (written < 0) throw engine.error();
+        return engine.bytes.slice(out, out + written);
+      } finally {
+        engine.release(out);
+      }
+    });
+  }
+
+  wasm.version();
+  return { Filter, plan, typedKey, UmbelError, version: engine.texts(1)[0], engine };
+}

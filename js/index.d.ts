@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+//
+// index.d.ts - types of the package umbel
+
+/** Bytes as they are, or a string as UTF-8.  Empty keys are ordinary keys. */
+export type Key = string | Uint8Array;
+
+export type Kind = 'blocked' | 'classic' | 'static' | 'counting' | 'scalable' | 'window';
+
+export type Format =
+  | 'native'
+  | 'leveldb'
+  | 'corekv'
+  | 'badger'
+  | 'clickhouse'
+  | 'gocrc32'
+  | 'guava'
+  | 'parquet'
+  | 'redisbloom'
+  | 'dcso';
+
+export type ValueType =
+  | 'string'
+  | 'utf16'
+  | 'int8'
+  | 'int16'
+  | 'int32'
+  | 'int64'
+  | 'uint8'
+  | 'uint16'
+  | 'uint32'
+  | 'uint64'
+  | 'float'
+  | 'double'
+  | 'uint32_be';
+
+/** Of capacity, fpr and bytes give two and the third follows. */
+export interface FilterOptions {
+  /** 'auto': blocked, or classic where that is much smaller. */
+  kind?: Kind | 'auto';
+  /** Keys planned for. */
+  capacity?: number | bigint;
+  /** False-positive rate promised once they are in, between 0 and 1. */
+  fpr?: number;
+  /** Memory for the bits, at most. */
+  bytes?: number | bigint;
+  /** Probes per key, of classic and static filters. */
+  hashes?: number;
+  /** Places keys elsewhere; filters merge only if their seeds are equal. */
+  seed?: number | bigint;
+  /** 16 bytes without which nobody can construct false positives.  No file holds them. */
+  secret?: Uint8Array;
+  /** Scalable: each layer is for this many times the keys of the last. */
+  expansion?: number;
+  /** Scalable: no more layers than these. */
+  maxLayers?: number;
+  /** Window: forget in this many steps. */
+  generations?: number;
+  /** Window: only advance() moves it on. */
+  manual?: boolean;
+}
+
+/** A filter of another system, as that system makes it. */
+export interface ForeignOptions {
+  format: Format;
+  variant?: number;
+  capacity?: number | bigint;
+  fpr?: number;
+  bytes?: number | bigint;
+  seed?: number | bigint;
+  hashes?: number;
+  bitsPerKey?: number;
+  expansion?: number;
+  nonscaling?: boolean;
+}
+
+/** What the bytes do not say about themselves: mostly nothing. */
+export interface ReadOptions extends Partial<Omit<ForeignOptions, 'format'>> {
+  /** 'any': recognised by its first bytes. */
+  format?: Format | 'any';
+  secret?: Uint8Array;
+}
+
+export interface FilterInfo {
+  kind: Kind;
+  /** Whose hashing and sizing it follows. */
+  format: Format;
+  layout: string;
+  kernel: string;
+  /** What the filter's own system prints for it, if anything. */
+  text: string;
+  /** Probes per key. */
+  hashes: number;
+  layers: number;
+  generations: number;
+  /** 0: unknown. */
+  capacity: number;
+  /** Rate promised at capacity; 0: none. */
+  fpr: number;
+  bits: number;
+  bytes: number;
+  keysAdded: number;
+  seed: bigint;
+  /** Tells secrets apart; 0n: no secret. */
+  fingerprint: bigint;
+  grows: boolean;
+  frozen: boolean;
+  manual: boolean;
+  keyRule: { field: number; delimiter: number; trim: boolean; lower: boolean; upper: boolean };
+  meta: Record<string, string>;
+}
+
+export interface Measurement {
+  bitsSet: number;
+  /** Distinct keys, estimated from the bits; Infinity when every bit is set. */
+  keys: number;
+  /** The live false-positive rate. */
+  rate: number;
+}
+
+export class Filter {
+  private constructor();
+
+  /** An empty filter.  Throws UmbelError where there is no such filter. */
+  static create(options: FilterOptions | ForeignOptions): Filter;
+
+  /** A filter from all its keys: the only way to a static one, which is the default kind here. */
+  static build(keys: Iterable<Key>, options?: FilterOptions): Filter;
+
+  /** A filter of any format from untrusted bytes, all of which are checked. */
+  static fromBytes(bytes: Uint8Array | ArrayBuffer, options?: ReadOptions): Filter;
+
+  /** True: the key was certainly not in before. */
+  add(key: Key): boolean;
+
+  /** False: certainly not added.  True: added, or a false positive. */
+  has(key: Key): boolean;
+
+  /** How many were certainly not in before.  Several times as fast as add. */
+  addMany(keys: Iterable<Key>): number;
+
+  /** 1 or 0 for each key. */
+  hasMany(keys: Iterable<Key>): Uint8Array;
+
+  /** Counting filters.  False: the key is certainly not in. */
+  remove(key: Key): boolean;
+
+  /** Counting filters: at most so often was it added; 15: 15 or more. */
+  count(key: Key): number;
+
+  /** Adds all keys of a filter of the same kind, size and seed. */
+  merge(other: Filter): this;
+  intersect(other: Filter): this;
+  equals(other: Filter): boolean;
+  clear(): this;
+
+  /** Halves the filter as often as its rate stays at or below fpr. */
+  fold(fpr: number): this;
+
+  /** Windows: forgets the oldest generation. */
+  advance(): this;
+  copy(): Filter;
+
+  /** The blocked filter with the keys of a counting one. */
+  snapshot(): Filter;
+
+  /** What the filter was made as, in constant time. */
+  info(): FilterInfo;
+
+  /** What its bits say, by reading all of them. */
+  measure(): Measurement;
+
+  /** The bits that a look-up of this key reads. */
+  probes(key: Key): number[];
+
+  toBytes(format?: Format): Uint8Array;
+
+  /** Gives the memory back; the filter is of no use afterwards. */
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+export interface Plan {
+  possible: boolean;
+  verdict:
+    | 'ok'
+    | 'underdetermined'
+    | 'bad-rate'
+    | 'below-bound'
+    | 'beyond-kind'
+    | 'too-large'
+    | 'too-small'
+    | 'bad-kind'
+    | 'bad-hashes';
+  /** Why not; '' when it is possible. */
+  why: string;
+  kind: Kind | 'auto';
+  hashes: number;
+  capacity: number;
+  fpr: number;
+  bytes: number;
+  bits: number;
+  /** Mean rate over all such filters at capacity. */
+  rate: number;
+  bitsPerKey: number;
+  /** The rate below which no filter of any kind can be. */
+  bound: number;
+  generations: number;
+}
+
+export interface PlanOptions {
+  kind?: Kind | 'auto';
+  hashes?: number;
+  capacity?: number | bigint;
+  fpr?: number;
+  bytes?: number | bigint;
+  generations?: number;
+}
+
+/** What is possible: two of capacity, fpr and bytes give the third. */
+export function plan(options: PlanOptions | ForeignOptions): Plan;
+
+/** The bytes that other systems hash for a value, such as Guava for a long. */
+export function typedKey(type: ValueType, text: string | number | bigint): Uint8Array;
+
+/** What failed, in the library's own words. */
+export class UmbelError extends Error {
+  /** 'EINVAL', 'ECORRUPT', 'EMISMATCH' ... */
+  code: string;
+}
+
+/** Of the library. */
+export const version: string;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * wasm_exports.h - what the files that export functions share
+ */
+#ifndef WASM_EXPORTS_H
+#define WASM_EXPORTS_H
+
+#include "umbel.h"
+
+#define EXPORT(name) __attribute__((export_name(name)))
+
+/* Keeps what error() and message() will tell; whether the call went well. */
+bool wasm_ok(umbel_err e, const umbel_diag *why);
+
+#endif

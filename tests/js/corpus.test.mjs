@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// corpus.test.mjs - the fuzz corpora once more, in WebAssembly: whatever the bytes, an answer or an
+// error, never a trap, and the module works on
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { built, corpus, root } from './support.mjs';
+
+const { Filter, UmbelError } = await import(built);
+
+const formats = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
+  'parquet', 'redisbloom', 'dcso'];
+
+/** True when it is a filter; then it is asked and written, too. */
+function use(bytes, options) {
+  let filter;
+  try {
+    filter = Filter.fromBytes(bytes, options);
+  } catch (error) {
+    assert.ok(error instanceof UmbelError, `${error}`);
+    assert.ok(error.code !== 'ENOMEM' && error.message.length > 5, `${error}`);
+    return false;
+  }
+  filter.has('ada');
+  filter.hasMany(['', 'ada', 'bob']);
+  filter.measure();
+  const { format, bits } = filter.info();
+  for (const bit of filter.probes('four')) assert.ok(bit < bits);
+  const again = Filter.fromBytes(filter.toBytes(format), { ...options, format });
+  assert.ok(again.equals(filter));
+  again.free();
+  filter.free();
+  return true;
+}
+
+/** What clickhouse and gocrc32 must be told. */
+function hints(format) {
+  if (format === 'clickhouse') return { format, hashes: 3, seed: 1 };
+  if (format === 'gocrc32') return { format, capacity: 10, fpr: 0.01 };
+  return { format };
+}
+
+for (const [target, head] of [['decode_native', 1], ['decode_foreign', 16]]) {
+  test(target, () => {
+    let read = 0;
+    const inputs = corpus(target);
+    assert.ok(inputs.length > 100);
+    for (const [, input] of inputs) {
+      const bytes = new Uint8Array(input.subarray(head));
+      for (const format of formats) read += use(bytes, hints(format));
+    }
+    assert.ok(read > 10);
+  });
+}
+
+/** A small generator: the same changes in every run. */
+function random(seed) {
+  return () => {
+    seed = Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d) + 0x9e3779b9 | 0;
+    return (seed ^ (seed >>> 13)) >>> 0;
+  };
+}
+
+test('golden files, changed at random places', () => {
+  const next = random(7);
+  let refused = 0;
+  for (const folder of ['native', 'dcso', 'guava', 'parquet', 'table']) {
+    const path = join(root, 'tests/golden', folder);
+    const names = readdirSync(path).filter((name) => /\.(umb|bloom|bin|parquet|ldb)$/.test(name));
+    for (const name of names) {
+      const bytes = new Uint8Array(readFileSync(join(path, name)));
+      for (let i = 0; i < 100; i++) {
+        const changed = bytes.slice(0, i % 4 ? bytes.length : next() % bytes.length);
+        for (let j = next() % 4; j >= 0 && changed.length; j--) {
+          changed[next() % Math.min(changed.length, 200)] ^= 1 << next() % 8;
+        }
+        refused += !use(changed, {});
+      }
+    }
+  }
+  assert.ok(refused > 1000);
+});
