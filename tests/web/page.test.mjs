@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: MIT
+//
+// page.test.mjs - the page in a real browser, from a file: address, as people use it
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync, openSync, writeSync, closeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { golden, hex, root, runs, umbel } from '../js/support.mjs';
+import { Browser } from './browser.mjs';
+
+const address = `file://${join(root, 'build/web/umbel.html')}`;
+const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window'];
+const models = { classic: 4, blocked: 8, counting: 8, leveldb: 6 };
+const noCommand = existsSync(umbel) ? false : `${umbel} is not built`;
+const place = (...names) => join(root, 'tests/golden', ...names);
+let browser;
+let home;
+
+before(async () => {
+  browser = await Browser.start();
+  home = mkdtempSync(join(tmpdir(), 'umbel-web-'));
+});
+
+after(async () => {
+  await browser.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const text = (page, id) => page.run(`document.getElementById('${id}').textContent`);
+const click = (page, id) => page.run(`document.getElementById('${id}').click()`);
+
+async function open(part, options) {
+  const page = await browser.page(address + part, options);
+  await page.until('document.getElementById("version").textContent');
+  return page;
+}
+
+/** Until the third field has an answer, or there can be none, and the curves are there. */
+function planned(page) {
+  return page.until('document.querySelectorAll("#plan-chart .curve").length === 6');
+}
+
+/** Opens a file in the page; what the facts say, or the error. */
+async function opens(page, path, format = 'any', more = {}) {
+  await page.run(`document.getElementById('open-format').value = '${format}'`);
+  for (const [id, value] of Object.entries(more)) {
+    await page.run(`document.getElementById('${id}').value = ${JSON.stringify(value)}`);
+  }
+  await page.run(`document.getElementById('open-result').hidden = true;
+    document.getElementById('open-error').textContent = ''`);
+  await page.choose('open-file', path);
+  await page.until('document.getElementById("open-progress").hidden && ' +
+    '(!document.getElementById("open-result").hidden || document.getElementById("open-error").textContent)');
+  const error = await text(page, 'open-error');
+  const list = await page.run('[...document.querySelectorAll("#open-info dt")].map((e) => [e.textContent, e.nextSibling.textContent])');
+  return { error, ...Object.fromEntries(list) };
+}
+
+async function asks(page, key) {
+  await page.run('document.getElementById("open-answer").textContent = ""');
+  await page.type('open-key', key);
+  await page.key('Enter');
+  return page.until('document.getElementById("open-answer").textContent');
+}
+
+/** Clicks on a link; the bytes that are saved, under the name that was asked for. */
+async function downloaded(page, id, name) {
+  await page.downloadsTo(home);
+  const seen = browser.events.length;
+  await click(page, id);
+  const later = (method, state) => browser.events.slice(seen).find((event) =>
+    event.method === `Browser.${method}` && (!state || event.params.state === state));
+  for (let i = 0; i < 2400 && !later('downloadProgress', 'completed'); i++) {
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  const { guid, suggestedFilename } = later('downloadWillBegin').params;
+  assert.equal(suggestedFilename, name);
+  const bytes = readFileSync(join(home, guid));
+  rmSync(join(home, guid));
+  return bytes;
+}
+
+/** Builds with what the form says; until the filter is there. */
+async function builds(page) {
+  await page.run(`document.getElementById('build-result').hidden = true;
+    document.querySelector('#build-form [type=submit]').click()`);
+  await page.until('document.getElementById("build-progress").hidden && ' +
+    '(!document.getElementById("build-result").hidden || document.getElementById("build-error").textContent)', 280);
+  assert.equal(await text(page, 'build-error'), '');
+}
+
+test('plan: two fields give the third, curves, table and the command\'s sentence', async (t) => {
+  const page = await open('#plan');
+  for (const [fields, args] of [
+    [{ keys: '2e9', rate: '', memory: '500 MB' }, ['-n', '2e9', '-m', '500 MB']],
+    [{ keys: '1 million', rate: '1%', memory: '' }, ['-n', '1M', '-p', '1%']],
+    [{ keys: '', rate: '1 in 10,000', memory: '64 MiB' }, ['-p', '1/10000', '-m', '64MiB']],
+    [{ keys: '2e9', rate: '1%', memory: '500 MiB' }, ['-n', '2e9', '-p', '1%', '-m', '500MiB']],
+  ]) {
+    for (const [name, value] of Object.entries(fields)) await page.type(`plan-${name}`, value);
+    await planned(page);
+    assert.equal(await page.run('document.querySelectorAll("#plan-table tbody tr").length'), 6);
+    const sentence = await text(page, 'plan-sentence');
+    if (noCommand) continue;
+    let said;
+    try {
+      said = runs('plan', ...args);
+    } catch (error) {
+      said = error.stdout; // what is impossible has a status of its own
+    }
+    const first = said.split('\n\n')[0];
+    for (const [number] of first.matchAll(/\d[\d,.]*\d|\d/g)) {
+      assert.ok(sentence.includes(number), `${number} of "${first}" is not in "${sentence}"`);
+    }
+  }
+  await page.type('plan-keys', 'many');
+  assert.equal(await page.run('document.getElementById("plan-keys").getAttribute("aria-invalid")'), 'true');
+  t.diagnostic(await text(page, 'plan-sentence'));
+  await page.close();
+});
+
+test('plan: the address holds it, examples fill it in', async () => {
+  const page = await open('#plan');
+  await page.run('[...document.querySelectorAll(".chip")].find((e) => e.textContent === "2 billion URLs in 500 MB").click()');
+  await page.until('location.hash.includes("memory")');
+  const fragment = await page.run('location.hash');
+  assert.match(fragment, /^#plan\?keys=2e9&memory=500\+MB$/);
+  await planned(page);
+  const other = await open(fragment);
+  await planned(other);
+  for (const name of ['keys', 'rate', 'memory']) {
+    const value = `document.getElementById('plan-${name}').value`;
+    assert.equal(await other.run(value), await page.run(value));
+  }
+  await other.until('document.getElementById("plan-sentence").textContent.includes("2,000,000,000")');
+  assert.equal(await text(other, 'plan-sentence'), await text(page, 'plan-sentence'));
+  // A plan that is pasted into the address of an open page is shown, too.
+  await other.run('location.hash = "#plan?keys=1000&rate=1%25"');
+  await other.until('document.getElementById("plan-sentence").textContent.startsWith("1,000 keys at 1%")');
+  await page.close();
+  await other.close();
+});
+
+test('the page itself never runs the planner, so it never waits for it', async (t) => {
+  const page = await browser.page('about:blank');
+  await page.send('Page.addScriptToEvaluateOnNewDocument', { source: `window.compiled = 0;
+    for (const name of ['Instance', 'Module', 'compile', 'instantiate', 'instantiateStreaming']) {
+      WebAssembly[name] = () => { compiled++; };
+    }` });
+  await page.go(`${address}#plan`);
+  await page.run(`window.longest = 0; new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) longest = Math.max(longest, entry.duration);
+  }).observe({ type: 'longtask' })`);
+  for (const keys of ['10', '1e5', '1e9', '12345678', '1e12']) {
+    await page.type('plan-keys', keys);
+    await planned(page);
+  }
+  assert.equal(await page.run('compiled'), 0);
+  t.diagnostic(`longest task of the page: ${await page.run('longest')} ms`);
+  await page.close();
+});
+
+test('explainer: probes light up, a false positive happens, the rate rises', async () => {
+  const page = await open('#learn');
+  for (const [model, probes] of Object.entries(models)) {
+    await click(page, 'learn-clear');
+    await page.run(`document.querySelector('input[value=${model}]').click()`);
+    await page.until(`document.getElementById('learn-bits').dataset.model === '${model}'`);
+    await page.type('learn-word', '布隆');
+    await page.key('Enter');
+    await page.until('document.querySelectorAll("#learn-keys li").length === 1');
+    await page.until('document.querySelectorAll(".cell.on").length > 0');
+    const lit = await page.run('document.querySelectorAll(".cell.on").length');
+    assert.ok(lit > 0 && lit <= probes, model);
+    await page.type('learn-ask', '布隆');
+    await page.until('document.querySelector("#learn-answer.maybe")');
+    assert.equal(await page.run('document.querySelectorAll(".cell.yes").length'), lit);
+    assert.match(await text(page, 'learn-answer'), /[0-9a-f]{8}/);
+    await page.type('learn-ask', 'never');
+    await page.until('document.querySelector("#learn-answer.no")');
+    assert.ok(await page.run('document.querySelectorAll(".cell.no").length') > 0);
+    const rates = [];
+    for (let words = 11; words <= 71; words += 10) {
+      await click(page, 'learn-more');
+      await page.until(`document.querySelectorAll('#learn-keys li').length === ${words}`);
+      await page.until(`document.getElementById('learn-history-title').textContent.includes('${words} words')`);
+      rates.push(await page.run('document.getElementById("learn-rate").value'));
+    }
+    assert.ok(rates.every((rate, i) => i === 0 || rate >= rates[i - 1]) && rates.at(-1) > rates[0], model);
+    await click(page, 'learn-mistake');
+    await page.until('document.querySelector("#learn-answer.fooled")');
+    assert.equal(await page.run('document.querySelectorAll(".cell.no").length'), 0);
+  }
+  await page.run('document.querySelector("input[value=counting]").click()');
+  await page.until('document.querySelector("#learn-keys button")');
+  const before = await page.run('document.querySelectorAll("#learn-keys li").length');
+  await page.run('document.querySelector("#learn-keys button").click()');
+  await page.until(`document.querySelectorAll('#learn-keys li').length === ${before - 1}`);
+  assert.equal(await page.run('document.querySelector("#view-learn details").open'), false);
+  await page.close();
+});
+
+test('open: every golden file', async () => {
+  const page = await open('#open');
+  let files = 0;
+  for (const name of readdirSync(place('native')).filter((file) => file.endsWith('.umb'))) {
+    const keyed = name.startsWith('keyed');
+    const found = await opens(page, place('native', name), 'any',
+      { 'open-secret': keyed ? Buffer.from('sixteen bytes it').toString('hex') : '' });
+    assert.equal(found.error, '', name);
+    assert.equal(found.format, 'native');
+    assert.ok(await page.run('document.getElementById("open-fill").width > 0'));
+    files++;
+  }
+  assert.match(await opens(page, place('native/ada.umb'), 'any', { 'open-secret': '' }).then(() => asks(page, 'ada')), /is in it/);
+  assert.match(await asks(page, 'bob'), /certainly not/);
+  const whole = [...readdirSync(place('dcso')).filter((file) => file.endsWith('.bloom')).map((file) => ['dcso', file]),
+    ...readdirSync(place('guava')).filter((file) => file.endsWith('.bin')).map((file) => ['guava', file])];
+  for (const [format, name] of whole) {
+    const found = await opens(page, place(format, name), format === 'guava' ? 'guava' : 'any');
+    assert.equal(found.error, '', name);
+    assert.equal(found.format, format);
+    files++;
+  }
+  await opens(page, place('guava/mitz64_str_100_0.03.bin'), 'guava');
+  assert.match(await asks(page, 'key42'), /is in it/);
+  const rows = [
+    ...golden('leveldb/filters.tsv').slice(1).map((row) => ['leveldb', row[3]]),
+    ...golden('corekv/filters.tsv').slice(1, 6).map((row) => ['corekv', row[4]]),
+    ...golden('parquet/filters.tsv').slice(1).map((row) => ['parquet', row[3] + row[6]]),
+    ...golden('guava/filters.tsv').slice(1).filter((row) => row.at(-1)).map((row) => ['guava', row.at(-1)]),
+  ];
+  const path = join(home, 'filter.bin');
+  for (const [format, bytes] of rows) {
+    writeFileSync(path, hex(bytes));
+    const found = await opens(page, path, format);
+    assert.equal(found.error, '', format);
+    assert.equal(found.format, format);
+    files++;
+  }
+  for (const row of golden('redisbloom/filters.tsv').slice(1)) {
+    const header = hex(row[6]);
+    const frame = Buffer.concat([Buffer.from('UMBRBLM1'), Buffer.alloc(8), header, hex(row[8])]);
+    frame.writeBigUInt64LE(BigInt(header.length), 8);
+    writeFileSync(path, frame);
+    const found = await opens(page, path);
+    assert.equal(found.format, 'redisbloom');
+    assert.match(await asks(page, 'key0'), /is in it/);
+    files++;
+  }
+  const go = golden('gocrc32/int64.tsv').slice(1).find((row) => Number(row[0]) > 10 && row[6]);
+  writeFileSync(path, hex(go[6]));
+  const found = await opens(page, path, 'gocrc32', { 'open-capacity': go[0], 'open-rate': go[1] });
+  assert.equal(found['as text'], go[4]);
+  assert.ok(files > 40);
+  await page.close();
+});
+
+test('open: filters inside Parquet files and LevelDB tables', async () => {
+  const page = await open('#open');
+  let found = await opens(page, place('parquet/duckdb_t.parquet'));
+  assert.equal(found.error, '');
+  assert.equal(found.format, 'parquet');
+  assert.ok(await page.run('document.querySelectorAll("#open-place option").length >= 5'));
+  assert.match(await asks(page, 'val7'), /is in it/);
+  found = await opens(page, place('table/keys300.ldb'));
+  assert.equal(found.error, '');
+  assert.equal(found.format, 'leveldb');
+  assert.match(await asks(page, 'key000001'), /is in it/);
+  await page.close();
+});
+
+test('open: a file that is dropped', async () => {
+  const page = await open('#open');
+  const bytes = readFileSync(place('native/ada.umb')).toString('base64');
+  await page.run(`(() => {
+    const files = new DataTransfer();
+    files.items.add(new File([Uint8Array.from(atob('${bytes}'), (c) => c.charCodeAt(0))], 'dropped.umb'));
+    for (const name of ['dragenter', 'dragover', 'drop']) {
+      document.getElementById('open-drop').dispatchEvent(
+        new DragEvent(name, { dataTransfer: files, bubbles: true, cancelable: true }));
+    }
+  })()`);
+  await page.until('document.getElementById("open-name").textContent === "dropped.umb"');
+  assert.match(await asks(page, 'ada'), /is in it/);
+  await page.close();
+});
+
+test('open: a gzipped filter', async () => {
+  const page = await open('#open');
+  const path = join(home, 'a.bloom.gz');
+  writeFileSync(path, execFileSync('gzip', ['-c', place('dcso/a.bloom')]));
+  assert.equal((await opens(page, path)).format, 'dcso');
+  await page.close();
+});
+
+test('open: damaged and hostile files get the library\'s words, and the page works on', async () => {
+  const page = await open('#open');
+  const path = join(home, 'damaged.umb');
+  const bytes = readFileSync(place('native/blocked_64.umb'));
+  bytes[5000] ^= 1;
+  writeFileSync(path, bytes);
+  const damaged = await opens(page, path);
+  if (!noCommand) {
+    let said = '';
+    try {
+      runs('verify', path);
+    } catch (error) {
+      said = error.stderr + error.stdout;
+    }
+    const words = damaged.error.replace(/^damaged.umb: /, '').split(/[:(]/)[0].trim();
+    assert.ok(words.length > 5 && said.includes(words), `${damaged.error} / ${said}`);
+  }
+  for (const length of [0, 1, 7, 100, 4096, 5000]) {
+    writeFileSync(path, bytes.subarray(0, length));
+    assert.ok((await opens(page, path)).error.length > 20);
+  }
+  for (let seed = 1; seed < 40; seed++) {
+    const changed = Buffer.from(readFileSync(place('native/classic_64.umb')));
+    changed[(seed * 7919) % 200] ^= 1 << seed % 8;
+    writeFileSync(path, changed);
+    await opens(page, path, 'native');
+  }
+  writeFileSync(path, 'just some text\n');
+  const unknown = await opens(page, path);
+  assert.match(unknown.error, /recognised/);
+  assert.ok(await page.run('document.getElementById("open-more").open'));
+  assert.equal((await opens(page, place('native/ada.umb'))).error, '');
+  assert.match(await asks(page, 'ada'), /is in it/);
+  await page.close();
+});
+
+test('build: every kind, byte for byte the command\'s', { skip: noCommand }, async () => {
+  const list = join(home, 'urls.txt');
+  const lines = Array.from({ length: 30000 }, (_, i) => `https://example.com/${i * 31}`);
+  lines[5] = '';
+  lines[6] = '布隆过滤器\r';
+  writeFileSync(list, lines.join('\n')); // no newline at its end
+  const theirs = join(home, 'theirs.umb');
+  for (const kind of kinds) {
+    const page = await open('#build'); // a page of its own: browsers stop the tenth download of one
+    for (const [rate, fpr] of [['1%', '0.01'], ['1 in 5,000', '0.0002']]) {
+      await page.choose('build-file', list);
+      await page.run(`document.getElementById('build-kind').value = '${kind}'`);
+      await page.type('build-rate', rate);
+      await builds(page);
+      const mine = await downloaded(page, 'build-download', 'urls.umb');
+      runs('build', '--force', '-q', '--kind', kind, '-p', fpr, '-o', theirs, list);
+      assert.ok(mine.equals(readFileSync(theirs)), `${kind} ${rate}`);
+      assert.match(await text(page, 'build-command'),
+        new RegExp(`--kind ${kind} .*-o urls.umb urls.txt`));
+    }
+    await page.close();
+  }
+});
+
+test('open: a list is asked for, and the matches are downloaded', { skip: noCommand }, async () => {
+  const list = join(home, 'rules.txt');
+  const lines = Array.from({ length: 30000 }, (_, i) => `${i},  Key-${i * 31} ,x`);
+  writeFileSync(list, lines.join('\n'));
+  const asked = join(home, 'asked.txt');
+  const others = Array.from({ length: 30000 }, (_, i) => `${i},absent-${i},y`);
+  writeFileSync(asked, [...lines.map((line) => line.toUpperCase()), ...others].join('\n'));
+  const page = await open('#open');
+  const filter = join(home, 'asked.umb');
+  for (const rule of [[], ['-t', ',', '-k', '2', '--trim', '--lower']]) {
+    runs('build', '--force', '-q', '-p', '0.001', ...rule, '-o', filter, list);
+    assert.equal((await opens(page, filter)).error, '');
+    await page.choose('open-list', asked);
+    await page.until('/ of 60,000 lines/.test(document.getElementById("open-matches").textContent)');
+    await page.run('document.querySelector("#open-matches a").id = "matches"');
+    const mine = await downloaded(page, 'matches', 'asked-matches.txt');
+    assert.ok(mine.toString() === runs('check', filter, asked), `${rule}`);
+  }
+  await page.close();
+});
+
+test('build: a list of 100 MB, with progress, and cancelled', { skip: noCommand }, async () => {
+  const list = join(home, 'large.txt');
+  const file = openSync(list, 'w');
+  for (let from = 0; from < 2e6; from += 1e5) {
+    let part = '';
+    for (let i = from; i < from + 1e5; i++) part += `https://www.example.com/some/longer/path/${i * 17}\n`;
+    writeSync(file, part);
+  }
+  closeSync(file);
+  const page = await open('#build');
+  await page.run(`window.seen = [];
+    setInterval(() => { const box = document.getElementById('build-progress');
+      if (!box.hidden) seen.push(box.querySelector('progress').value); }, 20)`);
+  await page.choose('build-file', list);
+  await page.run('document.querySelector("#build-form [type=submit]").click()');
+  await page.until('seen.some((value) => value > 0 && value < 1)');
+  await page.run('document.querySelector("#build-progress button").click()');
+  await page.until('document.getElementById("build-error").textContent === "cancelled"');
+  assert.ok(await page.run('document.getElementById("build-result").hidden'));
+  for (const kind of ['blocked', 'static']) {
+    await page.run(`document.getElementById('build-kind').value = '${kind}'`);
+    await builds(page);
+    const mine = await downloaded(page, 'build-download', 'large.umb');
+    const theirs = join(home, 'theirs-large.umb');
+    runs('build', '--force', '-q', '--kind', kind, '-p', '0.01', '-o', theirs, list);
+    assert.ok(mine.equals(readFileSync(theirs)), kind);
+  }
+  rmSync(list);
+  await page.close();
+});
+
+test('keyboard: everything can be reached and used', async () => {
+  const page = await open('#plan');
+  await page.run('document.activeElement.blur(); window.scrollTo(0, 0)');
+  const seen = [];
+  for (let i = 0; i < 40; i++) {
+    await page.key('Tab');
+    const now = await page.run(`(() => { const e = document.activeElement;
+      return e === document.body ? '' : e.id || e.dataset.view || e.textContent.trim() || e.className; })()`);
+    if (!now) break;
+    seen.push(now);
+  }
+  for (const wanted of ['plan', 'learn', 'open', 'build', 'language', 'plan-keys', 'plan-rate', 'plan-memory',
+    '2 billion URLs in 500 MB', 'plan-copy']) {
+    assert.ok(seen.includes(wanted), `${wanted} is not among ${seen}`);
+  }
+  // The second link of the navigation, by keys alone.
+  await page.run('document.querySelector("nav a[data-view=learn]").focus()');
+  await page.key('Enter');
+  await page.until('!document.getElementById("view-learn").hidden');
+  await page.run('document.querySelector("input[name=model]").focus()');
+  await page.key('ArrowRight');
+  await page.until('document.querySelector("input[value=blocked]").checked');
+  await page.run('document.getElementById("language").focus()');
+  await page.key('Enter');
+  await page.until('document.documentElement.lang === "zh"');
+  await page.close();
+});
+
+const roles = ['button', 'link', 'textbox', 'combobox', 'checkbox', 'radio', 'progressbar', 'meter', 'image', 'img',
+  'listbox', 'navigation', 'region', 'table', 'form'];
+
+test('accessibility: roles, names, headings and landmarks, in both languages', async () => {
+  for (const language of ['en', 'zh']) {
+    for (const part of ['plan', 'learn', 'open', 'build']) {
+      const page = await open(`#${part}?lang=${language}`);
+      if (part === 'plan') await page.until('document.querySelector("#plan-sentence").textContent');
+      if (part === 'open') await opens(page, place('native/blocked_64.umb'));
+      const { nodes } = await page.send('Accessibility.getFullAXTree');
+      const visible = nodes.filter((node) => !node.ignored);
+      const named = (node) => (node.name?.value ?? '').trim();
+      for (const node of visible.filter((one) => roles.includes(one.role?.value))) {
+        assert.ok(named(node) || ['form', 'region'].includes(node.role.value),
+          `${part}: a ${node.role.value} without a name`);
+      }
+      const count = (role) => visible.filter((node) => node.role?.value === role).length;
+      assert.equal(count('main'), 1);
+      assert.equal(count('navigation'), 1);
+      assert.equal(count('banner'), 1);
+      const headings = visible.filter((node) => node.role?.value === 'heading');
+      const level = (node) => node.properties.find(({ name }) => name === 'level').value.value;
+      assert.equal(headings.filter((node) => level(node) === 1).length, 1);
+      assert.equal(await page.run('document.documentElement.lang'), language);
+      const current = await page.run('document.querySelector("nav [aria-current=page]").dataset.view');
+      assert.equal(current, part);
+      assert.ok(await page.run('document.documentElement.scrollWidth <= innerWidth'));
+      await page.close();
+    }
+  }
+});
+
+test('phones: nothing is wider than the screen', async () => {
+  for (const part of ['plan', 'learn', 'open', 'build']) {
+    const page = await open(`#${part}`, { width: 360, height: 700 });
+    if (part === 'plan') await planned(page);
+    if (part === 'open') await opens(page, place('native/blocked_64.umb'));
+    assert.ok(await page.run('document.documentElement.scrollWidth <= 360'), part);
+    await page.close();
+  }
+});
+
+test('texts: every one is there in Chinese, and none for nothing', async () => {
+  const code = readFileSync(join(root, 'web/texts.js'), 'utf8');
+  const { chinese } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  const page = await open('#plan');
+  const wanted = await page.run(`[...document.querySelectorAll('[data-t],[data-t-label]')].map((e) => e.dataset.english)`);
+  const sources = ['shell', 'plan', 'learn', 'open', 'make', 'page']
+    .map((name) => readFileSync(join(root, `web/${name}.js`), 'utf8')).join('\n');
+  const quoted = new Set([...sources.matchAll(/'((?:[^'\\\n]|\\.)*)'/g)].map(([, found]) => found));
+  for (const [, found] of sources.matchAll(/\bt\('((?:[^'\\]|\\.)*)'/g)) wanted.push(found);
+  for (const one of wanted) assert.ok(chinese[one], `no Chinese for: ${one}`);
+  for (const one of Object.keys(chinese)) {
+    assert.ok(wanted.includes(one) || quoted.has(one), `not used: ${one}`);
+    const holes = (sentence) => [...sentence.matchAll(/\{\d\}/g)].map(String).sort().join();
+    assert.equal(holes(chinese[one]), holes(one), one);
+  }
+  await page.close();
+});
+
+test('no complaint in the console, and no request to anywhere', async () => {
+  const page = await open('#plan');
+  assert.deepEqual(page.complaints().map(({ params }) => params.entry?.text ?? params.exceptionDetails?.exception?.description ?? params), []);
+  for (const url of page.requests()) assert.match(url, /^(file|blob|data|about):/);
+  await page.close();
+});

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// make.js - filters from text files
+
+import { $, complaint, downloads, facts, language, make, purposes, t, takesFile, withProgress } from './shell.js';
+import { bitsText, countText, parseCount, parseRate, rateText, sizeText } from './quantity.js';
+
+let library;
+let file = null;
+let shown = null;
+
+function value(id, parse, help) {
+  const input = $(id);
+  const text = input.value.trim();
+  const number = text ? parse(text) : undefined;
+  const bad = Number.isNaN(number);
+  input.setAttribute('aria-invalid', bad);
+  $(`${id}-hint`).textContent = bad ? t(help) : '';
+  $(`${id}-hint`).classList.toggle('bad', bad);
+  return number;
+}
+
+async function build(event) {
+  event.preventDefault();
+  const error = $('build-error');
+  error.textContent = '';
+  const fpr = value('build-rate', parseRate, 'a rate, such as 1%, 0.001 or 1 in 10,000');
+  const capacity = value('build-keys', parseCount, 'keys, such as 2e9, 10M or 2 billion');
+  if (Number.isNaN(fpr) || Number.isNaN(capacity)) return;
+  if (!file) {
+    error.textContent = t('Choose a file first.');
+    return;
+  }
+  const kind = $('build-kind').value;
+  $('build-result').hidden = true;
+  try {
+    const result = await withProgress($('build-progress'), library, 'build',
+      { file, kind, fpr: fpr ?? 0.01, capacity });
+    shown = { ...result, kind, name: file.name.replace(/\.[^.]*$/, '') + '.umb', from: file.name,
+      fpr: fpr ?? 0.01, capacity };
+    downloads($('build-download'), result.blob, shown.name);
+    show();
+  } catch (problem) {
+    error.textContent = complaint(problem);
+  }
+}
+
+/** As a shell reads it. */
+function quoted(name) {
+  return /^[\w.@%+=:,-]+$/.test(name) ? name : `'${name.replaceAll('\'', '\'\\\'\'')}'`;
+}
+
+function show() {
+  if (!shown) return;
+  const { info, now, lines } = shown;
+  $('build-result').hidden = false;
+  facts($('build-info'), [['lines', countText(lines)], ['kind', info.kind],
+    ['keys added', countText(info.keysAdded)], ['size', sizeText(info.bytes)],
+    ['bits per key', info.keysAdded ? bitsText(info.bits / info.keysAdded) : '0'],
+    ['rate now', rateText(now.rate)], ['rate promised', rateText(info.fpr)]]);
+  $('build-download').textContent = t('Download {0}', shown.name);
+  const kind = shown.kind === 'auto' ? '' : ` --kind ${shown.kind}`;
+  const keys = shown.capacity ? ` -n ${shown.capacity}` : '';
+  $('build-command').textContent =
+    `umbel build${kind}${keys} -p ${shown.fpr} -o ${quoted(shown.name)} ${quoted(shown.from)}`;
+}
+
+function purpose() {
+  $('build-purpose').textContent = t(purposes[$('build-kind').value] ?? purposes.blocked);
+}
+
+export function startBuild(files) {
+  library = files;
+  $('build-kind').replaceChildren(...Object.keys(purposes).map((kind) => make('option', { value: kind }, kind)));
+  $('build-kind').addEventListener('change', purpose);
+  $('build-form').addEventListener('submit', build);
+  takesFile($('build-drop'), $('build-file'), (given) => {
+    file = given;
+    $('build-drop').querySelector('.drop-text').replaceChildren(
+      make('strong', {}, given.name), ` (${sizeText(given.size)})`);
+  });
+  language.changed.push(() => {
+    purpose();
+    show();
+  });
+  purpose();
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+//
+// plan.js - the planner: three fields, a sentence, curves, the table of kinds
+
+import { $, draw, language, make, purposes, t } from './shell.js';
+import { bitsText, countText, parseCount, parseRate, parseSize, rateText, sizeText } from './quantity.js';
+
+const BITS = [1, 64];
+const LOWEST = 1e-8;
+const POINTS = 56;
+const USUAL_RATE = 0.01;
+const box = { left: 66, right: 0, top: 14, bottom: 370 }; // right: as wide as there is room
+
+const fields = [
+  { name: 'keys', of: 'capacity', parse: parseCount, say: countText, help: 'keys, such as 2e9, 10M or 2 billion' },
+  { name: 'rate', of: 'fpr', parse: parseRate, say: rateText, help: 'a rate, such as 1%, 0.001 or 1 in 10,000' },
+  { name: 'memory', of: 'bytes', parse: parseSize, say: sizeText, help: 'memory, such as 500 MB, 64 MiB or 2G' },
+];
+
+let library;
+let changed;
+let turn = 0;
+let drawn; // the chart, to be drawn again at another width
+let shown; // what is on the page now, to be said again in another language
+
+/** What is written in the fields: {keys: '2e9', ...}. */
+export function planState() {
+  return Object.fromEntries(fields.map(({ name }) => [name, $(`plan-${name}`).value.trim()])
+    .filter(([, text]) => text));
+}
+
+export function setPlan(state) {
+  for (const { name } of fields) $(`plan-${name}`).value = state[name] ?? '';
+  return solve();
+}
+
+/** The numbers that are given, or null when a field cannot be read. */
+function read() {
+  const given = {};
+  let fine = true;
+  for (const { name, of, parse, help } of fields) {
+    const input = $(`plan-${name}`);
+    const hint = $(`plan-${name}-hint`);
+    const text = input.value.trim();
+    const value = text ? parse(text) : undefined;
+    const bad = Number.isNaN(value);
+    input.setAttribute('aria-invalid', bad);
+    hint.classList.toggle('bad', bad);
+    hint.textContent = bad ? t(help) : '';
+    input.placeholder = '';
+    if (bad) fine = false;
+    else if (text) given[of] = value;
+  }
+  return fine ? given : null;
+}
+
+async function solve() {
+  const mine = ++turn;
+  const given = read();
+  if (!given || Object.keys(given).length < 2) {
+    show(mine, null);
+    return;
+  }
+  const plans = await library.call('plans', given);
+  const capacity = given.capacity ?? best(given, plans, false)?.capacity ?? 1e6;
+  const [need, hold] = await Promise.all([wish(given, 'bytes'), wish(given, 'capacity')]);
+  if (mine !== turn) return;
+  show(mine, { given, plans, capacity, need, hold });
+  const curves = await library.call('curves', { capacity, from: BITS[0], to: BITS[1], points: POINTS });
+  if (mine === turn) chart({ ...shown, curves });
+}
+
+/** What the usual rate would take, for the sentence. */
+async function wish({ capacity, fpr, bytes }, open) {
+  if (!capacity || !bytes) return null;
+  const ask = { capacity, bytes, fpr: fpr ?? USUAL_RATE };
+  delete ask[open];
+  return (await library.call('plans', ask)).kinds.find(({ kind }) => kind === 'classic');
+}
+
+function best(given, plans, adding) {
+  const better = given.capacity && given.bytes ? (a, b) => a.rate < b.rate
+    : given.capacity ? (a, b) => a.bytes < b.bytes : (a, b) => a.capacity > b.capacity;
+  let found = null;
+  for (const plan of plans.kinds) {
+    if (!plan.possible || (adding && plan.kind === 'static')) continue;
+    if (!found || better(plan, found)) found = plan;
+  }
+  return found;
+}
+
+/** The sentence that the command prints. */
+function sentence({ given: { capacity, fpr, bytes }, plans, need, hold }) {
+  if (!bytes) {
+    const bits = -Math.log2(fpr);
+    return t('{0} keys at {1}: no filter of any kind needs less than {2} ({3} bits per key).',
+      countText(capacity), rateText(fpr), sizeText(Math.ceil(bits * capacity / 8)), bits.toFixed(2));
+  }
+  if (!capacity) {
+    return t('{0} at {1}: no filter of any kind holds more than {2} keys.', sizeText(bytes),
+      rateText(fpr), countText(Math.floor(8 * bytes / -Math.log2(fpr))));
+  }
+  const bits = 8 * bytes / capacity;
+  const first = best({ capacity, bytes }, plans, false);
+  const open = best({ capacity, bytes }, plans, true);
+  const wanted = fpr ?? USUAL_RATE;
+  let text = t('{0} keys in {1} is {2} bits per key. No filter of any kind can do better than {3} there',
+    countText(capacity), sizeText(bytes), bitsText(bits), rateText(2 ** -bits));
+  if (first) text += t('; the best here, {0}, reaches {1}', first.kind, rateText(first.rate));
+  if (open && open !== first) {
+    text += t('; where keys are added later it is {0} with {1}', open.kind, rateText(open.rate));
+  }
+  text += language.now === 'zh' ? '。' : '. ';
+  if (first && first.rate <= wanted) return fpr ? text + t('{0} is possible.', rateText(fpr)) : text;
+  text += t(2 ** -bits > wanted ? '{0} is impossible there for any filter.' : '{0} is impossible there.',
+    rateText(wanted));
+  if (need?.possible && hold?.possible) {
+    text += t(' It needs {0} for these keys, and {1} hold {2} keys at {3}.', sizeText(need.bytes),
+      sizeText(bytes), countText(hold.capacity), rateText(wanted));
+  }
+  return text;
+}
+
+function show(mine, result) {
+  if (mine !== turn) return;
+  shown = result;
+  changed();
+  const line = $('plan-sentence');
+  const body = $('plan-table').tBodies[0];
+  line.classList.toggle('bad', !!result && !result.plans.kinds.some(({ possible }) => possible));
+  if (!result) {
+    line.textContent = t('Fill in two of the three.');
+    body.replaceChildren();
+    chart(null);
+    return;
+  }
+  line.textContent = sentence(result);
+  answers(result);
+  body.replaceChildren(...result.plans.kinds.map((plan) => row(plan, result.plans.chosen)));
+  chart(result);
+}
+
+/** The answer as the placeholder of the field that was left empty. */
+function answers({ given, plans: { chosen } }) {
+  for (const { name, of, say } of fields) {
+    const input = $(`plan-${name}`);
+    const hint = $(`plan-${name}-hint`);
+    if (given[of] === undefined && chosen.possible) {
+      const value = of === 'fpr' ? chosen.rate : chosen[of];
+      input.placeholder = say(value);
+      hint.textContent = chosen.kind;
+    } else if (given[of] !== undefined) {
+      hint.textContent = say(given[of]);
+    }
+  }
+}
+
+function row(plan, chosen) {
+  const head = make('th', { scope: 'row', role: 'rowheader', class: `k-${plan.kind}` }, make('i'));
+  head.append(make('span', { class: 'name' }, plan.kind));
+  const own = chosen.possible && chosen.kind === plan.kind;
+  if (own) head.append(make('span', { class: 'tag' }, t('the default choice')));
+  if (!plan.possible) {
+    const why = make('td', { colspan: '6', class: 'why', role: 'cell' }, t('impossible: {0}', plan.why));
+    return make('tr', { role: 'row' }, head, why);
+  }
+  const cells = [['Keys', countText(plan.capacity)], ['Memory', sizeText(plan.bytes)],
+    ['Bits per key', bitsText(plan.bitsPerKey)], ['Hashes', plan.hashes], ['Rate', rateText(plan.rate)]]
+    .map(([name, text]) => make('td', { class: 'n', role: 'cell', 'data-label': t(name) }, String(text)));
+  return make('tr', { role: 'row', class: own ? 'best' : '' }, head, ...cells,
+    make('td', { class: 'can', role: 'cell' }, t(purposes[plan.kind])));
+}
+
+// ---- Chart ----
+
+const x = (bits) => box.left + (box.right - box.left) * Math.log2(bits / BITS[0]) / Math.log2(BITS[1] / BITS[0]);
+const y = (rate) => box.top + (box.bottom - box.top) * Math.log10(rate) / Math.log10(LOWEST);
+
+function axes(svg) {
+  for (let power = 0; power >= -8; power--) {
+    const at = y(10 ** power);
+    svg.append(draw('line', { class: 'grid', x1: box.left, x2: box.right, y1: at, y2: at }));
+    if (power % 2 === 0) {
+      svg.append(draw('text', { x: box.left - 8, y: at + 5, 'text-anchor': 'end' },
+        power >= -4 ? rateText(10 ** power) : `10⁻${'⁰¹²³⁴⁵⁶⁷⁸'[-power]}`));
+    }
+  }
+  for (let bits = BITS[0]; bits <= BITS[1]; bits *= 2) {
+    const at = x(bits);
+    svg.append(draw('line', { class: 'grid', x1: at, x2: at, y1: box.top, y2: box.bottom }));
+    svg.append(draw('text', { x: at, y: box.bottom + 20, 'text-anchor': 'middle' }, String(bits)));
+  }
+  svg.append(draw('text', { x: (box.left + box.right) / 2, y: box.bottom + 44, 'text-anchor': 'middle' },
+    t('bits per key')));
+}
+
+function path(points) {
+  return points.map(([bits, rate], i) => `${i ? 'L' : 'M'}${x(bits).toFixed(1)} ${y(rate).toFixed(1)}`).join('');
+}
+
+function boundOf(svg) {
+  const points = [];
+  for (let i = 0; i <= 60; i++) {
+    const bits = BITS[0] * (BITS[1] / BITS[0]) ** (i / 60);
+    points.push([bits, 2 ** -bits]);
+  }
+  const line = path(points);
+  const clip = 'url(#plan-clip)';
+  svg.append(draw('path', { class: 'below', 'clip-path': clip, d: `${line}L${box.left} ${y(2 ** -BITS[1])}Z` }));
+  svg.append(draw('path', { class: 'bound', 'clip-path': clip, d: line }));
+}
+
+/** What lies below the picture is cut off. */
+function clipping(svg) {
+  const clip = draw('clipPath', { id: 'plan-clip' });
+  clip.append(draw('rect', { x: box.left, y: box.top - 3, width: box.right - box.left, height: box.bottom - box.top + 3 }));
+  svg.append(clip);
+}
+
+function chart(result) {
+  drawn = result;
+  const svg = $('plan-chart');
+  const title = $('plan-chart-title');
+  const width = Math.max(300, svg.parentElement.clientWidth - 40);
+  svg.setAttribute('viewBox', `0 0 ${width} 425`);
+  box.right = width - 14;
+  svg.replaceChildren(title);
+  clipping(svg);
+  boundOf(svg);
+  axes(svg);
+  title.textContent = t('Rate over bits per key for {0} keys, one curve per kind; the figures are in the table below.',
+    countText(result?.capacity ?? 1e6));
+  if (!result) return;
+  for (const { kind, curve } of result.curves ?? []) {
+    svg.append(draw('path', { class: `curve k-${kind}`, 'data-kind': kind, 'clip-path': 'url(#plan-clip)', d: path(curve) }));
+  }
+  for (const plan of result.plans.kinds) {
+    const bits = plan.bitsPerKey;
+    if (!plan.possible || bits < BITS[0] || bits > BITS[1] || plan.rate < LOWEST) continue;
+    const dot = draw('circle', { class: `dot k-${plan.kind}`, cx: x(bits), cy: y(plan.rate), r: 6 });
+    dot.append(draw('title', {}, `${plan.kind}: ${bitsText(bits)}, ${rateText(plan.rate)}`));
+    svg.append(dot);
+  }
+}
+
+function legend() {
+  $('plan-legend').replaceChildren(
+    ...Object.keys(purposes).map((kind) => make('li', {}, make('i', { class: `key-line k-${kind}` }), kind)),
+    make('li', {}, make('i', { class: 'key-line dashed' }), t('bound: nothing can be below')));
+}
+
+export function startPlan(planner, tell) {
+  library = planner;
+  changed = tell;
+  $('plan-form').addEventListener('input', solve);
+  $('plan-form').addEventListener('submit', (event) => event.preventDefault());
+  for (const button of document.querySelectorAll('#plan-form .chip')) {
+    button.addEventListener('click', () => setPlan(button.dataset));
+  }
+  new ResizeObserver(() => chart(drawn)).observe($('plan-chart').parentElement);
+  $('plan-copy').addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(location.href);
+      $('plan-copied').textContent = t('copied');
+    } catch {
+      $('plan-copied').textContent = t('the address is in the address bar');
+    }
+  });
+  language.changed.push(() => {
+    legend();
+    solve();
+  });
+  legend();
+}

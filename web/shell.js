@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+//
+// shell.js - what all parts of the page use: elements, languages, workers, files
+
+import { chinese } from './texts.js';
+
+export const $ = (id) => document.getElementById(id);
+
+/** An element with attributes and children. */
+export function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+export function draw(name, attributes = {}, text = '') {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  if (text) element.textContent = text;
+  return element;
+}
+
+// ---- Languages ----
+
+export const language = { now: 'en', changed: [] };
+
+/** The text in the language of the page, with {0}, {1} ... filled in. */
+export function t(text, ...parts) {
+  const found = language.now === 'zh' ? chinese[text] ?? text : text;
+  return found.replace(/\{(\d)\}/g, (_, i) => parts[i]);
+}
+
+export function speak(now) {
+  language.now = now;
+  document.documentElement.lang = now;
+  document.title = t('umbel: Bloom filters');
+  for (const element of document.querySelectorAll('[data-t]')) {
+    element.dataset.english ??= element.textContent;
+    element.textContent = t(element.dataset.english);
+  }
+  for (const element of document.querySelectorAll('[data-t-label]')) {
+    element.dataset.english ??= element.getAttribute('aria-label');
+    element.setAttribute('aria-label', t(element.dataset.english));
+  }
+  $('language').textContent = now === 'zh' ? 'English' : '中文';
+  $('language').lang = now === 'zh' ? 'en' : 'zh';
+  for (const tell of language.changed) tell();
+}
+
+// ---- Workers ----
+
+/** The module's bytes: in this very page, or beside it. */
+let loading;
+async function moduleBytes() {
+  const inline = $('wasm');
+  if (!inline) return (await fetch('umbel.wasm')).arrayBuffer();
+  const packed = Uint8Array.from(atob(inline.textContent.trim()), (char) => char.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Response(stream).arrayBuffer();
+}
+
+function workerAddress() {
+  const inline = $('worker');
+  if (!inline) return 'worker.js';
+  return URL.createObjectURL(new Blob([inline.textContent], { type: 'text/javascript' }));
+}
+
+/** The library in a worker of its own. */
+export class Library {
+  #worker = new Worker(workerAddress());
+  #waiting = new Map();
+  #last = 0;
+
+  constructor() {
+    loading ??= moduleBytes();
+    this.#worker.onmessage = ({ data }) => this.#answer(data);
+    this.ready = loading.then((wasm) => this.#worker.postMessage({ wasm: wasm.slice(0) }));
+  }
+
+  #answer({ id, result, error, progress }) {
+    const call = this.#waiting.get(id);
+    if (progress !== undefined) {
+      call.progress?.(progress);
+      return;
+    }
+    this.#waiting.delete(id);
+    if (error) call.reject(Object.assign(new Error(error.message), error));
+    else call.resolve(result);
+  }
+
+  /** A promise of the answer; its `id` cancels the call. */
+  call(name, args = {}, progress = undefined) {
+    const id = ++this.#last;
+    const promise = this.ready.then(() => new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject, progress });
+      this.#worker.postMessage({ id, call: name, args });
+    }));
+    promise.id = id;
+    return promise;
+  }
+
+  cancel(id) {
+    this.#worker.postMessage({ cancel: id });
+  }
+}
+
+/** Runs a call that reads a file, with its progress bar and its button to cancel. */
+export async function withProgress(box, library, name, args) {
+  const bar = box.querySelector('progress');
+  const button = box.querySelector('button');
+  const call = library.call(name, args, (share) => { bar.value = share; });
+  bar.value = 0;
+  box.hidden = false;
+  button.onclick = () => library.cancel(call.id);
+  try {
+    return await call;
+  } finally {
+    box.hidden = true;
+  }
+}
+
+/** What went wrong, for people. */
+export function complaint(error) {
+  return error.cancelled ? t('cancelled') : error.message;
+}
+
+// ---- Files ----
+
+/** A place to choose a file or drop it; `use` gets the file, also when the same comes again. */
+export function takesFile(drop, input, use) {
+  input.addEventListener('change', () => {
+    if (input.files[0]) use(input.files[0]);
+  });
+  input.addEventListener('click', () => { input.value = ''; });
+  for (const name of ['dragenter', 'dragover']) {
+    drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.add('over');
+    });
+  }
+  for (const name of ['dragleave', 'drop']) {
+    drop.addEventListener(name, () => drop.classList.remove('over'));
+  }
+  drop.addEventListener('drop', (event) => {
+    event.preventDefault();
+    if (event.dataTransfer.files[0]) use(event.dataTransfer.files[0]);
+  });
+}
+
+/** Makes a link a download of these bytes. */
+export function downloads(link, blob, name) {
+  if (link.href.startsWith('blob:')) URL.revokeObjectURL(link.href);
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+}
+
+export function facts(list, pairs) {
+  list.replaceChildren(...pairs.flatMap(([name, value]) =>
+    [make('dt', {}, t(name)), make('dd', {}, String(value))]));
+}
+
+export const purposes = {
+  blocked: 'one cache line per look-up; add, merge, many writers',
+  classic: 'the smallest that takes adds; add, merge, fold',
+  static: 'built once from all keys: the smallest; look-ups only',
+  counting: 'keys can be removed again; add, remove, count, merge',
+  scalable: 'grows when the number of keys is unknown; add, for ever',
+  window: 'remembers the latest keys only; add, forgets by itself',
+};

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: MIT
+//
+// worker.js - the library behind the page: everything that takes time happens here
+//
+// A message {id, call, args} runs handlers[call](args, progress) and is answered by {id, result} or
+// {id, error}; {id, progress} may come before.  {cancel: id} stops a call that reads a file.
+
+import { bind, UmbelError } from '../js/engine.js';
+
+const SLICE = 4 << 20; // of a file, read at once
+const MOST_BYTES = 3 * 2 ** 30; // a file beyond this has no room in WebAssembly's memory
+const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window'];
+const types = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
+  'uint64', 'float', 'double', 'uint32_be'];
+
+let umbel;
+let engine;
+const cancelled = new Set();
+
+class Cancelled extends Error {}
+
+/** Calls `use` with each slice of a file and where it lies; tells how far it is. */
+async function inSlices(file, task, use) {
+  for (let at = 0; at < file.size; at += SLICE) {
+    const slice = new Uint8Array(await file.slice(at, at + SLICE).arrayBuffer());
+    if (cancelled.delete(task.id)) throw new Cancelled('cancelled');
+    use(slice, at);
+    task.progress(Math.min(at + SLICE, file.size) / file.size);
+  }
+}
+
+/**
+ * Calls `use(at, length, last)` with lines in memory: it says how many bytes it took, and the rest
+ * comes again in front of the next slice.
+ */
+async function inLines(file, task, room, use) {
+  const work = { at: 0, length: 0, room: 0 };
+  const reserve = (length) => {
+    if (length <= work.room) return;
+    const larger = engine.alloc(room(length));
+    if (work.at) {
+      engine.bytes.copyWithin(larger, work.at, work.at + work.length);
+      engine.release(work.at);
+    }
+    work.at = larger;
+    work.room = length;
+  };
+  try {
+    reserve(2 * SLICE);
+    await inSlices(file, task, (slice, from) => {
+      if (work.length + slice.length > work.room) reserve(2 * (work.length + slice.length));
+      engine.bytes.set(slice, work.at + work.length);
+      work.length += slice.length;
+      const taken = use(work, from + slice.length >= file.size);
+      engine.bytes.copyWithin(work.at, work.at + taken, work.at + work.length);
+      work.length -= taken;
+    });
+  } finally {
+    if (work.at) engine.release(work.at);
+  }
+}
+
+// ---- Plan ----
+
+function plans({ capacity, fpr, bytes }) {
+  const given = { capacity, fpr, bytes };
+  return {
+    chosen: umbel.plan(given),
+    kinds: kinds.map((kind) => ({ ...umbel.plan({ ...given, kind }), kind })),
+  };
+}
+
+/** Rates over bits per key, for so many keys: one curve per kind. */
+function curves({ capacity, from, to, points }) {
+  return kinds.map((kind) => {
+    const curve = [];
+    for (let i = 0; i < points; i++) {
+      const bits = from * (to / from) ** (i / (points - 1));
+      const plan = umbel.plan({ kind, capacity, bytes: Math.max(1, Math.round(bits * capacity / 8)) });
+      if (plan.possible && plan.rate > 0) curve.push([bits, plan.rate]);
+    }
+    return { kind, curve };
+  });
+}
+
+// ---- Learn ----
+
+const models = {
+  classic: () => umbel.Filter.create({ kind: 'classic', bytes: 32, hashes: 4 }),
+  blocked: () => umbel.Filter.create({ kind: 'blocked', bytes: 64 }),
+  counting: () => umbel.Filter.create({ kind: 'counting', bytes: 256 }),
+  leveldb: () => umbel.Filter.create({ format: 'leveldb', bytes: 32, hashes: 6 }),
+};
+
+/** Where a key is in a small filter of that sort that holds `keys`, and whether it is in. */
+function look({ model, keys, key }) {
+  const filter = models[model]();
+  try {
+    filter.addMany(keys);
+    const { bits, hashes } = filter.info();
+    const own = keys.map((one) => filter.probes(one));
+    const answer = key === undefined ? undefined : {
+      probes: filter.probes(key),
+      has: filter.has(key),
+      hash: hashOf(filter, model, key),
+    };
+    return { bits, hashes, own, answer, ...filter.measure() };
+  } finally {
+    filter.free();
+  }
+}
+
+function hashOf(filter, model, key) {
+  const which = model === 'classic' ? 1 : model === 'leveldb' ? 2 : 0;
+  engine.withKey(key, (at, length) => engine.wasm.show_hash(filter.handle, which, at, length));
+  return engine.texts(1)[0];
+}
+
+/** Words until one that was never added is taken for one that was. */
+function mistake({ model, keys, from }) {
+  const filter = models[model]();
+  try {
+    filter.addMany(keys);
+    const added = new Set(keys);
+    for (let i = from; i < from + 200000; i++) {
+      const word = wordOf(i);
+      if (!added.has(word) && filter.has(word)) return { word, tried: i - from + 1 };
+    }
+    return { word: '', tried: 200000 };
+  } finally {
+    filter.free();
+  }
+}
+
+/** The i-th of some pronounceable words. */
+function wordOf(i) {
+  let word = '';
+  let rest = (i * 7919 + 12289) % 1000003;
+  while (rest > 0 || word.length < 4) {
+    word += 'bdfgklmnprstvz'[rest % 14] + 'aeiou'[Math.floor(rest / 14) % 5];
+    rest = Math.floor(rest / 70);
+  }
+  return word;
+}
+
+function words({ from, count }) {
+  return Array.from({ length: count }, (_, i) => wordOf(from + i));
+}
+
+// ---- Open ----
+
+const opened = { filter: null, table: 0, bytes: 0, place: 0 };
+
+function close() {
+  opened.filter?.free();
+  if (opened.table) engine.wasm.table_dispose(opened.table);
+  if (opened.bytes) engine.release(opened.bytes);
+  Object.assign(opened, { filter: null, table: 0, bytes: 0, length: 0, place: 0 });
+}
+
+async function gunzipped(file) {
+  const start = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  if (start[0] !== 0x1f || start[1] !== 0x8b) return file;
+  try {
+    return await new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).blob();
+  } catch {
+    throw new UmbelError('ECORRUPT', 'gzip: the file is damaged');
+  }
+}
+
+/** What Parquet files and LevelDB tables end in. */
+const magics = ['PAR1', '\x57\xfb\x80\x8b\x24\x75\x47\xdb'];
+
+function isTable(length) {
+  return magics.some((magic) => {
+    const end = engine.bytes.subarray(opened.bytes + length - magic.length, opened.bytes + length);
+    return length > magic.length && String.fromCharCode(...end) === magic;
+  });
+}
+
+/** A filter, or a table with filters in it. */
+async function open({ file, as, secret }, task) {
+  close();
+  const plain = as.format === 'any' || as.format === 'dcso' ? await gunzipped(file) : file;
+  if (plain.size > MOST_BYTES) {
+    throw new UmbelError('ELIMIT', 'a browser has room for files of up to 3 GiB; the umbel command opens larger ones');
+  }
+  opened.bytes = engine.alloc(plain.size);
+  opened.length = plain.size;
+  await inSlices(plain, task, (slice, at) => engine.bytes.set(slice, opened.bytes + at));
+  try {
+    if (as.format === 'any' && isTable(plain.size)) {
+      opened.table = engine.must(engine.wasm.table(opened.bytes, plain.size));
+      return openTable();
+    }
+    engine.setForeign(as);
+    const handle = engine.withSecret(secret, () =>
+      engine.must(engine.wasm.open(opened.bytes, plain.size)));
+    opened.filter = new umbel.Filter(handle);
+    return describe();
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function openTable() {
+  const count = engine.wasm.table_count(opened.table) >>> 0;
+  const [system] = engine.texts(1);
+  const places = [];
+  for (let i = 0; i < Math.min(count, 5000); i++) {
+    engine.wasm.table_place(opened.table, i);
+    const [state, offset, length, first, end, keys] = engine.numbers(6);
+    const [column, type] = engine.texts(2);
+    places.push({ i, state, offset, length, first, end, keys, column, type });
+  }
+  const faults = [];
+  for (let at, i = 0; (at = engine.wasm.table_fault(opened.table, i) >>> 0); i++) {
+    faults.push(engine.texts(1, at)[0]);
+  }
+  const table = { system, count, places, faults };
+  const first = places.find((place) => place.state === 0);
+  return first ? { ...choose({ place: first.i }), table } : { table };
+}
+
+/** The filter of one of the table's places. */
+function choose({ place }) {
+  opened.filter?.free();
+  opened.filter = null;
+  const handle = engine.must(engine.wasm.table_filter(opened.table, place));
+  opened.filter = new umbel.Filter(handle);
+  opened.place = place;
+  return describe();
+}
+
+function describe() {
+  const info = opened.filter.info();
+  return { info: { ...info, seed: String(info.seed), fingerprint: info.fingerprint.toString(16) },
+    now: opened.filter.measure(), fill: fill(info) };
+}
+
+/** Where the bits lie among the bytes of the file. */
+function bitsAt({ format, bytes }) {
+  if (opened.table) {
+    engine.wasm.table_place(opened.table, opened.place);
+    const [, offset, length] = engine.numbers(3);
+    return format === 'parquet' ? offset + length - bytes : offset;
+  }
+  const view = new DataView(engine.wasm.memory.buffer, opened.bytes, opened.length);
+  switch (format) {
+    case 'native': return Number(view.getBigUint64(96, true));
+    case 'guava': return 6;
+    case 'dcso': return 48;
+    case 'parquet':
+    case 'redisbloom': return opened.length - bytes;
+    default: return 0;
+  }
+}
+
+/** The share of set bits in each of up to 1024 equal parts of the filter. */
+function fill(info) {
+  const start = opened.bytes + bitsAt(info);
+  const length = Math.min(info.bytes, opened.bytes + opened.length - start);
+  const unit = info.kind === 'blocked' ? 32 : info.kind === 'counting' ? 128 : 1;
+  const units = Math.max(1, Math.floor(length / unit));
+  const parts = Math.min(1024, units);
+  const shares = new Float32Array(parts);
+  const counting = info.kind === 'counting';
+  const ones = Uint8Array.from({ length: 256 }, (_, byte) => counting
+    ? ((byte & 15) > 0) + (byte > 15)
+    : byte.toString(2).replaceAll('0', '').length);
+  const bytes = engine.bytes;
+  for (let part = 0; part < parts; part++) {
+    const from = start + unit * Math.floor(part * units / parts);
+    const to = part === parts - 1 ? start + length
+      : start + unit * Math.floor((part + 1) * units / parts);
+    // Of large parts a sample is enough for a picture.
+    const step = Math.max(1, Math.floor((to - from) / 65536));
+    let set = 0;
+    let seen = 0;
+    for (let i = from; i < to; i += step) {
+      set += ones[bytes[i]];
+      seen++;
+    }
+    shares[part] = seen ? set / (seen * (counting ? 2 : 8)) : 0;
+  }
+  return { shares, unit: units === parts ? unit : 0 };
+}
+
+/** The bytes that are looked up for a text, by the filter's rule and as a value of a type. */
+function keyOf(text, type) {
+  return engine.withKey(text, (at, length) => {
+    const out = engine.alloc(Math.max(32, 3 * length + 8));
+    try {
+      const written = opened.table
+        ? engine.wasm.table_key(opened.table, opened.place, at, length, out, Math.max(32, length))
+        : engine.wasm.line_key(opened.filter.handle, types.indexOf(type), at, length, out);
+      if (written < 0) {
+        throw opened.table ? engine.error() : new UmbelError('EINVAL', `this text is no ${type}`);
+      }
+      return engine.bytes.slice(out, out + written);
+    } finally {
+      engine.release(out);
+    }
+  });
+}
+
+function ask({ text, type }) {
+  const key = keyOf(text, type);
+  const { filter } = opened;
+  return { has: filter.has(key), count: filter.count(key), probes: filter.probes(key),
+    kind: filter.info().kind };
+}
+
+/** The lines of a file that may be in the filter, as a blob. */
+async function askList({ file, type }, task) {
+  if (opened.table) {
+    engine.wasm.table_place(opened.table, opened.place);
+    type = engine.texts(2)[1] || 'string';
+  }
+  const number = types.indexOf(type);
+  if (number < 0) throw new UmbelError('ENOTSUP', `values of type ${type} are asked for one by one`);
+  const matches = [];
+  let lines = 0;
+  let hits = 0;
+  const room = (length) => 14 * length + 64; // the lines, the matches, and keys made from lines
+  await inLines(file, task, room, (work, last) => {
+    const out = work.at + work.room;
+    const scratch = out + work.room + 16;
+    const taken = engine.wasm.match_lines(opened.filter.handle, number, work.at, work.length,
+      last ? 1 : 0, out, scratch);
+    const kept = engine.wasm.lines_kept();
+    if (kept) matches.push(engine.bytes.slice(out, out + kept));
+    lines += engine.wasm.lines_taken();
+    hits += engine.wasm.count_lines(out, kept);
+    return taken;
+  });
+  return { lines, hits, blob: new Blob(matches, { type: 'text/plain' }) };
+}
+
+// ---- Build ----
+
+async function countLines(file, task) {
+  const at = engine.alloc(SLICE);
+  let lines = 0;
+  let last = 10;
+  try {
+    await inSlices(file, task, (slice) => {
+      engine.bytes.set(slice, at);
+      lines += engine.wasm.count_lines(at, slice.length);
+      last = slice[slice.length - 1];
+    });
+  } finally {
+    engine.release(at);
+  }
+  return lines + (last === 10 ? 0 : 1);
+}
+
+async function build({ file, kind, fpr, bytes, capacity }, task) {
+  const options = { kind, fpr, bytes, capacity };
+  const passes = kind === 'static' || capacity || (fpr && bytes) ? 1 : 2;
+  const part = (number) => ({ id: task.id, progress: (share) =>
+    task.progress((number + share) / passes) });
+  if (passes === 2) options.capacity = Math.max(1, await countLines(file, part(0)));
+  for (const name of Object.keys(options)) if (!options[name]) delete options[name];
+  engine.setParams(options);
+  const builder = engine.must(engine.wasm.builder());
+  let lines = 0;
+  try {
+    await inLines(file, part(passes - 1), (length) => length, (work, last) => {
+      const taken = engine.wasm.build_lines(builder, work.at, work.length, last ? 1 : 0);
+      if (taken < 0) throw engine.error();
+      lines += engine.wasm.lines_taken();
+      return taken;
+    });
+    const filter = new umbel.Filter(engine.must(engine.wasm.builder_finish(builder)));
+    try {
+      const { seed, fingerprint, ...info } = filter.info();
+      return { lines, info, now: filter.measure(),
+        blob: new Blob([filter.toBytes('native')], { type: 'application/octet-stream' }) };
+    } finally {
+      filter.free();
+    }
+  } finally {
+    engine.wasm.builder_dispose(builder);
+  }
+}
+
+// ---- Messages ----
+
+const handlers = { version: () => umbel.version, plans, curves, look, mistake, words, open, choose, ask, askList, build };
+
+async function start(wasm) {
+  umbel = bind(await WebAssembly.compile(wasm));
+  ({ engine } = umbel);
+}
+
+let ready;
+
+self.onmessage = async ({ data }) => {
+  if (data.wasm) {
+    ready = start(data.wasm);
+    return;
+  }
+  if (data.cancel) {
+    cancelled.add(data.cancel);
+    return;
+  }
+  const { id, call, args } = data;
+  let reported = 0;
+  const progress = (share) => {
+    const now = performance.now();
+    if (now - reported < 50 && share < 1) return;
+    reported = now;
+    self.postMessage({ id, progress: share });
+  };
+  try {
+    await ready;
+    self.postMessage({ id, result: await handlers[call](args, { id, progress }) });
+  } catch (error) {
+    const own = error instanceof UmbelError;
+    self.postMessage({ id, error: { message: error.message, own, code: error.code,
+      cancelled: error instanceof Cancelled } });
+  }
+  cancelled.delete(id);
+};
