@@ -138,6 +138,7 @@ bench-redis: all
 python:
 	scripts/setup python
 	/usr/bin/python3 python/check.py
+
 bench-js: js
 	node bench/js/run.mjs
 
