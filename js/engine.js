@@ -3,7 +3,7 @@
 // engine.js - the WebAssembly module as classes.  Nothing here loads anything: index.js does that
 // for the package, web/worker.js for the page.
 
-const KINDS = ['auto', 'blocked', 'classic', 'static', 'counting', 'scalable', 'window'];
+const KINDS = ['auto', 'blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight'];
 const FORMATS = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
   'parquet', 'redisbloom', 'dcso'];
 const TYPES = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
@@ -323,7 +323,7 @@ export function bind(module) {
       if (!Array.isArray(keys)) keys = Array.from(keys);
       if (rest.kind === undefined) rest.kind = 'static';
       if (rest.fpr === undefined && rest.bytes === undefined) rest.fpr = 0.01;
-      const counts = rest.kind === 'static' || rest.capacity !== undefined;
+      const counts = rest.kind === 'static' || rest.kind === 'tight' || rest.capacity !== undefined;
       if (!counts && !(rest.fpr && rest.bytes)) rest.capacity = Math.max(keys.length, 1);
       return engine.withSecret(secret, () => {
         engine.setParams(rest);

@@ -84,14 +84,14 @@ umbel_err umbeli_unpack(umbel_table *t, umbeli_packing packing, const uint8_t *b
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset,
                               "snappy: damaged, or the size is a lie");
     }
-    if (size > t->memory.max_bytes - t->held) {
+    if (size > t->settings.max_bytes - t->held) {
         return umbeli_fail_at(diag, UMBEL_ELIMIT, offset,
                               "decompressed, the file would pass the limit of memory");
     }
-    uint8_t *to = umbeli_new(&t->memory, size ? (size_t)size : 1);
+    uint8_t *to = umbeli_new(&t->settings, size ? (size_t)size : 1);
     if (!to) return umbeli_fail_at(diag, UMBEL_ENOMEM, offset, "a decompressed block");
     if (!unpack(&s, to, (size_t)size)) {
-        umbeli_delete(&t->memory, to);
+        umbeli_delete(&t->settings, to);
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, "snappy: damaged");
     }
     *out = (umbeli_unpacked){to, (size_t)size};

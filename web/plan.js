@@ -83,7 +83,7 @@ function best(given, plans, adding) {
     : given.capacity ? (a, b) => a.bytes < b.bytes : (a, b) => a.capacity > b.capacity;
   let found = null;
   for (const plan of plans.kinds) {
-    if (!plan.possible || (adding && plan.kind === 'static')) continue;
+    if (!plan.possible || (adding && (plan.kind === 'static' || plan.kind === 'tight'))) continue;
     if (!found || better(plan, found)) found = plan;
   }
   return found;
@@ -104,18 +104,18 @@ function sentence({ given: { capacity, fpr, bytes }, plans, need, hold }) {
   const first = best({ capacity, bytes }, plans, false);
   const open = best({ capacity, bytes }, plans, true);
   const wanted = fpr ?? USUAL_RATE;
-  let text = t('{0} keys in {1} is {2} bits per key. No filter of any kind can do better than {3} there',
+  let text = t('{0} keys in {1} is {2} bits per key. No filter can have a false-positive rate below {3} there',
     countText(capacity), sizeText(bytes), bitsText(bits), rateText(2 ** -bits));
-  if (first) text += t('; the best here, {0}, reaches {1}', first.kind, rateText(first.rate));
+  if (first) text += t('; of the kinds here, {0} gets {1}', first.kind, rateText(first.rate));
   if (open && open !== first) {
-    text += t('; where keys are added later it is {0} with {1}', open.kind, rateText(open.rate));
+    text += t('; if keys must be added later, {0} gets {1}', open.kind, rateText(open.rate));
   }
   text += language.now === 'zh' ? '。' : '. ';
   if (first && first.rate <= wanted) return fpr ? text + t('{0} is possible.', rateText(fpr)) : text;
-  text += t(2 ** -bits > wanted ? '{0} is impossible there for any filter.' : '{0} is impossible there.',
+  text += t(2 ** -bits > wanted ? 'No filter can reach {0} in that space.' : '{0} is impossible in that space.',
     rateText(wanted));
   if (need?.possible && hold?.possible) {
-    text += t(' It needs {0} for these keys, and {1} hold {2} keys at {3}.', sizeText(need.bytes),
+    text += t(' It takes {0} for these keys, and {1} holds {2} keys at {3}.', sizeText(need.bytes),
       sizeText(bytes), countText(hold.capacity), rateText(wanted));
   }
   return text;

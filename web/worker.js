@@ -9,7 +9,7 @@ import { bind, UmbelError } from '../js/engine.js';
 
 const SLICE = 4 << 20; // of a file, read at once
 const MOST_BYTES = 3 * 2 ** 30; // a file beyond this has no room in WebAssembly's memory
-const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window'];
+const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight'];
 const types = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
   'uint64', 'float', 'double', 'uint32_be'];
 
@@ -358,7 +358,7 @@ async function countLines(file, task) {
 
 async function build({ file, kind, fpr, bytes, capacity }, task) {
   const options = { kind, fpr, bytes, capacity };
-  const passes = kind === 'static' || capacity || (fpr && bytes) ? 1 : 2;
+  const passes = kind === 'static' || kind === 'tight' || capacity || (fpr && bytes) ? 1 : 2;
   const part = (number) => ({ id: task.id, progress: (share) =>
     task.progress((number + share) / passes) });
   if (passes === 2) options.capacity = Math.max(1, await countLines(file, part(0)));

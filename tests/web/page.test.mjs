@@ -102,7 +102,7 @@ test('plan: two fields give the third, curves, table and the command\'s sentence
   ]) {
     for (const [name, value] of Object.entries(fields)) await page.type(`plan-${name}`, value);
     await planned(page);
-    assert.equal(await page.run('document.querySelectorAll("#plan-table tbody tr").length'), 6);
+    assert.equal(await page.run('document.querySelectorAll("#plan-table tbody tr").length'), 7);
     const sentence = await text(page, 'plan-sentence');
     if (noCommand) continue;
     let said;
