@@ -10,6 +10,7 @@
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "filter/lookup.h"
+#include "filter/mapped_guard.h"
 #include "filter/piped_filter.h"
 #include "report/output.h"
 #include "report/report.h"
@@ -96,6 +97,7 @@ static void print_json(check_run *c, const cli_batch *b, size_t i) {
 static void show(void *ctx, cli_batch *b) {
     check_run *c = ctx;
     uint8_t want = !c->s->invert;
+    if (b->lines == no_answer) end_without_answer(c);
     if (!c->s->count && !c->s->quiet && !c->s->annotate && !c->s->json) {
         c->matches += cli_output_lines(&c->out, b, want);
         return;
@@ -183,6 +185,7 @@ static int run(const cli_settings *s) {
     cli_exclude(s, OPT_ANNOTATE, OPT_QUIET_MATCH);
     bool failed = false, reads_lines = s->nargs > 1 || !s->check_keys.count;
     refuse_two_uses_of_stdin(s, reads_lines);
+    if (!s->count && !s->quiet) cli_refuse_as_input("-", s->args + 1, s->nargs - 1);
     check_run c = {.s = s};
     bool any_keyed = !s->secret_file;
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);

@@ -15,7 +15,9 @@
 
 #include "command/command.h"
 #include "filter/gzipped_filter.h"
+#include "filter/mapped_guard.h"
 #include "filter/piped_filter.h"
+#include "filter/update_lock.h"
 #include "options/quantity.h"
 #include "umbel_foreign.h"
 

@@ -2,8 +2,8 @@
  *
  * mapped_guard.h - mapped filters whose file is truncated or overwritten while they are read
  *
- * umbel itself replaces files, and a mapping keeps the one that it had.  But `cp new old` empties the
- * file in place: what was mapped is gone, and touching it is SIGBUS; or other bits come in.
+ * umbel itself replaces files, and a mapping keeps the one that it had.  But `cp new old` empties
+ * the file in place: what was mapped is gone, and touching it is SIGBUS; or other bits come in.
  */
 #ifndef CLI_MAPPED_GUARD_H
 #define CLI_MAPPED_GUARD_H

@@ -2,10 +2,10 @@
  *
  * update_lock.h - commands that change one file take turns
  *
- * A command that loads a filter, changes it and saves it holds a lock (flock) on PATH.umbel-lock from
- * before it loads until it ends; the file itself is no place for a lock, since each save replaces it.
- * The lock file is removed at the end; what a killed command leaves is taken over, and removed, by
- * the next.
+ * A command that loads a filter, changes it and saves it holds a lock (flock) on PATH.umbel-lock
+ * from before it loads until it ends; the file itself is no place for a lock, since each save
+ * replaces it. The lock file is removed at the end; what a killed command leaves is taken over, and
+ * removed, by the next.
  *
  * Whoever can open a file can lock it for ever, so a lock file is honoured only if all who can open
  * it may write to the filter as well: it is ours or of the filter's owner (or group, if the group

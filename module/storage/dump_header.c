@@ -183,7 +183,7 @@ static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filte
     umbeli_native_header h = head->layers[0];
     umbeli_layer layer;
     umbel_filter *f = NULL;
-    umbel_err e = umbeli_native_take_key(&h, &settings, diag);
+    umbel_err e = umbeli_native_take_secret(&h, &settings, diag);
     if (e) return e;
     if (!is_layer(&h)) return umbeli_native_make(head->bytes, &h, NULL, &settings, out, diag);
     e = describe_layer(&h, &layer, diag);

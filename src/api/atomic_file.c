@@ -63,7 +63,7 @@ static int create_locked(const char *name, mode_t mode) {
     return -1;
 }
 
-/* Can nobody else, short of root, hold a lock on it?  Whoever can open a file can lock it for ever. */
+/* Whoever can open a file can lock it for ever: can nobody else, short of root? */
 static bool is_private(const struct stat *st) {
     return (st->st_mode & 077) == 0 && st->st_nlink == 1;
 }
@@ -127,8 +127,8 @@ static void keep_private(umbeli_temporary *t, const struct stat *replaced) {
 #endif
 }
 
-/* Owner and group as far as this process may give them.  Under another group, the bits for group and
- * others would be for other people. */
+/* Owner and group as far as this process may give them.  Under another group, the bits for group
+ * and others would be for other people. */
 static void give_mode(const umbeli_temporary *t) {
 #if UMBELI_HAVE_FILE_MODES
     struct stat st;

@@ -7,9 +7,9 @@
  * which is no longer locked, is removed by the next: there is never more than one.  An existing
  * file is never written to, so a link planted under the name is harmless.
  *
- * Until it is complete the file is open to its owner alone (0600).  A lock is waited for only on such
- * a file, of our own: whoever can merely create files in the directory, or read this one, cannot
- * keep a saver waiting.
+ * Until it is complete the file is open to its owner alone (0600).  A lock is waited for only on
+ * such a file, of our own: whoever can merely create files in the directory, or read this one,
+ * cannot keep a saver waiting.
  *
  * Where the system or the file system knows no locks, or the name is taken by what is not ours, the
  * name is PATH.umbel-tmp-PID-N, and what a killed process leaves there stays.  Where the target's

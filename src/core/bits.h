@@ -104,8 +104,8 @@ static inline bool umbeli_bit_set(uint8_t *bits, uint64_t p) {
     return was_new;
 }
 
-/* Copies bytes that other threads may be setting bits in, word by word: each word of the copy is one
- * that stood there at some moment. */
+/* Copies bytes that other threads may be setting bits in, word by word: each word of the copy is
+ * one that stood there at some moment. */
 void umbeli_bits_take(uint8_t *into, const uint8_t *from, uint64_t len);
 
 /* umbeli_bits_or where other threads set bits of `into`, too, or look at them. */

@@ -89,7 +89,7 @@ static uint64_t size(const umbel_filter *f) {
 }
 
 /* Writes piece i, which may reach over several segments, and returns its sum.  Each byte is taken
- * once: others may be adding to a concurrent filter, and the sum must be that of what is written. */
+ * once: others may be adding to a concurrent filter, and the sum is of what is written. */
 static uint64_t put_piece(const umbel_filter *f, uint64_t payload_len, uint64_t i,
                           umbeli_writer *w) {
     uint64_t at = i * PIECE, end = payload_len - at < PIECE ? payload_len : at + PIECE, len = 0;

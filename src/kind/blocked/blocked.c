@@ -124,9 +124,9 @@ size_t umbeli_blocked_probes(const umbel_filter *f, const void *key, size_t len,
     return UMBELI_BLOCK_LANES;
 }
 
-/* In one block the rate is the product of the lanes' shares of set bits. */
-double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
-    double sum = 0;
+/* Adds up the rates of the blocks, with each group of them merged.  In one block the rate is the
+ * product of the lanes' shares of set bits. */
+static double add_rates(double sum, const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
     for (uint64_t first = 0; first < nblocks; first += group) {
         uint32_t lanes[UMBELI_BLOCK_LANES] = {0};
         for (uint64_t i = first; i < first + group; i++) {

@@ -203,7 +203,7 @@ static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
 }
 
 static const char *wrong(const umbeli_static_layout *l, uint32_t shards) {
-    if (l->width == 0 || l->width > (uint32_t)UMBELI_STATIC_WIDTH - (l->wide > 0)) {
+    if (l->width == 0 || l->width > (uint32_t)UMBELI_STATIC_MAX_WIDTH - (l->wide > 0)) {
         return "fingerprint width: not in 1 to 32";
     }
     if (l->empty) {
