@@ -183,7 +183,7 @@ const cli_command cli_command_build = {
             "count. Without -p and -m the false-positive rate is 1%.\n\n"
             "How a line becomes a key (-k, -t, --csv, --trim, --lower, --upper) is stored in the "
             "filter and applied by every command that reads lines for it. What other programs "
-            "need to know of it is in the metadata: key.csv=yes, key.column=NAME, "
+            "need to know of it is in the metadata: key.csv=yes, key.column=NAME, key.delimiter=C, "
             "key.missing=empty. A line that does not have the field has no key: it is skipped, "
             "and the summary says how many were.\n\n"
             "With --secret-file the filter is keyed: without the secret, no one can construct "

@@ -203,7 +203,7 @@ static int run(const cli_settings *s) {
     if (!any_keyed) cli_die("--secret-file", "leave it out", "none of the filters is keyed");
     feed.eager = true;
     feed.failed = &failed;
-    feed.keeps_missing = true; /* -v prints them */
+    feed.skips_missing = false; /* -v prints them */
     if (!s->quiet && (s->count || !isatty(STDOUT_FILENO))) feed.activity = "checking";
     cli_job job = {look_up, show, &c};
     if (s->check_keys.count) check_keys(&c, feed.sep);

@@ -301,7 +301,7 @@ static int run(const cli_settings *s) {
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_of(f, s);
     feed.eager = true;
-    feed.keeps_missing = true;
+    feed.skips_missing = false;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "uniq";
     feed.filling = f;
     feed.capacity = u.watch.capacity;

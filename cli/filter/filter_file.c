@@ -248,7 +248,7 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
 
 /* What umbel_key_rule cannot express; docs/man/umbel-build.1 names them. */
 static const char meta_csv[] = "key.csv", meta_column[] = "key.column",
-                  meta_missing[] = "key.missing";
+                  meta_delimiter[] = "key.delimiter", meta_missing[] = "key.missing";
 
 static const char *meta_of(const umbel_filter *f, const char *name) {
     const char *at = NULL, *value = NULL;
@@ -315,6 +315,8 @@ cli_key_rule cli_key_rule_of(const umbel_filter *f, const cli_settings *s) {
     umbel_get_key_rule(f, &t.recorded);
     const char *csv = meta_of(f, meta_csv), *missing = meta_of(f, meta_missing);
     t.column = meta_of(f, meta_column);
+    const char *delimiter = meta_of(f, meta_delimiter);
+    if (t.column && delimiter) t.recorded.delimiter = (uint8_t)*delimiter;
     t.csv = csv && strcmp(csv, "yes") == 0;
     t.missing_empty = missing && strcmp(missing, "empty") == 0;
     merge_given(&t, s);
@@ -330,7 +332,14 @@ bool cli_changes_keys(const umbel_filter *f) {
 
 void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const cli_key_rule *rule) {
     umbel_diag diag = {0};
-    umbel_err e = umbel_set_key_rule(f, &rule->recorded, &diag);
+    /* The stored rule has a delimiter only beside the number of a field. */
+    umbel_key_rule stored = rule->recorded;
+    char delimiter[2] = {(char)stored.delimiter, '\0'};
+    if (!stored.field) stored.delimiter = 0;
+    umbel_err e = umbel_set_key_rule(f, &stored, &diag);
+    if (!e && !stored.field && *delimiter) {
+        e = umbel_set_meta(f, meta_delimiter, delimiter, &diag);
+    }
     if (!e && rule->csv) e = umbel_set_meta(f, meta_csv, "yes", &diag);
     if (!e && rule->column) e = umbel_set_meta(f, meta_column, rule->column, &diag);
     if (!e && rule->missing_empty) e = umbel_set_meta(f, meta_missing, "empty", &diag);

@@ -100,15 +100,28 @@ static span header_of(const uint8_t *line, size_t len) {
     return (span){line, len};
 }
 
+/* The field that begins at *at, which moves behind it and its delimiter. */
+static span next_field(const cli_key_rule *rule, span line, size_t *at, uint8_t *to) {
+    uint8_t delimiter = rule->recorded.delimiter;
+    span rest = {line.at + *at, line.len - *at}, field;
+    if (rule->csv) {
+        field = csv_field(line, at, delimiter ? delimiter : ',', to);
+        ++*at;
+    } else {
+        field = delimiter ? delimited(rest, delimiter, 1) : spaced(rest, 1);
+        *at = field.at ? (size_t)(field.at - line.at) + field.len + 1 : line.len + 1;
+    }
+    return field;
+}
+
 uint32_t cli_find_column(const cli_key_rule *rule, const uint8_t *header, size_t len) {
     span line = header_of(header, len);
     uint8_t *to = cli_alloc(len);
-    size_t want = strlen(rule->column);
+    size_t want = strlen(rule->column), at = 0;
     uint32_t found = 0;
-    for (uint32_t n = 1; !found && n <= len + 1; n++) {
-        span name = field_of(rule, line, n, to);
-        if (!name.at) break;
-        if (name.len == want && memcmp(name.at, rule->column, want) == 0) found = n;
+    for (uint32_t n = 1; !found && at <= line.len; n++) {
+        span name = next_field(rule, line, &at, to);
+        if (name.at && name.len == want && memcmp(name.at, rule->column, want) == 0) found = n;
     }
     free(to);
     return found;

@@ -39,6 +39,7 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
         .nfiles = nfiles,
         .sep = s->null ? 0 : '\n',
         .skip_empty = s->skip_empty,
+        .skips_missing = true,
         .quiet = s->quiet,
         .max_line = (size_t)(s->max_line ? s->max_line : GiB),
         .threads = (uint32_t)s->threads,
@@ -118,7 +119,7 @@ static void handle_missing(const cli_feed *feed, cli_batch *b) {
     if (!header && !feed->key_rule.recorded.field && !feed->key_rule.column) return;
     for (size_t i = 0; i < b->lines; i++) b->missing += b->keys[i].data == NULL;
     b->without_field = b->missing - header;
-    if (b->missing && !feed->keeps_missing) drop_missing(b);
+    if (b->missing && feed->skips_missing) drop_missing(b);
 }
 
 static void drop_empty(cli_batch *b) {

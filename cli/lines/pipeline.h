@@ -22,7 +22,7 @@ typedef struct cli_batch {
     uint8_t *hits;           /* likewise */
     bool idle;               /* the writer pauses */
     size_t without_field;    /* lines of the block without it, kept or not */
-    size_t missing;          /* lines without a key, among the lines if the feed keeps them */
+    size_t missing;          /* lines without a key, among the lines unless the feed skips them */
 
     uint8_t *scratch; /* holds keys that are not part of their line */
     size_t ends_room, room, scratch_room;
@@ -34,7 +34,7 @@ typedef struct cli_feed {
     int nfiles;
     uint8_t sep;
     bool skip_empty;
-    bool keeps_missing; /* lines without a key reach the job, with keys whose data is NULL */
+    bool skips_missing; /* lines without a key do not reach the job; else their keys have no data */
     bool quiet;         /* no warning about input that looks odd */
     bool *failed;       /* as for cli_input_open */
     bool eager;         /* do not wait for full blocks: someone may be waiting for the results */
@@ -59,7 +59,7 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
 uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job);
 
 /* Lines of the last cli_pipeline that did not have the field of the key rule, headers not counted.
- * They are not drained unless the feed keeps them. */
+ * They are not drained if the feed skips them. */
 uint64_t cli_lines_without_field(void);
 
 /* The keys of the batch's lines under another rule.  `keys` has room for b->lines; *scratch

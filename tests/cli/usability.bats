@@ -198,6 +198,14 @@ P
     refused "has no column 'nobody' in its first line" umbel check --header -k nobody n.umb people.csv
     refused "-k: 'name' is not a number (--header finds a column by its name)" umbel check -k name n.umb people.csv
     refused "a quoted field does not end on its line" umbel check --csv -k 1 n.umb <(printf '"open\nclose"\n')
+    # Names between tabs and between blanks.
+    printf 'a b\tc\n1 2\t3\n' > tabs
+    [ "$(umbel uniq -q -t '\t' --header -k c tabs)" = "$(cat tabs)" ]
+    umbel build -q -n 9 -p 1e-9 -t '\t' --header -k c -o t.umb tabs
+    umbel check -q t.umb -e 3
+    [ "$(printf 'c\tx y\n3\t1\n4\t3\n' | umbel check --header t.umb)" = "$(printf '3\t1')" ]
+    umbel build -q -n 9 -p 1e-9 --header -k b -o w.umb tabs
+    umbel check -q w.umb -e 2
     # Twenty thousand lines, in ranges that several threads read.
     { echo 'n,text'; seq 20000 | awk '{ printf "%d,\"a, %d\"\n", $1, $1 }'; } > big.csv
     umbel build -q -j 4 --csv --header -k text -p 1e-9 -o b.umb big.csv
