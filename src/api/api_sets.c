@@ -62,7 +62,9 @@ static bool same_payload(const umbel_filter *a, const umbel_filter *b) {
         const uint8_t *x = umbeli_filter_peek(a, at, room[0], &mine);
         const uint8_t *y = umbeli_filter_peek(b, at, room[1], &theirs);
         uint64_t some = mine < theirs ? mine : theirs;
-        if (memcmp(x, y, (size_t)some) != 0) return false;
+        bool stray = at + some == bytes && (umbeli_has_stray_bits(a) || umbeli_has_stray_bits(b));
+        if (memcmp(x, y, (size_t)some - stray) != 0) return false;
+        if (stray) return umbeli_last_byte(a) == umbeli_last_byte(b);
         at += some;
     }
     return true;

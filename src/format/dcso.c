@@ -156,7 +156,9 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     uint64_t data_len = (uint64_t)(bytes + len - data);
     /* Views have a copy of it, too. */
     if (how != UMBELI_VERIFY && settings->max_bytes && data_len > settings->max_bytes) {
-        return umbeli_fail_limit(diag, data_len, "the data section needs more than opts.max_bytes");
+        uint64_t bits = how == UMBELI_COPY ? umbeli_ceil_div(h.shape.bits, 8) : 0;
+        return umbeli_fail_limit(diag, bits > data_len ? bits : data_len,
+                                 "the data section needs more than opts.max_bytes");
     }
     if (how != UMBELI_BORROW && h.words && !padding_is_zero(&h, data - 8)) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, HEADER + h.words - 8,

@@ -31,7 +31,7 @@ static void obeys(const umbel_foreign *like, const uint8_t *bytes, size_t len, s
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     assert_ok(decode(like, bytes, len, 0, &m, &f, &diag));
-    uint64_t need = f->data_len;
+    uint64_t need = f->data_len > f->extra_len ? f->data_len : f->extra_len;
     umbel_free(f);
     f = NULL;
     if (need == 0) return;
@@ -51,11 +51,12 @@ static void obeys(const umbel_foreign *like, const uint8_t *bytes, size_t len, s
     }
 }
 
-/* A view has no bits of its own, so no limit is passed. */
+/* A view has no bits of its own, so no limit on them is passed. */
 static void views_need_none(const umbel_foreign *like, const uint8_t *bytes, size_t len) {
     watched_memory m;
     watch_memory(&m, 0);
     m.opts.max_bytes = 1;
+    if (like && like->format == UMBEL_FMT_DCSO) m.opts.max_bytes = len; /* its data is copied */
     umbel_filter *f = NULL;
     umbel_err e = umbel_view(bytes, len, like, &m.opts, &f, NULL);
     assert_true(e == UMBEL_OK || e == UMBEL_ENOTSUP);
