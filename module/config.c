@@ -109,8 +109,9 @@ static int take_error(RedisModuleString *value) {
     size_t len = 0;
     const char *text = RedisModule_StringPtrLen(value, &len);
     if (RedisModule_StringToDouble(value, &error) != REDISMODULE_OK || !valid_error(error) ||
-        len >= sizeof error_text)
+        len >= sizeof error_text) {
         return REDISMODULE_ERR;
+    }
     memcpy(error_text, text, len + 1);
     return REDISMODULE_OK;
 }
@@ -125,8 +126,9 @@ static int take_argument(const char *name, RedisModuleString *value) {
         if (!is_called(name, numbers[i].name, numbers[i].older)) continue;
         long long number = 0;
         if (RedisModule_StringToLongLong(value, &number) != REDISMODULE_OK ||
-            number < numbers[i].min || number > numbers[i].max)
+            number < numbers[i].min || number > numbers[i].max) {
             return REDISMODULE_ERR;
+        }
         *numbers[i].value = number;
         return REDISMODULE_OK;
     }

@@ -90,8 +90,9 @@ static bench_result measure(umbel_filter *f, uint64_t keys, workspace *d) {
     for (uint64_t at = 0; at < keys;) {
         size_t n = fill(d, at, keys);
         double begin = cli_clock();
-        if (umbel_add_many(f, d->keys, n, NULL, NULL, NULL))
+        if (umbel_add_many(f, d->keys, n, NULL, NULL, NULL)) {
             cli_die("bench", NULL, "cannot add keys");
+        }
         adding += cli_clock() - begin;
         at += n;
     }

@@ -137,8 +137,9 @@ static void check_keys(check_run *c, uint8_t sep) {
         next += n + 1;
     }
     cli_lookup whole = c->lookup;
-    for (size_t i = 0; i < whole.count; i++)
+    for (size_t i = 0; i < whole.count; i++) {
         whole.at[i].rule.recorded.field = 0, whole.at[i].rule.column = NULL;
+    }
     cli_batch_keys(&b, &whole.at[0].rule, b.keys, &b.scratch, &room);
     cli_lookup_batch(&whole, &b);
     c->lines += b.lines;

@@ -69,8 +69,9 @@ static void warn_beyond_plan(uniq_run *u) {
     char now[CLI_QUANTITY], promised[CLI_QUANTITY], lost[CLI_QUANTITY];
     int level = 0, count = sizeof levels / sizeof *levels;
     while (level < count && u->now.rate > levels[level].times * u->info.fpr) level++;
-    if (!(u->info.fpr > 0) || u->state.clock.step || u->s->quiet || level <= u->warned_level)
+    if (!(u->info.fpr > 0) || u->state.clock.step || u->s->quiet || level <= u->warned_level) {
         return;
+    }
     u->warned_level = level;
     cli_warn(u->watch.name,
              "warning: more keys than planned: the false-positive rate is %s, %s the %s promised; "

@@ -207,8 +207,9 @@ void cli_refuse_as_input(const char *output, const char *const *files, int nfile
 }
 
 void cli_filter_check_output(const cli_settings *s) {
-    if (!s->output)
+    if (!s->output) {
         cli_die(s->command->name, "-o FILE, or -o - for standard output", "-o is missing");
+    }
     if (strcmp(s->output, "-") == 0) {
         if (isatty(STDOUT_FILENO)) {
             cli_die("standard output", "-o FILE, or use a pipe",

@@ -175,7 +175,7 @@ umbel_key cli_line_key(const cli_key_rule *rule, const uint8_t *line, size_t len
     if (rule->crlf && s.len && s.at[s.len - 1] == '\r') s.len--;
     if (r->field) {
         s = field_of(rule, s, r->field, *scratch);
-        if (s.at == *scratch) *scratch += s.len;
+        if (s.at && s.at == *scratch) *scratch += s.len;
     }
     if (!s.at) {
         if (!rule->missing_empty) return (umbel_key){NULL, 0};

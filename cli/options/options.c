@@ -96,8 +96,9 @@ static void put_whole(const cli_option *o, const char *shown, const char *value,
                        : keys                   ? "such as 1000000, 2e9 or 500M"
                                                 : "a whole number, 1 or more";
     if (!ok && cli_is_too_large(value)) cli_die(shown, hint, "'%s' is too large", value);
-    if (!ok)
+    if (!ok) {
         cli_die(shown, hint, "'%s' is not a %s", value, o->type == TYPE_SIZE ? "size" : "number");
+    }
     if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "must be at least 1");
 }
 

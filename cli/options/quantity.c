@@ -124,8 +124,9 @@ bool cli_parse_rate(const char *text, double *out) {
     if (!number(text, &rest, &x)) return false;
     const char *under = denominator(rest);
     if (under) {
-        if (!without_commas(under, plain, sizeof plain) || !number(plain, &rest, &below))
+        if (!without_commas(under, plain, sizeof plain) || !number(plain, &rest, &below)) {
             return false;
+        }
         if (below == 0) return false;
         x /= below;
     } else {
@@ -155,8 +156,10 @@ bool cli_parse_duration(const char *text, uint64_t *out) {
         if (*unit != durations[i].letter) continue;
         x *= (double)durations[i].seconds;
         double rounded = round(x);
-        if (rounded < 1 || rounded > (double)CLI_DURATION_MAX || fabs(x - rounded) > 1e-9 * rounded)
+        if (rounded < 1 || rounded > (double)CLI_DURATION_MAX ||
+            fabs(x - rounded) > 1e-9 * rounded) {
             return false;
+        }
         *out = (uint64_t)rounded;
         return true;
     }

@@ -122,8 +122,9 @@ static void follow(cli_connection *c, const char *reply) {
     char text[CLI_HOST + 16];
     const char *where = strrchr(reply, ' ') + 1;
     snprintf(text, sizeof text, *where == ':' ? "[%s]%s" : "%.0s%s", c->at.host, where);
-    if (!cli_parse_address(text, &c->at))
+    if (!cli_parse_address(text, &c->at)) {
         cli_die(c->name, NULL, "redirects to '%s', which is not an address", where);
+    }
     c->redirects++;
     connect_to(c);
 }

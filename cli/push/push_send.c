@@ -58,8 +58,9 @@ static bool find_progress(const cli_push *push, const cli_push_chunks *chunks, c
     uint64_t at;
     if (note.type != CLI_REPLY_TEXT || sscanf(note.text, "%" SCNu64, &at) != 1) return false;
     if (at > chunks->bits_len) return false;
-    if (!need_number(push, cli_connection_call(push->server, NULL, "EXISTS", keys->filter, NULL)))
+    if (!need_number(push, cli_connection_call(push->server, NULL, "EXISTS", keys->filter, NULL))) {
         return false;
+    }
     *offset = at;
     return true;
 }

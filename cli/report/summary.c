@@ -175,8 +175,9 @@ void cli_describe(cli_report *r, const umbel_filter *f) {
         cli_report_real(r, "bits per key", "bits_per_key", bits_per_key(&info), 2);
     }
     char own[128]; /* gocrc32's String() and the like */
-    if (umbel_text(f, own, sizeof own, NULL) == UMBEL_OK)
+    if (umbel_text(f, own, sizeof own, NULL) == UMBEL_OK) {
         cli_report_text(r, "as text", "text", own);
+    }
     describe_load(r, f, &info);
     describe_key_rule(r, f);
     describe_meta(r, f);

@@ -156,8 +156,9 @@ static void advise_size(umbel_table_system system, uint64_t keys, double fpr, cl
     char text[160], rate[CLI_QUANTITY], count[CLI_QUANTITY];
     umbel_plan plan = {.kind = UMBEL_KIND_CLASSIC, .capacity = keys, .fpr = fpr};
     umbel_foreign leveldb = {.format = UMBEL_FMT_LEVELDB, .capacity = keys, .fpr = fpr};
-    if (system == UMBEL_TABLE_PARQUET)
+    if (system == UMBEL_TABLE_PARQUET) {
         plan.kind = UMBEL_KIND_BLOCKED; /* the exact model, unlike the writers' */
+    }
     umbel_err e = system == UMBEL_TABLE_LEVELDB ? umbel_plan_foreign(&leveldb, &plan, NULL)
                                                 : umbel_plan_solve(&plan, NULL);
     if (e) return;

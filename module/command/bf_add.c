@@ -35,14 +35,15 @@ static bool has_changed(const bf_key *key, const outcome *o) {
 static void publish(const bf_key *key, RedisModuleString **items, const outcome *o,
                     const bf_params *created) {
     bool changed = key->value && has_changed(key, o);
-    if (created && o->done > 0)
+    if (created && o->done > 0) {
         bf_replicate_insertion(key->ctx, key->name, created, items, o->done);
-    else if (created)
+    } else if (created) {
         bf_replicate_creation(key->ctx, key->name, created);
-    else if (changed && o->verbatim && o->done == o->asked)
+    } else if (changed && o->verbatim && o->done == o->asked) {
         RedisModule_ReplicateVerbatim(key->ctx);
-    else if (changed)
+    } else if (changed) {
         RedisModule_Replicate(key->ctx, "BF.MADD", "sv", key->name, items, o->done);
+    }
     if (created) bf_key_changed(key, "bf.reserve");
     if (changed) bf_key_changed(key, "bf.add");
 }
@@ -55,10 +56,11 @@ static void add_item(bf_key *key, RedisModuleString *name, const bf_params *crea
     outcome o = {.asked = 1, .verbatim = true};
     o.err = bf_value_add(key->value, &item, 1, bf_config_limit(key->ctx), &was_new, &o.done);
     o.some_new = !o.err && was_new;
-    if (o.err)
+    if (o.err) {
         bf_reply_add_error(key->ctx, o.err, key->value);
-    else
+    } else {
         RedisModule_ReplyWithBool(key->ctx, was_new);
+    }
     publish(key, &name, &o, created);
 }
 

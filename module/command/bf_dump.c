@@ -33,8 +33,9 @@ int bf_cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     long long iterator = 0;
     if (argc != 3) return RedisModule_WrongArity(ctx);
-    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK)
+    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK) {
         return RedisModule_ReplyWithError(ctx, "Second argument must be numeric");
+    }
     if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
     if (iterator == 0) {
         reply_head(ctx, key.value);
@@ -87,20 +88,22 @@ int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     long long iterator = 0;
     size_t len = 0;
     if (argc != 4) return RedisModule_WrongArity(ctx);
-    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK)
+    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK) {
         return RedisModule_ReplyWithError(ctx, "ERR Second argument must be numeric");
+    }
     const uint8_t *bytes = (const uint8_t *)RedisModule_StringPtrLen(argv[3], &len);
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
-    if (key.foreign)
+    if (key.foreign) {
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
-    else if (key.value && iterator == 1) /* a head, but the key already holds a filter */
+    } else if (key.value && iterator == 1) { /* a head, but the key already holds a filter */
         RedisModule_ReplyWithError(ctx, BAD_DATA);
-    else if (key.value)
+    } else if (key.value) {
         load_chunk(&key, iterator, bytes, len);
-    else if (iterator == 1)
+    } else if (iterator == 1) {
         load_head(&key, bytes, len);
-    else
+    } else {
         RedisModule_ReplyWithError(ctx, BF_NOT_FOUND);
+    }
     bf_key_close(&key);
     return REDISMODULE_OK;
 }

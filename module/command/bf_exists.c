@@ -35,10 +35,11 @@ int bf_cmd_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     for (size_t at = 0, n; at < count; at += n) {
         if (bf_batch_pauses(at)) bf_key_yield(&key, REDISMODULE_READ);
         n = bf_batch_take(argv + 2 + at, count - at, keys);
-        if (key.value)
+        if (key.value) {
             bf_value_contains(key.value, keys, n, hit);
-        else
+        } else {
             memset(hit, 0, n);
+        }
         for (size_t i = 0; i < n; i++) RedisModule_ReplyWithBool(ctx, hit[i]);
     }
     bf_key_close(&key);

@@ -17,10 +17,11 @@ int bf_cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc != 2) return RedisModule_WrongArity(ctx);
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
-    if (key.foreign)
+    if (key.foreign) {
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
-    else
+    } else {
         bf_reply_count(ctx, key.value ? bf_value_card(key.value) : 0);
+    }
     bf_key_close(&key);
     return REDISMODULE_OK;
 }
@@ -46,10 +47,11 @@ static void items(RedisModuleCtx *ctx, const bf_value *v) {
 static void expansion(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
     bf_value_params(v, &params);
-    if (params.expansion == 0)
+    if (params.expansion == 0) {
         RedisModule_ReplyWithNull(ctx);
-    else
+    } else {
         bf_reply_count(ctx, params.expansion);
+    }
 }
 
 static void error(RedisModuleCtx *ctx, const bf_value *v) {
@@ -63,19 +65,21 @@ static void tightening(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
     bf_value_params(v, &params);
     double ratio = params.layout == BF_REDISBLOOM ? 0.5 : params.tightening;
-    if (params.expansion == 0 || ratio <= 0)
+    if (params.expansion == 0 || ratio <= 0) {
         RedisModule_ReplyWithNull(ctx);
-    else
+    } else {
         bf_reply_double(ctx, ratio);
+    }
 }
 
 static void max_keys(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
     bf_value_params(v, &params);
-    if (params.expansion == 0)
+    if (params.expansion == 0) {
         RedisModule_ReplyWithNull(ctx);
-    else
+    } else {
         bf_reply_count(ctx, bf_params_max_keys(&params, (uint64_t)bf_config.max_bytes));
+    }
 }
 
 /* The first five are RedisBloom's and make up the full reply; the others, valkey-bloom's, are
@@ -122,10 +126,11 @@ int bf_cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc != 2 && argc != 3) return RedisModule_WrongArity(ctx);
     if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
-    if (argc == 2)
+    if (argc == 2) {
         info_all(ctx, key.value);
-    else
+    } else {
         info_one(ctx, key.value, RedisModule_StringPtrLen(argv[2], NULL));
+    }
     bf_key_close(&key);
     return REDISMODULE_OK;
 }

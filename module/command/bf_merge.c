@@ -30,10 +30,11 @@ static bool gather(RedisModuleCtx *ctx, const bf_value *old, RedisModuleString *
         umbel_diag diag = {0};
         umbel_err e = UMBEL_OK;
         if (!bf_key_open_filter(&source, ctx, names[i], REDISMODULE_READ)) return false;
-        if (!*result)
+        if (!*result) {
             e = bf_value_copy(source.value, result);
-        else if (source.value != old)
+        } else if (source.value != old) {
             e = bf_value_merge(*result, source.value, &diag);
+        }
         bf_key_close(&source);
         if (e) {
             reply_merge_error(ctx, e, &diag);
@@ -64,10 +65,11 @@ static bool merge_aside(bf_key *key, RedisModuleString **names, int count, uint6
         return false;
     }
     void *old = NULL;
-    if (!key->value)
+    if (!key->value) {
         bf_key_put(key, result);
-    else /* keeps the key's time to live */
+    } else { /* keeps the key's time to live */
         RedisModule_ModuleTypeReplaceValue(key->opened, bf_type_of(result), result, &old);
+    }
     bf_value_free(old);
     return true;
 }

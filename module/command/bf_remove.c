@@ -14,8 +14,9 @@ int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_params params;
     bool changed = false;
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE))
+    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE)) {
         return REDISMODULE_OK;
+    }
     bf_value_params(key.value, &params);
     if (!params.counting) {
         bf_key_close(&key);
@@ -56,8 +57,9 @@ int bf_cmd_count(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc != 2) return RedisModule_WrongArity(ctx);
-    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE))
+    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE)) {
         return REDISMODULE_OK;
+    }
     umbel_err e = bf_value_clear(key.value);
     if (e == UMBEL_EFROZEN) {
         bf_reply_add_error(ctx, e, key.value);

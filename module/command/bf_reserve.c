@@ -53,8 +53,9 @@ static const char *parse(bf_options *options, RedisModuleString **argv, int argc
     for (int i = 4; i < argc && !wrong; i++) {
         bf_word word = bf_word_of(argv[i]);
         bool has_value = bf_word_has_value(word);
-        if (has_value && i + 1 == argc)
+        if (has_value && i + 1 == argc) {
             return word == BF_WORD_EXPANSION ? "ERR no expansion" : "ERR syntax error";
+        }
         wrong = parse_word(options, word, has_value ? argv[i + 1] : NULL, argc);
         i += has_value;
     }

@@ -18,8 +18,9 @@ static const char *cannot_scale(const bf_options *options, uint64_t limit) {
 }
 
 bool bf_create(bf_key *key, bf_options *options) {
-    if (!options->layout_given && bf_config_replayed(key->ctx))
+    if (!options->layout_given && bf_config_replayed(key->ctx)) {
         options->params.layout = BF_REDISBLOOM; /* create.h says why */
+    }
     const char *wrong = bf_options_settle(options);
     uint64_t limit = bf_config_limit(key->ctx);
     if (!wrong) wrong = cannot_scale(options, limit);

@@ -29,8 +29,9 @@ int bf_reply_make_error(RedisModuleCtx *ctx, umbel_err err, const umbel_diag *di
     case UMBEL_ENOMEM: return RedisModule_ReplyWithError(ctx, BF_NO_MEMORY);
     case UMBEL_ELIMIT: return RedisModule_ReplyWithError(ctx, BF_OVER_LIMIT);
     default:
-        if (!diag || !diag->what)
+        if (!diag || !diag->what) {
             return RedisModule_ReplyWithError(ctx, "ERR could not create filter");
+        }
         snprintf(text, sizeof text, "ERR could not create filter: %s",
                  umbel_explain(err, diag, why, sizeof why));
         return RedisModule_ReplyWithError(ctx, text);

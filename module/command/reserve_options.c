@@ -42,8 +42,9 @@ bf_word bf_word_of(const RedisModuleString *text) {
     size_t len = 0;
     const char *s = RedisModule_StringPtrLen(text, &len);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strlen(words[i].name) == len && !strncasecmp(words[i].name, s, len))
+        if (strlen(words[i].name) == len && !strncasecmp(words[i].name, s, len)) {
             return words[i].word;
+        }
     return BF_WORD_UNKNOWN;
 }
 
@@ -80,12 +81,13 @@ bf_flaw bf_options_expansion(bf_options *options, const RedisModuleString *value
 
 static const char *take_layout(bf_options *options, const RedisModuleString *value) {
     const char *name = RedisModule_StringPtrLen(value, NULL);
-    if (!strcasecmp(name, "blocked"))
+    if (!strcasecmp(name, "blocked")) {
         options->params.layout = BF_BLOCKED;
-    else if (!strcasecmp(name, "classic"))
+    } else if (!strcasecmp(name, "classic")) {
         options->params.layout = BF_REDISBLOOM;
-    else
+    } else {
         return "ERR layout must be blocked or classic";
+    }
     options->layout_given = true;
     return NULL;
 }
@@ -124,8 +126,9 @@ const char *bf_options_take(bf_options *options, bf_word word, const RedisModule
         default: return "ERR (0 < tightening ratio range < 1)";
         }
     case BF_WORD_WINDOW:
-        if (read_number(value, 1, WINDOW_MAX, &number))
+        if (read_number(value, 1, WINDOW_MAX, &number)) {
             return "ERR window must be in the range [1, 255]";
+        }
         params->window = (uint32_t)number;
         return NULL;
     case BF_WORD_VALIDATESCALETO:
@@ -143,11 +146,13 @@ const char *bf_options_settle(bf_options *options) {
     if (params->counting && params->window) return "ERR a filter is either counting or a window";
     if (special && options->expands) return "ERR counting filters and windows cannot expand";
     if (options->nonscaling || special) params->expansion = 0;
-    if (options->scale_to && params->expansion == 0)
+    if (options->scale_to && params->expansion == 0) {
         return "ERR cannot use NONSCALING and VALIDATESCALETO options together";
+    }
     if (special || params->keyed || params->tightening > 0) {
-        if (params->layout == BF_REDISBLOOM && options->layout_given)
+        if (params->layout == BF_REDISBLOOM && options->layout_given) {
             return "ERR COUNTING, WINDOW, SEED and TIGHTENING need LAYOUT blocked";
+        }
         params->layout = BF_BLOCKED;
     }
     params->error = bf_config_capped(params->error);

@@ -213,8 +213,9 @@ static umbel_err append_layer(const bf_head *head, uint32_t i, uint64_t max_byte
 static umbel_err fill(umbel_filter *f, uint64_t end, const uint8_t *bits, uint64_t len,
                       umbel_diag *diag) {
     if (!bits || len == 0) return UMBEL_OK;
-    if (!umbeli_redisbloom_load_chunk(f, (int64_t)end + 1, bits, (size_t)len, NULL))
+    if (!umbeli_redisbloom_load_chunk(f, (int64_t)end + 1, bits, (size_t)len, NULL)) {
         return UMBEL_OK;
+    }
     return umbeli_fail(diag, UMBEL_ECORRUPT, "bits are set after the last one");
 }
 

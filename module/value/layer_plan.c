@@ -104,8 +104,9 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
     }
     double share = !grows ? 1 : p->capacity <= UNRESERVED ? umbeli_scalable_share(0) : 0.5;
     uint64_t bytes = bf_redisbloom_bytes(p->capacity, p->error * share);
-    if (bytes == 0)
+    if (bytes == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL, "capacity, error: the filter would be too large");
+    }
     double max_rate = grows ? p->error * first_max : p->error;
     bool small = grows && bytes <= SMALL;
     if (!small && plan_blocked(p->capacity, bytes, max_rate, out)) return UMBEL_OK;

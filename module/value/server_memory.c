@@ -71,8 +71,9 @@ static bool available(uint64_t *bytes) {
     unsigned long long kib = 0;
     bool found = false;
     if (!file) return false;
-    while (!found && fgets(line, sizeof line, file))
+    while (!found && fgets(line, sizeof line, file)) {
         found = sscanf(line, "MemAvailable: %llu kB", &kib) == 1;
+    }
     fclose(file);
     *bytes = (uint64_t)kib * 1024;
     return found;

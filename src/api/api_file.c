@@ -156,8 +156,9 @@ static umbel_err link_target(const char *path, char **whole, umbel_diag *diag) {
     ssize_t len = readlink(path, target, sizeof target);
     if (len < 0 && (errno == EINVAL || errno == ENOENT)) return UMBEL_OK;
     if (len < 0) return umbeli_fail_sys(diag, errno, "cannot follow the symbolic link");
-    if ((size_t)len == sizeof target)
+    if ((size_t)len == sizeof target) {
         return umbeli_fail_sys(diag, ENAMETOOLONG, "cannot follow the symbolic link");
+    }
     const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
     char *name = malloc(folder + (size_t)len + 1);
@@ -188,8 +189,9 @@ static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const ch
     struct stat st = {0};
     bool exists = stat(path, &st) == 0;
     if (!exists && errno != ENOENT) return umbeli_fail_sys(diag, errno, "cannot stat the file");
-    if (exists && S_ISDIR(st.st_mode))
+    if (exists && S_ISDIR(st.st_mode)) {
         return umbeli_fail_sys(diag, EISDIR, "cannot write the file");
+    }
     if (exists && !S_ISREG(st.st_mode)) return write_special(f, codec, path, diag);
     char *real = NULL;
     umbel_err e = follow_links(path, &real, diag);

@@ -40,10 +40,12 @@ const char *umbel_explain(umbel_err err, const umbel_diag *diag, char *text, siz
         snprintf(text, cap, "%s%s%s: %s", field, *field ? ": " : "", what, strerror(diag->sys));
         return text;
     }
-    if (err != UMBEL_ESECRET && diag && diag->offset)
+    if (err != UMBEL_ESECRET && diag && diag->offset) {
         snprintf(where, sizeof where, ", at byte %" PRIu64, diag->offset);
-    if (err == UMBEL_ELIMIT && diag && diag->need)
+    }
+    if (err == UMBEL_ELIMIT && diag && diag->need) {
         snprintf(where, sizeof where, "; %" PRIu64 " would be enough", diag->need);
+    }
     snprintf(text, cap, "%s%s%s%s", field, *field ? ": " : "", what, where);
     return text;
 }

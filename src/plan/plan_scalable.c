@@ -27,8 +27,9 @@ double umbeli_scalable_share(uint32_t layer) {
 
 static umbel_err settle(umbel_plan *plan, const umbel_plan *layer) {
     double fpr = plan->fpr != 0.0 ? plan->fpr : layer->fpr * SHARES;
-    if (fpr / SHARES < layer->fpr)
+    if (fpr / SHARES < layer->fpr) {
         fpr = nextafter(fpr, 1.0); /* so that the result can be requested */
+    }
     if (fpr >= 1.0) {
         return umbeli_plan_verdict(
             plan, UMBEL_PLAN_BEYOND_KIND,
@@ -72,8 +73,9 @@ static umbel_err solve(umbel_plan *plan) {
         layer.verdict = UMBEL_PLAN_BEYOND_KIND;
         return refuse(plan, &layer);
     }
-    if (plan->bytes == 0 && layer.capacity < UMBELI_SCALABLE_FIRST)
+    if (plan->bytes == 0 && layer.capacity < UMBELI_SCALABLE_FIRST) {
         layer.capacity = UMBELI_SCALABLE_FIRST;
+    }
     umbel_err e = umbeli_plan_solve(&layer);
     return e ? refuse(plan, &layer) : settle(plan, &layer);
 }

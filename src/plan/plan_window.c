@@ -62,8 +62,9 @@ static umbel_err solve(umbel_plan *plan) {
     if (fpr >= 1.0) return refuse(plan, UMBEL_PLAN_BEYOND_KIND, "");
     plan->kind = UMBEL_KIND_WINDOW;
     plan->generations = g;
-    if (plan->capacity == 0 && !umbeli_size_mul(one.capacity, g, &plan->capacity))
+    if (plan->capacity == 0 && !umbeli_size_mul(one.capacity, g, &plan->capacity)) {
         plan->capacity = UINT64_MAX;
+    }
     plan->fpr = fpr;
     plan->bytes = one.bytes * filters;
     plan->hashes = one.hashes;

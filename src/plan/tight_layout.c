@@ -39,8 +39,9 @@ bool umbeli_tight_divide(uint64_t keys, umbeli_tight_layout *layout) {
         umbeli_tight_level *l = &layout->level[layout->levels];
         l->shard_bits = umbeli_static_shard_bits(keys);
         uint64_t each = keys >> l->shard_bits;
-        if (each >= UMBELI_TIGHT_MAX_BLOCKS || layout->levels == UMBELI_TIGHT_MAX_LEVELS - 1)
+        if (each >= UMBELI_TIGHT_MAX_BLOCKS || layout->levels == UMBELI_TIGHT_MAX_LEVELS - 1) {
             return false;
+        }
         l->narrow = l->blocks = (uint32_t)(each * LOAD_OF_100 / 100 / UMBELI_TIGHT_BLOCK);
         keys = left_over(l, keys);
     }

@@ -193,8 +193,9 @@ static umbel_err special_key(const umbeli_column *c, const char *type, umbel_key
         *known = false;
         return UMBEL_OK;
     }
-    if (!read)
+    if (!read) {
         return umbeli_fail(diag, UMBEL_EINVAL, "the text is not a value of the column's type");
+    }
     return put_integer(value, c, key, cap, key_len, diag);
 }
 

@@ -51,8 +51,9 @@ static uint64_t structs(footer *f, umbeli_thrift_field field) {
         return 0;
     }
     umbeli_thrift_list(&f->in, &type, &count);
-    if (count && type != UMBELI_THRIFT_STRUCT)
+    if (count && type != UMBELI_THRIFT_STRUCT) {
         f->in.wrong = "Parquet: a list of something other than structs";
+    }
     return f->in.wrong ? 0 : count;
 }
 
@@ -152,8 +153,9 @@ static void read_path(footer *f, umbeli_column *c) {
     uint8_t type;
     uint64_t count, len, total = 0;
     umbeli_thrift_list(&f->in, &type, &count);
-    if (count && type != UMBELI_THRIFT_BINARY)
+    if (count && type != UMBELI_THRIFT_BINARY) {
         f->in.wrong = "Parquet: a path of something other than names";
+    }
     for (uint64_t i = 0; i < count && !f->in.wrong; i++) {
         umbeli_thrift_binary(&f->in, &len);
         total += len + 1;

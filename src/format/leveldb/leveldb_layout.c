@@ -126,8 +126,9 @@ static umbel_err bits_per_key_of(const umbeli_leveldb_profile *profile, const um
         *bits_per_key = p->bits_per_key;
         return UMBEL_OK;
     }
-    if (p->capacity == 0)
+    if (p->capacity == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL, "capacity: required to size the filter");
+    }
     if (p->fpr != 0) {
         *bits_per_key = profile->bits_per_key(p->capacity, p->fpr);
         if (*bits_per_key) return UMBEL_OK;

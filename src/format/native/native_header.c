@@ -131,8 +131,9 @@ static umbel_err check_key_rule(const uint8_t *bytes, umbel_key_rule *t, umbel_d
         .field = umbeli_load_le32(bytes + AT_FIELD),
         .delimiter = bytes[AT_DELIMITER],
     };
-    if (flags & ~(uint32_t)(TRIM | LOWER | UPPER))
+    if (flags & ~(uint32_t)(TRIM | LOWER | UPPER)) {
         return unknown(diag, AT_KEY_RULE, "key rule: unknown flag");
+    }
     const char *wrong = umbeli_key_rule_wrong(t);
     return wrong ? bad(diag, AT_KEY_RULE, wrong) : UMBEL_OK;
 }

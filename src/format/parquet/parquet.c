@@ -55,8 +55,9 @@ static umbel_err shape_of(const umbel_foreign *params, umbeli_shape *shape, umbe
     umbel_err e = umbeli_params_check(
         &p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES, 0, diag);
     if (e) return e;
-    if (!p.capacity && !p.bytes)
+    if (!p.capacity && !p.bytes) {
         return umbeli_fail(diag, UMBEL_EINVAL, "capacity, bytes: one of the two is required");
+    }
     if (p.bytes > max_bytes || p.bytes % UMBELI_BLOCK_BYTES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bytes: must be a multiple of 32 below 2^31");
     }

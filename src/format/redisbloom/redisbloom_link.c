@@ -33,8 +33,9 @@ static inline uint64_t probe_at(const umbeli_layer *link, umbeli_hash128 h, uint
 
 static inline void prefetch(const umbeli_layer *link, umbeli_hash128 h, uint32_t from,
                             uint32_t to) {
-    for (uint32_t i = from; i < to; i++)
+    for (uint32_t i = from; i < to; i++) {
         __builtin_prefetch(link->bits + (probe_at(link, h, i) >> 3));
+    }
 }
 
 /* The first two together: with half the bits set, a branch on one of them is unpredictable. */

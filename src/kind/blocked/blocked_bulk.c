@@ -100,8 +100,9 @@ static void count(void *ctx, uint32_t t) {
     const uint64_t *hashes = k->hashes + s.from;
     uint64_t *counts = k->limit + (size_t)t * k->nparts;
     memset(counts, 0, k->nparts * sizeof *counts);
-    for (size_t i = 0; i < s.n; i++)
+    for (size_t i = 0; i < s.n; i++) {
         counts[umbeli_block_of(hashes[i], k->b->nblocks) >> k->shift]++;
+    }
 }
 
 static void scatter(void *ctx, uint32_t t) {

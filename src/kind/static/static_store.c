@@ -100,8 +100,9 @@ void umbeli_store_delete(umbeli_store *s) {
     umbeli_settings settings = s->settings;
     for (size_t i = 0; i < UMBELI_STORE_BUCKETS; i++) {
         bucket *b = &s->buckets[i];
-        for (size_t j = 0; s->fd < 0 && j < b->nfull; j++)
+        for (size_t j = 0; s->fd < 0 && j < b->nfull; j++) {
             umbeli_delete(&settings, b->full[j].memory);
+        }
         umbeli_delete(&settings, b->full);
         umbeli_delete(&settings, b->last);
     }

@@ -225,8 +225,9 @@ static const char *take_levels(umbeli_tight_layout *l, uint32_t *seeds, umbeli_r
         l->level[i].narrow = umbeli_take_u32le(params);
         seeds[i] = umbeli_take_u32le(params);
     }
-    if (params->failed || umbeli_left(params))
+    if (params->failed || umbeli_left(params)) {
         return "parameters: must be 8 bytes and 16 per level";
+    }
     for (uint32_t i = 0; i < l->levels; i++) {
         const char *what = wrong_level(&l->level[i], seeds[i]);
         if (what) return what;
