@@ -75,7 +75,7 @@ def test_damage(full, tmp_path):
             use(data)
         assert isinstance(caught.value, ValueError)
         assert caught.value.code == "ECORRUPT" and caught.value.offset == 4096
-        assert str(caught.value).endswith("(at byte 4096)")
+        assert str(caught.value).endswith("at byte 4096")
     path = tmp_path / "f"
     path.write_bytes(data)
     with pytest.raises(umbel.CorruptError):

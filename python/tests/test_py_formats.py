@@ -171,7 +171,8 @@ def test_dcso():
     del c.data
     assert c.data == b""
     packed = gzip.compress((GOLDEN / "dcso/a.bloom").read_bytes())
-    assert umbel.Filter.from_bytes(packed) == f
+    with pytest.raises(umbel.VersionError, match="decompress it first"):
+        umbel.Filter.from_bytes(packed)
 
 
 CLICKHOUSE_ROWS = rows("clickhouse/rows.tsv")
