@@ -57,8 +57,10 @@ function read() {
 async function solve() {
   const mine = ++turn;
   const given = read();
+  $('plan-sentence').ariaBusy = true;
   if (!given || Object.keys(given).length < 2) {
     show(mine, null);
+    $('plan-sentence').ariaBusy = false;
     return;
   }
   const plans = await library.call('plans', given);
@@ -67,7 +69,9 @@ async function solve() {
   if (mine !== turn) return;
   show(mine, { given, plans, capacity, need, hold });
   const curves = await library.call('curves', { capacity, from: BITS[0], to: BITS[1], points: POINTS });
-  if (mine === turn) chart({ ...shown, curves });
+  if (mine !== turn) return;
+  chart({ ...shown, curves });
+  $('plan-sentence').ariaBusy = false;
 }
 
 /** What the usual rate would take, for the sentence. */
@@ -75,7 +79,7 @@ async function wish({ capacity, fpr, bytes }, open) {
   if (!capacity || !bytes) return null;
   const ask = { capacity, bytes, fpr: fpr ?? USUAL_RATE };
   delete ask[open];
-  return (await library.call('plans', ask)).kinds.find(({ kind }) => kind === 'classic');
+  return (await library.call('plans', ask)).kinds;
 }
 
 function best(given, plans, adding) {
@@ -89,7 +93,9 @@ function best(given, plans, adding) {
   return found;
 }
 
-/** The sentence that the command prints. */
+const joined = (sentences) => sentences.join(language.now === 'zh' ? '' : ' ');
+
+/** The sentences that the command prints. */
 function sentence({ given: { capacity, fpr, bytes }, plans, need, hold }) {
   if (!bytes) {
     const bits = -Math.log2(fpr);
@@ -104,21 +110,31 @@ function sentence({ given: { capacity, fpr, bytes }, plans, need, hold }) {
   const first = best({ capacity, bytes }, plans, false);
   const open = best({ capacity, bytes }, plans, true);
   const wanted = fpr ?? USUAL_RATE;
-  let text = t('{0} keys in {1} is {2} bits per key. No filter can have a false-positive rate below {3} there',
-    countText(capacity), sizeText(bytes), bitsText(bits), rateText(2 ** -bits));
-  if (first) text += t('; of the kinds here, {0} gets {1}', first.kind, rateText(first.rate));
+  const said = [
+    t('{0} keys in {1} is {2} bits per key.', countText(capacity), sizeText(bytes), bitsText(bits)),
+    t('No filter of any kind can have a false-positive rate below {0} there.', rateText(2 ** -bits)),
+  ];
+  if (first) said.push(t('Of the kinds here, {0} gets {1}.', first.kind, rateText(first.rate)));
   if (open && open !== first) {
-    text += t('; if keys must be added later, {0} gets {1}', open.kind, rateText(open.rate));
+    said.push(t('If keys must be added later, {0} gets {1}.', open.kind, rateText(open.rate)));
   }
-  text += language.now === 'zh' ? '。' : '. ';
-  if (first && first.rate <= wanted) return fpr ? text + t('{0} is possible.', rateText(fpr)) : text;
-  text += t(2 ** -bits > wanted ? 'No filter can reach {0} in that space.' : '{0} is impossible in that space.',
-    rateText(wanted));
-  if (need?.possible && hold?.possible) {
-    text += t(' It takes {0} for these keys, and {1} holds {2} keys at {3}.', sizeText(need.bytes),
-      sizeText(bytes), countText(hold.capacity), rateText(wanted));
+  if (first && first.rate <= wanted) {
+    if (fpr) said.push(t('{0} is possible.', rateText(fpr)));
+    return joined(said);
   }
-  return text;
+  said.push(t(2 ** -bits > wanted ? 'No filter of any kind can reach {0} in that space.'
+    : 'None of the kinds here reaches {0} in that space.', rateText(wanted)));
+  for (const name of ['tight', 'classic']) {
+    const [takes, holds] = [need, hold].map((plans) => plans?.find(({ kind }) => kind === name));
+    if (takes?.possible) {
+      said.push(t('With {0}, these keys take {1} at {2}.', name, sizeText(takes.bytes), rateText(wanted)));
+    }
+    if (holds?.possible) {
+      said.push(t('With {0}, {1} holds {2} keys at {3}.', name, sizeText(bytes), countText(holds.capacity),
+        rateText(wanted)));
+    }
+  }
+  return joined(said);
 }
 
 function show(mine, result) {

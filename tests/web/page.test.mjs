@@ -40,7 +40,8 @@ async function open(part, options) {
 
 /** Until the third field has an answer, or there can be none, and the curves are there. */
 function planned(page) {
-  return page.until('document.querySelectorAll("#plan-chart .curve").length === 6');
+  return page.until(`document.getElementById("plan-sentence").ariaBusy === "false" &&
+    document.querySelectorAll("#plan-chart .curve").length === 7`);
 }
 
 /** Opens a file in the page; what the facts say, or the error. */
