@@ -330,7 +330,7 @@ static void rate(umbel_kind kind, size_t n, double bits_per_key, double bar) {
     static char who[16][64];
     static size_t used;
     char *text = who[used++ % 16];
-    snprintf(text, 64, "%s, %g bits a key", umbel_kind_name(kind), bits_per_key);
+    snprintf(text, 64, "%s, %g bits per key", umbel_kind_name(kind), bits_per_key);
     double percent = 100.0 * (double)found / ASKED;
     report_figure("false positives", text, n, percent, "%");
     report_bar(label(text, n), percent, "<=", bar);

@@ -105,7 +105,7 @@ static void row(size_t n, size_t reps) {
     report_figure("static, build", "umbel, 2 threads", n, median(t.two_threads, reps), "ns");
     report_figure("static, look-up, absent", "contains_hash", n, single, "ns");
     report_figure("static, look-up, absent", "contains_hashes", n, batch, "ns");
-    report_bar("static, bits a key for 8 bits of fingerprint", bits, "<=", 8 * 1.13);
+    report_bar("static, bits per key for 8 bits of fingerprint", bits, "<=", 8 * 1.13);
     if (n >= 100000000) {
         double used = (double)(memory.max - info.bytes) / (double)n;
         report_bar("static build: time of one piece's, 100 M keys", four / plain, "<=", 0.65);

@@ -273,7 +273,7 @@ int main(int argc, char **argv) {
                                     {"LevelDB's own", theirs.get()},
                                     {"umbel_leveldb_builtin", as_cpp(builtin)},
                                     {"umbel.SplitBlock", as_cpp(split)}};
-    printf("%llu keys of 16 bytes, values of 100; %d bits a key; best of %d x %llu look-ups, a "
+    printf("%llu keys of 16 bytes, values of 100; %d bits per key; best of %d x %llu lookups, a "
            "second of processor time\n",
            static_cast<unsigned long long>(keys), kBitsPerKey, kRounds,
            static_cast<unsigned long long>(reads));

@@ -164,13 +164,13 @@ UMBEL_API void umbel_builder_free(umbel_builder *builder);
 /* ---- Keys --------------------------------------------------------------------------------- */
 
 /* Adds one key; *was_new (optional) says whether it was certainly absent.  UMBEL_EFULL when the
- * filter would have to grow and may not.  Concurrent filters: a look-up that happens after the
+ * filter would have to grow and may not.  Concurrent filters: a lookup that happens after the
  * return sees the key; of several threads that add one absent key at once, at least one sees
  * was_new true. */
 UMBEL_API umbel_err umbel_add(umbel_filter *filter, const void *key, size_t len, bool *was_new,
                               umbel_diag *diag);
 
-/* False: certainly not added.  True: added, or a false positive.  No look-up can fail. */
+/* False: certainly not added.  True: added, or a false positive.  No lookup can fail. */
 UMBEL_API bool umbel_contains(const umbel_filter *filter, const void *key, size_t len);
 
 /* Like n calls in order, but several times as fast: memory is fetched ahead, and very large batches
@@ -199,7 +199,7 @@ UMBEL_API umbel_err umbel_advance(umbel_filter *filter, umbel_diag *diag);
 
 /* Hash once, look up often: umbel_hash gives a key's 64-bit hash, good for every filter with the
  * same layout, seed and secret.  Classic filters need more bits: umbel_takes_hashes is false,
- * hashes are 0, look-ups true, adds UMBEL_ENOTSUP.  Hashes of your own must be uniform over all
+ * hashes are 0, lookups true, adds UMBEL_ENOTSUP.  Hashes of your own must be uniform over all
  * 64 bits: pass plain integers through umbel_mix first, or every promise is void. */
 UMBEL_API bool umbel_takes_hashes(const umbel_filter *filter);
 UMBEL_API uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len);
@@ -259,7 +259,7 @@ typedef struct umbel_info {
     uint64_t bits, bytes; /* of the bit array                                                     */
     uint64_t keys_added;  /* adds that changed the filter, less removes; after a merge the sum    */
     uint32_t hashes;      /* probes per key                                                       */
-    uint32_t layers;      /* filters in it that a look-up may have to ask; mostly 1               */
+    uint32_t layers;      /* how many filters a lookup may have to search; usually 1              */
     uint32_t generations; /* windows; otherwise 0                                                 */
     bool grows;           /* opens another layer instead of passing its rate                      */
     bool frozen;          /* read-only                                                            */
@@ -280,7 +280,7 @@ typedef struct umbel_measurement {
 UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
 UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now);
 
-/* The bits of the bit array that a look-up of this key reads, into bits[0..cap-1] in the order in
+/* The bits of the bit array that a lookup of this key reads, into bits[0..cap-1] in the order in
  * which they are probed, and how many there are, which may be more than cap; bits may be NULL when
  * cap is 0.  Bit i is bit i mod 8 of byte i / 8 of the array as a native file holds it.  A bit may
  * come twice.  Counters and the slots of static filters are named by their first bit; chains name

@@ -120,8 +120,8 @@ def fill(server, out):
     out["- of it the server's processor, s"] = f"{cpu:.2f}"
     grown = server.used_memory() - before
     usage = int(server.ask("MEMORY", "USAGE", "f"))
-    out["bits a key, MEMORY USAGE, reserved at 1 %"] = f"{8 * usage / KEYS:.2f}"
-    out["bits a key, growth of used_memory"] = f"{8 * grown / KEYS:.2f}"
+    out["bits per key, MEMORY USAGE, reserved at 1 %"] = f"{8 * usage / KEYS:.2f}"
+    out["bits per key, growth of used_memory"] = f"{8 * grown / KEYS:.2f}"
     _, _, wrong = server.load("BF.MEXISTS", "f", 2 * ABSENT, PART, 100, 16)
     out["false positives, measured"] = f"{wrong / (PART):.3%}"
 
@@ -140,7 +140,7 @@ def grow(server, out):
     server.ask("DEL", "grown")
     cpu, _, _ = server.load("BF.MADD", "grown", 0, KEYS, 100, 16)
     usage = int(server.ask("MEMORY", "USAGE", "grown"))
-    out["grown from 100 keys: bits a key"] = f"{8 * usage / KEYS:.2f}"
+    out["grown from 100 keys: bits per key"] = f"{8 * usage / KEYS:.2f}"
     out["- server's processor, ns an item"] = f"{1e9 * cpu / KEYS:.0f}"
     cpu, _, wrong = server.load("BF.MEXISTS", "grown", ABSENT, PART, 100, 16)
     out["- BF.MEXISTS 100, absent, ns an item"] = f"{1e9 * cpu / (PART):.0f}"
