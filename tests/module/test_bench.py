@@ -17,5 +17,5 @@ def test_benchmark_prints_its_table():
                           env={**os.environ, "UMBEL_MODULE": str(Path(MODULE).resolve())})
     assert done.returncode == 0 or done.stderr.startswith("above the bar: "), done.stderr
     for row in ("BF.MEXISTS 100, present", "BF.MADD 100, new", "BF.EXISTS, absent",
-                "bits a key, MEMORY USAGE", "SAVE, rdbcompression no", "grown from 100 keys"):
+                "bits per key, MEMORY USAGE", "SAVE, rdbcompression no", "grown from 100 keys"):
         assert row in done.stdout
