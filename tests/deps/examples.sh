@@ -58,7 +58,7 @@ for name in $(grep -ohE '\b(umbel_[a-z0-9_]+[a-z0-9]|UMBEL_(E|KIND_|FMT_|PLAN_|T
     README*.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md docs/*.md docs/*/*.md | sort -u); do
     grep -q "\b$name" "$tmp/headers" src/*/*.h || { echo "$name: documented, but there is no such name"; exit 1; }
 done
-for path in $(grep -ohE '\b(src|cli|module|tables|tests|scripts|docs|include|bench|python|js|web|examples)/[a-z0-9_./-]+\.[a-z]+\b' \
+for path in $(grep -ohE '\b(src|cli|module|tables|tests|scripts|docs|include|bench|python|js|web|examples)/[a-z0-9_./-]+\.(c|h|hpp|cpp|py|sh|md|svg|png|bats|txt)\b' \
     README*.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md docs/*.md docs/*/*.md | sort -u); do
     [ -e "$path" ] || { echo "$path: documented, but there is no such file"; exit 1; }
 done
