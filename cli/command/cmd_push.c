@@ -5,13 +5,22 @@
 #include "command/command.h"
 #include "push/push.h"
 
-static const uint8_t options[] = {OPT_REDIS,      OPT_REDIS_KEY, OPT_REPLACE,      OPT_SAME_RULE,
-                                  OPT_CLUSTER,    OPT_AUTH_FILE, OPT_SECRET_FILE,  OPT_SHARDS,
-                                  OPT_SHARD_KEYS, OPT_SHARD_FPR, OPT_META,         OPT_KIND,
-                                  OPT_FORMAT,     OPT_THREADS,   OPT_QUIET,        OPT_JSON,
-                                  OPT_MAX_MEMORY, OPT_HELP,      CLI_LINE_OPTIONS, OPT_END};
+static const uint8_t options[] = {
+    OPT_REDIS, OPT_REDIS_KEY, OPT_REPLACE,     OPT_AUTH_FILE,    OPT_DATABASE,    OPT_CLUSTER,
+    OPT_WAIT,  OPT_GROW,      OPT_SHARDS,      OPT_SHARD_KEYS,   OPT_SHARD_FPR,   OPT_META,
+    OPT_KIND,  OPT_FORMAT,    OPT_SECRET_FILE, OPT_SAME_RULE,    OPT_THREADS,     OPT_MAX_MEMORY,
+    OPT_QUIET, OPT_JSON,      OPT_HELP,        CLI_LINE_OPTIONS, OPT_HEADING_TLS, OPT_CACERT,
+    OPT_CERT,  OPT_CERT_KEY,  OPT_SNI,         OPT_END};
+
+/* A URL in the wrong place would be quoted in a message, with its password. */
+static void refuse_misplaced_url(const cli_settings *s) {
+    for (int i = 0; i < s->nargs; i++) {
+        if (cli_is_url(s->args[i])) cli_die("push", "as in --redis URL", "a URL follows --redis");
+    }
+}
 
 static int run(const cli_settings *s) {
+    refuse_misplaced_url(s);
     if (!s->redis) cli_die("push", "as in --redis localhost:6379", "--redis is missing");
     if (!s->redis_key || !*s->redis_key) cli_die("push", "as in --key urls", "--key is missing");
     if (!s->shards) cli_expect_args(s, 1, 1);

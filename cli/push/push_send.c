@@ -50,7 +50,8 @@ void cli_push_check(const cli_push *push) {
     }
 }
 
-/* Where an earlier run stopped; false if there was none, or if what it sent is gone. */
+/* Where an earlier run stopped; false if there was none, or if what it sent is gone.  A node that
+ * has the note has all pieces before it: a replica receives, and a moving slot takes along, both. */
 static bool find_progress(const cli_push *push, const cli_push_chunks *chunks, const staging *keys,
                           uint64_t *offset) {
     cli_reply note = cli_connection_call(push->server, NULL, "GET", keys->progress, NULL);
@@ -73,6 +74,31 @@ static void write_progress(const cli_push *push, const staging *keys, uint64_t o
                                       ONE_DAY, NULL));
 }
 
+/* One command after the other touches one key, so all of this works while the slot moves. */
+static void send_head(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
+    cli_connection *server = push->server;
+    /* In one transaction, so that no crash leaves a key without an expiry. */
+    cli_request first[] = {
+        cli_request_of(&chunks->head, "BF.LOADCHUNK", keys->filter, "1", NULL),
+        cli_request_of(NULL, "EXPIRE", keys->filter, ONE_DAY, NULL),
+    };
+    cli_reply reply;
+    do {
+        need_ok(push, cli_connection_call(server, NULL, "UNLINK", keys->progress, NULL));
+        need_ok(push, cli_connection_call(server, NULL, "UNLINK", keys->filter, NULL));
+        reply = cli_connection_transact(server, first, 2);
+    } while (reply.type == CLI_REPLY_MOVED);
+    need_ok(push, reply);
+    write_progress(push, keys, 0);
+}
+
+static uint64_t begin(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
+    uint64_t offset;
+    if (find_progress(push, chunks, keys, &offset)) return offset;
+    send_head(push, chunks, keys);
+    return 0;
+}
+
 static void load(const cli_push *push, const staging *keys, uint64_t iterator, const void *bytes,
                  size_t len) {
     char text[32];
@@ -80,19 +106,6 @@ static void load(const cli_push *push, const staging *keys, uint64_t iterator, c
     snprintf(text, sizeof text, "%" PRIu64, iterator);
     need_ok(push,
             cli_connection_call(push->server, &data, "BF.LOADCHUNK", keys->filter, text, NULL));
-}
-
-static uint64_t begin(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
-    uint64_t offset;
-    if (find_progress(push, chunks, keys, &offset)) return offset;
-    need_ok(push,
-            cli_connection_call(push->server, NULL, "UNLINK", keys->filter, keys->progress, NULL));
-    /* In one transaction, so that no crash leaves a key without an expiry. */
-    need_ok(push, cli_connection_call(push->server, NULL, "MULTI", NULL));
-    load(push, keys, 1, chunks->head.data, chunks->head.len);
-    write_progress(push, keys, 0);
-    need_ok(push, cli_connection_call(push->server, NULL, "EXEC", NULL));
-    return 0;
 }
 
 void cli_push_upload(cli_push *push, const cli_push_chunks *chunks) {
@@ -132,17 +145,45 @@ static void compare(const cli_push *push, const cli_push_chunks *chunks, const s
             size, chunks->keys, chunks->bits_len);
 }
 
-void cli_push_publish(const cli_push *push, const cli_push_chunks *chunks) {
-    staging keys = staging_of(push, chunks);
-    compare(push, chunks, &keys);
-    need_ok(push, cli_connection_call(push->server, NULL, "PERSIST", keys.filter, NULL));
-    if (push->force) {
-        need_ok(push,
-                cli_connection_call(push->server, NULL, "RENAME", keys.filter, push->name, NULL));
-    } else if (!need_number(push, cli_connection_call(push->server, NULL, "RENAMENX", keys.filter,
-                                                      push->name, NULL))) {
+/* Gives it its name, and lets it stay.  CLI_REPLY_MOVED: not done, and another node has it now. */
+static cli_reply_type rename_to_final(const cli_push *push, const staging *keys) {
+    const char *rename = push->force ? "RENAME" : "RENAMENX";
+    cli_request last[] = {
+        cli_request_of(NULL, "PERSIST", keys->filter, NULL),
+        cli_request_of(NULL, rename, keys->filter, push->name, NULL),
+    };
+    cli_reply reply = cli_connection_transact(push->server, last, 2);
+    need_ok(push, reply);
+    if (reply.type == CLI_REPLY_NUMBER && reply.number == 0) {
+        cli_connection_call(push->server, NULL, "EXPIRE", keys->filter, ONE_DAY, NULL);
         cli_die(push->name, "-f replaces it", "was created in the meantime");
     }
-    need_ok(push, cli_connection_call(push->server, NULL, "UNLINK", keys.progress, NULL));
+    return reply.type;
+}
+
+/* Whether the node that we talk to has all pieces. */
+static bool is_complete(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
+    uint64_t offset;
+    return find_progress(push, chunks, keys, &offset) && offset == chunks->bits_len;
+}
+
+bool cli_push_publish(const cli_push *push, const cli_push_chunks *chunks) {
+    staging keys = staging_of(push, chunks);
+    cli_reply_type done = CLI_REPLY_MOVED;
+    unsigned redirects;
+    bool complete = true;
+    while (complete && done == CLI_REPLY_MOVED) {
+        redirects = cli_connection_redirects(push->server);
+        complete = is_complete(push, chunks, &keys);
+        if (complete) compare(push, chunks, &keys);
+        /* What was found out must be about the node that renames. */
+        if (complete && redirects == cli_connection_redirects(push->server)) {
+            done = rename_to_final(push, &keys);
+        }
+    }
+    if (complete) {
+        need_ok(push, cli_connection_call(push->server, NULL, "UNLINK", keys.progress, NULL));
+    }
     free_staging(&keys);
+    return complete;
 }
