@@ -34,7 +34,7 @@ static int run(const cli_settings *s) {
 const cli_command cli_command_push = {
     .name = "push",
     .summary = "load a filter into Redis or Valkey",
-    .synopsis = "FILTER --redis HOST:PORT --key NAME [OPTION]...",
+    .synopsis = "FILTER --redis SERVER --key NAME [OPTION]...",
     .examples =
         "# Build offline, publish in one step; clients then call BF.EXISTS urls KEY\n"
         "umbel build -p 0.1% -o urls.umb urls.txt\n"

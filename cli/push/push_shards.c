@@ -22,6 +22,7 @@ typedef struct shard_builder {
     uint32_t shards, shard;
     uint64_t *counts;
     umbel_filter *filter;
+    bool grows; /* on the server */
 } shard_builder;
 
 static void count(void *ctx, cli_batch *b) {
@@ -52,11 +53,6 @@ static uint64_t shard_capacity(uint64_t present, const cli_settings *s) {
     return keys ? keys : 1;
 }
 
-/* Scalable filters and those of RedisBloom grow by themselves. */
-static bool grows_by_layers(const cli_filter_params *p) {
-    return p->expansion && p->format == UMBEL_FMT_NATIVE && p->kind != UMBEL_KIND_SCALABLE;
-}
-
 static umbel_filter *build(shard_builder *c, const cli_feed *feed, cli_filter_params params,
                            const cli_settings *s) {
     params.capacity = shard_capacity(c->counts[c->shard], s);
@@ -64,11 +60,11 @@ static umbel_filter *build(shard_builder *c, const cli_feed *feed, cli_filter_pa
     cli_job job = {NULL, add_own, c};
     cli_pipeline(feed, &job);
     cli_filter_set_meta(c->filter, s, &feed->key_rule);
-    if (grows_by_layers(&params)) cli_push_let_grow(c->filter, s->redis_key, s->expansion, s->fpr);
+    if (c->grows) cli_push_let_grow(c->filter, s->redis_key, s->expansion, s->fpr);
     return c->filter;
 }
 
-static cli_filter_params params_of(const cli_settings *s) {
+static cli_filter_params params_of(const cli_settings *s, bool *grows) {
     cli_filter_params p = cli_params_of(s);
     if (p.format != UMBEL_FMT_NATIVE && p.format != UMBEL_FMT_REDISBLOOM) {
         cli_die("--format", "native or redisbloom", "the server does not accept this format");
@@ -77,7 +73,12 @@ static cli_filter_params params_of(const cli_settings *s) {
         cli_die("--kind", "blocked or classic", "filters that are built once cannot be shards");
     }
     if (!(p.fpr > 0)) p.fpr = 0.01;
-    if (grows_by_layers(&p)) p.fpr /= 2; /* the rest is for the layers to come */
+    /* Scalable filters and those of RedisBloom know by themselves how to grow. */
+    *grows = p.expansion && p.format == UMBEL_FMT_NATIVE && p.kind != UMBEL_KIND_SCALABLE;
+    if (*grows) {
+        p.expansion = 0;
+        p.fpr /= 2; /* the rest is for the layers to come */
+    }
     return p;
 }
 
@@ -117,8 +118,8 @@ static void publish(const cli_settings *s, cli_push push, pushed_shard *sent, ui
 
 int cli_push_shards(const cli_settings *s) {
     check_arguments(s);
-    cli_filter_params params = params_of(s);
     shard_builder c = {.shards = (uint32_t)s->shards};
+    cli_filter_params params = params_of(s, &c.grows);
     pushed_shard *sent = cli_alloc(c.shards * sizeof *sent);
     cli_push push = {.force = s->force, .quiet = s->quiet};
     push.server = cli_connection_open(s);
