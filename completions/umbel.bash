@@ -242,20 +242,27 @@ _umbel() {
         --redis) return ;;
         --key) return ;;
         --auth-file) compopt -o default; return ;;
-        --secret-file) compopt -o default; return ;;
+        --db) return ;;
+        --wait) return ;;
+        --expansion) return ;;
         --shards) return ;;
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --meta) return ;;
         --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
+        --secret-file) compopt -o default; return ;;
         -j|--threads) return ;;
         --max-memory) return ;;
         -t|--delimiter) return ;;
         -k|--field) return ;;
         --max-line) return ;;
+        --cacert) compopt -o default; return ;;
+        --cert) compopt -o default; return ;;
+        --cert-key) compopt -o default; return ;;
+        --sni) return ;;
         esac
-        options='--redis --key --force --same-rule --cluster --auth-file --secret-file --shards --keys --fpr --meta --kind --format --threads --quiet --json --max-memory --help --null --crlf --skip-empty --delimiter --field --csv --header --missing-empty --trim --lower --upper --max-line' ;;
+        options='--redis --key --force --auth-file --db --cluster --wait --expansion --shards --keys --fpr --meta --kind --format --secret-file --same-rule --threads --max-memory --quiet --json --help --null --crlf --skip-empty --delimiter --field --csv --header --missing-empty --trim --lower --upper --max-line --cacert --cert --cert-key --sni' ;;
     bench)
         case $prev in
         -n|--keys) return ;;
