@@ -32,8 +32,8 @@ void cli_push_chunks_free(cli_push_chunks *p);
 /* The chunk that begins at this offset of the bits, and its length. */
 size_t cli_push_chunk(const cli_push_chunks *p, uint64_t offset, const void **bytes);
 
-/* Makes it grow on the server, with this rate for all layers together (0: twice its own).  Exits with
- * a message about `name` if it cannot. */
+/* Makes it grow on the server, with this rate for all layers together (0: twice its own).  Exits
+ * with a message about `name` if it cannot. */
 void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, double rate);
 
 /* What was pushed, on standard error, or with --json on standard output. */

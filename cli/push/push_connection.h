@@ -41,9 +41,9 @@ cli_request cli_request_of(const umbel_key *data, const char *word, ...) __attri
 cli_reply cli_connection_call(cli_connection *c, const umbel_key *data, const char *word, ...)
     __attribute__((sentinel));
 
-/* Sends them in one transaction, or one alone.  If the keys have gone to another node meanwhile, that one is
- * connected to, nothing is done, and the reply is CLI_REPLY_MOVED: what an earlier call knew may not
- * be true there. */
+/* Sends them in one transaction, or one alone.  If the keys have gone to another node meanwhile,
+ * that one is connected to, nothing is done, and the reply is CLI_REPLY_MOVED: what an earlier call
+ * knew may not be true there. */
 cli_reply cli_connection_transact(cli_connection *c, const cli_request *requests, int count);
 
 /* The number of times that another node took the place of the one we were connected to. */

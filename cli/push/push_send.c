@@ -84,7 +84,7 @@ static bool write_progress(const cli_push *push, const staging *keys, uint64_t o
     return reply.type != CLI_REPLY_MOVED;
 }
 
-/* The filter without its bits.  Every command is about one key, so this works while a slot moves. */
+/* The filter without its bits.  Every command is about one key, which works while a slot moves. */
 static bool send_head(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
     cli_connection *server = push->server;
     /* In one transaction, so that no crash leaves a key without an expiry. */

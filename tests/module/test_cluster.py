@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SERVER, Server, about, free_port, info
-from resp import as_dict
+from resp import as_dict, is_error
 
 redis = pytest.importorskip("redis", reason="no redis-py (apt-get install python3-redis)")
 cluster = pytest.importorskip("redis.cluster", reason="redis-py is too old for clusters")
@@ -291,6 +291,37 @@ def test_slots_move_while_filters_come(six):
     assert {tuple(source("BF.MEXISTS", key, *"abcde")) for key in made} == {(1,) * 5}
     for key in made:
         six("DEL", key)
+
+
+def test_filters_above_the_servers_limit(six):
+    """docs/redis.md, Limits, with 20 MB in the place of 512."""
+    name, items = "large", [f"item{i}" for i in range(1000)]
+    source, target = two_primaries(six, name)
+    slot = six.client.keyslot(name)
+    for node in source, target:
+        node("CONFIG", "SET", "rdbcompression", "no")  # it is almost empty
+    for layout in "blocked", "classic":
+        six("BF.RESERVE", name, 1e-6, 8_000_000, "NONSCALING", "LAYOUT", layout)
+        assert six("MEMORY", "USAGE", name) > 25 << 20
+        six("BF.MADD", name, *items)
+        assert target("CONFIG", "SET", "proto-max-bulk-len", 20 << 20) == "OK"
+        begin_move(source, target, slot)
+        failed = source("MIGRATE", "127.0.0.1", target.port, name, 0, 60000)
+        assert is_error(failed, "IOERR"), failed
+        assert source("BF.MEXISTS", name, *items) == [1] * 1000
+        target("CONFIG", "SET", "proto-max-bulk-len", 512 << 20)
+        end_move(source, target, slot)
+        assert target("BF.MEXISTS", name, *items) == [1] * 1000
+        atomic = ATOMIC.get(about(source).migration)
+        source("CONFIG", "SET", "proto-max-bulk-len", 20 << 20)
+        if atomic:
+            atomic(target, source, [slot])
+            assert source("BF.MEXISTS", name, *items) == [1] * 1000
+            target, source = source, target
+        for node in source, target:
+            node("CONFIG", "SET", "proto-max-bulk-len", 512 << 20)
+        source, target = target, source
+        source("DEL", name)
 
 
 PUSHED = [f"key{i}" for i in range(3000)]
