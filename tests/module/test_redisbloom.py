@@ -443,14 +443,20 @@ def test_valkey_blooms_commands(new_server):
     assert server("TYPE", "grows") == server("TYPE", "reserved") == "umbel-bf-"
 
 
-def test_what_only_valkey_bloom_reads(server, new_server):
-    """Its dumps and its RDB files are refused, and so is what its rewritten files have."""
-    payload = rdb.encode("bloomfltr", 1, [1, 2, 0.01, 0.5, 1, bytes(64), 80, 100], rdb_version(server))
-    assert is_error(server("RESTORE", "f", 0, payload), "Bad data format")
+def test_what_its_rewritten_file_has(server):
     assert is_error(server("BF.LOAD", "f", b"\x01" + bytes(100)), "ERR received bad data")
+
+
+# ---- Types that are not read -------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", ["bloomfltr", "MBbloomCF", "CMSk-TYPE", "TopK-TYPE", "TDIS-TYPE"])
+def test_types_that_are_not_read(server, new_server, name):
+    """Those of valkey-bloom, and RedisBloom's others: never half a file, or one without them."""
+    payload = rdb.encode(name, 1, [1, 2, 0.01, bytes(64)], rdb_version(server))
+    assert is_error(server("RESTORE", "f", 0, payload), "Bad data format")
     file = b"REDIS%04d\xfe\x00" % rdb.OLDEST + payload[:1] + b"\x01f" + payload[1:-10] + b"\xff"
     other = new_server()
     (other.directory / "dump.rdb").write_bytes(rdb.sign(file))
     other.stop()
-    with pytest.raises(RuntimeError, match="bloomfltr"):
+    with pytest.raises(RuntimeError, match=name):
         other.start()
