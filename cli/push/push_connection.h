@@ -27,8 +27,8 @@ typedef struct cli_reply {
     const char *text;
 } cli_reply;
 
-/* Connects to --redis as its URL, --auth-file, --db and the options of TLS say, or exits with a
- * message.  `auth_file` (or NULL) has one line, the password, or two, the user and the password. */
+/* Connects to the server that --redis names, as --auth-file, --db and the options of TLS say, or
+ * exits with a message. */
 cli_connection *cli_connection_open(const cli_settings *s);
 void cli_connection_close(cli_connection *c);
 

@@ -197,8 +197,8 @@ def test_keyed_filters(server, tmp_path):
 class Cutter:
     """A connection to the server that breaks after this many bytes."""
 
-    def __init__(self, server, room):
-        self.server, self.room = server, room
+    def __init__(self, server, room, port=None):
+        self.server, self.room, self.port = server, room, port
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self.listener.getsockname()[1]}"
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -206,8 +206,11 @@ class Cutter:
 
     def run(self):
         client, _ = self.listener.accept()
-        there = socket.socket(socket.AF_UNIX)
-        there.connect(self.server.socket_path)
+        if self.port:
+            there = socket.create_connection(("127.0.0.1", self.port))
+        else:
+            there = socket.socket(socket.AF_UNIX)
+            there.connect(self.server.socket_path)
         back = threading.Thread(target=self.copy, args=(there, client), daemon=True)
         back.start()
         while self.room > 0:
@@ -583,6 +586,19 @@ def test_tls(tls, authority, tmp_path, host):
     assert text.startswith(f"f at {host}:{tls.tls_port}: ")
     assert has_all(tls, "f", ITEMS) and sum(tls("BF.MEXISTS", "f", *ABSENT)) < 20
     assert tls("KEYS", "*") == [b"f"]
+
+
+def test_tls_that_is_interrupted_goes_on(tls, authority, tmp_path):
+    path, cacert = build(tmp_path, "-n", "9200000"), ["--cacert", authority.file]
+    cutter = Cutter(tls, 6 * MIB, tls.tls_port)
+    done = push_to(f"rediss://{cutter.address}", path, "--key", "f", *cacert)
+    if "without TLS" in done.stderr:
+        pytest.skip("umbel was built without TLS")
+    cutter.thread.join()
+    refused(done, "run it again: it resumes where it stopped")
+    assert "connection lost: " in done.stderr
+    text = pushed(push_secure(tls, "localhost", path, "--key", "f", *cacert))
+    assert ", 4 MiB of it sent by an earlier run" in text and has_all(tls, "f", ITEMS)
 
 
 def test_tls_with_password_and_database(tls, authority, tmp_path):
