@@ -52,6 +52,13 @@ void *cli_realloc(void *old, size_t size) {
     return blocks[i] = block;
 }
 
+char *cli_strndup(const char *text, size_t len) {
+    char *copy = cli_alloc(len + 1);
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
+}
+
 static uint8_t all_options[OPTION_COUNT];
 
 const cli_command cli_umbel = {.name = "umbel", .synopsis = "", .options = all_options};
