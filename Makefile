@@ -127,6 +127,7 @@ LINES ?= 3e6
 bench-cli: all
 	scripts/setup bench
 	bench/cli/run.py $(LINES)
+	bench/cli/alternatives.py $(LINES)
 
 # The module, with KEYS keys.
 KEYS ?= 1e7

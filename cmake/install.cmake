@@ -61,21 +61,27 @@ foreach(pc ${pc_files})
     install(FILES ${PROJECT_BINARY_DIR}/${pc}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-foreach(section 1 3 7)
-    file(GLOB man_pages CONFIGURE_DEPENDS docs/man/*.${section} docs/man/man${section}/*)
-    install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
-endforeach()
-
-set(shells
-    "umbel.bash|${CMAKE_INSTALL_DATADIR}/bash-completion/completions|umbel"
-    "_umbel|${CMAKE_INSTALL_DATADIR}/zsh/site-functions|_umbel"
-    "umbel.fish|${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d|umbel.fish")
-foreach(shell ${shells})
-    string(REPLACE "|" ";" shell "${shell}")
-    list(GET shell 0 file)
-    list(GET shell 1 directory)
-    list(GET shell 2 name)
-    if(EXISTS ${PROJECT_SOURCE_DIR}/completions/${file})
-        install(FILES completions/${file} DESTINATION ${directory} RENAME ${name})
-    endif()
-endforeach()
+# Manual pages and completions are written from the headers and by the command itself, which has to
+# run here for that.
+find_program(PYTHON3 python3)
+if(TARGET umbel_command AND PYTHON3 AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
+    set(pages ${PROJECT_BINARY_DIR}/pages)
+    file(GLOB headers CONFIGURE_DEPENDS include/*.h)
+    add_custom_command(OUTPUT ${pages}/written
+        COMMAND ${CMAKE_COMMAND} -E rm -rf ${pages}
+        COMMAND ${PYTHON3} ${PROJECT_SOURCE_DIR}/scripts/make-pages
+            $<TARGET_FILE:umbel_command> ${pages}
+        COMMAND ${CMAKE_COMMAND} -E touch ${pages}/written
+        DEPENDS umbel_command scripts/make-pages docs/kinds.md docs/formats/README.md ${headers}
+        COMMENT "Writing manual pages and completions" VERBATIM)
+    add_custom_target(umbel_pages ALL DEPENDS ${pages}/written)
+    install(DIRECTORY ${pages}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+    install(FILES ${pages}/completions/umbel.bash
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME umbel)
+    install(FILES ${pages}/completions/_umbel
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${pages}/completions/umbel.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+else()
+    message(STATUS "No manual pages and completions: they need python3 and a command that runs here")
+endif()

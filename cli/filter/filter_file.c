@@ -247,7 +247,7 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
     }
 }
 
-/* What umbel_key_rule cannot express; docs/man/umbel-build.1 names them. */
+/* What umbel_key_rule cannot express; the help of `umbel build` names them. */
 static const char meta_csv[] = "key.csv", meta_column[] = "key.column",
                   meta_delimiter[] = "key.delimiter", meta_missing[] = "key.missing";
 

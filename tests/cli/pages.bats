@@ -2,13 +2,12 @@
 # Help, man pages and completions come from one table; these tests compare them.
 load helper
 
-commands() {
-    umbel --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p'
+setup_file() {
+    export pages="$(dirname "$(realpath "${UMBEL:-build/umbel}")")/pages"
 }
 
-@test "pages: the stored pages are up to date" {
-    run "$root/scripts/make-pages" --check "$UMBEL"
-    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+commands() {
+    umbel --help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 
 @test "pages: every command has help that starts with examples, and a man page" {
@@ -20,17 +19,17 @@ commands() {
         run umbel help $c
         [ "$status" -eq 0 ]
         [ "${lines[1]}" = Examples ]
-        [ -s "$root/docs/man/umbel-$c.1" ]
-        grep -q "umbel\\\\-$c (1)" "$root/docs/man/umbel.1"
+        [ -s "$pages/man/man1/umbel-$c.1" ]
+        grep -q "umbel\\\\-$c (1)" "$pages/man/man1/umbel.1"
     done
 }
 
 @test "pages: every option of the help is in the man page and in the completions, and works" {
-    UMBEL=$UMBEL python3 - "$root" $(commands) <<'P'
+    UMBEL=$UMBEL python3 - "$pages" $(commands) <<'P'
 import os, re, subprocess, sys
-root, commands = sys.argv[1], sys.argv[2:]
+pages, commands = sys.argv[1], sys.argv[2:]
 umbel = os.environ["UMBEL"]
-read = lambda name: open(f"{root}/{name}", encoding="utf-8").read()
+read = lambda name: open(f"{pages}/{name}", encoding="utf-8").read()
 part = lambda text, start, end: re.search(start + "(.*?)" + end, text, re.S | re.M).group(1)
 bash, zsh, fish = (read("completions/" + n) for n in ("umbel.bash", "_umbel", "umbel.fish"))
 seen = 0
@@ -38,7 +37,7 @@ for c in commands:
     run = lambda *args: subprocess.run([umbel, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     text = part(run("help", c).stdout, "^Options\n", "^Exit")
     options = re.findall(r"^  (?:-., |    )--([a-z-]+)", text, re.M)
-    man = part(read(f"docs/man/umbel-{c}.1"), r"^\.SH OPTIONS", r"^\.SH EXIT").replace("\\-", "-")
+    man = part(read(f"man/man1/umbel-{c}.1"), r"^\.SH OPTIONS", r"^\.SH EXIT").replace("\\-", "-")
     assert sorted(options) == sorted(re.findall(r"\\fB--([a-z-]+)\\fR", man)), (c, "man")
     in_bash = part(bash, rf"^    {c}\)$", r"' ;;$")
     assert re.search(r"options='(.*)", in_bash).group(1).split() == ["--" + o for o in options], (c, "bash")
@@ -54,11 +53,11 @@ P
 
 @test "pages: man formats the pages without a warning" {
     command -v groff > /dev/null || skip "no groff"
-    for page in "$root"/docs/man/*.[17] "$root"/docs/man/man3/*; do
+    for page in "$pages"/man/man?/*; do
         # Another name of a page; man looks for it from its own folder.
         refers=$(sed -n 's/^\.so man3\///p' "$page")
         if [ -n "$refers" ]; then
-            [ -s "$root/docs/man/man3/$refers" ]
+            [ -s "$pages/man/man3/$refers" ]
             continue
         fi
         run --separate-stderr groff -man -Tutf8 -ww -z "$page"
@@ -67,10 +66,10 @@ P
 }
 
 @test "pages: every function of the headers has a page that shows how it is declared" {
-    python3 - "$root" <<'P'
+    python3 - "$root" "$pages" <<'P'
 import pathlib, re, sys
 root = pathlib.Path(sys.argv[1])
-pages = root / "docs" / "man" / "man3"
+pages = pathlib.Path(sys.argv[2]) / "man" / "man3"
 seen = 0
 for header in (root / "include").glob("*.h"):
     text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
@@ -86,18 +85,18 @@ P
 }
 
 @test "pages: the shells read the completions" {
-    bash -n "$root/completions/umbel.bash"
+    bash -n "$pages/completions/umbel.bash"
     run bash -c '. "$1"; COMP_WORDS=(umbel pl); COMP_CWORD=1; _umbel; echo "${COMPREPLY[@]}"' - \
-        "$root/completions/umbel.bash"
+        "$pages/completions/umbel.bash"
     [ "$output" = plan ]
     run bash -c '. "$1"; COMP_WORDS=(umbel build --kind cl); COMP_CWORD=3; _umbel; echo "${COMPREPLY[@]}"' - \
-        "$root/completions/umbel.bash"
+        "$pages/completions/umbel.bash"
     [ "$output" = classic ]
     run bash -c '. "$1"; COMP_WORDS=(umbel check --anno); COMP_CWORD=2; _umbel; echo "${COMPREPLY[@]}"' - \
-        "$root/completions/umbel.bash"
+        "$pages/completions/umbel.bash"
     [ "$output" = --annotate ]
-    if command -v zsh > /dev/null; then zsh -n "$root/completions/_umbel"; fi
-    if command -v fish > /dev/null; then fish -n "$root/completions/umbel.fish"; fi
+    if command -v zsh > /dev/null; then zsh -n "$pages/completions/_umbel"; fi
+    if command -v fish > /dev/null; then fish -n "$pages/completions/umbel.fish"; fi
 }
 
 @test "pages: --version, -h, help" {

@@ -265,3 +265,10 @@ P
         refused "refused" umbel push --same-rule k.umb --redis 127.0.0.1:1 --key k
     done
 }
+
+@test "make demo's script plans, builds, checks and keeps its promise" {
+    export UMBEL
+    run "$root/examples/demo.sh"
+    [ "$status" -eq 0 ]
+    [[ $output == *"1,000,000 keys, none missing"*"promise            kept"* ]]
+}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The example at the top of every public header, and every block of C in README.md, compiles without
-# a warning, with gcc and with clang.
+# The example at the top of every public header, and every block of C in the documents, compiles
+# without a warning, with gcc and with clang; and the documents name nothing that is gone.
 set -eu
 cd "$(dirname "$0")/../.."
 tmp=$(mktemp -d)
@@ -13,10 +13,11 @@ from_header() {
          found || /\*\// { exit }' "$1"
 }
 
-# The blocks of C in a text, which includes what it needs.
-from_text() {
-    awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 }
-         inside && !/^#include/ { print }' "$1"
+# blocks LANGUAGE TEXT - writes the blocks of C or C++ in a document to $tmp/block1, block2 ...
+blocks() {
+    awk -v begin="\`\`\`$1" -v out="$tmp/block" \
+        '$0 == begin { inside = 1; file = out (++n); printf "" >file; next } /^```/ { inside = 0 }
+         inside && !/^#include/ { print >file }' "$2"
 }
 
 # function_of NAME INCLUDE [BEFORE] - a file with the statements of stdin in a function.
@@ -35,7 +36,28 @@ function_of() {
 for header in umbel umbel_foreign umbel_table; do
     from_header include/$header.h | function_of $header $header.h
 done
-from_text README.md | function_of readme umbel.h
+# What the blocks of a document take for granted.
+given='umbel_filter *filter = NULL, *f = NULL; const void *bytes = ""; size_t len = 0; uint32_t x = 1, h = 1;
+(void)filter; (void)f; (void)bytes; (void)len; (void)x; (void)h;'
+for text in *.md docs/*.md docs/*/*.md; do
+    blocks c "$text"
+    for block in "$tmp"/block*; do
+        [ -e "$block" ] || continue
+        name=$(echo "${text%.md}_${block##*/block}" | tr -c 'a-zA-Z0-9\n' _)
+        grep -q 'umbel_diag diag' "$block" || sed -i '1i umbel_diag diag; (void)diag;' "$block"
+        function_of "$name" umbel_foreign.h "$given" <"$block"
+        rm "$block"
+    done
+done
+blocks cpp docs/guides/c.md
+printf '#include <cstdio>\n#include <umbel.hpp>\nint main() {\n%s\n}\n' "$(cat "$tmp/block1")" >"$tmp/guide.cpp"
+g++ -std=c++17 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$tmp/guide.cpp"
+# Names that are no longer in the headers.
+cat include/* >"$tmp/headers"
+for name in $(grep -ohE '\b(umbel_[a-z0-9_]+[a-z0-9]|UMBEL_(E|KIND_|FMT_|PLAN_|TYPE_|VARIANT_)[A-Z0-9_]+)\b' \
+    README*.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md docs/*.md docs/*/*.md | sort -u); do
+    grep -q "\b$name" "$tmp/headers" src/*/*.h || { echo "$name: documented, but there is no such name"; exit 1; }
+done
 if echo '#include <leveldb/c.h>' | ${CC:-cc} -E - >/dev/null 2>&1; then
     from_header include/umbel_leveldb.h | function_of umbel_leveldb umbel_leveldb.h \
         'leveldb_options_t *options = leveldb_options_create();'

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * ClickHouse's filters: index streams that a server wrote, rebuilt from the rows, and what is
- * refused
+ * test_codec_clickhouse.c - ClickHouse's filters: index streams of a server, sizes, tokens
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "cases.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "codec_check.h"
 #include "format/clickhouse/clickhouse_index.h"
@@ -275,6 +271,170 @@ static void views_lie_on_the_bytes(void **state) {
     umbel_free(view);
 }
 
+static void sizes_are_the_servers(void **state) {
+    (void)state;
+    golden_table t = golden_table_open("clickhouse/best_practices.tsv");
+    while (golden_table_next(&t)) {
+        double p = strtod(t.column[0], NULL);
+        umbeli_clickhouse_best now = umbeli_clickhouse_best_of(p, false);
+        umbeli_clickhouse_best before = umbeli_clickhouse_best_of(p, true);
+        assert_int_equal(now.bits_per_row, strtoul(t.column[1], NULL, 10));
+        assert_int_equal(now.hashes, strtoul(t.column[2], NULL, 10));
+        assert_int_equal(before.bits_per_row, strtoul(t.column[3], NULL, 10));
+        assert_int_equal(before.hashes, strtoul(t.column[4], NULL, 10));
+    }
+    assert_int_equal(t.rows, 34);
+    golden_table_close(&t);
+}
+
+static void sizes_at_every_rate_of_the_table(void **state) {
+    (void)state;
+    golden_table t = golden_table_open("clickhouse/rates.tsv");
+    while (golden_table_next(&t)) {
+        umbeli_clickhouse_best best = umbeli_clickhouse_best_of(strtod(t.column[0], NULL), false);
+        if (best.bits_per_row != strtoul(t.column[1], NULL, 10) ||
+            best.hashes != strtoul(t.column[2], NULL, 10)) {
+            fail_msg("%s: %u bits, %u hashes", t.column[0], best.bits_per_row, best.hashes);
+        }
+    }
+    assert_int_equal(t.rows, 421);
+    golden_table_close(&t);
+}
+
+static void sizes_around_the_anomaly(void **state) {
+    (void)state;
+    const struct {
+        double p;
+        uint32_t bits, hashes;
+    } cases[] = {{0.22, 4, 2}, {0.2209, 4, 2}, {0.221, 19, 13}, {0.23, 19, 13}, {0.2371, 3, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        umbeli_clickhouse_best best = umbeli_clickhouse_best_of(cases[i].p, false);
+        assert_int_equal(best.bits_per_row, cases[i].bits);
+        assert_int_equal(best.hashes, cases[i].hashes);
+    }
+    umbel_foreign p = {.capacity = 100, .fpr = 0.5, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
+    umbel_filter *f = codec_create(clickhouse, &p);
+    assert_int_equal(f->data_len, 25);
+    umbel_free(f);
+    p.variant |= UMBEL_VARIANT_CLICKHOUSE_PRE2024;
+    f = codec_create(clickhouse, &p);
+    assert_int_equal(f->data_len, 238);
+    assert_int_equal(f->shape.hashes, 13);
+    umbel_free(f);
+}
+
+/* The plan describes the filter that would be created. */
+static void plans_are_of_what_is_made(void **state) {
+    (void)state;
+    const umbel_foreign cases[] = {
+        {.capacity = 1000, .bytes = 1250, .hashes = 7},
+        {.capacity = 8192, .fpr = 0.025, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX},
+        {.capacity = 8192, .fpr = 0.2209, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        umbel_foreign p = cases[i];
+        p.format = UMBEL_FMT_CLICKHOUSE;
+        umbel_plan plan = {0};
+        assert_int_equal(umbel_plan_foreign(&p, &plan, NULL), UMBEL_OK);
+        umbel_filter *f = codec_create(clickhouse, &p);
+        assert_int_equal(plan.bits, f->shape.bits);
+        assert_int_equal(plan.hashes, f->shape.hashes);
+        assert_int_equal(plan.capacity, p.capacity);
+        /* The textbook's formula, which holds for a classic filter. */
+        double m = (double)plan.bits, k = plan.hashes, n = (double)plan.capacity;
+        assert_true(fabs(plan.rate / pow(1 - exp(-k * n / m), k) - 1) < 0.02);
+        assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
+        assert_true(plan.rate <= plan.fpr);
+        umbel_free(f);
+    }
+    umbel_foreign without = {.format = UMBEL_FMT_CLICKHOUSE, .capacity = 1000, .bytes = 1250};
+    umbel_plan plan = {0};
+    umbel_diag diag = {0};
+    assert_int_equal(umbel_plan_foreign(&without, &plan, &diag), UMBEL_EINVAL);
+    assert_string_equal(diag.field, "hashes");
+    assert_string_equal(diag.what, "required by ClickHouse");
+}
+
+/* All tokens of the text with "|" between them. */
+static void cuts(uint32_t ngram, const char *text, size_t len, const char *want) {
+    char *exact = malloc(len ? len : 1), got[512] = "";
+    memcpy(exact, text, len);
+    size_t pos = 0, used = 0;
+    umbel_key token;
+    while (umbel_clickhouse_token(exact, len, ngram, &pos, &token)) {
+        assert_true(token.len > 0);
+        assert_true((const char *)token.data >= exact);
+        assert_true((const char *)token.data + token.len <= exact + len);
+        if (used) got[used++] = '|';
+        memcpy(got + used, token.data, token.len);
+        used += token.len;
+        got[used] = 0;
+    }
+    assert_string_equal(got, want);
+    assert_false(umbel_clickhouse_token(exact, len, ngram, &pos, &token)); /* and stays so */
+    free(exact);
+}
+
+static void words(const char *text, const char *want) {
+    cuts(0, text, strlen(text), want);
+}
+
+static void windows(uint32_t ngram, const char *text, const char *want) {
+    cuts(ngram, text, strlen(text), want);
+}
+
+static void words_of_tokenbf(void **state) {
+    (void)state;
+    words("", "");
+    words("  ,;", "");
+    words("GET /path/0 user_0 status=200", "GET|path|0|user|0|status|200");
+    words("a-b_c\x01"
+          "d\x7f"
+          "e",
+          "a|b|c|d|e");
+    words("\xc3\x9cn\xc3\xaf"
+          "code-\xe4\xb8\xad\xe6\x96\x87 ab",
+          "\xc3\x9cn\xc3\xaf"
+          "code|\xe4\xb8\xad\xe6\x96\x87|ab");
+    words("\xff\x80", "\xff\x80");
+    words("zZ9@[`{/:", "zZ9");
+    cuts(0, "001\0\0", 5, "001"); /* FixedString: the padding separates */
+    cuts(0, "a\0b", 3, "a|b");
+}
+
+static void windows_of_ngrambf(void **state) {
+    (void)state;
+    windows(3, "", "");
+    windows(3, "ab", "");
+    windows(3, "abc", "abc");
+    windows(3, "abcd", "abc|bcd");
+    windows(1, "ab", "a|b");
+    windows(2, "\xc3\x9cn\xe4\xb8\xad", "\xc3\x9cn|n\xe4\xb8\xad");
+    windows(2, "a\xf0\x9f\x98\x80z", "a\xf0\x9f\x98\x80|\xf0\x9f\x98\x80z");
+    windows(2, "\x80\xbf\xf8\xff", "\x80\xbf|\xbf\xf8|\xf8\xff"); /* stray bytes: one each */
+    windows(2, "a\xe4\xb8", "a\xe4\xb8");                         /* cut off at the end */
+    windows(2, "ab\xf0", "ab|b\xf0");
+    windows(3, "a\xe4\xb8", "");
+}
+
+static void nothing_is_read_beyond_the_end(void **state) {
+    (void)state;
+    for (int lead = 0; lead < 256; lead++) {
+        char *text = malloc(2);
+        text[0] = 'a';
+        text[1] = (char)lead;
+        for (uint32_t ngram = 0; ngram < 4; ngram++) {
+            umbel_key token;
+            size_t pos = 0, count = 0;
+            while (umbel_clickhouse_token(text, 2, ngram, &pos, &token)) count++;
+            if (ngram == 1) assert_int_equal(count, 2);
+            if (ngram == 2) assert_int_equal(count, 1);
+            if (ngram == 3) assert_int_equal(count, 0);
+        }
+        free(text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_the_servers),
@@ -285,6 +445,13 @@ int main(void) {
         cmocka_unit_test(headerless_bytes_need_parameters),
         cmocka_unit_test(damaged_granules),
         cmocka_unit_test(views_lie_on_the_bytes),
+        cmocka_unit_test(sizes_are_the_servers),
+        cmocka_unit_test(sizes_at_every_rate_of_the_table),
+        cmocka_unit_test(sizes_around_the_anomaly),
+        cmocka_unit_test(plans_are_of_what_is_made),
+        cmocka_unit_test(words_of_tokenbf),
+        cmocka_unit_test(windows_of_ngrambf),
+        cmocka_unit_test(nothing_is_read_beyond_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
