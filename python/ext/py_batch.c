@@ -2,9 +2,10 @@
  *
  * py_batch.c - many keys at once, in every form that Python has them
  *
- * Objects are gathered with the GIL and worked on without it, a piece at a time, so that their
- * texts are still in the cache when they are hashed.  References are held meanwhile: the list may
- * change under us.
+ * Objects are gathered a piece at a time, so that their texts are still in the cache when they are
+ * hashed.  Small pieces are worked on with the GIL: nothing can happen to the objects meanwhile, and
+ * not counting references to them halves the memory that is written.  Large pieces, and those with
+ * keys that ran code of Python's, hold references and release the GIL: the list may change under us.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,11 @@ struct umbelpy_batch {
     size_t n; /* of objects and rows */
 
     umbel_key *keys; /* one piece */
-    PyObject **held; /* what each of them belongs to */
+    PyObject **held; /* what each of them belongs to ... */
+    bool borrowed;   /* ... without a reference: the GIL must not be released */
     uint8_t *numbers;
     size_t cap, used;
+    bool bulk;
 };
 
 /* ---- opening ------------------------------------------------------------------------------ */
@@ -74,7 +77,7 @@ size_t umbelpy_batch_size(const umbelpy_batch *batch) {
 }
 
 static void let_go(umbelpy_batch *batch) {
-    for (size_t i = 0; i < batch->used; i++) Py_DECREF(batch->held[i]);
+    for (size_t i = 0; i < batch->used && !batch->borrowed; i++) Py_DECREF(batch->held[i]);
     batch->used = 0;
 }
 
@@ -96,8 +99,8 @@ static bool make_room(umbelpy_batch *batch, umbelpy_filter *filter) {
         umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
         umbel_describe(filter->filter, &info);
     }
-    bool bulk = info.bytes > BULK_BYTES || (filter && filter->threads > 1);
-    batch->cap = bulk ? BULK_PIECE : PIECE;
+    batch->bulk = info.bytes > BULK_BYTES || (filter && filter->threads > 1);
+    batch->cap = batch->bulk ? BULK_PIECE : PIECE;
     if (!batch->iterator && batch->n < batch->cap) batch->cap = batch->n ? batch->n : 1;
     batch->keys = malloc(batch->cap * sizeof *batch->keys);
     bool ok = batch->keys != NULL;
@@ -133,6 +136,12 @@ static bool gather_rare(umbelpy_state *state, umbelpy_batch *batch, PyObject *it
     return held != NULL;
 }
 
+/* From here on code of Python's may run. */
+static void take_references(umbelpy_batch *batch) {
+    for (size_t i = 0; i < batch->used && batch->borrowed; i++) Py_INCREF(batch->held[i]);
+    batch->borrowed = false;
+}
+
 /* 1: gathered, without having run any code of Python's; 0: a rare one; -1: an exception. */
 static int gather_plain(umbelpy_batch *batch, PyObject *item) {
     Py_ssize_t len = 0;
@@ -146,7 +155,8 @@ static int gather_plain(umbelpy_batch *batch, PyObject *item) {
     } else {
         return 0;
     }
-    batch->held[batch->used] = Py_NewRef(item);
+    if (!batch->borrowed) Py_INCREF(item);
+    batch->held[batch->used] = item;
     batch->keys[batch->used++] = (umbel_key){data, (size_t)len};
     return 1;
 }
@@ -191,7 +201,9 @@ static bool gather_ahead(umbelpy_batch *batch, size_t at, size_t n) {
 
 static bool gather_from_sequence(umbelpy_state *state, umbelpy_batch *batch, size_t at) {
     size_t n = batch->n - at < batch->cap ? batch->n - at : batch->cap;
+    batch->borrowed = !batch->bulk;
     if (batch->type <= UMBEL_TYPE_STRING && !gather_ahead(batch, at, n)) return false;
+    if (batch->used < n) take_references(batch);
     while (batch->used < n) {
         PyObject *item = item_at(batch, at + batch->used);
         if (!item || !gather(state, batch, item)) return false;
@@ -235,6 +247,7 @@ static umbel_err work_now(running *r, size_t at) {
 
 static umbel_err work_safely(running *r, size_t at) {
     umbelpy_gate *gate = r->filter ? &r->filter->gate : NULL;
+    if (r->batch->borrowed) return work_now(r, at);
     if ((r->batch->is_rows ? r->batch->n : r->batch->used) < KEEP_GIL) {
         if (gate) umbelpy_gate_wait(gate, r->use);
         return work_now(r, at);
@@ -258,6 +271,9 @@ bool umbelpy_batch_run(umbelpy_state *state, umbelpy_batch *batch, umbelpy_filte
         return !e || umbelpy_fail(state, e, &r.diag, NULL);
     }
     for (size_t at = 0, n = batch->cap; !e && n == batch->cap; at += n) {
+        if (at) PyEval_RestoreThread(PyEval_SaveThread()); /* others may want the GIL */
+        /* Waiting releases the GIL, so it comes before anything is borrowed. */
+        if (filter) umbelpy_gate_wait(&filter->gate, r.use);
         bool ok = batch->iterator ? gather_from_iterator(state, batch)
                                   : gather_from_sequence(state, batch, at);
         n = batch->used;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The example at the top of every public header, and every block of C in the documents, compiles
-# without a warning, with gcc and with clang; and the documents name nothing that is gone.
+# without a warning, with gcc and with clang; and the documents name no function and no file that is gone.
 set -eu
 cd "$(dirname "$0")/../.."
 tmp=$(mktemp -d)
@@ -57,6 +57,10 @@ cat include/* >"$tmp/headers"
 for name in $(grep -ohE '\b(umbel_[a-z0-9_]+[a-z0-9]|UMBEL_(E|KIND_|FMT_|PLAN_|TYPE_|VARIANT_)[A-Z0-9_]+)\b' \
     README*.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md docs/*.md docs/*/*.md | sort -u); do
     grep -q "\b$name" "$tmp/headers" src/*/*.h || { echo "$name: documented, but there is no such name"; exit 1; }
+done
+for path in $(grep -ohE '\b(src|cli|module|tables|tests|scripts|docs|include|bench|python|js|web|examples)/[a-z0-9_./-]+\.(c|h|hpp|cpp|py|sh|md|svg|png|bats|txt)\b' \
+    README*.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md docs/*.md docs/*/*.md | sort -u); do
+    [ -e "$path" ] || { echo "$path: documented, but there is no such file"; exit 1; }
 done
 if echo '#include <leveldb/c.h>' | ${CC:-cc} -E - >/dev/null 2>&1; then
     from_header include/umbel_leveldb.h | function_of umbel_leveldb umbel_leveldb.h \

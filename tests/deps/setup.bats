@@ -83,3 +83,12 @@ installs='noninteractive .*install -y --no-install-recommends cmake libzstd-dev 
     [ "$status" -eq 2 ]
     [[ $output == *"no part called 'everything'"* ]]
 }
+
+@test "setup: knows every part that the Makefile asks for" {
+    parts=$(sed -n 's/^\t-\{0,1\}scripts\/setup \([a-z]*\)$/\1/p' Makefile | sort -u)
+    [ "$(wc -l <<< "$parts")" -ge 10 ]
+    for part in $parts; do
+        grep -q "^$part) packages=" scripts/setup || { echo "no part $part"; return 1; }
+        sed -n '3,15p' scripts/setup | grep -qw "$part" || { echo "$part is not described"; return 1; }
+    done
+}

@@ -7,7 +7,7 @@
  * a pipe in pieces, the first of which have that length.  The bytes follow; plain ones are also
  * compressed.
  *
- * Replaces cli/complain.c: what would exit the command stops the reading here.
+ * Replaces cli/report/error.c: what would exit the command stops the reading here.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
