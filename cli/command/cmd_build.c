@@ -40,8 +40,8 @@ static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
 }
 
 /* Fills in what was not given.  Other systems that size by bytes alone need neither keys nor a
- * rate, and static filters need no count.  Returns NULL, or the name of a pipe whose keys have to be
- * counted while they are read. */
+ * rate, and static filters need no count.  Returns NULL, or the name of a pipe whose keys have to
+ * be counted while they are read. */
 static const char *fill_in_plan(const cli_settings *s, cli_filter_params *p, cli_feed feed) {
     bool foreign = cli_is_foreign(p);
     if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = default_fpr;
@@ -138,8 +138,8 @@ static umbel_filter *build_incrementally(const cli_settings *s, const cli_filter
     return f;
 }
 
-/* A pipe: the first keys are kept until it ends, and the filter is the one that a file of them would
- * get; if there are more, it is one that grows. */
+/* A pipe: the first keys are kept until it ends, and the filter is the one that a file of them
+ * would get; if there are more, it is one that grows. */
 typedef struct piped_build {
     const cli_settings *s;
     cli_filter_params params;
@@ -152,8 +152,8 @@ typedef struct piped_build {
     cli_add_job adding;
 } piped_build;
 
-/* Both together, and twice that while they are enlarged, are less than the 64 MiB that a command may
- * use besides its filter. */
+/* Both together, and twice that while they are enlarged, are less than the 64 MiB that a command
+ * may use besides its filter. */
 enum { MAX_KEPT = 1000000, MAX_KEPT_TEXT = 16 << 20 };
 
 static void keep(piped_build *g, const cli_batch *b, size_t len) {

@@ -3,9 +3,9 @@
  * input.h - files and standard input as blocks of whole lines
  *
  * Plain files are cut into ranges that several threads read at once; everything else (pipes,
- * compressed files, CSV) is read in order.  A block is read, not mapped: on cached files that is as fast
- * as a mapping that stays, and faster than one that is unmapped piece by piece, which the memory
- * limit would require.
+ * compressed files, CSV) is read in order.  A block is read, not mapped: on cached files that is as
+ * fast as a mapping that stays, and faster than one that is unmapped piece by piece, which the
+ * memory limit would require.
  */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
