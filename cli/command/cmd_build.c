@@ -2,6 +2,9 @@
  *
  * cmd_build.c - umbel build: build a filter from lines
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "command/command.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
@@ -36,34 +39,27 @@ static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
     return lines ? lines : 1;
 }
 
-/* Input that can be read only once goes into a filter that grows, unless another was requested. */
-static void plan_unknown(const cli_settings *s, cli_filter_params *p, const char *once) {
-    if (p->kind == UMBEL_KIND_AUTO && !cli_is_foreign(p) && !p->bytes) {
-        p->kind = UMBEL_KIND_SCALABLE;
-        if (!s->quiet) {
-            cli_warn(once, "is a pipe, so the number of keys is unknown: using a growing filter; "
-                           "-n KEYS makes it smaller and faster");
-        }
+/* Fills in what was not given.  Other systems that size by bytes alone need neither keys nor a
+ * rate, and static filters need no count.  Returns NULL, or the name of a pipe whose keys have to
+ * be counted while they are read. */
+static const char *fill_in_plan(const cli_settings *s, cli_filter_params *p, cli_feed feed) {
+    bool foreign = cli_is_foreign(p);
+    if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = default_fpr;
+    if (p->capacity || cli_is_built_once(p->kind) || (p->bytes && (foreign || p->fpr > 0))) {
+        return NULL;
     }
+    const char *once = cli_input_once(feed.files, feed.nfiles);
+    if (!once) {
+        p->capacity = count_keys(s, feed);
+        return NULL;
+    }
+    if (p->kind == UMBEL_KIND_AUTO && !foreign && !p->bytes) return once;
     if (p->kind != UMBEL_KIND_SCALABLE) {
         cli_die(once, "-n KEYS to plan for, or -m SIZE with -p RATE",
                 "is a pipe, so the number of keys is unknown");
     }
     p->capacity = first_layer;
-}
-
-/* Fills in what was not given.  Other systems that size by bytes alone need neither keys nor a
- * rate, and static filters need no count. */
-static void fill_in_plan(const cli_settings *s, cli_filter_params *p, cli_feed feed) {
-    bool foreign = cli_is_foreign(p);
-    if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = default_fpr;
-    if (p->capacity || cli_is_built_once(p->kind) || (p->bytes && (foreign || p->fpr > 0))) return;
-    const char *once = cli_input_once(feed.files, feed.nfiles);
-    if (once) {
-        plan_unknown(s, p, once);
-    } else {
-        p->capacity = count_keys(s, feed);
-    }
+    return NULL;
 }
 
 /* Some other systems' filters cannot keep the rate they are asked for. */
@@ -142,17 +138,119 @@ static umbel_filter *build_incrementally(const cli_settings *s, const cli_filter
     return f;
 }
 
+/* A pipe: the first keys are kept until it ends, and the filter is the one that a file of them
+ * would get; if there are more, it is one that grows. */
+typedef struct piped_build {
+    const cli_settings *s;
+    cli_filter_params params;
+    const char *name; /* of the pipe */
+    uint8_t *text;    /* the keys, one after the other */
+    size_t text_len, text_room;
+    umbel_key *keys; /* only their lengths before all are known */
+    size_t count, room;
+    umbel_filter *growing, *hasher; /* the latter hashes alike, before there is a filter */
+    cli_add_job adding;
+} piped_build;
+
+/* Both together, and twice that while they are enlarged, are less than the 64 MiB that a command
+ * may use besides its filter. */
+enum { MAX_KEPT = 1000000, MAX_KEPT_TEXT = 16 << 20 };
+
+static void keep(piped_build *g, const cli_batch *b, size_t len) {
+    if (g->text_len + len > g->text_room) {
+        g->text_room = 2 * (g->text_len + len);
+        g->text = cli_realloc(g->text, g->text_room);
+    }
+    if (g->count + b->lines > g->room) {
+        g->room = 2 * (g->count + b->lines);
+        g->keys = cli_realloc(g->keys, g->room * sizeof *g->keys);
+    }
+    for (size_t i = 0; i < b->lines; i++) {
+        size_t n = b->keys[i].len;
+        if (n) memcpy(g->text + g->text_len, b->keys[i].data, n);
+        g->text_len += n;
+        g->keys[g->count++].len = n;
+    }
+}
+
+/* Makes the filter and adds what was kept. */
+static umbel_filter *create_kept(piped_build *g) {
+    umbel_filter *f = cli_filter_create(&g->params, g->s);
+    g->adding = cli_add_job_new(f, g->s->output, g->s);
+    size_t at = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        g->keys[i].data = g->text + at;
+        at += g->keys[i].len;
+    }
+    umbel_err e = umbel_add_many(f, g->keys, g->count, NULL, NULL, NULL);
+    cli_add_job_check_error(&g->adding, e);
+    free(g->keys), free(g->text);
+    return f;
+}
+
+static void start_growing(piped_build *g) {
+    if (!g->s->quiet) {
+        cli_warn(g->name,
+                 "is a pipe of many keys, whose number is unknown: using a growing filter; "
+                 "-n KEYS makes it smaller and faster");
+    }
+    g->params.kind = UMBEL_KIND_SCALABLE;
+    g->params.capacity = first_layer;
+    g->growing = create_kept(g);
+}
+
+static void hash_piped(void *ctx, cli_batch *b) {
+    const piped_build *g = ctx;
+    umbel_hash_many(g->hasher, b->keys, b->lines, b->hashes, NULL);
+}
+
+static void add_piped(void *ctx, cli_batch *b) {
+    piped_build *g = ctx;
+    size_t len = 0;
+    for (size_t i = 0; i < b->lines && !g->growing; i++) len += b->keys[i].len;
+    if (!g->growing && (g->count + b->lines > MAX_KEPT || g->text_len + len > MAX_KEPT_TEXT)) {
+        start_growing(g);
+    }
+    if (!g->growing) {
+        keep(g, b, len);
+        return;
+    }
+    umbel_err e = g->hasher ? umbel_add_hashes(g->growing, b->hashes, b->lines, NULL, NULL, NULL)
+                            : umbel_add_many(g->growing, b->keys, b->lines, NULL, NULL, NULL);
+    cli_add_job_check_error(&g->adding, e);
+}
+
+static umbel_filter *build_piped(const cli_settings *s, const cli_filter_params *params,
+                                 cli_feed *feed, const char *name, uint64_t *lines) {
+    piped_build g = {.s = s, .params = *params, .name = name};
+    if (s->threads > 1) {
+        cli_filter_params tiny = *params;
+        tiny.kind = UMBEL_KIND_BLOCKED;
+        tiny.hashes = 0;
+        tiny.capacity = 1;
+        tiny.fpr = default_fpr;
+        g.hasher = cli_filter_create(&tiny, s);
+    }
+    cli_job job = {g.hasher ? hash_piped : NULL, add_piped, &g};
+    *lines = cli_pipeline(feed, &job);
+    umbel_free(g.hasher);
+    if (g.growing) return g.growing;
+    g.params.capacity = g.count ? g.count : 1;
+    return create_kept(&g);
+}
+
 static int run(const cli_settings *s) {
     cli_filter_check_output(s);
     cli_refuse_as_input(s->output, s->args, s->nargs);
     cli_filter_params params = cli_params_of(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_given(s);
-    fill_in_plan(s, &params, feed);
+    const char *pipe = fill_in_plan(s, &params, feed);
     warn_of_limits(&params, s);
     feed.activity = s->quiet ? NULL : "building";
     uint64_t lines = 0;
-    umbel_filter *f = cli_is_built_once(params.kind)
+    umbel_filter *f = pipe ? build_piped(s, &params, &feed, pipe, &lines)
+                      : cli_is_built_once(params.kind)
                           ? build_static(s, &params, &feed, &lines)
                           : build_incrementally(s, &params, &feed, &lines);
     cli_filter_set_meta(f, s, &feed.key_rule);
@@ -178,19 +276,20 @@ const cli_command cli_command_build = {
                 "# Untrusted input: a filter whose collisions cannot be predicted\n"
                 "(umask 077; head -c16 /dev/urandom > secret)\n"
                 "umbel build --secret-file secret -o seen.umb requests.txt\n",
-    .text = "Each line of the input is a key. Without -n, files are read twice, first to count "
-            "the lines; a pipe goes into a filter that grows (scalable); --kind static needs no "
-            "count. Without -p and -m the false-positive rate is 1%.\n\n"
-            "How a line becomes a key (-k, -t, --csv, --trim, --lower, --upper) is stored in the "
-            "filter and applied by every command that reads lines for it. What other programs "
-            "need to know of it is in the metadata: key.csv=yes, key.column=NAME, key.delimiter=C, "
-            "key.missing=empty. A line that does not have the field has no key: it is skipped, "
-            "and the summary says how many were.\n\n"
-            "With --secret-file the filter is keyed: without the secret, no one can construct "
-            "lines that collide in it. The secret is not stored in the filter, so every command "
-            "that opens the filter needs --secret-file too, and if the secret is lost the filter "
-            "is useless.\n\n"
-            "OUT is written in one step at the end; after an error nothing is left behind.",
+    .text =
+        "Each line of the input is a key. Without -n, files are read twice, first to count "
+        "the lines. A pipe of up to a million short lines is kept until its end; a longer one "
+        "goes into a filter that grows (scalable). --kind static needs no count. Without -p and -m the false-positive rate is 1%.\n\n"
+        "How a line becomes a key (-k, -t, --csv, --trim, --lower, --upper) is stored in the "
+        "filter and applied by every command that reads lines for it. What other programs "
+        "need to know of it is in the metadata: key.csv=yes, key.column=NAME, key.delimiter=C, "
+        "key.missing=empty. A line that does not have the field has no key: it is skipped, "
+        "and the summary says how many were.\n\n"
+        "With --secret-file the filter is keyed: without the secret, no one can construct "
+        "lines that collide in it. The secret is not stored in the filter, so every command "
+        "that opens the filter needs --secret-file too, and if the secret is lost the filter "
+        "is useless.\n\n"
+        "OUT is written in one step at the end; after an error nothing is left behind.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

@@ -172,7 +172,7 @@ static void print_counts(check_run *c) {
 static void refuse_other_column(const char *path, const cli_key_rule *first,
                                 const cli_key_rule *other) {
     const char *a = first->column ? first->column : "", *b = other->column ? other->column : "";
-    if (!first->header || strcmp(a, b) == 0) return;
+    if (strcmp(a, b) == 0) return;
     cli_die(path, "-k says which", "its keys are in another column than those of the first filter");
 }
 
@@ -198,7 +198,7 @@ static int run(const cli_settings *s) {
         any_keyed |= keyed;
         cli_key_rule t = cli_key_rule_of(f, s);
         if (i == 0) feed.key_rule = t;
-        refuse_other_column(path, &feed.key_rule, &t);
+        if (reads_lines) refuse_other_column(path, &feed.key_rule, &t);
         cli_lookup_add(&c.lookup, f, path, &t);
     }
     if (!any_keyed) cli_die("--secret-file", "leave it out", "none of the filters is keyed");

@@ -38,10 +38,15 @@ const cli_command cli_command_convert = {
     .summary = "rewrite a filter's bits in another file format",
     .synopsis = "[--from FORMAT] [--to FORMAT] -o OUT IN [OPTION]...",
     .examples = "# Write a compressed DCSO filter as an uncompressed one\n"
-                "umbel convert -o plain.bloom packed.bloom\n",
-    .text = "Only the bytes around the bits change: a filter is written in its own format again, "
-            "uncompressed, or in another with the same hash (leveldb and corekv). Other formats "
-            "are refused, because bits cannot be hashed again: build such a filter from its keys.",
+                "umbel convert -o plain.bloom packed.bloom\n"
+                "# The same in place\n"
+                "umbel convert -f -o list.bloom list.bloom\n",
+    .text =
+        "Only the bytes around the bits change: a filter is written in its own format again, "
+        "uncompressed, or in another with the same hash (leveldb and corekv). Other formats "
+        "are refused, because bits cannot be hashed again: build such a filter from its keys.\n\n"
+        "OUT may be IN itself, with -f: the file is replaced in one step, and after an error "
+        "it is the old one.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

@@ -39,6 +39,7 @@ struct cli_input {
     uint8_t sep;
     bool eager;
     size_t max_line;
+    const cli_csv *csv; /* NULL: every separator ends a line */
     cli_find_field *find;
     const void *find_ctx;
     bool *failed; /* a file that cannot be opened is skipped, and this set; NULL: exit */
@@ -108,7 +109,7 @@ static cli_file *open_file(const cli_input *in, const char *path) {
     off_t start = S_ISREG(st.st_mode) ? lseek(f->fd, 0, SEEK_CUR) : -1;
     size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
     /* Files under /proc claim to be empty but are not. */
-    if (start < 0 || st.st_size == 0 || cli_is_packed(first, got)) {
+    if (start < 0 || st.st_size == 0 || in->csv || cli_is_packed(first, got)) {
         f->stream = cli_stream_open(f->fd, f->name);
     } else {
         f->start = f->next = (uint64_t)start;
@@ -186,11 +187,28 @@ static void end_last_line(cli_block *b, uint8_t sep) {
     if (b->len && b->text[b->len - 1] != sep) b->text[b->len++] = sep;
 }
 
-static void check_length(const cli_input *in, const char *name, size_t len) {
-    if (len <= in->max_line) return;
+void cli_input_refuse_line(const cli_input *in, const char *name) {
     char size[CLI_QUANTITY];
-    cli_die(name, "--max-line raises the limit; -0 if lines end in NUL",
+    cli_die(name,
+            in->csv ? "a quote may be missing; --max-line raises the limit"
+                    : "--max-line raises the limit; -0 if lines end in NUL",
             "has a line of more than %s", cli_size_text(in->max_line, size));
+}
+
+static void check_length(const cli_input *in, const char *name, size_t len) {
+    if (len > in->max_line) cli_input_refuse_line(in, name);
+}
+
+/* The end of the last line in `len` bytes, of which `fresh` were not there before. */
+static size_t last_end(const cli_input *in, cli_csv_scan *scan, const uint8_t *text, size_t len,
+                       size_t fresh) {
+    if (in->csv) {
+        cli_csv_scan_on(in->csv, scan, text, len);
+    } else {
+        const uint8_t *last = memrchr(text + len - fresh, in->sep, fresh);
+        if (last) scan->whole = (size_t)(last - text) + 1;
+    }
+    return scan->whole;
 }
 
 /* Reads until the block is full, the writer pauses or the stream ends; what follows the last
@@ -200,6 +218,7 @@ static bool claim_stream(cli_input *in, cli_file *f, cli_block *b) {
     make_room(b, head, 0, head + CLI_BLOCK + 1);
     if (head) memcpy(b->buffer, in->carry, head);
     size_t len = head, whole = 0;
+    cli_csv_scan scan = {0};
     bool ended = false;
     b->idle = false;
     while (whole == 0 || (len < CLI_BLOCK && !b->idle)) {
@@ -213,9 +232,8 @@ static bool claim_stream(cli_input *in, cli_file *f, cli_block *b) {
             ended = true;
             break;
         }
-        const uint8_t *last = memrchr(b->buffer + len, in->sep, n);
         len += n;
-        if (last) whole = (size_t)(last - b->buffer) + 1;
+        whole = last_end(in, &scan, b->buffer, len, n);
         if (!whole) check_length(in, f->name, len);
         b->idle = in->eager && whole && cli_stream_idle(f->stream);
     }
@@ -243,6 +261,10 @@ static bool claim_range(cli_input *in, cli_file *f, cli_block *b) {
     return true;
 }
 
+void cli_input_as_csv(cli_input *in, const cli_csv *csv) {
+    in->csv = csv;
+}
+
 void cli_input_on_header(cli_input *in, cli_find_field *find, const void *ctx) {
     in->find = find;
     in->find_ctx = ctx;
@@ -252,7 +274,8 @@ void cli_input_on_header(cli_input *in, cli_find_field *find, const void *ctx) {
 static void read_header(const cli_input *in, cli_file *f, const cli_block *b) {
     uint8_t *start = f->stream ? b->text : cli_alloc(MAX_HEADER);
     size_t len = f->stream ? b->len : read_at(f, start, 0, MAX_HEADER, f->start);
-    const uint8_t *end = memchr(start, in->sep, len);
+    const uint8_t *end = in->csv ? NULL : memchr(start, in->sep, len);
+    if (in->csv) len = cli_csv_first(in->csv, start, len);
     f->field = in->find(in->find_ctx, f->name, start, end ? (size_t)(end - start) : len);
     if (!f->stream) free(start);
 }
@@ -269,6 +292,7 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
         uint64_t before = f->stream ? cli_stream_taken(f->stream) : 0;
         bool some = f->stream ? claim_stream(in, f, b) : claim_range(in, f, b);
         if (f->stream) in->done += cli_stream_taken(f->stream) - before;
+        b->name = f->name;
         b->begins = some && f->fresh ? f->name : NULL;
         if (b->begins && in->find) read_header(in, f, b);
         f->fresh = false;

@@ -3,9 +3,9 @@
  * input.h - files and standard input as blocks of whole lines
  *
  * Plain files are cut into ranges that several threads read at once; everything else (pipes,
- * compressed files) is read in order.  A block is read, not mapped: on cached files that is as fast
- * as a mapping that stays, and faster than one that is unmapped piece by piece, which the memory
- * limit would require.
+ * compressed files, CSV) is read in order.  A block is read, not mapped: on cached files that is as
+ * fast as a mapping that stays, and faster than one that is unmapped piece by piece, which the
+ * memory limit would require.
  */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "lines/csv.h"
 
 enum {
     CLI_BLOCK = 256 << 10 /* text, keys and results of a block fit the L2 cache */
@@ -23,6 +25,7 @@ typedef struct cli_file cli_file;
 typedef struct cli_block {
     uint8_t *text; /* `len` bytes of whole lines, each terminated by the separator */
     size_t len;
+    const char *name;   /* of its file */
     bool idle;          /* the writer pauses: results so far should be shown */
     const char *begins; /* the name of the file that begins with this block, or NULL */
 
@@ -42,17 +45,24 @@ cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep, siz
                           bool eager, bool *failed);
 void cli_input_close(cli_input *in);
 
+/* Lines are records of CSV: separators in quoted fields do not end them.  Blocks are then read in
+ * order. */
+void cli_input_as_csv(cli_input *in, const cli_csv *csv);
+
 /* For files with a header: `find` gets the first line of each and its file's name; what it returns
  * is `field` of that file's blocks. */
 typedef uint32_t cli_find_field(const void *ctx, const char *name, const uint8_t *line, size_t len);
 void cli_input_on_header(cli_input *in, cli_find_field *find, const void *ctx);
 
 /* The next block, in order; false at the end.  One thread at a time.  Exits if a file cannot be
- * read or a line is longer than max_line. */
+ * read or a line that does not fit a block is longer than max_line. */
 bool cli_input_claim(cli_input *in, cli_block *block);
 
 /* Fills a claimed block; any number of threads at once. */
 void cli_input_load(cli_input *in, cli_block *block);
+
+/* Exits, because the file has a line longer than max_line. */
+_Noreturn void cli_input_refuse_line(const cli_input *in, const char *name);
 
 void cli_block_free(cli_block *block);
 

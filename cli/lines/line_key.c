@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lines/csv.h"
 #include "report/error.h"
 #include "umbel_foreign.h"
 
@@ -49,11 +50,6 @@ static span spaced(span line, uint32_t n) {
     return n || start == i ? no_field : (span){line.at + start, i - start};
 }
 
-static _Noreturn void refuse_open_quote(span line) {
-    cli_die("--csv", "join such lines first", "a quoted field does not end on its line: %.*s",
-            (int)(line.len < 40 ? line.len : 40), (const char *)line.at);
-}
-
 /* The field of CSV that begins at *at, unquoted into `to` if it is quoted; *at moves to the
  * delimiter behind it, or to the end. */
 static span csv_field(span line, size_t *at, uint8_t delimiter, uint8_t *to) {
@@ -65,7 +61,9 @@ static span csv_field(span line, size_t *at, uint8_t delimiter, uint8_t *to) {
     }
     for (i++;; i++) {
         const uint8_t *quote = i < line.len ? memchr(line.at + i, '"', line.len - i) : NULL;
-        if (!quote) refuse_open_quote(line);
+        if (!quote) {
+            cli_csv_refuse("a quoted field does not end", line.at + *at, line.len - *at);
+        }
         size_t n = (size_t)(quote - line.at) - i;
         memcpy(to + len, line.at + i, n);
         len += n;
@@ -87,9 +85,13 @@ static span csv(span line, uint8_t delimiter, uint32_t n, uint8_t *to) {
     }
 }
 
+uint8_t cli_csv_delimiter(const cli_key_rule *rule) {
+    return rule->recorded.delimiter ? rule->recorded.delimiter : ',';
+}
+
 static span field_of(const cli_key_rule *rule, span line, uint32_t n, uint8_t *to) {
     uint8_t delimiter = rule->recorded.delimiter;
-    if (rule->csv) return csv(line, delimiter ? delimiter : ',', n, to);
+    if (rule->csv) return csv(line, cli_csv_delimiter(rule), n, to);
     return delimiter ? delimited(line, delimiter, n) : spaced(line, n);
 }
 
@@ -105,7 +107,7 @@ static span next_field(const cli_key_rule *rule, span line, size_t *at, uint8_t 
     uint8_t delimiter = rule->recorded.delimiter;
     span rest = {line.at + *at, line.len - *at}, field;
     if (rule->csv) {
-        field = csv_field(line, at, delimiter ? delimiter : ',', to);
+        field = csv_field(line, at, cli_csv_delimiter(rule), to);
         ++*at;
     } else {
         field = delimiter ? delimited(rest, delimiter, 1) : spaced(rest, 1);

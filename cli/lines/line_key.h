@@ -18,6 +18,9 @@ typedef struct cli_key_rule {
     umbel_type type;         /* what the text stands for, with foreign formats */
 } cli_key_rule;
 
+/* What separates the fields of CSV. */
+uint8_t cli_csv_delimiter(const cli_key_rule *rule);
+
 /* True if every key is its whole line. */
 bool cli_key_is_line(const cli_key_rule *rule);
 

@@ -15,11 +15,16 @@
 
 enum { TYPICAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* including the rest of its last line */
 
+/* A quote that is missing makes one record of all that follows: better refused soon. */
+enum { MAX_LINE = 1 << 30, MAX_RECORD = 16 << 20 };
+
 typedef struct pipeline {
     const cli_feed *feed;
     const cli_job *job;
     cli_input *in;
+    cli_csv csv;
     cli_split *split;
+    size_t max_line;
     pthread_mutex_t reading, turning;
     pthread_cond_t turn_changed;
     uint64_t claimed, turn; /* blocks handed out, blocks drained */
@@ -41,7 +46,7 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
         .skip_empty = s->skip_empty,
         .skips_missing = true,
         .quiet = s->quiet,
-        .max_line = (size_t)(s->max_line ? s->max_line : GiB),
+        .max_line = (size_t)s->max_line,
         .threads = (uint32_t)s->threads,
         .key_rule = {.crlf = s->crlf},
     };
@@ -151,17 +156,31 @@ static void warn_of_first_line(const cli_feed *feed, const cli_batch *b) {
     }
 }
 
+/* The first line that is too long ends the input; those before it are still lines. */
+static void cut_at_longer(cli_batch *b, size_t max) {
+    b->too_long = false;
+    for (size_t i = 0; i < b->lines && b->block.len > max; i++) {
+        if (b->ends[i] - b->starts[i] <= max) continue;
+        b->too_long = true;
+        b->lines = i;
+    }
+}
+
 static void make_keys(const pipeline *p, cli_batch *b) {
     b->text = b->block.text;
     b->idle = b->block.idle;
     make_room_for_ends(b, p->feed->sep);
     b->lines = p->split(b->text, b->block.len, p->feed->sep, b->ends);
+    if (p->feed->key_rule.csv) {
+        b->lines = cli_csv_drop_quoted(&p->csv, b->text, b->block.len, b->ends, b->lines);
+    }
     make_room_for_lines(b);
     uint32_t start = 0;
     for (size_t i = 0; i < b->lines; i++) {
         b->starts[i] = start;
         start = b->ends[i] + 1;
     }
+    cut_at_longer(b, p->max_line);
     cli_batch_keys(b, &p->feed->key_rule, b->keys, &b->scratch, &b->scratch_room);
     b->without_field = 0;
     handle_missing(p->feed, b);
@@ -178,6 +197,7 @@ static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
     p->lines += b->lines;
     lines_without_field += b->without_field;
     if (p->feed->activity) cli_progress(p->lines);
+    if (b->too_long) cli_input_refuse_line(p->in, b->block.name);
 
     pthread_mutex_lock(&p->turning);
     p->turn++;
@@ -218,15 +238,19 @@ static uint32_t find_column(const void *ctx, const char *name, const uint8_t *li
 }
 
 uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job) {
+    size_t max_line = feed->max_line ? feed->max_line : feed->key_rule.csv ? MAX_RECORD : MAX_LINE;
     pipeline p = {.feed = feed,
                   .job = job,
-                  .in = cli_input_open(feed->files, feed->nfiles, feed->sep, feed->max_line,
-                                       feed->eager, feed->failed),
+                  .in = cli_input_open(feed->files, feed->nfiles, feed->sep, max_line, feed->eager,
+                                       feed->failed),
+                  .csv = {feed->sep, cli_csv_delimiter(&feed->key_rule)},
                   .split = cli_split_best(),
+                  .max_line = max_line,
                   .reading = PTHREAD_MUTEX_INITIALIZER,
                   .turning = PTHREAD_MUTEX_INITIALIZER,
                   .turn_changed = PTHREAD_COND_INITIALIZER};
     lines_without_field = 0;
+    if (feed->key_rule.csv) cli_input_as_csv(p.in, &p.csv);
     if (feed->key_rule.column && !feed->key_rule.header) {
         cli_die("--header", "or -k N", "is missing: the filter's keys are the column '%s'",
                 feed->key_rule.column);

@@ -22,6 +22,7 @@ typedef struct cli_batch {
     uint8_t *hits;           /* likewise */
     bool idle;               /* the writer pauses */
     size_t without_field;    /* lines of the block without it, kept or not */
+    bool too_long;           /* a longer line than is allowed follows these */
     size_t missing;          /* lines without a key, among the lines unless the feed skips them */
 
     uint8_t *scratch; /* holds keys that are not part of their line */
@@ -38,7 +39,7 @@ typedef struct cli_feed {
     bool quiet;         /* no warning about input that looks odd */
     bool *failed;       /* as for cli_input_open */
     bool eager;         /* do not wait for full blocks: someone may be waiting for the results */
-    size_t max_line;
+    size_t max_line;    /* 0: as usual */
     uint32_t threads;
     cli_key_rule key_rule;
     const char *activity;        /* for the progress bar, NULL: none */

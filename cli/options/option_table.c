@@ -78,7 +78,7 @@ const cli_option cli_options[OPTION_COUNT] = {
                    "NAME; lines without it have no key"},
     [OPT_CSV] = FLAG("", "csv", csv,
                      "fields are those of CSV (RFC 4180): between commas, or -t C, perhaps in "
-                     "quotes; a quoted field must end on its line"),
+                     "quotes, which may have line breaks in them"),
     [OPT_HEADER] =
         FLAG("", "header", header, "the first line of each file names the fields and is no key"),
     [OPT_MISSING_EMPTY] = FLAG("", "missing-empty", missing_empty,
@@ -87,7 +87,7 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_LOWER] = FLAG("", "lower", lower, "lowercase the key (ASCII only)"),
     [OPT_UPPER] = FLAG("", "upper", upper, "uppercase the key (ASCII only)"),
     [OPT_MAX_LINE] = {"", "max-line", "SIZE", NULL, TYPE_SIZE, AT(max_line),
-                      "refuse longer lines (1GiB; at most 3GiB)"},
+                      "refuse longer lines (1GiB, or 16MiB with --csv; at most 3GiB)"},
     [OPT_THREADS] = {"j", "threads", "N", NULL, TYPE_COUNT, AT(threads),
                      "use N threads; the output stays in input order (1)"},
     [OPT_MAX_MEMORY] =

@@ -85,6 +85,13 @@ static cli_filter_params params_of(const cli_settings *s, bool *grows) {
 static void check_arguments(const cli_settings *s) {
     const char *once = cli_input_once(s->args, s->nargs);
     if (once) cli_die(once, "use a file", "cannot be a pipe: it is read once per shard");
+    if ((s->lower || s->upper || s->trim) && !s->same_rule) {
+        cli_die(s->lower   ? "--lower"
+                : s->upper ? "--upper"
+                           : "--trim",
+                "--same-rule if the clients do the same",
+                "the server does not apply it, so it would miss some keys");
+    }
     if (s->shards > MAX_SHARDS) cli_die("--shards", "at most 16384", "more than there are slots");
     for (const char *c = s->redis_key; *c; c++) {
         if (*c != '{') continue;

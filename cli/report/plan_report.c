@@ -217,10 +217,11 @@ void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
 
 /* ---- The plot: rates on a logarithmic axis, from 10^-decades to 1 ---- */
 
-enum { BARS = 48, BARS_AT = 18, MAX_DECADES = 8 };
+enum { BARS = 48, BARS_AT = 18, USUAL_DECADES = 8 };
 
+/* A rate below the axis is still no zero: it gets the thinnest bar. */
 static double cells_of(double rate, int decades) {
-    return rate > 0 ? BARS * fmax(0, 1 + log10(rate) / decades) : 0;
+    return rate > 0 ? fmax(0.125, BARS * (1 + log10(rate) / decades)) : 0;
 }
 
 /* The axis and the rates at its ticks, below the bars. */
@@ -255,7 +256,9 @@ void cli_plan_report_plot(const umbel_plan *plan) {
         rates[i] = umbel_plan_rate(plan, (uint64_t)(cli_curve[i] * (double)plan->capacity));
         if (rates[i] > 0) lowest = fmin(lowest, rates[i]);
     }
-    int decades = (int)fmin(MAX_DECADES, ceil(-log10(lowest)));
+    /* Wide enough for the plan's own bar to be seen. */
+    double wide = fmax(USUAL_DECADES, 2 - floor(log10(plan->fpr)));
+    int decades = (int)fmin(wide, ceil(-log10(lowest)));
     putchar('\n');
     cli_say("False-positive rate of a %s filter with more and fewer keys than planned",
             umbel_kind_name(plan->kind));

@@ -113,13 +113,20 @@ static umbel_err walk_marks(umbel_table *t, umbel_diag *why) {
             continue;
         }
         if (i + 1 == nmarks && at == own->stream.len) break; /* a final mark at the very end */
+        if (at < next) { /* else very many granules could share their bytes */
+            e = umbeli_table_note(t, UMBEL_ECORRUPT, i * UMBELI_MARK,
+                                  "a mark points into an earlier granule");
+            if (!e) e = add_lost(t, i);
+            sure = false;
+            continue;
+        }
         if (sure && at != next) {
             e = umbeli_table_note(t, UMBEL_ECORRUPT, i * UMBELI_MARK,
                                   "a mark is not where the granule before it ends");
         }
         if (!e) e = add_granule(t, i, &at, end, why);
         sure = !e;
-        next = at;
+        if (sure) next = at;
         if (!e || is_fatal(e)) continue;
         e = umbeli_table_note(t, e, why->offset, why->what);
         if (!e) e = add_lost(t, i);

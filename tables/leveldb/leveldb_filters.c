@@ -36,7 +36,10 @@ static umbel_table_state state_of(const umbeli_sstable *own, const uint8_t *byte
     return UMBEL_TABLE_UNREADABLE;
 }
 
-static umbel_err add_filter(umbel_table *t, const umbeli_block *b, uint32_t array, uint32_t i) {
+/* *free_from is the end of the filters before it: they do not overlap, or the same bytes could be
+ * many filters, each of them to be read. */
+static umbel_err add_filter(umbel_table *t, const umbeli_block *b, uint32_t array, uint32_t i,
+                            uint32_t *free_from) {
     const umbeli_sstable *own = t->own;
     const uint8_t *word = b->bytes + array + 4 * (size_t)i;
     uint64_t at = b->offset + (b->unpacked ? 0 : array + 4 * (uint64_t)i);
@@ -46,7 +49,11 @@ static umbel_err add_filter(umbel_table *t, const umbeli_block *b, uint32_t arra
                                .offset = b->offset + (b->unpacked ? 0 : start),
                                .first = shifted(i, own->base_lg),
                                .end = shifted((uint64_t)i + 1, own->base_lg)}};
-    if (start <= limit && limit <= array) {
+    if (start < limit && start < *free_from) {
+        p.seen.state = UMBEL_TABLE_UNREADABLE;
+        wrong = "a filter begins inside the one before it";
+    } else if (start <= limit && limit <= array) {
+        *free_from = limit;
         p.bytes = b->bytes + start;
         p.seen.len = limit - start;
         p.seen.state = state_of(own, p.bytes, limit - start, &wrong);
@@ -66,6 +73,7 @@ static umbel_err add_filter(umbel_table *t, const umbeli_block *b, uint32_t arra
 
 umbel_err umbeli_sstable_filters(umbel_table *t) {
     umbeli_sstable *own = t->own;
+    uint32_t free_from = 0;
     const umbeli_block *b = &own->filters;
     uint64_t last = b->offset + (b->unpacked ? 0 : b->len);
     if (b->len < 5) {
@@ -88,8 +96,12 @@ umbel_err umbeli_sstable_filters(umbel_table *t) {
         e = umbeli_table_note(t, UMBEL_ECORRUPT, b->offset,
                               "the last entry of the array of offsets is incomplete");
     }
-    uint64_t n = (b->len - 5 - array) / 4;
-    for (uint32_t i = 0; i < n && !e; i++) e = add_filter(t, b, array, i);
+    uint64_t n = (b->len - 5 - array) / 4, max = (b->offset >> base_lg) + 1;
+    if (n > max && !e) {
+        e = umbeli_table_note(t, UMBEL_ECORRUPT, b->offset, "more filters than there is data for");
+        n = max;
+    }
+    for (uint32_t i = 0; i < n && !e; i++) e = add_filter(t, b, array, i, &free_from);
     return e;
 }
 

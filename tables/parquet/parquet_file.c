@@ -63,6 +63,10 @@ static const char *find_filter(const umbel_table *t, const umbeli_chunk *chunk, 
     if (umbeli_parquet_header(bytes, (size_t)room, &head, &bits, &why)) return why.what;
     if (bits > room - head) return "the bits of a filter reach beyond its end";
     if (chunk->len >= 0 && bits < room - head) return "bloom_filter_length: not the filter's own";
+    /* Else very many chunks could share one large filter, to be read for each of them. */
+    umbeli_columns *own = t->own;
+    own->filters += head + bits;
+    if (own->filters > t->len) return "the filters overlap: together they are longer than the file";
     p->bytes = bytes;
     p->seen.len = head + bits;
     return NULL;

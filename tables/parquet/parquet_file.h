@@ -53,6 +53,7 @@ typedef struct umbeli_chunk {
 typedef struct umbeli_columns {
     umbeli_column *columns;
     size_t count, cap;
+    uint64_t filters; /* bytes of all filters */
 } umbeli_columns;
 
 /* Reads the footer, fills t->own (an umbeli_columns) and calls `each` for the column chunks in

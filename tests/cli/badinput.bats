@@ -134,6 +134,24 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     done
 }
 
+# Also within a block, to the byte; what comes before the line is still output.
+@test "bad input: --max-line is exact" {
+    { seq 20000; printf '%050d\n' 1; seq 5; } > text
+    gzip -k text
+    for j in 1 2; do
+        for f in text text.gz; do
+            [ "$(umbel uniq -q -j $j --max-line 50 $f | wc -l)" -eq 20001 ]
+            run --separate-stderr umbel uniq -q -j $j --max-line 49 $f
+            [ "$status" -eq 2 ]
+            [ "$output" = "$(seq 20000)" ]
+            [[ $stderr == *"$f: has a line of more than 49 bytes"* ]]
+        done
+        [ "$(cat text | umbel uniq -q -j $j --max-line 50 | wc -l)" -eq 20001 ]
+        refused "has a line of more than 49 bytes" bash -c 'cat text | "$UMBEL" uniq -q -j $0 --max-line 49 > out' $j
+        [ "$(cat out)" = "$(seq 20000)" ]
+    done
+}
+
 @test "bad input: binary input is just lines" {
     head -c 3000000 /dev/urandom > noise
     umbel build -q -p 1e-6 -o k.umb noise

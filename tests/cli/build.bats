@@ -11,14 +11,6 @@ load helper
     umbel info --json k.umb | grep -q '"capacity": 20000,'
 }
 
-@test "build: a pipe without -n goes into a filter that grows" {
-    run --separate-stderr bash -c 'seq 9000 | "$UMBEL" build -o k.umb'
-    [ "$status" -eq 0 ]
-    [[ ${stderr_lines[0]} == "umbel: standard input: is a pipe, so the number of keys is unknown"* ]]
-    [ "$(umbel check -c k.umb <(seq 9000))" -eq 9000 ]
-    umbel info --json k.umb | grep -q '"kind": "scalable"'
-}
-
 @test "build: a pipe that cannot grow the filter needs -n, or -m with -p" {
     refused "is a pipe, so the number of keys is unknown (-n KEYS" \
         bash -c 'seq 9 | "$UMBEL" build --kind blocked -o k.umb'
@@ -167,4 +159,32 @@ P
     refused "is the output as well" umbel build -q -f --secret-file secret -o secret k.txt
     cmp kept-secret secret
     cmp kept k.txt
+}
+
+# A pipe is kept until its end, up to a million keys; only then the filter is sized.
+@test "build: a pipe gets the filter that a file gets, and a growing one beyond a million keys" {
+    seq 5000 > lines
+    for p in 1% 1e-5 1e-9; do
+        umbel build -q -p $p --lower -f -o file.umb lines
+        for j in 1 3; do
+            umbel build -q -p $p --lower -j $j -f -o pipe.umb < <(cat lines)
+            cmp file.umb pipe.umb
+        done
+    done
+    run --separate-stderr umbel build -f -o one.umb < <(echo hi)
+    [[ $stderr == "one.umb: 1 line, 1 key in 32 bytes"* ]]
+    umbel build -q -f -o none.umb < <(:)
+    run umbel check -q none.umb -e ''
+    [ "$status" -eq 1 ]
+    run --separate-stderr umbel build -f -o kept.umb < <(seq 1000000)
+    [[ $stderr == "kept.umb: 1,000,000 lines"*blocked* ]]
+    for j in 1 3; do
+        run --separate-stderr umbel build -j $j -f -o more$j.umb < <(seq 1000001)
+        [[ $stderr == *"is a pipe of many keys, whose number is unknown: using a growing filter"*scalable* ]]
+        [ "$(umbel check -c more$j.umb <(seq 1000001))" = 1000001 ]
+    done
+    cmp more1.umb more3.umb
+    # Few keys, but long ones: more than is kept.
+    run --separate-stderr umbel build -f -o long.umb < <(head -c 20000000 /dev/zero | tr '\0' x | fold -w 1000000)
+    [[ $stderr == *"using a growing filter"*"20 lines"* ]]
 }

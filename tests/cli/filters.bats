@@ -261,6 +261,15 @@ P
     refused "-p RATE is missing" umbel fold -o x.umb small.umb
 }
 
+@test "convert: in place, with -f" {
+    cp "$BATS_TEST_DIRNAME/../golden/dcso/a.bloom" plain.bloom
+    gzip -c plain.bloom > list.bloom
+    refused "list.bloom: already exists" umbel convert -o list.bloom list.bloom
+    umbel convert -q -f -o list.bloom list.bloom
+    cmp plain.bloom list.bloom
+    umbel convert --help | grep -q 'OUT may be IN itself'
+}
+
 @test "convert: native to native keeps everything" {
     of 1 1000 k.umb --meta a=b --lower
     umbel convert -q --from native --to native -o copy.umb k.umb

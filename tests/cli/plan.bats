@@ -44,6 +44,12 @@ load helper
     [[ $output != *"the plan"* ]]
     run umbel plan -n 1e6 -p 1% --plot
     [[ $output == *"1.00x"*" the plan"* ]]
+    # However low the rate, the plan has a bar, and nothing is wider than a terminal.
+    for p in 1e-9 1e-15 50%; do
+        LC_ALL=C.UTF-8 umbel plan -n 1e6 -p $p --plot > plot
+        grep -q '1.00x .*██.* the plan' plot
+        [ "$(python3 -c 'print(max(len(l.rstrip("\n")) for l in open("plot", encoding="utf-8")))')" -le 80 ]
+    done
 }
 
 @test "plan: --json has the same numbers" {

@@ -196,7 +196,7 @@ P
     [ "$(umbel uniq -q --csv --header -k id people.csv people.csv | wc -l)" = 5 ] # headers stay
     refused "has no column 'nobody' in its first line" umbel check --header -k nobody n.umb people.csv
     refused "-k: 'name' is not a number (--header finds a column by its name)" umbel check -k name n.umb people.csv
-    refused "a quoted field does not end on its line" umbel check --csv -k 1 n.umb <(printf '"open\nclose"\n')
+    refused "a quoted field does not end: \"open" umbel check --csv -k 1 n.umb <(printf 'a\n"open\nnever\n')
     # Names between tabs and between blanks.
     printf 'a b\tc\n1 2\t3\n' > tabs
     [ "$(umbel uniq -q -t '\t' --header -k c tabs)" = "$(cat tabs)" ]
@@ -211,6 +211,50 @@ P
     [ "$(umbel check -c -j 4 --header b.umb big.csv)" = 20000 ]
     [ "$(umbel check -c b.umb -e 'a, 20000' -e text)" = 1 ]
     umbel build --help | tr -s ' \n' ' ' | grep -q 'separated by the character C, which quotes do not protect'
+}
+
+# Python's reader decides what the fields are; the blocks of the pipeline are 256 KiB.
+@test "fields: --csv and line breaks in quotes, from files, pipes and packed, in blocks of any length" {
+    python3 - <<'P'
+import csv, random
+random.seed(12)
+parts = ["a", "b c", ",", "\n", "\r\n", '"', '""', "7\n", "\n\n", ""]
+rows = [["id", "text\nof two lines", "more"]]
+for i in range(30000):
+    rows.append([str(i), "".join(random.choices(parts, k=random.randrange(6))) + f"-{i}",
+                 random.choice(["", "x", "x\ny"])])
+rows[9000][2] = "long\n" * 80000  # more than a block
+with open("rows.csv", "w", newline="") as out:
+    csv.writer(out).writerows(rows)
+with open("texts", "w", newline="") as out:
+    out.write("".join(row[1] + "\0" for row in rows[1:]))
+P
+    gzip -k rows.csv
+    umbel build -q -0 -n 30000 -p 1e-9 -o model.umb texts
+    for j in 1 3; do
+        umbel build -q -j $j --csv --header -k $'text\nof two lines' -n 30000 -p 1e-9 -f -o rows.umb rows.csv
+        umbel cmp -q rows.umb model.umb
+        umbel build -q -j $j --csv --header -k 2 -n 30000 -p 1e-9 -f -o rows.umb rows.csv.gz
+        umbel cmp -q rows.umb model.umb
+        [ "$(umbel check -c -j $j --header rows.umb < <(cat rows.csv))" = 30000 ]
+        umbel check -j $j --csv --header -k 2 rows.umb rows.csv | cmp - <(tail -n +3 rows.csv)
+    done
+    # A quote within a field is none; a stray one is noticed, and what never ends is bounded.
+    [ "$(printf '5" disk,1\n"5"" disk",2\n' | umbel uniq -q --csv -k 1)" = '5" disk,1' ]
+    refused "text follows a quoted field with line breaks" umbel uniq -q --csv -k 1 <(printf 'a,"b\nc,"d",e\n')
+    { echo 'a,"b'; yes 'c,d' | head -c 20000000; } > open.csv
+    refused "open.csv: has a line of more than 16 MiB (a quote may be missing; --max-line" umbel uniq -q --csv -k 1 open.csv
+    refused "a quoted field does not end" umbel uniq -q --csv -k 2 --max-line 1GiB open.csv
+}
+
+@test "fields: filters with keys in different columns are not looked up together" {
+    printf 'a,b\n1,2\n' > ab.csv
+    umbel build -q --csv --header -k a -o a.umb ab.csv
+    umbel build -q --csv --header -k b -o b.umb ab.csv
+    seq 9 | umbel build -q -n 9 -o plain.umb
+    refused "b.umb: its keys are in another column" umbel check --header a.umb --also b.umb ab.csv
+    refused "b.umb: its keys are in another column" umbel check plain.umb --also b.umb ab.csv
+    [ "$(umbel check --annotate a.umb --also b.umb -e 2)" = "$(printf 'b.umb\t2')" ]
 }
 
 @test "push: a filter whose keys are not the lines is refused without --same-rule" {

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """turns.py - many commands change one file at the same time.
 
-Four writers run add, remove, uniq --state and merge -o on the same files, in random order, while a
-reader looks at them: every line whose command exited with 0 is in the file, every line that was
-removed is not, and the reader sees a whole version each time.  With --seconds: for that long, and
-some commands are killed at random moments.
+Four writers run add, remove, uniq --state and merge -o on one file, in random order, while a reader
+looks at it: every line whose command exited with 0 is in the file, every line that was removed is
+not, and of what any other command did the reader sees all or nothing.  With --seconds: for that
+long, and some commands are killed at random moments.
 """
 import fcntl
 import random
@@ -18,88 +18,120 @@ from scenes import LOCK, TEMPORARY, Stage, need, options, report
 
 WRITERS = 4
 ROUNDS = 12
-PLAN = ("-n", "200000", "-p", "1e-9")
+FILTER = "shared.umb"
+PLAN = ("-n", "20000", "-p", "1e-7")
+MOST = 8000  # keys in one filter: so far below its plan nothing is in it by accident
+
+
+class Batch:
+    """The lines of one command, and whether they are in the file: `there` is True or False if a
+    command that exited with 0 says so, None while one runs and after one was killed."""
+
+    def __init__(self, keys):
+        self.keys, self.there, self.partly = keys, None, False
 
 
 class Work:
-    """What must be in the two files, according to the commands that exited with 0."""
+    """One filter, and what the commands did to it."""
 
     def __init__(self, stage, kills):
         self.stage, self.kills = stage, kills
         self.lock = threading.Lock()
-        self.seen, self.counted, self.gone = set(), set(), set()
-        self.runs = self.killed = self.waited = 0
+        self.batches, self.keys = [], 0
+        self.counts = dict.fromkeys(("commands", "waited", "killed", "reads", "add", "uniq",
+                                     "merge", "remove"), 0)
         self.wrong = []
         stage.reset()
         (stage.work / "empty").write_text("")
-        for kind, name in (("blocked", "seen.umb"), ("counting", "counted.umb")):
-            done = stage.command("build", "-q", "-f", "--kind", kind, *PLAN, "-o", name, "empty")
-            need(done.returncode == 0, done.stderr)
+        done = stage.command("build", "-q", "-f", "--kind", "counting", *PLAN, "-o", FILTER,
+                             "empty")
+        need(done.returncode == 0, done.stderr)
 
-    def run(self, *arguments, text=None):
-        """The exit status; None if it was killed."""
+    def run(self, batch, *arguments, text=None):
+        """True if it exited with 0."""
         process = subprocess.Popen([self.stage.umbel, *arguments], cwd=self.stage.work,
                                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, env=self.stage.environment(None))
         killer = None
         if self.kills and random.random() < 0.3:
-            killer = threading.Timer(random.random() * 0.05, process.send_signal,
-                                     [random.choice((signal.SIGKILL, signal.SIGTERM))])
+            how = random.choice((signal.SIGKILL, signal.SIGTERM))
+            # What uniq has printed by then it remembers.
+            batch.partly |= arguments[0] == "uniq" and how == signal.SIGTERM
+            killer = threading.Timer(random.random() * 0.05, process.send_signal, [how])
             killer.start()
         errors = process.communicate(text)[1]
         if killer:
             killer.cancel()
         with self.lock:
-            self.runs += 1
-            self.waited += b"waiting" in errors
-            self.killed += process.returncode < 0
-        if process.returncode < 0 and killer:
-            return None
-        if process.returncode not in (0, 1):
-            self.wrong.append(f"{arguments}: {process.returncode} {errors}")
-        return process.returncode
+            self.counts["commands"] += 1
+            self.counts["waited"] += b"waiting" in errors
+            self.counts["killed"] += process.returncode < 0
+            if process.returncode != 0 and not (killer and process.returncode < 0):
+                self.wrong.append(f"{arguments}: {process.returncode} {errors}")
+        return process.returncode == 0
+
+    def begin(self, keys):
+        batch = Batch(keys)
+        with self.lock:
+            self.batches.append(batch)
+            self.keys += len(keys)
+        return batch
+
+    def finish(self, batch, name, done, there):
+        if done:
+            with self.lock:
+                batch.there = there
+                self.counts[name] += 1
 
     def add(self, keys):
-        if self.run("add", "seen.umb", text=text_of(keys)) == 0:
-            self.note(self.seen, keys)
+        batch = self.begin(keys)
+        self.finish(batch, "add", self.run(batch, "add", FILTER, text=text_of(keys)), True)
+        return batch
 
     def uniq(self, keys):
-        if self.run("uniq", "--state", "seen.umb", text=text_of(keys)) == 0:
-            self.note(self.seen, keys)
+        batch = self.begin(keys)
+        done = self.run(batch, "uniq", "--state", FILTER, text=text_of(keys))
+        self.finish(batch, "uniq", done, True)
 
     def merge(self, keys):
-        part = f"part-{keys[0]}.umb"
-        if self.run("build", "-q", "--kind", "blocked", *PLAN, "-o", part,
-                    text=text_of(keys)) == 0:
-            if self.run("merge", "-f", "-o", "seen.umb", "seen.umb", part) == 0:
-                self.note(self.seen, keys)
+        batch, part = self.begin(keys), f"part-{keys[0]}.umb"
+        if self.run(batch, "build", "-q", "--kind", "counting", *PLAN, "-o", part,
+                    text=text_of(keys)):
+            done = self.run(batch, "merge", "-f", "-o", FILTER, FILTER, part)
+            self.finish(batch, "merge", done, True)
         for left in ("", TEMPORARY, LOCK):
             (self.stage.work / (part + left)).unlink(missing_ok=True)
 
-    def count(self, keys):
-        if self.run("add", "counted.umb", text=text_of(keys)) != 0:
+    def remove(self, keys):
+        batch = self.add(keys)
+        if not batch.there:
             return
-        first, rest = keys[:len(keys) // 2], keys[len(keys) // 2:]
-        self.note(self.counted, rest)
-        if self.run("remove", "counted.umb", text=text_of(first)) == 0:
-            self.note(self.gone, first)
-
-    def note(self, where, keys):
         with self.lock:
-            where.update(keys)
+            batch.there = None
+        done = self.run(batch, "remove", FILTER, text=text_of(keys))
+        self.finish(batch, "remove", done, False)
 
     def check(self):
         with self.lock:
-            seen, counted, gone = set(self.seen), set(self.counted), set(self.gone)
-        for name, keys, option in (("seen.umb", seen, "-v"), ("counted.umb", counted, "-v"),
-                                   ("counted.umb", gone, "--crlf")):
-            done = self.stage.command("check", option, name, text=text_of(sorted(keys)))
-            if done.returncode != 1 or done.stdout:
-                self.wrong.append(f"{name} {option}: {len(done.stdout.split())} of {len(keys)} "
-                                  f"lines are wrong, {done.stderr}")
-            done = self.stage.command("verify", "-q", name)
-            if done.returncode != 0:
-                self.wrong.append(f"{name}: {done.stderr}")
+            before = [(batch, batch.there) for batch in self.batches]
+        text = text_of(key for batch, _ in before for key in batch.keys)
+        done = self.stage.command("check", FILTER, text=text)
+        if done.returncode not in (0, 1):
+            self.wrong.append(f"check: {done.returncode} {done.stderr}")
+        present = set(done.stdout.decode().split())
+        with self.lock:
+            self.counts["reads"] += 1
+            after = [batch.there for batch, _ in before]
+        for (batch, was), now in zip(before, after):
+            found = sum(key in present for key in batch.keys)
+            if was is not None and was == now and found != was * len(batch.keys):
+                self.wrong.append(f"{found} of {len(batch.keys)} lines are there, not "
+                                  f"{'all' if was else 'none'}: {batch.keys[0]} ...")
+            elif found not in (0, len(batch.keys)) and not batch.partly:
+                self.wrong.append(f"a mixture: {found} of {len(batch.keys)}: {batch.keys[0]} ...")
+        done = self.stage.command("verify", "-q", FILTER)
+        if done.returncode != 0:
+            self.wrong.append(f"verify: {done.stderr}")
 
 
 def text_of(keys):
@@ -108,16 +140,15 @@ def text_of(keys):
 
 def write(work, number, more):
     round_ = 0
-    while more(round_) and not work.wrong:
-        keys = [f"{number}-{round_}-{i}" for i in range(random.choice((2, 30, 2000)))]
-        random.choice((work.add, work.add, work.uniq, work.merge, work.count))(keys)
+    while more(round_) and not work.wrong and work.keys < MOST:
+        keys = [f"{number}-{round_}-{i}" for i in range(random.choice((2, 30, 300)))]
+        random.choice((work.add, work.uniq, work.merge, work.remove))(keys)
         round_ += 1
 
 
-def take_turns(stage, seconds):
-    work = Work(stage, kills=seconds is not None)
-    end = time.monotonic() + (seconds or 0)
-    more = (lambda n: time.monotonic() < end) if seconds else (lambda n: n < ROUNDS)
+def fill_one(stage, more, kills):
+    """Until the filter has its keys, or there is no more to do."""
+    work = Work(stage, kills)
     writers = [threading.Thread(target=write, args=(work, n, more)) for n in range(WRITERS)]
     for writer in writers:
         writer.start()
@@ -127,13 +158,21 @@ def take_turns(stage, seconds):
         writer.join()
     work.check()
     need(not work.wrong, *work.wrong[:3])
-    need(work.seen and work.counted, "nothing was added")
-    for name in ("seen.umb", "counted.umb"):  # also removes what killed ones left
-        need(stage.command("add", "-q", name, text=b"").returncode == 0, name)
+    need(stage.command("add", "-q", FILTER, text=b"").returncode == 0, FILTER)  # tidies up
     (stage.work / "empty").unlink()
     need(not stage.temporaries(), "left", stage.temporaries())
-    return (f"{work.runs} commands, {work.waited} of them waited, {work.killed} killed, "
-            f"{len(work.seen) + len(work.counted)} lines")
+    return work.counts
+
+
+def take_turns(stage, seconds):
+    end = time.monotonic() + (seconds or 0)
+    more = (lambda n: time.monotonic() < end) if seconds else (lambda n: n < ROUNDS)
+    counts = fill_one(stage, more, seconds is not None)
+    while seconds and more(0):
+        for name, number in fill_one(stage, more, True).items():
+            counts[name] += number
+    need(all(counts[name] for name in ("add", "uniq", "merge", "remove")), "hardly ran:", counts)
+    return ", ".join(f"{number} {name}" for name, number in counts.items())
 
 
 def first_state(stage):

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lines/csv.h"
 #include "lines/line_key.h"
 #include "lines/split.h"
 #include "parse_target.h"
@@ -21,6 +22,49 @@ static void check_split(cli_split *split, const uint8_t *text, size_t len, uint8
     }
     insist(seen == n, "and nothing else");
     free(ends);
+}
+
+/* ---- Records of CSV, byte by byte ---- */
+
+/* The length of the record at the beginning of the text, and whether a separator ends it. */
+static size_t plain_record(const cli_csv *csv, const uint8_t *text, size_t len, bool *ended) {
+    static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
+    bool starts = true, quoted = false;
+    size_t i = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+    for (; i < len; i++) {
+        uint8_t c = text[i];
+        if (quoted) {
+            if (c == '"' && i + 1 < len && text[i + 1] == '"') {
+                i++;
+            } else if (c == '"') {
+                quoted = false;
+            }
+        } else if (c == '"' && starts) {
+            quoted = true;
+        } else if (c == csv->sep) {
+            break;
+        }
+        starts = !quoted && c == csv->delimiter;
+    }
+    *ended = i < len;
+    return i;
+}
+
+static void check_csv(const cli_csv *csv, const uint8_t *text, size_t len, size_t step) {
+    if (csv->sep == '"' || csv->delimiter == '"' || csv->sep == csv->delimiter) return;
+    size_t whole = 0;
+    for (bool ended = true; ended;) {
+        size_t n = plain_record(csv, text + whole, len - whole, &ended);
+        insist(cli_csv_first(csv, text + whole, len - whole) == n, "the first record");
+        if (ended) whole += n + 1;
+    }
+    cli_csv_scan scan = {0};
+    for (size_t at = 0; at < len;) {
+        at = len - at < step ? len : at + step;
+        cli_csv_scan_on(csv, &scan, text, at);
+        insist(scan.whole <= at && scan.at <= at, "within the text");
+    }
+    insist(scan.whole == whole, "as many whole records, however they arrive");
 }
 
 /* ---- Keys, byte by byte ---- */
@@ -101,6 +145,7 @@ void parse_lines(const uint8_t *text, size_t len, const uint8_t choices[4]) {
     };
     check_split(cli_split_generic, text, len, sep);
     check_split(cli_split_best(), text, len, sep);
+    check_csv(&(cli_csv){sep, choices[0] & 16 ? choices[2] : ','}, text, len, 1 + choices[3] % 16);
     for (size_t at = 0; at <= len;) {
         const uint8_t *cut = at < len ? memchr(text + at, sep, len - at) : NULL;
         size_t end = cut ? (size_t)(cut - text) : len;

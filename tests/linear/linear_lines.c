@@ -43,6 +43,18 @@ static void make_long_lines(text *t, size_t len) {
     }
 }
 
+/* Records of a quote per byte, in fields with line breaks. */
+static void make_quotes(text *t, size_t len) {
+    while (t->len < len) text_put(t, "a,\"\"\"\n\n\"\"\",\"\"\n", 15);
+}
+
+/* One record of quoted pairs, longer than any block. */
+static void make_long_record(text *t, size_t len) {
+    text_put(t, "a,\"", 3);
+    while (t->len < len) text_put(t, "\"\"\n", 3);
+    text_put(t, "\"\n", 2);
+}
+
 static void drain(void *ctx, cli_batch *b) {
     *(uint64_t *)ctx += b->lines;
 }
@@ -89,6 +101,16 @@ static void lines(void **state) {
     }
 }
 
+static void csv(void **state) {
+    (void)state;
+    rule = (cli_key_rule){.csv = true, .crlf = true, .recorded = {.field = 2}};
+    for (int k = 0; k < 2; k++) {
+        packed = k;
+        assert_linear(&(parser){"csv, quotes", 1 << 17, make_quotes, parse_lines});
+        assert_linear(&(parser){"csv, one record", 1 << 18, make_long_record, parse_lines});
+    }
+}
+
 /* ---- Options and quantities --------------------------------------------------------------- */
 
 static void make_arguments(text *t, size_t count) {
@@ -131,6 +153,7 @@ static void arguments(void **state) {
 }
 
 int linear_lines(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(arguments)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(csv),
+                                       cmocka_unit_test(arguments)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

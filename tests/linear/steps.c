@@ -99,6 +99,7 @@ void assert_linear(const parser *p) {
 }
 
 int main(void) {
-    int codecs = linear_codecs(), tables = linear_tables(), lines = linear_lines();
-    return codecs || tables || lines;
+    int codecs = linear_codecs(), hostile = linear_hostile();
+    int tables = linear_tables(), lines = linear_lines();
+    return codecs || hostile || tables || lines;
 }

@@ -34,6 +34,7 @@ uint64_t steps_taken(void);
 
 /* The groups of cmocka cases, one per file. */
 int linear_codecs(void);
+int linear_hostile(void);
 int linear_tables(void);
 int linear_lines(void);
 

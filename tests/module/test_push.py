@@ -397,8 +397,11 @@ def test_shards_go_on_too(server, tmp_path):
 
 def test_shards_take_lines_as_build_does(server, tmp_path):
     (tmp_path / "csv").write_text("1, ADA \n2,bob\n")
-    pushed(push(server, tmp_path / "csv", "--key", "k", "--shards", 2, "-t", ",", "-k", 2,
-                "--trim", "--lower"))
+    fields = (tmp_path / "csv", "--key", "k", "--shards", 2, "-t", ",", "-k", 2)
+    for change in ("--trim", "--lower", "--upper"):
+        refused(push(server, *fields, change), f"{change}: the server does not apply it")
+    assert server("KEYS", "*") == []
+    pushed(push(server, *fields, "--trim", "--lower", "--same-rule"))
     for name in ("ada", "bob"):
         assert server("BF.EXISTS", f"k:{{{shard_of(name, 2)}}}", name) == 1
 

@@ -473,6 +473,62 @@ static void every_field_is_checked(void **state) {
     umbel_free(f);
 }
 
+/* Each link has half of the rate of the one before: with fewer than i probes, link i is a lie. */
+static void late_links_have_many_probes(void **state) {
+    (void)state;
+    enum { I = 4 };
+    umbel_filter *f = filled(params_of(1, 0.5, 1), I + 1), *loaded = NULL;
+    size_t len, at = FRAME + FIXED + I * LINK;
+    uint8_t *file = foreign_bytes(f, &len);
+    for (uint32_t probes = I - 1; probes <= I; probes++) {
+        double each = probes / 0.693147180559945 - 1e-9;
+        uint64_t bits;
+        memcpy(&bits, &each, sizeof bits);
+        umbeli_store_le64(file + at + 32, bits);
+        umbeli_store_le32(file + at + 40, probes);
+        if (probes < I) {
+            foreign_refused(&like, file, len, UMBEL_ECORRUPT, at + 40);
+        } else {
+            assert_ok(umbel_decode(file, len, &like, NULL, &loaded, NULL));
+        }
+    }
+    umbel_free(loaded);
+    free(file);
+    umbel_free(f);
+}
+
+/* The next link is in proportion to the last, whatever the header claims that this is for. */
+static void claims_do_not_grow(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t entries;
+        uint32_t growth;
+        umbel_err want;
+    } cases[] = {
+        {20, 2, UMBEL_OK},
+        {20, 32768, UMBEL_OK},
+        {20, 32769, UMBEL_EFULL},
+        {UINT64_C(1) << 18, 2, UMBEL_OK}, /* less than a MiB */
+        {UINT64_C(1) << 24, 2, UMBEL_EFULL},
+        {UINT64_C(1) << 50, 2, UMBEL_EFULL},
+    };
+    umbel_filter *f = filled(params_of(20, 0.01, 0), 0);
+    size_t len;
+    uint8_t *file = foreign_bytes(f, &len);
+    umbel_free(f);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        umbeli_store_le64(file + FRAME, cases[i].entries); /* keys in all, in the link, planned */
+        umbeli_store_le64(file + FRAME + FIXED + 16, cases[i].entries);
+        umbeli_store_le64(file + FRAME + FIXED + 44, cases[i].entries);
+        umbeli_store_le32(file + FRAME + 16, cases[i].growth);
+        f = NULL;
+        assert_ok(umbel_decode(file, len, &like, NULL, &f, NULL));
+        assert_int_equal(umbel_add(f, "key", 3, NULL, NULL), cases[i].want);
+        umbel_free(f);
+    }
+    free(file);
+}
+
 static void a_large_claim_meets_the_limit(void **state) {
     (void)state;
     umbel_filter *f = foreign_create(params_of(1000000, 0.01, 0)), *loaded = NULL;
@@ -547,6 +603,8 @@ int main(void) {
         cmocka_unit_test(odd_pieces_are_refused),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(every_field_is_checked),
+        cmocka_unit_test(late_links_have_many_probes),
+        cmocka_unit_test(claims_do_not_grow),
         cmocka_unit_test(a_large_claim_meets_the_limit),
         cmocka_unit_test(powers_of_two_are_read),
         cmocka_unit_test(nonsense_is_refused),

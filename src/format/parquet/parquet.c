@@ -28,6 +28,10 @@
 
 enum { SCHEME = 12, FIELD_NUM_BYTES = 1, FIELD_ALGORITHM, FIELD_HASH, FIELD_COMPRESSION, FIELDS };
 
+/* Writers need some 20 bytes.  A file may have very many headers, all of them read when it is
+ * opened: their length must not depend on what it says. */
+enum { HEADER_MAX = 256 };
+
 static const uint64_t max_bytes = 2147483648u - UMBELI_BLOCK_BYTES; /* numBytes is an i32 */
 static const double default_fpr = 0.01;                             /* DuckDB's and parquet-mr's */
 static const uint8_t choices[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
@@ -144,7 +148,7 @@ umbel_err umbeli_parquet_header(const uint8_t *bytes, size_t len, size_t *header
         [FIELD_HASH] = "hash: not XXHASH",
         [FIELD_COMPRESSION] = "compression: not UNCOMPRESSED",
     };
-    umbeli_thrift t = umbeli_thrift_over(bytes, len);
+    umbeli_thrift t = umbeli_thrift_over(bytes, len < HEADER_MAX ? len : HEADER_MAX);
     umbeli_thrift_field field = {0};
     bool seen[FIELDS] = {false};
     while (umbeli_thrift_next(&t, &field)) {
@@ -162,6 +166,9 @@ umbel_err umbeli_parquet_header(const uint8_t *bytes, size_t len, size_t *header
         }
         if (e) return e;
         if (known) seen[field.id] = true;
+    }
+    if (t.wrong && t.in.pos == HEADER_MAX && len > HEADER_MAX) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, HEADER_MAX, "the header is too long");
     }
     if (t.wrong) return umbeli_fail_at(diag, UMBEL_ECORRUPT, t.in.pos, t.wrong);
     for (int i = FIELD_NUM_BYTES; i < FIELDS; i++) {

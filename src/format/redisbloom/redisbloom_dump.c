@@ -74,6 +74,9 @@ static umbel_err take_link(umbeli_redisbloom_head *h, uint32_t i, const umbeli_l
     uint64_t at = HEADER_FIXED + (uint64_t)i * HEADER_LINK;
     umbel_err e = check_link(link, at, diag);
     if (e) return e;
+    /* Each link has half of the rate of the one before, and so a probe more.  There are at most
+     * 1024 probes, so a lookup never has to visit very many links. */
+    if (link->hashes < i) return bad(diag, at + 40, "probes: too few for so late a link");
     if (!umbeli_size_add(*keys, link->keys, keys)) return bad(diag, at + 16, "keys: overflow");
     if (!umbeli_size_add(h->bytes, link->bytes, &h->bytes) || h->bytes > INT64_MAX / 8) {
         return bad(diag, at, "bytes: too many");

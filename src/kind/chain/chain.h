@@ -122,6 +122,12 @@ umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint
  * all layers would take more than max_bytes (0: no limit), UMBEL_ENOMEM. */
 umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes);
 
+/* False if a next layer of this many bytes is out of proportion to the newest one.  Its size
+ * follows from the capacity and the rate in the chain's file, which may lie.  A layer that was
+ * planned needs about `expansion` times the bytes of the one before, up to twice that where the
+ * rate is close to what the kind can keep; small ones are rounded up. */
+bool umbeli_chain_may_append(const umbeli_chain *c, uint64_t bytes, uint32_t expansion);
+
 /* Removes appended layers until `count` are left; the last becomes the newest. */
 void umbeli_chain_truncate(umbeli_chain *c, uint32_t count);
 

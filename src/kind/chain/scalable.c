@@ -51,6 +51,7 @@ static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
     uint64_t keys = c->layers[c->newest].capacity;
     if (!umbeli_size_mul(keys, s->expansion, &plan.capacity)) return UMBEL_EFULL;
     if (umbeli_plan_solve(&plan)) return UMBEL_EFULL;
+    if (!umbeli_chain_may_append(c, plan.bytes, s->expansion)) return UMBEL_EFULL;
     umbeli_layer layer = layer_of(plan.bytes / UMBELI_BLOCK_BYTES, plan.capacity, 0);
     umbel_err e = umbeli_chain_append(c, &layer, max_bytes);
     return e == UMBEL_ELIMIT ? UMBEL_EFULL : e;
