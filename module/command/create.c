@@ -67,7 +67,10 @@ static void say_number(words *w, uint64_t value) {
 }
 
 static void say_properties(words *w, const bf_params *params) {
-    if (params->expansion) {
+    if (params->expansion == BF_EXPANSION_AUTO) {
+        say_text(w, "EXPANSION");
+        say_text(w, "auto");
+    } else if (params->expansion) {
         say_text(w, "EXPANSION");
         say_number(w, params->expansion);
     } else {

@@ -2,6 +2,8 @@
  *
  * type_blocked.c - umbel-bf-: STRING head, then a STRING with the bits of each layer
  *
+ * Encoding 2 added the compact head, which says itself what it is.
+ *
  * The bits of a layer are read before memory for the layer is allocated, so a false head costs no
  * more memory than the data that came with it.
  */
@@ -55,7 +57,7 @@ void *bf_blocked_load(RedisModuleIO *io, int encver) {
     umbel_diag diag = {.what = "unknown version"};
     uint8_t *bytes = NULL;
     strings layers = {.io = io};
-    if (encver == BF_BLOCKED_ENCVER) {
+    if (encver == 1 || encver == BF_BLOCKED_ENCVER) { /* 1 has no compact heads */
         diag.what = "the head is missing";
         bytes = (uint8_t *)RedisModule_LoadStringBuffer(io, &len);
     }

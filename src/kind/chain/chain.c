@@ -11,11 +11,14 @@
  *
  * Look-ups.  A batch of keys goes through the layers from the newest, which holds most of the keys
  * when layers grow, to the oldest, and drops what was found on the way, so that each further layer
- * is checked for fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 64
- * bits, for split-block layers, and at most once to 128, for classic ones, and only when the first
- * layer needs that width.  Within a layer the kernels overlap the cache misses of the batch; a
+ * is checked for fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 128
+ * bits, for classic layers, and at most once to 64, for all others, and only when the first layer
+ * needs that width.  Within a layer the kernels overlap the cache misses of the batch; a
  * single key has no batch, so the lines of all split-block layers are prefetched before the first
  * is checked.
+ *
+ * Few keys.  A chain that starts small would collect small layers, so the newest layer of one may be
+ * a table of hashes (exact.c), which is replaced by a larger one or by a filter when it is full.
  *
  * Adds.  A key that an older layer has is known and changes nothing.  All others go into the newest
  * layer, and whether a bit changed there says whether the key was new.  A batch checks the older
@@ -138,6 +141,40 @@ umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64
     if (!e) e = new_bits(c, layer->bytes, &own);
     if (e) return e;
     attach(c, layer, own);
+    return UMBEL_OK;
+}
+
+const umbeli_layer *umbeli_chain_exact(const umbeli_chain *c) {
+    const umbeli_layer *l = &c->layers[c->newest];
+    return l->probes == &umbeli_probes_exact ? l : NULL;
+}
+
+void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *l) {
+    uint64_t sum = 0;
+    if (!l->probes->recount) return;
+    l->probes->recount(l);
+    for (uint32_t i = 0; i < c->count; i++) sum += c->layers[i].keys;
+    umbeli_set_keys_added(&c->base, sum);
+}
+
+umbel_err umbeli_chain_replace(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes) {
+    enum { SOME = 256 };
+    uint64_t hashes[SOME], at = 0, n, bytes;
+    uint8_t changed[SOME];
+    umbeli_layer *old = &c->layers[c->newest], fresh = *layer;
+    bytes = umbeli_filter_bytes(&c->base) - old->bytes;
+    if (!umbeli_size_add(bytes, layer->bytes, &bytes)) return UMBEL_EFULL;
+    if (max_bytes && bytes > max_bytes) return UMBEL_ELIMIT;
+    umbel_err e = new_bits(c, layer->bytes, &fresh.own);
+    if (e) return e;
+    complete(&fresh, fresh.own.data);
+    fresh.keys = old->keys;
+    while ((n = umbeli_exact_take(old, &at, hashes, SOME)) > 0) {
+        (void)fresh.probes->add(&fresh, (umbeli_hashes){.narrow = hashes}, (size_t)n, changed);
+    }
+    umbeli_array_delete(&c->base.settings, &old->own);
+    *old = fresh;
+    sum_up(c);
     return UMBEL_OK;
 }
 
@@ -356,7 +393,7 @@ static const uint64_t *narrow_of(const umbeli_chain *c, single *s) {
 }
 
 static umbeli_hashes hashes_of(const umbeli_chain *c, const umbeli_layer *l, single *s) {
-    if (l->kernel) return (umbeli_hashes){.narrow = narrow_of(c, s)};
+    if (!l->probes->hash_wide) return (umbeli_hashes){.narrow = narrow_of(c, s)};
     if (!s->has_wide) l->probes->hash_wide(&c->base.shape, &s->key, 1, &s->wide);
     s->has_wide = true;
     return (umbeli_hashes){.wide = &s->wide};
@@ -612,7 +649,8 @@ size_t umbeli_chain_probes(const umbel_filter *f, const void *key, size_t len, u
 /* ---- Measuring ---------------------------------------------------------------------------- */
 
 umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
-    uint64_t set = umbeli_bits_count_first(l->bits, l->nbits);
+    bool exact = l->probes == &umbeli_probes_exact;
+    uint64_t set = exact ? 64 * l->keys : umbeli_bits_count_first(l->bits, l->nbits);
     return (umbel_measurement){
         .bits = l->nbits,
         .bits_set = set,

@@ -4,7 +4,8 @@
  *           and the values of the Redis module have in common
  *
  *   chain.c       how chains work; look-ups, adds, growing, measuring
- *   probes.c      where a key's bits are in a layer: split-block and native classic
+ *   probes.c      where a key's bits are in a layer: split-block, classic
+ *   exact.c       a layer that keeps the hashes themselves while there are few
  *   scalable.c    the policy of native scalable filters: append a larger layer
  *   window.c      the policy of windows: clear the oldest layer and make it the newest
  *
@@ -28,8 +29,7 @@ typedef struct umbeli_probes {
     umbel_kind kind; /* of such a layer on its own ... */
     uint32_t scheme; /* ... and its scheme in native files; 0: cannot be stored in one */
 
-    /* Computes wide hashes for probes that take them; NULL: split-block probes, which take narrow
-     * ones. */
+    /* Computes wide hashes for probes that take them; NULL: they take narrow ones. */
     void (*hash_wide)(const umbeli_shape *shape, const umbel_key *keys, size_t n,
                       umbeli_hash128 *hashes);
 
@@ -42,9 +42,14 @@ typedef struct umbeli_probes {
     /* Estimates distinct keys from the number of set bits; and the live rate. */
     double (*estimate)(const umbeli_layer *layer, uint64_t bits_set);
     double (*live_rate)(const umbeli_layer *layer, uint64_t bits_set);
+
+    /* Sets `keys` after the bytes were replaced, where they say how many there are; else NULL. */
+    void (*recount)(umbeli_layer *layer);
 } umbeli_probes;
 
-extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_classic;
+/* Narrow: classic, but by narrow hashes like the others, so that a chain hashes a key once. */
+extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_classic, umbeli_probes_narrow,
+    umbeli_probes_exact;
 
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
  * capacity, rate and keys, and n2 and bits_per_entry for RedisBloom; the chain sets the rest. */
@@ -122,6 +127,23 @@ umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint
  * all layers would take more than max_bytes (0: no limit), UMBEL_ENOMEM. */
 umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes);
 
+/* Replaces the newest layer, which is an appended exact one, by `layer`, which gets all its keys.
+ * Limit and errors as for umbeli_chain_append; on failure nothing changes. */
+umbel_err umbeli_chain_replace(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes);
+
+/* Call after the bytes of a layer were replaced: corrects its number of keys, if they tell it. */
+void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *layer);
+
+/* The newest layer if it is exact, else NULL. */
+const umbeli_layer *umbeli_chain_exact(const umbeli_chain *c);
+
+/* Exact layers: the bytes of one for this many keys, and the keys for which one of this many bytes
+ * is; the next hashes from slot *at on, at most `room`, 0 after the last. */
+uint64_t umbeli_exact_bytes(uint64_t keys);
+uint64_t umbeli_exact_capacity(uint64_t bytes);
+uint64_t umbeli_exact_take(const umbeli_layer *layer, uint64_t *at, uint64_t *hashes,
+                           uint64_t room);
+
 /* Removes appended layers until `count` are left; the last becomes the newest. */
 void umbeli_chain_truncate(umbeli_chain *c, uint32_t count);
 
@@ -138,8 +160,9 @@ umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t
 umbeli_layer *umbeli_chain_layer_at(const umbeli_chain *c, uint64_t *offset);
 
 /* Adds all keys of `from`, a chain under the same policy: layers of the same shape are merged,
- * further ones copied.  UMBEL_EMISMATCH when the two differ, UMBEL_EFULL when both together exceed
- * a layer's capacity, UMBEL_ENOMEM; on failure nothing changes. */
+ * further ones copied, keys of an exact one added.  UMBEL_EMISMATCH when the two differ,
+ * UMBEL_EFULL when both together exceed a layer's capacity, UMBEL_ENOMEM; on failure nothing
+ * changes, unless the newest layer of `into` is exact: merge into a copy of such a chain. */
 umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag);
 
 /* Measures a layer by reading all its bits. */
