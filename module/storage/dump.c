@@ -13,7 +13,7 @@
 /* ---- Dumping ---- */
 
 uint8_t *bf_dump_head(const bf_value *v, size_t *len) {
-    if (v->params.layout == BF_BLOCKED) return bf_head_write(v, len);
+    if (v->params.layout == BF_BLOCKED) return bf_head_write(v, true, len);
     uint64_t size = umbeli_redisbloom_header_size(v->filter);
     umbeli_span span = {.bytes = RedisModule_Alloc((size_t)size), .cap = (size_t)size};
     umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span};
@@ -93,6 +93,13 @@ static umbel_err take_bits(void *ctx, uint64_t len, const uint8_t **bits, umbel_
     return UMBEL_OK;
 }
 
+/* Clients have no other checksum. */
+static umbel_err read_sealed(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag) {
+    umbel_err e = bf_head_read(bytes, len, head, diag);
+    if (!e && !head->sealed) e = umbeli_fail(diag, UMBEL_ECORRUPT, "the checksum is missing");
+    return e;
+}
+
 /* There must be exactly as many bits as the head says; checked before anything is allocated. */
 static umbel_err check_bits(const bf_head *head, source from, umbel_diag *diag) {
     const uint8_t *bits;
@@ -138,7 +145,7 @@ umbel_err bf_load_head(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_
     if (!bf_head_begins(bytes, len)) {
         return load_redisbloom(bytes, len, none, max_bytes, out, diag);
     }
-    umbel_err e = bf_head_read(bytes, len, &head, diag);
+    umbel_err e = read_sealed(bytes, len, &head, diag);
     if (!e && head.len != len) {
         e = umbeli_fail_at(diag, UMBEL_ECORRUPT, head.len, "bytes after the head");
     }
@@ -153,7 +160,7 @@ umbel_err bf_load_whole(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf
         source from = {bytes + head_len, len - head_len};
         return load_redisbloom(bytes, head_len, from, max_bytes, out, diag);
     }
-    umbel_err e = bf_head_read(bytes, len, &head, diag);
+    umbel_err e = read_sealed(bytes, len, &head, diag);
     if (e) return e;
     source from = {bytes + head.len, len - head.len};
     e = check_bits(&head, from, diag);

@@ -153,7 +153,20 @@ static const uint8_t magic[4] = {'U', 'M', 'B', 'F'};
 
 /* The byte after it is never 0, so that the first eight are no number of keys that a header of
  * RedisBloom could begin with. */
-enum { ALWAYS = 0x80, KEYED = 1, AUTO = 2, DECIMAL = 4, TIGHTENING = 8, FLAGS = 0x8f };
+enum {
+    KEYED = 1,
+    AUTO = 2,
+    DECIMAL = 4,
+    TIGHTENING = 8,
+    SEALED = 16,
+    ALWAYS = 128,
+    FLAGS = KEYED | AUTO | DECIMAL | TIGHTENING | SEALED | ALWAYS,
+    SEAL_BYTES = 4
+};
+
+static uint32_t seal_of(const uint8_t *head, size_t len) {
+    return (uint32_t)umbeli_xxh3_64(head, len, 0);
+}
 
 /* Kinds of layers, and a flag: the capacity is that of the filter. */
 enum { BLOCKED = 1, CLASSIC = 2, NARROW = 3, EXACT = 4, SAME_CAPACITY = 0x80 };
@@ -204,7 +217,9 @@ static void take_layer(umbeli_reader *r, uint64_t capacity, umbeli_layer *l) {
     l->keys = take_number(r);
     if (l->probes == &umbeli_probes_narrow && l->nbits && l->hashes) {
         l->rate = umbeli_classic_rate(l->nbits, l->hashes, l->capacity);
-    } else if (l->probes != &umbeli_probes_exact) {
+    } else if (l->probes == &umbeli_probes_exact) {
+        l->rate = (double)l->capacity * 0x1p-64;
+    } else {
         l->rate = umbeli_take_f64le(r);
     }
 }
@@ -221,7 +236,8 @@ static const char *compact_layer_wrong(const bf_head *head, uint32_t i) {
          l->hashes != UMBELI_BLOCK_LANES)) {
         return "bytes, hashes: not of a blocked layer";
     }
-    if (l->probes != &umbeli_probes_exact) return l->rate >= 0 && l->rate <= 1 ? NULL : "rate";
+    if (!(l->rate >= 0 && l->rate <= 1)) return "rate: out of range";
+    if (l->probes != &umbeli_probes_exact) return NULL;
     if (i == 0 || i + 1 < head->count || head->params.expansion != BF_EXPANSION_AUTO ||
         l->bytes > UINT32_MAX || l->capacity != umbeli_exact_capacity(l->bytes)) {
         return "an exact layer that cannot be";
@@ -251,6 +267,7 @@ static umbel_err read_compact(const uint8_t *bytes, size_t len, bf_head *head, u
         return bad(diag, r.pos, "a property is out of range");
     }
     p->expansion = (uint16_t)expansion;
+    head->sealed = (flags & SEALED) != 0;
     head->count = (uint32_t)count;
     for (uint32_t i = 0; i < head->count; i++) {
         take_layer(&r, p->capacity, &head->described[i]);
@@ -279,12 +296,21 @@ umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_di
     head->bytes = bytes;
     head->len = 0;
     head->compact = begins_compact(bytes, len);
+    head->sealed = !head->compact;
     umbel_err e = (head->compact ? read_compact : read_native)(bytes, len, head, diag);
-    if (e || !head->params.keyed) return e;
-    if (len - head->len < BF_KEY_BYTES) return bad(diag, len, "the secret is missing");
-    memcpy(head->params.key, bytes + head->len, BF_KEY_BYTES);
-    head->len += BF_KEY_BYTES;
-    return UMBEL_OK;
+    if (!e && head->params.keyed) {
+        if (len - head->len < BF_KEY_BYTES) return bad(diag, len, "the secret is missing");
+        memcpy(head->params.key, bytes + head->len, BF_KEY_BYTES);
+        head->len += BF_KEY_BYTES;
+    }
+    if (!e && head->compact && head->sealed) {
+        if (len - head->len < SEAL_BYTES) return bad(diag, len, "the checksum is missing");
+        if (umbeli_load_le32(bytes + head->len) != seal_of(bytes, head->len)) {
+            return bad(diag, head->len, "the checksum is wrong");
+        }
+        head->len += SEAL_BYTES;
+    }
+    return e;
 }
 
 /* ---- Making ---- */
@@ -435,13 +461,14 @@ static void put_layer(umbeli_writer *w, const umbeli_layer *l, uint64_t capacity
     }
 }
 
-static void put_compact(const bf_value *v, umbeli_writer *w) {
+static void put_compact(const bf_value *v, bool sealed, umbeli_writer *w) {
     const bf_params *p = &v->params;
     bool automatic = p->expansion == BF_EXPANSION_AUTO;
     uint8_t digits = 0, power = decimal_power(p->error, &digits);
     umbeli_put(w, magic, sizeof magic);
     umbeli_put_u8(w, (uint8_t)(ALWAYS | (p->keyed ? KEYED : 0) | (automatic ? AUTO : 0) |
-                               (power ? DECIMAL : 0) | (p->tightening > 0 ? TIGHTENING : 0)));
+                               (power ? DECIMAL : 0) | (p->tightening > 0 ? TIGHTENING : 0) |
+                               (sealed ? SEALED : 0)));
     if (power) {
         umbeli_put_u8(w, digits);
         umbeli_put_u8(w, power);
@@ -546,17 +573,25 @@ static bool count_only(void *ctx, const void *bytes, size_t len) {
     return true;
 }
 
-static void put_head(const bf_value *v, umbeli_writer *w) {
-    (is_native(v) ? put_native : put_compact)(v, w);
+static void put_head(const bf_value *v, bool sealed, umbeli_writer *w) {
+    if (is_native(v)) {
+        put_native(v, w);
+    } else {
+        put_compact(v, sealed, w);
+    }
     if (v->params.keyed) umbeli_put(w, v->params.key, BF_KEY_BYTES);
 }
 
-uint8_t *bf_head_write(const bf_value *v, size_t *len) {
+uint8_t *bf_head_write(const bf_value *v, bool sealed, size_t *len) {
     umbeli_writer size = {.sink = count_only};
-    put_head(v, &size);
-    *len = (size_t)size.written;
-    umbeli_span span = {.bytes = RedisModule_Alloc(*len), .cap = *len};
+    put_head(v, sealed, &size);
+    umbeli_span span = {.cap = (size_t)size.written + SEAL_BYTES};
+    span.bytes = RedisModule_Alloc(span.cap);
     umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span};
-    put_head(v, &w);
+    put_head(v, sealed, &w);
+    if (sealed && begins_compact(span.bytes, span.used)) {
+        umbeli_put_u32le(&w, seal_of(span.bytes, span.used));
+    }
+    *len = span.used;
     return span.bytes;
 }

@@ -19,7 +19,7 @@ typedef struct bf_head {
     size_t len; /* of the head; more may follow it */
     bf_params params;
     uint32_t count;
-    bool compact;
+    bool compact, sealed; /* sealed: it ends with a checksum */
     umbeli_layer described[BF_LAYERS_MAX]; /* in a compact one; in any other: */
     size_t at[BF_LAYERS_MAX];
     umbeli_native_header layers[BF_LAYERS_MAX];
@@ -43,7 +43,8 @@ typedef umbel_err (*bf_bits_source)(void *ctx, uint64_t len, const uint8_t **bit
 umbel_err bf_head_load(const bf_head *head, bf_bits_source source, void *ctx, uint64_t max_bytes,
                        bf_value **out, umbel_diag *diag);
 
-/* The head of a value in the blocked layout; free it with RedisModule_Free. */
-uint8_t *bf_head_write(const bf_value *v, size_t *len);
+/* The head of a value in the blocked layout; free it with RedisModule_Free.  Sealed: with a
+ * checksum, for places that have none of their own.  Native headers have one in any case. */
+uint8_t *bf_head_write(const bf_value *v, bool sealed, size_t *len);
 
 #endif

@@ -464,18 +464,29 @@ static umbel_err merge_filters(bf_value *into, const bf_value *from, umbel_diag 
     return merge_chains(into->filter, from->filter, diag);
 }
 
-/* As chains, for as long as it takes. */
+/* A copy that is a chain, if the value is small; else the value itself. */
+static umbel_err as_chain(const bf_value *v, bf_value **out) {
+    *out = (bf_value *)(uintptr_t)v;
+    if (!v->small) return UMBEL_OK;
+    umbel_err e = bf_value_copy(v, out);
+    if (!e) e = bf_small_unfold(*out);
+    return e;
+}
+
 static umbel_err merge_small(bf_value *into, const bf_value *from, umbel_diag *diag) {
-    bf_value *other = NULL;
-    umbel_err e = into->small ? bf_small_unfold(into) : UMBEL_OK;
-    if (!e && from->small) {
-        e = bf_value_copy(from, &other);
-        if (!e) e = bf_small_unfold(other);
-    }
+    bf_value *mine = NULL, *theirs = NULL;
+    umbel_err e = as_chain(into, &mine);
+    if (!e) e = as_chain(from, &theirs);
     e = e ? umbeli_fail(diag, e, "out of memory for the merged filter")
-          : merge_filters(into, other ? other : from, diag);
-    bf_value_free(other);
-    bf_small_fold(into);
+          : merge_filters(mine, theirs, diag);
+    if (!e && mine != into) {
+        bf_value old = *into;
+        bf_small_fold(mine);
+        *into = *mine;
+        *mine = old;
+    }
+    if (mine != into) bf_value_free(mine);
+    if (theirs != from) bf_value_free(theirs);
     return e;
 }
 
