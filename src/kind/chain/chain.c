@@ -14,8 +14,8 @@
  * is checked for fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 128
  * bits, for classic layers, and at most once to 64, for all others, and only when the first layer
  * needs that width.  Within a layer the kernels overlap the cache misses of the batch; a
- * single key has no batch, so the lines of all split-block layers are prefetched before the first
- * is checked.
+ * single key has no batch, so the lines of all split-block layers, and the first ones of all
+ * classic layers, are prefetched before the first is checked.
  *
  * Few keys.  A chain that starts small would collect small layers, so the newest layer of one may be
  * a table of hashes (exact.c), which is replaced by a larger one or by a filter when it is full.
@@ -392,9 +392,19 @@ static const uint64_t *narrow_of(const umbeli_chain *c, single *s) {
     return &s->narrow;
 }
 
+/* The first probes of all classic layers; in most of them no other is needed. */
+static void prefetch_first(const umbeli_chain *c, const umbeli_hash128 *wide) {
+    for (uint32_t i = 0; i < c->count && c->count > 1; i++) {
+        const umbeli_layer *l = &c->layers[i];
+        if (!l->probes->hash_wide) continue;
+        __builtin_prefetch(l->bits + l->probes->bit(l, (umbeli_hashes){.wide = wide}, 0) / 8);
+    }
+}
+
 static umbeli_hashes hashes_of(const umbeli_chain *c, const umbeli_layer *l, single *s) {
     if (!l->probes->hash_wide) return (umbeli_hashes){.narrow = narrow_of(c, s)};
     if (!s->has_wide) l->probes->hash_wide(&c->base.shape, &s->key, 1, &s->wide);
+    if (!s->has_wide) prefetch_first(c, &s->wide);
     s->has_wide = true;
     return (umbeli_hashes){.wide = &s->wide};
 }
