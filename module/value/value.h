@@ -129,7 +129,7 @@ typedef struct bf_layer {
 /* Layer i; 0 is the oldest. */
 void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out);
 
-/* Estimates from the bits of the value or of one layer; reads all of them. */
+/* Estimates from the bits of the value or of one layer; of a large layer only a part is read. */
 void bf_value_measure(const bf_value *v, umbel_measurement *out);
 void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out);
 

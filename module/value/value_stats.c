@@ -53,9 +53,14 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
 
 /* ---- Estimated from the bits ---- */
 
+/* So much of each layer, which gives a tenth of a percent: the server waits for it. */
+enum { SAMPLE = 8 << 20 };
+
 void bf_value_measure(const bf_value *v, umbel_measurement *out) {
     if (v->small) {
         bf_value_measure_layer(v, 0, out);
+    } else if (umbeli_is_chain(v->filter)) {
+        umbeli_chain_sample(v->filter, SAMPLE, out);
     } else {
         umbel_measure(v->filter, out);
     }
@@ -64,7 +69,7 @@ void bf_value_measure(const bf_value *v, umbel_measurement *out) {
 void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out) {
     umbeli_layer room;
     if (has_layers(v)) {
-        *out = umbeli_layer_measure(bf_value_layer_at(v, i, &room));
+        *out = umbeli_layer_sample(bf_value_layer_at(v, i, &room), SAMPLE);
     } else {
         bf_value_measure(v, out);
     }

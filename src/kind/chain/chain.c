@@ -658,27 +658,43 @@ size_t umbeli_chain_probes(const umbel_filter *f, const void *key, size_t len, u
 
 /* ---- Measuring ---------------------------------------------------------------------------- */
 
-umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
+/* Keys are spread evenly over a layer, so that its beginning tells about all of it. */
+umbel_measurement umbeli_layer_sample(const umbeli_layer *l, uint64_t most) {
+    umbeli_layer part = *l;
     bool exact = l->probes == &umbeli_probes_exact;
-    uint64_t set = exact ? 64 * l->keys : umbeli_bits_count_first(l->bits, l->nbits);
-    return (umbel_measurement){
-        .bits = l->nbits,
-        .bits_set = set,
-        .keys = l->probes->estimate(l, set),
-        .rate = l->probes->live_rate(l, set),
-    };
+    if (!exact && l->bytes > most) {
+        part.bytes = most;
+        part.nbits = 8 * most;
+    }
+    uint64_t set = exact ? 64 * l->keys : umbeli_bits_count_first(part.bits, part.nbits);
+    umbel_measurement now = {.bits = l->nbits, .rate = l->probes->live_rate(&part, set)};
+    if (part.bytes < l->bytes) {
+        set = (uint64_t)((double)set / (double)part.nbits * (double)l->nbits);
+        if (set > l->nbits) set = l->nbits;
+    }
+    now.bits_set = set;
+    now.keys = l->probes->estimate(l, set);
+    return now;
 }
 
-void umbeli_chain_measure(const umbel_filter *f, umbel_measurement *now) {
+umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
+    return umbeli_layer_sample(l, UINT64_MAX);
+}
+
+void umbeli_chain_sample(const umbel_filter *f, uint64_t most, umbel_measurement *now) {
     const umbeli_chain *c = umbeli_chain_of(f);
-    now->bits = 0;
+    *now = (umbel_measurement){0};
     for (uint32_t i = 0; i < c->count; i++) {
-        umbel_measurement layer = umbeli_layer_measure(&c->layers[i]);
+        umbel_measurement layer = umbeli_layer_sample(&c->layers[i], most);
         now->bits += layer.bits;
         now->bits_set += layer.bits_set;
         now->keys += layer.keys;
         now->rate = umbeli_rate_of_union(now->rate, layer.rate);
     }
+}
+
+void umbeli_chain_measure(const umbel_filter *f, umbel_measurement *now) {
+    umbeli_chain_sample(f, UINT64_MAX, now);
 }
 
 void umbeli_chain_describe(const umbel_filter *f, umbel_info *info) {

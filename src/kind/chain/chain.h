@@ -168,6 +168,11 @@ umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel
 /* Measures a layer by reading all its bits. */
 umbel_measurement umbeli_layer_measure(const umbeli_layer *layer);
 
+/* The same from the first bytes of a layer, or of every layer of a chain; `most` is a multiple of
+ * the size of a block. */
+umbel_measurement umbeli_layer_sample(const umbeli_layer *layer, uint64_t most);
+void umbeli_chain_sample(const umbel_filter *f, uint64_t most, umbel_measurement *now);
+
 /* The model's rate of a split-block layer that holds this many keys. */
 double umbeli_layer_rate(uint64_t nblocks, uint64_t keys);
 
