@@ -287,6 +287,7 @@ def test_clients_of_a_replica_that_was_promoted_get_the_layout_that_is_set(new_s
 # ---- To RedisBloom -----------------------------------------------------------------------------
 
 CLASSIC = ["LAYOUT", "classic"]
+FAR = 4102444800000  # 2100
 HERE = [
     ["BF.RESERVE", "a", 0.001, 50, *CLASSIC], ["BF.MADD", "a", *keys(400)],
     ["BF.RESERVE", "b", 0.1234567890123, 77, "EXPANSION", 3, *CLASSIC, "IFNOTEXISTS"],
@@ -301,6 +302,11 @@ HERE = [
     # Filters that nobody reserved; the setting of the layout is CLASSIC when they come.
     ["BF.ADD", "h", "x"], ["BF.MADD", "i", *keys(500)], ["BF.INSERT", "j", "ITEMS", *keys(500)],
     ["BF.MADD", "i", *keys(10)], ["BF.MADD", "i", *keys(600)],
+    # Commands that RedisBloom does not have.
+    ["BF.RESERVE", "l", 0.01, 900, *CLASSIC], ["BF.MADD", "l", *keys(300)], ["COPY", "l", "m"],
+    ["PEXPIREAT", "m", FAR], ["BF.CLEAR", "m"], ["BF.MADD", "m", *keys(200, "other")],
+    ["BF.MERGE", "m", "l"], ["BF.MERGE", "n", "l", "m"], ["BF.MERGE", "n", "l", "m"],
+    ["BF.CLEAR", "l"], ["BF.MADD", "n", *keys(500)],
 ]
 
 
@@ -317,11 +323,14 @@ def run_here(server):
         if not iterator:
             break
         assert server("BF.LOADCHUNK", "k", iterator, piece) == "OK"
+    assert server("BF.LOAD", "o", server("BF.SCANDUMP", "n", 0)[1]
+                  + server("BF.SCANDUMP", "n", 1)[1]) == "OK"
+    assert server("PEXPIRETIME", "m") == FAR
     server("BF.RESERVE", "blocked", 0.01, 100, "LAYOUT", "blocked")
     server("BF.INSERT", "blocked too", "LAYOUT", "blocked", "ITEMS", "x")
 
 
-NAMES = [c.encode() for c in "abcdefghijk"]
+NAMES = [c.encode() for c in "abcdefghijklmno"]
 
 
 def commands_of(data):
@@ -343,9 +352,11 @@ def commands_of(data):
 def replay(commands, server):
     """RedisBloom takes every word, and has the same bits."""
     bloom = RedisBloom(rdb_version(server))
-    said = [c for c in commands if c[0].upper().startswith(b"BF.")]
+    said = [c for c in commands if c[0].upper().startswith((b"BF.", b"DEL", b"COPY"))]
     for words in said:
-        if words[1].startswith(b"blocked"):
+        if words[0].upper() == b"COPY":  # the server's own, which RedisBloom refuses
+            bloom.filters[words[2]] = copy.deepcopy(bloom.filters[words[1]])
+        elif words[1].startswith(b"blocked"):
             assert b"LAYOUT" in words and b"SEED" in words or words[0] == b"BF.LOAD"
         else:
             bloom(*words)
@@ -371,11 +382,14 @@ def test_the_append_only_file_in_its_words(new_server):
     assert [b"BF.INSERT", b"h", b"ERROR", b"0.01", b"CAPACITY", b"100", b"EXPANSION", b"2",
             b"ITEMS", b"x"] in said
     assert [b"BF.MADD", b"g", b"y", b"z"] in said
+    assert said.count([b"DEL", b"m"]) == 2  # cleared, merged
+    assert not any(words[0] in (b"BF.MERGE", b"BF.CLEAR", b"BF.LOAD") for words in said)
     rewrite(server)
     replay(commands_of(aof(server, "base.aof")), server)
     # And umbel itself reads it, whatever the layout of new filters is by then.
     server.restart(**{"bf.layout": "blocked"})
     replay(commands_of(aof(server, "base.aof")), server)
+    assert server("PEXPIRETIME", "m") == FAR
 
 
 def test_the_append_only_file_after_a_preamble(new_server):
