@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kind/blocked/block_offsets.h"
 #include "kind/blocked/blocked.h"
 #include "random_keys.h"
 #include "subjects.h"
@@ -68,6 +69,84 @@ static void test_formula(void **state) {
             }
             umbel_free(f);
         }
+    }
+}
+
+#if UMBELI_X86
+__attribute__((target("avx2"))) static void offsets_avx2(const uint64_t *hashes, uint64_t nblocks,
+                                                         unsigned log2, uint64_t *offsets) {
+    umbeli_block_offsets_avx2(hashes, nblocks, log2, offsets);
+}
+#endif
+
+/* Offsets of several blocks at once are those of one at a time, up to the largest filters. */
+static void test_offsets(void **state) {
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        uint64_t nblocks = round == 0 ? UINT32_MAX : 1 + (random_word() >> (32 + round % 32));
+        uint64_t hashes[UMBELI_OFFSETS] = {0, UINT64_MAX}, got[UMBELI_OFFSETS];
+        for (size_t i = 2; i < UMBELI_OFFSETS; i++) hashes[i] = random_word();
+        for (unsigned log2 = 3; log2 <= 6; log2++) {
+            umbeli_block_offsets(hashes, nblocks, log2, got);
+            for (size_t i = 0; i < UMBELI_OFFSETS; i++) {
+                assert_true(got[i] == umbeli_block_of(hashes[i], nblocks) << log2);
+            }
+#if UMBELI_X86
+            if (!(umbeli_cpu() & UMBELI_CPU_AVX2)) continue;
+            uint64_t wide[UMBELI_OFFSETS];
+            offsets_avx2(hashes, nblocks, log2, wide);
+            assert_memory_equal(wide, got, sizeof got);
+#endif
+        }
+    }
+}
+
+/* Every length around the ring's and the groups', with any number of hashes known after them: as
+ * one by one, and nothing is written beyond the end. */
+static void test_lengths(void **state) {
+    (void)state;
+    enum { LONGEST = 90, ROOM = 2 * LONGEST, BLOCKS = 40 };
+    uint64_t hashes[ROOM];
+    for (size_t i = 0; i < ROOM; i++) hashes[i] = random_word();
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
+        umbel_params params = {.bytes = 32 * BLOCKS};
+        umbel_filter *f = subject_create(&subjects[s], params, NULL);
+        const umbeli_blocked_kernel *kernel = umbeli_blocked_of(f)->kernel;
+        for (size_t n = 0; n <= LONGEST; n++) {
+            uint8_t want[ROOM], got[ROOM], bits[32 * BLOCKS];
+            uint64_t added = 0;
+            size_t ahead = n % 2 ? (size_t)random_below(LONGEST) : 0;
+            assert_ok(umbel_clear(f, NULL));
+            memset(want, 7, sizeof want);
+            for (size_t i = 0; i < n; i++) {
+                added += kernel->add_plain(f->data, BLOCKS, hashes + i, 1, want + i);
+            }
+            memcpy(bits, f->data, sizeof bits);
+            for (int ring = 0; ring < 2; ring++) {
+                assert_ok(umbel_clear(f, NULL));
+                memset(got, 7, sizeof got);
+                assert_true(added == (ring
+                                          ? kernel->add_ring(f->data, BLOCKS, hashes, n, ahead, got)
+                                          : kernel->add_plain(f->data, BLOCKS, hashes, n, got)));
+                assert_memory_equal(got, want, sizeof got);
+                assert_memory_equal(f->data, bits, sizeof bits);
+            }
+            memset(want, 7, sizeof want);
+            for (size_t i = 0; i < n; i++) {
+                want[i] = umbel_contains_hash(f, hashes[ROOM - n + i]);
+            }
+            for (int ring = 0; ring < 2; ring++) {
+                memset(got, 7, sizeof got);
+                if (ring) {
+                    kernel->contains_ring(f->data, BLOCKS, hashes + ROOM - n, n, 0, got);
+                } else {
+                    kernel->contains_plain(f->data, BLOCKS, hashes + ROOM - n, n, got);
+                }
+                assert_memory_equal(got, want, sizeof got);
+            }
+        }
+        umbel_free(f);
     }
 }
 
@@ -174,10 +253,9 @@ static void test_uneven_bulk(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_sizes),
-        cmocka_unit_test(test_formula),
-        cmocka_unit_test(test_bulk),
-        cmocka_unit_test(test_uneven_bulk),
+        cmocka_unit_test(test_random_sizes), cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_offsets),      cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_bulk),         cmocka_unit_test(test_uneven_bulk),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }

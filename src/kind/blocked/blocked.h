@@ -10,6 +10,7 @@
  *   blocked_many.c       batches: the plain loop, the prefetch ring, or the bulk path
  *   blocked_bulk.c       hashes sorted by block range, then processed in cache
  *   blocked_loops.h      what every kernel does, written once
+ *   block_offsets.h      where the blocks of eight hashes begin
  *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c    the kernels
  */
 #ifndef UMBELI_BLOCKED_H
@@ -18,7 +19,7 @@
 #include "core/filter.h"
 #include "hash/native_hash.h"
 
-enum { UMBELI_BLOCK_BYTES = 32, UMBELI_BLOCK_LANES = 8 };
+enum { UMBELI_BLOCK_LOG2 = 5, UMBELI_BLOCK_BYTES = 1 << UMBELI_BLOCK_LOG2, UMBELI_BLOCK_LANES = 8 };
 
 /* Filters up to this many bytes, half of a typical second-level cache, take the plain loops,
  * because prefetching would only cost time. */

@@ -7,6 +7,7 @@
  * are only ever set, so if the add happened before a look-up, coherence alone makes them visible.
  */
 #include "core/bits.h"
+#include "kind/blocked/block_offsets.h"
 #include "kind/blocked/blocked.h"
 
 #define KERNEL umbeli_blocked_atomic
@@ -50,6 +51,10 @@ static inline bool block_put(uint8_t *block, block_mask m) {
         changed |= (m.word[i] & ~old) != 0;
     }
     return changed;
+}
+
+static inline void offsets_of(const uint64_t *hashes, uint64_t nblocks, uint64_t *offsets) {
+    umbeli_block_offsets(hashes, nblocks, UMBELI_BLOCK_LOG2, offsets);
 }
 
 static inline void store_line(uint64_t *to, const uint64_t *from) {

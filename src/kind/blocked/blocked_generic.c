@@ -3,6 +3,7 @@
  * blocked_generic.c - the split-block kernel in plain C; the others must match it bit for bit
  */
 #include "core/bits.h"
+#include "kind/blocked/block_offsets.h"
 #include "kind/blocked/blocked.h"
 
 #define KERNEL umbeli_blocked_generic
@@ -39,6 +40,10 @@ static inline bool block_put(uint8_t *block, block_mask m) {
         umbeli_store_le32(block + 4 * i, lane | m.lane[i]);
     }
     return missing != 0;
+}
+
+static inline void offsets_of(const uint64_t *hashes, uint64_t nblocks, uint64_t *offsets) {
+    umbeli_block_offsets(hashes, nblocks, UMBELI_BLOCK_LOG2, offsets);
 }
 
 static inline void store_line(uint64_t *to, const uint64_t *from) {
