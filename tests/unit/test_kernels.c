@@ -251,11 +251,71 @@ static void test_uneven_bulk(void **state) {
     free(got);
 }
 
+/* Adds divided among threads by block: bits, answers and counts of one thread. */
+static void test_shared_adds(void **state) {
+    (void)state;
+    enum { N = 300000 };
+    const uint32_t threads[] = {2, 3, 7};
+    key_set set = random_keys(N, 5);
+    for (size_t i = 0; i < N / 4; i++) set.keys[N - 1 - i] = set.keys[i]; /* some duplicates */
+    uint8_t *want = malloc(N), *got = malloc(N);
+    assert_true(want && got);
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
+        umbel_params params = {.bytes = (4 << 20) + 32 * (1 + random_below(9999))};
+        umbel_filter *one = subject_create(&subjects[s], params, NULL);
+        uint64_t *hashes = hashes_of(one, &set);
+        assert_ok(umbel_add_hashes(one, hashes, N, want, NULL, NULL));
+        for (size_t t = 0; t < 3; t++) {
+            umbel_opts opts = {.threads = threads[t]};
+            umbel_filter *many = subject_create(&subjects[s], params, &opts);
+            for (int way = 0; way < 3; way++) {
+                assert_ok(umbel_clear(many, NULL));
+                memset(got, 7, N);
+                uint8_t *was_new = way == 2 ? NULL : got;
+                assert_ok(way ? umbel_add_hashes(many, hashes, N, was_new, NULL, NULL)
+                              : umbel_add_many(many, set.keys, N, was_new, NULL, NULL));
+                if (was_new) assert_memory_equal(want, got, N);
+                assert_same_bytes(one, many); /* which hold the count, too */
+            }
+            umbel_contains_hashes(many, hashes, N, got);
+            for (size_t i = 0; i < N; i++) assert_int_equal(got[i], 1);
+            umbel_free(many);
+        }
+        umbel_free(one);
+        free(hashes);
+    }
+    free(want);
+    free(got);
+    free_keys(&set);
+}
+
+/* The one rule for the bulk path: a filter beyond the caches, and enough keys for each of its
+ * blocks, which calls of a million keys never bring. */
+static void test_bulk_rule(void **state) {
+    (void)state;
+    const uint64_t mib = 1024 * 1024;
+    for (uint64_t bytes = mib; bytes <= 4096 * mib; bytes *= 2) {
+        uint64_t nblocks = bytes / 32;
+        for (size_t n = 1; n <= (size_t)1 << 30; n *= 2) {
+            bool add = umbeli_blocked_bulk_pays(nblocks, bytes, true, n);
+            bool check = umbeli_blocked_bulk_pays(nblocks, bytes, false, n);
+            assert_true(add || !check);
+            if (add) assert_true(bytes > 32 * mib && n >= 2 * nblocks && n > mib);
+            if (check) assert_true(n >= 4 * nblocks);
+            bool fits = bytes > 32 * mib && bytes <= 256 * mib;
+            if (fits && n >= 4 * nblocks) assert_true(add && check);
+        }
+        assert_false(umbeli_blocked_bulk_pays(nblocks, bytes, true, 0));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_sizes), cmocka_unit_test(test_formula),
         cmocka_unit_test(test_offsets),      cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_bulk),         cmocka_unit_test(test_uneven_bulk),
+        cmocka_unit_test(test_bulk_rule),    cmocka_unit_test(test_shared_adds),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }

@@ -132,6 +132,9 @@ double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_
 /* Estimates the distinct keys from the bits set in nblocks blocks; infinite when all are set. */
 double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
 
+/* Whether the bulk path is faster than the ring for n keys. */
+bool umbeli_blocked_bulk_pays(uint64_t nblocks, uint64_t bytes, bool adding, size_t n);
+
 /* The bulk path.  Both return false, with nothing done, when there is no scratch memory.  results
  * (hit or was_new) may be NULL for adds. */
 bool umbeli_blocked_bulk_hashes(const umbeli_blocked *b, bool adding, const uint64_t *hashes,
