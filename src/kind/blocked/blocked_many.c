@@ -18,13 +18,19 @@
 
 enum {
     HASHED_AT_ONCE = 256,
-    SHARED_CHECKS = 256 * 1024, /* fewer keys are done before a thread has started */
-    SHARED_ADDS = 256 * 1024,
-    SHARED_ABOVE =
-        4 * 1024 * 1024, /* bytes: below, passing over a hash costs as much as adding it */
-    HASHED_FOR_ALL = 256 * 1024,
     OWN_AT_ONCE = 2048,
+    HASHED_FOR_ALL = 256 * 1024,
 };
+
+/* When several threads beat one: when there are so many keys that starting threads is nothing
+ * beside them, and when they have something to do.  On a filter in the caches, fetching a hash
+ * costs as much as looking it up, but keys have to be hashed. */
+enum { SHARED_KEYS = 256 * 1024, SHARED_ABOVE = 4 * 1024 * 1024 /* bytes of filter */ };
+
+static bool is_shared(const umbeli_blocked *b, size_t n, bool hashed) {
+    return b->base.settings.threads > 1 && n >= SHARED_KEYS &&
+           (!hashed || b->base.data_len > SHARED_ABOVE);
+}
 
 void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                               uint64_t *hashes) {
@@ -109,7 +115,7 @@ static void contains_slice(void *ctx, uint32_t t) {
 }
 
 static void contains_sliced(slices s) {
-    s.threads = s.n < SHARED_CHECKS ? 1 : s.b->base.settings.threads;
+    s.threads = is_shared(s.b, s.n, s.hashes) ? s.b->base.settings.threads : 1;
     umbeli_parallel(s.threads, contains_slice, &s);
 }
 
@@ -179,10 +185,6 @@ static void hash_slice(void *ctx, uint32_t t) {
     a->b->hasher->many(&a->b->base.shape, a->keys + from, n, a->hashed + from);
 }
 
-static bool is_shared(const umbeli_blocked *b, size_t n) {
-    return b->base.settings.threads > 1 && n >= SHARED_ADDS && b->base.data_len > SHARED_ABOVE;
-}
-
 static uint64_t add_hashes_shared(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
                                   uint8_t *was_new) {
     shared_adds a = {.b = b, .hashes = hashes, .n = n, .was_new = was_new};
@@ -220,7 +222,7 @@ static uint64_t add_keys(const umbeli_blocked *b, const umbel_key *keys, size_t 
     if (is_bulk(b, true, n) && umbeli_blocked_bulk_keys(b, true, keys, n, was_new, &added)) {
         return added;
     }
-    if (is_shared(b, n) && add_keys_shared(b, keys, n, was_new, &added)) return added;
+    if (is_shared(b, n, false) && add_keys_shared(b, keys, n, was_new, &added)) return added;
     hashed_keys w;
     for (window_open(&w, b, keys, n); w.now > 0; window_slide(&w)) {
         if (b->base.data_len <= UMBELI_PLAIN_BELOW) {
@@ -247,7 +249,7 @@ static uint64_t add_hashed(const umbeli_blocked *b, const uint64_t *hashes, size
     if (is_bulk(b, true, n) && umbeli_blocked_bulk_hashes(b, true, hashes, n, was_new, &added)) {
         return added;
     }
-    if (is_shared(b, n)) return add_hashes_shared(b, hashes, n, was_new);
+    if (is_shared(b, n, true)) return add_hashes_shared(b, hashes, n, was_new);
     if (b->base.data_len <= UMBELI_PLAIN_BELOW) {
         return b->kernel->add_plain(b->base.data, b->nblocks, hashes, n, was_new);
     }
