@@ -11,13 +11,11 @@
  * bits and answers are those of a single thread.
  */
 #include <stdatomic.h>
-#include <string.h>
 
 #include "core/parallel.h"
 #include "kind/blocked/blocked.h"
 
 enum {
-    HASHED_AT_ONCE = 256,
     OWN_AT_ONCE = 2048,
     HASHED_FOR_ALL = 256 * 1024,
 };
@@ -37,49 +35,46 @@ void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size
     umbeli_blocked_of(f)->hasher->many(&f->shape, keys, n, hashes);
 }
 
-/* A window over the hashes of a batch: `now` hashes are being looked up while the ring already
- * prefetches for `ahead` more after them. */
-typedef struct hashed_keys {
-    const umbeli_blocked *b;
-    const umbel_key *keys;
-    size_t left; /* keys not hashed yet */
-    size_t now, ahead;
-    uint64_t hashes[2 * HASHED_AT_ONCE];
-} hashed_keys;
+/* Keys go through a ring of their hashes: a group is hashed and its blocks are prefetched, and when
+ * they have arrived, LAG groups later, they are looked at.  Hashing one group overlaps with the
+ * memory accesses of the others. */
+enum { GROUP = 8, LAG = 7, RING_KEYS = (LAG + 1) * GROUP };
 
-static size_t hash_more(hashed_keys *w, uint64_t *hashes) {
-    size_t n = w->left < HASHED_AT_ONCE ? w->left : HASHED_AT_ONCE;
-    w->b->hasher->many(&w->b->base.shape, w->keys, n, hashes);
-    w->keys += n;
-    w->left -= n;
-    return n;
+static size_t group_at(size_t i, size_t n) {
+    return n - i < GROUP ? n - i : GROUP;
 }
 
-static void window_open(hashed_keys *w, const umbeli_blocked *b, const umbel_key *keys, size_t n) {
-    w->b = b;
-    w->keys = keys;
-    w->left = n;
-    w->now = hash_more(w, w->hashes);
-    w->ahead = hash_more(w, w->hashes + w->now);
-}
-
-static void window_slide(hashed_keys *w) {
-    memmove(w->hashes, w->hashes + w->now, w->ahead * sizeof w->hashes[0]);
-    w->now = w->ahead;
-    w->ahead = hash_more(w, w->hashes + w->now);
+static void hash_group(const umbeli_blocked *b, uint64_t block_bytes, const umbel_key *keys,
+                       size_t n, uint64_t *hashes) {
+    b->hasher->many(&b->base.shape, keys, n, hashes);
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *block = b->base.data + block_bytes * umbeli_block_of(hashes[i], b->nblocks);
+        __builtin_prefetch(block, 0, 3);
+    }
 }
 
 static void contains_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *hit) {
-    const umbel_filter *f = &b->base;
-    hashed_keys w;
-    for (window_open(&w, b, keys, n); w.now > 0; window_slide(&w)) {
-        if (f->data_len <= UMBELI_PLAIN_BELOW) {
-            b->kernel->contains_plain(f->data, b->nblocks, w.hashes, w.now, hit);
-        } else {
-            b->kernel->contains_ring(f->data, b->nblocks, w.hashes, w.now, w.ahead, hit);
-        }
-        hit += w.now;
+    uint64_t ring[RING_KEYS], block_bytes = b->base.data_len / b->nblocks;
+    for (size_t i = 0; i < n + LAG * GROUP; i += GROUP) {
+        if (i < n) hash_group(b, block_bytes, keys + i, group_at(i, n), ring + i % RING_KEYS);
+        if (i < LAG * GROUP) continue;
+        size_t now = i - LAG * GROUP;
+        b->kernel->contains_plain(b->base.data, b->nblocks, ring + now % RING_KEYS,
+                                  group_at(now, n), hit + now);
     }
+}
+
+static uint64_t add_ring_of_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n,
+                                 uint8_t *was_new) {
+    uint64_t ring[RING_KEYS], block_bytes = b->base.data_len / b->nblocks, added = 0;
+    for (size_t i = 0; i < n + LAG * GROUP; i += GROUP) {
+        if (i < n) hash_group(b, block_bytes, keys + i, group_at(i, n), ring + i % RING_KEYS);
+        if (i < LAG * GROUP) continue;
+        size_t now = i - LAG * GROUP;
+        added += b->kernel->add_plain(b->base.data, b->nblocks, ring + now % RING_KEYS,
+                                      group_at(now, n), was_new ? was_new + now : NULL);
+    }
+    return added;
 }
 
 static void contains_hashed(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
@@ -223,17 +218,7 @@ static uint64_t add_keys(const umbeli_blocked *b, const umbel_key *keys, size_t 
         return added;
     }
     if (is_shared(b, n, false) && add_keys_shared(b, keys, n, was_new, &added)) return added;
-    hashed_keys w;
-    for (window_open(&w, b, keys, n); w.now > 0; window_slide(&w)) {
-        if (b->base.data_len <= UMBELI_PLAIN_BELOW) {
-            added += b->kernel->add_plain(b->base.data, b->nblocks, w.hashes, w.now, was_new);
-        } else {
-            added +=
-                b->kernel->add_ring(b->base.data, b->nblocks, w.hashes, w.now, w.ahead, was_new);
-        }
-        if (was_new) was_new += w.now;
-    }
-    return added;
+    return add_ring_of_keys(b, keys, n, was_new);
 }
 
 umbel_err umbeli_blocked_add_many(umbel_filter *f, const umbel_key *keys, size_t n,
