@@ -54,8 +54,8 @@ uint64_t floor_by_key(const uint8_t *lines, uint64_t nlines, const umbel_key *ke
     return sum;
 }
 
-static const uint32_t salts[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
-                                  0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
+const uint32_t block_salts[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
+                                 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
 
 static uint64_t count_in_c(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
                            size_t n) {
@@ -64,7 +64,7 @@ static uint64_t count_in_c(const uint8_t *blocks, uint64_t nblocks, const uint64
         const uint8_t *block = blocks + offset_of(nblocks, hashes[i]);
         uint32_t missing = 0;
         for (size_t lane = 0; lane < 8; lane++) {
-            uint32_t bit = 32 * (uint32_t)lane + (((uint32_t)hashes[i] * salts[lane]) >> 27);
+            uint32_t bit = 32 * (uint32_t)lane + (((uint32_t)hashes[i] * block_salts[lane]) >> 27);
             missing |= ~(uint32_t)block[bit / 8] >> bit % 8 & 1;
         }
         found += !missing;
@@ -73,51 +73,14 @@ static uint64_t count_in_c(const uint8_t *blocks, uint64_t nblocks, const uint64
 }
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-__attribute__((target("avx2"))) static void four_offsets(const uint64_t *hashes, __m256i nlines,
-                                                         uint64_t *offsets) {
-    __m256i upper = _mm256_srli_epi64(_mm256_loadu_si256((const __m256i *)hashes), 32);
-    __m256i line = _mm256_srli_epi64(_mm256_mul_epu32(upper, nlines), 32);
-    _mm256_storeu_si256((__m256i *)offsets, _mm256_slli_epi64(line, 5));
-}
-
-__attribute__((target("avx2"))) static uint64_t four_at_once(const uint8_t *lines, uint64_t nlines,
-                                                             const uint64_t *hashes, size_t n) {
-    uint64_t ring[AHEAD], sum = 0;
-    __m256i all = _mm256_set1_epi64x((long long)nlines);
-    size_t i = 0;
-    for (; i + 4 <= n && i < AHEAD; i += 4) four_offsets(hashes + i, all, ring + i);
-    for (i = 0; i + AHEAD + 4 <= n; i += 4) {
-        uint64_t *at = ring + i % AHEAD;
-        for (size_t j = 0; j < 4; j++) sum += lines[at[j]];
-        four_offsets(hashes + i + AHEAD, all, at);
-        for (size_t j = 0; j < 4; j++) __builtin_prefetch(lines + at[j]);
-    }
-    for (; i < n; i++) sum += lines[offset_of(nlines, hashes[i])];
-    return sum;
-}
-
-__attribute__((target("avx2"))) static uint64_t
-count_in_avx2(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n) {
-    uint64_t found = 0;
-    for (size_t i = 0; i < n; i++) {
-        __m256i x = _mm256_set1_epi32((int)(uint32_t)hashes[i]);
-        __m256i product = _mm256_mullo_epi32(x, _mm256_loadu_si256((const __m256i *)salts));
-        __m256i mask = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(product, 27));
-        const uint8_t *block = blocks + offset_of(nblocks, hashes[i]);
-        found += (uint64_t)_mm256_testc_si256(_mm256_loadu_si256((const __m256i *)block), mask);
-    }
-    return found;
-}
 
 uint64_t floor_by_four(const uint8_t *lines, uint64_t nlines, const uint64_t *hashes, size_t n) {
-    return __builtin_cpu_supports("avx2") ? four_at_once(lines, nlines, hashes, n)
+    return __builtin_cpu_supports("avx2") ? floor_avx2(lines, nlines, hashes, n)
                                           : floor_by_hash(lines, nlines, hashes, n);
 }
 
 uint64_t inlined_count(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n) {
-    return __builtin_cpu_supports("avx2") ? count_in_avx2(blocks, nblocks, hashes, n)
+    return __builtin_cpu_supports("avx2") ? inlined_avx2(blocks, nblocks, hashes, n)
                                           : count_in_c(blocks, nblocks, hashes, n);
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kind/blocked/block_offsets.h"
+#include "core/cpu.h"
 #include "kind/blocked/blocked.h"
 #include "random_keys.h"
 #include "subjects.h"
@@ -73,6 +73,8 @@ static void test_formula(void **state) {
 }
 
 #if UMBELI_X86
+#include "kind/blocked/block_offsets_avx2.h"
+
 __attribute__((target("avx2"))) static void offsets_avx2(const uint64_t *hashes, uint64_t nblocks,
                                                          unsigned log2, uint64_t *offsets) {
     umbeli_block_offsets_avx2(hashes, nblocks, log2, offsets);

@@ -10,7 +10,7 @@
  *   blocked_many.c       batches: the plain loop, the prefetch ring, or the bulk path
  *   blocked_bulk.c       hashes sorted by block range, then processed in cache
  *   blocked_loops.h      what every kernel does, written once
- *   block_offsets.h      where the blocks of eight hashes begin
+ *   block_offsets_avx2.h  where the blocks of eight hashes begin, four at a time
  *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c    the kernels
  */
 #ifndef UMBELI_BLOCKED_H
@@ -87,6 +87,16 @@ static inline const umbeli_blocked *umbeli_blocked_of(const umbel_filter *f) {
 
 static inline uint64_t umbeli_block_of(uint64_t hash, uint64_t nblocks) {
     return ((hash >> 32) * nblocks) >> 32;
+}
+
+/* Where the blocks of eight hashes begin, in bytes; blocks are 2^log2_bytes bytes, a constant
+ * wherever this is called. */
+enum { UMBELI_OFFSETS = 8 };
+static inline void umbeli_block_offsets(const uint64_t *hashes, uint64_t nblocks,
+                                        unsigned log2_bytes, uint64_t *offsets) {
+    for (size_t i = 0; i < UMBELI_OFFSETS; i++) {
+        offsets[i] = umbeli_block_of(hashes[i], nblocks) << log2_bytes;
+    }
 }
 
 extern const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES];

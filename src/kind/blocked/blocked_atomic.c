@@ -7,7 +7,6 @@
  * are only ever set, so if the add happened before a look-up, coherence alone makes them visible.
  */
 #include "core/bits.h"
-#include "kind/blocked/block_offsets.h"
 #include "kind/blocked/blocked.h"
 
 #define KERNEL umbeli_blocked_atomic

@@ -8,7 +8,7 @@
 
 #include <immintrin.h>
 
-#include "kind/blocked/block_offsets.h"
+#include "kind/blocked/block_offsets_avx2.h"
 #include "kind/blocked/blocked.h"
 
 #define KERNEL umbeli_blocked_avx2

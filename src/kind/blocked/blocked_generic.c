@@ -3,7 +3,6 @@
  * blocked_generic.c - the split-block kernel in plain C; the others must match it bit for bit
  */
 #include "core/bits.h"
-#include "kind/blocked/block_offsets.h"
 #include "kind/blocked/blocked.h"
 
 #define KERNEL umbeli_blocked_generic
