@@ -27,7 +27,7 @@ P
     done
 }
 
-@test "memory: hashes collected for a filter larger than the caches" {
+@test "memory: a filter larger than the caches" {
     urls 1 4000000 > keys
     for j in 1 4; do
         within large.umb "$UMBEL" build -q -f -j $j -n 50M -o large.umb keys
