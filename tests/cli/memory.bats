@@ -33,6 +33,11 @@ P
         within large.umb "$UMBEL" build -q -f -j $j -n 50M -o large.umb keys
         within large.umb "$UMBEL" check -j $j large.umb keys
     done
+    # Only changed pages are copied.
+    echo one > one
+    umbel build -q -n 200M -o huge.umb one
+    within huge.umb "$UMBEL" add -q huge.umb one
+    within huge.umb "$UMBEL" add -q huge.umb keys
 }
 
 @test "memory: nothing but empty lines" {
