@@ -208,7 +208,8 @@ static umbel_err check(const bf_params *p, umbel_diag *diag) {
     const char *wrong = NULL;
     if (!(p->error > 0 && p->error < 1)) wrong = "error: not in (0, 1)";
     if (p->capacity == 0 || p->capacity > INT64_MAX) wrong = "capacity: zero or too large";
-    if (p->expansion > BF_EXPANSION_MAX && p->expansion != BF_EXPANSION_AUTO) wrong = "expansion: at most 32768";
+    if (p->expansion > BF_EXPANSION_MAX && p->expansion != BF_EXPANSION_AUTO)
+        wrong = "expansion: at most 32768";
     if (!(p->tightening >= 0 && p->tightening < 1)) wrong = "tightening: not in (0, 1)";
     if (p->counting && p->window) wrong = "counting, window: mutually exclusive";
     if (p->layout == BF_REDISBLOOM && (p->counting || p->window || p->tightening > 0)) {

@@ -13,8 +13,7 @@
 static const uint8_t secret[BF_KEY_BYTES] = "0123456789abcdef";
 
 static bf_params params_of(bf_layout layout, double error, uint64_t capacity) {
-    bf_params p = {
-        .layout = (uint8_t)layout, .error = error, .capacity = capacity, .expansion = 2};
+    bf_params p = {.layout = (uint8_t)layout, .error = error, .capacity = capacity, .expansion = 2};
     p.keyed = layout == BF_BLOCKED;
     if (p.keyed) memcpy(p.key, secret, sizeof p.key);
     return p;
@@ -180,8 +179,7 @@ static void batches_and_single_keys_do_the_same(void **state) {
                 assert_int_equal(alone, in_batch[j]);
             }
         }
-        assert_int_equal(digest_of(one),
-                         digest_of(many));
+        assert_int_equal(digest_of(one), digest_of(many));
         bf_value_free(one);
         bf_value_free(many);
     }
@@ -322,8 +320,7 @@ static void clearing_goes_back_to_the_first_layer(void **state) {
         assert_ok(bf_value_clear(v));
         assert_int_equal(bf_value_layers(v), 1);
         assert_int_equal(found(v, "key", 0, 5000), 0);
-        assert_int_equal(digest_of(v),
-                         digest_of(fresh));
+        assert_int_equal(digest_of(v), digest_of(fresh));
         add(v, "key", 0, 5000);
         assert_int_equal(found(v, "key", 0, 5000), 5000);
         bf_value_free(v);
@@ -337,8 +334,7 @@ static void copies_live_on_their_own(void **state) {
         bf_value *v = made(sort_of(sort, 0.01, 300)), *copy = NULL;
         add(v, "key", 0, 3000);
         assert_ok(bf_value_copy(v, &copy));
-        assert_int_equal(digest_of(v),
-                         digest_of(copy));
+        assert_int_equal(digest_of(v), digest_of(copy));
         bf_value_free(v);
         add(copy, "key", 3000, 3000);
         assert_int_equal(found(copy, "key", 0, 6000), 6000);
@@ -402,7 +398,8 @@ static void unreserved_filters_merge_at_every_size(void **state) {
         assert_int_equal(e, full ? UMBEL_EFULL : UMBEL_OK);
         if (e) assert_int_equal(digest_of(a), before);
         assert_int_equal(found(a, "a", 0, mine - mine % BATCH), mine - mine % BATCH);
-        if (!e) assert_int_equal(found(a, "b", 0, theirs - theirs % BATCH), theirs - theirs % BATCH);
+        if (!e)
+            assert_int_equal(found(a, "b", 0, theirs - theirs % BATCH), theirs - theirs % BATCH);
         bf_value_free(a);
         bf_value_free(b);
     }
