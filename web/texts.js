@@ -47,13 +47,14 @@ export const chinese = {
   'With {0}, these keys take {1} at {2}.': '用 {0}，误判率 {2} 时这些键需要 {1}。',
   'With {0}, {1} holds {2} keys at {3}.': '用 {0}，{1} 在误判率 {3} 时可装 {2} 个键。',
   '{0} is possible.': '误判率 {0} 可以做到。',
-  '{0} keys at {1}: no filter of any kind needs less than {2} ({3} bits per key).':
+  '{0} keys at a false-positive rate of {1}: no filter of any kind can take less than {2} ({3} bits per key).':
     '{0} 个键、误判率 {1}：任何过滤器都至少需要 {2}（每键 {3} 位）。',
-  '{0} at {1}: no filter of any kind holds more than {2} keys.': '{0}、误判率 {1}：任何过滤器最多装 {2} 个键。',
-  'one cache line per look-up; add, merge, many writers': '每次查询一条缓存行；可添加、合并、多线程写',
+  '{0} at a false-positive rate of {1}: no filter of any kind can hold more than {2} keys.':
+    '{0}、误判率 {1}：任何过滤器最多装 {2} 个键。',
+  'one cache line per lookup; add, merge, many writers': '每次查询一条缓存行；可添加、合并、多线程写',
   'the smallest that takes adds; add, merge, fold': '可添加的种类中最小；添加、合并、折叠',
-  'built once from all keys: small and fast; look-ups only': '一次建成，小而快；只能查询',
-  'built once from all keys: the smallest; look-ups only': '一次建成，最小；只能查询',
+  'built once from all keys: small and fast; lookups only': '一次建成，小而快；只能查询',
+  'built once from all keys: the smallest; lookups only': '一次建成，最小；只能查询',
   'keys can be removed again; add, remove, count, merge': '键可以再删除；添加、删除、计数、合并',
   'grows when the number of keys is unknown; add, for ever': '键数未知时自动增长；可一直添加',
   'remembers the latest keys only; add, forgets by itself': '只记住最近的键；添加，自动遗忘',
@@ -92,7 +93,6 @@ export const chinese = {
   'asked for, and off': '查询的，灭',
   'Lights on': '亮灯比例',
   'Wrong answers': '误判率',
-  'Rate of wrong answers as words were added': '随单词增加的误判率',
   'No: ': '没有：',
   'Perhaps: ': '也许：',
   'Fooled: ': '被骗了：',
@@ -106,7 +106,7 @@ export const chinese = {
   'No word fooled it in {0} tries: it is nearly empty. Add some words first.': '试了 {0} 次都没骗过它：它几乎是空的。先加些单词吧。',
   'Remove {0}': '删除 {0}',
   '{0} of {1} lights are on': '{1} 盏灯中亮了 {0} 盏',
-  'The rate rose to {0} with {1} words': '{1} 个单词时误判率升至 {0}',
+  'The rate rose to {0} with {1} words': '误判率随单词增加：{1} 个单词时为 {0}',
   'The mathematics': '数学原理',
   'A filter of m bits, into which n words were put with k probes each, leaves a given bit off with probability (1 - 1/m)^(kn), about e^(-kn/m). So a share p = 1 - e^(-kn/m) of the bits is on, and a word that was never added finds all its k bits on with probability p^k.':
     '一个 m 位的过滤器放入 n 个单词、每个 k 次探测后，某一位仍为零的概率是 (1 - 1/m)^(kn)，约为 e^(-kn/m)。因此有 p = 1 - e^(-kn/m) 的位被置位，一个从未加过的单词恰好 k 位全置位的概率为 p^k。',

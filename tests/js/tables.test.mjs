@@ -47,8 +47,9 @@ test('golden tables, and one whose blocks are compressed with snappy', () => {
   assert.ok(walk(new Uint8Array(packed), 'key000001').length > 0);
 });
 
-for (const target of ['table_leveldb', 'table_parquet']) {
+for (const target of ['table_leveldb', 'table_parquet', 'table_clickhouse']) {
   test(`the corpus ${target}`, () => {
+    assert.ok(corpus(target).length > 10);
     for (const [, input] of corpus(target)) {
       const bytes = new Uint8Array(input);
       walk(bytes, 'ada');
