@@ -143,7 +143,7 @@ test('plan: the address holds it, examples fill it in', async () => {
   assert.equal(await text(other, 'plan-sentence'), await text(page, 'plan-sentence'));
   // A plan that is pasted into the address of an open page is shown, too.
   await other.run('location.hash = "#plan?keys=1000&rate=1%25"');
-  await other.until('document.getElementById("plan-sentence").textContent.startsWith("1,000 keys at 1%")');
+  await other.until('document.getElementById("plan-sentence").textContent.startsWith("1,000 keys at a false-positive rate of 1%:")');
   await page.close();
   await other.close();
 });
