@@ -172,7 +172,7 @@ export const chinese = {
     '文本文件的每一行是一个键。下载的文件与 umbel 命令生成的逐字节相同。',
   'The list stays on this machine.': '名单留在本机。',
   'Choose a text file': '选择文本文件',
-  'Keys (empty: count the lines)': '键数（留空则数行数）',
+  'as many as there are lines': '与行数相同',
   'Build': '生成',
   'The filter': '过滤器',
   'The same with the command:': '用命令行做同样的事：',
