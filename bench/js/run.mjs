@@ -44,7 +44,7 @@ const rows = [
     add: (filter) => filter.addMany(inside), ask: (filter) => sum(filter.hasMany(outside)) },
   { name: 'umbel, batch of bytes', keys: count, make,
     add: (filter) => filter.addMany(bytes), ask: (filter) => sum(filter.hasMany(bytes)) - count },
-  { name: 'umbel, one call a key', keys: count, make,
+  { name: 'umbel, one call per key', keys: count, make,
     add: (filter) => inside.forEach((url) => filter.add(url)),
     ask: (filter) => outside.reduce((total, url) => total + filter.has(url), 0) },
   { name: 'bloomfilter', keys: count,
