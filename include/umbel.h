@@ -283,8 +283,9 @@ UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now)
 /* The bits of the bit array that a lookup of this key reads, into bits[0..cap-1] in the order in
  * which they are probed, and how many there are, which may be more than cap; bits may be NULL when
  * cap is 0.  Bit i is bit i mod 8 of byte i / 8 of the array as a native file holds it.  A bit may
- * come twice.  Counters and the slots of static filters are named by their first bit; chains name
- * those of every layer.  0: no single bits decide, as in a tight or an empty static filter. */
+ * come twice.  Counters and the slots of static filters are named by their first bit; of tight
+ * filters all bits are named whose parities are compared; chains name those of every layer.  0: no
+ * bit is read, as in a static filter without keys. */
 UMBEL_API size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len,
                               uint64_t *bits, size_t cap);
 
