@@ -28,7 +28,6 @@ for target in "$@"; do
     corpus=$build/corpus/$target
     rm -rf "$corpus"
     tests/fuzz/pack.py unpack "$stored/$target.pack" "$corpus"
-    [ ! -d "$stored/$target" ] || cp "$stored/$target"/* "$corpus"
     log=$build/found/$target.log
     if $build/tests/fuzz/fuzz_"$target" -max_total_time="$seconds" -max_len=16384 -timeout=10 \
         -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix=$build/failed/"$target"- \

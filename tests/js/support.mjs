@@ -3,7 +3,7 @@
 // support.mjs - what the tests of the package share
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -38,16 +38,9 @@ export function hex(text) {
   return new Uint8Array(Buffer.from(text, 'hex'));
 }
 
-/** The inputs of a fuzz target: its pack, and the files beside it. */
+/** The inputs of a fuzz target. */
 export function corpus(target) {
-  const inputs = [];
-  const pack = join(root, `tests/fuzz/corpus/${target}.pack`);
-  if (existsSync(pack)) inputs.push(...unpack(readFileSync(pack)));
-  const files = join(root, `tests/fuzz/corpus/${target}`);
-  if (existsSync(files)) {
-    for (const name of readdirSync(files)) inputs.push([name, readFileSync(join(files, name))]);
-  }
-  return inputs;
+  return unpack(readFileSync(join(root, `tests/fuzz/corpus/${target}.pack`)));
 }
 
 /** "inputs N", then for each "NAME LENGTH", its bytes and a newline. */
