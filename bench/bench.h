@@ -2,8 +2,9 @@
  *
  * bench.h - the parts of umbel-bench
  *
- * Every figure is the median of several repetitions, and candidates take turns within each
- * repetition: on a shared machine only ratios within one run are meaningful.
+ * Candidates take turns, and each turn is timed in many short slices: the median of all slices
+ * hardly notices other programs on the machine, and the least shows it when undisturbed.  One
+ * thread is timed by its own CPU clock.  Still, only ratios within one run are meaningful.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -23,14 +24,31 @@ extern "C" {
 /* n distinct random 64-bit keys; each `stream` has keys that are in no other stream. */
 uint64_t *keys_new(size_t n, uint64_t stream);
 double now_ns(void);
+double cpu_ns(void); /* of the calling thread */
 double median(double *values, size_t n);
 
 /* ---- floor.c: what memory speed allows ---- */
 
+/* Memory for `lines`, on huge pages from the size on from which umbel's filters are, each byte
+ * written. */
+uint8_t *lines_new(size_t bytes);
+
 /* The prefetch ring of a lookup, with one byte of the line instead of the bit test: one random
- * cache line per key.  By key, the same hash is computed first. */
+ * cache line per key.  By key, the same hash is computed first.  by_four computes four addresses
+ * per instruction, as umbel does, where the CPU has AVX2: the least that a lookup can take. */
 uint64_t floor_by_hash(const uint8_t *lines, uint64_t nlines, const uint64_t *hashes, size_t n);
+uint64_t floor_by_four(const uint8_t *lines, uint64_t nlines, const uint64_t *hashes, size_t n);
 uint64_t floor_by_key(const uint8_t *lines, uint64_t nlines, const umbel_key *keys, size_t n);
+
+/* A split-block lookup inlined into the loop and compiled for AVX2, as in a header-only library,
+ * one key at a time; how many were found.  On other CPUs, plain C. */
+uint64_t inlined_count(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n);
+
+/* ---- floor_avx2.c: both for CPUs that have it ---- */
+
+extern const uint32_t block_salts[8]; /* of floor.c */
+uint64_t floor_avx2(const uint8_t *lines, uint64_t nlines, const uint64_t *hashes, size_t n);
+uint64_t inlined_avx2(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n);
 
 /* ---- peers: other people's filters over 8-byte keys ---- */
 
@@ -53,6 +71,8 @@ size_t plain_fuse_build(const uint64_t *keys, size_t n);
 
 /* One figure of one candidate at one number of keys; unit "ns" per key, or "%". */
 void report_figure(const char *what, const char *who, size_t keys, double value, const char *unit);
+/* The same for the median and the least of many times, in ns. */
+void report_times(const char *what, const char *who, size_t keys, double middle, double least);
 /* A ratio that the project sets as its target, and the one measured. */
 void report_bar(const char *what, double seen, const char *relation, double bar);
 void report_print(bool json);

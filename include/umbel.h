@@ -283,8 +283,9 @@ UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now)
 /* The bits of the bit array that a lookup of this key reads, into bits[0..cap-1] in the order in
  * which they are probed, and how many there are, which may be more than cap; bits may be NULL when
  * cap is 0.  Bit i is bit i mod 8 of byte i / 8 of the array as a native file holds it.  A bit may
- * come twice.  Counters and the slots of static filters are named by their first bit; chains name
- * those of every layer.  0: no single bits decide, as in a tight or an empty static filter. */
+ * come twice.  Counters and the slots of static filters are named by their first bit; of tight
+ * filters all bits are named whose parities are compared; chains name those of every layer.  0: no
+ * bit is read, as in a static filter without keys. */
 UMBEL_API size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len,
                               uint64_t *bits, size_t cap);
 
@@ -335,6 +336,14 @@ UMBEL_API umbel_err umbel_file_open(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_load(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
+
+/* umbel_file_load for a few changes to a large file: bits stay in the file's cached pages, and only
+ * pages that are written to are copied.  The file itself is unchanged until umbel_file_save replaces
+ * it, and must not be truncated or overwritten in place before, as with umbel_file_open.  For native
+ * files; others are loaded. */
+UMBEL_API umbel_err umbel_file_edit(const char *path, const umbel_foreign *as,
+                                    const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
+
 UMBEL_API umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag);
 
 /* The bytes that umbel_encode needs (0: the format cannot hold this filter), and writing them.

@@ -473,7 +473,7 @@ export function bind(module) {
 
     probes(key) {
       const handle = this.handle;
-      const most = 1024;
+      const most = 64 * 1024; // a chain may have many layers
       const out = engine.stage(8 * most);
       const count = engine.withKey(key, (at, length) =>
         wasm.probes(handle, at, length, out, most));

@@ -170,7 +170,7 @@ export class Filter {
   /** What its bits say, by reading all of them. */
   measure(): Measurement;
 
-  /** The bits that a look-up of this key reads. */
+  /** The bits that a lookup of this key reads. */
   probes(key: Key): number[];
 
   toBytes(format?: Format): Uint8Array;

@@ -260,10 +260,6 @@ size_t wasm_probes(const umbel_filter *f, const uint8_t *key, size_t len, uint64
     return umbel_probes(f, key, len, bits, cap);
 }
 
-EXPORT("hash") uint64_t wasm_hash(const umbel_filter *f, const uint8_t *key, size_t len) {
-    return umbel_hash(f, key, len);
-}
-
 /* The bytes to use as the key of a value; their number, or -1. */
 EXPORT("typed_key")
 int wasm_typed_key(int type, const uint8_t *text, size_t len, uint8_t *key, size_t cap) {
@@ -423,24 +419,6 @@ EXPORT("encoded_size") double wasm_encoded_size(const umbel_filter *f, int forma
 EXPORT("encode") int wasm_encode(const umbel_filter *f, int format, uint8_t *bytes, size_t cap) {
     begin();
     return ok(umbel_encode(f, (umbel_format)format, bytes, cap, &diag));
-}
-
-/* ---- Names -------------------------------------------------------------------------------- */
-
-/* -1: no such name. */
-EXPORT("kind_named") int wasm_kind_named(const char *name) {
-    umbel_kind kind;
-    return umbel_kind_named(name, &kind) ? (int)kind : -1;
-}
-
-EXPORT("format_named") int wasm_format_named(const char *name) {
-    umbel_format format;
-    return umbel_format_named(name, &format) ? (int)format : -1;
-}
-
-EXPORT("type_named") int wasm_type_named(const char *name) {
-    umbel_type type;
-    return umbel_type_named(name, &type) ? (int)type : -1;
 }
 
 /* ---- Tables ------------------------------------------------------------------------------- */

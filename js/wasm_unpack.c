@@ -78,15 +78,15 @@ umbel_err umbeli_unpack(umbel_table *t, umbeli_packing packing, const uint8_t *b
     uint64_t size;
     if (packing != UMBELI_PACKED_SNAPPY) {
         return umbeli_fail_at(diag, UMBEL_ENOTSUP, offset,
-                              "compressed with LZ4 or Zstandard, which is not read here");
+                              "compressed with Zstandard, which only the umbel command reads");
     }
     if (!varint(&s, &size) || size / SNAPPY_RATIO > len || (claim != UINT64_MAX && claim != size)) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset,
-                              "snappy: damaged, or the size is a lie");
+                              "snappy: damaged, or the size is wrong");
     }
     if (size > t->settings.max_bytes - t->held) {
         return umbeli_fail_at(diag, UMBEL_ELIMIT, offset,
-                              "decompressed, the file would pass the limit of memory");
+                              "decompressed, the file would exceed the memory limit");
     }
     uint8_t *to = umbeli_new(&t->settings, size ? (size_t)size : 1);
     if (!to) return umbeli_fail_at(diag, UMBEL_ENOMEM, offset, "a decompressed block");

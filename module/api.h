@@ -197,6 +197,7 @@ typedef struct RedisModuleCommandInfo {
     X(RedisModuleKey *, OpenKey, (RedisModuleCtx *ctx, RedisModuleString *name, int mode)) \
     X(void, CloseKey, (RedisModuleKey *key)) \
     X(int, KeyType, (RedisModuleKey *key)) \
+    X(long long, GetAbsExpire, (RedisModuleKey *key)) \
     X(RedisModuleType *, ModuleTypeGetType, (RedisModuleKey *key)) \
     X(void *, ModuleTypeGetValue, (RedisModuleKey *key)) \
     X(int, ModuleTypeSetValue, (RedisModuleKey *key, RedisModuleType *type, void *value)) \

@@ -114,6 +114,7 @@ function figures({ rate }, counts) {
   const svg = $('learn-history');
   const title = $('learn-history-title');
   title.textContent = t('The rate rose to {0} with {1} words', rateText(rate), keys.length);
+  $('learn-history-text').textContent = title.textContent;
   svg.replaceChildren(title);
   const most = Math.max(...history.filter((value) => value !== undefined), 1e-9);
   const points = [];
@@ -155,7 +156,7 @@ async function fool() {
   }
   $('learn-ask').value = word;
   await refresh();
-  $('learn-answer').append(` (${t('after {0} tries', countText(tried))})`);
+  $('learn-answer').querySelector('small').append(` (${t('after {0} tries', countText(tried))})`);
 }
 
 async function more() {

@@ -66,6 +66,7 @@ function show() {
 }
 
 function purpose() {
+  $('build-keys').placeholder = t('as many as there are lines');
   $('build-purpose').textContent = t(purposes[$('build-kind').value] ?? purposes.blocked);
 }
 

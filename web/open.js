@@ -121,7 +121,7 @@ function showTable({ system, count, places, faults }) {
   $('open-faults').replaceChildren(...faults.map((fault) => make('li', { lang: 'en' }, fault)));
 }
 
-/** One square for each part of the filter, darker where more bits are set. */
+/** One square for each part of the filter, darker where more bits are set; the fullest is darkest. */
 function picture({ shares, unit }) {
   const canvas = $('open-fill');
   const columns = Math.min(64, Math.ceil(Math.sqrt(4 * shares.length)), shares.length);
@@ -135,8 +135,9 @@ function picture({ shares, unit }) {
   paint.fillStyle = style.getPropertyValue('--off');
   paint.fillRect(0, 0, canvas.width, canvas.height);
   paint.fillStyle = style.getPropertyValue('--accent');
+  const most = Math.max(...shares) || 1;
   shares.forEach((share, i) => {
-    paint.globalAlpha = share;
+    paint.globalAlpha = share / most;
     paint.fillRect((i % columns) * cell, Math.floor(i / columns) * height, cell - 1, height - 1);
   });
   paint.globalAlpha = 1;
@@ -164,7 +165,7 @@ async function ask(event) {
     if (has && kind === 'counting') line.append(t(' It was added at most {0} times.', count));
     if (probes.length) {
       line.append(make('br'), make('small', { class: 'muted' },
-        t(' Bits: {0}', probes.slice(0, 32).map(countText).join(' · '))));
+        t(' Bits: {0}', probes.slice(0, 32).map(countText).join(' · ')), probes.length > 32 ? ' …' : ''));
     }
   } catch (error) {
     line.replaceChildren(complaint(error));

@@ -93,18 +93,22 @@ function best(given, plans, adding) {
   return found;
 }
 
-const joined = (sentences) => sentences.join(language.now === 'zh' ? '' : ' ');
+/** Sizes that look alike would contradict each other: then in bytes. */
+function sizeBeside(bytes, other) {
+  const text = sizeText(bytes);
+  return text === sizeText(other) ? `${countText(bytes)} bytes` : text;
+}
 
-/** The sentences that the command prints. */
+/** The sentences that the command prints: what is, and what else could be. */
 function sentence({ given: { capacity, fpr, bytes }, plans, need, hold }) {
   if (!bytes) {
     const bits = -Math.log2(fpr);
-    return t('{0} keys at {1}: no filter of any kind needs less than {2} ({3} bits per key).',
-      countText(capacity), rateText(fpr), sizeText(Math.ceil(bits * capacity / 8)), bits.toFixed(2));
+    return [[t('{0} keys at a false-positive rate of {1}: no filter of any kind can take less than {2} ({3} bits per key).',
+      countText(capacity), rateText(fpr), sizeText(Math.ceil(bits * capacity / 8)), bits.toFixed(2))]];
   }
   if (!capacity) {
-    return t('{0} at {1}: no filter of any kind holds more than {2} keys.', sizeText(bytes),
-      rateText(fpr), countText(Math.floor(8 * bytes / -Math.log2(fpr))));
+    return [[t('{0} at a false-positive rate of {1}: no filter of any kind can hold more than {2} keys.',
+      sizeText(bytes), rateText(fpr), countText(Math.floor(8 * bytes / -Math.log2(fpr))))]];
   }
   const bits = 8 * bytes / capacity;
   const first = best({ capacity, bytes }, plans, false);
@@ -120,21 +124,22 @@ function sentence({ given: { capacity, fpr, bytes }, plans, need, hold }) {
   }
   if (first && first.rate <= wanted) {
     if (fpr) said.push(t('{0} is possible.', rateText(fpr)));
-    return joined(said);
+    return [said];
   }
   said.push(t(2 ** -bits > wanted ? 'No filter of any kind can reach {0} in that space.'
     : 'None of the kinds here reaches {0} in that space.', rateText(wanted)));
+  const others = [];
   for (const name of ['tight', 'classic']) {
     const [takes, holds] = [need, hold].map((plans) => plans?.find(({ kind }) => kind === name));
     if (takes?.possible) {
-      said.push(t('With {0}, these keys take {1} at {2}.', name, sizeText(takes.bytes), rateText(wanted)));
+      others.push(t('With {0}, these keys take {1} at {2}.', name, sizeBeside(takes.bytes, bytes), rateText(wanted)));
     }
     if (holds?.possible) {
-      said.push(t('With {0}, {1} holds {2} keys at {3}.', name, sizeText(bytes), countText(holds.capacity),
+      others.push(t('With {0}, {1} holds {2} keys at {3}.', name, sizeText(bytes), countText(holds.capacity),
         rateText(wanted)));
     }
   }
-  return joined(said);
+  return [said, others];
 }
 
 function show(mine, result) {
@@ -150,7 +155,9 @@ function show(mine, result) {
     chart(null);
     return;
   }
-  line.textContent = sentence(result);
+  const space = language.now === 'zh' ? '' : ' ';
+  line.replaceChildren(...sentence(result).map((said, i) =>
+    make('span', { class: i ? 'small muted' : '' }, (i ? space : '') + said.join(space))));
   answers(result);
   body.replaceChildren(...result.plans.kinds.map((plan) => row(plan, result.plans.chosen)));
   chart(result);
@@ -250,6 +257,12 @@ function chart(result) {
   for (const { kind, curve } of result.curves ?? []) {
     svg.append(draw('path', { class: `curve k-${kind}`, 'data-kind': kind, 'clip-path': 'url(#plan-clip)', d: path(curve) }));
   }
+  const { capacity, fpr, bytes } = result.given;
+  const across = { class: 'guide', x1: box.left, x2: box.right, y1: y(fpr), y2: y(fpr) };
+  if (fpr >= LOWEST) svg.append(draw('line', across));
+  const share = capacity && bytes ? 8 * bytes / capacity : 0;
+  const down = { class: 'guide', x1: x(share), x2: x(share), y1: box.top, y2: box.bottom };
+  if (share >= BITS[0] && share <= BITS[1]) svg.append(draw('line', down));
   for (const plan of result.plans.kinds) {
     const bits = plan.bitsPerKey;
     if (!plan.possible || bits < BITS[0] || bits > BITS[1] || plan.rate < LOWEST) continue;

@@ -60,16 +60,18 @@ export function sizeText(bytes) {
   return `${bytes.toFixed(whole ? 0 : bytes >= 9.995 ? 1 : 2)} ${units[unit]}`;
 }
 
-/** As the command writes rates: percents, and below a thousandth of one "1 in N". */
+/** As the command writes rates: percents, below a thousandth of one "1 in N", and 5.4e-20. */
 export function rateText(rate) {
   if (!(rate > 0)) return '0%';
   const percent = Math.min(rate, 1) * 100;
   if (percent >= 0.0009995) {
     const decimals = percent >= 9.995 ? 1 : percent >= 0.9995 ? 2
-      : 2 - Math.floor(Math.log10(percent) + 1e-9);
+      : 2 - Math.floor(Math.log10(percent / 0.9995) + 1e-9);
     const text = percent.toFixed(decimals);
-    return `${text.includes('.') ? text.replace(/\.?0+$/, '') : text}%`;
+    const exact = Math.abs(text / percent - 1) < 1e-9; // 1%, not 1.00%
+    return `${exact && text.includes('.') ? text.replace(/\.?0+$/, '') : text}%`;
   }
+  if (rate <= 1e-18) return String(+rate.toPrecision(2));
   const step = 10 ** Math.max(0, Math.floor(Math.log10(1 / rate)) - 2);
   return `1 in ${countText(Math.round(1 / rate / step) * step)}`;
 }

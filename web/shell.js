@@ -161,11 +161,11 @@ export function facts(list, pairs) {
 }
 
 export const purposes = {
-  blocked: 'one cache line per look-up; add, merge, many writers',
+  blocked: 'one cache line per lookup; add, merge, many writers',
   classic: 'the smallest that takes adds; add, merge, fold',
-  static: 'built once from all keys: small and fast; look-ups only',
+  static: 'built once from all keys: small and fast; lookups only',
   counting: 'keys can be removed again; add, remove, count, merge',
   scalable: 'grows when the number of keys is unknown; add, for ever',
   window: 'remembers the latest keys only; add, forgets by itself',
-  tight: 'built once from all keys: the smallest; look-ups only',
+  tight: 'built once from all keys: the smallest; lookups only',
 };

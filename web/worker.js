@@ -178,6 +178,19 @@ function isTable(length) {
   });
 }
 
+/** What is known about a file that is no filter, in place of `error`. */
+function explained(error) {
+  const start = new DataView(engine.wasm.memory.buffer, opened.bytes, opened.length);
+  if (opened.length > 4 && start.getUint32(0, true) === 0xfd2fb528) {
+    return new UmbelError('ENOTSUP', 'compressed with Zstandard, which browsers do not read: unpack it first (zstd -d)');
+  }
+  // Without its definition an index of ClickHouse is recognised, but not read.
+  const table = engine.wasm.table(opened.bytes, opened.length) >>> 0;
+  if (table) engine.wasm.table_dispose(table);
+  return table || engine.error().code === 'ECORRUPT' ? error
+    : new UmbelError('ENOTSUP', 'a file of ClickHouse, whose filters are spread over a part; the command opens parts: umbel table');
+}
+
 /** A filter, or a table with filters in it. */
 async function open({ file, as, secret }, task) {
   close();
@@ -199,8 +212,9 @@ async function open({ file, as, secret }, task) {
     opened.filter = new umbel.Filter(handle);
     return describe();
   } catch (error) {
+    const words = as.format === 'any' && error.code === 'EUNKNOWN' ? explained(error) : error;
     close();
-    throw error;
+    throw words;
   }
 }
 

@@ -17,7 +17,7 @@ static int run(const cli_settings *s) {
     const char *path = s->args[0];
     cli_refuse_as_input(path, s->args + 1, s->nargs - 1);
     cli_update_lock(path, s);
-    umbel_filter *f = cli_filter_load(path, s);
+    umbel_filter *f = cli_filter_edit(path, s);
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     feed.key_rule = cli_key_rule_of(f, s);
     umbel_info info;
@@ -29,7 +29,7 @@ static int run(const cli_settings *s) {
     feed.capacity = adding.capacity;
     uint64_t lines = cli_pipeline(&feed, &job);
     cli_add_job_finish(&adding);
-    cli_filter_save(f, info.format, path);
+    cli_filter_save_edited(f, info.format, path);
     if (!s->quiet) cli_summary(f, s, lines);
     umbel_free(f);
     return CLI_YES;

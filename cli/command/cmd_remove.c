@@ -37,13 +37,13 @@ static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
     cli_refuse_as_input(s->args[0], s->args + 1, s->nargs - 1);
     cli_update_lock(s->args[0], s);
-    removal r = {.filter = cli_filter_load(s->args[0], s), .name = s->args[0]};
+    removal r = {.filter = cli_filter_edit(s->args[0], s), .name = s->args[0]};
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     feed.key_rule = cli_key_rule_of(r.filter, s);
     feed.activity = s->quiet ? NULL : "removing";
     cli_job job = {NULL, remove_keys, &r};
     uint64_t lines = cli_pipeline(&feed, &job);
-    cli_filter_save(r.filter, UMBEL_FMT_NATIVE, s->args[0]);
+    cli_filter_save_edited(r.filter, UMBEL_FMT_NATIVE, s->args[0]);
     char absent[CLI_QUANTITY];
     if (r.absent && !s->quiet) {
         cli_warn(s->args[0], "%s of the keys were not in the filter",

@@ -319,7 +319,6 @@ static int run(const cli_settings *s) {
         summarise(&u, lines);
     }
     free(u.out.buffer);
-    free(u.watch.bulk);
     umbel_free(f);
     return CLI_YES;
 }

@@ -5,18 +5,10 @@
 #include "filter/add_job.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "options/quantity.h"
 #include "report/error.h"
 #include "report/report.h"
-
-/* Given a million hashes the library sorts them by position before adding, which hides the
- * latency of memory once a filter is larger than the caches, and divides them among threads.
- * Eight bytes per key here and sixteen there stay within the 64 MiB that a command may use
- * besides its filter. */
-enum { BULK = 1 << 20, BEYOND_CACHES = 32 << 20 };
 
 cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_settings *s) {
     cli_add_job a = {.filter = f, .name = name};
@@ -29,9 +21,7 @@ cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_setting
     a.warn_early = true;
     a.quiet = s->quiet;
     a.limit = s->max_memory;
-    a.collect = umbel_takes_hashes(f) && info.bytes > BEYOND_CACHES;
-    a.hash_ahead = a.collect || (umbel_takes_hashes(f) && s->threads > 1);
-    if (a.collect) a.bulk = cli_alloc(BULK * sizeof *a.bulk);
+    a.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     return a;
 }
 
@@ -47,11 +37,6 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
     }
     cli_die_err(a->name, e, NULL,
                 e == UMBEL_EFROZEN ? "static filters cannot change: build it again" : NULL);
-}
-
-static void add_bulk(cli_add_job *a) {
-    cli_add_job_check_error(a, umbel_add_hashes(a->filter, a->bulk, a->bulk_len, NULL, NULL, NULL));
-    a->bulk_len = 0;
 }
 
 void cli_add_job_check_capacity(cli_add_job *a) {
@@ -88,19 +73,9 @@ static void hash_keys(void *ctx, cli_batch *b) {
 
 static void add_keys(void *ctx, cli_batch *b) {
     cli_add_job *a = ctx;
-    if (!a->hash_ahead) {
-        cli_add_job_check_error(a, umbel_add_many(a->filter, b->keys, b->lines, NULL, NULL, NULL));
-    } else if (!a->collect) {
-        cli_add_job_check_error(a,
-                                umbel_add_hashes(a->filter, b->hashes, b->lines, NULL, NULL, NULL));
-    }
-    for (size_t done = 0; a->collect && done < b->lines;) {
-        size_t n = BULK - a->bulk_len < b->lines - done ? BULK - a->bulk_len : b->lines - done;
-        memcpy(a->bulk + a->bulk_len, b->hashes + done, n * sizeof *a->bulk);
-        a->bulk_len += n;
-        done += n;
-        if (a->bulk_len == BULK) add_bulk(a);
-    }
+    umbel_err e = a->hash_ahead ? umbel_add_hashes(a->filter, b->hashes, b->lines, NULL, NULL, NULL)
+                                : umbel_add_many(a->filter, b->keys, b->lines, NULL, NULL, NULL);
+    cli_add_job_check_error(a, e);
     cli_add_job_check_capacity(a);
 }
 
@@ -109,9 +84,6 @@ cli_job cli_add_job_callbacks(cli_add_job *a) {
 }
 
 void cli_add_job_finish(cli_add_job *a) {
-    if (a->bulk_len) add_bulk(a);
     cli_add_job_check_capacity(a);
     warn_of_little_room(a);
-    free(a->bulk);
-    a->bulk = NULL;
 }

@@ -18,16 +18,13 @@ typedef struct cli_add_job {
     uint64_t limit; /* --max-memory, 0: none */
 
     bool hash_ahead; /* keys are hashed in `work`, by all threads */
-    bool collect;    /* and added a million at a time, see add_job.c */
-    uint64_t *bulk;
-    size_t bulk_len;
     bool warned;
 } cli_add_job;
 
 cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_settings *s);
 cli_job cli_add_job_callbacks(cli_add_job *a);
 
-/* Adds what was collected.  To be called after the pipeline has finished. */
+/* The last warnings.  To be called after the pipeline has finished. */
 void cli_add_job_finish(cli_add_job *a);
 
 /* Exits with a message unless e, returned by adding to the filter, is UMBEL_OK. */

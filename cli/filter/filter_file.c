@@ -65,7 +65,11 @@ static umbel_err get_piped(const umbel_foreign *as, bool may_be_packed, const um
     return e;
 }
 
-static umbel_err get(const char *path, const cli_settings *s, bool own, umbel_filter **f,
+/* umbel_file_open, _load or _edit. */
+typedef umbel_err opener(const char *path, const umbel_foreign *as, const umbel_opts *opts,
+                         umbel_filter **out, umbel_diag *diag);
+
+static umbel_err get(const char *path, const cli_settings *s, opener *open, umbel_filter **f,
                      umbel_diag *diag) {
     umbel_opts opts = cli_opts_of(s);
     umbel_foreign as = {.format = UMBEL_FMT_ANY};
@@ -79,7 +83,8 @@ static umbel_err get(const char *path, const cli_settings *s, bool own, umbel_fi
     bool may_be_packed = as.format == UMBEL_FMT_ANY || as.format == UMBEL_FMT_DCSO;
     if (cli_is_stdin(path)) return get_piped(&as, may_be_packed, &opts, f, diag);
     if (may_be_packed && cli_is_gzipped_file(path)) return get_gzipped(path, &opts, f, diag);
-    umbel_err e = own ? UMBEL_ENOTSUP : umbel_file_open(path, &as, &opts, f, diag);
+    umbel_err e = open(path, &as, &opts, f, diag);
+    /* What cannot be mapped is loaded. */
     return e == UMBEL_ENOTSUP ? umbel_file_load(path, &as, &opts, f, diag) : e;
 }
 
@@ -87,16 +92,16 @@ static umbel_err get(const char *path, const cli_settings *s, bool own, umbel_fi
 static umbel_err get_plain(const char *path, const cli_settings *s, umbel_filter **f) {
     cli_settings plain = *s;
     plain.secret_file = NULL;
-    return get(path, &plain, false, f, NULL);
+    return get(path, &plain, umbel_file_open, f, NULL);
 }
 
-static umbel_filter *need(const char *path, const cli_settings *s, bool own) {
+static umbel_filter *need(const char *path, const cli_settings *s, opener *open) {
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
-    if (own && cli_is_stdin(path) && !s->output) {
+    if (open != umbel_file_open && cli_is_stdin(path) && !s->output) {
         cli_die("standard input", "give a file", "a filter in a pipe cannot be changed");
     }
-    umbel_err e = get(path, s, own, &f, &diag);
+    umbel_err e = get(path, s, open, &f, &diag);
     if (e == UMBEL_ESECRET && s->secret_file && get_plain(path, s, &f) == UMBEL_OK) {
         cli_die_err(cli_filter_name(path), e, &diag, "it opens without --secret-file");
     }
@@ -105,13 +110,13 @@ static umbel_filter *need(const char *path, const cli_settings *s, bool own) {
 }
 
 umbel_filter *cli_filter_open(const char *path, const cli_settings *s) {
-    return need(path, s, false);
+    return need(path, s, umbel_file_open);
 }
 
 umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, bool *keyed) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    umbel_err e = get(path, s, false, &f, &diag);
+    umbel_err e = get(path, s, umbel_file_open, &f, &diag);
     *keyed = !e && s->secret_file;
     if (e == UMBEL_ESECRET && s->secret_file) e = get_plain(path, s, &f);
     if (e) cli_die_err(cli_filter_name(path), e, &diag, open_hint(e, s));
@@ -119,7 +124,12 @@ umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, boo
 }
 
 umbel_filter *cli_filter_load(const char *path, const cli_settings *s) {
-    return need(path, s, true);
+    return need(path, s, umbel_file_load);
+}
+
+umbel_filter *cli_filter_edit(const char *path, const cli_settings *s) {
+    cli_mapping_watch(path);
+    return need(path, s, umbel_file_edit);
 }
 
 umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s) {
@@ -245,6 +255,11 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
     if (e) {
         cli_die_err(to_stdout ? "standard output" : path, e, &diag, placed ? diag.what : NULL);
     }
+}
+
+void cli_filter_save_edited(const umbel_filter *f, umbel_format format, const char *path) {
+    cli_mappings_unchanged("nothing was saved");
+    cli_filter_save(f, format, path);
 }
 
 /* What umbel_key_rule cannot express; the help of `umbel build` names them. */

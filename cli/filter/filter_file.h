@@ -8,11 +8,13 @@
 #include "lines/line_key.h"
 #include "options/filter_options.h"
 
-/* Opened for reading, mapped; or loaded to be changed, with every checksum verified.  "-" is
- * standard input, read whole, which cannot be changed in its place.  Both follow
- * --format and its options and exit with a message on failure. */
+/* Opened for reading, mapped; or loaded to be changed, with every checksum verified; or, to be
+ * changed here and there and saved under its name with cli_filter_save_edited, without a copy.  "-"
+ * is standard input, read whole, which cannot be changed in its place.  All follow --format and its
+ * options and exit with a message on failure. */
 umbel_filter *cli_filter_open(const char *path, const cli_settings *s);
 umbel_filter *cli_filter_load(const char *path, const cli_settings *s);
+umbel_filter *cli_filter_edit(const char *path, const cli_settings *s);
 
 /* Opened for reading where some filters are keyed and others not: --secret-file is for the
  * former. */
@@ -44,6 +46,9 @@ void cli_filter_take_output(const cli_settings *s);
 
 /* Writes f to path; "-" is standard output. */
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path);
+
+/* The same after cli_filter_edit; exits, saving nothing, if the file was overwritten since. */
+void cli_filter_save_edited(const umbel_filter *f, umbel_format format, const char *path);
 
 /* The key rule stored with the filter, with what the options add: a field given now replaces the
  * stored one, because other input may have the key elsewhere. */

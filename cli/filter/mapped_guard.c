@@ -71,7 +71,7 @@ void cli_mapping_watch(const char *path) {
     }
 }
 
-void cli_mappings_unchanged(void) {
+void cli_mappings_unchanged(const char *so) {
     for (size_t i = 0; i < watched_count; i++) {
         const struct stat *then = &watched[i].then;
         struct stat now;
@@ -79,7 +79,7 @@ void cli_mappings_unchanged(void) {
         if (now.st_size != then->st_size || now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
             now.st_mtim.tv_nsec != then->st_mtim.tv_nsec) {
             cli_die(watched[i].path, "replace filters, do not overwrite them",
-                    "changed while it was read: answers may be wrong");
+                    "changed while it was read: %s", so);
         }
     }
 }

@@ -20,7 +20,8 @@ bool cli_guarded(void (*work)(void *ctx), void *ctx);
 /* Remembers the state of a file that is about to be mapped. */
 void cli_mapping_watch(const char *path);
 
-/* Exits if one of these files was written to since; a file that has been replaced was not. */
-void cli_mappings_unchanged(void);
+/* Exits, saying what follows from it, if one of these files was written to since; a file that has
+ * been replaced was not. */
+void cli_mappings_unchanged(const char *so);
 
 #endif

@@ -15,6 +15,7 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_END] = HEADING(""),
     [OPT_HEADING_LINES] = HEADING("How lines become keys"),
     [OPT_HEADING_FOREIGN] = HEADING("Filters of other systems"),
+    [OPT_HEADING_TLS] = HEADING("TLS"),
 
     [OPT_OUTPUT] = {"o", "output", "OUT", "FILE", TYPE_TEXT, AT(output),
                     "write the filter to OUT, atomically; - is standard output"},
@@ -135,13 +136,30 @@ const cli_option cli_options[OPTION_COUNT] = {
                       "show what size would keep this false-positive rate (1%)"},
     [OPT_FILL_PLOT] = FLAG("", "plot", plot, "plot the fill, even if not on a terminal"),
 
-    [OPT_REDIS] = {"", "redis", "HOST:PORT", NULL, TYPE_TEXT, AT(redis),
-                   "the server: localhost:6379, [::1]:6379 or /run/redis/redis.sock"},
+    [OPT_REDIS] = {"", "redis", "SERVER", NULL, TYPE_TEXT, AT(redis),
+                   "the server: localhost:6379, [::1]:6379, /run/redis/redis.sock, "
+                   "redis://USER:PASSWORD@HOST:PORT/DATABASE, or rediss:// over TLS"},
     [OPT_REDIS_KEY] = {"", "key", "NAME", NULL, TYPE_TEXT, AT(redis_key), "the key to create"},
     [OPT_SHARDS] = {"", "shards", "N", NULL, TYPE_COUNT, AT(shards),
                     "build N filters from lines and create the keys NAME:{0} to NAME:{N-1}"},
     [OPT_CLUSTER] =
         FLAG("", "cluster", cluster, "follow redirections to the cluster node that has the key"),
+    [OPT_DATABASE] = {"", "db", "N", NULL, TYPE_NUMBER, AT(database),
+                      "the number of the database (0)"},
+    [OPT_WAIT] = {"", "wait", "SECONDS", NULL, TYPE_NUMBER, AT(wait),
+                  "how long a command may wait while the key's slot moves or the server loads its "
+                  "data (60)"},
+    [OPT_CACERT] = {"", "cacert", "F", "FILE", TYPE_TEXT, AT(cacert),
+                    "trust the authorities in F (those of the system)"},
+    [OPT_CERT] = {"", "cert", "F", "FILE", TYPE_TEXT, AT(cert),
+                  "show the server the certificate in F"},
+    [OPT_CERT_KEY] = {"", "cert-key", "F", "FILE", TYPE_TEXT, AT(cert_key),
+                      "its private key is in F (in the file of --cert)"},
+    [OPT_SNI] = {"", "sni", "NAME", NULL, TYPE_TEXT, AT(sni),
+                 "ask for NAME, which the server's certificate must have, instead of HOST"},
+    [OPT_GROW] = {"", "expansion", "N", NULL, TYPE_COUNT, AT(expansion),
+                  "let the filter grow on the server when it is full, each layer N times as large "
+                  "as the one before"},
     [OPT_AUTH_FILE] = {"", "auth-file", "F", "FILE", TYPE_TEXT, AT(auth_file),
                        "F holds the password, or two lines: the user and the password"},
     [OPT_REPLACE] = FLAG("f", "force", force, "replace an existing filter"),
@@ -151,7 +169,8 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_SHARD_KEYS] = {"n", "keys", "KEYS", NULL, TYPE_COUNT, AT(keys),
                         "--shards: plan for this many keys in all shards (those in the input)"},
     [OPT_SHARD_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
-                       "--shards: promise this false-positive rate (1%)"},
+                       "--shards: promise this false-positive rate (1%); --expansion: that of all "
+                       "layers together (twice that of the filter)"},
 
     [OPT_QUIET] = FLAG("q", "quiet", quiet, "no progress and no summary"),
     [OPT_JSON] = FLAG("", "json", json, "print JSON"),

@@ -78,7 +78,8 @@ static _Noreturn void unknown(const cli_command *c, const char *arg) {
         for (const uint8_t *id = c->options; *id; id++) cli_suggest(&meant, cli_options[*id].name);
         if (meant.best) snprintf(hint, sizeof hint, "did you mean '--%.32s'?", meant.best);
     }
-    cli_die(top ? NULL : c->name, hint, "unknown option %s", arg);
+    /* Without the value, which may be a secret. */
+    cli_die(top ? NULL : c->name, hint, "unknown option %.*s", (int)strcspn(arg, "="), arg);
 }
 
 /* ---- Values ---- */

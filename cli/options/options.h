@@ -19,6 +19,7 @@ typedef enum cli_option_id {
     /* not options but headings: the options after one are shown below it */
     OPT_HEADING_LINES,
     OPT_HEADING_FOREIGN,
+    OPT_HEADING_TLS,
     /* what to make */
     OPT_OUTPUT,
     OPT_FORCE,
@@ -84,6 +85,13 @@ typedef enum cli_option_id {
     OPT_SHARDS,
     OPT_CLUSTER,
     OPT_AUTH_FILE,
+    OPT_DATABASE,
+    OPT_WAIT,
+    OPT_CACERT,
+    OPT_CERT,
+    OPT_CERT_KEY,
+    OPT_SNI,
+    OPT_GROW,
     OPT_REPLACE,
     OPT_SAME_RULE,
     OPT_SHARD_KEYS,
@@ -142,8 +150,9 @@ typedef struct cli_settings {
     const char *output, *kind, *tmp, *format, *from, *to, *funnel, *type, *delimiter;
     const char *state, *window, *present, *absent;
     const char *check, *column, *index;
-    uint64_t columns, shards;
+    uint64_t columns, shards, database, wait;
     const char *redis, *redis_key, *auth_file, *secret_file;
+    const char *cacert, *cert, *cert_key, *sni;
     uint8_t secret[16]; /* the content of --secret-file, see cli_secret_of */
     cli_text_list also, meta, variants, check_keys;
     const char *field_name; /* -k NAME; NULL: a number, in `field` */

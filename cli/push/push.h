@@ -32,12 +32,16 @@ void cli_push_chunks_free(cli_push_chunks *p);
 /* The chunk that begins at this offset of the bits, and its length. */
 size_t cli_push_chunk(const cli_push_chunks *p, uint64_t offset, const void **bytes);
 
+/* Makes it grow on the server, with this rate for all layers together (0: twice its own).  Exits
+ * with a message about `name` if it cannot. */
+void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, double rate);
+
 /* What was pushed, on standard error, or with --json on standard output. */
 typedef struct cli_pushed {
     const char *name;   /* of the key, or of all shards */
-    const char *server; /* NULL: not said */
+    const char *server; /* NULL: several */
     uint32_t shards;    /* 0: one filter without shards */
-    uint64_t keys, bytes, resumed;
+    uint64_t database, keys, bytes, resumed;
 } cli_pushed;
 void cli_push_summary(const cli_settings *s, const cli_pushed *p);
 
@@ -56,8 +60,9 @@ void cli_push_check(const cli_push *push);
 /* Sends what the server does not have yet. */
 void cli_push_upload(cli_push *push, const cli_push_chunks *chunks);
 
-/* Compares what the server received with the chunks, then renames it to its final name. */
-void cli_push_publish(const cli_push *push, const cli_push_chunks *chunks);
+/* Compares what the server received with the chunks, then renames it to its final name.  False, and
+ * nothing is renamed, if another node has taken over that lacks some of the chunks. */
+bool cli_push_publish(const cli_push *push, const cli_push_chunks *chunks);
 
 enum { CLI_CLUSTER_SLOTS = 16384 };
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "options/quantity.h"
 #include "push/push.h"
 #include "report/error.h"
 #include "umbel_foreign.h"
@@ -46,6 +47,33 @@ cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name) {
         .filter = f, .head = {head, len}, .bits_len = info.bytes, .keys = info.keys_added};
     snprintf(p.id, sizeof p.id, "push:%08" PRIx32 "%" PRIx64, checksum(&p), p.bits_len);
     return p;
+}
+
+void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, double rate) {
+    enum { MOST = 32768 };
+    char text[32], own[CLI_QUANTITY];
+    umbel_info info;
+    umbel_diag diag = {0};
+    umbel_describe(f, &info);
+    if (expansion > MOST) cli_die("--expansion", "at most 32768", "the server refuses it");
+    if (info.format == UMBEL_FMT_REDISBLOOM) {
+        cli_die("--expansion", "umbel build --format redisbloom --expansion N",
+                "%s has been built with one", name);
+    }
+    if (info.kind != UMBEL_KIND_BLOCKED && info.kind != UMBEL_KIND_CLASSIC) {
+        cli_die("--expansion", "blocked and classic ones do", "%s: %s filters do not grow there",
+                name, umbel_kind_name(info.kind));
+    }
+    if (!(rate > 0)) rate = info.fpr < 0.25 ? 2 * info.fpr : 0.5 + info.fpr / 2;
+    if (!(rate > info.fpr) || !(info.fpr > 0) || !info.capacity) {
+        cli_die("-p", "it is for all layers together", "must be above %s, the filter's own rate",
+                cli_rate_text(info.fpr, own));
+    }
+    snprintf(text, sizeof text, "%" PRIu64, expansion);
+    umbel_err e = umbel_set_meta(f, "bf.expansion", text, &diag);
+    snprintf(text, sizeof text, "%.17g", rate);
+    if (!e) e = umbel_set_meta(f, "bf.error", text, &diag);
+    if (e) cli_die_err("--expansion", e, &diag, NULL);
 }
 
 void cli_push_chunks_free(cli_push_chunks *p) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * push_connection.h - a connection to a Redis server, one command at a time
+ * push_connection.h - a connection to a Redis server or to a cluster, one command at a time
  */
 #ifndef CLI_PUSH_CONNECTION_H
 #define CLI_PUSH_CONNECTION_H
 
+#include "options/options.h"
+#include "push/push_node.h"
 #include "umbel.h"
 
 typedef struct cli_connection cli_connection;
@@ -13,38 +15,41 @@ typedef enum cli_reply_type {
     CLI_REPLY_NIL,
     CLI_REPLY_NUMBER,
     CLI_REPLY_TEXT,
-    CLI_REPLY_ERROR
+    CLI_REPLY_ERROR,
+    CLI_REPLY_MOVED /* see cli_connection_transact */
 } cli_reply_type;
 
-/* `text` is NUL-terminated and valid until the next call.  Of an array, the first element. */
+/* `text` is NUL-terminated and valid until the next call.  Of an array, the first error, else the
+ * last element. */
 typedef struct cli_reply {
     cli_reply_type type;
     long long number;
     const char *text;
 } cli_reply;
 
-enum { CLI_HOST = 256, CLI_REDIS_PORT = 6379 };
-
-typedef struct cli_address {
-    char host[CLI_HOST]; /* or the path of a socket */
-    int port;            /* 0: a socket */
-} cli_address;
-
-/* HOST, HOST:PORT, [HOST]:PORT or the absolute path of a socket; false for anything else. */
-bool cli_parse_address(const char *text, cli_address *out);
-
-/* Exits with a message if there is no server or it refuses us.  `auth_file` (or NULL) has one line,
- * the password, or two, the user and the password. */
-cli_connection *cli_connection_open(const char *where, const char *auth_file, bool cluster);
+/* Connects to the server that --redis names, as --auth-file, --db and the options of TLS say, or
+ * exits with a message. */
+cli_connection *cli_connection_open(const cli_settings *s);
 void cli_connection_close(cli_connection *c);
 
-/* Sends the words, terminated by NULL, and then `data` unless it is NULL.  In a cluster, follows
- * redirections to the node that has the key.  Exits if the connection is lost. */
+/* A command of these words, terminated by NULL, and then `data` unless it is NULL. */
+cli_request cli_request_of(const umbel_key *data, const char *word, ...) __attribute__((sentinel));
+
+/* Sends such a command.  In a cluster, goes to the node that has the key; waits, as long as --wait
+ * allows, while the key's slot moves or the server is not ready.  Exits if the connection is lost.
+ */
 cli_reply cli_connection_call(cli_connection *c, const umbel_key *data, const char *word, ...)
     __attribute__((sentinel));
 
-/* The number of redirections so far. */
+/* Sends them in one transaction, or one alone.  If the keys have gone to another node meanwhile,
+ * that one is connected to, nothing is done, and the reply is CLI_REPLY_MOVED: what an earlier call
+ * knew may not be true there. */
+cli_reply cli_connection_transact(cli_connection *c, const cli_request *requests, int count);
+
+/* The number of times that another node took the place of the one we were connected to. */
 unsigned cli_connection_redirects(const cli_connection *c);
+
+uint64_t cli_connection_database(const cli_connection *c);
 
 /* HOST:PORT of the current node. */
 const char *cli_connection_name(const cli_connection *c);

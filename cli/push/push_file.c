@@ -17,6 +17,7 @@ void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
         cli_report r = cli_report_begin(true);
         cli_report_text(&r, NULL, "key", p->name);
         if (p->server) cli_report_text(&r, NULL, "server", p->server);
+        cli_report_count(&r, NULL, "database", p->database);
         if (p->shards) cli_report_count(&r, NULL, "shards", p->shards);
         cli_report_count(&r, NULL, "keys", p->keys);
         cli_report_count(&r, NULL, "bytes", p->bytes);
@@ -45,16 +46,25 @@ int cli_push_file(const cli_settings *s) {
         cli_die(s->args[0], "umbel info shows how; --same-rule if the clients do the same",
                 "its keys are not the lines themselves, so the server would miss some");
     }
-    push.server = cli_connection_open(s->redis, s->auth_file, s->cluster);
+    if (s->expansion) {
+        cli_push_let_grow(f, s->args[0], s->expansion, s->fpr);
+    } else if (s->fpr > 0) {
+        cli_die("-p", "--expansion N makes it grow", "%s has its rate already", s->args[0]);
+    }
+    push.server = cli_connection_open(s);
     cli_push_check(&push);
     cli_push_chunks chunks = cli_push_chunks_of(f, s->args[0]);
-    cli_push_upload(&push, &chunks);
-    cli_push_publish(&push, &chunks);
+    uint64_t resumed = UINT64_MAX;
+    do {
+        cli_push_upload(&push, &chunks);
+        if (push.resumed < resumed) resumed = push.resumed;
+    } while (!cli_push_publish(&push, &chunks));
     cli_push_summary(s, &(cli_pushed){.name = push.name,
                                       .server = cli_connection_name(push.server),
+                                      .database = cli_connection_database(push.server),
                                       .keys = chunks.keys,
                                       .bytes = chunks.bits_len,
-                                      .resumed = push.resumed});
+                                      .resumed = resumed});
     cli_push_chunks_free(&chunks);
     umbel_free(f);
     cli_connection_close(push.server);

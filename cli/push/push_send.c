@@ -50,70 +50,89 @@ void cli_push_check(const cli_push *push) {
     }
 }
 
-/* Where an earlier run stopped; false if there was none, or if what it sent is gone. */
-static bool find_progress(const cli_push *push, const cli_push_chunks *chunks, const staging *keys,
-                          uint64_t *offset) {
+/* What the note and the filter say on the node that has them now. */
+static bool read_progress(const cli_push *push, const staging *keys, uint64_t *offset) {
     cli_reply note = cli_connection_call(push->server, NULL, "GET", keys->progress, NULL);
     need_ok(push, note);
-    uint64_t at;
-    if (note.type != CLI_REPLY_TEXT || sscanf(note.text, "%" SCNu64, &at) != 1) return false;
-    if (at > chunks->bits_len) return false;
-    if (!need_number(push, cli_connection_call(push->server, NULL, "EXISTS", keys->filter, NULL))) {
-        return false;
-    }
-    *offset = at;
-    return true;
+    if (note.type != CLI_REPLY_TEXT || sscanf(note.text, "%" SCNu64, offset) != 1) return false;
+    return need_number(push,
+                       cli_connection_call(push->server, NULL, "EXISTS", keys->filter, NULL)) != 0;
 }
 
-static void write_progress(const cli_push *push, const staging *keys, uint64_t offset) {
+/* Where an earlier run stopped; false if there was none, or if what it sent is gone.  A node that
+ * has the note has all pieces before it: a replica receives them in this order, and a slot that
+ * moves takes both along. */
+static bool find_progress(const cli_push *push, const cli_push_chunks *chunks, const staging *keys,
+                          uint64_t *offset) {
+    unsigned redirects;
+    bool found;
+    do { /* both answers must be from one node */
+        redirects = cli_connection_redirects(push->server);
+        found = read_progress(push, keys, offset);
+    } while (redirects != cli_connection_redirects(push->server));
+    return found && *offset <= chunks->bits_len;
+}
+
+/* False if another node has taken over: it may have less than the note would say. */
+static bool write_progress(const cli_push *push, const staging *keys, uint64_t offset) {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, offset);
+    cli_request note = cli_request_of(NULL, "SET", keys->progress, text, "EX", ONE_DAY, NULL);
     need_ok(push, cli_connection_call(push->server, NULL, "EXPIRE", keys->filter, ONE_DAY, NULL));
-    need_ok(push, cli_connection_call(push->server, NULL, "SET", keys->progress, text, "EX",
-                                      ONE_DAY, NULL));
+    cli_reply reply = cli_connection_transact(push->server, &note, 1);
+    need_ok(push, reply);
+    return reply.type != CLI_REPLY_MOVED;
 }
 
-static void load(const cli_push *push, const staging *keys, uint64_t iterator, const void *bytes,
-                 size_t len) {
-    char text[32];
-    umbel_key data = {bytes, len};
-    snprintf(text, sizeof text, "%" PRIu64, iterator);
-    need_ok(push,
-            cli_connection_call(push->server, &data, "BF.LOADCHUNK", keys->filter, text, NULL));
+/* The filter without its bits.  Every command is about one key, which works while a slot moves. */
+static bool send_head(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
+    cli_connection *server = push->server;
+    /* In one transaction, so that no crash leaves a key without an expiry. */
+    cli_request first[] = {
+        cli_request_of(&chunks->head, "BF.LOADCHUNK", keys->filter, "1", NULL),
+        cli_request_of(NULL, "EXPIRE", keys->filter, ONE_DAY, NULL),
+    };
+    need_ok(push, cli_connection_call(server, NULL, "UNLINK", keys->progress, NULL));
+    need_ok(push, cli_connection_call(server, NULL, "UNLINK", keys->filter, NULL));
+    cli_reply reply = cli_connection_transact(server, first, 2);
+    need_ok(push, reply);
+    return reply.type != CLI_REPLY_MOVED && write_progress(push, keys, 0);
 }
 
 static uint64_t begin(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
     uint64_t offset;
-    if (find_progress(push, chunks, keys, &offset)) return offset;
-    need_ok(push,
-            cli_connection_call(push->server, NULL, "UNLINK", keys->filter, keys->progress, NULL));
-    /* In one transaction, so that no crash leaves a key without an expiry. */
-    need_ok(push, cli_connection_call(push->server, NULL, "MULTI", NULL));
-    load(push, keys, 1, chunks->head.data, chunks->head.len);
-    write_progress(push, keys, 0);
-    need_ok(push, cli_connection_call(push->server, NULL, "EXEC", NULL));
+    do {
+        if (find_progress(push, chunks, keys, &offset)) return offset;
+    } while (!send_head(push, chunks, keys));
     return 0;
+}
+
+/* False if another node has taken over. */
+static bool send_chunk(const cli_push *push, const staging *keys, uint64_t offset,
+                       const void *bytes, size_t len) {
+    char iterator[32];
+    umbel_key data = {bytes, len};
+    snprintf(iterator, sizeof iterator, "%" PRIu64, 1 + offset + len);
+    cli_request load = cli_request_of(&data, "BF.LOADCHUNK", keys->filter, iterator, NULL);
+    cli_reply reply = cli_connection_transact(push->server, &load, 1);
+    need_ok(push, reply);
+    return reply.type != CLI_REPLY_MOVED && write_progress(push, keys, offset + len);
 }
 
 void cli_push_upload(cli_push *push, const cli_push_chunks *chunks) {
     staging keys = staging_of(push, chunks);
     uint64_t offset = begin(push, chunks, &keys);
-    unsigned redirects = cli_connection_redirects(push->server);
     push->resumed = offset;
     cli_progress_begin(push->name, chunks->bits_len, NULL, 0);
     while (offset < chunks->bits_len) {
         const void *bytes;
         size_t len = cli_push_chunk(chunks, offset, &bytes);
-        load(push, &keys, 1 + offset + len, bytes, len);
-        if (redirects != cli_connection_redirects(push->server)) {
-            /* Another node took over, perhaps without the last chunks: continue from what it
-             * has. */
-            redirects = cli_connection_redirects(push->server);
+        if (!send_chunk(push, &keys, offset, bytes, len)) {
+            /* Perhaps without the last chunks: continue from what it has. */
             offset = begin(push, chunks, &keys);
             continue;
         }
         offset += len;
-        write_progress(push, &keys, offset);
         if (!push->quiet) cli_progress_sent(offset);
     }
     cli_progress_hide();
@@ -132,17 +151,45 @@ static void compare(const cli_push *push, const cli_push_chunks *chunks, const s
             size, chunks->keys, chunks->bits_len);
 }
 
-void cli_push_publish(const cli_push *push, const cli_push_chunks *chunks) {
-    staging keys = staging_of(push, chunks);
-    compare(push, chunks, &keys);
-    need_ok(push, cli_connection_call(push->server, NULL, "PERSIST", keys.filter, NULL));
-    if (push->force) {
-        need_ok(push,
-                cli_connection_call(push->server, NULL, "RENAME", keys.filter, push->name, NULL));
-    } else if (!need_number(push, cli_connection_call(push->server, NULL, "RENAMENX", keys.filter,
-                                                      push->name, NULL))) {
+/* Gives it its name, and lets it stay.  CLI_REPLY_MOVED: not done, and another node has it now. */
+static cli_reply_type rename_to_final(const cli_push *push, const staging *keys) {
+    const char *rename = push->force ? "RENAME" : "RENAMENX";
+    cli_request last[] = {
+        cli_request_of(NULL, "PERSIST", keys->filter, NULL),
+        cli_request_of(NULL, rename, keys->filter, push->name, NULL),
+    };
+    cli_reply reply = cli_connection_transact(push->server, last, 2);
+    need_ok(push, reply);
+    if (reply.type == CLI_REPLY_NUMBER && reply.number == 0) {
+        cli_connection_call(push->server, NULL, "EXPIRE", keys->filter, ONE_DAY, NULL);
         cli_die(push->name, "-f replaces it", "was created in the meantime");
     }
-    need_ok(push, cli_connection_call(push->server, NULL, "UNLINK", keys.progress, NULL));
+    return reply.type;
+}
+
+/* Whether the node that we talk to has all pieces. */
+static bool is_complete(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
+    uint64_t offset;
+    return find_progress(push, chunks, keys, &offset) && offset == chunks->bits_len;
+}
+
+bool cli_push_publish(const cli_push *push, const cli_push_chunks *chunks) {
+    staging keys = staging_of(push, chunks);
+    cli_reply_type done = CLI_REPLY_MOVED;
+    unsigned redirects;
+    bool complete = true;
+    while (complete && done == CLI_REPLY_MOVED) {
+        redirects = cli_connection_redirects(push->server);
+        complete = is_complete(push, chunks, &keys);
+        if (complete) compare(push, chunks, &keys);
+        /* What was found out must be about the node that renames. */
+        if (complete && redirects == cli_connection_redirects(push->server)) {
+            done = rename_to_final(push, &keys);
+        }
+    }
+    if (complete) {
+        need_ok(push, cli_connection_call(push->server, NULL, "UNLINK", keys.progress, NULL));
+    }
     free_staging(&keys);
+    return complete;
 }

@@ -22,6 +22,7 @@ typedef struct shard_builder {
     uint32_t shards, shard;
     uint64_t *counts;
     umbel_filter *filter;
+    bool grows; /* on the server */
 } shard_builder;
 
 static void count(void *ctx, cli_batch *b) {
@@ -59,10 +60,11 @@ static umbel_filter *build(shard_builder *c, const cli_feed *feed, cli_filter_pa
     cli_job job = {NULL, add_own, c};
     cli_pipeline(feed, &job);
     cli_filter_set_meta(c->filter, s, &feed->key_rule);
+    if (c->grows) cli_push_let_grow(c->filter, s->redis_key, s->expansion, s->fpr);
     return c->filter;
 }
 
-static cli_filter_params params_of(const cli_settings *s) {
+static cli_filter_params params_of(const cli_settings *s, bool *grows) {
     cli_filter_params p = cli_params_of(s);
     if (p.format != UMBEL_FMT_NATIVE && p.format != UMBEL_FMT_REDISBLOOM) {
         cli_die("--format", "native or redisbloom", "the server does not accept this format");
@@ -71,6 +73,12 @@ static cli_filter_params params_of(const cli_settings *s) {
         cli_die("--kind", "blocked or classic", "filters that are built once cannot be shards");
     }
     if (!(p.fpr > 0)) p.fpr = 0.01;
+    /* Scalable filters and those of RedisBloom know by themselves how to grow. */
+    *grows = p.expansion && p.format == UMBEL_FMT_NATIVE && p.kind != UMBEL_KIND_SCALABLE;
+    if (*grows) {
+        p.expansion = 0;
+        p.fpr /= 2; /* the rest is for the layers to come */
+    }
     return p;
 }
 
@@ -100,10 +108,13 @@ typedef struct pushed_shard {
 } pushed_shard;
 
 static void publish(const cli_settings *s, cli_push push, pushed_shard *sent, uint32_t shards) {
-    cli_pushed all = {.name = s->redis_key, .shards = shards};
+    cli_pushed all = {
+        .name = s->redis_key, .database = cli_connection_database(push.server), .shards = shards};
     for (uint32_t i = 0; i < shards; i++) {
         push.name = sent[i].name;
-        cli_push_publish(&push, &sent[i].chunks);
+        if (!cli_push_publish(&push, &sent[i].chunks)) {
+            cli_die(push.name, cli_run_again, "another node took over without the last pieces");
+        }
         all.keys += sent[i].chunks.keys;
         all.bytes += sent[i].chunks.bits_len;
         all.resumed += sent[i].resumed;
@@ -114,11 +125,11 @@ static void publish(const cli_settings *s, cli_push push, pushed_shard *sent, ui
 
 int cli_push_shards(const cli_settings *s) {
     check_arguments(s);
-    cli_filter_params params = params_of(s);
     shard_builder c = {.shards = (uint32_t)s->shards};
+    cli_filter_params params = params_of(s, &c.grows);
     pushed_shard *sent = cli_alloc(c.shards * sizeof *sent);
     cli_push push = {.force = s->force, .quiet = s->quiet};
-    push.server = cli_connection_open(s->redis, s->auth_file, s->cluster);
+    push.server = cli_connection_open(s);
     for (uint32_t i = 0; i < c.shards; i++) {
         push.name = sent[i].name = cli_shard_name(s->redis_key, i);
         cli_push_check(&push);

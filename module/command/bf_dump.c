@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "command/commands.h"
+#include "command/create.h"
 #include "command/open_key.h"
 #include "command/reply.h"
 #include "config.h"
@@ -52,23 +53,24 @@ int bf_cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
 /* ---- Loading ---- */
 
-static void reply_loaded(bf_key *key, umbel_err e) {
+/* Returns whether it was loaded. */
+static bool reply_loaded(bf_key *key, umbel_err e) {
     if (e == UMBEL_ELIMIT || e == UMBEL_ENOMEM) {
         bf_reply_make_error(key->ctx, e, NULL);
     } else if (e) {
         RedisModule_ReplyWithError(key->ctx, BAD_DATA);
     } else {
-        RedisModule_ReplicateVerbatim(key->ctx);
         bf_key_changed(key, "bf.load");
         RedisModule_ReplyWithSimpleString(key->ctx, "OK");
     }
+    return !e;
 }
 
 static void load_head(bf_key *key, const uint8_t *bytes, size_t len) {
     bf_value *value = NULL;
     umbel_err e = bf_load_head(bytes, len, bf_config_limit(key->ctx), &value, NULL);
     if (!e) bf_key_put(key, value);
-    reply_loaded(key, e);
+    if (reply_loaded(key, e)) RedisModule_ReplicateVerbatim(key->ctx);
 }
 
 static void load_chunk(bf_key *key, int64_t iterator, const uint8_t *bytes, size_t len) {
@@ -80,7 +82,7 @@ static void load_chunk(bf_key *key, int64_t iterator, const uint8_t *bytes, size
         RedisModule_ReplyWithError(key->ctx, text);
         return;
     }
-    reply_loaded(key, e);
+    if (reply_loaded(key, e)) RedisModule_ReplicateVerbatim(key->ctx);
 }
 
 int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
@@ -122,7 +124,7 @@ int bf_cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         bf_value *value = NULL;
         umbel_err e = bf_load_whole(bytes, len, bf_config_limit(ctx), &value, NULL);
         if (!e) bf_key_put(&key, value);
-        reply_loaded(&key, e);
+        if (reply_loaded(&key, e)) bf_replicate_value(&key, false);
     }
     bf_key_close(&key);
     return REDISMODULE_OK;

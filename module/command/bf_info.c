@@ -50,7 +50,7 @@ static void expansion(RedisModuleCtx *ctx, const bf_value *v) {
     if (params.expansion == 0) {
         RedisModule_ReplyWithNull(ctx);
     } else {
-        bf_reply_count(ctx, params.expansion);
+        bf_reply_count(ctx, bf_expansion(&params));
     }
 }
 
@@ -173,7 +173,7 @@ static void reply_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i) {
     bf_value_layer(v, i, &layer);
     bf_value_measure_layer(v, i, &m);
     RedisModule_ReplyWithMap(ctx, 9);
-    bf_reply_named_text(ctx, "Kind", umbel_kind_name(layer.kind));
+    bf_reply_named_text(ctx, "Kind", layer.kind);
     bf_reply_named_count(ctx, "Capacity", layer.capacity);
     bf_reply_named_count(ctx, "Keys", layer.keys);
     bf_reply_named_double(ctx, "Estimated keys", m.keys);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "command/commands.h"
+#include "command/create.h"
 #include "command/open_key.h"
 #include "command/reply.h"
 #include "config.h"
@@ -69,6 +70,7 @@ static bool merge_aside(bf_key *key, RedisModuleString **names, int count, uint6
         bf_key_put(key, result);
     } else { /* keeps the key's time to live */
         RedisModule_ModuleTypeReplaceValue(key->opened, bf_type_of(result), result, &old);
+        key->value = result;
     }
     bf_value_free(old);
     return true;
@@ -95,9 +97,10 @@ int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         return RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     }
     uint64_t limit = bf_config_limit(ctx);
+    bool existed = key.value != NULL;
     if (in_place(&key, argv[2], argc, limit) ? gather(ctx, key.value, argv + 2, 1, &key.value)
                                              : merge_aside(&key, argv + 2, argc - 2, limit)) {
-        RedisModule_ReplicateVerbatim(ctx);
+        bf_replicate_value(&key, existed);
         bf_key_changed(&key, "bf.merge");
         RedisModule_ReplyWithSimpleString(ctx, "OK");
     }

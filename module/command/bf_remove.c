@@ -5,6 +5,7 @@
  *               BF.CLEAR key
  */
 #include "command/commands.h"
+#include "command/create.h"
 #include "command/items.h"
 #include "command/open_key.h"
 #include "command/reply.h"
@@ -66,7 +67,7 @@ int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     } else if (e) {
         bf_reply_make_error(ctx, e, NULL);
     } else {
-        RedisModule_ReplicateVerbatim(ctx);
+        bf_replicate_value(&key, true);
         bf_key_changed(&key, "bf.clear");
         RedisModule_ReplyWithSimpleString(ctx, "OK");
     }

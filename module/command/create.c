@@ -8,6 +8,7 @@
 
 #include "command/reply.h"
 #include "config.h"
+#include "storage/dump.h"
 
 static const char *cannot_scale(const bf_options *options, uint64_t limit) {
     uint64_t wanted = options->scale_to;
@@ -67,7 +68,10 @@ static void say_number(words *w, uint64_t value) {
 }
 
 static void say_properties(words *w, const bf_params *params) {
-    if (params->expansion) {
+    if (params->expansion == BF_EXPANSION_AUTO) {
+        say_text(w, "EXPANSION");
+        say_text(w, "auto");
+    } else if (params->expansion) {
         say_text(w, "EXPANSION");
         say_number(w, params->expansion);
     } else {
@@ -115,4 +119,32 @@ void bf_replicate_insertion(RedisModuleCtx *ctx, RedisModuleString *name, const 
     say_text(&w, "ITEMS");
     RedisModule_Replicate(ctx, "BF.INSERT", "svv", name, w.list, w.count, items, count);
     forget(&w);
+}
+
+static void replicate_chunk(const bf_key *key, int64_t iterator, const uint8_t *bytes, size_t len) {
+    RedisModule_Replicate(key->ctx, "BF.LOADCHUNK", "slb", key->name, (long long)iterator,
+                          (const char *)bytes, len);
+}
+
+void bf_replicate_value(const bf_key *key, bool existed) {
+    const bf_value *v = key->value;
+    if (bf_value_layout(v) == BF_BLOCKED) {
+        RedisModule_ReplicateVerbatim(key->ctx);
+        return;
+    }
+    size_t len = 0;
+    const uint8_t *bytes = NULL;
+    int64_t next = 1;
+    uint8_t *head = bf_dump_head(v, &len);
+    if (existed) RedisModule_Replicate(key->ctx, "DEL", "s", key->name);
+    replicate_chunk(key, next, head, len);
+    RedisModule_Free(head);
+    bool empty = bf_value_card(v) == 0;
+    while (!empty && (bf_dump_chunk(v, next, &next, &bytes, &len), next)) {
+        replicate_chunk(key, next, bytes, len);
+    }
+    long long expires = existed ? RedisModule_GetAbsExpire(key->opened) : -1;
+    if (expires >= 0) {
+        RedisModule_Replicate(key->ctx, "PEXPIREAT", "sl", key->name, expires);
+    }
 }

@@ -22,6 +22,11 @@
  * an error reply.  Neither replicates it nor notifies anyone. */
 bool bf_create(bf_key *key, bf_options *options);
 
+/* Replicates what a key now holds: the command itself, if the filter is blocked; if it is classic,
+ * in RedisBloom's own words, which know no such command: the key is deleted where it `existed`,
+ * loaded with BF.LOADCHUNK, and gets its time to live again. */
+void bf_replicate_value(const bf_key *key, bool existed);
+
 /* Replicates the creation as BF.RESERVE. */
 void bf_replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params);
 

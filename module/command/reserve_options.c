@@ -13,11 +13,15 @@
 
 enum { WINDOW_MAX = 255 };
 
+/* The default setting leaves the steps to the filter. */
 void bf_options_init(bf_options *options) {
-    *options = (bf_options){.params = {.layout = (bf_layout)bf_config.layout,
-                                       .error = bf_config.error,
-                                       .capacity = (uint64_t)bf_config.capacity,
-                                       .expansion = (uint32_t)bf_config.expansion}};
+    bool usual = bf_config.expansion == BF_EXPANSION_SHOWN;
+    *options = (bf_options){
+        .params = {.layout = (uint8_t)bf_config.layout,
+                   .error = bf_config.error,
+                   .capacity = (uint64_t)bf_config.capacity,
+                   .expansion = usual ? BF_EXPANSION_AUTO : (uint16_t)bf_config.expansion},
+    };
 }
 
 bf_word bf_word_of(const RedisModuleString *text) {
@@ -73,9 +77,10 @@ bf_flaw bf_options_capacity(bf_options *options, const RedisModuleString *value)
 
 bf_flaw bf_options_expansion(bf_options *options, const RedisModuleString *value) {
     long long number = 0;
-    bf_flaw flaw = read_number(value, 0, BF_EXPANSION_MAX, &number);
-    options->params.expansion = (uint32_t)number;
-    options->expands = number > 0;
+    bool automatic = !strcasecmp(RedisModule_StringPtrLen(value, NULL), "auto");
+    bf_flaw flaw = automatic ? BF_FINE : read_number(value, 0, BF_EXPANSION_MAX, &number);
+    options->params.expansion = automatic ? BF_EXPANSION_AUTO : (uint16_t)number;
+    options->expands = automatic || number > 0;
     return flaw;
 }
 
@@ -129,7 +134,7 @@ const char *bf_options_take(bf_options *options, bf_word word, const RedisModule
         if (read_number(value, 1, WINDOW_MAX, &number)) {
             return "ERR window must be in the range [1, 255]";
         }
-        params->window = (uint32_t)number;
+        params->window = (uint16_t)number;
         return NULL;
     case BF_WORD_VALIDATESCALETO:
         if (read_number(value, 1, INT64_MAX, &number)) return "ERR bad capacity";
@@ -155,6 +160,7 @@ const char *bf_options_settle(bf_options *options) {
         }
         params->layout = BF_BLOCKED;
     }
+    if (params->layout == BF_REDISBLOOM) params->expansion = (uint16_t)bf_expansion(params);
     params->error = bf_config_capped(params->error);
     /* Each filter gets its own secret, so that clients cannot craft colliding keys. */
     if (params->layout == BF_BLOCKED && !params->keyed) {

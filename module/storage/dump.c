@@ -8,11 +8,12 @@
 #include "format/redisbloom/redisbloom_dump.h"
 #include "storage/dump_header.h"
 #include "value/server_memory.h"
+#include "value/value_small.h"
 
 /* ---- Dumping ---- */
 
 uint8_t *bf_dump_head(const bf_value *v, size_t *len) {
-    if (v->params.layout == BF_BLOCKED) return bf_head_write(v, len);
+    if (v->params.layout == BF_BLOCKED) return bf_head_write(v, true, len);
     uint64_t size = umbeli_redisbloom_header_size(v->filter);
     umbeli_span span = {.bytes = RedisModule_Alloc((size_t)size), .cap = (size_t)size};
     umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span};
@@ -23,12 +24,24 @@ uint8_t *bf_dump_head(const bf_value *v, size_t *len) {
 
 void bf_dump_chunk(const bf_value *v, int64_t iterator, int64_t *next, const uint8_t **bytes,
                    size_t *len) {
-    umbeli_redisbloom_chunk(v->filter, iterator, next, bytes, len);
+    if (!v->small) {
+        umbeli_redisbloom_chunk(v->filter, iterator, next, bytes, len);
+        return;
+    }
+    bool inside = iterator > 0 && iterator <= v->small->bytes;
+    *bytes = inside ? v->small->bits + iterator - 1 : NULL;
+    *len = inside ? (size_t)(v->small->bytes - iterator + 1) : 0;
+    *next = inside ? v->small->bytes + 1 : 0;
 }
 
 /* Copies the whole payload, however it is segmented. */
-static void gather(const umbel_filter *f, uint8_t *to) {
+static void gather(const bf_value *v, uint8_t *to) {
+    const umbel_filter *f = v->filter;
     const uint8_t *bytes;
+    if (v->small) {
+        memcpy(to, v->small->bits, v->small->bytes);
+        return;
+    }
     uint64_t len = 0;
     for (size_t i = 0; (bytes = umbeli_filter_segment(f, i, &len)) != NULL; i++) {
         memcpy(to, bytes, (size_t)len);
@@ -39,25 +52,26 @@ static void gather(const umbel_filter *f, uint8_t *to) {
 uint8_t *bf_dump_whole(const bf_value *v, size_t *len) {
     size_t head_len;
     uint8_t *head = bf_dump_head(v, &head_len);
-    *len = head_len + (size_t)umbeli_filter_bytes(v->filter);
+    *len = head_len + (size_t)bf_value_bytes(v);
     uint8_t *whole = RedisModule_Alloc(*len);
     memcpy(whole, head, head_len);
     RedisModule_Free(head);
-    gather(v->filter, whole + head_len);
+    gather(v, whole + head_len);
     return whole;
 }
 
 const uint8_t *bf_dump_layer(const bf_value *v, uint32_t i, size_t *len, uint8_t **scratch) {
-    const umbeli_chain *c = bf_value_chain(v);
     *scratch = NULL;
-    if (c) {
-        *len = (size_t)c->layers[i].bytes;
-        return c->layers[i].bits;
+    if (v->small || bf_value_chain(v)) {
+        umbeli_layer room;
+        const umbeli_layer *l = bf_value_layer_at(v, i, &room);
+        *len = (size_t)l->bytes;
+        return l->bits;
     }
     *len = (size_t)umbeli_filter_bytes(v->filter);
     if (*len == v->filter->data_len) return v->filter->data;
     *scratch = RedisModule_Alloc(*len);
-    gather(v->filter, *scratch);
+    gather(v, *scratch);
     return *scratch;
 }
 
@@ -79,12 +93,19 @@ static umbel_err take_bits(void *ctx, uint64_t len, const uint8_t **bits, umbel_
     return UMBEL_OK;
 }
 
+/* Clients have no other checksum. */
+static umbel_err read_sealed(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag) {
+    umbel_err e = bf_head_read(bytes, len, head, diag);
+    if (!e && !head->sealed) e = umbeli_fail(diag, UMBEL_ECORRUPT, "the checksum is missing");
+    return e;
+}
+
 /* There must be exactly as many bits as the head says; checked before anything is allocated. */
 static umbel_err check_bits(const bf_head *head, source from, umbel_diag *diag) {
     const uint8_t *bits;
     umbel_err e = UMBEL_OK;
     for (uint32_t i = 0; i < head->count && !e; i++) {
-        e = take_bits(&from, head->layers[i].payload_len, &bits, diag);
+        e = take_bits(&from, bf_head_bytes(head, i), &bits, diag);
     }
     if (!e && from.len) e = umbeli_fail(diag, UMBEL_ECORRUPT, "bytes after the bits");
     return e;
@@ -112,7 +133,7 @@ umbel_err bf_redisbloom_value(umbel_filter *f, bf_value **out, umbel_diag *diag)
         .layout = BF_REDISBLOOM,
         .error = f->shape.fpr,
         .capacity = r->chain.layers[0].capacity,
-        .expansion = grows ? r->growth : 0,
+        .expansion = grows ? (uint16_t)r->growth : 0,
     };
     return bf_value_of(&params, f, out, diag);
 }
@@ -121,10 +142,10 @@ umbel_err bf_load_head(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_
                        umbel_diag *diag) {
     bf_head head;
     source none = {0};
-    if (!umbeli_native_begins(bytes, len)) {
+    if (!bf_head_begins(bytes, len)) {
         return load_redisbloom(bytes, len, none, max_bytes, out, diag);
     }
-    umbel_err e = bf_head_read(bytes, len, &head, diag);
+    umbel_err e = read_sealed(bytes, len, &head, diag);
     if (!e && head.len != len) {
         e = umbeli_fail_at(diag, UMBEL_ECORRUPT, head.len, "bytes after the head");
     }
@@ -134,12 +155,12 @@ umbel_err bf_load_head(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_
 umbel_err bf_load_whole(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_value **out,
                         umbel_diag *diag) {
     bf_head head;
-    if (!umbeli_native_begins(bytes, len)) {
+    if (!bf_head_begins(bytes, len)) {
         size_t head_len = umbeli_redisbloom_header_len(bytes, len);
         source from = {bytes + head_len, len - head_len};
         return load_redisbloom(bytes, head_len, from, max_bytes, out, diag);
     }
-    umbel_err e = bf_head_read(bytes, len, &head, diag);
+    umbel_err e = read_sealed(bytes, len, &head, diag);
     if (e) return e;
     source from = {bytes + head.len, len - head.len};
     e = check_bits(&head, from, diag);
@@ -148,5 +169,8 @@ umbel_err bf_load_whole(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf
 
 umbel_err bf_load_chunk(bf_value *v, int64_t iterator, const uint8_t *bytes, size_t len,
                         umbel_diag *diag) {
-    return umbeli_redisbloom_load_chunk(v->filter, iterator, bytes, len, diag);
+    umbel_err e = v->small ? bf_small_unfold(v) : UMBEL_OK;
+    if (!e) e = umbeli_redisbloom_load_chunk(v->filter, iterator, bytes, len, diag);
+    bf_small_fold(v);
+    return e;
 }

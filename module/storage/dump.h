@@ -3,8 +3,9 @@
  * dump.h - a value as bytes: BF.SCANDUMP, BF.LOADCHUNK, BF.LOAD, and what RDB and AOF consist of
  *
  * A value is a head, which says everything except the bits, and the bits of its layers one after
- * the other.  In RedisBloom's layout the head is RedisBloom's header; in the blocked one, headers
- * of native files.  The first bytes show which of the two it is.  Bytes: docs/formats/redis.md.
+ * the other.  In RedisBloom's layout the head is RedisBloom's header; in the blocked one a compact
+ * head of the module's own or, for filters from elsewhere, headers of native files.  The first
+ * bytes show which of the three it is.  Bytes: docs/formats/redis.md.
  */
 #ifndef BF_DUMP_H
 #define BF_DUMP_H

@@ -2,6 +2,7 @@
 #include "storage/dump_header.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "core/diag.h"
 #include "format/redisbloom/redisbloom_dump.h"
 #include "kind/classic/classic.h"
+#include "plan/plan.h"
 #include "value/server_memory.h"
 
 enum { NAME_BYTES = 32, VALUE_BYTES = 40 };
@@ -59,7 +61,7 @@ static bool take_property(const char *name, const char *text, bf_head *head) {
     if (strcmp(name, "bf.capacity") == 0) return read_count(text, 1, count_max, &p->capacity);
     if (strcmp(name, "bf.expansion") == 0) {
         bool fine = read_count(text, 0, BF_EXPANSION_MAX, &n);
-        p->expansion = (uint32_t)n;
+        p->expansion = (uint16_t)n;
         return fine;
     }
     if (strcmp(name, "bf.layers") == 0) {
@@ -135,27 +137,191 @@ static umbel_err read_layer(const uint8_t *bytes, size_t len, bf_head *head, uin
     return UMBEL_OK;
 }
 
-umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag) {
-    head->bytes = bytes;
-    head->len = 0;
+static umbel_err read_native(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag) {
     head->count = 1;
     for (uint32_t i = 0; i < head->count; i++) {
         umbel_err e = read_layer(bytes, len, head, i, diag);
         if (e) return e;
     }
-    if (head->layers[0].fingerprint) {
+    head->params.keyed = head->layers[0].fingerprint != 0;
+    return UMBEL_OK;
+}
+
+/* ---- Reading compact heads ---- */
+
+static const uint8_t magic[4] = {'U', 'M', 'B', 'F'};
+
+/* The byte after it is never 0, so that the first eight are no number of keys that a header of
+ * RedisBloom could begin with. */
+enum {
+    KEYED = 1,
+    AUTO = 2,
+    DECIMAL = 4,
+    TIGHTENING = 8,
+    SEALED = 16,
+    ALWAYS = 128,
+    FLAGS = KEYED | AUTO | DECIMAL | TIGHTENING | SEALED | ALWAYS,
+    SEAL_BYTES = 4
+};
+
+static uint32_t seal_of(const uint8_t *head, size_t len) {
+    return (uint32_t)umbeli_xxh3_64(head, len, 0);
+}
+
+/* Kinds of layers, and a flag: the capacity is that of the filter. */
+enum { BLOCKED = 1, CLASSIC = 2, NARROW = 3, EXACT = 4, SAME_CAPACITY = 0x80 };
+
+static const struct {
+    uint8_t number;
+    const umbeli_probes *probes;
+} kinds[] = {
+    {BLOCKED, &umbeli_probes_blocked},
+    {CLASSIC, &umbeli_probes_classic},
+    {NARROW, &umbeli_probes_narrow},
+    {EXACT, &umbeli_probes_exact},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Seven bits a byte, the lowest first; all but the last have bit 7 set. */
+static uint64_t take_number(umbeli_reader *r) {
+    uint64_t n = 0;
+    for (unsigned shift = 0; shift < 63; shift += 7) {
+        uint8_t b = umbeli_take_u8(r);
+        n |= (uint64_t)(b & 0x7f) << shift;
+        if (!(b & 0x80)) return n;
+    }
+    r->failed = true;
+    return 0;
+}
+
+static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+enum { POWERS = sizeof powers / sizeof *powers };
+
+/* A rate as a person writes it: a byte divided by a power of ten. */
+static double take_decimal(umbeli_reader *r) {
+    uint8_t digits = umbeli_take_u8(r), power = umbeli_take_u8(r);
+    return power < POWERS ? digits / powers[power] : 0;
+}
+
+static void take_layer(umbeli_reader *r, uint64_t capacity, umbeli_layer *l) {
+    uint8_t kind = umbeli_take_u8(r);
+    *l = (umbeli_layer){0};
+    for (size_t i = 0; i < KINDS; i++) {
+        if ((kind & ~SAME_CAPACITY) == kinds[i].number) l->probes = kinds[i].probes;
+    }
+    uint64_t words = take_number(r), hashes = take_number(r);
+    l->bytes = words <= count_max ? 8 * words : 0;
+    l->nbits = 8 * l->bytes;
+    l->hashes = hashes <= UMBELI_CLASSIC_MAX_HASHES ? (uint32_t)hashes : 0;
+    l->capacity = kind & SAME_CAPACITY ? capacity : take_number(r);
+    l->keys = take_number(r);
+    if (l->probes == &umbeli_probes_narrow && l->nbits && l->hashes) {
+        l->rate = umbeli_classic_rate(l->nbits, l->hashes, l->capacity);
+    } else if (l->probes == &umbeli_probes_exact) {
+        l->rate = (double)l->capacity * 0x1p-64;
+    } else {
+        l->rate = umbeli_take_f64le(r);
+    }
+}
+
+static const char *compact_layer_wrong(const bf_head *head, uint32_t i) {
+    const umbeli_layer *l = &head->described[i];
+    if (!l->probes) return "kind: unknown";
+    if (l->bytes == 0 || l->hashes == 0) return "bytes, hashes: out of range";
+    if (l->capacity == 0 || l->capacity > count_max || l->keys > count_max) {
+        return "counts: out of range";
+    }
+    if (l->probes == &umbeli_probes_blocked &&
+        (l->bytes % UMBELI_BLOCK_BYTES || l->bytes / UMBELI_BLOCK_BYTES > UINT32_MAX ||
+         l->hashes != UMBELI_BLOCK_LANES)) {
+        return "bytes, hashes: not of a blocked layer";
+    }
+    if (!(l->rate >= 0 && l->rate <= 1)) return "rate: out of range";
+    if (l->probes != &umbeli_probes_exact) return NULL;
+    if (i == 0 || i + 1 < head->count || head->params.expansion != BF_EXPANSION_AUTO ||
+        l->bytes > UINT32_MAX || l->capacity != umbeli_exact_capacity(l->bytes)) {
+        return "an exact layer that cannot be";
+    }
+    for (uint32_t j = 0; j < i; j++) {
+        if (head->described[j].probes->hash_wide) return "an exact layer that cannot be";
+    }
+    return NULL;
+}
+
+static umbel_err read_compact(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag) {
+    umbeli_reader r = umbeli_reader_over(bytes, len);
+    bf_params *p = &head->params;
+    (void)umbeli_take(&r, sizeof magic);
+    uint8_t flags = umbeli_take_u8(&r);
+    *p = (bf_params){.layout = BF_BLOCKED, .keyed = (flags & KEYED) != 0};
+    p->error = flags & DECIMAL ? take_decimal(&r) : umbeli_take_f64le(&r);
+    p->tightening = flags & TIGHTENING ? umbeli_take_f64le(&r) : 0;
+    uint64_t expansion = flags & AUTO ? BF_EXPANSION_AUTO : take_number(&r);
+    p->capacity = take_number(&r);
+    uint64_t count = take_number(&r);
+    if (r.failed) return bad(diag, r.pos, "the head is cut short");
+    if (flags & ~FLAGS) return umbeli_fail_at(diag, UMBEL_EVERSION, 4, "flags: unknown");
+    if (!(p->error > 0 && p->error < 1) || !(p->tightening >= 0 && p->tightening < 1) ||
+        (expansion > BF_EXPANSION_MAX && !(flags & AUTO)) || p->capacity > count_max ||
+        p->capacity == 0 || count == 0 || count > BF_LAYERS_MAX) {
+        return bad(diag, r.pos, "a property is out of range");
+    }
+    p->expansion = (uint16_t)expansion;
+    head->sealed = (flags & SEALED) != 0;
+    head->count = (uint32_t)count;
+    for (uint32_t i = 0; i < head->count; i++) {
+        take_layer(&r, p->capacity, &head->described[i]);
+        if (r.failed) return bad(diag, r.pos, "the head is cut short");
+        const char *wrong = compact_layer_wrong(head, i);
+        if (wrong) return bad(diag, r.pos, wrong);
+    }
+    head->len = r.pos;
+    return UMBEL_OK;
+}
+
+static bool begins_compact(const uint8_t *bytes, size_t len) {
+    return len > sizeof magic && memcmp(bytes, magic, sizeof magic) == 0 &&
+           bytes[sizeof magic] & ALWAYS;
+}
+
+bool bf_head_begins(const uint8_t *bytes, size_t len) {
+    return begins_compact(bytes, len) || umbeli_native_begins(bytes, len);
+}
+
+uint64_t bf_head_bytes(const bf_head *head, uint32_t i) {
+    return head->compact ? head->described[i].bytes : head->layers[i].payload_len;
+}
+
+umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag) {
+    head->bytes = bytes;
+    head->len = 0;
+    head->compact = begins_compact(bytes, len);
+    head->sealed = !head->compact;
+    umbel_err e = (head->compact ? read_compact : read_native)(bytes, len, head, diag);
+    if (!e && head->params.keyed) {
         if (len - head->len < BF_KEY_BYTES) return bad(diag, len, "the secret is missing");
         memcpy(head->params.key, bytes + head->len, BF_KEY_BYTES);
-        head->params.keyed = true;
         head->len += BF_KEY_BYTES;
     }
-    return UMBEL_OK;
+    if (!e && head->compact && head->sealed) {
+        if (len - head->len < SEAL_BYTES) return bad(diag, len, "the checksum is missing");
+        if (umbeli_load_le32(bytes + head->len) != seal_of(bytes, head->len)) {
+            return bad(diag, head->len, "the checksum is wrong");
+        }
+        head->len += SEAL_BYTES;
+    }
+    return e;
 }
 
 /* ---- Making ---- */
 
-static umbel_err describe_layer(const umbeli_native_header *h, umbeli_layer *out,
+static umbel_err describe_layer(const bf_head *head, uint32_t i, umbeli_layer *out,
                                 umbel_diag *diag) {
+    if (head->compact) {
+        *out = head->described[i];
+        return UMBEL_OK;
+    }
+    const umbeli_native_header *h = &head->layers[i];
     bool blocked = h->shape.kind == UMBEL_KIND_BLOCKED;
     umbel_err e =
         (blocked ? umbeli_blocked_check : umbeli_classic_check)(&h->shape, h->payload_len, diag);
@@ -175,9 +341,17 @@ static umbel_err describe_layer(const umbeli_native_header *h, umbeli_layer *out
     return UMBEL_OK;
 }
 
+static umbel_err make_compact(const bf_head *head, uint64_t max_bytes, umbel_filter **out,
+                              umbel_diag *diag) {
+    umbeli_settings settings = bf_memory_settings(max_bytes, NULL);
+    umbeli_shape hashing = bf_hashing(&head->params);
+    return bf_layers_new(&head->params, &hashing, &head->described[0], &settings, out, diag);
+}
+
 /* Makes the filter with its first layer, or all of one that is not a chain. */
 static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filter **out,
                             umbel_diag *diag) {
+    if (head->compact) return make_compact(head, max_bytes, out, diag);
     umbeli_settings settings =
         bf_memory_settings(max_bytes, head->params.keyed ? head->params.key : NULL);
     umbeli_native_header h = head->layers[0];
@@ -186,7 +360,7 @@ static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filte
     umbel_err e = umbeli_native_take_secret(&h, &settings, diag);
     if (e) return e;
     if (!is_layer(&h)) return umbeli_native_make(head->bytes, &h, NULL, &settings, out, diag);
-    e = describe_layer(&h, &layer, diag);
+    e = describe_layer(head, 0, &layer, diag);
     if (!e) e = bf_layers_new(&head->params, &h.shape, &layer, &settings, &f, diag);
     if (e) return e;
     e = umbeli_native_take_meta(f, head->bytes, &h, diag);
@@ -201,7 +375,7 @@ static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filte
 static umbel_err append_layer(const bf_head *head, uint32_t i, uint64_t max_bytes, umbel_filter *f,
                               umbel_diag *diag) {
     umbeli_layer layer;
-    umbel_err e = describe_layer(&head->layers[i], &layer, diag);
+    umbel_err e = describe_layer(head, i, &layer, diag);
     if (e) return e;
     e = umbeli_chain_append((umbeli_chain *)f, &layer, max_bytes);
     if (e) return umbeli_fail(diag, e, "out of memory for a layer");
@@ -224,7 +398,7 @@ static umbel_err make_all(const bf_head *head, bf_bits_source source, void *ctx,
     umbel_err e = UMBEL_OK;
     uint64_t end = 0;
     for (uint32_t i = 0; i < head->count && !e; i++) {
-        uint64_t len = head->layers[i].payload_len;
+        uint64_t len = bf_head_bytes(head, i);
         const uint8_t *bits = NULL;
         e = source(ctx, len, &bits, diag);
         if (!e) {
@@ -250,11 +424,84 @@ umbel_err bf_head_load(const bf_head *head, bf_bits_source source, void *ctx, ui
     /* The value has them in a more compact form. */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) umbeli_meta_remove(f, names[i]);
     bf_params params = head->params;
-    params.window = umbeli_window_generations(f);
+    params.window = (uint16_t)umbeli_window_generations(f);
     return bf_value_of(&params, f, out, diag);
 }
 
-/* ---- Writing ---- */
+/* ---- Writing compact heads ---- */
+
+static void put_number(umbeli_writer *w, uint64_t n) {
+    for (; n > 0x7f; n >>= 7) umbeli_put_u8(w, (uint8_t)(n | 0x80));
+    umbeli_put_u8(w, (uint8_t)n);
+}
+
+/* The least power of ten that makes it a byte; 0: it has too many digits. */
+static uint8_t decimal_power(double rate, uint8_t *digits) {
+    for (uint8_t power = 1; power < POWERS; power++) {
+        double n = nearbyint(rate * powers[power]);
+        if (n > UINT8_MAX) return 0;
+        *digits = (uint8_t)n;
+        if (n / powers[power] == rate) return power;
+    }
+    return 0;
+}
+
+static void put_layer(umbeli_writer *w, const umbeli_layer *l, uint64_t capacity) {
+    uint8_t kind = l->capacity == capacity ? SAME_CAPACITY : 0;
+    for (size_t i = 0; i < KINDS; i++) {
+        if (kinds[i].probes == l->probes) kind |= kinds[i].number;
+    }
+    umbeli_put_u8(w, kind);
+    put_number(w, l->bytes / 8);
+    put_number(w, l->hashes);
+    if (l->capacity != capacity) put_number(w, l->capacity);
+    put_number(w, l->keys);
+    if (l->probes != &umbeli_probes_narrow && l->probes != &umbeli_probes_exact) {
+        umbeli_put_f64le(w, l->rate);
+    }
+}
+
+static void put_compact(const bf_value *v, bool sealed, umbeli_writer *w) {
+    const bf_params *p = &v->params;
+    bool automatic = p->expansion == BF_EXPANSION_AUTO;
+    uint8_t digits = 0, power = decimal_power(p->error, &digits);
+    umbeli_put(w, magic, sizeof magic);
+    umbeli_put_u8(w, (uint8_t)(ALWAYS | (p->keyed ? KEYED : 0) | (automatic ? AUTO : 0) |
+                               (power ? DECIMAL : 0) | (p->tightening > 0 ? TIGHTENING : 0) |
+                               (sealed ? SEALED : 0)));
+    if (power) {
+        umbeli_put_u8(w, digits);
+        umbeli_put_u8(w, power);
+    } else {
+        umbeli_put_f64le(w, p->error);
+    }
+    if (p->tightening > 0) umbeli_put_f64le(w, p->tightening);
+    if (!automatic) put_number(w, p->expansion);
+    put_number(w, p->capacity);
+    put_number(w, bf_value_layers(v));
+    for (uint32_t i = 0; i < bf_value_layers(v); i++) {
+        umbeli_layer room;
+        put_layer(w, bf_value_layer_at(v, i, &room), p->capacity);
+    }
+}
+
+/* Native headers say more: a seed, metadata, a key rule, bits that do not end with a byte. */
+static bool fits_compact(const bf_value *v) {
+    const umbel_filter *f = v->filter;
+    if (v->small) return true;
+    const umbeli_chain *c = bf_value_chain(v);
+    const umbel_key_rule none = {0};
+    if (!c || f->shape.seed || f->meta_count || memcmp(&f->key_rule, &none, sizeof none) != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < c->count; i++) {
+        const umbeli_layer *l = &c->layers[i];
+        if (l->nbits != 8 * l->bytes || l->bytes % 8 || l->capacity == 0) return false;
+    }
+    return v->params.capacity > 0 && v->params.error > 0;
+}
+
+/* ---- Writing native headers ---- */
 
 /* Writes the properties of a chain as metadata of its first header. */
 typedef struct properties {
@@ -289,7 +536,7 @@ static void describe_chain(const bf_value *v, const umbeli_native_source *first,
     put_count(p, "bf.layers", layers);
     put_rate(p, "bf.error", params->error);
     if (params->capacity) put_count(p, "bf.capacity", params->capacity);
-    put_count(p, "bf.expansion", params->expansion);
+    put_count(p, "bf.expansion", bf_expansion(params));
     put_rate(p, "bf.tightening", params->tightening);
 }
 
@@ -304,20 +551,47 @@ static umbeli_native_source source_at(const bf_value *v, uint32_t i, properties 
     return from;
 }
 
-uint8_t *bf_head_write(const bf_value *v, size_t *len) {
+/* Only chains of the module's own need properties; a filter from elsewhere stays what it is. */
+static bool is_native(const bf_value *v) {
     properties p;
-    uint64_t size = v->params.keyed ? BF_KEY_BYTES : 0;
+    if (!fits_compact(v)) return true;
+    if (v->small) return false;
+    (void)source_at(v, 0, &p);
+    return p.count == 0;
+}
+
+static void put_native(const bf_value *v, umbeli_writer *w) {
+    properties p;
     for (uint32_t i = 0; i < bf_value_layers(v); i++) {
         umbeli_native_source from = source_at(v, i, &p);
-        size += umbeli_native_header_len(&from);
+        umbeli_native_put_header(&from, w);
     }
-    umbeli_span span = {.bytes = RedisModule_Alloc((size_t)size), .cap = (size_t)size};
+}
+
+static bool count_only(void *ctx, const void *bytes, size_t len) {
+    (void)ctx, (void)bytes, (void)len;
+    return true;
+}
+
+static void put_head(const bf_value *v, bool sealed, umbeli_writer *w) {
+    if (is_native(v)) {
+        put_native(v, w);
+    } else {
+        put_compact(v, sealed, w);
+    }
+    if (v->params.keyed) umbeli_put(w, v->params.key, BF_KEY_BYTES);
+}
+
+uint8_t *bf_head_write(const bf_value *v, bool sealed, size_t *len) {
+    umbeli_writer size = {.sink = count_only};
+    put_head(v, sealed, &size);
+    umbeli_span span = {.cap = (size_t)size.written + SEAL_BYTES};
+    span.bytes = RedisModule_Alloc(span.cap);
     umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span};
-    for (uint32_t i = 0; i < bf_value_layers(v); i++) {
-        umbeli_native_source from = source_at(v, i, &p);
-        umbeli_native_put_header(&from, &w);
+    put_head(v, sealed, &w);
+    if (sealed && begins_compact(span.bytes, span.used)) {
+        umbeli_put_u32le(&w, seal_of(span.bytes, span.used));
     }
-    if (v->params.keyed) umbeli_put(&w, v->params.key, BF_KEY_BYTES);
     *len = span.used;
     return span.bytes;
 }

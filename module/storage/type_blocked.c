@@ -2,6 +2,8 @@
  *
  * type_blocked.c - umbel-bf-: STRING head, then a STRING with the bits of each layer
  *
+ * Encoding 2 added the compact head, which says itself what it is.
+ *
  * The bits of a layer are read before memory for the layer is allocated, so a false head costs no
  * more memory than the data that came with it.
  */
@@ -13,7 +15,7 @@
 void bf_blocked_save(RedisModuleIO *io, void *value) {
     const bf_value *v = value;
     size_t len = 0;
-    uint8_t *head = bf_head_write(v, &len), *scratch = NULL;
+    uint8_t *head = bf_head_write(v, false, &len), *scratch = NULL;
     RedisModule_SaveStringBuffer(io, (const char *)head, len);
     RedisModule_Free(head);
     for (uint32_t i = 0; i < bf_value_layers(v); i++) {
@@ -55,13 +57,14 @@ void *bf_blocked_load(RedisModuleIO *io, int encver) {
     umbel_diag diag = {.what = "unknown version"};
     uint8_t *bytes = NULL;
     strings layers = {.io = io};
-    if (encver == BF_BLOCKED_ENCVER) {
+    if (encver == 1 || encver == BF_BLOCKED_ENCVER) {
         diag.what = "the head is missing";
         bytes = (uint8_t *)RedisModule_LoadStringBuffer(io, &len);
     }
     if (bytes && !bf_head_read(bytes, len, &head, &diag)) {
-        diag.what = head.len == len ? "no memory" : "bytes after the head";
-        if (head.len == len) (void)bf_head_load(&head, take_string, &layers, 0, &v, &diag);
+        bool known = !head.compact || encver >= BF_BLOCKED_ENCVER;
+        diag.what = head.len != len ? "bytes after the head" : known ? "no memory" : "unknown head";
+        if (head.len == len && known) (void)bf_head_load(&head, take_string, &layers, 0, &v, &diag);
     }
     char why[200];
     if (!v) {

@@ -76,7 +76,7 @@ static void free_value(void *value) {
 static size_t free_effort(RedisModuleString *key, const void *value) {
     (void)key;
     const bf_value *v = value;
-    return (size_t)(bf_value_layers(v) + umbeli_filter_bytes(v->filter) / EFFORT_BYTES);
+    return (size_t)(bf_value_layers(v) + bf_value_bytes(v) / EFFORT_BYTES);
 }
 
 static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {

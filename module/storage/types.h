@@ -21,7 +21,7 @@ RedisModuleType *bf_type_of(const bf_value *v);
  */
 bf_value *bf_value_at(RedisModuleKey *key, bool *wrong);
 
-enum { BF_REDISBLOOM_ENCVER = 4, BF_BLOCKED_ENCVER = 1 };
+enum { BF_REDISBLOOM_ENCVER = 4, BF_BLOCKED_ENCVER = 2 };
 
 void bf_redisbloom_save(RedisModuleIO *io, void *value);
 void *bf_redisbloom_load(RedisModuleIO *io, int encver);

@@ -10,6 +10,13 @@
 
 enum { BLOCK = 32, SMALL = 64 * 1024, UNRESERVED = 100 };
 
+/* Of filters that nobody reserved.  What the allocator adds to a table makes its sizes round. */
+enum { AROUND = 128, EXACT_MIN = 512, EXACT_MAX = 512 * 1024, STEP = 5, LATE_STEP = 2 };
+static const uint64_t late = 8000000;
+
+/* Below this promise 64 bits of hash are not enough. */
+static const double narrow_min = 1e-9;
+
 /* The largest share of the promised rate that a blocked first layer may use up. */
 static const double first_max = 0.9;
 
@@ -24,7 +31,11 @@ uint64_t bf_redisbloom_bytes(uint64_t keys, double rate) {
 /* Classic in exactly this many bytes; a filter that may not grow gets up to one extra block where
  * rounding would make it miss its rate. */
 static void plan_classic(uint64_t keys, uint64_t bytes, double rate, bf_layer_plan *out) {
-    *out = (bf_layer_plan){.kind = UMBEL_KIND_CLASSIC, .keys = keys};
+    bool narrow = bytes <= BF_SMALL_BYTES && rate >= narrow_min;
+    *out = (bf_layer_plan){
+        .probes = narrow ? &umbeli_probes_narrow : &umbeli_probes_classic,
+        .keys = keys,
+    };
     for (uint64_t more = 0; more <= BLOCK; more += 8) {
         out->bytes = bytes + more;
         out->hashes = umbeli_classic_hashes(8 * out->bytes, keys);
@@ -37,7 +48,7 @@ static bool plan_blocked(uint64_t keys, uint64_t bytes, double rate, bf_layer_pl
     umbel_plan plan = {.kind = UMBEL_KIND_BLOCKED, .capacity = keys, .bytes = bytes};
     if (umbeli_plan_solve(&plan) || plan.fpr > rate) return false;
     *out = (bf_layer_plan){
-        .kind = UMBEL_KIND_BLOCKED,
+        .probes = &umbeli_probes_blocked,
         .keys = keys,
         .bytes = plan.bytes,
         .hashes = plan.hashes,
@@ -78,15 +89,17 @@ static uint64_t min_bytes(promise of, uint64_t keys, double rate, uint64_t low, 
 
 /* Blocked where that takes at most a third more than classic: a lookup has to query every layer,
  * and a blocked one takes a single memory access. */
-static umbel_err plan_freely(uint64_t keys, double rate, bf_layer_plan *out) {
+static umbel_err plan_freely(uint64_t keys, double rate, const umbeli_probes *classic,
+                             bf_layer_plan *out) {
     double bits = -log(rate) / 0.480453013918201 * (double)keys;
     if (!(rate >= rate_min && rate < 1) || !(bits < 0x1p59)) return UMBEL_EFULL;
-    *out = (bf_layer_plan){.kind = UMBEL_KIND_CLASSIC, .keys = keys, .rate = rate};
+    *out = (bf_layer_plan){.probes = classic, .keys = keys, .rate = rate};
     out->bytes = min_bytes(classic_promise, keys, rate, (uint64_t)bits / 8, 8);
     uint64_t blocked = out->bytes + out->bytes / 3;
     bool addressable = blocked / BLOCK > 0 && blocked / BLOCK <= UINT32_MAX;
     if (addressable && blocked_promise(blocked, keys) <= rate) {
-        out->kind = UMBEL_KIND_BLOCKED;
+        out->probes = &umbeli_probes_blocked;
+        out->hashes = UMBELI_BLOCK_LANES;
         out->bytes = min_bytes(blocked_promise, keys, rate, (uint64_t)bits / 8, BLOCK);
     } else {
         out->hashes = umbeli_classic_hashes(8 * out->bytes, keys);
@@ -96,20 +109,34 @@ static umbel_err plan_freely(uint64_t keys, double rate, bf_layer_plan *out) {
 
 /* ---- Chains ---- */
 
+/* Nobody said how large it will be, nor how it should grow. */
+static bool unreserved(const bf_params *p) {
+    return p->expansion == BF_EXPANSION_AUTO && p->capacity <= UNRESERVED && !(p->tightening > 0) &&
+           p->error >= narrow_min;
+}
+
+/* The share of the rate that a first layer may use up, by which RedisBloom's bytes are found. */
+static double first_share(const bf_params *p) {
+    if (p->expansion == 0) return 1;
+    return p->capacity <= UNRESERVED && !unreserved(p) ? umbeli_scalable_share(0) : 0.5;
+}
+
 umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag) {
     bool grows = p->expansion != 0;
     if (grows && p->tightening > 0) {
-        umbel_err e = plan_freely(p->capacity, p->error * (1 - p->tightening), out);
+        umbel_err e =
+            plan_freely(p->capacity, p->error * (1 - p->tightening), &umbeli_probes_classic, out);
         return e ? umbeli_fail(diag, UMBEL_EINVAL, "error: no filter can keep it") : UMBEL_OK;
     }
-    double share = !grows ? 1 : p->capacity <= UNRESERVED ? umbeli_scalable_share(0) : 0.5;
-    uint64_t bytes = bf_redisbloom_bytes(p->capacity, p->error * share);
+    uint64_t bytes = bf_redisbloom_bytes(p->capacity, p->error * first_share(p));
     if (bytes == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL, "capacity, error: the filter would be too large");
     }
     double max_rate = grows ? p->error * first_max : p->error;
-    bool small = grows && bytes <= SMALL;
+    bool small = grows ? bytes <= SMALL : bytes <= BF_SMALL_BYTES;
     if (!small && plan_blocked(p->capacity, bytes, max_rate, out)) return UMBEL_OK;
+    /* Eight bytes more than RedisBloom's leave its successors a fifth more of the rate. */
+    if (unreserved(p)) bytes += 8;
     plan_classic(p->capacity, bytes, grows ? p->error : max_rate, out);
     if (p->error < rate_min || out->rate > 1.1 * p->error) {
         return umbeli_fail(diag, UMBEL_EINVAL, "error: lower than the hash allows");
@@ -117,12 +144,54 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
     return UMBEL_OK;
 }
 
-umbel_err bf_plan_next(const bf_params *p, uint32_t i, uint64_t keys, double first_rate,
-                       bf_layer_plan *out) {
+/* Sizes as allocators have them, four to an octave. */
+static uint64_t larger_table(uint64_t bytes) {
+    uint64_t size = bytes + AROUND, octave = EXACT_MIN;
+    while (2 * octave <= size) octave *= 2;
+    return size + octave / 4 - AROUND;
+}
+
+static void plan_exact(uint64_t bytes, bf_layer_plan *out) {
+    uint64_t keys = umbeli_exact_capacity(bytes);
+    *out = (bf_layer_plan){
+        .probes = &umbeli_probes_exact,
+        .keys = keys,
+        .bytes = bytes,
+        .hashes = 1,
+        .rate = (double)keys * 0x1p-64,
+    };
+}
+
+/* The layers after the first of a filter that nobody reserved.  Their shares of what the first one
+ * leaves: 0.22 for three of them, which are all up to ten million keys, then 0.6 of the one before;
+ * 3 * 0.22 + 0.22 * (0.6 + 0.6^2 + ...) = 0.99, and the table of hashes needs next to nothing. */
+static umbel_err plan_few(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
+    if (full->layers == 1) {
+        plan_exact(EXACT_MIN - AROUND, out);
+        return UMBEL_OK;
+    }
+    if (full->exact && full->exact_bytes + AROUND < EXACT_MAX) {
+        plan_exact(larger_table(full->exact_bytes), out);
+        return UMBEL_OK;
+    }
+    uint32_t i = full->layers - full->exact;
+    uint64_t all, next;
+    if (!umbeli_size_add(full->last, full->others, &all)) return UMBEL_EFULL;
+    if (!umbeli_size_mul(all, all < late ? STEP : LATE_STEP, &next)) return UMBEL_EFULL;
+    if (next > INT64_MAX || i >= BF_LAYERS_MAX) return UMBEL_EFULL;
+    double share = 0.22 * pow(0.6, i > 3 ? (double)(i - 3) : 0);
+    return plan_freely(next, (p->error - full->first_rate) * share, &umbeli_probes_narrow, out);
+}
+
+umbel_err bf_plan_next(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
     uint64_t next;
-    if (p->expansion == 0 || i >= BF_LAYERS_MAX) return UMBEL_EFULL;
-    if (!umbeli_size_mul(keys, p->expansion, &next) || next > INT64_MAX) return UMBEL_EFULL;
+    uint32_t i = full->layers;
+    if (unreserved(p)) return plan_few(p, full, out);
+    if (p->expansion == 0 || i >= BF_LAYERS_MAX || full->exact) return UMBEL_EFULL;
+    if (!umbeli_size_mul(full->last, bf_expansion(p), &next) || next > INT64_MAX) {
+        return UMBEL_EFULL;
+    }
     double rate = p->tightening > 0 ? p->error * (1 - p->tightening) * pow(p->tightening, i)
-                                    : (p->error - first_rate) * umbeli_scalable_share(i - 1);
-    return plan_freely(next, rate, out);
+                                    : (p->error - full->first_rate) * umbeli_scalable_share(i - 1);
+    return plan_freely(next, rate, &umbeli_probes_classic, out);
 }

@@ -53,22 +53,21 @@
 #include "umbel_foreign.h"
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
+#include "value/value_small.h"
 
 /* ---- The policy of the blocked layout ---- */
 
 typedef struct bf_layers {
     umbeli_chain chain;
-    double error, tightening;
-    uint32_t expansion;
+    bf_params params; /* those of the value */
 } bf_layers;
 
 static umbeli_layer layer_of(const bf_layer_plan *plan) {
-    bool blocked = plan->kind == UMBEL_KIND_BLOCKED;
     return (umbeli_layer){
-        .probes = blocked ? &umbeli_probes_blocked : &umbeli_probes_classic,
+        .probes = plan->probes,
         .bytes = plan->bytes,
         .nbits = 8 * plan->bytes,
-        .hashes = blocked ? UMBELI_BLOCK_LANES : plan->hashes,
+        .hashes = plan->hashes,
         .capacity = plan->keys,
         .rate = plan->rate,
     };
@@ -76,17 +75,24 @@ static umbeli_layer layer_of(const bf_layer_plan *plan) {
 
 static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
     const bf_layers *l = (const bf_layers *)c;
-    bf_params params = {.error = l->error, .tightening = l->tightening, .expansion = l->expansion};
+    const umbeli_layer *last = &c->layers[c->newest];
+    bf_full_chain full = {
+        .layers = c->count,
+        .exact = umbeli_chain_exact(c) != NULL,
+        .exact_bytes = last->bytes,
+        .last = last->capacity,
+        .others = c->base.shape.capacity - last->capacity,
+        .first_rate = c->layers[0].rate,
+    };
     bf_layer_plan plan;
-    umbel_err e =
-        bf_plan_next(&params, c->count, c->layers[c->newest].capacity, c->layers[0].rate, &plan);
+    umbel_err e = bf_plan_next(&l->params, &full, &plan);
     if (e) return e;
     umbeli_layer layer = layer_of(&plan);
-    return umbeli_chain_append(c, &layer, max_bytes);
+    return (full.exact ? umbeli_chain_replace : umbeli_chain_append)(c, &layer, max_bytes);
 }
 
 static bool grows(const umbeli_chain *c) {
-    return ((const bf_layers *)c)->expansion != 0;
+    return ((const bf_layers *)c)->params.expansion != 0;
 }
 
 static const umbeli_chain_policy policy = {
@@ -119,10 +125,7 @@ umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
     umbel_err e =
         umbeli_chain_new(&ops, "chain/module", &shape, first->bytes, NULL, settings, &c, diag);
     if (e) return e;
-    bf_layers *l = (bf_layers *)c;
-    l->error = params->error;
-    l->tightening = params->tightening;
-    l->expansion = params->expansion;
+    ((bf_layers *)c)->params = *params;
     c->never_full = first->capacity == 0;
     e = umbeli_chain_lay_out(c, first, 1, diag);
     if (e) {
@@ -135,8 +138,14 @@ umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
 }
 
 const umbeli_chain *bf_value_chain(const bf_value *v) {
-    const umbeli_chain_policy *p = v->filter->ops->policy;
+    const umbeli_chain_policy *p = v->filter ? v->filter->ops->policy : NULL;
     return p && p->layered ? umbeli_chain_of(v->filter) : NULL;
+}
+
+const umbeli_layer *bf_value_layer_at(const bf_value *v, uint32_t i, umbeli_layer *room) {
+    if (!v->small) return &umbeli_chain_of(v->filter)->layers[i];
+    *room = bf_small_layer(v);
+    return room;
 }
 
 uint32_t bf_value_layers(const bf_value *v) {
@@ -147,11 +156,15 @@ uint32_t bf_value_layers(const bf_value *v) {
 /* ---- Totals over all values of the server ---- */
 
 uint64_t bf_value_card(const bf_value *v) {
-    return umbeli_keys_added(v->filter);
+    return v->small ? v->small->keys : umbeli_keys_added(v->filter);
 }
 
 uint64_t bf_value_capacity(const bf_value *v) {
-    return v->filter->shape.capacity;
+    return v->small ? v->params.capacity : v->filter->shape.capacity;
+}
+
+uint64_t bf_value_bytes(const bf_value *v) {
+    return v->small ? v->small->bytes : umbeli_filter_bytes(v->filter);
 }
 
 /* Atomic: lazy freeing runs in another thread of the server. */
@@ -195,7 +208,8 @@ static umbel_err check(const bf_params *p, umbel_diag *diag) {
     const char *wrong = NULL;
     if (!(p->error > 0 && p->error < 1)) wrong = "error: not in (0, 1)";
     if (p->capacity == 0 || p->capacity > INT64_MAX) wrong = "capacity: zero or too large";
-    if (p->expansion > BF_EXPANSION_MAX) wrong = "expansion: at most 32768";
+    if (p->expansion > BF_EXPANSION_MAX && p->expansion != BF_EXPANSION_AUTO)
+        wrong = "expansion: at most 32768";
     if (!(p->tightening >= 0 && p->tightening < 1)) wrong = "tightening: not in (0, 1)";
     if (p->counting && p->window) wrong = "counting, window: mutually exclusive";
     if (p->layout == BF_REDISBLOOM && (p->counting || p->window || p->tightening > 0)) {
@@ -213,7 +227,7 @@ static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter
             .format = UMBEL_FMT_REDISBLOOM,
             .capacity = p->capacity,
             .fpr = p->error,
-            .expansion = p->expansion,
+            .expansion = bf_expansion(p),
             .nonscaling = p->expansion == 0,
         };
         return umbeli_codec_redisbloom.create(&foreign, &settings, out, diag);
@@ -229,10 +243,14 @@ static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter
     return e ? e : umbeli_kind_by_id(params.kind)->create(&params, &settings, out, diag);
 }
 
+umbeli_shape bf_hashing(const bf_params *p) {
+    return umbeli_kind_shape(&(umbel_params){.secret = p->keyed ? p->key : NULL});
+}
+
 static umbel_err make_layers(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
                              umbel_diag *diag) {
     umbeli_settings settings = bf_memory_settings(max_bytes, NULL);
-    umbeli_shape hashing = umbeli_kind_shape(&(umbel_params){.secret = p->keyed ? p->key : NULL});
+    umbeli_shape hashing = bf_hashing(p);
     bf_layer_plan plan;
     umbel_err e = bf_plan_first(p, &plan, diag);
     if (e) return e;
@@ -247,7 +265,10 @@ umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value 
     umbel_err e = check(&p, diag);
     if (e) return e;
     if (p.counting || p.window) p.expansion = 0;
-    if (p.layout == BF_REDISBLOOM) p.keyed = false;
+    if (p.layout == BF_REDISBLOOM) {
+        p.keyed = false;
+        p.expansion = (uint16_t)bf_expansion(&p);
+    }
     bool layers = p.layout == BF_BLOCKED && !p.counting && !p.window;
     e = (layers ? make_layers : make_whole)(&p, max_bytes, &filter, diag);
     return e ? e : bf_value_of(&p, filter, out, diag);
@@ -262,6 +283,7 @@ umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **
     }
     v->params = *params;
     v->filter = filter;
+    bf_small_fold(v);
     note_change((account){0}, v);
     *out = v;
     return UMBEL_OK;
@@ -271,19 +293,40 @@ void bf_value_free(bf_value *v) {
     if (!v) return;
     account gone = account_of(v);
     umbel_free(v->filter);
+    bf_memory_delete(v->small);
     bf_memory_delete(v);
     note_change(gone, NULL);
 }
 
+static umbel_err copy_small(const bf_value *v, bf_value **out) {
+    bf_value *twin = bf_memory_new(sizeof *twin);
+    if (!twin) return UMBEL_ENOMEM;
+    if (bf_small_copy(v, &twin->small)) {
+        bf_memory_delete(twin);
+        return UMBEL_ENOMEM;
+    }
+    twin->params = v->params;
+    note_change((account){0}, twin);
+    *out = twin;
+    return UMBEL_OK;
+}
+
 umbel_err bf_value_copy(const bf_value *v, bf_value **out) {
     umbel_filter *copy = NULL;
+    if (v->small) return copy_small(v, out);
     umbel_err e = umbel_copy(v->filter, &copy, NULL);
     return e ? e : bf_value_of(&v->params, copy, out, NULL);
 }
 
 umbel_err bf_value_clear(bf_value *v) {
     account before = account_of(v);
-    umbel_err e = umbel_clear(v->filter, NULL);
+    umbel_err e = UMBEL_OK;
+    if (v->small) {
+        bf_small_clear(v);
+    } else {
+        e = umbel_clear(v->filter, NULL);
+        bf_small_fold(v);
+    }
     note_change(before, v);
     return e;
 }
@@ -291,7 +334,9 @@ umbel_err bf_value_clear(bf_value *v) {
 /* ---- Keys ---- */
 
 void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit) {
-    if (n == 1) {
+    if (v->small) {
+        bf_small_contains(v, keys, n, hit);
+    } else if (n == 1) {
         *hit = umbel_contains(v->filter, keys->data, keys->len);
     } else {
         umbel_contains_many(v->filter, keys, n, hit);
@@ -315,13 +360,30 @@ static umbel_err add_counting(umbel_filter *f, const umbel_key *keys, size_t n, 
     return e;
 }
 
+/* When the small filter is full it becomes the first layer of a chain. */
+static umbel_err add_small(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
+                           uint8_t *was_new, size_t *done) {
+    size_t more = 0;
+    umbel_err e = bf_small_add(v, keys, n, was_new, done);
+    if (e != UMBEL_EFULL || v->params.expansion == 0) return e;
+    e = bf_small_unfold(v);
+    if (e) return e;
+    e = umbeli_chain_add_within(v->filter, keys + *done, n - *done, max_bytes, was_new + *done,
+                                &more);
+    *done += more;
+    bf_small_fold(v); /* if it could not grow */
+    return e;
+}
+
 umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
                        uint8_t *was_new, size_t *done) {
     account before = account_of(v);
     umbel_filter *f = v->filter;
     umbel_err e = UMBEL_EFROZEN;
     *done = 0;
-    if (umbeli_is_chain(f)) {
+    if (v->small) {
+        e = add_small(v, keys, n, max_bytes, was_new, done);
+    } else if (umbeli_is_chain(f)) {
         e = umbeli_chain_add_within(f, keys, n, max_bytes, was_new, done);
     } else if (!f->frozen) {
         e = add_counting(f, keys, n, was_new, done);
@@ -331,6 +393,7 @@ umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t ma
 }
 
 umbel_err bf_value_remove(bf_value *v, const umbel_key *key) {
+    if (v->small) return UMBEL_ENOTSUP;
     account before = account_of(v);
     umbel_err e = umbel_remove(v->filter, key->data, key->len, NULL);
     note_change(before, v);
@@ -338,7 +401,10 @@ umbel_err bf_value_remove(bf_value *v, const umbel_key *key) {
 }
 
 uint32_t bf_value_count(const bf_value *v, const umbel_key *key) {
-    return umbel_count(v->filter, key->data, key->len);
+    uint8_t hit = 0;
+    if (!v->small) return umbel_count(v->filter, key->data, key->len);
+    bf_small_contains(v, key, 1, &hit);
+    return hit;
 }
 
 /* ---- Merging ---- */
@@ -364,17 +430,64 @@ static umbel_err recount(umbel_filter *f, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-/* Filters that are not chains: merged in a copy, so that a failure changes nothing. */
-static umbel_err merge_whole(bf_value *into, const bf_value *from, umbel_diag *diag) {
-    umbel_filter *both = NULL;
-    const char *differs = umbeli_shape_mismatch(&into->filter->shape, &from->filter->shape);
+/* How the filters of two values are merged. */
+typedef umbel_err (*merger)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
+
+static umbel_err merge_chains(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
+    return umbeli_chain_merge((umbeli_chain *)into, umbeli_chain_of(from), diag);
+}
+
+static umbel_err merge_whole(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
+    const char *differs = umbeli_shape_mismatch(&into->shape, &from->shape);
     if (differs) return mismatch(diag, differs);
+    umbel_err e = umbel_merge(into, from, diag);
+    return e ? e : recount(into, diag);
+}
+
+/* Where a failure may leave something half done. */
+static umbel_err merge_in_copy(bf_value *into, const umbel_filter *from, merger merge,
+                               umbel_diag *diag) {
+    umbel_filter *both = NULL;
     umbel_err e = umbel_copy(into->filter, &both, NULL);
     if (e) return umbeli_fail(diag, e, "out of memory for the merged filter");
-    e = umbel_merge(both, from->filter, diag);
-    if (!e) e = recount(both, diag);
+    e = merge(both, from, diag);
     umbel_free(e ? both : into->filter);
     if (!e) into->filter = both;
+    return e;
+}
+
+/* Neither is small. */
+static umbel_err merge_filters(bf_value *into, const bf_value *from, umbel_diag *diag) {
+    const umbeli_chain *mine = bf_value_chain(into), *theirs = bf_value_chain(from);
+    if (!mine != !theirs) return mismatch(diag, "the kinds differ");
+    if (!mine) return merge_in_copy(into, from->filter, merge_whole, diag);
+    if (umbeli_chain_exact(mine)) return merge_in_copy(into, from->filter, merge_chains, diag);
+    return merge_chains(into->filter, from->filter, diag);
+}
+
+/* A copy that is a chain, if the value is small; else the value itself. */
+static umbel_err as_chain(const bf_value *v, bf_value **out) {
+    *out = (bf_value *)(uintptr_t)v;
+    if (!v->small) return UMBEL_OK;
+    umbel_err e = bf_value_copy(v, out);
+    if (!e) e = bf_small_unfold(*out);
+    return e;
+}
+
+static umbel_err merge_small(bf_value *into, const bf_value *from, umbel_diag *diag) {
+    bf_value *mine = NULL, *theirs = NULL;
+    umbel_err e = as_chain(into, &mine);
+    if (!e) e = as_chain(from, &theirs);
+    e = e ? umbeli_fail(diag, e, "out of memory for the merged filter")
+          : merge_filters(mine, theirs, diag);
+    if (!e && mine != into) {
+        bf_value old = *into;
+        bf_small_fold(mine);
+        *into = *mine;
+        *mine = old;
+    }
+    if (mine != into) bf_value_free(mine);
+    if (theirs != from) bf_value_free(theirs);
     return e;
 }
 
@@ -384,12 +497,8 @@ umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag)
     if (a->keyed != b->keyed || memcmp(a->key, b->key, sizeof a->key) != 0) {
         return mismatch(diag, "the secrets differ (reserve both with the same SEED)");
     }
-    bool mine = bf_value_chain(into) != NULL, theirs = bf_value_chain(from) != NULL;
-    if (mine != theirs) return mismatch(diag, "the kinds differ");
     account before = account_of(into);
-    umbel_err e = mine
-                      ? umbeli_chain_merge((umbeli_chain *)into->filter, bf_value_chain(from), diag)
-                      : merge_whole(into, from, diag);
+    umbel_err e = (into->small || from->small ? merge_small : merge_filters)(into, from, diag);
     note_change(before, into);
     return e;
 }

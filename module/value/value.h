@@ -3,6 +3,7 @@
  * value.h - what a key of the server holds: one filter and the parameters it was made with
  *
  *   value.c          overview essay; creation, keys, merging, accounting
+ *   value_small.c    values of one small filter, kept in little memory
  *   value_stats.c    figures about a value
  *   value_memory.c   how much memory it takes, and moving it
  *   layer_plan.c     how large the layers are
@@ -19,23 +20,38 @@
 /* LAYOUT blocked and LAYOUT classic of the commands. */
 typedef enum bf_layout { BF_BLOCKED, BF_REDISBLOOM } bf_layout;
 
-enum { BF_KEY_BYTES = 16, BF_LAYERS_MAX = 64, BF_EXPANSION_MAX = 32768 };
+enum {
+    BF_KEY_BYTES = 16,
+    BF_LAYERS_MAX = 64,
+    BF_EXPANSION_MAX = 32768,
+    BF_EXPANSION_AUTO = UINT16_MAX, /* nobody asked for certain steps: layer_plan.h; shown as 2 */
+    BF_EXPANSION_SHOWN = 2
+};
 
-/* Everything that decides how a filter is made and how it will grow. */
+/* Everything that decides how a filter is made and how it will grow.  In an order without gaps:
+ * every value has one. */
 typedef struct bf_params {
-    bf_layout layout;
     double error; /* promised rate, in (0, 1) */
     uint64_t capacity;
-    uint32_t expansion; /* 1 to BF_EXPANSION_MAX; 0: it does not grow */
-    double tightening;  /* 0: umbel's own shares; otherwise in (0, 1) */
-    bool counting;      /* blocked only: keys can be removed */
-    uint32_t window;    /* blocked only: generations of a window of `capacity` keys; 0: none */
-    bool keyed;         /* blocked only */
+    double tightening; /* 0: umbel's own shares; otherwise in (0, 1) */
     uint8_t key[BF_KEY_BYTES];
+    uint16_t expansion; /* 1 to BF_EXPANSION_MAX, or BF_EXPANSION_AUTO; 0: it does not grow */
+    uint16_t window;    /* blocked only: generations of a window of `capacity` keys; 0: none */
+    uint8_t layout;     /* a bf_layout */
+    bool counting;      /* blocked only: keys can be removed */
+    bool keyed;         /* blocked only */
 } bf_params;
 
+/* Each layer has this many times the capacity of the one before; 0: there are no more. */
+static inline uint32_t bf_expansion(const bf_params *p) {
+    return p->expansion == BF_EXPANSION_AUTO ? BF_EXPANSION_SHOWN : p->expansion;
+}
+
+struct bf_small;
+
 typedef struct bf_value {
-    umbel_filter *filter;
+    umbel_filter *filter;   /* NULL: ... */
+    struct bf_small *small; /* ... this is it: value_small.h */
     bf_params params;
 } bf_value;
 
@@ -54,6 +70,9 @@ umbel_err bf_value_copy(const bf_value *v, bf_value **out);
 
 /* Forgets every key: back to the first layer and its promised rate. */
 umbel_err bf_value_clear(bf_value *v);
+
+/* The hash, seed and secret of filters in the blocked layout that the module makes. */
+umbeli_shape bf_hashing(const bf_params *params);
 
 /* A chain of the blocked layout with its first layer; `hashing` has hash, seed and secret.  More
  * layers follow with umbeli_chain_append. */
@@ -89,6 +108,9 @@ uint64_t bf_value_capacity(const bf_value *v); /* of all layers */
 /* The chain whose layers the value shows one by one; NULL: it shows its filter as one layer. */
 const umbeli_chain *bf_value_chain(const bf_value *v);
 uint32_t bf_value_layers(const bf_value *v);
+/* Layer i of a value that is such a chain or small; it may be put into *room. */
+const umbeli_layer *bf_value_layer_at(const bf_value *v, uint32_t i, umbeli_layer *room);
+uint64_t bf_value_bytes(const bf_value *v); /* of the bits of all layers */
 
 /* Memory as the allocator counts it. */
 uint64_t bf_value_memory(const bf_value *v);
@@ -97,7 +119,7 @@ uint64_t bf_value_memory(const bf_value *v);
 uint64_t bf_value_size(const bf_value *v);
 
 typedef struct bf_layer {
-    umbel_kind kind;
+    const char *kind;
     uint64_t bytes, bits; /* of the bit array */
     uint32_t hashes;
     uint64_t capacity, keys;
@@ -107,7 +129,7 @@ typedef struct bf_layer {
 /* Layer i; 0 is the oldest. */
 void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out);
 
-/* Estimates from the bits of the value or of one layer; reads all of them. */
+/* Estimates from the bits of the value or of one layer; of a large layer only a part is read. */
 void bf_value_measure(const bf_value *v, umbel_measurement *out);
 void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out);
 

@@ -14,6 +14,7 @@ uint64_t bf_value_memory(const bf_value *v) {
     uint64_t sum = RedisModule_MallocSize((void *)(uintptr_t)v);
     umbeli_mover mover = {.move = weigh, .ctx = &sum}; /* without moving anything */
     umbel_filter *f = v->filter;
+    if (v->small) return sum + RedisModule_MallocSize(v->small);
     umbeli_filter_relocate(&f, &mover);
     return sum;
 }
@@ -37,6 +38,10 @@ int bf_value_defrag(RedisModuleDefragCtx *ctx, bf_value **value) {
     umbeli_mover mover = {.move = move, .ctx = ctx};
     if (RedisModule_DefragCursorGet(ctx, &from) != REDISMODULE_OK) from = 0;
     if (from == 0) *value = move(ctx, *value);
+    if ((*value)->small) {
+        (*value)->small = move(ctx, (*value)->small);
+        return 0;
+    }
     while (umbeli_filter_relocate_step(&(*value)->filter, from, &mover)) {
         from++;
         if (RedisModule_DefragShouldStop(ctx) &&

@@ -6,7 +6,7 @@
 #include "value/layer_plan.h"
 
 bf_layout bf_value_layout(const bf_value *v) {
-    return v->params.layout;
+    return (bf_layout)v->params.layout;
 }
 
 void bf_value_params(const bf_value *v, bf_params *out) {
@@ -15,15 +15,21 @@ void bf_value_params(const bf_value *v, bf_params *out) {
 
 /* 32 and 64 bytes are RedisBloom's chain and link. */
 uint64_t bf_value_size(const bf_value *v) {
-    return 32 + 64 * (uint64_t)bf_value_layers(v) + umbeli_filter_bytes(v->filter);
+    return 32 + 64 * (uint64_t)bf_value_layers(v) + bf_value_bytes(v);
+}
+
+/* Chains and small values have layers, all others are one. */
+static bool has_layers(const bf_value *v) {
+    return v->small || bf_value_chain(v);
 }
 
 void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
-    const umbeli_chain *c = bf_value_chain(v);
-    if (c) {
-        const umbeli_layer *l = &c->layers[i];
+    umbeli_layer room;
+    if (has_layers(v)) {
+        const umbeli_layer *l = bf_value_layer_at(v, i, &room);
+        bool exact = l->probes == &umbeli_probes_exact;
         *out = (bf_layer){
-            .kind = l->probes->kind,
+            .kind = exact ? "exact" : umbel_kind_name(l->probes->kind),
             .bytes = l->bytes,
             .bits = v->params.layout == BF_REDISBLOOM ? 8 * l->bytes : l->nbits,
             .hashes = l->hashes,
@@ -35,7 +41,7 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
     }
     const umbel_filter *f = v->filter;
     *out = (bf_layer){
-        .kind = f->shape.kind,
+        .kind = umbel_kind_name(f->shape.kind),
         .bytes = umbeli_filter_bytes(f),
         .bits = f->shape.bits,
         .hashes = f->shape.hashes,
@@ -47,14 +53,23 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
 
 /* ---- Estimated from the bits ---- */
 
+/* So much of each layer, which gives a tenth of a percent: the server waits for it. */
+enum { SAMPLE = 8 << 20 };
+
 void bf_value_measure(const bf_value *v, umbel_measurement *out) {
-    umbel_measure(v->filter, out);
+    if (v->small) {
+        bf_value_measure_layer(v, 0, out);
+    } else if (umbeli_is_chain(v->filter)) {
+        umbeli_chain_sample(v->filter, SAMPLE, out);
+    } else {
+        umbel_measure(v->filter, out);
+    }
 }
 
 void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out) {
-    const umbeli_chain *c = bf_value_chain(v);
-    if (c) {
-        *out = umbeli_layer_measure(&c->layers[i]);
+    umbeli_layer room;
+    if (has_layers(v)) {
+        *out = umbeli_layer_sample(bf_value_layer_at(v, i, &room), SAMPLE);
     } else {
         bf_value_measure(v, out);
     }
@@ -62,31 +77,59 @@ void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *ou
 
 /* ---- How far it can grow ---- */
 
-static bool next_layer(const bf_params *p, uint32_t i, double first_rate, bf_layer_plan *plan) {
+/* The bytes and keys of a chain that is only planned. */
+typedef struct growth {
+    uint64_t bytes, keys;
+    bf_full_chain chain;
+    bf_layer_plan newest;
+} growth;
+
+static bool plan_next(const bf_params *p, growth *g) {
+    bf_layer_plan *plan = &g->newest;
+    if (p->counting || p->window || p->expansion == 0) return false;
     if (p->layout == BF_BLOCKED) {
-        return !bf_plan_next(p, i, plan->keys, first_rate, plan);
+        g->chain.exact = plan->probes == &umbeli_probes_exact;
+        g->chain.exact_bytes = plan->bytes;
+        g->chain.last = plan->keys;
+        g->chain.others = g->keys - plan->keys;
+        return !bf_plan_next(p, &g->chain, plan);
     }
     plan->rate *= 0.5;
-    if (p->expansion == 0 || !umbeli_size_mul(plan->keys, p->expansion, &plan->keys)) return false;
+    if (!umbeli_size_mul(plan->keys, bf_expansion(p), &plan->keys)) return false;
     plan->bytes = bf_redisbloom_bytes(plan->keys, plan->rate);
     return plan->bytes != 0;
 }
 
-uint64_t bf_params_max_keys(const bf_params *p, uint64_t max_bytes) {
-    bf_layer_plan plan = {.keys = p->capacity, .rate = p->expansion ? p->error / 2 : p->error};
-    uint64_t keys = 0, bytes = 0;
-    bool more = true;
-    if (p->layout == BF_REDISBLOOM) {
-        plan.bytes = bf_redisbloom_bytes(plan.keys, plan.rate);
-        more = plan.bytes != 0;
+/* Takes what was planned into the sums; an exact layer gives way to its successor. */
+static bool settle(growth *g, bf_layer_plan before, uint64_t max_bytes) {
+    uint64_t bytes = g->bytes, keys = g->keys;
+    if (g->chain.exact) {
+        bytes -= before.bytes;
+        keys -= before.keys;
     } else {
-        more = !bf_plan_first(p, &plan, NULL);
+        g->chain.layers++;
     }
-    double first_rate = plan.rate;
-    for (uint32_t i = 1; more; i++) {
-        if (!umbeli_size_add(bytes, plan.bytes, &bytes) || (max_bytes && bytes > max_bytes)) break;
-        if (!umbeli_size_add(keys, plan.keys, &keys) || keys > INT64_MAX) return INT64_MAX;
-        more = !p->counting && !p->window && next_layer(p, i, first_rate, &plan);
+    if (!umbeli_size_add(bytes, g->newest.bytes, &bytes)) return false;
+    if (max_bytes && bytes > max_bytes) return false;
+    if (!umbeli_size_add(keys, g->newest.keys, &keys) || keys > INT64_MAX) keys = INT64_MAX;
+    g->bytes = bytes;
+    g->keys = keys;
+    return keys < INT64_MAX;
+}
+
+uint64_t bf_params_max_keys(const bf_params *p, uint64_t max_bytes) {
+    growth g = {.newest = {.keys = p->capacity, .rate = p->expansion ? p->error / 2 : p->error}};
+    if (p->layout == BF_REDISBLOOM) {
+        g.newest.bytes = bf_redisbloom_bytes(g.newest.keys, g.newest.rate);
+        if (g.newest.bytes == 0) return 0;
+    } else if (bf_plan_first(p, &g.newest, NULL)) {
+        return 0;
     }
-    return keys;
+    g.chain.first_rate = g.newest.rate;
+    bf_layer_plan before = g.newest;
+    while (settle(&g, before, max_bytes)) {
+        before = g.newest;
+        if (!plan_next(p, &g)) break;
+    }
+    return g.keys;
 }

@@ -18,34 +18,37 @@
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static umbel_err map(const char *path, umbeli_mapping *m, umbel_diag *diag) {
-    umbel_err e = umbeli_mapping_open(path, m, diag);
+static umbel_err map(const char *path, bool privately, umbeli_mapping *m, umbel_diag *diag) {
+    umbel_err e =
+        privately ? umbeli_mapping_open_private(path, m, diag) : umbeli_mapping_open(path, m, diag);
     if (!e && m->len == 0) e = umbeli_fail(diag, UMBEL_ECORRUPT, "the file is empty");
     return e;
+}
+
+static void keep_mapped(umbel_filter *f, umbeli_mapping m) {
+    f->unmap = umbeli_mapping_close;
+    f->mapping = m.bytes;
+    f->mapping_len = m.len;
 }
 
 umbel_err umbel_file_open(const char *path, const umbel_foreign *as, const umbel_opts *opts,
                           umbel_filter **out, umbel_diag *diag) {
     umbeli_mapping m;
-    umbel_err e = map(path, &m, diag);
+    umbel_err e = map(path, false, &m, diag);
     if (e) return e;
-    umbel_filter *f = NULL;
-    e = umbel_view(m.bytes, m.len, as, opts, &f, diag);
+    e = umbel_view(m.bytes, m.len, as, opts, out, diag);
     if (e) {
         umbeli_mapping_close(m.bytes, m.len);
-        return e;
+    } else {
+        keep_mapped(*out, m);
     }
-    f->unmap = umbeli_mapping_close;
-    f->mapping = m.bytes;
-    f->mapping_len = m.len;
-    *out = f;
-    return UMBEL_OK;
+    return e;
 }
 
 umbel_err umbel_file_load(const char *path, const umbel_foreign *as, const umbel_opts *opts,
                           umbel_filter **out, umbel_diag *diag) {
     umbeli_mapping m;
-    umbel_err e = map(path, &m, diag);
+    umbel_err e = map(path, false, &m, diag);
     if (e) return e;
     umbeli_mapping_sequential(&m);
     e = umbel_decode(m.bytes, m.len, as, opts, out, diag);
@@ -53,9 +56,39 @@ umbel_err umbel_file_load(const char *path, const umbel_foreign *as, const umbel
     return e;
 }
 
+/* Takes the bits of a privately mapped file as the filter's own; *kept: where the format is the one
+ * that memory has.  All others are decoded. */
+static umbel_err adopt(umbeli_mapping m, const umbel_foreign *as, const umbel_opts *opts,
+                       umbel_filter **out, bool *kept, umbel_diag *diag) {
+    umbeli_settings settings;
+    const umbeli_codec *codec = NULL;
+    umbel_err e = umbeli_settings_from(opts, &settings, diag);
+    if (!e) e = umbeli_codec_reading(as, m.bytes, m.len, &codec, diag);
+    if (e) return e;
+    *kept = codec->id == UMBEL_FMT_NATIVE && !settings.concurrent;
+    if (!*kept) return umbel_decode(m.bytes, m.len, as, opts, out, diag);
+    return codec->decode(m.bytes, m.len, UMBELI_ADOPT, &settings, out, diag);
+}
+
+umbel_err umbel_file_edit(const char *path, const umbel_foreign *as, const umbel_opts *opts,
+                          umbel_filter **out, umbel_diag *diag) {
+    umbeli_mapping m;
+    bool kept = false;
+    umbel_err e = map(path, true, &m, diag);
+    if (e) return e;
+    umbeli_mapping_sequential(&m);
+    e = adopt(m, as, opts, out, &kept, diag);
+    if (e || !kept) {
+        umbeli_mapping_close(m.bytes, m.len);
+    } else {
+        keep_mapped(*out, m);
+    }
+    return e;
+}
+
 umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag) {
     umbeli_mapping m;
-    umbel_err e = map(path, &m, diag);
+    umbel_err e = map(path, false, &m, diag);
     if (e) return e;
     umbeli_mapping_sequential(&m);
     e = umbel_verify(m.bytes, m.len, as, diag);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/bits.h"
 
+#include "core/cpu.h"
+
 /* None of these depends on byte order, so words are loaded as they are. */
 static uint64_t word_at(const uint8_t *p) {
     uint64_t x;
@@ -37,11 +39,41 @@ void umbeli_bits_or_shared(uint8_t *into, const uint8_t *from, uint64_t len) {
     for (; i < len; i++) __atomic_fetch_or(into + i, from[i], __ATOMIC_RELAXED);
 }
 
-uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len) {
+/* ---- counting ------------------------------------------------------------------------------ */
+
+static uint64_t count(const uint8_t *bits, uint64_t len) {
     uint64_t count = 0, i = 0;
     for (; i + 8 <= len; i += 8) count += (uint64_t)__builtin_popcountll(word_at(bits + i));
     for (; i < len; i++) count += (uint64_t)__builtin_popcount(bits[i]);
     return count;
+}
+
+static umbeli_lane_counts count_lanes(const uint8_t *bits, uint64_t groups) {
+    umbeli_lane_counts sums = {0, 0};
+    for (uint64_t i = 0; i < groups; i++, bits += UMBELI_LANES_BYTES) {
+        uint64_t product = 1;
+        for (size_t at = 0; at < UMBELI_LANES_BYTES; at += 4) {
+            unsigned set = (unsigned)__builtin_popcount(umbeli_load_le32(bits + at));
+            product *= set;
+            sums.set += set;
+        }
+        sums.products += product;
+    }
+    return sums;
+}
+
+uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len) {
+#if UMBELI_X86
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) return umbeli_bits_count_avx2(bits, len);
+#endif
+    return count(bits, len);
+}
+
+umbeli_lane_counts umbeli_bits_count_lanes(const uint8_t *bits, uint64_t groups) {
+#if UMBELI_X86
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) return umbeli_bits_count_lanes_avx2(bits, groups);
+#endif
+    return count_lanes(bits, groups);
 }
 
 uint64_t umbeli_bits_count_first(const uint8_t *bits, uint64_t n) {
@@ -49,6 +81,8 @@ uint64_t umbeli_bits_count_first(const uint8_t *bits, uint64_t n) {
     unsigned rest = n % 8 ? bits[n / 8] & ((1u << n % 8) - 1) : 0;
     return set + (uint64_t)__builtin_popcount(rest);
 }
+
+/* ---- sets ---------------------------------------------------------------------------------- */
 
 void umbeli_bits_or(uint8_t *into, const uint8_t *from, uint64_t len) {
     for (uint64_t i = 0; i < len; i++) into[i] = (uint8_t)(into[i] | from[i]);

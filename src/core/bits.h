@@ -117,6 +117,18 @@ uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len);
 /* Set bits among the first `n`. */
 uint64_t umbeli_bits_count_first(const uint8_t *bits, uint64_t n);
 
+/* Over groups of eight 32-bit lanes, at most 2^24 groups: all set bits, and the sum, over the
+ * groups, of the product of the lanes' set bits. */
+typedef struct umbeli_lane_counts {
+    uint64_t set, products;
+} umbeli_lane_counts;
+enum { UMBELI_LANES_BYTES = 32 };
+umbeli_lane_counts umbeli_bits_count_lanes(const uint8_t *bits, uint64_t groups);
+
+/* The same two for processors with AVX2; bits_avx2.c. */
+uint64_t umbeli_bits_count_avx2(const uint8_t *bits, uint64_t len);
+umbeli_lane_counts umbeli_bits_count_lanes_avx2(const uint8_t *bits, uint64_t groups);
+
 /* Bitwise set operations on arrays of equal length. */
 void umbeli_bits_or(uint8_t *into, const uint8_t *from, uint64_t len);
 void umbeli_bits_and(uint8_t *into, const uint8_t *from, uint64_t len);

@@ -130,11 +130,33 @@ void umbeli_filter_free(umbel_filter *f) {
     umbeli_delete(&settings, f);
 }
 
+static void *stay(void *ctx, void *ptr) {
+    (void)ctx;
+    return ptr;
+}
+
+/* Gives a filter fresh memory in place of a large `data`: the system gives it zeroed, and clears
+ * nothing before it is used.  False: there is none, or too little to clear. */
+static bool renew(umbel_filter *f) {
+    enum { LARGE = 1 << 20 };
+    const umbeli_mover mover = {.move = stay};
+    umbeli_settings settings = f->settings;
+    umbeli_array fresh;
+    settings.max_bytes = 0;
+    if (f->concurrent || f->data_len < LARGE) return false;
+    if (umbeli_array_new(&settings, f->data_len, &fresh, NULL)) return false;
+    umbeli_array_delete(&settings, &f->array);
+    f->array = fresh;
+    f->data = fresh.data;
+    if (f->ops->relocate) (void)f->ops->relocate(f, 0, &mover); /* which points into it */
+    return true;
+}
+
 void umbeli_filter_clear(umbel_filter *f) {
     uint64_t len = 0;
     uint8_t *bytes;
     if (f->ops->clear) f->ops->clear(f);
-    for (size_t i = 0; (bytes = umbeli_filter_segment(f, i, &len)) != NULL; i++) {
+    for (size_t i = renew(f) ? 1 : 0; (bytes = umbeli_filter_segment(f, i, &len)) != NULL; i++) {
         memset(bytes, 0, (size_t)len);
     }
     umbeli_set_keys_added(f, 0);

@@ -106,9 +106,9 @@ struct umbel_filter {
     bool concurrent;
 
     umbeli_settings settings;
-    umbeli_array array; /* what `data` points into; empty for a view */
+    umbeli_array array; /* what `data` points into; empty where it points into a file */
 
-    /* The file that a view borrows its bits from, if the filter has to unmap it; else NULL. */
+    /* The file whose mapped bits `data` points to, if the filter has to unmap it; else NULL. */
     void (*unmap)(void *mapping, size_t len);
     void *mapping;
     size_t mapping_len;

@@ -13,8 +13,9 @@
 #if UMBELI_HAVE_MMAP
 #include <sys/mman.h>
 
-static umbel_err get_bytes(int fd, size_t len, void **out, umbel_diag *diag) {
-    void *bytes = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
+static umbel_err get_bytes(int fd, size_t len, bool privately, void **out, umbel_diag *diag) {
+    void *bytes = mmap(NULL, len, privately ? PROT_READ | PROT_WRITE : PROT_READ,
+                       privately ? MAP_PRIVATE : MAP_SHARED, fd, 0);
     if (bytes == MAP_FAILED) return umbeli_fail_sys(diag, errno, "cannot map the file");
     *out = bytes;
     return UMBEL_OK;
@@ -45,7 +46,8 @@ static umbel_err read_all(int fd, uint8_t *bytes, size_t len, umbel_diag *diag) 
     return UMBEL_OK;
 }
 
-static umbel_err get_bytes(int fd, size_t len, void **out, umbel_diag *diag) {
+static umbel_err get_bytes(int fd, size_t len, bool privately, void **out, umbel_diag *diag) {
+    (void)privately; /* always */
     void *bytes = malloc(len);
     if (!bytes) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the file");
     umbel_err e = read_all(fd, bytes, len, diag);
@@ -68,7 +70,7 @@ void umbeli_mapping_close(void *bytes, size_t len) {
 
 #endif
 
-static umbel_err map(int fd, umbeli_mapping *out, umbel_diag *diag) {
+static umbel_err map(int fd, bool privately, umbeli_mapping *out, umbel_diag *diag) {
     struct stat st;
     if (fstat(fd, &st)) return umbeli_fail_sys(diag, errno, "cannot stat the file");
     if (S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "not a regular file");
@@ -76,17 +78,26 @@ static umbel_err map(int fd, umbeli_mapping *out, umbel_diag *diag) {
     if ((uint64_t)st.st_size > SIZE_MAX) return umbeli_fail_sys(diag, EFBIG, "cannot map the file");
     size_t len = (size_t)st.st_size;
     void *bytes = NULL;
-    umbel_err e = len ? get_bytes(fd, len, &bytes, diag) : UMBEL_OK;
+    umbel_err e = len ? get_bytes(fd, len, privately, &bytes, diag) : UMBEL_OK;
     if (!e) *out = (umbeli_mapping){bytes, len};
     return e;
 }
 
-umbel_err umbeli_mapping_open(const char *path, umbeli_mapping *out, umbel_diag *diag) {
+static umbel_err open_and_map(const char *path, bool privately, umbeli_mapping *out,
+                              umbel_diag *diag) {
     int saved = errno;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
-    umbel_err e =
-        fd < 0 ? umbeli_fail_sys(diag, errno, "cannot open the file") : map(fd, out, diag);
+    umbel_err e = fd < 0 ? umbeli_fail_sys(diag, errno, "cannot open the file")
+                         : map(fd, privately, out, diag);
     if (fd >= 0) close(fd);
     errno = saved;
     return e;
+}
+
+umbel_err umbeli_mapping_open(const char *path, umbeli_mapping *out, umbel_diag *diag) {
+    return open_and_map(path, false, out, diag);
+}
+
+umbel_err umbeli_mapping_open_private(const char *path, umbeli_mapping *out, umbel_diag *diag) {
+    return open_and_map(path, true, out, diag);
 }

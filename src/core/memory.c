@@ -28,6 +28,14 @@ void *umbeli_new(const umbeli_settings *m, size_t size) {
     return p;
 }
 
+static void *unzeroed(const umbeli_settings *m, size_t size) {
+    if (m->hook.alloc) return m->hook.alloc(m->hook.ctx, size);
+    volatile int saved = errno; /* as above */
+    void *p = malloc(size);
+    errno = saved;
+    return p;
+}
+
 void umbeli_delete(const umbeli_settings *m, void *ptr) {
     if (!ptr) return;
     if (m->hook.free) {
@@ -58,19 +66,31 @@ static void ask_for_huge_pages(uint8_t *data, uint64_t len) {
 #endif
 }
 
+static bool take(const umbeli_settings *m, uint64_t len, umbeli_array *out,
+                 void *(*get)(const umbeli_settings *m, size_t size)) {
+    size_t align = alignment(m, len);
+    void *raw = NULL;
+    if (len <= SIZE_MAX - align - LINE) raw = get(m, (size_t)len + align + LINE);
+    if (!raw) return false;
+    out->raw = raw;
+    out->data = aligned(raw, align);
+    if (align == HUGE_PAGE) ask_for_huge_pages(out->data, len);
+    return true;
+}
+
 umbel_err umbeli_array_new(const umbeli_settings *m, uint64_t len, umbeli_array *out,
                            umbel_diag *diag) {
     if (m->max_bytes && len > m->max_bytes) {
         return umbeli_fail_limit(diag, len, "the bits need more than opts.max_bytes");
     }
-    size_t align = alignment(m, len);
-    void *raw = NULL;
-    if (len <= SIZE_MAX - align - LINE) raw = umbeli_new(m, (size_t)len + align + LINE);
-    if (!raw) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the bits");
-    out->raw = raw;
-    out->data = aligned(raw, align);
-    if (align == HUGE_PAGE) ask_for_huge_pages(out->data, len);
+    if (!take(m, len, out, umbeli_new)) {
+        return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the bits");
+    }
     return UMBEL_OK;
+}
+
+bool umbeli_scratch_new(const umbeli_settings *m, uint64_t len, umbeli_array *out) {
+    return take(m, len, out, unzeroed);
 }
 
 void umbeli_array_move(const umbeli_settings *m, umbeli_array *array, uint64_t len,

@@ -25,6 +25,10 @@ typedef struct umbeli_array {
 umbel_err umbeli_array_new(const umbeli_settings *m, uint64_t len, umbeli_array *out,
                            umbel_diag *diag);
 
+/* For the length of one call: neither zeroed nor bound by the limit, which is for filters.  False
+ * when out of memory. */
+bool umbeli_scratch_new(const umbeli_settings *m, uint64_t len, umbeli_array *out);
+
 /* Moves an allocation and returns its new address, which may be the old one. */
 typedef struct umbeli_mover {
     void *(*move)(void *ctx, void *ptr);

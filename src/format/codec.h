@@ -16,7 +16,8 @@
 typedef enum umbeli_decoding {
     UMBELI_COPY,   /* check everything, own the bits */
     UMBELI_BORROW, /* check everything except the bits, borrow them */
-    UMBELI_VERIFY  /* check everything, make nothing */
+    UMBELI_VERIFY, /* check everything, make nothing */
+    UMBELI_ADOPT   /* native only: check everything, take bytes that may be written as the bits */
 } umbeli_decoding;
 
 typedef struct umbeli_codec {

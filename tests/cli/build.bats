@@ -74,7 +74,7 @@ load helper
     cmp c1.umb c3.umb
 }
 
-@test "build: a filter larger than the caches, with hashes collected" {
+@test "build: a filter larger than the caches, by one thread and by several" {
     seq 1500000 | umbel build -q -n 40M -o big.umb
     [ "$(seq 1500000 | umbel check -c big.umb)" -eq 1500000 ]
     seq 1500000 | umbel build -q -n 40M -j 3 -o big3.umb

@@ -113,6 +113,22 @@ stopped_by() {
     grep 'umbel: f.umb: changed while it was read' err
 }
 
+@test "add: a filter file that is overwritten under it stays as it then is" {
+    umbel build -q --kind blocked -p 1e-9 -o f.umb <(seq 1 3000) -n 3000
+    umbel build -q --kind blocked -p 1e-9 -o g.umb <(seq 3001 6000) -n 3000
+    mkfifo lines
+    "$UMBEL" add -q f.umb lines 2> err &
+    local pid=$! status=0
+    exec 7> lines # opened when the filter has been read
+    dd if=g.umb of=f.umb conv=notrunc status=none
+    seq 1 10 >&7
+    exec 7>&-
+    wait "$pid" || status=$?
+    [ "$status" -eq 2 ]
+    grep 'umbel: f.umb: changed while it was read: nothing was saved' err
+    cmp f.umb g.umb
+}
+
 @test "check: a filter file that is replaced under it disturbs nobody" {
     umbel build -q --kind blocked -p 1e-9 -o f.umb <(seq 1 3000) -n 3000
     mkfifo lines

@@ -27,12 +27,17 @@ P
     done
 }
 
-@test "memory: hashes collected for a filter larger than the caches" {
+@test "memory: a filter larger than the caches" {
     urls 1 4000000 > keys
     for j in 1 4; do
         within large.umb "$UMBEL" build -q -f -j $j -n 50M -o large.umb keys
         within large.umb "$UMBEL" check -j $j large.umb keys
     done
+    # Only changed pages are copied.
+    echo one > one
+    umbel build -q -n 200M -o huge.umb one
+    within huge.umb "$UMBEL" add -q huge.umb one
+    within huge.umb "$UMBEL" add -q huge.umb keys
 }
 
 @test "memory: nothing but empty lines" {

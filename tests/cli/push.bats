@@ -31,6 +31,30 @@ here() {
     refused "$PWD/no.sock: No such file" umbel push f.umb --redis "$PWD/no.sock" --key k
 }
 
+@test "push: URLs that cannot be used" {
+    here
+    go() { umbel push f.umb --key k --redis "$@"; }
+    refused "is not a redis:// or rediss:// URL" go http://localhost
+    refused "host and port cannot be told" go redis://localhost:port
+    refused "host and port cannot be told" go redis://:pass/word@localhost
+    refused "nothing after ? or # is understood" go 'redis://localhost?db=1'
+    refused "a database's number" go redis://localhost/one
+    refused "there is no such database" go redis://localhost/4294967296
+    refused "a % is not followed by two hexadecimal digits" go redis://:100%@localhost
+    refused "has a user without a password" go redis://ada@localhost
+    refused "127.0.0.1:1: Connection refused" go redis://:secret@127.0.0.1:1/2
+    refused "[::1]:1: " go 'redis://[::1]:1'
+    refused "has a database, too (one will do)" go redis://localhost/2 --db 2
+    printf 'ada\nsecret\n' > two
+    refused "has a password, too" go redis://:secret@localhost --auth-file two
+    refused "has a user, too" go redis://ada@localhost --auth-file two
+    refused "--cert-key: is the key of a certificate (--cert F)" go rediss://localhost --cert-key two
+    refused "--sni: is for TLS (--redis rediss://HOST:PORT)" go redis://localhost --sni x
+    refused "a URL follows --redis" umbel push redis://:secret@localhost --redis localhost --key k
+    refused "unknown option --redi (did you mean '--redis'?)" umbel push f.umb --redi=redis://:secret@h --key k
+    [[ $output != *secret* ]]
+}
+
 @test "push: shards are built from files of lines, as native or redisbloom" {
     here
     refused "cannot be a pipe: it is read once per shard" umbel push --shards 2 --redis 127.0.0.1:1 --key k < <(cat lines)

@@ -18,8 +18,8 @@
 #include "../support/watched_memory.h"
 #include "core/bits.h"
 #include "filter/gzipped_filter.h"
+#include "target.h"
 #include "umbel_foreign.h"
-#include "use_bytes.h"
 
 enum { AGREE = 1, GZIP = 2, HEAD = 16, LONGEST = 1 << 16, GZIP_WINDOW = 15 + 16 };
 

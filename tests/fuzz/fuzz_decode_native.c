@@ -13,8 +13,8 @@
 #include "core/settings.h"
 #include "hash/native_hash.h"
 #include "hash/xxh.h"
+#include "target.h"
 #include "umbel_foreign.h"
-#include "use_bytes.h"
 
 enum {
     AS_IT_IS = 1,

@@ -15,8 +15,8 @@
 #include "core/filter.h"
 #include "exact_set.h"
 #include "model_filters.h"
+#include "target.h"
 #include "umbel_foreign.h"
-#include "use_filter.h"
 #include "use_static.h"
 
 enum { MAX_OPERATIONS = 400, MAX_AT_ONCE = 70 };

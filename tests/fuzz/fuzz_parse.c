@@ -5,14 +5,457 @@
  *
  * Byte 0 chooses what the text is parsed as, bytes 1 to 4 are choices; the text follows.
  */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "command/command.h"
 #include "filter/window_clock.h"
+#include "lines/csv.h"
+#include "lines/line_key.h"
+#include "lines/split.h"
+#include "options/filter_options.h"
 #include "options/quantity.h"
-#include "parse_target.h"
+#include "push/push.h"
+#include "push/push_address.h"
+#include "target.h"
+#include "umbel_foreign.h"
 
 enum { QUANTITY, WINDOW_CLOCK, OPTIONS, TYPED, TOKENS, LINES, NAMES, READINGS, HEAD = 5 };
+
+/* ---- Servers and the names of their keys ----------------------------------------------------- */
+
+static void check_address(const char *text) {
+    cli_address address = {.port = -1}, again;
+    char out[CLI_HOST + 16];
+    if (!cli_parse_address(text, &address)) {
+        insist(address.port == -1, "what is no address changes nothing");
+        return;
+    }
+    insist(address.host[0] && memchr(address.host, 0, sizeof address.host), "a host has a name");
+    insist((address.port == 0) == (text[0] == '/'), "sockets have no port");
+    insist(address.port >= 0 && address.port < 65536, "ports have a range");
+    if (address.port == 0) {
+        insist(strcmp(address.host, text) == 0, "a socket is its path");
+    } else if (!strchr(address.host, ']') && address.host[0] != '/') {
+        snprintf(out, sizeof out, "[%s]:%d", address.host, address.port);
+        insist(cli_parse_address(out, &again) && strcmp(address.host, again.host) == 0 &&
+                   address.port == again.port,
+               "in brackets it is the same");
+    }
+}
+
+/* The text after redis://, and as it is. */
+static void check_server(const char *scheme, const char *rest) {
+    size_t room = strlen(scheme) + strlen(rest) + 1;
+    char *text = some_bytes(room);
+    cli_server server;
+    snprintf(text, room, "%s%s", scheme, rest);
+    const char *wrong = cli_parse_server(text, &server);
+    insist(strlen(text) == room - 1, "hiding a password changes no length");
+    insist(!wrong || *wrong, "an error has a message");
+    if (!wrong) {
+        insist(server.at.host[0] && server.at.port >= 0 && server.at.port < 65536, "an address");
+        insist(*scheme == '\0' || server.at.port > 0, "a URL has a port");
+        insist(server.login.database <= INT32_MAX, "databases have a range");
+        insist(!server.login.password || cli_is_url(text), "only URLs have passwords");
+    }
+    cli_login_free(&server.login);
+    free(text);
+}
+
+static void parse_names(const char *text) {
+    uint32_t slot = cli_cluster_slot(text), shards = 1 + slot % 100;
+    check_address(text);
+    check_server("", text);
+    check_server("redis://", text);
+    check_server("rediss://", text);
+    insist(slot < CLI_CLUSTER_SLOTS, "slots have a range");
+    char *sibling = cli_sibling_name(text, "mark"), *named = cli_shard_name(text, 7);
+    insist(cli_cluster_slot(sibling) == slot, "a sibling name is in the same slot");
+    uint32_t shard = cli_shard_of(text, strlen(text), shards);
+    insist(shard < shards && cli_shard_of(text, strlen(text), 1) == 0, "shards have a range");
+    insist(strncmp(named, text, strlen(text)) == 0, "a shard's name begins with the filter's");
+    free(named);
+    free(sibling);
+}
+
+/* ---- Command lines --------------------------------------------------------------------------- */
+
+/* In place of cli/report/error.c: what would exit the command ends the parsing here, and memory
+ * that the command would leave to its exit is freed. */
+
+enum { MAX_BLOCKS = 4096, MAX_ARGUMENTS = 64 };
+
+static jmp_buf refused;
+static void *blocks[MAX_BLOCKS];
+static size_t nblocks;
+static bool parsing; /* else the caller frees its memory */
+
+void cli_die(const char *where, const char *hint, const char *what, ...) {
+    char line[512];
+    va_list args;
+    va_start(args, what);
+    vsnprintf(line, sizeof line, what, args);
+    va_end(args);
+    insist(line[0] && (!where || where[0]) && (!hint || hint[0]), "an error has a message");
+    longjmp(refused, 1);
+}
+
+void cli_warn(const char *where, const char *what, ...) {
+    (void)where, (void)what;
+}
+
+void *cli_alloc(size_t size) {
+    return cli_realloc(NULL, size);
+}
+
+void *cli_realloc(void *old, size_t size) {
+    size_t i = 0;
+    while (parsing && old && blocks[i] != old) i++;
+    void *block = realloc(old, size ? size : 1);
+    insist(block != NULL, "there is memory for a test");
+    if (!parsing) return block;
+    if (!old) i = nblocks++;
+    insist(i < MAX_BLOCKS, "few blocks");
+    return blocks[i] = block;
+}
+
+char *cli_strndup(const char *text, size_t len) {
+    char *copy = cli_alloc(len + 1);
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+static uint8_t all_options[OPTION_COUNT];
+
+const cli_command cli_umbel = {.name = "umbel", .synopsis = "", .options = all_options};
+static const cli_command subcommand = {.name = "fuzz", .synopsis = "FILE", .options = all_options};
+
+static void use_settings(const cli_settings *s, int argc) {
+    insist(s->nargs >= 0 && s->nargs < argc, "no more arguments than words");
+    for (int i = 0; i < s->nargs; i++) insist(s->args[i] != NULL, "each is there");
+    if (cli_given(s, OPT_FPR)) insist(s->fpr > 0 && s->fpr < 1, "rates are rates");
+    if (cli_given(s, OPT_KEYS)) insist(s->keys > 0, "keys from 1");
+    if (cli_given(s, OPT_BYTES)) insist(s->bytes > 0, "sizes from 1");
+    cli_filter_params p = cli_params_of(s);
+    insist(p.hashes == s->hashes && p.bits_per_key == s->bits_per_key, "no number is cut");
+    umbel_opts opts = cli_opts_of(s);
+    insist(opts.threads == s->threads, "nor this one");
+    insist(umbel_type_name(cli_type_of(s)) != NULL, "a type");
+    cli_exclude(s, OPT_LOWER, OPT_UPPER);
+    cli_expect_args(s, 1, 3);
+}
+
+static void parse_options(char *text, size_t len) {
+    char *argv[MAX_ARGUMENTS + 1];
+    int argc = 0;
+    cli_settings settings;
+    argv[argc++] = text;
+    for (size_t at = 0; at < len && argc < MAX_ARGUMENTS; at += strlen(text + at) + 1) {
+        argv[argc++] = text + at;
+    }
+    argv[argc] = NULL;
+    for (uint8_t id = 1; id < OPTION_COUNT; id++) all_options[id - 1] = id;
+    const cli_command *command = argc % 2 ? &subcommand : &cli_umbel;
+    parsing = true;
+    if (!setjmp(refused)) {
+        cli_parse(command, argc, argv, &settings);
+        use_settings(&settings, argc);
+    }
+    while (nblocks > 0) free(blocks[--nblocks]);
+    parsing = false;
+}
+
+/* ---- Lines, compared with plain loops that split them the same way --------------------------- */
+
+/* ---- Lines ---- */
+
+static void check_split(cli_split *split, const uint8_t *text, size_t len, uint8_t sep) {
+    uint32_t *ends = some_bytes((len + CLI_SPLIT_SLACK) * sizeof *ends);
+    size_t n = split(text, len, sep, ends), seen = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] != sep) continue;
+        insist(seen < n && ends[seen] == i, "every separator is found");
+        seen++;
+    }
+    insist(seen == n, "and nothing else");
+    free(ends);
+}
+
+/* ---- Records of CSV, byte by byte ---- */
+
+/* The length of the record at the beginning of the text, and whether a separator ends it. */
+static size_t plain_record(const cli_csv *csv, const uint8_t *text, size_t len, bool *ended) {
+    static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
+    bool starts = true, quoted = false;
+    size_t i = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+    for (; i < len; i++) {
+        uint8_t c = text[i];
+        if (quoted) {
+            if (c == '"' && i + 1 < len && text[i + 1] == '"') {
+                i++;
+            } else if (c == '"') {
+                quoted = false;
+            }
+        } else if (c == '"' && starts) {
+            quoted = true;
+        } else if (c == csv->sep) {
+            break;
+        }
+        starts = !quoted && c == csv->delimiter;
+    }
+    *ended = i < len;
+    return i;
+}
+
+static void check_csv(const cli_csv *csv, const uint8_t *text, size_t len, size_t step) {
+    if (csv->sep == '"' || csv->delimiter == '"' || csv->sep == csv->delimiter) return;
+    size_t whole = 0;
+    for (bool ended = true; ended;) {
+        size_t n = plain_record(csv, text + whole, len - whole, &ended);
+        insist(cli_csv_first(csv, text + whole, len - whole) == n, "the first record");
+        if (ended) whole += n + 1;
+    }
+    cli_csv_scan scan = {0};
+    for (size_t at = 0; at < len;) {
+        at = len - at < step ? len : at + step;
+        cli_csv_scan_on(csv, &scan, text, at);
+        insist(scan.whole <= at && scan.at <= at, "within the text");
+    }
+    insist(scan.whole == whole, "as many whole records, however they arrive");
+}
+
+/* ---- Keys, byte by byte ---- */
+
+typedef struct plain {
+    uint8_t *bytes;
+    size_t len;
+} plain;
+
+static bool is_blank(uint8_t c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\v' || c == '\f' || c == '\r';
+}
+
+static void keep(plain *p, size_t from, size_t to) {
+    memmove(p->bytes, p->bytes + from, to - from);
+    p->len = to - from;
+}
+
+static void plain_field(plain *p, const umbel_key_rule *t) {
+    size_t at = 0;
+    for (uint64_t field = 1; at <= p->len; field++) {
+        size_t end = at;
+        if (t->delimiter) {
+            while (end < p->len && p->bytes[end] != t->delimiter) end++;
+        } else {
+            while (at < p->len && is_blank(p->bytes[at])) at++;
+            for (end = at; end < p->len && !is_blank(p->bytes[end]);) end++;
+        }
+        if (field == t->field) {
+            keep(p, at, end);
+            return;
+        }
+        at = end + 1;
+    }
+    p->len = 0;
+}
+
+static void plain_key(plain *p, const cli_key_rule *t) {
+    const umbel_key_rule *r = &t->recorded;
+    if (t->crlf && p->len && p->bytes[p->len - 1] == '\r') p->len--;
+    if (r->field) plain_field(p, r);
+    if (r->trim) {
+        size_t from = 0, to = p->len;
+        while (to > 0 && is_blank(p->bytes[to - 1])) to--;
+        while (from < to && is_blank(p->bytes[from])) from++;
+        keep(p, from, to);
+    }
+    for (size_t i = 0; i < p->len; i++) {
+        uint8_t c = p->bytes[i];
+        if (r->lower && c >= 'A' && c <= 'Z') p->bytes[i] = (uint8_t)(c + 32);
+        if (r->upper && c >= 'a' && c <= 'z') p->bytes[i] = (uint8_t)(c - 32);
+    }
+}
+
+static void check_line_key(const cli_key_rule *t, const uint8_t *line, size_t len) {
+    size_t room = cli_line_key_room(t, 1, len);
+    uint8_t *scratch = some_bytes(room), *used = scratch;
+    plain p = {some_bytes(len), len};
+    if (len) memcpy(p.bytes, line, len);
+    umbel_key key = cli_line_key(t, line, len, &used);
+    plain_key(&p, t);
+    insist((size_t)(used - scratch) <= room, "no more room than was said");
+    insist(key.len == p.len && (!p.len || memcmp(key.data, p.bytes, p.len) == 0), "the same key");
+    if (cli_key_is_line(t)) insist(key.len == len, "the key is the line");
+    free(p.bytes);
+    free(scratch);
+}
+
+static void parse_lines(const uint8_t *text, size_t len, const uint8_t choices[4]) {
+    uint8_t sep = choices[0] & 1 ? '\n' : choices[1];
+    cli_key_rule t = {
+        .recorded = {.trim = choices[0] & 2,
+                     .lower = (choices[0] & 12) == 4,
+                     .upper = (choices[0] & 12) == 8,
+                     .delimiter = choices[0] & 16 ? choices[2] : 0,
+                     .field = choices[3] == 255 ? UINT32_MAX : choices[3]},
+        .crlf = choices[0] & 32,
+    };
+    check_split(cli_split_generic, text, len, sep);
+    check_split(cli_split_best(), text, len, sep);
+    check_csv(&(cli_csv){sep, choices[0] & 16 ? choices[2] : ','}, text, len, 1 + choices[3] % 16);
+    for (size_t at = 0; at <= len;) {
+        const uint8_t *cut = at < len ? memchr(text + at, sep, len - at) : NULL;
+        size_t end = cut ? (size_t)(cut - text) : len;
+        check_line_key(&t, text + at, end - at);
+        at = end + 1;
+    }
+}
+
+/* ---- Typed values, and text as ClickHouse splits it ------------------------------------------ */
+
+/* ---- Values ---- */
+
+/* Digit by digit in two halves, so that nothing overflows: false beyond 2^64 - 1. */
+static bool plain_digits(const uint8_t *text, size_t len, uint64_t *out) {
+    uint64_t high = 0, low = 0; /* high * 10^10 + low, low below 10^10 */
+    const uint64_t half = UINT64_C(10000000000);
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9') return false;
+        low = low * 10 + (uint64_t)(text[i] - '0');
+        high = high * 10 + low / half;
+        low %= half;
+        if (high > UINT64_MAX / half) return false;
+    }
+    if (len == 0 || high * half > UINT64_MAX - low) return false;
+    *out = high * half + low;
+    return true;
+}
+
+static bool plain_integer(const uint8_t *text, size_t len, unsigned bytes, bool is_signed,
+                          uint64_t *out) {
+    bool minus = len && text[0] == '-', sign = minus || (len && text[0] == '+');
+    uint64_t n, top = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
+    if (!plain_digits(text + sign, len - sign, &n)) return false;
+    if (is_signed) top = top / 2 + minus;
+    if (minus && !is_signed) top = 0;
+    if (n > top) return false;
+    *out = minus ? UINT64_MAX - n + 1 : n;
+    return true;
+}
+
+static void check_integer(umbel_type type, const uint8_t *text, size_t len, umbel_err e,
+                          const uint8_t *key, size_t key_len) {
+    static const struct {
+        unsigned bytes;
+        bool is_signed;
+    } integers[] = {[UMBEL_TYPE_INT8] = {1, true},      [UMBEL_TYPE_INT16] = {2, true},
+                    [UMBEL_TYPE_INT32] = {4, true},     [UMBEL_TYPE_INT64] = {8, true},
+                    [UMBEL_TYPE_UINT8] = {1, false},    [UMBEL_TYPE_UINT16] = {2, false},
+                    [UMBEL_TYPE_UINT32] = {4, false},   [UMBEL_TYPE_UINT64] = {8, false},
+                    [UMBEL_TYPE_UINT32_BE] = {4, false}};
+    unsigned bytes = integers[type].bytes;
+    uint64_t value = 0;
+    if (!bytes) return;
+    bool good = plain_integer(text, len, bytes, integers[type].is_signed, &value);
+    insist(good == !e, "the integers that fit, and no others");
+    if (e) return;
+    insist(key_len == bytes, "as long as its type");
+    for (unsigned i = 0; i < bytes; i++) {
+        unsigned at = type == UMBEL_TYPE_UINT32_BE ? bytes - 1 - i : i;
+        insist(key[at] == (uint8_t)(value >> 8 * i), "byte by byte");
+    }
+}
+
+/* Converting back to UTF-8 restores it. */
+static void check_utf16(const uint8_t *text, size_t len, const uint8_t *key, size_t key_len) {
+    size_t at = 0;
+    insist(key_len % 2 == 0, "whole units");
+    for (size_t i = 0; i < key_len; i += 2) {
+        uint32_t point = key[i] | (uint32_t)key[i + 1] << 8;
+        if (point >= 0xd800 && point < 0xdc00) {
+            insist(i + 4 <= key_len, "pairs are whole");
+            uint32_t low = key[i + 2] | (uint32_t)key[i + 3] << 8;
+            insist(low >= 0xdc00 && low < 0xe000, "pairs are high and low");
+            point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+            i += 2;
+        }
+        unsigned more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+        static const uint8_t leads[] = {0, 0xc0, 0xe0, 0xf0};
+        insist(at + more < len, "no more text than there was");
+        insist(text[at] == (leads[more] | point >> 6 * more), "the same lead byte");
+        for (unsigned b = 1; b <= more; b++) {
+            insist(text[at + b] == (0x80 | (point >> 6 * (more - b) & 0x3f)), "the same bytes");
+        }
+        at += more + 1;
+    }
+    insist(at == len, "all of the text");
+}
+
+static void parse_typed(const uint8_t *text, size_t len, uint8_t type) {
+    umbel_type of = (umbel_type)(type % 14); /* the last is none */
+    size_t cap = of == UMBEL_TYPE_UTF16 ? 2 * len : of == UMBEL_TYPE_STRING ? len : 8;
+    size_t key_len = 0, less = 0;
+    uint8_t *key = some_bytes(cap);
+    umbel_err e = umbel_typed_key(of, text, len, key, cap, &key_len, NULL);
+    insist(!e || e == UMBEL_EINVAL, "there is room enough");
+    insist(!e || of != UMBEL_TYPE_STRING, "any text is a string");
+    insist(e || umbel_type_name(of), "no values of no type");
+    insist(e || key_len <= cap, "within the room");
+    if (umbel_type_name(of)) check_integer(of, text, len, e, key, key_len);
+    if (!e && of == UMBEL_TYPE_UTF16) check_utf16(text, len, key, key_len);
+    if (!e && of == UMBEL_TYPE_STRING) {
+        insist(key_len == len && (!len || memcmp(key, text, len) == 0), "strings are themselves");
+    }
+    if (!e && key_len) {
+        uint8_t *tight = some_bytes(key_len - 1);
+        insist(umbel_typed_key(of, text, len, tight, key_len - 1, &less, NULL) == UMBEL_ESPACE,
+               "not in less");
+        free(tight);
+    }
+    free(key);
+}
+
+/* ---- Tokens ---- */
+
+static bool in_word(uint8_t c) {
+    return c > 127 || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+static void check_words(const uint8_t *text, size_t len) {
+    size_t pos = 0, at = 0;
+    umbel_key word;
+    while (umbel_clickhouse_token(text, len, 0, &pos, &word)) {
+        while (at < len && !in_word(text[at])) at++;
+        insist(word.data == text + at && word.len > 0, "each word in its turn");
+        for (size_t i = 0; i < word.len; i++, at++) insist(in_word(text[at]), "of letters");
+        insist(at == len || !in_word(text[at]), "as long as it is");
+    }
+    while (at < len && !in_word(text[at])) at++;
+    insist(at == len, "and no word is left");
+}
+
+static void parse_tokens(const uint8_t *text, size_t len, uint32_t ngram) {
+    size_t pos = 0, calls = 0, before = 0;
+    umbel_key token;
+    if (ngram == 0) {
+        check_words(text, len);
+        return;
+    }
+    for (; umbel_clickhouse_token(text, len, ngram, &pos, &token); before = pos) {
+        const uint8_t *start = token.data;
+        insist(start == text + before && token.len <= len - before, "a part of the text");
+        insist(token.len >= ngram || before + token.len == len, "as many code points, or the end");
+        insist(pos > before && ++calls <= len, "on and on, to an end");
+    }
+}
+
+/* ---- Quantities and clocks ----------------------------------------------------------------- */
 
 static bool only_digits(const char *text) {
     return *text && strspn(text, "0123456789") == strlen(text);

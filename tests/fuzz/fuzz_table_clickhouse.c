@@ -9,7 +9,7 @@
 
 #include "core/bits.h"
 #include "hash/foreign_hash.h"
-#include "use_table.h"
+#include "target.h"
 
 enum { CHECKSUM = 16, HEADER = 9 };
 

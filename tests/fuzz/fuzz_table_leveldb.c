@@ -9,7 +9,7 @@
 #include "core/bits.h"
 #include "tables/leveldb/crc32c.h"
 #include "tables/leveldb/leveldb_table.h"
-#include "use_table.h"
+#include "target.h"
 
 enum { MAX_BLOCKS = 200 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "use_table.h"
+#include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     umbel_table_hints hints = {.system = UMBEL_TABLE_PARQUET};

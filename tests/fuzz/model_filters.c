@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model_filters.h"
 
+#include "target.h"
 #include "umbel_foreign.h"
-#include "use_filter.h"
 
 const uint8_t model_secret[16] = "sixteen bytes...";
 

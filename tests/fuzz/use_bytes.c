@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "use_bytes.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../support/watched_memory.h"
 #include "umbel_foreign.h"
-#include "use_filter.h"
 
 enum { MAX_BYTES = 1 << 22 };
 

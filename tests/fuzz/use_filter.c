@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "use_filter.h"
+#include "target.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 
 #include "../support/watched_memory.h"
 #include "core/bits.h"
+#include "target.h"
 #include "umbel_foreign.h"
-#include "use_filter.h"
 
 enum { MAX_KEYS = 300, KEY = 8 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "use_table.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>

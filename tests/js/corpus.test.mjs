@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { built, corpus, root } from './support.mjs';
 
-const { Filter, UmbelError } = await import(built);
+const { Filter, UmbelError, plan } = await import(built);
 
 const formats = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
   'parquet', 'redisbloom', 'dcso'];
@@ -55,6 +55,30 @@ for (const [target, head] of [['decode_native', 1], ['decode_foreign', 16]]) {
     assert.ok(read > 10);
   });
 }
+
+const kinds = ['auto', 'blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight'];
+
+test('plan', () => {
+  let possible = 0;
+  const inputs = corpus('plan');
+  assert.ok(inputs.length > 100);
+  for (const [, input] of inputs) {
+    // As fuzz_plan.c reads them, without what only native code takes.
+    const bytes = Buffer.concat([input, Buffer.alloc(64)]);
+    const given = bytes[2];
+    const options = { kind: kinds[bytes[1] % kinds.length] };
+    if (given & 1) options.capacity = bytes.readBigUInt64LE(6) >> BigInt(bytes[3] % 64);
+    const rate = bytes.readDoubleLE(14);
+    if (given & 2) options.fpr = rate > 0 && rate < 1 ? rate : 2 ** -(1 + bytes[14] * 4);
+    if (given & 4) options.bytes = bytes.readBigUInt64LE(22) >> BigInt(bytes[4] % 64);
+    if (given & 8) options.hashes = bytes.readUInt32LE(30);
+    const result = plan(options);
+    possible += result.possible;
+    if (result.possible) assert.ok(result.rate >= 0 && result.bytes > 0 && result.capacity > 0);
+    else assert.ok(result.why.length > 5 && result.verdict !== 'ok', `${result.verdict}`);
+  }
+  assert.ok(possible > 10 && possible < inputs.length);
+});
 
 /** A small generator: the same changes in every run. */
 function random(seed) {

@@ -47,8 +47,9 @@ test('golden tables, and one whose blocks are compressed with snappy', () => {
   assert.ok(walk(new Uint8Array(packed), 'key000001').length > 0);
 });
 
-for (const target of ['table_leveldb', 'table_parquet']) {
+for (const target of ['table_leveldb', 'table_parquet', 'table_clickhouse']) {
   test(`the corpus ${target}`, () => {
+    assert.ok(corpus(target).length > 10);
     for (const [, input] of corpus(target)) {
       const bytes = new Uint8Array(input);
       walk(bytes, 'ada');
@@ -68,4 +69,39 @@ test('a snappy table, changed at every byte of its compressed blocks', () => {
     changed[i] ^= 1 << i % 8;
     walk(changed, 'ada');
   }
+});
+
+/** LevelDB's masked CRC-32C. */
+function checksum(bytes) {
+  let crc = ~0;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (0x82f63b78 & -(crc & 1));
+  }
+  crc = ~crc >>> 0;
+  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+}
+
+test('a table whose index is compressed with Zstandard is refused in words that say so', () => {
+  const bytes = readFileSync(join(root, 'tests/golden/table/keys300.ldb'));
+  let at = bytes.length - 48;
+  const varint = () => {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      value += (bytes[at] & 127) * 2 ** shift;
+      if (bytes[at++] < 128) return value;
+    }
+  };
+  varint(); // where the block of other blocks is, and its length
+  varint();
+  const index = varint();
+  const end = index + varint();
+  bytes[end] = 2;
+  bytes.writeUInt32LE(checksum(bytes.subarray(index, end + 1)), end + 1);
+  engine.withBytes(bytes, (from, length) => {
+    const table = wasm.table(from, length) >>> 0;
+    const said = table ? engine.texts(1, wasm.table_fault(table, 0) >>> 0)[0] : engine.error().message;
+    assert.match(said, /Zstandard/);
+    if (table) wasm.table_dispose(table);
+  });
 });

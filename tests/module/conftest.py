@@ -2,6 +2,8 @@
 """The tests' own servers, with the module under test ($UMBEL_MODULE), and TAP lines."""
 import contextlib
 import ctypes
+import importlib.machinery
+import importlib.util
 import os
 import shutil
 import signal
@@ -173,6 +175,15 @@ def rewritten(server):
             return
         time.sleep(0.02)
     raise RuntimeError("the rewrite does not end")
+
+
+def umbel_read():
+    """scripts/umbel-read, which knows umbel's hashes and checksums without the library."""
+    path = str(Path(__file__).parent.parent.parent / "scripts/umbel-read")
+    loader = importlib.machinery.SourceFileLoader("umbel_read", path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("umbel_read", loader))
+    loader.exec_module(module)
+    return module
 
 
 def info(server, section):

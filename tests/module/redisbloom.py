@@ -48,6 +48,10 @@ class RedisBloom:
     def __call__(self, *words):
         words = [w if isinstance(w, bytes) else str(w).encode() for w in words]
         command = words[0].upper().decode()
+        if command in ("DEL", "UNLINK"):  # the server's own
+            self.filters.pop(words[1], None)
+            self.accepted.pop(words[1], None)
+            return
         arity = {"BF.RESERVE": range(4, 8), "BF.ADD": range(3, 4), "BF.MADD": range(3, 1 << 20),
                  "BF.INSERT": range(4, 1 << 20), "BF.LOADCHUNK": range(4, 5)}
         if command not in arity or len(words) not in arity[command]:

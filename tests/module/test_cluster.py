@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SERVER, Server, about, free_port, info
-from resp import as_dict
+from resp import as_dict, is_error
 
 redis = pytest.importorskip("redis", reason="no redis-py (apt-get install python3-redis)")
 cluster = pytest.importorskip("redis.cluster", reason="redis-py is too old for clusters")
@@ -199,16 +199,28 @@ class Maker(Writer):
             self.batches += 1
 
 
+def begin_move(source, target, slot):
+    """From now on new keys are made at the target."""
+    here, there = (n("CLUSTER", "MYID") for n in (source, target))
+    assert target("CLUSTER", "SETSLOT", slot, "IMPORTING", here) == "OK"
+    assert source("CLUSTER", "SETSLOT", slot, "MIGRATING", there) == "OK"
+
+
+def end_move(source, target, slot):
+    """Moves the old ones; clients may be faster and delete or rename them."""
+    there = target("CLUSTER", "MYID")
+    while names := source("CLUSTER", "GETKEYSINSLOT", slot, 100):
+        for key in names:
+            assert source("MIGRATE", "127.0.0.1", target.port, key, 0, 60000) in ("OK", "NOKEY")
+    for node in target, source:
+        assert node("CLUSTER", "SETSLOT", slot, "NODE", there) == "OK"
+
+
 def move_by_key(source, target, slots):
     """As redis-cli --cluster reshard does."""
-    here, there = (n("CLUSTER", "MYID").decode() for n in (source, target))
     for slot in slots:
-        assert target("CLUSTER", "SETSLOT", slot, "IMPORTING", here) == "OK"
-        assert source("CLUSTER", "SETSLOT", slot, "MIGRATING", there) == "OK"
-        for key in source("CLUSTER", "GETKEYSINSLOT", slot, 100):
-            assert source("MIGRATE", "127.0.0.1", target.port, key, 0, 60000) == "OK"
-        for node in target, source:
-            assert node("CLUSTER", "SETSLOT", slot, "NODE", there) == "OK"
+        begin_move(source, target, slot)
+        end_move(source, target, slot)
 
 
 def move_in_valkey(source, target, slots):
@@ -279,6 +291,175 @@ def test_slots_move_while_filters_come(six):
     assert {tuple(source("BF.MEXISTS", key, *"abcde")) for key in made} == {(1,) * 5}
     for key in made:
         six("DEL", key)
+
+
+def test_filters_above_the_servers_limit(six):
+    """docs/redis.md, Limits, with 20 MB in the place of 512."""
+    name, items = "large", [f"item{i}" for i in range(1000)]
+    source, target = two_primaries(six, name)
+    slot = six.client.keyslot(name)
+    for node in source, target:
+        node("CONFIG", "SET", "rdbcompression", "no")  # it is almost empty
+    for layout in "blocked", "classic":
+        six("BF.RESERVE", name, 1e-6, 8_000_000, "NONSCALING", "LAYOUT", layout)
+        assert six("MEMORY", "USAGE", name) > 25 << 20
+        six("BF.MADD", name, *items)
+        assert target("CONFIG", "SET", "proto-max-bulk-len", 20 << 20) == "OK"
+        begin_move(source, target, slot)
+        failed = source("MIGRATE", "127.0.0.1", target.port, name, 0, 60000)
+        assert is_error(failed, "IOERR"), failed
+        assert source("BF.MEXISTS", name, *items) == [1] * 1000
+        target("CONFIG", "SET", "proto-max-bulk-len", 512 << 20)
+        end_move(source, target, slot)
+        assert target("BF.MEXISTS", name, *items) == [1] * 1000
+        atomic = ATOMIC.get(about(source).migration)
+        source("CONFIG", "SET", "proto-max-bulk-len", 20 << 20)
+        if atomic:
+            atomic(target, source, [slot])
+            assert source("BF.MEXISTS", name, *items) == [1] * 1000
+            target, source = source, target
+        for node in source, target:
+            node("CONFIG", "SET", "proto-max-bulk-len", 512 << 20)
+        source, target = target, source
+        source("DEL", name)
+
+
+PUSHED = [f"key{i}" for i in range(3000)]
+
+
+def filter_file(directory, *how):
+    lines, path = directory / "lines", directory / "f.umb"
+    lines.write_text("\n".join(PUSHED) + "\n")
+    subprocess.run([UMBEL, "build", "-qf", *how, "-o", path, lines], check=True)
+    return path
+
+
+def two_primaries(six, name):
+    """The one that has the name, and another."""
+    source = six.owner(name)
+    return source, next(six.owner(key) for key in FILTERS if six.owner(key) is not source)
+
+
+def test_push_waits_for_a_slot_that_moves(six, tmp_path):
+    path, name = filter_file(tmp_path), "half here"
+    source, target = two_primaries(six, name)
+    slot = six.client.keyslot(name)
+    begin_move(source, target, slot)
+    done = push(six, path, "--key", name, "--cluster", "--wait", 1)
+    assert done.returncode == 2 and ("the key's slot is moving to another node (--wait waits longer; "
+                                     "run it again") in done.stderr, done.stderr
+    assert target("CLUSTER", "COUNTKEYSINSLOT", slot) == 2  # all but the renaming can be done
+    end_move(source, target, slot)
+    done = push(six, path, "--key", name, "--cluster")
+    assert done.returncode == 0 and "of it sent by an earlier run" in done.stderr, done.stderr
+    assert six("BF.MEXISTS", name, *PUSHED) == [1] * 3000
+
+    # And back; what is replaced is here when the new one arrives there.
+    source, target = target, source
+    begin_move(source, target, slot)
+    running = subprocess.Popen(
+        [UMBEL, "push", path, "--redis", f"127.0.0.1:{source.port}", "--cluster", "--key", name,
+         "-f"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    until(lambda: target("CLUSTER", "COUNTKEYSINSLOT", slot) == 2, "nothing is sent")
+    time.sleep(0.5)
+    assert running.poll() is None and source("CLUSTER", "COUNTKEYSINSLOT", slot) == 1
+    end_move(source, target, slot)
+    text = running.communicate(timeout=PATIENCE)[1]
+    assert running.returncode == 0 and f"127.0.0.1:{target.port}" in text, text
+    assert target("BF.MEXISTS", name, *PUSHED) == [1] * 3000
+    assert target("CLUSTER", "GETKEYSINSLOT", slot, 9) == [name.encode()]
+    assert target("TTL", name) == -1
+    six("DEL", name)
+
+
+class Shuttle(threading.Thread):
+    """Moves a slot to and fro for as long as it is wanted: key by key and, where the server can do
+    that, as a whole."""
+
+    def __init__(self, source, target, slot):
+        super().__init__(daemon=True)
+        atomic = ATOMIC.get(about(source).migration)
+        self.ways = [self.by_key, atomic or self.by_key]
+        self.nodes = [self.other_client(n) for n in (source, target)]
+        self.slot, self.moves, self.wrong, self.over = slot, 0, None, threading.Event()
+        self.start()
+
+    @staticmethod
+    def other_client(node):
+        client = node.client()
+        client.port = node.port
+        return client
+
+    @staticmethod
+    def by_key(source, target, slots):
+        begin_move(source, target, slots[0])
+        time.sleep(0.05)
+        end_move(source, target, slots[0])
+
+    def run(self):
+        try:
+            while not self.over.is_set() or self.moves % 2:
+                source, target = self.nodes[self.moves % 2], self.nodes[1 - self.moves % 2]
+                self.ways[self.moves // 2 % 2](source, target, [self.slot])
+                time.sleep(0.05)
+                self.moves += 1
+        except (AssertionError, OSError) as e:
+            self.wrong = e
+
+    def end(self):
+        self.over.set()
+        self.join()
+        assert self.wrong is None, self.wrong
+
+
+@pytest.mark.parametrize("how", [["-n", 9200000], ["-n", 9200000, "--format", "redisbloom"]],
+                         ids=["native", "redisbloom"])
+def test_push_while_its_slot_moves_to_and_fro(six, tmp_path, how):
+    path, name = filter_file(tmp_path, *map(str, how)), "to and fro"
+    source, target = two_primaries(six, name)
+    shuttle = Shuttle(source, target, six.client.keyslot(name))
+    absent = [f"absent{i}" for i in range(1000)]
+    turn = 0
+    while turn < 12 or (shuttle.moves < 6 and not shuttle.wrong):
+        done = push(six, path, "--key", name, "--cluster", *(["-f"] if turn else []))
+        turn += 1
+        assert done.returncode == 0, done.stderr
+        asked = until(lambda: six("BF.MEXISTS", name, *PUSHED, *absent), "no answer")
+        assert asked[:3000] == [1] * 3000 and sum(asked[3000:]) < 20
+    shuttle.end()
+    assert sum(n("CLUSTER", "COUNTKEYSINSLOT", shuttle.slot) for n in (source, target)) == 1
+    six("DEL", name)
+
+
+def test_push_over_tls_follows_to_the_node(new_server, tmp_path):
+    """Two nodes that speak TLS only.  Redirections name addresses, as their certificate does."""
+    if not shutil.which("openssl"):
+        pytest.skip("no openssl (apt-get install openssl)")
+    key, cert = tmp_path / "key", tmp_path / "cert"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", cert, "-subj",
+                    "/CN=any", "-addext", "subjectAltName=IP:127.0.0.1"], check=True,
+                   stdin=subprocess.DEVNULL, capture_output=True)
+    ports, buses, nodes = [free_port(), free_port()], [free_port(), free_port()], []
+    for i, port in enumerate(ports):
+        nodes.append(new_server(cluster_enabled="yes", cluster_port=buses[i], tls_port=port,
+                                tls_cluster="yes", tls_replication="yes", tls_cert_file=cert,
+                                tls_key_file=key, tls_ca_cert_file=cert, tls_auth_clients="no"))
+        nodes[i]("CLUSTER", "ADDSLOTSRANGE", 8192 * i, 8192 * i + 8191)
+    assert nodes[0]("CLUSTER", "MEET", "127.0.0.1", ports[1], buses[1]) == "OK"
+    for node in nodes:
+        until(lambda n=node: Cluster.state(n)["cluster_state"] == "ok", "the cluster is not ready")
+    path, url = filter_file(tmp_path), f"rediss://127.0.0.1:{ports[0]}"
+    for name in (f"tls{i}" for i in range(6)):
+        done = subprocess.run([UMBEL, "push", path, "--redis", url, "--cluster", "--cacert", cert,
+                               "--key", name], capture_output=True, text=True, check=False,
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE)
+        if "without" in done.stderr:
+            pytest.skip("umbel was built without hiredis or TLS")
+        there = nodes[0]("CLUSTER", "KEYSLOT", name) // 8192
+        assert done.returncode == 0 and f"127.0.0.1:{ports[there]}" in done.stderr, done.stderr
+        assert nodes[there]("BF.MEXISTS", name, *PUSHED) == [1] * 3000
+    assert all(n("DBSIZE") for n in nodes)
 
 
 def test_failover_loses_no_acknowledged_key(six):

@@ -14,7 +14,7 @@ static void first_layers_take_no_more_than_redisbloom(void **state) {
     static const double errors[] = {0.25, 0.1, 0.01, 0.001, 1e-4, 1e-6, 1e-9};
     for (size_t e = 0; e < sizeof errors / sizeof *errors; e++) {
         for (uint64_t keys = 1; keys <= 100000000; keys = keys * 3 + 1) {
-            for (uint32_t expansion = 0; expansion < 2; expansion++) {
+            for (uint16_t expansion = 0; expansion < 2; expansion++) {
                 bf_params p = params_of(errors[e], keys);
                 bf_layer_plan plan;
                 p.expansion = expansion;
@@ -42,33 +42,108 @@ static void rates_stay_within_the_promise(void **state) {
         p.tightening = t == 2 ? 0.5 : 0;
         p.expansion = 1;
         assert_ok(bf_plan_first(&p, &plan, NULL));
-        double first = plan.rate, sum = first;
-        uint32_t layers = 1;
-        while (!bf_plan_next(&p, layers, plan.keys, first, &plan)) {
+        bf_full_chain full = {.layers = 1, .last = plan.keys, .first_rate = plan.rate};
+        double sum = plan.rate;
+        while (!bf_plan_next(&p, &full, &plan)) {
             sum += plan.rate;
-            layers++;
+            full.layers++;
+            full.others += full.last;
+            full.last = plan.keys;
         }
-        assert_in_range(layers, t == 2 ? 30 : BF_LAYERS_MAX, BF_LAYERS_MAX);
+        assert_in_range(full.layers, t == 2 ? 30 : BF_LAYERS_MAX, BF_LAYERS_MAX);
         assert_true(sum <= p.error);
     }
+}
+
+/* A chain that is only planned. */
+typedef struct ladder {
+    bf_params params;
+    bf_full_chain full;
+    bf_layer_plan plan;
+    uint64_t bytes;
+    double sum;
+} ladder;
+
+static ladder first_of(bf_params p) {
+    ladder l = {.params = p};
+    assert_ok(bf_plan_first(&p, &l.plan, NULL));
+    l.full = (bf_full_chain){.layers = 1, .last = l.plan.keys, .first_rate = l.plan.rate};
+    l.bytes = l.plan.bytes;
+    l.sum = l.plan.rate;
+    return l;
+}
+
+static bool climb(ladder *l) {
+    bf_layer_plan before = l->plan;
+    l->full.exact = before.probes == &umbeli_probes_exact;
+    l->full.exact_bytes = before.bytes;
+    if (bf_plan_next(&l->params, &l->full, &l->plan)) return false;
+    if (l->full.exact) {
+        l->bytes -= before.bytes;
+        l->sum -= before.rate;
+    } else {
+        l->full.layers++;
+        l->full.others += l->full.last;
+    }
+    l->full.last = l->plan.keys;
+    l->bytes += l->plan.bytes;
+    l->sum += l->plan.rate;
+    return true;
+}
+
+static uint64_t capacity(const ladder *l) {
+    return l->full.last + l->full.others;
 }
 
 /* From 100 keys to 10 million: RedisBloom's chain has 42.8 bits per key. */
 static void growth_needs_far_fewer_bits_than_redisblooms(void **state) {
     (void)state;
-    bf_params p = params_of(0.01, 100);
-    bf_layer_plan plan;
-    assert_ok(bf_plan_first(&p, &plan, NULL));
-    double first = plan.rate, error = p.error / 2;
-    uint64_t keys = plan.keys, bytes = plan.bytes, theirs = bf_redisbloom_bytes(keys, error);
-    for (uint32_t i = 1; keys < 10000000; i++) {
-        assert_ok(bf_plan_next(&p, i, plan.keys, first, &plan));
-        keys += plan.keys;
-        bytes += plan.bytes;
-        theirs += bf_redisbloom_bytes(plan.keys, error /= 2);
+    ladder l = first_of(params_of(0.01, 100));
+    double error = 0.005;
+    uint64_t theirs = bf_redisbloom_bytes(100, error);
+    while (capacity(&l) < 10000000) {
+        assert_true(climb(&l));
+        theirs += bf_redisbloom_bytes(l.plan.keys, error /= 2);
     }
     assert_in_range(theirs * 8, 427000000, 429000000);
-    assert_true(bytes * 8 < 270000000);
+    assert_true(l.bytes * 8 < 270000000);
+}
+
+/* Nobody reserved it and nobody asked for steps: few layers, whatever the promise. */
+static void unreserved_filters_have_few_layers(void **state) {
+    (void)state;
+    static const double errors[] = {0.25, 0.01, 0.001, 1e-4, 1e-6};
+    for (size_t e = 0; e < sizeof errors / sizeof *errors; e++) {
+        bf_params p = params_of(errors[e], 100);
+        p.expansion = BF_EXPANSION_AUTO;
+        ladder l = first_of(p);
+        assert_true(l.plan.bytes <= bf_redisbloom_bytes(100, errors[e] / 2) + 8);
+        while (capacity(&l) < 10000000) {
+            uint64_t before = capacity(&l);
+            assert_true(climb(&l));
+            assert_true(capacity(&l) > before);
+            assert_true(capacity(&l) <= 6 * before);
+            assert_null(l.plan.probes->hash_wide);
+        }
+        assert_in_range(l.full.layers, 2, 4);
+        if (errors[e] == 0.01) assert_true(l.bytes * 8 <= 10000000 * 17);
+        while (climb(&l)) assert_true(l.sum <= errors[e]);
+        assert_true(capacity(&l) > UINT64_C(1) << 40);
+    }
+}
+
+/* Whoever asks for steps gets them, and so does whoever reserves. */
+static void steps_that_were_asked_for_are_kept(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        bf_params p = params_of(0.01, i ? 101 : 100);
+        p.expansion = i ? BF_EXPANSION_AUTO : 2;
+        ladder l = first_of(p);
+        for (uint64_t keys = p.capacity; l.full.layers < 10; keys *= 2) {
+            assert_int_equal(l.plan.keys, keys);
+            assert_true(climb(&l));
+        }
+    }
 }
 
 int main(void) {
@@ -76,6 +151,8 @@ int main(void) {
         cmocka_unit_test(first_layers_take_no_more_than_redisbloom),
         cmocka_unit_test(rates_stay_within_the_promise),
         cmocka_unit_test(growth_needs_far_fewer_bits_than_redisblooms),
+        cmocka_unit_test(unreserved_filters_have_few_layers),
+        cmocka_unit_test(steps_that_were_asked_for_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""RedisBloom's data by way of commands, in both directions: append-only files and the stream from a
-primary to its replicas."""
+"""RedisBloom's data by every road, in both directions: RDB and append-only files, the stream from a
+primary to its replicas, dumps and their pieces."""
 import contextlib
+import copy
 import re
 import socket
 import threading
 
 import pytest
 
+import rdb
 from conftest import free_port, in_step, info, rdb_version, rewrite, rewritten
 from redisbloom import RedisBloom, to_file
 from resp import Client, encode, is_error, keys
@@ -69,8 +71,90 @@ def load(new_server, file, **settings):
     return server.restart(appendonly="yes")
 
 
+def load_files(new_server, files):
+    server = new_server(**SETTINGS)
+    (server.directory / "appendonlydir").mkdir()
+    for name, content in files.items():
+        (server.directory / "appendonlydir" / name).write_bytes(content)
+    return server.restart(appendonly="yes")
+
+
 def dumps(server):
     return {name: server("DUMP", name) for name in server("KEYS", "*")}
+
+
+def goes_on(server, theirs, later):
+    """Both take the same items from here on, and refuse the same."""
+    both = copy.deepcopy(theirs)
+    for name in both.filters:
+        before = len(both.accepted[name])
+        both("BF.MADD", name, *later)
+        replies = server("BF.MADD", name, *later)
+        accepted = len(both.accepted[name]) - before
+        assert [is_error(r) for r in replies] == [False] * accepted + [True] * (accepted < len(later))
+    assert_theirs(server, both)
+    return both
+
+
+def by_rdb_file(new_server, source, theirs):
+    server = new_server(**SETTINGS)
+    file = server.directory / "dump.rdb"
+    server.stop()
+    if source:
+        assert source("SAVE") == "OK"
+        file.write_bytes((source.directory / "dump.rdb").read_bytes())
+        for name in theirs.filters:  # it has what RedisBloom itself would have written
+            assert theirs.dump(name)[1:-10] in file.read_bytes()
+    else:
+        file.write_bytes(theirs.preamble())
+    return server.start()
+
+
+def by_restore(new_server, source, theirs):
+    server = new_server(**SETTINGS)
+    for name in theirs.filters:
+        payload = source("DUMP", name) if source else theirs.dump(name)
+        assert server("RESTORE", name, 0, payload) == "OK"
+    return server
+
+
+def by_migrate(new_server, source, theirs):
+    source = source or by_restore(new_server, None, theirs)
+    server = new_server(**SETTINGS, port=free_port())
+    assert source("MIGRATE", "127.0.0.1", server.port, "", 0, 60000, "KEYS", *theirs.filters) == "OK"
+    assert source("DBSIZE") == 0
+    return server
+
+
+def pieces_of(source, name):
+    at = 0
+    while True:
+        at, piece = source("BF.SCANDUMP", name, at)
+        if at == 0:
+            return
+        yield b"BF.LOADCHUNK", name, at, piece
+
+
+def by_pieces(new_server, source, theirs):
+    server = new_server(**SETTINGS)
+    pieces = theirs.rewritten()
+    if source:
+        assert [piece for name in theirs.filters for piece in pieces_of(source, name)] == pieces
+    for piece in pieces:
+        assert server(*piece) == "OK"
+    return server
+
+
+@pytest.mark.parametrize("road", [by_rdb_file, by_restore, by_migrate, by_pieces])
+def test_every_road(new_server, theirs, road):
+    """From RedisBloom to umbel, where it goes on, and from there, unchanged, to another."""
+    theirs.version = rdb.OLDEST
+    server = road(new_server, None, theirs)
+    assert_theirs(server, theirs)
+    both = goes_on(server, theirs, keys(60, "later"))
+    server = road(new_server, server, both)
+    assert_theirs(server, both)
+    goes_on(server, both, keys(60, "much later"))
 
 
 @pytest.mark.parametrize("layout", ["blocked", "classic"])
@@ -85,7 +169,7 @@ def test_its_append_only_file(new_server, theirs, layout):
     assert dumps(first.restart()) == before
 
 
-@pytest.mark.parametrize("form", ["rewritten", "preamble"])
+@pytest.mark.parametrize("form", ["rewritten", "preamble", "several files"])
 def test_its_append_only_file_after_a_rewrite(new_server, theirs, form):
     """Chunks or an RDB file, and then commands again."""
     both = RedisBloom()
@@ -95,11 +179,17 @@ def test_its_append_only_file_after_a_rewrite(new_server, theirs, form):
     more.append(("BF.ADD", "after the rewrite", "x"))
     for command in more:
         both(*command)
-    if form == "preamble":
-        file = theirs.preamble() + to_file(more)
+    if form == "several files":  # as servers write them since Redis 7
+        files = {"appendonly.aof.1.base.rdb": theirs.preamble(),
+                 "appendonly.aof.1.incr.aof": to_file(more),
+                 "appendonly.aof.manifest": b"file appendonly.aof.1.base.rdb seq 1 type b\n"
+                                            b"file appendonly.aof.1.incr.aof seq 1 type i\n"}
+        first, second = (load_files(new_server, files) for _ in range(2))
     else:
-        file = to_file([*theirs.rewritten(), *more])
-    first, second = (load(new_server, file) for _ in range(2))
+        rest = to_file(more)
+        file = (theirs.preamble() + rest if form == "preamble"
+                else to_file(theirs.rewritten()) + rest)
+        first, second = (load(new_server, file) for _ in range(2))
     assert_theirs(first, both)
     assert dumps(first) == dumps(second)
 
@@ -107,7 +197,8 @@ def test_its_append_only_file_after_a_rewrite(new_server, theirs, form):
 class Primary:
     """A server that knows how to have a replica, and nothing else: its data is a stream."""
 
-    def __init__(self, stream):
+    def __init__(self, stream, data=RedisBloom()):
+        self.data = data.preamble()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.stream, self.done, self.stopped = stream, threading.Event(), False
@@ -137,8 +228,8 @@ class Primary:
             words = self.words(lines)
             command = words[0].upper()
             if command == b"PSYNC":
-                empty = RedisBloom().preamble()
-                link.sendall(b"+FULLRESYNC %s 0\r\n$%d\r\n%s" % (b"a" * 40, len(empty), empty))
+                link.sendall(b"+FULLRESYNC %s 0\r\n$%d\r\n%s" % (b"a" * 40, len(self.data),
+                                                                    self.data))
                 link.sendall(self.stream + encode("REPLCONF", "GETACK", "*"))
             elif words[:2] == [b"REPLCONF", b"ACK"]:
                 if int(words[2]) >= len(self.stream):
@@ -171,6 +262,22 @@ def test_its_replication_stream(new_server, theirs, layout):
     assert_theirs(replica, theirs)
 
 
+def test_a_replica_that_comes_later(new_server, theirs):
+    """The primary has filters already, which it sends as an RDB file, and goes on."""
+    both = copy.deepcopy(theirs)
+    more = [("BF.MADD", name, *keys(100, "later")) for name in both.filters]
+    more.append(("BF.INSERT", "new", "CAPACITY", "30", "NONSCALING", "ITEMS", *keys(50)))
+    for command in more:
+        both(*command)
+    primary = Primary(to_file(more), theirs)
+    replica = new_server(**SETTINGS, replicaof=f"127.0.0.1 {primary.port}")
+    assert primary.done.wait(60), replica.log()
+    primary.stop()
+    assert_theirs(replica, both)
+    replica("REPLICAOF", "NO", "ONE")
+    goes_on(replica, both, keys(60, "much later"))
+
+
 def test_clients_of_a_replica_that_was_promoted_get_the_layout_that_is_set(new_server):
     server = load(new_server, to_file([("BF.ADD", "old", "x")]))
     server("BF.ADD", "new", "x")
@@ -180,6 +287,7 @@ def test_clients_of_a_replica_that_was_promoted_get_the_layout_that_is_set(new_s
 # ---- To RedisBloom -----------------------------------------------------------------------------
 
 CLASSIC = ["LAYOUT", "classic"]
+FAR = 4102444800000  # 2100
 HERE = [
     ["BF.RESERVE", "a", 0.001, 50, *CLASSIC], ["BF.MADD", "a", *keys(400)],
     ["BF.RESERVE", "b", 0.1234567890123, 77, "EXPANSION", 3, *CLASSIC, "IFNOTEXISTS"],
@@ -194,6 +302,11 @@ HERE = [
     # Filters that nobody reserved; the setting of the layout is CLASSIC when they come.
     ["BF.ADD", "h", "x"], ["BF.MADD", "i", *keys(500)], ["BF.INSERT", "j", "ITEMS", *keys(500)],
     ["BF.MADD", "i", *keys(10)], ["BF.MADD", "i", *keys(600)],
+    # Commands that RedisBloom does not have.
+    ["BF.RESERVE", "l", 0.01, 900, *CLASSIC], ["BF.MADD", "l", *keys(300)], ["COPY", "l", "m"],
+    ["PEXPIREAT", "m", FAR], ["BF.CLEAR", "m"], ["BF.MADD", "m", *keys(200, "other")],
+    ["BF.MERGE", "m", "l"], ["BF.MERGE", "n", "l", "m"], ["BF.MERGE", "n", "l", "m"],
+    ["BF.CLEAR", "l"], ["BF.MADD", "n", *keys(500)],
 ]
 
 
@@ -210,11 +323,14 @@ def run_here(server):
         if not iterator:
             break
         assert server("BF.LOADCHUNK", "k", iterator, piece) == "OK"
+    assert server("BF.LOAD", "o", server("BF.SCANDUMP", "n", 0)[1]
+                  + server("BF.SCANDUMP", "n", 1)[1]) == "OK"
+    assert server("PEXPIRETIME", "m") == FAR
     server("BF.RESERVE", "blocked", 0.01, 100, "LAYOUT", "blocked")
     server("BF.INSERT", "blocked too", "LAYOUT", "blocked", "ITEMS", "x")
 
 
-NAMES = [c.encode() for c in "abcdefghijk"]
+NAMES = [c.encode() for c in "abcdefghijklmno"]
 
 
 def commands_of(data):
@@ -236,9 +352,11 @@ def commands_of(data):
 def replay(commands, server):
     """RedisBloom takes every word, and has the same bits."""
     bloom = RedisBloom(rdb_version(server))
-    said = [c for c in commands if c[0].upper().startswith(b"BF.")]
+    said = [c for c in commands if c[0].upper().startswith((b"BF.", b"DEL", b"COPY"))]
     for words in said:
-        if words[1].startswith(b"blocked"):
+        if words[0].upper() == b"COPY":  # the server's own, which RedisBloom refuses
+            bloom.filters[words[2]] = copy.deepcopy(bloom.filters[words[1]])
+        elif words[1].startswith(b"blocked"):
             assert b"LAYOUT" in words and b"SEED" in words or words[0] == b"BF.LOAD"
         else:
             bloom(*words)
@@ -264,11 +382,14 @@ def test_the_append_only_file_in_its_words(new_server):
     assert [b"BF.INSERT", b"h", b"ERROR", b"0.01", b"CAPACITY", b"100", b"EXPANSION", b"2",
             b"ITEMS", b"x"] in said
     assert [b"BF.MADD", b"g", b"y", b"z"] in said
+    assert said.count([b"DEL", b"m"]) == 2  # cleared, merged
+    assert not any(words[0] in (b"BF.MERGE", b"BF.CLEAR", b"BF.LOAD") for words in said)
     rewrite(server)
     replay(commands_of(aof(server, "base.aof")), server)
     # And umbel itself reads it, whatever the layout of new filters is by then.
     server.restart(**{"bf.layout": "blocked"})
     replay(commands_of(aof(server, "base.aof")), server)
+    assert server("PEXPIRETIME", "m") == FAR
 
 
 def test_the_append_only_file_after_a_preamble(new_server):
@@ -314,3 +435,42 @@ def test_the_replication_stream_in_its_words(new_server, new_replica):
     in_step(primary, replica)
     assert primary("DEBUG", "DIGEST") == replica("DEBUG", "DIGEST")
     assert info(replica, "bf")["bf_items"] == info(primary, "bf")["bf_items"]
+
+
+# ---- valkey-bloom ------------------------------------------------------------------------------
+
+SEED = bytes(range(32))
+
+
+def test_valkey_blooms_commands(new_server):
+    """Until it rewrites its append-only file, that is made of commands which are understood here.
+    It hashes differently, so these are other bits of the same items."""
+    items, more = keys(80), keys(900, "more")
+    file = to_file([
+        ("BF.INSERT", "grows", "CAPACITY", "100", "ERROR", "0.01", "TIGHTENING", "0.5", "SEED", SEED,
+         "EXPANSION", "2", "ITEMS", *items), ("BF.MADD", "grows", *more),
+        ("BF.INSERT", "reserved", "CAPACITY", "1000", "ERROR", "0.001", "TIGHTENING", "0.5", "SEED",
+         SEED, "NONSCALING"), ("BF.MADD", "reserved", *more)])
+    server = load(new_server, file)
+    assert server("BF.MEXISTS", "grows", *items, *more) == [1] * 980
+    assert server("BF.MEXISTS", "reserved", *more) == [1] * 900
+    assert server("TYPE", "grows") == server("TYPE", "reserved") == "umbel-bf-"
+
+
+def test_what_its_rewritten_file_has(server):
+    assert is_error(server("BF.LOAD", "f", b"\x01" + bytes(100)), "ERR received bad data")
+
+
+# ---- Types that are not read -------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", ["bloomfltr", "MBbloomCF", "CMSk-TYPE", "TopK-TYPE", "TDIS-TYPE"])
+def test_types_that_are_not_read(server, new_server, name):
+    """Those of valkey-bloom, and RedisBloom's others: never half a file, or one without them."""
+    payload = rdb.encode(name, 1, [1, 2, 0.01, bytes(64)], rdb_version(server))
+    assert is_error(server("RESTORE", "f", 0, payload), "Bad data format")
+    file = b"REDIS%04d\xfe\x00" % rdb.OLDEST + payload[:1] + b"\x01f" + payload[1:-10] + b"\xff"
+    other = new_server()
+    (other.directory / "dump.rdb").write_bytes(rdb.sign(file))
+    other.stop()
+    with pytest.raises(RuntimeError, match=name):
+        other.start()

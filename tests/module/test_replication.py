@@ -138,9 +138,9 @@ def test_creation_is_one_command_with_everything(new_server):
     server("BF.MADD", "f", "a", "b", "c")
     f, g, c, n, more = commands_in(server)
     assert f[:-3] == [b"BF.INSERT", b"f", b"ERROR", b"0.01", b"CAPACITY", b"100", b"EXPANSION",
-                      b"2", b"LAYOUT", b"blocked", b"SEED"]
+                      b"auto", b"LAYOUT", b"blocked", b"SEED"]
     assert len(f[-3]) == 16 and f[-2:] == [b"ITEMS", b"a"]
-    assert g[:-1] == [b"BF.RESERVE", b"g", b"0.001", b"500", b"EXPANSION", b"2", b"LAYOUT",
+    assert g[:-1] == [b"BF.RESERVE", b"g", b"0.001", b"500", b"EXPANSION", b"auto", b"LAYOUT",
                       b"blocked", b"TIGHTENING", b"0.25", b"SEED"]
     assert c == [b"BF.RESERVE", b"c", b"0.001", b"500", b"NONSCALING"]
     assert n[-3:] == [b"ITEMS", b"a", b"b"]

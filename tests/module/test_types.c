@@ -59,7 +59,7 @@ static void other_versions_are_refused(void **state) {
     bf_value *v = some_value(2, 10), *w = some_value(0, 10);
     fake_io io = saved(v), old = saved(w);
     assert_null(fake_load(&fake_types[FAKE_BLOCKED], 0, io.bytes, io.len));
-    assert_null(fake_load(&fake_types[FAKE_BLOCKED], 2, io.bytes, io.len));
+    assert_null(fake_load(&fake_types[FAKE_BLOCKED], 3, io.bytes, io.len));
     assert_null(fake_load(&fake_types[FAKE_REDISBLOOM], 5, old.bytes, old.len));
     assert_null(fake_load(&fake_types[FAKE_REDISBLOOM], -1, old.bytes, old.len));
     bf_value_free(v);

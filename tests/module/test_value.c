@@ -13,10 +13,26 @@
 static const uint8_t secret[BF_KEY_BYTES] = "0123456789abcdef";
 
 static bf_params params_of(bf_layout layout, double error, uint64_t capacity) {
-    bf_params p = {.layout = layout, .error = error, .capacity = capacity, .expansion = 2};
+    bf_params p = {.layout = (uint8_t)layout, .error = error, .capacity = capacity, .expansion = 2};
     p.keyed = layout == BF_BLOCKED;
     if (p.keyed) memcpy(p.key, secret, sizeof p.key);
     return p;
+}
+
+/* Both layouts, and a filter that nobody reserved. */
+enum { SORTS = 3, UNRESERVED = 2 };
+
+static bf_params sort_of(int sort, double error, uint64_t capacity) {
+    bf_params p = params_of(sort == BF_REDISBLOOM ? BF_REDISBLOOM : BF_BLOCKED, error, capacity);
+    if (sort == UNRESERVED) {
+        p.capacity = 100;
+        p.expansion = BF_EXPANSION_AUTO;
+    }
+    return p;
+}
+
+static uint64_t digest_of(bf_value *v) {
+    return fake_digest(&fake_types[bf_value_layout(v) == BF_BLOCKED], v);
 }
 
 static bf_value *made(bf_params p) {
@@ -89,7 +105,7 @@ static void refuses_what_cannot_be(void **state) {
     static const struct {
         double error, tightening;
         uint64_t capacity;
-        uint32_t expansion, window;
+        uint16_t expansion, window;
         bool counting;
     } bad[] = {
         {0, 0, 10, 2, 0, false},       {1, 0, 10, 2, 0, false},
@@ -123,7 +139,7 @@ static void refuses_what_cannot_be(void **state) {
 static void nothing_is_forgotten_while_it_grows(void **state) {
     (void)state;
     for (int layout = 0; layout < 2; layout++) {
-        for (uint32_t expansion = 1; expansion <= 4; expansion *= 2) {
+        for (uint16_t expansion = 1; expansion <= 4; expansion = (uint16_t)(2 * expansion)) {
             bf_params p = params_of((bf_layout)layout, 0.01, 700);
             p.expansion = expansion;
             bf_value *v = made(p);
@@ -148,8 +164,8 @@ static void nothing_is_forgotten_while_it_grows(void **state) {
 
 static void batches_and_single_keys_do_the_same(void **state) {
     (void)state;
-    for (int layout = 0; layout < 2; layout++) {
-        bf_params p = params_of((bf_layout)layout, 0.01, 150);
+    for (int sort = 0; sort < SORTS; sort++) {
+        bf_params p = sort_of(sort, 0.01, 150);
         bf_value *one = made(p), *many = made(p);
         for (int i = 0; i < 3000; i += BATCH) {
             batch b;
@@ -163,11 +179,47 @@ static void batches_and_single_keys_do_the_same(void **state) {
                 assert_int_equal(alone, in_batch[j]);
             }
         }
-        assert_int_equal(fake_digest(&fake_types[!layout], one),
-                         fake_digest(&fake_types[!layout], many));
+        assert_int_equal(digest_of(one), digest_of(many));
         bf_value_free(one);
         bf_value_free(many);
     }
+}
+
+/* Hashes up to 57 000 keys, then filters: 4 layers at ten million keys, here 3. */
+static void unreserved_filters_stay_short(void **state) {
+    (void)state;
+    bf_value *v = made(sort_of(UNRESERVED, 0.01, 100));
+    int in = 0;
+    for (; in < 400000; in += 1000) {
+        int fresh = add(v, "key", in, 1000);
+        assert_in_range(fresh, 970, 1000);
+        assert_true(bf_value_layers(v) <= (in < 280000 ? 2 : 3));
+        if (in % 20000 == 0) {
+            assert_int_equal(found(v, "key", in - in % 5000, 1000), 1000);
+            assert_int_equal(found(v, "key", 0, 1000), 1000);
+        }
+    }
+    assert_int_equal(found(v, "key", 0, in), in);
+    assert_int_equal(add(v, "key", 0, 100000), 0);
+    assert_in_range(found(v, "absent", 0, 200000), 200, 2000);
+    bf_value_free(v);
+}
+
+/* As a million of them would take it: RedisBloom's own bytes are 240, rounded by allocators 256. */
+static void small_filters_take_little(void **state) {
+    (void)state;
+    bf_value *v = made(sort_of(UNRESERVED, 0.01, 100));
+    assert_true(fake_heap.pieces == 2 && bf_value_memory(v) <= 224);
+    int fresh = add(v, "key", 0, 100);
+    assert_int_equal(found(v, "key", 0, 100), 100);
+    assert_true(fake_heap.pieces == 2 && bf_value_layers(v) == 1);
+    add(v, "key", 100, 100);
+    assert_true(fake_heap.pieces > 2 && bf_value_layers(v) == 2);
+    assert_int_equal(found(v, "key", 0, 200), 200);
+    assert_ok(bf_value_clear(v));
+    assert_true(fake_heap.pieces == 2);
+    assert_int_equal(add(v, "key", 0, 100), fresh);
+    bf_value_free(v);
 }
 
 static void what_may_not_grow_stops_in_the_middle(void **state) {
@@ -260,16 +312,15 @@ static void counting_and_windows(void **state) {
 
 static void clearing_goes_back_to_the_first_layer(void **state) {
     (void)state;
-    for (int layout = 0; layout < 2; layout++) {
-        bf_params p = params_of((bf_layout)layout, 0.01, 300);
+    for (int sort = 0; sort < SORTS; sort++) {
+        bf_params p = sort_of(sort, 0.01, 300);
         bf_value *v = made(p), *fresh = made(p);
         add(v, "key", 0, 5000);
-        assert_true(bf_value_layers(v) > 3);
+        assert_true(bf_value_layers(v) > (sort == UNRESERVED ? 1 : 3));
         assert_ok(bf_value_clear(v));
         assert_int_equal(bf_value_layers(v), 1);
         assert_int_equal(found(v, "key", 0, 5000), 0);
-        assert_int_equal(fake_digest(&fake_types[!layout], v),
-                         fake_digest(&fake_types[!layout], fresh));
+        assert_int_equal(digest_of(v), digest_of(fresh));
         add(v, "key", 0, 5000);
         assert_int_equal(found(v, "key", 0, 5000), 5000);
         bf_value_free(v);
@@ -279,12 +330,11 @@ static void clearing_goes_back_to_the_first_layer(void **state) {
 
 static void copies_live_on_their_own(void **state) {
     (void)state;
-    for (int layout = 0; layout < 2; layout++) {
-        bf_value *v = made(params_of((bf_layout)layout, 0.01, 300)), *copy = NULL;
+    for (int sort = 0; sort < SORTS; sort++) {
+        bf_value *v = made(sort_of(sort, 0.01, 300)), *copy = NULL;
         add(v, "key", 0, 3000);
         assert_ok(bf_value_copy(v, &copy));
-        assert_int_equal(fake_digest(&fake_types[!layout], v),
-                         fake_digest(&fake_types[!layout], copy));
+        assert_int_equal(digest_of(v), digest_of(copy));
         bf_value_free(v);
         add(copy, "key", 3000, 3000);
         assert_int_equal(found(copy, "key", 0, 6000), 6000);
@@ -317,6 +367,44 @@ static void merging_joins_layers_and_appends_the_rest(void **state) {
     }
 }
 
+/* One filter, a table of hashes, or a layer in its place: each with each. */
+static void unreserved_filters_merge_at_every_size(void **state) {
+    (void)state;
+    static const int sizes[] = {40, 400, 70000};
+    for (int i = 0; i < 9; i++) {
+        bf_params p = sort_of(UNRESERVED, 0.01, 100);
+        bf_value *a = made(p), *b = made(p);
+        int mine = sizes[i / 3], theirs = sizes[i % 3];
+        umbel_diag diag = {0};
+        for (int k = 0; k < mine; k += 20) {
+            batch some;
+            uint8_t was_new[BATCH];
+            size_t done;
+            name_keys(&some, "a", k);
+            assert_ok(bf_value_add(a, some.keys, 20, 0, was_new, &done));
+        }
+        for (int k = 0; k < theirs; k += 20) {
+            batch some;
+            uint8_t was_new[BATCH];
+            size_t done;
+            name_keys(&some, "b", k);
+            assert_ok(bf_value_add(b, some.keys, 20, 0, was_new, &done));
+        }
+        uint64_t before = digest_of(a);
+        umbel_err e = bf_value_merge(a, b, &diag);
+        /* Two full first layers are more than one has room for. */
+        bool full = mine >= 100 && theirs >= 40;
+        if (theirs >= 100 && mine >= 40) full = true;
+        assert_int_equal(e, full ? UMBEL_EFULL : UMBEL_OK);
+        if (e) assert_int_equal(digest_of(a), before);
+        assert_int_equal(found(a, "a", 0, mine - mine % BATCH), mine - mine % BATCH);
+        if (!e)
+            assert_int_equal(found(a, "b", 0, theirs - theirs % BATCH), theirs - theirs % BATCH);
+        bf_value_free(a);
+        bf_value_free(b);
+    }
+}
+
 static void merging_refuses_what_would_break_a_promise(void **state) {
     (void)state;
     umbel_diag diag = {0};
@@ -325,7 +413,7 @@ static void merging_refuses_what_would_break_a_promise(void **state) {
         bf_value *a = made(p), *b = made(p);
         add(a, "a", 0, 1000);
         add(b, "b", 0, 1000);
-        uint64_t before = fake_digest(&fake_types[!layout], a);
+        uint64_t before = digest_of(a);
         assert_int_equal(bf_value_merge(a, b, &diag), UMBEL_EFULL);
         p.capacity = 2000;
         bf_value *larger = made(p);
@@ -340,7 +428,7 @@ static void merging_refuses_what_would_break_a_promise(void **state) {
             assert_int_equal(bf_value_merge(a, keyed, &diag), UMBEL_EMISMATCH);
             bf_value_free(keyed);
         }
-        assert_int_equal(fake_digest(&fake_types[!layout], a), before);
+        assert_int_equal(digest_of(a), before);
         bf_value_free(a);
         bf_value_free(b);
         bf_value_free(larger);
@@ -365,8 +453,8 @@ static void tells_how_far_it_can_grow(void **state) {
 /* Each allocation in turn fails: an error, no leak, and the value is unchanged. */
 static void memory_may_run_out_anywhere(void **state) {
     (void)state;
-    for (int layout = 0; layout < 2; layout++) {
-        bf_params p = params_of((bf_layout)layout, 0.01, 150);
+    for (int sort = 0; sort < SORTS; sort++) {
+        bf_params p = sort_of(sort, 0.01, 150);
         bf_value *v = made(p), *other = made(p);
         add(v, "key", 0, 100);
         add(other, "key", 0, 400);
@@ -375,14 +463,14 @@ static void memory_may_run_out_anywhere(void **state) {
             batch b;
             uint8_t was_new[BATCH];
             size_t done = 0;
-            uint64_t before = fake_digest(&fake_types[!layout], v), pieces = fake_heap.pieces;
+            uint64_t before = digest_of(v), pieces = fake_heap.pieces;
             fake_heap.fail_at = at;
             if (!bf_value_create(&p, 0, &out, NULL)) bf_value_free(out);
             fake_heap.fail_at = at;
             if (!bf_value_copy(other, &out)) bf_value_free(out);
             fake_heap.fail_at = at;
             if (bf_value_merge(v, other, NULL)) {
-                assert_int_equal(fake_digest(&fake_types[!layout], v), before);
+                assert_int_equal(digest_of(v), before);
                 assert_int_equal(fake_heap.pieces, pieces);
             }
             name_keys(&b, "more", 0);
@@ -424,12 +512,15 @@ int main(void) {
         cmocka_unit_test_teardown(refuses_what_cannot_be, quiet),
         cmocka_unit_test_teardown(nothing_is_forgotten_while_it_grows, quiet),
         cmocka_unit_test_teardown(batches_and_single_keys_do_the_same, quiet),
+        cmocka_unit_test_teardown(unreserved_filters_stay_short, quiet),
+        cmocka_unit_test_teardown(small_filters_take_little, quiet),
         cmocka_unit_test_teardown(what_may_not_grow_stops_in_the_middle, quiet),
         cmocka_unit_test_teardown(growth_keeps_to_the_limit, quiet),
         cmocka_unit_test_teardown(counting_and_windows, quiet),
         cmocka_unit_test_teardown(clearing_goes_back_to_the_first_layer, quiet),
         cmocka_unit_test_teardown(copies_live_on_their_own, quiet),
         cmocka_unit_test_teardown(merging_joins_layers_and_appends_the_rest, quiet),
+        cmocka_unit_test_teardown(unreserved_filters_merge_at_every_size, quiet),
         cmocka_unit_test_teardown(merging_refuses_what_would_break_a_promise, quiet),
         cmocka_unit_test_teardown(tells_how_far_it_can_grow, quiet),
         cmocka_unit_test_teardown(memory_may_run_out_anywhere, quiet),

@@ -15,6 +15,9 @@ bf_value *some_value(int i, int keys) {
         {.error = 0.01, .capacity = 3000, .counting = true, .keyed = true, .key = "counting"},
         {.error = 0.01, .capacity = 3000, .window = 3, .keyed = true, .key = "window"},
         {.layout = BF_REDISBLOOM, .error = 0.01, .capacity = 100, .expansion = 1},
+        {.error = 0.01, .capacity = 100, .expansion = BF_EXPANSION_AUTO, .keyed = true, .key = "k"},
+        {.error = 0.0123, .capacity = 40, .expansion = BF_EXPANSION_AUTO},
+        {.error = 1e-12, .capacity = 60, .expansion = BF_EXPANSION_AUTO, .keyed = true},
     };
     bf_value *v = NULL;
     umbel_diag diag = {0};

@@ -9,7 +9,7 @@
 #include "fakeserver.h"
 #include "storage/types.h"
 
-enum { SHAPES = 8, WINDOW = 6 };
+enum { SHAPES = 11, WINDOW = 6 };
 
 /* A value with the keys key0, key1, ...; i, below SHAPES, is its sort, and WINDOW the window. */
 bf_value *some_value(int i, int keys);

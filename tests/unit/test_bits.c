@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/bits.h"
+#include "core/cpu.h"
 #include "core/size.h"
 #include "random_keys.h"
 
@@ -122,6 +123,47 @@ static void test_arrays(void **state) {
     }
 }
 
+static umbeli_lane_counts lanes_one_by_one(const uint8_t *bits, size_t groups) {
+    umbeli_lane_counts sums = {0, 0};
+    for (size_t i = 0; i < groups; i++) {
+        uint64_t product = 1;
+        for (size_t lane = 0; lane < 8; lane++) {
+            uint64_t set = 0;
+            for (size_t p = 0; p < 32; p++) set += umbeli_bit_test(bits, 256 * i + 32 * lane + p);
+            product *= set;
+            sums.set += set;
+        }
+        sums.products += product;
+    }
+    return sums;
+}
+
+/* With and without vector instructions; full lanes, empty ones and anything between. */
+static void test_counts_on_every_cpu(void **state) {
+    (void)state;
+    for (size_t groups = 0; groups <= 70; groups++) {
+        size_t shift = random_below(8), len = 32 * groups;
+        uint8_t *raw = malloc(len + shift + 1);
+        assert_non_null(raw);
+        uint8_t *bits = raw + shift;
+        uint64_t sparse = random_below(3);
+        for (size_t i = 0; i < len; i++) {
+            bits[i] = sparse ? (uint8_t)(random_word() & random_word()) : 0xff;
+        }
+        if (groups > 3 && sparse == 1) memset(bits + 32 * random_below(groups), 0, 4);
+        umbeli_lane_counts want = lanes_one_by_one(bits, groups);
+        const uint32_t cpus[] = {0, UINT32_MAX};
+        for (int i = 0; i < 2; i++) {
+            umbeli_cpu_limit(cpus[i]);
+            umbeli_lane_counts got = umbeli_bits_count_lanes(bits, groups);
+            assert_true(got.set == want.set && got.products == want.products);
+            assert_true(umbeli_bits_count(bits, len) == want.set);
+            if (len) assert_true(umbeli_bits_count_first(bits, 8 * len - 8) <= want.set);
+        }
+        free(raw);
+    }
+}
+
 static void test_none(void **state) {
     (void)state;
     for (size_t len = 0; len <= 33; len++) {
@@ -162,6 +204,7 @@ int main(void) {
         cmocka_unit_test(test_mod),
         cmocka_unit_test(test_single_bits),
         cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_counts_on_every_cpu),
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_sizes),
     };

@@ -14,7 +14,7 @@
 
 #include "any_filter.h"
 #include "push/push.h"
-#include "push/push_connection.h"
+#include "push/push_address.h"
 #include "umbel_foreign.h"
 
 static void slots(void **state) {
@@ -100,6 +100,76 @@ static void addresses(void **state) {
         cli_address a;
         assert_false(cli_parse_address(bad[i], &a));
     }
+}
+
+static void equal_or_none(const char *given, const char *expected) {
+    if (expected) {
+        assert_non_null(given);
+        assert_string_equal(given, expected);
+    } else {
+        assert_null(given);
+    }
+}
+
+static void urls(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *user, *password, *host;
+        int port;
+        int database; /* -1: none given */
+        bool tls;
+        const char *left;
+    } good[] = {
+        {"redis://h", NULL, NULL, "h", 6379, -1, false, "redis://h"},
+        {"rediss://h:7000/", NULL, NULL, "h", 7000, -1, true, "rediss://h:7000/"},
+        {"redis://h/0", NULL, NULL, "h", 6379, 0, false, "redis://h/0"},
+        {"redis://[::1]:7/15", NULL, NULL, "::1", 7, 15, false, "redis://[::1]:7/15"},
+        {"redis://", NULL, NULL, "localhost", 6379, -1, false, "redis://"},
+        {"redis:///2", NULL, NULL, "localhost", 6379, 2, false, "redis:///2"},
+        {"redis://:pw@h", NULL, "pw", "h", 6379, -1, false, "redis://:**@h"},
+        {"redis://ada:pw@h:1/3", "ada", "pw", "h", 1, 3, false, "redis://ada:**@h:1/3"},
+        {"redis://ada@h", "ada", NULL, "h", 6379, -1, false, "redis://ada@h"},
+        {"redis://ada:@h", "ada", "", "h", 6379, -1, false, "redis://ada:@h"},
+        {"redis://:@h", NULL, NULL, "h", 6379, -1, false, "redis://:@h"},
+        {"redis://a%40b:%2f%3A%25%7e@h", "a@b", "/:%~", "h", 6379, -1, false,
+         "redis://a%40b:************@h"},
+        /* Not as the standard says, but what people type. */
+        {"redis://ada:p@w:x@h", "ada", "p@w:x", "h", 6379, -1, false, "redis://ada:*****@h"},
+        {"h:7000", NULL, NULL, "h", 7000, -1, false, "h:7000"},
+        {"/run/r.sock", NULL, NULL, "/run/r.sock", 0, -1, false, "/run/r.sock"},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char text[64];
+        cli_server server;
+        strcpy(text, good[i].text);
+        assert_null(cli_parse_server(text, &server));
+        equal_or_none(server.login.user, good[i].user);
+        equal_or_none(server.login.password, good[i].password);
+        assert_string_equal(server.at.host, good[i].host);
+        assert_int_equal(server.at.port, good[i].port);
+        assert_int_equal(server.tls, good[i].tls);
+        assert_int_equal(server.login.database_given, good[i].database >= 0);
+        if (good[i].database >= 0) assert_int_equal(server.login.database, good[i].database);
+        assert_string_equal(text, good[i].left);
+        cli_login_free(&server.login);
+    }
+    static const char *const bad[] = {
+        "redis://h:",        "redis://h:0",   "redis://h:x/1",     "redis://h/x",
+        "redis://h/1/",      "redis://h/-1",  "redis://h/ 1",      "redis://h/2147483648",
+        "redis://h?db=1",    "redis://h/1#a", "redis://:a/b@h",    "redis://:a?b@h",
+        "redis://:%@h",      "redis://:%4@h", "redis://:%4g@h",    "redis://a%zz:b@h",
+        "redis://:%00@h",    "redis://[::1",  "http://h",          "unix:///run/r.sock",
+        "redis://@@:secret", "REDIS://h",     "redis://:%2@h:1/1",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[64];
+        cli_server server;
+        strcpy(text, bad[i]);
+        assert_non_null(cli_parse_server(text, &server));
+        cli_login_free(&server.login);
+    }
+    assert_true(cli_is_url("redis://") && cli_is_url("rediss://x"));
+    assert_false(cli_is_url("redis:/x") || cli_is_url("/redis://") || cli_is_url(""));
 }
 
 static umbel_filter *filter_of(const any_params *params, size_t keys) {
@@ -192,9 +262,13 @@ static void keyed_heads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots),         cmocka_unit_test(sibling_names),
-        cmocka_unit_test(shards),        cmocka_unit_test(addresses),
-        cmocka_unit_test(native_chunks), cmocka_unit_test(redisbloom_chunks),
+        cmocka_unit_test(slots),
+        cmocka_unit_test(sibling_names),
+        cmocka_unit_test(shards),
+        cmocka_unit_test(addresses),
+        cmocka_unit_test(urls),
+        cmocka_unit_test(native_chunks),
+        cmocka_unit_test(redisbloom_chunks),
         cmocka_unit_test(keyed_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

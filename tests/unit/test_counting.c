@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "any_filter.h"
+#include "core/cpu.h"
 #include "kind_check.h"
 #include "umbel_foreign.h"
 
@@ -35,6 +36,39 @@ static void keeps_its_promise(void **state) {
         }
         umbel_free(f);
     }
+}
+
+/* Adds, removals, counters that stick and removals of what is not there: every kernel does the same
+ * to the same blocks, few enough that counters meet. */
+static void kernels_agree(void **state) {
+    (void)state;
+    check_kernels_agree((umbel_params){.kind = UMBEL_KIND_COUNTING, .bytes = 1 << 20});
+    umbel_filter *best = check_create((umbel_params){.kind = UMBEL_KIND_COUNTING, .bytes = 1024});
+    umbeli_cpu_limit(0);
+    umbel_filter *plain = check_create((umbel_params){.kind = UMBEL_KIND_COUNTING, .bytes = 1024});
+    umbeli_cpu_limit(UINT32_MAX);
+    uint64_t absent = 0, sticks = 0;
+    for (uint64_t i = 0; i < 40000; i++) {
+        uint64_t key = check_key(1, check_key(2, i) % 300);
+        bool one = false, other = false;
+        if (check_key(3, i) % 100 < (i < 20000 ? 55 : 30)) {
+            assert_int_equal(umbel_add(best, &key, 8, &one, NULL), UMBEL_OK);
+            assert_int_equal(umbel_add(plain, &key, 8, &other, NULL), UMBEL_OK);
+            assert_int_equal(one, other);
+        } else {
+            umbel_err e = umbel_remove(best, &key, 8, NULL);
+            assert_int_equal(e, umbel_remove(plain, &key, 8, NULL));
+            absent += e == UMBEL_EABSENT;
+        }
+        sticks += umbel_count(best, &key, 8) == 15;
+        assert_int_equal(umbel_contains(best, &key, 8), umbel_contains(plain, &key, 8));
+        assert_int_equal(umbel_count(best, &key, 8) > 0, umbel_contains(best, &key, 8));
+        if (i % 100 == 0) assert_true(umbel_equal(best, plain));
+    }
+    assert_true(umbel_equal(best, plain) && keys_added(best) == keys_added(plain));
+    assert_true(absent > 100 && sticks > 100);
+    umbel_free(best);
+    umbel_free(plain);
 }
 
 /* Half of the keys are removed: the others stay, and those removed are absent, at the rate. */
@@ -311,6 +345,7 @@ static void memory_runs_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_its_promise),
+        cmocka_unit_test(kernels_agree),
         cmocka_unit_test(removes),
         cmocka_unit_test(refuses_absent_keys),
         cmocka_unit_test(counts_and_sticks),

@@ -120,6 +120,102 @@ static void test_save_load_open(void **state) {
     }
 }
 
+/* Changed in place of a copy: the same bytes as by way of umbel_file_load, and nothing in the file
+ * changes before it is saved. */
+static void edit_equals_load(umbel_params params) {
+    const char *path = in_folder("a.umb");
+    umbel_filter *f = NULL, *edited = NULL, *loaded = NULL;
+    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    for (uint64_t i = 0; i < 3000; i++) assert_ok(umbel_add(f, &i, sizeof i, NULL, NULL));
+    assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL));
+    size_t len, len_now;
+    uint8_t *before = file_bytes(path, &len);
+    errno = 0;
+    assert_ok(umbel_file_edit(path, NULL, NULL, &edited, NULL));
+    assert_ok(umbel_file_load(path, NULL, NULL, &loaded, NULL));
+    assert_int_equal(errno, 0);
+    assert_same_bytes(f, edited);
+    for (uint64_t i = 2000; i < 9000; i++) {
+        assert_ok(umbel_add(edited, &i, sizeof i, NULL, NULL));
+        assert_ok(umbel_add(loaded, &i, sizeof i, NULL, NULL));
+    }
+    assert_same_bytes(loaded, edited);
+    uint8_t *after = file_bytes(path, &len_now);
+    assert_int_equal(len_now, len);
+    assert_memory_equal(after, before, len);
+    assert_ok(umbel_file_save(edited, UMBEL_FMT_NATIVE, path, NULL));
+    umbel_free(loaded);
+    assert_ok(umbel_file_load(path, NULL, NULL, &loaded, NULL));
+    assert_same_bytes(loaded, edited);
+    assert_ok(umbel_clear(edited, NULL));
+    uint64_t first = 0;
+    assert_false(umbel_contains(edited, &first, sizeof first));
+    free(before);
+    free(after);
+    umbel_free(f);
+    umbel_free(edited);
+    umbel_free(loaded);
+}
+
+static void test_edit(void **state) {
+    (void)state;
+    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING,
+                                UMBEL_KIND_SCALABLE, UMBEL_KIND_WINDOW};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        edit_equals_load((umbel_params){.kind = kinds[i], .capacity = 4000, .fpr = 0.01});
+        edit_equals_load((umbel_params){.kind = kinds[i], .capacity = 1000000, .fpr = 0.01});
+    }
+    const char *path = in_folder("a.umb");
+    umbel_filter *f = NULL;
+    umbel_opts concurrent = {.concurrent = true};
+    assert_int_equal(umbel_file_edit(path, NULL, &concurrent, &f, NULL), UMBEL_EINVAL);
+    save_as("ada", path);
+    assert_ok(umbel_file_edit(path, NULL, &concurrent, &f, NULL));
+    assert_ok(umbel_add(f, "x", 1, NULL, NULL));
+    umbel_free(f);
+}
+
+static void test_edit_refuses(void **state) {
+    (void)state;
+    const char *path = in_folder("a.umb");
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    save_as("ada", path);
+    assert_int_equal(umbel_file_edit(path, NULL, &(umbel_opts){.max_bytes = 4095}, &f, &diag),
+                     UMBEL_ELIMIT);
+    assert_ok(umbel_file_edit(path, NULL, &(umbel_opts){.max_bytes = 4096}, &f, NULL));
+    umbel_free(f);
+    size_t len;
+    uint8_t *bytes = file_bytes(path, &len);
+    bytes[4096 + 17] ^= 4; /* among the bits */
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(bytes, 1, len, out), len);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(umbel_file_edit(path, NULL, NULL, &f, &diag), UMBEL_ECORRUPT);
+    free(bytes);
+
+    umbel_params params = {.kind = UMBEL_KIND_STATIC, .fpr = 0.01};
+    umbel_builder *builder = NULL;
+    assert_ok(umbel_builder_new(&params, NULL, &builder, NULL));
+    assert_ok(umbel_builder_add(builder, &(umbel_key){"ada", 3}, 1, NULL));
+    assert_ok(umbel_builder_finish(builder, &f, NULL));
+    umbel_builder_free(builder);
+    assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL));
+    umbel_free(f);
+    assert_ok(umbel_file_edit(path, NULL, NULL, &f, NULL));
+    assert_int_equal(umbel_add(f, "x", 1, NULL, NULL), UMBEL_EFROZEN);
+    umbel_free(f);
+
+    umbel_foreign leveldb = {.format = UMBEL_FMT_LEVELDB, .capacity = 100, .bits_per_key = 10};
+    assert_ok(umbel_create_foreign(&leveldb, NULL, &f, NULL));
+    assert_ok(umbel_file_save(f, UMBEL_FMT_LEVELDB, path, NULL));
+    umbel_free(f);
+    assert_ok(umbel_file_edit(path, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, NULL, &f, NULL));
+    assert_ok(umbel_add(f, "x", 1, NULL, NULL));
+    umbel_free(f);
+}
+
 /* A process that has the old file mapped still sees all of it. */
 static void test_replaced_under_a_view(void **state) {
     (void)state;
@@ -523,6 +619,8 @@ static void test_open_reads_the_header_only(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(test_save_load_open),
+        CASE(test_edit),
+        CASE(test_edit_refuses),
         CASE(test_replaced_under_a_view),
         CASE(test_what_is_no_file),
         CASE(test_empty_and_foreign_files),

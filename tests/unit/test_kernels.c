@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cpu.h"
 #include "kind/blocked/blocked.h"
 #include "random_keys.h"
 #include "subjects.h"
@@ -68,6 +69,86 @@ static void test_formula(void **state) {
             }
             umbel_free(f);
         }
+    }
+}
+
+#if UMBELI_X86
+#include "kind/blocked/block_offsets_avx2.h"
+
+__attribute__((target("avx2"))) static void offsets_avx2(const uint64_t *hashes, uint64_t nblocks,
+                                                         unsigned log2, uint64_t *offsets) {
+    umbeli_block_offsets_avx2(hashes, nblocks, log2, offsets);
+}
+#endif
+
+/* Offsets of several blocks at once are those of one at a time, up to the largest filters. */
+static void test_offsets(void **state) {
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        uint64_t nblocks = round == 0 ? UINT32_MAX : 1 + (random_word() >> (32 + round % 32));
+        uint64_t hashes[UMBELI_OFFSETS] = {0, UINT64_MAX}, got[UMBELI_OFFSETS];
+        for (size_t i = 2; i < UMBELI_OFFSETS; i++) hashes[i] = random_word();
+        for (unsigned log2 = 3; log2 <= 6; log2++) {
+            umbeli_block_offsets(hashes, nblocks, log2, got);
+            for (size_t i = 0; i < UMBELI_OFFSETS; i++) {
+                assert_true(got[i] == umbeli_block_of(hashes[i], nblocks) << log2);
+            }
+#if UMBELI_X86
+            if (!(umbeli_cpu() & UMBELI_CPU_AVX2)) continue;
+            uint64_t wide[UMBELI_OFFSETS];
+            offsets_avx2(hashes, nblocks, log2, wide);
+            assert_memory_equal(wide, got, sizeof got);
+#endif
+        }
+    }
+}
+
+/* Every length around the ring's and the groups', with any number of hashes known after them: as
+ * one by one, and nothing is written beyond the end. */
+static void test_lengths(void **state) {
+    (void)state;
+    enum { LONGEST = 90, ROOM = 2 * LONGEST, BLOCKS = 40 };
+    uint64_t hashes[ROOM];
+    for (size_t i = 0; i < ROOM; i++) hashes[i] = random_word();
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
+        umbel_params params = {.bytes = 32 * BLOCKS};
+        umbel_filter *f = subject_create(&subjects[s], params, NULL);
+        const umbeli_blocked_kernel *kernel = umbeli_blocked_of(f)->kernel;
+        for (size_t n = 0; n <= LONGEST; n++) {
+            uint8_t want[ROOM], got[ROOM], bits[32 * BLOCKS];
+            uint64_t added = 0;
+            size_t ahead = n % 2 ? (size_t)random_below(LONGEST) : 0;
+            assert_ok(umbel_clear(f, NULL));
+            memset(want, 7, sizeof want);
+            for (size_t i = 0; i < n; i++) {
+                added += kernel->add_plain(f->data, BLOCKS, hashes + i, 1, want + i);
+            }
+            memcpy(bits, f->data, sizeof bits);
+            for (int ring = 0; ring < 2; ring++) {
+                assert_ok(umbel_clear(f, NULL));
+                memset(got, 7, sizeof got);
+                assert_true(added == (ring
+                                          ? kernel->add_ring(f->data, BLOCKS, hashes, n, ahead, got)
+                                          : kernel->add_plain(f->data, BLOCKS, hashes, n, got)));
+                assert_memory_equal(got, want, sizeof got);
+                assert_memory_equal(f->data, bits, sizeof bits);
+            }
+            memset(want, 7, sizeof want);
+            for (size_t i = 0; i < n; i++) {
+                want[i] = umbel_contains_hash(f, hashes[ROOM - n + i]);
+            }
+            for (int ring = 0; ring < 2; ring++) {
+                memset(got, 7, sizeof got);
+                if (ring) {
+                    kernel->contains_ring(f->data, BLOCKS, hashes + ROOM - n, n, 0, got);
+                } else {
+                    kernel->contains_plain(f->data, BLOCKS, hashes + ROOM - n, n, got);
+                }
+                assert_memory_equal(got, want, sizeof got);
+            }
+        }
+        umbel_free(f);
     }
 }
 
@@ -172,12 +253,71 @@ static void test_uneven_bulk(void **state) {
     free(got);
 }
 
+/* Adds divided among threads by block: bits, answers and counts of one thread. */
+static void test_shared_adds(void **state) {
+    (void)state;
+    enum { N = 300000 };
+    const uint32_t threads[] = {2, 3, 7};
+    key_set set = random_keys(N, 5);
+    for (size_t i = 0; i < N / 4; i++) set.keys[N - 1 - i] = set.keys[i]; /* some duplicates */
+    uint8_t *want = malloc(N), *got = malloc(N);
+    assert_true(want && got);
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
+        umbel_params params = {.bytes = (4 << 20) + 32 * (1 + random_below(9999))};
+        umbel_filter *one = subject_create(&subjects[s], params, NULL);
+        uint64_t *hashes = hashes_of(one, &set);
+        assert_ok(umbel_add_hashes(one, hashes, N, want, NULL, NULL));
+        for (size_t t = 0; t < 3; t++) {
+            umbel_opts opts = {.threads = threads[t]};
+            umbel_filter *many = subject_create(&subjects[s], params, &opts);
+            for (int way = 0; way < 3; way++) {
+                assert_ok(umbel_clear(many, NULL));
+                memset(got, 7, N);
+                uint8_t *was_new = way == 2 ? NULL : got;
+                assert_ok(way ? umbel_add_hashes(many, hashes, N, was_new, NULL, NULL)
+                              : umbel_add_many(many, set.keys, N, was_new, NULL, NULL));
+                if (was_new) assert_memory_equal(want, got, N);
+                assert_same_bytes(one, many); /* which hold the count, too */
+            }
+            umbel_contains_hashes(many, hashes, N, got);
+            for (size_t i = 0; i < N; i++) assert_int_equal(got[i], 1);
+            umbel_free(many);
+        }
+        umbel_free(one);
+        free(hashes);
+    }
+    free(want);
+    free(got);
+    free_keys(&set);
+}
+
+/* The one rule for the bulk path: a filter beyond the caches, and enough keys for each of its
+ * blocks, which calls of a million keys never bring. */
+static void test_bulk_rule(void **state) {
+    (void)state;
+    const uint64_t mib = 1024 * 1024;
+    for (uint64_t bytes = mib; bytes <= 4096 * mib; bytes *= 2) {
+        uint64_t nblocks = bytes / 32;
+        for (size_t n = 1; n <= (size_t)1 << 30; n *= 2) {
+            bool add = umbeli_blocked_bulk_pays(nblocks, bytes, true, n);
+            bool check = umbeli_blocked_bulk_pays(nblocks, bytes, false, n);
+            assert_true(add || !check);
+            if (add) assert_true(bytes > 32 * mib && n >= 2 * nblocks && n > mib);
+            if (check) assert_true(n >= 4 * nblocks);
+            bool fits = bytes > 32 * mib && bytes <= 256 * mib;
+            if (fits && n >= 4 * nblocks) assert_true(add && check);
+        }
+        assert_false(umbeli_blocked_bulk_pays(nblocks, bytes, true, 0));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_sizes),
-        cmocka_unit_test(test_formula),
-        cmocka_unit_test(test_bulk),
-        cmocka_unit_test(test_uneven_bulk),
+        cmocka_unit_test(test_random_sizes), cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_offsets),      cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_bulk),         cmocka_unit_test(test_uneven_bulk),
+        cmocka_unit_test(test_bulk_rule),    cmocka_unit_test(test_shared_adds),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }

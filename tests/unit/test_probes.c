@@ -125,6 +125,44 @@ static void static_slots(void **state) {
     umbel_free(empty);
 }
 
+/* Of a tight filter the parities of the bits named decide: with any one of them flipped the key is
+ * gone. */
+static void tight_columns(void **state) {
+    (void)state;
+    uint8_t bytes[KEYS][4];
+    umbel_key keys[KEYS];
+    for (uint32_t i = 0; i < KEYS; i++) {
+        key_of(i, bytes[i]);
+        keys[i] = (umbel_key){bytes[i], 4};
+    }
+    const double rates[] = {0.4, 0.01, 1e-7};
+    for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
+        umbel_params p = {.kind = UMBEL_KIND_TIGHT, .fpr = rates[r], .seed = 7};
+        umbel_filter *f = NULL;
+        umbel_info info;
+        assert_ok(build_from(&p, NULL, keys, KEYS, &f, NULL));
+        umbel_describe(f, &info);
+        for (uint32_t i = 0; i < KEYS; i++) {
+            uint64_t bits[MAX_PROBES];
+            size_t n = umbel_probes(f, bytes[i], 4, bits, MAX_PROBES);
+            assert_in_range(n, 1, MAX_PROBES);
+            assert_true(umbel_contains(f, bytes[i], 4));
+            for (size_t j = 0; j < n; j++) {
+                assert_true(bits[j] < info.bits);
+                f->data[bits[j] / 8] ^= (uint8_t)(1u << bits[j] % 8);
+                assert_false(umbel_contains(f, bytes[i], 4));
+                f->data[bits[j] / 8] ^= (uint8_t)(1u << bits[j] % 8);
+            }
+        }
+        umbel_free(f);
+    }
+    umbel_params none = {.kind = UMBEL_KIND_TIGHT, .fpr = 0.001};
+    umbel_filter *empty = NULL;
+    assert_ok(build_from(&none, NULL, NULL, 0, &empty, NULL));
+    assert_int_equal(umbel_probes(empty, "ada", 3, NULL, 0), 0);
+    umbel_free(empty);
+}
+
 /* A chain names the bits of every layer; a key that was added has all of them set in one. */
 static void chains(void **state) {
     (void)state;
@@ -200,8 +238,9 @@ static void other_length(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(native_kinds), cmocka_unit_test(foreign_formats),
-        cmocka_unit_test(static_slots), cmocka_unit_test(chains),
-        cmocka_unit_test(little_room),  cmocka_unit_test(other_length),
+        cmocka_unit_test(static_slots), cmocka_unit_test(tight_columns),
+        cmocka_unit_test(chains),       cmocka_unit_test(little_room),
+        cmocka_unit_test(other_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

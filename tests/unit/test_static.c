@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "any_filter.h"
+#include "core/cpu.h"
 #include "kind_check.h"
 #include "umbel_plan.h"
 
@@ -133,6 +134,39 @@ static void duplicates_cost_nothing(void **state) {
 }
 
 /* No byte of a budget is wasted where there are shards to share it. */
+/* Batches of every length, on every kernel, answer as single look-ups do.  The sizes are of one
+ * shard, of two and of many with two widths; 1/256 gives fingerprints of whole bytes. */
+static void kernels_agree(void **state) {
+    (void)state;
+    const uint64_t sizes[] = {1, 40, 3000, 600000, 2200000};
+    const double rates[] = {1.0 / 256, 0.01, 0.3, 1e-9};
+    for (size_t i = 0; i < 4 * (sizeof sizes / sizeof *sizes); i++) {
+        uint64_t n = sizes[i / 4];
+        umbel_params params = {.fpr = rates[i % 4], .hashes = i % 3 ? 3 + (uint32_t)i % 2 : 0};
+        const uint32_t cpus[] = {0, UINT32_MAX};
+        for (int c = 0; c < 2; c++) {
+            umbeli_cpu_limit(cpus[c]);
+            umbel_filter *f = built(params, (umbel_opts){.threads = 2}, (keys){.n = n, .times = 1});
+            uint64_t hashes[300];
+            uint8_t hit[301];
+            for (uint64_t k = 0; k < 300; k++) {
+                uint64_t key = k % 2 ? check_key(1, k * 7919 % n) : check_key(2, k);
+                hashes[k] = umbel_hash(f, &key, 8);
+            }
+            for (size_t len = 0, from = 0; len <= 300 - from; len++, from = len % 5) {
+                memset(hit, 7, sizeof hit);
+                umbel_contains_hashes(f, hashes + from, len, hit);
+                assert_int_equal(hit[len], 7);
+                for (size_t k = 0; k < len; k++) {
+                    assert_int_equal(hit[k], umbel_contains_hash(f, hashes[from + k]));
+                    if ((from + k) % 2) assert_int_equal(hit[k], 1);
+                }
+            }
+            umbel_free(f);
+        }
+    }
+}
+
 static void budgets(void **state) {
     (void)state;
     const uint64_t n = 1000000;
@@ -324,6 +358,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_in_an_empty_one),
         cmocka_unit_test(bytes_depend_on_keys_alone),
         cmocka_unit_test(duplicates_cost_nothing),
+        cmocka_unit_test(kernels_agree),
         cmocka_unit_test(budgets),
         cmocka_unit_test(frozen),
         cmocka_unit_test(parameters),

@@ -84,6 +84,8 @@ class Socket {
   }
 }
 
+const START_SECONDS = 60; // on a busy machine
+const ANSWER_SECONDS = 300;
 const programs = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 export class Browser {
@@ -103,12 +105,18 @@ export class Browser {
     { stdio: ['ignore', 'ignore', 'pipe'] });
     const address = await new Promise((resolve, reject) => {
       let said = '';
+      setTimeout(() => reject(new Error(`Chromium does not start: ${said}`)), 1000 * START_SECONDS).unref();
       browser.process.stderr.on('data', (text) => {
         said += text;
         const found = /DevTools listening on (ws:\S+)/.exec(said);
         if (found) resolve(found[1]);
       });
-      browser.process.on('exit', () => reject(new Error(`Chromium ended: ${said}`)));
+      browser.process.on('exit', () => {
+        const ended = new Error(`Chromium ended: ${said}`);
+        reject(ended);
+        for (const waiting of browser.#waiting.values()) waiting.reject(ended);
+        browser.#waiting.clear();
+      });
     });
     browser.socket = await Socket.open(address);
     browser.socket.onmessage = (text) => browser.#read(JSON.parse(text));
@@ -120,6 +128,7 @@ export class Browser {
       this.events.push(message);
       return;
     }
+    if (!this.#waiting.has(message.id)) return;
     const { resolve, reject } = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
     if (message.error) reject(new Error(message.error.message));
@@ -129,7 +138,15 @@ export class Browser {
   send(method, params = {}, sessionId = undefined) {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      const late = setTimeout(() => {
+        this.#waiting.delete(id);
+        reject(new Error(`no answer to ${method} in ${ANSWER_SECONDS} s`));
+      }, 1000 * ANSWER_SECONDS);
+      const settle = (done) => (value) => {
+        clearTimeout(late);
+        done(value);
+      };
+      this.#waiting.set(id, { resolve: settle(resolve), reject: settle(reject) });
       this.socket.send(JSON.stringify({ id, method, params, sessionId }));
     });
   }
@@ -152,7 +169,10 @@ export class Browser {
   }
 
   async stop() {
-    const gone = new Promise((resolve) => this.process.on('exit', resolve));
+    const gone = new Promise((resolve) => {
+      if (this.process.exitCode !== null || this.process.signalCode !== null) resolve();
+      this.process.on('exit', resolve);
+    });
     await Promise.race([this.send('Browser.close').catch(() => {}), gone]);
     await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 5000))]);
     this.process.kill('SIGKILL');

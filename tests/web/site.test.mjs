@@ -36,7 +36,8 @@ test('the site works under its policy and asks for its own parts only', async ()
   const browser = await Browser.start();
   try {
     const page = await browser.page(`${origin}/#plan?keys=2e9&memory=500+MB`);
-    await page.until('document.querySelectorAll("#plan-chart .curve").length === 6');
+    await page.until('document.querySelectorAll("#plan-chart .curve").length === ' +
+      'document.querySelectorAll("#plan-table tbody tr").length', 60);
     assert.deepEqual(page.complaints(), []);
     for (const url of page.requests()) assert.ok(url.startsWith(`${origin}/`) || /^about:/.test(url), url);
     const html = readFileSync(join(folder, 'index.html'), 'utf8');

@@ -57,12 +57,20 @@ static umbel_err check_payload(const uint8_t *bytes, const umbeli_native_header 
     return UMBEL_OK;
 }
 
+/* As when the bits are copied: pages that are written to take as much. */
+static umbel_err check_limit(const umbeli_native_header *h, const umbeli_settings *settings,
+                             umbel_diag *diag) {
+    if (!settings->max_bytes || h->payload_len <= settings->max_bytes) return UMBEL_OK;
+    return umbeli_fail_limit(diag, h->payload_len, "the bits need more than opts.max_bytes");
+}
+
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbeli_native_header h;
     umbel_err e = umbeli_native_read(bytes, len, &h, diag);
     if (!e) e = umbeli_native_check_file(bytes, len, trailer_len(h.payload_len), &h, diag);
     if (!e && how != UMBELI_VERIFY) e = umbeli_native_take_secret(&h, settings, diag);
+    if (!e && how == UMBELI_ADOPT) e = check_limit(&h, settings, diag);
     if (!e && how != UMBELI_BORROW) e = check_payload(bytes, &h, diag);
     if (e) return e;
 
@@ -75,6 +83,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
         return UMBEL_OK;
     }
     if (how == UMBELI_COPY) memcpy(f->data, payload, (size_t)h.payload_len);
+    if (how == UMBELI_ADOPT) f->frozen = !f->ops->add;
     *out = f;
     return UMBEL_OK;
 }

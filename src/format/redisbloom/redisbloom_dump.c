@@ -191,7 +191,7 @@ umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
 /* The payload from `offset` as far as a chunk may extend: to the end of the layer where dumps show
  * layers, else as far as it is contiguous.  *layer is NULL in the latter case. */
 static uint8_t *run_at(const umbel_filter *f, uint64_t offset, uint64_t *len,
-                       const umbeli_layer **layer) {
+                       umbeli_layer **layer) {
     *layer = NULL;
     if (!f->ops->policy || !f->ops->policy->layered) return umbeli_filter_run(f, offset, len);
     *layer = umbeli_chain_layer_at(umbeli_chain_of(f), &offset);
@@ -202,7 +202,7 @@ static uint8_t *run_at(const umbel_filter *f, uint64_t offset, uint64_t *len,
 
 void umbeli_redisbloom_chunk(const umbel_filter *f, int64_t iterator, int64_t *next,
                              const uint8_t **bytes, size_t *len) {
-    const umbeli_layer *layer;
+    umbeli_layer *layer;
     uint64_t left = 0;
     *next = 0;
     *len = 0;
@@ -222,7 +222,7 @@ umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const 
                                        size_t len, umbel_diag *diag) {
     bool fits = iterator > 0 && (uint64_t)iterator - 1 >= len;
     uint64_t offset = fits ? (uint64_t)iterator - 1 - len : 0, left = 0;
-    const umbeli_layer *layer = NULL;
+    umbeli_layer *layer = NULL;
     uint8_t *to = fits ? run_at(f, offset, &left, &layer) : NULL;
     if (!to) return umbeli_fail(diag, UMBEL_EINVAL, "invalid offset - no link found");
     if (len > left) {
@@ -232,5 +232,6 @@ umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const 
         return umbeli_fail(diag, UMBEL_EINVAL, "received bad data");
     }
     if (len) memcpy(to, bytes, len);
+    if (layer) umbeli_chain_recount((umbeli_chain *)f, layer);
     return UMBEL_OK;
 }

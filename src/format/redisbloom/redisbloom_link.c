@@ -13,7 +13,7 @@ enum { SCHEME_REDISBLOOM = 10, HASH_MURMUR2_64A = 8 };
 
 /* ---- Probes: start, start + step, ..., modulo the bits ---- */
 
-enum { GROUP = 64, FIRST_PROBES = 2 };
+enum { GROUP = 64, FIRST_PROBES = 1 };
 
 /* low is the start, high the step. */
 static void hash_wide(const umbeli_shape *shape, const umbel_key *keys, size_t n,
@@ -55,19 +55,31 @@ static inline bool test(const umbeli_layer *link, umbeli_hash128 h, uint32_t fro
     return true;
 }
 
-/* As in classic.c: fetches the lines of the first probes, then the others of keys still
- * undecided. */
+/* Fetches and tests a few probes of all keys, then more of those that passed: with half the bits
+ * set, each probe halves the absent ones, and a line that is not needed costs as much as one that
+ * is. */
 static void contains_group(const umbeli_layer *link, const umbeli_hash128 *h, size_t n,
                            uint8_t *found) {
-    uint32_t k = link->hashes, first = k < FIRST_PROBES ? k : FIRST_PROBES;
-    for (size_t i = 0; i < n; i++) prefetch(link, h[i], 0, first);
+    uint8_t open[GROUP];
+    size_t left = n, passed;
+    uint32_t k = link->hashes, from = 0, to = k < FIRST_PROBES ? k : FIRST_PROBES;
     for (size_t i = 0; i < n; i++) {
-        found[i] = test(link, h[i], 0, first);
-        if (found[i]) prefetch(link, h[i], first, k);
+        open[i] = (uint8_t)i;
+        found[i] = 0;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (found[i]) found[i] = test(link, h[i], first, k);
+    while (left > 0 && from < k) {
+        for (size_t i = 0; i < left; i++) prefetch(link, h[open[i]], from, to);
+        passed = 0;
+        for (size_t i = 0; i < left; i++) {
+            bool has = test(link, h[open[i]], from, to);
+            open[passed] = open[i];
+            passed += has;
+        }
+        left = passed;
+        from = to;
+        to = 2 * to < k ? 2 * to : k;
     }
+    for (size_t i = 0; i < left; i++) found[open[i]] = 1;
 }
 
 static void contains(const umbeli_layer *link, umbeli_hashes h, size_t n, uint8_t *found) {

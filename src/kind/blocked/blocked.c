@@ -124,27 +124,45 @@ size_t umbeli_blocked_probes(const umbel_filter *f, const void *key, size_t len,
     return UMBELI_BLOCK_LANES;
 }
 
-/* Adds up the rates of the blocks, with each group of them merged.  In one block the rate is the
- * product of the lanes' shares of set bits. */
-static double add_rates(double sum, const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
+/* In one block the rate is the product of the lanes' shares of set bits: 32^8 at most. */
+static double rate_of_products(uint64_t products) {
+    return ldexp((double)products, -40);
+}
+
+/* Adds up the rates of the blocks, and returns their set bits. */
+static uint64_t add_rates(double *sum, const uint8_t *blocks, uint64_t nblocks) {
+    enum { AT_ONCE = 1 << 16 };
+    uint64_t set = 0;
+    for (uint64_t first = 0; first < nblocks; first += AT_ONCE) {
+        uint64_t some = nblocks - first < AT_ONCE ? nblocks - first : AT_ONCE;
+        umbeli_lane_counts now = umbeli_bits_count_lanes(blocks + UMBELI_BLOCK_BYTES * first, some);
+        *sum += rate_of_products(now.products);
+        set += now.set;
+    }
+    return set;
+}
+
+/* The same with every `group` neighbours merged into one. */
+static double merged_rates(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
+    double sum = 0;
     for (uint64_t first = 0; first < nblocks; first += group) {
-        uint32_t lanes[UMBELI_BLOCK_LANES] = {0};
+        uint8_t merged[UMBELI_BLOCK_BYTES] = {0};
         for (uint64_t i = first; i < first + group; i++) {
-            for (size_t lane = 0; lane < UMBELI_BLOCK_LANES; lane++) {
-                lanes[lane] |= umbeli_load_le32(blocks + UMBELI_BLOCK_BYTES * i + 4 * lane);
-            }
+            umbeli_bits_or(merged, blocks + UMBELI_BLOCK_BYTES * i, sizeof merged);
         }
-        uint64_t product = 1; /* at most 32^8 = 2^40 */
-        for (size_t lane = 0; lane < UMBELI_BLOCK_LANES; lane++) {
-            product *= (uint64_t)__builtin_popcount(lanes[lane]);
-        }
-        sum += ldexp((double)product, -40);
+        sum += rate_of_products(umbeli_bits_count_lanes(merged, 1).products);
     }
     return sum;
 }
 
 double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
-    return add_rates(0, blocks, nblocks, group) / (double)(nblocks / group);
+    double sum = 0;
+    if (group == 1) {
+        add_rates(&sum, blocks, nblocks);
+    } else {
+        sum = merged_rates(blocks, nblocks, group);
+    }
+    return sum / (double)(nblocks / group);
 }
 
 static double live_rate(const umbel_filter *f, uint64_t group) {
@@ -164,8 +182,7 @@ void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
     const uint8_t *bytes;
     double sum = 0;
     for (uint64_t at = 0; (bytes = umbeli_filter_peek(f, at, room, &len)) != NULL; at += len) {
-        now->bits_set += umbeli_bits_count(bytes, len);
-        sum = add_rates(sum, bytes, len / UMBELI_BLOCK_BYTES, 1);
+        now->bits_set += add_rates(&sum, bytes, len / UMBELI_BLOCK_BYTES);
     }
     now->keys = umbeli_blocked_estimate(nblocks, now->bits_set);
     now->rate = sum / (double)nblocks;

@@ -10,6 +10,7 @@
  *   blocked_many.c       batches: the plain loop, the prefetch ring, or the bulk path
  *   blocked_bulk.c       hashes sorted by block range, then processed in cache
  *   blocked_loops.h      what every kernel does, written once
+ *   block_offsets_avx2.h  where the blocks of eight hashes begin, four at a time
  *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c    the kernels
  */
 #ifndef UMBELI_BLOCKED_H
@@ -18,7 +19,7 @@
 #include "core/filter.h"
 #include "hash/native_hash.h"
 
-enum { UMBELI_BLOCK_BYTES = 32, UMBELI_BLOCK_LANES = 8 };
+enum { UMBELI_BLOCK_LOG2 = 5, UMBELI_BLOCK_BYTES = 1 << UMBELI_BLOCK_LOG2, UMBELI_BLOCK_LANES = 8 };
 
 /* Filters up to this many bytes, half of a typical second-level cache, take the plain loops,
  * because prefetching would only cost time. */
@@ -88,6 +89,16 @@ static inline uint64_t umbeli_block_of(uint64_t hash, uint64_t nblocks) {
     return ((hash >> 32) * nblocks) >> 32;
 }
 
+/* Where the blocks of eight hashes begin, in bytes; blocks are 2^log2_bytes bytes, a constant
+ * wherever this is called. */
+enum { UMBELI_OFFSETS = 8 };
+static inline void umbeli_block_offsets(const uint64_t *hashes, uint64_t nblocks,
+                                        unsigned log2_bytes, uint64_t *offsets) {
+    for (size_t i = 0; i < UMBELI_OFFSETS; i++) {
+        offsets[i] = umbeli_block_of(hashes[i], nblocks) << log2_bytes;
+    }
+}
+
 extern const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES];
 
 /* Which of the 32 bits of a lane. */
@@ -130,6 +141,9 @@ double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_
 
 /* Estimates the distinct keys from the bits set in nblocks blocks; infinite when all are set. */
 double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
+
+/* Whether the bulk path is faster than the ring for n keys. */
+bool umbeli_blocked_bulk_pays(uint64_t nblocks, uint64_t bytes, bool adding, size_t n);
 
 /* The bulk path.  Both return false, with nothing done, when there is no scratch memory.  results
  * (hit or was_new) may be NULL for adds. */

@@ -8,6 +8,7 @@
 
 #include <immintrin.h>
 
+#include "kind/blocked/block_offsets_avx2.h"
 #include "kind/blocked/blocked.h"
 
 #define KERNEL umbeli_blocked_avx2
@@ -32,6 +33,11 @@ KERNEL_TARGET static inline bool block_put(uint8_t *block, block_mask m) {
     __m256i old = _mm256_loadu_si256((const __m256i *)block);
     _mm256_storeu_si256((__m256i *)block, _mm256_or_si256(old, m));
     return !_mm256_testc_si256(old, m);
+}
+
+KERNEL_TARGET static inline void offsets_of(const uint64_t *hashes, uint64_t nblocks,
+                                            uint64_t *offsets) {
+    umbeli_block_offsets_avx2(hashes, nblocks, UMBELI_BLOCK_LOG2, offsets);
 }
 
 /* Bypasses the caches: the line is not read again before the whole batch is sorted. */

@@ -29,6 +29,16 @@ enum {
     LINE_HASHES = 8,
 };
 
+/* When all this beats the ring, as measured (docs/performance.md): sorting costs about half of what
+ * the ring does per key, and every batch reads the whole filter once, and writes it for adds.
+ * Below the last-level cache the ring is fast enough.  Results have to be read back, so checks need
+ * more keys. */
+enum {
+    BEYOND_CACHES = 32 * 1024 * 1024, /* bytes of filter: a typical last-level cache */
+    ADDS_PER_BLOCK = 2,               /* keys in a batch */
+    CHECKS_PER_BLOCK = 4,
+};
+
 typedef struct bulk {
     const umbeli_blocked *b;
     bool adding;
@@ -191,13 +201,13 @@ static void do_batch(bulk *k) {
 
 /* All scratch memory in one array; false when out of memory. */
 static bool take_scratch(bulk *k, size_t batch, umbeli_array *scratch) {
-    umbeli_settings unlimited = k->b->base.settings; /* the limit is for filters only */
-    unlimited.max_bytes = 0;
     uint64_t stretches = (uint64_t)k->threads * k->nparts;
     uint64_t even = stretches * even_room(k, batch), exact = batch + stretches * LINE_HASHES;
     uint64_t room = even > exact ? even : exact;
     uint64_t words = room + stretches * (LINE_HASHES + 3) + (k->keys ? batch : 0);
-    if (umbeli_array_new(&unlimited, words * sizeof *k->sorted, scratch, NULL)) return false;
+    if (!umbeli_scratch_new(&k->b->base.settings, words * sizeof *k->sorted, scratch)) {
+        return false;
+    }
     k->sorted = (uint64_t *)(void *)scratch->data; /* both begin on a line */
     k->lines = k->sorted + room;
     k->start = k->lines + stretches * LINE_HASHES;
@@ -205,6 +215,17 @@ static bool take_scratch(bulk *k, size_t batch, umbeli_array *scratch) {
     k->limit = k->next + stretches;
     k->hashed = k->limit + stretches;
     return true;
+}
+
+/* n keys in as few batches of equal size as possible. */
+static size_t batch_of(size_t n) {
+    size_t nbatches = n / BATCH + (n % BATCH != 0);
+    return n / nbatches + (n % nbatches != 0);
+}
+
+bool umbeli_blocked_bulk_pays(uint64_t nblocks, uint64_t bytes, bool adding, size_t n) {
+    uint64_t enough = adding ? ADDS_PER_BLOCK : CHECKS_PER_BLOCK;
+    return bytes > BEYOND_CACHES && n > 0 && batch_of(n) / enough >= nblocks;
 }
 
 static bool run(bulk *k, size_t n, uint64_t *added) {
@@ -215,8 +236,7 @@ static bool run(bulk *k, size_t n, uint64_t *added) {
         k->shift++;
     }
     k->nparts = (uint32_t)(((b->nblocks - 1) >> k->shift) + 1);
-    size_t nbatches = n / BATCH + (n % BATCH != 0);
-    size_t batch = n / nbatches + (n % nbatches != 0);
+    size_t batch = batch_of(n);
     umbeli_array scratch;
     if (!take_scratch(k, batch, &scratch)) return false;
 

@@ -41,6 +41,10 @@ static inline bool block_put(uint8_t *block, block_mask m) {
     return missing != 0;
 }
 
+static inline void offsets_of(const uint64_t *hashes, uint64_t nblocks, uint64_t *offsets) {
+    umbeli_block_offsets(hashes, nblocks, UMBELI_BLOCK_LOG2, offsets);
+}
+
 static inline void store_line(uint64_t *to, const uint64_t *from) {
     memcpy(to, from, 64);
 }

@@ -10,6 +10,8 @@
  *   block_mask     a type, and block_mask mask_of(uint32_t x): the eight bits of a key
  *   bool block_has(const uint8_t *block, block_mask m)
  *   bool block_put(uint8_t *block, block_mask m): true when a bit was new
+ *   void offsets_of(const uint64_t *hashes, uint64_t nblocks, uint64_t *offsets): where the blocks
+ *                  of UMBELI_OFFSETS hashes begin
  *   void store_line(uint64_t *to, const uint64_t *from): 64 bytes, `to` 64-byte aligned
  *   void store_fence(void): once after the last store_line
  */
@@ -17,12 +19,8 @@
 #include "kind/kind.h"
 
 /* Far enough ahead that a line has arrived from memory when it is needed, near enough that it is
- * still in the first-level cache. */
-enum { RING = 48 };
-
-/* Masks are computed for this many keys before the first is ORed in: the multiplications overlap
- * and no load waits for the store before it. */
-enum { AT_ONCE = 8 };
+ * still in the first-level cache.  The ring holds offsets, so that each is computed once. */
+enum { RING = 32, AT_ONCE = UMBELI_OFFSETS };
 
 KERNEL_TARGET static bool contains_hash(const umbel_filter *f, uint64_t hash) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
@@ -44,38 +42,61 @@ KERNEL_TARGET static umbel_err add(umbel_filter *f, const void *key, size_t len,
     return UMBEL_OK;
 }
 
+KERNEL_TARGET static inline void contains_group(const uint8_t *blocks, const uint64_t *offsets,
+                                                const uint64_t *hashes, uint8_t *hit) {
+    for (size_t j = 0; j < AT_ONCE; j++) {
+        hit[j] = block_has(blocks + offsets[j], mask_of((uint32_t)hashes[j]));
+    }
+}
+
 KERNEL_TARGET static void contains_plain(const uint8_t *blocks, uint64_t nblocks,
                                          const uint64_t *hashes, size_t n, uint8_t *hit) {
-    for (size_t i = 0; i < n; i++) {
+    size_t i = 0;
+    for (; i + AT_ONCE <= n; i += AT_ONCE) {
+        uint64_t offsets[AT_ONCE];
+        offsets_of(hashes + i, nblocks, offsets);
+        contains_group(blocks, offsets, hashes + i, hit + i);
+    }
+    for (; i < n; i++) {
         const uint8_t *block = blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(hashes[i], nblocks);
         hit[i] = block_has(block, mask_of((uint32_t)hashes[i]));
     }
+}
+
+/* For adds too: a line that only this core has is written without asking the others. */
+KERNEL_TARGET static inline void fetch_ahead(const uint8_t *blocks, uint64_t nblocks,
+                                             const uint64_t *hashes, uint64_t *offsets) {
+    offsets_of(hashes, nblocks, offsets);
+    for (size_t j = 0; j < AT_ONCE; j++) __builtin_prefetch(blocks + offsets[j], 0, 3);
 }
 
 KERNEL_TARGET static void contains_ring(const uint8_t *blocks, uint64_t nblocks,
                                         const uint64_t *hashes, size_t n, size_t ahead,
                                         uint8_t *hit) {
+    uint64_t ring[RING];
     size_t known = n + ahead, i = 0;
-    for (; i < n && i + RING < known; i++) {
-        const uint64_t *far = hashes + i + RING;
-        __builtin_prefetch(blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(*far, nblocks), 0, 3);
-        const uint8_t *block = blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(hashes[i], nblocks);
-        hit[i] = block_has(block, mask_of((uint32_t)hashes[i]));
+    for (size_t j = 0; j < RING && j + AT_ONCE <= known; j += AT_ONCE) {
+        fetch_ahead(blocks, nblocks, hashes + j, ring + j);
+    }
+    for (; i + AT_ONCE <= n; i += AT_ONCE) {
+        uint64_t *offsets = ring + i % RING;
+        contains_group(blocks, offsets, hashes + i, hit + i);
+        if (i + RING + AT_ONCE <= known) {
+            fetch_ahead(blocks, nblocks, hashes + i + RING, offsets);
+        }
     }
     contains_plain(blocks, nblocks, hashes + i, n - i, hit + i);
 }
 
-KERNEL_TARGET static inline uint64_t add_group(uint8_t *blocks, uint64_t nblocks,
+/* All masks before the first is ORed in: the multiplications overlap and no load waits for the
+ * store before it. */
+KERNEL_TARGET static inline uint64_t add_group(uint8_t *blocks, const uint64_t *offsets,
                                                const uint64_t *hashes, uint8_t *was_new) {
     block_mask masks[AT_ONCE];
-    uint8_t *at[AT_ONCE];
     uint64_t added = 0;
+    for (size_t j = 0; j < AT_ONCE; j++) masks[j] = mask_of((uint32_t)hashes[j]);
     for (size_t j = 0; j < AT_ONCE; j++) {
-        masks[j] = mask_of((uint32_t)hashes[j]);
-        at[j] = blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(hashes[j], nblocks);
-    }
-    for (size_t j = 0; j < AT_ONCE; j++) {
-        bool changed = block_put(at[j], masks[j]);
+        bool changed = block_put(blocks + offsets[j], masks[j]);
         added += changed;
         if (was_new) was_new[j] = changed;
     }
@@ -87,7 +108,9 @@ KERNEL_TARGET static uint64_t add_plain(uint8_t *blocks, uint64_t nblocks, const
     uint64_t added = 0;
     size_t i = 0;
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
-        added += add_group(blocks, nblocks, hashes + i, was_new ? was_new + i : NULL);
+        uint64_t offsets[AT_ONCE];
+        offsets_of(hashes + i, nblocks, offsets);
+        added += add_group(blocks, offsets, hashes + i, was_new ? was_new + i : NULL);
     }
     for (; i < n; i++) {
         uint8_t *block = blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(hashes[i], nblocks);
@@ -100,14 +123,17 @@ KERNEL_TARGET static uint64_t add_plain(uint8_t *blocks, uint64_t nblocks, const
 
 KERNEL_TARGET static uint64_t add_ring(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
                                        size_t n, size_t ahead, uint8_t *was_new) {
-    uint64_t added = 0;
+    uint64_t ring[RING], added = 0;
     size_t known = n + ahead, i = 0;
-    for (; i + AT_ONCE <= n && i + RING + AT_ONCE <= known; i += AT_ONCE) {
-        for (size_t j = 0; j < AT_ONCE; j++) {
-            uint64_t far = umbeli_block_of(hashes[i + RING + j], nblocks);
-            __builtin_prefetch(blocks + UMBELI_BLOCK_BYTES * far, 1, 3);
+    for (size_t j = 0; j < RING && j + AT_ONCE <= known; j += AT_ONCE) {
+        fetch_ahead(blocks, nblocks, hashes + j, ring + j);
+    }
+    for (; i + AT_ONCE <= n; i += AT_ONCE) {
+        uint64_t *offsets = ring + i % RING;
+        added += add_group(blocks, offsets, hashes + i, was_new ? was_new + i : NULL);
+        if (i + RING + AT_ONCE <= known) {
+            fetch_ahead(blocks, nblocks, hashes + i + RING, offsets);
         }
-        added += add_group(blocks, nblocks, hashes + i, was_new ? was_new + i : NULL);
     }
     return added + add_plain(blocks, nblocks, hashes + i, n - i, was_new ? was_new + i : NULL);
 }

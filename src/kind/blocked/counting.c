@@ -10,17 +10,19 @@
  * Counters stick at 15: once there, a counter is never decremented, because its true value is no
  * longer known.  So a key that was not removed is never missed.
  */
+#include "kind/blocked/counting.h"
+
 #include "core/bits.h"
+#include "core/cpu.h"
 #include "core/diag.h"
-#include "kind/blocked/blocked.h"
 #include "kind/hash_batches.h"
 #include "kind/kind.h"
 
 enum {
     SCHEME_COUNTING = 1,
-    COUNTER_MAX = 15,
-    BLOCK_BYTES = 128,
-    LANE_BYTES = BLOCK_BYTES / UMBELI_BLOCK_LANES,
+    COUNTER_MAX = UMBELI_COUNTER_MAX,
+    BLOCK_BYTES = UMBELI_COUNTING_BLOCK,
+    LANE_BYTES = UMBELI_COUNTING_LANE,
     BLOCK_BITS = 8 * BLOCK_BYTES,
     LINE = 64,
     AHEAD = 24, /* keys; each fetches two lines */
@@ -29,63 +31,85 @@ enum {
 typedef struct counting {
     umbel_filter base;
     uint64_t nblocks; /* data_len / BLOCK_BYTES, below 2^32 */
+    const umbeli_counting_kernel *kernel;
 } counting;
 
+static const counting *counting_of(const umbel_filter *f) {
+    return (const counting *)f;
+}
+
 static uint64_t nblocks_of(const umbel_filter *f) {
-    return ((const counting *)f)->nblocks;
+    return counting_of(f)->nblocks;
 }
 
-/* The eight counters of a key, as byte and shift. */
-typedef struct counters {
-    uint8_t *byte[UMBELI_BLOCK_LANES];
-    unsigned shift[UMBELI_BLOCK_LANES];
-} counters;
-
-static counters counters_of(const umbel_filter *f, uint64_t hash) {
-    uint64_t block = umbeli_block_of(hash, nblocks_of(f));
-    uint8_t *at = f->data + BLOCK_BYTES * block;
-    counters c;
-    for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
-        uint32_t bit = umbeli_block_bit(hash, (size_t)i);
-        c.byte[i] = at + LANE_BYTES * i + bit / 2;
-        c.shift[i] = 4 * (bit % 2);
-    }
-    return c;
+static uint8_t *block_of(const umbel_filter *f, uint64_t hash) {
+    return f->data + BLOCK_BYTES * umbeli_block_of(hash, nblocks_of(f));
 }
 
-static unsigned value(const counters *c, int i) {
-    return (*c->byte[i] >> c->shift[i]) & COUNTER_MAX;
+/* ---- the generic kernel -------------------------------------------------------------------- */
+
+/* Where the counter of one lane is: a byte of the block, and a shift within it. */
+typedef struct counter {
+    unsigned byte, shift;
+} counter;
+
+static counter counter_of(uint32_t x, size_t lane) {
+    uint32_t bit = umbeli_block_bit(x, lane);
+    return (counter){.byte = (unsigned)(LANE_BYTES * lane + bit / 2), .shift = 4 * (bit % 2)};
 }
 
-static uint32_t min(const counters *c) {
+static unsigned value(const uint8_t *block, counter c) {
+    return (block[c.byte] >> c.shift) & COUNTER_MAX;
+}
+
+static unsigned smallest(const uint8_t *block, uint32_t x) {
     unsigned low = COUNTER_MAX;
-    for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
-        unsigned v = value(c, i);
+    for (size_t i = 0; i < UMBELI_BLOCK_LANES; i++) {
+        unsigned v = value(block, counter_of(x, i));
         low = v < low ? v : low;
     }
     return low;
 }
 
-/* Whether any counter changed, and whether one was 0 before. */
-typedef struct outcome {
-    bool changed, was_new;
-} outcome;
-
-static outcome put(const counters *c) {
-    outcome o = {false, false};
-    for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
-        unsigned v = value(c, i);
-        o.was_new |= v == 0;
-        if (v == COUNTER_MAX) continue;
-        *c->byte[i] = (uint8_t)(*c->byte[i] + (1u << c->shift[i]));
-        o.changed = true;
-    }
-    return o;
+static bool has(const uint8_t *block, uint32_t x) {
+    return smallest(block, x) > 0;
 }
 
+/* Adds 1 or -1 to the counters that do not stick. */
+static bool change(uint8_t *block, uint32_t x, int by) {
+    bool changed = false;
+    for (size_t i = 0; i < UMBELI_BLOCK_LANES; i++) {
+        counter c = counter_of(x, i);
+        if (value(block, c) == COUNTER_MAX) continue;
+        block[c.byte] = (uint8_t)(block[c.byte] + by * (1 << c.shift));
+        changed = true;
+    }
+    return changed;
+}
+
+static umbeli_counted put(uint8_t *block, uint32_t x) {
+    bool had_zero = !has(block, x);
+    return (umbeli_counted){.changed = change(block, x, 1), .had_zero = had_zero};
+}
+
+static umbeli_counted take(uint8_t *block, uint32_t x) {
+    if (!has(block, x)) return (umbeli_counted){.had_zero = true};
+    return (umbeli_counted){.changed = change(block, x, -1)};
+}
+
+const umbeli_counting_kernel umbeli_counting_generic = {"generic", has, put, take};
+
+static const umbeli_counting_kernel *best(void) {
+#if UMBELI_X86
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) return &umbeli_counting_avx2;
+#endif
+    return &umbeli_counting_generic;
+}
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
 static bool contains_hash(const umbel_filter *f, uint64_t hash) {
-    counters c = counters_of(f, hash);
-    return min(&c) > 0;
+    return counting_of(f)->kernel->has(block_of(f, hash), (uint32_t)hash);
 }
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
@@ -93,47 +117,43 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
 }
 
 static uint32_t count(const umbel_filter *f, const void *key, size_t len) {
-    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
-    return min(&c);
+    uint64_t hash = umbeli_native_hash(&f->shape, key, len);
+    return smallest(block_of(f, hash), (uint32_t)hash);
 }
 
 static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
                      size_t cap) {
-    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
+    uint64_t hash = umbeli_native_hash(&f->shape, key, len);
+    uint64_t block = (uint64_t)(block_of(f, hash) - f->data);
     for (size_t i = 0; i < UMBELI_BLOCK_LANES && i < cap; i++) {
-        bits[i] = 8 * (uint64_t)(c.byte[i] - f->data) + c.shift[i];
+        counter c = counter_of((uint32_t)hash, i);
+        bits[i] = 8 * (block + c.byte) + c.shift;
     }
     return UMBELI_BLOCK_LANES;
 }
 
 static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
-    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
-    outcome o = put(&c);
+    uint64_t hash = umbeli_native_hash(&f->shape, key, len);
+    umbeli_counted o = counting_of(f)->kernel->put(block_of(f, hash), (uint32_t)hash);
     if (o.changed) umbeli_count_added(f, 1);
-    if (was_new) *was_new = o.was_new;
+    if (was_new) *was_new = o.had_zero;
     return UMBEL_OK;
 }
 
 static umbel_err remove_key(umbel_filter *f, const void *key, size_t len) {
-    counters c = counters_of(f, umbeli_native_hash(&f->shape, key, len));
-    if (min(&c) == 0) return UMBEL_EABSENT;
-    bool changed = false;
-    for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
-        if (value(&c, i) == COUNTER_MAX) continue;
-        *c.byte[i] = (uint8_t)(*c.byte[i] - (1u << c.shift[i]));
-        changed = true;
-    }
+    uint64_t hash = umbeli_native_hash(&f->shape, key, len);
+    umbeli_counted o = counting_of(f)->kernel->take(block_of(f, hash), (uint32_t)hash);
+    if (o.had_zero) return UMBEL_EABSENT;
     /* False positives may have been removed, more often than keys were added. */
     uint64_t added = umbeli_keys_added(f);
-    if (changed && added > 0) {
+    if (o.changed && added > 0) {
         umbeli_set_keys_added(f, added - 1);
     }
     return UMBEL_OK;
 }
 
 static void fetch(const umbel_filter *f, uint64_t hash) {
-    uint64_t block = umbeli_block_of(hash, nblocks_of(f));
-    const uint8_t *at = f->data + BLOCK_BYTES * block;
+    const uint8_t *at = block_of(f, hash);
     __builtin_prefetch(at);
     __builtin_prefetch(at + LINE);
 }
@@ -148,14 +168,14 @@ static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_
 
 static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new,
                             size_t *done) {
+    const umbeli_counting_kernel *kernel = counting_of(f)->kernel;
     uint64_t added = 0;
     for (size_t i = 0; i < n && i < AHEAD; i++) fetch(f, hashes[i]);
     for (size_t i = 0; i < n; i++) {
         if (n - i > AHEAD) fetch(f, hashes[i + AHEAD]);
-        counters c = counters_of(f, hashes[i]);
-        outcome o = put(&c);
+        umbeli_counted o = kernel->put(block_of(f, hashes[i]), (uint32_t)hashes[i]);
         added += o.changed;
-        if (was_new) was_new[i] = o.was_new;
+        if (was_new) was_new[i] = o.had_zero;
     }
     umbeli_count_added(f, added);
     *done = n;
@@ -253,6 +273,10 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
 
 /* ---- making -------------------------------------------------------------------------------- */
 
+static void describe(const umbel_filter *f, umbel_info *info) {
+    info->kernel = counting_of(f)->kernel->name;
+}
+
 static const umbeli_ops ops = {
     .size = sizeof(counting),
     .kind = &umbeli_kind_counting,
@@ -274,6 +298,7 @@ static const umbeli_ops ops = {
     .count = count,
     .snapshot = snapshot,
     .measure = measure,
+    .describe = describe,
 };
 
 static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *settings,
@@ -290,8 +315,11 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     const char *layout = umbeli_kind_layout(&shape, "counting/xxh3", "counting/siphash13");
     umbel_err e =
         umbeli_filter_new(&ops, layout, &shape, shape.bits / 8, borrow, settings, out, diag);
-    if (!e) ((counting *)*out)->nblocks = nblocks;
-    return e;
+    if (e) return e;
+    counting *c = (counting *)*out;
+    c->nblocks = nblocks;
+    c->kernel = best();
+    return UMBEL_OK;
 }
 
 static umbel_err create(const umbel_params *params, const umbeli_settings *settings,

@@ -11,11 +11,14 @@
  *
  * Look-ups.  A batch of keys goes through the layers from the newest, which holds most of the keys
  * when layers grow, to the oldest, and drops what was found on the way, so that each further layer
- * is checked for fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 64
- * bits, for split-block layers, and at most once to 128, for classic ones, and only when the first
- * layer needs that width.  Within a layer the kernels overlap the cache misses of the batch; a
- * single key has no batch, so the lines of all split-block layers are prefetched before the first
- * is checked.
+ * is checked for fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 128
+ * bits, for classic layers, and at most once to 64, for all others, and only when the first layer
+ * needs that width.  Within a layer the kernels overlap the cache misses of the batch; a
+ * single key has no batch, so the lines of all split-block layers, and the first ones of all
+ * classic layers, are prefetched before the first is checked.
+ *
+ * Few keys.  A chain that starts small would collect small layers, so the newest layer of one may be
+ * a table of hashes (exact.c), which is replaced by a larger one or by a filter when it is full.
  *
  * Adds.  A key that an older layer has is known and changes nothing.  All others go into the newest
  * layer, and whether a bit changed there says whether the key was new.  A batch checks the older
@@ -145,6 +148,40 @@ umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64
     if (!e) e = new_bits(c, layer->bytes, &own);
     if (e) return e;
     attach(c, layer, own);
+    return UMBEL_OK;
+}
+
+const umbeli_layer *umbeli_chain_exact(const umbeli_chain *c) {
+    const umbeli_layer *l = &c->layers[c->newest];
+    return l->probes == &umbeli_probes_exact ? l : NULL;
+}
+
+void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *l) {
+    uint64_t sum = 0;
+    if (!l->probes->recount) return;
+    l->probes->recount(l);
+    for (uint32_t i = 0; i < c->count; i++) sum += c->layers[i].keys;
+    umbeli_set_keys_added(&c->base, sum);
+}
+
+umbel_err umbeli_chain_replace(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes) {
+    enum { SOME = 256 };
+    uint64_t hashes[SOME], at = 0, n, bytes;
+    uint8_t changed[SOME];
+    umbeli_layer *old = &c->layers[c->newest], fresh = *layer;
+    bytes = umbeli_filter_bytes(&c->base) - old->bytes;
+    if (!umbeli_size_add(bytes, layer->bytes, &bytes)) return UMBEL_EFULL;
+    if (max_bytes && bytes > max_bytes) return UMBEL_ELIMIT;
+    umbel_err e = new_bits(c, layer->bytes, &fresh.own);
+    if (e) return e;
+    complete(&fresh, fresh.own.data);
+    fresh.keys = old->keys;
+    while ((n = umbeli_exact_take(old, &at, hashes, SOME)) > 0) {
+        (void)fresh.probes->add(&fresh, (umbeli_hashes){.narrow = hashes}, (size_t)n, changed);
+    }
+    umbeli_array_delete(&c->base.settings, &old->own);
+    *old = fresh;
+    sum_up(c);
     return UMBEL_OK;
 }
 
@@ -362,9 +399,19 @@ static const uint64_t *narrow_of(const umbeli_chain *c, single *s) {
     return &s->narrow;
 }
 
+/* The first probes of all classic layers; in most of them no other is needed. */
+static void prefetch_first(const umbeli_chain *c, const umbeli_hash128 *wide) {
+    for (uint32_t i = 0; i < c->count && c->count > 1; i++) {
+        const umbeli_layer *l = &c->layers[i];
+        if (!l->probes->hash_wide) continue;
+        __builtin_prefetch(l->bits + l->probes->bit(l, (umbeli_hashes){.wide = wide}, 0) / 8);
+    }
+}
+
 static umbeli_hashes hashes_of(const umbeli_chain *c, const umbeli_layer *l, single *s) {
-    if (l->kernel) return (umbeli_hashes){.narrow = narrow_of(c, s)};
+    if (!l->probes->hash_wide) return (umbeli_hashes){.narrow = narrow_of(c, s)};
     if (!s->has_wide) l->probes->hash_wide(&c->base.shape, &s->key, 1, &s->wide);
+    if (!s->has_wide) prefetch_first(c, &s->wide);
     s->has_wide = true;
     return (umbeli_hashes){.wide = &s->wide};
 }
@@ -618,26 +665,43 @@ size_t umbeli_chain_probes(const umbel_filter *f, const void *key, size_t len, u
 
 /* ---- Measuring ---------------------------------------------------------------------------- */
 
-umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
-    uint64_t set = umbeli_bits_count_first(l->bits, l->nbits);
-    return (umbel_measurement){
-        .bits = l->nbits,
-        .bits_set = set,
-        .keys = l->probes->estimate(l, set),
-        .rate = l->probes->live_rate(l, set),
-    };
+/* Keys are spread evenly over a layer, so that its beginning tells about all of it. */
+umbel_measurement umbeli_layer_sample(const umbeli_layer *l, uint64_t most) {
+    umbeli_layer part = *l;
+    bool exact = l->probes == &umbeli_probes_exact;
+    if (!exact && l->bytes > most) {
+        part.bytes = most;
+        part.nbits = 8 * most;
+    }
+    uint64_t set = exact ? 64 * l->keys : umbeli_bits_count_first(part.bits, part.nbits);
+    umbel_measurement now = {.bits = l->nbits, .rate = l->probes->live_rate(&part, set)};
+    if (part.bytes < l->bytes) {
+        set = (uint64_t)((double)set / (double)part.nbits * (double)l->nbits);
+        if (set > l->nbits) set = l->nbits;
+    }
+    now.bits_set = set;
+    now.keys = l->probes->estimate(l, set);
+    return now;
 }
 
-void umbeli_chain_measure(const umbel_filter *f, umbel_measurement *now) {
+umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
+    return umbeli_layer_sample(l, UINT64_MAX);
+}
+
+void umbeli_chain_sample(const umbel_filter *f, uint64_t most, umbel_measurement *now) {
     const umbeli_chain *c = umbeli_chain_of(f);
-    now->bits = 0;
+    *now = (umbel_measurement){0};
     for (uint32_t i = 0; i < c->count; i++) {
-        umbel_measurement layer = umbeli_layer_measure(&c->layers[i]);
+        umbel_measurement layer = umbeli_layer_sample(&c->layers[i], most);
         now->bits += layer.bits;
         now->bits_set += layer.bits_set;
         now->keys += layer.keys;
         now->rate = umbeli_rate_of_union(now->rate, layer.rate);
     }
+}
+
+void umbeli_chain_measure(const umbel_filter *f, umbel_measurement *now) {
+    umbeli_chain_sample(f, UINT64_MAX, now);
 }
 
 void umbeli_chain_describe(const umbel_filter *f, umbel_info *info) {

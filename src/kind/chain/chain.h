@@ -4,7 +4,8 @@
  *           and the values of the Redis module have in common
  *
  *   chain.c       how chains work; look-ups, adds, growing, measuring
- *   probes.c      where a key's bits are in a layer: split-block and native classic
+ *   probes.c      where a key's bits are in a layer: split-block, classic
+ *   exact.c       a layer that keeps the hashes themselves while there are few
  *   scalable.c    the policy of native scalable filters: append a larger layer
  *   window.c      the policy of windows: clear the oldest layer and make it the newest
  *
@@ -28,8 +29,7 @@ typedef struct umbeli_probes {
     umbel_kind kind; /* of such a layer on its own ... */
     uint32_t scheme; /* ... and its scheme in native files; 0: cannot be stored in one */
 
-    /* Computes wide hashes for probes that take them; NULL: split-block probes, which take narrow
-     * ones. */
+    /* Computes wide hashes for probes that take them; NULL: they take narrow ones. */
     void (*hash_wide)(const umbeli_shape *shape, const umbel_key *keys, size_t n,
                       umbeli_hash128 *hashes);
 
@@ -42,9 +42,14 @@ typedef struct umbeli_probes {
     /* Estimates distinct keys from the number of set bits; and the live rate. */
     double (*estimate)(const umbeli_layer *layer, uint64_t bits_set);
     double (*live_rate)(const umbeli_layer *layer, uint64_t bits_set);
+
+    /* Sets `keys` after the bytes were replaced, where they say how many there are; else NULL. */
+    void (*recount)(umbeli_layer *layer);
 } umbeli_probes;
 
-extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_classic;
+/* Narrow: classic, but by narrow hashes like the others, so that a chain hashes a key once. */
+extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_classic, umbeli_probes_narrow,
+    umbeli_probes_exact;
 
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
  * capacity, rate and keys, and n2 and bits_per_entry for RedisBloom; the chain sets the rest. */
@@ -128,6 +133,23 @@ umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64
  * rate is close to what the kind can keep; small ones are rounded up. */
 bool umbeli_chain_may_append(const umbeli_chain *c, uint64_t bytes, uint32_t expansion);
 
+/* Replaces the newest layer, which is an appended exact one, by `layer`, which gets all its keys.
+ * Limit and errors as for umbeli_chain_append; on failure nothing changes. */
+umbel_err umbeli_chain_replace(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes);
+
+/* Call after the bytes of a layer were replaced: corrects its number of keys, if they tell it. */
+void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *layer);
+
+/* The newest layer if it is exact, else NULL. */
+const umbeli_layer *umbeli_chain_exact(const umbeli_chain *c);
+
+/* Exact layers: the bytes of one for this many keys, and the keys for which one of this many bytes
+ * is; the next hashes from slot *at on, at most `room`, 0 after the last. */
+uint64_t umbeli_exact_bytes(uint64_t keys);
+uint64_t umbeli_exact_capacity(uint64_t bytes);
+uint64_t umbeli_exact_take(const umbeli_layer *layer, uint64_t *at, uint64_t *hashes,
+                           uint64_t room);
+
 /* Removes appended layers until `count` are left; the last becomes the newest. */
 void umbeli_chain_truncate(umbeli_chain *c, uint32_t count);
 
@@ -144,12 +166,18 @@ umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t
 umbeli_layer *umbeli_chain_layer_at(const umbeli_chain *c, uint64_t *offset);
 
 /* Adds all keys of `from`, a chain under the same policy: layers of the same shape are merged,
- * further ones copied.  UMBEL_EMISMATCH when the two differ, UMBEL_EFULL when both together exceed
- * a layer's capacity, UMBEL_ENOMEM; on failure nothing changes. */
+ * further ones copied, keys of an exact one added.  UMBEL_EMISMATCH when the two differ,
+ * UMBEL_EFULL when both together exceed a layer's capacity, UMBEL_ENOMEM; on failure nothing
+ * changes, unless the newest layer of `into` is exact: merge into a copy of such a chain. */
 umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag);
 
 /* Measures a layer by reading all its bits. */
 umbel_measurement umbeli_layer_measure(const umbeli_layer *layer);
+
+/* The same from the first bytes of a layer, or of every layer of a chain; `most` is a multiple of
+ * the size of a block. */
+umbel_measurement umbeli_layer_sample(const umbeli_layer *layer, uint64_t most);
+void umbeli_chain_sample(const umbel_filter *f, uint64_t most, umbel_measurement *now);
 
 /* The model's rate of a split-block layer that holds this many keys. */
 double umbeli_layer_rate(uint64_t nblocks, uint64_t keys);

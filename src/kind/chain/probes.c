@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * probes.c - native layers of a chain: split-block and classic, each through the loops of its kind
+ * probes.c - layers of a chain: split-block and classic, each through the loops of its kind
  */
+#include "hash/foreign_hash.h"
 #include "kind/chain/chain.h"
 #include "kind/classic/classic.h"
 
@@ -90,6 +91,48 @@ const umbeli_probes umbeli_probes_classic = {
     .contains = classic_contains,
     .add = classic_add,
     .bit = classic_bit,
+    .estimate = classic_estimate,
+    .live_rate = classic_live_rate,
+};
+
+/* ---- Narrow: the classic scheme from 64 bits of hash ---- */
+
+enum { GROUP = 64 };
+
+/* Two of n keys have the same 64 bits with a chance of n^2 / 2^65; positions need a start and a step. */
+static umbeli_hash128 widened(uint64_t narrow) {
+    return (umbeli_hash128){.low = narrow, .high = umbeli_fmix64(narrow)};
+}
+
+static void narrow_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
+    umbeli_hash128 wide[GROUP];
+    for (size_t from = 0; from < n; from += GROUP) {
+        size_t some = n - from < GROUP ? n - from : GROUP;
+        for (size_t i = 0; i < some; i++) wide[i] = widened(h.narrow[from + i]);
+        umbeli_classic_contains_hashed(bits_of(l), wide, some, found + from);
+    }
+}
+
+static uint64_t narrow_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
+    umbeli_hash128 wide[GROUP];
+    uint64_t added = 0;
+    for (size_t from = 0; from < n; from += GROUP) {
+        size_t some = n - from < GROUP ? n - from : GROUP;
+        for (size_t i = 0; i < some; i++) wide[i] = widened(h.narrow[from + i]);
+        added += umbeli_classic_add_hashed(bits_of(l), wide, some, was_new + from);
+    }
+    return added;
+}
+
+static uint64_t narrow_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
+    return umbeli_classic_bit(l->nbits, widened(*h.narrow), i);
+}
+
+const umbeli_probes umbeli_probes_narrow = {
+    .kind = UMBEL_KIND_CLASSIC,
+    .contains = narrow_contains,
+    .add = narrow_add,
+    .bit = narrow_bit,
     .estimate = classic_estimate,
     .live_rate = classic_live_rate,
 };

@@ -128,6 +128,12 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
 static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
                           size_t *done) {
     uint64_t pos[GROUP_POSITIONS], added = 0;
+    const umbeli_scheme *scheme = umbeli_classic_of(f)->scheme;
+    if (scheme->add_many && f->shape.hashes) {
+        umbeli_count_added(f, scheme->add_many(f, keys, n, was_new));
+        *done = n;
+        return UMBEL_OK;
+    }
     size_t group = group_of(f), k = f->shape.hashes, fit = 0;
     while (fit < n && fits(umbeli_classic_of(f), keys[fit].len)) fit++;
     for (size_t first = 0; first < fit; first += group) {

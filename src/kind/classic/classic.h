@@ -31,6 +31,9 @@ typedef struct umbeli_scheme {
     /* The scheme's own batch look-ups, never called with shape.hashes 0; NULL: by positions. */
     void (*contains_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit);
 
+    /* The same for adds: returns how many keys were new; was_new may be NULL. */
+    uint64_t (*add_many)(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new);
+
     size_t key_len; /* length of every key, others are refused and never found; 0: any length */
 
     /* Positions are scaled to the size, not taken modulo it: halving ORs neighbours. */

@@ -11,11 +11,12 @@
  */
 #include "core/diag.h"
 #include "hash/native_hash.h"
-#include "kind/blocked/blocked.h"
 #include "kind/classic/classic.h"
 #include "kind/kind.h"
 
-enum { FIRST_PROBES = 2, GROUP = 32 };
+/* Keys whose lines are fetched while those of the group before are tested; and how many positions
+ * adds keep for a group, at least those of one key. */
+enum { GROUP = 16, POSITIONS = UMBELI_CLASSIC_MAX_HASHES };
 
 /* 2^64 divided by the golden ratio.  It is 5 mod 8, so with an odd step the sequence visits all
  * 2^64 values before it repeats, and no key has all its probes on a few bits. */
@@ -31,85 +32,163 @@ static void positions(const umbeli_classic *c, const void *key, size_t len, uint
     }
 }
 
+/* ---- Batches ----
+ *
+ * Cache misses overlap: the lines of one group of keys are fetched while the group before is
+ * tested.  Half of the bits of a full filter are set, so a branch on a bit is a coin toss; the
+ * first two probes of a key are therefore tested without one.  They decide three of four absent
+ * keys.  The other lines of the rest are fetched, and tested one group later. */
+
+/* Where the batch comes from: keys to hash, or hashes. */
+typedef struct source {
+    const umbeli_shape *shape;
+    const umbel_key *keys;
+    const umbeli_hash128 *hashes;
+} source;
+
+static inline umbeli_hash128 hash_at(const source *s, size_t i) {
+    if (!s->keys) return s->hashes[i];
+    return umbeli_native_hash128(s->shape, s->keys[i].data, s->keys[i].len);
+}
+
+/* The first two probes of a key, and from where its sequence goes on. */
+typedef struct start {
+    uint64_t first, second, x, step;
+} start;
+
+static inline void begin(umbeli_classic_bits b, const source *s, size_t from, size_t n,
+                         start *group) {
+    for (size_t i = 0; i < n; i++) {
+        umbeli_hash128 h = hash_at(s, from + i);
+        uint64_t step = h.high | 1, x = h.low * multiplier + step;
+        uint64_t first = umbeli_mul_high(h.low, b.bits), second = umbeli_mul_high(x, b.bits);
+        if (b.hashes == 1) second = first;
+        __builtin_prefetch(b.data + (first >> 3));
+        __builtin_prefetch(b.data + (second >> 3));
+        group[i] = (start){first, second, x * multiplier + step, step};
+    }
+}
+
+/* Keys of a group that passed the first two probes. */
+typedef struct rest {
+    size_t n;
+    uint8_t of[GROUP];
+} rest;
+
+static inline void test_first(umbeli_classic_bits b, const start *group, size_t n, rest *left,
+                              uint8_t *hit) {
+    size_t passed = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool both = umbeli_bit_test(b.data, group[i].first) & /* no branch */
+                    umbeli_bit_test(b.data, group[i].second);
+        hit[i] = both;
+        left->of[passed] = (uint8_t)i;
+        passed += both;
+    }
+    left->n = passed;
+    for (size_t i = 0; i < passed; i++) {
+        uint64_t x = group[left->of[i]].x, step = group[left->of[i]].step;
+        for (uint32_t p = 2; p < b.hashes; p++, x = x * multiplier + step) {
+            __builtin_prefetch(b.data + (umbeli_mul_high(x, b.bits) >> 3));
+        }
+    }
+}
+
+static inline void test_rest(umbeli_classic_bits b, const start *group, const rest *left,
+                             uint8_t *hit) {
+    for (size_t i = 0; i < left->n; i++) {
+        uint64_t x = group[left->of[i]].x, step = group[left->of[i]].step;
+        unsigned all = 1;
+        for (uint32_t p = 2; p < b.hashes; p++, x = x * multiplier + step) {
+            all &= umbeli_bit_test(b.data, umbeli_mul_high(x, b.bits));
+        }
+        hit[left->of[i]] = (uint8_t)all;
+    }
+}
+
+static inline void contains_all(umbeli_classic_bits b, const source *s, size_t n, uint8_t *hit) {
+    start groups[3][GROUP]; /* being fetched, at its first probes, at the others */
+    rest rests[3];
+    size_t turn = 0;
+    begin(b, s, 0, n < GROUP ? n : GROUP, groups[0]);
+    for (size_t from = 0; from < n; from += GROUP) {
+        size_t left = n - from, some = left < GROUP ? left : GROUP, next = left - some;
+        size_t fetched = turn < 2 ? turn + 1 : 0, before = turn > 0 ? turn - 1 : 2;
+        begin(b, s, from + some, next < GROUP ? next : GROUP, groups[fetched]);
+        test_first(b, groups[turn], some, &rests[turn], hit + from);
+        if (from > 0) test_rest(b, groups[before], &rests[before], hit + from - GROUP);
+        turn = fetched;
+    }
+    if (n == 0) return;
+    size_t last = turn > 0 ? turn - 1 : 2;
+    test_rest(b, groups[last], &rests[last], hit + (n - 1) / GROUP * GROUP);
+}
+
+/* All positions of a group, one key after another. */
+static inline void fetch(umbeli_classic_bits b, const source *s, size_t from, size_t n,
+                         uint64_t *pos) {
+    for (size_t i = 0; i < n; i++) {
+        umbeli_hash128 h = hash_at(s, from + i);
+        uint64_t x = h.low, step = h.high | 1;
+        for (uint32_t p = 0; p < b.hashes; p++, x = x * multiplier + step) {
+            uint64_t at = umbeli_mul_high(x, b.bits);
+            *pos++ = at;
+            __builtin_prefetch(b.data + (at >> 3), 1);
+        }
+    }
+}
+
+/* Returns how many keys were new; was_new may be NULL. */
+static inline uint64_t add_all(umbeli_classic_bits b, const source *s, size_t n, uint8_t *was_new) {
+    uint64_t pos[2][POSITIONS], added = 0;
+    size_t group = POSITIONS / b.hashes < GROUP ? POSITIONS / b.hashes : GROUP;
+    fetch(b, s, 0, n < group ? n : group, pos[0]);
+    for (size_t from = 0, turn = 0; from < n; from += group, turn ^= 1) {
+        size_t left = n - from, some = left < group ? left : group, next = left - some;
+        fetch(b, s, from + some, next < group ? next : group, pos[turn ^ 1]);
+        const uint64_t *at = pos[turn];
+        for (size_t i = 0; i < some; i++) {
+            unsigned changed = 0;
+            for (uint32_t p = 0; p < b.hashes; p++) changed |= umbeli_bit_set(b.data, *at++);
+            added += changed;
+            if (was_new) was_new[from + i] = (uint8_t)changed;
+        }
+    }
+    return added;
+}
+
+void umbeli_classic_contains_hashed(umbeli_classic_bits in, const umbeli_hash128 *h, size_t n,
+                                    uint8_t *hit) {
+    contains_all(in, &(source){.hashes = h}, n, hit);
+}
+
+uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
+                                   uint8_t *was_new) {
+    return add_all(into, &(source){.hashes = h}, n, was_new);
+}
+
+static umbeli_classic_bits bits_of(const umbel_filter *f) {
+    return (umbeli_classic_bits){f->data, f->shape.bits, f->shape.hashes};
+}
+
+static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit) {
+    contains_all(bits_of(f), &(source){.shape = &f->shape, .keys = keys}, n, hit);
+}
+
+static uint64_t add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
+    return add_all(bits_of(f), &(source){.shape = &f->shape, .keys = keys}, n, was_new);
+}
+
 const umbeli_scheme umbeli_scheme_native = {
     .id = UMBELI_SCHEME_CLASSIC,
     .layout = "classic/xxh3-128",
     .keyed = "classic/siphash13-128",
     .format = UMBEL_FMT_NATIVE,
     .positions = positions,
+    .contains_many = contains_many,
+    .add_many = add_many,
     .folds = true,
 };
-
-/* ---- Hash once, look up many times ---- */
-
-/* Prefetches or tests the probes `from` to `to` of a key; true if all tested ones are set. */
-static inline bool walk(umbeli_classic_bits b, umbeli_hash128 h, uint32_t from, uint32_t to,
-                        bool fetch) {
-    uint64_t x = h.low, step = h.high | 1;
-    for (uint32_t i = 0; i < to; i++, x = x * multiplier + step) {
-        uint64_t pos = umbeli_mul_high(x, b.bits);
-        if (i < from) continue;
-        if (fetch) {
-            __builtin_prefetch(b.data + (pos >> 3));
-        } else if (!umbeli_bit_test(b.data, pos)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Like contains_group in classic.c: fetches the lines of the first probes, then the others of keys
- * still undecided. */
-static void contains_group(umbeli_classic_bits b, const umbeli_hash128 *h, size_t n, uint8_t *hit) {
-    uint32_t k = b.hashes, first = k < FIRST_PROBES ? k : FIRST_PROBES;
-    for (size_t i = 0; i < n; i++) walk(b, h[i], 0, first, true);
-    for (size_t i = 0; i < n; i++) {
-        hit[i] = walk(b, h[i], 0, first, false);
-        if (hit[i]) walk(b, h[i], first, k, true);
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (hit[i]) hit[i] = walk(b, h[i], first, k, false);
-    }
-}
-
-static bool is_small(umbeli_classic_bits b) {
-    return b.bits / 8 <= UMBELI_PLAIN_BELOW;
-}
-
-void umbeli_classic_contains_hashed(umbeli_classic_bits in, const umbeli_hash128 *h, size_t n,
-                                    uint8_t *hit) {
-    if (is_small(in)) {
-        for (size_t i = 0; i < n; i++) hit[i] = walk(in, h[i], 0, in.hashes, false);
-        return;
-    }
-    for (size_t from = 0; from < n; from += GROUP) {
-        contains_group(in, h + from, n - from < GROUP ? n - from : GROUP, hit + from);
-    }
-}
-
-static bool mark(umbeli_classic_bits b, umbeli_hash128 h) {
-    uint64_t x = h.low, step = h.high | 1;
-    bool changed = false;
-    for (uint32_t i = 0; i < b.hashes; i++, x = x * multiplier + step) {
-        changed |= umbeli_bit_set(b.data, umbeli_mul_high(x, b.bits));
-    }
-    return changed;
-}
-
-uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
-                                   uint8_t *was_new) {
-    uint64_t added = 0;
-    bool small = is_small(into) || n == 1;
-    for (size_t from = 0; from < n; from += GROUP) {
-        size_t to = n - from < GROUP ? n : from + GROUP;
-        for (size_t i = from; !small && i < to; i++) walk(into, h[i], 0, into.hashes, true);
-        for (size_t i = from; i < to; i++) {
-            was_new[i] = mark(into, h[i]);
-            added += was_new[i];
-        }
-    }
-    return added;
-}
 
 uint64_t umbeli_classic_bit(uint64_t bits, umbeli_hash128 hash, uint32_t i) {
     uint64_t x = hash.low, step = hash.high | 1;

@@ -10,6 +10,7 @@
  */
 #include "kind/static/static.h"
 
+#include "core/cpu.h"
 #include "core/diag.h"
 #include "kind/hash_batches.h"
 #include "kind/kind.h"
@@ -108,6 +109,19 @@ static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_
     }
 }
 
+#if UMBELI_X86
+/* A file's tables may be larger than the 32 bits that the kernel multiplies. */
+static void contains_hashes_avx2(const umbel_filter *f, const uint64_t *hashes, size_t n,
+                                 uint8_t *hit) {
+    const umbeli_static *s = umbeli_static_of(f);
+    if (s->layout.empty || s->wide_len > UINT32_MAX) {
+        contains_hashes(f, hashes, n, hit);
+    } else {
+        umbeli_static_contains_avx2(s, hashes, n, hit);
+    }
+}
+#endif
+
 /* ---- whole filters ------------------------------------------------------------------------- */
 
 /* A static filter is always frozen, so adds never get here. */
@@ -125,21 +139,29 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
     now->rate = umbeli_static_rate(&s->layout, keys);
 }
 
-static const umbeli_ops ops = {
-    .size = sizeof(umbeli_static),
-    .kind = &umbeli_kind_static,
-    .kernel = "generic",
-    .contains = contains,
-    .contains_many = umbeli_hashed_contains_many,
-    .hash_many = umbeli_hashed_hash_many,
-    .contains_hash = contains_hash,
-    .contains_hashes = contains_hashes,
-    .probes = probes,
-    .no_sets = "a static filter has no bits of single keys; build one from all the keys",
-    .no_fold = "a static filter has exactly the size its keys need, so there is nothing to fold",
-    .copy = copy,
-    .measure = measure,
-};
+#define STATIC_OPS(kernel_name, contains_hashes_of_kernel)                                     \
+    {                                                                                          \
+        .size = sizeof(umbeli_static), .kind = &umbeli_kind_static, .kernel = kernel_name,     \
+        .contains = contains, .contains_many = umbeli_hashed_contains_many,                    \
+        .hash_many = umbeli_hashed_hash_many, .contains_hash = contains_hash,                  \
+        .contains_hashes = contains_hashes_of_kernel, .probes = probes,                        \
+        .no_sets = "a static filter has no bits of single keys; build one from all the keys",  \
+        .no_fold =                                                                             \
+            "a static filter has exactly the size its keys need, so there is nothing to fold", \
+        .copy = copy, .measure = measure,                                                      \
+    }
+
+static const umbeli_ops generic = STATIC_OPS("generic", contains_hashes);
+#if UMBELI_X86
+static const umbeli_ops avx2 = STATIC_OPS("avx2", contains_hashes_avx2);
+#endif
+
+static const umbeli_ops *best(void) {
+#if UMBELI_X86
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) return &avx2;
+#endif
+    return &generic;
+}
 
 /* ---- making ------------------------------------------------------------------------------- */
 
@@ -152,7 +174,7 @@ static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, ui
     shape.hashes = layout->arity;
     shape.bits = 8 * len;
     const char *layout_name = umbeli_kind_layout(&shape, "static/xxh3", "static/siphash13");
-    umbel_err e = umbeli_filter_new(&ops, layout_name, &shape, len, borrow, settings, out, diag);
+    umbel_err e = umbeli_filter_new(best(), layout_name, &shape, len, borrow, settings, out, diag);
     if (e) return e;
     umbeli_static *s = (umbeli_static *)*out;
     s->base.frozen = true;

@@ -7,6 +7,7 @@
  * any other key sees r random bits and matches by chance one time in 2^r.
  *
  *   static.c          creating and restoring, look-ups, batches
+ *   static_avx2.c     batches for AVX2
  *   static_shard.c    one shard: finding an order in which its keys can be solved, and solving
  *   static_sort.c     sorts hashes and drops duplicates
  *   static_store.c    collects hashes, in memory or in a temporary file
@@ -77,6 +78,10 @@ static inline uint8_t *umbeli_static_table(const umbeli_static *s, uint64_t shar
 static inline uint32_t umbeli_static_width(const umbeli_static_layout *l, uint64_t shard) {
     return l->width + (shard < l->wide);
 }
+
+/* Batches for AVX2, of a filter that is not empty and whose tables are below 4 GiB each. */
+void umbeli_static_contains_avx2(const umbeli_static *s, const uint64_t *hashes, size_t n,
+                                 uint8_t *hit);
 
 /* ---- static_shard.c ---- */
 

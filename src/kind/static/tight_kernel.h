@@ -91,6 +91,25 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
     return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
 }
 
+/* Column by column, the bits whose parity is compared with a bit of the print. */
+static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+                     size_t cap) {
+    const umbeli_tight *t = umbeli_tight_of(f);
+    size_t n = 0;
+    if (t->layout.levels == 0) return 0;
+    probe q = probe_of(t, umbeli_native_hash(&f->shape, key, len));
+    uint64_t first = 8 * (uint64_t)(q.block - f->data), second = first + 64 * (uint64_t)q.width;
+    for (uint32_t i = 0; i < q.width; i++) {
+        for (uint32_t slot = 0; slot < UMBELI_TIGHT_BLOCK; slot++) {
+            if (!(q.row >> slot & 1)) continue;
+            uint64_t block = q.first >> slot & 1 ? first : second;
+            if (n < cap) bits[n] = block + UMBELI_TIGHT_BLOCK * i + slot;
+            n++;
+        }
+    }
+    return n;
+}
+
 static inline void fetch(const uint8_t *from, size_t len) {
     for (size_t at = 0; at < len; at += 64) __builtin_prefetch(from + at);
     if (len) __builtin_prefetch(from + len - 1);
@@ -156,7 +175,7 @@ static TIGHT_TARGET void solve(const umbeli_tight_rung *r, const umbeli_tight_sc
         .size = sizeof(umbeli_tight), .kind = &umbeli_kind_tight, .kernel = #name,            \
         .contains = contains, .contains_many = umbeli_hashed_contains_many,                   \
         .hash_many = umbeli_hashed_hash_many, .contains_hash = contains_hash,                 \
-        .contains_hashes = contains_hashes,                                                   \
+        .contains_hashes = contains_hashes, .probes = probes,                                 \
         .no_sets = "a tight filter has no bits of single keys; build one from all the keys",  \
         .no_fold =                                                                            \
             "a tight filter has exactly the size its keys need, so there is nothing to fold", \

@@ -33,39 +33,74 @@ static inline equation equation_of(uint32_t places, uint64_t inner) {
     };
 }
 
-/* The slot it was stored at, or UINT32_MAX if it depends on the equations already there. */
-static inline uint32_t insert(uint64_t *restrict rows, uint32_t *restrict prints, equation q) {
-    uint32_t slot = q.place;
-    while (rows[slot]) {
-        q.row ^= rows[slot];
-        q.print ^= prints[slot];
-        if (q.row == 0) return UINT32_MAX;
-        unsigned step = (unsigned)__builtin_ctzll(q.row);
-        q.row >>= step;
-        slot += step;
+/* One step of an equation: it is stored if its first slot is free, else what is there is added and it
+ * moves on. */
+typedef enum progress { STORED, MOVED, DEPENDENT } progress;
+
+static inline progress step(uint64_t *restrict rows, uint32_t *restrict prints, equation *q) {
+    uint64_t there = rows[q->place];
+    if (there == 0) {
+        rows[q->place] = q->row;
+        prints[q->place] = q->print;
+        return STORED;
     }
-    rows[slot] = q.row;
-    prints[slot] = q.print;
-    return slot;
+    q->row ^= there;
+    q->print ^= prints[q->place];
+    if (q->row == 0) return DEPENDENT;
+    unsigned by = (unsigned)__builtin_ctzll(q->row);
+    q->row >>= by;
+    q->place += by;
+    return MOVED;
 }
 
-/* Inserts keys [from, to) of one class, last one first; if one does not fit, removes them all
- * again. */
+/* The slot it was stored at, or UINT32_MAX if it depends on the equations already there. */
+static inline uint32_t insert(uint64_t *restrict rows, uint32_t *restrict prints, equation q) {
+    progress p = MOVED;
+    while (p == MOVED) p = step(rows, prints, &q);
+    return p == STORED ? q.place : UINT32_MAX;
+}
+
+/* Equations are on their way together: each step waits for the one before, but not for those of the
+ * others.  Their order is free: what can be stored, where, and the slots' values follow from the
+ * equations alone. */
+enum { TOGETHER = 4 };
+
+/* Inserts all keys [from, to) of one class, noting the slots; returns how many were inserted before
+ * one did not fit. */
+static size_t insert_keys(const umbeli_tight_rung *r, umbeli_tight_scratch *b,
+                          const uint64_t *inner, size_t from, size_t to, uint32_t *slots) {
+    uint64_t *restrict rows = b->rows;
+    uint32_t *restrict prints = b->prints;
+    size_t done = 0;
+    equation q[TOGETHER];
+    uint32_t waiting = 0;
+    while (waiting < TOGETHER && from < to) q[waiting++] = equation_of(r->places, inner[--to]);
+    while (from < to) {
+        for (uint32_t i = 0; i < TOGETHER && from < to; i++) {
+            progress p = step(rows, prints, &q[i]);
+            if (p == DEPENDENT) return done;
+            if (p == MOVED) continue;
+            slots[done++] = q[i].place;
+            q[i] = equation_of(r->places, inner[--to]);
+        }
+    }
+    for (uint32_t i = 0; i < waiting; i++) {
+        slots[done] = insert(rows, prints, q[i]);
+        if (slots[done] == UINT32_MAX) return done;
+        done++;
+    }
+    return done;
+}
+
+/* Inserts keys [from, to) of one class; if one does not fit, removes them all again. */
 static bool insert_class(const umbeli_tight_rung *r, umbeli_tight_scratch *b, const uint64_t *inner,
                          size_t from, size_t to, uint32_t *slots) {
-    size_t done = 0;
-    while (to > from) {
-        /* No more keys can fit than there are places, plus the 63 slots after them. */
-        uint32_t slot = done < UMBELI_TIGHT_BUCKET + UMBELI_TIGHT_BLOCK
-                            ? insert(b->rows, b->prints, equation_of(r->places, inner[--to]))
-                            : UINT32_MAX;
-        if (slot == UINT32_MAX) {
-            while (done > 0) b->rows[slots[--done]] = 0;
-            return false;
-        }
-        slots[done++] = slot;
-    }
-    return true;
+    /* No more keys can fit than there are places, plus the 63 slots after them. */
+    if (to - from > UMBELI_TIGHT_BUCKET + UMBELI_TIGHT_BLOCK) return false;
+    size_t done = insert_keys(r, b, inner, from, to, slots);
+    if (done == to - from) return true;
+    while (done > 0) b->rows[slots[--done]] = 0;
+    return false;
 }
 
 /* The first of keys [from, n) whose place is at or after `place`. */

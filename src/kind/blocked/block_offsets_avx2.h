@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * block_offsets_avx2.h - umbeli_block_offsets with four products per instruction
+ *
+ * Finding the block costs a look-up in cache as much as testing the bits does if it is done for one
+ * hash at a time.  Only kernels for AVX2 and above include this.
+ */
+#ifndef UMBELI_BLOCK_OFFSETS_AVX2_H
+#define UMBELI_BLOCK_OFFSETS_AVX2_H
+
+#include <immintrin.h>
+
+#include "kind/blocked/blocked.h"
+
+__attribute__((target("avx2"))) static inline void umbeli_block_offsets_avx2(const uint64_t *hashes,
+                                                                             uint64_t nblocks,
+                                                                             unsigned log2_bytes,
+                                                                             uint64_t *offsets) {
+    __m256i blocks = _mm256_set1_epi64x((long long)nblocks);
+    __m256i whole = _mm256_set1_epi64x(-(1LL << log2_bytes));
+    for (size_t i = 0; i < UMBELI_OFFSETS; i += 4) {
+        __m256i upper = _mm256_srli_epi64(_mm256_loadu_si256((const __m256i *)(hashes + i)), 32);
+        __m256i products = _mm256_mul_epu32(upper, blocks);
+        __m256i starts = _mm256_srli_epi64(products, 32 - (int)log2_bytes);
+        _mm256_storeu_si256((__m256i *)(offsets + i), _mm256_and_si256(starts, whole));
+    }
+}
+
+#endif
