@@ -77,8 +77,8 @@ const cli_option cli_options[OPTION_COUNT] = {
                    "the key is field N of the line, counted from 1, or with --header the column "
                    "NAME; lines without it have no key"},
     [OPT_CSV] = FLAG("", "csv", csv,
-                     "fields are those of CSV (RFC 4180): between commas, or -t C, perhaps in "
-                     "quotes, which may have line breaks in them"),
+                     "fields are those of CSV (RFC 4180): between commas, or -t C; those in "
+                     "quotes may contain them, and line breaks"),
     [OPT_HEADER] =
         FLAG("", "header", header, "the first line of each file names the fields and is no key"),
     [OPT_MISSING_EMPTY] = FLAG("", "missing-empty", missing_empty,
