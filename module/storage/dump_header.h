@@ -19,7 +19,7 @@ typedef struct bf_head {
     size_t len; /* of the head; more may follow it */
     bf_params params;
     uint32_t count;
-    bool compact, sealed; /* sealed: it ends with a checksum */
+    bool compact, sealed;                  /* sealed: it ends with a checksum */
     umbeli_layer described[BF_LAYERS_MAX]; /* in a compact one; in any other: */
     size_t at[BF_LAYERS_MAX];
     umbeli_native_header layers[BF_LAYERS_MAX];

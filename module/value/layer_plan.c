@@ -111,8 +111,8 @@ static umbel_err plan_freely(uint64_t keys, double rate, const umbeli_probes *cl
 
 /* Nobody said how large it will be, nor how it should grow. */
 static bool unreserved(const bf_params *p) {
-    return p->expansion == BF_EXPANSION_AUTO && p->capacity <= UNRESERVED &&
-           !(p->tightening > 0) && p->error >= narrow_min;
+    return p->expansion == BF_EXPANSION_AUTO && p->capacity <= UNRESERVED && !(p->tightening > 0) &&
+           p->error >= narrow_min;
 }
 
 /* The share of the rate that a first layer may use up, by which RedisBloom's bytes are found. */
@@ -124,8 +124,8 @@ static double first_share(const bf_params *p) {
 umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag) {
     bool grows = p->expansion != 0;
     if (grows && p->tightening > 0) {
-        umbel_err e = plan_freely(p->capacity, p->error * (1 - p->tightening),
-                                  &umbeli_probes_classic, out);
+        umbel_err e =
+            plan_freely(p->capacity, p->error * (1 - p->tightening), &umbeli_probes_classic, out);
         return e ? umbeli_fail(diag, UMBEL_EINVAL, "error: no filter can keep it") : UMBEL_OK;
     }
     uint64_t bytes = bf_redisbloom_bytes(p->capacity, p->error * first_share(p));

@@ -40,8 +40,8 @@ umbel_err bf_small_unfold(bf_value *v) {
     umbel_filter *f = NULL;
     umbel_err e = bf_layers_new(&v->params, &hashing, &layer, &settings, &f, NULL);
     if (e) return e;
-    (void)umbeli_redisbloom_load_chunk(f, (int64_t)layer.bytes + 1, layer.bits,
-                                       (size_t)layer.bytes, NULL);
+    (void)umbeli_redisbloom_load_chunk(f, (int64_t)layer.bytes + 1, layer.bits, (size_t)layer.bytes,
+                                       NULL);
     bf_memory_delete(v->small);
     v->small = NULL;
     v->filter = f;

@@ -13,8 +13,7 @@
 static const uint8_t secret[BF_KEY_BYTES] = "0123456789abcdef";
 
 static bf_params params_of(bf_layout layout, double error, uint64_t capacity) {
-    bf_params p = {
-        .layout = (uint8_t)layout, .error = error, .capacity = capacity, .expansion = 2};
+    bf_params p = {.layout = (uint8_t)layout, .error = error, .capacity = capacity, .expansion = 2};
     p.keyed = layout == BF_BLOCKED;
     if (p.keyed) memcpy(p.key, secret, sizeof p.key);
     return p;
@@ -180,8 +179,7 @@ static void batches_and_single_keys_do_the_same(void **state) {
                 assert_int_equal(alone, in_batch[j]);
             }
         }
-        assert_int_equal(digest_of(one),
-                         digest_of(many));
+        assert_int_equal(digest_of(one), digest_of(many));
         bf_value_free(one);
         bf_value_free(many);
     }
@@ -322,8 +320,7 @@ static void clearing_goes_back_to_the_first_layer(void **state) {
         assert_ok(bf_value_clear(v));
         assert_int_equal(bf_value_layers(v), 1);
         assert_int_equal(found(v, "key", 0, 5000), 0);
-        assert_int_equal(digest_of(v),
-                         digest_of(fresh));
+        assert_int_equal(digest_of(v), digest_of(fresh));
         add(v, "key", 0, 5000);
         assert_int_equal(found(v, "key", 0, 5000), 5000);
         bf_value_free(v);
@@ -337,8 +334,7 @@ static void copies_live_on_their_own(void **state) {
         bf_value *v = made(sort_of(sort, 0.01, 300)), *copy = NULL;
         add(v, "key", 0, 3000);
         assert_ok(bf_value_copy(v, &copy));
-        assert_int_equal(digest_of(v),
-                         digest_of(copy));
+        assert_int_equal(digest_of(v), digest_of(copy));
         bf_value_free(v);
         add(copy, "key", 3000, 3000);
         assert_int_equal(found(copy, "key", 0, 6000), 6000);
@@ -402,7 +398,8 @@ static void unreserved_filters_merge_at_every_size(void **state) {
         assert_int_equal(e, full ? UMBEL_EFULL : UMBEL_OK);
         if (e) assert_int_equal(digest_of(a), before);
         assert_int_equal(found(a, "a", 0, mine - mine % BATCH), mine - mine % BATCH);
-        if (!e) assert_int_equal(found(a, "b", 0, theirs - theirs % BATCH), theirs - theirs % BATCH);
+        if (!e)
+            assert_int_equal(found(a, "b", 0, theirs - theirs % BATCH), theirs - theirs % BATCH);
         bf_value_free(a);
         bf_value_free(b);
     }
@@ -450,6 +447,26 @@ static void tells_how_far_it_can_grow(void **state) {
         assert_int_equal(bf_params_max_keys(&p, 8), 0);
         p.expansion = 0;
         assert_int_equal(bf_params_max_keys(&p, 0), 100);
+    }
+}
+
+/* Of a large layer only the beginning is read. */
+static void a_part_of_the_bits_tells_about_all(void **state) {
+    (void)state;
+    for (int layout = 0; layout < 2; layout++) {
+        bf_value *v = made(params_of((bf_layout)layout, 0.01, 8000000));
+        umbel_measurement part, all;
+        add(v, "key", 0, 400000);
+        bf_value_measure(v, &part);
+        umbel_measure(v->filter, &all);
+        assert_true(part.bits == all.bits && part.bits_set != all.bits_set);
+        assert_true(part.keys > 0.99 * all.keys && part.keys < 1.01 * all.keys);
+        assert_true(part.rate > 0.9 * all.rate && part.rate < 1.1 * all.rate);
+        assert_ok(bf_value_clear(v));
+        umbel_measure(v->filter, &all);
+        assert_int_equal(all.bits_set, 0);
+        assert_in_range(add(v, "key", 0, 1000), 999, 1000);
+        bf_value_free(v);
     }
 }
 
@@ -526,6 +543,7 @@ int main(void) {
         cmocka_unit_test_teardown(unreserved_filters_merge_at_every_size, quiet),
         cmocka_unit_test_teardown(merging_refuses_what_would_break_a_promise, quiet),
         cmocka_unit_test_teardown(tells_how_far_it_can_grow, quiet),
+        cmocka_unit_test_teardown(a_part_of_the_bits_tells_about_all, quiet),
         cmocka_unit_test_teardown(memory_may_run_out_anywhere, quiet),
         cmocka_unit_test_teardown(memory_is_clear_with_and_without_trycalloc, quiet),
     };
