@@ -485,10 +485,18 @@ static void put_compact(const bf_value *v, bool sealed, umbeli_writer *w) {
     }
 }
 
+/* Native files have neither narrow nor exact layers. */
+static bool needs_compact(const bf_value *v) {
+    const umbeli_chain *c = bf_value_chain(v);
+    for (uint32_t i = 0; c && i < c->count; i++) {
+        if (c->layers[i].probes->scheme == 0) return true;
+    }
+    return v->small != NULL;
+}
+
 /* Native headers say more: a seed, metadata, a key rule, bits that do not end with a byte. */
 static bool fits_compact(const bf_value *v) {
     const umbel_filter *f = v->filter;
-    if (v->small) return true;
     const umbeli_chain *c = bf_value_chain(v);
     const umbel_key_rule none = {0};
     if (!c || f->shape.seed || f->meta_count || memcmp(&f->key_rule, &none, sizeof none) != 0) {
@@ -554,8 +562,8 @@ static umbeli_native_source source_at(const bf_value *v, uint32_t i, properties 
 /* Only chains of the module's own need properties; a filter from elsewhere stays what it is. */
 static bool is_native(const bf_value *v) {
     properties p;
+    if (needs_compact(v)) return false;
     if (!fits_compact(v)) return true;
-    if (v->small) return false;
     (void)source_at(v, 0, &p);
     return p.count == 0;
 }

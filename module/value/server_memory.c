@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "value/server_memory.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,11 +35,26 @@ static void *take(void *ctx, size_t size) {
     return ptr;
 }
 
+static void *free_in_thread(void *ptr) {
+    RedisModule_Free(ptr);
+    return NULL;
+}
+
+/* Allocators return large pieces to the system at once, which takes a tenth of a second and more
+ * for a gigabyte: too long for the thread that serves clients. */
+static bool free_aside(void *ptr) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, free_in_thread, ptr)) return false;
+    (void)pthread_detach(thread);
+    return true;
+}
+
 static void give_back(void *ctx, void *ptr) {
     (void)ctx;
     if (!ptr) return;
-    atomic_fetch_sub_explicit(&given, RedisModule_MallocSize(ptr), memory_order_relaxed);
-    RedisModule_Free(ptr);
+    size_t size = RedisModule_MallocSize(ptr);
+    atomic_fetch_sub_explicit(&given, size, memory_order_relaxed);
+    if (size < BF_LARGE || !free_aside(ptr)) RedisModule_Free(ptr);
 }
 
 umbeli_settings bf_memory_settings(uint64_t max_bytes, const uint8_t *secret) {

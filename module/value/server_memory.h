@@ -24,7 +24,8 @@ uint64_t bf_memory_bytes(void);
 void *bf_memory_new(size_t size);
 void bf_memory_delete(void *ptr);
 
-/* Allocations of at least this size are checked against the memory that the system has left. */
+/* Allocations of at least this size are checked against the memory that the system has left, and
+ * freed in a thread of their own. */
 #define BF_LARGE ((size_t)64 << 20)
 
 /* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.  What

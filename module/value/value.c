@@ -19,7 +19,10 @@
  * Layers and their sizes.  BF.RESERVE names a capacity and a rate.  The first layer is for that
  * capacity and takes no more bytes than RedisBloom would; each later one is for `expansion` times
  * the capacity of the one before, and together they keep the requested rate, however many there
- * are (layer_plan.h).
+ * are.  A filter that nobody reserved goes in few large steps, and keeps hashes before the first
+ * (layer_plan.h).
+ *
+ * Small values.  A value of one small layer does without the filter: value_small.h.
  *
  * Hashing and the secret.  Filters in the blocked layout are keyed: SipHash-1-3 under 16 secret
  * bytes, drawn at random unless SEED gives them, so that clients cannot craft colliding keys.  The
@@ -38,8 +41,9 @@
  * values are freed in the background.
  *
  * Persistence.  RDB, AOF, DUMP and BF.SCANDUMP show a value as a head and the bits of its layers
- * (storage/dump.h).  In the blocked layout the head consists of native file headers, which is why a
- * file built offline can become a key; in RedisBloom's layout it is RedisBloom's own.
+ * (storage/dump.h).  In the blocked layout the head is the module's own or consists of native file
+ * headers, which is why a file built offline can become a key; in RedisBloom's layout it is
+ * RedisBloom's own.
  */
 #include "value/value.h"
 

@@ -54,7 +54,7 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
 /* ---- Estimated from the bits ---- */
 
 /* So much of each layer, which gives a tenth of a percent: the server waits for it. */
-enum { SAMPLE = 8 << 20 };
+enum { SAMPLE = 4 << 20 };
 
 void bf_value_measure(const bf_value *v, umbel_measurement *out) {
     if (v->small) {

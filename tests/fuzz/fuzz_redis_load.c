@@ -5,7 +5,8 @@
  * Byte 0 is the entry point, byte 1 the encoding version.  RDB: the values as stored in a file; the
  * head of a blocked one has its checksums corrected first.  HEAD and WHOLE: what BF.LOADCHUNK and
  * BF.LOAD receive.  LAYERS: bytes 2 and 3 are the length of a head; head and bits follow, each as
- * long as the head says, so the fuzzer need not guess lengths twice.
+ * long as the head says, so the fuzzer need not guess lengths twice.  COMPACT: the same with a
+ * compact head, without its first four bytes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,12 @@
 #include "fakeserver.h"
 #include "hash/xxh.h"
 #include "storage/dump.h"
+#include "storage/dump_header.h"
 #include "storage/types.h"
 #include "target.h"
 #include "value/value_memory.h"
 
-enum { RDB_REDISBLOOM, RDB_BLOCKED, HEAD, WHOLE, LAYERS, WAYS };
+enum { RDB_REDISBLOOM, RDB_BLOCKED, HEAD, WHOLE, LAYERS, COMPACT, WAYS };
 enum { LIMIT = 1 << 20, KEYS = 40, SUM = 8, FIXED = 128 };
 
 /* ---- What must hold of a value ---- */
@@ -139,6 +141,28 @@ static fake_io as_layers(uint8_t *bytes, size_t len) {
     return io;
 }
 
+/* A compact head and bits as strings. */
+static fake_io as_compact(const uint8_t *bytes, size_t len) {
+    enum { ALWAYS = 128, SEALED = 16, MAGIC = 4, HEAD_MAX = 4096 };
+    fake_io io = {0};
+    uint8_t head_bytes[HEAD_MAX] = "UMBF";
+    bf_head head;
+    size_t some = len < HEAD_MAX - MAGIC ? len : HEAD_MAX - MAGIC;
+    memcpy(head_bytes + MAGIC, bytes, some);
+    head_bytes[MAGIC] = (uint8_t)((head_bytes[MAGIC] | ALWAYS) & ~SEALED);
+    if (bf_head_read(head_bytes, some + MAGIC, &head, NULL)) return io;
+    put_string(&io, head_bytes, head.len);
+    bytes += head.len - MAGIC;
+    len -= head.len - MAGIC;
+    for (uint32_t i = 0; i < head.count && bf_head_bytes(&head, i) <= len; i++) {
+        size_t said = (size_t)bf_head_bytes(&head, i);
+        put_string(&io, bytes, said);
+        bytes += said;
+        len -= said;
+    }
+    return io;
+}
+
 static bf_value *load(unsigned way, int encver, uint8_t *bytes, size_t len) {
     bf_value *v = NULL;
     fake_io io;
@@ -148,6 +172,11 @@ static bf_value *load(unsigned way, int encver, uint8_t *bytes, size_t len) {
     case LAYERS:
         io = as_layers(bytes, len);
         v = fake_load(&fake_types[FAKE_BLOCKED], 1, io.bytes, io.len);
+        fake_io_free(&io);
+        return v;
+    case COMPACT:
+        io = as_compact(bytes, len);
+        v = fake_load(&fake_types[FAKE_BLOCKED], BF_BLOCKED_ENCVER, io.bytes, io.len);
         fake_io_free(&io);
         return v;
     default:

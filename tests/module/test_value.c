@@ -450,6 +450,26 @@ static void tells_how_far_it_can_grow(void **state) {
     }
 }
 
+/* Of a large layer only the beginning is read. */
+static void a_part_of_the_bits_tells_about_all(void **state) {
+    (void)state;
+    for (int layout = 0; layout < 2; layout++) {
+        bf_value *v = made(params_of((bf_layout)layout, 0.01, 8000000));
+        umbel_measurement part, all;
+        add(v, "key", 0, 400000);
+        bf_value_measure(v, &part);
+        umbel_measure(v->filter, &all);
+        assert_true(part.bits == all.bits && part.bits_set != all.bits_set);
+        assert_true(part.keys > 0.99 * all.keys && part.keys < 1.01 * all.keys);
+        assert_true(part.rate > 0.9 * all.rate && part.rate < 1.1 * all.rate);
+        assert_ok(bf_value_clear(v));
+        umbel_measure(v->filter, &all);
+        assert_int_equal(all.bits_set, 0);
+        assert_in_range(add(v, "key", 0, 1000), 999, 1000);
+        bf_value_free(v);
+    }
+}
+
 /* Each allocation in turn fails: an error, no leak, and the value is unchanged. */
 static void memory_may_run_out_anywhere(void **state) {
     (void)state;
@@ -523,6 +543,7 @@ int main(void) {
         cmocka_unit_test_teardown(unreserved_filters_merge_at_every_size, quiet),
         cmocka_unit_test_teardown(merging_refuses_what_would_break_a_promise, quiet),
         cmocka_unit_test_teardown(tells_how_far_it_can_grow, quiet),
+        cmocka_unit_test_teardown(a_part_of_the_bits_tells_about_all, quiet),
         cmocka_unit_test_teardown(memory_may_run_out_anywhere, quiet),
         cmocka_unit_test_teardown(memory_is_clear_with_and_without_trycalloc, quiet),
     };
