@@ -70,19 +70,32 @@ KERNEL_TARGET static inline void fetch_ahead(const uint8_t *blocks, uint64_t nbl
     for (size_t j = 0; j < AT_ONCE; j++) __builtin_prefetch(blocks + offsets[j], 0, 3);
 }
 
+/* A lookup, a prefetch, a lookup ...: prefetches in a row would wait for each other. */
+KERNEL_TARGET static inline void contains_fetching(const uint8_t *blocks, uint64_t *offsets,
+                                                   const uint64_t *next, const uint64_t *hashes,
+                                                   uint8_t *hit) {
+    for (size_t j = 0; j < AT_ONCE; j++) {
+        hit[j] = block_has(blocks + offsets[j], mask_of((uint32_t)hashes[j]));
+        __builtin_prefetch(blocks + next[j], 0, 3);
+        offsets[j] = next[j];
+    }
+}
+
 KERNEL_TARGET static void contains_ring(const uint8_t *blocks, uint64_t nblocks,
                                         const uint64_t *hashes, size_t n, size_t ahead,
                                         uint8_t *hit) {
-    uint64_t ring[RING];
+    uint64_t ring[RING], next[AT_ONCE];
     size_t known = n + ahead, i = 0;
     for (size_t j = 0; j < RING && j + AT_ONCE <= known; j += AT_ONCE) {
         fetch_ahead(blocks, nblocks, hashes + j, ring + j);
     }
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
         uint64_t *offsets = ring + i % RING;
-        contains_group(blocks, offsets, hashes + i, hit + i);
         if (i + RING + AT_ONCE <= known) {
-            fetch_ahead(blocks, nblocks, hashes + i + RING, offsets);
+            offsets_of(hashes + i + RING, nblocks, next);
+            contains_fetching(blocks, offsets, next, hashes + i, hit + i);
+        } else {
+            contains_group(blocks, offsets, hashes + i, hit + i);
         }
     }
     contains_plain(blocks, nblocks, hashes + i, n - i, hit + i);
