@@ -114,8 +114,8 @@ umbel_err umbeli_chain_new(const umbeli_ops *ops, const char *layout, const umbe
                            uint64_t data_len, const uint8_t *borrow,
                            const umbeli_settings *settings, umbeli_chain **out, umbel_diag *diag);
 
-/* The same for the chains of native files, whose layers are all split-block: fills in the rest of the
- * shape, from which data_len follows. */
+/* The same for the chains of native files, whose layers are all split-block: fills in the rest of
+ * the shape, from which data_len follows. */
 umbel_err umbeli_chain_new_native(const umbeli_ops *ops, const char *layout,
                                   const umbeli_shape *shape, uint32_t scheme, const uint8_t *borrow,
                                   const umbeli_settings *settings, umbel_filter **out,
