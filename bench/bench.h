@@ -63,9 +63,13 @@ extern const peer peer_leveldb, peer_libbloom;
 
 /* ---- plain_fuse.c: a binary fuse filter without shards ---- */
 
-/* Builds one from distinct keys and discards it; returns its slots, or 0 if it could not be
- * built. */
-size_t plain_fuse_build(const uint64_t *keys, size_t n);
+typedef struct plain_fuse plain_fuse;
+
+/* From distinct keys; NULL if it cannot be built.  count says how many are found, asking for one
+ * after another. */
+plain_fuse *plain_fuse_new(const uint64_t *keys, size_t n);
+size_t plain_fuse_count(const plain_fuse *f, const uint64_t *keys, size_t n);
+void plain_fuse_free(plain_fuse *f);
 
 /* ---- report.c: the results, as a table or as JSON ---- */
 

@@ -6,9 +6,11 @@
  * Three slots per key, fingerprints of 8 bits, one table for all keys; hashes are grouped into
  * blocks by their upper bits before they go into the table.
  */
+#define _DEFAULT_SOURCE /* madvise */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bench.h"
 
@@ -16,6 +18,12 @@ typedef struct table {
     uint32_t length, mask, range; /* of a segment; range: slots that can be a key's first */
     size_t slots;
 } table;
+
+struct plain_fuse {
+    table t;
+    uint64_t seed;
+    uint8_t *prints;
+};
 
 static uint64_t mixed(uint64_t key, uint64_t seed) {
     uint64_t x = key + seed;
@@ -105,26 +113,57 @@ static bool try_seed(const table *t, uint64_t *hashes, size_t n, uint64_t *sums,
     return true;
 }
 
+/* On huge pages, as umbel's tables are. */
+static uint8_t *prints_new(size_t slots) {
+    size_t page = 2 << 20, len = (slots + page) & ~(page - 1);
+    uint8_t *prints = aligned_alloc(page, len);
+    if (prints) (void)madvise(prints, len, MADV_HUGEPAGE);
+    return prints;
+}
+
 /* hashes[] is consumed while peeling: those taken first are never needed again. */
-size_t plain_fuse_build(const uint64_t *keys, size_t n) {
-    table t = table_for(n);
-    uint64_t *hashes = malloc(n * sizeof *hashes), *sums = malloc(t.slots * sizeof *sums);
-    uint8_t *counts = malloc(t.slots), *which = malloc(n), *prints = malloc(t.slots);
-    uint32_t *queue = malloc((t.slots + 4) * sizeof *queue);
+plain_fuse *plain_fuse_new(const uint64_t *keys, size_t n) {
+    plain_fuse *f = malloc(sizeof *f);
+    if (!f) return NULL;
+    *f = (plain_fuse){.t = table_for(n)};
+    f->prints = prints_new(f->t.slots);
+    size_t slots = f->t.slots;
+    uint64_t *hashes = malloc(n * sizeof *hashes), *sums = malloc(slots * sizeof *sums);
+    uint8_t *counts = malloc(slots), *which = malloc(n);
+    uint32_t *queue = malloc((slots + 4) * sizeof *queue);
     size_t *next = malloc(sizeof *next << 20);
-    bool done = false;
-    for (uint64_t seed = 1;
-         hashes && sums && counts && which && prints && queue && next && !done && seed < 100;
-         seed++) {
-        by_block(keys, n, seed * UINT64_C(0x9e3779b97f4a7c15), hashes, next);
-        done = try_seed(&t, hashes, n, sums, counts, queue, which, prints);
+    bool enough = hashes && sums && counts && which && f->prints && queue && next, done = false;
+    for (uint64_t i = 1; enough && !done && i < 100; i++) {
+        f->seed = i * UINT64_C(0x9e3779b97f4a7c15);
+        by_block(keys, n, f->seed, hashes, next);
+        done = try_seed(&f->t, hashes, n, sums, counts, queue, which, f->prints);
     }
     free(hashes);
     free(sums);
     free(counts);
     free(which);
-    free(prints);
     free(queue);
     free(next);
-    return done ? t.slots : 0;
+    if (done) return f;
+    plain_fuse_free(f);
+    return NULL;
+}
+
+void plain_fuse_free(plain_fuse *f) {
+    free(f->prints);
+    free(f);
+}
+
+size_t plain_fuse_count(const plain_fuse *f, const uint64_t *keys, size_t n) {
+    table t = f->t;
+    const uint8_t *prints = f->prints;
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t slot[3];
+        uint64_t hash = mixed(keys[i], f->seed);
+        slots_of(&t, hash, slot);
+        unsigned all = prints[slot[0]] ^ prints[slot[1]] ^ prints[slot[2]];
+        found += all == print_of(hash);
+    }
+    return found;
 }

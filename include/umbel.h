@@ -338,9 +338,9 @@ UMBEL_API umbel_err umbel_file_load(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
 /* umbel_file_load for a few changes to a large file: bits stay in the file's cached pages, and only
- * pages that are written to are copied.  The file itself is unchanged until umbel_file_save replaces
- * it, and must not be truncated or overwritten in place before, as with umbel_file_open.  For native
- * files; others are loaded. */
+ * pages that are written to are copied.  The file itself is unchanged until umbel_file_save
+ * replaces it, and must not be truncated or overwritten in place before, as with umbel_file_open.
+ * For native files; others are loaded. */
 UMBEL_API umbel_err umbel_file_edit(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 

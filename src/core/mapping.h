@@ -15,12 +15,12 @@ typedef struct umbeli_mapping {
     size_t len;
 } umbeli_mapping;
 
-/* Maps a regular file, read-only.  UMBEL_EIO for anything else, with the reason in diag->sys; UMBEL_ENOMEM
- * where files are read instead.  The caller's errno is preserved. */
+/* Maps a regular file, read-only.  UMBEL_EIO for anything else, with the reason in diag->sys;
+ * UMBEL_ENOMEM where files are read instead.  The caller's errno is preserved. */
 umbel_err umbeli_mapping_open(const char *path, umbeli_mapping *out, umbel_diag *diag);
 
-/* The same, but the bytes may be written to: a page is copied when it first is, and the file stays as
- * it was. */
+/* The same, but the bytes may be written to: a page is copied when it first is, and the file stays
+ * as it was. */
 umbel_err umbeli_mapping_open_private(const char *path, umbeli_mapping *out, umbel_diag *diag);
 
 /* A hint: the bytes will be read once, from front to back. */

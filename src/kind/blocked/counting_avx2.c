@@ -10,17 +10,17 @@
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2")))
-#define INLINE static inline __attribute__((always_inline)) TARGET
+#define INLINED __attribute__((always_inline, target("avx2")))
 
 enum { PAIRS = UMBELI_BLOCK_LANES / 2, PAIR_BYTES = 2 * UMBELI_COUNTING_LANE };
 
-/* For each lane, in all four bytes of a word: which byte of the lane has the counter, and 0xff if it
- * is in the upper half of that byte. */
+/* For each lane, in all four bytes of a word: which byte of the lane has the counter, and 0xff if
+ * it is in the upper half of that byte. */
 typedef struct selection {
     __m256i byte, upper;
 } selection;
 
-INLINE selection select_counters(uint32_t x) {
+static inline INLINED selection select_counters(uint32_t x) {
     __m256i salts = _mm256_loadu_si256((const __m256i *)(const void *)umbeli_block_salts);
     __m256i bit = _mm256_srli_epi32(_mm256_mullo_epi32(_mm256_set1_epi32((int)x), salts), 27);
     return (selection){
@@ -35,7 +35,7 @@ typedef struct pair {
     __m256i old, here, bits, one;
 } pair;
 
-INLINE pair load_pair(const uint8_t *block, selection s, int i) {
+static inline INLINED pair load_pair(const uint8_t *block, selection s, int i) {
     const __m256i places = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0,
                                             1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m256i lanes =
@@ -53,20 +53,20 @@ INLINE pair load_pair(const uint8_t *block, selection s, int i) {
 }
 
 /* 0xff where the counter, whose bits are in `bits`, is 0. */
-INLINE __m256i are_zero(pair p) {
+static inline INLINED __m256i are_zero(pair p) {
     __m256i empty = _mm256_cmpeq_epi8(_mm256_and_si256(p.old, p.bits), _mm256_setzero_si256());
     return _mm256_and_si256(empty, p.here);
 }
 
-INLINE __m256i are_full(pair p) {
+static inline INLINED __m256i are_full(pair p) {
     return _mm256_cmpeq_epi8(_mm256_and_si256(p.old, p.bits), p.bits); /* also outside `here` */
 }
 
-INLINE bool any(__m256i x) {
+static inline INLINED bool any(__m256i x) {
     return !_mm256_testz_si256(x, x);
 }
 
-INLINE __m256i zeros_among(const pair *p) {
+static inline INLINED __m256i zeros_among(const pair *p) {
     __m256i zero = are_zero(p[0]);
     for (int i = 1; i < PAIRS; i++) zero = _mm256_or_si256(zero, are_zero(p[i]));
     return zero;
@@ -80,7 +80,7 @@ TARGET static bool has(const uint8_t *block, uint32_t x) {
 }
 
 /* Adds or subtracts one where a counter is not full. */
-INLINE bool change(uint8_t *block, const pair *p, bool up) {
+static inline INLINED bool change(uint8_t *block, const pair *p, bool up) {
     __m256i changed = _mm256_setzero_si256();
     for (int i = 0; i < PAIRS; i++) {
         __m256i by = _mm256_andnot_si256(are_full(p[i]), p[i].one);

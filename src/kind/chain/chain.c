@@ -44,6 +44,7 @@
 
 #include "core/diag.h"
 #include "core/size.h"
+#include "kind/kind.h"
 #include "plan/plan.h"
 
 enum { BATCH = 1024 };
@@ -57,6 +58,18 @@ umbel_err umbeli_chain_new(const umbeli_ops *ops, const char *layout, const umbe
     umbel_err e = umbeli_filter_new(ops, layout, shape, data_len, borrow, settings, &f, diag);
     if (!e) *out = (umbeli_chain *)f;
     return e;
+}
+
+umbel_err umbeli_chain_new_native(const umbeli_ops *ops, const char *layout,
+                                  const umbeli_shape *shape, uint32_t scheme, const uint8_t *borrow,
+                                  const umbeli_settings *settings, umbel_filter **out,
+                                  umbel_diag *diag) {
+    umbeli_shape whole = *shape;
+    whole.kind = ops->kind->id;
+    whole.format = UMBEL_FMT_NATIVE;
+    whole.scheme = scheme;
+    whole.hashes = UMBELI_BLOCK_LANES;
+    return umbeli_filter_new(ops, layout, &whole, whole.bits / 8, borrow, settings, out, diag);
 }
 
 /* Fills in what follows from a layer's description. */

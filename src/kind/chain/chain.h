@@ -119,6 +119,13 @@ umbel_err umbeli_chain_new(const umbeli_ops *ops, const char *layout, const umbe
                            uint64_t data_len, const uint8_t *borrow,
                            const umbeli_settings *settings, umbeli_chain **out, umbel_diag *diag);
 
+/* The same for the chains of native files, whose layers are all split-block: fills in the rest of
+ * the shape, from which data_len follows. */
+umbel_err umbeli_chain_new_native(const umbeli_ops *ops, const char *layout,
+                                  const umbeli_shape *shape, uint32_t scheme, const uint8_t *borrow,
+                                  const umbeli_settings *settings, umbel_filter **out,
+                                  umbel_diag *diag);
+
 /* Gives a chain its first layers, one after another in data, which has exactly their bytes. */
 umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint32_t count,
                                umbel_diag *diag);

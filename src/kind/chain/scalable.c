@@ -78,14 +78,10 @@ static const umbeli_ops ops = {
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *settings,
-                      umbeli_chain **out, umbel_diag *diag) {
-    shape.kind = UMBEL_KIND_SCALABLE;
-    shape.format = UMBEL_FMT_NATIVE;
-    shape.scheme = SCHEME;
-    shape.hashes = UMBELI_BLOCK_LANES;
-    const char *layout = umbeli_kind_layout(&shape, "scalable/xxh3", "scalable/siphash13");
-    return umbeli_chain_new(&ops, layout, &shape, shape.bits / 8, borrow, settings, out, diag);
+static umbel_err make(const umbeli_shape *shape, const uint8_t *borrow,
+                      const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
+    const char *layout = umbeli_kind_layout(shape, "scalable/xxh3", "scalable/siphash13");
+    return umbeli_chain_new_native(&ops, layout, shape, SCHEME, borrow, settings, out, diag);
 }
 
 static umbel_err check(const umbel_params *params, umbel_diag *diag) {
@@ -119,19 +115,20 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *setti
     umbeli_shape shape = umbeli_kind_shape(params);
     shape.bits = plan.bits;
     shape.fpr = plan.fpr;
-    umbeli_chain *c = NULL;
-    e = make(shape, NULL, settings, &c, diag);
+    umbel_filter *f = NULL;
+    e = make(&shape, NULL, settings, &f, diag);
     if (e) return e;
+    umbeli_chain *c = (umbeli_chain *)f;
     scalable *s = (scalable *)c;
     s->expansion = params->scalable.expansion ? params->scalable.expansion : 2;
     s->max_layers = params->scalable.max_layers ? params->scalable.max_layers : LAYERS_MAX;
     umbeli_layer layer = layer_of(room.bytes / UMBELI_BLOCK_BYTES, room.capacity, 0);
     e = umbeli_chain_lay_out(c, &layer, 1, diag);
     if (e) {
-        umbeli_filter_free(&c->base);
+        umbeli_filter_free(f);
         return e;
     }
-    *out = &c->base;
+    *out = f;
     return UMBEL_OK;
 }
 
@@ -145,10 +142,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->fpr == 0) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "rate: a scalable filter needs one");
     }
-    umbeli_chain *c = NULL;
-    e = make(*shape, borrow, settings, &c, diag);
-    if (!e) *out = &c->base;
-    return e;
+    return make(shape, borrow, settings, out, diag);
 }
 
 /* ---- Parameters in native files ----------------------------------------------------------- */

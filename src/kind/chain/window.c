@@ -69,14 +69,10 @@ uint32_t umbeli_window_generations(const umbel_filter *f) {
 
 /* ---- Making ------------------------------------------------------------------------------- */
 
-static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *settings,
-                      umbeli_chain **out, umbel_diag *diag) {
-    shape.kind = UMBEL_KIND_WINDOW;
-    shape.format = UMBEL_FMT_NATIVE;
-    shape.scheme = SCHEME;
-    shape.hashes = UMBELI_BLOCK_LANES;
-    const char *layout = umbeli_kind_layout(&shape, "window/xxh3", "window/siphash13");
-    return umbeli_chain_new(&ops, layout, &shape, shape.bits / 8, borrow, settings, out, diag);
+static umbel_err make(const umbeli_shape *shape, const uint8_t *borrow,
+                      const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
+    const char *layout = umbeli_kind_layout(shape, "window/xxh3", "window/siphash13");
+    return umbeli_chain_new_native(&ops, layout, shape, SCHEME, borrow, settings, out, diag);
 }
 
 /* Equal layers; keys, if not NULL, are the key counts of each. */
@@ -108,17 +104,18 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *setti
     shape.bits = plan.bits;
     shape.capacity = plan.capacity;
     shape.fpr = plan.fpr;
-    umbeli_chain *c = NULL;
-    e = make(shape, NULL, settings, &c, diag);
+    umbel_filter *f = NULL;
+    e = make(&shape, NULL, settings, &f, diag);
     if (e) return e;
+    umbeli_chain *c = (umbeli_chain *)f;
     c->never_full = params->window.manual;
     uint64_t each = umbeli_ceil_div(plan.capacity, plan.generations);
     e = lay_out(c, plan.generations + 1, each, NULL, diag);
     if (e) {
-        umbeli_filter_free(&c->base);
+        umbeli_filter_free(f);
         return e;
     }
-    *out = &c->base;
+    *out = f;
     return UMBEL_OK;
 }
 
@@ -129,10 +126,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->hashes != UMBELI_BLOCK_LANES) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a window always has 8");
     }
-    umbeli_chain *c = NULL;
-    e = make(*shape, borrow, settings, &c, diag);
-    if (!e) *out = &c->base;
-    return e;
+    return make(shape, borrow, settings, out, diag);
 }
 
 /* ---- Parameters in native files ----------------------------------------------------------- */

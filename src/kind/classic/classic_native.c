@@ -79,9 +79,9 @@ static inline void test_first(umbeli_classic_bits b, const start *group, size_t 
                               uint8_t *hit) {
     size_t passed = 0;
     for (size_t i = 0; i < n; i++) {
-        bool both = umbeli_bit_test(b.data, group[i].first) & /* no branch */
-                    umbeli_bit_test(b.data, group[i].second);
-        hit[i] = both;
+        unsigned both = umbeli_bit_test(b.data, group[i].first); /* no branch */
+        both &= umbeli_bit_test(b.data, group[i].second);
+        hit[i] = (uint8_t)both;
         left->of[passed] = (uint8_t)i;
         passed += both;
     }

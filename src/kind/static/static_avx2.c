@@ -14,7 +14,7 @@
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2")))
-#define INLINE static inline __attribute__((always_inline)) TARGET
+#define INLINED __attribute__((always_inline, target("avx2")))
 
 /* Keys and fours: far enough ahead that lines arrive from memory, few enough to stay in L1. */
 enum { LANES = 4, AHEAD = 12, RING = 16 };
@@ -32,25 +32,26 @@ typedef struct shared {
     uint32_t arity, bytes;
 } shared;
 
-INLINE __m256i all(uint64_t x) {
+static inline INLINED __m256i all(uint64_t x) {
     return _mm256_set1_epi64x((long long)x);
 }
 
 /* x * m mod 2^64; `upper` has the upper half of x in its lower one. */
-INLINE __m256i times(__m256i x, __m256i upper, uint64_t m) {
+static inline INLINED __m256i times(__m256i x, __m256i upper, uint64_t m) {
     __m256i cross =
         _mm256_add_epi64(_mm256_mul_epu32(upper, all(m)), _mm256_mul_epu32(x, all(m >> 32)));
     return _mm256_add_epi64(_mm256_mul_epu32(x, all(m)), _mm256_slli_epi64(cross, 32));
 }
 
 /* A round of the mixing in umbeli_static_place_of. */
-INLINE __m256i mix(__m256i x) {
+static inline INLINED __m256i mix(__m256i x) {
     __m256i upper = _mm256_srli_epi64(x, 32); /* the same before and after the XOR */
     return times(_mm256_xor_si256(x, upper), upper, UINT64_C(0xd6e8feb86659fd93));
 }
 
 /* The seeds of four shards. */
-INLINE __m256i seeds_of(const uint8_t *seeds, const uint64_t *hashes, uint32_t shift) {
+static inline INLINED __m256i seeds_of(const uint8_t *seeds, const uint64_t *hashes,
+                                       uint32_t shift) {
     uint32_t packed = 0;
     for (uint32_t i = 0; i < LANES; i++) {
         packed |= (uint32_t)seeds[(hashes[i] >> 1) >> shift] << (8 * i);
@@ -58,7 +59,8 @@ INLINE __m256i seeds_of(const uint8_t *seeds, const uint64_t *hashes, uint32_t s
     return _mm256_cvtepu8_epi64(_mm_cvtsi32_si128((int)packed));
 }
 
-INLINE void put_slot(shared c, four *q, uint32_t i, __m256i table, __m256i slot, __m256i width) {
+static inline INLINED void put_slot(shared c, four *q, uint32_t i, __m256i table, __m256i slot,
+                                    __m256i width) {
     __m256i byte = slot;
     if (!c.bytes) {
         __m256i bit = _mm256_mul_epu32(slot, width);
@@ -69,7 +71,7 @@ INLINE void put_slot(shared c, four *q, uint32_t i, __m256i table, __m256i slot,
 }
 
 /* umbeli_static_place_of, with the shards' tables and widths. */
-INLINE void place(shared c, const uint64_t *hashes, four *q) {
+static inline INLINED void place(shared c, const uint64_t *hashes, four *q) {
     const umbeli_static *s = c.s;
     const umbeli_static_layout *l = &s->layout;
     uint32_t shift = 63 - l->shard_bits, step = UINT32_C(1) << l->segment_bits;
@@ -105,23 +107,23 @@ INLINE void place(shared c, const uint64_t *hashes, four *q) {
     q->mask = _mm256_sub_epi64(_mm256_sllv_epi64(all(1), width), all(1));
 }
 
-INLINE const uint8_t *address(const four *q, uint32_t i, uint32_t k) {
+static inline INLINED const uint8_t *address(const four *q, uint32_t i, uint32_t k) {
     return (const uint8_t *)(uintptr_t)q->byte[i][k];
 }
 
-INLINE void prefetch(shared c, const four *q) {
+static inline INLINED void prefetch(shared c, const four *q) {
     for (uint32_t i = 0; i < c.arity; i++) {
         for (uint32_t k = 0; k < LANES; k++) __builtin_prefetch(address(q, i, k));
     }
 }
 
-INLINE __m128i load_two(const uint8_t *a, const uint8_t *b) {
+static inline INLINED __m128i load_two(const uint8_t *a, const uint8_t *b) {
     __m128d low = _mm_castsi128_pd(_mm_loadl_epi64((const __m128i *)(const void *)a));
     return _mm_castpd_si128(_mm_loadh_pd(low, (const double *)(const void *)b));
 }
 
 /* Reads up to 7 bytes after a table, as in static.c. */
-INLINE uint32_t match_bits(shared c, const four *q) {
+static inline INLINED uint32_t match_bits(shared c, const four *q) {
     __m256i sum = q->print;
     for (uint32_t i = 0; i < c.arity; i++) {
         __m256i words = _mm256_set_m128i(load_two(address(q, i, 2), address(q, i, 3)),
@@ -133,7 +135,7 @@ INLINE uint32_t match_bits(shared c, const four *q) {
     return (bits * UINT32_C(0x204081)) & UINT32_C(0x01010101);
 }
 
-INLINE uint32_t match_bytes(shared c, const four *q) {
+static inline INLINED uint32_t match_bytes(shared c, const four *q) {
     uint64_t print[LANES];
     uint32_t answers = 0;
     memcpy(print, &q->print, sizeof print);
@@ -146,7 +148,8 @@ INLINE uint32_t match_bytes(shared c, const four *q) {
 }
 
 /* n is a multiple of four; four answers at a time, one in each byte. */
-INLINE void contains_fours(shared c, const uint64_t *hashes, size_t n, uint8_t *hit) {
+static inline INLINED void contains_fours(shared c, const uint64_t *hashes, size_t n,
+                                          uint8_t *hit) {
     four ring[RING];
     size_t fours = n / LANES;
     for (size_t i = 0; i < fours + AHEAD; i++) {

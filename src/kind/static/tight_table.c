@@ -33,8 +33,8 @@ static inline equation equation_of(uint32_t places, uint64_t inner) {
     };
 }
 
-/* One step of an equation: it is stored if its first slot is free, else what is there is added and it
- * moves on. */
+/* One step of an equation: it is stored if its first slot is free, else what is there is added and
+ * it moves on. */
 typedef enum progress { STORED, MOVED, DEPENDENT } progress;
 
 static inline progress step(uint64_t *restrict rows, uint32_t *restrict prints, equation *q) {
