@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/leveldb/leveldb_layout.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/diag.h"
 #include "core/size.h"
 #include "format/codec_params.h"
+#include "format/progression.h"
 #include "hash/foreign_hash.h"
 #include "umbel_foreign.h"
 
@@ -85,6 +88,128 @@ void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, 
         size_t some = n - first < GROUP ? n - first : GROUP;
         group_contains(f, keys + first, some, hit + first);
     }
+}
+
+/* ---- rates -------------------------------------------------------------------------------- */
+
+/* Start and step are the same 32 bits, rotated, and that shows in large filters.  The third probe
+ * is h + 2 rotl(h, 15): with the halves a and b of h it is 65537 (a + b) - a % 2, which has only
+ * 262 142 values.  With a hundred thousand keys most of these are taken, with a million all are,
+ * and the probe decides nothing any more.  Other probes are multiples of 3, 5 or 17, give or take a
+ * few wraps around 2^32, so they fall unevenly where the number of bits is such a multiple, too.
+ * No formula covers all this, so rates are found by trying random hashes. */
+
+enum { TRIED_BITS = 4096 }; /* up to here it is a progression like others */
+
+/* What the number of bits has in common with 2^32 - 1, modulo which a rotation is a product. */
+static uint64_t common_factor(uint64_t bits) {
+    uint64_t factor = 1;
+    if (bits % 3 == 0) factor *= 3;
+    if (bits % 5 == 0) factor *= 5;
+    if (bits % 17 == 0) factor *= 17;
+    return factor;
+}
+
+static umbeli_progression progression_of(uint64_t bits, uint32_t hashes) {
+    return (umbeli_progression){.bits = bits,
+                                .hashes = hashes,
+                                .tied = common_factor(bits) > 1 ? common_factor(bits) : 0,
+                                .ties = 1 << 15,
+                                .jump = umbeli_power_modulo(HASH_BITS, bits),
+                                .hash_bits = HASH_BITS};
+}
+
+/* The share of random hashes that are found: of so many that a rate is known to 3%, or, if it is
+ * below one in a thousand, to what a million look-ups would tell. */
+static double rate_by_trying(const uint8_t *bits, uint64_t nbits, uint32_t hashes,
+                             uint64_t *random) {
+    enum { TRIES = 1 << 21, HITS = 2048, AT_LEAST = 1 << 14 };
+    umbeli_leveldb_modulus m = umbeli_leveldb_modulus_of(nbits);
+    uint64_t hits = 0, tries = 0;
+    for (; tries < TRIES && (hits < HITS || tries < AT_LEAST); tries++) {
+        uint32_t h = (uint32_t)umbeli_draw(random), i = 0;
+        while (i < hashes && bit_of(bits, umbeli_leveldb_place(m, umbeli_leveldb_probe(h, i)))) i++;
+        hits += i == hashes;
+    }
+    return (double)hits / (double)tries;
+}
+
+double umbeli_leveldb_live(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    const umbeli_shape *s = &c->base.shape;
+    umbeli_progression p = progression_of(s->bits, s->hashes);
+    uint64_t random = bits_set;
+    if (s->bits <= TRIED_BITS || bits_set == 0 || bits_set == s->bits || s->hashes == 0) {
+        return umbeli_progression_live(&p, c->base.data, bits_set, keys);
+    }
+    return rate_by_trying(c->base.data, s->bits, s->hashes, &random);
+}
+
+double umbeli_leveldb_estimate(const umbeli_classic *c, uint64_t bits_set) {
+    umbeli_progression p = progression_of(c->base.shape.bits, c->base.shape.hashes);
+    return umbeli_progression_keys(&p, bits_set);
+}
+
+/* With so many keys that the third probe is always set: the others by their remainders modulo what
+ * the number of bits has in common with 2^32 - 1, and keys with equal hashes. */
+static double rate_of_many(uint64_t bits, uint32_t hashes, uint64_t keys) {
+    enum { FACTORS = 3 * 5 * 17, DRAWS = 1 << 14 };
+    static const double values = 0x1p32;
+    uint32_t hits[UMBELI_LEVELDB_MAX_HASHES][FACTORS] = {{0}};
+    double fill[FACTORS] = {0}, rate = 1, n = (double)keys, range = fmin((double)bits, values);
+    uint64_t random = 1, classes = common_factor(bits);
+    for (int draw = 0; draw < DRAWS; draw++) {
+        uint32_t h = (uint32_t)umbeli_draw(&random);
+        for (uint32_t i = 0; i < hashes; i++) hits[i][umbeli_leveldb_probe(h, i) % classes]++;
+    }
+    for (uint64_t r = 0; r < classes; r++) {
+        for (uint32_t i = 0; i < hashes; i++) {
+            if (i != 2) fill[r] += n * hits[i][r] / DRAWS / (range / (double)classes);
+        }
+        fill[r] = -expm1(-fill[r]);
+    }
+    for (uint32_t i = 0; i < hashes; i++) {
+        double set = i == 2;
+        for (uint64_t r = 0; r < classes && i != 2; r++) set += fill[r] * hits[i][r] / DRAWS;
+        rate *= set;
+    }
+    double equal = -expm1(-n / values);
+    return equal + (1 - equal) * rate;
+}
+
+/* A filter with that many random keys. */
+static bool simulate(uint64_t bits, uint32_t hashes, uint64_t keys, double *rate) {
+    umbeli_leveldb_modulus m = umbeli_leveldb_modulus_of(bits);
+    uint64_t random = 2;
+    uint8_t *array = calloc((size_t)(bits / 8 + 1), 1);
+    if (!array) return false;
+    for (uint64_t n = 0; n < keys; n++) {
+        uint32_t h = (uint32_t)umbeli_draw(&random);
+        for (uint32_t i = 0; i < hashes; i++) {
+            umbeli_bit_set(array, umbeli_leveldb_place(m, umbeli_leveldb_probe(h, i)));
+        }
+    }
+    *rate = rate_by_trying(array, bits, hashes, &random);
+    free(array);
+    return true;
+}
+
+double umbeli_leveldb_guess(uint64_t bits, uint32_t hashes, uint64_t keys) {
+    enum { SATURATED = 1 << 20 }; /* keys that leave no value of the third probe */
+    umbeli_progression p = progression_of(bits, hashes);
+    return hashes > 2 && keys >= SATURATED ? rate_of_many(bits, hashes, keys)
+                                           : umbeli_progression_guess(&p, keys);
+}
+
+double umbeli_leveldb_rate(uint64_t bits, uint32_t hashes, uint64_t keys) {
+    enum { FEW_KEYS = 3000000, FEW_BITS = 1 << 28 };
+    umbeli_progression p = progression_of(bits, hashes);
+    double rate;
+    if (keys == 0 || hashes == 0 || bits <= UMBELI_SIMULATED_BITS) {
+        return umbeli_progression_rate(&p, keys);
+    }
+    if (keys < FEW_KEYS && bits < FEW_BITS && simulate(bits, hashes, keys, &rate)) return rate;
+    return hashes < 3 ? umbeli_narrow_rate(bits, hashes, keys, HASH_BITS)
+                      : rate_of_many(bits, hashes, keys);
 }
 
 /* ---- sizes -------------------------------------------------------------------------------- */
@@ -174,7 +299,7 @@ static umbel_err shape_of(const umbeli_leveldb_profile *profile, const umbel_for
 }
 
 static double rate_of(const umbeli_shape *shape) {
-    return umbeli_narrow_rate(shape->bits, shape->hashes, shape->capacity, HASH_BITS);
+    return umbeli_leveldb_rate(shape->bits, shape->hashes, shape->capacity);
 }
 
 umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
@@ -184,7 +309,7 @@ umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umb
     umbel_err e = shape_of(profile, params, &shape, diag);
     if (e) return e;
     /* Never promise more than the model can keep. */
-    if (shape.fpr > 0 && rate_of(&shape) > shape.fpr) shape.fpr = rate_of(&shape);
+    if (shape.fpr > 0) shape.fpr = fmax(shape.fpr, rate_of(&shape));
     return umbeli_classic_new(profile->scheme, shape, NULL, settings, out, diag);
 }
 

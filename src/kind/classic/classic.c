@@ -166,9 +166,10 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
     const umbeli_classic *c = umbeli_classic_of(f);
     uint64_t bits = f->shape.bits;
     now->bits_set = umbeli_bits_count_first(f->data, bits);
-    now->rate = rate_of_fill(f, now->bits_set, bits);
     now->keys = c->scheme->estimate ? c->scheme->estimate(c, now->bits_set)
                                     : umbeli_classic_estimate(bits, f->shape.hashes, now->bits_set);
+    now->rate = c->scheme->live_rate ? c->scheme->live_rate(c, now->bits_set, now->keys)
+                                     : rate_of_fill(f, now->bits_set, bits);
 }
 
 /* Set bits if every two neighbours were merged into one. */
