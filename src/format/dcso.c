@@ -289,6 +289,7 @@ const umbeli_codec umbeli_codec_dcso = {
     .id = UMBEL_FMT_DCSO,
     .name = "dcso",
     .system = "DCSO bloom 0.2.4",
+    .counts = true,
     .recognise = recognise,
     .create = create,
     .decode = decode,

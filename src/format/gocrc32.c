@@ -133,7 +133,7 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
 }
 
 static double rate_of(const umbel_foreign *params, const umbeli_shape *shape) {
-    enum { MANY_BITS = 1 << 28 }; /* the range of a sum shows */
+    enum { MANY_BITS = 1 << 30 }; /* the range of a sum shows */
     bool narrow = params->variant & UMBEL_VARIANT_INT32;
     umbeli_progression p = progression_of(shape, narrow);
     if (shape->bits < MANY_BITS) return umbeli_progression_rate(&p, shape->capacity);

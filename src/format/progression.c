@@ -258,8 +258,15 @@ static double following(const umbeli_progression *p, double fill, double keys) {
     const uint32_t k = p->hashes;
     double both = p->quadratic ? 1 : 2, sum = 0; /* forwards, and backwards */
     double share[MAX_HASHES + 1];
-    if (p->steps && p->steps < p->bits) { /* the start is within `steps` places of its own */
-        return keys / ldexp(1, (int)p->hash_bits) * (1 - log1p(-fmin(fill, 0.999)));
+    if (p->steps && p->steps < p->bits) {
+        /* The step is the upper half of the hash, and the start can follow that of a key only as
+         * far as the lower half allows. */
+        double reach = (double)p->steps / 0x1p16;
+        for (uint32_t behind = 1; behind < k; behind++) {
+            double far = fmin(reach, 1.0 / behind);
+            sum += 2 * power(fill, behind) * (far - behind * far * far / 2) / reach;
+        }
+        return (1 + sum) * keys / ldexp(1, (int)p->hash_bits);
     }
     for (uint32_t i = 0; i <= k; i++) share[i] = 1;
     if (breaks(p)) agreements(p, k, share);

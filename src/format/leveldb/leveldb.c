@@ -17,6 +17,7 @@ static const umbeli_scheme scheme_leveldb = {
     .format = UMBEL_FMT_LEVELDB,
     .positions = umbeli_leveldb_positions,
     .estimate = umbeli_leveldb_estimate,
+    .estimate_error = umbeli_leveldb_estimate_error,
     .live_rate = umbeli_leveldb_live,
     .contains_many = umbeli_leveldb_contains_many,
 };

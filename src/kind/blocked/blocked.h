@@ -123,6 +123,8 @@ size_t umbeli_blocked_probes(const umbel_filter *f, const void *key, size_t len,
                              size_t cap);
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag);
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now);
+double umbeli_blocked_keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error);
+double umbeli_blocked_rate_after(const umbel_filter *f, uint64_t keys);
 
 /* The probability that a random hash finds all its bits set if every `group` neighbouring blocks (a
  * divisor of nblocks) were merged into one. */
@@ -130,6 +132,9 @@ double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_
 
 /* Estimates the distinct keys from the bits set in nblocks blocks; infinite when all are set. */
 double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
+
+/* The same with its standard error. */
+double umbeli_blocked_keys(uint64_t nblocks, uint64_t bits_set, double *error);
 
 /* The bulk path.  Both return false, with nothing done, when there is no scratch memory.  results
  * (hit or was_new) may be NULL for adds. */

@@ -188,8 +188,6 @@ static umbel_err intersect(umbel_filter *into, const umbel_filter *with, umbel_d
         unsigned a = into->data[i], b = with->data[i];
         into->data[i] = (uint8_t)(smaller(a & 15, b & 15) | smaller(a >> 4, b >> 4) << 4);
     }
-    uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(with);
-    umbeli_set_keys_added(into, mine < theirs ? mine : theirs);
     return UMBEL_OK;
 }
 
@@ -248,7 +246,10 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
         rate += (double)product;
     }
     now->rate = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
-    now->keys = umbeli_blocked_estimate(nblocks, now->bits_set);
+}
+
+static double keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error) {
+    return umbeli_blocked_keys(nblocks_of(f), bits_set, error);
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -274,6 +275,7 @@ static const umbeli_ops ops = {
     .count = count,
     .snapshot = snapshot,
     .measure = measure,
+    .keys_of_bits = keys_of_bits,
 };
 
 static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *settings,

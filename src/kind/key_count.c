@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "kind/key_count.h"
+
+#include <math.h>
+
+enum { CONTRADICTION = 2 /* standard errors */ };
+
+double umbeli_estimate_error(double bits, double hashes, double keys) {
+    if (!isfinite(keys) || !(hashes > 0)) return keys;
+    double each = keys * hashes / bits;
+    return sqrt(fmax(bits * (expm1(each) - each), 0)) / hashes;
+}
+
+void umbeli_conclude_keys(const umbeli_key_evidence *e, umbel_measurement *now) {
+    const double model_error = 0.01, rounding = 0.5;
+    double by_adds = e->counted + e->hidden;
+    double doubt = sqrt(e->hidden) / fmax(1 - now->rate, 1e-3) + model_error * e->hidden;
+    bool told = e->counted > 0 || now->bits_set == 0;
+    bool believed = told && doubt <= e->error + rounding &&
+                    by_adds <= e->by_bits + CONTRADICTION * e->error + rounding;
+    if (!isfinite(e->by_bits)) {
+        now->keys = now->keys_error = INFINITY;
+    } else {
+        now->keys = believed ? by_adds : e->by_bits;
+        now->keys_error = believed ? doubt : e->error;
+    }
+}
+
+/* Simpson's rule: rates rise with a power of the keys. */
+static double hidden_among(umbeli_rate_after *rate, const void *ctx, double keys, double last) {
+    enum { PARTS = 16 };
+    double sum = last; /* and none met the first key */
+    for (int i = 1; i < PARTS; i++) {
+        sum += (i % 2 ? 4 : 2) * rate(ctx, (uint64_t)(keys * i / PARTS));
+    }
+    return sum * keys / PARTS / 3;
+}
+
+double umbeli_hidden_from(umbeli_rate_after *rate, const void *ctx, uint64_t counted) {
+    enum { ROUNDS = 6 };
+    const double negligible = 0.02, most = 0.99;
+    double keys = (double)counted, hidden = 0;
+    if (!rate || counted < 2 || keys * rate(ctx, counted) < negligible) return 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        double last = rate(ctx, (uint64_t)keys);
+        hidden = hidden_among(rate, ctx, keys, last);
+        double missing = (double)counted + hidden - keys;
+        keys += missing / (1 - fmin(last, most));
+        if (fabs(missing) < negligible) break;
+    }
+    return keys - (double)counted;
+}
+
+static double rate_after(const void *filter, uint64_t keys) {
+    const umbel_filter *f = filter;
+    return f->ops->rate_after(f, keys);
+}
+
+void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now) {
+    umbeli_key_evidence e = {0};
+    uint64_t counted = f->uncounted ? 0 : umbeli_keys_added(f);
+    e.by_bits = f->ops->keys_of_bits(f, now->bits_set, &e.error);
+    e.counted = (double)counted;
+    /* Many more than the bits can show are not worth a model. */
+    if (f->ops->rate_after && e.counted < 2 * e.by_bits + 1) {
+        e.hidden = umbeli_hidden_from(rate_after, f, counted);
+    }
+    umbeli_conclude_keys(&e, now);
+}
+
+void umbeli_count_common(umbel_filter *f, uint64_t mine, uint64_t theirs, uint64_t both) {
+    double error, a = f->ops->keys_of_bits(f, mine, &error);
+    double b = f->ops->keys_of_bits(f, theirs, &error);
+    double together = f->ops->keys_of_bits(f, mine + theirs - both, &error);
+    double common = a + b - together, adds;
+    f->uncounted = !isfinite(common);
+    if (f->uncounted) common = 0; /* a saturated one is met by every key of the other */
+    common = fmin(fmax(common, 0), fmin(a, b));
+    adds = common;
+    if (f->ops->rate_after && common > 0) {
+        adds -= hidden_among(rate_after, f, common, rate_after(f, (uint64_t)common));
+    }
+    umbeli_set_keys_added(f, (uint64_t)llround(fmax(adds, 0)));
+}
