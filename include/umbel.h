@@ -257,8 +257,9 @@ typedef struct umbel_info {
     uint64_t capacity;    /* keys planned for; 0: unknown                                         */
     double fpr;           /* rate promised at capacity; 0: none                                   */
     uint64_t bits, bytes; /* of the bit array                                                     */
-    uint64_t keys_added;  /* adds that changed the filter, less removes, and after a merge the sum.
-                             Not the number of keys: that is umbel_measurement.keys               */
+    uint64_t keys_added;  /* adds that changed the filter, less removes; after a merge, as if the
+                             keys of both had been added to one.  umbel_measurement.keys is the
+                             number of keys                                                       */
     uint32_t hashes;      /* probes per key                                                       */
     uint32_t layers;      /* how many filters a lookup may have to search; usually 1              */
     uint32_t generations; /* windows; otherwise 0                                                 */
@@ -275,7 +276,8 @@ typedef struct umbel_measurement {
     double keys;       /* distinct keys in it, as well as can be known: see below; infinite when
                           every bit is set, which may be the work of any number                   */
     double rate;       /* live false-positive rate: that of a random absent key                   */
-    double keys_error; /* standard error of keys; 0: they were counted                            */
+    double keys_error; /* standard error of keys; 0: they were counted.  An intersection's is not
+                          kept in files                                                           */
     uint64_t reserved[3];
 } umbel_measurement;
 

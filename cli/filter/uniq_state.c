@@ -16,7 +16,7 @@
 #include "filter/window_clock.h"
 #include "options/quantity.h"
 
-static const uint64_t default_keys = 10000000;
+static const uint64_t default_keys = 10000000, first_layer = 1000000;
 static const double default_fpr = 0.001;
 
 /* What --window requests: a number of keys or a clock, or neither. */
@@ -69,6 +69,10 @@ static umbel_filter *make(const cli_settings *s, const window_request *w) {
                            .bytes = s->bytes,
                            .seed = s->seed,
                            .secret = cli_secret_of(s)};
+    /* A stream has as many keys as it has: only who fixes the memory or wants an error gets a
+     * filter that does not grow. */
+    bool grows = !s->kind && !s->window && !s->bytes && !s->strict;
+    if (grows) params.kind = UMBEL_KIND_SCALABLE;
     if (s->window) params.kind = UMBEL_KIND_WINDOW;
     if (w->keys) params.capacity = w->keys;
     bool planned = params.capacity || (params.bytes && params.fpr > 0);
@@ -80,7 +84,7 @@ static umbel_filter *make(const cli_settings *s, const window_request *w) {
                     "needs the maximum number of different keys within the duration");
         }
     }
-    if (!planned) params.capacity = default_keys;
+    if (!planned) params.capacity = grows ? first_layer : default_keys;
     if (!params.bytes && !(params.fpr > 0)) params.fpr = default_fpr;
     umbel_opts opts = cli_opts_of(s);
     opts.secret = NULL; /* that of a new filter is among its parameters */
@@ -141,6 +145,7 @@ cli_uniq_state cli_uniq_state_open(const cli_settings *s) {
         u.filter = load(s, &w, &u.clock);
     } else {
         u.filter = make(s, &w);
+        u.fresh = true;
         u.clock.advanced = now();
     }
     return u;

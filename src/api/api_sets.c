@@ -2,6 +2,7 @@
  *
  * api_sets.c - whole filters as sets; key rule and metadata
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/bits.h"
@@ -22,9 +23,13 @@ umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *
     if (!into->ops->merge) return not_offered(into->ops->no_sets, diag);
     const char *differs = umbeli_shape_mismatch(&into->shape, &from->shape);
     if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(from);
     umbel_err e = into->ops->merge(into, from, diag);
-    if (!e) into->uncounted |= from->uncounted;
-    return e;
+    if (e) return e;
+    into->uncounted |= from->uncounted;
+    into->count_error = hypot(into->count_error, from->count_error);
+    if (!into->concurrent) umbeli_count_together(into, mine, theirs);
+    return UMBEL_OK;
 }
 
 umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {

@@ -94,6 +94,7 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     if (umbeli_has_stray_bits(from)) f->data[f->data_len - 1] = umbeli_last_byte(from);
     umbeli_set_keys_added(f, umbeli_keys_added(from));
     f->uncounted = from->uncounted;
+    f->count_error = from->count_error;
     f->key_rule = from->key_rule;
     if (from->ops->copy) e = from->ops->copy(f, from);
     if (!e) e = umbeli_extra_set(f, from->extra, from->extra_len, NULL);
@@ -140,6 +141,7 @@ void umbeli_filter_clear(umbel_filter *f) {
     }
     umbeli_set_keys_added(f, 0);
     f->uncounted = false;
+    f->count_error = 0;
 }
 
 /* The handle and everything else that is not the kind's own. */

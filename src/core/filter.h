@@ -108,7 +108,8 @@ struct umbel_filter {
     uint8_t *data;     /* the bits, as in a native file; never written when frozen */
     uint64_t data_len; /* bytes at data; chains may have more, in further segments */
     _Atomic uint64_t keys_added;
-    bool uncounted; /* it came from a format that does not say how many adds there were */
+    bool uncounted;     /* it came from a format that does not say how many adds there were */
+    double count_error; /* standard error of keys_added, after an intersection */
     bool frozen;
     bool concurrent;
 

@@ -16,13 +16,14 @@ void umbeli_conclude_keys(const umbeli_key_evidence *e, umbel_measurement *now) 
     double by_adds = e->counted + e->hidden;
     double doubt = sqrt(e->hidden) / fmax(1 - now->rate, 1e-3) + model_error * e->hidden;
     bool told = e->counted > 0 || now->bits_set == 0;
-    bool believed = told && doubt <= e->error + rounding &&
-                    by_adds <= e->by_bits + CONTRADICTION * e->error + rounding;
+    bool fewer = by_adds < e->by_bits - 2 * CONTRADICTION * (e->error + doubt);
+    bool believed = told && by_adds <= e->by_bits + CONTRADICTION * e->error + rounding &&
+                    (doubt <= e->error + rounding || fewer);
     if (!isfinite(e->by_bits)) {
         now->keys = now->keys_error = INFINITY;
     } else {
         now->keys = believed ? by_adds : e->by_bits;
-        now->keys_error = believed ? doubt : e->error;
+        now->keys_error = believed ? doubt + e->count_error : e->error;
     }
 }
 
@@ -61,6 +62,7 @@ void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now) {
     uint64_t counted = f->uncounted ? 0 : umbeli_keys_added(f);
     e.by_bits = f->ops->keys_of_bits(f, now->bits_set, &e.error);
     e.counted = (double)counted;
+    e.count_error = f->count_error;
     /* Many more than the bits can show are not worth a model. */
     if (f->ops->rate_after && e.counted < 2 * e.by_bits + 1) {
         e.hidden = umbeli_hidden_from(rate_after, f, counted);
@@ -68,11 +70,20 @@ void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now) {
     umbeli_conclude_keys(&e, now);
 }
 
+void umbeli_count_together(umbel_filter *f, uint64_t mine, uint64_t theirs) {
+    if (!f->ops->rate_after || f->uncounted) return;
+    double keys = (double)mine + umbeli_hidden_from(rate_after, f, mine) + (double)theirs +
+                  umbeli_hidden_from(rate_after, f, theirs);
+    double hidden = hidden_among(rate_after, f, keys, rate_after(f, (uint64_t)keys));
+    if (keys < 1.8e19) umbeli_set_keys_added(f, (uint64_t)llround(fmax(keys - hidden, 0)));
+}
+
 void umbeli_count_common(umbel_filter *f, uint64_t mine, uint64_t theirs, uint64_t both) {
-    double error, a = f->ops->keys_of_bits(f, mine, &error);
-    double b = f->ops->keys_of_bits(f, theirs, &error);
-    double together = f->ops->keys_of_bits(f, mine + theirs - both, &error);
+    double error[3], a = f->ops->keys_of_bits(f, mine, &error[0]);
+    double b = f->ops->keys_of_bits(f, theirs, &error[1]);
+    double together = f->ops->keys_of_bits(f, mine + theirs - both, &error[2]);
     double common = a + b - together, adds;
+    f->count_error = sqrt(error[0] * error[0] + error[1] * error[1] + error[2] * error[2]);
     f->uncounted = !isfinite(common);
     if (f->uncounted) common = 0; /* a saturated one is met by every key of the other */
     common = fmin(fmax(common, 0), fmin(a, b));

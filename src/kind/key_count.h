@@ -17,7 +17,7 @@
  * set: they were not), besides which false positives hid some. */
 typedef struct umbeli_key_evidence {
     double by_bits, error;
-    double counted, hidden;
+    double counted, hidden, count_error;
 } umbeli_key_evidence;
 void umbeli_conclude_keys(const umbeli_key_evidence *e, umbel_measurement *now);
 
@@ -28,6 +28,10 @@ double umbeli_hidden_from(umbeli_rate_after *rate, const void *ctx, uint64_t cou
 
 /* umbel_measure for filters whose ops have keys_of_bits; the rate and the set bits are known. */
 void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now);
+
+/* After a merge: sets the count to what it would be if the keys of both had been added to one
+ * filter, where more of them are hidden.  The counts are those before the merge. */
+void umbeli_count_together(umbel_filter *f, uint64_t mine, uint64_t theirs);
 
 /* After an intersection: sets the count so that it stands for the keys that both had, by the set
  * bits of both before it and of what is left. */

@@ -666,9 +666,10 @@ void umbeli_chain_measure(const umbel_filter *f, umbel_measurement *now) {
         const umbeli_layer *l = &c->layers[i];
         umbel_measurement layer = umbeli_layer_measure(l);
         double error = layer_error(l, &layer);
-        e.hidden += umbeli_hidden_from(layer_rate_after, l, l->keys);
-        if (!refreshes) e.hidden += (double)l->keys * now->rate / fmax(1 - now->rate, 1e-3);
-        e.by_bits += layer.keys;
+        /* Those that an older layer hid are in no bits of this one. */
+        double older = refreshes ? 0 : now->rate / fmax(1 - now->rate, 1e-3);
+        e.hidden += umbeli_hidden_from(layer_rate_after, l, l->keys) + (double)l->keys * older;
+        e.by_bits += layer.keys * (1 + older);
         e.counted += (double)l->keys;
         variance += error * error;
         now->bits += layer.bits;
