@@ -289,7 +289,7 @@ static double large(const umbeli_progression *p, double independent, double fill
 
 double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits, uint64_t set,
                                double keys) {
-    enum { TRIES = 16384 };
+    enum { TRIES = 4096 };
     uint64_t random = set, words = p->bits / 64 + 1;
     if (set == 0 || p->hashes == 0) return p->hashes ? 0 : 1;
     if (set == p->bits) return 1;

@@ -70,26 +70,30 @@ void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now) {
     umbeli_conclude_keys(&e, now);
 }
 
+void umbeli_count_as_if(umbel_filter *f, double keys) {
+    double hidden = 0;
+    if (f->ops->rate_after && keys >= 1) {
+        hidden = hidden_among(rate_after, f, keys, rate_after(f, (uint64_t)keys));
+    }
+    if (keys < 1.8e19) umbeli_set_keys_added(f, (uint64_t)llround(fmax(keys - hidden, 0)));
+}
+
 void umbeli_count_together(umbel_filter *f, uint64_t mine, uint64_t theirs) {
     if (!f->ops->rate_after || f->uncounted) return;
-    double keys = (double)mine + umbeli_hidden_from(rate_after, f, mine) + (double)theirs +
-                  umbeli_hidden_from(rate_after, f, theirs);
-    double hidden = hidden_among(rate_after, f, keys, rate_after(f, (uint64_t)keys));
-    if (keys < 1.8e19) umbeli_set_keys_added(f, (uint64_t)llround(fmax(keys - hidden, 0)));
+    umbeli_count_as_if(f, (double)mine + umbeli_hidden_from(rate_after, f, mine) + (double)theirs +
+                              umbeli_hidden_from(rate_after, f, theirs));
 }
 
 void umbeli_count_common(umbel_filter *f, uint64_t mine, uint64_t theirs, uint64_t both) {
     double error[3], a = f->ops->keys_of_bits(f, mine, &error[0]);
     double b = f->ops->keys_of_bits(f, theirs, &error[1]);
     double together = f->ops->keys_of_bits(f, mine + theirs - both, &error[2]);
-    double common = a + b - together, adds;
+    double common = a + b - together;
+    f->uncounted = !isfinite(common); /* in a saturated one every key of the other is found */
     f->count_error = sqrt(error[0] * error[0] + error[1] * error[1] + error[2] * error[2]);
-    f->uncounted = !isfinite(common);
-    if (f->uncounted) common = 0; /* a saturated one is met by every key of the other */
-    common = fmin(fmax(common, 0), fmin(a, b));
-    adds = common;
-    if (f->ops->rate_after && common > 0) {
-        adds -= hidden_among(rate_after, f, common, rate_after(f, (uint64_t)common));
+    if (f->uncounted) {
+        umbeli_set_keys_added(f, 0);
+    } else {
+        umbeli_count_as_if(f, fmin(fmax(common, 0), fmin(a, b)));
     }
-    umbeli_set_keys_added(f, (uint64_t)llround(fmax(adds, 0)));
 }

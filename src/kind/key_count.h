@@ -29,6 +29,9 @@ double umbeli_hidden_from(umbeli_rate_after *rate, const void *ctx, uint64_t cou
 /* umbel_measure for filters whose ops have keys_of_bits; the rate and the set bits are known. */
 void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now);
 
+/* Sets the count as if so many keys had been added to this filter one by one. */
+void umbeli_count_as_if(umbel_filter *f, double keys);
+
 /* After a merge: sets the count to what it would be if the keys of both had been added to one
  * filter, where more of them are hidden.  The counts are those before the merge. */
 void umbeli_count_together(umbel_filter *f, uint64_t mine, uint64_t theirs);

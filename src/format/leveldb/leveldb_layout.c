@@ -144,7 +144,9 @@ double umbeli_leveldb_live(const umbeli_classic *c, uint64_t bits_set, double ke
     if (s->bits <= TRIED_BITS || bits_set == 0 || bits_set == s->bits || s->hashes == 0) {
         return umbeli_progression_live(&p, c->base.data, bits_set, keys);
     }
-    return rate_by_trying(c->base.data, s->bits, s->hashes, TRIES, &random);
+    /* In proportion to the work of counting the bits. */
+    uint64_t tries = s->bits < TRIES / 64 ? 64 * s->bits : TRIES;
+    return rate_by_trying(c->base.data, s->bits, s->hashes, tries, &random);
 }
 
 /* How probes fall on the remainders modulo what the number of bits has in common with 2^32 - 1. */

@@ -158,6 +158,11 @@ double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set) {
            log1p(-1 / ((double)LANE_BITS * (double)nblocks));
 }
 
+double umbeli_blocked_with_twins(double rate, uint64_t nblocks, uint64_t bits_set) {
+    double keys = umbeli_blocked_estimate(nblocks, bits_set);
+    return isfinite(keys) ? rate + (1 - rate) * ldexp(keys / (double)nblocks, -32) : rate;
+}
+
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
     uint64_t nblocks = umbeli_blocked_of(f)->nblocks, len = 0;
     uint8_t room[UMBELI_PEEK];
@@ -167,10 +172,7 @@ void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
         now->bits_set += umbeli_bits_count(bytes, len);
         sum = add_rates(sum, bytes, len / UMBELI_BLOCK_BYTES, 1);
     }
-    double by_bits = umbeli_blocked_estimate(nblocks, now->bits_set);
-    now->rate = sum / (double)nblocks;
-    /* A key of the same block with the same lower half of the hash. */
-    if (isfinite(by_bits)) now->rate += (1 - now->rate) * ldexp(by_bits / (double)nblocks, -32);
+    now->rate = umbeli_blocked_with_twins(sum / (double)nblocks, nblocks, now->bits_set);
 }
 
 /* Keys that share a block collide in all its lanes at once, so its load matters: the variance of

@@ -130,6 +130,10 @@ double umbeli_blocked_rate_after(const umbel_filter *f, uint64_t keys);
  * divisor of nblocks) were merged into one. */
 double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group);
 
+/* That rate, and of a key with the block and the lower half of the hash of another, by the bits set
+ * in all blocks. */
+double umbeli_blocked_with_twins(double rate, uint64_t nblocks, uint64_t bits_set);
+
 /* Estimates the distinct keys from the bits set in nblocks blocks; infinite when all are set. */
 double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
 

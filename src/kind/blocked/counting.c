@@ -14,6 +14,7 @@
 #include "core/diag.h"
 #include "kind/blocked/blocked.h"
 #include "kind/hash_batches.h"
+#include "kind/key_count.h"
 #include "kind/kind.h"
 
 enum {
@@ -219,7 +220,7 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
         umbeli_store_le32(bits->data + 4 * i, lane_bits(f->data + LANE_BYTES * i));
     }
     bits->key_rule = f->key_rule;
-    umbeli_set_keys_added(bits, umbeli_keys_added(f));
+    umbeli_count_as_if(bits, (double)umbeli_keys_added(f));
     e = umbeli_meta_copy(bits, f);
     if (e) {
         umbeli_filter_free(bits);
@@ -245,7 +246,8 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
         }
         rate += (double)product;
     }
-    now->rate = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
+    rate = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
+    now->rate = umbeli_blocked_with_twins(rate, nblocks, now->bits_set);
 }
 
 static double keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error) {

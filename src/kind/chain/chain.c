@@ -650,9 +650,12 @@ static void count_once(const umbeli_chain *c, umbeli_key_evidence *e) {
         set += umbeli_bits_count(any, len);
     }
     double error, together = umbeli_blocked_keys(each / UMBELI_BLOCK_BYTES, set, &error);
-    if (!isfinite(together)) return; /* none of them is full, but all together are */
-    e->by_bits = together;
-    e->error = error;
+    if (isfinite(together)) {
+        e->by_bits = together;
+        e->error = error;
+    } else { /* none of them is full, but all together are, so how many are in two is unknown */
+        e->error = e->count_error = e->by_bits / 4;
+    }
 }
 
 /* A key that an older layer seems to have goes into none and is not counted. */
