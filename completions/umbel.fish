@@ -137,7 +137,7 @@ complete -c umbel -n '__fish_seen_subcommand_from remove' -l trim -d 'strip whit
 complete -c umbel -n '__fish_seen_subcommand_from remove' -l lower -d 'lowercase the key (ASCII only)'
 complete -c umbel -n '__fish_seen_subcommand_from remove' -l upper -d 'uppercase the key (ASCII only)'
 complete -c umbel -n '__fish_seen_subcommand_from remove' -l max-line -x -d 'refuse longer lines (1GiB; at most 3GiB)'
-complete -c umbel -n __fish_use_subcommand -f -a uniq -d 'drop repeated lines from a stream, in a fixed amount of memory'
+complete -c umbel -n __fish_use_subcommand -f -a uniq -d 'drop repeated lines from a stream, in little memory'
 complete -c umbel -n '__fish_seen_subcommand_from uniq' -l keys -s n -x -d 'plan for this many keys: 1000000, 2e9, 500M (here M is a million)'
 complete -c umbel -n '__fish_seen_subcommand_from uniq' -l fpr -s p -x -d 'the false-positive rate to promise: 1%, 0.01, 1/1000, 1e-6'
 complete -c umbel -n '__fish_seen_subcommand_from uniq' -l bytes -s m -x -d 'memory for the bits: 500MiB, 500M, 2GB, 2e9 (here M is MiB)'

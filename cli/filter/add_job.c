@@ -102,7 +102,8 @@ void cli_add_job_check_capacity(cli_add_job *a) {
     umbel_info info;
     if (!a->capacity || a->warned) return;
     umbel_describe(a->filter, &info);
-    double added = info.keys_added > a->adds_before ? (double)(info.keys_added - a->adds_before) : 0;
+    double added =
+        info.keys_added > a->adds_before ? (double)(info.keys_added - a->adds_before) : 0;
     if (a->keys_before + added > (double)a->capacity + 0.5) exceed(a, NULL);
 }
 
@@ -115,8 +116,7 @@ static void warn_of_little_room(const cli_add_job *a, double keys) {
     double percent = floor(1000 * round(keys) / (double)a->capacity) / 10;
     cli_warn(a->name, "warning: %.*f%% of the plan is used up: %s of %s",
              percent == floor(percent) ? 0 : 1, percent,
-             cli_count_text((uint64_t)llround(keys), in),
-             cli_count_noun(a->capacity, "key", plan));
+             cli_count_text((uint64_t)llround(keys), in), cli_count_noun(a->capacity, "key", plan));
 }
 
 static void hash_keys(void *ctx, cli_batch *b) {

@@ -9,14 +9,14 @@
 
 typedef struct cli_add_job {
     umbel_filter *filter;
-    const char *name;  /* of the filter, for messages */
-    uint64_t capacity; /* that the filter was planned for; 0: no limit */
-    bool strict;       /* exit at the first key beyond the plan */
-    bool quiet;        /* do not warn */
-    bool warn_early;   /* say how much of the plan is used up, from 80% on */
-    double keys_before; /* in the filter, and ... */
+    const char *name;     /* of the filter, for messages */
+    uint64_t capacity;    /* that the filter was planned for; 0: no limit */
+    bool strict;          /* exit at the first key beyond the plan */
+    bool quiet;           /* do not warn */
+    bool warn_early;      /* say how much of the plan is used up, from 80% on */
+    double keys_before;   /* in the filter, and ... */
     uint64_t adds_before; /* ... the adds counted by then */
-    uint64_t limit; /* --max-memory, 0: none */
+    uint64_t limit;       /* --max-memory, 0: none */
 
     bool hash_ahead; /* keys are hashed in `work`, by all threads */
     bool collect;    /* and added a million at a time, see add_job.c */

@@ -18,6 +18,7 @@
 
 static const uint64_t default_keys = 10000000, first_layer = 1000000;
 static const double default_fpr = 0.001;
+static const double growing_fpr = 0.0001; /* below, layers take several times the memory */
 
 /* What --window requests: a number of keys or a clock, or neither. */
 typedef struct window_request {
@@ -69,9 +70,10 @@ static umbel_filter *make(const cli_settings *s, const window_request *w) {
                            .bytes = s->bytes,
                            .seed = s->seed,
                            .secret = cli_secret_of(s)};
-    /* A stream has as many keys as it has: only who fixes the memory or wants an error gets a
+    /* A stream has as many keys as it has: only those who fix the memory or want an error get a
      * filter that does not grow. */
-    bool grows = !s->kind && !s->window && !s->bytes && !s->strict;
+    bool grows =
+        !s->kind && !s->window && !s->bytes && !s->strict && !(s->fpr > 0 && s->fpr < growing_fpr);
     if (grows) params.kind = UMBEL_KIND_SCALABLE;
     if (s->window) params.kind = UMBEL_KIND_WINDOW;
     if (w->keys) params.capacity = w->keys;
@@ -128,7 +130,7 @@ static umbel_filter *load(const cli_settings *s, const window_request *w, cli_wi
         cli_die(s->state, "umbel info shows its metadata", "does not record when it last forgot");
     }
     refuse_other_window(s->state, w, clock);
-    bool other = (s->keys && s->keys != info.capacity) ||
+    bool other = (s->keys && !info.grows && s->keys != info.capacity) ||
                  (w->keys && (w->keys != info.capacity || info.kind != UMBEL_KIND_WINDOW)) ||
                  (s->bytes && s->bytes < info.bytes) || (s->fpr > 0 && s->fpr != info.fpr);
     if (other && !s->quiet) {

@@ -86,7 +86,7 @@ void umbeli_params_plan(const umbeli_shape *shape, double rate, const char *beyo
         .bits_per_key = shape->capacity ? bits / (double)shape->capacity : 0,
         .bound = umbeli_bound_rate(bits, shape->capacity),
         .verdict = missed ? UMBEL_PLAN_BEYOND_KIND : UMBEL_PLAN_OK,
-        .why = missed                                 ? beyond
+        .why = missed                                ? beyond
                : shape->fpr > 0 && rate > shape->fpr ? "the system's rounded sizes keep the rate "
                                                        "within 5%"
                                                      : "the system's own sizes keep the promise",

@@ -165,9 +165,10 @@ static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag)
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
     bool mitz32 = (p->variant & UMBEL_VARIANT_MITZ32) != 0;
-    const char *beyond = shape.bits >> 31 && mitz32
-                             ? "MURMUR128_MITZ_32 reaches no bit beyond 2^31"
-                             : "Guava's probes of a key follow each other, too closely in so few bits";
+    const char *beyond =
+        shape.bits >> 31 && mitz32
+            ? "MURMUR128_MITZ_32 reaches no bit beyond 2^31"
+            : "Guava's probes of a key follow each other, too closely in so few bits";
     umbeli_params_plan(&shape, rate_of(&shape, mitz32), beyond, out);
     return UMBEL_OK;
 }

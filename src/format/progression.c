@@ -240,7 +240,8 @@ static void agreements(const umbeli_progression *p, uint32_t n, double *share) {
     for (int i = 0; i < DRAWS; i++) {
         for (int j = 0; j < i; j++) {
             uint32_t alike = 1;
-            while (alike < n && alike <= long_enough && broken[i][alike - 1] == broken[j][alike - 1])
+            while (alike < n && alike <= long_enough &&
+                   broken[i][alike - 1] == broken[j][alike - 1])
                 alike++;
             same[alike]++;
         }

@@ -205,8 +205,12 @@ P
         [[ $stderr == *"warning: more keys than planned: the false-positive rate is "* ]]
     done
     [[ $(umbel uniq --help | tr -s ' \n' ' ') == *"however many keys come: the filter grows"*"Options"* ]]
+    # The plan of a filter that grows is where it started.
+    umbel uniq -q -n 1000 --state g.umb <(seq 5000) > /dev/null
+    run --separate-stderr umbel uniq -n 1000 --state g.umb <(seq 5)
+    [ "${#stderr_lines[@]}" -eq 1 ]
     # --max-memory ends it with an error, and what was printed is remembered.
-    run --separate-stderr umbel uniq -q -n 1000 --max-memory 8KiB --state s.umb <(seq 100000)
+    run --separate-stderr umbel uniq -q -n 1000 --max-memory 60KiB --state s.umb <(seq 100000)
     [ "$status" -eq 2 ]
     [[ $stderr == *"has to grow from "*" to more than --max-memory allows"* ]]
     printed=$output

@@ -289,12 +289,9 @@ static void test_keys_of_strangers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_foreign),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_keys_of_strangers),
-        cmocka_unit_test(test_blocked),
-        cmocka_unit_test(test_classic),
-        cmocka_unit_test(test_single_filters),
+        cmocka_unit_test(test_foreign),           cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_keys_of_strangers), cmocka_unit_test(test_blocked),
+        cmocka_unit_test(test_classic),           cmocka_unit_test(test_single_filters),
         cmocka_unit_test(test_overfull),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);

@@ -108,8 +108,8 @@ static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag)
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
-    double rate = is_index(p) ? umbeli_independent_rate(shape.bits, shape.hashes, shape.capacity)
-                              : shape.fpr;
+    double rate =
+        is_index(p) ? umbeli_independent_rate(shape.bits, shape.hashes, shape.capacity) : shape.fpr;
     umbeli_params_plan(&shape, rate, "ClickHouse's table is too optimistic for this rate", out);
     return UMBEL_OK;
 }

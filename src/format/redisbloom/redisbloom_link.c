@@ -110,9 +110,8 @@ static uint64_t add(umbeli_layer *link, umbeli_hashes h, size_t n, uint8_t *was_
 
 /* Sums wrap at 2^64. */
 static umbeli_progression progression_of(const umbeli_layer *link) {
-    return (umbeli_progression){.bits = link->nbits,
-                                .hashes = link->hashes,
-                                .jump = umbeli_power_modulo(64, link->nbits)};
+    return (umbeli_progression){
+        .bits = link->nbits, .hashes = link->hashes, .jump = umbeli_power_modulo(64, link->nbits)};
 }
 
 static double estimate(const umbeli_layer *link, uint64_t bits_set) {

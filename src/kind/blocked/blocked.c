@@ -184,8 +184,8 @@ double umbeli_blocked_keys(uint64_t nblocks, uint64_t bits_set, double *error) {
     if (!isfinite(keys)) return keys;
     double clear = exp(-load * one), both = exp(-load * 2 * one);
     double square = exp(-load * one * (2 - one));
-    double within = UMBELI_BLOCK_LANES * (lane * clear + lane * (lane - 1) * both -
-                                          lane * lane * square);
+    double within =
+        UMBELI_BLOCK_LANES * (lane * clear + lane * (lane - 1) * both - lane * lane * square);
     double between = BLOCK_BITS * BLOCK_BITS * (square - clear * clear * (1 + load * one * one));
     *error = sqrt(fmax(z * (within + between), 0)) / (UMBELI_BLOCK_LANES * clear);
     return keys;
