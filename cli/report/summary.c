@@ -22,6 +22,13 @@ static bool is_estimated(const umbel_measurement *now) {
     return llround(now->keys_error) != 0;
 }
 
+/* For people: an estimate has no more digits than it knows. */
+static uint64_t shown(double value, double error) {
+    double unit = 1;
+    while (unit * 10 <= error) unit *= 10;
+    return (uint64_t)llround(round(value / unit) * unit);
+}
+
 static double bits_per_key(const umbel_info *info, const umbel_measurement *now) {
     return is_known(now) && now->keys > 0.5 ? (double)info->bits / round(now->keys) : 0;
 }
@@ -30,7 +37,7 @@ char *cli_keys_text(const umbel_measurement *now, char *out) {
     char keys[CLI_QUANTITY];
     if (is_known(now)) {
         snprintf(out, CLI_QUANTITY, "%s%s", is_estimated(now) ? "about " : "",
-                 cli_count_noun((uint64_t)llround(now->keys), "key", keys));
+                 cli_count_noun(shown(now->keys, now->keys_error), "key", keys));
     } else {
         snprintf(out, CLI_QUANTITY, "an unknown number of keys");
     }
@@ -153,8 +160,8 @@ static void describe_keys(cli_report *r, const umbel_measurement *now) {
     }
     uint64_t rounded = (uint64_t)llround(now->keys);
     snprintf(text, sizeof text, is_estimated(now) ? "about %s, give or take %s" : "%s",
-             cli_count_text(rounded, keys),
-             cli_count_text((uint64_t)llround(now->keys_error), error));
+             cli_count_text(shown(now->keys, now->keys_error), keys),
+             cli_count_text(shown(now->keys_error, now->keys_error), error));
     cli_report_text(r, "keys", NULL, text);
     cli_report_json(r, "keys", cli_json_count(rounded));
     cli_report_json(r, "keys_error", cli_json_real(now->keys_error));

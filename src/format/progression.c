@@ -363,7 +363,7 @@ double umbeli_progression_rate(const umbeli_progression *p, uint64_t keys) {
 /* ---- Simulation --------------------------------------------------------------------------- */
 
 double umbeli_simulated_rate(const umbeli_simulated *s, uint64_t keys) {
-    enum { WORK = 1 << 18, LEAST = 96, MOST = 2048, MANY = 1 << 22 };
+    enum { WORK = 1 << 19, LEAST = 96, MOST = 2048, MANY = 1 << 22 };
     uint8_t bits[UMBELI_SIMULATED_BITS / 8 + 8];
     uint64_t pos[MAX_HASHES], random = 4;
     uint64_t filters = WORK / (s->bits + 1), probes = keys * s->hashes;
