@@ -257,7 +257,9 @@ typedef struct umbel_info {
     uint64_t capacity;    /* keys planned for; 0: unknown                                         */
     double fpr;           /* rate promised at capacity; 0: none                                   */
     uint64_t bits, bytes; /* of the bit array                                                     */
-    uint64_t keys_added;  /* adds that changed the filter, less removes; after a merge the sum    */
+    uint64_t keys_added;  /* adds that changed the filter, less removes; after a merge, as if the
+                             keys of both had been added to one.  umbel_measurement.keys is the
+                             number of keys                                                       */
     uint32_t hashes;      /* probes per key                                                       */
     uint32_t layers;      /* how many filters a lookup may have to search; usually 1              */
     uint32_t generations; /* windows; otherwise 0                                                 */
@@ -271,12 +273,21 @@ typedef struct umbel_info {
 typedef struct umbel_measurement {
     uint64_t bits;     /* that keys can set ...                                                   */
     uint64_t bits_set; /* ... and have set                                                        */
-    double keys; /* distinct keys in it, estimated from the bits; infinite when every bit is set  */
-    double rate; /* live false-positive rate: that of a random absent key                         */
-    uint64_t reserved[4];
+    double keys;       /* distinct keys in it, as well as can be known: see below; infinite when
+                          every bit is set, which may be the work of any number                   */
+    double rate;       /* live false-positive rate: that of a random absent key                   */
+    double keys_error; /* standard error of keys; 0: they were counted.  An intersection's is not
+                          kept in files                                                           */
+    uint64_t reserved[3];
 } umbel_measurement;
 
-/* What the filter was made as, in constant time; and what its bits say, by reading all of them. */
+/* What the filter was made as, in constant time; and what its bits say, by reading all of them.
+ *
+ * Keys: adds that changed the filter were counted, and a model says how many keys false positives
+ * hid from the count; that is `keys` unless the bits contradict it, as after a merge of filters that
+ * had keys in common.  Then, and where the format stores no count, it is estimated from the bits.
+ * An intersection estimates what both had in common, and its bits alone would say more.  Files with
+ * the same keys may differ in the count, by the order in which they were added; never in the bits. */
 UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
 UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now);
 

@@ -32,9 +32,10 @@ const cli_command cli_command_info = {
                 "# For programs\n"
                 "umbel info --json blocklist.umb | jq .fpr_now\n",
     .text =
-        "The live false-positive rate (\"rate now\") and the estimated number of keys are "
-        "computed from the bits that are set, so they hold whatever was promised. \"room left\" "
-        "is what remains of the plan.\n\n"
+        "The live false-positive rate (\"rate now\") is computed from the bits that are set, so "
+        "it holds whatever was promised. \"keys\" are the distinct keys in the filter, as well as "
+        "can be known: counted, or estimated after a merge and in formats that store no count. "
+        "\"room left\" is what remains of the plan.\n\n"
         "FILTER may be - for standard input. With --json there is one object per filter.",
     .exits = CLI_EXITS_DONE,
     .options = options,

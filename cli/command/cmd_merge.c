@@ -48,7 +48,7 @@ static int combine_all(const cli_settings *s, combine *step) {
     cli_filter_save(into, info.format, s->output);
     umbel_measurement now;
     umbel_measure(into, &now);
-    if (info.capacity && now.keys > (double)info.capacity && !s->quiet) {
+    if (cli_is_overfull(&info, &now) && !s->quiet) {
         cli_warn(s->output,
                  "warning: holds more keys than planned; umbel info shows the live rate");
     }

@@ -12,6 +12,7 @@
 
 #include "command/command.h"
 #include "filter/add_job.h"
+#include "filter/distinct_sketch.h"
 #include "filter/filter_file.h"
 #include "filter/uniq_state.h"
 #include "options/quantity.h"
@@ -35,14 +36,17 @@ typedef struct uniq_run {
     bool unsaved;
     bool unsure;          /* the filter has lines that may not be written yet */
     pthread_mutex_t lock; /* held while any of this changes */
-    bool hash_ahead, warned;
-    bool watching;  /* the rate is measured now and then */
-    bool saturated; /* every bit was set at some time: what is lost since then cannot be known */
+    umbel_filter *hasher; /* whose hashes the lines get: the filter, if it takes hashes */
+    bool by_hash, warned;
+    cli_sketch sketch; /* of all keys, an independent witness of how many are lost ... */
+    bool sketching;    /* ... as long as none was there before, and none is forgotten */
+    bool watching;     /* the rate is measured now and then */
+    bool saturated;    /* every bit was set at some time: the rate tells no losses since then */
     int warned_level;
     uint64_t since, step; /* new keys since the rate was measured, and how many there may be */
     double odds;          /* rate / (1 - rate), measured then */
     double wrong;         /* new lines mistaken for repeated ones, estimated, up to then */
-    uint64_t new_lines;
+    uint64_t new_keys, new_lines;
 } uniq_run;
 
 /* A new line is printed with probability 1 - rate, so each printed one stands for rate / (1 - rate)
@@ -60,24 +64,43 @@ static uint64_t keys_until_next(const umbel_measurement *now) {
     return keys ? keys : 1;
 }
 
+/* New lines mistaken for repeated ones, or infinity where that cannot be known.  The rates that they
+ * met tell it well as long as few are lost, the different keys in the end when many are. */
+static double lost_estimated(const uniq_run *u) {
+    double distinct = u->sketching ? cli_sketch_count(&u->sketch) : 0;
+    double lost = distinct - (double)u->new_keys;
+    if (lost > 0.25 * distinct) return lost;
+    return u->saturated ? INFINITY : u->wrong;
+}
+
+/* Keys in the filter, from the last measurement and what was added since. */
+static double keys_in(const uniq_run *u) {
+    return u->now.keys + (double)u->since * (1 + fmin(u->odds, 1e6));
+}
+
 /* Warnings at 1, 2 and 10 times the promised rate; a window by the clock has its own. */
 static void warn_beyond_plan(uniq_run *u) {
     static const struct {
         double times;
         const char *words;
     } levels[] = {{1, "above"}, {2, "more than twice"}, {10, "more than ten times"}};
-    char now[CLI_QUANTITY], promised[CLI_QUANTITY], lost[CLI_QUANTITY];
+    char now[CLI_QUANTITY], promised[CLI_QUANTITY], lost[CLI_QUANTITY] = "an unknown number of";
+    char about[CLI_QUANTITY];
     int level = 0, count = sizeof levels / sizeof *levels;
     while (level < count && u->now.rate > levels[level].times * u->info.fpr) level++;
     if (!(u->info.fpr > 0) || u->state.clock.step || u->s->quiet || level <= u->warned_level) {
         return;
     }
     u->warned_level = level;
+    double some = lost_estimated(u);
+    if (isfinite(some)) {
+        snprintf(lost, sizeof lost, "about %.30s", cli_count_text((uint64_t)some, about));
+    }
     cli_warn(u->watch.name,
              "warning: more keys than planned: the false-positive rate is %s, %s the %s promised; "
-             "about %s new lines were lost (-n plans for more, --strict stops)",
+             "%s new lines were lost (-n plans for more, --strict stops)",
              cli_rate_text(u->now.rate, now), levels[level - 1].words,
-             cli_rate_text(u->info.fpr, promised), cli_count_text((uint64_t)u->wrong, lost));
+             cli_rate_text(u->info.fpr, promised), lost);
 }
 
 /* The sum of the odds that `keys` new keys met, from the first, which met `before`, to the last.
@@ -110,8 +133,12 @@ static void take_stock(uniq_run *u) {
 }
 
 /* Some keys were added: true in the hits are new. */
-static void count_new(uniq_run *u, const uint8_t *hits, size_t n) {
-    for (size_t i = 0; i < n; i++) u->since += hits[i];
+static void count_new(uniq_run *u, const uint8_t *hits, const uint64_t *hashes, size_t n) {
+    uint64_t added = 0;
+    for (size_t i = 0; i < n; i++) added += hits[i];
+    u->since += added;
+    u->new_keys += added;
+    if (u->sketching) cli_sketch_add(&u->sketch, hashes, n);
     if (u->watching && u->since >= u->step) take_stock(u);
 }
 
@@ -170,7 +197,9 @@ static void follow_clock(uniq_run *u) {
 
 static void hash_keys(void *ctx, cli_batch *b) {
     const uniq_run *u = ctx;
-    if (u->hash_ahead) umbel_hash_many(u->state.filter, b->keys, b->lines, b->hashes, NULL);
+    if (u->by_hash || u->sketching) {
+        umbel_hash_many(u->hasher, b->keys, b->lines, b->hashes, NULL);
+    }
 }
 
 /* With --strict: one by one, as long as the plan has room. */
@@ -180,10 +209,11 @@ static size_t add_within_plan(uniq_run *u, cli_batch *b, umbel_err *e) {
     for (; i < b->lines; i++) {
         const umbel_key *k = &b->keys[i];
         bool was_new = false;
-        if (cli_keys_added(f) >= u->watch.capacity && !umbel_contains(f, k->data, k->len)) break;
+        bool full = keys_in(u) > (double)u->watch.capacity - 0.5;
+        if (full && !umbel_contains(f, k->data, k->len)) break;
         if ((*e = umbel_add(f, k->data, k->len, &was_new, NULL))) break;
         b->hits[i] = was_new;
-        count_new(u, &b->hits[i], 1);
+        count_new(u, &b->hits[i], &b->hashes[i], 1);
     }
     return i;
 }
@@ -193,16 +223,16 @@ static size_t add(uniq_run *u, cli_batch *b, umbel_err *e) {
     umbel_filter *f = u->state.filter;
     bool strict = u->s->strict && u->watch.capacity;
     if (b->lines == 0) return 0; /* a block inside a long line */
-    if (strict && cli_keys_added(f) + b->lines > u->watch.capacity) {
+    if (strict && keys_in(u) + (double)b->lines > (double)u->watch.capacity - 0.5) {
         return add_within_plan(u, b, e);
     }
     size_t done = 0;
     while (done < b->lines && !*e) {
         size_t n = b->lines - done, added = 0;
         if (u->watching && u->step - u->since < n) n = (size_t)(u->step - u->since);
-        *e = u->hash_ahead ? umbel_add_hashes(f, b->hashes + done, n, b->hits + done, &added, NULL)
-                           : umbel_add_many(f, b->keys + done, n, b->hits + done, &added, NULL);
-        count_new(u, b->hits + done, added);
+        *e = u->by_hash ? umbel_add_hashes(f, b->hashes + done, n, b->hits + done, &added, NULL)
+                        : umbel_add_many(f, b->keys + done, n, b->hits + done, &added, NULL);
+        count_new(u, b->hits + done, b->hashes + done, added);
         done += added;
     }
     return done;
@@ -254,7 +284,7 @@ static void summarise_json(const uniq_run *u, uint64_t lines) {
     r.to = stderr;
     cli_report_count(&r, NULL, "lines", lines);
     cli_report_count(&r, NULL, "new", u->new_lines);
-    cli_report_json(&r, "lost_estimated", u->saturated ? json_null() : cli_json_real(u->wrong));
+    cli_report_json(&r, "lost_estimated", cli_json_real(lost_estimated(u)));
     cli_report_json(&r, "rate_now", cli_json_real(u->now.rate));
     cli_report_json(&r, "rate_promised",
                     u->info.fpr > 0 ? cli_json_real(u->info.fpr) : json_null());
@@ -266,11 +296,11 @@ static void summarise(const uniq_run *u, uint64_t lines) {
     char all[CLI_QUANTITY], new_lines[CLI_QUANTITY], size[CLI_QUANTITY];
     fprintf(stderr, "uniq: %s, %s of them new; ", cli_count_noun(lines, "line", all),
             cli_count_text(u->new_lines, new_lines));
-    if (u->saturated) {
-        fputs("how many new lines were lost cannot be estimated: every bit is set", stderr);
+    double lost = lost_estimated(u);
+    if (isfinite(lost)) {
+        fprintf(stderr, "about %.*f new lines mistaken for repeated", lost < 10 ? 2 : 0, lost);
     } else {
-        fprintf(stderr, "about %.*f new lines mistaken for repeated", u->wrong < 10 ? 2 : 0,
-                u->wrong);
+        fputs("how many new lines were lost cannot be estimated: every bit is set", stderr);
     }
     fprintf(stderr, ", in %s\n", cli_size_text(u->info.bytes, size));
 }
@@ -284,6 +314,16 @@ static void init_lock(pthread_mutex_t *lock) {
     pthread_mutexattr_destroy(&attributes);
 }
 
+/* The filter's own hashes, or, where it takes none, those of another, under the same secret. */
+static umbel_filter *hasher_for(umbel_filter *f, const cli_settings *s) {
+    umbel_filter *hasher = NULL;
+    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32, .secret = cli_secret_of(s)};
+    if (umbel_takes_hashes(f)) return f;
+    umbel_err e = umbel_create(&params, NULL, &hasher, NULL);
+    if (e) cli_die_err("uniq", e, NULL, NULL);
+    return hasher;
+}
+
 static int run(const cli_settings *s) {
     static uniq_run u; /* a thread may still be waiting for the lock when this returns */
     cli_refuse_as_input("-", s->args, s->nargs);
@@ -294,11 +334,13 @@ static int run(const cli_settings *s) {
     umbel_describe(f, &u.info);
     u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", s);
     u.watch.strict = false; /* add_within_plan sees to it */
-    u.watching = !s->quiet || s->json || u.state.clock.step;
+    u.watching = !s->quiet || s->json || s->strict || u.state.clock.step;
     u.now = (umbel_measurement){.bits = u.info.bits};
     u.step = keys_until_next(&u.now);
-    if (u.watching && u.info.keys_added) take_stock(&u);
-    u.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
+    if (u.watching && !u.state.fresh) take_stock(&u);
+    u.sketching = u.watching && u.state.fresh && u.info.kind != UMBEL_KIND_WINDOW;
+    u.hasher = hasher_for(f, s);
+    u.by_hash = u.hasher == f && (u.sketching || s->threads > 1);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     feed.key_rule = cli_key_rule_of(f, s);
     feed.eager = true;
@@ -311,21 +353,28 @@ static int run(const cli_settings *s) {
     cli_on_early_exit(save_before_exit, &u);
     uint64_t lines = cli_pipeline(&feed, &job);
     pthread_mutex_lock(&u.lock); /* for good: from here on no signal interferes */
-    if ((!s->quiet || s->json || u.state.clock.step) && measure(&u)) warn_of_rate(&u);
+    if (u.watching && measure(&u)) warn_of_rate(&u);
     save(&u);
+    if (s->strict && u.info.fpr > 0 && u.now.rate > u.info.fpr) {
+        char rate[CLI_QUANTITY], promised[CLI_QUANTITY];
+        cli_die(u.watch.name, "--keys plans for more",
+                "too many keys for the plan: the false-positive rate is %s, not %s",
+                cli_rate_text(u.now.rate, rate), cli_rate_text(u.info.fpr, promised));
+    }
     if (s->json) {
         summarise_json(&u, lines);
     } else if (!s->quiet) {
         summarise(&u, lines);
     }
     free(u.out.buffer);
+    if (u.hasher != f) umbel_free(u.hasher);
     umbel_free(f);
     return CLI_YES;
 }
 
 const cli_command cli_command_uniq = {
     .name = "uniq",
-    .summary = "drop repeated lines from a stream, in a fixed amount of memory",
+    .summary = "drop repeated lines from a stream, in little memory",
     .synopsis = "[-n KEYS] [-p RATE | -m SIZE] [--state FILTER] [OPTION]... [FILE]...",
     .examples = "# Unlike sort -u, it keeps the order and reads the input once\n"
                 "umbel uniq -n 100M urls.txt > once.txt\n"
@@ -337,29 +386,32 @@ const cli_command cli_command_uniq = {
                 "tail -F alarms.log | umbel uniq --window 24h/1h -n 1M --state day.umb\n"
                 "# Only the repeated lines\n"
                 "umbel uniq -d -t , -k 1 orders.csv\n",
-    .text = "Lines whose key is new are printed at once; repeated ones are dropped. A new line is "
-            "mistaken for a repeated one, and lost, at most at the promised false-positive rate "
-            "until as many keys as planned are in. Beyond the plan the memory stays the same and "
-            "the rate rises: warnings say so at 1, 2 and 10 times the promise, with the number of "
-            "lines lost. A crawler that must not lose lines has two other choices: --strict stops "
-            "at the first key beyond the plan, and --kind scalable grows and keeps the rate.\n\n"
-            "Without -n the plan is for 10 million keys, without -p and -m for a rate of 0.1%. The "
-            "number of lines lost is estimated at the end, from the rate that each new line met. "
-            "With --window there is no plan to exceed: at least the last N keys are remembered. A "
-            "line that does not have the field of -k is always printed.\n\n"
-            "--window DURATION/STEP forgets by the clock: a key is remembered for DURATION after "
-            "it was last seen, and forgotten at most one STEP later. DURATION is rounded up to "
-            "whole steps, at most 255 of them; units are s, m, h, d and w. -n is the maximum "
-            "number of different keys within DURATION. They should arrive evenly: a step with "
-            "more than its share raises the rate and causes a warning, or an error with --strict. "
-            "With --state, time continues between runs, and the state is also saved after each "
-            "step. If the clock is set back, nothing is forgotten.\n\n"
-            "--state keeps the filter for the next run. It is replaced in one step after all "
-            "lines have been written, even if an error or SIGHUP, SIGINT or SIGTERM ends the run: "
-            "what was printed is remembered. If the output itself cannot be written, or after "
-            "SIGKILL or a power failure, the previous state remains: lines since then are printed "
-            "again, and none is lost. Commands that change one file take turns: a second run with "
-            "the same --state waits until the first has ended, and says so.",
+    .text =
+        "Lines whose key is new are printed at once; repeated ones are dropped. A new line is "
+        "mistaken for a repeated one, and lost, at most at the promised false-positive rate, "
+        "however many keys come: the filter grows when they are more than -n says. With -m, "
+        "a --kind that does not grow or a rate below 1 in 10,000, memory is fixed, and beyond "
+        "the plan the rate rises: warnings say so at 1, 2 and 10 times the promise, with the "
+        "number of lines lost. --strict stops before that, with an error.\n\n"
+        "Without -n a filter that grows starts with room for a million keys, one that does not "
+        "is planned for 10 million; without -p and -m the rate is 0.1%. If the number of keys "
+        "is known, -n with --kind auto takes the least memory. The number of lines lost is estimated at the end, from the rate "
+        "that each new line met or, when many are lost, from an independent count of the "
+        "different keys. With --window there is no plan to exceed: at least the last N keys "
+        "are remembered. A line that does not have the field of -k is always printed.\n\n"
+        "--window DURATION/STEP forgets by the clock: a key is remembered for DURATION after "
+        "it was last seen, and forgotten at most one STEP later. DURATION is rounded up to "
+        "whole steps, at most 255 of them; units are s, m, h, d and w. -n is the maximum "
+        "number of different keys within DURATION. They should arrive evenly: a step with "
+        "more than its share raises the rate and causes a warning, or an error with --strict. "
+        "With --state, time continues between runs, and the state is also saved after each "
+        "step. If the clock is set back, nothing is forgotten.\n\n"
+        "--state keeps the filter for the next run. It is replaced in one step after all "
+        "lines have been written, even if an error or SIGHUP, SIGINT or SIGTERM ends the run: "
+        "what was printed is remembered. If the output itself cannot be written, or after "
+        "SIGKILL or a power failure, the previous state remains: lines since then are printed "
+        "again, and none is lost. Commands that change one file take turns: a second run with "
+        "the same --state waits until the first has ended, and says so.",
     .exits = CLI_EXITS_DONE,
     .options = options,
     .run = run,

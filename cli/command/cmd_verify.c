@@ -103,7 +103,7 @@ static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filte
     bool kept = cli_wilson(t.hits, t.lines, 3).low <= info.fpr;
     cli_report_text(r, "promise", NULL,
                     kept ? "kept"
-                    : info.keys_added > info.capacity
+                    : cli_is_overfull(&info, &now)
                         ? "broken: the filter holds more keys than planned"
                         : "broken, or these keys were added");
     cli_report_flag(r, NULL, "promise_kept", kept);

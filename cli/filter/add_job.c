@@ -10,6 +10,15 @@
 #include "report/error.h"
 #include "report/report.h"
 
+/* At least so many keys are in it.  The formats that do not store the count say 0 also when there
+ * are some, and the first bits show it. */
+static double keys_before(const umbel_filter *f, const umbel_info *info) {
+    umbel_measurement now;
+    if (!info->keys_added && (info->format == UMBEL_FMT_NATIVE || umbel_is_empty(f))) return 0;
+    umbel_measure(f, &now);
+    return isfinite(now.keys) ? fmax(now.keys - 3 * now.keys_error, 0) : INFINITY;
+}
+
 cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_settings *s) {
     cli_add_job a = {.filter = f, .name = name};
     umbel_info info;
@@ -17,9 +26,10 @@ cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_setting
     /* Filters that grow or forget have no plan to exceed. */
     if (!info.grows && info.kind != UMBEL_KIND_WINDOW) a.capacity = info.capacity;
     a.strict = s->strict;
-    a.keys_before = info.keys_added;
+    a.adds_before = info.keys_added;
     a.warn_early = true;
     a.quiet = s->quiet;
+    if (a.capacity && (a.strict || !a.quiet)) a.keys_before = keys_before(f, &info);
     a.limit = s->max_memory;
     a.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
     return a;
@@ -39,31 +49,59 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
                 e == UMBEL_EFROZEN ? "static filters cannot change: build it again" : NULL);
 }
 
-void cli_add_job_check_capacity(cli_add_job *a) {
-    if (!a->capacity) return;
-    uint64_t keys = cli_keys_added(a->filter);
-    char plan[CLI_QUANTITY];
-    if (keys > a->capacity && a->strict) {
-        cli_die(a->name, "nothing was saved; --keys plans for more",
-                "more keys than the %s planned", cli_count_text(a->capacity, plan));
+/* More keys than planned, or a rate above the promise: an error or a warning. */
+static void exceed(cli_add_job *a, const umbel_measurement *now) {
+    char plan[CLI_QUANTITY], rate[CLI_QUANTITY], promised[CLI_QUANTITY];
+    umbel_info info;
+    umbel_describe(a->filter, &info);
+    bool above = now && info.fpr > 0 && now->rate > info.fpr;
+    cli_count_text(a->capacity, plan);
+    if (above) {
+        cli_rate_text(now->rate, rate);
+        cli_rate_text(info.fpr, promised);
     }
-    if (a->quiet || keys <= a->capacity || a->warned) return;
+    if (a->strict && above) {
+        cli_die(a->name, "nothing was saved; --keys plans for more",
+                "too many keys for the plan: the false-positive rate is %s, not %s", rate,
+                promised);
+    }
+    if (a->strict) {
+        cli_die(a->name, "nothing was saved; --keys plans for more",
+                "more keys than the %s planned", plan);
+    }
+    if (a->quiet || a->warned) return;
     a->warned = true;
-    cli_warn(a->name,
-             "warning: more keys than the %s planned; the false-positive rate exceeds the promise",
-             cli_count_text(a->capacity, plan));
+    if (above) {
+        cli_warn(a->name,
+                 "warning: too many keys for the plan of %s; the false-positive rate is %s, not %s",
+                 plan, rate, promised);
+    } else {
+        cli_warn(a->name,
+                 "warning: more keys than the %s planned; the false-positive rate exceeds the "
+                 "promise",
+                 plan);
+    }
+}
+
+void cli_add_job_check_capacity(cli_add_job *a) {
+    umbel_info info;
+    if (!a->capacity || a->warned) return;
+    umbel_describe(a->filter, &info);
+    double added =
+        info.keys_added > a->adds_before ? (double)(info.keys_added - a->adds_before) : 0;
+    if (a->keys_before + added > (double)a->capacity + 0.5) exceed(a, NULL);
 }
 
 /* Once, by the run that passes 80%. */
-static void warn_of_little_room(const cli_add_job *a) {
-    uint64_t keys = cli_keys_added(a->filter), most = a->capacity - a->capacity / 5;
+static void warn_of_little_room(const cli_add_job *a, double keys) {
+    double most = 0.8 * (double)a->capacity;
     char in[CLI_QUANTITY], plan[CLI_QUANTITY];
-    if (!a->capacity || a->quiet || !a->warn_early) return;
-    if (a->keys_before >= most || keys < most || keys > a->capacity) return;
-    double percent = floor(1000 * (double)keys / (double)a->capacity) / 10;
+    if (a->quiet || !a->warn_early || a->warned) return;
+    if (a->keys_before >= most || keys < most || keys > (double)a->capacity) return;
+    double percent = floor(1000 * round(keys) / (double)a->capacity) / 10;
     cli_warn(a->name, "warning: %.*f%% of the plan is used up: %s of %s",
-             percent == floor(percent) ? 0 : 1, percent, cli_count_text(keys, in),
-             cli_count_noun(a->capacity, "key", plan));
+             percent == floor(percent) ? 0 : 1, percent,
+             cli_count_text((uint64_t)llround(keys), in), cli_count_noun(a->capacity, "key", plan));
 }
 
 static void hash_keys(void *ctx, cli_batch *b) {
@@ -84,6 +122,13 @@ cli_job cli_add_job_callbacks(cli_add_job *a) {
 }
 
 void cli_add_job_finish(cli_add_job *a) {
+    umbel_info info;
+    umbel_measurement now;
     cli_add_job_check_capacity(a);
-    warn_of_little_room(a);
+    if (a->capacity && (a->strict || !a->quiet)) {
+        umbel_describe(a->filter, &info);
+        umbel_measure(a->filter, &now);
+        if (cli_is_overfull(&info, &now)) exceed(a, &now);
+        warn_of_little_room(a, now.keys);
+    }
 }

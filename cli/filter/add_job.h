@@ -9,18 +9,21 @@
 
 typedef struct cli_add_job {
     umbel_filter *filter;
-    const char *name;  /* of the filter, for messages */
-    uint64_t capacity; /* that the filter was planned for; 0: no limit */
-    bool strict;       /* exit at the first key beyond the plan */
-    bool quiet;        /* do not warn */
-    bool warn_early;   /* say how much of the plan is used up, from 80% on */
-    uint64_t keys_before;
-    uint64_t limit; /* --max-memory, 0: none */
+    const char *name;     /* of the filter, for messages */
+    uint64_t capacity;    /* that the filter was planned for; 0: no limit */
+    bool strict;          /* exit at the first key beyond the plan */
+    bool quiet;           /* do not warn */
+    bool warn_early;      /* say how much of the plan is used up, from 80% on */
+    double keys_before;   /* in the filter, and ... */
+    uint64_t adds_before; /* ... the adds counted by then */
+    uint64_t limit;       /* --max-memory, 0: none */
 
     bool hash_ahead; /* keys are hashed in `work`, by all threads */
     bool warned;
 } cli_add_job;
 
+/* Reads all bits of a filter that is not new, to know how many keys are in it, unless nobody would
+ * be told. */
 cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_settings *s);
 cli_job cli_add_job_callbacks(cli_add_job *a);
 
@@ -30,7 +33,9 @@ void cli_add_job_finish(cli_add_job *a);
 /* Exits with a message unless e, returned by adding to the filter, is UMBEL_OK. */
 void cli_add_job_check_error(const cli_add_job *a, umbel_err e);
 
-/* Warns, or exits if `strict`, when the filter holds more keys than planned. */
+/* Warns, or exits if `strict`, when the filter certainly holds more keys than planned: a key that
+ * changed it is another one.  In constant time; cli_add_job_finish measures, and so finds out, too,
+ * when keys that changed nothing, or a filter worse than most, let the rate pass the promise. */
 void cli_add_job_check_capacity(cli_add_job *a);
 
 #endif

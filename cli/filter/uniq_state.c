@@ -16,8 +16,9 @@
 #include "filter/window_clock.h"
 #include "options/quantity.h"
 
-static const uint64_t default_keys = 10000000;
+static const uint64_t default_keys = 10000000, first_layer = 1000000;
 static const double default_fpr = 0.001;
+static const double growing_fpr = 0.0001; /* below, layers take several times the memory */
 
 /* What --window requests: a number of keys or a clock, or neither. */
 typedef struct window_request {
@@ -69,6 +70,11 @@ static umbel_filter *make(const cli_settings *s, const window_request *w) {
                            .bytes = s->bytes,
                            .seed = s->seed,
                            .secret = cli_secret_of(s)};
+    /* A stream has as many keys as it has: only those who fix the memory or want an error get a
+     * filter that does not grow. */
+    bool grows =
+        !s->kind && !s->window && !s->bytes && !s->strict && !(s->fpr > 0 && s->fpr < growing_fpr);
+    if (grows) params.kind = UMBEL_KIND_SCALABLE;
     if (s->window) params.kind = UMBEL_KIND_WINDOW;
     if (w->keys) params.capacity = w->keys;
     bool planned = params.capacity || (params.bytes && params.fpr > 0);
@@ -80,7 +86,7 @@ static umbel_filter *make(const cli_settings *s, const window_request *w) {
                     "needs the maximum number of different keys within the duration");
         }
     }
-    if (!planned) params.capacity = default_keys;
+    if (!planned) params.capacity = grows ? first_layer : default_keys;
     if (!params.bytes && !(params.fpr > 0)) params.fpr = default_fpr;
     umbel_opts opts = cli_opts_of(s);
     opts.secret = NULL; /* that of a new filter is among its parameters */
@@ -124,7 +130,7 @@ static umbel_filter *load(const cli_settings *s, const window_request *w, cli_wi
         cli_die(s->state, "umbel info shows its metadata", "does not record when it last forgot");
     }
     refuse_other_window(s->state, w, clock);
-    bool other = (s->keys && s->keys != info.capacity) ||
+    bool other = (s->keys && !info.grows && s->keys != info.capacity) ||
                  (w->keys && (w->keys != info.capacity || info.kind != UMBEL_KIND_WINDOW)) ||
                  (s->bytes && s->bytes < info.bytes) || (s->fpr > 0 && s->fpr != info.fpr);
     if (other && !s->quiet) {
@@ -141,6 +147,7 @@ cli_uniq_state cli_uniq_state_open(const cli_settings *s) {
         u.filter = load(s, &w, &u.clock);
     } else {
         u.filter = make(s, &w);
+        u.fresh = true;
         u.clock.advanced = now();
     }
     return u;

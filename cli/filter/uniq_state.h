@@ -11,6 +11,7 @@
 
 typedef struct cli_uniq_state {
     umbel_filter *filter;
+    bool fresh;             /* made now: without keys */
     cli_window_clock clock; /* step 0: none */
 } cli_uniq_state;
 

@@ -14,14 +14,47 @@
 #include "options/quantity.h"
 #include "umbel_foreign.h"
 
-static double bits_per_key(const umbel_info *info) {
-    return info->keys_added ? (double)info->bits / (double)info->keys_added : 0;
+static bool is_known(const umbel_measurement *now) {
+    return isfinite(now->keys) && now->keys < 1.8e19;
 }
 
-uint64_t cli_keys_added(const umbel_filter *f) {
-    umbel_info info;
-    umbel_describe(f, &info);
-    return info.keys_added;
+static bool is_estimated(const umbel_measurement *now) {
+    return llround(now->keys_error) != 0;
+}
+
+/* For people: an estimate has no more digits than it knows. */
+static uint64_t shown(double value, double error) {
+    double unit = 1;
+    while (unit * 10 <= error) unit *= 10;
+    return (uint64_t)llround(round(value / unit) * unit);
+}
+
+static double bits_per_key(const umbel_info *info, const umbel_measurement *now) {
+    return is_known(now) && now->keys > 0.5 ? (double)info->bits / round(now->keys) : 0;
+}
+
+char *cli_keys_text(const umbel_measurement *now, char *out) {
+    char keys[CLI_QUANTITY];
+    if (is_known(now)) {
+        snprintf(out, CLI_QUANTITY, "%s%s", is_estimated(now) ? "about " : "",
+                 cli_count_noun(shown(now->keys, now->keys_error), "key", keys));
+    } else {
+        snprintf(out, CLI_QUANTITY, "an unknown number of keys");
+    }
+    return out;
+}
+
+bool cli_is_overfull(const umbel_info *info, const umbel_measurement *now) {
+    const double beyond_doubt = 3;
+    if (info->fpr > 0 && now->rate > info->fpr) return true;
+    return info->capacity && !info->grows && info->kind != UMBEL_KIND_WINDOW &&
+           !(now->keys - beyond_doubt * now->keys_error < (double)info->capacity + 0.5);
+}
+
+uint64_t cli_room(const umbel_info *info, const umbel_measurement *now) {
+    if (!is_known(now) || cli_is_overfull(info, now)) return 0;
+    uint64_t keys = (uint64_t)llround(now->keys);
+    return keys < info->capacity ? info->capacity - keys : 0;
 }
 
 void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
@@ -42,6 +75,7 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
     umbel_describe(f, &info);
     umbel_measure(f, &measured);
     char count[CLI_QUANTITY], keys[CLI_QUANTITY], size[CLI_QUANTITY], now[CLI_QUANTITY];
+    char each[CLI_QUANTITY] = "";
     char promised[CLI_QUANTITY + 16] = "";
     if (info.fpr > 0) {
         char rate[CLI_QUANTITY];
@@ -55,10 +89,11 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
                     cli_count_text(without, count));
         }
     }
-    fprintf(stderr, "%s in %s (%.1f bits per key), %s; false-positive rate %s%s\n",
-            cli_count_noun(info.keys_added, "key", keys), cli_size_text(info.bytes, size),
-            bits_per_key(&info), umbel_kind_name(info.kind), cli_rate_text(measured.rate, now),
-            promised);
+    double bits = bits_per_key(&info, &measured);
+    if (bits > 0) snprintf(each, sizeof each, " (%.1f bits per key)", bits);
+    fprintf(stderr, "%s in %s%s, %s; false-positive rate %s%s\n", cli_keys_text(&measured, keys),
+            cli_size_text(info.bytes, size), each, umbel_kind_name(info.kind),
+            cli_rate_text(measured.rate, now), promised);
 }
 
 static void describe_key_rule(cli_report *r, const umbel_filter *f) {
@@ -114,24 +149,35 @@ static void describe_window(cli_report *r, const umbel_filter *f, const umbel_in
     cli_report_count(r, "planned for", "capacity", info->capacity);
 }
 
-static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info *info) {
-    umbel_measurement now;
-    umbel_measure(f, &now);
-    cli_report_count(r, "keys added", "keys_added", info->keys_added);
-    double estimated = now.keys;
-    if (isfinite(estimated) && estimated < 1.8e19) {
-        cli_report_count(r, "keys estimated", NULL, (uint64_t)llround(estimated));
-    } else {
-        cli_report_text(r, "keys estimated", NULL, "unknown: every bit is set");
+/* In JSON, null is unknown. */
+static void describe_keys(cli_report *r, const umbel_measurement *now) {
+    char text[3 * CLI_QUANTITY], keys[CLI_QUANTITY], error[CLI_QUANTITY];
+    if (!is_known(now)) {
+        cli_report_text(r, "keys", NULL, "unknown: every bit is set");
+        cli_report_json(r, "keys", json_null());
+        cli_report_json(r, "keys_error", json_null());
+        return;
     }
-    cli_report_json(r, "keys_estimated", cli_json_real(estimated));
-    double fill = info->bits ? (double)now.bits_set / (double)info->bits : 0;
+    uint64_t rounded = (uint64_t)llround(now->keys);
+    snprintf(text, sizeof text, is_estimated(now) ? "about %s, give or take %s" : "%s",
+             cli_count_text(shown(now->keys, now->keys_error), keys),
+             cli_count_text(shown(now->keys_error, now->keys_error), error));
+    cli_report_text(r, "keys", NULL, text);
+    cli_report_json(r, "keys", cli_json_count(rounded));
+    cli_report_json(r, "keys_error", cli_json_real(now->keys_error));
+}
+
+static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info *info,
+                          const umbel_measurement *now) {
+    describe_keys(r, now);
+    cli_report_count(r, NULL, "keys_added", info->keys_added);
+    double fill = info->bits ? (double)now->bits_set / (double)info->bits : 0;
     char text[32];
     snprintf(text, sizeof text, "%.1f%% of the bits", 100 * fill);
     cli_report_text(r, "fill", NULL, text);
     cli_report_json(r, "fill", cli_json_real(fill));
-    cli_report_count(r, NULL, "bits_set", now.bits_set);
-    cli_report_rate(r, "rate now", "fpr_now", now.rate);
+    cli_report_count(r, NULL, "bits_set", now->bits_set);
+    cli_report_rate(r, "rate now", "fpr_now", now->rate);
     if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
     if (!info->capacity) return;
     if (info->kind == UMBEL_KIND_WINDOW) {
@@ -139,12 +185,12 @@ static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info
         return;
     }
     cli_report_count(r, "planned for", "capacity", info->capacity);
-    uint64_t room = info->keys_added < info->capacity ? info->capacity - info->keys_added : 0;
-    cli_report_count(r, "room left", "headroom", room);
-    if (info->keys_added > info->capacity) {
-        cli_report_text(r, "warning", NULL, "holds more keys than planned");
+    bool overfull = cli_is_overfull(info, now);
+    if (!info->grows) {
+        cli_report_count(r, "room left", "headroom", cli_room(info, now));
+        if (overfull) cli_report_text(r, "warning", NULL, "holds more keys than planned");
     }
-    cli_report_flag(r, NULL, "overfull", info->keys_added > info->capacity);
+    cli_report_flag(r, NULL, "overfull", overfull);
 }
 
 /* Identifies the secret without revealing it. */
@@ -171,14 +217,15 @@ void cli_describe(cli_report *r, const umbel_filter *f) {
     describe_secret(r, &info);
     cli_report_size(r, "size", "bytes", info.bytes);
     cli_report_count(r, NULL, "bits", info.bits);
-    if (info.keys_added) {
-        cli_report_real(r, "bits per key", "bits_per_key", bits_per_key(&info), 2);
-    }
+    umbel_measurement now;
+    umbel_measure(f, &now);
+    double each = bits_per_key(&info, &now);
+    if (each > 0) cli_report_real(r, "bits per key", "bits_per_key", each, 2);
     char own[128]; /* gocrc32's String() and the like */
     if (umbel_text(f, own, sizeof own, NULL) == UMBEL_OK) {
         cli_report_text(r, "as text", "text", own);
     }
-    describe_load(r, f, &info);
+    describe_load(r, f, &info, &now);
     describe_key_rule(r, f);
     describe_meta(r, f);
 }

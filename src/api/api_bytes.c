@@ -16,8 +16,10 @@ static umbel_err decode(const void *bytes, size_t len, const umbel_foreign *as, 
     if (settings.keyed && codec->id != UMBEL_FMT_NATIVE) {
         return umbeli_fail(diag, UMBEL_ESECRET, "a secret was given, but this format has none");
     }
-    if (codec->decode_as) return codec->decode_as(as, bytes, len, how, &settings, out, diag);
-    return codec->decode(bytes, len, how, &settings, out, diag);
+    e = codec->decode_as ? codec->decode_as(as, bytes, len, how, &settings, out, diag)
+                         : codec->decode(bytes, len, how, &settings, out, diag);
+    if (!e && how != UMBELI_VERIFY) (*out)->uncounted = !codec->counts;
+    return e;
 }
 
 umbel_err umbel_decode(const void *bytes, size_t len, const umbel_foreign *as,

@@ -6,6 +6,7 @@
 #include "core/diag.h"
 #include "format/codecs.h"
 #include "hash/native_hash.h"
+#include "kind/key_count.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 #include "umbel_foreign.h"
@@ -106,4 +107,5 @@ void umbel_describe(const umbel_filter *f, umbel_info *info) {
 void umbel_measure(const umbel_filter *f, umbel_measurement *now) {
     *now = (umbel_measurement){.bits = f->shape.bits};
     f->ops->measure(f, now);
+    if (f->ops->keys_of_bits) umbeli_measure_keys(f, now);
 }

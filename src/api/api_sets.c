@@ -2,11 +2,13 @@
  *
  * api_sets.c - whole filters as sets; key rule and metadata
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/bits.h"
 #include "core/diag.h"
 #include "core/filter.h"
+#include "kind/key_count.h"
 
 static umbel_err frozen(umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_EFROZEN, "the filter is read-only");
@@ -21,7 +23,13 @@ umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *
     if (!into->ops->merge) return not_offered(into->ops->no_sets, diag);
     const char *differs = umbeli_shape_mismatch(&into->shape, &from->shape);
     if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
-    return into->ops->merge(into, from, diag);
+    uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(from);
+    umbel_err e = into->ops->merge(into, from, diag);
+    if (e) return e;
+    into->uncounted |= from->uncounted;
+    into->count_error = hypot(into->count_error, from->count_error);
+    if (!into->concurrent) umbeli_count_together(into, mine, theirs);
+    return UMBEL_OK;
 }
 
 umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
@@ -29,7 +37,14 @@ umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_di
     if (!into->ops->intersect) return not_offered(into->ops->no_sets, diag);
     const char *differs = umbeli_shape_mismatch(&into->shape, &with->shape);
     if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
-    return into->ops->intersect(into, with, diag);
+    umbel_measurement mine = {0}, theirs = {0}, both = {0};
+    into->ops->measure(into, &mine);
+    with->ops->measure(with, &theirs);
+    umbel_err e = into->ops->intersect(into, with, diag);
+    if (e) return e;
+    into->ops->measure(into, &both);
+    umbeli_count_common(into, mine.bits_set, theirs.bits_set, both.bits_set);
+    return UMBEL_OK;
 }
 
 static bool bits_within(const umbel_filter *part, const umbel_filter *whole) {

@@ -93,6 +93,8 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     }
     if (umbeli_has_stray_bits(from)) f->data[f->data_len - 1] = umbeli_last_byte(from);
     umbeli_set_keys_added(f, umbeli_keys_added(from));
+    f->uncounted = from->uncounted;
+    f->count_error = from->count_error;
     f->key_rule = from->key_rule;
     if (from->ops->copy) e = from->ops->copy(f, from);
     if (!e) e = umbeli_extra_set(f, from->extra, from->extra_len, NULL);
@@ -160,6 +162,8 @@ void umbeli_filter_clear(umbel_filter *f) {
         memset(bytes, 0, (size_t)len);
     }
     umbeli_set_keys_added(f, 0);
+    f->uncounted = false;
+    f->count_error = 0;
 }
 
 /* The handle and everything else that is not the kind's own. */
@@ -233,7 +237,5 @@ umbel_err umbeli_merge_bits(umbel_filter *into, const umbel_filter *from, umbel_
 umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
     (void)diag;
     umbeli_bits_and(into->data, with->data, into->data_len);
-    uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(with);
-    umbeli_set_keys_added(into, mine < theirs ? mine : theirs);
     return UMBEL_OK;
 }

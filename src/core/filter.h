@@ -86,7 +86,13 @@ typedef struct umbeli_ops {
     bool (*relocate)(umbel_filter *f, size_t step, const umbeli_mover *mover);
     void (*clear)(umbel_filter *f); /* before the remaining payload is zeroed */
 
+    /* The set bits and the live rate; kinds without keys_of_bits also say the keys. */
     void (*measure)(const umbel_filter *f, umbel_measurement *now);
+    /* Distinct keys, estimated from a number of set bits, infinite for all of them, and the standard
+     * error of that.  kind/key_count.h makes up the answer from this and the count of adds. */
+    double (*keys_of_bits)(const umbel_filter *f, uint64_t bits_set, double *error);
+    /* The model's rate after this many keys; NULL: no add goes uncounted. */
+    double (*rate_after)(const umbel_filter *f, uint64_t keys);
     void (*describe)(const umbel_filter *f,
                      umbel_info *info); /* fields that only the kind knows; may be NULL */
 } umbeli_ops;
@@ -102,6 +108,8 @@ struct umbel_filter {
     uint8_t *data;     /* the bits, as in a native file; never written when frozen */
     uint64_t data_len; /* bytes at data; chains may have more, in further segments */
     _Atomic uint64_t keys_added;
+    bool uncounted;     /* it came from a format that does not say how many adds there were */
+    double count_error; /* standard error of keys_added, after an intersection */
     bool frozen;
     bool concurrent;
 

@@ -25,6 +25,8 @@ typedef struct umbeli_codec {
     const char *name;   /* as on the command line */
     const char *system; /* whose format, and the version it was checked against */
 
+    bool counts; /* the bytes say how many adds changed the filter */
+
     /* True when these bytes can only be this format; NULL for formats without a magic number. */
     bool (*recognise)(const uint8_t *bytes, size_t len);
 

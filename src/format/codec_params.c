@@ -74,7 +74,7 @@ double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigne
 void umbeli_params_plan(const umbeli_shape *shape, double rate, const char *beyond,
                         umbel_plan *plan) {
     double bits = (double)shape->bits;
-    bool missed = shape->fpr > 0 && rate > 1.25 * shape->fpr;
+    bool missed = shape->fpr > 0 && rate > (1 + UMBELI_RATE_ERROR) * shape->fpr;
     *plan = (umbel_plan){
         .kind = UMBEL_KIND_CLASSIC,
         .capacity = shape->capacity,
@@ -86,6 +86,9 @@ void umbeli_params_plan(const umbeli_shape *shape, double rate, const char *beyo
         .bits_per_key = shape->capacity ? bits / (double)shape->capacity : 0,
         .bound = umbeli_bound_rate(bits, shape->capacity),
         .verdict = missed ? UMBEL_PLAN_BEYOND_KIND : UMBEL_PLAN_OK,
-        .why = missed ? beyond : "the system's own sizes keep the promise",
+        .why = missed                                ? beyond
+               : shape->fpr > 0 && rate > shape->fpr ? "the system's rounded sizes keep the rate "
+                                                       "within 5%"
+                                                     : "the system's own sizes keep the promise",
     };
 }

@@ -36,9 +36,12 @@ double umbeli_narrow_fill(uint64_t bits, double draws, unsigned hash_bits);
  * with equal hashes cannot be distinguished. */
 double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigned hash_bits);
 
+/* The models of foreign filters are this accurate, and the systems round their sizes: a promise
+ * counts as missed where the rate exceeds it by more, and plan.why says so where by less. */
+#define UMBELI_RATE_ERROR 0.05
+
 /* umbel_plan_foreign: fills the plan from a shape; shape->fpr is the requested rate or 0, `rate`
- * the model's.  Systems round their sizes, so a promise counts as missed, for the reason `beyond`,
- * only if the rate exceeds it by a quarter. */
+ * the model's, and `beyond` the reason if it is missed. */
 void umbeli_params_plan(const umbeli_shape *shape, double rate, const char *beyond,
                         umbel_plan *plan);
 

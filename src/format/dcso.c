@@ -21,6 +21,7 @@
 #include "core/size.h"
 #include "format/codec.h"
 #include "format/codec_params.h"
+#include "format/progression.h"
 #include "hash/foreign_hash.h"
 #include "kind/classic/classic.h"
 #include "plan/plan.h"
@@ -40,12 +41,70 @@ static uint64_t below_prime(uint64_t x) {
     return x >= prime ? x - prime : x;
 }
 
-static void positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
-    uint64_t h = below_prime(umbeli_fnv1_64(key, len));
-    for (uint32_t i = 0; i < c->base.shape.hashes; i++) {
+static void positions_of(uint64_t h, umbeli_modulus modulus, uint32_t hashes, uint64_t *pos) {
+    h = below_prime(h);
+    for (uint32_t i = 0; i < hashes; i++) {
         h = below_prime(h * generator);
-        pos[i] = umbeli_mod(h, c->modulus);
+        pos[i] = umbeli_mod(h, modulus);
     }
+}
+
+static void positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
+    positions_of(umbeli_fnv1_64(key, len), c->modulus, c->base.shape.hashes, pos);
+}
+
+/* ---- Rates ---- */
+
+/* Products wrap at 2^64, so the lowest bits of a probe follow from those of the hash alone: where
+ * the bits are an even number, all probes of a key are even or all are odd, and so on for higher
+ * powers of two.  Each such class of bits has a fill of its own. */
+static double class_rate(const uint8_t *bits, uint64_t m, uint32_t hashes) {
+    enum { CLASSES = 64 };
+    uint64_t classes = m & (0 - m), set[CLASSES] = {0};
+    if (classes > CLASSES) classes = CLASSES;
+    for (uint64_t i = 0; i < m; i++) set[i % classes] += umbeli_bit_test(bits, i);
+    double sum = 0, each = (double)(m / classes);
+    for (uint64_t from = 0; from < classes; from++) {
+        double all = 1;
+        uint64_t low = from;
+        for (uint32_t i = 0; i < hashes && all > 0; i++) {
+            low = low * generator % classes;
+            all *= (double)set[low] / each;
+        }
+        sum += all;
+    }
+    return sum / (double)classes;
+}
+
+static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    enum { EQUAL_FROM = 1 << 20 }; /* bits; the classes of so many differ by too little to matter */
+    const umbeli_shape *s = &c->base.shape;
+    (void)keys;
+    if (s->bits == 0 || s->bits % 2 || s->bits >= EQUAL_FROM) {
+        return umbeli_classic_live_rate(s->bits, s->hashes, bits_set);
+    }
+    return class_rate(c->base.data, s->bits, s->hashes);
+}
+
+static void place(const void *how, uint64_t *random, uint64_t *pos) {
+    const umbeli_shape *s = how;
+    positions_of(umbeli_draw(random), umbeli_modulus_of(s->bits), s->hashes, pos);
+}
+
+static double simulated_live(const void *how, const uint8_t *bits, uint64_t set, uint64_t *random) {
+    const umbeli_shape *s = how;
+    (void)set, (void)random;
+    return class_rate(bits, s->bits, s->hashes);
+}
+
+static double rate_of(const umbeli_shape *s) {
+    if (!s->bits) return 1; /* no bits, no probes: every key matches */
+    if (s->bits > UMBELI_SIMULATED_BITS) {
+        return umbeli_classic_rate(s->bits, s->hashes, s->capacity);
+    }
+    umbeli_simulated simulated = {
+        .how = s, .place = place, .live = simulated_live, .bits = s->bits, .hashes = s->hashes};
+    return umbeli_simulated_rate(&simulated, s->capacity);
 }
 
 static const umbeli_scheme scheme_dcso = {
@@ -54,6 +113,7 @@ static const umbeli_scheme scheme_dcso = {
     .layout = "classic/dcso",
     .format = UMBEL_FMT_DCSO,
     .positions = positions,
+    .live_rate = live_rate,
 };
 
 /* ---- Create ---- */
@@ -96,10 +156,8 @@ static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_dia
     umbeli_shape shape;
     umbel_err e = shape_of(params, &shape, diag);
     if (e) return e;
-    double rate = 1; /* no bits, no probes: every key matches */
-    if (shape.bits) rate = umbeli_classic_rate(shape.bits, shape.hashes, shape.capacity);
-    umbeli_params_plan(&shape, rate, "rounding down to whole bits misses the rate for so few bits",
-                       solved);
+    umbeli_params_plan(&shape, rate_of(&shape),
+                       "rounding down to whole bits misses the rate for so few bits", solved);
     return UMBEL_OK;
 }
 
@@ -231,6 +289,7 @@ const umbeli_codec umbeli_codec_dcso = {
     .id = UMBEL_FMT_DCSO,
     .name = "dcso",
     .system = "DCSO bloom 0.2.4",
+    .counts = true,
     .recognise = recognise,
     .create = create,
     .decode = decode,

@@ -17,6 +17,7 @@
 #include "core/size.h"
 #include "format/codec.h"
 #include "format/codec_params.h"
+#include "format/progression.h"
 #include "hash/foreign_hash.h"
 #include "kind/classic/classic.h"
 #include "umbel_foreign.h"
@@ -49,12 +50,42 @@ static void int32_positions(const umbeli_classic *c, const void *key, size_t len
     }
 }
 
+/* One CRC gives start and step: the step is its upper half. */
+static umbeli_progression progression_of(const umbeli_shape *s, bool narrow) {
+    return (umbeli_progression){.bits = s->bits,
+                                .hashes = s->hashes,
+                                .steps = UINT64_C(1) << (narrow ? 15 : 16),
+                                .hash_bits = narrow ? 31 : 32};
+}
+
+static double int64_live(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    umbeli_progression p = progression_of(&c->base.shape, false);
+    return umbeli_progression_live(&p, c->base.data, bits_set, keys);
+}
+
+static double int32_live(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    umbeli_progression p = progression_of(&c->base.shape, true);
+    return umbeli_progression_live(&p, c->base.data, bits_set, keys);
+}
+
+static double int64_estimate(const umbeli_classic *c, uint64_t bits_set) {
+    umbeli_progression p = progression_of(&c->base.shape, false);
+    return umbeli_progression_keys(&p, bits_set);
+}
+
+static double int32_estimate(const umbeli_classic *c, uint64_t bits_set) {
+    umbeli_progression p = progression_of(&c->base.shape, true);
+    return umbeli_progression_keys(&p, bits_set);
+}
+
 static const umbeli_scheme scheme_gocrc32_int64 = {
     .id = SCHEME_INT64,
     .hash = HASH_CRC32,
     .layout = "classic/gocrc32-int64",
     .format = UMBEL_FMT_GOCRC32,
     .positions = int64_positions,
+    .estimate = int64_estimate,
+    .live_rate = int64_live,
 };
 
 static const umbeli_scheme scheme_gocrc32_int32 = {
@@ -63,6 +94,8 @@ static const umbeli_scheme scheme_gocrc32_int32 = {
     .layout = "classic/gocrc32-int32",
     .format = UMBEL_FMT_GOCRC32,
     .positions = int32_positions,
+    .estimate = int32_estimate,
+    .live_rate = int32_live,
 };
 
 /* ---- Create ---- */
@@ -100,8 +133,11 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
 }
 
 static double rate_of(const umbel_foreign *params, const umbeli_shape *shape) {
-    unsigned hash_bits = params->variant & UMBEL_VARIANT_INT32 ? 31 : 32;
-    return umbeli_narrow_rate(shape->bits, shape->hashes, shape->capacity, hash_bits);
+    enum { MANY_BITS = 1 << 30 }; /* the range of a sum shows */
+    bool narrow = params->variant & UMBEL_VARIANT_INT32;
+    umbeli_progression p = progression_of(shape, narrow);
+    if (shape->bits < MANY_BITS) return umbeli_progression_rate(&p, shape->capacity);
+    return umbeli_narrow_rate(shape->bits, shape->hashes, shape->capacity, p.hash_bits);
 }
 
 static umbel_err create(const umbel_foreign *params, const umbeli_settings *settings,

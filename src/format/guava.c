@@ -17,8 +17,8 @@
 #include "core/diag.h"
 #include "format/codec.h"
 #include "format/codec_params.h"
+#include "format/progression.h"
 #include "hash/foreign_hash.h"
-#include "plan/plan.h"
 #include "umbel_foreign.h"
 
 enum { MITZ_32 = 0, MITZ_64 = 1, HEADER = 6, MAX_HASHES = 255 };
@@ -56,6 +56,24 @@ static double estimate(const umbeli_classic *c, uint64_t bits_set) {
     return -log1p(-fraction) * (double)s->bits / s->hashes;
 }
 
+/* Sums wrap at 2^63, or at 2^32, and their upper half is complemented there. */
+static umbeli_progression progression_of(const umbeli_shape *s, bool mitz32) {
+    return (umbeli_progression){.bits = s->bits,
+                                .hashes = s->hashes,
+                                .jump = umbeli_power_modulo(mitz32 ? 32 : 63, s->bits),
+                                .mirrored = mitz32};
+}
+
+static double live_rate32(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    umbeli_progression p = progression_of(&c->base.shape, true);
+    return umbeli_progression_live(&p, c->base.data, bits_set, keys);
+}
+
+static double live_rate64(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    umbeli_progression p = progression_of(&c->base.shape, false);
+    return umbeli_progression_live(&p, c->base.data, bits_set, keys);
+}
+
 const umbeli_scheme umbeli_scheme_guava32 = {
     .id = SCHEME_32,
     .hash = HASH_MURMUR3_128,
@@ -63,6 +81,7 @@ const umbeli_scheme umbeli_scheme_guava32 = {
     .format = UMBEL_FMT_GUAVA,
     .positions = positions32,
     .estimate = estimate,
+    .live_rate = live_rate32,
 };
 
 const umbeli_scheme umbeli_scheme_guava64 = {
@@ -72,6 +91,7 @@ const umbeli_scheme umbeli_scheme_guava64 = {
     .format = UMBEL_FMT_GUAVA,
     .positions = positions64,
     .estimate = estimate,
+    .live_rate = live_rate64,
 };
 
 /* ---- Create ---- */
@@ -131,8 +151,12 @@ static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings,
                               settings, out, diag);
 }
 
-/* MITZ_32 takes a number below 2^31 modulo the bits; its two halves still distinguish keys. */
-static double rate32(const umbeli_shape *s) {
+/* MITZ_32 takes a number below 2^31 modulo the bits, which shows where they are as many; its two
+ * halves still distinguish keys. */
+static double rate_of(const umbeli_shape *s, bool mitz32) {
+    enum { MANY_BITS = 1 << 24 };
+    umbeli_progression p = progression_of(s, mitz32);
+    if (!mitz32 || s->bits < MANY_BITS) return umbeli_progression_rate(&p, s->capacity);
     return pow(umbeli_narrow_fill(s->bits, (double)s->capacity * s->hashes, 31), s->hashes);
 }
 
@@ -141,9 +165,11 @@ static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag)
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
     bool mitz32 = (p->variant & UMBEL_VARIANT_MITZ32) != 0;
-    double rate =
-        mitz32 ? rate32(&shape) : umbeli_classic_rate(shape.bits, shape.hashes, shape.capacity);
-    umbeli_params_plan(&shape, rate, "MURMUR128_MITZ_32 reaches no bit beyond 2^31", out);
+    const char *beyond =
+        shape.bits >> 31 && mitz32
+            ? "MURMUR128_MITZ_32 reaches no bit beyond 2^31"
+            : "Guava's probes of a key follow each other, too closely in so few bits";
+    umbeli_params_plan(&shape, rate_of(&shape, mitz32), beyond, out);
     return UMBEL_OK;
 }
 

@@ -10,15 +10,14 @@ of() { # of FIRST LAST FILE [OPTION...]
     of 1 1000 k.umb
     run umbel info k.umb
     [ "$status" -eq 0 ]
-    [[ $output == *"kind               "*"keys added         1,000"*"keys estimated     1,0"* ]] ||
-        [[ $output == *"keys estimated     99"* ]]
+    [[ $output == *"kind               "*$'\n'"keys               1,000"$'\n'* ]]
     [[ $output == *"planned for        2,000"*"room left          1,000"*"key                the line"* ]]
     umbel info --json k.umb > info.json
     python3 - <<'P'
 import json
 i = json.load(open("info.json"))
-assert i["keys_added"] == 1000 and i["capacity"] == 2000 and i["headroom"] == 1000, i
-assert abs(i["keys_estimated"] - 1000) < 50, i
+assert i["keys"] == 1000 and i["capacity"] == 2000 and i["headroom"] == 1000, i
+assert i["keys_error"] < 0.5 and i["keys_added"] <= 1000, i
 assert 0 < i["fpr_now"] < i["fpr"] <= 1e-6, i
 assert i["overfull"] is False and i["treatment"]["field"] == 0, i
 P
@@ -29,16 +28,63 @@ P
     for n in 999 1000 1001; do
         [ $n -eq 999 ] || echo $n | umbel add -q k.umb
         run umbel info k.umb
-        [[ $output == *"keys added         "*"room left          $((n < 1000 ? 1000 - n : 0))"$'\n'* ]]
+        [[ $output == *"keys               "*"room left          $((n < 1000 ? 1000 - n : 0))"$'\n'* ]]
         if [ $n -gt 1000 ]; then [[ $output == *"warning            holds more keys than planned"* ]]
         else [[ $output != *warning* ]]; fi
         umbel info --json k.umb > info.json
         python3 - $n <<'P'
 import json, sys
 i, n = json.load(open("info.json")), int(sys.argv[1])
-assert (i["keys_added"], i["headroom"], i["overfull"]) == (n, max(0, 1000 - n), n > 1000), i
+assert (i["keys"], i["headroom"], i["overfull"]) == (n, max(0, 1000 - n), n > 1000), i
 assert abs(i["bits_per_key"] - i["bits"] / n) < 1e-9 and i["fill"] == round(i["bits_set"] / i["bits"], 12), i
 P
+    done
+}
+
+# The notion of keys in it, everywhere: not the adds that changed a bit.
+@test "keys: merged with itself, intersected, folded, other formats, saturated" {
+    seq 1000 > keys
+    umbel build -n 2000 -p 30% -o a.umb keys 2> said
+    [[ $(cat said) =~ "about "(9[5-9][0-9]|1,0[0-4][0-9])" keys in " ]]
+    umbel merge -o twice.umb a.umb a.umb 2> said
+    [[ $(cat said) != *warning* && $(cat said) =~ "about "(9[0-9][0-9]|1,0[0-9][0-9])" keys in " ]]
+    seq 501 1500 | umbel build -q -n 2000 -p 30% -o b.umb
+    umbel intersect -q -o both.umb a.umb b.umb
+    umbel build -q -n 1000 -p 1% --format guava -o g.guava keys
+    umbel build -q -m 32 -n 1 --kind blocked -o full.umb keys
+    python3 - <<'P'
+import json, os, subprocess
+def info(path, *more):
+    return json.loads(subprocess.run([os.environ["UMBEL"], "info", "--json", path, *more], stdout=subprocess.PIPE, check=True).stdout)
+for path, keys, near in (("a.umb", 1000, 50), ("twice.umb", 1000, 100), ("both.umb", 500, 100), ("g.guava", 1000, 40)):
+    i = info(path, *(["--format", "guava"] if path == "g.guava" else []))
+    assert abs(i["keys"] - keys) <= near, (path, i)
+    if path != "g.guava": assert not i["overfull"] and abs(i["headroom"] - 2000 + i["keys"]) == 0, (path, i)
+i = info("full.umb")
+assert i["keys"] is None and i["overfull"] and i["headroom"] == 0, i
+P
+    [[ $(umbel info full.umb) == *"keys               unknown: every bit is set"* ]]
+    umbel add --strict -q twice.umb <(seq 1001 1500)
+}
+
+# Whatever room it shows may be filled, or --strict says that it cannot.
+@test "keys: --strict never ends well with a rate above the promise" {
+    for rate in 5% 30% 50%; do
+        for kind in blocked classic; do
+            seq 700 | umbel build -q -n 1000 -p $rate --kind $kind -o s.umb 2> /dev/null || continue
+            for round in 1 2 3; do
+                room=$(umbel info --json s.umb | awk -F '[:, ]+' '/"headroom"/ { print $3 }')
+                run umbel add --strict -q s.umb <(seq $((round * 1000)) $((round * 1000 + room - 1)))
+                [ "$status" -eq 0 ] || [ "$status" -eq 2 ]
+                umbel info --json s.umb | python3 -c '
+import json, sys
+i = json.load(sys.stdin)
+assert i["fpr_now"] <= i["fpr"] and not i["overfull"], i'
+            done
+            refused "s.umb: " umbel add --strict -q s.umb <(seq 5000 5400)
+            refused "t.umb: " umbel build --strict -q -n 1000 -p $rate --kind $kind -o t.umb <(seq 1400)
+            [ ! -e t.umb ]
+        done
     done
 }
 

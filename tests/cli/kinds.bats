@@ -28,7 +28,7 @@ load helper
     umbel remove -q c.umb <(seq 1001 2000)
     [ "$(umbel check -c c.umb <(seq 1 2000))" -eq 1000 ]
     umbel verify -q c.umb --present <(seq 1 1000)
-    umbel info --json c.umb | grep -q '"keys_added": 1000,'
+    umbel info --json c.umb | grep -q '"keys": 1000,'
     run --separate-stderr umbel remove c.umb <(seq 995 1005)
     [ "$status" -eq 1 ]
     [[ $stderr == *"5 of the keys were not in"* ]]

@@ -36,7 +36,7 @@ P
     printf 'a\nb' > one
     printf 'c\nd\n' > two
     exact -o k.umb one two
-    umbel info --json k.umb | grep -q '"keys_added": 4,'
+    umbel info --json k.umb | grep -q '"keys": 4,'
     printf 'b' > tail
     [ "$(umbel check k.umb tail | od -An -c | tr -d ' ')" = 'b\n' ]
     run umbel check k.umb <(printf 'bc\n')
@@ -54,7 +54,7 @@ with open("text", "wb") as t:
     t.write(b"end")
 P
     exact -n 100 -o k.umb text
-    umbel info --json k.umb | grep -q '"keys_added": 15,' # three empty lines are one key
+    umbel info --json k.umb | grep -q '"keys": 15,' # three empty lines are one key
     for j in 1 2 5; do
         { cat text; echo; } | cmp - <(umbel check -j $j k.umb text)
         { cat text; echo; } | cmp - <(cat text | umbel check -j $j k.umb)

@@ -15,7 +15,7 @@ load helper
 @test "uniq: --state remembers across runs" {
     seq 1 100 | umbel uniq -q -p 1e-6 -n 1000 --state s.umb | cmp - <(seq 1 100)
     seq 51 150 | umbel uniq -q --state s.umb | cmp - <(seq 101 150)
-    umbel info --json s.umb | grep -q '"keys_added": 150,'
+    umbel info --json s.umb | grep -q '"keys": 150,'
     run --separate-stderr umbel uniq -p 1e-6 -n 1000 --state s.umb <(seq 5)
     [ "${#stderr_lines[@]}" -eq 1 ] # the same plan: nothing to report but the summary
     run --separate-stderr umbel uniq -n 5000 --state s.umb <(seq 5)
@@ -97,7 +97,7 @@ P
 }
 
 @test "uniq: estimates how many new lines it has dropped" {
-    run --separate-stderr umbel uniq -n 100000 -p 1% <(seq 100000)
+    run --separate-stderr umbel uniq --kind auto -n 100000 -p 1% <(seq 100000)
     [ "$status" -eq 0 ]
     [[ $stderr =~ "100,000 lines, "([0-9,]+)" of them new; about "([0-9.]+)" new lines mistaken for repeated" ]]
     dropped=$((100000 - ${BASH_REMATCH[1]//,/}))
@@ -110,7 +110,7 @@ P
 }
 
 @test "uniq: warns beyond the plan, --strict stops" {
-    run --separate-stderr umbel uniq -n 1000 -p 1e-6 <(seq 5000)
+    run --separate-stderr umbel uniq --kind auto -n 1000 -p 1e-6 <(seq 5000)
     [ "$status" -eq 0 ]
     [[ $stderr == *"umbel: uniq: warning: more keys than planned: the false-positive rate is "*", more than ten times the 1 in 1,000,000 promised; about "*" new lines were lost (-n plans for more, --strict stops)"* ]]
     run --separate-stderr umbel uniq -q --strict -n 1000 -p 1e-6 --state s.umb <(seq 5000)
@@ -149,8 +149,9 @@ P
     cat > judge.py <<'P'
 import json, math, subprocess, sys, os
 keys = 50000
-for times in (0.5, 1, 2, 5, 10):
-    for options in ([], ["--kind", "classic"], ["-j", "3"], ["-k", "1"]):
+for times in (0.5, 1, 2, 5, 10, 100, 1000):
+    for options in (["--kind", "blocked"], ["--kind", "classic"], ["--kind", "auto", "-j", "3"], ["--kind", "auto", "-k", "1"]):
+        if times > 10: keys = 1000 # until every bit is set
         lines = int(keys * times)
         text = "".join("%d\n" % i for i in range(lines))
         run = subprocess.run([os.environ["UMBEL"], "uniq", "--json", "-n", str(keys), "-p", "1%"] + options,
@@ -161,33 +162,73 @@ for times in (0.5, 1, 2, 5, 10):
         assert o["lines"] == lines and o["new"] == lines - lost, o
         near = max(0.1 * lost, 3 * math.sqrt(lost) + 3)
         assert abs(o["lost_estimated"] - lost) <= near, (times, options, lost, o)
+        assert o["rate_now"] >= lost / lines - 0.01, (times, options, o) # the last met the worst
         levels = sum(w in run.stderr for w in (", above the 1% promised", "more than twice the 1%", "more than ten times the 1%"))
         assert levels == (0 if times <= 1 else 3), run.stderr
         if times >= 2: assert o["rate_now"] > o["rate_promised"] == 0.01, o
 P
     python3 judge.py
     # Each in its turn, once.
-    run --separate-stderr umbel uniq -n 50000 -p 1% <(seq 60000)
-    [[ $stderr == *", above the 1% promised"* ]]
+    run --separate-stderr umbel uniq -m 64KiB -n 50000 <(seq 60000)
+    [[ $stderr == *", above the "*" promised"* ]]
     [[ $stderr != *"ten times"* ]]
 }
 
-@test "uniq: every bit set means that nothing can be said" {
-    run --separate-stderr umbel uniq -n 1000 -p 1% <(seq 300000)
+# Then only a count of the different keys tells what was lost, and with a state there is none.
+@test "uniq: what is lost is known even when every bit is set, if all keys were seen" {
+    run --separate-stderr umbel uniq --kind auto -n 1000 -p 1% --state s.umb <(seq 300000; seq 1000)
     [ "$status" -eq 0 ]
+    [[ $stderr =~ "301,000 lines, "([0-9,]+)" of them new; about "([0-9]+)" new lines mistaken" ]]
+    lost=$((300000 - ${BASH_REMATCH[1]//,/}))
+    [ $((BASH_REMATCH[2] - lost)) -lt $((lost / 20)) ]
+    [ $((lost - BASH_REMATCH[2])) -lt $((lost / 20)) ]
+    run --separate-stderr umbel uniq --state s.umb <(seq 300000)
     [[ $stderr == *"how many new lines were lost cannot be estimated: every bit is set"* ]]
-    run --separate-stderr umbel uniq --json -n 1000 -p 1% <(seq 300000)
+    run --separate-stderr umbel uniq --json --state s.umb <(seq 300000)
     [[ $stderr == *'"lost_estimated": null,'*'"rate_now": 1.0,'* ]]
 }
 
-@test "uniq: a filter that grows keeps its rate far beyond the plan" {
-    run --separate-stderr umbel uniq --json --kind scalable -n 1000 -p 1% <(seq 100000)
-    [ "$status" -eq 0 ]
-    [[ $stderr != *warning* ]]
-    python3 - "$stderr" <<'P'
+@test "uniq: grows beyond the plan and keeps its rate, unless memory is fixed" {
+    for options in "-n 1000" "-n 1000 --kind scalable" "" "-n 1000 -p 1%"; do
+        run --separate-stderr umbel uniq --json $options <(seq 100000)
+        [ "$status" -eq 0 ]
+        [[ $stderr != *warning* ]]
+        python3 - "$stderr" <<'P'
 import json, sys
 o = json.loads(sys.argv[1])
-assert o["rate_now"] <= 0.01 and 100000 - o["new"] < 1000, o
+assert o["rate_now"] <= o["rate_promised"] and 100000 - o["new"] < 1000 * o["rate_promised"] / 0.01, o
 P
-    [[ $(umbel uniq --help | tr -s ' \n' ' ') == *"Beyond the plan the memory stays the same and the rate rises"*"Options"* ]]
+    done
+    for options in "-m 2KiB -n 1000" "-n 1000 --kind auto" "-n 1000 --kind blocked"; do
+        run --separate-stderr umbel uniq --json $options <(seq 5000)
+        [ "$status" -eq 0 ]
+        [[ $stderr == *"warning: more keys than planned: the false-positive rate is "* ]]
+    done
+    [[ $(umbel uniq --help | tr -s ' \n' ' ') == *"however many keys come: the filter grows"*"Options"* ]]
+    # The plan of a filter that grows is where it started.
+    umbel uniq -q -n 1000 --state g.umb <(seq 5000) > /dev/null
+    run --separate-stderr umbel uniq -n 1000 --state g.umb <(seq 5)
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    # --max-memory ends it with an error, and what was printed is remembered.
+    run --separate-stderr umbel uniq -q -n 1000 --max-memory 60KiB --state s.umb <(seq 100000)
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"has to grow from "*" to more than --max-memory allows"* ]]
+    printed=$output
+    run --separate-stderr umbel uniq -q --state s.umb <(echo "$printed")
+    [ -z "$output" ]
+}
+
+@test "uniq: --strict ends with an error before the promise is broken" {
+    for rate in 5% 30% 50%; do
+        for n in 900 1000 1100 1500; do
+            run --separate-stderr umbel uniq --json --strict -n 1000 -p $rate <(seq $n)
+            [ "$status" -eq 0 ] || [ "$n" -gt 950 ]
+            [ "$status" -eq 2 ] || [ "$n" -lt 1200 ]
+            [ "$status" -eq 2 ] || python3 - "$stderr" <<'P'
+import json, sys
+o = json.loads(sys.argv[1])
+assert o["rate_now"] <= o["rate_promised"], o
+P
+        done
+    done
 }

@@ -184,7 +184,7 @@ static void snapshot_is_blocked(void **state) {
     umbel_describe(bits, &a);
     assert_int_equal(a.kind, UMBEL_KIND_BLOCKED);
     assert_true(a_now.bits_set == b_now.bits_set && a_now.rate == b_now.rate);
-    assert_true(a_now.keys == b_now.keys && a.capacity == n && a.keys_added == n);
+    assert_true(fabs(a_now.keys - b_now.keys) < 1 && b_now.keys == n && a.capacity == n);
     assert_true(umbel_equal(bits, blocked));
     const char *name, *value;
     assert_true(umbel_meta_at(bits, 0, &name, &value));

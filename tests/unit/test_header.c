@@ -156,7 +156,8 @@ AT(umbel_measurement, bits, 0);
 NEXT(umbel_measurement, bits, bits_set);
 NEXT(umbel_measurement, bits_set, keys);
 NEXT(umbel_measurement, keys, rate);
-NEXT(umbel_measurement, rate, reserved);
+NEXT(umbel_measurement, rate, keys_error);
+NEXT(umbel_measurement, keys_error, reserved);
 LAST(umbel_measurement, reserved);
 SIZE(umbel_measurement, 64);
 

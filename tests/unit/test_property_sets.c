@@ -66,7 +66,10 @@ static void merge_is_the_union(void **state) {
 
         assert_ok(umbel_merge(a, b, NULL));
         assert_true(umbel_equal(a, all));
-        assert_true(keys_added(a) == sum);
+        assert_true(keys_added(a) <= sum); /* more are hidden in one filter than in two */
+        umbel_measurement now = measured(a);
+        double truth = (double)(left.n + right.n + shared.n);
+        assert_true(fabs(now.keys - truth) <= 3 * now.keys_error + 1);
         assert_all_in(a, &left);
         assert_all_in(a, &right);
         assert_ok(umbel_is_subset(b, a, &yes, NULL));

@@ -6,6 +6,9 @@
  * lie within five standard deviations.  The planned rate is the mean over all filters; the promise
  * holds for single ones, except for one in a thousand.  Hence many filters are made.  With another
  * seed, about one run in ten thousand fails by chance.
+ *
+ * Also: how many keys are in a filter, at every fill, and after merging, intersecting and folding;
+ * and a part of the table of other systems' rates that test_rates_long.c has in full.
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -15,6 +18,7 @@
 #include <stdlib.h>
 
 #include "random_keys.h"
+#include "rate_table.h"
 #include "subjects.h"
 #include "umbel_plan.h"
 
@@ -153,11 +157,141 @@ static void test_overfull(void **state) {
     }
 }
 
+/* A part of the table: one size that is hard for each format, and one that is easy. */
+static void test_foreign(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t keys;
+        double fpr;
+    } rows[] = {{2, 1e-4}, {100, 0.01}, {1000, 0.1}};
+    int wrong = 0;
+    for (unsigned f = 0; f < rate_formats_count; f++) {
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            wrong += rate_row_wrong(&rate_formats[f], rows[i].keys, rows[i].fpr);
+        }
+    }
+    /* LevelDB's third probe has 262142 values. */
+    wrong += rate_row_wrong(&rate_formats[0], 100000, 0.01);
+    assert_int_equal(wrong, 0);
+}
+
+/* ---- Keys in it --------------------------------------------------------------------------- */
+
+static void add_numbers(umbel_filter *f, uint64_t from, uint64_t n) {
+    for (uint64_t i = from; i < from + n; i++) assert_ok(umbel_add(f, &i, 8, NULL, NULL));
+}
+
+/* Three standard errors, or the rounding of a count. */
+static void holds(const char *how, const umbel_filter *f, uint64_t truth) {
+    umbel_measurement now = measured(f);
+    umbel_info info;
+    umbel_describe(f, &info);
+    if (fabs(now.keys - (double)truth) <= 3 * now.keys_error + 1) return;
+    print_message("# %s, promised %g, %s: %llu keys, said %.1f give or take %.1f\n", info.layout,
+                  info.fpr, how, (unsigned long long)truth, now.keys, now.keys_error);
+    fail();
+}
+
+static void holds_for_sets(const umbel_params *params, uint64_t n) {
+    umbel_filter *a = NULL, *b = NULL, *c = NULL;
+    assert_ok(umbel_create(params, NULL, &a, NULL));
+    assert_ok(umbel_create(params, NULL, &b, NULL));
+    add_numbers(a, 0, n);
+    add_numbers(b, n / 2, n);
+    const struct {
+        const char *how;
+        umbel_err (*step)(umbel_filter *, const umbel_filter *, umbel_diag *);
+        const umbel_filter *with;
+        uint64_t keys;
+    } sets[] = {{"merged", umbel_merge, b, n + n / 2},
+                {"merged with itself", umbel_merge, a, n},
+                {"intersected", umbel_intersect, b, n - n / 2},
+                {"intersected with itself", umbel_intersect, a, n}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        assert_ok(umbel_copy(a, &c, NULL));
+        assert_ok(sets[i].step(c, sets[i].with, NULL));
+        holds(sets[i].how, c, sets[i].keys);
+        umbel_free(c);
+    }
+    double rate = measured(a).rate;
+    if (params->kind != UMBEL_KIND_COUNTING && n && rate < 0.15) {
+        assert_ok(umbel_copy(a, &c, NULL));
+        assert_ok(umbel_fold(c, 6 * rate, NULL));
+        holds("folded", c, n);
+        umbel_free(c);
+    }
+    umbel_free(a);
+    umbel_free(b);
+}
+
+static void test_keys(void **state) {
+    (void)state;
+    static const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING,
+                                       UMBEL_KIND_SCALABLE, UMBEL_KIND_WINDOW};
+    static const double rates[] = {0.5, 0.3, 0.05, 0.01, 1e-4};
+    static const double fills[] = {0, 0.001, 0.1, 0.5, 1, 2, 4};
+    enum { PLAN = 20000 };
+    for (size_t k = 0; k < 5; k++) {
+        for (size_t p = 0; p < 5; p++) {
+            for (size_t x = 0; x < 7; x++) {
+                umbel_params params = {.kind = kinds[k], .capacity = PLAN, .fpr = rates[p]};
+                uint64_t n = (uint64_t)(fills[x] * PLAN);
+                umbel_filter *f = NULL;
+                if (kinds[k] == UMBEL_KIND_WINDOW && n > PLAN) continue; /* it forgets */
+                if (umbel_create(&params, NULL, &f, NULL)) continue;     /* windows at 50% */
+                add_numbers(f, 0, n);
+                add_numbers(f, 0, n / 10); /* again */
+                holds("filled", f, n);
+                umbel_free(f);
+                if (k < 3 && fills[x] <= 2) holds_for_sets(&params, n);
+            }
+        }
+    }
+}
+
+/* From bytes that do not say how many there are; and one that any number may have filled. */
+static void test_keys_of_strangers(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < rate_formats_count; i++) {
+        umbel_foreign like = {
+            .format = rate_formats[i].format, .variant = rate_formats[i].variant, .capacity = 5000};
+        if (rate_formats[i].by_size) {
+            like.bytes = 6000;
+            like.hashes = 7;
+        } else {
+            like.fpr = 0.01;
+        }
+        umbel_filter *f = NULL, *read = NULL;
+        assert_ok(umbel_create_foreign(&like, NULL, &f, NULL));
+        for (uint32_t n = 0; n < 5000; n++) {
+            uint32_t key = (uint32_t)umbel_mix(n);
+            assert_ok(umbel_add(f, &key, sizeof key, NULL, NULL));
+        }
+        holds("as added", f, 5000);
+        size_t len = (size_t)umbel_encoded_size(f, like.format);
+        uint8_t *bytes = malloc(len);
+        assert_non_null(bytes);
+        assert_ok(umbel_encode(f, like.format, bytes, len, NULL));
+        assert_ok(umbel_decode(bytes, len, &like, NULL, &read, NULL));
+        holds("as read", read, 5000);
+        umbel_free(read);
+        umbel_free(f);
+        free(bytes);
+    }
+    umbel_params full = {.bytes = 32};
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create(&full, NULL, &f, NULL));
+    add_numbers(f, 0, 1000);
+    umbel_measurement now = measured(f);
+    assert_true(isinf(now.keys) && isinf(now.keys_error) && now.rate == 1);
+    umbel_free(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocked),
-        cmocka_unit_test(test_classic),
-        cmocka_unit_test(test_single_filters),
+        cmocka_unit_test(test_foreign),           cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_keys_of_strangers), cmocka_unit_test(test_blocked),
+        cmocka_unit_test(test_classic),           cmocka_unit_test(test_single_filters),
         cmocka_unit_test(test_overfull),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_rates_long.c - the promise at 100 million keys, for both kinds
+ * test_rates_long.c - the promise at 100 million keys, for both kinds; and planned, live and measured
+ * rates of other systems' filters, from one key to ten million
  *
  * labels: long slow
  */
@@ -10,6 +11,7 @@
 #include <math.h>
 
 #include "random_keys.h"
+#include "rate_table.h"
 #include "subjects.h"
 
 enum { KEYS = 100000000, QUESTIONS = 20000000, AT_ONCE = 1000000, LIMIT = 5 };
@@ -67,8 +69,25 @@ static void test_classic(void **state) {
     rate_holds(UMBEL_KIND_CLASSIC);
 }
 
+/* Every format, with all the keys and rates that it takes. */
+static void test_foreign(void **state) {
+    (void)state;
+    static const uint64_t counts[] = {1, 2, 3, 10, 100, 1000, 100000, 1000000, 10000000};
+    static const double rates[] = {0.3, 0.1, 0.01, 1e-3, 1e-4, 1e-6};
+    int wrong = 0;
+    for (unsigned f = 0; f < rate_formats_count; f++) {
+        for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+            for (size_t p = 0; p < sizeof rates / sizeof *rates; p++) {
+                wrong += rate_row_wrong(&rate_formats[f], counts[n], rates[p]);
+            }
+        }
+    }
+    assert_int_equal(wrong, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_blocked),
         cmocka_unit_test(test_classic),
     };

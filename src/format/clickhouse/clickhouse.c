@@ -15,9 +15,9 @@
 #include "format/clickhouse/clickhouse_index.h"
 #include "format/codec.h"
 #include "format/codec_params.h"
+#include "format/progression.h"
 #include "hash/foreign_hash.h"
 #include "kind/classic/classic.h"
-#include "plan/plan.h"
 #include "umbel_foreign.h"
 
 enum { SCHEME = 5, HASH_CITY64 = 4 };
@@ -36,12 +36,31 @@ static void positions(const umbeli_classic *c, const void *key, size_t len, uint
     }
 }
 
+static umbeli_progression progression_of(const umbeli_shape *s) {
+    return (umbeli_progression){.bits = s->bits,
+                                .hashes = s->hashes,
+                                .jump = umbeli_power_modulo(64, s->bits),
+                                .quadratic = true};
+}
+
+static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    umbeli_progression p = progression_of(&c->base.shape);
+    return umbeli_progression_live(&p, c->base.data, bits_set, keys);
+}
+
+static double estimate(const umbeli_classic *c, uint64_t bits_set) {
+    umbeli_progression p = progression_of(&c->base.shape);
+    return umbeli_progression_keys(&p, bits_set);
+}
+
 static const umbeli_scheme scheme_clickhouse = {
     .id = SCHEME,
     .hash = HASH_CITY64,
     .layout = "clickhouse/city64",
     .format = UMBEL_FMT_CLICKHOUSE,
     .positions = positions,
+    .estimate = estimate,
+    .live_rate = live_rate,
 };
 
 /* ---- Create ---- */
@@ -68,7 +87,8 @@ static umbel_err class_shape(const umbel_foreign *p, uint64_t bytes, umbeli_shap
     }
     *shape = (umbeli_shape){
         .hashes = p->hashes, .seed = p->seed, .bits = bytes * 8, .capacity = p->capacity};
-    if (p->capacity) shape->fpr = umbeli_classic_rate(shape->bits, shape->hashes, shape->capacity);
+    umbeli_progression probes = progression_of(shape);
+    if (p->capacity) shape->fpr = umbeli_progression_rate(&probes, p->capacity);
     return UMBEL_OK;
 }
 
@@ -88,7 +108,8 @@ static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag)
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
-    double rate = umbeli_classic_rate(shape.bits, shape.hashes, shape.capacity);
+    double rate =
+        is_index(p) ? umbeli_independent_rate(shape.bits, shape.hashes, shape.capacity) : shape.fpr;
     umbeli_params_plan(&shape, rate, "ClickHouse's table is too optimistic for this rate", out);
     return UMBEL_OK;
 }

@@ -16,16 +16,27 @@ static const umbeli_scheme scheme_leveldb = {
     .layout = "classic/leveldb",
     .format = UMBEL_FMT_LEVELDB,
     .positions = umbeli_leveldb_positions,
+    .estimate = umbeli_leveldb_estimate,
+    .estimate_error = umbeli_leveldb_estimate_error,
+    .live_rate = umbeli_leveldb_live,
     .contains_many = umbeli_leveldb_contains_many,
 };
 
-/* LevelDB has no rates: the minimum bits per key that keep this one.  From 44 bits on k stays 30,
- * and more bits still help. */
+/* LevelDB has no rates: bits per key that keep this one, as few as a few attempts find.  From 44
+ * bits on k stays 30, and more bits still help.  The model takes milliseconds, so the search starts
+ * where a guess keeps the rate. */
 static uint32_t bits_per_key(uint64_t keys, double fpr) {
-    for (uint32_t each = 1; each <= 1000; each++) {
-        uint64_t bits;
+    enum { MOST = 1000, SMALLER_STEPS = 16 };
+    uint64_t bits;
+    bool guessing = true;
+    for (uint32_t each = 1; each <= MOST; each += guessing ? 1 : 1 + each / SMALLER_STEPS) {
+        uint32_t hashes = umbeli_leveldb_hashes(each);
         if (!umbeli_leveldb_bits(keys, each, &bits)) return 0;
-        if (umbeli_narrow_rate(bits, umbeli_leveldb_hashes(each), keys, 32) <= fpr) return each;
+        /* The ideal is quickest: only where it keeps the rate is there anything to guess. */
+        if (guessing && umbeli_narrow_rate(bits, hashes, keys, 32) > fpr) continue;
+        if (guessing && umbeli_leveldb_guess(bits, hashes, keys) > fpr) continue;
+        guessing = false;
+        if (umbeli_leveldb_rate(bits, hashes, keys) <= fpr) return each;
     }
     return 0;
 }

@@ -30,6 +30,9 @@ static const umbeli_scheme scheme_corekv = {
     .layout = "classic/corekv",
     .format = UMBEL_FMT_COREKV,
     .positions = umbeli_leveldb_positions,
+    .estimate = umbeli_leveldb_estimate,
+    .estimate_error = umbeli_leveldb_estimate_error,
+    .live_rate = umbeli_leveldb_live,
     .contains_many = umbeli_leveldb_contains_many,
 };
 
@@ -39,6 +42,9 @@ static const umbeli_scheme scheme_badger = {
     .layout = "classic/badger",
     .format = UMBEL_FMT_BADGER,
     .positions = badger_positions,
+    .estimate = umbeli_leveldb_estimate,
+    .estimate_error = umbeli_leveldb_estimate_error,
+    .live_rate = umbeli_leveldb_live,
     .key_len = 4,
 };
 

@@ -55,6 +55,13 @@ void umbeli_leveldb_positions(const umbeli_classic *c, const void *key, size_t l
 void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                                   uint8_t *hit);
 
+/* umbeli_scheme's live_rate, estimate and estimate_error, and the mean rate of such filters. */
+double umbeli_leveldb_live(const umbeli_classic *c, uint64_t bits_set, double keys);
+double umbeli_leveldb_estimate(const umbeli_classic *c, uint64_t bits_set);
+double umbeli_leveldb_estimate_error(const umbeli_classic *c, double keys);
+double umbeli_leveldb_rate(uint64_t bits, uint32_t hashes, uint64_t keys);
+double umbeli_leveldb_guess(uint64_t bits, uint32_t hashes, uint64_t keys); /* roughly, at once */
+
 /* trunc(0.69 x bits_per_key), within 1 to 30. */
 uint32_t umbeli_leveldb_hashes(uint32_t bits_per_key);
 

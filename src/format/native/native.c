@@ -151,6 +151,7 @@ const umbeli_codec umbeli_codec_native = {
     .id = UMBEL_FMT_NATIVE,
     .name = "native",
     .system = "umbel",
+    .counts = true,
     .recognise = umbeli_native_begins,
     .decode = decode,
     .size = size,

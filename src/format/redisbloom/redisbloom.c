@@ -128,6 +128,7 @@ const umbeli_codec umbeli_codec_redisbloom = {
     .id = UMBEL_FMT_REDISBLOOM,
     .name = "redisbloom",
     .system = "RedisBloom's own bloom and scaling code",
+    .counts = true,
     .recognise = recognise,
     .create = create,
     .decode = decode,

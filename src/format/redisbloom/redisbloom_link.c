@@ -5,9 +5,9 @@
 
 #include "core/diag.h"
 #include "core/size.h"
+#include "format/progression.h"
 #include "hash/foreign_hash.h"
 #include "kind/classic/classic.h"
-#include "plan/plan.h"
 
 enum { SCHEME_REDISBLOOM = 10, HASH_MURMUR2_64A = 8 };
 
@@ -120,12 +120,20 @@ static uint64_t add(umbeli_layer *link, umbeli_hashes h, size_t n, uint8_t *was_
     return added;
 }
 
+/* Sums wrap at 2^64. */
+static umbeli_progression progression_of(const umbeli_layer *link) {
+    return (umbeli_progression){
+        .bits = link->nbits, .hashes = link->hashes, .jump = umbeli_power_modulo(64, link->nbits)};
+}
+
 static double estimate(const umbeli_layer *link, uint64_t bits_set) {
-    return umbeli_classic_estimate(link->nbits, link->hashes, bits_set);
+    umbeli_progression p = progression_of(link);
+    return umbeli_progression_keys(&p, bits_set);
 }
 
 static double live_rate(const umbeli_layer *link, uint64_t bits_set) {
-    return umbeli_classic_live_rate(link->nbits, link->hashes, bits_set);
+    umbeli_progression p = progression_of(link);
+    return umbeli_progression_live(&p, link->bits, bits_set, estimate(link, bits_set));
 }
 
 static uint64_t bit(const umbeli_layer *link, umbeli_hashes h, uint32_t i) {
@@ -219,8 +227,8 @@ bool umbeli_is_redisbloom(const umbel_filter *f) {
 double umbeli_redisbloom_rate(const umbeli_layer *links, uint32_t count) {
     double rate = 0;
     for (uint32_t i = 0; i < count; i++) {
-        double one = umbeli_classic_rate(links[i].nbits, links[i].hashes, links[i].capacity);
-        rate = umbeli_rate_of_union(rate, one);
+        umbeli_progression p = progression_of(&links[i]);
+        rate = umbeli_rate_of_union(rate, umbeli_progression_rate(&p, links[i].capacity));
     }
     return rate;
 }

@@ -176,6 +176,11 @@ double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set) {
            log1p(-1 / ((double)LANE_BITS * (double)nblocks));
 }
 
+double umbeli_blocked_with_twins(double rate, uint64_t nblocks, uint64_t bits_set) {
+    double keys = umbeli_blocked_estimate(nblocks, bits_set);
+    return isfinite(keys) ? rate + (1 - rate) * ldexp(keys / (double)nblocks, -32) : rate;
+}
+
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
     uint64_t nblocks = umbeli_blocked_of(f)->nblocks, len = 0;
     uint8_t room[UMBELI_PEEK];
@@ -184,8 +189,31 @@ void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
     for (uint64_t at = 0; (bytes = umbeli_filter_peek(f, at, room, &len)) != NULL; at += len) {
         now->bits_set += add_rates(&sum, bytes, len / UMBELI_BLOCK_BYTES);
     }
-    now->keys = umbeli_blocked_estimate(nblocks, now->bits_set);
-    now->rate = sum / (double)nblocks;
+    now->rate = umbeli_blocked_with_twins(sum / (double)nblocks, nblocks, now->bits_set);
+}
+
+/* Keys that share a block collide in all its lanes at once, so its load matters: the variance of
+ * its set bits given the load, and that of their mean around a line, because the loads add up. */
+double umbeli_blocked_keys(uint64_t nblocks, uint64_t bits_set, double *error) {
+    double keys = umbeli_blocked_estimate(nblocks, bits_set), z = (double)nblocks, load = keys / z;
+    const double lane = LANE_BITS, one = 1 / lane; /* the share of a lane that a key sets */
+    *error = INFINITY;
+    if (!isfinite(keys)) return keys;
+    double clear = exp(-load * one), both = exp(-load * 2 * one);
+    double square = exp(-load * one * (2 - one));
+    double within =
+        UMBELI_BLOCK_LANES * (lane * clear + lane * (lane - 1) * both - lane * lane * square);
+    double between = BLOCK_BITS * BLOCK_BITS * (square - clear * clear * (1 + load * one * one));
+    *error = sqrt(fmax(z * (within + between), 0)) / (UMBELI_BLOCK_LANES * clear);
+    return keys;
+}
+
+double umbeli_blocked_keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error) {
+    return umbeli_blocked_keys(umbeli_blocked_of(f)->nblocks, bits_set, error);
+}
+
+double umbeli_blocked_rate_after(const umbel_filter *f, uint64_t keys) {
+    return umbeli_blocked_rate(umbeli_blocked_of(f)->nblocks, keys);
 }
 
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {

@@ -134,13 +134,22 @@ size_t umbeli_blocked_probes(const umbel_filter *f, const void *key, size_t len,
                              size_t cap);
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag);
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now);
+double umbeli_blocked_keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error);
+double umbeli_blocked_rate_after(const umbel_filter *f, uint64_t keys);
 
 /* The probability that a random hash finds all its bits set if every `group` neighbouring blocks (a
  * divisor of nblocks) were merged into one. */
 double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group);
 
+/* That rate, and of a key with the block and the lower half of the hash of another, by the bits set
+ * in all blocks. */
+double umbeli_blocked_with_twins(double rate, uint64_t nblocks, uint64_t bits_set);
+
 /* Estimates the distinct keys from the bits set in nblocks blocks; infinite when all are set. */
 double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
+
+/* The same with its standard error. */
+double umbeli_blocked_keys(uint64_t nblocks, uint64_t bits_set, double *error);
 
 /* Whether the bulk path is faster than the ring for n keys. */
 bool umbeli_blocked_bulk_pays(uint64_t nblocks, uint64_t bytes, bool adding, size_t n);

@@ -185,6 +185,8 @@ static const umbeli_ops ops = {
     .intersect = umbeli_intersect_bits,
     .fold = umbeli_blocked_fold,
     .measure = umbeli_blocked_measure,
+    .keys_of_bits = umbeli_blocked_keys_of_bits,
+    .rate_after = umbeli_blocked_rate_after,
 };
 
 const umbeli_blocked_kernel KERNEL = {

@@ -16,6 +16,7 @@
 #include "core/cpu.h"
 #include "core/diag.h"
 #include "kind/hash_batches.h"
+#include "kind/key_count.h"
 #include "kind/kind.h"
 
 enum {
@@ -208,8 +209,6 @@ static umbel_err intersect(umbel_filter *into, const umbel_filter *with, umbel_d
         unsigned a = into->data[i], b = with->data[i];
         into->data[i] = (uint8_t)(smaller(a & 15, b & 15) | smaller(a >> 4, b >> 4) << 4);
     }
-    uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(with);
-    umbeli_set_keys_added(into, mine < theirs ? mine : theirs);
     return UMBEL_OK;
 }
 
@@ -241,7 +240,7 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
         umbeli_store_le32(bits->data + 4 * i, lane_bits(f->data + LANE_BYTES * i));
     }
     bits->key_rule = f->key_rule;
-    umbeli_set_keys_added(bits, umbeli_keys_added(f));
+    umbeli_count_as_if(bits, (double)umbeli_keys_added(f));
     e = umbeli_meta_copy(bits, f);
     if (e) {
         umbeli_filter_free(bits);
@@ -267,8 +266,12 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
         }
         rate += (double)product;
     }
-    now->rate = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
-    now->keys = umbeli_blocked_estimate(nblocks, now->bits_set);
+    rate = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
+    now->rate = umbeli_blocked_with_twins(rate, nblocks, now->bits_set);
+}
+
+static double keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error) {
+    return umbeli_blocked_keys(nblocks_of(f), bits_set, error);
 }
 
 /* ---- making -------------------------------------------------------------------------------- */
@@ -299,6 +302,7 @@ static const umbeli_ops ops = {
     .snapshot = snapshot,
     .measure = measure,
     .describe = describe,
+    .keys_of_bits = keys_of_bits,
 };
 
 static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *settings,

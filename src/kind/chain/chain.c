@@ -40,10 +40,12 @@
  */
 #include "kind/chain/chain.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/diag.h"
 #include "core/size.h"
+#include "kind/key_count.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 
@@ -701,16 +703,67 @@ umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
     return umbeli_layer_sample(l, UINT64_MAX);
 }
 
+static double layer_rate_after(const void *layer, uint64_t keys) {
+    const umbeli_layer *l = layer;
+    if (l->probes == &umbeli_probes_exact) return 0;
+    return l->probes->kind == UMBEL_KIND_BLOCKED
+               ? umbeli_blocked_rate(l->bytes / UMBELI_BLOCK_BYTES, keys)
+               : umbeli_classic_rate(l->nbits, l->hashes, keys);
+}
+
+static double layer_error(const umbeli_layer *l, const umbel_measurement *now) {
+    if (l->probes == &umbeli_probes_exact) return 0;
+    double error = umbeli_estimate_error((double)l->nbits, l->hashes, now->keys);
+    if (l->probes->kind == UMBEL_KIND_BLOCKED) {
+        umbeli_blocked_keys(l->bytes / UMBELI_BLOCK_BYTES, now->bits_set, &error);
+    }
+    return error;
+}
+
+/* A window's layers are alike, and a key that is added again is in several: the bits of all of them
+ * together say how many keys there are. */
+static void count_once(const umbeli_chain *c, umbeli_key_evidence *e) {
+    uint8_t any[4096];
+    uint64_t set = 0, each = c->layers[0].bytes;
+    for (uint64_t at = 0; at < each; at += sizeof any) {
+        uint64_t len = each - at < sizeof any ? each - at : sizeof any;
+        memcpy(any, c->layers[0].bits + at, (size_t)len);
+        for (uint32_t i = 1; i < c->count; i++) umbeli_bits_or(any, c->layers[i].bits + at, len);
+        set += umbeli_bits_count(any, len);
+    }
+    double error, together = umbeli_blocked_keys(each / UMBELI_BLOCK_BYTES, set, &error);
+    if (isfinite(together)) {
+        e->by_bits = together;
+        e->error = error;
+    } else { /* none of them is full, but all together are, so how many are in two is unknown */
+        e->error = e->count_error = e->by_bits / 4;
+    }
+}
+
+/* A key that an older layer seems to have goes into none and is not counted. */
 void umbeli_chain_sample(const umbel_filter *f, uint64_t most, umbel_measurement *now) {
     const umbeli_chain *c = umbeli_chain_of(f);
+    umbeli_key_evidence e = {0};
+    bool refreshes = f->ops->policy->refreshes;
+    double variance = 0;
     *now = (umbel_measurement){0};
     for (uint32_t i = 0; i < c->count; i++) {
-        umbel_measurement layer = umbeli_layer_sample(&c->layers[i], most);
+        const umbeli_layer *l = &c->layers[i];
+        umbel_measurement layer = umbeli_layer_sample(l, most);
+        double error = layer_error(l, &layer);
+        /* Those that an older layer hid are in no bits of this one. */
+        double older = refreshes ? 0 : now->rate / fmax(1 - now->rate, 1e-3);
+        e.hidden += umbeli_hidden_from(layer_rate_after, l, l->keys) + (double)l->keys * older;
+        e.by_bits += layer.keys * (1 + older);
+        e.counted += (double)l->keys;
+        variance += error * error;
         now->bits += layer.bits;
         now->bits_set += layer.bits_set;
-        now->keys += layer.keys;
         now->rate = umbeli_rate_of_union(now->rate, layer.rate);
     }
+    e.error = sqrt(variance);
+    if (refreshes && isfinite(e.by_bits) && most == UINT64_MAX) count_once(c, &e);
+    umbeli_conclude_keys(&e, now);
 }
 
 void umbeli_chain_measure(const umbel_filter *f, umbel_measurement *now) {

@@ -37,8 +37,8 @@ static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
 }
 
 static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
-    (void)bits_set; /* their spread over the blocks matters as well */
-    return umbeli_blocked_live_rate(l->bits, nblocks_of(l), 1);
+    double rate = umbeli_blocked_live_rate(l->bits, nblocks_of(l), 1);
+    return umbeli_blocked_with_twins(rate, nblocks_of(l), bits_set);
 }
 
 const umbeli_probes umbeli_probes_blocked = {

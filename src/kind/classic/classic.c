@@ -15,6 +15,7 @@
 #include "core/diag.h"
 #include "core/size.h"
 #include "hash/native_hash.h"
+#include "kind/key_count.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 
@@ -167,14 +168,29 @@ static double rate_of_fill(const umbel_filter *f, uint64_t bits_set, uint64_t bi
     return umbeli_classic_live_rate(bits, f->shape.hashes, bits_set);
 }
 
+static double keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error) {
+    const umbeli_classic *c = umbeli_classic_of(f);
+    const umbeli_shape *s = &f->shape;
+    double keys = c->scheme->estimate ? c->scheme->estimate(c, bits_set)
+                                      : umbeli_classic_estimate(s->bits, s->hashes, bits_set);
+    *error = umbeli_estimate_error((double)s->bits, s->hashes, keys);
+    if (c->scheme->estimate_error) *error = fmax(*error, c->scheme->estimate_error(c, keys));
+    return keys;
+}
+
+static double rate_after(const umbel_filter *f, uint64_t keys) {
+    return f->shape.bits ? umbeli_classic_rate(f->shape.bits, f->shape.hashes, keys) : 1;
+}
+
 /* A damaged view may have bits set after the last one; they do not count. */
 static void measure(const umbel_filter *f, umbel_measurement *now) {
     const umbeli_classic *c = umbeli_classic_of(f);
     uint64_t bits = f->shape.bits;
+    double error;
     now->bits_set = umbeli_bits_count_first(f->data, bits);
-    now->rate = rate_of_fill(f, now->bits_set, bits);
-    now->keys = c->scheme->estimate ? c->scheme->estimate(c, now->bits_set)
-                                    : umbeli_classic_estimate(bits, f->shape.hashes, now->bits_set);
+    now->rate = c->scheme->live_rate
+                    ? c->scheme->live_rate(c, now->bits_set, keys_of_bits(f, now->bits_set, &error))
+                    : rate_of_fill(f, now->bits_set, bits);
 }
 
 /* Set bits if every two neighbours were merged into one. */
@@ -241,6 +257,8 @@ const umbeli_ops umbeli_classic_ops = {
     .intersect = umbeli_intersect_bits,
     .fold = fold,
     .measure = measure,
+    .keys_of_bits = keys_of_bits,
+    .rate_after = rate_after,
 };
 
 umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *borrow,

@@ -39,9 +39,11 @@ typedef struct umbeli_scheme {
     /* Positions are scaled to the size, not taken modulo it: halving ORs neighbours. */
     bool folds;
 
-    /* Distinct keys, estimated from the set bits exactly as that system does; NULL: the exact
-     * estimate. */
+    /* Distinct keys, estimated from the set bits, by how much the model of that may be wrong, and
+     * the live rate; NULL: as if probes were independent. */
     double (*estimate)(const umbeli_classic *c, uint64_t bits_set);
+    double (*estimate_error)(const umbeli_classic *c, double keys);
+    double (*live_rate)(const umbeli_classic *c, uint64_t bits_set, double keys);
 } umbeli_scheme;
 
 struct umbeli_classic {

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "rate_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cases.h"
+
+enum { QUESTIONS = 2000000, BATCH = 4096, KEY = 16, LIMIT = 4 };
+
+const rate_format rate_formats[] = {
+    {"leveldb", UMBEL_FMT_LEVELDB, 0, false, false},
+    {"corekv", UMBEL_FMT_COREKV, 0, false, true},
+    {"badger", UMBEL_FMT_BADGER, 0, false, true},
+    {"gocrc32", UMBEL_FMT_GOCRC32, 0, false, false},
+    {"gocrc32, int32", UMBEL_FMT_GOCRC32, UMBEL_VARIANT_INT32, false, false},
+    {"guava", UMBEL_FMT_GUAVA, 0, false, false},
+    {"guava, mitz32", UMBEL_FMT_GUAVA, UMBEL_VARIANT_MITZ32, false, false},
+    {"parquet", UMBEL_FMT_PARQUET, 0, false, false},
+    {"redisbloom", UMBEL_FMT_REDISBLOOM, 0, false, false},
+    {"dcso", UMBEL_FMT_DCSO, 0, false, false},
+    {"clickhouse index", UMBEL_FMT_CLICKHOUSE, UMBEL_VARIANT_CLICKHOUSE_INDEX, false, false},
+    {"clickhouse", UMBEL_FMT_CLICKHOUSE, 0, true, false},
+};
+const unsigned rate_formats_count = sizeof rate_formats / sizeof *rate_formats;
+
+static uint64_t state;
+
+static uint64_t draw(void) {
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static uint8_t bytes[BATCH][KEY];
+static umbel_key keys[BATCH];
+static uint8_t hit[BATCH];
+
+static void draw_keys(const rate_format *format, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t words[2] = {draw(), draw()};
+        memcpy(bytes[i], words, KEY);
+        keys[i] = (umbel_key){bytes[i], format->words ? 4 : KEY};
+    }
+}
+
+static void fill(const rate_format *format, umbel_filter *f, uint64_t n) {
+    for (uint64_t done = 0, some; done < n; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        draw_keys(format, (size_t)some);
+        assert_int_equal(umbel_add_many(f, keys, (size_t)some, NULL, NULL, NULL), UMBEL_OK);
+    }
+}
+
+static double share_found(const rate_format *format, const umbel_filter *f, uint64_t questions) {
+    uint64_t hits = 0;
+    for (uint64_t done = 0, some; done < questions; done += some) {
+        some = questions - done < BATCH ? questions - done : BATCH;
+        draw_keys(format, (size_t)some);
+        umbel_contains_many(f, keys, (size_t)some, hit);
+        for (size_t i = 0; i < some; i++) hits += hit[i];
+    }
+    return (double)hits / (double)questions;
+}
+
+static int differs(double said, double found, double deviation) {
+    double apart = fabs(said - found);
+    return apart > 0.05 * found && apart > LIMIT * deviation;
+}
+
+int rate_row_wrong(const rate_format *format, uint64_t n, double fpr) {
+    umbel_foreign like = {
+        .format = format->format, .variant = format->variant, .capacity = n, .fpr = fpr};
+    umbel_plan plan = {0};
+    umbel_filter *f = NULL;
+    if (format->by_size) {
+        like.fpr = 0;
+        like.bytes = (uint64_t)ceil(-log(fpr) / 0.480453 * (double)n / 8);
+        like.hashes = (uint32_t)fmax(1, round(-log2(fpr)));
+    }
+    state = n ^ (uint64_t)(1 / fpr) << 32 ^ format->format;
+    if (umbel_plan_foreign(&like, &plan, NULL)) return 0; /* it says that it cannot */
+    assert_int_equal(umbel_create_foreign(&like, NULL, &f, NULL), UMBEL_OK);
+    /* Small filters differ from each other, and the plan is their mean. */
+    uint64_t filters = n < 10 ? 2000 : n < 100 ? 500 : n < 1000 ? 100 : n < 100000 ? 10 : 1;
+    double live = 0, found = 0, squares = 0;
+    for (uint64_t i = 0; i < filters; i++) {
+        umbel_measurement now;
+        assert_int_equal(umbel_clear(f, NULL), UMBEL_OK);
+        fill(format, f, n);
+        umbel_measure(f, &now);
+        double share = share_found(format, f, QUESTIONS / filters);
+        live += now.rate / (double)filters;
+        found += share / (double)filters;
+        squares += share * share / (double)filters;
+    }
+    double chance = sqrt(found / QUESTIONS) + 1.0 / QUESTIONS;
+    double scatter = filters > 1 ? sqrt(fmax(squares - found * found, 0) / (double)filters) : 0;
+    /* The live rate of the first systems is itself found with as many lookups. */
+    int wrong = differs(live, found, 1.5 * chance) ||
+                differs(plan.rate, found, 1.5 * fmax(chance, scatter));
+    print_message("# %s | %llu | %g | %llu | %u | %.3g | %.3g | %.3g%s\n", format->name,
+                  (unsigned long long)n, fpr, (unsigned long long)plan.bits, plan.hashes, plan.rate,
+                  live, found, wrong ? " WRONG" : "");
+    umbel_free(f);
+    return wrong;
+}
