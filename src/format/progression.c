@@ -290,13 +290,13 @@ static double large(const umbeli_progression *p, double independent, double fill
 
 double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits, uint64_t set,
                                double keys) {
-    enum { TRIES = 2048 };
+    enum { TRIES = 2048, ALL_STEPS = 1024 }; /* of more bits some steps are tried, at random */
     uint64_t random = set, words = p->bits / 64 + 1;
     if (set == 0 || p->hashes == 0) return p->hashes ? 0 : 1;
     if (set == p->bits) return 1;
     double fill = (double)set / (double)p->bits, independent = power(fill, p->hashes);
     if (p->hashes < 2 || p->bits > TRIED_BITS) return large(p, independent, fill, keys);
-    uint64_t steps = p->bits;
+    uint64_t steps = p->bits <= ALL_STEPS ? p->bits : ALL_STEPS * ALL_STEPS / p->bits;
     for (uint64_t i = 0; i < p->bits / 8; i++) random = random * 257 + bits[i];
     while (breaks(p) && steps < TRIES / words) steps += p->bits;
     return tried(p, bits, steps, &random);
