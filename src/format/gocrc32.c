@@ -190,7 +190,8 @@ static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t
                               "bits after the last one are set");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
-    double rate = rate_of(as, &shape);
+    umbeli_progression probes = progression_of(&shape, as->variant & UMBEL_VARIANT_INT32);
+    double rate = umbeli_progression_guess(&probes, shape.capacity);
     if (rate > shape.fpr) shape.fpr = rate;
     static const uint8_t nothing[8];
     const uint8_t *borrow = how == UMBELI_BORROW ? len ? bytes : nothing : NULL;

@@ -189,7 +189,7 @@ static uint64_t common(uint64_t a, uint64_t b) {
 
 /* Steps whose probes coincide: `a` of them make up b jumps, for small a and b. */
 static double coinciding(const umbeli_progression *p, double fill) {
-    enum { AFTER = 8, DRAWS = 32, KNOWN = 1024 };
+    enum { AFTER = 6, DRAWS = 16, KNOWN = 1024 };
     const uint64_t m = p->bits, k = p->hashes;
     uint64_t known[KNOWN], random = 1, most = breaks(p) ? AFTER : k - 1;
     size_t count = 0;
@@ -225,7 +225,7 @@ static double coinciding(const umbeli_progression *p, double fill) {
 
 /* How often two keys break at the same probes, among the first n. */
 static void agreements(const umbeli_progression *p, uint32_t n, double *share) {
-    enum { DRAWS = 128 };
+    enum { DRAWS = 64 };
     uint64_t random = 2, pairs = (uint64_t)DRAWS * (DRAWS - 1) / 2;
     uint64_t same[MAX_HASHES + 1] = {0};
     static const uint32_t long_enough = 64;
@@ -290,13 +290,13 @@ static double large(const umbeli_progression *p, double independent, double fill
 
 double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits, uint64_t set,
                                double keys) {
-    enum { TRIES = 4096 };
+    enum { TRIES = 2048, ALL_STEPS = 1024 }; /* of more bits some steps are tried, at random */
     uint64_t random = set, words = p->bits / 64 + 1;
     if (set == 0 || p->hashes == 0) return p->hashes ? 0 : 1;
     if (set == p->bits) return 1;
     double fill = (double)set / (double)p->bits, independent = power(fill, p->hashes);
     if (p->hashes < 2 || p->bits > TRIED_BITS) return large(p, independent, fill, keys);
-    uint64_t steps = p->bits;
+    uint64_t steps = p->bits <= ALL_STEPS ? p->bits : ALL_STEPS * ALL_STEPS / p->bits;
     for (uint64_t i = 0; i < p->bits / 8; i++) random = random * 257 + bits[i];
     while (breaks(p) && steps < TRIES / words) steps += p->bits;
     return tried(p, bits, steps, &random);

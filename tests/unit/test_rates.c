@@ -163,7 +163,7 @@ static void test_foreign(void **state) {
     static const struct {
         uint64_t keys;
         double fpr;
-    } rows[] = {{2, 1e-4}, {100, 0.01}, {1000, 0.1}};
+    } rows[] = {{2, 1e-4}, {100, 0.01}};
     int wrong = 0;
     for (unsigned f = 0; f < rate_formats_count; f++) {
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -88,13 +88,17 @@ static umbel_err class_shape(const umbel_foreign *p, uint64_t bytes, umbeli_shap
     *shape = (umbeli_shape){
         .hashes = p->hashes, .seed = p->seed, .bits = bytes * 8, .capacity = p->capacity};
     umbeli_progression probes = progression_of(shape);
-    if (p->capacity) shape->fpr = umbeli_progression_rate(&probes, p->capacity);
+    if (p->capacity) shape->fpr = umbeli_progression_guess(&probes, p->capacity);
     return UMBEL_OK;
 }
 
 static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
     if (is_index(p)) return umbeli_clickhouse_index_shape(p, shape, diag);
-    return class_shape(p, p->bytes, shape, diag);
+    umbel_err e = class_shape(p, p->bytes, shape, diag);
+    if (e || !p->capacity) return e;
+    umbeli_progression probes = progression_of(shape);
+    shape->fpr = umbeli_progression_rate(&probes, p->capacity);
+    return UMBEL_OK;
 }
 
 static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings, umbel_filter **out,

@@ -145,7 +145,7 @@ double umbeli_leveldb_live(const umbeli_classic *c, uint64_t bits_set, double ke
         return umbeli_progression_live(&p, c->base.data, bits_set, keys);
     }
     /* In proportion to the work of counting the bits. */
-    uint64_t tries = s->bits < TRIES / 64 ? 64 * s->bits : TRIES;
+    uint64_t tries = s->bits < TRIES / 16 ? 16 * s->bits : TRIES;
     return rate_by_trying(c->base.data, s->bits, s->hashes, tries, &random);
 }
 

@@ -734,7 +734,7 @@ static void count_once(const umbeli_chain *c, umbeli_key_evidence *e) {
     double error, together = umbeli_blocked_keys(each / UMBELI_BLOCK_BYTES, set, &error);
     if (isfinite(together)) {
         e->by_bits = together;
-        e->error = error;
+        e->error = e->count_error = error;
     } else { /* none of them is full, but all together are, so how many are in two is unknown */
         e->error = e->count_error = e->by_bits / 4;
     }
