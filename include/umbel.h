@@ -347,6 +347,7 @@ UMBEL_API umbel_err umbel_file_open(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_load(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
+UMBEL_API umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag);
 
 /* umbel_file_load for a few changes to a large file: bits stay in the file's cached pages, and only
  * pages that are written to are copied.  The file itself is unchanged until umbel_file_save
@@ -354,8 +355,6 @@ UMBEL_API umbel_err umbel_file_load(const char *path, const umbel_foreign *as,
  * For native files; others are loaded. */
 UMBEL_API umbel_err umbel_file_edit(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
-
-UMBEL_API umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag);
 
 /* The bytes that umbel_encode needs (0: the format cannot hold this filter), and writing them.
  * UMBEL_ESPACE when cap is less; UMBEL_EMISMATCH when the format uses a different hash: bits cannot
