@@ -20,7 +20,7 @@ uint8_t *lines_new(size_t bytes) {
         exit(2);
     }
 #ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE_PAGE / 2) (void)madvise(lines, room, MADV_HUGEPAGE);
+    if (bytes >= 2 * (size_t)HUGE_PAGE) (void)madvise(lines, room, MADV_HUGEPAGE);
 #endif
     memset(lines, 1, room);
     return lines;

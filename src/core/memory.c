@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #endif
 
-enum { LINE = 64, HUGE_PAGE = 2 * 1024 * 1024 };
+enum { LINE = 64, HUGE_PAGE = 2 * 1024 * 1024, HUGE_FROM = 2 * HUGE_PAGE };
 
 void *umbeli_new(const umbeli_settings *m, size_t size) {
     if (!m->hook.alloc) {
@@ -45,14 +45,9 @@ void umbeli_delete(const umbeli_settings *m, void *ptr) {
     }
 }
 
-/* How much of an array gets huge pages: the nearest whole number of them. */
-static uint64_t huge_part(const umbeli_settings *m, uint64_t len) {
-    if (!UMBELI_HAVE_HUGE_PAGES || m->hook.alloc || len > SIZE_MAX - HUGE_PAGE) return 0;
-    return (len + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;
-}
-
 static size_t alignment(const umbeli_settings *m, uint64_t len) {
-    return huge_part(m, len) ? HUGE_PAGE : LINE;
+    bool huge = UMBELI_HAVE_HUGE_PAGES && !m->hook.alloc && len >= HUGE_FROM;
+    return huge ? HUGE_PAGE : LINE;
 }
 
 static uint8_t *aligned(void *raw, size_t align) {
@@ -63,7 +58,7 @@ static uint8_t *aligned(void *raw, size_t align) {
 static void ask_for_huge_pages(uint8_t *data, uint64_t len) {
 #if UMBELI_HAVE_HUGE_PAGES
     int saved = errno;
-    (void)madvise(data, (size_t)len, MADV_HUGEPAGE);
+    (void)madvise(data, (size_t)len & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
     errno = saved;
 #else
     (void)data;
@@ -74,13 +69,12 @@ static void ask_for_huge_pages(uint8_t *data, uint64_t len) {
 static bool take(const umbeli_settings *m, uint64_t len, umbeli_array *out,
                  void *(*get)(const umbeli_settings *m, size_t size)) {
     size_t align = alignment(m, len);
-    uint64_t huge = huge_part(m, len), room = len > huge ? len : huge;
     void *raw = NULL;
-    if (room <= SIZE_MAX - align - LINE) raw = get(m, (size_t)room + align + LINE);
+    if (len <= SIZE_MAX - align - LINE) raw = get(m, (size_t)len + align + LINE);
     if (!raw) return false;
     out->raw = raw;
     out->data = aligned(raw, align);
-    if (huge) ask_for_huge_pages(out->data, huge);
+    if (align == HUGE_PAGE) ask_for_huge_pages(out->data, len);
     return true;
 }
 
