@@ -689,14 +689,19 @@ umbel_measurement umbeli_layer_sample(const umbeli_layer *l, uint64_t most) {
         part.nbits = 8 * most;
     }
     uint64_t set = exact ? 64 * l->keys : umbeli_bits_count_first(part.bits, part.nbits);
-    umbel_measurement now = {.bits = l->nbits, .rate = l->probes->live_rate(&part, set)};
+    uint64_t all = set;
     if (part.bytes < l->bytes) {
-        set = (uint64_t)((double)set / (double)part.nbits * (double)l->nbits);
-        if (set > l->nbits) set = l->nbits;
+        all = (uint64_t)((double)set / (double)part.nbits * (double)l->nbits);
+        if (all > l->nbits) all = l->nbits;
     }
-    now.bits_set = set;
-    now.keys = l->probes->estimate(l, set);
-    return now;
+    /* Blocks are judged one by one; for the others their number and the fill are enough. */
+    bool blocked = l->probes->kind == UMBEL_KIND_BLOCKED;
+    return (umbel_measurement){
+        .bits = l->nbits,
+        .bits_set = all,
+        .keys = l->probes->estimate(l, all),
+        .rate = blocked ? l->probes->live_rate(&part, set) : l->probes->live_rate(l, all),
+    };
 }
 
 umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
