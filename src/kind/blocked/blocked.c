@@ -6,10 +6,11 @@
 #include "core/bits.h"
 #include "core/cpu.h"
 #include "core/diag.h"
+#include "kind/blocked/line.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 
-enum { BLOCK_BITS = 8 * UMBELI_BLOCK_BYTES, LANE_BITS = 32 };
+enum { BLOCK_BITS = 8 * UMBELI_BLOCK_BYTES };
 
 /* From the Apache Parquet specification. */
 const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES] = {
@@ -113,66 +114,91 @@ const umbeli_kind umbeli_kind_blocked = {
     .restore = restore,
 };
 
+umbeli_block_form umbeli_block_form_of(const umbeli_shape *shape) {
+    if (shape->kind == UMBEL_KIND_LINE) {
+        return (umbeli_block_form){UMBELI_LINE_BYTES, shape->hashes};
+    }
+    return (umbeli_block_form){UMBELI_BLOCK_BYTES, UMBELI_BLOCK_LANES};
+}
+
 size_t umbeli_blocked_probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
                              size_t cap) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
+    umbeli_block_form form = umbeli_block_form_of(&f->shape);
     uint64_t hash = b->hasher->one(&f->shape, key, len);
-    uint64_t block = BLOCK_BITS * umbeli_block_of(hash, b->nblocks);
-    for (size_t lane = 0; lane < UMBELI_BLOCK_LANES && lane < cap; lane++) {
-        bits[lane] = block + LANE_BITS * lane + umbeli_block_bit(hash, lane);
+    uint64_t block = 8 * form.bytes * umbeli_block_of(hash, b->nblocks);
+    for (uint32_t lane = 0; lane < form.lanes && lane < cap; lane++) {
+        uint32_t bit = f->shape.kind == UMBEL_KIND_LINE ? umbeli_line_bit(hash, form.lanes, lane)
+                                                        : umbeli_block_bit(hash, lane);
+        bits[lane] = block + umbeli_lane_bits(form) * lane + bit;
     }
-    return UMBELI_BLOCK_LANES;
+    return form.lanes;
+}
+
+/* Set bits of a lane of `bytes` bytes, with the lanes of a group of blocks merged. */
+static uint32_t lane_count(const uint8_t *lane, uint32_t bytes, uint32_t stride, uint64_t group) {
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < bytes; at += 4) {
+        uint32_t word = 0;
+        for (uint64_t i = 0; i < group; i++) word |= umbeli_load_le32(lane + at + stride * i);
+        count += (uint32_t)__builtin_popcount(word);
+    }
+    return count;
 }
 
 /* Adds up the rates of the blocks, with each group of them merged.  In one block the rate is the
  * product of the lanes' shares of set bits. */
-static double add_rates(double sum, const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
+static double add_rates(double sum, umbeli_block_form form, const uint8_t *blocks, uint64_t nblocks,
+                        uint64_t group) {
+    uint32_t lane_bytes = form.bytes / form.lanes, half = form.lanes / 2;
+    double scale = ldexp(1, -(int)form.lanes * __builtin_ctz(umbeli_lane_bits(form)));
     for (uint64_t first = 0; first < nblocks; first += group) {
-        uint32_t lanes[UMBELI_BLOCK_LANES] = {0};
-        for (uint64_t i = first; i < first + group; i++) {
-            for (size_t lane = 0; lane < UMBELI_BLOCK_LANES; lane++) {
-                lanes[lane] |= umbeli_load_le32(blocks + UMBELI_BLOCK_BYTES * i + 4 * lane);
-            }
+        const uint8_t *block = blocks + form.bytes * first;
+        uint64_t product[2] = {1, 1}; /* of half the lanes: at most 32^8 = 2^40 */
+        for (uint32_t lane = 0; lane < form.lanes; lane++) {
+            product[lane >= half] *=
+                lane_count(block + lane_bytes * lane, lane_bytes, form.bytes, group);
         }
-        uint64_t product = 1; /* at most 32^8 = 2^40 */
-        for (size_t lane = 0; lane < UMBELI_BLOCK_LANES; lane++) {
-            product *= (uint64_t)__builtin_popcount(lanes[lane]);
-        }
-        sum += ldexp((double)product, -40);
+        sum += (double)product[0] * (double)product[1] * scale;
     }
     return sum;
 }
 
-double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
-    return add_rates(0, blocks, nblocks, group) / (double)(nblocks / group);
+double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, uint64_t nblocks,
+                                uint64_t group) {
+    return add_rates(0, form, blocks, nblocks, group) / (double)(nblocks / group);
 }
 
 static double live_rate(const umbel_filter *f, uint64_t group) {
-    return umbeli_blocked_live_rate(f->data, umbeli_blocked_of(f)->nblocks, group);
+    return umbeli_blocked_live_rate(umbeli_block_form_of(&f->shape), f->data,
+                                    umbeli_blocked_of(f)->nblocks, group);
 }
 
-double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set) {
-    /* Each key hits a given bit with probability 1 / (32 nblocks). */
-    if (bits_set >= BLOCK_BITS * nblocks) return INFINITY;
-    return log1p(-(double)bits_set / ((double)BLOCK_BITS * (double)nblocks)) /
-           log1p(-1 / ((double)LANE_BITS * (double)nblocks));
+double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set) {
+    /* Each key hits a given bit with probability 1 / (lane bits * nblocks). */
+    double bits = 8.0 * form.bytes * (double)nblocks;
+    if ((double)bits_set >= bits) return INFINITY;
+    return log1p(-(double)bits_set / bits) /
+           log1p(-1 / ((double)umbeli_lane_bits(form) * (double)nblocks));
 }
 
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
+    umbeli_block_form form = umbeli_block_form_of(&f->shape);
     uint64_t nblocks = umbeli_blocked_of(f)->nblocks, len = 0;
     uint8_t room[UMBELI_PEEK];
     const uint8_t *bytes;
     double sum = 0;
     for (uint64_t at = 0; (bytes = umbeli_filter_peek(f, at, room, &len)) != NULL; at += len) {
         now->bits_set += umbeli_bits_count(bytes, len);
-        sum = add_rates(sum, bytes, len / UMBELI_BLOCK_BYTES, 1);
+        sum = add_rates(sum, form, bytes, len / form.bytes, 1);
     }
-    now->keys = umbeli_blocked_estimate(nblocks, now->bits_set);
+    now->keys = umbeli_blocked_estimate(form, nblocks, now->bits_set);
     now->rate = sum / (double)nblocks;
 }
 
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     umbeli_blocked *b = (umbeli_blocked *)f;
+    size_t bytes = umbeli_block_form_of(&f->shape).bytes;
     if (live_rate(f, 1) > fpr) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: the live rate is already above it");
     }
@@ -181,14 +207,14 @@ umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     if (group == 1) return UMBEL_OK;
 
     uint64_t bits = f->shape.bits / group;
-    umbel_plan promise = {.kind = UMBEL_KIND_BLOCKED, .fpr = fpr, .bytes = bits / 8};
+    umbel_plan promise = {
+        .kind = f->shape.kind, .hashes = f->shape.hashes, .fpr = fpr, .bytes = bits / 8};
     umbeli_array work;
     umbel_err e = umbeli_array_new(&f->settings, bits / 8, &work, diag);
     if (e) return e;
     /* Block i of z is hash * z >> 32, so its keys go to block i / group of z / group. */
     for (uint64_t i = 0; i < b->nblocks; i++) {
-        umbeli_bits_or(work.data + UMBELI_BLOCK_BYTES * (i / group),
-                       f->data + UMBELI_BLOCK_BYTES * i, UMBELI_BLOCK_BYTES);
+        umbeli_bits_or(work.data + bytes * (i / group), f->data + bytes * i, bytes);
     }
     e = umbeli_filter_shrink(f, work.data, bits, fpr, diag);
     umbeli_array_delete(&f->settings, &work);

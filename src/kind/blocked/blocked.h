@@ -20,6 +20,16 @@
 
 enum { UMBELI_BLOCK_BYTES = 32, UMBELI_BLOCK_LANES = 8 };
 
+/* What a block looks like: here, or in line.h, whose blocks are twice as large.  A key has one bit
+ * in each lane; lanes are powers of two. */
+typedef struct umbeli_block_form {
+    uint32_t bytes, lanes;
+} umbeli_block_form;
+
+static inline uint32_t umbeli_lane_bits(umbeli_block_form form) {
+    return 8 * form.bytes / form.lanes;
+}
+
 /* Filters up to this many bytes, half of a typical second-level cache, take the plain loops,
  * because prefetching would only cost time. */
 enum { UMBELI_PLAIN_BELOW = 256 * 1024 };
@@ -75,7 +85,7 @@ extern const umbeli_blocked_kernel umbeli_blocked_generic, umbeli_blocked_avx2,
 
 typedef struct umbeli_blocked {
     umbel_filter base;
-    uint64_t nblocks; /* shape.bits / 256, below 2^32 */
+    uint64_t nblocks; /* shape.bits / 256, or 512 in lines; below 2^32 */
     const umbeli_hasher *hasher;
     const umbeli_blocked_kernel *kernel;
 } umbeli_blocked;
@@ -108,7 +118,10 @@ umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umb
 /* The fastest kernel for this processor, for filters that are not concurrent. */
 const umbeli_blocked_kernel *umbeli_blocked_best(void);
 
-/* Members of umbeli_ops that are the same for every kernel. */
+/* Of a blocked or line filter of that shape. */
+umbeli_block_form umbeli_block_form_of(const umbeli_shape *shape);
+
+/* Members of umbeli_ops that are the same for every kernel, of lines as well. */
 void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                               uint64_t *hashes);
 void umbeli_blocked_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
@@ -126,10 +139,11 @@ void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now);
 
 /* The probability that a random hash finds all its bits set if every `group` neighbouring blocks (a
  * divisor of nblocks) were merged into one. */
-double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group);
+double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, uint64_t nblocks,
+                                uint64_t group);
 
 /* Estimates the distinct keys from the bits set in nblocks blocks; infinite when all are set. */
-double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
+double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set);
 
 /* The bulk path.  Both return false, with nothing done, when there is no scratch memory.  results
  * (hit or was_new) may be NULL for adds. */

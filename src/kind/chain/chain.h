@@ -4,7 +4,7 @@
  *           and the values of the Redis module have in common
  *
  *   chain.c       how chains work; look-ups, adds, growing, measuring
- *   probes.c      where a key's bits are in a layer: split-block and native classic
+ *   probes.c      where a key's bits are in a layer: blocked, line and native classic
  *   scalable.c    the policy of native scalable filters: append a larger layer
  *   window.c      the policy of windows: clear the oldest layer and make it the newest
  *
@@ -27,9 +27,10 @@ typedef struct umbeli_layer umbeli_layer;
 typedef struct umbeli_probes {
     umbel_kind kind; /* of such a layer on its own ... */
     uint32_t scheme; /* ... and its scheme in native files; 0: cannot be stored in one */
+    uint32_t block_bytes; /* of blocked and line layers, else 0 */
 
-    /* Computes wide hashes for probes that take them; NULL: split-block probes, which take narrow
-     * ones. */
+    /* Computes wide hashes for probes that take them; NULL: blocked and line probes, which take
+     * narrow ones. */
     void (*hash_wide)(const umbeli_shape *shape, const umbel_key *keys, size_t n,
                       umbeli_hash128 *hashes);
 
@@ -44,13 +45,14 @@ typedef struct umbeli_probes {
     double (*live_rate)(const umbeli_layer *layer, uint64_t bits_set);
 } umbeli_probes;
 
-extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_classic;
+extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_classic;
 
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
  * capacity, rate and keys, and n2 and bits_per_entry for RedisBloom; the chain sets the rest. */
 struct umbeli_layer {
     const umbeli_probes *probes;
-    const umbeli_blocked_kernel *kernel; /* of split-block probes */
+    const umbeli_blocked_kernel *kernel; /* of blocked and line probes, else NULL, ... */
+    uint64_t nblocks;                    /* ... and their number of blocks */
     uint8_t *bits;
     uint64_t bytes;
     uint64_t nbits;         /* bits that probes can hit, at most 8 * bytes */
