@@ -168,4 +168,5 @@ export const purposes = {
   scalable: 'grows when the number of keys is unknown; add, for ever',
   window: 'remembers the latest keys only; add, forgets by itself',
   tight: 'built once from all keys: the smallest; look-ups only',
+  line: 'one cache line per look-up, smaller at low rates; add, merge, many writers',
 };

@@ -9,6 +9,7 @@
 #include "api.h"
 #include "core/diag.h"
 #include "format/redisbloom/redisbloom_dump.h"
+#include "kind/blocked/line.h"
 #include "kind/classic/classic.h"
 #include "value/server_memory.h"
 
@@ -97,9 +98,9 @@ static umbel_err take_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
 
 /* ---- Reading ---- */
 
-/* Blocked and classic filters are layers of a chain, even if there is only one. */
+/* Blocked, line and classic filters are layers of a chain, even if there is only one. */
 static bool is_layer(const umbeli_native_header *h) {
-    return h->shape.kind == UMBEL_KIND_BLOCKED || h->shape.kind == UMBEL_KIND_CLASSIC;
+    return umbeli_native_probes(h->shape.kind) != NULL;
 }
 
 /* What a layer must satisfy to be part of a chain, and to keep sums of counts from overflowing. */
@@ -109,7 +110,7 @@ static const char *layer_wrong(const bf_head *head, uint32_t i) {
         return "counts: larger than possible";
     }
     if (head->count == 1 && head->params.expansion == 0) return NULL;
-    if (!is_layer(h)) return "kind: chains have blocked and classic layers only";
+    if (!is_layer(h)) return "kind: chains have blocked, line and classic layers only";
     if (h->shape.capacity == 0) return "capacity: missing in a chain that grows";
     if (h->shape.seed != first->shape.seed || h->fingerprint != first->fingerprint) {
         return "seed, secret: not those of the first layer";
@@ -156,15 +157,17 @@ umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_di
 
 static umbel_err describe_layer(const umbeli_native_header *h, umbeli_layer *out,
                                 umbel_diag *diag) {
-    bool blocked = h->shape.kind == UMBEL_KIND_BLOCKED;
-    umbel_err e =
-        (blocked ? umbeli_blocked_check : umbeli_classic_check)(&h->shape, h->payload_len, diag);
+    umbel_err e = h->shape.kind == UMBEL_KIND_BLOCKED
+                      ? umbeli_blocked_check(&h->shape, h->payload_len, diag)
+                  : h->shape.kind == UMBEL_KIND_LINE
+                      ? umbeli_line_check(&h->shape, h->payload_len, diag)
+                      : umbeli_classic_check(&h->shape, h->payload_len, diag);
     if (e) return e;
     if (h->kind_params_len) {
         return umbeli_fail(diag, UMBEL_EVERSION, "parameters: this kind has none");
     }
     *out = (umbeli_layer){
-        .probes = blocked ? &umbeli_probes_blocked : &umbeli_probes_classic,
+        .probes = umbeli_native_probes(h->shape.kind),
         .bytes = h->payload_len,
         .nbits = h->shape.bits,
         .hashes = h->shape.hashes,

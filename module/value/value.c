@@ -65,7 +65,7 @@ typedef struct bf_layers {
 static umbeli_layer layer_of(const bf_layer_plan *plan) {
     bool blocked = plan->kind == UMBEL_KIND_BLOCKED;
     return (umbeli_layer){
-        .probes = blocked ? &umbeli_probes_blocked : &umbeli_probes_classic,
+        .probes = umbeli_native_probes(plan->kind),
         .bytes = plan->bytes,
         .nbits = 8 * plan->bytes,
         .hashes = blocked ? UMBELI_BLOCK_LANES : plan->hashes,

@@ -56,7 +56,8 @@ static void names_what_add_sets(const any_params *params) {
 
 static void native_kinds(void **state) {
     (void)state;
-    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING};
+    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING,
+                                UMBEL_KIND_LINE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         any_params p = {.native = {.kind = kinds[i], .capacity = 1000, .fpr = 0.01, .seed = 7}};
         names_what_add_sets(&p);
@@ -65,6 +66,10 @@ static void native_kinds(void **state) {
     }
     any_params concurrent = {.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32, .concurrent = 1}};
     names_what_add_sets(&concurrent);
+    for (uint32_t lanes = 4; lanes <= 16; lanes *= 2) {
+        any_params line = {.native = {.kind = UMBEL_KIND_LINE, .bytes = 640, .hashes = lanes}};
+        names_what_add_sets(&line);
+    }
     any_params many = {.native = {.kind = UMBEL_KIND_CLASSIC, .bytes = 4096, .hashes = 1024}};
     names_what_add_sets(&many);
 }
@@ -172,7 +177,8 @@ static void chains(void **state) {
 /* No more than cap are written, and the number is returned all the same. */
 static void little_room(void **state) {
     (void)state;
-    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING};
+    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING,
+                                UMBEL_KIND_LINE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         any_params p = {.native = {.kind = kinds[i], .capacity = 1000, .fpr = 0.01}};
         umbel_filter *f = NULL;

@@ -47,6 +47,9 @@ typedef struct umbeli_probes {
 
 extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_classic;
 
+/* Of these three, the one whose layers are filters of that kind; NULL: none. */
+const umbeli_probes *umbeli_native_probes(umbel_kind kind);
+
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
  * capacity, rate and keys, and n2 and bits_per_entry for RedisBloom; the chain sets the rest. */
 struct umbeli_layer {

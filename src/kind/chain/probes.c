@@ -112,3 +112,10 @@ const umbeli_probes umbeli_probes_classic = {
     .estimate = classic_estimate,
     .live_rate = classic_live_rate,
 };
+
+const umbeli_probes *umbeli_native_probes(umbel_kind kind) {
+    return kind == UMBEL_KIND_BLOCKED   ? &umbeli_probes_blocked
+           : kind == UMBEL_KIND_LINE    ? &umbeli_probes_line
+           : kind == UMBEL_KIND_CLASSIC ? &umbeli_probes_classic
+                                        : NULL;
+}
