@@ -23,6 +23,7 @@
 enum { RING = 48, AT_ONCE = 8 };
 
 #define INLINED KERNEL_TARGET static inline __attribute__((always_inline))
+#define NOT_INLINED __attribute__((noinline))
 
 INLINED uint64_t line_offset(uint64_t hash, uint64_t nblocks) {
     return UMBELI_LINE_BYTES * umbeli_block_of(hash, nblocks);
@@ -52,31 +53,32 @@ INLINED void look_up(uint32_t lanes, const uint8_t *lines, uint64_t nblocks, con
     }
 }
 
-INLINED void look_up_ahead(uint32_t lanes, const uint8_t *lines, uint64_t nblocks,
-                           const uint64_t *hashes, size_t n, size_t ahead, uint8_t *hit) {
+/* The ring, as far as there are hashes to prefetch for; returns how many it did. */
+INLINED size_t look_up_ahead(uint32_t lanes, const uint8_t *lines, uint64_t nblocks,
+                             const uint64_t *hashes, size_t n, size_t ahead, uint8_t *hit) {
     size_t known = n + ahead, i = 0;
     for (; i < n && i + RING < known; i++) {
         __builtin_prefetch(lines + line_offset(hashes[i + RING], nblocks), 0, 3);
         const uint8_t *line = lines + line_offset(hashes[i], nblocks);
         hit[i] = line_has(line, mask_of(lanes, (uint32_t)hashes[i]));
     }
-    look_up(lanes, lines, nblocks, hashes + i, n - i, hit + i);
+    return i;
 }
 
 INLINED uint64_t put_group(uint32_t lanes, uint8_t *lines, uint64_t nblocks, const uint64_t *hashes,
                            uint8_t *was_new) {
     line_mask masks[AT_ONCE];
-    uint8_t *at[AT_ONCE];
+    uint8_t *at[AT_ONCE], changed[AT_ONCE];
     uint64_t added = 0;
     for (size_t j = 0; j < AT_ONCE; j++) {
         masks[j] = mask_of(lanes, (uint32_t)hashes[j]);
         at[j] = lines + line_offset(hashes[j], nblocks);
     }
     for (size_t j = 0; j < AT_ONCE; j++) {
-        bool changed = line_put(at[j], masks[j]);
-        added += changed;
-        if (was_new) was_new[j] = changed;
+        changed[j] = line_put(at[j], masks[j]);
+        added += changed[j];
     }
+    if (was_new) memcpy(was_new, changed, sizeof changed);
     return added;
 }
 
@@ -96,17 +98,18 @@ INLINED uint64_t put(uint32_t lanes, uint8_t *lines, uint64_t nblocks, const uin
     return added;
 }
 
-INLINED uint64_t put_ahead(uint32_t lanes, uint8_t *lines, uint64_t nblocks, const uint64_t *hashes,
-                           size_t n, size_t ahead, uint8_t *was_new) {
-    uint64_t added = 0;
+/* The ring, as look_up_ahead; *added is how many were new. */
+INLINED size_t put_ahead(uint32_t lanes, uint8_t *lines, uint64_t nblocks, const uint64_t *hashes,
+                         size_t n, size_t ahead, uint8_t *was_new, uint64_t *added) {
     size_t known = n + ahead, i = 0;
+    *added = 0;
     for (; i + AT_ONCE <= n && i + RING + AT_ONCE <= known; i += AT_ONCE) {
         for (size_t j = 0; j < AT_ONCE; j++) {
             __builtin_prefetch(lines + line_offset(hashes[i + RING + j], nblocks), 1, 3);
         }
-        added += put_group(lanes, lines, nblocks, hashes + i, was_new ? was_new + i : NULL);
+        *added += put_group(lanes, lines, nblocks, hashes + i, was_new ? was_new + i : NULL);
     }
-    return added + put(lanes, lines, nblocks, hashes + i, n - i, was_new ? was_new + i : NULL);
+    return i;
 }
 
 KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hashes, size_t n) {
@@ -139,7 +142,7 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
                                                         size_t len, bool *was_new) {           \
         return add_one(lanes, f, key, len, was_new);                                           \
     }                                                                                          \
-    KERNEL_TARGET static void prefix##_contains_plain_##lanes(                                 \
+    KERNEL_TARGET NOT_INLINED static void prefix##_contains_plain_##lanes(                                 \
         const uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n,              \
         uint8_t *hit) {                                                                        \
         look_up(lanes, lines, nblocks, hashes, n, hit);                                        \
@@ -147,9 +150,10 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
     KERNEL_TARGET static void prefix##_contains_ring_##lanes(                                  \
         const uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n,              \
         size_t ahead, uint8_t *hit) {                                                          \
-        look_up_ahead(lanes, lines, nblocks, hashes, n, ahead, hit);                           \
+        size_t i = look_up_ahead(lanes, lines, nblocks, hashes, n, ahead, hit);                \
+        prefix##_contains_plain_##lanes(lines, nblocks, hashes + i, n - i, hit + i);           \
     }                                                                                          \
-    KERNEL_TARGET static uint64_t prefix##_add_plain_##lanes(                                  \
+    KERNEL_TARGET NOT_INLINED static uint64_t prefix##_add_plain_##lanes(                                  \
         uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n,                    \
         uint8_t *was_new) {                                                                    \
         return put(lanes, lines, nblocks, hashes, n, was_new);                                 \
@@ -157,7 +161,10 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
     KERNEL_TARGET static uint64_t prefix##_add_ring_##lanes(                                   \
         uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n, size_t ahead,      \
         uint8_t *was_new) {                                                                    \
-        return put_ahead(lanes, lines, nblocks, hashes, n, ahead, was_new);                    \
+        uint64_t added;                                                                        \
+        size_t i = put_ahead(lanes, lines, nblocks, hashes, n, ahead, was_new, &added);        \
+        return added + prefix##_add_plain_##lanes(lines, nblocks, hashes + i, n - i,           \
+                                                  was_new ? was_new + i : NULL);               \
     }                                                                                          \
     static const umbeli_ops prefix##_ops_##lanes = {                                           \
         .size = sizeof(umbeli_blocked),                                                        \
