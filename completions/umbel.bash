@@ -16,7 +16,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight line smallest' -- "$cur")); return ;;
         --hashes) return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         --bits-per-key) return ;;
@@ -32,7 +32,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         -m|--bytes) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight line smallest' -- "$cur")); return ;;
         -j|--threads) return ;;
         --meta) return ;;
         --secret-file) compopt -o default; return ;;
@@ -112,7 +112,7 @@ _umbel() {
         --state) compopt -o default; return ;;
         --window) return ;;
         -j|--threads) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight line smallest' -- "$cur")); return ;;
         --seed) return ;;
         --secret-file) compopt -o default; return ;;
         --max-memory) return ;;
@@ -247,7 +247,7 @@ _umbel() {
         -n|--keys) return ;;
         -p|--fpr) return ;;
         --meta) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight line smallest' -- "$cur")); return ;;
         --format) COMPREPLY=($(compgen -W 'native leveldb corekv badger clickhouse gocrc32 guava parquet redisbloom dcso' -- "$cur")); return ;;
         -j|--threads) return ;;
         --max-memory) return ;;
@@ -260,7 +260,7 @@ _umbel() {
         case $prev in
         -n|--keys) return ;;
         -p|--fpr) return ;;
-        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight smallest' -- "$cur")); return ;;
+        --kind) COMPREPLY=($(compgen -W 'auto blocked classic static counting scalable window tight line smallest' -- "$cur")); return ;;
         -j|--threads) return ;;
         --max-memory) return ;;
         esac

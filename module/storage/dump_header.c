@@ -157,11 +157,10 @@ umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_di
 
 static umbel_err describe_layer(const umbeli_native_header *h, umbeli_layer *out,
                                 umbel_diag *diag) {
-    umbel_err e = h->shape.kind == UMBEL_KIND_BLOCKED
-                      ? umbeli_blocked_check(&h->shape, h->payload_len, diag)
-                  : h->shape.kind == UMBEL_KIND_LINE
-                      ? umbeli_line_check(&h->shape, h->payload_len, diag)
-                      : umbeli_classic_check(&h->shape, h->payload_len, diag);
+    umbel_err e =
+        h->shape.kind == UMBEL_KIND_BLOCKED ? umbeli_blocked_check(&h->shape, h->payload_len, diag)
+        : h->shape.kind == UMBEL_KIND_LINE  ? umbeli_line_check(&h->shape, h->payload_len, diag)
+                                            : umbeli_classic_check(&h->shape, h->payload_len, diag);
     if (e) return e;
     if (h->kind_params_len) {
         return umbeli_fail(diag, UMBEL_EVERSION, "parameters: this kind has none");

@@ -13,7 +13,8 @@
 #define UMBELI_X86 0
 #endif
 
-#if defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__) && !defined(UMBEL_GENERIC)
+#if defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__) && \
+    !defined(UMBEL_GENERIC)
 #define UMBELI_NEON 1 /* part of the architecture: nothing to detect */
 #else
 #define UMBELI_NEON 0

@@ -7,9 +7,9 @@
 #include "plan/plan.h"
 
 const umbeli_kind *const umbeli_kinds[] = {
-    &umbeli_kind_blocked,  &umbeli_kind_classic, &umbeli_kind_static, &umbeli_kind_counting,
-    &umbeli_kind_scalable, &umbeli_kind_window,  &umbeli_kind_tight,  &umbeli_kind_line,
-    NULL,
+    &umbeli_kind_blocked,  &umbeli_kind_classic,  &umbeli_kind_static,
+    &umbeli_kind_counting, &umbeli_kind_scalable, &umbeli_kind_window,
+    &umbeli_kind_tight,    &umbeli_kind_line,     NULL,
 };
 
 const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {

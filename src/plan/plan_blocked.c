@@ -157,5 +157,6 @@ const umbeli_model umbeli_model_line = {
     .too_small = "the smallest line filter has 64 bytes",
     .beyond = "a line filter needs more than that; try classic, more bytes, fewer keys or a "
               "higher fpr",
-    .bad_hashes = "hashes: a line filter has 4, 8 or 16; leave it 0 for the best, or choose classic",
+    .bad_hashes =
+        "hashes: a line filter has 4, 8 or 16; leave it 0 for the best, or choose classic",
 };

@@ -59,7 +59,8 @@ static double scatter_take(void *sums, const umbeli_load *load) {
     const double *clear = load->clear, bits = form.bits;
     /* The share of set bits in a lane: its mean, variance and third moment. */
     double mean = 1.0 - clear[0], square = mean * mean;
-    double variance = fmax(clear[0] / bits + clear[1] * (bits - 1.0) / bits - clear[0] * clear[0], 0.0);
+    double variance =
+        fmax(clear[0] / bits + clear[1] * (bits - 1.0) / bits - clear[0] * clear[0], 0.0);
     double pair = 1.0 - 2.0 * clear[0] + clear[1];
     double triple = 1.0 - 3.0 * clear[0] + 3.0 * clear[1] - clear[2];
     double cube =

@@ -29,7 +29,11 @@ const subject subjects[SUBJECTS] = {
      .kind = UMBEL_KIND_LINE,
      .kernel = "avx512",
      .cpu = UMBELI_CPU_AVX2 | UMBELI_CPU_AVX512},
-    {.name = "line, atomic", .kind = UMBEL_KIND_LINE, .kernel = "atomic", .concurrent = true, .hashes = 4},
+    {.name = "line, atomic",
+     .kind = UMBEL_KIND_LINE,
+     .kernel = "atomic",
+     .concurrent = true,
+     .hashes = 4},
     {.name = "line, keyed",
      .kind = UMBEL_KIND_LINE,
      .kernel = LINE_PLAIN,
@@ -77,8 +81,9 @@ umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len) {
     assert_ok(umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
                            &(umbel_opts){.secret = s->key}, &f, NULL));
     umbeli_cpu_limit(UINT32_MAX);
-    assert_kernel(s, f, s->concurrent                      ? plain_kernel(s->kind)
-                                 : s->kernel); /* concurrency is not in the file */
+    assert_kernel(s, f,
+                  s->concurrent ? plain_kernel(s->kind)
+                                : s->kernel); /* concurrency is not in the file */
     return f;
 }
 

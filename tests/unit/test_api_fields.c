@@ -58,7 +58,8 @@ static void test_fields_of_other_kinds(void **state) {
             umbel_params with;
             bool taken;
         } cases[] = {
-            {"concurrent", p, kind == UMBEL_KIND_BLOCKED || kind == UMBEL_KIND_LINE || kind == UMBEL_KIND_AUTO},
+            {"concurrent", p,
+             kind == UMBEL_KIND_BLOCKED || kind == UMBEL_KIND_LINE || kind == UMBEL_KIND_AUTO},
             {"scalable.expansion", p, kind == UMBEL_KIND_SCALABLE},
             {"scalable.max_layers", p, kind == UMBEL_KIND_SCALABLE},
             {"window.generations", p, kind == UMBEL_KIND_WINDOW},

@@ -22,9 +22,9 @@ typedef struct block_form {
 } block_form;
 
 static const block_form forms[] = {{UMBEL_KIND_BLOCKED, 32, 8},
-                             {UMBEL_KIND_LINE, 64, 4},
-                             {UMBEL_KIND_LINE, 64, 8},
-                             {UMBEL_KIND_LINE, 64, 16}};
+                                   {UMBEL_KIND_LINE, 64, 4},
+                                   {UMBEL_KIND_LINE, 64, 8},
+                                   {UMBEL_KIND_LINE, 64, 16}};
 enum { FORMS = sizeof forms / sizeof *forms };
 
 static umbel_params params_of(const block_form *form, uint64_t blocks) {
@@ -80,10 +80,10 @@ static void test_formula(void **state) {
     (void)state;
     static const uint32_t salts[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                       0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
-    static const uint32_t line_salts[16] = {
-        0xe220a839, 0x6e789e6b, 0x06c45d19, 0xf88bb8a9, 0x1b39896b, 0x53cb9f0d,
-        0x2c829abf, 0xc584133b, 0x3ee57891, 0xf3b8488d, 0x657eecdd, 0xc2d326e1,
-        0x8621a03f, 0x8e1f7555, 0xb54e0f17, 0x84bb3f97};
+    static const uint32_t line_salts[16] = {0xe220a839, 0x6e789e6b, 0x06c45d19, 0xf88bb8a9,
+                                            0x1b39896b, 0x53cb9f0d, 0x2c829abf, 0xc584133b,
+                                            0x3ee57891, 0xf3b8488d, 0x657eecdd, 0xc2d326e1,
+                                            0x8621a03f, 0x8e1f7555, 0xb54e0f17, 0x84bb3f97};
     for (size_t s = 0; s < SUBJECTS * FORMS; s++) {
         const subject *on = &subjects[s / FORMS];
         const block_form *form = &forms[s % FORMS];
@@ -109,8 +109,8 @@ static void test_formula(void **state) {
 
 /* Bulk: sorted by parts, over one or several threads, must equal the ring, bit for bit and answer
  * for answer.  Here the parts are called directly, on filters small enough for every build. */
-static void bulk_is_the_ring(const subject *s, const block_form *form, uint64_t blocks, uint32_t threads,
-                             size_t n) {
+static void bulk_is_the_ring(const subject *s, const block_form *form, uint64_t blocks,
+                             uint32_t threads, size_t n) {
     umbel_params params = params_of(form, blocks);
     params.seed = random_word();
     umbel_opts opts = {.threads = threads};

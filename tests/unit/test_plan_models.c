@@ -225,8 +225,9 @@ static void monotone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_table),    cmocka_unit_test(classic_small),
-        cmocka_unit_test(blocked_references),  cmocka_unit_test(line_references), cmocka_unit_test(known_rates),
-        cmocka_unit_test(extremes),           cmocka_unit_test(monotone),
+        cmocka_unit_test(blocked_references), cmocka_unit_test(line_references),
+        cmocka_unit_test(known_rates),        cmocka_unit_test(extremes),
+        cmocka_unit_test(monotone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

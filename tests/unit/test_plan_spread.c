@@ -151,8 +151,8 @@ static double one_filter(uint32_t nlanes, uint32_t lane_bits, uint64_t nblocks, 
     for (uint64_t i = 0; i < nblocks; i++) {
         double yes = 1.0;
         for (uint32_t lane = 0; lane < nlanes; lane++) {
-            int set = __builtin_popcountll(lanes[i][lane][0]) +
-                      __builtin_popcountll(lanes[i][lane][1]);
+            int set =
+                __builtin_popcountll(lanes[i][lane][0]) + __builtin_popcountll(lanes[i][lane][1]);
             yes *= set / (double)lane_bits;
         }
         rate += yes / (double)nblocks;
@@ -167,10 +167,10 @@ static void blocked_one_in_a_thousand(void **state) {
     static const struct {
         uint32_t lanes, nblocks, keys, filters; /* lanes 0: blocked, else line */
     } cases[] = {
-        {0, 1, 10, 40000},   {0, 2, 60, 20000},    {0, 3, 100, 20000},   {0, 5, 100, 20000},
-        {0, 11, 100, 20000}, {0, 17, 1000, 10000}, {0, 44, 1000, 8000},  {0, 44, 500, 10000},
-        {0, 413, 10000, 1000}, {4, 1, 60, 20000},  {8, 2, 100, 20000},   {16, 3, 100, 10000},
-        {4, 17, 1500, 5000},   {8, 30, 1500, 5000}, {16, 40, 1000, 5000}, {16, 200, 4600, 1000},
+        {0, 1, 10, 40000},     {0, 2, 60, 20000},    {0, 3, 100, 20000},   {0, 5, 100, 20000},
+        {0, 11, 100, 20000},   {0, 17, 1000, 10000}, {0, 44, 1000, 8000},  {0, 44, 500, 10000},
+        {0, 413, 10000, 1000}, {4, 1, 60, 20000},    {8, 2, 100, 20000},   {16, 3, 100, 10000},
+        {4, 17, 1500, 5000},   {8, 30, 1500, 5000},  {16, 40, 1000, 5000}, {16, 200, 4600, 1000},
     };
     const char *text = getenv("UMBEL_TEST_SEED");
     random_state = text ? strtoull(text, NULL, 0) : 20240609;

@@ -172,10 +172,8 @@ static void test_overfull(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocked),
-        cmocka_unit_test(test_line),
-        cmocka_unit_test(test_classic),
-        cmocka_unit_test(test_single_filters),
+        cmocka_unit_test(test_blocked),  cmocka_unit_test(test_line),
+        cmocka_unit_test(test_classic),  cmocka_unit_test(test_single_filters),
         cmocka_unit_test(test_overfull),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);

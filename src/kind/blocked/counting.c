@@ -248,8 +248,8 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
         rate += (double)product;
     }
     now->rate = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
-    now->keys = umbeli_blocked_estimate(
-        (umbeli_block_form){UMBELI_BLOCK_BYTES, UMBELI_BLOCK_LANES}, nblocks, now->bits_set);
+    now->keys = umbeli_blocked_estimate((umbeli_block_form){UMBELI_BLOCK_BYTES, UMBELI_BLOCK_LANES},
+                                        nblocks, now->bits_set);
 }
 
 /* ---- making -------------------------------------------------------------------------------- */

@@ -52,16 +52,16 @@ KERNEL_TARGET static inline line_mask mask_of(uint32_t lanes, uint32_t x) {
 KERNEL_TARGET static inline bool line_has(const uint8_t *line, line_mask m) {
     __m256i low = _mm256_loadu_si256((const __m256i *)line);
     __m256i high = _mm256_loadu_si256((const __m256i *)(line + 32));
-    __m256i missing = _mm256_or_si256(_mm256_andnot_si256(low, m.low),
-                                      _mm256_andnot_si256(high, m.high));
+    __m256i missing =
+        _mm256_or_si256(_mm256_andnot_si256(low, m.low), _mm256_andnot_si256(high, m.high));
     return _mm256_testz_si256(missing, missing);
 }
 
 KERNEL_TARGET static inline bool line_put(uint8_t *line, line_mask m) {
     __m256i low = _mm256_loadu_si256((const __m256i *)line);
     __m256i high = _mm256_loadu_si256((const __m256i *)(line + 32));
-    __m256i missing = _mm256_or_si256(_mm256_andnot_si256(low, m.low),
-                                      _mm256_andnot_si256(high, m.high));
+    __m256i missing =
+        _mm256_or_si256(_mm256_andnot_si256(low, m.low), _mm256_andnot_si256(high, m.high));
     _mm256_storeu_si256((__m256i *)line, _mm256_or_si256(low, m.low));
     _mm256_storeu_si256((__m256i *)(line + 32), _mm256_or_si256(high, m.high));
     return !_mm256_testz_si256(missing, missing);

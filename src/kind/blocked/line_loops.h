@@ -129,78 +129,75 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
 
 /* The functions of one shape.  `prefix` is in every name, so that two kernels can be in one file,
  * as in the amalgamation. */
-#define LINE_SHAPE(prefix, lanes)                                                              \
-    KERNEL_TARGET static bool prefix##_contains_hash_##lanes(const umbel_filter *f,            \
-                                                             uint64_t hash) {                  \
-        return has_hash(lanes, f, hash);                                                       \
-    }                                                                                          \
-    KERNEL_TARGET static bool prefix##_contains_##lanes(const umbel_filter *f,                 \
-                                                        const void *key, size_t len) {         \
-        return has_hash(lanes, f, umbeli_blocked_of(f)->hasher->one(&f->shape, key, len));     \
-    }                                                                                          \
-    KERNEL_TARGET static umbel_err prefix##_add_##lanes(umbel_filter *f, const void *key,      \
-                                                        size_t len, bool *was_new) {           \
-        return add_one(lanes, f, key, len, was_new);                                           \
-    }                                                                                          \
-    KERNEL_TARGET NOT_INLINED static void prefix##_contains_plain_##lanes(                                 \
-        const uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n,              \
-        uint8_t *hit) {                                                                        \
-        look_up(lanes, lines, nblocks, hashes, n, hit);                                        \
-    }                                                                                          \
-    KERNEL_TARGET static void prefix##_contains_ring_##lanes(                                  \
-        const uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n,              \
-        size_t ahead, uint8_t *hit) {                                                          \
-        size_t i = look_up_ahead(lanes, lines, nblocks, hashes, n, ahead, hit);                \
-        prefix##_contains_plain_##lanes(lines, nblocks, hashes + i, n - i, hit + i);           \
-    }                                                                                          \
-    KERNEL_TARGET NOT_INLINED static uint64_t prefix##_add_plain_##lanes(                                  \
-        uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n,                    \
-        uint8_t *was_new) {                                                                    \
-        return put(lanes, lines, nblocks, hashes, n, was_new);                                 \
-    }                                                                                          \
-    KERNEL_TARGET static uint64_t prefix##_add_ring_##lanes(                                   \
-        uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n, size_t ahead,      \
-        uint8_t *was_new) {                                                                    \
-        uint64_t added;                                                                        \
-        size_t i = put_ahead(lanes, lines, nblocks, hashes, n, ahead, was_new, &added);        \
-        return added + prefix##_add_plain_##lanes(lines, nblocks, hashes + i, n - i,           \
-                                                  was_new ? was_new + i : NULL);               \
-    }                                                                                          \
-    static const umbeli_ops prefix##_ops_##lanes = {                                           \
-        .size = sizeof(umbeli_blocked),                                                        \
-        .kind = &umbeli_kind_line,                                                             \
-        .kernel = KERNEL_NAME,                                                                 \
-        .concurrent = KERNEL_CONCURRENT,                                                       \
-        .contains = prefix##_contains_##lanes,                                                 \
-        .add = prefix##_add_##lanes,                                                           \
-        .contains_many = umbeli_blocked_contains_many,                                         \
-        .add_many = umbeli_blocked_add_many,                                                   \
-        .hash_many = umbeli_blocked_hash_many,                                                 \
-        .contains_hash = prefix##_contains_hash_##lanes,                                       \
-        .contains_hashes = umbeli_blocked_contains_hashes,                                     \
-        .add_hashes = umbeli_blocked_add_hashes,                                               \
-        .probes = umbeli_blocked_probes,                                                       \
-        .merge = umbeli_merge_bits,                                                            \
-        .intersect = umbeli_intersect_bits,                                                    \
-        .fold = umbeli_blocked_fold,                                                           \
-        .measure = umbeli_blocked_measure,                                                     \
+#define LINE_SHAPE(prefix, lanes)                                                                 \
+    KERNEL_TARGET static bool prefix##_contains_hash_##lanes(const umbel_filter *f,               \
+                                                             uint64_t hash) {                     \
+        return has_hash(lanes, f, hash);                                                          \
+    }                                                                                             \
+    KERNEL_TARGET static bool prefix##_contains_##lanes(const umbel_filter *f, const void *key,   \
+                                                        size_t len) {                             \
+        return has_hash(lanes, f, umbeli_blocked_of(f)->hasher->one(&f->shape, key, len));        \
+    }                                                                                             \
+    KERNEL_TARGET static umbel_err prefix##_add_##lanes(umbel_filter *f, const void *key,         \
+                                                        size_t len, bool *was_new) {              \
+        return add_one(lanes, f, key, len, was_new);                                              \
+    }                                                                                             \
+    KERNEL_TARGET NOT_INLINED static void prefix##_contains_plain_##lanes(                        \
+        const uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n, uint8_t *hit) { \
+        look_up(lanes, lines, nblocks, hashes, n, hit);                                           \
+    }                                                                                             \
+    KERNEL_TARGET static void prefix##_contains_ring_##lanes(                                     \
+        const uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n, size_t ahead,   \
+        uint8_t *hit) {                                                                           \
+        size_t i = look_up_ahead(lanes, lines, nblocks, hashes, n, ahead, hit);                   \
+        prefix##_contains_plain_##lanes(lines, nblocks, hashes + i, n - i, hit + i);              \
+    }                                                                                             \
+    KERNEL_TARGET NOT_INLINED static uint64_t prefix##_add_plain_##lanes(                         \
+        uint8_t *lines, uint64_t nblocks, const uint64_t *hashes, size_t n, uint8_t *was_new) {   \
+        return put(lanes, lines, nblocks, hashes, n, was_new);                                    \
+    }                                                                                             \
+    KERNEL_TARGET static uint64_t prefix##_add_ring_##lanes(uint8_t *lines, uint64_t nblocks,     \
+                                                            const uint64_t *hashes, size_t n,     \
+                                                            size_t ahead, uint8_t *was_new) {     \
+        uint64_t added;                                                                           \
+        size_t i = put_ahead(lanes, lines, nblocks, hashes, n, ahead, was_new, &added);           \
+        return added + prefix##_add_plain_##lanes(lines, nblocks, hashes + i, n - i,              \
+                                                  was_new ? was_new + i : NULL);                  \
+    }                                                                                             \
+    static const umbeli_ops prefix##_ops_##lanes = {                                              \
+        .size = sizeof(umbeli_blocked),                                                           \
+        .kind = &umbeli_kind_line,                                                                \
+        .kernel = KERNEL_NAME,                                                                    \
+        .concurrent = KERNEL_CONCURRENT,                                                          \
+        .contains = prefix##_contains_##lanes,                                                    \
+        .add = prefix##_add_##lanes,                                                              \
+        .contains_many = umbeli_blocked_contains_many,                                            \
+        .add_many = umbeli_blocked_add_many,                                                      \
+        .hash_many = umbeli_blocked_hash_many,                                                    \
+        .contains_hash = prefix##_contains_hash_##lanes,                                          \
+        .contains_hashes = umbeli_blocked_contains_hashes,                                        \
+        .add_hashes = umbeli_blocked_add_hashes,                                                  \
+        .probes = umbeli_blocked_probes,                                                          \
+        .merge = umbeli_merge_bits,                                                               \
+        .intersect = umbeli_intersect_bits,                                                       \
+        .fold = umbeli_blocked_fold,                                                              \
+        .measure = umbeli_blocked_measure,                                                        \
     };
 
-#define LINE_MEMBERS(prefix, lanes)                                                            \
-    {                                                                                          \
-        .name = KERNEL_NAME, .needs = KERNEL_NEEDS, .ops = &prefix##_ops_##lanes,              \
-        .contains_plain = prefix##_contains_plain_##lanes,                                     \
-        .contains_ring = prefix##_contains_ring_##lanes,                                       \
-        .add_plain = prefix##_add_plain_##lanes, .add_ring = prefix##_add_ring_##lanes,        \
-        .scatter = scatter,                                                                    \
+#define LINE_MEMBERS(prefix, lanes)                                                               \
+    {                                                                                             \
+        .name = KERNEL_NAME, .needs = KERNEL_NEEDS, .ops = &prefix##_ops_##lanes,                 \
+        .contains_plain = prefix##_contains_plain_##lanes,                                        \
+        .contains_ring = prefix##_contains_ring_##lanes, .add_plain = prefix##_add_plain_##lanes, \
+        .add_ring = prefix##_add_ring_##lanes, .scatter = scatter,                                \
     }
 
 /* In two steps, so that KERNEL is replaced before it is pasted. */
-#define LINE_KERNEL(prefix)                                                                    \
-    LINE_SHAPE(prefix, 4)                                                                      \
-    LINE_SHAPE(prefix, 8)                                                                      \
-    LINE_SHAPE(prefix, 16)                                                                     \
-    const umbeli_blocked_kernel prefix[UMBELI_LINE_SHAPES] = {                                 \
+#define LINE_KERNEL(prefix)                                    \
+    LINE_SHAPE(prefix, 4)                                      \
+    LINE_SHAPE(prefix, 8)                                      \
+    LINE_SHAPE(prefix, 16)                                     \
+    const umbeli_blocked_kernel prefix[UMBELI_LINE_SHAPES] = { \
         LINE_MEMBERS(prefix, 4), LINE_MEMBERS(prefix, 8), LINE_MEMBERS(prefix, 16)};
 #define LINE_KERNEL_OF(prefix) LINE_KERNEL(prefix)
 

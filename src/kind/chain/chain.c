@@ -63,7 +63,6 @@ static void complete(umbeli_layer *l, uint8_t *bits) {
     l->kernel = l->probes == &umbeli_probes_blocked ? umbeli_blocked_best()
                 : l->probes == &umbeli_probes_line  ? umbeli_line_best(l->hashes)
                                                     : NULL;
-    l->nblocks = l->kernel ? l->bytes / l->probes->block_bytes : 0;
     l->modulus = umbeli_modulus_of(l->nbits);
 }
 
@@ -344,7 +343,8 @@ typedef struct single {
 } single;
 
 static inline void prefetch(const umbeli_layer *l, uint64_t hash) {
-    __builtin_prefetch(l->bits + l->probes->block_bytes * umbeli_block_of(hash, l->nblocks));
+    uint64_t block = umbeli_block_of(hash, umbeli_layer_blocks(l));
+    __builtin_prefetch(l->bits + (block << l->probes->log2_bytes));
 }
 
 /* Once the hash is known, the lines of all split-block layers are prefetched. */
@@ -368,7 +368,7 @@ static umbeli_hashes hashes_of(const umbeli_chain *c, const umbeli_layer *l, sin
 static inline bool layer_has(const umbeli_chain *c, const umbeli_layer *l, single *s) {
     uint8_t found;
     if (l->kernel) {
-        l->kernel->contains_plain(l->bits, l->nblocks, narrow_of(c, s), 1, &found);
+        l->kernel->contains_plain(l->bits, umbeli_layer_blocks(l), narrow_of(c, s), 1, &found);
     } else {
         l->probes->contains(l, hashes_of(c, l, s), 1, &found);
     }
@@ -389,10 +389,10 @@ static bool has_narrow(const umbeli_chain *c, uint32_t age, uint64_t hash) {
     const umbeli_blocked_kernel *kernel = l->kernel;
     uint8_t found = 0;
     for (uint32_t i = c->newest + 1 - age; i-- > 0 && !found;) {
-        kernel->contains_plain(l[i].bits, l[i].nblocks, &hash, 1, &found);
+        kernel->contains_plain(l[i].bits, umbeli_layer_blocks(&l[i]), &hash, 1, &found);
     }
     for (uint32_t i = c->count; i-- > c->newest + 1 && !found;) {
-        kernel->contains_plain(l[i].bits, l[i].nblocks, &hash, 1, &found);
+        kernel->contains_plain(l[i].bits, umbeli_layer_blocks(&l[i]), &hash, 1, &found);
     }
     return found;
 }

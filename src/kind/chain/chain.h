@@ -25,9 +25,9 @@ typedef union umbeli_hashes {
 typedef struct umbeli_layer umbeli_layer;
 
 typedef struct umbeli_probes {
-    umbel_kind kind; /* of such a layer on its own ... */
-    uint32_t scheme; /* ... and its scheme in native files; 0: cannot be stored in one */
-    uint32_t block_bytes; /* of blocked and line layers, else 0 */
+    umbel_kind kind;     /* of such a layer on its own ... */
+    uint32_t scheme;     /* ... and its scheme in native files; 0: cannot be stored in one */
+    uint32_t log2_bytes; /* of a block, in blocked and line layers */
 
     /* Computes wide hashes for probes that take them; NULL: blocked and line probes, which take
      * narrow ones. */
@@ -54,8 +54,7 @@ const umbeli_probes *umbeli_native_probes(umbel_kind kind);
  * capacity, rate and keys, and n2 and bits_per_entry for RedisBloom; the chain sets the rest. */
 struct umbeli_layer {
     const umbeli_probes *probes;
-    const umbeli_blocked_kernel *kernel; /* of blocked and line probes, else NULL, ... */
-    uint64_t nblocks;                    /* ... and their number of blocks */
+    const umbeli_blocked_kernel *kernel; /* of blocked and line probes, else NULL */
     uint8_t *bits;
     uint64_t bytes;
     uint64_t nbits;         /* bits that probes can hit, at most 8 * bytes */
@@ -68,6 +67,11 @@ struct umbeli_layer {
     double bits_per_entry;  /* RedisBloom's header has it */
     umbeli_array own;       /* its memory; empty when the bits are in the filter's `data` */
 };
+
+/* Of a blocked or line layer. */
+static inline uint64_t umbeli_layer_blocks(const umbeli_layer *layer) {
+    return layer->bytes >> layer->probes->log2_bytes;
+}
 
 typedef struct umbeli_chain {
     umbel_filter base; /* data: the layers that were made together, one after another */

@@ -11,26 +11,27 @@
 
 static void blocked_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
     if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
-        l->kernel->contains_plain(l->bits, l->nblocks, h.narrow, n, found);
+        l->kernel->contains_plain(l->bits, umbeli_layer_blocks(l), h.narrow, n, found);
     } else {
-        l->kernel->contains_ring(l->bits, l->nblocks, h.narrow, n, 0, found);
+        l->kernel->contains_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, 0, found);
     }
 }
 
 static uint64_t blocked_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
     if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
-        return l->kernel->add_plain(l->bits, l->nblocks, h.narrow, n, was_new);
+        return l->kernel->add_plain(l->bits, umbeli_layer_blocks(l), h.narrow, n, was_new);
     }
-    return l->kernel->add_ring(l->bits, l->nblocks, h.narrow, n, 0, was_new);
+    return l->kernel->add_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, 0, was_new);
 }
 
 static uint64_t blocked_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
-    uint64_t block = umbeli_block_of(*h.narrow, l->nblocks);
+    uint64_t block = umbeli_block_of(*h.narrow, umbeli_layer_blocks(l));
     return 8 * UMBELI_BLOCK_BYTES * block + 32 * (uint64_t)i + umbeli_block_bit(*h.narrow, i);
 }
 
 static uint64_t line_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
-    uint64_t bit = 512 * umbeli_block_of(*h.narrow, l->nblocks) + 512 / l->hashes * (uint64_t)i;
+    uint64_t bit =
+        512 * umbeli_block_of(*h.narrow, umbeli_layer_blocks(l)) + 512 / l->hashes * (uint64_t)i;
     return bit + umbeli_line_bit(*h.narrow, l->hashes, i);
 }
 
@@ -39,18 +40,18 @@ static umbeli_block_form form_of(const umbeli_layer *l) {
 }
 
 static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
-    return umbeli_blocked_estimate(form_of(l), l->nblocks, bits_set);
+    return umbeli_blocked_estimate(form_of(l), umbeli_layer_blocks(l), bits_set);
 }
 
 static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
     (void)bits_set; /* their spread over the blocks matters as well */
-    return umbeli_blocked_live_rate(form_of(l), l->bits, l->nblocks, 1);
+    return umbeli_blocked_live_rate(form_of(l), l->bits, umbeli_layer_blocks(l), 1);
 }
 
 const umbeli_probes umbeli_probes_blocked = {
     .kind = UMBEL_KIND_BLOCKED,
     .scheme = UMBELI_SCHEME_BLOCKED,
-    .block_bytes = UMBELI_BLOCK_BYTES,
+    .log2_bytes = 5,
     .contains = blocked_contains,
     .add = blocked_add,
     .bit = blocked_bit,
@@ -61,7 +62,7 @@ const umbeli_probes umbeli_probes_blocked = {
 const umbeli_probes umbeli_probes_line = {
     .kind = UMBEL_KIND_LINE,
     .scheme = UMBELI_SCHEME_BLOCKED,
-    .block_bytes = UMBELI_LINE_BYTES,
+    .log2_bytes = 6,
     .contains = blocked_contains,
     .add = blocked_add,
     .bit = line_bit,
