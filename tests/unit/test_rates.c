@@ -125,8 +125,8 @@ static void test_line(void **state) {
     rates_hold(line(), 1000, 0.001, 200, 1000000);
     rates_hold(line(), 30000, 0.1, 8, 400000);
     rates_hold(line(), 30000, 0.01, 8, 400000);
-    rates_hold(line(), 30000, 1e-4, 8, 8000000);
-    rates_hold(line(), 300000, 1e-5, 2, 10000000);
+    rates_hold(line(), 30000, 1e-4, 4, 2000000);
+    rates_hold(line(), 300000, 1e-5, 1, 2000000);
     rates_hold(line(), 1000000, 0.02, 1, 400000);
 }
 
