@@ -22,20 +22,21 @@
 
 enum { RING = 48, AT_ONCE = 8 };
 
-#define INLINED KERNEL_TARGET static inline __attribute__((always_inline))
+#define INLINED __attribute__((always_inline))
 #define NOT_INLINED __attribute__((noinline))
 
-INLINED uint64_t line_offset(uint64_t hash, uint64_t nblocks) {
+KERNEL_TARGET INLINED static inline uint64_t line_offset(uint64_t hash, uint64_t nblocks) {
     return UMBELI_LINE_BYTES * umbeli_block_of(hash, nblocks);
 }
 
-INLINED bool has_hash(uint32_t lanes, const umbel_filter *f, uint64_t hash) {
+KERNEL_TARGET INLINED static inline bool has_hash(uint32_t lanes, const umbel_filter *f,
+                                                  uint64_t hash) {
     const uint8_t *line = f->data + line_offset(hash, umbeli_blocked_of(f)->nblocks);
     return line_has(line, mask_of(lanes, (uint32_t)hash));
 }
 
-INLINED umbel_err add_one(uint32_t lanes, umbel_filter *f, const void *key, size_t len,
-                          bool *was_new) {
+KERNEL_TARGET INLINED static inline umbel_err add_one(uint32_t lanes, umbel_filter *f,
+                                                      const void *key, size_t len, bool *was_new) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
     uint64_t hash = b->hasher->one(&f->shape, key, len);
     bool changed =
@@ -45,8 +46,9 @@ INLINED umbel_err add_one(uint32_t lanes, umbel_filter *f, const void *key, size
     return UMBEL_OK;
 }
 
-INLINED void look_up(uint32_t lanes, const uint8_t *lines, uint64_t nblocks, const uint64_t *hashes,
-                     size_t n, uint8_t *hit) {
+KERNEL_TARGET INLINED static inline void look_up(uint32_t lanes, const uint8_t *lines,
+                                                 uint64_t nblocks, const uint64_t *hashes, size_t n,
+                                                 uint8_t *hit) {
     for (size_t i = 0; i < n; i++) {
         const uint8_t *line = lines + line_offset(hashes[i], nblocks);
         hit[i] = line_has(line, mask_of(lanes, (uint32_t)hashes[i]));
@@ -54,8 +56,9 @@ INLINED void look_up(uint32_t lanes, const uint8_t *lines, uint64_t nblocks, con
 }
 
 /* The ring, as far as there are hashes to prefetch for; returns how many it did. */
-INLINED size_t look_up_ahead(uint32_t lanes, const uint8_t *lines, uint64_t nblocks,
-                             const uint64_t *hashes, size_t n, size_t ahead, uint8_t *hit) {
+KERNEL_TARGET INLINED static inline size_t look_up_ahead(uint32_t lanes, const uint8_t *lines,
+                                                         uint64_t nblocks, const uint64_t *hashes,
+                                                         size_t n, size_t ahead, uint8_t *hit) {
     size_t known = n + ahead, i = 0;
     for (; i < n && i + RING < known; i++) {
         __builtin_prefetch(lines + line_offset(hashes[i + RING], nblocks), 0, 3);
@@ -65,8 +68,9 @@ INLINED size_t look_up_ahead(uint32_t lanes, const uint8_t *lines, uint64_t nblo
     return i;
 }
 
-INLINED uint64_t put_group(uint32_t lanes, uint8_t *lines, uint64_t nblocks, const uint64_t *hashes,
-                           uint8_t *was_new) {
+KERNEL_TARGET INLINED static inline uint64_t put_group(uint32_t lanes, uint8_t *lines,
+                                                       uint64_t nblocks, const uint64_t *hashes,
+                                                       uint8_t *was_new) {
     line_mask masks[AT_ONCE];
     uint8_t *at[AT_ONCE], changed[AT_ONCE];
     uint64_t added = 0;
@@ -82,8 +86,9 @@ INLINED uint64_t put_group(uint32_t lanes, uint8_t *lines, uint64_t nblocks, con
     return added;
 }
 
-INLINED uint64_t put(uint32_t lanes, uint8_t *lines, uint64_t nblocks, const uint64_t *hashes,
-                     size_t n, uint8_t *was_new) {
+KERNEL_TARGET INLINED static inline uint64_t put(uint32_t lanes, uint8_t *lines, uint64_t nblocks,
+                                                 const uint64_t *hashes, size_t n,
+                                                 uint8_t *was_new) {
     uint64_t added = 0;
     size_t i = 0;
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
@@ -99,8 +104,10 @@ INLINED uint64_t put(uint32_t lanes, uint8_t *lines, uint64_t nblocks, const uin
 }
 
 /* The ring, as look_up_ahead; *added is how many were new. */
-INLINED size_t put_ahead(uint32_t lanes, uint8_t *lines, uint64_t nblocks, const uint64_t *hashes,
-                         size_t n, size_t ahead, uint8_t *was_new, uint64_t *added) {
+KERNEL_TARGET INLINED static inline size_t put_ahead(uint32_t lanes, uint8_t *lines,
+                                                     uint64_t nblocks, const uint64_t *hashes,
+                                                     size_t n, size_t ahead, uint8_t *was_new,
+                                                     uint64_t *added) {
     size_t known = n + ahead, i = 0;
     *added = 0;
     for (; i + AT_ONCE <= n && i + RING + AT_ONCE <= known; i += AT_ONCE) {
