@@ -99,14 +99,16 @@ UMBEL_API void umbel_free(umbel_filter *filter); /* NULL is allowed             
 
 /* The numbers are stored in native files and never change. */
 typedef enum umbel_kind {
-    UMBEL_KIND_AUTO = 0,     /* blocked, or classic where blocked takes over 1.25 times the bytes */
+    UMBEL_KIND_AUTO = 0,     /* blocked or line, or classic where that is smaller by a quarter    */
     UMBEL_KIND_BLOCKED = 1,  /* split-block Bloom: one cache line per key; the fast general kind  */
     UMBEL_KIND_CLASSIC = 2,  /* m bits, k probes anywhere: the smallest filter that takes adds    */
     UMBEL_KIND_STATIC = 3,   /* binary fuse: built once from all keys, smaller (umbel_builder)    */
     UMBEL_KIND_COUNTING = 4, /* 4-bit counters in place of blocked's bits: keys can be removed    */
     UMBEL_KIND_SCALABLE = 5, /* a chain of layers: grows, and keeps its rate all the time         */
     UMBEL_KIND_WINDOW = 6,   /* remembers the latest keys and forgets older ones, in fixed memory */
-    UMBEL_KIND_TIGHT = 7     /* bumped ribbon: built once, 1 to 2% above the least space there is */
+    UMBEL_KIND_TIGHT = 7,    /* bumped ribbon: built once, 1 to 2% above the least space there is */
+    UMBEL_KIND_LINE = 8      /* as blocked, in blocks of a whole cache line: smaller, but in the
+                                cache slower; mostly for low rates                                */
 } umbel_kind;
 
 /* What to make.  Zero means "not given" everywhere, and a field that another kind has is refused by
@@ -115,7 +117,8 @@ typedef enum umbel_kind {
  * (classic then needs hashes). */
 typedef struct umbel_params {
     umbel_kind kind;
-    uint32_t hashes;       /* classic: probes per key; static: 3 or 4; 0 chooses the best         */
+    uint32_t hashes;       /* classic: probes per key; line: 4, 8 or 16; static: 3 or 4; 0 chooses
+                              the best                                                            */
     uint64_t capacity;     /* keys planned for                                                    */
     double fpr;            /* false-positive rate promised once they are in, in (0,1)             */
     uint64_t bytes;        /* memory for the bits, at most                                        */
@@ -123,7 +126,7 @@ typedef struct umbel_params {
     const uint8_t *secret; /* 16 bytes, or NULL.  Without them an attacker can neither predict nor
                               construct false positives.  Copied; no file holds them, so keep them
                               for umbel_opts.secret                                               */
-    uint32_t concurrent;   /* not 0: any number of threads may add (blocked)                      */
+    uint32_t concurrent;   /* not 0: any number of threads may add (blocked, line)                */
     uint32_t reserved32;
     struct {
         uint32_t expansion;  /* each layer is for this many times the keys of the last; 0: 2      */

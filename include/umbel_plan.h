@@ -41,7 +41,7 @@ typedef struct umbel_plan {
     double bound;          /* out: 2^-(bits per key), below which no filter can be                */
     uint32_t generations;  /* window, in: 0 or a choice; out: that or 8                           */
     umbel_verdict verdict; /* out: why it was refused ...                                         */
-    const char *why;       /* ... as text; never NULL                                             */
+    const char *why;       /* ... as text; with AUTO, why this kind was chosen; never NULL        */
     uint64_t reserved[4];
 } umbel_plan;
 

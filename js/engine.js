@@ -3,7 +3,7 @@
 // engine.js - the WebAssembly module as classes.  Nothing here loads anything: index.js does that
 // for the package, web/worker.js for the page.
 
-const KINDS = ['auto', 'blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight'];
+const KINDS = ['auto', 'blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight', 'line'];
 const FORMATS = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
   'parquet', 'redisbloom', 'dcso'];
 const TYPES = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',

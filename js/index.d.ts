@@ -5,7 +5,7 @@
 /** Bytes as they are, or a string as UTF-8.  Empty keys are ordinary keys. */
 export type Key = string | Uint8Array;
 
-export type Kind = 'blocked' | 'classic' | 'static' | 'counting' | 'scalable' | 'window' | 'tight';
+export type Kind = 'blocked' | 'classic' | 'static' | 'counting' | 'scalable' | 'window' | 'tight' | 'line';
 
 export type Format =
   | 'native'

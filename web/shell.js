@@ -168,4 +168,5 @@ export const purposes = {
   scalable: 'grows when the number of keys is unknown; add, for ever',
   window: 'remembers the latest keys only; add, forgets by itself',
   tight: 'built once from all keys: the smallest; lookups only',
+  line: 'one cache line per lookup, smaller at low rates; add, merge, many writers',
 };

@@ -55,6 +55,8 @@ export const chinese = {
   'the smallest that takes adds; add, merge, fold': '可添加的种类中最小；添加、合并、折叠',
   'built once from all keys: small and fast; lookups only': '一次建成，小而快；只能查询',
   'built once from all keys: the smallest; lookups only': '一次建成，最小；只能查询',
+  'one cache line per lookup, smaller at low rates; add, merge, many writers':
+    '每次查询一条缓存行，低误判率时更小；可添加、合并、多线程写',
   'keys can be removed again; add, remove, count, merge': '键可以再删除；添加、删除、计数、合并',
   'grows when the number of keys is unknown; add, for ever': '键数未知时自动增长；可一直添加',
   'remembers the latest keys only; add, forgets by itself': '只记住最近的键；添加，自动遗忘',

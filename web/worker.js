@@ -9,7 +9,7 @@ import { bind, UmbelError } from '../js/engine.js';
 
 const SLICE = 4 << 20; // of a file, read at once
 const MOST_BYTES = 3 * 2 ** 30; // a file beyond this has no room in WebAssembly's memory
-const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight'];
+const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight', 'line'];
 const types = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
   'uint64', 'float', 'double', 'uint32_be'];
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py [KEYS] - the module in a redis-server, compared with commands that do nothing, with its
+"""run.py [KEYS [RATE]] - the module in a redis-server, compared with commands that do nothing, with its
 bars.
 
 Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), a server (REDIS_SERVER, or redis-server)
 and a C compiler.  Starts one
 server for each layout, and with PEER=path/of/another/bf.so one for that module; KEYS (1e7) items of
-16 bytes.  Times are CPU nanoseconds of the server's main thread per item, the best of nine rounds
+16 bytes at a RATE of 0.01.  Times are CPU nanoseconds of the server's main thread per item, the best of nine rounds
 in which all cases take turns, so that a busy machine matters little.  Ratios are valid for one run
 on one machine.
 """
@@ -25,6 +25,7 @@ MODULE = Path(os.environ.get("UMBEL_MODULE") or ROOT / "build/module/umbel.so").
 SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
 BATCH = 16 * 100  # whole ones only
 KEYS = max(int(float(sys.argv[1])) // BATCH, 1) * BATCH if len(sys.argv) > 1 else 10_000_000
+RATE = sys.argv[2] if len(sys.argv) > 2 else "0.01"
 PART = max(KEYS // 5 // BATCH, 1) * BATCH
 ROUNDS = 9
 FLAGS = ["-O2", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
@@ -160,16 +161,16 @@ class Server:
 def fill(server, out):
     """Builds the filter that is queried; reports how fast it was filled and what it takes."""
     before = server.used_memory()
-    server.ask("BF.RESERVE", "f", "0.01", KEYS)
+    server.ask("BF.RESERVE", "f", RATE, KEYS)
     cpu, clock, _ = server.load("BF.MADD", "f", 0, KEYS, 100, 16)
     out["bulk load of all keys by BF.MADD 100, s"] = f"{clock:.2f}"
     out["- of it the server's processor, s"] = f"{cpu:.2f}"
     grown = server.used_memory() - before
     usage = int(server.ask("MEMORY", "USAGE", "f"))
-    out["bits per key, MEMORY USAGE, reserved at 1 %"] = f"{8 * usage / KEYS:.2f}"
+    out["bits per key, MEMORY USAGE, reserved"] = f"{8 * usage / KEYS:.2f}"
     out["bits per key, growth of used_memory"] = f"{8 * grown / KEYS:.2f}"
     _, _, wrong = server.load("BF.MEXISTS", "f", 2 * ABSENT, PART, 100, 16)
-    out["false positives, measured"] = f"{wrong / (PART):.3%}"
+    out["false positives, measured"] = f"{wrong / (PART):.4%}"
 
 
 def persist(server, out):
@@ -243,7 +244,7 @@ def measure(server):
     out, best = {}, {}
     fill(server, out)
     for key in ("g", "h"):
-        server.ask("BF.RESERVE", key, "0.01", KEYS)
+        server.ask("BF.RESERVE", key, RATE, KEYS)
     for round_number in range(ROUNDS):
         for name, command, key, first, part, per, depth, _, _ in CASES:
             items = max(KEYS // part // (per * depth), 1) * per * depth

@@ -181,7 +181,7 @@ static int run(const cli_settings *s) {
     static const uint64_t default_sizes[] = {100000, 1000000, 10000000};
     const uint64_t *sizes = s->keys ? &s->keys : default_sizes;
     size_t nsizes = s->keys ? 1 : sizeof default_sizes / sizeof *default_sizes;
-    static const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC};
+    static const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_LINE, UMBEL_KIND_CLASSIC};
     umbel_kind only = cli_kind_named(s->kind);
     workspace *d = cli_alloc(sizeof *d);
     cli_report r = cli_report_begin(s->json);

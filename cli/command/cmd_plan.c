@@ -67,7 +67,7 @@ static json_t *plan_json(const cli_plan *p) {
     json_object_set_new(o, "kind", json_string(kind ? kind : "auto"));
     if (p->format) json_object_set_new(o, "format", json_string(p->format));
     json_object_set_new(o, "possible", json_boolean(p->possible));
-    if (p->plan.verdict) json_object_set_new(o, "why", json_string(p->plan.why));
+    if (*p->plan.why) json_object_set_new(o, "why", json_string(p->plan.why));
     if (!p->possible) return o;
     json_object_set_new(o, "keys", cli_json_count(p->plan.capacity));
     json_object_set_new(o, "bytes", cli_json_count(p->plan.bytes));

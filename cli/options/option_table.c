@@ -30,7 +30,7 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_BYTES] = {"m", "bytes", "SIZE", NULL, TYPE_SIZE, AT(bytes),
                    "memory for the bits: 500MiB, 500M, 2GB, 2e9 (here M is MiB)"},
     [OPT_KIND] = {"", "kind", "KIND", "KIND", TYPE_TEXT, AT(kind),
-                  "the kind of filter; auto is blocked where that costs little, else classic"},
+                  "the kind of filter; auto is blocked or line, or classic if much smaller"},
     [OPT_TMP] = {"", "tmp", "DIR", "FILE", TYPE_TEXT, AT(tmp),
                  "static: keep 8 bytes per key in a file in DIR while building, not in memory"},
     [OPT_HASHES] = {"", "hashes", "K", NULL, TYPE_COUNT, AT(hashes),

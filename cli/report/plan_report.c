@@ -30,6 +30,7 @@ static const char *purpose(const char *kind) {
         {"scalable", "grows"},
         {"window", "forgets old keys"},
         {"tight", "smallest, built once"},
+        {"line", "fast, for low rates"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i][0], kind) == 0) return words[i][1];
@@ -174,8 +175,8 @@ static void table(const cli_plans *p) {
         if (x->verdict) cli_say("It cannot do better: %s.", x->why);
     }
     if (p->chosen.possible && p->count > 1) {
-        cli_say("Without --kind, umbel build makes a %s filter.",
-                umbel_kind_name(p->chosen.plan.kind));
+        cli_say("Without --kind, umbel build makes a %s filter: %s.",
+                umbel_kind_name(p->chosen.plan.kind), p->chosen.plan.why);
     }
 }
 

@@ -15,7 +15,7 @@
 static umbel_err choose_kind(umbel_params *params, umbel_diag *diag) {
     if (params->kind != UMBEL_KIND_AUTO) return UMBEL_OK;
     params->kind = UMBEL_KIND_BLOCKED;
-    if (params->concurrent || umbeli_bytes_alone(params)) return UMBEL_OK;
+    if (umbeli_bytes_alone(params)) return UMBEL_OK;
     umbel_plan plan;
     umbel_err e = umbeli_kind_plan(UMBEL_KIND_AUTO, params, &plan, diag);
     if (!e) params->kind = plan.kind;

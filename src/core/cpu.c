@@ -15,6 +15,11 @@ static uint32_t detect(void) {
     /* Checks OSXSAVE and XCR0 as well as CPUID. */
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2")) found |= UMBELI_CPU_AVX2;
+    /* VBMI came after the processors that slow down as soon as a wide register is used. */
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512vbmi")) {
+        found |= UMBELI_CPU_AVX512;
+    }
 #endif
     return found;
 }

@@ -7,8 +7,9 @@
 #include "plan/plan.h"
 
 const umbeli_kind *const umbeli_kinds[] = {
-    &umbeli_kind_blocked,  &umbeli_kind_classic, &umbeli_kind_static, &umbeli_kind_counting,
-    &umbeli_kind_scalable, &umbeli_kind_window,  &umbeli_kind_tight,  NULL,
+    &umbeli_kind_blocked,  &umbeli_kind_classic,  &umbeli_kind_static,
+    &umbeli_kind_counting, &umbeli_kind_scalable, &umbeli_kind_window,
+    &umbeli_kind_tight,    &umbeli_kind_line,     NULL,
 };
 
 const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {
@@ -20,21 +21,23 @@ const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {
 
 umbel_err umbeli_kind_params(const umbel_params *p, umbel_diag *diag) {
     const struct {
-        umbel_kind kind;
+        umbel_kind kind, also; /* AUTO: no other */
         bool given;
         const char *what;
     } fields[] = {
-        {UMBEL_KIND_BLOCKED, p->concurrent, "concurrent: only blocked filters support it"},
-        {UMBEL_KIND_SCALABLE, p->scalable.expansion,
+        {UMBEL_KIND_BLOCKED, UMBEL_KIND_LINE, p->concurrent,
+         "concurrent: only blocked and line filters support it"},
+        {UMBEL_KIND_SCALABLE, UMBEL_KIND_AUTO, p->scalable.expansion,
          "scalable.expansion: only for scalable filters"},
-        {UMBEL_KIND_SCALABLE, p->scalable.max_layers,
+        {UMBEL_KIND_SCALABLE, UMBEL_KIND_AUTO, p->scalable.max_layers,
          "scalable.max_layers: only for scalable filters"},
-        {UMBEL_KIND_WINDOW, p->window.generations, "window.generations: only for windows"},
-        {UMBEL_KIND_WINDOW, p->window.manual, "window.manual: only for windows"},
+        {UMBEL_KIND_WINDOW, UMBEL_KIND_AUTO, p->window.generations,
+         "window.generations: only for windows"},
+        {UMBEL_KIND_WINDOW, UMBEL_KIND_AUTO, p->window.manual, "window.manual: only for windows"},
     };
     if (!umbeli_kind_by_id(p->kind)) return umbeli_fail(diag, UMBEL_EINVAL, "kind: no such kind");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (fields[i].given && fields[i].kind != p->kind) {
+        if (fields[i].given && fields[i].kind != p->kind && fields[i].also != p->kind) {
             return umbeli_fail(diag, UMBEL_EINVAL, fields[i].what);
         }
     }
@@ -79,6 +82,6 @@ umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_pl
         .hashes = params->hashes,
         .generations = params->window.generations,
     };
-    umbel_err e = umbeli_plan_solve(plan);
+    umbel_err e = params->concurrent ? umbeli_plan_concurrent(plan) : umbeli_plan_solve(plan);
     return e ? umbeli_fail(diag, e, plan->why) : UMBEL_OK;
 }

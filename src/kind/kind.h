@@ -57,7 +57,8 @@ static inline bool umbeli_bytes_alone(const umbel_params *params) {
 }
 
 extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic, umbeli_kind_static,
-    umbeli_kind_counting, umbeli_kind_scalable, umbeli_kind_window, umbeli_kind_tight;
+    umbeli_kind_counting, umbeli_kind_scalable, umbeli_kind_window, umbeli_kind_tight,
+    umbeli_kind_line;
 
 /* All kinds in the order of their numbers, NULL at the end. */
 extern const umbeli_kind *const umbeli_kinds[];

@@ -14,6 +14,9 @@
  * request would have given. */
 umbel_err umbeli_plan_solve(umbel_plan *plan);
 
+/* The same for a filter with concurrent writers: UMBEL_KIND_AUTO never is classic. */
+umbel_err umbeli_plan_concurrent(umbel_plan *plan);
+
 /* umbel_plan_rate; 1 for an unsolved plan. */
 double umbeli_plan_rate(const umbel_plan *plan, uint64_t keys);
 
@@ -21,6 +24,12 @@ double umbeli_plan_rate(const umbel_plan *plan, uint64_t keys);
  * over all such filters; and how they scatter around it, as in umbeli_model.spread. */
 double umbeli_blocked_rate(uint64_t nblocks, uint64_t keys);
 double umbeli_blocked_spread(uint64_t nblocks, uint64_t keys);
+
+/* The same for `nlines` lines of 4, 8 or 16 lanes, and the number of lanes, of these, that minimises
+ * rate + 3 spread. */
+double umbeli_line_rate(uint64_t nlines, uint32_t lanes, uint64_t keys);
+double umbeli_line_spread(uint64_t nlines, uint32_t lanes, uint64_t keys);
+uint32_t umbeli_line_hashes(uint64_t nlines, uint64_t keys);
 
 /* The same for `bits` bits after `keys` distinct keys with `hashes` independent probes each; both
  * are at least 1. */

@@ -9,15 +9,23 @@
 
 #include <math.h>
 
-static const double ratio[3] = {31.0 / 32.0, 30.0 / 32.0, 29.0 / 32.0};
+/* By what the chance that i + 1 given bits of a lane are clear falls with every key. */
+typedef struct ratios {
+    double of[3];
+} ratios;
 
-static umbeli_load load_of(double keys) {
+static ratios ratios_of(umbeli_lanes form) {
+    double bits = form.bits;
+    return (ratios){{(bits - 1.0) / bits, (bits - 2.0) / bits, (bits - 3.0) / bits}};
+}
+
+static umbeli_load load_of(ratios ratio, double keys) {
     umbeli_load load = {.keys = keys, .weight = 1.0};
-    for (int i = 0; i < 3; i++) load.clear[i] = pow(ratio[i], keys);
+    for (int i = 0; i < 3; i++) load.clear[i] = pow(ratio.of[i], keys);
     return load;
 }
 
-static void upwards(double keys, double odds, umbeli_load load,
+static void upwards(ratios ratio, double keys, double odds, umbeli_load load,
                     double (*take)(void *sums, const umbeli_load *load), void *sums,
                     double *weights) {
     const double negligible = 0x1p-60;
@@ -34,33 +42,34 @@ static void upwards(double keys, double odds, umbeli_load load,
             return;
         }
         load.weight *= (keys - load.keys) / (load.keys + 1.0) * odds;
-        for (int i = 0; i < 3; i++) load.clear[i] *= ratio[i];
+        for (int i = 0; i < 3; i++) load.clear[i] *= ratio.of[i];
     }
 }
 
-void umbeli_loads_visit(double keys, double share,
+void umbeli_loads_visit(umbeli_lanes form, double keys, double share,
                         double (*take)(void *sums, const umbeli_load *load), void *sums) {
     const double negligible = 0x1p-60;
+    const ratios ratio = ratios_of(form);
     if (share >= 1.0) {
-        umbeli_load all = load_of(keys);
+        umbeli_load all = load_of(ratio, keys);
         take(sums, &all);
         return;
     }
     double odds = share / (1.0 - share), weights = 0.0;
-    umbeli_load load = load_of(fmin(floor((keys + 1.0) * share), keys));
-    upwards(keys, odds, load, take, sums, &weights);
+    umbeli_load load = load_of(ratio, fmin(floor((keys + 1.0) * share), keys));
+    upwards(ratio, keys, odds, load, take, sums, &weights);
     while (load.keys >= 1.0 && load.weight > weights * negligible) {
         load.weight *= load.keys / (keys - load.keys + 1.0) / odds;
         load.keys -= 1.0;
-        for (int i = 0; i < 3; i++) load.clear[i] /= ratio[i];
+        for (int i = 0; i < 3; i++) load.clear[i] /= ratio.of[i];
         take(sums, &load);
     }
 }
 
 /* The lanes share the 32 bits of the lower half, so a key with the same lower half as an added one
  * always gets a yes. */
-double umbeli_block_rate(const umbeli_load *load) {
-    double lane = 1.0 - load->clear[0], two = lane * lane, four = two * two, all = four * four;
+double umbeli_block_rate(umbeli_lanes form, const umbeli_load *load) {
+    double all = umbeli_lanes_power(form, 1.0 - load->clear[0]);
     return all + (1.0 - all) * fmin(load->keys / UMBELI_HALF_VALUES, 1.0);
 }
 

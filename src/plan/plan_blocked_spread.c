@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_blocked_spread.c - how far the rate of one split-block filter may be above the mean
+ * plan_blocked_spread.c - how far the rate of one blocked or line filter may be above the mean
  *
  * A filter's rate is the mean of its blocks' rates, which differ for two reasons.
  *
@@ -21,6 +21,7 @@
 
 /* First pass: the regression line of b(j), about the most likely load. */
 typedef struct line {
+    umbeli_lanes form;
     double origin;
     double weight, x, xx, y, xy; /* sums; finally x and y are means */
 } line;
@@ -28,7 +29,7 @@ typedef struct line {
 static double line_take(void *sums, const umbeli_load *load) {
     line *sum = sums;
     if (sum->weight == 0.0) sum->origin = load->keys;
-    double x = load->keys - sum->origin, y = load->weight * umbeli_block_rate(load);
+    double x = load->keys - sum->origin, y = load->weight * umbeli_block_rate(sum->form, load);
     sum->weight += load->weight;
     sum->x += load->weight * x;
     sum->xx += load->weight * x * x;
@@ -52,28 +53,29 @@ typedef struct scatter {
     double weight, within, between, third;
 } scatter;
 
-static double eighth_power(double x) {
-    double two = x * x, four = two * two;
-    return four * four;
-}
-
 static double scatter_take(void *sums, const umbeli_load *load) {
     scatter *sum = sums;
-    const double *clear = load->clear;
+    const umbeli_lanes form = sum->line.form;
+    const double *clear = load->clear, bits = form.bits;
     /* The share of set bits in a lane: its mean, variance and third moment. */
     double mean = 1.0 - clear[0], square = mean * mean;
-    double variance = fmax(clear[0] / 32.0 + clear[1] * 31.0 / 32.0 - clear[0] * clear[0], 0.0);
+    double variance =
+        fmax(clear[0] / bits + clear[1] * (bits - 1.0) / bits - clear[0] * clear[0], 0.0);
     double pair = 1.0 - 2.0 * clear[0] + clear[1];
     double triple = 1.0 - 3.0 * clear[0] + 3.0 * clear[1] - clear[2];
-    double cube = (mean + 93.0 * pair + 930.0 * triple) / 1024.0;
-    /* All eight: (square + variance)^8 - square^8, factored so as not to lose digits. */
-    double sum_of = square + variance, sum_two = sum_of * sum_of, two = square * square;
-    double within =
-        variance * (sum_of + square) * (sum_two + two) * (sum_two * sum_two + two * two);
-    double all = eighth_power(mean), all_cubed = eighth_power(cube);
+    double cube =
+        (mean + 3.0 * (bits - 1.0) * pair + (bits - 1.0) * (bits - 2.0) * triple) / (bits * bits);
+    /* All lanes: (square + variance)^lanes - square^lanes, factored so as not to lose digits. */
+    double within = variance, more = square + variance, less = square;
+    for (uint32_t lanes = form.lanes; lanes > 1; lanes /= 2) {
+        within *= more + less;
+        more *= more;
+        less *= less;
+    }
+    double all = umbeli_lanes_power(form, mean), all_cubed = umbeli_lanes_power(form, cube);
     double third = all_cubed - 3.0 * all * within - all * all * all;
 
-    double above = umbeli_block_rate(load) - sum->line.y -
+    double above = umbeli_block_rate(form, load) - sum->line.y -
                    sum->slope * (load->keys - sum->line.origin - sum->line.x);
     sum->weight += load->weight;
     sum->within += load->weight * within;
@@ -90,19 +92,19 @@ static double deviations(double skewness) {
     return fmin(1.0 + 0.5 * fmax(skewness, 0.0), 10.5);
 }
 
-double umbeli_blocked_spread(uint64_t nblocks, uint64_t keys) {
+double umbeli_blocks_spread(umbeli_lanes form, uint64_t nblocks, uint64_t keys) {
     umbeli_block_class classes[2];
     umbeli_block_classes(nblocks, classes);
     double n = (double)keys, z = (double)nblocks;
-    if (keys == 0 || n * classes[0].share > UMBELI_BLOCKED_FULL) return 0.0;
+    if (keys == 0 || n * classes[0].share > umbeli_load_full(form)) return 0.0;
 
     double variance = 0.0, third = 0.0, gain[2];
     for (int i = 0; i < 2; i++) {
         double share = classes[i].share;
-        scatter s = {.line = {.weight = 0.0}};
-        umbeli_loads_visit(n, share, line_take, &s.line);
+        scatter s = {.line = {.form = form}};
+        umbeli_loads_visit(form, n, share, line_take, &s.line);
         s.slope = line_slope(&s.line);
-        umbeli_loads_visit(n, share, scatter_take, &s);
+        umbeli_loads_visit(form, n, share, scatter_take, &s);
         double between = nblocks > 1 ? s.between * z / (z - 1.0) : 0.0;
         double weight = classes[i].blocks * share * share / s.weight;
         variance += weight * (s.within + between);

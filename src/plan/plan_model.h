@@ -19,6 +19,7 @@ typedef struct umbeli_model {
                                  units, a power of two; so are `units` and step_from */
 
     uint32_t hashes_min, hashes_max; /* allowed probes per key */
+    bool hashes_doubling;            /* only powers of two of them */
 
     /* The number of probes per key that minimises rate + 3 spread. */
     uint32_t (*hashes)(uint64_t bytes, uint64_t keys);
@@ -45,7 +46,8 @@ typedef struct umbeli_model {
 } umbeli_model;
 
 extern const umbeli_model umbeli_model_blocked, umbeli_model_classic, umbeli_model_static,
-    umbeli_model_counting, umbeli_model_scalable, umbeli_model_window, umbeli_model_tight;
+    umbeli_model_counting, umbeli_model_scalable, umbeli_model_window, umbeli_model_tight,
+    umbeli_model_line;
 
 /* umbeli_plan_solve for this kind, whatever plan->kind says.  On success plan->kind is set. */
 umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan);

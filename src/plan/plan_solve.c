@@ -132,7 +132,8 @@ static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
 
 umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan) {
     if (plan->hashes != 0 &&
-        (plan->hashes < model->hashes_min || plan->hashes > model->hashes_max)) {
+        (plan->hashes < model->hashes_min || plan->hashes > model->hashes_max ||
+         (model->hashes_doubling && (plan->hashes & (plan->hashes - 1)) != 0))) {
         return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_HASHES, model->bad_hashes);
     }
     if (model->solve) return model->solve(plan);

@@ -115,7 +115,7 @@ P
     python3 - <<'P'
 import json
 b = json.load(open("b.json"))
-assert [f["kind"] for f in b["filters"]] == ["blocked", "classic"], b
+assert [f["kind"] for f in b["filters"]] == ["blocked", "line", "classic"], b
 for f in b["filters"]:
     assert abs(f["fpr_measured"] - f["fpr_predicted"]) < 0.1 * f["fpr_predicted"], f
     assert f["contains_ns"] > 0 and f["add_ns"] > 0

@@ -64,7 +64,7 @@ load helper
 
 @test "help: values are listed, rare options come last" {
     help=$(umbel build --help | tr -s ' \n' ' ')
-    [[ $help == *"one of auto, blocked, classic, static, counting, scalable, window, tight, smallest"* ]]
+    [[ $help == *"one of auto, blocked, classic, static, counting, scalable, window, tight, line, smallest"* ]]
     [[ $help == *"Options -o, --output"*"How lines become keys"*"Filters of other systems --format FORMAT"*"redisbloom, dcso"*"uint64"* ]]
     umbel help --man check > page
     grep -q '^.SS Filters of other systems' page

@@ -20,7 +20,7 @@
 
 enum { GIVES_KEYS = 1, GIVES_FPR = 2, GIVES_BYTES = 4, GIVES_HASHES = 8, GIVES_GENERATIONS = 16 };
 enum { GIVES_BITS_PER_KEY = 32, GIVES_EXPANSION = 64, GIVES_LAYERS = 128 };
-enum { KINDS = 9, FORMATS = 12, MAX_BYTES = 1 << 20 };
+enum { KINDS = 10, FORMATS = 12, MAX_BYTES = 1 << 20 };
 
 static double rate_of(uint8_t form, double raw, uint64_t bits) {
     switch (form % 4) {

@@ -42,6 +42,9 @@ const any_params model_choices[MODEL_CHOICES] = {
                 .fpr = 0.1,
                 .window.generations = 2,
                 .secret = model_secret}},
+    {.native = {.kind = UMBEL_KIND_LINE, .bytes = 512, .hashes = 4, .concurrent = true}},
+    {.native = {.kind = UMBEL_KIND_LINE, .bytes = 192, .seed = 7}},
+    {.native = {.kind = UMBEL_KIND_LINE, .bytes = 64, .hashes = 16, .secret = model_secret}},
 };
 
 /* Planning takes longer than all the rest, so a planned filter is made once and read from then on. */

@@ -7,7 +7,7 @@
 
 #include "../support/any_filter.h"
 
-enum { MODEL_CHOICES = 23 };
+enum { MODEL_CHOICES = 26 };
 
 extern const any_params model_choices[MODEL_CHOICES];
 

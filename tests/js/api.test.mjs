@@ -8,7 +8,7 @@ import { built, urls } from './support.mjs';
 
 const { Filter, UmbelError, plan, typedKey, version } = await import(built);
 
-const adding = ['blocked', 'classic', 'counting', 'scalable', 'window'];
+const adding = ['blocked', 'classic', 'counting', 'scalable', 'window', 'line'];
 
 test('no key is missed, and the rate is kept, by every kind', () => {
   const keys = urls(20000);

@@ -16,7 +16,7 @@ test('files are those of the command', { skip }, (t) => {
   const keys = urls(50000);
   const list = join(home, 'urls.txt');
   writeFileSync(list, keys.join('\n') + '\n');
-  for (const kind of ['blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight']) {
+  for (const kind of ['blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight', 'line']) {
     for (const fpr of [0.01, 0.0001]) {
       const out = join(home, `${kind}-${fpr}.umb`);
       runs('build', '--kind', kind, '-p', String(fpr), '-q', '-o', out, list);

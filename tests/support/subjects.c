@@ -13,6 +13,9 @@
 
 static const uint8_t secret[] = "sixteen bytes it";
 
+/* The kernel of lines that needs no detected feature; NEON is always there. */
+#define LINE_PLAIN (UMBELI_NEON ? "neon" : "generic")
+
 const subject subjects[SUBJECTS] = {
     {.name = "blocked, generic", .kind = UMBEL_KIND_BLOCKED, .kernel = "generic"},
     {.name = "blocked, avx2", .kind = UMBEL_KIND_BLOCKED, .kernel = "avx2", .cpu = UMBELI_CPU_AVX2},
@@ -20,6 +23,22 @@ const subject subjects[SUBJECTS] = {
     {.name = "classic", .kind = UMBEL_KIND_CLASSIC, .kernel = "generic"},
     {.name = "blocked, keyed", .kind = UMBEL_KIND_BLOCKED, .kernel = "generic", .key = secret},
     {.name = "classic, keyed", .kind = UMBEL_KIND_CLASSIC, .kernel = "generic", .key = secret},
+    {.name = "line, generic", .kind = UMBEL_KIND_LINE, .kernel = LINE_PLAIN},
+    {.name = "line, avx2", .kind = UMBEL_KIND_LINE, .kernel = "avx2", .cpu = UMBELI_CPU_AVX2},
+    {.name = "line, avx512",
+     .kind = UMBEL_KIND_LINE,
+     .kernel = "avx512",
+     .cpu = UMBELI_CPU_AVX2 | UMBELI_CPU_AVX512},
+    {.name = "line, atomic",
+     .kind = UMBEL_KIND_LINE,
+     .kernel = "atomic",
+     .concurrent = true,
+     .hashes = 4},
+    {.name = "line, keyed",
+     .kind = UMBEL_KIND_LINE,
+     .kernel = LINE_PLAIN,
+     .key = secret,
+     .hashes = 16},
 };
 
 bool subject_runs(const subject *s) {
@@ -37,7 +56,11 @@ umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_
     params.kind = s->kind;
     params.concurrent = s->concurrent;
     params.secret = s->key;
-    if (s->kind == UMBEL_KIND_CLASSIC && params.capacity == 0 && params.fpr == 0) params.hashes = 7;
+    if (params.capacity == 0 && params.fpr == 0) {
+        if (s->kind == UMBEL_KIND_CLASSIC) params.hashes = 7;
+        if (s->kind == UMBEL_KIND_LINE && params.hashes == 0) params.hashes = s->hashes;
+        if (s->kind == UMBEL_KIND_LINE && params.bytes < 64) params.bytes = 64;
+    }
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     umbeli_cpu_limit(s->cpu);
@@ -48,13 +71,19 @@ umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_
     return f;
 }
 
+static const char *plain_kernel(umbel_kind kind) {
+    return kind == UMBEL_KIND_LINE ? LINE_PLAIN : "generic";
+}
+
 umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len) {
     umbel_filter *f = NULL;
     umbeli_cpu_limit(s->cpu);
     assert_ok(umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
                            &(umbel_opts){.secret = s->key}, &f, NULL));
     umbeli_cpu_limit(UINT32_MAX);
-    assert_kernel(s, f, s->concurrent ? "generic" : s->kernel); /* concurrency is not in the file */
+    assert_kernel(s, f,
+                  s->concurrent ? plain_kernel(s->kind)
+                                : s->kernel); /* concurrency is not in the file */
     return f;
 }
 

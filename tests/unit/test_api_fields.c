@@ -17,7 +17,7 @@ static const uint8_t secret[17] = "sixteen letters.";
 /* Static filters are made by the builder alone. */
 static umbel_err make(const umbel_params *params, const umbel_opts *opts, umbel_diag *diag) {
     umbel_filter *f = NULL;
-    umbel_err e = params->kind == UMBEL_KIND_STATIC
+    umbel_err e = params->kind == UMBEL_KIND_STATIC || params->kind == UMBEL_KIND_TIGHT
                       ? build_from(params, opts, &(umbel_key){"a", 1}, 1, &f, diag)
                       : umbel_create(params, opts, &f, diag);
     assert_true(!e == (f != NULL));
@@ -50,7 +50,7 @@ static umbel_params plain(umbel_kind kind) {
 /* Whose field it is; AUTO: nobody's but another kind's. */
 static void test_fields_of_other_kinds(void **state) {
     (void)state;
-    for (umbel_kind kind = UMBEL_KIND_AUTO; kind <= UMBEL_KIND_WINDOW; kind++) {
+    for (umbel_kind kind = UMBEL_KIND_AUTO; kind <= UMBEL_KIND_LINE; kind++) {
         umbel_params p = plain(kind);
         assert_ok(make(&p, NULL, NULL));
         struct {
@@ -58,7 +58,8 @@ static void test_fields_of_other_kinds(void **state) {
             umbel_params with;
             bool taken;
         } cases[] = {
-            {"concurrent", p, kind == UMBEL_KIND_BLOCKED || kind == UMBEL_KIND_AUTO},
+            {"concurrent", p,
+             kind == UMBEL_KIND_BLOCKED || kind == UMBEL_KIND_LINE || kind == UMBEL_KIND_AUTO},
             {"scalable.expansion", p, kind == UMBEL_KIND_SCALABLE},
             {"scalable.max_layers", p, kind == UMBEL_KIND_SCALABLE},
             {"window.generations", p, kind == UMBEL_KIND_WINDOW},
@@ -82,7 +83,7 @@ static void test_fields_of_other_kinds(void **state) {
 static void test_hashes(void **state) {
     (void)state;
     static const umbel_kind fixed[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_COUNTING, UMBEL_KIND_SCALABLE,
-                                       UMBEL_KIND_WINDOW};
+                                       UMBEL_KIND_WINDOW, UMBEL_KIND_LINE};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
         umbel_params p = plain(fixed[i]);
         p.hashes = 7;
@@ -97,7 +98,7 @@ static void test_hashes(void **state) {
 
 static void test_no_such_kind(void **state) {
     (void)state;
-    umbel_params p = plain((umbel_kind)8);
+    umbel_params p = plain((umbel_kind)9);
     umbel_filter *f = NULL;
     umbel_builder *b = NULL;
     umbel_diag diag = {0};

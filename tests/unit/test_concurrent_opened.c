@@ -106,6 +106,7 @@ static void nothing_is_lost(umbel_filter *f, const key_set *set, const umbel_fil
 static const any_params blocked[] = {
     {.native = {.kind = UMBEL_KIND_BLOCKED, .capacity = N, .fpr = 0.001}},
     {.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 1 << 22, .seed = 9}}, /* beyond the caches */
+    {.native = {.kind = UMBEL_KIND_LINE, .capacity = N, .fpr = 0.0001}},
     {.foreign = {.format = UMBEL_FMT_PARQUET, .capacity = N, .fpr = 0.001}},
 };
 

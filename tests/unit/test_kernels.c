@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_kernels.c - all kernels of the blocked kind give the same bits and answers, on every path
+ * test_kernels.c - all kernels of the blocked and line kinds give the same bits and answers, on every
+ * path
  *
  * labels: threads
  */
@@ -15,58 +16,93 @@
 #include "random_keys.h"
 #include "subjects.h"
 
+/* Blocks as both kinds have them. */
+typedef struct block_form {
+    umbel_kind kind;
+    uint32_t bytes, lanes;
+} block_form;
+
+static const block_form forms[] = {{UMBEL_KIND_BLOCKED, 32, 8},
+                                   {UMBEL_KIND_LINE, 64, 4},
+                                   {UMBEL_KIND_LINE, 64, 8},
+                                   {UMBEL_KIND_LINE, 64, 16}};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+static umbel_params params_of(const block_form *form, uint64_t blocks) {
+    return (umbel_params){.bytes = form->bytes * blocks, .hashes = form->lanes};
+}
+
+static bool takes_part(const subject *s, const block_form *form) {
+    return s->kind == form->kind && subject_runs(s);
+}
+
+static void same_on_all_kernels(const block_form *form, uint64_t blocks) {
+    umbel_params params = params_of(form, blocks);
+    params.seed = random_word();
+    key_set set = random_keys((size_t)random_below(40 * blocks % 30000 + 2), 1);
+    key_set asked = random_keys(2000, 2);
+    uint8_t *fresh = calloc(2, set.n + 1), *hit = calloc(2, asked.n);
+    assert_true(fresh && hit);
+    umbel_filter *first = NULL;
+    int compared = 0;
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (!takes_part(&subjects[s], form) || subjects[s].key) continue; /* other bits */
+        umbel_filter *f = subject_create(&subjects[s], params, NULL);
+        assert_ok(umbel_add_many(f, set.keys, set.n, fresh + (first ? set.n : 0), NULL, NULL));
+        umbel_contains_many(f, asked.keys, asked.n, hit + (first ? asked.n : 0));
+        if (first) {
+            assert_memory_equal(fresh, fresh + set.n, set.n);
+            assert_memory_equal(hit, hit + asked.n, asked.n);
+            assert_same_bytes(first, f);
+            umbel_free(f);
+            compared++;
+        } else {
+            first = f;
+        }
+    }
+    assert_true(compared > 0); /* at least the atomic one */
+    umbel_free(first);
+    free(fresh);
+    free(hit);
+    free_keys(&set);
+    free_keys(&asked);
+}
+
 static void test_random_sizes(void **state) {
     (void)state;
     for (int round = 0; round < 40; round++) {
         uint64_t blocks = round == 0 ? 1 : 1 + random_below(round < 32 ? 300 : 20000);
-        umbel_params params = {.bytes = 32 * blocks, .seed = random_word()};
-        key_set set = random_keys((size_t)random_below(40 * blocks % 30000 + 2), 1);
-        key_set asked = random_keys(2000, 2);
-        uint8_t *fresh = calloc(2, set.n + 1), *hit = calloc(2, asked.n);
-        assert_true(fresh && hit);
-        umbel_filter *first = NULL;
-        for (size_t s = 0; s < SUBJECTS; s++) {
-            if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
-            if (subjects[s].key) continue; /* other bits */
-            umbel_filter *f = subject_create(&subjects[s], params, NULL);
-            assert_ok(umbel_add_many(f, set.keys, set.n, fresh + (first ? set.n : 0), NULL, NULL));
-            umbel_contains_many(f, asked.keys, asked.n, hit + (first ? asked.n : 0));
-            if (first) {
-                assert_memory_equal(fresh, fresh + set.n, set.n);
-                assert_memory_equal(hit, hit + asked.n, asked.n);
-                assert_same_bytes(first, f);
-                umbel_free(f);
-            } else {
-                first = f;
-            }
-        }
-        umbel_free(first);
-        free(fresh);
-        free(hit);
-        free_keys(&set);
-        free_keys(&asked);
+        for (size_t i = 0; i < FORMS; i++) same_on_all_kernels(&forms[i], blocks);
     }
 }
 
-/* The position formula, restated from docs/formats/native.md. */
+/* The position formula, restated from docs/formats/native.md and native-kinds.md. */
 static void test_formula(void **state) {
     (void)state;
     static const uint32_t salts[8] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
                                       0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
-    for (size_t s = 0; s < SUBJECTS; s++) {
-        if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
-        for (int round = 0; round < 300; round++) {
+    static const uint32_t line_salts[16] = {0xe220a839, 0x6e789e6b, 0x06c45d19, 0xf88bb8a9,
+                                            0x1b39896b, 0x53cb9f0d, 0x2c829abf, 0xc584133b,
+                                            0x3ee57891, 0xf3b8488d, 0x657eecdd, 0xc2d326e1,
+                                            0x8621a03f, 0x8e1f7555, 0xb54e0f17, 0x84bb3f97};
+    for (size_t s = 0; s < SUBJECTS * FORMS; s++) {
+        const subject *on = &subjects[s / FORMS];
+        const block_form *form = &forms[s % FORMS];
+        uint32_t lane_bits = 8 * form->bytes / form->lanes;
+        const uint32_t *salt = form->kind == UMBEL_KIND_LINE ? line_salts : salts;
+        for (int round = 0; round < 300 && takes_part(on, form); round++) {
             uint64_t blocks = 1 + random_below(50), hash = random_word();
-            umbel_filter *f =
-                subject_create(&subjects[s], (umbel_params){.bytes = 32 * blocks}, NULL);
+            umbel_filter *f = subject_create(on, params_of(form, blocks), NULL);
             assert_ok(umbel_add_hashes(f, &hash, 1, NULL, NULL, NULL));
             umbel_measurement now = measured(f);
-            assert_int_equal(now.bits_set, 8);
-            const uint8_t *block = f->data + 32 * (((hash >> 32) * blocks) >> 32);
-            for (uint32_t i = 0; i < 8; i++) {
-                uint32_t bit = 32 * i + (((uint32_t)hash * salts[i]) >> 27);
+            assert_int_equal(now.bits_set, form->lanes);
+            const uint8_t *block = f->data + form->bytes * (((hash >> 32) * blocks) >> 32);
+            for (uint32_t i = 0; i < form->lanes; i++) {
+                uint64_t product = (uint32_t)((uint32_t)hash * salt[i]);
+                uint32_t bit = lane_bits * i + (uint32_t)(product * lane_bits >> 32);
                 assert_int_equal(block[bit / 8] >> (bit % 8) & 1, 1);
             }
+            assert_true(umbel_contains_hash(f, hash));
             umbel_free(f);
         }
     }
@@ -154,8 +190,10 @@ static void test_lengths(void **state) {
 
 /* Bulk: sorted by parts, over one or several threads, must equal the ring, bit for bit and answer
  * for answer.  Here the parts are called directly, on filters small enough for every build. */
-static void bulk_is_the_ring(const subject *s, uint64_t blocks, uint32_t threads, size_t n) {
-    umbel_params params = {.bytes = 32 * blocks, .seed = random_word()};
+static void bulk_is_the_ring(const subject *s, const block_form *form, uint64_t blocks,
+                             uint32_t threads, size_t n) {
+    umbel_params params = params_of(form, blocks);
+    params.seed = random_word();
     umbel_opts opts = {.threads = threads};
     umbel_filter *ring = subject_create(s, params, &opts), *bulk = subject_create(s, params, &opts);
     key_set set = random_keys(n, 3);
@@ -203,12 +241,14 @@ static void bulk_is_the_ring(const subject *s, uint64_t blocks, uint32_t threads
 static void test_bulk(void **state) {
     (void)state;
     const uint32_t threads[] = {1, 2, 3, 7};
-    for (size_t s = 0; s < SUBJECTS; s++) {
-        if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
+    for (size_t s = 0; s < SUBJECTS * FORMS; s++) {
+        const subject *on = &subjects[s / FORMS];
+        const block_form *form = &forms[s % FORMS];
+        if (!takes_part(on, form)) continue;
         for (size_t t = 0; t < 4; t++) {
-            bulk_is_the_ring(&subjects[s], 1, threads[t], 5);
-            bulk_is_the_ring(&subjects[s], 32768, threads[t], 1); /* exactly one part */
-            bulk_is_the_ring(&subjects[s], 32769 + random_below(50000), threads[t],
+            bulk_is_the_ring(on, form, 1, threads[t], 5);
+            bulk_is_the_ring(on, form, 32768, threads[t], 1); /* exactly one part */
+            bulk_is_the_ring(on, form, 32769 + random_below(50000), threads[t],
                              10000 + random_below(5000));
         }
     }
@@ -231,7 +271,7 @@ static void test_uneven_bulk(void **state) {
         }
         umbel_params params = {.bytes = 32 * (uint64_t)(32768 * 5 + 77)};
         for (size_t s = 0; s < SUBJECTS; s++) {
-            if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
+            if (subjects[s].kind == UMBEL_KIND_CLASSIC || !subject_runs(&subjects[s])) continue;
             umbel_opts opts = {.threads = threads[(way + s) % 4]};
             umbel_filter *ring = subject_create(&subjects[s], params, NULL);
             umbel_filter *bulk = subject_create(&subjects[s], params, &opts);

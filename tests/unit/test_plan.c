@@ -21,7 +21,8 @@ static umbel_plan solved(umbel_plan plan) {
     if (err) fail_msg("refused (%d): %s", (int)plan.verdict, plan.why);
     assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
     assert_non_null(plan.why);
-    assert_true(plan.kind == UMBEL_KIND_BLOCKED || plan.kind == UMBEL_KIND_CLASSIC);
+    assert_true(plan.kind == UMBEL_KIND_BLOCKED || plan.kind == UMBEL_KIND_LINE ||
+                plan.kind == UMBEL_KIND_CLASSIC);
     assert_true(plan.capacity > 0 && plan.bits == plan.bytes * 8);
     assert_true(plan.rate > 0.0 && plan.rate <= plan.fpr && plan.fpr < 1.0);
     assert_true(plan.rate == umbeli_plan_rate(&plan, plan.capacity));
@@ -50,7 +51,9 @@ static void two_billion_urls(void **state) {
         solved((umbel_plan){.kind = UMBEL_KIND_CLASSIC, .capacity = urls, .fpr = 0.01});
     assert_true(fabs((double)percent.bytes / (double)GIB - 2.23) < 0.005);
     umbel_plan fast = solved((umbel_plan){.capacity = urls, .fpr = 0.01});
-    assert_int_equal(fast.kind, UMBEL_KIND_BLOCKED);
+    assert_int_equal(fast.kind, UMBEL_KIND_LINE);
+    assert_true(fabs((double)fast.bytes / (double)GIB - 2.35) < 0.005);
+    fast = solved((umbel_plan){.kind = UMBEL_KIND_BLOCKED, .capacity = urls, .fpr = 0.01});
     assert_true(fabs((double)fast.bytes / (double)GIB - 2.45) < 0.005);
 
     umbel_plan fits = {.kind = UMBEL_KIND_CLASSIC, .bytes = 500 * MIB, .fpr = 0.01};
@@ -81,14 +84,16 @@ static void textbook_formulas(void **state) {
     }
 }
 
-static const umbel_kind kinds[] = {UMBEL_KIND_AUTO, UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC};
+static const umbel_kind kinds[] = {UMBEL_KIND_AUTO, UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC,
+                                   UMBEL_KIND_LINE};
 static const double rates[] = {0.99, 0.5, 0.1, 0.01, 0.001, 1e-4, 1e-6};
 static const uint64_t key_counts[] = {1, 2, 10, 100, 999, 50000, 1000000, 123456789, 5000000000};
 
 /* The next smaller size, given how the kinds round. */
 static uint64_t smaller(const umbel_plan *plan) {
     if (plan->kind == UMBEL_KIND_CLASSIC) return plan->bytes - 64;
-    return plan->bytes > 8192 * 32 ? plan->bytes - 64 * 32 : plan->bytes - 32;
+    uint64_t block = plan->kind == UMBEL_KIND_LINE ? 64 : 32;
+    return plan->bytes > 8192 * block ? plan->bytes - 64 * block : plan->bytes - block;
 }
 
 static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
@@ -189,6 +194,11 @@ static void rounding(void **state) {
         {UMBEL_KIND_BLOCKED, 8255 * 32, 8192 * 32},
         {UMBEL_KIND_BLOCKED, 8256 * 32, 8256 * 32},
         {UMBEL_KIND_BLOCKED, 128 * GIB - 64 * 32, 128 * GIB - 64 * 32},
+        {UMBEL_KIND_LINE, 64, 64},
+        {UMBEL_KIND_LINE, 191, 128},
+        {UMBEL_KIND_LINE, 8255 * 64, 8192 * 64},
+        {UMBEL_KIND_LINE, 8256 * 64, 8256 * 64},
+        {UMBEL_KIND_LINE, 256 * GIB - 64 * 64, 256 * GIB - 64 * 64},
         {UMBEL_KIND_CLASSIC, 64, 64},
         {UMBEL_KIND_CLASSIC, 127, 64},
         {UMBEL_KIND_CLASSIC, 1000063, 1000000},
@@ -206,51 +216,97 @@ static void rounding(void **state) {
     assert_true(solved(large).bytes % (64 * 32) == 0);
 }
 
-/* How many times the bytes of classic a blocked filter needs to keep its promise. */
-static double price(umbel_plan ask) {
-    ask.kind = UMBEL_KIND_BLOCKED;
+/* The bytes that `kind` needs for what `promise` can promise; infinite if one of them cannot. */
+static double needs(umbel_kind kind, umbel_kind promise, umbel_plan ask) {
+    ask.kind = promise;
     if (umbeli_plan_solve(&ask)) return HUGE_VAL;
-    ask = (umbel_plan){.kind = UMBEL_KIND_BLOCKED, .capacity = ask.capacity, .fpr = ask.fpr};
-    double bytes = (double)solved(ask).bytes;
-    ask.kind = UMBEL_KIND_CLASSIC;
-    return bytes / (double)solved(ask).bytes;
+    umbel_plan plan = {.kind = kind, .capacity = ask.capacity, .fpr = ask.fpr};
+    return umbeli_plan_solve(&plan) ? HUGE_VAL : (double)plan.bytes;
 }
 
-/* Blocked as long as it needs at most 1.25 times the bytes, whichever two are given. */
+static bool is_quarter_smaller(umbel_kind than, umbel_plan ask) {
+    double bytes = needs(than, than, ask);
+    return bytes == HUGE_VAL || needs(UMBEL_KIND_CLASSIC, than, ask) <= 0.75 * bytes;
+}
+
+/* What docs/planning.md says of AUTO. */
+static umbel_kind expected(umbel_plan ask) {
+    umbel_plan line = ask;
+    line.kind = UMBEL_KIND_LINE;
+    bool possible = !umbeli_plan_solve(&line);
+    double saves = needs(UMBEL_KIND_BLOCKED, UMBEL_KIND_BLOCKED, ask) /
+                   needs(UMBEL_KIND_LINE, UMBEL_KIND_BLOCKED, ask);
+    double least = line.bytes <= MIB ? 1.12 : line.bytes <= 32 * MIB ? 1.06 : 1.02;
+    umbel_plan blocked = ask;
+    blocked.kind = UMBEL_KIND_BLOCKED;
+    if (!umbeli_plan_solve(&blocked) && !(possible && saves >= least) &&
+        !is_quarter_smaller(UMBEL_KIND_BLOCKED, ask)) {
+        return UMBEL_KIND_BLOCKED;
+    }
+    if (possible && !is_quarter_smaller(UMBEL_KIND_LINE, ask)) return UMBEL_KIND_LINE;
+    return UMBEL_KIND_CLASSIC;
+}
+
+/* Whichever two are given, in the cache and beyond. */
 static void auto_rule(void **state) {
     (void)state;
-    const uint64_t keys = 10000000;
-    int chosen[3] = {0};
-    for (double fpr = 0.9; fpr > 1e-9; fpr /= 1.3) {
-        double bytes = -log2(fpr) * (double)keys / 8 * 1.44 + 32;
-        const umbel_plan asks[] = {
-            {.capacity = keys, .fpr = fpr},
-            {.capacity = keys, .bytes = (uint64_t)bytes},
-            {.fpr = fpr, .bytes = (uint64_t)bytes},
-            {.capacity = keys / 2, .fpr = fpr, .bytes = (uint64_t)bytes * 2},
-        };
-        for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
-            if (price(asks[i]) <= 1.25) {
-                assert_int_equal(solved(asks[i]).kind, UMBEL_KIND_BLOCKED);
-                chosen[UMBEL_KIND_BLOCKED]++;
-            } else {
-                assert_int_equal(solved(asks[i]).kind, UMBEL_KIND_CLASSIC);
-                chosen[UMBEL_KIND_CLASSIC]++;
+    int chosen[UMBEL_KIND_LINE + 1] = {0};
+    for (uint64_t keys = 10000; keys <= 100000000; keys *= 100) {
+        for (double fpr = 0.9; fpr > 1e-9; fpr /= 1.6) {
+            double bytes = -log2(fpr) * (double)keys / 8 * 1.44 + 64;
+            const umbel_plan asks[] = {
+                {.capacity = keys, .fpr = fpr},
+                {.capacity = keys, .bytes = (uint64_t)bytes},
+                {.fpr = fpr, .bytes = (uint64_t)bytes},
+                {.capacity = keys / 2, .fpr = fpr, .bytes = (uint64_t)bytes * 2},
+            };
+            for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
+                umbel_plan plan = solved(asks[i]);
+                assert_int_equal(plan.kind, expected(asks[i]));
+                assert_true(plan.why[0] != 0);
+                chosen[plan.kind]++;
             }
         }
     }
-    assert_true(chosen[UMBEL_KIND_BLOCKED] > 50 && chosen[UMBEL_KIND_CLASSIC] > 50);
-    umbel_plan plenty = {.capacity = keys, .fpr = 0.01, .bytes = GIB};
-    assert_int_equal(solved(plenty).kind, UMBEL_KIND_BLOCKED);
+    assert_true(chosen[UMBEL_KIND_BLOCKED] > 30 && chosen[UMBEL_KIND_CLASSIC] > 100 &&
+                chosen[UMBEL_KIND_LINE] > 100);
+}
 
-    /* What only one of them can do is done by that one. */
-    assert_int_equal(solved((umbel_plan){.capacity = 3, .bytes = 32}).kind, UMBEL_KIND_BLOCKED);
-    assert_int_equal(solved((umbel_plan){.capacity = 1000, .fpr = 0.01, .hashes = 5}).kind,
-                     UMBEL_KIND_CLASSIC);
-    assert_int_equal(solved((umbel_plan){.fpr = 0.01, .bytes = 256 * GIB}).kind,
-                     UMBEL_KIND_CLASSIC);
-    umbel_plan tight = {.capacity = 1000000, .fpr = 0.01, .bytes = 1250000};
-    assert_int_equal(solved(tight).kind, UMBEL_KIND_CLASSIC);
+static void auto_examples(void **state) {
+    (void)state;
+    static const struct {
+        umbel_plan ask;
+        umbel_kind kind;
+    } cases[] = {
+        {{.capacity = 1000000, .fpr = 0.01}, UMBEL_KIND_BLOCKED},
+        {{.capacity = 100000000, .fpr = 0.01}, UMBEL_KIND_LINE},
+        {{.capacity = 10000, .fpr = 0.001}, UMBEL_KIND_BLOCKED},
+        {{.capacity = 1000000, .fpr = 0.001}, UMBEL_KIND_LINE},
+        {{.capacity = 10000, .fpr = 1e-4}, UMBEL_KIND_LINE},
+        {{.capacity = 1000000000, .fpr = 1e-4}, UMBEL_KIND_LINE},
+        {{.capacity = 1000000, .fpr = 1e-6}, UMBEL_KIND_CLASSIC},
+        {{.capacity = 1000000, .fpr = 0.01, .bytes = 2 * MIB}, UMBEL_KIND_BLOCKED},
+        {{.capacity = 10000000, .fpr = 0.01, .bytes = GIB}, UMBEL_KIND_LINE},
+        /* What only one of them can do is done by that one. */
+        {{.capacity = 3, .bytes = 32}, UMBEL_KIND_BLOCKED},
+        {{.capacity = 1000, .fpr = 0.01, .hashes = 5}, UMBEL_KIND_CLASSIC},
+        {{.capacity = 1000, .fpr = 0.01, .hashes = 16}, UMBEL_KIND_LINE},
+        {{.fpr = 0.01, .bytes = 255 * GIB}, UMBEL_KIND_LINE},
+        {{.fpr = 0.01, .bytes = 256 * GIB}, UMBEL_KIND_CLASSIC},
+        {{.capacity = 1000000, .fpr = 0.01, .bytes = 1270000}, UMBEL_KIND_LINE},
+        {{.capacity = 1000000, .fpr = 0.01, .bytes = 1250000}, UMBEL_KIND_CLASSIC},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(solved(cases[i].ask).kind, cases[i].kind);
+    }
+    /* Concurrent writers have no classic filter. */
+    umbel_plan rare = {.capacity = 1000000, .fpr = 1e-6};
+    assert_int_equal(umbeli_plan_concurrent(&rare), UMBEL_OK);
+    assert_int_equal(rare.kind, UMBEL_KIND_LINE);
+    /* A number of lanes that there is not. */
+    umbel_plan six = {.kind = UMBEL_KIND_LINE, .capacity = 1000, .fpr = 0.01, .hashes = 6};
+    assert_int_equal(umbeli_plan_solve(&six), UMBEL_EINVAL);
+    assert_int_equal(six.verdict, UMBEL_PLAN_BAD_HASHES);
 }
 
 int main(void) {
@@ -262,6 +318,7 @@ int main(void) {
         cmocka_unit_test(more_costs_more),
         cmocka_unit_test(rounding),
         cmocka_unit_test(auto_rule),
+        cmocka_unit_test(auto_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,6 +129,34 @@ static void blocked_references(void **state) {
     }
 }
 
+static void line_references(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t nlines;
+        uint32_t lanes;
+        uint64_t keys;
+        double rate;
+    } cases[] = {
+        {1, 4, 1, 3.958120941248422e-09},
+        {1, 16, 30, 0.00041027258777325839},
+        {2, 4, 100, 0.011445619275010378},
+        {7, 8, 350, 0.0091223596350579611},
+        {64, 8, 4000, 0.026369257678478041},
+        {1000, 16, 1000, 2.3283229868280118e-10},
+        {1000, 8, 51200, 0.010488135325888695},
+        {8192, 16, 180000, 8.9985860022681515e-05},
+        {1000003, 16, 20000000, 4.0879374015584921e-05},
+        {1048576, 4, 84000000, 0.048647446372079156},
+        {16777216, 16, 1, 1.3877787807814506e-17},
+        {123456789, 8, 5000000000, 0.0032300214496718666},
+        {3221225472, 8, 68719476736, 0.00046288811700147996},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_close(umbeli_line_rate(cases[i].nlines, cases[i].lanes, cases[i].keys),
+                     cases[i].rate, 1e-11);
+    }
+}
+
 static void known_rates(void **state) {
     (void)state;
     double ten = umbeli_blocked_rate(1 << 20, (1 << 28) / 10);
@@ -169,6 +197,16 @@ static void monotone(void **state) {
             assert_true(umbeli_blocked_rate(nblocks + 1, keys) <= rate * (1 + 1e-13));
             before = rate;
         }
+        for (uint32_t lanes = 4; lanes <= 16; lanes *= 2) {
+            before = 0.0;
+            for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+                uint64_t keys = (uint64_t)(4 * loads[i] * (double)nblocks);
+                double rate = umbeli_line_rate(nblocks, lanes, keys);
+                assert_true(rate >= before && rate <= 1.0);
+                assert_true(umbeli_line_rate(nblocks + 1, lanes, keys) <= rate * (1 + 1e-13));
+                before = rate;
+            }
+        }
     }
     for (uint64_t bits = 512; bits < UINT64_C(1) << 58; bits += (bits / 2 + 511) & ~UINT64_C(511)) {
         for (uint32_t k = 1; k <= 64; k += 7) {
@@ -187,8 +225,9 @@ static void monotone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_table),    cmocka_unit_test(classic_small),
-        cmocka_unit_test(blocked_references), cmocka_unit_test(known_rates),
-        cmocka_unit_test(extremes),           cmocka_unit_test(monotone),
+        cmocka_unit_test(blocked_references), cmocka_unit_test(line_references),
+        cmocka_unit_test(known_rates),        cmocka_unit_test(extremes),
+        cmocka_unit_test(monotone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,12 @@ static double blocked_promise(uint64_t nblocks, uint64_t keys) {
     return fmin(promise, 1.0);
 }
 
+/* lanes 0: the optimal number. */
+static double line_promise(uint64_t nlines, uint32_t lanes, uint64_t keys) {
+    uint32_t k = lanes != 0 ? lanes : umbeli_line_hashes(nlines, keys);
+    return fmin(umbeli_line_rate(nlines, k, keys) + 3 * umbeli_line_spread(nlines, k, keys), 1.0);
+}
+
 /* hashes 0: the optimal number. */
 static double classic_promise(uint64_t bits, uint32_t hashes, uint64_t keys) {
     uint32_t k = hashes != 0 ? hashes : umbeli_classic_hashes(bits, keys);
@@ -48,6 +54,30 @@ static void blocked_references(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_close(umbeli_blocked_spread(cases[i].nblocks, cases[i].keys), cases[i].spread, 1e-8);
+    }
+}
+
+static void line_references(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t nlines;
+        uint32_t lanes;
+        uint64_t keys;
+        double spread;
+    } cases[] = {
+        {1, 8, 20, 7.834495097280957e-06},
+        {1, 16, 60, 0.024737066627368146},
+        {2, 4, 120, 0.0019130453961450418},
+        {5, 16, 150, 0.0011714847216807588},
+        {44, 8, 2000, 0.00039787567838068784},
+        {44, 4, 4000, 0.0010989738172716304},
+        {413, 16, 9000, 1.5480259477757302e-05},
+        {1000003, 16, 22000000, 2.4188256163965521e-07},
+        {1000003, 8, 50000000, 3.0968600675170421e-06},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_close(umbeli_line_spread(cases[i].nlines, cases[i].lanes, cases[i].keys),
+                     cases[i].spread, 1e-8);
     }
 }
 
@@ -105,20 +135,26 @@ static uint64_t random64(void) { /* splitmix64 */
 }
 
 /* The rate of one filter of random keys: the mean of its blocks' products of set bits. */
-static double one_blocked(uint64_t nblocks, uint64_t keys) {
-    enum { MOST = 512 };
-    static uint32_t lanes[MOST][8];
-    assert_true(nblocks <= MOST);
+static double one_filter(uint32_t nlanes, uint32_t lane_bits, uint64_t nblocks, uint64_t keys) {
+    enum { MOST = 512, LANES = 16, LANE_WORDS = 2 };
+    static uint64_t lanes[MOST][LANES][LANE_WORDS];
+    assert_true(nblocks <= MOST && nlanes <= LANES && lane_bits <= 64 * LANE_WORDS);
     memset(lanes, 0, sizeof lanes);
     for (uint64_t i = 0; i < keys; i++) {
-        uint32_t *block = lanes[((random64() >> 32) * nblocks) >> 32];
-        uint64_t bits = random64();
-        for (int lane = 0; lane < 8; lane++) block[lane] |= UINT32_C(1) << (bits >> 5 * lane & 31);
+        uint64_t(*block)[LANE_WORDS] = lanes[((random64() >> 32) * nblocks) >> 32];
+        for (uint32_t lane = 0; lane < nlanes; lane++) {
+            uint64_t bit = random64() % lane_bits;
+            block[lane][bit / 64] |= UINT64_C(1) << (bit % 64);
+        }
     }
     double rate = 0.0;
     for (uint64_t i = 0; i < nblocks; i++) {
         double yes = 1.0;
-        for (int lane = 0; lane < 8; lane++) yes *= __builtin_popcount(lanes[i][lane]) / 32.0;
+        for (uint32_t lane = 0; lane < nlanes; lane++) {
+            int set =
+                __builtin_popcountll(lanes[i][lane][0]) + __builtin_popcountll(lanes[i][lane][1]);
+            yes *= set / (double)lane_bits;
+        }
         rate += yes / (double)nblocks;
     }
     return rate;
@@ -129,25 +165,29 @@ static double one_blocked(uint64_t nblocks, uint64_t keys) {
 static void blocked_one_in_a_thousand(void **state) {
     (void)state;
     static const struct {
-        uint32_t nblocks, keys, filters;
+        uint32_t lanes, nblocks, keys, filters; /* lanes 0: blocked, else line */
     } cases[] = {
-        {1, 10, 40000},    {2, 60, 20000},   {3, 100, 20000},  {5, 100, 20000},    {11, 100, 20000},
-        {17, 1000, 10000}, {44, 1000, 8000}, {44, 500, 10000}, {413, 10000, 1000},
+        {0, 1, 10, 40000},     {0, 2, 60, 20000},    {0, 3, 100, 20000},   {0, 5, 100, 20000},
+        {0, 11, 100, 20000},   {0, 17, 1000, 10000}, {0, 44, 1000, 8000},  {0, 44, 500, 10000},
+        {0, 413, 10000, 1000}, {4, 1, 60, 20000},    {8, 2, 100, 20000},   {16, 3, 100, 10000},
+        {4, 17, 1500, 5000},   {8, 30, 1500, 5000},  {16, 40, 1000, 5000}, {16, 200, 4600, 1000},
     };
     const char *text = getenv("UMBEL_TEST_SEED");
     random_state = text ? strtoull(text, NULL, 0) : 20240609;
     print_message("# UMBEL_TEST_SEED=%llu\n", (unsigned long long)random_state);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t z = cases[i].nblocks, keys = cases[i].keys;
-        double n = cases[i].filters, promise = blocked_promise(z, keys), above = 0, above_mean = 0;
-        double rate = umbeli_blocked_rate(z, keys);
+        uint32_t lanes = cases[i].lanes;
+        double n = cases[i].filters, above = 0, above_mean = 0;
+        double promise = lanes ? line_promise(z, lanes, keys) : blocked_promise(z, keys);
+        double rate = lanes ? umbeli_line_rate(z, lanes, keys) : umbeli_blocked_rate(z, keys);
         for (uint32_t f = 0; f < cases[i].filters; f++) {
-            double one = one_blocked(z, keys);
+            double one = one_filter(lanes ? lanes : 8, lanes ? 512 / lanes : 32, z, keys);
             above += one > promise;
             above_mean += one > rate;
         }
-        print_message("# %llu blocks, %llu keys: %.0f of %.0f above\n", (unsigned long long)z,
-                      (unsigned long long)keys, above, n);
+        print_message("# %llu blocks, %u lanes, %llu keys: %.0f of %.0f above\n",
+                      (unsigned long long)z, lanes, (unsigned long long)keys, above, n);
         assert_true(above <= 0.004 * n + 5 * sqrt(0.004 * n));
         assert_true(above >= 0.0002 * n - 5 * sqrt(0.0002 * n));
         assert_true(above_mean > 0.2 * n);
@@ -196,6 +236,20 @@ static void blocked_monotone(void **state) {
     }
 }
 
+static void line_monotone(void **state) {
+    (void)state;
+    for (uint64_t z = 1; z < UINT32_MAX - 64; z += 1 + z / 3) {
+        for (double load = 1e-8; load < 8000.0; load *= 1.7) {
+            uint64_t keys = (uint64_t)(load * (double)z) + 1;
+            for (uint32_t lanes = 0; lanes <= 16; lanes = lanes ? 2 * lanes : 4) {
+                double promise = line_promise(z, lanes, keys);
+                assert_not_above(line_promise(z + (z < 8192 ? 1 : 64), lanes, keys), promise);
+                assert_not_above(promise, line_promise(z, lanes, keys + 1));
+            }
+        }
+    }
+}
+
 static void classic_monotone(void **state) {
     (void)state;
     for (uint64_t bits = 512; bits < UINT64_C(1) << 62; bits += (bits / 4 + 511) & ~UINT64_C(511)) {
@@ -215,6 +269,7 @@ int main(void) {
         cmocka_unit_test(blocked_references),        cmocka_unit_test(classic_one_in_a_thousand),
         cmocka_unit_test(blocked_one_in_a_thousand), cmocka_unit_test(extremes),
         cmocka_unit_test(blocked_monotone),          cmocka_unit_test(classic_monotone),
+        cmocka_unit_test(line_references),           cmocka_unit_test(line_monotone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,8 @@ static void names_what_add_sets(const any_params *params) {
 
 static void native_kinds(void **state) {
     (void)state;
-    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING};
+    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING,
+                                UMBEL_KIND_LINE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         any_params p = {.native = {.kind = kinds[i], .capacity = 1000, .fpr = 0.01, .seed = 7}};
         names_what_add_sets(&p);
@@ -65,6 +66,10 @@ static void native_kinds(void **state) {
     }
     any_params concurrent = {.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32, .concurrent = 1}};
     names_what_add_sets(&concurrent);
+    for (uint32_t lanes = 4; lanes <= 16; lanes *= 2) {
+        any_params line = {.native = {.kind = UMBEL_KIND_LINE, .bytes = 640, .hashes = lanes}};
+        names_what_add_sets(&line);
+    }
     any_params many = {.native = {.kind = UMBEL_KIND_CLASSIC, .bytes = 4096, .hashes = 1024}};
     names_what_add_sets(&many);
 }
@@ -207,10 +212,47 @@ static void chains(void **state) {
     }
 }
 
+/* The vectors of docs/formats/native-kinds.md. */
+static void line_vectors(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t seed, lines, line;
+        const char *key;
+        uint64_t bits[16];
+        uint32_t lanes;
+    } vectors[] = {
+        {0, 1000, 410, "ada", {119, 140, 380, 460}, 4},
+        {0, 1000, 410, "ada", {59, 70, 190, 230, 298, 326, 399, 508}, 8},
+        {0,
+         1000,
+         410,
+         "ada",
+         {29, 35, 95, 115, 149, 163, 199, 254, 268, 301, 333, 383, 404, 430, 457, 505},
+         16},
+        {0x2a, 1000000, 511014, "https://example.org/", {57, 110, 129, 245, 266, 332, 399, 489}, 8},
+    };
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        any_params p = {.native = {.kind = UMBEL_KIND_LINE,
+                                   .bytes = 64 * vectors[i].lines,
+                                   .hashes = vectors[i].lanes,
+                                   .seed = vectors[i].seed}};
+        umbel_filter *f = NULL;
+        uint64_t bits[MAX_PROBES];
+        assert_ok(any_create(&p, NULL, &f, NULL));
+        size_t n = umbel_probes(f, vectors[i].key, strlen(vectors[i].key), bits, MAX_PROBES);
+        assert_int_equal(n, vectors[i].lanes);
+        for (size_t j = 0; j < n; j++) {
+            assert_true(bits[j] == 512 * vectors[i].line + vectors[i].bits[j]);
+        }
+        umbel_free(f);
+    }
+}
+
 /* No more than cap are written, and the number is returned all the same. */
 static void little_room(void **state) {
     (void)state;
-    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING};
+    const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING,
+                                UMBEL_KIND_LINE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         any_params p = {.native = {.kind = kinds[i], .capacity = 1000, .fpr = 0.01}};
         umbel_filter *f = NULL;
@@ -239,8 +281,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(native_kinds), cmocka_unit_test(foreign_formats),
         cmocka_unit_test(static_slots), cmocka_unit_test(tight_columns),
-        cmocka_unit_test(chains),       cmocka_unit_test(little_room),
-        cmocka_unit_test(other_length),
+        cmocka_unit_test(chains),       cmocka_unit_test(line_vectors),
+        cmocka_unit_test(little_room),  cmocka_unit_test(other_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,6 +117,23 @@ static void test_blocked(void **state) {
     rates_hold(blocked(), 1000000, 0.02, 1, 400000);
 }
 
+static const subject *line(void) {
+    return &subjects[subject_runs(&subjects[8]) ? 8 : subject_runs(&subjects[7]) ? 7 : 6];
+}
+
+/* 4, 8 and 16 lanes. */
+static void test_line(void **state) {
+    (void)state;
+    rates_hold(line(), 100, 0.3, 100, 100000);
+    rates_hold(line(), 100, 0.01, 400, 400000);
+    rates_hold(line(), 1000, 0.001, 200, 1000000);
+    rates_hold(line(), 30000, 0.1, 8, 400000);
+    rates_hold(line(), 30000, 0.01, 8, 400000);
+    rates_hold(line(), 30000, 1e-4, 4, 2000000);
+    rates_hold(line(), 300000, 1e-5, 1, 2000000);
+    rates_hold(line(), 1000000, 0.02, 1, 400000);
+}
+
 static void test_classic(void **state) {
     (void)state;
     const subject *classic = &subjects[3];
@@ -129,13 +146,13 @@ static void test_classic(void **state) {
 
 static void test_single_filters(void **state) {
     (void)state;
-    const subject *both[] = {blocked(), &subjects[3]};
-    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
-        promises_hold(both[i], 100, 0.01, 1000);
-        promises_hold(both[i], 1000, 0.01, 1000);
-        promises_hold(both[i], 1000, 0.0001, 500);
-        promises_hold(both[i], 10000, 0.01, 100);
-        promises_hold(both[i], 100000, 0.01, 10);
+    const subject *all[] = {blocked(), &subjects[3], line()};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        promises_hold(all[i], 100, 0.01, 1000);
+        promises_hold(all[i], 1000, 0.01, 1000);
+        promises_hold(all[i], 1000, 0.0001, 500);
+        promises_hold(all[i], 10000, 0.01, 100);
+        promises_hold(all[i], 100000, 0.01, 10);
     }
 }
 
@@ -289,9 +306,13 @@ static void test_keys_of_strangers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_foreign),           cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_keys_of_strangers), cmocka_unit_test(test_blocked),
-        cmocka_unit_test(test_classic),           cmocka_unit_test(test_single_filters),
+        cmocka_unit_test(test_foreign),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_keys_of_strangers),
+        cmocka_unit_test(test_blocked),
+        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_classic),
+        cmocka_unit_test(test_single_filters),
         cmocka_unit_test(test_overfull),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);

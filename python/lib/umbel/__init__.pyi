@@ -17,7 +17,8 @@ class _Writable(Protocol):
 
 _Out = TypeVar("_Out", bound=_Writable)
 
-_Kind = Literal["auto", "blocked", "classic", "static", "counting", "scalable", "window"]
+_Kind = Literal["auto", "blocked", "classic", "static", "counting", "scalable", "window", "tight",
+                "line"]
 _Format = Literal["native", "leveldb", "corekv", "badger", "clickhouse", "gocrc32", "guava",
                   "parquet", "redisbloom", "dcso"]
 _Type = Literal["string", "utf16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",

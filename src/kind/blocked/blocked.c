@@ -6,10 +6,11 @@
 #include "core/bits.h"
 #include "core/cpu.h"
 #include "core/diag.h"
+#include "kind/blocked/line.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 
-enum { BLOCK_BITS = 8 * UMBELI_BLOCK_BYTES, LANE_BITS = 32 };
+enum { BLOCK_BITS = 8 * UMBELI_BLOCK_BYTES };
 
 /* From the Apache Parquet specification. */
 const uint32_t umbeli_block_salts[UMBELI_BLOCK_LANES] = {
@@ -113,111 +114,140 @@ const umbeli_kind umbeli_kind_blocked = {
     .restore = restore,
 };
 
+umbeli_block_form umbeli_block_form_of(const umbeli_shape *shape) {
+    if (shape->kind == UMBEL_KIND_LINE) {
+        return (umbeli_block_form){UMBELI_LINE_BYTES, shape->hashes};
+    }
+    return (umbeli_block_form){UMBELI_BLOCK_BYTES, UMBELI_BLOCK_LANES};
+}
+
 size_t umbeli_blocked_probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
                              size_t cap) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
+    umbeli_block_form form = umbeli_block_form_of(&f->shape);
     uint64_t hash = b->hasher->one(&f->shape, key, len);
-    uint64_t block = BLOCK_BITS * umbeli_block_of(hash, b->nblocks);
-    for (size_t lane = 0; lane < UMBELI_BLOCK_LANES && lane < cap; lane++) {
-        bits[lane] = block + LANE_BITS * lane + umbeli_block_bit(hash, lane);
+    uint64_t block = 8 * form.bytes * umbeli_block_of(hash, b->nblocks);
+    for (uint32_t lane = 0; lane < form.lanes && lane < cap; lane++) {
+        uint32_t bit = f->shape.kind == UMBEL_KIND_LINE ? umbeli_line_bit(hash, form.lanes, lane)
+                                                        : umbeli_block_bit(hash, lane);
+        bits[lane] = block + umbeli_lane_bits(form) * lane + bit;
     }
-    return UMBELI_BLOCK_LANES;
+    return form.lanes;
 }
 
-/* In one block the rate is the product of the lanes' shares of set bits: 32^8 at most. */
-static double rate_of_products(uint64_t products) {
-    return ldexp((double)products, -40);
+/* Set bits of a lane of `bytes` bytes, with the lanes of a group of blocks merged. */
+static uint32_t lane_count(const uint8_t *lane, uint32_t bytes, uint32_t stride, uint64_t group) {
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < bytes; at += 4) {
+        uint32_t word = 0;
+        for (uint64_t i = 0; i < group; i++) word |= umbeli_load_le32(lane + at + stride * i);
+        count += (uint32_t)__builtin_popcount(word);
+    }
+    return count;
 }
 
-/* Adds up the rates of the blocks, and returns their set bits. */
-static uint64_t add_rates(double *sum, const uint8_t *blocks, uint64_t nblocks) {
+/* In one block the rate is the product of the lanes' shares of set bits. */
+static double rate_of_block(umbeli_block_form form, const uint8_t *block, uint64_t group,
+                            uint64_t *set) {
+    uint32_t lane_bytes = form.bytes / form.lanes, half = form.lanes / 2;
+    uint64_t product[2] = {1, 1}; /* of half the lanes: at most 32^8 = 2^40 */
+    for (uint32_t lane = 0; lane < form.lanes; lane++) {
+        uint32_t count = lane_count(block + lane_bytes * lane, lane_bytes, form.bytes, group);
+        product[lane >= half] *= count;
+        *set += count;
+    }
+    double scale = ldexp(1, -(int)form.lanes * __builtin_ctz(umbeli_lane_bits(form)));
+    return (double)product[0] * (double)product[1] * scale;
+}
+
+/* Adds up the rates of the blocks, with each group of them merged; returns their set bits.  Blocks
+ * of 256 bits have a kernel. */
+static uint64_t add_rates(double *sum, umbeli_block_form form, const uint8_t *blocks,
+                          uint64_t nblocks, uint64_t group) {
     enum { AT_ONCE = 1 << 16 };
     uint64_t set = 0;
-    for (uint64_t first = 0; first < nblocks; first += AT_ONCE) {
+    bool by_kernel = group == 1 && form.bytes == UMBELI_BLOCK_BYTES;
+    for (uint64_t first = 0; by_kernel && first < nblocks; first += AT_ONCE) {
         uint64_t some = nblocks - first < AT_ONCE ? nblocks - first : AT_ONCE;
         umbeli_lane_counts now = umbeli_bits_count_lanes(blocks + UMBELI_BLOCK_BYTES * first, some);
-        *sum += rate_of_products(now.products);
+        *sum += ldexp((double)now.products, -40);
         set += now.set;
+    }
+    for (uint64_t first = 0; !by_kernel && first < nblocks; first += group) {
+        *sum += rate_of_block(form, blocks + form.bytes * first, group, &set);
     }
     return set;
 }
 
-/* The same with every `group` neighbours merged into one. */
-static double merged_rates(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
+double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, uint64_t nblocks,
+                                uint64_t group) {
     double sum = 0;
-    for (uint64_t first = 0; first < nblocks; first += group) {
-        uint8_t merged[UMBELI_BLOCK_BYTES] = {0};
-        for (uint64_t i = first; i < first + group; i++) {
-            umbeli_bits_or(merged, blocks + UMBELI_BLOCK_BYTES * i, sizeof merged);
-        }
-        sum += rate_of_products(umbeli_bits_count_lanes(merged, 1).products);
-    }
-    return sum;
-}
-
-double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group) {
-    double sum = 0;
-    if (group == 1) {
-        add_rates(&sum, blocks, nblocks);
-    } else {
-        sum = merged_rates(blocks, nblocks, group);
-    }
+    add_rates(&sum, form, blocks, nblocks, group);
     return sum / (double)(nblocks / group);
 }
 
 static double live_rate(const umbel_filter *f, uint64_t group) {
-    return umbeli_blocked_live_rate(f->data, umbeli_blocked_of(f)->nblocks, group);
+    return umbeli_blocked_live_rate(umbeli_block_form_of(&f->shape), f->data,
+                                    umbeli_blocked_of(f)->nblocks, group);
 }
 
-double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set) {
-    /* Each key hits a given bit with probability 1 / (32 nblocks). */
-    if (bits_set >= BLOCK_BITS * nblocks) return INFINITY;
-    return log1p(-(double)bits_set / ((double)BLOCK_BITS * (double)nblocks)) /
-           log1p(-1 / ((double)LANE_BITS * (double)nblocks));
+double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set) {
+    /* Each key hits a given bit with probability 1 / (lane bits * nblocks). */
+    double bits = 8.0 * form.bytes * (double)nblocks;
+    if ((double)bits_set >= bits) return INFINITY;
+    return log1p(-(double)bits_set / bits) /
+           log1p(-1 / ((double)umbeli_lane_bits(form) * (double)nblocks));
 }
 
-double umbeli_blocked_with_twins(double rate, uint64_t nblocks, uint64_t bits_set) {
-    double keys = umbeli_blocked_estimate(nblocks, bits_set);
+double umbeli_blocked_with_twins(umbeli_block_form form, double rate, uint64_t nblocks,
+                                 uint64_t bits_set) {
+    double keys = umbeli_blocked_estimate(form, nblocks, bits_set);
     return isfinite(keys) ? rate + (1 - rate) * ldexp(keys / (double)nblocks, -32) : rate;
 }
 
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
+    umbeli_block_form form = umbeli_block_form_of(&f->shape);
     uint64_t nblocks = umbeli_blocked_of(f)->nblocks, len = 0;
     uint8_t room[UMBELI_PEEK];
     const uint8_t *bytes;
     double sum = 0;
     for (uint64_t at = 0; (bytes = umbeli_filter_peek(f, at, room, &len)) != NULL; at += len) {
-        now->bits_set += add_rates(&sum, bytes, len / UMBELI_BLOCK_BYTES);
+        now->bits_set += add_rates(&sum, form, bytes, len / form.bytes, 1);
     }
-    now->rate = umbeli_blocked_with_twins(sum / (double)nblocks, nblocks, now->bits_set);
+    now->rate = umbeli_blocked_with_twins(form, sum / (double)nblocks, nblocks, now->bits_set);
 }
 
 /* Keys that share a block collide in all its lanes at once, so its load matters: the variance of
  * its set bits given the load, and that of their mean around a line, because the loads add up. */
-double umbeli_blocked_keys(uint64_t nblocks, uint64_t bits_set, double *error) {
-    double keys = umbeli_blocked_estimate(nblocks, bits_set), z = (double)nblocks, load = keys / z;
-    const double lane = LANE_BITS, one = 1 / lane; /* the share of a lane that a key sets */
+double umbeli_blocked_keys(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set,
+                           double *error) {
+    double keys = umbeli_blocked_estimate(form, nblocks, bits_set), z = (double)nblocks;
+    double load = keys / z, lane = umbeli_lane_bits(form), lanes = form.lanes;
+    double one = 1 / lane, bits = lane * lanes; /* one: the share of a lane that a key sets */
     *error = INFINITY;
     if (!isfinite(keys)) return keys;
     double clear = exp(-load * one), both = exp(-load * 2 * one);
     double square = exp(-load * one * (2 - one));
-    double within =
-        UMBELI_BLOCK_LANES * (lane * clear + lane * (lane - 1) * both - lane * lane * square);
-    double between = BLOCK_BITS * BLOCK_BITS * (square - clear * clear * (1 + load * one * one));
-    *error = sqrt(fmax(z * (within + between), 0)) / (UMBELI_BLOCK_LANES * clear);
+    double within = lanes * (lane * clear + lane * (lane - 1) * both - lane * lane * square);
+    double between = bits * bits * (square - clear * clear * (1 + load * one * one));
+    *error = sqrt(fmax(z * (within + between), 0)) / (lanes * clear);
     return keys;
 }
 
 double umbeli_blocked_keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error) {
-    return umbeli_blocked_keys(umbeli_blocked_of(f)->nblocks, bits_set, error);
+    return umbeli_blocked_keys(umbeli_block_form_of(&f->shape), umbeli_blocked_of(f)->nblocks,
+                               bits_set, error);
 }
 
 double umbeli_blocked_rate_after(const umbel_filter *f, uint64_t keys) {
-    return umbeli_blocked_rate(umbeli_blocked_of(f)->nblocks, keys);
+    uint64_t nblocks = umbeli_blocked_of(f)->nblocks;
+    return f->shape.kind == UMBEL_KIND_LINE ? umbeli_line_rate(nblocks, f->shape.hashes, keys)
+                                            : umbeli_blocked_rate(nblocks, keys);
 }
 
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     umbeli_blocked *b = (umbeli_blocked *)f;
+    size_t bytes = umbeli_block_form_of(&f->shape).bytes;
     if (live_rate(f, 1) > fpr) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: the live rate is already above it");
     }
@@ -226,14 +256,14 @@ umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     if (group == 1) return UMBEL_OK;
 
     uint64_t bits = f->shape.bits / group;
-    umbel_plan promise = {.kind = UMBEL_KIND_BLOCKED, .fpr = fpr, .bytes = bits / 8};
+    umbel_plan promise = {
+        .kind = f->shape.kind, .hashes = f->shape.hashes, .fpr = fpr, .bytes = bits / 8};
     umbeli_array work;
     umbel_err e = umbeli_array_new(&f->settings, bits / 8, &work, diag);
     if (e) return e;
     /* Block i of z is hash * z >> 32, so its keys go to block i / group of z / group. */
     for (uint64_t i = 0; i < b->nblocks; i++) {
-        umbeli_bits_or(work.data + UMBELI_BLOCK_BYTES * (i / group),
-                       f->data + UMBELI_BLOCK_BYTES * i, UMBELI_BLOCK_BYTES);
+        umbeli_bits_or(work.data + bytes * (i / group), f->data + bytes * i, bytes);
     }
     e = umbeli_filter_shrink(f, work.data, bits, fpr, diag);
     umbeli_array_delete(&f->settings, &work);

@@ -21,6 +21,16 @@
 
 enum { UMBELI_BLOCK_LOG2 = 5, UMBELI_BLOCK_BYTES = 1 << UMBELI_BLOCK_LOG2, UMBELI_BLOCK_LANES = 8 };
 
+/* What a block looks like: here, or in line.h, whose blocks are twice as large.  A key has one bit
+ * in each lane; lanes are powers of two. */
+typedef struct umbeli_block_form {
+    uint32_t bytes, lanes;
+} umbeli_block_form;
+
+static inline uint32_t umbeli_lane_bits(umbeli_block_form form) {
+    return 8 * form.bytes / form.lanes;
+}
+
 /* Filters up to this many bytes, half of a typical second-level cache, take the plain loops,
  * because prefetching would only cost time. */
 enum { UMBELI_PLAIN_BELOW = 256 * 1024 };
@@ -76,7 +86,7 @@ extern const umbeli_blocked_kernel umbeli_blocked_generic, umbeli_blocked_avx2,
 
 typedef struct umbeli_blocked {
     umbel_filter base;
-    uint64_t nblocks; /* shape.bits / 256, below 2^32 */
+    uint64_t nblocks; /* shape.bits / 256, or 512 in lines; below 2^32 */
     const umbeli_hasher *hasher;
     const umbeli_blocked_kernel *kernel;
 } umbeli_blocked;
@@ -119,7 +129,10 @@ umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umb
 /* The fastest kernel for this processor, for filters that are not concurrent. */
 const umbeli_blocked_kernel *umbeli_blocked_best(void);
 
-/* Members of umbeli_ops that are the same for every kernel. */
+/* Of a blocked or line filter of that shape. */
+umbeli_block_form umbeli_block_form_of(const umbeli_shape *shape);
+
+/* Members of umbeli_ops that are the same for every kernel, of lines as well. */
 void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                               uint64_t *hashes);
 void umbeli_blocked_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
@@ -139,17 +152,20 @@ double umbeli_blocked_rate_after(const umbel_filter *f, uint64_t keys);
 
 /* The probability that a random hash finds all its bits set if every `group` neighbouring blocks (a
  * divisor of nblocks) were merged into one. */
-double umbeli_blocked_live_rate(const uint8_t *blocks, uint64_t nblocks, uint64_t group);
+double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, uint64_t nblocks,
+                                uint64_t group);
 
 /* That rate, and of a key with the block and the lower half of the hash of another, by the bits set
  * in all blocks. */
-double umbeli_blocked_with_twins(double rate, uint64_t nblocks, uint64_t bits_set);
+double umbeli_blocked_with_twins(umbeli_block_form form, double rate, uint64_t nblocks,
+                                 uint64_t bits_set);
 
 /* Estimates the distinct keys from the bits set in nblocks blocks; infinite when all are set. */
-double umbeli_blocked_estimate(uint64_t nblocks, uint64_t bits_set);
+double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set);
 
 /* The same with its standard error. */
-double umbeli_blocked_keys(uint64_t nblocks, uint64_t bits_set, double *error);
+double umbeli_blocked_keys(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set,
+                           double *error);
 
 /* Whether the bulk path is faster than the ring for n keys. */
 bool umbeli_blocked_bulk_pays(uint64_t nblocks, uint64_t bytes, bool adding, size_t n);

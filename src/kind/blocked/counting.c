@@ -250,6 +250,8 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
     return UMBEL_OK;
 }
 
+static const umbeli_block_form form = {UMBELI_BLOCK_BYTES, UMBELI_BLOCK_LANES};
+
 /* Same as umbeli_blocked_measure of the snapshot, without making one. */
 static void measure(const umbel_filter *f, umbel_measurement *now) {
     uint64_t nblocks = nblocks_of(f);
@@ -267,11 +269,11 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
         rate += (double)product;
     }
     rate = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
-    now->rate = umbeli_blocked_with_twins(rate, nblocks, now->bits_set);
+    now->rate = umbeli_blocked_with_twins(form, rate, nblocks, now->bits_set);
 }
 
 static double keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error) {
-    return umbeli_blocked_keys(nblocks_of(f), bits_set, error);
+    return umbeli_blocked_keys(form, nblocks_of(f), bits_set, error);
 }
 
 /* ---- making -------------------------------------------------------------------------------- */

@@ -45,6 +45,7 @@
 
 #include "core/diag.h"
 #include "core/size.h"
+#include "kind/blocked/line.h"
 #include "kind/key_count.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
@@ -77,7 +78,9 @@ umbel_err umbeli_chain_new_native(const umbeli_ops *ops, const char *layout,
 /* Fills in what follows from a layer's description. */
 static void complete(umbeli_layer *l, uint8_t *bits) {
     l->bits = bits;
-    l->kernel = l->probes == &umbeli_probes_blocked ? umbeli_blocked_best() : NULL;
+    l->kernel = l->probes == &umbeli_probes_blocked ? umbeli_blocked_best()
+                : l->probes == &umbeli_probes_line  ? umbeli_line_best(l->hashes)
+                                                    : NULL;
     l->modulus = umbeli_modulus_of(l->nbits);
 }
 
@@ -399,8 +402,8 @@ typedef struct single {
 } single;
 
 static inline void prefetch(const umbeli_layer *l, uint64_t hash) {
-    uint64_t block = umbeli_block_of(hash, l->bytes / UMBELI_BLOCK_BYTES);
-    __builtin_prefetch(l->bits + UMBELI_BLOCK_BYTES * block);
+    uint64_t block = umbeli_block_of(hash, umbeli_layer_blocks(l));
+    __builtin_prefetch(l->bits + (block << l->probes->log2_bytes));
 }
 
 /* Once the hash is known, the lines of all split-block layers are prefetched. */
@@ -434,8 +437,7 @@ static umbeli_hashes hashes_of(const umbeli_chain *c, const umbeli_layer *l, sin
 static inline bool layer_has(const umbeli_chain *c, const umbeli_layer *l, single *s) {
     uint8_t found;
     if (l->kernel) {
-        uint64_t nblocks = l->bytes / UMBELI_BLOCK_BYTES;
-        l->kernel->contains_plain(l->bits, nblocks, narrow_of(c, s), 1, &found);
+        l->kernel->contains_plain(l->bits, umbeli_layer_blocks(l), narrow_of(c, s), 1, &found);
     } else {
         l->probes->contains(l, hashes_of(c, l, s), 1, &found);
     }
@@ -456,10 +458,10 @@ static bool has_narrow(const umbeli_chain *c, uint32_t age, uint64_t hash) {
     const umbeli_blocked_kernel *kernel = l->kernel;
     uint8_t found = 0;
     for (uint32_t i = c->newest + 1 - age; i-- > 0 && !found;) {
-        kernel->contains_plain(l[i].bits, l[i].bytes / UMBELI_BLOCK_BYTES, &hash, 1, &found);
+        kernel->contains_plain(l[i].bits, umbeli_layer_blocks(&l[i]), &hash, 1, &found);
     }
     for (uint32_t i = c->count; i-- > c->newest + 1 && !found;) {
-        kernel->contains_plain(l[i].bits, l[i].bytes / UMBELI_BLOCK_BYTES, &hash, 1, &found);
+        kernel->contains_plain(l[i].bits, umbeli_layer_blocks(&l[i]), &hash, 1, &found);
     }
     return found;
 }
@@ -695,7 +697,7 @@ umbel_measurement umbeli_layer_sample(const umbeli_layer *l, uint64_t most) {
         if (all > l->nbits) all = l->nbits;
     }
     /* Blocks are judged one by one; for the others their number and the fill are enough. */
-    bool blocked = l->probes->kind == UMBEL_KIND_BLOCKED;
+    bool blocked = l->probes->log2_bytes != 0;
     return (umbel_measurement){
         .bits = l->nbits,
         .bits_set = all,
@@ -711,16 +713,18 @@ umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
 static double layer_rate_after(const void *layer, uint64_t keys) {
     const umbeli_layer *l = layer;
     if (l->probes == &umbeli_probes_exact) return 0;
-    return l->probes->kind == UMBEL_KIND_BLOCKED
-               ? umbeli_blocked_rate(l->bytes / UMBELI_BLOCK_BYTES, keys)
-               : umbeli_classic_rate(l->nbits, l->hashes, keys);
+    switch (l->probes->kind) {
+    case UMBEL_KIND_BLOCKED: return umbeli_blocked_rate(umbeli_layer_blocks(l), keys);
+    case UMBEL_KIND_LINE: return umbeli_line_rate(umbeli_layer_blocks(l), l->hashes, keys);
+    default: return umbeli_classic_rate(l->nbits, l->hashes, keys);
+    }
 }
 
 static double layer_error(const umbeli_layer *l, const umbel_measurement *now) {
     if (l->probes == &umbeli_probes_exact) return 0;
     double error = umbeli_estimate_error((double)l->nbits, l->hashes, now->keys);
-    if (l->probes->kind == UMBEL_KIND_BLOCKED) {
-        umbeli_blocked_keys(l->bytes / UMBELI_BLOCK_BYTES, now->bits_set, &error);
+    if (l->probes->log2_bytes) {
+        umbeli_blocked_keys(umbeli_layer_form(l), umbeli_layer_blocks(l), now->bits_set, &error);
     }
     return error;
 }
@@ -736,7 +740,8 @@ static void count_once(const umbeli_chain *c, umbeli_key_evidence *e) {
         for (uint32_t i = 1; i < c->count; i++) umbeli_bits_or(any, c->layers[i].bits + at, len);
         set += umbeli_bits_count(any, len);
     }
-    double error, together = umbeli_blocked_keys(each / UMBELI_BLOCK_BYTES, set, &error);
+    double error, together = umbeli_blocked_keys(umbeli_layer_form(&c->layers[0]),
+                                                 umbeli_layer_blocks(&c->layers[0]), set, &error);
     if (isfinite(together)) {
         e->by_bits = together;
         e->error = e->count_error = error;

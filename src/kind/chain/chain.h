@@ -4,7 +4,7 @@
  *           and the values of the Redis module have in common
  *
  *   chain.c       how chains work; look-ups, adds, growing, measuring
- *   probes.c      where a key's bits are in a layer: split-block, classic
+ *   probes.c      where a key's bits are in a layer: blocked, line, classic
  *   exact.c       a layer that keeps the hashes themselves while there are few
  *   scalable.c    the policy of native scalable filters: append a larger layer
  *   window.c      the policy of windows: clear the oldest layer and make it the newest
@@ -26,8 +26,9 @@ typedef union umbeli_hashes {
 typedef struct umbeli_layer umbeli_layer;
 
 typedef struct umbeli_probes {
-    umbel_kind kind; /* of such a layer on its own ... */
-    uint32_t scheme; /* ... and its scheme in native files; 0: cannot be stored in one */
+    umbel_kind kind;     /* of such a layer on its own ... */
+    uint32_t scheme;     /* ... and its scheme in native files; 0: cannot be stored in one */
+    uint32_t log2_bytes; /* of a block, in blocked and line layers */
 
     /* Computes wide hashes for probes that take them; NULL: they take narrow ones. */
     void (*hash_wide)(const umbeli_shape *shape, const umbel_key *keys, size_t n,
@@ -48,14 +49,17 @@ typedef struct umbeli_probes {
 } umbeli_probes;
 
 /* Narrow: classic, but by narrow hashes like the others, so that a chain hashes a key once. */
-extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_classic, umbeli_probes_narrow,
-    umbeli_probes_exact;
+extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_classic,
+    umbeli_probes_narrow, umbeli_probes_exact;
+
+/* Of blocked, line and classic, the one whose layers are filters of that kind; NULL: none. */
+const umbeli_probes *umbeli_native_probes(umbel_kind kind);
 
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
  * capacity, rate and keys, and n2 and bits_per_entry for RedisBloom; the chain sets the rest. */
 struct umbeli_layer {
     const umbeli_probes *probes;
-    const umbeli_blocked_kernel *kernel; /* of split-block probes */
+    const umbeli_blocked_kernel *kernel; /* of blocked and line probes, else NULL */
     uint8_t *bits;
     uint64_t bytes;
     uint64_t nbits;         /* bits that probes can hit, at most 8 * bytes */
@@ -68,6 +72,12 @@ struct umbeli_layer {
     double bits_per_entry;  /* RedisBloom's header has it */
     umbeli_array own;       /* its memory; empty when the bits are in the filter's `data` */
 };
+
+/* Of a blocked or line layer. */
+static inline uint64_t umbeli_layer_blocks(const umbeli_layer *layer) {
+    return layer->bytes >> layer->probes->log2_bytes;
+}
+umbeli_block_form umbeli_layer_form(const umbeli_layer *layer);
 
 typedef struct umbeli_chain {
     umbel_filter base; /* data: the layers that were made together, one after another */

@@ -1,52 +1,72 @@
 /* SPDX-License-Identifier: MIT
  *
- * probes.c - layers of a chain: split-block and classic, each through the loops of its kind
+ * probes.c - layers of a chain: blocked, line and classic, each through the loops of its kind
  */
 #include "hash/foreign_hash.h"
+#include "kind/blocked/line.h"
 #include "kind/chain/chain.h"
 #include "kind/classic/classic.h"
 
-/* ---- Split-block ---- */
-
-static uint64_t nblocks_of(const umbeli_layer *l) {
-    return l->bytes / UMBELI_BLOCK_BYTES;
-}
+/* ---- Split-block, and whole lines ---- */
 
 static void blocked_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
     if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
-        l->kernel->contains_plain(l->bits, nblocks_of(l), h.narrow, n, found);
+        l->kernel->contains_plain(l->bits, umbeli_layer_blocks(l), h.narrow, n, found);
     } else {
-        l->kernel->contains_ring(l->bits, nblocks_of(l), h.narrow, n, 0, found);
+        l->kernel->contains_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, 0, found);
     }
 }
 
 static uint64_t blocked_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
     if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
-        return l->kernel->add_plain(l->bits, nblocks_of(l), h.narrow, n, was_new);
+        return l->kernel->add_plain(l->bits, umbeli_layer_blocks(l), h.narrow, n, was_new);
     }
-    return l->kernel->add_ring(l->bits, nblocks_of(l), h.narrow, n, 0, was_new);
+    return l->kernel->add_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, 0, was_new);
 }
 
 static uint64_t blocked_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
-    uint64_t block = umbeli_block_of(*h.narrow, nblocks_of(l));
+    uint64_t block = umbeli_block_of(*h.narrow, umbeli_layer_blocks(l));
     return 8 * UMBELI_BLOCK_BYTES * block + 32 * (uint64_t)i + umbeli_block_bit(*h.narrow, i);
 }
 
+static uint64_t line_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
+    uint64_t bit =
+        512 * umbeli_block_of(*h.narrow, umbeli_layer_blocks(l)) + 512 / l->hashes * (uint64_t)i;
+    return bit + umbeli_line_bit(*h.narrow, l->hashes, i);
+}
+
+umbeli_block_form umbeli_layer_form(const umbeli_layer *l) {
+    return umbeli_block_form_of(&(umbeli_shape){.kind = l->probes->kind, .hashes = l->hashes});
+}
+
 static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
-    return umbeli_blocked_estimate(nblocks_of(l), bits_set);
+    return umbeli_blocked_estimate(umbeli_layer_form(l), umbeli_layer_blocks(l), bits_set);
 }
 
 static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
-    double rate = umbeli_blocked_live_rate(l->bits, nblocks_of(l), 1);
-    return umbeli_blocked_with_twins(rate, nblocks_of(l), bits_set);
+    uint64_t nblocks = umbeli_layer_blocks(l);
+    double rate = umbeli_blocked_live_rate(umbeli_layer_form(l), l->bits, nblocks, 1);
+    return umbeli_blocked_with_twins(umbeli_layer_form(l), rate, nblocks, bits_set);
 }
 
 const umbeli_probes umbeli_probes_blocked = {
     .kind = UMBEL_KIND_BLOCKED,
     .scheme = UMBELI_SCHEME_BLOCKED,
+    .log2_bytes = 5,
     .contains = blocked_contains,
     .add = blocked_add,
     .bit = blocked_bit,
+    .estimate = blocked_estimate,
+    .live_rate = blocked_live_rate,
+};
+
+const umbeli_probes umbeli_probes_line = {
+    .kind = UMBEL_KIND_LINE,
+    .scheme = UMBELI_SCHEME_BLOCKED,
+    .log2_bytes = 6,
+    .contains = blocked_contains,
+    .add = blocked_add,
+    .bit = line_bit,
     .estimate = blocked_estimate,
     .live_rate = blocked_live_rate,
 };
@@ -136,3 +156,10 @@ const umbeli_probes umbeli_probes_narrow = {
     .estimate = classic_estimate,
     .live_rate = classic_live_rate,
 };
+
+const umbeli_probes *umbeli_native_probes(umbel_kind kind) {
+    return kind == UMBEL_KIND_BLOCKED   ? &umbeli_probes_blocked
+           : kind == UMBEL_KIND_LINE    ? &umbeli_probes_line
+           : kind == UMBEL_KIND_CLASSIC ? &umbeli_probes_classic
+                                        : NULL;
+}

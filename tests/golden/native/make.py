@@ -81,6 +81,10 @@ def make_files():
             "classic_1024hashes": dict(kind=2, bits=65536, hashes=1024, keys=keys[:50]),
             "keyed_blocked": dict(kind=1, bits=64 * 256, hashes=8, keys=keys, seed=2**64 - 1,
                                   capacity=1000, fpr=0.01, secret=SECRET),
+            "line_4": dict(kind=8, bits=5 * 512, hashes=4, keys=keys, seed=11),
+            "line_8": dict(kind=8, bits=9 * 512, hashes=8, keys=keys, capacity=400, fpr=0.02),
+            "line_16": dict(kind=8, bits=512, hashes=16, keys=keys[:12], seed=2**64 - 1),
+            "keyed_line": dict(kind=8, bits=12 * 512, hashes=16, keys=keys, secret=SECRET),
             "keyed_classic": dict(kind=2, bits=4097, hashes=14, keys=keys, secret=SECRET),
     }.items():
         (HERE / f"{name}.umb").write_bytes(filter_bytes(**arguments))

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * line_generic.c - the kernel over whole lines in plain C; the others must match it bit for bit
+ */
+#include "core/bits.h"
+#include "kind/blocked/line.h"
+
+#define KERNEL umbeli_line_generic
+#define KERNEL_NAME "generic"
+#define KERNEL_NEEDS 0
+#define KERNEL_TARGET
+#define KERNEL_CONCURRENT false
+
+enum { WORDS = UMBELI_LINE_BYTES / 8 };
+
+typedef struct line_mask {
+    uint64_t word[WORDS];
+} line_mask;
+
+static inline line_mask mask_of(uint32_t lanes, uint32_t x) {
+    line_mask m = {{0}};
+    for (uint32_t i = 0; i < lanes; i++) {
+        uint32_t bit = 512 / lanes * i + umbeli_line_bit(x, lanes, i);
+        m.word[bit / 64] |= UINT64_C(1) << (bit % 64);
+    }
+    return m;
+}
+
+static inline bool line_has(const uint8_t *line, line_mask m) {
+    uint64_t missing = 0;
+    for (int i = 0; i < WORDS; i++) missing |= m.word[i] & ~umbeli_load_le64(line + 8 * i);
+    return missing == 0;
+}
+
+static inline bool line_put(uint8_t *line, line_mask m) {
+    uint64_t missing = 0;
+    for (int i = 0; i < WORDS; i++) {
+        uint64_t word = umbeli_load_le64(line + 8 * i);
+        missing |= m.word[i] & ~word;
+        umbeli_store_le64(line + 8 * i, word | m.word[i]);
+    }
+    return missing != 0;
+}
+
+static inline void store_line(uint64_t *to, const uint64_t *from) {
+    memcpy(to, from, 64);
+}
+
+static inline void store_fence(void) {}
+
+#include "kind/blocked/line_loops.h"
