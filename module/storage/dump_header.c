@@ -10,6 +10,7 @@
 #include "api.h"
 #include "core/diag.h"
 #include "format/redisbloom/redisbloom_dump.h"
+#include "kind/blocked/line.h"
 #include "kind/classic/classic.h"
 #include "plan/plan.h"
 #include "value/server_memory.h"
@@ -99,9 +100,9 @@ static umbel_err take_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
 
 /* ---- Reading ---- */
 
-/* Blocked and classic filters are layers of a chain, even if there is only one. */
+/* Blocked, line and classic filters are layers of a chain, even if there is only one. */
 static bool is_layer(const umbeli_native_header *h) {
-    return h->shape.kind == UMBEL_KIND_BLOCKED || h->shape.kind == UMBEL_KIND_CLASSIC;
+    return umbeli_native_probes(h->shape.kind) != NULL;
 }
 
 /* What a layer must satisfy to be part of a chain, and to keep sums of counts from overflowing. */
@@ -111,7 +112,7 @@ static const char *layer_wrong(const bf_head *head, uint32_t i) {
         return "counts: larger than possible";
     }
     if (head->count == 1 && head->params.expansion == 0) return NULL;
-    if (!is_layer(h)) return "kind: chains have blocked and classic layers only";
+    if (!is_layer(h)) return "kind: chains have blocked, line and classic layers only";
     if (h->shape.capacity == 0) return "capacity: missing in a chain that grows";
     if (h->shape.seed != first->shape.seed || h->fingerprint != first->fingerprint) {
         return "seed, secret: not those of the first layer";
@@ -169,16 +170,15 @@ static uint32_t seal_of(const uint8_t *head, size_t len) {
 }
 
 /* Kinds of layers, and a flag: the capacity is that of the filter. */
-enum { BLOCKED = 1, CLASSIC = 2, NARROW = 3, EXACT = 4, SAME_CAPACITY = 0x80 };
+enum { BLOCKED = 1, CLASSIC = 2, NARROW = 3, EXACT = 4, LINE = 5, SAME_CAPACITY = 0x80 };
 
 static const struct {
     uint8_t number;
     const umbeli_probes *probes;
 } kinds[] = {
-    {BLOCKED, &umbeli_probes_blocked},
-    {CLASSIC, &umbeli_probes_classic},
-    {NARROW, &umbeli_probes_narrow},
-    {EXACT, &umbeli_probes_exact},
+    {BLOCKED, &umbeli_probes_blocked}, {CLASSIC, &umbeli_probes_classic},
+    {NARROW, &umbeli_probes_narrow},   {EXACT, &umbeli_probes_exact},
+    {LINE, &umbeli_probes_line},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -235,6 +235,11 @@ static const char *compact_layer_wrong(const bf_head *head, uint32_t i) {
         (l->bytes % UMBELI_BLOCK_BYTES || l->bytes / UMBELI_BLOCK_BYTES > UINT32_MAX ||
          l->hashes != UMBELI_BLOCK_LANES)) {
         return "bytes, hashes: not of a blocked layer";
+    }
+    if (l->probes == &umbeli_probes_line &&
+        (l->bytes % UMBELI_LINE_BYTES || l->bytes / UMBELI_LINE_BYTES > UINT32_MAX ||
+         (l->hashes != 4 && l->hashes != 8 && l->hashes != 16))) {
+        return "bytes, hashes: not of a line layer";
     }
     if (!(l->rate >= 0 && l->rate <= 1)) return "rate: out of range";
     if (l->probes != &umbeli_probes_exact) return NULL;
@@ -322,15 +327,16 @@ static umbel_err describe_layer(const bf_head *head, uint32_t i, umbeli_layer *o
         return UMBEL_OK;
     }
     const umbeli_native_header *h = &head->layers[i];
-    bool blocked = h->shape.kind == UMBEL_KIND_BLOCKED;
     umbel_err e =
-        (blocked ? umbeli_blocked_check : umbeli_classic_check)(&h->shape, h->payload_len, diag);
+        h->shape.kind == UMBEL_KIND_BLOCKED ? umbeli_blocked_check(&h->shape, h->payload_len, diag)
+        : h->shape.kind == UMBEL_KIND_LINE  ? umbeli_line_check(&h->shape, h->payload_len, diag)
+                                            : umbeli_classic_check(&h->shape, h->payload_len, diag);
     if (e) return e;
     if (h->kind_params_len) {
         return umbeli_fail(diag, UMBEL_EVERSION, "parameters: this kind has none");
     }
     *out = (umbeli_layer){
-        .probes = blocked ? &umbeli_probes_blocked : &umbeli_probes_classic,
+        .probes = umbeli_native_probes(h->shape.kind),
         .bytes = h->payload_len,
         .nbits = h->shape.bits,
         .hashes = h->shape.hashes,

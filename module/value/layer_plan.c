@@ -8,7 +8,11 @@
 #include "format/redisbloom/redisbloom_link.h"
 #include "plan/plan.h"
 
-enum { BLOCK = 32, SMALL = 64 * 1024, UNRESERVED = 100 };
+enum { BLOCK = 32, LINE = 64, SMALL = 64 * 1024, UNRESERVED = 100 };
+
+/* Layers above this many bytes are not in the second-level cache, so that each probe of a classic
+ * one is an access to memory. */
+enum { LARGE = 1024 * 1024 };
 
 /* Of filters that nobody reserved.  What the allocator adds to a table makes its sizes round. */
 enum { AROUND = 128, EXACT_MIN = 512, EXACT_MAX = 512 * 1024, STEP = 5, LATE_STEP = 2 };
@@ -44,17 +48,29 @@ static void plan_classic(uint64_t keys, uint64_t bytes, double rate, bf_layer_pl
     }
 }
 
-static bool plan_blocked(uint64_t keys, uint64_t bytes, double rate, bf_layer_plan *out) {
-    umbel_plan plan = {.kind = UMBEL_KIND_BLOCKED, .capacity = keys, .bytes = bytes};
+/* A blocked or line layer of at most these bytes. */
+static bool plan_fast(umbel_kind kind, uint64_t keys, uint64_t bytes, double rate,
+                      bf_layer_plan *out) {
+    umbel_plan plan = {.kind = kind, .capacity = keys, .bytes = bytes};
     if (umbeli_plan_solve(&plan) || plan.fpr > rate) return false;
     *out = (bf_layer_plan){
-        .probes = &umbeli_probes_blocked,
+        .probes = umbeli_native_probes(kind),
         .keys = keys,
         .bytes = plan.bytes,
         .hashes = plan.hashes,
         .rate = plan.fpr,
     };
     return true;
+}
+
+/* Beyond the caches one access per item, where classic has eight and more, is worth up to a quarter
+ * more than RedisBloom's bytes. */
+static bool plan_line(uint64_t keys, uint64_t bytes, double rate, bf_layer_plan *out) {
+    if (plan_fast(UMBEL_KIND_LINE, keys, bytes, rate, out)) return true;
+    umbel_plan plan = {.kind = UMBEL_KIND_LINE, .capacity = keys, .fpr = rate};
+    if (bytes <= LARGE || rate > 0x1p-8) return false;
+    if (umbeli_plan_solve(&plan) || plan.bytes > bytes + bytes / 4) return false;
+    return plan_fast(UMBEL_KIND_LINE, keys, plan.bytes, rate, out);
 }
 
 /* ---- Layers of any size ---- */
@@ -73,6 +89,12 @@ static double blocked_promise(uint64_t bytes, uint64_t keys) {
            3 * umbeli_blocked_spread(bytes / BLOCK, keys);
 }
 
+static double line_promise(uint64_t bytes, uint64_t keys) {
+    uint32_t lanes = umbeli_line_hashes(bytes / LINE, keys);
+    return umbeli_line_rate(bytes / LINE, lanes, keys) +
+           3 * umbeli_line_spread(bytes / LINE, lanes, keys);
+}
+
 /* The fewest bytes above `low`, in steps of `unit`, that keep the rate.  The planner searches every
  * possible size, which takes ten times as long; here we know roughly where the answer lies, and a
  * client is waiting for it. */
@@ -87,8 +109,8 @@ static uint64_t min_bytes(promise of, uint64_t keys, double rate, uint64_t low, 
     return enough * unit;
 }
 
-/* Blocked where that takes at most a third more than classic: a lookup has to query every layer,
- * and a blocked one takes a single memory access. */
+/* Blocked, or line if it is large, where that takes at most a third more than classic: a lookup has
+ * to query every layer, and these take a single memory access. */
 static umbel_err plan_freely(uint64_t keys, double rate, const umbeli_probes *classic,
                              bf_layer_plan *out) {
     double bits = -log(rate) / 0.480453013918201 * (double)keys;
@@ -97,7 +119,11 @@ static umbel_err plan_freely(uint64_t keys, double rate, const umbeli_probes *cl
     out->bytes = min_bytes(classic_promise, keys, rate, (uint64_t)bits / 8, 8);
     uint64_t blocked = out->bytes + out->bytes / 3;
     bool addressable = blocked / BLOCK > 0 && blocked / BLOCK <= UINT32_MAX;
-    if (addressable && blocked_promise(blocked, keys) <= rate) {
+    if (blocked > LARGE && blocked / LINE <= UINT32_MAX && line_promise(blocked, keys) <= rate) {
+        out->probes = &umbeli_probes_line;
+        out->bytes = min_bytes(line_promise, keys, rate, (uint64_t)bits / 8, LINE);
+        out->hashes = umbeli_line_hashes(out->bytes / LINE, keys);
+    } else if (addressable && blocked_promise(blocked, keys) <= rate) {
         out->probes = &umbeli_probes_blocked;
         out->hashes = UMBELI_BLOCK_LANES;
         out->bytes = min_bytes(blocked_promise, keys, rate, (uint64_t)bits / 8, BLOCK);
@@ -134,7 +160,10 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
     }
     double max_rate = grows ? p->error * first_max : p->error;
     bool small = grows ? bytes <= SMALL : bytes <= BF_SMALL_BYTES;
-    if (!small && plan_blocked(p->capacity, bytes, max_rate, out)) return UMBEL_OK;
+    if (!small && (plan_fast(UMBEL_KIND_BLOCKED, p->capacity, bytes, max_rate, out) ||
+                   plan_line(p->capacity, bytes, max_rate, out))) {
+        return UMBEL_OK;
+    }
     /* Eight bytes more than RedisBloom's leave its successors a fifth more of the rate. */
     if (unreserved(p)) bytes += 8;
     plan_classic(p->capacity, bytes, grows ? p->error : max_rate, out);

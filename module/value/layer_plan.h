@@ -3,12 +3,13 @@
  * layer_plan.h - how large the layers of a blocked value are
  *
  * The first layer is for the reserved capacity and takes the bytes that RedisBloom takes for the
- * same promise, never more.  It is blocked if it is large and its rate in those bytes leaves some
- * of the promised rate for later layers; otherwise classic, which uses up half of it: a small layer
- * fits in the cache whatever its kind, and is more likely than a large one to get successors.
- * Later layers share the remainder as the layers of scalable filters do, and are blocked unless
- * that costs much more memory.  So the rates of all layers, however many, add up to no more than
- * the promise.
+ * same promise.  It is blocked or line if it is large and its rate in those bytes leaves some of
+ * the promised rate for later layers; otherwise classic, which uses up half of it: a small layer
+ * fits in the cache whatever its kind, and is more likely than a large one to get successors.  Low
+ * rates take more bytes with one memory access per item: a layer beyond the caches may have up to a
+ * quarter more for that, so 0.01% takes 13% more than RedisBloom.  Later layers share the remainder
+ * as the layers of scalable filters do, and are blocked or line unless that costs much more memory.
+ * So the rates of all layers, however many, add up to no more than the promise.
  *
  * EXPANSION n makes each layer n times as large as the one before.  A filter that nobody reserved
  * (EXPANSION auto and a capacity of at most 100) would so get a layer per doubling: 17 at ten

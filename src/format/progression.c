@@ -26,6 +26,8 @@ enum {
     TRIED_BITS = 4096, /* up to so many bits, all starts are tried */
     TRIED_WORDS = TRIED_BITS / 64,
     MAX_HASHES = UMBELI_CLASSIC_MAX_HASHES,
+    MANY_HASHES = 32, /* more probes count as independent: rates of 1e-10, or a file made to
+                         cost time */
 };
 
 uint64_t umbeli_draw(uint64_t *state) { /* splitmix64 */
@@ -279,9 +281,7 @@ static double following(const umbeli_progression *p, double fill, double keys) {
 }
 
 static double large(const umbeli_progression *p, double independent, double fill, double keys) {
-    if (p->hashes < 2) {
-        return p->hash_bits ? fmin(1, independent) : independent;
-    }
+    if (p->hashes < 2 || p->hashes > MANY_HASHES) return fmin(1, independent);
     double more = coinciding(p, fill) + following(p, fill, keys);
     return fmin(1, independent + more * (1 - independent));
 }
@@ -295,10 +295,12 @@ double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits,
     if (set == 0 || p->hashes == 0) return p->hashes ? 0 : 1;
     if (set == p->bits) return 1;
     double fill = (double)set / (double)p->bits, independent = power(fill, p->hashes);
-    if (p->hashes < 2 || p->bits > TRIED_BITS) return large(p, independent, fill, keys);
+    if (p->hashes < 2 || p->hashes > MANY_HASHES || p->bits > TRIED_BITS) {
+        return large(p, independent, fill, keys);
+    }
     uint64_t steps = p->bits <= ALL_STEPS ? p->bits : ALL_STEPS * ALL_STEPS / p->bits;
     for (uint64_t i = 0; i < p->bits / 8; i++) random = random * 257 + bits[i];
-    while (breaks(p) && steps < TRIES / words) steps += p->bits;
+    while (breaks(p) && steps < 4 * TRIES / (words * p->hashes)) steps += p->bits;
     return tried(p, bits, steps, &random);
 }
 
@@ -322,10 +324,11 @@ static void place(const void *how, uint64_t *random, uint64_t *pos) {
 
 /* The share of the bits that a key sets on average. */
 static double share_per_key(const umbeli_progression *p) {
-    enum { DRAWS = 256 };
+    enum { DRAWS = 128 };
     uint64_t random = 3, sum = 0, m = p->bits, steps = m < DRAWS ? m : DRAWS;
     course c;
-    if (p->hashes < 2 || m > TRIED_BITS) { /* as independent ones, to a thousandth and better */
+    if (p->hashes < 2 || p->hashes > MANY_HASHES ||
+        m > TRIED_BITS) { /* as independent ones, to a thousandth and better */
         return -expm1(p->hashes * log1p(-1 / (double)m));
     }
     for (uint64_t i = 0; i < steps; i++) {
@@ -352,7 +355,8 @@ double umbeli_progression_guess(const umbeli_progression *p, uint64_t keys) {
 }
 
 double umbeli_progression_rate(const umbeli_progression *p, uint64_t keys) {
-    if (keys == 0 || p->hashes == 0 || p->bits < 2 || p->bits > UMBELI_SIMULATED_BITS) {
+    if (keys == 0 || p->hashes == 0 || p->bits < 2 || p->bits > UMBELI_SIMULATED_BITS ||
+        p->hashes > MANY_HASHES) {
         return umbeli_progression_guess(p, keys);
     }
     umbeli_simulated s = {

@@ -291,7 +291,7 @@ def compact_head(layers, flags=0x86, error=b"\x01\x02", capacity=100, count=None
     return head
 
 
-BLOCKED, CLASSIC, NARROW, EXACT = 1, 2, 3, 4
+BLOCKED, CLASSIC, NARROW, EXACT, LINE = 1, 2, 3, 4, 5
 FIRST, TABLE = (NARROW, 19, 9, 100, 100), (EXACT, 48, 1, 41, 3)
 CAP = 2**56
 
@@ -318,6 +318,7 @@ def test_compact_heads_that_are_right(plain):
     ([(0, 19, 9, 100, 1)], 19), ([(5, 19, 9, 100, 1)], 19), ([(64, 19, 9, 100, 1)], 19),
     ([(BLOCKED, 15, 8, 100, 1, 0.001)], 15), ([(BLOCKED, 16, 7, 100, 1, 0.001)], 16),
     ([(BLOCKED, 16, 8, 100, 1, 2.0)], 16), ([(BLOCKED, 16, 8, 100, 1, float("nan"))], 16),
+    ([(LINE, 12, 8, 100, 1, 0.001)], 12), ([(LINE, 16, 5, 100, 1, 0.001)], 16),
     ([(BLOCKED, 2**36, 8, 100, 1, 0.001)], 16), ([(CLASSIC, 16, 8, 100, 1, -0.5)], 16),
     ([(EXACT, 48, 1, 41, 3)], 48),
     ([FIRST, (EXACT, 48, 1, 42, 3)], 67), ([FIRST, (EXACT, 48, 1, 40, 3)], 67),

@@ -228,7 +228,8 @@ def used(server):
 
 @pytest.mark.parametrize("error", [0.01, 0.0001])
 def test_memory_usage_is_what_the_server_lost(server, layout, error):
-    bits = {0.01: 11.03, 0.0001: 20.62}[error]  # RedisBloom's, per item
+    # RedisBloom's, per item; at low rates the blocked layout takes whole cache lines.
+    bits = {0.01: 11.03, 0.0001: 23.3 if layout == "blocked" else 20.62}[error]
     names, capacity = keys(8), 3000000  # many, because the server's memory use fluctuates
     before = used(server)
     for name in names:

@@ -186,11 +186,6 @@ double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, u
     return sum / (double)(nblocks / group);
 }
 
-static double live_rate(const umbel_filter *f, uint64_t group) {
-    return umbeli_blocked_live_rate(umbeli_block_form_of(&f->shape), f->data,
-                                    umbeli_blocked_of(f)->nblocks, group);
-}
-
 double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set) {
     /* Each key hits a given bit with probability 1 / (lane bits * nblocks). */
     double bits = 8.0 * form.bytes * (double)nblocks;
@@ -199,10 +194,23 @@ double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_
            log1p(-1 / ((double)umbeli_lane_bits(form) * (double)nblocks));
 }
 
+/* Keys that agree in the 32 bits that the lanes use are found in whichever block they share. */
+static double with_twins_of(double rate, double keys, uint64_t nblocks) {
+    return isfinite(keys) ? rate + (1 - rate) * ldexp(keys / (double)nblocks, -32) : rate;
+}
+
 double umbeli_blocked_with_twins(umbeli_block_form form, double rate, uint64_t nblocks,
                                  uint64_t bits_set) {
-    double keys = umbeli_blocked_estimate(form, nblocks, bits_set);
-    return isfinite(keys) ? rate + (1 - rate) * ldexp(keys / (double)nblocks, -32) : rate;
+    return with_twins_of(rate, umbeli_blocked_estimate(form, nblocks, bits_set), nblocks);
+}
+
+/* With every `group` neighbours merged into one. */
+static double live_rate(const umbel_filter *f, uint64_t group) {
+    umbeli_block_form form = umbeli_block_form_of(&f->shape);
+    uint64_t nblocks = umbeli_blocked_of(f)->nblocks;
+    double rate = umbeli_blocked_live_rate(form, f->data, nblocks, group);
+    double keys = umbeli_blocked_estimate(form, nblocks, umbeli_bits_count(f->data, f->data_len));
+    return with_twins_of(rate, keys, nblocks / group);
 }
 
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {

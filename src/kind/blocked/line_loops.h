@@ -189,6 +189,8 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
         .intersect = umbeli_intersect_bits,                                                       \
         .fold = umbeli_blocked_fold,                                                              \
         .measure = umbeli_blocked_measure,                                                        \
+        .keys_of_bits = umbeli_blocked_keys_of_bits,                                              \
+        .rate_after = umbeli_blocked_rate_after,                                                  \
     };
 
 #define LINE_MEMBERS(prefix, lanes)                                                               \

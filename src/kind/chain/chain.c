@@ -46,11 +46,15 @@
 #include "core/diag.h"
 #include "core/size.h"
 #include "kind/blocked/line.h"
+#include "kind/classic/classic.h"
 #include "kind/key_count.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 
-enum { BATCH = 1024 };
+enum {
+    BATCH = 1024,
+    FEW_LAYERS = 64, /* more come only from files that are made to cost time */
+};
 
 /* ---- Layers and memory -------------------------------------------------------------------- */
 
@@ -682,8 +686,9 @@ size_t umbeli_chain_probes(const umbel_filter *f, const void *key, size_t len, u
 
 /* ---- Measuring ---------------------------------------------------------------------------- */
 
-/* Keys are spread evenly over a layer, so that its beginning tells about all of it. */
-umbel_measurement umbeli_layer_sample(const umbeli_layer *l, uint64_t most) {
+/* Keys are spread evenly over a layer, so that its beginning tells about all of it.  Roughly: with
+ * probes as if they were independent. */
+static umbel_measurement sample(const umbeli_layer *l, uint64_t most, bool roughly) {
     umbeli_layer part = *l;
     bool exact = l->probes == &umbeli_probes_exact;
     if (!exact && l->bytes > most) {
@@ -702,8 +707,14 @@ umbel_measurement umbeli_layer_sample(const umbeli_layer *l, uint64_t most) {
         .bits = l->nbits,
         .bits_set = all,
         .keys = l->probes->estimate(l, all),
-        .rate = blocked ? l->probes->live_rate(&part, set) : l->probes->live_rate(l, all),
+        .rate = blocked            ? l->probes->live_rate(&part, set)
+                : roughly && !exact ? umbeli_classic_live_rate(l->nbits, l->hashes, all)
+                                    : l->probes->live_rate(l, all),
     };
+}
+
+umbel_measurement umbeli_layer_sample(const umbeli_layer *l, uint64_t most) {
+    return sample(l, most, false);
 }
 
 umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
@@ -759,11 +770,12 @@ void umbeli_chain_sample(const umbel_filter *f, uint64_t most, umbel_measurement
     *now = (umbel_measurement){0};
     for (uint32_t i = 0; i < c->count; i++) {
         const umbeli_layer *l = &c->layers[i];
-        umbel_measurement layer = umbeli_layer_sample(l, most);
+        umbel_measurement layer = sample(l, most, c->count > FEW_LAYERS);
         double error = layer_error(l, &layer);
         /* Those that an older layer hid are in no bits of this one. */
         double older = refreshes ? 0 : now->rate / fmax(1 - now->rate, 1e-3);
-        e.hidden += umbeli_hidden_from(layer_rate_after, l, l->keys) + (double)l->keys * older;
+        e.hidden += (double)l->keys * older;
+        if (c->count <= FEW_LAYERS) e.hidden += umbeli_hidden_from(layer_rate_after, l, l->keys);
         e.by_bits += layer.keys * (1 + older);
         e.counted += (double)l->keys;
         variance += error * error;
