@@ -286,11 +286,10 @@ typedef struct umbel_measurement {
 
 /* What the filter was made as, in constant time; and what its bits say, by reading all of them.
  *
- * Keys: adds that changed the filter were counted, and a model says how many keys false positives
- * hid from the count; that is `keys` unless the bits contradict it, as after a merge of filters that
- * had keys in common.  Then, and where the format stores no count, it is estimated from the bits.
- * An intersection estimates what both had in common, and its bits alone would say more.  Files with
- * the same keys may differ in the count, by the order in which they were added; never in the bits. */
+ * Keys: adds that changed the filter are counted, and a model says how many keys false positives
+ * hid from the count; that is `keys` unless the bits contradict it, as after a merge of filters
+ * with keys in common.  Then, and where the format stores no count, the bits estimate it.  The
+ * count, never the bits, may depend on the order in which keys were added. */
 UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
 UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now);
 

@@ -49,6 +49,10 @@ static relation compare(const char *const *names, const umbel_filter *a, const u
     umbel_describe(both, &info);
     umbel_free(both);
     relation r = {.a = x.keys, .b = y.keys, .either = u.keys};
+    /* What is certain comes before what was estimated. */
+    if (a_in_b && b_in_a) r.b = r.a;
+    if (a_in_b) r.either = r.b;
+    if (b_in_a) r.either = r.a;
     r.both = fmax(0, r.a + r.b - r.either);
     r.noise = noise_of(&info, u.keys);
     r.word = a_in_b && b_in_a    ? "equal"

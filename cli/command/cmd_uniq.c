@@ -64,8 +64,8 @@ static uint64_t keys_until_next(const umbel_measurement *now) {
     return keys ? keys : 1;
 }
 
-/* New lines mistaken for repeated ones, or infinity where that cannot be known.  The rates that they
- * met tell it well as long as few are lost, the different keys in the end when many are. */
+/* New lines mistaken for repeated ones, or infinity where that cannot be known.  The rates that
+ * they met tell it well as long as few are lost, the different keys in the end when many are. */
 static double lost_estimated(const uniq_run *u) {
     double distinct = u->sketching ? cli_sketch_count(&u->sketch) : 0;
     double lost = distinct - (double)u->new_keys;

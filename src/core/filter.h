@@ -88,8 +88,8 @@ typedef struct umbeli_ops {
 
     /* The set bits and the live rate; kinds without keys_of_bits also say the keys. */
     void (*measure)(const umbel_filter *f, umbel_measurement *now);
-    /* Distinct keys, estimated from a number of set bits, infinite for all of them, and the standard
-     * error of that.  kind/key_count.h makes up the answer from this and the count of adds. */
+    /* Distinct keys, estimated from a number of set bits, infinite for all of them, and its
+     * standard error.  kind/key_count.h makes up the answer from this and the count of adds. */
     double (*keys_of_bits)(const umbel_filter *f, uint64_t bits_set, double *error);
     /* The model's rate after this many keys; NULL: no add goes uncounted. */
     double (*rate_after)(const umbel_filter *f, uint64_t keys);

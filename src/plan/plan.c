@@ -49,9 +49,9 @@ static double ratio(const umbeli_model *a, const umbeli_model *b, const umbel_pl
     return (double)bytes_needed(a, promise, hashes) / (double)bytes_needed(b, promise, hashes);
 }
 
-/* What lines must save.  In the cache they take up to one and a half times as long as blocks of half
- * a line, and a few kilobytes do not matter; beyond it memory decides, and a line is one access
- * either way.  Measured: docs/performance.md, One cache line. */
+/* What lines must save.  In the cache they take up to 1.5 times as long as blocks of half a line,
+ * and a few kilobytes do not matter; beyond it memory decides, and a line is one access either way.
+ * Measured: docs/performance.md, One cache line. */
 static double least_ratio(uint64_t bytes) {
     const uint64_t second_level = 1024 * 1024, last_level = 32 * second_level;
     return bytes <= second_level ? 1.12 : bytes <= last_level ? 1.06 : 1.02;
@@ -79,8 +79,8 @@ static bool is_small(const umbeli_model *model, const umbel_plan *solved, uint32
     return ratio(&umbeli_model_classic, model, solved, hashes) > 0.75;
 }
 
-/* With one cache line per key a filter is several times faster than classic: that is worth more than
- * a quarter of its memory. */
+/* With one cache line per key a filter is several times faster than classic: that is worth a
+ * quarter of its memory and more. */
 static umbel_err solve_auto(umbel_plan *plan) {
     umbel_plan fast = *plan, line = *plan, classic = *plan;
     umbel_err fast_err = solve_fast(&fast);

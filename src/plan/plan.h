@@ -25,8 +25,7 @@ double umbeli_plan_rate(const umbel_plan *plan, uint64_t keys);
 double umbeli_blocked_rate(uint64_t nblocks, uint64_t keys);
 double umbeli_blocked_spread(uint64_t nblocks, uint64_t keys);
 
-/* The same for `nlines` lines of 4, 8 or 16 lanes, and the number of lanes, of these, that minimises
- * rate + 3 spread. */
+/* The same for `nlines` lines of 4, 8 or 16 lanes; and which of these minimises rate + 3 spread. */
 double umbeli_line_rate(uint64_t nlines, uint32_t lanes, uint64_t keys);
 double umbeli_line_spread(uint64_t nlines, uint32_t lanes, uint64_t keys);
 uint32_t umbeli_line_hashes(uint64_t nlines, uint64_t keys);

@@ -17,8 +17,8 @@
  * single key has no batch, so the lines of all split-block layers, and the first ones of all
  * classic layers, are prefetched before the first is checked.
  *
- * Few keys.  A chain that starts small would collect small layers, so the newest layer of one may be
- * a table of hashes (exact.c), which is replaced by a larger one or by a filter when it is full.
+ * Few keys.  A chain that starts small would collect small layers, so its newest layer may be a
+ * table of hashes (exact.c), which is replaced by a larger one or by a filter when it is full.
  *
  * Adds.  A key that an older layer has is known and changes nothing.  All others go into the newest
  * layer, and whether a bit changed there says whether the key was new.  A batch checks the older
@@ -707,7 +707,7 @@ static umbel_measurement sample(const umbeli_layer *l, uint64_t most, bool rough
         .bits = l->nbits,
         .bits_set = all,
         .keys = l->probes->estimate(l, all),
-        .rate = blocked            ? l->probes->live_rate(&part, set)
+        .rate = blocked             ? l->probes->live_rate(&part, set)
                 : roughly && !exact ? umbeli_classic_live_rate(l->nbits, l->hashes, all)
                                     : l->probes->live_rate(l, all),
     };

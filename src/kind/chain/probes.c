@@ -119,7 +119,8 @@ const umbeli_probes umbeli_probes_classic = {
 
 enum { GROUP = 64 };
 
-/* Two of n keys have the same 64 bits with a chance of n^2 / 2^65; positions need a start and a step. */
+/* Two of n keys have the same 64 bits with a chance of n^2 / 2^65; positions need a start and a
+ * step. */
 static umbeli_hash128 widened(uint64_t narrow) {
     return (umbeli_hash128){.low = narrow, .high = umbeli_fmix64(narrow)};
 }
