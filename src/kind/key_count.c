@@ -39,14 +39,15 @@ static double hidden_among(umbeli_rate_after *rate, const void *ctx, double keys
 
 double umbeli_hidden_from(umbeli_rate_after *rate, const void *ctx, uint64_t counted) {
     enum { ROUNDS = 6 };
-    const double negligible = 0.02, most = 0.99;
-    double keys = (double)counted, hidden = 0;
+    const double negligible = 0.02, most = 0.99, least = (double)counted, countable = 0x1p63;
+    double keys = least, hidden = 0;
+    if (least >= countable) return 0; /* a file lies */
     if (!rate || counted < 2 || keys * rate(ctx, counted) < negligible) return 0;
     for (int i = 0; i < ROUNDS; i++) {
         double last = rate(ctx, (uint64_t)keys);
         hidden = hidden_among(rate, ctx, keys, last);
         double missing = (double)counted + hidden - keys;
-        keys += missing / (1 - fmin(last, most));
+        keys = fmin(fmax(keys + missing / (1 - fmin(last, most)), least), countable);
         if (fabs(missing) < negligible) break;
     }
     return keys - (double)counted;
@@ -72,10 +73,11 @@ void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now) {
 
 void umbeli_count_as_if(umbel_filter *f, double keys) {
     double hidden = 0;
+    keys = fmin(keys, 0x1p62);
     if (f->ops->rate_after && keys >= 1) {
         hidden = hidden_among(rate_after, f, keys, rate_after(f, (uint64_t)keys));
     }
-    if (keys < 1.8e19) umbeli_set_keys_added(f, (uint64_t)llround(fmax(keys - hidden, 0)));
+    umbeli_set_keys_added(f, (uint64_t)llround(fmax(keys - hidden, 0)));
 }
 
 void umbeli_count_together(umbel_filter *f, uint64_t mine, uint64_t theirs) {
