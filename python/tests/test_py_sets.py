@@ -61,6 +61,7 @@ def test_static_is_built_from_all_keys():
     with pytest.raises(umbel.FrozenError):
         f.add("x")
     assert umbel.build(iter(KEYS), 0.001) == f
+    assert umbel.build(iter(KEYS), 0.001, kind="tight") == umbel.build(KEYS, 0.001, kind="tight")
     assert umbel.build(KEYS, 0.001, tmp="/tmp") == f
     assert umbel.build([], 0.01).info.kind == "static"
     other = umbel.build(KEYS, kind="blocked")
