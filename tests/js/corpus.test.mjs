@@ -56,7 +56,7 @@ for (const [target, head] of [['decode_native', 1], ['decode_foreign', 16]]) {
   });
 }
 
-const kinds = ['auto', 'blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight'];
+const kinds = ['auto', 'blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight', 'line'];
 
 test('plan', () => {
   let possible = 0;

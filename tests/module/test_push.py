@@ -678,7 +678,7 @@ def test_tls_where_there_is_none(tls, new_server, authority, tmp_path):
 def test_a_server_that_loads_its_data(new_server, tmp_path):
     path = build(tmp_path)
     slow = new_server(loading_process_events_interval_bytes=1024)
-    for i in range(60):
+    for i in range(200):  # ten seconds: the machine may be busy
         slow("SET", f"k{i}", "x" * 2000)
     slow("CONFIG", "SET", "key-load-delay", 50000)  # microseconds
     client = slow.client()

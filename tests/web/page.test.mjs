@@ -12,7 +12,7 @@ import { golden, hex, root, runs, umbel } from '../js/support.mjs';
 import { Browser } from './browser.mjs';
 
 const address = `file://${join(root, 'build/web/umbel.html')}`;
-const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight'];
+const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight', 'line'];
 const models = { classic: 4, blocked: 8, counting: 8, leveldb: 6 };
 const noCommand = existsSync(umbel) ? false : `${umbel} is not built`;
 const place = (...names) => join(root, 'tests/golden', ...names);

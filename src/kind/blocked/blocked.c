@@ -6,6 +6,7 @@
 #include "core/bits.h"
 #include "core/cpu.h"
 #include "core/diag.h"
+#include "core/platform.h"
 #include "kind/blocked/line.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
@@ -55,8 +56,8 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     shape.scheme = scheme->id;
     if (scheme->hash) shape.hash = scheme->hash;
     shape.hashes = UMBELI_BLOCK_LANES;
-    const umbeli_blocked_kernel *kernel =
-        settings->concurrent && !borrow ? &umbeli_blocked_atomic : umbeli_blocked_best();
+    const umbeli_blocked_kernel *kernel = umbeli_blocked_best();
+    if (UMBELI_HAVE_ATOMICS && settings->concurrent && !borrow) kernel = &umbeli_blocked_atomic;
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, scheme->layout, scheme->keyed);
     e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, settings, &f, diag);

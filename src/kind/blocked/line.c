@@ -3,6 +3,7 @@
 
 #include "core/cpu.h"
 #include "core/diag.h"
+#include "core/platform.h"
 #include "kind/kind.h"
 
 enum { LINE_BITS = 8 * UMBELI_LINE_BYTES };
@@ -125,9 +126,10 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     shape.kind = UMBEL_KIND_LINE;
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = UMBELI_SCHEME_BLOCKED;
-    const umbeli_blocked_kernel *kernel = settings->concurrent && !borrow
-                                              ? &umbeli_line_atomic[shape_of(shape.hashes)]
-                                              : umbeli_line_best(shape.hashes);
+    const umbeli_blocked_kernel *kernel = umbeli_line_best(shape.hashes);
+    if (UMBELI_HAVE_ATOMICS && settings->concurrent && !borrow) {
+        kernel = &umbeli_line_atomic[shape_of(shape.hashes)];
+    }
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, "line/xxh3", "line/siphash13");
     e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, settings, &f, diag);
