@@ -32,11 +32,8 @@ static void use(umbel_filter *f, const umbel_foreign *like, const uint8_t *bytes
         assert_memory_equal(again, bytes, len);
         free(again);
     }
-    static unsigned used;
-    if (used++ % 16 == 0) { /* it tries all starts, which takes longer than all the rest */
-        umbel_measurement now = measured(f);
-        assert_true(now.rate >= 0 && now.rate <= 1);
-    }
+    umbel_measurement now = measured(f);
+    assert_true(now.rate >= 0 && now.rate <= 1);
     (void)umbel_contains(f, "key1", 4);
     umbel_key keys[] = {{"key2", 4}, {"key3", 4}, {"key4", 4}};
     uint8_t hit[3];
