@@ -10,8 +10,8 @@
 #include "report/error.h"
 #include "report/report.h"
 
-/* At least so many keys are in it.  The formats that do not store the count say 0 also when there
- * are some, and the first bits show it. */
+/* A lower bound on the keys already in the filter.  Formats without a stored count report 0 even
+ * when there are some; the bits show it. */
 static double keys_before(const umbel_filter *f, const umbel_info *info) {
     umbel_measurement now;
     if (!info->keys_added && (info->format == UMBEL_FMT_NATIVE || umbel_is_empty(f))) return 0;

@@ -9,7 +9,7 @@
  * sequential, in as many streams as there are parts.
  *
  * Hashes spread evenly, so every part first gets room for the mean plus eight standard deviations.
- * If that is too little (one key repeated very often, say), hashes are counted and scattered again.
+ * If that is not enough (one key repeated very often, say), hashes are counted and scattered again.
  *
  * Threads: each scatters its own slice of the keys into its own stretch of every part, and parts
  * are handed out whole, so no block is ever shared.  Slices follow each other within a part, so
