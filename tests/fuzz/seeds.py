@@ -53,10 +53,11 @@ def compact(file):
 
 def native(root):
     folder = Folder(root, "decode_native")
-    for path in sorted((GOLDEN / "native").glob("*.umb")):
-        file = path.read_bytes()
-        folder.put(path.stem, b"\0" + compact(file))
-        folder.put(path.stem, b"\1" + file)
+    for name, *_, file in [*rows("native/filters.tsv"), *rows("native/tight.tsv")]:
+        file = from_hex(file)
+        if file is not None:
+            folder.put(name, b"\0" + compact(file))
+            folder.put(name, b"\1" + file)
 
 
 def head(name, keys=0, rate="0", variant=0, bits_per_key=0, hashes=0, seed=0, flags=0):

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/bytes.h"
 #include "umbel_foreign.h"
 #include "umbel_table.h"
 
@@ -42,6 +43,12 @@ uint8_t *bytes_in(const umbel_filter *f, umbel_format format, size_t *len);
 /* In every format that can hold it: written, read and written again it is the same.  `as` says what
  * the bytes of its format do not; the secret, or NULL, opens native ones. */
 void use_formats(const umbel_filter *f, const umbel_foreign *as, const uint8_t *secret);
+
+/* ---- use_static.c: static filters, built from keys -------------------------------------------- */
+
+/* Compared with the exact set of their keys.  The input chooses parameters, keys, a way to build,
+ * and possibly a failing allocation. */
+void use_static(umbeli_reader *input);
 
 /* ---- use_table.c: any table ------------------------------------------------------------------ */
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "use_static.h"
+#include "target.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../support/watched_memory.h"
 #include "core/bits.h"
-#include "target.h"
 #include "umbel_foreign.h"
 
 enum { MAX_KEYS = 300, KEY = 8 };

@@ -38,6 +38,12 @@ export function hex(text) {
   return new Uint8Array(Buffer.from(text, 'hex'));
 }
 
+/** The golden native files: names and bytes. */
+export function nativeFiles() {
+  return ['filters', 'tight'].flatMap((table) => golden(`native/${table}.tsv`).slice(1)
+    .map((row) => [row[0], hex(row.at(-1))]));
+}
+
 /** The inputs of a fuzz target. */
 export function corpus(target) {
   return unpack(readFileSync(join(root, `tests/fuzz/corpus/${target}.pack`)));

@@ -116,7 +116,7 @@ static void bits_behind_the_last_are_refused(void **state) {
     (void)state;
     enum { LAST = 125 };
     size_t len;
-    uint8_t *file = golden_file("native/classic_1001.umb", &len);
+    uint8_t *file = golden_native("classic_1001", &len);
     size_t head_len = umbeli_load_le32(file + 12);
     uint8_t *bits = file + umbeli_load_le64(file + 96), whole[1024];
     bf_value *v = NULL, *back = NULL;
@@ -181,7 +181,7 @@ static void values_come_back_whole(void **state) {
 static void a_native_files_header_is_a_head(void **state) {
     (void)state;
     size_t len;
-    uint8_t *file = golden_file("native/ada.umb", &len);
+    uint8_t *file = golden_native("ada", &len);
     bf_value *v = NULL;
     umbel_key ada = {"ada", 3};
     uint8_t hit, was_new;

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "native_file.h"
+
 #ifndef UMBEL_TESTS_DIR
 #define UMBEL_TESTS_DIR "tests"
 #endif
@@ -16,21 +18,8 @@
 uint8_t *golden_file(const char *path, size_t *len) {
     char full[1024];
     snprintf(full, sizeof full, "%s/golden/%s", UMBEL_TESTS_DIR, path);
-    FILE *f = fopen(full, "rb");
-    if (!f) fail_msg("cannot open %s", full);
-    uint8_t *bytes = NULL;
-    size_t used = 0, cap = 0, got;
-    do {
-        cap = cap ? cap * 2 : 4096;
-        bytes = realloc(bytes, cap + 1);
-        assert_non_null(bytes);
-        got = fread(bytes + used, 1, cap - used, f);
-        used += got;
-    } while (used == cap);
-    fclose(f);
-    bytes[used] = 0;
-    if (len) *len = used;
-    return bytes;
+    size_t bytes;
+    return file_bytes(full, len ? len : &bytes);
 }
 
 static unsigned nibble(char c) {
@@ -85,4 +74,15 @@ bool golden_table_next(golden_table *t) {
 
 void golden_table_close(golden_table *t) {
     free(t->text);
+}
+
+uint8_t *golden_native(const char *name, size_t *len) {
+    golden_table t = golden_table_open("native/filters.tsv");
+    uint8_t *bytes = NULL;
+    while (!bytes && golden_table_next(&t)) {
+        if (strcmp(t.column[0], name) == 0) bytes = golden_hex(t.column[1], len);
+    }
+    if (!bytes) fail_msg("no golden file is called %s", name);
+    golden_table_close(&t);
+    return bytes;
 }

@@ -14,6 +14,9 @@
 /* All of tests/golden/<path>, with a NUL appended; free it. */
 uint8_t *golden_file(const char *path, size_t *len);
 
+/* The native file of that name in tests/golden/native/filters.tsv; free it. */
+uint8_t *golden_native(const char *name, size_t *len);
+
 /* Bytes of a hex text; free them.  An empty text gives one byte of memory and length 0. */
 uint8_t *golden_hex(const char *text, size_t *len);
 

@@ -7,6 +7,7 @@
 
 #include "cases.h"
 #include "core/bits.h"
+#include "golden.h"
 #include "hash/xxh.h"
 
 enum { PIECE = 1024 * 1024 };
@@ -56,12 +57,6 @@ void native_resum(uint8_t *bytes, size_t len) {
     native_set(bytes, len - 8, 8, umbeli_xxh3_64(bytes + sums, len - 8 - (size_t)sums, sum));
 }
 
-static uint8_t digit(char c) {
-    const char *digits = "0123456789abcdef", *found = strchr(digits, c);
-    assert_non_null(found);
-    return (uint8_t)(found - digits);
-}
-
 hex_keys hex_keys_from(const char *path) {
     size_t len, used = 0;
     char *text = (char *)file_bytes(path, &len);
@@ -70,10 +65,11 @@ hex_keys hex_keys_from(const char *path) {
     assert_non_null(set.bytes);
     for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1) {
         umbel_key *key = &set.keys[set.n++];
-        *key = (umbel_key){.data = set.bytes + used, .len = (size_t)(end - at) / 2};
-        for (size_t i = 0; i < key->len; i++) {
-            set.bytes[used++] = (uint8_t)(digit(at[2 * i]) << 4 | digit(at[2 * i + 1]));
-        }
+        *end = 0;
+        uint8_t *bytes = golden_hex(at, &key->len);
+        key->data = memcpy(set.bytes + used, bytes, key->len);
+        used += key->len;
+        free(bytes);
     }
     free(text);
     return set;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "golden.h"
 #include "native_file.h"
 #include "native_judge.h"
 #include "subjects.h"
@@ -60,7 +61,7 @@ static void test_flipped_bits(void **state) {
 static void test_bits_behind_the_last(void **state) {
     (void)state;
     size_t len;
-    uint8_t *bytes = file_bytes("tests/golden/native/classic_1001.umb", &len);
+    uint8_t *bytes = golden_native("classic_1001", &len);
     umbel_diag diag;
     assert_int_equal(native_verdict(bytes, len, &diag), UMBEL_OK);
     uint8_t *last = bytes + PAYLOAD + 125;

@@ -10,6 +10,7 @@
 
 #include "core/bits.h"
 #include "core/filter.h"
+#include "golden.h"
 #include "hash/xxh.h"
 #include "native_file.h"
 #include "subjects.h"
@@ -115,11 +116,9 @@ static void test_files(void **state) {
     assert_int_equal(all.keys[0].len, 0);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         const golden *g = &files[i];
-        char path[128];
-        snprintf(path, sizeof path, FOLDER "%s.umb", g->name);
-        print_message("# %s\n", path);
+        print_message("# %s\n", g->name);
         size_t len, in = g->in == ALL_KEYS ? all.n : g->in;
-        uint8_t *bytes = file_bytes(path, &len);
+        uint8_t *bytes = golden_native(g->name, &len);
         for (size_t s = 0; s < SUBJECTS; s++) {
             if (!subject_runs(&subjects[s]) || subjects[s].kind != g->want.kind) continue;
             if (!subjects[s].key != !g->want.fingerprint) continue; /* the files have its secret */
@@ -152,7 +151,7 @@ static void test_ada(void **state) {
         umbel_create(&(umbel_params){.kind = UMBEL_KIND_BLOCKED, .bytes = 32}, NULL, &f, NULL));
     assert_ok(umbel_add(f, "ada", 3, NULL, NULL));
     size_t len, want_len;
-    uint8_t *bytes = bytes_of(f, &len), *want = file_bytes(FOLDER "ada.umb", &want_len);
+    uint8_t *bytes = bytes_of(f, &len), *want = golden_native("ada", &want_len);
     assert_int_equal(len, want_len);
     assert_memory_equal(bytes, want, len);
     free(bytes);
@@ -164,7 +163,10 @@ static void test_key_rule_and_meta(void **state) {
     (void)state;
     umbel_filter *f = NULL;
     umbel_key_rule t;
-    assert_ok(umbel_file_load(FOLDER "blocked_meta.umb", NULL, NULL, &f, NULL));
+    size_t len;
+    uint8_t *bytes = golden_native("blocked_meta", &len);
+    assert_ok(umbel_decode(bytes, len, NULL, NULL, &f, NULL));
+    free(bytes);
     umbel_get_key_rule(f, &t);
     assert_true(t.trim && t.lower && !t.upper);
     assert_int_equal(t.field, 2);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "golden.h"
 #include "native_file.h"
 #include "random_keys.h"
 #include "subjects.h"
@@ -183,7 +184,7 @@ static void test_wrong_secrets(void **state) {
 static void test_refusals(void **state) {
     (void)state;
     size_t len;
-    uint8_t *golden = file_bytes(GOLDEN "classic_1001.umb", &len);
+    uint8_t *golden = golden_native("classic_1001", &len);
     uint8_t *bytes = malloc(len + 1);
     assert_non_null(bytes);
     file_put(keys_path, "00\n", 3);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/cpu.h"
+#include "golden.h"
 #include "kind_check.h"
 #include "umbel_foreign.h"
 #include "umbel_plan.h"
@@ -236,33 +237,32 @@ static void files(void **state) {
 /* Keys key0, key1, ... and the files of another builder: tests/golden/native/make_tight.py. */
 static void golden(void **state) {
     (void)state;
-    const struct {
-        const char *path;
-        unsigned n;
-        umbel_params params;
-    } goldens[] = {
-        {"tests/golden/native/tight_1.umb", 1, {.fpr = 0.5}},
-        {"tests/golden/native/tight_200.umb", 200, {.fpr = 0.03, .seed = 5}},
-        {"tests/golden/native/tight_4500.umb", 4500, {.fpr = 0.05, .seed = 77}},
-    };
-    for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
-        umbel_params params = goldens[i].params;
+    golden_table t = golden_table_open("native/tight.tsv");
+    while (golden_table_next(&t)) {
+        unsigned long n = strtoul(t.column[0], NULL, 10);
+        umbel_params params = {.kind = UMBEL_KIND_TIGHT,
+                               .seed = strtoull(t.column[1], NULL, 10),
+                               .fpr = strtod(t.column[2], NULL)};
         umbel_builder *b = NULL;
         umbel_filter *f = NULL, *theirs = NULL;
-        params.kind = UMBEL_KIND_TIGHT;
         assert_int_equal(umbel_builder_new(&params, NULL, &b, NULL), UMBEL_OK);
-        for (unsigned j = 0; j < goldens[i].n; j++) {
-            char text[16];
-            umbel_key key = {text, (size_t)snprintf(text, sizeof text, "key%u", j)};
+        for (unsigned long j = 0; j < n; j++) {
+            char text[32];
+            umbel_key key = {text, (size_t)snprintf(text, sizeof text, "key%lu", j)};
             assert_int_equal(umbel_builder_add(b, &key, 1, NULL), UMBEL_OK);
         }
         assert_int_equal(umbel_builder_finish(b, &f, NULL), UMBEL_OK);
         umbel_builder_free(b);
         umbel_foreign native = {.format = UMBEL_FMT_NATIVE};
-        assert_int_equal(umbel_file_load(goldens[i].path, &native, NULL, &theirs, NULL), UMBEL_OK);
+        size_t len;
+        uint8_t *bytes = golden_hex(t.column[3], &len);
+        assert_int_equal(umbel_decode(bytes, len, &native, NULL, &theirs, NULL), UMBEL_OK);
         assert_same(f, theirs);
         umbel_free(f);
+        free(bytes);
     }
+    assert_int_equal(t.rows, 3);
+    golden_table_close(&t);
 }
 
 static void memory_runs_out(void **state) {

@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { golden, hex, root, runs, umbel } from '../js/support.mjs';
+import { golden, hex, nativeFiles, root, runs, umbel } from '../js/support.mjs';
 import { Browser } from './browser.mjs';
 
 const address = `file://${join(root, 'build/web/umbel.html')}`;
@@ -16,6 +16,7 @@ const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window',
 const models = { classic: 4, blocked: 8, counting: 8, leveldb: 6 };
 const noCommand = existsSync(umbel) ? false : `${umbel} is not built`;
 const place = (...names) => join(root, 'tests/golden', ...names);
+const native = new Map(nativeFiles());
 let browser;
 let home;
 
@@ -28,6 +29,13 @@ after(async () => {
   await browser.stop();
   rmSync(home, { recursive: true, force: true });
 });
+
+/** A golden native file as a file of its own. */
+function written(name) {
+  const path = join(home, `${name}.umb`);
+  writeFileSync(path, native.get(name));
+  return path;
+}
 
 const text = (page, id) => page.run(`document.getElementById('${id}').textContent`);
 const click = (page, id) => page.run(`document.getElementById('${id}').click()`);
@@ -210,16 +218,16 @@ test('explainer: probes light up, a false positive happens, the rate rises', asy
 test('open: every golden file', async () => {
   const page = await open('#open');
   let files = 0;
-  for (const name of readdirSync(place('native')).filter((file) => file.endsWith('.umb'))) {
+  for (const name of native.keys()) {
     const keyed = name.startsWith('keyed');
-    const found = await opens(page, place('native', name), 'any',
+    const found = await opens(page, written(name), 'any',
       { 'open-secret': keyed ? Buffer.from('sixteen bytes it').toString('hex') : '' });
     assert.equal(found.error, '', name);
     assert.equal(found.format, 'native');
     assert.ok(await page.run('document.getElementById("open-fill").width > 0'));
     files++;
   }
-  assert.match(await opens(page, place('native/ada.umb'), 'any', { 'open-secret': '' }).then(() => asks(page, 'ada')), /is in it/);
+  assert.match(await opens(page, written('ada'), 'any', { 'open-secret': '' }).then(() => asks(page, 'ada')), /is in it/);
   assert.match(await asks(page, 'bob'), /certainly not/);
   const whole = [...readdirSync(place('dcso')).filter((file) => file.endsWith('.bloom')).map((file) => ['dcso', file]),
     ...readdirSync(place('guava')).filter((file) => file.endsWith('.bin')).map((file) => ['guava', file])];
@@ -279,7 +287,7 @@ test('open: filters inside Parquet files and LevelDB tables', async () => {
 
 test('open: a file that is dropped', async () => {
   const page = await open('#open');
-  const bytes = readFileSync(place('native/ada.umb')).toString('base64');
+  const bytes = Buffer.from(native.get('ada')).toString('base64');
   await page.run(`(() => {
     const files = new DataTransfer();
     files.items.add(new File([Uint8Array.from(atob('${bytes}'), (c) => c.charCodeAt(0))], 'dropped.umb'));
@@ -304,7 +312,7 @@ test('open: a gzipped filter', async () => {
 test('open: damaged and hostile files get the library\'s words, and the page works on', async () => {
   const page = await open('#open');
   const path = join(home, 'damaged.umb');
-  const bytes = readFileSync(place('native/blocked_64.umb'));
+  const bytes = Buffer.from(native.get('blocked_64'));
   bytes[5000] ^= 1;
   writeFileSync(path, bytes);
   const damaged = await opens(page, path);
@@ -323,7 +331,7 @@ test('open: damaged and hostile files get the library\'s words, and the page wor
     assert.ok((await opens(page, path)).error.length > 20);
   }
   for (let seed = 1; seed < 40; seed++) {
-    const changed = Buffer.from(readFileSync(place('native/classic_64.umb')));
+    const changed = Buffer.from(native.get('classic_64'));
     changed[(seed * 7919) % 200] ^= 1 << seed % 8;
     writeFileSync(path, changed);
     await opens(page, path, 'native');
@@ -338,7 +346,7 @@ test('open: damaged and hostile files get the library\'s words, and the page wor
   const unknown = await opens(page, path);
   assert.match(unknown.error, /recognised/);
   assert.ok(await page.run('document.getElementById("open-more").open'));
-  assert.equal((await opens(page, place('native/ada.umb'))).error, '');
+  assert.equal((await opens(page, written('ada'))).error, '');
   assert.match(await asks(page, 'ada'), /is in it/);
   await page.close();
 });

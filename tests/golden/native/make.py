@@ -3,7 +3,7 @@
 """make.py - writes the golden native files, independently of the library.
 
 The hash, the positions and the checks are those of scripts/umbel-read; this adds the writer.
-  make.py files     the .umb files and keys.hex, into this folder
+  make.py files     filters.tsv and keys.hex, into this folder
   make.py vectors   xxh3.tsv, made by the xxhash module (Debian: python3-xxhash)
   make.py check     the reader's own XXH3 gives what xxh3.tsv says, its SipHash what OpenSSL says
 """
@@ -62,32 +62,33 @@ def make_files():
     some = random.Random(1).randbytes
     keys = [patterned(n) for n in LENGTHS] + [some(1 + i % 40) for i in range(160)]
     (HERE / "keys.hex").write_text("".join(key.hex() + "\n" for key in keys))
-    for name, arguments in {
-            "ada": dict(kind=1, bits=256, hashes=8, keys=[b"ada"]),
-            "blocked_empty": dict(kind=1, bits=256, hashes=8, keys=[]),
-            "blocked_1": dict(kind=1, bits=256, hashes=8, keys=keys[:8], seed=7),
-            "blocked_7": dict(kind=1, bits=7 * 256, hashes=8, keys=keys),
-            "blocked_64": dict(kind=1, bits=64 * 256, hashes=8, keys=keys, seed=2**64 - 1,
-                               capacity=1000, fpr=0.01),
-            "blocked_meta": dict(
-                kind=1, bits=3 * 256, hashes=8, keys=keys[:20], seed=5, flags=3, field=2,
-                delimiter=ord(","), capacity=20, fpr=0.001,
-                meta=((b"source", "Bl\u00fcten".encode()), (b"empty", b""), (b"n" * 255, b"v" * 5000))),
-            "classic_1": dict(kind=2, bits=1, hashes=1, keys=[]),
-            "classic_64": dict(kind=2, bits=64, hashes=3, keys=keys[:5]),
-            "classic_1001": dict(kind=2, bits=1001, hashes=5, keys=keys[:100], seed=3),
-            "classic_4096": dict(kind=2, bits=4096, hashes=14, keys=keys, seed=2**63 + 1,
-                                 capacity=202, fpr=6.1e-05, flags=5),
-            "classic_1024hashes": dict(kind=2, bits=65536, hashes=1024, keys=keys[:50]),
-            "keyed_blocked": dict(kind=1, bits=64 * 256, hashes=8, keys=keys, seed=2**64 - 1,
-                                  capacity=1000, fpr=0.01, secret=SECRET),
-            "line_4": dict(kind=8, bits=5 * 512, hashes=4, keys=keys, seed=11),
-            "line_8": dict(kind=8, bits=9 * 512, hashes=8, keys=keys, capacity=400, fpr=0.02),
-            "line_16": dict(kind=8, bits=512, hashes=16, keys=keys[:12], seed=2**64 - 1),
-            "keyed_line": dict(kind=8, bits=12 * 512, hashes=16, keys=keys, secret=SECRET),
-            "keyed_classic": dict(kind=2, bits=4097, hashes=14, keys=keys, secret=SECRET),
-    }.items():
-        (HERE / f"{name}.umb").write_bytes(filter_bytes(**arguments))
+    rows = {
+        "ada": dict(kind=1, bits=256, hashes=8, keys=[b"ada"]),
+        "blocked_empty": dict(kind=1, bits=256, hashes=8, keys=[]),
+        "blocked_1": dict(kind=1, bits=256, hashes=8, keys=keys[:8], seed=7),
+        "blocked_7": dict(kind=1, bits=7 * 256, hashes=8, keys=keys),
+        "blocked_64": dict(kind=1, bits=64 * 256, hashes=8, keys=keys, seed=2**64 - 1,
+                           capacity=1000, fpr=0.01),
+        "blocked_meta": dict(
+            kind=1, bits=3 * 256, hashes=8, keys=keys[:20], seed=5, flags=3, field=2,
+            delimiter=ord(","), capacity=20, fpr=0.001,
+            meta=((b"source", "Bl\u00fcten".encode()), (b"empty", b""), (b"n" * 255, b"v" * 5000))),
+        "classic_1": dict(kind=2, bits=1, hashes=1, keys=[]),
+        "classic_64": dict(kind=2, bits=64, hashes=3, keys=keys[:5]),
+        "classic_1001": dict(kind=2, bits=1001, hashes=5, keys=keys[:100], seed=3),
+        "classic_4096": dict(kind=2, bits=4096, hashes=14, keys=keys, seed=2**63 + 1,
+                             capacity=202, fpr=6.1e-05, flags=5),
+        "classic_1024hashes": dict(kind=2, bits=65536, hashes=1024, keys=keys[:50]),
+        "keyed_blocked": dict(kind=1, bits=64 * 256, hashes=8, keys=keys, seed=2**64 - 1,
+                              capacity=1000, fpr=0.01, secret=SECRET),
+        "line_4": dict(kind=8, bits=5 * 512, hashes=4, keys=keys, seed=11),
+        "line_8": dict(kind=8, bits=9 * 512, hashes=8, keys=keys, capacity=400, fpr=0.02),
+        "line_16": dict(kind=8, bits=512, hashes=16, keys=keys[:12], seed=2**64 - 1),
+        "keyed_line": dict(kind=8, bits=12 * 512, hashes=16, keys=keys, secret=SECRET),
+        "keyed_classic": dict(kind=2, bits=4097, hashes=14, keys=keys, secret=SECRET),
+    }
+    (HERE / "filters.tsv").write_text("name\tfile\n" + "".join(
+        f"{name}\t{filter_bytes(**arguments).hex()}\n" for name, arguments in rows.items()))
 
 
 def make_vectors():

@@ -130,7 +130,6 @@ def file_bytes(keys, seed, fpr, r, wide):
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
-    for name, arguments in {"tight_1": (1, 0, 0.5, 1, 0), "tight_200": (200, 5, 0.03, 5, 2),
-                            "tight_4500": (4500, 77, 0.05, 4, 29)}.items():
-        (folder / f"{name}.umb").write_bytes(file_bytes(*arguments))
+    (HERE / "tight.tsv").write_text("keys\tseed\trate\tfile\n" + "".join(
+        f"{keys}\t{seed}\t{fpr}\t{file_bytes(keys, seed, fpr, r, wide).hex()}\n"
+        for keys, seed, fpr, r, wide in ((1, 0, 0.5, 1, 0), (200, 5, 0.03, 5, 2), (4500, 77, 0.05, 4, 29))))
