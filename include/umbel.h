@@ -26,7 +26,8 @@
  *
  * Structs end in `reserved` words: zero in what you pass in, zero in what you get back.
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
- * filters), umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (libraries of their own).
+ * filters), umbel_meta.h (text that travels with a filter), umbel.hpp (C++), umbel_table.h and
+ * umbel_leveldb.h (libraries of their own).
  */
 #ifndef UMBEL_H
 #define UMBEL_H
@@ -107,8 +108,7 @@ typedef enum umbel_kind {
     UMBEL_KIND_SCALABLE = 5, /* a chain of layers: grows, and keeps its rate all the time         */
     UMBEL_KIND_WINDOW = 6,   /* remembers the latest keys and forgets older ones, in fixed memory */
     UMBEL_KIND_TIGHT = 7,    /* bumped ribbon: built once, 1 to 2% above the least space there is */
-    UMBEL_KIND_LINE = 8      /* as blocked, in blocks of a whole cache line: smaller, but in the
-                                cache slower; mostly for low rates                                */
+    UMBEL_KIND_LINE = 8      /* blocked in whole cache lines: smaller, slower in cache; low rates */
 } umbel_kind;
 
 /* What to make.  Zero means "not given" everywhere, and a field that another kind has is refused by
@@ -117,15 +117,13 @@ typedef enum umbel_kind {
  * (classic then needs hashes). */
 typedef struct umbel_params {
     umbel_kind kind;
-    uint32_t hashes;       /* classic: probes per key; line: 4, 8 or 16; static: 3 or 4; 0 chooses
-                              the best                                                            */
+    uint32_t hashes;       /* probes per key; line: 4, 8 or 16, static: 3 or 4; 0: the best      */
     uint64_t capacity;     /* keys planned for                                                    */
     double fpr;            /* false-positive rate promised once they are in, in (0,1)             */
     uint64_t bytes;        /* memory for the bits, at most                                        */
     uint64_t seed;         /* places keys elsewhere; filters merge only if their seeds are equal  */
-    const uint8_t *secret; /* 16 bytes, or NULL.  Without them an attacker can neither predict nor
-                              construct false positives.  Copied; no file holds them, so keep them
-                              for umbel_opts.secret                                               */
+    const uint8_t *secret; /* 16 bytes, or NULL: without them nobody can construct false positives.
+                              Copied; no file holds them, so keep them for umbel_opts.secret      */
     uint32_t concurrent;   /* not 0: any number of threads may add (blocked, line)                */
     uint32_t reserved32;
     struct {
@@ -185,10 +183,9 @@ UMBEL_API umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, 
 UMBEL_API void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
                                    uint8_t *hit);
 
-/* Counting filters: takes out one added key.  UMBEL_EABSENT, and nothing changes, if it is
- * certainly not in.  Remove only what you added, as often as you added it: a false positive cannot
- * be told from a key, and removing it can make other keys vanish.  A counter that has reached 15
- * stays. */
+/* Counting filters: takes out one added key; UMBEL_EABSENT if it is certainly not in.  Remove only
+ * what you added, as often as you added it: a false positive cannot be told from a key, and
+ * removing it can make other keys vanish.  A counter that has reached 15 stays. */
 UMBEL_API umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len,
                                  umbel_diag *diag);
 
@@ -234,8 +231,7 @@ UMBEL_API bool umbel_is_empty(const umbel_filter *filter); /* no bit is set     
 UMBEL_API umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag); /* forgets every key    */
 
 /* Folding halves the filter as often as its live rate stays at or below fpr.  A snapshot is the
- * blocked filter with the keys of a counting one, in a quarter of the memory.  Both keep all keys.
- */
+ * blocked filter with a counting one's keys, in a quarter of the memory.  Both keep all keys. */
 UMBEL_API umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag);
 UMBEL_API umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out,
                                    umbel_diag *diag);
@@ -260,9 +256,8 @@ typedef struct umbel_info {
     uint64_t capacity;    /* keys planned for; 0: unknown                                         */
     double fpr;           /* rate promised at capacity; 0: none                                   */
     uint64_t bits, bytes; /* of the bit array                                                     */
-    uint64_t keys_added;  /* adds that changed the filter, less removes; after a merge, as if the
-                             keys of both had been added to one.  umbel_measurement.keys is the
-                             number of keys                                                       */
+    uint64_t keys_added;  /* adds that changed the filter, less removes; merged, as if added to
+                             one.  The number of keys is umbel_measurement.keys                   */
     uint32_t hashes;      /* probes per key                                                       */
     uint32_t layers;      /* how many filters a lookup may have to search; usually 1              */
     uint32_t generations; /* windows; otherwise 0                                                 */
@@ -293,36 +288,13 @@ typedef struct umbel_measurement {
 UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
 UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now);
 
-/* The bits of the bit array that a lookup of this key reads, into bits[0..cap-1] in the order in
- * which they are probed, and how many there are, which may be more than cap; bits may be NULL when
- * cap is 0.  Bit i is bit i mod 8 of byte i / 8 of the array as a native file holds it.  A bit may
- * come twice.  Counters and the slots of static filters are named by their first bit; of tight
- * filters all bits are named whose parities are compared; chains name those of every layer.  0: no
- * bit is read, as in a static filter without keys. */
+/* Which bits a lookup of this key reads, in the order of the probes: writes up to cap of them to
+ * bits (NULL if cap is 0) and returns how many there are; a bit may come twice.  Bit i is bit i
+ * mod 8 of byte i / 8 of the array as a native file holds it.  Counters and the slots of static
+ * filters are named by their first bit, tight ones by all bits of a parity; chains name every
+ * layer's. */
 UMBEL_API size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len,
                               uint64_t *bits, size_t cap);
-
-/* How lines of text became keys: recorded with the filter for whoever looks up lines later, as the
- * umbel command does; the library itself does not apply it. */
-typedef struct umbel_key_rule {
-    uint32_t field;    /* the key is this field of the line, from 1; 0: the whole line            */
-    uint8_t delimiter; /* between fields; 0: runs of white space                                  */
-    bool trim;         /* white space at both ends is removed                                     */
-    bool lower, upper; /* ASCII letters are lowercased, or uppercased                             */
-} umbel_key_rule;
-
-UMBEL_API umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rule *rule,
-                                       umbel_diag *diag);
-UMBEL_API void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *rule);
-
-/* Free-form text under a name of 1 to 255 bytes; NULL removes it.  At most 1024 names, 512 KiB in
- * all.  Only native files keep it.  umbel_meta_at gives the i-th entry in the order they were set,
- * false past the last; the texts live until the filter or its metadata changes. */
-UMBEL_API umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
-                                   umbel_diag *diag);
-
-UMBEL_API bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name,
-                             const char **value);
 
 /* ---- Bytes and files ---------------------------------------------------------------------- */
 
@@ -351,10 +323,9 @@ UMBEL_API umbel_err umbel_file_load(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag);
 
-/* umbel_file_load for a few changes to a large file: bits stay in the file's cached pages, and only
- * pages that are written to are copied.  The file itself is unchanged until umbel_file_save
- * replaces it, and must not be truncated or overwritten in place before, as with umbel_file_open.
- * For native files; others are loaded. */
+/* umbel_file_load for a few changes to a large native file (others are loaded): bits stay in the
+ * file's cached pages, and only pages that are written to are copied.  The file is unchanged until
+ * umbel_file_save replaces it; until then, as with umbel_file_open, nobody may truncate it. */
 UMBEL_API umbel_err umbel_file_edit(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
@@ -369,8 +340,7 @@ UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format
  * crash there is the old file or the new one; concurrent saves to one path are serialised.  Owner,
  * group and permissions stay as far as they may be given, else group and others get none; setuid,
  * setgid and sticky bits never stay.  UMBEL_EIO with "the new file is in place ..." in diag->what:
- * only the directory could not be synced.
- * umbel_file_write streams to a descriptor. */
+ * only the directory could not be synced.  umbel_file_write streams to a descriptor. */
 UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
                                     const char *path, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,

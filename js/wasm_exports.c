@@ -14,6 +14,7 @@
 
 #include "hash/foreign_hash.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 #include "umbel_plan.h"
 #include "umbel_table.h"
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 #include "wasm_exports.h"
 
 enum { BATCH = 4096 };

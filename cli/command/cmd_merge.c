@@ -7,6 +7,7 @@
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "report/report.h"
+#include "umbel_meta.h"
 
 static const uint8_t options[] = {
     OPT_OUTPUT,     OPT_FORCE, OPT_SECRET_FILE,       OPT_QUIET, OPT_JSON,

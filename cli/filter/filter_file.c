@@ -20,6 +20,7 @@
 #include "filter/update_lock.h"
 #include "options/quantity.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 
 /* What would work, if that is more than the error itself says. */
 static const char *open_hint(umbel_err err, const cli_settings *s) {

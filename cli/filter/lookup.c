@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/error.h"
+#include "umbel_meta.h"
 
 static bool same_rule(const cli_key_rule *a, const cli_key_rule *b) {
     const umbel_key_rule *x = &a->recorded, *y = &b->recorded;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "options/quantity.h"
+#include "umbel_meta.h"
 
 static uint64_t ceil_div(uint64_t a, uint64_t b) {
     return a / b + (a % b != 0);

@@ -6,6 +6,7 @@
 #define CLI_LINE_KEY_H
 
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 
 /* Which part of a line is its key, and how that is changed. */
 typedef struct cli_key_rule {

@@ -12,6 +12,7 @@
 #include "lines/split.h"
 #include "report/error.h"
 #include "report/progress.h"
+#include "umbel_meta.h"
 
 enum { TYPICAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* including the rest of its last line */
 

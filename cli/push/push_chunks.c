@@ -11,6 +11,7 @@
 #include "push/push.h"
 #include "report/error.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 
 enum { MAX_CHUNK = 4 << 20 }; /* up to 16 MiB are allowed; smaller ones let other clients in */
 

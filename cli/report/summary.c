@@ -13,6 +13,7 @@
 #include "lines/pipeline.h"
 #include "options/quantity.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 
 static bool is_known(const umbel_measurement *now) {
     return isfinite(now->keys) && now->keys < 1.8e19;

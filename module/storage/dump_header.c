@@ -13,6 +13,7 @@
 #include "kind/blocked/line.h"
 #include "kind/classic/classic.h"
 #include "plan/plan.h"
+#include "umbel_meta.h"
 #include "value/server_memory.h"
 
 enum { NAME_BYTES = 32, VALUE_BYTES = 40 };

@@ -16,6 +16,7 @@
 #include "py_gate.h"
 #include "umbel.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 #include "umbel_plan.h"
 
 enum { UMBELPY_ERRORS = UMBEL_EUNKNOWN + 1 };

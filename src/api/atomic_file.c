@@ -63,13 +63,14 @@ static int create_locked(const char *name, mode_t mode) {
     return -1;
 }
 
-/* Whoever can open a file can lock it for ever: can nobody else, short of root? */
+/* Anyone who can open a file can hold its lock for ever, so we wait only for files that nobody else
+ * can open, root aside. */
 static bool is_private(const struct stat *st) {
     return (st->st_mode & 077) == 0 && st->st_nlink == 1;
 }
 
-/* Waits until nobody writes under the name and removes what is left there.  Between the look and
- * the removal the name cannot come to lead elsewhere: only who holds the lock moves the file.
+/* Waits until nobody writes under the name and removes what is left there.  The name cannot get a
+ * new meaning between the check and the removal: only the holder of the lock moves the file.
  * False: the name is not ours to wait for. */
 static bool clear(const char *name) {
     int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -107,8 +108,8 @@ static size_t shorten(char *name, size_t base, size_t len) {
 }
 
 /* Nobody else may open it before it is complete: they could read what the old file kept from them,
- * or lock it.  What a new file's mode is, with umask and the directory's defaults, only a new file
- * knows. */
+ * or lock it.  Which mode umask and the directory's defaults give can only be read from a file that
+ * was just created. */
 static void keep_private(umbeli_temporary *t, const struct stat *replaced) {
     t->mode = -1;
 #if UMBELI_HAVE_FILE_MODES

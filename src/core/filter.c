@@ -137,8 +137,8 @@ static void *stay(void *ctx, void *ptr) {
     return ptr;
 }
 
-/* Gives a filter fresh memory in place of a large `data`: the system gives it zeroed, and clears
- * nothing before it is used.  False: there is none, or too little to clear. */
+/* Gives a filter fresh memory in place of a large `data`: new pages are zero, and cost nothing
+ * until they are touched.  False: there is no memory, or clearing is quicker. */
 static bool renew(umbel_filter *f) {
     enum { LARGE = 1 << 20 };
     const umbeli_mover mover = {.move = stay};

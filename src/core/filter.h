@@ -15,6 +15,7 @@
 #include "core/memory.h"
 #include "core/settings.h"
 #include "umbel.h"
+#include "umbel_meta.h"
 
 /* Everything that decides where a key's bits are, and what was promised.  Two filters whose shapes
  * match (umbeli_shape_mismatch returns NULL) may be merged. */
@@ -153,15 +154,16 @@ enum { UMBELI_PEEK = 16 * 1024 };
 const uint8_t *umbeli_filter_peek(const umbel_filter *f, uint64_t offset, uint8_t room[UMBELI_PEEK],
                                   uint64_t *len);
 
-/* The last byte of a filter whose data is plain bits, without what stands after the last of them:
- * only decoding looks there, so a view may have anything. */
+/* The last byte of a filter whose data is plain bits, with the bits after the last one cleared:
+ * only decoding checks those, so a view may have any. */
 static inline uint8_t umbeli_last_byte(const umbel_filter *f) {
     unsigned used = f->shape.bits % 8;
     uint8_t last = f->data[f->data_len - 1];
     return used ? (uint8_t)(last & ((1u << used) - 1)) : last;
 }
 
-/* Does it matter?  Other kinds' bits are whole bytes. */
+/* Whether the two differ, which they can in classic filters only: other kinds' bits are whole
+ * bytes. */
 static inline bool umbeli_has_stray_bits(const umbel_filter *f) {
     return f->shape.kind == UMBEL_KIND_CLASSIC && f->data_len > 0 &&
            f->data_len == f->shape.bits / 8 + (f->shape.bits % 8 != 0) &&

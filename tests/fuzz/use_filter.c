@@ -7,6 +7,7 @@
 
 #include "../support/any_filter.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 
 /* Four bytes each or not: Badger's keys have four. */
 static const char *const words[] = {"",

@@ -13,6 +13,7 @@
 #include "filter/gzipped_filter.h"
 #include "steps.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 
 /* What the functions below make and parse. */
 static any_params shape;

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +216,17 @@ void foreign_batches_agree(umbel_foreign params, const umbel_key *keys, size_t n
     umbel_free(one);
     umbel_free(many);
     umbel_free(half);
+}
+
+void foreign_number_batches_agree(umbel_foreign params) {
+    enum { N = 3000 };
+    static char text[N][16];
+    static umbel_key keys[N];
+    for (int i = 0; i < N; i++) {
+        int len = snprintf(text[i], sizeof text[i], "%d", i * 7919 % 2500);
+        keys[i] = (umbel_key){text[i], (size_t)len};
+    }
+    foreign_batches_agree(params, keys, N);
 }
 
 uint64_t foreign_random(uint64_t *state) {

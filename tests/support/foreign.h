@@ -49,6 +49,9 @@ void foreign_not_made(umbel_foreign params, const char *what);
 /* n keys in the filter one by one in one and in batches in another: equal bytes and answers. */
 void foreign_batches_agree(umbel_foreign params, const umbel_key *keys, size_t n);
 
+/* The same with 3000 numbers as text, some of them twice. */
+void foreign_number_batches_agree(umbel_foreign params);
+
 /* A generator for tests: splitmix64. */
 uint64_t foreign_random(uint64_t *state);
 

@@ -168,6 +168,23 @@ void check_round_trip(const umbel_filter *f) {
     free(x.bytes);
 }
 
+void check_goes_on(umbel_filter *f, uint64_t from, uint64_t n) {
+    const umbel_foreign native = {.format = UMBEL_FMT_NATIVE};
+    file x = file_of(f);
+    umbel_filter *read = NULL, *view = NULL;
+    assert_int_equal(umbel_decode(x.bytes, x.len, &native, NULL, &read, NULL), UMBEL_OK);
+    assert_int_equal(umbel_view(x.bytes, x.len, &native, NULL, &view, NULL), UMBEL_OK);
+    assert_int_equal(umbel_add(view, "x", 1, NULL, NULL), UMBEL_EFROZEN);
+    umbel_info info;
+    umbel_describe(view, &info);
+    assert_int_equal(umbel_advance(view, NULL), info.generations ? UMBEL_EFROZEN : UMBEL_ENOTSUP);
+    assert_int_equal(check_add(f, 1, from, n), check_add(read, 1, from, n));
+    assert_true(umbel_equal(f, read));
+    umbel_free(view);
+    umbel_free(read);
+    free(x.bytes);
+}
+
 static void refuses(const uint8_t *bytes, size_t len) {
     umbel_filter *f = NULL;
     umbel_diag diag = {.what = NULL};

@@ -12,6 +12,7 @@
 #include "kind/blocked/blocked.h"
 #include "random_keys.h"
 #include "subjects.h"
+#include "umbel_meta.h"
 #include "watched_memory.h"
 
 enum { TRIES = 100 };

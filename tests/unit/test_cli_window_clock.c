@@ -14,6 +14,7 @@
 
 #include "filter/window_clock.h"
 #include "options/quantity.h"
+#include "umbel_meta.h"
 
 static const uint64_t start = 1700000000;
 

@@ -283,15 +283,9 @@ static void rates_stay_below_two_percent(void **state) {
 static void batches_agree(void **state) {
     (void)state;
     enum { N = 3000 };
-    static char text[N][16];
-    static umbel_key keys[N];
-    for (size_t i = 0; i < N; i++) {
-        int len = snprintf(text[i], sizeof text[i], "%zu", i * 7919 % 2500);
-        keys[i] = (umbel_key){text[i], (size_t)len};
-    }
-    foreign_batches_agree(params_of(N, 10), keys, N);
-    foreign_batches_agree(params_of(N, 1), keys, N);
-    foreign_batches_agree(params_of(N, 44), keys, N);
+    foreign_number_batches_agree(params_of(N, 10));
+    foreign_number_batches_agree(params_of(N, 1));
+    foreign_number_batches_agree(params_of(N, 44));
 }
 
 static void nonsense_is_refused(void **state) {

@@ -21,6 +21,7 @@
 #include "native_file.h"
 #include "subjects.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 
 static char folder[64];
 

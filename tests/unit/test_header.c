@@ -8,6 +8,7 @@
 #include "cases.h"
 
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 
 /* ---- Numbers ------------------------------------------------------------------------------ */
 

@@ -18,6 +18,7 @@
 #include "native_file.h"
 #include "random_keys.h"
 #include "subjects.h"
+#include "umbel_meta.h"
 
 #define GOLDEN "tests/golden/native/"
 

@@ -10,6 +10,7 @@
 #include "any_filter.h"
 #include "core/cpu.h"
 #include "kind_check.h"
+#include "umbel_meta.h"
 #include "umbel_plan.h"
 
 /* Keys 0 .. n-1 of stream 1, each `times` times, forwards or backwards. */

@@ -11,6 +11,7 @@
 #include "golden.h"
 #include "kind_check.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 #include "umbel_plan.h"
 
 enum { SOME = 700 };

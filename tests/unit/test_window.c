@@ -237,22 +237,7 @@ static void files(void **state) {
     check_add(f, 1, 0, 133);
     check_round_trip(f);
     check_bad_files(f);
-    uint8_t bytes[16384];
-    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
-    umbel_filter *read = NULL, *view = NULL;
-    assert_true(len < sizeof bytes);
-    assert_int_equal(umbel_encode(f, UMBEL_FMT_NATIVE, bytes, sizeof bytes, NULL), UMBEL_OK);
-    assert_int_equal(
-        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &read, NULL),
-        UMBEL_OK);
-    assert_int_equal(
-        umbel_view(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &view, NULL),
-        UMBEL_OK);
-    assert_int_equal(umbel_advance(view, NULL), UMBEL_EFROZEN);
-    assert_int_equal(check_add(f, 1, 133, 500), check_add(read, 1, 133, 500));
-    assert_true(umbel_equal(f, read));
-    umbel_free(view);
-    umbel_free(read);
+    check_goes_on(f, 133, 500);
     umbel_free(f);
     for (uint32_t generations = 1; generations <= 255; generations += 254) { /* min and max */
         f = window(600, 0.05, generations);

@@ -122,8 +122,8 @@ static umbeli_progression progression_of(uint64_t bits, uint32_t hashes) {
                                 .hash_bits = HASH_BITS};
 }
 
-/* The share of random hashes that are found: of so many that a rate is known to 1%, or, if it is
- * below one in three hundred, to what two million look-ups tell. */
+/* The share of random hashes that are found.  Tries enough of them to know the rate to 1%, but at
+ * most two million, which is less exact for rates below one in three hundred. */
 static double rate_by_trying(const uint8_t *bits, uint64_t nbits, uint32_t hashes, uint64_t most,
                              uint64_t *random) {
     enum { HITS = 8192, AT_LEAST = 1 << 14 };
@@ -169,8 +169,8 @@ static void take_spread(spread *s, uint64_t bits, uint32_t hashes) {
     }
 }
 
-/* The values of the third probe that this many hashes take: each a + b from 0 to 131 070 is as
- * likely as there are pairs that make it up, with either parity of a. */
+/* The values of the third probe that this many hashes take: a sum a + b from 0 to 131 070
+ * is as likely as there are pairs with that sum, and a may be even or odd. */
 static double third_values(double hashes) {
     double halves = 0x1p16, each = hashes / 0x1p33;
     if (each * halves < 1e-6) return hashes;
@@ -214,8 +214,8 @@ double umbeli_leveldb_estimate_error(const umbeli_classic *c, double keys) {
     return c->base.shape.bits > TRIED_BITS ? 0.005 * keys : 0;
 }
 
-/* With so many keys that the third probe is always set: the others by their classes, and keys with
- * equal hashes. */
+/* The rate when there are so many keys that the third probe always hits a set bit: the other
+ * probes, each by the fill of its class, and keys with equal hashes. */
 static double rate_of_many(uint64_t bits, uint32_t hashes, uint64_t keys) {
     double fill[FACTORS], rate = 1, equal = -expm1(-(double)keys / 0x1p32);
     spread s;
@@ -229,7 +229,7 @@ static double rate_of_many(uint64_t bits, uint32_t hashes, uint64_t keys) {
     return equal + (1 - equal) * rate;
 }
 
-/* A filter with that many random keys, or several if they are few, because small filters differ. */
+/* Fills a filter with that many random keys, or several if the keys are few: small filters vary. */
 static bool simulate(uint64_t bits, uint32_t hashes, uint64_t keys, double *rate) {
     enum { ENOUGH = 1 << 17, MOST = 16 };
     umbeli_leveldb_modulus m = umbeli_leveldb_modulus_of(bits);

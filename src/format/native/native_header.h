@@ -11,6 +11,7 @@
 
 #include "core/bytes.h"
 #include "core/filter.h"
+#include "umbel_meta.h"
 
 /* The payload has a checksum for each piece of this many bytes. */
 enum { UMBELI_NATIVE_PIECE = 1024 * 1024 };
