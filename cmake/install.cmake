@@ -70,7 +70,7 @@ if(TARGET umbel_command AND PYTHON3 AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSS
     add_custom_command(OUTPUT ${pages}/written
         COMMAND ${CMAKE_COMMAND} -E rm -rf ${pages}
         COMMAND ${PYTHON3} ${PROJECT_SOURCE_DIR}/scripts/make-pages
-            $<TARGET_FILE:umbel_command> ${pages}
+            ${pages} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:umbel_command>
         COMMAND ${CMAKE_COMMAND} -E touch ${pages}/written
         DEPENDS umbel_command scripts/make-pages docs/kinds.md docs/formats/README.md ${headers}
         COMMENT "Writing manual pages and completions" VERBATIM)

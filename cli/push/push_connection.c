@@ -241,7 +241,7 @@ static int64_t now(void) {
 static bool pause_before_next(patience *p) {
     int64_t left = p->end - now();
     if (left <= 0) return false;
-    int64_t pause = p->pause < left ? p->pause : left;
+    int pause = p->pause < left ? p->pause : (int)left;
     struct timespec t = {pause / 1000, pause % 1000 * 1000000};
     nanosleep(&t, NULL);
     p->pause = p->pause * 2 < LONGEST_PAUSE ? p->pause * 2 : LONGEST_PAUSE;

@@ -118,15 +118,19 @@ double umbeli_tight_promise(const umbeli_tight_layout *l, uint64_t keys) {
 
 /* ---- widths ------------------------------------------------------------------------------- */
 
-/* All possible widths, in order: step / blocks bits, and one more in step % blocks blocks of the
- * first level; in the other levels in at least the same share. */
-static void set_widths(umbeli_tight_layout *l, uint64_t step) {
-    uint32_t blocks = l->level[0].blocks, wide = (uint32_t)(step % blocks);
-    l->width = (uint32_t)(step / blocks);
+void umbeli_tight_set_widths(umbeli_tight_layout *l, uint32_t width, uint32_t wide) {
+    uint32_t blocks = l->level[0].blocks;
+    l->width = width;
     for (uint32_t i = 0; i < l->levels; i++) {
         uint64_t here = ((uint64_t)wide * l->level[i].blocks + blocks - 1) / blocks;
         l->level[i].narrow = l->level[i].blocks - (uint32_t)here;
     }
+}
+
+/* All possible widths, in order. */
+static void set_widths(umbeli_tight_layout *l, uint64_t step) {
+    uint32_t blocks = l->level[0].blocks;
+    umbeli_tight_set_widths(l, (uint32_t)(step / blocks), (uint32_t)(step % blocks));
 }
 
 typedef struct target {

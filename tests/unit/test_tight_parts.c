@@ -111,7 +111,7 @@ static void promises_fall_with_bytes(void **state) {
 
 /* ---- files that lie ----------------------------------------------------------------------- */
 
-enum { HEADER = 128 + 8 + 2 * 16 + 8 };
+enum { HEADER = 128 + 24 + 8 };
 
 /* The header of a file of two levels. */
 static void put_header(const umbeli_tight_layout *l, uint64_t len, uint8_t header[HEADER]) {
@@ -127,14 +127,14 @@ static void put_header(const umbeli_tight_layout *l, uint64_t len, uint8_t heade
     umbeli_store_le64(header + 96, 4096);
     umbeli_store_le64(header + 104, len);
     umbeli_store_le32(header + 112, 1 << 20);
-    umbeli_store_le32(header + 116, 8 + 2 * 16);
-    umbeli_store_le32(header + 128, l->width);
-    umbeli_store_le32(header + 132, l->levels);
+    umbeli_store_le32(header + 116, 6 + 2 * 6);
+    header[128] = (uint8_t)l->width;
+    header[129] = (uint8_t)l->levels;
+    umbeli_store_le32(header + 130, l->level[0].blocks - l->level[0].narrow);
     for (uint32_t i = 0; i < 2; i++) {
-        umbeli_store_le32(header + 136 + 16 * i, l->level[i].shard_bits);
-        umbeli_store_le32(header + 140 + 16 * i, l->level[i].blocks);
-        umbeli_store_le32(header + 144 + 16 * i, l->level[i].narrow);
-        umbeli_store_le32(header + 148 + 16 * i, i * 200);
+        header[134 + 6 * i] = (uint8_t)l->level[i].shard_bits;
+        header[135 + 6 * i] = (uint8_t)(i * 200);
+        umbeli_store_le32(header + 136 + 6 * i, l->level[i].blocks);
     }
     umbeli_store_le64(header + HEADER - 8, umbeli_xxh3_64(header, HEADER - 8, 0));
 }
@@ -156,15 +156,15 @@ static void strange_layouts(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 3000; i++) {
         uint64_t dice = check_key(9, i);
-        umbeli_tight_layout l = {.width = (uint32_t)(dice % 32), .levels = 2};
+        umbeli_tight_layout l = {.levels = 2};
         for (uint32_t j = 0; j < 2; j++) {
-            uint32_t blocks = 1 + (uint32_t)((dice >> (8 + 4 * j)) % (i % 2 ? 9 : 3));
             l.level[j] = (umbeli_tight_level){
                 .shard_bits = (uint32_t)((dice >> (20 + 3 * j)) % 5),
-                .blocks = blocks,
-                .narrow = (uint32_t)((dice >> (28 + 4 * j)) % (blocks + 1)),
+                .blocks = 1 + (uint32_t)((dice >> (8 + 4 * j)) % (i % 2 ? 9 : 3)),
             };
         }
+        umbeli_tight_set_widths(&l, (uint32_t)(dice % 32),
+                                (uint32_t)((dice >> 28) % l.level[0].blocks));
         uint64_t len = umbeli_tight_len(&l);
         assert_true(len > 0 && len < 1 << 20);
         uint8_t *payload = malloc((size_t)len);
@@ -187,14 +187,15 @@ static void refused_layouts(void **state) {
     (void)state;
     const umbeli_tight_layout bad[] = {
         {.width = 33, .levels = 2, .level = {{0, 1, 1}, {0, 1, 1}}},
-        {.width = 32, .levels = 2, .level = {{0, 1, 1}, {0, 1, 0}}},
+        {.width = 32, .levels = 2, .level = {{0, 2, 1}, {0, 1, 0}}},
+        {.width = 5, .levels = 2, .level = {{0, 2, 0}, {0, 1, 0}}},
         {.width = 5, .levels = 3, .level = {{0, 1, 1}, {0, 1, 1}}},
         {.width = 5, .levels = 9, .level = {{0, 1, 1}, {0, 1, 1}}},
         {.width = 5, .levels = 2, .level = {{25, 1, 1}, {0, 1, 1}}},
         {.width = 5, .levels = 2, .level = {{0, 0, 0}, {0, 1, 1}}},
         {.width = 5, .levels = 2, .level = {{0, 1, 2}, {0, 1, 1}}},
         {.width = 5, .levels = 2, .level = {{0, (1 << 24) + 1, 1}, {0, 1, 1}}},
-        {.width = 31, .levels = 2, .level = {{24, 1 << 24, 0}, {24, 1 << 24, 0}}},
+        {.width = 31, .levels = 2, .level = {{24, 1 << 24, 1}, {24, 1 << 24, 0}}},
     };
     static const uint8_t payload[4096];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -42,11 +42,10 @@
  * two cache lines beyond the first.  Thresholds, 1 bit per 96 keys, stay in the cache.
  *
  * The kind's own parameters in a file:
- *   offset    size  field                        offset    size  field
- *   0         4     width r, bits                8 + 16i   4     level i: shards, log2
- *   4         4     levels L                     12 + 16i  4     level i: blocks per shard
- *                                                16 + 16i  4     level i: narrow blocks per shard
- *                                                20 + 16i  4     level i: seed
+ *   offset  size  field                          offset   size  field
+ *   0       1     width r, bits                  6 + 6i   1     level i: shards, log2
+ *   1       1     levels L                       7 + 6i   1     level i: seed
+ *   2       4     wide blocks per shard, level 0   8 + 6i   4     level i: blocks per shard
  */
 #include "kind/static/tight.h"
 
@@ -87,7 +86,7 @@ static inline void solve_block(const uint64_t *restrict rows, const uint32_t *re
 
 TIGHT_KERNEL(generic);
 
-enum { PARAMS_FIXED = 8, PARAMS_LEVEL = 16 };
+enum { PARAMS_FIXED = 6, PARAMS_LEVEL = 6 };
 
 const umbeli_tight_kernel *umbeli_tight_best(void) {
 #if UMBELI_X86
@@ -191,48 +190,44 @@ static uint64_t kind_params_len(const umbel_filter *f) {
 
 static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
     const umbeli_tight *t = umbeli_tight_of(f);
-    umbeli_put_u32le(w, t->layout.width);
-    umbeli_put_u32le(w, t->layout.levels);
+    const umbeli_tight_level *first = &t->layout.level[0];
+    umbeli_put_u8(w, (uint8_t)t->layout.width);
+    umbeli_put_u8(w, (uint8_t)t->layout.levels);
+    umbeli_put_u32le(w, first->blocks - first->narrow);
     for (uint32_t i = 0; i < t->layout.levels; i++) {
-        umbeli_put_u32le(w, t->layout.level[i].shard_bits);
+        umbeli_put_u8(w, (uint8_t)t->layout.level[i].shard_bits);
+        umbeli_put_u8(w, (uint8_t)t->seeds[i]);
         umbeli_put_u32le(w, t->layout.level[i].blocks);
-        umbeli_put_u32le(w, t->layout.level[i].narrow);
-        umbeli_put_u32le(w, t->seeds[i]);
     }
 }
 
-static const char *wrong_level(const umbeli_tight_level *l, uint32_t seed) {
+static const char *wrong_level(const umbeli_tight_level *l) {
     if (l->shard_bits > UMBELI_TIGHT_MAX_SHARD_BITS) return "shards: above 2^24";
     if (l->blocks == 0 || l->blocks > UMBELI_TIGHT_MAX_BLOCKS) return "blocks: must be 1 to 2^24";
-    if (l->narrow > l->blocks) return "narrow blocks: more than all blocks";
-    if (seed >= UMBELI_TIGHT_SEEDS) return "seed: above 255";
     return NULL;
 }
 
-static const char *wrong_width(const umbeli_tight_layout *l) {
-    uint32_t wide = 0;
-    for (uint32_t i = 0; i < l->levels; i++) wide |= l->level[i].narrow < l->level[i].blocks;
-    return l->width > UMBELI_TIGHT_MAX_WIDTH - wide ? "width: above 32 bits" : NULL;
-}
-
 static const char *take_levels(umbeli_tight_layout *l, uint32_t *seeds, umbeli_reader *params) {
-    l->width = umbeli_take_u32le(params);
-    l->levels = umbeli_take_u32le(params);
+    uint32_t width = umbeli_take_u8(params);
+    l->levels = umbeli_take_u8(params);
+    uint32_t wide = umbeli_take_u32le(params);
     if (l->levels > UMBELI_TIGHT_MAX_LEVELS) return "levels: more than 8";
     for (uint32_t i = 0; i < l->levels; i++) {
-        l->level[i].shard_bits = umbeli_take_u32le(params);
+        l->level[i].shard_bits = umbeli_take_u8(params);
+        seeds[i] = umbeli_take_u8(params);
         l->level[i].blocks = umbeli_take_u32le(params);
-        l->level[i].narrow = umbeli_take_u32le(params);
-        seeds[i] = umbeli_take_u32le(params);
     }
     if (params->failed || umbeli_left(params)) {
-        return "parameters: must be 8 bytes and 16 per level";
+        return "parameters: must be 6 bytes and 6 per level";
     }
     for (uint32_t i = 0; i < l->levels; i++) {
-        const char *what = wrong_level(&l->level[i], seeds[i]);
+        const char *what = wrong_level(&l->level[i]);
         if (what) return what;
     }
-    return wrong_width(l);
+    if (wide > 0 && wide >= l->level[0].blocks) return "wide blocks: not fewer than all blocks";
+    if (width + (wide > 0) > UMBELI_TIGHT_MAX_WIDTH) return "width: above 32 bits";
+    umbeli_tight_set_widths(l, width, wide);
+    return NULL;
 }
 
 static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_diag *diag) {

@@ -110,9 +110,9 @@ def build(hashes, r, wide):
             if fits:
                 break
         words += table.words(r, narrow)
-        levels.append(struct.pack("<4I", 0, blocks, narrow, seed))
+        levels.append(struct.pack("<2BI", 0, seed, blocks))
         xs = bumped
-    own = struct.pack("<2I", r, len(levels)) + b"".join(levels)
+    own = struct.pack("<2BI", r, len(levels), wide) + b"".join(levels)
     return own, marks.ljust(-(-len(marks) // 8) * 8, b"\0") + words
 
 
