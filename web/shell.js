@@ -50,14 +50,13 @@ export function speak(now) {
 
 // ---- Workers ----
 
-/** The module's bytes: in this very page, or beside it. */
+/** The module's bytes: packed in this very page, or beside it.  Workers unpack them: `size` says so. */
 let loading;
 async function moduleBytes() {
   const inline = $('wasm');
-  if (!inline) return (await fetch('umbel.wasm')).arrayBuffer();
+  if (!inline) return { wasm: await (await fetch('umbel.wasm')).arrayBuffer() };
   const packed = Uint8Array.from(atob(inline.textContent.trim()), (char) => char.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
-  return new Response(stream).arrayBuffer();
+  return { wasm: packed, size: Number(inline.dataset.size) };
 }
 
 function workerAddress() {
@@ -75,7 +74,7 @@ export class Library {
   constructor() {
     loading ??= moduleBytes();
     this.#worker.onmessage = ({ data }) => this.#answer(data);
-    this.ready = loading.then((wasm) => this.#worker.postMessage({ wasm: wasm.slice(0) }));
+    this.ready = loading.then((module) => this.#worker.postMessage(module));
   }
 
   #answer({ id, result, error, progress }) {

@@ -6,6 +6,7 @@
 // {id, error}; {id, progress} may come before.  {cancel: id} stops a call that reads a file.
 
 import { bind, UmbelError } from '../js/engine.js';
+import { unpack } from './unpack.js';
 
 const SLICE = 4 << 20; // of a file, read at once
 const MOST_BYTES = 3 * 2 ** 30; // a file beyond this has no room in WebAssembly's memory
@@ -404,8 +405,8 @@ async function build({ file, kind, fpr, bytes, capacity }, task) {
 
 const handlers = { version: () => umbel.version, plans, curves, look, mistake, words, open, choose, ask, askList, build };
 
-async function start(wasm) {
-  umbel = bind(await WebAssembly.compile(wasm));
+async function start({ wasm, size }) {
+  umbel = bind(await WebAssembly.compile(size ? unpack(wasm, size) : wasm));
   ({ engine } = umbel);
 }
 
@@ -413,7 +414,7 @@ let ready;
 
 self.onmessage = async ({ data }) => {
   if (data.wasm) {
-    ready = start(data.wasm);
+    ready = start(data);
     return;
   }
   if (data.cancel) {
