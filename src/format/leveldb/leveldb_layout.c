@@ -180,12 +180,12 @@ static double third_values(double hashes) {
 /* The fill of each class after this many keys, and of all. */
 static double fills_after(const spread *s, double keys, double *fill) {
     const double values = 0x1p32;
-    double hashes = -values * expm1(-keys / values), range = fmin((double)s->bits, values), sum = 0;
-    double third = s->hashes > 2 ? third_values(hashes) / range : 0;
+    double range = fmin((double)s->bits, values), sum = 0;
+    double third = s->hashes > 2 ? third_values(keys) / range : 0;
     for (uint64_t r = 0; r < s->classes; r++) {
         double probes = third;
         for (uint32_t i = 0; i < s->hashes; i++) {
-            if (i != 2) probes += hashes * s->share[i][r] * (double)s->classes / range;
+            if (i != 2) probes += keys * s->share[i][r] * (double)s->classes / range;
         }
         fill[r] = -expm1(-probes);
         sum += fill[r];
