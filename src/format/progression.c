@@ -318,10 +318,10 @@ double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits,
 }
 
 static double live_of(const void *how, const uint8_t *bits, uint64_t set, uint64_t *random) {
-    enum { TRIES = 128, FEW = 512 };
+    enum { TRIES = 32 }; /* of each of many filters */
     const umbeli_progression *p = how;
     if (set == p->bits) return 1;
-    return tried(p, bits, p->bits <= FEW && !breaks(p) ? p->bits : TRIES, random);
+    return tried(p, bits, p->bits < TRIES ? p->bits : TRIES, random);
 }
 
 static void place(const void *how, uint64_t *random, uint64_t *pos) {
@@ -351,17 +351,17 @@ static double share_per_key(const umbeli_progression *p) {
     return (double)sum / (double)steps / (double)m;
 }
 
+double umbeli_probes_per_bit(uint64_t bits, uint64_t set, unsigned range) {
+    double probes = -log1p(-(double)set / (double)bits);
+    if (range == 0) return probes;
+    double each = ldexp(1, (int)range) / (double)bits, more = each - floor(each);
+    return probes + probes * probes * more * (1 - more) / (2 * each * each);
+}
+
 double umbeli_progression_keys(const umbeli_progression *p, uint64_t set) {
     if (p->hashes == 0 || set == 0) return 0;
     if (set >= p->bits) return INFINITY;
-    double probes = -log1p(-(double)set / (double)p->bits);
-    if (p->hash_bits) {
-        /* Of few hashes some bits have one more than others; the mean of both classes is clear more
-         * often than a bit of mean luck. */
-        double each = ldexp(1, (int)p->hash_bits) / (double)p->bits, more = each - floor(each);
-        probes += probes * probes * more * (1 - more) / (2 * each * each);
-    }
-    return -probes / log1p(-share_per_key(p));
+    return -umbeli_probes_per_bit(p->bits, set, p->hash_bits) / log1p(-share_per_key(p));
 }
 
 double umbeli_progression_guess(const umbeli_progression *p, uint64_t keys) {
@@ -385,7 +385,7 @@ double umbeli_progression_rate(const umbeli_progression *p, uint64_t keys) {
 /* ---- Simulation --------------------------------------------------------------------------- */
 
 double umbeli_simulated_rate(const umbeli_simulated *s, uint64_t keys) {
-    enum { WORK = 1 << 19, LEAST = 96, MOST = 2048, MANY = 1 << 22 };
+    enum { WORK = 1 << 20, LEAST = 96, MOST = 1 << 13, MANY = 1 << 22 };
     uint8_t bits[UMBELI_SIMULATED_BITS / 8 + 8];
     uint64_t pos[MAX_HASHES], random = 4;
     uint64_t filters = WORK / (s->bits + 1), probes = keys * s->hashes;

@@ -203,8 +203,8 @@ static void test_keys(void **state) {
                 shared.set = random_keys(n, i + x);
                 run_all(add_share);
                 umbel_measurement now = measured(shared.f);
-                print_message("# %s, %g, %zu keys: said %.1f give or take %.1f\n",
-                              subjects[i].name, rates[p], n, now.keys, now.keys_error);
+                print_message("# %s, %g, %zu keys: said %.1f give or take %.1f\n", subjects[i].name,
+                              rates[p], n, now.keys, now.keys_error);
                 assert_true(fabs(now.keys - (double)n) <= 3 * now.keys_error + 1);
                 stage_close();
             }

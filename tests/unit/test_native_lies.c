@@ -21,10 +21,10 @@ typedef struct field {
 } field;
 
 static const field fields[] = {
-    {8, 2, false},   {10, 2, false},  {12, 4, false},  {16, 4, false},  {20, 4, false},
-    {24, 4, false},  {28, 4, false},  {32, 8, true},   {40, 8, false},  {48, 8, false},
-    {56, 8, true},   {64, 8, false},  {72, 8, true},   {80, 4, false},  {84, 4, true},
-    {88, 1, false},  {89, 7, false},  {96, 8, false},  {104, 8, false}, {112, 4, false},
+    {8, 2, false},   {10, 2, false},  {12, 4, false}, {16, 4, false},  {20, 4, false},
+    {24, 4, false},  {28, 4, false},  {32, 8, true},  {40, 8, false},  {48, 8, false},
+    {56, 8, true},   {64, 8, false},  {72, 8, true},  {80, 4, false},  {84, 4, true},
+    {88, 1, false},  {89, 7, false},  {96, 8, false}, {104, 8, false}, {112, 4, false},
     {116, 4, false}, {120, 4, false}, {124, 4, true},
 };
 
