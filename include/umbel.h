@@ -274,8 +274,7 @@ typedef struct umbel_measurement {
     double keys;       /* distinct keys in it, as well as can be known: see below; infinite when
                           every bit is set, which may be the work of any number                   */
     double rate;       /* live false-positive rate: that of a random absent key                   */
-    double keys_error; /* standard error of keys; 0: they were counted.  An intersection's is not
-                          kept in files                                                           */
+    double keys_error; /* standard error of keys; 0: they were counted                            */
     uint64_t reserved[3];
 } umbel_measurement;
 

@@ -38,8 +38,9 @@ typedef struct uniq_run {
     pthread_mutex_t lock; /* held while any of this changes */
     umbel_filter *hasher; /* whose hashes the lines get: the filter, if it takes hashes */
     bool by_hash, warned;
-    cli_sketch sketch; /* of all keys, an independent witness of how many are lost ... */
-    bool sketching;    /* ... as long as none was there before, and none is forgotten */
+    cli_sketch sketch;  /* of all keys, an independent witness of how many are lost ... */
+    bool sketching;     /* ... if it saw those that were there before, and none is forgotten */
+    double seen_before; /* by earlier runs */
     bool watching;     /* the rate is measured now and then */
     bool saturated;    /* every bit was set at some time: the rate tells no losses since then */
     int warned_level;
@@ -67,9 +68,10 @@ static uint64_t keys_until_next(const umbel_measurement *now) {
 /* New lines mistaken for repeated ones, or infinity where that cannot be known.  The rates that
  * they met tell it well as long as few are lost, the different keys in the end when many are. */
 static double lost_estimated(const uniq_run *u) {
-    double distinct = u->sketching ? cli_sketch_count(&u->sketch) : 0;
+    double all = u->sketching ? cli_sketch_count(&u->sketch) : 0, distinct = all - u->seen_before;
     double lost = distinct - (double)u->new_keys;
-    if (lost > 0.25 * distinct) return lost;
+    double error = CLI_SKETCH_ERROR * sqrt(all * fmax(distinct, 0));
+    if (lost > 0.25 * distinct && lost > 10 * error) return lost;
     return u->saturated ? INFINITY : u->wrong;
 }
 
@@ -172,6 +174,11 @@ static bool measure(uniq_run *u) {
 static void save(uniq_run *u) {
     u->unsure = true;
     if (u->out.used) cli_output_flush(&u->out);
+    if (u->sketching && u->s->state && !u->info.grows) {
+        umbel_diag diag = {0};
+        umbel_err e = cli_sketch_store(&u->sketch, u->state.filter, &diag);
+        if (e) cli_die_err(u->s->state, e, &diag, NULL);
+    }
     cli_uniq_state_save(&u->state, u->s);
     u->unsaved = u->unsure = false;
 }
@@ -338,7 +345,9 @@ static int run(const cli_settings *s) {
     u.now = (umbel_measurement){.bits = u.info.bits};
     u.step = keys_until_next(&u.now);
     if (u.watching && !u.state.fresh) take_stock(&u);
-    u.sketching = u.watching && u.state.fresh && u.info.kind != UMBEL_KIND_WINDOW;
+    u.sketching = u.watching && u.info.kind != UMBEL_KIND_WINDOW &&
+                  (u.state.fresh || cli_sketch_load(&u.sketch, f));
+    u.seen_before = cli_sketch_count(&u.sketch);
     u.hasher = hasher_for(f, s);
     u.by_hash = u.hasher == f && (u.sketching || s->threads > 1);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
@@ -385,7 +394,7 @@ const cli_command cli_command_uniq = {
                 "# Each alarm once a day, even across restarts\n"
                 "tail -F alarms.log | umbel uniq --window 24h/1h -n 1M --state day.umb\n"
                 "# Only the repeated lines\n"
-                "umbel uniq -d -t , -k 1 orders.csv\n",
+                "umbel uniq -d --csv -k customer orders.csv\n",
     .text =
         "Lines whose key is new are printed at once; repeated ones are dropped. A new line is "
         "mistaken for a repeated one, and lost, at most at the promised false-positive rate, "

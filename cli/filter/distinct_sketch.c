@@ -9,7 +9,10 @@
  */
 #include "filter/distinct_sketch.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { REST = 64 - CLI_SKETCH_BITS };
 
@@ -56,4 +59,40 @@ double cli_sketch_count(const cli_sketch *s) {
     for (int run = REST; run > 0; run--) sum = (sum + count[run]) / 2;
     sum += m * sigma(count[0] / m);
     return m * m / (2 * log(2) * sum);
+}
+
+/* ---- In metadata: the filter's count of adds, a space, a letter for each run. ---- */
+
+static const char meta_name[] = "uniq.seen";
+enum { ZERO = '0', RUNS = 1 << CLI_SKETCH_BITS };
+
+static int count_text(const umbel_filter *f, char *text, size_t room) {
+    umbel_info info;
+    umbel_describe(f, &info);
+    return snprintf(text, room, "%" PRIu64 " ", info.keys_added);
+}
+
+umbel_err cli_sketch_store(const cli_sketch *s, umbel_filter *f, umbel_diag *diag) {
+    char text[RUNS + 32];
+    size_t at = (size_t)count_text(f, text, sizeof text);
+    for (int i = 0; i < RUNS; i++) text[at++] = (char)(ZERO + s->longest[i]);
+    text[at] = 0;
+    return umbel_set_meta(f, meta_name, text, diag);
+}
+
+bool cli_sketch_load(cli_sketch *s, const umbel_filter *f) {
+    const char *name, *value = NULL;
+    char count[32];
+    bool found = false;
+    size_t at = (size_t)count_text(f, count, sizeof count);
+    for (size_t i = 0; !found && umbel_meta_at(f, i, &name, &value); i++) {
+        found = strcmp(name, meta_name) == 0;
+    }
+    if (!found || strncmp(value, count, at) != 0 || strlen(value) != at + RUNS) return false;
+    for (int i = 0; i < RUNS; i++) {
+        int run = value[at + (size_t)i] - ZERO;
+        if (run < 0 || run > REST + 1) return false;
+        s->longest[i] = (uint8_t)run;
+    }
+    return true;
 }

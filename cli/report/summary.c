@@ -127,9 +127,11 @@ static void describe_meta(cli_report *r, const umbel_filter *f) {
     const char *name, *value;
     json_t *o = json_object();
     for (size_t i = 0; umbel_meta_at(f, i, &name, &value); i++) {
-        char label[64];
+        enum { SHOWN = 60 };
+        char label[64], text[SHOWN + CLI_QUANTITY];
         snprintf(label, sizeof label, "meta %.48s", name);
-        cli_report_text(r, label, NULL, value);
+        snprintf(text, sizeof text, "%.*s... (%zu bytes)", SHOWN, value, strlen(value));
+        cli_report_text(r, label, NULL, strlen(value) > 4 * SHOWN ? text : value);
         json_object_set_new(o, name, cli_json_text(value));
     }
     cli_report_json(r, "meta", o);

@@ -49,11 +49,11 @@ static void positions64(const umbeli_classic *c, const void *key, size_t len, ui
     }
 }
 
-/* approximateElementCount before rounding. */
+/* approximateElementCount before rounding; it does not know that MITZ_32's range is small. */
 static double estimate(const umbeli_classic *c, uint64_t bits_set) {
     const umbeli_shape *s = &c->base.shape;
-    double fraction = (double)bits_set / (double)s->bits;
-    return -log1p(-fraction) * (double)s->bits / s->hashes;
+    unsigned range = s->scheme == SCHEME_32 ? 31 : 0;
+    return umbeli_probes_per_bit(s->bits, bits_set, range) * (double)s->bits / s->hashes;
 }
 
 /* Sums wrap at 2^63, or at 2^32, and their upper half is complemented there. */

@@ -255,35 +255,48 @@ static void agreements(const umbeli_progression *p, uint32_t n, double *share) {
     }
 }
 
-/* A key whose start and step follow those of another shares all its probes but a few. */
-static double following(const umbeli_progression *p, double fill, double keys) {
+/* How many of the keys follow an absent one, or are followed by it, at a distance of 0, 1, 2, ...
+ * steps, and so share all probes but as many. */
+static void take_followers(const umbeli_progression *p, double keys, double *followers) {
     const double m = (double)p->bits;
     const uint32_t k = p->hashes;
-    double both = p->quadratic ? 1 : 2, sum = 0; /* forwards, and backwards */
-    double share[MAX_HASHES + 1];
+    double both = p->quadratic ? 1 : 2, share[MAX_HASHES + 1]; /* forwards, and backwards */
+    double equal = p->hash_bits ? keys / ldexp(1, (int)p->hash_bits) : 0;
     if (p->steps && p->steps < p->bits) {
         /* The step is the upper half of the hash, and the start can follow that of a key only as
          * far as the lower half allows. */
         double reach = (double)p->steps / 0x1p16;
+        followers[0] = equal;
         for (uint32_t behind = 1; behind < k; behind++) {
             double far = fmin(reach, 1.0 / behind);
-            sum += 2 * power(fill, behind) * (far - behind * far * far / 2) / reach;
+            followers[behind] = 2 * equal * (far - behind * far * far / 2) / reach;
         }
-        return (1 + sum) * keys / ldexp(1, (int)p->hash_bits);
+        return;
     }
     for (uint32_t i = 0; i <= k; i++) share[i] = 1;
     if (breaks(p)) agreements(p, k, share);
     for (uint32_t behind = 0; behind < k; behind++) {
-        sum += (behind ? 2 : 1) * power(fill, behind) * share[k - behind];
+        followers[behind] = (behind ? 2 : 1) * both * share[k - behind] * keys / m / m;
     }
-    double narrow = p->hash_bits ? keys / ldexp(1, (int)p->hash_bits) : 0;
-    return fmax(both * sum * keys / m / m, narrow);
+    followers[0] = fmax(followers[0], equal);
 }
 
+/* Bits that followers set are no evidence of other keys: where they are a few percent of all, as in
+ * large filters with a 32-bit hash, the rest has a lower fill. */
 static double large(const umbeli_progression *p, double independent, double fill, double keys) {
-    if (p->hashes < 2 || p->hashes > MANY_HASHES) return fmin(1, independent);
-    double more = coinciding(p, fill) + following(p, fill, keys);
-    return fmin(1, independent + more * (1 - independent));
+    const uint32_t k = p->hashes;
+    double followers[MAX_HASHES], theirs = 0;
+    if (k < 2 || k > MANY_HASHES || !(fill < 1)) return fmin(1, independent);
+    take_followers(p, keys, followers);
+    for (uint32_t behind = 0; behind < k; behind++) {
+        theirs += followers[behind] * (k - behind) / k;
+    }
+    double others = fmax(-expm1(log1p(-fill) + theirs), 0), all = power(others, k);
+    double rate = independent * power(others / fill, k) + coinciding(p, others);
+    for (uint32_t behind = 0; behind < k; behind++) {
+        rate += followers[behind] * (power(others, behind) - all);
+    }
+    return fmin(1, rate);
 }
 
 /* ---- Both --------------------------------------------------------------------------------- */
@@ -305,10 +318,10 @@ double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits,
 }
 
 static double live_of(const void *how, const uint8_t *bits, uint64_t set, uint64_t *random) {
-    enum { TRIES = 128, FEW = 512 };
+    enum { TRIES = 32 }; /* of each of many filters */
     const umbeli_progression *p = how;
     if (set == p->bits) return 1;
-    return tried(p, bits, p->bits <= FEW && !breaks(p) ? p->bits : TRIES, random);
+    return tried(p, bits, p->bits < TRIES ? p->bits : TRIES, random);
 }
 
 static void place(const void *how, uint64_t *random, uint64_t *pos) {
@@ -338,12 +351,17 @@ static double share_per_key(const umbeli_progression *p) {
     return (double)sum / (double)steps / (double)m;
 }
 
+double umbeli_probes_per_bit(uint64_t bits, uint64_t set, unsigned range) {
+    double probes = -log1p(-(double)set / (double)bits);
+    if (range == 0) return probes;
+    double each = ldexp(1, (int)range) / (double)bits, more = each - floor(each);
+    return probes + probes * probes * more * (1 - more) / (2 * each * each);
+}
+
 double umbeli_progression_keys(const umbeli_progression *p, uint64_t set) {
     if (p->hashes == 0 || set == 0) return 0;
     if (set >= p->bits) return INFINITY;
-    double keys = log1p(-(double)set / (double)p->bits) / log1p(-share_per_key(p));
-    double hashes = ldexp(1, (int)p->hash_bits);
-    return p->hash_bits && keys < hashes / 2 ? -hashes * log1p(-keys / hashes) : keys;
+    return -umbeli_probes_per_bit(p->bits, set, p->hash_bits) / log1p(-share_per_key(p));
 }
 
 double umbeli_progression_guess(const umbeli_progression *p, uint64_t keys) {
@@ -367,7 +385,7 @@ double umbeli_progression_rate(const umbeli_progression *p, uint64_t keys) {
 /* ---- Simulation --------------------------------------------------------------------------- */
 
 double umbeli_simulated_rate(const umbeli_simulated *s, uint64_t keys) {
-    enum { WORK = 1 << 19, LEAST = 96, MOST = 2048, MANY = 1 << 22 };
+    enum { WORK = 1 << 20, LEAST = 96, MOST = 1 << 13, MANY = 1 << 22 };
     uint8_t bits[UMBELI_SIMULATED_BITS / 8 + 8];
     uint64_t pos[MAX_HASHES], random = 4;
     uint64_t filters = WORK / (s->bits + 1), probes = keys * s->hashes;

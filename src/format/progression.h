@@ -43,6 +43,10 @@ double umbeli_progression_guess(const umbeli_progression *p, uint64_t keys);
 /* Distinct keys, estimated from the number of set bits; infinite when all are. */
 double umbeli_progression_keys(const umbeli_progression *p, uint64_t set);
 
+/* The probes that a bit has met on average.  Where they are numbers below 2^range, modulo the bits,
+ * some bits are hit by one number more than others, and more stay clear than if all were equal. */
+double umbeli_probes_per_bit(uint64_t bits, uint64_t set, unsigned range);
+
 /* Random numbers that are the same at every call with the same state. */
 uint64_t umbeli_draw(uint64_t *state);
 

@@ -63,7 +63,8 @@ void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now) {
     uint64_t counted = f->uncounted ? 0 : umbeli_keys_added(f);
     e.by_bits = f->ops->keys_of_bits(f, now->bits_set, &e.error);
     e.counted = (double)counted;
-    e.count_error = f->count_error;
+    /* Threads that add a key at the same moment may both count it. */
+    e.count_error = f->concurrent ? fmax(f->count_error, e.error) : f->count_error;
     /* Many more than the bits can show are not worth a model. */
     if (f->ops->rate_after && e.counted < 2 * e.by_bits + 1) {
         e.hidden = umbeli_hidden_from(rate_after, f, counted);

@@ -20,9 +20,10 @@ typedef struct rate_format {
 extern const rate_format rate_formats[];
 extern const unsigned rate_formats_count;
 
-/* Fills filters of this format for these keys and this rate, looks up two million absent keys, and
- * returns 0 if both the plan and the live rate are within 5% of what was found, or within what
- * chance explains.  Prints a line "# name keys rate bits hashes plan live measured". */
+/* Fills filters of this format for these keys and this rate and looks up absent keys; returns 0 if
+ * both the plan and the live rate are within 5% of what was found, or within what chance explains
+ * among two million lookups, and if the bytes tell the number of keys.  Prints a line
+ * "# name | keys | rate | bits | hashes | plan | live | found | what that is known to". */
 int rate_row_wrong(const rate_format *format, uint64_t keys, double fpr);
 
 #endif

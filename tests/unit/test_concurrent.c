@@ -7,6 +7,7 @@
 #include "any_filter.h"
 #include "cases.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -176,6 +177,41 @@ static void test_batches_at_once(void **state) {
     stage_close();
 }
 
+/* Every thread adds its own keys, and all of them those of a last part, one by one. */
+static void *add_share(void *arg) {
+    const worker *w = arg;
+    stage *s = w->on;
+    size_t shared_from = s->set.n - s->set.n / 10;
+    for (size_t i = 0; i < s->set.n; i++) {
+        if (i < shared_from && i % THREADS != w->number) continue;
+        umbel_add(s->f, s->set.keys[i].data, s->set.keys[i].len, NULL, NULL);
+    }
+    return NULL;
+}
+
+/* Within three standard errors, or the rounding of a count, from empty to 4 times the plan. */
+static void test_keys(void **state) {
+    (void)state;
+    static const double fills[] = {0, 0.001, 0.1, 0.5, 1, 2, 4}, rates[] = {0.3, 0.01, 1e-4};
+    for (size_t i = 0; i < SUBJECTS; i++) {
+        if (!subjects[i].concurrent) continue;
+        for (size_t p = 0; p < 3; p++) {
+            for (size_t x = 0; x < 7; x++) {
+                umbel_params params = {.capacity = N / 2, .fpr = rates[p]};
+                size_t n = (size_t)(fills[x] * N / 2);
+                shared.f = subject_create(&subjects[i], params, NULL);
+                shared.set = random_keys(n, i + x);
+                run_all(add_share);
+                umbel_measurement now = measured(shared.f);
+                print_message("# %s, %g, %zu keys: said %.1f give or take %.1f\n", subjects[i].name,
+                              rates[p], n, now.keys, now.keys_error);
+                assert_true(fabs(now.keys - (double)n) <= 3 * now.keys_error + 1);
+                stage_close();
+            }
+        }
+    }
+}
+
 /* Readers of one filter share it without a lock, whatever the kind. */
 static void *look(void *arg) {
     const worker *w = arg;
@@ -239,6 +275,7 @@ int main(void) {
         cmocka_unit_test(test_somebody_sees_it_as_new),
         cmocka_unit_test(test_readers_see_what_was_acknowledged),
         cmocka_unit_test(test_batches_at_once),
+        cmocka_unit_test(test_keys),
         cmocka_unit_test(test_readers),
         cmocka_unit_test(test_parallel_bulk),
     };

@@ -94,13 +94,14 @@ void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, 
 
 /* Start and step are the same 32 bits, rotated, and that shows in large filters.  The third probe
  * is h + 2 rotl(h, 15): with the halves a and b of h it is 65537 (a + b) - a % 2, which has only
- * 262 142 values.  With a hundred thousand keys most of these are taken, with a million all are,
+ * 196 606 values modulo 2^32.  With a hundred thousand keys most of these are taken, with a million all are,
  * and the probe decides nothing any more.  Other probes are multiples of 3, 5 or 17, give or take a
  * few wraps around 2^32, so they fall unevenly where the number of bits is such a multiple, too.
  * No formula covers all this, so rates are found by trying random hashes. */
 
 enum {
     TRIED_BITS = 4096, /* up to here it is a progression like others */
+    FEW_BITS = 1024,   /* up to here even probes of one key often coincide */
     TRIES = 1 << 21,
 };
 
@@ -154,13 +155,26 @@ enum { FACTORS = 3 * 5 * 17 };
 typedef struct spread {
     uint64_t bits, classes;
     uint32_t hashes;
-    double share[UMBELI_LEVELDB_MAX_HASHES][FACTORS];
+    double third_pairs, share[UMBELI_LEVELDB_MAX_HASHES][FACTORS];
 } spread;
+
+/* The third probe modulo 2^32 is 65537 t, less 0, 1 or 2, for t up to 65 536.  Among these values,
+ * pairs that are one bit: those whose difference is a multiple of the bits. */
+static double third_pairs(uint64_t bits) {
+    enum { RANGE = 1 << 16 };
+    double pairs = 0;
+    for (uint64_t apart = 1; apart < RANGE; apart++) {
+        uint64_t at = apart * (RANGE + 1) % bits, off = at < bits - at ? at : bits - at;
+        if (off < 3) pairs += (double)(RANGE - apart) * (double)(3 - off);
+    }
+    return pairs;
+}
 
 static void take_spread(spread *s, uint64_t bits, uint32_t hashes) {
     enum { DRAWS = 1 << 14 };
     uint64_t random = 1;
     *s = (spread){.bits = bits, .classes = common_factor(bits), .hashes = hashes};
+    if (hashes > 2) s->third_pairs = third_pairs(bits);
     for (int draw = 0; draw < DRAWS; draw++) {
         uint32_t h = (uint32_t)umbeli_draw(&random);
         for (uint32_t i = 0; i < hashes; i++) {
@@ -169,25 +183,27 @@ static void take_spread(spread *s, uint64_t bits, uint32_t hashes) {
     }
 }
 
-/* The values of the third probe that this many hashes take: a sum a + b from 0 to 131 070
- * is as likely as there are pairs with that sum, and a may be even or odd. */
-static double third_values(double hashes) {
-    double halves = 0x1p16, each = hashes / 0x1p33;
-    if (each * halves < 1e-6) return hashes;
-    return 4 * (halves + expm1(-each * halves) / each);
+/* The share of bits that the third probes of this many keys leave clear.  One of three values is as
+ * likely for each t, the others the more likely the larger or the smaller t is. */
+static double third_clear(const spread *s, double keys) {
+    double each = keys / 0x1p17, values = 3 * 0x1p16, bits = (double)s->bits;
+    double taken = each > 1e-6 ? -expm1(-each) + 2 + 2 * expm1(-each) / each : 2 * each;
+    double share = taken / 3;
+    if (bits <= values) return pow(1 - share, values / bits);
+    return 1 - (share * values - share * share * s->third_pairs) / bits;
 }
 
 /* The fill of each class after this many keys, and of all. */
 static double fills_after(const spread *s, double keys, double *fill) {
     const double values = 0x1p32;
-    double hashes = -values * expm1(-keys / values), range = fmin((double)s->bits, values), sum = 0;
-    double third = s->hashes > 2 ? third_values(hashes) / range : 0;
+    double range = fmin((double)s->bits, values), sum = 0;
+    double clear = s->hashes > 2 ? third_clear(s, keys) : 1;
     for (uint64_t r = 0; r < s->classes; r++) {
-        double probes = third;
+        double probes = 0;
         for (uint32_t i = 0; i < s->hashes; i++) {
-            if (i != 2) probes += hashes * s->share[i][r] * (double)s->classes / range;
+            if (i != 2) probes += keys * s->share[i][r] * (double)s->classes / range;
         }
-        fill[r] = -expm1(-probes);
+        fill[r] = 1 - clear * exp(-probes);
         sum += fill[r];
     }
     return sum / (double)s->classes * (range / (double)s->bits);
@@ -198,7 +214,7 @@ double umbeli_leveldb_estimate(const umbeli_classic *c, uint64_t bits_set) {
     uint32_t hashes = c->base.shape.hashes;
     umbeli_progression p = progression_of(bits, hashes);
     double guess = umbeli_progression_keys(&p, bits_set), fill[FACTORS], low = 0;
-    if (bits <= TRIED_BITS || hashes == 0 || !isfinite(guess)) return guess;
+    if (bits <= FEW_BITS || hashes == 0 || !isfinite(guess)) return guess;
     spread s;
     take_spread(&s, bits, hashes);
     double wanted = (double)bits_set / (double)bits, high = 2 * guess + 1;
@@ -209,9 +225,12 @@ double umbeli_leveldb_estimate(const umbeli_classic *c, uint64_t bits_set) {
     return low;
 }
 
-/* Measured: filters of up to ten million keys are off by up to half a percent. */
+/* Measured: filters of up to ten million keys are off by up to half a percent; by two or three where
+ * the values of the third probe make up a good part of the bits. */
 double umbeli_leveldb_estimate_error(const umbeli_classic *c, double keys) {
-    return c->base.shape.bits > TRIED_BITS ? 0.005 * keys : 0;
+    enum { MANY_BITS = 1 << 21 };
+    uint64_t bits = c->base.shape.bits;
+    return bits > MANY_BITS ? 0.005 * keys : bits > FEW_BITS ? 0.01 * keys : 0;
 }
 
 /* The rate when there are so many keys that the third probe always hits a set bit: the other
@@ -231,7 +250,7 @@ static double rate_of_many(uint64_t bits, uint32_t hashes, uint64_t keys) {
 
 /* Fills a filter with that many random keys, or several if the keys are few: small filters vary. */
 static bool simulate(uint64_t bits, uint32_t hashes, uint64_t keys, double *rate) {
-    enum { ENOUGH = 1 << 17, MOST = 16 };
+    enum { ENOUGH = 1 << 17, MOST = 128 };
     umbeli_leveldb_modulus m = umbeli_leveldb_modulus_of(bits);
     uint64_t random = 2, filters = 1 + ENOUGH / (keys + ENOUGH / MOST);
     size_t len = (size_t)(bits / 8 + 1);
@@ -260,13 +279,13 @@ double umbeli_leveldb_guess(uint64_t bits, uint32_t hashes, uint64_t keys) {
 }
 
 double umbeli_leveldb_rate(uint64_t bits, uint32_t hashes, uint64_t keys) {
-    enum { FEW_KEYS = 3000000, FEW_BITS = 1 << 28 };
+    enum { FEW_KEYS = 3000000, MOST_BITS = 1 << 28 };
     umbeli_progression p = progression_of(bits, hashes);
     double rate;
     if (keys == 0 || hashes == 0 || bits <= UMBELI_SIMULATED_BITS) {
         return umbeli_progression_rate(&p, keys);
     }
-    if (keys < FEW_KEYS && bits < FEW_BITS && simulate(bits, hashes, keys, &rate)) return rate;
+    if (keys < FEW_KEYS && bits < MOST_BITS && simulate(bits, hashes, keys, &rate)) return rate;
     return rate_of_many(bits, hashes, keys);
 }
 

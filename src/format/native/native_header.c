@@ -13,7 +13,7 @@
  *   28      4     hashes                            112     4     payload piece length, 1 MiB
  *   32      8     seed                              116     4     kind's own parameters, length
  *   40      8     secret fingerprint, 0: none       120     4     metadata, length
- *   48      8     bits                              124     4     0
+ *   48      8     bits                              124     4     error of keys added, 0: none
  *   56      8     capacity                          128     ...   kind's own parameters
  *   64      8     requested rate, f64               ...     ...   metadata, zeros up to H - 8
  *                                                   H - 8   8     XXH3-64 of everything before
@@ -57,7 +57,7 @@ enum {
     AT_PIECE = 112,
     AT_KIND_PARAMS_LEN = 116,
     AT_META_LEN = 120,
-    AT_ZERO_124 = 124,
+    AT_COUNT_ERROR = 124,
     FIXED = 128,
     CHECKSUM = 8, /* bytes at the end */
 };
@@ -157,6 +157,7 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
     h->payload_len = umbeli_load_le64(bytes + AT_PAYLOAD_LEN);
     h->kind_params_len = umbeli_load_le32(bytes + AT_KIND_PARAMS_LEN);
     h->meta_len = umbeli_load_le32(bytes + AT_META_LEN);
+    h->count_error = umbeli_load_le32(bytes + AT_COUNT_ERROR);
 
     if (umbeli_load_le16(bytes + AT_ZERO_10)) return bad(diag, AT_ZERO_10, "byte 10: must be 0");
     if (umbeli_is_keyed(&h->shape) != (h->fingerprint != 0)) {
@@ -171,9 +172,6 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
     }
     if (umbeli_load_le32(bytes + AT_PIECE) != UMBELI_NATIVE_PIECE) {
         return unknown(diag, AT_PIECE, "piece length: must be 1 MiB");
-    }
-    if (umbeli_load_le32(bytes + AT_ZERO_124)) {
-        return bad(diag, AT_ZERO_124, "bytes 124 to 127: must be 0");
     }
     uint32_t room = h->len - FIXED - CHECKSUM;
     if (h->kind_params_len > room) {
@@ -267,6 +265,7 @@ static umbel_err complete(umbel_filter *f, const uint8_t *bytes, const umbeli_na
                           umbel_diag *diag) {
     const umbeli_kind *kind = f->ops->kind;
     umbeli_set_keys_added(f, h->keys_added);
+    f->count_error = h->count_error;
     umbeli_reader params = umbeli_reader_over(bytes + FIXED, h->kind_params_len);
     umbel_err e = kind->take_kind_params ? kind->take_kind_params(f, &params, diag) : UMBEL_OK;
     if (e && diag) diag->offset = FIXED;
@@ -302,6 +301,7 @@ umbeli_native_source umbeli_native_source_of(const umbel_filter *f) {
     return (umbeli_native_source){
         .shape = f->shape,
         .keys_added = umbeli_keys_added(f),
+        .count_error = (uint32_t)fmin(ceil(f->count_error), UINT32_MAX),
         .payload_len = umbeli_filter_bytes(f),
         .key_rule = f->key_rule,
         .params = f,
@@ -377,6 +377,7 @@ static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
     umbeli_store_le32(to + AT_PIECE, UMBELI_NATIVE_PIECE);
     umbeli_store_le32(to + AT_KIND_PARAMS_LEN, (uint32_t)kind_params_len(from));
     umbeli_store_le32(to + AT_META_LEN, (uint32_t)meta_len(from));
+    umbeli_store_le32(to + AT_COUNT_ERROR, from->count_error);
 }
 
 static void put_entries(const umbeli_meta_entry *entries, size_t count, umbeli_writer *w) {

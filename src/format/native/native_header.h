@@ -23,7 +23,7 @@ typedef struct umbeli_native_header {
     uint64_t fingerprint;
     uint64_t keys_added;
     umbel_key_rule key_rule;
-    uint32_t len, kind_params_len, meta_len;
+    uint32_t len, kind_params_len, meta_len, count_error;
     uint64_t payload_at, payload_len, checksum;
 } umbeli_native_header;
 
@@ -75,6 +75,7 @@ umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h
 typedef struct umbeli_native_source {
     umbeli_shape shape;
     uint64_t keys_added, payload_len;
+    uint32_t count_error;
     umbel_key_rule key_rule;
     const umbel_filter *params; /* the filter whose kind parameters to write; NULL: none */
     const umbeli_meta_entry *extra, *meta; /* metadata, in this order */
