@@ -38,7 +38,7 @@ static umbel_filter *filled(umbel_foreign params, int keys) {
 }
 
 static uint8_t *header_of(const umbel_filter *f, size_t *len) {
-    *len = (size_t)umbeli_redisbloom_header_size(f);
+    *len = (size_t)umbeli_redisbloom_header_size(umbeli_chain_of(f)->count);
     umbeli_span span = {.bytes = malloc(*len), .cap = *len};
     umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span};
     assert_non_null(span.bytes);

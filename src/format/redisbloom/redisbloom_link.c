@@ -140,7 +140,7 @@ static uint64_t bit(const umbeli_layer *link, umbeli_hashes h, uint32_t i) {
     return probe_at(link, *h.wide, i);
 }
 
-static const umbeli_probes probes = {
+const umbeli_probes umbeli_probes_redisbloom = {
     .kind = UMBEL_KIND_CLASSIC,
     .hash_wide = hash_wide,
     .contains = contains,
@@ -162,7 +162,7 @@ umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_lay
     }
     uint64_t words = umbeli_ceil_div(bits < 1 ? 1 : (uint64_t)bits, 64);
     *link = (umbeli_layer){
-        .probes = &probes,
+        .probes = &umbeli_probes_redisbloom,
         .bytes = words * 8,
         .nbits = words * 64,
         .rate = rate,
@@ -240,7 +240,7 @@ static umbel_err lay_out(umbeli_chain *c, const umbeli_layer *links, uint32_t co
     umbel_err e = umbeli_chain_lay_out(c, links, count, diag);
     for (uint32_t i = 0; i < count && !e; i++) {
         umbeli_layer *link = &c->layers[i];
-        link->probes = &probes;
+        link->probes = &umbeli_probes_redisbloom;
         if (link->n2) link->nbits = UINT64_C(1) << link->n2;
         link->modulus = umbeli_modulus_of(link->nbits);
         umbeli_count_added(&c->base, link->keys);

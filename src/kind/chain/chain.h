@@ -172,7 +172,9 @@ void umbeli_chain_truncate(umbeli_chain *c, uint32_t count);
 
 /* ---- Keys ---- */
 
-/* umbeli_ops.add_many and add_hashes with a limit on the bytes after growing. */
+/* umbeli_ops.add and add_many with a limit on the bytes after growing. */
+umbel_err umbeli_chain_add_one(umbel_filter *f, umbel_key key, uint64_t max_bytes,
+                               uint8_t *was_new);
 umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t n,
                                   uint64_t max_bytes, uint8_t *was_new, size_t *done);
 
