@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """run.py [KEYS [RATE]] - the module in a redis-server, compared with commands that do nothing, with its
 bars.
+run.py many [FILTERS] - the memory of very many small filters (1e6), and their RDB file.
 
 Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), a server (REDIS_SERVER, or redis-server)
 and a C compiler.  Starts one
@@ -24,7 +25,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MODULE = Path(os.environ.get("UMBEL_MODULE") or ROOT / "build/module/umbel.so").resolve()
 SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
 BATCH = 16 * 100  # whole ones only
-KEYS = max(int(float(sys.argv[1])) // BATCH, 1) * BATCH if len(sys.argv) > 1 else 10_000_000
+MANY = sys.argv[1:2] == ["many"]
+FILTERS = int(float(sys.argv[2])) // BATCH * BATCH if MANY and len(sys.argv) > 2 else 1_000_000
+KEYS = max(int(float(sys.argv[1])) // BATCH, 1) * BATCH if sys.argv[1:] and not MANY else 10_000_000
 RATE = sys.argv[2] if len(sys.argv) > 2 else "0.01"
 PART = max(KEYS // 5 // BATCH, 1) * BATCH
 ROUNDS = 9
@@ -135,9 +138,9 @@ class Server:
             entries = read_reply(s.makefile("rb"))
         return [(e[2], e[3]) for e in entries if e[3][0].decode() == command]
 
-    def used_memory(self):
+    def used_memory(self, what="used_memory"):
         info = self.ask("INFO", "memory")
-        return int(info.split("used_memory:")[1].split()[0])
+        return int(info.split(what + ":")[1].split()[0])
 
     def load(self, command, key, first, items, per, depth):
         """CPU and wall-clock seconds, and how many answers were 1."""
@@ -282,6 +285,41 @@ def report(names, results):
     print("\n* measured earlier on a machine of the same type with 10 M items; not in this run")
 
 
+def make_many(tools, layout, keys):
+    """Rows about FILTERS filters of so many keys, per filter; without a layout they are three
+    allocations as RedisBloom makes them."""
+    server = Server(tools, MODULE)
+    try:
+        if layout:
+            server.ask("CONFIG", "SET", "bf.layout", layout)
+        before = [server.used_memory(what) for what in ("used_memory", "used_memory_rss")]
+        command = "BF.MADD" if layout else "FLOOR.MAKE"
+        server.load(command, "user:%", 0, keys * FILTERS, keys, BATCH // 100)
+        after = [server.used_memory(what) for what in ("used_memory", "used_memory_rss")]
+        if int(server.ask("DBSIZE")) != FILTERS:
+            sys.exit("not all filters were made")
+        row = [f"{(b - a) / FILTERS:.1f}" for a, b in zip(before, after)]
+        if not layout:
+            return ["", *row, ""]
+        server.ask("SAVE")
+        size = (Path(server.directory) / "dump.rdb").stat().st_size
+        return [server.ask("MEMORY", "USAGE", f"user:{FILTERS - 1}"), *row, f"{size / FILTERS:.1f}"]
+    finally:
+        server.stop()
+
+
+def report_many(tools):
+    print(f"{FILTERS:,} filters that nobody reserved, bytes per filter\n")
+    print(f"{'':<34}{'MEMORY USAGE':>14}{'used_memory':>14}{'resident':>14}{'RDB file':>14}")
+    for keys in (10, 100):
+        for name, layout in (("blocked", "blocked"), ("classic", "classic"),
+                             ("RedisBloom's allocations", None)):
+            row = make_many(tools, layout, keys)
+            print(f"{f'{keys} keys, {name}':<34}" + "".join(f"{text:>14}" for text in row),
+                  flush=True)
+    print("\nRedisBloom's RDB file is that of the classic layout, byte for byte.")
+
+
 def main():
     if not MODULE.exists():
         sys.exit(f"{MODULE} is not there: make")
@@ -292,6 +330,9 @@ def main():
         runs.append(("peer", Path(os.environ["PEER"]).resolve()))
     try:
         compile_parts(tools)
+        if MANY:
+            report_many(tools)
+            return
         for name, module in runs:
             server = Server(tools, module)
             try:
