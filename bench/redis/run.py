@@ -131,6 +131,23 @@ class Server:
             s.sendall(" ".join([*words, ""]).encode() + b"\r\n")
             return int(s.makefile("rb").readline()[1:])
 
+    def make_plain(self, key):
+        """The same bits under the same name, for FLOOR.EXISTS and FLOOR.MEXISTS."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=600) as s:
+            stream, pieces, at = s.makefile("rb"), [], 0
+            while True:
+                s.sendall(f"BF.SCANDUMP {key} {at}\r\n".encode())
+                at, piece = read_reply(stream)
+                if at == 0:
+                    break
+                pieces.append((at, piece))
+            self.ask("DEL", key)
+            for at, piece in pieces:
+                s.sendall(f"*4\r\n$15\r\nFLOOR.LOADCHUNK\r\n${len(key)}\r\n{key}\r\n"
+                          f"${len(str(at))}\r\n{at}\r\n${len(piece)}\r\n".encode() + piece + b"\r\n")
+                if stream.readline() != b"+OK\r\n":
+                    sys.exit("FLOOR.LOADCHUNK")
+
     def slow(self, command):
         """(microseconds, words) of the commands in the slow log."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=600) as s:
@@ -203,6 +220,22 @@ def slowest(server):
     return ", ".join(f"{micros / 1e3:.1f}" for micros in worst) or "none over 0.2"
 
 
+def ask_grown(server, module, out):
+    for name, command, floor, per, depth in (
+            ("- BF.MEXISTS 100, absent, ns an item", "MEXISTS", "FLOOR.LOOP", 100, 16),
+            ("- BF.EXISTS, absent, ns", "EXISTS", "FLOOR.KEY", 1, 100)):
+        items = max(PART // 5 // (per * depth), 1) * per * depth
+        command = f"{module}.{command}"
+        times = {command: 1e9, floor: 1e9}
+        for _ in range(ROUNDS):
+            for what in times:
+                cpu, _, wrong = server.load(what, "grown", ABSENT, items, per, depth)
+                times[what] = min(times[what], 1e9 * cpu / items)
+                if what.endswith(".MEXISTS"):
+                    out["- false positives, measured"] = f"{wrong / items:.3%}"
+        out[name] = f"{times[command]:.0f} ({times[command] / times[floor]:.1f}x)"
+
+
 def grow(server, out):
     worst = slowest(server)
     server.ask("DEL", "grown")
@@ -211,18 +244,7 @@ def grow(server, out):
     out["grown from 100 keys: bits per key"] = f"{8 * usage / KEYS:.2f}"
     out["- layers"] = server.ask("BF.INFO", "grown", "FILTERS")
     out["- server's processor, ns an item"] = f"{1e9 * cpu / KEYS:.0f}"
-    for name, command, floor, per, depth in (
-            ("- BF.MEXISTS 100, absent, ns an item", "BF.MEXISTS", "FLOOR.LOOP", 100, 16),
-            ("- BF.EXISTS, absent, ns", "BF.EXISTS", "FLOOR.KEY", 1, 100)):
-        items = max(PART // 5 // (per * depth), 1) * per * depth
-        times = {command: 1e9, floor: 1e9}
-        for _ in range(ROUNDS):
-            for what in times:
-                cpu, _, wrong = server.load(what, "grown", ABSENT, items, per, depth)
-                times[what] = min(times[what], 1e9 * cpu / items)
-                if what == "BF.MEXISTS":
-                    out["- false positives, measured"] = f"{wrong / items:.3%}"
-        out[name] = f"{times[command]:.0f} ({times[command] / times[floor]:.1f}x)"
+    ask_grown(server, "BF", out)
     out["- slowest BF.ADDs while growing, ms"] = worst
     server.ask("DEL", "grown")
 
@@ -242,18 +264,38 @@ def stay_small(server, out):
     server.ask("UNLINK", "huge", "s")
 
 
-def measure(server):
-    """Best nanoseconds of every case by name, and the rows that are only reported."""
-    out, best = {}, {}
-    fill(server, out)
-    for key in ("g", "h"):
-        server.ask("BF.RESERVE", key, RATE, KEYS)
+def time_cases(server, cases):
+    """Best nanoseconds of every case by name."""
+    best = {}
     for round_number in range(ROUNDS):
-        for name, command, key, first, part, per, depth, _, _ in CASES:
+        for name, command, key, first, part, per, depth, *_ in cases:
             items = max(KEYS // part // (per * depth), 1) * per * depth
             start = ABSENT * (3 + round_number) if first is None else first
             cpu, _, _ = server.load(command, key, start, items, per, depth)
             best[name] = min(best.get(name, 1e9), 1e9 * cpu / items)
+    return best
+
+
+def measure_plain(server):
+    """The filters of the classic layout, asked without the module."""
+    out = {}
+    server.ask("BF.RESERVE", "f", RATE, KEYS)
+    for key in ("f", "grown"):
+        server.load("BF.MADD", key, 0, KEYS, 100, 16)
+        server.make_plain(key)
+    best = time_cases(server, [(name, command.replace("BF.", "FLOOR."), *rest)
+                               for name, command, *rest in CASES if "ADD" not in command])
+    ask_grown(server, "FLOOR", out)
+    return best, out
+
+
+def measure(server):
+    """Best nanoseconds of every case by name, and the rows that are only reported."""
+    out = {}
+    fill(server, out)
+    for key in ("g", "h"):
+        server.ask("BF.RESERVE", key, RATE, KEYS)
+    best = time_cases(server, CASES)
     server.ask("DEL", "g")
     server.ask("DEL", "h")
     persist(server, out)
@@ -269,8 +311,8 @@ def report(names, results):
     for name, *_, floor, bar in CASES:
         line = f"{name:<44}"
         for column, (best, _) in zip(names, results):
-            text = f"{best[name]:.0f}"
-            if floor:
+            text = f"{best[name]:.0f}" if name in best else ""
+            if floor and text:
                 ratio = best[name] / best[floors[floor]]
                 text += f" ({ratio:.2f}x)"
                 if bar and column == "blocked" and ratio > bar:
@@ -280,9 +322,11 @@ def report(names, results):
         print(line + (f"   bar {bar}x for blocked" if bar else ""))
     print()
     for name in results[0][1]:
-        print(f"{name:<44}" + "".join(f"{out[name]:>18}" for _, out in results)
+        print(f"{name:<44}" + "".join(f"{out.get(name, ''):>18}" for _, out in results)
               + f"{REDISBLOOM.get(name, ''):>18}")
-    print("\n* measured earlier on a machine of the same type with 10 M items; not in this run")
+    print("\nplain way: the bits of the classic layout asked as RedisBloom's documentation describes, by"
+          "\n  the least code: less than RedisBloom itself does (bench/redis/floor_module.c)"
+          "\n* measured earlier on a machine of the same type with 10 M items; not in this run")
 
 
 def make_many(tools, layout, keys):
@@ -325,7 +369,7 @@ def main():
         sys.exit(f"{MODULE} is not there: make")
     tools = Path(tempfile.mkdtemp(prefix="umbel-bench-"))
     names, results = [], []
-    runs = [("blocked", MODULE), ("classic", MODULE)]
+    runs = [("blocked", MODULE), ("classic", MODULE), ("plain way", MODULE)]
     if os.environ.get("PEER"):
         runs.append(("peer", Path(os.environ["PEER"]).resolve()))
     try:
@@ -337,9 +381,10 @@ def main():
             server = Server(tools, module)
             try:
                 if module == MODULE:
-                    server.ask("CONFIG", "SET", "bf.layout", name)
+                    server.ask("CONFIG", "SET", "bf.layout",
+                               "blocked" if name == "blocked" else "classic")
                 names.append(name)
-                results.append(measure(server))
+                results.append((measure_plain if name == "plain way" else measure)(server))
             finally:
                 server.stop()
         report(names, results)

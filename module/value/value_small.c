@@ -60,7 +60,6 @@ umbeli_layer bf_small_layer(const bf_value *v) {
 umbeli_redisbloom_head bf_small_head(const bf_value *v) {
     umbeli_redisbloom_head head = head_of(&v->params);
     head.keys = v->small->keys;
-    head.bytes = v->small->bytes;
     return head;
 }
 

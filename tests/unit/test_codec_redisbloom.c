@@ -319,6 +319,19 @@ static size_t dump_and_load(const umbel_filter *f, umbel_filter **out) {
     return pieces;
 }
 
+/* A single key is asked for in up to 64 links at a time; links of one key each make hundreds. */
+static void very_many_links_are_asked(void **state) {
+    (void)state;
+    enum { KEYS = 200 };
+    umbel_filter *f = filled(params_of(1, 1e-20, 1), KEYS);
+    assert_int_equal(umbeli_chain_of(f)->count, KEYS);
+    for (int i = 0; i < 2 * KEYS; i++) {
+        const char *key = key_of(i);
+        assert_int_equal(umbel_contains(f, key, strlen(key)), i < KEYS);
+    }
+    umbel_free(f);
+}
+
 static void pieces_never_cross_links(void **state) {
     (void)state;
     umbel_filter *f = filled(params_of(100, 0.01, 0), 2000), *loaded = NULL;
@@ -599,6 +612,7 @@ int main(void) {
         cmocka_unit_test(growing_up_to_the_limit),
         cmocka_unit_test(copies_and_clearing),
         cmocka_unit_test(batches_agree),
+        cmocka_unit_test(very_many_links_are_asked),
         cmocka_unit_test(pieces_never_cross_links),
         cmocka_unit_test(odd_pieces_are_refused),
         cmocka_unit_test(every_truncation_is_refused),

@@ -185,7 +185,6 @@ umbeli_redisbloom_head umbeli_redisbloom_head_of(const umbel_filter *f) {
         .count = r->chain.count,
         .options = r->options,
         .growth = r->growth,
-        .bytes = umbeli_filter_bytes(f),
     };
 }
 

@@ -15,7 +15,8 @@
  * bits, for classic layers, and at most once to 64, for all others, and only when the first layer
  * needs that width.  Within a layer the kernels overlap the cache misses of the batch; a
  * single key has no batch, so the lines of all split-block layers, and the first ones of all
- * classic layers, are prefetched before the first is checked.
+ * classic layers, are prefetched before the first is checked.  RedisBloom's chains have the most
+ * layers, and ask all of them a few probes at a time (format/redisbloom).
  *
  * Few keys.  A chain that starts small would collect small layers, so its newest layer may be a
  * table of hashes (exact.c), which is replaced by a larger one or by a filter when it is full.
@@ -423,9 +424,9 @@ static const uint64_t *narrow_of(const umbeli_chain *c, single *s) {
 
 /* The first probes of all classic layers; in most of them no other is needed. */
 static void prefetch_first(const umbeli_chain *c, const umbeli_hash128 *wide) {
-    for (uint32_t i = 0; i < c->count && c->count > 1; i++) {
+    for (uint32_t i = 0; i < c->count && c->count > 1 && UMBELI_HAVE_PREFETCH; i++) {
         const umbeli_layer *l = &c->layers[i];
-        if (!l->probes->hash_wide) continue;
+        if (!l->probes->hash_wide || l->probes->any_contains) continue;
         __builtin_prefetch(l->bits + l->probes->bit(l, (umbeli_hashes){.wide = wide}, 0) / 8);
     }
 }
@@ -448,8 +449,12 @@ static inline bool layer_has(const umbeli_chain *c, const umbeli_layer *l, singl
     return found;
 }
 
-/* Layers [from, to), last one first. */
+/* Layers [from, to), last one first.  Where one layer knows how to ask many, all are like it. */
 static inline bool range_has(const umbeli_chain *c, uint32_t from, uint32_t to, single *s) {
+    const umbeli_layer *l = &c->layers[from];
+    if (UMBELI_HAVE_PREFETCH && to > from + 1 && l->probes->any_contains) {
+        return l->probes->any_contains(l, to - from, hashes_of(c, l, s));
+    }
     while (to > from) {
         if (layer_has(c, &c->layers[--to], s)) return true;
     }
@@ -550,7 +555,7 @@ umbel_err umbeli_chain_add_one(umbel_filter *f, umbel_key key, uint64_t max_byte
         is_new = is_new && !known;
         umbeli_count_added(f, is_new);
     }
-    *was_new = is_new;
+    if (was_new) *was_new = is_new;
     return UMBEL_OK;
 }
 
@@ -626,8 +631,7 @@ umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t
     umbel_err e = UMBEL_OK;
     *done = 0;
     if (n == 1) {
-        uint8_t ignored;
-        e = umbeli_chain_add_one(f, *keys, max_bytes, was_new ? was_new : &ignored);
+        e = umbeli_chain_add_one(f, *keys, max_bytes, was_new);
         *done = !e;
         return e;
     }
