@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -220,6 +221,28 @@ def slowest(server):
     return ", ".join(f"{micros / 1e3:.1f}" for micros in worst) or "none over 0.2"
 
 
+def sets_beside(server, command, key):
+    """What another client waits for a plain SET meanwhile, in ms: the median, one of a thousand, and
+    the longest."""
+    waited, done = [], threading.Event()
+
+    def set_again_and_again():
+        with socket.create_connection(("127.0.0.1", server.port)) as s:
+            while not done.is_set():
+                start = time.monotonic()
+                s.sendall(b"SET beside value\r\n")
+                s.recv(64)
+                waited.append(1e3 * (time.monotonic() - start))
+
+    other = threading.Thread(target=set_again_and_again)
+    other.start()
+    server.load(command, key, 0, KEYS, 1, 100)
+    done.set()
+    other.join()
+    waited.sort()
+    return " / ".join(f"{waited[int(len(waited) * part)]:.1f}" for part in (0.5, 0.999, 1 - 1e-9))
+
+
 def ask_grown(server, module, out):
     for name, command, floor, per, depth in (
             ("- BF.MEXISTS 100, absent, ns an item", "MEXISTS", "FLOOR.LOOP", 100, 16),
@@ -238,6 +261,9 @@ def ask_grown(server, module, out):
 
 def grow(server, out):
     worst = slowest(server)
+    out["SET beside empty commands, ms"] = sets_beside(server, "FLOOR.KEY", "grown")
+    server.ask("DEL", "grown")
+    out["SET beside BF.ADDs that grow a filter, ms"] = sets_beside(server, "BF.ADD", "grown")
     server.ask("DEL", "grown")
     cpu, _, _ = server.load("BF.MADD", "grown", 0, KEYS, 100, 16)
     usage = int(server.ask("MEMORY", "USAGE", "grown"))
