@@ -4,7 +4,7 @@
  *
  *   load PORT COMMAND KEY FIRST ITEMS PER DEPTH
  *
- * Items are 16 bytes, taken from an endless sequence starting at FIRST; PER of them go into a
+ * A % in KEY stands for the number of the command: each has a key of its own.  Items are 16 bytes, taken from an endless sequence starting at FIRST; PER of them go into a
  * command, and DEPTH commands are sent at once before their answers are read.  Requests are
  * prepared in advance, slab by slab.  Prints CPU seconds of the server's main thread, seconds of
  * wall-clock time, and how many answers were 1.
@@ -28,7 +28,7 @@ enum { ITEM = 16, SLAB = 64 << 20, ANSWERS = 1 << 20 };
 struct load {
     int server;
     const char *command, *key;
-    uint64_t next, left, per, depth;
+    uint64_t next, left, per, depth, commands;
     char *slab;
     size_t *ends; /* of the batches in it */
     size_t batches;
@@ -95,8 +95,13 @@ static uint64_t mixed(uint64_t x) {
 }
 
 static size_t put_command(struct load *l, char *out) {
+    char key[64], number[24] = "";
+    size_t before = strcspn(l->key, "%");
+    const char *after = l->key + before;
+    if (*after) sprintf(number, "%llu", (unsigned long long)l->commands++);
+    sprintf(key, "%.*s%s%s", (int)before, l->key, number, *after ? after + 1 : after);
     int n = sprintf(out, "*%d\r\n$%zu\r\n%s\r\n$%zu\r\n%s\r\n", (int)l->per + 2, strlen(l->command),
-                    l->command, strlen(l->key), l->key);
+                    l->command, strlen(key), key);
     char *at = out + n;
     for (uint64_t i = 0; i < l->per; i++) {
         at += sprintf(at, "$%d\r\n%016llx\r\n", ITEM, (unsigned long long)mixed(l->next++));
@@ -183,6 +188,7 @@ int main(int argc, char **argv) {
     l.ends = malloc(SLAB / 32 * sizeof *l.ends);
     l.answers = malloc(ANSWERS);
     if (!l.slab || !l.ends || !l.answers || !l.per || !l.depth) die("load");
+    if (strlen(l.key) > 32) die("key");
     l.server = connect_to(atoi(argv[1]));
     for (prepare(&l); l.batches; prepare(&l)) run_slab(&l);
     printf("%.6f %.6f %llu\n", l.cpu, l.clock, (unsigned long long)l.ones);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """run.py [KEYS [RATE]] - the module in a redis-server, compared with commands that do nothing, with its
 bars.
+run.py many [FILTERS] - the memory of very many small filters (1e6), and their RDB file.
 
 Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), a server (REDIS_SERVER, or redis-server)
 and a C compiler.  Starts one
@@ -17,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -24,7 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MODULE = Path(os.environ.get("UMBEL_MODULE") or ROOT / "build/module/umbel.so").resolve()
 SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
 BATCH = 16 * 100  # whole ones only
-KEYS = max(int(float(sys.argv[1])) // BATCH, 1) * BATCH if len(sys.argv) > 1 else 10_000_000
+MANY = sys.argv[1:2] == ["many"]
+FILTERS = int(float(sys.argv[2])) // BATCH * BATCH if MANY and len(sys.argv) > 2 else 1_000_000
+KEYS = max(int(float(sys.argv[1])) // BATCH, 1) * BATCH if sys.argv[1:] and not MANY else 10_000_000
 RATE = sys.argv[2] if len(sys.argv) > 2 else "0.01"
 PART = max(KEYS // 5 // BATCH, 1) * BATCH
 ROUNDS = 9
@@ -128,6 +132,23 @@ class Server:
             s.sendall(" ".join([*words, ""]).encode() + b"\r\n")
             return int(s.makefile("rb").readline()[1:])
 
+    def make_plain(self, key):
+        """The same bits under the same name, for FLOOR.EXISTS and FLOOR.MEXISTS."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=600) as s:
+            stream, pieces, at = s.makefile("rb"), [], 0
+            while True:
+                s.sendall(f"BF.SCANDUMP {key} {at}\r\n".encode())
+                at, piece = read_reply(stream)
+                if at == 0:
+                    break
+                pieces.append((at, piece))
+            self.ask("DEL", key)
+            for at, piece in pieces:
+                s.sendall(f"*4\r\n$15\r\nFLOOR.LOADCHUNK\r\n${len(key)}\r\n{key}\r\n"
+                          f"${len(str(at))}\r\n{at}\r\n${len(piece)}\r\n".encode() + piece + b"\r\n")
+                if stream.readline() != b"+OK\r\n":
+                    sys.exit("FLOOR.LOADCHUNK")
+
     def slow(self, command):
         """(microseconds, words) of the commands in the slow log."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=600) as s:
@@ -135,9 +156,9 @@ class Server:
             entries = read_reply(s.makefile("rb"))
         return [(e[2], e[3]) for e in entries if e[3][0].decode() == command]
 
-    def used_memory(self):
+    def used_memory(self, what="used_memory"):
         info = self.ask("INFO", "memory")
-        return int(info.split("used_memory:")[1].split()[0])
+        return int(info.split(what + ":")[1].split()[0])
 
     def load(self, command, key, first, items, per, depth):
         """CPU and wall-clock seconds, and how many answers were 1."""
@@ -200,26 +221,56 @@ def slowest(server):
     return ", ".join(f"{micros / 1e3:.1f}" for micros in worst) or "none over 0.2"
 
 
+def sets_beside(server, command, key):
+    """What another client waits for a plain SET meanwhile, in ms: the median, one of a thousand, and
+    the longest."""
+    waited, done = [], threading.Event()
+
+    def set_again_and_again():
+        with socket.create_connection(("127.0.0.1", server.port)) as s:
+            while not done.is_set():
+                start = time.monotonic()
+                s.sendall(b"SET beside value\r\n")
+                s.recv(64)
+                waited.append(1e3 * (time.monotonic() - start))
+
+    other = threading.Thread(target=set_again_and_again)
+    other.start()
+    server.load(command, key, 0, KEYS, 1, 100)
+    done.set()
+    other.join()
+    waited.sort()
+    return " / ".join(f"{waited[int(len(waited) * part)]:.1f}" for part in (0.5, 0.999, 1 - 1e-9))
+
+
+def ask_grown(server, module, out):
+    for name, command, floor, per, depth in (
+            ("- BF.MEXISTS 100, absent, ns an item", "MEXISTS", "FLOOR.LOOP", 100, 16),
+            ("- BF.EXISTS, absent, ns", "EXISTS", "FLOOR.KEY", 1, 100)):
+        items = max(PART // 5 // (per * depth), 1) * per * depth
+        command = f"{module}.{command}"
+        times = {command: 1e9, floor: 1e9}
+        for _ in range(ROUNDS):
+            for what in times:
+                cpu, _, wrong = server.load(what, "grown", ABSENT, items, per, depth)
+                times[what] = min(times[what], 1e9 * cpu / items)
+                if what.endswith(".MEXISTS"):
+                    out["- false positives, measured"] = f"{wrong / items:.3%}"
+        out[name] = f"{times[command]:.0f} ({times[command] / times[floor]:.1f}x)"
+
+
 def grow(server, out):
     worst = slowest(server)
+    out["SET beside empty commands, ms"] = sets_beside(server, "FLOOR.KEY", "grown")
+    server.ask("DEL", "grown")
+    out["SET beside BF.ADDs that grow a filter, ms"] = sets_beside(server, "BF.ADD", "grown")
     server.ask("DEL", "grown")
     cpu, _, _ = server.load("BF.MADD", "grown", 0, KEYS, 100, 16)
     usage = int(server.ask("MEMORY", "USAGE", "grown"))
     out["grown from 100 keys: bits per key"] = f"{8 * usage / KEYS:.2f}"
     out["- layers"] = server.ask("BF.INFO", "grown", "FILTERS")
     out["- server's processor, ns an item"] = f"{1e9 * cpu / KEYS:.0f}"
-    for name, command, floor, per, depth in (
-            ("- BF.MEXISTS 100, absent, ns an item", "BF.MEXISTS", "FLOOR.LOOP", 100, 16),
-            ("- BF.EXISTS, absent, ns", "BF.EXISTS", "FLOOR.KEY", 1, 100)):
-        items = max(PART // 5 // (per * depth), 1) * per * depth
-        times = {command: 1e9, floor: 1e9}
-        for _ in range(ROUNDS):
-            for what in times:
-                cpu, _, wrong = server.load(what, "grown", ABSENT, items, per, depth)
-                times[what] = min(times[what], 1e9 * cpu / items)
-                if what == "BF.MEXISTS":
-                    out["- false positives, measured"] = f"{wrong / items:.3%}"
-        out[name] = f"{times[command]:.0f} ({times[command] / times[floor]:.1f}x)"
+    ask_grown(server, "BF", out)
     out["- slowest BF.ADDs while growing, ms"] = worst
     server.ask("DEL", "grown")
 
@@ -239,18 +290,38 @@ def stay_small(server, out):
     server.ask("UNLINK", "huge", "s")
 
 
-def measure(server):
-    """Best nanoseconds of every case by name, and the rows that are only reported."""
-    out, best = {}, {}
-    fill(server, out)
-    for key in ("g", "h"):
-        server.ask("BF.RESERVE", key, RATE, KEYS)
+def time_cases(server, cases):
+    """Best nanoseconds of every case by name."""
+    best = {}
     for round_number in range(ROUNDS):
-        for name, command, key, first, part, per, depth, _, _ in CASES:
+        for name, command, key, first, part, per, depth, *_ in cases:
             items = max(KEYS // part // (per * depth), 1) * per * depth
             start = ABSENT * (3 + round_number) if first is None else first
             cpu, _, _ = server.load(command, key, start, items, per, depth)
             best[name] = min(best.get(name, 1e9), 1e9 * cpu / items)
+    return best
+
+
+def measure_plain(server):
+    """The filters of the classic layout, asked without the module."""
+    out = {}
+    server.ask("BF.RESERVE", "f", RATE, KEYS)
+    for key in ("f", "grown"):
+        server.load("BF.MADD", key, 0, KEYS, 100, 16)
+        server.make_plain(key)
+    best = time_cases(server, [(name, command.replace("BF.", "FLOOR."), *rest)
+                               for name, command, *rest in CASES if "ADD" not in command])
+    ask_grown(server, "FLOOR", out)
+    return best, out
+
+
+def measure(server):
+    """Best nanoseconds of every case by name, and the rows that are only reported."""
+    out = {}
+    fill(server, out)
+    for key in ("g", "h"):
+        server.ask("BF.RESERVE", key, RATE, KEYS)
+    best = time_cases(server, CASES)
     server.ask("DEL", "g")
     server.ask("DEL", "h")
     persist(server, out)
@@ -266,8 +337,8 @@ def report(names, results):
     for name, *_, floor, bar in CASES:
         line = f"{name:<44}"
         for column, (best, _) in zip(names, results):
-            text = f"{best[name]:.0f}"
-            if floor:
+            text = f"{best[name]:.0f}" if name in best else ""
+            if floor and text:
                 ratio = best[name] / best[floors[floor]]
                 text += f" ({ratio:.2f}x)"
                 if bar and column == "blocked" and ratio > bar:
@@ -277,9 +348,46 @@ def report(names, results):
         print(line + (f"   bar {bar}x for blocked" if bar else ""))
     print()
     for name in results[0][1]:
-        print(f"{name:<44}" + "".join(f"{out[name]:>18}" for _, out in results)
+        print(f"{name:<44}" + "".join(f"{out.get(name, ''):>18}" for _, out in results)
               + f"{REDISBLOOM.get(name, ''):>18}")
-    print("\n* measured earlier on a machine of the same type with 10 M items; not in this run")
+    print("\nplain way: the bits of the classic layout asked as RedisBloom's documentation describes, by"
+          "\n  the least code: less than RedisBloom itself does (bench/redis/floor_module.c)"
+          "\n* measured earlier on a machine of the same type with 10 M items; not in this run")
+
+
+def make_many(tools, layout, keys):
+    """Rows about FILTERS filters of so many keys, per filter; without a layout they are three
+    allocations as RedisBloom makes them."""
+    server = Server(tools, MODULE)
+    try:
+        if layout:
+            server.ask("CONFIG", "SET", "bf.layout", layout)
+        before = [server.used_memory(what) for what in ("used_memory", "used_memory_rss")]
+        command = "BF.MADD" if layout else "FLOOR.MAKE"
+        server.load(command, "user:%", 0, keys * FILTERS, keys, BATCH // 100)
+        after = [server.used_memory(what) for what in ("used_memory", "used_memory_rss")]
+        if int(server.ask("DBSIZE")) != FILTERS:
+            sys.exit("not all filters were made")
+        row = [f"{(b - a) / FILTERS:.1f}" for a, b in zip(before, after)]
+        if not layout:
+            return ["", *row, ""]
+        server.ask("SAVE")
+        size = (Path(server.directory) / "dump.rdb").stat().st_size
+        return [server.ask("MEMORY", "USAGE", f"user:{FILTERS - 1}"), *row, f"{size / FILTERS:.1f}"]
+    finally:
+        server.stop()
+
+
+def report_many(tools):
+    print(f"{FILTERS:,} filters that nobody reserved, bytes per filter\n")
+    print(f"{'':<34}{'MEMORY USAGE':>14}{'used_memory':>14}{'resident':>14}{'RDB file':>14}")
+    for keys in (10, 100):
+        for name, layout in (("blocked", "blocked"), ("classic", "classic"),
+                             ("RedisBloom's allocations", None)):
+            row = make_many(tools, layout, keys)
+            print(f"{f'{keys} keys, {name}':<34}" + "".join(f"{text:>14}" for text in row),
+                  flush=True)
+    print("\nRedisBloom's RDB file is that of the classic layout, byte for byte.")
 
 
 def main():
@@ -287,18 +395,22 @@ def main():
         sys.exit(f"{MODULE} is not there: make")
     tools = Path(tempfile.mkdtemp(prefix="umbel-bench-"))
     names, results = [], []
-    runs = [("blocked", MODULE), ("classic", MODULE)]
+    runs = [("blocked", MODULE), ("classic", MODULE), ("plain way", MODULE)]
     if os.environ.get("PEER"):
         runs.append(("peer", Path(os.environ["PEER"]).resolve()))
     try:
         compile_parts(tools)
+        if MANY:
+            report_many(tools)
+            return
         for name, module in runs:
             server = Server(tools, module)
             try:
                 if module == MODULE:
-                    server.ask("CONFIG", "SET", "bf.layout", name)
+                    server.ask("CONFIG", "SET", "bf.layout",
+                               "blocked" if name == "blocked" else "classic")
                 names.append(name)
-                results.append(measure(server))
+                results.append((measure_plain if name == "plain way" else measure)(server))
             finally:
                 server.stop()
         report(names, results)

@@ -98,19 +98,14 @@ static void add_items(bf_key *key, RedisModuleString **items, size_t count, bool
 
 /* ---- Commands ---- */
 
-/* Opens the key and creates the filter if there is none; options->params are then what it was
- * created with, and *created points to them.  False after an error reply, with nothing to close. */
-static bool open_or_create(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name,
-                           bf_options *options, const bf_params **created) {
-    bf_key_open(key, ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
-    *created = NULL;
-    if (key->value) return true;
+/* Creates the filter in a key that was opened and has none; options->params are then what it was
+ * created with.  False after an error reply, and the key is closed. */
+static bool create(bf_key *key, bf_options *options) {
     if (key->foreign) {
-        RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
+        RedisModule_ReplyWithError(key->ctx, BF_WRONG_TYPE);
     } else if (options->no_create) {
-        RedisModule_ReplyWithError(ctx, BF_NOT_FOUND);
+        RedisModule_ReplyWithError(key->ctx, BF_NOT_FOUND);
     } else if (bf_create(key, options)) {
-        *created = &options->params;
         return true;
     }
     bf_key_close(key);
@@ -120,10 +115,14 @@ static bool open_or_create(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *
 int bf_cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     bf_options options;
-    const bf_params *created;
+    const bf_params *created = NULL;
     if (argc != 3) return RedisModule_WrongArity(ctx);
-    bf_options_init(&options);
-    if (!open_or_create(&key, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (!key.value) {
+        bf_options_init(&options);
+        if (!create(&key, &options)) return REDISMODULE_OK;
+        created = &options.params;
+    }
     add_item(&key, argv[2], created);
     bf_key_close(&key);
     return REDISMODULE_OK;
@@ -132,10 +131,14 @@ int bf_cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 int bf_cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     bf_options options;
-    const bf_params *created;
+    const bf_params *created = NULL;
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    bf_options_init(&options);
-    if (!open_or_create(&key, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (!key.value) {
+        bf_options_init(&options);
+        if (!create(&key, &options)) return REDISMODULE_OK;
+        created = &options.params;
+    }
     add_items(&key, argv + 2, (size_t)argc - 2, true, created);
     bf_key_close(&key);
     return REDISMODULE_OK;
@@ -193,11 +196,15 @@ static bool parse_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc
 int bf_cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     bf_options options;
-    const bf_params *created;
+    const bf_params *created = NULL;
     int items = 0;
     if (argc < 2) return RedisModule_WrongArity(ctx);
     if (!parse_insert(ctx, argv, argc, &options, &items)) return REDISMODULE_OK;
-    if (!open_or_create(&key, ctx, argv[1], &options, &created)) return REDISMODULE_OK;
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (!key.value) {
+        if (!create(&key, &options)) return REDISMODULE_OK;
+        created = &options.params;
+    }
     add_items(&key, argv + items, (size_t)(argc - items), false, created);
     bf_key_close(&key);
     return REDISMODULE_OK;

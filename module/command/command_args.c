@@ -18,9 +18,14 @@ static RedisModuleCommandArg layouts[] = {
     WORD("blocked", "BLOCKED"), WORD("classic", "CLASSIC"), END
 };
 
+static RedisModuleCommandArg expansions[] = {
+    { ARG(INTEGER, "factor") }, WORD("auto", "AUTO"), END
+};
+
+#define EXPANSION { ARG(ONEOF, "expansion"), .token = "EXPANSION", OPTIONAL, .subargs = expansions }
 #define LAYOUT { ARG(ONEOF, "layout"), .token = "LAYOUT", OPTIONAL, .subargs = layouts }
 #define MAKING \
-    OPTION(INTEGER, "expansion", "EXPANSION"), \
+    EXPANSION, \
     OPTIONAL_WORD("nonscaling", "NONSCALING"), \
     LAYOUT, \
     OPTIONAL_WORD("counting", "COUNTING"), \

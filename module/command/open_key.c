@@ -10,7 +10,13 @@
 void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
     *key = (bf_key){.ctx = ctx, .name = name};
     key->opened = RedisModule_OpenKey(ctx, name, mode);
-    if (key->opened) key->value = bf_value_at(key->opened, &key->foreign);
+    if (!key->opened) return;
+    const RedisModuleType *type = RedisModule_ModuleTypeGetType(key->opened);
+    if (type && (type == bf_type_blocked || type == bf_type_redisbloom)) {
+        key->value = RedisModule_ModuleTypeGetValue(key->opened);
+    } else {
+        key->foreign = RedisModule_KeyType(key->opened) != REDISMODULE_KEYTYPE_EMPTY;
+    }
 }
 
 void bf_key_close(bf_key *key) {

@@ -5,19 +5,24 @@
 
 #include "api.h"
 #include "core/diag.h"
-#include "format/redisbloom/redisbloom_dump.h"
 #include "storage/dump_header.h"
 #include "value/server_memory.h"
 #include "value/value_small.h"
 
 /* ---- Dumping ---- */
 
+umbeli_redisbloom_head bf_redisbloom_head(const bf_value *v) {
+    return v->small ? bf_small_head(v) : umbeli_redisbloom_head_of(v->filter);
+}
+
 uint8_t *bf_dump_head(const bf_value *v, size_t *len) {
     if (v->params.layout == BF_BLOCKED) return bf_head_write(v, true, len);
-    uint64_t size = umbeli_redisbloom_header_size(v->filter);
+    umbeli_layer room;
+    umbeli_redisbloom_head head = bf_redisbloom_head(v);
+    uint64_t size = umbeli_redisbloom_header_size(head.count);
     umbeli_span span = {.bytes = RedisModule_Alloc((size_t)size), .cap = (size_t)size};
     umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span};
-    umbeli_redisbloom_put_header(v->filter, &w);
+    umbeli_redisbloom_put_links(&head, bf_value_layer_at(v, 0, &room), &w);
     *len = span.used;
     return span.bytes;
 }

@@ -10,6 +10,7 @@
 #ifndef BF_DUMP_H
 #define BF_DUMP_H
 
+#include "format/redisbloom/redisbloom_dump.h"
 #include "value/value.h"
 
 /* BF.SCANDUMP's reply to iterator 0, which comes with iterator 1.  Free with RedisModule_Free. */
@@ -26,6 +27,9 @@ uint8_t *bf_dump_whole(const bf_value *v, size_t *len);
 /* The bits of layer i; a filter that is not a chain counts as one layer.  *scratch, if not NULL,
  * holds them: free it with RedisModule_Free. */
 const uint8_t *bf_dump_layer(const bf_value *v, uint32_t i, size_t *len, uint8_t **scratch);
+
+/* The head of a value in RedisBloom's layout; its links are the layers of the value. */
+umbeli_redisbloom_head bf_redisbloom_head(const bf_value *v);
 
 /* Wraps a filter in format redisbloom and takes ownership of it; UMBEL_ENOMEM frees the filter. */
 umbel_err bf_redisbloom_value(umbel_filter *f, bf_value **out, umbel_diag *diag);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/diag.h"
-#include "format/redisbloom/redisbloom_dump.h"
 #include "storage/dump.h"
 #include "storage/types.h"
 #include "value/server_memory.h"
@@ -20,14 +19,15 @@ enum { GROWTH_BEFORE_4 = 2, FIRST_ROOM = 16 };
 /* ---- Saving ---- */
 
 void bf_redisbloom_save(RedisModuleIO *io, void *value) {
-    const umbel_filter *f = ((const bf_value *)value)->filter;
-    const umbeli_redisbloom *r = umbeli_redisbloom_of(f);
-    RedisModule_SaveUnsigned(io, umbeli_keys_added(f));
-    RedisModule_SaveUnsigned(io, r->chain.count);
-    RedisModule_SaveUnsigned(io, r->options);
-    RedisModule_SaveUnsigned(io, r->growth);
-    for (uint32_t i = 0; i < r->chain.count; i++) {
-        const umbeli_layer *link = &r->chain.layers[i];
+    const bf_value *v = value;
+    umbeli_redisbloom_head head = bf_redisbloom_head(v);
+    umbeli_layer room;
+    RedisModule_SaveUnsigned(io, head.keys);
+    RedisModule_SaveUnsigned(io, head.count);
+    RedisModule_SaveUnsigned(io, head.options);
+    RedisModule_SaveUnsigned(io, head.growth);
+    for (uint32_t i = 0; i < head.count; i++) {
+        const umbeli_layer *link = bf_value_layer_at(v, i, &room);
         RedisModule_SaveUnsigned(io, link->capacity);
         RedisModule_SaveDouble(io, link->rate);
         RedisModule_SaveUnsigned(io, link->hashes);

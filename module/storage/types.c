@@ -7,22 +7,10 @@
 /* A dump of up to this size goes into a single command: replayed completely or not at all. */
 enum { WHOLE_MAX = 16 * 1024 * 1024, EFFORT_BYTES = 64 * 1024 };
 
-static RedisModuleType *redisbloom, *blocked;
+RedisModuleType *bf_type_redisbloom, *bf_type_blocked;
 
 RedisModuleType *bf_type_of(const bf_value *v) {
-    return v->params.layout == BF_REDISBLOOM ? redisbloom : blocked;
-}
-
-bf_value *bf_value_at(RedisModuleKey *key, bool *wrong) {
-    int kind = RedisModule_KeyType(key);
-    *wrong = false;
-    if (kind == REDISMODULE_KEYTYPE_EMPTY) return NULL;
-    if (kind == REDISMODULE_KEYTYPE_MODULE) {
-        const RedisModuleType *type = RedisModule_ModuleTypeGetType(key);
-        if (type == redisbloom || type == blocked) return RedisModule_ModuleTypeGetValue(key);
-    }
-    *wrong = true;
-    return NULL;
+    return v->params.layout == BF_REDISBLOOM ? bf_type_redisbloom : bf_type_blocked;
 }
 
 /* ---- Callbacks of both types ---- */
@@ -106,9 +94,10 @@ int bf_types_register(RedisModuleCtx *ctx) {
     };
     methods.rdb_load = bf_redisbloom_load;
     methods.rdb_save = bf_redisbloom_save;
-    redisbloom = RedisModule_CreateDataType(ctx, "MBbloom--", BF_REDISBLOOM_ENCVER, &methods);
+    bf_type_redisbloom =
+        RedisModule_CreateDataType(ctx, "MBbloom--", BF_REDISBLOOM_ENCVER, &methods);
     methods.rdb_load = bf_blocked_load;
     methods.rdb_save = bf_blocked_save;
-    blocked = RedisModule_CreateDataType(ctx, "umbel-bf-", BF_BLOCKED_ENCVER, &methods);
-    return redisbloom && blocked ? REDISMODULE_OK : REDISMODULE_ERR;
+    bf_type_blocked = RedisModule_CreateDataType(ctx, "umbel-bf-", BF_BLOCKED_ENCVER, &methods);
+    return bf_type_redisbloom && bf_type_blocked ? REDISMODULE_OK : REDISMODULE_ERR;
 }

@@ -14,12 +14,10 @@
 /* Registers both types; REDISMODULE_ERR if the server refuses one.  Call once, in OnLoad. */
 int bf_types_register(RedisModuleCtx *ctx);
 
-/* The type under which a value is set. */
-RedisModuleType *bf_type_of(const bf_value *v);
+extern RedisModuleType *bf_type_redisbloom, *bf_type_blocked;
 
-/* The value that an open key holds, or NULL if it is empty or, with *wrong set, holds another type.
- */
-bf_value *bf_value_at(RedisModuleKey *key, bool *wrong);
+/* The one under which a value is set. */
+RedisModuleType *bf_type_of(const bf_value *v);
 
 enum { BF_REDISBLOOM_ENCVER = 4, BF_BLOCKED_ENCVER = 2 };
 

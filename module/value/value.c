@@ -387,6 +387,9 @@ umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t ma
     *done = 0;
     if (v->small) {
         e = add_small(v, keys, n, max_bytes, was_new, done);
+    } else if (umbeli_is_chain(f) && n == 1) {
+        e = umbeli_chain_add_one(f, *keys, max_bytes, was_new);
+        *done = !e;
     } else if (umbeli_is_chain(f)) {
         e = umbeli_chain_add_within(f, keys, n, max_bytes, was_new, done);
     } else if (!f->frozen) {

@@ -108,7 +108,8 @@ uint64_t bf_value_capacity(const bf_value *v); /* of all layers */
 /* The chain whose layers the value shows one by one; NULL: it shows its filter as one layer. */
 const umbeli_chain *bf_value_chain(const bf_value *v);
 uint32_t bf_value_layers(const bf_value *v);
-/* Layer i of a value that is such a chain or small; it may be put into *room. */
+/* Layer i of a value that is such a chain, followed by the next one in memory, or small; then it is
+ * put into *room. */
 const umbeli_layer *bf_value_layer_at(const bf_value *v, uint32_t i, umbeli_layer *room);
 uint64_t bf_value_bytes(const bf_value *v); /* of the bits of all layers */
 

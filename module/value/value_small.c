@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "format/redisbloom/redisbloom_dump.h"
 #include "hash/native_hash.h"
 #include "plan/plan.h"
 #include "value/layer_plan.h"
@@ -11,49 +10,103 @@
 
 enum { SOME = 256 };
 
-/* Without the rate, which takes longer to compute than anything else here. */
+static bool is_redisblooms(const bf_value *v) {
+    return v->params.layout == BF_REDISBLOOM;
+}
+
+/* Without what takes longer to compute than anything else here: the rate and, of RedisBloom's
+ * links, the bits per entry. */
 static umbeli_layer layer_of(const bf_value *v) {
-    const bf_small *s = v->small;
+    bf_small *s = v->small;
+    uint64_t nbits = 8 * (uint64_t)s->bytes;
     return (umbeli_layer){
-        .probes = &umbeli_probes_narrow,
-        .bits = v->small->bits,
+        .probes = is_redisblooms(v) ? &umbeli_probes_redisbloom : &umbeli_probes_narrow,
+        .bits = s->bits,
         .bytes = s->bytes,
-        .nbits = 8 * (uint64_t)s->bytes,
+        .nbits = nbits,
+        .modulus = umbeli_modulus_of(nbits),
         .hashes = s->hashes,
         .capacity = v->params.capacity,
         .keys = s->keys,
     };
 }
 
+/* The only link that RedisBloom makes of such parameters, and the options of its chain. */
+static bool first_link(const bf_params *p, umbeli_layer *link) {
+    double rate = p->expansion ? p->error * 0.5 : p->error;
+    return umbeli_redisbloom_size_link(p->capacity, rate, link, NULL) == UMBEL_OK;
+}
+
+static umbeli_redisbloom_head head_of(const bf_params *p) {
+    uint32_t options = UMBELI_REDISBLOOM_NOROUND | UMBELI_REDISBLOOM_FORCE64;
+    return (umbeli_redisbloom_head){
+        .count = 1,
+        .options = p->expansion ? options : options | UMBELI_REDISBLOOM_NO_SCALING,
+        .growth = p->expansion ? p->expansion : BF_EXPANSION_SHOWN,
+    };
+}
+
 umbeli_layer bf_small_layer(const bf_value *v) {
-    umbeli_layer layer = layer_of(v);
-    layer.rate = umbeli_classic_rate(layer.nbits, layer.hashes, layer.capacity);
+    umbeli_layer layer = layer_of(v), link;
+    if (!is_redisblooms(v)) {
+        layer.rate = umbeli_classic_rate(layer.nbits, layer.hashes, layer.capacity);
+    } else if (first_link(&v->params, &link)) {
+        layer.rate = link.rate;
+        layer.bits_per_entry = link.bits_per_entry;
+    }
     return layer;
+}
+
+umbeli_redisbloom_head bf_small_head(const bf_value *v) {
+    umbeli_redisbloom_head head = head_of(&v->params);
+    head.keys = v->small->keys;
+    return head;
 }
 
 /* ---- To a chain and back ---- */
 
-umbel_err bf_small_unfold(bf_value *v) {
+static umbel_err chain_of(const bf_value *v, const umbeli_layer *layer, umbel_filter **out) {
     umbeli_settings settings = bf_memory_settings(0, NULL);
+    if (is_redisblooms(v)) {
+        umbeli_redisbloom_head head = head_of(&v->params);
+        return umbeli_redisbloom_new(layer, 1, head.options, head.growth, NULL, &settings, out,
+                                     NULL);
+    }
     umbeli_shape hashing = bf_hashing(&v->params);
+    return bf_layers_new(&v->params, &hashing, layer, &settings, out, NULL);
+}
+
+umbel_err bf_small_unfold(bf_value *v) {
     umbeli_layer layer = bf_small_layer(v);
     umbel_filter *f = NULL;
-    umbel_err e = bf_layers_new(&v->params, &hashing, &layer, &settings, &f, NULL);
+    umbel_err e = chain_of(v, &layer, &f);
     if (e) return e;
-    (void)umbeli_redisbloom_load_chunk(f, (int64_t)layer.bytes + 1, layer.bits, (size_t)layer.bytes,
-                                       NULL);
+    memcpy(umbeli_chain_of(f)->layers[0].bits, layer.bits, (size_t)layer.bytes);
     bf_memory_delete(v->small);
     v->small = NULL;
     v->filter = f;
     return UMBEL_OK;
 }
 
+/* Dumps may hold links and options that today's RedisBloom makes of no parameters. */
+static bool is_usual(const bf_value *v, const umbeli_layer *l) {
+    umbeli_redisbloom_head has = umbeli_redisbloom_head_of(v->filter), usual = head_of(&v->params);
+    umbeli_layer link;
+    return has.options == usual.options && has.growth == usual.growth &&
+           first_link(&v->params, &link) && l->bytes == link.bytes && l->nbits == link.nbits &&
+           l->hashes == link.hashes && l->rate == link.rate &&
+           l->bits_per_entry == link.bits_per_entry && l->n2 == 0;
+}
+
 static bool is_small(const bf_value *v) {
     const umbeli_chain *c = v->small ? NULL : bf_value_chain(v);
     if (!c || c->count != 1 || c->never_full) return false;
     const umbeli_layer *l = c->layers;
-    return l->probes == &umbeli_probes_narrow && l->bytes <= BF_SMALL_BYTES &&
-           l->hashes <= UINT16_MAX && l->capacity == v->params.capacity && l->keys <= UINT32_MAX;
+    if (l->hashes > UINT16_MAX || l->capacity != v->params.capacity || l->keys > UINT32_MAX) {
+        return false;
+    }
+    return is_redisblooms(v) ? l->bytes <= UINT16_MAX && is_usual(v, l)
+                             : l->bytes <= BF_SMALL_BYTES && l->probes == &umbeli_probes_narrow;
 }
 
 static bf_small *small_new(size_t bytes) {
@@ -88,31 +141,48 @@ void bf_small_clear(bf_value *v) {
 
 /* ---- Keys ---- */
 
-static void hash(const umbeli_shape *hashing, const umbel_key *keys, size_t n, uint64_t *hashes) {
-    if (n == 1) {
-        *hashes = umbeli_native_hash(hashing, keys->data, keys->len);
-    } else {
-        umbeli_native_hashes(hashing, keys, n, hashes);
+typedef union hash_room {
+    uint64_t narrow[SOME];
+    umbeli_hash128 wide[SOME];
+} hash_room;
+
+/* Up to SOME keys. */
+static umbeli_hashes hash(const bf_value *v, const umbeli_probes *probes, const umbel_key *keys,
+                          size_t n, hash_room *room) {
+    if (probes->hash_wide) {
+        probes->hash_wide(NULL, keys, n, room->wide);
+        return (umbeli_hashes){.wide = room->wide};
     }
+    umbeli_shape hashing = bf_hashing(&v->params);
+    if (n == 1) {
+        room->narrow[0] = umbeli_native_hash(&hashing, keys->data, keys->len);
+    } else {
+        umbeli_native_hashes(&hashing, keys, n, room->narrow);
+    }
+    return (umbeli_hashes){.narrow = room->narrow};
+}
+
+static umbeli_hashes hash_at(const umbeli_probes *probes, umbeli_hashes hashes, size_t i) {
+    return probes->hash_wide ? (umbeli_hashes){.wide = hashes.wide + i}
+                             : (umbeli_hashes){.narrow = hashes.narrow + i};
 }
 
 void bf_small_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit) {
-    umbeli_shape hashing = bf_hashing(&v->params);
     umbeli_layer layer = layer_of(v);
-    uint64_t hashes[SOME];
+    hash_room room;
     for (size_t from = 0; from < n; from += SOME) {
         size_t some = n - from < SOME ? n - from : SOME;
-        hash(&hashing, keys + from, some, hashes);
-        layer.probes->contains(&layer, (umbeli_hashes){.narrow = hashes}, some, hit + from);
+        umbeli_hashes hashes = hash(v, layer.probes, keys + from, some, &room);
+        layer.probes->contains(&layer, hashes, some, hit + from);
     }
 }
 
-/* Up to SOME keys; a key may be the last for which there is room, so each is added on its own. */
-static umbel_err add_some(bf_value *v, const uint64_t *hashes, size_t n, uint8_t *was_new,
+/* A key may be the last for which there is room, so each is added on its own. */
+static umbel_err add_some(bf_value *v, umbeli_hashes hashes, size_t n, uint8_t *was_new,
                           size_t *done) {
     umbeli_layer layer = layer_of(v);
     for (*done = 0; *done < n; ++*done) {
-        umbeli_hashes one = {.narrow = hashes + *done};
+        umbeli_hashes one = hash_at(layer.probes, hashes, *done);
         uint8_t *is_new = was_new + *done, known = 0;
         if (v->small->keys < layer.capacity) {
             v->small->keys += (uint32_t)layer.probes->add(&layer, one, 1, is_new);
@@ -127,13 +197,13 @@ static umbel_err add_some(bf_value *v, const uint64_t *hashes, size_t n, uint8_t
 
 umbel_err bf_small_add(bf_value *v, const umbel_key *keys, size_t n, uint8_t *was_new,
                        size_t *done) {
-    umbeli_shape hashing = bf_hashing(&v->params);
-    uint64_t hashes[SOME];
+    const umbeli_probes *probes = layer_of(v).probes;
+    hash_room room;
     umbel_err e = UMBEL_OK;
     *done = 0;
     for (size_t added = 0; *done < n && !e; *done += added) {
         size_t some = n - *done < SOME ? n - *done : SOME;
-        hash(&hashing, keys + *done, some, hashes);
+        umbeli_hashes hashes = hash(v, probes, keys + *done, some, &room);
         e = add_some(v, hashes, some, was_new + *done, &added);
     }
     return e;

@@ -4,13 +4,15 @@
  *
  * Services keep a filter per user, and most of those hold a few keys: a handle, which is made for
  * filters of any kind and size, would take several times the memory of their bits.  A value whose
- * filter is a single layer of at most BF_SMALL_BYTES by narrow hashes is two small allocations
- * instead: itself and the bits.  It unfolds into a chain when it has to grow, or for what only
- * chains can do, and folds again where it can; nobody outside module/value notices.
+ * filter is a single layer of at most BF_SMALL_BYTES by narrow hashes, or RedisBloom's first link
+ * of less than 64 KiB, is two allocations instead: itself and the bits.  It unfolds into a chain
+ * when it has to grow, or for what only chains can do, and folds again where it can; only what
+ * writes dumps notices.
  */
 #ifndef BF_VALUE_SMALL_H
 #define BF_VALUE_SMALL_H
 
+#include "format/redisbloom/redisbloom_dump.h"
 #include "value/value.h"
 
 typedef struct bf_small {
@@ -27,6 +29,9 @@ void bf_small_fold(bf_value *v);
 
 /* The layer, for as long as the value stays as it is. */
 umbeli_layer bf_small_layer(const bf_value *v);
+
+/* In RedisBloom's layout: the head of its chain. */
+umbeli_redisbloom_head bf_small_head(const bf_value *v);
 
 umbel_err bf_small_copy(const bf_value *v, bf_small **out);
 void bf_small_clear(bf_value *v);

@@ -120,6 +120,18 @@ def test_commands_are_documented(server):
         assert doc[b"module"] == b"bf"
 
 
+@pytest.mark.parametrize("name", ["bf.reserve", "bf.insert"])
+def test_expansion_is_documented_as_it_is_taken(server, name):
+    """A number as in RedisBloom's documentation, or the word."""
+    (doc,) = server("COMMAND", "DOCS", name)[1:]
+    arguments = {a[b"name"]: a for a in map(as_dict, as_dict(doc)[b"arguments"])}
+    expansion = arguments[b"expansion"]
+    assert (expansion[b"type"], expansion[b"token"]) == (b"oneof", b"EXPANSION")
+    assert [as_dict(a)[b"type"] for a in expansion[b"arguments"]] == [b"integer", b"pure-token"]
+    for i, value in enumerate([3, "auto", "AUTO"]):
+        assert server("BF.RESERVE", f"f{i}", 0.01, 100, "EXPANSION", value) == "OK"
+
+
 @pytest.mark.parametrize("name, flags", [
     ("bf.reserve", "write denyoom module"), ("bf.madd", "write denyoom module"),
     ("bf.insert", "write denyoom module"), ("bf.loadchunk", "write denyoom module"),

@@ -297,6 +297,59 @@ static void redisblooms_dumps_come_in_and_go_out(void **state) {
     golden_table_close(&t);
 }
 
+/* What RedisBloom would not make today, but takes: every field of the header comes back. */
+static void unusual_links_stay_as_they_are(void **state) {
+    (void)state;
+    enum { SIZES = 20, LINK = 53, GROWTH = 16, ERROR = 44, PER_ENTRY = 52, ENTRIES = 64, N2 = 72 };
+    static const struct {
+        bool grows;
+        size_t at, len;
+        union {
+            uint64_t number;
+            double real;
+        } to;
+    } changes[] = {
+        {false, 0, 0, {0}},
+        {true, 0, 0, {0}},
+        {false, GROWTH, 4, {7}},
+        {true, GROWTH, 4, {3}},
+        {true, GROWTH, 4, {0}},
+        {true, GROWTH, 4, {65538}},
+        {true, ERROR, 8, {.real = 0.004}},
+        {true, ERROR, 8, {.real = 0.9}},
+        {true, PER_ENTRY, 8, {.real = 11.1}},
+        {true, ENTRIES, 8, {99}},
+        {true, ENTRIES, 8, {0}},
+        {true, N2, 1, {10}},
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        bf_params p = {.layout = BF_REDISBLOOM, .error = 0.01, .capacity = 100};
+        p.expansion = changes[i].grows ? 2 : 0;
+        bf_value *v = NULL, *back = NULL;
+        assert_ok(bf_value_create(&p, 0, &v, NULL));
+        size_t len = 0;
+        uint8_t *head = bf_dump_head(v, &len);
+        bf_value_free(v);
+        assert_int_equal(len, SIZES + LINK);
+        memcpy(head + changes[i].at, &changes[i].to, changes[i].len);
+        assert_ok(bf_load_head(head, len, 0, &v, NULL));
+        fake_io io = saved(v);
+        back = loaded(type_of(v), &io);
+        for (int j = 0; j < 2; j++) {
+            size_t again_len = 0;
+            uint8_t *again = bf_dump_head(j ? back : v, &again_len);
+            assert_int_equal(again_len, len);
+            assert_memory_equal(again, head, len);
+            RedisModule_Free(again);
+        }
+        if (changes[i].at != ENTRIES) assert_goes_on_alike(v, back);
+        bf_value_free(v);
+        bf_value_free(back);
+        RedisModule_Free(head);
+        fake_io_free(&io);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(values_come_back_in_chunks, quiet),
@@ -307,6 +360,7 @@ int main(void) {
         cmocka_unit_test_teardown(a_native_files_header_is_a_head, quiet),
         cmocka_unit_test_teardown(files_of_every_kind_can_be_uploaded, quiet),
         cmocka_unit_test_teardown(redisblooms_dumps_come_in_and_go_out, quiet),
+        cmocka_unit_test_teardown(unusual_links_stay_as_they_are, quiet),
     };
     fake_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

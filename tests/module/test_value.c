@@ -208,17 +208,37 @@ static void unreserved_filters_stay_short(void **state) {
 /* As a million of them would take it: RedisBloom's own bytes are 240, rounded by allocators 256. */
 static void small_filters_take_little(void **state) {
     (void)state;
-    bf_value *v = made(sort_of(UNRESERVED, 0.01, 100));
-    assert_true(fake_heap.pieces == 2 && bf_value_memory(v) <= 224);
-    int fresh = add(v, "key", 0, 100);
-    assert_int_equal(found(v, "key", 0, 100), 100);
-    assert_true(fake_heap.pieces == 2 && bf_value_layers(v) == 1);
-    add(v, "key", 100, 100);
-    assert_true(fake_heap.pieces > 2 && bf_value_layers(v) == 2);
-    assert_int_equal(found(v, "key", 0, 200), 200);
-    assert_ok(bf_value_clear(v));
-    assert_true(fake_heap.pieces == 2);
-    assert_int_equal(add(v, "key", 0, 100), fresh);
+    for (int sort = 0; sort < SORTS; sort++) {
+        if (sort == BF_BLOCKED) continue; /* reserved for so few, with small steps */
+        bf_value *v = made(sort_of(sort, 0.01, 100));
+        assert_true(fake_heap.pieces == 2 && bf_value_memory(v) <= 224);
+        int fresh = add(v, "key", 0, 100);
+        assert_int_equal(found(v, "key", 0, 100), 100);
+        assert_true(fake_heap.pieces == 2 && bf_value_layers(v) == 1);
+        bf_value *twin = NULL;
+        assert_ok(bf_value_copy(v, &twin));
+        assert_true(fake_heap.pieces == 4 && digest_of(v) == digest_of(twin));
+        bf_value_free(twin);
+        add(v, "key", 100, 100);
+        assert_true(fake_heap.pieces > 2 && bf_value_layers(v) == 2);
+        assert_int_equal(found(v, "key", 0, 200), 200);
+        assert_ok(bf_value_clear(v));
+        assert_true(fake_heap.pieces == 2);
+        assert_int_equal(add(v, "key", 0, 100), fresh);
+        bf_value_free(v);
+    }
+}
+
+/* RedisBloom's links without a handle: up to 64 KiB. */
+static void larger_classic_filters_have_no_handle_either(void **state) {
+    (void)state;
+    bf_params p = params_of(BF_REDISBLOOM, 0.01, 47500);
+    bf_value *v = made(p);
+    assert_true(fake_heap.pieces == 2 && bf_value_bytes(v) <= UINT16_MAX);
+    bf_value_free(v);
+    p.capacity += 100;
+    v = made(p);
+    assert_true(fake_heap.pieces > 2 && bf_value_bytes(v) > UINT16_MAX);
     bf_value_free(v);
 }
 
@@ -534,6 +554,7 @@ int main(void) {
         cmocka_unit_test_teardown(batches_and_single_keys_do_the_same, quiet),
         cmocka_unit_test_teardown(unreserved_filters_stay_short, quiet),
         cmocka_unit_test_teardown(small_filters_take_little, quiet),
+        cmocka_unit_test_teardown(larger_classic_filters_have_no_handle_either, quiet),
         cmocka_unit_test_teardown(what_may_not_grow_stops_in_the_middle, quiet),
         cmocka_unit_test_teardown(growth_keeps_to_the_limit, quiet),
         cmocka_unit_test_teardown(counting_and_windows, quiet),

@@ -38,7 +38,7 @@ static umbel_filter *filled(umbel_foreign params, int keys) {
 }
 
 static uint8_t *header_of(const umbel_filter *f, size_t *len) {
-    *len = (size_t)umbeli_redisbloom_header_size(f);
+    *len = (size_t)umbeli_redisbloom_header_size(umbeli_chain_of(f)->count);
     umbeli_span span = {.bytes = malloc(*len), .cap = *len};
     umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span};
     assert_non_null(span.bytes);
@@ -311,6 +311,25 @@ static size_t dump_and_load(const umbel_filter *f, umbel_filter **out) {
         pieces++;
     }
     return pieces;
+}
+
+/* A single key is asked for in up to 64 links at a time, a batch in one after another. */
+static void very_many_links_are_asked(void **state) {
+    (void)state;
+    enum { KEYS = 400 };
+    umbel_filter *f = filled(params_of(1, 1e-20, 1), KEYS);
+    int absent = 0;
+    assert_true(umbeli_chain_of(f)->count > 128);
+    for (int i = 0; i < 4 * KEYS; i++) {
+        umbel_key key = {key_of(i), strlen(key_of(i))}, twice[2] = {key, key};
+        uint8_t hit[2];
+        umbel_contains_many(f, twice, 2, hit);
+        assert_int_equal(umbel_contains(f, key.data, key.len), hit[0]);
+        if (i < KEYS) assert_true(hit[0]);
+        absent += !hit[0];
+    }
+    assert_true(absent > KEYS); /* so small links have many false positives */
+    umbel_free(f);
 }
 
 static void pieces_never_cross_links(void **state) {
@@ -593,6 +612,7 @@ int main(void) {
         cmocka_unit_test(growing_up_to_the_limit),
         cmocka_unit_test(copies_and_clearing),
         cmocka_unit_test(batches_agree),
+        cmocka_unit_test(very_many_links_are_asked),
         cmocka_unit_test(pieces_never_cross_links),
         cmocka_unit_test(odd_pieces_are_refused),
         cmocka_unit_test(every_truncation_is_refused),

@@ -110,12 +110,13 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
 
 static uint64_t size(const umbel_filter *f) {
     if (!umbeli_is_redisbloom(f)) return 0;
-    return FRAME + umbeli_redisbloom_header_size(f) + umbeli_filter_bytes(f);
+    return FRAME + umbeli_redisbloom_header_size(umbeli_chain_of(f)->count) +
+           umbeli_filter_bytes(f);
 }
 
 static void encode(const umbel_filter *f, umbeli_writer *w) {
     umbeli_put(w, magic, sizeof magic);
-    umbeli_put_u64le(w, umbeli_redisbloom_header_size(f));
+    umbeli_put_u64le(w, umbeli_redisbloom_header_size(umbeli_chain_of(f)->count));
     umbeli_redisbloom_put_header(f, w);
     const uint8_t *bytes;
     uint64_t len = 0;

@@ -155,18 +155,18 @@ size_t umbeli_redisbloom_header_len(const uint8_t *bytes, size_t len) {
     return said < len ? (size_t)said : len;
 }
 
-uint64_t umbeli_redisbloom_header_size(const umbel_filter *f) {
-    return HEADER_FIXED + (uint64_t)umbeli_chain_of(f)->count * HEADER_LINK;
+uint64_t umbeli_redisbloom_header_size(uint32_t links) {
+    return HEADER_FIXED + (uint64_t)links * HEADER_LINK;
 }
 
-void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w) {
-    const umbeli_redisbloom *r = umbeli_redisbloom_of(f);
-    umbeli_put_u64le(w, umbeli_keys_added(f));
-    umbeli_put_u32le(w, r->chain.count);
-    umbeli_put_u32le(w, r->options);
-    umbeli_put_u32le(w, r->growth);
-    for (uint32_t i = 0; i < r->chain.count; i++) {
-        const umbeli_layer *link = &r->chain.layers[i];
+void umbeli_redisbloom_put_links(const umbeli_redisbloom_head *h, const umbeli_layer *links,
+                                 umbeli_writer *w) {
+    umbeli_put_u64le(w, h->keys);
+    umbeli_put_u32le(w, h->count);
+    umbeli_put_u32le(w, h->options);
+    umbeli_put_u32le(w, h->growth);
+    for (uint32_t i = 0; i < h->count; i++) {
+        const umbeli_layer *link = &links[i];
         umbeli_put_u64le(w, link->bytes);
         umbeli_put_u64le(w, link->bytes * 8);
         umbeli_put_u64le(w, link->keys);
@@ -176,6 +176,21 @@ void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w) {
         umbeli_put_u64le(w, link->capacity);
         umbeli_put_u8(w, link->n2);
     }
+}
+
+umbeli_redisbloom_head umbeli_redisbloom_head_of(const umbel_filter *f) {
+    const umbeli_redisbloom *r = umbeli_redisbloom_of(f);
+    return (umbeli_redisbloom_head){
+        .keys = umbeli_keys_added(f),
+        .count = r->chain.count,
+        .options = r->options,
+        .growth = r->growth,
+    };
+}
+
+void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w) {
+    umbeli_redisbloom_head h = umbeli_redisbloom_head_of(f);
+    umbeli_redisbloom_put_links(&h, umbeli_chain_of(f)->layers, w);
 }
 
 umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,

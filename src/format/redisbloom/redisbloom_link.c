@@ -92,6 +92,50 @@ static void contains(const umbeli_layer *link, umbeli_hashes h, size_t n, uint8_
     }
 }
 
+#if UMBELI_HAVE_PREFETCH
+
+/* The probes [from, to) of the links that are still open, newest first: fetched all before the first
+ * is tested.  Leaves open those that passed and have more; true: one has no more. */
+static bool ask(const umbeli_layer *links, umbeli_hash128 h, uint32_t from, uint32_t to,
+                uint8_t *open, uint32_t *left) {
+    uint32_t passed = 0;
+    for (uint32_t i = 0; i < *left; i++) {
+        const umbeli_layer *link = links + open[i];
+        prefetch(link, h, from, to < link->hashes ? to : link->hashes);
+    }
+    for (uint32_t i = 0; i < *left; i++) {
+        const umbeli_layer *link = links + open[i];
+        uint32_t end = to < link->hashes ? to : link->hashes;
+        bool has = true;
+        for (uint32_t p = from; p < end; p++) {
+            has &= umbeli_bit_test(link->bits, probe_at(link, h, p));
+        }
+        if (has && end == link->hashes) return true;
+        open[passed] = open[i];
+        passed += has;
+    }
+    *left = passed;
+    return false;
+}
+
+/* One key in many links: two probes of each, which three of four absent keys do not pass, then more
+ * of those that are left. */
+static bool any_contains(const umbeli_layer *links, uint32_t count, umbeli_hashes hash) {
+    uint8_t open[GROUP];
+    for (uint32_t some = 0; count > 0; count -= some) {
+        some = count < GROUP ? count : GROUP;
+        const umbeli_layer *group = links + (count - some);
+        uint32_t left = some;
+        for (uint32_t i = 0; i < some; i++) open[i] = (uint8_t)(some - 1 - i);
+        for (uint32_t from = 0, to = 2; left > 0; from = to, to *= 2) {
+            if (ask(group, *hash.wide, from, to, open, &left)) return true;
+        }
+    }
+    return false;
+}
+
+#endif
+
 /* Testing first is faster than collecting what each store changed: the first unset bit decides, and
  * the stores wait for nothing.  Uses copies of the fields, because for the compiler each byte store
  * may alias them. */
@@ -140,10 +184,13 @@ static uint64_t bit(const umbeli_layer *link, umbeli_hashes h, uint32_t i) {
     return probe_at(link, *h.wide, i);
 }
 
-static const umbeli_probes probes = {
+const umbeli_probes umbeli_probes_redisbloom = {
     .kind = UMBEL_KIND_CLASSIC,
     .hash_wide = hash_wide,
     .contains = contains,
+#if UMBELI_HAVE_PREFETCH
+    .any_contains = any_contains,
+#endif
     .add = add,
     .bit = bit,
     .estimate = estimate,
@@ -162,7 +209,7 @@ umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_lay
     }
     uint64_t words = umbeli_ceil_div(bits < 1 ? 1 : (uint64_t)bits, 64);
     *link = (umbeli_layer){
-        .probes = &probes,
+        .probes = &umbeli_probes_redisbloom,
         .bytes = words * 8,
         .nbits = words * 64,
         .rate = rate,
@@ -240,7 +287,7 @@ static umbel_err lay_out(umbeli_chain *c, const umbeli_layer *links, uint32_t co
     umbel_err e = umbeli_chain_lay_out(c, links, count, diag);
     for (uint32_t i = 0; i < count && !e; i++) {
         umbeli_layer *link = &c->layers[i];
-        link->probes = &probes;
+        link->probes = &umbeli_probes_redisbloom;
         if (link->n2) link->nbits = UINT64_C(1) << link->n2;
         link->modulus = umbeli_modulus_of(link->nbits);
         umbeli_count_added(&c->base, link->keys);

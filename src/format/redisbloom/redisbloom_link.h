@@ -30,6 +30,8 @@ static inline const umbeli_redisbloom *umbeli_redisbloom_of(const umbel_filter *
     return (const umbeli_redisbloom *)f;
 }
 
+extern const umbeli_probes umbeli_probes_redisbloom;
+
 bool umbeli_is_redisbloom(const umbel_filter *f);
 
 /* Sizes a link as RedisBloom does; keys is 0.  UMBEL_EFULL when it would need more than 2^62 bits

@@ -15,7 +15,8 @@
  * bits, for classic layers, and at most once to 64, for all others, and only when the first layer
  * needs that width.  Within a layer the kernels overlap the cache misses of the batch; a
  * single key has no batch, so the lines of all split-block layers, and the first ones of all
- * classic layers, are prefetched before the first is checked.
+ * classic layers, are prefetched before the first is checked.  RedisBloom's chains have the most
+ * layers, and ask all of them a few probes at a time (format/redisbloom).
  *
  * Few keys.  A chain that starts small would collect small layers, so its newest layer may be a
  * table of hashes (exact.c), which is replaced by a larger one or by a filter when it is full.
@@ -423,9 +424,9 @@ static const uint64_t *narrow_of(const umbeli_chain *c, single *s) {
 
 /* The first probes of all classic layers; in most of them no other is needed. */
 static void prefetch_first(const umbeli_chain *c, const umbeli_hash128 *wide) {
-    for (uint32_t i = 0; i < c->count && c->count > 1; i++) {
+    for (uint32_t i = 0; i < c->count && c->count > 1 && UMBELI_HAVE_PREFETCH; i++) {
         const umbeli_layer *l = &c->layers[i];
-        if (!l->probes->hash_wide) continue;
+        if (!l->probes->hash_wide || l->probes->any_contains) continue;
         __builtin_prefetch(l->bits + l->probes->bit(l, (umbeli_hashes){.wide = wide}, 0) / 8);
     }
 }
@@ -448,8 +449,12 @@ static inline bool layer_has(const umbeli_chain *c, const umbeli_layer *l, singl
     return found;
 }
 
-/* Layers [from, to), last one first. */
+/* Layers [from, to), last one first.  Where one layer knows how to ask many, all are like it. */
 static inline bool range_has(const umbeli_chain *c, uint32_t from, uint32_t to, single *s) {
+    const umbeli_layer *l = &c->layers[from];
+    if (UMBELI_HAVE_PREFETCH && to > from + 1 && l->probes->any_contains) {
+        return l->probes->any_contains(l, to - from, hashes_of(c, l, s));
+    }
     while (to > from) {
         if (layer_has(c, &c->layers[--to], s)) return true;
     }
@@ -525,24 +530,30 @@ static uint64_t add_newest(umbeli_chain *c, batch *b, size_t from, size_t n, uin
     return added;
 }
 
-/* Like add_refreshing and add_growing, for a single key and without their arrays. */
-static umbel_err add_one(umbeli_chain *c, single *s, uint64_t max_bytes, uint8_t *was_new) {
-    const umbeli_chain_policy *policy = c->base.ops->policy;
+/* Like add_refreshing and add_growing, without their arrays. */
+umbel_err umbeli_chain_add_one(umbel_filter *f, umbel_key key, uint64_t max_bytes,
+                               uint8_t *was_new) {
+    umbeli_chain *c = (umbeli_chain *)f;
+    const umbeli_chain_policy *policy = f->ops->policy;
+    single s = {.key = key};
     umbel_err e = UMBEL_OK;
     uint8_t is_new = 0;
     bool full = room_for(c, 1) == 0;
     if (full && policy->refreshes) e = policy->next(c, max_bytes);
-    bool known = !e && has(c, 1, s);
+    bool known = !e && has(c, 1, &s);
     if (full && !policy->refreshes && !known) {
-        known = layer_has(c, &c->layers[c->newest], s);
+        known = layer_has(c, &c->layers[c->newest], &s);
         if (!known) e = policy->next(c, max_bytes);
     }
     if (e) return e;
     if (!known || policy->refreshes) {
         umbeli_layer *l = &c->layers[c->newest];
-        l->keys += l->probes->add(l, hashes_of(c, l, s), 1, &is_new);
+        umbeli_hashes hash = hashes_of(c, l, &s);
+        l->keys += l->kernel ? l->kernel->add_plain(l->bits, umbeli_layer_blocks(l), hash.narrow, 1,
+                                                    &is_new)
+                             : l->probes->add(l, hash, 1, &is_new);
         is_new = is_new && !known;
-        umbeli_count_added(&c->base, is_new);
+        umbeli_count_added(f, is_new);
     }
     if (was_new) *was_new = is_new;
     return UMBEL_OK;
@@ -620,7 +631,7 @@ umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t
     umbel_err e = UMBEL_OK;
     *done = 0;
     if (n == 1) {
-        e = add_one((umbeli_chain *)f, &(single){.key = *keys}, max_bytes, was_new);
+        e = umbeli_chain_add_one(f, *keys, max_bytes, was_new);
         *done = !e;
         return e;
     }
@@ -638,8 +649,7 @@ umbel_err umbeli_chain_add_many(umbel_filter *f, const umbel_key *keys, size_t n
 
 umbel_err umbeli_chain_add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
     uint8_t is_new = 0;
-    single s = {.key = {key, len}};
-    umbel_err e = add_one((umbeli_chain *)f, &s, f->settings.max_bytes, &is_new);
+    umbel_err e = umbeli_chain_add_one(f, (umbel_key){key, len}, f->settings.max_bytes, &is_new);
     if (!e && was_new) *was_new = is_new;
     return e;
 }

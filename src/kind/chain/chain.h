@@ -15,6 +15,7 @@
 #define UMBELI_CHAIN_H
 
 #include "core/bits.h"
+#include "core/platform.h"
 #include "kind/blocked/blocked.h"
 
 /* A key is hashed to 64 bits (narrow) or to 128 (wide); a layer's probes say which it takes. */
@@ -37,6 +38,9 @@ typedef struct umbeli_probes {
     void (*contains)(const umbeli_layer *layer, umbeli_hashes hashes, size_t n, uint8_t *found);
     /* Returns how many keys were new; was_new (never NULL) says which. */
     uint64_t (*add)(umbeli_layer *layer, umbeli_hashes hashes, size_t n, uint8_t *was_new);
+    /* Whether one of `count` layers, all with these probes, has one hash: as contains of each, but
+     * their cache misses overlap.  NULL: nothing is gained. */
+    bool (*any_contains)(const umbeli_layer *layers, uint32_t count, umbeli_hashes hash);
     /* The i-th bit of one hash. */
     uint64_t (*bit)(const umbeli_layer *layer, umbeli_hashes hash, uint32_t i);
 
@@ -172,7 +176,9 @@ void umbeli_chain_truncate(umbeli_chain *c, uint32_t count);
 
 /* ---- Keys ---- */
 
-/* umbeli_ops.add_many and add_hashes with a limit on the bytes after growing. */
+/* umbeli_ops.add and add_many with a limit on the bytes after growing. */
+umbel_err umbeli_chain_add_one(umbel_filter *f, umbel_key key, uint64_t max_bytes,
+                               uint8_t *was_new);
 umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t n,
                                   uint64_t max_bytes, uint8_t *was_new, size_t *done);
 
