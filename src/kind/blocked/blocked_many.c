@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "core/parallel.h"
+#include "core/platform.h"
 #include "kind/blocked/blocked.h"
 
 /* When several threads beat one: when there are so many keys that starting threads is nothing
@@ -22,7 +23,7 @@
 enum { SHARED_KEYS = 256 * 1024, SHARED_ABOVE = 4 * 1024 * 1024 /* bytes of filter */ };
 
 static bool is_shared(const umbeli_blocked *b, size_t n, bool hashed) {
-    return b->base.settings.threads > 1 && n >= SHARED_KEYS &&
+    return UMBELI_HAVE_THREADS && b->base.settings.threads > 1 && n >= SHARED_KEYS &&
            (!hashed || b->base.data_len > SHARED_ABOVE);
 }
 
