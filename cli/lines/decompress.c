@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include "report/error.h"
@@ -29,7 +28,8 @@ struct cli_stream {
     bool ended;        /* the descriptor is at its end */
     bool between;      /* compressed: between two members, where the file may end */
     size_t have, used; /* of in[] */
-    z_stream gzip;
+    const cli_gunzip *gunzip;
+    void *gzip; /* its state */
     ZSTD_DCtx *zstd;
     uint8_t in[PACKED_BLOCK];
 };
@@ -90,11 +90,12 @@ static _Noreturn void refuse(const char *name, const char *program) {
     cli_die(name, hint, "is compressed with %s, which umbel cannot read", program);
 }
 
-cli_stream *cli_stream_open(int fd, const char *name) {
+cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip) {
     cli_stream *s = cli_alloc(sizeof *s);
     memset(s, 0, offsetof(cli_stream, in));
     s->fd = fd;
     s->name = name;
+    s->gunzip = gunzip;
     /* Fewer switches between writer and reader; fails if it is not a pipe. */
     (void)fcntl(fd, F_SETPIPE_SZ, PIPE_ROOM);
     /* Only for as long as the bytes may be a magic number: do not wait for a slow writer. */
@@ -105,7 +106,7 @@ cli_stream *cli_stream_open(int fd, const char *name) {
     }
     if (s->packed_as == BZIP2) refuse(name, "bzip2");
     if (s->packed_as == XZ) refuse(name, "xz");
-    if (s->packed_as == GZIP && inflateInit2(&s->gzip, 15 + 16) != Z_OK) {
+    if (s->packed_as == GZIP && !(s->gzip = gunzip->open())) {
         cli_die(name, NULL, "not enough memory to decompress gzip");
     }
     if (s->packed_as == ZSTD && !(s->zstd = ZSTD_createDCtx())) {
@@ -115,33 +116,25 @@ cli_stream *cli_stream_open(int fd, const char *name) {
 }
 
 void cli_stream_close(cli_stream *s) {
-    if (s->packed_as == GZIP) inflateEnd(&s->gzip);
+    if (s->packed_as == GZIP) s->gunzip->close(s->gzip);
     if (s->packed_as == ZSTD) ZSTD_freeDCtx(s->zstd);
     free(s);
 }
 
 static size_t read_gzip(cli_stream *s, uint8_t *to, size_t len) {
-    z_stream *z = &s->gzip;
-    z->next_out = to;
-    z->avail_out = (uInt)len;
-    while (z->avail_out == (uInt)len) {
-        if (!refill(s)) {
-            if (s->between) return 0;
-            cli_die(s->name, NULL, "the gzip data is truncated");
-        }
-        z->next_in = s->in + s->used;
-        z->avail_in = (uInt)(s->have - s->used);
-        int e = inflate(z, Z_NO_FLUSH);
-        s->used = s->have - z->avail_in;
-        s->between = e == Z_STREAM_END;
-        if (e == Z_STREAM_END) { /* another member may follow, as in `cat a.gz b.gz` */
-            e = inflateReset(z);
-        }
-        if (e != Z_OK && e != Z_BUF_ERROR) {
-            cli_die(s->name, NULL, "the gzip data is damaged: %s", z->msg ? z->msg : "bad data");
-        }
+    for (;;) {
+        cli_gunzip_io io = {s->in + s->used, to, s->have - s->used, len};
+        bool ended;
+        const char *wrong = s->gunzip->step(s->gzip, &io, &ended);
+        if (wrong) cli_die(s->name, NULL, "the gzip data is damaged: %s", wrong);
+        bool idle = io.in_len == s->have - s->used;
+        s->used = s->have - io.in_len;
+        s->between = ended || (s->between && idle); /* another member may follow */
+        if (io.out_len < len) return len - io.out_len;
+        if (refill(s)) continue;
+        if (s->between) return 0;
+        cli_die(s->name, NULL, "the gzip data is truncated");
     }
-    return len - z->avail_out;
 }
 
 static size_t read_zstd(cli_stream *s, uint8_t *to, size_t len) {

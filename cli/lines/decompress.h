@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lines/gunzip.h"
+
 typedef struct cli_stream cli_stream;
 
 /* Bytes of the longest magic number. */
@@ -17,9 +19,9 @@ enum { CLI_MAGIC = 10 };
 /* True if a file that begins with these bytes is compressed, also in a way that is refused. */
 bool cli_is_packed(const uint8_t *first, size_t len);
 
-/* Reads from fd, which the caller still owns; `name` is for messages.  Exits if the bytes are bzip2
- * or xz, which would otherwise be taken for lines. */
-cli_stream *cli_stream_open(int fd, const char *name);
+/* Reads from fd, which the caller still owns; `name` is for messages; gzip is left to `gunzip`.
+ * Exits if the bytes are bzip2 or xz, which would otherwise be taken for lines. */
+cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip);
 void cli_stream_close(cli_stream *s);
 
 /* At least one byte, at most len; 0 at the end.  Exits if reading or decompressing fails. */

@@ -110,7 +110,7 @@ static cli_file *open_file(const cli_input *in, const char *path) {
     size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
     /* Files under /proc claim to be empty but are not. */
     if (start < 0 || st.st_size == 0 || in->csv || cli_is_packed(first, got)) {
-        f->stream = cli_stream_open(f->fd, f->name);
+        f->stream = cli_stream_open(f->fd, f->name, cli_gunzip_best());
     } else {
         f->start = f->next = (uint64_t)start;
         f->size = (uint64_t)st.st_size;

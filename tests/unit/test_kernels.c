@@ -294,42 +294,50 @@ static void test_uneven_bulk(void **state) {
 }
 
 /* Adds divided among threads by block: bits, answers and counts of one thread. */
-static void test_shared_adds(void **state) {
-    (void)state;
-    enum { N = 300000 };
-    const uint32_t threads[] = {2, 3, 7};
-    key_set set = random_keys(N, 5);
-    for (size_t i = 0; i < N / 4; i++) set.keys[N - 1 - i] = set.keys[i]; /* some duplicates */
-    uint8_t *want = malloc(N), *got = malloc(N);
+static void shared_adds_are_those_of_one(const subject *s, const key_set *set, uint32_t threads) {
+    size_t n = set->n;
+    uint8_t *want = malloc(n), *got = malloc(n);
     assert_true(want && got);
-    for (size_t s = 0; s < SUBJECTS; s++) {
-        if (subjects[s].kind != UMBEL_KIND_BLOCKED || !subject_runs(&subjects[s])) continue;
-        umbel_params params = {.bytes = (4 << 20) + 32 * (1 + random_below(9999))};
-        umbel_filter *one = subject_create(&subjects[s], params, NULL);
-        uint64_t *hashes = hashes_of(one, &set);
-        assert_ok(umbel_add_hashes(one, hashes, N, want, NULL, NULL));
-        for (size_t t = 0; t < 3; t++) {
-            umbel_opts opts = {.threads = threads[t]};
-            umbel_filter *many = subject_create(&subjects[s], params, &opts);
-            for (int way = 0; way < 3; way++) {
-                assert_ok(umbel_clear(many, NULL));
-                memset(got, 7, N);
-                uint8_t *was_new = way == 2 ? NULL : got;
-                assert_ok(way ? umbel_add_hashes(many, hashes, N, was_new, NULL, NULL)
-                              : umbel_add_many(many, set.keys, N, was_new, NULL, NULL));
-                if (was_new) assert_memory_equal(want, got, N);
-                assert_same_bytes(one, many); /* which hold the count, too */
-            }
-            umbel_contains_hashes(many, hashes, N, got);
-            for (size_t i = 0; i < N; i++) assert_int_equal(got[i], 1);
-            umbel_free(many);
-        }
-        umbel_free(one);
-        free(hashes);
+    umbel_params params = {.bytes = (4 << 20) + 64 * (1 + random_below(9999))};
+    umbel_opts opts = {.threads = threads};
+    umbel_filter *one = subject_create(s, params, NULL), *many = subject_create(s, params, &opts);
+    uint64_t *hashes = hashes_of(one, set);
+    assert_ok(umbel_add_hashes(one, hashes, n, want, NULL, NULL));
+    for (int way = 0; way < 3; way++) {
+        assert_ok(umbel_clear(many, NULL));
+        memset(got, 7, n);
+        uint8_t *was_new = way == 2 ? NULL : got;
+        assert_ok(way ? umbel_add_hashes(many, hashes, n, was_new, NULL, NULL)
+                      : umbel_add_many(many, set->keys, n, was_new, NULL, NULL));
+        if (was_new) assert_memory_equal(want, got, n);
+        assert_same_bytes(one, many); /* which hold the count, too */
     }
+    umbel_contains_hashes(many, hashes, n, got);
+    for (size_t i = 0; i < n; i++) assert_int_equal(got[i], 1);
+    umbel_free(many);
+    umbel_free(one);
+    free(hashes);
     free(want);
     free(got);
-    free_keys(&set);
+}
+
+static void test_shared_adds(void **state) {
+    (void)state;
+    enum { N = 300000, SETS = 3 };
+    const uint32_t threads[] = {2, 3, 7, 100};
+    key_set sets[SETS];
+    for (size_t i = 0; i < SETS; i++) sets[i] = random_keys(N, 5);
+    /* Some duplicates; one key more often than all others; that key at the end only. */
+    for (size_t i = 0; i < N / 4; i++) sets[0].keys[N - 1 - i] = sets[0].keys[i];
+    for (size_t i = 0; i < N; i += 3) sets[1].keys[i] = sets[1].keys[1];
+    for (size_t i = N - N / 5; i < N; i++) sets[2].keys[i] = sets[2].keys[0];
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (subjects[s].kind == UMBEL_KIND_CLASSIC || !subject_runs(&subjects[s])) continue;
+        for (size_t i = 0; i < SETS; i++) {
+            shared_adds_are_those_of_one(&subjects[s], &sets[i], threads[(s + i) % 4]);
+        }
+    }
+    for (size_t i = 0; i < SETS; i++) free_keys(&sets[i]);
 }
 
 /* The one rule for the bulk path: a filter beyond the caches, and enough keys for each of its
