@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "umbel_meta.h"
+
 enum { REST = 64 - CLI_SKETCH_BITS };
 
 void cli_sketch_add(cli_sketch *s, const uint64_t *hashes, size_t n) {
