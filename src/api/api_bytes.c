@@ -3,7 +3,7 @@
  * api_bytes.c - filters from and to bytes
  */
 #include "core/diag.h"
-#include "format/codecs.h"
+#include "format/codec.h"
 #include "umbel_foreign.h"
 
 static umbel_err decode(const void *bytes, size_t len, const umbel_foreign *as, umbeli_decoding how,

@@ -13,7 +13,7 @@
 #include "api/atomic_file.h"
 #include "core/diag.h"
 #include "core/mapping.h"
-#include "format/codecs.h"
+#include "format/codec.h"
 #include "umbel_foreign.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */

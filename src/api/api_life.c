@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_life.c - creating, copying, freeing and describing filters
+ * api_life.c - creating, building, copying, freeing and describing filters
  */
-#include "api/native_params.h"
 #include "core/diag.h"
-#include "format/codecs.h"
+#include "format/codec.h"
 #include "hash/native_hash.h"
 #include "kind/key_count.h"
 #include "kind/kind.h"
+#include "kind/static/static.h"
 #include "plan/plan.h"
 #include "umbel_foreign.h"
+
+/* ---- creating ------------------------------------------------------------------------------ */
 
 /* The kind for AUTO: the planner's choice where a rate is promised, else blocked. */
 static umbel_err choose_kind(umbel_params *params, umbel_diag *diag) {
@@ -22,8 +24,9 @@ static umbel_err choose_kind(umbel_params *params, umbel_diag *diag) {
     return e;
 }
 
-umbel_err umbeli_native_params(const umbel_params *given, const umbel_opts *opts,
-                               umbel_params *params, umbeli_settings *settings, umbel_diag *diag) {
+/* Checks given and opts; *params gets a kind that exists, *settings what both specify. */
+static umbel_err check_params(const umbel_params *given, const umbel_opts *opts,
+                              umbel_params *params, umbeli_settings *settings, umbel_diag *diag) {
     *params = *given;
     umbel_err e = umbeli_settings_from(opts, settings, diag);
     if (e) return e;
@@ -47,7 +50,7 @@ umbel_err umbel_create(const umbel_params *params, const umbel_opts *opts, umbel
                        umbel_diag *diag) {
     umbel_params native;
     umbeli_settings settings;
-    umbel_err e = umbeli_native_params(params, opts, &native, &settings, diag);
+    umbel_err e = check_params(params, opts, &native, &settings, diag);
     return e ? e : umbeli_kind_by_id(native.kind)->create(&native, &settings, out, diag);
 }
 
@@ -69,6 +72,73 @@ umbel_err umbel_create_foreign(const umbel_foreign *foreign, const umbel_opts *o
     }
     return codec->create(foreign, &settings, out, diag);
 }
+
+/* ---- building ------------------------------------------------------------------------------ */
+
+/* Static and tight filters have a builder of their own; the others are simply added to. */
+struct umbel_builder {
+    umbeli_settings settings;
+    umbeli_static_builder *fixed;
+    umbel_filter *growing;
+    bool failed, finished;
+};
+
+umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, umbel_builder **out,
+                            umbel_diag *diag) {
+    umbel_params params;
+    umbeli_settings settings;
+    umbel_err e = check_params(given, opts, &params, &settings, diag);
+    if (e) return e;
+    umbel_builder *b = umbeli_new(&settings, sizeof *b);
+    if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
+    b->settings = settings;
+    e = params.kind == UMBEL_KIND_STATIC || params.kind == UMBEL_KIND_TIGHT
+            ? umbeli_static_builder_new(&params, opts ? opts->tmp : NULL, &b->settings, &b->fixed,
+                                        diag)
+            : umbel_create(given, opts, &b->growing, diag);
+    if (e) {
+        umbel_builder_free(b);
+        return e;
+    }
+    *out = b;
+    return UMBEL_OK;
+}
+
+umbel_err umbel_builder_add(umbel_builder *b, const umbel_key *keys, size_t n, umbel_diag *diag) {
+    if (b->failed || b->finished) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "the builder has already failed or finished");
+    }
+    umbel_err e = b->fixed ? umbeli_static_builder_add(b->fixed, keys, n, diag)
+                           : umbel_add_many(b->growing, keys, n, NULL, NULL, diag);
+    b->failed = e != UMBEL_OK;
+    return e;
+}
+
+umbel_err umbel_builder_finish(umbel_builder *b, umbel_filter **out, umbel_diag *diag) {
+    if (b->failed || b->finished) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "the builder has already failed or finished");
+    }
+    umbel_err e = UMBEL_OK;
+    if (b->fixed) {
+        e = umbeli_static_builder_finish(b->fixed, out, diag);
+    } else {
+        *out = b->growing;
+        b->growing = NULL;
+    }
+    b->failed = e != UMBEL_OK;
+    b->finished = !e;
+    return e;
+}
+
+void umbel_builder_free(umbel_builder *b) {
+    if (!b) return;
+    umbeli_settings settings = b->settings;
+    umbeli_static_builder_delete(b->fixed);
+    umbeli_filter_free(b->growing);
+    umbeli_delete(&settings, b);
+}
+
+/* ---- copying, freeing, describing ---------------------------------------------------------- */
 
 umbel_err umbel_copy(const umbel_filter *filter, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_filter_copy(filter, out);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/diag.h"
-#include "format/codecs.h"
+#include "format/codec.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/codecs.h"
+#include "format/codec.h"
 
 #include "core/diag.h"
 #include "umbel_foreign.h"

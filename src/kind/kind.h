@@ -66,4 +66,13 @@ extern const umbeli_kind *const umbeli_kinds[];
 /* NULL: no such kind. */
 const umbeli_kind *umbeli_kind_by_id(umbel_kind id);
 
+/* Members of umbeli_ops for natively hashed kinds, made from their contains_hashes and
+ * add_hashes. */
+void umbeli_hashed_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                             uint64_t *hashes);
+void umbeli_hashed_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
+                                 uint8_t *hit);
+umbel_err umbeli_hashed_add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                                 size_t *done);
+
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/codecs.h"
+#include "format/codec.h"
 #include "kind/kind.h"
 #include "umbel_foreign.h"
 #include "umbel_table.h"

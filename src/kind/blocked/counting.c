@@ -15,7 +15,7 @@
 #include "core/bits.h"
 #include "core/cpu.h"
 #include "core/diag.h"
-#include "kind/hash_batches.h"
+#include "hash/native_hash.h"
 #include "kind/key_count.h"
 #include "kind/kind.h"
 

@@ -16,7 +16,6 @@
 #include "core/diag.h"
 #include "core/size.h"
 #include "kind/chain/chain.h"
-#include "kind/hash_batches.h"
 #include "kind/kind.h"
 #include "plan/plan.h"
 

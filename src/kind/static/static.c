@@ -12,7 +12,7 @@
 
 #include "core/cpu.h"
 #include "core/diag.h"
-#include "kind/hash_batches.h"
+#include "hash/native_hash.h"
 #include "kind/kind.h"
 
 enum { KIND_PARAMS_LEN = 24, GROUP = 32 };

@@ -14,7 +14,7 @@
 #ifndef UMBELI_TIGHT_KERNEL_H
 #define UMBELI_TIGHT_KERNEL_H
 
-#include "kind/hash_batches.h"
+#include "hash/native_hash.h"
 #include "kind/kind.h"
 #include "kind/static/tight.h"
 
