@@ -66,7 +66,7 @@ static void one_turn(umbel_kind kind, const uint64_t *in, size_t n, const uint64
 }
 
 int main(int argc, char **argv) {
-    size_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
+    size_t n = argc > 1 ? (size_t)strtod(argv[1], NULL) : 10000000;
     double fpr = argc > 2 ? strtod(argv[2], NULL) : 0.01;
     int turns = argc > 3 ? atoi(argv[3]) : 3;
     if (n == 0 || !(fpr > 0 && fpr < 1)) return 2;
