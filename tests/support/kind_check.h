@@ -48,6 +48,9 @@ umbel_alloc check_alloc(check_memory *m);
 /* Encode and decode are inverse, a view gives the same answers, a copy is equal. */
 void check_round_trip(const umbel_filter *f);
 
+/* Both filters are the same native file; frees b. */
+void check_same_bytes(const umbel_filter *a, umbel_filter *b);
+
 /* Files truncated at any length, or with any byte of the header or some of the payload flipped, are
  * refused; header fields that lie under a correct checksum are refused, or give a usable filter.
  * For small filters. */
