@@ -18,7 +18,7 @@
 #include "plan/plan_block_loads.h"
 #include "plan/plan_model.h"
 
-enum { BLOCK_BYTES = 32, LINE_BYTES = 64, FOLD_FROM = 8192, FOLD_STEP = 64 };
+enum { BLOCK_BYTES = 32, LINE_BYTES = 64 };
 
 static const umbeli_lanes split_block = {8, 32};
 
@@ -83,13 +83,10 @@ static double model_floor(uint64_t keys) {
     return (double)keys / (UMBELI_HALF_VALUES * UMBELI_HALF_VALUES);
 }
 
-/* Large filters have a multiple of 64 blocks, so that they can be folded in half six times. */
 const umbeli_model umbeli_model_blocked = {
     .id = UMBEL_KIND_BLOCKED,
     .unit = BLOCK_BYTES,
-    .units = (UINT64_C(1) << 32) - FOLD_STEP,
-    .step_from = FOLD_FROM,
-    .step = FOLD_STEP,
+    UMBELI_BLOCK_STEPS,
     .hashes_min = 8,
     .hashes_max = 8,
     .hashes = eight,
@@ -142,9 +139,7 @@ static uint32_t line_model_hashes(uint64_t bytes, uint64_t keys) {
 const umbeli_model umbeli_model_line = {
     .id = UMBEL_KIND_LINE,
     .unit = LINE_BYTES,
-    .units = (UINT64_C(1) << 32) - FOLD_STEP,
-    .step_from = FOLD_FROM,
-    .step = FOLD_STEP,
+    UMBELI_BLOCK_STEPS,
     .hashes_min = 4,
     .hashes_max = 16,
     .hashes_doubling = true,

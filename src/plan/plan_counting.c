@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 #include "plan/plan_model.h"
 
-enum { BLOCK_BYTES = 128, COUNTER_BITS = 4, FOLD_FROM = 8192, FOLD_STEP = 64 };
+enum { BLOCK_BYTES = 128, COUNTER_BITS = 4 };
 
 static uint32_t model_hashes(uint64_t bytes, uint64_t keys) {
     return umbeli_model_blocked.hashes(bytes / COUNTER_BITS, keys);
@@ -28,9 +28,7 @@ static double model_floor(uint64_t keys) {
 const umbeli_model umbeli_model_counting = {
     .id = UMBEL_KIND_COUNTING,
     .unit = BLOCK_BYTES,
-    .units = (UINT64_C(1) << 32) - FOLD_STEP,
-    .step_from = FOLD_FROM,
-    .step = FOLD_STEP,
+    UMBELI_BLOCK_STEPS,
     .hashes_min = 8,
     .hashes_max = 8,
     .hashes = model_hashes,

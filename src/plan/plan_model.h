@@ -45,6 +45,14 @@ typedef struct umbeli_model {
     const char *too_large, *too_small, *beyond, *bad_hashes;
 } umbeli_model;
 
+/* Sizes of kinds made of blocks: the number fits into 32 bits, and large filters have a multiple of
+ * 64, so that they can be folded in half six times. */
+enum { UMBELI_FOLD_FROM = 8192, UMBELI_FOLD_STEP = 64 };
+
+#define UMBELI_BLOCK_STEPS                                                          \
+    .units = (UINT64_C(1) << 32) - UMBELI_FOLD_STEP, .step_from = UMBELI_FOLD_FROM, \
+    .step = UMBELI_FOLD_STEP
+
 extern const umbeli_model umbeli_model_blocked, umbeli_model_classic, umbeli_model_static,
     umbeli_model_counting, umbeli_model_scalable, umbeli_model_window, umbeli_model_tight,
     umbeli_model_line;

@@ -135,6 +135,19 @@ static file file_of(const umbel_filter *f) {
     return x;
 }
 
+void check_same_bytes(const umbel_filter *a, umbel_filter *b) {
+    size_t len = (size_t)umbel_encoded_size(a, UMBEL_FMT_NATIVE);
+    assert_int_equal(len, umbel_encoded_size(b, UMBEL_FMT_NATIVE));
+    uint8_t *x = malloc(len), *y = malloc(len);
+    assert_true(x && y);
+    assert_int_equal(umbel_encode(a, UMBEL_FMT_NATIVE, x, len, NULL), UMBEL_OK);
+    assert_int_equal(umbel_encode(b, UMBEL_FMT_NATIVE, y, len, NULL), UMBEL_OK);
+    if (memcmp(x, y, len) != 0) fail_msg("the bytes differ");
+    free(x);
+    free(y);
+    umbel_free(b);
+}
+
 void check_round_trip(const umbel_filter *f) {
     file x = file_of(f);
     umbel_filter *made[3] = {NULL};

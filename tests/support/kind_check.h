@@ -48,9 +48,12 @@ umbel_alloc check_alloc(check_memory *m);
 /* Encode and decode are inverse, a view gives the same answers, a copy is equal. */
 void check_round_trip(const umbel_filter *f);
 
-/* A filter that was read takes keys [from, from + n) of stream 1 as if nothing had happened; a view of
- * the same bytes takes none. */
+/* A filter that was read takes keys [from, from + n) of stream 1 as if nothing had happened; a view
+ * of the same bytes takes none. */
 void check_goes_on(umbel_filter *f, uint64_t from, uint64_t n);
+
+/* Both filters are the same native file; frees b. */
+void check_same_bytes(const umbel_filter *a, umbel_filter *b);
 
 /* Files truncated at any length, or with any byte of the header or some of the payload flipped, are
  * refused; header fields that lie under a correct checksum are refused, or give a usable filter.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_static.c - static filters: built from any keys, queried, and what they refuse
+ * test_static.c - static and tight filters: built from any keys, queried, and what they refuse
  */
 #include <errno.h>
 #include <math.h>
@@ -12,6 +12,17 @@
 #include "kind_check.h"
 #include "umbel_meta.h"
 #include "umbel_plan.h"
+
+/* A kind that is built once, and where the two differ; the cases' state. */
+typedef struct once {
+    umbel_kind kind;
+    uint64_t even;                       /* the rate of so many keys is close to the planned one */
+    uint64_t budget_keys, budget, spare; /* the smallest budget; what may be left of any */
+    uint64_t too_few;                    /* bytes for 5000 keys */
+} once;
+
+static once static_kind = {UMBEL_KIND_STATIC, 100, 1000000, 150000, 1000000 / 14, 100};
+static once tight_kind = {UMBEL_KIND_TIGHT, 1000, 50000, 5000, 32, 10};
 
 /* Keys 0 .. n-1 of stream 1, each `times` times, forwards or backwards. */
 typedef struct keys {
@@ -30,6 +41,11 @@ static size_t next(keys *k, umbel_key out[700]) {
     return n;
 }
 
+static umbel_kind kind_of(void **state) {
+    const once *o = *state;
+    return o->kind;
+}
+
 /* The keys some hundreds at a time, so that many that are not in memory at once can be built from. */
 static umbel_err build(const umbel_params *params, const umbel_opts *opts, keys *k,
                        umbel_filter **out, umbel_diag *diag) {
@@ -42,43 +58,47 @@ static umbel_err build(const umbel_params *params, const umbel_opts *opts, keys 
     return e;
 }
 
-static umbel_filter *built(umbel_params params, umbel_opts opts, keys k) {
+static umbel_filter *built(void **state, umbel_params params, umbel_opts opts, keys k) {
     umbel_filter *f = NULL;
     umbel_diag diag = {.what = ""};
-    params.kind = UMBEL_KIND_STATIC;
+    params.kind = kind_of(state);
     umbel_err e = build(&params, &opts, &k, &f, &diag);
     if (e) fail_msg("build: %s: %s", umbel_strerror(e), sentence(&diag));
     return f;
 }
 
-static umbel_filter *simple(uint64_t n, double fpr) {
-    return built((umbel_params){.fpr = fpr}, (umbel_opts){0}, (keys){.n = n, .times = 1});
+static umbel_filter *simple(void **state, uint64_t n, double fpr) {
+    return built(state, (umbel_params){.fpr = fpr}, (umbel_opts){0}, (keys){.n = n, .times = 1});
 }
 
+/* All keys are in, the size is the planned one, and others are found as often as planned. */
 static void keeps_its_promise(void **state) {
-    (void)state;
-    const uint64_t sizes[] = {1, 2, 3, 4, 5, 10, 33, 100, 1000, 10000, 300000, 1000000};
-    const double rates[] = {0.6, 0.01, 0.0004};
+    const once *o = *state;
+    const uint64_t sizes[] = {1,   2,    3,    4,    5,    10,    33,     62,     63,
+                              100, 1000, 4096, 4097, 5000, 10000, 100000, 300000, 1100000};
+    const double rates[] = {0.75, 0.3, 0.01, 0.0004, 1e-9};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         uint64_t n = sizes[i];
-        double fpr = rates[i % 3];
-        umbel_filter *f = simple(n, fpr);
+        double fpr = rates[i % 5];
+        umbel_filter *f = simple(state, n, fpr);
         assert_int_equal(check_found(f, 1, 0, n), n);
         umbel_info info;
         umbel_measurement now = measured(f);
         umbel_describe(f, &info);
-        assert_int_equal(info.kind, UMBEL_KIND_STATIC);
+        assert_int_equal(info.kind, o->kind);
         assert_true(info.frozen && info.capacity == n && info.keys_added == n);
         assert_true(now.keys == (double)n && info.fpr == fpr && now.rate <= fpr);
         assert_false(umbel_is_empty(f));
-        check_rate(f, 2, 300000, fpr, n >= 100 ? now.rate : 0);
+        umbel_plan plan = {.kind = o->kind, .capacity = n, .fpr = fpr};
+        assert_int_equal(umbel_plan_solve(&plan, NULL), UMBEL_OK);
+        assert_true(info.bytes == plan.bytes && now.rate == plan.rate);
+        check_rate(f, 2, 300000, fpr, n >= o->even ? now.rate : 0);
         umbel_free(f);
     }
 }
 
 static void nothing_is_in_an_empty_one(void **state) {
-    (void)state;
-    umbel_filter *f = simple(0, 0.01);
+    umbel_filter *f = simple(state, 0, 0.01);
     assert_int_equal(check_found(f, 2, 0, 10000), 0);
     assert_true(umbel_is_empty(f));
     umbel_info info;
@@ -88,66 +108,59 @@ static void nothing_is_in_an_empty_one(void **state) {
     check_round_trip(f);
     check_bad_files(f);
     umbel_free(f);
-    f = built((umbel_params){.bytes = 100}, (umbel_opts){0}, (keys){.n = 0, .times = 1});
+    f = built(state, (umbel_params){.bytes = 100}, (umbel_opts){0}, (keys){.n = 0, .times = 1});
     check_round_trip(f);
     umbel_free(f);
 }
 
-static void assert_same(umbel_filter *a, umbel_filter *b) {
-    size_t len = (size_t)umbel_encoded_size(a, UMBEL_FMT_NATIVE);
-    assert_int_equal(len, umbel_encoded_size(b, UMBEL_FMT_NATIVE));
-    uint8_t *x = malloc(len), *y = malloc(len);
-    assert_true(x && y);
-    assert_int_equal(umbel_encode(a, UMBEL_FMT_NATIVE, x, len, NULL), UMBEL_OK);
-    assert_int_equal(umbel_encode(b, UMBEL_FMT_NATIVE, y, len, NULL), UMBEL_OK);
-    assert_memory_equal(x, y, len);
-    free(x);
-    free(y);
-    umbel_free(b);
-}
-
 /* The same file from the same set of keys: in any order, with duplicates, by any number of threads,
- * through memory or a temporary file. */
+ * through memory or a temporary file, on any processor. */
 static void bytes_depend_on_keys_alone(void **state) {
-    (void)state;
-    const uint64_t sizes[] = {1, 50, 20000, 900000};
+    const uint64_t sizes[] = {1, 50, 3000, 20000, 900000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        keys once = {.n = sizes[i], .times = 1};
-        keys twice = {.n = sizes[i], .times = 2, .backwards = true};
+        keys one = {.n = sizes[i], .times = 1};
+        keys two = {.n = sizes[i], .times = 2, .backwards = true};
         umbel_params p = {.fpr = 0.01, .seed = i};
-        umbel_filter *f = built(p, (umbel_opts){0}, once);
-        assert_same(f, built(p, (umbel_opts){0}, twice));
-        assert_same(f, built(p, (umbel_opts){.threads = 7}, twice));
-        assert_same(f, built(p, (umbel_opts){.tmp = "/tmp"}, once));
-        assert_same(f, built(p, (umbel_opts){.tmp = "/tmp", .threads = 3}, twice));
+        umbel_filter *f = built(state, p, (umbel_opts){0}, one);
+        check_same_bytes(f, built(state, p, (umbel_opts){0}, two));
+        check_same_bytes(f, built(state, p, (umbel_opts){.threads = 7}, two));
+        check_same_bytes(f, built(state, p, (umbel_opts){.tmp = "/tmp"}, one));
+        check_same_bytes(f, built(state, p, (umbel_opts){.tmp = "/tmp", .threads = 3}, two));
+        umbeli_cpu_limit(0);
+        umbel_filter *plain = built(state, p, (umbel_opts){0}, one);
+        umbeli_cpu_limit(UINT32_MAX);
+        umbel_info info;
+        umbel_describe(plain, &info);
+        assert_string_equal(info.kernel, "generic");
+        assert_int_equal(check_found(f, 2, 0, 100000), check_found(plain, 2, 0, 100000));
+        check_same_bytes(f, plain);
         umbel_free(f);
     }
 }
 
 /* Every key a hundred times: the size depends on the keys, not on the input. */
 static void duplicates_cost_nothing(void **state) {
-    (void)state;
-    umbel_filter *once = simple(5000, 0.01);
+    umbel_filter *single = simple(state, 5000, 0.01);
     umbel_filter *often =
-        built((umbel_params){.fpr = 0.01}, (umbel_opts){0}, (keys){.n = 5000, .times = 100});
-    assert_same(once, often);
-    umbel_free(once);
+        built(state, (umbel_params){.fpr = 0.01}, (umbel_opts){0}, (keys){.n = 5000, .times = 100});
+    check_same_bytes(single, often);
+    umbel_free(single);
 }
 
-/* No byte of a budget is wasted where there are shards to share it. */
 /* Batches of every length, on every kernel, answer as single look-ups do.  The sizes are of one
  * shard, of two and of many with two widths; 1/256 gives fingerprints of whole bytes. */
 static void kernels_agree(void **state) {
-    (void)state;
     const uint64_t sizes[] = {1, 40, 3000, 600000, 2200000};
     const double rates[] = {1.0 / 256, 0.01, 0.3, 1e-9};
     for (size_t i = 0; i < 4 * (sizeof sizes / sizeof *sizes); i++) {
         uint64_t n = sizes[i / 4];
-        umbel_params params = {.fpr = rates[i % 4], .hashes = i % 3 ? 3 + (uint32_t)i % 2 : 0};
+        bool choice = kind_of(state) == UMBEL_KIND_STATIC && i % 3; /* of the number of hashes */
+        umbel_params params = {.fpr = rates[i % 4], .hashes = choice ? 3 + (uint32_t)i % 2 : 0};
         const uint32_t cpus[] = {0, UINT32_MAX};
         for (int c = 0; c < 2; c++) {
             umbeli_cpu_limit(cpus[c]);
-            umbel_filter *f = built(params, (umbel_opts){.threads = 2}, (keys){.n = n, .times = 1});
+            umbel_filter *f =
+                built(state, params, (umbel_opts){.threads = 2}, (keys){.n = n, .times = 1});
             uint64_t hashes[300];
             uint8_t hit[301];
             for (uint64_t k = 0; k < 300; k++) {
@@ -168,28 +181,29 @@ static void kernels_agree(void **state) {
     }
 }
 
+/* Little of a budget is left over: half a bit per slot where all slots of a shard have one width,
+ * otherwise a few words. */
 static void budgets(void **state) {
-    (void)state;
-    const uint64_t n = 1000000;
-    for (uint64_t bytes = 150000; bytes < 3000000; bytes = bytes * 3 / 2) {
-        umbel_filter *f =
-            built((umbel_params){.bytes = bytes}, (umbel_opts){0}, (keys){.n = n, .times = 1});
-        umbel_plan plan = {.kind = UMBEL_KIND_STATIC, .capacity = n, .bytes = bytes};
+    const once *o = *state;
+    const uint64_t n = o->budget_keys;
+    for (uint64_t bytes = o->budget; bytes < 20 * o->budget; bytes = bytes * 7 / 5) {
+        umbel_filter *f = built(state, (umbel_params){.bytes = bytes}, (umbel_opts){0},
+                                (keys){.n = n, .times = 1});
+        umbel_plan plan = {.kind = o->kind, .capacity = n, .bytes = bytes};
         assert_int_equal(umbel_plan_solve(&plan, NULL), UMBEL_OK);
         umbel_info info;
         umbel_measurement now = measured(f);
         umbel_describe(f, &info);
-        assert_true(info.bytes <= bytes && bytes - info.bytes < n / 14); /* half a bit a slot */
-        assert_true(now.rate == plan.rate && info.bytes == plan.bytes);
+        assert_true(info.bytes <= bytes && bytes - info.bytes < o->spare);
+        assert_true(now.rate == plan.rate && info.bytes == plan.bytes && info.fpr == plan.fpr);
         assert_int_equal(check_found(f, 1, 0, 20000), 20000);
-        check_rate(f, 2, 300000, plan.rate, plan.rate);
+        check_rate(f, 2, 300000, plan.fpr, plan.rate);
         umbel_free(f);
     }
 }
 
 static void frozen(void **state) {
-    (void)state;
-    umbel_filter *f = simple(100, 0.01), *copy = NULL;
+    umbel_filter *f = simple(state, 100, 0.01), *copy = NULL;
     assert_int_equal(umbel_copy(f, &copy, NULL), UMBEL_OK);
     umbel_filter *both[] = {f, copy};
     for (int i = 0; i < 2; i++) {
@@ -204,40 +218,42 @@ static void frozen(void **state) {
         assert_int_equal(umbel_fold(both[i], 0.5, NULL), UMBEL_EFROZEN);
         assert_int_equal(umbel_merge(both[i], f, NULL), UMBEL_EFROZEN);
         assert_int_equal(umbel_is_subset(both[i], f, &yes, &diag), UMBEL_ENOTSUP);
-        assert_non_null(strstr(sentence(&diag), "static"));
+        assert_non_null(strstr(sentence(&diag), umbel_kind_name(kind_of(state))));
         assert_true(umbel_equal(both[i], f));
         assert_int_equal(umbel_set_meta(both[i], "a", "b", NULL), UMBEL_OK);
     }
     umbel_free(f);
     umbel_free(copy);
     umbel_diag diag;
-    umbel_params params = {.kind = UMBEL_KIND_STATIC, .capacity = 10, .fpr = 0.1};
+    umbel_params params = {.kind = kind_of(state), .capacity = 10, .fpr = 0.1};
     assert_int_equal(umbel_create(&params, NULL, &f, &diag), UMBEL_ENOTSUP);
     assert_non_null(strstr(sentence(&diag), "umbel_builder"));
 }
 
 static void parameters(void **state) {
-    (void)state;
+    const once *o = *state;
     const umbel_params bad[] = {
-        {.kind = UMBEL_KIND_STATIC},
-        {.kind = UMBEL_KIND_STATIC, .capacity = 100},
-        {.kind = UMBEL_KIND_STATIC, .fpr = 0.01, .hashes = 5},
-        {.kind = UMBEL_KIND_STATIC, .fpr = 0.01, .concurrent = true},
-        {.kind = UMBEL_KIND_STATIC, .fpr = 1e-10},
-        {.kind = UMBEL_KIND_STATIC, .bytes = 100},
-        {.kind = UMBEL_KIND_STATIC, .bytes = 1000, .fpr = 0.001},
-        {.kind = UMBEL_KIND_STATIC, .fpr = 0.01, .reserved = {1}},
-        {.kind = UMBEL_KIND_STATIC, .fpr = (double)NAN},
+        {.capacity = 100},
+        {.fpr = 0.01, .hashes = 5},
+        {.fpr = 0.01, .concurrent = true},
+        {.fpr = 1e-10},
+        {.bytes = o->too_few},
+        {.bytes = 1000, .fpr = 0.001},
+        {.fpr = 0.01, .reserved = {1}},
+        {.fpr = (double)NAN},
+        {.fpr = 0},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        keys k = {.n = 1000, .times = 1};
+        keys k = {.n = 5000, .times = 1};
         umbel_filter *f = NULL;
         umbel_diag diag = {.what = NULL};
-        umbel_err e = build(&bad[i], NULL, &k, &f, &diag);
+        umbel_params params = bad[i];
+        params.kind = kind_of(state);
+        umbel_err e = build(&params, NULL, &k, &f, &diag);
         if (e != UMBEL_EINVAL) fail_msg("parameters %zu: %s", i, umbel_strerror(e));
         assert_true(f == NULL && diag.what != NULL);
     }
-    umbel_params params = {.kind = UMBEL_KIND_STATIC, .fpr = 0.01};
+    umbel_params params = {.kind = kind_of(state), .fpr = 0.01};
     keys k = {.n = 1000, .times = 1};
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
@@ -252,10 +268,9 @@ static void parameters(void **state) {
 
 /* The source of keys fails halfway: nothing is finished, and all memory comes back. */
 static void abandoned_builders(void **state) {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         umbel_params params = {
-            .kind = i & 1 ? UMBEL_KIND_BLOCKED : UMBEL_KIND_STATIC, .capacity = 3000, .fpr = 0.01};
+            .kind = i & 1 ? UMBEL_KIND_BLOCKED : kind_of(state), .capacity = 3000, .fpr = 0.01};
         check_memory m = {.fails = UINT64_MAX};
         umbel_alloc alloc = check_alloc(&m);
         umbel_opts opts = {.alloc = &alloc, .tmp = i & 2 ? "/tmp" : NULL};
@@ -293,13 +308,12 @@ static void failed_builders(void **state) {
 }
 
 static void builders(void **state) {
-    (void)state;
     umbel_filter *f = NULL;
     umbel_params params;
     for (int i = 0; i < 2; i++) { /* also for a kind that could be added to */
         umbel_builder *b = NULL;
         params = (umbel_params){
-            .kind = i ? UMBEL_KIND_BLOCKED : UMBEL_KIND_STATIC, .capacity = 3, .fpr = 0.01};
+            .kind = i ? UMBEL_KIND_BLOCKED : kind_of(state), .capacity = 3, .fpr = 0.01};
         const umbel_key three[] = {{"a", 1}, {"", 0}, {"a\0c", 3}};
         assert_int_equal(umbel_builder_new(&params, NULL, &b, NULL), UMBEL_OK);
         assert_int_equal(umbel_builder_add(b, three, 2, NULL), UMBEL_OK);
@@ -317,10 +331,19 @@ static void builders(void **state) {
 }
 
 static void files(void **state) {
-    (void)state;
+    const uint64_t sizes[] = {1, 200, 4500, 800000}; /* the last has shards */
+    for (size_t i = 0; i < 4; i++) {
+        umbel_filter *f = simple(state, sizes[i], 0.03);
+        check_round_trip(f);
+        if (i < 2) check_bad_files(f);
+        umbel_free(f);
+    }
+}
+
+static void three_or_four_hashes(void **state) {
     for (uint32_t hashes = 3; hashes <= 4; hashes++) {
-        umbel_filter *f = built((umbel_params){.fpr = 0.03, .hashes = hashes}, (umbel_opts){0},
-                                (keys){.n = 200, .times = 1});
+        umbel_filter *f = built(state, (umbel_params){.fpr = 0.03, .hashes = hashes},
+                                (umbel_opts){0}, (keys){.n = 200, .times = 1});
         umbel_info info;
         umbel_describe(f, &info);
         assert_int_equal(info.hashes, hashes);
@@ -328,19 +351,15 @@ static void files(void **state) {
         check_bad_files(f);
         umbel_free(f);
     }
-    umbel_filter *f = simple(800000, 0.01); /* two shards, of two widths */
-    check_round_trip(f);
-    umbel_free(f);
 }
 
 static void memory_runs_out(void **state) {
-    (void)state;
-    const umbel_params params = {.kind = UMBEL_KIND_STATIC, .fpr = 0.01};
+    const umbel_params params = {.kind = kind_of(state), .fpr = 0.01};
     umbel_err e = UMBEL_ENOMEM;
     for (uint64_t fails = 0; e; fails += 1 + fails / 8) {
         check_memory m = {.fails = fails};
         umbel_alloc alloc = check_alloc(&m);
-        keys k = {.n = 3000, .times = 1};
+        keys k = {.n = 6000, .times = 1};
         umbel_filter *f = NULL, *copy = NULL;
         umbel_opts opts = {.alloc = &alloc, .threads = 2};
         e = build(&params, &opts, &k, &f, NULL);
@@ -353,21 +372,28 @@ static void memory_runs_out(void **state) {
     }
 }
 
+/* One after the other for both kinds. */
+#define BOTH(test)                                    \
+    cmocka_unit_test_prestate(test, &static_kind), {  \
+#test "_tight", test, NULL, NULL, &tight_kind \
+    }
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keeps_its_promise),
-        cmocka_unit_test(nothing_is_in_an_empty_one),
-        cmocka_unit_test(bytes_depend_on_keys_alone),
-        cmocka_unit_test(duplicates_cost_nothing),
-        cmocka_unit_test(kernels_agree),
-        cmocka_unit_test(budgets),
-        cmocka_unit_test(frozen),
-        cmocka_unit_test(parameters),
-        cmocka_unit_test(abandoned_builders),
+        BOTH(keeps_its_promise),
+        BOTH(nothing_is_in_an_empty_one),
+        BOTH(bytes_depend_on_keys_alone),
+        BOTH(duplicates_cost_nothing),
+        BOTH(kernels_agree),
+        BOTH(budgets),
+        BOTH(frozen),
+        BOTH(parameters),
+        BOTH(abandoned_builders),
         cmocka_unit_test(failed_builders),
-        cmocka_unit_test(builders),
-        cmocka_unit_test(files),
-        cmocka_unit_test(memory_runs_out),
+        BOTH(builders),
+        BOTH(files),
+        cmocka_unit_test_prestate(three_or_four_hashes, &static_kind),
+        BOTH(memory_runs_out),
     };
     check_seed();
     return cmocka_run_group_tests(tests, NULL, NULL);
