@@ -505,6 +505,16 @@ test('phones: nothing is wider than the screen', async () => {
   }
 });
 
+test('style: no rule gives a variable two values', () => {
+  const style = readFileSync(join(root, 'web/page.css'), 'utf8');
+  const rules = style.match(/[^{}]*\{[^{}]*\}/g);
+  assert.ok(rules.length > 50);
+  for (const rule of rules) {
+    const names = [...rule.matchAll(/(--[a-z-]+):/g)].map(([, name]) => name);
+    assert.equal(new Set(names).size, names.length, rule);
+  }
+});
+
 test('texts: every one is there in Chinese, and none for nothing', async () => {
   const code = readFileSync(join(root, 'web/texts.js'), 'utf8');
   const { chinese } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
