@@ -143,10 +143,10 @@ function picture({ shares, unit }) {
   paint.globalAlpha = 1;
   const percent = (share) => `${(100 * share).toFixed(1)}%`;
   const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length;
-  const text = t(unit === 32
-    ? 'Each square is one block of 256 bits: {0} blocks, from {1} to {2} of the bits set, {3} on average.'
+  const text = t(unit === 32 || unit === 64
+    ? 'Each square is one block of {4} bits: {0} blocks, from {1} to {2} of the bits set, {3} on average.'
     : 'Each square is a part of the filter: {0} parts, from {1} to {2} of the bits set, {3} on average.',
-  shares.length, percent(Math.min(...shares)), percent(Math.max(...shares)), percent(mean));
+  shares.length, percent(Math.min(...shares)), percent(Math.max(...shares)), percent(mean), 8 * unit);
   $('open-fill-text').textContent = text;
   canvas.setAttribute('aria-label', text);
 }

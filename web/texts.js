@@ -161,8 +161,8 @@ export const chinese = {
   ' Bits: {0}': ' 位：{0}',
   '{0} of {1} lines may be in the filter.': '{1} 行中有 {0} 行可能在过滤器中。',
   'Download the matches': '下载匹配的行',
-  'Each square is one block of 256 bits: {0} blocks, from {1} to {2} of the bits set, {3} on average.':
-    '每格是一个 256 位的块：共 {0} 块，置位 {1} 到 {2}，平均 {3}。',
+  'Each square is one block of {4} bits: {0} blocks, from {1} to {2} of the bits set, {3} on average.':
+    '每格是一个 {4} 位的块：共 {0} 块，置位 {1} 到 {2}，平均 {3}。',
   'Each square is a part of the filter: {0} parts, from {1} to {2} of the bits set, {3} on average.':
     '每格是过滤器的一部分：共 {0} 部分，置位 {1} 到 {2}，平均 {3}。',
   'Table of {0}: {1} filters': '{0} 的表：{1} 个过滤器',

@@ -276,7 +276,7 @@ function bitsAt({ format, bytes }) {
 function fill(info) {
   const start = opened.bytes + bitsAt(info);
   const length = Math.min(info.bytes, opened.bytes + opened.length - start);
-  const unit = info.kind === 'blocked' ? 32 : info.kind === 'counting' ? 128 : 1;
+  const unit = { blocked: 32, line: 64, counting: 128 }[info.kind] ?? 1;
   const units = Math.max(1, Math.floor(length / unit));
   const parts = Math.min(1024, units);
   const shares = new Float32Array(parts);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "py_rows.h"
+#include "py_umbel.h"
 
 enum {
     PIECE = 4096,         /* keys; their places and references stay in the second-level cache   */

@@ -4,7 +4,58 @@
  */
 #include <string.h>
 
-#include "py_answers.h"
+#include "py_umbel.h"
+
+/* ---- Where the answers of a batch go ------------------------------------------------------ */
+
+typedef struct answers {
+    PyObject *result; /* to be returned                                                          */
+    Py_buffer view;   /* of what the caller gave; view.obj NULL: nothing                         */
+    void *bytes;
+} answers;
+
+/* Room for n items of `width` bytes, 1 or 8: in `out`, or in a new object if that is None. */
+static bool answers_open(umbelpy_state *state, PyObject *out, size_t n, size_t width, answers *to) {
+    size_t size = n * width;
+    to->view.obj = NULL;
+    if (!out || out == Py_None) {
+        to->result = width == 1 ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size)
+                                : PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)size);
+        if (!to->result) return false;
+        to->bytes = width == 1 ? PyBytes_AsString(to->result) : PyByteArray_AsString(to->result);
+        return true;
+    }
+    if (PyObject_GetBuffer(out, &to->view, PyBUF_WRITABLE | PyBUF_C_CONTIGUOUS)) return false;
+    bool plain = to->view.itemsize == 1 || (size_t)to->view.itemsize == width;
+    if (!plain || (size_t)to->view.len != size) {
+        PyBuffer_Release(&to->view);
+        return umbelpy_refuse(state, UMBEL_ESPACE, "out",
+                              width == 1 ? "it needs one byte per key"
+                                         : "it needs eight bytes per key");
+    }
+    to->result = Py_NewRef(out);
+    to->bytes = to->view.buf;
+    return true;
+}
+
+/* The result, or NULL if something went wrong in between. */
+static PyObject *answers_end(answers *to, bool ok) {
+    if (to->view.obj) PyBuffer_Release(&to->view);
+    if (!ok) Py_CLEAR(to->result);
+    return to->result;
+}
+
+/* Tells the exception that is set how many keys of a batch were done, if it is one of ours. */
+static void say_done(umbelpy_state *state, size_t done) {
+    PyObject *type, *value, *trace;
+    if (!PyErr_ExceptionMatches(state->error)) return;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyObject *number = PyLong_FromSize_t(done);
+    if (number) PyObject_SetAttrString(value, "done", number);
+    Py_XDECREF(number);
+    PyErr_Restore(type, value, trace);
+}
 
 static umbelpy_filter *filter_of(PyObject *self) {
     return (umbelpy_filter *)self;
@@ -139,21 +190,21 @@ static PyObject *run_batch(PyObject *self, PyObject *args, PyObject *kwargs, umb
                            umbelpy_work work, size_t width) {
     umbelpy_state *state = umbelpy_state_of(self);
     umbelpy_request request;
-    umbelpy_answers to = {0};
+    answers to = {0};
     asking a = {.filter = filter_of(self)->filter};
     if (!umbelpy_request_read(state, &request, batch_fields, 1, 1, args, kwargs)) return NULL;
     umbelpy_batch *batch =
         umbelpy_batch_open(state, request.object ? request.object : Py_None, request.type, true);
     if (!batch) return NULL;
-    bool ok = umbelpy_answers_open(state, request.path, umbelpy_batch_size(batch), width, &to);
+    bool ok = answers_open(state, request.path, umbelpy_batch_size(batch), width, &to);
     if (ok) {
         a.flags = to.bytes;
         a.hashes = to.bytes;
         ok = umbelpy_batch_run(state, batch, filter_of(self), use, work, &a);
-        if (!ok) umbelpy_say_done(state, a.done);
+        if (!ok) say_done(state, a.done);
     }
     umbelpy_batch_close(batch);
-    return umbelpy_answers_end(&to, ok);
+    return answers_end(&to, ok);
 }
 
 static PyObject *contains_many(PyObject *self, PyObject *args, PyObject *kwargs) {
@@ -195,7 +246,7 @@ static PyObject *update(PyObject *self, PyObject *args, PyObject *kwargs) {
     umbelpy_batch *batch = umbelpy_batch_open(state, keys, request.type, false);
     if (!batch) return NULL;
     bool ok = umbelpy_batch_run(state, batch, filter_of(self), UMBELPY_ADD, work_add, &a);
-    if (!ok) umbelpy_say_done(state, a.done);
+    if (!ok) say_done(state, a.done);
     umbelpy_batch_close(batch);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
@@ -252,7 +303,7 @@ static PyObject *run_hashes(PyObject *self, PyObject *args, PyObject *kwargs, bo
     umbelpy_filter *filter = filter_of(self);
     umbelpy_request request;
     Py_buffer view;
-    umbelpy_answers to = {0};
+    answers to = {0};
     asking a = {0};
     umbel_diag diag = {0};
     if (!umbelpy_request_read(state, &request, hash_fields, 1, 1, args, kwargs)) return NULL;
@@ -260,18 +311,18 @@ static PyObject *run_hashes(PyObject *self, PyObject *args, PyObject *kwargs, bo
         return umbelpy_refuse(state, UMBEL_ENOTSUP, "", "filters of this kind take no hashes");
     }
     if (!view_hashes(request.object ? request.object : Py_None, &view)) return NULL;
-    bool ok = umbelpy_answers_open(state, request.path, (size_t)view.len / 8, 1, &to);
+    bool ok = answers_open(state, request.path, (size_t)view.len / 8, 1, &to);
     if (ok) {
         a.flags = to.bytes;
         umbel_err e = ask_hashes(filter, &view, is_add, &a, &diag);
         ok = !e;
         if (e) {
             umbelpy_fail(state, e, &diag, NULL);
-            umbelpy_say_done(state, a.done);
+            say_done(state, a.done);
         }
     }
     PyBuffer_Release(&view);
-    return umbelpy_answers_end(&to, ok);
+    return answers_end(&to, ok);
 }
 
 static PyObject *contains_hashes(PyObject *self, PyObject *args, PyObject *kwargs) {

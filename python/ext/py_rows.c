@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "py_rows.h"
+#include "py_umbel.h"
 
 #include <string.h>
 

@@ -10,9 +10,12 @@ are those of the clone, `redis-cli` and
 `redis-server` use a port of their own, which stands where the document says 6379.  In what is
 expected, a line "..." stands for any lines.  A comment `<!-- not run: reason -->` before a block
 leaves it out.  With --update, what commands print now is written into the documents, also for a lone "...".
+
+tests/module/test_docs.py reads and runs the pages about servers by the same functions.
 """
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("UMBEL") or ROOT / "build" / "umbel").resolve().parent
 DOCUMENTS = ["README.md", "README.zh-CN.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^( *)```(console|sh)\n(.*?)^ *```$", re.S | re.M)
+BLOCK = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.S | re.M)
 NOT_RUN = re.compile(r"<!-- not run: [^>]+ -->\s*$")
 END = "-- end of output, status "
 
@@ -34,22 +37,27 @@ def free_port():
         return s.getsockname()[1]
 
 
-class Reader:
-    """A shell in an empty folder: what one reader of one document has."""
+def found(program):
+    return shutil.which(program) or "false"
 
-    def __init__(self, folder):
-        self.port = free_port()
-        (folder / "build").symlink_to(BUILD)
-        for name in ("tests", "examples"):
-            (folder / name).symlink_to(ROOT / name)
+
+class Reader:
+    """A shell in an empty folder: what one reader of one document has.
+
+    `ports` says which stand for those in the document; `cli` is what redis-cli runs.
+    """
+
+    def __init__(self, folder, ports=None, cli=None):
+        self.ports = ports or {"6379": free_port()}
+        port = self.ports["6379"]
+        for name, target in (("build", BUILD), ("tests", ROOT / "tests"), ("examples", ROOT / "examples")):
+            (folder / name).symlink_to(target)
         tools = folder / ".tools"
         tools.mkdir()
-        for name, options in (("redis-cli", f"--no-raw -p {self.port}"),
-                              ("redis-server", f"--port {self.port} --save '' >/dev/null")):
-            real = subprocess.run(["sh", "-c", f"command -v {name}"], capture_output=True, text=True,
-                                  check=False).stdout.strip()
-            before, after = (options, '"$@"') if name == "redis-cli" else ('"$@"', options)
-            (tools / name).write_text(f"#!/bin/sh\nexec {real or 'false'} {before} {after}\n")
+        cli = cli or f"{found('redis-cli')} --no-raw"
+        for name, line in (("redis-cli", f'{cli} -p {port} "$@"'),
+                           ("redis-server", f"{found('redis-server')} \"$@\" --port {port} --save '' >/dev/null")):
+            (tools / name).write_text(f"#!/bin/sh\nexec {line}\n")
             (tools / name).chmod(0o755)
         self.shell = subprocess.Popen(
             ["bash", "--noprofile", "--norc"], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -61,21 +69,31 @@ class Reader:
         """What it prints, and its exit status."""
         # A server in the background needs a moment before it answers.
         wait = "; sleep 1" if command.rstrip().endswith("&") else ""
-        command = command.replace("6379", str(self.port))
+        for said, port in self.ports.items():
+            command = command.replace(said, str(port))
         self.shell.stdin.write(f"{{ {command}\n}} </dev/null; status=$?{wait}\necho; echo '{END}'$status\n")
         self.shell.stdin.flush()
         lines = []
         for line in self.shell.stdout:
             if line.startswith(END):
-                text = "".join(lines)
-                # echo has ended the last line if the command had not.
-                return text[:-1].replace(str(self.port), "6379"), int(line[len(END):])
+                text = "".join(lines)[:-1]  # echo has ended the last line if the command had not
+                for said, port in self.ports.items():
+                    text = text.replace(str(port), said)
+                return text, int(line[len(END):])
             lines.append(line)
         raise RuntimeError(f"the shell ended: {command}")
 
     def close(self):
         os.killpg(self.shell.pid, signal.SIGKILL)
         self.shell.wait()
+
+
+def blocks_of(text, languages=None):
+    """(match, language, body without its indentation) of the blocks that are to be run."""
+    for block in BLOCK.finditer(text):
+        indent, language, body = block.groups()
+        if (languages is None or language in languages) and not NOT_RUN.search(text[:block.start()]):
+            yield block, language, re.sub(f"^{indent}", "", body, flags=re.M)
 
 
 def commands_of(block):
@@ -102,12 +120,8 @@ def check(name, update):
     with tempfile.TemporaryDirectory(prefix="umbel-doc-") as folder:
         reader = Reader(Path(folder))
         try:
-            for block in BLOCK.finditer(text):
-                if NOT_RUN.search(text[:block.start()]):
-                    continue
-                indent, kind, body = block.groups()
-                body = re.sub(f"^{indent}", "", body, flags=re.M)
-                if kind == "sh":
+            for block, language, body in blocks_of(text, ("console", "sh")):
+                if language == "sh":
                     printed, status = reader.run(f"( set -e\n{body})")
                     count += 1
                     if status:
@@ -121,7 +135,7 @@ def check(name, update):
                         faults.append(f"$ {command}\nexpected:\n" + "\n".join(expected) + f"\nprinted:\n{printed}")
                         expected = printed.rstrip("\n").split("\n") if printed else []
                     new += "\n".join([f"$ {command}", *expected]) + "\n"
-                new = re.sub(r"^(?=.)", indent, new, flags=re.M)
+                new = re.sub(r"^(?=.)", block[1], new, flags=re.M)
                 pieces += [text[last:block.start(3)], new]
                 last = block.end(3)
         finally:

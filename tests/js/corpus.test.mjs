@@ -2,14 +2,20 @@
 //
 // corpus.test.mjs - the fuzz corpora once more, in WebAssembly: whatever the bytes, an answer or an
 // error, never a trap, and the module works on
+//
+// Twice: through the package, and by the fuzz targets themselves, compiled like the module.  Not
+// here are the targets of what is not in the module: decompress and most of parse (the command),
+// redis_load (the server's module).  decode_foreign's own target needs zlib; its bytes are here.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { built, corpus, root } from './support.mjs';
+import { built, corpus, folder, root } from './support.mjs';
 
-const { Filter, UmbelError, plan } = await import(built);
+const { Filter, UmbelError, plan, typedKey } = await import(built);
+const { bind } = await import(join(root, 'build/js/package/engine.js'));
 
 const formats = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
   'parquet', 'redisbloom', 'dcso'];
@@ -78,6 +84,54 @@ test('plan', () => {
     else assert.ok(result.why.length > 5 && result.verdict !== 'ok', `${result.verdict}`);
   }
   assert.ok(possible > 10 && possible < inputs.length);
+});
+
+test('the fuzz targets, compiled to WebAssembly', async (t) => {
+  const names = ['decode_native', 'model', 'plan', 'table_clickhouse', 'table_leveldb', 'table_parquet'];
+  const path = join(folder(t), 'fuzz.wasm');
+  execFileSync(join(root, 'js/build-wasm'), [path, ...names.map((name) => `tests/fuzz/fuzz_${name}.c`)]);
+  const module = await WebAssembly.compile(readFileSync(path));
+  for (const name of names) {
+    await t.test(name, () => {
+      const { wasm } = bind(module).engine;
+      const inputs = corpus(name);
+      assert.ok(inputs.length > 40);
+      for (const [input, bytes] of inputs) {
+        const at = wasm.alloc(Math.max(bytes.length, 1)) >>> 0;
+        new Uint8Array(wasm.memory.buffer).set(bytes, at);
+        try {
+          wasm[`fuzz_${name}`](at, bytes.length);
+        } catch (error) {
+          throw new Error(`${name}: ${input}`, { cause: error });
+        }
+        wasm.release(at);
+      }
+    });
+  }
+});
+
+test('parse: what people type into the page, and typed keys', async () => {
+  const source = readFileSync(join(root, 'web/quantity.js'), 'utf8');
+  const { parseCount, parseRate, parseSize } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+  const types = ['string', 'utf16', 'int8', 'int64', 'uint8', 'uint64', 'float', 'double', 'uint32_be'];
+  const inputs = corpus('parse').map(([, bytes]) => bytes.subarray(5).toString());
+  assert.ok(inputs.length > 100);
+  let numbers = 0;
+  let keys = 0;
+  for (const text of inputs) {
+    for (const value of [parseCount(text), parseSize(text), parseRate(text)]) {
+      assert.ok(Number.isNaN(value) || (value > 0 && value < 2 ** 63), `${JSON.stringify(text)}: ${value}`);
+      numbers += value > 0;
+    }
+    for (const type of types) {
+      try {
+        keys += typedKey(type, text).length > 0;
+      } catch (error) {
+        assert.ok(error instanceof UmbelError && error.code === 'EINVAL', `${JSON.stringify(text)}: ${error}`);
+      }
+    }
+  }
+  assert.ok(numbers > 10 && keys > 50, `${numbers} numbers, ${keys} keys`);
 });
 
 /** A small generator: the same changes in every run. */

@@ -3,11 +3,10 @@
 code, except Go's one line.  Paths and ports are the only things replaced.  Figures of four and more
 digits, and those with a decimal point, are what they were on the day of writing and are not
 compared."""
-import os
 import re
 import shutil
 import subprocess
-import textwrap
+import sys
 import zlib
 from pathlib import Path
 
@@ -16,14 +15,15 @@ import pytest
 import rdb
 from conftest import MODULE, SERVER, about, free_port, info, running
 from resp import keys
-from test_push import UMBEL
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / "tests/deps"))
+import documents  # noqa: E402
+
 CLI = str(Path(SERVER).with_name(Path(SERVER).name.replace("-server", "-cli")))
 PATH_IN_DOCS = "/usr/local/lib/redis/modules/umbel.so"
-FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```$", re.M | re.S)
-BLOCKS = [(language, textwrap.dedent(body))
-          for _, language, body in FENCE.findall((ROOT / "docs/redis.md").read_text())]
+BLOCKS = [(language, body)
+          for _, language, body in documents.blocks_of((ROOT / "docs/redis.md").read_text())]
 
 
 def blocks(language, start=""):
@@ -37,17 +37,6 @@ def test_no_block_is_forgotten():
 
 
 # ---- Sessions ----------------------------------------------------------------------------------
-
-@pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    """A directory with the lines that the sessions use, and their programs on the PATH."""
-    here = tmp_path_factory.mktemp("docs")
-    (here / "urls.txt").write_text("".join(f"https://example.org/item/{i}\n"
-                                           for i in range(1, 2_000_001)))
-    (here / "bin").mkdir()
-    (here / "bin/umbel").symlink_to(UMBEL)
-    return here
-
 
 def two_nodes(new_server):
     """A cluster; the first node is one that does not have the key `urls`."""
@@ -68,38 +57,27 @@ def loosely(text):
     return re.sub(r"\d[\d,]{3,}|\d+\.\d+", "#", text).strip()
 
 
-def run_session(desk, body, ports):
-    """Every command, and what it prints."""
-    for there, here in ports.items():
-        body = body.replace(there, here)
-    port = next(iter(ports.values())).rsplit(":", 1)[1]
-    cli = desk / "bin/redis-cli"
-    cli.write_text(f'#!/bin/sh\nexec {CLI} -p {port} "$@"\n')
-    cli.chmod(0o755)
-    env = {**os.environ, "PATH": f"{desk}/bin:{os.environ['PATH']}"}
-    for step in re.split(r"^\$ ", body, flags=re.M)[1:]:
-        command, expected = step.split("\n", 1)
-        done = subprocess.run(command, shell=True, cwd=desk, env=env, text=True, timeout=60,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, check=False)
-        if "without hiredis" in done.stdout:
-            pytest.skip("umbel was built without hiredis")
-        assert loosely(done.stdout) == loosely(expected), command
-
-
-def test_sessions(new_server, desk):
+def test_sessions(new_server, tmp_path):
+    """Every command of every session, and what it prints."""
     one = new_server(port=free_port())
     visitors = rdb.Bloom(1000, 0.01)
     for item in [b"ada", *(b"%d" % i for i in range(499))]:
         visitors.add(item)
     one("RESTORE", "visitors", 0, visitors.dump(rdb.OLDEST))
+    (tmp_path / "urls.txt").write_text("".join(f"https://example.org/item/{i}\n"
+                                               for i in range(1, 2_000_001)))
     sessions = blocks("", "$ ")
     assert len(sessions) >= 5
-    for body in sessions:
-        if "127.0.0.1:7001" in body:
-            run_session(desk, body, {"127.0.0.1:7001": f"127.0.0.1:{two_nodes(new_server)[0].port}"})
-        else:
-            run_session(desk, body, {"localhost:6379": f"localhost:{one.port}"})
+    ports = {"6379": one.port, "7001": two_nodes(new_server)[0].port}
+    reader = documents.Reader(tmp_path, ports, CLI)
+    try:
+        for command, expected in (step for body in sessions for step in documents.commands_of(body)):
+            printed, _ = reader.run(command)
+            if "without hiredis" in printed:
+                pytest.skip("umbel was built without hiredis")
+            assert loosely(printed) == loosely("\n".join(expected)), command
+    finally:
+        reader.close()
 
 
 def test_info_has_these_lines(new_server):

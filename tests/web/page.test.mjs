@@ -156,7 +156,13 @@ test('plan: the address holds it, examples fill it in', async () => {
   await other.close();
 });
 
-test('the page itself never runs the planner, so it never waits for it', async (t) => {
+/** The longest task so far: observers are told of it when the page is idle. */
+async function told(page) {
+  await page.run('new Promise((done) => setTimeout(() => requestIdleCallback(done), 300))');
+  return page.run('longest');
+}
+
+test('plan: the page never waits for the planner, and its curves never block it for 50 ms', async (t) => {
   const page = await browser.page('about:blank');
   await page.send('Page.addScriptToEvaluateOnNewDocument', { source: `window.compiled = 0;
     for (const name of ['Instance', 'Module', 'compile', 'instantiate', 'instantiateStreaming']) {
@@ -166,12 +172,22 @@ test('the page itself never runs the planner, so it never waits for it', async (
   await page.run(`window.longest = 0; new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) longest = Math.max(longest, entry.duration);
   }).observe({ type: 'longtask' })`);
-  for (const keys of ['10', '1e5', '1e9', '12345678', '1e12']) {
-    await page.type('plan-keys', keys);
-    await planned(page);
+  // Chromium tells of tasks above 50 ms.  What other programs disturb does not come in every round;
+  // what the page does itself would.
+  let longest = Infinity;
+  for (let round = 0; round < 5 && longest > 0; round++) {
+    await page.run('longest = 0');
+    for (const keys of ['10', '1e5', '1e9', '12345678', '1e12']) {
+      await page.type('plan-keys', keys);
+      await planned(page);
+    }
+    longest = Math.min(longest, await told(page));
   }
+  t.diagnostic(`longest task of the page: ${longest || 'below 50'} ms`);
+  assert.equal(longest, 0);
   assert.equal(await page.run('compiled'), 0);
-  t.diagnostic(`longest task of the page: ${await page.run('longest')} ms`);
+  await page.run('setTimeout(() => { for (const end = performance.now() + 80; performance.now() < end; ); })');
+  assert.ok(await told(page) >= 80, 'a task that blocks is noticed');
   await page.close();
 });
 
@@ -494,6 +510,16 @@ test('phones: nothing is wider than the screen', async () => {
     if (part === 'open') await opens(page, place('native/blocked_64.umb'));
     assert.ok(await page.run('document.documentElement.scrollWidth <= 360'), part);
     await page.close();
+  }
+});
+
+test('style: no rule gives a variable two values', () => {
+  const style = readFileSync(join(root, 'web/page.css'), 'utf8');
+  const rules = style.match(/[^{}]*\{[^{}]*\}/g);
+  assert.ok(rules.length > 50);
+  for (const rule of rules) {
+    const names = [...rule.matchAll(/(--[a-z-]+):/g)].map(([, name]) => name);
+    assert.equal(new Set(names).size, names.length, rule);
   }
 });
 

@@ -39,6 +39,12 @@ const umbeli_blocked_kernel *umbeli_blocked_best(void) {
     return *kernel;
 }
 
+umbeli_settings umbeli_blocked_settings(const umbeli_settings *settings) {
+    umbeli_settings own = *settings;
+    if (!UMBELI_HAVE_ATOMICS) own.concurrent = false;
+    return own;
+}
+
 static umbel_err check_bits(uint64_t bits, umbel_diag *diag) {
     uint64_t nblocks = bits / BLOCK_BITS;
     if (nblocks > 0 && nblocks <= UINT32_MAX && bits % BLOCK_BITS == 0) return UMBEL_OK;
@@ -57,10 +63,11 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     if (scheme->hash) shape.hash = scheme->hash;
     shape.hashes = UMBELI_BLOCK_LANES;
     const umbeli_blocked_kernel *kernel = umbeli_blocked_best();
-    if (UMBELI_HAVE_ATOMICS && settings->concurrent && !borrow) kernel = &umbeli_blocked_atomic;
+    umbeli_settings own = umbeli_blocked_settings(settings);
+    if (UMBELI_HAVE_ATOMICS && own.concurrent && !borrow) kernel = &umbeli_blocked_atomic;
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, scheme->layout, scheme->keyed);
-    e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, settings, &f, diag);
+    e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, &own, &f, diag);
     if (e) return e;
     umbeli_blocked *b = (umbeli_blocked *)f;
     b->nblocks = shape.bits / BLOCK_BITS;

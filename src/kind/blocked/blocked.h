@@ -129,6 +129,9 @@ umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umb
 /* The fastest kernel for this processor, for filters that are not concurrent. */
 const umbeli_blocked_kernel *umbeli_blocked_best(void);
 
+/* The settings of a filter, which is not concurrent where nothing can be (core/platform.h). */
+umbeli_settings umbeli_blocked_settings(const umbeli_settings *settings);
+
 /* Of a blocked or line filter of that shape. */
 umbeli_block_form umbeli_block_form_of(const umbeli_shape *shape);
 

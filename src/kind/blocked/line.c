@@ -127,12 +127,13 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     shape.format = UMBEL_FMT_NATIVE;
     shape.scheme = UMBELI_SCHEME_BLOCKED;
     const umbeli_blocked_kernel *kernel = umbeli_line_best(shape.hashes);
-    if (UMBELI_HAVE_ATOMICS && settings->concurrent && !borrow) {
+    umbeli_settings own = umbeli_blocked_settings(settings);
+    if (UMBELI_HAVE_ATOMICS && own.concurrent && !borrow) {
         kernel = &umbeli_line_atomic[shape_of(shape.hashes)];
     }
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, "line/xxh3", "line/siphash13");
-    e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, settings, &f, diag);
+    e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, &own, &f, diag);
     if (e) return e;
     umbeli_blocked *b = (umbeli_blocked *)f;
     b->nblocks = shape.bits / LINE_BITS;

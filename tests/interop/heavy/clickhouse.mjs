@@ -3,12 +3,101 @@
 // back so that the server answers from our bits
 import fs from 'node:fs';
 import { Group, Random, ask, finish, list, result } from './peer.mjs';
-import { readVarUInt } from './clickhouse_part.mjs';
 import {
-    GRANULE, createTable, granulesOf, rows, run, start, stop, streamOf, sums,
+    GRANULE, createTable, granulesOf, readVarUInt, replaceStream, rows, run, start, stop, streamOf, sums,
+    value,
 } from './clickhouse_server.mjs';
-import { number, types } from './clickhouse_types.mjs';
-import { writeAll } from './clickhouse_write.mjs';
+
+// ---- Columns of every type that a bloom_filter index accepts ----
+//
+// from: a value of the row `number`; stored: the bytes that the server stores for it, in hex.
+
+const number = (x) => `hex(reinterpretAsString(${x}))`;
+const text = (x) => `hex(${x})`;
+const as = (type) => (x) => number(`${type}(${x})`);
+const each = (stored) => (x) => `arrayMap(e -> ${stored('e')}, ${x})`;
+const H = 'sipHash64(number, SEED)';
+const HUGE = '18446744073709551615';
+
+const plain = [
+    { type: 'UInt8', from: `toUInt8(${H})`, stored: number },
+    { type: 'UInt16', from: `toUInt16(${H})`, stored: number },
+    { type: 'UInt32', from: `toUInt32(${H})`, stored: number },
+    { type: 'UInt64', from: H, stored: number },
+    { type: 'Int8', from: `toInt8(${H})`, stored: number },
+    { type: 'Int16', from: `toInt16(${H})`, stored: number },
+    { type: 'Int32', from: `toInt32(${H})`, stored: number },
+    { type: 'Int64', from: `toInt64(${H})`, stored: number },
+    { type: 'Bool', from: `${H} % 2`, stored: as('toUInt8') },
+    { type: "Enum8('a' = -1, 'b' = 2)", from: `['a', 'b'][1 + ${H} % 2]`, stored: as('toInt8') },
+    { type: "Enum16('x' = -300, 'y' = 5)", from: `if(${H} % 2, 'x', 'y')`, stored: as('toInt16') },
+    { type: 'Date', from: `toDate(${H} % 20000)`, stored: as('toUInt16') },
+    { type: 'DateTime', from: `toDateTime(${H} % 2000000000)`, stored: as('toUInt32') },
+    {
+        type: 'DateTime64(3)',
+        from: `fromUnixTimestamp64Milli(toInt64(${H} % 2000000000000))`,
+        stored: as('toUnixTimestamp64Milli'),
+    },
+    { type: 'IPv4', from: `toIPv4(toUInt32(${H}))`, stored: as('toUInt32') },
+    {
+        type: 'Float32',
+        from: `if(number % 20 = 0, -0.0, toFloat32(toInt32(${H}) / 7))`,
+        stored: as('toFloat64'),
+    },
+    { type: 'Float64', from: `if(number % 20 = 1, 0.0, toInt64(${H}) / 7)`, stored: number },
+    { type: 'UInt128', from: `toUInt128(${H}) * ${HUGE} + number`, stored: number },
+    { type: 'Int128', from: `toInt128(toInt64(${H})) * 4611686018427387904`, stored: number },
+    { type: 'UInt256', from: `bitShiftLeft(toUInt256(${H}), number % 190)`, stored: number },
+    { type: 'Int256', from: `toInt256(toInt64(${H})) * 4611686018427387904`, stored: number },
+    {
+        type: 'UUID',
+        from: `reinterpret(toUInt128(${H}) * ${HUGE}, 'UUID')`,
+        stored: as('reinterpretAsUInt128'),
+    },
+    { type: 'IPv6', from: `toIPv6(IPv6NumToString(MD5(toString(${H}))))`, stored: text },
+    { type: 'String', from: `repeat(toString(${H}), number % 9)`, stored: text },
+    {
+        type: 'FixedString(7)',
+        from: `toFixedString(substring(toString(${H}), 1, number % 8), 7)`,
+        stored: text,
+    },
+];
+
+const wrapped = [
+    {
+        type: 'Nullable(UInt32)',
+        from: `if(number % 3 = 0, NULL, toUInt32(${H}))`,
+        stored: as('assumeNotNull'),
+    },
+    {
+        type: 'Nullable(String)',
+        from: `if(number % 3 = 0, NULL, toString(${H}))`,
+        stored: (x) => text(`assumeNotNull(${x})`),
+    },
+    { type: 'LowCardinality(String)', from: `toString(${H} % 10)`, stored: text },
+    {
+        type: 'Array(UInt64)',
+        from: `if(number < 64, [], arrayMap(i -> ${H} + i, range(number % 4)))`,
+        stored: each(number),
+    },
+    {
+        type: 'Array(Int32)',
+        from: `if(number BETWEEN 64 AND 191, [], [toInt32(${H})])`,
+        stored: each(number),
+    },
+    {
+        type: 'Array(String)',
+        from: `if(number < 64, [], arrayMap(i -> toString(${H} % 50 + i), range(number % 4)))`,
+        stored: each(text),
+    },
+];
+
+const types = [...plain, ...wrapped].map((column) => ({
+    ...column,
+    kind: /String/.test(column.type) ? 'strings' : 'numbers',
+}));
+
+// ---- Hashes ----
 
 const random = new Random();
 
@@ -189,6 +278,76 @@ function compareRates() {
             `p = ${some[i]}: ${answer.slice(0, 60)}`));
     }
     group.end();
+}
+
+// ---- Indexes that umbel wrote, and whether the server uses them ----
+
+const found = (table, where) => Number(value(
+    `SELECT count() FROM ${table} WHERE ${where} SETTINGS use_query_condition_cache = 0`));
+
+const replaced = (table, requests) => {
+    const filters = ask(requests);
+    replaceStream(table, 'x', Buffer.from(filters.join(''), 'hex'));
+    return filters;
+};
+
+// what: name, column and index of the table; values, and how the server stores them; a condition
+// and whether a stored value meets it; request: to umbel, for these values, in the size of another
+// granule if one is given.
+function writeBack(what) {
+    const table = `written_${what.name}`;
+    createTable(table, [`v ${what.column}`], [`INDEX x v TYPE ${what.index} GRANULARITY 1`]);
+    run(`INSERT INTO ${table} SELECT number, ${what.values} FROM numbers(${4 * GRANULE})`);
+    const granules = granulesOf(table, what.stored);
+    const before = found(table, what.where);
+    const filters = replaced(table, granules.map((values) => what.request(values)));
+    const same = found(table, what.where);
+    result(before > 0 && same === before,
+        `ClickHouse finds all ${before} rows through our ${what.name} index`);
+
+    // Our filter of the second granule without the value: its rows must no longer be found.
+    const kept = granules[1].filter((stored) => !what.meets(stored));
+    replaced(table, granules.map((values, g) => what.request(g === 1 ? kept : values, filters[g])));
+    const after = found(table, what.where);
+    const skipped = granules[1].length - kept.length;
+    result(skipped > 0 && after === before - skipped,
+        `ClickHouse skips what our ${what.name} filter excludes: ${before} rows become ${after}`);
+}
+
+const lines = {
+    column: 'String',
+    values: "concat('line ', toString(number), if(number % 16 = 3, ' needle', ' hay'))",
+    stored: 'hex(v)',
+    meets: (hex) => Buffer.from(hex, 'hex').toString().includes('needle'),
+};
+
+function writeAll() {
+    writeBack({
+        ...lines,
+        name: 'tokenbf_v1',
+        index: 'tokenbf_v1(2048, 4, 99)',
+        where: "hasToken(v, 'needle')",
+        request: (texts) => `tokens 2048 4 99 0 ${list(texts)}`,
+    });
+    writeBack({
+        ...lines,
+        name: 'ngrambf_v1',
+        index: 'ngrambf_v1(4, 2048, 4, 7)',
+        where: "v LIKE '%needle%'",
+        request: (texts) => `tokens 2048 4 7 4 ${list(texts)}`,
+    });
+    // A granule keeps its number of rows: the marks say where the next one begins.
+    const rowsOf = (granule) => (granule ? readVarUInt(Buffer.from(granule, 'hex'), 0)[0] : 0);
+    writeBack({
+        name: 'bloom_filter',
+        column: 'UInt64',
+        index: 'bloom_filter(0.001)',
+        values: 'number * 3 % 300',
+        stored: number('v'),
+        where: 'v = 225',
+        meets: (hex) => hex === 'E1',
+        request: (numbers, granule) => `index 0.001 numbers ${rowsOf(granule)} ${list(numbers)}`,
+    });
 }
 
 try {

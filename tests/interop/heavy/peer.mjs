@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import path from 'node:path';
 
+const umbel = process.env.UMBEL || 'build/umbel';
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
 const program = process.env.UMBEL_PEER || path.join(root, 'build/tests/interop/umbel_peer');
 
@@ -92,4 +93,13 @@ export class Random {
     pick(array) {
         return array[this.below(array.length)];
     }
+}
+
+// umbel table on a file, as JSON.
+export function table(file, ...options) {
+    const done = spawnSync(umbel, ['table', '--json', file, ...options], { maxBuffer: 1 << 28 });
+    if (done.status !== 0 && done.status !== 1) {
+        throw new Error(`umbel table ${file} ${options.join(' ')}: ${done.stderr}`);
+    }
+    return { ...JSON.parse(done.stdout), status: done.status };
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // tables_clickhouse.mjs - umbel table on parts that ClickHouse writes on the spot: how many
 // granules each selects for a value
-import { Group, Random, finish } from './peer.mjs';
+import { Group, Random, finish, table } from './peer.mjs';
 import { partOf, rows, run, start, stop } from './clickhouse_server.mjs';
-import { table } from './table_command.mjs';
 
 const random = new Random();
 const ROWS = 6000;

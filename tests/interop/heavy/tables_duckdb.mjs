@@ -4,8 +4,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Group, Random, finish, load } from './peer.mjs';
-import { table } from './table_command.mjs';
+import { Group, Random, finish, load, table } from './peer.mjs';
 
 const { DuckDBInstance } = await load('@duckdb/node-api');
 const random = new Random();
