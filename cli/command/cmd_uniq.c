@@ -41,8 +41,8 @@ typedef struct uniq_run {
     cli_sketch sketch;  /* of all keys, an independent witness of how many are lost ... */
     bool sketching;     /* ... if it saw those that were there before, and none is forgotten */
     double seen_before; /* by earlier runs */
-    bool watching;     /* the rate is measured now and then */
-    bool saturated;    /* every bit was set at some time: the rate tells no losses since then */
+    bool watching;      /* the rate is measured now and then */
+    bool saturated;     /* every bit was set at some time: the rate tells no losses since then */
     int warned_level;
     uint64_t since, step; /* new keys since the rate was measured, and how many there may be */
     double odds;          /* rate / (1 - rate), measured then */
