@@ -14,11 +14,10 @@
 
 /* The error alone says why an add failed, so the message is added here for all kinds. */
 static umbel_err refused(umbel_err err, umbel_diag *diag) {
-    const char *what = err == UMBEL_EFROZEN  ? "the filter is read-only"
-                       : err == UMBEL_EFULL  ? "the filter is full and may not grow"
-                       : err == UMBEL_ENOMEM ? "no memory to grow"
-                       : err == UMBEL_ELIMIT
-                           ? "growing would exceed opts.max_bytes, or 64 times the file"
+    const char *what = err == UMBEL_EFROZEN   ? "the filter is read-only"
+                       : err == UMBEL_EFULL   ? "the filter is full and may not grow"
+                       : err == UMBEL_ENOMEM  ? "no memory to grow"
+                       : err == UMBEL_ELIMIT  ? "growing would exceed opts.max_bytes"
                        : err == UMBEL_EINVAL  ? "key: its length does not fit the format"
                        : err == UMBEL_EABSENT ? "the key is certainly not in the filter"
                                               : "this kind has no such operation";
