@@ -45,6 +45,11 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
                 "has to grow from %s to more than --max-memory allows",
                 cli_size_text(info.bytes, now));
     }
+    if (e == UMBEL_ELIMIT) {
+        char now[CLI_QUANTITY];
+        cli_die(a->name, "--max-memory SIZE allows it, if you trust the file",
+                "would grow from %s to more than 64 times that", cli_size_text(info.bytes, now));
+    }
     cli_die_err(a->name, e, NULL,
                 e == UMBEL_EFROZEN ? "static filters cannot change: build it again" : NULL);
 }

@@ -20,8 +20,9 @@ int cli_push_shards(const cli_settings *s);
 typedef struct cli_push_chunks {
     const umbel_filter *filter;
     umbel_key head;
-    uint64_t bits_len, keys;
-    char id[40]; /* identifies this filter */
+    uint64_t bits_len, keys; /* keys in it: see umbel_measure */
+    uint64_t counted;        /* what BF.CARD must say */
+    char id[40];             /* identifies this filter */
 } cli_push_chunks;
 
 /* The chunks of a filter, which must outlive them.  Exits with a message about `name` for a filter

@@ -3,6 +3,7 @@
  * push_chunks.c - a filter's bytes as BF.LOADCHUNK takes them
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -44,8 +45,13 @@ cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name) {
     uint8_t *head = cli_alloc(len);
     e = umbel_redis_head(f, head, len, &len, &diag);
     if (e) cli_die_err(name, e, &diag, NULL);
-    cli_push_chunks p = {
-        .filter = f, .head = {head, len}, .bits_len = info.bytes, .keys = info.keys_added};
+    umbel_measurement in;
+    umbel_measure(f, &in);
+    cli_push_chunks p = {.filter = f,
+                         .head = {head, len},
+                         .bits_len = info.bytes,
+                         .counted = info.keys_added,
+                         .keys = isfinite(in.keys) ? (uint64_t)llround(in.keys) : 0};
     snprintf(p.id, sizeof p.id, "push:%08" PRIx32 "%" PRIx64, checksum(&p), p.bits_len);
     return p;
 }

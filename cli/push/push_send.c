@@ -145,10 +145,10 @@ static void compare(const cli_push *push, const cli_push_chunks *chunks, const s
         need_number(push, cli_connection_call(server, NULL, "BF.CARD", keys->filter, NULL));
     long long size =
         need_number(push, cli_connection_call(server, NULL, "BF.INFO", keys->filter, "SIZE", NULL));
-    if (cardinality == (long long)chunks->keys && size >= (long long)chunks->bits_len) return;
+    if (cardinality == (long long)chunks->counted && size >= (long long)chunks->bits_len) return;
     cli_die(cli_connection_name(server), "the old filter is unchanged",
             "received %lld keys in %lld bytes instead of %" PRIu64 " in %" PRIu64, cardinality,
-            size, chunks->keys, chunks->bits_len);
+            size, chunks->counted, chunks->bits_len);
 }
 
 /* Gives it its name, and lets it stay.  CLI_REPLY_MOVED: not done, and another node has it now. */

@@ -85,11 +85,16 @@ void cli_progress(uint64_t lines) {
                      cli_short_count((double)lines / seconds, speed));
     size_t at = (size_t)n;
     if (bar.filling && bar.capacity) {
-        umbel_info info;
-        umbel_describe(bar.filling, &info);
-        double fill = (double)info.keys_added / (double)bar.capacity;
-        n = snprintf(text + at, sizeof text - at, ", %.0f%% of the plan", 100 * fill);
-        at += (size_t)n;
+        umbel_measurement in;
+        double before = cli_clock();
+        umbel_measure(bar.filling, &in);
+        if (isfinite(in.keys)) {
+            n = snprintf(text + at, sizeof text - at, ", %.0f%% of the plan",
+                         100 * in.keys / (double)bar.capacity);
+            at += (size_t)n;
+        }
+        /* Counting the bits of a large filter must not slow down what it shows. */
+        bar.next = fmax(bar.next, before + 50 * (cli_clock() - before));
     }
     append_rest(text + at, sizeof text - at, seconds);
     draw(text);

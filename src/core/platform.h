@@ -8,6 +8,7 @@
  *   THREADS          core/parallel       the parts of a job run one after another
  *   PREFETCH         kind/chain, format/redisbloom   layers are asked one after another
  *   ATOMICS          kind/blocked        concurrent filters are like others: nobody shares memory
+ *   PREFETCH         format/leveldb      batches of lookups take the general path
  *   TMPFILE          kind/static/static_store   a temporary file briefly has a name
  *   MKSTEMP          kind/static/static_store   umbel_opts.tmp needs TMPFILE or is refused
  *   FLOCK            api/atomic_file     saves to one path are not serialised, and what a killed
@@ -56,6 +57,12 @@
 #define UMBELI_HAVE_ATOMICS 0
 #else
 #define UMBELI_HAVE_ATOMICS 1
+#endif
+
+#if !defined(__wasm__) && !defined(UMBEL_NO_PREFETCH)
+#define UMBELI_HAVE_PREFETCH 1
+#else
+#define UMBELI_HAVE_PREFETCH 0
 #endif
 
 #if UMBELI_POSIX && !defined(UMBEL_NO_THREADS)

@@ -318,7 +318,7 @@ double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits,
 }
 
 static double live_of(const void *how, const uint8_t *bits, uint64_t set, uint64_t *random) {
-    enum { TRIES = 32 }; /* of each of many filters */
+    enum { TRIES = 16 }; /* of each of many filters */
     const umbeli_progression *p = how;
     if (set == p->bits) return 1;
     return tried(p, bits, p->bits < TRIES ? p->bits : TRIES, random);
@@ -385,7 +385,7 @@ double umbeli_progression_rate(const umbeli_progression *p, uint64_t keys) {
 /* ---- Simulation --------------------------------------------------------------------------- */
 
 double umbeli_simulated_rate(const umbeli_simulated *s, uint64_t keys) {
-    enum { WORK = 1 << 20, LEAST = 96, MOST = 1 << 13, MANY = 1 << 22 };
+    enum { WORK = 1 << 21, LEAST = 96, MOST = 1 << 15, MANY = 1 << 22 };
     uint8_t bits[UMBELI_SIMULATED_BITS / 8 + 8];
     uint64_t pos[MAX_HASHES], random = 4;
     uint64_t filters = WORK / (s->bits + 1), probes = keys * s->hashes;

@@ -45,3 +45,28 @@ P
     within k.umb "$UMBEL" build -q -j 4 -n 1000 -o k.umb empty
     within k.umb "$UMBEL" check -j 4 k.umb empty
 }
+
+# The next layer of a file follows from what the file says, and it may be a stranger's.
+@test "memory: a file grows by at most 64 times what it holds, unless --max-memory allows more" {
+    for kind in "--kind scalable" "--format redisbloom"; do
+        umbel build -q -f $kind --expansion 1024 -n 10000 -p 1% -o wild <(seq 9000)
+        cp wild before
+        for command in "add wild" "uniq --state wild"; do
+            [[ $command == add* || $kind == *scalable ]] || continue
+            run --separate-stderr umbel $command -q <(seq 9001 20000)
+            [ "$status" -eq 2 ]
+            [[ $stderr =~ ^"umbel: wild: would grow from "[0-9.]+" KiB to more than 64 times that (--max-memory SIZE allows it, if you trust the file)"$ ]]
+            [[ $command != add* ]] || cmp wild before
+        done
+        cp before wild
+        umbel add -q --max-memory 100MiB wild <(seq 9001 20000)
+        umbel check -c wild <(seq 20000)
+        # What it holds now is the measure from here on.
+        umbel add -q wild <(seq 20001 30000)
+        # The word of whoever makes it holds.
+        umbel build -q -f $kind --expansion 1024 -n 10000 -p 1% -o own <(seq 20000)
+        cmp <(umbel check own <(seq 20000) | wc -l) <(echo 20000)
+    done
+    umbel build -q -f --kind scalable --expansion 16 -n 10000 -p 1% -o tame <(seq 9000)
+    umbel add -q tame <(seq 9001 200000)
+}

@@ -261,9 +261,11 @@ static void scalables(void **state) {
                 for (uint32_t layers = 1; layers <= 64; layers *= 63) {
                     text t = scalable(expansions[e], layers, blocks, capacities[c] * blocks);
                     promise(&t, 0, high_rate);
-                    (void)use(&t, SMALL_LAYER + 2 * expansions[e] * 32 * blocks);
+                    uint64_t times =
+                        2 * expansions[e] < 64 * layers ? 2 * expansions[e] : 64 * layers;
+                    (void)use(&t, SMALL_LAYER + times * 32 * blocks);
                     promise(&t, 0, tiny_rate);
-                    (void)use(&t, SMALL_LAYER + 2 * expansions[e] * 32 * blocks);
+                    (void)use(&t, SMALL_LAYER + times * 32 * blocks);
                     free(t.bytes);
                 }
             }
@@ -475,7 +477,7 @@ static void redisbloom_growth(void **state) {
                 uint64_t entries = UINT64_C(1) << shift;
                 link one = {8, entries, entries, rates[r], each, probes, 0};
                 text t = redisbloom(1, 5, growths[g], &one);
-                (void)use(&t, SMALL_LAYER + (growths[g] > 32768 ? 0 : 2 * 8 * growths[g]));
+                (void)use(&t, SMALL_LAYER + (growths[g] > 32768 ? 0 : 8 * 64));
                 free(t.bytes);
             }
         }

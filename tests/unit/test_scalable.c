@@ -137,6 +137,37 @@ static void limits(void **state) {
     umbel_free(f);
 }
 
+/* From a file it grows by at most 64 times what is there, unless the caller has set a limit. */
+static void files_of_strangers(void **state) {
+    (void)state;
+    umbel_params params = {
+        .kind = UMBEL_KIND_SCALABLE, .capacity = 10000, .fpr = 0.01, .scalable.expansion = 1024};
+    umbel_filter *own = check_create(params), *read = NULL;
+    for (uint64_t i = 0; i < 9000; i++) {
+        assert_int_equal(umbel_add(own, &i, 8, NULL, NULL), UMBEL_OK);
+    }
+    size_t len = (size_t)umbel_encoded_size(own, UMBEL_FMT_NATIVE);
+    uint8_t *bytes = malloc(len);
+    assert_non_null(bytes);
+    assert_int_equal(umbel_encode(own, UMBEL_FMT_NATIVE, bytes, len, NULL), UMBEL_OK);
+    const umbel_opts opts[] = {{0}, {.max_bytes = 1 << 20}, {.max_bytes = 64 << 20}};
+    const umbel_err wanted[] = {UMBEL_ELIMIT, UMBEL_EFULL, UMBEL_OK};
+    for (size_t i = 0; i < 3; i++) {
+        umbel_err e = UMBEL_OK;
+        assert_int_equal(umbel_decode(bytes, len, NULL, &opts[i], &read, NULL), UMBEL_OK);
+        for (uint64_t key = 1 << 30; key < (1 << 30) + 2000 && !e; key++) {
+            e = umbel_add(read, &key, 8, NULL, NULL);
+        }
+        assert_int_equal(e, wanted[i]);
+        umbel_free(read);
+    }
+    for (uint64_t key = 1 << 30; key < (1 << 30) + 2000; key++) {
+        assert_int_equal(umbel_add(own, &key, 8, NULL, NULL), UMBEL_OK);
+    }
+    umbel_free(own);
+    free(bytes);
+}
+
 static void kernels_agree(void **state) {
     (void)state;
     check_kernels_agree((umbel_params){.kind = UMBEL_KIND_SCALABLE, .bytes = 4096, .fpr = 0.01});
@@ -256,6 +287,7 @@ int main(void) {
         cmocka_unit_test(keeps_every_promise),
         cmocka_unit_test(batches_do_as_single_adds),
         cmocka_unit_test(limits),
+        cmocka_unit_test(files_of_strangers),
         cmocka_unit_test(kernels_agree),
         cmocka_unit_test(parameters),
         cmocka_unit_test(plans),

@@ -32,11 +32,13 @@ void umbeli_leveldb_positions(const umbeli_classic *c, const void *key, size_t l
     umbeli_leveldb_probes(c, umbeli_leveldb_hash(key, len), pos);
 }
 
-/* Batches.  Probes follow from 32 bits in a few steps, so it is cheaper to compute the later ones
- * only for keys that pass the first two, and to compute them twice, than to store them all. */
 static inline unsigned bit_of(const uint8_t *bits, uint32_t p) {
     return (unsigned)bits[p >> 3] >> (p & 7) & 1;
 }
+
+#if UMBELI_HAVE_PREFETCH
+/* Batches.  Probes follow from 32 bits in a few steps, so it is cheaper to compute the later ones
+ * only for keys that pass the first two, and to compute them twice, than to store them all. */
 
 /* Finds the keys that pass the first two probes, and their hashes.  Branch-free, because many
  * branches would be mispredicted. */
@@ -89,6 +91,8 @@ void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, 
         group_contains(f, keys + first, some, hit + first);
     }
 }
+
+#endif
 
 /* ---- rates -------------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #ifndef UMBELI_LEVELDB_LAYOUT_H
 #define UMBELI_LEVELDB_LAYOUT_H
 
+#include "core/platform.h"
 #include "format/codec.h"
 #include "kind/classic/classic.h"
 #include "umbel_foreign.h"
@@ -52,8 +53,12 @@ void umbeli_leveldb_probes(const umbeli_classic *c, uint32_t hash, uint64_t *pos
 void umbeli_leveldb_positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos);
 
 /* The same for many keys; at least one probe per key. */
+#if UMBELI_HAVE_PREFETCH
 void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                                   uint8_t *hit);
+#else
+#define umbeli_leveldb_contains_many NULL
+#endif
 
 /* umbeli_scheme's live_rate, estimate and estimate_error, and the mean rate of such filters. */
 double umbeli_leveldb_live(const umbeli_classic *c, uint64_t bits_set, double keys);

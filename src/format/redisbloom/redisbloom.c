@@ -104,8 +104,10 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     e = umbeli_redisbloom_from_header(header, (size_t)header_len, &h,
                                       how == UMBELI_BORROW ? bits : NULL, settings, out, diag);
-    if (!e && how == UMBELI_COPY) memcpy((*out)->data, bits, (size_t)left);
-    return e;
+    if (e) return e;
+    ((umbeli_chain *)*out)->from_file = true;
+    if (how == UMBELI_COPY) memcpy((*out)->data, bits, (size_t)left);
+    return UMBEL_OK;
 }
 
 static uint64_t size(const umbel_filter *f) {

@@ -231,7 +231,7 @@ static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
     if (r->growth > UMBELI_REDISBLOOM_EXPANSION_MAX) return UMBEL_EFULL;
     if (!umbeli_size_mul(last->capacity, r->growth, &capacity)) return UMBEL_EFULL;
     umbel_err e = umbeli_redisbloom_size_link(capacity, last->rate * 0.5, &link, NULL);
-    if (!e && !umbeli_chain_may_append(c, link.bytes, r->growth)) e = UMBEL_EFULL;
+    if (!e) e = umbeli_chain_may_append(c, link.bytes, r->growth, max_bytes);
     return e ? e : umbeli_chain_append(c, &link, max_bytes);
 }
 

@@ -155,11 +155,16 @@ static void attach(umbeli_chain *c, const umbeli_layer *layer, umbeli_array own)
     sum_up(c);
 }
 
-bool umbeli_chain_may_append(const umbeli_chain *c, uint64_t bytes, uint32_t expansion) {
-    enum { SMALL = 1 << 20 };
-    uint64_t max;
-    return !umbeli_size_mul(c->layers[c->newest].bytes, 2 * (uint64_t)expansion, &max) ||
-           bytes <= SMALL || bytes - SMALL <= max;
+umbel_err umbeli_chain_may_append(const umbeli_chain *c, uint64_t bytes, uint32_t expansion,
+                                  uint64_t max_bytes) {
+    enum { SMALL = 1 << 20, TIMES_A_FILE = 64 };
+    uint64_t max, held = umbeli_filter_bytes(&c->base);
+    if (bytes <= SMALL) return UMBEL_OK;
+    bytes -= SMALL;
+    if (umbeli_size_mul(c->layers[c->newest].bytes, 2 * (uint64_t)expansion, &max) && bytes > max) {
+        return UMBEL_EFULL;
+    }
+    return c->from_file && !max_bytes && bytes / TIMES_A_FILE > held ? UMBEL_ELIMIT : UMBEL_OK;
 }
 
 umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes) {

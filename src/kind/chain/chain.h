@@ -91,6 +91,7 @@ typedef struct umbeli_chain {
     uint32_t newest; /* the layer that takes keys; it, those before it, and then from the end those
                          after it are ordered from newest to oldest */
     bool never_full; /* capacities are not enforced */
+    bool from_file;  /* of a stranger, perhaps, who says how it grows */
 } umbeli_chain;
 
 /* What makes one chain different from another. */
@@ -148,11 +149,13 @@ umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint
  * all layers would take more than max_bytes (0: no limit), UMBEL_ENOMEM. */
 umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes);
 
-/* False if a next layer of this many bytes is out of proportion to the newest one.  Its size
+/* UMBEL_EFULL if a next layer of this many bytes is out of proportion to the newest one.  Its size
  * follows from the capacity and the rate in the chain's file, which may lie.  A layer that was
  * planned needs about `expansion` times the bytes of the one before, up to twice that where the
- * rate is close to what the kind can keep; small ones are rounded up. */
-bool umbeli_chain_may_append(const umbeli_chain *c, uint64_t bytes, uint32_t expansion);
+ * rate is close to what the kind can keep; small ones are rounded up.  UMBEL_ELIMIT if it is out of
+ * proportion to a file, unless the caller has set a limit himself. */
+umbel_err umbeli_chain_may_append(const umbeli_chain *c, uint64_t bytes, uint32_t expansion,
+                                  uint64_t max_bytes);
 
 /* Replaces the newest layer, which is an appended exact one, by `layer`, which gets all its keys.
  * Limit and errors as for umbeli_chain_append; on failure nothing changes. */

@@ -50,9 +50,10 @@ static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
     uint64_t keys = c->layers[c->newest].capacity;
     if (!umbeli_size_mul(keys, s->expansion, &plan.capacity)) return UMBEL_EFULL;
     if (umbeli_plan_solve(&plan)) return UMBEL_EFULL;
-    if (!umbeli_chain_may_append(c, plan.bytes, s->expansion)) return UMBEL_EFULL;
+    umbel_err e = umbeli_chain_may_append(c, plan.bytes, s->expansion, max_bytes);
+    if (e) return e;
     umbeli_layer layer = layer_of(plan.bytes / UMBELI_BLOCK_BYTES, plan.capacity, 0);
-    umbel_err e = umbeli_chain_append(c, &layer, max_bytes);
+    e = umbeli_chain_append(c, &layer, max_bytes);
     return e == UMBEL_ELIMIT ? UMBEL_EFULL : e;
 }
 
@@ -189,6 +190,7 @@ static umbel_err take_layers(umbeli_chain *c, uint32_t count, umbeli_reader *par
 
 static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_diag *diag) {
     scalable *s = (scalable *)f;
+    s->chain.from_file = true;
     s->expansion = umbeli_take_u32le(params);
     s->max_layers = umbeli_take_u32le(params);
     uint32_t count = umbeli_take_u32le(params);
