@@ -3,6 +3,7 @@
 """run.py [KEYS [RATE]] - the module in a redis-server, compared with commands that do nothing, with its
 bars.
 run.py many [FILTERS] - the memory of very many small filters (1e6), and their RDB file.
+run.py block [MIB] - how long commands about a large filter (1024) keep the server from others.
 
 Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), a server (REDIS_SERVER, or redis-server)
 and a C compiler.  Starts one
@@ -26,9 +27,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MODULE = Path(os.environ.get("UMBEL_MODULE") or ROOT / "build/module/umbel.so").resolve()
 SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
 BATCH = 16 * 100  # whole ones only
-MANY = sys.argv[1:2] == ["many"]
-FILTERS = int(float(sys.argv[2])) // BATCH * BATCH if MANY and len(sys.argv) > 2 else 1_000_000
-KEYS = max(int(float(sys.argv[1])) // BATCH, 1) * BATCH if sys.argv[1:] and not MANY else 10_000_000
+MODE = sys.argv.pop(1) if sys.argv[1:2] in (["many"], ["block"]) else None
+NUMBER = float(sys.argv[1]) if len(sys.argv) > 1 else {"many": 1e6, "block": 1024}.get(MODE, 1e7)
+KEYS = max(int(NUMBER) // BATCH, 1) * BATCH
+FILTERS = KEYS  # of many
 RATE = sys.argv[2] if len(sys.argv) > 2 else "0.01"
 PART = max(KEYS // 5 // BATCH, 1) * BATCH
 ROUNDS = 9
@@ -132,29 +134,37 @@ class Server:
             s.sendall(" ".join([*words, ""]).encode() + b"\r\n")
             return int(s.makefile("rb").readline()[1:])
 
-    def make_plain(self, key):
-        """The same bits under the same name, for FLOOR.EXISTS and FLOOR.MEXISTS."""
+    def scandump(self, key):
         with socket.create_connection(("127.0.0.1", self.port), timeout=600) as s:
-            stream, pieces, at = s.makefile("rb"), [], 0
+            stream, at = s.makefile("rb"), 0
             while True:
                 s.sendall(f"BF.SCANDUMP {key} {at}\r\n".encode())
                 at, piece = read_reply(stream)
                 if at == 0:
-                    break
-                pieces.append((at, piece))
-            self.ask("DEL", key)
-            for at, piece in pieces:
-                s.sendall(f"*4\r\n$15\r\nFLOOR.LOADCHUNK\r\n${len(key)}\r\n{key}\r\n"
-                          f"${len(str(at))}\r\n{at}\r\n${len(piece)}\r\n".encode() + piece + b"\r\n")
-                if stream.readline() != b"+OK\r\n":
-                    sys.exit("FLOOR.LOADCHUNK")
+                    return
+                yield at, piece
+
+    def load_chunk(self, command, key, at, piece):
+        with socket.create_connection(("127.0.0.1", self.port), timeout=600) as s:
+            s.sendall("".join([f"*4\r\n${len(command)}\r\n{command}\r\n${len(key)}\r\n{key}\r\n",
+                               f"${len(str(at))}\r\n{at}\r\n${len(piece)}\r\n"]).encode()
+                      + piece + b"\r\n")
+            if s.makefile("rb").readline() != b"+OK\r\n":
+                sys.exit(command)
+
+    def make_plain(self, key):
+        """The same bits under the same name, for FLOOR.EXISTS and FLOOR.MEXISTS."""
+        pieces = list(self.scandump(key))
+        self.ask("DEL", key)
+        for at, piece in pieces:
+            self.load_chunk("FLOOR.LOADCHUNK", key, at, piece)
 
     def slow(self, command):
         """(microseconds, words) of the commands in the slow log."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=600) as s:
             s.sendall(b"SLOWLOG GET 100000\r\n")
             entries = read_reply(s.makefile("rb"))
-        return [(e[2], e[3]) for e in entries if e[3][0].decode() == command]
+        return [(e[2], e[3]) for e in entries if command in (None, e[3][0].decode())]
 
     def used_memory(self, what="used_memory"):
         info = self.ask("INFO", "memory")
@@ -390,6 +400,47 @@ def report_many(tools):
     print("\nRedisBloom's RDB file is that of the classic layout, byte for byte.")
 
 
+def block(tools, layout):
+    """Milliseconds of each command in the server, by the server's own clock."""
+    server = Server(tools, MODULE, "--bf.layout", layout, "--bf.memory-limit", "0")
+    times = {}
+    try:
+        keys = int(NUMBER * 2**20 * 8 / 11.1)
+        noise = os.urandom(16 << 20)
+        for key in ("a", "b"):  # made alike, and every page of them in use
+            server.ask("BF.RESERVE", key, "0.01", keys,
+                       *(() if layout == "classic" else ("SEED", "0123456789abcdef")))
+        server.ask("CONFIG", "SET", "slowlog-log-slower-than", 0)
+        server.ask("CONFIG", "SET", "slowlog-max-len", 100000)
+        pieces = [(at, len(piece)) for at, piece in server.scandump("a")][1:]
+        for key in ("a", "b"):
+            for at, size in pieces:
+                server.load_chunk("BF.LOADCHUNK", key, at, noise[:size])
+        for words in (("BF.ADD", "a", "x"), ("BF.EXISTS", "a", "x"), ("BF.INFO", "a"),
+                      ("BF.STATS", "a"), ("BF.MERGE", "a", "b"), ("BF.MERGE", "c", "a"),
+                      ("UNLINK", "c"), ("COPY", "a", "c"), ("BF.CLEAR", "c"), ("DEL", "b"),
+                      ("BF.RESERVE", "b", "0.01", keys)):
+            server.ask(*words)
+        server.ask_length("DUMP", "a")
+        for micros, words in server.slow(None):
+            name = words[0].decode()
+            name += ", a new key" if words[:2] == [b"BF.MERGE", b"c"] else ""
+            times[name] = max(times.get(name, 0), micros / 1e3)
+        return times
+    finally:
+        server.stop()
+
+
+def report_blocking(tools):
+    both = [block(tools, layout) for layout in ("blocked", "classic")]
+    print(f"filters of {NUMBER:.0f} MiB, ms of the server per command; the longest of each\n")
+    print(f"{'':<24}{'blocked':>12}{'classic':>12}")
+    for name in ("BF.RESERVE", "BF.ADD", "BF.EXISTS", "BF.INFO", "BF.STATS", "BF.SCANDUMP",
+                 "BF.LOADCHUNK", "BF.CLEAR", "BF.MERGE", "BF.MERGE, a new key", "COPY", "DUMP",
+                 "DEL", "UNLINK"):
+        print(f"{name:<24}" + "".join(f"{times[name]:>12.2f}" for times in both))
+
+
 def main():
     if not MODULE.exists():
         sys.exit(f"{MODULE} is not there: make")
@@ -400,8 +451,8 @@ def main():
         runs.append(("peer", Path(os.environ["PEER"]).resolve()))
     try:
         compile_parts(tools)
-        if MANY:
-            report_many(tools)
+        if MODE:
+            {"many": report_many, "block": report_blocking}[MODE](tools)
             return
         for name, module in runs:
             server = Server(tools, module)

@@ -3,7 +3,10 @@
  * value_stats.c - figures about a value
  */
 #include "core/size.h"
+#include "kind/key_count.h"
+#include "kind/kind.h"
 #include "value/layer_plan.h"
+#include "value/server_memory.h"
 
 bf_layout bf_value_layout(const bf_value *v) {
     return (bf_layout)v->params.layout;
@@ -56,12 +59,32 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
 /* So much of each layer, which gives a tenth of a percent: the server waits for it. */
 enum { SAMPLE = 4 << 20 };
 
+/* Of a large counting filter: a filter of the first counters borrows them, and tells about all.
+ * False: it is none, or there is no memory for the handle. */
+static bool sample_counters(const umbel_filter *f, umbel_measurement *out) {
+    umbeli_settings settings = bf_memory_settings(0, NULL);
+    umbeli_shape shape = f->shape;
+    umbel_filter *part = NULL;
+    if (shape.kind != UMBEL_KIND_COUNTING || f->data_len <= SAMPLE) return false;
+    shape.bits = 8 * (uint64_t)SAMPLE;
+    if (umbeli_kind_by_id(shape.kind)->restore(&shape, SAMPLE, f->data, &settings, &part, NULL)) {
+        return false;
+    }
+    umbel_measure(part, out);
+    double times = (double)f->data_len / SAMPLE;
+    out->bits = (uint64_t)((double)out->bits * times);
+    out->bits_set = (uint64_t)((double)out->bits_set * times);
+    umbeli_measure_keys(f, out);
+    umbel_free(part);
+    return true;
+}
+
 void bf_value_measure(const bf_value *v, umbel_measurement *out) {
     if (v->small) {
         bf_value_measure_layer(v, 0, out);
     } else if (umbeli_is_chain(v->filter)) {
         umbeli_chain_sample(v->filter, SAMPLE, out);
-    } else {
+    } else if (!sample_counters(v->filter, out)) {
         umbel_measure(v->filter, out);
     }
 }

@@ -473,8 +473,10 @@ static void tells_how_far_it_can_grow(void **state) {
 /* Of a large layer only the beginning is read. */
 static void a_part_of_the_bits_tells_about_all(void **state) {
     (void)state;
-    for (int layout = 0; layout < 2; layout++) {
-        bf_value *v = made(params_of((bf_layout)layout, 0.01, 8000000));
+    for (int sort = 0; sort < 3; sort++) {
+        bf_params p = params_of(sort == 1 ? BF_REDISBLOOM : BF_BLOCKED, 0.01, 8000000);
+        p.counting = sort == 2;
+        bf_value *v = made(p);
         umbel_measurement part, all;
         add(v, "key", 0, 400000);
         bf_value_measure(v, &part);

@@ -94,41 +94,47 @@ static void contains(const umbeli_layer *link, umbeli_hashes h, size_t n, uint8_
 
 #if UMBELI_HAVE_PREFETCH
 
-/* The probes [from, to) of the links that are still open, newest first: fetched all before the first
- * is tested.  Leaves open those that passed and have more; true: one has no more. */
-static bool ask(const umbeli_layer *links, umbeli_hash128 h, uint32_t from, uint32_t to,
-                uint8_t *open, uint32_t *left) {
+/* The first two probes of n links, the newest first: three of four absent keys do not pass them.
+ * Collects in `open` those that passed. */
+static uint32_t ask_first(const umbeli_layer *links, uint32_t n, umbeli_hash128 h, uint8_t *open) {
+    uint64_t at[GROUP][2];
     uint32_t passed = 0;
-    for (uint32_t i = 0; i < *left; i++) {
-        const umbeli_layer *link = links + open[i];
-        prefetch(link, h, from, to < link->hashes ? to : link->hashes);
-    }
-    for (uint32_t i = 0; i < *left; i++) {
-        const umbeli_layer *link = links + open[i];
-        uint32_t end = to < link->hashes ? to : link->hashes;
-        bool has = true;
-        for (uint32_t p = from; p < end; p++) {
-            has &= umbeli_bit_test(link->bits, probe_at(link, h, p));
+    for (uint32_t i = n; i-- > 0;) {
+        for (uint32_t p = 0; p < 2; p++) {
+            at[i][p] = probe_at(&links[i], h, links[i].hashes > 1 ? p : 0);
+            __builtin_prefetch(links[i].bits + (at[i][p] >> 3));
         }
-        if (has && end == link->hashes) return true;
-        open[passed] = open[i];
-        passed += has;
     }
-    *left = passed;
-    return false;
+    for (uint32_t i = n; i-- > 0;) {
+        const uint8_t *bits = links[i].bits;
+        open[passed] = (uint8_t)i;
+        passed += umbeli_bit_test(bits, at[i][0]) & umbeli_bit_test(bits, at[i][1]);
+    }
+    return passed;
 }
 
-/* One key in many links: two probes of each, which three of four absent keys do not pass, then more
- * of those that are left. */
+/* One key in many links: the probes that all of them need are fetched before any is tested, then
+ * twice as many of those that are left. */
 static bool any_contains(const umbeli_layer *links, uint32_t count, umbeli_hashes hash) {
     uint8_t open[GROUP];
     for (uint32_t some = 0; count > 0; count -= some) {
         some = count < GROUP ? count : GROUP;
         const umbeli_layer *group = links + (count - some);
-        uint32_t left = some;
-        for (uint32_t i = 0; i < some; i++) open[i] = (uint8_t)(some - 1 - i);
-        for (uint32_t from = 0, to = 2; left > 0; from = to, to *= 2) {
-            if (ask(group, *hash.wide, from, to, open, &left)) return true;
+        uint32_t left = ask_first(group, some, *hash.wide, open), passed;
+        for (uint32_t from = 2; left > 0; from *= 2, left = passed) {
+            for (uint32_t i = 0; i < left; i++) {
+                const umbeli_layer *link = &group[open[i]];
+                prefetch(link, *hash.wide, from, 2 * from < link->hashes ? 2 * from : link->hashes);
+            }
+            passed = 0;
+            for (uint32_t i = 0; i < left; i++) {
+                const umbeli_layer *link = &group[open[i]];
+                uint32_t to = 2 * from < link->hashes ? 2 * from : link->hashes;
+                bool has = test(link, *hash.wide, from, to);
+                if (has && to == link->hashes) return true;
+                open[passed] = open[i];
+                passed += has;
+            }
         }
     }
     return false;
