@@ -5,7 +5,8 @@
  *   UMBELI_HAVE_...  where               without it
  *   MMAP             core/mapping        files are read into memory instead of mapped
  *   HUGE_PAGES       core/memory         large arrays use pages of the usual size
- *   THREADS          core/parallel       the parts of a job run one after another
+ *   THREADS          core/parallel, kind/blocked   the parts of a job run one after another
+ *   PREFETCH         kind/blocked        batches take the plain loops, however large the filter
  *   ATOMICS          kind/blocked        concurrent filters are like others: nobody shares memory
  *   TMPFILE          kind/static/static_store   a temporary file briefly has a name
  *   MKSTEMP          kind/static/static_store   umbel_opts.tmp needs TMPFILE or is refused
@@ -43,6 +44,12 @@
 #define UMBELI_HAVE_HUGE_PAGES 1
 #else
 #define UMBELI_HAVE_HUGE_PAGES 0
+#endif
+
+#if defined(__wasm__) || defined(UMBEL_NO_PREFETCH)
+#define UMBELI_HAVE_PREFETCH 0
+#else
+#define UMBELI_HAVE_PREFETCH 1
 #endif
 
 #if (defined(__wasm__) && !defined(__wasm_atomics__)) || defined(UMBEL_NO_ATOMICS)
