@@ -6,7 +6,7 @@
  *   MMAP             core/mapping        files are read into memory instead of mapped
  *   HUGE_PAGES       core/memory         large arrays use pages of the usual size
  *   THREADS          core/parallel, kind/blocked   the parts of a job run one after another
- *   PREFETCH         kind/blocked        batches take the plain loops, however large the filter
+ *   PREFETCH         kind/blocked, kind/classic   batches take plain loops on large filters too
  *   ATOMICS          kind/blocked        concurrent filters are like others: nobody shares memory
  *   TMPFILE          kind/static/static_store   a temporary file briefly has a name
  *   MKSTEMP          kind/static/static_store   umbel_opts.tmp needs TMPFILE or is refused
