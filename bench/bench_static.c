@@ -144,6 +144,7 @@ int main(int argc, char **argv) {
         }
     }
     if (reps < 1 || reps > MAX_REPS) reps = 3;
+    row(100000, reps);
     row(1000000, reps);
     row(10000000, reps);
     if (!quick) row(100000000, reps);

@@ -5,10 +5,9 @@
  *   UMBELI_HAVE_...  where               without it
  *   MMAP             core/mapping        files are read into memory instead of mapped
  *   HUGE_PAGES       core/memory         large arrays use pages of the usual size
- *   THREADS          core/parallel       the parts of a job run one after another
- *   PREFETCH         kind/chain, format/redisbloom   layers are asked one after another
+ *   THREADS          core/parallel, kind/blocked   the parts of a job run one after another
+ *   PREFETCH         kind, format        batches take plain loops, layers are asked one by one
  *   ATOMICS          kind/blocked        concurrent filters are like others: nobody shares memory
- *   PREFETCH         format/leveldb      batches of lookups take the general path
  *   TMPFILE          kind/static/static_store   a temporary file briefly has a name
  *   MKSTEMP          kind/static/static_store   umbel_opts.tmp needs TMPFILE or is refused
  *   FLOCK            api/atomic_file     saves to one path are not serialised, and what a killed
@@ -47,10 +46,10 @@
 #define UMBELI_HAVE_HUGE_PAGES 0
 #endif
 
-#if !defined(__wasm__) && !defined(UMBEL_NO_PREFETCH) /* code that pays only where there are some */
-#define UMBELI_HAVE_PREFETCH 1
-#else
+#if defined(__wasm__) || defined(UMBEL_NO_PREFETCH)
 #define UMBELI_HAVE_PREFETCH 0
+#else
+#define UMBELI_HAVE_PREFETCH 1
 #endif
 
 #if (defined(__wasm__) && !defined(__wasm_atomics__)) || defined(UMBEL_NO_ATOMICS)

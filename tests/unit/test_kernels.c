@@ -109,7 +109,7 @@ static void test_formula(void **state) {
 }
 
 #if UMBELI_X86
-#include "kind/blocked/block_offsets_avx2.h"
+#include "kind/blocked/block_avx2.h"
 
 __attribute__((target("avx2"))) static void offsets_avx2(const uint64_t *hashes, uint64_t nblocks,
                                                          unsigned log2, uint64_t *offsets) {

@@ -10,7 +10,7 @@
  *   blocked_many.c       batches: the plain loop, the prefetch ring, or the bulk path
  *   blocked_bulk.c       hashes sorted by block range, then processed in cache
  *   blocked_loops.h      what every kernel does, written once
- *   block_offsets_avx2.h  where the blocks of eight hashes begin, four at a time
+ *   block_avx2.h, block_atomic.h   what several kernels share
  *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c    the kernels
  */
 #ifndef UMBELI_BLOCKED_H

@@ -231,8 +231,8 @@ bool umbeli_blocked_bulk_pays(uint64_t nblocks, uint64_t bytes, bool adding, siz
 static bool run(bulk *k, size_t n, uint64_t *added) {
     const umbeli_blocked *b = k->b;
     k->threads = b->base.settings.threads;
-    while (((uint64_t)UMBELI_BLOCK_BYTES << k->shift) < PART_BYTES ||
-           b->nblocks >> k->shift >= MAX_PARTS) {
+    uint64_t block_bytes = b->base.data_len / b->nblocks;
+    while (block_bytes << k->shift < PART_BYTES || b->nblocks >> k->shift >= MAX_PARTS) {
         k->shift++;
     }
     k->nparts = (uint32_t)(((b->nblocks - 1) >> k->shift) + 1);

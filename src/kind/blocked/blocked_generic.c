@@ -12,6 +12,7 @@
 #define KERNEL_NEEDS 0
 #define KERNEL_TARGET
 #define KERNEL_CONCURRENT false
+#define BLOCK_LOG2 UMBELI_BLOCK_LOG2
 
 #if defined(__wasm_simd128__)
 
@@ -33,7 +34,8 @@ static inline v128_t lanes_of(v128_t product) {
     return wasm_v128_and(bit, wasm_i8x16_eq(place, wasm_u32x4_const_splat(0xc0804000)));
 }
 
-static inline block_mask mask_of(uint32_t x) {
+static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
+    (void)lanes;
     v128_t all = wasm_u32x4_splat(x);
     return (block_mask){{
         lanes_of(wasm_i32x4_mul(all, wasm_v128_load(umbeli_block_salts))),
@@ -63,10 +65,10 @@ typedef struct block_mask {
     uint32_t lane[UMBELI_BLOCK_LANES];
 } block_mask;
 
-static inline block_mask mask_of(uint32_t x) {
+static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
     block_mask m;
-    for (int i = 0; i < UMBELI_BLOCK_LANES; i++) {
-        m.lane[i] = UINT32_C(1) << ((x * umbeli_block_salts[i]) >> 27);
+    for (uint32_t i = 0; i < lanes; i++) {
+        m.lane[i] = UINT32_C(1) << umbeli_block_bit(x, i);
     }
     return m;
 }
@@ -90,15 +92,5 @@ static inline bool block_put(uint8_t *block, block_mask m) {
 }
 
 #endif
-
-static inline void offsets_of(const uint64_t *hashes, uint64_t nblocks, uint64_t *offsets) {
-    umbeli_block_offsets(hashes, nblocks, UMBELI_BLOCK_LOG2, offsets);
-}
-
-static inline void store_line(uint64_t *to, const uint64_t *from) {
-    memcpy(to, from, 64);
-}
-
-static inline void store_fence(void) {}
 
 #include "kind/blocked/blocked_loops.h"

@@ -1,113 +1,157 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocked_loops.h - the loops of a kernel, included once by each kernel file
+ * blocked_loops.h - the loops of a kernel over blocks or lines, included once by each kernel file
  *
  * The including file defines first
  *   KERNEL         the name of its umbeli_blocked_kernel
  *   KERNEL_NAME    the same for people, KERNEL_NEEDS its umbeli_cpu bits
  *   KERNEL_TARGET  the function attribute that lets the compiler use the instructions
  *   KERNEL_CONCURRENT  whether any number of threads may add at once
- *   block_mask     a type, and block_mask mask_of(uint32_t x): the eight bits of a key
+ *   KERNEL_OF_LINES    for lines of 4, 8 or 16 lanes: KERNEL is an array[UMBELI_LINE_SHAPES]
+ *   BLOCK_LOG2     log2 of the bytes of a block
+ *   block_mask     a type, and block_mask mask_of(uint32_t lanes, uint32_t x): the bits of a key
  *   bool block_has(const uint8_t *block, block_mask m)
  *   bool block_put(uint8_t *block, block_mask m): true when a bit was new
- *   void offsets_of(const uint64_t *hashes, uint64_t nblocks, uint64_t *offsets): where the blocks
- *                  of UMBELI_OFFSETS hashes begin
- *   void store_line(uint64_t *to, const uint64_t *from): 64 bytes, `to` 64-byte aligned
- *   void store_fence(void): once after the last store_line
+ * and may define, after including block_avx2.h,
+ *   KERNEL_OFFSETS a faster umbeli_block_offsets: for blocks.  Masks of lines need the multiplier
+ *                  themselves.
+ *   KERNEL_STREAMS sorted hashes bypass the caches
+ *
+ * The number of lanes is a constant wherever a function is used, and all that take it are inlined
+ * there, so each shape gets loops of its own.
  */
 #include "core/bits.h"
+#include "core/platform.h"
 #include "kind/kind.h"
+
+#define INLINED KERNEL_TARGET __attribute__((always_inline))
+#define NOT_INLINED KERNEL_TARGET __attribute__((noinline))
 
 /* Far enough ahead that a line has arrived from memory when it is needed, near enough that it is
  * still in the first-level cache.  The ring holds offsets, so that each is computed once. */
 enum { RING = 32, AT_ONCE = UMBELI_OFFSETS };
 
-KERNEL_TARGET static bool contains_hash(const umbel_filter *f, uint64_t hash) {
-    const umbeli_blocked *b = umbeli_blocked_of(f);
-    const uint8_t *block = f->data + UMBELI_BLOCK_BYTES * umbeli_block_of(hash, b->nblocks);
-    return block_has(block, mask_of((uint32_t)hash));
+#ifndef KERNEL_OFFSETS
+#define KERNEL_OFFSETS umbeli_block_offsets
+#endif
+
+KERNEL_TARGET static inline void offsets_of(const uint64_t *hashes, uint64_t nblocks,
+                                            uint64_t *offsets) {
+    KERNEL_OFFSETS(hashes, nblocks, BLOCK_LOG2, offsets);
 }
 
-KERNEL_TARGET static bool contains(const umbel_filter *f, const void *key, size_t len) {
-    return contains_hash(f, umbeli_blocked_of(f)->hasher->one(&f->shape, key, len));
+#ifdef KERNEL_STREAMS
+
+KERNEL_TARGET static inline void store_line(uint64_t *to, const uint64_t *from) {
+    umbeli_stream_line_avx2(to, from);
 }
 
-KERNEL_TARGET static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
+static inline void store_fence(void) {
+    _mm_sfence();
+}
+
+#else
+
+static inline void store_line(uint64_t *to, const uint64_t *from) {
+    memcpy(to, from, 64);
+}
+
+static inline void store_fence(void) {}
+
+#endif
+
+INLINED static inline uint64_t offset_of(uint64_t hash, uint64_t nblocks) {
+    return umbeli_block_of(hash, nblocks) << BLOCK_LOG2;
+}
+
+INLINED static inline bool has_one(uint32_t lanes, const uint8_t *blocks, uint64_t nblocks,
+                                   uint64_t hash) {
+    return block_has(blocks + offset_of(hash, nblocks), mask_of(lanes, (uint32_t)hash));
+}
+
+INLINED static inline umbel_err add_one(uint32_t lanes, umbel_filter *f, const void *key,
+                                        size_t len, bool *was_new) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
     uint64_t hash = b->hasher->one(&f->shape, key, len);
-    uint8_t *block = f->data + UMBELI_BLOCK_BYTES * umbeli_block_of(hash, b->nblocks);
-    bool changed = block_put(block, mask_of((uint32_t)hash));
+    uint8_t *block = f->data + offset_of(hash, b->nblocks);
+    bool changed = block_put(block, mask_of(lanes, (uint32_t)hash));
     if (changed) umbeli_count_added(f, 1);
     if (was_new) *was_new = changed;
     return UMBEL_OK;
 }
 
-KERNEL_TARGET static inline void contains_group(const uint8_t *blocks, const uint64_t *offsets,
-                                                const uint64_t *hashes, uint8_t *hit) {
+INLINED static inline void contains_group(uint32_t lanes, const uint8_t *blocks,
+                                          const uint64_t *offsets, const uint64_t *hashes,
+                                          uint8_t *hit) {
     for (size_t j = 0; j < AT_ONCE; j++) {
-        hit[j] = block_has(blocks + offsets[j], mask_of((uint32_t)hashes[j]));
+        hit[j] = block_has(blocks + offsets[j], mask_of(lanes, (uint32_t)hashes[j]));
     }
 }
 
-KERNEL_TARGET static void contains_plain(const uint8_t *blocks, uint64_t nblocks,
+INLINED static inline void contains_here(uint32_t lanes, const uint8_t *blocks, uint64_t nblocks,
                                          const uint64_t *hashes, size_t n, uint8_t *hit) {
     size_t i = 0;
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
         uint64_t offsets[AT_ONCE];
         offsets_of(hashes + i, nblocks, offsets);
-        contains_group(blocks, offsets, hashes + i, hit + i);
+        contains_group(lanes, blocks, offsets, hashes + i, hit + i);
     }
-    for (; i < n; i++) {
-        const uint8_t *block = blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(hashes[i], nblocks);
-        hit[i] = block_has(block, mask_of((uint32_t)hashes[i]));
-    }
+    for (; i < n; i++) hit[i] = has_one(lanes, blocks, nblocks, hashes[i]);
 }
 
 /* For adds too: a line that only this core has is written without asking the others. */
-KERNEL_TARGET static inline void fetch_ahead(const uint8_t *blocks, uint64_t nblocks,
-                                             const uint64_t *hashes, uint64_t *offsets) {
+INLINED static inline void fetch_ahead(const uint8_t *blocks, uint64_t nblocks,
+                                       const uint64_t *hashes, uint64_t *offsets) {
     offsets_of(hashes, nblocks, offsets);
     for (size_t j = 0; j < AT_ONCE; j++) __builtin_prefetch(blocks + offsets[j], 0, 3);
 }
 
+INLINED static inline void fill_ring(const uint8_t *blocks, uint64_t nblocks,
+                                     const uint64_t *hashes, size_t known, uint64_t *ring) {
+    for (size_t j = 0; j < RING && j + AT_ONCE <= known; j += AT_ONCE) {
+        fetch_ahead(blocks, nblocks, hashes + j, ring + j);
+    }
+}
+
 /* A lookup, a prefetch, a lookup ...: prefetches in a row would wait for each other. */
-KERNEL_TARGET static inline void contains_fetching(const uint8_t *blocks, uint64_t *offsets,
-                                                   const uint64_t *next, const uint64_t *hashes,
-                                                   uint8_t *hit) {
+INLINED static inline void contains_fetching(uint32_t lanes, const uint8_t *blocks,
+                                             uint64_t *offsets, const uint64_t *next,
+                                             const uint64_t *hashes, uint8_t *hit) {
     for (size_t j = 0; j < AT_ONCE; j++) {
-        hit[j] = block_has(blocks + offsets[j], mask_of((uint32_t)hashes[j]));
+        hit[j] = block_has(blocks + offsets[j], mask_of(lanes, (uint32_t)hashes[j]));
         __builtin_prefetch(blocks + next[j], 0, 3);
         offsets[j] = next[j];
     }
 }
 
-KERNEL_TARGET static void contains_ring(const uint8_t *blocks, uint64_t nblocks,
-                                        const uint64_t *hashes, size_t n, size_t ahead,
-                                        uint8_t *hit) {
+/* As far as whole groups go; returns how many it did.  Nothing where prefetching does nothing: the
+ * plain loop is shorter. */
+INLINED static inline size_t contains_ahead(uint32_t lanes, const uint8_t *blocks, uint64_t nblocks,
+                                            const uint64_t *hashes, size_t n, size_t ahead,
+                                            uint8_t *hit) {
     uint64_t ring[RING], next[AT_ONCE];
     size_t known = n + ahead, i = 0;
-    for (size_t j = 0; j < RING && j + AT_ONCE <= known; j += AT_ONCE) {
-        fetch_ahead(blocks, nblocks, hashes + j, ring + j);
-    }
+    if (!UMBELI_HAVE_PREFETCH) return 0;
+    fill_ring(blocks, nblocks, hashes, known, ring);
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
         uint64_t *offsets = ring + i % RING;
         if (i + RING + AT_ONCE <= known) {
             offsets_of(hashes + i + RING, nblocks, next);
-            contains_fetching(blocks, offsets, next, hashes + i, hit + i);
+            contains_fetching(lanes, blocks, offsets, next, hashes + i, hit + i);
         } else {
-            contains_group(blocks, offsets, hashes + i, hit + i);
+            contains_group(lanes, blocks, offsets, hashes + i, hit + i);
         }
     }
-    contains_plain(blocks, nblocks, hashes + i, n - i, hit + i);
+    return i;
 }
 
 /* All masks before the first is ORed in: the multiplications overlap and no load waits for the
  * store before it. */
-KERNEL_TARGET static inline uint64_t add_group(uint8_t *blocks, const uint64_t *offsets,
-                                               const uint64_t *hashes, uint8_t *was_new) {
+INLINED static inline uint64_t add_group(uint32_t lanes, uint8_t *blocks, const uint64_t *offsets,
+                                         const uint64_t *hashes, uint8_t *was_new) {
     block_mask masks[AT_ONCE];
     uint64_t added = 0;
-    for (size_t j = 0; j < AT_ONCE; j++) masks[j] = mask_of((uint32_t)hashes[j]);
+    for (size_t j = 0; j < AT_ONCE; j++) masks[j] = mask_of(lanes, (uint32_t)hashes[j]);
     for (size_t j = 0; j < AT_ONCE; j++) {
         bool changed = block_put(blocks + offsets[j], masks[j]);
         added += changed;
@@ -116,44 +160,45 @@ KERNEL_TARGET static inline uint64_t add_group(uint8_t *blocks, const uint64_t *
     return added;
 }
 
-KERNEL_TARGET static uint64_t add_plain(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
-                                        size_t n, uint8_t *was_new) {
+INLINED static inline uint64_t add_here(uint32_t lanes, uint8_t *blocks, uint64_t nblocks,
+                                        const uint64_t *hashes, size_t n, uint8_t *was_new) {
     uint64_t added = 0;
     size_t i = 0;
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
         uint64_t offsets[AT_ONCE];
         offsets_of(hashes + i, nblocks, offsets);
-        added += add_group(blocks, offsets, hashes + i, was_new ? was_new + i : NULL);
+        added += add_group(lanes, blocks, offsets, hashes + i, was_new ? was_new + i : NULL);
     }
     for (; i < n; i++) {
-        uint8_t *block = blocks + UMBELI_BLOCK_BYTES * umbeli_block_of(hashes[i], nblocks);
-        bool changed = block_put(block, mask_of((uint32_t)hashes[i]));
+        uint8_t *block = blocks + offset_of(hashes[i], nblocks);
+        bool changed = block_put(block, mask_of(lanes, (uint32_t)hashes[i]));
         added += changed;
         if (was_new) was_new[i] = changed;
     }
     return added;
 }
 
-KERNEL_TARGET static uint64_t add_ring(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
-                                       size_t n, size_t ahead, uint8_t *was_new) {
-    uint64_t ring[RING], added = 0;
+/* As contains_ahead; *added is how many were new. */
+INLINED static inline size_t add_ahead(uint32_t lanes, uint8_t *blocks, uint64_t nblocks,
+                                       const uint64_t *hashes, size_t n, size_t ahead,
+                                       uint8_t *was_new, uint64_t *added) {
+    uint64_t ring[RING];
     size_t known = n + ahead, i = 0;
-    for (size_t j = 0; j < RING && j + AT_ONCE <= known; j += AT_ONCE) {
-        fetch_ahead(blocks, nblocks, hashes + j, ring + j);
-    }
+    *added = 0;
+    if (!UMBELI_HAVE_PREFETCH) return 0;
+    fill_ring(blocks, nblocks, hashes, known, ring);
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
         uint64_t *offsets = ring + i % RING;
-        added += add_group(blocks, offsets, hashes + i, was_new ? was_new + i : NULL);
+        *added += add_group(lanes, blocks, offsets, hashes + i, was_new ? was_new + i : NULL);
         if (i + RING + AT_ONCE <= known) {
             fetch_ahead(blocks, nblocks, hashes + i + RING, offsets);
         }
     }
-    return added + add_plain(blocks, nblocks, hashes + i, n - i, was_new ? was_new + i : NULL);
+    return i;
 }
 
 KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hashes, size_t n) {
-    umbeli_scatter s =
-        *to; /* a local copy, so that it stays in registers across the stores below */
+    umbeli_scatter s = *to; /* stays in registers across the stores below */
     for (size_t i = 0; i < n; i++) {
         uint64_t part = umbeli_block_of(hashes[i], s.nblocks) >> s.shift;
         uint64_t at = s.next[part]++, *line = s.lines + 8 * part;
@@ -167,35 +212,87 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
     return true;
 }
 
-static const umbeli_ops ops = {
-    .size = sizeof(umbeli_blocked),
-    .kind = &umbeli_kind_blocked,
-    .kernel = KERNEL_NAME,
-    .concurrent = KERNEL_CONCURRENT,
-    .contains = contains,
-    .add = add,
-    .contains_many = umbeli_blocked_contains_many,
-    .add_many = umbeli_blocked_add_many,
-    .hash_many = umbeli_blocked_hash_many,
-    .contains_hash = contains_hash,
-    .contains_hashes = umbeli_blocked_contains_hashes,
-    .add_hashes = umbeli_blocked_add_hashes,
-    .probes = umbeli_blocked_probes,
-    .merge = umbeli_merge_bits,
-    .intersect = umbeli_intersect_bits,
-    .fold = umbeli_blocked_fold,
-    .measure = umbeli_blocked_measure,
-    .keys_of_bits = umbeli_blocked_keys_of_bits,
-    .rate_after = umbeli_blocked_rate_after,
-};
+/* The functions of one shape.  `prefix` is in every name, so that two kernels can be in one file,
+ * as in the amalgamation. */
+#define KERNEL_SHAPE(prefix, of_kind, lanes)                                                       \
+    KERNEL_TARGET static bool prefix##_contains_hash_##lanes(const umbel_filter *f,                \
+                                                             uint64_t hash) {                      \
+        return has_one(lanes, f->data, umbeli_blocked_of(f)->nblocks, hash);                       \
+    }                                                                                              \
+    KERNEL_TARGET static bool prefix##_contains_##lanes(const umbel_filter *f, const void *key,    \
+                                                        size_t len) {                              \
+        const umbeli_blocked *b = umbeli_blocked_of(f);                                            \
+        return has_one(lanes, f->data, b->nblocks, b->hasher->one(&f->shape, key, len));           \
+    }                                                                                              \
+    KERNEL_TARGET static umbel_err prefix##_add_##lanes(umbel_filter *f, const void *key,          \
+                                                        size_t len, bool *was_new) {               \
+        return add_one(lanes, f, key, len, was_new);                                               \
+    }                                                                                              \
+    NOT_INLINED static void prefix##_contains_plain_##lanes(                                       \
+        const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n, uint8_t *hit) { \
+        contains_here(lanes, blocks, nblocks, hashes, n, hit);                                     \
+    }                                                                                              \
+    KERNEL_TARGET static void prefix##_contains_ring_##lanes(                                      \
+        const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n, size_t ahead,   \
+        uint8_t *hit) {                                                                            \
+        size_t i = contains_ahead(lanes, blocks, nblocks, hashes, n, ahead, hit);                  \
+        prefix##_contains_plain_##lanes(blocks, nblocks, hashes + i, n - i, hit + i);              \
+    }                                                                                              \
+    NOT_INLINED static uint64_t prefix##_add_plain_##lanes(                                        \
+        uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n, uint8_t *was_new) {   \
+        return add_here(lanes, blocks, nblocks, hashes, n, was_new);                               \
+    }                                                                                              \
+    KERNEL_TARGET static uint64_t prefix##_add_ring_##lanes(uint8_t *blocks, uint64_t nblocks,     \
+                                                            const uint64_t *hashes, size_t n,      \
+                                                            size_t ahead, uint8_t *was_new) {      \
+        uint64_t added;                                                                            \
+        size_t i = add_ahead(lanes, blocks, nblocks, hashes, n, ahead, was_new, &added);           \
+        return added + prefix##_add_plain_##lanes(blocks, nblocks, hashes + i, n - i,              \
+                                                  was_new ? was_new + i : NULL);                   \
+    }                                                                                              \
+    static const umbeli_ops prefix##_ops_##lanes = {                                               \
+        .size = sizeof(umbeli_blocked),                                                            \
+        .kind = &of_kind,                                                                          \
+        .kernel = KERNEL_NAME,                                                                     \
+        .concurrent = KERNEL_CONCURRENT,                                                           \
+        .contains = prefix##_contains_##lanes,                                                     \
+        .add = prefix##_add_##lanes,                                                               \
+        .contains_many = umbeli_blocked_contains_many,                                             \
+        .add_many = umbeli_blocked_add_many,                                                       \
+        .hash_many = umbeli_blocked_hash_many,                                                     \
+        .contains_hash = prefix##_contains_hash_##lanes,                                           \
+        .contains_hashes = umbeli_blocked_contains_hashes,                                         \
+        .add_hashes = umbeli_blocked_add_hashes,                                                   \
+        .probes = umbeli_blocked_probes,                                                           \
+        .merge = umbeli_merge_bits,                                                                \
+        .intersect = umbeli_intersect_bits,                                                        \
+        .fold = umbeli_blocked_fold,                                                               \
+        .measure = umbeli_blocked_measure,                                                         \
+        .keys_of_bits = umbeli_blocked_keys_of_bits,                                               \
+        .rate_after = umbeli_blocked_rate_after,                                                   \
+    };
 
-const umbeli_blocked_kernel KERNEL = {
-    .name = KERNEL_NAME,
-    .needs = KERNEL_NEEDS,
-    .ops = &ops,
-    .contains_plain = contains_plain,
-    .contains_ring = contains_ring,
-    .add_plain = add_plain,
-    .add_ring = add_ring,
-    .scatter = scatter,
-};
+#define KERNEL_MEMBERS(prefix, lanes)                                                             \
+    {                                                                                             \
+        .name = KERNEL_NAME, .needs = KERNEL_NEEDS, .ops = &prefix##_ops_##lanes,                 \
+        .contains_plain = prefix##_contains_plain_##lanes,                                        \
+        .contains_ring = prefix##_contains_ring_##lanes, .add_plain = prefix##_add_plain_##lanes, \
+        .add_ring = prefix##_add_ring_##lanes, .scatter = scatter,                                \
+    }
+
+/* In two steps, so that KERNEL is replaced before it is pasted. */
+#ifdef KERNEL_OF_LINES
+#define KERNEL_SHAPES(prefix)                                  \
+    KERNEL_SHAPE(prefix, umbeli_kind_line, 4)                  \
+    KERNEL_SHAPE(prefix, umbeli_kind_line, 8)                  \
+    KERNEL_SHAPE(prefix, umbeli_kind_line, 16)                 \
+    const umbeli_blocked_kernel prefix[UMBELI_LINE_SHAPES] = { \
+        KERNEL_MEMBERS(prefix, 4), KERNEL_MEMBERS(prefix, 8), KERNEL_MEMBERS(prefix, 16)};
+#else
+#define KERNEL_SHAPES(prefix)                    \
+    KERNEL_SHAPE(prefix, umbeli_kind_blocked, 8) \
+    const umbeli_blocked_kernel prefix = KERNEL_MEMBERS(prefix, 8);
+#endif
+#define KERNEL_SHAPES_OF(prefix) KERNEL_SHAPES(prefix)
+
+KERNEL_SHAPES_OF(KERNEL)

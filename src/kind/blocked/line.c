@@ -10,78 +10,25 @@ enum { LINE_BITS = 8 * UMBELI_LINE_BYTES };
 
 const uint32_t umbeli_line_lanes[UMBELI_LINE_SHAPES] = {4, 8, 16};
 
-/* The upper halves of the first numbers of SplitMix64 from 0, made odd. */
-const uint32_t umbeli_line_salts[UMBELI_LINE_LANES_MAX] = {
-    0xe220a839, 0x6e789e6b, 0x06c45d19, 0xf88bb8a9, 0x1b39896b, 0x53cb9f0d, 0x2c829abf, 0xc584133b,
-    0x3ee57891, 0xf3b8488d, 0x657eecdd, 0xc2d326e1, 0x8621a03f, 0x8e1f7555, 0xb54e0f17, 0x84bb3f97,
-};
+/* The upper halves of the first numbers of SplitMix64 from 0, made odd: the first 4, 8 or 16, each
+ * as often as its lane has words. */
+#define FIRST_4(each) each(0xe220a839), each(0x6e789e6b), each(0x06c45d19), each(0xf88bb8a9)
+#define FIRST_8(each) \
+    FIRST_4(each), each(0x1b39896b), each(0x53cb9f0d), each(0x2c829abf), each(0xc584133b)
+#define FIRST_16(each)                                                                     \
+    FIRST_8(each), each(0x3ee57891), each(0xf3b8488d), each(0x657eecdd), each(0xc2d326e1), \
+        each(0x8621a03f), each(0x8e1f7555), each(0xb54e0f17), each(0x84bb3f97)
+#define ONCE(salt) salt
+#define TWICE(salt) salt, salt
+#define FOUR_TIMES(salt) salt, salt, salt, salt
 
-/* Four words, two or one per lane. */
+const uint32_t umbeli_line_salts[UMBELI_LINE_LANES_MAX] = {FIRST_16(ONCE)};
+
 const umbeli_line_words umbeli_line_words_4 = {
-    {
-        0xe220a839,
-        0xe220a839,
-        0xe220a839,
-        0xe220a839,
-        0x6e789e6b,
-        0x6e789e6b,
-        0x6e789e6b,
-        0x6e789e6b,
-        0x06c45d19,
-        0x06c45d19,
-        0x06c45d19,
-        0x06c45d19,
-        0xf88bb8a9,
-        0xf88bb8a9,
-        0xf88bb8a9,
-        0xf88bb8a9,
-    },
-    {0, 32, 64, 96, 0, 32, 64, 96, 0, 32, 64, 96, 0, 32, 64, 96},
-};
-
+    {FIRST_4(FOUR_TIMES)}, {0, 32, 64, 96, 0, 32, 64, 96, 0, 32, 64, 96, 0, 32, 64, 96}};
 const umbeli_line_words umbeli_line_words_8 = {
-    {
-        0xe220a839,
-        0xe220a839,
-        0x6e789e6b,
-        0x6e789e6b,
-        0x06c45d19,
-        0x06c45d19,
-        0xf88bb8a9,
-        0xf88bb8a9,
-        0x1b39896b,
-        0x1b39896b,
-        0x53cb9f0d,
-        0x53cb9f0d,
-        0x2c829abf,
-        0x2c829abf,
-        0xc584133b,
-        0xc584133b,
-    },
-    {0, 32, 0, 32, 0, 32, 0, 32, 0, 32, 0, 32, 0, 32, 0, 32},
-};
-
-const umbeli_line_words umbeli_line_words_16 = {
-    {
-        0xe220a839,
-        0x6e789e6b,
-        0x06c45d19,
-        0xf88bb8a9,
-        0x1b39896b,
-        0x53cb9f0d,
-        0x2c829abf,
-        0xc584133b,
-        0x3ee57891,
-        0xf3b8488d,
-        0x657eecdd,
-        0xc2d326e1,
-        0x8621a03f,
-        0x8e1f7555,
-        0xb54e0f17,
-        0x84bb3f97,
-    },
-    {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-};
+    {FIRST_8(TWICE)}, {0, 32, 0, 32, 0, 32, 0, 32, 0, 32, 0, 32, 0, 32, 0, 32}};
+const umbeli_line_words umbeli_line_words_16 = {{FIRST_16(ONCE)}, {0}};
 
 /* Best first; the last one runs everywhere. */
 static const umbeli_blocked_kernel *const kernels[] = {

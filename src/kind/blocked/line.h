@@ -9,10 +9,9 @@
  * chooses.
  *
  * All of blocked.h works on lines as well: the struct is the same, and so are the batches of
- * blocked_many.c and blocked_bulk.c.
+ * blocked_many.c and blocked_bulk.c and the loops of blocked_loops.h.
  *
  *   line.c               creating, the tables below
- *   line_loops.h         what every kernel does, written once
  *   line_generic.c, line_avx2.c, line_avx512.c, line_neon.c, line_atomic.c    the kernels
  */
 #ifndef UMBELI_LINE_H
@@ -20,7 +19,8 @@
 
 #include "kind/blocked/blocked.h"
 
-enum { UMBELI_LINE_BYTES = 64, UMBELI_LINE_WORDS = 16, UMBELI_LINE_LANES_MAX = 16 };
+enum { UMBELI_LINE_LOG2 = 6, UMBELI_LINE_BYTES = 1 << UMBELI_LINE_LOG2 };
+enum { UMBELI_LINE_WORDS = 16, UMBELI_LINE_LANES_MAX = 16 };
 
 /* Numbers of lanes; each kernel comes once for each of them, in this order. */
 enum { UMBELI_LINE_SHAPES = 3 };

@@ -10,15 +10,17 @@
 #define KERNEL_NEEDS 0
 #define KERNEL_TARGET
 #define KERNEL_CONCURRENT false
+#define KERNEL_OF_LINES
+#define BLOCK_LOG2 UMBELI_LINE_LOG2
 
 enum { WORDS = UMBELI_LINE_BYTES / 8 };
 
-typedef struct line_mask {
+typedef struct block_mask {
     uint64_t word[WORDS];
-} line_mask;
+} block_mask;
 
-static inline line_mask mask_of(uint32_t lanes, uint32_t x) {
-    line_mask m = {{0}};
+static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
+    block_mask m = {{0}};
     for (uint32_t i = 0; i < lanes; i++) {
         uint32_t bit = 512 / lanes * i + umbeli_line_bit(x, lanes, i);
         m.word[bit / 64] |= UINT64_C(1) << (bit % 64);
@@ -26,13 +28,13 @@ static inline line_mask mask_of(uint32_t lanes, uint32_t x) {
     return m;
 }
 
-static inline bool line_has(const uint8_t *line, line_mask m) {
+static inline bool block_has(const uint8_t *line, block_mask m) {
     uint64_t missing = 0;
     for (int i = 0; i < WORDS; i++) missing |= m.word[i] & ~umbeli_load_le64(line + 8 * i);
     return missing == 0;
 }
 
-static inline bool line_put(uint8_t *line, line_mask m) {
+static inline bool block_put(uint8_t *line, block_mask m) {
     uint64_t missing = 0;
     for (int i = 0; i < WORDS; i++) {
         uint64_t word = umbeli_load_le64(line + 8 * i);
@@ -42,10 +44,4 @@ static inline bool line_put(uint8_t *line, line_mask m) {
     return missing != 0;
 }
 
-static inline void store_line(uint64_t *to, const uint64_t *from) {
-    memcpy(to, from, 64);
-}
-
-static inline void store_fence(void) {}
-
-#include "kind/blocked/line_loops.h"
+#include "kind/blocked/blocked_loops.h"

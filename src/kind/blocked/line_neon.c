@@ -16,21 +16,23 @@
 #define KERNEL_NEEDS 0
 #define KERNEL_TARGET
 #define KERNEL_CONCURRENT false
+#define KERNEL_OF_LINES
+#define BLOCK_LOG2 UMBELI_LINE_LOG2
 
 enum { QUARTERS = 4 };
 
-typedef struct line_mask {
+typedef struct block_mask {
     uint32x4_t quarter[QUARTERS];
-} line_mask;
+} block_mask;
 
 /* A word gets a bit if the key's bit of its lane is in it: a 1 shifted by a negative amount, which
  * is a shift to the right, or by 32 and more is 0. */
-static inline line_mask mask_of(uint32_t lanes, uint32_t x) {
+static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
     const umbeli_line_words *w = lanes == 4   ? &umbeli_line_words_4
                                  : lanes == 8 ? &umbeli_line_words_8
                                               : &umbeli_line_words_16;
     int32x4_t down = vdupq_n_s32(-(int32_t)umbeli_line_shift(lanes));
-    line_mask m;
+    block_mask m;
     for (int i = 0; i < QUARTERS; i++) {
         uint32x4_t products = vmulq_n_u32(vld1q_u32(w->salt + 4 * i), x);
         uint32x4_t bits = vsubq_u32(vshlq_u32(products, down), vld1q_u32(w->below + 4 * i));
@@ -39,7 +41,7 @@ static inline line_mask mask_of(uint32_t lanes, uint32_t x) {
     return m;
 }
 
-static inline bool line_has(const uint8_t *line, line_mask m) {
+static inline bool block_has(const uint8_t *line, block_mask m) {
     uint32x4_t missing = vdupq_n_u32(0);
     for (int i = 0; i < QUARTERS; i++) {
         uint32x4_t old = vreinterpretq_u32_u8(vld1q_u8(line + 16 * i));
@@ -48,7 +50,7 @@ static inline bool line_has(const uint8_t *line, line_mask m) {
     return vmaxvq_u32(missing) == 0;
 }
 
-static inline bool line_put(uint8_t *line, line_mask m) {
+static inline bool block_put(uint8_t *line, block_mask m) {
     uint32x4_t missing = vdupq_n_u32(0);
     for (int i = 0; i < QUARTERS; i++) {
         uint32x4_t old = vreinterpretq_u32_u8(vld1q_u8(line + 16 * i));
@@ -58,13 +60,7 @@ static inline bool line_put(uint8_t *line, line_mask m) {
     return vmaxvq_u32(missing) != 0;
 }
 
-static inline void store_line(uint64_t *to, const uint64_t *from) {
-    memcpy(to, from, 64);
-}
-
-static inline void store_fence(void) {}
-
-#include "kind/blocked/line_loops.h"
+#include "kind/blocked/blocked_loops.h"
 
 #else
 typedef int umbeli_no_line_neon; /* a translation unit is never empty in ISO C */

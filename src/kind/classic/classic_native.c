@@ -10,6 +10,7 @@
  * not form an arithmetic progression, which would worsen the rate of small filters.
  */
 #include "core/diag.h"
+#include "core/platform.h"
 #include "hash/native_hash.h"
 #include "kind/classic/classic.h"
 #include "kind/kind.h"
@@ -51,6 +52,14 @@ static inline umbeli_hash128 hash_at(const source *s, size_t i) {
     return umbeli_native_hash128(s->shape, s->keys[i].data, s->keys[i].len);
 }
 
+/* Filters up to this many bits are in the second-level cache, where prefetching costs more than it
+ * gains. */
+enum { NEAR = 8 * 1024 * 1024 };
+
+static inline bool is_near(umbeli_classic_bits b) {
+    return !UMBELI_HAVE_PREFETCH || b.bits <= NEAR;
+}
+
 /* The first two probes of a key, and from where its sequence goes on. */
 typedef struct start {
     uint64_t first, second, x, step;
@@ -63,8 +72,10 @@ static inline void begin(umbeli_classic_bits b, const source *s, size_t from, si
         uint64_t step = h.high | 1, x = h.low * multiplier + step;
         uint64_t first = umbeli_mul_high(h.low, b.bits), second = umbeli_mul_high(x, b.bits);
         if (b.hashes == 1) second = first;
-        __builtin_prefetch(b.data + (first >> 3));
-        __builtin_prefetch(b.data + (second >> 3));
+        if (!is_near(b)) {
+            __builtin_prefetch(b.data + (first >> 3));
+            __builtin_prefetch(b.data + (second >> 3));
+        }
         group[i] = (start){first, second, x * multiplier + step, step};
     }
 }
@@ -86,7 +97,7 @@ static inline void test_first(umbeli_classic_bits b, const start *group, size_t 
         passed += both;
     }
     left->n = passed;
-    for (size_t i = 0; i < passed; i++) {
+    for (size_t i = 0; i < passed && !is_near(b); i++) {
         uint64_t x = group[left->of[i]].x, step = group[left->of[i]].step;
         for (uint32_t p = 2; p < b.hashes; p++, x = x * multiplier + step) {
             __builtin_prefetch(b.data + (umbeli_mul_high(x, b.bits) >> 3));
@@ -133,7 +144,7 @@ static inline void fetch(umbeli_classic_bits b, const source *s, size_t from, si
         for (uint32_t p = 0; p < b.hashes; p++, x = x * multiplier + step) {
             uint64_t at = umbeli_mul_high(x, b.bits);
             *pos++ = at;
-            __builtin_prefetch(b.data + (at >> 3), 1);
+            if (!is_near(b)) __builtin_prefetch(b.data + (at >> 3), 1);
         }
     }
 }

@@ -19,6 +19,10 @@
 /* Keys and fours: far enough ahead that lines arrive from memory, few enough to stay in L1. */
 enum { LANES = 4, AHEAD = 12, RING = 16 };
 
+/* Filters up to this many bytes are in the second-level cache, where prefetching costs more than it
+ * gains. */
+enum { NEAR = 1024 * 1024 };
+
 /* Four keys: for each of their slots the address of the byte where it begins, and the bit in it. */
 typedef struct four {
     uint64_t byte[UMBELI_STATIC_MAX_ARITY][LANES];
@@ -151,16 +155,17 @@ static inline INLINED uint32_t match_bytes(shared c, const four *q) {
 static inline INLINED void contains_fours(shared c, const uint64_t *hashes, size_t n,
                                           uint8_t *hit) {
     four ring[RING];
-    size_t fours = n / LANES;
-    for (size_t i = 0; i < fours + AHEAD; i++) {
+    bool near = c.s->base.data_len <= NEAR;
+    size_t fours = n / LANES, ahead = near ? 1 : AHEAD;
+    for (size_t i = 0; i < fours + ahead; i++) {
         if (i < fours) {
             place(c, hashes + LANES * i, &ring[i % RING]);
-            prefetch(c, &ring[i % RING]);
+            if (!near) prefetch(c, &ring[i % RING]);
         }
-        if (i < AHEAD) continue;
-        const four *q = &ring[(i - AHEAD) % RING];
+        if (i < ahead) continue;
+        const four *q = &ring[(i - ahead) % RING];
         uint32_t answers = c.bytes ? match_bytes(c, q) : match_bits(c, q);
-        memcpy(hit + LANES * (i - AHEAD), &answers, sizeof answers);
+        memcpy(hit + LANES * (i - ahead), &answers, sizeof answers);
     }
 }
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * block_atomic.h - testing and setting the bits of a block while other threads add to it
+ *
+ * A mask is ORed into its block word by word, each an atomic operation, and only where bits are
+ * missing: a block that many threads add the same keys to is shared by their caches, not written
+ * over and over.  Relaxed ordering is enough.  Bits are only ever set, so a lookup that happens
+ * after an add sees its bits by coherence alone.
+ *
+ * BLOCK_LOG2 is defined first, as for blocked_loops.h.
+ */
+#include "core/bits.h"
+
+enum { BLOCK_BYTES = 1 << BLOCK_LOG2, WORDS = BLOCK_BYTES / sizeof(size_t) };
+
+/* size_t: the widest word that every machine updates without a lock. */
+typedef struct block_mask {
+    size_t word[WORDS];
+} block_mask;
+
+/* Of bytes in the order of a file. */
+static inline block_mask mask_of_bytes(const uint8_t *bytes) {
+    block_mask m;
+    memcpy(&m, bytes, sizeof m);
+    return m;
+}
+
+static inline bool block_has(const uint8_t *block, block_mask m) {
+    const size_t *words = (const size_t *)(const void *)block;
+    size_t missing = 0;
+    for (size_t i = 0; i < WORDS; i++) {
+        missing |= m.word[i] & ~__atomic_load_n(&words[i], __ATOMIC_RELAXED);
+    }
+    return missing == 0;
+}
+
+static inline bool block_put(uint8_t *block, block_mask m) {
+    size_t *words = (size_t *)(void *)block;
+    bool changed = false;
+    for (size_t i = 0; i < WORDS; i++) {
+        if ((m.word[i] & ~__atomic_load_n(&words[i], __ATOMIC_RELAXED)) == 0) continue;
+        size_t old = __atomic_fetch_or(&words[i], m.word[i], __ATOMIC_RELAXED);
+        changed |= (m.word[i] & ~old) != 0;
+    }
+    return changed;
+}
