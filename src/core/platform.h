@@ -58,12 +58,6 @@
 #define UMBELI_HAVE_ATOMICS 1
 #endif
 
-#if !defined(__wasm__) && !defined(UMBEL_NO_PREFETCH)
-#define UMBELI_HAVE_PREFETCH 1
-#else
-#define UMBELI_HAVE_PREFETCH 0
-#endif
-
 #if UMBELI_POSIX && !defined(UMBEL_NO_THREADS)
 #define UMBELI_HAVE_THREADS 1
 #else
