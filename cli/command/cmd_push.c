@@ -35,14 +35,13 @@ const cli_command cli_command_push = {
     .name = "push",
     .summary = "load a filter into Redis or Valkey",
     .synopsis = "FILTER --redis SERVER --key NAME [OPTION]...",
-    .examples =
-        "# Build offline, publish in one step; clients then call BF.EXISTS urls KEY\n"
-        "umbel build -p 0.1% -o urls.umb urls.txt\n"
-        "umbel push urls.umb --redis localhost:6379 --key urls\n"
-        "# Over TLS, as a user whose password is in a file, into database 2\n"
-        "umbel push urls.umb --redis rediss://ada@redis.example:6380/2 --auth-file F --key urls\n"
-        "# Too large for one node: eight filters, urls:{0} to urls:{7}, spread over a cluster\n"
-        "umbel push urls.txt --shards 8 -p 0.1% --cluster --redis node1:6379 --key urls\n",
+    .examples = "# Build offline, publish in one step; clients then call BF.EXISTS urls KEY\n"
+                "umbel build -p 0.1% -o urls.umb urls.txt\n"
+                "umbel push urls.umb --redis localhost:6379 --key urls\n"
+                "# Over TLS, as a user whose password is in a file, into database 2\n"
+                "umbel push urls.umb --redis rediss://ada@host:6380/2 --auth-file F --key urls\n"
+                "# Too large for one node: eight filters, urls:{0} to urls:{7}, in a cluster\n"
+                "umbel push urls.txt --shards 8 -p 0.1% --cluster --redis node1:6379 --key urls\n",
     .text = "FILTER is a native filter, for umbel's module, or one of format redisbloom, for "
             "umbel's module and for RedisBloom. It is sent in chunks to a temporary key and "
             "renamed to NAME at the end, so clients see either the old filter or the new one. An "

@@ -384,7 +384,7 @@ static int run(const cli_settings *s) {
 const cli_command cli_command_uniq = {
     .name = "uniq",
     .summary = "drop repeated lines from a stream, in little memory",
-    .synopsis = "[-n KEYS] [-p RATE | -m SIZE] [--state FILTER] [OPTION]... [FILE]...",
+    .synopsis = "[-n KEYS] [-p RATE|-m SIZE] [--state FILTER] [OPTION]... [FILE]...",
     .examples = "# Unlike sort -u, it keeps the order and reads the input once\n"
                 "umbel uniq -n 100M urls.txt > once.txt\n"
                 "# A crawler that fetches nothing twice, across many runs\n"

@@ -16,6 +16,7 @@ commands() {
         run umbel $c --help
         [ "$status" -eq 0 ]
         [[ ${lines[0]} == "umbel $c - "* && ${lines[1]} == Examples ]]
+        ! grep -nE '.{81}' <<< "$output" # fits a terminal of 80 columns
         run umbel help $c
         [ "$status" -eq 0 ]
         [ "${lines[1]}" = Examples ]
