@@ -12,6 +12,7 @@ if(UMBEL_MACHINE STREQUAL "i386")
     set(CMAKE_C_COMPILER gcc)
     set(CMAKE_C_FLAGS_INIT "-m32 -Wno-psabi") # GCC 11 changed the alignment of atomics, and says so
     set(triplet i386-linux-gnu)
+    set(UMBEL_RUNS_HERE ON)
     # The root's loader and libraries, wherever the program is started from.
     set(libraries ${root}/lib/${triplet}:${root}/usr/lib/${triplet})
     set(CMAKE_EXE_LINKER_FLAGS_INIT

@@ -64,7 +64,10 @@ endforeach()
 # Manual pages and completions are written from the headers and by the command itself, which has to
 # run here for that.
 find_program(PYTHON3 python3)
-if(TARGET umbel_command AND PYTHON3 AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR OR UMBEL_RUNS_HERE)
+    set(command_runs ON)
+endif()
+if(TARGET umbel_command AND PYTHON3 AND command_runs)
     set(pages ${PROJECT_BINARY_DIR}/pages)
     file(GLOB headers CONFIGURE_DEPENDS include/*.h)
     add_custom_command(OUTPUT ${pages}/written

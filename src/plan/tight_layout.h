@@ -36,8 +36,7 @@ typedef struct umbeli_tight_layout {
 bool umbeli_tight_divide(uint64_t keys, umbeli_tight_layout *layout);
 
 /* Widths of all levels: `width` bits, and one more in the last `wide` blocks of the first level's
- * tables; in the other levels in at least the same share.  wide is below the first level's
- * blocks. */
+ * tables; in the other levels in at least the same share.  There are more blocks than `wide`. */
 void umbeli_tight_set_widths(umbeli_tight_layout *layout, uint32_t width, uint32_t wide);
 
 /* Sets the smallest widths that keep the promise fpr, or the largest that fit into `bytes`; false

@@ -42,10 +42,10 @@
  * two cache lines beyond the first.  Thresholds, 1 bit per 96 keys, stay in the cache.
  *
  * The kind's own parameters in a file:
- *   offset  size  field                          offset   size  field
- *   0       1     width r, bits                  6 + 6i   1     level i: shards, log2
- *   1       1     levels L                       7 + 6i   1     level i: seed
- *   2       4     wide blocks per shard, level 0   8 + 6i   4     level i: blocks per shard
+ *   offset  size  field                            offset  size  field
+ *   0       1     width r, bits                    6 + 6i  1     level i: shards, log2
+ *   1       1     levels L                         7 + 6i  1     level i: seed
+ *   2       4     wide blocks per shard, level 0   8 + 6i  4     level i: blocks per shard
  */
 #include "kind/static/tight.h"
 
@@ -224,7 +224,7 @@ static const char *take_levels(umbeli_tight_layout *l, uint32_t *seeds, umbeli_r
         const char *what = wrong_level(&l->level[i]);
         if (what) return what;
     }
-    if (wide > 0 && wide >= l->level[0].blocks) return "wide blocks: not fewer than all blocks";
+    if (wide > 0 && wide >= l->level[0].blocks) return "wide blocks: too many";
     if (width + (wide > 0) > UMBELI_TIGHT_MAX_WIDTH) return "width: above 32 bits";
     umbeli_tight_set_widths(l, width, wide);
     return NULL;
