@@ -107,8 +107,10 @@ static uint32_t ask_first(const umbeli_layer *links, uint32_t n, umbeli_hash128 
     }
     for (uint32_t i = n; i-- > 0;) {
         const uint8_t *bits = links[i].bits;
+        unsigned both = umbeli_bit_test(bits, at[i][0]);
+        both &= umbeli_bit_test(bits, at[i][1]);
         open[passed] = (uint8_t)i;
-        passed += umbeli_bit_test(bits, at[i][0]) & umbeli_bit_test(bits, at[i][1]);
+        passed += both;
     }
     return passed;
 }
