@@ -249,6 +249,41 @@ static void only_bits_in_use_are_measured(void **state) {
     umbel_free(f);
 }
 
+/* Batches drop few found keys in one way and many in another: from none to all of them present. */
+static void batches_find_what_single_lookups_do(void **state) {
+    (void)state;
+    enum { ASKED = 3000 };
+    static const umbel_kind kinds[] = {UMBEL_KIND_SCALABLE, UMBEL_KIND_WINDOW};
+    static uint64_t in[ASKED], out[ASKED], mixed[ASKED];
+    static umbel_key in_keys[ASKED], out_keys[ASKED], keys[ASKED];
+    static uint8_t hit[ASKED];
+    name_keys(in, in_keys, 1, ASKED);
+    name_keys(out, out_keys, 2, ASKED);
+    for (size_t k = 0; k < 2; k++) {
+        umbel_params params = {.kind = kinds[k], .capacity = k ? ASKED : 100, .fpr = 0.05};
+        umbel_filter *f = NULL;
+        assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
+        assert_int_equal(umbel_add_many(f, in_keys, ASKED, NULL, NULL, NULL), UMBEL_OK);
+        for (size_t every = 1; every < 2 * ASKED; every += every / 2 + 1) {
+            for (size_t i = 0; i < ASKED; i++) {
+                keys[i] = (i + every / 2) % every == 0 ? in_keys[i] : out_keys[i];
+            }
+            assert_int_equal(umbel_hash_many(f, keys, ASKED, mixed, NULL), UMBEL_OK);
+            memset(hit, 7, ASKED);
+            umbel_contains_many(f, keys, ASKED, hit);
+            for (size_t i = 0; i < ASKED; i++) {
+                assert_int_equal(hit[i], umbel_contains(f, keys[i].data, keys[i].len));
+            }
+            memset(hit, 7, ASKED);
+            umbel_contains_hashes(f, mixed, ASKED, hit);
+            for (size_t i = 0; i < ASKED; i++) {
+                assert_int_equal(hit[i], umbel_contains_hash(f, mixed[i]));
+            }
+        }
+        umbel_free(f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(growing_moves_nothing),
@@ -257,6 +292,7 @@ int main(void) {
         cmocka_unit_test(merging_is_all_or_nothing),
         cmocka_unit_test(merging_refuses_others),
         cmocka_unit_test(only_bits_in_use_are_measured),
+        cmocka_unit_test(batches_find_what_single_lookups_do),
     };
     check_seed();
     return cmocka_run_group_tests(tests, NULL, NULL);

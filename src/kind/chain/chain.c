@@ -357,12 +357,37 @@ static umbeli_hashes hashes_for(const umbeli_chain *c, const umbeli_layer *l, ba
                 : (umbeli_hashes){.narrow = b->narrow + from};
 }
 
-/* Records in `hit` which of the missing keys were found, and drops those.  Branch-free, because
- * half of the branches would be mispredicted. */
-static void drop_found(batch *b, const uint8_t *found, uint8_t *hit) {
-    size_t hits = 0, left = 0;
-    for (size_t i = 0; i < b->n; i++) hits += found[i];
-    if (hits == 0) return;
+/* Moves n of the missing keys from one place among them to an earlier one. */
+static void move_keys(batch *b, size_t to, size_t from, size_t n) {
+    memmove(b->place + to, b->place + from, n * sizeof *b->place);
+    if (b->has_narrow) memmove(b->narrow + to, b->narrow + from, n * sizeof *b->narrow);
+    if (b->has_wide) memmove(b->wide + to, b->wide + from, n * sizeof *b->wide);
+}
+
+/* Drops the first n of the missing keys. */
+static void drop_first(batch *b, size_t n) {
+    b->n -= n;
+    move_keys(b, 0, n, b->n);
+}
+
+/* What lies between two found keys is moved as a whole. */
+static void drop_few(batch *b, const uint8_t *found, uint8_t *hit) {
+    const uint8_t *next = memchr(found, 1, b->n);
+    size_t left = next ? (size_t)(next - found) : b->n, at = left;
+    while (at < b->n) {
+        hit[b->place[at++]] = 1;
+        next = memchr(found + at, 1, b->n - at);
+        size_t run = (next ? (size_t)(next - found) : b->n) - at;
+        move_keys(b, left, at, run);
+        left += run;
+        at += run;
+    }
+    b->n = left;
+}
+
+/* Branch-free, because half of the branches would be mispredicted. */
+static void drop_many(batch *b, const uint8_t *found, uint8_t *hit) {
+    size_t left = 0;
     for (size_t i = 0; i < b->n && b->has_wide; i++) {
         b->wide[left] = b->wide[i];
         left += !found[i];
@@ -377,12 +402,17 @@ static void drop_found(batch *b, const uint8_t *found, uint8_t *hit) {
     b->n = left;
 }
 
-/* Drops the first n of the missing keys. */
-static void drop_first(batch *b, size_t n) {
-    b->n -= n;
-    memmove(b->place, b->place + n, b->n * sizeof *b->place);
-    if (b->has_narrow) memmove(b->narrow, b->narrow + n, b->n * sizeof *b->narrow);
-    if (b->has_wide) memmove(b->wide, b->wide + n, b->n * sizeof *b->wide);
+/* Records in `hit` which of the missing keys were found, and drops those.  Of absent keys a layer
+ * finds one in a hundred or fewer. */
+static void drop_found(batch *b, const uint8_t *found, uint8_t *hit) {
+    enum { KEYS_PER_MOVE = 32 };
+    size_t hits = 0;
+    for (size_t i = 0; i < b->n; i++) hits += found[i];
+    if (hits * KEYS_PER_MOVE < b->n) {
+        drop_few(b, found, hit);
+    } else {
+        drop_many(b, found, hit);
+    }
 }
 
 /* The layer that is `age` layers older than the newest. */
