@@ -117,7 +117,7 @@ struct umbeli_tight_scratch {
 /* Fills one table and its thresholds from n sorted, distinct hashes, overwrites these with the
  * hashes for the next level and returns their number.  With marks NULL no key may be left over;
  * SIZE_MAX if one would be.  The caller has zeroed tables and thresholds. */
-size_t umbeli_tight_build_table(const umbeli_tight_rung *rung, umbeli_tight_scratch *scratch,
+size_t umbeli_tight_build_table(const umbeli_tight_rung *r, umbeli_tight_scratch *b,
                                 uint64_t *hashes, size_t n, uint8_t *marks, uint8_t *table);
 
 /* ---- tight_build.c ---- */
@@ -125,7 +125,7 @@ size_t umbeli_tight_build_table(const umbeli_tight_rung *rung, umbeli_tight_scra
 /* Builds a filter from sorted hashes for params->fpr or bytes.  directory: for the hashes of
  * further levels. */
 umbel_err umbeli_tight_build(const umbeli_shards *shards, const umbel_params *params,
-                             const umbeli_shape *shape, const char *directory, umbel_filter **out,
+                             const umbeli_shape *like, const char *directory, umbel_filter **out,
                              umbel_diag *diag);
 
 #endif
