@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/diag.h"
+#include "core/platform.h"
 #include "core/size.h"
 #include "format/progression.h"
 #include "hash/foreign_hash.h"

@@ -45,6 +45,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "core/platform.h"
 #include "core/size.h"
 #include "kind/blocked/line.h"
 #include "kind/classic/classic.h"

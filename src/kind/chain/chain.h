@@ -15,7 +15,6 @@
 #define UMBELI_CHAIN_H
 
 #include "core/bits.h"
-#include "core/platform.h"
 #include "kind/blocked/blocked.h"
 
 /* A key is hashed to 64 bits (narrow) or to 128 (wide); a layer's probes say which it takes. */
