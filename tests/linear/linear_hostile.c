@@ -314,10 +314,10 @@ static void built_once(void **state) {
     for (uint32_t shard_bits = 0; shard_bits <= 12; shard_bits += 6) {
         text params = {0};
         uint64_t shards = UINT64_C(1) << shard_bits;
-        text_u(&params, 32, 4), text_u(&params, 8, 4);
+        text_byte(&params, 32), text_byte(&params, 8), text_u(&params, 0, 4);
         for (size_t i = 0; i < 8; i++) {
-            text_u(&params, shard_bits, 4), text_u(&params, 1, 4), text_u(&params, 1, 4);
-            text_u(&params, 255, 4);
+            text_byte(&params, (uint8_t)shard_bits), text_byte(&params, 255);
+            text_u(&params, 1, 4);
         }
         /* A threshold byte in all levels but the last, then 32 words per block. */
         uint64_t len = (7 * shards + 7) / 8 * 8 + 8 * shards * 32 * 8;

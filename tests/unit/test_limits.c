@@ -75,10 +75,8 @@ static void test_native_golden(void **state) {
         "ada",       "blocked_1",    "blocked_64", "blocked_7",    "blocked_empty",
         "classic_1", "classic_1001", "classic_64", "blocked_meta", "classic_4096"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[64];
-        snprintf(path, sizeof path, "native/%s.umb", names[i]);
         size_t len;
-        uint8_t *bytes = golden_file(path, &len);
+        uint8_t *bytes = golden_native(names[i], &len);
         check((umbel_foreign){.format = UMBEL_FMT_NATIVE}, bytes, len);
         free(bytes);
     }
