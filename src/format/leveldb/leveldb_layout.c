@@ -98,8 +98,8 @@ void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, 
 
 /* Start and step are the same 32 bits, rotated, and that shows in large filters.  The third probe
  * is h + 2 rotl(h, 15): with the halves a and b of h it is 65537 (a + b) - a % 2, which has only
- * 196 606 values modulo 2^32.  With a hundred thousand keys most of these are taken, with a million all are,
- * and the probe decides nothing any more.  Other probes are multiples of 3, 5 or 17, give or take a
+ * 196 606 values modulo 2^32.  With a hundred thousand keys most of these are taken, with a million
+ * all are, and the probe decides nothing any more.  Other probes are multiples of 3, 5 or 17, give or take a
  * few wraps around 2^32, so they fall unevenly where the number of bits is such a multiple, too.
  * No formula covers all this, so rates are found by trying random hashes. */
 
@@ -229,8 +229,8 @@ double umbeli_leveldb_estimate(const umbeli_classic *c, uint64_t bits_set) {
     return low;
 }
 
-/* Measured: filters of up to ten million keys are off by up to half a percent; by two or three where
- * the values of the third probe make up a good part of the bits. */
+/* Measured: filters of up to ten million keys are off by up to half a percent; by two or three
+ * where the values of the third probe make up a good part of the bits. */
 double umbeli_leveldb_estimate_error(const umbeli_classic *c, double keys) {
     enum { MANY_BITS = 1 << 21 };
     uint64_t bits = c->base.shape.bits;
