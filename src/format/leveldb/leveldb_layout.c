@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "core/platform.h"
 #include "core/size.h"
 #include "format/codec_params.h"
 #include "format/progression.h"
@@ -99,8 +100,8 @@ void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, 
 /* Start and step are the same 32 bits, rotated, and that shows in large filters.  The third probe
  * is h + 2 rotl(h, 15): with the halves a and b of h it is 65537 (a + b) - a % 2, which has only
  * 196 606 values modulo 2^32.  With a hundred thousand keys most of these are taken, with a million
- * all are, and the probe decides nothing any more.  Other probes are multiples of 3, 5 or 17, give or take a
- * few wraps around 2^32, so they fall unevenly where the number of bits is such a multiple, too.
+ * all are, and the probe decides nothing any more.  Other probes are multiples of 3, 5 or 17, give
+ * or take a few wraps around 2^32, so they fall unevenly where the number of bits is such a multiple, too.
  * No formula covers all this, so rates are found by trying random hashes. */
 
 enum {
