@@ -101,8 +101,8 @@ void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, 
  * is h + 2 rotl(h, 15): with the halves a and b of h it is 65537 (a + b) - a % 2, which has only
  * 196 606 values modulo 2^32.  With a hundred thousand keys most of these are taken, with a million
  * all are, and the probe decides nothing any more.  Other probes are multiples of 3, 5 or 17, give
- * or take a few wraps around 2^32, so they fall unevenly where the number of bits is such a multiple, too.
- * No formula covers all this, so rates are found by trying random hashes. */
+ * or take a few wraps around 2^32, so they fall unevenly where the number of bits is such a
+ * multiple, too.  No formula covers all this, so rates are found by trying random hashes. */
 
 enum {
     TRIED_BITS = 4096, /* up to here it is a progression like others */
