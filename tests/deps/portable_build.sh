@@ -71,6 +71,7 @@ without() {
 
 without MMAP "mmap mmap64 munmap" yes
 without HUGE_PAGES "" yes
+without PREFETCH "" yes
 without THREADS "pthread_create pthread_join" yes
 without PREFETCH "" yes
 without TMPFILE "" yes

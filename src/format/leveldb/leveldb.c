@@ -4,6 +4,7 @@
  *
  * Bytes: leveldb_layout.h.  Page: docs/formats/leveldb.md.
  */
+#include "core/platform.h"
 #include "format/codec_params.h"
 #include "format/leveldb/leveldb_layout.h"
 #include "umbel_foreign.h"

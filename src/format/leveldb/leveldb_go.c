@@ -7,6 +7,7 @@
  */
 #include <math.h>
 
+#include "core/platform.h"
 #include "format/leveldb/leveldb_layout.h"
 #include "umbel_foreign.h"
 #include "umbel_plan.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "core/platform.h"
 #include "core/size.h"
 #include "format/codec_params.h"
 #include "format/progression.h"
