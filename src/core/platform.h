@@ -46,16 +46,16 @@
 #define UMBELI_HAVE_HUGE_PAGES 0
 #endif
 
-#if defined(__wasm__) || defined(UMBEL_NO_PREFETCH)
-#define UMBELI_HAVE_PREFETCH 0
-#else
+#if !defined(__wasm__) && !defined(UMBEL_NO_PREFETCH)
 #define UMBELI_HAVE_PREFETCH 1
+#else
+#define UMBELI_HAVE_PREFETCH 0
 #endif
 
-#if (defined(__wasm__) && !defined(__wasm_atomics__)) || defined(UMBEL_NO_ATOMICS)
-#define UMBELI_HAVE_ATOMICS 0
-#else
+#if (!defined(__wasm__) || defined(__wasm_atomics__)) && !defined(UMBEL_NO_ATOMICS)
 #define UMBELI_HAVE_ATOMICS 1
+#else
+#define UMBELI_HAVE_ATOMICS 0
 #endif
 
 #if UMBELI_POSIX && !defined(UMBEL_NO_THREADS)
