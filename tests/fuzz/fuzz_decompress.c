@@ -160,11 +160,30 @@ static void unpack_gzip(const uint8_t *bytes, size_t len, struct unpacked *out) 
     inflateEnd(&z);
 }
 
+/* zstd takes compressed blocks without bytes if it has too little room to do all at once. */
+static bool is_whole_stream(const uint8_t *bytes, size_t len, struct unpacked *out) {
+    ZSTD_DCtx *zstd = ZSTD_createDCtx();
+    ZSTD_inBuffer in = {bytes, len, 0};
+    ZSTD_outBuffer to = {out->bytes, 0, 0};
+    size_t left = 1;
+    while (!ZSTD_isError(left) && (in.pos < len || left) && to.size < MOST) {
+        size_t before = in.pos;
+        to.size = to.pos + 1;
+        left = ZSTD_decompressStream(zstd, &to, &in);
+        if (in.pos == before && to.pos < to.size) break;
+    }
+    ZSTD_freeDCtx(zstd);
+    out->len = to.pos;
+    return left == 0 && in.pos == len;
+}
+
 /* It does not distinguish truncated from damaged. */
 static void unpack_zstd(const uint8_t *bytes, size_t len, struct unpacked *out) {
     size_t n = ZSTD_decompress(out->bytes, MOST, bytes, len);
-    out->verdict = ZSTD_isError(n) ? UNSAID : WHOLE;
-    out->len = ZSTD_isError(n) ? 0 : n;
+    bool whole = !ZSTD_isError(n);
+    out->len = whole ? n : 0;
+    if (!whole) whole = is_whole_stream(bytes, len, out);
+    out->verdict = whole ? WHOLE : UNSAID;
 }
 
 /* ---- Both ---- */
