@@ -65,7 +65,7 @@ uint64_t cli_lines_without_field(void);
 
 /* The keys of the batch's lines under another rule.  `keys` has room for b->lines; *scratch
  * (NULL at first, freed by the caller) and *room grow as needed. */
-void cli_batch_keys(const cli_batch *b, const cli_key_rule *rule, umbel_key *keys,
+void cli_batch_keys(const cli_batch *b, const cli_key_rule *general, umbel_key *keys,
                     uint8_t **scratch, size_t *room);
 
 #endif
