@@ -19,9 +19,8 @@
  *   bytes      A filter's bits depend only on its parameters and its keys, never on CPU, compiler,
  *              number of threads or byte order.
  *   threads    Any number of readers, or one writer, per filter.  A concurrent filter also takes
- *              any number of writers in umbel_add and the other functions that add; copying,
- *              measuring and saving it beside them is safe, too, and covers every key whose add
- *              returned before.
+ *              any number of writers that add; copying, measuring and saving it beside them is safe
+ *              and covers every key whose add returned before.
  *   silence    The library never prints, exits, reads the environment or changes errno.
  *
  * Structs end in `reserved` words: zero in what you pass in, zero in what you get back.
@@ -150,9 +149,8 @@ typedef struct umbel_key {
 } umbel_key;
 
 /* Builds a filter from all its keys: the only way to a static or tight one, which counts them
- * itself, so that fpr or bytes is enough.  Add as often as you like, then finish, then free, also
- * after an error.  Such a filter takes 8 bytes of memory per key while it is built (none with
- * opts.tmp); duplicates count once.  One thread at a time. */
+ * itself (duplicates once), so that fpr or bytes is enough, and takes 8 bytes per key meanwhile, or
+ * none with opts.tmp.  Add as often as you like, finish, and free, also after an error. */
 typedef struct umbel_builder umbel_builder;
 UMBEL_API umbel_err umbel_builder_new(const umbel_params *params, const umbel_opts *opts,
                                       umbel_builder **out, umbel_diag *diag);
@@ -165,9 +163,8 @@ UMBEL_API void umbel_builder_free(umbel_builder *builder);
 /* ---- Keys --------------------------------------------------------------------------------- */
 
 /* Adds one key; *was_new (optional) says whether it was certainly absent.  UMBEL_EFULL when the
- * filter would have to grow and may not.  Concurrent filters: a lookup that happens after the
- * return sees the key; of several threads that add one absent key at once, at least one sees
- * was_new true. */
+ * filter would have to grow and may not.  Every lookup after the return sees the key; of several
+ * threads that add one absent key at once, at least one sees was_new true. */
 UMBEL_API umbel_err umbel_add(umbel_filter *filter, const void *key, size_t len, bool *was_new,
                               umbel_diag *diag);
 
@@ -279,19 +276,16 @@ typedef struct umbel_measurement {
 } umbel_measurement;
 
 /* What the filter was made as, in constant time; and what its bits say, by reading all of them.
- *
- * Keys: adds that changed the filter are counted, and a model says how many keys false positives
- * hid from the count; that is `keys` unless the bits contradict it, as after a merge of filters
- * with keys in common.  Then, and where the format stores no count, the bits estimate it.  The
- * count, never the bits, may depend on the order in which keys were added. */
+ * Adds that changed the filter are counted, and a model says how many keys false positives hid from
+ * the count: that is `keys` unless the bits contradict it, as after a merge of filters with keys in
+ * common.  Then, and where the format stores no count, the bits estimate it. */
 UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
 UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now);
 
 /* Which bits a lookup of this key reads, in the order of the probes: writes up to cap of them to
- * bits (NULL if cap is 0) and returns how many there are; a bit may come twice.  Bit i is bit i
- * mod 8 of byte i / 8 of the array as a native file holds it.  Counters and the slots of static
- * filters are named by their first bit, tight ones by all bits of a parity; chains name every
- * layer's. */
+ * bits and returns how many there are; a bit may come twice.  Bit i is bit i mod 8 of byte i / 8 of
+ * the array as a native file holds it.  Counters and the slots of static filters are named by their
+ * first bit, tight ones by all bits of a parity; chains name every layer's. */
 UMBEL_API size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len,
                               uint64_t *bits, size_t cap);
 
