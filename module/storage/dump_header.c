@@ -444,11 +444,11 @@ static void put_number(umbeli_writer *w, uint64_t n) {
 
 /* The least power of ten that makes it a byte; 0: it has too many digits. */
 static uint8_t decimal_power(double rate, uint8_t *digits) {
-    for (uint8_t power = 1; power < POWERS; power++) {
+    for (unsigned power = 1; power < POWERS; power++) {
         double n = nearbyint(rate * powers[power]);
         if (n > UINT8_MAX) return 0;
         *digits = (uint8_t)n;
-        if (n / powers[power] == rate) return power;
+        if (n / powers[power] == rate) return (uint8_t)power;
     }
     return 0;
 }
