@@ -23,7 +23,9 @@ enum { PAUSE_MICROSECONDS = 10000 };
 
 static _Atomic(char *) held; /* the lock file, while the lock is ours */
 
-/* Before the lock itself ends with the process: who waited for it finds that the file is gone. */
+/* Before the lock itself ends with the process: who waited for it finds that the file is gone.
+ * Only when nothing is saved any more: a signal leaves the file to the next command, since a save
+ * that went on after another command had made a new lock would undo what that command did. */
 static void release(void) {
     char *name = atomic_exchange(&held, NULL);
     if (!name) return;
@@ -157,7 +159,7 @@ static bool lock_by_name(const char *path, char *name, const target *t, const cl
         }
         if (leads_to(name, fd)) { /* the lock ends with the process */
             atomic_store(&held, name);
-            cli_on_any_exit(release);
+            cli_on_exit(release);
             return true;
         }
         close(fd); /* the one before us has removed it */

@@ -36,9 +36,9 @@ char *cli_strndup(const char *text, size_t len);
  * threads.  Signals that are ignored stay ignored. */
 void cli_on_early_exit(void (*hook)(void *ctx), void *ctx);
 
-/* Calls `hook` whenever the program ends, after the other: normally, by an error or by one of these
- * signals.  It may be called twice. */
-void cli_on_any_exit(void (*hook)(void));
+/* Calls `hook` when the program ends by itself or by an error, after the other; it may be called
+ * twice.  Not at signals: until they end the process, other threads go on. */
+void cli_on_exit(void (*hook)(void));
 
 /* For error.c: runs the hooks, if there are any. */
 void cli_run_exit_hook(void);

@@ -31,7 +31,8 @@ static void *await_signal(void *ctx) {
     int number = 0;
     if (sigwait(&early_exit.signals, &number) != 0) return ctx;
     pthread_sigmask(SIG_UNBLOCK, &early_exit.signals, NULL);
-    cli_run_exit_hook();
+    hook_function *run = early_exit.run;
+    if (run) run(early_exit.ctx);
     raise(number); /* so that the parent sees which signal it was */
     return ctx;
 }
@@ -63,8 +64,7 @@ void cli_on_early_exit(void (*hook)(void *ctx), void *ctx) {
     watch_signals();
 }
 
-void cli_on_any_exit(void (*hook)(void)) {
+void cli_on_exit(void (*hook)(void)) {
     early_exit.last = hook;
     atexit(hook);
-    watch_signals();
 }

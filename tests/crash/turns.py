@@ -217,12 +217,31 @@ def strangers_lock(stage):
     need(not stage.temporaries(), "left", stage.temporaries())
 
 
+def signals_leave_the_lock(stage):
+    """Until a signal has ended the process, a save may go on: nobody may take the lock before."""
+    stage.reset()
+    name = stage.work / f"old.umb{LOCK}"
+    running = subprocess.Popen([stage.umbel, "uniq", "-q", "--state", "old.umb"], cwd=stage.work,
+                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    while not name.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.1)  # it is locked, and signals are watched
+    running.send_signal(signal.SIGTERM)
+    need(running.wait(timeout=60) == -signal.SIGTERM, running.returncode)
+    running.stdin.close()
+    need(name.exists(), "the lock was given away by a process that was still there")
+    need(stage.command("add", "-q", "old.umb", text=b"new\n").returncode == 0, "the next one")
+    need(not stage.temporaries(), "left", stage.temporaries())
+
+
 def main():
     found = options(__doc__)
     stage = Stage(found.umbel, found.shim, 1000)
     report([("commands take turns", lambda: take_turns(stage, found.seconds)),
             ("a state that is not there yet", lambda: first_state(stage)),
-            ("a lock of strangers", lambda: strangers_lock(stage))])
+            ("a lock of strangers", lambda: strangers_lock(stage)),
+            ("signals leave the lock", lambda: signals_leave_the_lock(stage))])
 
 
 main()
