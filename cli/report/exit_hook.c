@@ -20,10 +20,14 @@ static struct {
     bool watching;
 } early_exit;
 
-void cli_run_exit_hook(void) {
+static void run_first(void) {
     hook_function *run = early_exit.run;
-    void (*last)(void) = early_exit.last;
     if (run) run(early_exit.ctx);
+}
+
+void cli_run_exit_hook(void) {
+    void (*last)(void) = early_exit.last;
+    run_first();
     if (last) last();
 }
 
@@ -31,8 +35,7 @@ static void *await_signal(void *ctx) {
     int number = 0;
     if (sigwait(&early_exit.signals, &number) != 0) return ctx;
     pthread_sigmask(SIG_UNBLOCK, &early_exit.signals, NULL);
-    hook_function *run = early_exit.run;
-    if (run) run(early_exit.ctx);
+    run_first();
     raise(number); /* so that the parent sees which signal it was */
     return ctx;
 }

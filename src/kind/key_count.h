@@ -29,7 +29,7 @@ double umbeli_hidden_from(umbeli_rate_after *rate, const void *ctx, uint64_t cou
 /* umbel_measure for filters whose ops have keys_of_bits; the rate and the set bits are known. */
 void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now);
 
-/* Sets the count as if so many keys had been added to this filter one by one. */
+/* Sets the count to what adding that many keys one by one would have made it. */
 void umbeli_count_as_if(umbel_filter *f, double keys);
 
 /* After a merge: sets the count to what it would be if the keys of both had been added to one

@@ -238,8 +238,8 @@ double umbeli_leveldb_estimate_error(const umbeli_classic *c, double keys) {
     return bits > MANY_BITS ? 0.005 * keys : bits > FEW_BITS ? 0.01 * keys : 0;
 }
 
-/* The rate when there are so many keys that the third probe always hits a set bit: the other
- * probes, each by the fill of its class, and keys with equal hashes. */
+/* The rate of a filter with enough keys for the third probe to hit a set bit every time.  The
+ * other probes count by the fill of their classes; keys with equal hashes are always found. */
 static double rate_of_many(uint64_t bits, uint32_t hashes, uint64_t keys) {
     double fill[FACTORS], rate = 1, equal = -expm1(-(double)keys / 0x1p32);
     spread s;

@@ -17,9 +17,9 @@
 #include "core/platform.h"
 #include "kind/blocked/blocked.h"
 
-/* When several threads beat one: when there are so many keys that starting threads is nothing
- * beside them, and when they have something to do.  On a filter in the caches, fetching a hash
- * costs as much as looking it up, but keys have to be hashed. */
+/* Several threads beat one when there are enough keys to pay for starting them, and enough work per
+ * key.  If the filter is in cache, fetching a hash costs as much as looking it up, so threads pay
+ * only for keys that must be hashed first. */
 enum { SHARED_KEYS = 256 * 1024, SHARED_ABOVE = 4 * 1024 * 1024 /* bytes of filter */ };
 
 static bool is_shared(const umbeli_blocked *b, size_t n, bool hashed) {
@@ -86,7 +86,7 @@ static void contains_hashed(const umbeli_blocked *b, const uint64_t *hashes, siz
     }
 }
 
-/* A look-up batch cut into one slice per thread; exactly one of keys and hashes is set. */
+/* A batch of lookups, divided into a slice for each thread.  Either keys or hashes is set. */
 typedef struct slices {
     const umbeli_blocked *b;
     const umbel_key *keys;

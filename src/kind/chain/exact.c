@@ -8,7 +8,7 @@
  * once filters take less memory, by a filter with all its keys (umbeli_chain_replace).
  *
  * The table is open addressing with linear probing.  Where a hash belongs grows with its value, and
- * hashes are kept in order along the probes: a look-up of an absent one stops at the first larger
+ * hashes are kept in order along the probes: looking for an absent hash stops at the first larger
  * one, and the bytes depend on the set of keys alone.  0 marks an empty slot; the hash 0 counts as
  * 1.  Whatever the bytes are, since they may come from a dump, every loop ends after one round.
  */
