@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "command/command.h"
 #include "core/bits.h"
@@ -15,6 +14,7 @@
 #include "filter/gzipped_filter.h"
 #include "foreign.h"
 #include "golden.h"
+#include "gzip.h"
 #include "umbel_foreign.h"
 
 const struct cli_command cli_umbel = {.name = "umbel"}; /* else in main.c */
@@ -62,22 +62,6 @@ static void test_loaded_filters_borrow_nothing(void **state) {
 
 enum { HEADER = 48 };
 
-static uint8_t *gzip(const uint8_t *bytes, size_t len, size_t *gzipped_len) {
-    z_stream z = {0};
-    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY), Z_OK);
-    size_t cap = deflateBound(&z, (uLong)len) + 64;
-    uint8_t *out = malloc(cap);
-    assert_non_null(out);
-    z.next_in = (z_const Bytef *)(uintptr_t)bytes;
-    z.avail_in = (uInt)len;
-    z.next_out = out;
-    z.avail_out = (uInt)cap;
-    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-    *gzipped_len = z.total_out;
-    deflateEnd(&z);
-    return out;
-}
-
 /* Unpacks, from memory of just that size, and decodes what comes out. */
 static umbel_err decode(const uint8_t *gz, size_t gz_len, const umbel_opts *opts) {
     static const umbel_opts no_opts = {0};
@@ -111,7 +95,8 @@ static void gzipped_files_are_read(void **state) {
     const char *paths[] = {"dcso/a.bloom", "dcso/c.bloom", "dcso/crlf.bloom"};
     for (size_t i = 0; i < 3; i++) {
         size_t len, gz_len, got_len;
-        uint8_t *bytes = golden_file(paths[i], &len), *gz = gzip(bytes, len, &gz_len), *got = NULL;
+        uint8_t *bytes = golden_file(paths[i], &len), *gz = gzip(bytes, len, 9, &gz_len),
+                *got = NULL;
         umbel_diag diag;
         assert_true(cli_is_gzipped(gz, gz_len) && !cli_is_gzipped(bytes, len));
         assert_false(cli_is_gzipped(gz, 1));
@@ -138,7 +123,7 @@ static void all_lengths_are_read(void **state) {
         assert_non_null(data);
         for (size_t k = 0; k < data_len; k++) data[k] = (uint8_t)(k * k >> 7);
         assert_int_equal(umbel_set_data(f, data, data_len, NULL), UMBEL_OK);
-        uint8_t *bytes = foreign_bytes(f, &len), *gz = gzip(bytes, len, &gz_len);
+        uint8_t *bytes = foreign_bytes(f, &len), *gz = gzip(bytes, len, 9, &gz_len);
         umbel_opts opts = {.max_bytes = len};
         umbel_diag diag;
         assert_int_equal(cli_gunzip_filter(gz, gz_len, &opts, &got, &got_len, &diag), UMBEL_OK);
@@ -158,7 +143,8 @@ static void gzip_of_several_members(void **state) {
     (void)state;
     size_t len, first_len, second_len;
     uint8_t *bytes = golden_file("dcso/a.bloom", &len);
-    uint8_t *first = gzip(bytes, 50, &first_len), *second = gzip(bytes + 50, len - 50, &second_len);
+    uint8_t *first = gzip(bytes, 50, 9, &first_len),
+            *second = gzip(bytes + 50, len - 50, 9, &second_len);
     uint8_t *both = malloc(first_len + second_len + 1);
     assert_non_null(both);
     memcpy(both, first, first_len);
@@ -176,7 +162,7 @@ static void gzip_of_several_members(void **state) {
 static void damaged_gzip_is_refused(void **state) {
     (void)state;
     size_t len, gz_len;
-    uint8_t *bytes = golden_file("dcso/c.bloom", &len), *gz = gzip(bytes, len, &gz_len);
+    uint8_t *bytes = golden_file("dcso/c.bloom", &len), *gz = gzip(bytes, len, 9, &gz_len);
     for (size_t cut = 0; cut < gz_len; cut++) {
         assert_int_equal(decode(gz, cut, NULL), UMBEL_ECORRUPT);
     }
@@ -215,7 +201,7 @@ static void bits_behind_the_last_are_refused(void **state) {
             for (size_t bit = 0; bit < 3; bit++) {
                 umbeli_store_le64(bytes + len - 8, UINT64_C(1) << set[bit]);
                 umbel_err want = bit == 0 ? UMBEL_OK : UMBEL_ECORRUPT;
-                uint8_t *gz = gzip(bytes, len, &gz_len);
+                uint8_t *gz = gzip(bytes, len, 9, &gz_len);
                 assert_int_equal(decode(gz, gz_len, NULL), want);
                 assert_int_equal(umbel_verify(bytes, len, &dcso, NULL), want);
                 free(gz);
@@ -233,7 +219,7 @@ static uint8_t *bomb(uint64_t bits, size_t zeros, size_t *gz_len) {
     assert_non_null(bytes);
     memcpy(bytes, head, HEADER);
     umbeli_store_le64(bytes + 32, bits);
-    uint8_t *gz = gzip(bytes, HEADER + zeros, gz_len);
+    uint8_t *gz = gzip(bytes, HEADER + zeros, 9, gz_len);
     free(head);
     free(bytes);
     return gz;
@@ -284,7 +270,7 @@ static void limits_are_obeyed(void **state) {
     umbel_filter *f =
         foreign_create((umbel_foreign){.format = UMBEL_FMT_DCSO, .capacity = 500000, .fpr = 0.01});
     size_t need, gz_len, len;
-    uint8_t *plain = foreign_bytes(f, &need), *gz = gzip(plain, need, &gz_len), *bytes = NULL;
+    uint8_t *plain = foreign_bytes(f, &need), *gz = gzip(plain, need, 9, &gz_len), *bytes = NULL;
     umbel_diag diag = {0};
     foreign_memory m;
     foreign_memory_start(&m, need + UNZIPPER, 0);

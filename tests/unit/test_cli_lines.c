@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "gzip.h"
 #include "lines/gunzip.h"
 #include "lines/line_key.h"
 #include "lines/split.h"
@@ -161,23 +162,6 @@ static unpacked gunzip(const cli_gunzip *how, const uint8_t *packed, size_t len,
     }
     how->close(z);
     return got;
-}
-
-/* One member: a gzip file as zlib writes it; the caller frees it. */
-static uint8_t *gzip(const uint8_t *text, size_t len, int level, size_t *packed_len) {
-    z_stream z = {0};
-    assert_int_equal(deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    size_t room = deflateBound(&z, len);
-    uint8_t *packed = malloc(room);
-    assert_non_null(packed);
-    z.next_in = (z_const Bytef *)(uintptr_t)text;
-    z.avail_in = (uInt)len;
-    z.next_out = packed;
-    z.avail_out = (uInt)room;
-    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-    *packed_len = room - z.avail_out;
-    deflateEnd(&z);
-    return packed;
 }
 
 static void make_text(uint8_t *text) {
