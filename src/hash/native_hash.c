@@ -4,11 +4,13 @@
 #include "core/cpu.h"
 
 const umbeli_hasher *umbeli_native_hasher(const umbeli_shape *shape) {
-    if (!umbeli_is_keyed(shape)) return &umbeli_hasher_xxh3;
+    bool keyed = umbeli_is_keyed(shape);
 #if UMBELI_X86
-    if (umbeli_cpu() & UMBELI_CPU_AVX2) return &umbeli_hasher_siphash13_avx2;
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) {
+        return keyed ? &umbeli_hasher_siphash13_avx2 : &umbeli_hasher_xxh3_avx2;
+    }
 #endif
-    return &umbeli_hasher_siphash13;
+    return keyed ? &umbeli_hasher_siphash13 : &umbeli_hasher_xxh3;
 }
 
 uint64_t umbeli_fingerprint(umbeli_secret secret) {

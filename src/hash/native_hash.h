@@ -21,10 +21,11 @@ typedef struct umbeli_hasher {
     void (*many)(const umbeli_shape *shape, const umbel_key *keys, size_t n, uint64_t *hashes);
 } umbeli_hasher;
 
-extern const umbeli_hasher umbeli_hasher_xxh3, umbeli_hasher_siphash13,
+extern const umbeli_hasher umbeli_hasher_xxh3, umbeli_hasher_xxh3_avx2, umbeli_hasher_siphash13,
     umbeli_hasher_siphash13_avx2;
 
-/* The `one` of both SipHash hashers. */
+/* The `one` of both hashers with XXH3, and of both with SipHash. */
+uint64_t umbeli_xxh3_one(const umbeli_shape *shape, const void *key, size_t len);
 uint64_t umbeli_siphash13_one(const umbeli_shape *shape, const void *key, size_t len);
 
 static inline bool umbeli_is_keyed(const umbeli_shape *shape) {

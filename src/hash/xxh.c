@@ -17,7 +17,7 @@ umbeli_hash128 umbeli_xxh3_128(const void *key, size_t len, uint64_t seed) {
     return (umbeli_hash128){.low = h.low64, .high = h.high64};
 }
 
-static uint64_t one(const umbeli_shape *shape, const void *key, size_t len) {
+uint64_t umbeli_xxh3_one(const umbeli_shape *shape, const void *key, size_t len) {
     return XXH3_64bits_withSeed(key, len, shape->seed);
 }
 
@@ -28,7 +28,7 @@ static void many(const umbeli_shape *shape, const umbel_key *keys, size_t n, uin
     }
 }
 
-const umbeli_hasher umbeli_hasher_xxh3 = {.one = one, .many = many};
+const umbeli_hasher umbeli_hasher_xxh3 = {.one = umbeli_xxh3_one, .many = many};
 
 _Static_assert(sizeof(XXH3_state_t) <= sizeof(umbeli_xxh3_stream), "the state fits");
 

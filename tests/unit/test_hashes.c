@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/bits.h"
+#include "core/cpu.h"
 #include "golden.h"
 #include "hash/foreign_hash.h"
 #include "hash/xxh.h"
@@ -232,6 +233,39 @@ static void stale_memory_does_not_matter(void **state) {
     }
 }
 
+/* ---- XXH3 in batches: runs of numbers take another path than keys of other lengths ---- */
+
+static void batches_equal_single_hashes(void **state) {
+    (void)state;
+    enum { KEYS = 200 };
+    umbel_key keys[KEYS];
+    uint64_t got[KEYS];
+    for (unsigned others = 0; others < 40; others++) { /* one key of another length in so many */
+        umbeli_shape shape = {.hash = UMBELI_HASH_XXH3,
+                              .seed = others * UINT64_C(0x9e3779b97f4a7c15)};
+        for (size_t i = 0; i < KEYS; i++) {
+            bool number = others == 0 || (i * 7 + i / 50) % others != 0;
+            keys[i] = (umbel_key){text + i * 23, number ? 8 : i % 41};
+        }
+        for (size_t n = 0; n <= KEYS; n += n < 20 ? 1 : 60) {
+            umbeli_native_hashes(&shape, keys, n, got);
+            for (size_t i = 0; i < n; i++) {
+                assert_true(got[i] == umbeli_xxh3_64(keys[i].data, keys[i].len, shape.seed));
+            }
+        }
+    }
+}
+
+static void the_fastest_hasher_is_chosen(void **state) {
+    (void)state;
+    umbeli_shape shape = {.hash = UMBELI_HASH_XXH3};
+    bool avx2 = umbeli_cpu() & UMBELI_CPU_AVX2;
+    assert_int_equal(umbeli_native_hasher(&shape) != &umbeli_hasher_xxh3, avx2);
+    umbeli_cpu_limit(0);
+    assert_ptr_equal(umbeli_native_hasher(&shape), &umbeli_hasher_xxh3);
+    umbeli_cpu_limit(UINT32_MAX);
+}
+
 int main(void) {
     for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)(i * 131 >> 3);
     const struct CMUnitTest tests[] = {
@@ -252,6 +286,8 @@ int main(void) {
         cmocka_unit_test(xxh64_with_seed_0),
         cmocka_unit_test(pieces_make_the_whole),
         cmocka_unit_test(stale_memory_does_not_matter),
+        cmocka_unit_test(batches_equal_single_hashes),
+        cmocka_unit_test(the_fastest_hasher_is_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
