@@ -139,8 +139,7 @@ static void test_offsets(void **state) {
     }
 }
 
-/* Every length around the ring's and the groups', with any number of hashes known after them: as
- * one by one, and nothing is written beyond the end. */
+/* Every length around the ring's and the groups': as one by one, and nothing is written beyond the end. */
 static void test_lengths(void **state) {
     (void)state;
     enum { LONGEST = 90, ROOM = 2 * LONGEST, BLOCKS = 40 };
@@ -154,7 +153,6 @@ static void test_lengths(void **state) {
         for (size_t n = 0; n <= LONGEST; n++) {
             uint8_t want[ROOM], got[ROOM], bits[32 * BLOCKS];
             uint64_t added = 0;
-            size_t ahead = n % 2 ? (size_t)random_below(LONGEST) : 0;
             assert_ok(umbel_clear(f, NULL));
             memset(want, 7, sizeof want);
             for (size_t i = 0; i < n; i++) {
@@ -164,9 +162,8 @@ static void test_lengths(void **state) {
             for (int ring = 0; ring < 2; ring++) {
                 assert_ok(umbel_clear(f, NULL));
                 memset(got, 7, sizeof got);
-                assert_true(added == (ring
-                                          ? kernel->add_ring(f->data, BLOCKS, hashes, n, ahead, got)
-                                          : kernel->add_plain(f->data, BLOCKS, hashes, n, got)));
+                assert_true(added == (ring ? kernel->add_ring(f->data, BLOCKS, hashes, n, got)
+                                           : kernel->add_plain(f->data, BLOCKS, hashes, n, got)));
                 assert_memory_equal(got, want, sizeof got);
                 assert_memory_equal(f->data, bits, sizeof bits);
             }
@@ -177,7 +174,7 @@ static void test_lengths(void **state) {
             for (int ring = 0; ring < 2; ring++) {
                 memset(got, 7, sizeof got);
                 if (ring) {
-                    kernel->contains_ring(f->data, BLOCKS, hashes + ROOM - n, n, 0, got);
+                    kernel->contains_ring(f->data, BLOCKS, hashes + ROOM - n, n, got);
                 } else {
                     kernel->contains_plain(f->data, BLOCKS, hashes + ROOM - n, n, got);
                 }
@@ -203,7 +200,7 @@ static void bulk_is_the_ring(const subject *s, const block_form *form, uint64_t 
     assert_true(want && got);
     const umbeli_blocked *r = umbeli_blocked_of(ring), *b = umbeli_blocked_of(bulk);
 
-    uint64_t ring_added = r->kernel->add_ring(ring->data, r->nblocks, hashes, n, 0, want);
+    uint64_t ring_added = r->kernel->add_ring(ring->data, r->nblocks, hashes, n, want);
     assert_true(umbeli_blocked_bulk_keys(b, true, set.keys, n, got, &added));
     assert_true(added == ring_added);
     assert_memory_equal(want, got, n);
@@ -222,7 +219,7 @@ static void bulk_is_the_ring(const subject *s, const block_form *form, uint64_t 
     for (size_t i = 0; i < n; i++) {
         if (i % 3) hashes[i] = umbel_hash(ring, set.keys[i].data, set.keys[i].len);
     }
-    r->kernel->contains_ring(ring->data, r->nblocks, hashes, n, 0, want);
+    r->kernel->contains_ring(ring->data, r->nblocks, hashes, n, want);
     assert_true(umbeli_blocked_bulk_hashes(b, false, hashes, n, got, NULL));
     assert_memory_equal(want, got, n);
     for (size_t i = 0; i < n; i++) {
@@ -277,11 +274,11 @@ static void test_uneven_bulk(void **state) {
             umbel_filter *bulk = subject_create(&subjects[s], params, &opts);
             const umbeli_blocked *r = umbeli_blocked_of(ring), *b = umbeli_blocked_of(bulk);
             uint64_t added = 0;
-            r->kernel->add_ring(ring->data, r->nblocks, hashes, N / 2, 0, want);
+            r->kernel->add_ring(ring->data, r->nblocks, hashes, N / 2, want);
             assert_true(umbeli_blocked_bulk_hashes(b, true, hashes, N / 2, got, &added));
             assert_memory_equal(want, got, N / 2);
             assert_memory_equal(ring->data, bulk->data, ring->data_len);
-            r->kernel->contains_ring(ring->data, r->nblocks, hashes, N, 0, want);
+            r->kernel->contains_ring(ring->data, r->nblocks, hashes, N, want);
             assert_true(umbeli_blocked_bulk_hashes(b, false, hashes, N, got, NULL));
             assert_memory_equal(want, got, N);
             umbel_free(ring);

@@ -62,8 +62,8 @@ typedef struct umbeli_scatter {
     uint8_t *part_of;      /* the part of each hash, in their order; or NULL */
 } umbeli_scatter;
 
-/* The loops of one instruction set over raw blocks.  `plain` expects the blocks in cache; `ring`
- * prefetches as it goes, up to hashes[n + ahead - 1].  Add loops return the number of new keys and
+/* The loops of one instruction set over raw blocks.  `plain` expects the blocks in cache, where
+ * `fetch` brings them; `ring` prefetches as it goes.  Add loops return the number of new keys and
  * fill was_new unless it is NULL.  scatter leaves partial lines in `lines` and returns false when a
  * part would exceed its limit. */
 typedef struct umbeli_blocked_kernel {
@@ -73,11 +73,12 @@ typedef struct umbeli_blocked_kernel {
     void (*contains_plain)(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
                            size_t n, uint8_t *hit);
     void (*contains_ring)(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
-                          size_t ahead, uint8_t *hit);
+                          uint8_t *hit);
     uint64_t (*add_plain)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
                           uint8_t *was_new);
     uint64_t (*add_ring)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
-                         size_t ahead, uint8_t *was_new);
+                         uint8_t *was_new);
+    void (*fetch)(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n);
     bool (*scatter)(const umbeli_scatter *to, const uint64_t *hashes, size_t n);
 } umbeli_blocked_kernel;
 

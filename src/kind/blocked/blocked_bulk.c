@@ -161,10 +161,10 @@ static void do_part(bulk *k, uint32_t part) {
         /* In place: result n is at byte n, before hash n + 1 at byte 8 (n + 1). */
         uint8_t *results = k->results ? (uint8_t *)(k->sorted + k->start[i]) : NULL;
         if (k->adding) {
-            uint64_t added = b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, 0, results);
+            uint64_t added = b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, results);
             atomic_fetch_add_explicit(&k->added, added, memory_order_relaxed);
         } else {
-            b->kernel->contains_ring(b->base.data, b->nblocks, hashes, n, 0, results);
+            b->kernel->contains_ring(b->base.data, b->nblocks, hashes, n, results);
         }
     }
 }

@@ -107,8 +107,8 @@ INLINED static inline void fetch_ahead(const uint8_t *blocks, uint64_t nblocks,
 }
 
 INLINED static inline void fill_ring(const uint8_t *blocks, uint64_t nblocks,
-                                     const uint64_t *hashes, size_t known, uint64_t *ring) {
-    for (size_t j = 0; j < RING && j + AT_ONCE <= known; j += AT_ONCE) {
+                                     const uint64_t *hashes, size_t n, uint64_t *ring) {
+    for (size_t j = 0; j < RING && j + AT_ONCE <= n; j += AT_ONCE) {
         fetch_ahead(blocks, nblocks, hashes + j, ring + j);
     }
 }
@@ -127,15 +127,14 @@ INLINED static inline void contains_fetching(uint32_t lanes, const uint8_t *bloc
 /* As far as whole groups go; returns how many it did.  Nothing where prefetching does nothing: the
  * plain loop is shorter. */
 INLINED static inline size_t contains_ahead(uint32_t lanes, const uint8_t *blocks, uint64_t nblocks,
-                                            const uint64_t *hashes, size_t n, size_t ahead,
-                                            uint8_t *hit) {
+                                            const uint64_t *hashes, size_t n, uint8_t *hit) {
     uint64_t ring[RING], next[AT_ONCE];
-    size_t known = n + ahead, i = 0;
+    size_t i = 0;
     if (!UMBELI_HAVE_PREFETCH) return 0;
-    fill_ring(blocks, nblocks, hashes, known, ring);
+    fill_ring(blocks, nblocks, hashes, n, ring);
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
         uint64_t *offsets = ring + i % RING;
-        if (i + RING + AT_ONCE <= known) {
+        if (i + RING + AT_ONCE <= n) {
             offsets_of(hashes + i + RING, nblocks, next);
             contains_fetching(lanes, blocks, offsets, next, hashes + i, hit + i);
         } else {
@@ -180,21 +179,31 @@ INLINED static inline uint64_t add_here(uint32_t lanes, uint8_t *blocks, uint64_
 
 /* As contains_ahead; *added is how many were new. */
 INLINED static inline size_t add_ahead(uint32_t lanes, uint8_t *blocks, uint64_t nblocks,
-                                       const uint64_t *hashes, size_t n, size_t ahead,
-                                       uint8_t *was_new, uint64_t *added) {
+                                       const uint64_t *hashes, size_t n, uint8_t *was_new,
+                                       uint64_t *added) {
     uint64_t ring[RING];
-    size_t known = n + ahead, i = 0;
+    size_t i = 0;
     *added = 0;
     if (!UMBELI_HAVE_PREFETCH) return 0;
-    fill_ring(blocks, nblocks, hashes, known, ring);
+    fill_ring(blocks, nblocks, hashes, n, ring);
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
         uint64_t *offsets = ring + i % RING;
         *added += add_group(lanes, blocks, offsets, hashes + i, was_new ? was_new + i : NULL);
-        if (i + RING + AT_ONCE <= known) {
+        if (i + RING + AT_ONCE <= n) {
             fetch_ahead(blocks, nblocks, hashes + i + RING, offsets);
         }
     }
     return i;
+}
+
+NOT_INLINED static void fetch(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
+                              size_t n) {
+    size_t i = 0;
+    for (; i + AT_ONCE <= n; i += AT_ONCE) {
+        uint64_t offsets[AT_ONCE];
+        fetch_ahead(blocks, nblocks, hashes + i, offsets);
+    }
+    for (; i < n; i++) __builtin_prefetch(blocks + offset_of(hashes[i], nblocks), 0, 3);
 }
 
 KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hashes, size_t n) {
@@ -233,20 +242,18 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
         contains_here(lanes, blocks, nblocks, hashes, n, hit);                                     \
     }                                                                                              \
     KERNEL_TARGET static void prefix##_contains_ring_##lanes(                                      \
-        const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n, size_t ahead,   \
-        uint8_t *hit) {                                                                            \
-        size_t i = contains_ahead(lanes, blocks, nblocks, hashes, n, ahead, hit);                  \
+        const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n, uint8_t *hit) { \
+        size_t i = contains_ahead(lanes, blocks, nblocks, hashes, n, hit);                         \
         prefix##_contains_plain_##lanes(blocks, nblocks, hashes + i, n - i, hit + i);              \
     }                                                                                              \
     NOT_INLINED static uint64_t prefix##_add_plain_##lanes(                                        \
         uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n, uint8_t *was_new) {   \
         return add_here(lanes, blocks, nblocks, hashes, n, was_new);                               \
     }                                                                                              \
-    KERNEL_TARGET static uint64_t prefix##_add_ring_##lanes(uint8_t *blocks, uint64_t nblocks,     \
-                                                            const uint64_t *hashes, size_t n,      \
-                                                            size_t ahead, uint8_t *was_new) {      \
+    KERNEL_TARGET static uint64_t prefix##_add_ring_##lanes(                                       \
+        uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n, uint8_t *was_new) {   \
         uint64_t added;                                                                            \
-        size_t i = add_ahead(lanes, blocks, nblocks, hashes, n, ahead, was_new, &added);           \
+        size_t i = add_ahead(lanes, blocks, nblocks, hashes, n, was_new, &added);                  \
         return added + prefix##_add_plain_##lanes(blocks, nblocks, hashes + i, n - i,              \
                                                   was_new ? was_new + i : NULL);                   \
     }                                                                                              \
@@ -277,7 +284,7 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
         .name = KERNEL_NAME, .needs = KERNEL_NEEDS, .ops = &prefix##_ops_##lanes,                 \
         .contains_plain = prefix##_contains_plain_##lanes,                                        \
         .contains_ring = prefix##_contains_ring_##lanes, .add_plain = prefix##_add_plain_##lanes, \
-        .add_ring = prefix##_add_ring_##lanes, .scatter = scatter,                                \
+        .add_ring = prefix##_add_ring_##lanes, .fetch = fetch, .scatter = scatter,                \
     }
 
 /* In two steps, so that KERNEL is replaced before it is pasted. */

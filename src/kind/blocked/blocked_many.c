@@ -42,20 +42,17 @@ static size_t group_at(size_t i, size_t n) {
     return n - i < GROUP ? n - i : GROUP;
 }
 
-static void hash_group(const umbeli_blocked *b, uint64_t block_bytes, const umbel_key *keys,
-                       size_t n, uint64_t *hashes) {
+static void hash_group(const umbeli_blocked *b, const umbel_key *keys, size_t n, uint64_t *hashes) {
     b->hasher->many(&b->base.shape, keys, n, hashes);
-    if (b->base.data_len <= UMBELI_PLAIN_BELOW) return;
-    for (size_t i = 0; i < n; i++) {
-        const uint8_t *block = b->base.data + block_bytes * umbeli_block_of(hashes[i], b->nblocks);
-        __builtin_prefetch(block, 0, 3);
+    if (b->base.data_len > UMBELI_PLAIN_BELOW) {
+        b->kernel->fetch(b->base.data, b->nblocks, hashes, n);
     }
 }
 
 static void contains_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *hit) {
-    uint64_t ring[RING_KEYS], block_bytes = b->base.data_len / b->nblocks;
+    uint64_t ring[RING_KEYS];
     for (size_t i = 0; i < n + LAG * GROUP; i += GROUP) {
-        if (i < n) hash_group(b, block_bytes, keys + i, group_at(i, n), ring + i % RING_KEYS);
+        if (i < n) hash_group(b, keys + i, group_at(i, n), ring + i % RING_KEYS);
         if (i < LAG * GROUP) continue;
         size_t now = i - LAG * GROUP;
         b->kernel->contains_plain(b->base.data, b->nblocks, ring + now % RING_KEYS,
@@ -65,9 +62,9 @@ static void contains_keys(const umbeli_blocked *b, const umbel_key *keys, size_t
 
 static uint64_t add_ring_of_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n,
                                  uint8_t *was_new) {
-    uint64_t ring[RING_KEYS], block_bytes = b->base.data_len / b->nblocks, added = 0;
+    uint64_t ring[RING_KEYS], added = 0;
     for (size_t i = 0; i < n + LAG * GROUP; i += GROUP) {
-        if (i < n) hash_group(b, block_bytes, keys + i, group_at(i, n), ring + i % RING_KEYS);
+        if (i < n) hash_group(b, keys + i, group_at(i, n), ring + i % RING_KEYS);
         if (i < LAG * GROUP) continue;
         size_t now = i - LAG * GROUP;
         added += b->kernel->add_plain(b->base.data, b->nblocks, ring + now % RING_KEYS,
@@ -82,7 +79,7 @@ static void contains_hashed(const umbeli_blocked *b, const uint64_t *hashes, siz
     if (f->data_len <= UMBELI_PLAIN_BELOW) {
         b->kernel->contains_plain(f->data, b->nblocks, hashes, n, hit);
     } else {
-        b->kernel->contains_ring(f->data, b->nblocks, hashes, n, 0, hit);
+        b->kernel->contains_ring(f->data, b->nblocks, hashes, n, hit);
     }
 }
 
@@ -208,7 +205,7 @@ static void add_dealt(void *ctx, uint32_t owner) {
         uint64_t *hashes = dealt_to(a, t, owner);
         /* In place: answer n is at byte n, before hash n + 1 at byte 8 (n + 1). */
         added += a->b->kernel->add_ring(a->b->base.data, a->b->nblocks, hashes,
-                                        (size_t)counts_of(a, t)[owner], 0,
+                                        (size_t)counts_of(a, t)[owner],
                                         a->was_new ? (uint8_t *)hashes : NULL);
     }
     atomic_fetch_add_explicit(&a->added, added, memory_order_relaxed);
@@ -279,7 +276,7 @@ static uint64_t add_alone(const umbeli_blocked *b, const umbel_key *keys, const 
     if (b->base.data_len <= UMBELI_PLAIN_BELOW) {
         return b->kernel->add_plain(b->base.data, b->nblocks, hashes, n, was_new);
     }
-    return b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, 0, was_new);
+    return b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, was_new);
 }
 
 static umbel_err add_any(umbel_filter *f, const umbel_key *keys, const uint64_t *hashes, size_t n,

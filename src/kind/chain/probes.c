@@ -13,7 +13,7 @@ static void blocked_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, u
     if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
         l->kernel->contains_plain(l->bits, umbeli_layer_blocks(l), h.narrow, n, found);
     } else {
-        l->kernel->contains_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, 0, found);
+        l->kernel->contains_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, found);
     }
 }
 
@@ -21,7 +21,7 @@ static uint64_t blocked_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t 
     if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
         return l->kernel->add_plain(l->bits, umbeli_layer_blocks(l), h.narrow, n, was_new);
     }
-    return l->kernel->add_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, 0, was_new);
+    return l->kernel->add_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, was_new);
 }
 
 static uint64_t blocked_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
