@@ -57,6 +57,13 @@ static inline void umbeli_native_hashes(const umbeli_shape *shape, const umbel_k
     umbeli_native_hasher(shape)->many(shape, keys, n, hashes);
 }
 
+void umbeli_native_hashes128(const umbeli_shape *shape, const umbel_key *keys, size_t n,
+                             umbeli_hash128 *hashes);
+
+/* The keys of 8 bytes with which a batch begins, four at a time; returns how many that were. */
+size_t umbeli_xxh3_128_numbers_avx2(uint64_t seed, const umbel_key *keys, size_t n,
+                                    umbeli_hash128 *hashes);
+
 /* Tells secrets apart and reveals nothing else about them; never 0. */
 uint64_t umbeli_fingerprint(umbeli_secret secret);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * xxh3_avx2.c - XXH3 of four 8-byte keys at once
+ * xxh3_avx2.c - XXH3 of four 8-byte keys at once, to 64 or to 128 bits
  *
- * Numbers are the most common keys of one length, and for this length XXH3 is a few rotations and
- * two multiplications.  Longer ones multiply to 128 bits, which no vector instruction does, and are
- * hashed one by one.
+ * Numbers are the most common keys of one length, and for this length XXH3 is a few shifts and two
+ * or three multiplications.  Keys of other lengths are hashed one by one.
  */
 #include "core/cpu.h"
 
@@ -17,48 +16,98 @@
 
 #define TARGET __attribute__((target("avx2")))
 
-enum { LANES = 4, OTHERS = 16 /* hashed one by one before four are tried again */ };
+enum { LANES = 4, OTHERS = 16 /* hashed one by one before numbers are looked for again */ };
 
 /* From XXH3's default secret and its mixing of 4 to 8 bytes. */
-static const uint64_t secret_8_to_24 = UINT64_C(0xc73ab174c5ecd5a2);
+static const uint64_t secret_64 = UINT64_C(0xc73ab174c5ecd5a2);  /* bytes 8 to 24, folded */
+static const uint64_t secret_128 = UINT64_C(0xc4f023344dc994ac); /* bytes 16 to 32 */
+static const uint64_t prime_mx1 = UINT64_C(0x165667919e3779f9);
 static const uint64_t prime_mx2 = UINT64_C(0x9fb21c651e98df25);
+static const uint64_t prime_64_1 = UINT64_C(0x9e3779b185ebca87);
 
-TARGET static inline __m256i times_prime(__m256i x) {
-    const __m256i low = _mm256_set1_epi64x((long long)(prime_mx2 & UINT32_MAX));
-    const __m256i high = _mm256_set1_epi64x((long long)(prime_mx2 >> 32));
+TARGET static inline __m256i all(uint64_t x) {
+    return _mm256_set1_epi64x((long long)x);
+}
+
+TARGET static inline __m256i times(__m256i x, uint64_t y) {
+    const __m256i low = all(y & UINT32_MAX), high = all(y >> 32);
     __m256i upper = _mm256_add_epi64(_mm256_mul_epu32(_mm256_srli_epi64(x, 32), low),
                                      _mm256_mul_epu32(x, high));
     return _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64(upper, 32));
+}
+
+/* The product's upper 64 bits; *lower gets the others. */
+TARGET static inline __m256i times_wide(__m256i x, uint64_t y, __m256i *lower) {
+    const __m256i low = all(y & UINT32_MAX), high = all(y >> 32), half = all(UINT32_MAX);
+    __m256i upper = _mm256_srli_epi64(x, 32);
+    __m256i low_low = _mm256_mul_epu32(x, low), high_low = _mm256_mul_epu32(upper, low);
+    __m256i cross = _mm256_add_epi64(_mm256_srli_epi64(low_low, 32), _mm256_mul_epu32(x, high));
+    cross = _mm256_add_epi64(cross, _mm256_and_si256(high_low, half));
+    *lower = _mm256_or_si256(_mm256_slli_epi64(cross, 32), _mm256_and_si256(low_low, half));
+    return _mm256_add_epi64(
+        _mm256_add_epi64(_mm256_srli_epi64(high_low, 32), _mm256_srli_epi64(cross, 32)),
+        _mm256_mul_epu32(upper, high));
 }
 
 TARGET static inline __m256i rotl(__m256i x, int by) {
     return _mm256_or_si256(_mm256_slli_epi64(x, by), _mm256_srli_epi64(x, 64 - by));
 }
 
-TARGET static inline __m256i hash_four(const umbel_key *k, __m256i flip) {
-    __m256i x = _mm256_set_epi64x(
+TARGET static inline __m256i xorshift(__m256i x, int by) {
+    return _mm256_xor_si256(x, _mm256_srli_epi64(x, by));
+}
+
+TARGET static inline __m256i load_four(const umbel_key *k) {
+    return _mm256_set_epi64x(
         (long long)umbeli_load_le64(k[3].data), (long long)umbeli_load_le64(k[2].data),
         (long long)umbeli_load_le64(k[1].data), (long long)umbeli_load_le64(k[0].data));
-    x = _mm256_xor_si256(rotl(x, 32), flip);
+}
+
+TARGET static inline __m256i hash_four(const umbel_key *k, __m256i flip) {
+    __m256i x = _mm256_xor_si256(rotl(load_four(k), 32), flip);
     x = _mm256_xor_si256(x, _mm256_xor_si256(rotl(x, 49), rotl(x, 24)));
-    x = times_prime(x);
-    x = _mm256_xor_si256(x, _mm256_add_epi64(_mm256_srli_epi64(x, 35), _mm256_set1_epi64x(8)));
-    x = times_prime(x);
-    return _mm256_xor_si256(x, _mm256_srli_epi64(x, 28));
+    x = times(x, prime_mx2);
+    x = _mm256_xor_si256(x, _mm256_add_epi64(_mm256_srli_epi64(x, 35), all(8)));
+    return xorshift(times(x, prime_mx2), 28);
+}
+
+TARGET static inline void hash_four_wide(const umbel_key *k, __m256i flip, umbeli_hash128 *hashes) {
+    __m256i low, high;
+    high = times_wide(_mm256_xor_si256(load_four(k), flip), prime_64_1 + (8 << 2), &low);
+    high = _mm256_add_epi64(high, _mm256_slli_epi64(low, 1));
+    low = _mm256_xor_si256(low, _mm256_srli_epi64(high, 3));
+    low = xorshift(times(xorshift(low, 35), prime_mx2), 28);
+    high = xorshift(times(xorshift(high, 37), prime_mx1), 32);
+    __m256i even = _mm256_unpacklo_epi64(low, high), odd = _mm256_unpackhi_epi64(low, high);
+    __m256i *out = (__m256i *)(void *)hashes;
+    _mm256_storeu_si256(out, _mm256_permute2x128_si256(even, odd, 0x20));
+    _mm256_storeu_si256(out + 1, _mm256_permute2x128_si256(even, odd, 0x31));
 }
 
 static inline bool are_8_bytes(const umbel_key *k) {
     return ((k[0].len ^ 8) | (k[1].len ^ 8) | (k[2].len ^ 8) | (k[3].len ^ 8)) == 0;
 }
 
-/* Returns how many were hashed: all before the first four that include another length. */
+static uint64_t mixed(uint64_t seed) {
+    return seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32;
+}
+
 TARGET static size_t hash_numbers(uint64_t seed, const umbel_key *keys, size_t n,
                                   uint64_t *hashes) {
-    uint64_t swapped = seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32;
-    const __m256i flip = _mm256_set1_epi64x((long long)(secret_8_to_24 - swapped));
+    const __m256i flip = all(secret_64 - mixed(seed));
     size_t i = 0;
     for (; n - i >= LANES && are_8_bytes(keys + i); i += LANES) {
         _mm256_storeu_si256((__m256i *)(void *)(hashes + i), hash_four(keys + i, flip));
+    }
+    return i;
+}
+
+TARGET size_t umbeli_xxh3_128_numbers_avx2(uint64_t seed, const umbel_key *keys, size_t n,
+                                           umbeli_hash128 *hashes) {
+    const __m256i flip = all(secret_128 + mixed(seed));
+    size_t i = 0;
+    for (; n - i >= LANES && are_8_bytes(keys + i); i += LANES) {
+        hash_four_wide(keys + i, flip, hashes + i);
     }
     return i;
 }

@@ -240,6 +240,7 @@ static void batches_equal_single_hashes(void **state) {
     enum { KEYS = 200 };
     umbel_key keys[KEYS];
     uint64_t got[KEYS];
+    umbeli_hash128 wide[KEYS];
     for (unsigned others = 0; others < 40; others++) { /* one key of another length in so many */
         umbeli_shape shape = {.hash = UMBELI_HASH_XXH3,
                               .seed = others * UINT64_C(0x9e3779b97f4a7c15)};
@@ -249,8 +250,11 @@ static void batches_equal_single_hashes(void **state) {
         }
         for (size_t n = 0; n <= KEYS; n += n < 20 ? 1 : 60) {
             umbeli_native_hashes(&shape, keys, n, got);
+            umbeli_native_hashes128(&shape, keys, n, wide);
             for (size_t i = 0; i < n; i++) {
                 assert_true(got[i] == umbeli_xxh3_64(keys[i].data, keys[i].len, shape.seed));
+                umbeli_hash128 h = umbeli_xxh3_128(keys[i].data, keys[i].len, shape.seed);
+                assert_true(wide[i].low == h.low && wide[i].high == h.high);
             }
         }
     }

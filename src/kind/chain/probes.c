@@ -77,13 +77,6 @@ static umbeli_classic_bits bits_of(const umbeli_layer *l) {
     return (umbeli_classic_bits){.data = l->bits, .bits = l->nbits, .hashes = l->hashes};
 }
 
-static void hash_wide(const umbeli_shape *shape, const umbel_key *keys, size_t n,
-                      umbeli_hash128 *hashes) {
-    for (size_t i = 0; i < n; i++) {
-        hashes[i] = umbeli_native_hash128(shape, keys[i].data, keys[i].len);
-    }
-}
-
 static void classic_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
     umbeli_classic_contains_hashed(bits_of(l), h.wide, n, found);
 }
@@ -107,7 +100,7 @@ static double classic_live_rate(const umbeli_layer *l, uint64_t bits_set) {
 const umbeli_probes umbeli_probes_classic = {
     .kind = UMBEL_KIND_CLASSIC,
     .scheme = UMBELI_SCHEME_CLASSIC,
-    .hash_wide = hash_wide,
+    .hash_wide = umbeli_native_hashes128,
     .contains = classic_contains,
     .add = classic_add,
     .bit = classic_bit,

@@ -47,9 +47,12 @@ typedef struct source {
     const umbeli_hash128 *hashes;
 } source;
 
-static inline umbeli_hash128 hash_at(const source *s, size_t i) {
-    if (!s->keys) return s->hashes[i];
-    return umbeli_native_hash128(s->shape, s->keys[i].data, s->keys[i].len);
+/* Those of up to GROUP keys; `room` is for those that have to be computed. */
+static inline const umbeli_hash128 *hashes_at(const source *s, size_t from, size_t n,
+                                              umbeli_hash128 *room) {
+    if (!s->keys) return s->hashes + from;
+    umbeli_native_hashes128(s->shape, s->keys + from, n, room);
+    return room;
 }
 
 /* Filters up to this many bits are in the second-level cache, where prefetching costs more than it
@@ -67,10 +70,11 @@ typedef struct start {
 
 static inline void begin(umbeli_classic_bits b, const source *s, size_t from, size_t n,
                          start *group) {
+    umbeli_hash128 room[GROUP];
+    const umbeli_hash128 *h = hashes_at(s, from, n, room);
     for (size_t i = 0; i < n; i++) {
-        umbeli_hash128 h = hash_at(s, from + i);
-        uint64_t step = h.high | 1, x = h.low * multiplier + step;
-        uint64_t first = umbeli_mul_high(h.low, b.bits), second = umbeli_mul_high(x, b.bits);
+        uint64_t step = h[i].high | 1, x = h[i].low * multiplier + step;
+        uint64_t first = umbeli_mul_high(h[i].low, b.bits), second = umbeli_mul_high(x, b.bits);
         if (b.hashes == 1) second = first;
         if (!is_near(b)) {
             __builtin_prefetch(b.data + (first >> 3));
@@ -138,9 +142,10 @@ static inline void contains_all(umbeli_classic_bits b, const source *s, size_t n
 /* All positions of a group, one key after another. */
 static inline void fetch(umbeli_classic_bits b, const source *s, size_t from, size_t n,
                          uint64_t *pos) {
+    umbeli_hash128 room[GROUP];
+    const umbeli_hash128 *h = hashes_at(s, from, n, room);
     for (size_t i = 0; i < n; i++) {
-        umbeli_hash128 h = hash_at(s, from + i);
-        uint64_t x = h.low, step = h.high | 1;
+        uint64_t x = h[i].low, step = h[i].high | 1;
         for (uint32_t p = 0; p < b.hashes; p++, x = x * multiplier + step) {
             uint64_t at = umbeli_mul_high(x, b.bits);
             *pos++ = at;
