@@ -113,7 +113,11 @@ static void add_keys(const subject *s, size_t from, size_t n) {
 }
 
 static void add_peer(const subject *s, size_t from, size_t n) {
-    s->peer->end(s->peer->build(s->numbers + from, n, 10));
+    if (s->peer->add) {
+        s->peer->add(s->theirs, s->numbers + from, n);
+    } else {
+        s->peer->end(s->peer->build(s->numbers + from, n, 10));
+    }
 }
 
 typedef struct candidate {
@@ -177,6 +181,10 @@ enum {
     AS_LEVELDB,
     LEVELDB,
     LIBBLOOM,
+#ifdef BENCH_BOOST
+    BOOST_BLOCKED,
+    BOOST_CLASSIC,
+#endif
     CANDIDATES
 };
 
@@ -186,17 +194,20 @@ typedef struct lookup_bars {
 } lookup_bars;
 
 typedef struct lookup_names {
-    const char *what, *hashes, *keys, *four, *once;
+    const char *what, *hashes, *keys, *four, *once, *boost_blocked, *boost_classic;
 } lookup_names;
 
 static const lookup_names names[2] = {
     {"lookup, absent", "absent, by hash: fraction of the floor",
      "absent, by key: fraction of the floor", "absent, by hash: fraction of the least floor",
-     "absent, one by hash: time of an inlined one"},
+     "absent, one by hash: time of an inlined one", "absent, by key: time of Boost's blocked",
+     "absent, classic by key: time of Boost's"},
     {"lookup, half present", "half present, by hash: fraction of the floor",
      "half present, by key: fraction of the floor",
      "half present, by hash: fraction of the least floor",
-     "half present, one by hash: time of an inlined one"},
+     "half present, one by hash: time of an inlined one",
+     "half present, by key: time of Boost's blocked",
+     "half present, classic by key: time of Boost's"},
 };
 
 /* The bars are for 64-bit keys that already are hashes, as the peers' figures are; by key they are
@@ -208,6 +219,10 @@ static void lookup_verdict(const lookup_bars *want, const lookup_names *name, co
     report_bar(label(name->keys, n), c[FLOOR_KEY].ns / c[KEYS].ns, ">=", want->of_floor);
     report_bar(label(name->four, n), c[FLOOR_FOUR].ns / c[HASHES].ns, ">=", 0);
     report_bar(label(name->once, n), c[ONE_HASH].ns / c[INLINED].ns, "<=", 1.5);
+#ifdef BENCH_BOOST
+    report_bar(label(name->boost_blocked, n), c[KEYS].ns / c[BOOST_BLOCKED].ns, "<=", 1);
+    report_bar(label(name->boost_classic, n), c[CLASSIC].ns / c[BOOST_CLASSIC].ns, "<=", 1.1);
+#endif
     if (name != &names[0]) return;
     if (want->times_leveldb > 0) {
         report_bar(label("contains_hashes: times LevelDB", n), c[LEVELDB].ns / c[HASHES].ns,
@@ -278,6 +293,10 @@ static void lookups(const lookup_bars *want) {
         [AS_LEVELDB] = {.who = "umbel leveldb, many", .run = by_many},
         [LEVELDB] = {.who = "LevelDB KeyMayMatch", .run = by_peer},
         [LIBBLOOM] = {.who = "libbloom bloom_check", .run = by_peer},
+#ifdef BENCH_BOOST
+        [BOOST_BLOCKED] = {.who = "Boost fast_multiblock32", .run = by_peer},
+        [BOOST_CLASSIC] = {.who = "Boost filter<7>", .run = by_peer},
+#endif
     };
     for (size_t i = 0; i < CANDIDATES; i++) c[i].s = s, c[i].slice = SLICE;
     c[HASHES].s.f = c[ONE_HASH].s.f = hashed;
@@ -285,6 +304,12 @@ static void lookups(const lookup_bars *want) {
     c[AS_LEVELDB].s.f = as_leveldb;
     c[LEVELDB].s.peer = &peer_leveldb, c[LEVELDB].s.theirs = leveldb;
     c[LIBBLOOM].s.peer = &peer_libbloom, c[LIBBLOOM].s.theirs = libbloom;
+#ifdef BENCH_BOOST
+    c[BOOST_BLOCKED].s.peer = &peer_boost_blocked;
+    c[BOOST_BLOCKED].s.theirs = peer_boost_blocked.build(in, n, 10);
+    c[BOOST_CLASSIC].s.peer = &peer_boost_classic;
+    c[BOOST_CLASSIC].s.theirs = peer_boost_classic.build(in, n, 10);
+#endif
     for (size_t present = 0; present < 2; present++) {
         if (present) make_half_present(asked, in, n);
         race(names[present].what, n, c, CANDIDATES, cpu_ns);
@@ -293,6 +318,10 @@ static void lookups(const lookup_bars *want) {
 
     peer_leveldb.end(leveldb);
     peer_libbloom.end(libbloom);
+#ifdef BENCH_BOOST
+    peer_boost_blocked.end(c[BOOST_BLOCKED].s.theirs);
+    peer_boost_classic.end(c[BOOST_CLASSIC].s.theirs);
+#endif
     umbel_free(blocked);
     umbel_free(hashed);
     umbel_free(classic);
@@ -311,18 +340,35 @@ static void adds(size_t n, double times_leveldb) {
     candidate c[] = {
         {.who = "umbel add_hashes", .run = add_hashes, .s = s, .slice = SLICE},
         {.who = "umbel add_many", .run = add_keys, .s = s, .slice = SLICE},
+        {.who = "umbel classic, add_many", .run = add_keys, .s = s, .slice = SLICE},
         {.who = "LevelDB CreateFilter", .run = add_peer, .s = s, .slice = n},
         {.who = "libbloom bloom_add", .run = add_peer, .s = s, .slice = n},
+#ifdef BENCH_BOOST
+        {.who = "Boost fast_multiblock32", .run = add_peer, .s = s, .slice = SLICE},
+        {.who = "Boost filter<7>", .run = add_peer, .s = s, .slice = SLICE},
+#endif
     };
     c[0].s.target = c[1].s.target = filter_of(UMBEL_KIND_BLOCKED, n, 10, 1);
-    c[2].s.peer = &peer_leveldb;
-    c[3].s.peer = &peer_libbloom;
+    c[2].s.target = filter_of(UMBEL_KIND_CLASSIC, n, 10, 1);
+    c[3].s.peer = &peer_leveldb;
+    c[4].s.peer = &peer_libbloom;
+#ifdef BENCH_BOOST
+    c[5].s.peer = &peer_boost_blocked, c[5].s.theirs = peer_boost_blocked.build(in, n, 10);
+    c[6].s.peer = &peer_boost_classic, c[6].s.theirs = peer_boost_classic.build(in, n, 10);
+#endif
     race("add", n, c, sizeof c / sizeof c[0], cpu_ns);
-    report_bar(label("add_hashes: times LevelDB CreateFilter", n), c[2].ns / c[0].ns,
+    report_bar(label("add_hashes: times LevelDB CreateFilter", n), c[3].ns / c[0].ns,
                ">=", times_leveldb);
-    report_bar(label("add_many: times LevelDB CreateFilter", n), c[2].ns / c[1].ns,
+    report_bar(label("add_many: times LevelDB CreateFilter", n), c[3].ns / c[1].ns,
                ">=", times_leveldb);
+#ifdef BENCH_BOOST
+    report_bar(label("add_many: time of Boost's blocked", n), c[1].ns / c[5].ns, "<=", 1);
+    report_bar(label("classic add_many: time of Boost's", n), c[2].ns / c[6].ns, "<=", 1.1);
+    peer_boost_blocked.end(c[5].s.theirs);
+    peer_boost_classic.end(c[6].s.theirs);
+#endif
     umbel_free(c[0].s.target);
+    umbel_free(c[2].s.target);
     free(keys);
     free(in);
 }

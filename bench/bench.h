@@ -57,9 +57,13 @@ typedef struct peer {
     void *(*build)(const uint64_t *keys, size_t n, double bits_per_key);
     size_t (*count)(void *filter, const uint64_t *keys, size_t n); /* how many are found */
     void (*end)(void *filter);
+    void (*add)(void *filter, const uint64_t *keys, size_t n); /* NULL: built at once */
 } peer;
 
 extern const peer peer_leveldb, peer_libbloom;
+#ifdef BENCH_BOOST
+extern const peer peer_boost_blocked, peer_boost_classic;
+#endif
 
 /* ---- plain_fuse.c: a binary fuse filter without shards ---- */
 
