@@ -49,12 +49,25 @@ static bool free_aside(void *ptr) {
     return true;
 }
 
+static pthread_t serving;
+
+void bf_memory_register(void) {
+    serving = pthread_self();
+}
+
+/* A server above maxmemory deletes keys, or refuses writes, until it sees that memory is free.  What
+ * a thread is yet to free would cost it other keys, so from half of maxmemory on nothing is put off:
+ * no single filter takes more than the other half.  Other threads free, too, and must not ask. */
+static bool may_free_later(void) {
+    return pthread_equal(pthread_self(), serving) && RedisModule_GetUsedMemoryRatio() <= 0.5F;
+}
+
 static void give_back(void *ctx, void *ptr) {
     (void)ctx;
     if (!ptr) return;
     size_t size = RedisModule_MallocSize(ptr);
     atomic_fetch_sub_explicit(&given, size, memory_order_relaxed);
-    if (size < BF_LARGE || !free_aside(ptr)) RedisModule_Free(ptr);
+    if (size < BF_LARGE || !may_free_later() || !free_aside(ptr)) RedisModule_Free(ptr);
 }
 
 umbeli_settings bf_memory_settings(uint64_t max_bytes, const uint8_t *secret) {

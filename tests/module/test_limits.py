@@ -123,6 +123,28 @@ def test_more_filters_than_there_is_memory_for(server, layout):
     assert made[0] == "OK" or most < 2
 
 
+def test_one_large_filter_is_evicted_and_nothing_else(new_server):
+    """What is only freed later would cost other keys their life."""
+    server = new_server(maxmemory="200mb", **{"maxmemory-policy": "volatile-ttl",
+                                              "lazyfree-lazy-eviction": "no"})
+    for i in range(3):
+        assert server("BF.RESERVE", f"f{i}", 0.01, 60_000_000) == "OK"  # 80 MB
+        server("BF.MADD", f"f{i}", *keys(50000))
+        server("EXPIRE", f"f{i}", 1000 + i)
+    assert sorted(server("KEYS", "*")) == [b"f1", b"f2"]
+
+
+def test_what_was_deleted_is_no_reason_to_refuse_writes(new_server):
+    server = new_server(maxmemory="200mb")
+    for i in range(10):
+        assert server("BF.RESERVE", "f", 0.01, 60_000_000) == "OK"
+        assert server("BF.RESERVE", "g", 0.01, 60_000_000) == "OK"
+        server("BF.MADD", "f", *keys(50000))
+        assert server("BF.CLEAR", "f") == "OK"
+        assert server("BF.ADD", "f", "a") == 1, i
+        assert server("DEL", "f", "g") == 2
+
+
 @pytest.mark.parametrize("command", [
     ["BF.RESERVE", "f"], ["BF.RESERVE", "f", "0.1"], ["BF.ADD", "f"], ["BF.ADD", "f", "a", "b"],
     ["BF.MADD", "f"], ["BF.INSERT"], ["BF.EXISTS", "f"], ["BF.EXISTS", "f", "a", "b"],
