@@ -50,8 +50,8 @@ cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name) {
     cli_push_chunks p = {.filter = f,
                          .head = {head, len},
                          .bits_len = info.bytes,
-                         .counted = info.keys_added,
-                         .keys = isfinite(in.keys) ? (uint64_t)llround(in.keys) : 0};
+                         .in = in,
+                         .counted = info.keys_added};
     snprintf(p.id, sizeof p.id, "push:%08" PRIx32 "%" PRIx64, checksum(&p), p.bits_len);
     return p;
 }
