@@ -99,15 +99,6 @@ static void forget(words *w) {
     for (size_t i = 0; i < w->count; i++) RedisModule_FreeString(w->ctx, w->list[i]);
 }
 
-void bf_replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params) {
-    words w = {.ctx = ctx};
-    say_double(&w, params->error);
-    say_number(&w, params->capacity);
-    say_properties(&w, params);
-    RedisModule_Replicate(ctx, "BF.RESERVE", "sv", name, w.list, w.count);
-    forget(&w);
-}
-
 void bf_replicate_insertion(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params,
                             RedisModuleString **items, size_t count) {
     words w = {.ctx = ctx};
@@ -147,4 +138,24 @@ void bf_replicate_value(const bf_key *key, bool existed) {
     if (expires >= 0) {
         RedisModule_Replicate(key->ctx, "PEXPIREAT", "sl", key->name, expires);
     }
+}
+
+/* RedisBloom looks for options of BF.RESERVE in the key's name as well, and then finds no value or a
+ * contradiction; its own clients cannot reserve such a key either. */
+static bool reads_as_option(const RedisModuleString *name) {
+    bf_word word = bf_word_of(name);
+    return word == BF_WORD_EXPANSION || word == BF_WORD_NONSCALING;
+}
+
+void bf_replicate_creation(const bf_key *key, const bf_params *params) {
+    words w = {.ctx = key->ctx};
+    if (params->layout == BF_REDISBLOOM && reads_as_option(key->name)) {
+        bf_replicate_value(key, false);
+        return;
+    }
+    say_double(&w, params->error);
+    say_number(&w, params->capacity);
+    say_properties(&w, params);
+    RedisModule_Replicate(key->ctx, "BF.RESERVE", "sv", key->name, w.list, w.count);
+    forget(&w);
 }
