@@ -70,7 +70,7 @@ int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     } else if (e) {
         bf_reply_make_error(ctx, e, NULL);
     } else {
-        bf_replicate_value(&key, true);
+        bf_replicate_cleared(&key);
         bf_key_changed(&key, "bf.clear");
         RedisModule_ReplyWithSimpleString(ctx, "OK");
     }

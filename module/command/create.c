@@ -117,7 +117,7 @@ static void replicate_chunk(const bf_key *key, int64_t iterator, const uint8_t *
                           (const char *)bytes, len);
 }
 
-void bf_replicate_value(const bf_key *key, bool existed) {
+static void replicate(const bf_key *key, bool existed, bool empty) {
     const bf_value *v = key->value;
     if (bf_value_layout(v) == BF_BLOCKED) {
         RedisModule_ReplicateVerbatim(key->ctx);
@@ -130,7 +130,6 @@ void bf_replicate_value(const bf_key *key, bool existed) {
     if (existed) RedisModule_Replicate(key->ctx, "DEL", "s", key->name);
     replicate_chunk(key, next, head, len);
     RedisModule_Free(head);
-    bool empty = bf_value_card(v) == 0;
     while (!empty && (bf_dump_chunk(v, next, &next, &bytes, &len), next)) {
         replicate_chunk(key, next, bytes, len);
     }
@@ -138,6 +137,14 @@ void bf_replicate_value(const bf_key *key, bool existed) {
     if (expires >= 0) {
         RedisModule_Replicate(key->ctx, "PEXPIREAT", "sl", key->name, expires);
     }
+}
+
+void bf_replicate_value(const bf_key *key, bool existed) {
+    replicate(key, existed, false);
+}
+
+void bf_replicate_cleared(const bf_key *key) {
+    replicate(key, true, true);
 }
 
 /* RedisBloom looks for options of BF.RESERVE in the key's name as well, and then finds no value or a
@@ -150,7 +157,7 @@ static bool reads_as_option(const RedisModuleString *name) {
 void bf_replicate_creation(const bf_key *key, const bf_params *params) {
     words w = {.ctx = key->ctx};
     if (params->layout == BF_REDISBLOOM && reads_as_option(key->name)) {
-        bf_replicate_value(key, false);
+        replicate(key, false, true);
         return;
     }
     say_double(&w, params->error);

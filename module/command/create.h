@@ -27,6 +27,9 @@ bool bf_create(bf_key *key, bf_options *options);
  * loaded with BF.LOADCHUNK, and gets its time to live again. */
 void bf_replicate_value(const bf_key *key, bool existed);
 
+/* The same for a filter that was emptied: its bits need not travel. */
+void bf_replicate_cleared(const bf_key *key);
+
 /* Replicates the creation of a filter that is still empty, as BF.RESERVE. */
 void bf_replicate_creation(const bf_key *key, const bf_params *params);
 
