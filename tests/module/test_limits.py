@@ -32,6 +32,15 @@ def test_tiny_rates_are_made_or_refused(server, layout, error):
     assert server.alive()
 
 
+def test_rates_that_leave_nothing_for_growing(server):
+    assert server("BF.RESERVE", "f", 1e-18, 3) == "OK"
+    reply = server("BF.MADD", "f", *keys(9))
+    assert reply == [1, 1, 1, "ERR false positive degrades to 0 on scale out"]
+    assert server("BF.MEXISTS", "f", *keys(3)) == [1, 1, 1]
+    assert server("BF.RESERVE", "g", 1e-16, 3) == "OK"
+    assert server("BF.MADD", "g", *keys(9)) == [1] * 9
+
+
 @pytest.mark.parametrize("capacity", ["0", "-1", "1073741825", "9223372036854775807",
                                       "9223372036854775808", "1.5", "", "1e3"])
 def test_capacities_that_are_none(server, layout, capacity):
