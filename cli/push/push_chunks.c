@@ -65,7 +65,10 @@ void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, do
     if (expansion > MOST) cli_die("--expansion", "at most 32768", "the server refuses it");
     if (info.format == UMBEL_FMT_REDISBLOOM) {
         cli_die("--expansion", "umbel build --format redisbloom --expansion N",
-                "%s has been built with one", name);
+                "%s grows as it was built to", name);
+    }
+    if (info.kind == UMBEL_KIND_SCALABLE) {
+        cli_die("--expansion", "leave it out", "%s is scalable: it grows by itself", name);
     }
     if (info.kind != UMBEL_KIND_BLOCKED && info.kind != UMBEL_KIND_LINE &&
         info.kind != UMBEL_KIND_CLASSIC) {

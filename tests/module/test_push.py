@@ -737,7 +737,9 @@ def test_filters_that_grow(server, tmp_path):
         refused(push(server, build(tmp_path, "--kind", kind, "-n", 6000), "--key", "f", "-f",
                      "--expansion", 2), f"{kind} filters do not grow there")
     refused(push(server, build(tmp_path, "--format", "redisbloom", name="rb"), "--key", "f", "-f",
-                 "--expansion", 2), "has been built with one")
+                 "--expansion", 2), "grows as it was built to")
+    refused(push(server, build(tmp_path, "--kind", "scalable"), "--key", "f", "-f", "--expansion", 2),
+            "it grows by itself")
 
 
 @pytest.mark.parametrize("how", [[], ["--kind", "scalable"], ["--format", "redisbloom"]],
