@@ -229,6 +229,7 @@ typedef struct RedisModuleCommandInfo {
     X(void *, Calloc, (size_t count, size_t size)) \
     X(void, Free, (void *ptr)) \
     X(size_t, MallocSize, (void *ptr)) \
+    X(float, GetUsedMemoryRatio, (void)) \
     X(void, SaveUnsigned, (RedisModuleIO *io, uint64_t value)) \
     X(uint64_t, LoadUnsigned, (RedisModuleIO *io)) \
     X(void, SaveDouble, (RedisModuleIO *io, double value)) \

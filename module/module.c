@@ -11,6 +11,7 @@
 #include "config.h"
 #include "storage/types.h"
 #include "umbel.h"
+#include "value/server_memory.h"
 
 /* RedisBloom's name: clients look for it in MODULE LIST, and it prefixes settings (bf.NAME). */
 #define MODULE_NAME "bf"
@@ -141,6 +142,7 @@ UMBEL_API int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, 
 
 int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (bf_api_resolve(ctx) || RedisModule_IsModuleNameBusy(MODULE_NAME)) return REDISMODULE_ERR;
+    bf_memory_register();
     RedisModule_SetModuleAttribs(ctx, MODULE_NAME, module_version(), REDISMODULE_APIVER_1);
     /* A server ignores option bits that it does not know. */
     RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |

@@ -105,12 +105,15 @@ static const char *take_database(const char *path, cli_login *out) {
     return NULL;
 }
 
+static const char unclear[] =
+    "host and port cannot be told (in a password, @ / ? # % are %40 %2F %3F %23 %25)";
+
 /* HOST, HOST:PORT or [HOST]:PORT of `len` bytes. */
 static const char *take_authority(const char *text, size_t len, cli_address *out) {
     char *copy = cli_strndup(len ? text : "localhost", len ? len : strlen("localhost"));
     bool ok = *copy != '/' && cli_parse_address(copy, out);
     free(copy);
-    return ok ? NULL : "host and port cannot be told (in a password, @ / ? # % are %40 %2F ...)";
+    return ok ? NULL : unclear;
 }
 
 static const char *take_url(char *text, cli_server *out) {
@@ -118,6 +121,10 @@ static const char *take_url(char *text, cli_server *out) {
     char *rest = text + len, *at = NULL;
     for (char *p = text; p < rest; p++) {
         if (*p == '@') at = p;
+    }
+    if (strchr(rest, '@')) { /* what looks like its end is a part of the password */
+        memset(text, '*', strlen(text));
+        return unclear;
     }
     const char *wrong = at ? take_login(text, (size_t)(at - text), &out->login) : NULL;
     char *host = at ? at + 1 : text;
@@ -142,6 +149,8 @@ const char *cli_parse_server(char *text, cli_server *out) {
         return take_url(text, out);
     }
     if (strstr(text, "://")) return "is not a redis:// or rediss:// URL";
+    if (*text != '/' && strchr(text, '/'))
+        return "is not an address: the path of a socket begins with /";
     return cli_parse_address(text, &out->at) ? NULL : "is not an address";
 }
 

@@ -50,8 +50,8 @@ cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name) {
     cli_push_chunks p = {.filter = f,
                          .head = {head, len},
                          .bits_len = info.bytes,
-                         .counted = info.keys_added,
-                         .keys = isfinite(in.keys) ? (uint64_t)llround(in.keys) : 0};
+                         .in = in,
+                         .counted = info.keys_added};
     snprintf(p.id, sizeof p.id, "push:%08" PRIx32 "%" PRIx64, checksum(&p), p.bits_len);
     return p;
 }
@@ -65,7 +65,10 @@ void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, do
     if (expansion > MOST) cli_die("--expansion", "at most 32768", "the server refuses it");
     if (info.format == UMBEL_FMT_REDISBLOOM) {
         cli_die("--expansion", "umbel build --format redisbloom --expansion N",
-                "%s has been built with one", name);
+                "%s grows as it was built to", name);
+    }
+    if (info.kind == UMBEL_KIND_SCALABLE) {
+        cli_die("--expansion", "leave it out", "%s is scalable: it grows by itself", name);
     }
     if (info.kind != UMBEL_KIND_BLOCKED && info.kind != UMBEL_KIND_LINE &&
         info.kind != UMBEL_KIND_CLASSIC) {

@@ -4,6 +4,7 @@
  */
 #include "push/push.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "filter/filter_file.h"
@@ -19,7 +20,8 @@ void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
         if (p->server) cli_report_text(&r, NULL, "server", p->server);
         cli_report_count(&r, NULL, "database", p->database);
         if (p->shards) cli_report_count(&r, NULL, "shards", p->shards);
-        cli_report_count(&r, NULL, "keys", p->keys);
+        cli_report_count(&r, NULL, "keys",
+                         isfinite(p->in.keys) ? (uint64_t)llround(p->in.keys) : 0);
         cli_report_count(&r, NULL, "bytes", p->bytes);
         cli_report_count(&r, NULL, "resumed_bytes", p->resumed);
         cli_report_end(&r);
@@ -31,8 +33,7 @@ void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
     } else {
         fprintf(stderr, "%s at %s", p->name, p->server);
     }
-    fprintf(stderr, ": %s, %s", cli_count_noun(p->keys, "key", keys),
-            cli_size_text(p->bytes, size));
+    fprintf(stderr, ": %s, %s", cli_keys_text(&p->in, keys), cli_size_text(p->bytes, size));
     if (p->resumed) {
         fprintf(stderr, ", %s of it sent by an earlier run", cli_size_text(p->resumed, before));
     }
@@ -62,7 +63,7 @@ int cli_push_file(const cli_settings *s) {
     cli_push_summary(s, &(cli_pushed){.name = push.name,
                                       .server = cli_connection_name(push.server),
                                       .database = cli_connection_database(push.server),
-                                      .keys = chunks.keys,
+                                      .in = chunks.in,
                                       .bytes = chunks.bits_len,
                                       .resumed = resumed});
     cli_push_chunks_free(&chunks);

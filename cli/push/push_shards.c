@@ -115,7 +115,8 @@ static void publish(const cli_settings *s, cli_push push, pushed_shard *sent, ui
         if (!cli_push_publish(&push, &sent[i].chunks)) {
             cli_die(push.name, cli_run_again, "another node took over without the last pieces");
         }
-        all.keys += sent[i].chunks.keys;
+        all.in.keys += sent[i].chunks.in.keys;
+        all.in.keys_error = hypot(all.in.keys_error, sent[i].chunks.in.keys_error);
         all.bytes += sent[i].chunks.bits_len;
         all.resumed += sent[i].resumed;
         free(sent[i].name);

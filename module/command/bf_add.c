@@ -38,7 +38,7 @@ static void publish(const bf_key *key, RedisModuleString **items, const outcome 
     if (created && o->done > 0) {
         bf_replicate_insertion(key->ctx, key->name, created, items, o->done);
     } else if (created) {
-        bf_replicate_creation(key->ctx, key->name, created);
+        bf_replicate_creation(key, created);
     } else if (changed && o->verbatim && o->done == o->asked) {
         RedisModule_ReplicateVerbatim(key->ctx);
     } else if (changed) {

@@ -167,11 +167,13 @@ static double fill(const umbel_measurement *m) {
     return m->bits ? (double)m->bits_set / (double)m->bits : 0;
 }
 
-static void reply_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i) {
+/* A value that shows no layers is measured once: `all` is its only layer as well. */
+static void reply_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i,
+                        const umbel_measurement *all) {
     bf_layer layer;
-    umbel_measurement m;
+    umbel_measurement m = *all;
     bf_value_layer(v, i, &layer);
-    bf_value_measure_layer(v, i, &m);
+    if (bf_value_chain(v)) bf_value_measure_layer(v, i, &m);
     RedisModule_ReplyWithMap(ctx, 9);
     bf_reply_named_text(ctx, "Kind", layer.kind);
     bf_reply_named_count(ctx, "Capacity", layer.capacity);
@@ -201,7 +203,7 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_reply_named_count(ctx, "Bytes", bf_value_memory(v));
     RedisModule_ReplyWithSimpleString(ctx, "Layers");
     RedisModule_ReplyWithArray(ctx, (long)layers);
-    for (uint32_t i = 0; i < layers; i++) reply_layer(ctx, v, i);
+    for (uint32_t i = 0; i < layers; i++) reply_layer(ctx, v, i, &m);
 }
 
 int bf_cmd_stats(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {

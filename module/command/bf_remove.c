@@ -26,11 +26,13 @@ int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     RedisModule_ReplyWithArray(ctx, argc - 2);
     for (int i = 2; i < argc; i++) {
         umbel_key item = bf_item_key(argv[i]);
-        bool removed = bf_value_remove(key.value, &item) == UMBEL_OK;
+        if (bf_batch_pauses((size_t)i - 2))
+            bf_key_yield(&key, REDISMODULE_READ | REDISMODULE_WRITE);
+        bool removed = key.value && bf_value_remove(key.value, &item) == UMBEL_OK;
         RedisModule_ReplyWithBool(ctx, removed);
         changed |= removed;
     }
-    if (changed) {
+    if (changed && key.value) {
         RedisModule_ReplicateVerbatim(ctx);
         bf_key_changed(&key, "bf.remove");
     }
@@ -49,6 +51,7 @@ int bf_cmd_count(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     RedisModule_ReplyWithArray(ctx, argc - 2);
     for (int i = 2; i < argc; i++) {
         umbel_key item = bf_item_key(argv[i]);
+        if (bf_batch_pauses((size_t)i - 2)) bf_key_yield(&key, REDISMODULE_READ);
         RedisModule_ReplyWithLongLong(ctx, key.value ? bf_value_count(key.value, &item) : 0);
     }
     bf_key_close(&key);
@@ -67,7 +70,7 @@ int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     } else if (e) {
         bf_reply_make_error(ctx, e, NULL);
     } else {
-        bf_replicate_value(&key, true);
+        bf_replicate_cleared(&key);
         bf_key_changed(&key, "bf.clear");
         RedisModule_ReplyWithSimpleString(ctx, "OK");
     }

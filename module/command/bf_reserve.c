@@ -77,7 +77,7 @@ int bf_cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     } else if (key.value) {
         RedisModule_ReplyWithSimpleString(ctx, "OK");
     } else if (bf_create(&key, &options)) {
-        bf_replicate_creation(ctx, argv[1], &options.params);
+        bf_replicate_creation(&key, &options.params);
         bf_key_changed(&key, "bf.reserve");
         RedisModule_ReplyWithSimpleString(ctx, "OK");
     }

@@ -99,15 +99,6 @@ static void forget(words *w) {
     for (size_t i = 0; i < w->count; i++) RedisModule_FreeString(w->ctx, w->list[i]);
 }
 
-void bf_replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params) {
-    words w = {.ctx = ctx};
-    say_double(&w, params->error);
-    say_number(&w, params->capacity);
-    say_properties(&w, params);
-    RedisModule_Replicate(ctx, "BF.RESERVE", "sv", name, w.list, w.count);
-    forget(&w);
-}
-
 void bf_replicate_insertion(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params,
                             RedisModuleString **items, size_t count) {
     words w = {.ctx = ctx};
@@ -126,7 +117,7 @@ static void replicate_chunk(const bf_key *key, int64_t iterator, const uint8_t *
                           (const char *)bytes, len);
 }
 
-void bf_replicate_value(const bf_key *key, bool existed) {
+static void replicate(const bf_key *key, bool existed, bool empty) {
     const bf_value *v = key->value;
     if (bf_value_layout(v) == BF_BLOCKED) {
         RedisModule_ReplicateVerbatim(key->ctx);
@@ -139,7 +130,6 @@ void bf_replicate_value(const bf_key *key, bool existed) {
     if (existed) RedisModule_Replicate(key->ctx, "DEL", "s", key->name);
     replicate_chunk(key, next, head, len);
     RedisModule_Free(head);
-    bool empty = bf_value_card(v) == 0;
     while (!empty && (bf_dump_chunk(v, next, &next, &bytes, &len), next)) {
         replicate_chunk(key, next, bytes, len);
     }
@@ -147,4 +137,32 @@ void bf_replicate_value(const bf_key *key, bool existed) {
     if (expires >= 0) {
         RedisModule_Replicate(key->ctx, "PEXPIREAT", "sl", key->name, expires);
     }
+}
+
+void bf_replicate_value(const bf_key *key, bool existed) {
+    replicate(key, existed, false);
+}
+
+void bf_replicate_cleared(const bf_key *key) {
+    replicate(key, true, true);
+}
+
+/* RedisBloom looks for options of BF.RESERVE in the key's name as well, and then finds no value or a
+ * contradiction; its own clients cannot reserve such a key either. */
+static bool reads_as_option(const RedisModuleString *name) {
+    bf_word word = bf_word_of(name);
+    return word == BF_WORD_EXPANSION || word == BF_WORD_NONSCALING;
+}
+
+void bf_replicate_creation(const bf_key *key, const bf_params *params) {
+    words w = {.ctx = key->ctx};
+    if (params->layout == BF_REDISBLOOM && reads_as_option(key->name)) {
+        replicate(key, false, true);
+        return;
+    }
+    say_double(&w, params->error);
+    say_number(&w, params->capacity);
+    say_properties(&w, params);
+    RedisModule_Replicate(key->ctx, "BF.RESERVE", "sv", key->name, w.list, w.count);
+    forget(&w);
 }

@@ -27,8 +27,11 @@ bool bf_create(bf_key *key, bf_options *options);
  * loaded with BF.LOADCHUNK, and gets its time to live again. */
 void bf_replicate_value(const bf_key *key, bool existed);
 
-/* Replicates the creation as BF.RESERVE. */
-void bf_replicate_creation(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params);
+/* The same for a filter that was emptied: its bits need not travel. */
+void bf_replicate_cleared(const bf_key *key);
+
+/* Replicates the creation of a filter that is still empty, as BF.RESERVE. */
+void bf_replicate_creation(const bf_key *key, const bf_params *params);
 
 /* Replicates it as BF.INSERT, together with the keys that were then added. */
 void bf_replicate_insertion(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params,

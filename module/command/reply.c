@@ -10,8 +10,11 @@
 static const char *full(const bf_value *value) {
     bf_params params;
     bf_value_params(value, &params);
-    return params.expansion == 0 ? "ERR non scaling filter is full"
-                                 : "ERR bloom object reached max number of filters";
+    if (params.expansion == 0) return "ERR non scaling filter is full";
+    /* Of a very low rate, what is left for another layer may be less than the hash can keep. */
+    return bf_value_layers(value) < BF_LAYERS_MAX
+               ? "ERR false positive degrades to 0 on scale out"
+               : "ERR bloom object reached max number of filters";
 }
 
 int bf_reply_add_error(RedisModuleCtx *ctx, umbel_err err, const bf_value *value) {

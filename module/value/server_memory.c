@@ -49,12 +49,25 @@ static bool free_aside(void *ptr) {
     return true;
 }
 
+static pthread_t serving;
+
+void bf_memory_register(void) {
+    serving = pthread_self();
+}
+
+/* A server above maxmemory deletes keys, or refuses writes, until it sees that memory is free.  What
+ * a thread is yet to free would cost it other keys, so from half of maxmemory on nothing is put off:
+ * no single filter takes more than the other half.  Other threads free, too, and must not ask. */
+static bool may_free_later(void) {
+    return pthread_equal(pthread_self(), serving) && RedisModule_GetUsedMemoryRatio() <= 0.5F;
+}
+
 static void give_back(void *ctx, void *ptr) {
     (void)ctx;
     if (!ptr) return;
     size_t size = RedisModule_MallocSize(ptr);
     atomic_fetch_sub_explicit(&given, size, memory_order_relaxed);
-    if (size < BF_LARGE || !free_aside(ptr)) RedisModule_Free(ptr);
+    if (size < BF_LARGE || !may_free_later() || !free_aside(ptr)) RedisModule_Free(ptr);
 }
 
 umbeli_settings bf_memory_settings(uint64_t max_bytes, const uint8_t *secret) {
@@ -104,15 +117,7 @@ static uint64_t resident(void) {
     return found ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : UINT64_MAX;
 }
 
-bool bf_memory_available(size_t bytes) {
-    uint64_t there = 0, taken = bf_memory_bytes(), used = resident();
-    if (!available(&there)) return true;
-    there -= there / 8; /* others live here, too */
-    uint64_t unused = taken > used ? taken - used : 0;
-    return bytes <= there && unused <= there - bytes;
-}
-
-/* ---- How much there is ---- */
+/* ---- How much there is, and how much is left ---- */
 
 /* 0: no such file, or no number in it ("max"). */
 static uint64_t number_in(const char *path) {
@@ -159,4 +164,23 @@ uint64_t bf_memory_of_machine(void) {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     uint64_t machine = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
     return smaller(machine, container_limit());
+}
+
+/* What the machine has left; or the container, in which the server is alone: what it may use and
+ * does not. */
+static bool left(uint64_t used, uint64_t *bytes) {
+    uint64_t limit = container_limit();
+    bool known = available(bytes);
+    if (!limit || used == UINT64_MAX) return known;
+    uint64_t rest = limit > used ? limit - used : 0;
+    if (!known || rest < *bytes) *bytes = rest;
+    return true;
+}
+
+bool bf_memory_available(size_t bytes) {
+    uint64_t there = 0, taken = bf_memory_bytes(), used = resident();
+    if (!left(used, &there)) return true;
+    there -= there / 8; /* others live here, too */
+    uint64_t unused = taken > used ? taken - used : 0;
+    return bytes <= there && unused <= there - bytes;
 }

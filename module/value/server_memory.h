@@ -12,6 +12,9 @@
 
 #include "core/settings.h"
 
+/* Call from the thread that serves clients, before all others. */
+void bf_memory_register(void);
+
 /* The settings of filters that live in the server's memory; secret NULL: none.  Their memory comes
  * zeroed from the allocator, which takes fresh pages from the system for much of it: making a large
  * filter touches none of them. */
@@ -25,7 +28,7 @@ void *bf_memory_new(size_t size);
 void bf_memory_delete(void *ptr);
 
 /* Allocations of at least this size are checked against the memory that the system has left, and
- * freed in a thread of their own. */
+ * freed in a thread of their own unless the server is short of memory. */
 #define BF_LARGE ((size_t)64 << 20)
 
 /* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.  What

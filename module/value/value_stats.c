@@ -5,6 +5,8 @@
 #include "core/size.h"
 #include "kind/key_count.h"
 #include "kind/kind.h"
+#include "kind/static/static.h"
+#include "kind/static/tight.h"
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
 
@@ -56,35 +58,68 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
 
 /* ---- Estimated from the bits ---- */
 
-/* So much of each layer, which gives a tenth of a percent: the server waits for it. */
-enum { SAMPLE = 4 << 20 };
+/* The server waits for it.  So much of a layer tells its keys to a tenth of a percent; where there
+ * are many, as in a window of 255 generations, each gets a part of ALL. */
+enum { SAMPLE = 4 << 20, LEAST = 64 << 10, ALL = 16 << 20 };
+
+static uint64_t sample_bytes(uint32_t layers) {
+    uint64_t each = ALL / layers / LEAST * LEAST;
+    return each > SAMPLE ? SAMPLE : each < LEAST ? LEAST : each;
+}
+
+static void scale_bits(double times, umbel_measurement *out) {
+    out->bits = (uint64_t)((double)out->bits * times);
+    out->bits_set = (uint64_t)((double)out->bits_set * times);
+}
 
 /* Of a large counting filter: a filter of the first counters borrows them, and tells about all.
- * False: it is none, or there is no memory for the handle. */
+ * False: there is no memory for the handle. */
 static bool sample_counters(const umbel_filter *f, umbel_measurement *out) {
     umbeli_settings settings = bf_memory_settings(0, NULL);
     umbeli_shape shape = f->shape;
     umbel_filter *part = NULL;
-    if (shape.kind != UMBEL_KIND_COUNTING || f->data_len <= SAMPLE) return false;
     shape.bits = 8 * (uint64_t)SAMPLE;
     if (umbeli_kind_by_id(shape.kind)->restore(&shape, SAMPLE, f->data, &settings, &part, NULL)) {
         return false;
     }
     umbel_measure(part, out);
-    double times = (double)f->data_len / SAMPLE;
-    out->bits = (uint64_t)((double)out->bits * times);
-    out->bits_set = (uint64_t)((double)out->bits_set * times);
+    scale_bits((double)f->data_len / SAMPLE, out);
     umbeli_measure_keys(f, out);
     umbel_free(part);
     return true;
+}
+
+/* Of filters that are built once, keys and rate do not depend on the bits. */
+static void sample_built(const umbel_filter *f, umbel_measurement *out) {
+    uint64_t keys = umbeli_keys_added(f);
+    bool tight = f->shape.kind == UMBEL_KIND_TIGHT;
+    *out = (umbel_measurement){
+        .bits = 8 * (uint64_t)SAMPLE,
+        .bits_set = umbeli_bits_count(f->data, SAMPLE),
+        .keys = (double)keys,
+        .rate = tight ? umbeli_tight_rate(&umbeli_tight_of(f)->layout, keys)
+                      : umbeli_static_rate(&umbeli_static_of(f)->layout, keys),
+    };
+    scale_bits((double)f->shape.bits / (double)out->bits, out);
+}
+
+/* False: it is small, or of another kind. */
+static bool sample_large(const umbel_filter *f, umbel_measurement *out) {
+    if (f->data_len <= SAMPLE) return false;
+    switch (f->shape.kind) {
+    case UMBEL_KIND_COUNTING: return sample_counters(f, out);
+    case UMBEL_KIND_STATIC:
+    case UMBEL_KIND_TIGHT: sample_built(f, out); return true;
+    default: return false;
+    }
 }
 
 void bf_value_measure(const bf_value *v, umbel_measurement *out) {
     if (v->small) {
         bf_value_measure_layer(v, 0, out);
     } else if (umbeli_is_chain(v->filter)) {
-        umbeli_chain_sample(v->filter, SAMPLE, out);
-    } else if (!sample_counters(v->filter, out)) {
+        umbeli_chain_sample(v->filter, sample_bytes(umbeli_chain_of(v->filter)->count), out);
+    } else if (!sample_large(v->filter, out)) {
         umbel_measure(v->filter, out);
     }
 }
@@ -92,7 +127,8 @@ void bf_value_measure(const bf_value *v, umbel_measurement *out) {
 void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out) {
     umbeli_layer room;
     if (has_layers(v)) {
-        *out = umbeli_layer_sample(bf_value_layer_at(v, i, &room), SAMPLE);
+        uint64_t most = sample_bytes(bf_value_layers(v));
+        *out = umbeli_layer_sample(bf_value_layer_at(v, i, &room), most);
     } else {
         bf_value_measure(v, out);
     }

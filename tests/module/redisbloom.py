@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """RedisBloom as its commands see it: which words it takes, and the filters that they make.  Written
 from its documentation and the replies of a real one; nothing here uses the module."""
+import math
 import struct
 
 import rdb
@@ -60,6 +61,8 @@ class RedisBloom:
          "BF.INSERT": self.insert, "BF.LOADCHUNK": self.loadchunk}[command](*words[1:])
 
     def reserve(self, name, error, capacity, *words):
+        if name.upper() in (b"EXPANSION", b"NONSCALING"):  # looked for in all of the words
+            raise Refused("no value, or both")
         said = options(words, ["EXPANSION", "NONSCALING"])
         growth = 0 if "NONSCALING" in said else said.get("EXPANSION", 2)
         self.create(name, int(capacity), float(error), growth)
@@ -97,15 +100,20 @@ class RedisBloom:
     def load_header(self, name, data):
         self.create(name)
         bloom = self.filters[name]
-        _, count, bloom.options, bloom.growth = struct.unpack_from("<QIII", data)
+        total, count, bloom.options, bloom.growth = struct.unpack_from("<QIII", data)
+        if len(data) != 20 + 53 * count or count == 0 or bloom.options & ~15:
+            raise Refused("received bad data")
         bloom.links = []
         for i in range(count):
             size, bits, items, error, each, hashes, entries, n2 = struct.unpack_from(
                 "<QQQddIQB", data, 20 + 53 * i)
-            if bits != 8 * size or n2 or len(data) != 20 + 53 * count:
+            if (bits != 8 * size or n2 or not 0 < error < 1
+                    or hashes != math.ceil(0.693147180559945 * each)):
                 raise Refused("received bad data")
             bloom.links.append({"entries": entries, "error": error, "each": each, "items": items,
                                 "hashes": hashes, "bits": bytearray(size)})
+        if total != sum(link["items"] for link in bloom.links):
+            raise Refused("received bad data")
 
     def dump(self, name):
         return self.filters[name].dump(self.version)

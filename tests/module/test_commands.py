@@ -278,6 +278,21 @@ def test_a_long_command_lets_the_server_breathe(hasty, layout):
     assert hasty.alive()
 
 
+@pytest.mark.parametrize("command", ["BF.MADD", "BF.MEXISTS", "BF.COUNT", "BF.REMOVE"])
+def test_every_command_with_many_items_lets_the_server_breathe(hasty, command):
+    client, names = hasty.client(), keys(40000)
+    client("BF.RESERVE", "g", 0.001, 10_000_000, "COUNTING")
+    client("BF.MADD", "g", *names[:9])
+    meddler = Meddler(hasty)
+    for _ in range(50):  # whether it asks in the right moment is chance
+        assert len(client(command, "g", *names)) == len(names)
+        if any(str(r).startswith("BUSY ") for r in meddler.replies):
+            break
+    meddler.end()
+    assert {str(r)[:5] for r in meddler.replies} == {"0", "BUSY "}
+    assert hasty.alive()
+
+
 def test_nothing_comes_between_the_commands_of_a_transaction(hasty, layout):
     n, client = 40000, hasty.client()
     meddler = Meddler(hasty)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 # labels: asan
 """Every argument at its limits, and beyond: an error reply, unchanged keys, a live server."""
+import os
 import re
+import time
 from pathlib import Path
 
 import pytest
 
+from conftest import MODULE
 from resp import is_error, keys
 
 WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
@@ -30,6 +33,15 @@ def test_tiny_rates_are_made_or_refused(server, layout, error):
         assert is_error(reply, "ERR could not create filter")
         assert server("EXISTS", "f") == 0
     assert server.alive()
+
+
+def test_rates_that_leave_nothing_for_growing(server):
+    assert server("BF.RESERVE", "f", 1e-18, 3) == "OK"
+    reply = server("BF.MADD", "f", *keys(9))
+    assert reply == [1, 1, 1, "ERR false positive degrades to 0 on scale out"]
+    assert server("BF.MEXISTS", "f", *keys(3)) == [1, 1, 1]
+    assert server("BF.RESERVE", "g", 1e-16, 3) == "OK"
+    assert server("BF.MADD", "g", *keys(9)) == [1] * 9
 
 
 @pytest.mark.parametrize("capacity", ["0", "-1", "1073741825", "9223372036854775807",
@@ -121,6 +133,65 @@ def test_more_filters_than_there_is_memory_for(server, layout):
     made = [server("BF.RESERVE", f"f{i}", 0.01, 900_000_000) for i in range(most + 2)]  # 1.1 GiB
     assert is_error(made[-1], "Insufficient memory") and server.alive()
     assert made[0] == "OK" or most < 2
+
+
+@pytest.fixture
+def container():
+    """A control group that may use half a gigabyte; the path of it."""
+    for mount, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+                         ("/sys/fs/cgroup", "memory.max")):
+        group = Path(mount) / f"umbel-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            (group / limit).write_text(str(512 << 20))
+            yield group
+            return
+        except OSError:
+            continue
+        finally:
+            for _ in range(500):  # as long as a process in it is about to end
+                try:
+                    group.rmdir()
+                    break
+                except OSError:
+                    time.sleep(0.02)
+    pytest.skip("no control group can be made here (it takes root)")
+
+
+def test_more_filters_than_a_container_has_memory_for(container, new_server):
+    """Each is below the limit of one filter; all of them, once in use, would be the server's end."""
+    server = new_server(module=None)
+    (container / "cgroup.procs").write_text(str(server.process.pid))
+    assert server("MODULE", "LOAD", str(Path(MODULE).resolve())) == "OK"
+    made = [server("BF.RESERVE", f"f{i}", 0.01, 100_000_000) for i in range(5)]  # 132 MiB each
+    assert made[0] == "OK" and is_error(made[-1], "Insufficient memory")
+    assert server("BF.MADD", "f0", *keys(50000)) and server.alive()
+    server.stop()
+
+
+def test_one_large_filter_is_evicted_and_nothing_else(new_server):
+    """What is only freed later would cost other keys their life."""
+    server = new_server(maxmemory="200mb", **{"maxmemory-policy": "volatile-ttl",
+                                              "lazyfree-lazy-eviction": "no"})
+    for i in range(3):
+        assert server("BF.RESERVE", f"f{i}", 0.01, 60_000_000) == "OK"  # 80 MB
+        server("BF.MADD", f"f{i}", *keys(50000))
+        server("EXPIRE", f"f{i}", 1000 + i)
+    assert sorted(server("KEYS", "*")) == [b"f1", b"f2"]
+
+
+def test_what_was_deleted_is_no_reason_to_refuse_writes(new_server):
+    server = new_server(maxmemory="200mb")
+    for i in range(10):
+        assert server("BF.RESERVE", "f", 0.01, 60_000_000) == "OK"
+        assert server("BF.RESERVE", "g", 0.01, 60_000_000) == "OK"
+        server("BF.MADD", "f", *keys(50000))
+        assert server("BF.CLEAR", "f") == "OK"
+        assert server("BF.ADD", "f", "a") == 1, i
+        assert server("DEL", "f", "g") == 2
 
 
 @pytest.mark.parametrize("command", [

@@ -2,6 +2,7 @@
 """umbel push: filters built offline become keys of a real server."""
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -160,7 +161,7 @@ def test_passwords(new_server, tmp_path):
     locked = new_server()
     # The commands that docs/redis.md says are needed, and no others.
     needed = "BF.LOADCHUNK BF.CARD BF.INFO EXISTS GET SET EXPIRE PERSIST UNLINK MULTI EXEC RENAMENX"
-    locked("ACL", "SETUSER", "loader", "on", ">pass word", "allkeys", "-@all",
+    locked("ACL", "SETUSER", "loader", "on", ">pass word", "~g", "~{g}:push:*", "-@all",
            *(f"+{command}" for command in needed.split()))
     locked("CONFIG", "SET", "requirepass", "sesame")
     refused(push(locked, path, "--key", "f"), "--auth-file F")
@@ -171,6 +172,29 @@ def test_passwords(new_server, tmp_path):
         pushed(push(locked, path, "--key", name, "--auth-file", secret))
     assert locked("AUTH", "sesame") == "OK"
     assert locked("BF.CARD", "f") == locked("BF.CARD", "g") == locked("BF.CARD", "h") > 4000
+
+
+def test_refusals_say_what_to_do(new_server, tmp_path):
+    path, secret, server = build(tmp_path), tmp_path / "secret", new_server()
+    server("ACL", "SETUSER", "loader", "on", ">pw", "~f", "+@all")
+    secret.write_text("loader\npw\n")
+    refused(push(server, path, "--key", "f", "--auth-file", secret), "NAME and {NAME}:push:*")
+    server("CONFIG", "SET", "bf.memory-limit", "1kb")
+    refused(push(server, path, "--key", "f"), "CONFIG SET bf.memory-limit")
+    assert server("DBSIZE") == 0
+
+
+def test_the_summary_says_what_build_says(server, tmp_path):
+    """How many keys a Bloom filter has is an estimate, and a static one knows."""
+    for kind in "blocked", "static":
+        lines = tmp_path / "lines"
+        lines.write_text("\n".join(ITEMS) + "\n")
+        built = umbel("build", "--kind", kind, "-fo", tmp_path / "f.umb", lines).stderr
+        keys = re.search(r"lines, (.* keys) in", built)[1]
+        assert keys.startswith("about ") == (kind == "blocked")
+        assert f": {keys}, " in pushed(push(server, tmp_path / "f.umb", "--key", kind))
+    text = pushed(push(server, lines, "--key", "many", "--shards", 3))
+    assert text.startswith("3 shards: about ")
 
 
 def test_keyed_filters(server, tmp_path):
@@ -455,7 +479,7 @@ def test_urls(new_server, tmp_path):
     for i, url in enumerate([f"redis://:sesame@127.0.0.1:{port}", f"redis://{login}@127.0.0.1:{port}/",
                              f"redis://default:sesame@localhost:{port}/0"]):
         text = pushed(push_to(url, path, "--key", f"f{i}"))
-        assert text.startswith(f"f{i} at ") and f":{port}: 4,9" in text
+        assert text.startswith(f"f{i} at ") and f":{port}: about 4,9" in text
         assert has_all(there, f"f{i}", ITEMS)
     secret = tmp_path / "secret"
     secret.write_text("p:a/s%s w?rd#\n")
@@ -713,7 +737,9 @@ def test_filters_that_grow(server, tmp_path):
         refused(push(server, build(tmp_path, "--kind", kind, "-n", 6000), "--key", "f", "-f",
                      "--expansion", 2), f"{kind} filters do not grow there")
     refused(push(server, build(tmp_path, "--format", "redisbloom", name="rb"), "--key", "f", "-f",
-                 "--expansion", 2), "has been built with one")
+                 "--expansion", 2), "grows as it was built to")
+    refused(push(server, build(tmp_path, "--kind", "scalable"), "--key", "f", "-f", "--expansion", 2),
+            "it grows by itself")
 
 
 @pytest.mark.parametrize("how", [[], ["--kind", "scalable"], ["--format", "redisbloom"]],

@@ -307,6 +307,10 @@ HERE = [
     ["PEXPIREAT", "m", FAR], ["BF.CLEAR", "m"], ["BF.MADD", "m", *keys(200, "other")],
     ["BF.MERGE", "m", "l"], ["BF.MERGE", "n", "l", "m"], ["BF.MERGE", "n", "l", "m"],
     ["BF.CLEAR", "l"], ["BF.MADD", "n", *keys(500)],
+    # Names that RedisBloom takes for options.
+    ["BF.RESERVE", "expansion", 0.01, 200, *CLASSIC], ["BF.MADD", "expansion", *keys(300)],
+    ["BF.RESERVE", "NonScaling", 0.02, 50, "NONSCALING", *CLASSIC], ["BF.ADD", "NonScaling", "x"],
+    ["BF.INSERT", "nonscaling", *CLASSIC, "CAPACITY", 40],
 ]
 
 
@@ -330,7 +334,8 @@ def run_here(server):
     server("BF.INSERT", "blocked too", "LAYOUT", "blocked", "ITEMS", "x")
 
 
-NAMES = [c.encode() for c in "abcdefghijklmno"]
+NAMES = sorted([c.encode() for c in "abcdefghijklmno"]
+               + [b"expansion", b"NonScaling", b"nonscaling"])
 
 
 def commands_of(data):

@@ -228,6 +228,23 @@ def test_a_replica_answers_while_it_loads(new_server, new_replica, layout):
     assert figures[0] == figures[1] and figures[0]["bf_filters"] == "40"
 
 
+def test_bits_that_nobody_counted_are_replicated(pair):
+    """A dump may say that it has no items, and have bits all the same."""
+    first, second = pair
+    first("FLUSHALL")
+    first("BF.RESERVE", "f", 0.01, 100, "LAYOUT", "classic")
+    empty = first("BF.SCANDUMP", "f", 0)[1]
+    first("BF.MADD", "f", *keys(50))
+    bits = first("BF.SCANDUMP", "f", 1)[1]
+    assert first("BF.LOAD", "g", empty + bits) == "OK"
+    assert first("BF.MERGE", "h", "g") == "OK"
+    assert first("BF.CARD", "g") == 0
+    in_step(first, second)
+    for name in "g", "h":
+        assert second("BF.MEXISTS", name, *keys(50)) == [1] * 50
+        assert first("DEBUG", "DIGEST-VALUE", name) == second("DEBUG", "DIGEST-VALUE", name)
+
+
 def test_secrets_differ_between_the_filters_of_a_replica(pair):
     """A promoted replica draws its own secrets."""
     first, second = pair
