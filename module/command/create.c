@@ -126,12 +126,23 @@ static void replicate_chunk(const bf_key *key, int64_t iterator, const uint8_t *
                           (const char *)bytes, len);
 }
 
-void bf_replicate_value(const bf_key *key, bool existed) {
+/* Whether anyone hears what is replicated.  A backlog without replicas counts: one may come back
+ * for it. */
+static bool heard(RedisModuleCtx *ctx) {
+    int hearing = REDISMODULE_CTX_FLAGS_AOF | REDISMODULE_CTX_FLAGS_CLUSTER, none = 0, unknown = 0;
+    if (RedisModule_GetContextFlags(ctx) & hearing) return true;
+    RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "replication");
+    bool replicas =
+        RedisModule_ServerInfoGetFieldUnsigned(info, "connected_slaves", &none) > 0 || none;
+    bool backlog =
+        RedisModule_ServerInfoGetFieldUnsigned(info, "repl_backlog_active", &unknown) || unknown;
+    RedisModule_FreeServerInfo(ctx, info);
+    return replicas || backlog;
+}
+
+bool bf_replicate_contents(const bf_key *key, bool existed) {
     const bf_value *v = key->value;
-    if (bf_value_layout(v) == BF_BLOCKED) {
-        RedisModule_ReplicateVerbatim(key->ctx);
-        return;
-    }
+    if (bf_value_layout(v) == BF_BLOCKED || !heard(key->ctx)) return false;
     size_t len = 0;
     const uint8_t *bytes = NULL;
     int64_t next = 1;
@@ -147,4 +158,5 @@ void bf_replicate_value(const bf_key *key, bool existed) {
     if (expires >= 0) {
         RedisModule_Replicate(key->ctx, "PEXPIREAT", "sl", key->name, expires);
     }
+    return true;
 }

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * merging.c - merges of large filters, beside the clients
+ *
+ * Merging gigabytes takes up to seconds, most of which goes into fresh memory for the result.  So
+ * the client is blocked, a thread makes the result, and the server goes on serving the others.
+ *
+ * As if at one moment.  The result is a value of its own: until the destination gets it, in a few
+ * microseconds and on the thread that serves clients, nobody sees anything of it.  At that moment
+ * every source must be what the thread has read.  Two things see to it:
+ *
+ *   - Commands of the module do not change a value that is being read.  They wait like the merge's
+ *     own client (bf_merging_wait) and run when it is over.  Within transactions and scripts, where
+ *     no client may wait, they settle the merge first (bf_merging_settle): the server waits for the
+ *     thread, and the destination gets the result before the command goes on.  Both orders are the
+ *     ones in which replicas and the append-only file are told.
+ *   - The server deletes, renames, overwrites, evicts and flushes keys without asking.  The thread
+ *     holds what it reads (value/value_hold.h), so nothing that it reads is ever freed.  In the end,
+ *     the keys are looked up again: if one of them holds anything else by now, the result is thrown
+ *     away and the merge is done at once, with what the keys hold then.
+ *
+ * Reading is free: nothing changes, so look-ups, dumps, copies, snapshots of a forked child and so
+ * on need no care.
+ *
+ * Where it is done at once: small filters; where no client may wait; on replicas, which have to
+ * follow their primary in order; and without memory for a copy of the destination, if one source
+ * can go right into it.
+ *
+ * A client that leaves or is killed takes its merge along: nothing changes.  So does a server that
+ * becomes a replica, as it disconnects blocked clients.
+ */
+#include "command/merging.h"
+
+#include <pthread.h>
+
+#include "command/open_key.h"
+#include "command/reply.h"
+#include "config.h"
+#include "value/value_hold.h"
+
+/* From so many bytes on, of all filters together, a thread is worth it: less takes some 20 ms. */
+enum { LARGE = 32 * 1024 * 1024 };
+
+/* Clusters: keys may be on their way to another node.  Pauses come before a primary steps down, and
+ * a server then must not write. */
+#define TRY_AGAIN "TRYAGAIN a key is gone or writing is paused: nothing was done"
+
+typedef enum stage { RUNNING, PUT, FAILED, OVERTAKEN } stage;
+
+/* A command that waits for the end of a merge. */
+typedef struct waiter {
+    struct waiter *next;
+    RedisModuleBlockedClient *client;
+    RedisModuleCmdFunc command;
+} waiter;
+
+typedef struct merging {
+    struct merging *next;
+    bf_merge merge;
+    RedisModuleBlockedClient *client;
+    int db;
+    stage stage;
+    bool made; /* the thread has ended; under the lock */
+    waiter *first, **last;
+} merging;
+
+/* Those that are RUNNING; only the thread that serves clients uses the list.  No value is in
+ * two of them: the second merge waits for the first. */
+static merging *running;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t one_is_made = PTHREAD_COND_INITIALIZER;
+
+static bool may_wait(RedisModuleCtx *ctx) {
+    return bf_key_may_yield(ctx) && !bf_config_replayed(ctx) &&
+           !(RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE);
+}
+
+static bool in_cluster(RedisModuleCtx *ctx) {
+    return RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_CLUSTER;
+}
+
+static merging *merging_of(const bf_value *v) {
+    for (merging *m = running; m && v; m = m->next) {
+        for (int i = 0; i < m->merge.count; i++) {
+            if (m->merge.values[i] == v) return m;
+        }
+    }
+    return NULL;
+}
+
+/* ---- The thread ---- */
+
+static void *make(void *arg) {
+    merging *m = arg;
+    bf_merge_make(&m->merge);
+    pthread_mutex_lock(&lock);
+    m->made = true;
+    pthread_cond_broadcast(&one_is_made);
+    pthread_mutex_unlock(&lock);
+    RedisModule_UnblockClient(m->client, m);
+    return NULL;
+}
+
+static void wait_for_thread(const merging *m) {
+    pthread_mutex_lock(&lock);
+    while (!m->made) pthread_cond_wait(&one_is_made, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- The end ---- */
+
+/* It runs no more: whoever looks for a merge to settle must not find it. */
+static void leave(merging *m, stage end) {
+    merging **at = &running;
+    while (*at != m) at = &(*at)->next;
+    *at = m->next;
+    m->stage = end;
+    for (int i = 0; i < m->merge.count; i++) {
+        if (m->merge.values[i]) bf_value_let_go(m->merge.values[i]);
+    }
+}
+
+/* Whether the keys still hold what the thread has read. */
+static bool unchanged(RedisModuleCtx *ctx, const bf_merge *m) {
+    bool same = true;
+    for (int i = 0; i < m->count && same; i++) {
+        bf_key key;
+        bf_key_open(&key, ctx, m->names[i], REDISMODULE_READ);
+        same = key.value == m->values[i] && !key.foreign;
+        bf_key_close(&key);
+    }
+    return same;
+}
+
+static void settle(RedisModuleCtx *ctx, merging *m) {
+    int db = RedisModule_GetSelectedDb(ctx);
+    wait_for_thread(m);
+    RedisModule_SelectDb(ctx, m->db);
+    if (!unchanged(ctx, &m->merge) || m->merge.error == UMBEL_ENOMEM) {
+        leave(m, OVERTAKEN);
+    } else if (m->merge.error) {
+        leave(m, FAILED);
+    } else {
+        leave(m, PUT);
+        bf_merge_put(ctx, &m->merge);
+    }
+    RedisModule_SelectDb(ctx, db);
+}
+
+bool bf_merging_settle(RedisModuleCtx *ctx, const bf_value *v) {
+    merging *m = merging_of(v);
+    if (m) settle(ctx, m);
+    return m != NULL;
+}
+
+static int answer(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    merging *m = RedisModule_GetBlockedClientPrivateData(ctx);
+    bool may_write = !RedisModule_AvoidReplicaTraffic();
+    if (m->stage == RUNNING && may_write) settle(ctx, m);
+    switch (m->stage) {
+    case PUT: return RedisModule_ReplyWithSimpleString(ctx, "OK");
+    case FAILED: return bf_merge_reply_error(ctx, &m->merge);
+    default: break;
+    }
+    if (!may_write || in_cluster(ctx)) return RedisModule_ReplyWithError(ctx, TRY_AGAIN);
+    return bf_merge_at_once(ctx, argv + 1, argc - 1);
+}
+
+static void forget(RedisModuleCtx *ctx, void *privdata) {
+    merging *m = privdata;
+    if (m->stage == RUNNING) leave(m, FAILED);
+    for (waiter *w = m->first, *next; w; w = next) {
+        next = w->next;
+        RedisModule_UnblockClient(w->client, w);
+    }
+    for (int i = 0; i < m->merge.count; i++) RedisModule_FreeString(ctx, m->merge.names[i]);
+    RedisModule_Free(m->merge.names);
+    RedisModule_Free(m->merge.values);
+    bf_value_free(m->merge.result);
+    RedisModule_Free(m);
+}
+
+/* ---- The beginning ---- */
+
+static bool large(const bf_merge *m) {
+    uint64_t bytes = 0;
+    for (int i = 0; i < m->count; i++) {
+        if (m->values[i]) bytes += bf_value_bytes(m->values[i]);
+    }
+    return bytes >= LARGE;
+}
+
+static merging *new_merging(RedisModuleCtx *ctx, const bf_merge *merge) {
+    merging *m = RedisModule_Calloc(1, sizeof *m);
+    m->merge = *merge;
+    m->merge.names = RedisModule_Calloc((size_t)merge->count, sizeof *merge->names);
+    for (int i = 0; i < merge->count; i++) {
+        m->merge.names[i] = merge->names[i];
+        RedisModule_RetainString(ctx, merge->names[i]);
+        if (merge->values[i]) bf_value_hold(merge->values[i]);
+    }
+    m->db = RedisModule_GetSelectedDb(ctx);
+    m->last = &m->first;
+    m->next = running;
+    running = m;
+    return m;
+}
+
+bool bf_merging_start(RedisModuleCtx *ctx, const bf_merge *merge) {
+    pthread_t thread;
+    if (!large(merge) || !may_wait(ctx)) return false;
+    merging *m = new_merging(ctx, merge);
+    m->client = RedisModule_BlockClient(ctx, answer, NULL, forget, 0);
+    if (pthread_create(&thread, NULL, make, m)) {
+        RedisModule_AbortBlock(m->client);
+        leave(m, FAILED);
+        m->merge.values = NULL; /* the caller's still */
+        forget(ctx, m);
+        return false;
+    }
+    (void)pthread_detach(thread);
+    return true;
+}
+
+/* ---- Those who wait ---- */
+
+static int run(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    const waiter *w = RedisModule_GetBlockedClientPrivateData(ctx);
+    bf_key key;
+    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
+    bf_key_close(&key);
+    bool gone = !key.value && in_cluster(ctx);
+    if (gone || RedisModule_AvoidReplicaTraffic()) {
+        return RedisModule_ReplyWithError(ctx, TRY_AGAIN);
+    }
+    return w->command(ctx, argv, argc);
+}
+
+static void forget_waiter(RedisModuleCtx *ctx, void *privdata) {
+    (void)ctx;
+    RedisModule_Free(privdata);
+}
+
+bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString **names, int count,
+                     RedisModuleCmdFunc command) {
+    merging *m = NULL;
+    if (!running || !may_wait(ctx)) return false;
+    for (int i = 0; i < count && !m; i++) {
+        bf_key key;
+        bf_key_open(&key, ctx, names[i], REDISMODULE_READ);
+        bf_key_close(&key);
+        m = merging_of(key.value);
+    }
+    if (!m) return false;
+    waiter *w = RedisModule_Calloc(1, sizeof *w);
+    w->command = command;
+    w->client = RedisModule_BlockClient(ctx, run, NULL, forget_waiter, 0);
+    *m->last = w;
+    m->last = &w->next;
+    return true;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * merging.h - merges of large filters, beside the clients: merging.c says how
+ */
+#ifndef BF_MERGING_H
+#define BF_MERGING_H
+
+#include "api.h"
+#include "value/value.h"
+
+/* One BF.MERGE: its keys and what became of it. */
+typedef struct bf_merge {
+    RedisModuleString **names; /* the destination and the sources */
+    bf_value **values;         /* what they hold; the first is NULL if the destination is new */
+    int count;
+    uint64_t limit; /* for the result; 0: none */
+    umbel_err error;
+    umbel_diag diag;
+    bf_value *result; /* NULL: none yet, or the key has it */
+} bf_merge;
+
+/* ---- The steps: bf_merge.c ---- */
+
+/* Makes the result, or sets the error.  Touches neither keys nor the values it reads, so that any
+ * thread may do it. */
+void bf_merge_make(bf_merge *m);
+
+/* Gives the result to the destination, and tells replicas and listeners. */
+void bf_merge_put(RedisModuleCtx *ctx, bf_merge *m);
+
+int bf_merge_reply_error(RedisModuleCtx *ctx, const bf_merge *m);
+
+/* The whole command, with what the keys hold now. */
+int bf_merge_at_once(RedisModuleCtx *ctx, RedisModuleString **names, int count);
+
+/* ---- Beside the clients: merging.c ---- */
+
+/* Leaves the merge to a thread, which then owns names and values; the client is answered when it is
+ * done.  False if it is too small for that, or the client cannot wait: nothing has happened. */
+bool bf_merging_start(RedisModuleCtx *ctx, const bf_merge *m);
+
+/* Call at the beginning of a command that writes to keys, or reads filters as a whole.  True: one of
+ * them is being merged, and the client waits; the command will run when that is over. */
+bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString **names, int count,
+                     RedisModuleCmdFunc command);
+
+/* Before a value changes: ends the merge that reads it, if there is one.  Returns whether there
+ * was; the value may then be another. */
+bool bf_merging_settle(RedisModuleCtx *ctx, const bf_value *v);
+
+#endif
