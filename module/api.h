@@ -211,6 +211,7 @@ typedef struct RedisModuleCommandInfo {
     X(int, StringToLongLong, (const RedisModuleString *string, long long *value)) \
     X(int, StringToDouble, (const RedisModuleString *string, double *value)) \
     X(RedisModuleString *, CreateString, (RedisModuleCtx *ctx, const char *bytes, size_t len)) \
+    X(int, StringCompare, (const RedisModuleString *a, const RedisModuleString *b)) \
     X(void, RetainString, (RedisModuleCtx *ctx, RedisModuleString *string)) \
     X(void, FreeString, (RedisModuleCtx *ctx, RedisModuleString *string)) \
     X(int, ReplyWithLongLong, (RedisModuleCtx *ctx, long long value)) \

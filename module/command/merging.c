@@ -33,7 +33,6 @@
 
 #include <pthread.h>
 
-#include "command/open_key.h"
 #include "command/reply.h"
 #include "config.h"
 #include "value/value_hold.h"
@@ -80,13 +79,23 @@ static bool in_cluster(RedisModuleCtx *ctx) {
     return RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_CLUSTER;
 }
 
-static merging *merging_of(const bf_value *v) {
-    for (merging *m = running; m && v; m = m->next) {
-        for (int i = 0; i < m->merge.count; i++) {
-            if (m->merge.values[i] == v) return m;
-        }
+static bool makes(RedisModuleCtx *ctx, const merging *m, const RedisModuleString *name) {
+    return m->db == RedisModule_GetSelectedDb(ctx) && !m->merge.values[0] &&
+           RedisModule_StringCompare(m->merge.names[0], name) == 0;
+}
+
+static bool reads(const merging *m, const bf_value *v) {
+    for (int i = 0; i < m->merge.count; i++) {
+        if (m->merge.values[i] == v) return true;
     }
-    return NULL;
+    return false;
+}
+
+/* The merge that reads the value of this key, or is about to make the key. */
+static merging *merging_of(const bf_key *key) {
+    merging *m = running;
+    while (m && !(key->value ? reads(m, key->value) : makes(key->ctx, m, key->name))) m = m->next;
+    return m;
 }
 
 /* ---- The thread ---- */
@@ -148,9 +157,9 @@ static void settle(RedisModuleCtx *ctx, merging *m) {
     RedisModule_SelectDb(ctx, db);
 }
 
-bool bf_merging_settle(RedisModuleCtx *ctx, const bf_value *v) {
-    merging *m = merging_of(v);
-    if (m) settle(ctx, m);
+bool bf_merging_settle(const bf_key *key) {
+    merging *m = merging_of(key);
+    if (m) settle(key->ctx, m);
     return m != NULL;
 }
 
@@ -250,7 +259,7 @@ bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString **names, int count,
         bf_key key;
         bf_key_open(&key, ctx, names[i], REDISMODULE_READ);
         bf_key_close(&key);
-        m = merging_of(key.value);
+        m = merging_of(&key);
     }
     if (!m) return false;
     waiter *w = RedisModule_Calloc(1, sizeof *w);

@@ -5,8 +5,7 @@
 #ifndef BF_MERGING_H
 #define BF_MERGING_H
 
-#include "api.h"
-#include "value/value.h"
+#include "command/open_key.h"
 
 /* One BF.MERGE: its keys and what became of it. */
 typedef struct bf_merge {
@@ -39,13 +38,13 @@ int bf_merge_at_once(RedisModuleCtx *ctx, RedisModuleString **names, int count);
  * done.  False if it is too small for that, or the client cannot wait: nothing has happened. */
 bool bf_merging_start(RedisModuleCtx *ctx, const bf_merge *m);
 
-/* Call at the beginning of a command that writes to keys, or reads filters as a whole.  True: one of
- * them is being merged, and the client waits; the command will run when that is over. */
+/* Call at the beginning of a command that writes to a key, or merges several.  True: one of them is
+ * being merged, and the client waits; the command will run when that is over. */
 bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString **names, int count,
                      RedisModuleCmdFunc command);
 
-/* Before a value changes: ends the merge that reads it, if there is one.  Returns whether there
- * was; the value may then be another. */
-bool bf_merging_settle(RedisModuleCtx *ctx, const bf_value *v);
+/* Before the key changes: ends the merge that reads or makes it, if there is one.  Returns whether
+ * there was; the key may then hold something else. */
+bool bf_merging_settle(const bf_key *key);
 
 #endif

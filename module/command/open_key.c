@@ -22,7 +22,7 @@ static void open_now(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, 
 
 void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
     open_now(key, ctx, name, mode);
-    if ((mode & REDISMODULE_WRITE) && bf_merging_settle(ctx, key->value)) {
+    if ((mode & REDISMODULE_WRITE) && bf_merging_settle(key)) {
         bf_key_close(key);
         open_now(key, ctx, name, mode);
     }
