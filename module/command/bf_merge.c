@@ -53,6 +53,16 @@ static bool in_place(const bf_merge *m) {
            bf_value_memory(m->values[0]) + bf_value_memory(m->values[1]) <= m->limit;
 }
 
+/* Some 20 ms and more.  Most of that goes into fresh memory, of which a merge in place takes none. */
+static bool takes_long(const bf_merge *m) {
+    const uint64_t large = (uint64_t)32 << 20, large_in_place = 4 * large;
+    uint64_t bytes = 0;
+    for (int i = 0; i < m->count; i++) {
+        if (m->values[i]) bytes += bf_value_bytes(m->values[i]);
+    }
+    return bytes >= (in_place(m) ? large_in_place : large);
+}
+
 static void merge_in_place(bf_merge *m) {
     if (m->values[1] == m->values[0]) return;
     m->error = bf_value_merge(m->values[0], m->values[1], &m->diag);
@@ -110,7 +120,7 @@ static int merge(RedisModuleCtx *ctx, RedisModuleString **names, int count, bool
         RedisModule_Free(values);
         return REDISMODULE_OK;
     }
-    if (!at_once && bf_merging_start(ctx, &m)) return REDISMODULE_OK;
+    if (!at_once && takes_long(&m) && bf_merging_start(ctx, &m)) return REDISMODULE_OK;
     merge_now(ctx, &m);
     RedisModule_Free(values);
     return REDISMODULE_OK;

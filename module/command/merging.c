@@ -37,9 +37,6 @@
 #include "config.h"
 #include "value/value_hold.h"
 
-/* From so many bytes on, of all filters together, a thread is worth it: less takes some 20 ms. */
-enum { LARGE = 32 * 1024 * 1024 };
-
 /* Clusters: keys may be on their way to another node.  Pauses come before a primary steps down, and
  * a server then must not write. */
 #define TRY_AGAIN "TRYAGAIN a key is gone or writing is paused: nothing was done"
@@ -192,14 +189,6 @@ static void forget(RedisModuleCtx *ctx, void *privdata) {
 
 /* ---- The beginning ---- */
 
-static bool large(const bf_merge *m) {
-    uint64_t bytes = 0;
-    for (int i = 0; i < m->count; i++) {
-        if (m->values[i]) bytes += bf_value_bytes(m->values[i]);
-    }
-    return bytes >= LARGE;
-}
-
 static merging *new_merging(RedisModuleCtx *ctx, const bf_merge *merge) {
     merging *m = RedisModule_Calloc(1, sizeof *m);
     m->merge = *merge;
@@ -218,7 +207,7 @@ static merging *new_merging(RedisModuleCtx *ctx, const bf_merge *merge) {
 
 bool bf_merging_start(RedisModuleCtx *ctx, const bf_merge *merge) {
     pthread_t thread;
-    if (!large(merge) || !may_wait(ctx)) return false;
+    if (!may_wait(ctx)) return false;
     merging *m = new_merging(ctx, merge);
     m->client = RedisModule_BlockClient(ctx, answer, NULL, forget, 0);
     if (pthread_create(&thread, NULL, make, m)) {

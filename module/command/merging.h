@@ -35,7 +35,7 @@ int bf_merge_at_once(RedisModuleCtx *ctx, RedisModuleString **names, int count);
 /* ---- Beside the clients: merging.c ---- */
 
 /* Leaves the merge to a thread, which then owns names and values; the client is answered when it is
- * done.  False if it is too small for that, or the client cannot wait: nothing has happened. */
+ * done.  False if the client cannot wait, and nothing has happened. */
 bool bf_merging_start(RedisModuleCtx *ctx, const bf_merge *m);
 
 /* Call at the beginning of a command that writes to a key, or merges several.  True: one of them is
