@@ -3,7 +3,8 @@
 """run.py [KEYS [RATE]] - the module in a redis-server, compared with commands that do nothing, with its
 bars.
 run.py many [FILTERS] - the memory of very many small filters (1e6), and their RDB file.
-run.py block [MIB] - how long commands about a large filter (1024) keep the server from others.
+run.py block [MIB] - how long commands about a large filter (1024) keep the server from others; merges, which a
+thread does, with a client beside them that sends PING after PING.
 
 Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), a server (REDIS_SERVER, or redis-server)
 and a C compiler.  Starts one
