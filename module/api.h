@@ -239,6 +239,8 @@ typedef struct RedisModuleCommandInfo {
     X(int, IsBlockedReplyRequest, (RedisModuleCtx *ctx)) \
     X(void *, GetBlockedClientPrivateData, (RedisModuleCtx *ctx)) \
     X(int, AvoidReplicaTraffic, (void)) \
+    X(uint64_t, CreateTimer, (RedisModuleCtx *ctx, long long milliseconds, \
+                              void (*callback)(RedisModuleCtx *ctx, void *data), void *data)) \
     X(void, Yield, (RedisModuleCtx *ctx, int flags, const char *busy_reply)) \
     X(void *, Alloc, (size_t size)) \
     X(void *, TryAlloc, (size_t size)) \

@@ -91,7 +91,7 @@ int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     long long iterator = 0;
     size_t len = 0;
     if (argc != 4) return RedisModule_WrongArity(ctx);
-    if (bf_merging_wait(ctx, argv + 1, 1, bf_cmd_loadchunk)) return REDISMODULE_OK;
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_loadchunk)) return REDISMODULE_OK;
     if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK) {
         return RedisModule_ReplyWithError(ctx, "ERR Second argument must be numeric");
     }
@@ -116,7 +116,7 @@ int bf_cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     size_t len = 0;
     if (argc != 3) return RedisModule_WrongArity(ctx);
-    if (bf_merging_wait(ctx, argv + 1, 1, bf_cmd_load)) return REDISMODULE_OK;
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_load)) return REDISMODULE_OK;
     const uint8_t *bytes = (const uint8_t *)RedisModule_StringPtrLen(argv[2], &len);
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (key.foreign) {

@@ -53,8 +53,8 @@ static bool in_place(const bf_merge *m) {
            bf_value_memory(m->values[0]) + bf_value_memory(m->values[1]) <= m->limit;
 }
 
-/* Some 20 ms and more.  Most of that goes into fresh memory, of which a merge in place takes none. */
-static bool takes_long(const bf_merge *m) {
+/* Most of the time goes into fresh memory, of which a merge in place takes none. */
+bool bf_merge_takes_long(const bf_merge *m) {
     const uint64_t large = (uint64_t)32 << 20, large_in_place = 4 * large;
     uint64_t bytes = 0;
     for (int i = 0; i < m->count; i++) {
@@ -88,25 +88,24 @@ void bf_merge_put(RedisModuleCtx *ctx, bf_merge *m) {
     bf_key_close(&key);
 }
 
-/* False after an error reply. */
-static bool open_all(RedisModuleCtx *ctx, bf_merge *m) {
-    bf_key key;
-    bf_key_open(&key, ctx, m->names[0], REDISMODULE_READ | REDISMODULE_WRITE);
-    bf_key_close(&key);
-    if (key.foreign) {
-        RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
-        return false;
-    }
-    m->values[0] = key.value;
-    for (int i = 1; i < m->count; i++) {
-        if (!bf_key_open_filter(&key, ctx, m->names[i], REDISMODULE_READ)) return false;
+const char *bf_merge_open(RedisModuleCtx *ctx, bf_merge *m) {
+    for (int i = 0; i < m->count; i++) {
+        bf_key key;
+        bf_key_open(&key, ctx, m->names[i], REDISMODULE_READ);
         bf_key_close(&key);
+        if (key.foreign) return BF_WRONG_TYPE;
+        if (!key.value && i > 0) return BF_NOT_FOUND;
         m->values[i] = key.value;
     }
-    return true;
+    return NULL;
 }
 
 static int merge_now(RedisModuleCtx *ctx, bf_merge *m) {
+    bf_key key;
+    bf_key_open(&key, ctx, m->names[0], REDISMODULE_READ | REDISMODULE_WRITE);
+    bf_key_close(&key); /* no other merge is about it now */
+    const char *wrong = bf_merge_open(ctx, m);
+    if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
     (in_place(m) ? merge_in_place : bf_merge_make)(m);
     if (m->error) return bf_merge_reply_error(ctx, m);
     bf_merge_put(ctx, m);
@@ -116,12 +115,7 @@ static int merge_now(RedisModuleCtx *ctx, bf_merge *m) {
 static int merge(RedisModuleCtx *ctx, RedisModuleString **names, int count, bool at_once) {
     bf_value **values = RedisModule_Calloc((size_t)count, sizeof *values);
     bf_merge m = {.names = names, .values = values, .count = count, .limit = bf_config_limit(ctx)};
-    if (!open_all(ctx, &m)) {
-        RedisModule_Free(values);
-        return REDISMODULE_OK;
-    }
-    if (!at_once && takes_long(&m) && bf_merging_start(ctx, &m)) return REDISMODULE_OK;
-    merge_now(ctx, &m);
+    if (at_once || !bf_merging_start(ctx, &m)) merge_now(ctx, &m);
     RedisModule_Free(values);
     return REDISMODULE_OK;
 }
@@ -132,6 +126,5 @@ int bf_merge_at_once(RedisModuleCtx *ctx, RedisModuleString **names, int count) 
 
 int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    if (bf_merging_wait(ctx, argv + 1, argc - 1, bf_cmd_merge)) return REDISMODULE_OK;
     return merge(ctx, argv + 1, argc - 1, false);
 }

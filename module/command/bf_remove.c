@@ -16,7 +16,7 @@ int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_params params;
     bool changed = false;
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    if (bf_merging_wait(ctx, argv + 1, 1, bf_cmd_remove)) return REDISMODULE_OK;
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_remove)) return REDISMODULE_OK;
     if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE)) {
         return REDISMODULE_OK;
     }
@@ -60,7 +60,7 @@ int bf_cmd_count(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc != 2) return RedisModule_WrongArity(ctx);
-    if (bf_merging_wait(ctx, argv + 1, 1, bf_cmd_clear)) return REDISMODULE_OK;
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_clear)) return REDISMODULE_OK;
     if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE)) {
         return REDISMODULE_OK;
     }

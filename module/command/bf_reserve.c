@@ -66,7 +66,7 @@ static const char *parse(bf_options *options, RedisModuleString **argv, int argc
 int bf_cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_options options;
     if (argc < 4) return RedisModule_WrongArity(ctx);
-    if (bf_merging_wait(ctx, argv + 1, 1, bf_cmd_reserve)) return REDISMODULE_OK;
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_reserve)) return REDISMODULE_OK;
     const char *wrong = parse(&options, argv, argc);
     if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
 

@@ -22,12 +22,14 @@
  * Reading is free: nothing changes, so look-ups, dumps, copies, snapshots of a forked child and so
  * on need no care.
  *
+ * A merge about a key of another waits for that one, and begins when it is over.
+ *
  * Where it is done at once: small filters; where no client may wait; on replicas, which have to
  * follow their primary in order; and without memory for a copy of the destination, if one source
  * can go right into it.
  *
- * A client that leaves or is killed takes its merge along: nothing changes.  So does a server that
- * becomes a replica, as it disconnects blocked clients.
+ * A client that leaves or is killed takes its merge along: nothing changes.  So it is when the
+ * server becomes a replica, which disconnects blocked clients.
  */
 #include "command/merging.h"
 
@@ -41,7 +43,9 @@
  * a server then must not write. */
 #define TRY_AGAIN "TRYAGAIN a key is gone or writing is paused: nothing was done"
 
-typedef enum stage { RUNNING, PUT, FAILED, OVERTAKEN } stage;
+/* WAITING for another merge, or RUNNING; and how it ended: the destination was PUT, the merge FAILED
+ * and changed nothing, was OVERTAKEN by changes of its keys, or is to be done AT_ONCE after all. */
+typedef enum stage { WAITING, RUNNING, PUT, FAILED, OVERTAKEN, AT_ONCE } stage;
 
 /* A command that waits for the end of a merge. */
 typedef struct waiter {
@@ -51,25 +55,29 @@ typedef struct waiter {
 } waiter;
 
 typedef struct merging {
-    struct merging *next;
+    struct merging *next; /* in a list: those that run, or wait for the same one */
     bf_merge merge;
     RedisModuleBlockedClient *client;
     int db;
     stage stage;
     bool made; /* the thread has ended; under the lock */
     waiter *first, **last;
+    struct merging *behind; /* merges that wait for it */
 } merging;
 
-/* Those that are RUNNING; only the thread that serves clients uses the list.  No value is in
- * two of them: the second merge waits for the first. */
+/* Only the thread that serves clients uses the list.  No value is in two of them: the second merge
+ * waits for the first. */
 static merging *running;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t one_is_made = PTHREAD_COND_INITIALIZER;
 
+static bool is_replica(RedisModuleCtx *ctx) {
+    return RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
+}
+
 static bool may_wait(RedisModuleCtx *ctx) {
-    return bf_key_may_yield(ctx) && !bf_config_replayed(ctx) &&
-           !(RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE);
+    return bf_key_may_yield(ctx) && !bf_config_replayed(ctx) && !is_replica(ctx);
 }
 
 static bool in_cluster(RedisModuleCtx *ctx) {
@@ -92,6 +100,17 @@ static bool reads(const merging *m, const bf_value *v) {
 static merging *merging_of(const bf_key *key) {
     merging *m = running;
     while (m && !(key->value ? reads(m, key->value) : makes(key->ctx, m, key->name))) m = m->next;
+    return m;
+}
+
+static merging *merging_of_any(RedisModuleCtx *ctx, RedisModuleString **names, int count) {
+    merging *m = NULL;
+    for (int i = 0; i < count && !m && running; i++) {
+        bf_key key;
+        bf_key_open(&key, ctx, names[i], REDISMODULE_READ);
+        bf_key_close(&key);
+        m = merging_of(&key);
+    }
     return m;
 }
 
@@ -143,8 +162,10 @@ static void settle(RedisModuleCtx *ctx, merging *m) {
     int db = RedisModule_GetSelectedDb(ctx);
     wait_for_thread(m);
     RedisModule_SelectDb(ctx, m->db);
-    if (!unchanged(ctx, &m->merge) || m->merge.error == UMBEL_ENOMEM) {
+    if (is_replica(ctx) || !unchanged(ctx, &m->merge)) {
         leave(m, OVERTAKEN);
+    } else if (m->merge.error == UMBEL_ENOMEM) {
+        leave(m, AT_ONCE);
     } else if (m->merge.error) {
         leave(m, FAILED);
     } else {
@@ -169,16 +190,34 @@ static int answer(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     case FAILED: return bf_merge_reply_error(ctx, &m->merge);
     default: break;
     }
-    if (!may_write || in_cluster(ctx)) return RedisModule_ReplyWithError(ctx, TRY_AGAIN);
+    if (!may_write || (m->stage == OVERTAKEN && in_cluster(ctx))) {
+        return RedisModule_ReplyWithError(ctx, TRY_AGAIN);
+    }
     return bf_merge_at_once(ctx, argv + 1, argc - 1);
 }
 
+/* ---- The beginning ---- */
+
+static void begin(RedisModuleCtx *ctx, merging *m);
+
+static void begin_later(RedisModuleCtx *ctx, void *data) {
+    merging *m = data;
+    RedisModule_SelectDb(ctx, m->db);
+    begin(ctx, m);
+}
+
+/* Called by the server in the end, even if the client is gone; ctx may have no client then. */
 static void forget(RedisModuleCtx *ctx, void *privdata) {
     merging *m = privdata;
     if (m->stage == RUNNING) leave(m, FAILED);
     for (waiter *w = m->first, *next; w; w = next) {
         next = w->next;
         RedisModule_UnblockClient(w->client, w);
+    }
+    for (merging *b = m->behind, *next; b; b = next) {
+        next = b->next;
+        b->next = NULL;
+        RedisModule_CreateTimer(ctx, 0, begin_later, b);
     }
     for (int i = 0; i < m->merge.count; i++) RedisModule_FreeString(ctx, m->merge.names[i]);
     RedisModule_Free(m->merge.names);
@@ -187,37 +226,60 @@ static void forget(RedisModuleCtx *ctx, void *privdata) {
     RedisModule_Free(m);
 }
 
-/* ---- The beginning ---- */
+static void start_thread(merging *m) {
+    pthread_t thread;
+    for (int i = 0; i < m->merge.count; i++) {
+        if (m->merge.values[i]) bf_value_hold(m->merge.values[i]);
+    }
+    m->stage = RUNNING;
+    m->next = running;
+    running = m;
+    if (pthread_create(&thread, NULL, make, m) == 0) {
+        (void)pthread_detach(thread);
+        return;
+    }
+    leave(m, AT_ONCE);
+    RedisModule_UnblockClient(m->client, m);
+}
 
-static merging *new_merging(RedisModuleCtx *ctx, const bf_merge *merge) {
+static void begin(RedisModuleCtx *ctx, merging *m) {
+    merging *other = merging_of_any(ctx, m->merge.names, m->merge.count);
+    if (other) {
+        merging **last = &other->behind;
+        while (*last) last = &(*last)->next;
+        *last = m;
+    } else if (bf_merge_open(ctx, &m->merge) || !bf_merge_takes_long(&m->merge)) {
+        m->stage = AT_ONCE;
+        RedisModule_UnblockClient(m->client, m);
+    } else {
+        start_thread(m);
+    }
+}
+
+static merging *new_merging(RedisModuleCtx *ctx, RedisModuleString **names, int count) {
     merging *m = RedisModule_Calloc(1, sizeof *m);
-    m->merge = *merge;
-    m->merge.names = RedisModule_Calloc((size_t)merge->count, sizeof *merge->names);
-    for (int i = 0; i < merge->count; i++) {
-        m->merge.names[i] = merge->names[i];
-        RedisModule_RetainString(ctx, merge->names[i]);
-        if (merge->values[i]) bf_value_hold(merge->values[i]);
+    m->merge.names = RedisModule_Calloc((size_t)count, sizeof *m->merge.names);
+    m->merge.values = RedisModule_Calloc((size_t)count, sizeof *m->merge.values);
+    m->merge.count = count;
+    m->merge.limit = bf_config_limit(ctx);
+    for (int i = 0; i < count; i++) {
+        m->merge.names[i] = names[i];
+        RedisModule_RetainString(ctx, names[i]);
     }
     m->db = RedisModule_GetSelectedDb(ctx);
     m->last = &m->first;
-    m->next = running;
-    running = m;
     return m;
 }
 
-bool bf_merging_start(RedisModuleCtx *ctx, const bf_merge *merge) {
-    pthread_t thread;
+bool bf_merging_start(RedisModuleCtx *ctx, bf_merge *merge) {
     if (!may_wait(ctx)) return false;
-    merging *m = new_merging(ctx, merge);
-    m->client = RedisModule_BlockClient(ctx, answer, NULL, forget, 0);
-    if (pthread_create(&thread, NULL, make, m)) {
-        RedisModule_AbortBlock(m->client);
-        leave(m, FAILED);
-        m->merge.values = NULL; /* the caller's still */
-        forget(ctx, m);
+    if (!merging_of_any(ctx, merge->names, merge->count) &&
+        (bf_merge_open(ctx, merge) || !bf_merge_takes_long(merge))) {
         return false;
     }
-    (void)pthread_detach(thread);
+    merging *m = new_merging(ctx, merge->names, merge->count);
+    m->client = RedisModule_BlockClient(ctx, answer, NULL, forget, 0);
+    begin(ctx, m);
     return true;
 }
 
@@ -240,16 +302,9 @@ static void forget_waiter(RedisModuleCtx *ctx, void *privdata) {
     RedisModule_Free(privdata);
 }
 
-bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString **names, int count,
-                     RedisModuleCmdFunc command) {
-    merging *m = NULL;
+bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleCmdFunc command) {
     if (!running || !may_wait(ctx)) return false;
-    for (int i = 0; i < count && !m; i++) {
-        bf_key key;
-        bf_key_open(&key, ctx, names[i], REDISMODULE_READ);
-        bf_key_close(&key);
-        m = merging_of(&key);
-    }
+    merging *m = merging_of_any(ctx, &name, 1);
     if (!m) return false;
     waiter *w = RedisModule_Calloc(1, sizeof *w);
     w->command = command;

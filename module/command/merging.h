@@ -20,6 +20,12 @@ typedef struct bf_merge {
 
 /* ---- The steps: bf_merge.c ---- */
 
+/* Looks up what the keys hold.  NULL, or an error reply. */
+const char *bf_merge_open(RedisModuleCtx *ctx, bf_merge *m);
+
+/* Some 20 ms and more. */
+bool bf_merge_takes_long(const bf_merge *m);
+
 /* Makes the result, or sets the error.  Touches neither keys nor the values it reads, so that any
  * thread may do it. */
 void bf_merge_make(bf_merge *m);
@@ -34,14 +40,13 @@ int bf_merge_at_once(RedisModuleCtx *ctx, RedisModuleString **names, int count);
 
 /* ---- Beside the clients: merging.c ---- */
 
-/* Leaves the merge to a thread, which then owns names and values; the client is answered when it is
- * done.  False if the client cannot wait, and nothing has happened. */
-bool bf_merging_start(RedisModuleCtx *ctx, const bf_merge *m);
+/* Leaves a merge that takes long, or has to wait for another, to a thread; the client is answered
+ * when it is done.  False if it is better done at once, or the client cannot wait. */
+bool bf_merging_start(RedisModuleCtx *ctx, bf_merge *m);
 
-/* Call at the beginning of a command that writes to a key, or merges several.  True: one of them is
- * being merged, and the client waits; the command will run when that is over. */
-bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString **names, int count,
-                     RedisModuleCmdFunc command);
+/* Call at the beginning of a command that writes to the key.  True: it is being merged, and the
+ * client waits; the command will run when that is over. */
+bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleCmdFunc command);
 
 /* Before the key changes: ends the merge that reads or makes it, if there is one.  Returns whether
  * there was; the key may then hold something else. */

@@ -7,24 +7,29 @@ import resource
 import select
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
 from conftest import free_port, in_step, info, rewritten
 from resp import is_error, keys
 
-MIB = 96  # per filter: a merge takes a tenth of a second, and only the result is in use
-CAPACITY = int(MIB * 2**20 * 8 / 11.1)
+MIB = 24  # per filter
+AGAIN = 25  # as often every source is named, so that a merge takes some tenths of a second
 FEW = 300
 SEED = "0123456789abcdef"
 TRY_AGAIN = "TRYAGAIN "
 
 
-def reserve(server, *names, layout="blocked"):
+def capacity(mib):
+    return int(mib * 2**20 * 8 / 11.1)
+
+
+def reserve(server, *names, layout="blocked", mib=MIB):
     """Large filters that can be merged; each has keys of its name."""
     extra = ["LAYOUT", "classic"] if layout == "classic" else ["LAYOUT", layout, "SEED", SEED]
     for name in names:
-        assert server("BF.RESERVE", name, 0.01, CAPACITY, *extra) == "OK"
+        assert server("BF.RESERVE", name, 0.01, capacity(mib), *extra) == "OK"
         server("BF.MADD", name, *keys(FEW, name))
 
 
@@ -41,15 +46,19 @@ def blocked(reply):
     return int(text.split("blocked_clients:")[1].split()[0])
 
 
+def merge(destination, *sources, again=AGAIN):
+    return ["BF.MERGE", destination, *again * sources]
+
+
 class Merging:
     """A merge that is on its way.  `do` does something meanwhile, `answer` is the merge's own."""
 
-    def __init__(self, server, *names, protocol=2):
+    def __init__(self, server, *names, again=AGAIN, protocol=2):
         self.server = server
         self.client = server.client(protocol)
         self.id = self.client("CLIENT", "ID")
         self.other = server.client()
-        self.client.send("BF.MERGE", *names)
+        self.client.send(*merge(*names, again=again))
         while blocked(self.other("INFO", "clients")) == 0:
             assert not self.is_over(), "too small: it was over at once"
 
@@ -62,9 +71,9 @@ class Merging:
         assert blocked(about) > 0, "too small: it was over too soon"
         return replies
 
-    def wait_for_writer(self):
-        """Until one more client is blocked."""
-        while blocked(self.other("INFO", "clients")) == 1:
+    def wait_for(self, count):
+        """Until so many clients are blocked."""
+        while blocked(self.other("INFO", "clients")) < count:
             assert not self.is_over(), "too small: it was over too soon"
 
     def answer(self):
@@ -77,11 +86,12 @@ def digest(server, *names):
 
 # ---- Meanwhile ---------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("names, protocol", [("da", 2), ("na", 3), ("nab", 2), ("dabc", 3)])
-def test_others_are_served(server, layout, names, protocol):
-    reserve(server, *"abcd", layout=layout)
+@pytest.mark.parametrize("names, mib, again, protocol", [
+    ("da", 96, 1, 2), ("na", 96, 1, 3), ("nab", MIB, AGAIN, 2), ("dabc", MIB, AGAIN, 3)])
+def test_others_are_served(server, layout, names, mib, again, protocol):
+    reserve(server, *"abcd", layout=layout, mib=mib)
     server("CONFIG", "RESETSTAT")
-    merging = Merging(server, *names, protocol=protocol)
+    merging = Merging(server, *names, again=again, protocol=protocol)
     served, start = 0, time.monotonic()
     while not merging.is_over():
         assert server("PING") == "PONG"
@@ -108,21 +118,20 @@ def test_nobody_sees_a_part_of_it(server, layout):
     assert has(server, "d", "a", "b", "d") and digest(server, "d") != before
 
 
-@pytest.mark.parametrize("command, expected", [
-    (["BF.EXISTS", "d", "d1"], 1), (["BF.CARD", "a"], FEW), (["TYPE", "d"], "umbel-bf-"),
-    (["BF.INFO", "d", "ITEMS"], [FEW]), (["COPY", "d", "e"], 1), (["COPY", "a", "e"], 1),
-    (["BGSAVE"], "Background saving started"), (["EXPIRE", "d", 1000], 1), (["PERSIST", "d"], 0),
-    (["MEMORY", "USAGE", "a"], None), (["BF.STATS", "d"], None), (["DEBUG", "RELOAD"], "OK"),
-    (["DUMP", "a"], None), (["DEBUG", "DIGEST"], None), (["BF.SCANDUMP", "a", 2], None),
-])
-def test_what_only_reads_goes_on(server, command, expected):
+@pytest.mark.parametrize("command", [
+    ["COPY", "d", "e"], ["COPY", "a", "e"], ["BGSAVE"], ["DUMP", "a"], ["DEBUG", "DIGEST"],
+    ["DEBUG", "RELOAD"]])
+def test_what_only_reads_goes_on(server, command):
     reserve(server, *"abd")
     merging = Merging(server, *"dab")
-    reply, = merging.do(command)
-    assert not is_error(reply) and (expected is None or reply == expected)
+    one, card, kind, items, *rest = merging.do(
+        ["BF.EXISTS", "d", "d1"], ["BF.CARD", "a"], ["TYPE", "d"], ["BF.INFO", "d", "ITEMS"],
+        ["MEMORY", "USAGE", "a"], ["BF.STATS", "d"], ["BF.SCANDUMP", "a", 1], ["PERSIST", "d"],
+        ["EXPIRE", "d", 1000], command)
+    assert (one, card, kind, items) == (1, FEW, "umbel-bf-", [FEW])
+    assert not any(map(is_error, rest))
     assert merging.answer() == "OK"
-    assert has(server, "d", "a", "b", "d")
-    assert (server("TTL", "d") > 0) == (command[0] == "EXPIRE")
+    assert has(server, "d", "a", "b", "d") and server("TTL", "d") > 0
     if server("EXISTS", "e"):
         assert not has(server, "e", "b")
     while info(server, "persistence")["rdb_bgsave_in_progress"] != "0":
@@ -131,36 +140,34 @@ def test_what_only_reads_goes_on(server, command, expected):
 
 # ---- Commands that write -----------------------------------------------------------------------
 
-WRITES = {
-    "add": ["BF.ADD", "{}", "x"], "madd": ["BF.MADD", "{}", "x", "y"],
-    "insert": ["BF.INSERT", "{}", "ITEMS", "x"], "clear": ["BF.CLEAR", "{}"],
-    "loadchunk": ["BF.LOADCHUNK", "{}", 1001, "x" * 1000],
-    "merge into it": ["BF.MERGE", "{}", "c"], "merge from it": ["BF.MERGE", "c", "{}"],
-}
+WRITES = [["BF.ADD", "{}", "x"], ["BF.MADD", "{}", "y", "z"], ["BF.CLEAR", "{}"],
+          ["BF.INSERT", "{}", "ITEMS", "x"], ["BF.LOADCHUNK", "{}", 1001, "x" * 1000]]
 
 
-@pytest.mark.parametrize("write", WRITES)
-@pytest.mark.parametrize("target, layout", [("d", "blocked"), ("a", "classic")])
-def test_writes_wait(server, write, target, layout):
-    """They come after the merge, in this order and nobody else's."""
-    reserve(server, *"abcd", layout=layout)
-    command = [str(word).format(target) for word in WRITES[write]]
-    merging = Merging(server, *"dab")
-    writer = server.client()
-    writer.send(*command)
-    merging.wait_for_writer()
+@pytest.mark.parametrize("target", "dan")
+def test_writes_wait(server, layout, target):
+    """They come after the merge, and one after the other."""
+    commands = [[str(word).format(target) for word in command] for command in WRITES]
+    into = "n" if target == "n" else "d"
+    reserve(server, *"abd", layout=layout)
+    merging = Merging(server, into, *"ab")
+    writers = [server.client() for _ in commands]
+    for i, (writer, command) in enumerate(zip(writers, commands)):
+        writer.send(*command)
+        merging.wait_for(i + 2)
     assert merging.do(["PING"]) == ["PONG"]
     assert merging.answer() == "OK"
-    reply = writer.read().plain()
-    assert not is_error(reply)
-    after = digest(server, *"abcd")
+    replies = [writer.read().plain() for writer in writers]
+    assert not any(map(is_error, replies))
+    after = digest(server, *"abdn")
     server("FLUSHALL")
-    reserve(server, *"abcd", layout=layout)
+    reserve(server, *"abd", layout=layout)
     assert server("MULTI") == "OK"  # where everything is done at once
-    server("BF.MERGE", *"dab")
-    server(*command)
-    assert server("EXEC") == ["OK", reply]
-    assert digest(server, *"abcd") == after
+    server(*merge(into, *"ab"))
+    for command in commands:
+        server(*command)
+    assert server("EXEC") == ["OK", *replies]
+    assert digest(server, *"abdn") == after
 
 
 def test_creations_of_keys_that_exist_are_refused(server):
@@ -194,7 +201,9 @@ def test_writes_that_cannot_wait_settle_it(server, layout, target, into, way):
 def test_two_at_once(server, layout):
     reserve(server, *"abcdefg", layout=layout)
     first, second, third = (Merging(server, *names) for names in ("dab", "ecf", "gdc"))
-    assert [m.answer() for m in (third, second, first)] == ["OK"] * 3
+    assert second.answer() == first.answer() == "OK"
+    assert not third.is_over() and third.do(["PING"]) == ["PONG"]
+    assert third.answer() == "OK"
     assert has(server, "d", *"abd") and has(server, "e", *"cef")
     assert has(server, "g", *"abcdg")  # it had to wait for d
     assert not has(server, "d", "c") and not has(server, "a", "b")
@@ -203,7 +212,8 @@ def test_two_at_once(server, layout):
 def test_two_make_the_same_key(server):
     reserve(server, *"abcd")
     first, second = (Merging(server, *names) for names in ("nab", "ncd"))
-    assert first.answer() == second.answer() == "OK"
+    assert first.answer() == "OK"
+    assert not second.is_over() and second.answer() == "OK"
     assert has(server, "n", *"abcd")
 
 
@@ -249,7 +259,7 @@ def test_a_key_that_was_away_and_is_back(server):
     """Nobody may take a filter for the one that was there before."""
     reserve(server, *"abd")
     merging = Merging(server, *"dab")
-    assert merging.do(["FLUSHALL"], *[["BF.RESERVE", name, 0.01, CAPACITY, "SEED", SEED]
+    assert merging.do(["FLUSHALL"], *[["BF.RESERVE", name, 0.01, capacity(MIB), "SEED", SEED]
                                       for name in "abd"]) == ["OK"] * 4
     assert merging.answer() == "OK"
     assert server("BF.CARD", "d") == 0 and not has(server, "d", *"abd")
@@ -271,7 +281,7 @@ def test_memory_comes_back(server):
     merging = Merging(server, *"dab")
     merging.do(["DEL", "d"], ["DEL", "a"])
     assert merging.answer() == "ERR not found"
-    assert Merging(server, "n", "b", "b").answer() == "OK"
+    assert Merging(server, "n", "b").answer() == "OK"
     server("FLUSHALL")
     assert before > 2 * MIB * 2**20 and taken() == 0
 
@@ -284,7 +294,7 @@ def test_a_client_that_leaves_takes_its_merge_along(server, layout):
     merging = Merging(server, *"dab")
     writer = server.client()
     writer.send("BF.ADD", "a", "x")
-    merging.wait_for_writer()
+    merging.wait_for(2)
     assert merging.do(["CLIENT", "KILL", "ID", merging.id]) == [1]
     assert writer.read().plain() == 1
     assert digest(server, "d") == before and server("BF.EXISTS", "a", "x") == 1
@@ -297,7 +307,7 @@ def test_one_that_waits_may_leave(server):
     writer = server.client()
     number = writer("CLIENT", "ID")
     writer.send("BF.ADD", "a", "x")
-    merging.wait_for_writer()
+    merging.wait_for(2)
     assert merging.do(["CLIENT", "KILL", "ID", number]) == [1]
     assert merging.answer() == "OK"
     assert has(server, "d", *"abd") and server("BF.EXISTS", "a", "x") == 0
@@ -311,7 +321,7 @@ def test_a_pause_keeps_servers_from_writing(new_server, new_replica):
     merging = Merging(server, *"dab")
     writer = server.client()
     writer.send("BF.ADD", "a", "x")
-    merging.wait_for_writer()
+    merging.wait_for(2)
     assert merging.do(["CLIENT", "PAUSE", 60000, "WRITE"]) == ["OK"]
     assert is_error(merging.answer(), TRY_AGAIN) and is_error(writer.read().plain(), TRY_AGAIN)
     assert server("CLIENT", "UNPAUSE") == "OK"
@@ -330,6 +340,23 @@ def test_a_server_becomes_a_replica(new_server):
     assert is_error(merging.answer(), "UNBLOCKED")
     in_step(primary, server)
     assert server("DBSIZE") == 1 and server.alive()
+
+
+def test_a_primary_and_its_replica_change_places(new_server):
+    """What the new primary has gone on with comes to one that is still merging."""
+    first, second = new_server(port=free_port()), new_server(port=free_port())
+    reserve(first, *"abd")
+    second("REPLICAOF", "127.0.0.1", first.port)
+    in_step(first, second)
+    merging = Merging(first, *"dab", again=1000)
+    assert second("REPLICAOF", "NO", "ONE") == "OK"
+    assert merging.do(["REPLICAOF", "127.0.0.1", second.port]) == ["OK"]
+    assert is_error(merging.answer(), "UNBLOCKED")
+    assert second("BF.MADD", "d", *keys(FEW, "more")) and second("BF.ADD", "a", "more") == 1
+    in_step(second, first)
+    assert info(second, "stats")["sync_partial_ok"] == "1"
+    assert has(first, "d", "d", "more") and not has(first, "d", "a")
+    assert digest(first, *"abd") == digest(second, *"abd")
 
 
 def test_a_server_ends(new_server):
@@ -351,7 +378,7 @@ def test_keys_that_leave_a_cluster(new_server):
     reserve(server, *names)
     merging, writer = Merging(server, d, a, b), server.client()
     writer.send("BF.ADD", d, "x")
-    merging.wait_for_writer()
+    merging.wait_for(2)
     assert merging.do(["DEL", d]) == [1]
     assert is_error(merging.answer(), TRY_AGAIN) and is_error(writer.read().plain(), TRY_AGAIN)
     assert server("EXISTS", d) == 0
@@ -405,8 +432,8 @@ def test_a_replica_that_comes_meanwhile(new_server, new_replica, layout):
 
 def test_all_or_nothing(server):
     reserve(server, *"abd")
-    assert server("BF.RESERVE", "o", 0.01, CAPACITY) == "OK"  # under its own secret
-    server("BF.RESERVE", "classic", 0.01, CAPACITY, "LAYOUT", "classic")
+    assert server("BF.RESERVE", "o", 0.01, capacity(MIB)) == "OK"  # under its own secret
+    server("BF.RESERVE", "classic", 0.01, capacity(MIB), "LAYOUT", "classic")
     server("SET", "text", "x")
     before = digest(server, *"abdo")
     for third, error in [("o", "cannot be merged: the secrets differ"),
@@ -425,7 +452,7 @@ def test_all_or_nothing(server):
 @pytest.mark.parametrize("kind", [["COUNTING"], ["EXPANSION", "auto"]])
 def test_other_kinds(server, kind):
     for name in "abd":
-        server("BF.RESERVE", name, 0.01, CAPACITY // 4, "SEED", SEED, *kind)
+        server("BF.RESERVE", name, 0.01, capacity(MIB) // 4, "SEED", SEED, *kind)
         server("BF.MADD", name, *keys(FEW, name))
     assert server("BF.MERGE", "d", "a", "b") == "OK"
     assert has(server, "d", *"abd")
@@ -437,8 +464,8 @@ def test_other_kinds(server, kind):
 def test_without_memory_for_a_copy(new_server, more):
     """Nor, in the second case, for a thread: the source goes right into the destination."""
     server = new_server()
-    reserve(server, *"abd")
-    size = int((server.directory / "/proc" / str(server.process.pid) / "statm").read_text().split()[0])
+    reserve(server, *"abd", mib=96)
+    size = int(Path(f"/proc/{server.process.pid}/statm").read_text().split()[0])
     limit = size * resource.getpagesize() + more * 2**20
     resource.prlimit(server.process.pid, resource.RLIMIT_AS, (limit, limit))
     assert server("BF.MERGE", "d", "a") == "OK"
