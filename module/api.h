@@ -25,6 +25,7 @@ typedef struct RedisModuleServerInfoData RedisModuleServerInfoData;
 typedef struct RedisModuleDefragCtx RedisModuleDefragCtx;
 typedef struct RedisModuleCommand RedisModuleCommand;
 typedef struct RedisModuleKeyOptCtx RedisModuleKeyOptCtx;
+typedef struct RedisModuleBlockedClient RedisModuleBlockedClient;
 
 enum {
     REDISMODULE_OK = 0,
@@ -38,6 +39,9 @@ enum {
 
     REDISMODULE_CTX_FLAGS_LUA = 1 << 0,
     REDISMODULE_CTX_FLAGS_MULTI = 1 << 1,
+    REDISMODULE_CTX_FLAGS_SLAVE = 1 << 3,
+    REDISMODULE_CTX_FLAGS_CLUSTER = 1 << 5,
+    REDISMODULE_CTX_FLAGS_AOF = 1 << 6,
     REDISMODULE_CTX_FLAGS_REPLICATED = 1 << 12,
     REDISMODULE_CTX_FLAGS_LOADING = 1 << 13,
     REDISMODULE_CTX_FLAGS_DENY_BLOCKING = 1 << 21,
@@ -207,6 +211,8 @@ typedef struct RedisModuleCommandInfo {
     X(int, StringToLongLong, (const RedisModuleString *string, long long *value)) \
     X(int, StringToDouble, (const RedisModuleString *string, double *value)) \
     X(RedisModuleString *, CreateString, (RedisModuleCtx *ctx, const char *bytes, size_t len)) \
+    X(int, StringCompare, (const RedisModuleString *a, const RedisModuleString *b)) \
+    X(void, RetainString, (RedisModuleCtx *ctx, RedisModuleString *string)) \
     X(void, FreeString, (RedisModuleCtx *ctx, RedisModuleString *string)) \
     X(int, ReplyWithLongLong, (RedisModuleCtx *ctx, long long value)) \
     X(int, ReplyWithBool, (RedisModuleCtx *ctx, int value)) \
@@ -223,6 +229,18 @@ typedef struct RedisModuleCommandInfo {
                                  RedisModuleString *key)) \
     X(int, SignalModifiedKey, (RedisModuleCtx *ctx, RedisModuleString *key)) \
     X(int, GetContextFlags, (RedisModuleCtx *ctx)) \
+    X(int, GetSelectedDb, (RedisModuleCtx *ctx)) \
+    X(int, SelectDb, (RedisModuleCtx *ctx, int db)) \
+    X(RedisModuleBlockedClient *, BlockClient, (RedisModuleCtx *ctx, RedisModuleCmdFunc reply, \
+        RedisModuleCmdFunc timeout, void (*free_privdata)(RedisModuleCtx *ctx, void *privdata), \
+        long long milliseconds)) \
+    X(int, UnblockClient, (RedisModuleBlockedClient *client, void *privdata)) \
+    X(int, AbortBlock, (RedisModuleBlockedClient *client)) \
+    X(int, IsBlockedReplyRequest, (RedisModuleCtx *ctx)) \
+    X(void *, GetBlockedClientPrivateData, (RedisModuleCtx *ctx)) \
+    X(int, AvoidReplicaTraffic, (void)) \
+    X(uint64_t, CreateTimer, (RedisModuleCtx *ctx, long long milliseconds, \
+                              void (*callback)(RedisModuleCtx *ctx, void *data), void *data)) \
     X(void, Yield, (RedisModuleCtx *ctx, int flags, const char *busy_reply)) \
     X(void *, Alloc, (size_t size)) \
     X(void *, TryAlloc, (size_t size)) \

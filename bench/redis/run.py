@@ -3,7 +3,8 @@
 """run.py [KEYS [RATE]] - the module in a redis-server, compared with commands that do nothing, with its
 bars.
 run.py many [FILTERS] - the memory of very many small filters (1e6), and their RDB file.
-run.py block [MIB] - how long commands about a large filter (1024) keep the server from others.
+run.py block [MIB] - how long commands about a large filter (1024) keep the server from others; merges, which a
+thread does, with a client beside them that sends PING after PING.
 
 Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), a server (REDIS_SERVER, or redis-server)
 and a C compiler.  Starts one
@@ -400,8 +401,34 @@ def report_many(tools):
     print("\nRedisBloom's RDB file is that of the classic layout, byte for byte.")
 
 
+def merge_beside(server, *names):
+    """How long a merge takes, and the longest that another client waits for a PING meanwhile, in
+    ms."""
+    waited, done = [], threading.Event()
+
+    def ping_again_and_again():
+        with socket.create_connection(("127.0.0.1", server.port)) as s:
+            while not done.is_set():
+                start = time.monotonic()
+                s.sendall(b"PING\r\n")
+                s.recv(64)
+                waited.append(1e3 * (time.monotonic() - start))
+
+    other = threading.Thread(target=ping_again_and_again)
+    other.start()
+    took = 1e3 * server.timed("BF.MERGE", *names)
+    done.set()
+    other.join()
+    return took, max(waited)
+
+
+# Into a filter that is there, into a new key, and of three sources into another.
+MERGES = {"BF.MERGE": "ab", "BF.MERGE, a new key": "ca", "BF.MERGE, three sources": "dabc"}
+
+
 def block(tools, layout):
-    """Milliseconds of each command in the server, by the server's own clock."""
+    """Milliseconds of each command in the server, by the server's own clock, and those of merges
+    with the longest wait of another client."""
     server = Server(tools, MODULE, "--bf.layout", layout, "--bf.memory-limit", "0")
     times = {}
     try:
@@ -417,16 +444,19 @@ def block(tools, layout):
             for at, size in pieces:
                 server.load_chunk("BF.LOADCHUNK", key, at, noise[:size])
         for words in (("BF.ADD", "a", "x"), ("BF.EXISTS", "a", "x"), ("BF.INFO", "a"),
-                      ("BF.STATS", "a"), ("BF.MERGE", "a", "b"), ("BF.MERGE", "c", "a"),
-                      ("UNLINK", "c"), ("COPY", "a", "c"), ("BF.CLEAR", "c"), ("DEL", "b"),
+                      ("BF.STATS", "a")):
+            server.ask(*words)
+        server.ask("CONFIG", "SET", "slowlog-log-slower-than", -1)  # very many PINGs
+        merges = {name: merge_beside(server, *names) for name, names in MERGES.items()}
+        server.ask("CONFIG", "SET", "slowlog-log-slower-than", 0)
+        for words in (("UNLINK", "c", "d"), ("COPY", "a", "c"), ("BF.CLEAR", "c"), ("DEL", "b"),
                       ("BF.RESERVE", "b", "0.01", keys)):
             server.ask(*words)
         server.ask_length("DUMP", "a")
         for micros, words in server.slow(None):
             name = words[0].decode()
-            name += ", a new key" if words[:2] == [b"BF.MERGE", b"c"] else ""
             times[name] = max(times.get(name, 0), micros / 1e3)
-        return times
+        return times, merges
     finally:
         server.stop()
 
@@ -436,9 +466,12 @@ def report_blocking(tools):
     print(f"filters of {NUMBER:.0f} MiB, ms of the server per command; the longest of each\n")
     print(f"{'':<24}{'blocked':>12}{'classic':>12}")
     for name in ("BF.RESERVE", "BF.ADD", "BF.EXISTS", "BF.INFO", "BF.STATS", "BF.SCANDUMP",
-                 "BF.LOADCHUNK", "BF.CLEAR", "BF.MERGE", "BF.MERGE, a new key", "COPY", "DUMP",
-                 "DEL", "UNLINK"):
-        print(f"{name:<24}" + "".join(f"{times[name]:>12.2f}" for times in both))
+                 "BF.LOADCHUNK", "BF.CLEAR", "COPY", "DUMP", "DEL", "UNLINK"):
+        print(f"{name:<24}" + "".join(f"{times[name]:>12.2f}" for times, _ in both))
+    for title, which in ("merges, ms until the answer", 0), ("the longest wait of another client", 1):
+        print(f"\n{title}\n")
+        for name in MERGES:
+            print(f"{name:<24}" + "".join(f"{merges[name][which]:>12.1f}" for _, merges in both))
 
 
 def main():

@@ -11,6 +11,7 @@
 #include "command/commands.h"
 #include "command/create.h"
 #include "command/items.h"
+#include "command/merging.h"
 #include "command/reply.h"
 #include "config.h"
 
@@ -117,6 +118,7 @@ int bf_cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_options options;
     const bf_params *created = NULL;
     if (argc != 3) return RedisModule_WrongArity(ctx);
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_add)) return REDISMODULE_OK;
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (!key.value) {
         bf_options_init(&options);
@@ -133,6 +135,7 @@ int bf_cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_options options;
     const bf_params *created = NULL;
     if (argc < 3) return RedisModule_WrongArity(ctx);
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_madd)) return REDISMODULE_OK;
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (!key.value) {
         bf_options_init(&options);
@@ -199,6 +202,7 @@ int bf_cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     const bf_params *created = NULL;
     int items = 0;
     if (argc < 2) return RedisModule_WrongArity(ctx);
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_insert)) return REDISMODULE_OK;
     if (!parse_insert(ctx, argv, argc, &options, &items)) return REDISMODULE_OK;
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (!key.value) {

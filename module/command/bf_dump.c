@@ -10,6 +10,7 @@
 
 #include "command/commands.h"
 #include "command/create.h"
+#include "command/merging.h"
 #include "command/open_key.h"
 #include "command/reply.h"
 #include "config.h"
@@ -90,6 +91,7 @@ int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     long long iterator = 0;
     size_t len = 0;
     if (argc != 4) return RedisModule_WrongArity(ctx);
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_loadchunk)) return REDISMODULE_OK;
     if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK) {
         return RedisModule_ReplyWithError(ctx, "ERR Second argument must be numeric");
     }
@@ -114,6 +116,7 @@ int bf_cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     size_t len = 0;
     if (argc != 3) return RedisModule_WrongArity(ctx);
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_load)) return REDISMODULE_OK;
     const uint8_t *bytes = (const uint8_t *)RedisModule_StringPtrLen(argv[2], &len);
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (key.foreign) {
@@ -124,7 +127,9 @@ int bf_cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         bf_value *value = NULL;
         umbel_err e = bf_load_whole(bytes, len, bf_config_limit(ctx), &value, NULL);
         if (!e) bf_key_put(&key, value);
-        if (reply_loaded(&key, e)) bf_replicate_value(&key, false);
+        if (reply_loaded(&key, e) && !bf_replicate_contents(&key, false)) {
+            RedisModule_ReplicateVerbatim(ctx);
+        }
     }
     bf_key_close(&key);
     return REDISMODULE_OK;

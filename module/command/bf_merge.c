@@ -3,107 +3,128 @@
  * bf_merge.c - BF.MERGE destination source [source ...]
  *
  * Adds all keys of the sources.  A missing destination is created as a copy of the first source.
- * Either all sources are merged or nothing changes.
+ * Either all sources are merged or nothing changes.  Large filters are merged in a thread:
+ * merging.c.
  */
 #include <stdio.h>
 
 #include "command/commands.h"
 #include "command/create.h"
+#include "command/merging.h"
 #include "command/open_key.h"
 #include "command/reply.h"
 #include "config.h"
 #include "storage/types.h"
+#include "value/value_hold.h"
 
-static int reply_merge_error(RedisModuleCtx *ctx, umbel_err e, const umbel_diag *diag) {
+int bf_merge_reply_error(RedisModuleCtx *ctx, const bf_merge *m) {
     char text[256], why[200];
-    if (e == UMBEL_ENOMEM || e == UMBEL_ELIMIT) return bf_reply_make_error(ctx, e, NULL);
+    if (m->error == UMBEL_ENOMEM || m->error == UMBEL_ELIMIT) {
+        return bf_reply_make_error(ctx, m->error, NULL);
+    }
     snprintf(text, sizeof text, "ERR these filters cannot be merged: %s",
-             umbel_explain(e, diag, why, sizeof why));
+             umbel_explain(m->error, &m->diag, why, sizeof why));
     return RedisModule_ReplyWithError(ctx, text);
 }
 
-/* Merges all sources into *result, which is created from the first if it is NULL.  False after an
- * error reply. */
-static bool gather(RedisModuleCtx *ctx, const bf_value *old, RedisModuleString **names, int count,
-                   bf_value **result) {
-    for (int i = 0; i < count; i++) {
-        bf_key source;
-        umbel_diag diag = {0};
-        umbel_err e = UMBEL_OK;
-        if (!bf_key_open_filter(&source, ctx, names[i], REDISMODULE_READ)) return false;
-        if (!*result) {
-            e = bf_value_copy(source.value, result);
-        } else if (source.value != old) {
-            e = bf_value_merge(*result, source.value, &diag);
-        }
-        bf_key_close(&source);
-        if (e) {
-            reply_merge_error(ctx, e, &diag);
-            return false;
+/* The result is made separately, so that a later source can still be refused. */
+void bf_merge_make(bf_merge *m) {
+    bf_value *destination = m->values[0];
+    if (destination) m->error = bf_value_copy(destination, &m->result);
+    for (int i = 1; i < m->count && !m->error; i++) {
+        if (!m->result) {
+            m->error = bf_value_copy(m->values[i], &m->result);
+        } else if (m->values[i] != destination) {
+            m->error = bf_value_merge(m->result, m->values[i], &m->diag);
         }
     }
-    return true;
-}
-
-static bool within_limit(RedisModuleCtx *ctx, const bf_value *v, uint64_t limit) {
-    if (limit == 0 || bf_value_memory(v) <= limit) return true;
-    RedisModule_ReplyWithError(ctx, BF_OVER_LIMIT);
-    return false;
-}
-
-/* Builds the new value separately, so that a later source can still be refused.  False after an
- * error reply. */
-static bool merge_aside(bf_key *key, RedisModuleString **names, int count, uint64_t limit) {
-    bf_value *result = NULL;
-    umbel_err e = key->value ? bf_value_copy(key->value, &result) : UMBEL_OK;
-    if (e) {
-        bf_reply_make_error(key->ctx, e, NULL);
-        return false;
+    if (!m->error && m->limit && bf_value_memory(m->result) > m->limit) m->error = UMBEL_ELIMIT;
+    if (m->error) {
+        bf_value_free(m->result);
+        m->result = NULL;
     }
-    if (!gather(key->ctx, key->value, names, count, &result) ||
-        !within_limit(key->ctx, result, limit)) {
-        bf_value_free(result);
-        return false;
-    }
-    void *old = NULL;
-    if (!key->value) {
-        bf_key_put(key, result);
-    } else { /* keeps the key's time to live */
-        RedisModule_ModuleTypeReplaceValue(key->opened, bf_type_of(result), result, &old);
-        key->value = result;
-    }
-    bf_value_free(old);
-    return true;
 }
 
 /* One source either goes in or does not: no copy is needed if both together are within the
  * limit. */
-static bool in_place(const bf_key *key, RedisModuleString *name, int argc, uint64_t limit) {
-    if (!key->value || argc != 3) return false;
-    if (limit == 0) return true;
-    bf_key source;
-    bf_key_open(&source, key->ctx, name, REDISMODULE_READ);
-    uint64_t more = source.value ? bf_value_memory(source.value) : 0;
-    bf_key_close(&source);
-    return bf_value_memory(key->value) + more <= limit;
+static bool in_place(const bf_merge *m) {
+    if (!m->values[0] || m->count != 2) return false;
+    return m->limit == 0 ||
+           bf_value_memory(m->values[0]) + bf_value_memory(m->values[1]) <= m->limit;
+}
+
+/* Most of the time goes into fresh memory, of which a merge in place takes none. */
+bool bf_merge_takes_long(const bf_merge *m) {
+    const uint64_t large = (uint64_t)32 << 20, large_in_place = 4 * large;
+    uint64_t bytes = 0;
+    for (int i = 0; i < m->count; i++) {
+        if (m->values[i]) bytes += bf_value_bytes(m->values[i]);
+    }
+    return bytes >= (in_place(m) ? large_in_place : large);
+}
+
+static void merge_in_place(bf_merge *m) {
+    if (m->values[1] == m->values[0]) return;
+    m->error = bf_value_merge(m->values[0], m->values[1], &m->diag);
+}
+
+void bf_merge_put(RedisModuleCtx *ctx, bf_merge *m) {
+    bf_key key;
+    void *old = NULL;
+    bool existed = m->values[0] != NULL;
+    bf_key_open(&key, ctx, m->names[0], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (!existed) {
+        bf_key_put(&key, m->result);
+    } else if (m->result) { /* keeps the key's time to live */
+        RedisModule_ModuleTypeReplaceValue(key.opened, bf_type_of(m->result), m->result, &old);
+        key.value = m->result;
+        bf_value_drop(old);
+    }
+    m->result = NULL;
+    if (!bf_replicate_contents(&key, existed)) {
+        RedisModule_Replicate(ctx, "BF.MERGE", "v", m->names, (size_t)m->count);
+    }
+    bf_key_changed(&key, "bf.merge");
+    bf_key_close(&key);
+}
+
+const char *bf_merge_open(RedisModuleCtx *ctx, bf_merge *m) {
+    for (int i = 0; i < m->count; i++) {
+        bf_key key;
+        bf_key_open(&key, ctx, m->names[i], REDISMODULE_READ);
+        bf_key_close(&key);
+        if (key.foreign) return BF_WRONG_TYPE;
+        if (!key.value && i > 0) return BF_NOT_FOUND;
+        m->values[i] = key.value;
+    }
+    return NULL;
+}
+
+static int merge_now(RedisModuleCtx *ctx, bf_merge *m) {
+    bf_key key;
+    bf_key_open(&key, ctx, m->names[0], REDISMODULE_READ | REDISMODULE_WRITE);
+    bf_key_close(&key); /* no other merge is about it now */
+    const char *wrong = bf_merge_open(ctx, m);
+    if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
+    (in_place(m) ? merge_in_place : bf_merge_make)(m);
+    if (m->error) return bf_merge_reply_error(ctx, m);
+    bf_merge_put(ctx, m);
+    return RedisModule_ReplyWithSimpleString(ctx, "OK");
+}
+
+static int merge(RedisModuleCtx *ctx, RedisModuleString **names, int count, bool at_once) {
+    bf_value **values = RedisModule_Calloc((size_t)count, sizeof *values);
+    bf_merge m = {.names = names, .values = values, .count = count, .limit = bf_config_limit(ctx)};
+    if (at_once || !bf_merging_start(ctx, &m)) merge_now(ctx, &m);
+    RedisModule_Free(values);
+    return REDISMODULE_OK;
+}
+
+int bf_merge_at_once(RedisModuleCtx *ctx, RedisModuleString **names, int count) {
+    return merge(ctx, names, count, true);
 }
 
 int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    bf_key key;
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
-    if (key.foreign) {
-        bf_key_close(&key);
-        return RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
-    }
-    uint64_t limit = bf_config_limit(ctx);
-    bool existed = key.value != NULL;
-    if (in_place(&key, argv[2], argc, limit) ? gather(ctx, key.value, argv + 2, 1, &key.value)
-                                             : merge_aside(&key, argv + 2, argc - 2, limit)) {
-        bf_replicate_value(&key, existed);
-        bf_key_changed(&key, "bf.merge");
-        RedisModule_ReplyWithSimpleString(ctx, "OK");
-    }
-    bf_key_close(&key);
-    return REDISMODULE_OK;
+    return merge(ctx, argv + 1, argc - 1, false);
 }

@@ -7,6 +7,7 @@
 #include "command/commands.h"
 #include "command/create.h"
 #include "command/items.h"
+#include "command/merging.h"
 #include "command/open_key.h"
 #include "command/reply.h"
 
@@ -15,6 +16,7 @@ int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_params params;
     bool changed = false;
     if (argc < 3) return RedisModule_WrongArity(ctx);
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_remove)) return REDISMODULE_OK;
     if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE)) {
         return REDISMODULE_OK;
     }
@@ -61,6 +63,7 @@ int bf_cmd_count(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc != 2) return RedisModule_WrongArity(ctx);
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_clear)) return REDISMODULE_OK;
     if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE)) {
         return REDISMODULE_OK;
     }
@@ -70,7 +73,7 @@ int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     } else if (e) {
         bf_reply_make_error(ctx, e, NULL);
     } else {
-        bf_replicate_cleared(&key);
+        if (!bf_replicate_cleared(&key)) RedisModule_ReplicateVerbatim(ctx);
         bf_key_changed(&key, "bf.clear");
         RedisModule_ReplyWithSimpleString(ctx, "OK");
     }

@@ -6,6 +6,7 @@
  */
 #include "command/commands.h"
 #include "command/create.h"
+#include "command/merging.h"
 #include "command/reply.h"
 
 /* RedisBloom accepts up to seven arguments and ignores unknown ones among them, and so do we; no
@@ -65,6 +66,7 @@ static const char *parse(bf_options *options, RedisModuleString **argv, int argc
 int bf_cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_options options;
     if (argc < 4) return RedisModule_WrongArity(ctx);
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_reserve)) return REDISMODULE_OK;
     const char *wrong = parse(&options, argv, argc);
     if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
 

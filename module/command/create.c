@@ -117,12 +117,23 @@ static void replicate_chunk(const bf_key *key, int64_t iterator, const uint8_t *
                           (const char *)bytes, len);
 }
 
-static void replicate(const bf_key *key, bool existed, bool empty) {
+/* Whether anyone hears what is replicated.  A backlog without replicas counts: one may come back
+ * for it. */
+static bool heard(RedisModuleCtx *ctx) {
+    int hearing = REDISMODULE_CTX_FLAGS_AOF | REDISMODULE_CTX_FLAGS_CLUSTER, none = 0, unknown = 0;
+    if (RedisModule_GetContextFlags(ctx) & hearing) return true;
+    RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "replication");
+    bool replicas =
+        RedisModule_ServerInfoGetFieldUnsigned(info, "connected_slaves", &none) > 0 || none;
+    bool backlog =
+        RedisModule_ServerInfoGetFieldUnsigned(info, "repl_backlog_active", &unknown) || unknown;
+    RedisModule_FreeServerInfo(ctx, info);
+    return replicas || backlog;
+}
+
+/* Of a classic filter. */
+static void say_contents(const bf_key *key, bool existed, bool empty) {
     const bf_value *v = key->value;
-    if (bf_value_layout(v) == BF_BLOCKED) {
-        RedisModule_ReplicateVerbatim(key->ctx);
-        return;
-    }
     size_t len = 0;
     const uint8_t *bytes = NULL;
     int64_t next = 1;
@@ -139,12 +150,18 @@ static void replicate(const bf_key *key, bool existed, bool empty) {
     }
 }
 
-void bf_replicate_value(const bf_key *key, bool existed) {
-    replicate(key, existed, false);
+static bool replicate_contents(const bf_key *key, bool existed, bool empty) {
+    if (bf_value_layout(key->value) == BF_BLOCKED || !heard(key->ctx)) return false;
+    say_contents(key, existed, empty);
+    return true;
 }
 
-void bf_replicate_cleared(const bf_key *key) {
-    replicate(key, true, true);
+bool bf_replicate_contents(const bf_key *key, bool existed) {
+    return replicate_contents(key, existed, false);
+}
+
+bool bf_replicate_cleared(const bf_key *key) {
+    return replicate_contents(key, true, true);
 }
 
 /* RedisBloom looks for options of BF.RESERVE in the key's name as well, and then finds no value or a
@@ -157,7 +174,7 @@ static bool reads_as_option(const RedisModuleString *name) {
 void bf_replicate_creation(const bf_key *key, const bf_params *params) {
     words w = {.ctx = key->ctx};
     if (params->layout == BF_REDISBLOOM && reads_as_option(key->name)) {
-        replicate(key, false, true);
+        say_contents(key, false, true);
         return;
     }
     say_double(&w, params->error);

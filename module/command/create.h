@@ -22,13 +22,14 @@
  * an error reply.  Neither replicates it nor notifies anyone. */
 bool bf_create(bf_key *key, bf_options *options);
 
-/* Replicates what a key now holds: the command itself, if the filter is blocked; if it is classic,
- * in RedisBloom's own words, which know no such command: the key is deleted where it `existed`,
- * loaded with BF.LOADCHUNK, and gets its time to live again. */
-void bf_replicate_value(const bf_key *key, bool existed);
+/* Replicates what a key now holds, after a command that RedisBloom does not know, if it is classic:
+ * in RedisBloom's own words the key is deleted where it `existed`, loaded with BF.LOADCHUNK, and
+ * gets its time to live again.  False if the filter is blocked, or nobody would hear all that: then
+ * the command itself is still to be replicated. */
+bool bf_replicate_contents(const bf_key *key, bool existed);
 
 /* The same for a filter that was emptied: its bits need not travel. */
-void bf_replicate_cleared(const bf_key *key);
+bool bf_replicate_cleared(const bf_key *key);
 
 /* Replicates the creation of a filter that is still empty, as BF.RESERVE. */
 void bf_replicate_creation(const bf_key *key, const bf_params *params);

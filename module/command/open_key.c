@@ -4,10 +4,11 @@
  */
 #include "command/open_key.h"
 
+#include "command/merging.h"
 #include "command/reply.h"
 #include "storage/types.h"
 
-void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
+static void open_now(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
     *key = (bf_key){.ctx = ctx, .name = name};
     key->opened = RedisModule_OpenKey(ctx, name, mode);
     if (!key->opened) return;
@@ -16,6 +17,14 @@ void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int 
         key->value = RedisModule_ModuleTypeGetValue(key->opened);
     } else {
         key->foreign = RedisModule_KeyType(key->opened) != REDISMODULE_KEYTYPE_EMPTY;
+    }
+}
+
+void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
+    open_now(key, ctx, name, mode);
+    if ((mode & REDISMODULE_WRITE) && bf_merging_settle(key)) {
+        bf_key_close(key);
+        open_now(key, ctx, name, mode);
     }
 }
 
@@ -42,17 +51,15 @@ void bf_key_changed(const bf_key *key, const char *event) {
         key->ctx, REDISMODULE_NOTIFY_GENERIC | REDISMODULE_NOTIFY_MODULE, event, key->name);
 }
 
-/* A transaction, a script or replicated commands must not be interrupted; a server that is asked to
- * yield there aborts. */
-static bool may_yield(RedisModuleCtx *ctx) {
+bool bf_key_may_yield(RedisModuleCtx *ctx) {
     int never = REDISMODULE_CTX_FLAGS_LUA | REDISMODULE_CTX_FLAGS_MULTI |
                 REDISMODULE_CTX_FLAGS_DENY_BLOCKING | REDISMODULE_CTX_FLAGS_REPLICATED |
                 REDISMODULE_CTX_FLAGS_LOADING;
-    return !(RedisModule_GetContextFlags(ctx) & never);
+    return !(RedisModule_GetContextFlags(ctx) & never) && !RedisModule_IsBlockedReplyRequest(ctx);
 }
 
 void bf_key_yield(bf_key *key, int mode) {
-    if (!may_yield(key->ctx)) return;
+    if (!bf_key_may_yield(key->ctx)) return;
     bf_key_close(key);
     RedisModule_Yield(key->ctx, REDISMODULE_YIELD_FLAG_CLIENTS, NULL);
     bf_key_open(key, key->ctx, key->name, mode);

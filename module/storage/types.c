@@ -2,6 +2,7 @@
 #include "storage/types.h"
 
 #include "storage/dump.h"
+#include "value/value_hold.h"
 #include "value/value_memory.h"
 
 /* A dump of up to this size goes into a single command: replayed completely or not at all. */
@@ -57,7 +58,7 @@ static void digest(RedisModuleDigest *md, void *value) {
 }
 
 static void free_value(void *value) {
-    bf_value_free(value);
+    bf_value_drop(value);
 }
 
 /* A server frees values with an effort above 64 in another thread: from 4 MiB on. */
@@ -76,6 +77,7 @@ static void *copy(RedisModuleString *from, RedisModuleString *to, const void *va
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
     (void)key;
     bf_value *v = *value;
+    if (bf_value_held(v)) return 0; /* another time */
     int unfinished = bf_value_defrag(ctx, &v);
     *value = v;
     return unfinished;

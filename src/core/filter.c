@@ -169,17 +169,18 @@ void umbeli_filter_clear(umbel_filter *f) {
 /* The handle and everything else that is not the kind's own. */
 static umbel_filter *relocate_base(umbel_filter *f, const umbeli_mover *mover) {
     f = mover->move(mover->ctx, f);
-    if (f->array.raw) {
-        umbeli_array_move(&f->settings, &f->array, f->data_len, mover);
+    if (f->array.raw && umbeli_array_move(&f->settings, &f->array, f->data_len, mover)) {
         f->data = f->array.data;
     }
-    if (f->extra) f->extra = mover->move(mover->ctx, f->extra);
-    if (f->meta) f->meta = mover->move(mover->ctx, f->meta);
+    uint8_t *extra = f->extra ? mover->move(mover->ctx, f->extra) : NULL;
+    if (extra != f->extra) f->extra = extra;
+    umbeli_meta_entry *meta = f->meta ? mover->move(mover->ctx, f->meta) : NULL;
+    if (meta != f->meta) f->meta = meta;
     for (size_t i = 0; i < f->meta_count; i++) {
         umbeli_meta_entry *entry = &f->meta[i];
         size_t value_at = (size_t)(entry->value - entry->name);
-        entry->name = mover->move(mover->ctx, entry->name);
-        entry->value = entry->name + value_at;
+        char *name = mover->move(mover->ctx, entry->name);
+        if (name != entry->name) *entry = (umbeli_meta_entry){name, name + value_at};
     }
     return f;
 }

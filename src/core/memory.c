@@ -93,13 +93,16 @@ bool umbeli_scratch_new(const umbeli_settings *m, uint64_t len, umbeli_array *ou
     return take(m, len, out, unzeroed);
 }
 
-void umbeli_array_move(const umbeli_settings *m, umbeli_array *array, uint64_t len,
+bool umbeli_array_move(const umbeli_settings *m, umbeli_array *array, uint64_t len,
                        const umbeli_mover *mover) {
     size_t before = (size_t)(array->data - (uint8_t *)array->raw);
-    array->raw = mover->move(mover->ctx, array->raw);
+    void *raw = mover->move(mover->ctx, array->raw);
+    if (raw == array->raw) return false;
+    array->raw = raw;
     array->data = aligned(array->raw, alignment(m, len));
     const uint8_t *bytes = (const uint8_t *)array->raw + before;
     if (bytes != array->data) memmove(array->data, bytes, (size_t)len);
+    return true;
 }
 
 void umbeli_array_delete(const umbeli_settings *m, umbeli_array *array) {

@@ -35,8 +35,9 @@ typedef struct umbeli_mover {
     void *ctx;
 } umbeli_mover;
 
-/* Moves an array of `len` bytes and restores its alignment. */
-void umbeli_array_move(const umbeli_settings *m, umbeli_array *array, uint64_t len,
+/* Moves an array of `len` bytes and restores its alignment; false, and nothing is written, if it
+ * stays. */
+bool umbeli_array_move(const umbeli_settings *m, umbeli_array *array, uint64_t len,
                        const umbeli_mover *mover);
 
 void umbeli_array_delete(const umbeli_settings *m, umbeli_array *array);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fakeserver.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,16 +23,26 @@ static void must(bool condition) {
     if (!condition) abort();
 }
 
-static void *take(size_t size) {
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the module has threads */
+
+/* Counts a piece that is taken (1) or given back (-1). */
+static uint32_t count(int pieces, size_t size) {
     static uint32_t turn;
+    pthread_mutex_lock(&lock);
+    fake_heap.pieces += (uint64_t)pieces;
+    fake_heap.bytes += (uint64_t)pieces * size;
     uint32_t shift = turn = (turn + STEP) % LINE;
+    pthread_mutex_unlock(&lock);
+    return shift;
+}
+
+static void *take(size_t size) {
     uint8_t *base = size <= SIZE_MAX / 2 ? malloc(sizeof(tag) + LINE + size) : NULL;
     if (!base) return NULL;
+    uint32_t shift = count(1, size);
     tag *t = (tag *)(void *)(base + shift);
     *t = (tag){size, MAGIC, shift};
     memset(t + 1, 0xa5, size < 4096 ? size : 4096);
-    fake_heap.pieces++;
-    fake_heap.bytes += size;
     return t + 1;
 }
 
@@ -48,14 +59,14 @@ static void *must_take(size_t size) {
 }
 
 static void *try_take(size_t size) {
+    pthread_mutex_lock(&lock);
     fake_heap.allocations++;
     if (size > fake_heap.largest) fake_heap.largest = size;
-    if (fake_heap.fail_at && --fake_heap.fail_at == 0) {
-        fake_heap.fail_at = 1; /* and so do all that follow */
-        return NULL;
-    }
-    if (fake_heap.limit && size > fake_heap.limit) return NULL;
-    return take(size);
+    bool failing = fake_heap.fail_at && --fake_heap.fail_at == 0;
+    if (failing) fake_heap.fail_at = 1; /* and so do all that follow */
+    if (fake_heap.limit && size > fake_heap.limit) failing = true;
+    pthread_mutex_unlock(&lock);
+    return failing ? NULL : take(size);
 }
 
 static void *try_take_zeroed(size_t count, size_t size) {
@@ -71,8 +82,7 @@ static void give_back(void *ptr) {
     if (!ptr) return;
     tag *t = tag_of(ptr);
     t->magic = 0;
-    fake_heap.pieces--;
-    fake_heap.bytes -= t->size;
+    (void)count(-1, t->size);
     free((uint8_t *)t - t->shift);
 }
 

@@ -2,6 +2,7 @@
 """What replicas and the append-only file receive, and that it is enough."""
 import random
 import re
+import signal
 import time
 
 import pytest
@@ -107,6 +108,31 @@ def test_what_changes_nothing_is_not_replicated(pair, layout):
         first(*command)
     assert offset(first) == before
     first("CONFIG", "SET", "repl-ping-replica-period", 10)
+
+
+def test_a_backlog_without_replicas_hears_everything(new_server, new_replica, layout):
+    """Where nobody listens, classic filters are not replicated as a whole."""
+    primary = new_server(port=free_port())
+    replica = new_replica(primary)
+    for name in "fg":
+        primary("BF.RESERVE", name, 0.01, 5000, "LAYOUT", layout,
+                *(["SEED", "0123456789abcdef"] if layout == "blocked" else []))
+        primary("BF.MADD", name, *keys(500, name))
+    primary("BF.RESERVE", "h", 0.01, 5000, "LAYOUT", layout)
+    primary("BF.ADD", "h", "x")
+    in_step(primary, replica)
+    replica.process.send_signal(signal.SIGSTOP)
+    primary("CLIENT", "KILL", "TYPE", "REPLICA")
+    while info(primary, "replication")["connected_slaves"] != "0":
+        time.sleep(0.02)
+    assert primary("BF.MERGE", "f", "g") == primary("BF.CLEAR", "h") == "OK"
+    replica.process.send_signal(signal.SIGCONT)
+    while info(primary, "replication")["connected_slaves"] == "0":
+        time.sleep(0.02)
+    in_step(primary, replica)
+    assert info(primary, "stats")["sync_partial_ok"] == "1"
+    assert primary("DEBUG", "DIGEST") == replica("DEBUG", "DIGEST")
+    assert sum(replica("BF.MEXISTS", "f", *keys(500, "g"))) == 500
 
 
 def commands_in(server):

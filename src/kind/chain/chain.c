@@ -94,7 +94,7 @@ static void complete(umbeli_layer *l, uint8_t *bits) {
 static void place_shared(umbeli_chain *c) {
     uint8_t *at = c->base.data;
     for (uint32_t i = 0; i < c->shared; i++) {
-        c->layers[i].bits = at;
+        if (c->layers[i].bits != at) c->layers[i].bits = at;
         at += c->layers[i].bytes;
     }
 }
@@ -266,12 +266,12 @@ void umbeli_chain_dispose(umbel_filter *f) {
 bool umbeli_chain_relocate(umbel_filter *f, size_t step, const umbeli_mover *mover) {
     umbeli_chain *c = (umbeli_chain *)f;
     if (step == 0) {
-        c->layers = mover->move(mover->ctx, c->layers);
+        umbeli_layer *layers = mover->move(mover->ctx, c->layers);
+        if (layers != c->layers) c->layers = layers;
         place_shared(c);
     } else {
         umbeli_layer *l = &c->layers[c->shared + step - 1];
-        umbeli_array_move(&f->settings, &l->own, l->bytes, mover);
-        l->bits = l->own.data;
+        if (umbeli_array_move(&f->settings, &l->own, l->bytes, mover)) l->bits = l->own.data;
     }
     return step < c->count - c->shared;
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * merging.h - merges of large filters, beside the clients: merging.c says how
+ */
+#ifndef BF_MERGING_H
+#define BF_MERGING_H
+
+#include "command/open_key.h"
+
+/* One BF.MERGE: its keys and what became of it. */
+typedef struct bf_merge {
+    RedisModuleString **names; /* the destination and the sources */
+    bf_value **values;         /* what they hold; the first is NULL if the destination is new */
+    int count;
+    uint64_t limit; /* for the result; 0: none */
+    umbel_err error;
+    umbel_diag diag;
+    bf_value *result; /* NULL: none yet, or the key has it */
+} bf_merge;
+
+/* ---- The steps: bf_merge.c ---- */
+
+/* Looks up what the keys hold.  NULL, or an error reply. */
+const char *bf_merge_open(RedisModuleCtx *ctx, bf_merge *m);
+
+/* Some 20 ms and more. */
+bool bf_merge_takes_long(const bf_merge *m);
+
+/* Makes the result, or sets the error.  Touches neither keys nor the values it reads, so that any
+ * thread may do it. */
+void bf_merge_make(bf_merge *m);
+
+/* Gives the result to the destination, and tells replicas and listeners. */
+void bf_merge_put(RedisModuleCtx *ctx, bf_merge *m);
+
+int bf_merge_reply_error(RedisModuleCtx *ctx, const bf_merge *m);
+
+/* The whole command, with what the keys hold now. */
+int bf_merge_at_once(RedisModuleCtx *ctx, RedisModuleString **names, int count);
+
+/* ---- Beside the clients: merging.c ---- */
+
+/* Leaves a merge that takes long, or has to wait for another, to a thread; the client is answered
+ * when it is done.  False if it is better done at once, or the client cannot wait. */
+bool bf_merging_start(RedisModuleCtx *ctx, bf_merge *m);
+
+/* Call at the beginning of a command that writes to the key.  True: it is being merged, and the
+ * client waits; the command will run when that is over. */
+bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleCmdFunc command);
+
+/* Before the key changes: ends the merge that reads or makes it, if there is one.  Returns whether
+ * there was; the key may then hold something else. */
+bool bf_merging_settle(const bf_key *key);
+
+#endif

@@ -1,0 +1,474 @@
+# SPDX-License-Identifier: MIT
+# labels: asan
+"""Merges of large filters, which a thread does: others are served meanwhile, and whatever they do
+to the keys, the outcome is that of a merge at one moment."""
+import os
+import resource
+import select
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import free_port, in_step, info, rewritten
+from resp import is_error, keys
+
+MIB = 24  # per filter
+AGAIN = 25  # as often every source is named, so that a merge takes some tenths of a second
+FEW = 300
+SEED = "0123456789abcdef"
+TRY_AGAIN = "TRYAGAIN "
+
+
+def capacity(mib):
+    return int(mib * 2**20 * 8 / 11.1)
+
+
+def reserve(server, *names, layout="blocked", mib=MIB):
+    """Large filters that can be merged; each has keys of its name."""
+    extra = ["LAYOUT", "classic"] if layout == "classic" else ["LAYOUT", layout, "SEED", SEED]
+    for name in names:
+        assert server("BF.RESERVE", name, 0.01, capacity(mib), *extra) == "OK"
+        server("BF.MADD", name, *keys(FEW, name))
+
+
+def has(server, name, *whose):
+    """Whether all keys of these filters are in; or, if it is so, none of any."""
+    asked = [key for other in whose for key in keys(FEW, other)]
+    found = sum(server("BF.MEXISTS", name, *asked))
+    assert found == len(asked) or found < FEW / 2, found
+    return found == len(asked)
+
+
+def blocked(reply):
+    text = reply.decode() if isinstance(reply, bytes) else reply
+    return int(text.split("blocked_clients:")[1].split()[0])
+
+
+def merge(destination, *sources, again=AGAIN):
+    return ["BF.MERGE", destination, *again * sources]
+
+
+class Merging:
+    """A merge that is on its way.  `do` does something meanwhile, `answer` is the merge's own."""
+
+    def __init__(self, server, *names, again=AGAIN, protocol=2):
+        self.server = server
+        self.client = server.client(protocol)
+        self.id = self.client("CLIENT", "ID")
+        self.other = server.client()
+        self.client.send(*merge(*names, again=again))
+        while blocked(self.other("INFO", "clients")) == 0:
+            assert not self.is_over(), "too small: it was over at once"
+
+    def is_over(self):
+        return bool(select.select([self.client.socket], [], [], 0)[0])
+
+    def do(self, *commands):
+        """Replies to commands of which the first runs while the merge does."""
+        about, *replies = self.other.many([["INFO", "clients"], *commands])
+        assert blocked(about) > 0, "too small: it was over too soon"
+        return replies
+
+    def wait_for(self, count):
+        """Until so many clients are blocked."""
+        while blocked(self.other("INFO", "clients")) < count:
+            assert not self.is_over(), "too small: it was over too soon"
+
+    def answer(self):
+        return self.client.read().plain()
+
+
+def digest(server, *names):
+    return server("DEBUG", "DIGEST-VALUE", *names)
+
+
+# ---- Meanwhile ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("names, mib, again, protocol", [
+    ("da", 96, 1, 2), ("na", 96, 1, 3), ("nab", MIB, AGAIN, 2), ("dabc", MIB, AGAIN, 3)])
+def test_others_are_served(server, layout, names, mib, again, protocol):
+    reserve(server, *"abcd", layout=layout, mib=mib)
+    server("CONFIG", "RESETSTAT")
+    merging = Merging(server, *names, again=again, protocol=protocol)
+    served, start = 0, time.monotonic()
+    while not merging.is_over():
+        assert server("PING") == "PONG"
+        served += 1
+    took = time.monotonic() - start
+    assert merging.answer() == "OK"
+    assert served > 20, took
+    # By the server's clock, the command kept it for a fraction of that.
+    usec = int(info(server, "commandstats")["cmdstat_bf.merge"].split("usec=")[1].split(",")[0])
+    assert usec < 1e6 * took / 4
+    assert has(server, names[0], *names[1:])
+    assert has(server, "a", "a") and not has(server, "a", "b")
+
+
+def test_nobody_sees_a_part_of_it(server, layout):
+    reserve(server, *"abd", layout=layout)
+    before, asked = digest(server, "d"), 0
+    merging = Merging(server, *"dab")
+    while not merging.is_over():
+        assert has(server, "d", "d")
+        has(server, "d", "a", "b")
+        asked += 1
+    assert merging.answer() == "OK" and asked > 3
+    assert has(server, "d", "a", "b", "d") and digest(server, "d") != before
+
+
+@pytest.mark.parametrize("command", [
+    ["COPY", "d", "e"], ["COPY", "a", "e"], ["BGSAVE"], ["DUMP", "a"], ["DEBUG", "DIGEST"],
+    ["DEBUG", "RELOAD"]])
+def test_what_only_reads_goes_on(server, command):
+    reserve(server, *"abd")
+    merging = Merging(server, *"dab")
+    one, card, kind, items, *rest = merging.do(
+        ["BF.EXISTS", "d", "d1"], ["BF.CARD", "a"], ["TYPE", "d"], ["BF.INFO", "d", "ITEMS"],
+        ["MEMORY", "USAGE", "a"], ["BF.STATS", "d"], ["BF.SCANDUMP", "a", 1], ["PERSIST", "d"],
+        ["EXPIRE", "d", 1000], command)
+    assert (one, card, kind, items) == (1, FEW, "umbel-bf-", [FEW])
+    assert not any(map(is_error, rest))
+    assert merging.answer() == "OK"
+    assert has(server, "d", "a", "b", "d") and server("TTL", "d") > 0
+    if server("EXISTS", "e"):
+        assert not has(server, "e", "b")
+    while info(server, "persistence")["rdb_bgsave_in_progress"] != "0":
+        time.sleep(0.02)
+
+
+# ---- Commands that write -----------------------------------------------------------------------
+
+WRITES = [["BF.ADD", "{}", "x"], ["BF.MADD", "{}", "y", "z"], ["BF.CLEAR", "{}"],
+          ["BF.INSERT", "{}", "ITEMS", "x"], ["BF.LOADCHUNK", "{}", 1001, "x" * 1000]]
+
+
+@pytest.mark.parametrize("target", "dan")
+def test_writes_wait(server, layout, target):
+    """They come after the merge, and one after the other."""
+    commands = [[str(word).format(target) for word in command] for command in WRITES]
+    into = "n" if target == "n" else "d"
+    reserve(server, *"abd", layout=layout)
+    merging = Merging(server, into, *"ab")
+    writers = [server.client() for _ in commands]
+    for i, (writer, command) in enumerate(zip(writers, commands)):
+        writer.send(*command)
+        merging.wait_for(i + 2)
+    assert merging.do(["PING"]) == ["PONG"]
+    assert merging.answer() == "OK"
+    replies = [writer.read().plain() for writer in writers]
+    assert not any(map(is_error, replies))
+    after = digest(server, *"abdn")
+    server("FLUSHALL")
+    reserve(server, *"abd", layout=layout)
+    assert server("MULTI") == "OK"  # where everything is done at once
+    server(*merge(into, *"ab"))
+    for command in commands:
+        server(*command)
+    assert server("EXEC") == ["OK", *replies]
+    assert digest(server, *"abdn") == after
+
+
+def test_creations_of_keys_that_exist_are_refused(server):
+    reserve(server, *"abd")
+    merging = Merging(server, *"dab")
+    second, third = server.client(), server.client()
+    second.send("BF.RESERVE", "a", 0.01, 100)
+    third.send("BF.LOAD", "d", "x")
+    assert merging.answer() == "OK"
+    assert second.read().plain() == "ERR item exists"
+    assert is_error(third.read().plain(), "BUSYKEY")
+
+
+@pytest.mark.parametrize("target, into", ["dd", "ad", "nn"])
+@pytest.mark.parametrize("way", ["transaction", "script"])
+def test_writes_that_cannot_wait_settle_it(server, layout, target, into, way):
+    reserve(server, *"abd", layout=layout)
+    merging = Merging(server, into, *"ab")
+    if way == "script":
+        replies = merging.do(["EVAL", "return redis.call('BF.ADD', KEYS[1], 'x')", 1, target],
+                             ["BF.EXISTS", target, "x"])
+        assert replies == [1, 1]
+    else:
+        replies = merging.do(["MULTI"], ["BF.ADD", target, "x"], ["BF.EXISTS", into, "a1"], ["EXEC"])
+        assert replies[-1] == [1, 1]  # the merge came first
+    assert merging.answer() == "OK"
+    assert has(server, into, "a", "b")
+    assert server("BF.EXISTS", into, "x") == (target == into)
+
+
+def test_two_at_once(server, layout):
+    reserve(server, *"abcdefg", layout=layout)
+    first, second, third = (Merging(server, *names) for names in ("dab", "ecf", "gdc"))
+    assert second.answer() == first.answer() == "OK"
+    assert not third.is_over() and third.do(["PING"]) == ["PONG"]
+    assert third.answer() == "OK"
+    assert has(server, "d", *"abd") and has(server, "e", *"cef")
+    assert has(server, "g", *"abcdg")  # it had to wait for d
+    assert not has(server, "d", "c") and not has(server, "a", "b")
+
+
+def test_two_make_the_same_key(server):
+    reserve(server, *"abcd")
+    first, second = (Merging(server, *names) for names in ("nab", "ncd"))
+    assert first.answer() == "OK"
+    assert not second.is_over() and second.answer() == "OK"
+    assert has(server, "n", *"abcd")
+
+
+# ---- What a server does by itself --------------------------------------------------------------
+
+# The command, what the merge of a and b into d then answers, and whose keys d has then.
+OVERTAKEN = [
+    (["DEL", "a"], "ERR not found", "d"), (["UNLINK", "a", "d"], "ERR not found", None),
+    (["DEL", "d"], "OK", "ab"), (["UNLINK", "d"], "OK", "ab"),
+    (["RENAME", "a", "e"], "ERR not found", "d"), (["RENAME", "c", "d"], "OK", "abc"),
+    (["RENAME", "c", "a"], "OK", "cbd"), (["COPY", "c", "d", "REPLACE"], "OK", "abc"),
+    (["FLUSHALL"], "ERR not found", None), (["FLUSHALL", "ASYNC"], "ERR not found", None),
+    (["FLUSHDB", "SYNC"], "ERR not found", None), (["SWAPDB", 0, 1], "ERR not found", None),
+    (["MOVE", "a", 1], "ERR not found", "d"), (["PEXPIRE", "a", 1], "ERR not found", "d"),
+    (["PEXPIRE", "d", 1], "OK", "ab"), (["SET", "a", "text"], "WRONGTYPE", "d"),
+    (["SET", "d", "text"], "WRONGTYPE", None), (["RESTORE", "d", 0, "{dump}", "REPLACE"], "OK", "abc"),
+]
+
+
+@pytest.mark.parametrize("command, answer, whose", OVERTAKEN)
+def test_keys_that_are_gone(server, command, answer, whose):
+    """The merge is then that of what the keys hold afterwards."""
+    reserve(server, *"abcd")
+    if "{dump}" in command:
+        server("CONFIG", "SET", "rdbcompression", "yes")
+        dump = server("DUMP", "c")
+        command = [dump if word == "{dump}" else word for word in command]
+    merging = Merging(server, *"dab")
+    replies = merging.do(command, ["DBSIZE"])
+    assert not is_error(replies[0])
+    got = merging.answer()
+    assert got == answer or is_error(got, answer)
+    if whose:
+        assert has(server, "d", *whose)
+        assert not any(has(server, "d", other) for other in set("abcd") - set(whose))
+    elif server("TYPE", "d") != "string":
+        assert server("EXISTS", "d") == 0
+    assert server("SWAPDB", 0, 1) == "OK" if command[0] == "SWAPDB" else True
+    assert server.alive()
+
+
+def test_a_key_that_was_away_and_is_back(server):
+    """Nobody may take a filter for the one that was there before."""
+    reserve(server, *"abd")
+    merging = Merging(server, *"dab")
+    assert merging.do(["FLUSHALL"], *[["BF.RESERVE", name, 0.01, capacity(MIB), "SEED", SEED]
+                                      for name in "abd"]) == ["OK"] * 4
+    assert merging.answer() == "OK"
+    assert server("BF.CARD", "d") == 0 and not has(server, "d", *"abd")
+
+
+def test_a_key_that_came_meanwhile(server):
+    reserve(server, *"abc")
+    merging = Merging(server, *"nab")
+    assert merging.do(["RENAME", "c", "n"]) == ["OK"]
+    assert merging.answer() == "OK"
+    assert has(server, "n", *"abc")
+
+
+def test_memory_comes_back(server):
+    def taken():
+        return int(info(server, "bf")["bf_bytes"])
+    reserve(server, *"abd")
+    before = taken()
+    merging = Merging(server, *"dab")
+    merging.do(["DEL", "d"], ["DEL", "a"])
+    assert merging.answer() == "ERR not found"
+    assert Merging(server, "n", "b").answer() == "OK"
+    server("FLUSHALL")
+    assert before > 2 * MIB * 2**20 and taken() == 0
+
+
+# ---- Clients and servers that go ---------------------------------------------------------------
+
+def test_a_client_that_leaves_takes_its_merge_along(server, layout):
+    reserve(server, *"abd", layout=layout)
+    before = digest(server, "d")
+    merging = Merging(server, *"dab")
+    writer = server.client()
+    writer.send("BF.ADD", "a", "x")
+    merging.wait_for(2)
+    assert merging.do(["CLIENT", "KILL", "ID", merging.id]) == [1]
+    assert writer.read().plain() == 1
+    assert digest(server, "d") == before and server("BF.EXISTS", "a", "x") == 1
+    assert blocked(server("INFO", "clients")) == 0
+
+
+def test_one_that_waits_may_leave(server):
+    reserve(server, *"abd")
+    merging = Merging(server, *"dab")
+    writer = server.client()
+    number = writer("CLIENT", "ID")
+    writer.send("BF.ADD", "a", "x")
+    merging.wait_for(2)
+    assert merging.do(["CLIENT", "KILL", "ID", number]) == [1]
+    assert merging.answer() == "OK"
+    assert has(server, "d", *"abd") and server("BF.EXISTS", "a", "x") == 0
+
+
+def test_a_pause_keeps_servers_from_writing(new_server, new_replica):
+    """The one before a failover: a server that writes in it ends itself."""
+    server = new_server(port=free_port())
+    replica = new_replica(server)
+    reserve(server, *"abd")
+    merging = Merging(server, *"dab")
+    writer = server.client()
+    writer.send("BF.ADD", "a", "x")
+    merging.wait_for(2)
+    assert merging.do(["CLIENT", "PAUSE", 60000, "WRITE"]) == ["OK"]
+    assert is_error(merging.answer(), TRY_AGAIN) and is_error(writer.read().plain(), TRY_AGAIN)
+    assert server("CLIENT", "UNPAUSE") == "OK"
+    assert not has(server, "d", "a")
+    assert Merging(server, *"dab").answer() == "OK"
+    in_step(server, replica)
+    assert digest(server, *"abd") == digest(replica, *"abd")
+
+
+def test_a_server_becomes_a_replica(new_server):
+    primary, server = new_server(port=free_port()), new_server()
+    primary("SET", "known", "yes")
+    reserve(server, *"abd")
+    merging = Merging(server, *"dab")
+    assert merging.do(["REPLICAOF", "127.0.0.1", primary.port]) == ["OK"]
+    assert is_error(merging.answer(), "UNBLOCKED")
+    in_step(primary, server)
+    assert server("DBSIZE") == 1 and server.alive()
+
+
+def test_a_primary_and_its_replica_change_places(new_server):
+    """What the new primary has gone on with comes to one that is still merging."""
+    first, second = new_server(port=free_port()), new_server(port=free_port())
+    reserve(first, *"abd")
+    second("REPLICAOF", "127.0.0.1", first.port)
+    in_step(first, second)
+    merging = Merging(first, *"dab", again=1000)
+    assert second("REPLICAOF", "NO", "ONE") == "OK"
+    assert merging.do(["REPLICAOF", "127.0.0.1", second.port]) == ["OK"]
+    assert is_error(merging.answer(), "UNBLOCKED")
+    assert second("BF.MADD", "d", *keys(FEW, "more")) and second("BF.ADD", "a", "more") == 1
+    in_step(second, first)
+    assert info(second, "stats")["sync_partial_ok"] == "1"
+    assert has(first, "d", "d", "more") and not has(first, "d", "a")
+    assert digest(first, *"abd") == digest(second, *"abd")
+
+
+def test_a_server_ends(new_server):
+    server = new_server()
+    reserve(server, *"abd")
+    merging = Merging(server, *"dab")
+    merging.other.send("SHUTDOWN", "NOSAVE")
+    assert server.process.wait(60) == 0
+    assert "BUG REPORT" not in server.log()
+
+
+def test_keys_that_leave_a_cluster(new_server):
+    """They may be on another node by now: nobody makes them here again."""
+    server = new_server(port=free_port(), cluster_enabled="yes")
+    assert server("CLUSTER", "ADDSLOTSRANGE", 0, 16383) == "OK"
+    while info(server, "cluster")["cluster_enabled"] != "1" or is_error(server("GET", "x")):
+        time.sleep(0.02)
+    names = a, b, d = "{t}a", "{t}b", "{t}d"
+    reserve(server, *names)
+    merging, writer = Merging(server, d, a, b), server.client()
+    writer.send("BF.ADD", d, "x")
+    merging.wait_for(2)
+    assert merging.do(["DEL", d]) == [1]
+    assert is_error(merging.answer(), TRY_AGAIN) and is_error(writer.read().plain(), TRY_AGAIN)
+    assert server("EXISTS", d) == 0
+    merging = Merging(server, d, a, b)
+    writer.send("BF.ADD", a, "x")
+    assert merging.answer() == "OK" and writer.read().plain() == 1
+    assert has(server, d, a, b)
+
+
+# ---- Replicas and the append-only file ---------------------------------------------------------
+
+def test_replicas_and_files_agree(new_server, new_replica, layout):
+    """While writers do what they can to come in between."""
+    server = new_server(port=free_port(), appendonly="yes", appendfsync="no",
+                        **{"bf.layout": layout})
+    replica = new_replica(server)
+    reserve(server, *"abcd", layout=layout)
+    server("EXPIRE", "d", 10000)
+    for names in "dab", "nab", "cd", "da":
+        merging = Merging(server, *names)
+        writers = [server.client() for _ in names]
+        for name, writer in zip(names, writers):
+            writer.send("BF.MADD", name, *keys(50, f"{names} {name} "))
+        merging.do(["BF.ADD", "c", f"beside {names}"] if "c" not in names else ["PING"],
+                   ["MULTI"], ["BF.ADD", names[-1], f"within {names}"], ["EXEC"])
+        assert merging.answer() == "OK"
+        assert all(sum(writer.read().plain()) >= 48 for writer in writers)
+        assert has(server, names[0], *names[1:])
+    everything = digest(server, *"abcdn")
+    assert 0 < server("TTL", "d") <= 10000
+    in_step(server, replica)
+    assert digest(replica, *"abcdn") == everything
+    assert 0 < replica("TTL", "d") <= 10000
+    replica.stop()
+    rewritten(server)
+    server.restart()
+    assert digest(server, *"abcdn") == everything
+
+
+def test_a_replica_that_comes_meanwhile(new_server, new_replica, layout):
+    server = new_server(port=free_port())
+    reserve(server, *"abd", layout=layout)
+    merging = Merging(server, *"dab")
+    replica = new_replica(server)
+    assert merging.answer() == "OK"
+    in_step(server, replica)
+    assert digest(replica, *"abd") == digest(server, *"abd")
+
+
+# ---- Refused -----------------------------------------------------------------------------------
+
+def test_all_or_nothing(server):
+    reserve(server, *"abd")
+    assert server("BF.RESERVE", "o", 0.01, capacity(MIB)) == "OK"  # under its own secret
+    server("BF.RESERVE", "classic", 0.01, capacity(MIB), "LAYOUT", "classic")
+    server("SET", "text", "x")
+    before = digest(server, *"abdo")
+    for third, error in [("o", "cannot be merged: the secrets differ"),
+                         ("classic", "cannot be merged: the layouts differ"),
+                         ("text", "WRONGTYPE"), ("none", "ERR not found")]:
+        assert is_error(server("BF.MERGE", "d", "a", "b", third), error)
+        assert is_error(server("BF.MERGE", "n", "a", "b", third), error)
+    assert digest(server, *"abdo") == before and server("EXISTS", "n") == 0
+    server("CONFIG", "SET", "bf.memory-limit", MIB * 2**20 // 2)
+    for names in "dab", "da", "nab":
+        assert server("BF.MERGE", *names) == "ERR operation exceeds bloom object memory limit"
+    assert digest(server, *"abdo") == before and server("EXISTS", "n") == 0
+    assert blocked(server("INFO", "clients")) == 0
+
+
+@pytest.mark.parametrize("kind", [["COUNTING"], ["EXPANSION", "auto"]])
+def test_other_kinds(server, kind):
+    for name in "abd":
+        server("BF.RESERVE", name, 0.01, capacity(MIB) // 4, "SEED", SEED, *kind)
+        server("BF.MADD", name, *keys(FEW, name))
+    assert server("BF.MERGE", "d", "a", "b") == "OK"
+    assert has(server, "d", *"abd")
+
+
+@pytest.mark.skipif("REDIS_PRELOAD" in os.environ and os.environ["REDIS_PRELOAD"] != "",
+                    reason="a sanitizer needs more memory than there is")
+@pytest.mark.parametrize("more", [64, 4])
+def test_without_memory_for_a_copy(new_server, more):
+    """Nor, in the second case, for a thread: the source goes right into the destination."""
+    server = new_server()
+    reserve(server, *"abd", mib=96)
+    size = int(Path(f"/proc/{server.process.pid}/statm").read_text().split()[0])
+    limit = size * resource.getpagesize() + more * 2**20
+    resource.prlimit(server.process.pid, resource.RLIMIT_AS, (limit, limit))
+    assert server("BF.MERGE", "d", "a") == "OK"
+    assert has(server, "d", *"ad")
+    assert is_error(server("BF.MERGE", "n", "a"), "Insufficient memory")
+    assert server("EXISTS", "n") == 0 and server.alive()
