@@ -8,7 +8,7 @@
  * keys got there than planned, all levels restart with the next seed: about one time in 150.
  *
  * Memory: that of static_shards.c, 8 bytes for each of the 4% of keys that are bumped, and per
- * thread 12 bytes for each of a table's slots, of which there are at most half a million.
+ * thread 12 or 20 bytes for each of a table's slots, of which there are at most half a million.
  */
 #include <stdatomic.h>
 
@@ -57,13 +57,13 @@ static void scratch_delete(const umbeli_settings *settings, umbeli_tight_scratch
 static umbel_err scratch_new(const umbeli_shards *shards, const umbeli_tight_rung *r,
                              umbeli_tight_scratch *scratch, umbel_diag *diag) {
     const umbeli_settings *settings = &shards->settings;
-    size_t slots = r->places + (size_t)UMBELI_TIGHT_BLOCK - 1;
+    size_t slots = (size_t)r->blocks * UMBELI_TIGHT_BLOCK;
     size_t keys = (size_t)umbeli_shards_fullest(shards, r->shard_bits) + 1;
     bool enough = true;
     for (uint32_t t = 0; t < settings->threads && enough; t++) {
         umbeli_tight_scratch *b = &scratch[t];
         b->kernel = umbeli_tight_best();
-        b->rows = umbeli_new(settings, slots * sizeof *b->rows);
+        b->rows = umbeli_new(settings, r->window * slots * sizeof *b->rows);
         b->prints = umbeli_new(settings, slots * sizeof *b->prints);
         if (r->odd != 1) b->scratch = umbeli_new(settings, keys * sizeof *b->scratch);
         enough = b->rows && b->prints && (r->odd == 1 || b->scratch);
@@ -115,10 +115,10 @@ static umbel_err build_last(umbeli_tight *f, uint32_t level, const umbeli_shards
                             bool *fits, umbel_diag *diag) {
     const umbeli_settings *settings = &shards->settings;
     const umbeli_tight_rung *r = &f->rungs[level];
-    size_t slots = r->places + (size_t)UMBELI_TIGHT_BLOCK - 1;
+    size_t slots = (size_t)r->blocks * UMBELI_TIGHT_BLOCK;
     if (umbeli_shards_count(shards) > slots) return UMBEL_OK;
     last_work w = {.filter = f, .level = level, .scratch = {.kernel = umbeli_tight_best()}};
-    w.scratch.rows = umbeli_new(settings, slots * sizeof *w.scratch.rows);
+    w.scratch.rows = umbeli_new(settings, r->window * slots * sizeof *w.scratch.rows);
     w.scratch.prints = umbeli_new(settings, slots * sizeof *w.scratch.prints);
     w.scratch.scratch = umbeli_new(settings, slots * sizeof *w.scratch.scratch);
     w.copy = umbeli_new(settings, slots * sizeof *w.copy);
@@ -166,13 +166,16 @@ static umbel_err build_all(umbeli_tight *f, const umbeli_shards *shards, const c
                        "seed: the hashes are uneven with this one; retry with another seed");
 }
 
-static umbel_err choose_widths(const umbel_params *p, umbeli_tight_layout *l, uint64_t keys,
+static umbel_err choose_layout(const umbel_params *p, uint64_t keys, umbeli_tight_layout *l,
                                umbel_diag *diag) {
+    if (umbeli_tight_too_many(keys)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "keys: too many for a tight filter");
+    }
     if (p->bytes == 0) {
-        if (umbeli_tight_widths_for_rate(l, keys, p->fpr)) return UMBEL_OK;
+        if (umbeli_tight_for_rate(keys, p->fpr, l)) return UMBEL_OK;
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be at least 2^-32 for a tight filter");
     }
-    if (!umbeli_tight_widths_for_bytes(l, p->bytes)) {
+    if (!umbeli_tight_for_bytes(keys, p->bytes, l)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for the thresholds alone");
     }
     if (p->fpr != 0 && umbeli_tight_promise(l, keys) > p->fpr) {
@@ -186,10 +189,7 @@ umbel_err umbeli_tight_build(const umbeli_shards *shards, const umbel_params *pa
                              umbel_diag *diag) {
     uint64_t keys = umbeli_shards_count(shards);
     umbeli_tight_layout l;
-    if (!umbeli_tight_divide(keys, &l)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "keys: too many for a tight filter");
-    }
-    umbel_err e = choose_widths(params, &l, keys, diag);
+    umbel_err e = choose_layout(params, keys, &l, diag);
     if (e) return e;
     umbeli_shape shape = *like;
     shape.capacity = keys;
