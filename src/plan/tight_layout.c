@@ -112,6 +112,12 @@ static double hash_collisions(uint64_t keys, double rate) {
     return chance < 1e-6 * rate ? 0 : chance;
 }
 
+/* From the share of keys that are compared in wide places. */
+static double rate_of(const umbeli_tight_layout *l, uint64_t keys, double wide) {
+    double table = ldexp(1 - wide / 2, -(int)l->width);
+    return fmin(table + hash_collisions(keys, table), 1); /* a file may claim any number of keys */
+}
+
 double umbeli_tight_rate(const umbeli_tight_layout *l, uint64_t keys) {
     uint32_t window = umbeli_tight_window(l);
     double bumped = behaviour_of(window)->bumped;
@@ -122,8 +128,20 @@ double umbeli_tight_rate(const umbeli_tight_layout *l, uint64_t keys) {
         wide += stay * wide_share(&l->level[i], window);
         here *= bumped;
     }
-    double table = ldexp(1 - wide / 2, -(int)l->width);
-    return fmin(table + hash_collisions(keys, table), 1); /* a file may claim any number of keys */
+    return rate_of(l, keys, wide);
+}
+
+double umbeli_tight_exact_rate(const umbeli_tight_layout *l, uint64_t keys,
+                               const umbeli_tight_passed *passed) {
+    uint32_t window = umbeli_tight_window(l), last = l->levels - 1;
+    double wide = 0, here = 1;
+    for (uint32_t i = 0; i < last; i++) {
+        double places =
+            ldexp(umbeli_tight_places(&l->level[i], window), (int)l->level[i].shard_bits);
+        wide += here * (wide_share(&l->level[i], window) - (double)passed[i].wide / places);
+        here *= (double)passed[i].all / places;
+    }
+    return rate_of(l, keys, wide + here * wide_share(&l->level[last], window));
 }
 
 /* Wide places may pass on more keys than narrow ones, or fewer, and a key that is passed on gets a
@@ -137,7 +155,7 @@ double umbeli_tight_promise(const umbeli_tight_layout *l, uint64_t keys) {
     double buckets = places / umbeli_tight_bucket(window);
     double spread = behaviour_of(window)->spread *
                     fmin(sqrt(wide * (1 - wide) / buckets), fmin(wide, 1 - wide));
-    return rate + 3 * ldexp(spread / 2, -(int)l->width);
+    return rate + 2 * ldexp(spread / 2, -(int)l->width);
 }
 
 /* ---- widths ------------------------------------------------------------------------------- */

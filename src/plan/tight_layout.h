@@ -88,8 +88,18 @@ uint64_t umbeli_tight_tables_at(const umbeli_tight_layout *layout);
 /* Total bytes; 0 when there are 2^60 or more, or none. */
 uint64_t umbeli_tight_len(const umbeli_tight_layout *layout);
 
-/* The mean rate over all filters of this layout; and what all but one in a thousand keep. */
+/* The mean rate over all filters of this layout; and one that 97 of 100 keep, so that it can be
+ * promised: the others are built again with another seed. */
 double umbeli_tight_rate(const umbeli_tight_layout *layout, uint64_t keys);
 double umbeli_tight_promise(const umbeli_tight_layout *layout, uint64_t keys);
+
+/* How many places of a level pass keys on: of those with an extra bit, and in all. */
+typedef struct umbeli_tight_passed {
+    uint64_t wide, all;
+} umbeli_tight_passed;
+
+/* The rate of one filter, from what each of its levels except the last passes on. */
+double umbeli_tight_exact_rate(const umbeli_tight_layout *layout, uint64_t keys,
+                               const umbeli_tight_passed *passed);
 
 #endif

@@ -121,6 +121,9 @@ struct umbeli_tight_scratch {
 size_t umbeli_tight_build_table(const umbeli_tight_rung *r, umbeli_tight_scratch *b,
                                 uint64_t *hashes, size_t n, uint8_t *marks, uint8_t *table);
 
+/* How many places of a built table pass keys on. */
+umbeli_tight_passed umbeli_tight_table_passed(const umbeli_tight_rung *r, const uint8_t *marks);
+
 /* ---- tight_build.c ---- */
 
 /* Builds a filter from sorted hashes for params->fpr or bytes.  directory: for the hashes of

@@ -5,7 +5,9 @@
  * All sizes follow from the number of keys.  Each level builds its tables from sorted hashes, one
  * per thread at a time, and collects the bumped hashes; sorted again, they make the next level.
  * The last level tries seeds until all keys fit, usually one or two.  If none works, because more
- * keys got there than planned, all levels restart with the next seed: about one time in 150.
+ * keys got there than planned, all levels restart with the next seed: about one time in 150.  They
+ * do so as well, about one time in 30, if by chance so many keys were passed on from wide places
+ * to narrow ones that the rate would be above the promised one.
  *
  * Memory: that of static_shards.c, 8 bytes for each of the 4% of keys that are bumped, and per
  * thread 12 or 20 bytes for each of a table's slots, of which there are at most half a million.
@@ -25,8 +27,9 @@ static umbel_err no_memory(umbel_diag *diag) {
 typedef struct work {
     umbeli_tight *filter;
     const umbeli_tight_rung *rung;
-    umbeli_store *bumped; /* for the next level */
-    atomic_flag lock;     /* of bumped: held briefly after each shard */
+    umbeli_store *bumped;       /* for the next level */
+    umbeli_tight_passed passed; /* by the whole level */
+    atomic_flag lock;           /* of both: held briefly after each shard */
     umbeli_tight_scratch scratch[UMBELI_SHARDS_MAX_THREADS];
 } work;
 
@@ -39,9 +42,11 @@ static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *ha
     uint8_t *table = data + r->tables_at + 8 * shard * r->table_words;
     memset(marks, 0, (size_t)r->marks_len);
     size_t left = umbeli_tight_build_table(r, &w->scratch[t], hashes, n, marks, table);
-    if (left == 0) return UMBEL_OK;
+    umbeli_tight_passed passed = umbeli_tight_table_passed(r, marks);
     while (atomic_flag_test_and_set_explicit(&w->lock, memory_order_acquire)) continue;
-    umbel_err e = umbeli_store_add(w->bumped, hashes, left, diag);
+    w->passed.wide += passed.wide;
+    w->passed.all += passed.all;
+    umbel_err e = left ? umbeli_store_add(w->bumped, hashes, left, diag) : UMBEL_OK;
     atomic_flag_clear_explicit(&w->lock, memory_order_release);
     return e;
 }
@@ -73,7 +78,8 @@ static umbel_err scratch_new(const umbeli_shards *shards, const umbeli_tight_run
 
 /* Builds a level that may bump, and sorts the hashes of the next. */
 static umbel_err build_level(umbeli_tight *f, uint32_t level, const umbeli_shards *shards,
-                             const char *directory, umbeli_shards *next, umbel_diag *diag) {
+                             const char *directory, umbeli_shards *next,
+                             umbeli_tight_passed *passed, umbel_diag *diag) {
     const umbeli_tight_rung *r = &f->rungs[level];
     bool many = umbeli_shards_count(shards) >=
                 MANY; /* fewer hashes take less memory than a file's buffers */
@@ -83,6 +89,7 @@ static umbel_err build_level(umbeli_tight *f, uint32_t level, const umbeli_shard
     e = scratch_new(shards, r, w.scratch, diag);
     if (!e) e = umbeli_shards_each(shards, r->shard_bits, build_shard, &w, diag);
     scratch_delete(&shards->settings, w.scratch);
+    *passed = w.passed;
     return e ? e : umbeli_shards_sort(next, diag);
 }
 
@@ -139,16 +146,18 @@ static umbel_err build_levels(umbeli_tight *f, const umbeli_shards *shards, cons
                               uint32_t seed, bool *fits, umbel_diag *diag) {
     umbeli_shards two[2] = {{.store = NULL}, {.store = NULL}}; /* of this level, and of the next */
     const umbeli_shards *now = shards;
+    umbeli_tight_passed passed[UMBELI_TIGHT_MAX_LEVELS];
     uint32_t last = f->layout.levels - 1;
     umbel_err e = UMBEL_OK;
     for (uint32_t i = 0; i < last && !e; i++) {
         umbeli_shards *next = &two[i % 2];
         umbeli_shards_end(next);
         umbeli_tight_set_seed(f, i, seed);
-        e = build_level(f, i, now, directory, next, diag);
+        e = build_level(f, i, now, directory, next, &passed[i], diag);
         now = next;
     }
-    if (!e) e = build_last(f, last, now, fits, diag);
+    double rate = e ? 1 : umbeli_tight_exact_rate(&f->layout, umbeli_shards_count(shards), passed);
+    if (!e && rate <= f->base.shape.fpr) e = build_last(f, last, now, fits, diag);
     umbeli_shards_end(&two[0]);
     umbeli_shards_end(&two[1]);
     return e;

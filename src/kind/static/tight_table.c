@@ -194,3 +194,16 @@ size_t umbeli_tight_build_table(const umbeli_tight_rung *r, umbeli_tight_scratch
     if (bumped != SIZE_MAX) b->kernel->solve(r, b, table);
     return bumped;
 }
+
+umbeli_tight_passed umbeli_tight_table_passed(const umbeli_tight_rung *r, const uint8_t *marks) {
+    const uint32_t size = umbeli_tight_bucket(r->window), border = UMBELI_TIGHT_BLOCK * r->narrow;
+    umbeli_tight_passed passed = {0, 0};
+    for (uint32_t bucket = 0; bucket * size < r->places; bucket++) {
+        uint32_t code = (marks[bucket / 4] >> (2 * (bucket % 4))) & 3, from = bucket * size;
+        uint32_t to = from + umbeli_tight_threshold(r->window, code);
+        if (to > r->places) to = r->places;
+        passed.all += to - from;
+        if (to > border) passed.wide += to - (from > border ? from : border);
+    }
+    return passed;
+}
