@@ -18,7 +18,7 @@
 #include "core/size.h"
 #include "plan/static_layout.h"
 
-enum { LAST_KEYS = 4096, WIDE_WINDOW_WIDTHS = 3 };
+enum { LAST_KEYS = 4096 };
 
 /* What tables with windows of so many words do. */
 typedef struct behaviour {
@@ -201,16 +201,16 @@ static uint64_t first_beyond(umbeli_tight_layout *l, const target *t, uint64_t l
     return low;
 }
 
-/* Widths up to 2 with the window they have, then the others. */
+/* Widths up to 2 with the window they have, then the others with theirs. */
 static bool meet(const target *t, umbeli_tight_layout *out) {
     bool fits = false;
     for (uint32_t window = UMBELI_TIGHT_MAX_WINDOW; window > 0; window--) {
         umbeli_tight_layout l;
         if (!divide(t->keys, window, &l)) return false;
         if (l.levels < window) continue;
-        uint64_t unit = l.level[0].blocks, border = WIDE_WINDOW_WIDTHS * unit;
-        uint64_t low = window == 1 && l.levels > 1 ? border : 1;
-        uint64_t high = window == 1 ? UMBELI_TIGHT_MAX_WIDTH * unit + 1 : border;
+        uint64_t one = l.level[0].blocks; /* bit more for all slots */
+        uint64_t low = window == 1 && l.levels > 1 ? 2 * one + 1 : 1;
+        uint64_t high = window == 1 ? UMBELI_TIGHT_MAX_WIDTH * one + 1 : 2 * one + 1;
         uint64_t step = first_beyond(&l, t, low, high);
         if (t->bytes && step > low) {
             set_widths(&l, step - 1);

@@ -81,7 +81,7 @@ static void space(void **state) {
 static void plans(void **state) {
     (void)state;
     umbel_plan urls = solved((umbel_plan){.capacity = 2000000000, .bytes = 500u << 20});
-    assert_true(urls.fpr > 0.236 && urls.fpr < 0.2395 && urls.bound > 0.23);
+    assert_true(urls.fpr > 0.239 && urls.fpr < 0.2425 && urls.bound > 0.23);
     for (double fpr = 0.9; fpr > 1e-9; fpr *= 0.61) {
         for (double keys = 1; keys < 1e10; keys *= 7.3) {
             umbel_plan plan = solved((umbel_plan){.capacity = (uint64_t)keys, .fpr = fpr});
@@ -178,17 +178,19 @@ static void strange_layouts(void **state) {
     uint32_t seen[UMBELI_TIGHT_MAX_WINDOW] = {0};
     for (uint64_t i = 0; i < 3000; i++) {
         uint64_t dice = check_key(9, i);
-        umbeli_tight_layout l = {.levels = 1 + (uint32_t)(dice >> 40) % 3,
-                                 .width = (uint32_t)(i % 3 ? dice % 32 : dice % 4)};
-        uint32_t window = umbeli_tight_window(&l);
-        seen[window - 1]++;
+        umbeli_tight_layout l = {.levels = 1 + (uint32_t)(dice >> 40) % 3};
         for (uint32_t j = 0; j < l.levels; j++) {
             l.level[j] = (umbeli_tight_level){
                 .shard_bits = j + 1 < l.levels ? (uint32_t)((dice >> (20 + 3 * j)) % 5) : 0,
-                .blocks = window + (uint32_t)((dice >> (8 + 4 * j)) % (i % 2 ? 9 : 3)),
+                .blocks = 2 + (uint32_t)((dice >> (8 + 4 * j)) % (i % 2 ? 9 : 3)),
             };
         }
-        umbeli_tight_set_widths(&l, l.width, (uint32_t)((dice >> 28) % l.level[0].blocks));
+        umbeli_tight_set_widths(&l, (uint32_t)(i % 3 ? dice % 32 : dice % 3),
+                                (uint32_t)((dice >> 28) % l.level[0].blocks));
+        for (uint32_t j = 0; j < l.levels && i % 5 == 0 && l.width > 2; j++) {
+            l.level[j].blocks = l.level[j].narrow = 1;
+        }
+        seen[umbeli_tight_window(&l) - 1]++;
         uint64_t len = umbeli_tight_len(&l);
         assert_true(len < 1 << 20);
         if (len == 0) continue;
@@ -206,7 +208,7 @@ static void strange_layouts(void **state) {
         assert_int_equal(make(&l, payload, len - 1, &f), UMBEL_ECORRUPT);
         free(payload);
     }
-    assert_true(seen[0] > 500 && seen[1] > 500);
+    assert_true(seen[0] > 500 && seen[1] > 300);
 }
 
 static void refused_layouts(void **state) {

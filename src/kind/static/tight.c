@@ -259,16 +259,15 @@ static const char *take_levels(umbeli_tight_layout *l, uint32_t *seeds, umbeli_r
     }
     l->levels++;
     if (params->failed) return "parameters: cut off";
-    l->width = width;
+    if (wide >= l->level[0].blocks) return "wide blocks: too many";
+    if (width > UMBELI_TIGHT_MAX_WIDTH - (wide > 0)) return "width: above 32 bits";
+    umbeli_tight_set_widths(l, width, wide);
     for (uint32_t i = 0; i < l->levels; i++) {
         uint32_t blocks = l->level[i].blocks;
         if (blocks < umbeli_tight_window(l) || blocks > UMBELI_TIGHT_MAX_BLOCKS) {
             return "blocks: must be 1 to 2^24, at least 2 with windows of 128 slots";
         }
     }
-    if (wide >= l->level[0].blocks) return "wide blocks: too many";
-    if (width > UMBELI_TIGHT_MAX_WIDTH - (wide > 0)) return "width: above 32 bits";
-    umbeli_tight_set_widths(l, width, wide);
     return NULL;
 }
 

@@ -85,9 +85,9 @@ class Table:
                         for i in range(r + (block >= narrow)))
 
 
-def divide(keys, r):
-    """The window, and the blocks of each level, all of one shard."""
-    window = 2 if keys > 4096 and r <= 2 else 1
+def divide(keys, bits):
+    """The window where slots have so many bits, and the blocks of each level, all of one shard."""
+    window = 2 if keys > 4096 and bits <= 2 else 1
     load, empty, empties, vary, varies = ((96, 0.0016, 31, 0.036, 170),
                                           (97, 0.0002, 47, 0.005, 450))[window - 1]
     sizes = []
@@ -101,7 +101,7 @@ def divide(keys, r):
 
 def build(hashes, r, wide):
     """Parameters and payload; `wide` blocks of the first level have a bit more."""
-    window, sizes = divide(len(hashes), r)
+    window, sizes = divide(len(hashes), r + (wide > 0))
     thresholds, marks, words, own, xs = THRESHOLDS[window], b"", b"", bytes([r]) + number(wide), hashes
     for i, blocks in enumerate(sizes):
         narrow = blocks - -(-wide * blocks // sizes[0])
