@@ -79,7 +79,7 @@ const umbeli_model umbeli_model_tight = {
     .rate_after = rate_after,
     .too_large = "a tight filter for this many keys would take 2^60 bytes or more; plan for fewer",
     .too_small =
-        "a tight filter needs its thresholds, 1 bit per 256 keys, and a few words; give more bytes "
+        "a tight filter needs its thresholds, 1 bit per 320 keys, and a few words; give more bytes "
         "or fewer keys",
     .beyond = "fingerprints have at most 32 bits and a tight filter slightly more slots than "
               "keys; give more bytes, fewer keys or a higher fpr, above 2^-32",

@@ -32,7 +32,7 @@ typedef struct behaviour {
 static const behaviour *behaviour_of(uint32_t window) {
     static const behaviour of[] = {
         {96, 0.0016, 31, 0.036, 170, 0.04, 0.063},
-        {97, 0.0002, 47, 0.005, 450, 0.03, 0.045},
+        {97, 0.0002, 50, 0.006, 450, 0.03, 0.04},
     };
     return &of[window - 1];
 }

@@ -14,7 +14,7 @@
 enum {
     UMBELI_TIGHT_BLOCK = 64, /* slots */
     UMBELI_TIGHT_MAX_WINDOW = 2,
-    UMBELI_TIGHT_MAX_BUCKET = 512,
+    UMBELI_TIGHT_MAX_BUCKET = 640,
     UMBELI_TIGHT_MAX_WIDTH = 32,
     UMBELI_TIGHT_MAX_LEVELS = 8,
     UMBELI_TIGHT_MAX_SHARD_BITS = 24,
@@ -55,13 +55,13 @@ static inline uint32_t umbeli_tight_window(const umbeli_tight_layout *l) {
 
 /* Places that share a threshold. */
 static inline uint32_t umbeli_tight_bucket(uint32_t window) {
-    return window == 2 ? 512 : 192;
+    return window == 2 ? 640 : 192;
 }
 
-/* The four thresholds: 0, 24, 48, 192, or 0, 48, 96, 512.  Keys at places of a bucket below its
+/* The four thresholds: 0, 24, 48, 192, or 0, 48, 96, 640.  Keys at places of a bucket below its
  * threshold go on to the next level. */
 static inline uint32_t umbeli_tight_threshold(uint32_t window, uint32_t code) {
-    uint32_t eighths = window == 2 ? UINT32_C(0x400c0600) : UINT32_C(0x18060300);
+    uint32_t eighths = window == 2 ? UINT32_C(0x500c0600) : UINT32_C(0x18060300);
     return ((eighths >> (8 * code)) & 0xff) * 8;
 }
 

@@ -14,7 +14,7 @@
 #include "core/bits.h"
 #include "kind_check.h"
 
-enum { SETS = 20, BATCH = 1000, FIRST_SET = 260000 };
+enum { SETS = 20, BATCH = 1000, FIRST_SET = 270000 };
 
 static const double rates[] = {0.6, 0.5,  0.43, 0.4,   0.38, 0.34, 0.3,  0.25, 0.2,
                                0.1, 0.05, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7, 1e-9};

@@ -28,24 +28,31 @@
  *
  * Thresholds cost 2 bits per 192 slots.  The four values, the bucket size and the 96% were chosen
  * by measurement: 0.15% of the slots stay empty, and thresholds are 0.15% of a filter with 7 bits;
- * buckets of 128 are as good for 7 bits and worse for fewer, and a window of 128 slots would leave
- * fewer empty slots but take more time.
+ * buckets of 128 are as good for 7 bits and worse for fewer.
+ *
+ * Few bits.  In a filter with 1 bit per slot the same thresholds are 1%.  So where slots have at
+ * most two bits, windows are 128 slots: they bridge more uneven loads, so a bucket may have 640
+ * places (thresholds 0, 48, 96, 640), 97 slots for 100 keys suffice, and 0.04% stay empty.  Each
+ * key costs 43 additions of two words; with more bits per slot that is not worth the time.
  *
  * Fractions.  A rate of 1% needs 6.64 bits, so some slots have 6 bits and the others 7.
  * Elimination only ever moves an equation to the right; so if the wide slots are on the right, the
  * equation of a key whose window begins there stays there, and its extra bit can be solved for like
- * the others.  A key is as wide as the block in which its window begins.
+ * the others.  A key is as wide as the block in which its window begins.  Bumped keys get a new
+ * place, wide or narrow, so the rate varies a little with the keys; it is known exactly once all
+ * thresholds are, and a filter that came out above the promised rate is built again.
  *
  * Bits.  Slots are stored in blocks of 64, with a column of 64 bits for each bit of the slots.  A
  * window of 64 slots spans one block or two neighbours, so a look-up reads two pieces of each
  * column, ANDs them with the row and takes the parity; all of it is 16 r contiguous bytes, one or
- * two cache lines beyond the first.  Thresholds, 1 bit per 96 keys, stay in the cache.
+ * two cache lines beyond the first.  Thresholds, 1 bit per 96 or 320 keys, stay in the cache.
  *
- * The kind's own parameters in a file:
- *   offset  size  field                            offset  size  field
- *   0       1     width r, bits                    6 + 6i  1     level i: shards, log2
- *   1       1     levels L                         7 + 6i  1     level i: seed
- *   2       4     wide blocks per shard, level 0   8 + 6i  4     level i: blocks per shard
+ * The kind's own parameters in a file; numbers have one to five bytes, so that a filter of 1000
+ * keys spends four bytes on them:
+ *   byte    width r, bits                   then for each level:
+ *   number  wide blocks per shard, level 0  byte    level before it: shards, log2; not for level 0
+ *                                           number  blocks per shard
+ *                                           byte    seed
  */
 #include "kind/static/tight.h"
 

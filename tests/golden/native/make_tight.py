@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 from make import HERE, reader
 
 M = 2**64 - 1
-THRESHOLDS = {1: (0, 24, 48, 192), 2: (0, 48, 96, 512)}
+THRESHOLDS = {1: (0, 24, 48, 192), 2: (0, 48, 96, 640)}
 
 
 def mix(x):
@@ -89,7 +89,7 @@ def divide(keys, bits):
     """The window where slots have so many bits, and the blocks of each level, all of one shard."""
     window = 2 if keys > 4096 and bits <= 2 else 1
     load, empty, empties, vary, varies = ((96, 0.0016, 31, 0.036, 170),
-                                          (97, 0.0002, 47, 0.005, 450))[window - 1]
+                                          (97, 0.0002, 50, 0.006, 450))[window - 1]
     sizes = []
     while keys > 4096:
         sizes.append(keys * load // 100 // 64)
