@@ -37,16 +37,16 @@ UMBELI_TIGHT_INLINE equation equation_of(uint32_t window, uint32_t places, uint6
 
 /* Moves a row on to its first slot, which is not slot 0; false if there is none. */
 UMBELI_TIGHT_INLINE bool advance(uint32_t window, equation *q) {
-    if (window == 2 && q->row[0] == 0) {
-        q->row[0] = q->row[1];
-        q->row[1] = 0;
-        q->place += UMBELI_TIGHT_BLOCK;
+    while (q->row[0] == 0) {
+        if (window == 1 || q->row[1] == 0) return false;
+        q->row[0] = q->row[1] << 1; /* 63 slots, as 64 cannot be shifted by */
+        q->row[1] >>= 63;
+        q->place += UMBELI_TIGHT_BLOCK - 1;
     }
-    if (q->row[0] == 0) return false;
     unsigned by = (unsigned)__builtin_ctzll(q->row[0]);
     q->row[0] >>= by;
-    if (window == 2 && by != 0) {
-        q->row[0] |= q->row[1] << (UMBELI_TIGHT_BLOCK - by);
+    if (window == 2) {
+        q->row[0] |= q->row[1] << (-by % UMBELI_TIGHT_BLOCK);
         q->row[1] >>= by;
     }
     q->place += by;
@@ -78,38 +78,57 @@ UMBELI_TIGHT_INLINE uint32_t insert(uint32_t window, uint64_t *restrict rows,
     return p == STORED ? q.place : UINT32_MAX;
 }
 
-/* Equations are on their way together: each step waits for the one before, but not for those of the
- * others.  Their order is free: what can be stored, where, and the slots' values follow from the
- * equations alone. */
-enum { TOGETHER = 4 };
+/* The keys [from, to) of one class that are still to be inserted, and the slots of those that are. */
+typedef struct class_keys {
+    const uint64_t *inner;
+    size_t from, to, done;
+    uint32_t *slots;
+} class_keys;
 
-/* Inserts all keys [from, to) of one class, noting the slots; returns how many were inserted before
- * one did not fit. */
-UMBELI_TIGHT_INLINE size_t insert_keys(uint32_t window, const umbeli_tight_rung *r,
-                                       umbeli_tight_scratch *b, const uint64_t *inner, size_t from,
-                                       size_t to, uint32_t *slots) {
-    uint64_t *restrict rows = b->rows;
-    uint32_t *restrict prints = b->prints;
-    size_t done = 0;
-    equation q[TOGETHER];
-    uint32_t waiting = 0;
-    while (waiting < TOGETHER && from < to)
-        q[waiting++] = equation_of(window, r->places, inner[--to]);
-    while (from < to) {
-        for (uint32_t i = 0; i < TOGETHER && from < to; i++) {
-            progress p = step(window, rows, prints, &q[i]);
-            if (p == DEPENDENT) return done;
-            if (p == MOVED) continue;
-            slots[done++] = q[i].place;
-            q[i] = equation_of(window, r->places, inner[--to]);
+/* A step of one of the equations on their way; one that is stored makes way for the next key. */
+UMBELI_TIGHT_INLINE bool turn(uint32_t window, const umbeli_tight_rung *r, umbeli_tight_scratch *b,
+                              class_keys *k, equation *q) {
+    progress p = step(window, b->rows, b->prints, q);
+    if (p == STORED) {
+        k->slots[k->done++] = q->place;
+        *q = equation_of(window, r->places, k->inner[--k->to]);
+    }
+    return p != DEPENDENT;
+}
+
+UMBELI_TIGHT_INLINE bool finish(uint32_t window, umbeli_tight_scratch *b, class_keys *k,
+                                equation q) {
+    uint32_t slot = insert(window, b->rows, b->prints, q);
+    if (slot == UINT32_MAX) return false;
+    k->slots[k->done++] = slot;
+    return true;
+}
+
+/* Inserts all keys of one class; false if one did not fit.
+ *
+ * Four equations are on their way together: each step waits for the one before, but not for those
+ * of the others.  Their order is free: what can be stored, where, and the slots' values follow from
+ * the equations alone. */
+UMBELI_TIGHT_INLINE bool insert_keys(uint32_t window, const umbeli_tight_rung *r,
+                                     umbeli_tight_scratch *s, class_keys *k) {
+    if (k->to - k->from >= 4) {
+        equation a = equation_of(window, r->places, k->inner[--k->to]);
+        equation b = equation_of(window, r->places, k->inner[--k->to]);
+        equation c = equation_of(window, r->places, k->inner[--k->to]);
+        equation d = equation_of(window, r->places, k->inner[--k->to]);
+        while (k->to - k->from >= 4) {
+            bool fits = turn(window, r, s, k, &a) && turn(window, r, s, k, &b) &&
+                        turn(window, r, s, k, &c) && turn(window, r, s, k, &d);
+            if (!fits) return false;
         }
+        bool fit = finish(window, s, k, a) && finish(window, s, k, b) && finish(window, s, k, c) &&
+                   finish(window, s, k, d);
+        if (!fit) return false;
     }
-    for (uint32_t i = 0; i < waiting; i++) {
-        slots[done] = insert(window, rows, prints, q[i]);
-        if (slots[done] == UINT32_MAX) return done;
-        done++;
+    while (k->from < k->to) {
+        if (!finish(window, s, k, equation_of(window, r->places, k->inner[--k->to]))) return false;
     }
-    return done;
+    return true;
 }
 
 /* Inserts keys [from, to) of one class; if one does not fit, removes them all again. */
@@ -118,9 +137,11 @@ UMBELI_TIGHT_INLINE bool insert_class(uint32_t window, const umbeli_tight_rung *
                                       size_t to, uint32_t *slots) {
     /* No more keys can fit than there are places, plus the slots after them in the last window. */
     if (to - from > umbeli_tight_bucket(window) + UMBELI_TIGHT_BLOCK * window) return false;
-    size_t done = insert_keys(window, r, b, inner, from, to, slots);
-    if (done == to - from) return true;
-    while (done > 0) memset(b->rows + (size_t)window * slots[--done], 0, window * sizeof *b->rows);
+    class_keys k = {.inner = inner, .from = from, .to = to, .slots = slots};
+    if (insert_keys(window, r, b, &k)) return true;
+    while (k.done > 0) {
+        memset(b->rows + (size_t)window * slots[--k.done], 0, window * sizeof *b->rows);
+    }
     return false;
 }
 
