@@ -45,9 +45,9 @@ void umbeli_tight_set_widths(umbeli_tight_layout *layout, uint32_t width, uint32
 /* ---- windows ------------------------------------------------------------------------------- */
 
 /* Words of a key's row, which selects from as many blocks' worth of slots: two where no slot has
- * more than two bits.  Windows of 128 slots need fewer thresholds and leave fewer slots empty, which
- * counts most when slots are small; but building takes twice the time, and the last slots of a
- * table, where no window begins, are too large a part of a small one. */
+ * more than two bits.  Windows of 128 slots need fewer thresholds and leave fewer slots empty,
+ * which counts most when slots are small; but building takes longer, and the last slots of a table,
+ * where no window begins, are too large a part of a small one. */
 static inline uint32_t umbeli_tight_window(const umbeli_tight_layout *l) {
     bool wide = l->level[0].narrow < l->level[0].blocks;
     return l->levels > 1 && l->width + wide <= 2 ? 2 : 1;

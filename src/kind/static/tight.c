@@ -66,9 +66,9 @@ static inline uint32_t parity(uint64_t word) {
     return (uint32_t)__builtin_parityll(word);
 }
 
-UMBELI_TIGHT_INLINE uint32_t column_sums(uint32_t window, const uint8_t *const *block,
-                                         uint64_t first, const uint64_t *row, uint32_t from,
-                                         uint32_t to) {
+static UMBELI_TIGHT_INLINE uint32_t column_sums(uint32_t window, const uint8_t *const *block,
+                                                uint64_t first, const uint64_t *row, uint32_t from,
+                                                uint32_t to) {
     uint32_t sums = 0;
     for (uint32_t i = from; i < to; i++) {
         uint64_t a = umbeli_load_le64(block[0] + 8 * (size_t)i), sum = 0;
@@ -82,9 +82,9 @@ UMBELI_TIGHT_INLINE uint32_t column_sums(uint32_t window, const uint8_t *const *
     return sums;
 }
 
-UMBELI_TIGHT_INLINE void solve_block(uint32_t window, const uint64_t *restrict rows,
-                                     const uint32_t *restrict prints, uint32_t width,
-                                     uint64_t (*restrict later)[UMBELI_TIGHT_MAX_WIDTH]) {
+static UMBELI_TIGHT_INLINE void solve_block(uint32_t window, const uint64_t *restrict rows,
+                                            const uint32_t *restrict prints, uint32_t width,
+                                            uint64_t (*restrict later)[UMBELI_TIGHT_MAX_WIDTH]) {
     for (uint32_t slot = UMBELI_TIGHT_BLOCK; slot-- > 0;) {
         const uint64_t *row = rows + (size_t)window * slot;
         uint32_t print = row[0] ? prints[slot] : 0;
@@ -202,8 +202,8 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 
 /* ---- parameters in files ------------------------------------------------------------------ */
 
-/* Numbers have seven bits per byte, the lower ones first, and a 1 above them in each byte except the
- * last. */
+/* Numbers have seven bits per byte, the lower ones first, and a 1 above them in each byte except
+ * the last. */
 static void put_number(umbeli_writer *w, uint32_t x) {
     for (; x >= 0x80; x >>= 7) umbeli_put_u8(w, (uint8_t)(x | 0x80));
     umbeli_put_u8(w, (uint8_t)x);

@@ -19,7 +19,7 @@
 enum { UMBELI_SCHEME_TIGHT = 1, UMBELI_TIGHT_SEEDS = 256 };
 
 /* For functions whose first parameter is a constant: the window, in words of a row. */
-#define UMBELI_TIGHT_INLINE static inline __attribute__((always_inline))
+#define UMBELI_TIGHT_INLINE inline __attribute__((always_inline))
 
 /* A level as look-ups need it: everything in the layout, precomputed. */
 typedef struct umbeli_tight_rung {

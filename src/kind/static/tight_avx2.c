@@ -22,13 +22,14 @@ static inline TIGHT_TARGET __m256i fold(__m256i x) {
 }
 
 /* Words beyond the last column are not read. */
-UMBELI_TIGHT_INLINE TIGHT_TARGET __m256i columns_at(const uint8_t *block, __m256i which) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET __m256i columns_at(const uint8_t *block, __m256i which) {
     return _mm256_maskload_epi64((const long long *)(const void *)block, which);
 }
 
-UMBELI_TIGHT_INLINE TIGHT_TARGET uint32_t column_sums(uint32_t window, const uint8_t *const *block,
-                                                      uint64_t first, const uint64_t *row,
-                                                      uint32_t from, uint32_t to) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET uint32_t column_sums(uint32_t window,
+                                                             const uint8_t *const *block,
+                                                             uint64_t first, const uint64_t *row,
+                                                             uint32_t from, uint32_t to) {
     const __m256i in_first = _mm256_set1_epi64x((long long)first);
     const __m256i lanes = _mm256_set_epi64x(3, 2, 1, 0);
     uint32_t sums = 0;
@@ -49,7 +50,7 @@ UMBELI_TIGHT_INLINE TIGHT_TARGET uint32_t column_sums(uint32_t window, const uin
 
 /* A nonzero row has bit 0 set, which brings the print into the sum.  Columns up to the next
  * multiple of four are computed as well but never read. */
-UMBELI_TIGHT_INLINE TIGHT_TARGET void
+static UMBELI_TIGHT_INLINE TIGHT_TARGET void
 solve_block(uint32_t window, const uint64_t *restrict rows, const uint32_t *restrict prints,
             uint32_t width, uint64_t (*restrict later)[UMBELI_TIGHT_MAX_WIDTH]) {
     const __m256i one = _mm256_set1_epi64x(1), four = _mm256_set1_epi64x(4);

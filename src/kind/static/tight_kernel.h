@@ -5,8 +5,8 @@
  * A file that includes this is a kernel.  It defines TIGHT_TARGET, an attribute or nothing, and
  *
  *   column_sums(window, block, first, row, from, to)   bit i, from <= i < to, is the parity of
- *       column i over all bits of row.  For word j of the row the bits in `first` are taken from the
- *       i-th word of block[j] and the others from that of block[j + 1]
+ *       column i over all bits of row.  For word j of the row the bits in `first` are taken from
+ *       the i-th word of block[j] and the others from that of block[j + 1]
  *   solve_block(window, rows, prints, width, later)   the columns of one block, from its last slot
  *       to its first.  later[j][i] has column i of the slots after the one that is found next, 64 j
  *       and more slots after it, the nearest in bit 0; in the end later[0] is this block
@@ -33,9 +33,9 @@ typedef struct probe {
     uint32_t third; /* from the first to the third block, bytes */
 } probe;
 
-UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_at(uint32_t window, const umbeli_tight *t,
-                                                const umbeli_tight_rung *r, uint64_t shard,
-                                                uint32_t place, uint64_t mixed) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_at(uint32_t window, const umbeli_tight *t,
+                                                       const umbeli_tight_rung *r, uint64_t shard,
+                                                       uint32_t place, uint64_t mixed) {
     uint32_t block = place / UMBELI_TIGHT_BLOCK, offset = place % UMBELI_TIGHT_BLOCK;
     uint64_t word = shard * r->table_words + umbeli_tight_block_at(r->width, r->narrow, block);
     probe q = {
@@ -53,8 +53,8 @@ UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_at(uint32_t window, const umbeli_ti
 }
 
 /* Descends the levels until one keeps the key; thresholds are small and stay in the cache. */
-UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_of(uint32_t window, const umbeli_tight *t,
-                                                uint64_t hash) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_of(uint32_t window, const umbeli_tight *t,
+                                                       uint64_t hash) {
     const umbeli_tight_rung *r = t->rungs, *last = r + (t->layout.levels - 1);
     const uint32_t size = umbeli_tight_bucket(window);
     for (uint64_t x = hash;; r++) {
@@ -72,14 +72,14 @@ UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_of(uint32_t window, const umbeli_ti
 
 /* Block j of a probe.  A row that starts with its block has no bits after its last word, and the
  * table may end there: then the last block is read twice. */
-UMBELI_TIGHT_INLINE const uint8_t *probe_block(uint32_t window, const probe *q, uint32_t j) {
+static UMBELI_TIGHT_INLINE const uint8_t *probe_block(uint32_t window, const probe *q, uint32_t j) {
     uint32_t at = j == window && q->first == UINT64_MAX ? j - 1 : j;
     return q->block + (at == 2 ? q->third : at == 1 ? 8 * q->width : 0);
 }
 
 /* Bit i: column i adds up to a different bit than the print has. */
-UMBELI_TIGHT_INLINE TIGHT_TARGET uint32_t differences(uint32_t window, const probe *q,
-                                                      uint32_t from, uint32_t to) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET uint32_t differences(uint32_t window, const probe *q,
+                                                             uint32_t from, uint32_t to) {
     const uint8_t *block[UMBELI_TIGHT_MAX_WINDOW + 1];
     for (uint32_t j = 0; j <= window; j++) block[j] = probe_block(window, q, j);
     uint32_t sums = column_sums(window, block, q->first, q->row, from, to);
@@ -88,16 +88,16 @@ UMBELI_TIGHT_INLINE TIGHT_TARGET uint32_t differences(uint32_t window, const pro
 }
 
 /* Most absent keys fail in the first columns. */
-UMBELI_TIGHT_INLINE TIGHT_TARGET bool first_agree(uint32_t window, const probe *q) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET bool first_agree(uint32_t window, const probe *q) {
     return differences(window, q, 0, q->width < FIRST_COLUMNS ? q->width : FIRST_COLUMNS) == 0;
 }
 
-UMBELI_TIGHT_INLINE TIGHT_TARGET bool others_agree(uint32_t window, const probe *q) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET bool others_agree(uint32_t window, const probe *q) {
     return differences(window, q, FIRST_COLUMNS, q->width) == 0;
 }
 
-UMBELI_TIGHT_INLINE TIGHT_TARGET bool agrees(uint32_t window, const umbeli_tight *t,
-                                             uint64_t hash) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET bool agrees(uint32_t window, const umbeli_tight *t,
+                                                    uint64_t hash) {
     probe q = probe_of(window, t, hash);
     return first_agree(window, &q) && (q.width <= FIRST_COLUMNS || others_agree(window, &q));
 }
@@ -138,8 +138,8 @@ static inline void fetch(const uint8_t *from, size_t len) {
     if (len) __builtin_prefetch(from + len - 1);
 }
 
-UMBELI_TIGHT_INLINE TIGHT_TARGET void prefetch(uint32_t window, const umbeli_tight *t,
-                                               const uint64_t *hashes, size_t n, probe *q) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET void prefetch(uint32_t window, const umbeli_tight *t,
+                                                      const uint64_t *hashes, size_t n, probe *q) {
     for (size_t i = 0; i < n; i++) {
         q[i] = probe_of(window, t, hashes[i]);
         size_t half = 8 * (size_t)q[i].width, first = 8 * FIRST_COLUMNS;
@@ -153,8 +153,8 @@ UMBELI_TIGHT_INLINE TIGHT_TARGET void prefetch(uint32_t window, const umbeli_tig
 }
 
 /* First the first columns of all keys, which decide most, then the other columns of the rest. */
-UMBELI_TIGHT_INLINE TIGHT_TARGET void matches(uint32_t window, const probe *q, size_t n,
-                                              uint8_t *hit) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET void matches(uint32_t window, const probe *q, size_t n,
+                                                     uint8_t *hit) {
     for (size_t i = 0; i < n; i++) {
         hit[i] = first_agree(window, &q[i]);
         if (q[i].width > FEW_COLUMNS && hit[i]) fetch(q[i].block, 16 * (size_t)q[i].width);
@@ -165,8 +165,9 @@ UMBELI_TIGHT_INLINE TIGHT_TARGET void matches(uint32_t window, const probe *q, s
 }
 
 /* While the lines of one group are being fetched, the group before is compared. */
-UMBELI_TIGHT_INLINE TIGHT_TARGET void match_groups(uint32_t window, const umbeli_tight *t,
-                                                   const uint64_t *hashes, size_t n, uint8_t *hit) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET void match_groups(uint32_t window, const umbeli_tight *t,
+                                                          const uint64_t *hashes, size_t n,
+                                                          uint8_t *hit) {
     probe groups[2][GROUP];
     prefetch(window, t, hashes, n < GROUP ? n : GROUP, groups[0]);
     for (size_t from = 0, turn = 0; from < n; from += GROUP, turn ^= 1) {
@@ -190,8 +191,10 @@ static TIGHT_TARGET void contains_hashes(const umbel_filter *f, const uint64_t *
 
 /* ---- solution ----------------------------------------------------------------------------- */
 
-UMBELI_TIGHT_INLINE TIGHT_TARGET void solve_blocks(uint32_t window, const umbeli_tight_rung *r,
-                                                   const umbeli_tight_scratch *b, uint8_t *table) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET void solve_blocks(uint32_t window,
+                                                          const umbeli_tight_rung *r,
+                                                          const umbeli_tight_scratch *b,
+                                                          uint8_t *table) {
     uint64_t later[UMBELI_TIGHT_MAX_WINDOW][UMBELI_TIGHT_MAX_WIDTH] = {0};
     for (uint32_t block = r->blocks; block-- > 0;) {
         uint32_t width = r->width + (block >= r->narrow), slot = block * UMBELI_TIGHT_BLOCK;

@@ -26,7 +26,7 @@ typedef struct equation {
     uint32_t place, print;
 } equation;
 
-UMBELI_TIGHT_INLINE equation equation_of(uint32_t window, uint32_t places, uint64_t inner) {
+static UMBELI_TIGHT_INLINE equation equation_of(uint32_t window, uint32_t places, uint64_t inner) {
     uint64_t mixed = umbeli_tight_mix(inner);
     return (equation){
         .row = {umbeli_tight_row(mixed, 0), window == 2 ? umbeli_tight_row(mixed, 1) : 0},
@@ -36,7 +36,7 @@ UMBELI_TIGHT_INLINE equation equation_of(uint32_t window, uint32_t places, uint6
 }
 
 /* Moves a row on to its first slot, which is not slot 0; false if there is none. */
-UMBELI_TIGHT_INLINE bool advance(uint32_t window, equation *q) {
+static UMBELI_TIGHT_INLINE bool advance(uint32_t window, equation *q) {
     while (q->row[0] == 0) {
         if (window == 1 || q->row[1] == 0) return false;
         q->row[0] = q->row[1] << 1; /* 63 slots, as 64 cannot be shifted by */
@@ -57,8 +57,8 @@ UMBELI_TIGHT_INLINE bool advance(uint32_t window, equation *q) {
  * it moves on. */
 typedef enum progress { STORED, MOVED, DEPENDENT } progress;
 
-UMBELI_TIGHT_INLINE progress step(uint32_t window, uint64_t *restrict rows,
-                                  uint32_t *restrict prints, equation *q) {
+static UMBELI_TIGHT_INLINE progress step(uint32_t window, uint64_t *restrict rows,
+                                         uint32_t *restrict prints, equation *q) {
     uint64_t *there = rows + (size_t)window * q->place;
     if (there[0] == 0) {
         for (uint32_t i = 0; i < window; i++) there[i] = q->row[i];
@@ -71,14 +71,14 @@ UMBELI_TIGHT_INLINE progress step(uint32_t window, uint64_t *restrict rows,
 }
 
 /* The slot it was stored at, or UINT32_MAX if it depends on the equations already there. */
-UMBELI_TIGHT_INLINE uint32_t insert(uint32_t window, uint64_t *restrict rows,
-                                    uint32_t *restrict prints, equation q) {
+static UMBELI_TIGHT_INLINE uint32_t insert(uint32_t window, uint64_t *restrict rows,
+                                           uint32_t *restrict prints, equation q) {
     progress p = MOVED;
     while (p == MOVED) p = step(window, rows, prints, &q);
     return p == STORED ? q.place : UINT32_MAX;
 }
 
-/* The keys [from, to) of one class that are still to be inserted, and the slots of those that are. */
+/* The keys [from, to) of one class that are still to be inserted, and the slots of the others. */
 typedef struct class_keys {
     const uint64_t *inner;
     size_t from, to, done;
@@ -86,8 +86,8 @@ typedef struct class_keys {
 } class_keys;
 
 /* A step of one of the equations on their way; one that is stored makes way for the next key. */
-UMBELI_TIGHT_INLINE bool turn(uint32_t window, const umbeli_tight_rung *r, umbeli_tight_scratch *b,
-                              class_keys *k, equation *q) {
+static UMBELI_TIGHT_INLINE bool turn(uint32_t window, const umbeli_tight_rung *r,
+                                     umbeli_tight_scratch *b, class_keys *k, equation *q) {
     progress p = step(window, b->rows, b->prints, q);
     if (p == STORED) {
         k->slots[k->done++] = q->place;
@@ -96,8 +96,8 @@ UMBELI_TIGHT_INLINE bool turn(uint32_t window, const umbeli_tight_rung *r, umbel
     return p != DEPENDENT;
 }
 
-UMBELI_TIGHT_INLINE bool finish(uint32_t window, umbeli_tight_scratch *b, class_keys *k,
-                                equation q) {
+static UMBELI_TIGHT_INLINE bool finish(uint32_t window, umbeli_tight_scratch *b, class_keys *k,
+                                       equation q) {
     uint32_t slot = insert(window, b->rows, b->prints, q);
     if (slot == UINT32_MAX) return false;
     k->slots[k->done++] = slot;
@@ -109,8 +109,8 @@ UMBELI_TIGHT_INLINE bool finish(uint32_t window, umbeli_tight_scratch *b, class_
  * Four equations are on their way together: each step waits for the one before, but not for those
  * of the others.  Their order is free: what can be stored, where, and the slots' values follow from
  * the equations alone. */
-UMBELI_TIGHT_INLINE bool insert_keys(uint32_t window, const umbeli_tight_rung *r,
-                                     umbeli_tight_scratch *s, class_keys *k) {
+static UMBELI_TIGHT_INLINE bool insert_keys(uint32_t window, const umbeli_tight_rung *r,
+                                            umbeli_tight_scratch *s, class_keys *k) {
     if (k->to - k->from >= 4) {
         equation a = equation_of(window, r->places, k->inner[--k->to]);
         equation b = equation_of(window, r->places, k->inner[--k->to]);
@@ -132,9 +132,9 @@ UMBELI_TIGHT_INLINE bool insert_keys(uint32_t window, const umbeli_tight_rung *r
 }
 
 /* Inserts keys [from, to) of one class; if one does not fit, removes them all again. */
-UMBELI_TIGHT_INLINE bool insert_class(uint32_t window, const umbeli_tight_rung *r,
-                                      umbeli_tight_scratch *b, const uint64_t *inner, size_t from,
-                                      size_t to, uint32_t *slots) {
+static UMBELI_TIGHT_INLINE bool insert_class(uint32_t window, const umbeli_tight_rung *r,
+                                             umbeli_tight_scratch *b, const uint64_t *inner,
+                                             size_t from, size_t to, uint32_t *slots) {
     /* No more keys can fit than there are places, plus the slots after them in the last window. */
     if (to - from > umbeli_tight_bucket(window) + UMBELI_TIGHT_BLOCK * window) return false;
     class_keys k = {.inner = inner, .from = from, .to = to, .slots = slots};
@@ -153,9 +153,10 @@ static size_t skip(uint32_t places, const uint64_t *inner, size_t from, size_t n
 
 /* The threshold code of a bucket with keys [from, to): the lowest that lets the other keys in;
  * *stay is the first of those. */
-UMBELI_TIGHT_INLINE uint32_t fill_bucket(uint32_t window, const umbeli_tight_rung *r,
-                                         umbeli_tight_scratch *b, const uint64_t *inner,
-                                         size_t from, size_t to, uint32_t place, size_t *stay) {
+static UMBELI_TIGHT_INLINE uint32_t fill_bucket(uint32_t window, const umbeli_tight_rung *r,
+                                                umbeli_tight_scratch *b, const uint64_t *inner,
+                                                size_t from, size_t to, uint32_t place,
+                                                size_t *stay) {
     uint32_t slots[UMBELI_TIGHT_MAX_BUCKET + UMBELI_TIGHT_BLOCK * UMBELI_TIGHT_MAX_WINDOW];
     size_t low = skip(r->places, inner, from, to, place + umbeli_tight_threshold(window, 1));
     size_t high = skip(r->places, inner, low, to, place + umbeli_tight_threshold(window, 2));
@@ -169,9 +170,9 @@ UMBELI_TIGHT_INLINE uint32_t fill_bucket(uint32_t window, const umbeli_tight_run
 }
 
 /* Fills bucket after bucket; bumped hashes overwrite keys that are already processed. */
-UMBELI_TIGHT_INLINE size_t fill_buckets(uint32_t window, const umbeli_tight_rung *r,
-                                        umbeli_tight_scratch *b, uint64_t *inner, size_t n,
-                                        uint8_t *marks) {
+static UMBELI_TIGHT_INLINE size_t fill_buckets(uint32_t window, const umbeli_tight_rung *r,
+                                               umbeli_tight_scratch *b, uint64_t *inner, size_t n,
+                                               uint8_t *marks) {
     const uint32_t step = umbeli_tight_bucket(window);
     size_t from = 0, bumped = 0;
     for (uint32_t bucket = 0; bucket * step < r->places; bucket++) {
@@ -185,8 +186,8 @@ UMBELI_TIGHT_INLINE size_t fill_buckets(uint32_t window, const umbeli_tight_rung
     return bumped;
 }
 
-UMBELI_TIGHT_INLINE bool fill_all(uint32_t window, const umbeli_tight_rung *r,
-                                  umbeli_tight_scratch *b, const uint64_t *inner, size_t n) {
+static UMBELI_TIGHT_INLINE bool fill_all(uint32_t window, const umbeli_tight_rung *r,
+                                         umbeli_tight_scratch *b, const uint64_t *inner, size_t n) {
     for (size_t i = 0; i < n; i++) {
         equation q = equation_of(window, r->places, inner[i]);
         if (insert(window, b->rows, b->prints, q) == UINT32_MAX) return false;
@@ -195,9 +196,9 @@ UMBELI_TIGHT_INLINE bool fill_all(uint32_t window, const umbeli_tight_rung *r,
 }
 
 /* As umbeli_tight_build_table, from keys' numbers to equations. */
-UMBELI_TIGHT_INLINE size_t fill(uint32_t window, const umbeli_tight_rung *r,
-                                umbeli_tight_scratch *b, uint64_t *inner, size_t n,
-                                uint8_t *marks) {
+static UMBELI_TIGHT_INLINE size_t fill(uint32_t window, const umbeli_tight_rung *r,
+                                       umbeli_tight_scratch *b, uint64_t *inner, size_t n,
+                                       uint8_t *marks) {
     if (marks) return fill_buckets(window, r, b, inner, n, marks);
     return fill_all(window, r, b, inner, n) ? 0 : SIZE_MAX;
 }
