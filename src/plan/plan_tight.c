@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_tight.c - the model of tight filters: slots for 1.003 times the keys, of r or r + 1 bits
+ * plan_tight.c - the model of tight filters: slots for 1.002 times the keys, of r or r + 1 bits
  *
  * All sizes follow from the number of keys and the rate or the bytes, so a filter has exactly the
  * planned length once built.
@@ -42,30 +42,26 @@ static umbel_err settle(umbel_plan *plan, const umbeli_tight_layout *l, uint64_t
     return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
 }
 
-/* The smallest filter for this many keys at the plan's rate. */
-static bool min(const umbel_plan *plan, uint64_t keys, umbeli_tight_layout *l) {
-    return umbeli_tight_divide(keys, l) && umbeli_tight_widths_for_rate(l, keys, plan->fpr) &&
-           umbeli_tight_len(l) != 0;
-}
-
 static umbel_err solve_keys(umbel_plan *plan) {
     uint64_t low = 0, high = UINT64_C(1) << 48; /* low fits, high does not */
     umbeli_tight_layout l;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        bool fits = min(plan, middle, &l) && umbeli_tight_len(&l) <= plan->bytes;
+        bool fits = umbeli_tight_for_rate(middle, plan->fpr, &l) && umbeli_tight_len(&l) != 0 &&
+                    umbeli_tight_len(&l) <= plan->bytes;
         *(fits ? &low : &high) = middle;
     }
     if (low == 0) return refuse(plan, UMBEL_PLAN_TOO_SMALL);
-    return min(plan, low, &l) ? settle(plan, &l, low) : refuse(plan, UMBEL_PLAN_BEYOND_KIND);
+    return umbeli_tight_for_rate(low, plan->fpr, &l) ? settle(plan, &l, low)
+                                                     : refuse(plan, UMBEL_PLAN_BEYOND_KIND);
 }
 
 static umbel_err solve(umbel_plan *plan) {
     umbeli_tight_layout l;
     if (plan->capacity == 0) return solve_keys(plan);
-    if (!umbeli_tight_divide(plan->capacity, &l)) return refuse(plan, UMBEL_PLAN_TOO_LARGE);
-    bool fits = plan->bytes != 0 ? umbeli_tight_widths_for_bytes(&l, plan->bytes)
-                                 : umbeli_tight_widths_for_rate(&l, plan->capacity, plan->fpr);
+    if (umbeli_tight_too_many(plan->capacity)) return refuse(plan, UMBEL_PLAN_TOO_LARGE);
+    bool fits = plan->bytes != 0 ? umbeli_tight_for_bytes(plan->capacity, plan->bytes, &l)
+                                 : umbeli_tight_for_rate(plan->capacity, plan->fpr, &l);
     if (fits) return settle(plan, &l, plan->capacity);
     return refuse(plan, plan->bytes != 0 ? UMBEL_PLAN_TOO_SMALL : UMBEL_PLAN_BEYOND_KIND);
 }
@@ -83,7 +79,7 @@ const umbeli_model umbeli_model_tight = {
     .rate_after = rate_after,
     .too_large = "a tight filter for this many keys would take 2^60 bytes or more; plan for fewer",
     .too_small =
-        "a tight filter needs its thresholds, 1 bit per 96 keys, and a few words; give more bytes "
+        "a tight filter needs its thresholds, 1 bit per 320 keys, and a few words; give more bytes "
         "or fewer keys",
     .beyond = "fingerprints have at most 32 bits and a tight filter slightly more slots than "
               "keys; give more bytes, fewer keys or a higher fpr, above 2^-32",

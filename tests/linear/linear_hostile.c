@@ -314,13 +314,13 @@ static void built_once(void **state) {
     for (uint32_t shard_bits = 0; shard_bits <= 12; shard_bits += 6) {
         text params = {0};
         uint64_t shards = UINT64_C(1) << shard_bits;
-        text_byte(&params, 32), text_byte(&params, 8), text_u(&params, 0, 4);
+        text_byte(&params, 32), text_byte(&params, 0);
         for (size_t i = 0; i < 8; i++) {
-            text_byte(&params, (uint8_t)shard_bits), text_byte(&params, 255);
-            text_u(&params, 1, 4);
+            if (i > 0) text_byte(&params, (uint8_t)shard_bits);
+            text_byte(&params, 1), text_byte(&params, 255);
         }
         /* A threshold byte in all levels but the last, then 32 words per block. */
-        uint64_t len = (7 * shards + 7) / 8 * 8 + 8 * shards * 32 * 8;
+        uint64_t len = (7 * shards + 7) / 8 * 8 + 8 * 32 * (7 * shards + 1);
         text t = native(UMBEL_KIND_TIGHT, 1, len, &params);
         promise(&t, UINT64_MAX, 0.5);
         assert_ok(use(&t, 0));

@@ -74,6 +74,6 @@ def in_tight(h):
 
 
 if kind == 7:
-    shape["tight"] = reader.tight(raw, {"own": len(own), "len": length})
+    shape["tight"] = reader.tight(own, length)
 ask = {7: in_tight, 3: in_static, 4: in_counting, 5: in_scalable, 6: in_window}[kind]
 print("".join(str(int(ask(reader.hash64(shape, b"key%d" % i)))) for i in range(int(sys.argv[2]))))

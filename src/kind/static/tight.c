@@ -28,24 +28,31 @@
  *
  * Thresholds cost 2 bits per 192 slots.  The four values, the bucket size and the 96% were chosen
  * by measurement: 0.15% of the slots stay empty, and thresholds are 0.15% of a filter with 7 bits;
- * buckets of 128 are as good for 7 bits and worse for fewer, and a window of 128 slots would leave
- * fewer empty slots but take more time.
+ * buckets of 128 are as good for 7 bits and worse for fewer.
+ *
+ * Few bits.  In a filter with 1 bit per slot the same thresholds are 1%.  So where slots have at
+ * most two bits, windows are 128 slots: they bridge more uneven loads, so a bucket may have 640
+ * places (thresholds 0, 48, 96, 640), 97 slots for 100 keys suffice, and 0.04% stay empty.  Each
+ * key costs 43 additions of two words; with more bits per slot that is not worth the time.
  *
  * Fractions.  A rate of 1% needs 6.64 bits, so some slots have 6 bits and the others 7.
  * Elimination only ever moves an equation to the right; so if the wide slots are on the right, the
  * equation of a key whose window begins there stays there, and its extra bit can be solved for like
- * the others.  A key is as wide as the block in which its window begins.
+ * the others.  A key is as wide as the block in which its window begins.  Bumped keys get a new
+ * place, wide or narrow, so the rate varies a little with the keys; it is known exactly once all
+ * thresholds are, and a filter that came out above the promised rate is built again.
  *
  * Bits.  Slots are stored in blocks of 64, with a column of 64 bits for each bit of the slots.  A
  * window of 64 slots spans one block or two neighbours, so a look-up reads two pieces of each
  * column, ANDs them with the row and takes the parity; all of it is 16 r contiguous bytes, one or
- * two cache lines beyond the first.  Thresholds, 1 bit per 96 keys, stay in the cache.
+ * two cache lines beyond the first.  Thresholds, 1 bit per 96 or 320 keys, stay in the cache.
  *
- * The kind's own parameters in a file:
- *   offset  size  field                            offset  size  field
- *   0       1     width r, bits                    6 + 6i  1     level i: shards, log2
- *   1       1     levels L                         7 + 6i  1     level i: seed
- *   2       4     wide blocks per shard, level 0   8 + 6i  4     level i: blocks per shard
+ * The kind's own parameters in a file; numbers have one to five bytes, so that a filter of 1000
+ * keys spends four bytes on them:
+ *   byte    width r, bits                   then for each level:
+ *   number  wide blocks per shard, level 0  byte    level before it: shards, log2; not for level 0
+ *                                           number  blocks per shard
+ *                                           byte    seed
  */
 #include "kind/static/tight.h"
 
@@ -59,25 +66,35 @@ static inline uint32_t parity(uint64_t word) {
     return (uint32_t)__builtin_parityll(word);
 }
 
-static inline uint32_t column_sums(const uint8_t *block, const uint8_t *second, uint64_t first,
-                                   uint64_t row, uint32_t from, uint32_t to) {
+static UMBELI_TIGHT_INLINE uint32_t column_sums(uint32_t window, const uint8_t *const *block,
+                                                uint64_t first, const uint64_t *row, uint32_t from,
+                                                uint32_t to) {
     uint32_t sums = 0;
     for (uint32_t i = from; i < to; i++) {
-        uint64_t a = umbeli_load_le64(block + 8 * (size_t)i);
-        uint64_t b = umbeli_load_le64(second + 8 * (size_t)i);
-        sums |= parity((b ^ ((a ^ b) & first)) & row) << i;
+        uint64_t a = umbeli_load_le64(block[0] + 8 * (size_t)i), sum = 0;
+        for (uint32_t j = 0; j < window; j++) {
+            uint64_t b = umbeli_load_le64(block[j + 1] + 8 * (size_t)i);
+            sum ^= (b ^ ((a ^ b) & first)) & row[j];
+            a = b;
+        }
+        sums |= parity(sum) << i;
     }
     return sums;
 }
 
-static inline void solve_block(const uint64_t *restrict rows, const uint32_t *restrict prints,
-                               uint32_t width, uint64_t *restrict later) {
+static UMBELI_TIGHT_INLINE void solve_block(uint32_t window, const uint64_t *restrict rows,
+                                            const uint32_t *restrict prints, uint32_t width,
+                                            uint64_t (*restrict later)[UMBELI_TIGHT_MAX_WIDTH]) {
     for (uint32_t slot = UMBELI_TIGHT_BLOCK; slot-- > 0;) {
-        uint64_t row = rows[slot];
-        uint32_t print = row ? prints[slot] : 0;
+        const uint64_t *row = rows + (size_t)window * slot;
+        uint32_t print = row[0] ? prints[slot] : 0;
         for (uint32_t i = 0; i < width; i++) {
-            uint64_t column = later[i] << 1;
-            later[i] = column | (parity(column & row) ^ ((print >> i) & 1));
+            uint64_t column = later[0][i] << 1, sum = column & row[0];
+            if (window == 2) {
+                later[1][i] = later[1][i] << 1 | later[0][i] >> 63;
+                sum ^= later[1][i] & row[1];
+            }
+            later[0][i] = column | (parity(sum) ^ ((print >> i) & 1));
         }
     }
 }
@@ -85,8 +102,6 @@ static inline void solve_block(const uint64_t *restrict rows, const uint32_t *re
 #include "kind/static/tight_kernel.h"
 
 TIGHT_KERNEL(generic);
-
-enum { PARAMS_FIXED = 6, PARAMS_LEVEL = 6 };
 
 const umbeli_tight_kernel *umbeli_tight_best(void) {
 #if UMBELI_X86
@@ -114,6 +129,7 @@ void umbeli_tight_measure(const umbel_filter *f, umbel_measurement *now) {
 /* Computes everything that follows from layout and seeds. */
 static void set_rungs(umbeli_tight *t) {
     const umbeli_tight_layout *l = &t->layout;
+    uint32_t window = umbeli_tight_window(l);
     uint64_t marks_at = 0, tables_at = umbeli_tight_tables_at(l);
     for (uint32_t i = 0; i < l->levels; i++) {
         const umbeli_tight_level *level = &l->level[i];
@@ -121,11 +137,13 @@ static void set_rungs(umbeli_tight *t) {
         *r = (umbeli_tight_rung){
             .odd = umbeli_tight_odd(t->seeds[i]),
             .shard_bits = level->shard_bits,
-            .places = umbeli_tight_places(level),
+            .window = window,
+            .places = umbeli_tight_places(level, window),
+            .blocks = level->blocks,
             .narrow = level->narrow,
             .width = l->width,
             .table_words = umbeli_tight_table_words(level, l->width),
-            .marks_len = i + 1 < l->levels ? umbeli_tight_marks_len(level) : 0,
+            .marks_len = i + 1 < l->levels ? umbeli_tight_marks_len(level, window) : 0,
             .tables_at = tables_at,
             .marks_at = marks_at,
         };
@@ -184,49 +202,79 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 
 /* ---- parameters in files ------------------------------------------------------------------ */
 
+/* Numbers have seven bits per byte, the lower ones first, and a 1 above them in each byte except
+ * the last. */
+static void put_number(umbeli_writer *w, uint32_t x) {
+    for (; x >= 0x80; x >>= 7) umbeli_put_u8(w, (uint8_t)(x | 0x80));
+    umbeli_put_u8(w, (uint8_t)x);
+}
+
+static uint32_t number_len(uint32_t x) {
+    uint32_t len = 1;
+    while (x >>= 7) len++;
+    return len;
+}
+
+/* UINT32_MAX, which is too large for all of them, unless it is what put_number writes. */
+static uint32_t take_number(umbeli_reader *r) {
+    uint64_t x = 0;
+    for (uint32_t shift = 0; shift < 35; shift += 7) {
+        uint8_t byte = umbeli_take_u8(r);
+        x |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) return (byte == 0 && shift) || x > UINT32_MAX ? UINT32_MAX : (uint32_t)x;
+    }
+    return UINT32_MAX;
+}
+
+static uint32_t wide_of(const umbeli_tight_level *l) {
+    return l->blocks - l->narrow;
+}
+
 static uint64_t kind_params_len(const umbel_filter *f) {
-    return PARAMS_FIXED + (uint64_t)PARAMS_LEVEL * umbeli_tight_of(f)->layout.levels;
+    const umbeli_tight_layout *l = &umbeli_tight_of(f)->layout;
+    if (l->levels == 0) return 0;
+    uint64_t len = 3 * (uint64_t)l->levels + number_len(wide_of(&l->level[0]));
+    for (uint32_t i = 0; i < l->levels; i++) len += number_len(l->level[i].blocks) - 1;
+    return len;
 }
 
 static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
     const umbeli_tight *t = umbeli_tight_of(f);
-    const umbeli_tight_level *first = &t->layout.level[0];
-    umbeli_put_u8(w, (uint8_t)t->layout.width);
-    umbeli_put_u8(w, (uint8_t)t->layout.levels);
-    umbeli_put_u32le(w, first->blocks - first->narrow);
-    for (uint32_t i = 0; i < t->layout.levels; i++) {
-        umbeli_put_u8(w, (uint8_t)t->layout.level[i].shard_bits);
+    const umbeli_tight_layout *l = &t->layout;
+    if (l->levels == 0) return;
+    umbeli_put_u8(w, (uint8_t)l->width);
+    put_number(w, wide_of(&l->level[0]));
+    for (uint32_t i = 0; i < l->levels; i++) {
+        if (i > 0) umbeli_put_u8(w, (uint8_t)l->level[i - 1].shard_bits);
+        put_number(w, l->level[i].blocks);
         umbeli_put_u8(w, (uint8_t)t->seeds[i]);
-        umbeli_put_u32le(w, t->layout.level[i].blocks);
     }
 }
 
-static const char *wrong_level(const umbeli_tight_level *l) {
-    if (l->shard_bits > UMBELI_TIGHT_MAX_SHARD_BITS) return "shards: above 2^24";
-    if (l->blocks == 0 || l->blocks > UMBELI_TIGHT_MAX_BLOCKS) return "blocks: must be 1 to 2^24";
-    return NULL;
-}
-
+/* Levels up to the end of the parameters; the last one has one shard. */
 static const char *take_levels(umbeli_tight_layout *l, uint32_t *seeds, umbeli_reader *params) {
-    uint32_t width = umbeli_take_u8(params);
-    l->levels = umbeli_take_u8(params);
-    uint32_t wide = umbeli_take_u32le(params);
-    if (l->levels > UMBELI_TIGHT_MAX_LEVELS) return "levels: more than 8";
-    for (uint32_t i = 0; i < l->levels; i++) {
-        l->level[i].shard_bits = umbeli_take_u8(params);
-        seeds[i] = umbeli_take_u8(params);
-        l->level[i].blocks = umbeli_take_u32le(params);
+    if (umbeli_left(params) == 0) return NULL;
+    uint32_t width = umbeli_take_u8(params), wide = take_number(params);
+    for (;; l->levels++) {
+        if (l->levels == UMBELI_TIGHT_MAX_LEVELS) return "levels: more than 8";
+        umbeli_tight_level *level = &l->level[l->levels];
+        level->blocks = take_number(params);
+        seeds[l->levels] = umbeli_take_u8(params);
+        if (umbeli_left(params) == 0) break;
+        level->shard_bits = umbeli_take_u8(params);
+        if (level->shard_bits > UMBELI_TIGHT_MAX_SHARD_BITS) return "shards: above 2^24";
     }
-    if (params->failed || umbeli_left(params)) {
-        return "parameters: must be 6 bytes and 6 per level";
-    }
-    for (uint32_t i = 0; i < l->levels; i++) {
-        const char *what = wrong_level(&l->level[i]);
-        if (what) return what;
-    }
-    if (wide > 0 && wide >= l->level[0].blocks) return "wide blocks: too many";
-    if (width + (wide > 0) > UMBELI_TIGHT_MAX_WIDTH) return "width: above 32 bits";
+    l->levels++;
+    if (params->failed) return "parameters: cut off";
+    if (wide >= l->level[0].blocks) return "wide blocks: too many";
+    if (width > UMBELI_TIGHT_MAX_WIDTH - (wide > 0)) return "width: above 32 bits";
     umbeli_tight_set_widths(l, width, wide);
+    for (uint32_t i = 0; i < l->levels; i++) {
+        uint32_t blocks = l->level[i].blocks;
+        if (blocks < umbeli_tight_window(l) || blocks > UMBELI_TIGHT_MAX_BLOCKS) {
+            return "blocks: must be 1 to 2^24, at least 2 with windows of 128 slots";
+        }
+    }
     return NULL;
 }
 

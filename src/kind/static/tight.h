@@ -18,10 +18,14 @@
 
 enum { UMBELI_SCHEME_TIGHT = 1, UMBELI_TIGHT_SEEDS = 256 };
 
+/* For functions whose first parameter is a constant: the window, in words of a row. */
+#define UMBELI_TIGHT_INLINE inline __attribute__((always_inline))
+
 /* A level as look-ups need it: everything in the layout, precomputed. */
 typedef struct umbeli_tight_rung {
     uint64_t odd; /* multiplier from the level's seed */
-    uint32_t shard_bits, places;
+    uint32_t shard_bits, window;
+    uint32_t places, blocks;
     uint32_t narrow, width;
     uint64_t table_words, marks_len; /* of one shard */
     uint64_t tables_at, marks_at;    /* in the filter's data */
@@ -61,17 +65,14 @@ static inline uint64_t umbeli_tight_mix(uint64_t x) {
     return x ^ (x >> 32);
 }
 
-static inline uint64_t umbeli_tight_row(uint64_t mixed) {
-    return mixed | 1;
+/* A word of a key's row: bit i of word j selects slot 64 j + i from the window's first one on. */
+static inline uint64_t umbeli_tight_row(uint64_t mixed, uint32_t word) {
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    return word == 0 ? mixed | 1 : umbeli_mul_high(mixed, odd) ^ (mixed * odd);
 }
 
 static inline uint32_t umbeli_tight_print(uint64_t mixed) {
     return (uint32_t)((mixed * UINT64_C(0xa0761d6478bd642f)) >> 32);
-}
-
-/* Keys at places of a bucket below this are bumped. */
-static inline uint32_t umbeli_tight_threshold(uint32_t code) {
-    return (UINT32_C(0xc0301800) >> (8 * code)) & 0xff;
 }
 
 /* The first word of a block in its table. */
@@ -109,7 +110,7 @@ void umbeli_tight_measure(const umbel_filter *f, umbel_measurement *now);
 /* Scratch memory for building the tables of one level, one after another. */
 struct umbeli_tight_scratch {
     const umbeli_tight_kernel *kernel;
-    uint64_t *rows;    /* [slots] the equation that begins here, 0: none */
+    uint64_t *rows;    /* [window * slots] the equation that begins here, 0: none */
     uint32_t *prints;  /* [slots] its right-hand side */
     uint64_t *scratch; /* [keys] for sorting; may be NULL while the seed is 0 */
 };
@@ -119,6 +120,9 @@ struct umbeli_tight_scratch {
  * SIZE_MAX if one would be.  The caller has zeroed tables and thresholds. */
 size_t umbeli_tight_build_table(const umbeli_tight_rung *r, umbeli_tight_scratch *b,
                                 uint64_t *hashes, size_t n, uint8_t *marks, uint8_t *table);
+
+/* How many places of a built table pass keys on. */
+umbeli_tight_passed umbeli_tight_table_passed(const umbeli_tight_rung *r, const uint8_t *marks);
 
 /* ---- tight_build.c ---- */
 

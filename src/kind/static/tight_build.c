@@ -5,10 +5,12 @@
  * All sizes follow from the number of keys.  Each level builds its tables from sorted hashes, one
  * per thread at a time, and collects the bumped hashes; sorted again, they make the next level.
  * The last level tries seeds until all keys fit, usually one or two.  If none works, because more
- * keys got there than planned, all levels restart with the next seed: about one time in 150.
+ * keys got there than planned, all levels restart with the next seed: about one time in 150.  They
+ * do so as well, about one time in 30, if by chance so many keys were passed on from wide places
+ * to narrow ones that the rate would be above the promised one.
  *
  * Memory: that of static_shards.c, 8 bytes for each of the 4% of keys that are bumped, and per
- * thread 12 bytes for each of a table's slots, of which there are at most half a million.
+ * thread 12 or 20 bytes for each of a table's slots, of which there are at most half a million.
  */
 #include <stdatomic.h>
 
@@ -25,8 +27,9 @@ static umbel_err no_memory(umbel_diag *diag) {
 typedef struct work {
     umbeli_tight *filter;
     const umbeli_tight_rung *rung;
-    umbeli_store *bumped; /* for the next level */
-    atomic_flag lock;     /* of bumped: held briefly after each shard */
+    umbeli_store *bumped;       /* for the next level */
+    umbeli_tight_passed passed; /* by the whole level */
+    atomic_flag lock;           /* of both: held briefly after each shard */
     umbeli_tight_scratch scratch[UMBELI_SHARDS_MAX_THREADS];
 } work;
 
@@ -39,9 +42,11 @@ static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *ha
     uint8_t *table = data + r->tables_at + 8 * shard * r->table_words;
     memset(marks, 0, (size_t)r->marks_len);
     size_t left = umbeli_tight_build_table(r, &w->scratch[t], hashes, n, marks, table);
-    if (left == 0) return UMBEL_OK;
+    umbeli_tight_passed passed = umbeli_tight_table_passed(r, marks);
     while (atomic_flag_test_and_set_explicit(&w->lock, memory_order_acquire)) continue;
-    umbel_err e = umbeli_store_add(w->bumped, hashes, left, diag);
+    w->passed.wide += passed.wide;
+    w->passed.all += passed.all;
+    umbel_err e = left ? umbeli_store_add(w->bumped, hashes, left, diag) : UMBEL_OK;
     atomic_flag_clear_explicit(&w->lock, memory_order_release);
     return e;
 }
@@ -57,13 +62,13 @@ static void scratch_delete(const umbeli_settings *settings, umbeli_tight_scratch
 static umbel_err scratch_new(const umbeli_shards *shards, const umbeli_tight_rung *r,
                              umbeli_tight_scratch *scratch, umbel_diag *diag) {
     const umbeli_settings *settings = &shards->settings;
-    size_t slots = r->places + (size_t)UMBELI_TIGHT_BLOCK - 1;
+    size_t slots = (size_t)r->blocks * UMBELI_TIGHT_BLOCK;
     size_t keys = (size_t)umbeli_shards_fullest(shards, r->shard_bits) + 1;
     bool enough = true;
     for (uint32_t t = 0; t < settings->threads && enough; t++) {
         umbeli_tight_scratch *b = &scratch[t];
         b->kernel = umbeli_tight_best();
-        b->rows = umbeli_new(settings, slots * sizeof *b->rows);
+        b->rows = umbeli_new(settings, r->window * slots * sizeof *b->rows);
         b->prints = umbeli_new(settings, slots * sizeof *b->prints);
         if (r->odd != 1) b->scratch = umbeli_new(settings, keys * sizeof *b->scratch);
         enough = b->rows && b->prints && (r->odd == 1 || b->scratch);
@@ -73,7 +78,8 @@ static umbel_err scratch_new(const umbeli_shards *shards, const umbeli_tight_run
 
 /* Builds a level that may bump, and sorts the hashes of the next. */
 static umbel_err build_level(umbeli_tight *f, uint32_t level, const umbeli_shards *shards,
-                             const char *directory, umbeli_shards *next, umbel_diag *diag) {
+                             const char *directory, umbeli_shards *next,
+                             umbeli_tight_passed *passed, umbel_diag *diag) {
     const umbeli_tight_rung *r = &f->rungs[level];
     bool many = umbeli_shards_count(shards) >=
                 MANY; /* fewer hashes take less memory than a file's buffers */
@@ -83,6 +89,7 @@ static umbel_err build_level(umbeli_tight *f, uint32_t level, const umbeli_shard
     e = scratch_new(shards, r, w.scratch, diag);
     if (!e) e = umbeli_shards_each(shards, r->shard_bits, build_shard, &w, diag);
     scratch_delete(&shards->settings, w.scratch);
+    *passed = w.passed;
     return e ? e : umbeli_shards_sort(next, diag);
 }
 
@@ -115,10 +122,10 @@ static umbel_err build_last(umbeli_tight *f, uint32_t level, const umbeli_shards
                             bool *fits, umbel_diag *diag) {
     const umbeli_settings *settings = &shards->settings;
     const umbeli_tight_rung *r = &f->rungs[level];
-    size_t slots = r->places + (size_t)UMBELI_TIGHT_BLOCK - 1;
+    size_t slots = (size_t)r->blocks * UMBELI_TIGHT_BLOCK;
     if (umbeli_shards_count(shards) > slots) return UMBEL_OK;
     last_work w = {.filter = f, .level = level, .scratch = {.kernel = umbeli_tight_best()}};
-    w.scratch.rows = umbeli_new(settings, slots * sizeof *w.scratch.rows);
+    w.scratch.rows = umbeli_new(settings, r->window * slots * sizeof *w.scratch.rows);
     w.scratch.prints = umbeli_new(settings, slots * sizeof *w.scratch.prints);
     w.scratch.scratch = umbeli_new(settings, slots * sizeof *w.scratch.scratch);
     w.copy = umbeli_new(settings, slots * sizeof *w.copy);
@@ -139,16 +146,18 @@ static umbel_err build_levels(umbeli_tight *f, const umbeli_shards *shards, cons
                               uint32_t seed, bool *fits, umbel_diag *diag) {
     umbeli_shards two[2] = {{.store = NULL}, {.store = NULL}}; /* of this level, and of the next */
     const umbeli_shards *now = shards;
+    umbeli_tight_passed passed[UMBELI_TIGHT_MAX_LEVELS];
     uint32_t last = f->layout.levels - 1;
     umbel_err e = UMBEL_OK;
     for (uint32_t i = 0; i < last && !e; i++) {
         umbeli_shards *next = &two[i % 2];
         umbeli_shards_end(next);
         umbeli_tight_set_seed(f, i, seed);
-        e = build_level(f, i, now, directory, next, diag);
+        e = build_level(f, i, now, directory, next, &passed[i], diag);
         now = next;
     }
-    if (!e) e = build_last(f, last, now, fits, diag);
+    double rate = e ? 1 : umbeli_tight_exact_rate(&f->layout, umbeli_shards_count(shards), passed);
+    if (!e && rate <= f->base.shape.fpr) e = build_last(f, last, now, fits, diag);
     umbeli_shards_end(&two[0]);
     umbeli_shards_end(&two[1]);
     return e;
@@ -166,13 +175,16 @@ static umbel_err build_all(umbeli_tight *f, const umbeli_shards *shards, const c
                        "seed: the hashes are uneven with this one; retry with another seed");
 }
 
-static umbel_err choose_widths(const umbel_params *p, umbeli_tight_layout *l, uint64_t keys,
+static umbel_err choose_layout(const umbel_params *p, uint64_t keys, umbeli_tight_layout *l,
                                umbel_diag *diag) {
+    if (umbeli_tight_too_many(keys)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "keys: too many for a tight filter");
+    }
     if (p->bytes == 0) {
-        if (umbeli_tight_widths_for_rate(l, keys, p->fpr)) return UMBEL_OK;
+        if (umbeli_tight_for_rate(keys, p->fpr, l)) return UMBEL_OK;
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be at least 2^-32 for a tight filter");
     }
-    if (!umbeli_tight_widths_for_bytes(l, p->bytes)) {
+    if (!umbeli_tight_for_bytes(keys, p->bytes, l)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for the thresholds alone");
     }
     if (p->fpr != 0 && umbeli_tight_promise(l, keys) > p->fpr) {
@@ -186,10 +198,7 @@ umbel_err umbeli_tight_build(const umbeli_shards *shards, const umbel_params *pa
                              umbel_diag *diag) {
     uint64_t keys = umbeli_shards_count(shards);
     umbeli_tight_layout l;
-    if (!umbeli_tight_divide(keys, &l)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "keys: too many for a tight filter");
-    }
-    umbel_err e = choose_widths(params, &l, keys, diag);
+    umbel_err e = choose_layout(params, keys, &l, diag);
     if (e) return e;
     umbeli_shape shape = *like;
     shape.capacity = keys;

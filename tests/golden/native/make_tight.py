@@ -14,18 +14,23 @@ sys.dont_write_bytecode = True
 from make import HERE, reader
 
 M = 2**64 - 1
-THRESHOLDS = (0, 24, 48, 192)
+THRESHOLDS = {1: (0, 24, 48, 192), 2: (0, 48, 96, 640)}
 
 
 def mix(x):
     return reader.shift(reader.shift(reader.shift(x, 32) * reader.MIX, 32) * reader.MIX, 32)
 
 
+def number(x):
+    return bytes([x]) if x < 128 else bytes([x % 128 + 128]) + number(x >> 7)
+
+
 class Table:
     """The equations of one table: pivots[slot] = (row, print), the row's lowest bit being slot."""
 
-    def __init__(self, blocks):
-        self.places, self.pivots = 64 * blocks - 63, {}
+    def __init__(self, blocks, window):
+        self.blocks, self.window = blocks, window
+        self.places, self.pivots = 64 * (blocks - window) + 1, {}
 
     def place(self, inner):
         return inner * self.places >> 64
@@ -33,7 +38,11 @@ class Table:
     def insert(self, inner):
         """The slot that it took, or None."""
         x = mix(inner)
-        row, value = (x | 1) << self.place(inner), (x * 0xA0761D6478BD642F & M) >> 32
+        row, value = x | 1, (x * 0xA0761D6478BD642F & M) >> 32
+        if self.window == 2:
+            product = x * 0x9E3779B97F4A7C15
+            row |= (product >> 64 ^ product & M) << 64
+        row <<= self.place(inner)
         while row:
             slot = (row & -row).bit_length() - 1
             if slot not in self.pivots:
@@ -56,63 +65,65 @@ class Table:
     def bucket(self, inners, first):
         """The least code with which the rest fits, for the sorted keys of one bucket."""
         for code in (3, 2, 1):
-            low, high = (first + THRESHOLDS[c] for c in (code - 1, code))
+            low, high = (first + THRESHOLDS[self.window][c] for c in (code - 1, code))
             if not self.insert_all([x for x in reversed(inners) if low <= self.place(x) < high]):
                 return code
         return 0
 
     def words(self, r, narrow):
-        blocks = self.places // 64 + 1
         columns = []
         for i in range(32):
             column = 0
-            for slot in range(64 * blocks - 1, -1, -1):
+            for slot in range(64 * self.blocks - 1, -1, -1):
                 if i >= r and slot < 64 * narrow:
                     break
                 row, value = self.pivots.get(slot, (0, 0))
                 bit = (row & column).bit_count() + (value >> i) & 1
                 column |= bit << slot
             columns.append(column)
-        return b"".join(struct.pack("<Q", columns[i] >> 64 * block & M) for block in range(blocks)
+        return b"".join(struct.pack("<Q", columns[i] >> 64 * block & M) for block in range(self.blocks)
                         for i in range(r + (block >= narrow)))
 
 
-def divide(keys):
-    """Blocks of each level, all of one shard."""
+def divide(keys, bits):
+    """The window where slots have so many bits, and the blocks of each level, all of one shard."""
+    window = 2 if keys > 4096 and bits <= 2 else 1
+    load, empty, empties, vary, varies = ((96, 0.0016, 31, 0.036, 170),
+                                          (97, 0.0002, 50, 0.006, 450))[window - 1]
+    sizes = []
     while keys > 4096:
-        blocks = keys * 96 // 100 // 64
-        slots = 64 * blocks
-        yield blocks
-        keys = int(keys - slots + 0.0016 * slots + 31 + 2.5 * math.sqrt(170 + 0.036 * slots))
-    yield (2 * keys + 124) // 125
+        sizes.append(keys * load // 100 // 64)
+        slots = 64 * sizes[-1]
+        keys = int(keys - slots + empty * slots + empties + 2.5 * math.sqrt(varies + vary * slots))
+    sizes.append(-(-2 * keys // 125) if window == 1 else -(-(keys + keys // 100 + 12) // 64))
+    return window, sizes
 
 
 def build(hashes, r, wide):
     """Parameters and payload; `wide` blocks of the first level have a bit more."""
-    sizes = list(divide(len(hashes)))
-    marks, words, levels, xs = b"", b"", [], hashes
+    window, sizes = divide(len(hashes), r + (wide > 0))
+    thresholds, marks, words, own, xs = THRESHOLDS[window], b"", b"", bytes([r]) + number(wide), hashes
     for i, blocks in enumerate(sizes):
         narrow = blocks - -(-wide * blocks // sizes[0])
         for seed in range(256):
-            table = Table(blocks)
+            table = Table(blocks, window)
             inners = sorted(x * (1 + seed * 0x9E3779B97F4A7C16) & M for x in xs)
             if i + 1 == len(sizes):
                 bumped, fits = [], table.insert_all(inners)
             else:
                 codes, bumped, fits = [], [], True
-                for first in range(0, table.places, 192):
-                    here = [x for x in inners if first <= table.place(x) < first + 192]
+                for first in range(0, table.places, thresholds[3]):
+                    here = [x for x in inners if first <= table.place(x) < first + thresholds[3]]
                     codes.append(table.bucket(here, first))
                     bumped += [mix(x) for x in here
-                               if table.place(x) < first + THRESHOLDS[codes[-1]]]
-                number = sum(code << 2 * j for j, code in enumerate(codes))
-                marks += number.to_bytes(-(-len(codes) // 4), "little")
+                               if table.place(x) < first + thresholds[codes[-1]]]
+                code = sum(code << 2 * j for j, code in enumerate(codes))
+                marks += code.to_bytes(-(-len(codes) // 4), "little")
             if fits:
                 break
         words += table.words(r, narrow)
-        levels.append(struct.pack("<2BI", 0, seed, blocks))
+        own += bytes([0] * (i > 0)) + number(blocks) + bytes([seed])
         xs = bumped
-    own = struct.pack("<2BI", r, len(levels), wide) + b"".join(levels)
     return own, marks.ljust(-(-len(marks) // 8) * 8, b"\0") + words
 
 
@@ -132,4 +143,4 @@ def file_bytes(keys, seed, fpr, r, wide):
 if __name__ == "__main__":
     (HERE / "tight.tsv").write_text("keys\tseed\trate\tfile\n" + "".join(
         f"{keys}\t{seed}\t{fpr}\t{file_bytes(keys, seed, fpr, r, wide).hex()}\n"
-        for keys, seed, fpr, r, wide in ((1, 0, 0.5, 1, 0), (200, 5, 0.03, 5, 2), (4500, 77, 0.05, 4, 29))))
+        for keys, seed, fpr, r, wide in ((1, 0, 0.5, 1, 0), (200, 5, 0.03, 5, 2), (4500, 77, 0.05, 4, 29), (5000, 9, 0.4, 1, 33))))
