@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "exact_set.h"
+#include "target.h"
 
 #include <string.h>
 

@@ -13,7 +13,6 @@
 #include "../support/watched_memory.h"
 #include "core/bytes.h"
 #include "core/filter.h"
-#include "exact_set.h"
 #include "target.h"
 #include "umbel_foreign.h"
 
