@@ -164,8 +164,8 @@ bool bf_replicate_cleared(const bf_key *key) {
     return replicate_contents(key, true, true);
 }
 
-/* RedisBloom looks for options of BF.RESERVE in the key's name as well, and then finds no value or a
- * contradiction; its own clients cannot reserve such a key either. */
+/* RedisBloom looks for options of BF.RESERVE in the key's name as well, and then finds no value or
+ * a contradiction; its own clients cannot reserve such a key either. */
 static bool reads_as_option(const RedisModuleString *name) {
     bf_word word = bf_word_of(name);
     return word == BF_WORD_EXPANSION || word == BF_WORD_NONSCALING;

@@ -27,9 +27,17 @@ static void *zeroed(size_t size) {
     return RedisModule_Calloc(1, size);
 }
 
+/* What a primary or a file has is not refused for lack of memory that may turn out to be enough: a
+ * server would not start, or a replica would differ from its primary. */
+static bool must_obey(void) {
+    int flags = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_ASYNC_LOADING |
+                REDISMODULE_CTX_FLAGS_SLAVE;
+    return RedisModule_GetContextFlags(NULL) & flags;
+}
+
 static void *take(void *ctx, size_t size) {
     (void)ctx;
-    if (size >= BF_LARGE && !bf_memory_available(size)) return NULL;
+    if (size >= BF_LARGE && !must_obey() && !bf_memory_available(size)) return NULL;
     void *ptr = zeroed(size);
     if (ptr) atomic_fetch_add_explicit(&given, RedisModule_MallocSize(ptr), memory_order_relaxed);
     return ptr;
@@ -55,9 +63,10 @@ void bf_memory_register(void) {
     serving = pthread_self();
 }
 
-/* A server above maxmemory deletes keys, or refuses writes, until it sees that memory is free.  What
- * a thread is yet to free would cost it other keys, so from half of maxmemory on nothing is put off:
- * no single filter takes more than the other half.  Other threads free, too, and must not ask. */
+/* A server above maxmemory deletes keys, or refuses writes, until it sees that memory is free.
+ * What a thread is yet to free would cost it other keys, so from half of maxmemory on nothing is
+ * put off: no single filter takes more than the other half.  Other threads free, too, and must not
+ * ask. */
 static bool may_free_later(void) {
     return pthread_equal(pthread_self(), serving) && RedisModule_GetUsedMemoryRatio() <= 0.5F;
 }

@@ -27,7 +27,8 @@ uint64_t bf_memory_bytes(void);
 void *bf_memory_new(size_t size);
 void bf_memory_delete(void *ptr);
 
-/* Allocations of at least this size are checked against the memory that the system has left, and
+/* Allocations of at least this size are checked against the memory that the system has left, unless
+ * a file or a primary asks for them, and
  * freed in a thread of their own unless the server is short of memory. */
 #define BF_LARGE ((size_t)64 << 20)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MODULE
+from conftest import MODULE, free_port, in_step
 from resp import is_error, keys
 
 WRONG_TYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
@@ -137,7 +137,7 @@ def test_more_filters_than_there_is_memory_for(server, layout):
 
 @pytest.fixture
 def container():
-    """A control group that may use half a gigabyte; the path of it."""
+    """A control group that may use a gigabyte; the path of it."""
     for mount, limit in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
                          ("/sys/fs/cgroup", "memory.max")):
         group = Path(mount) / f"umbel-{os.getpid()}"
@@ -146,7 +146,7 @@ def container():
         except OSError:
             continue
         try:
-            (group / limit).write_text(str(512 << 20))
+            (group / limit).write_text(str(1 << 30))
             yield group
             return
         except OSError:
@@ -166,10 +166,27 @@ def test_more_filters_than_a_container_has_memory_for(container, new_server):
     server = new_server(module=None)
     (container / "cgroup.procs").write_text(str(server.process.pid))
     assert server("MODULE", "LOAD", str(Path(MODULE).resolve())) == "OK"
-    made = [server("BF.RESERVE", f"f{i}", 0.01, 100_000_000) for i in range(5)]  # 132 MiB each
+    made = [server("BF.RESERVE", f"f{i}", 0.01, 200_000_000) for i in range(5)]  # 263 MiB each
     assert made[0] == "OK" and is_error(made[-1], "Insufficient memory")
     assert server("BF.MADD", "f0", *keys(50000)) and server.alive()
     server.stop()
+
+
+def test_replicas_do_what_a_larger_primary_did(container, new_server):
+    """Whether there is enough memory shows when it is used; a refusal would make them differ."""
+    replica, primary = new_server(module=None), new_server(port=free_port())
+    (container / "cgroup.procs").write_text(str(replica.process.pid))
+    assert replica("MODULE", "LOAD", str(Path(MODULE).resolve())) == "OK"
+    assert replica("REPLICAOF", "127.0.0.1", primary.port) == "OK"
+    in_step(primary, replica)
+    names = keys(5, "f")
+    for name in names:
+        assert primary("BF.RESERVE", name, 0.01, 200_000_000) == "OK"
+        assert primary("BF.ADD", name, "x") == 1
+    in_step(primary, replica)
+    assert [replica("BF.INFO", name) for name in names] == [primary("BF.INFO", name)
+                                                           for name in names]
+    replica.stop()
 
 
 def test_one_large_filter_is_evicted_and_nothing_else(new_server):
