@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "api.h"
-#include "command/command_args.h"
 #include "command/commands.h"
 #include "config.h"
 #include "storage/types.h"

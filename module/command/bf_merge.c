@@ -15,7 +15,7 @@
 #include "command/reply.h"
 #include "config.h"
 #include "storage/types.h"
-#include "value/value_hold.h"
+#include "value/value_memory.h"
 
 int bf_merge_reply_error(RedisModuleCtx *ctx, const bf_merge *m) {
     char text[256], why[200];

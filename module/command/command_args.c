@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * command_args.c - the lists of command_args.h
+ * command_args.c - the arguments of each command
  */
-#include "command/command_args.h"
+#include "command/commands.h"
 
 /* clang-format off */
 #define ARG(type_, name_) .name = name_, .type = REDISMODULE_ARG_TYPE_##type_, .key_spec_index = -1

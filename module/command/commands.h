@@ -25,4 +25,11 @@ int bf_cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int bf_cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
+/* ---- command_args.c: their arguments as COMMAND DOCS shows them ---- */
+
+/* Lists end with an element whose name is NULL. */
+extern RedisModuleCommandArg bf_args_reserve[], bf_args_insert[], bf_args_item[], bf_args_items[],
+    bf_args_key[], bf_args_info[], bf_args_scandump[], bf_args_loadchunk[], bf_args_load[],
+    bf_args_merge[];
+
 #endif

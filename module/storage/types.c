@@ -2,7 +2,6 @@
 #include "storage/types.h"
 
 #include "storage/dump.h"
-#include "value/value_hold.h"
 #include "value/value_memory.h"
 
 /* A dump of up to this size goes into a single command: replayed completely or not at all. */

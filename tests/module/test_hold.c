@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 
 #include "cases.h"
-#include "value/value_hold.h"
 #include "value/value_memory.h"
 #include "values.h"
 
