@@ -232,25 +232,31 @@ def slowest(server):
     return ", ".join(f"{micros / 1e3:.1f}" for micros in worst) or "none over 0.2"
 
 
-def sets_beside(server, command, key):
-    """What another client waits for a plain SET meanwhile, in ms: the median, one of a thousand, and
-    the longest."""
+def waits_beside(server, line, work):
+    """What another client waits for its replies to a command while `work` is done, in ms, sorted; and
+    what that returns."""
     waited, done = [], threading.Event()
 
-    def set_again_and_again():
+    def ask_again_and_again():
         with socket.create_connection(("127.0.0.1", server.port)) as s:
-            while not done.is_set():
+            while not waited or not done.is_set():
                 start = time.monotonic()
-                s.sendall(b"SET beside value\r\n")
+                s.sendall(line)
                 s.recv(64)
                 waited.append(1e3 * (time.monotonic() - start))
 
-    other = threading.Thread(target=set_again_and_again)
+    other = threading.Thread(target=ask_again_and_again)
     other.start()
-    server.load(command, key, 0, KEYS, 1, 100)
+    result = work()
     done.set()
     other.join()
-    waited.sort()
+    return sorted(waited), result
+
+
+def sets_beside(server, command, key):
+    """Those for a plain SET: the median, one of a thousand, and the longest."""
+    waited, _ = waits_beside(server, b"SET beside value\r\n",
+                             lambda: server.load(command, key, 0, KEYS, 1, 100))
     return " / ".join(f"{waited[int(len(waited) * part)]:.1f}" for part in (0.5, 0.999, 1 - 1e-9))
 
 
@@ -404,22 +410,8 @@ def report_many(tools):
 def merge_beside(server, *names):
     """How long a merge takes, and the longest that another client waits for a PING meanwhile, in
     ms."""
-    waited, done = [], threading.Event()
-
-    def ping_again_and_again():
-        with socket.create_connection(("127.0.0.1", server.port)) as s:
-            while not done.is_set():
-                start = time.monotonic()
-                s.sendall(b"PING\r\n")
-                s.recv(64)
-                waited.append(1e3 * (time.monotonic() - start))
-
-    other = threading.Thread(target=ping_again_and_again)
-    other.start()
-    took = 1e3 * server.timed("BF.MERGE", *names)
-    done.set()
-    other.join()
-    return took, max(waited)
+    waited, took = waits_beside(server, b"PING\r\n", lambda: server.timed("BF.MERGE", *names))
+    return 1e3 * took, waited[-1]
 
 
 # Into a filter that is there, into a new key, and of three sources into another.
