@@ -15,9 +15,9 @@
  *     thread, and the destination gets the result before the command goes on.  Both orders are the
  *     ones in which replicas and the append-only file are told.
  *   - The server deletes, renames, overwrites, evicts and flushes keys without asking.  The thread
- *     holds what it reads (value/value_hold.h), so nothing that it reads is ever freed.  In the end,
- *     the keys are looked up again: if one of them holds anything else by now, the result is thrown
- *     away and the merge is done at once, with what the keys hold then.
+ *     holds what it reads (value/value_hold.h), so nothing of it is freed.  In the end the keys are
+ *     looked up again: if one of them holds anything else by now, the result is thrown away and the
+ *     merge is done at once, with what the keys hold then.
  *
  * Reading is free: nothing changes, so look-ups, dumps, copies, snapshots of a forked child and so
  * on need no care.
@@ -43,8 +43,9 @@
  * a server then must not write. */
 #define TRY_AGAIN "TRYAGAIN a key is gone or writing is paused: nothing was done"
 
-/* WAITING for another merge, or RUNNING; and how it ended: the destination was PUT, the merge FAILED
- * and changed nothing, was OVERTAKEN by changes of its keys, or is to be done AT_ONCE after all. */
+/* WAITING for another merge, or RUNNING; and how it ended: the result was PUT into the destination,
+ * the merge FAILED and changed nothing, was OVERTAKEN by changes of its keys, or is to be done
+ * AT_ONCE after all. */
 typedef enum stage { WAITING, RUNNING, PUT, FAILED, OVERTAKEN, AT_ONCE } stage;
 
 /* A command that waits for the end of a merge. */
