@@ -43,9 +43,9 @@
  * a server then must not write. */
 #define TRY_AGAIN "TRYAGAIN a key is gone or writing is paused: nothing was done"
 
-/* WAITING for another merge, or RUNNING; and how it ended: the destination was PUT, the merge
- * FAILED and changed nothing, was OVERTAKEN by changes of its keys, or is to be done AT_ONCE after
- * all. */
+/* WAITING for another merge, or RUNNING; and how it ended: the result was PUT into the destination,
+ * the merge FAILED and changed nothing, was OVERTAKEN by changes of its keys, or is to be done
+ * AT_ONCE after all. */
 typedef enum stage { WAITING, RUNNING, PUT, FAILED, OVERTAKEN, AT_ONCE } stage;
 
 /* A command that waits for the end of a merge. */

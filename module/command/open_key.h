@@ -16,8 +16,8 @@ typedef struct bf_key {
     bool foreign;    /* the key holds another type */
 } bf_key;
 
-/* Mode is REDISMODULE_READ, or that and REDISMODULE_WRITE, which settles a merge that is reading
- * the value.  Close every key that was opened. */
+/* Mode is REDISMODULE_READ, or that and REDISMODULE_WRITE, which settles a merge that reads the
+ * value.  Close every key that was opened. */
 void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode);
 void bf_key_close(bf_key *key);
 
@@ -33,8 +33,8 @@ void bf_key_put(bf_key *key, bf_value *value);
 void bf_key_changed(const bf_key *key, const char *event);
 
 /* Whether other clients may be served before the command is over.  A transaction, a script or
- * replicated commands must not be interrupted, nor what runs after waiting; a server that is asked
- * to yield there aborts. */
+ * replicated commands must not be interrupted, nor a command that has waited already; a server that
+ * is asked to yield there aborts. */
 bool bf_key_may_yield(RedisModuleCtx *ctx);
 
 /* Lets the server serve other clients during a long command, where possible; afterwards the value

@@ -182,8 +182,8 @@ void umbeli_filter_free(umbel_filter *f);
 void umbeli_filter_clear(umbel_filter *f);
 
 /* For defragmenting allocators: moves the memory that the filter owns, itself included, all at once
- * or in steps from 0 until one returns false.  What stays in its place is not written, so memory
- * can be counted in this way while other threads read the filter. */
+ * or in steps from 0 until one returns false.  What stays in its place is not written, so that its
+ * memory can be counted in this way while other threads read the filter. */
 void umbeli_filter_relocate(umbel_filter **filter, const umbeli_mover *mover);
 bool umbeli_filter_relocate_step(umbel_filter **filter, size_t step, const umbeli_mover *mover);
 
