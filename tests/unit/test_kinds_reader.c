@@ -67,6 +67,7 @@ static void all_kinds(void **state) {
     agrees((umbel_params){.kind = UMBEL_KIND_TIGHT, .fpr = 0.03}, 1000, 2000);
     agrees((umbel_params){.kind = UMBEL_KIND_TIGHT, .fpr = 0.4}, 1000, 9000);   /* two levels */
     agrees((umbel_params){.kind = UMBEL_KIND_TIGHT, .fpr = 0.1}, 1000, 900000); /* two shards */
+    agrees((umbel_params){.kind = UMBEL_KIND_TIGHT, .fpr = 0.6}, 1000, 900000);
     agrees((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.05, .hashes = 3}, 1000, 2000);
     agrees((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.0001, .hashes = 4}, 1000, 2000);
     /* Two shards, of two widths. */

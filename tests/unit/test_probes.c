@@ -134,18 +134,19 @@ static void static_slots(void **state) {
  * gone. */
 static void tight_columns(void **state) {
     (void)state;
-    uint8_t bytes[KEYS][4];
-    umbel_key keys[KEYS];
-    for (uint32_t i = 0; i < KEYS; i++) {
+    enum { MANY = 5000 }; /* two levels, at 40% with windows of 128 slots */
+    static uint8_t bytes[MANY][4];
+    static umbel_key keys[MANY];
+    for (uint32_t i = 0; i < MANY; i++) {
         key_of(i, bytes[i]);
         keys[i] = (umbel_key){bytes[i], 4};
     }
     const double rates[] = {0.4, 0.01, 1e-7};
-    for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
-        umbel_params p = {.kind = UMBEL_KIND_TIGHT, .fpr = rates[r], .seed = 7};
+    for (size_t r = 0; r < 2 * sizeof rates / sizeof *rates; r++) {
+        umbel_params p = {.kind = UMBEL_KIND_TIGHT, .fpr = rates[r / 2], .seed = 7};
         umbel_filter *f = NULL;
         umbel_info info;
-        assert_ok(build_from(&p, NULL, keys, KEYS, &f, NULL));
+        assert_ok(build_from(&p, NULL, keys, r % 2 ? MANY : KEYS, &f, NULL));
         umbel_describe(f, &info);
         for (uint32_t i = 0; i < KEYS; i++) {
             uint64_t bits[MAX_PROBES];

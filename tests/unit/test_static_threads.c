@@ -47,6 +47,7 @@ static void same_bytes_of_static(void **state) {
 static void same_bytes_of_tight(void **state) {
     (void)state;
     same_bytes(UMBEL_KIND_TIGHT, 0.2, 600000, 5);
+    same_bytes(UMBEL_KIND_TIGHT, 0.4, 600000, 5);
 }
 
 int main(void) {

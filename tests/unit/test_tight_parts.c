@@ -172,6 +172,65 @@ static umbel_err make(const umbeli_tight_layout *l, const uint8_t *payload, uint
     return make_from(params, put_params(l, params), payload, len, out);
 }
 
+/* All kernels of this machine give the same answers. */
+static void same_answers(const umbel_filter *f) {
+    enum { MANY = 300 };
+    uint64_t hashes[MANY];
+    uint8_t hit[2][MANY];
+    for (uint64_t i = 0; i < MANY; i++) hashes[i] = check_key(3, i);
+    umbeli_tight_generic.ops->contains_hashes(f, hashes, MANY, hit[0]);
+    umbeli_tight_best()->ops->contains_hashes(f, hashes, MANY, hit[1]);
+    assert_memory_equal(hit[0], hit[1], MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_int_equal(umbeli_tight_generic.ops->contains_hash(f, hashes[i]), hit[0][i]);
+        assert_int_equal(umbeli_tight_best()->ops->contains_hash(f, hashes[i]), hit[0][i]);
+    }
+}
+
+/* One table from the same keys: what is passed on, thresholds and words. */
+static void same_table(umbeli_tight *t, uint64_t n) {
+    enum { ROOM = 1 << 16 };
+    const umbeli_tight_kernel *const kernels[] = {&umbeli_tight_generic, umbeli_tight_best()};
+    static uint64_t hashes[2][ROOM], scratch[ROOM], rows[ROOM];
+    static uint32_t prints[ROOM];
+    static uint8_t marks[2][ROOM], tables[2][8 * ROOM];
+    const umbeli_tight_rung *r = &t->rungs[0];
+    size_t left[2];
+    for (size_t k = 0; k < 2; k++) {
+        umbeli_tight_scratch b = {kernels[k], rows, prints, scratch};
+        for (uint64_t i = 0; i < n; i++) hashes[k][i] = check_key(4, i);
+        assert_int_equal(umbeli_static_sort(hashes[k], scratch, n), n);
+        memset(marks[k], 0, sizeof marks[k]);
+        memset(tables[k], 0, sizeof tables[k]);
+        left[k] = umbeli_tight_build_table(r, &b, hashes[k], n, marks[k], tables[k]);
+    }
+    assert_true(left[0] > 0 && left[0] < n / 5);
+    assert_int_equal(left[0], left[1]);
+    assert_memory_equal(hashes[0], hashes[1], left[0] * sizeof **hashes);
+    assert_memory_equal(marks[0], marks[1], sizeof marks[0]);
+    assert_memory_equal(tables[0], tables[1], sizeof tables[0]);
+}
+
+static void kernels_agree(void **state) {
+    (void)state;
+    umbeli_settings memory;
+    umbeli_shape shape = {.hash = UMBELI_HASH_XXH3};
+    assert_int_equal(umbeli_settings_from(NULL, &memory, NULL), UMBEL_OK);
+    uint32_t seen[UMBELI_TIGHT_MAX_WINDOW] = {0};
+    for (uint32_t width = 0; width <= 31; width++) {
+        for (uint32_t wide = 0; wide < 2; wide++) {
+            umbel_filter *f = NULL;
+            umbeli_tight_layout l = {.levels = 2, .level = {{.blocks = 61}, {.blocks = 7}}};
+            umbeli_tight_set_widths(&l, width, 23 * wide);
+            assert_int_equal(umbeli_tight_new(&l, shape, &memory, &f, NULL), UMBEL_OK);
+            same_table((umbeli_tight *)f, 4040);
+            seen[umbeli_tight_window(&l) - 1]++;
+            umbel_free(f);
+        }
+    }
+    assert_true(seen[0] == 59 && seen[1] == 5);
+}
+
 /* Layouts that nobody would build, on payloads that nobody built. */
 static void strange_layouts(void **state) {
     (void)state;
@@ -202,6 +261,7 @@ static void strange_layouts(void **state) {
         umbel_filter *f = NULL;
         assert_int_equal(make(&l, payload, len, &f), UMBEL_OK);
         assert_true(check_found(f, 2, 0, 300) <= 300);
+        same_answers(f);
         const uint64_t ends[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63};
         for (size_t j = 0; j < 5; j++) (void)umbel_contains_hash(f, ends[j]);
         umbel_free(f);
@@ -358,6 +418,7 @@ int main(void) {
         cmocka_unit_test(plans),
         cmocka_unit_test(refusals),
         cmocka_unit_test(promises_fall_with_bytes),
+        cmocka_unit_test(kernels_agree),
         cmocka_unit_test(strange_layouts),
         cmocka_unit_test(refused_layouts),
         cmocka_unit_test(refused_parameters),

@@ -18,8 +18,13 @@
 
 enum { UMBELI_SCHEME_TIGHT = 1, UMBELI_TIGHT_SEEDS = 256 };
 
-/* For functions whose first parameter is a constant: the window, in words of a row. */
+/* For functions whose first parameter is a constant: the window, in words of a row.  Where code
+ * shall be small, as in a page, the compiler decides. */
+#if defined(__OPTIMIZE_SIZE__)
+#define UMBELI_TIGHT_INLINE inline
+#else
 #define UMBELI_TIGHT_INLINE inline __attribute__((always_inline))
+#endif
 
 /* A level as look-ups need it: everything in the layout, precomputed. */
 typedef struct umbeli_tight_rung {
