@@ -263,7 +263,8 @@ def test_stats_read_a_part_of_large_filters(server, words):
     assert server("BF.INFO", "f", "SIZE")[0] > 55_000_000
     before = page_faults(server)
     assert stats(server, "f")["Keys"] == 0
-    assert page_faults(server) - before < (18 << 20) / page
+    # 16 MiB, and where a sanitizer watches, its notes about them.
+    assert page_faults(server) - before < (24 << 20) / page
 
 
 def test_a_whole_filter_in_one_string(server, layout):
