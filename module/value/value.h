@@ -6,7 +6,6 @@
  *   value_small.c    values of one small filter, kept in little memory
  *   value_stats.c    figures about a value
  *   value_memory.c   how much memory it takes, and moving it
- *   value_hold.c     values that a thread reads
  *   layer_plan.c     how large the layers are
  *   server_memory.c  the server's allocator
  *
