@@ -5,7 +5,7 @@
  *   value.c          overview essay; creation, keys, merging, accounting
  *   value_small.c    values of one small filter, kept in little memory
  *   value_stats.c    figures about a value
- *   value_memory.c   how much memory it takes, and moving it
+ *   value_memory.c   how much memory it takes, holding it for a thread, and moving it
  *   layer_plan.c     how large the layers are
  *   server_memory.c  the server's allocator
  *
