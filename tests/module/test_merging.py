@@ -401,7 +401,7 @@ def test_replicas_and_files_agree(new_server, new_replica, layout):
     reserve(server, *"abcd", layout=layout)
     server("EXPIRE", "d", 10000)
     for names in "dab", "nab", "cd", "da":
-        merging = Merging(server, *names)
+        merging = Merging(server, *names, again=4 * AGAIN)
         writers = [server.client() for _ in names]
         for name, writer in zip(names, writers):
             writer.send("BF.MADD", name, *keys(50, f"{names} {name} "))
