@@ -133,13 +133,14 @@ stopped_by() {
     umbel build -q --kind blocked -p 1e-9 -o f.umb <(seq 1 3000) -n 3000
     mkfifo lines
     "$UMBEL" check f.umb lines > out &
+    local pid=$! # that of <(...) takes its place
     exec 7> lines
     echo 5 >&7
     until [ -s out ]; do sleep 0.02; done
     umbel build -q -f -o f.umb <(seq 9 9) -n 1
     seq 1 3000 >&7
     exec 7>&-
-    wait "$!"
+    wait "$pid"
     [ "$(wc -l < out)" -eq 3001 ]
 }
 
