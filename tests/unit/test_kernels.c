@@ -295,7 +295,7 @@ static void shared_adds_are_those_of_one(const subject *s, const key_set *set, u
     size_t n = set->n;
     uint8_t *want = malloc(n), *got = malloc(n);
     assert_true(want && got);
-    umbel_params params = {.bytes = (4 << 20) + 64 * (1 + random_below(9999))};
+    umbel_params params = {.bytes = (16 << 20) + 64 * (1 + random_below(9999))};
     umbel_opts opts = {.threads = threads};
     umbel_filter *one = subject_create(s, params, NULL), *many = subject_create(s, params, &opts);
     uint64_t *hashes = hashes_of(one, set);

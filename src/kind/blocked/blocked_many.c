@@ -18,13 +18,18 @@
 #include "kind/blocked/blocked.h"
 
 /* Several threads beat one when there are enough keys to pay for starting them, and enough work per
- * key.  If the filter is in cache, fetching a hash costs as much as looking it up, so threads pay
- * only for keys that must be hashed first. */
-enum { SHARED_KEYS = 256 * 1024, SHARED_ABOVE = 4 * 1024 * 1024 /* bytes of filter */ };
+ * key.  If the filter is in cache, fetching a hash costs as much as looking it up, and dealing it
+ * out for an add costs more: threads pay only for keys that must be hashed first. */
+enum {
+    SHARED_KEYS = 256 * 1024,
+    SHARED_LOOKUPS_ABOVE = 4 * 1024 * 1024, /* bytes of filter */
+    SHARED_ADDS_ABOVE = 16 * 1024 * 1024,
+};
 
-static bool is_shared(const umbeli_blocked *b, size_t n, bool hashed) {
+static bool is_shared(const umbeli_blocked *b, bool adding, size_t n, bool hashed) {
+    uint64_t above = adding ? SHARED_ADDS_ABOVE : SHARED_LOOKUPS_ABOVE;
     return UMBELI_HAVE_THREADS && b->base.settings.threads > 1 && n >= SHARED_KEYS &&
-           (!hashed || b->base.data_len > SHARED_ABOVE);
+           (!hashed || b->base.data_len > above);
 }
 
 void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
@@ -124,7 +129,7 @@ static void contains_slice(void *ctx, uint32_t t) {
 }
 
 static void contains_sliced(slices s) {
-    s.threads = is_shared(s.b, s.n, s.hashes) ? s.b->base.settings.threads : 1;
+    s.threads = is_shared(s.b, false, s.n, s.hashes) ? s.b->base.settings.threads : 1;
     umbeli_parallel(s.threads, contains_slice, &s);
 }
 
@@ -325,7 +330,7 @@ static umbel_err add_any(umbel_filter *f, const umbel_key *keys, const uint64_t 
         is_bulk(b, true, n)
             ? (keys ? umbeli_blocked_bulk_keys(b, true, keys, n, was_new, &added)
                     : umbeli_blocked_bulk_hashes(b, true, hashes, n, was_new, &added))
-            : is_shared(b, n, hashes) && add_shared(b, keys, hashes, n, was_new, &added);
+            : is_shared(b, true, n, hashes) && add_shared(b, keys, hashes, n, was_new, &added);
     if (!finished) added = add_alone(b, keys, hashes, n, was_new);
     umbeli_count_added(f, added);
     *done = n;
