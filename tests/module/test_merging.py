@@ -15,7 +15,7 @@ from resp import is_error, keys
 
 MIB = 24  # per filter
 SANITIZER = bool(os.environ.get("REDIS_PRELOAD"))
-AGAIN = 4 if SANITIZER else 25  # as often sources are named: a merge takes some tenths of a second
+AGAIN = 6 if SANITIZER else 40  # as often sources are named: a merge takes half a second or so
 FEW = 300
 SEED = "0123456789abcdef"
 TRY_AGAIN = "TRYAGAIN "
