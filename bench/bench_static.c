@@ -110,17 +110,17 @@ static void row(size_t n, size_t reps) {
     report_figure("static, build", "umbel, 3 slots", n, median(t.three, reps), "ns");
     report_figure("static, build", "umbel, 4 slots", n, four, "ns");
     report_figure("static, build", "umbel, 2 threads", n, median(t.two_threads, reps), "ns");
-    report_figure("static, look-up, absent", "contains_hash", n, single, "ns");
-    report_figure("static, look-up, absent", "contains_hashes", n, batch, "ns");
+    report_figure("static, lookup, absent", "contains_hash", n, single, "ns");
+    report_figure("static, lookup, absent", "contains_hashes", n, batch, "ns");
     double theirs = median(t.plain_single, reps);
-    report_figure("static, look-up, absent", "in one piece, one by one", n, theirs, "ns");
-    report_bar("static batches: time of plain single look-ups", batch / theirs, "<=", 1);
+    report_figure("static, lookup, absent", "in one piece, one by one", n, theirs, "ns");
+    report_bar("static batches: time of plain single lookups", batch / theirs, "<=", 1);
     report_bar("static, bits per key for 8 bits of fingerprint", bits, "<=", 8 * 1.13);
     if (n >= 100000000) {
         double used = (double)(memory.max - info.bytes) / (double)n;
         report_bar("static build: time of one piece's, 100 M keys", four / plain, "<=", 0.65);
-        report_bar("static build: bytes a key besides the filter", used, "<=", 16);
-        report_bar("static batches: times single look-ups, 100 M keys", single / batch, ">=", 1.5);
+        report_bar("static build: bytes per key besides the filter", used, "<=", 16);
+        report_bar("static batches: times single lookups, 100 M keys", single / batch, ">=", 1.5);
     }
     umbel_free(f);
     free(in);

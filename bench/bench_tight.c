@@ -5,8 +5,8 @@
  *   umbel-bench-tight [KEYS [FPR [TURNS]]]
  *
  * Times are CPU time in ns per key, so that a busy machine disturbs them little: of a build the least
- * of all turns, of look-ups the sum of the least of each piece; both filters take turns piece by
- * piece.  Hashes are made before look-ups are timed.
+ * of all turns, of lookups the sum of the least of each piece; both filters take turns piece by
+ * piece.  Hashes are made before lookups are timed.
  */
 #include <math.h>
 #include <stdio.h>

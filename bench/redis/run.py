@@ -63,7 +63,7 @@ REDISBLOOM = {
     "bits per key, MEMORY USAGE, reserved at 1 %": "11.03",
     "grown from 100 keys: bits per key": "42.8",
     "- layers": "17",
-    "- BF.MEXISTS 100, absent, ns an item": "1161 (9.0x)",
+    "- BF.MEXISTS 100, absent, ns per item": "1161 (9.0x)",
     "- BF.EXISTS, absent, ns": "2920 (2.1x)",
     "- false positives, measured": "1.03%",
     "- slowest BF.ADDs while growing, ms": "13, 3.5, 3.3",
@@ -262,7 +262,7 @@ def sets_beside(server, command, key):
 
 def ask_grown(server, module, out):
     for name, command, floor, per, depth in (
-            ("- BF.MEXISTS 100, absent, ns an item", "MEXISTS", "FLOOR.LOOP", 100, 16),
+            ("- BF.MEXISTS 100, absent, ns per item", "MEXISTS", "FLOOR.LOOP", 100, 16),
             ("- BF.EXISTS, absent, ns", "EXISTS", "FLOOR.KEY", 1, 100)):
         items = max(PART // 5 // (per * depth), 1) * per * depth
         command = f"{module}.{command}"
@@ -286,7 +286,7 @@ def grow(server, out):
     usage = int(server.ask("MEMORY", "USAGE", "grown"))
     out["grown from 100 keys: bits per key"] = f"{8 * usage / KEYS:.2f}"
     out["- layers"] = server.ask("BF.INFO", "grown", "FILTERS")
-    out["- server's processor, ns an item"] = f"{1e9 * cpu / KEYS:.0f}"
+    out["- server's processor, ns per item"] = f"{1e9 * cpu / KEYS:.0f}"
     ask_grown(server, "BF", out)
     out["- slowest BF.ADDs while growing, ms"] = worst
     server.ask("DEL", "grown")
@@ -348,7 +348,7 @@ def measure(server):
 
 
 def report(names, results):
-    print(f"\n{KEYS:,} items; server's processor, ns an item (times the floor)\n")
+    print(f"\n{KEYS:,} items; server's processor, ns per item (times the floor)\n")
     print(f"{'':<44}" + "".join(f"{name:>18}" for name in [*names, "RedisBloom*"]))
     floors = {command: name for name, command, *_, floor, _ in CASES if floor is None}
     for name, *_, floor, bar in CASES:

@@ -15,7 +15,7 @@
 #include "report/error.h"
 
 /* Where the thread that touches a mapping goes on when it is gone.  The signal comes in the thread
- * that caused it, in the middle of plain look-ups: there is nothing to unwind. */
+ * that caused it, in the middle of plain lookups: there is nothing to unwind. */
 static _Thread_local sigjmp_buf *volatile way_out;
 
 static void on_bus_error(int number) {

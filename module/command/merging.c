@@ -19,7 +19,7 @@
  *     keys are looked up again: if one of them holds anything else by now, the result is thrown
  *     away and the merge is done at once, with what the keys hold then.
  *
- * Reading is free: nothing changes, so look-ups, dumps, copies, snapshots of a forked child and so
+ * Reading is free: nothing changes, so lookups, dumps, copies, snapshots of a forked child and so
  * on need no care.
  *
  * A merge about a key of another waits for that one, and begins when it is over.

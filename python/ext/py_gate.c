@@ -37,7 +37,7 @@ static void count(umbelpy_gate *gate, uint32_t *what, uint32_t change) {
     pthread_mutex_unlock(&gate->mutex);
 }
 
-/* Batches of look-ups that overlap for ever would keep writers out for ever, so these let waiting
+/* Batches of lookups that overlap for ever would keep writers out for ever, so these let waiting
  * writers go first. */
 static bool is_open(const umbelpy_gate *gate, umbelpy_use use, bool polite) {
     return is_free(gate, use) && !(polite && gate->writers_waiting);

@@ -54,7 +54,7 @@ static uint8_t *aligned(void *raw, size_t align) {
     return (uint8_t *)(((uintptr_t)raw + align - 1) & ~(uintptr_t)(align - 1));
 }
 
-/* A hint: if the system refuses, look-ups are only slower. */
+/* A hint: if the system refuses, lookups are only slower. */
 static void ask_for_huge_pages(uint8_t *data, uint64_t len) {
 #if UMBELI_HAVE_HUGE_PAGES
     int saved = errno;

@@ -13,7 +13,7 @@ void *umbeli_new(const umbeli_settings *m, size_t size);
 void umbeli_delete(const umbeli_settings *m, void *ptr);
 
 /* A zeroed array on a 64-byte boundary.  From 4 MiB on it is on a 2 MiB boundary and huge pages are
- * requested where the system has them: fewer TLB misses save 4 to 20% of a random look-up beyond 10
+ * requested where the system has them: fewer TLB misses save 4 to 20% of a random lookup beyond 10
  * MB.  Not with a custom allocator: its layout is the caller's decision.  At least 63 more bytes
  * may be read, but not written, after the end. */
 typedef struct umbeli_array {

@@ -39,7 +39,7 @@ static inline double umbeli_lanes_power(umbeli_lanes form, double x) {
     return x;
 }
 
-/* The mean share of look-ups that such a block answers with yes. */
+/* The mean share of lookups that such a block answers with yes. */
 double umbeli_block_rate(umbeli_lanes form, const umbeli_load *load);
 
 /* umbeli_blocked_rate and umbeli_blocked_spread for blocks of any form. */

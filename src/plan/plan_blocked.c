@@ -9,7 +9,7 @@
  *
  * A block is chosen by ((hash >> 32) * nblocks) >> 32: it owns floor or ceil of 2^32 / nblocks of
  * the values of the upper half.  With v values its load is Binomial(keys, v / 2^32), and it gets v
- * / 2^32 of all look-ups.  With many blocks the two classes differ a lot: of 3 * 2^30 blocks one
+ * / 2^32 of all lookups.  With many blocks the two classes differ a lot: of 3 * 2^30 blocks one
  * third own two values, the others one.
  */
 #include <math.h>

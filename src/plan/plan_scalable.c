@@ -2,13 +2,13 @@
  *
  * plan_scalable.c - the model of scalable filters: a chain of blocked ones that share the rate
  *
- * A look-up checks all layers, so their rates add up (nearly: 1 - product of 1 - rate).  Textbooks
+ * A lookup checks all layers, so their rates add up (nearly: 1 - product of 1 - rate).  Textbooks
  * halve the rate from layer to layer; the sum then holds for ever, but the tenth layer has to be a
  * thousand times as exact as the promise, and since the last layers hold most of the keys, that
  * costs twice the memory.  Here the first 16 layers, which take a filter from ten thousand keys to
  * 650 million, get the same share, 1/24, and those after them 7/8 of the one before:
  *     16/24 + (1/24) (1 + 7/8 + (7/8)^2 + ...) = 16/24 + 8/24 = 1.
- * The first layer is never tiny unless requested: small layers slow down look-ups and save nothing.
+ * The first layer is never tiny unless requested: small layers slow down lookups and save nothing.
  *
  * A plan describes the first layer: its bytes, and its rate once the planned keys are in.
  */

@@ -81,7 +81,7 @@ static void check_solved(const umbel_plan *asked, const umbel_plan *got) {
     insist(got->fpr > 0 && got->fpr < 1, "it promises a rate");
     insist(got->rate >= 0 && got->rate <= got->fpr, "its mean keeps the promise");
     insist(got->bound >= 0 && got->bound <= 1, "the bound is a rate");
-    insist(got->bits_per_key > 0 && isfinite(got->bits_per_key), "bits a key are a number");
+    insist(got->bits_per_key > 0 && isfinite(got->bits_per_key), "bits per key are a number");
     insist(!asked->capacity || asked->capacity == got->capacity, "given keys stay");
     insist(asked->fpr == 0 || got->fpr <= asked->fpr, "a given rate is kept");
     insist(!asked->bytes || got->bytes <= asked->bytes, "given bytes do");

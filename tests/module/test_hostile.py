@@ -346,7 +346,7 @@ def test_properties_of_compact_heads_that_lie(plain, wrong):
 
 
 def test_a_table_of_hashes_may_hold_anything(plain):
-    """Any bytes are taken for hashes; look-ups and adds end, and nothing added is lost."""
+    """Any bytes are taken for hashes; lookups and adds end, and nothing added is lost."""
     dice = thrown()
     for fill in (b"\xff" * 384, b"\1\0\0\0\0\0\0\0" * 48, dice.randbytes(384), bytes(384)):
         payload = rdb.encode("umbel-bf-", 2, [compact_head([FIRST, TABLE]), bytes(152), fill])

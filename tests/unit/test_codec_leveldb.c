@@ -15,7 +15,7 @@
 
 static const umbel_foreign like = {.format = UMBEL_FMT_LEVELDB};
 
-/* LevelDB takes 0 bits a key; here that is said in bytes. */
+/* LevelDB accepts 0 bits per key; here such a filter is requested by its size. */
 static umbel_foreign params_of(uint64_t keys, uint32_t bits_per_key) {
     if (bits_per_key == 0) {
         return (umbel_foreign){.format = UMBEL_FMT_LEVELDB, .bytes = 8, .hashes = 1};

@@ -118,11 +118,13 @@ static void kernels_agree(void **state) {
 /* The kernel is the one for this CPU; without that feature it is the generic one. */
 static void kernel_is_chosen(void **state) {
     (void)state;
-    umbeli_shape shape = {.hash = UMBELI_HASH_SIPHASH13};
+    const umbeli_shape keyed = {.hash = UMBELI_HASH_SIPHASH13}, plain = {.hash = UMBELI_HASH_XXH3};
     bool avx2 = umbeli_cpu() & UMBELI_CPU_AVX2;
-    assert_int_equal(umbeli_native_hasher(&shape) != &umbeli_hasher_siphash13, avx2);
+    assert_int_equal(umbeli_native_hasher(&keyed) != &umbeli_hasher_siphash13, avx2);
+    assert_int_equal(umbeli_native_hasher(&plain) != &umbeli_hasher_xxh3, avx2);
     umbeli_cpu_limit(0);
-    assert_ptr_equal(umbeli_native_hasher(&shape), &umbeli_hasher_siphash13);
+    assert_ptr_equal(umbeli_native_hasher(&keyed), &umbeli_hasher_siphash13);
+    assert_ptr_equal(umbeli_native_hasher(&plain), &umbeli_hasher_xxh3);
     umbeli_cpu_limit(UINT32_MAX);
 }
 

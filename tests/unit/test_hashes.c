@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "core/cpu.h"
 #include "golden.h"
 #include "hash/foreign_hash.h"
 #include "hash/xxh.h"
@@ -260,16 +259,6 @@ static void batches_equal_single_hashes(void **state) {
     }
 }
 
-static void the_fastest_hasher_is_chosen(void **state) {
-    (void)state;
-    umbeli_shape shape = {.hash = UMBELI_HASH_XXH3};
-    bool avx2 = umbeli_cpu() & UMBELI_CPU_AVX2;
-    assert_int_equal(umbeli_native_hasher(&shape) != &umbeli_hasher_xxh3, avx2);
-    umbeli_cpu_limit(0);
-    assert_ptr_equal(umbeli_native_hasher(&shape), &umbeli_hasher_xxh3);
-    umbeli_cpu_limit(UINT32_MAX);
-}
-
 int main(void) {
     for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)(i * 131 >> 3);
     const struct CMUnitTest tests[] = {
@@ -291,7 +280,6 @@ int main(void) {
         cmocka_unit_test(pieces_make_the_whole),
         cmocka_unit_test(stale_memory_does_not_matter),
         cmocka_unit_test(batches_equal_single_hashes),
-        cmocka_unit_test(the_fastest_hasher_is_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_probes.c - the bits that umbel_probes names are those that an add sets and a look-up reads
+ * test_probes.c - the bits that umbel_probes names are those that an add sets and a lookup reads
  */
 #include <stdlib.h>
 #include <string.h>

@@ -147,7 +147,7 @@ static void duplicates_cost_nothing(void **state) {
     umbel_free(single);
 }
 
-/* Batches of every length, on every kernel, answer as single look-ups do.  The sizes are of one
+/* Batches of every length, on every kernel, answer as single lookups do.  The sizes are of one
  * shard, of two and of many with two widths; 1/256 gives fingerprints of whole bytes. */
 static void kernels_agree(void **state) {
     const uint64_t sizes[] = {1, 40, 3000, 600000, 2200000};

@@ -6,7 +6,7 @@
  * each step prefetches the blocks of keys RING places ahead.  Several keys per block on a filter
  * beyond the last-level cache: the bulk path, which beats one random access per key.
  *
- * Threads divide look-ups by key, since readers do not disturb each other, and adds by block: first
+ * Threads divide lookups by key, since readers do not disturb each other, and adds by block: first
  * each thread deals a slice of the hashes out to the owners of their blocks, then each adds what it
  * was dealt, in the order of the keys, so that bits and answers are those of a single thread.
  */
@@ -43,7 +43,7 @@ void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size
  *
  * Longer ones go through a ring of their hashes: a group is hashed and its blocks are prefetched,
  * and when they have arrived, LAG groups later, they are looked at.  Hashing one group overlaps
- * with the memory accesses of the others.  In groups of 8 the calls cost more than the look-ups;
+ * with the memory accesses of the others.  In groups of 8 the calls cost more than the lookups;
  * after 32 hashes in a row the memory has been idle for too long. */
 enum { SHORT_KEY = 8, CHUNK = 4096, GROUP = 16, LAG = 3, RING_KEYS = (LAG + 1) * GROUP };
 

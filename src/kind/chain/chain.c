@@ -9,7 +9,7 @@
  * rates of the layers add up, and the plan of the layers keeps the sum below the promise
  * (plan/plan_scalable.c, format/redisbloom, module/value/layer_plan.c).
  *
- * Look-ups.  A batch of keys goes through the layers from the newest, which holds most of the keys
+ * Lookups.  A batch of keys goes through the layers from the newest, which holds most of the keys
  * when layers grow, to the oldest, and drops what was found on the way, so that each further layer
  * is checked for fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 128
  * bits, for classic layers, and at most once to 64, for all others, and only when the first layer
@@ -526,7 +526,7 @@ bool umbeli_chain_contains_hash(const umbel_filter *f, uint64_t hash) {
     return has_narrow(umbeli_chain_of(f), 0, hash);
 }
 
-/* ---- Batches of look-ups ------------------------------------------------------------------ */
+/* ---- Batches of lookups ------------------------------------------------------------------ */
 
 void umbeli_chain_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                                 uint8_t *hit) {

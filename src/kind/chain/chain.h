@@ -3,7 +3,7 @@
  * chain.h - several filters looked up as one: what scalable filters, windows, RedisBloom's chains
  *           and the values of the Redis module have in common
  *
- *   chain.c       how chains work; look-ups, adds, growing, measuring
+ *   chain.c       how chains work; lookups, adds, growing, measuring
  *   probes.c      where a key's bits are in a layer: blocked, line, classic
  *   exact.c       a layer that keeps the hashes themselves while there are few
  *   scalable.c    the policy of native scalable filters: append a larger layer

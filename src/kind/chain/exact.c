@@ -3,7 +3,7 @@
  * exact.c - a layer that keeps the hashes themselves, so that it can be rebuilt in another size
  *
  * A filter cannot say which keys it holds, so a chain that starts small collects small layers, and
- * every look-up has to search all of them from then on.  64-bit hashes can be moved: while a chain
+ * every lookup has to search all of them from then on.  64-bit hashes can be moved: while a chain
  * is small its newest layer is a table of them, replaced by a larger table when it is full and,
  * once filters take less memory, by a filter with all its keys (umbeli_chain_replace).
  *

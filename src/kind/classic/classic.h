@@ -28,7 +28,7 @@ typedef struct umbeli_scheme {
     /* Writes shape.hashes positions, each below shape.bits, into pos. */
     void (*positions)(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos);
 
-    /* The scheme's own batch look-ups, never called with shape.hashes 0; NULL: by positions. */
+    /* The scheme's own batch lookups, never called with shape.hashes 0; NULL: by positions. */
     void (*contains_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit);
 
     /* The same for adds: returns how many keys were new; was_new may be NULL. */

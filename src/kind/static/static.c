@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * static.c - static filters: look-ups, and their parameters in native files
+ * static.c - static filters: lookups, and their parameters in native files
  *
  * The kind's own parameters in a file:
  *   offset  size  field                        offset  size  field
@@ -17,7 +17,7 @@
 
 enum { KIND_PARAMS_LEN = 24, GROUP = 32 };
 
-/* ---- look-ups ----------------------------------------------------------------------------- */
+/* ---- lookups ----------------------------------------------------------------------------- */
 
 typedef struct probe {
     const uint8_t *table;

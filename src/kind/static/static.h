@@ -6,7 +6,7 @@
  * many neighbouring segments.  Building sets the slots so that their XOR is the key's fingerprint;
  * any other key sees r random bits and matches by chance one time in 2^r.
  *
- *   static.c          creating and restoring, look-ups, batches
+ *   static.c          creating and restoring, lookups, batches
  *   static_avx2.c     batches for AVX2
  *   static_shard.c    one shard: finding an order in which its keys can be solved, and solving
  *   static_sort.c     sorts hashes and drops duplicates

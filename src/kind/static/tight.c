@@ -43,7 +43,7 @@
  * thresholds are, and a filter that came out above the promised rate is built again.
  *
  * Bits.  Slots are stored in blocks of 64, with a column of 64 bits for each bit of the slots.  A
- * window of 64 slots spans one block or two neighbours, so a look-up reads two pieces of each
+ * window of 64 slots spans one block or two neighbours, so a lookup reads two pieces of each
  * column, ANDs them with the row and takes the parity; all of it is 16 r contiguous bytes, one or
  * two cache lines beyond the first.  Thresholds, 1 bit per 96 or 320 keys, stay in the cache.
  *

@@ -2,8 +2,8 @@
  *
  * tight.h - tight filters: bumped ribbon retrieval, built once, close to the minimum space
  *
- *   tight.c         how they work; creating and restoring, look-ups
- *   tight_kernel.h  look-ups and back substitution, the source of both kernels
+ *   tight.c         how they work; creating and restoring, lookups
+ *   tight_kernel.h  lookups and back substitution, the source of both kernels
  *   tight_avx2.c    the kernel for AVX2
  *   tight_table.c   one table: elimination, thresholds, back substitution
  *   tight_build.c   all levels, from sorted hashes
@@ -26,7 +26,7 @@ enum { UMBELI_SCHEME_TIGHT = 1, UMBELI_TIGHT_SEEDS = 256 };
 #define UMBELI_TIGHT_INLINE inline __attribute__((always_inline))
 #endif
 
-/* A level as look-ups need it: everything in the layout, precomputed. */
+/* A level as lookups need it: everything in the layout, precomputed. */
 typedef struct umbeli_tight_rung {
     uint64_t odd; /* multiplier from the level's seed */
     uint32_t shard_bits, window;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tight_kernel.h - the work on columns: look-ups, and solving a table
+ * tight_kernel.h - the work on columns: lookups, and solving a table
  *
  * A file that includes this is a kernel.  It defines TIGHT_TARGET, an attribute or nothing, and
  *
