@@ -2,8 +2,8 @@
  *
  * siphash13.c - one round per 8-byte word, three at the end (Aumasson and Bernstein, 2012)
  */
+#include "hash/siphash13.h"
 #include "hash/native_hash.h"
-#include "hash/siphash13_words.h"
 
 typedef struct state {
     uint64_t v0, v1, v2, v3;

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 
 #include "hash/native_hash.h"
-#include "hash/siphash13_words.h"
+#include "hash/siphash13.h"
 
 #define TARGET __attribute__((target("avx2")))
 

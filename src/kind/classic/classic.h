@@ -10,6 +10,7 @@
 
 #include "core/bits.h"
 #include "core/filter.h"
+#include "core/platform.h"
 #include "hash/xxh.h"
 
 enum { UMBELI_CLASSIC_MAX_HASHES = 1024 };
@@ -66,7 +67,7 @@ umbel_err umbeli_classic_new(const umbeli_scheme *scheme, umbeli_shape shape, co
 
 /* umbel's own scheme over raw bits, by hash (umbeli_native_hash128): for callers that look up the
  * same keys in several arrays with the same seed and secret.  hashes, per key, is at least 1; add
- * returns how many keys were new and sets was_new (never NULL). */
+ * returns how many keys were new; was_new may be NULL. */
 typedef struct umbeli_classic_bits {
     uint8_t *data;
     uint64_t bits;
@@ -76,6 +77,21 @@ void umbeli_classic_contains_hashed(umbeli_classic_bits in, const umbeli_hash128
                                     uint8_t *hit);
 uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
                                    uint8_t *was_new);
+
+/* The part of it that is a multiple of four keys, on processors with AVX2; returns how many that
+ * were, 0 for shapes that it does not do.  *added grows; classic_avx2.c. */
+size_t umbeli_classic_add_avx2(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
+                               uint8_t *was_new, uint64_t *added);
+
+/* 2^64 divided by the golden ratio.  It is 5 mod 8, so with an odd step a key's sequence visits all
+ * 2^64 values before it repeats, and no key has all its probes on a few bits. */
+#define UMBELI_CLASSIC_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15)
+
+/* Filters of up to a megabyte are in the second-level cache, where prefetching costs more than it
+ * gains. */
+static inline bool umbeli_classic_is_near(uint64_t bits) {
+    return !UMBELI_HAVE_PREFETCH || bits <= 8 * 1024 * 1024;
+}
 
 /* Where the i-th probe of umbel's own scheme falls. */
 uint64_t umbeli_classic_bit(uint64_t bits, umbeli_hash128 hash, uint32_t i);

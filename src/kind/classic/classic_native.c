@@ -9,19 +9,17 @@
  * above 2^32 bits; scaling needs no division; and thanks to the multiplier the probes of one key do
  * not form an arithmetic progression, which would worsen the rate of small filters.
  */
+#include "core/cpu.h"
 #include "core/diag.h"
 #include "core/platform.h"
 #include "hash/native_hash.h"
 #include "kind/classic/classic.h"
 #include "kind/kind.h"
 
-/* Keys whose lines are fetched while those of the group before are tested; and how many positions
- * adds keep for a group, at least those of one key. */
-enum { GROUP = 16, POSITIONS = UMBELI_CLASSIC_MAX_HASHES };
+/* Keys whose lines are fetched while those of the group before are tested. */
+enum { GROUP = 16 };
 
-/* 2^64 divided by the golden ratio.  It is 5 mod 8, so with an odd step the sequence visits all
- * 2^64 values before it repeats, and no key has all its probes on a few bits. */
-static const uint64_t multiplier = UINT64_C(0x9e3779b97f4a7c15);
+static const uint64_t multiplier = UMBELI_CLASSIC_MULTIPLIER;
 
 static void positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
     const umbeli_shape *shape = &c->base.shape;
@@ -55,14 +53,6 @@ static inline const umbeli_hash128 *hashes_at(const source *s, size_t from, size
     return room;
 }
 
-/* Filters up to this many bits are in the second-level cache, where prefetching costs more than it
- * gains. */
-enum { NEAR = 8 * 1024 * 1024 };
-
-static inline bool is_near(umbeli_classic_bits b) {
-    return !UMBELI_HAVE_PREFETCH || b.bits <= NEAR;
-}
-
 /* The first two probes of a key, and from where its sequence goes on. */
 typedef struct start {
     uint64_t first, second, x, step;
@@ -76,7 +66,7 @@ static inline void begin(umbeli_classic_bits b, const source *s, size_t from, si
         uint64_t step = h[i].high | 1, x = h[i].low * multiplier + step;
         uint64_t first = umbeli_mul_high(h[i].low, b.bits), second = umbeli_mul_high(x, b.bits);
         if (b.hashes == 1) second = first;
-        if (!is_near(b)) {
+        if (!umbeli_classic_is_near(b.bits)) {
             __builtin_prefetch(b.data + (first >> 3));
             __builtin_prefetch(b.data + (second >> 3));
         }
@@ -101,7 +91,7 @@ static inline void test_first(umbeli_classic_bits b, const start *group, size_t 
         passed += both;
     }
     left->n = passed;
-    for (size_t i = 0; i < passed && !is_near(b); i++) {
+    for (size_t i = 0; i < passed && !umbeli_classic_is_near(b.bits); i++) {
         uint64_t x = group[left->of[i]].x, step = group[left->of[i]].step;
         for (uint32_t p = 2; p < b.hashes; p++, x = x * multiplier + step) {
             __builtin_prefetch(b.data + (umbeli_mul_high(x, b.bits) >> 3));
@@ -139,48 +129,62 @@ static inline void contains_all(umbeli_classic_bits b, const source *s, size_t n
     test_rest(b, groups[last], &rests[last], hit + (n - 1) / GROUP * GROUP);
 }
 
-/* All positions of a group, one key after another. */
-static inline void fetch(umbeli_classic_bits b, const source *s, size_t from, size_t n,
-                         uint64_t *pos) {
-    umbeli_hash128 room[GROUP];
-    const umbeli_hash128 *h = hashes_at(s, from, n, room);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x = h[i].low, step = h[i].high | 1;
-        for (uint32_t p = 0; p < b.hashes; p++, x = x * multiplier + step) {
-            uint64_t at = umbeli_mul_high(x, b.bits);
-            *pos++ = at;
-            if (!is_near(b)) __builtin_prefetch(b.data + (at >> 3), 1);
-        }
+/* ---- Adds ----
+ *
+ * A ring holds the positions of the next keys, whose lines are being fetched: a key is added, and
+ * a later one takes its place. */
+
+enum {
+    HASHED_AT_ONCE = 1024,
+    AHEAD = 16, /* keys in the ring, or as many as have ... */
+    POSITIONS = UMBELI_CLASSIC_MAX_HASHES,
+};
+
+static inline void fetch(umbeli_classic_bits b, umbeli_hash128 h, uint64_t *pos) {
+    uint64_t x = h.low, step = h.high | 1;
+    for (uint32_t p = 0; p < b.hashes; p++, x = x * multiplier + step) {
+        pos[p] = umbeli_mul_high(x, b.bits);
+        if (!umbeli_classic_is_near(b.bits)) __builtin_prefetch(b.data + (pos[p] >> 3));
     }
 }
 
-/* Returns how many keys were new; was_new may be NULL. */
-static inline uint64_t add_all(umbeli_classic_bits b, const source *s, size_t n, uint8_t *was_new) {
-    uint64_t pos[2][POSITIONS], added = 0;
-    size_t group = POSITIONS / b.hashes < GROUP ? POSITIONS / b.hashes : GROUP;
-    fetch(b, s, 0, n < group ? n : group, pos[0]);
-    for (size_t from = 0, turn = 0; from < n; from += group, turn ^= 1) {
-        size_t left = n - from, some = left < group ? left : group, next = left - some;
-        fetch(b, s, from + some, next < group ? next : group, pos[turn ^ 1]);
-        const uint64_t *at = pos[turn];
-        for (size_t i = 0; i < some; i++) {
-            unsigned changed = 0;
-            for (uint32_t p = 0; p < b.hashes; p++) changed |= umbeli_bit_set(b.data, *at++);
-            added += changed;
-            if (was_new) was_new[from + i] = (uint8_t)changed;
-        }
+static inline bool set_bits(umbeli_classic_bits b, const uint64_t *pos) {
+    bool changed = false;
+    for (uint32_t p = 0; p < b.hashes; p++) changed |= umbeli_bit_set(b.data, pos[p]);
+    return changed;
+}
+
+static uint64_t add_ring(umbeli_classic_bits b, const umbeli_hash128 *h, size_t n,
+                         uint8_t *was_new) {
+    size_t ahead = POSITIONS / b.hashes < AHEAD ? POSITIONS / b.hashes : AHEAD;
+    uint64_t ring[POSITIONS], *end = ring + ahead * b.hashes, *pos = ring, added = 0;
+    for (size_t i = 0; i < ahead && i < n; i++) fetch(b, h[i], ring + i * b.hashes);
+    for (size_t i = 0; i < n; i++) {
+        bool changed = set_bits(b, pos);
+        added += changed;
+        if (was_new) was_new[i] = changed;
+        if (n - i > ahead) fetch(b, h[i + ahead], pos);
+        pos += b.hashes;
+        if (pos == end) pos = ring;
     }
     return added;
+}
+
+uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
+                                   uint8_t *was_new) {
+    uint64_t added = 0;
+    size_t i = 0;
+#if UMBELI_X86
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) {
+        i = umbeli_classic_add_avx2(into, h, n, was_new, &added);
+    }
+#endif
+    return added + add_ring(into, h + i, n - i, was_new ? was_new + i : NULL);
 }
 
 void umbeli_classic_contains_hashed(umbeli_classic_bits in, const umbeli_hash128 *h, size_t n,
                                     uint8_t *hit) {
     contains_all(in, &(source){.hashes = h}, n, hit);
-}
-
-uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
-                                   uint8_t *was_new) {
-    return add_all(into, &(source){.hashes = h}, n, was_new);
 }
 
 static umbeli_classic_bits bits_of(const umbel_filter *f) {
@@ -192,7 +196,14 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
 }
 
 static uint64_t add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
-    return add_all(bits_of(f), &(source){.shape = &f->shape, .keys = keys}, n, was_new);
+    umbeli_hash128 hashes[HASHED_AT_ONCE];
+    uint64_t added = 0;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < HASHED_AT_ONCE ? n - i : HASHED_AT_ONCE;
+        umbeli_native_hashes128(&f->shape, keys + i, some, hashes);
+        added += umbeli_classic_add_hashed(bits_of(f), hashes, some, was_new ? was_new + i : NULL);
+    }
+    return added;
 }
 
 const umbeli_scheme umbeli_scheme_native = {
