@@ -4,6 +4,7 @@
  * as one by one, and on every processor
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "any_filter.h"
 #include "cases.h"
@@ -50,6 +51,34 @@ static void test_same_answers(void **state) {
         same_answers((umbel_params){.capacity = keys[i], .fpr = 0.4, .seed = 7});
         same_answers((umbel_params){.capacity = keys[i], .fpr = 1e-6, .secret = secret});
     }
+}
+
+/* Beyond the caches, batches go in more stages; half of the bits are set, so each stage decides
+ * something. */
+static void test_same_answers_beyond_caches(void **state) {
+    (void)state;
+    static const uint32_t hashes[] = {1, 2, 3, 4, 7};
+    key_set in = random_keys(2000, 5), other = random_keys(4001, 6);
+    for (size_t i = 0; i < other.n; i += 2) other.keys[i] = in.keys[i % in.n];
+    for (size_t k = 0; k < sizeof hashes / sizeof *hashes; k++) {
+        umbel_params params = {
+            .kind = UMBEL_KIND_CLASSIC, .bytes = (33 << 20) + 1, .hashes = hashes[k]};
+        umbel_filter *f = NULL;
+        assert_ok(umbel_create(&params, NULL, &f, NULL));
+        memset(f->data, 0x5a, (size_t)f->data_len);
+        assert_ok(umbel_add_many(f, in.keys, in.n, NULL, NULL, NULL));
+        for (size_t n = other.n; n > 0; n /= 3) {
+            uint8_t hit[4001];
+            umbel_contains_many(f, other.keys, n, hit);
+            for (size_t i = 0; i < n; i++) {
+                assert_int_equal(hit[i], umbel_contains(f, other.keys[i].data, other.keys[i].len));
+                if (i % 2 == 0) assert_int_equal(hit[i], 1);
+            }
+        }
+        umbel_free(f);
+    }
+    free_keys(&in);
+    free_keys(&other);
 }
 
 /* Adds by hash set the same bits and say the same about them as adds by key. */
@@ -132,6 +161,7 @@ static void test_batches_as_one_by_one(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_answers),
+        cmocka_unit_test(test_same_answers_beyond_caches),
         cmocka_unit_test(test_same_adds),
         cmocka_unit_test(test_batches_as_one_by_one),
     };

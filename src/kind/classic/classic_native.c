@@ -34,9 +34,11 @@ static void positions(const umbeli_classic *c, const void *key, size_t len, uint
 /* ---- Batches ----
  *
  * Cache misses overlap: the lines of one group of keys are fetched while the group before is
- * tested.  Half of the bits of a full filter are set, so a branch on a bit is a coin toss; the
- * first two probes of a key are therefore tested without one.  They decide three of four absent
- * keys.  The other lines of the rest are fetched, and tested one group later. */
+ * tested.  Half of the bits of a full filter are set, so a branch on a bit is a coin toss; all
+ * probes of one stage are therefore tested without one, and only keys that pass go on to the next.
+ * In the caches there are two stages: the first two probes, which decide three of four absent keys,
+ * and the others.  Beyond them, where a line that need not be fetched is worth more than a test,
+ * three: one probe, two, and the others. */
 
 /* Where the batch comes from: keys to hash, or hashes. */
 typedef struct source {
@@ -53,80 +55,116 @@ static inline const umbeli_hash128 *hashes_at(const source *s, size_t from, size
     return room;
 }
 
-/* The first two probes of a key, and from where its sequence goes on. */
+enum { STAGES = 3, BEYOND_CACHES = 32 * 1024 * 1024 /* bytes: a typical last-level cache */ };
+
+/* Stage i tests the probes from end[i - 1] to end[i]; the last may be empty. */
+typedef struct stages {
+    uint32_t end[STAGES];
+} stages;
+
+static stages stages_of(umbeli_classic_bits b) {
+    bool beyond = b.bits / 8 > BEYOND_CACHES && UMBELI_HAVE_PREFETCH;
+    stages s = {{beyond ? 1 : 2, beyond ? 3 : b.hashes, b.hashes}};
+    for (size_t i = 0; i < STAGES; i++) {
+        if (s.end[i] > b.hashes) s.end[i] = b.hashes;
+    }
+    return s;
+}
+
+/* The probes of a key in the first stage, one or two, and from where its sequence goes on. */
 typedef struct start {
     uint64_t first, second, x, step;
 } start;
 
-static inline void begin(umbeli_classic_bits b, const source *s, size_t from, size_t n,
-                         start *group) {
+typedef struct group {
+    start key[GROUP];
+    size_t passed; /* so many keys have passed all stages so far: */
+    uint8_t of[GROUP];
+} group;
+
+static inline void begin(umbeli_classic_bits b, const stages *stage, const source *s, size_t from,
+                         size_t n, group *g) {
     umbeli_hash128 room[GROUP];
     const umbeli_hash128 *h = hashes_at(s, from, n, room);
+    bool single = stage->end[0] == 1;
     for (size_t i = 0; i < n; i++) {
         uint64_t step = h[i].high | 1, x = h[i].low * multiplier + step;
-        uint64_t first = umbeli_mul_high(h[i].low, b.bits), second = umbeli_mul_high(x, b.bits);
-        if (b.hashes == 1) second = first;
+        uint64_t first = umbeli_mul_high(h[i].low, b.bits);
+        uint64_t second = single ? first : umbeli_mul_high(x, b.bits);
         if (!umbeli_classic_is_near(b.bits)) {
             __builtin_prefetch(b.data + (first >> 3));
-            __builtin_prefetch(b.data + (second >> 3));
+            if (!single) __builtin_prefetch(b.data + (second >> 3));
         }
-        group[i] = (start){first, second, x * multiplier + step, step};
+        g->key[i] = (start){first, second, single ? x : x * multiplier + step, step};
     }
 }
 
-/* Keys of a group that passed the first two probes. */
-typedef struct rest {
-    size_t n;
-    uint8_t of[GROUP];
-} rest;
-
-static inline void test_first(umbeli_classic_bits b, const start *group, size_t n, rest *left,
-                              uint8_t *hit) {
-    size_t passed = 0;
-    for (size_t i = 0; i < n; i++) {
-        unsigned both = umbeli_bit_test(b.data, group[i].first); /* no branch */
-        both &= umbeli_bit_test(b.data, group[i].second);
-        hit[i] = (uint8_t)both;
-        left->of[passed] = (uint8_t)i;
-        passed += both;
-    }
-    left->n = passed;
-    for (size_t i = 0; i < passed && !umbeli_classic_is_near(b.bits); i++) {
-        uint64_t x = group[left->of[i]].x, step = group[left->of[i]].step;
-        for (uint32_t p = 2; p < b.hashes; p++, x = x * multiplier + step) {
+/* The lines of the next stage, for the keys that have passed. */
+static inline void fetch_stage(umbeli_classic_bits b, uint32_t from, uint32_t to, const group *g) {
+    if (umbeli_classic_is_near(b.bits)) return;
+    for (size_t i = 0; i < g->passed; i++) {
+        uint64_t x = g->key[g->of[i]].x, step = g->key[g->of[i]].step;
+        for (uint32_t p = from; p < to; p++, x = x * multiplier + step) {
             __builtin_prefetch(b.data + (umbeli_mul_high(x, b.bits) >> 3));
         }
     }
 }
 
-static inline void test_rest(umbeli_classic_bits b, const start *group, const rest *left,
-                             uint8_t *hit) {
-    for (size_t i = 0; i < left->n; i++) {
-        uint64_t x = group[left->of[i]].x, step = group[left->of[i]].step;
+static inline void test_first(umbeli_classic_bits b, size_t n, group *g, uint8_t *hit) {
+    size_t passed = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned both = umbeli_bit_test(b.data, g->key[i].first); /* no branch */
+        both &= umbeli_bit_test(b.data, g->key[i].second);
+        hit[i] = (uint8_t)both;
+        g->of[passed] = (uint8_t)i;
+        passed += both;
+    }
+    g->passed = passed;
+}
+
+static inline void test_stage(umbeli_classic_bits b, uint32_t from, uint32_t to, group *g,
+                              uint8_t *hit) {
+    size_t passed = 0;
+    for (size_t i = 0; i < g->passed; i++) {
+        uint8_t of = g->of[i];
+        uint64_t x = g->key[of].x, step = g->key[of].step;
         unsigned all = 1;
-        for (uint32_t p = 2; p < b.hashes; p++, x = x * multiplier + step) {
+        for (uint32_t p = from; p < to; p++, x = x * multiplier + step) {
             all &= umbeli_bit_test(b.data, umbeli_mul_high(x, b.bits));
         }
-        hit[left->of[i]] = (uint8_t)all;
+        g->key[of].x = x;
+        hit[of] = (uint8_t)all;
+        g->of[passed] = of;
+        passed += all;
     }
+    g->passed = passed;
 }
 
 static inline void contains_all(umbeli_classic_bits b, const source *s, size_t n, uint8_t *hit) {
-    start groups[3][GROUP]; /* being fetched, at its first probes, at the others */
-    rest rests[3];
-    size_t turn = 0;
-    begin(b, s, 0, n < GROUP ? n : GROUP, groups[0]);
-    for (size_t from = 0; from < n; from += GROUP) {
-        size_t left = n - from, some = left < GROUP ? left : GROUP, next = left - some;
-        size_t fetched = turn < 2 ? turn + 1 : 0, before = turn > 0 ? turn - 1 : 2;
-        begin(b, s, from + some, next < GROUP ? next : GROUP, groups[fetched]);
-        test_first(b, groups[turn], some, &rests[turn], hit + from);
-        if (from > 0) test_rest(b, groups[before], &rests[before], hit + from - GROUP);
-        turn = fetched;
+    group ring[STAGES + 1]; /* one that is being fetched, and one for each stage */
+    const stages stage = stages_of(b);
+    const uint32_t *end = stage.end;
+    size_t groups = (n + GROUP - 1) / GROUP;
+    for (size_t g = 0; g < groups + STAGES; g++) {
+        size_t from = g * GROUP;
+        if (g < groups) {
+            begin(b, &stage, s, from, n - from < GROUP ? n - from : GROUP, &ring[g % (STAGES + 1)]);
+        }
+        if (g >= 1 && g - 1 < groups) {
+            group *at = &ring[(g - 1) % (STAGES + 1)];
+            size_t some = n - from + GROUP;
+            test_first(b, some < GROUP ? some : GROUP, at, hit + from - GROUP);
+            fetch_stage(b, end[0], end[1], at);
+        }
+        if (g >= 2 && g - 2 < groups) {
+            group *at = &ring[(g - 2) % (STAGES + 1)];
+            test_stage(b, end[0], end[1], at, hit + from - 2 * GROUP);
+            fetch_stage(b, end[1], end[2], at);
+        }
+        if (end[1] < end[2] && g >= 3) {
+            test_stage(b, end[1], end[2], &ring[(g - 3) % (STAGES + 1)], hit + from - 3 * GROUP);
+        }
     }
-    if (n == 0) return;
-    size_t last = turn > 0 ? turn - 1 : 2;
-    test_rest(b, groups[last], &rests[last], hit + (n - 1) / GROUP * GROUP);
 }
 
 /* ---- Adds ----
