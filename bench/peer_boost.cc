@@ -38,6 +38,10 @@ template <typename filter> size_t count(void *p, const uint64_t *keys, size_t n)
     return found;
 }
 
+template <typename filter> void clear(void *p) {
+    static_cast<filter *>(p)->clear();
+}
+
 template <typename filter> void end(void *p) {
     delete static_cast<filter *>(p);
 }
@@ -45,6 +49,6 @@ template <typename filter> void end(void *p) {
 } // namespace
 
 extern "C" const peer peer_boost_blocked = {"Boost blocked", build<blocked>, count<blocked>,
-                                            end<blocked>, add<blocked>};
+                                            end<blocked>,    add<blocked>,   clear<blocked>};
 extern "C" const peer peer_boost_classic = {"Boost classic", build<classic>, count<classic>,
-                                            end<classic>, add<classic>};
+                                            end<classic>,    add<classic>,   clear<classic>};

@@ -42,4 +42,4 @@ void end(void *p) {
 
 } // namespace
 
-extern "C" const peer peer_leveldb = {"LevelDB", build, count, end, nullptr};
+extern "C" const peer peer_leveldb = {"LevelDB", build, count, end, nullptr, nullptr};
