@@ -4,7 +4,8 @@
  *
  * From hash to slots takes about fifty instructions, more than the memory accesses cost while the
  * tables are in a cache.  Here each instruction serves four keys.  A ring of such fours is placed
- * and prefetched ahead of the one that is compared.
+ * ahead of the one that is compared, and prefetched one line at a time between the comparisons:
+ * prefetches in a row would wait for each other.
  */
 #include "core/cpu.h"
 #include "kind/static/static.h"
@@ -17,7 +18,7 @@
 #define INLINED __attribute__((always_inline, target("avx2")))
 
 /* Keys and fours: far enough ahead that lines arrive from memory, few enough to stay in L1. */
-enum { LANES = 4, AHEAD = 12, RING = 16 };
+enum { LANES = 4, AHEAD = 4, RING = 8 };
 
 /* Filters up to this many bytes are in the second-level cache, where prefetching costs more than it
  * gains. */
@@ -115,57 +116,91 @@ static inline INLINED const uint8_t *address(const four *q, uint32_t i, uint32_t
     return (const uint8_t *)(uintptr_t)q->byte[i][k];
 }
 
-static inline INLINED void prefetch(shared c, const four *q) {
-    for (uint32_t i = 0; i < c.arity; i++) {
-        for (uint32_t k = 0; k < LANES; k++) __builtin_prefetch(address(q, i, k));
-    }
-}
-
 static inline INLINED __m128i load_two(const uint8_t *a, const uint8_t *b) {
     __m128d low = _mm_castsi128_pd(_mm_loadl_epi64((const __m128i *)(const void *)a));
     return _mm_castpd_si128(_mm_loadh_pd(low, (const double *)(const void *)b));
 }
 
-/* Reads up to 7 bytes after a table, as in static.c. */
-static inline INLINED uint32_t match_bits(shared c, const four *q) {
+/* Both ways of comparing prefetch what `later` needs, unless it is NULL.  This one reads up to 7
+ * bytes after a table, as in static.c. */
+static inline INLINED uint32_t match_bits(shared c, const four *q, const four *later) {
     __m256i sum = q->print;
     for (uint32_t i = 0; i < c.arity; i++) {
         __m256i words = _mm256_set_m128i(load_two(address(q, i, 2), address(q, i, 3)),
                                          load_two(address(q, i, 0), address(q, i, 1)));
         sum = _mm256_xor_si256(sum, _mm256_srlv_epi64(words, q->bit[i]));
+        for (uint32_t k = 0; k < LANES && later; k++) __builtin_prefetch(address(later, i, k));
     }
     __m256i equal = _mm256_cmpeq_epi64(_mm256_and_si256(sum, q->mask), _mm256_setzero_si256());
     uint32_t bits = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(equal));
     return (bits * UINT32_C(0x204081)) & UINT32_C(0x01010101);
 }
 
-static inline INLINED uint32_t match_bytes(shared c, const four *q) {
+static inline INLINED uint32_t match_bytes(shared c, const four *q, const four *later) {
     uint64_t print[LANES];
     uint32_t answers = 0;
     memcpy(print, &q->print, sizeof print);
     for (uint32_t k = 0; k < LANES; k++) {
         uint32_t sum = (uint32_t)print[k];
-        for (uint32_t i = 0; i < c.arity; i++) sum ^= *address(q, i, k);
+        for (uint32_t i = 0; i < c.arity; i++) {
+            sum ^= *address(q, i, k);
+            if (later) __builtin_prefetch(address(later, i, k));
+        }
         answers |= (uint32_t)((uint8_t)sum == 0) << (8 * k);
     }
     return answers;
 }
 
-/* n is a multiple of four; four answers at a time, one in each byte. */
+/* Four answers, one in each byte. */
+static inline INLINED void match(shared c, const four *q, const four *later, uint8_t *hit) {
+    uint32_t answers = c.bytes ? match_bytes(c, q, later) : match_bits(c, q, later);
+    memcpy(hit, &answers, sizeof answers);
+}
+
+static inline INLINED void contains_near(shared c, const uint64_t *hashes, size_t n, uint8_t *hit) {
+    four one, other; /* in turns: placed while the one before is compared */
+    size_t i = 0;
+    if (n == 0) return;
+    place(c, hashes, &one);
+    for (; i + 2 * LANES < n; i += 2 * LANES) {
+        place(c, hashes + i + LANES, &other);
+        match(c, &one, NULL, hit + i);
+        place(c, hashes + i + 2 * LANES, &one);
+        match(c, &other, NULL, hit + i + LANES);
+    }
+    match(c, &one, NULL, hit + i);
+    if (i + LANES == n) return;
+    place(c, hashes + i + LANES, &other);
+    match(c, &other, NULL, hit + i + LANES);
+}
+
+static inline INLINED void contains_far(shared c, const uint64_t *hashes, size_t n, uint8_t *hit) {
+    four ring[RING];
+    size_t fours = n / LANES;
+    for (size_t i = 0; i < AHEAD && i < fours; i++) {
+        place(c, hashes + LANES * i, &ring[i]);
+        for (uint32_t slot = 0; slot < c.arity; slot++) {
+            for (uint32_t k = 0; k < LANES; k++) __builtin_prefetch(address(&ring[i], slot, k));
+        }
+    }
+    for (size_t i = 0; i < fours; i++) {
+        four *now = &ring[i % RING], *later = &ring[(i + AHEAD) % RING];
+        if (i + AHEAD < fours) {
+            place(c, hashes + LANES * (i + AHEAD), later);
+        } else {
+            later = now;
+        }
+        match(c, now, later, hit + LANES * i);
+    }
+}
+
+/* n is a multiple of four. */
 static inline INLINED void contains_fours(shared c, const uint64_t *hashes, size_t n,
                                           uint8_t *hit) {
-    four ring[RING];
-    bool near = c.s->base.data_len <= NEAR;
-    size_t fours = n / LANES, ahead = near ? 1 : AHEAD;
-    for (size_t i = 0; i < fours + ahead; i++) {
-        if (i < fours) {
-            place(c, hashes + LANES * i, &ring[i % RING]);
-            if (!near) prefetch(c, &ring[i % RING]);
-        }
-        if (i < ahead) continue;
-        const four *q = &ring[(i - ahead) % RING];
-        uint32_t answers = c.bytes ? match_bytes(c, q) : match_bits(c, q);
-        memcpy(hit + LANES * (i - ahead), &answers, sizeof answers);
+    if (c.s->base.data_len <= NEAR) {
+        contains_near(c, hashes, n, hit);
+    } else {
+        contains_far(c, hashes, n, hit);
     }
 }
 
