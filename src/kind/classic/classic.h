@@ -2,8 +2,8 @@
  *
  * classic.h - m bits, k probes; a scheme decides where the probes are
  *
- * A scheme maps a key to positions and does nothing else.  umbel's own is in classic_native.c; each
- * foreign Bloom format brings one beside its codec.
+ * A scheme maps a key to positions and does nothing else.  umbel's own is in classic_native.c, with
+ * its adds for AVX2 in classic_avx2.c; each foreign Bloom format brings one beside its codec.
  */
 #ifndef UMBELI_CLASSIC_H
 #define UMBELI_CLASSIC_H
