@@ -57,9 +57,8 @@ typedef struct peer {
     void *(*build)(const uint64_t *keys, size_t n, double bits_per_key);
     size_t (*count)(void *filter, const uint64_t *keys, size_t n); /* how many are found */
     void (*end)(void *filter);
-    /* NULL: built at once */
-    void (*add)(void *filter, const uint64_t *keys, size_t n);
-    void (*clear)(void *filter);
+    void (*add)(void *filter, const uint64_t *keys, size_t n); /* NULL: built at once ... */
+    void (*clear)(void *filter);                               /* ... and never cleared */
 } peer;
 
 extern const peer peer_leveldb, peer_libbloom;

@@ -373,7 +373,7 @@ def report(names, results):
 
 
 def make_many(tools, layout, keys):
-    """Rows about FILTERS filters of so many keys, per filter; without a layout they are three
+    """Rows about FILTERS filters with that many keys each; without a layout they are three
     allocations as RedisBloom makes them."""
     server = Server(tools, MODULE)
     try:

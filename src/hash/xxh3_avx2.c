@@ -88,8 +88,8 @@ static inline bool are_8_bytes(const umbel_key *k) {
     return ((k[0].len ^ 8) | (k[1].len ^ 8) | (k[2].len ^ 8) | (k[3].len ^ 8)) == 0;
 }
 
-/* Processors fetch what is read in order by themselves, but only to the end of a page.  Numbers
- * usually lie one after another; fetching an address that is none does no harm. */
+/* The hardware prefetches sequential reads, but only to the end of a page.  Numbers usually lie one
+ * after another; where they do not, a prefetch of the wrong address, or of none, is harmless. */
 static inline void fetch_later(const umbel_key *k) {
     enum { KEYS_LATER = 256 };
     __builtin_prefetch((const void *)((uintptr_t)k + KEYS_LATER * sizeof *k));

@@ -16,7 +16,7 @@
 /* A kind that is built once, and where the two differ; the cases' state. */
 typedef struct once {
     umbel_kind kind;
-    uint64_t even;                       /* the rate of so many keys is close to the planned one */
+    uint64_t even;                       /* at this many keys the rate is close to the plan */
     uint64_t budget_keys, budget, spare; /* the smallest budget; what may be left of any */
     uint64_t too_few;                    /* bytes for 5000 keys */
 } once;

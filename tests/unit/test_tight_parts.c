@@ -55,7 +55,7 @@ static double factor(uint64_t keys, double fpr) {
     return 8 * bytes / ((double)keys * -log2(fpr));
 }
 
-/* Where 64 bits of hash are enough to tell so many keys apart. */
+/* Only where 64 bits of hash can tell this many keys apart. */
 static void at_max(uint64_t keys, double fpr, double limit) {
     if (ldexp((double)keys, -64) > 0.001 * fpr) return;
     double f = factor(keys, fpr);

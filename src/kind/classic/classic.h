@@ -78,8 +78,8 @@ void umbeli_classic_contains_hashed(umbeli_classic_bits in, const umbeli_hash128
 uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
                                    uint8_t *was_new);
 
-/* The part of it that is a multiple of four keys, on processors with AVX2; returns how many that
- * were, 0 for shapes that it does not do.  *added grows; classic_avx2.c. */
+/* Adds the first keys, as many as make whole groups of four, for processors with AVX2.  Returns how
+ * many those are, 0 for shapes that it does not support; *added grows by the new ones. */
 size_t umbeli_classic_add_avx2(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
                                uint8_t *was_new, uint64_t *added);
 

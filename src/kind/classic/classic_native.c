@@ -78,8 +78,8 @@ typedef struct start {
 
 typedef struct group {
     start key[GROUP];
-    size_t passed; /* so many keys have passed all stages so far: */
-    uint8_t of[GROUP];
+    size_t passed;     /* how many keys have passed every stage so far ... */
+    uint8_t of[GROUP]; /* ... and which */
 } group;
 
 static inline void begin(umbeli_classic_bits b, const stages *stage, const source *s, size_t from,
@@ -174,8 +174,8 @@ static inline void contains_all(umbeli_classic_bits b, const source *s, size_t n
 
 enum {
     HASHED_AT_ONCE = 1024,
-    AHEAD = 16, /* keys in the ring, or as many as have ... */
-    POSITIONS = UMBELI_CLASSIC_MAX_HASHES,
+    POSITIONS = UMBELI_CLASSIC_MAX_HASHES, /* in the ring: room for one key at least ... */
+    AHEAD = 16,                            /* ... and this many at most */
 };
 
 static inline void fetch(umbeli_classic_bits b, umbeli_hash128 h, uint64_t *pos) {

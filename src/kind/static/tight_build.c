@@ -6,8 +6,8 @@
  * per thread at a time, and collects the bumped hashes; sorted again, they make the next level.
  * The last level tries seeds until all keys fit, usually one or two.  If none works because more
  * keys got there than planned, which happens once in 150 builds, all levels restart with the next
- * seed.  They also restart, in one build of about 30, when so many keys moved from wide places to
- * narrow ones that the rate would exceed the promise.
+ * seed.  They also restart, in one build of about 30, when too many keys moved from wide places to
+ * narrow ones to keep the promised rate.
  *
  * Memory: that of static_shards.c, 8 bytes for each of the 4% of keys that are bumped, and per
  * thread 12 or 20 bytes for each of a table's slots, of which there are at most half a million.
