@@ -5,12 +5,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "command/command.h"
 #include "options/filter_options.h"
-#include "report/output.h"
+#include "pages/pages.h"
 
 const cli_command *const cli_commands[] = {
     &cli_command_plan,
@@ -55,7 +57,7 @@ const cli_command cli_umbel = {
     .options = umbel_options,
 };
 
-const cli_command *cli_command_named(const char *name) {
+static const cli_command *command_named(const char *name) {
     for (const cli_command *const *c = cli_commands; *c; c++) {
         if (strcmp((*c)->name, name) == 0) return *c;
     }
@@ -71,7 +73,7 @@ static _Noreturn void unknown_command(const char *name) {
 }
 
 static const cli_command *need_command(const char *name) {
-    const cli_command *c = cli_command_named(name);
+    const cli_command *c = command_named(name);
     if (!c) unknown_command(name);
     return c;
 }

@@ -10,11 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/progress.h"
+#include "base/quantity.h"
 #include "command/command.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
-#include "options/quantity.h"
-#include "report/progress.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {OPT_KEYS, OPT_FPR,        OPT_KIND, OPT_THREADS,

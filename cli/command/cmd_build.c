@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "command/command.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
-#include "options/quantity.h"
 #include "report/report.h"
 #include "umbel_foreign.h"
 

@@ -12,7 +12,7 @@
 #include "filter/lookup.h"
 #include "filter/mapped_guard.h"
 #include "filter/piped_filter.h"
-#include "report/output.h"
+#include "lines/selected_lines.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {OPT_CHECK_KEY,         OPT_INVERT,       OPT_COUNT,

@@ -4,9 +4,9 @@
  */
 #include <math.h>
 
+#include "base/quantity.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
-#include "options/quantity.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {

@@ -2,9 +2,9 @@
  *
  * cmd_fold.c - umbel fold: shrink a filter that was built too large
  */
+#include "base/quantity.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
-#include "options/quantity.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_FOLD_FPR, OPT_SECRET_FILE,

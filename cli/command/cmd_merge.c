@@ -6,6 +6,7 @@
 
 #include "command/command.h"
 #include "filter/filter_file.h"
+#include "filter/health.h"
 #include "report/report.h"
 #include "umbel_meta.h"
 

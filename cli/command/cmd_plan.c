@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output.h"
+#include "base/quantity.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
-#include "options/quantity.h"
-#include "report/output.h"
 #include "report/plan_report.h"
 #include "report/report.h"
 #include "umbel_foreign.h"

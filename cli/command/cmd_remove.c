@@ -2,11 +2,11 @@
  *
  * cmd_remove.c - umbel remove: remove lines from a counting filter
  */
+#include "base/quantity.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "filter/update_lock.h"
 #include "lines/pipeline.h"
-#include "options/quantity.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {OPT_SECRET_FILE, OPT_QUIET,        OPT_JSON, OPT_MAX_MEMORY,

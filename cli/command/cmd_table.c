@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "command/command.h"
 #include "options/filter_options.h"
-#include "report/output.h"
 #include "report/table_report.h"
 
 static const uint8_t options[] = {OPT_CHECK,   OPT_COLUMN,     OPT_COLUMN_TYPE, OPT_INDEX,

@@ -10,15 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/quantity.h"
 #include "command/command.h"
 #include "filter/add_job.h"
-#include "filter/distinct_sketch.h"
 #include "filter/filter_file.h"
-#include "filter/uniq_state.h"
-#include "options/quantity.h"
-#include "report/error.h"
-#include "report/output.h"
+#include "lines/selected_lines.h"
 #include "report/report.h"
+#include "uniq/distinct_sketch.h"
+#include "uniq/uniq_state.h"
 
 static const uint8_t options[] = {
     OPT_KEYS,   OPT_FPR,         OPT_BYTES,      OPT_STATE,        OPT_WINDOW, OPT_REPEATED,

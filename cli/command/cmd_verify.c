@@ -5,11 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
+#include "filter/health.h"
 #include "filter/piped_filter.h"
 #include "lines/pipeline.h"
-#include "options/quantity.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {

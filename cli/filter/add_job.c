@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#include "options/quantity.h"
-#include "report/error.h"
-#include "report/report.h"
+#include "base/error.h"
+#include "base/quantity.h"
+#include "filter/health.h"
 
 /* A lower bound on the keys already in the filter.  Formats without a stored count report 0 even
  * when there are some; the bits show it. */

@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command/command.h"
+#include "base/error.h"
+#include "base/quantity.h"
 #include "filter/gzipped_filter.h"
 #include "filter/mapped_guard.h"
 #include "filter/piped_filter.h"
 #include "filter/update_lock.h"
-#include "options/quantity.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 

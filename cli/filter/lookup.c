@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/error.h"
+#include "base/error.h"
 #include "umbel_meta.h"
 
 static bool same_rule(const cli_key_rule *a, const cli_key_rule *b) {

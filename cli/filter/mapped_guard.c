@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 /* Where the thread that touches a mapping goes on when it is gone.  The signal comes in the thread
  * that caused it, in the middle of plain lookups: there is nothing to unwind. */

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 enum { FIRST_ROOM = 64 << 10, AROUND_THE_BITS = 1 << 20 };
 

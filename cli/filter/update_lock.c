@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 enum { MAX_LINKS = 40, MAX_NAME = 255, SUFFIX_ROOM = 64, NAMES = 16, PAUSES = 10 };
 enum { PAUSE_MICROSECONDS = 10000 };

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 /* The offset of the next quote, or `len`. */
 static size_t next_quote(const uint8_t *text, size_t at, size_t len) {

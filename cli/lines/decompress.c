@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 enum { PACKED_BLOCK = 128 << 10, PIPE_ROOM = 1 << 20 };
 

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "base/quantity.h"
 #include "lines/decompress.h"
-#include "options/quantity.h"
-#include "report/error.h"
 
 enum {
     PAGE = 4096,

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "lines/csv.h"
-#include "report/error.h"
 #include "umbel_foreign.h"
 
 enum { TYPED_NUMBER = 8 }; /* bytes of the widest number */

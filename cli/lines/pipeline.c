@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/progress.h"
 #include "lines/split.h"
-#include "report/error.h"
-#include "report/progress.h"
 #include "umbel_meta.h"
 
 enum { TYPICAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* including the rest of its last line */

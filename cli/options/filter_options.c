@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/error.h"
+#include "base/error.h"
 #include "umbel_foreign.h"
 
 enum { ENUM_END = 64 };

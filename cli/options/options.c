@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command.h"
-#include "options/quantity.h"
-#include "report/error.h"
+#include "base/error.h"
+#include "base/quantity.h"
 
 char *cli_option_text(cli_option_id id, char *out) {
     const cli_option *o = &cli_options[id];
@@ -68,7 +67,7 @@ void cli_suggest(cli_suggestion *s, const char *candidate) {
 
 static _Noreturn void unknown(const cli_command *c, const char *arg) {
     char hint[96];
-    bool top = c == &cli_umbel;
+    bool top = !c->run;
     snprintf(hint, sizeof hint, "umbel %.20s%s--help lists its options", top ? "" : c->name,
              top ? "" : " ");
     if (arg[0] == '-' && arg[1] == '-') {

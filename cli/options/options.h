@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct cli_command cli_command;
-
 typedef enum cli_option_id {
     OPT_END = 0,
     /* not options but headings: the options after one are shown below it */
@@ -138,7 +136,21 @@ typedef struct cli_text_list {
     size_t count;
 } cli_text_list;
 
-typedef struct cli_settings {
+typedef struct cli_settings cli_settings;
+
+/* A command: its pages, the options that it takes, and what it does. */
+typedef struct cli_command {
+    const char *name;
+    const char *summary;  /* one line, for lists */
+    const char *synopsis; /* after the name */
+    const char *examples; /* lines of shell, `# comment` above each */
+    const char *text;     /* paragraphs, an empty line between them */
+    const char *exits;    /* what the exit status means */
+    const uint8_t *options;
+    int (*run)(const cli_settings *s); /* NULL: umbel itself, which takes options alone */
+} cli_command;
+
+struct cli_settings {
     bool given[OPTION_COUNT];
     const cli_command *command;
     const char **args; /* everything that is not an option, in order */
@@ -159,7 +171,7 @@ typedef struct cli_settings {
     bool csv, header, missing_empty, same_rule;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;
-} cli_settings;
+};
 
 static inline bool cli_given(const cli_settings *s, cli_option_id id) {
     return s->given[id];

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 enum { SECRET = sizeof((cli_settings *)0)->secret, ROOM = 2 * SECRET + 3 };
 

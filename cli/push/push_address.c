@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 static bool take_port(const char *text, int *port) {
     char *end;

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "options/quantity.h"
+#include "base/error.h"
+#include "base/quantity.h"
 #include "push/push.h"
-#include "report/error.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 enum { QUICK_HOPS = 4 };
 enum { WAIT_SECONDS = 60, LONGEST_WAIT = 365 * 86400 };

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/error.h"
+#include "base/quantity.h"
 #include "filter/filter_file.h"
-#include "options/quantity.h"
-#include "report/error.h"
 #include "report/report.h"
 
 void cli_push_summary(const cli_settings *s, const cli_pushed *p) {

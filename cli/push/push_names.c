@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 /* CRC-16/XMODEM: polynomial 1021, from 0, no reflection. */
 static uint32_t crc16(const char *text, size_t len) {

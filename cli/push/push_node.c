@@ -16,7 +16,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 enum { CONNECT_SECONDS = 10, REPLY_SECONDS = 120, ROOM = 16384 };
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "report/error.h"
-#include "report/progress.h"
+#include "base/error.h"
+#include "base/progress.h"
 
 #define ONE_DAY "86400"
 

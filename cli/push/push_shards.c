@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/quantity.h"
 #include "filter/filter_file.h"
 #include "lines/pipeline.h"
-#include "options/quantity.h"
 #include "push/push.h"
-#include "report/error.h"
 
 enum { MAX_SHARDS = 16384 };
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 struct cli_tls {
     SSL_CTX *context;

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/progress.h"
+#include "base/quantity.h"
+#include "base/wrap.h"
 #include "options/filter_options.h"
-#include "options/quantity.h"
-#include "report/progress.h"
-#include "report/wrap.h"
 #include "umbel_plan.h"
 
 const double cli_curve[CLI_CURVE] = {0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};

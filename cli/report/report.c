@@ -9,9 +9,9 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "options/quantity.h"
-#include "report/output.h"
-#include "report/progress.h"
+#include "base/output.h"
+#include "base/progress.h"
+#include "base/quantity.h"
 
 enum { LABEL_WIDTH = 18 };
 

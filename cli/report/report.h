@@ -56,12 +56,6 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines);
 /* "1,000 keys", "about 1,003 keys" where they are estimated, "an unknown number of keys". */
 char *cli_keys_text(const umbel_measurement *now, char *out);
 
-/* Beyond doubt more keys than planned, or a rate above the promise. */
-bool cli_is_overfull(const umbel_info *info, const umbel_measurement *now);
-
-/* Keys that the plan still has room for. */
-uint64_t cli_room(const umbel_info *info, const umbel_measurement *now);
-
 /* Everything that umbel_describe and umbel_measure report, and the metadata stored with the filter.
  */
 void cli_describe(cli_report *r, const umbel_filter *f);

@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "filter/window_clock.h"
+#include "base/quantity.h"
+#include "filter/health.h"
 #include "lines/pipeline.h"
-#include "options/quantity.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
+#include "uniq/window_clock.h"
 
 static bool is_known(const umbel_measurement *now) {
     return isfinite(now->keys) && now->keys < 1.8e19;
@@ -43,19 +44,6 @@ char *cli_keys_text(const umbel_measurement *now, char *out) {
         snprintf(out, CLI_QUANTITY, "an unknown number of keys");
     }
     return out;
-}
-
-bool cli_is_overfull(const umbel_info *info, const umbel_measurement *now) {
-    const double beyond_doubt = 3;
-    if (info->fpr > 0 && now->rate > info->fpr) return true;
-    return info->capacity && !info->grows && info->kind != UMBEL_KIND_WINDOW &&
-           !(now->keys - beyond_doubt * now->keys_error < (double)info->capacity + 0.5);
-}
-
-uint64_t cli_room(const umbel_info *info, const umbel_measurement *now) {
-    if (!is_known(now) || cli_is_overfull(info, now)) return 0;
-    uint64_t keys = (uint64_t)llround(now->keys);
-    return keys < info->capacity ? info->capacity - keys : 0;
 }
 
 void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {

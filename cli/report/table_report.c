@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "options/quantity.h"
-#include "report/error.h"
-#include "report/progress.h"
-#include "report/wrap.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/quantity.h"
+#include "base/wrap.h"
 #include "umbel_foreign.h"
 
 enum { DRAWN_ACROSS = 64, DRAWN_DOWN = 4, PLACE_WIDTH = 28 };

@@ -7,15 +7,17 @@ setup() {
     root=$BATS_TEST_TMPDIR/tree
     scripts=$BATS_TEST_DIRNAME/../../scripts
     mkdir -p "$root"/include "$root"/src/core "$root"/src/kind "$root"/src/format \
-        "$root"/cli "$root"/tables
+        "$root"/cli/base "$root"/cli/filter "$root"/cli/report "$root"/tables
     put include/umbel.h '#define UMBEL_API __attribute__((visibility("default")))' \
         'UMBEL_API int umbel_one(int (*f)(void));' \
         '/* UMBEL_API int umbel_gone(void); */' 'UMBEL_API const char *umbel_two' '    (void);'
     put src/core/bits.h '#include <stdint.h>'
     put src/kind/classic.c '#include "core/bits.h"' '#include "umbel.h"'
     put src/kind/blocked_avx2.c '#include <immintrin.h>'
-    put cli/main.c '#include "args.h"' '#include "umbel.h"'
-    put cli/args.h
+    put cli/main.c '#include "report/summary.h"' '#include "umbel.h"'
+    put cli/base/error.h
+    put cli/filter/filter_file.c '#include "base/error.h"'
+    put cli/report/summary.h '#include "base/error.h"'
 }
 
 # put FILE LINE... - a file of these lines below an SPDX line.
@@ -57,6 +59,23 @@ breaks() {
 @test "layers: the command reaches into the library" {
     put cli/main.c '#include "core/bits.h"'
     breaks 'cli/main.c:2: cli may not include "core/bits.h"'
+}
+
+@test "layers: a room of the command reaches up to another" {
+    put cli/filter/filter_file.c '#include "report/summary.h"'
+    breaks 'cli/filter/filter_file.c:2: cli/filter may not include "report/summary.h": report lies above it'
+}
+
+@test "layers: a room of the command reaches up to main" {
+    put cli/main.h
+    put cli/filter/filter_file.c '#include "main.h"'
+    breaks 'cli/filter/filter_file.c:2: "main.h" is in none of the rooms'
+}
+
+@test "layers: a folder that is no room of the command" {
+    mkdir "$root/cli/misc"
+    put cli/misc/odd.c
+    breaks 'cli/misc/odd.c: not in a room of the command'
 }
 
 @test "layers: a public header reaches into the library" {

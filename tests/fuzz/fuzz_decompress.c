@@ -7,7 +7,7 @@
  * a pipe in pieces, the first of which have that length.  The bytes follow; plain ones are also
  * compressed.
  *
- * Replaces cli/report/error.c: what would exit the command stops the reading here.
+ * Replaces cli/base/error.c: what would exit the command stops the reading here.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "base/error.h"
 #include "lines/decompress.h"
-#include "report/error.h"
 #include "target.h"
 
 enum { HEAD = 2, MOST = 1 << 18, SHORT_PIECES = 8, LONG_PIECE = 4096, PIECES = 16 };

@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "command/command.h"
-#include "filter/window_clock.h"
 #include "lines/csv.h"
 #include "lines/line_key.h"
 #include "lines/split.h"
 #include "options/filter_options.h"
-#include "options/quantity.h"
 #include "push/push.h"
 #include "push/push_address.h"
 #include "target.h"
 #include "umbel_foreign.h"
+#include "uniq/window_clock.h"
 
 enum { QUANTITY, WINDOW_CLOCK, OPTIONS, TYPED, TOKENS, LINES, NAMES, READINGS, HEAD = 5 };
 
@@ -85,7 +85,7 @@ static void parse_names(const char *text) {
 
 /* ---- Command lines --------------------------------------------------------------------------- */
 
-/* In place of cli/report/error.c: what would exit the command ends the parsing here, and memory
+/* In place of cli/base/error.c: what would exit the command ends the parsing here, and memory
  * that the command would leave to its exit is freed. */
 
 enum { MAX_BLOCKS = 4096, MAX_ARGUMENTS = 64 };
@@ -133,8 +133,14 @@ char *cli_strndup(const char *text, size_t len) {
 
 static uint8_t all_options[OPTION_COUNT];
 
-const cli_command cli_umbel = {.name = "umbel", .synopsis = "", .options = all_options};
-static const cli_command subcommand = {.name = "fuzz", .synopsis = "FILE", .options = all_options};
+static int run(const cli_settings *s) {
+    (void)s;
+    return CLI_YES;
+}
+
+static const cli_command umbel = {.name = "umbel", .synopsis = "", .options = all_options};
+static const cli_command subcommand = {
+    .name = "fuzz", .synopsis = "FILE", .options = all_options, .run = run};
 
 static void use_settings(const cli_settings *s, int argc) {
     insist(s->nargs >= 0 && s->nargs < argc, "no more arguments than words");
@@ -161,7 +167,7 @@ static void parse_options(char *text, size_t len) {
     }
     argv[argc] = NULL;
     for (uint8_t id = 1; id < OPTION_COUNT; id++) all_options[id - 1] = id;
-    const cli_command *command = argc % 2 ? &subcommand : &cli_umbel;
+    const cli_command *command = argc % 2 ? &subcommand : &umbel;
     parsing = true;
     if (!setjmp(refused)) {
         cli_parse(command, argc, argv, &settings);

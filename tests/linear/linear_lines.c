@@ -10,9 +10,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/quantity.h"
 #include "command/command.h"
 #include "lines/pipeline.h"
-#include "options/quantity.h"
 #include "steps.h"
 
 /* What options.c needs from main.c. */

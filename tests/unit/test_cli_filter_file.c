@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command.h"
 #include "core/bits.h"
 #include "filter/filter_file.h"
 #include "filter/gzipped_filter.h"
@@ -16,8 +15,6 @@
 #include "golden.h"
 #include "gzip.h"
 #include "umbel_foreign.h"
-
-const struct cli_command cli_umbel = {.name = "umbel"}; /* else in main.c */
 
 /* ---- Mapped and loaded files ---- */
 

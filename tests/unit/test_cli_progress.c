@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/progress.h"
 #include "cases.h"
-#include "report/progress.h"
 
 static int terminal = -1, ours, theirs; /* its other end; standard error, and that of the test */
 

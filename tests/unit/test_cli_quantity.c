@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "options/quantity.h"
+#include "base/quantity.h"
 
 static void counts(void **state) {
     (void)state;

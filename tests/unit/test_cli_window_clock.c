@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "filter/window_clock.h"
-#include "options/quantity.h"
+#include "base/quantity.h"
 #include "umbel_meta.h"
+#include "uniq/window_clock.h"
 
 static const uint64_t start = 1700000000;
 

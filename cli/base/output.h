@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.h - lines to standard output in large writes
+ * output.h - standard output in large writes
  */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
-#include "lines/pipeline.h"
+#include <stddef.h>
+#include <stdint.h>
 
 typedef struct cli_output {
     uint8_t *buffer;
@@ -15,10 +16,6 @@ typedef struct cli_output {
 /* These exit if writing fails, silently if the reader is gone (EPIPE). */
 void cli_output_write(cli_output *o, const void *bytes, size_t len);
 void cli_output_flush(cli_output *o);
-
-/* Writes the lines whose b->hits equals `want` and returns their number.  Flushes when the input
- * pauses. */
-uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want);
 
 /* For reports written with stdio: exits if something could not be written. */
 void cli_output_finish_stdio(void);

@@ -3,7 +3,7 @@
  * exit_hook.c - the last thing to do before an error or a signal exits the program
  */
 #define _POSIX_C_SOURCE 200809L
-#include "report/error.h"
+#include "base/error.h"
 
 #include <pthread.h>
 #include <signal.h>

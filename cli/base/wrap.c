@@ -3,7 +3,7 @@
  * wrap.c - text and plots within the width of a terminal
  */
 #define _POSIX_C_SOURCE 200809L
-#include "report/wrap.h"
+#include "base/wrap.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
  * The estimator is Ertl's ("New cardinality estimation algorithms for HyperLogLog sketches", 2017),
  * which needs no correction for few or for many keys.
  */
-#include "filter/distinct_sketch.h"
+#include "uniq/distinct_sketch.h"
 
 #include <inttypes.h>
 #include <math.h>

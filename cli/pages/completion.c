@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "command/command.h"
 #include "options/filter_options.h"
+#include "pages/pages.h"
 
 const char *cli_values_of(const cli_option *o, const char *separator, char *room) {
     if (!o->choices) return NULL;

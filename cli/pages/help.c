@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "command/command.h"
+#include "base/wrap.h"
 #include "options/filter_options.h"
-#include "report/wrap.h"
+#include "pages/pages.h"
 
 enum { HELP_AT = 28 };
 

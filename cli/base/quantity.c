@@ -2,7 +2,7 @@
  *
  * quantity.c - counts, sizes, rates and durations, parsed and formatted for people
  */
-#include "options/quantity.h"
+#include "base/quantity.h"
 
 #include <errno.h>
 #include <math.h>

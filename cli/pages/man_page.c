@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "command/command.h"
 #include "options/filter_options.h"
+#include "pages/pages.h"
 
 /* Escapes hyphens, backslashes, and dots and quotes at the start of a line. */
 static void put_text(const char *text, size_t len, FILE *to) {

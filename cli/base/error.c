@@ -3,7 +3,7 @@
  * error.c - messages on standard error
  */
 #define _POSIX_C_SOURCE 200809L
-#include "report/error.h"
+#include "base/error.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "options/quantity.h"
-#include "report/progress.h"
+#include "base/progress.h"
+#include "base/quantity.h"
 
 static void print_message(const char *where, const char *hint, const char *what, va_list args) {
     cli_progress_hide();

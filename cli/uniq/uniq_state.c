@@ -3,18 +3,18 @@
  * uniq_state.c - the memory of umbel uniq: a filter, perhaps with a clock
  */
 #define _POSIX_C_SOURCE 200809L
-#include "filter/uniq_state.h"
+#include "uniq/uniq_state.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "command/command.h"
+#include "base/error.h"
+#include "base/quantity.h"
 #include "filter/filter_file.h"
 #include "filter/update_lock.h"
-#include "filter/window_clock.h"
-#include "options/quantity.h"
+#include "uniq/window_clock.h"
 
 static const uint64_t default_keys = 10000000, first_layer = 1000000;
 static const double default_fpr = 0.001;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.c - lines to standard output in large writes
+ * output.c - standard output in large writes
  */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
-#include "report/output.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report/error.h"
+#include "base/error.h"
 
 enum { ROOM = 256 << 10, DIRECT = 32 << 10, PIPE_ROOM = 1 << 20 };
 
@@ -50,23 +50,6 @@ void cli_output_write(cli_output *o, const void *bytes, size_t len) {
     }
     memcpy(o->buffer + o->used, bytes, len);
     o->used += len;
-}
-
-uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want) {
-    uint64_t printed = 0;
-    for (size_t i = 0; i < b->lines;) {
-        if (b->hits[i] != want) {
-            i++;
-            continue;
-        }
-        size_t from = i++;
-        /* Adjacent lines are written together; skipped lines leave gaps. */
-        while (i < b->lines && b->hits[i] == want && b->starts[i] == b->ends[i - 1] + 1) i++;
-        cli_output_write(o, b->text + b->starts[from], b->ends[i - 1] + 1 - b->starts[from]);
-        printed += i - from;
-    }
-    if (b->idle) cli_output_flush(o);
-    return printed;
 }
 
 void cli_output_finish_stdio(void) {

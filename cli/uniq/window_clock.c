@@ -2,13 +2,13 @@
  *
  * window_clock.c - when a window that forgets by the clock moves on
  */
-#include "filter/window_clock.h"
+#include "uniq/window_clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "options/quantity.h"
+#include "base/quantity.h"
 #include "umbel_meta.h"
 
 static uint64_t ceil_div(uint64_t a, uint64_t b) {

@@ -3,7 +3,7 @@
  * progress.c - the line on the terminal that shows how far a command has come
  */
 #define _POSIX_C_SOURCE 200809L
-#include "report/progress.h"
+#include "base/progress.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "options/quantity.h"
+#include "base/quantity.h"
 
 static struct {
     bool on;

@@ -5,9 +5,9 @@
 #ifndef CLI_UNIQ_STATE_H
 #define CLI_UNIQ_STATE_H
 
-#include "filter/window_clock.h"
 #include "options/options.h"
 #include "umbel.h"
+#include "uniq/window_clock.h"
 
 typedef struct cli_uniq_state {
     umbel_filter *filter;
