@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The library in one file: compiles without a warning with gcc and clang, holds the kernels, exports
-# what the library exports, and a program runs with it.
+# what the library exports, and a program runs with it.  Where a system lacks a header, the file does
+# not ask for it.
 set -eu
 cd "$(dirname "$0")/../.."
 tmp=$(mktemp -d)
@@ -31,3 +32,19 @@ for cc in gcc clang; do
     fi
 done
 cmp gcc.umb clang.umb
+
+# As on a processor without our kernels and a system without mappings, threads or locks: the headers
+# of these are traps.
+mkdir -p traps/sys
+for header in immintrin.h arm_neon.h sys/mman.h sys/file.h pthread.h; do
+    echo "#error $header does not exist on every system" >traps/$header
+done
+lacking="GENERIC NO_MMAP NO_HUGE_PAGES NO_THREADS NO_FLOCK"
+gcc -Itraps $(printf -- '-DUMBEL_%s ' $lacking) -O1 -Wall -Wextra -Werror -c umbel.c -o bare.o
+gcc -I. consumer.c bare.o -o consumer -lm
+./consumer
+# Other processors, where their compilers are installed (scripts/setup cross).
+for machine in aarch64 riscv64; do
+    ! command -v $machine-linux-gnu-gcc >/dev/null ||
+        $machine-linux-gnu-gcc -O1 -Wall -Wextra -Werror -c umbel.c -o $machine.o
+done
