@@ -8,23 +8,29 @@
  *   if (auto saved = seen.save("seen.umb"); !saved) std::puts(saved.message().c_str());
  *
  *   umbel::result<umbel::filter> loaded = umbel::filter::load("seen.umb");
- *   if (loaded) loaded->add("bob");
+ *   if (loaded) loaded->add(std::vector<std::string>{"bob", "eve"});
  *
- * A thin layer, header only: get() gives the handle for everything that is not here.  Nothing
- * throws unless you ask for it: result::value(), and the constructor from capacity and rate, throw
- * umbel::error where exceptions are enabled and call std::abort where they are not.  Keys are
- * anything that converts to std::string_view.  The rules of umbel.h hold.
+ * A thin layer, header only: get() gives the handle for everything that is not here.  Keys are
+ * anything that converts to std::string_view, and batches any range of such keys: a vector, a set, a
+ * view, a braced list.  The rules of umbel.h hold.
+ *
+ * Errors are values: a status, or a result with a value or a status.  Three things throw
+ * umbel::error, or call std::abort where exceptions are disabled: the constructor from capacity and
+ * rate, result::value(), and any use of a filter that was moved from.
  */
 #ifndef UMBEL_HPP
 #define UMBEL_HPP
 
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,14 +39,20 @@
 namespace umbel {
 
 /* What a call came to: the error, and what the library says about it. */
-class [[nodiscard]] status {
+class status {
   public:
     status() = default;
     status(umbel_err err, const umbel_diag &diag) : err_(err), diag_(diag) {}
 
-    explicit operator bool() const noexcept { return err_ == UMBEL_OK; }
-    umbel_err code() const noexcept { return err_; }
-    const umbel_diag &diag() const noexcept { return diag_; }
+    explicit operator bool() const noexcept {
+        return err_ == UMBEL_OK;
+    }
+    umbel_err code() const noexcept {
+        return err_;
+    }
+    const umbel_diag &diag() const noexcept {
+        return diag_;
+    }
     std::string message() const {
         char text[256];
         return umbel_explain(err_, &diag_, text, sizeof text);
@@ -54,7 +66,9 @@ class [[nodiscard]] status {
 class error : public std::runtime_error {
   public:
     explicit error(const status &why) : std::runtime_error(why.message()), why_(why) {}
-    const status &why() const noexcept { return why_; }
+    const status &why() const noexcept {
+        return why_;
+    }
 
   private:
     status why_;
@@ -75,25 +89,109 @@ template <class T> class [[nodiscard]] result {
     result(T value) : value_(std::move(value)) {}
     result(const status &why) : why_(why) {}
 
-    explicit operator bool() const noexcept { return value_.has_value(); }
-    const status &why() const noexcept { return why_; }
-    T &operator*() noexcept { return *value_; }
-    T *operator->() noexcept { return &*value_; }
-    T &value() & {
-        if (!value_) fail(why_);
+    explicit operator bool() const noexcept {
+        return value_.has_value();
+    }
+    const status &why() const noexcept {
+        return why_;
+    }
+    T &operator*() noexcept {
         return *value_;
     }
+    const T &operator*() const noexcept {
+        return *value_;
+    }
+    T *operator->() noexcept {
+        return &*value_;
+    }
+    const T *operator->() const noexcept {
+        return &*value_;
+    }
+    T &value() & {
+        return checked(*this);
+    }
+    const T &value() const & {
+        return checked(*this);
+    }
     T &&value() && {
-        if (!value_) fail(why_);
-        return std::move(*value_);
+        return std::move(checked(*this));
     }
 
   private:
+    template <class Self> static auto &checked(Self &self) {
+        if (!self.value_) fail(self.why_);
+        return *self.value_;
+    }
+
     std::optional<T> value_;
     status why_;
 };
 
-inline umbel_key key(std::string_view k) noexcept { return {k.data(), k.size()}; }
+inline umbel_key key(std::string_view k) noexcept {
+    return {k.data(), k.size()};
+}
+
+namespace detail {
+
+template <class R> using element = decltype(*std::begin(std::declval<const R &>()));
+
+/* A range of keys, and not itself a key, as std::string is. */
+template <class R, class = void> struct is_batch : std::false_type {};
+template <class R>
+struct is_batch<R, std::void_t<element<R>>>
+    : std::bool_constant<std::is_convertible_v<element<R>, std::string_view> &&
+                         !std::is_convertible_v<const R &, std::string_view>> {};
+template <class R> using batch = std::enable_if_t<is_batch<R>::value, int>;
+
+/* The keys as the library takes them.  Views that make their elements as they go are held, so that
+ * the keys stay where they are. */
+template <class R> class raw_keys {
+  public:
+    explicit raw_keys(const R &keys) {
+        if constexpr (held) {
+            for (auto &&k : keys) texts_.emplace_back(std::string_view(k));
+            for (const std::string &text : texts_) keys_.push_back(key(text));
+        } else {
+            for (auto &&k : keys) keys_.push_back(key(k));
+        }
+    }
+    const umbel_key *data() const noexcept {
+        return keys_.data();
+    }
+    std::size_t size() const noexcept {
+        return keys_.size();
+    }
+
+  private:
+    using plain = std::remove_cv_t<std::remove_reference_t<element<R>>>;
+    static constexpr bool held = !std::is_reference_v<element<R>> &&
+                                 !std::is_same_v<plain, std::string_view> &&
+                                 !std::is_pointer_v<plain>;
+
+    std::vector<std::string> texts_;
+    std::vector<umbel_key> keys_;
+};
+
+struct freed {
+    void operator()(umbel_filter *f) const noexcept {
+        umbel_free(f);
+    }
+    void operator()(umbel_builder *b) const noexcept {
+        umbel_builder_free(b);
+    }
+};
+
+/* The owned handle, for a call; what was moved from has none. */
+template <class T> T *live(const std::unique_ptr<T, freed> &handle) {
+    if (!handle) {
+        umbel_diag diag{};
+        diag.what = "used after it was moved from";
+        fail(status(UMBEL_EINVAL, diag));
+    }
+    return handle.get();
+}
+
+} // namespace detail
 
 /* Owns a umbel_filter; moves, but copies only through copy(). */
 class filter {
@@ -125,63 +223,116 @@ class filter {
                                  const umbel_opts *opts = nullptr) {
         return make(umbel_decode, bytes.data(), bytes.size(), as, opts);
     }
-    result<filter> copy() const { return make(umbel_copy, get()); }
+    result<filter> copy() const {
+        return make(umbel_copy, live());
+    }
 
-    umbel_filter *get() const noexcept { return handle_.get(); }
-    umbel_filter *release() noexcept { return handle_.release(); }
+    umbel_filter *get() const noexcept {
+        return handle_.get();
+    } /* null: moved from */
+    umbel_filter *release() noexcept {
+        return handle_.release();
+    }
 
-    /* True in `*was_new` (optional): the key was certainly absent. */
+    /* True in `*was_new` (optional): the key was certainly absent.  Adding fails where a filter is
+     * read-only or may not grow; one made from capacity and rate alone always takes a key. */
     status add(std::string_view k, bool *was_new = nullptr) {
         return call(umbel_add, k.data(), k.size(), was_new);
     }
-    status add(const std::vector<std::string_view> &keys) {
-        std::vector<umbel_key> raw = raw_keys(keys);
-        return call(umbel_add_many, raw.data(), raw.size(), nullptr, nullptr);
+    /* was_new (optional) gets a 1 or 0 for each key. */
+    template <class R, detail::batch<R> = 0>
+    status add(const R &keys, std::vector<std::uint8_t> *was_new = nullptr) {
+        detail::raw_keys<R> raw(keys);
+        if (was_new) was_new->assign(raw.size(), 0);
+        return call(umbel_add_many, raw.data(), raw.size(), was_new ? was_new->data() : nullptr,
+                    nullptr);
     }
-    bool contains(std::string_view k) const noexcept {
-        return umbel_contains(get(), k.data(), k.size());
+    status add(std::initializer_list<std::string_view> keys,
+               std::vector<std::uint8_t> *was_new = nullptr) {
+        return add<std::initializer_list<std::string_view>>(keys, was_new);
     }
-    std::vector<std::uint8_t> contains(const std::vector<std::string_view> &keys) const {
-        std::vector<umbel_key> raw = raw_keys(keys);
-        std::vector<std::uint8_t> hit(keys.size());
-        umbel_contains_many(get(), raw.data(), raw.size(), hit.data());
+    bool contains(std::string_view k) const {
+        return umbel_contains(live(), k.data(), k.size());
+    }
+    template <class R, detail::batch<R> = 0>
+    std::vector<std::uint8_t> contains(const R &keys) const {
+        detail::raw_keys<R> raw(keys);
+        std::vector<std::uint8_t> hit(raw.size());
+        umbel_contains_many(live(), raw.data(), raw.size(), hit.data());
         return hit;
     }
-    status remove(std::string_view k) { return call(umbel_remove, k.data(), k.size()); }
-    status clear() { return call(umbel_clear); }
-    status merge(const filter &from) { return call(umbel_merge, from.get()); }
-    status intersect(const filter &with) { return call(umbel_intersect, with.get()); }
+    std::vector<std::uint8_t> contains(std::initializer_list<std::string_view> keys) const {
+        return contains<std::initializer_list<std::string_view>>(keys);
+    }
 
-    status save(const std::string &path, umbel_format format = UMBEL_FMT_ANY) const {
+    /* Hash once, look up often: see umbel_hash. */
+    bool takes_hashes() const {
+        return umbel_takes_hashes(live());
+    }
+    std::uint64_t hash(std::string_view k) const {
+        return umbel_hash(live(), k.data(), k.size());
+    }
+    bool contains_hash(std::uint64_t h) const {
+        return umbel_contains_hash(live(), h);
+    }
+    std::vector<std::uint8_t> contains_hashes(const std::vector<std::uint64_t> &hashes) const {
+        std::vector<std::uint8_t> hit(hashes.size());
+        umbel_contains_hashes(live(), hashes.data(), hashes.size(), hit.data());
+        return hit;
+    }
+    status add_hashes(const std::vector<std::uint64_t> &hashes,
+                      std::vector<std::uint8_t> *was_new = nullptr) {
+        if (was_new) was_new->assign(hashes.size(), 0);
+        return call(umbel_add_hashes, hashes.data(), hashes.size(),
+                    was_new ? was_new->data() : nullptr, nullptr);
+    }
+
+    [[nodiscard]] status remove(std::string_view k) {
+        return call(umbel_remove, k.data(), k.size());
+    }
+    [[nodiscard]] status clear() {
+        return call(umbel_clear);
+    }
+    [[nodiscard]] status merge(const filter &from) {
+        return call(umbel_merge, from.live());
+    }
+    [[nodiscard]] status intersect(const filter &with) {
+        return call(umbel_intersect, with.live());
+    }
+
+    [[nodiscard]] status save(const std::string &path, umbel_format format = UMBEL_FMT_ANY) const {
         return call(umbel_file_save, format, path.c_str());
     }
     result<std::string> encode(umbel_format format = UMBEL_FMT_ANY) const {
-        std::string bytes(static_cast<std::size_t>(umbel_encoded_size(get(), format)), '\0');
+        std::string bytes(static_cast<std::size_t>(umbel_encoded_size(live(), format)), '\0');
         status done = call(umbel_encode, format, bytes.data(), bytes.size());
         if (!done) return done;
         return bytes;
     }
-    umbel_info info() const noexcept {
+    umbel_info info() const {
         umbel_info about;
-        umbel_describe(get(), &about);
+        umbel_describe(live(), &about);
         return about;
     }
-    umbel_measurement measure() const noexcept {
+    umbel_measurement measure() const {
         umbel_measurement now;
-        umbel_measure(get(), &now);
+        umbel_measure(live(), &now);
         return now;
     }
 
-    friend bool operator==(const filter &a, const filter &b) noexcept {
-        return umbel_equal(a.get(), b.get());
+    friend bool operator==(const filter &a, const filter &b) {
+        return umbel_equal(a.live(), b.live());
     }
-    friend bool operator!=(const filter &a, const filter &b) noexcept { return !(a == b); }
+    friend bool operator!=(const filter &a, const filter &b) {
+        return !(a == b);
+    }
 
   private:
-    struct deleter {
-        void operator()(umbel_filter *f) const noexcept { umbel_free(f); }
-    };
+    friend class builder;
 
+    umbel_filter *live() const {
+        return detail::live(handle_);
+    }
     template <class F, class... Args> static result<filter> make(F f, Args... args) {
         umbel_filter *made = nullptr;
         umbel_diag diag{};
@@ -191,18 +342,64 @@ class filter {
     }
     template <class F, class... Args> status call(F f, Args... args) const {
         umbel_diag diag{};
-        umbel_err err = f(get(), args..., &diag);
+        umbel_err err = f(live(), args..., &diag);
         return status(err, diag);
     }
-    static std::vector<umbel_key> raw_keys(const std::vector<std::string_view> &keys) {
-        std::vector<umbel_key> raw;
-        raw.reserve(keys.size());
-        for (std::string_view k : keys) raw.push_back(key(k));
-        return raw;
+
+    std::unique_ptr<umbel_filter, detail::freed> handle_;
+};
+
+/* Builds a filter from all its keys, the only way to a static or tight one: see umbel_builder. */
+class builder {
+  public:
+    static result<builder> create(const umbel_params &params, const umbel_opts *opts = nullptr) {
+        umbel_builder *made = nullptr;
+        umbel_diag diag{};
+        umbel_err err = umbel_builder_new(&params, opts, &made, &diag);
+        if (err) return status(err, diag);
+        return builder(made);
+    }
+    [[nodiscard]] status add(std::string_view k) {
+        umbel_key one = key(k);
+        return put(&one, 1);
+    }
+    template <class R, detail::batch<R> = 0> [[nodiscard]] status add(const R &keys) {
+        detail::raw_keys<R> raw(keys);
+        return put(raw.data(), raw.size());
+    }
+    [[nodiscard]] status add(std::initializer_list<std::string_view> keys) {
+        return add<std::initializer_list<std::string_view>>(keys);
+    }
+    result<filter> finish() {
+        return filter::make(umbel_builder_finish, detail::live(handle_));
     }
 
-    std::unique_ptr<umbel_filter, deleter> handle_;
+  private:
+    explicit builder(umbel_builder *owned) noexcept : handle_(owned) {}
+    status put(const umbel_key *keys, std::size_t n) {
+        umbel_diag diag{};
+        umbel_err err = umbel_builder_add(detail::live(handle_), keys, n, &diag);
+        return status(err, diag);
+    }
+
+    std::unique_ptr<umbel_builder, detail::freed> handle_;
 };
+
+/* Completes a plan of which two of capacity, fpr and bytes are given: see umbel_plan.h. */
+inline result<umbel_plan> solve(umbel_plan plan) {
+    umbel_diag diag{};
+    umbel_err err = umbel_plan_solve(&plan, &diag);
+    if (err) return status(err, diag);
+    return plan;
+}
+inline result<umbel_plan> plan(std::uint64_t capacity, double fpr,
+                               umbel_kind kind = UMBEL_KIND_AUTO) {
+    umbel_plan wanted{};
+    wanted.kind = kind;
+    wanted.capacity = capacity;
+    wanted.fpr = fpr;
+    return solve(wanted);
+}
 
 } // namespace umbel
 

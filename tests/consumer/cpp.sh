@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# cpp.sh LIBRARY - a C++17 program that uses all of umbel.hpp runs, compiled by g++ and by clang++,
-# with and without exceptions; so do the programs in examples/, C and C++.
+# cpp.sh LIBRARY - a program that uses all of umbel.hpp runs, compiled by g++ and by clang++ as C++17,
+# 20 and 23, with and without exceptions; so do the header's own example and the programs in examples/,
+# C and C++.
 set -eu
 library=$1
 cd "$(dirname "$0")/../.."
@@ -11,11 +12,16 @@ trap 'rm -rf "$tmp"' EXIT
 warn="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
 for cxx in g++ clang++; do
     command -v $cxx >/dev/null || { echo "$cxx is not installed (scripts/setup test)"; exit 1; }
-    for exceptions in -fexceptions -fno-exceptions; do
-        $cxx -std=c++17 $warn $exceptions -Iinclude tests/consumer/filter.cpp "$library" -lm \
-            -lpthread -o "$tmp/filter"
+    for mode in "c++17 -fexceptions" "c++17 -fno-exceptions" c++20 c++2b; do
+        $cxx -std=$mode $warn -Iinclude tests/consumer/filter.cpp "$library" -lm -lpthread \
+            -o "$tmp/filter"
         "$tmp/filter" "$tmp"
     done
+    sed -n 's/^ \*   //p' include/umbel.hpp >"$tmp/example"
+    printf '#include <cstdio>\n#include <umbel.hpp>\nint main() {\n%s\n}\n' "$(cat "$tmp/example")" \
+        >"$tmp/example.cpp"
+    $cxx -std=c++17 $warn -Iinclude "$tmp/example.cpp" "$library" -lm -lpthread -o "$tmp/example"
+    (cd "$tmp" && ./example) | grep -qx perhaps
     $cxx -std=c++17 $warn -Iinclude examples/blocklist.cpp "$library" -lm -lpthread \
         -o "$tmp/blocklist"
     "$tmp/blocklist" "$tmp/n.umb" bad.example worse.example -- good.example bad.example >"$tmp/out"

@@ -6,8 +6,15 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <list>
+#include <set>
 #include <string>
 #include <type_traits>
+// clang 14 does not compile the views of libstdc++ 12.
+#if __cplusplus >= 202002L && (!defined(__clang__) || __clang_major__ >= 16)
+#define HAVE_VIEWS
+#include <ranges>
+#endif
 
 #include <umbel.hpp>
 
@@ -32,6 +39,47 @@ static void keys() {
     umbel::filter moved = std::move(seen);
     assert(!seen.get() && moved.contains("bob"));
     assert(moved.clear() && !moved.contains("bob"));
+}
+
+/* Batches of whatever people hold their keys in. */
+static void batches() {
+    umbel::filter seen(1000, 0.001);
+    std::vector<std::string> strings{"ada", "bob"};
+    std::vector<const char *> literals{"carol", "dave"};
+    std::set<std::string, std::less<>> tree{"eve"};
+    std::list<std::string_view> views{"frank"};
+    const char *array[] = {"grace", "heidi"};
+    std::vector<std::uint8_t> was_new;
+    assert(seen.add(strings, &was_new) && was_new == std::vector<std::uint8_t>({1, 1}));
+    assert(seen.add({"bob", "ivan"}, &was_new) && was_new == std::vector<std::uint8_t>({0, 1}));
+    assert(seen.add(literals) && seen.add(tree) && seen.add(views) && seen.add(array));
+    for (const char *name : {"ada", "carol", "eve", "frank", "heidi"}) assert(seen.contains(name));
+    assert(seen.contains(strings) == std::vector<std::uint8_t>({1, 1}));
+    assert(seen.contains(std::vector<std::string>{"mallory"})[0] == 0);
+#ifdef HAVE_VIEWS
+    auto made = strings | std::views::transform([](const std::string &s) { return "made-" + s; });
+    assert(seen.add(made) && seen.contains("made-ada") && seen.contains("made-bob"));
+#endif
+    assert(seen.takes_hashes() && seen.contains_hash(seen.hash("ada")));
+    std::vector<std::uint64_t> hashes{seen.hash("judy"), seen.hash("ada")};
+    assert(seen.contains_hashes(hashes) == std::vector<std::uint8_t>({0, 1}));
+    assert(seen.add_hashes(hashes, &was_new) && was_new == std::vector<std::uint8_t>({1, 0}));
+    assert(seen.contains("judy"));
+}
+
+static void built_and_planned() {
+    umbel_params params{};
+    params.kind = UMBEL_KIND_TIGHT;
+    params.fpr = 0.001;
+    umbel::result<umbel::builder> all = umbel::builder::create(params);
+    assert(all && all->add("ada") && all->add(std::vector<std::string>{"bob"}) && all->add({"eve"}));
+    const umbel::result<umbel::filter> tight = all->finish();
+    assert(tight && tight->contains("ada") && (*tight).contains("eve"));
+    assert(tight.value().info().kind == UMBEL_KIND_TIGHT);
+
+    const umbel::result<umbel_plan> plan = umbel::plan(1000000, 0.01);
+    assert(plan && plan->bytes > 1000000 && plan->bytes < 2000000);
+    assert(!umbel::plan(1000, 2));
 }
 
 static void sets() {
@@ -89,12 +137,22 @@ static void failures() {
         thrown = e.why().code() == UMBEL_EINVAL && std::strstr(e.what(), "fpr");
     }
     assert(thrown);
+    umbel::filter here(10, 0.1), there = std::move(here);
+    bool refused = false;
+    try {
+        (void)here.contains("ada");
+    } catch (const umbel::error &e) {
+        refused = std::strstr(e.what(), "moved from") != nullptr;
+    }
+    assert(refused && there.get());
 #endif
 }
 
 int main(int argc, char **argv) {
     assert(argc == 2);
     keys();
+    batches();
+    built_and_planned();
     sets();
     kinds_and_bytes(std::string(argv[1]) + "/names.umb");
     failures();
