@@ -49,7 +49,7 @@ cmake)
 files)
     # What is installed, and nothing else: one header for each library and four more of libumbel,
     # libraries, package files.
-    for header in umbel_plan.h umbel_foreign.h umbel_meta.h umbel.hpp; do
+    for header in umbel_plan.h umbel_foreign.h umbel_meta.h umbel_recipe.h umbel.hpp; do
         test -e "$prefix/include/$header" || { echo "no $header"; exit 1; }
     done
     for header in "$prefix"/include/*; do

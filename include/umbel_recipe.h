@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * umbel_recipe.h - how a record of input becomes a key
+ *
+ *   umbel_recipe *recipe;
+ *   if (umbel_recipe_parse("field=2 delimiter=tab lower", &recipe, NULL)) return 1;
+ *   umbel_key key = {"7\tAda", 5};
+ *   uint8_t state, scratch[64];              // umbel_recipe_room says how much is needed
+ *   if (umbel_recipe_apply(recipe, UMBEL_USE_RECORD, &key, 1, scratch, &state)) {
+ *       umbel_add(filter, key.data, key.len, NULL, NULL);     // "ada"
+ *   }
+ *   umbel_recipe_free(recipe);
+ *
+ * A recipe is one line of text; docs/recipes.md describes every word.  The first says what part of
+ * a record is the key, the others, in any order, what is done with it:
+ *
+ *   line | field=LIST | column=NAMES | csv field=LIST | csv column=NAMES | json=PATHS | domain
+ *   delimiter=C  header  crlf  trim  lower | upper  domain | sha1 | ntlm | type=NAME  missing=empty
+ *
+ * The rules of umbel.h hold here as well.  A recipe never changes: any number of threads may use
+ * one.
+ */
+#ifndef UMBEL_RECIPE_H
+#define UMBEL_RECIPE_H
+
+#include "umbel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct umbel_recipe umbel_recipe;
+
+/* ---- Recipes ------------------------------------------------------------------------------ */
+
+/* UMBEL_EINVAL when the text is not a recipe, UMBEL_EVERSION when it has a word that is unknown
+ * here; diag->field is the word (cut to fit), diag->offset its place in the text, from 0. */
+UMBEL_API umbel_err umbel_recipe_parse(const char *text, umbel_recipe **out, umbel_diag *diag);
+UMBEL_API void umbel_recipe_free(umbel_recipe *recipe); /* NULL is allowed                       */
+
+/* The canonical text: equal recipes have equal texts.  Lives as long as the recipe. */
+UMBEL_API const char *umbel_recipe_text(const umbel_recipe *recipe);
+
+/* Writes a name of column= as a recipe needs it, in quotes if it has to be, cut to cap bytes with
+ * its NUL; returns the length of the whole.  A member of a path of json= is quoted in the same
+ * way: ."odd name". */
+UMBEL_API size_t umbel_recipe_quote(const char *name, char *text, size_t cap);
+
+typedef enum umbel_recipe_trait {
+    UMBEL_RECIPE_LINE = 1,     /* the key is the record: there is nothing to apply               */
+    UMBEL_RECIPE_HEADER = 2,   /* the first record of each file is a header, not a key           */
+    UMBEL_RECIPE_COLUMNS = 4,  /* parts are named: umbel_recipe_bind for each file               */
+    UMBEL_RECIPE_CSV = 8,      /* records may contain separators: umbel_recipe_ends, _scan       */
+    UMBEL_RECIPE_PARENTS = 16, /* a lookup asks several keys: umbel_recipe_next                  */
+    UMBEL_RECIPE_DIGEST = 32,  /* UMBEL_USE_DIGEST makes a difference                            */
+    UMBEL_RECIPE_TYPED = 64,   /* type=: for filters of other systems                            */
+    UMBEL_RECIPE_CRLF = 128    /* a CR at the end of a record is not part of the key             */
+} umbel_recipe_trait;
+
+/* Those that are true of a recipe, or-ed together. */
+UMBEL_API uint32_t umbel_recipe_traits(const umbel_recipe *recipe);
+
+/* The recipe for one file: column names become numbers by the file's first record, without its
+ * separator; a byte-order mark and a CR at the end are ignored, and the first of two equal names is
+ * meant.  UMBEL_EINVAL, the name in diag->field, if there is no such column.  The text stays the
+ * same.  Before this, a recipe with named columns finds nothing in any record. */
+UMBEL_API umbel_err umbel_recipe_bind(const umbel_recipe *recipe, const void *header, size_t len,
+                                      umbel_recipe **out, umbel_diag *diag);
+
+/* ---- Keys --------------------------------------------------------------------------------- */
+
+typedef enum umbel_recipe_use {
+    UMBEL_USE_RECORD = 0, /* select, normalise, give it its meaning                              */
+    UMBEL_USE_KEY = 1,    /* the text is a key already, typed by somebody: all but the selection */
+    UMBEL_USE_DIGEST = 2  /* the selected part is the digest already: sha1, ntlm                 */
+} umbel_recipe_use;
+
+typedef enum umbel_found {
+    UMBEL_FOUND_KEY = 0,
+    UMBEL_FOUND_NOTHING = 1,  /* the record does not have the part                               */
+    UMBEL_FOUND_MALFORMED = 2 /* not JSON, a quote that does not close, not an int64 ...         */
+} umbel_found;
+
+/* Turns n records, without their separators, into their keys, in place, and says of each whether it
+ * has one (an umbel_found); without one, its data is NULL.  Returns how many have.  Keys point into
+ * their records or into scratch, which has umbel_recipe_room bytes.  Records may lie anywhere;
+ * those that follow each other in one text with a byte between them are the fastest. */
+UMBEL_API size_t umbel_recipe_apply(const umbel_recipe *recipe, umbel_recipe_use use,
+                                    umbel_key *records, size_t n, void *scratch, uint8_t *states);
+
+/* Bytes of scratch for any `records` records with `bytes` bytes in total; 0: none is used. */
+UMBEL_API size_t umbel_recipe_room(const umbel_recipe *recipe, size_t records, size_t bytes);
+
+/* What a malformed record is not, as static text: "JSON with a scalar at the path", "a valid
+ * int64". NULL: no record is malformed. */
+UMBEL_API const char *umbel_recipe_expects(const umbel_recipe *recipe);
+
+/* Lookups ask for the key first, then for what this makes of it, until it returns false; one hit is
+ * enough.  Names of domains: the parent.  A record with l labels is a false positive in up to
+ * l times as many cases as one key. */
+UMBEL_API bool umbel_recipe_next(const umbel_recipe *recipe, umbel_key *key);
+
+/* ---- Where records end -------------------------------------------------------------------- */
+
+/* Every separator ends a record, but for CSV (UMBEL_RECIPE_CSV), where it may be part of a
+ * quoted field; so CSV is scanned in order, from the beginning of a file.  A quote opens a field
+ * only at its beginning; within the field two quotes stand for one.  An open quote takes all
+ * that follows for one record, which umbel_recipe_apply then calls malformed.  `separator` is a
+ * newline or a NUL: a property of the input, not of the recipe. */
+
+/* How far a text that begins with a record was scanned.  Start with zeros. */
+typedef struct umbel_recipe_progress {
+    size_t at;    /* what comes before was scanned                                               */
+    size_t whole; /* behind the separator of the last complete record; 0: there is none          */
+    bool quoted;  /* `at` lies within a quoted field                                             */
+    uint64_t reserved[2];
+} umbel_recipe_progress;
+
+/* Scans on, up to `len`, which has grown since the last call.  For every recipe. */
+UMBEL_API void umbel_recipe_scan(const umbel_recipe *recipe, uint8_t separator,
+                                 umbel_recipe_progress *progress, const void *text, size_t len);
+
+/* The length of the text's first record without its separator; `len` if it does not end. */
+UMBEL_API size_t umbel_recipe_first(const umbel_recipe *recipe, uint8_t separator, const void *text,
+                                    size_t len);
+
+/* `ends` are the offsets of all n separators of a text that begins with a record: drops those
+ * within quoted fields and returns how many are left.  If the text ends with a separator within a
+ * quoted field, that one is kept. */
+UMBEL_API size_t umbel_recipe_ends(const umbel_recipe *recipe, uint8_t separator, const void *text,
+                                   size_t len, uint32_t *ends, size_t n);
+
+/* ---- Whole files -------------------------------------------------------------------------- */
+
+/* A reader for files that come in pieces: feed a piece, then take batches until one is empty, then
+ * feed the next.  Headers, column names and records across pieces are its business. */
+typedef struct umbel_records umbel_records;
+
+typedef struct umbel_records_batch {
+    size_t n;                  /* 0: feed more                                                    */
+    const umbel_key *records;  /* without separators; valid until the next call                   */
+    const umbel_key *keys;     /* data is NULL where there is none                                */
+    const uint8_t *states;     /* umbel_found                                                     */
+    size_t nothing, malformed; /* records without a key among them                               */
+    uint64_t reserved[4];
+} umbel_records_batch;
+
+UMBEL_API umbel_err umbel_records_new(const umbel_recipe *recipe, umbel_recipe_use use,
+                                      uint8_t separator, umbel_records **out, umbel_diag *diag);
+UMBEL_API void umbel_records_free(umbel_records *records); /* NULL is allowed                    */
+
+/* Takes a copy of the bytes.  `last`: the file ends with them; a record without a separator is then
+ * one, too, and the next piece begins another file.  UMBEL_EINVAL before the previous piece was
+ * taken to its end. */
+UMBEL_API umbel_err umbel_records_feed(umbel_records *records, const void *bytes, size_t len,
+                                       bool last, umbel_diag *diag);
+
+/* UMBEL_EINVAL when a column is not in the header, UMBEL_ELIMIT for a record of more than 16 MiB
+ * (CSV: a quote may be missing). */
+UMBEL_API umbel_err umbel_records_next(umbel_records *records, umbel_records_batch *out,
+                                       umbel_diag *diag);
+
+/* The header of the file that is being read, without its separator; data is NULL if it has none or
+ * it has not been read yet.  Valid until the next file. */
+UMBEL_API umbel_key umbel_records_header(const umbel_records *records);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* UMBEL_RECIPE_H */

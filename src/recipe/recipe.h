@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recipe.h - a recipe after parsing, and the steps from a record to a key
+ */
+#ifndef UMBELI_RECIPE_H
+#define UMBELI_RECIPE_H
+
+#include "umbel_foreign.h"
+#include "umbel_recipe.h"
+
+enum {
+    UMBELI_RECIPE_TEXT = 4096, /* bytes, with the NUL */
+    UMBELI_RECIPE_PARTS = 64,
+    UMBELI_RECIPE_STEPS = 256,   /* of all paths */
+    UMBELI_RECIPE_FIELDS = 1024, /* that a list may name */
+    UMBELI_JSON_DEPTH = 256
+};
+
+typedef struct umbeli_text {
+    const uint8_t *at; /* NULL: there is none */
+    size_t len;
+} umbeli_text;
+
+typedef enum umbeli_head {
+    UMBELI_HEAD_LINE,
+    UMBELI_HEAD_FIELDS,
+    UMBELI_HEAD_COLUMNS,
+    UMBELI_HEAD_JSON,
+    UMBELI_HEAD_DOMAIN
+} umbeli_head;
+
+typedef enum umbeli_meaning {
+    UMBELI_MEANING_NONE,
+    UMBELI_MEANING_DOMAIN,
+    UMBELI_MEANING_SHA1,
+    UMBELI_MEANING_NTLM,
+    UMBELI_MEANING_TYPE
+} umbeli_meaning;
+
+/* A name within `names`. */
+typedef struct umbeli_name {
+    uint16_t at, len;
+} umbeli_name;
+
+/* One step of a path: a member, or an element. */
+typedef struct umbeli_step {
+    bool is_index;
+    uint32_t index;
+    umbeli_name name;
+} umbeli_step;
+
+typedef struct umbeli_part {
+    uint32_t first, last; /* fields, from 1; a column's number once it is bound, 0 before */
+    bool open;            /* up to the last field that there is */
+    bool from_end;        /* `first` is counted from the end */
+    umbeli_name name;
+    uint16_t step, steps; /* json: a path */
+} umbeli_part;
+
+struct umbel_recipe {
+    umbeli_head head;
+    umbeli_meaning meaning;
+    umbel_type type;
+    bool csv, spaced, header, crlf, trim, lower, upper, missing_empty;
+    bool crlf_implied;  /* by another word */
+    bool several;       /* the key may have several parts, which are joined */
+    uint8_t delimiter;  /* unless `spaced` */
+    uint32_t max_parts; /* that are named, ranges counted */
+    size_t part_count, step_count;
+    umbeli_part parts[UMBELI_RECIPE_PARTS];
+    umbeli_step steps[UMBELI_RECIPE_STEPS];
+    char names[UMBELI_RECIPE_TEXT]; /* unquoted */
+    char text[UMBELI_RECIPE_TEXT + 32];
+};
+
+/* isspace in the C locale. */
+static inline bool umbeli_is_space(uint8_t c) {
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+umbeli_text umbeli_trimmed(umbeli_text s);
+
+/* The first `c` in the text, or NULL. */
+const uint8_t *umbeli_find(umbeli_text s, uint8_t c);
+
+/* Writes the canonical text of everything else. */
+void umbeli_recipe_write(umbel_recipe *r);
+
+/* ---- Selection: what it finds in one record ---- */
+
+/* The selected part, or several joined.  *to is scratch; it moves behind what was written to it. */
+typedef umbel_found umbeli_select(const umbel_recipe *r, umbeli_text record, uint8_t **to,
+                                  umbeli_text *part);
+
+umbeli_select umbeli_select_fields, umbeli_select_quoted, umbeli_select_json;
+
+/* Field n from 1 between delimiters, or between runs of white space; at is NULL if there is
+ * none. */
+umbeli_text umbeli_delimited(umbeli_text record, uint8_t delimiter, uint32_t n);
+umbeli_text umbeli_spaced(umbeli_text record, uint32_t n);
+
+/* The fields of a record, one after the other. */
+typedef struct umbeli_fields {
+    const umbel_recipe *recipe;
+    umbeli_text rest;
+    bool done, quoted; /* quoted: the record may have quoted fields */
+    uint8_t *to;       /* for a field that has to be unquoted: room for the record */
+} umbeli_fields;
+
+umbeli_fields umbeli_fields_of(const umbel_recipe *r, umbeli_text record, bool quoted, uint8_t *to);
+bool umbeli_next_field(umbeli_fields *f, umbeli_text *field);
+
+/* The field of CSV that `rest` begins with, unquoted into `to` if need be; rest moves behind its
+ * delimiter, and *done says that there was none.  The record is well-formed. */
+umbeli_text umbeli_csv_field(umbeli_text *rest, uint8_t delimiter, bool *done, uint8_t *to);
+
+/* Without a byte-order mark before a quote, which opens a field all the same. */
+umbeli_text umbeli_csv_unmarked(umbeli_text record);
+
+/* False if a quote does not close, or text follows a quoted field with line breaks: then its quote
+ * was not one, and took several lines for one record. */
+bool umbeli_csv_well_formed(umbeli_text record, uint8_t delimiter);
+
+/* A key of several parts in the making. */
+typedef struct umbeli_join {
+    const umbel_recipe *recipe;
+    uint8_t *to;
+    umbeli_text so_far; /* at is NULL before the first part */
+    bool copied;        /* so_far lies at `to` */
+    size_t parts;
+} umbeli_join;
+
+void umbeli_join_part(umbeli_join *j, umbeli_text part);
+/* The key; *to moves behind it if it was written there. */
+umbeli_text umbeli_join_end(umbeli_join *j, uint8_t **to);
+
+#endif
