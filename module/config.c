@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -15,10 +16,11 @@ bf_settings bf_config = {.error = 0.01, .capacity = 100, .expansion = 2, .layout
 /* Integer settings that RedisBloom has as well, with its names and limits; the older name is a
  * loadmodule argument only.  Those of cuckoo filters, which this module does not have, may still be
  * in a redis.conf: they are accepted and have no effect. */
-static const struct {
+typedef struct number {
     const char *name, *older;
     long long *value, min, max;
-} numbers[] = {
+} number;
+static const number numbers[] = {
     {"bf-initial-size", "INITIAL_SIZE", &bf_config.capacity, 1, BF_CAPACITY_MAX},
     {"bf-expansion-factor", NULL, &bf_config.expansion, 0, BF_EXPANSION_MAX},
     {"cf-initial-size", NULL, &(long long){1024}, 1, 1 << 30},
@@ -58,6 +60,17 @@ uint64_t bf_config_limit(RedisModuleCtx *ctx) {
     return bf_config_replayed(ctx) ? 0 : (uint64_t)bf_config.max_bytes;
 }
 
+/* RedisBloom's texts; the server puts the name of the setting before them. */
+static int refuse(RedisModuleString **err, const char *format, ...) {
+    char text[160];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    *err = RedisModule_CreateString(NULL, text, (size_t)len);
+    return REDISMODULE_ERR;
+}
+
 static RedisModuleString *get_error(const char *name, void *privdata) {
     (void)name, (void)privdata;
     return error_string;
@@ -66,28 +79,35 @@ static RedisModuleString *get_error(const char *name, void *privdata) {
 static int set_error(const char *name, RedisModuleString *value, void *privdata,
                      RedisModuleString **err) {
     (void)name, (void)privdata;
-    static const char why[] = "the error rate must be a number between 0 and 1, both excluded";
     double error = 0;
-    if (RedisModule_StringToDouble(value, &error) != REDISMODULE_OK || !valid_error(error)) {
-        *err = RedisModule_CreateString(NULL, why, sizeof why - 1);
-        return REDISMODULE_ERR;
+    if (RedisModule_StringToDouble(value, &error) != REDISMODULE_OK) {
+        return refuse(err, "Invalid value for `%s`", ERROR_NAME);
+    }
+    if (!valid_error(error)) {
+        return refuse(err, "Value for `%s` must be in the range (0.000000, 1.000000)", ERROR_NAME);
     }
     size_t len = 0;
-    const char *text = RedisModule_StringPtrLen(value, &len);
+    bool capped = error > BF_ERROR_MAX;
+    const char *text = capped ? "0.25" : RedisModule_StringPtrLen(value, &len);
     if (error_string) RedisModule_FreeString(NULL, error_string);
-    error_string = RedisModule_CreateString(NULL, text, len);
+    error_string = RedisModule_CreateString(NULL, text, capped ? strlen(text) : len);
     bf_config.error = bf_config_capped(error);
     return REDISMODULE_OK;
 }
 
 static long long get_number(const char *name, void *privdata) {
     (void)name;
-    return *(long long *)privdata;
+    return *((const number *)privdata)->value;
 }
 
 static int set_number(const char *name, long long value, void *privdata, RedisModuleString **err) {
-    (void)name, (void)err;
-    *(long long *)privdata = value;
+    const number *n = privdata;
+    (void)name;
+    if (value < n->min || value > n->max) {
+        return refuse(err, "Value for `%s` must be in the range [%lld, %lld]", n->name, n->min,
+                      n->max);
+    }
+    *n->value = value;
     return REDISMODULE_OK;
 }
 
@@ -124,12 +144,12 @@ static int take_argument(const char *name, RedisModuleString *value) {
     if (is_called(name, ERROR_NAME, "ERROR_RATE")) return take_error(value);
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!is_called(name, numbers[i].name, numbers[i].older)) continue;
-        long long number = 0;
-        if (RedisModule_StringToLongLong(value, &number) != REDISMODULE_OK ||
-            number < numbers[i].min || number > numbers[i].max) {
+        long long given = 0;
+        if (RedisModule_StringToLongLong(value, &given) != REDISMODULE_OK ||
+            given < numbers[i].min || given > numbers[i].max) {
             return REDISMODULE_ERR;
         }
-        *numbers[i].value = number;
+        *numbers[i].value = given;
         return REDISMODULE_OK;
     }
     return REDISMODULE_ERR;
@@ -163,9 +183,9 @@ static int register_redisblooms(RedisModuleCtx *ctx) {
                                                   set_error, NULL, NULL);
     for (size_t i = 0; i < NUMBERS; i++) {
         snprintf(name, sizeof name, format, numbers[i].name, numbers[i].name);
-        failed |= RedisModule_RegisterNumericConfig(ctx, name, *numbers[i].value, flags,
-                                                    numbers[i].min, numbers[i].max, get_number,
-                                                    set_number, NULL, numbers[i].value);
+        failed |= RedisModule_RegisterNumericConfig(ctx, name, *numbers[i].value, flags, INT64_MIN,
+                                                    INT64_MAX, get_number, set_number, NULL,
+                                                    (void *)(uintptr_t)&numbers[i]);
     }
     return failed;
 }
@@ -186,6 +206,7 @@ static long long default_limit(RedisModuleCtx *ctx) {
 int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     static const char *layouts[] = {"blocked", "classic"};
     static const int layout_values[] = {BF_BLOCKED, BF_REDISBLOOM};
+    static const number limit = {"memory-limit", NULL, &bf_config.max_bytes, 0, INT64_MAX};
     if (take_arguments(ctx, argv, argc) != REDISMODULE_OK) return REDISMODULE_ERR;
     bf_config.max_bytes = default_limit(ctx);
 
@@ -195,6 +216,6 @@ int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) 
                                              get_layout, set_layout, NULL, NULL);
     failed |= RedisModule_RegisterNumericConfig(ctx, "memory-limit", bf_config.max_bytes,
                                                 REDISMODULE_CONFIG_MEMORY, 0, INT64_MAX, get_number,
-                                                set_number, NULL, &bf_config.max_bytes);
+                                                set_number, NULL, (void *)(uintptr_t)&limit);
     return failed ? REDISMODULE_ERR : RedisModule_LoadConfigs(ctx);
 }

@@ -37,7 +37,7 @@ static void publish(const bf_key *key, RedisModuleString **items, const outcome 
                     const bf_params *created) {
     bool changed = key->value && has_changed(key, o);
     if (created && o->done > 0) {
-        bf_replicate_insertion(key->ctx, key->name, created, items, o->done);
+        bf_replicate_insertion(key, created, items, o->done);
     } else if (created) {
         bf_replicate_creation(key, created);
     } else if (changed && o->verbatim && o->done == o->asked) {
@@ -121,7 +121,7 @@ int bf_cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (bf_merging_wait(ctx, argv[1], bf_cmd_add)) return REDISMODULE_OK;
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (!key.value) {
-        bf_options_init(&options);
+        bf_options_init(&options, ctx);
         if (!create(&key, &options)) return REDISMODULE_OK;
         created = &options.params;
     }
@@ -138,7 +138,7 @@ int bf_cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (bf_merging_wait(ctx, argv[1], bf_cmd_madd)) return REDISMODULE_OK;
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (!key.value) {
-        bf_options_init(&options);
+        bf_options_init(&options, ctx);
         if (!create(&key, &options)) return REDISMODULE_OK;
         created = &options.params;
     }
@@ -150,7 +150,7 @@ int bf_cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 /* RedisBloom compares only the first letters, and clients may rely on it. */
 static bf_word word_of(const RedisModuleString *text) {
     bf_word word = bf_word_of(text);
-    if (word != BF_WORD_UNKNOWN) return word;
+    if (word != BF_WORD_UNKNOWN && word != BF_WORD_IFNOTEXISTS) return word;
     size_t len = 0;
     const char *s = RedisModule_StringPtrLen(text, &len);
     switch (len > 0 ? s[0] | 0x20 : 0) {
@@ -162,20 +162,26 @@ static bf_word word_of(const RedisModuleString *text) {
     }
 }
 
-static const char *parse_word(bf_options *options, bf_word word, const RedisModuleString *value) {
+/* RedisBloom 2 looked at ranges after the last word, which may say a number again. */
+static bool is_bad(const bf_options *options, bf_flaw flaw) {
+    return flaw == BF_NO_NUMBER || (flaw && !options->replayed);
+}
+
+static const char *parse_word(bf_options *o, bf_word word, const RedisModuleString *value) {
     switch (word) {
-    case BF_WORD_ERROR: return bf_options_error(options, value) ? "Bad error rate" : NULL;
-    case BF_WORD_CAPACITY: return bf_options_capacity(options, value) ? "Bad capacity" : NULL;
-    case BF_WORD_EXPANSION: return bf_options_expansion(options, value) ? "Bad expansion" : NULL;
-    case BF_WORD_NOCREATE: options->no_create = true; return NULL;
-    default: return bf_options_take(options, word, value);
+    case BF_WORD_ERROR: return is_bad(o, bf_options_error(o, value)) ? "Bad error rate" : NULL;
+    case BF_WORD_CAPACITY: return is_bad(o, bf_options_capacity(o, value)) ? "Bad capacity" : NULL;
+    case BF_WORD_EXPANSION:
+        return is_bad(o, bf_options_expansion(o, value)) ? "Bad expansion" : NULL;
+    case BF_WORD_NOCREATE: o->no_create = true; return NULL;
+    default: return bf_options_take(o, word, value);
     }
 }
 
 /* *items is the index of the first item, argc if there are none.  False after an error reply. */
 static bool parse_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                          bf_options *options, int *items) {
-    bf_options_init(options);
+    bf_options_init(options, ctx);
     int i = 2;
     for (; i < argc; i++) {
         bf_word word = word_of(argv[i]);

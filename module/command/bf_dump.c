@@ -35,11 +35,10 @@ int bf_cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     long long iterator = 0;
     if (argc != 3) return RedisModule_WrongArity(ctx);
-    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK) {
-        return RedisModule_ReplyWithError(ctx, "Second argument must be numeric");
-    }
     if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
-    if (iterator == 0) {
+    if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK) {
+        RedisModule_ReplyWithError(ctx, "Second argument must be numeric");
+    } else if (iterator == 0) {
         reply_head(ctx, key.value);
     } else {
         const uint8_t *bytes = NULL;
@@ -77,7 +76,10 @@ static void load_head(bf_key *key, const uint8_t *bytes, size_t len) {
 static void load_chunk(bf_key *key, int64_t iterator, const uint8_t *bytes, size_t len) {
     char text[128];
     umbel_diag diag = {0};
-    umbel_err e = bf_load_chunk(key->value, iterator, bytes, len, &diag);
+    umbel_err e = UMBEL_ECORRUPT; /* such as a head, where the key already holds a filter */
+    if (iterator > 0 && (uint64_t)iterator >= len) {
+        e = bf_load_chunk(key->value, iterator, bytes, len, &diag);
+    }
     if (e == UMBEL_EINVAL && diag.what) {
         snprintf(text, sizeof text, "ERR %s", diag.what);
         RedisModule_ReplyWithError(key->ctx, text);
@@ -99,8 +101,6 @@ int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (key.foreign) {
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
-    } else if (key.value && iterator == 1) { /* a head, but the key already holds a filter */
-        RedisModule_ReplyWithError(ctx, BAD_DATA);
     } else if (key.value) {
         load_chunk(&key, iterator, bytes, len);
     } else if (iterator == 1) {

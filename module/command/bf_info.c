@@ -47,7 +47,7 @@ static void items(RedisModuleCtx *ctx, const bf_value *v) {
 static void expansion(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
     bf_value_params(v, &params);
-    if (params.expansion == 0) {
+    if (!bf_grows(&params)) {
         RedisModule_ReplyWithNull(ctx);
     } else {
         bf_reply_count(ctx, bf_expansion(&params));
@@ -65,7 +65,7 @@ static void tightening(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
     bf_value_params(v, &params);
     double ratio = params.layout == BF_REDISBLOOM ? 0.5 : params.tightening;
-    if (params.expansion == 0 || ratio <= 0) {
+    if (!bf_grows(&params) || ratio <= 0) {
         RedisModule_ReplyWithNull(ctx);
     } else {
         bf_reply_double(ctx, ratio);
@@ -75,7 +75,7 @@ static void tightening(RedisModuleCtx *ctx, const bf_value *v) {
 static void max_keys(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params;
     bf_value_params(v, &params);
-    if (params.expansion == 0) {
+    if (!bf_grows(&params)) {
         RedisModule_ReplyWithNull(ctx);
     } else {
         bf_reply_count(ctx, bf_params_max_keys(&params, (uint64_t)bf_config.max_bytes));

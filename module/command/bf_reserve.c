@@ -29,35 +29,48 @@ static const char *parse_capacity(bf_options *options, const RedisModuleString *
     }
 }
 
+/* RedisBloom asks whether the filter is to grow at all before it looks at the range. */
 static const char *parse_expansion(bf_options *options, const RedisModuleString *value) {
-    switch (bf_options_expansion(options, value)) {
-    case BF_FINE: return NULL;
-    case BF_NO_NUMBER: return "ERR bad expansion";
-    default: return "ERR expansion must be in the range [0, 32768]";
-    }
+    bf_flaw flaw = bf_options_expansion(options, value);
+    if (flaw == BF_NO_NUMBER) return "ERR bad expansion";
+    if (options->expands && options->nonscaling) return "Nonscaling filters cannot expand";
+    return flaw ? "ERR expansion must be in the range [0, 32768]" : NULL;
 }
 
-static const char *parse_word(bf_options *options, bf_word word, const RedisModuleString *value,
-                              int argc) {
+/* Of BF.INSERT, or of none. */
+static bool is_unknown(bf_word word) {
+    return word == BF_WORD_UNKNOWN || word == BF_WORD_ITEMS || word == BF_WORD_NOCREATE ||
+           word == BF_WORD_CAPACITY || word == BF_WORD_ERROR;
+}
+
+static const char *parse_word(bf_options *options, bf_word word, const RedisModuleString *value) {
     switch (word) {
     case BF_WORD_EXPANSION: return parse_expansion(options, value);
     case BF_WORD_IFNOTEXISTS: options->if_not_exists = true; return NULL;
-    case BF_WORD_UNKNOWN: return argc <= REDISBLOOM_ARGC ? NULL : "Unknown argument received";
     default: return bf_options_take(options, word, value);
     }
 }
 
 static const char *parse(bf_options *options, RedisModuleString **argv, int argc) {
-    bf_options_init(options);
+    bool expansion = false;
+    options->nonscaling = options->params.expansion == 0;
+    for (int i = 4; i < argc; i++) {
+        if (bf_word_of(argv[i]) == BF_WORD_NONSCALING) options->nonscaling = true;
+    }
     const char *wrong = parse_error(options, argv[2]);
     if (!wrong) wrong = parse_capacity(options, argv[3]);
     for (int i = 4; i < argc && !wrong; i++) {
         bf_word word = bf_word_of(argv[i]);
-        bool has_value = bf_word_has_value(word);
+        bool has_value = bf_word_has_value(word), again = word == BF_WORD_EXPANSION && expansion;
+        if (is_unknown(word) || again) {
+            if (argc > REDISBLOOM_ARGC) wrong = "Unknown argument received";
+            continue;
+        }
         if (has_value && i + 1 == argc) {
             return word == BF_WORD_EXPANSION ? "ERR no expansion" : "ERR syntax error";
         }
-        wrong = parse_word(options, word, has_value ? argv[i + 1] : NULL, argc);
+        expansion = expansion || word == BF_WORD_EXPANSION;
+        wrong = parse_word(options, word, has_value ? argv[i + 1] : NULL);
         i += has_value;
     }
     return wrong;
@@ -67,6 +80,7 @@ int bf_cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_options options;
     if (argc < 4) return RedisModule_WrongArity(ctx);
     if (bf_merging_wait(ctx, argv[1], bf_cmd_reserve)) return REDISMODULE_OK;
+    bf_options_init(&options, ctx);
     const char *wrong = parse(&options, argv, argc);
     if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
 

@@ -19,7 +19,7 @@ static const char *cannot_scale(const bf_options *options, uint64_t limit) {
 }
 
 bool bf_create(bf_key *key, bf_options *options) {
-    if (!options->layout_given && bf_config_replayed(key->ctx)) {
+    if (!options->layout_given && options->replayed) {
         options->params.layout = BF_REDISBLOOM; /* create.h says why */
     }
     const char *wrong = bf_options_settle(options);
@@ -71,11 +71,15 @@ static void say_properties(words *w, const bf_params *params) {
     if (params->expansion == BF_EXPANSION_AUTO) {
         say_text(w, "EXPANSION");
         say_text(w, "auto");
-    } else if (params->expansion) {
+    } else if (bf_grows(params)) {
         say_text(w, "EXPANSION");
         say_number(w, params->expansion);
     } else {
         say_text(w, "NONSCALING");
+        if (params->layout == BF_REDISBLOOM && bf_expansion(params) != BF_EXPANSION_SHOWN) {
+            say_text(w, "EXPANSION"); /* it keeps what its header has */
+            say_number(w, bf_expansion(params));
+        }
     }
     if (params->layout == BF_REDISBLOOM) return; /* in RedisBloom's words, and no others */
     say_text(w, "LAYOUT");
@@ -97,19 +101,6 @@ static void say_properties(words *w, const bf_params *params) {
 
 static void forget(words *w) {
     for (size_t i = 0; i < w->count; i++) RedisModule_FreeString(w->ctx, w->list[i]);
-}
-
-void bf_replicate_insertion(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params,
-                            RedisModuleString **items, size_t count) {
-    words w = {.ctx = ctx};
-    say_text(&w, "ERROR");
-    say_double(&w, params->error);
-    say_text(&w, "CAPACITY");
-    say_number(&w, params->capacity);
-    say_properties(&w, params);
-    say_text(&w, "ITEMS");
-    RedisModule_Replicate(ctx, "BF.INSERT", "svv", name, w.list, w.count, items, count);
-    forget(&w);
 }
 
 static void replicate_chunk(const bf_key *key, int64_t iterator, const uint8_t *bytes, size_t len) {
@@ -171,9 +162,35 @@ static bool reads_as_option(const RedisModuleString *name) {
     return word == BF_WORD_EXPANSION || word == BF_WORD_NONSCALING;
 }
 
+/* In RedisBloom's header a filter that does not grow has an expansion, too.  BF.RESERVE has no words
+ * for that, nor has BF.INSERT for one of 0 that every release would take. */
+static bool needs_header(const bf_params *params, bool empty) {
+    uint32_t growth = bf_expansion(params);
+    return params->layout == BF_REDISBLOOM && !bf_grows(params) &&
+           (empty ? growth != BF_EXPANSION_SHOWN : growth == 0);
+}
+
+void bf_replicate_insertion(const bf_key *key, const bf_params *params, RedisModuleString **items,
+                            size_t count) {
+    words w = {.ctx = key->ctx};
+    if (needs_header(params, false)) {
+        say_contents(key, false, false);
+        return;
+    }
+    say_text(&w, "ERROR");
+    say_double(&w, params->error);
+    say_text(&w, "CAPACITY");
+    say_number(&w, params->capacity);
+    say_properties(&w, params);
+    say_text(&w, "ITEMS");
+    RedisModule_Replicate(key->ctx, "BF.INSERT", "svv", key->name, w.list, w.count, items, count);
+    forget(&w);
+}
+
 void bf_replicate_creation(const bf_key *key, const bf_params *params) {
     words w = {.ctx = key->ctx};
-    if (params->layout == BF_REDISBLOOM && reads_as_option(key->name)) {
+    if (params->layout == BF_REDISBLOOM &&
+        (reads_as_option(key->name) || needs_header(params, true))) {
         say_contents(key, false, true);
         return;
     }

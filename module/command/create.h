@@ -35,7 +35,7 @@ bool bf_replicate_cleared(const bf_key *key);
 void bf_replicate_creation(const bf_key *key, const bf_params *params);
 
 /* Replicates it as BF.INSERT, together with the keys that were then added. */
-void bf_replicate_insertion(RedisModuleCtx *ctx, RedisModuleString *name, const bf_params *params,
-                            RedisModuleString **items, size_t count);
+void bf_replicate_insertion(const bf_key *key, const bf_params *params, RedisModuleString **items,
+                            size_t count);
 
 #endif

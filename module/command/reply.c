@@ -10,7 +10,7 @@
 static const char *full(const bf_value *value) {
     bf_params params;
     bf_value_params(value, &params);
-    if (params.expansion == 0) return "ERR non scaling filter is full";
+    if (!bf_grows(&params)) return "ERR non scaling filter is full";
     /* Of a very low rate, what is left for another layer may be less than the hash can keep. */
     return bf_value_layers(value) < BF_LAYERS_MAX
                ? "ERR false positive degrades to 0 on scale out"

@@ -14,13 +14,14 @@
 enum { WINDOW_MAX = 255 };
 
 /* The default setting leaves the steps to the filter. */
-void bf_options_init(bf_options *options) {
+void bf_options_init(bf_options *options, RedisModuleCtx *ctx) {
     bool usual = bf_config.expansion == BF_EXPANSION_SHOWN;
     *options = (bf_options){
+        .replayed = bf_config_replayed(ctx),
         .params = {.layout = (uint8_t)bf_config.layout,
                    .error = bf_config.error,
                    .capacity = (uint64_t)bf_config.capacity,
-                   .expansion = usual ? BF_EXPANSION_AUTO : (uint16_t)bf_config.expansion},
+                   .expansion = usual ? BF_EXPANSION_AUTO : (uint32_t)bf_config.expansion},
     };
 }
 
@@ -70,7 +71,7 @@ bf_flaw bf_options_error(bf_options *options, const RedisModuleString *value) {
 
 bf_flaw bf_options_capacity(bf_options *options, const RedisModuleString *value) {
     long long number = 0;
-    bf_flaw flaw = read_number(value, 1, BF_CAPACITY_MAX, &number);
+    bf_flaw flaw = read_number(value, 1, options->replayed ? INT64_MAX : BF_CAPACITY_MAX, &number);
     options->params.capacity = (uint64_t)number;
     return flaw;
 }
@@ -78,9 +79,11 @@ bf_flaw bf_options_capacity(bf_options *options, const RedisModuleString *value)
 bf_flaw bf_options_expansion(bf_options *options, const RedisModuleString *value) {
     long long number = 0;
     bool automatic = !strcasecmp(RedisModule_StringPtrLen(value, NULL), "auto");
-    bf_flaw flaw = automatic ? BF_FINE : read_number(value, 0, BF_EXPANSION_MAX, &number);
-    options->params.expansion = automatic ? BF_EXPANSION_AUTO : (uint16_t)number;
-    options->expands = automatic || number > 0;
+    long long max = options->replayed ? BF_EXPANSION_AUTO - 1 : BF_EXPANSION_MAX;
+    bf_flaw flaw = automatic ? BF_FINE : read_number(value, 0, max, &number);
+    options->params.expansion = automatic ? BF_EXPANSION_AUTO : (uint32_t)number;
+    options->expands = automatic || number != 0;
+    options->expansion_given = true;
     return flaw;
 }
 
@@ -147,11 +150,17 @@ const char *bf_options_take(bf_options *options, bf_word word, const RedisModule
 const char *bf_options_settle(bf_options *options) {
     bf_params *params = &options->params;
     bool special = params->counting || params->window;
-    if (options->nonscaling && options->expands) return "Nonscaling filters cannot expand";
     if (params->counting && params->window) return "ERR a filter is either counting or a window";
     if (special && options->expands) return "ERR counting filters and windows cannot expand";
-    if (options->nonscaling || special) params->expansion = 0;
-    if (options->scale_to && params->expansion == 0) {
+    if (special) params->expansion = 0;
+    /* Replayed words say an expansion that is not the usual one. */
+    if (options->nonscaling && options->replayed && !options->expansion_given) {
+        params->expansion = BF_EXPANSION_SHOWN;
+    }
+    if (options->nonscaling || params->expansion == 0) {
+        params->expansion = bf_expansion(params) | BF_EXPANSION_FIXED;
+    }
+    if (options->scale_to && !bf_grows(params)) {
         return "ERR cannot use NONSCALING and VALIDATESCALETO options together";
     }
     if (special || params->keyed || params->tightening > 0) {
@@ -160,8 +169,10 @@ const char *bf_options_settle(bf_options *options) {
         }
         params->layout = BF_BLOCKED;
     }
-    if (params->layout == BF_REDISBLOOM) params->expansion = (uint16_t)bf_expansion(params);
-    params->error = bf_config_capped(params->error);
+    if (params->layout == BF_REDISBLOOM && bf_grows(params)) {
+        params->expansion = bf_expansion(params);
+    }
+    if (!options->replayed) params->error = bf_config_capped(params->error);
     /* Each filter gets its own secret, so that clients cannot craft colliding keys. */
     if (params->layout == BF_BLOCKED && !params->keyed) {
         RedisModule_GetRandomBytes(params->key, sizeof params->key);

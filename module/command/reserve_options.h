@@ -10,13 +10,14 @@
 
 typedef struct bf_options {
     bf_params params;
-    bool expands, nonscaling, layout_given; /* given in the command */
+    bool expands, nonscaling, layout_given, expansion_given; /* in the command */
     bool if_not_exists, no_create;
+    bool replayed;     /* another server or a file has it: limits are for those who ask */
     uint64_t scale_to; /* keys that it must be able to grow to; 0: not requested */
 } bf_options;
 
 /* Starts with the defaults from the settings. */
-void bf_options_init(bf_options *options);
+void bf_options_init(bf_options *options, RedisModuleCtx *ctx);
 
 typedef enum bf_word {
     BF_WORD_UNKNOWN,

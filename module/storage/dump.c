@@ -138,7 +138,7 @@ umbel_err bf_redisbloom_value(umbel_filter *f, bf_value **out, umbel_diag *diag)
         .layout = BF_REDISBLOOM,
         .error = f->shape.fpr,
         .capacity = r->chain.layers[0].capacity,
-        .expansion = grows ? (uint16_t)r->growth : 0,
+        .expansion = r->growth | (grows ? 0 : BF_EXPANSION_FIXED),
     };
     return bf_value_of(&params, f, out, diag);
 }

@@ -63,7 +63,7 @@ static bool take_property(const char *name, const char *text, bf_head *head) {
     if (strcmp(name, "bf.capacity") == 0) return read_count(text, 1, count_max, &p->capacity);
     if (strcmp(name, "bf.expansion") == 0) {
         bool fine = read_count(text, 0, BF_EXPANSION_MAX, &n);
-        p->expansion = (uint16_t)n;
+        p->expansion = (uint32_t)n;
         return fine;
     }
     if (strcmp(name, "bf.layers") == 0) {
@@ -112,7 +112,7 @@ static const char *layer_wrong(const bf_head *head, uint32_t i) {
     if (h->shape.capacity > count_max || h->keys_added > count_max) {
         return "counts: larger than possible";
     }
-    if (head->count == 1 && head->params.expansion == 0) return NULL;
+    if (head->count == 1 && !bf_grows(&head->params)) return NULL;
     if (!is_layer(h)) return "kind: chains have blocked, line and classic layers only";
     if (h->shape.capacity == 0) return "capacity: missing in a chain that grows";
     if (h->shape.seed != first->shape.seed || h->fingerprint != first->fingerprint) {
@@ -272,7 +272,7 @@ static umbel_err read_compact(const uint8_t *bytes, size_t len, bf_head *head, u
         p->capacity == 0 || count == 0 || count > BF_LAYERS_MAX) {
         return bad(diag, r.pos, "a property is out of range");
     }
-    p->expansion = (uint16_t)expansion;
+    p->expansion = (uint32_t)expansion;
     head->sealed = (flags & SEALED) != 0;
     head->count = (uint32_t)count;
     for (uint32_t i = 0; i < head->count; i++) {
@@ -483,7 +483,7 @@ static void put_compact(const bf_value *v, bool sealed, umbeli_writer *w) {
         umbeli_put_f64le(w, p->error);
     }
     if (p->tightening > 0) umbeli_put_f64le(w, p->tightening);
-    if (!automatic) put_number(w, p->expansion);
+    if (!automatic) put_number(w, bf_grows(p) ? p->expansion : 0);
     put_number(w, p->capacity);
     put_number(w, bf_value_layers(v));
     for (uint32_t i = 0; i < bf_value_layers(v); i++) {
@@ -544,14 +544,14 @@ static void describe_chain(const bf_value *v, const umbeli_native_source *first,
     const bf_params *params = &v->params;
     uint32_t layers = bf_value_layers(v);
     p->count = 0;
-    if (layers == 1 && params->expansion == 0 && !(params->tightening > 0) &&
+    if (layers == 1 && !bf_grows(params) && !(params->tightening > 0) &&
         params->error == first->shape.fpr && params->capacity == first->shape.capacity) {
         return;
     }
     put_count(p, "bf.layers", layers);
     put_rate(p, "bf.error", params->error);
     if (params->capacity) put_count(p, "bf.capacity", params->capacity);
-    put_count(p, "bf.expansion", bf_expansion(params));
+    put_count(p, "bf.expansion", bf_grows(params) ? bf_expansion(params) : 0);
     put_rate(p, "bf.tightening", params->tightening);
 }
 

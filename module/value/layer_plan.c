@@ -143,12 +143,12 @@ static bool unreserved(const bf_params *p) {
 
 /* The share of the rate that a first layer may use up, by which RedisBloom's bytes are found. */
 static double first_share(const bf_params *p) {
-    if (p->expansion == 0) return 1;
+    if (!bf_grows(p)) return 1;
     return p->capacity <= UNRESERVED && !unreserved(p) ? umbeli_scalable_share(0) : 0.5;
 }
 
 umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag) {
-    bool grows = p->expansion != 0;
+    bool grows = bf_grows(p);
     if (grows && p->tightening > 0) {
         umbel_err e =
             plan_freely(p->capacity, p->error * (1 - p->tightening), &umbeli_probes_classic, out);
@@ -216,7 +216,7 @@ umbel_err bf_plan_next(const bf_params *p, const bf_full_chain *full, bf_layer_p
     uint64_t next;
     uint32_t i = full->layers;
     if (unreserved(p)) return plan_few(p, full, out);
-    if (p->expansion == 0 || i >= BF_LAYERS_MAX || full->exact) return UMBEL_EFULL;
+    if (!bf_grows(p) || i >= BF_LAYERS_MAX || full->exact) return UMBEL_EFULL;
     if (!umbeli_size_mul(full->last, bf_expansion(p), &next) || next > INT64_MAX) {
         return UMBEL_EFULL;
     }

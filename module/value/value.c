@@ -96,7 +96,7 @@ static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
 }
 
 static bool grows(const umbeli_chain *c) {
-    return ((const bf_layers *)c)->params.expansion != 0;
+    return bf_grows(&((const bf_layers *)c)->params);
 }
 
 static const umbeli_chain_policy policy = {
@@ -212,8 +212,6 @@ static umbel_err check(const bf_params *p, umbel_diag *diag) {
     const char *wrong = NULL;
     if (!(p->error > 0 && p->error < 1)) wrong = "error: not in (0, 1)";
     if (p->capacity == 0 || p->capacity > INT64_MAX) wrong = "capacity: zero or too large";
-    if (p->expansion > BF_EXPANSION_MAX && p->expansion != BF_EXPANSION_AUTO)
-        wrong = "expansion: at most 32768";
     if (!(p->tightening >= 0 && p->tightening < 1)) wrong = "tightening: not in (0, 1)";
     if (p->counting && p->window) wrong = "counting, window: mutually exclusive";
     if (p->layout == BF_REDISBLOOM && (p->counting || p->window || p->tightening > 0)) {
@@ -226,16 +224,7 @@ static umbel_err check(const bf_params *p, umbel_diag *diag) {
 static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
                             umbel_diag *diag) {
     umbeli_settings settings = bf_memory_settings(max_bytes, NULL);
-    if (p->layout == BF_REDISBLOOM) {
-        umbel_foreign foreign = {
-            .format = UMBEL_FMT_REDISBLOOM,
-            .capacity = p->capacity,
-            .fpr = p->error,
-            .expansion = bf_expansion(p),
-            .nonscaling = p->expansion == 0,
-        };
-        return umbeli_codec_redisbloom.create(&foreign, &settings, out, diag);
-    }
+    if (p->layout == BF_REDISBLOOM) return bf_redisbloom_new(p, &settings, out, diag);
     umbel_params params = {
         .kind = p->counting ? UMBEL_KIND_COUNTING : UMBEL_KIND_WINDOW,
         .capacity = p->capacity,
@@ -271,7 +260,7 @@ umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value 
     if (p.counting || p.window) p.expansion = 0;
     if (p.layout == BF_REDISBLOOM) {
         p.keyed = false;
-        p.expansion = (uint16_t)bf_expansion(&p);
+        p.expansion = bf_expansion(&p) | (bf_grows(&p) ? 0 : BF_EXPANSION_FIXED);
     }
     bool layers = p.layout == BF_BLOCKED && !p.counting && !p.window;
     e = (layers ? make_layers : make_whole)(&p, max_bytes, &filter, diag);
@@ -369,7 +358,7 @@ static umbel_err add_small(bf_value *v, const umbel_key *keys, size_t n, uint64_
                            uint8_t *was_new, size_t *done) {
     size_t more = 0;
     umbel_err e = bf_small_add(v, keys, n, was_new, done);
-    if (e != UMBEL_EFULL || v->params.expansion == 0) return e;
+    if (e != UMBEL_EFULL || !bf_grows(&v->params)) return e;
     e = bf_small_unfold(v);
     if (e) return e;
     e = umbeli_chain_add_within(v->filter, keys + *done, n - *done, max_bytes, was_new + *done,

@@ -23,10 +23,13 @@ typedef enum bf_layout { BF_BLOCKED, BF_REDISBLOOM } bf_layout;
 enum {
     BF_KEY_BYTES = 16,
     BF_LAYERS_MAX = 64,
-    BF_EXPANSION_MAX = 32768,
-    BF_EXPANSION_AUTO = UINT16_MAX, /* nobody asked for certain steps: layer_plan.h; shown as 2 */
+    BF_EXPANSION_MAX = 32768,       /* that clients may ask for */
+    BF_EXPANSION_AUTO = 0x7fffffff, /* nobody asked for certain steps: layer_plan.h; shown as 2 */
     BF_EXPANSION_SHOWN = 2
 };
+
+/* A filter that does not grow.  RedisBloom's header has an expansion all the same. */
+#define BF_EXPANSION_FIXED (UINT32_C(1) << 31)
 
 /* Everything that decides how a filter is made and how it will grow.  In an order without gaps:
  * every value has one. */
@@ -35,16 +38,22 @@ typedef struct bf_params {
     uint64_t capacity;
     double tightening; /* 0: umbel's own shares; otherwise in (0, 1) */
     uint8_t key[BF_KEY_BYTES];
-    uint16_t expansion; /* 1 to BF_EXPANSION_MAX, or BF_EXPANSION_AUTO; 0: it does not grow */
+    uint32_t expansion; /* of each layer, or BF_EXPANSION_AUTO; 0 or BF_EXPANSION_FIXED: no more */
     uint16_t window;    /* blocked only: generations of a window of `capacity` keys; 0: none */
     uint8_t layout;     /* a bf_layout */
-    bool counting;      /* blocked only: keys can be removed */
-    bool keyed;         /* blocked only */
+    bool counting : 1;  /* blocked only: keys can be removed */
+    bool keyed : 1;     /* blocked only */
 } bf_params;
 
-/* Each layer has this many times the capacity of the one before; 0: there are no more. */
+static inline bool bf_grows(const bf_params *p) {
+    return p->expansion != 0 && !(p->expansion & BF_EXPANSION_FIXED);
+}
+
+/* Each layer has this many times the capacity of the one before; of a filter that does not grow,
+ * what RedisBloom's header has. */
 static inline uint32_t bf_expansion(const bf_params *p) {
-    return p->expansion == BF_EXPANSION_AUTO ? BF_EXPANSION_SHOWN : p->expansion;
+    uint32_t growth = p->expansion & ~BF_EXPANSION_FIXED;
+    return growth == BF_EXPANSION_AUTO ? BF_EXPANSION_SHOWN : growth;
 }
 
 struct bf_small;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/diag.h"
 #include "hash/native_hash.h"
 #include "plan/plan.h"
 #include "value/layer_plan.h"
@@ -33,7 +34,7 @@ static umbeli_layer layer_of(const bf_value *v) {
 
 /* The only link that RedisBloom makes of such parameters, and the options of its chain. */
 static bool first_link(const bf_params *p, umbeli_layer *link) {
-    double rate = p->expansion ? p->error * 0.5 : p->error;
+    double rate = bf_grows(p) ? p->error * 0.5 : p->error;
     return umbeli_redisbloom_size_link(p->capacity, rate, link, NULL) == UMBEL_OK;
 }
 
@@ -41,9 +42,19 @@ static umbeli_redisbloom_head head_of(const bf_params *p) {
     uint32_t options = UMBELI_REDISBLOOM_NOROUND | UMBELI_REDISBLOOM_FORCE64;
     return (umbeli_redisbloom_head){
         .count = 1,
-        .options = p->expansion ? options : options | UMBELI_REDISBLOOM_NO_SCALING,
-        .growth = p->expansion ? p->expansion : BF_EXPANSION_SHOWN,
+        .options = bf_grows(p) ? options : options | UMBELI_REDISBLOOM_NO_SCALING,
+        .growth = bf_expansion(p),
     };
+}
+
+umbel_err bf_redisbloom_new(const bf_params *p, const umbeli_settings *settings, umbel_filter **out,
+                            umbel_diag *diag) {
+    umbeli_redisbloom_head head = head_of(p);
+    umbeli_layer link;
+    if (!first_link(p, &link)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "capacity, error: the filter would be too large");
+    }
+    return umbeli_redisbloom_new(&link, 1, head.options, head.growth, NULL, settings, out, diag);
 }
 
 umbeli_layer bf_small_layer(const bf_value *v) {

@@ -145,7 +145,7 @@ typedef struct growth {
 
 static bool plan_next(const bf_params *p, growth *g) {
     bf_layer_plan *plan = &g->newest;
-    if (p->counting || p->window || p->expansion == 0) return false;
+    if (p->counting || p->window || !bf_grows(p)) return false;
     if (p->layout == BF_BLOCKED) {
         g->chain.exact = plan->probes == &umbeli_probes_exact;
         g->chain.exact_bytes = plan->bytes;
@@ -177,7 +177,7 @@ static bool settle(growth *g, bf_layer_plan before, uint64_t max_bytes) {
 }
 
 uint64_t bf_params_max_keys(const bf_params *p, uint64_t max_bytes) {
-    growth g = {.newest = {.keys = p->capacity, .rate = p->expansion ? p->error / 2 : p->error}};
+    growth g = {.newest = {.keys = p->capacity, .rate = bf_grows(p) ? p->error / 2 : p->error}};
     if (p->layout == BF_REDISBLOOM) {
         g.newest.bytes = bf_redisbloom_bytes(g.newest.keys, g.newest.rate);
         if (g.newest.bytes == 0) return 0;

@@ -277,8 +277,6 @@ def test_missing_keys(server, command):
      "ERR cannot use NONSCALING and VALIDATESCALETO options together"),
     (["VALIDATESCALETO", "x"], "ERR bad capacity"),
     (["VALIDATESCALETO", "0"], "ERR bad capacity"),
-    (["NOCREATE"], "Unknown argument received"),
-    (["ITEMS", "a"], "Unknown argument received"),
     (["EXPANSION", "2", "NOSUCH", "words", "here"], "Unknown argument received"),
 ])
 def test_words_that_do_not_go_together(server, words, error):

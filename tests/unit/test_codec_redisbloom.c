@@ -519,6 +519,28 @@ static void late_links_have_many_probes(void **state) {
     umbel_free(f);
 }
 
+/* Sizes that are possible each, and not together. */
+static void links_add_up(void **state) {
+    (void)state;
+    umbel_filter *f = filled(params_of(1, 0.5, 1), 2);
+    size_t len;
+    uint8_t *header = header_of(f, &len);
+    umbeli_redisbloom_head head;
+    for (int more = 0; more < 2; more++) {
+        uint64_t bytes = (UINT64_C(1) << 58) + (UINT64_C(1) << 58) * (uint64_t)more;
+        for (int i = 0; i < 2; i++) {
+            umbeli_store_le64(header + FIXED + i * LINK, bytes);
+            umbeli_store_le64(header + FIXED + i * LINK + 8, 8 * bytes);
+        }
+        umbel_diag diag = {0};
+        umbel_err e = umbeli_redisbloom_read_header(header, len, &head, &diag);
+        assert_int_equal(e, more ? UMBEL_ECORRUPT : UMBEL_OK);
+        if (more) assert_int_equal(diag.offset, FIXED + LINK);
+    }
+    free(header);
+    umbel_free(f);
+}
+
 /* The next link is in proportion to the last, whatever the header claims that this is for. */
 static void claims_do_not_grow(void **state) {
     (void)state;
@@ -529,7 +551,8 @@ static void claims_do_not_grow(void **state) {
     } cases[] = {
         {20, 2, UMBEL_OK},
         {20, 32768, UMBEL_OK},
-        {20, 32769, UMBEL_EFULL},
+        {20, 32769, UMBEL_OK}, /* RedisBloom 2 had no limit */
+        {20, 1 << 30, UMBEL_ELIMIT},
         {UINT64_C(1) << 18, 2, UMBEL_OK}, /* less than a MiB */
         {UINT64_C(1) << 24, 2, UMBEL_EFULL},
         {UINT64_C(1) << 50, 2, UMBEL_EFULL},
@@ -627,6 +650,7 @@ int main(void) {
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(every_field_is_checked),
         cmocka_unit_test(late_links_have_many_probes),
+        cmocka_unit_test(links_add_up),
         cmocka_unit_test(claims_do_not_grow),
         cmocka_unit_test(a_large_claim_meets_the_limit),
         cmocka_unit_test(powers_of_two_are_read),

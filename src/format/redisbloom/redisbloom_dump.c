@@ -56,8 +56,8 @@ static umbel_err check_link(const umbeli_layer *link, uint64_t at, umbel_diag *d
     if (link->nbits != link->bytes * 8) return bad(diag, at + 8, "bits: disagrees with bytes");
     if (!(link->rate > 0 && link->rate < 1)) return bad(diag, at + 24, "error: must be in (0, 1)");
     double probes = ceil(0.693147180559945 * link->bits_per_entry);
-    if (!(probes >= 1 && probes <= UMBELI_CLASSIC_MAX_HASHES)) {
-        return bad(diag, at + 32, "bits per entry: must give 1 to 1024 probes");
+    if (!(probes >= 1 && probes <= UMBELI_REDISBLOOM_HASHES_MAX)) {
+        return bad(diag, at + 32, "bits per entry: must give 1 to 1080 probes");
     }
     if (link->hashes != (uint32_t)probes) {
         return bad(diag, at + 40, "probes: disagrees with bits per entry");
@@ -75,7 +75,7 @@ static umbel_err take_link(umbeli_redisbloom_head *h, uint32_t i, const umbeli_l
     umbel_err e = check_link(link, at, diag);
     if (e) return e;
     /* Each link has half of the rate of the one before, and so a probe more.  There are at most
-     * 1024 probes, so a lookup never has to visit very many links. */
+     * 1080 probes, so a lookup never has to visit very many links. */
     if (link->hashes < i) return bad(diag, at + 40, "probes: too few for so late a link");
     if (!umbeli_size_add(*keys, link->keys, keys)) return bad(diag, at + 16, "keys: overflow");
     if (!umbeli_size_add(h->bytes, link->bytes, &h->bytes) || h->bytes > INT64_MAX / 8) {

@@ -213,7 +213,8 @@ umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_lay
     /* The constants have RedisBloom's digits. */
     double each = fabs(log(rate) / 0.480453013918201), bits = (double)capacity * each;
     double hashes = ceil(0.693147180559945 * each);
-    if (!(bits < 0x1p62) || !(hashes <= UMBELI_CLASSIC_MAX_HASHES) || capacity == 0 || rate <= 0) {
+    if (!(bits < 0x1p62) || !(hashes <= UMBELI_REDISBLOOM_HASHES_MAX) || capacity == 0 ||
+        rate <= 0) {
         return umbeli_fail(diag, UMBEL_EFULL, "capacity, fpr: the next link would be too large");
     }
     uint64_t words = umbeli_ceil_div(bits < 1 ? 1 : (uint64_t)bits, 64);
@@ -237,7 +238,6 @@ static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
     if (r->options & UMBELI_REDISBLOOM_NO_SCALING) return UMBEL_EFULL;
     /* Only old releases rounded to powers of two: such chains can be read but not extended. */
     if (!(r->options & UMBELI_REDISBLOOM_NOROUND)) return UMBEL_ENOTSUP;
-    if (r->growth > UMBELI_REDISBLOOM_EXPANSION_MAX) return UMBEL_EFULL;
     if (!umbeli_size_mul(last->capacity, r->growth, &capacity)) return UMBEL_EFULL;
     umbel_err e = umbeli_redisbloom_size_link(capacity, last->rate * 0.5, &link, NULL);
     if (!e) e = umbeli_chain_may_append(c, link.bytes, r->growth, max_bytes);

@@ -19,7 +19,8 @@ enum {
     UMBELI_REDISBLOOM_NO_SCALING = 8
 };
 
-enum { UMBELI_REDISBLOOM_EXPANSION_MAX = 32768 };
+/* Of links that this library is asked for; and the probes that the lowest rate gives. */
+enum { UMBELI_REDISBLOOM_EXPANSION_MAX = 32768, UMBELI_REDISBLOOM_HASHES_MAX = 1080 };
 
 typedef struct umbeli_redisbloom {
     umbeli_chain chain;
@@ -35,7 +36,8 @@ extern const umbeli_probes umbeli_probes_redisbloom;
 bool umbeli_is_redisbloom(const umbel_filter *f);
 
 /* Sizes a link as RedisBloom does; keys is 0.  UMBEL_EFULL when it would need more than 2^62 bits
- * or 1024 probes. */
+ * or
+ * 1080 probes. */
 umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_layer *link,
                                       umbel_diag *diag);
 
