@@ -162,8 +162,8 @@ static bool reads_as_option(const RedisModuleString *name) {
     return word == BF_WORD_EXPANSION || word == BF_WORD_NONSCALING;
 }
 
-/* In RedisBloom's header a filter that does not grow has an expansion, too.  BF.RESERVE has no words
- * for that, nor has BF.INSERT for one of 0 that every release would take. */
+/* In RedisBloom's header a filter that does not grow has an expansion, too.  BF.RESERVE has no
+ * words for that, nor has BF.INSERT for one of 0 that every release would take. */
 static bool needs_header(const bf_params *params, bool empty) {
     uint32_t growth = bf_expansion(params);
     return params->layout == BF_REDISBLOOM && !bf_grows(params) &&

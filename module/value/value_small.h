@@ -30,8 +30,8 @@ void bf_small_fold(bf_value *v);
 /* The layer, for as long as the value stays as it is. */
 umbeli_layer bf_small_layer(const bf_value *v);
 
-/* RedisBloom's filter for these parameters.  It is not made by the library's codec, whose limits are
- * for those who ask: what RedisBloom 2 took, and a primary or a file repeats, has none. */
+/* RedisBloom's filter for these parameters.  The library's codec has limits for those who ask; what
+ * RedisBloom 2 took, and a primary or a file repeats, has none. */
 umbel_err bf_redisbloom_new(const bf_params *params, const umbeli_settings *settings,
                             umbel_filter **out, umbel_diag *diag);
 
