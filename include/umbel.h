@@ -240,7 +240,8 @@ UMBEL_API umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **ou
 typedef enum umbel_format {
     UMBEL_FMT_ANY = 0, UMBEL_FMT_NATIVE = 1, UMBEL_FMT_LEVELDB = 2, UMBEL_FMT_COREKV = 3,
     UMBEL_FMT_BADGER = 4, UMBEL_FMT_CLICKHOUSE = 5, UMBEL_FMT_GOCRC32 = 6, UMBEL_FMT_GUAVA = 7,
-    UMBEL_FMT_PARQUET = 8, UMBEL_FMT_REDISBLOOM = 9, UMBEL_FMT_DCSO = 10
+    UMBEL_FMT_PARQUET = 8, UMBEL_FMT_REDISBLOOM = 9, UMBEL_FMT_DCSO = 10,
+    UMBEL_FMT_ROCKSDB = 11, UMBEL_FMT_SPARK = 12
 } umbel_format;
 
 typedef struct umbel_info {

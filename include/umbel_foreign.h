@@ -37,6 +37,8 @@ extern "C" {
  *   PARQUET     Parquet's split-block filter with its Thrift header
  *   REDISBLOOM  RedisBloom's chain: SCANDUMP's header and bits in a container
  *   DCSO        DCSO's bloom files, also CIRCL's; decompress gzipped ones first
+ *   ROCKSDB     RocksDB's filter block: FastLocalBloom; older ones and Ribbon are read
+ *   SPARK       Spark's BloomFilter.writeTo
  */
 
 /* Variants of a format, or-ed together; 0 is its usual form. */
@@ -48,7 +50,8 @@ typedef enum umbel_variant {
                                                 keys are strings ...                              */
     UMBEL_VARIANT_CLICKHOUSE_NUMBERS = 1 << 4, /* ... or, with this as well, numbers as ClickHouse
                                                   stores them: 1 to 32 bytes, little-endian       */
-    UMBEL_VARIANT_CLICKHOUSE_PRE2024 = 1 << 5  /* with INDEX: sized as in releases before 2024    */
+    UMBEL_VARIANT_CLICKHOUSE_PRE2024 = 1 << 5, /* with INDEX: sized as in releases before 2024    */
+    UMBEL_VARIANT_SPARK_V1 = 1 << 6            /* spark: version 1, for Spark before 4.1          */
 } umbel_variant;
 
 /* What that system's constructor takes.  Zero means "not given"; what a format does not take is
@@ -61,9 +64,11 @@ struct umbel_foreign {
     uint64_t capacity;
     double fpr;
     uint64_t bytes;
-    uint64_t seed;         /* clickhouse                                                          */
-    uint32_t hashes;       /* leveldb, corekv, badger with bytes alone; clickhouse                */
-    uint32_t bits_per_key; /* leveldb, corekv, badger, clickhouse's index: instead of fpr         */
+    uint64_t seed;         /* clickhouse, spark: an int, negative ones in two's complement        */
+    uint32_t hashes;       /* leveldb, corekv, badger, rocksdb with bytes alone; clickhouse; spark
+                              with bytes                                                          */
+    uint32_t bits_per_key; /* leveldb, corekv, badger, rocksdb, clickhouse's index: instead of
+                              fpr                                                                 */
     uint32_t expansion;    /* redisbloom: each layer is for this many times the keys of the last;
                               0: 2                                                                */
     uint32_t nonscaling;   /* redisbloom, not 0: refuse keys beyond capacity instead of growing   */

@@ -5,7 +5,7 @@
 
 const KINDS = ['auto', 'blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight', 'line'];
 const FORMATS = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
-  'parquet', 'redisbloom', 'dcso'];
+  'parquet', 'redisbloom', 'dcso', 'rocksdb', 'spark'];
 const TYPES = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
   'uint64', 'float', 'double', 'uint32_be'];
 const VERDICTS = ['ok', 'underdetermined', 'bad-rate', 'below-bound', 'beyond-kind', 'too-large',

@@ -17,7 +17,9 @@ export type Format =
   | 'guava'
   | 'parquet'
   | 'redisbloom'
-  | 'dcso';
+  | 'dcso'
+  | 'rocksdb'
+  | 'spark';
 
 export type ValueType =
   | 'string'

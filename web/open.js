@@ -6,7 +6,7 @@ import { $, complaint, downloads, facts, language, make, t, takesFile, withProgr
 import { bitsText, countText, parseCount, parseRate, rateText, sizeText } from './quantity.js';
 
 const formats = ['native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
-  'parquet', 'redisbloom', 'dcso'];
+  'parquet', 'redisbloom', 'dcso', 'rocksdb', 'spark'];
 const types = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
   'uint64', 'float', 'double', 'uint32_be'];
 

@@ -266,6 +266,7 @@ function bitsAt({ format, bytes }) {
     case 'native': return Number(view.getBigUint64(96, true));
     case 'guava': return 6;
     case 'dcso': return 48;
+    case 'spark': return opened.length - bytes;
     case 'parquet':
     case 'redisbloom': return opened.length - bytes;
     default: return 0;

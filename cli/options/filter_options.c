@@ -85,6 +85,8 @@ static const struct {
     {"index", UMBEL_VARIANT_CLICKHOUSE_INDEX},
     {"numbers", UMBEL_VARIANT_CLICKHOUSE_NUMBERS},
     {"pre2024", UMBEL_VARIANT_CLICKHOUSE_PRE2024},
+    {"v1", UMBEL_VARIANT_SPARK_V1},
+    {"v2", 0},
 };
 
 /* --int, --strategy and --variant as the bits of umbel_foreign.variant. */
@@ -102,8 +104,8 @@ static uint32_t variant_of(const cli_settings *s) {
         size_t k = 0, end = sizeof variants / sizeof *variants;
         while (k < end && strcmp(s->variants.at[i], variants[k].name) != 0) k++;
         if (k == end) {
-            cli_die("--variant", "guava2024, index, numbers, pre2024", "unknown variant '%s'",
-                    s->variants.at[i]);
+            cli_die("--variant", "guava2024, index, numbers, pre2024, v1, v2",
+                    "unknown variant '%s'", s->variants.at[i]);
         }
         bits |= variants[k].bit;
     }

@@ -57,10 +57,10 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_EXPANSION] = {"", "expansion", "N", NULL, TYPE_COUNT, AT(expansion),
                        "redisbloom: each new layer is N times larger (2)"},
     [OPT_NONSCALING] = FLAG("", "nonscaling", nonscaling, "redisbloom: never add a layer"),
-    [OPT_VARIANT] = {"", "variant", "NAME", "guava2024 index numbers pre2024", TYPE_LIST,
-                     AT(variants),
-                     "a variant of the format: guava2024 (hashes from the rate alone); index, "
-                     "numbers, pre2024 (ClickHouse's skip index); may be repeated"},
+    [OPT_VARIANT] =
+        {"", "variant", "NAME", "guava2024 index numbers pre2024 v1 v2", TYPE_LIST, AT(variants),
+         "a variant of the format: guava2024 (hashes from the rate alone); index, "
+         "numbers, pre2024 (ClickHouse's skip index); v1, v2 (Spark, v2); may be repeated"},
     [OPT_FROM] = {"", "from", "FORMAT", "FORMAT", TYPE_TEXT, AT(from),
                   "the format of IN; formats with a magic number are recognised"},
     [OPT_TO] = {"", "to", "FORMAT", "FORMAT", TYPE_TEXT, AT(to), "the format of OUT (that of IN)"},

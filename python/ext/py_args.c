@@ -18,6 +18,7 @@ static const struct {
     {"index", UMBEL_VARIANT_CLICKHOUSE_INDEX},
     {"numbers", UMBEL_VARIANT_CLICKHOUSE_NUMBERS},
     {"pre2024", UMBEL_VARIANT_CLICKHOUSE_PRE2024},
+    {"v1", UMBEL_VARIANT_SPARK_V1},
 };
 
 /* The text of a str; what has a NUL in it is "?", which nothing is called. */

@@ -110,6 +110,22 @@ void umbeli_put_u64be(umbeli_writer *w, uint64_t x) {
     umbeli_put_u64le(w, __builtin_bswap64(x));
 }
 
+void umbeli_swap_words(uint8_t *to, const uint8_t *from, size_t words) {
+    for (size_t w = 0; w < words; w++) {
+        for (size_t i = 0; i < 8; i++) to[8 * w + i] = from[8 * w + 7 - i];
+    }
+}
+
+void umbeli_put_swapped(umbeli_writer *w, const uint8_t *bytes, uint64_t len) {
+    enum { WORDS = 512 };
+    uint8_t turned[8 * WORDS];
+    for (uint64_t at = 0; at < len; at += sizeof turned) {
+        size_t some = len - at < sizeof turned ? (size_t)(len - at) : sizeof turned;
+        umbeli_swap_words(turned, bytes + at, some / 8);
+        umbeli_put(w, turned, some);
+    }
+}
+
 bool umbeli_span_sink(void *ctx, const void *bytes, size_t len) {
     umbeli_span *span = ctx;
     if (len > span->cap - span->used) return false;

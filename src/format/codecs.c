@@ -15,6 +15,8 @@ const umbeli_codec *const umbeli_codecs[] = {
     &umbeli_codec_parquet,
     &umbeli_codec_redisbloom,
     &umbeli_codec_dcso,
+    &umbeli_codec_rocksdb,
+    &umbeli_codec_spark,
     NULL,
 };
 

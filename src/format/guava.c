@@ -151,15 +151,6 @@ static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings,
                               settings, out, diag);
 }
 
-/* MITZ_32 takes a number below 2^31 modulo the bits, which shows where they are as many; its two
- * halves still distinguish keys. */
-static double rate_of(const umbeli_shape *s, bool mitz32) {
-    enum { MANY_BITS = 1 << 24 };
-    umbeli_progression p = progression_of(s, mitz32);
-    if (!mitz32 || s->bits < MANY_BITS) return umbeli_progression_rate(&p, s->capacity);
-    return pow(umbeli_narrow_fill(s->bits, (double)s->capacity * s->hashes, 31), s->hashes);
-}
-
 static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
@@ -169,18 +160,12 @@ static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag)
         shape.bits >> 31 && mitz32
             ? "MURMUR128_MITZ_32 reaches no bit beyond 2^31"
             : "Guava's probes of a key follow each other, too closely in so few bits";
-    umbeli_params_plan(&shape, rate_of(&shape, mitz32), beyond, out);
+    umbeli_progression probes = progression_of(&shape, mitz32);
+    umbeli_params_plan(&shape, umbeli_progression_rate(&probes, shape.capacity), beyond, out);
     return UMBEL_OK;
 }
 
 /* ---- Decode ---- */
-
-/* Converts between big-endian words and our bit order, in both directions. */
-static void swap_words(uint8_t *to, const uint8_t *from, size_t words) {
-    for (size_t w = 0; w < words; w++) {
-        for (size_t i = 0; i < 8; i++) to[8 * w + i] = from[8 * w + 7 - i];
-    }
-}
 
 static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *shape,
                              umbel_diag *diag) {
@@ -222,7 +207,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbel_filter *f = NULL;
     e = umbeli_classic_new(scheme, shape, NULL, settings, &f, diag);
     if (e) return e;
-    swap_words(f->data, bytes + HEADER, (size_t)(f->data_len / 8));
+    umbeli_swap_words(f->data, bytes + HEADER, (size_t)(f->data_len / 8));
     *out = f;
     return UMBEL_OK;
 }
@@ -236,17 +221,10 @@ static uint64_t size_of(const umbel_filter *f) {
 }
 
 static void encode(const umbel_filter *f, umbeli_writer *w) {
-    enum { WORDS = 512 };
-    uint8_t turned[8 * WORDS];
     umbeli_put_u8(w, f->shape.scheme == SCHEME_32 ? MITZ_32 : MITZ_64);
     umbeli_put_u8(w, (uint8_t)f->shape.hashes);
     umbeli_put_u32be(w, (uint32_t)(f->data_len / 8));
-    for (uint64_t at = 0; at < f->data_len; at += sizeof turned) {
-        uint64_t left = f->data_len - at;
-        size_t some = left < sizeof turned ? (size_t)left : sizeof turned;
-        swap_words(turned, f->data + at, some / 8);
-        umbeli_put(w, turned, some);
-    }
+    umbeli_put_swapped(w, f->data, f->data_len);
 }
 
 const umbeli_codec umbeli_codec_guava = {

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "core/bits.h"
+#include "format/codec_params.h"
 #include "kind/classic/classic.h"
 #include "plan/plan.h"
 
@@ -372,7 +373,15 @@ double umbeli_progression_guess(const umbeli_progression *p, uint64_t keys) {
     return large(p, independent, fill, (double)keys);
 }
 
+/* Probes below 2^31, modulo the bits, which shows where those are as many; a start and a step of 32
+ * bits each still distinguish keys. */
+static double rate_of_many_bits(const umbeli_progression *p, uint64_t keys) {
+    return power(umbeli_narrow_fill(p->bits, (double)keys * p->hashes, 31), p->hashes);
+}
+
 double umbeli_progression_rate(const umbeli_progression *p, uint64_t keys) {
+    enum { MANY_BITS = 1 << 24 };
+    if (p->mirrored && p->bits >= MANY_BITS) return rate_of_many_bits(p, keys);
     if (keys == 0 || p->hashes == 0 || p->bits < 2 || p->bits > UMBELI_SIMULATED_BITS ||
         p->hashes > MANY_HASHES) {
         return umbeli_progression_guess(p, keys);

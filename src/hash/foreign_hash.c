@@ -5,9 +5,12 @@
 #include "hash/foreign_hash.h"
 #include "core/bits.h"
 
-uint32_t umbeli_leveldb_hash(const void *key, size_t len) {
+static inline uint32_t widened(uint8_t byte, bool is_signed) {
+    return is_signed ? (uint32_t)(int8_t)byte : byte;
+}
+
+static inline uint32_t leveldb_like(const uint8_t *p, size_t len, bool is_signed) {
     static const uint32_t seed = 0xbc9f1d34, factor = 0xc6a4a793;
-    const uint8_t *p = key;
     uint32_t h = seed ^ (uint32_t)len * factor;
     for (size_t steps = len / 4; steps > 0; steps--, p += 4) {
         h = (h + umbeli_load_le32(p)) * factor;
@@ -15,11 +18,35 @@ uint32_t umbeli_leveldb_hash(const void *key, size_t len) {
     }
     size_t rest = len % 4;
     if (rest == 0) return h;
-    uint32_t tail = p[0];
-    if (rest > 1) tail |= (uint32_t)p[1] << 8;
-    if (rest > 2) tail |= (uint32_t)p[2] << 16;
+    uint32_t tail = widened(p[0], is_signed);
+    if (rest > 1) tail += widened(p[1], is_signed) << 8;
+    if (rest > 2) tail += widened(p[2], is_signed) << 16;
     h = (h + tail) * factor;
     return h ^ h >> 24;
+}
+
+uint32_t umbeli_leveldb_hash(const void *key, size_t len) {
+    return leveldb_like(key, len, false);
+}
+
+uint32_t umbeli_rocksdb_hash(const void *key, size_t len) {
+    return leveldb_like(key, len, true);
+}
+
+static uint32_t spark_mix(uint32_t h, uint32_t word) {
+    h ^= umbeli_rotl32(word * 0xcc9e2d51, 15) * 0x1b873593;
+    return umbeli_rotl32(h, 13) * 5 + 0xe6546b64;
+}
+
+uint32_t umbeli_spark_hash(const void *key, size_t len, uint32_t seed) {
+    const uint8_t *p = key;
+    uint32_t h = seed;
+    for (size_t steps = len / 4; steps > 0; steps--, p += 4) h = spark_mix(h, umbeli_load_le32(p));
+    for (size_t i = 0; i < len % 4; i++) h = spark_mix(h, (uint32_t)(int8_t)p[i]);
+    h ^= (uint32_t)len;
+    h = (h ^ h >> 16) * 0x85ebca6b;
+    h = (h ^ h >> 13) * 0xc2b2ae35;
+    return h ^ h >> 16;
 }
 
 uint64_t umbeli_murmur2_64a(const void *key, size_t len, uint64_t seed) {

@@ -18,9 +18,16 @@ extern const umbeli_hasher umbeli_hasher_xxh64;
 
 /* LevelDB's 32-bit hash, with the seed its filters use.  Murmur-like: four bytes per step and no
  * mixing after the last full step, so the upper bytes of a key of 4n bytes hardly reach the lower
- * bits.  Bytes are unsigned here as in LevelDB; RocksDB's copy sign-extends the tail and differs
- * for bytes from 0x80 up. */
+ * bits.  RocksDB's copy, for filters of format versions below 5, sign-extends the bytes of the tail
+ * and so differs for those from 0x80 up. */
 uint32_t umbeli_leveldb_hash(const void *key, size_t len);
+uint32_t umbeli_rocksdb_hash(const void *key, size_t len);
+
+/* RocksDB's hash since format version 5: a preview of XXH3 that differs from the released one. */
+uint64_t umbeli_xxph3_64(const void *key, size_t len);
+
+/* Spark's variant of MurmurHash3_x86_32: each byte of the tail is mixed as a signed word. */
+uint32_t umbeli_spark_hash(const void *key, size_t len, uint32_t seed);
 
 /* CityHash 1.0.2, the version that ClickHouse froze; later versions differ. */
 uint64_t umbeli_city64(const void *data, size_t len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/bits.h"
 #include "core/diag.h"
-#include "tables/leveldb/crc32c.h"
+#include "tables/crc32c.h"
 #include "tables/leveldb/leveldb_table.h"
 #include "tables/unpack.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "tables/leveldb/crc32c.h"
+#include "tables/crc32c.h"
 #include "tables/leveldb/leveldb_table.h"
 #include "target.h"
 

@@ -18,7 +18,7 @@ const { Filter, UmbelError, plan, typedKey } = await import(built);
 const { bind } = await import(join(root, 'build/js/package/engine.js'));
 
 const formats = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
-  'parquet', 'redisbloom', 'dcso'];
+  'parquet', 'redisbloom', 'dcso', 'rocksdb', 'spark'];
 
 /** True when it is a filter; then it is asked and written, too. */
 function use(bytes, options) {

@@ -12,7 +12,7 @@
 #include "core/bits.h"
 #include "hash/foreign_hash.h"
 #include "steps.h"
-#include "tables/leveldb/crc32c.h"
+#include "tables/crc32c.h"
 #include "umbel_table.h"
 #include "watched_memory.h"
 

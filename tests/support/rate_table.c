@@ -21,6 +21,9 @@ const rate_format rate_formats[] = {
     {"parquet", UMBEL_FMT_PARQUET, 0, false, false},
     {"redisbloom", UMBEL_FMT_REDISBLOOM, 0, false, false},
     {"dcso", UMBEL_FMT_DCSO, 0, false, false},
+    {"rocksdb", UMBEL_FMT_ROCKSDB, 0, false, false},
+    {"spark", UMBEL_FMT_SPARK, 0, false, false},
+    {"spark, v1", UMBEL_FMT_SPARK, UMBEL_VARIANT_SPARK_V1, false, false},
     {"clickhouse index", UMBEL_FMT_CLICKHOUSE, UMBEL_VARIANT_CLICKHOUSE_INDEX, false, false},
     {"clickhouse", UMBEL_FMT_CLICKHOUSE, 0, true, false},
 };

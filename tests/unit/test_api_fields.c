@@ -142,6 +142,8 @@ static void test_reserved_of_other_systems(void **state) {
         {.format = UMBEL_FMT_PARQUET, .capacity = 100, .fpr = 0.01},
         {.format = UMBEL_FMT_REDISBLOOM, .capacity = 100, .fpr = 0.01},
         {.format = UMBEL_FMT_DCSO, .capacity = 100, .fpr = 0.01},
+        {.format = UMBEL_FMT_ROCKSDB, .capacity = 100, .bits_per_key = 10},
+        {.format = UMBEL_FMT_SPARK, .capacity = 100},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         umbel_filter *f = NULL, *none = NULL;
@@ -197,7 +199,7 @@ static void test_native_is_not_foreign(void **state) {
     umbel_filter *f = NULL;
     umbel_plan plan;
     umbel_diag diag = {0};
-    static const umbel_format formats[] = {UMBEL_FMT_ANY, UMBEL_FMT_NATIVE, (umbel_format)11};
+    static const umbel_format formats[] = {UMBEL_FMT_ANY, UMBEL_FMT_NATIVE, (umbel_format)99};
     for (size_t i = 0; i < 3; i++) {
         umbel_foreign p = {.format = formats[i], .capacity = 10, .fpr = 0.1};
         assert_int_equal(umbel_create_foreign(&p, NULL, &f, &diag), UMBEL_EINVAL);

@@ -126,7 +126,8 @@ static void formats(void **state) {
         NUMBER(UMBEL_FMT_BADGER, 4),  NUMBER(UMBEL_FMT_CLICKHOUSE, 5),
         NUMBER(UMBEL_FMT_GOCRC32, 6), NUMBER(UMBEL_FMT_GUAVA, 7),
         NUMBER(UMBEL_FMT_PARQUET, 8), NUMBER(UMBEL_FMT_REDISBLOOM, 9),
-        NUMBER(UMBEL_FMT_DCSO, 10),
+        NUMBER(UMBEL_FMT_DCSO, 10),   NUMBER(UMBEL_FMT_ROCKSDB, 11),
+        NUMBER(UMBEL_FMT_SPARK, 12),
     };
     assert_all(all);
 }
@@ -140,6 +141,7 @@ static void variants(void **state) {
         NUMBER(UMBEL_VARIANT_CLICKHOUSE_INDEX, 8),
         NUMBER(UMBEL_VARIANT_CLICKHOUSE_NUMBERS, 16),
         NUMBER(UMBEL_VARIANT_CLICKHOUSE_PRE2024, 32),
+        NUMBER(UMBEL_VARIANT_SPARK_V1, 64),
     };
     assert_all(all);
 }

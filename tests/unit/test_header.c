@@ -36,7 +36,8 @@ static void test_formats(void **state) {
     static const umbel_format formats[] = {
         UMBEL_FMT_ANY,     UMBEL_FMT_NATIVE,     UMBEL_FMT_LEVELDB, UMBEL_FMT_COREKV,
         UMBEL_FMT_BADGER,  UMBEL_FMT_CLICKHOUSE, UMBEL_FMT_GOCRC32, UMBEL_FMT_GUAVA,
-        UMBEL_FMT_PARQUET, UMBEL_FMT_REDISBLOOM, UMBEL_FMT_DCSO,
+        UMBEL_FMT_PARQUET, UMBEL_FMT_REDISBLOOM, UMBEL_FMT_DCSO,    UMBEL_FMT_ROCKSDB,
+        UMBEL_FMT_SPARK,
     };
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) assert_int_equal(formats[i], i);
 }

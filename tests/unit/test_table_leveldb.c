@@ -17,7 +17,7 @@
 #include "core/bits.h"
 #include "foreign.h"
 #include "golden.h"
-#include "tables/leveldb/crc32c.h"
+#include "tables/crc32c.h"
 #include "tables/leveldb/leveldb_table.h"
 
 enum { KEYS = 300, FOOTER = UMBELI_SSTABLE_FOOTER };

@@ -9,7 +9,7 @@
 #include "any_filter.h"
 #include "core/bits.h"
 #include "foreign.h"
-#include "tables/leveldb/crc32c.h"
+#include "tables/crc32c.h"
 #include "tables/leveldb/leveldb_table.h"
 
 enum { PLAIN = 0, SNAPPY = 1, ZSTD = 2 };

@@ -20,10 +20,10 @@ _Out = TypeVar("_Out", bound=_Writable)
 _Kind = Literal["auto", "blocked", "classic", "static", "counting", "scalable", "window", "tight",
                 "line"]
 _Format = Literal["native", "leveldb", "corekv", "badger", "clickhouse", "gocrc32", "guava",
-                  "parquet", "redisbloom", "dcso"]
+                  "parquet", "redisbloom", "dcso", "rocksdb", "spark"]
 _Type = Literal["string", "utf16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
                 "uint64", "float", "double", "uint32be"]
-_Variant = Literal["int32", "mitz32", "guava2024", "index", "numbers", "pre2024"]
+_Variant = Literal["int32", "mitz32", "guava2024", "index", "numbers", "pre2024", "v1"]
 
 __version__: str
 KINDS: tuple[str, ...]

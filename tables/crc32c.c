@@ -3,7 +3,7 @@
  * crc32c.c - four bits at a time: a table small enough to write out and check by eye; LevelDB's
  * files are only a few MB
  */
-#include "tables/leveldb/crc32c.h"
+#include "tables/crc32c.h"
 
 #include "core/bits.h"
 
