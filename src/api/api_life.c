@@ -20,8 +20,13 @@ static umbel_err choose_kind(umbel_params *params, umbel_diag *diag) {
     if (umbeli_bytes_alone(params)) return UMBEL_OK;
     umbel_plan plan;
     umbel_err e = umbeli_kind_plan(UMBEL_KIND_AUTO, params, &plan, diag);
-    if (!e) params->kind = plan.kind;
-    return e;
+    if (e) return e;
+    params->kind = plan.kind;
+    params->capacity = plan.capacity;
+    params->fpr = plan.fpr;
+    params->bytes = plan.bytes; /* so that the search is not repeated */
+    params->hashes = plan.hashes;
+    return UMBEL_OK;
 }
 
 /* Checks given and opts; *params gets a kind that exists, *settings what both specify. */

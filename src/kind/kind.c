@@ -86,6 +86,33 @@ umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_pl
     return e ? umbeli_fail(diag, e, plan->why) : UMBEL_OK;
 }
 
+umbel_err umbeli_kind_new_shape(umbel_kind kind, const umbeli_units *units,
+                                const umbel_params *params, umbeli_shape *shape, umbel_diag *diag) {
+    *shape = umbeli_kind_shape(params);
+    if (!umbeli_bytes_alone(params)) {
+        umbel_plan plan;
+        umbel_err e = umbeli_kind_plan(kind, params, &plan, diag);
+        if (e) return e;
+        shape->bits = plan.bits;
+        shape->hashes = plan.hashes;
+        shape->capacity = plan.capacity;
+        shape->fpr = plan.fpr;
+        return UMBEL_OK;
+    }
+    shape->hashes = params->hashes ? params->hashes : units->hashes;
+    if (shape->hashes == 0) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: required when only bytes is given");
+    }
+    if (units->fixed && shape->hashes != units->hashes) {
+        return umbeli_fail(diag, UMBEL_EINVAL, units->fixed);
+    }
+    if (params->bytes > units->max * units->bytes) {
+        return umbeli_fail(diag, UMBEL_EINVAL, units->large);
+    }
+    shape->bits = params->bytes / units->bytes * units->bytes * 8;
+    return UMBEL_OK;
+}
+
 /* ---- Batches of keys as batches of hashes ---- */
 
 enum { BATCH = 1024 };

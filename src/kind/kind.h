@@ -43,6 +43,20 @@ umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_pl
 /* Seed, hash function and secret of a natively hashed filter; all else is 0. */
 umbeli_shape umbeli_kind_shape(const umbel_params *params);
 
+/* For kinds made of equal units: how many bytes a unit has, how many there may be, and the probes
+ * per key unless others are given. */
+typedef struct umbeli_units {
+    uint64_t bytes, max;
+    uint32_t hashes;   /* 0: must be given */
+    const char *fixed; /* the message for another number; NULL: others are possible */
+    const char *large; /* the message for too many units */
+} umbeli_units;
+
+/* The shape of a new filter: as the planner has it or, if the bytes alone are given, with as many
+ * units as they hold, and no promise. */
+umbel_err umbeli_kind_new_shape(umbel_kind kind, const umbeli_units *units,
+                                const umbel_params *params, umbeli_shape *shape, umbel_diag *diag);
+
 /* What every restore checks first: that scheme and hash function are native ones, and that the
  * payload has the bytes of shape->bits. */
 umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, uint64_t data_len,

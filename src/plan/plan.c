@@ -36,17 +36,32 @@ static const umbeli_model *model_of(umbel_kind kind) {
     return NULL;
 }
 
-/* Bytes that a kind needs for the capacity and fpr of a solved plan; 0: not possible. */
-static uint64_t bytes_needed(const umbeli_model *model, const umbel_plan *promise,
-                             uint32_t hashes) {
-    umbel_plan plan = {.capacity = promise->capacity, .fpr = promise->fpr, .hashes = hashes};
-    return umbeli_model_solve(model, &plan) ? 0 : plan.bytes;
+/* What a kind makes of a request. */
+typedef struct answer {
+    const umbeli_model *model;
+    umbel_plan plan;
+    umbel_err err;
+} answer;
+
+static answer ask(const umbeli_model *model, const umbel_plan *asked) {
+    answer a = {.model = model, .plan = *asked};
+    a.err = umbeli_model_solve(model, &a.plan);
+    return a;
 }
 
-/* How many times as many bytes model `a` needs as `b` for the promise of this solved plan. */
-static double ratio(const umbeli_model *a, const umbeli_model *b, const umbel_plan *promise,
-                    uint32_t hashes) {
-    return (double)bytes_needed(a, promise, hashes) / (double)bytes_needed(b, promise, hashes);
+/* Bytes that a kind needs for the capacity and fpr of a solved plan; 0: not possible. */
+static double bytes_for(const answer *a, const umbel_plan *asked, const umbel_plan *promise) {
+    if (asked->bytes == 0) return a->err ? 0.0 : (double)a->plan.bytes; /* the same promise */
+    answer least = ask(
+        a->model,
+        &(umbel_plan){.capacity = promise->capacity, .fpr = promise->fpr, .hashes = asked->hashes});
+    return least.err ? 0.0 : (double)least.plan.bytes;
+}
+
+/* How many times as many bytes `a` needs as `b` for the promise of this solved plan. */
+static double ratio(const answer *a, const answer *b, const umbel_plan *asked,
+                    const umbel_plan *promise) {
+    return bytes_for(a, asked, promise) / bytes_for(b, asked, promise);
 }
 
 /* What lines must save.  In the cache they take up to 1.5 times as long as blocks of half a line,
@@ -58,50 +73,48 @@ static double least_ratio(uint64_t bytes) {
 }
 
 /* Blocked or line; if only one is possible, that one. */
-static umbel_err solve_fast(umbel_plan *plan) {
-    umbel_plan blocked = *plan, line = *plan;
-    umbel_err blocked_err = umbeli_model_solve(&umbeli_model_blocked, &blocked);
-    umbel_err line_err = umbeli_model_solve(&umbeli_model_line, &line);
-    double least = line_err ? HUGE_VAL : least_ratio(line.bytes);
-    bool lines = blocked_err || (!line_err && ratio(&umbeli_model_blocked, &umbeli_model_line,
-                                                    &blocked, plan->hashes) >= least);
-    *plan = lines ? line : blocked;
-    if (lines && line_err) return line_err;
+static const answer *choose_fast(const answer *blocked, const answer *line, const umbel_plan *asked,
+                                 const char **why) {
+    double least = line->err ? HUGE_VAL : least_ratio(line->plan.bytes);
+    bool lines =
+        blocked->err || (!line->err && ratio(blocked, line, asked, &blocked->plan) >= least);
     bool large = least < 1.05;
-    plan->why = blocked_err || line_err ? WHY_ONLY
-                : lines                 ? (large ? WHY_LINE_LARGE : WHY_LINE)
-                                        : (large ? WHY_BLOCKED_LARGE : WHY_BLOCKED);
-    return UMBEL_OK;
+    *why = blocked->err || line->err ? WHY_ONLY
+           : lines                   ? (large ? WHY_LINE_LARGE : WHY_LINE)
+                                     : (large ? WHY_BLOCKED_LARGE : WHY_BLOCKED);
+    return lines ? line : blocked;
 }
 
-/* Would classic save less than a quarter of the bytes of this solved plan? */
-static bool is_small(const umbeli_model *model, const umbel_plan *solved, uint32_t hashes) {
-    return ratio(&umbeli_model_classic, model, solved, hashes) > 0.75;
+static umbel_err settle(umbel_plan *plan, const answer *a, const char *why) {
+    *plan = a->plan;
+    if (!a->err) plan->why = why;
+    return a->err;
+}
+
+static umbel_err solve_fast(umbel_plan *plan) {
+    const answer blocked = ask(&umbeli_model_blocked, plan), line = ask(&umbeli_model_line, plan);
+    const char *why;
+    const answer *fast = choose_fast(&blocked, &line, plan, &why);
+    return settle(plan, fast, why);
 }
 
 /* With one cache line per key a filter is several times faster than classic: that is worth a
  * quarter of its memory and more. */
 static umbel_err solve_auto(umbel_plan *plan) {
-    umbel_plan fast = *plan, line = *plan, classic = *plan;
-    umbel_err fast_err = solve_fast(&fast);
-    umbel_err classic_err = umbeli_model_solve(&umbeli_model_classic, &classic);
-    if (fast_err) {
-        *plan = classic;
-        if (!classic_err) plan->why = WHY_ONLY;
-        return classic_err;
+    const double quarter_less = 0.75;
+    const umbel_plan asked = *plan;
+    const answer blocked = ask(&umbeli_model_blocked, plan), line = ask(&umbeli_model_line, plan);
+    const answer classic = ask(&umbeli_model_classic, plan);
+    const char *why;
+    const answer *fast = choose_fast(&blocked, &line, &asked, &why);
+    if (fast->err) return settle(plan, &classic, WHY_ONLY);
+    if (classic.err || ratio(&classic, fast, &asked, &fast->plan) > quarter_less) {
+        return settle(plan, fast, why);
     }
-    uint32_t hashes = plan->hashes;
-    *plan = fast;
-    if (classic_err || is_small(model_of(fast.kind), &fast, hashes)) return UMBEL_OK;
-    *plan = line;
-    if (fast.kind == UMBEL_KIND_BLOCKED && !umbeli_model_solve(&umbeli_model_line, plan) &&
-        is_small(&umbeli_model_line, plan, hashes)) {
-        plan->why = WHY_LINE;
-        return UMBEL_OK;
+    if (!line.err && ratio(&classic, &line, &asked, &line.plan) > quarter_less) {
+        return settle(plan, &line, WHY_LINE);
     }
-    *plan = classic;
-    plan->why = WHY_CLASSIC;
-    return UMBEL_OK;
+    return settle(plan, &classic, WHY_CLASSIC);
 }
 
 static umbel_err solve(umbel_plan *plan, umbel_err (*choose)(umbel_plan *plan)) {

@@ -47,7 +47,7 @@ double umbeli_blocks_rate(umbeli_lanes form, uint64_t nblocks, uint64_t keys) {
     double rate = 0.0;
     for (int i = 0; i < 2 && classes[i].blocks > 0.0; i++) {
         mixture sum = {.form = form};
-        umbeli_loads_visit(form, (double)keys, classes[i].share, mix, &sum);
+        umbeli_loads_visit(form, (double)keys, classes[i].share, false, mix, &sum);
         rate += classes[i].blocks * classes[i].share * (sum.yes / sum.weight);
     }
     return fmin(rate, 1.0);
@@ -78,6 +78,11 @@ static double model_spread(uint64_t bytes, uint32_t hashes, uint64_t keys) {
     return umbeli_blocked_spread(bytes / BLOCK_BYTES, keys);
 }
 
+static double model_roughly(uint64_t bytes, uint32_t *hashes, uint64_t keys) {
+    *hashes = 8;
+    return umbeli_blocks_roughly(split_block, bytes / BLOCK_BYTES, keys);
+}
+
 /* Keys whose 64-bit hash equals that of an added key. */
 static double model_floor(uint64_t keys) {
     return (double)keys / (UMBELI_HALF_VALUES * UMBELI_HALF_VALUES);
@@ -92,6 +97,7 @@ const umbeli_model umbeli_model_blocked = {
     .hashes = eight,
     .rate = model_rate,
     .spread = model_spread,
+    .roughly = model_roughly,
     .floor = model_floor,
     .too_large = "a blocked filter stays below 128 GiB; choose classic, fewer keys, a higher fpr "
                  "or fewer bytes",
@@ -119,9 +125,27 @@ static double line_model_spread(uint64_t bytes, uint32_t hashes, uint64_t keys) 
     return umbeli_line_spread(bytes / LINE_BYTES, hashes, keys);
 }
 
+/* With the best number of lanes; *best gets it, or 0 when another may be better. */
+static double line_roughly(uint64_t nlines, uint64_t keys, uint32_t *best) {
+    const double doubt = 1.0003;
+    double lowest = 2.0, second = 2.0;
+    for (uint32_t lanes = 4; lanes <= 16; lanes *= 2) {
+        double promise = umbeli_blocks_roughly(line_of(lanes), nlines, keys);
+        second = fmin(second, fmax(promise, lowest));
+        if (promise >= lowest) continue;
+        lowest = promise;
+        *best = lanes;
+    }
+    if (!(second > lowest * doubt)) *best = 0;
+    return lowest;
+}
+
 uint32_t umbeli_line_hashes(uint64_t nlines, uint64_t keys) {
-    uint32_t best = 8;
+    uint32_t best = 0;
     double lowest = 2.0;
+    line_roughly(nlines, keys, &best);
+    if (best != 0) return best;
+    best = 8;
     for (uint32_t lanes = 4; lanes <= 16; lanes *= 2) {
         double promise =
             umbeli_line_rate(nlines, lanes, keys) + 3.0 * umbeli_line_spread(nlines, lanes, keys);
@@ -136,6 +160,12 @@ static uint32_t line_model_hashes(uint64_t bytes, uint64_t keys) {
     return umbeli_line_hashes(bytes / LINE_BYTES, keys);
 }
 
+static double line_model_roughly(uint64_t bytes, uint32_t *hashes, uint64_t keys) {
+    uint64_t nlines = bytes / LINE_BYTES;
+    return *hashes ? umbeli_blocks_roughly(line_of(*hashes), nlines, keys)
+                   : line_roughly(nlines, keys, hashes);
+}
+
 const umbeli_model umbeli_model_line = {
     .id = UMBEL_KIND_LINE,
     .unit = LINE_BYTES,
@@ -146,6 +176,7 @@ const umbeli_model umbeli_model_line = {
     .hashes = line_model_hashes,
     .rate = line_model_rate,
     .spread = line_model_spread,
+    .roughly = line_model_roughly,
     .floor = model_floor,
     .too_large = "a line filter stays below 256 GiB; choose classic, fewer keys, a higher fpr "
                  "or fewer bytes",

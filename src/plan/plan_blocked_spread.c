@@ -19,6 +19,8 @@
 #include "plan/plan.h"
 #include "plan/plan_block_loads.h"
 
+#define INLINED __attribute__((always_inline))
+
 /* First pass: the regression line of b(j), about the most likely load. */
 typedef struct line {
     umbeli_lanes form;
@@ -26,7 +28,7 @@ typedef struct line {
     double weight, x, xx, y, xy; /* sums; finally x and y are means */
 } line;
 
-static double line_take(void *sums, const umbeli_load *load) {
+INLINED static inline double line_take(void *sums, const umbeli_load *load) {
     line *sum = sums;
     if (sum->weight == 0.0) sum->origin = load->keys;
     double x = load->keys - sum->origin, y = load->weight * umbeli_block_rate(sum->form, load);
@@ -53,18 +55,19 @@ typedef struct scatter {
     double weight, within, between, third;
 } scatter;
 
-static double scatter_take(void *sums, const umbeli_load *load) {
+INLINED static inline double scatter_take(void *sums, const umbeli_load *load) {
     scatter *sum = sums;
     const umbeli_lanes form = sum->line.form;
     const double *clear = load->clear, bits = form.bits;
+    const double one = 1.0 / bits; /* exact: a power of two */
     /* The share of set bits in a lane: its mean, variance and third moment. */
     double mean = 1.0 - clear[0], square = mean * mean;
-    double variance =
-        fmax(clear[0] / bits + clear[1] * (bits - 1.0) / bits - clear[0] * clear[0], 0.0);
+    double variance = clear[0] * one + clear[1] * (bits - 1.0) * one - clear[0] * clear[0];
+    variance = variance > 0.0 ? variance : 0.0;
     double pair = 1.0 - 2.0 * clear[0] + clear[1];
     double triple = 1.0 - 3.0 * clear[0] + 3.0 * clear[1] - clear[2];
     double cube =
-        (mean + 3.0 * (bits - 1.0) * pair + (bits - 1.0) * (bits - 2.0) * triple) / (bits * bits);
+        (mean + 3.0 * (bits - 1.0) * pair + (bits - 1.0) * (bits - 2.0) * triple) * (one * one);
     /* All lanes: (square + variance)^lanes - square^lanes, factored so as not to lose digits. */
     double within = variance, more = square + variance, less = square;
     for (uint32_t lanes = form.lanes; lanes > 1; lanes /= 2) {
@@ -92,29 +95,61 @@ static double deviations(double skewness) {
     return fmin(1.0 + 0.5 * fmax(skewness, 0.0), 10.5);
 }
 
-double umbeli_blocks_spread(umbeli_lanes form, uint64_t nblocks, uint64_t keys) {
-    umbeli_block_class classes[2];
-    umbeli_block_classes(nblocks, classes);
-    double n = (double)keys, z = (double)nblocks;
-    if (keys == 0 || n * classes[0].share > umbeli_load_full(form)) return 0.0;
-
-    double variance = 0.0, third = 0.0, gain[2];
-    for (int i = 0; i < 2; i++) {
+/* Of the given classes of nblocks blocks; *rate gets the mean, as umbeli_blocks_rate has it. */
+INLINED static inline double spread_of(umbeli_lanes form, uint64_t nblocks,
+                                       const umbeli_block_class *classes, int nclasses, double n,
+                                       bool rough, double *rate) {
+    double z = (double)nblocks, variance = 0.0, third = 0.0, gain[2] = {0.0, 0.0};
+    *rate = 0.0;
+    for (int i = 0; i < nclasses; i++) {
         double share = classes[i].share;
         scatter s = {.line = {.form = form}};
-        umbeli_loads_visit(form, n, share, line_take, &s.line);
+        umbeli_loads_visit(form, n, share, rough, line_take, &s.line);
         s.slope = line_slope(&s.line);
-        umbeli_loads_visit(form, n, share, scatter_take, &s);
+        umbeli_loads_visit(form, n, share, rough, scatter_take, &s);
         double between = nblocks > 1 ? s.between * z / (z - 1.0) : 0.0;
         double weight = classes[i].blocks * share * share / s.weight;
         variance += weight * (s.within + between);
         third += weight * share * s.third;
         gain[i] = share * s.slope;
+        *rate += classes[i].blocks * share * s.line.y;
     }
     /* Between the classes the linear parts do not cancel out completely: keys * p * (1-p) *
      * difference^2 remains if the share p of all keys falls into one of them.  As p jumps from size
      * to size, and more blocks must not look worse, p * (1-p) is replaced by its maximum 1/4. */
-    variance += 0.25 * n * (gain[0] - gain[1]) * (gain[0] - gain[1]);
+    if (nclasses > 1) variance += 0.25 * n * (gain[0] - gain[1]) * (gain[0] - gain[1]);
     if (!(variance > 0.0)) return 0.0;
     return sqrt(variance) * deviations(third / (variance * sqrt(variance)));
+}
+
+double umbeli_blocks_spread(umbeli_lanes form, uint64_t nblocks, uint64_t keys) {
+    umbeli_block_class classes[2];
+    double rate, n = (double)keys;
+    umbeli_block_classes(nblocks, classes);
+    if (keys == 0 || n * classes[0].share > umbeli_load_full(form)) return 0.0;
+    return spread_of(form, nblocks, classes, 2, n, false, &rate);
+}
+
+/* The two classes differ by one part in 2^32 / nblocks, and in the sums the difference cancels out
+ * but for its square. */
+INLINED static inline double roughly(umbeli_lanes form, uint64_t nblocks, uint64_t keys) {
+    enum { ALIKE_UP_TO = 1 << 16 };
+    bool alike = nblocks <= ALIKE_UP_TO;
+    umbeli_block_class classes[2];
+    double rate, n = (double)keys;
+    umbeli_block_classes(nblocks, classes);
+    if (n * classes[0].share > umbeli_load_full(form)) return 1.0;
+    if (alike) classes[0] = (umbeli_block_class){(double)nblocks, 1.0 / (double)nblocks};
+    double spread = spread_of(form, nblocks, classes, alike ? 1 : 2, n, true, &rate);
+    return fmin(rate + 3.0 * spread, 1.0);
+}
+
+double umbeli_blocks_roughly(umbeli_lanes form, uint64_t nblocks, uint64_t keys) {
+    if (keys == 0) return 0.0;
+    switch (form.bits + form.lanes) { /* constants: loops over lanes unroll */
+    case 40: return roughly((umbeli_lanes){8, 32}, nblocks, keys);
+    case 132: return roughly((umbeli_lanes){4, 128}, nblocks, keys);
+    case 72: return roughly((umbeli_lanes){8, 64}, nblocks, keys);
+    default: return roughly((umbeli_lanes){16, 32}, nblocks, keys);
+    }
 }

@@ -12,6 +12,7 @@
  * rate at that share is the limit, and spread is a third of the distance to it.
  */
 #include <math.h>
+#include <stddef.h>
 
 #include "plan/plan.h"
 #include "plan/plan_model.h"
@@ -26,46 +27,59 @@ static double fill_variance(double c, double q) {
     return q * (1.0 - (1.0 + c) * q);
 }
 
-double umbeli_classic_rate(uint64_t bits, uint32_t hashes, uint64_t keys) {
-    if (keys == 0) return 0.0;
-    if (bits < 2) return 1.0;
+/* Both at least 1; *limit gets the rate that all but one filter in a thousand keep. */
+static double rate_of(uint64_t bits, uint32_t hashes, uint64_t keys, double *limit) {
     double m = (double)bits, k = hashes, probes = k * (double)keys;
     double log_clear = probes * log1p(-1.0 / m);
-    double p = -expm1(log_clear);
-    double excess = 0.5 * k * (k - 1.0) * fill_variance(probes / m, exp(log_clear)) / (m * p * p);
-    double rate = exp(k * log(p) + excess);
-    return fmin(rate, 1.0);
+    double p = -expm1(log_clear), variance = fill_variance(probes / m, exp(log_clear));
+    double excess = 0.5 * k * (k - 1.0) * variance / (m * p * p);
+    double rate = fmin(exp(k * log(p) + excess), 1.0);
+    if (limit == NULL) return rate;
+    double deviation = sqrt(fmax(variance, 0.0) / m);
+    /* Never more bits are set than there were probes. */
+    double fill = fmin(p + 3.0 * deviation, fmin(probes / m, 1.0));
+    *limit = pow(fill, k);
+    return rate;
+}
+
+double umbeli_classic_rate(uint64_t bits, uint32_t hashes, uint64_t keys) {
+    if (keys == 0) return 0.0;
+    return bits < 2 ? 1.0 : rate_of(bits, hashes, keys, NULL);
 }
 
 double umbeli_classic_spread(uint64_t bits, uint32_t hashes, uint64_t keys) {
     if (keys == 0 || bits < 2) return 0.0;
-    double m = (double)bits, k = hashes, probes = k * (double)keys;
-    double log_clear = probes * log1p(-1.0 / m);
-    double deviation = sqrt(fmax(fill_variance(probes / m, exp(log_clear)), 0.0) / m);
-    /* Never more bits are set than there were probes. */
-    double fill = fmin(-expm1(log_clear) + 3.0 * deviation, fmin(probes / m, 1.0));
-    return fmax(pow(fill, k) - umbeli_classic_rate(bits, hashes, keys), 0.0) / 3.0;
+    double limit, rate = rate_of(bits, hashes, keys, &limit);
+    return fmax(limit - rate, 0.0) / 3.0;
 }
 
 static double promise(uint64_t bits, uint32_t hashes, uint64_t keys) {
-    return umbeli_classic_rate(bits, hashes, keys) +
-           3.0 * umbeli_classic_spread(bits, hashes, keys);
+    if (keys == 0 || bits < 2) return keys == 0 ? 0.0 : 1.0;
+    double limit, rate = rate_of(bits, hashes, keys, &limit);
+    return rate + 3.0 * (fmax(limit - rate, 0.0) / 3.0);
 }
 
-uint32_t umbeli_classic_hashes(uint64_t bits, uint64_t keys) {
-    if (keys == 0) return 1;
+/* umbeli_classic_hashes for at least one key, and the promise with that many. */
+static uint32_t best_of(uint64_t bits, uint64_t keys, double *lowest) {
     double ideal = (double)bits / (double)keys * 0.69314718055994530942;
-    uint32_t k = ideal >= MAX_HASHES ? MAX_HASHES : ideal < 1.0 ? 1 : (uint32_t)ideal;
-    double rate = promise(bits, k, keys);
+    uint32_t k = ideal >= MAX_HASHES ? MAX_HASHES : ideal < 1.0 ? 1 : (uint32_t)ideal, start = k;
+    *lowest = promise(bits, k, keys);
     /* In small filters the variance pulls the best k below the ideal. */
     while (k > 1) {
         double less = promise(bits, k - 1, keys);
-        if (less > rate) break;
-        rate = less;
+        if (less > *lowest) break;
+        *lowest = less;
         k--;
     }
-    if (k < MAX_HASHES && promise(bits, k + 1, keys) < rate) k++;
-    return k;
+    double more = k < MAX_HASHES && k == start ? promise(bits, k + 1, keys) : 2.0;
+    if (more >= *lowest) return k;
+    *lowest = more;
+    return k + 1;
+}
+
+uint32_t umbeli_classic_hashes(uint64_t bits, uint64_t keys) {
+    double lowest;
+    return keys == 0 ? 1 : best_of(bits, keys, &lowest);
 }
 
 static uint32_t best_hashes(uint64_t bytes, uint64_t keys) {
@@ -88,6 +102,16 @@ static double model_spread(uint64_t bytes, uint32_t hashes, uint64_t keys) {
     return umbeli_classic_spread(bytes * 8, hashes, keys);
 }
 
+static double model_roughly(uint64_t bytes, uint32_t *hashes, uint64_t keys) {
+    double lowest;
+    if (*hashes != 0) {
+        lowest = promise(8 * bytes, *hashes, keys);
+    } else {
+        *hashes = best_of(8 * bytes, keys, &lowest);
+    }
+    return fmin(lowest + model_floor(keys), 1.0);
+}
+
 const umbeli_model umbeli_model_classic = {
     .id = UMBEL_KIND_CLASSIC,
     .unit = UNIT_BYTES,
@@ -97,6 +121,7 @@ const umbeli_model umbeli_model_classic = {
     .hashes = best_hashes,
     .rate = model_rate,
     .spread = model_spread,
+    .roughly = model_roughly,
     .floor = model_floor,
     .too_large = "this would take 2^63 bits or more; choose fewer keys, a higher fpr or fewer "
                  "bytes",

@@ -20,6 +20,10 @@ static double model_spread(uint64_t bytes, uint32_t hashes, uint64_t keys) {
     return umbeli_model_blocked.spread(bytes / COUNTER_BITS, hashes, keys);
 }
 
+static double model_roughly(uint64_t bytes, uint32_t *hashes, uint64_t keys) {
+    return umbeli_model_blocked.roughly(bytes / COUNTER_BITS, hashes, keys);
+}
+
 static double model_floor(uint64_t keys) {
     return umbeli_model_blocked.floor(keys);
 }
@@ -34,6 +38,7 @@ const umbeli_model umbeli_model_counting = {
     .hashes = model_hashes,
     .rate = model_rate,
     .spread = model_spread,
+    .roughly = model_roughly,
     .floor = model_floor,
     .too_large = "a counting filter stays below 512 GiB; choose fewer keys, a higher fpr or fewer "
                  "bytes",

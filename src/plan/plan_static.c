@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_static.c - the model of static filters: r bits of fingerprint match by chance one time in
- * 2^r
+ * plan_static.c - the models of static and tight filters, which are built once from all their keys
  *
- * Shards may have r or r + 1 bits, so neither a rate between two powers of two nor a budget between
- * two widths is rounded.
+ * Static: r bits of fingerprint match by chance one time in 2^r.  Shards may have r or r + 1 bits,
+ * so neither a rate between two powers of two nor a budget between two widths is rounded.  Tight:
+ * slots for 1.002 times the keys, of r or r + 1 bits.  All sizes follow from the number of keys and
+ * the rate or the bytes, so a filter has exactly the planned length once built.
  */
 #include "plan/plan.h"
 #include "plan/plan_model.h"
 #include "plan/static_layout.h"
+#include "plan/tight_layout.h"
 
-static umbel_err refuse(umbel_plan *plan, umbel_verdict verdict) {
-    const umbeli_model *m = &umbeli_model_static;
+/* A layout, as far as a plan is concerned. */
+typedef struct sizes {
+    uint64_t bytes; /* 0: too many */
+    double rate, promise;
+    uint32_t hashes;
+} sizes;
+
+/* The smallest layout for the rate or, with fpr 0, the one with the lowest rate in these bytes.
+ * UMBEL_PLAN_TOO_LARGE: too many keys; UMBEL_PLAN_BEYOND_KIND: no width is possible. */
+typedef umbel_verdict lay_out(uint64_t keys, uint32_t hashes, double fpr, uint64_t bytes,
+                              sizes *out);
+
+static umbel_err refuse(const umbeli_model *m, umbel_plan *plan, umbel_verdict verdict) {
     bool bound = plan->bytes != 0 && plan->fpr != 0.0 &&
                  (double)plan->bytes * 8.0 <
                      umbeli_bound_bits(plan->capacity != 0 ? plan->capacity : 1, plan->fpr);
@@ -27,51 +40,44 @@ static umbel_err refuse(umbel_plan *plan, umbel_verdict verdict) {
                                                                  : m->beyond);
 }
 
-static umbel_err settle(umbel_plan *plan, const umbeli_static_layout *l, uint64_t keys) {
-    uint64_t bytes = umbeli_static_len(l);
-    double rate = umbeli_static_rate(l, keys);
-    if (bytes == 0) return refuse(plan, UMBEL_PLAN_TOO_LARGE);
-    plan->rate = rate;
-    if (plan->fpr != 0.0 && rate > plan->fpr) return refuse(plan, UMBEL_PLAN_BEYOND_KIND);
-    plan->kind = UMBEL_KIND_STATIC;
+static umbel_err settle(const umbeli_model *m, umbel_plan *plan, const sizes *s, uint64_t keys) {
+    if (s->bytes == 0) return refuse(m, plan, UMBEL_PLAN_TOO_LARGE);
+    plan->rate = s->rate;
+    if (plan->fpr != 0.0 && s->promise > plan->fpr) {
+        return refuse(m, plan, UMBEL_PLAN_BEYOND_KIND);
+    }
+    plan->kind = m->id;
     plan->capacity = keys;
-    if (plan->fpr == 0.0) plan->fpr = rate;
-    plan->bytes = bytes;
-    plan->hashes = l->arity;
-    plan->bits = bytes * 8;
+    if (plan->fpr == 0.0) plan->fpr = s->promise;
+    plan->bytes = s->bytes;
+    plan->hashes = s->hashes;
+    plan->bits = s->bytes * 8;
     plan->bits_per_key = (double)plan->bits / (double)keys;
     plan->bound = umbeli_bound_rate((double)plan->bits, keys);
     return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
 }
 
-/* The smallest filter for this many keys at the plan's rate. */
-static bool min(const umbel_plan *plan, uint64_t keys, umbeli_static_layout *l) {
-    return umbeli_static_divide(keys, plan->hashes, 0, l) &&
-           umbeli_static_widths_for_rate(l, keys, plan->fpr) && umbeli_static_len(l) != 0;
-}
-
-static umbel_err solve_keys(umbel_plan *plan) {
+static umbel_err solve_keys(const umbeli_model *m, lay_out *of_kind, umbel_plan *plan) {
     uint64_t low = 0, high = UINT64_C(1) << 48; /* low fits, high does not */
-    umbeli_static_layout l;
+    sizes s, best = {0};
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        bool fits = min(plan, middle, &l) && umbeli_static_len(&l) <= plan->bytes;
+        bool fits = !of_kind(middle, plan->hashes, plan->fpr, 0, &s) && s.bytes != 0 &&
+                    s.bytes <= plan->bytes;
         *(fits ? &low : &high) = middle;
+        if (fits) best = s;
     }
-    if (low == 0) return refuse(plan, UMBEL_PLAN_TOO_SMALL);
-    return min(plan, low, &l) ? settle(plan, &l, low) : refuse(plan, UMBEL_PLAN_BEYOND_KIND);
+    return low == 0 ? refuse(m, plan, UMBEL_PLAN_TOO_SMALL) : settle(m, plan, &best, low);
 }
 
-static umbel_err solve(umbel_plan *plan) {
-    umbeli_static_layout l;
-    if (plan->capacity == 0) return solve_keys(plan);
-    if (!umbeli_static_divide(plan->capacity, plan->hashes, 0, &l)) {
-        return refuse(plan, UMBEL_PLAN_TOO_LARGE);
-    }
-    bool fits = plan->bytes != 0 ? umbeli_static_widths_for_bytes(&l, plan->bytes)
-                                 : umbeli_static_widths_for_rate(&l, plan->capacity, plan->fpr);
-    if (fits) return settle(plan, &l, plan->capacity);
-    return refuse(plan, plan->bytes != 0 ? UMBEL_PLAN_TOO_SMALL : UMBEL_PLAN_BEYOND_KIND);
+static umbel_err solve(const umbeli_model *m, lay_out *of_kind, umbel_plan *plan) {
+    sizes s;
+    if (plan->capacity == 0) return solve_keys(m, of_kind, plan);
+    umbel_verdict v =
+        of_kind(plan->capacity, plan->hashes, plan->bytes ? 0.0 : plan->fpr, plan->bytes, &s);
+    if (v == UMBEL_PLAN_OK) return settle(m, plan, &s, plan->capacity);
+    if (v == UMBEL_PLAN_BEYOND_KIND && plan->bytes != 0) v = UMBEL_PLAN_TOO_SMALL;
+    return refuse(m, plan, v);
 }
 
 static double rate_after(const umbel_plan *plan, uint64_t keys) {
@@ -79,11 +85,30 @@ static double rate_after(const umbel_plan *plan, uint64_t keys) {
     return plan->rate;
 }
 
+/* ---- static ---- */
+
+static umbel_verdict lay_out_static(uint64_t keys, uint32_t hashes, double fpr, uint64_t bytes,
+                                    sizes *out) {
+    umbeli_static_layout l;
+    if (!umbeli_static_divide(keys, hashes, 0, &l)) return UMBEL_PLAN_TOO_LARGE;
+    if (!(fpr != 0.0 ? umbeli_static_widths_for_rate(&l, keys, fpr)
+                     : umbeli_static_widths_for_bytes(&l, bytes))) {
+        return UMBEL_PLAN_BEYOND_KIND;
+    }
+    double rate = umbeli_static_rate(&l, keys);
+    *out = (sizes){umbeli_static_len(&l), rate, rate, l.arity};
+    return UMBEL_PLAN_OK;
+}
+
+static umbel_err solve_static(umbel_plan *plan) {
+    return solve(&umbeli_model_static, lay_out_static, plan);
+}
+
 const umbeli_model umbeli_model_static = {
     .id = UMBEL_KIND_STATIC,
     .hashes_min = 3,
     .hashes_max = 4,
-    .solve = solve,
+    .solve = solve_static,
     .rate_after = rate_after,
     .too_large = "a static filter for this many keys would take 2^60 bytes or more; plan for fewer",
     .too_small = "a static filter needs at least 1.08 to 1.7 bits per key; give more bytes or "
@@ -91,4 +116,40 @@ const umbeli_model umbeli_model_static = {
     .beyond = "fingerprints have 1 to 32 bits and a static filter a few percent more slots than "
               "keys; give more bytes, fewer keys or a higher fpr, above 2^-32",
     .bad_hashes = "a static filter has 3 or 4 hashes; 0 chooses the smaller filter",
+};
+
+/* ---- tight ---- */
+
+static umbel_verdict lay_out_tight(uint64_t keys, uint32_t hashes, double fpr, uint64_t bytes,
+                                   sizes *out) {
+    umbeli_tight_layout l;
+    (void)hashes; /* always 1 */
+    if (!(fpr != 0.0 ? umbeli_tight_for_rate(keys, fpr, &l)
+                     : umbeli_tight_for_bytes(keys, bytes, &l))) {
+        return UMBEL_PLAN_BEYOND_KIND;
+    }
+    *out = (sizes){umbeli_tight_len(&l), umbeli_tight_rate(&l, keys),
+                   umbeli_tight_promise(&l, keys), 1};
+    return UMBEL_PLAN_OK;
+}
+
+static umbel_err solve_tight(umbel_plan *plan) {
+    bool large = plan->capacity != 0 && umbeli_tight_too_many(plan->capacity);
+    return large ? refuse(&umbeli_model_tight, plan, UMBEL_PLAN_TOO_LARGE)
+                 : solve(&umbeli_model_tight, lay_out_tight, plan);
+}
+
+const umbeli_model umbeli_model_tight = {
+    .id = UMBEL_KIND_TIGHT,
+    .hashes_min = 1,
+    .hashes_max = 1,
+    .solve = solve_tight,
+    .rate_after = rate_after,
+    .too_large = "a tight filter for this many keys would take 2^60 bytes or more; plan for fewer",
+    .too_small =
+        "a tight filter needs its thresholds, 1 bit per 320 keys, and a few words; give more bytes "
+        "or fewer keys",
+    .beyond = "fingerprints have at most 32 bits and a tight filter slightly more slots than "
+              "keys; give more bytes, fewer keys or a higher fpr, above 2^-32",
+    .bad_hashes = "a tight filter has 1 hash; 0 means the same",
 };

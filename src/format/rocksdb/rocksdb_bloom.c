@@ -284,7 +284,7 @@ double umbeli_rocksdb_rate(uint64_t lines, uint32_t hashes, uint64_t keys) {
     umbeli_block_classes(lines, classes);
     for (int i = 0; i < 2 && classes[i].blocks > 0; i++) {
         m.weight = m.yes = 0;
-        umbeli_loads_visit(line, n, classes[i].share, mix, &m);
+        umbeli_loads_visit(line, n, classes[i].share, false, mix, &m);
         rate += classes[i].blocks * classes[i].share * (m.yes / m.weight);
     }
     return fmin(rate, 1);

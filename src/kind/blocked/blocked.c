@@ -77,26 +77,19 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     return UMBEL_OK;
 }
 
+static const umbeli_units units = {
+    .bytes = UMBELI_BLOCK_BYTES,
+    .max = UINT32_MAX,
+    .hashes = UMBELI_BLOCK_LANES,
+    .fixed = "hashes: a blocked filter always has 8",
+    .large = "bytes: a blocked filter must be below 128 GiB",
+};
+
 static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
-    umbeli_shape shape = umbeli_kind_shape(params);
-    if (umbeli_bytes_alone(params)) {
-        if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a blocked filter always has 8");
-        }
-        if (params->bytes > (uint64_t)UINT32_MAX * UMBELI_BLOCK_BYTES) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: a blocked filter must be below 128 GiB");
-        }
-        shape.bits = params->bytes / UMBELI_BLOCK_BYTES * BLOCK_BITS;
-    } else {
-        umbel_plan plan;
-        umbel_err e = umbeli_kind_plan(UMBEL_KIND_BLOCKED, params, &plan, diag);
-        if (e) return e;
-        shape.bits = plan.bits;
-        shape.capacity = plan.capacity;
-        shape.fpr = plan.fpr;
-    }
-    return umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, settings, out, diag);
+    umbeli_shape shape;
+    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_BLOCKED, &units, params, &shape, diag);
+    return e ? e : umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, settings, out, diag);
 }
 
 umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag) {

@@ -307,11 +307,11 @@ static const umbeli_ops ops = {
     .keys_of_bits = keys_of_bits,
 };
 
-static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_settings *settings,
-                      umbel_filter **out, umbel_diag *diag) {
+static umbel_err make(umbeli_shape shape, const uint8_t *borrow, umbel_err failure,
+                      const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     uint64_t nblocks = shape.bits / BLOCK_BITS;
     if (nblocks == 0 || nblocks > UINT32_MAX || shape.bits % BLOCK_BITS) {
-        return umbeli_fail(diag, UMBEL_ECORRUPT,
+        return umbeli_fail(diag, failure,
                            "bits: a counting filter has 1 to 2^32-1 blocks of 1024 bits");
     }
     shape.kind = UMBEL_KIND_COUNTING;
@@ -328,28 +328,19 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     return UMBEL_OK;
 }
 
+static const umbeli_units units = {
+    .bytes = BLOCK_BYTES,
+    .max = UINT32_MAX,
+    .hashes = UMBELI_BLOCK_LANES,
+    .fixed = "hashes: a counting filter always has 8",
+    .large = "bytes: a counting filter must be below 512 GiB",
+};
+
 static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
-    umbeli_shape shape = umbeli_kind_shape(params);
-    if (umbeli_bytes_alone(params)) {
-        if (params->hashes && params->hashes != UMBELI_BLOCK_LANES) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "hashes: a counting filter always has 8");
-        }
-        if (params->bytes > (uint64_t)UINT32_MAX * BLOCK_BYTES) {
-            return umbeli_fail(diag, UMBEL_EINVAL,
-                               "bytes: a counting filter must be below 512 GiB");
-        }
-        shape.bits = params->bytes / BLOCK_BYTES * BLOCK_BITS;
-    } else {
-        umbel_plan plan;
-        umbel_err e = umbeli_kind_plan(UMBEL_KIND_COUNTING, params, &plan, diag);
-        if (e) return e;
-        shape.bits = plan.bits;
-        shape.capacity = plan.capacity;
-        shape.fpr = plan.fpr;
-    }
-    umbel_err e = make(shape, NULL, settings, out, diag);
-    return e == UMBEL_ECORRUPT ? UMBEL_EINVAL : e;
+    umbeli_shape shape;
+    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_COUNTING, &units, params, &shape, diag);
+    return e ? e : make(shape, NULL, UMBEL_EINVAL, settings, out, diag);
 }
 
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
@@ -359,7 +350,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
     if (shape->hashes != UMBELI_BLOCK_LANES) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "hashes: a counting filter always has 8");
     }
-    return make(*shape, borrow, settings, out, diag);
+    return make(*shape, borrow, UMBEL_ECORRUPT, settings, out, diag);
 }
 
 const umbeli_kind umbeli_kind_counting = {

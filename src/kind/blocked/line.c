@@ -90,25 +90,18 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     return UMBEL_OK;
 }
 
+static const umbeli_units units = {
+    .bytes = UMBELI_LINE_BYTES,
+    .max = UINT32_MAX,
+    .hashes = UMBELI_BLOCK_LANES,
+    .large = "bytes: a line filter must be below 256 GiB",
+};
+
 static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
-    umbeli_shape shape = umbeli_kind_shape(params);
-    if (umbeli_bytes_alone(params)) {
-        if (params->bytes > (uint64_t)UINT32_MAX * UMBELI_LINE_BYTES) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: a line filter must be below 256 GiB");
-        }
-        shape.bits = params->bytes / UMBELI_LINE_BYTES * LINE_BITS;
-        shape.hashes = params->hashes ? params->hashes : UMBELI_BLOCK_LANES;
-    } else {
-        umbel_plan plan;
-        umbel_err e = umbeli_kind_plan(UMBEL_KIND_LINE, params, &plan, diag);
-        if (e) return e;
-        shape.bits = plan.bits;
-        shape.hashes = plan.hashes;
-        shape.capacity = plan.capacity;
-        shape.fpr = plan.fpr;
-    }
-    return make(shape, NULL, settings, out, diag);
+    umbeli_shape shape;
+    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_LINE, &units, params, &shape, diag);
+    return e ? e : make(shape, NULL, settings, out, diag);
 }
 
 umbel_err umbeli_line_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag) {

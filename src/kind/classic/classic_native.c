@@ -263,28 +263,17 @@ uint64_t umbeli_classic_bit(uint64_t bits, umbeli_hash128 hash, uint32_t i) {
 
 /* ---- Making ---- */
 
+static const umbeli_units units = {
+    .bytes = 1,
+    .max = INT64_MAX / 8,
+    .large = "bytes: must be at most 2^60-1",
+};
+
 static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
-    umbeli_shape shape = umbeli_kind_shape(params);
-    shape.hashes = params->hashes;
-    if (umbeli_bytes_alone(params)) {
-        if (params->bytes > INT64_MAX / 8) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: must be at most 2^60-1");
-        }
-        if (params->hashes == 0) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "hashes: required when only bytes is given");
-        }
-        shape.bits = params->bytes * 8;
-    } else {
-        umbel_plan plan;
-        umbel_err e = umbeli_kind_plan(UMBEL_KIND_CLASSIC, params, &plan, diag);
-        if (e) return e;
-        shape.bits = plan.bits;
-        shape.hashes = plan.hashes;
-        shape.capacity = plan.capacity;
-        shape.fpr = plan.fpr;
-    }
-    return umbeli_classic_new(&umbeli_scheme_native, shape, NULL, settings, out, diag);
+    umbeli_shape shape;
+    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_CLASSIC, &units, params, &shape, diag);
+    return e ? e : umbeli_classic_new(&umbeli_scheme_native, shape, NULL, settings, out, diag);
 }
 
 umbel_err umbeli_classic_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag) {
