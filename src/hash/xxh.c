@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * xxh.c - XXH3 and XXH64 from libxxhash, inlined: for short keys the call would cost as much as the
- * hash
+ * xxh.c - XXH3 and XXH64 from libxxhash
  */
 #include "hash/foreign_hash.h"
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include "hash/xxh3_inline.h"
 
 uint64_t umbeli_xxh3_64(const void *key, size_t len, uint64_t seed) {
     return XXH3_64bits_withSeed(key, len, seed);

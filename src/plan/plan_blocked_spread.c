@@ -132,24 +132,15 @@ double umbeli_blocks_spread(umbeli_lanes form, uint64_t nblocks, uint64_t keys) 
 
 /* The two classes differ by one part in 2^32 / nblocks, and in the sums the difference cancels out
  * but for its square. */
-INLINED static inline double roughly(umbeli_lanes form, uint64_t nblocks, uint64_t keys) {
+double umbeli_blocks_roughly(umbeli_lanes form, uint64_t nblocks, uint64_t keys) {
     enum { ALIKE_UP_TO = 1 << 16 };
     bool alike = nblocks <= ALIKE_UP_TO;
     umbeli_block_class classes[2];
     double rate, n = (double)keys;
     umbeli_block_classes(nblocks, classes);
+    if (keys == 0) return 0.0;
     if (n * classes[0].share > umbeli_load_full(form)) return 1.0;
     if (alike) classes[0] = (umbeli_block_class){(double)nblocks, 1.0 / (double)nblocks};
     double spread = spread_of(form, nblocks, classes, alike ? 1 : 2, n, true, &rate);
     return fmin(rate + 3.0 * spread, 1.0);
-}
-
-double umbeli_blocks_roughly(umbeli_lanes form, uint64_t nblocks, uint64_t keys) {
-    if (keys == 0) return 0.0;
-    switch (form.bits + form.lanes) { /* constants: loops over lanes unroll */
-    case 40: return roughly((umbeli_lanes){8, 32}, nblocks, keys);
-    case 132: return roughly((umbeli_lanes){4, 128}, nblocks, keys);
-    case 72: return roughly((umbeli_lanes){8, 64}, nblocks, keys);
-    default: return roughly((umbeli_lanes){16, 32}, nblocks, keys);
-    }
 }

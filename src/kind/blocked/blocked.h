@@ -66,6 +66,7 @@ typedef struct umbeli_scatter {
  * `fetch` brings them; `ring` prefetches as it goes.  Add loops return the number of new keys and
  * fill was_new unless it is NULL.  scatter leaves partial lines in `lines` and returns false when a
  * part would exceed its limit. */
+struct umbeli_blocked;
 typedef struct umbeli_blocked_kernel {
     const char *name;
     uint32_t needs; /* umbeli_cpu bits */
@@ -77,6 +78,11 @@ typedef struct umbeli_blocked_kernel {
     uint64_t (*add_plain)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
                           uint8_t *was_new);
     uint64_t (*add_ring)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
+                         uint8_t *was_new);
+    /* The same by key, with its hash; the filter may be of any size. */
+    void (*contains_keys)(const struct umbeli_blocked *b, const umbel_key *keys, size_t n,
+                          uint8_t *hit);
+    uint64_t (*add_keys)(const struct umbeli_blocked *b, const umbel_key *keys, size_t n,
                          uint8_t *was_new);
     void (*fetch)(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n);
     bool (*scatter)(const umbeli_scatter *to, const uint64_t *hashes, size_t n);

@@ -8,6 +8,7 @@
 
 #include <immintrin.h>
 
+#include "hash/xxh3_inline.h"
 #include "kind/blocked/block_avx2.h"
 #include "kind/blocked/blocked.h"
 
@@ -18,6 +19,7 @@
 #define KERNEL_CONCURRENT false
 #define KERNEL_OFFSETS umbeli_block_offsets_avx2
 #define KERNEL_STREAMS
+#define KERNEL_HASHES
 #define BLOCK_LOG2 UMBELI_BLOCK_LOG2
 
 typedef __m256i block_mask;

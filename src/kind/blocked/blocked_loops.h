@@ -196,6 +196,69 @@ INLINED static inline size_t add_ahead(uint32_t lanes, uint8_t *blocks, uint64_t
     return i;
 }
 
+/* ---- Keys ----
+ *
+ * Hash one key, prefetch its block, look at the block of the key hashed RING keys before: hashing
+ * fills the time until a block arrives, key by key, and no group of keys waits for another. */
+
+/* The kernels of common processors have XXH3 in the loop; others, and other hashes, are called. */
+#ifdef KERNEL_HASHES
+#define HASHES_ITSELF(b) ((b)->hasher->one == umbeli_xxh3_one)
+#define HASH_ITSELF(key, seed) umbeli_xxh3_inline((key)->data, (key)->len, seed)
+#else
+#define HASHES_ITSELF(b) false
+#define HASH_ITSELF(key, seed) ((void)(seed), UINT64_C(0))
+#endif
+
+INLINED static inline uint64_t hash_ahead(bool itself, const umbeli_blocked *b, uint64_t seed,
+                                          const uint8_t *blocks, uint64_t nblocks,
+                                          const umbel_key *key) {
+    uint64_t hash =
+        itself ? HASH_ITSELF(key, seed) : b->hasher->one(&b->base.shape, key->data, key->len);
+    __builtin_prefetch(blocks + offset_of(hash, nblocks), 0, 3);
+    return hash;
+}
+
+/* What the loops need of a filter is copied: to the compiler, a store of an answer might change
+ * it. */
+INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const umbeli_blocked *b,
+                                            const umbel_key *keys, size_t n, uint8_t *hit) {
+    const uint8_t *blocks = b->base.data;
+    const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
+    uint64_t ring[RING];
+    size_t first = n < RING ? n : RING;
+    for (size_t i = 0; i < first; i++) {
+        ring[i] = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
+    }
+    for (size_t i = first; i < n; i++) {
+        uint64_t *turn = ring + i % RING, hash = *turn;
+        *turn = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
+        hit[i - first] = has_one(lanes, blocks, nblocks, hash);
+    }
+    for (size_t i = n - first; i < n; i++) {
+        hit[i] = has_one(lanes, blocks, nblocks, ring[i % RING]);
+    }
+}
+
+INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const umbeli_blocked *b,
+                                           const umbel_key *keys, size_t n, uint8_t *was_new) {
+    uint8_t *blocks = b->base.data;
+    const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
+    uint64_t ring[RING], added = 0;
+    size_t first = n < RING ? n : RING;
+    for (size_t i = 0; i < n + first; i++) {
+        uint64_t *turn = ring + i % RING;
+        if (i >= first) {
+            uint8_t *block = blocks + offset_of(ring[(i - first) % RING], nblocks);
+            bool changed = block_put(block, mask_of(lanes, (uint32_t)ring[(i - first) % RING]));
+            added += changed;
+            if (was_new) was_new[i - first] = changed;
+        }
+        if (i < n) *turn = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
+    }
+    return added;
+}
+
 NOT_INLINED static void fetch(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
                               size_t n) {
     size_t i = 0;
@@ -257,6 +320,19 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
         return added + prefix##_add_plain_##lanes(blocks, nblocks, hashes + i, n - i,              \
                                                   was_new ? was_new + i : NULL);                   \
     }                                                                                              \
+    KERNEL_TARGET static void prefix##_contains_keys_##lanes(                                      \
+        const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *hit) {                  \
+        if (HASHES_ITSELF(b)) {                                                                    \
+            contains_of_keys(lanes, true, b, keys, n, hit);                                        \
+        } else {                                                                                   \
+            contains_of_keys(lanes, false, b, keys, n, hit);                                       \
+        }                                                                                          \
+    }                                                                                              \
+    KERNEL_TARGET static uint64_t prefix##_add_keys_##lanes(                                       \
+        const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *was_new) {              \
+        return HASHES_ITSELF(b) ? add_of_keys(lanes, true, b, keys, n, was_new)                    \
+                                : add_of_keys(lanes, false, b, keys, n, was_new);                  \
+    }                                                                                              \
     static const umbeli_ops prefix##_ops_##lanes = {                                               \
         .size = sizeof(umbeli_blocked),                                                            \
         .kind = &of_kind,                                                                          \
@@ -284,7 +360,8 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
         .name = KERNEL_NAME, .needs = KERNEL_NEEDS, .ops = &prefix##_ops_##lanes,                 \
         .contains_plain = prefix##_contains_plain_##lanes,                                        \
         .contains_ring = prefix##_contains_ring_##lanes, .add_plain = prefix##_add_plain_##lanes, \
-        .add_ring = prefix##_add_ring_##lanes, .fetch = fetch, .scatter = scatter,                \
+        .add_ring = prefix##_add_ring_##lanes, .contains_keys = prefix##_contains_keys_##lanes,   \
+        .add_keys = prefix##_add_keys_##lanes, .fetch = fetch, .scatter = scatter,                \
     }
 
 /* In two steps, so that KERNEL is replaced before it is pasted. */

@@ -45,43 +45,7 @@ void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size
  * and when they have arrived, LAG groups later, they are looked at.  Hashing one group overlaps
  * with the memory accesses of the others.  In groups of 8 the calls cost more than the lookups;
  * after 32 hashes in a row the memory has been idle for too long. */
-enum { SHORT_KEY = 8, CHUNK = 4096, GROUP = 16, LAG = 3, RING_KEYS = (LAG + 1) * GROUP };
-
-static size_t group_at(size_t i, size_t n) {
-    return n - i < GROUP ? n - i : GROUP;
-}
-
-static void hash_group(const umbeli_blocked *b, const umbel_key *keys, size_t n, uint64_t *hashes) {
-    b->hasher->many(&b->base.shape, keys, n, hashes);
-    if (b->base.data_len > UMBELI_PLAIN_BELOW) {
-        b->kernel->fetch(b->base.data, b->nblocks, hashes, n);
-    }
-}
-
-static void contains_ring_of_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n,
-                                  uint8_t *hit) {
-    uint64_t ring[RING_KEYS];
-    for (size_t i = 0; i < n + LAG * GROUP; i += GROUP) {
-        if (i < n) hash_group(b, keys + i, group_at(i, n), ring + i % RING_KEYS);
-        if (i < LAG * GROUP) continue;
-        size_t now = i - LAG * GROUP;
-        b->kernel->contains_plain(b->base.data, b->nblocks, ring + now % RING_KEYS,
-                                  group_at(now, n), hit + now);
-    }
-}
-
-static uint64_t add_ring_of_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n,
-                                 uint8_t *was_new) {
-    uint64_t ring[RING_KEYS], added = 0;
-    for (size_t i = 0; i < n + LAG * GROUP; i += GROUP) {
-        if (i < n) hash_group(b, keys + i, group_at(i, n), ring + i % RING_KEYS);
-        if (i < LAG * GROUP) continue;
-        size_t now = i - LAG * GROUP;
-        added += b->kernel->add_plain(b->base.data, b->nblocks, ring + now % RING_KEYS,
-                                      group_at(now, n), was_new ? was_new + now : NULL);
-    }
-    return added;
-}
+enum { SHORT_KEY = 8, CHUNK = 4096 };
 
 static void contains_hashed(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
                             uint8_t *hit) {
@@ -98,7 +62,7 @@ static void contains_keys(const umbeli_blocked *b, const umbel_key *keys, size_t
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < CHUNK ? n - i : CHUNK;
         if (keys[i].len > SHORT_KEY) {
-            contains_ring_of_keys(b, keys + i, some, hit + i);
+            b->kernel->contains_keys(b, keys + i, some, hit + i);
         } else {
             b->hasher->many(&b->base.shape, keys + i, some, hashes);
             contains_hashed(b, hashes, some, hit + i);
@@ -308,7 +272,7 @@ static uint64_t add_keys(const umbeli_blocked *b, const umbel_key *keys, size_t 
         uint8_t *answers = was_new ? was_new + i : NULL;
         some = n - i < CHUNK ? n - i : CHUNK;
         if (keys[i].len > SHORT_KEY) {
-            added += add_ring_of_keys(b, keys + i, some, answers);
+            added += b->kernel->add_keys(b, keys + i, some, answers);
         } else {
             b->hasher->many(&b->base.shape, keys + i, some, hashes);
             added += add_hashed(b, hashes, some, answers);
