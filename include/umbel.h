@@ -160,6 +160,31 @@ UMBEL_API umbel_err umbel_builder_finish(umbel_builder *builder, umbel_filter **
                                          umbel_diag *diag);
 UMBEL_API void umbel_builder_free(umbel_builder *builder);
 
+/* Good keys that must never be found.  Ask about all of them, then show every key that goes into
+ * the filter, then finish: good keys that the filter finds although they were not shown become its
+ * exceptions, exact hashes that lookups compare after a hit and that native files hold.  An
+ * exception never hides a key: adding its key drops it.  Adding others leaves exceptions valid but
+ * umbel_info.outdated, since the filter may then find good keys that it did not find before; so
+ * merging, folding and clearing drop all exceptions.  Not for concurrent filters.  params: kind,
+ * seed and secret as the filter's; takes 16 bytes per good key, 32 if the kind is auto or classic.
+ * UMBEL_EFULL above 64,000 exceptions: promise a lower rate. */
+typedef struct umbel_never umbel_never;
+typedef struct umbel_never_result {
+    uint64_t asked;      /* good keys, each once                                                  */
+    uint64_t members;    /* of these were shown as well, so they are found                        */
+    uint64_t exceptions; /* would have been found by mistake, and are not                         */
+    uint64_t reserved[5];
+} umbel_never_result;
+UMBEL_API umbel_err umbel_never_new(const umbel_params *params, const umbel_opts *opts,
+                                    umbel_never **out, umbel_diag *diag);
+UMBEL_API umbel_err umbel_never_ask(umbel_never *never, const umbel_key *good, size_t n,
+                                    umbel_diag *diag);
+UMBEL_API umbel_err umbel_never_show(umbel_never *never, const umbel_key *members, size_t n,
+                                     umbel_diag *diag);
+UMBEL_API umbel_err umbel_never_finish(umbel_never *never, umbel_filter *filter,
+                                       umbel_never_result *result, umbel_diag *diag);
+UMBEL_API void umbel_never_free(umbel_never *never);
+
 /* ---- Keys --------------------------------------------------------------------------------- */
 
 /* Adds one key; *was_new (optional) says whether it was certainly absent.  UMBEL_EFULL when the
@@ -263,7 +288,10 @@ typedef struct umbel_info {
     bool frozen;          /* read-only                                                            */
     bool concurrent;
     bool manual;          /* windows that only umbel_advance moves on                             */
-    uint64_t reserved[4];
+    uint32_t exceptions;  /* good keys that would be found by mistake (umbel_never), and are not  */
+    bool outdated;        /* keys were added after the exceptions were found                      */
+    uint8_t reserved8[3];
+    uint64_t reserved[3];
 } umbel_info;
 
 typedef struct umbel_measurement {

@@ -112,6 +112,7 @@ static const char *layer_wrong(const bf_head *head, uint32_t i) {
     if (h->shape.capacity > count_max || h->keys_added > count_max) {
         return "counts: larger than possible";
     }
+    if (i > 0 && h->exceptions) return "exceptions: only the first layer has them";
     if (head->count == 1 && !bf_grows(&head->params)) return NULL;
     if (!is_layer(h)) return "kind: chains have blocked, line and classic layers only";
     if (h->shape.capacity == 0) return "capacity: missing in a chain that grows";
@@ -501,12 +502,14 @@ static bool needs_compact(const bf_value *v) {
     return v->small != NULL;
 }
 
-/* Native headers say more: a seed, metadata, a key rule, bits that do not end with a byte. */
+/* Native headers say more: a seed, metadata, exceptions, a key rule, bits that do not end with a
+ * byte. */
 static bool fits_compact(const bf_value *v) {
     const umbel_filter *f = v->filter;
     const umbeli_chain *c = bf_value_chain(v);
     const umbel_key_rule none = {0};
-    if (!c || f->shape.seed || f->meta_count || memcmp(&f->key_rule, &none, sizeof none) != 0) {
+    if (!c || f->shape.seed || f->meta_count || f->exceptions ||
+        memcmp(&f->key_rule, &none, sizeof none) != 0) {
         return false;
     }
     for (uint32_t i = 0; i < c->count; i++) {

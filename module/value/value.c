@@ -53,6 +53,7 @@
 #include "core/diag.h"
 #include "format/codec.h"
 #include "format/redisbloom/redisbloom_link.h"
+#include "kind/exceptions.h"
 #include "kind/kind.h"
 #include "umbel_foreign.h"
 #include "value/layer_plan.h"
@@ -373,6 +374,7 @@ umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t ma
     account before = account_of(v);
     umbel_filter *f = v->filter;
     umbel_err e = UMBEL_EFROZEN;
+    uint64_t added_before = f ? umbeli_keys_added(f) : 0;
     *done = 0;
     if (v->small) {
         e = add_small(v, keys, n, max_bytes, was_new, done);
@@ -384,6 +386,7 @@ umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t ma
     } else if (!f->frozen) {
         e = add_counting(f, keys, n, was_new, done);
     }
+    if (f && v->filter == f) umbeli_admit_keys(f, keys, *done, was_new, added_before);
     note_change(before, v);
     return e;
 }
@@ -430,7 +433,9 @@ static umbel_err recount(umbel_filter *f, umbel_diag *diag) {
 typedef umbel_err (*merger)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 
 static umbel_err merge_chains(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
-    return umbeli_chain_merge((umbeli_chain *)into, umbeli_chain_of(from), diag);
+    umbel_err e = umbeli_chain_merge((umbeli_chain *)into, umbeli_chain_of(from), diag);
+    if (!e) umbeli_filter_drop_exceptions(into);
+    return e;
 }
 
 static umbel_err merge_whole(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {

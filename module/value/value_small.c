@@ -111,7 +111,7 @@ static bool is_usual(const bf_value *v, const umbeli_layer *l) {
 
 static bool is_small(const bf_value *v) {
     const umbeli_chain *c = v->small ? NULL : bf_value_chain(v);
-    if (!c || c->count != 1 || c->never_full) return false;
+    if (!c || c->count != 1 || c->never_full || v->filter->exceptions) return false;
     const umbeli_layer *l = c->layers;
     if (l->hashes > UINT16_MAX || l->capacity != v->params.capacity || l->keys > UINT32_MAX) {
         return false;

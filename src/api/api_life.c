@@ -176,6 +176,10 @@ void umbel_describe(const umbel_filter *f, umbel_info *info) {
         .frozen = f->frozen,
         .concurrent = f->concurrent,
     };
+    if (f->exceptions) {
+        info->exceptions = f->exceptions->count;
+        info->outdated = f->exceptions->outdated;
+    }
     if (f->ops->describe) f->ops->describe(f, info);
 }
 

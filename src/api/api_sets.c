@@ -8,6 +8,7 @@
 #include "core/bits.h"
 #include "core/diag.h"
 #include "core/filter.h"
+#include "kind/exceptions.h"
 #include "kind/key_count.h"
 
 static umbel_err frozen(umbel_diag *diag) {
@@ -26,6 +27,7 @@ umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *
     uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(from);
     umbel_err e = into->ops->merge(into, from, diag);
     if (e) return e;
+    umbeli_filter_drop_exceptions(into); /* the keys of `from` are not known */
     into->uncounted |= from->uncounted;
     into->count_error = hypot(into->count_error, from->count_error);
     if (!into->concurrent) umbeli_count_together(into, mine, theirs);
@@ -86,7 +88,8 @@ static bool same_payload(const umbel_filter *a, const umbel_filter *b) {
 }
 
 bool umbel_equal(const umbel_filter *a, const umbel_filter *b) {
-    return !umbeli_shape_mismatch(&a->shape, &b->shape) && same_payload(a, b);
+    return !umbeli_shape_mismatch(&a->shape, &b->shape) && same_payload(a, b) &&
+           umbeli_same_exceptions(a, b);
 }
 
 bool umbel_is_empty(const umbel_filter *filter) {
@@ -117,12 +120,20 @@ umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag) {
     if (!(fpr > 0 && fpr < 1)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
     }
-    return filter->ops->fold(filter, fpr, diag);
+    uint64_t before = filter->shape.bits;
+    umbel_err e = filter->ops->fold(filter, fpr, diag);
+    if (filter->shape.bits != before) umbeli_filter_drop_exceptions(filter);
+    return e;
 }
 
 umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out, umbel_diag *diag) {
     if (!filter->ops->snapshot) return not_offered(NULL, diag);
-    return filter->ops->snapshot(filter, out, diag);
+    umbel_err e = filter->ops->snapshot(filter, out, diag);
+    const umbeli_exceptions *x = filter->exceptions;
+    if (e || !x) return e;
+    e = umbeli_except(*out, x->hashes, x->count, x->outdated, diag); /* its keys are found alike */
+    if (e) umbeli_filter_free(*out);
+    return e;
 }
 
 umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rule *rule, umbel_diag *diag) {

@@ -76,11 +76,29 @@ void umbeli_filter_put_bits(const umbel_filter *f, umbeli_writer *w) {
     umbeli_put_u8(w, umbeli_last_byte(f));
 }
 
+static umbel_err copy_exceptions(umbel_filter *f, const umbeli_exceptions *from) {
+    if (!from) return UMBEL_OK;
+    size_t size = sizeof *from + from->count * sizeof from->hashes[0];
+    f->exceptions = umbeli_new(&f->settings, size);
+    if (!f->exceptions) return UMBEL_ENOMEM;
+    memcpy(f->exceptions, from, size);
+    f->ops = &f->exceptions->ops;
+    return UMBEL_OK;
+}
+
+void umbeli_filter_drop_exceptions(umbel_filter *f) {
+    if (!f->exceptions) return;
+    f->ops = f->exceptions->plain;
+    umbeli_delete(&f->settings, f->exceptions);
+    f->exceptions = NULL;
+}
+
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     umbel_filter *f = NULL;
+    const umbeli_ops *ops = from->exceptions ? from->exceptions->plain : from->ops;
     umbeli_settings settings = from->settings;
     if (from->array.raw) settings.max_bytes = 0; /* it was within the limit when made */
-    umbel_err e = umbeli_filter_new(from->ops, from->layout, &from->shape, from->data_len, NULL,
+    umbel_err e = umbeli_filter_new(ops, from->layout, &from->shape, from->data_len, NULL,
                                     &settings, &f, NULL);
     if (e) return e;
     f->settings = from->settings;
@@ -99,6 +117,7 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     if (from->ops->copy) e = from->ops->copy(f, from);
     if (!e) e = umbeli_extra_set(f, from->extra, from->extra_len, NULL);
     if (!e) e = umbeli_meta_copy(f, from);
+    if (!e) e = copy_exceptions(f, from->exceptions);
     if (e) {
         umbeli_filter_free(f);
         return e;
@@ -128,6 +147,7 @@ void umbeli_filter_free(umbel_filter *f) {
     for (size_t i = 0; i < f->meta_count; i++) umbeli_delete(&settings, f->meta[i].name);
     umbeli_delete(&settings, f->meta);
     umbeli_delete(&settings, f->extra);
+    umbeli_delete(&settings, f->exceptions);
     umbeli_array_delete(&settings, &f->array);
     umbeli_delete(&settings, f);
 }
@@ -161,6 +181,7 @@ void umbeli_filter_clear(umbel_filter *f) {
     for (size_t i = renew(f) ? 1 : 0; (bytes = umbeli_filter_segment(f, i, &len)) != NULL; i++) {
         memset(bytes, 0, (size_t)len);
     }
+    umbeli_filter_drop_exceptions(f);
     umbeli_set_keys_added(f, 0);
     f->uncounted = false;
     f->count_error = 0;
@@ -174,6 +195,11 @@ static umbel_filter *relocate_base(umbel_filter *f, const umbeli_mover *mover) {
     }
     uint8_t *extra = f->extra ? mover->move(mover->ctx, f->extra) : NULL;
     if (extra != f->extra) f->extra = extra;
+    umbeli_exceptions *exceptions = f->exceptions ? mover->move(mover->ctx, f->exceptions) : NULL;
+    if (exceptions != f->exceptions) {
+        f->exceptions = exceptions;
+        f->ops = &exceptions->ops;
+    }
     umbeli_meta_entry *meta = f->meta ? mover->move(mover->ctx, f->meta) : NULL;
     if (meta != f->meta) f->meta = meta;
     for (size_t i = 0; i < f->meta_count; i++) {

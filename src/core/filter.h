@@ -98,6 +98,16 @@ typedef struct umbeli_ops {
                      umbel_info *info); /* fields that only the kind knows; may be NULL */
 } umbeli_ops;
 
+/* Hashes that lookups must not find (kind/exceptions.h), and the operations that see to it.  They
+ * are the filter's while it has exceptions, so that one without them never asks. */
+typedef struct umbeli_exceptions {
+    umbeli_ops ops;
+    const umbeli_ops *plain; /* those of the kind */
+    bool outdated;           /* keys were added after they were found */
+    uint32_t count;
+    uint64_t hashes[]; /* ascending */
+} umbeli_exceptions;
+
 typedef struct umbeli_meta_entry {
     char *name, *value; /* one allocation, value after name */
 } umbeli_meta_entry;
@@ -124,6 +134,8 @@ struct umbel_filter {
 
     uint8_t *extra; /* umbel_set_data */
     size_t extra_len;
+
+    umbeli_exceptions *exceptions; /* NULL: none */
 
     umbel_key_rule key_rule;
     umbeli_meta_entry *meta;
@@ -180,6 +192,9 @@ void umbeli_filter_free(umbel_filter *f);
 
 /* Forgets all keys: all bits become 0, and chains that grew return to their initial layers. */
 void umbeli_filter_clear(umbel_filter *f);
+
+/* Every key that has its bits set is found again. */
+void umbeli_filter_drop_exceptions(umbel_filter *f);
 
 /* For defragmenting allocators: moves the memory that the filter owns, itself included, all at once
  * or in steps from 0 until one returns false.  What stays in its place is not written, so that its

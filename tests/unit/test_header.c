@@ -150,7 +150,10 @@ NEXT(umbel_info, generations, grows);
 NEXT(umbel_info, grows, frozen);
 NEXT(umbel_info, frozen, concurrent);
 NEXT(umbel_info, concurrent, manual);
-NEXT(umbel_info, manual, reserved);
+NEXT(umbel_info, manual, exceptions);
+NEXT(umbel_info, exceptions, outdated);
+NEXT(umbel_info, outdated, reserved8);
+NEXT(umbel_info, reserved8, reserved);
 LAST(umbel_info, reserved);
 SIZE(umbel_info, 128);
 

@@ -121,7 +121,8 @@ static void lie(size_t at, size_t width, uint64_t value, umbel_err want, uint64_
 static void test_words_for_lies(void **state) {
     (void)state;
     lie(0, 1, 'u', UMBEL_ECORRUPT, 0);
-    lie(8, 2, 2, UMBEL_EVERSION, 8);
+    lie(8, 2, 3, UMBEL_EVERSION, 8);
+    lie(8, 2, 2, UMBEL_ECORRUPT, 92); /* and no exceptions */
     lie(8, 2, 0, UMBEL_EVERSION, 8);
     lie(8, 2, 0x0100, UMBEL_EVERSION, 8); /* written big-endian */
     lie(10, 2, 1, UMBEL_ECORRUPT, 10);

@@ -4,18 +4,21 @@
  *
  *   offset  size  field                             offset  size  field
  *   0       8     magic "UMBEL" 1a 0d 0a            72      8     keys added
- *   8       2     version, 1                        80      4     key rule: 1 trim 2 lower 4 upper
+ *   8       2     version, 1; 2 with exceptions     80      4     key rule: 1 trim 2 lower 4 upper
  *   10      2     0                                 84      4     key rule: field, 0: whole line
  *   12      4     header length H, checksum incl.   88      1     key rule: delimiter, 0: blanks
- *   16      4     kind                              89      7     0
- *   20      4     scheme                            96      8     payload offset
- *   24      4     hash                              104     8     payload length
- *   28      4     hashes                            112     4     payload piece length, 1 MiB
- *   32      8     seed                              116     4     kind's own parameters, length
- *   40      8     secret fingerprint, 0: none       120     4     metadata, length
- *   48      8     bits                              124     4     error of keys added, 0: none
- *   56      8     capacity                          128     ...   kind's own parameters
- *   64      8     requested rate, f64               ...     ...   metadata, zeros up to H - 8
+ *   16      4     kind                              89      1     exceptions are outdated, 1
+ *   20      4     scheme                            90      2     0
+ *   24      4     hash                              92      4     exceptions, their number
+ *   28      4     hashes                            96      8     payload offset
+ *   32      8     seed                              104     8     payload length
+ *   40      8     secret fingerprint, 0: none       112     4     payload piece length, 1 MiB
+ *   48      8     bits                              116     4     kind's own parameters, length
+ *   56      8     capacity                          120     4     metadata, length
+ *   64      8     requested rate, f64               124     4     error of keys added, 0: none
+ *                                                   128     ...   kind's own parameters
+ *                                                   ...     ...   metadata, zeros up to 8
+ *                                                   ...     ...   exceptions, 8 bytes each
  *                                                   H - 8   8     XXH3-64 of everything before
  *
  * All numbers are little-endian.  Spec: docs/formats/native.md.
@@ -29,6 +32,7 @@
 #include "core/diag.h"
 #include "hash/native_hash.h"
 #include "kind/chain/chain.h"
+#include "kind/exceptions.h"
 #include "kind/kind.h"
 
 static const uint8_t magic[8] = {'U', 'M', 'B', 'E', 'L', 0x1a, '\r', '\n'};
@@ -51,7 +55,9 @@ enum {
     AT_KEY_RULE = 80,
     AT_FIELD = 84,
     AT_DELIMITER = 88,
-    AT_ZERO_89 = 89,
+    AT_OUTDATED = 89,
+    AT_ZERO_90 = 90,
+    AT_EXCEPTIONS = 92,
     AT_PAYLOAD_AT = 96,
     AT_PAYLOAD_LEN = 104,
     AT_PIECE = 112,
@@ -62,13 +68,15 @@ enum {
     CHECKSUM = 8, /* bytes at the end */
 };
 
-enum { VERSION = 1, PAGE = 4096, HEADER_MAX = 1024 * 1024, TRIM = 1, LOWER = 2, UPPER = 4 };
+/* A file is of the lowest version that has what is in it: 2 has exceptions. */
+enum { VERSION = 1, WITH_EXCEPTIONS = 2 };
+enum { PAGE = 4096, EXCEPTION = 8, HEADER_MAX = 1024 * 1024, TRIM = 1, LOWER = 2, UPPER = 4 };
 
 /* Metadata entries: u16 name length, u32 value length, name, value. */
 enum { META_ENTRY = 6 };
 
-static uint64_t whole_len(uint64_t kind_params_len, uint64_t meta_len) {
-    return (FIXED + kind_params_len + meta_len + 7) / 8 * 8 + CHECKSUM;
+static uint64_t whole_len(uint64_t kind_params_len, uint64_t meta_len, uint64_t exceptions) {
+    return (FIXED + kind_params_len + meta_len + 7) / 8 * 8 + EXCEPTION * exceptions + CHECKSUM;
 }
 
 uint64_t umbeli_native_payload_at(uint64_t header_len) {
@@ -109,7 +117,8 @@ static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_native_
     if (len < FIXED + CHECKSUM) return bad(diag, len, "the header is cut off");
     uint16_t version = umbeli_load_le16(bytes + AT_VERSION);
     if (version == VERSION << 8) return unknown(diag, AT_VERSION, "version: big-endian");
-    if (version != VERSION) return unknown(diag, AT_VERSION, "version: unknown");
+    if (version != VERSION && version != WITH_EXCEPTIONS)
+        return unknown(diag, AT_VERSION, "version: unknown");
     h->len = umbeli_load_le32(bytes + AT_LEN);
     if (h->len < FIXED + CHECKSUM || h->len > HEADER_MAX || h->len % 8) {
         return bad(diag, AT_LEN, "header length: out of range");
@@ -136,6 +145,26 @@ static umbel_err check_key_rule(const uint8_t *bytes, umbel_key_rule *t, umbel_d
     }
     const char *wrong = umbeli_key_rule_wrong(t);
     return wrong ? bad(diag, AT_KEY_RULE, wrong) : UMBEL_OK;
+}
+
+/* Where the exceptions begin. */
+static uint32_t exceptions_at(const umbeli_native_header *h) {
+    return h->len - CHECKSUM - EXCEPTION * h->exceptions;
+}
+
+static umbel_err check_exceptions(const uint8_t *bytes, umbeli_native_header *h, umbel_diag *diag) {
+    h->exceptions = umbeli_load_le32(bytes + AT_EXCEPTIONS);
+    h->outdated = bytes[AT_OUTDATED] == 1;
+    if (bytes[AT_OUTDATED] > (h->exceptions != 0) || umbeli_load_le16(bytes + AT_ZERO_90)) {
+        return bad(diag, AT_OUTDATED, "bytes 89 to 91: must be 0");
+    }
+    if ((umbeli_load_le16(bytes + AT_VERSION) == WITH_EXCEPTIONS) != (h->exceptions != 0)) {
+        return bad(diag, AT_EXCEPTIONS, "exceptions: disagree with the version");
+    }
+    if (h->exceptions > UMBELI_EXCEPTIONS_MAX) {
+        return bad(diag, AT_EXCEPTIONS, "exceptions: more than 64000");
+    }
+    return UMBEL_OK;
 }
 
 /* Checks the fields that do not depend on the kind, and all lengths against each other. */
@@ -167,13 +196,16 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
     if (!(h->shape.fpr >= 0 && h->shape.fpr < 1) || signbit(h->shape.fpr)) {
         return bad(diag, AT_RATE, "rate: must be in [0, 1)");
     }
-    if (!umbeli_bits_none(bytes + AT_ZERO_89, AT_PAYLOAD_AT - AT_ZERO_89)) {
-        return bad(diag, AT_ZERO_89, "bytes 89 to 95: must be 0");
-    }
+    umbel_err e = check_exceptions(bytes, h, diag);
+    if (e) return e;
     if (umbeli_load_le32(bytes + AT_PIECE) != UMBELI_NATIVE_PIECE) {
         return unknown(diag, AT_PIECE, "piece length: must be 1 MiB");
     }
     uint32_t room = h->len - FIXED - CHECKSUM;
+    if (EXCEPTION * h->exceptions > room) {
+        return bad(diag, AT_EXCEPTIONS, "exceptions: beyond the header");
+    }
+    room -= EXCEPTION * h->exceptions;
     if (h->kind_params_len > room) {
         return bad(diag, AT_KIND_PARAMS_LEN, "parameters: beyond the header");
     }
@@ -181,10 +213,10 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
         return bad(diag, AT_META_LEN, "metadata: beyond the header");
     }
     uint32_t used = FIXED + h->kind_params_len + h->meta_len;
-    if (h->len != whole_len(h->kind_params_len, h->meta_len)) {
+    if (h->len != whole_len(h->kind_params_len, h->meta_len, h->exceptions)) {
         return bad(diag, AT_LEN, "header length: disagrees with the metadata");
     }
-    if (!umbeli_bits_none(bytes + used, h->len - CHECKSUM - used)) {
+    if (!umbeli_bits_none(bytes + used, exceptions_at(h) - used)) {
         return bad(diag, used, "padding: must be 0");
     }
     if (h->payload_at != umbeli_native_payload_at(h->len)) {
@@ -244,6 +276,24 @@ bool umbeli_native_meta_next(umbeli_native_meta *m) {
     return !m->failed;
 }
 
+static umbel_err take_exceptions(umbel_filter *f, const uint8_t *bytes,
+                                 const umbeli_native_header *h, umbel_diag *diag) {
+    if (!h->exceptions) return UMBEL_OK;
+    const uint32_t at = exceptions_at(h);
+    uint64_t *hashes = umbeli_new(&f->settings, h->exceptions * sizeof *hashes);
+    if (!hashes) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for exceptions");
+    umbel_err e = UMBEL_OK;
+    for (uint32_t i = 0; i < h->exceptions && !e; i++) {
+        hashes[i] = umbeli_load_le64(bytes + at + EXCEPTION * i);
+        if (i > 0 && hashes[i] <= hashes[i - 1]) {
+            e = bad(diag, at + EXCEPTION * i, "exceptions: not in ascending order");
+        }
+    }
+    if (!e) e = umbeli_except(f, hashes, h->exceptions, h->outdated, diag);
+    umbeli_delete(&f->settings, hashes);
+    return e;
+}
+
 umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
                                   const umbeli_native_header *h, umbel_diag *diag) {
     umbeli_native_meta m = umbeli_native_meta_begin(bytes, h);
@@ -255,7 +305,8 @@ umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
         if (e) return e;
         if (f->meta_count == before) return bad(diag, m.at, "metadata: duplicate name");
     }
-    return m.failed ? bad(diag, m.at, "metadata: an entry is cut off") : UMBEL_OK;
+    return m.failed ? bad(diag, m.at, "metadata: an entry is cut off")
+                    : take_exceptions(f, bytes, h, diag);
 }
 
 /* ---- making ------------------------------------------------------------------------------- */
@@ -305,6 +356,7 @@ umbeli_native_source umbeli_native_source_of(const umbel_filter *f) {
         .payload_len = umbeli_filter_bytes(f),
         .key_rule = f->key_rule,
         .params = f,
+        .exceptions = f->exceptions,
         .meta = f->meta,
         .meta_count = f->meta_count,
     };
@@ -325,6 +377,7 @@ umbeli_native_source umbeli_native_source_of_layer(const umbel_filter *chain, ui
     from.shape.fpr = l->rate;
     if (i > 0) return from;
     from.key_rule = chain->key_rule;
+    from.exceptions = chain->exceptions;
     from.meta = chain->meta;
     from.meta_count = chain->meta_count;
     return from;
@@ -345,8 +398,12 @@ static uint64_t meta_len(const umbeli_native_source *from) {
     return entries_len(from->extra, from->extra_count) + entries_len(from->meta, from->meta_count);
 }
 
+static uint32_t exceptions_of(const umbeli_native_source *from) {
+    return from->exceptions ? from->exceptions->count : 0;
+}
+
 uint64_t umbeli_native_header_len(const umbeli_native_source *from) {
-    return whole_len(kind_params_len(from), meta_len(from));
+    return whole_len(kind_params_len(from), meta_len(from), exceptions_of(from));
 }
 
 static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
@@ -355,7 +412,8 @@ static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
     uint64_t len = umbeli_native_header_len(from);
     memset(to, 0, FIXED);
     memcpy(to, magic, sizeof magic);
-    umbeli_store_le16(to + AT_VERSION, VERSION);
+    uint32_t exceptions = exceptions_of(from);
+    umbeli_store_le16(to + AT_VERSION, exceptions ? WITH_EXCEPTIONS : VERSION);
     umbeli_store_le32(to + AT_LEN, (uint32_t)len);
     umbeli_store_le32(to + AT_KIND, (uint32_t)shape->kind);
     umbeli_store_le32(to + AT_SCHEME, shape->scheme);
@@ -372,6 +430,8 @@ static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
                       (t->trim ? TRIM : 0u) | (t->lower ? LOWER : 0u) | (t->upper ? UPPER : 0u));
     umbeli_store_le32(to + AT_FIELD, t->field);
     to[AT_DELIMITER] = t->delimiter;
+    to[AT_OUTDATED] = exceptions && from->exceptions->outdated;
+    umbeli_store_le32(to + AT_EXCEPTIONS, exceptions);
     umbeli_store_le64(to + AT_PAYLOAD_AT, umbeli_native_payload_at(len));
     umbeli_store_le64(to + AT_PAYLOAD_LEN, from->payload_len);
     umbeli_store_le32(to + AT_PIECE, UMBELI_NATIVE_PIECE);
@@ -393,7 +453,8 @@ static void put_entries(const umbeli_meta_entry *entries, size_t count, umbeli_w
 /* The whole header except its checksum. */
 static void put_fields(const umbeli_native_source *from, umbeli_writer *w) {
     uint8_t fixed[FIXED];
-    uint64_t end = w->written + umbeli_native_header_len(from) - CHECKSUM;
+    uint32_t exceptions = exceptions_of(from);
+    uint64_t end = w->written + umbeli_native_header_len(from) - EXCEPTION * exceptions - CHECKSUM;
     fill_fixed(from, fixed);
     umbeli_put(w, fixed, sizeof fixed);
     const umbel_filter *f = from->params;
@@ -401,6 +462,7 @@ static void put_fields(const umbeli_native_source *from, umbeli_writer *w) {
     put_entries(from->extra, from->extra_count, w);
     put_entries(from->meta, from->meta_count, w);
     umbeli_put_zeros(w, end - w->written);
+    for (uint32_t i = 0; i < exceptions; i++) umbeli_put_u64le(w, from->exceptions->hashes[i]);
 }
 
 uint64_t umbeli_native_put_header(const umbeli_native_source *from, umbeli_writer *w) {

@@ -63,7 +63,7 @@ static const umbeli_ops ops = {
 };
 
 uint32_t umbeli_window_generations(const umbel_filter *f) {
-    return f->ops == &ops ? umbeli_chain_of(f)->count - 1 : 0;
+    return f->ops->policy == &policy ? umbeli_chain_of(f)->count - 1 : 0;
 }
 
 /* ---- Making ------------------------------------------------------------------------------- */

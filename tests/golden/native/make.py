@@ -33,7 +33,7 @@ def patterned(length):
 
 
 def filter_bytes(kind, bits, hashes, keys, seed=0, capacity=0, fpr=0.0, flags=0, field=0,
-                 delimiter=0, meta=(), secret=None):
+                 delimiter=0, meta=(), secret=None, never=(), outdated=0):
     """A native file holding these keys."""
     shape = {"kind": kind, "bits": bits, "hashes": hashes, "seed": seed,
              "hash": 2 if secret else 1, "secret": secret and reader.secret_from(secret)}
@@ -45,17 +45,29 @@ def filter_bytes(kind, bits, hashes, keys, seed=0, capacity=0, fpr=0.0, flags=0,
         for p in positions:
             payload[p >> 3] |= 1 << (p & 7)
     entries = b"".join(struct.pack("<HI", len(n), len(v)) + n + v for n, v in meta)
-    end = 128 + -(-len(entries) // 8) * 8
+    hidden = sorted({reader.hash64(shape, key) for key in never})
+    first = 128 + -(-len(entries) // 8) * 8
+    end = first + 8 * len(hidden)
     at = -(-(end + 8) // 4096) * 4096
-    header = reader.FIELDS.pack(b"UMBEL\x1a\r\n", 1, 0, end + 8, kind, 1, shape["hash"], hashes, seed,
-                                fingerprint, bits, capacity, fpr, added, flags, field, delimiter, bytes(7), at,
+    header = reader.FIELDS.pack(b"UMBEL\x1a\r\n", 1 + bool(hidden), 0, end + 8, kind, 1, shape["hash"], hashes, seed,
+                                fingerprint, bits, capacity, fpr, added, flags, field, delimiter, outdated, 0,
+                                len(hidden), at,
                                 len(payload), 1 << 20, 0, len(entries), 0)
-    header = (header + entries).ljust(end, b"\0")
+    header = (header + entries).ljust(first, b"\0") + struct.pack(f"<{len(hidden)}Q", *hidden)
     header_sum = reader.xxh3_64(header)
     sums = b"".join(struct.pack("<Q", reader.xxh3_64(payload[i << 20:i + 1 << 20], i))
                     for i in range(-(-len(payload) >> 20)))
     return ((header + struct.pack("<Q", header_sum)).ljust(at, b"\0") + payload + sums
             + struct.pack("<Q", reader.xxh3_64(sums, header_sum)))
+
+
+def found(keys, kind, bits, hashes, added, seed=0):
+    """Those of the other keys that a filter of the first ones finds by mistake."""
+    h, payload = reader.read(filter_bytes(kind, bits, hashes, keys[:added], seed))
+    members = set(keys[:added])
+    wrong = [key for key in keys[added:] if key not in members and reader.contains(h, payload, key)]
+    assert wrong
+    return wrong
 
 
 def make_files():
@@ -85,6 +97,12 @@ def make_files():
         "line_8": dict(kind=8, bits=9 * 512, hashes=8, keys=keys, capacity=400, fpr=0.02),
         "line_16": dict(kind=8, bits=512, hashes=16, keys=keys[:12], seed=2**64 - 1),
         "keyed_line": dict(kind=8, bits=12 * 512, hashes=16, keys=keys, secret=SECRET),
+        "never_blocked": dict(kind=1, bits=512, hashes=8, keys=keys[:100],
+                              never=found(keys, 1, 512, 8, 100)),
+        "never_line": dict(kind=8, bits=512, hashes=4, keys=keys[:60], seed=9, outdated=1,
+                           meta=((b"odd", b"length"),), never=found(keys, 8, 512, 4, 60, 9)),
+        "never_classic": dict(kind=2, bits=301, hashes=3, keys=keys[:100],
+                              never=found(keys, 2, 301, 3, 100)),
         "keyed_classic": dict(kind=2, bits=4097, hashes=14, keys=keys, secret=SECRET),
     }
     (HERE / "filters.tsv").write_text("name\tfile\n" + "".join(
