@@ -15,23 +15,10 @@
 #include "pages/pages.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_command_plan,
-    &cli_command_build,
-    &cli_command_check,
-    &cli_command_add,
-    &cli_command_remove,
-    &cli_command_uniq,
-    &cli_command_info,
-    &cli_command_verify,
-    &cli_command_merge,
-    &cli_command_cmp,
-    &cli_command_fold,
-    &cli_command_intersect,
-    &cli_command_convert,
-    &cli_command_table,
-    &cli_command_push,
-    &cli_command_bench,
-    NULL,
+    &cli_command_plan,    &cli_command_build, &cli_command_check, &cli_command_add,
+    &cli_command_remove,  &cli_command_uniq,  &cli_command_info,  &cli_command_verify,
+    &cli_command_merge,   &cli_command_cmp,   &cli_command_fold,  &cli_command_intersect,
+    &cli_command_convert, &cli_command_table, &cli_command_push,  NULL,
 };
 
 static const uint8_t umbel_options[] = {OPT_HELP, OPT_VERSION, OPT_END};
@@ -129,7 +116,7 @@ int main(int argc, char **argv) {
         cli_help(c, stdout);
         cli_output_finish_stdio();
     } else {
-        cli_secret_read(&s);
+        cli_settle(&s);
         status = c->run(&s);
     }
     cli_settings_free(&s);

@@ -15,11 +15,11 @@
 #include "lines/selected_lines.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {OPT_CHECK_KEY,         OPT_INVERT,       OPT_COUNT,
-                                  OPT_QUIET_MATCH,       OPT_ALSO,         OPT_ANNOTATE,
-                                  OPT_JSON_LINES,        OPT_THREADS,      OPT_HELP,
-                                  OPT_SECRET_FILE,       OPT_MAX_MEMORY,   CLI_LINE_OPTIONS,
-                                  CLI_FORMAT_PARAMETERS, CLI_TYPE_OPTIONS, OPT_END};
+static const uint8_t options[] = {OPT_CHECK_KEY,         OPT_INVERT,     OPT_COUNT,
+                                  OPT_QUIET_MATCH,       OPT_ALSO,       OPT_ANNOTATE,
+                                  OPT_JSON_LINES,        OPT_THREADS,    OPT_HELP,
+                                  OPT_SECRET_FILE,       OPT_MAX_MEMORY, CLI_LINE_OPTIONS,
+                                  CLI_FORMAT_PARAMETERS, OPT_TYPE,       OPT_END};
 
 typedef struct check_run {
     const cli_settings *s;
@@ -188,7 +188,7 @@ static int run(const cli_settings *s) {
     refuse_two_uses_of_stdin(s, reads_lines);
     if (!s->count && !s->quiet) cli_refuse_as_input("-", s->args + 1, s->nargs - 1);
     check_run c = {.s = s};
-    bool any_keyed = !s->secret_file;
+    bool any_keyed = !s->secret;
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     for (size_t i = 0; i <= s->also.count; i++) {
         const char *path = i ? s->also.at[i - 1] : s->args[0];

@@ -21,7 +21,7 @@ static int run(const cli_settings *s) {
     umbel_filter *f = cli_filter_load(s->args[0], &in);
     umbel_info info;
     umbel_describe(f, &info);
-    umbel_format to = cli_format_named(s->to, "--to", info.format);
+    umbel_format to = s->to ? s->to : info.format;
     cli_key_rule t = {0};
     umbel_get_key_rule(f, &t.recorded);
     if (to != UMBEL_FMT_NATIVE && !cli_key_is_line(&t) && !s->quiet) {

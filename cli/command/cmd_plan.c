@@ -15,26 +15,24 @@
 #include "report/report.h"
 #include "umbel_foreign.h"
 
-static const uint8_t options[] = {
-    OPT_KEYS,     OPT_FPR,       OPT_BYTES,           OPT_KIND,    OPT_PLOT,         OPT_JSON,
-    OPT_HASHES,   OPT_HELP,      OPT_HEADING_FOREIGN, OPT_FORMAT,  OPT_BITS_PER_KEY, OPT_INT,
-    OPT_STRATEGY, OPT_EXPANSION, OPT_NONSCALING,      OPT_VARIANT, OPT_END};
+static const uint8_t options[] = {OPT_KEYS,       OPT_FPR,          OPT_BYTES,
+                                  OPT_KIND,       OPT_PLOT,         OPT_JSON,
+                                  OPT_HASHES,     OPT_HELP,         OPT_HEADING_FOREIGN,
+                                  OPT_FORMAT,     OPT_BITS_PER_KEY, OPT_EXPANSION,
+                                  OPT_NONSCALING, OPT_VARIANT,      OPT_END};
 
 enum { KINDS_END = 32 };
 
 static const double default_fpr = 0.01;
 
 static umbel_plan plan_of(const cli_settings *s, umbel_kind kind) {
-    return (umbel_plan){.kind = kind,
-                        .capacity = s->keys,
-                        .fpr = s->fpr,
-                        .bytes = s->bytes,
-                        .hashes = (uint32_t)s->hashes};
+    return (umbel_plan){
+        .kind = kind, .capacity = s->keys, .fpr = s->fpr, .bytes = s->bytes, .hashes = s->hashes};
 }
 
 /* Every kind, or the one given. */
 static void solve_all(const cli_settings *s, cli_plans *p) {
-    umbel_kind only = cli_kind_named(s->kind);
+    umbel_kind only = s->kind;
     for (int k = 1; k < KINDS_END && p->count < CLI_PLANS_MAX; k++) {
         if (!umbel_kind_name((umbel_kind)k)) continue;
         if (only && (umbel_kind)k != only) continue;
@@ -55,7 +53,7 @@ static void solve_format(const cli_settings *s, cli_plans *p) {
     cli_plan *at = &p->at[p->count++];
     umbel_err e = umbel_plan_foreign(&foreign, &at->plan, &diag);
     if (e) cli_die_err("plan", e, &diag, NULL);
-    at->format = s->format;
+    at->format = umbel_format_name(s->format);
     at->possible = true;
     p->any_possible = at->plan.verdict == UMBEL_PLAN_OK;
     p->chosen = *at;
@@ -103,8 +101,7 @@ static int run(const cli_settings *given) {
     cli_settings with_rate = *given;
     const cli_settings *s = &with_rate;
     cli_expect_args(s, 0, 0);
-    if (s->hashes > UINT32_MAX) cli_die("--hashes", NULL, "too large");
-    bool foreign = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE) > UMBEL_FMT_NATIVE;
+    bool foreign = s->format > UMBEL_FMT_NATIVE;
     bool alone = (s->keys != 0) != (s->bytes != 0);
     if (!foreign && alone && !(s->fpr > 0)) with_rate.fpr = default_fpr;
     if (!foreign && (s->keys != 0) + (s->fpr > 0) + (s->bytes != 0) < 2) {

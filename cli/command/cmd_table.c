@@ -32,8 +32,8 @@ static umbel_table *open_table(const cli_settings *s) {
     char *name = NULL;
     umbel_table *t = NULL;
     umbel_diag diag = {0};
-    umbel_table_hints hints = {.type = s->type,
-                               .columns = cli_option_u32(OPT_COLUMNS, s->columns),
+    umbel_table_hints hints = {.type = s->column_type,
+                               .columns = s->columns,
                                .index = s->index ? split_index(s->index, &name) : NULL};
     hints.name = name;
     umbel_opts opts = cli_opts_of(s);
@@ -110,7 +110,8 @@ static int check(const umbel_table *t, const cli_settings *s) {
     uint8_t *key = cli_alloc(cap), *may = cli_alloc(umbel_table_count(t) + 1);
     umbel_diag diag = {0};
     umbel_table_answer answer;
-    umbel_err e = umbel_table_key(t, s->column, s->type, s->check, len, key, cap, &key_len, &diag);
+    umbel_err e =
+        umbel_table_key(t, s->column, s->column_type, s->check, len, key, cap, &key_len, &diag);
     if (e) cli_die_err("--check", e, &diag, NULL);
     e = umbel_table_check(t, s->column, key, key_len, may, &answer, &diag);
     if (e) cli_die_err("--check", e, &diag, NULL);

@@ -324,7 +324,7 @@ static void init_lock(pthread_mutex_t *lock) {
 /* The filter's own hashes, or, where it takes none, those of another, under the same secret. */
 static umbel_filter *hasher_for(umbel_filter *f, const cli_settings *s) {
     umbel_filter *hasher = NULL;
-    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32, .secret = cli_secret_of(s)};
+    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32, .secret = s->secret};
     if (umbel_takes_hashes(f)) return f;
     umbel_err e = umbel_create(&params, NULL, &hasher, NULL);
     if (e) cli_die_err("uniq", e, NULL, NULL);

@@ -14,9 +14,9 @@
 #include "report/report.h"
 
 static const uint8_t options[] = {
-    OPT_PRESENT,      OPT_ABSENT,     OPT_THREADS, OPT_QUIET,        OPT_JSON,
-    OPT_SECRET_FILE,  OPT_MAX_MEMORY, OPT_HELP,    CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS,
-    CLI_TYPE_OPTIONS, OPT_END};
+    OPT_PRESENT,     OPT_ABSENT,     OPT_THREADS, OPT_QUIET,        OPT_JSON,
+    OPT_SECRET_FILE, OPT_MAX_MEMORY, OPT_HELP,    CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS,
+    OPT_TYPE,        OPT_END};
 
 typedef struct tally {
     const umbel_filter *filter;

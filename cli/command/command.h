@@ -13,7 +13,7 @@
 extern const cli_command cli_command_plan, cli_command_build, cli_command_add, cli_command_check,
     cli_command_uniq, cli_command_remove, cli_command_info, cli_command_verify, cli_command_merge,
     cli_command_intersect, cli_command_cmp, cli_command_fold, cli_command_convert,
-    cli_command_table, cli_command_push, cli_command_bench;
+    cli_command_table, cli_command_push;
 
 /* Options shared by the commands that read lines or make filters.  Each group has its heading:
  * groups come after the options without one. */
@@ -21,14 +21,12 @@ extern const cli_command cli_command_plan, cli_command_build, cli_command_add, c
     OPT_HEADING_LINES, OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_CSV, \
         OPT_HEADER, OPT_MISSING_EMPTY, OPT_TRIM, OPT_LOWER, OPT_UPPER, OPT_MAX_LINE
 /* build lists the other parameters of formats among its own. */
-#define CLI_FORMAT_OPTIONS                                                                \
-    OPT_HEADING_FOREIGN, OPT_FORMAT, OPT_BITS_PER_KEY, OPT_INT, OPT_STRATEGY, OPT_FUNNEL, \
-        OPT_TYPE, OPT_EXPANSION, OPT_NONSCALING, OPT_VARIANT
+#define CLI_FORMAT_OPTIONS                                                                      \
+    OPT_HEADING_FOREIGN, OPT_FORMAT, OPT_BITS_PER_KEY, OPT_TYPE, OPT_EXPANSION, OPT_NONSCALING, \
+        OPT_VARIANT
 /* What a filter's bytes may not record but reading it needs. */
-#define CLI_SHAPE_OPTIONS \
-    OPT_KEYS, OPT_FPR, OPT_HASHES, OPT_SEED, OPT_BITS_PER_KEY, OPT_INT, OPT_VARIANT
+#define CLI_SHAPE_OPTIONS OPT_KEYS, OPT_FPR, OPT_HASHES, OPT_SEED, OPT_BITS_PER_KEY, OPT_VARIANT
 #define CLI_FORMAT_PARAMETERS OPT_HEADING_FOREIGN, OPT_FORMAT, CLI_SHAPE_OPTIONS
-#define CLI_TYPE_OPTIONS OPT_TYPE, OPT_FUNNEL
 
 #define CLI_EXITS_DONE "0 done, 2 error"
 

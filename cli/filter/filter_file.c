@@ -28,7 +28,7 @@ static const char *open_hint(umbel_err err, const cli_settings *s) {
         return "--format is needed for formats without a magic number";
     }
     if (err == UMBEL_EVERSION) return "a newer umbel may be able to read it";
-    if (err == UMBEL_ESECRET && !s->secret_file) return "--secret-file FILE opens it";
+    if (err == UMBEL_ESECRET && !s->secret) return "--secret-file FILE opens it";
     return NULL;
 }
 
@@ -92,7 +92,7 @@ static umbel_err get(const char *path, const cli_settings *s, opener *open, umbe
 /* For reading, as if --secret-file had not been given. */
 static umbel_err get_plain(const char *path, const cli_settings *s, umbel_filter **f) {
     cli_settings plain = *s;
-    plain.secret_file = NULL;
+    plain.secret = NULL;
     return get(path, &plain, umbel_file_open, f, NULL);
 }
 
@@ -103,7 +103,7 @@ static umbel_filter *need(const char *path, const cli_settings *s, opener *open)
         cli_die("standard input", "give a file", "a filter in a pipe cannot be changed");
     }
     umbel_err e = get(path, s, open, &f, &diag);
-    if (e == UMBEL_ESECRET && s->secret_file && get_plain(path, s, &f) == UMBEL_OK) {
+    if (e == UMBEL_ESECRET && s->secret && get_plain(path, s, &f) == UMBEL_OK) {
         cli_die_err(cli_filter_name(path), e, &diag, "it opens without --secret-file");
     }
     if (e) cli_die_err(cli_filter_name(path), e, &diag, open_hint(e, s));
@@ -118,8 +118,8 @@ umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, boo
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     umbel_err e = get(path, s, umbel_file_open, &f, &diag);
-    *keyed = !e && s->secret_file;
-    if (e == UMBEL_ESECRET && s->secret_file) e = get_plain(path, s, &f);
+    *keyed = !e && s->secret;
+    if (e == UMBEL_ESECRET && s->secret) e = get_plain(path, s, &f);
     if (e) cli_die_err(cli_filter_name(path), e, &diag, open_hint(e, s));
     return f;
 }
@@ -148,7 +148,7 @@ umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {
     /* Loading verifies everything as well. */
     if (cli_is_stdin(path) && s->format) return cli_filter_open(path, s);
     if (s->format || cli_is_gzipped_file(path)) return cli_filter_load(path, s);
-    if (s->present || s->absent || s->secret_file) return cli_filter_open_verified(path, s);
+    if (s->present || s->absent || s->secret) return cli_filter_open_verified(path, s);
     umbel_err e;
     if (cli_is_stdin(path)) {
         size_t len = 0;
@@ -275,17 +275,6 @@ static const char *meta_of(const umbel_filter *f, const char *name) {
     return NULL;
 }
 
-/* -t C: one byte, or the two characters \t. */
-static uint8_t delimiter_of(const cli_settings *s) {
-    const char *d = s->delimiter;
-    if (!d) return 0;
-    if (strcmp(d, "\\t") == 0) return '\t';
-    if (strlen(d) != 1) {
-        cli_die("-t", "as in sort: -t , or -t '\\t'", "'%s' is not one character", d);
-    }
-    return (uint8_t)*d;
-}
-
 /* -k, -t, --csv, --header and --missing-empty. */
 static void merge_field(cli_key_rule *rule, const cli_settings *s) {
     umbel_key_rule *t = &rule->recorded;
@@ -293,7 +282,7 @@ static void merge_field(cli_key_rule *rule, const cli_settings *s) {
         cli_die("-k", "--header finds a column by its name", "'%s' is not a number", s->field_name);
     }
     if (s->field || s->field_name) {
-        t->field = cli_option_u32(OPT_FIELD, s->field);
+        t->field = s->field;
         t->delimiter = 0;
         rule->column = s->field_name;
         rule->csv = false;
@@ -310,7 +299,7 @@ static void merge_field(cli_key_rule *rule, const cli_settings *s) {
 static void merge_given(cli_key_rule *rule, const cli_settings *s) {
     umbel_key_rule *t = &rule->recorded;
     merge_field(rule, s);
-    if (s->delimiter) t->delimiter = delimiter_of(s);
+    if (s->delimiter) t->delimiter = s->delimiter;
     t->trim |= s->trim;
     t->lower |= s->lower;
     t->upper |= s->upper;
@@ -321,14 +310,14 @@ static void merge_given(cli_key_rule *rule, const cli_settings *s) {
 }
 
 cli_key_rule cli_key_rule_given(const cli_settings *s) {
-    cli_key_rule t = {.crlf = s->crlf, .type = cli_type_of(s)};
+    cli_key_rule t = {.crlf = s->crlf, .type = s->type};
     merge_given(&t, s);
     t.crlf |= t.csv; /* lines of CSV end so */
     return t;
 }
 
 cli_key_rule cli_key_rule_of(const umbel_filter *f, const cli_settings *s) {
-    cli_key_rule t = {.crlf = s->crlf, .type = cli_type_of(s)};
+    cli_key_rule t = {.crlf = s->crlf, .type = s->type};
     umbel_get_key_rule(f, &t.recorded);
     const char *csv = meta_of(f, meta_csv), *missing = meta_of(f, meta_missing);
     t.column = meta_of(f, meta_column);
@@ -361,14 +350,8 @@ void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const cli_key_r
     if (!e && rule->column) e = umbel_set_meta(f, meta_column, rule->column, &diag);
     if (!e && rule->missing_empty) e = umbel_set_meta(f, meta_missing, "empty", &diag);
     if (e) cli_die_err(s->command->name, e, &diag, NULL);
-    for (size_t i = 0; i < s->meta.count; i++) {
-        const char *text = s->meta.at[i], *equals = strchr(text, '=');
-        if (!equals || equals == text) {
-            cli_die("--meta", "as in --meta source=feed-7", "'%s' is not NAME=VALUE", text);
-        }
-        char *name = cli_strndup(text, (size_t)(equals - text));
-        e = umbel_set_meta(f, name, equals + 1, &diag);
+    for (size_t i = 0; i < s->meta.count; i += 2) {
+        e = umbel_set_meta(f, s->meta.at[i], s->meta.at[i + 1], &diag);
         if (e) cli_die_err("--meta", e, &diag, NULL);
-        free(name);
     }
 }

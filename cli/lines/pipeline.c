@@ -48,7 +48,7 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
         .skips_missing = true,
         .quiet = s->quiet,
         .max_line = (size_t)s->max_line,
-        .threads = (uint32_t)s->threads,
+        .threads = s->threads,
         .key_rule = {.crlf = s->crlf},
     };
 }

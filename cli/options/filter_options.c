@@ -52,29 +52,32 @@ char *cli_type_names(const char *separator, char *out) {
     return join_names(type_at, separator, out);
 }
 
-umbel_kind cli_kind_named(const char *name) {
+umbel_kind cli_kind_named(const char *shown, const char *name) {
     umbel_kind kind = UMBEL_KIND_AUTO;
     char known[CLI_NAMES];
-    if (name && strcmp(name, "smallest") == 0) return UMBEL_KIND_TIGHT;
-    if (name && strcmp(name, "auto") != 0 && !umbel_kind_named(name, &kind)) {
-        cli_die("--kind", cli_kind_names(", ", known), "unknown kind '%s'", name);
+    if (strcmp(name, "smallest") == 0) return UMBEL_KIND_TIGHT;
+    if (strcmp(name, "auto") != 0 && !umbel_kind_named(name, &kind)) {
+        cli_die(shown, cli_kind_names(", ", known), "unknown kind '%s'", name);
     }
     return kind;
 }
 
-umbel_format cli_format_named(const char *name, const char *option, umbel_format fallback) {
-    umbel_format format = fallback;
+umbel_format cli_format_named(const char *shown, const char *name) {
+    umbel_format format = UMBEL_FMT_ANY;
     char known[CLI_NAMES];
-    if (name && !umbel_format_named(name, &format)) {
-        cli_die(option, cli_format_names(", ", known), "unknown format '%s'", name);
+    if (!umbel_format_named(name, &format)) {
+        cli_die(shown, cli_format_names(", ", known), "unknown format '%s'", name);
     }
     return format;
 }
 
-uint32_t cli_option_u32(cli_option_id id, uint64_t value) {
-    char shown[48];
-    if (value > UINT32_MAX) cli_die(cli_option_text(id, shown), NULL, "too large");
-    return (uint32_t)value;
+umbel_type cli_type_named(const char *shown, const char *name) {
+    umbel_type type = UMBEL_TYPE_STRING;
+    char known[CLI_NAMES];
+    if (!umbel_type_named(name, &type)) {
+        cli_die(shown, cli_type_names(", ", known), "unknown type '%s'", name);
+    }
+    return type;
 }
 
 static const struct {
@@ -82,6 +85,8 @@ static const struct {
     uint32_t bit;
 } variants[] = {
     {"guava2024", UMBEL_VARIANT_GUAVA_2024},
+    {"mitz32", UMBEL_VARIANT_MITZ32},
+    {"int32", UMBEL_VARIANT_INT32},
     {"index", UMBEL_VARIANT_CLICKHOUSE_INDEX},
     {"numbers", UMBEL_VARIANT_CLICKHOUSE_NUMBERS},
     {"pre2024", UMBEL_VARIANT_CLICKHOUSE_PRE2024},
@@ -89,27 +94,25 @@ static const struct {
     {"v2", 0},
 };
 
-/* --int, --strategy and --variant as the bits of umbel_foreign.variant. */
 static uint32_t variant_of(const cli_settings *s) {
     uint32_t bits = 0;
-    if (s->int_bits && s->int_bits != 32 && s->int_bits != 64) {
-        cli_die("--int", "32 or 64", "Go has no such int");
-    }
-    if (s->int_bits == 32) bits |= UMBEL_VARIANT_INT32;
-    if (s->strategy && s->strategy != 32 && s->strategy != 64) {
-        cli_die("--strategy", "32 or 64", "Guava has no such strategy");
-    }
-    if (s->strategy == 32) bits |= UMBEL_VARIANT_MITZ32;
     for (size_t i = 0; i < s->variants.count; i++) {
         size_t k = 0, end = sizeof variants / sizeof *variants;
         while (k < end && strcmp(s->variants.at[i], variants[k].name) != 0) k++;
         if (k == end) {
-            cli_die("--variant", "guava2024, index, numbers, pre2024, v1, v2",
-                    "unknown variant '%s'", s->variants.at[i]);
+            cli_die("--variant", cli_options[OPT_VARIANT].choices, "unknown variant '%s'",
+                    s->variants.at[i]);
         }
         bits |= variants[k].bit;
     }
     return bits;
+}
+
+void cli_settle(cli_settings *s) {
+    s->variant = variant_of(s);
+    /* Badger's keys are always 32-bit hashes. */
+    if (s->format == UMBEL_FMT_BADGER && !cli_given(s, OPT_TYPE)) s->type = UMBEL_TYPE_UINT32;
+    cli_secret_read(s);
 }
 
 /* What only other systems' filters take must not be ignored. */
@@ -124,18 +127,18 @@ static void refuse_foreign_options(const cli_filter_params *p) {
 
 cli_filter_params cli_params_of(const cli_settings *s) {
     cli_filter_params p = {
-        .format = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE),
-        .kind = cli_kind_named(s->kind),
+        .format = s->format ? s->format : UMBEL_FMT_NATIVE,
+        .kind = s->kind,
         .capacity = s->keys,
         .fpr = s->fpr,
         .bytes = s->bytes,
         .seed = s->seed,
-        .hashes = cli_option_u32(OPT_HASHES, s->hashes),
-        .bits_per_key = cli_option_u32(OPT_BITS_PER_KEY, s->bits_per_key),
-        .variant = variant_of(s),
-        .expansion = cli_option_u32(OPT_EXPANSION, s->expansion),
+        .hashes = s->hashes,
+        .bits_per_key = s->bits_per_key,
+        .variant = s->variant,
+        .expansion = s->expansion,
         .nonscaling = s->nonscaling,
-        .secret = cli_secret_of(s),
+        .secret = s->secret,
     };
     if (!cli_is_foreign(&p)) {
         refuse_foreign_options(&p);
@@ -176,36 +179,8 @@ umbel_foreign cli_foreign_params(const cli_filter_params *p) {
 
 umbel_opts cli_opts_of(const cli_settings *s) {
     return (umbel_opts){
-        .threads = cli_option_u32(OPT_THREADS, s->threads),
-        .secret = cli_secret_of(s),
+        .threads = s->threads,
+        .secret = s->secret,
         .max_bytes = s->max_memory,
     };
-}
-
-static umbel_type funnel_named(const char *name) {
-    static const struct {
-        const char *name;
-        umbel_type type;
-    } funnels[] = {{"string", UMBEL_TYPE_STRING},
-                   {"bytes", UMBEL_TYPE_STRING},
-                   {"chars", UMBEL_TYPE_UTF16},
-                   {"long", UMBEL_TYPE_INT64},
-                   {"int", UMBEL_TYPE_INT32}};
-    for (size_t i = 0; i < sizeof funnels / sizeof *funnels; i++) {
-        if (strcmp(funnels[i].name, name) == 0) return funnels[i].type;
-    }
-    cli_die("--funnel", "string, bytes, chars, long or int", "unknown funnel '%s'", name);
-}
-
-umbel_type cli_type_of(const cli_settings *s) {
-    cli_exclude(s, OPT_TYPE, OPT_FUNNEL);
-    char known[CLI_NAMES];
-    umbel_type type = UMBEL_TYPE_STRING;
-    if (s->funnel) return funnel_named(s->funnel);
-    if (s->type && !umbel_type_named(s->type, &type)) {
-        cli_die("--type", cli_type_names(", ", known), "unknown type '%s'", s->type);
-    }
-    /* Badger's keys are always 32-bit hashes. */
-    bool badger = cli_format_named(s->format, "--format", UMBEL_FMT_NATIVE) == UMBEL_FMT_BADGER;
-    return !s->type && badger ? UMBEL_TYPE_UINT32 : type;
 }

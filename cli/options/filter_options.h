@@ -8,10 +8,12 @@
 #include "options/options.h"
 #include "umbel_foreign.h"
 
-/* The kind or format with this name; UMBEL_KIND_AUTO or `fallback` if name is NULL.  Exits with the
- * list of names if there is none. */
-umbel_kind cli_kind_named(const char *name);
-umbel_format cli_format_named(const char *name, const char *option, umbel_format fallback);
+/* The value with this name; exits with the list of names if there is none.  `shown` is the option
+ * as it was written. */
+umbel_kind cli_kind_named(const char *shown, const char *name);
+umbel_format cli_format_named(const char *shown, const char *name);
+umbel_type cli_type_named(const char *shown, const char *name);
+cli_window cli_window_named(const char *shown, const char *text);
 
 #define CLI_SEE_PLAN "umbel plan shows what is possible"
 
@@ -51,19 +53,8 @@ umbel_params cli_native_params(const cli_filter_params *p);
 umbel_foreign cli_foreign_params(const cli_filter_params *p);
 umbel_opts cli_opts_of(const cli_settings *s);
 
-/* What lines stand for: --type, or Guava's --funnel, or the only type of the format's keys. */
-umbel_type cli_type_of(const cli_settings *s);
-
-/* An option's value, refused if it does not fit into 32 bits. */
-uint32_t cli_option_u32(cli_option_id id, uint64_t value);
-
-/* Fills s->secret from --secret-file, if given: 16 raw bytes, or 32 hexadecimal digits and a
- * newline.  Exits for anything else, and warns if everyone can read the file. */
+/* Reads --secret-file, if given: 16 raw bytes, or 32 hexadecimal digits and a newline.  Exits for
+ * anything else, and warns if everyone can read the file. */
 void cli_secret_read(cli_settings *s);
-
-/* The secret that was read; NULL without --secret-file. */
-static inline const uint8_t *cli_secret_of(const cli_settings *s) {
-    return s->secret_file ? s->secret : NULL;
-}
 
 #endif

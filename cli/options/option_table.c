@@ -29,51 +29,48 @@ const cli_option cli_options[OPTION_COUNT] = {
          "shrink while the false-positive rate stays at or below RATE: 1%, 0.01, 1/1000"},
     [OPT_BYTES] = {"m", "bytes", "SIZE", NULL, TYPE_SIZE, AT(bytes),
                    "memory for the bits: 500MiB, 500M, 2GB, 2e9 (here M is MiB)"},
-    [OPT_KIND] = {"", "kind", "KIND", "KIND", TYPE_TEXT, AT(kind),
+    [OPT_KIND] = {"", "kind", "KIND", "KIND", TYPE_KIND, AT(kind),
                   "the kind of filter; auto is blocked or line, or classic if much smaller"},
     [OPT_TMP] = {"", "tmp", "DIR", "FILE", TYPE_TEXT, AT(tmp),
                  "static: keep 8 bytes per key in a file in DIR while building, not in memory"},
-    [OPT_HASHES] = {"", "hashes", "K", NULL, TYPE_COUNT, AT(hashes),
+    [OPT_HASHES] = {"", "hashes", "K", NULL, TYPE_COUNT32, AT(hashes),
                     "probes per key, instead of the best number"},
     [OPT_SEED] = {"", "seed", "S", NULL, TYPE_NUMBER, AT(seed),
                   "hash with this seed; only filters with the same seed can be merged"},
     [OPT_SECRET_FILE] = {"", "secret-file", "FILE", "FILE", TYPE_TEXT, AT(secret_file),
                          "the filter is keyed, and FILE holds its secret: 16 random bytes or 32 "
                          "hexadecimal digits"},
-    [OPT_META] = {"", "meta", "NAME=VALUE", NULL, TYPE_LIST, AT(meta),
+    [OPT_META] = {"", "meta", "NAME=VALUE", NULL, TYPE_PAIRS, AT(meta),
                   "store NAME=VALUE with the filter; may be repeated"},
-    [OPT_FORMAT] = {"", "format", "FORMAT", "FORMAT", TYPE_TEXT, AT(format),
+    [OPT_FORMAT] = {"", "format", "FORMAT", "FORMAT", TYPE_FORMAT, AT(format),
                     "the format of the filter, if it is not umbel's own"},
-    [OPT_BITS_PER_KEY] = {"", "bits-per-key", "N", NULL, TYPE_COUNT, AT(bits_per_key),
+    [OPT_BITS_PER_KEY] = {"", "bits-per-key", "N", NULL, TYPE_COUNT32, AT(bits_per_key),
                           "leveldb, corekv, badger, ClickHouse indexes: size by bits per key"},
-    [OPT_INT] = {"", "int", "32|64", "32 64", TYPE_COUNT, AT(int_bits),
-                 "gocrc32: the width of Go's int where the filter is used (64)"},
-    [OPT_STRATEGY] = {"", "strategy", "32|64", "32 64", TYPE_COUNT, AT(strategy),
-                      "guava: MURMUR128_MITZ_32 or MURMUR128_MITZ_64 (64)"},
-    [OPT_FUNNEL] = {"", "funnel", "FUNNEL", "string bytes chars long int", TYPE_TEXT, AT(funnel),
-                    "guava: what a line stands for: string, bytes, chars, long or int (string)"},
-    [OPT_TYPE] = {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(type),
+    [OPT_TYPE] = {"", "type", "TYPE", "TYPE", TYPE_TYPE, AT(type),
                   "what a line stands for in a system whose keys are not text (string)"},
-    [OPT_EXPANSION] = {"", "expansion", "N", NULL, TYPE_COUNT, AT(expansion),
+    [OPT_EXPANSION] = {"", "expansion", "N", NULL, TYPE_COUNT32, AT(expansion),
                        "redisbloom: each new layer is N times larger (2)"},
     [OPT_NONSCALING] = FLAG("", "nonscaling", nonscaling, "redisbloom: never add a layer"),
-    [OPT_VARIANT] =
-        {"", "variant", "NAME", "guava2024 index numbers pre2024 v1 v2", TYPE_LIST, AT(variants),
-         "a variant of the format: guava2024 (hashes from the rate alone); index, "
-         "numbers, pre2024 (ClickHouse's skip index); v1, v2 (Spark, v2); may be repeated"},
-    [OPT_FROM] = {"", "from", "FORMAT", "FORMAT", TYPE_TEXT, AT(from),
+    [OPT_VARIANT] = {"", "variant", "NAME", "guava2024 mitz32 int32 index numbers pre2024 v1 v2",
+                     TYPE_LIST, AT(variants),
+                     "a variant of the format: guava2024 (hashes from the rate alone), mitz32 "
+                     "(Guava's MURMUR128_MITZ_32); int32 (gocrc32 where Go's int has 32 bits); "
+                     "index, numbers, pre2024 (ClickHouse's skip index); v1, v2 (Spark, v2); may "
+                     "be repeated"},
+    [OPT_FROM] = {"", "from", "FORMAT", "FORMAT", TYPE_FORMAT, AT(from),
                   "the format of IN; formats with a magic number are recognised"},
-    [OPT_TO] = {"", "to", "FORMAT", "FORMAT", TYPE_TEXT, AT(to), "the format of OUT (that of IN)"},
+    [OPT_TO] = {"", "to", "FORMAT", "FORMAT", TYPE_FORMAT, AT(to),
+                "the format of OUT (that of IN)"},
 
     [OPT_NULL] = FLAG("0z", "null", null,
                       "lines end in NUL instead of newline, in input and output; -z is the same"),
     [OPT_CRLF] =
         FLAG("", "crlf", crlf, "a carriage return before the newline is not part of the key"),
     [OPT_SKIP_EMPTY] = FLAG("", "skip-empty", skip_empty, "skip lines with an empty key"),
-    [OPT_DELIMITER] = {"t", "delimiter", "C", NULL, TYPE_TEXT, AT(delimiter),
+    [OPT_DELIMITER] = {"t", "delimiter", "C", NULL, TYPE_BYTE, AT(delimiter),
                        "fields are separated by the character C, which quotes do not protect: "
                        "see --csv (default: runs of white space)"},
-    [OPT_FIELD] = {"k", "field", "N|NAME", NULL, TYPE_COUNT, AT(field),
+    [OPT_FIELD] = {"k", "field", "N|NAME", NULL, TYPE_COUNT32, AT(field),
                    "the key is field N of the line, counted from 1, or with --header the column "
                    "NAME; lines without it have no key"},
     [OPT_CSV] = FLAG("", "csv", csv,
@@ -88,7 +85,7 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_UPPER] = FLAG("", "upper", upper, "uppercase the key (ASCII only)"),
     [OPT_MAX_LINE] = {"", "max-line", "SIZE", NULL, TYPE_SIZE, AT(max_line),
                       "refuse longer lines (1GiB, or 16MiB with --csv; at most 3GiB)"},
-    [OPT_THREADS] = {"j", "threads", "N", NULL, TYPE_COUNT, AT(threads),
+    [OPT_THREADS] = {"j", "threads", "N", NULL, TYPE_COUNT32, AT(threads),
                      "use N threads; the output stays in input order (1)"},
     [OPT_MAX_MEMORY] =
         {"", "max-memory", "SIZE", NULL, TYPE_SIZE, AT(max_memory),
@@ -110,7 +107,7 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_STRICT] = FLAG("", "strict", strict, "fail at the first key beyond the plan"),
     [OPT_STATE] = {"", "state", "FILTER", "FILE", TYPE_TEXT, AT(state),
                    "remember keys across runs in FILTER, which is created if missing"},
-    [OPT_WINDOW] = {"", "window", "N|DURATION/STEP", NULL, TYPE_TEXT, AT(window),
+    [OPT_WINDOW] = {"", "window", "N|DURATION/STEP", NULL, TYPE_WINDOW, AT(window),
                     "remember the last N keys, or those of the last DURATION (24h/1h, 7d/1d, "
                     "90m/10m), and forget older ones; for endless streams"},
     [OPT_REPEATED] = FLAG("d", "repeated", repeated, "print the repeated lines instead"),
@@ -123,10 +120,10 @@ const cli_option cli_options[OPTION_COUNT] = {
                    "show whether and where the file may hold KEY; exit status 0 or 1"},
     [OPT_COLUMN] = {"", "column", "C", NULL, TYPE_TEXT, AT(column),
                     "only this column: its name in Parquet, its number (1, 2, ...) in ClickHouse"},
-    [OPT_COLUMNS] = {"", "columns", "N", NULL, TYPE_COUNT, AT(columns),
+    [OPT_COLUMNS] = {"", "columns", "N", NULL, TYPE_COUNT32, AT(columns),
                      "ClickHouse: the index covers N columns (1)"},
     [OPT_COLUMN_TYPE] =
-        {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(type),
+        {"", "type", "TYPE", "TYPE", TYPE_TEXT, AT(column_type),
          "what KEY stands for, or ClickHouse's name for it: UInt64, Date, ...; Parquet "
          "files record it (string)"},
     [OPT_INDEX] = {"", "index", "DEFINITION", NULL, TYPE_TEXT, AT(index),
@@ -140,7 +137,7 @@ const cli_option cli_options[OPTION_COUNT] = {
                    "the server: localhost:6379, [::1]:6379, /run/redis/redis.sock, "
                    "redis://USER:PASSWORD@HOST:PORT/DATABASE, or rediss:// over TLS"},
     [OPT_REDIS_KEY] = {"", "key", "NAME", NULL, TYPE_TEXT, AT(redis_key), "the key to create"},
-    [OPT_SHARDS] = {"", "shards", "N", NULL, TYPE_COUNT, AT(shards),
+    [OPT_SHARDS] = {"", "shards", "N", NULL, TYPE_COUNT32, AT(shards),
                     "build N filters from lines and create the keys NAME:{0} to NAME:{N-1}"},
     [OPT_CLUSTER] =
         FLAG("", "cluster", cluster, "follow redirections to the cluster node that has the key"),
@@ -157,7 +154,7 @@ const cli_option cli_options[OPTION_COUNT] = {
                       "its private key is in F (in the file of --cert)"},
     [OPT_SNI] = {"", "sni", "NAME", NULL, TYPE_TEXT, AT(sni),
                  "ask for NAME, which the server's certificate must have, instead of HOST"},
-    [OPT_GROW] = {"", "expansion", "N", NULL, TYPE_COUNT, AT(expansion),
+    [OPT_GROW] = {"", "expansion", "N", NULL, TYPE_COUNT32, AT(expansion),
                   "let the filter grow on the server when it is full, each layer N times as large "
                   "as the one before"},
     [OPT_AUTH_FILE] = {"", "auth-file", "F", "FILE", TYPE_TEXT, AT(auth_file),

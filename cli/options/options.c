@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
 
 char *cli_option_text(cli_option_id id, char *out) {
     const cli_option *o = &cli_options[id];
@@ -65,6 +64,13 @@ void cli_suggest(cli_suggestion *s, const char *candidate) {
     s->distance = d;
 }
 
+/* What 0.2 had under names of their own. */
+static const struct {
+    const char *name, *now;
+} retired[] = {{"strategy", "now --variant mitz32; without it MURMUR128_MITZ_64"},
+               {"funnel", "now --type string, utf16, int64 or int32"},
+               {"int", "now --variant int32; without it 64"}};
+
 static _Noreturn void unknown(const cli_command *c, const char *arg) {
     char hint[96];
     bool top = !c->run;
@@ -76,61 +82,13 @@ static _Noreturn void unknown(const cli_command *c, const char *arg) {
         cli_suggestion meant = {name, NULL, 0};
         for (const uint8_t *id = c->options; *id; id++) cli_suggest(&meant, cli_options[*id].name);
         if (meant.best) snprintf(hint, sizeof hint, "did you mean '--%.32s'?", meant.best);
+        for (size_t i = 0; i < sizeof retired / sizeof *retired; i++) {
+            if (strcmp(name, retired[i].name) == 0)
+                snprintf(hint, sizeof hint, "%s", retired[i].now);
+        }
     }
     /* Without the value, which may be a secret. */
     cli_die(top ? NULL : c->name, hint, "unknown option %.*s", (int)strcspn(arg, "="), arg);
-}
-
-/* ---- Values ---- */
-
-static void put_text(cli_text_list *list, const char *text) {
-    list->at = cli_realloc(list->at, (list->count + 1) * sizeof *list->at);
-    list->at[list->count++] = text;
-}
-
-static void put_whole(const cli_option *o, const char *shown, const char *value, uint64_t *out) {
-    bool ok = o->type == TYPE_SIZE ? cli_parse_size(value, out) : cli_parse_count(value, out);
-    bool keys = strcmp(o->argument, "KEYS") == 0;
-    const char *hint = o->type == TYPE_SIZE     ? "such as 500MiB, 2G or 2e9"
-                       : o->type == TYPE_NUMBER ? "a whole number, 0 or more"
-                       : keys                   ? "such as 1000000, 2e9 or 500M"
-                                                : "a whole number, 1 or more";
-    if (!ok && cli_is_too_large(value)) cli_die(shown, hint, "'%s' is too large", value);
-    if (!ok) {
-        cli_die(shown, hint, "'%s' is not a %s", value, o->type == TYPE_SIZE ? "size" : "number");
-    }
-    if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "must be at least 1");
-}
-
-/* -k N or -k NAME. */
-static void put_field(cli_settings *s, const char *shown, const char *value) {
-    bool number = value[strspn(value, "0123456789")] == '\0' && *value;
-    s->field_name = number ? NULL : value;
-    if (number) put_whole(&cli_options[OPT_FIELD], shown, value, &s->field);
-}
-
-static void put(cli_settings *s, cli_option_id id, const char *shown, const char *value) {
-    const cli_option *o = &cli_options[id];
-    void *field = (char *)s + o->field;
-    s->given[id] = true;
-    if (id == OPT_FIELD) {
-        put_field(s, shown, value);
-        return;
-    }
-    switch (o->type) {
-    case TYPE_FLAG: *(bool *)field = true; break;
-    case TYPE_TEXT: *(const char **)field = value; break;
-    case TYPE_LIST: put_text(field, value); break;
-    case TYPE_RATE:
-        if (!cli_parse_rate(value, field)) {
-            cli_die(shown, "between 0 and 1, such as 1%, 0.01, 1/1000 or 1e-6",
-                    "'%s' is not a rate", value);
-        }
-        break;
-    case TYPE_COUNT:
-    case TYPE_SIZE:
-    case TYPE_NUMBER: put_whole(o, shown, value, field); break;
-    }
 }
 
 typedef struct arg_cursor {
@@ -155,8 +113,8 @@ static void long_option(cli_settings *s, arg_cursor *c) {
     char shown[48];
     snprintf(shown, sizeof shown, "--%.40s", o->name);
     if (o->type == TYPE_FLAG && equals) cli_die(shown, NULL, "takes no value");
-    put(s, id, shown,
-        o->type == TYPE_FLAG ? NULL : value_of(c, o, shown, equals ? equals + 1 : NULL));
+    cli_option_put(s, id, shown,
+                   o->type == TYPE_FLAG ? NULL : value_of(c, o, shown, equals ? equals + 1 : NULL));
 }
 
 static void short_options(cli_settings *s, arg_cursor *c) {
@@ -166,9 +124,9 @@ static void short_options(cli_settings *s, arg_cursor *c) {
         if (id == OPT_END) unknown(s->command, shown);
         const cli_option *o = &cli_options[id];
         if (o->type == TYPE_FLAG) {
-            put(s, id, shown, NULL);
+            cli_option_put(s, id, shown, NULL);
         } else {
-            put(s, id, shown, value_of(c, o, shown, p[1] ? p + 1 : NULL));
+            cli_option_put(s, id, shown, value_of(c, o, shown, p[1] ? p + 1 : NULL));
             return;
         }
     }
@@ -194,6 +152,7 @@ void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *
 
 void cli_settings_free(cli_settings *s) {
     free(s->args);
+    for (size_t i = 0; i < s->meta.count; i += 2) free((char *)(uintptr_t)s->meta.at[i]);
     free(s->also.at);
     free(s->meta.at);
     free(s->variants.at);

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "umbel_foreign.h"
+
 typedef enum cli_option_id {
     OPT_END = 0,
     /* not options but headings: the options after one are shown below it */
@@ -33,9 +35,6 @@ typedef enum cli_option_id {
     OPT_META,
     OPT_FORMAT,
     OPT_BITS_PER_KEY,
-    OPT_INT,
-    OPT_STRATEGY,
-    OPT_FUNNEL,
     OPT_TYPE,
     OPT_EXPANSION,
     OPT_NONSCALING,
@@ -104,14 +103,22 @@ typedef enum cli_option_id {
     OPTION_COUNT
 } cli_option_id;
 
+/* What the text of an option becomes, and the type of its field in cli_settings. */
 typedef enum cli_option_type {
-    TYPE_FLAG,
-    TYPE_TEXT,
-    TYPE_COUNT,  /* a number of keys and the like, at least 1 */
-    TYPE_SIZE,   /* bytes, at least 1 */
-    TYPE_NUMBER, /* at least 0 */
-    TYPE_RATE,
-    TYPE_LIST /* texts; the option may be repeated */
+    TYPE_FLAG,    /* bool */
+    TYPE_TEXT,    /* const char * */
+    TYPE_COUNT,   /* uint64_t, a number of keys and the like, at least 1 */
+    TYPE_COUNT32, /* the same as uint32_t */
+    TYPE_SIZE,    /* uint64_t, bytes, at least 1 */
+    TYPE_NUMBER,  /* uint64_t, at least 0 */
+    TYPE_RATE,    /* double */
+    TYPE_KIND,    /* umbel_kind */
+    TYPE_FORMAT,  /* umbel_format */
+    TYPE_TYPE,    /* umbel_type */
+    TYPE_BYTE,    /* uint8_t, one character */
+    TYPE_WINDOW,  /* cli_window */
+    TYPE_LIST,    /* cli_text_list: the option may be repeated */
+    TYPE_PAIRS    /* cli_text_list of names and values in turns; likewise */
 } cli_option_type;
 
 typedef struct cli_option {
@@ -136,6 +143,15 @@ typedef struct cli_text_list {
     size_t count;
 } cli_text_list;
 
+/* --window: a number of keys, or steps of the clock. */
+typedef struct cli_window {
+    uint64_t keys;        /* 0: by the clock */
+    uint64_t step;        /* seconds */
+    uint64_t generations; /* steps that are remembered completely */
+} cli_window;
+
+enum { CLI_GENERATIONS_MAX = 255 };
+
 typedef struct cli_settings cli_settings;
 
 /* A command: its pages, the options that it takes, and what it does. */
@@ -156,18 +172,21 @@ struct cli_settings {
     const char **args; /* everything that is not an option, in order */
     int nargs;
 
-    uint64_t keys, bytes, hashes, seed, bits_per_key, int_bits, strategy, expansion;
-    uint64_t field, max_line, threads, max_memory;
+    uint64_t keys, bytes, seed, max_line, max_memory, database, wait;
+    uint32_t hashes, bits_per_key, expansion, field, threads, columns, shards;
     double fpr;
-    const char *output, *kind, *tmp, *format, *from, *to, *funnel, *type, *delimiter;
-    const char *state, *window, *present, *absent;
-    const char *check, *column, *index;
-    uint64_t columns, shards, database, wait;
+    umbel_kind kind;               /* AUTO unless given */
+    umbel_format format, from, to; /* ANY unless given */
+    umbel_type type;               /* STRING unless given */
+    uint32_t variant;              /* the bits of --variant */
+    uint8_t delimiter;             /* 0: not given */
+    cli_window window;
+    const char *output, *tmp, *state, *present, *absent, *field_name;
+    const char *check, *column, *column_type, *index;
     const char *redis, *redis_key, *auth_file, *secret_file;
     const char *cacert, *cert, *cert_key, *sni;
-    uint8_t secret[16]; /* the content of --secret-file, see cli_secret_of */
+    const uint8_t *secret; /* the 16 bytes in --secret-file; NULL without it */
     cli_text_list also, meta, variants, check_keys;
-    const char *field_name; /* -k NAME; NULL: a number, in `field` */
     bool csv, header, missing_empty, same_rule;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;
@@ -178,8 +197,15 @@ static inline bool cli_given(const cli_settings *s, cli_option_id id) {
 }
 
 /* Reads argv[1..] of a command.  Options may appear anywhere; `--` ends them.  Exits with a message
- * if something is unknown, incomplete or invalid. */
+ * if something is unknown, incomplete, invalid, or given twice where one value would be lost. */
 void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *out);
+
+/* For cli_parse: one option, `shown` as it was written; value is NULL for flags. */
+void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const char *value);
+
+/* What takes more than one option to know, or a file to be read: --variant within its format, the
+ * secret.  After this a command needs no text of an option but names and files. */
+void cli_settle(cli_settings *s);
 void cli_settings_free(cli_settings *s);
 
 /* Refuses two options that contradict each other. */
@@ -187,6 +213,14 @@ void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b);
 
 /* Refuses fewer than `min` or more than `max` arguments (-1: no limit). */
 void cli_expect_args(const cli_settings *s, int min, int max);
+
+/* A number of keys or DURATION/STEP, such as 24h/1h: as many generations as the duration has steps,
+ * rounded up; that may be more than CLI_GENERATIONS_MAX.  False, and nothing changes, for any other
+ * text and for a step longer than the duration. */
+bool cli_window_parse(const char *text, cli_window *out);
+
+/* The smallest round step that divides the duration into at most CLI_GENERATIONS_MAX. */
+uint64_t cli_window_min_step(uint64_t duration);
 
 /* `-n, --keys` without the argument, for messages and pages; `out` has 48 bytes. */
 char *cli_option_text(cli_option_id id, char *out);

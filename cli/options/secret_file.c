@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-enum { SECRET = sizeof((cli_settings *)0)->secret, ROOM = 2 * SECRET + 3 };
+enum { SECRET = 16, ROOM = 2 * SECRET + 3 };
 
 static const char how_to[] = "to make one: umask 077; head -c16 /dev/urandom > FILE";
 
@@ -65,16 +65,18 @@ static bool is_text(const uint8_t *bytes, size_t len) {
 void cli_secret_read(cli_settings *s) {
     const char *path = s->secret_file;
     uint8_t bytes[ROOM];
+    static uint8_t secret[SECRET];
     struct stat st;
     if (!path) return;
     size_t len = read_start(path, bytes, sizeof bytes, &st);
     if (len == SECRET && !is_text(bytes, len)) {
-        memcpy(s->secret, bytes, SECRET);
+        memcpy(secret, bytes, SECRET);
     } else if (len == SECRET) {
         cli_die(path, how_to, "is text, but a secret must be random");
-    } else if (!from_digits(bytes, len, s->secret)) {
+    } else if (!from_digits(bytes, len, secret)) {
         cli_die(path, how_to, "a secret is 16 bytes or 32 hexadecimal digits");
     }
+    s->secret = secret;
     if (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && !s->quiet) {
         cli_warn(path,
                  "warning: everyone on this machine can read the secret (chmod 600 prevents that)");

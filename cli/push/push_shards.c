@@ -126,7 +126,7 @@ static void publish(const cli_settings *s, cli_push push, pushed_shard *sent, ui
 
 int cli_push_shards(const cli_settings *s) {
     check_arguments(s);
-    shard_builder c = {.shards = (uint32_t)s->shards};
+    shard_builder c = {.shards = s->shards};
     cli_filter_params params = params_of(s, &c.grows);
     pushed_shard *sent = cli_alloc(c.shards * sizeof *sent);
     cli_push push = {.force = s->force, .quiet = s->quiet};

@@ -20,67 +20,33 @@ static const uint64_t default_keys = 10000000, first_layer = 1000000;
 static const double default_fpr = 0.001;
 static const double growing_fpr = 0.0001; /* below, layers take several times the memory */
 
-/* What --window requests: a number of keys or a clock, or neither. */
-typedef struct window_request {
-    uint64_t keys;
-    cli_window_clock clock;
-} window_request;
-
 static uint64_t now(void) {
     struct timespec t;
     if (clock_gettime(CLOCK_REALTIME, &t) != 0 || t.tv_sec < 0) return 0;
     return (uint64_t)t.tv_sec;
 }
 
-static void refuse_many_steps(const char *text, const cli_window_clock *c) {
-    char hint[2 * CLI_QUANTITY], steps[CLI_QUANTITY], good[CLI_QUANTITY], step[CLI_QUANTITY];
-    uint64_t duration = c->step * c->generations;
-    snprintf(hint, sizeof hint, "%.20s/%.20s would work", cli_duration_text(duration, good),
-             cli_duration_text(cli_window_clock_min_step(duration), step));
-    cli_die("--window", hint, "'%s' is %s steps, but at most %d are possible", text,
-            cli_count_text(c->generations, steps), CLI_GENERATIONS_MAX);
-}
-
-static window_request window_request_of(const cli_settings *s) {
-    window_request w = {0};
-    if (!s->window) return w;
-    cli_exclude(s, OPT_WINDOW, OPT_KIND);
-    if (strchr(s->window, '/')) {
-        if (!cli_window_clock_parse(s->window, &w.clock)) {
-            cli_die("--window", "such as 24h/1h, 7d/1d or 90m/10m; units are s, m, h, d and w",
-                    "'%s' is not DURATION/STEP", s->window);
-        }
-        if (w.clock.generations > CLI_GENERATIONS_MAX) refuse_many_steps(s->window, &w.clock);
-        return w;
-    }
-    if (!cli_parse_count(s->window, &w.keys)) {
-        cli_die("--window", "such as 1M for the last million keys, 24h/1h for the last day",
-                "'%s' is neither a number of keys nor DURATION/STEP", s->window);
-    }
-    if (!w.keys) cli_die("--window", "such as 1M", "must be at least 1");
-    cli_exclude(s, OPT_WINDOW, OPT_KEYS);
-    return w;
-}
-
-static umbel_filter *make(const cli_settings *s, const window_request *w) {
+static umbel_filter *make(const cli_settings *s) {
+    const cli_window *w = &s->window;
+    bool window = cli_given(s, OPT_WINDOW);
     cli_key_rule rule = cli_key_rule_given(s);
-    umbel_params params = {.kind = cli_kind_named(s->kind),
+    umbel_params params = {.kind = s->kind,
                            .capacity = s->keys,
                            .fpr = s->fpr,
                            .bytes = s->bytes,
                            .seed = s->seed,
-                           .secret = cli_secret_of(s)};
+                           .secret = s->secret};
     /* A stream has as many keys as it has: only those who fix the memory or want an error get a
      * filter that does not grow. */
-    bool grows =
-        !s->kind && !s->window && !s->bytes && !s->strict && !(s->fpr > 0 && s->fpr < growing_fpr);
+    bool grows = !cli_given(s, OPT_KIND) && !window && !s->bytes && !s->strict &&
+                 !(s->fpr > 0 && s->fpr < growing_fpr);
     if (grows) params.kind = UMBEL_KIND_SCALABLE;
-    if (s->window) params.kind = UMBEL_KIND_WINDOW;
+    if (window) params.kind = UMBEL_KIND_WINDOW;
     if (w->keys) params.capacity = w->keys;
     bool planned = params.capacity || (params.bytes && params.fpr > 0);
-    if (w->clock.step) {
+    if (w->step) {
         params.window.manual = 1;
-        params.window.generations = (uint32_t)w->clock.generations;
+        params.window.generations = (uint32_t)w->generations;
         if (!planned) {
             cli_die("--window", "-n KEYS",
                     "needs the maximum number of different keys within the duration");
@@ -106,23 +72,24 @@ static umbel_filter *make(const cli_settings *s, const window_request *w) {
 }
 
 /* A state continues with its own window, never with another. */
-static void refuse_other_window(const char *path, const window_request *w,
+static void refuse_other_window(const char *path, const cli_window *w,
                                 const cli_window_clock *own) {
     if (!own->step) {
-        if (!w->clock.step) return;
+        if (!w->step) return;
         cli_die(path, "use another --state to start over", "does not forget by the clock");
     }
     char is[CLI_QUANTITY], wanted[CLI_QUANTITY], hint[2 * CLI_QUANTITY];
     snprintf(hint, sizeof hint, "--window %s continues it", cli_window_clock_text(own, is));
     if (w->keys) cli_die(path, hint, "forgets by the clock, not after a number of keys");
-    if (!w->clock.step) return;
-    if (own->step != w->clock.step || own->generations != w->clock.generations) {
+    if (!w->step) return;
+    if (own->step != w->step || own->generations != w->generations) {
         cli_die(path, hint, "was made with a window other than %s",
-                cli_window_clock_text(&w->clock, wanted));
+                cli_window_clock_text(&(cli_window_clock){w->step, w->generations, 0}, wanted));
     }
 }
 
-static umbel_filter *load(const cli_settings *s, const window_request *w, cli_window_clock *clock) {
+static umbel_filter *load(const cli_settings *s, cli_window_clock *clock) {
+    const cli_window *w = &s->window;
     umbel_filter *f = cli_filter_load(s->state, s);
     umbel_info info;
     umbel_describe(f, &info);
@@ -140,13 +107,14 @@ static umbel_filter *load(const cli_settings *s, const window_request *w, cli_wi
 }
 
 cli_uniq_state cli_uniq_state_open(const cli_settings *s) {
-    window_request w = window_request_of(s);
-    cli_uniq_state u = {.clock = w.clock};
+    cli_exclude(s, OPT_WINDOW, OPT_KIND);
+    if (s->window.keys) cli_exclude(s, OPT_WINDOW, OPT_KEYS);
+    cli_uniq_state u = {.clock = {.step = s->window.step, .generations = s->window.generations}};
     if (s->state) cli_update_lock(s->state, s);
     if (s->state && access(s->state, F_OK) == 0) {
-        u.filter = load(s, &w, &u.clock);
+        u.filter = load(s, &u.clock);
     } else {
-        u.filter = make(s, &w);
+        u.filter = make(s);
         u.fresh = true;
         u.clock.advanced = now();
     }

@@ -11,32 +11,6 @@
 #include "base/quantity.h"
 #include "umbel_meta.h"
 
-static uint64_t ceil_div(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
-
-bool cli_window_clock_parse(const char *text, cli_window_clock *out) {
-    const char *slash = strchr(text, '/');
-    char first[CLI_QUANTITY];
-    if (!slash || (size_t)(slash - text) >= sizeof first) return false;
-    memcpy(first, text, (size_t)(slash - text));
-    first[slash - text] = '\0';
-    uint64_t duration = 0, step = 0;
-    if (!cli_parse_duration(first, &duration) || !cli_parse_duration(slash + 1, &step)) {
-        return false;
-    }
-    if (step > duration) return false;
-    out->step = step;
-    out->generations = ceil_div(duration, step);
-    return true;
-}
-
-uint64_t cli_window_clock_min_step(uint64_t duration) {
-    uint64_t min = ceil_div(duration, CLI_GENERATIONS_MAX);
-    uint64_t unit = min > 86400 ? 86400 : min > 3600 ? 3600 : min > 60 ? 60 : 1;
-    return ceil_div(min, unit) * unit;
-}
-
 uint64_t cli_window_clock_advance(cli_window_clock *c, uint64_t now) {
     if (now < c->advanced) {
         if (c->advanced - now > c->step) c->advanced = now;

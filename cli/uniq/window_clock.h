@@ -12,22 +12,12 @@
 
 #include "umbel.h"
 
-enum { CLI_GENERATIONS_MAX = 255 };
-
 /* Steps follow each other from `advanced` on, whether or not the clock is read. */
 typedef struct cli_window_clock {
     uint64_t step;        /* seconds; 0: no clock */
     uint64_t generations; /* steps that are remembered completely */
     uint64_t advanced;    /* when the newest generation began, in seconds since 1970 */
 } cli_window_clock;
-
-/* DURATION/STEP, such as 24h/1h: as many generations as the duration has steps, rounded up;
- * that may be more than CLI_GENERATIONS_MAX.  `advanced` is unchanged.  False, and nothing
- * changes, for any other text and for a step longer than the duration. */
-bool cli_window_clock_parse(const char *text, cli_window_clock *out);
-
-/* The smallest round step that divides the duration into at most CLI_GENERATIONS_MAX. */
-uint64_t cli_window_clock_min_step(uint64_t duration);
 
 /* The number of steps completed since `advanced`, which moves on with them; at most generations
  * + 1, because everything is forgotten then.  If the clock went back, nothing is forgotten: by

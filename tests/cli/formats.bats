@@ -155,7 +155,7 @@ to_read() {
     umbel build -q --format guava -p 0.03 -o f.bin keys
     cmp f.bin "$root/tests/golden/guava/mitz64_str_100_0.03.bin"
     seq 0 999 | sed 's/^/key/' > keys
-    umbel build -q -f --format guava -p 0.01 --strategy 32 -o f.bin keys
+    umbel build -q -f --format guava -p 0.01 --variant mitz32 -o f.bin keys
     cmp f.bin "$root/tests/golden/guava/mitz32_str_1000_0.01.bin"
 }
 
@@ -169,16 +169,16 @@ to_read() {
 
 @test "formats: keys of types other than text" {
     seq -5 1000 > numbers
-    umbel build -q --format guava -p 1% --funnel long -o long.bin numbers
-    [ "$(umbel check -c --format guava --funnel long long.bin numbers)" -eq 1006 ]
+    umbel build -q --format guava -p 1% --type int64 -o long.bin numbers
     [ "$(umbel check -c --format guava --type int64 long.bin numbers)" -eq 1006 ]
     [ "$(umbel check -c --format guava long.bin numbers || true)" -lt 60 ]
-    refused "'abc' is not a valid int64" umbel check --format guava --funnel long long.bin <(echo abc)
-    refused "unknown funnel 'square'" umbel check --format guava --funnel square long.bin numbers
+    refused "'abc' is not a valid int64" umbel check --format guava --type int64 long.bin <(echo abc)
+    refused "unknown option --funnel (now --type string, utf16, int64 or int32)" \
+        umbel check --format guava --funnel long long.bin numbers
+    refused "unknown option --strategy (now --variant mitz32" umbel plan --format guava --strategy 32
+    refused "unknown option --int (now --variant int32" umbel info --format gocrc32 --int 32 long.bin
     refused "unknown type 'int65'" umbel check --format guava --type int65 long.bin numbers
-    refused "--type and --funnel contradict" umbel check --format guava --type int64 --funnel long long.bin numbers
     refused "unknown variant 'x'" umbel build --format guava --variant x -n 5 -o x.bin numbers
-    refused "Go has no such int (32 or 64)" umbel build --format gocrc32 --int 16 -n 5 -o x.bin numbers
 }
 
 @test "formats: a rate that a system cannot keep causes a warning" {

@@ -110,16 +110,3 @@ P
     [ "$status" -eq 0 ]
     refused "unknown shell" umbel help --completion tcsh
 }
-
-@test "pages: bench runs and agrees with the model" {
-    umbel bench -n 20000 --json > b.json
-    python3 - <<'P'
-import json
-b = json.load(open("b.json"))
-assert [f["kind"] for f in b["filters"]] == ["blocked", "line", "classic"], b
-for f in b["filters"]:
-    assert abs(f["fpr_measured"] - f["fpr_predicted"]) < 0.1 * f["fpr_predicted"], f
-    assert f["contains_ns"] > 0 and f["add_ns"] > 0
-assert b["line_ns"] > 0
-P
-}

@@ -7,8 +7,8 @@ secret() {
     (umask 077 && md5sum <<< "$2" | cut -c1-32 > "$1")
 }
 
-keyed() { # keyed FIRST LAST FILE [OPTION...]
-    seq "$1" "$2" | umbel build -q -n 2000 -p 1e-6 --kind blocked -o "$3" --secret-file key "${@:4}"
+keyed() { # keyed FIRST LAST FILE [KIND [OPTION...]]
+    seq "$1" "$2" | umbel build -q -n 2000 -p 1e-6 --kind "${4:-blocked}" -o "$3" --secret-file key "${@:5}"
 }
 
 @test "secret: 16 bytes, or 32 digits in either case, are the same secret" {
@@ -63,7 +63,7 @@ keyed() { # keyed FIRST LAST FILE [OPTION...]
     secret other b
     seq 1000 > in
     for kind in blocked classic static counting scalable window; do
-        keyed 1 1000 $kind.umb --kind $kind
+        keyed 1 1000 $kind.umb $kind
         [ "$(umbel check -c $kind.umb --secret-file key in)" = 1000 ]
         run ! umbel check -q $kind.umb --secret-file key <(seq 5001 5100)
         refused "the filter has a secret, but none was given (--secret-file FILE opens it)" \
@@ -129,7 +129,7 @@ P
 @test "secret: keys can be added and removed; a wrong secret changes nothing" {
     secret key a
     secret other b
-    keyed 1 1000 k.umb --kind counting
+    keyed 1 1000 k.umb counting
     umbel add -q k.umb --secret-file key <(seq 1001 1100)
     [ "$(umbel check -c k.umb --secret-file key <(seq 1100))" = 1100 ]
     umbel remove -q k.umb --secret-file key <(seq 1 500)
@@ -189,8 +189,8 @@ P
 @test "secret: check looks in filters with a secret, without one and with other seeds" {
     secret key a
     keyed 1 100 a.umb
-    keyed 101 200 b.umb --seed 7
-    keyed 201 300 c.umb --kind counting
+    keyed 101 200 b.umb blocked --seed 7
+    keyed 201 300 c.umb counting
     seq 301 400 | umbel build -q -n 2000 -p 1e-6 --kind blocked -o plain.umb
     seq 401 500 | umbel build -q -n 2000 -p 1e-6 -o list.bloom --format dcso
     for first in a b c plain; do

@@ -62,6 +62,34 @@ load helper
     refused "(umbel check --help lists its options)" umbel check --frobnicate
 }
 
+@test "an option that is given twice is refused by name, unless it adds up" {
+    python3 - "$UMBEL" <<'P'
+import re, subprocess, sys
+umbel = sys.argv[1]
+run = lambda *args: subprocess.run([umbel, *args], capture_output=True, text=True)
+values = {"KEYS": "5", "RATE": "1%", "SIZE": "1M", "KIND": "blocked", "FORMAT": "native", "TYPE": "int64",
+          "N": "3", "K": "3", "S": "3", "C": ",", "N|DURATION/STEP": "5", "SECONDS": "1",
+          "NAME=VALUE": "a=b"}
+adds_up = {"-e", "--also", "--meta", "--variant"}
+commands = re.findall(r"^  (\w+) ", run("help").stdout.split("Commands")[1].split("Options")[0], re.M)
+seen = set()
+for command in commands:
+    for letter, name, argument in re.findall(r"^  (-\w, |    )(--[\w-]+) (\S+)", run("help", command).stdout, re.M):
+        shown = letter[:2] if letter.strip() else name
+        if not argument[0].isupper():
+            continue
+        value = "2" if shown == "-k" else values.get(argument, "x")
+        said = run(command, shown, value, shown, value).stderr
+        seen.add(shown)
+        if shown in adds_up:
+            assert "given twice" not in said, (command, shown, said)
+        else:
+            assert said == f"umbel: {shown}: was given twice (give it once)\n", (command, shown, said)
+assert len(seen) > 40 and adds_up < seen, seen
+P
+    seq 3 | umbel uniq -q -q > /dev/null # flags have no value to lose
+}
+
 @test "help: values are listed, rare options come last" {
     help=$(umbel build --help | tr -s ' \n' ' ')
     [[ $help == *"one of auto, blocked, classic, static, counting, scalable, window, tight, line, smallest"* ]]

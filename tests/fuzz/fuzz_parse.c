@@ -105,6 +105,10 @@ void cli_die(const char *where, const char *hint, const char *what, ...) {
     longjmp(refused, 1);
 }
 
+void cli_die_sys(const char *where, int sys) {
+    cli_die(where, NULL, "%s", strerror(sys));
+}
+
 void cli_warn(const char *where, const char *what, ...) {
     (void)where, (void)what;
 }
@@ -152,7 +156,7 @@ static void use_settings(const cli_settings *s, int argc) {
     insist(p.hashes == s->hashes && p.bits_per_key == s->bits_per_key, "no number is cut");
     umbel_opts opts = cli_opts_of(s);
     insist(opts.threads == s->threads, "nor this one");
-    insist(umbel_type_name(cli_type_of(s)) != NULL, "a type");
+    insist(umbel_type_name(s->type) != NULL, "a type");
     cli_exclude(s, OPT_LOWER, OPT_UPPER);
     cli_expect_args(s, 1, 3);
 }
@@ -492,19 +496,21 @@ static void read_quantity(const char *text) {
 }
 
 static void read_window_clock(const char *text, const uint8_t choices[4]) {
-    cli_window_clock c = {.advanced = choices[0] * UINT64_C(100000000)}, again = {0};
+    cli_window w = {0}, again = {0};
     uint64_t now = choices[1] * UINT64_C(100000000) + choices[2];
     char out[CLI_QUANTITY];
     cli_interval range = cli_wilson(choices[2] & choices[3], choices[3], 2.58);
     insist(range.low >= 0 && range.low <= range.high && range.high <= 1, "an interval is one");
-    if (!cli_window_clock_parse(text, &c)) {
-        insist(!c.step && !c.generations, "what is no clock changes nothing");
+    if (!cli_window_parse(text, &w)) {
+        insist(!w.keys && !w.step && !w.generations, "what is no window changes nothing");
         return;
     }
-    insist(c.step > 0 && c.generations > 0, "a clock has steps");
-    uint64_t min = cli_window_clock_min_step(c.step * c.generations);
-    insist(min * CLI_GENERATIONS_MAX >= c.step * c.generations, "the smallest step is enough");
-    if (cli_window_clock_parse(cli_window_clock_text(&c, out), &again)) {
+    if (!w.step) return;
+    insist(w.generations > 0, "a clock has steps");
+    uint64_t min = cli_window_min_step(w.step * w.generations);
+    insist(min * CLI_GENERATIONS_MAX >= w.step * w.generations, "the smallest step is enough");
+    cli_window_clock c = {w.step, w.generations, choices[0] * UINT64_C(100000000)};
+    if (cli_window_parse(cli_window_clock_text(&c, out), &again)) {
         insist(again.step == c.step && again.generations == c.generations, "the same clock");
     } else {
         insist(c.step * c.generations > CLI_DURATION_MAX, "its text is that clock");

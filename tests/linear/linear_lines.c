@@ -114,19 +114,19 @@ static void csv(void **state) {
 /* ---- Options and quantities --------------------------------------------------------------- */
 
 static void make_arguments(text *t, size_t count) {
-    for (size_t i = 0; i < count; i++) text_put(t, i % 2 ? "--also=x" : "--meta=y", 9);
+    for (size_t i = 0; i < count; i++) text_put(t, i % 2 ? "--also=xyz" : "--meta=y=z", 11);
 }
 
 static void parse_arguments(const text *t) {
-    int argc = (int)(t->len / 9) + 1;
+    int argc = (int)(t->len / 11) + 1;
     char **argv = malloc((size_t)argc * sizeof *argv);
     assert_non_null(argv);
     static char command[] = "umbel";
     argv[0] = command;
-    for (int i = 1; i < argc; i++) argv[i] = (char *)t->bytes + 9 * (size_t)(i - 1);
+    for (int i = 1; i < argc; i++) argv[i] = (char *)t->bytes + 11 * (size_t)(i - 1);
     cli_settings s;
     cli_parse(&cli_umbel, argc, argv, &s);
-    assert_int_equal(s.also.count + s.meta.count, (size_t)argc - 1);
+    assert_int_equal(s.also.count + s.meta.count / 2, (size_t)argc - 1);
     cli_settings_free(&s);
     free(argv);
 }

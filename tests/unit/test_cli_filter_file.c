@@ -33,7 +33,7 @@ static unsigned mappings(void) {
 /* Closed in another order than they were opened in. */
 static void test_close(void **state) {
     (void)state;
-    cli_settings s = {.format = "dcso"};
+    cli_settings s = {.format = UMBEL_FMT_DCSO};
     umbel_filter *f[3];
     for (unsigned i = 0; i < 3; i++) f[i] = cli_filter_open(name, &s);
     assert_int_equal(mappings(), 3);
@@ -48,7 +48,7 @@ static void test_close(void **state) {
 
 static void test_loaded_filters_borrow_nothing(void **state) {
     (void)state;
-    cli_settings s = {.format = "dcso"};
+    cli_settings s = {.format = UMBEL_FMT_DCSO};
     umbel_filter *f = cli_filter_load(name, &s);
     assert_int_equal(mappings(), 0);
     assert_true(umbel_contains(f, "key1", 4));

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/quantity.h"
+#include "options/options.h"
 #include "umbel_meta.h"
 #include "uniq/window_clock.h"
 
@@ -55,12 +56,13 @@ static void windows(void **state) {
                 {"1s/1s", "1s/1s", 1, 1},       {"255s/1s", "255s/1s", 1, 255},
                 {"7d/1m", "7d/1m", 60, 10080}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        cli_window_clock c = {.advanced = 5};
+        cli_window w = {0};
         char out[CLI_QUANTITY];
-        assert_true(cli_window_clock_parse(good[i].text, &c));
-        assert_int_equal(c.step, good[i].step);
-        assert_int_equal(c.generations, good[i].generations);
-        assert_int_equal(c.advanced, 5);
+        assert_true(cli_window_parse(good[i].text, &w));
+        assert_int_equal(w.keys, 0);
+        assert_int_equal(w.step, good[i].step);
+        assert_int_equal(w.generations, good[i].generations);
+        cli_window_clock c = {.step = w.step, .generations = w.generations};
         assert_string_equal(cli_window_clock_text(&c, out), good[i].shown);
     }
     static const char *const bad[] = {
@@ -68,21 +70,23 @@ static void windows(void **state) {
         "/1h",       "24/1",   "24h/1",  "1h/24h",
         "24h/1h/1m", "24h/0s", "24h 1h", "00000000000000000000000000000000000000000000000024h/1h"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        cli_window_clock c = {7, 8, 9};
-        assert_false(cli_window_clock_parse(bad[i], &c));
-        assert_true(c.step == 7 && c.generations == 8 && c.advanced == 9);
+        cli_window w = {7, 8, 9};
+        assert_false(cli_window_parse(bad[i], &w));
+        assert_int_equal(w.keys, 7);
+        assert_int_equal(w.step, 8);
+        assert_int_equal(w.generations, 9);
     }
 }
 
 static void min_steps(void **state) {
     (void)state;
-    assert_int_equal(cli_window_clock_min_step(1), 1);
-    assert_int_equal(cli_window_clock_min_step(255), 1);
-    assert_int_equal(cli_window_clock_min_step(256), 2);
-    assert_int_equal(cli_window_clock_min_step(7 * 86400), 40 * 60);
-    assert_int_equal(cli_window_clock_min_step(365 * 86400), 2 * 86400);
+    assert_int_equal(cli_window_min_step(1), 1);
+    assert_int_equal(cli_window_min_step(255), 1);
+    assert_int_equal(cli_window_min_step(256), 2);
+    assert_int_equal(cli_window_min_step(7 * 86400), 40 * 60);
+    assert_int_equal(cli_window_min_step(365 * 86400), 2 * 86400);
     for (uint64_t d = 1; d <= CLI_DURATION_MAX / 3; d = d * 3 + 1) {
-        uint64_t step = cli_window_clock_min_step(d);
+        uint64_t step = cli_window_min_step(d);
         assert_true((d + step - 1) / step <= CLI_GENERATIONS_MAX);
     }
 }

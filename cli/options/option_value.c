@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * option_value.c - the text of an option becomes a value
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/quantity.h"
+#include "options/filter_options.h"
+
+static void put_text(cli_text_list *list, const char *text) {
+    list->at = cli_realloc(list->at, (list->count + 1) * sizeof *list->at);
+    list->at[list->count++] = text;
+}
+
+/* --meta NAME=VALUE. */
+static void put_pair(cli_text_list *list, const char *shown, const char *text) {
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text) {
+        cli_die(shown, "as in --meta source=feed-7", "'%s' is not NAME=VALUE", text);
+    }
+    put_text(list, cli_strndup(text, (size_t)(equals - text)));
+    put_text(list, equals + 1);
+}
+
+static void put_whole(const cli_option *o, const char *shown, const char *value, uint64_t *out) {
+    bool ok = o->type == TYPE_SIZE ? cli_parse_size(value, out) : cli_parse_count(value, out);
+    bool keys = strcmp(o->argument, "KEYS") == 0;
+    const char *hint = o->type == TYPE_SIZE     ? "such as 500MiB, 2G or 2e9"
+                       : o->type == TYPE_NUMBER ? "a whole number, 0 or more"
+                       : keys                   ? "such as 1000000, 2e9 or 500M"
+                                                : "a whole number, 1 or more";
+    if (!ok && cli_is_too_large(value)) cli_die(shown, hint, "'%s' is too large", value);
+    if (!ok) {
+        cli_die(shown, hint, "'%s' is not a %s", value, o->type == TYPE_SIZE ? "size" : "number");
+    }
+    if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "must be at least 1");
+}
+
+static uint32_t count32(const cli_option *o, const char *shown, const char *value) {
+    uint64_t count = 0;
+    put_whole(o, shown, value, &count);
+    if (count > UINT32_MAX) cli_die(shown, NULL, "too large");
+    return (uint32_t)count;
+}
+
+/* -k N or -k NAME. */
+static void put_field(cli_settings *s, const char *shown, const char *value) {
+    bool number = value[strspn(value, "0123456789")] == '\0' && *value;
+    s->field_name = number ? NULL : value;
+    if (number) s->field = count32(&cli_options[OPT_FIELD], shown, value);
+}
+
+/* One byte, or the two characters \t. */
+static uint8_t byte_of(const char *shown, const char *value) {
+    if (strcmp(value, "\\t") == 0) return '\t';
+    if (strlen(value) != 1) {
+        cli_die(shown, "as in sort: -t , or -t '\\t'", "'%s' is not one character", value);
+    }
+    return (uint8_t)*value;
+}
+
+static double rate_of(const char *shown, const char *value) {
+    double rate = 0;
+    if (!cli_parse_rate(value, &rate)) {
+        cli_die(shown, "between 0 and 1, such as 1%, 0.01, 1/1000 or 1e-6", "'%s' is not a rate",
+                value);
+    }
+    return rate;
+}
+
+/* The second of two values would win without a word. */
+static void refuse_second(const cli_settings *s, cli_option_id id, const char *shown) {
+    cli_option_type type = cli_options[id].type;
+    if (!s->given[id] || type == TYPE_FLAG || type == TYPE_LIST || type == TYPE_PAIRS) return;
+    cli_die(shown, "give it once", "was given twice");
+}
+
+void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const char *value) {
+    const cli_option *o = &cli_options[id];
+    void *field = (char *)s + o->field;
+    refuse_second(s, id, shown);
+    s->given[id] = true;
+    if (id == OPT_FIELD) {
+        put_field(s, shown, value);
+        return;
+    }
+    switch (o->type) {
+    case TYPE_FLAG: *(bool *)field = true; break;
+    case TYPE_TEXT: *(const char **)field = value; break;
+    case TYPE_LIST: put_text(field, value); break;
+    case TYPE_PAIRS: put_pair(field, shown, value); break;
+    case TYPE_RATE: *(double *)field = rate_of(shown, value); break;
+    case TYPE_KIND: *(umbel_kind *)field = cli_kind_named(shown, value); break;
+    case TYPE_FORMAT: *(umbel_format *)field = cli_format_named(shown, value); break;
+    case TYPE_TYPE: *(umbel_type *)field = cli_type_named(shown, value); break;
+    case TYPE_BYTE: *(uint8_t *)field = byte_of(shown, value); break;
+    case TYPE_WINDOW: *(cli_window *)field = cli_window_named(shown, value); break;
+    case TYPE_COUNT32: *(uint32_t *)field = count32(o, shown, value); break;
+    case TYPE_COUNT:
+    case TYPE_SIZE:
+    case TYPE_NUMBER: put_whole(o, shown, value, field); break;
+    }
+}
