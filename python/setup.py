@@ -1,19 +1,37 @@
 # SPDX-License-Identifier: MIT
 """The wheel: one extension that has the whole library in it, for CPython 3.11 and later.
 
-It is built from the repository, whose src/ and include/ lie next to this folder; what is made on
-the way goes below build/python.
+It is built from the repository, whose src/ and include/ lie next to this folder, or from a source
+distribution, which carries them in library/; what is made on the way goes below build/python.
 """
 import os
 import re
+import shutil
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.sdist import sdist
 
 os.chdir(Path(__file__).resolve().parent)
-ROOT = Path("..")
-MADE = ROOT / "build" / "python"
+CARRIED = Path("library")
+ROOT = CARRIED if CARRIED.is_dir() else Path("..")
+MADE = Path("build") if CARRIED.is_dir() else ROOT / "build" / "python"
 MADE.mkdir(parents=True, exist_ok=True)
+
+
+class CarryLibrary(sdist):
+    """Adds what the repository has outside this folder."""
+
+    def make_release_tree(self, base_dir, files):
+        super().make_release_tree(base_dir, files)
+        base = Path(base_dir)
+        for folder in ("src", "include"):
+            shutil.copytree(ROOT / folder, base / CARRIED / folder, dirs_exist_ok=True)
+        for name in ("LICENSE", "umbel.map"):
+            (base / name).unlink(missing_ok=True)
+            shutil.copyfile(name, base / name)
+        shutil.copytree("ext", base / "ext", dirs_exist_ok=True)
+
 
 header = (ROOT / "include" / "umbel.h").read_text()
 version = re.search(r'^#define UMBEL_VERSION "(.*)"', header, re.M)[1]
@@ -30,14 +48,15 @@ setup(
         sources=sorted(map(str, sources)),
         depends=sorted(map(str, headers)) + ["umbel.map"],
         include_dirs=[str(ROOT / "include"), str(ROOT / "src"), "ext"],
-        libraries=["z", "m", "pthread"],
+        libraries=["m", "pthread"],
         define_macros=[("_FILE_OFFSET_BITS", "64")],
         # As in cmake/flags.cmake: sizes follow from doubles that are rounded after every operation.
-        extra_compile_args=["-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-Wall",
-                            "-Wextra", "-Wshadow"],
-        extra_link_args=["-Wl,--version-script=umbel.map"],
+        extra_compile_args=["-std=c11", "-O3", "-g0", "-ffp-contract=off", "-fvisibility=hidden",
+                            "-Wall", "-Wextra", "-Wshadow"],
+        extra_link_args=["-Wl,--version-script=umbel.map", "-Wl,--strip-all"],
         py_limited_api=True,
     )],
+    cmdclass={"sdist": CarryLibrary},
     options={
         "bdist_wheel": {"py_limited_api": "cp311"},
         "build": {"build_base": str(MADE / "obj"), "parallel": os.cpu_count()},

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -95,3 +96,40 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
     out = run(python, "-I", "-c", code, cwd=tmp_path)
     assert out.stdout.startswith(f"True {tmp_path}"), out.stdout
     run(python, "-I", HERE / "typed_usage.py", check=True)
+
+
+def metadata_of(archive):
+    wheel = zipfile.ZipFile(archive)
+    name = next(n for n in wheel.namelist() if n.endswith(".dist-info/METADATA"))
+    return wheel.namelist(), wheel.read(name).decode()
+
+
+@pytest.mark.skipif(not WHEELS, reason="no wheel was built here (make python)")
+def test_wheel_could_be_uploaded():
+    names, metadata = metadata_of(WHEELS[-1])
+    assert any(name.endswith("LICENSE") for name in names)
+    assert "Classifier: License :: OSI Approved :: MIT License" in metadata
+    assert "Description-Content-Type: text/markdown" in metadata
+    assert "a set whose \"no\" is never wrong" in metadata
+    sections = run("readelf", "-S", "--wide", next(PACKAGE.glob("_umbel*.so")), check=True).stdout
+    assert ".debug_info" not in sections and ".symtab" not in sections
+
+
+@pytest.mark.skipif(not WHEELS, reason="no wheel was built here (make python)")
+def test_source_distribution_carries_the_library(tmp_path):
+    built = run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--outdir", tmp_path,
+                ROOT / "python")
+    assert built.returncode == 0, built.stdout[-2000:]
+    archive = next(tmp_path.glob("umbel-*.tar.gz"))
+    with tarfile.open(archive) as tar:
+        tar.extractall(tmp_path)
+    unpacked = tmp_path / archive.name.removesuffix(".tar.gz")
+    assert (unpacked / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+    ours = {p.relative_to(ROOT) for folder in ("src", "include") for p in (ROOT / folder).rglob("*.[ch]")}
+    carried = {p.relative_to(unpacked / "library") for p in (unpacked / "library").rglob("*.[ch]")}
+    assert carried == ours
+    # Far from the repository: one source that includes headers of both folders compiles.
+    one = unpacked / "ext" / "py_module.c"
+    include = run(sys.executable, "-c", "import sysconfig; print(sysconfig.get_path('include'))").stdout.strip()
+    run("cc", "-fsyntax-only", f"-I{include}", "-Ilibrary/include", "-Ilibrary/src", "-Iext", one,
+        check=True, cwd=unpacked)
