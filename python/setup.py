@@ -23,7 +23,8 @@ class CarryLibrary(sdist):
     """Adds what the repository has outside this folder."""
 
     def make_release_tree(self, base_dir, files):
-        super().make_release_tree(base_dir, files)
+        inside = [name for name in files if not name.startswith(os.pardir)]
+        super().make_release_tree(base_dir, inside)
         base = Path(base_dir)
         for folder in ("src", "include"):
             shutil.copytree(ROOT / folder, base / CARRIED / folder, dirs_exist_ok=True)

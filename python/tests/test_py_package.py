@@ -120,6 +120,7 @@ def test_source_distribution_carries_the_library(tmp_path):
     built = run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--outdir", tmp_path,
                 ROOT / "python")
     assert built.returncode == 0, built.stdout[-2000:]
+    assert not (ROOT / "python" / "src").exists() and not (ROOT / "python" / "build").exists()
     archive = next(tmp_path.glob("umbel-*.tar.gz"))
     with tarfile.open(archive) as tar:
         tar.extractall(tmp_path)
