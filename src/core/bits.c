@@ -76,6 +76,16 @@ umbeli_lane_counts umbeli_bits_count_lanes(const uint8_t *bits, uint64_t groups)
     return count_lanes(bits, groups);
 }
 
+uint64_t umbeli_bits_count_lines(const uint8_t *bits, uint64_t lines, uint32_t lanes,
+                                 double *products) {
+#if UMBELI_X86
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) {
+        return umbeli_bits_count_lines_avx2(bits, lines, lanes, products);
+    }
+#endif
+    return umbeli_count_lines(bits, lines, lanes, products);
+}
+
 uint64_t umbeli_bits_count_first(const uint8_t *bits, uint64_t n) {
     uint64_t set = umbeli_bits_count(bits, n / 8);
     unsigned rest = n % 8 ? bits[n / 8] & ((1u << n % 8) - 1) : 0;

@@ -125,9 +125,45 @@ typedef struct umbeli_lane_counts {
 enum { UMBELI_LANES_BYTES = 32 };
 umbeli_lane_counts umbeli_bits_count_lanes(const uint8_t *bits, uint64_t groups);
 
-/* The same two for processors with AVX2; bits_avx2.c. */
+/* Over lines of 64 bytes in 4, 8 or 16 lanes: returns all set bits, and adds to *products the
+ * product of each line's lanes, which may need 96 bits. */
+enum { UMBELI_COUNTED_LINE = 64 };
+uint64_t umbeli_bits_count_lines(const uint8_t *bits, uint64_t lines, uint32_t lanes,
+                                 double *products);
+
+/* The same three for processors with AVX2; bits_avx2.c. */
 uint64_t umbeli_bits_count_avx2(const uint8_t *bits, uint64_t len);
+uint64_t umbeli_bits_count_lines_avx2(const uint8_t *bits, uint64_t lines, uint32_t lanes,
+                                      double *products);
 umbeli_lane_counts umbeli_bits_count_lanes_avx2(const uint8_t *bits, uint64_t groups);
+
+/* What both do, inlined for the sake of their popcount instructions: halves of a line have products
+ * of at most 2^40. */
+__attribute__((always_inline)) static inline uint64_t
+umbeli_count_lines(const uint8_t *bits, uint64_t lines, uint32_t lanes, double *products) {
+    uint64_t set = 0;
+    double sum = *products;
+    for (uint64_t i = 0; i < lines; i++, bits += UMBELI_COUNTED_LINE) {
+        uint64_t product[2] = {1, 1}, pair = 0;
+        for (uint32_t at = 0; at < 8; at++) {
+            uint64_t word = umbeli_load_le64(bits + 8 * at), half = at / 4;
+            uint64_t count = (uint64_t)__builtin_popcountll(word);
+            set += count;
+            if (lanes == 8) {
+                product[half] *= count;
+            } else if (lanes == 16) {
+                uint64_t low = (uint64_t)__builtin_popcountll(word & UINT32_MAX);
+                product[half] *= low * (count - low);
+            } else {
+                pair = at % 2 ? pair + count : count;
+                if (at % 2) product[half] *= pair;
+            }
+        }
+        sum += (double)product[0] * (double)product[1];
+    }
+    *products = sum;
+    return set;
+}
 
 /* Bitwise set operations on arrays of equal length. */
 void umbeli_bits_or(uint8_t *into, const uint8_t *from, uint64_t len);

@@ -21,6 +21,13 @@ TARGET uint64_t umbeli_bits_count_avx2(const uint8_t *bits, uint64_t len) {
     return even + odd;
 }
 
+TARGET uint64_t umbeli_bits_count_lines_avx2(const uint8_t *bits, uint64_t lines, uint32_t lanes,
+                                             double *products) {
+    return lanes == 8    ? umbeli_count_lines(bits, lines, 8, products)
+           : lanes == 16 ? umbeli_count_lines(bits, lines, 16, products)
+                         : umbeli_count_lines(bits, lines, 4, products);
+}
+
 /* The set bits of each of the eight lanes. */
 TARGET static inline __m256i lane_counts(const uint8_t *bits) {
     const __m256i of_nibble = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1,

@@ -147,6 +147,11 @@ static uint32_t lane_count(const uint8_t *lane, uint32_t bytes, uint32_t stride,
     return count;
 }
 
+/* 1 / the product of all lanes' bits. */
+static double scale_of(umbeli_block_form form) {
+    return ldexp(1, -(int)form.lanes * __builtin_ctz(umbeli_lane_bits(form)));
+}
+
 /* In one block the rate is the product of the lanes' shares of set bits. */
 static double rate_of_block(umbeli_block_form form, const uint8_t *block, uint64_t group,
                             uint64_t *set) {
@@ -157,25 +162,29 @@ static double rate_of_block(umbeli_block_form form, const uint8_t *block, uint64
         product[lane >= half] *= count;
         *set += count;
     }
-    double scale = ldexp(1, -(int)form.lanes * __builtin_ctz(umbeli_lane_bits(form)));
-    return (double)product[0] * (double)product[1] * scale;
+    return (double)product[0] * (double)product[1] * scale_of(form);
 }
 
-/* Adds up the rates of the blocks, with each group of them merged; returns their set bits.  Blocks
- * of 256 bits have a kernel. */
+/* Adds up the rates of the blocks, with each group of them merged; returns their set bits.  Single
+ * ones have a kernel. */
 static uint64_t add_rates(double *sum, umbeli_block_form form, const uint8_t *blocks,
                           uint64_t nblocks, uint64_t group) {
     enum { AT_ONCE = 1 << 16 };
-    uint64_t set = 0;
-    bool by_kernel = group == 1 && form.bytes == UMBELI_BLOCK_BYTES;
-    for (uint64_t first = 0; by_kernel && first < nblocks; first += AT_ONCE) {
-        uint64_t some = nblocks - first < AT_ONCE ? nblocks - first : AT_ONCE;
-        umbeli_lane_counts now = umbeli_bits_count_lanes(blocks + UMBELI_BLOCK_BYTES * first, some);
-        *sum += ldexp((double)now.products, -40);
-        set += now.set;
-    }
-    for (uint64_t first = 0; !by_kernel && first < nblocks; first += group) {
-        *sum += rate_of_block(form, blocks + form.bytes * first, group, &set);
+    uint64_t set = 0, n;
+    for (uint64_t first = 0; first < nblocks; first += n, blocks += form.bytes * n) {
+        n = nblocks - first < AT_ONCE ? nblocks - first : AT_ONCE;
+        if (group > 1) {
+            n = group;
+            *sum += rate_of_block(form, blocks, group, &set);
+        } else if (form.bytes == UMBELI_BLOCK_BYTES) {
+            umbeli_lane_counts now = umbeli_bits_count_lanes(blocks, n);
+            *sum += ldexp((double)now.products, -40);
+            set += now.set;
+        } else {
+            double products = *sum / scale_of(form); /* exact: powers of two */
+            set += umbeli_bits_count_lines(blocks, n, form.lanes, &products);
+            *sum = products * scale_of(form);
+        }
     }
     return set;
 }
