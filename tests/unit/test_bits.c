@@ -5,6 +5,7 @@
  */
 #include "cases.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/bits.h"
@@ -164,6 +165,35 @@ static void test_counts_on_every_cpu(void **state) {
     }
 }
 
+/* Lines, too, whatever their lanes. */
+static void test_lines_on_every_cpu(void **state) {
+    (void)state;
+    enum { LINES = 5 };
+    uint8_t bits[LINES * UMBELI_COUNTED_LINE];
+    for (size_t i = 0; i < sizeof bits; i++) bits[i] = (uint8_t)(random_word() | random_word());
+    for (uint32_t lanes = 4; lanes <= 16; lanes *= 2) {
+        uint64_t set = 0;
+        double products = 3;
+        for (size_t lane = 0; lane < LINES * lanes; lane += lanes) {
+            double product = 1;
+            for (size_t i = lane; i < lane + lanes; i++) {
+                size_t len = UMBELI_COUNTED_LINE / lanes;
+                uint64_t count = umbeli_bits_count(bits + len * i, len);
+                set += count;
+                product *= (double)count;
+            }
+            products += product;
+        }
+        const uint32_t cpus[] = {0, UINT32_MAX};
+        for (int i = 0; i < 2; i++) {
+            double sum = 3;
+            umbeli_cpu_limit(cpus[i]);
+            assert_true(umbeli_bits_count_lines(bits, LINES, lanes, &sum) == set);
+            assert_true(fabs(sum - products) <= 1e-14 * products);
+        }
+    }
+}
+
 static void test_none(void **state) {
     (void)state;
     for (size_t len = 0; len <= 33; len++) {
@@ -205,6 +235,7 @@ int main(void) {
         cmocka_unit_test(test_single_bits),
         cmocka_unit_test(test_arrays),
         cmocka_unit_test(test_counts_on_every_cpu),
+        cmocka_unit_test(test_lines_on_every_cpu),
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_sizes),
     };

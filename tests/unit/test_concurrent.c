@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_concurrent.c - many threads on one `concurrent` filter, and bulk work over threads
+ * test_concurrent.c - many threads on one `concurrent` filter, and batches over threads
  *
  * labels: threads
  */
@@ -253,10 +253,10 @@ static void test_readers(void **state) {
 }
 
 /* A million keys over threads through the API: the same bytes and answers as sequentially. */
-static void test_parallel_bulk(void **state) {
+static void test_parallel_batch(void **state) {
     (void)state;
     enum { MANY = 1024 * 1024 + 17, SLICE = 65536 };
-    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 2 << 20};
+    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 17 << 20};
     umbel_filter *one = NULL, *parallel = NULL;
     umbel_opts opts = {.threads = 3};
     assert_ok(umbel_create(&params, NULL, &one, NULL));
@@ -288,7 +288,7 @@ int main(void) {
         cmocka_unit_test(test_batches_at_once),
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_readers),
-        cmocka_unit_test(test_parallel_bulk),
+        cmocka_unit_test(test_parallel_batch),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }

@@ -243,10 +243,10 @@ static void *add_half(void *arg) {
     return NULL;
 }
 
-/* The bulk path of several callers at once, each with its own threads. */
-static void test_bulk_at_once(void **state) {
+/* Large batches of several callers at once, each with its own threads. */
+static void test_batches_at_once(void **state) {
     (void)state;
-    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 2 << 20, .concurrent = true};
+    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 17 << 20, .concurrent = true};
     umbel_opts opts = {.threads = 2};
     assert_ok(umbel_create(&params, &opts, &f, NULL));
     million = random_keys(MILLION + MILLION / 8, 9);
@@ -275,7 +275,7 @@ int main(void) {
         cmocka_unit_test(test_roomy),
         cmocka_unit_test(test_crowded),
         cmocka_unit_test(test_same_words),
-        cmocka_unit_test(test_bulk_at_once),
+        cmocka_unit_test(test_batches_at_once),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }

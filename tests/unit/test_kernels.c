@@ -185,111 +185,6 @@ static void test_lengths(void **state) {
     }
 }
 
-/* Bulk: sorted by parts, over one or several threads, must equal the ring, bit for bit and answer
- * for answer.  Here the parts are called directly, on filters small enough for every build. */
-static void bulk_is_the_ring(const subject *s, const block_form *form, uint64_t blocks,
-                             uint32_t threads, size_t n) {
-    umbel_params params = params_of(form, blocks);
-    params.seed = random_word();
-    umbel_opts opts = {.threads = threads};
-    umbel_filter *ring = subject_create(s, params, &opts), *bulk = subject_create(s, params, &opts);
-    key_set set = random_keys(n, 3);
-    for (size_t i = 0; i < n / 3; i++) set.keys[n - 1 - i] = set.keys[i]; /* some duplicates */
-    uint64_t *hashes = hashes_of(ring, &set), added = 0;
-    uint8_t *want = malloc(n), *got = malloc(n);
-    assert_true(want && got);
-    const umbeli_blocked *r = umbeli_blocked_of(ring), *b = umbeli_blocked_of(bulk);
-
-    uint64_t ring_added = r->kernel->add_ring(ring->data, r->nblocks, hashes, n, want);
-    assert_true(umbeli_blocked_bulk_keys(b, true, set.keys, n, got, &added));
-    assert_true(added == ring_added);
-    assert_memory_equal(want, got, n);
-    assert_memory_equal(ring->data, bulk->data, ring->data_len);
-
-    assert_ok(umbel_clear(bulk, NULL));
-    assert_true(umbeli_blocked_bulk_hashes(b, true, hashes, n, NULL, &added)); /* no answers */
-    assert_true(added == ring_added);
-    assert_memory_equal(ring->data, bulk->data, ring->data_len);
-    assert_ok(umbel_clear(bulk, NULL));
-    assert_true(umbeli_blocked_bulk_hashes(b, true, hashes, n, got, &added));
-    assert_memory_equal(want, got, n);
-
-    free_keys(&set);
-    set = random_keys(n, 4);
-    for (size_t i = 0; i < n; i++) {
-        if (i % 3) hashes[i] = umbel_hash(ring, set.keys[i].data, set.keys[i].len);
-    }
-    r->kernel->contains_ring(ring->data, r->nblocks, hashes, n, want);
-    assert_true(umbeli_blocked_bulk_hashes(b, false, hashes, n, got, NULL));
-    assert_memory_equal(want, got, n);
-    for (size_t i = 0; i < n; i++) {
-        want[i] = umbel_contains(ring, set.keys[i].data, set.keys[i].len);
-    }
-    assert_true(umbeli_blocked_bulk_keys(b, false, set.keys, n, got, NULL));
-    assert_memory_equal(want, got, n);
-    free_keys(&set);
-    free(hashes);
-    free(want);
-    free(got);
-    umbel_free(ring);
-    umbel_free(bulk);
-}
-
-static void test_bulk(void **state) {
-    (void)state;
-    const uint32_t threads[] = {1, 2, 3, 7};
-    for (size_t s = 0; s < SUBJECTS * FORMS; s++) {
-        const subject *on = &subjects[s / FORMS];
-        const block_form *form = &forms[s % FORMS];
-        if (!takes_part(on, form)) continue;
-        for (size_t t = 0; t < 4; t++) {
-            bulk_is_the_ring(on, form, 1, threads[t], 5);
-            bulk_is_the_ring(on, form, 32768, threads[t], 1); /* exactly one part */
-            bulk_is_the_ring(on, form, 32769 + random_below(50000), threads[t],
-                             10000 + random_below(5000));
-        }
-    }
-}
-
-/* Hashes that crowd into a few parts lack the room that evenly spread ones would have. */
-static void test_uneven_bulk(void **state) {
-    (void)state;
-    enum { N = 20000, WAYS = 4 };
-    const uint32_t threads[] = {1, 2, 3, 7};
-    uint64_t *hashes = malloc(N * sizeof *hashes);
-    uint8_t *want = malloc(N), *got = malloc(N);
-    assert_true(hashes && want && got);
-    for (size_t way = 0; way < WAYS; way++) {
-        for (size_t i = 0; i < N; i++) {
-            uint64_t word = random_word();
-            const uint64_t uneven[WAYS] = {word >> 40, i % 2 ? word : word >> 20, ~(word >> 30),
-                                           word << 20 | i >> 8};
-            hashes[i] = way == 0 && i % 3 == 0 ? 5 : uneven[way];
-        }
-        umbel_params params = {.bytes = 32 * (uint64_t)(32768 * 5 + 77)};
-        for (size_t s = 0; s < SUBJECTS; s++) {
-            if (subjects[s].kind == UMBEL_KIND_CLASSIC || !subject_runs(&subjects[s])) continue;
-            umbel_opts opts = {.threads = threads[(way + s) % 4]};
-            umbel_filter *ring = subject_create(&subjects[s], params, NULL);
-            umbel_filter *bulk = subject_create(&subjects[s], params, &opts);
-            const umbeli_blocked *r = umbeli_blocked_of(ring), *b = umbeli_blocked_of(bulk);
-            uint64_t added = 0;
-            r->kernel->add_ring(ring->data, r->nblocks, hashes, N / 2, want);
-            assert_true(umbeli_blocked_bulk_hashes(b, true, hashes, N / 2, got, &added));
-            assert_memory_equal(want, got, N / 2);
-            assert_memory_equal(ring->data, bulk->data, ring->data_len);
-            r->kernel->contains_ring(ring->data, r->nblocks, hashes, N, want);
-            assert_true(umbeli_blocked_bulk_hashes(b, false, hashes, N, got, NULL));
-            assert_memory_equal(want, got, N);
-            umbel_free(ring);
-            umbel_free(bulk);
-        }
-    }
-    free(hashes);
-    free(want);
-    free(got);
-}
-
 /* Adds divided among threads by block: bits, answers and counts of one thread. */
 static void shared_adds_are_those_of_one(const subject *s, const key_set *set, uint32_t threads) {
     size_t n = set->n;
@@ -338,32 +233,11 @@ static void test_shared_adds(void **state) {
     for (size_t i = 0; i < SETS; i++) free_keys(&sets[i]);
 }
 
-/* The one rule for the bulk path: a filter beyond the caches, and enough keys for each of its
- * blocks, which calls of a million keys never bring. */
-static void test_bulk_rule(void **state) {
-    (void)state;
-    const uint64_t mib = 1024 * 1024;
-    for (uint64_t bytes = mib; bytes <= 4096 * mib; bytes *= 2) {
-        uint64_t nblocks = bytes / 32;
-        for (size_t n = 1; n <= (size_t)1 << 30; n *= 2) {
-            bool add = umbeli_blocked_bulk_pays(nblocks, bytes, true, n);
-            bool check = umbeli_blocked_bulk_pays(nblocks, bytes, false, n);
-            assert_true(add || !check);
-            if (add) assert_true(bytes > 32 * mib && n >= 2 * nblocks && n > mib);
-            if (check) assert_true(n >= 4 * nblocks);
-            bool fits = bytes > 32 * mib && bytes <= 256 * mib;
-            if (fits && n >= 4 * nblocks) assert_true(add && check);
-        }
-        assert_false(umbeli_blocked_bulk_pays(nblocks, bytes, true, 0));
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_sizes), cmocka_unit_test(test_formula),
         cmocka_unit_test(test_offsets),      cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_bulk),         cmocka_unit_test(test_uneven_bulk),
-        cmocka_unit_test(test_bulk_rule),    cmocka_unit_test(test_shared_adds),
+        cmocka_unit_test(test_shared_adds),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }

@@ -27,13 +27,4 @@ UMBELI_AVX2 static inline void umbeli_block_offsets_avx2(const uint64_t *hashes,
     }
 }
 
-/* 64 bytes, `to` 64-byte aligned.  Bypasses the caches: the line is not read again before the whole
- * batch is sorted. */
-UMBELI_AVX2 static inline void umbeli_stream_line_avx2(uint64_t *to, const uint64_t *from) {
-    __m256i low = _mm256_load_si256((const __m256i *)from);
-    __m256i high = _mm256_load_si256((const __m256i *)(from + 4));
-    _mm256_stream_si256((__m256i *)to, low);
-    _mm256_stream_si256((__m256i *)(to + 4), high);
-}
-
 #endif

@@ -7,8 +7,7 @@
  * Apache Parquet specification.
  *
  *   blocked.c            creating, measuring, folding
- *   blocked_many.c       batches: the plain loop, the prefetch ring, or the bulk path
- *   blocked_bulk.c       hashes sorted by block range, then processed in cache
+ *   blocked_many.c       batches: the plain loop or the prefetch ring, one thread or several
  *   blocked_loops.h      what every kernel does, written once
  *   block_avx2.h, block_atomic.h   what several kernels share
  *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c    the kernels
@@ -50,22 +49,9 @@ typedef struct umbeli_blocked_scheme {
 
 extern const umbeli_blocked_scheme umbeli_blocked_native;
 
-/* Where the bulk path puts hashes: each goes after the others of its part; part = block >>
- * shift. */
-typedef struct umbeli_scatter {
-    uint64_t nblocks;
-    unsigned shift;
-    uint64_t *sorted;      /* 64-byte aligned; parts begin and end on lines of 8 hashes */
-    uint64_t *next;        /* of each part: where in sorted its next hash goes */
-    const uint64_t *limit; /* of each part: where it ends */
-    uint64_t *lines;       /* 8 hashes per part, so that memory is written in whole lines */
-    uint8_t *part_of;      /* the part of each hash, in their order; or NULL */
-} umbeli_scatter;
-
-/* The loops of one instruction set over raw blocks.  `plain` expects the blocks in cache, where
- * `fetch` brings them; `ring` prefetches as it goes.  Add loops return the number of new keys and
- * fill was_new unless it is NULL.  scatter leaves partial lines in `lines` and returns false when a
- * part would exceed its limit. */
+/* The loops of one instruction set over raw blocks.  `plain` expects the blocks in cache, `ring`
+ * prefetches as it goes.  Add loops return the number of new keys and fill was_new unless it is
+ * NULL. */
 struct umbeli_blocked;
 typedef struct umbeli_blocked_kernel {
     const char *name;
@@ -84,8 +70,6 @@ typedef struct umbeli_blocked_kernel {
                           uint8_t *hit);
     uint64_t (*add_keys)(const struct umbeli_blocked *b, const umbel_key *keys, size_t n,
                          uint8_t *was_new);
-    void (*fetch)(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n);
-    bool (*scatter)(const umbeli_scatter *to, const uint64_t *hashes, size_t n);
 } umbeli_blocked_kernel;
 
 extern const umbeli_blocked_kernel umbeli_blocked_generic, umbeli_blocked_avx2,
@@ -176,15 +160,5 @@ double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_
 /* The same with its standard error. */
 double umbeli_blocked_keys(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set,
                            double *error);
-
-/* Whether the bulk path is faster than the ring for n keys. */
-bool umbeli_blocked_bulk_pays(uint64_t nblocks, uint64_t bytes, bool adding, size_t n);
-
-/* The bulk path.  Both return false, with nothing done, when there is no scratch memory.  results
- * (hit or was_new) may be NULL for adds. */
-bool umbeli_blocked_bulk_hashes(const umbeli_blocked *b, bool adding, const uint64_t *hashes,
-                                size_t n, uint8_t *results, uint64_t *added);
-bool umbeli_blocked_bulk_keys(const umbeli_blocked *b, bool adding, const umbel_key *keys, size_t n,
-                              uint8_t *results, uint64_t *added);
 
 #endif

@@ -18,7 +18,6 @@
 #define KERNEL_TARGET __attribute__((target("avx2")))
 #define KERNEL_CONCURRENT false
 #define KERNEL_OFFSETS umbeli_block_offsets_avx2
-#define KERNEL_STREAMS
 #define KERNEL_HASHES
 #define BLOCK_LOG2 UMBELI_BLOCK_LOG2
 

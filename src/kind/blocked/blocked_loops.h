@@ -15,7 +15,7 @@
  * and may define, after including block_avx2.h,
  *   KERNEL_OFFSETS a faster umbeli_block_offsets: for blocks.  Masks of lines need the multiplier
  *                  themselves.
- *   KERNEL_STREAMS sorted hashes bypass the caches
+ *   KERNEL_HASHES  has XXH3 in its loops over keys, after including hash/xxh3_inline.h
  *
  * The number of lanes is a constant wherever a function is used, and all that take it are inlined
  * there, so each shape gets loops of its own.
@@ -40,28 +40,27 @@ KERNEL_TARGET static inline void offsets_of(const uint64_t *hashes, uint64_t nbl
     KERNEL_OFFSETS(hashes, nblocks, BLOCK_LOG2, offsets);
 }
 
-#ifdef KERNEL_STREAMS
-
-KERNEL_TARGET static inline void store_line(uint64_t *to, const uint64_t *from) {
-    umbeli_stream_line_avx2(to, from);
-}
-
-static inline void store_fence(void) {
-    _mm_sfence();
-}
-
-#else
-
-static inline void store_line(uint64_t *to, const uint64_t *from) {
-    memcpy(to, from, 64);
-}
-
-static inline void store_fence(void) {}
-
-#endif
-
 INLINED static inline uint64_t offset_of(uint64_t hash, uint64_t nblocks) {
     return umbeli_block_of(hash, nblocks) << BLOCK_LOG2;
+}
+
+/* The kernels of common processors have XXH3 inlined; others, and other hashes, are called. */
+#ifdef KERNEL_HASHES
+#define HASHES_ITSELF(b) ((b)->hasher->one == umbeli_xxh3_one)
+#define HASH_ITSELF(key, len, seed) umbeli_xxh3_inline(key, len, seed)
+#else
+#define HASHES_ITSELF(b) false
+#define HASH_ITSELF(key, len, seed) ((void)(seed), UINT64_C(0))
+#endif
+
+INLINED static inline uint64_t hash_of(bool itself, const umbeli_blocked *b, uint64_t seed,
+                                       const void *key, size_t len) {
+    return itself ? HASH_ITSELF(key, len, seed) : b->hasher->one(&b->base.shape, key, len);
+}
+
+INLINED static inline uint64_t hash_one(const umbeli_blocked *b, const void *key, size_t len) {
+    return HASHES_ITSELF(b) ? hash_of(true, b, b->base.shape.seed, key, len)
+                            : hash_of(false, b, 0, key, len);
 }
 
 INLINED static inline bool has_one(uint32_t lanes, const uint8_t *blocks, uint64_t nblocks,
@@ -72,7 +71,7 @@ INLINED static inline bool has_one(uint32_t lanes, const uint8_t *blocks, uint64
 INLINED static inline umbel_err add_one(uint32_t lanes, umbel_filter *f, const void *key,
                                         size_t len, bool *was_new) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
-    uint64_t hash = b->hasher->one(&f->shape, key, len);
+    uint64_t hash = hash_one(b, key, len);
     uint8_t *block = f->data + offset_of(hash, b->nblocks);
     bool changed = block_put(block, mask_of(lanes, (uint32_t)hash));
     if (changed) umbeli_count_added(f, 1);
@@ -201,20 +200,10 @@ INLINED static inline size_t add_ahead(uint32_t lanes, uint8_t *blocks, uint64_t
  * Hash one key, prefetch its block, look at the block of the key hashed RING keys before: hashing
  * fills the time until a block arrives, key by key, and no group of keys waits for another. */
 
-/* The kernels of common processors have XXH3 in the loop; others, and other hashes, are called. */
-#ifdef KERNEL_HASHES
-#define HASHES_ITSELF(b) ((b)->hasher->one == umbeli_xxh3_one)
-#define HASH_ITSELF(key, seed) umbeli_xxh3_inline((key)->data, (key)->len, seed)
-#else
-#define HASHES_ITSELF(b) false
-#define HASH_ITSELF(key, seed) ((void)(seed), UINT64_C(0))
-#endif
-
 INLINED static inline uint64_t hash_ahead(bool itself, const umbeli_blocked *b, uint64_t seed,
                                           const uint8_t *blocks, uint64_t nblocks,
                                           const umbel_key *key) {
-    uint64_t hash =
-        itself ? HASH_ITSELF(key, seed) : b->hasher->one(&b->base.shape, key->data, key->len);
+    uint64_t hash = hash_of(itself, b, seed, key->data, key->len);
     __builtin_prefetch(blocks + offset_of(hash, nblocks), 0, 3);
     return hash;
 }
@@ -259,31 +248,6 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
     return added;
 }
 
-NOT_INLINED static void fetch(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes,
-                              size_t n) {
-    size_t i = 0;
-    for (; i + AT_ONCE <= n; i += AT_ONCE) {
-        uint64_t offsets[AT_ONCE];
-        fetch_ahead(blocks, nblocks, hashes + i, offsets);
-    }
-    for (; i < n; i++) __builtin_prefetch(blocks + offset_of(hashes[i], nblocks), 0, 3);
-}
-
-KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hashes, size_t n) {
-    umbeli_scatter s = *to; /* stays in registers across the stores below */
-    for (size_t i = 0; i < n; i++) {
-        uint64_t part = umbeli_block_of(hashes[i], s.nblocks) >> s.shift;
-        uint64_t at = s.next[part]++, *line = s.lines + 8 * part;
-        line[at & 7] = hashes[i];
-        if (s.part_of) s.part_of[i] = (uint8_t)part;
-        if ((at & 7) < 7) continue;
-        if (at >= s.limit[part]) return false;
-        store_line(s.sorted + at - 7, line);
-    }
-    store_fence();
-    return true;
-}
-
 /* The functions of one shape.  `prefix` is in every name, so that two kernels can be in one file,
  * as in the amalgamation. */
 #define KERNEL_SHAPE(prefix, of_kind, lanes)                                                       \
@@ -294,7 +258,7 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
     KERNEL_TARGET static bool prefix##_contains_##lanes(const umbel_filter *f, const void *key,    \
                                                         size_t len) {                              \
         const umbeli_blocked *b = umbeli_blocked_of(f);                                            \
-        return has_one(lanes, f->data, b->nblocks, b->hasher->one(&f->shape, key, len));           \
+        return has_one(lanes, f->data, b->nblocks, hash_one(b, key, len));                         \
     }                                                                                              \
     KERNEL_TARGET static umbel_err prefix##_add_##lanes(umbel_filter *f, const void *key,          \
                                                         size_t len, bool *was_new) {               \
@@ -361,7 +325,7 @@ KERNEL_TARGET static bool scatter(const umbeli_scatter *to, const uint64_t *hash
         .contains_plain = prefix##_contains_plain_##lanes,                                        \
         .contains_ring = prefix##_contains_ring_##lanes, .add_plain = prefix##_add_plain_##lanes, \
         .add_ring = prefix##_add_ring_##lanes, .contains_keys = prefix##_contains_keys_##lanes,   \
-        .add_keys = prefix##_add_keys_##lanes, .fetch = fetch, .scatter = scatter,                \
+        .add_keys = prefix##_add_keys_##lanes,                                                    \
     }
 
 /* In two steps, so that KERNEL is replaced before it is pasted. */

@@ -2,9 +2,8 @@
  *
  * blocked_many.c - batches on split-block filters: which loop, how many threads, and hashing ahead
  *
- * Small filters: the plain loop; prefetching would only cost time.  Larger ones: the ring, where
- * each step prefetches the blocks of keys RING places ahead.  Several keys per block on a filter
- * beyond the last-level cache: the bulk path, which beats one random access per key.
+ * Small filters and small batches: the plain loop; prefetching would only cost time.  Others: the
+ * ring, where each step prefetches the blocks of keys RING places ahead.
  *
  * Threads divide lookups by key, since readers do not disturb each other, and adds by block: first
  * each thread deals a slice of the hashes out to the owners of their blocks, then each adds what it
@@ -17,19 +16,25 @@
 #include "core/platform.h"
 #include "kind/blocked/blocked.h"
 
+/* Keys of up to SHORT_KEY bytes are hashed in a fraction of the time that their blocks take: many
+ * at once, then as if their hashes had been given.  The first of CHUNK speaks for all; a wrong
+ * guess only costs time. */
+enum { SHORT_KEY = 8, CHUNK = 4096, SMALL_BATCH = 64 };
+
 /* Several threads beat one when there are enough keys to pay for starting them, and enough work per
  * key.  If the filter is in cache, fetching a hash costs as much as looking it up, and dealing it
- * out for an add costs more: threads pay only for keys that must be hashed first. */
+ * out for an add costs more: there threads pay only for keys that take long to hash. */
 enum {
     SHARED_KEYS = 256 * 1024,
-    SHARED_LOOKUPS_ABOVE = 4 * 1024 * 1024, /* bytes of filter */
+    SHARED_ABOVE = 4 * 1024 * 1024, /* bytes of filter */
     SHARED_ADDS_ABOVE = 16 * 1024 * 1024,
 };
 
-static bool is_shared(const umbeli_blocked *b, bool adding, size_t n, bool hashed) {
-    uint64_t above = adding ? SHARED_ADDS_ABOVE : SHARED_LOOKUPS_ABOVE;
-    return UMBELI_HAVE_THREADS && b->base.settings.threads > 1 && n >= SHARED_KEYS &&
-           (!hashed || b->base.data_len > above);
+static bool is_shared(const umbeli_blocked *b, bool adding, const umbel_key *keys, size_t n) {
+    if (!UMBELI_HAVE_THREADS || b->base.settings.threads < 2 || n < SHARED_KEYS) return false;
+    bool quick = !keys || keys[0].len <= SHORT_KEY;
+    if (!adding && !quick) return true;
+    return b->base.data_len > (adding && quick ? SHARED_ADDS_ABOVE : SHARED_ABOVE);
 }
 
 void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
@@ -37,20 +42,10 @@ void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size
     umbeli_blocked_of(f)->hasher->many(&f->shape, keys, n, hashes);
 }
 
-/* Keys of up to SHORT_KEY bytes are hashed in a fraction of the time that their blocks take: many
- * at once, then as if their hashes had been given.  The first of CHUNK speaks for all; a wrong
- * guess only costs time.
- *
- * Longer ones go through a ring of their hashes: a group is hashed and its blocks are prefetched,
- * and when they have arrived, LAG groups later, they are looked at.  Hashing one group overlaps
- * with the memory accesses of the others.  In groups of 8 the calls cost more than the lookups;
- * after 32 hashes in a row the memory has been idle for too long. */
-enum { SHORT_KEY = 8, CHUNK = 4096 };
-
 static void contains_hashed(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
                             uint8_t *hit) {
     const umbel_filter *f = &b->base;
-    if (f->data_len <= UMBELI_PLAIN_BELOW) {
+    if (f->data_len <= UMBELI_PLAIN_BELOW || n < SMALL_BATCH) {
         b->kernel->contains_plain(f->data, b->nblocks, hashes, n, hit);
     } else {
         b->kernel->contains_ring(f->data, b->nblocks, hashes, n, hit);
@@ -59,13 +54,13 @@ static void contains_hashed(const umbeli_blocked *b, const uint64_t *hashes, siz
 
 static void contains_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *hit) {
     uint64_t hashes[CHUNK];
-    for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < CHUNK ? n - i : CHUNK;
+    for (size_t i = 0, chunk; i < n; i += chunk) {
+        chunk = n - i < CHUNK ? n - i : CHUNK;
         if (keys[i].len > SHORT_KEY) {
-            b->kernel->contains_keys(b, keys + i, some, hit + i);
+            b->kernel->contains_keys(b, keys + i, chunk, hit + i);
         } else {
-            b->hasher->many(&b->base.shape, keys + i, some, hashes);
-            contains_hashed(b, hashes, some, hit + i);
+            b->hasher->many(&b->base.shape, keys + i, chunk, hashes);
+            contains_hashed(b, hashes, chunk, hit + i);
         }
     }
 }
@@ -92,27 +87,26 @@ static void contains_slice(void *ctx, uint32_t t) {
     }
 }
 
-static void contains_sliced(slices s) {
-    s.threads = is_shared(s.b, false, s.n, s.hashes) ? s.b->base.settings.threads : 1;
-    umbeli_parallel(s.threads, contains_slice, &s);
-}
-
-static bool is_bulk(const umbeli_blocked *b, bool adding, size_t n) {
-    return umbeli_blocked_bulk_pays(b->nblocks, b->base.data_len, adding, n);
-}
-
 void umbeli_blocked_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                                   uint8_t *hit) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
-    if (is_bulk(b, false, n) && umbeli_blocked_bulk_keys(b, false, keys, n, hit, NULL)) return;
-    contains_sliced((slices){.b = b, .keys = keys, .n = n, .hit = hit});
+    if (!is_shared(b, false, keys, n)) {
+        contains_keys(b, keys, n, hit);
+        return;
+    }
+    slices s = {.b = b, .keys = keys, .n = n, .hit = hit, .threads = f->settings.threads};
+    umbeli_parallel(s.threads, contains_slice, &s);
 }
 
 void umbeli_blocked_contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n,
                                     uint8_t *hit) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
-    if (is_bulk(b, false, n) && umbeli_blocked_bulk_hashes(b, false, hashes, n, hit, NULL)) return;
-    contains_sliced((slices){.b = b, .hashes = hashes, .n = n, .hit = hit});
+    if (!is_shared(b, false, NULL, n)) {
+        contains_hashed(b, hashes, n, hit);
+        return;
+    }
+    slices s = {.b = b, .hashes = hashes, .n = n, .hit = hit, .threads = f->settings.threads};
+    umbeli_parallel(s.threads, contains_slice, &s);
 }
 
 /* ---- adds by several threads -------------------------------------------------------------- */
@@ -156,8 +150,8 @@ static uint64_t *counts_of(const shared_adds *a, uint32_t t) {
 }
 
 /* False when an owner gets more than its room. */
-static bool deal_some(shared_adds *a, uint32_t t, const uint64_t *hashes, size_t n,
-                      uint8_t *owners) {
+static bool deal_slice(shared_adds *a, uint32_t t, const uint64_t *hashes, size_t n,
+                       uint8_t *owners) {
     uint64_t nblocks = a->b->nblocks, scale = a->scale, *to = dealt_to(a, t, 0);
     uint64_t *counts = counts_of(a, t), room = a->room;
     for (size_t i = 0; i < n; i++) {
@@ -179,8 +173,8 @@ static void deal(void *ctx, uint32_t t) {
     for (size_t end = s.from + s.n, i = s.from; fits && i < end; i += HASHED_AT_ONCE) {
         size_t n = end - i < HASHED_AT_ONCE ? end - i : HASHED_AT_ONCE;
         if (a->keys) a->b->hasher->many(&a->b->base.shape, a->keys + i, n, hashed);
-        fits = deal_some(a, t, a->keys ? hashed : a->hashes + i, n,
-                         a->was_new ? a->was_new + i : NULL);
+        fits = deal_slice(a, t, a->keys ? hashed : a->hashes + i, n,
+                          a->was_new ? a->was_new + i : NULL);
     }
     if (!fits) atomic_store_explicit(&a->overflow, true, memory_order_relaxed);
 }
@@ -259,7 +253,7 @@ static bool add_shared(const umbeli_blocked *b, const umbel_key *keys, const uin
 
 static uint64_t add_hashed(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
                            uint8_t *was_new) {
-    if (b->base.data_len <= UMBELI_PLAIN_BELOW) {
+    if (b->base.data_len <= UMBELI_PLAIN_BELOW || n < SMALL_BATCH) {
         return b->kernel->add_plain(b->base.data, b->nblocks, hashes, n, was_new);
     }
     return b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, was_new);
@@ -268,14 +262,14 @@ static uint64_t add_hashed(const umbeli_blocked *b, const uint64_t *hashes, size
 static uint64_t add_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n,
                          uint8_t *was_new) {
     uint64_t hashes[CHUNK], added = 0;
-    for (size_t i = 0, some; i < n; i += some) {
+    for (size_t i = 0, chunk; i < n; i += chunk) {
         uint8_t *answers = was_new ? was_new + i : NULL;
-        some = n - i < CHUNK ? n - i : CHUNK;
+        chunk = n - i < CHUNK ? n - i : CHUNK;
         if (keys[i].len > SHORT_KEY) {
-            added += b->kernel->add_keys(b, keys + i, some, answers);
+            added += b->kernel->add_keys(b, keys + i, chunk, answers);
         } else {
-            b->hasher->many(&b->base.shape, keys + i, some, hashes);
-            added += add_hashed(b, hashes, some, answers);
+            b->hasher->many(&b->base.shape, keys + i, chunk, hashes);
+            added += add_hashed(b, hashes, chunk, answers);
         }
     }
     return added;
@@ -290,11 +284,7 @@ static umbel_err add_any(umbel_filter *f, const umbel_key *keys, const uint64_t 
                          uint8_t *was_new, size_t *done) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
     uint64_t added = 0;
-    bool finished =
-        is_bulk(b, true, n)
-            ? (keys ? umbeli_blocked_bulk_keys(b, true, keys, n, was_new, &added)
-                    : umbeli_blocked_bulk_hashes(b, true, hashes, n, was_new, &added))
-            : is_shared(b, true, n, hashes) && add_shared(b, keys, hashes, n, was_new, &added);
+    bool finished = is_shared(b, true, keys, n) && add_shared(b, keys, hashes, n, was_new, &added);
     if (!finished) added = add_alone(b, keys, hashes, n, was_new);
     umbeli_count_added(f, added);
     *done = n;

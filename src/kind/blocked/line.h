@@ -9,7 +9,7 @@
  * chooses.
  *
  * All of blocked.h works on lines as well: the struct is the same, and so are the batches of
- * blocked_many.c and blocked_bulk.c and the loops of blocked_loops.h.
+ * blocked_many.c and the loops of blocked_loops.h.
  *
  *   line.c               creating, the tables below
  *   line_generic.c, line_avx2.c, line_avx512.c, line_neon.c, line_atomic.c    the kernels

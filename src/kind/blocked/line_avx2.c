@@ -18,7 +18,6 @@
 #define KERNEL_TARGET __attribute__((target("avx2")))
 #define KERNEL_CONCURRENT false
 #define KERNEL_OF_LINES
-#define KERNEL_STREAMS
 #define KERNEL_HASHES
 #define BLOCK_LOG2 UMBELI_LINE_LOG2
 

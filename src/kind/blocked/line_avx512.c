@@ -17,7 +17,6 @@
 #define KERNEL_TARGET __attribute__((target("avx2,avx512f")))
 #define KERNEL_CONCURRENT false
 #define KERNEL_OF_LINES
-#define KERNEL_STREAMS
 #define BLOCK_LOG2 UMBELI_LINE_LOG2
 
 typedef __m512i block_mask;
