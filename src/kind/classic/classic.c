@@ -45,6 +45,7 @@ static bool fits(const umbeli_classic *c, size_t len) {
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
     uint64_t pos[UMBELI_CLASSIC_MAX_HASHES];
     const umbeli_classic *c = umbeli_classic_of(f);
+    if (c->scheme->contains && f->shape.hashes) return c->scheme->contains(f, key, len);
     if (!fits(c, len)) return false;
     c->scheme->positions(c, key, len, pos);
     return probe(f->data, pos, f->shape.hashes);

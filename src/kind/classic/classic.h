@@ -29,6 +29,10 @@ typedef struct umbeli_scheme {
     /* Writes shape.hashes positions, each below shape.bits, into pos. */
     void (*positions)(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos);
 
+    /* One lookup that stops at the first bit that is not set, never called with shape.hashes 0;
+     * NULL: by positions. */
+    bool (*contains)(const umbel_filter *f, const void *key, size_t len);
+
     /* The scheme's own batch lookups, never called with shape.hashes 0; NULL: by positions. */
     void (*contains_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit);
 

@@ -31,6 +31,27 @@ static void positions(const umbeli_classic *c, const void *key, size_t len, uint
     }
 }
 
+/* Half of the bits of a full filter are set, so a branch on each would be a coin toss: the first
+ * FIRST probes, which decide seven of eight absent keys, share a branch, and so do the others. */
+static bool contains(const umbel_filter *f, const void *key, size_t len) {
+    enum { FIRST = 3 };
+    const uint8_t *data = f->data;
+    const uint64_t bits = f->shape.bits;
+    const uint32_t k = f->shape.hashes, first = k < FIRST ? k : FIRST;
+    umbeli_hash128 h = umbeli_native_hash128(&f->shape, key, len);
+    uint64_t x = h.low, step = h.high | 1;
+    unsigned all = 1;
+    uint32_t i = 0;
+    for (; i < first; i++, x = x * multiplier + step) {
+        all &= umbeli_bit_test(data, umbeli_mul_high(x, bits));
+    }
+    if (!all) return false;
+    for (; i < k; i++, x = x * multiplier + step) {
+        all &= umbeli_bit_test(data, umbeli_mul_high(x, bits));
+    }
+    return all;
+}
+
 /* ---- Batches ----
  *
  * Cache misses overlap: the lines of one group of keys are fetched while the group before is
@@ -250,6 +271,7 @@ const umbeli_scheme umbeli_scheme_native = {
     .keyed = "classic/siphash13-128",
     .format = UMBEL_FMT_NATIVE,
     .positions = positions,
+    .contains = contains,
     .contains_many = contains_many,
     .add_many = add_many,
     .folds = true,
