@@ -8,6 +8,8 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(LZ4 REQUIRED liblz4)
 find_path(SNAPPY_INCLUDE_DIR snappy-c.h REQUIRED)
 find_library(SNAPPY_LIBRARY snappy REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(BZip2 REQUIRED)
 find_path(LEVELDB_INCLUDE_DIR leveldb/c.h)
 find_library(LEVELDB_LIBRARY leveldb)
 
@@ -40,10 +42,10 @@ endfunction()
 file(GLOB_RECURSE table_sources CONFIGURE_DEPENDS tables/*.c)
 list(FILTER table_sources EXCLUDE REGEX "/leveldb_policy\\.c$")
 # Once installed, they are where the linker looks.
-set(table_needs "$<BUILD_INTERFACE:${ZSTD_LINK_LIBRARIES};${LZ4_LINK_LIBRARIES};${SNAPPY_LIBRARY}>"
-    "$<INSTALL_INTERFACE:zstd;lz4;snappy>")
+set(table_needs "$<BUILD_INTERFACE:${ZSTD_LINK_LIBRARIES};${LZ4_LINK_LIBRARIES};${SNAPPY_LIBRARY};${ZLIB_LIBRARIES};${BZIP2_LIBRARIES}>"
+    "$<INSTALL_INTERFACE:zstd;lz4;snappy;z;bz2>")
 umbel_side_library(umbel_table umbel-table "${table_needs}"
-    "${SNAPPY_INCLUDE_DIR};${ZSTD_INCLUDE_DIRS};${LZ4_INCLUDE_DIRS}" ${table_sources})
+    "${SNAPPY_INCLUDE_DIR};${ZSTD_INCLUDE_DIRS};${LZ4_INCLUDE_DIRS};${ZLIB_INCLUDE_DIRS};${BZIP2_INCLUDE_DIR}" ${table_sources})
 
 if(LEVELDB_INCLUDE_DIR AND LEVELDB_LIBRARY)
     umbel_side_library(umbel_leveldb umbel-leveldb

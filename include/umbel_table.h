@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * umbel_table.h - filters where they live: LevelDB tables, ClickHouse parts, Parquet files
+ * umbel_table.h - filters where they live: tables of LevelDB and RocksDB, ClickHouse parts,
+ * Parquet files
  *
  *   umbel_table *t = NULL;
  *   umbel_err e = umbel_table_open("000005.ldb", NULL, NULL, &t, NULL);
@@ -33,7 +34,8 @@ typedef enum umbel_table_system {
     UMBEL_TABLE_ANY = 0,        /* recognise it                                                  */
     UMBEL_TABLE_LEVELDB = 1,    /* a table of LevelDB: .ldb, .sst                                */
     UMBEL_TABLE_CLICKHOUSE = 2, /* a skipping index of a MergeTree part: skp_idx_*.idx           */
-    UMBEL_TABLE_PARQUET = 3     /* a Parquet file                                                */
+    UMBEL_TABLE_PARQUET = 3,    /* a Parquet file                                                */
+    UMBEL_TABLE_ROCKSDB = 4     /* a block-based table of RocksDB: .sst, format versions 2 to 6  */
 } umbel_table_system;
 
 /* What the file itself does not say.  Zero means "not given". */
@@ -63,21 +65,30 @@ typedef enum umbel_table_state {
 typedef struct umbel_table_place {
     umbel_table_state state;
     const char *column;   /* Parquet: dots between nested names; ClickHouse: "1", "2" ...;
-                             LevelDB: NULL                                                       */
+                             LevelDB, RocksDB: NULL                                              */
     const char *type;     /* how umbel_table_key reads values of this column                     */
     uint64_t offset, len; /* of the filter in the file; ClickHouse: in the decompressed index    */
-    uint64_t first, end;  /* LevelDB: data blocks that start at these offsets; ClickHouse: the
-                             granule; Parquet: the row group.  `end` is exclusive                */
-    uint64_t keys;        /* LevelDB: keys in these blocks; ClickHouse: distinct values; Parquet:
-                             values in the column chunk; 0: unknown                              */
+    uint64_t first, end;  /* LevelDB: data blocks that start at these offsets; RocksDB: the same,
+                             or from 0 on the partition; ClickHouse: the granule; Parquet: the
+                             row group.  `end` is exclusive                                      */
+    uint64_t keys;        /* LevelDB: keys in these blocks; RocksDB: keys in the filter, unless
+                             it is a partition; ClickHouse: distinct values; Parquet: values in
+                             the column chunk; 0: unknown                                        */
 } umbel_table_place;
 
 typedef struct umbel_table_answer {
     bool may_contain;    /* false: certainly not in this file                                    */
     uint64_t places;     /* number of places that may have it                                    */
-    bool has_block;      /* LevelDB: a block of data would be read ...                           */
+    bool has_block;      /* LevelDB, RocksDB: a block of data would be read ...                  */
     uint64_t block, len; /* ... this one, without its trailer                                    */
 } umbel_table_answer;
+
+/* What a file says about itself, such as "rocksdb.num.entries". */
+typedef struct umbel_table_fact {
+    const char *name, *text; /* live as long as the table; bytes that are no text are hexadecimal */
+    uint64_t number;         /* if is_number                                                     */
+    bool is_number;
+} umbel_table_fact;
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
@@ -103,6 +114,10 @@ UMBEL_API void umbel_table_place_of(const umbel_table *table, size_t i, umbel_ta
 UMBEL_API umbel_err umbel_table_filter(const umbel_table *table, size_t i, umbel_filter **out,
                                        umbel_diag *diag);
 
+/* The i-th property of a RocksDB table, in the order of their names; false after the last, and for
+ * other systems. */
+UMBEL_API bool umbel_table_fact_of(const umbel_table *table, size_t i, umbel_table_fact *fact);
+
 /* The i-th fault of the file; UMBEL_OK after the last.  At most a hundred are kept. */
 UMBEL_API umbel_err umbel_table_fault(const umbel_table *table, size_t i, umbel_diag *fault);
 
@@ -118,9 +133,12 @@ UMBEL_API umbel_err umbel_table_key(const umbel_table *table, const char *column
 
 /* May the table hold this key, and where?  may[i], if not NULL, is 1 or 0 for each place.
  *   LevelDB     like its own reader: the index names one block, and that block's filter is queried
+ *   RocksDB     the filter, or the partition that its index names, whatever range of keys the
+ *               file has; if prefixes are in the filter instead of keys, the key's prefix
  *   ClickHouse  tokenbf_v1 and ngrambf_v1: every token of the key must be there
  *   Parquet     each row group
- * column NULL: LevelDB, or a table with one column; UMBEL_EINVAL when there is no such column. */
+ * column NULL: LevelDB, RocksDB, or a table with one column; UMBEL_EINVAL when there is no such
+ * column. */
 UMBEL_API umbel_err umbel_table_check(const umbel_table *table, const char *column, const void *key,
                                       size_t len, uint8_t *may, umbel_table_answer *answer,
                                       umbel_diag *diag);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * crc32c.c - four bits at a time: a table small enough to write out and check by eye; LevelDB's
- * files are only a few MB
+ * crc32c.c - four bits at a time: a table small enough to write out and check by eye; processors
+ * with an instruction for it use that
  */
 #include "tables/crc32c.h"
 
 #include "core/bits.h"
+#include "core/cpu.h"
 
 /* Entry i is i after four steps of the polynomial 82f63b78. */
 static const uint32_t steps[16] = {
@@ -16,6 +17,9 @@ static const uint32_t steps[16] = {
 uint32_t umbeli_crc32c(const void *bytes, size_t len) {
     const uint8_t *p = bytes;
     uint32_t crc = UINT32_MAX;
+#if UMBELI_X86 && defined(__x86_64__)
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) return umbeli_crc32c_sse42(bytes, len);
+#endif
     for (size_t i = 0; i < len; i++) {
         crc ^= p[i];
         crc = (crc >> 4) ^ steps[crc & 15];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * crc32c.h - the checksum of LevelDB's blocks: CRC-32C, masked
+ * crc32c.h - the checksum of LevelDB's blocks, and often of RocksDB's: CRC-32C, masked
  */
 #ifndef UMBELI_CRC32C_H
 #define UMBELI_CRC32C_H
@@ -10,6 +10,9 @@
 
 /* Castagnoli's polynomial, reflected: the usual `crc32c`. */
 uint32_t umbeli_crc32c(const void *bytes, size_t len);
+
+/* The same for processors with SSE 4.2; crc32c_sse42.c. */
+uint32_t umbeli_crc32c_sse42(const void *bytes, size_t len);
 
 /* What LevelDB stores instead: a CRC over data that contains CRCs would be weak. */
 uint32_t umbeli_crc32c_mask(uint32_t crc);

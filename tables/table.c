@@ -106,6 +106,10 @@ umbel_err umbel_table_fault(const umbel_table *t, size_t i, umbel_diag *fault) {
     return t->faults[i].err;
 }
 
+bool umbel_table_fact_of(const umbel_table *t, size_t i, umbel_table_fact *fact) {
+    return t->ops->fact && t->ops->fact(t, i, fact);
+}
+
 umbel_err umbel_table_key(const umbel_table *t, const char *column, const char *type,
                           const void *text, size_t len, void *key, size_t cap, size_t *key_len,
                           umbel_diag *diag) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table.h - what the readers of all three systems share: the handle, places, faults
+ * table.h - what the readers of all systems share: the handle, places, faults
  *
  * A reader's open function walks the file once, adds a place for each filter and a fault for each
  * problem, and fails only when nothing can be read at all.  Filters themselves are made through
@@ -44,9 +44,13 @@ typedef struct umbeli_table_ops {
     /* How values of a column are read; `type` as given by the caller, or NULL. */
     umbel_err (*key)(const umbel_table *t, const char *column, const char *type, umbel_key text,
                      uint8_t *key, size_t cap, size_t *key_len, umbel_diag *diag);
+
+    /* The i-th of what the file says about itself; NULL: nothing. */
+    bool (*fact)(const umbel_table *t, size_t i, umbel_table_fact *fact);
 } umbeli_table_ops;
 
-extern const umbeli_table_ops umbeli_sstable_ops, umbeli_part_ops, umbeli_columns_ops;
+extern const umbeli_table_ops umbeli_sstable_ops, umbeli_part_ops, umbeli_columns_ops,
+    umbeli_rocks_ops;
 
 struct umbel_table {
     const umbeli_table_ops *ops;

@@ -12,8 +12,8 @@
 #include "core/mapping.h"
 #include "tables/table.h"
 
-static const umbeli_table_ops *const systems[] = {&umbeli_sstable_ops, &umbeli_columns_ops,
-                                                  &umbeli_part_ops};
+static const umbeli_table_ops *const systems[] = {&umbeli_sstable_ops, &umbeli_rocks_ops,
+                                                  &umbeli_columns_ops, &umbeli_part_ops};
 enum { SYSTEMS = sizeof systems / sizeof systems[0], PATH_BYTES = 4096 };
 
 static const uint64_t default_held = UINT64_C(1) << 30;
@@ -29,7 +29,7 @@ static umbel_err check_hints(const umbel_table_hints *h, umbel_diag *diag) {
     if (h->reserved32 || !umbeli_reserved_zero(h->reserved, sizeof h->reserved)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hints: reserved fields must be zero");
     }
-    if ((unsigned)h->system > UMBEL_TABLE_PARQUET) {
+    if ((unsigned)h->system > UMBEL_TABLE_ROCKSDB) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hints: unknown system");
     }
     return UMBEL_OK;
@@ -56,8 +56,8 @@ umbel_err umbel_table_read(const void *bytes, size_t len, const umbel_table_hint
     const umbeli_table_ops *ops = system_of(bytes, len, hints->system);
     if (!ops) {
         return umbeli_fail(diag, UMBEL_ECORRUPT,
-                           "neither the magic number of a LevelDB table or a Parquet file, nor a "
-                           "compressed block of ClickHouse");
+                           "neither the magic number of a table of LevelDB or RocksDB or of a "
+                           "Parquet file, nor a compressed block of ClickHouse");
     }
     umbel_table *t = umbeli_new(&settings, sizeof *t);
     if (!t) return umbeli_fail(diag, UMBEL_ENOMEM, "the table's handle");

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "tables/unpack.h"
 
+#include <bzlib.h>
 #include <limits.h>
 #include <lz4.h>
 #include <snappy-c.h>
 #include <string.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include "core/diag.h"
 
 /* A Zstandard block of 4 bytes expands to at most 128 KiB. */
-enum { LZ4_RATIO = 255, ZSTD_RATIO = 1 << 15, FIRST_PIECE = 1 << 16 };
+enum { LZ4_RATIO = 255, DEFLATE_RATIO = 1032, ZSTD_RATIO = 1 << 15, FIRST_PIECE = 1 << 16 };
 enum { MIN_WINDOW_LOG = 20, MAX_WINDOW_LOG = 27 };
 
 typedef struct job {
@@ -64,19 +66,17 @@ static umbel_err unpack_lz4(const job *j, umbeli_unpacked *out) {
                                              : damaged(j, "LZ4: damaged, or the size is wrong");
 }
 
-/* Makes room for more output: doubles the buffer, up to the claimed size. */
-static umbel_err enlarge(const job *j, ZSTD_outBuffer *to, umbeli_unpacked *out) {
+/* Makes room for more output than `used` bytes: doubles the buffer, up to the claimed size. */
+static umbel_err enlarge(const job *j, size_t used, umbeli_unpacked *out) {
     uint64_t larger = out->len ? (uint64_t)out->len * 2 : FIRST_PIECE;
     uint8_t *bytes = NULL;
     if (larger > j->claim) larger = j->claim;
     if (larger == out->len) larger++; /* one extra byte detects output beyond the claim */
     umbel_err e = reserve(j, larger, &bytes);
     if (e) return e;
-    if (to->pos) memcpy(bytes, out->bytes, to->pos);
+    if (used) memcpy(bytes, out->bytes, used);
     umbeli_delete(&j->t->settings, out->bytes);
     *out = (umbeli_unpacked){bytes, (size_t)larger};
-    to->dst = bytes;
-    to->size = out->len;
     return UMBEL_OK;
 }
 
@@ -87,8 +87,10 @@ static umbel_err run_zstd(const job *j, ZSTD_DCtx *ctx, umbeli_unpacked *out) {
     while (left) {
         if (to.pos == to.size) {
             if (to.pos > j->claim) return damaged(j, "Zstandard: the size is a lie");
-            umbel_err e = enlarge(j, &to, out);
+            umbel_err e = enlarge(j, to.pos, out);
             if (e) return e;
+            to.dst = out->bytes;
+            to.size = out->len;
         }
         size_t in = from.pos, before = to.pos;
         left = ZSTD_decompressStream(ctx, &to, &from);
@@ -116,12 +118,66 @@ static umbel_err unpack_zstd(const job *j, umbeli_unpacked *out) {
     return e;
 }
 
+static umbel_err unpack_deflate(const job *j, umbeli_unpacked *out) {
+    enum { WINDOW = -15 }; /* no header */
+    if (j->len > UINT_MAX || j->claim > UINT_MAX || j->claim / DEFLATE_RATIO > j->len) {
+        return damaged(j, "deflate: this little data cannot expand to the size given");
+    }
+    umbel_err e = reserve(j, j->claim, &out->bytes);
+    if (e) return e;
+    out->len = (size_t)j->claim;
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)j->bytes,
+                  .avail_in = (uInt)j->len,
+                  .next_out = out->bytes,
+                  .avail_out = (uInt)j->claim};
+    if (inflateInit2(&z, WINDOW) != Z_OK) {
+        return umbeli_fail_at(j->diag, UMBEL_ENOMEM, j->offset, "deflate");
+    }
+    bool whole = inflate(&z, Z_FINISH) == Z_STREAM_END && z.avail_out == 0 && z.avail_in == 0;
+    inflateEnd(&z);
+    return whole ? UMBEL_OK : damaged(j, "deflate: damaged, or the size is wrong");
+}
+
+static umbel_err run_bzip2(const job *j, bz_stream *b, umbeli_unpacked *out) {
+    size_t used = 0;
+    int state = BZ_OK;
+    while (state == BZ_OK) {
+        if (used == out->len) {
+            if (used > j->claim) return damaged(j, "bzip2: the size is a lie");
+            umbel_err e = enlarge(j, used, out);
+            if (e) return e;
+        }
+        unsigned left = out->len - used < UINT_MAX ? (unsigned)(out->len - used) : UINT_MAX;
+        unsigned in = b->avail_in;
+        b->next_out = (char *)out->bytes + used;
+        b->avail_out = left;
+        state = BZ2_bzDecompress(b);
+        used += left - b->avail_out;
+        if (state == BZ_OK && in == b->avail_in && left == b->avail_out) break;
+    }
+    out->len = used;
+    return state == BZ_STREAM_END && used == j->claim && b->avail_in == 0
+               ? UMBEL_OK
+               : damaged(j, "bzip2: damaged, or the size is wrong");
+}
+
+static umbel_err unpack_bzip2(const job *j, umbeli_unpacked *out) {
+    bz_stream b = {.next_in = (char *)(uintptr_t)j->bytes, .avail_in = (unsigned)j->len};
+    if (j->len > UINT_MAX) return damaged(j, "bzip2: too long");
+    if (BZ2_bzDecompressInit(&b, 0, 0) != BZ_OK) {
+        return umbeli_fail_at(j->diag, UMBEL_ENOMEM, j->offset, "bzip2");
+    }
+    umbel_err e = run_bzip2(j, &b, out);
+    BZ2_bzDecompressEnd(&b);
+    return e;
+}
+
 umbel_err umbeli_unpack(umbel_table *t, umbeli_packing packing, const uint8_t *bytes, size_t len,
                         uint64_t claim, uint64_t offset, umbeli_unpacked *out, umbel_diag *diag) {
     static umbel_err (*const ways[])(const job *, umbeli_unpacked *) = {
-        [UMBELI_PACKED_SNAPPY] = unpack_snappy,
-        [UMBELI_PACKED_LZ4] = unpack_lz4,
-        [UMBELI_PACKED_ZSTD] = unpack_zstd,
+        [UMBELI_PACKED_SNAPPY] = unpack_snappy, [UMBELI_PACKED_LZ4] = unpack_lz4,
+        [UMBELI_PACKED_ZSTD] = unpack_zstd,     [UMBELI_PACKED_DEFLATE] = unpack_deflate,
+        [UMBELI_PACKED_BZIP2] = unpack_bzip2,
     };
     job j = {t, bytes, len, claim, offset, diag};
     *out = (umbeli_unpacked){0};

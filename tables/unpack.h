@@ -3,8 +3,8 @@
  * unpack.h - decompression that allocates no more than the data proves it needs
  *
  * The decompressed size that a file states is only a claim.  Snappy data is walked through first,
- * LZ4 cannot expand more than 255 times, Zstandard is decompressed piece by piece: memory is
- * allocated only as output is produced.
+ * LZ4 cannot expand more than 255 times and deflate not more than 1032 times, Zstandard and bzip2
+ * are decompressed piece by piece: memory is allocated only as output is produced.
  */
 #ifndef UMBELI_UNPACK_H
 #define UMBELI_UNPACK_H
@@ -14,7 +14,9 @@
 typedef enum umbeli_packing {
     UMBELI_PACKED_SNAPPY,
     UMBELI_PACKED_LZ4, /* a raw block */
-    UMBELI_PACKED_ZSTD
+    UMBELI_PACKED_ZSTD,
+    UMBELI_PACKED_DEFLATE, /* without a header */
+    UMBELI_PACKED_BZIP2
 } umbeli_packing;
 
 typedef struct umbeli_unpacked {

@@ -4,18 +4,22 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/output.h"
 #include "command/command.h"
+#include "filter/filter_file.h"
 #include "options/filter_options.h"
+#include "report/database_report.h"
 #include "report/table_report.h"
 
-static const uint8_t options[] = {OPT_CHECK,   OPT_COLUMN,     OPT_COLUMN_TYPE, OPT_INDEX,
-                                  OPT_COLUMNS, OPT_SIZE_FPR,   OPT_FILL_PLOT,   OPT_QUIET,
-                                  OPT_JSON,    OPT_MAX_MEMORY, OPT_HELP,        OPT_END};
+static const uint8_t options[] = {OPT_CHECK,      OPT_COLUMN,    OPT_COLUMN_TYPE, OPT_INDEX,
+                                  OPT_COLUMNS,    OPT_SIZE_FPR,  OPT_FILTER,      OPT_OUTPUT,
+                                  OPT_FORCE,      OPT_FILL_PLOT, OPT_QUIET,       OPT_JSON,
+                                  OPT_MAX_MEMORY, OPT_HELP,      OPT_END};
 
 static const double default_fpr = 0.01;
 
@@ -28,35 +32,43 @@ static const char *split_index(const char *text, char **name) {
     return rest;
 }
 
-static umbel_table *open_table(const cli_settings *s) {
+/* NULL, *e and *diag, when it cannot be read. */
+static umbel_table *try_table(const char *path, const cli_settings *s, umbel_err *e,
+                              umbel_diag *diag) {
     char *name = NULL;
     umbel_table *t = NULL;
-    umbel_diag diag = {0};
     umbel_table_hints hints = {.type = s->column_type,
                                .columns = s->columns,
                                .index = s->index ? split_index(s->index, &name) : NULL};
     hints.name = name;
     umbel_opts opts = cli_opts_of(s);
-    umbel_err e = umbel_table_open(s->args[0], &hints, &opts, &t, &diag);
-    if (e) {
-        bool index = e == UMBEL_EINVAL && strcmp(diag.field, "index") == 0;
-        bool several = e == UMBEL_EINVAL && strcmp(diag.field, "name") == 0;
-        cli_die_err(s->args[0], e, &diag,
-                    index     ? "give it with --index"
-                    : several ? "put the name before the definition: --index 'NAME DEFINITION'"
-                              : NULL);
-    }
+    *e = umbel_table_open(path, &hints, &opts, &t, diag);
     free(name);
     return t;
 }
 
+static umbel_table *open_table(const char *path, const cli_settings *s) {
+    umbel_diag diag = {0};
+    umbel_err e;
+    umbel_table *t = try_table(path, s, &e, &diag);
+    if (e) {
+        bool index = e == UMBEL_EINVAL && strcmp(diag.field, "index") == 0;
+        bool several = e == UMBEL_EINVAL && strcmp(diag.field, "name") == 0;
+        cli_die_err(path, e, &diag,
+                    index     ? "give it with --index"
+                    : several ? "put the name before the definition: --index 'NAME DEFINITION'"
+                              : NULL);
+    }
+    return t;
+}
+
 /* Reports damage on standard error and in the JSON; returns the number of faults. */
-static size_t report_faults(const umbel_table *t, const cli_settings *s, cli_report *r) {
+static size_t report_faults(const umbel_table *t, const char *path, cli_report *r) {
     umbel_diag fault;
     size_t count = 0;
     json_t *list = json_array();
     for (umbel_err e; (e = umbel_table_fault(t, count, &fault)); count++) {
-        cli_warn(s->args[0], "byte %" PRIu64 ": %s", fault.offset, fault.what);
+        cli_warn(path, "byte %" PRIu64 ": %s", fault.offset, fault.what);
         json_t *o = json_object();
         json_object_set_new(o, "offset", cli_json_count(fault.offset));
         json_object_set_new(o, "error", json_string(umbel_strerror(e)));
@@ -67,14 +79,15 @@ static size_t report_faults(const umbel_table *t, const cli_settings *s, cli_rep
     return count;
 }
 
-static int list(const umbel_table *t, const cli_settings *s) {
+static int list(const umbel_table *t, const char *path, const cli_settings *s) {
     cli_report r = cli_report_begin(s->json);
     umbel_table_system system = umbel_table_system_of(t);
     cli_places p = cli_table_places(t, s->column);
     if (s->column && !p.count) cli_die("--column", NULL, "unknown column '%s'", s->column);
-    cli_report_text(&r, "file", "file", s->args[0]);
+    cli_report_text(&r, "file", "file", path);
     cli_report_text(&r, "system", "system", umbel_table_system_name(system));
-    size_t faults = report_faults(t, s, &r);
+    size_t faults = report_faults(t, path, &r);
+    cli_table_report_facts(t, &r);
     cli_table_report_advise(&p, system, s->fpr > 0 ? s->fpr : default_fpr, &r);
     cli_table_report_print(&p, system, &r);
     if (!s->json && (s->plot || isatty(STDOUT_FILENO))) cli_table_report_draw(&p, stdout);
@@ -105,9 +118,10 @@ static void print_answer(const umbel_table *t, const umbel_table_answer *answer,
     }
 }
 
-static int check(const umbel_table *t, const cli_settings *s) {
+/* The answer for one file; may[i] is 1 for each place that may hold the key. */
+static umbel_table_answer ask(const umbel_table *t, const cli_settings *s, uint8_t *may) {
     size_t len = strlen(s->check), cap = (len > 32 ? len : 32) + 1, key_len = 0;
-    uint8_t *key = cli_alloc(cap), *may = cli_alloc(umbel_table_count(t) + 1);
+    uint8_t *key = cli_alloc(cap);
     umbel_diag diag = {0};
     umbel_table_answer answer;
     umbel_err e =
@@ -115,42 +129,132 @@ static int check(const umbel_table *t, const cli_settings *s) {
     if (e) cli_die_err("--check", e, &diag, NULL);
     e = umbel_table_check(t, s->column, key, key_len, may, &answer, &diag);
     if (e) cli_die_err("--check", e, &diag, NULL);
+    free(key);
+    return answer;
+}
+
+static int check(const umbel_table *t, const char *path, const cli_settings *s) {
+    uint8_t *may = cli_alloc(umbel_table_count(t) + 1);
+    umbel_table_answer answer = ask(t, s, may);
     cli_report r = cli_report_begin(s->json);
-    report_faults(t, s, &r);
+    report_faults(t, path, &r);
     cli_report_flag(&r, NULL, "may_contain", answer.may_contain);
     if (s->json || !s->quiet) print_answer(t, &answer, may, &r);
     cli_report_end(&r);
-    free(key);
     free(may);
     return answer.may_contain ? CLI_YES : CLI_NO;
 }
 
-static int run(const cli_settings *s) {
-    cli_expect_args(s, 1, 1);
-    umbel_table *t = open_table(s);
-    int status = s->check ? check(t, s) : list(t, s);
+/* ---- One filter into a file ---- */
+
+static int extract(const umbel_table *t, const cli_settings *s) {
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    if (!s->output) cli_die("--filter", NULL, "needs -o OUT");
+    if (s->filter >= umbel_table_count(t)) {
+        cli_die("--filter", NULL, "there are %zu places, counted from 0", umbel_table_count(t));
+    }
+    cli_filter_check_output(s);
+    umbel_err e = umbel_table_filter(t, (size_t)s->filter, &f, &diag);
+    if (e) cli_die_err("--filter", e, &diag, NULL);
+    cli_filter_take_output(s);
+    cli_filter_save(f, UMBEL_FMT_ANY, s->output);
+    if (!s->quiet) cli_summary(f, s, CLI_NO_LINES);
+    umbel_free(f);
+    return CLI_YES;
+}
+
+/* ---- Several files: a database ---- */
+
+/* Sums of all files that could be read; returns false for one that could not be, or is damaged. */
+static bool take_file(const char *path, const cli_settings *s, cli_report *r,
+                      cli_database *database) {
+    umbel_diag diag = {0};
+    umbel_err e;
+    umbel_table *t = try_table(path, s, &e, &diag);
+    if (e) {
+        char why[256];
+        cli_warn(path, "%s", umbel_explain(e, &diag, why, sizeof why));
+        return false;
+    }
+    size_t faults = 0;
+    if (s->check) {
+        uint8_t *may = cli_alloc(umbel_table_count(t) + 1);
+        cli_database_answer(database, path, ask(t, s, may).may_contain, r);
+        free(may);
+    } else {
+        cli_places p = cli_table_places(t, s->column);
+        cli_database_take(database, path, &p, r);
+        free(p.at);
+    }
+    umbel_diag fault;
+    for (; umbel_table_fault(t, faults, &fault); faults++) {
+        cli_warn(path, "byte %" PRIu64 ": %s", fault.offset, fault.what);
+    }
     umbel_table_close(t);
+    return faults == 0;
+}
+
+static int many(const cli_files *files, const cli_settings *s) {
+    cli_report r = cli_report_begin(s->json);
+    cli_database database = cli_database_begin(s->check && s->quiet);
+    bool sound = true;
+    for (size_t i = 0; i < files->count; i++) {
+        sound &= take_file(files->at[i], s, &r, &database);
+    }
+    cli_database_end(&database, s->check != NULL, &r);
+    cli_report_end(&r);
+    return s->check ? database.may ? CLI_YES
+                      : sound      ? CLI_NO
+                                   : CLI_ERROR
+           : sound  ? CLI_YES
+                    : CLI_ERROR;
+}
+
+static int one(const char *path, const cli_settings *s) {
+    umbel_table *t = open_table(path, s);
+    int status = s->given[OPT_FILTER] ? extract(t, s)
+                 : s->check           ? check(t, path, s)
+                                      : list(t, path, s);
+    umbel_table_close(t);
+    return status;
+}
+
+static int run(const cli_settings *s) {
+    cli_expect_args(s, 1, INT_MAX);
+    cli_files files = cli_database_files(s->args, s->nargs, s->index != NULL);
+    if (s->output && !s->given[OPT_FILTER]) cli_die("-o", NULL, "needs --filter N");
+    if (files.count != 1 && s->given[OPT_FILTER]) cli_die("--filter", NULL, "takes one file");
+    int status = files.count == 1 ? one(files.at[0], s) : many(&files, s);
+    cli_files_free(&files);
     return status;
 }
 
 const cli_command cli_command_table = {
     .name = "table",
-    .summary = "inspect the filters inside LevelDB, ClickHouse and Parquet files",
-    .synopsis = "FILE [OPTION]...",
+    .summary = "inspect the filters inside LevelDB, RocksDB, ClickHouse and Parquet files",
+    .synopsis = "FILE... [OPTION]...",
     .examples = "umbel table 000123.ldb\n"
                 "# Would LevelDB read this file for a key, and which block?\n"
                 "umbel table 000123.ldb --check user:42\n"
+                "# A whole RocksDB or LevelDB database, file by file\n"
+                "umbel table /var/lib/app/db\n"
+                "# Take one filter out of a table, and ask it\n"
+                "umbel table 000123.sst --filter 0 -o f.rocksdb\n"
+                "umbel check --format rocksdb f.rocksdb keys.txt\n"
                 "# Which row groups may hold a value?\n"
                 "umbel table orders.parquet --column customer --check 4711\n"
                 "# Is a ClickHouse index well sized?\n"
                 "umbel table all_1_1_0/skp_idx_tk.idx --index 'tokenbf_v1(256, 2, 0)' -p 0.1%\n",
     .text =
-        "FILE is a LevelDB table (.ldb, .sst), a Parquet file, or an index of a ClickHouse "
-        "part: skp_idx_NAME.idx, or the directory that contains it. It is recognised by its "
-        "content. A ClickHouse index does not record its definition, so --index must give it.\n\n"
+        "FILE is a table of LevelDB or RocksDB (.ldb, .sst), a Parquet file, or an index of a "
+        "ClickHouse part: skp_idx_NAME.idx, or the directory that contains it. It is recognised by "
+        "its content. A directory with .sst or .ldb files stands for all of them; of several files, "
+        "each is one line, with sums. A ClickHouse index does not record its definition, so --index must give it.\n\n"
         "Every filter is listed with the part of the file that it covers, its fill and its "
         "live false-positive rate; terminals also get a plot. With --check, only the parts "
-        "that may hold KEY are printed, and for LevelDB the block that its reader would read. "
+        "that may hold KEY are printed, and for LevelDB and RocksDB the block that their readers would read; "
+        "of several files, those that may hold it. "
         "For tokenbf_v1 and ngrambf_v1 every token of KEY must be present.\n\n"
         "Damage is reported with its offset, and the rest is still shown; whatever a damaged "
         "filter covers may hold any key.",

@@ -131,6 +131,8 @@ const cli_option cli_options[OPTION_COUNT] = {
                    "directory, preceded by its name: 'tk tokenbf_v1(256, 2, 0)'"},
     [OPT_SIZE_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
                       "show what size would keep this false-positive rate (1%)"},
+    [OPT_FILTER] = {"", "filter", "N", NULL, TYPE_NUMBER, AT(filter),
+                    "write the filter of place N, from 0 on, to -o OUT, in its system's format"},
     [OPT_FILL_PLOT] = FLAG("", "plot", plot, "plot the fill, even if not on a terminal"),
 
     [OPT_REDIS] = {"", "redis", "SERVER", NULL, TYPE_TEXT, AT(redis),

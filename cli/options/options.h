@@ -77,6 +77,7 @@ typedef enum cli_option_id {
     OPT_INDEX,
     OPT_SIZE_FPR,
     OPT_FILL_PLOT,
+    OPT_FILTER,
     OPT_REDIS,
     OPT_REDIS_KEY,
     OPT_SHARDS,
@@ -172,7 +173,7 @@ struct cli_settings {
     const char **args; /* everything that is not an option, in order */
     int nargs;
 
-    uint64_t keys, bytes, seed, max_line, max_memory, database, wait;
+    uint64_t keys, bytes, seed, filter, max_line, max_memory, database, wait;
     uint32_t hashes, bits_per_key, expansion, field, threads, columns, shards;
     double fpr;
     umbel_kind kind;               /* AUTO unless given */

@@ -36,6 +36,20 @@ static void measure(const umbel_table *t, size_t i, cli_place *p) {
     umbel_free(f);
 }
 
+static bool fact_named(const umbel_table *t, const char *name, umbel_table_fact *fact) {
+    for (size_t i = 0; umbel_table_fact_of(t, i, fact); i++) {
+        if (strcmp(fact->name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* RocksDB counts the keys of all partitions together. */
+static uint64_t keys_said(const umbel_table *t) {
+    umbel_table_fact fact;
+    if (fact_named(t, "rocksdb.num.filter_entries", &fact) && fact.number) return fact.number;
+    return fact_named(t, "rocksdb.num.entries", &fact) ? fact.number : 0;
+}
+
 cli_places cli_table_places(const umbel_table *t, const char *column) {
     cli_places p = {0};
     uint64_t set = 0, bits = 0;
@@ -60,6 +74,7 @@ cli_places cli_table_places(const umbel_table *t, const char *column) {
         p.rate += at->now.rate;
         p.max_keys = fmax(p.max_keys, at->now.keys);
     }
+    if (!p.keys) p.keys = keys_said(t);
     if (bits) p.fill = (double)set / (double)bits;
     if (p.filters) p.rate /= (double)p.filters;
     return p;
@@ -74,6 +89,13 @@ void cli_table_place_text(const umbel_table_place *p, umbel_table_system system,
         break;
     case UMBEL_TABLE_CLICKHOUSE:
         snprintf(out, cap, "granule %" PRIu64 ", column %s", p->first, column);
+        break;
+    case UMBEL_TABLE_ROCKSDB:
+        if (p->end == p->first + 1) {
+            snprintf(out, cap, "partition %" PRIu64, p->first);
+        } else {
+            snprintf(out, cap, "the whole file");
+        }
         break;
     default: snprintf(out, cap, "row group %" PRIu64 ", %s", p->first, column); break;
     }
@@ -129,6 +151,10 @@ void cli_table_report_print(const cli_places *p, umbel_table_system system, cli_
     if (p->unreadable) cli_report_count(r, "unreadable", "unreadable", p->unreadable);
     cli_report_size(r, "bytes of filters", "bytes", p->bytes);
     if (p->keys) cli_report_count(r, "keys", "keys", p->keys);
+    if (p->keys && p->filters) {
+        cli_report_real(r, "bits per key", "bits_per_key", 8 * (double)p->bytes / (double)p->keys,
+                        2);
+    }
     if (p->filters) {
         char fill[32];
         snprintf(fill, sizeof fill, "%.1f%%", 100 * p->fill);
@@ -150,22 +176,57 @@ void cli_table_report_print(const cli_places *p, umbel_table_system system, cli_
     }
 }
 
+void cli_table_report_facts(const umbel_table *t, cli_report *r) {
+    static const struct {
+        const char *name, *label;
+    } shown[] = {{"footer.format_version", "format version"},
+                 {"rocksdb.filter.policy", "policy"},
+                 {"rocksdb.prefix.extractor.name", "prefixes"},
+                 {"rocksdb.block.based.table.whole.key.filtering", "whole keys"},
+                 {"rocksdb.comparator", "order of keys"},
+                 {"rocksdb.compression", "compression"},
+                 {"rocksdb.num.entries", "entries"},
+                 {"rocksdb.deleted.keys", "deletions"},
+                 {"rocksdb.data.size", "bytes of data"}};
+    json_t *all = json_object();
+    umbel_table_fact fact;
+    for (size_t i = 0; umbel_table_fact_of(t, i, &fact); i++) {
+        json_object_set_new(all, fact.name,
+                            fact.is_number ? cli_json_count(fact.number) : json_string(fact.text));
+    }
+    if (json_object_size(all)) {
+        cli_report_json(r, "properties", all);
+    } else {
+        json_decref(all);
+    }
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+        if (!fact_named(t, shown[i].name, &fact)) continue;
+        if (fact.is_number) {
+            cli_report_count(r, shown[i].label, NULL, fact.number);
+        } else if (*fact.text && strcmp(fact.text, "nullptr") != 0) {
+            cli_report_text(r, shown[i].label, NULL, fact.text);
+        }
+    }
+}
+
 /* ---- Sizes ---- */
 
 static void advise_size(umbel_table_system system, uint64_t keys, double fpr, cli_report *r) {
     char text[160], rate[CLI_QUANTITY], count[CLI_QUANTITY];
     umbel_plan plan = {.kind = UMBEL_KIND_CLASSIC, .capacity = keys, .fpr = fpr};
-    umbel_foreign leveldb = {.format = UMBEL_FMT_LEVELDB, .capacity = keys, .fpr = fpr};
+    bool rocksdb = system == UMBEL_TABLE_ROCKSDB, by_key = rocksdb || system == UMBEL_TABLE_LEVELDB;
+    umbel_foreign foreign = {
+        .format = rocksdb ? UMBEL_FMT_ROCKSDB : UMBEL_FMT_LEVELDB, .capacity = keys, .fpr = fpr};
     if (system == UMBEL_TABLE_PARQUET) {
         plan.kind = UMBEL_KIND_BLOCKED; /* the exact model, unlike the writers' */
     }
-    umbel_err e = system == UMBEL_TABLE_LEVELDB ? umbel_plan_foreign(&leveldb, &plan, NULL)
-                                                : umbel_plan_solve(&plan, NULL);
+    umbel_err e =
+        by_key ? umbel_plan_foreign(&foreign, &plan, NULL) : umbel_plan_solve(&plan, NULL);
     if (e) return;
     cli_rate_text(fpr, rate);
-    if (system == UMBEL_TABLE_LEVELDB) {
-        snprintf(text, sizeof text, "%s would take %.0f bits per key", rate,
-                 ceil(plan.bits_per_key));
+    if (by_key) {
+        snprintf(text, sizeof text, "%s would take %.*f bits per key", rate, rocksdb ? 1 : 0,
+                 rocksdb ? plan.bits_per_key : ceil(plan.bits_per_key));
     } else {
         snprintf(text, sizeof text, "%s for %s would take %" PRIu64 " bytes and %u hashes", rate,
                  cli_count_noun(keys, "key", count), plan.bytes, plan.hashes);

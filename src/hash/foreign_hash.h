@@ -16,6 +16,9 @@ enum { UMBELI_HASH_XXH64 = 7 };
 uint64_t umbeli_xxh64(const void *key, size_t len, uint64_t seed);
 extern const umbeli_hasher umbeli_hasher_xxh64;
 
+/* XXH32 with seed 0: a checksum of RocksDB's blocks. */
+uint32_t umbeli_xxh32(const void *bytes, size_t len);
+
 /* LevelDB's 32-bit hash, with the seed its filters use.  Murmur-like: four bytes per step and no
  * mixing after the last full step, so the upper bytes of a key of 4n bytes hardly reach the lower
  * bits.  RocksDB's copy, for filters of format versions below 5, sign-extends the bytes of the tail

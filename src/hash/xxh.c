@@ -45,6 +45,10 @@ uint64_t umbeli_xxh3_end(const umbeli_xxh3_stream *stream) {
 
 /* ---- XXH64 -------------------------------------------------------------------------------- */
 
+uint32_t umbeli_xxh32(const void *bytes, size_t len) {
+    return XXH32(bytes, len, 0);
+}
+
 uint64_t umbeli_xxh64(const void *key, size_t len, uint64_t seed) {
     return XXH64(key, len, seed);
 }

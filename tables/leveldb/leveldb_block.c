@@ -7,8 +7,7 @@
 
 enum { TYPE_PLAIN = 0, TYPE_SNAPPY = 1, TYPE_ZSTD = 2 };
 
-/* A base-128 number, low groups first. */
-static bool take_varint(umbeli_reader *r, uint64_t *value) {
+bool umbeli_take_varint(umbeli_reader *r, uint64_t *value) {
     *value = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         uint8_t byte = umbeli_take_u8(r);
@@ -20,7 +19,7 @@ static bool take_varint(umbeli_reader *r, uint64_t *value) {
 }
 
 bool umbeli_take_handle(umbeli_reader *r, umbeli_handle *h) {
-    return take_varint(r, &h->offset) && take_varint(r, &h->size);
+    return umbeli_take_varint(r, &h->offset) && umbeli_take_varint(r, &h->size);
 }
 
 static umbel_err unpack(umbel_table *t, umbeli_packing packing, umbeli_handle h, umbeli_block *out,
@@ -63,7 +62,7 @@ void umbeli_block_end(umbel_table *t, umbeli_block *b) {
 }
 
 umbeli_entries umbeli_entries_of(const umbeli_block *b) {
-    umbeli_entries it = {0};
+    umbeli_entries it = {.values = true};
     size_t len = b->len;
     uint64_t restarts = len < 4 ? 0 : umbeli_load_le32(b->bytes + len - 4);
     if (len < 4 || restarts > (len - 4) / 4) {
@@ -76,10 +75,10 @@ umbeli_entries umbeli_entries_of(const umbeli_block *b) {
 }
 
 bool umbeli_entries_next(umbeli_entries *it) {
-    uint64_t shared, suffix_len, value_len;
+    uint64_t shared, suffix_len, value_len = 0;
     if (it->wrong || umbeli_left(&it->in) == 0) return false;
-    if (!take_varint(&it->in, &shared) || !take_varint(&it->in, &suffix_len) ||
-        !take_varint(&it->in, &value_len)) {
+    if (!umbeli_take_varint(&it->in, &shared) || !umbeli_take_varint(&it->in, &suffix_len) ||
+        (it->values && !umbeli_take_varint(&it->in, &value_len))) {
         it->wrong = "an entry of a block is cut short";
         return false;
     }

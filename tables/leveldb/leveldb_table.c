@@ -44,6 +44,11 @@ static umbel_err find_filters(umbel_table *t, const umbeli_block *metaindex, umb
         for (size_t i = 0; i < it.suffix_len && it.shared + i < KEY_ROOM; i++) {
             key[it.shared + i] = it.suffix[i];
         }
+        if (it.key_len >= 8 && memcmp(key, "rocksdb.", 8) == 0) {
+            e = umbeli_table_note(
+                t, UMBEL_EVERSION, metaindex->offset,
+                "a RocksDB table of format version 0, whose filters are not read");
+        }
         if (it.key_len < 7 || memcmp(key, "filter.", 7) != 0) continue;
         umbeli_policy policy = it.key_len < KEY_ROOM ? policy_of(key, it.key_len) : 0;
         umbeli_reader r = umbeli_reader_over(it.value, it.value_len);
@@ -230,16 +235,8 @@ const umbeli_table_ops umbeli_sstable_ops = {
 
 enum { INTERNAL = 8 };
 
-typedef struct seek {
-    const uint8_t *target;
-    size_t len;
-    uint8_t *key; /* of the entry read last */
-    size_t equal; /* length of the prefix it shares with the target */
-} seek;
-
-/* Updates `key` and returns whether its user part is at or after the target.  Looks at the new
- * bytes only: prefixes may be long, and shared by very many entries. */
-static bool reached(seek *s, const umbeli_entries *it) {
+/* Looks at the new bytes only: prefixes may be long, and shared by very many entries. */
+int umbeli_seek_compare(umbeli_seek *s, const umbeli_entries *it, size_t user) {
     memcpy(s->key + it->shared, it->suffix, it->suffix_len);
     if (it->shared <= s->equal) {
         s->equal = it->shared;
@@ -248,10 +245,10 @@ static bool reached(seek *s, const umbeli_entries *it) {
             s->equal++;
         }
     }
-    size_t user = it->key_len - INTERNAL;
     size_t common = s->equal < user ? s->equal : user;
-    if (common == s->len) return true;
-    return common < user && s->key[common] > s->target[common];
+    if (common == s->len) return user > common;
+    if (common == user) return -1;
+    return s->key[common] < s->target[common] ? -1 : 1;
 }
 
 umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len, bool *found,
@@ -259,7 +256,7 @@ umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len,
     const umbeli_sstable *own = t->own;
     *found = false;
     if (!own->index.bytes) return UMBEL_ECORRUPT;
-    seek s = {.target = key, .len = len};
+    umbeli_seek s = {.target = key, .len = len};
     s.key = umbeli_new(&t->settings, own->index.len + 1);
     if (!s.key) return UMBEL_ENOMEM;
     umbel_err e = UMBEL_OK;
@@ -267,7 +264,7 @@ umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len,
     while (!e && !*found && umbeli_entries_next(&it)) {
         if (it.key_len < INTERNAL) {
             e = UMBEL_ECORRUPT;
-        } else if (reached(&s, &it)) {
+        } else if (umbeli_seek_compare(&s, &it, it.key_len - INTERNAL) >= 0) {
             umbeli_reader r = umbeli_reader_over(it.value, it.value_len);
             if (umbeli_take_handle(&r, block)) {
                 *found = true;

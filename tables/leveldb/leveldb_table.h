@@ -22,7 +22,9 @@ typedef struct umbeli_handle {
     uint64_t offset, size;
 } umbeli_handle;
 
-/* Two varints; false when they are cut short or longer than 64 bits. */
+/* A base-128 number, low groups first, and two of them; false when they are cut short or longer
+ * than 64 bits. */
+bool umbeli_take_varint(umbeli_reader *r, uint64_t *value);
 bool umbeli_take_handle(umbeli_reader *r, umbeli_handle *h);
 
 /* The contents of a block. */
@@ -44,6 +46,7 @@ typedef struct umbeli_entries {
     size_t shared;
     const uint8_t *suffix, *value; /* follows `shared` bytes of the previous key */
     size_t suffix_len, value_len;
+    bool values;       /* entries say how long their values are; else the caller takes those */
     const char *wrong; /* NULL: nothing so far; otherwise at in.pos */
 } umbeli_entries;
 
@@ -70,6 +73,18 @@ umbel_err umbeli_sstable_filters(umbel_table *t);
 /* umbeli_table_ops.filter */
 umbel_err umbeli_sstable_filter(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
                                 umbel_diag *diag);
+
+/* Compares the keys of a block with one, in order: key is memory for the longest. */
+typedef struct umbeli_seek {
+    const uint8_t *target;
+    size_t len;
+    uint8_t *key; /* of the entry read last */
+    size_t equal; /* length of the prefix it shares with the target */
+} umbeli_seek;
+
+/* Whether the first `user` bytes of this entry's key, the next of the block, are before, equal to
+ * or after the target: negative, 0 or positive. */
+int umbeli_seek_compare(umbeli_seek *s, const umbeli_entries *it, size_t user);
 
 /* The data block that holds the key if any does, as LevelDB's Seek finds it; *found false: the key
  * is after the last one.  UMBEL_ECORRUPT when the index is too damaged to say. */

@@ -55,6 +55,69 @@ golden=$BATS_TEST_DIRNAME/../golden
     run -2 umbel table "$golden/table/skp_idx_tk.idx" --index 'minmax'
 }
 
+@test "table: RocksDB's tables, whole filters and partitions" {
+    umbel table "$golden/rocksdb/v5_ribbon_parts.sst" > out
+    grep -qx 'system  *rocksdb' out
+    grep -qx 'format version  *5' out
+    grep -qx 'policy  *ribbonfilter' out
+    grep -qx 'keys  *800' out
+    grep -qE '^bits per key +[6-9]\.' out
+    [ "$(grep -c '^partition [012] ' out)" -eq 3 ]
+    umbel table "$golden/rocksdb/v6.sst" > out
+    grep -q '^the whole file  *2048  *7 ' out
+    umbel table --json "$golden/rocksdb/v6.sst" | python3 -c '
+import json, sys
+table = json.load(sys.stdin)
+said = table["properties"]
+assert said["footer.format_version"] == 6 and said["rocksdb.num.entries"] == 200 == table["keys"]
+assert said["rocksdb.filter.policy"] == "bloomfilter" and table["faults"] == []
+assert table["places"][0]["bits"] == 2048'
+    umbel table "$golden/rocksdb/v5_parts_lz4.sst" --check key000000150 > out
+    grep -qx 'partition [012]' out
+    grep -q '^block at [0-9]*, [0-9]* bytes$' out
+    run -1 umbel table "$golden/rocksdb/v5_parts_lz4.sst" --check key000000150x
+    run -2 umbel table "$golden/rocksdb/v1.sst"
+    [[ $output == *"format_version: only 2 to 6 are read"* ]]
+}
+
+@test "table: one filter is written to a file, which check knows" {
+    for name in v2 v5_zstd v6_ribbon; do
+        umbel table -q "$golden/rocksdb/$name.sst" --filter 0 -o "$name.filter"
+        [ "$(umbel check -c --format rocksdb "$name.filter" <(seq -f 'key%09.0f' 0 199))" -eq 200 ]
+    done
+    run -2 umbel table "$golden/rocksdb/v2.sst" --filter 0 -o v2.filter
+    [[ $output == *"exists"* ]]
+    run -2 umbel table "$golden/rocksdb/v2.sst" --filter 1 -o other
+    [[ $output == *"1 places, counted from 0"* ]]
+    run -2 umbel table "$golden/rocksdb/v2.sst" --filter 0
+    run -2 umbel table "$golden/rocksdb/v2.sst" -o other
+    umbel build -q --format rocksdb -n 200 --bits-per-key 10 -o ours <(seq -f 'key%09.0f' 0 199)
+    cmp ours v5_zstd.filter
+    umbel table -q "$golden/table/keys300.ldb" --filter 0 -o ldb.filter
+    umbel check -q --format leveldb ldb.filter <<< key000000
+}
+
+@test "table: several files and directories are summed" {
+    mkdir db
+    cp "$golden/rocksdb/v5_zstd.sst" db/000012.sst
+    cp "$golden/rocksdb/v6_ribbon.sst" db/000007.sst
+    cp "$golden/table/keys300.ldb" db/000003.ldb
+    echo MANIFEST > db/CURRENT
+    umbel table db > out
+    [ "$(grep -c 'db/0000' out)" -eq 3 ]
+    grep -qx 'files  *3' out
+    grep -qx 'keys  *1,100' out
+    [ "$(umbel table db --check key000000150)" = "$(printf 'db/000007.sst\ndb/000012.sst')" ]
+    run -1 umbel table db --check nothing
+    umbel table --json db/000012.sst db/000007.sst | python3 -c '
+import json, sys
+db = json.load(sys.stdin)
+assert [f["keys"] for f in db["files"]] == [200, 600] and db["keys"] == 800 and db["files_read"] == 2'
+    cp "$golden/rocksdb/v1.sst" db/000001.sst
+    run -2 umbel table db
+    [[ $output == *"format_version"*"000012.sst"* ]]
+}
+
 @test "table: JSON" {
     umbel table --json "$golden/table/keys300.ldb" | python3 -c '
 import json, sys

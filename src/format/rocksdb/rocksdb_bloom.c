@@ -56,21 +56,26 @@ static double following(double fill, double keys, uint32_t hashes) {
     return keys * 0x1p-32 * sum;
 }
 
+static double rate_of_line(uint64_t set, uint32_t hashes) {
+    if (set == LINE_BITS) return 1;
+    double fill = (double)set / LINE_BITS;
+    double keys = log1p(-fill) / (hashes * log1p(-1.0 / LINE_BITS));
+    return fmin(1, pow(fill, hashes) + following(fill, keys, hashes));
+}
+
 static double fast_live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
-    uint64_t lines = c->base.shape.bits / LINE_BITS;
+    uint64_t lines = c->base.shape.bits / LINE_BITS, count[LINE_BITS + 1] = {0};
     uint32_t hashes = c->base.shape.hashes;
-    double rates[LINE_BITS + 1], sum = 0, each = hashes * log1p(-1.0 / LINE_BITS);
+    double sum = 0;
     (void)keys;
     if (hashes == 0) return 1;
     if (bits_set == 0) return 0;
-    for (int set = 0; set < LINE_BITS; set++) {
-        double fill = set / (double)LINE_BITS;
-        rates[set] = fmin(1, pow(fill, hashes) + following(fill, log1p(-fill) / each, hashes));
-    }
-    rates[LINE_BITS] = 1;
     for (uint64_t i = 0; i < lines; i++) {
-        sum +=
-            rates[umbeli_bits_count(c->base.data + i * UMBELI_ROCKSDB_LINE, UMBELI_ROCKSDB_LINE)];
+        const uint8_t *line = c->base.data + i * UMBELI_ROCKSDB_LINE;
+        count[umbeli_bits_count(line, UMBELI_ROCKSDB_LINE)]++;
+    }
+    for (uint64_t set = 0; set <= LINE_BITS; set++) {
+        if (count[set]) sum += (double)count[set] * rate_of_line(set, hashes);
     }
     return sum / (double)lines;
 }
