@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * umbel_meta.h - what travels with a filter: how lines became its keys, and text about it
+ * umbel_meta.h - what travels with a filter: its recipe, and text about it
  *
- *   umbel_set_key_rule(hosts, &(umbel_key_rule){.field = 2, .lower = true}, NULL);
+ *   umbel_set_recipe(hosts, "field=2 lower", NULL);
  *   umbel_set_meta(hosts, "source", "access.log", NULL);
  *
  * The library stores both in native files and applies neither.
@@ -16,7 +16,14 @@
 extern "C" {
 #endif
 
-/* How lines of text became keys, for whoever looks up lines later, as the umbel command does. */
+/* How records of input became keys, for whoever looks up records later: a line of text that
+ * umbel_recipe.h describes.  The filter keeps its canonical form.  A file may have a recipe that is
+ * unknown here: the text is given all the same, and parsing it says which word it is. */
+UMBEL_API umbel_err umbel_set_recipe(umbel_filter *filter, const char *text, umbel_diag *diag);
+/* "line" if none was set; lives until the filter or its recipe changes. */
+UMBEL_API const char *umbel_get_recipe(const umbel_filter *filter);
+
+/* What recipes could say before there were recipes; all zero where that does not suffice. */
 typedef struct umbel_key_rule {
     uint32_t field;    /* the key is this field of the line, from 1; 0: the whole line            */
     uint8_t delimiter; /* between fields; 0: runs of white space                                  */
@@ -28,9 +35,9 @@ UMBEL_API umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rul
                                        umbel_diag *diag);
 UMBEL_API void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *rule);
 
-/* Free-form text under a name of 1 to 255 bytes; NULL removes it.  At most 1024 names, 512 KiB in
- * all.  umbel_meta_at gives the i-th entry in the order they were set,
- * false past the last; the texts live until the filter or its metadata changes. */
+/* Free-form text under a name of 1 to 255 bytes other than "recipe"; NULL removes it.  At most 1024
+ * names, 512 KiB in all.  umbel_meta_at gives the i-th entry in the order they were set, false past
+ * the last; the texts live until the filter or its metadata changes. */
 UMBEL_API umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
                                    umbel_diag *diag);
 UMBEL_API bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name,

@@ -502,16 +502,12 @@ static bool needs_compact(const bf_value *v) {
     return v->small != NULL;
 }
 
-/* Native headers say more: a seed, metadata, exceptions, a key rule, bits that do not end with a
+/* Native headers say more: a seed, metadata, exceptions, a recipe, bits that do not end with a
  * byte. */
 static bool fits_compact(const bf_value *v) {
     const umbel_filter *f = v->filter;
     const umbeli_chain *c = bf_value_chain(v);
-    const umbel_key_rule none = {0};
-    if (!c || f->shape.seed || f->meta_count || f->exceptions ||
-        memcmp(&f->key_rule, &none, sizeof none) != 0) {
-        return false;
-    }
+    if (!c || f->shape.seed || f->meta_count || f->exceptions) return false;
     for (uint32_t i = 0; i < c->count; i++) {
         const umbeli_layer *l = &c->layers[i];
         if (l->nbits != 8 * l->bytes || l->bytes % 8 || l->capacity == 0) return false;

@@ -135,28 +135,3 @@ umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out, umbel_d
     if (e) umbeli_filter_free(*out);
     return e;
 }
-
-umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rule *rule, umbel_diag *diag) {
-    const char *wrong = umbeli_key_rule_wrong(rule);
-    if (wrong) return umbeli_fail(diag, UMBEL_EINVAL, wrong);
-    filter->key_rule = *rule;
-    return UMBEL_OK;
-}
-
-void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *rule) {
-    *rule = filter->key_rule;
-}
-
-umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
-                         umbel_diag *diag) {
-    if (value) return umbeli_meta_set(filter, name, strlen(name), value, strlen(value), diag);
-    umbeli_meta_remove(filter, name);
-    return UMBEL_OK;
-}
-
-bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name, const char **value) {
-    if (i >= filter->meta_count) return false;
-    *name = filter->meta[i].name;
-    *value = filter->meta[i].value;
-    return true;
-}

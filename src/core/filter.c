@@ -113,7 +113,6 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     umbeli_set_keys_added(f, umbeli_keys_added(from));
     f->uncounted = from->uncounted;
     f->count_error = from->count_error;
-    f->key_rule = from->key_rule;
     if (from->ops->copy) e = from->ops->copy(f, from);
     if (!e) e = umbeli_extra_set(f, from->extra, from->extra_len, NULL);
     if (!e) e = umbeli_meta_copy(f, from);

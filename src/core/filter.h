@@ -137,8 +137,7 @@ struct umbel_filter {
 
     umbeli_exceptions *exceptions; /* NULL: none */
 
-    umbel_key_rule key_rule;
-    umbeli_meta_entry *meta;
+    umbeli_meta_entry *meta; /* the recipe is one of them */
     size_t meta_count, meta_cap;
 };
 
@@ -237,11 +236,18 @@ const char *umbeli_key_rule_wrong(const umbel_key_rule *t);
 /* umbel_set_data, but also on frozen filters; bytes may be the filter's own. */
 umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel_diag *diag);
 
+/* The entry that holds the canonical text of the filter's recipe; there is none for "line". */
+#define UMBELI_META_RECIPE "recipe"
+
 /* Metadata; limits as umbel_set_meta documents them.  Lengths let a decoder pass texts that do not
  * end in NUL; neither may contain one. */
 umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, const char *value,
                           size_t value_len, umbel_diag *diag);
 void umbeli_meta_remove(umbel_filter *f, const char *name);
+const char *umbeli_meta_get(const umbel_filter *f, const char *name); /* NULL: there is none */
+
+/* The canonical text of a recipe, or one that is unknown here. */
+umbel_err umbeli_recipe_set(umbel_filter *f, const char *text, umbel_diag *diag);
 umbel_err umbeli_meta_copy(umbel_filter *into, const umbel_filter *from);
 uint64_t umbeli_meta_bytes(const umbel_filter *f); /* names and values together */
 

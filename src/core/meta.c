@@ -105,6 +105,20 @@ void umbeli_meta_remove(umbel_filter *f, const char *name) {
     f->meta_count--;
 }
 
+const char *umbeli_meta_get(const umbel_filter *f, const char *name) {
+    const umbeli_meta_entry *entry = find(f, name, strlen(name));
+    return entry ? entry->value : NULL;
+}
+
+umbel_err umbeli_recipe_set(umbel_filter *f, const char *text, umbel_diag *diag) {
+    if (strcmp(text, "line") == 0) {
+        umbeli_meta_remove(f, UMBELI_META_RECIPE);
+        return UMBEL_OK;
+    }
+    return umbeli_meta_set(f, UMBELI_META_RECIPE, strlen(UMBELI_META_RECIPE), text, strlen(text),
+                           diag);
+}
+
 umbel_err umbeli_meta_copy(umbel_filter *into, const umbel_filter *from) {
     for (size_t i = 0; i < from->meta_count; i++) {
         const umbeli_meta_entry *entry = &from->meta[i];

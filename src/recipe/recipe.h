@@ -83,6 +83,9 @@ umbeli_text umbeli_trimmed(umbeli_text s);
 /* The first `c` in the text, or NULL. */
 const uint8_t *umbeli_find(umbeli_text s, uint8_t c);
 
+/* umbel_recipe_parse into the caller's memory. */
+umbel_err umbeli_recipe_read(const char *text, umbel_recipe *r, umbel_diag *diag);
+
 /* Writes the canonical text of everything else. */
 void umbeli_recipe_write(umbel_recipe *r);
 

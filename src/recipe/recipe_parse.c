@@ -503,9 +503,8 @@ static umbel_err check_text(const parser *p) {
 
 static const umbeli_settings plain_memory = {.threads = 1};
 
-umbel_err umbel_recipe_parse(const char *text, umbel_recipe **out, umbel_diag *diag) {
-    umbel_recipe *r = umbeli_new(&plain_memory, sizeof *r);
-    if (!r) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a recipe");
+umbel_err umbeli_recipe_read(const char *text, umbel_recipe *r, umbel_diag *diag) {
+    memset(r, 0, sizeof *r);
     r->spaced = true;
     parser p = {.text = text, .next = text, .r = r, .diag = diag};
     given g = {0};
@@ -514,12 +513,20 @@ umbel_err umbel_recipe_parse(const char *text, umbel_recipe **out, umbel_diag *d
     r->several = p.several || r->max_parts > 1;
     if (!e) e = check_head(&p, &g);
     if (!e) e = check_words(&p, &g);
+    if (e) return e;
+    simplify(r, &g);
+    umbeli_recipe_write(r);
+    return UMBEL_OK;
+}
+
+umbel_err umbel_recipe_parse(const char *text, umbel_recipe **out, umbel_diag *diag) {
+    umbel_recipe *r = umbeli_new(&plain_memory, sizeof *r);
+    if (!r) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a recipe");
+    umbel_err e = umbeli_recipe_read(text, r, diag);
     if (e) {
         umbel_recipe_free(r);
         return e;
     }
-    simplify(r, &g);
-    umbeli_recipe_write(r);
     *out = r;
     return UMBEL_OK;
 }

@@ -76,13 +76,19 @@ void golden_table_close(golden_table *t) {
     free(t->text);
 }
 
-uint8_t *golden_native(const char *name, size_t *len) {
-    golden_table t = golden_table_open("native/filters.tsv");
+static uint8_t *native_in(const char *table, const char *name, size_t *len) {
+    golden_table t = golden_table_open(table);
     uint8_t *bytes = NULL;
     while (!bytes && golden_table_next(&t)) {
         if (strcmp(t.column[0], name) == 0) bytes = golden_hex(t.column[1], len);
     }
-    if (!bytes) fail_msg("no golden file is called %s", name);
     golden_table_close(&t);
+    return bytes;
+}
+
+uint8_t *golden_native(const char *name, size_t *len) {
+    uint8_t *bytes = native_in("native/filters.tsv", name, len);
+    if (!bytes) bytes = native_in("native/recipes.tsv", name, len);
+    if (!bytes) fail_msg("no golden file is called %s", name);
     return bytes;
 }

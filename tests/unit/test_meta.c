@@ -163,6 +163,34 @@ static void test_key_rule(void **state) {
     umbel_free(f);
 }
 
+static void test_recipe(void **state) {
+    (void)state;
+    umbel_filter *f = small(), *copy = NULL;
+    umbel_diag diag = {0};
+    const char *name, *value;
+    assert_string_equal(umbel_get_recipe(f), "line");
+    assert_ok(umbel_set_meta(f, "a", "1", NULL));
+    assert_ok(umbel_set_recipe(f, "csv  column=\"x\" header", NULL));
+    assert_ok(umbel_set_meta(f, "b", "2", NULL));
+    assert_string_equal(umbel_get_recipe(f), "csv column=x");
+    assert_int_equal(count(f), 2); /* it is not among the metadata ... */
+    assert_true(umbel_meta_at(f, 1, &name, &value));
+    assert_string_equal(name, "b");
+    assert_int_equal(umbel_set_meta(f, "recipe", "line", &diag), UMBEL_EINVAL); /* ... nor set so */
+    assert_string_equal(diag.field, "recipe");
+    assert_int_equal(umbel_set_meta(f, "recipe", NULL, NULL), UMBEL_EINVAL);
+    assert_int_equal(umbel_set_recipe(f, "line fnord", &diag), UMBEL_EVERSION);
+    assert_string_equal(diag.field, "fnord");
+    assert_int_equal(diag.offset, 5);
+    assert_string_equal(umbel_get_recipe(f), "csv column=x"); /* failure changes nothing */
+    assert_ok(umbel_copy(f, &copy, NULL));
+    assert_string_equal(umbel_get_recipe(copy), "csv column=x");
+    assert_ok(umbel_set_recipe(copy, "line", NULL));
+    assert_string_equal(umbel_get_recipe(copy), "line");
+    umbel_free(copy);
+    umbel_free(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_replace_remove),
@@ -170,6 +198,7 @@ int main(void) {
         cmocka_unit_test(test_number_of_entries),
         cmocka_unit_test(test_lengths_instead_of_nul),
         cmocka_unit_test(test_key_rule),
+        cmocka_unit_test(test_recipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

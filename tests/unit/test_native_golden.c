@@ -159,18 +159,72 @@ static void test_ada(void **state) {
     umbel_free(f);
 }
 
-static void test_key_rule_and_meta(void **state) {
-    (void)state;
+static umbel_filter *opened(const char *name) {
     umbel_filter *f = NULL;
-    umbel_key_rule t;
     size_t len;
-    uint8_t *bytes = golden_native("blocked_meta", &len);
+    uint8_t *bytes = golden_native(name, &len);
     assert_ok(umbel_decode(bytes, len, NULL, NULL, &f, NULL));
     free(bytes);
-    umbel_get_key_rule(f, &t);
-    assert_true(t.trim && t.lower && !t.upper);
-    assert_int_equal(t.field, 2);
-    assert_int_equal(t.delimiter, ',');
+    return f;
+}
+
+/* Recipes of this version, and those that stand for what 0.2 wrote. */
+static void test_recipes(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *recipe, *first_meta; /* the name of the first entry that is visible */
+    } cases[] = {
+        {"ada", "line", NULL},
+        {"blocked_meta", "field=2 delimiter=comma trim lower", "source"},
+        {"classic_4096", "line trim upper", NULL},
+        {"recipe_csv", "csv column=\"e-mail address\" lower", "x"},
+        {"recipe_json", "json=.user.email", NULL},
+        {"recipe_crlf", "line crlf", NULL},
+        {"recipe_later", "line fnord=7", NULL},
+        {"old_rule", "field=2 delimiter=comma trim lower", NULL},
+        {"old_csv", "csv field=3", "a"},
+        {"old_column", "csv column=\"the \\\"name\\\"\" delimiter=; lower missing=empty",
+         "key.delimiter"},
+        {"old_own", "field=2 delimiter=comma trim lower", "key.note"},
+        {"old_odd", "line", "key.csv"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        umbel_filter *f = opened(cases[i].name), *again = NULL;
+        const char *name = NULL, *value;
+        assert_string_equal(umbel_get_recipe(f), cases[i].recipe);
+        assert_int_equal(umbel_meta_at(f, 0, &name, &value), cases[i].first_meta != NULL);
+        if (cases[i].first_meta) assert_string_equal(name, cases[i].first_meta);
+        size_t len;
+        uint8_t *bytes = bytes_of(f, &len); /* and what is written says the same */
+        assert_ok(umbel_decode(bytes, len, NULL, NULL, &again, NULL));
+        assert_string_equal(umbel_get_recipe(again), cases[i].recipe);
+        free(bytes);
+        umbel_free(again);
+        umbel_free(f);
+    }
+}
+
+/* Files whose recipe and key rule contradict each other. */
+static void test_recipe_lies(void **state) {
+    (void)state;
+    static const char *const names[] = {"bad_missing", "bad_both", "bad_flag",
+                                        "bad_rule",    "bad_zero", "bad_unsaid"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        size_t len;
+        uint8_t *bytes = golden_native(names[i], &len);
+        umbel_filter *f = NULL;
+        umbel_diag diag = {0};
+        assert_int_equal(umbel_decode(bytes, len, NULL, NULL, &f, &diag), UMBEL_ECORRUPT);
+        assert_null(f);
+        assert_int_equal(diag.offset, 80);
+        assert_string_equal(diag.field, i == 1 ? "key rule" : "recipe");
+        free(bytes);
+    }
+}
+
+static void test_meta(void **state) {
+    (void)state;
+    umbel_filter *f = opened("blocked_meta");
     const char *name, *value;
     assert_true(umbel_meta_at(f, 0, &name, &value));
     assert_string_equal(name, "source");
@@ -318,7 +372,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_ada),
-        cmocka_unit_test(test_key_rule_and_meta),
+        cmocka_unit_test(test_recipes),
+        cmocka_unit_test(test_recipe_lies),
+        cmocka_unit_test(test_meta),
         cmocka_unit_test(test_xxh3),
         cmocka_unit_test(test_blocked_vectors),
         cmocka_unit_test(test_classic_vectors),

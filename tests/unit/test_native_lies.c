@@ -139,7 +139,8 @@ static void test_words_for_lies(void **state) {
     lie(48, 8, 0, UMBEL_ECORRUPT, 16);
     lie(48, 8, UINT64_MAX, UMBEL_ECORRUPT, 16);
     lie(64, 8, UINT64_C(0x7ff8000000000000), UMBEL_ECORRUPT, 64);
-    lie(80, 4, 8, UMBEL_EVERSION, 80);
+    lie(80, 4, 16, UMBEL_EVERSION, 80);
+    lie(80, 4, 8, UMBEL_ECORRUPT, 80); /* only the recipe says it, and there is none */
     lie(80, 4, 6, UMBEL_ECORRUPT, 80);
     lie(88, 1, ',', UMBEL_ECORRUPT, 80);
     lie(89, 1, 1, UMBEL_ECORRUPT, 89);

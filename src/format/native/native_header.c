@@ -4,7 +4,7 @@
  *
  *   offset  size  field                             offset  size  field
  *   0       8     magic "UMBEL" 1a 0d 0a            72      8     keys added
- *   8       2     version, 1; 2 with exceptions     80      4     key rule: 1 trim 2 lower 4 upper
+ *   8       2     version, 1; 2 with exceptions     80      4     key rule: trim, lower, upper ...
  *   10      2     0                                 84      4     key rule: field, 0: whole line
  *   12      4     header length H, checksum incl.   88      1     key rule: delimiter, 0: blanks
  *   16      4     kind                              89      1     exceptions are outdated, 1
@@ -30,6 +30,7 @@
 
 #include "core/bits.h"
 #include "core/diag.h"
+#include "format/native/native_recipe.h"
 #include "hash/native_hash.h"
 #include "kind/chain/chain.h"
 #include "kind/exceptions.h"
@@ -70,7 +71,8 @@ enum {
 
 /* A file is of the lowest version that has what is in it: 2 has exceptions. */
 enum { VERSION = 1, WITH_EXCEPTIONS = 2 };
-enum { PAGE = 4096, EXCEPTION = 8, HEADER_MAX = 1024 * 1024, TRIM = 1, LOWER = 2, UPPER = 4 };
+enum { PAGE = 4096, EXCEPTION = 8, HEADER_MAX = 1024 * 1024 };
+enum { TRIM = 1, LOWER = 2, UPPER = 4, RECIPE = 8 };
 
 /* Metadata entries: u16 name length, u32 value length, name, value. */
 enum { META_ENTRY = 6 };
@@ -131,8 +133,9 @@ static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_native_
     return UMBEL_OK;
 }
 
-static umbel_err check_key_rule(const uint8_t *bytes, umbel_key_rule *t, umbel_diag *diag) {
+static umbel_err check_key_rule(const uint8_t *bytes, umbeli_native_header *h, umbel_diag *diag) {
     uint32_t flags = umbeli_load_le32(bytes + AT_KEY_RULE);
+    umbel_key_rule *t = &h->key_rule;
     *t = (umbel_key_rule){
         .trim = flags & TRIM,
         .lower = flags & LOWER,
@@ -140,8 +143,12 @@ static umbel_err check_key_rule(const uint8_t *bytes, umbel_key_rule *t, umbel_d
         .field = umbeli_load_le32(bytes + AT_FIELD),
         .delimiter = bytes[AT_DELIMITER],
     };
-    if (flags & ~(uint32_t)(TRIM | LOWER | UPPER)) {
+    h->recipe_only = flags & RECIPE;
+    if (flags & ~(uint32_t)(TRIM | LOWER | UPPER | RECIPE)) {
         return unknown(diag, AT_KEY_RULE, "key rule: unknown flag");
+    }
+    if (h->recipe_only && (flags != RECIPE || t->field || t->delimiter)) {
+        return bad(diag, AT_KEY_RULE, "key rule: must be 0 where only the recipe says it");
     }
     const char *wrong = umbeli_key_rule_wrong(t);
     return wrong ? bad(diag, AT_KEY_RULE, wrong) : UMBEL_OK;
@@ -222,7 +229,7 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
     if (h->payload_at != umbeli_native_payload_at(h->len)) {
         return bad(diag, AT_PAYLOAD_AT, "payload offset: wrong");
     }
-    return check_key_rule(bytes, &h->key_rule, diag);
+    return check_key_rule(bytes, h, diag);
 }
 
 umbel_err umbeli_native_read(const uint8_t *bytes, size_t len, umbeli_native_header *h,
@@ -297,7 +304,6 @@ static umbel_err take_exceptions(umbel_filter *f, const uint8_t *bytes,
 umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
                                   const umbeli_native_header *h, umbel_diag *diag) {
     umbeli_native_meta m = umbeli_native_meta_begin(bytes, h);
-    f->key_rule = h->key_rule;
     while (umbeli_native_meta_next(&m)) {
         size_t before = f->meta_count;
         umbel_err e = umbeli_meta_set(f, m.name, m.name_len, m.value, m.value_len, diag);
@@ -305,8 +311,10 @@ umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
         if (e) return e;
         if (f->meta_count == before) return bad(diag, m.at, "metadata: duplicate name");
     }
-    return m.failed ? bad(diag, m.at, "metadata: an entry is cut off")
-                    : take_exceptions(f, bytes, h, diag);
+    if (m.failed) return bad(diag, m.at, "metadata: an entry is cut off");
+    umbel_err e = umbeli_native_take_recipe(f, &h->key_rule, h->recipe_only, diag);
+    if (e == UMBEL_ECORRUPT && diag) diag->offset = AT_KEY_RULE;
+    return e ? e : take_exceptions(f, bytes, h, diag);
 }
 
 /* ---- making ------------------------------------------------------------------------------- */
@@ -354,7 +362,6 @@ umbeli_native_source umbeli_native_source_of(const umbel_filter *f) {
         .keys_added = umbeli_keys_added(f),
         .count_error = (uint32_t)fmin(ceil(f->count_error), UINT32_MAX),
         .payload_len = umbeli_filter_bytes(f),
-        .key_rule = f->key_rule,
         .params = f,
         .exceptions = f->exceptions,
         .meta = f->meta,
@@ -376,7 +383,6 @@ umbeli_native_source umbeli_native_source_of_layer(const umbel_filter *chain, ui
     from.shape.capacity = l->capacity;
     from.shape.fpr = l->rate;
     if (i > 0) return from;
-    from.key_rule = chain->key_rule;
     from.exceptions = chain->exceptions;
     from.meta = chain->meta;
     from.meta_count = chain->meta_count;
@@ -406,9 +412,17 @@ uint64_t umbeli_native_header_len(const umbeli_native_source *from) {
     return whole_len(kind_params_len(from), meta_len(from), exceptions_of(from));
 }
 
+static const char *recipe_of(const umbeli_native_source *from) {
+    for (size_t i = 0; i < from->meta_count; i++) {
+        if (strcmp(from->meta[i].name, UMBELI_META_RECIPE) == 0) return from->meta[i].value;
+    }
+    return "line";
+}
+
 static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
     const umbeli_shape *shape = &from->shape;
-    const umbel_key_rule *t = &from->key_rule;
+    umbel_key_rule rule = {0}, *t = &rule;
+    bool recipe_only = !umbeli_native_rule_of(recipe_of(from), t);
     uint64_t len = umbeli_native_header_len(from);
     memset(to, 0, FIXED);
     memcpy(to, magic, sizeof magic);
@@ -426,8 +440,8 @@ static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
     umbeli_store_le64(to + AT_CAPACITY, shape->capacity);
     store_f64(to + AT_RATE, shape->fpr);
     umbeli_store_le64(to + AT_KEYS_ADDED, from->keys_added);
-    umbeli_store_le32(to + AT_KEY_RULE,
-                      (t->trim ? TRIM : 0u) | (t->lower ? LOWER : 0u) | (t->upper ? UPPER : 0u));
+    umbeli_store_le32(to + AT_KEY_RULE, (t->trim ? TRIM : 0u) | (t->lower ? LOWER : 0u) |
+                                            (t->upper ? UPPER : 0u) | (recipe_only ? RECIPE : 0u));
     umbeli_store_le32(to + AT_FIELD, t->field);
     to[AT_DELIMITER] = t->delimiter;
     to[AT_OUTDATED] = exceptions && from->exceptions->outdated;

@@ -22,7 +22,8 @@ typedef struct umbeli_native_header {
     umbeli_shape shape; /* without the secret */
     uint64_t fingerprint;
     uint64_t keys_added;
-    umbel_key_rule key_rule;
+    umbel_key_rule key_rule; /* as in files before 0.3 ... */
+    bool recipe_only;        /* ... which cannot follow this one */
     uint32_t len, kind_params_len, meta_len, count_error, exceptions;
     bool outdated; /* of the exceptions */
     uint64_t payload_at, payload_len, checksum;
@@ -61,7 +62,7 @@ typedef struct umbeli_native_meta {
 umbeli_native_meta umbeli_native_meta_begin(const uint8_t *bytes, const umbeli_native_header *h);
 bool umbeli_native_meta_next(umbeli_native_meta *m);
 
-/* Gives a filter the key rule, the metadata and the exceptions of the header at bytes. */
+/* Gives a filter the recipe, the metadata and the exceptions of the header at bytes. */
 umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
                                   const umbeli_native_header *h, umbel_diag *diag);
 
@@ -77,7 +78,6 @@ typedef struct umbeli_native_source {
     umbeli_shape shape;
     uint64_t keys_added, payload_len;
     uint32_t count_error;
-    umbel_key_rule key_rule;
     const umbel_filter *params;          /* the filter whose kind parameters to write; NULL: none */
     const umbeli_exceptions *exceptions; /* NULL: none */
     const umbeli_meta_entry *extra, *meta; /* metadata, in this order */
@@ -86,8 +86,8 @@ typedef struct umbeli_native_source {
 
 umbeli_native_source umbeli_native_source_of(const umbel_filter *f);
 
-/* The header of layer i of a chain as a filter of its own, blocked or classic.  Key rule, metadata
- * and exceptions go with the first layer. */
+/* The header of layer i of a chain as a filter of its own, blocked or classic.  Metadata, recipe
+ * included, and exceptions go with the first layer. */
 umbeli_native_source umbeli_native_source_of_layer(const umbel_filter *chain, uint32_t i);
 
 /* The length of the header, and the offset of the payload in a file. */

@@ -239,7 +239,6 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
     for (uint64_t i = 0; i < f->data_len / LANE_BYTES; i++) {
         umbeli_store_le32(bits->data + 4 * i, lane_bits(f->data + LANE_BYTES * i));
     }
-    bits->key_rule = f->key_rule;
     umbeli_count_as_if(bits, (double)umbeli_keys_added(f));
     e = umbeli_meta_copy(bits, f);
     if (e) {

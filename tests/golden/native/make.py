@@ -3,7 +3,7 @@
 """make.py - writes the golden native files, independently of the library.
 
 The hash, the positions and the checks are those of scripts/umbel-read; this adds the writer.
-  make.py files     filters.tsv and keys.hex, into this folder
+  make.py files     filters.tsv, recipes.tsv and keys.hex, into this folder
   make.py vectors   xxh3.tsv, made by the xxhash module (Debian: python3-xxhash)
   make.py check     the reader's own XXH3 gives what xxh3.tsv says, its SipHash what OpenSSL says
 """
@@ -84,12 +84,14 @@ def make_files():
         "blocked_meta": dict(
             kind=1, bits=3 * 256, hashes=8, keys=keys[:20], seed=5, flags=3, field=2,
             delimiter=ord(","), capacity=20, fpr=0.001,
-            meta=((b"source", "Bl\u00fcten".encode()), (b"empty", b""), (b"n" * 255, b"v" * 5000))),
+            meta=((b"recipe", b"field=2 delimiter=comma trim lower"),
+                  (b"source", "Bl\u00fcten".encode()), (b"empty", b""), (b"n" * 255, b"v" * 5000))),
         "classic_1": dict(kind=2, bits=1, hashes=1, keys=[]),
         "classic_64": dict(kind=2, bits=64, hashes=3, keys=keys[:5]),
         "classic_1001": dict(kind=2, bits=1001, hashes=5, keys=keys[:100], seed=3),
         "classic_4096": dict(kind=2, bits=4096, hashes=14, keys=keys, seed=2**63 + 1,
-                             capacity=202, fpr=6.1e-05, flags=5),
+                             capacity=202, fpr=6.1e-05, flags=5,
+                             meta=((b"recipe", b"line trim upper"),)),
         "classic_1024hashes": dict(kind=2, bits=65536, hashes=1024, keys=keys[:50]),
         "keyed_blocked": dict(kind=1, bits=64 * 256, hashes=8, keys=keys, seed=2**64 - 1,
                               capacity=1000, fpr=0.01, secret=SECRET),
@@ -105,8 +107,30 @@ def make_files():
                               never=found(keys, 2, 301, 3, 100)),
         "keyed_classic": dict(kind=2, bits=4097, hashes=14, keys=keys, secret=SECRET),
     }
-    (HERE / "filters.tsv").write_text("name\tfile\n" + "".join(
-        f"{name}\t{filter_bytes(**arguments).hex()}\n" for name, arguments in rows.items()))
+    # Recipes, and what 0.2 wrote in their place.
+    rule = dict(field=2, delimiter=ord(","), flags=3)
+    recipes = {
+        "recipe_csv": dict(flags=8, meta=((b"recipe", b'csv column="e-mail address" lower'), (b"x", b"y"))),
+        "recipe_json": dict(flags=8, meta=((b"recipe", b"json=.user.email"),)),
+        "recipe_crlf": dict(flags=8, meta=((b"recipe", b"line crlf"),)),
+        "recipe_later": dict(flags=8, meta=((b"recipe", b"line fnord=7"),)),
+        "old_rule": dict(**rule),
+        "old_csv": dict(field=3, meta=((b"a", b"b"), (b"key.csv", b"yes"))),
+        "old_column": dict(flags=2, meta=((b"key.delimiter", b";"), (b"key.csv", b"yes"),
+                                          (b"key.column", b'the "name"'), (b"key.missing", b"empty"))),
+        "old_own": dict(**rule, meta=((b"recipe", b"lasagne"), (b"key.note", b"n"))),
+        "old_odd": dict(meta=((b"key.csv", b"yes"),)),
+        "bad_missing": dict(flags=8),
+        "bad_both": dict(flags=10, meta=((b"recipe", b"line lower"),)),
+        "bad_flag": dict(flags=8, meta=((b"recipe", b"line lower"),)),
+        "bad_rule": dict(**rule, meta=((b"recipe", b"field=2 delimiter=comma lower"),)),
+        "bad_zero": dict(meta=((b"recipe", b"line lower"),)),
+        "bad_unsaid": dict(meta=((b"recipe", b"json=.a"),)),
+    }
+    recipes = {name: dict(kind=1, bits=256, hashes=8, keys=[b"ada"], **more) for name, more in recipes.items()}
+    for path, files in ("filters.tsv", rows), ("recipes.tsv", recipes):
+        (HERE / path).write_text("name\tfile\n" + "".join(
+            f"{name}\t{filter_bytes(**arguments).hex()}\n" for name, arguments in files.items()))
 
 
 def make_vectors():

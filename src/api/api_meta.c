@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * api_meta.c - what travels with a filter: its recipe and named texts
+ */
+#include <string.h>
+
+#include "core/diag.h"
+#include "core/filter.h"
+#include "format/native/native_recipe.h"
+#include "umbel_meta.h"
+#include "umbel_recipe.h"
+
+umbel_err umbel_set_recipe(umbel_filter *filter, const char *text, umbel_diag *diag) {
+    umbel_recipe *recipe = NULL;
+    umbel_err e = umbel_recipe_parse(text, &recipe, diag);
+    if (e) return e;
+    e = umbeli_recipe_set(filter, umbel_recipe_text(recipe), diag);
+    umbel_recipe_free(recipe);
+    return e;
+}
+
+const char *umbel_get_recipe(const umbel_filter *filter) {
+    const char *text = umbeli_meta_get(filter, UMBELI_META_RECIPE);
+    return text ? text : "line";
+}
+
+umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rule *rule, umbel_diag *diag) {
+    const char *wrong = umbeli_key_rule_wrong(rule);
+    if (wrong) return umbeli_fail(diag, UMBEL_EINVAL, wrong);
+    return umbeli_native_take_rule(filter, rule, diag);
+}
+
+void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *rule) {
+    *rule = (umbel_key_rule){0};
+    (void)umbeli_native_rule_of(umbel_get_recipe(filter), rule);
+}
+
+umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
+                         umbel_diag *diag) {
+    if (strcmp(name, UMBELI_META_RECIPE) == 0) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "recipe: umbel_set_recipe sets it");
+    }
+    if (value) return umbeli_meta_set(filter, name, strlen(name), value, strlen(value), diag);
+    umbeli_meta_remove(filter, name);
+    return UMBEL_OK;
+}
+
+bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name, const char **value) {
+    for (size_t k = 0; k < filter->meta_count; k++) {
+        const umbeli_meta_entry *entry = &filter->meta[k];
+        if (strcmp(entry->name, UMBELI_META_RECIPE) == 0) continue;
+        if (i-- > 0) continue;
+        *name = entry->name;
+        *value = entry->value;
+        return true;
+    }
+    return false;
+}
