@@ -75,7 +75,7 @@ if(TARGET umbel_command AND PYTHON3 AND command_runs)
         COMMAND ${PYTHON3} ${PROJECT_SOURCE_DIR}/scripts/make-pages
             ${pages} ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:umbel_command>
         COMMAND ${CMAKE_COMMAND} -E touch ${pages}/written
-        DEPENDS umbel_command scripts/make-pages docs/kinds.md docs/formats/README.md ${headers}
+        DEPENDS umbel_command scripts/make-pages docs/kinds.md docs/recipes.md docs/formats/README.md ${headers}
         COMMENT "Writing manual pages and completions" VERBATIM)
     add_custom_target(umbel_pages ALL DEPENDS ${pages}/written)
     install(DIRECTORY ${pages}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
