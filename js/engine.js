@@ -12,6 +12,8 @@ const VERDICTS = ['ok', 'underdetermined', 'bad-rate', 'below-bound', 'beyond-ki
   'too-small', 'bad-kind', 'bad-hashes'];
 const ERRORS = ['OK', 'EINVAL', 'ENOMEM', 'ELIMIT', 'ECORRUPT', 'EVERSION', 'ESPACE', 'EFULL',
   'EFROZEN', 'EMISMATCH', 'ENOTSUP', 'EABSENT', 'EIO', 'ESECRET', 'EUNKNOWN'];
+const USES = ['record', 'key', 'digest'];
+const STATES = ['key', 'nothing', 'malformed'];
 const ROOM = 1 << 16; // bytes for one key, before memory is asked for
 const BATCH_KEYS = 1024; // so that what a batch allocates stays among the engine's young objects
 const BATCH_CHARS = 1 << 16;
@@ -182,6 +184,12 @@ export class Engine {
     }
   }
 
+  /** Hands a text that ends in NUL to `use`. */
+  withText(text, use) {
+    if (typeof text !== 'string' || text.includes('\0')) throw new TypeError('a text without NUL is needed');
+    return this.withKey(`${text}\0`, use);
+  }
+
   /** Room for so many bytes of keys. */
   stage(length) {
     if (length > this.stagingLength) {
@@ -295,6 +303,7 @@ export function bind(module) {
   const engine = new Engine(module);
   const { wasm } = engine;
   const forgotten = new FinalizationRegistry((handle) => wasm.dispose(handle));
+  const forgottenRecipes = new FinalizationRegistry((handle) => wasm.recipe_free(handle));
 
   class Filter {
     #handle;
@@ -449,8 +458,7 @@ export function bind(module) {
     info() {
       wasm.describe(this.handle);
       const [, , hashes, layers, generations, grows, frozen, manual, capacity, fpr, bits, bytes,
-        keysAdded, field, delimiter, trim, lower, upper, seedHigh, seedLow, printHigh, printLow] =
-        engine.numbers(22);
+        keysAdded, seedHigh, seedLow, printHigh, printLow] = engine.numbers(17);
       const [kind, format, layout, kernel, text] = engine.texts(5);
       const meta = {};
       for (let i = 0; wasm.meta(this.handle, i); i++) {
@@ -461,8 +469,19 @@ export function bind(module) {
         kind, format, layout, kernel, text, hashes, layers, generations, capacity, fpr, bits,
         bytes, keysAdded, seed: word(seedHigh, seedLow), fingerprint: word(printHigh, printLow),
         grows: !!grows, frozen: !!frozen, manual: !!manual,
-        keyRule: { field, delimiter, trim: !!trim, lower: !!lower, upper: !!upper }, meta,
+        recipe: this.recipe, meta,
       };
+    }
+
+    /** How records became keys. */
+    get recipe() {
+      wasm.get_recipe(this.handle);
+      return engine.texts(1)[0];
+    }
+
+    set recipe(text) {
+      const handle = this.handle;
+      engine.withText(text, (at) => engine.must(wasm.set_recipe(handle, at)));
     }
 
     measure() {
@@ -494,6 +513,73 @@ export function bind(module) {
     }
   }
   Filter.prototype[Symbol.dispose ?? Symbol.for('Symbol.dispose')] = Filter.prototype.free;
+
+  /** How a record becomes a key. */
+  class Recipe {
+    #handle;
+
+    constructor(text) {
+      this.#handle = engine.withText(text, (at) => engine.must(wasm.recipe(at)));
+      forgottenRecipes.register(this, this.#handle, this);
+    }
+
+    get handle() {
+      if (!this.#handle) throw new TypeError('this recipe was freed');
+      return this.#handle;
+    }
+
+    free() {
+      if (!this.#handle) return;
+      forgottenRecipes.unregister(this);
+      wasm.recipe_free(this.#handle);
+      this.#handle = 0;
+    }
+
+    get text() {
+      wasm.recipe_text(this.handle);
+      return engine.texts(1)[0];
+    }
+
+    /** What a malformed record is not; '': none is malformed. */
+    get expects() {
+      wasm.recipe_expects(this.handle);
+      return engine.texts(1)[0];
+    }
+
+    bind(header) {
+      const handle = this.handle;
+      const bound = new Recipe('line');
+      wasm.recipe_free(bound.#handle);
+      forgottenRecipes.unregister(bound);
+      bound.#handle = 0;
+      bound.#handle = engine.withKey(header, (at, length) => engine.must(wasm.recipe_bind(handle, at, length)));
+      forgottenRecipes.register(bound, bound.#handle, bound);
+      return bound;
+    }
+
+    apply(record, use = 'record') {
+      const handle = this.handle;
+      const number = numberOf(USES, use, 'use');
+      return engine.withKey(record, (at, length) => {
+        const scratch = engine.alloc(wasm.recipe_room(handle, length));
+        try {
+          const state = STATES[wasm.recipe_apply(handle, number, at, length, scratch)];
+          const [from, size] = engine.numbers(2);
+          return { state, key: state === 'key' ? engine.bytes.slice(from, from + size) : null };
+        } finally {
+          engine.release(scratch);
+        }
+      });
+    }
+
+    /** The key, or the first of its parents, that may be in the filter; null: none. */
+    hit(filter, key) {
+      const handle = this.handle;
+      const at = engine.withKey(key, (from, length) => wasm.recipe_hit(handle, filter.handle, from, length));
+      return at < 0 ? null : key.subarray(at);
+    }
+  }
+  Recipe.prototype[Symbol.dispose ?? Symbol.for('Symbol.dispose')] = Recipe.prototype.free;
 
   function answer(solved) {
     const [verdict, , hashes, capacity, fpr, bytes, bits, mean, bitsPerKey, bound, generations] =
@@ -532,5 +618,5 @@ export function bind(module) {
   }
 
   wasm.version();
-  return { Filter, plan, typedKey, UmbelError, version: engine.texts(1)[0], engine };
+  return { Filter, Recipe, plan, typedKey, UmbelError, version: engine.texts(1)[0], engine };
 }

@@ -108,7 +108,8 @@ export interface FilterInfo {
   grows: boolean;
   frozen: boolean;
   manual: boolean;
-  keyRule: { field: number; delimiter: number; trim: boolean; lower: boolean; upper: boolean };
+  /** How records became keys: docs/recipes.md. */
+  recipe: string;
   meta: Record<string, string>;
 }
 
@@ -118,6 +119,24 @@ export interface Measurement {
   keys: number;
   /** The live false-positive rate. */
   rate: number;
+}
+
+/** How a record of input becomes a key.  The constructor throws UmbelError, naming the word. */
+export class Recipe {
+  constructor(text: string);
+  /** The canonical text. */
+  readonly text: string;
+  /** What a malformed record is not; empty if none is malformed. */
+  readonly expects: string;
+  /** The recipe for a file with this header, for recipes that name columns. */
+  bind(header: Key): Recipe;
+  /** The key of a record; of a text that is a key already ('key'); of a digest ('digest'). */
+  apply(record: Key, use?: 'record' | 'key' | 'digest'):
+    { state: 'key'; key: Uint8Array } | { state: 'nothing' | 'malformed'; key: null };
+  /** The key, or the first of a domain's parents, that may be in the filter; null: none is. */
+  hit(filter: Filter, key: Uint8Array): Uint8Array | null;
+  free(): void;
+  [Symbol.dispose](): void;
 }
 
 export class Filter {
@@ -131,6 +150,9 @@ export class Filter {
 
   /** A filter of any format from untrusted bytes, all of which are checked. */
   static fromBytes(bytes: Uint8Array | ArrayBuffer, options?: ReadOptions): Filter;
+
+  /** How records became keys; kept in native bytes.  has() and add() take keys, not records. */
+  recipe: string;
 
   /** True: the key was certainly not in before. */
   add(key: Key): boolean;

@@ -18,7 +18,7 @@
 #include "umbel_plan.h"
 #include "umbel_table.h"
 
-enum { NUMBERS = 32, TEXTS = 2048, BATCH = 4096, SECRET = 16 };
+enum { NUMBERS = 32, TEXTS = 8192, BATCH = 4096, SECRET = 16 };
 
 static double numbers[NUMBERS];
 static char texts[TEXTS];
@@ -56,6 +56,14 @@ static void put_texts(const char *const *some, size_t n) {
         texts[at + len] = '\0';
         at += len + 1;
     }
+}
+
+void wasm_put_text(const char *text) {
+    put_texts(&text, 1);
+}
+
+void wasm_put_numbers(const double *some, size_t n) {
+    memcpy(numbers, some, n * sizeof *some);
 }
 
 /* ---- Memory and errors -------------------------------------------------------------------- */
@@ -306,15 +314,12 @@ static void put_word(size_t at, uint64_t word) {
 
 EXPORT("describe") void wasm_describe(const umbel_filter *f) {
     umbel_info info;
-    umbel_key_rule rule;
     umbel_describe(f, &info);
-    umbel_get_key_rule(f, &rule);
     const double all[] = {
-        (double)info.kind,        (double)info.format, (double)info.hashes,    (double)info.layers,
-        (double)info.generations, (double)info.grows,  (double)info.frozen,    (double)info.manual,
-        (double)info.capacity,    (double)info.fpr,    (double)info.bits,      (double)info.bytes,
-        (double)info.keys_added,  (double)rule.field,  (double)rule.delimiter, (double)rule.trim,
-        (double)rule.lower,       (double)rule.upper,
+        (double)info.kind,        (double)info.format, (double)info.hashes, (double)info.layers,
+        (double)info.generations, (double)info.grows,  (double)info.frozen, (double)info.manual,
+        (double)info.capacity,    (double)info.fpr,    (double)info.bits,   (double)info.bytes,
+        (double)info.keys_added,
     };
     memcpy(numbers, all, sizeof all);
     put_word(sizeof all / sizeof *all, info.seed);

@@ -12,4 +12,8 @@
 /* Keeps what error() and message() will tell; whether the call went well. */
 bool wasm_ok(umbel_err e, const umbel_diag *why);
 
+/* Fill `texts` and `numbers`. */
+void wasm_put_text(const char *text);
+void wasm_put_numbers(const double *some, size_t n);
+
 #endif

@@ -1,184 +1,216 @@
 /* SPDX-License-Identifier: MIT
  *
- * wasm_lines.c - lines of text into filters, and lines that a filter may hold: the page's batches
+ * wasm_lines.c - recipes, and lines of text into filters and out of them: the page's batches
  *
- * The page reads a file in pieces.  Each call takes the lines that end in the piece and says how
- * many bytes that was; the rest comes again in front of the next piece.  What a line's key is says
- * the filter's umbel_key_rule, as for the umbel command.
+ * The page reads a file in pieces.  Each call takes one; what a line's key is says a recipe, and
+ * umbel_records does the rest.  Results are in `numbers`, as in wasm_exports.c.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "umbel_foreign.h"
 #include "umbel_meta.h"
+#include "umbel_recipe.h"
 #include "wasm_exports.h"
 
-enum { BATCH = 4096 };
+/* ---- Recipes ---- */
 
-typedef struct span {
-    const uint8_t *at;
-    size_t len;
-} span;
-
-typedef struct lines {
-    const uint8_t *at, *end;
-    bool last; /* what is left behind the last newline is a line, too */
-} lines;
-
-static umbel_key keys[BATCH];
-static span whole[BATCH];
-static uint8_t hits[BATCH];
-static uint32_t taken, kept; /* of the last call: lines read, bytes written */
-
-static bool next_line(lines *l, span *line) {
-    if (l->at == l->end) return false;
-    const uint8_t *newline = memchr(l->at, '\n', (size_t)(l->end - l->at));
-    if (!newline && !l->last) return false;
-    const uint8_t *end = newline ? newline : l->end;
-    *line = (span){l->at, (size_t)(end - l->at)};
-    l->at = newline ? newline + 1 : l->end;
-    return true;
+EXPORT("get_recipe") void wasm_get_recipe(const umbel_filter *f) {
+    const char *text = umbel_get_recipe(f);
+    wasm_put_text(text);
 }
 
-EXPORT("lines_taken") uint32_t wasm_lines_taken(void) {
-    return taken;
+EXPORT("set_recipe") int wasm_set_recipe(umbel_filter *f, const char *text) {
+    umbel_diag diag = {0};
+    return wasm_ok(umbel_set_recipe(f, text, &diag), &diag);
 }
 
-EXPORT("lines_kept") uint32_t wasm_lines_kept(void) {
-    return kept;
+EXPORT("recipe") umbel_recipe *wasm_recipe(const char *text) {
+    umbel_diag diag = {0};
+    umbel_recipe *recipe = NULL;
+    return wasm_ok(umbel_recipe_parse(text, &recipe, &diag), &diag) ? recipe : NULL;
 }
 
-/* Newlines among the bytes. */
+EXPORT("recipe_bind")
+umbel_recipe *wasm_recipe_bind(const umbel_recipe *recipe, const uint8_t *header, size_t len) {
+    umbel_diag diag = {0};
+    umbel_recipe *bound = NULL;
+    return wasm_ok(umbel_recipe_bind(recipe, header, len, &bound, &diag), &diag) ? bound : NULL;
+}
+
+EXPORT("recipe_free") void wasm_recipe_free(umbel_recipe *recipe) {
+    umbel_recipe_free(recipe);
+}
+
+EXPORT("recipe_text") void wasm_recipe_text(const umbel_recipe *recipe) {
+    wasm_put_text(umbel_recipe_text(recipe));
+}
+
+EXPORT("recipe_traits") uint32_t wasm_recipe_traits(const umbel_recipe *recipe) {
+    return umbel_recipe_traits(recipe);
+}
+
+EXPORT("recipe_expects") void wasm_recipe_expects(const umbel_recipe *recipe) {
+    const char *text = umbel_recipe_expects(recipe);
+    wasm_put_text(text ? text : "");
+}
+
+/* Bytes of scratch that recipe_apply needs. */
+EXPORT("recipe_room") size_t wasm_recipe_room(const umbel_recipe *recipe, size_t len) {
+    return umbel_recipe_room(recipe, 1, len);
+}
+
+/* The umbel_found of one record; numbers: where its key is, and its length. */
+EXPORT("recipe_apply")
+int wasm_recipe_apply(const umbel_recipe *recipe, int use, const uint8_t *record, size_t len,
+                      uint8_t *scratch) {
+    umbel_key key = {record, len};
+    uint8_t state = UMBEL_FOUND_NOTHING;
+    (void)umbel_recipe_apply(recipe, (umbel_recipe_use)use, &key, 1, scratch, &state);
+    wasm_put_numbers((const double[]){(double)(uintptr_t)key.data, (double)key.len}, 2);
+    return state;
+}
+
+/* The key at which a lookup ends: it, or the first parent that may be in the filter, as an offset
+ * into it; -1: none may. */
+EXPORT("recipe_hit")
+int wasm_recipe_hit(const umbel_recipe *recipe, const umbel_filter *f, const uint8_t *key,
+                    size_t len) {
+    umbel_key asked = {key, len};
+    do {
+        if (umbel_contains(f, asked.data, asked.len)) {
+            return (int)((const uint8_t *)asked.data - key);
+        }
+    } while (umbel_recipe_next(recipe, &asked));
+    return -1;
+}
+
+/* ---- Lines ---- */
+
 EXPORT("count_lines") uint32_t wasm_count_lines(const uint8_t *bytes, size_t len) {
     uint32_t n = 0;
     for (size_t i = 0; i < len; i++) n += bytes[i] == '\n';
     return n;
 }
 
-/* The lines as keys for the builder.  Bytes used, or -1. */
-EXPORT("build_lines")
-int wasm_build_lines(umbel_builder *builder, const uint8_t *bytes, size_t len, int last) {
-    lines l = {bytes, bytes + len, last != 0};
+EXPORT("records") umbel_records *wasm_records(const umbel_recipe *recipe) {
     umbel_diag diag = {0};
-    span line;
+    umbel_records *records = NULL;
+    umbel_err e = umbel_records_new(recipe, UMBEL_USE_RECORD, '\n', &records, &diag);
+    return wasm_ok(e, &diag) ? records : NULL;
+}
+
+EXPORT("records_free") void wasm_records_free(umbel_records *records) {
+    umbel_records_free(records);
+}
+
+/* What all records of a piece came to. */
+typedef struct tally {
+    double records, nothing, malformed, hits;
+} tally;
+
+static void count(tally *t, const umbel_records_batch *b) {
+    t->records += (double)b->n;
+    t->nothing += (double)b->nothing;
+    t->malformed += (double)b->malformed;
+}
+
+enum { KEYS = 4096 }; /* of a batch */
+static umbel_key some[KEYS];
+static uint8_t hits[KEYS];
+
+/* The keys of a batch that has records without one. */
+static size_t only_keys(const umbel_records_batch *b) {
     size_t n = 0;
-    taken = 0;
-    while (next_line(&l, &line)) {
-        keys[n++] = (umbel_key){line.at, line.len};
-        taken++;
-        if (n < BATCH) continue;
-        if (!wasm_ok(umbel_builder_add(builder, keys, n, &diag), &diag)) return -1;
-        n = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->states[i] == UMBEL_FOUND_KEY) some[n++] = b->keys[i];
     }
-    bool fine = wasm_ok(umbel_builder_add(builder, keys, n, &diag), &diag);
-    return fine ? (int)(l.at - bytes) : -1;
+    return n;
 }
 
-/* ---- Keys of lines ---- */
-
-static bool is_space(uint8_t c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+/* The records of a piece as keys for the builder; 0: it failed.  numbers: records, those without the
+ * part, malformed ones. */
+EXPORT("build_lines")
+int wasm_build_lines(umbel_builder *builder, umbel_records *records, const uint8_t *bytes,
+                     size_t len, int last) {
+    umbel_diag diag = {0};
+    umbel_records_batch b = {0};
+    tally t = {0};
+    umbel_err e = umbel_records_feed(records, bytes, len, last != 0, &diag);
+    while (!e && !(e = umbel_records_next(records, &b, &diag)) && b.n) {
+        e = umbel_builder_add(builder, some, only_keys(&b), &diag);
+        count(&t, &b);
+    }
+    wasm_put_numbers((const double[]){t.records, t.nothing, t.malformed}, 3);
+    return wasm_ok(e, &diag);
 }
 
-static span delimited(span s, uint8_t delimiter, uint32_t field) {
-    while (--field) {
-        const uint8_t *cut = memchr(s.at, delimiter, s.len);
-        if (!cut) return (span){s.at + s.len, 0};
-        s.len -= (size_t)(cut + 1 - s.at);
-        s.at = cut + 1;
-    }
-    const uint8_t *end = memchr(s.at, delimiter, s.len);
-    if (end) s.len = (size_t)(end - s.at);
-    return s;
-}
+/* Output that grows. */
+typedef struct output {
+    uint8_t *bytes;
+    size_t len, room;
+} output;
 
-static span spaced(span s, uint32_t field) {
-    size_t i = 0, start = 0;
-    do {
-        while (i < s.len && is_space(s.at[i])) i++;
-        start = i;
-        while (i < s.len && !is_space(s.at[i])) i++;
-    } while (--field && i < s.len);
-    if (field) start = i;
-    return (span){s.at + start, i - start};
-}
+static output found;
 
-/* The key of a line by the filter's rule, then as a value of `type`.  It lies in the line or at
- * *scratch, which moves on.  False: the text is no such value. */
-static bool key_of(const umbel_key_rule *rule, int type, span s, uint8_t **scratch,
-                   umbel_key *key) {
-    if (rule->field) {
-        s = rule->delimiter ? delimited(s, rule->delimiter, rule->field) : spaced(s, rule->field);
+static bool put_line(umbel_key line) {
+    size_t need = found.len + line.len + 1;
+    if (need > found.room) {
+        uint8_t *bigger = realloc(found.bytes, 2 * need);
+        if (!bigger) return false;
+        found.bytes = bigger;
+        found.room = 2 * need;
     }
-    if (rule->trim) {
-        while (s.len && is_space(s.at[s.len - 1])) s.len--;
-        while (s.len && is_space(s.at[0])) s.at++, s.len--;
-    }
-    if (rule->lower || rule->upper) {
-        uint8_t first = rule->lower ? 'A' : 'a', *to = *scratch;
-        for (size_t i = 0; i < s.len; i++) {
-            uint8_t letter = (uint8_t)(s.at[i] - first) < 26;
-            to[i] = s.at[i] ^ (uint8_t)(letter << 5);
-        }
-        s.at = to;
-        *scratch += s.len;
-    }
-    *key = (umbel_key){s.at, s.len};
-    if (type == UMBEL_TYPE_STRING) return true;
-    size_t cap = 2 * s.len + 8;
-    if (umbel_typed_key((umbel_type)type, s.at, s.len, *scratch, cap, &key->len, NULL)) {
-        return false;
-    }
-    key->data = *scratch;
-    *scratch += key->len;
+    if (line.len) memcpy(found.bytes + found.len, line.data, line.len);
+    found.len = need;
+    found.bytes[need - 1] = '\n';
     return true;
 }
 
-/* The key of one line into out, which has 3 len + 8 bytes; its length, or -1. */
-EXPORT("line_key")
-int wasm_line_key(const umbel_filter *f, int type, const uint8_t *line, size_t len, uint8_t *out) {
-    umbel_key_rule rule;
-    umbel_key key;
-    umbel_get_key_rule(f, &rule);
-    uint8_t *scratch = out;
-    if (!key_of(&rule, type, (span){line, len}, &scratch, &key)) return -1;
-    memmove(out, key.data, key.len);
-    return (int)key.len;
-}
-
-/* Asks for n lines and copies those that the filter may hold to out. */
-static uint8_t *ask(const umbel_filter *f, size_t n, uint8_t *out) {
-    umbel_contains_many(f, keys, n, hits);
-    for (size_t i = 0; i < n; i++) {
-        if (!hits[i]) continue;
-        memcpy(out, whole[i].at, whole[i].len);
-        out += whole[i].len;
-        *out++ = '\n';
+/* Whether a parent of the key may be in the filter. */
+static bool parent_hit(const umbel_recipe *recipe, const umbel_filter *f, umbel_key key) {
+    while (umbel_recipe_next(recipe, &key)) {
+        if (umbel_contains(f, key.data, key.len)) return true;
     }
-    return out;
+    return false;
 }
 
-/* Lines that may be in the filter go to out, which has len + 1 bytes; lines that are no value of
- * the type are in no filter.  scratch has 3 len + 8 (len + 1) bytes.  Bytes used. */
+static umbel_err ask(const umbel_filter *f, const umbel_recipe *recipe,
+                     const umbel_records_batch *b, tally *t) {
+    umbel_contains_many(f, b->keys, b->n, hits);
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->states[i] != UMBEL_FOUND_KEY) continue;
+        if (!hits[i] && !parent_hit(recipe, f, b->keys[i])) continue;
+        if (!put_line(b->records[i])) return UMBEL_ENOMEM;
+        t->hits++;
+    }
+    return UMBEL_OK;
+}
+
+/* The records of a piece that may be in the filter; 0: it failed.  numbers: where they are, their
+ * bytes, records, those without the part, malformed ones, hits.  A header comes first, once. */
 EXPORT("match_lines")
-int wasm_match_lines(const umbel_filter *f, int type, const uint8_t *bytes, size_t len, int last,
-                     uint8_t *out, uint8_t *scratch) {
-    lines l = {bytes, bytes + len, last != 0};
-    umbel_key_rule rule;
-    span line;
-    size_t n = 0;
-    uint8_t *start = out, *free_room = scratch;
-    umbel_get_key_rule(f, &rule);
-    taken = 0;
-    while (next_line(&l, &line)) {
-        taken++;
-        if (!key_of(&rule, type, line, &free_room, &keys[n])) continue;
-        whole[n++] = line;
-        if (n < BATCH) continue;
-        out = ask(f, n, out);
-        free_room = scratch;
-        n = 0;
+int wasm_match_lines(const umbel_filter *f, const umbel_recipe *recipe, umbel_records *records,
+                     const uint8_t *bytes, size_t len, int last) {
+    umbel_diag diag = {0};
+    umbel_records_batch b = {0};
+    tally t = {0};
+    found.len = 0;
+    bool headed = umbel_records_header(records).data != NULL;
+    umbel_err e = umbel_records_feed(records, bytes, len, last != 0, &diag);
+    while (!e && !(e = umbel_records_next(records, &b, &diag))) {
+        umbel_key header = umbel_records_header(records);
+        if (header.data && !headed && !put_line(header)) e = UMBEL_ENOMEM;
+        headed = headed || header.data;
+        if (!b.n) break;
+        if (!e) e = ask(f, recipe, &b, &t);
+        count(&t, &b);
     }
-    out = ask(f, n, out);
-    kept = (uint32_t)(out - start);
-    return (int)(l.at - bytes);
+    const double all[] = {(double)(uintptr_t)found.bytes,
+                          (double)found.len,
+                          t.records,
+                          t.nothing,
+                          t.malformed,
+                          t.hits};
+    wasm_put_numbers(all, 6);
+    return wasm_ok(e, &diag);
 }

@@ -60,11 +60,6 @@ async function open() {
   }
 }
 
-function ruleText({ field, trim, lower, upper }) {
-  return (field ? t('field {0}', field) : t('the line')) + (trim ? t(', trimmed') : '') +
-    (lower ? t(', lowercase') : '') + (upper ? t(', uppercase') : '');
-}
-
 function pairs({ info, now }) {
   const list = [['kind', info.kind], ['format', info.format], ['layout', info.layout],
     ['hashes', info.hashes], ['seed', info.seed]];
@@ -85,7 +80,7 @@ function pairs({ info, now }) {
       ['room for', countText(Math.max(0, info.capacity - info.keysAdded))]);
     if (info.keysAdded > info.capacity) list.push(['warning', t('it holds more keys than planned')]);
   }
-  list.push(['key', ruleText(info.keyRule)]);
+  list.push(['recipe', info.recipe]);
   for (const [name, value] of Object.entries(info.meta)) list.push([`${t('note')} ${name}`, value]);
   return list;
 }
@@ -157,11 +152,12 @@ async function ask(event) {
   const text = $('open-key').value;
   line.className = 'answer';
   try {
-    const { has, count, probes, kind } = await library.call('ask', { text, type: $('open-type').value });
+    const { has, parent, count, probes, kind } = await library.call('ask', { text, type: $('open-type').value });
     line.classList.add(has ? 'maybe' : 'no');
     line.replaceChildren(make('strong', {}, has
       ? t('"{0}" is in it, or a false positive (rate {1}).', text, rateText(shown.now.rate))
       : t('"{0}" is certainly not in it.', text)));
+    if (parent) line.append(t(' What was found is its parent {0}.', parent));
     if (has && kind === 'counting') line.append(t(' It was added at most {0} times.', count));
     if (probes.length) {
       line.append(make('br'), make('small', { class: 'muted' },
@@ -176,11 +172,13 @@ async function askList(list) {
   const line = $('open-matches');
   line.replaceChildren();
   try {
-    const { lines, hits, blob } = await withProgress($('open-list-progress'), library, 'askList',
+    const { lines, missing, malformed, expects, hits, blob } = await withProgress($('open-list-progress'), library, 'askList',
       { file: list, type: $('open-type').value });
     const link = make('a', { class: 'button' }, t('Download the matches'));
     downloads(link, blob, list.name.replace(/(\.[^.]*)?$/, '-matches$1'));
     line.append(t('{0} of {1} lines may be in the filter.', countText(hits), countText(lines)), ' ');
+    if (missing) line.append(t('{0} do not have the part that is the key.', countText(missing)), ' ');
+    if (malformed) line.append(t('{0} are not {1}.', countText(malformed), expects), ' ');
     if (hits) line.append(link);
   } catch (error) {
     line.textContent = complaint(error);

@@ -30,34 +30,19 @@ async function inSlices(file, task, use) {
   }
 }
 
-/**
- * Calls `use(at, length, last)` with lines in memory: it says how many bytes it took, and the rest
- * comes again in front of the next slice.
- */
-async function inLines(file, task, room, use) {
-  const work = { at: 0, length: 0, room: 0 };
-  const reserve = (length) => {
-    if (length <= work.room) return;
-    const larger = engine.alloc(room(length));
-    if (work.at) {
-      engine.bytes.copyWithin(larger, work.at, work.at + work.length);
-      engine.release(work.at);
-    }
-    work.at = larger;
-    work.room = length;
-  };
+/** Calls `use` with the address and length of each slice of a file, and whether it is the last. */
+async function inLines(file, task, use) {
+  const at = engine.alloc(SLICE);
+  let done = false;
   try {
-    reserve(2 * SLICE);
     await inSlices(file, task, (slice, from) => {
-      if (work.length + slice.length > work.room) reserve(2 * (work.length + slice.length));
-      engine.bytes.set(slice, work.at + work.length);
-      work.length += slice.length;
-      const taken = use(work, from + slice.length >= file.size);
-      engine.bytes.copyWithin(work.at, work.at + taken, work.at + work.length);
-      work.length -= taken;
+      engine.bytes.set(slice, at);
+      done = from + slice.length >= file.size;
+      use(at, slice.length, done);
     });
+    if (!done) use(at, 0, true);
   } finally {
-    if (work.at) engine.release(work.at);
+    engine.release(at);
   }
 }
 
@@ -303,17 +288,20 @@ function fill(info) {
   return { shares, unit: units === parts ? unit : 0 };
 }
 
-/** The bytes that are looked up for a text, by the filter's rule and as a value of a type. */
-function keyOf(text, type) {
+/** The filter's recipe, with a type if one was chosen: not every format can keep it. */
+function recipeFor(type) {
+  const { recipe } = opened.filter;
+  return new umbel.Recipe(type === 'string' ? recipe : `${recipe} type=${type.replace('_', '')}`);
+}
+
+/** The key of a value in a table's column. */
+function tableKey(text) {
   return engine.withKey(text, (at, length) => {
-    const out = engine.alloc(Math.max(32, 3 * length + 8));
+    const room = Math.max(32, length);
+    const out = engine.alloc(room);
     try {
-      const written = opened.table
-        ? engine.wasm.table_key(opened.table, opened.place, at, length, out, Math.max(32, length))
-        : engine.wasm.line_key(opened.filter.handle, types.indexOf(type), at, length, out);
-      if (written < 0) {
-        throw opened.table ? engine.error() : new UmbelError('EINVAL', `this text is no ${type}`);
-      }
+      const written = engine.wasm.table_key(opened.table, opened.place, at, length, out, room);
+      if (written < 0) throw engine.error();
       return engine.bytes.slice(out, out + written);
     } finally {
       engine.release(out);
@@ -321,11 +309,20 @@ function keyOf(text, type) {
   });
 }
 
+/** What is typed is a key: nothing is selected from it. */
 function ask({ text, type }) {
-  const key = keyOf(text, type);
   const { filter } = opened;
-  return { has: filter.has(key), count: filter.count(key), probes: filter.probes(key),
-    kind: filter.info().kind };
+  const recipe = opened.table ? new umbel.Recipe('line') : recipeFor(type);
+  try {
+    const { state, key } = opened.table ? { state: 'key', key: tableKey(text) } : recipe.apply(text, 'key');
+    if (state !== 'key') throw new UmbelError('EINVAL', `not ${recipe.expects || 'a key'}`);
+    const hit = recipe.hit(filter, key);
+    const asked = hit ?? key;
+    return { has: hit !== null, parent: hit && hit.length < key.length ? new TextDecoder().decode(hit) : '',
+      count: filter.count(asked), probes: filter.probes(asked), kind: filter.info().kind };
+  } finally {
+    recipe.free();
+  }
 }
 
 /** The lines of a file that may be in the filter, as a blob. */
@@ -333,25 +330,27 @@ async function askList({ file, type }, task) {
   if (opened.table) {
     engine.wasm.table_place(opened.table, opened.place);
     type = engine.texts(2)[1] || 'string';
+    if (!types.includes(type)) throw new UmbelError('ENOTSUP', `values of type ${type} are asked for one by one`);
   }
-  const number = types.indexOf(type);
-  if (number < 0) throw new UmbelError('ENOTSUP', `values of type ${type} are asked for one by one`);
+  const recipe = recipeFor(type);
+  const records = engine.must(engine.wasm.records(recipe.handle));
   const matches = [];
-  let lines = 0;
-  let hits = 0;
-  const room = (length) => 14 * length + 64; // the lines, the matches, and keys made from lines
-  await inLines(file, task, room, (work, last) => {
-    const out = work.at + work.room;
-    const scratch = out + work.room + 16;
-    const taken = engine.wasm.match_lines(opened.filter.handle, number, work.at, work.length,
-      last ? 1 : 0, out, scratch);
-    const kept = engine.wasm.lines_kept();
-    if (kept) matches.push(engine.bytes.slice(out, out + kept));
-    lines += engine.wasm.lines_taken();
-    hits += engine.wasm.count_lines(out, kept);
-    return taken;
-  });
-  return { lines, hits, blob: new Blob(matches, { type: 'text/plain' }) };
+  const sum = { lines: 0, missing: 0, malformed: 0, hits: 0 };
+  try {
+    await inLines(file, task, (at, length, last) => {
+      engine.must(engine.wasm.match_lines(opened.filter.handle, recipe.handle, records, at, length, last ? 1 : 0));
+      const [out, kept, lines, missing, malformed, hits] = engine.numbers(6);
+      if (kept) matches.push(engine.bytes.slice(out, out + kept));
+      sum.lines += lines;
+      sum.missing += missing;
+      sum.malformed += malformed;
+      sum.hits += hits;
+    });
+    return { ...sum, expects: recipe.expects, blob: new Blob(matches, { type: 'text/plain' }) };
+  } finally {
+    engine.wasm.records_free(records);
+    recipe.free();
+  }
 }
 
 // ---- Build ----
@@ -381,13 +380,13 @@ async function build({ file, kind, fpr, bytes, capacity }, task) {
   for (const name of Object.keys(options)) if (!options[name]) delete options[name];
   engine.setParams(options);
   const builder = engine.must(engine.wasm.builder());
+  const recipe = new umbel.Recipe('line');
+  const records = engine.must(engine.wasm.records(recipe.handle));
   let lines = 0;
   try {
-    await inLines(file, part(passes - 1), (length) => length, (work, last) => {
-      const taken = engine.wasm.build_lines(builder, work.at, work.length, last ? 1 : 0);
-      if (taken < 0) throw engine.error();
-      lines += engine.wasm.lines_taken();
-      return taken;
+    await inLines(file, part(passes - 1), (at, length, last) => {
+      engine.must(engine.wasm.build_lines(builder, records, at, length, last ? 1 : 0));
+      lines += engine.numbers(1)[0];
     });
     const filter = new umbel.Filter(engine.must(engine.wasm.builder_finish(builder)));
     try {
@@ -398,6 +397,8 @@ async function build({ file, kind, fpr, bytes, capacity }, task) {
       filter.free();
     }
   } finally {
+    engine.wasm.records_free(records);
+    recipe.free();
     engine.wasm.builder_dispose(builder);
   }
 }

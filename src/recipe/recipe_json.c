@@ -144,7 +144,7 @@ static size_t put_utf8(uint32_t p, uint8_t *to) {
     }
     size_t more = p < 0x800 ? 1 : p < 0x10000 ? 2 : 3;
     for (size_t i = more; i > 0; i--, p >>= 6) to[i] = (uint8_t)(0x80 | (p & 0x3f));
-    to[0] = (uint8_t)(0xf0 << (3 - more) | p);
+    to[0] = (uint8_t)(0xf0u << (3 - more) | p);
     return more + 1;
 }
 

@@ -44,9 +44,9 @@ test('the types name every export and every method', async () => {
   for (const name of Object.keys(umbel)) {
     assert.match(types, new RegExp(`export (class|function|const) ${name}\\b`));
   }
-  const methods = Object.getOwnPropertyNames(umbel.Filter.prototype);
+  const methods = [umbel.Filter, umbel.Recipe].flatMap(({ prototype }) => Object.getOwnPropertyNames(prototype));
   for (const name of methods.filter((name) => !['constructor', 'handle'].includes(name))) {
-    assert.match(types, new RegExp(`^  ${name}\\(`, 'm'));
+    assert.match(types, new RegExp(`^  (readonly )?${name}[(:]`, 'm'));
   }
 });
 

@@ -8,9 +8,10 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { golden, hex, nativeFiles, root, runs, umbel } from '../js/support.mjs';
+import { built, golden, hex, nativeFiles, root, runs, umbel } from '../js/support.mjs';
 import { Browser } from './browser.mjs';
 
+const { Filter } = await import(built);
 const address = `file://${join(root, 'build/web/umbel.html')}`;
 const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight', 'line'];
 const models = { classic: 4, blocked: 8, counting: 8, leveldb: 6 };
@@ -389,6 +390,110 @@ test('build: every kind, byte for byte the command\'s', { skip: noCommand }, asy
     }
     await page.close();
   }
+});
+
+/** A filter with a recipe, in a file. */
+function withRecipe(name, text, keys) {
+  const filter = Filter.create({ capacity: 100, fpr: 1e-9 });
+  filter.addMany(keys);
+  filter.recipe = text;
+  const path = join(home, name);
+  writeFileSync(path, filter.toBytes());
+  return path;
+}
+
+test('open: what is typed is a key, whatever part of a line the filter holds', async () => {
+  const page = await open('#open');
+  await opens(page, withRecipe('field.umb', 'field=2 lower', ['ada', 'x y']));
+  assert.match(await asks(page, 'Ada'), /"Ada" is in it/);
+  assert.match(await asks(page, 'X y'), /is in it/);
+  assert.match(await asks(page, 'x ada'), /certainly not/);
+  assert.match(await text(page, 'open-info'), /field=2 lower/);
+  await opens(page, withRecipe('sha1.umb', 'line sha1', ['5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8']));
+  assert.match(await asks(page, 'password'), /is in it/);
+  await opens(page, withRecipe('domain.umb', 'domain', ['example.com']));
+  assert.match(await asks(page, 'a.b.Example.com.'), /is in it.*parent example\.com/);
+  assert.match(await asks(page, 'a b'), /not a domain name/);
+  await page.close();
+});
+
+test('open: lists under every kind of recipe', async () => {
+  const cases = [
+    ['csv field=2', ['b, c', 'e'], 'a,"b, c",d\nd,e,f\ng,h,i\n', 'a,"b, c",d\nd,e,f\n', / 2 of 3 |^2 of 3 /],
+    ['csv column=name', ['e\nf'], 'id,name\n1,"e\nf"\n2,x\n', 'id,name\n1,"e\nf"\n', /^1 of 2 /],
+    ['field=2', ['', 'ada'], 'x ada\ny\n', 'x ada\n', /^1 of 2 .*1 do not have the part/],
+    ['json=.a', ['1'], '{"a":1}\nnot json\n{"b":1}\n', '{"a":1}\n', /^1 of 3 .*1 do not have.*1 are not JSON/],
+  ];
+  const page = await open('#open');
+  for (const [recipe, keys, lines, want, said] of cases) {
+    await opens(page, withRecipe('list.umb', recipe, keys));
+    const list = join(home, 'list.txt');
+    writeFileSync(list, lines);
+    await page.choose('open-list', list);
+    await page.until('/ lines may be/.test(document.getElementById("open-matches").textContent)');
+    assert.match(await text(page, 'open-matches'), said, recipe);
+    await page.run('document.querySelector("#open-matches a").id = "matches"');
+    assert.equal((await downloaded(page, 'matches', 'list-matches.txt')).toString(), want, recipe);
+  }
+  await page.close();
+});
+
+/** Records of the golden table by recipe and header, as far as they can be lines of one file. */
+function recipeFiles() {
+  const files = new Map();
+  const bytes = (value) => Buffer.from(value === 'empty' ? '' : value, 'hex');
+  for (const name of ['fields', 'csv', 'json', 'meanings']) {
+    for (const [recipe, use, header, record, state, key] of golden(`recipes/${name}.tsv`).slice(1)) {
+      const line = bytes(record);
+      if (use !== 'record' || (recipe.startsWith('csv') ? state === 'malformed' : line.includes(10))) continue;
+      const id = `${recipe}\t${header}`;
+      if (!files.has(id)) files.set(id, { recipe, header: header === '-' ? null : bytes(header), rows: [] });
+      files.get(id).rows.push({ line, state, key: state === 'key' ? bytes(key) : null });
+    }
+  }
+  return [...files.values()];
+}
+
+test('open: the golden table of recipes, as lists', async () => {
+  const page = await open('#open');
+  const newline = Buffer.from('\n');
+  const joined = (lines) => Buffer.concat(lines.flatMap((line) => [line, newline]));
+  let records = 0;
+  for (const { recipe, header, rows } of recipeFiles()) {
+    const keys = rows.filter((row, i) => row.key && i % 2 === 0).map(({ key }) => key);
+    const known = new Set(keys.map((key) => key.toString('hex')));
+    // A domain is found by its parents, too.
+    const asked = (key) => (/\bdomain\b/.test(recipe)
+      ? key.toString('latin1').split('.').map((_, i, labels) => labels.slice(i).join('.'))
+      : [key.toString('latin1')]);
+    const hit = (key) => asked(key).some((name) => known.has(Buffer.from(name, 'latin1').toString('hex')));
+    const want = rows.filter(({ key }) => key && hit(key)).map(({ line }) => line);
+    await opens(page, withRecipe('golden.umb', recipe, keys));
+    const list = join(home, 'golden.txt');
+    writeFileSync(list, joined([...(header ? [header] : []), ...rows.map(({ line }) => line)]));
+    await page.run('document.getElementById("open-matches").textContent = ""');
+    await page.choose('open-list', list);
+    await page.until('/ lines may be/.test(document.getElementById("open-matches").textContent)');
+    assert.match(await text(page, 'open-matches'), new RegExp(`^${want.length} of ${rows.length} `), recipe);
+    records += rows.length;
+    if (!want.length) continue;
+    await page.run('document.querySelector("#open-matches a").id = "matches"');
+    const found = await downloaded(page, 'matches', 'golden-matches.txt');
+    assert.ok(found.equals(joined([...(header ? [header] : []), ...want])), recipe);
+  }
+  assert.ok(records > 400);
+  await page.close();
+});
+
+test('open: a recipe of a later version is shown, and lines are refused by the word', async () => {
+  const page = await open('#open');
+  const path = join(home, 'later.umb');
+  const [, later] = golden('native/recipes.tsv').find(([name]) => name === 'recipe_later');
+  writeFileSync(path, hex(later));
+  await opens(page, path);
+  assert.match(await text(page, 'open-info'), /line fnord=7/);
+  assert.match(await asks(page, 'ada'), /fnord=7: not a word that is known here/);
+  await page.close();
 });
 
 test('open: a list is asked for, and the matches are downloaded', { skip: noCommand }, async () => {

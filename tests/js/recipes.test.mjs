@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// recipes.test.mjs - how records become keys: every row of the golden table, and what filters keep
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { built, golden, hex } from './support.mjs';
+
+const { Filter, Recipe, UmbelError } = await import(built);
+
+function bytes(text) {
+  return text === 'empty' ? new Uint8Array() : hex(text);
+}
+
+for (const name of ['fields', 'csv', 'json', 'meanings']) {
+  test(`golden: ${name}`, () => {
+    const rows = golden(`recipes/${name}.tsv`).slice(1);
+    assert.ok(rows.length > 100);
+    for (const [text, use, header, record, state, key] of rows) {
+      let recipe = new Recipe(text);
+      if (header !== '-') recipe = recipe.bind(bytes(header));
+      const found = recipe.apply(bytes(record), use);
+      assert.equal(found.state, state, `${text} of ${record}`);
+      assert.deepEqual(found.key && Buffer.from(found.key), key === '-' ? null : Buffer.from(bytes(key)),
+        `${text} of ${record}`);
+      recipe.free();
+    }
+  });
+}
+
+test('a recipe travels with its filter', () => {
+  const filter = Filter.create({ capacity: 100, fpr: 0.01 });
+  assert.equal(filter.recipe, 'line');
+  filter.recipe = 'csv  column="a b" header';
+  const again = Filter.fromBytes(filter.toBytes());
+  assert.equal(again.recipe, 'csv column="a b"');
+  assert.equal(again.info().recipe, 'csv column="a b"');
+  assert.deepEqual(again.info().meta, {});
+});
+
+test('what is refused names the word and its place', () => {
+  assert.throws(() => new Recipe('line fnord'), (error) => error instanceof UmbelError &&
+    error.code === 'EVERSION' && /^fnord: .*at byte 5$/.test(error.message));
+  assert.throws(() => new Recipe('field=2 lower upper'), /^UmbelError: upper: .*at byte 14$/);
+  assert.throws(() => new Recipe('line\0'), TypeError);
+  assert.throws(() => new Recipe(7), TypeError);
+  assert.throws(() => new Recipe('csv column=x').bind('a,b'), /x: the header has no such column/);
+  const filter = Filter.create({ capacity: 10, fpr: 0.01 });
+  assert.throws(() => { filter.recipe = 'field=0'; }, /fields are numbers/);
+  assert.equal(filter.recipe, 'line');
+});
+
+test('a recipe of a later version is kept, and refused', () => {
+  const [, later] = golden('native/recipes.tsv').find(([name]) => name === 'recipe_later');
+  const filter = Filter.fromBytes(hex(later));
+  assert.equal(filter.recipe, 'line fnord=7');
+  assert.ok(filter.has('ada'));
+  assert.throws(() => new Recipe(filter.recipe), /fnord=7/);
+  assert.deepEqual(Buffer.from(filter.toBytes()), Buffer.from(hex(later)));
+});
+
+test('domains: a parent is enough', () => {
+  const filter = Filter.create({ capacity: 10, fpr: 1e-9 });
+  const recipe = new Recipe('domain');
+  filter.add(recipe.apply('Example.COM.').key);
+  const { key } = recipe.apply('a.b.example.com', 'key');
+  assert.equal(Buffer.from(recipe.hit(filter, key)).toString(), 'example.com');
+  assert.equal(recipe.hit(filter, recipe.apply('example.org').key), null);
+});
