@@ -138,6 +138,10 @@ static PyMethodDef functions[] = {
     {"verify", NAMED(umbelpy_verify),
      "verify(data, format=None, ...)\n\nChecks all that Filter.from_bytes checks; needs no "
      "secret."},
+    {"record_key", NAMED(umbelpy_record_key),
+     "record_key(recipe, record, *, use='record', header=None)\n\nHow a record becomes a key: the "
+     "pair (state, key), where state is 'key', 'nothing' or 'malformed'.\nuse='key': it is a key "
+     "already; use='digest': the part is a digest already."},
     {"verify_file", NAMED(umbelpy_verify_file),
      "verify_file(path, format=None, ...)\n\nThe same for a file."},
     {"_restore", umbelpy_restore, METH_VARARGS, NULL},

@@ -88,52 +88,6 @@ static PyObject *set_meta(PyObject *self, PyObject *args) {
     return e ? umbelpy_fail(umbelpy_state_of(self), e, &diag, NULL) : Py_NewRef(Py_None);
 }
 
-/* ---- key rule ----------------------------------------------------------------------------- */
-
-static PyObject *get_key_rule(PyObject *self, void *unused) {
-    (void)unused;
-    umbel_key_rule rule;
-    umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_LOOKUP);
-    umbel_get_key_rule(filter_of(self)->filter, &rule);
-    return umbelpy_rule(umbelpy_state_of(self), &rule);
-}
-
-/* None or "": white space. */
-static bool read_delimiter(umbelpy_state *state, PyObject *text, uint8_t *delimiter) {
-    *delimiter = 0;
-    if (!text || text == Py_None) return true;
-    PyObject *bytes = PyUnicode_AsLatin1String(text);
-    if (!bytes) return false;
-    bool ok = PyBytes_Size(bytes) == 1 && *PyBytes_AsString(bytes);
-    if (ok) *delimiter = (uint8_t)*PyBytes_AsString(bytes);
-    Py_DECREF(bytes);
-    if (!ok) umbelpy_refuse(state, UMBEL_EINVAL, "delimiter", "not one character of one byte");
-    return ok;
-}
-
-static PyObject *set_key_rule(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"field", "delimiter", "trim", "lower", "upper", NULL};
-    umbelpy_state *state = umbelpy_state_of(self);
-    PyObject *delimiter = NULL;
-    unsigned long field = 0;
-    int trim = 0, lower = 0, upper = 0;
-    umbel_key_rule rule = {0};
-    umbel_diag diag = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|k$Oppp:set_key_rule", names, &field,
-                                     &delimiter, &trim, &lower, &upper) ||
-        !read_delimiter(state, delimiter, &rule.delimiter)) {
-        return NULL;
-    }
-    if (field > UINT32_MAX) return umbelpy_refuse(state, UMBEL_EINVAL, "field", "out of range");
-    rule.field = (uint32_t)field;
-    rule.trim = trim;
-    rule.lower = lower;
-    rule.upper = upper;
-    umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_WRITE);
-    umbel_err e = umbel_set_key_rule(filter_of(self)->filter, &rule, &diag);
-    return e ? umbelpy_fail(state, e, &diag, NULL) : Py_NewRef(Py_None);
-}
-
 /* ---- what only some systems have ---------------------------------------------------------- */
 
 static PyObject *get_data(PyObject *self, void *unused) {
@@ -169,9 +123,13 @@ static PyObject *text(PyObject *self, PyObject *unused) {
 PyMethodDef umbelpy_property_methods[] = {
     {"set_meta", set_meta, METH_VARARGS,
      "set_meta(name, value)\n\nText that native files keep with the filter; None removes it."},
-    {"set_key_rule", (PyCFunction)(void (*)(void))set_key_rule, METH_VARARGS | METH_KEYWORDS,
-     "set_key_rule(field=0, *, delimiter=None, trim=False, lower=False, upper=False)\n\n"
-     "Records how lines became keys, for whoever looks up lines later, as the umbel command does."},
+    {"add_lines", (PyCFunction)(void (*)(void))umbelpy_add_lines, METH_VARARGS | METH_KEYWORDS,
+     "add_lines(data, *, recipe=None)\n\nAdds the keys of all records of a file's bytes, by the "
+     "filter's recipe or another.\nReturns how many there were, how many keys were new, how many "
+     "records do not have the part,\nand how many are malformed."},
+    {"find_lines", (PyCFunction)(void (*)(void))umbelpy_find_lines, METH_VARARGS | METH_KEYWORDS,
+     "find_lines(data, *, recipe=None)\n\nThe records of a file's bytes whose keys may be in the "
+     "filter."},
     {"text", text, METH_NOARGS, "text()\n\nWhat the filter's own system prints for it: gocrc32."},
     {0},
 };
@@ -182,7 +140,7 @@ PyGetSetDef umbelpy_properties[] = {
      "Distinct keys in it, estimated from all its bits; infinite when every bit is set.", NULL},
     {"takes_hashes", get_takes_hashes, NULL, "Whether it has the methods with hashes.", NULL},
     {"meta", get_meta, NULL, "The metadata, as a mapping that cannot be changed.", NULL},
-    {"key_rule", get_key_rule, NULL, "How lines became keys: umbel.KeyRule.", NULL},
+    {"recipe", umbelpy_get_recipe, umbelpy_set_recipe, "How records became keys, as text.", NULL},
     {"data", get_data, set_data, "What a dcso file carries after its filter.", NULL},
     {0},
 };

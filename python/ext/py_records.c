@@ -73,9 +73,6 @@ static PyStructSequence_Field plan_fields[] = {
     [PLAN_FIELDS] = {0},
 };
 
-static PyStructSequence_Field rule_fields[] = {{"field", NULL}, {"delimiter", NULL}, {"trim", NULL},
-                                               {"lower", NULL}, {"upper", NULL},     {0}};
-
 /* ---- filling ------------------------------------------------------------------------------ */
 
 /* Takes the values; NULL among them is an exception. */
@@ -152,18 +149,6 @@ PyObject *umbelpy_plan(umbelpy_state *state, const umbel_plan *plan) {
     return RECORD(state->plan_type, values);
 }
 
-PyObject *umbelpy_rule(umbelpy_state *state, const umbel_key_rule *rule) {
-    const char delimiter = (char)rule->delimiter;
-    PyObject *values[] = {
-        whole(rule->field),
-        rule->delimiter ? PyUnicode_DecodeLatin1(&delimiter, 1, NULL) : Py_NewRef(Py_None),
-        PyBool_FromLong(rule->trim),
-        PyBool_FromLong(rule->lower),
-        PyBool_FromLong(rule->upper),
-    };
-    return RECORD(state->rule_type, values);
-}
-
 /* ---- Plan.rate_at ------------------------------------------------------------------------- */
 
 static uint64_t number_at(PyObject *plan, int field) {
@@ -210,11 +195,7 @@ bool umbelpy_records_add(PyObject *module, umbelpy_state *state) {
                                         measurement_fields, COUNT(measurement_fields));
     state->plan_type = make_type(module, "umbel.Plan", "Keys, rate and memory that go together.",
                                  plan_fields, COUNT(plan_fields));
-    state->rule_type = make_type(module, "umbel.KeyRule", "How lines became keys.", rule_fields,
-                                 COUNT(rule_fields));
-    if (!state->info_type || !state->measurement_type || !state->plan_type || !state->rule_type) {
-        return false;
-    }
+    if (!state->info_type || !state->measurement_type || !state->plan_type) return false;
     PyObject *method = PyDescr_NewMethod((PyTypeObject *)state->plan_type, &rate_method);
     bool ok = method && PyObject_SetAttrString(state->plan_type, "rate_at", method) == 0;
     Py_XDECREF(method);

@@ -24,7 +24,7 @@ enum { UMBELPY_ERRORS = UMBEL_EUNKNOWN + 1 };
 /* One per interpreter. */
 typedef struct umbelpy_state {
     PyObject *filter_type;
-    PyObject *info_type, *measurement_type, *plan_type, *rule_type;
+    PyObject *info_type, *measurement_type, *plan_type;
     PyObject *error;                  /* umbel.Error                                             */
     PyObject *errors[UMBELPY_ERRORS]; /* its subclasses by umbel_err; [UMBEL_OK] is NULL         */
     PyObject *missing, *denied;       /* FileError for ENOENT, and for EACCES and EPERM          */
@@ -168,13 +168,18 @@ bool umbelpy_records_add(PyObject *module, umbelpy_state *state);
 PyObject *umbelpy_info(umbelpy_state *state, const umbel_info *info);
 PyObject *umbelpy_measurement(umbelpy_state *state, const umbel_measurement *now);
 PyObject *umbelpy_plan(umbelpy_state *state, const umbel_plan *plan);
-PyObject *umbelpy_rule(umbelpy_state *state, const umbel_key_rule *rule);
 
 /* A new Filter that owns `filter`, which is freed on failure. */
 umbelpy_filter *umbelpy_wrap(umbelpy_state *state, umbel_filter *filter, const umbel_foreign *as,
                              uint32_t threads);
 
 bool umbelpy_filter_add(PyObject *module, umbelpy_state *state);
+
+PyObject *umbelpy_get_recipe(PyObject *self, void *unused);
+int umbelpy_set_recipe(PyObject *self, PyObject *value, void *unused);
+PyObject *umbelpy_add_lines(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *umbelpy_find_lines(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *umbelpy_record_key(PyObject *module, PyObject *args, PyObject *kwargs);
 
 PyObject *umbelpy_build(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *umbelpy_verify(PyObject *module, PyObject *args, PyObject *kwargs);

@@ -59,7 +59,7 @@ def test_native(name, data, tmp_path):
         keys = [bytes.fromhex(line) for line in (GOLDEN / "native/keys.hex").read_text().split("\n")[:-1]]
         assert all(f.contains_many(keys))
     if name == "blocked_meta":
-        assert f.meta["source"] == "Blüten" and f.key_rule.field == 2
+        assert f.meta["source"] == "Blüten" and f.recipe == "field=2 delimiter=comma trim lower"
 
 
 def guava_keys(text, funnel):

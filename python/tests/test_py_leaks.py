@@ -64,8 +64,9 @@ def whole():
     umbel.plan(1000, 0.01).rate_at(3)
     COUNTING.snapshot()
     f.set_meta("a", "b")
-    f.set_key_rule(1, delimiter=",")
-    f.meta, f.key_rule, f.info, f.keys_estimated, repr(f), f.measure(), bool(f)
+    f.recipe = "csv field=1 lower"
+    f.add_lines(b"A,b\n"), f.find_lines(b"a,b\n"), umbel.record_key("csv column=x", b"1", header="x")
+    f.meta, f.recipe, f.info, f.keys_estimated, repr(f), f.measure(), bool(f)
 
 
 def bytes_and_pickles():

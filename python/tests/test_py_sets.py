@@ -206,16 +206,16 @@ def test_info_is_a_named_tuple():
     assert repr(umbel.Filter(1000)).startswith("<umbel.Filter native blocked, 1000 keys at 0.01, ")
 
 
-def test_metadata_and_key_rule(tmp_path):
+def test_metadata(tmp_path):
     f = umbel.Filter(100)
     f.set_meta("source", "Blüten")
     f.set_meta("gone", "x")
     f.set_meta("gone", None)
-    f.set_key_rule(2, delimiter=",", lower=True)
+    f.recipe = "field=2 delimiter=, lower"
     f.save(tmp_path / "f.umb")
     for g in (umbel.Filter.load(tmp_path / "f.umb"), umbel.Filter.open(tmp_path / "f.umb")):
         assert dict(g.meta) == {"source": "Blüten"}
-        assert g.key_rule == (2, ",", False, True, False) and g.key_rule.delimiter == ","
+        assert g.recipe == "field=2 delimiter=comma lower"
     with pytest.raises(TypeError):
         f.meta["source"] = "not so"
     with pytest.raises(umbel.InvalidError):
@@ -223,7 +223,4 @@ def test_metadata_and_key_rule(tmp_path):
     with pytest.raises(ValueError):
         f.set_meta("a\0b", "x")
     with pytest.raises(umbel.InvalidError):
-        f.set_key_rule(lower=True, upper=True)
-    with pytest.raises(umbel.InvalidError):
-        f.set_key_rule(1, delimiter="::")
-    assert umbel.Filter(10).key_rule.delimiter is None
+        f.set_meta("recipe", "line")

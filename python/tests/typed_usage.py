@@ -46,7 +46,10 @@ def sets(f: umbel.Filter, g: umbel.Filter) -> bool:
 def files(f: umbel.Filter, folder: Path) -> bool:
     path: os.PathLike[str] = folder / "f.umb"
     f.set_meta("source", "test")
-    f.set_key_rule(2, delimiter=",", lower=True)
+    f.recipe = "field=2 delimiter=comma lower"
+    seen, new, nothing, malformed = f.add_lines(b"x,ada\n")
+    found: list[bytes] = f.find_lines(b"x,ada\n", recipe="line")
+    state, key = umbel.record_key("line lower", "Ada", use="key")
     f.save(path)
     umbel.verify_file(path)
     umbel.verify(f.to_bytes("native"), "native")
@@ -55,9 +58,9 @@ def files(f: umbel.Filter, folder: Path) -> bool:
     viewed = umbel.Filter.view(f.to_bytes())
     read = umbel.Filter.from_bytes(f.to_bytes())
     source: str = opened.meta["source"]
-    field: int = opened.key_rule.field
+    text: str = opened.recipe
     again: umbel.Filter = pickle.loads(pickle.dumps(f))
-    return opened == loaded == viewed == read == again and source == "test" and field == 2
+    return opened == loaded == viewed == read == again and source == "test" and text == "field=2 delimiter=comma lower"
 
 
 def kinds() -> float:
