@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How records become keys: every row of the golden table, lines in and out of filters."""
+import json
+import random
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,80 @@ def test_a_recipe_of_a_later_version():
     with pytest.raises(umbel.VersionError, match="fnord=7"):
         f.find_lines(b"ada\n")
     assert f.to_bytes() == later
+
+
+class NotJSON(Exception):
+    pass
+
+
+def first_wins(pairs):
+    return dict(reversed(pairs))  # umbel's rule; Python takes the last
+
+
+def refuse(name):
+    raise NotJSON(name)
+
+
+def lone_surrogates(value):
+    if isinstance(value, str):
+        return any(0xD800 <= ord(c) < 0xE000 for c in value)
+    if isinstance(value, dict):
+        return any(lone_surrogates(v) for pair in value.items() for v in pair)
+    return isinstance(value, list) and any(map(lone_surrogates, value))
+
+
+def expected(text):
+    """What Python's json module says about .a, by umbel's rules."""
+    try:
+        tree = json.loads(text.decode(), parse_int=lambda s: ("number", s), parse_float=lambda s: ("number", s),
+                          parse_constant=refuse, object_pairs_hook=lambda pairs: [("pairs", pairs)])
+    except (ValueError, NotJSON):
+        return "nothing" if not text.strip(b" \t\r\n") else "malformed", None
+
+    def plain(value):  # lone surrogates anywhere, names that are lost included
+        if isinstance(value, list) and len(value) == 1 and isinstance(value[0], tuple) and value[0][0] == "pairs":
+            return [part for name, v in value[0][1] for part in (name, plain(v))]
+        return [plain(v) for v in value] if isinstance(value, list) else value
+
+    if lone_surrogates(plain(tree)):
+        return "malformed", None
+    if not (isinstance(tree, list) and len(tree) == 1 and isinstance(tree[0], tuple) and tree[0][0] == "pairs"):
+        return "nothing", None
+    found = first_wins(tree[0][1]).get("a")
+    if found is None:
+        return "nothing", None
+    if isinstance(found, list):
+        return "malformed", None
+    if isinstance(found, bool):
+        return "key", b"true" if found else b"false"
+    return "key", (found[1] if isinstance(found, tuple) else found).encode()
+
+
+def test_json_as_python_reads_it():
+    """Random texts, and the same with a few bytes changed."""
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    rng = random.Random(seed)
+    pieces = [b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b" ", b"\t", b"0", b"1", b"-", b".", b"e", b"E", b"+", b"true", b"null",
+              b"a", b"\\u00", b"\\ud83d", b"\\ude00", b"\xc3\xa9", b"\xff", b"\xed\xa0\x80", b"\x00", b"\x1f", b'"a":']
+
+    def value(depth):
+        kind = rng.randrange(8 if depth < 4 else 6)
+        if kind == 6:
+            return [value(depth + 1) for _ in range(rng.randrange(4))]
+        if kind == 7:
+            return {rng.choice(["a", "b", "\u00e9", "", "a b"]): value(depth + 1) for _ in range(rng.randrange(4))}
+        return [None, True, rng.randrange(-99, 99), rng.random() * 10 ** rng.randrange(-20, 20),
+                "".join(rng.choice(["x", "\"", "\\", "\u20ac", "\U0001f600", "\n", ", "]) for _ in range(rng.randrange(9))), ""][kind]
+
+    kinds = set()
+    for _ in range(20000):
+        text = json.dumps({"a": value(0), "b": value(0)} if rng.random() < 0.8 else value(0),
+                          ensure_ascii=rng.random() < 0.5).encode()
+        for _ in range(rng.randrange(3)):
+            at = rng.randrange(len(text) + 1)
+            text = text[:at] + rng.choice(pieces) + text[at + rng.randrange(3):]
+        want = expected(text)
+        assert umbel.record_key("json=.a", text) == want, (seed, text)
+        kinds.add(want[0])
+    assert kinds == {"key", "nothing", "malformed"}
