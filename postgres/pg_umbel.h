@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pg_umbel.h - what the files of the PostgreSQL extension share
+ *
+ * The library decides everything about filters; these files turn datums into keys and filters, and
+ * the library's errors into PostgreSQL's.  Memory comes from memory contexts, so that an ERROR, which
+ * jumps over every frame, frees it: the library itself is never jumped over, because its allocator
+ * returns NULL instead of raising an error.
+ */
+#ifndef UMBEL_PG_UMBEL_H
+#define UMBEL_PG_UMBEL_H
+
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/memutils.h"
+
+#include "umbel.h"
+#include "umbel_foreign.h"
+#include "umbel_meta.h"
+#include "umbel_plan.h"
+
+/* ---- errors and memory: pg_error.c */
+
+/* Raises the library's error with its SQLSTATE and, where there is one, a hint. */
+extern void pgu_fail(umbel_err err, const umbel_diag *diag) pg_attribute_noreturn();
+
+/* A count in a double, which numeric and integer literals become; a kind by its name. */
+extern uint64_t pgu_whole(double number, const char *what);
+extern umbel_kind pgu_kind(const char *name);
+
+/* Options for the next call of the library: memory comes from this context, and no filter may be
+ * larger than a value of PostgreSQL. */
+extern umbel_opts pgu_opts(MemoryContext context);
+
+extern const umbel_foreign pgu_native; /* the only format of a value */
+
+/* The file of a filter as a value; raises an error if it is larger than one can be. */
+extern struct varlena *pgu_encode(const umbel_filter *filter);
+
+/* ---- secrets: pg_secret.c */
+
+extern void pgu_define_settings(void);
+extern int pgu_cache_kb; /* umbel.cache_size */
+
+/* The secret in the file of this name in umbel.secret_directory, in memory of this context. */
+extern const uint8_t *pgu_secret_named(const char *name, MemoryContext context);
+
+/* umbel_decode or umbel_view; the secret, if the filter has one, is found by its fingerprint. */
+typedef umbel_err (*pgu_opener)(const void *bytes, size_t len, const umbel_foreign *as,
+                                const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
+extern umbel_filter *pgu_open(pgu_opener open, const struct varlena *value, MemoryContext context);
+extern umbel_filter *pgu_open_file(const char *path, MemoryContext context);
+
+/* ---- filters in the arguments of functions: pg_cache.c */
+
+extern void pgu_define_cache(void);
+
+/* The filter in argument `arg`, decoded once however often it is asked: valid until the function
+ * returns. */
+extern const umbel_filter *pgu_filter(FunctionCallInfo fcinfo, int arg);
+
+/* A value that is a mapped file: what umbel_file returns. */
+extern Datum pgu_mapped(umbel_filter *filter, MemoryContext context);
+
+/* ---- keys: pg_key.c */
+
+/* One key of a datum; `number` has room for an integer's bytes. */
+typedef umbel_key (*pgu_reader)(Datum datum, uint64_t *number);
+extern umbel_key pgu_key_bytes(Datum datum, uint64_t *number);
+extern umbel_key pgu_key_number(Datum datum, uint64_t *number);
+extern umbel_key pgu_key_uuid(Datum datum, uint64_t *number);
+
+#endif
