@@ -191,14 +191,14 @@ Datum umbel_pg_build_final(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(pgu_encode(filter));
 }
 
-#define KEY_TYPE(type, read)                                                                       \
-    PG_FUNCTION_INFO_V1(umbel_pg_add_##type);                                                      \
-    PG_FUNCTION_INFO_V1(umbel_pg_build_##type);                                                    \
-    Datum umbel_pg_add_##type(PG_FUNCTION_ARGS) {                                                  \
-        return aggregate(fcinfo, read);                                                            \
-    }                                                                                              \
-    Datum umbel_pg_build_##type(PG_FUNCTION_ARGS) {                                                \
-        return aggregate_once(fcinfo, read);                                                       \
+#define KEY_TYPE(type, read)                        \
+    PG_FUNCTION_INFO_V1(umbel_pg_add_##type);       \
+    PG_FUNCTION_INFO_V1(umbel_pg_build_##type);     \
+    Datum umbel_pg_add_##type(PG_FUNCTION_ARGS) {   \
+        return aggregate(fcinfo, read);             \
+    }                                               \
+    Datum umbel_pg_build_##type(PG_FUNCTION_ARGS) { \
+        return aggregate_once(fcinfo, read);        \
     }
 
 KEY_TYPE(bytes, pgu_key_bytes)

@@ -93,7 +93,8 @@ static void end_transaction(XactEvent event, void *unused) {
 
 void pgu_define_cache(void) {
     HASHCTL how = {.keysize = sizeof(identity), .entrysize = sizeof(cached)};
-    cache_context = AllocSetContextCreate(TopMemoryContext, "umbel filters", ALLOCSET_DEFAULT_SIZES);
+    cache_context =
+        AllocSetContextCreate(TopMemoryContext, "umbel filters", ALLOCSET_DEFAULT_SIZES);
     how.hcxt = cache_context;
     cache = hash_create("umbel filters", 64, &how, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
     RegisterXactCallback(end_transaction, NULL);

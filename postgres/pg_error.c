@@ -44,6 +44,7 @@ void pgu_fail(umbel_err err, const umbel_diag *diag) {
     const char *hint = hint_of(err);
     umbel_explain(err, diag, text, sizeof text);
     if (err == UMBEL_ELIMIT && diag && diag->need) {
+        strlcpy(text, "the filter is larger than a value of PostgreSQL can be", sizeof text);
         snprintf(size, sizeof size, "It needs " UINT64_FORMAT " bytes; a value holds at most %zu.",
                  (uint64)diag->need, (size_t)MaxAllocSize);
     }
@@ -93,7 +94,6 @@ struct varlena *pgu_encode(const umbel_filter *filter) {
     uint64_t size = umbel_encoded_size(filter, UMBEL_FMT_NATIVE);
     if (size > MaxAllocSize - VARHDRSZ) {
         diag.need = size;
-        diag.what = "the filter is larger than a value of PostgreSQL can be";
         pgu_fail(UMBEL_ELIMIT, &diag);
     }
     struct varlena *value = palloc(VARHDRSZ + size);

@@ -44,18 +44,18 @@ static uint32_t count(FunctionCallInfo fcinfo, pgu_reader read) {
     return umbel_count(f, k.data, k.len);
 }
 
-#define KEY_TYPE(type, read)                                                                       \
-    PG_FUNCTION_INFO_V1(umbel_pg_contains_##type);                                                 \
-    PG_FUNCTION_INFO_V1(umbel_pg_within_##type);                                                   \
-    PG_FUNCTION_INFO_V1(umbel_pg_count_##type);                                                    \
-    Datum umbel_pg_contains_##type(PG_FUNCTION_ARGS) {                                             \
-        PG_RETURN_BOOL(contains(fcinfo, 0, 1, read));                                              \
-    }                                                                                              \
-    Datum umbel_pg_within_##type(PG_FUNCTION_ARGS) {                                               \
-        PG_RETURN_BOOL(contains(fcinfo, 1, 0, read));                                              \
-    }                                                                                              \
-    Datum umbel_pg_count_##type(PG_FUNCTION_ARGS) {                                                \
-        PG_RETURN_INT32((int32)count(fcinfo, read));                                               \
+#define KEY_TYPE(type, read)                           \
+    PG_FUNCTION_INFO_V1(umbel_pg_contains_##type);     \
+    PG_FUNCTION_INFO_V1(umbel_pg_within_##type);       \
+    PG_FUNCTION_INFO_V1(umbel_pg_count_##type);        \
+    Datum umbel_pg_contains_##type(PG_FUNCTION_ARGS) { \
+        PG_RETURN_BOOL(contains(fcinfo, 0, 1, read));  \
+    }                                                  \
+    Datum umbel_pg_within_##type(PG_FUNCTION_ARGS) {   \
+        PG_RETURN_BOOL(contains(fcinfo, 1, 0, read));  \
+    }                                                  \
+    Datum umbel_pg_count_##type(PG_FUNCTION_ARGS) {    \
+        PG_RETURN_INT32((int32)count(fcinfo, read));   \
     }
 
 KEY_TYPE(bytes, pgu_key_bytes)
@@ -75,8 +75,8 @@ Datum umbel_pg_file(PG_FUNCTION_ARGS) {
     char *path = text_to_cstring(PG_GETARG_TEXT_PP(0));
     open_file *file = fcinfo->flinfo->fn_extra;
     if (file && strcmp(file->path, path) == 0) PG_RETURN_DATUM(file->value);
-    MemoryContext context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "umbel file",
-                                                  ALLOCSET_SMALL_SIZES);
+    MemoryContext context =
+        AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "umbel file", ALLOCSET_SMALL_SIZES);
     open_file *next = MemoryContextAlloc(context, sizeof *next);
     next->context = context;
     next->path = MemoryContextStrdup(context, path);

@@ -40,8 +40,8 @@ Datum umbel_pg_info(PG_FUNCTION_ARGS) {
         Int64GetDatum((int64)info.seed),
         CStringGetTextDatum(psprintf("%016llx", (unsigned long long)info.fingerprint)),
     };
-    bool nulls[lengthof(values)] = {[2] = info.capacity == 0, [3] = info.fpr == 0,
-                                    [11] = info.fingerprint == 0};
+    bool nulls[lengthof(values)] = {
+        [2] = info.capacity == 0, [3] = info.fpr == 0, [11] = info.fingerprint == 0};
     return row(fcinfo, values, nulls);
 }
 

@@ -26,10 +26,10 @@ void pgu_define_settings(void) {
         "umbel.cache_size", "Memory for decoded filters in each session.",
         "A query that looks up in more filters than fit decodes them again and again.",
         &pgu_cache_kb, 64 * 1024, 0, INT_MAX / 2, PGC_USERSET, GUC_UNIT_KB, NULL, NULL, NULL);
-    DefineCustomStringVariable(
-        "umbel.secret_directory", "Directory with the secrets of keyed filters, a file for each.",
-        "Neither group nor others may have access to it.", &secret_directory, "", PGC_SIGHUP,
-        GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+    DefineCustomStringVariable("umbel.secret_directory",
+                               "Directory with the secrets of keyed filters, a file for each.",
+                               "Neither group nor others may have access to it.", &secret_directory,
+                               "", PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
     MarkGUCPrefixReserved("umbel");
 }
 
@@ -78,11 +78,13 @@ const uint8_t *pgu_secret_named(const char *name, MemoryContext context) {
     uint8_t *secret = MemoryContextAlloc(context, 16);
     check_directory();
     if (!is_plain_name(name)) {
-        ereport(ERROR, (errcode(ERRCODE_INVALID_NAME), errmsg("secret: \"%s\" is not a name", name)));
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_NAME), errmsg("secret: \"%s\" is not a name", name)));
     }
     if (!read_secret(name, secret)) {
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("secret: \"%s\" is neither 16 bytes nor 32 hexadecimal digits", name)));
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("secret: \"%s\" is neither 16 bytes nor 32 hexadecimal digits", name)));
     }
     return secret;
 }
@@ -98,8 +100,8 @@ typedef struct attempt {
 
 static umbel_err try_open(attempt *a, const umbel_opts *opts) {
     if (!a->open) return umbel_file_open(a->path, NULL, opts, &a->filter, &a->diag);
-    return a->open(VARDATA_ANY(a->value), VARSIZE_ANY_EXHDR(a->value), &pgu_native, opts, &a->filter,
-                   &a->diag);
+    return a->open(VARDATA_ANY(a->value), VARSIZE_ANY_EXHDR(a->value), &pgu_native, opts,
+                   &a->filter, &a->diag);
 }
 
 static umbel_err try_secrets(attempt *a, umbel_opts *opts) {

@@ -66,9 +66,10 @@ CREATE FUNCTION umbel_plan(
     OUT bits_per_key double precision, OUT hashes integer, OUT fits_a_value boolean, OUT why text
 ) AS 'MODULE_PATHNAME', 'umbel_pg_plan' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 
--- A file on the server, mapped: for roles that were granted it.
+-- A file on the server, mapped: for roles that were granted it.  Volatile, or the planner would copy it
+-- into a constant to estimate with.
 CREATE FUNCTION umbel_file(path text) RETURNS umbel
-    AS 'MODULE_PATHNAME', 'umbel_pg_file' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'umbel_pg_file' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 REVOKE ALL ON FUNCTION umbel_file(text) FROM PUBLIC;
 
 -- What aggregates are made of.

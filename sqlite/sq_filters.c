@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sq_filters.c - a connection, and the filters that its queries ask
+ *
+ * SQLite passes the same blob of 6 MB again for each row.  So a connection keeps the blobs that it was
+ * asked about last: a copy, checked once, with a filter over it.  A blob is known by its length, its
+ * header and its end, which is a checksum over everything: reading more would take longer than the
+ * lookup.  Whoever can make two blobs with one checksum can have one taken for the other, as long as
+ * both are asked in one connection; filters from strangers deserve a connection each.
+ */
+#include "sq_umbel.h"
+
+#ifndef SQLITE_CORE
+SQLITE_EXTENSION_INIT3
+#endif
+
+#include <string.h>
+
+enum { SLOTS = 8, SECRETS = 16, HEAD = 128, TAIL = 8, LINE = 64 };
+static const size_t kept_bytes_max = 256u << 20;
+
+typedef struct sq_kept {
+    umbel_filter *filter;
+    void *raw;
+    uint8_t *bytes; /* on a cache line */
+    size_t len;
+    uint64_t used;
+} sq_kept;
+
+struct sq_connection {
+    sqlite3 *db;
+    int holders;
+    uint64_t clock;
+    sq_kept kept[SLOTS];
+    int secrets;
+    uint8_t secret[SECRETS][16];
+};
+
+struct sq_open {
+    umbel_filter *filter;
+    int holders;
+};
+
+const char sq_pointer[] = "umbel";
+static const umbel_foreign sq_native = {.format = UMBEL_FMT_NATIVE};
+
+/* ---- memory and secrets -------------------------------------------------------------------- */
+
+static void *sq_allocate(void *unused, size_t size) {
+    (void)unused;
+    return sqlite3_malloc64(size);
+}
+
+static void sq_free(void *unused, void *ptr) {
+    (void)unused;
+    sqlite3_free(ptr);
+}
+
+static const umbel_alloc sq_memory = {.alloc = sq_allocate, .free = sq_free};
+
+umbel_opts sq_opts(sq_connection *c) {
+    /* Besides the bits a file holds a header, at most 1 MiB, and sums of 8 bytes per MiB. */
+    int limit = sqlite3_limit(c->db, SQLITE_LIMIT_LENGTH, -1), more = 2 << 20;
+    return (umbel_opts){.alloc = &sq_memory,
+                        .max_bytes = limit > more ? (uint64_t)(limit - more) : 1};
+}
+
+umbel_err sq_add_secret(sq_connection *c, const uint8_t secret[16]) {
+    if (c->secrets == SECRETS) return UMBEL_EFULL;
+    memcpy(c->secret[c->secrets++], secret, 16);
+    return UMBEL_OK;
+}
+
+const uint8_t *sq_secret(const sq_connection *c) {
+    return c->secrets ? c->secret[c->secrets - 1] : NULL;
+}
+
+typedef umbel_err (*sq_opener)(const void *bytes, size_t len, const umbel_foreign *as,
+                               const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
+
+/* A filter knows the fingerprint of its secret: the connection's secrets are tried. */
+static umbel_err sq_open_bytes(sq_connection *c, sq_opener open, const void *bytes, size_t len,
+                               umbel_filter **out, umbel_diag *diag) {
+    umbel_opts opts = {.alloc = &sq_memory};
+    umbel_err e = open(bytes, len, &sq_native, &opts, out, diag);
+    for (int i = 0; e == UMBEL_ESECRET && i < c->secrets; i++) {
+        opts.secret = c->secret[i];
+        e = open(bytes, len, &sq_native, &opts, out, diag);
+    }
+    return e;
+}
+
+umbel_err sq_decode(sq_connection *c, const void *bytes, size_t len, umbel_filter **out,
+                    umbel_diag *diag) {
+    return sq_open_bytes(c, umbel_decode, bytes, len, out, diag);
+}
+
+/* ---- blobs --------------------------------------------------------------------------------- */
+
+static void sq_forget(sq_kept *k) {
+    umbel_free(k->filter);
+    sqlite3_free(k->raw);
+    *k = (sq_kept){0};
+}
+
+static bool sq_is(const sq_kept *k, const uint8_t *bytes, size_t len) {
+    return k->filter && k->len == len &&
+           memcmp(k->bytes + len - TAIL, bytes + len - TAIL, TAIL) == 0 &&
+           memcmp(k->bytes, bytes, HEAD) == 0;
+}
+
+/* An empty slot, after the least recently used ones have made room. */
+static sq_kept *sq_slot(sq_connection *c, size_t len) {
+    for (;;) {
+        sq_kept *oldest = NULL, *empty = NULL;
+        size_t sum = len;
+        for (int i = 0; i < SLOTS; i++) {
+            sq_kept *k = &c->kept[i];
+            sum += k->len;
+            if (!k->filter) empty = k;
+            if (k->filter && (!oldest || k->used < oldest->used)) oldest = k;
+        }
+        if (empty && (sum <= kept_bytes_max || !oldest)) return empty;
+        sq_forget(oldest);
+    }
+}
+
+static umbel_err sq_keep(sq_connection *c, const void *bytes, size_t len, sq_kept **out,
+                         umbel_diag *diag) {
+    umbel_err e = umbel_verify(bytes, len, &sq_native, diag);
+    if (e) return e;
+    sq_kept *k = sq_slot(c, len);
+    k->raw = sqlite3_malloc64(len + LINE);
+    if (!k->raw) return UMBEL_ENOMEM;
+    k->bytes = (uint8_t *)(((uintptr_t)k->raw + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    k->len = len;
+    memcpy(k->bytes, bytes, len);
+    e = sq_open_bytes(c, umbel_view, k->bytes, len, &k->filter, diag);
+    if (e) {
+        sq_forget(k);
+    } else {
+        *out = k;
+    }
+    return e;
+}
+
+const umbel_filter *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err *e,
+                              umbel_diag *diag) {
+    sq_open *open = sqlite3_value_pointer(value, sq_pointer);
+    sq_kept *k = NULL;
+    *e = UMBEL_OK;
+    if (open) return open->filter;
+    if (sqlite3_value_type(value) != SQLITE_BLOB) {
+        *e = UMBEL_EINVAL;
+        *diag = (umbel_diag){
+            .field = "filter",
+            .what = "must be a blob, or what umbel_open or umbel_decode returns in the "
+                    "same query (it does not pass through a table)"};
+        return NULL;
+    }
+    const void *bytes = sqlite3_value_blob(value);
+    size_t len = (size_t)sqlite3_value_bytes(value);
+    for (int i = 0; i < SLOTS && !k; i++) {
+        if (sq_is(&c->kept[i], bytes, len)) k = &c->kept[i];
+    }
+    if (!k) *e = sq_keep(c, bytes, len, &k, diag);
+    if (*e) return NULL;
+    k->used = ++c->clock;
+    return k->filter;
+}
+
+/* ---- pointers ------------------------------------------------------------------------------ */
+
+sq_open *sq_open_file(sq_connection *c, const char *path, umbel_err *e, umbel_diag *diag) {
+    umbel_opts opts = {.alloc = &sq_memory};
+    sq_open *open = sqlite3_malloc64(sizeof *open);
+    *e = UMBEL_ENOMEM;
+    if (!open) return NULL;
+    *open = (sq_open){.holders = 1};
+    *e = umbel_file_open(path, NULL, &opts, &open->filter, diag);
+    for (int i = 0; *e == UMBEL_ESECRET && i < c->secrets; i++) {
+        opts.secret = c->secret[i];
+        *e = umbel_file_open(path, NULL, &opts, &open->filter, diag);
+    }
+    if (!*e) return open;
+    sqlite3_free(open);
+    return NULL;
+}
+
+sq_open *sq_open_blob(sq_connection *c, sqlite3_value *blob, umbel_err *e, umbel_diag *diag) {
+    sq_open *open = NULL, held = {.holders = 1};
+    *diag = (umbel_diag){.field = "filter", .what = "must be a blob"};
+    *e = UMBEL_EINVAL;
+    if (sqlite3_value_type(blob) != SQLITE_BLOB) return NULL;
+    *diag = (umbel_diag){0};
+    *e = sq_decode(c, sqlite3_value_blob(blob), (size_t)sqlite3_value_bytes(blob), &held.filter,
+                   diag);
+    if (*e) return NULL;
+    open = sqlite3_malloc64(sizeof *open);
+    if (open) {
+        *open = held;
+    } else {
+        *e = UMBEL_ENOMEM;
+        umbel_free(held.filter);
+    }
+    return open;
+}
+
+sq_open *sq_open_hold(sq_open *open) {
+    open->holders++;
+    return open;
+}
+
+void sq_open_release(void *held) {
+    sq_open *open = held;
+    if (--open->holders) return;
+    umbel_free(open->filter);
+    sqlite3_free(open);
+}
+
+/* ---- a connection -------------------------------------------------------------------------- */
+
+sq_connection *sq_connection_new(sqlite3 *db) {
+    sq_connection *c = sqlite3_malloc64(sizeof *c);
+    if (c) {
+        memset(c, 0, sizeof *c);
+        c->db = db;
+        c->holders = 1;
+    }
+    return c;
+}
+
+sq_connection *sq_connection_hold(sq_connection *c) {
+    c->holders++;
+    return c;
+}
+
+void sq_connection_release(void *held) {
+    sq_connection *c = held;
+    if (--c->holders) return;
+    for (int i = 0; i < SLOTS; i++) sq_forget(&c->kept[i]);
+    memset(c->secret, 0, sizeof c->secret);
+    sqlite3_free(c);
+}

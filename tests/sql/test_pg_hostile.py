@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""Hostile values, failing and cancelled queries: errors, a server that is alive, nothing leaked."""
+import threading
+import time
+from pathlib import Path
+
+import psycopg2
+import pytest
+
+from conftest import CORPORA, inputs_of, new_cluster, sanitizer
+
+ROUNDS = 200 if sanitizer() else 10000
+# Every way to use a value, whose result does not matter.
+USES = """SELECT 'a' <@ f, f @> 7, umbel_count(f, 'b'), (umbel_info(f)).rate, f = f, f::text::umbel = f
+            FROM (SELECT %s::bytea::umbel AS f OFFSET 0) x"""
+MERGES = "SELECT umbel_union(f) FROM (SELECT %s::bytea::umbel AS f FROM generate_series(1, 2)) x"
+# A series in the select list is not collected first.
+ENDLESS = "(SELECT generate_series(1, 1000000000) AS i) endless"
+REFUSALS = {"22023", "22P03", "0A000", "55000", "54000"}
+
+
+def attempt(db, query, *values):
+    """The SQLSTATE, or None; anything else is a dead server."""
+    try:
+        db(query, *values)
+        return None
+    except psycopg2.Error as error:
+        assert error.pgcode and not error.pgcode.startswith("57P"), error
+        return error.pgcode
+
+
+@pytest.mark.parametrize("pack", CORPORA, ids=lambda p: p.stem)
+def test_corpora_as_bytea(db, pack):
+    seen = set()
+    for data in inputs_of(pack):
+        for query in (USES, MERGES):
+            seen.add(attempt(db, query, psycopg2.Binary(data)))
+    assert seen <= REFUSALS | {None}, seen
+    if pack.stem == "decode_native":
+        assert None in seen  # some of it is valid
+    assert db.one("SELECT 1") == 1
+
+
+def memory(db):
+    """Bytes of the session: what its contexts hold, and what the system gave it."""
+    pid = db.one("SELECT pg_backend_pid()")
+    status = Path(f"/proc/{pid}/status").read_text()
+    resident = int(status.split("RssAnon:")[1].split()[0]) * 1024
+    return int(db.one("SELECT sum(total_bytes) FROM pg_backend_memory_contexts")), resident
+
+
+FAILING = [
+    "SELECT umbel_agg((1 / (30 - i))::text, 5000, 0.01) FROM generate_series(1, 40) i",
+    "SELECT umbel_build_agg((1 / (30 - i))::text, 0.01) FROM generate_series(1, 40) i",
+    "SELECT umbel_union(v) FROM (SELECT v FROM f UNION ALL SELECT v FROM g) x",
+    "SELECT 1 / (NOT 'x' <@ v)::int FROM f",
+    "SELECT umbel_union(v, w) FROM (SELECT f.v, g.v FROM f, g) x(v, w)",
+    "SELECT umbel_agg('a'::text, 1e11, 0.01)",
+    "SELECT set_byte(v::bytea, 4200, 1)::umbel FROM f",
+    "SELECT umbel_file('/no/such/file')",
+]
+
+
+def test_errors_leak_nothing(db):
+    db("CREATE TABLE f AS SELECT umbel_agg('x'::text, 10000, 0.01) AS v;"
+       "CREATE TABLE g AS SELECT umbel_agg('x'::text, 5000, 0.01) AS v")
+    for query in FAILING * 50:
+        assert attempt(db, query)
+    before = memory(db)
+    for i in range(ROUNDS):
+        assert attempt(db, FAILING[i % len(FAILING)])
+    after = memory(db)
+    assert after[0] <= before[0] + 64 * 1024, (before, after)
+    assert after[1] <= before[1] + 4 * 1024 * 1024, (before, after)
+
+
+def test_timeouts_leak_nothing(db):
+    endless = [f"SELECT umbel_agg(i, 100000, 0.01) FROM {ENDLESS}",
+               f"SELECT umbel_build_agg(i, 0.01) FROM {ENDLESS}",
+               f"SELECT count(*) FROM {ENDLESS} WHERE i <@ (SELECT v FROM f)"]
+    db("CREATE TABLE f AS SELECT umbel_agg('x'::text, 100000, 0.01) AS v")
+    db("SET statement_timeout = 1")
+    for i in range(200):
+        attempt(db, endless[i % 3])
+    db("SET statement_timeout = 0")
+    before = memory(db)
+    db("SET statement_timeout = 1")
+    for i in range(ROUNDS // 5):
+        assert attempt(db, endless[i % 3]) == "57014"
+    db("SET statement_timeout = 0")
+    after = memory(db)
+    assert after[0] <= before[0] + 64 * 1024, (before, after)
+    assert after[1] <= before[1] + 4 * 1024 * 1024, (before, after)
+
+
+def test_cancelled_in_the_middle(db):
+    threading.Timer(0.3, db.connection.cancel).start()
+    start = time.monotonic()
+    assert attempt(db, "SELECT umbel_agg(i, 1e8, 0.01) FROM " + ENDLESS) == "57014"
+    assert time.monotonic() - start < 30
+    assert db.one("SELECT 1") == 1
+
+
+def test_cancelled_in_parallel_workers(db):
+    db("CREATE TABLE t AS SELECT i FROM generate_series(1, 2000000) i; ANALYZE t;"
+       "SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;"
+       "SET min_parallel_table_scan_size = 0")
+    for _ in range(5):
+        threading.Timer(0.1, db.connection.cancel).start()
+        assert attempt(db, "SELECT umbel_agg(a.i, 1e7, 0.01) FROM t a, t b") == "57014"
+    time.sleep(0.2)
+    assert db.one("SELECT count(*) FROM t WHERE i <@ (SELECT umbel_agg(i, 2e6, 0.01) FROM t)") == 2000000
+
+
+@pytest.mark.skipif(bool(sanitizer()), reason="AddressSanitizer reserves terabytes")
+def test_out_of_memory(connect):
+    """A server whose processes may have 400 MB of address space."""
+    server = new_cluster(["shared_buffers=16MB"], wrapper=["prlimit", f"--as={400 << 20}"])
+    try:
+        db = connect(server)
+        for query in ("SELECT umbel_agg(i, 6e8, 0.01) FROM generate_series(1, 10) i",
+                      "SELECT umbel_build_agg(i, 0.01) FROM " + ENDLESS):
+            assert attempt(db, query) == "53200"
+            assert db.one("SELECT 7 <@ umbel_agg(i, 10, 0.01) FROM generate_series(1, 10) i")
+    finally:
+        server.stop()
+
+
+def test_a_value_beyond_the_cache_goes_with_the_transaction(db):
+    db("SET umbel.cache_size = '1MB'")
+    db("CREATE TABLE f AS SELECT d, umbel_agg(i, 1000000, 0.01) AS v"
+       " FROM generate_series(1, 10) i, generate_series(1, 5) d GROUP BY d")
+    assert db.one("SELECT count(*) FROM f, generate_series(1, 10) i WHERE i <@ v") == 50
+    held = db.one("SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts"
+                  " WHERE name LIKE 'umbel%%' OR parent LIKE 'umbel%%'")
+    assert held < 1 << 20, held
