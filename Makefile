@@ -18,6 +18,10 @@
 #   make bench-cli  benchmarks the command against DCSO's bloom, gawk and sort
 #   make bench-redis  benchmarks the module in a real server against commands that do nothing
 #   make python     builds the Python module's wheel and tests it: docs/python.md
+#   make postgres   the extension for PostgreSQL: build/postgres/umbel.so (docs/sql.md)
+#   make sqlite     the extension for SQLite: build/sqlite/umbel.so, and as one file to compile in
+#   make check-sql  tests of both in real servers, and of umbel.dask on a cluster
+#   make bench-sql  measures them, beside IN, EXISTS and contrib/bloom
 #   make js         the npm package: build/js/umbel-VERSION.tgz
 #   make web        the page for browsers: build/web/umbel.html, and for a server build/web/site
 #   make check-web  tests of both, in Node and a real browser
@@ -32,7 +36,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
 .PHONY: all demo check check-long check-cross check-interop check-servers analyse coverage fuzz \
-        mutate soak js web check-web bench bench-cli bench-redis bench-js python install format clean
+        mutate soak js web check-web bench bench-cli bench-redis bench-js bench-sql python postgres sqlite \
+        postgres-extension sqlite-extension check-sql install format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -139,6 +144,32 @@ bench-redis: all
 python:
 	scripts/setup python
 	/usr/bin/python3 python/check.py
+
+# Against the server whose pg_config comes first, or PG_CONFIG's.
+POSTGRES_OUT ?= $(CURDIR)/build/postgres
+SQLITE_OUT ?= $(CURDIR)/build/sqlite
+postgres: all
+	scripts/setup sql
+	$(MAKE) --no-print-directory postgres-extension
+
+postgres-extension:
+	mkdir -p $(POSTGRES_OUT)
+	$(MAKE) --no-print-directory -C $(POSTGRES_OUT) -f $(CURDIR)/postgres/Makefile VPATH=$(CURDIR)/postgres
+
+sqlite: all
+	scripts/setup sql
+	$(MAKE) --no-print-directory sqlite-extension
+
+sqlite-extension:
+	$(MAKE) --no-print-directory -C sqlite OUT=$(SQLITE_OUT)
+
+check-sql: postgres sqlite
+	tests/sql/run
+
+# With ROWS rows.
+ROWS ?= 1e6
+bench-sql: postgres sqlite
+	bench/sql/run.py $(ROWS)
 
 bench-js: js
 	node bench/js/run.mjs

@@ -8,8 +8,10 @@ server refuses to run as root; then it runs as the user postgres, which its pack
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import psycopg2
@@ -110,7 +112,6 @@ class Cluster:
                 self.connect().close()
                 return
             except psycopg2.OperationalError:
-                import time
                 time.sleep(0.1)
         raise RuntimeError("the server did not start:\n" + self.log.read_text())
 
@@ -119,12 +120,24 @@ class Cluster:
         connection.autocommit = True
         return connection
 
-    def stop(self):
+    def backend(self, database, script, wrapper):
+        """Runs the script in a single backend, without a server, under the wrapper; what that wrote to
+        standard error, and all that was printed."""
+        done = subprocess.run(
+            self.user.command([*wrapper, str(self.bin / "postgres"), "--single", "-D", str(self.data), database]),
+            input=script, text=True, capture_output=True, env=self.environment,
+            cwd=self.folder, check=False)
+        return done.stderr, done.stdout + done.stderr
+
+    def halt(self):
         if self.server and self.server.poll() is None:
-            self.server.send_signal(2)  # fast shutdown
+            self.server.send_signal(signal.SIGINT)  # fast shutdown
             try:
                 self.server.wait(60)
             except subprocess.TimeoutExpired:
-                self.server.send_signal(3)
+                self.server.send_signal(signal.SIGQUIT)
                 self.server.wait(60)
+
+    def stop(self):
+        self.halt()
         shutil.rmtree(self.folder, ignore_errors=True)

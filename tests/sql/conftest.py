@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests of SQL share: a server per run, a database per test, the command, the corpora.
 
-UMBEL_POSTGRES and UMBEL_SQLITE name the extensions under test; where they were built with
+UMBEL_POSTGRES and UMBEL_SQLITE name the extensions under test; where SQLite's was built with
 AddressSanitizer, UMBEL_PRELOAD is its library.
 """
 import os
@@ -78,12 +78,12 @@ def inputs_of(pack):
 
 def sanitizer():
     preload = os.environ.get("UMBEL_PRELOAD")
-    # The server is not built with it: what it never frees is not our leak.
+    # The programs are not built with it: what they never free is not our leak.
     return {"LD_PRELOAD": preload, "ASAN_OPTIONS": "detect_leaks=0"} if preload else {}
 
 
 def new_cluster(settings=(), **more):
-    return Cluster(POSTGRES, settings, environment=sanitizer(), **more)
+    return Cluster(POSTGRES, settings, **more)
 
 
 @pytest.fixture(scope="session")
