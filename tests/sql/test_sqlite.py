@@ -226,7 +226,8 @@ def test_errors_leak_nothing(db):
     turn(1000)
     before = resident()
     turn(rounds)
-    assert resident() - before < 4096, (before, resident())
+    # AddressSanitizer keeps what was freed.
+    assert sanitizer() or resident() - before < 4096, (before, resident())
 
 
 def test_interrupted(db):

@@ -1,0 +1,170 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""run.py [ROWS] - what filters in SQL cost, next to IN, EXISTS with an index, and contrib/bloom.
+
+ROWS rows (1e6) are looked up in a filter of five times as many keys; all times are medians of 3 runs in
+one session, in milliseconds, and ratios are to the scan that asks nothing.  Ends with the bars.
+"""
+import os
+import sqlite3
+import statistics
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "sql"))
+from cluster import Cluster  # noqa: E402
+
+ROWS = int(float(sys.argv[1])) if len(sys.argv) > 1 else 1000000
+KEYS = 5 * ROWS
+RUNS = 3
+
+
+def median(action):
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        action()
+        times.append((time.perf_counter() - start) * 1000)
+    return statistics.median(times)
+
+
+class Table:
+    def __init__(self, title, base=None):
+        print(f"\n{title}")
+        self.base = base
+
+    def line(self, name, ms, note=""):
+        if self.base is None:
+            self.base = ms
+        print(f"  {name:58} {ms:9.0f} ms {ms / self.base:8.2f} x  {note}", flush=True)
+        return ms / self.base
+
+
+def postgres():
+    server = Cluster(ROOT / "build" / "postgres" / "umbel.so",
+                     ["work_mem=256MB", "shared_buffers=1GB", "max_parallel_workers_per_gather=0", "jit=off"])
+    try:
+        return measure_postgres(server.connect().cursor())
+    finally:
+        server.stop()
+
+
+def measure_postgres(cursor):
+    def run(query):
+        cursor.execute(query)
+        return cursor.fetchone() if cursor.description else None
+
+    def size(what):
+        return f"{run(f'SELECT {what}')[0] / 1e6:.1f} MB"
+
+    def index_size(name):
+        return size(f"pg_relation_size('{name}')")
+
+    run("CREATE EXTENSION umbel; CREATE EXTENSION bloom")
+    run(f"CREATE TABLE keys AS SELECT 'https://example.org/page/' || i AS url FROM generate_series(1, {KEYS}) i")
+    run(f"CREATE TABLE asked AS SELECT 'https://example.com/none/' || i AS url FROM generate_series(1, {ROWS}) i")
+    run("VACUUM ANALYZE keys")
+    run("VACUUM ANALYZE asked")
+    bars = []
+
+    build = Table(f"PostgreSQL {run('SHOW server_version')[0]}: a filter of {KEYS:,} URLs, 1%")
+    make = f"SELECT umbel_agg(url, {KEYS}, 0.01) FROM keys"
+    build.line("SELECT count(url)", median(lambda: run("SELECT count(url) FROM keys")))
+    alone = median(lambda: run(make))
+    build.line("umbel_agg, one process", alone)
+    run("SET max_parallel_workers_per_gather = 1")
+    build.line("umbel_agg, one worker", median(lambda: run(make)))
+    run("SET max_parallel_workers_per_gather = 2")
+    two = median(lambda: run(make))
+    build.line("umbel_agg, two workers", two)
+    bars.append(("two workers build at least 1.6 times as fast", alone / two, alone / two >= 1.6))
+    run(f"CREATE TABLE parallel AS SELECT umbel_agg(url, {KEYS}, 0.01) AS v FROM keys")
+    run("SET max_parallel_workers_per_gather = 0")
+    run(f"CREATE TABLE f AS SELECT umbel_agg(url, {KEYS}, 0.01) AS v FROM keys")
+    same = run("SELECT f.v = parallel.v FROM f, parallel")[0]
+    bars.append(("parallel = serial", same, same))
+    build.line("umbel_build_agg, static", median(lambda: run("SELECT umbel_build_agg(url, 0.01) FROM keys")))
+    print(f"  the filter: {size('length(v::bytea) FROM f')}")
+
+    ask = Table(f"{ROWS:,} absent URLs")
+    scan = median(lambda: run("SELECT count(*) FROM asked WHERE length(url) > 0"))
+    ask.line("bare scan", scan)
+    subquery = ask.line("url <@ (SELECT v FROM f)",
+                        median(lambda: run("SELECT count(*) FROM asked WHERE url <@ (SELECT v FROM f)")))
+    bars.append(("a lookup at most 1.3 times the bare scan", subquery, subquery <= 1.3))
+    ask.line("FROM asked, f WHERE url <@ v", median(lambda: run("SELECT count(*) FROM asked, f WHERE url <@ v")))
+    run("PREPARE many AS SELECT count(*) FROM asked, f WHERE umbel_contains(v, url)")
+    ask.line("the same, prepared", median(lambda: run("EXECUTE many")))
+    run("PREPARE single(text) AS SELECT $1 <@ v FROM f")
+    run("EXECUTE single('a')")
+
+    def thousand():
+        for i in range(1000):
+            run(f"EXECUTE single('{i}')")
+    print(f"  {'one key per prepared statement':58} {median(thousand):9.0f} us each, the client included", flush=True)
+    start = time.perf_counter()
+    run("CREATE INDEX keys_hash ON keys USING hash (url)")
+    hashed = f"index: {time.perf_counter() - start:.0f} s, {index_size('keys_hash')}"
+    ask.line("url IN (SELECT url FROM keys)",
+             median(lambda: run("SELECT count(*) FROM asked WHERE url IN (SELECT url FROM keys)")))
+    run("SET enable_hashjoin = off; SET enable_mergejoin = off")
+    exists = "SELECT count(*) FROM asked a WHERE EXISTS (SELECT FROM keys k WHERE k.url = a.url)"
+    ask.line("EXISTS over a hash index", median(lambda: run(exists)), hashed)
+    run("RESET enable_hashjoin; RESET enable_mergejoin; DROP INDEX keys_hash")
+    start = time.perf_counter()
+    run("CREATE INDEX keys_bloom ON keys USING bloom (url)")
+    made = f"index: {time.perf_counter() - start:.0f} s, {index_size('keys_bloom')}"
+    run("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off")
+    few = "SELECT count(*) FROM (SELECT url FROM asked LIMIT 20) a WHERE EXISTS (SELECT FROM keys k WHERE k.url = a.url)"
+    ask.line("EXISTS over contrib/bloom, from 20 rows", median(lambda: run(few)) * ROWS / 20, made)
+    return bars
+
+
+def sqlite():
+    db = sqlite3.connect(":memory:")
+    db.enable_load_extension(True)
+    db.load_extension(str(ROOT / "build" / "sqlite" / "umbel"))
+
+    def run(query, *values):
+        return db.execute(query, values).fetchone()
+
+    series = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT {}) SELECT '{}' || i AS url FROM c"
+    run("CREATE TABLE keys AS " + series.format(ROWS, "https://example.org/page/"))
+    run("CREATE TABLE asked AS " + series.format(ROWS, "https://example.com/none/"))
+    build = Table(f"SQLite {sqlite3.sqlite_version}: a filter for {KEYS:,} URLs, 1%, of {ROWS:,}")
+    build.line("SELECT count(length(url))", median(lambda: run("SELECT count(length(url)) FROM keys")))
+    make = f"SELECT umbel(url, {KEYS}, 0.01) FROM keys"
+    build.line("umbel(url, n, p)", median(lambda: run(make)))
+    run(f"CREATE TABLE f AS SELECT umbel(url, {KEYS}, 0.01) AS v FROM keys")
+    blob = run("SELECT v FROM f")[0]
+    path = ROOT / "build" / "sqlite" / "bench.umb"
+    path.write_bytes(blob)
+    ask = Table(f"{ROWS:,} absent URLs in a filter of {len(blob) / 1e6:.1f} MB")
+    ask.line("bare scan", median(lambda: run("SELECT count(*) FROM asked WHERE length(url) > 0")))
+    forms = [("umbel_contains((SELECT umbel_decode(v) FROM f), url)",
+              "SELECT count(*) FROM asked WHERE umbel_contains((SELECT umbel_decode(v) FROM f), url)", ()),
+             ("umbel_contains(?, url)", "SELECT count(*) FROM asked WHERE umbel_contains(?, url)", (blob,)),
+             ("umbel_contains(umbel_open('file'), url)",
+              "SELECT count(*) FROM asked WHERE umbel_contains(umbel_open(?), url)", (str(path),)),
+             ("url IN (SELECT url FROM keys)", "SELECT count(*) FROM asked WHERE url IN (SELECT url FROM keys)", ())]
+    times = [ask.line(name, median(lambda: run(query, *values))) for name, query, values in forms]
+    few = "SELECT count(*) FROM (SELECT url FROM asked LIMIT 200) WHERE {}((SELECT v FROM f), url)"
+    ask.line("umbel_contains((SELECT v FROM f), url), from 200 rows",
+             median(lambda: run(few.format("umbel_contains"))) * ROWS / 200)
+    db.create_function("does_nothing", 2, lambda blob, url: 0)
+    ask.line("the same with a function that does nothing",
+             median(lambda: run(few.format("does_nothing"))) * ROWS / 200, "SQLite copies the blob per row")
+    path.unlink()
+    return [("SQLite, pointer: at most 1.5 times the bare scan", times[0], times[0] <= 1.5)]
+
+
+def main():
+    bars = postgres() + sqlite()
+    print(f"\nload average of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    for name, value, kept in bars:
+        print(f"  {'kept' if kept else 'MISSED':7} {name}: {value if isinstance(value, bool) else round(value, 2)}")
+
+
+main()
