@@ -11,7 +11,8 @@ trap 'rm -rf "$tmp"' EXIT
 step() { echo "-- $*"; }
 fail() { echo "FAILED: $*"; exit 1; }
 
-packages="umbel libumbel0 libumbel-table0 libumbel-leveldb0 libumbel-dev redis-umbel python3-umbel"
+packages="umbel libumbel0 libumbel-table0 libumbel-leveldb0 libumbel-dev redis-umbel python3-umbel
+          postgresql-15-umbel"
 version=$(sed -n 's/^#define UMBEL_VERSION "\(.*\)"/\1/p' "$root/include/umbel.h")
 
 step lintian
@@ -54,6 +55,13 @@ for library in libumbel libumbel-table libumbel-leveldb; do
     if check "$tmp/came" >/dev/null 2>&1; then fail "$library has a new function, and nothing failed"; fi
 done
 cd "$tmp"
+
+step PostgreSQL
+# The extension as the package has it, in a server that the test starts.
+UMBEL_POSTGRES=$usr/lib/postgresql/15/lib/umbel.so UMBEL=$usr/bin/umbel PYTHONDONTWRITEBYTECODE=1 \
+    /usr/bin/python3 -m pytest -q -p no:cacheprovider "$root/tests/sql/test_pg_regress.py" >log ||
+    { cat log; fail "the extension for PostgreSQL"; }
+[ -e "$usr/share/postgresql/15/extension/umbel.control" ] || fail "no umbel.control"
 
 step command
 printf 'ada\nbob\n' | "$usr/bin/umbel" build -o names.umb 2>/dev/null
