@@ -174,8 +174,5 @@ umbel_err bf_load_whole(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf
 
 umbel_err bf_load_chunk(bf_value *v, int64_t iterator, const uint8_t *bytes, size_t len,
                         umbel_diag *diag) {
-    umbel_err e = v->small ? bf_small_unfold(v) : UMBEL_OK;
-    if (!e) e = umbeli_redisbloom_load_chunk(v->filter, iterator, bytes, len, diag);
-    bf_small_fold(v);
-    return e;
+    return bf_value_load_chunk(v, iterator, bytes, len, diag);
 }

@@ -152,6 +152,14 @@ static umbel_err read_native(const uint8_t *bytes, size_t len, bf_head *head, um
 
 /* ---- Reading compact heads ---- */
 
+enum {
+    EXACT_MAX = 512 * 1024,
+    PACKED_MIN = 24,
+    PACKED_MAX = 16 << 20,
+    PACKED_MIN_BITS = 8,
+    PACKED_MAX_BITS = 48
+};
+
 static const uint8_t magic[4] = {'U', 'M', 'B', 'F'};
 
 /* The byte after it is never 0, so that the first eight are no number of keys that a header of
@@ -172,7 +180,15 @@ static uint32_t seal_of(const uint8_t *head, size_t len) {
 }
 
 /* Kinds of layers, and a flag: the capacity is that of the filter. */
-enum { BLOCKED = 1, CLASSIC = 2, NARROW = 3, EXACT = 4, LINE = 5, SAME_CAPACITY = 0x80 };
+enum {
+    BLOCKED = 1,
+    CLASSIC = 2,
+    NARROW = 3,
+    EXACT = 4,
+    LINE = 5,
+    PACKED = 6,
+    SAME_CAPACITY = 0x80
+};
 
 static const struct {
     uint8_t number;
@@ -180,7 +196,7 @@ static const struct {
 } kinds[] = {
     {BLOCKED, &umbeli_probes_blocked}, {CLASSIC, &umbeli_probes_classic},
     {NARROW, &umbeli_probes_narrow},   {EXACT, &umbeli_probes_exact},
-    {LINE, &umbeli_probes_line},
+    {LINE, &umbeli_probes_line},       {PACKED, &umbeli_probes_packed},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -219,11 +235,28 @@ static void take_layer(umbeli_reader *r, uint64_t capacity, umbeli_layer *l) {
     l->keys = take_number(r);
     if (l->probes == &umbeli_probes_narrow && l->nbits && l->hashes) {
         l->rate = umbeli_classic_rate(l->nbits, l->hashes, l->capacity);
-    } else if (l->probes == &umbeli_probes_exact) {
-        l->rate = (double)l->capacity * 0x1p-64;
+    } else if (l->probes && l->probes->exact) {
+        bool packed = l->probes == &umbeli_probes_packed;
+        l->rate = ldexp((double)l->capacity, packed ? -(int)l->hashes : -64);
     } else {
         l->rate = umbeli_take_f64le(r);
     }
+}
+
+/* Layers of hashes are no larger than those that are made, and all layers before take the same
+ * hash. */
+static bool may_keep_hashes(const bf_head *head, uint32_t i) {
+    const umbeli_layer *l = &head->described[i];
+    if (head->params.expansion != BF_EXPANSION_AUTO) return false;
+    for (uint32_t j = 0; j < i; j++) {
+        if (head->described[j].probes->hash_wide) return false;
+    }
+    if (l->probes == &umbeli_probes_exact) {
+        return i > 0 && i + 1 == head->count && l->bytes <= EXACT_MAX &&
+               l->capacity == umbeli_exact_capacity(l->bytes);
+    }
+    return l->bytes >= PACKED_MIN && l->bytes <= PACKED_MAX && l->hashes >= PACKED_MIN_BITS &&
+           l->hashes <= PACKED_MAX_BITS && l->capacity <= l->nbits;
 }
 
 static const char *compact_layer_wrong(const bf_head *head, uint32_t i) {
@@ -244,15 +277,7 @@ static const char *compact_layer_wrong(const bf_head *head, uint32_t i) {
         return "bytes, hashes: not of a line layer";
     }
     if (!(l->rate >= 0 && l->rate <= 1)) return "rate: out of range";
-    if (l->probes != &umbeli_probes_exact) return NULL;
-    if (i == 0 || i + 1 < head->count || head->params.expansion != BF_EXPANSION_AUTO ||
-        l->bytes > UINT32_MAX || l->capacity != umbeli_exact_capacity(l->bytes)) {
-        return "an exact layer that cannot be";
-    }
-    for (uint32_t j = 0; j < i; j++) {
-        if (head->described[j].probes->hash_wide) return "an exact layer that cannot be";
-    }
-    return NULL;
+    return l->probes->exact && !may_keep_hashes(head, i) ? "hashes that cannot be there" : NULL;
 }
 
 static umbel_err read_compact(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag) {
@@ -398,7 +423,7 @@ static umbel_err fill(umbel_filter *f, uint64_t end, const uint8_t *bits, uint64
     if (!umbeli_redisbloom_load_chunk(f, (int64_t)end + 1, bits, (size_t)len, NULL)) {
         return UMBEL_OK;
     }
-    return umbeli_fail(diag, UMBEL_ECORRUPT, "bits are set after the last one");
+    return umbeli_fail(diag, UMBEL_ECORRUPT, "the bits of a layer are not valid");
 }
 
 static umbel_err make_all(const bf_head *head, bf_bits_source source, void *ctx, uint64_t max_bytes,
@@ -464,7 +489,7 @@ static void put_layer(umbeli_writer *w, const umbeli_layer *l, uint64_t capacity
     put_number(w, l->hashes);
     if (l->capacity != capacity) put_number(w, l->capacity);
     put_number(w, l->keys);
-    if (l->probes != &umbeli_probes_narrow && l->probes != &umbeli_probes_exact) {
+    if (l->probes != &umbeli_probes_narrow && !l->probes->exact) {
         umbeli_put_f64le(w, l->rate);
     }
 }

@@ -14,12 +14,8 @@ enum { BLOCK = 32, LINE = 64, SMALL = 64 * 1024, UNRESERVED = 100 };
  * one is an access to memory. */
 enum { LARGE = 1024 * 1024 };
 
-/* Of filters that nobody reserved.  What the allocator adds to a table makes its sizes round. */
-enum { AROUND = 128, EXACT_MIN = 512, EXACT_MAX = 512 * 1024, STEP = 5, LATE_STEP = 2 };
-static const uint64_t late = 8000000;
-
-/* Below this promise 64 bits of hash are not enough. */
-static const double narrow_min = 1e-9;
+/* Below this promise 64 bits of hash are not enough; nor, below the other, what is kept of them. */
+static const double narrow_min = 1e-9, packed_min = 1e-6;
 
 /* The largest share of the promised rate that a blocked first layer may use up. */
 static const double first_max = 0.9;
@@ -133,22 +129,126 @@ static umbel_err plan_freely(uint64_t keys, double rate, const umbeli_probes *cl
     return UMBEL_OK;
 }
 
-/* ---- Chains ---- */
-
 /* Nobody said how large it will be, nor how it should grow. */
 static bool unreserved(const bf_params *p) {
     return p->expansion == BF_EXPANSION_AUTO && p->capacity <= UNRESERVED && !(p->tightening > 0) &&
-           p->error >= narrow_min;
+           p->error >= packed_min;
 }
 
 /* The share of the rate that a first layer may use up, by which RedisBloom's bytes are found. */
 static double first_share(const bf_params *p) {
     if (!bf_grows(p)) return 1;
-    return p->capacity <= UNRESERVED && !unreserved(p) ? umbeli_scalable_share(0) : 0.5;
+    return p->capacity <= UNRESERVED ? umbeli_scalable_share(0) : 0.5;
 }
+
+/* ---- Filters that nobody reserved ---- */
+
+/* Packed layers: the bits that they keep of a hash for a promise of 1%, and more for less; the keys
+ * after which the next one begins; and the bytes that it begins with.  At their ends they have
+ * 0.27%, 0.13% and 0.33%, and the filters that come then share what is left. */
+static const struct stage {
+    uint32_t bits;
+    uint64_t max_keys, first_bytes;
+} stages[] = {{18, BF_SMALL_KEYS, 24}, {25, 45000, 384}, {31, 7000000, 4096 - 128}};
+enum { STAGES = sizeof stages / sizeof *stages };
+
+/* A dump has a layer of hashes in one piece, of 16 MiB at most. */
+enum { PACKED_MAX = 15 << 20 };
+
+static uint32_t stage_bits(const bf_params *p, uint32_t i) {
+    return (uint32_t)((int)stages[i].bits + (int)ceil(log2(0.01 / p->error)));
+}
+
+static void size_packed(uint64_t max_keys, bf_layer_plan *plan) {
+    uint64_t keys = umbeli_packed_capacity(plan->bytes, plan->hashes);
+    plan->keys = keys < max_keys ? keys : max_keys;
+    plan->rate = ldexp((double)plan->keys, -(int)plan->hashes);
+}
+
+static void plan_stage(const bf_params *p, uint32_t i, bf_layer_plan *out) {
+    *out = (bf_layer_plan){
+        .probes = &umbeli_probes_packed,
+        .bytes = stages[i].first_bytes,
+        .hashes = stage_bits(p, i),
+    };
+    size_packed(stages[i].max_keys, out);
+}
+
+/* Sizes as allocators have them, four to an octave, with what is around the bytes: 8 of a small
+ * value in the first packed layer, 128 in the others. */
+bool bf_plan_larger(bf_layer_plan *plan) {
+    uint64_t around = plan->bytes % 16 ? 8 : 128, size = plan->bytes + around, octave = 32;
+    while (2 * octave <= size) octave *= 2;
+    plan->bytes = size + (size < 192 ? 16 : octave / 4) - around;
+    plan->replaces = true;
+    size_packed(UINT64_MAX, plan);
+    return plan->bytes <= PACKED_MAX;
+}
+
+/* Of a chain with a packed layer at its end: a larger one in its place, while it is below its
+ * end. */
+static bool plan_growth(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
+    uint32_t i = 0;
+    while (i + 1 < STAGES && full->newest.hashes > stage_bits(p, i)) i++;
+    *out = full->newest;
+    if (out->keys >= stages[i].max_keys) return false;
+    do {
+        if (!bf_plan_larger(out)) return false;
+    } while (out->keys <= full->newest.keys);
+    size_packed(stages[i].max_keys, out);
+    return true;
+}
+
+/* Releases before this one began with a small filter and whole hashes: those go into a packed
+ * layer. */
+static void plan_successor(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
+    plan_stage(p, STAGES - 1, out);
+    while (out->keys < full->newest.keys + full->newest.keys / 4 && bf_plan_larger(out)) {
+    }
+    out->replaces = true;
+}
+
+/* Filters after the packed layers, each for half as many keys as there are before it, so that all
+ * together take at most 22 bits per key at any time.  Each gets 0.45 of the rate that is left. */
+static umbel_err plan_late(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
+    double keys = 0, next = 0, left = p->error;
+    uint32_t before = full->layers < STAGES ? STAGES : full->layers;
+    for (uint32_t i = 0; i < STAGES; i++) {
+        keys += (double)stages[i].max_keys;
+        left -= ldexp((double)stages[i].max_keys, -(int)stage_bits(p, i));
+    }
+    for (uint32_t i = STAGES; i <= before; i++) {
+        next = 0.5 * keys;
+        keys += next;
+        if (i < before) left *= 0.55;
+    }
+    if (full->layers >= BF_LAYERS_MAX || !(keys < 0x1p62)) return UMBEL_EFULL;
+    return plan_freely((uint64_t)next, left * 0.45, &umbeli_probes_narrow, out);
+}
+
+static umbel_err plan_unreserved(const bf_params *p, const bf_full_chain *full,
+                                 bf_layer_plan *out) {
+    const umbeli_probes *newest = full->newest.probes;
+    if (newest == &umbeli_probes_exact) {
+        plan_successor(p, full, out);
+        return UMBEL_OK;
+    }
+    if (newest == &umbeli_probes_packed && plan_growth(p, full, out)) return UMBEL_OK;
+    if (full->layers < STAGES) {
+        plan_stage(p, full->layers, out);
+        return UMBEL_OK;
+    }
+    return plan_late(p, full, out);
+}
+
+/* ---- Chains ---- */
 
 umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag) {
     bool grows = bf_grows(p);
+    if (unreserved(p)) {
+        plan_stage(p, 0, out);
+        return UMBEL_OK;
+    }
     if (grows && p->tightening > 0) {
         umbel_err e =
             plan_freely(p->capacity, p->error * (1 - p->tightening), &umbeli_probes_classic, out);
@@ -164,8 +264,6 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
                    plan_line(p->capacity, bytes, max_rate, out))) {
         return UMBEL_OK;
     }
-    /* Eight bytes more than RedisBloom's leave its successors a fifth more of the rate. */
-    if (unreserved(p)) bytes += 8;
     plan_classic(p->capacity, bytes, grows ? p->error : max_rate, out);
     if (p->error < rate_min || out->rate > 1.1 * p->error) {
         return umbeli_fail(diag, UMBEL_EINVAL, "error: lower than the hash allows");
@@ -173,51 +271,12 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
     return UMBEL_OK;
 }
 
-/* Sizes as allocators have them, four to an octave. */
-static uint64_t larger_table(uint64_t bytes) {
-    uint64_t size = bytes + AROUND, octave = EXACT_MIN;
-    while (2 * octave <= size) octave *= 2;
-    return size + octave / 4 - AROUND;
-}
-
-static void plan_exact(uint64_t bytes, bf_layer_plan *out) {
-    uint64_t keys = umbeli_exact_capacity(bytes);
-    *out = (bf_layer_plan){
-        .probes = &umbeli_probes_exact,
-        .keys = keys,
-        .bytes = bytes,
-        .hashes = 1,
-        .rate = (double)keys * 0x1p-64,
-    };
-}
-
-/* The layers after the first of a filter that nobody reserved.  Their shares of what the first one
- * leaves: 0.22 for three of them, which are all up to ten million keys, then 0.6 of the one before;
- * 3 * 0.22 + 0.22 * (0.6 + 0.6^2 + ...) = 0.99, and the table of hashes needs next to nothing. */
-static umbel_err plan_few(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
-    if (full->layers == 1) {
-        plan_exact(EXACT_MIN - AROUND, out);
-        return UMBEL_OK;
-    }
-    if (full->exact && full->exact_bytes + AROUND < EXACT_MAX) {
-        plan_exact(larger_table(full->exact_bytes), out);
-        return UMBEL_OK;
-    }
-    uint32_t i = full->layers - full->exact;
-    uint64_t all, next;
-    if (!umbeli_size_add(full->last, full->others, &all)) return UMBEL_EFULL;
-    if (!umbeli_size_mul(all, all < late ? STEP : LATE_STEP, &next)) return UMBEL_EFULL;
-    if (next > INT64_MAX || i >= BF_LAYERS_MAX) return UMBEL_EFULL;
-    double share = 0.22 * pow(0.6, i > 3 ? (double)(i - 3) : 0);
-    return plan_freely(next, (p->error - full->first_rate) * share, &umbeli_probes_narrow, out);
-}
-
 umbel_err bf_plan_next(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
     uint64_t next;
     uint32_t i = full->layers;
-    if (unreserved(p)) return plan_few(p, full, out);
-    if (!bf_grows(p) || i >= BF_LAYERS_MAX || full->exact) return UMBEL_EFULL;
-    if (!umbeli_size_mul(full->last, bf_expansion(p), &next) || next > INT64_MAX) {
+    if (unreserved(p)) return plan_unreserved(p, full, out);
+    if (!bf_grows(p) || i >= BF_LAYERS_MAX || full->newest.probes->exact) return UMBEL_EFULL;
+    if (!umbeli_size_mul(full->newest.keys, bf_expansion(p), &next) || next > INT64_MAX) {
         return UMBEL_EFULL;
     }
     double rate = p->tightening > 0 ? p->error * (1 - p->tightening) * pow(p->tightening, i)

@@ -13,10 +13,10 @@
  *
  * EXPANSION n makes each layer n times as large as the one before.  A filter that nobody reserved
  * (EXPANSION auto and a capacity of at most 100) would so get a layer per doubling: 17 at ten
- * million keys.  It keeps the hashes of its further keys instead, 8 bytes each, in a table that
- * grows (kind/chain/exact.c), up to half a megabyte of them; then a filter for five times as many
- * keys takes the place of the table, and the next ones are five times as large as all before, from
- * ten million keys on twice.  Such a chain has few layers, so each gets a larger share of the rate.
+ * million keys.  Its first layers keep hashes instead (kind/chain/packed.c) and are replaced by
+ * larger ones as keys come, so that it never takes much more than its keys need: up to 700 keys 18
+ * bits of each hash, in the next layer, up to 45,000, 25 bits, then 31 up to 7 million; those that
+ * the order of the hashes implies are not stored.  Filters follow, in steps of 1.5.
  */
 #ifndef BF_LAYER_PLAN_H
 #define BF_LAYER_PLAN_H
@@ -24,21 +24,20 @@
 #include "value/value.h"
 
 /* One-layer filters of at most this many bytes are kept in a compact form (value_small.h). */
-enum { BF_SMALL_BYTES = 1024 };
+enum { BF_SMALL_BYTES = 1024, BF_SMALL_PACKED_BYTES = 2048, BF_SMALL_KEYS = 700 };
 
 typedef struct bf_layer_plan {
     const umbeli_probes *probes;
     uint64_t keys, bytes;
     uint32_t hashes;
-    double rate; /* of the layer once `keys` are in */
+    double rate;   /* of the layer once `keys` are in */
+    bool replaces; /* it takes the place of the newest layer, and its keys */
 } bf_layer_plan;
 
 /* A chain that is full, and is to get another layer. */
 typedef struct bf_full_chain {
     uint32_t layers;
-    bool exact;            /* its last layer keeps hashes ... */
-    uint64_t exact_bytes;  /* ... in this many bytes, and is to be replaced */
-    uint64_t last, others; /* capacities: of the last layer, and of all others together */
+    bf_layer_plan newest;
     double first_rate;
 } bf_full_chain;
 
@@ -48,7 +47,10 @@ uint64_t bf_redisbloom_bytes(uint64_t keys, double rate);
 /* The first layer; UMBEL_EINVAL with a message when no layer can keep the promise. */
 umbel_err bf_plan_first(const bf_params *params, bf_layer_plan *out, umbel_diag *diag);
 
-/* The next layer, or that which replaces an exact one.  UMBEL_EFULL: there is none. */
+/* The next layer, or one in place of the newest.  UMBEL_EFULL: there is none. */
 umbel_err bf_plan_next(const bf_params *params, const bf_full_chain *full, bf_layer_plan *out);
+
+/* A packed layer in the next size; false: there is none. */
+bool bf_plan_larger(bf_layer_plan *plan);
 
 #endif

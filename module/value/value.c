@@ -78,22 +78,35 @@ static umbeli_layer layer_of(const bf_layer_plan *plan) {
     };
 }
 
+static bf_layer_plan layer_plan_of(const umbeli_layer *l) {
+    return (bf_layer_plan){
+        .probes = l->probes,
+        .keys = l->capacity,
+        .bytes = l->bytes,
+        .hashes = l->hashes,
+        .rate = l->rate,
+    };
+}
+
 static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
     const bf_layers *l = (const bf_layers *)c;
     const umbeli_layer *last = &c->layers[c->newest];
     bf_full_chain full = {
         .layers = c->count,
-        .exact = umbeli_chain_exact(c) != NULL,
-        .exact_bytes = last->bytes,
-        .last = last->capacity,
-        .others = c->base.shape.capacity - last->capacity,
+        .newest = layer_plan_of(last),
         .first_rate = c->layers[0].rate,
     };
     bf_layer_plan plan;
     umbel_err e = bf_plan_next(&l->params, &full, &plan);
     if (e) return e;
     umbeli_layer layer = layer_of(&plan);
-    return (full.exact ? umbeli_chain_replace : umbeli_chain_append)(c, &layer, max_bytes);
+    if (!plan.replaces) return umbeli_chain_append(c, &layer, max_bytes);
+    e = umbeli_chain_replace(c, &layer, max_bytes);
+    while (e == UMBEL_EFULL && bf_plan_larger(&plan)) { /* its parts fill unevenly */
+        layer = layer_of(&plan);
+        e = umbeli_chain_replace(c, &layer, max_bytes);
+    }
+    return e;
 }
 
 static bool grows(const umbeli_chain *c) {
@@ -164,7 +177,14 @@ uint64_t bf_value_card(const bf_value *v) {
     return v->small ? v->small->keys : umbeli_keys_added(v->filter);
 }
 
+/* A single packed layer gives way to larger ones: it shows what was asked for, then where it
+ * ends. */
 uint64_t bf_value_capacity(const bf_value *v) {
+    umbeli_layer room;
+    bool layers = v->small || bf_value_chain(v);
+    if (layers && bf_value_layers(v) == 1 && bf_value_layer_at(v, 0, &room)->probes->exact) {
+        return bf_value_card(v) > v->params.capacity ? BF_SMALL_KEYS : v->params.capacity;
+    }
     return v->small ? v->params.capacity : v->filter->shape.capacity;
 }
 
@@ -312,15 +332,43 @@ umbel_err bf_value_copy(const bf_value *v, bf_value **out) {
     return e ? e : bf_value_of(&v->params, copy, out, NULL);
 }
 
+/* Layers of hashes begin small. */
+static bool begins_small(const bf_value *v) {
+    umbeli_layer room;
+    return (v->small || bf_value_chain(v)) && bf_value_layer_at(v, 0, &room)->probes->exact;
+}
+
+static umbel_err begin_again(bf_value *v) {
+    bf_value *fresh = NULL;
+    umbel_err e = bf_value_create(&v->params, 0, &fresh, NULL);
+    if (e) return e;
+    bf_value old = *v;
+    *v = *fresh;
+    *fresh = old;
+    bf_value_free(fresh);
+    return UMBEL_OK;
+}
+
 umbel_err bf_value_clear(bf_value *v) {
     account before = account_of(v);
     umbel_err e = UMBEL_OK;
+    if (begins_small(v)) return begin_again(v);
     if (v->small) {
         bf_small_clear(v);
     } else {
         e = umbel_clear(v->filter, NULL);
         bf_small_fold(v);
     }
+    note_change(before, v);
+    return e;
+}
+
+umbel_err bf_value_load_chunk(bf_value *v, int64_t iterator, const uint8_t *bytes, size_t len,
+                              umbel_diag *diag) {
+    account before = account_of(v);
+    umbel_err e = v->small ? bf_small_unfold(v) : UMBEL_OK;
+    if (!e) e = umbeli_redisbloom_load_chunk(v->filter, iterator, bytes, len, diag);
+    bf_small_fold(v);
     note_change(before, v);
     return e;
 }
@@ -462,7 +510,7 @@ static umbel_err merge_filters(bf_value *into, const bf_value *from, umbel_diag 
     const umbeli_chain *mine = bf_value_chain(into), *theirs = bf_value_chain(from);
     if (!mine != !theirs) return mismatch(diag, "the kinds differ");
     if (!mine) return merge_in_copy(into, from->filter, merge_whole, diag);
-    if (umbeli_chain_exact(mine)) return merge_in_copy(into, from->filter, merge_chains, diag);
+    if (umbeli_chain_has_hashes(mine)) return merge_in_copy(into, from->filter, merge_chains, diag);
     return merge_chains(into->filter, from->filter, diag);
 }
 

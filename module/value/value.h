@@ -77,6 +77,10 @@ umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **
 void bf_value_free(bf_value *v);
 umbel_err bf_value_copy(const bf_value *v, bf_value **out);
 
+/* A piece of its bits: umbeli_redisbloom_load_chunk. */
+umbel_err bf_value_load_chunk(bf_value *v, int64_t iterator, const uint8_t *bytes, size_t len,
+                              umbel_diag *diag);
+
 /* Forgets every key: back to the first layer and its promised rate. */
 umbel_err bf_value_clear(bf_value *v);
 

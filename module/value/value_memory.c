@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "value/value_small.h"
+
 /* ---- How much ---- */
 
 static void *weigh(void *sum, void *ptr) {
@@ -15,7 +17,7 @@ uint64_t bf_value_memory(const bf_value *v) {
     uint64_t sum = RedisModule_MallocSize((void *)(uintptr_t)v);
     umbeli_mover mover = {.move = weigh, .ctx = &sum}; /* without moving anything */
     umbel_filter *f = v->filter;
-    if (v->small) return sum + RedisModule_MallocSize(v->small);
+    if (v->small) return sizeof *v + sizeof *v->small + v->small->bytes;
     umbeli_filter_relocate(&f, &mover);
     return sum;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "value/value_small.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/diag.h"
@@ -15,11 +16,27 @@ static bool is_redisblooms(const bf_value *v) {
     return v->params.layout == BF_REDISBLOOM;
 }
 
+static umbeli_layer packed_of(bf_small *s) {
+    umbeli_layer layer = {
+        .probes = &umbeli_probes_packed,
+        .bits = s->bits,
+        .bytes = s->bytes,
+        .nbits = 8 * (uint64_t)s->bytes,
+        .hashes = s->hashes & (uint32_t)~BF_SMALL_PACKED,
+        .keys = s->keys,
+    };
+    layer.probes->prepare(&layer);
+    layer.capacity = layer.packed.slots < BF_SMALL_KEYS ? layer.packed.slots : BF_SMALL_KEYS;
+    layer.packed.room -= s->keys;
+    return layer;
+}
+
 /* Without what takes longer to compute than anything else here: the rate and, of RedisBloom's
  * links, the bits per entry. */
 static umbeli_layer layer_of(const bf_value *v) {
     bf_small *s = v->small;
     uint64_t nbits = 8 * (uint64_t)s->bytes;
+    if (s->hashes & BF_SMALL_PACKED) return packed_of(s);
     return (umbeli_layer){
         .probes = is_redisblooms(v) ? &umbeli_probes_redisbloom : &umbeli_probes_narrow,
         .bits = s->bits,
@@ -59,7 +76,9 @@ umbel_err bf_redisbloom_new(const bf_params *p, const umbeli_settings *settings,
 
 umbeli_layer bf_small_layer(const bf_value *v) {
     umbeli_layer layer = layer_of(v), link;
-    if (!is_redisblooms(v)) {
+    if (layer.probes->exact) {
+        layer.rate = ldexp((double)layer.capacity, -(int)layer.hashes);
+    } else if (!is_redisblooms(v)) {
         layer.rate = umbeli_classic_rate(layer.nbits, layer.hashes, layer.capacity);
     } else if (first_link(&v->params, &link)) {
         layer.rate = link.rate;
@@ -92,7 +111,9 @@ umbel_err bf_small_unfold(bf_value *v) {
     umbel_filter *f = NULL;
     umbel_err e = chain_of(v, &layer, &f);
     if (e) return e;
-    memcpy(umbeli_chain_of(f)->layers[0].bits, layer.bits, (size_t)layer.bytes);
+    umbeli_layer *first = umbeli_chain_of(f)->layers;
+    memcpy(first->bits, layer.bits, (size_t)layer.bytes);
+    umbeli_chain_recount((umbeli_chain *)f, first);
     bf_memory_delete(v->small);
     v->small = NULL;
     v->filter = f;
@@ -113,6 +134,9 @@ static bool is_small(const bf_value *v) {
     const umbeli_chain *c = v->small ? NULL : bf_value_chain(v);
     if (!c || c->count != 1 || c->never_full || v->filter->exceptions) return false;
     const umbeli_layer *l = c->layers;
+    if (l->probes == &umbeli_probes_packed) {
+        return l->bytes <= BF_SMALL_PACKED_BYTES && l->keys <= BF_SMALL_KEYS;
+    }
     if (l->hashes > UINT16_MAX || l->capacity != v->params.capacity || l->keys > UINT32_MAX) {
         return false;
     }
@@ -131,7 +155,7 @@ void bf_small_fold(bf_value *v) {
     if (!s) return;
     s->keys = (uint32_t)l->keys;
     s->bytes = (uint16_t)l->bytes;
-    s->hashes = (uint16_t)l->hashes;
+    s->hashes = (uint16_t)(l->hashes | (l->probes->exact ? BF_SMALL_PACKED : 0));
     memcpy(s->bits, l->bits, (size_t)l->bytes);
     umbel_free(v->filter);
     v->filter = NULL;

@@ -4,10 +4,10 @@
  *
  * Services keep a filter per user, and most of those hold a few keys: a handle, which is made for
  * filters of any kind and size, would take several times the memory of their bits.  A value whose
- * filter is a single layer of at most BF_SMALL_BYTES by narrow hashes, or RedisBloom's first link
- * of less than 64 KiB, is two allocations instead: itself and the bits.  It unfolds into a chain
- * when it has to grow, or for what only chains can do, and folds again where it can; only what
- * writes dumps notices.
+ * filter is a single packed layer, or one of at most BF_SMALL_BYTES by narrow hashes, or
+ * RedisBloom's first link of less than 64 KiB, is two allocations instead: itself and the bits.
+ * It unfolds into a chain when it has to grow, or for what only chains can do, and folds again
+ * where it can; only what writes dumps notices.
  */
 #ifndef BF_VALUE_SMALL_H
 #define BF_VALUE_SMALL_H
@@ -17,9 +17,12 @@
 
 typedef struct bf_small {
     uint32_t keys;
-    uint16_t bytes, hashes;
+    uint16_t bytes;
+    uint16_t hashes; /* plus BF_SMALL_PACKED */
     uint8_t bits[];
 } bf_small;
+
+enum { BF_SMALL_PACKED = 0x8000 }; /* it keeps hashes, so many bits of each */
 
 /* Gives the value a chain in place of its bf_small; UMBEL_ENOMEM. */
 umbel_err bf_small_unfold(bf_value *v);

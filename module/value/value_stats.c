@@ -32,9 +32,8 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
     umbeli_layer room;
     if (has_layers(v)) {
         const umbeli_layer *l = bf_value_layer_at(v, i, &room);
-        bool exact = l->probes == &umbeli_probes_exact;
         *out = (bf_layer){
-            .kind = exact ? "exact" : umbel_kind_name(l->probes->kind),
+            .kind = l->probes->name ? l->probes->name : umbel_kind_name(l->probes->kind),
             .bytes = l->bytes,
             .bits = v->params.layout == BF_REDISBLOOM ? 8 * l->bytes : l->nbits,
             .hashes = l->hashes,
@@ -147,10 +146,7 @@ static bool plan_next(const bf_params *p, growth *g) {
     bf_layer_plan *plan = &g->newest;
     if (p->counting || p->window || !bf_grows(p)) return false;
     if (p->layout == BF_BLOCKED) {
-        g->chain.exact = plan->probes == &umbeli_probes_exact;
-        g->chain.exact_bytes = plan->bytes;
-        g->chain.last = plan->keys;
-        g->chain.others = g->keys - plan->keys;
+        g->chain.newest = *plan;
         return !bf_plan_next(p, &g->chain, plan);
     }
     plan->rate *= 0.5;
@@ -159,10 +155,10 @@ static bool plan_next(const bf_params *p, growth *g) {
     return plan->bytes != 0;
 }
 
-/* Takes what was planned into the sums; an exact layer gives way to its successor. */
+/* Takes what was planned into the sums; one that is replaced gives way. */
 static bool settle(growth *g, bf_layer_plan before, uint64_t max_bytes) {
     uint64_t bytes = g->bytes, keys = g->keys;
-    if (g->chain.exact) {
+    if (g->newest.replaces) {
         bytes -= before.bytes;
         keys -= before.keys;
     } else {

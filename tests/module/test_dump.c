@@ -142,7 +142,7 @@ static void bits_behind_the_last_are_refused(void **state) {
         whole[head_len + LAST] = stray[1];
         e = bf_load_whole(whole, head_len + LAST + 1, 0, &back, &diag);
         assert_int_equal(e, bit ? UMBEL_ECORRUPT : UMBEL_OK);
-        if (e) assert_string_equal(diag.what, "bits are set after the last one");
+        if (e) assert_string_equal(diag.what, "the bits of a layer are not valid");
         if (!e) bf_value_free(back);
         fake_io io = saved(v);
         assert_int_equal(io.bytes[io.len - 1], bits[LAST]);

@@ -291,7 +291,7 @@ def compact_head(layers, flags=0x86, error=b"\x01\x02", capacity=100, count=None
     return head
 
 
-BLOCKED, CLASSIC, NARROW, EXACT, LINE = 1, 2, 3, 4, 5
+BLOCKED, CLASSIC, NARROW, EXACT, LINE, PACKED = 1, 2, 3, 4, 5, 6
 FIRST, TABLE = (NARROW, 19, 9, 100, 100), (EXACT, 48, 1, 41, 3)
 CAP = 2**56
 
@@ -345,15 +345,26 @@ def test_properties_of_compact_heads_that_lie(plain, wrong):
     assert not restore(plain, rdb.encode("umbel-bf-", 2, [head, bytes(152)]))
 
 
-def test_a_table_of_hashes_may_hold_anything(plain):
-    """Any bytes are taken for hashes; lookups and adds end, and nothing added is lost."""
+@pytest.mark.parametrize("layers, size", [([FIRST, TABLE], 384), ([(PACKED, 48, 25, 100, 3)], 384)])
+def test_hashes_are_in_order_or_refused(plain, layers, size):
+    """So no lookup or add takes longer than in a filter that was filled here."""
     dice = thrown()
-    for fill in (b"\xff" * 384, b"\1\0\0\0\0\0\0\0" * 48, dice.randbytes(384), bytes(384)):
-        payload = rdb.encode("umbel-bf-", 2, [compact_head([FIRST, TABLE]), bytes(152), fill])
-        assert plain("RESTORE", "f", 0, payload) == "OK"
-        plain("BF.MADD", "f", *ITEMS)
-        assert plain("BF.MEXISTS", "f", *ITEMS) == [1] * len(ITEMS)
-        use(plain)
+    before = [bytes(152)] * (len(layers) - 1)
+    for fill in b"\xff" * size, b"\1\0\0\0\0\0\0\0" * (size // 8), dice.randbytes(size):
+        assert not restore(plain, rdb.encode("umbel-bf-", 2, [compact_head(layers), *before, fill]))
+    payload = rdb.encode("umbel-bf-", 2, [compact_head(layers), *before, bytes(size)])
+    assert plain("RESTORE", "f", 0, payload) == "OK"
+    plain("BF.MADD", "f", *ITEMS)
+    assert plain("BF.MEXISTS", "f", *ITEMS) == [1] * len(ITEMS)
+    use(plain)
+
+
+@pytest.mark.parametrize("kind, size", [(EXACT, 524288 + 8), (EXACT, 1 << 27), (PACKED, (16 << 20) + 8)])
+def test_layers_of_hashes_have_honest_sizes(plain, kind, size):
+    room = size // 8 - size // 64 - 1 if kind == EXACT else 1000
+    layer = (kind, size // 8, 1 if kind == EXACT else 31, room, 0)
+    head = compact_head([FIRST, layer])
+    assert not restore(plain, rdb.encode("umbel-bf-", 2, [head, bytes(152), bytes(size)]))
 
 
 def test_heads_for_clients_have_a_checksum(plain):
@@ -364,7 +375,7 @@ def test_heads_for_clients_have_a_checksum(plain):
     assert plain("BF.LOADCHUNK", "f", 1, unsealed) == BAD_DATA
     assert plain("BF.LOADCHUNK", "f", 1, head) == "OK"
     plain("DEL", "f")
-    assert restore(plain, rdb.encode("umbel-bf-", 2, [unsealed, bytes(152)]))
+    assert restore(plain, rdb.encode("umbel-bf-", 2, [unsealed, bytes(24)]))
 
 
 def test_random_bytes(plain):
@@ -411,7 +422,11 @@ def test_chunks_that_do_not_fit(plain, kind):
     for iterator, chunk in chunks[::-1] + chunks:
         assert plain("BF.LOADCHUNK", "f", iterator, chunk) == "OK"
     assert plain("DEBUG", "DIGEST-VALUE", "f") == digest
-    # So are smaller ones.
+    # So are smaller ones, except of hashes, which come in order or not at all.
+    if plain("BF.STATS", "g")[-1][0][1] == "packed":
+        at, chunk = chunks[0]
+        assert plain("BF.LOADCHUNK", "f", at - 8, chunk[:-8]) == BAD_DATA
+        return
     plain("DEL", "f")
     plain("BF.LOADCHUNK", "f", *head)
     for iterator, chunk in chunks:

@@ -51,13 +51,12 @@ static void rates_stay_within_the_promise(void **state) {
         p.tightening = t == 2 ? 0.5 : 0;
         p.expansion = 1;
         assert_ok(bf_plan_first(&p, &plan, NULL));
-        bf_full_chain full = {.layers = 1, .last = plan.keys, .first_rate = plan.rate};
+        bf_full_chain full = {.layers = 1, .newest = plan, .first_rate = plan.rate};
         double sum = plan.rate;
         while (!bf_plan_next(&p, &full, &plan)) {
             sum += plan.rate;
             full.layers++;
-            full.others += full.last;
-            full.last = plan.keys;
+            full.newest = plan;
         }
         assert_in_range(full.layers, t == 2 ? 30 : BF_LAYERS_MAX, BF_LAYERS_MAX);
         assert_true(sum <= p.error);
@@ -69,14 +68,15 @@ typedef struct ladder {
     bf_params params;
     bf_full_chain full;
     bf_layer_plan plan;
-    uint64_t bytes;
+    uint64_t bytes, keys;
     double sum;
 } ladder;
 
 static ladder first_of(bf_params p) {
     ladder l = {.params = p};
     assert_ok(bf_plan_first(&p, &l.plan, NULL));
-    l.full = (bf_full_chain){.layers = 1, .last = l.plan.keys, .first_rate = l.plan.rate};
+    l.full = (bf_full_chain){.layers = 1, .newest = l.plan, .first_rate = l.plan.rate};
+    l.keys = l.plan.keys;
     l.bytes = l.plan.bytes;
     l.sum = l.plan.rate;
     return l;
@@ -84,24 +84,23 @@ static ladder first_of(bf_params p) {
 
 static bool climb(ladder *l) {
     bf_layer_plan before = l->plan;
-    l->full.exact = before.probes == &umbeli_probes_exact;
-    l->full.exact_bytes = before.bytes;
     if (bf_plan_next(&l->params, &l->full, &l->plan)) return false;
-    if (l->full.exact) {
+    if (l->plan.replaces) {
         l->bytes -= before.bytes;
         l->sum -= before.rate;
+        l->keys -= before.keys;
     } else {
         l->full.layers++;
-        l->full.others += l->full.last;
     }
-    l->full.last = l->plan.keys;
+    l->full.newest = l->plan;
+    l->keys += l->plan.keys;
     l->bytes += l->plan.bytes;
     l->sum += l->plan.rate;
     return true;
 }
 
 static uint64_t capacity(const ladder *l) {
-    return l->full.last + l->full.others;
+    return l->keys;
 }
 
 /* From 100 keys to 10 million: RedisBloom's chain has 42.8 bits per key. */
@@ -131,10 +130,11 @@ static void unreserved_filters_have_few_layers(void **state) {
             uint64_t before = capacity(&l);
             assert_true(climb(&l));
             assert_true(capacity(&l) > before);
-            assert_true(capacity(&l) <= 6 * before);
+            /* A promise of 1% costs at most 22 bits per key from 10,000 on, however recent a step. */
+            if (errors[e] >= 0.01 && before > 10000) assert_true(l.bytes * 8 <= before * 22);
             assert_null(l.plan.probes->hash_wide);
         }
-        assert_in_range(l.full.layers, 2, 4);
+        assert_in_range(l.full.layers, 2, errors[e] >= 0.001 ? 4 : 6);
         if (errors[e] == 0.01) assert_true(l.bytes * 8 <= 10000000 * 17);
         while (climb(&l)) assert_true(l.sum <= errors[e]);
         assert_true(capacity(&l) > UINT64_C(1) << 40);

@@ -243,6 +243,12 @@ umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const 
     if (len > left) {
         return umbeli_fail(diag, UMBEL_EINVAL, "invalid chunk - Too big for current filter");
     }
+    /* What keeps hashes comes whole, in order, or not at all: no lookup takes longer than in one
+     * that was filled here. */
+    bool checked = layer && layer->probes->check;
+    if (checked && (len != layer->bytes || !layer->probes->check(layer, bytes))) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "received bad data");
+    }
     if (len && len == left && !ends_clean(layer, bytes[len - 1])) {
         return umbeli_fail(diag, UMBEL_EINVAL, "received bad data");
     }

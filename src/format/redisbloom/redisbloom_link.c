@@ -9,6 +9,7 @@
 #include "format/progression.h"
 #include "hash/foreign_hash.h"
 #include "kind/classic/classic.h"
+#include "plan/plan.h"
 
 enum { SCHEME_REDISBLOOM = 10, HASH_MURMUR2_64A = 8 };
 
@@ -193,8 +194,13 @@ static uint64_t bit(const umbeli_layer *link, umbeli_hashes h, uint32_t i) {
     return probe_at(link, *h.wide, i);
 }
 
+static double rate_after(const umbeli_layer *link, uint64_t keys) {
+    return umbeli_classic_rate(link->nbits, link->hashes, keys);
+}
+
 const umbeli_probes umbeli_probes_redisbloom = {
     .kind = UMBEL_KIND_CLASSIC,
+    .rate_after = rate_after,
     .hash_wide = hash_wide,
     .contains = contains,
 #if UMBELI_HAVE_PREFETCH

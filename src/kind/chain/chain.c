@@ -84,9 +84,8 @@ umbel_err umbeli_chain_new_native(const umbeli_ops *ops, const char *layout,
 /* Fills in what follows from a layer's description. */
 static void complete(umbeli_layer *l, uint8_t *bits) {
     l->bits = bits;
-    l->kernel = l->probes == &umbeli_probes_blocked ? umbeli_blocked_best()
-                : l->probes == &umbeli_probes_line  ? umbeli_line_best(l->hashes)
-                                                    : NULL;
+    l->kernel = NULL;
+    if (l->probes && l->probes->prepare) l->probes->prepare(l); /* RedisBloom sets them after */
     l->modulus = umbeli_modulus_of(l->nbits);
 }
 
@@ -129,7 +128,7 @@ umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint
 /* Room for the descriptions of `count` layers. */
 static umbel_err reserve(umbeli_chain *c, uint32_t count) {
     if (count <= c->cap) return UMBEL_OK;
-    uint32_t cap = 2 * c->cap > count ? 2 * c->cap : count;
+    uint32_t cap = count + count / 4; /* few chains have many layers */
     umbeli_layer *layers = umbeli_new(&c->base.settings, cap * sizeof *layers);
     if (!layers) return UMBEL_ENOMEM;
     memcpy(layers, c->layers, c->count * sizeof *layers);
@@ -185,6 +184,12 @@ const umbeli_layer *umbeli_chain_exact(const umbeli_chain *c) {
     return l->probes == &umbeli_probes_exact ? l : NULL;
 }
 
+bool umbeli_chain_has_hashes(const umbeli_chain *c) {
+    bool has = false;
+    for (uint32_t i = 0; i < c->count; i++) has = has || c->layers[i].probes->exact;
+    return has;
+}
+
 void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *l) {
     uint64_t sum = 0;
     if (!l->probes->recount) return;
@@ -193,24 +198,73 @@ void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *l) {
     umbeli_set_keys_added(&c->base, sum);
 }
 
-umbel_err umbeli_chain_replace(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes) {
+/* Whole hashes go into any layer, a part of one into a packed layer that keeps no more. */
+static umbel_err refill(umbeli_layer *fresh, const umbeli_layer *old) {
     enum { SOME = 256 };
-    uint64_t hashes[SOME], at = 0, n, bytes;
-    uint8_t changed[SOME];
+    uint64_t hashes[SOME], at = 0, n;
+    uint8_t changed;
+    bool packed = fresh->probes == &umbeli_probes_packed;
+    if (old->probes == &umbeli_probes_packed) {
+        return umbeli_packed_refill(fresh, old, NULL) ? UMBEL_OK : UMBEL_EFULL;
+    }
+    while ((n = umbeli_exact_take(old, &at, hashes, SOME)) > 0) {
+        for (uint64_t i = 0; i < n; i++) {
+            if (packed && fresh->packed.room == 0) return UMBEL_EFULL;
+            (void)fresh->probes->add(fresh, (umbeli_hashes){.narrow = hashes + i}, 1, &changed);
+            fresh->keys += changed;
+        }
+    }
+    return UMBEL_OK;
+}
+
+/* Layer i, appended or the only one in `data`, gives way to one with memory of its own. */
+static void exchange(umbeli_chain *c, uint32_t i, umbeli_layer fresh) {
+    if (i < c->shared) {
+        umbeli_array_delete(&c->base.settings, &c->base.array);
+        c->base.array = fresh.own;
+        c->base.data = fresh.own.data;
+        c->base.data_len = fresh.bytes;
+        fresh.own = (umbeli_array){0};
+    } else {
+        umbeli_array_delete(&c->base.settings, &c->layers[i].own);
+    }
+    c->layers[i] = fresh;
+    sum_up(c);
+}
+
+umbel_err umbeli_chain_replace(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes) {
     umbeli_layer *old = &c->layers[c->newest], fresh = *layer;
-    bytes = umbeli_filter_bytes(&c->base) - old->bytes;
+    uint64_t bytes = umbeli_filter_bytes(&c->base) - old->bytes;
     if (!umbeli_size_add(bytes, layer->bytes, &bytes)) return UMBEL_EFULL;
     if (max_bytes && bytes > max_bytes) return UMBEL_ELIMIT;
     umbel_err e = new_bits(c, layer->bytes, &fresh.own);
     if (e) return e;
     complete(&fresh, fresh.own.data);
-    fresh.keys = old->keys;
-    while ((n = umbeli_exact_take(old, &at, hashes, SOME)) > 0) {
-        (void)fresh.probes->add(&fresh, (umbeli_hashes){.narrow = hashes}, (size_t)n, changed);
+    fresh.keys = 0;
+    e = refill(&fresh, old);
+    if (e) {
+        umbeli_array_delete(&c->base.settings, &fresh.own);
+        return e;
     }
-    umbeli_array_delete(&c->base.settings, &old->own);
-    *old = fresh;
-    sum_up(c);
+    fresh.keys = old->keys;
+    exchange(c, c->newest, fresh);
+    return UMBEL_OK;
+}
+
+umbel_err umbeli_chain_unite(umbeli_chain *c, uint32_t i, const umbeli_layer *other) {
+    umbeli_layer *l = &c->layers[i], fresh = *l;
+    uint64_t keys = l->keys + other->keys;
+    for (fresh.bytes = l->bytes;; fresh.bytes += fresh.bytes / 8 / 8 * 8 + 8) {
+        if (umbeli_packed_capacity(fresh.bytes, l->hashes) < keys) continue;
+        if (new_bits(c, fresh.bytes, &fresh.own)) return UMBEL_ENOMEM;
+        complete(&fresh, fresh.own.data);
+        fresh.keys = 0;
+        if (umbeli_packed_refill(&fresh, l, other)) break;
+        umbeli_array_delete(&c->base.settings, &fresh.own);
+    }
+    fresh.nbits = 8 * fresh.bytes;
+    if (fresh.capacity < fresh.keys) fresh.capacity = fresh.keys;
+    exchange(c, i, fresh);
     return UMBEL_OK;
 }
 
@@ -290,6 +344,7 @@ void umbeli_chain_clear(umbel_filter *f) {
     c->count = c->shared = 1;
     c->newest = 0;
     c->layers[0].keys = 0;
+    if (c->layers[0].probes->prepare) c->layers[0].probes->prepare(&c->layers[0]);
     place_shared(c);
     f->data_len = c->layers[0].bytes;
     sum_up(c);
@@ -555,6 +610,7 @@ static size_t room_for(const umbeli_chain *c, size_t n) {
     const umbeli_layer *l = &c->layers[c->newest];
     if (c->never_full) return n;
     uint64_t room = l->keys < l->capacity ? l->capacity - l->keys : 0;
+    if (l->probes == &umbeli_probes_packed && l->packed.room < room) room = l->packed.room;
     return n < room ? n : (size_t)room;
 }
 
@@ -736,7 +792,7 @@ size_t umbeli_chain_probes(const umbel_filter *f, const void *key, size_t len, u
  * probes as if they were independent. */
 static umbel_measurement sample(const umbeli_layer *l, uint64_t most, bool roughly) {
     umbeli_layer part = *l;
-    bool exact = l->probes == &umbeli_probes_exact;
+    bool exact = l->probes->exact;
     if (!exact && l->bytes > most) {
         part.bytes = most;
         part.nbits = 8 * most;
@@ -769,16 +825,11 @@ umbel_measurement umbeli_layer_measure(const umbeli_layer *l) {
 
 static double layer_rate_after(const void *layer, uint64_t keys) {
     const umbeli_layer *l = layer;
-    if (l->probes == &umbeli_probes_exact) return 0;
-    switch (l->probes->kind) {
-    case UMBEL_KIND_BLOCKED: return umbeli_blocked_rate(umbeli_layer_blocks(l), keys);
-    case UMBEL_KIND_LINE: return umbeli_line_rate(umbeli_layer_blocks(l), l->hashes, keys);
-    default: return umbeli_classic_rate(l->nbits, l->hashes, keys);
-    }
+    return l->probes->rate_after ? l->probes->rate_after(l, keys) : 0;
 }
 
 static double layer_error(const umbeli_layer *l, const umbel_measurement *now) {
-    if (l->probes == &umbeli_probes_exact) return 0;
+    if (l->probes->exact) return 0;
     double error = umbeli_estimate_error((double)l->nbits, l->hashes, now->keys);
     if (l->probes->log2_bytes) {
         umbeli_blocked_keys(umbeli_layer_form(l), umbeli_layer_blocks(l), now->bits_set, &error);

@@ -5,7 +5,8 @@
  *
  *   chain.c       how chains work; lookups, adds, growing, measuring
  *   probes.c      where a key's bits are in a layer: blocked, line, classic
- *   exact.c       a layer that keeps the hashes themselves while there are few
+ *   packed.c      a layer that keeps hashes, a few bits of each
+ *   exact.c       the same with whole hashes: what earlier releases wrote
  *   scalable.c    the policy of native scalable filters: append a larger layer
  *   window.c      the policy of windows: clear the oldest layer and make it the newest
  *
@@ -26,9 +27,15 @@ typedef union umbeli_hashes {
 typedef struct umbeli_layer umbeli_layer;
 
 typedef struct umbeli_probes {
+    const char *name;    /* of layers that are of no kind; else NULL */
+    bool exact;          /* it keeps hashes, not bits */
     umbel_kind kind;     /* of such a layer on its own ... */
     uint32_t scheme;     /* ... and its scheme in native files; 0: cannot be stored in one */
     uint32_t log2_bytes; /* of a block, in blocked and line layers */
+
+    /* Sets what follows from a layer's description; the loops of blocked and line layers.  NULL:
+     * there is nothing to set. */
+    void (*prepare)(umbeli_layer *layer);
 
     /* Computes wide hashes for probes that take them; NULL: they take narrow ones. */
     void (*hash_wide)(const umbeli_shape *shape, const umbel_key *keys, size_t n,
@@ -46,14 +53,18 @@ typedef struct umbeli_probes {
     /* Estimates distinct keys from the number of set bits; and the live rate. */
     double (*estimate)(const umbeli_layer *layer, uint64_t bits_set);
     double (*live_rate)(const umbeli_layer *layer, uint64_t bits_set);
+    /* The model's rate with this many keys; NULL: no key that is added goes uncounted. */
+    double (*rate_after)(const umbeli_layer *layer, uint64_t keys);
 
     /* Sets `keys` after the bytes were replaced, where they say how many there are; else NULL. */
     void (*recount)(umbeli_layer *layer);
+    /* Whether these bytes, as many as the layer has, can be such a layer; NULL: any can be. */
+    bool (*check)(const umbeli_layer *layer, const uint8_t *bytes);
 } umbeli_probes;
 
 /* Narrow: classic, but by narrow hashes like the others, so that a chain hashes a key once. */
 extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_classic,
-    umbeli_probes_narrow, umbeli_probes_exact;
+    umbeli_probes_narrow, umbeli_probes_exact, umbeli_probes_packed;
 
 /* Of blocked, line and classic, the one whose layers are filters of that kind; NULL: none. */
 const umbeli_probes *umbeli_native_probes(umbel_kind kind);
@@ -74,6 +85,11 @@ struct umbeli_layer {
     double rate;            /* promised at capacity, 0: none */
     double bits_per_entry;  /* RedisBloom's header has it */
     umbeli_array own;       /* its memory; empty when the bits are in the filter's `data` */
+    struct {
+        uint64_t chunks;
+        uint32_t low, slots, uppers;
+        uint32_t room; /* keys that it is sure to take */
+    } packed;          /* of packed ones: packed.c; there `hashes` are the bits kept of a hash */
 };
 
 /* Of a blocked or line layer. */
@@ -156,15 +172,27 @@ umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64
 umbel_err umbeli_chain_may_append(const umbeli_chain *c, uint64_t bytes, uint32_t expansion,
                                   uint64_t max_bytes);
 
-/* Replaces the newest layer, which is an appended exact one, by `layer`, which gets all its keys.
- * Limit and errors as for umbeli_chain_append; on failure nothing changes. */
+/* Replaces the newest layer, which keeps hashes, by `layer`, a packed one or, if these are whole,
+ * any other, which gets all its keys.  Limit and errors as for umbeli_chain_append, and
+ * UMBEL_EFULL if a part of a packed one has no room; on failure nothing changes. */
 umbel_err umbeli_chain_replace(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes);
+
+/* Adds the hashes of a packed layer to layer i, which is one that keeps as many bits.
+ * UMBEL_ENOMEM. */
+umbel_err umbeli_chain_unite(umbeli_chain *c, uint32_t i, const umbeli_layer *other);
 
 /* Call after the bytes of a layer were replaced: corrects its number of keys, if they tell it. */
 void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *layer);
 
-/* The newest layer if it is exact, else NULL. */
+/* The newest layer if it keeps whole hashes, else NULL; and whether any layer keeps hashes. */
 const umbeli_layer *umbeli_chain_exact(const umbeli_chain *c);
+bool umbeli_chain_has_hashes(const umbeli_chain *c);
+
+/* Packed layers: the keys for which one of this many bytes is that keeps this many bits of a hash;
+ * and an empty one, prepared, gets all hashes of one or two others that keep as many bits.  False:
+ * a part of it has no room. */
+uint64_t umbeli_packed_capacity(uint64_t bytes, uint32_t bits);
+bool umbeli_packed_refill(umbeli_layer *fresh, const umbeli_layer *a, const umbeli_layer *b);
 
 /* Exact layers: the bytes of one for this many keys, and the keys for which one of this many bytes
  * is; the next hashes from slot *at on, at most `room`, 0 after the last. */
@@ -192,8 +220,9 @@ umbeli_layer *umbeli_chain_layer_at(const umbeli_chain *c, uint64_t *offset);
 
 /* Adds all keys of `from`, a chain under the same policy: layers of the same shape are merged,
  * further ones copied, keys of an exact one added.  UMBEL_EMISMATCH when the two differ,
- * UMBEL_EFULL when both together exceed a layer's capacity, UMBEL_ENOMEM; on failure nothing
- * changes, unless the newest layer of `into` is exact: merge into a copy of such a chain. */
+ * UMBEL_EFULL when both together exceed a layer's capacity or the promised rate, UMBEL_ENOMEM; on
+ * failure nothing changes, unless a layer of `into` keeps hashes: merge into a copy of such a
+ * chain. */
 umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag);
 
 /* Measures a layer by reading all its bits. */

@@ -6,6 +6,9 @@
  * counted twice; where the sum exceeds a layer's capacity, the number is estimated from the bits of
  * both.  Everything that can fail happens before the first change.
  *
+ * Packed layers are sets of hashes, and get the union of both.  They stop growing at a share of the
+ * promised rate, and may exceed that here, as long as all layers together keep the promise.
+ *
  * The keys of an exact layer are hashes, and simply added.  A chain with one cannot take the layers
  * of another that has none any more, unless its own becomes such a layer first.
  */
@@ -34,9 +37,10 @@ static umbel_err check_alike(const umbeli_chain *a, const umbeli_chain *b, umbel
     if (!what && policy->differ) what = policy->differ(a, b, UINT32_MAX);
     for (uint32_t i = 0; i < filters_of(a) && i < filters_of(b) && !what; i++) {
         const umbeli_layer *x = &a->layers[i], *y = &b->layers[i];
+        bool packed = x->probes == &umbeli_probes_packed && y->probes == x->probes;
         if (x->probes != y->probes) {
             what = "the kinds differ";
-        } else if (x->bytes != y->bytes || x->nbits != y->nbits) {
+        } else if (!packed && (x->bytes != y->bytes || x->nbits != y->nbits)) {
             what = "the sizes differ";
         } else if (x->hashes != y->hashes) {
             what = "the numbers of hashes differ";
@@ -79,7 +83,7 @@ static umbel_err count_keys(const umbeli_chain *a, const umbeli_chain *b, uint64
     for (uint32_t i = 0; i < mine || i < theirs; i++) {
         const umbeli_layer *x = i < mine ? &a->layers[i] : &b->layers[i];
         const umbeli_layer *y = i < mine && i < theirs ? &b->layers[i] : NULL;
-        if (merged_keys(x, y, &keys[i])) {
+        if (x->probes != &umbeli_probes_packed && merged_keys(x, y, &keys[i])) {
             return umbeli_fail(diag, UMBEL_EFULL, "both together exceed the capacity of a layer");
         }
     }
@@ -93,10 +97,21 @@ static umbel_err append_further(umbeli_chain *into, const umbeli_chain *from) {
     while (!e && into->count < filters_of(from)) {
         const umbeli_layer *theirs = &from->layers[into->count];
         e = umbeli_chain_append(into, theirs, 0);
-        if (!e) memcpy(into->layers[into->newest].bits, theirs->bits, (size_t)theirs->bytes);
+        if (e) break;
+        memcpy(into->layers[into->newest].bits, theirs->bits, (size_t)theirs->bytes);
+        umbeli_chain_recount(into, &into->layers[into->newest]);
     }
     if (e) umbeli_chain_truncate(into, before);
     return e;
+}
+
+static bool breaks_promise(const umbeli_chain *c) {
+    double sum = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const umbeli_layer *l = &c->layers[i];
+        sum += l->probes->exact ? l->probes->live_rate(l, 0) : l->rate;
+    }
+    return sum > c->base.shape.fpr;
 }
 
 /* Layers of both that are filters. */
@@ -110,11 +125,18 @@ static umbel_err merge_filters(umbeli_chain *into, const umbeli_chain *from, umb
     }
     for (uint32_t i = 0; i < count && !e; i++) {
         umbeli_layer *l = &into->layers[i];
-        if (i < mine && i < theirs) umbeli_bits_or(l->bits, from->layers[i].bits, l->bytes);
-        l->keys = keys[i];
-        sum += keys[i];
+        bool both = i < mine && i < theirs, packed = l->probes == &umbeli_probes_packed;
+        if (packed && both && umbeli_chain_unite(into, i, &from->layers[i])) {
+            e = umbeli_fail(diag, UMBEL_ENOMEM, "no memory to merge");
+        }
+        if (!packed && both) umbeli_bits_or(l->bits, from->layers[i].bits, l->bytes);
+        if (!packed) l->keys = keys[i];
+        sum += into->layers[i].keys;
     }
     if (!e) umbeli_set_keys_added(&into->base, sum);
+    if (!e && umbeli_chain_has_hashes(into) && breaks_promise(into)) {
+        e = umbeli_fail(diag, UMBEL_EFULL, "both together break the promised rate");
+    }
     umbeli_delete(&into->base.settings, keys);
     return e;
 }

@@ -105,14 +105,40 @@ static void recount(umbeli_layer *l) {
     for (uint64_t at = 0; at < slots; at++) l->keys += slot(l, at) != 0;
 }
 
+/* In order along the probes, without gaps before where a hash belongs: so looking for one never
+ * goes further than in an honest table. */
+static bool check(const umbeli_layer *l, const uint8_t *bytes) {
+    uint64_t slots = slots_of(l), keys = 0, empty = slots;
+    for (uint64_t at = 0; at < slots; at++) {
+        bool taken = umbeli_load_le64(bytes + at * sizeof(uint64_t)) != 0;
+        keys += taken;
+        if (!taken && empty == slots) empty = at;
+    }
+    if (keys > umbeli_exact_capacity(l->bytes)) return false;
+    /* One round from an empty slot on.  A hash is at home, or after one that is not larger. */
+    uint64_t before = 0, far = 0;
+    for (uint64_t i = 1, at = after(empty, slots); i <= slots; i++, at = after(at, slots)) {
+        uint64_t here = umbeli_load_le64(bytes + at * sizeof here);
+        uint64_t its = here ? away(here, at, slots) : 0;
+        if (here && its > (before ? far + 1 : 0)) return false;
+        if (here && before && its == far + 1 && here <= before) return false;
+        before = here;
+        far = its;
+    }
+    return true;
+}
+
 const umbeli_probes umbeli_probes_exact = {
+    .name = "exact",
     .kind = UMBEL_KIND_AUTO, /* it exists in chains only */
+    .exact = true,
     .contains = contains,
     .add = add,
     .bit = bit,
     .estimate = estimate,
     .live_rate = live_rate,
     .recount = recount,
+    .check = check,
 };
 
 uint64_t umbeli_exact_bytes(uint64_t keys) {

@@ -6,6 +6,7 @@
 #include "kind/blocked/line.h"
 #include "kind/chain/chain.h"
 #include "kind/classic/classic.h"
+#include "plan/plan.h"
 
 /* ---- Split-block, and whole lines ---- */
 
@@ -49,10 +50,28 @@ static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
     return umbeli_blocked_with_twins(umbeli_layer_form(l), rate, nblocks, bits_set);
 }
 
+static void blocked_prepare(umbeli_layer *l) {
+    l->kernel = umbeli_blocked_best();
+}
+
+static void line_prepare(umbeli_layer *l) {
+    l->kernel = umbeli_line_best(l->hashes);
+}
+
+static double blocked_rate(const umbeli_layer *l, uint64_t keys) {
+    return umbeli_blocked_rate(umbeli_layer_blocks(l), keys);
+}
+
+static double line_rate(const umbeli_layer *l, uint64_t keys) {
+    return umbeli_line_rate(umbeli_layer_blocks(l), l->hashes, keys);
+}
+
 const umbeli_probes umbeli_probes_blocked = {
     .kind = UMBEL_KIND_BLOCKED,
     .scheme = UMBELI_SCHEME_BLOCKED,
     .log2_bytes = 5,
+    .prepare = blocked_prepare,
+    .rate_after = blocked_rate,
     .contains = blocked_contains,
     .add = blocked_add,
     .bit = blocked_bit,
@@ -64,6 +83,8 @@ const umbeli_probes umbeli_probes_line = {
     .kind = UMBEL_KIND_LINE,
     .scheme = UMBELI_SCHEME_BLOCKED,
     .log2_bytes = 6,
+    .prepare = line_prepare,
+    .rate_after = line_rate,
     .contains = blocked_contains,
     .add = blocked_add,
     .bit = line_bit,
@@ -97,8 +118,13 @@ static double classic_live_rate(const umbeli_layer *l, uint64_t bits_set) {
     return umbeli_classic_live_rate(l->nbits, l->hashes, bits_set);
 }
 
+static double classic_rate(const umbeli_layer *l, uint64_t keys) {
+    return umbeli_classic_rate(l->nbits, l->hashes, keys);
+}
+
 const umbeli_probes umbeli_probes_classic = {
     .kind = UMBEL_KIND_CLASSIC,
+    .rate_after = classic_rate,
     .scheme = UMBELI_SCHEME_CLASSIC,
     .hash_wide = umbeli_native_hashes128,
     .contains = classic_contains,
@@ -144,6 +170,7 @@ static uint64_t narrow_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
 
 const umbeli_probes umbeli_probes_narrow = {
     .kind = UMBEL_KIND_CLASSIC,
+    .rate_after = classic_rate,
     .contains = narrow_contains,
     .add = narrow_add,
     .bit = narrow_bit,

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_packed.c - layers of packed hashes beside a plain set, at every size, and damage to them
+ */
+#include "cases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kind/chain/chain.h"
+#include "umbel.h"
+
+static umbeli_layer layer_of(uint64_t bytes, uint32_t bits) {
+    umbeli_layer l = {
+        .probes = &umbeli_probes_packed,
+        .bits = calloc(1, (size_t)bytes),
+        .bytes = bytes,
+        .nbits = 8 * bytes,
+        .hashes = bits,
+        .capacity = umbeli_packed_capacity(bytes, bits),
+    };
+    assert_non_null(l.bits);
+    l.probes->prepare(&l);
+    return l;
+}
+
+static bool add(umbeli_layer *l, uint64_t hash) {
+    uint8_t was_new = 0;
+    l->keys += l->probes->add(l, (umbeli_hashes){.narrow = &hash}, 1, &was_new);
+    return was_new;
+}
+
+static bool has(const umbeli_layer *l, uint64_t hash) {
+    uint8_t found = 0;
+    l->probes->contains(l, (umbeli_hashes){.narrow = &hash}, 1, &found);
+    return found;
+}
+
+static int ascending(const void *a, const void *b) {
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static bool in_set(const uint64_t *set, size_t n, uint64_t hash) {
+    return bsearch(&hash, set, n, sizeof hash, ascending) != NULL;
+}
+
+/* Every add and every lookup says what a set of the kept bits says. */
+static void is_a_set(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        uint32_t bits;
+    } shapes[] = {{24, 18},   {40, 14},    {168, 18},   {184, 8},    {1016, 18}, {2048, 25},
+                  {2056, 25}, {10112, 25}, {65408, 31}, {30000, 47}, {4096, 12}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        umbeli_layer l = layer_of(shapes[s].bytes, shapes[s].bits);
+        unsigned shift = 64 - shapes[s].bits;
+        uint64_t *set = calloc(l.capacity + 1, sizeof *set), hash = s;
+        size_t n = 0;
+        assert_non_null(set);
+        assert_true(l.capacity > 4);
+        for (uint64_t i = 0; i < 3 * l.capacity && l.keys < l.capacity && l.packed.room; i++) {
+            hash = umbel_mix(hash + 1);
+            if (i % 5 == 0 && n) hash = set[i % n] << shift | (hash >> 50);
+            bool known = false;
+            for (size_t k = 0; k < n && !known; k++) known = set[k] == hash >> shift;
+            assert_int_equal(add(&l, hash), !known);
+            if (!known) set[n++] = hash >> shift;
+        }
+        assert_int_equal(l.keys, n);
+        assert_true(n * 10 >= l.capacity * 8 || shapes[s].bits < 13);
+        qsort(set, n, sizeof *set, ascending);
+        for (size_t i = 0; i < n; i++) assert_true(has(&l, set[i] << shift));
+        for (int i = 0; i < 20000; i++) {
+            hash = umbel_mix(hash + 1);
+            assert_int_equal(has(&l, hash), in_set(set, n, hash >> shift));
+        }
+        assert_true(l.probes->check(&l, l.bits));
+        /* As a larger one, all in order, and what is counted is what there is. */
+        umbeli_layer larger = layer_of(2 * l.bytes + 8, l.hashes);
+        assert_true(umbeli_packed_refill(&larger, &l, NULL));
+        assert_int_equal(larger.keys, n);
+        for (size_t i = 0; i < n; i++) assert_true(has(&larger, set[i] << shift));
+        uint32_t room = larger.packed.room;
+        larger.probes->recount(&larger);
+        assert_int_equal(larger.keys, n);
+        assert_int_equal(larger.packed.room, room);
+        free(larger.bits);
+        free(l.bits);
+        free(set);
+    }
+}
+
+static void two_become_one(void **state) {
+    (void)state;
+    umbeli_layer a = layer_of(10112, 25), b = layer_of(2560, 25), both = layer_of(16256, 25);
+    for (uint64_t i = 0; i < 2000; i++) add(&a, umbel_mix(i));
+    for (uint64_t i = 1500; i < 2300; i++) add(&b, umbel_mix(i));
+    assert_true(umbeli_packed_refill(&both, &a, &b));
+    assert_int_equal(both.keys, 2300);
+    assert_true(both.probes->check(&both, both.bits));
+    for (uint64_t i = 0; i < 2300; i++) assert_true(has(&both, umbel_mix(i)));
+    umbeli_layer little = layer_of(2560, 25);
+    assert_false(umbeli_packed_refill(&little, &a, &b));
+    free(a.bits);
+    free(b.bits);
+    free(both.bits);
+    free(little.bits);
+}
+
+/* A single changed bit makes another valid set, or is noticed; whatever passes is in order, and so no
+ * lookup or add goes astray. */
+static void damage_is_noticed(void **state) {
+    (void)state;
+    umbeli_layer l = layer_of(2568, 25), copy = layer_of(2568, 25);
+    for (uint64_t i = 0; i < 700; i++) add(&l, umbel_mix(i));
+    int refused = 0;
+    for (uint64_t bit = 0; bit < l.nbits; bit++) {
+        memcpy(copy.bits, l.bits, (size_t)l.bytes);
+        copy.bits[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        if (!copy.probes->check(&copy, copy.bits)) {
+            refused++;
+            continue;
+        }
+        copy.probes->recount(&copy);
+        assert_in_range(copy.keys, 699, 701);
+        for (uint64_t i = 700; i < 710; i++) add(&copy, umbel_mix(i));
+        assert_true(copy.probes->check(&copy, copy.bits));
+    }
+    assert_true(refused > (int)l.nbits / 2);
+    memset(copy.bits, 0xff, (size_t)copy.bytes);
+    assert_false(copy.probes->check(&copy, copy.bits));
+    free(l.bits);
+    free(copy.bits);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_a_set),
+        cmocka_unit_test(two_become_one),
+        cmocka_unit_test(damage_is_noticed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
