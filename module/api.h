@@ -202,6 +202,8 @@ typedef struct RedisModuleCommandInfo {
     X(void, CloseKey, (RedisModuleKey *key)) \
     X(int, KeyType, (RedisModuleKey *key)) \
     X(long long, GetAbsExpire, (RedisModuleKey *key)) \
+    X(int, SetExpire, (RedisModuleKey *key, long long milliseconds)) \
+    X(long long, Milliseconds, (void)) \
     X(RedisModuleType *, ModuleTypeGetType, (RedisModuleKey *key)) \
     X(void *, ModuleTypeGetValue, (RedisModuleKey *key)) \
     X(int, ModuleTypeSetValue, (RedisModuleKey *key, RedisModuleType *type, void *value)) \

@@ -61,6 +61,8 @@ static const command commands[] = {
       "Returns how often each item was added, up to 15 in a counting filter" },
     { "bf.clear", bf_cmd_clear, SHRINK, 2, DELETES, 1, bf_args_key, "O(n) in the bytes of the filter",
       "Removes all items and keeps the filter" },
+    { "bf.advance", bf_cmd_advance, SHRINK, 4, DELETES, 1, bf_args_advance, "O(n) in the bytes of the generations",
+      "Forgets the oldest generations of a window that goes by the clock" },
     { "bf.merge", bf_cmd_merge, WRITE, -3, ADDS, -1, bf_args_merge, "O(n) in the bytes of the filters",
       "Adds all items of other filters that have the same properties" },
     { "bf.card", bf_cmd_card, READ, 2, LOOKS, 1, bf_args_key, "O(1)",

@@ -3,8 +3,8 @@
  * bf_add.c - BF.ADD key item
  *            BF.MADD key item [item ...]
  *            BF.INSERT key [CAPACITY n] [ERROR e] [EXPANSION n] [NOCREATE] [NONSCALING]
- *                      [LAYOUT blocked|classic] [COUNTING] [WINDOW n] [TIGHTENING r] [SEED s]
- *                      [VALIDATESCALETO n] [ITEMS item [item ...]]
+ *                      [LAYOUT blocked|classic] [COUNTING] [WINDOW n|DURATION/STEP] [TTL seconds]
+ *                      [TIGHTENING r] [SEED s] [VALIDATESCALETO n] [ITEMS item [item ...]]
  */
 #include <string.h>
 

@@ -14,6 +14,7 @@
 #include "command/open_key.h"
 #include "command/reply.h"
 #include "config.h"
+#include "counters.h"
 #include "storage/dump.h"
 
 #define BAD_DATA "ERR received bad data"
@@ -58,6 +59,7 @@ static bool reply_loaded(bf_key *key, umbel_err e) {
     if (e == UMBEL_ELIMIT || e == UMBEL_ENOMEM) {
         bf_reply_make_error(key->ctx, e, NULL);
     } else if (e) {
+        bf_count(BF_DUMPS_REFUSED, 1);
         RedisModule_ReplyWithError(key->ctx, BAD_DATA);
     } else {
         bf_key_changed(key, "bf.load");

@@ -12,6 +12,7 @@
 #include "command/open_key.h"
 #include "command/reply.h"
 #include "config.h"
+#include "value/value_window.h"
 
 int bf_cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
@@ -82,8 +83,27 @@ static void max_keys(RedisModuleCtx *ctx, const bf_value *v) {
     }
 }
 
-/* The first five are RedisBloom's and make up the full reply; the others, valkey-bloom's, are
- * returned only when asked for by name. */
+static void layout(RedisModuleCtx *ctx, const bf_value *v) {
+    bool classic = bf_value_layout(v) == BF_REDISBLOOM;
+    RedisModule_ReplyWithSimpleString(ctx, classic ? "classic" : "blocked");
+}
+
+/* Null if it is none; its generations; or, if it goes by the clock, its duration and step. */
+static void window(RedisModuleCtx *ctx, const bf_value *v) {
+    char text[BF_CLOCK_TEXT];
+    bf_clock clock = bf_value_clock(v);
+    if (!clock.generations) {
+        RedisModule_ReplyWithNull(ctx);
+    } else if (!clock.step) {
+        bf_reply_count(ctx, clock.generations);
+    } else {
+        bf_clock_text(&clock, false, text);
+        RedisModule_ReplyWithSimpleString(ctx, text);
+    }
+}
+
+/* The first five are RedisBloom's and make up the full reply; the others, valkey-bloom's and
+ * our own, are returned only when asked for by name. */
 enum { FULL_REPLY = 5 };
 static const struct {
     const char *word, *name;
@@ -97,6 +117,8 @@ static const struct {
     {"ERROR", "Error rate", error},
     {"TIGHTENING", "Tightening ratio", tightening},
     {"MAXSCALEDCAPACITY", "Max scaled capacity", max_keys},
+    {"LAYOUT", "Layout", layout},
+    {"WINDOW", "Window", window},
 };
 
 static void info_all(RedisModuleCtx *ctx, const bf_value *v) {
@@ -192,7 +214,7 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_value_params(v, &params);
     bf_value_measure(v, &m);
     uint32_t layers = bf_value_layers(v);
-    RedisModule_ReplyWithMap(ctx, 9);
+    RedisModule_ReplyWithMap(ctx, params.by_time ? 12 : 9);
     bf_reply_named_text(ctx, "Layout", params.layout == BF_REDISBLOOM ? "classic" : "blocked");
     bf_reply_named_count(ctx, "Capacity", bf_value_capacity(v));
     bf_reply_named_count(ctx, "Keys", bf_value_card(v));
@@ -201,6 +223,13 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_reply_named_double(ctx, "Live rate", m.rate);
     bf_reply_named_double(ctx, "Fill", fill(&m));
     bf_reply_named_count(ctx, "Bytes", bf_value_memory(v));
+    if (params.by_time) {
+        bf_clock clock = bf_value_clock(v);
+        RedisModule_ReplyWithSimpleString(ctx, "Window");
+        window(ctx, v);
+        bf_reply_named_count(ctx, "Window step", clock.step);
+        bf_reply_named_count(ctx, "Newest since", clock.advanced);
+    }
     RedisModule_ReplyWithSimpleString(ctx, "Layers");
     RedisModule_ReplyWithArray(ctx, (long)layers);
     for (uint32_t i = 0; i < layers; i++) reply_layer(ctx, v, i, &m);

@@ -14,6 +14,7 @@
 #include "command/open_key.h"
 #include "command/reply.h"
 #include "config.h"
+#include "counters.h"
 #include "storage/types.h"
 #include "value/value_memory.h"
 
@@ -84,6 +85,7 @@ void bf_merge_put(RedisModuleCtx *ctx, bf_merge *m) {
     if (!bf_replicate_contents(&key, existed)) {
         RedisModule_Replicate(ctx, "BF.MERGE", "v", m->names, (size_t)m->count);
     }
+    bf_count(BF_MERGES, 1);
     bf_key_changed(&key, "bf.merge");
     bf_key_close(&key);
 }

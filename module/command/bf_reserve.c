@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * bf_reserve.c - BF.RESERVE key error capacity [EXPANSION n] [NONSCALING] [IFNOTEXISTS]
- *                [LAYOUT blocked|classic] [COUNTING] [WINDOW n] [TIGHTENING r] [SEED s]
- *                [VALIDATESCALETO n]
+ *                [LAYOUT blocked|classic] [COUNTING] [WINDOW n|DURATION/STEP] [TTL seconds]
+ *                [TIGHTENING r] [SEED s] [VALIDATESCALETO n]
  */
 #include "command/commands.h"
 #include "command/create.h"

@@ -29,7 +29,8 @@ static RedisModuleCommandArg expansions[] = {
     OPTIONAL_WORD("nonscaling", "NONSCALING"), \
     LAYOUT, \
     OPTIONAL_WORD("counting", "COUNTING"), \
-    OPTION(INTEGER, "generations", "WINDOW"), \
+    OPTION(STRING, "window", "WINDOW"), \
+    OPTION(INTEGER, "seconds", "TTL"), \
     OPTION(DOUBLE, "ratio", "TIGHTENING"), \
     OPTION(STRING, "seed", "SEED"), \
     OPTION(INTEGER, "scale-to", "VALIDATESCALETO")
@@ -59,7 +60,8 @@ RedisModuleCommandArg bf_args_items[] = { { KEY }, { ARG(STRING, "item"), MULTIP
 static RedisModuleCommandArg info_fields[] = {
     WORD("capacity", "CAPACITY"), WORD("size", "SIZE"), WORD("filters", "FILTERS"),
     WORD("items", "ITEMS"), WORD("expansion", "EXPANSION"), WORD("error", "ERROR"),
-    WORD("tightening", "TIGHTENING"), WORD("maxscaledcapacity", "MAXSCALEDCAPACITY"), END
+    WORD("tightening", "TIGHTENING"), WORD("maxscaledcapacity", "MAXSCALEDCAPACITY"),
+    WORD("layout", "LAYOUT"), WORD("window", "WINDOW"), END
 };
 RedisModuleCommandArg bf_args_info[] = {
     { KEY }, { ARG(ONEOF, "field"), OPTIONAL, .subargs = info_fields }, END
@@ -70,6 +72,10 @@ RedisModuleCommandArg bf_args_loadchunk[] = {
     { KEY }, { ARG(INTEGER, "iterator") }, { ARG(STRING, "data") }, END
 };
 RedisModuleCommandArg bf_args_load[] = { { KEY }, { ARG(STRING, "data") }, END };
+
+RedisModuleCommandArg bf_args_advance[] = {
+    { KEY }, { ARG(INTEGER, "generations") }, { ARG(UNIX_TIME, "time") }, END
+};
 
 RedisModuleCommandArg bf_args_merge[] = {
     { .name = "destination", .type = REDISMODULE_ARG_TYPE_KEY, .key_spec_index = 0 },

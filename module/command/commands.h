@@ -16,6 +16,7 @@ int bf_cmd_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int bf_cmd_count(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+int bf_cmd_advance(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int bf_cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 int bf_cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
@@ -30,6 +31,6 @@ int bf_cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 /* Lists end with an element whose name is NULL. */
 extern RedisModuleCommandArg bf_args_reserve[], bf_args_insert[], bf_args_item[], bf_args_items[],
     bf_args_key[], bf_args_info[], bf_args_scandump[], bf_args_loadchunk[], bf_args_load[],
-    bf_args_merge[];
+    bf_args_merge[], bf_args_advance[];
 
 #endif

@@ -36,7 +36,18 @@ bool bf_create(bf_key *key, bf_options *options) {
         bf_reply_make_error(key->ctx, e, &diag);
         return false;
     }
+    if (options->params.by_time) {
+        bf_clock *clock = &options->clock;
+        if (!clock->advanced) clock->advanced = (uint64_t)RedisModule_Milliseconds() / 1000;
+        e = bf_value_set_clock(value, clock);
+    }
+    if (e) {
+        bf_value_free(value);
+        bf_reply_make_error(key->ctx, e, NULL);
+        return false;
+    }
     bf_key_put(key, value);
+    if (options->ttl) RedisModule_SetExpire(key->opened, (long long)options->ttl * 1000);
     return true;
 }
 
@@ -67,7 +78,22 @@ static void say_number(words *w, uint64_t value) {
     say(w, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)value));
 }
 
-static void say_properties(words *w, const bf_params *params) {
+/* TTL of a new key. */
+static void say_expiry(const bf_key *key) {
+    long long expires = RedisModule_GetAbsExpire(key->opened);
+    if (expires >= 0) {
+        RedisModule_Replicate(key->ctx, "PEXPIREAT", "sl", key->name, expires);
+    }
+}
+
+static void say_window(words *w, const bf_key *key) {
+    char text[BF_CLOCK_TEXT];
+    bf_clock clock = bf_value_clock(key->value);
+    bf_clock_text(&clock, true, text);
+    say_text(w, text);
+}
+
+static void say_properties(words *w, const bf_key *key, const bf_params *params) {
     if (params->expansion == BF_EXPANSION_AUTO) {
         say_text(w, "EXPANSION");
         say_text(w, "auto");
@@ -91,7 +117,11 @@ static void say_properties(words *w, const bf_params *params) {
     if (params->counting) say_text(w, "COUNTING");
     if (params->window) {
         say_text(w, "WINDOW");
-        say_number(w, params->window);
+        if (params->by_time) {
+            say_window(w, key);
+        } else {
+            say_number(w, params->window);
+        }
     }
     if (params->keyed) {
         say_text(w, "SEED");
@@ -135,10 +165,7 @@ static void say_contents(const bf_key *key, bool existed, bool empty) {
     while (!empty && (bf_dump_chunk(v, next, &next, &bytes, &len), next)) {
         replicate_chunk(key, next, bytes, len);
     }
-    long long expires = existed ? RedisModule_GetAbsExpire(key->opened) : -1;
-    if (expires >= 0) {
-        RedisModule_Replicate(key->ctx, "PEXPIREAT", "sl", key->name, expires);
-    }
+    say_expiry(key);
 }
 
 static bool replicate_contents(const bf_key *key, bool existed, bool empty) {
@@ -181,9 +208,10 @@ void bf_replicate_insertion(const bf_key *key, const bf_params *params, RedisMod
     say_double(&w, params->error);
     say_text(&w, "CAPACITY");
     say_number(&w, params->capacity);
-    say_properties(&w, params);
+    say_properties(&w, key, params);
     say_text(&w, "ITEMS");
     RedisModule_Replicate(key->ctx, "BF.INSERT", "svv", key->name, w.list, w.count, items, count);
+    say_expiry(key);
     forget(&w);
 }
 
@@ -196,7 +224,8 @@ void bf_replicate_creation(const bf_key *key, const bf_params *params) {
     }
     say_double(&w, params->error);
     say_number(&w, params->capacity);
-    say_properties(&w, params);
+    say_properties(&w, key, params);
     RedisModule_Replicate(key->ctx, "BF.RESERVE", "sv", key->name, w.list, w.count);
+    say_expiry(key);
     forget(&w);
 }

@@ -37,6 +37,7 @@
 
 #include "command/reply.h"
 #include "config.h"
+#include "counters.h"
 #include "value/value_memory.h"
 
 /* Clusters: keys may be on their way to another node.  Pauses come before a primary steps down, and
@@ -142,6 +143,7 @@ static void leave(merging *m, stage end) {
     while (*at != m) at = &(*at)->next;
     *at = m->next;
     m->stage = end;
+    bf_count(BF_MERGES_RUNNING, -1);
     for (int i = 0; i < m->merge.count; i++) {
         if (m->merge.values[i]) bf_value_let_go(m->merge.values[i]);
     }
@@ -233,6 +235,7 @@ static void start_thread(merging *m) {
         if (m->merge.values[i]) bf_value_hold(m->merge.values[i]);
     }
     m->stage = RUNNING;
+    bf_count(BF_MERGES_RUNNING, 1);
     m->next = running;
     running = m;
     if (pthread_create(&thread, NULL, make, m) == 0) {

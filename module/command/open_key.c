@@ -6,7 +6,10 @@
 
 #include "command/merging.h"
 #include "command/reply.h"
+#include "config.h"
+#include "counters.h"
 #include "storage/types.h"
+#include "value/value_window.h"
 
 static void open_now(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
     *key = (bf_key){.ctx = ctx, .name = name};
@@ -20,12 +23,29 @@ static void open_now(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, 
     }
 }
 
+/* A primary forgets what is too old when anybody asks for the key, and tells its replicas and the
+ * append-only file, as servers do with keys that expire.  They follow it, whatever their clocks. */
+static void forget_aged(const bf_key *key, int mode) {
+    int follows = REDISMODULE_CTX_FLAGS_SLAVE;
+    int script = mode & REDISMODULE_WRITE ? 0 : REDISMODULE_CTX_FLAGS_LUA;
+    bf_clock clock = bf_value_clock(key->value), before = clock;
+    if (!clock.step || RedisModule_GetContextFlags(key->ctx) & (follows | script)) return;
+    if (bf_config_replayed(key->ctx) || RedisModule_AvoidReplicaTraffic()) return;
+    uint32_t ended = bf_clock_ended(&clock, (uint64_t)RedisModule_Milliseconds() / 1000);
+    if (clock.advanced == before.advanced || bf_value_advance(key->value, ended, &clock)) return;
+    RedisModule_Replicate(key->ctx, "BF.ADVANCE", "sll", key->name, (long long)ended,
+                          (long long)clock.advanced);
+    bf_count(BF_WINDOWS_ADVANCED, ended);
+    if (ended) bf_key_changed(key, "bf.advance");
+}
+
 void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode) {
     open_now(key, ctx, name, mode);
     if ((mode & REDISMODULE_WRITE) && bf_merging_settle(key)) {
         bf_key_close(key);
         open_now(key, ctx, name, mode);
     }
+    if (key->value && key->value->params.by_time) forget_aged(key, mode);
 }
 
 void bf_key_close(bf_key *key) {

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "counters.h"
+
 static const char *full(const bf_value *value) {
     bf_params params;
     bf_value_params(value, &params);
@@ -18,6 +20,8 @@ static const char *full(const bf_value *value) {
 }
 
 int bf_reply_add_error(RedisModuleCtx *ctx, umbel_err err, const bf_value *value) {
+    bf_count(BF_REFUSED_FULL, err == UMBEL_EFULL);
+    bf_count(BF_REFUSED_MEMORY, err == UMBEL_ELIMIT || err == UMBEL_ENOMEM);
     switch (err) {
     case UMBEL_EFULL: return RedisModule_ReplyWithError(ctx, full(value));
     case UMBEL_ELIMIT: return RedisModule_ReplyWithError(ctx, BF_OVER_LIMIT);
@@ -28,6 +32,7 @@ int bf_reply_add_error(RedisModuleCtx *ctx, umbel_err err, const bf_value *value
 
 int bf_reply_make_error(RedisModuleCtx *ctx, umbel_err err, const umbel_diag *diag) {
     char text[256], why[200];
+    bf_count(BF_REFUSED_MEMORY, err == UMBEL_ELIMIT || err == UMBEL_ENOMEM);
     switch (err) {
     case UMBEL_ENOMEM: return RedisModule_ReplyWithError(ctx, BF_NO_MEMORY);
     case UMBEL_ELIMIT: return RedisModule_ReplyWithError(ctx, BF_OVER_LIMIT);

@@ -11,7 +11,7 @@
 #include "core/bits.h"
 #include "hash/siphash13.h"
 
-enum { WINDOW_MAX = 255 };
+enum { WINDOW_MAX = 255, TTL_MAX = INT32_MAX };
 
 /* The default setting leaves the steps to the filter. */
 void bf_options_init(bf_options *options, RedisModuleCtx *ctx) {
@@ -42,6 +42,7 @@ bf_word bf_word_of(const RedisModuleString *text) {
         {"SEED", BF_WORD_SEED},
         {"TIGHTENING", BF_WORD_TIGHTENING},
         {"WINDOW", BF_WORD_WINDOW},
+        {"TTL", BF_WORD_TTL},
         {"VALIDATESCALETO", BF_WORD_VALIDATESCALETO},
     };
     size_t len = 0;
@@ -119,6 +120,21 @@ static const char *take_seed(bf_options *options, const RedisModuleString *value
     return NULL;
 }
 
+/* Generations by number of items, or by the clock. */
+static const char *take_window(bf_options *options, const RedisModuleString *value) {
+    long long number = 0;
+    bf_flaw flaw = read_number(value, 1, WINDOW_MAX, &number);
+    options->params.by_time = flaw == BF_NO_NUMBER;
+    if (flaw == BF_OUT_OF_RANGE) return "ERR window must be in the range [1, 255]";
+    if (flaw == BF_FINE) {
+        options->params.window = (uint16_t)number;
+        return NULL;
+    }
+    const char *wrong = bf_clock_parse(RedisModule_StringPtrLen(value, NULL), &options->clock);
+    if (!wrong) options->params.window = (uint16_t)options->clock.generations;
+    return wrong;
+}
+
 const char *bf_options_take(bf_options *options, bf_word word, const RedisModuleString *value) {
     bf_params *params = &options->params;
     long long number = 0;
@@ -133,11 +149,10 @@ const char *bf_options_take(bf_options *options, bf_word word, const RedisModule
         case BF_NO_NUMBER: return "ERR bad tightening ratio";
         default: return "ERR (0 < tightening ratio range < 1)";
         }
-    case BF_WORD_WINDOW:
-        if (read_number(value, 1, WINDOW_MAX, &number)) {
-            return "ERR window must be in the range [1, 255]";
-        }
-        params->window = (uint16_t)number;
+    case BF_WORD_WINDOW: return take_window(options, value);
+    case BF_WORD_TTL:
+        if (read_number(value, 1, TTL_MAX, &number)) return "ERR invalid expire time";
+        options->ttl = (uint64_t)number;
         return NULL;
     case BF_WORD_VALIDATESCALETO:
         if (read_number(value, 1, INT64_MAX, &number)) return "ERR bad capacity";

@@ -6,7 +6,7 @@
 #define BF_RESERVE_OPTIONS_H
 
 #include "api.h"
-#include "value/value.h"
+#include "value/value_window.h"
 
 typedef struct bf_options {
     bf_params params;
@@ -14,6 +14,8 @@ typedef struct bf_options {
     bool if_not_exists, no_create;
     bool replayed;     /* another server or a file has it: limits are for those who ask */
     uint64_t scale_to; /* keys that it must be able to grow to; 0: not requested */
+    uint64_t ttl;      /* seconds; 0: it does not expire */
+    bf_clock clock;    /* of a window that goes by it */
 } bf_options;
 
 /* Starts with the defaults from the settings. */
@@ -35,6 +37,7 @@ typedef enum bf_word {
     BF_WORD_SEED,
     BF_WORD_TIGHTENING,
     BF_WORD_WINDOW,
+    BF_WORD_TTL,
     BF_WORD_VALIDATESCALETO
 } bf_word;
 

@@ -15,6 +15,7 @@
 #include "plan/plan.h"
 #include "umbel_meta.h"
 #include "value/server_memory.h"
+#include "value/value_window.h"
 
 enum { NAME_BYTES = 32, VALUE_BYTES = 40 };
 
@@ -458,7 +459,9 @@ umbel_err bf_head_load(const bf_head *head, bf_bits_source source, void *ctx, ui
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) umbeli_meta_remove(f, names[i]);
     bf_params params = head->params;
     params.window = (uint16_t)umbeli_window_generations(f);
-    return bf_value_of(&params, f, out, diag);
+    e = bf_value_of(&params, f, out, diag);
+    if (!e) (*out)->params.by_time = bf_value_clock(*out).step != 0;
+    return e;
 }
 
 /* ---- Writing compact heads ---- */

@@ -8,6 +8,7 @@
  * more memory than the data that came with it.
  */
 #include "core/diag.h"
+#include "counters.h"
 #include "storage/dump.h"
 #include "storage/dump_header.h"
 #include "storage/types.h"
@@ -68,6 +69,7 @@ void *bf_blocked_load(RedisModuleIO *io, int encver) {
     }
     char why[200];
     if (!v) {
+        bf_count(BF_DUMPS_REFUSED, 1);
         RedisModule_LogIOError(io, "warning", "umbel filter: %s",
                                umbel_explain(UMBEL_ECORRUPT, &diag, why, sizeof why));
     }

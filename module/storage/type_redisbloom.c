@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "counters.h"
 #include "storage/dump.h"
 #include "storage/types.h"
 #include "value/server_memory.h"
@@ -132,6 +133,7 @@ void *bf_redisbloom_load(RedisModuleIO *io, int encver) {
     }
     char why[200];
     if (!v) {
+        bf_count(BF_DUMPS_REFUSED, 1);
         RedisModule_LogIOError(io, "warning", "RedisBloom filter: %s",
                                umbel_explain(UMBEL_ECORRUPT, &diag, why, sizeof why));
     }

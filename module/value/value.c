@@ -51,6 +51,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "counters.h"
 #include "format/codec.h"
 #include "format/redisbloom/redisbloom_link.h"
 #include "kind/exceptions.h"
@@ -251,7 +252,7 @@ static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter
         .capacity = p->capacity,
         .fpr = p->error,
         .secret = p->keyed ? p->key : NULL,
-        .window = {.generations = p->window},
+        .window = {.generations = p->window, .manual = p->by_time},
     };
     umbel_err e = umbeli_kind_params(&params, diag);
     return e ? e : umbeli_kind_by_id(params.kind)->create(&params, &settings, out, diag);
@@ -435,6 +436,7 @@ umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t ma
         e = add_counting(f, keys, n, was_new, done);
     }
     if (f && v->filter == f) umbeli_admit_keys(f, keys, *done, was_new, added_before);
+    bf_count(BF_LAYERS_ADDED, (int64_t)bf_value_layers(v) - (int64_t)before.layers);
     note_change(before, v);
     return e;
 }

@@ -5,6 +5,7 @@
  *   value.c          overview essay; creation, keys, merging, accounting
  *   value_small.c    values of one small filter, kept in little memory
  *   value_stats.c    figures about a value
+ *   value_window.c   windows that forget by the clock
  *   value_memory.c   how much memory it takes, holding it for a thread, and moving it
  *   layer_plan.c     how large the layers are
  *   server_memory.c  the server's allocator
@@ -43,6 +44,7 @@ typedef struct bf_params {
     uint8_t layout;     /* a bf_layout */
     bool counting : 1;  /* blocked only: keys can be removed */
     bool keyed : 1;     /* blocked only */
+    bool by_time : 1;   /* a window that the clock advances: value_window.h */
 } bf_params;
 
 static inline bool bf_grows(const bf_params *p) {

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bf_advance.c - BF.ADVANCE key generations time
+ *
+ * Forgets that many of the oldest generations of a window that goes by the clock; the newest began
+ * at that time, in seconds since 1970.  A primary says it to its replicas.
+ */
+#include "command/commands.h"
+#include "command/open_key.h"
+#include "command/reply.h"
+#include "value/value_window.h"
+
+int bf_cmd_advance(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    bf_key key;
+    long long generations = 0, at = 0;
+    if (argc != 4) return RedisModule_WrongArity(ctx);
+    if (RedisModule_StringToLongLong(argv[2], &generations) || generations < 0 ||
+        generations > UINT16_MAX || RedisModule_StringToLongLong(argv[3], &at) || at < 0) {
+        return RedisModule_ReplyWithError(ctx, "ERR value is not an integer or out of range");
+    }
+    int mode = REDISMODULE_READ | REDISMODULE_WRITE;
+    if (!bf_key_open_filter(&key, ctx, argv[1], mode)) return REDISMODULE_OK;
+    bf_clock clock = bf_value_clock(key.value);
+    clock.advanced = (uint64_t)at;
+    if (!clock.step) {
+        RedisModule_ReplyWithError(ctx, "ERR not a window that goes by the clock");
+    } else if (bf_value_advance(key.value, (uint32_t)generations, &clock)) {
+        RedisModule_ReplyWithError(ctx, BF_NO_MEMORY);
+    } else {
+        RedisModule_ReplicateVerbatim(ctx);
+        bf_key_changed(&key, "bf.advance");
+        RedisModule_ReplyWithSimpleString(ctx, "OK");
+    }
+    bf_key_close(&key);
+    return REDISMODULE_OK;
+}
