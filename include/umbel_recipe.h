@@ -100,6 +100,23 @@ UMBEL_API const char *umbel_recipe_expects(const umbel_recipe *recipe);
  * l times as many cases as one key. */
 UMBEL_API bool umbel_recipe_next(const umbel_recipe *recipe, umbel_key *key);
 
+/* Forms of an entry in a list of domains.  The numbers never change. */
+typedef enum umbel_domain_form {
+    UMBEL_DOMAIN_NONE = 0,      /* a comment, an empty line, what surrounds the entries          */
+    UMBEL_DOMAIN_PLAIN = 1,     /* name   *.name   .name                                         */
+    UMBEL_DOMAIN_HOSTS = 2,     /* 0.0.0.0 name                                                  */
+    UMBEL_DOMAIN_ADBLOCK = 3,   /* ||name^                                                       */
+    UMBEL_DOMAIN_RPZ = 4,       /* name CNAME .                                                  */
+    UMBEL_DOMAIN_DNSMASQ = 5,   /* address=/name/                                                */
+    UMBEL_DOMAIN_URL = 6,       /* https://name/path: its host                                   */
+    UMBEL_DOMAIN_EXCEPTION = 7, /* @@||name^   name CNAME rpz-passthru.: no key                  */
+    UMBEL_DOMAIN_UNKNOWN = 8
+} umbel_domain_form;
+
+/* What a line of such a list is, and the name in it, as it stands; data NULL if it has none.  The
+ * recipe `domain` takes its records apart in this way. */
+UMBEL_API umbel_domain_form umbel_domain_entry(const void *line, size_t len, umbel_key *name);
+
 /* ---- Where records end -------------------------------------------------------------------- */
 
 /* Every separator ends a record, but for CSV (UMBEL_RECIPE_CSV), where it may be part of a
@@ -163,6 +180,38 @@ UMBEL_API umbel_err umbel_records_next(umbel_records *records, umbel_records_bat
 /* The header of the file that is being read, without its separator; data is NULL if it has none or
  * it has not been read yet.  Valid until the next file. */
 UMBEL_API umbel_key umbel_records_header(const umbel_records *records);
+
+/* ---- Lists that are asked while they are replaced ------------------------------------------- */
+
+/* A filter in a file, asked by its recipe: what resolvers, proxies and servers need of a list.  The
+ * file may be replaced at any time (umbel_file_save does so, mv as well): a question finds out at
+ * most once per second, and answers from the new one, or, if that is not a filter, still from the
+ * old.  Files of up to 64 MiB are read into memory and checked, so nothing that is done to the file
+ * afterwards hurts; larger ones are mapped (umbel_file_open).  One thread per list. */
+typedef struct umbel_list umbel_list;
+UMBEL_API umbel_err umbel_list_open(const char *path, const umbel_opts *opts, umbel_list **out,
+                                    umbel_diag *diag);
+UMBEL_API void umbel_list_close(umbel_list *list); /* NULL is allowed                            */
+
+/* Whether the filter has the key of this text, or for names of domains one of its parents.  A text
+ * without a key is in no list. */
+UMBEL_API bool umbel_list_has(umbel_list *list, umbel_recipe_use use, const void *text, size_t len);
+
+/* The same for many; the texts are replaced by keys.  UMBEL_ENOMEM, and nothing was asked. */
+UMBEL_API umbel_err umbel_list_has_many(umbel_list *list, umbel_recipe_use use, umbel_key *texts,
+                                        size_t n, uint8_t *hit, umbel_diag *diag);
+
+/* Looks for a new file now; *replaced (optional) says whether there was one.  The error is that of
+ * the last attempt: the list keeps answering. */
+UMBEL_API umbel_err umbel_list_refresh(umbel_list *list, bool *replaced, umbel_diag *diag);
+
+/* The filter that answers now, until the next question. */
+UMBEL_API const umbel_filter *umbel_list_filter(const umbel_list *list);
+UMBEL_API uint64_t umbel_list_replaced(const umbel_list *list); /* how often                      */
+
+/* "kind=tight keys=1000 bytes=5000 exceptions=0", for faces without umbel_info: cut to cap bytes
+ * with its NUL; returns the length of the whole. */
+UMBEL_API size_t umbel_list_text(const umbel_list *list, char *text, size_t cap);
 
 #ifdef __cplusplus
 }

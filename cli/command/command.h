@@ -13,7 +13,7 @@
 extern const cli_command cli_command_plan, cli_command_build, cli_command_add, cli_command_check,
     cli_command_uniq, cli_command_remove, cli_command_info, cli_command_verify, cli_command_merge,
     cli_command_intersect, cli_command_cmp, cli_command_fold, cli_command_convert,
-    cli_command_table, cli_command_push;
+    cli_command_table, cli_command_push, cli_command_serve;
 
 /* Options shared by the commands that read lines or make filters.  Each group has its heading:
  * groups come after the options without one. */

@@ -171,6 +171,24 @@ const cli_option cli_options[OPTION_COUNT] = {
                        "--shards: promise this false-positive rate (1%); --expansion: that of all "
                        "layers together (twice that of the filter)"},
 
+    [OPT_SQUID] =
+        FLAG("", "squid", squid, "answer Squid on standard input and output: external_acl_type"),
+    [OPT_REWRITE] =
+        {"", "rewrite", "URL", NULL, TYPE_TEXT, AT(rewrite),
+         "with --squid, for url_rewrite_program: send requests for what is listed to URL"},
+    [OPT_SOCKETMAP] =
+        {"", "socketmap", "ADDRESS", NULL, TYPE_LIST, AT(socketmap),
+         "answer Postfix' socketmap at unix:PATH, PORT or HOST:PORT; may be repeated"},
+    [OPT_ANSWER] = {"", "answer", "TEXT", NULL, TYPE_TEXT, AT(answer),
+                    "what a listed key maps to in a socketmap (REJECT)"},
+    [OPT_HTTP] = {"", "http", "ADDRESS", NULL, TYPE_LIST, AT(http),
+                  "answer HTTP at unix:PATH, PORT or HOST:PORT; may be repeated"},
+    [OPT_ANYWHERE] =
+        FLAG("", "anywhere", anywhere,
+             "listen where other machines can ask, not on loopback and Unix sockets alone"),
+    [OPT_MAX_CONNECTIONS] = {"", "max-connections", "N", NULL, TYPE_COUNT, AT(max_connections),
+                             "of HTTP, and of socketmaps; more are turned away (10000)"},
+
     [OPT_QUIET] = FLAG("q", "quiet", quiet, "no progress and no summary"),
     [OPT_JSON] = FLAG("", "json", json, "print JSON"),
     [OPT_JSON_LINES] = FLAG("", "json", json,

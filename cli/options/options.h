@@ -94,6 +94,13 @@ typedef enum cli_option_id {
     OPT_SAME_RULE,
     OPT_SHARD_KEYS,
     OPT_SHARD_FPR,
+    OPT_SQUID,
+    OPT_REWRITE,
+    OPT_SOCKETMAP,
+    OPT_ANSWER,
+    OPT_HTTP,
+    OPT_ANYWHERE,
+    OPT_MAX_CONNECTIONS,
     /* general */
     OPT_QUIET,
     OPT_JSON,
@@ -187,7 +194,10 @@ struct cli_settings {
     const char *redis, *redis_key, *auth_file, *secret_file;
     const char *cacert, *cert, *cert_key, *sni;
     const uint8_t *secret; /* the 16 bytes in --secret-file; NULL without it */
-    cli_text_list also, meta, variants, check_keys;
+    cli_text_list also, meta, variants, check_keys, socketmap, http;
+    const char *rewrite, *answer;
+    uint64_t max_connections;
+    bool squid, anywhere;
     bool csv, header, missing_empty, same_rule;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;

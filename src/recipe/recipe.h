@@ -95,7 +95,10 @@ void umbeli_recipe_write(umbel_recipe *r);
 typedef umbel_found umbeli_select(const umbel_recipe *r, umbeli_text record, uint8_t **to,
                                   umbeli_text *part);
 
-umbeli_select umbeli_select_fields, umbeli_select_quoted, umbeli_select_json;
+umbeli_select umbeli_select_fields, umbeli_select_quoted, umbeli_select_json, umbeli_select_entry;
+
+/* The host of a URL, or of host:port; another text stays as it is. */
+umbeli_text umbeli_host(umbeli_text text);
 
 /* Field n from 1 between delimiters, or between runs of white space; at is NULL if there is
  * none. */

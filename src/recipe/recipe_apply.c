@@ -134,6 +134,14 @@ static umbel_found select_line(const umbel_recipe *r, umbeli_text record, uint8_
     return UMBEL_FOUND_KEY;
 }
 
+/* Of a URL; a name stays as it is. */
+static umbel_found select_host(const umbel_recipe *r, umbeli_text record, uint8_t **to,
+                               umbeli_text *part) {
+    (void)r, (void)to;
+    *part = umbeli_host(umbeli_trimmed(record));
+    return UMBEL_FOUND_KEY;
+}
+
 static umbel_found select_none(const umbel_recipe *r, umbeli_text record, uint8_t **to,
                                umbeli_text *part) {
     (void)r, (void)record, (void)to, (void)part;
@@ -142,8 +150,11 @@ static umbel_found select_none(const umbel_recipe *r, umbeli_text record, uint8_
 
 /* The selection for records without quotes. */
 static umbeli_select *selection(const umbel_recipe *r, umbel_recipe_use use) {
-    if (use == UMBEL_USE_KEY) return select_line;
+    if (use == UMBEL_USE_KEY) {
+        return r->meaning == UMBELI_MEANING_DOMAIN ? select_host : select_line;
+    }
     switch (r->head) {
+    case UMBELI_HEAD_DOMAIN: return umbeli_select_entry;
     case UMBELI_HEAD_COLUMNS: return r->parts[0].first ? umbeli_select_fields : select_none;
     case UMBELI_HEAD_FIELDS: return umbeli_select_fields;
     case UMBELI_HEAD_JSON: return umbeli_select_json;

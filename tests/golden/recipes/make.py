@@ -316,9 +316,16 @@ def meanings():
                       (b"", None), (b" ", None), (b"\xc3\xa9.example", b"\xc3\xa9.example")):
         row("domain", name, key, "hand")
         row("line domain", name, key, "hand", use="key")
-    for wrong in (b".", b"a..b", b".a", b"a b", b"a" * 254, b"a.."):
+    for wrong in (b".", b"a..b", b"a b", b"a" * 254, b"a..", b"||a.b^$script", b"a/b", b"0.0.0.0 a.b c.d"):
         row("domain", wrong, None, "hand", state="malformed")
     row("domain", b"a" * 253, b"a" * 253, "hand")
+    for line, key in ((b".a", b"a"), (b"*.a.B", b"a.b"), (b"0.0.0.0 Ads.example", b"ads.example"),
+                      (b"||ads.example^", b"ads.example"), (b"ads.example CNAME .", b"ads.example"),
+                      (b"address=/ads.example/0.0.0.0", b"ads.example"), (b"# ads.example", None),
+                      (b"https://ads.example:8/x", b"ads.example"), (b"@@||ads.example^", None)):
+        row("domain", line, key, "hand")
+    for text, key in ((b"https://u@Ads.example:8/x", b"ads.example"), (b"ads.example:443", b"ads.example")):
+        row("domain", text, key, "hand", use="key")
     row("field=2 delimiter=tab domain", b"0.0.0.0\tAds.Example.", b"ads.example", "hand")
 
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_serve.c - umbel serve: answer other programs' questions
+ */
+#include "command/command.h"
+#include "options/filter_options.h"
+#include "serve/serve.h"
+
+static const uint8_t options[] = {
+    OPT_HTTP,     OPT_SOCKETMAP,   OPT_ANSWER, OPT_SQUID, OPT_REWRITE, OPT_MAX_CONNECTIONS,
+    OPT_ANYWHERE, OPT_SECRET_FILE, OPT_HELP,   OPT_END};
+
+static const unsigned default_connections = 10000;
+enum { SOCKETS_MAX = 8 };
+
+/* Those of the options, and those that systemd passes under the name of the protocol. */
+static size_t sockets(const cli_settings *s, const cli_text_list *given, const char *protocol,
+                      int fds[SOCKETS_MAX]) {
+    size_t n = 0;
+    int at = 0, fd;
+    for (size_t i = 0; i < given->count; i++) {
+        if (n == SOCKETS_MAX) cli_die(protocol, NULL, "more than 8 sockets");
+        fds[n++] = serve_listen(given->at[i], s->anywhere);
+    }
+    while (n < SOCKETS_MAX && (fd = serve_inherited(protocol, &at)) >= 0) fds[n++] = fd;
+    return n;
+}
+
+static int run(const cli_settings *s) {
+    static serve_lists lists;
+    umbel_opts opts = cli_opts_of(s);
+    serve_options o = {
+        .answer = s->answer ? s->answer : "REJECT",
+        .rewrite = s->rewrite,
+        .squid = s->squid,
+        .max_connections = default_connections,
+    };
+    cli_expect_args(s, 1, -1);
+    if (s->rewrite && !s->squid) cli_die("--rewrite", NULL, "is for --squid");
+    if (s->max_connections > 1000000) cli_die("--max-connections", NULL, "more than a million");
+    if (s->max_connections) o.max_connections = (unsigned)s->max_connections;
+    for (int i = 0; i < s->nargs; i++) serve_lists_add(&lists, s->args[i], &opts);
+    o.socketmaps = sockets(s, &s->socketmap, "socketmap", o.socketmap);
+    o.https = sockets(s, &s->http, "http", o.http);
+    if (!o.squid && !o.socketmaps && !o.https) {
+        cli_die("serve", "--http, --socketmap or --squid", "nobody could ask");
+    }
+    int status = serve_loop(&lists, &o);
+    serve_lists_free(&lists);
+    return status;
+}
+
+const cli_command cli_command_serve = {
+    .name = "serve",
+    .summary = "answer other programs' questions: HTTP, Postfix, Squid",
+    .synopsis = "[OPTION]... [NAME=]FILTER...",
+    .examples =
+        "# Over HTTP; nginx' auth_request asks /contains/bad?key=HOST&found=403\n"
+        "umbel serve --http unix:/run/umbel/http.sock bad.umb\n"
+        "curl --unix-socket /run/umbel/http.sock 'http://umbel/contains/bad?key=example.com'\n"
+        "# For Postfix: check_sender_access socketmap:unix:/run/umbel/map.sock:spammers\n"
+        "umbel serve --socketmap unix:/run/umbel/map.sock spammers=senders.umb\n"
+        "# A helper of Squid: external_acl_type bad concurrency=100 %DST\n"
+        "umbel serve --squid bad.umb\n",
+    .text =
+        "A list is called as its file without .umb, unless NAME= gives another name. A question "
+        "becomes a key by the recipe that is stored in the filter: names of domains are asked "
+        "with each of their parents, and URLs by their host.\n\n"
+        "HTTP: GET /contains/NAME?key=KEY replies true or false; with &found=STATUS a listed key "
+        "gets that status, which is all that nginx' auth_request needs. POST /contains/NAME takes "
+        "a key per line and replies 1 or 0 per line, up to 64 MiB. /metrics has counters for "
+        "Prometheus, /health says ok.\n\n"
+        "Socketmap: a listed key maps to the --answer, others are NOTFOUND. Squid: OK or ERR, "
+        "after the channel if there is one; OK has the tag of the list.\n\n"
+        "When a FILTER has been replaced (every command of umbel replaces files, and so does mv), "
+        "the new one answers within a second, or immediately after SIGHUP; if it cannot be read "
+        "the old one stays, and standard error and /metrics say so. Keys have at most 8192 bytes. "
+        "A request that takes longer than 10 seconds (HTTP: 30) ends the connection. There is one "
+        "thread; start several servers to use several cores.\n\n"
+        "Addresses are on loopback or Unix sockets unless --anywhere is given. Sockets that "
+        "systemd passes under the names http and socketmap (FileDescriptorName=) are used, too.",
+    .exits = "0 ended by a signal or the end of Squid's input, 2 error",
+    .options = options,
+    .run = run,
+};

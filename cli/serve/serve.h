@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * serve.h - a server of answers: the lists, the protocols, and the loop that they share
+ *
+ *   serve_lists.c      filters by name, asked and replaced; what was asked, for /metrics
+ *   serve_squid.c      Squid's helpers: a line in, a line out
+ *   serve_socketmap.c  Postfix' socketmap: netstrings
+ *   serve_http.c       HTTP, by libmicrohttpd
+ *   serve_address.c    where to listen: addresses, and sockets that systemd passes
+ *   serve_loop.c       one thread that waits for all of them
+ *
+ * One thread: a question takes less time than handing it to another.  What a client sends is
+ * bounded before it is kept, and a protocol's parser is a function of bytes, so that it can be
+ * fuzzed.
+ */
+#ifndef CLI_SERVE_H
+#define CLI_SERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "umbel_recipe.h"
+
+/* ---- Lists ---- */
+
+enum { SERVE_LISTS_MAX = 64, SERVE_KEY_MAX = 8192 };
+
+typedef struct serve_list {
+    char *name;       /* as clients say it */
+    const char *path; /* for messages */
+    umbel_list *list;
+    bool failed; /* the file that is there now cannot be read */
+    uint64_t asked, found, reloads, failures;
+} serve_list;
+
+typedef struct serve_lists {
+    serve_list at[SERVE_LISTS_MAX];
+    size_t count;
+    uint64_t refused; /* requests that were not understood */
+} serve_lists;
+
+/* FILE or NAME=FILE; without a name it is the file's, without .umb.  Exits with a message if it
+ * cannot be read. */
+void serve_lists_add(serve_lists *all, const char *spec, const umbel_opts *opts);
+void serve_lists_free(serve_lists *all);
+
+serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len);
+
+/* NULL: none has the key. */
+serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len);
+bool serve_list_has(serve_list *list, const void *key, size_t len);
+
+/* Looks for new files; says on standard error what was replaced, and what could not be. */
+void serve_lists_refresh(serve_lists *all);
+
+/* ---- Protocols ---- */
+
+/* One line of Squid's, without its end, `[channel-ID] key ...`: writes the reply, newline included,
+ * and returns its length.  `rewrite` is where a request for a listed URL goes; NULL: answers OK or
+ * ERR.  The line is decoded in place. */
+enum { SERVE_REPLY_MAX = 512 };
+size_t serve_squid(serve_lists *lists, const char *rewrite, char *line, size_t len,
+                   char reply[SERVE_REPLY_MAX]);
+
+/* The first request among these bytes: how many it takes, 0 if it is not complete, and the reply, a
+ * netstring.  `answer` is what a listed key maps to.  *broken: no further request can be found, so
+ * close after the reply. */
+size_t serve_socketmap(serve_lists *lists, const char *answer, const char *bytes, size_t len,
+                       char reply[SERVE_REPLY_MAX], size_t *reply_len, bool *broken);
+
+/* ---- Addresses: serve_address.c ---- */
+
+/* A listening socket: unix:PATH, PORT, HOST:PORT, [HOST]:PORT.  Exits with a message, and unless
+ * `anywhere` refuses what other machines could reach. */
+int serve_listen(const char *address, bool anywhere);
+
+/* The next socket that systemd passes under this name; -1: no more.  Start with *at 0. */
+int serve_inherited(const char *name, int *at);
+
+/* ---- HTTP: serve_http.c ---- */
+
+typedef struct serve_http serve_http;
+
+/* Answers on a listening socket; NULL if umbel was built without libmicrohttpd. */
+serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections);
+void serve_http_free(serve_http *h);
+int serve_http_fd(const serve_http *h); /* becomes readable when there is something to do */
+void serve_http_run(serve_http *h);
+int serve_http_timeout(const serve_http *h); /* in ms, until it wants to run anyway; -1: none */
+
+/* ---- The loop ---- */
+
+typedef struct serve_options {
+    const char *answer, *rewrite;
+    bool squid; /* on standard input and output */
+    unsigned max_connections;
+    int socketmap[8], http[8];
+    size_t socketmaps, https;
+} serve_options;
+
+/* Until SIGTERM or SIGINT or, for Squid's helper alone, the end of its input. */
+int serve_loop(serve_lists *lists, const serve_options *o);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * serve_http.c - questions by HTTP: libmicrohttpd speaks the protocol, this says what is asked
+ *
+ *   GET  /contains/NAME?key=K   true or false; with &found=403 that status if the key is listed
+ *   POST /contains/NAME         a key per line; 1 or 0 per line back
+ *   GET  /metrics               counters for Prometheus
+ *   GET  /health                ok
+ */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "serve/serve.h"
+
+#ifdef UMBEL_WITH_MICROHTTPD
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { IDLE_SECONDS = 30, LINES = 1024, CHUNK = 1 << 16 };
+static const size_t body_max = 64 << 20;
+
+struct serve_http {
+    serve_lists *lists;
+    struct MHD_Daemon *daemon;
+    struct MHD_Response *yes, *no;
+};
+
+/* A batch that is being received: the end of the last piece, which is not a whole line, and the
+ * answers so far. */
+typedef struct batch {
+    serve_list *list; /* NULL: there is no such one */
+    char rest[SERVE_KEY_MAX + 1];
+    size_t rest_len, received;
+    char *answers;
+    size_t answered, room;
+    unsigned status; /* of the refusal; 0: none so far */
+    const char *why;
+} batch;
+
+/* ---- replies ------------------------------------------------------------------------------ */
+
+static enum MHD_Result reply_with(struct MHD_Connection *c, unsigned status, char *text, size_t len,
+                                  enum MHD_ResponseMemoryMode mode) {
+    struct MHD_Response *r = MHD_create_response_from_buffer(len, text, mode);
+    if (!r) return MHD_NO;
+    MHD_add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
+    enum MHD_Result queued = MHD_queue_response(c, status, r);
+    MHD_destroy_response(r);
+    return queued;
+}
+
+static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, const char *text) {
+    return reply_with(c, status, (char *)(uintptr_t)text, strlen(text), MHD_RESPMEM_PERSISTENT);
+}
+
+static enum MHD_Result refuse(serve_http *h, struct MHD_Connection *c, unsigned status,
+                              const char *why) {
+    h->lists->refused++;
+    return reply(c, status, why);
+}
+
+/* ---- one question ------------------------------------------------------------------------- */
+
+/* found=STATUS, from 200 to 599; 0: not given or out of range. */
+static unsigned status_asked_for(struct MHD_Connection *c) {
+    const char *text = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "found");
+    if (!text || strlen(text) != 3 || strspn(text, "0123456789") != 3) return 0;
+    unsigned status = (unsigned)atoi(text);
+    return status >= 200 && status <= 599 ? status : 0;
+}
+
+static enum MHD_Result answer(serve_http *h, struct MHD_Connection *c, const char *name) {
+    serve_list *l = serve_lists_named(h->lists, name, strlen(name));
+    const char *key = NULL;
+    size_t len = 0;
+    if (!l) return refuse(h, c, MHD_HTTP_NOT_FOUND, "there is no such list\n");
+    if (MHD_lookup_connection_value_n(c, MHD_GET_ARGUMENT_KIND, "key", 3, &key, &len) != MHD_YES ||
+        !key) {
+        return refuse(h, c, MHD_HTTP_BAD_REQUEST, "key: missing\n");
+    }
+    if (len > SERVE_KEY_MAX) return refuse(h, c, MHD_HTTP_URI_TOO_LONG, "key: too long\n");
+    bool found = serve_list_has(l, key, len);
+    unsigned status = found ? status_asked_for(c) : 0;
+    return MHD_queue_response(c, status ? status : MHD_HTTP_OK, found ? h->yes : h->no);
+}
+
+/* ---- batches ------------------------------------------------------------------------------ */
+
+static void stop(batch *b, unsigned status, const char *why) {
+    if (b->status) return;
+    b->status = status;
+    b->why = why;
+}
+
+/* Whole lines, without their ends. */
+static void ask(batch *b, umbel_key *lines, size_t n) {
+    uint8_t hit[LINES];
+    if (n == 0 || b->status) return;
+    if (b->answered + 2 * n > b->room) {
+        b->room = 2 * (b->answered + 2 * n);
+        char *larger = realloc(b->answers, b->room);
+        if (!larger) {
+            stop(b, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
+            return;
+        }
+        b->answers = larger;
+    }
+    if (umbel_list_has_many(b->list->list, UMBEL_USE_KEY, lines, n, hit, NULL)) {
+        stop(b, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        b->answers[b->answered++] = (char)('0' + hit[i]);
+        b->answers[b->answered++] = '\n';
+        b->list->found += hit[i];
+    }
+    b->list->asked += n;
+}
+
+static umbel_key line_of(const char *text, size_t len) {
+    return (umbel_key){text, len && text[len - 1] == '\r' ? len - 1 : len};
+}
+
+/* Completes the line that the last piece left unfinished; returns how much of the text it took. */
+static size_t finish_rest(batch *b, const char *text, size_t len) {
+    const char *end = memchr(text, '\n', len);
+    size_t n = end ? (size_t)(end - text) : len;
+    if (b->rest_len + n > SERVE_KEY_MAX) {
+        stop(b, MHD_HTTP_CONTENT_TOO_LARGE, "a line is too long\n");
+        return len;
+    }
+    memcpy(b->rest + b->rest_len, text, n);
+    b->rest_len += n;
+    if (!end) return n;
+    umbel_key line = line_of(b->rest, b->rest_len);
+    ask(b, &line, 1);
+    b->rest_len = 0;
+    return n + 1;
+}
+
+static void receive(batch *b, const char *text, size_t len) {
+    umbel_key lines[LINES];
+    size_t n = 0, at = 0;
+    b->received += len;
+    if (b->received > body_max) stop(b, MHD_HTTP_CONTENT_TOO_LARGE, "more than 64 MiB\n");
+    if (b->status) return;
+    if (b->rest_len) at = finish_rest(b, text, len);
+    for (const char *end; at < len && (end = memchr(text + at, '\n', len - at)) && !b->status;) {
+        size_t line_len = (size_t)(end - text) - at;
+        if (line_len > SERVE_KEY_MAX) stop(b, MHD_HTTP_CONTENT_TOO_LARGE, "a line is too long\n");
+        lines[n++] = line_of(text + at, line_len);
+        at += line_len + 1;
+        if (n == LINES) {
+            ask(b, lines, n);
+            n = 0;
+        }
+    }
+    ask(b, lines, n);
+    if (at < len && !b->status) finish_rest(b, text + at, len - at);
+}
+
+static enum MHD_Result finish(serve_http *h, struct MHD_Connection *c, batch *b) {
+    if (b->rest_len) { /* the last line has no end */
+        umbel_key line = line_of(b->rest, b->rest_len);
+        ask(b, &line, 1);
+        b->rest_len = 0;
+    }
+    if (b->status) return refuse(h, c, b->status, b->why);
+    char *answers = b->answers ? b->answers : calloc(1, 1);
+    b->answers = NULL;
+    if (!answers) return MHD_NO;
+    return reply_with(c, MHD_HTTP_OK, answers, b->answered, MHD_RESPMEM_MUST_FREE);
+}
+
+/* Called for the headers, then for each piece, then once more. */
+static enum MHD_Result post(serve_http *h, struct MHD_Connection *c, const char *name,
+                            const char *text, size_t *len, void **state) {
+    batch *b = *state;
+    if (!b) {
+        b = *state = calloc(1, sizeof *b);
+        if (!b) return MHD_NO;
+        b->list = serve_lists_named(h->lists, name, strlen(name));
+        if (!b->list) stop(b, MHD_HTTP_NOT_FOUND, "there is no such list\n");
+        return MHD_YES;
+    }
+    if (*len == 0) return finish(h, c, b);
+    if (!b->status) receive(b, text, *len);
+    *len = 0;
+    return MHD_YES;
+}
+
+/* A request without a body: a reply before its end would cost the connection. */
+static char headers_seen;
+
+static void completed(void *ctx, struct MHD_Connection *c, void **state,
+                      enum MHD_RequestTerminationCode how) {
+    (void)ctx, (void)c, (void)how;
+    batch *b = *state;
+    *state = NULL;
+    if (!b || (char *)b == &headers_seen) return;
+    free(b->answers);
+    free(b);
+}
+
+/* ---- metrics ------------------------------------------------------------------------------ */
+
+static void put_counter(FILE *out, const serve_lists *all, const char *name, const char *help,
+                        size_t field) {
+    fprintf(out, "# HELP umbel_%s %s\n# TYPE umbel_%s counter\n", name, help, name);
+    for (size_t i = 0; i < all->count; i++) {
+        const serve_list *l = &all->at[i];
+        uint64_t value;
+        memcpy(&value, (const char *)l + field, sizeof value);
+        fprintf(out, "umbel_%s{list=\"%s\"} %" PRIu64 "\n", name, l->name, value);
+    }
+}
+
+static void put_gauge(FILE *out, const char *name, const char *help) {
+    fprintf(out, "# HELP umbel_%s %s\n# TYPE umbel_%s gauge\n", name, help, name);
+}
+
+static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
+    char *text = NULL;
+    size_t len = 0;
+    const serve_lists *all = h->lists;
+    FILE *out = open_memstream(&text, &len);
+    if (!out) return MHD_NO;
+    put_counter(out, all, "questions_total", "Keys asked for.", offsetof(serve_list, asked));
+    put_counter(out, all, "found_total", "Keys found.", offsetof(serve_list, found));
+    put_counter(out, all, "reloads_total", "Files taken over.", offsetof(serve_list, reloads));
+    put_counter(out, all, "reload_failures_total", "Files that could not be read.",
+                offsetof(serve_list, failures));
+    put_gauge(out, "list_bytes", "Size of the filter.");
+    for (size_t i = 0; i < all->count; i++) {
+        umbel_info info;
+        umbel_describe(umbel_list_filter(all->at[i].list), &info);
+        fprintf(out, "umbel_list_bytes{list=\"%s\"} %" PRIu64 "\n", all->at[i].name, info.bytes);
+    }
+    put_gauge(out, "list_stale", "1: the file that is there now cannot be read.");
+    for (size_t i = 0; i < all->count; i++) {
+        fprintf(out, "umbel_list_stale{list=\"%s\"} %d\n", all->at[i].name, all->at[i].failed);
+    }
+    fprintf(out,
+            "# HELP umbel_refused_total Requests that were not understood.\n"
+            "# TYPE umbel_refused_total counter\numbel_refused_total %" PRIu64 "\n",
+            all->refused);
+    if (fclose(out)) {
+        free(text);
+        return MHD_NO;
+    }
+    return reply_with(c, MHD_HTTP_OK, text, len, MHD_RESPMEM_MUST_FREE);
+}
+
+/* ---- requests ----------------------------------------------------------------------------- */
+
+static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *url,
+                              const char *method, const char *version, const char *text,
+                              size_t *len, void **state) {
+    static const char contains[] = "/contains/";
+    serve_http *h = ctx;
+    (void)version;
+    bool asks = strncmp(url, contains, sizeof contains - 1) == 0;
+    const char *name = url + sizeof contains - 1;
+    if (asks && strcmp(method, "POST") == 0) return post(h, c, name, text, len, state);
+    if (!*state) {
+        *state = &headers_seen;
+        return MHD_YES;
+    }
+    if (*len) { /* of a body that nobody wants */
+        *len = 0;
+        return MHD_YES;
+    }
+    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+        return refuse(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET, or POST for batches\n");
+    }
+    if (asks) return answer(h, c, name);
+    if (strcmp(url, "/metrics") == 0) return metrics(h, c);
+    if (strcmp(url, "/health") == 0) return reply(c, MHD_HTTP_OK, "ok\n");
+    return refuse(h, c, MHD_HTTP_NOT_FOUND, "/contains/NAME?key=KEY, /metrics or /health\n");
+}
+
+static struct MHD_Response *fixed(const char *text) {
+    struct MHD_Response *r = MHD_create_response_from_buffer(strlen(text), (char *)(uintptr_t)text,
+                                                             MHD_RESPMEM_PERSISTENT);
+    if (!r) cli_die("serve", NULL, "out of memory");
+    MHD_add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
+    return r;
+}
+
+serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections) {
+    serve_http *h = cli_alloc(sizeof *h);
+    *h = (serve_http){.lists = lists, .yes = fixed("true\n"), .no = fixed("false\n")};
+    h->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_USE_TURBO, 0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_END);
+    if (!h->daemon) cli_die("--http", NULL, "the HTTP server does not start");
+    return h;
+}
+
+void serve_http_free(serve_http *h) {
+    if (!h) return;
+    MHD_stop_daemon(h->daemon);
+    MHD_destroy_response(h->yes);
+    MHD_destroy_response(h->no);
+    free(h);
+}
+
+int serve_http_fd(const serve_http *h) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info ? info->epoll_fd : -1;
+}
+
+void serve_http_run(serve_http *h) {
+    MHD_run(h->daemon);
+}
+
+int serve_http_timeout(const serve_http *h) {
+    MHD_UNSIGNED_LONG_LONG ms = 0;
+    if (MHD_get_timeout(h->daemon, &ms) != MHD_YES) return -1;
+    return ms > 1000 ? 1000 : (int)ms;
+}
+
+#else
+
+#include "base/error.h"
+
+serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections) {
+    (void)lists, (void)fd, (void)max_connections;
+    cli_die("--http", NULL, "umbel was built without libmicrohttpd");
+}
+void serve_http_free(serve_http *h) {
+    (void)h;
+}
+int serve_http_fd(const serve_http *h) {
+    (void)h;
+    return -1;
+}
+void serve_http_run(serve_http *h) {
+    (void)h;
+}
+int serve_http_timeout(const serve_http *h) {
+    (void)h;
+    return -1;
+}
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * serve_lists.c - filters by name, asked and replaced
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "serve/serve.h"
+
+/* `NAME=FILE`, where NAME has no slash; else the file's own name without .umb. */
+static char *name_of(const char *spec, const char **path) {
+    const char *equals = strchr(spec, '='), *slash = strchr(spec, '/');
+    if (equals && equals > spec && (!slash || equals < slash)) {
+        *path = equals + 1;
+        return cli_strndup(spec, (size_t)(equals - spec));
+    }
+    *path = spec;
+    const char *base = strrchr(spec, '/') ? strrchr(spec, '/') + 1 : spec;
+    size_t len = strlen(base);
+    if (len > 4 && strcmp(base + len - 4, ".umb") == 0) len -= 4;
+    return cli_strndup(base, len);
+}
+
+void serve_lists_add(serve_lists *all, const char *spec, const umbel_opts *opts) {
+    umbel_diag diag = {0};
+    if (all->count == SERVE_LISTS_MAX) cli_die("serve", NULL, "more than 64 filters");
+    serve_list *l = &all->at[all->count];
+    l->name = name_of(spec, &l->path);
+    if (serve_lists_named(all, l->name, strlen(l->name))) {
+        cli_die(spec, "NAME=FILE gives it another", "there are two lists called '%s'", l->name);
+    }
+    umbel_err e = umbel_list_open(l->path, opts, &l->list, &diag);
+    if (e) cli_die_err(l->path, e, &diag, NULL);
+    all->count++;
+}
+
+void serve_lists_free(serve_lists *all) {
+    for (size_t i = 0; i < all->count; i++) {
+        umbel_list_close(all->at[i].list);
+        free(all->at[i].name);
+    }
+    all->count = 0;
+}
+
+serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len) {
+    for (size_t i = 0; i < all->count; i++) {
+        if (strlen(all->at[i].name) == len && memcmp(all->at[i].name, name, len) == 0) {
+            return &all->at[i];
+        }
+    }
+    return NULL;
+}
+
+bool serve_list_has(serve_list *l, const void *key, size_t len) {
+    bool found = umbel_list_has(l->list, UMBEL_USE_KEY, key, len);
+    l->asked++;
+    l->found += found;
+    return found;
+}
+
+serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len) {
+    for (size_t i = 0; i < all->count; i++) {
+        if (serve_list_has(&all->at[i], key, len)) return &all->at[i];
+    }
+    return NULL;
+}
+
+static void refresh(serve_list *l) {
+    umbel_diag diag = {0};
+    char text[256];
+    umbel_err e = umbel_list_refresh(l->list, NULL, &diag);
+    uint64_t replaced = umbel_list_replaced(l->list); /* by a question, perhaps */
+    if (e && !l->failed) {
+        cli_warn(l->path, "not reloaded, the old filter still answers: %s",
+                 umbel_explain(e, &diag, text, sizeof text));
+    }
+    l->failures += e && !l->failed;
+    l->failed = e != UMBEL_OK;
+    if (replaced != l->reloads) cli_warn(l->path, "reloaded");
+    l->reloads = replaced;
+}
+
+void serve_lists_refresh(serve_lists *all) {
+    for (size_t i = 0; i < all->count; i++) refresh(&all->at[i]);
+}
