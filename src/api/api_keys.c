@@ -9,6 +9,8 @@
 #include "core/diag.h"
 #include "core/filter.h"
 #include "hash/foreign_hash.h"
+#include "kind/blocked/blocked.h"
+#include "umbel_inline.h"
 
 /* ---- adding ------------------------------------------------------------------------------- */
 
@@ -113,6 +115,17 @@ uint64_t umbel_mix(uint64_t number) {
 
 bool umbel_contains_hash(const umbel_filter *filter, uint64_t hash) {
     return filter->ops->contains_hash ? filter->ops->contains_hash(filter, hash) : true;
+}
+
+bool umbel_reader_of(const umbel_filter *filter, umbel_reader *reader) {
+    bool plain = filter->ops->contains_hashes == umbeli_blocked_contains_hashes;
+    if (!plain || filter->concurrent || filter->exceptions) return false;
+    umbeli_block_form form = umbeli_block_form_of(&filter->shape);
+    *reader = (umbel_reader){.blocks = filter->data,
+                             .nblocks = umbeli_blocked_of(filter)->nblocks,
+                             .block_bytes = form.bytes,
+                             .lanes = form.lanes};
+    return true;
 }
 
 void umbel_contains_hashes(const umbel_filter *filter, const uint64_t *hashes, size_t n,
