@@ -121,8 +121,8 @@ export const chinese = {
   'A counting filter has a small counter in place of each bit, so that words can be taken out again. LevelDB hashes to 32 bits only and derives all probes from them.':
     '计数过滤器用小计数器代替每一位，因此单词可以再取出。LevelDB 只取 32 位哈希，所有探测都由它导出。',
   'Look into a filter file': '看看过滤器文件里有什么',
-  'Filters of umbel, Guava, LevelDB, RedisBloom, Parquet, ClickHouse, DCSO and others, and the filters inside Parquet files and LevelDB tables.':
-    '支持 umbel、Guava、LevelDB、RedisBloom、Parquet、ClickHouse、DCSO 等的过滤器，以及 Parquet 文件和 LevelDB 表内的过滤器。',
+  'Filters of umbel, Guava, Spark, LevelDB, RocksDB, RedisBloom, Parquet, ClickHouse, DCSO and others, and the filters inside Parquet files and tables of LevelDB and RocksDB.':
+    '支持 umbel、Guava、Spark、LevelDB、RocksDB、RedisBloom、Parquet、ClickHouse、DCSO 等的过滤器，以及 Parquet 文件和 LevelDB、RocksDB 表内的过滤器。',
   'The file stays on this machine: nothing is sent anywhere.': '文件留在本机：不会发送到任何地方。',
   'Choose a file': '选择文件',
   'or drop it here': '或拖放到此处',

@@ -201,3 +201,31 @@ to_read() {
     [ "$(umbel info --json n.rb | python3 -c 'import json, sys; print(json.load(sys.stdin)["grows"])')" = False ]
     run ! umbel add -q n.rb <(seq 91 5000)
 }
+
+@test "formats: RocksDB's and Spark's filters, as an independent reader in Python reads them" {
+    golden=$root/tests/golden
+    seq -f 'key%09.0f' 150 800 > keys
+    seq -f 'key-%.0f' 900 1500 >> keys
+    for length in 1 2 3 7 8 15 31 40 100 130 200 240 300 1100; do
+        printf "%${length}s\\n" é | tr ' ' 'x' >> keys
+    done
+    for name in v2 v5_zstd v6_ribbon; do
+        umbel table -q "$golden/rocksdb/$name.sst" --filter 0 -o "$name"
+        umbel check --format rocksdb "$name" keys > ours || true
+        python3 "$root/scripts/umbel-read" --format=rocksdb "$name" < keys > theirs || true
+        cmp ours theirs
+        [ "$(wc -l < ours)" -gt 49 ]
+    done
+    sed 's/$/x/' keys > absent
+    umbel build -q --format rocksdb -n 3000 --bits-per-key 7 -o f keys
+    diff <(umbel check --format rocksdb f absent) <(python3 "$root/scripts/umbel-read" --format=rocksdb f < absent)
+    [ "$(python3 "$root/scripts/umbel-read" --format=rocksdb f < keys | wc -l)" -eq "$(wc -l < keys)" ]
+    for name in V1_s0_str1000_p0.001 V2_s42_bytes256_m2048; do
+        diff <(umbel check "$golden/spark/$name.bin" keys) \
+            <(python3 "$root/scripts/umbel-read" --format=spark "$golden/spark/$name.bin" < keys)
+    done
+    for variant in v1 v2; do
+        umbel build -q -f --format spark --variant "$variant" -n 100 -o f keys
+        diff <(umbel check f absent) <(python3 "$root/scripts/umbel-read" --format=spark f < absent)
+    done
+}

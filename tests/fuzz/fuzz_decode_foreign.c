@@ -46,6 +46,24 @@ static void agree_guava(text *t) {
     for (unsigned i = 0; i < 4; i++) t->bytes[2 + i] = (uint8_t)(words >> (24 - 8 * i));
 }
 
+static void agree_spark(text *t) {
+    if (t->len < 16) return;
+    size_t header = t->bytes[3] == 2 ? 16 : 12, words = (t->len - header) / 8;
+    resize(t, header + 8 * words);
+    for (unsigned i = 0; i < 4; i++) {
+        t->bytes[header - 4 + i] = (uint8_t)(words >> (24 - 8 * i));
+    }
+}
+
+/* What a reader finds first is the kind of filter; most lengths are no lines of that kind. */
+static void agree_rocksdb(text *t) {
+    if (t->len < 69 || t->bytes[t->len - 5] != 0xff) return;
+    uint8_t last[5];
+    memcpy(last, t->bytes + t->len - 5, 5);
+    resize(t, (t->len - 5) / 64 * 64 + 5);
+    memcpy(t->bytes + t->len - 5, last, 5);
+}
+
 static void agree_gocrc32(text *t, const umbel_foreign *like) {
     umbel_plan plan;
     if (umbel_plan_foreign(like, &plan, NULL) || plan.bits > 8 * LONGEST) return;
@@ -100,6 +118,8 @@ static void agree(text *t, const umbel_foreign *like) {
     case UMBEL_FMT_GUAVA: agree_guava(t); break;
     case UMBEL_FMT_GOCRC32: agree_gocrc32(t, like); break;
     case UMBEL_FMT_DCSO: agree_dcso(t); break;
+    case UMBEL_FMT_ROCKSDB: agree_rocksdb(t); break;
+    case UMBEL_FMT_SPARK: agree_spark(t); break;
     case UMBEL_FMT_REDISBLOOM: agree_redisbloom(t); break;
     default: break;
     }
@@ -146,7 +166,7 @@ static void gunzip(const text *t) {
 static const umbel_format formats[] = {
     UMBEL_FMT_LEVELDB, UMBEL_FMT_COREKV, UMBEL_FMT_BADGER,  UMBEL_FMT_CLICKHOUSE,
     UMBEL_FMT_GOCRC32, UMBEL_FMT_GUAVA,  UMBEL_FMT_PARQUET, UMBEL_FMT_REDISBLOOM,
-    UMBEL_FMT_DCSO,    UMBEL_FMT_ANY,
+    UMBEL_FMT_DCSO,    UMBEL_FMT_ANY,    UMBEL_FMT_ROCKSDB, UMBEL_FMT_SPARK,
 };
 
 static umbel_foreign like_of(const uint8_t *head) {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 FORMATS = ["leveldb", "corekv", "badger", "clickhouse", "gocrc32", "guava", "parquet",
-           "redisbloom", "dcso", "any"]
+           "redisbloom", "dcso", "any", "rocksdb", "spark"]
 RATES = ["0", "0.01", "0.5", "0.9", "0.025", "1e-6", "0.999999"]
 LONGEST = 5000
 
@@ -76,6 +76,10 @@ def foreign(root):
                 folder.put(name, head(name) + data)
     for path in sorted((GOLDEN / "guava").glob("*.bin")):
         folder.put("guava", head("guava") + path.read_bytes())
+    for row in list(rows("rocksdb/filters.tsv"))[1:]:
+        folder.put("rocksdb", head("rocksdb") + from_hex(row[4]))
+    for path in sorted((GOLDEN / "spark").glob("*.bin")):
+        folder.put("spark", head("spark") + path.read_bytes())
     for path in sorted((GOLDEN / "dcso").glob("*.bloom")):
         folder.put("dcso", head("dcso") + path.read_bytes())
         folder.put("dcso_gzip", head("any", flags=2) + path.read_bytes())
@@ -102,12 +106,19 @@ def foreign(root):
             folder.put(index, head("clickhouse", 0, rate, variant) + data)
 
 
+def tables(root):
+    folder = Folder(root, "table_rocksdb")
+    for path in sorted((GOLDEN / "rocksdb").glob("*.sst")):
+        folder.put(path.stem, path.read_bytes())
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     root = Path(sys.argv[1])
     native(root)
     foreign(root)
+    tables(root)
 
 
 main()

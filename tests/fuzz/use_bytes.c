@@ -33,7 +33,10 @@ static void use_decoded(const umbel_filter *f, const umbel_foreign *as, const ui
     use_formats(f, as, secret);
     umbel_describe(f, &info);
     uint8_t *again = bytes_in(f, info.format, &again_len);
-    if (again && info.format != UMBEL_FMT_PARQUET) {
+    /* RocksDB has several ways to write a filter without keys. */
+    bool one_way =
+        info.format != UMBEL_FMT_PARQUET && !(info.format == UMBEL_FMT_ROCKSDB && len <= 5);
+    if (again && one_way) {
         insist(again_len == len && memcmp(again, bytes, len) == 0, "the bytes come back");
     }
     free(again);

@@ -69,6 +69,8 @@ static void formats(void **state) {
         {"guava", {.foreign = {.format = UMBEL_FMT_GUAVA, .capacity = 2, .fpr = 0.01}}},
         {"parquet", {.foreign = {.format = UMBEL_FMT_PARQUET, .capacity = 2, .fpr = 0.01}}},
         {"dcso", {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = 2, .fpr = 0.01}}},
+        {"rocksdb", {.foreign = {.format = UMBEL_FMT_ROCKSDB, .capacity = 2, .bits_per_key = 10}}},
+        {"spark", {.foreign = {.format = UMBEL_FMT_SPARK, .capacity = 2, .fpr = 0.01}}},
         {"redisbloom", {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 2, .fpr = 0.01}}},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

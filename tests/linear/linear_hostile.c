@@ -364,6 +364,38 @@ static void others(void **state) {
         }
         free(t.bytes);
 
+        name = "spark";
+        as = (umbel_foreign){.format = UMBEL_FMT_SPARK};
+        for (unsigned version = 1; version <= 2; version++) {
+            t = (text){0};
+            for (int i = 3; i >= 0; i--) text_byte(&t, i ? 0 : version);
+            for (int i = 3; i >= 0; i--) text_byte(&t, (1024u >> 8 * i) & 0xff);
+            if (version == 2) text_fill(&t, 7, 4);
+            for (int i = 3; i >= 0; i--) text_byte(&t, (unsigned)(len / 8 >> 8 * i) & 0xff);
+            text_fill(&t, 0xff, len);
+            assert_ok(use(&t, 0));
+            free(t.bytes);
+        }
+
+        name = "rocksdb";
+        as = (umbel_foreign){.format = UMBEL_FMT_ROCKSDB};
+        static const uint8_t ends[][5] = {{0xff, 0, 30, 0, 0},         {0xfe, 1, 2, 0, 0},
+                                          {0xfe, 1, 0xff, 0xff, 0xff}, {30, 1, 0, 0, 0},
+                                          {127, 1, 0, 0, 0},           {0, 0, 0, 0, 0}};
+        size_t bits_len = 512; /* one line or many: a power of two */
+        while (2 * bits_len <= len) bits_len *= 2;
+        for (size_t i = 0; i < 6 + 4; i++) {
+            t = (text){0};
+            text_fill(&t, 0xff, bits_len);
+            if (i < 6) {
+                text_put(&t, ends[i], 5);
+            } else { /* lines of 8 to 512 bytes, all but the first of which some processor has */
+                text_byte(&t, 30), text_u(&t, bits_len / (8u << 2 * (i - 6)), 4);
+            }
+            assert_ok(use(&t, 0));
+            free(t.bytes);
+        }
+
         name = "dcso";
         as = (umbel_foreign){.format = UMBEL_FMT_DCSO};
         static const double rates[] = {tiny_rate, 0.01, high_rate};

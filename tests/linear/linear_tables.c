@@ -173,6 +173,53 @@ static void leveldb(void **state) {
     assert_linear(&(parser){"leveldb table", 300, make_leveldb, use_table});
 }
 
+/* ---- RocksDB ------------------------------------------------------------------------------ */
+
+/* Partitions of one line each; `shared`: all of them the same, of many lines. */
+static void make_partitions(text *t, size_t parts, bool shared) {
+    text index = {0}, meta = {0}, line = {0};
+    char key[32];
+    handle h = {0};
+    for (size_t i = 0; i < (shared ? 64 * parts : 64); i++) text_byte(&line, 0x55);
+    text_put(&line, "\xff\0\6\0", 5);
+    for (size_t i = 0; i < parts; i++) {
+        if (i == 0 || !shared) h = put_block(t, &line);
+        snprintf(key, sizeof key, "k%08zu", i);
+        put_entry(&index, key, h);
+    }
+    put_restarts(&index);
+    put_entry(&meta, "partitionedfilter.rocksdb.BuiltinBloomFilter", put_block(t, &index));
+    put_restarts(&meta);
+    handle m = put_block(t, &meta);
+    size_t footer = t->len;
+    text_byte(t, 1); /* CRC-32C */
+    text_varint(t, m.offset), text_varint(t, m.size), text_varint(t, h.offset);
+    text_varint(t, h.size);
+    while (t->len < footer + 41) text_byte(t, 0);
+    text_put(t, "\3\0\0\0\xf7\xcf\xf4\x85\xb7\x41\xe2\x88", 12);
+    free(index.bytes), free(meta.bytes), free(line.bytes);
+    min = shared ? 1 : parts / 2;
+}
+
+static void make_rocksdb(text *t, size_t parts) {
+    make_partitions(t, parts, false);
+}
+
+static void rocksdb(void **state) {
+    (void)state;
+    hints = (umbel_table_hints){0};
+    assert_linear(&(parser){"rocksdb table", 2000, make_rocksdb, use_table});
+}
+
+static void hostile_rocksdb(void **state) {
+    (void)state;
+    text t = {0};
+    hints = (umbel_table_hints){0};
+    make_partitions(&t, 3000, true);
+    assert_in_proportion("rocksdb, one filter for all", &t);
+    free(t.bytes);
+}
+
 /* ---- ClickHouse --------------------------------------------------------------------------- */
 
 static void put_compressed(text *t, const uint8_t *data, size_t len) {
@@ -339,6 +386,7 @@ static void parquet(void **state) {
 int linear_tables(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leveldb),    cmocka_unit_test(hostile_leveldb),
+        cmocka_unit_test(rocksdb),    cmocka_unit_test(hostile_rocksdb),
         cmocka_unit_test(clickhouse), cmocka_unit_test(hostile_clickhouse),
         cmocka_unit_test(parquet),    cmocka_unit_test(hostile_parquet),
     };

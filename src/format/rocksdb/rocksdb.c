@@ -9,7 +9,7 @@
  *     fe s b b b        Ribbon: seed s, number of blocks b (little-endian, at least 2)
  *     k l l l l         before format version 5: k probes, 1 to 127, in one of l lines
  *                       (little-endian) of n/l bytes, a power of two
- *     00 ...            every key matches
+ *     00 00 00 00 00    every key matches
  *
  * Five bytes or fewer match no key.  Page: docs/formats/rocksdb.md.  Checked against RocksDB 7.8.3.
  */
@@ -186,7 +186,10 @@ static umbel_err read_meta(const uint8_t *bytes, size_t len, meta *m, umbel_diag
     if (len > UINT32_MAX) {
         return umbeli_fail(diag, UMBEL_EVERSION, "longer than this format can be");
     }
-    if (*last == 0) return UMBEL_OK;
+    if (*last == 0 && umbeli_load_le32(last + 1) == 0) return UMBEL_OK;
+    if (*last == 0) {
+        return umbeli_fail_at(diag, UMBEL_EVERSION, m->len + 1, "reserved bytes that are not 0");
+    }
     if (*last == MARK_FAST) return read_fast(last, m, diag);
     if (*last <= MAX_LEGACY) return read_legacy(last, m, diag);
     if (*last != MARK_RIBBON) {

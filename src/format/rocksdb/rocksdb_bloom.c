@@ -82,8 +82,10 @@ static double fast_live_rate(const umbeli_classic *c, uint64_t bits_set, double 
 
 /* ---- Live rates: the older filter ---- */
 
-/* Those of all starts in a line from which the probes of this step are set, 64 at once. */
-static uint64_t starts_found(const uint8_t *line, uint64_t bits, uint64_t step, uint32_t hashes) {
+/* Those of all starts in a line from which the probes of this step are set, 64 at once.  *work
+ * grows by the words that it took. */
+static uint64_t starts_found(const uint8_t *line, uint64_t bits, uint64_t step, uint32_t hashes,
+                             uint64_t *work) {
     uint64_t count = 0, words = bits / 64;
     for (uint64_t first = 0; first < bits; first += 64) {
         uint64_t all = UINT64_MAX, at = first;
@@ -91,6 +93,7 @@ static uint64_t starts_found(const uint8_t *line, uint64_t bits, uint64_t step, 
             uint64_t word = umbeli_load_le64(line + at / 64 * 8);
             uint64_t next = umbeli_load_le64(line + (at / 64 + 1) % words * 8);
             all &= at % 64 ? word >> at % 64 | next << (64 - at % 64) : word;
+            ++*work;
         }
         count += (uint64_t)__builtin_popcountll(all);
     }
@@ -105,7 +108,8 @@ static double rate_of_short_cycles(const umbeli_classic *c, uint64_t bits, uint6
     for (uint64_t i = 0; i < lines; i++) {
         uint64_t set = umbeli_bits_count(c->base.data + i * (bits / 8), bits / 8);
         double fill = (double)set / (double)bits, all = fill;
-        for (uint64_t cycle = 1; cycle < c->base.shape.hashes && cycle <= bits; cycle *= 2) {
+        for (uint64_t cycle = 1; cycle == 1 || (cycle < c->base.shape.hashes && cycle <= bits);
+             cycle *= 2) {
             sum += all * (double)(cycle > 1 ? cycle / 2 : 1);
             all *= all;
         }
@@ -113,55 +117,69 @@ static double rate_of_short_cycles(const umbeli_classic *c, uint64_t bits, uint6
     return sum / (double)lines / (double)bits;
 }
 
-static uint64_t pair_found(const umbeli_classic *c, uint64_t bits, uint64_t pair) {
-    const uint8_t *line = c->base.data + pair / bits * (bits / 8);
-    return starts_found(line, bits, pair % bits, c->base.shape.hashes);
+/* How far apart steps of short cycles are: step 0 has one, even of a single probe. */
+static uint64_t apart_of(uint64_t bits, uint32_t hashes) {
+    uint64_t apart = bits;
+    for (uint64_t cycle = 2; cycle < hashes && apart > 2; cycle *= 2) apart /= 2;
+    return apart;
 }
 
 /* In a filter of few bits, line, start and step are independent: tries all pairs of a line and a
- * step, or some at random, of those whose cycle is not short. */
+ * step, or some at random, of those whose cycle is not short; few in lines that are nearly full,
+ * where each takes longest and says the same. */
 static double rate_by_steps(const umbeli_classic *c, uint64_t bits, uint64_t lines) {
-    enum { PAIRS = 2048 };
-    uint64_t all = lines * bits, random = 1, found = 0, tried = 0;
-    uint64_t apart = 2 * bits; /* the distance of steps whose cycle is short */
-    if (all <= PAIRS) {
-        for (uint64_t pair = 0; pair < all; pair++) found += pair_found(c, bits, pair);
-        return (double)found / (double)all / (double)bits;
-    }
-    for (uint64_t cycle = 1; cycle < c->base.shape.hashes && apart > 2; cycle *= 2) apart /= 2;
-    for (int i = 0; i < PAIRS; i++) {
-        uint64_t pair = umbeli_mul_high(umbeli_draw(&random), all);
-        if (apart <= bits && pair % bits % apart == 0) continue;
-        found += pair_found(c, bits, pair);
+    enum { PAIRS = 2048, WORK = 80000 };
+    const uint64_t scattered = 2654435761; /* a prime: all pairs, in no order */
+    const uint32_t hashes = c->base.shape.hashes;
+    uint64_t all = lines * bits, random = 1, found = 0, tried = 0, work = 0;
+    const uint64_t apart = apart_of(bits, hashes);
+    bool every = all <= PAIRS;
+    for (uint64_t i = 0; i < (every ? all : PAIRS) && work < WORK; i++) {
+        uint64_t pair = every ? i * scattered % all : umbeli_mul_high(umbeli_draw(&random), all);
+        if (!every && pair % bits % apart == 0) continue;
+        const uint8_t *line = c->base.data + pair / bits * (bits / 8);
+        found += starts_found(line, bits, pair % bits, hashes, &work);
         tried++;
     }
-    double others = apart > bits ? 1 : 1 - 1 / (double)apart, mean = (double)found / (double)bits;
-    return fmin(1, rate_of_short_cycles(c, bits, lines) + others * mean / (double)tried);
+    double mean = tried ? (double)found / (double)tried / (double)bits : 0;
+    if (every) return mean;
+    return fmin(1, rate_of_short_cycles(c, bits, lines) + (1 - 1 / (double)apart) * mean);
 }
 
-/* In a larger one, all three follow from 32 bits, too few for that: tries random hashes. */
+/* In a larger one, all three follow from 32 bits, too few for that: tries random hashes, with work
+ * in proportion to the filter. */
 static double rate_by_hashes(const umbeli_classic *c, uint64_t bits) {
-    enum { TRIES = 1 << 20 };
-    uint64_t random = 1, found = 0;
-    for (uint32_t i = 0; i < TRIES; i++) {
+    enum { TRIES = 1 << 20, WORK = 150000, WORK_PER_BYTE = 6 };
+    uint64_t random = 1, found = 0, tried = 0, work = 0;
+    const uint64_t most = WORK + WORK_PER_BYTE * c->base.data_len;
+    const uint64_t apart = apart_of(bits, c->base.shape.hashes);
+    while (tried < TRIES && work < most) {
         uint32_t h = (uint32_t)umbeli_draw(&random), step = umbeli_rotl32(h, 15), open = 0;
+        if (step % apart == 0) continue;
         const uint8_t *line = c->base.data + umbeli_mod(h, c->modulus) * (bits / 8);
         while (open < c->base.shape.hashes && umbeli_bit_test(line, h & (bits - 1))) {
             h += step;
             open++;
         }
         found += open == c->base.shape.hashes;
+        work += open + 1;
+        tried++;
     }
-    return (double)found / TRIES;
+    double others = (1 - 1 / (double)apart) * (double)found / (double)tried;
+    return fmin(1, rate_of_short_cycles(c, bits, c->modulus.divisor) + others);
 }
 
+/* RocksDB writes at most 30 probes, in the lines of some processor: others count as independent. */
 static double legacy_live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
-    enum { FEW_BITS = 1 << 18 };
+    enum { FEW_BITS = 1 << 18, WRITTEN = 30 };
+    const umbeli_shape *s = &c->base.shape;
     uint64_t bits = line_bits(c), lines = c->modulus.divisor;
     (void)keys;
     if (bits_set == 0) return 0;
-    bool few = c->base.shape.bits <= FEW_BITS && bits >= 64 && bits <= MAX_LINE_BITS;
-    return few ? rate_by_steps(c, bits, lines) : rate_by_hashes(c, bits);
+    if (bits < 64 || bits > MAX_LINE_BITS || s->hashes > WRITTEN) {
+        return umbeli_classic_live_rate(s->bits, s->hashes, bits_set);
+    }
+    return s->bits <= FEW_BITS ? rate_by_steps(c, bits, lines) : rate_by_hashes(c, bits);
 }
 
 /* ---- Keys ---- */
