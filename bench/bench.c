@@ -35,13 +35,6 @@ static umbel_filter *filter_of(umbel_kind kind, size_t n, double bits_per_key, u
     return f;
 }
 
-static umbel_key *as_keys(const uint64_t *numbers, size_t n) {
-    umbel_key *keys = malloc(n * sizeof *keys);
-    if (!keys) must(UMBEL_ENOMEM, "keys");
-    for (size_t i = 0; i < n; i++) keys[i] = (umbel_key){&numbers[i], 8};
-    return keys;
-}
-
 /* ---- one way of doing something, timed per key ---- */
 
 typedef struct subject {
@@ -82,6 +75,32 @@ static void by_many(const subject *s, size_t from, size_t n) {
     umbel_contains_many(s->f, s->keys + from, n, s->answers + from);
 }
 
+/* In calls of so few keys. */
+static void by_few(const subject *s, size_t from, size_t n, size_t few) {
+    for (size_t i = from; i < from + n; i += few) {
+        size_t now = from + n - i < few ? from + n - i : few;
+        umbel_contains_many(s->f, s->keys + i, now, s->answers + i);
+    }
+}
+
+static void by_16(const subject *s, size_t from, size_t n) {
+    by_few(s, from, n, 16);
+}
+
+static void by_100(const subject *s, size_t from, size_t n) {
+    by_few(s, from, n, 100);
+}
+
+static void by_16_hashes(const subject *s, size_t from, size_t n) {
+    for (size_t i = from; i + 16 <= from + n; i += 16) {
+        umbel_contains_hashes(s->f, s->numbers + i, 16, s->answers + i);
+    }
+}
+
+static void by_reader(const subject *s, size_t from, size_t n) {
+    sink = reader_count(s->f, s->numbers + from, n);
+}
+
 static void by_one(const subject *s, size_t from, size_t n) {
     uint64_t found = 0;
     for (const umbel_key *k = s->keys + from; k < s->keys + from + n; k++) {
@@ -97,8 +116,14 @@ static void by_one_hash(const subject *s, size_t from, size_t n) {
 }
 
 static void by_peer(const subject *s, size_t from, size_t n) {
-    sink = s->peer->count(s->theirs, s->numbers + from, n);
+    sink = s->peer->count(s->theirs, s->keys + from, n);
 }
+
+#ifdef BENCH_BOOST
+static void by_peer_singly(const subject *s, size_t from, size_t n) {
+    sink = s->peer->count_singly(s->theirs, s->keys + from, n);
+}
+#endif
 
 static void by_hashes(const subject *s, size_t from, size_t n) {
     umbel_contains_hashes(s->f, s->numbers + from, n, s->answers + from);
@@ -114,9 +139,9 @@ static void add_keys(const subject *s, size_t from, size_t n) {
 
 static void add_peer(const subject *s, size_t from, size_t n) {
     if (s->peer->add) {
-        s->peer->add(s->theirs, s->numbers + from, n);
+        s->peer->add(s->theirs, s->keys + from, n);
     } else {
-        s->peer->end(s->peer->build(s->numbers + from, n, 10));
+        s->peer->end(s->peer->build(s->keys + from, n, 10));
     }
 }
 
@@ -152,10 +177,10 @@ static void race(const char *what, size_t keys, candidate *c, size_t n, double (
             const subject *s = &c[i].s;
             prepare(&c[i]);
             for (size_t from = 0; from < s->n; from += c[i].slice) {
-                size_t some = s->n - from < c[i].slice ? s->n - from : c[i].slice;
+                size_t now = s->n - from < c[i].slice ? s->n - from : c[i].slice;
                 double start = clock();
-                c[i].run(s, from, some);
-                double ns = (clock() - start) / (double)some;
+                c[i].run(s, from, now);
+                double ns = (clock() - start) / (double)now;
                 if (taken[i] < MAX_SAMPLES) times[i * MAX_SAMPLES + taken[i]++] = ns;
             }
         }
@@ -169,89 +194,91 @@ static void race(const char *what, size_t keys, candidate *c, size_t n, double (
     free(taken);
 }
 
-static const char *label(const char *what, size_t n) {
-    static char labels[128][96];
-    static size_t used;
-    char *text = labels[used++ % 128];
-    const char *unit = n >= 1000000 ? "M" : "K";
-    snprintf(text, 96, "%s, %zu %s keys", what, n / (n >= 1000000 ? 1000000 : 1000), unit);
-    return text;
-}
-
 /* ---- the rows ---- */
 
+/* By hash, then by key; LAST_HASHED is the first of those that hash. */
 enum {
     FLOOR_HASH,
-    HASHES,
     FLOOR_FOUR,
+    HASHES,
+    HASHES_16,
     ONE_HASH,
+    READER,
     INLINED,
-    FLOOR_KEY,
+    BY_KEY,
+    FLOOR_KEY = BY_KEY,
     KEYS,
+    KEYS_100,
+    KEYS_16,
     ONE_KEY,
     CLASSIC,
+    ONE_CLASSIC,
     AS_LEVELDB,
     LEVELDB,
     LIBBLOOM,
 #ifdef BENCH_BOOST
     BOOST_BLOCKED,
+    BOOST_ONE,
     BOOST_CLASSIC,
+    BOOST_CLASSIC_ONE,
 #endif
     CANDIDATES
 };
 
+/* What is asked of a table: bars of 0 are none. */
 typedef struct lookup_bars {
-    size_t n;
-    double of_floor, times_leveldb, times_libbloom, once_times_leveldb, own_format;
+    size_t n, len; /* keys in the filter, bytes of each */
+    double of_floor, times_leveldb, times_libbloom, own_format;
 } lookup_bars;
 
-typedef struct lookup_names {
-    const char *what, *hashes, *keys, *four, *once, *boost_blocked, *boost_classic;
-} lookup_names;
+/* "what, 1 M keys of 55 bytes" */
+static const char *row(const char *what, const lookup_bars *want) {
+    static char texts[256][112];
+    static size_t used;
+    char *text = texts[used++ % 256];
+    bool millions = want->n >= 1000000;
+    snprintf(text, sizeof texts[0], "%s, %zu %s keys of %zu bytes", what,
+             want->n / (millions ? 1000000 : 1000), millions ? "M" : "K", want->len);
+    return text;
+}
 
-static const lookup_names names[2] = {
-    {"lookup, absent", "absent, by hash: fraction of the floor",
-     "absent, by key: fraction of the floor", "absent, by hash: fraction of the least floor",
-     "absent, one by hash: time of an inlined one", "absent, by key: time of Boost's blocked",
-     "absent, classic by key: time of Boost's"},
-    {"lookup, half present", "half present, by hash: fraction of the floor",
-     "half present, by key: fraction of the floor",
-     "half present, by hash: fraction of the least floor",
-     "half present, one by hash: time of an inlined one",
-     "half present, by key: time of Boost's blocked",
-     "half present, classic by key: time of Boost's"},
-};
-
-/* The bars are for 64-bit keys that already are hashes, as the peers' figures are; by key they are
- * compared with the floor that hashes too.  The least floor has no bar: the test of the bits
- * cannot be free while everything is in the cache. */
-static void lookup_verdict(const lookup_bars *want, const lookup_names *name, const candidate *c) {
-    size_t n = want->n;
-    report_bar(label(name->hashes, n), c[FLOOR_HASH].ns / c[HASHES].ns, ">=", want->of_floor);
-    report_bar(label(name->keys, n), c[FLOOR_KEY].ns / c[KEYS].ns, ">=", want->of_floor);
-    report_bar(label(name->four, n), c[FLOOR_FOUR].ns / c[HASHES].ns, ">=", 0);
-    report_bar(label(name->once, n), c[ONE_HASH].ns / c[INLINED].ns, "<=", 1.5);
+/* Peers are compared by key, because they hash it themselves. */
+static void lookup_verdict(const lookup_bars *want, bool present, const candidate *c) {
+    const char *which = present ? "half present" : "absent";
+    static char texts[256][64];
+    static size_t used;
+#define BAR(what, seen, relation, bar)                                    \
+    do {                                                                  \
+        char *text = texts[used++ % 256];                                 \
+        snprintf(text, sizeof texts[0], "%s, " what, which);              \
+        if ((bar) >= 0) report_bar(row(text, want), seen, relation, bar); \
+    } while (0)
+    if (want->len == 8) {
+        BAR("by hash: fraction of the floor", c[FLOOR_HASH].ns / c[HASHES].ns,
+            ">=", want->of_floor);
+        BAR("by hash: fraction of the least floor", c[FLOOR_FOUR].ns / c[HASHES].ns, ">=", 0);
+        BAR("16 hashes per call: time of single calls", c[HASHES_16].ns / c[ONE_HASH].ns, "<=", 1);
+        BAR("umbel_inline.h: time of an inlined lookup", c[READER].ns / c[INLINED].ns, "<=", 1.1);
+    }
+    BAR("by key: fraction of the floor", c[FLOOR_KEY].ns / c[KEYS].ns, ">=", want->of_floor);
+    BAR("16 keys per call: time of single calls", c[KEYS_16].ns / c[ONE_KEY].ns, "<=", 1);
+    BAR("classic, one by one: time of LevelDB's", c[ONE_CLASSIC].ns / c[LEVELDB].ns, "<=", 1);
 #ifdef BENCH_BOOST
-    report_bar(label(name->boost_blocked, n), c[KEYS].ns / c[BOOST_BLOCKED].ns, "<=", 1);
-    report_bar(label(name->boost_classic, n), c[CLASSIC].ns / c[BOOST_CLASSIC].ns, "<=", 1.1);
+    BAR("by key: time of Boost's", c[KEYS].ns / c[BOOST_BLOCKED].ns,
+        "<=", want->len > 8 ? 0.95 : 1);
+    BAR("one by one: time of Boost's", c[ONE_KEY].ns / c[BOOST_ONE].ns, "<=", 1.2);
+    BAR("classic: time of Boost's", c[CLASSIC].ns / c[BOOST_CLASSIC].ns, "<=", 1.1);
+    BAR("classic, one by one: time of Boost's", c[ONE_CLASSIC].ns / c[BOOST_CLASSIC_ONE].ns,
+        "<=", 1.2);
 #endif
-    if (name != &names[0]) return;
-    if (want->times_leveldb > 0) {
-        report_bar(label("contains_hashes: times LevelDB", n), c[LEVELDB].ns / c[HASHES].ns,
-                   ">=", want->times_leveldb);
-    }
-    if (want->times_libbloom > 0) {
-        report_bar(label("contains_hashes: times libbloom", n), c[LIBBLOOM].ns / c[HASHES].ns,
-                   ">=", want->times_libbloom);
-    }
+    if (present) return;
+    BAR("by key: times LevelDB", c[LEVELDB].ns / c[KEYS].ns, ">=", want->times_leveldb);
+    BAR("by key: times libbloom", c[LIBBLOOM].ns / c[KEYS].ns, ">=", want->times_libbloom);
     if (want->own_format > 0) {
-        report_bar(label("LevelDB's own format: times LevelDB", n),
-                   c[LEVELDB].ns / c[AS_LEVELDB].ns, ">=", want->own_format);
+        BAR("LevelDB's own format: times LevelDB", c[LEVELDB].ns / c[AS_LEVELDB].ns,
+            ">=", want->own_format);
     }
-    if (want->once_times_leveldb > 0) {
-        report_bar(label("contains_hash: times LevelDB", n), c[LEVELDB].ns / c[ONE_HASH].ns,
-                   ">=", want->once_times_leveldb);
-    }
+#undef BAR
 }
 
 /* Every other number is one of `in`, at random. */
@@ -263,91 +290,147 @@ static void make_half_present(uint64_t *asked, const uint64_t *in, size_t n) {
     free(random);
 }
 
-static void lookups(const lookup_bars *want) {
-    size_t n = want->n;
-    uint64_t *in = keys_new(n, 1), *asked = keys_new(ASKED, 2);
-    umbel_key *keys = as_keys(in, n);
-    umbel_filter *blocked = filter_of(UMBEL_KIND_BLOCKED, n, 10, 1);
-    /* The same keys as hashes, for the rows by hash. */
-    umbel_filter *hashed = filter_of(UMBEL_KIND_BLOCKED, n, 10, 1);
-    umbel_filter *classic = filter_of(UMBEL_KIND_CLASSIC, n, 10, 1);
-    umbel_filter *as_leveldb = NULL;
-    umbel_foreign like = {.format = UMBEL_FMT_LEVELDB, .capacity = n, .bits_per_key = 10};
-    must(umbel_create_foreign(&like, NULL, &as_leveldb, NULL), "create");
-    must(umbel_add_many(blocked, keys, n, NULL, NULL, NULL), "add");
-    must(umbel_add_hashes(hashed, in, n, NULL, NULL, NULL), "add");
-    must(umbel_add_many(classic, keys, n, NULL, NULL, NULL), "add");
-    must(umbel_add_many(as_leveldb, keys, n, NULL, NULL, NULL), "add");
-    free(keys);
-    void *leveldb = peer_leveldb.build(in, n, 10), *libbloom = peer_libbloom.build(in, n, 10);
-    umbel_info info;
-    umbel_describe(hashed, &info);
-    uint8_t *lines = lines_new(info.bytes), *answers = malloc(ASKED);
-    if (!answers) must(UMBEL_ENOMEM, "lookups");
+/* Filters of one number of keys, by whoever makes them. */
+typedef struct rivals {
+    umbel_filter *blocked, *hashed, *classic, *as_leveldb;
+    void *leveldb, *libbloom;
+#ifdef BENCH_BOOST
+    void *boost_blocked, *boost_classic;
+#endif
+} rivals;
 
-    subject s = {.f = blocked,
-                 .numbers = asked,
-                 .keys = as_keys(asked, ASKED),
-                 .n = ASKED,
-                 .answers = answers,
-                 .lines = lines,
-                 .nlines = info.bytes / 32};
-    candidate c[CANDIDATES] = {
+static rivals rivals_new(const uint64_t *in, const umbel_key *keys, size_t n) {
+    rivals r = {.blocked = filter_of(UMBEL_KIND_BLOCKED, n, 10, 1),
+                .hashed = filter_of(UMBEL_KIND_BLOCKED, n, 10, 1),
+                .classic = filter_of(UMBEL_KIND_CLASSIC, n, 10, 1)};
+    umbel_foreign like = {.format = UMBEL_FMT_LEVELDB, .capacity = n, .bits_per_key = 10};
+    must(umbel_create_foreign(&like, NULL, &r.as_leveldb, NULL), "create");
+    must(umbel_add_many(r.blocked, keys, n, NULL, NULL, NULL), "add");
+    must(umbel_add_hashes(r.hashed, in, n, NULL, NULL, NULL), "add");
+    must(umbel_add_many(r.classic, keys, n, NULL, NULL, NULL), "add");
+    must(umbel_add_many(r.as_leveldb, keys, n, NULL, NULL, NULL), "add");
+    r.leveldb = peer_leveldb.build(keys, n, 10);
+    r.libbloom = peer_libbloom.build(keys, n, 10);
+#ifdef BENCH_BOOST
+    r.boost_blocked = peer_boost_blocked.build(keys, n, 10);
+    r.boost_classic = peer_boost_classic.build(keys, n, 10);
+#endif
+    return r;
+}
+
+static void rivals_free(rivals *r) {
+    umbel_free(r->blocked);
+    umbel_free(r->hashed);
+    umbel_free(r->classic);
+    umbel_free(r->as_leveldb);
+    peer_leveldb.end(r->leveldb);
+    peer_libbloom.end(r->libbloom);
+#ifdef BENCH_BOOST
+    peer_boost_blocked.end(r->boost_blocked);
+    peer_boost_classic.end(r->boost_classic);
+#endif
+}
+
+static void line_up(candidate c[CANDIDATES], const rivals *r, const subject *s) {
+    const candidate all[CANDIDATES] = {
         [FLOOR_HASH] = {.who = "floor, hash to line", .run = floor_hash},
         [FLOOR_FOUR] = {.who = "least floor, four at once", .run = floor_four},
         [HASHES] = {.who = "umbel contains_hashes", .run = by_hashes},
-        [INLINED] = {.who = "inlined, AVX2 only", .run = inlined},
+        [HASHES_16] = {.who = "umbel contains_hashes, 16", .run = by_16_hashes},
         [ONE_HASH] = {.who = "umbel contains_hash", .run = by_one_hash},
+        [READER] = {.who = "umbel_inline.h", .run = by_reader},
+        [INLINED] = {.who = "inlined, AVX2 only", .run = inlined},
         [FLOOR_KEY] = {.who = "floor, key to line", .run = floor_key},
         [KEYS] = {.who = "umbel contains_many", .run = by_many},
+        [KEYS_100] = {.who = "umbel contains_many, 100", .run = by_100},
+        [KEYS_16] = {.who = "umbel contains_many, 16", .run = by_16},
         [ONE_KEY] = {.who = "umbel contains", .run = by_one},
         [CLASSIC] = {.who = "umbel classic, many", .run = by_many},
+        [ONE_CLASSIC] = {.who = "umbel classic, contains", .run = by_one},
         [AS_LEVELDB] = {.who = "umbel leveldb, many", .run = by_many},
         [LEVELDB] = {.who = "LevelDB KeyMayMatch", .run = by_peer},
         [LIBBLOOM] = {.who = "libbloom bloom_check", .run = by_peer},
 #ifdef BENCH_BOOST
         [BOOST_BLOCKED] = {.who = "Boost fast_multiblock32", .run = by_peer},
+        [BOOST_ONE] = {.who = "Boost fast_multiblock32, one", .run = by_peer_singly},
         [BOOST_CLASSIC] = {.who = "Boost filter<7>", .run = by_peer},
+        [BOOST_CLASSIC_ONE] = {.who = "Boost filter<7>, one", .run = by_peer_singly},
 #endif
     };
-    for (size_t i = 0; i < CANDIDATES; i++) c[i].s = s, c[i].slice = SLICE;
-    c[HASHES].s.f = c[ONE_HASH].s.f = hashed;
-    c[CLASSIC].s.f = classic;
-    c[AS_LEVELDB].s.f = as_leveldb;
-    c[LEVELDB].s.peer = &peer_leveldb, c[LEVELDB].s.theirs = leveldb;
-    c[LIBBLOOM].s.peer = &peer_libbloom, c[LIBBLOOM].s.theirs = libbloom;
-#ifdef BENCH_BOOST
-    c[BOOST_BLOCKED].s.peer = &peer_boost_blocked;
-    c[BOOST_BLOCKED].s.theirs = peer_boost_blocked.build(in, n, 10);
-    c[BOOST_CLASSIC].s.peer = &peer_boost_classic;
-    c[BOOST_CLASSIC].s.theirs = peer_boost_classic.build(in, n, 10);
-#endif
-    for (size_t present = 0; present < 2; present++) {
-        if (present) make_half_present(asked, in, n);
-        race(names[present].what, n, c, CANDIDATES, cpu_ns);
-        lookup_verdict(want, &names[present], c);
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        c[i] = all[i];
+        c[i].s = *s;
+        c[i].slice = SLICE;
+        c[i].s.f = i < BY_KEY ? r->hashed : r->blocked;
     }
-
-    peer_leveldb.end(leveldb);
-    peer_libbloom.end(libbloom);
+    c[CLASSIC].s.f = c[ONE_CLASSIC].s.f = r->classic;
+    c[AS_LEVELDB].s.f = r->as_leveldb;
+    c[LEVELDB].s.peer = &peer_leveldb, c[LEVELDB].s.theirs = r->leveldb;
+    c[LIBBLOOM].s.peer = &peer_libbloom, c[LIBBLOOM].s.theirs = r->libbloom;
 #ifdef BENCH_BOOST
-    peer_boost_blocked.end(c[BOOST_BLOCKED].s.theirs);
-    peer_boost_classic.end(c[BOOST_CLASSIC].s.theirs);
+    for (size_t i = BOOST_BLOCKED; i <= BOOST_ONE; i++) {
+        c[i].s.peer = &peer_boost_blocked, c[i].s.theirs = r->boost_blocked;
+    }
+    for (size_t i = BOOST_CLASSIC; i <= BOOST_CLASSIC_ONE; i++) {
+        c[i].s.peer = &peer_boost_classic, c[i].s.theirs = r->boost_classic;
+    }
 #endif
-    umbel_free(blocked);
-    umbel_free(hashed);
-    umbel_free(classic);
-    umbel_free(as_leveldb);
-    free((void *)(uintptr_t)s.keys);
+}
+
+static void lookups(const lookup_bars *want) {
+    size_t n = want->n, first = want->len == 8 ? 0 : BY_KEY;
+    uint64_t *in = keys_new(n, 1), *asked = keys_new(ASKED, 2);
+    char *text;
+    umbel_key *keys = keys_of(in, n, want->len, &text);
+    rivals r = rivals_new(in, keys, n);
+    free(keys);
+    free(text);
+    umbel_info info;
+    umbel_describe(r.hashed, &info);
+    uint8_t *lines = lines_new(info.bytes), *answers = malloc(ASKED);
+    if (!answers) must(UMBEL_ENOMEM, "lookups");
+    for (size_t present = 0; present < 2; present++) {
+        static char what[64][64];
+        static size_t used;
+        char *title = what[used++ % 64];
+        snprintf(title, sizeof what[0], "lookup, %zu bytes, %s", want->len,
+                 present ? "half present" : "absent");
+        if (present) make_half_present(asked, in, n);
+        keys = keys_of(asked, ASKED, want->len, &text);
+        subject s = {.numbers = asked,
+                     .keys = keys,
+                     .n = ASKED,
+                     .answers = answers,
+                     .lines = lines,
+                     .nlines = info.bytes / 32};
+        candidate c[CANDIDATES];
+        line_up(c, &r, &s);
+        race(title, n, c + first, CANDIDATES - first, cpu_ns);
+        lookup_verdict(want, present, c);
+        free(keys);
+        free(text);
+    }
+    rivals_free(&r);
     free(lines);
     free(answers);
     free(asked);
     free(in);
 }
 
-static void adds(size_t n, double times_leveldb) {
+static void adds(const lookup_bars *want) {
+    enum {
+        BY_HASH,
+        BLOCKED,
+        OWN_CLASSIC,
+        THEIR_LEVELDB,
+        THEIR_LIBBLOOM,
+        THEIR_BLOCKED,
+        THEIR_CLASSIC
+    };
+    size_t n = want->n;
     uint64_t *in = keys_new(n, 1);
-    umbel_key *keys = as_keys(in, n);
+    char *text;
+    umbel_key *keys = keys_of(in, n, want->len, &text);
     subject s = {.numbers = in, .keys = keys, .n = n};
     candidate c[] = {
         {.who = "umbel add_hashes", .run = add_hashes, .s = s, .slice = SLICE},
@@ -360,71 +443,68 @@ static void adds(size_t n, double times_leveldb) {
         {.who = "Boost filter<7>", .run = add_peer, .s = s, .slice = SLICE},
 #endif
     };
-    c[0].s.target = c[1].s.target = filter_of(UMBEL_KIND_BLOCKED, n, 10, 1);
-    c[2].s.target = filter_of(UMBEL_KIND_CLASSIC, n, 10, 1);
-    c[3].s.peer = &peer_leveldb;
-    c[4].s.peer = &peer_libbloom;
+    size_t first = want->len == 8 ? BY_HASH : BLOCKED;
+    c[BY_HASH].s.target = c[BLOCKED].s.target = filter_of(UMBEL_KIND_BLOCKED, n, 10, 1);
+    c[OWN_CLASSIC].s.target = filter_of(UMBEL_KIND_CLASSIC, n, 10, 1);
+    c[THEIR_LEVELDB].s.peer = &peer_leveldb;
+    c[THEIR_LIBBLOOM].s.peer = &peer_libbloom;
 #ifdef BENCH_BOOST
-    c[5].s.peer = &peer_boost_blocked, c[5].s.theirs = peer_boost_blocked.build(in, n, 10);
-    c[6].s.peer = &peer_boost_classic, c[6].s.theirs = peer_boost_classic.build(in, n, 10);
+    c[THEIR_BLOCKED].s.peer = &peer_boost_blocked;
+    c[THEIR_BLOCKED].s.theirs = peer_boost_blocked.build(keys, n, 10);
+    c[THEIR_CLASSIC].s.peer = &peer_boost_classic;
+    c[THEIR_CLASSIC].s.theirs = peer_boost_classic.build(keys, n, 10);
 #endif
-    race("add", n, c, sizeof c / sizeof c[0], cpu_ns);
-    report_bar(label("add_hashes: times LevelDB CreateFilter", n), c[3].ns / c[0].ns,
-               ">=", times_leveldb);
-    report_bar(label("add_many: times LevelDB CreateFilter", n), c[3].ns / c[1].ns,
-               ">=", times_leveldb);
+    race(want->len == 8 ? "add, 8 bytes" : "add, URLs", n, c + first,
+         sizeof c / sizeof c[0] - first, cpu_ns);
+    report_bar(row("add_many: times LevelDB CreateFilter", want),
+               c[THEIR_LEVELDB].ns / c[BLOCKED].ns, ">=", want->times_leveldb);
 #ifdef BENCH_BOOST
-    report_bar(label("add_many: time of Boost's blocked", n), c[1].ns / c[5].ns, "<=", 1);
-    report_bar(label("classic add_many: time of Boost's", n), c[2].ns / c[6].ns, "<=", 1.1);
-    peer_boost_blocked.end(c[5].s.theirs);
-    peer_boost_classic.end(c[6].s.theirs);
+    report_bar(row("add_many: time of Boost's blocked", want), c[BLOCKED].ns / c[THEIR_BLOCKED].ns,
+               "<=", want->len > 8 ? 0.95 : 1);
+    report_bar(row("classic add_many: time of Boost's", want),
+               c[OWN_CLASSIC].ns / c[THEIR_CLASSIC].ns, "<=", 1.1);
+    peer_boost_blocked.end(c[THEIR_BLOCKED].s.theirs);
+    peer_boost_classic.end(c[THEIR_CLASSIC].s.theirs);
 #endif
-    umbel_free(c[0].s.target);
-    umbel_free(c[2].s.target);
+    umbel_free(c[BLOCKED].s.target);
+    umbel_free(c[OWN_CLASSIC].s.target);
     free(keys);
+    free(text);
     free(in);
 }
 
-/* One call with all keys beside calls of SLICE, and two threads beside one, by the clock on the
- * wall: the bars are for the least times, which other programs disturb least. */
-static void bulk(size_t n, double bulk_add, double bulk_check, double two_threads) {
-    enum { ADD_RING, ADD, ADD_TWO, CHECK_RING, CHECK, CHECK_TWO };
+/* Two threads beside one, all keys in one call, by the clock on the wall. */
+static void threads(size_t n, double two_threads) {
+    enum { ADD, ADD_TWO, CHECK, CHECK_TWO };
     uint64_t *in = keys_new(n, 1);
     uint8_t *answers = malloc(n);
     if (!answers) must(UMBEL_ENOMEM, "answers");
     memset(answers, 0, n);
     /* One filter per row, so that none finds the one before it in the cache. */
     umbel_filter *filters[] = {filter_of(UMBEL_KIND_BLOCKED, n, 10, 1),
-                               filter_of(UMBEL_KIND_BLOCKED, n, 10, 1),
                                filter_of(UMBEL_KIND_BLOCKED, n, 10, 2)};
     subject s = {.numbers = in, .n = n, .answers = answers};
     candidate c[] = {
-        [ADD_RING] = {.who = "add, calls of 64 K", .run = add_hashes, .slice = SLICE},
-        [ADD] = {.who = "add, one call", .run = add_hashes, .slice = n},
-        [ADD_TWO] = {.who = "add, one call, 2 threads", .run = add_hashes, .slice = n},
-        [CHECK_RING] = {.who = "check, calls of 64 K", .run = by_hashes, .slice = SLICE},
-        [CHECK] = {.who = "check, one call", .run = by_hashes, .slice = n},
-        [CHECK_TWO] = {.who = "check, one call, 2 threads", .run = by_hashes, .slice = n},
+        [ADD] = {.who = "add", .run = add_hashes, .slice = n},
+        [ADD_TWO] = {.who = "add, 2 threads", .run = add_hashes, .slice = n},
+        [CHECK] = {.who = "check", .run = by_hashes, .slice = n},
+        [CHECK_TWO] = {.who = "check, 2 threads", .run = by_hashes, .slice = n},
     };
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
         c[i].s = s;
-        if (i < CHECK_RING) {
-            c[i].s.target = filters[i];
+        if (i < CHECK) {
+            c[i].s.target = filters[i % 2];
         } else {
-            c[i].s.f = filters[i - CHECK_RING];
+            c[i].s.f = filters[i % 2];
         }
     }
-    race("bulk, by hash", n, c, sizeof c / sizeof c[0], now_ns);
-    /* Slices of the ring are many, so its median is compared; whole calls are few. */
-    report_bar(label("one call, add: time of the ring's", n), c[ADD].least / c[ADD_RING].ns,
-               "<=", bulk_add);
-    report_bar(label("one call, check: time of the ring's", n), c[CHECK].least / c[CHECK_RING].ns,
-               "<=", bulk_check);
-    report_bar(label("2 threads, add: times one", n), c[ADD].least / c[ADD_TWO].least,
+    race("one call, by hash", n, c, sizeof c / sizeof c[0], now_ns);
+    const lookup_bars what = {.n = n, .len = 8};
+    report_bar(row("2 threads, add: times one", &what), c[ADD].ns / c[ADD_TWO].ns,
                ">=", two_threads);
-    report_bar(label("2 threads, check: times one", n), c[CHECK].least / c[CHECK_TWO].least,
+    report_bar(row("2 threads, check: times one", &what), c[CHECK].ns / c[CHECK_TWO].ns,
                ">=", two_threads);
-    for (size_t i = 0; i < 3; i++) umbel_free(filters[i]);
+    for (size_t i = 0; i < 2; i++) umbel_free(filters[i]);
     free(answers);
     free(in);
 }
@@ -432,11 +512,12 @@ static void bulk(size_t n, double bulk_add, double bulk_check, double two_thread
 static void rate(umbel_kind kind, size_t n, double bits_per_key, double bar) {
     enum { TRIED = 10000000 };
     uint64_t *in = keys_new(n, 1), *out = keys_new(TRIED, 2);
-    umbel_key *keys = as_keys(in, n);
+    char *none;
+    umbel_key *keys = keys_of(in, n, 8, &none);
     umbel_filter *f = filter_of(kind, n, bits_per_key, 1);
     must(umbel_add_many(f, keys, n, NULL, NULL, NULL), "add");
     free(keys);
-    keys = as_keys(out, TRIED);
+    keys = keys_of(out, TRIED, 8, &none);
     uint8_t *answers = malloc(TRIED);
     if (!answers) must(UMBEL_ENOMEM, "answers");
     umbel_contains_many(f, keys, TRIED, answers);
@@ -448,7 +529,7 @@ static void rate(umbel_kind kind, size_t n, double bits_per_key, double bar) {
     snprintf(text, 64, "%s, %g bits per key", umbel_kind_name(kind), bits_per_key);
     double percent = 100.0 * (double)found / TRIED;
     report_figure("false positives", text, n, percent, "%");
-    report_bar(label(text, n), percent, "<=", bar);
+    report_bar(row(text, &(lookup_bars){.n = n, .len = 8}), percent, "<=", bar);
     umbel_free(f);
     free(answers);
     free(keys);
@@ -471,20 +552,31 @@ int main(int argc, char **argv) {
         }
     }
     if (turns < 1 || turns > MAX_TURNS) turns = 9;
-    static const lookup_bars rows[] = {
-        {.n = 10000, .of_floor = 0.9},
-        {.n = 100000, .of_floor = 0.9, .once_times_leveldb = 8},
-        {.n = 1000000, .of_floor = 0.9, .times_leveldb = 10},
-        {.n = 10000000, .of_floor = 0.85, .own_format = 3},
-        {.n = 100000000, .of_floor = 0.95, .times_leveldb = 10, .times_libbloom = 15},
+    static const lookup_bars tables[] = {
+        {.n = 10000, .len = 8, .of_floor = 0.9},
+        {.n = 100000, .len = 8, .of_floor = 0.9},
+        {.n = 1000000, .len = 8, .of_floor = 0.9, .times_leveldb = 8},
+        {.n = 10000000, .len = 8, .of_floor = 0.85, .own_format = 3},
+        {.n = 100000, .len = 55, .of_floor = 0.85},
+        {.n = 1000000, .len = 20, .of_floor = 0.85},
+        {.n = 1000000, .len = 55, .of_floor = 0.85},
+        {.n = 1000000, .len = 120, .of_floor = 0.85},
+        {.n = 10000000, .len = 55, .of_floor = 0.85},
+        {.n = 100000000, .len = 8, .of_floor = 0.95, .times_leveldb = 8, .times_libbloom = 12},
     };
-    size_t nrows = sizeof rows / sizeof rows[0];
-    for (size_t i = 0; i < (quick ? nrows - 1 : nrows); i++) lookups(&rows[i]);
-    adds(1000000, 8);
-    adds(10000000, 10);
-    bulk(1000000, 1, 1, 1);
-    bulk(10000000, 1, 1, 1);
-    if (!quick) bulk(100000000, 0.75, 0.9, 1.6);
+    size_t ntables = sizeof tables / sizeof tables[0];
+    bench_creation();
+    for (size_t i = 0; i < (quick ? ntables - 1 : ntables); i++) lookups(&tables[i]);
+    for (size_t i = 0; i < ntables; i++) {
+        bool common = tables[i].len == 8 || tables[i].len == 55;
+        if (common && (tables[i].n == 1000000 || tables[i].n == 10000000)) adds(&tables[i]);
+    }
+    bench_concurrent(1000000);
+    bench_concurrent(10000000);
+    bench_growth(quick ? 1000000 : 100000000);
+    threads(1000000, 1);
+    threads(10000000, 1);
+    if (!quick) threads(100000000, 1.6);
     static const size_t sizes[] = {1000000, 10000000, 100000000};
     for (size_t i = 0; i < (quick ? 2u : 3u); i++) {
         rate(UMBEL_KIND_BLOCKED, sizes[i], 10, 1.30);

@@ -23,6 +23,10 @@ extern "C" {
 
 /* n distinct random 64-bit keys; each `stream` has keys that are in no other stream. */
 uint64_t *keys_new(size_t n, uint64_t stream);
+
+/* Keys made of such numbers: the 8 bytes themselves, or, for len of 20 and more, URLs of that many
+ * bytes.  *text, which the keys point into, and the keys are to be freed. */
+umbel_key *keys_of(const uint64_t *numbers, size_t n, size_t len, char **text);
 double now_ns(void);
 double cpu_ns(void); /* of the calling thread */
 double median(double *values, size_t n);
@@ -44,27 +48,38 @@ uint64_t floor_by_key(const uint8_t *lines, uint64_t nlines, const umbel_key *ke
  * one key at a time; how many were found.  On other CPUs, plain C. */
 uint64_t inlined_count(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n);
 
+/* ---- reader.c: how many are found by umbel_inline.h ---- */
+
+uint64_t reader_count(const umbel_filter *f, const uint64_t *hashes, size_t n);
+
 /* ---- floor_avx2.c: both for CPUs that have it ---- */
 
 extern const uint32_t block_salts[8]; /* of floor.c */
 uint64_t floor_avx2(const uint8_t *lines, uint64_t nlines, const uint64_t *hashes, size_t n);
 uint64_t inlined_avx2(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n);
 
-/* ---- peers: other people's filters over 8-byte keys ---- */
+/* ---- peers: other people's filters ---- */
 
 typedef struct peer {
     const char *name;
-    void *(*build)(const uint64_t *keys, size_t n, double bits_per_key);
-    size_t (*count)(void *filter, const uint64_t *keys, size_t n); /* how many are found */
+    void *(*build)(const umbel_key *keys, size_t n, double bits_per_key);
+    size_t (*count)(void *filter, const umbel_key *keys, size_t n);        /* how many are found */
+    size_t (*count_singly)(void *filter, const umbel_key *keys, size_t n); /* NULL: count does it */
     void (*end)(void *filter);
-    void (*add)(void *filter, const uint64_t *keys, size_t n); /* NULL: built at once ... */
-    void (*clear)(void *filter);                               /* ... and never cleared */
+    void (*add)(void *filter, const umbel_key *keys, size_t n); /* NULL: built at once ... */
+    void (*clear)(void *filter);                                /* ... and never cleared */
 } peer;
 
 extern const peer peer_leveldb, peer_libbloom;
 #ifdef BENCH_BOOST
 extern const peer peer_boost_blocked, peer_boost_classic;
 #endif
+
+/* ---- bench_life.c: making, measuring, sharing and growing filters ---- */
+
+void bench_creation(void);
+void bench_concurrent(size_t n);
+void bench_growth(size_t n);
 
 /* ---- plain_fuse.c: a binary fuse filter without shards ---- */
 

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-enum { MOST = 512 };
+enum { MOST = 1024 };
 
 typedef struct figure {
     const char *what, *who, *unit;

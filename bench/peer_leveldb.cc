@@ -15,23 +15,26 @@ struct filter {
     std::string bytes;
 };
 
-void *build(const uint64_t *keys, size_t n, double bits_per_key) {
+leveldb::Slice slice_of(const umbel_key &key) {
+    return {static_cast<const char *>(key.data), key.len};
+}
+
+void *build(const umbel_key *keys, size_t n, double bits_per_key) {
     auto f = new filter{std::unique_ptr<const leveldb::FilterPolicy>(
                             leveldb::NewBloomFilterPolicy(static_cast<int>(bits_per_key))),
                         {}};
     std::vector<leveldb::Slice> slices;
     slices.reserve(n);
-    for (size_t i = 0; i < n; i++) slices.emplace_back(reinterpret_cast<const char *>(&keys[i]), 8);
+    for (size_t i = 0; i < n; i++) slices.push_back(slice_of(keys[i]));
     f->policy->CreateFilter(slices.data(), static_cast<int>(n), &f->bytes);
     return f;
 }
 
-size_t count(void *p, const uint64_t *keys, size_t n) {
+size_t count(void *p, const umbel_key *keys, size_t n) {
     const filter *f = static_cast<const filter *>(p);
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
-        leveldb::Slice key(reinterpret_cast<const char *>(&keys[i]), 8);
-        found += f->policy->KeyMayMatch(key, f->bytes);
+        found += f->policy->KeyMayMatch(slice_of(keys[i]), f->bytes);
     }
     return found;
 }
@@ -42,4 +45,4 @@ void end(void *p) {
 
 } // namespace
 
-extern "C" const peer peer_leveldb = {"LevelDB", build, count, end, nullptr, nullptr};
+extern "C" const peer peer_leveldb = {"LevelDB", build, count, nullptr, end, nullptr, nullptr};

@@ -2,22 +2,41 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "bench.h"
 
-/* splitmix64's output function is a bijection: distinct inputs, distinct keys. */
+/* umbel_mix is a bijection: distinct inputs, distinct keys. */
 uint64_t *keys_new(size_t n, uint64_t stream) {
     uint64_t *keys = malloc(n * sizeof *keys);
     if (!keys) {
         fprintf(stderr, "umbel-bench: no memory for %zu keys\n", n);
         exit(2);
     }
+    for (size_t i = 0; i < n; i++) keys[i] = umbel_mix(stream << 40 | i);
+    return keys;
+}
+
+umbel_key *keys_of(const uint64_t *numbers, size_t n, size_t len, char **text) {
+    static const char site[] = "http",
+                      path[] = "/articles/2026/11/page.html?session=&from=rss&utm_source=x"
+                               "&utm_medium=feed&utm_campaign=none&lang=en&theme=dark";
+    umbel_key *keys = malloc(n * sizeof *keys);
+    *text = len > sizeof *numbers ? malloc(n * len + 1) : NULL;
+    if (!keys || (len > sizeof *numbers && !*text)) {
+        fprintf(stderr, "umbel-bench: no memory for %zu keys\n", n);
+        exit(2);
+    }
     for (size_t i = 0; i < n; i++) {
-        uint64_t z = (stream << 40 | i) * UINT64_C(0x9e3779b97f4a7c15);
-        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-        keys[i] = z ^ z >> 31;
+        char *at = *text ? *text + i * len : NULL;
+        keys[i] = (umbel_key){at ? (const void *)at : (const void *)&numbers[i], len};
+        if (!at) continue;
+        memcpy(at, site, 4);
+        for (int digit = 0; digit < 16; digit++) {
+            at[4 + digit] = "0123456789abcdef"[numbers[i] >> 4 * digit & 15];
+        }
+        memcpy(at + 20, path, len - 20);
     }
     return keys;
 }

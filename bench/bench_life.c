@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench_life.c - making and measuring filters, adding to one that other threads may add to, growing
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench.h"
+
+enum { ROUNDS = 101, SLICE = 64 * 1024 };
+
+static void must(umbel_err e, const char *what) {
+    if (!e) return;
+    fprintf(stderr, "umbel-bench: %s: %s\n", what, umbel_strerror(e));
+    exit(2);
+}
+
+static umbel_filter *made(umbel_kind kind, size_t n) {
+    umbel_filter *f = NULL;
+    umbel_params params = {.kind = kind, .capacity = n, .fpr = 0.01};
+    must(umbel_create(&params, NULL, &f, NULL), "create");
+    return f;
+}
+
+/* Filters of up to a million keys at 1%, made and freed; then measured, full. */
+void bench_creation(void) {
+    static const umbel_kind kinds[] = {UMBEL_KIND_AUTO,    UMBEL_KIND_BLOCKED,  UMBEL_KIND_LINE,
+                                       UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING, UMBEL_KIND_SCALABLE,
+                                       UMBEL_KIND_WINDOW};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const char *name = kinds[k] == UMBEL_KIND_AUTO ? "umbel_new" : umbel_kind_name(kinds[k]);
+        for (size_t n = 100; n <= 1000000; n *= 100) {
+            double create[ROUNDS], measure[ROUNDS];
+            for (size_t i = 0; i < ROUNDS; i++) {
+                double start = cpu_ns();
+                umbel_free(made(kinds[k], n));
+                create[i] = (cpu_ns() - start) / 1000;
+            }
+            umbel_filter *f = made(kinds[k], n);
+            for (uint64_t i = 0; i < n; i++) must(umbel_add(f, &i, sizeof i, NULL, NULL), "add");
+            for (size_t i = 0; i < ROUNDS; i++) {
+                umbel_measurement now;
+                double start = cpu_ns();
+                umbel_measure(f, &now);
+                measure[i] = (cpu_ns() - start) / 1000;
+            }
+            umbel_free(f);
+            report_figure("create and free", name, n, median(create, ROUNDS), "us");
+            report_figure("measure", name, n, median(measure, ROUNDS), "us");
+            if (kinds[k] != UMBEL_KIND_AUTO || n == 10000) continue;
+            report_bar(n == 100 ? "umbel_new(100, 1%), us" : "umbel_new(1 M, 1%), us",
+                       median(create, ROUNDS), "<=", n == 100 ? 10 : 30);
+        }
+    }
+}
+
+/* All of n hashes in slices, or one at a time; the median over the slices, in ns. */
+static double added(umbel_filter *f, const uint64_t *hashes, size_t n, bool singly) {
+    double *times = malloc((n / SLICE + 1) * sizeof *times);
+    size_t taken = 0;
+    if (!times) must(UMBEL_ENOMEM, "times");
+    for (size_t from = 0; from < n; from += SLICE) {
+        size_t now = n - from < SLICE ? n - from : SLICE;
+        double start = cpu_ns();
+        if (singly) {
+            for (size_t i = from; i < from + now; i++) {
+                must(umbel_add(f, &hashes[i], sizeof *hashes, NULL, NULL), "add");
+            }
+        } else {
+            must(umbel_add_hashes(f, hashes + from, now, NULL, NULL, NULL), "add");
+        }
+        times[taken++] = (cpu_ns() - start) / (double)now;
+    }
+    double middle = median(times, taken);
+    free(times);
+    return middle;
+}
+
+/* One thread on a plain filter, and on one that others may add to: what safety costs. */
+void bench_concurrent(size_t n) {
+    uint64_t *hashes = keys_new(n, 1);
+    double ns[2][2];
+    static const char *const who[2][2] = {
+        {"plain, in batches", "plain, one key at a time"},
+        {"concurrent, in batches", "concurrent, one key at a time"}};
+    for (size_t i = 0; i < 4; i++) {
+        umbel_filter *f = NULL;
+        umbel_params params = {
+            .kind = UMBEL_KIND_BLOCKED, .capacity = n, .bytes = n * 10 / 8, .concurrent = i > 1};
+        must(umbel_create(&params, NULL, &f, NULL), "create");
+        added(f, hashes, n, i % 2); /* pages */
+        must(umbel_clear(f, NULL), "clear");
+        ns[i / 2][i % 2] = added(f, hashes, n, i % 2);
+        report_figure("concurrent add", who[i / 2][i % 2], n, ns[i / 2][i % 2], "ns");
+        umbel_free(f);
+    }
+    free(hashes);
+}
+
+/* A scalable filter from 1,000 keys on, as it grows. */
+void bench_growth(size_t n) {
+    enum { ASKED = 256 * 1024 };
+    uint64_t *in = keys_new(n, 1), *absent = keys_new(ASKED, 2);
+    uint8_t *hit = malloc(ASKED);
+    umbel_filter *f = made(UMBEL_KIND_SCALABLE, 1000);
+    if (!hit) must(UMBEL_ENOMEM, "answers");
+    for (size_t have = 0, want = 100000; want <= n; have = want, want *= 10) {
+        double times[ASKED / 4096];
+        double start = cpu_ns();
+        for (size_t i = have; i < want; i += SLICE) {
+            size_t now = want - i < SLICE ? want - i : SLICE;
+            must(umbel_add_hashes(f, in + i, now, NULL, NULL, NULL), "add");
+        }
+        double add = (cpu_ns() - start) / (double)(want - have);
+        for (size_t i = 0; i < ASKED; i += 4096) {
+            start = cpu_ns();
+            umbel_contains_hashes(f, absent + i, 4096, hit + i);
+            times[i / 4096] = (cpu_ns() - start) / 4096;
+        }
+        umbel_info info;
+        umbel_describe(f, &info);
+        report_figure("grown from 1,000", "add_hashes", want, add, "ns");
+        report_figure("grown from 1,000", "contains_hashes, absent", want,
+                      median(times, ASKED / 4096), "ns");
+        report_figure("grown from 1,000", "bits per key", want,
+                      (double)info.bytes * 8 / (double)want, "bits");
+        report_figure("grown from 1,000", "layers", want, info.layers, "layers");
+    }
+    umbel_free(f);
+    free(hit);
+    free(in);
+    free(absent);
+}
