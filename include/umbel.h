@@ -22,8 +22,11 @@
  *              any number of writers that add; copying, measuring and saving it beside them is safe
  *              and covers every key whose add returned before.
  *   silence    The library never prints, exits, reads the environment or changes errno.
+ *   structs    Every struct ends in `reserved` words: zero in what you pass in, zero in what you
+ *              get back, so that a later version can give them a meaning.  Start from { 0 } or a
+ *              designated initialiser.  Enums may gain values, and their numbers never change.
+ *              Final structs: umbel_key, umbel_alloc, umbel_key_rule and umbel_reader.
  *
- * Structs end in `reserved` words: zero in what you pass in, zero in what you get back.
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
  * filters), umbel_meta.h (text that travels with a filter), umbel.hpp (C++), umbel_table.h and
  * umbel_leveldb.h (libraries of their own).
@@ -59,20 +62,22 @@ typedef struct umbel_foreign umbel_foreign; /* other systems' filters: umbel_for
 
 typedef enum umbel_err {
     UMBEL_OK = 0,
-    UMBEL_EINVAL,    /* a parameter is out of range, or parameters contradict each other        */
-    UMBEL_ENOMEM,    /* out of memory                                                           */
-    UMBEL_ELIMIT,    /* above umbel_opts.max_bytes                                              */
-    UMBEL_ECORRUPT,  /* the bytes are not a valid filter of that format                         */
-    UMBEL_EVERSION,  /* the file is of a version, or has an option, that is unknown here        */
-    UMBEL_ESPACE,    /* the output buffer is too small                                          */
-    UMBEL_EFULL,     /* the filter has reached its limit and may not grow                       */
-    UMBEL_EFROZEN,   /* the filter is read-only: a view, a mapped file or a static kind         */
-    UMBEL_EMISMATCH, /* the filters differ in kind, hash, seed, secret or size                  */
-    UMBEL_ENOTSUP,   /* this kind or format does not have the operation                         */
-    UMBEL_EABSENT,   /* the key to remove is certainly not in the filter                        */
-    UMBEL_EIO,       /* the operating system refused; diag->sys holds its errno                 */
-    UMBEL_ESECRET,   /* the filter has another secret than the one given, or none was needed    */
-    UMBEL_EUNKNOWN   /* the bytes are of no format that can be recognised: name it              */
+    UMBEL_EINVAL = 1,     /* a parameter is out of range, or parameters contradict each other    */
+    UMBEL_ENOMEM = 2,     /* out of memory                                                       */
+    UMBEL_ELIMIT = 3,     /* above umbel_opts.max_bytes                                          */
+    UMBEL_ECORRUPT = 4,   /* the bytes are not a valid filter of that format                     */
+    UMBEL_EVERSION = 5,   /* the file's version, or an option in it, is unknown to this library  */
+    UMBEL_ESPACE = 6,     /* the output buffer is too small                                      */
+    UMBEL_EFULL = 7,      /* the filter has reached its limit and may not grow                   */
+    UMBEL_EFROZEN = 8,    /* the filter is read-only: a view, a mapped file or a static kind     */
+    UMBEL_EMISMATCH = 9,  /* the filters differ in kind, hash, seed, secret or size              */
+    UMBEL_ENOTSUP = 10,   /* this kind or format does not have the operation                     */
+    UMBEL_EABSENT = 11,   /* the key to remove is certainly not in the filter                    */
+    UMBEL_EIO = 12,       /* the operating system refused; diag->sys holds its errno             */
+    UMBEL_ESECRET = 13,   /* wrong secret; or one is needed, or given where none is needed       */
+    UMBEL_EUNKNOWN = 14,  /* format not recognised; specify one                                  */
+    UMBEL_EUNSYNCED = 15  /* saved and in place, but the directory could not be synced: a power
+                             cut may bring the old file back; diag->sys holds the errno          */
 } umbel_err;
 
 /* Why something failed. */
@@ -81,14 +86,16 @@ typedef struct umbel_diag {
     uint64_t offset;  /* decoding: where in the bytes; otherwise 0                               */
     uint64_t need;    /* UMBEL_ELIMIT: the max_bytes that would do; UMBEL_ECORRUPT of bytes that are
                          cut short: how many there should be; 0 where it is not known           */
-    int sys;          /* UMBEL_EIO: the errno of the failing call; otherwise 0                   */
+    int sys;          /* UMBEL_EIO, UMBEL_EUNSYNCED: the errno of the failing call; otherwise 0  */
     char field[36];   /* the parameter, or the field of the file, at fault; may be empty         */
+    uint64_t reserved[2];
 } umbel_diag;
 
 /* Writes the whole sentence, such as "payload checksum: the bits are damaged, at byte 4096", into
  * text, cut to cap bytes with its NUL, and returns text.  diag may be NULL. */
 UMBEL_API const char *umbel_explain(umbel_err err, const umbel_diag *diag, char *text, size_t cap);
 UMBEL_API const char *umbel_strerror(umbel_err err); /* the error alone; never NULL              */
+UMBEL_API const char *umbel_err_name(umbel_err err); /* "EINVAL"; NULL: no such error            */
 
 /* ---- Life --------------------------------------------------------------------------------- */
 
@@ -123,15 +130,14 @@ typedef struct umbel_params {
     uint64_t seed;         /* places keys elsewhere; filters merge only if their seeds are equal  */
     const uint8_t *secret; /* 16 bytes, or NULL: without them nobody can construct false positives.
                               Copied; no file holds them, so keep them for umbel_opts.secret      */
-    uint32_t concurrent;   /* not 0: any number of threads may add (blocked, line)                */
-    uint32_t reserved32;
+    bool concurrent;       /* any number of threads may add at the same time (blocked, line)      */
     struct {
         uint32_t expansion;  /* each layer is for this many times the keys of the last; 0: 2      */
         uint32_t max_layers; /* then UMBEL_EFULL; 0: 64                                           */
     } scalable;
     struct {
         uint32_t generations; /* forget in this many steps; 0: 8.  `capacity` is the whole window */
-        uint32_t manual;      /* not 0: only umbel_advance moves it on, adding never does         */
+        bool manual;          /* only umbel_advance moves it on, adding never does                */
     } window;
     uint64_t reserved[4];
 } umbel_params;
@@ -269,9 +275,28 @@ typedef enum umbel_format {
     UMBEL_FMT_ROCKSDB = 11, UMBEL_FMT_SPARK = 12
 } umbel_format;
 
+/* The function that hashes keys.  Native files store the numbers of the first two. */
+typedef enum umbel_hash_function {
+    UMBEL_HASH_NONE = 0,        /* keys are hashes already: badger                                */
+    UMBEL_HASH_XXH3 = 1,        /* native                                                         */
+    UMBEL_HASH_SIPHASH13 = 2,   /* native, with a secret                                          */
+    UMBEL_HASH_LEVELDB = 3,     /* leveldb, corekv                                                */
+    UMBEL_HASH_CITY64 = 4,      /* clickhouse: CityHash 1.0.2                                     */
+    UMBEL_HASH_CRC32 = 5,       /* gocrc32                                                        */
+    UMBEL_HASH_MURMUR3_128 = 6, /* guava                                                          */
+    UMBEL_HASH_XXH64 = 7,       /* parquet                                                        */
+    UMBEL_HASH_MURMUR2_64A = 8, /* redisbloom                                                     */
+    UMBEL_HASH_FNV1_64 = 9,     /* dcso                                                           */
+    UMBEL_HASH_FMIX64 = 10,     /* clickhouse: numbers in an index                                */
+    UMBEL_HASH_MURMUR3_32 = 11, /* spark                                                          */
+    UMBEL_HASH_XXPH3 = 12,      /* rocksdb: a preview of XXH3                                     */
+    UMBEL_HASH_ROCKSDB = 13     /* rocksdb: filters of format versions below 5                    */
+} umbel_hash_function;
+
 typedef struct umbel_info {
     umbel_kind kind;
     umbel_format format;  /* whose hashing and sizing it follows                                  */
+    umbel_hash_function hash;
     const char *layout;   /* "blocked/xxh3", ...                                                  */
     const char *kernel;   /* "avx2", "generic", ...                                               */
     uint64_t seed;
@@ -279,8 +304,9 @@ typedef struct umbel_info {
     uint64_t capacity;    /* keys planned for; 0: unknown                                         */
     double fpr;           /* rate promised at capacity; 0: none                                   */
     uint64_t bits, bytes; /* of the bit array                                                     */
-    uint64_t keys_added;  /* adds that changed the filter, less removes; merged, as if added to
-                             one.  The number of keys is umbel_measurement.keys                   */
+    uint64_t keys_added;  /* adds that changed the filter, less removes; after a merge, as if all
+                             had been added to one, but the sum in concurrent filters and other
+                             systems' formats.  The number of keys is umbel_measurement.keys      */
     uint32_t hashes;      /* probes per key                                                       */
     uint32_t layers;      /* how many filters a lookup may have to search; usually 1              */
     uint32_t generations; /* windows; otherwise 0                                                 */
@@ -310,6 +336,23 @@ typedef struct umbel_measurement {
  * common.  Then, and where the format stores no count, the bits estimate it. */
 UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
 UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now);
+
+typedef struct umbel_health {
+    bool overfull;  /* beyond doubt more keys than planned, or a live rate above the promise      */
+    bool keys_known; /* false: every bit is set, which any number of keys may have done           */
+    double keys;     /* distinct keys in it; 0 unless keys_known ...                              */
+    double keys_error; /* ... and their standard error                                            */
+    double rate;     /* live false-positive rate ...                                              */
+    double promised; /* ... and the rate promised at capacity; 0: none                            */
+    uint64_t room;   /* keys that may still come within the plan; 0 when there is no plan, and for
+                        filters that grow or forget, which are never full                         */
+    uint64_t reserved[4];
+} umbel_health;
+
+/* Whether a filter keeps its promise, judged from what umbel_describe and umbel_measure said about
+ * it.  Every face of umbel asks here, so that they cannot disagree. */
+UMBEL_API void umbel_judge(const umbel_info *info, const umbel_measurement *now,
+                           umbel_health *health);
 
 /* Which bits a lookup of this key reads, in the order of the probes: writes up to cap of them to
  * bits and returns how many there are; a bit may come twice.  Bit i is bit i mod 8 of byte i / 8 of
@@ -361,8 +404,8 @@ UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format
 /* Replaces the file atomically (PATH.umbel-tmp, fsync, rename, fsync of the directory): after a
  * crash there is the old file or the new one; concurrent saves to one path are serialised.  Owner,
  * group and permissions stay as far as they may be given, else group and others get none; setuid,
- * setgid and sticky bits never stay.  UMBEL_EIO with "the new file is in place ..." in diag->what:
- * only the directory could not be synced.  umbel_file_write streams to a descriptor. */
+ * setgid and sticky bits never stay.  UMBEL_EUNSYNCED: the new file is in place, and only syncing
+ * its directory failed.  umbel_file_write streams to a descriptor. */
 UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
                                     const char *path, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,
@@ -383,12 +426,29 @@ struct umbel_opts {
     const char *tmp;          /* umbel_builder of static filters: a directory for a temporary file
                                  of 8 bytes per key instead of memory; it vanishes afterwards     */
     uint32_t threads;         /* calls with a million keys may use this many; 0 and 1: one        */
-    uint32_t concurrent;      /* not 0: a loaded or decoded filter takes any number of writers    */
+    bool concurrent;          /* a loaded or decoded filter takes any number of writers           */
     uint64_t reserved[4];
 };
 
 UMBEL_API const char *umbel_kind_name(umbel_kind kind);       /* "blocked"; NULL: no such kind   */
 UMBEL_API bool umbel_kind_named(const char *name, umbel_kind *kind);
+
+/* What the filters of a kind can do; false, and all of them false, for AUTO and unknown kinds.
+ * Filters in other systems' formats may be able to do less. */
+typedef struct umbel_traits {
+    bool built_once; /* made from all its keys by umbel_builder and read-only ever after          */
+    bool adds;       /* umbel_add                                                                 */
+    bool removes;    /* umbel_remove                                                              */
+    bool counts;     /* umbel_count counts to 15                                                  */
+    bool merges;     /* umbel_merge, umbel_intersect, umbel_is_subset                             */
+    bool folds;      /* umbel_fold                                                                */
+    bool grows;      /* beyond its capacity, keeping its rate                                     */
+    bool forgets;    /* old keys: a window                                                        */
+    bool concurrent; /* umbel_params.concurrent                                                   */
+    bool hashes;     /* umbel_takes_hashes                                                        */
+    uint64_t reserved[2];
+} umbel_traits;
+UMBEL_API bool umbel_kind_traits(umbel_kind kind, umbel_traits *traits);
 UMBEL_API const char *umbel_format_name(umbel_format format); /* "native"; NULL: no such format  */
 UMBEL_API bool umbel_format_named(const char *name, umbel_format *format);
 UMBEL_API const char *umbel_version(void); /* of the library at run time, as UMBEL_VERSION        */

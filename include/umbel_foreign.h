@@ -71,7 +71,7 @@ struct umbel_foreign {
                               fpr                                                                 */
     uint32_t expansion;    /* redisbloom: each layer is for this many times the keys of the last;
                               0: 2                                                                */
-    uint32_t nonscaling;   /* redisbloom, not 0: refuse keys beyond capacity instead of growing   */
+    bool nonscaling;       /* redisbloom: refuse keys beyond capacity instead of growing          */
     uint64_t reserved[4];
 };
 
@@ -101,7 +101,7 @@ typedef enum umbel_type {
     UMBEL_TYPE_UINT64 = 9,
     UMBEL_TYPE_FLOAT = 10,    /* 4 bytes; ClickHouse hashes Float32 as a double                   */
     UMBEL_TYPE_DOUBLE = 11,   /* 8 bytes                                                          */
-    UMBEL_TYPE_UINT32_BE = 12 /* big-endian: corekv                                               */
+    UMBEL_TYPE_UINT32BE = 12 /* big-endian: corekv                                               */
 } umbel_type;
 
 UMBEL_API const char *umbel_type_name(umbel_type type); /* "int64"; NULL: no such type           */

@@ -40,6 +40,7 @@ UMBEL_API void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *ru
  * the last; the texts live until the filter or its metadata changes. */
 UMBEL_API umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
                                    umbel_diag *diag);
+UMBEL_API const char *umbel_get_meta(const umbel_filter *filter, const char *name); /* or NULL   */
 UMBEL_API bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name,
                              const char **value);
 

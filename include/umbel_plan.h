@@ -18,14 +18,14 @@ extern "C" {
 
 typedef enum umbel_verdict {
     UMBEL_PLAN_OK = 0,
-    UMBEL_PLAN_UNDERDETERMINED, /* fewer than two of capacity, fpr, bytes                         */
-    UMBEL_PLAN_BAD_RATE,        /* fpr is not between 0 and 1                                     */
-    UMBEL_PLAN_BELOW_BOUND,     /* fewer bits per key than log2(1/fpr): no filter of any kind can */
-    UMBEL_PLAN_BEYOND_KIND,     /* possible for other kinds, not for this one                     */
-    UMBEL_PLAN_TOO_LARGE,       /* more than this kind, or 2^63 bits, can address                 */
-    UMBEL_PLAN_TOO_SMALL,       /* fewer bytes than the smallest filter of this kind              */
-    UMBEL_PLAN_BAD_KIND,        /* no such kind                                                   */
-    UMBEL_PLAN_BAD_HASHES       /* more probes than supported, or fixed for this kind             */
+    UMBEL_PLAN_UNDERDETERMINED = 1, /* fewer than two of capacity, fpr, bytes                     */
+    UMBEL_PLAN_BAD_RATE = 2,        /* fpr is not between 0 and 1                                 */
+    UMBEL_PLAN_BELOW_BOUND = 3,     /* fewer bits per key than log2(1/fpr): no filter can do it   */
+    UMBEL_PLAN_BEYOND_KIND = 4,     /* possible for other kinds, not for this one                 */
+    UMBEL_PLAN_TOO_LARGE = 5,       /* more than this kind, or 2^63 bits, can address             */
+    UMBEL_PLAN_TOO_SMALL = 6,       /* fewer bytes than the smallest filter of this kind          */
+    UMBEL_PLAN_BAD_KIND = 7,        /* no such kind                                               */
+    UMBEL_PLAN_BAD_HASHES = 8       /* more probes than supported, or fixed for this kind         */
 } umbel_verdict;
 
 typedef struct umbel_plan {
@@ -52,6 +52,8 @@ UMBEL_API umbel_err umbel_plan_solve(umbel_plan *plan, umbel_diag *diag);
 
 /* The model's rate of a solved plan after this many keys. */
 UMBEL_API double umbel_plan_rate(const umbel_plan *plan, uint64_t keys);
+
+UMBEL_API const char *umbel_verdict_name(umbel_verdict verdict); /* "below-bound"; NULL: none    */
 
 #ifdef __cplusplus
 }

@@ -50,15 +50,14 @@ typedef struct umbel_table_hints {
     const void *marks; /* ClickHouse: the file of marks.  umbel_table_open finds it itself       */
     size_t marks_len;
     uint32_t columns;  /* ClickHouse: columns of the index; 0: one                               */
-    uint32_t reserved32;  /* must be zero                                                        */
-    uint64_t reserved[4]; /* must be zero                                                        */
+    uint64_t reserved[4];
 } umbel_table_hints;
 
 typedef enum umbel_table_state {
-    UMBEL_TABLE_FILTER = 0, /* a filter                                                          */
-    UMBEL_TABLE_EMPTY,      /* no keys are here: nothing can be found                            */
-    UMBEL_TABLE_NONE,       /* no filter was written: anything may be found                      */
-    UMBEL_TABLE_UNREADABLE  /* damaged, encrypted or of an unknown form: anything may be found   */
+    UMBEL_TABLE_FILTER = 0,    /* a filter                                                       */
+    UMBEL_TABLE_EMPTY = 1,     /* no keys are here: nothing can be found                         */
+    UMBEL_TABLE_NONE = 2,      /* no filter was written: anything may be found                   */
+    UMBEL_TABLE_UNREADABLE = 3 /* damaged, encrypted or of an unknown form: anything may be found */
 } umbel_table_state;
 
 /* Where a filter is and what it covers. */
@@ -74,6 +73,7 @@ typedef struct umbel_table_place {
     uint64_t keys;        /* LevelDB: keys in these blocks; RocksDB: keys in the filter, unless
                              it is a partition; ClickHouse: distinct values; Parquet: values in
                              the column chunk; 0: unknown                                        */
+    uint64_t reserved[2];
 } umbel_table_place;
 
 typedef struct umbel_table_answer {
@@ -81,6 +81,7 @@ typedef struct umbel_table_answer {
     uint64_t places;     /* number of places that may have it                                    */
     bool has_block;      /* LevelDB, RocksDB: a block of data would be read ...                  */
     uint64_t block, len; /* ... this one, without its trailer                                    */
+    uint64_t reserved[2];
 } umbel_table_answer;
 
 /* What a file says about itself, such as "rocksdb.num.entries". */
@@ -88,6 +89,7 @@ typedef struct umbel_table_fact {
     const char *name, *text; /* live as long as the table; bytes that are no text are hexadecimal */
     uint64_t number;         /* if is_number                                                     */
     bool is_number;
+    uint64_t reserved[2];
 } umbel_table_fact;
 
 /* ---- Reading ------------------------------------------------------------------------------ */

@@ -3,15 +3,6 @@
 // engine.js - the WebAssembly module as classes.  Nothing here loads anything: index.js does that
 // for the package, web/worker.js for the page.
 
-const KINDS = ['auto', 'blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight', 'line'];
-const FORMATS = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
-  'parquet', 'redisbloom', 'dcso', 'rocksdb', 'spark'];
-const TYPES = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
-  'uint64', 'float', 'double', 'uint32_be'];
-const VERDICTS = ['ok', 'underdetermined', 'bad-rate', 'below-bound', 'beyond-kind', 'too-large',
-  'too-small', 'bad-kind', 'bad-hashes'];
-const ERRORS = ['OK', 'EINVAL', 'ENOMEM', 'ELIMIT', 'ECORRUPT', 'EVERSION', 'ESPACE', 'EFULL',
-  'EFROZEN', 'EMISMATCH', 'ENOTSUP', 'EABSENT', 'EIO', 'ESECRET', 'EUNKNOWN'];
 const USES = ['record', 'key', 'digest'];
 const STATES = ['key', 'nothing', 'malformed'];
 const ROOM = 1 << 16; // bytes for one key, before memory is asked for
@@ -86,6 +77,8 @@ export class Engine {
     this.stagingLength = 0;
     this.numbersAt = this.wasm.numbers();
     this.textsAt = this.wasm.texts();
+    [this.kinds, this.formats, this.types, this.verdicts, this.errors] =
+      [0, 1, 2, 3, 4].map((list) => this.namesIn(list));
   }
 
   /** The memory's bytes; a new view after it grew. */
@@ -137,9 +130,20 @@ export class Engine {
     return texts;
   }
 
+  /** One of the library's lists of names, in the order of their numbers. */
+  namesIn(list) {
+    const names = [];
+    while (this.wasm.name(list, names.length)) names.push(this.texts(1)[0]);
+    return names;
+  }
+
   error() {
-    const code = ERRORS[this.wasm.error()] ?? 'EINVAL';
+    const code = this.errors[this.wasm.error()] ?? 'EINVAL';
     return new UmbelError(code, this.texts(1, this.wasm.message() >>> 0)[0]);
+  }
+
+  isBuiltOnce(kind) {
+    return !!this.wasm.built_once(numberOf(this.kinds, kind, 'kind'));
   }
 
   /** What a call returned, unless that says that it failed. */
@@ -278,7 +282,7 @@ export class Engine {
 
   setParams(o) {
     known(o, MAKING, 'a filter');
-    this.wasm.set_params(numberOf(KINDS, o.kind ?? 'auto', 'kind'), small(o.hashes, 'hashes'),
+    this.wasm.set_params(numberOf(this.kinds, o.kind ?? 'auto', 'kind'), small(o.hashes, 'hashes'),
       whole(o.capacity, 'capacity'), rate(o.fpr, 'fpr'), whole(o.bytes, 'bytes'),
       whole(o.seed, 'seed'), small(o.expansion, 'expansion'), small(o.maxLayers, 'maxLayers'),
       small(o.generations, 'generations'), small(o.manual, 'manual'));
@@ -286,7 +290,7 @@ export class Engine {
 
   setForeign(o) {
     known(o, FOREIGN, 'a format');
-    this.wasm.set_foreign(numberOf(FORMATS, o.format ?? 'any', 'format'),
+    this.wasm.set_foreign(numberOf(this.formats, o.format ?? 'any', 'format'),
       small(o.variant, 'variant'), whole(o.capacity, 'capacity'), rate(o.fpr, 'fpr'),
       whole(o.bytes, 'bytes'), whole(o.seed, 'seed'), small(o.hashes, 'hashes'),
       small(o.bitsPerKey, 'bitsPerKey'), small(o.expansion, 'expansion'),
@@ -332,7 +336,7 @@ export function bind(module) {
       if (!Array.isArray(keys)) keys = Array.from(keys);
       if (rest.kind === undefined) rest.kind = 'static';
       if (rest.fpr === undefined && rest.bytes === undefined) rest.fpr = 0.01;
-      const counts = rest.kind === 'static' || rest.kind === 'tight' || rest.capacity !== undefined;
+      const counts = engine.isBuiltOnce(rest.kind) || rest.capacity !== undefined;
       if (!counts && !(rest.fpr && rest.bytes)) rest.capacity = Math.max(keys.length, 1);
       return engine.withSecret(secret, () => {
         engine.setParams(rest);
@@ -486,8 +490,8 @@ export function bind(module) {
 
     measure() {
       wasm.measure(this.handle);
-      const [bitsSet, keys, now] = engine.numbers(3);
-      return { bitsSet, keys, rate: now };
+      const [bitsSet, keys, keysError, now, overfull, room] = engine.numbers(6);
+      return { bitsSet, keys, keysError, rate: now, overfull: !!overfull, room };
     }
 
     probes(key) {
@@ -501,7 +505,7 @@ export function bind(module) {
     }
 
     toBytes(format = 'native') {
-      const number = numberOf(FORMATS, format, 'format');
+      const number = numberOf(engine.formats, format, 'format');
       const length = wasm.encoded_size(this.handle, number);
       const at = engine.alloc(length);
       try {
@@ -585,7 +589,7 @@ export function bind(module) {
     const [verdict, , hashes, capacity, fpr, bytes, bits, mean, bitsPerKey, bound, generations] =
       engine.numbers(11);
     const [kind, why] = engine.texts(2);
-    return { possible: !!solved, verdict: VERDICTS[verdict], why, kind, hashes, capacity, fpr,
+    return { possible: !!solved, verdict: engine.verdicts[verdict], why, kind, hashes, capacity, fpr,
       bytes, bits, rate: mean, bitsPerKey, bound, generations };
   }
 
@@ -596,7 +600,7 @@ export function bind(module) {
     }
     known(options, ['kind', 'hashes', 'capacity', 'fpr', 'bytes', 'generations', 'format'],
       'a plan');
-    return answer(wasm.plan(numberOf(KINDS, options.kind ?? 'auto', 'kind'),
+    return answer(wasm.plan(numberOf(engine.kinds, options.kind ?? 'auto', 'kind'),
       small(options.hashes, 'hashes'), whole(options.capacity, 'capacity'),
       rate(options.fpr, 'fpr'), whole(options.bytes, 'bytes'),
       small(options.generations, 'generations')));
@@ -604,7 +608,7 @@ export function bind(module) {
 
   /** The key that another system hashes for a value, given as text. */
   function typedKey(type, text) {
-    const number = numberOf(TYPES, type, 'type');
+    const number = numberOf(engine.types, type, 'type');
     return engine.withKey(String(text), (at, length) => {
       const out = engine.alloc(2 * length + 8);
       try {
@@ -618,5 +622,8 @@ export function bind(module) {
   }
 
   wasm.version();
-  return { Filter, Recipe, plan, typedKey, UmbelError, version: engine.texts(1)[0], engine };
+  const [version] = engine.texts(1);
+  const { kinds, types, verdicts, errors } = engine;
+  const lists = { kinds, formats: engine.formats.slice(1), types, verdicts, errors };
+  return { Filter, Recipe, plan, typedKey, UmbelError, version, lists, engine };
 }

@@ -34,7 +34,7 @@ export type ValueType =
   | 'uint64'
   | 'float'
   | 'double'
-  | 'uint32_be';
+  | 'uint32be';
 
 /** Of capacity, fpr and bytes give two and the third follows. */
 export interface FilterOptions {
@@ -115,10 +115,16 @@ export interface FilterInfo {
 
 export interface Measurement {
   bitsSet: number;
-  /** Distinct keys, estimated from the bits; Infinity when every bit is set. */
+  /** Distinct keys, as well as can be known; Infinity when every bit is set. */
   keys: number;
+  /** Standard error of keys; 0: they were counted. */
+  keysError: number;
   /** The live false-positive rate. */
   rate: number;
+  /** Beyond doubt more keys than planned, or a rate above the promise. */
+  overfull: boolean;
+  /** Keys that may still come within the plan. */
+  room: number;
 }
 
 /** How a record of input becomes a key.  The constructor throws UmbelError, naming the word. */
@@ -204,18 +210,20 @@ export class Filter {
   [Symbol.dispose](): void;
 }
 
+export type Verdict =
+  | 'ok'
+  | 'underdetermined'
+  | 'bad-rate'
+  | 'below-bound'
+  | 'beyond-kind'
+  | 'too-large'
+  | 'too-small'
+  | 'bad-kind'
+  | 'bad-hashes';
+
 export interface Plan {
   possible: boolean;
-  verdict:
-    | 'ok'
-    | 'underdetermined'
-    | 'bad-rate'
-    | 'below-bound'
-    | 'beyond-kind'
-    | 'too-large'
-    | 'too-small'
-    | 'bad-kind'
-    | 'bad-hashes';
+  verdict: Verdict;
   /** Why not; '' when it is possible. */
   why: string;
   kind: Kind | 'auto';
@@ -247,11 +255,37 @@ export function plan(options: PlanOptions | ForeignOptions): Plan;
 /** The bytes that other systems hash for a value, such as Guava for a long. */
 export function typedKey(type: ValueType, text: string | number | bigint): Uint8Array;
 
+export type ErrorCode =
+  | 'OK'
+  | 'EINVAL'
+  | 'ENOMEM'
+  | 'ELIMIT'
+  | 'ECORRUPT'
+  | 'EVERSION'
+  | 'ESPACE'
+  | 'EFULL'
+  | 'EFROZEN'
+  | 'EMISMATCH'
+  | 'ENOTSUP'
+  | 'EABSENT'
+  | 'EIO'
+  | 'ESECRET'
+  | 'EUNKNOWN'
+  | 'EUNSYNCED';
+
 /** What failed, in the library's own words. */
 export class UmbelError extends Error {
-  /** 'EINVAL', 'ECORRUPT', 'EMISMATCH' ... */
-  code: string;
+  code: ErrorCode;
 }
+
+/** Every name that the library knows, in the order of its numbers. */
+export const lists: {
+  kinds: (Kind | 'auto')[];
+  formats: Format[];
+  types: ValueType[];
+  verdicts: Verdict[];
+  errors: ErrorCode[];
+};
 
 /** Of the library. */
 export const version: string;

@@ -98,6 +98,31 @@ EXPORT("version") const char *wasm_version(void) {
     return texts;
 }
 
+/* The lists of names: the i-th of kinds, formats, types, verdicts or errors; NULL after the last. */
+static const char *name_in(int list, int i) {
+    switch (list) {
+    case 0: return umbel_kind_name((umbel_kind)i);
+    case 1: return i == UMBEL_FMT_ANY ? "any" : umbel_format_name((umbel_format)i);
+    case 2: return umbel_type_name((umbel_type)i);
+    case 3: return umbel_verdict_name((umbel_verdict)i);
+    default: return umbel_err_name((umbel_err)i);
+    }
+}
+
+EXPORT("name") const char *wasm_name(int list, int i) {
+    const char *name = name_in(list, i);
+    if (!name) return NULL;
+    put_texts(&name, 1);
+    return texts;
+}
+
+/* What a kind can do. */
+EXPORT("built_once") int wasm_built_once(int kind) {
+    umbel_traits traits;
+    umbel_kind_traits((umbel_kind)kind, &traits);
+    return traits.built_once;
+}
+
 /* ---- Making ------------------------------------------------------------------------------- */
 
 EXPORT("set_secret") void wasm_set_secret(const uint8_t *bytes) {
@@ -331,13 +356,20 @@ EXPORT("describe") void wasm_describe(const umbel_filter *f) {
     put_texts(words, sizeof words / sizeof *words);
 }
 
-/* Reads all bits. */
+/* Reads all bits, and judges what they say. */
 EXPORT("measure") void wasm_measure(const umbel_filter *f) {
+    umbel_info info;
     umbel_measurement now;
+    umbel_health health;
+    umbel_describe(f, &info);
     umbel_measure(f, &now);
+    umbel_judge(&info, &now, &health);
     numbers[0] = (double)now.bits_set;
     numbers[1] = now.keys;
-    numbers[2] = now.rate;
+    numbers[2] = now.keys_error;
+    numbers[3] = now.rate;
+    numbers[4] = health.overfull;
+    numbers[5] = (double)health.room;
 }
 
 /* Name and value of the i-th entry; 0: there is none. */

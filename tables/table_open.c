@@ -26,7 +26,7 @@ const char *umbel_table_system_name(umbel_table_system system) {
 }
 
 static umbel_err check_hints(const umbel_table_hints *h, umbel_diag *diag) {
-    if (h->reserved32 || !umbeli_reserved_zero(h->reserved, sizeof h->reserved)) {
+    if (!umbeli_reserved_zero(h->reserved, sizeof h->reserved)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hints: reserved fields must be zero");
     }
     if ((unsigned)h->system > UMBEL_TABLE_ROCKSDB) {

@@ -5,12 +5,8 @@
 import { $, complaint, downloads, facts, language, make, t, takesFile, withProgress } from './shell.js';
 import { bitsText, countText, parseCount, parseRate, rateText, sizeText } from './quantity.js';
 
-const formats = ['native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
-  'parquet', 'redisbloom', 'dcso', 'rocksdb', 'spark'];
-const types = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
-  'uint64', 'float', 'double', 'uint32_be'];
-
 let library;
+let lists = { formats: [], types: [] };
 let file = null;
 let shown = null;
 
@@ -77,8 +73,8 @@ function pairs({ info, now }) {
     list.push(['remembers the last', countText(info.capacity)]);
   } else if (info.capacity) {
     list.push(['planned for', countText(info.capacity)],
-      ['room for', countText(Math.max(0, info.capacity - info.keysAdded))]);
-    if (info.keysAdded > info.capacity) list.push(['warning', t('it holds more keys than planned')]);
+      ['room for', countText(now.room)]);
+    if (now.overfull) list.push(['warning', t('it holds more keys than planned')]);
   }
   list.push(['recipe', info.recipe]);
   for (const [name, value] of Object.entries(info.meta)) list.push([`${t('note')} ${name}`, value]);
@@ -188,14 +184,20 @@ async function askList(list) {
 function choices() {
   const before = $('open-format').value;
   $('open-format').replaceChildren(make('option', { value: 'any' }, t('recognise it')),
-    ...formats.map((name) => make('option', { value: name }, name)));
+    ...lists.formats.map((name) => make('option', { value: name }, name)));
   $('open-format').value = before || 'any';
+  const type = $('open-type').value;
+  $('open-type').replaceChildren(...lists.types.map((name) => make('option', { value: name }, name)));
+  $('open-type').value = type || 'string';
 }
 
 export function startOpen(files) {
   library = files;
   choices();
-  $('open-type').replaceChildren(...types.map((name) => make('option', { value: name }, name)));
+  library.call('lists').then((all) => {
+    lists = all;
+    choices();
+  });
   takesFile($('open-drop'), $('open-file'), (given) => {
     file = given;
     open();

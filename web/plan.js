@@ -87,7 +87,7 @@ function best(given, plans, adding) {
     : given.capacity ? (a, b) => a.bytes < b.bytes : (a, b) => a.capacity > b.capacity;
   let found = null;
   for (const plan of plans.kinds) {
-    if (!plan.possible || (adding && (plan.kind === 'static' || plan.kind === 'tight'))) continue;
+    if (!plan.possible || (adding && plan.builtOnce)) continue;
     if (!found || better(plan, found)) found = plan;
   }
   return found;

@@ -10,9 +10,6 @@ import { unpack } from './unpack.js';
 
 const SLICE = 4 << 20; // of a file, read at once
 const MOST_BYTES = 3 * 2 ** 30; // a file beyond this has no room in WebAssembly's memory
-const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight', 'line'];
-const types = ['string', 'utf16', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
-  'uint64', 'float', 'double', 'uint32_be'];
 
 let umbel;
 let engine;
@@ -48,17 +45,21 @@ async function inLines(file, task, use) {
 
 // ---- Plan ----
 
+/** All but 'auto'. */
+const kinds = () => umbel.lists.kinds.slice(1);
+
 function plans({ capacity, fpr, bytes }) {
   const given = { capacity, fpr, bytes };
   return {
     chosen: umbel.plan(given),
-    kinds: kinds.map((kind) => ({ ...umbel.plan({ ...given, kind }), kind })),
+    kinds: kinds().map((kind) =>
+      ({ ...umbel.plan({ ...given, kind }), kind, builtOnce: engine.isBuiltOnce(kind) })),
   };
 }
 
 /** Rates over bits per key, for so many keys: one curve per kind. */
 function curves({ capacity, from, to, points }) {
-  return kinds.map((kind) => {
+  return kinds().map((kind) => {
     const curve = [];
     for (let i = 0; i < points; i++) {
       const bits = from * (to / from) ** (i / (points - 1));
@@ -291,7 +292,7 @@ function fill(info) {
 /** The filter's recipe, with a type if one was chosen: not every format can keep it. */
 function recipeFor(type) {
   const { recipe } = opened.filter;
-  return new umbel.Recipe(type === 'string' ? recipe : `${recipe} type=${type.replace('_', '')}`);
+  return new umbel.Recipe(type === 'string' ? recipe : `${recipe} type=${type}`);
 }
 
 /** The key of a value in a table's column. */
@@ -330,7 +331,7 @@ async function askList({ file, type }, task) {
   if (opened.table) {
     engine.wasm.table_place(opened.table, opened.place);
     type = engine.texts(2)[1] || 'string';
-    if (!types.includes(type)) throw new UmbelError('ENOTSUP', `values of type ${type} are asked for one by one`);
+    if (!engine.types.includes(type)) throw new UmbelError('ENOTSUP', `values of type ${type} are asked for one by one`);
   }
   const recipe = recipeFor(type);
   const records = engine.must(engine.wasm.records(recipe.handle));
@@ -373,7 +374,7 @@ async function countLines(file, task) {
 
 async function build({ file, kind, fpr, bytes, capacity }, task) {
   const options = { kind, fpr, bytes, capacity };
-  const passes = kind === 'static' || kind === 'tight' || capacity || (fpr && bytes) ? 1 : 2;
+  const passes = engine.isBuiltOnce(kind) || capacity || (fpr && bytes) ? 1 : 2;
   const part = (number) => ({ id: task.id, progress: (share) =>
     task.progress((number + share) / passes) });
   if (passes === 2) options.capacity = Math.max(1, await countLines(file, part(0)));
@@ -405,7 +406,7 @@ async function build({ file, kind, fpr, bytes, capacity }, task) {
 
 // ---- Messages ----
 
-const handlers = { version: () => umbel.version, plans, curves, look, mistake, words, open, choose, ask, askList, build };
+const handlers = { version: () => umbel.version, lists: () => umbel.lists, plans, curves, look, mistake, words, open, choose, ask, askList, build };
 
 async function start({ wasm, size }) {
   umbel = bind(await WebAssembly.compile(size ? unpack(wasm, size) : wasm));

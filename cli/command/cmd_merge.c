@@ -6,7 +6,6 @@
 
 #include "command/command.h"
 #include "filter/filter_file.h"
-#include "filter/health.h"
 #include "report/report.h"
 #include "umbel_meta.h"
 
@@ -49,8 +48,10 @@ static int combine_all(const cli_settings *s, combine *step) {
     umbel_describe(into, &info);
     cli_filter_save(into, info.format, s->output);
     umbel_measurement now;
+    umbel_health health;
     umbel_measure(into, &now);
-    if (cli_is_overfull(&info, &now) && !s->quiet) {
+    umbel_judge(&info, &now, &health);
+    if (health.overfull && !s->quiet) {
         cli_warn(s->output,
                  "warning: holds more keys than planned; umbel info shows the live rate");
     }

@@ -8,7 +8,6 @@
 #include "base/quantity.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
-#include "filter/health.h"
 #include "filter/piped_filter.h"
 #include "lines/pipeline.h"
 #include "report/report.h"
@@ -102,11 +101,12 @@ static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filte
     if (!(info.fpr > 0)) return true;
     cli_report_rate(r, "rate promised", "fpr", info.fpr);
     bool kept = cli_wilson(t.hits, t.lines, 3).low <= info.fpr;
+    umbel_health health;
+    umbel_judge(&info, &now, &health);
     cli_report_text(r, "promise", NULL,
-                    kept ? "kept"
-                    : cli_is_overfull(&info, &now)
-                        ? "broken: the filter holds more keys than planned"
-                        : "broken, or these keys were added");
+                    kept              ? "kept"
+                    : health.overfull ? "broken: the filter holds more keys than planned"
+                                      : "broken, or these keys were added");
     cli_report_flag(r, NULL, "promise_kept", kept);
     return kept;
 }

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/quantity.h"
-#include "filter/health.h"
 
 /* A lower bound on the keys already in the filter.  Formats without a stored count report 0 even
  * when there are some; the bits show it. */
@@ -129,11 +128,13 @@ cli_job cli_add_job_callbacks(cli_add_job *a) {
 void cli_add_job_finish(cli_add_job *a) {
     umbel_info info;
     umbel_measurement now;
+    umbel_health health;
     cli_add_job_check_capacity(a);
     if (a->capacity && (a->strict || !a->quiet)) {
         umbel_describe(a->filter, &info);
         umbel_measure(a->filter, &now);
-        if (cli_is_overfull(&info, &now)) exceed(a, &now);
+        umbel_judge(&info, &now, &health);
+        if (health.overfull) exceed(a, &now);
         warn_of_little_room(a, now.keys);
     }
 }

@@ -251,11 +251,7 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
     bool to_stdout = strcmp(path, "-") == 0;
     umbel_err e = to_stdout ? umbel_file_write(f, format, STDOUT_FILENO, &diag)
                             : umbel_file_save(f, format, path, &diag);
-    /* Everything else that can fail here leaves the old file, and its errno says enough. */
-    bool placed = e == UMBEL_EIO && diag.what && strncmp(diag.what, "the new file", 12) == 0;
-    if (e) {
-        cli_die_err(to_stdout ? "standard output" : path, e, &diag, placed ? diag.what : NULL);
-    }
+    if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
 }
 
 void cli_filter_save_edited(const umbel_filter *f, umbel_format format, const char *path) {
@@ -266,14 +262,6 @@ void cli_filter_save_edited(const umbel_filter *f, umbel_format format, const ch
 /* What umbel_key_rule cannot express; the help of `umbel build` names them. */
 static const char meta_csv[] = "key.csv", meta_column[] = "key.column",
                   meta_delimiter[] = "key.delimiter", meta_missing[] = "key.missing";
-
-static const char *meta_of(const umbel_filter *f, const char *name) {
-    const char *at = NULL, *value = NULL;
-    for (size_t i = 0; umbel_meta_at(f, i, &at, &value); i++) {
-        if (strcmp(at, name) == 0) return value;
-    }
-    return NULL;
-}
 
 /* -k, -t, --csv, --header and --missing-empty. */
 static void merge_field(cli_key_rule *rule, const cli_settings *s) {
@@ -319,9 +307,9 @@ cli_key_rule cli_key_rule_given(const cli_settings *s) {
 cli_key_rule cli_key_rule_of(const umbel_filter *f, const cli_settings *s) {
     cli_key_rule t = {.crlf = s->crlf, .type = s->type};
     umbel_get_key_rule(f, &t.recorded);
-    const char *csv = meta_of(f, meta_csv), *missing = meta_of(f, meta_missing);
-    t.column = meta_of(f, meta_column);
-    const char *delimiter = meta_of(f, meta_delimiter);
+    const char *csv = umbel_get_meta(f, meta_csv), *missing = umbel_get_meta(f, meta_missing);
+    t.column = umbel_get_meta(f, meta_column);
+    const char *delimiter = umbel_get_meta(f, meta_delimiter);
     if (t.column && delimiter) t.recorded.delimiter = (uint8_t)*delimiter;
     t.csv = csv && strcmp(csv, "yes") == 0;
     t.missing_empty = missing && strcmp(missing, "empty") == 0;
@@ -333,7 +321,7 @@ cli_key_rule cli_key_rule_of(const umbel_filter *f, const cli_settings *s) {
 bool cli_changes_keys(const umbel_filter *f) {
     umbel_key_rule t;
     umbel_get_key_rule(f, &t);
-    return t.field || t.trim || t.lower || t.upper || meta_of(f, meta_column);
+    return t.field || t.trim || t.lower || t.upper || umbel_get_meta(f, meta_column);
 }
 
 void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const cli_key_rule *rule) {

@@ -17,15 +17,13 @@ static bool same_rule(const cli_key_rule *a, const cli_key_rule *b) {
            a->csv == b->csv && a->missing_empty == b->missing_empty && a->type == b->type;
 }
 
-/* A blocked and a counting filter hash alike, though their layouts differ: what follows the slash
- * is the hash. */
+/* A blocked and a counting filter hash alike, though their layouts differ. */
 static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) {
     umbel_info x, y;
     umbel_describe(a->filter, &x);
     umbel_describe(b->filter, &y);
     return umbel_takes_hashes(a->filter) && umbel_takes_hashes(b->filter) && x.format == y.format &&
-           x.seed == y.seed && x.fingerprint == y.fingerprint &&
-           strcmp(strchr(x.layout, '/'), strchr(y.layout, '/')) == 0;
+           x.hash == y.hash && x.seed == y.seed && x.fingerprint == y.fingerprint;
 }
 
 void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *rule) {

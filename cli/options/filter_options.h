@@ -39,9 +39,10 @@ typedef struct cli_filter_params {
 
 cli_filter_params cli_params_of(const cli_settings *s);
 
-/* Kinds that are built once from all their keys. */
 static inline bool cli_is_built_once(umbel_kind kind) {
-    return kind == UMBEL_KIND_STATIC || kind == UMBEL_KIND_TIGHT;
+    umbel_traits traits;
+    umbel_kind_traits(kind, &traits);
+    return traits.built_once;
 }
 
 static inline bool cli_is_foreign(const cli_filter_params *p) {

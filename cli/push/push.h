@@ -21,9 +21,9 @@ typedef struct cli_push_chunks {
     const umbel_filter *filter;
     umbel_key head;
     uint64_t bits_len;
-    umbel_measurement in; /* how many keys there are */
-    uint64_t counted;     /* what BF.CARD must say */
-    char id[40];          /* identifies this filter */
+    umbel_health in;  /* how many keys there are */
+    uint64_t counted; /* what BF.CARD must say */
+    char id[40];      /* identifies this filter */
 } cli_push_chunks;
 
 /* The chunks of a filter, which must outlive them.  Exits with a message about `name` for a filter
@@ -40,10 +40,10 @@ void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, do
 
 /* What was pushed, on standard error, or with --json on standard output. */
 typedef struct cli_pushed {
-    const char *name;     /* of the key, or of all shards */
-    const char *server;   /* NULL: several */
-    uint32_t shards;      /* 0: one filter without shards */
-    umbel_measurement in; /* its keys */
+    const char *name;   /* of the key, or of all shards */
+    const char *server; /* NULL: several */
+    uint32_t shards;    /* 0: one filter without shards */
+    umbel_health in;    /* its keys */
     uint64_t database, bytes, resumed;
 } cli_pushed;
 void cli_push_summary(const cli_settings *s, const cli_pushed *p);

@@ -45,8 +45,10 @@ cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name) {
     uint8_t *head = cli_alloc(len);
     e = umbel_redis_head(f, head, len, &len, &diag);
     if (e) cli_die_err(name, e, &diag, NULL);
-    umbel_measurement in;
-    umbel_measure(f, &in);
+    umbel_measurement now;
+    umbel_health in;
+    umbel_measure(f, &now);
+    umbel_judge(&info, &now, &in);
     cli_push_chunks p = {.filter = f,
                          .head = {head, len},
                          .bits_len = info.bytes,

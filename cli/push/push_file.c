@@ -20,8 +20,7 @@ void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
         if (p->server) cli_report_text(&r, NULL, "server", p->server);
         cli_report_count(&r, NULL, "database", p->database);
         if (p->shards) cli_report_count(&r, NULL, "shards", p->shards);
-        cli_report_count(&r, NULL, "keys",
-                         isfinite(p->in.keys) ? (uint64_t)llround(p->in.keys) : 0);
+        cli_report_count(&r, NULL, "keys", (uint64_t)llround(p->in.keys));
         cli_report_count(&r, NULL, "bytes", p->bytes);
         cli_report_count(&r, NULL, "resumed_bytes", p->resumed);
         cli_report_end(&r);

@@ -108,13 +108,16 @@ typedef struct pushed_shard {
 } pushed_shard;
 
 static void publish(const cli_settings *s, cli_push push, pushed_shard *sent, uint32_t shards) {
-    cli_pushed all = {
-        .name = s->redis_key, .database = cli_connection_database(push.server), .shards = shards};
+    cli_pushed all = {.name = s->redis_key,
+                      .database = cli_connection_database(push.server),
+                      .shards = shards,
+                      .in.keys_known = true};
     for (uint32_t i = 0; i < shards; i++) {
         push.name = sent[i].name;
         if (!cli_push_publish(&push, &sent[i].chunks)) {
             cli_die(push.name, cli_run_again, "another node took over without the last pieces");
         }
+        all.in.keys_known &= sent[i].chunks.in.keys_known;
         all.in.keys += sent[i].chunks.in.keys;
         all.in.keys_error = hypot(all.in.keys_error, sent[i].chunks.in.keys_error);
         all.bytes += sent[i].chunks.bits_len;

@@ -54,7 +54,7 @@ json_t *cli_json_text(const char *text);
 void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines);
 
 /* "1,000 keys", "about 1,003 keys" where they are estimated, "an unknown number of keys". */
-char *cli_keys_text(const umbel_measurement *now, char *out);
+char *cli_keys_text(const umbel_health *health, char *out);
 
 /* Everything that umbel_describe and umbel_measure report, and the metadata stored with the filter.
  */

@@ -10,18 +10,13 @@
 #include <string.h>
 
 #include "base/quantity.h"
-#include "filter/health.h"
 #include "lines/pipeline.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 #include "uniq/window_clock.h"
 
-static bool is_known(const umbel_measurement *now) {
-    return isfinite(now->keys) && now->keys < 1.8e19;
-}
-
-static bool is_estimated(const umbel_measurement *now) {
-    return llround(now->keys_error) != 0;
+static bool is_estimated(const umbel_health *health) {
+    return llround(health->keys_error) != 0;
 }
 
 /* For people: an estimate has no more digits than it knows. */
@@ -31,15 +26,15 @@ static uint64_t shown(double value, double error) {
     return (uint64_t)llround(round(value / unit) * unit);
 }
 
-static double bits_per_key(const umbel_info *info, const umbel_measurement *now) {
-    return is_known(now) && now->keys > 0.5 ? (double)info->bits / round(now->keys) : 0;
+static double bits_per_key(const umbel_info *info, const umbel_health *health) {
+    return health->keys > 0.5 ? (double)info->bits / round(health->keys) : 0;
 }
 
-char *cli_keys_text(const umbel_measurement *now, char *out) {
+char *cli_keys_text(const umbel_health *health, char *out) {
     char keys[CLI_QUANTITY];
-    if (is_known(now)) {
-        snprintf(out, CLI_QUANTITY, "%s%s", is_estimated(now) ? "about " : "",
-                 cli_count_noun(shown(now->keys, now->keys_error), "key", keys));
+    if (health->keys_known) {
+        snprintf(out, CLI_QUANTITY, "%s%s", is_estimated(health) ? "about " : "",
+                 cli_count_noun(shown(health->keys, health->keys_error), "key", keys));
     } else {
         snprintf(out, CLI_QUANTITY, "an unknown number of keys");
     }
@@ -61,8 +56,10 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
     }
     umbel_info info;
     umbel_measurement measured;
+    umbel_health health;
     umbel_describe(f, &info);
     umbel_measure(f, &measured);
+    umbel_judge(&info, &measured, &health);
     char count[CLI_QUANTITY], keys[CLI_QUANTITY], size[CLI_QUANTITY], now[CLI_QUANTITY];
     char each[CLI_QUANTITY] = "";
     char promised[CLI_QUANTITY + 16] = "";
@@ -78,11 +75,11 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
                     cli_count_text(without, count));
         }
     }
-    double bits = bits_per_key(&info, &measured);
+    double bits = bits_per_key(&info, &health);
     if (bits > 0) snprintf(each, sizeof each, " (%.1f bits per key)", bits);
-    fprintf(stderr, "%s in %s%s, %s; false-positive rate %s%s\n", cli_keys_text(&measured, keys),
+    fprintf(stderr, "%s in %s%s, %s; false-positive rate %s%s\n", cli_keys_text(&health, keys),
             cli_size_text(info.bytes, size), each, umbel_kind_name(info.kind),
-            cli_rate_text(measured.rate, now), promised);
+            cli_rate_text(health.rate, now), promised);
 }
 
 static void describe_key_rule(cli_report *r, const umbel_filter *f) {
@@ -141,26 +138,26 @@ static void describe_window(cli_report *r, const umbel_filter *f, const umbel_in
 }
 
 /* In JSON, null is unknown. */
-static void describe_keys(cli_report *r, const umbel_measurement *now) {
+static void describe_keys(cli_report *r, const umbel_health *health) {
     char text[3 * CLI_QUANTITY], keys[CLI_QUANTITY], error[CLI_QUANTITY];
-    if (!is_known(now)) {
+    if (!health->keys_known) {
         cli_report_text(r, "keys", NULL, "unknown: every bit is set");
         cli_report_json(r, "keys", json_null());
         cli_report_json(r, "keys_error", json_null());
         return;
     }
-    uint64_t rounded = (uint64_t)llround(now->keys);
-    snprintf(text, sizeof text, is_estimated(now) ? "about %s, give or take %s" : "%s",
-             cli_count_text(shown(now->keys, now->keys_error), keys),
-             cli_count_text(shown(now->keys_error, now->keys_error), error));
+    double doubt = health->keys_error;
+    snprintf(text, sizeof text, is_estimated(health) ? "about %s, give or take %s" : "%s",
+             cli_count_text(shown(health->keys, doubt), keys),
+             cli_count_text(shown(doubt, doubt), error));
     cli_report_text(r, "keys", NULL, text);
-    cli_report_json(r, "keys", cli_json_count(rounded));
-    cli_report_json(r, "keys_error", cli_json_real(now->keys_error));
+    cli_report_json(r, "keys", cli_json_count((uint64_t)llround(health->keys)));
+    cli_report_json(r, "keys_error", cli_json_real(doubt));
 }
 
 static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info *info,
-                          const umbel_measurement *now) {
-    describe_keys(r, now);
+                          const umbel_measurement *now, const umbel_health *health) {
+    describe_keys(r, health);
     cli_report_count(r, NULL, "keys_added", info->keys_added);
     double fill = info->bits ? (double)now->bits_set / (double)info->bits : 0;
     char text[32];
@@ -176,12 +173,11 @@ static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info
         return;
     }
     cli_report_count(r, "planned for", "capacity", info->capacity);
-    bool overfull = cli_is_overfull(info, now);
     if (!info->grows) {
-        cli_report_count(r, "room left", "headroom", cli_room(info, now));
-        if (overfull) cli_report_text(r, "warning", NULL, "holds more keys than planned");
+        cli_report_count(r, "room left", "headroom", health->room);
+        if (health->overfull) cli_report_text(r, "warning", NULL, "holds more keys than planned");
     }
-    cli_report_flag(r, NULL, "overfull", overfull);
+    cli_report_flag(r, NULL, "overfull", health->overfull);
 }
 
 /* Identifies the secret without revealing it. */
@@ -210,13 +206,15 @@ void cli_describe(cli_report *r, const umbel_filter *f) {
     cli_report_count(r, NULL, "bits", info.bits);
     umbel_measurement now;
     umbel_measure(f, &now);
-    double each = bits_per_key(&info, &now);
+    umbel_health health;
+    umbel_judge(&info, &now, &health);
+    double each = bits_per_key(&info, &health);
     if (each > 0) cli_report_real(r, "bits per key", "bits_per_key", each, 2);
     char own[128]; /* gocrc32's String() and the like */
     if (umbel_text(f, own, sizeof own, NULL) == UMBEL_OK) {
         cli_report_text(r, "as text", "text", own);
     }
-    describe_load(r, f, &info, &now);
+    describe_load(r, f, &info, &now, &health);
     describe_key_rule(r, f);
     describe_meta(r, f);
 }

@@ -83,14 +83,10 @@ umbel_err cli_sketch_store(const cli_sketch *s, umbel_filter *f, umbel_diag *dia
 }
 
 bool cli_sketch_load(cli_sketch *s, const umbel_filter *f) {
-    const char *name, *value = NULL;
+    const char *value = umbel_get_meta(f, meta_name);
     char count[32];
-    bool found = false;
     size_t at = (size_t)count_text(f, count, sizeof count);
-    for (size_t i = 0; !found && umbel_meta_at(f, i, &name, &value); i++) {
-        found = strcmp(name, meta_name) == 0;
-    }
-    if (!found || strncmp(value, count, at) != 0 || strlen(value) != at + RUNS) return false;
+    if (!value || strncmp(value, count, at) != 0 || strlen(value) != at + RUNS) return false;
     for (int i = 0; i < RUNS; i++) {
         int run = value[at + (size_t)i] - ZERO;
         if (run < 0 || run > REST + 1) return false;

@@ -31,25 +31,18 @@ char *cli_window_clock_text(const cli_window_clock *c, char *out) {
 
 static const char step_name[] = "window.step", advanced_name[] = "window.advanced";
 
-static const char *find(const umbel_filter *f, const char *name) {
-    const char *at = NULL, *value = NULL;
-    for (size_t i = 0; umbel_meta_at(f, i, &at, &value); i++) {
-        if (strcmp(at, name) == 0) return value;
-    }
-    return NULL;
-}
-
 static bool seconds(const char *text, uint64_t *out) {
     return text && strspn(text, "0123456789") == strlen(text) && cli_parse_count(text, out);
 }
 
 bool cli_window_clock_load(const umbel_filter *f, const umbel_info *info, cli_window_clock *out) {
-    const char *step = find(f, step_name);
+    const char *step = umbel_get_meta(f, step_name);
     cli_window_clock c = {0};
     *out = c;
     if (info->kind != UMBEL_KIND_WINDOW || !step) return true;
     c.generations = info->generations;
-    if (!seconds(step, &c.step) || !seconds(find(f, advanced_name), &c.advanced)) return false;
+    if (!seconds(step, &c.step)) return false;
+    if (!seconds(umbel_get_meta(f, advanced_name), &c.advanced)) return false;
     if (c.step < 1 || c.step > CLI_DURATION_MAX) return false;
     *out = c;
     return true;

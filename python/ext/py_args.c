@@ -153,7 +153,7 @@ static bool read_value(umbelpy_state *state, umbelpy_request *request, const umb
         return umbelpy_refuse(state, UMBEL_EINVAL, field->name, "not between 0 and 1");
     case UMBELPY_FLAG:
         code = PyObject_IsTrue(value);
-        *(uint32_t *)to = code > 0;
+        *(bool *)to = code > 0;
         return code >= 0;
     case UMBELPY_KIND:
         code = umbelpy_kind(state, value);

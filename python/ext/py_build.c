@@ -55,8 +55,10 @@ PyObject *umbelpy_build(PyObject *module, PyObject *args, PyObject *kwargs) {
         if (params->fpr == 0 && params->bytes == 0) params->fpr = 0.01;
         request.opts.secret = NULL;
         PyObject *keys = request.object ? request.object : Py_None;
-        bool by_itself = params->kind == UMBEL_KIND_STATIC || params->kind == UMBEL_KIND_TIGHT;
-        bool counted = !by_itself && !params->capacity; /* else nobody asks how many there are */
+        umbel_traits traits;
+        umbel_kind_traits(params->kind, &traits);
+        bool counted =
+            !traits.built_once && !params->capacity; /* else nobody asks how many there are */
         umbelpy_batch *batch = umbelpy_batch_open(state, keys, request.type, counted);
         if (batch && counted && !(params->fpr != 0 && params->bytes)) {
             params->capacity = umbelpy_batch_size(batch);

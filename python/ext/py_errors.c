@@ -8,42 +8,42 @@
 #include "py_umbel.h"
 
 typedef struct error_class {
-    const char *code, *name, *doc;
+    const char *name, *doc;
     PyObject **also; /* the built-in exception that it is as well, or NULL */
 } error_class;
 
 static const error_class classes[UMBELPY_ERRORS] = {
-    [UMBEL_EINVAL] = {"EINVAL", "umbel.InvalidError",
+    [UMBEL_EINVAL] = {"umbel.InvalidError",
                       "A parameter is out of range, or parameters contradict each other.",
                       &PyExc_ValueError},
-    [UMBEL_ENOMEM] = {"ENOMEM", "umbel.OutOfMemoryError", "Out of memory.", &PyExc_MemoryError},
-    [UMBEL_ELIMIT] = {"ELIMIT", "umbel.LimitError",
+    [UMBEL_ENOMEM] = {"umbel.OutOfMemoryError", "Out of memory.", &PyExc_MemoryError},
+    [UMBEL_ELIMIT] = {"umbel.LimitError",
                       "Above max_bytes; need is the limit that would do, where known.", NULL},
-    [UMBEL_ECORRUPT] = {"ECORRUPT", "umbel.CorruptError",
-                        "The bytes are not a valid filter of that format.", &PyExc_ValueError},
-    [UMBEL_EVERSION] = {"EVERSION", "umbel.VersionError",
+    [UMBEL_ECORRUPT] = {"umbel.CorruptError", "The bytes are not a valid filter of that format.",
+                        &PyExc_ValueError},
+    [UMBEL_EVERSION] = {"umbel.VersionError",
                         "The file is of a version, or has an option, that is unknown here.",
                         &PyExc_ValueError},
-    [UMBEL_ESPACE] = {"ESPACE", "umbel.SpaceError", "The output buffer has another size.",
-                      &PyExc_ValueError},
-    [UMBEL_EFULL] = {"EFULL", "umbel.FullError",
-                     "The filter has reached its limit and may not grow.", NULL},
-    [UMBEL_EFROZEN] = {"EFROZEN", "umbel.FrozenError",
+    [UMBEL_ESPACE] = {"umbel.SpaceError", "The output buffer has another size.", &PyExc_ValueError},
+    [UMBEL_EFULL] = {"umbel.FullError", "The filter has reached its limit and may not grow.", NULL},
+    [UMBEL_EFROZEN] = {"umbel.FrozenError",
                        "The filter is read-only: a view, a mapped file or a static kind.", NULL},
-    [UMBEL_EMISMATCH] = {"EMISMATCH", "umbel.MismatchError",
+    [UMBEL_EMISMATCH] = {"umbel.MismatchError",
                          "The filters differ in kind, hash, seed, secret or size.",
                          &PyExc_ValueError},
-    [UMBEL_ENOTSUP] = {"ENOTSUP", "umbel.UnsupportedError",
-                       "This kind or format does not have the operation.", NULL},
-    [UMBEL_EABSENT] = {"EABSENT", "umbel.AbsentError",
-                       "The key to remove is certainly not in the filter.", &PyExc_KeyError},
-    [UMBEL_EIO] = {"EIO", "umbel.FileError", "The operating system refused.", &PyExc_OSError},
-    [UMBEL_ESECRET] = {"ESECRET", "umbel.SecretError",
-                       "The filter has another secret than the one given, or none was needed.",
+    [UMBEL_ENOTSUP] = {"umbel.UnsupportedError", "This kind or format does not have the operation.",
+                       NULL},
+    [UMBEL_EABSENT] = {"umbel.AbsentError", "The key to remove is certainly not in the filter.",
+                       &PyExc_KeyError},
+    [UMBEL_EIO] = {"umbel.FileError", "The operating system refused.", &PyExc_OSError},
+    [UMBEL_ESECRET] = {"umbel.SecretError",
+                       "Wrong secret; or one is needed, or given where none is needed.",
                        &PyExc_ValueError},
-    [UMBEL_EUNKNOWN] = {"EUNKNOWN", "umbel.UnknownFormatError",
-                        "The bytes are of no format that can be recognised: name it.",
+    [UMBEL_EUNKNOWN] = {"umbel.UnknownFormatError", "Format not recognised; specify one.",
                         &PyExc_ValueError},
+    [UMBEL_EUNSYNCED] = {"umbel.UnsyncedError",
+                         "Saved and in place, but a power cut may bring the old file back.",
+                         &PyExc_OSError},
 };
 
 /* The class, with attributes that its instances have until others are set. */
@@ -56,8 +56,10 @@ static PyObject *make_class(PyObject *module, const char *name, const char *doc,
     return made;
 }
 
-static PyObject *class_for(PyObject *module, PyObject *error, const error_class *is) {
-    PyObject *attributes = Py_BuildValue("{s:s}", "code", is->code), *text = NULL, *made = NULL;
+static PyObject *class_for(PyObject *module, PyObject *error, umbel_err err) {
+    const error_class *is = &classes[err];
+    PyObject *attributes = Py_BuildValue("{s:s}", "code", umbel_err_name(err)), *text = NULL,
+             *made = NULL;
     bool ok = attributes != NULL;
     if (ok && is->also == &PyExc_KeyError) { /* whose own quotes the sentence */
         text = PyObject_GetAttrString(PyExc_Exception, "__str__");
@@ -84,7 +86,7 @@ bool umbelpy_errors_add(PyObject *module, umbelpy_state *state) {
     Py_DECREF(attributes);
     if (!state->error) return false;
     for (int err = UMBEL_OK + 1; err < UMBELPY_ERRORS; err++) {
-        state->errors[err] = class_for(module, state->error, &classes[err]);
+        state->errors[err] = class_for(module, state->error, (umbel_err)err);
         if (!state->errors[err]) return false;
     }
     PyObject *file = state->errors[UMBEL_EIO];
@@ -111,9 +113,10 @@ static bool set_field(PyObject *exception, const char *field) {
     return ok;
 }
 
-static PyObject *make_file_error(umbelpy_state *state, const umbel_diag *diag, const char *text,
-                                 PyObject *path) {
-    PyObject *type = diag->sys == ENOENT                         ? state->missing
+static PyObject *make_file_error(umbelpy_state *state, umbel_err err, const umbel_diag *diag,
+                                 const char *text, PyObject *path) {
+    PyObject *type = err == UMBEL_EUNSYNCED                      ? state->errors[err]
+                     : diag->sys == ENOENT                       ? state->missing
                      : diag->sys == EACCES || diag->sys == EPERM ? state->denied
                                                                  : state->errors[UMBEL_EIO];
     return PyObject_CallFunction(type, "isO", diag->sys, text, path ? path : Py_None);
@@ -127,8 +130,9 @@ void *umbelpy_fail(umbelpy_state *state, umbel_err err, const umbel_diag *diag, 
         return NULL;
     }
     PyObject *type = state->errors[err];
-    PyObject *exception = err == UMBEL_EIO && diag ? make_file_error(state, diag, text, path)
-                                                   : PyObject_CallFunction(type, "s", text);
+    PyObject *exception = (err == UMBEL_EIO || err == UMBEL_EUNSYNCED) && diag
+                              ? make_file_error(state, err, diag, text, path)
+                              : PyObject_CallFunction(type, "s", text);
     if (!exception) return NULL;
     bool ok = !diag ||
               (set_field(exception, diag->field) && set_number(exception, "offset", diag->offset) &&

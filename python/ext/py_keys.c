@@ -26,17 +26,12 @@ static const struct {
     uint8_t size;
     bool is_signed, is_real, is_big_endian;
 } numbers[] = {
-    [UMBEL_TYPE_INT8] = {1, true, false, false},
-    [UMBEL_TYPE_INT16] = {2, true, false, false},
-    [UMBEL_TYPE_INT32] = {4, true, false, false},
-    [UMBEL_TYPE_INT64] = {8, true, false, false},
-    [UMBEL_TYPE_UINT8] = {1, false, false, false},
-    [UMBEL_TYPE_UINT16] = {2, false, false, false},
-    [UMBEL_TYPE_UINT32] = {4, false, false, false},
-    [UMBEL_TYPE_UINT64] = {8, false, false, false},
-    [UMBEL_TYPE_FLOAT] = {4, true, true, false},
-    [UMBEL_TYPE_DOUBLE] = {8, true, true, false},
-    [UMBEL_TYPE_UINT32_BE] = {4, false, false, true},
+    [UMBEL_TYPE_INT8] = {1, true, false, false},     [UMBEL_TYPE_INT16] = {2, true, false, false},
+    [UMBEL_TYPE_INT32] = {4, true, false, false},    [UMBEL_TYPE_INT64] = {8, true, false, false},
+    [UMBEL_TYPE_UINT8] = {1, false, false, false},   [UMBEL_TYPE_UINT16] = {2, false, false, false},
+    [UMBEL_TYPE_UINT32] = {4, false, false, false},  [UMBEL_TYPE_UINT64] = {8, false, false, false},
+    [UMBEL_TYPE_FLOAT] = {4, true, true, false},     [UMBEL_TYPE_DOUBLE] = {8, true, true, false},
+    [UMBEL_TYPE_UINT32BE] = {4, false, false, true},
 };
 
 bool umbelpy_is_number(int type) {

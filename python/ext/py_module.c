@@ -99,6 +99,14 @@ static const char *type_name(int i) {
     return umbel_type_name((umbel_type)i);
 }
 
+static const char *verdict_name(int i) {
+    return umbel_verdict_name((umbel_verdict)i);
+}
+
+static const char *error_name(int i) {
+    return umbel_err_name((umbel_err)i);
+}
+
 static bool add_names(PyObject *module, const char *name, const char *(*name_of)(int)) {
     PyObject *list = PyList_New(0), *names = NULL;
     bool ok = list != NULL;
@@ -153,6 +161,8 @@ static int execute(PyObject *module) {
     bool ok = umbelpy_errors_add(module, state) && umbelpy_records_add(module, state) &&
               umbelpy_filter_add(module, state) && add_names(module, "KINDS", kind_name) &&
               add_names(module, "FORMATS", format_name) && add_names(module, "TYPES", type_name) &&
+              add_names(module, "VERDICTS", verdict_name) &&
+              add_names(module, "ERRORS", error_name) &&
               !PyModule_AddStringConstant(module, "__version__", umbel_version());
     return ok ? 0 : -1;
 }

@@ -21,7 +21,8 @@ static PyObject *get_info(PyObject *self, void *unused) {
 static PyObject *get_keys_estimated(PyObject *self, void *unused) {
     (void)unused;
     umbel_measurement now;
-    umbelpy_measure(filter_of(self), &now);
+    umbel_info info;
+    umbelpy_measure(filter_of(self), &info, &now);
     return PyFloat_FromDouble(now.keys);
 }
 

@@ -4,18 +4,6 @@
  */
 #include "py_umbel.h"
 
-static const char *const verdicts[] = {
-    [UMBEL_PLAN_OK] = "ok",
-    [UMBEL_PLAN_UNDERDETERMINED] = "underdetermined",
-    [UMBEL_PLAN_BAD_RATE] = "bad rate",
-    [UMBEL_PLAN_BELOW_BOUND] = "below bound",
-    [UMBEL_PLAN_BEYOND_KIND] = "beyond kind",
-    [UMBEL_PLAN_TOO_LARGE] = "too large",
-    [UMBEL_PLAN_TOO_SMALL] = "too small",
-    [UMBEL_PLAN_BAD_KIND] = "bad kind",
-    [UMBEL_PLAN_BAD_HASHES] = "bad hashes",
-};
-
 static PyStructSequence_Field info_fields[] = {
     {"kind", NULL},
     {"format", NULL},
@@ -38,8 +26,13 @@ static PyStructSequence_Field info_fields[] = {
     {0},
 };
 
-static PyStructSequence_Field measurement_fields[] = {
-    {"bits_set", NULL}, {"keys", NULL}, {"rate", NULL}, {0}};
+static PyStructSequence_Field measurement_fields[] = {{"bits_set", NULL},
+                                                      {"keys", NULL},
+                                                      {"rate", NULL},
+                                                      {"keys_error", NULL},
+                                                      {"overfull", NULL},
+                                                      {"room", NULL},
+                                                      {0}};
 
 enum {
     PLAN_KIND,
@@ -125,9 +118,18 @@ PyObject *umbelpy_info(umbelpy_state *state, const umbel_info *info) {
     return RECORD(state->info_type, values);
 }
 
-PyObject *umbelpy_measurement(umbelpy_state *state, const umbel_measurement *now) {
-    PyObject *values[] = {whole(now->bits_set), PyFloat_FromDouble(now->keys),
-                          PyFloat_FromDouble(now->rate)};
+PyObject *umbelpy_measurement(umbelpy_state *state, const umbel_info *info,
+                              const umbel_measurement *now) {
+    umbel_health health;
+    umbel_judge(info, now, &health);
+    PyObject *values[] = {
+        whole(now->bits_set),
+        PyFloat_FromDouble(now->keys),
+        PyFloat_FromDouble(now->rate),
+        PyFloat_FromDouble(now->keys_error),
+        PyBool_FromLong(health.overfull),
+        whole(health.room),
+    };
     return RECORD(state->measurement_type, values);
 }
 
@@ -143,7 +145,7 @@ PyObject *umbelpy_plan(umbelpy_state *state, const umbel_plan *plan) {
         [PLAN_BITS_PER_KEY] = PyFloat_FromDouble(plan->bits_per_key),
         [PLAN_BOUND] = PyFloat_FromDouble(plan->bound),
         [PLAN_GENERATIONS] = whole(plan->generations),
-        [PLAN_VERDICT] = text(verdicts[plan->verdict]),
+        [PLAN_VERDICT] = text(umbel_verdict_name(plan->verdict)),
         [PLAN_WHY] = text(plan->why),
     };
     return RECORD(state->plan_type, values);

@@ -76,16 +76,16 @@ static int open_arrow(umbelpy_state *state, PyObject *pair, umbelpy_rows *rows) 
 
 static bool matches(const Py_buffer *view, int type) {
     static const char *const letters[] = {
-        [UMBEL_TYPE_INT8] = "b",    [UMBEL_TYPE_INT16] = "h",      [UMBEL_TYPE_INT32] = "il",
-        [UMBEL_TYPE_INT64] = "lq",  [UMBEL_TYPE_UINT8] = "B",      [UMBEL_TYPE_UINT16] = "H",
-        [UMBEL_TYPE_UINT32] = "IL", [UMBEL_TYPE_UINT64] = "LQ",    [UMBEL_TYPE_FLOAT] = "f",
-        [UMBEL_TYPE_DOUBLE] = "d",  [UMBEL_TYPE_UINT32_BE] = "IL",
+        [UMBEL_TYPE_INT8] = "b",    [UMBEL_TYPE_INT16] = "h",     [UMBEL_TYPE_INT32] = "il",
+        [UMBEL_TYPE_INT64] = "lq",  [UMBEL_TYPE_UINT8] = "B",     [UMBEL_TYPE_UINT16] = "H",
+        [UMBEL_TYPE_UINT32] = "IL", [UMBEL_TYPE_UINT64] = "LQ",   [UMBEL_TYPE_FLOAT] = "f",
+        [UMBEL_TYPE_DOUBLE] = "d",  [UMBEL_TYPE_UINT32BE] = "IL",
     };
     static const uint8_t sizes[] = {
-        [UMBEL_TYPE_INT8] = 1,   [UMBEL_TYPE_INT16] = 2,     [UMBEL_TYPE_INT32] = 4,
-        [UMBEL_TYPE_INT64] = 8,  [UMBEL_TYPE_UINT8] = 1,     [UMBEL_TYPE_UINT16] = 2,
-        [UMBEL_TYPE_UINT32] = 4, [UMBEL_TYPE_UINT64] = 8,    [UMBEL_TYPE_FLOAT] = 4,
-        [UMBEL_TYPE_DOUBLE] = 8, [UMBEL_TYPE_UINT32_BE] = 4,
+        [UMBEL_TYPE_INT8] = 1,   [UMBEL_TYPE_INT16] = 2,    [UMBEL_TYPE_INT32] = 4,
+        [UMBEL_TYPE_INT64] = 8,  [UMBEL_TYPE_UINT8] = 1,    [UMBEL_TYPE_UINT16] = 2,
+        [UMBEL_TYPE_UINT32] = 4, [UMBEL_TYPE_UINT64] = 8,   [UMBEL_TYPE_FLOAT] = 4,
+        [UMBEL_TYPE_DOUBLE] = 8, [UMBEL_TYPE_UINT32BE] = 4,
     };
     char letter = letter_of(view);
     return letter && strchr(letters[type], letter) && view->itemsize == sizes[type];
@@ -99,7 +99,7 @@ static int open_numbers(umbelpy_rows *rows, int type) {
                      umbel_type_name((umbel_type)type), rows->data.format);
         return -1;
     }
-    rows->is_swapped = is_little == (type == UMBEL_TYPE_UINT32_BE);
+    rows->is_swapped = is_little == (type == UMBEL_TYPE_UINT32BE);
     return 1;
 }
 

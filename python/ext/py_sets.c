@@ -161,9 +161,10 @@ static PyObject *fold(PyObject *self, PyObject *rate) {
     return e ? umbelpy_fail(umbelpy_state_of(self), e, &diag, NULL) : Py_NewRef(Py_None);
 }
 
-void umbelpy_measure(umbelpy_filter *filter, umbel_measurement *now) {
+void umbelpy_measure(umbelpy_filter *filter, umbel_info *info, umbel_measurement *now) {
     umbelpy_gate_enter(&filter->gate, UMBELPY_LOOKUP);
     PyThreadState *thread = PyEval_SaveThread();
+    umbel_describe(filter->filter, info);
     umbel_measure(filter->filter, now);
     PyEval_RestoreThread(thread);
     umbelpy_gate_leave(&filter->gate, UMBELPY_LOOKUP);
@@ -171,9 +172,10 @@ void umbelpy_measure(umbelpy_filter *filter, umbel_measurement *now) {
 
 static PyObject *measure(PyObject *self, PyObject *unused) {
     (void)unused;
+    umbel_info info;
     umbel_measurement now;
-    umbelpy_measure(filter_of(self), &now);
-    return umbelpy_measurement(umbelpy_state_of(self), &now);
+    umbelpy_measure(filter_of(self), &info, &now);
+    return umbelpy_measurement(umbelpy_state_of(self), &info, &now);
 }
 
 PyMethodDef umbelpy_set_methods[] = {

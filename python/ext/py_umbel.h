@@ -19,7 +19,7 @@
 #include "umbel_meta.h"
 #include "umbel_plan.h"
 
-enum { UMBELPY_ERRORS = UMBEL_EUNKNOWN + 1 };
+enum { UMBELPY_ERRORS = UMBEL_EUNSYNCED + 1 };
 
 /* One per interpreter. */
 typedef struct umbelpy_state {
@@ -69,7 +69,7 @@ typedef enum umbelpy_how {
     UMBELPY_U32,
     UMBELPY_U64,
     UMBELPY_RATE,
-    UMBELPY_FLAG, /* a bool into a uint32_t                                                      */
+    UMBELPY_FLAG,
     UMBELPY_KIND,
     UMBELPY_FORMAT,
     UMBELPY_VARIANT,
@@ -166,7 +166,8 @@ void umbelpy_rows_keys(const umbelpy_rows *rows, size_t at, size_t n, umbel_key 
 
 bool umbelpy_records_add(PyObject *module, umbelpy_state *state);
 PyObject *umbelpy_info(umbelpy_state *state, const umbel_info *info);
-PyObject *umbelpy_measurement(umbelpy_state *state, const umbel_measurement *now);
+PyObject *umbelpy_measurement(umbelpy_state *state, const umbel_info *info,
+                              const umbel_measurement *now);
 PyObject *umbelpy_plan(umbelpy_state *state, const umbel_plan *plan);
 
 /* A new Filter that owns `filter`, which is freed on failure. */
@@ -195,7 +196,7 @@ PyObject *umbelpy_in_place_or(PyObject *a, PyObject *b);
 PyObject *umbelpy_in_place_and(PyObject *a, PyObject *b);
 PyObject *umbelpy_compare(PyObject *a, PyObject *b, int op);
 int umbelpy_contains(PyObject *self, PyObject *key);
-void umbelpy_measure(umbelpy_filter *filter, umbel_measurement *now);
+void umbelpy_measure(umbelpy_filter *filter, umbel_info *info, umbel_measurement *now);
 int umbelpy_merge(umbelpy_state *state, umbelpy_filter *into, umbelpy_filter *from);
 
 #endif

@@ -72,12 +72,6 @@ umbel_err umbel_text(const umbel_filter *filter, char *text, size_t cap, umbel_d
     return UMBEL_OK;
 }
 
-umbel_err umbel_plan_foreign(const umbel_foreign *foreign, umbel_plan *plan, umbel_diag *diag) {
-    const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_codec_making(foreign, &codec, diag);
-    return e ? e : codec->plan(foreign, plan, diag);
-}
-
 umbel_err umbel_set_data(umbel_filter *filter, const void *data, size_t len, umbel_diag *diag) {
     return umbeli_extra_set(filter, data, len, diag);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_life.c - creating, building, copying, freeing and describing filters
+ * api_life.c - creating, building, copying and freeing filters
  */
 #include "core/diag.h"
 #include "format/codec.h"
-#include "hash/native_hash.h"
-#include "kind/key_count.h"
 #include "kind/kind.h"
 #include "kind/static/static.h"
 #include "plan/plan.h"
@@ -35,7 +33,6 @@ static umbel_err check_params(const umbel_params *given, const umbel_opts *opts,
     *params = *given;
     umbel_err e = umbeli_settings_from(opts, settings, diag);
     if (e) return e;
-    if (given->reserved32) return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved32: must be 0");
     if (!umbeli_reserved_zero(given->reserved, sizeof given->reserved)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved: must be 0");
     }
@@ -45,8 +42,8 @@ static umbel_err check_params(const umbel_params *given, const umbel_opts *opts,
     if (settings->keyed) {
         return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: only for opening; give params.secret");
     }
-    if (settings->concurrent) params->concurrent = 1;
-    settings->concurrent = params->concurrent != 0;
+    if (settings->concurrent) params->concurrent = true;
+    settings->concurrent = params->concurrent;
     e = choose_kind(params, diag);
     return e ? e : umbeli_kind_params(params, diag);
 }
@@ -97,7 +94,7 @@ umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, u
     umbel_builder *b = umbeli_new(&settings, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
     b->settings = settings;
-    e = params.kind == UMBEL_KIND_STATIC || params.kind == UMBEL_KIND_TIGHT
+    e = umbeli_kind_by_id(params.kind)->traits.built_once
             ? umbeli_static_builder_new(&params, opts ? opts->tmp : NULL, &b->settings, &b->fixed,
                                         diag)
             : umbel_create(given, opts, &b->growing, diag);
@@ -143,7 +140,7 @@ void umbel_builder_free(umbel_builder *b) {
     umbeli_delete(&settings, b);
 }
 
-/* ---- copying, freeing, describing ---------------------------------------------------------- */
+/* ---- copying, freeing ---------------------------------------------------------------------- */
 
 umbel_err umbel_copy(const umbel_filter *filter, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_filter_copy(filter, out);
@@ -156,35 +153,4 @@ umbel_err umbel_copy(const umbel_filter *filter, umbel_filter **out, umbel_diag 
 
 void umbel_free(umbel_filter *filter) {
     umbeli_filter_free(filter);
-}
-
-void umbel_describe(const umbel_filter *f, umbel_info *info) {
-    *info = (umbel_info){
-        .kind = f->shape.kind,
-        .format = f->shape.format,
-        .layout = f->layout,
-        .kernel = f->ops->kernel,
-        .seed = f->shape.seed,
-        .fingerprint = umbeli_is_keyed(&f->shape) ? umbeli_fingerprint(f->shape.secret) : 0,
-        .capacity = f->shape.capacity,
-        .fpr = f->shape.fpr,
-        .bits = f->shape.bits,
-        .bytes = umbeli_filter_bytes(f),
-        .keys_added = umbeli_keys_added(f),
-        .hashes = f->shape.hashes,
-        .layers = 1,
-        .frozen = f->frozen,
-        .concurrent = f->concurrent,
-    };
-    if (f->exceptions) {
-        info->exceptions = f->exceptions->count;
-        info->outdated = f->exceptions->outdated;
-    }
-    if (f->ops->describe) f->ops->describe(f, info);
-}
-
-void umbel_measure(const umbel_filter *f, umbel_measurement *now) {
-    *now = (umbel_measurement){.bits = f->shape.bits};
-    f->ops->measure(f, now);
-    if (f->ops->keys_of_bits) umbeli_measure_keys(f, now);
 }

@@ -45,6 +45,10 @@ umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *val
     return UMBEL_OK;
 }
 
+const char *umbel_get_meta(const umbel_filter *filter, const char *name) {
+    return strcmp(name, UMBELI_META_RECIPE) == 0 ? NULL : umbeli_meta_get(filter, name);
+}
+
 bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name, const char **value) {
     for (size_t k = 0; k < filter->meta_count; k++) {
         const umbeli_meta_entry *entry = &filter->meta[k];

@@ -1,42 +1,52 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_names.c - names, error texts, and the planner's public functions
+ * api_names.c - errors as text, and the lists of names
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/diag.h"
 #include "format/codec.h"
 #include "kind/kind.h"
-#include "plan/plan.h"
+#include "umbel_foreign.h"
+#include "umbel_plan.h"
+
+static const struct {
+    const char *name, *text;
+} errors[] = {
+    [UMBEL_OK] = {"OK", "no error"},
+    [UMBEL_EINVAL] = {"EINVAL", "parameter out of range"},
+    [UMBEL_ENOMEM] = {"ENOMEM", "out of memory"},
+    [UMBEL_ELIMIT] = {"ELIMIT", "above the memory limit"},
+    [UMBEL_ECORRUPT] = {"ECORRUPT", "not a valid filter"},
+    [UMBEL_EVERSION] = {"EVERSION", "unknown version or option"},
+    [UMBEL_ESPACE] = {"ESPACE", "output buffer too small"},
+    [UMBEL_EFULL] = {"EFULL", "filter full"},
+    [UMBEL_EFROZEN] = {"EFROZEN", "filter is read-only"},
+    [UMBEL_EMISMATCH] = {"EMISMATCH", "filters do not match"},
+    [UMBEL_ENOTSUP] = {"ENOTSUP", "not supported by this kind or format"},
+    [UMBEL_EABSENT] = {"EABSENT", "key is not in the filter"},
+    [UMBEL_EIO] = {"EIO", "input or output failed"},
+    [UMBEL_ESECRET] = {"ESECRET", "wrong secret"},
+    [UMBEL_EUNKNOWN] = {"EUNKNOWN", "format not recognised"},
+    [UMBEL_EUNSYNCED] = {"EUNSYNCED", "saved, but not synced"},
+};
+
+enum { ERRORS = sizeof errors / sizeof *errors };
 
 const char *umbel_strerror(umbel_err err) {
-    switch (err) {
-    case UMBEL_OK: return "no error";
-    case UMBEL_EINVAL: return "parameter out of range";
-    case UMBEL_ENOMEM: return "out of memory";
-    case UMBEL_ELIMIT: return "above the memory limit";
-    case UMBEL_ECORRUPT: return "not a valid filter";
-    case UMBEL_EVERSION: return "unknown version or option";
-    case UMBEL_ESPACE: return "output buffer too small";
-    case UMBEL_EFULL: return "filter full";
-    case UMBEL_EFROZEN: return "filter is read-only";
-    case UMBEL_EMISMATCH: return "filters do not match";
-    case UMBEL_ENOTSUP: return "not supported by this kind or format";
-    case UMBEL_EABSENT: return "key is not in the filter";
-    case UMBEL_EIO: return "input or output failed";
-    case UMBEL_ESECRET: return "not the secret of this filter";
-    case UMBEL_EUNKNOWN: return "format not recognised";
-    }
-    return "unknown error";
+    return (unsigned)err < ERRORS ? errors[err].text : "unknown error";
+}
+
+const char *umbel_err_name(umbel_err err) {
+    return (unsigned)err < ERRORS ? errors[err].name : NULL;
 }
 
 const char *umbel_explain(umbel_err err, const umbel_diag *diag, char *text, size_t cap) {
     const char *what = diag && diag->what ? diag->what : umbel_strerror(err);
     const char *field = diag ? diag->field : "";
     char where[48] = "";
-    if (err == UMBEL_EIO && diag && diag->sys) {
+    if ((err == UMBEL_EIO || err == UMBEL_EUNSYNCED) && diag && diag->sys) {
         snprintf(text, cap, "%s%s%s: %s", field, *field ? ": " : "", what, strerror(diag->sys));
         return text;
     }
@@ -83,15 +93,21 @@ bool umbel_format_named(const char *name, umbel_format *format) {
     return false;
 }
 
+const char *umbel_verdict_name(umbel_verdict verdict) {
+    static const char *const names[] = {
+        [UMBEL_PLAN_OK] = "ok",
+        [UMBEL_PLAN_UNDERDETERMINED] = "underdetermined",
+        [UMBEL_PLAN_BAD_RATE] = "bad-rate",
+        [UMBEL_PLAN_BELOW_BOUND] = "below-bound",
+        [UMBEL_PLAN_BEYOND_KIND] = "beyond-kind",
+        [UMBEL_PLAN_TOO_LARGE] = "too-large",
+        [UMBEL_PLAN_TOO_SMALL] = "too-small",
+        [UMBEL_PLAN_BAD_KIND] = "bad-kind",
+        [UMBEL_PLAN_BAD_HASHES] = "bad-hashes",
+    };
+    return (unsigned)verdict < sizeof names / sizeof *names ? names[verdict] : NULL;
+}
+
 const char *umbel_version(void) {
     return UMBEL_VERSION;
-}
-
-umbel_err umbel_plan_solve(umbel_plan *plan, umbel_diag *diag) {
-    umbel_err e = umbeli_plan_solve(plan);
-    return e ? umbeli_fail(diag, e, plan->why) : UMBEL_OK;
-}
-
-double umbel_plan_rate(const umbel_plan *plan, uint64_t keys) {
-    return umbeli_plan_rate(plan, keys);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_sets.c - whole filters as sets; key rule and metadata
+ * api_sets.c - whole filters as sets
  */
 #include <math.h>
 #include <string.h>

@@ -183,8 +183,8 @@ static umbel_err sync_directory(umbeli_temporary *t, umbel_diag *diag) {
     int fd = open(t->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     umbel_err e = UMBEL_OK;
     if (fd < 0 || (fsync(fd) && errno != EINVAL)) {
-        e = umbeli_fail_sys(diag, errno,
-                            "the new file is in place but may not survive a power cut");
+        umbeli_fail_sys(diag, errno, "the new file is in place but may not survive a power cut");
+        e = UMBEL_EUNSYNCED;
     }
     if (fd >= 0) close(fd);
     return e;

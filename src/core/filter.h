@@ -243,8 +243,8 @@ umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel
  * end in NUL; neither may contain one. */
 umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, const char *value,
                           size_t value_len, umbel_diag *diag);
-void umbeli_meta_remove(umbel_filter *f, const char *name);
 const char *umbeli_meta_get(const umbel_filter *f, const char *name); /* NULL: there is none */
+void umbeli_meta_remove(umbel_filter *f, const char *name);
 
 /* The canonical text of a recipe, or one that is unknown here. */
 umbel_err umbeli_recipe_set(umbel_filter *f, const char *text, umbel_diag *diag);

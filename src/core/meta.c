@@ -96,6 +96,11 @@ umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, co
     return UMBEL_OK;
 }
 
+const char *umbeli_meta_get(const umbel_filter *f, const char *name) {
+    const umbeli_meta_entry *entry = find(f, name, strlen(name));
+    return entry ? entry->value : NULL;
+}
+
 void umbeli_meta_remove(umbel_filter *f, const char *name) {
     umbeli_meta_entry *entry = find(f, name, strlen(name));
     if (!entry) return;
@@ -103,11 +108,6 @@ void umbeli_meta_remove(umbel_filter *f, const char *name) {
     size_t after = f->meta_count - (size_t)(entry - f->meta) - 1;
     memmove(entry, entry + 1, after * sizeof *entry);
     f->meta_count--;
-}
-
-const char *umbeli_meta_get(const umbel_filter *f, const char *name) {
-    const umbeli_meta_entry *entry = find(f, name, strlen(name));
-    return entry ? entry->value : NULL;
 }
 
 umbel_err umbeli_recipe_set(umbel_filter *f, const char *text, umbel_diag *diag) {

@@ -22,7 +22,7 @@ umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umb
             return umbeli_fail(diag, UMBEL_EINVAL, "opts.threads: must be at most 1024");
         }
         if (opts->threads > 1) m.threads = opts->threads;
-        m.concurrent = opts->concurrent != 0;
+        m.concurrent = opts->concurrent;
         m.keyed = opts->secret != NULL;
         if (m.keyed) m.secret = umbeli_secret_from(opts->secret);
     }

@@ -27,7 +27,7 @@
 #include "plan/plan.h"
 #include "umbel_foreign.h"
 
-enum { HEADER = 48, SCHEME_DCSO = 11, HASH_FNV1_64 = 9 };
+enum { HEADER = 48, SCHEME_DCSO = 11 };
 
 static const double ln2 = 0.69314718055994530942;
 
@@ -109,7 +109,7 @@ static double rate_of(const umbeli_shape *s) {
 
 static const umbeli_scheme scheme_dcso = {
     .id = SCHEME_DCSO,
-    .hash = HASH_FNV1_64,
+    .hash = UMBEL_HASH_FNV1_64,
     .layout = "classic/dcso",
     .format = UMBEL_FMT_DCSO,
     .positions = positions,

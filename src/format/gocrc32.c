@@ -22,7 +22,7 @@
 #include "kind/classic/classic.h"
 #include "umbel_foreign.h"
 
-enum { SCHEME_INT64 = 6, SCHEME_INT32 = 7, HASH_CRC32 = 5 };
+enum { SCHEME_INT64 = 6, SCHEME_INT32 = 7 };
 
 static const double ln2 = 0.69314718055994530941723212145817656808;
 
@@ -80,7 +80,7 @@ static double int32_estimate(const umbeli_classic *c, uint64_t bits_set) {
 
 static const umbeli_scheme scheme_gocrc32_int64 = {
     .id = SCHEME_INT64,
-    .hash = HASH_CRC32,
+    .hash = UMBEL_HASH_CRC32,
     .layout = "classic/gocrc32-int64",
     .format = UMBEL_FMT_GOCRC32,
     .positions = int64_positions,
@@ -90,7 +90,7 @@ static const umbeli_scheme scheme_gocrc32_int64 = {
 
 static const umbeli_scheme scheme_gocrc32_int32 = {
     .id = SCHEME_INT32,
-    .hash = HASH_CRC32,
+    .hash = UMBEL_HASH_CRC32,
     .layout = "classic/gocrc32-int32",
     .format = UMBEL_FMT_GOCRC32,
     .positions = int32_positions,

@@ -22,7 +22,7 @@
 #include "umbel_foreign.h"
 
 enum { MITZ_32 = 0, MITZ_64 = 1, HEADER = 6, MAX_HASHES = 255 };
-enum { SCHEME_32 = 8, SCHEME_64 = 9, HASH_MURMUR3_128 = 6 };
+enum { SCHEME_32 = 8, SCHEME_64 = 9 };
 
 static const double ln2 = 0.6931471805599453;  /* Math.log(2) */
 static const double default_fpr = 0.03;        /* of create() without an fpp */
@@ -76,7 +76,7 @@ static double live_rate64(const umbeli_classic *c, uint64_t bits_set, double key
 
 const umbeli_scheme umbeli_scheme_guava32 = {
     .id = SCHEME_32,
-    .hash = HASH_MURMUR3_128,
+    .hash = UMBEL_HASH_MURMUR3_128,
     .layout = "guava-mitz32/murmur3_128",
     .format = UMBEL_FMT_GUAVA,
     .positions = positions32,
@@ -86,7 +86,7 @@ const umbeli_scheme umbeli_scheme_guava32 = {
 
 const umbeli_scheme umbeli_scheme_guava64 = {
     .id = SCHEME_64,
-    .hash = HASH_MURMUR3_128,
+    .hash = UMBEL_HASH_MURMUR3_128,
     .layout = "guava-mitz64/murmur3_128",
     .format = UMBEL_FMT_GUAVA,
     .positions = positions64,

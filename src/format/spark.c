@@ -22,7 +22,7 @@
 #include "umbel_foreign.h"
 
 enum { V1 = 1, V2 = 2, V1_HEADER = 12, V2_HEADER = 16 };
-enum { SCHEME_V1 = 15, SCHEME_V2 = 16, HASH_MURMUR3_32 = 11 };
+enum { SCHEME_V1 = 15, SCHEME_V2 = 16 };
 
 static const double ln2 = 0.6931471805599453;  /* Math.log(2) */
 static const double default_fpr = 0.03;        /* of create() without an fpp */
@@ -71,7 +71,7 @@ static double estimate(const umbeli_classic *c, uint64_t bits_set) {
 
 static const umbeli_scheme scheme_v1 = {
     .id = SCHEME_V1,
-    .hash = HASH_MURMUR3_32,
+    .hash = UMBEL_HASH_MURMUR3_32,
     .layout = "spark-v1/murmur3_32",
     .format = UMBEL_FMT_SPARK,
     .positions = positions_v1,
@@ -81,7 +81,7 @@ static const umbeli_scheme scheme_v1 = {
 
 static const umbeli_scheme scheme_v2 = {
     .id = SCHEME_V2,
-    .hash = HASH_MURMUR3_32,
+    .hash = UMBEL_HASH_MURMUR3_32,
     .layout = "spark-v2/murmur3_32",
     .format = UMBEL_FMT_SPARK,
     .positions = positions_v2,

@@ -9,9 +9,6 @@
 
 #include "hash/native_hash.h"
 
-/* Numbers of hash functions shared by foreign schemes; native files never hold them. */
-enum { UMBELI_HASH_XXH64 = 7 };
-
 /* XXH64: with seed 0, the hash of Parquet's Bloom filters. */
 uint64_t umbeli_xxh64(const void *key, size_t len, uint64_t seed);
 extern const umbeli_hasher umbeli_hasher_xxh64;

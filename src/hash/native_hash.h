@@ -12,9 +12,6 @@
 #include "hash/siphash13.h"
 #include "hash/xxh.h"
 
-/* Numbers of hash functions in native files; they never change. */
-enum { UMBELI_HASH_XXH3 = 1, UMBELI_HASH_SIPHASH13 = 2 };
-
 /* Hashes under the seed of a shape, and its secret if it has one. */
 typedef struct umbeli_hasher {
     uint64_t (*one)(const umbeli_shape *shape, const void *key, size_t len);
@@ -29,7 +26,7 @@ uint64_t umbeli_xxh3_one(const umbeli_shape *shape, const void *key, size_t len)
 uint64_t umbeli_siphash13_one(const umbeli_shape *shape, const void *key, size_t len);
 
 static inline bool umbeli_is_keyed(const umbeli_shape *shape) {
-    return shape->hash == UMBELI_HASH_SIPHASH13;
+    return shape->hash == UMBEL_HASH_SIPHASH13;
 }
 
 /* The secret combined with the seed: each seed gives different hashes, as static filters may

@@ -90,6 +90,14 @@ void umbeli_count_together(umbel_filter *f, uint64_t mine, uint64_t theirs) {
     if (!f->ops->rate_after || f->uncounted) return;
     umbeli_count_as_if(f, (double)mine + umbeli_hidden_from(rate_after, f, mine) + (double)theirs +
                               umbeli_hidden_from(rate_after, f, theirs));
+    bool sums = f->shape.format != UMBEL_FMT_NATIVE; /* as other systems join filters */
+    if (sums || mine == 0 || theirs == 0) return;
+    umbel_measurement now = {.bits = f->shape.bits};
+    f->ops->measure(f, &now);
+    umbeli_measure_keys(f, &now);
+    if (!(now.keys < (double)umbeli_keys_added(f))) return;
+    umbeli_count_as_if(f, now.keys);
+    f->count_error = now.keys_error;
 }
 
 void umbeli_count_common(umbel_filter *f, uint64_t mine, uint64_t theirs, uint64_t both) {

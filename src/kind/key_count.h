@@ -33,7 +33,8 @@ void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now);
 void umbeli_count_as_if(umbel_filter *f, double keys);
 
 /* After a merge: sets the count to what it would be if the keys of both had been added to one
- * filter, where more of them are hidden.  The counts are those before the merge. */
+ * filter, where more of them are hidden, and keys in common count once, as well as the bits can
+ * tell.  The counts are those before the merge. */
 void umbeli_count_together(umbel_filter *f, uint64_t mine, uint64_t theirs);
 
 /* After an intersection: sets the count so that it stands for the keys that both had, by the set

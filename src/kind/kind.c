@@ -45,9 +45,9 @@ umbel_err umbeli_kind_params(const umbel_params *p, umbel_diag *diag) {
 }
 
 umbeli_shape umbeli_kind_shape(const umbel_params *params) {
-    umbeli_shape shape = {.hash = UMBELI_HASH_XXH3, .seed = params->seed};
+    umbeli_shape shape = {.hash = UMBEL_HASH_XXH3, .seed = params->seed};
     if (params->secret) {
-        shape.hash = UMBELI_HASH_SIPHASH13;
+        shape.hash = UMBEL_HASH_SIPHASH13;
         shape.secret = umbeli_secret_from(params->secret);
     }
     return shape;
@@ -58,7 +58,7 @@ umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, uint64_t
     if (shape->scheme != scheme) {
         return umbeli_fail(diag, UMBEL_EVERSION, "scheme: unknown for this kind");
     }
-    if (shape->hash != UMBELI_HASH_XXH3 && shape->hash != UMBELI_HASH_SIPHASH13) {
+    if (shape->hash != UMBEL_HASH_XXH3 && shape->hash != UMBEL_HASH_SIPHASH13) {
         return umbeli_fail(diag, UMBEL_EVERSION, "hash: unknown for this kind");
     }
     bool whole_bytes = shape->kind != UMBEL_KIND_CLASSIC;

@@ -12,6 +12,7 @@
 typedef struct umbeli_kind {
     umbel_kind id;
     const char *name;
+    umbel_traits traits;
 
     /* An empty filter, natively hashed.  params->kind is this kind. */
     umbel_err (*create)(const umbel_params *params, const umbeli_settings *settings,

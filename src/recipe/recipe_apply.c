@@ -262,7 +262,7 @@ const char *umbel_recipe_expects(const umbel_recipe *recipe) {
         [UMBEL_TYPE_UINT64] = "a valid uint64",
         [UMBEL_TYPE_FLOAT] = "a valid float",
         [UMBEL_TYPE_DOUBLE] = "a valid double",
-        [UMBEL_TYPE_UINT32_BE] = "a valid uint32be",
+        [UMBEL_TYPE_UINT32BE] = "a valid uint32be",
     };
     if (recipe->meaning == UMBELI_MEANING_TYPE) return values[recipe->type];
     if (recipe->meaning == UMBELI_MEANING_DOMAIN) return "a domain name";

@@ -18,13 +18,13 @@ static const struct {
     const char *name;
     integer_type integer;
 } types[] = {
-    [UMBEL_TYPE_STRING] = {"string", {0, false}},      [UMBEL_TYPE_UTF16] = {"utf16", {0, false}},
-    [UMBEL_TYPE_INT8] = {"int8", {1, true}},           [UMBEL_TYPE_INT16] = {"int16", {2, true}},
-    [UMBEL_TYPE_INT32] = {"int32", {4, true}},         [UMBEL_TYPE_INT64] = {"int64", {8, true}},
-    [UMBEL_TYPE_UINT8] = {"uint8", {1, false}},        [UMBEL_TYPE_UINT16] = {"uint16", {2, false}},
-    [UMBEL_TYPE_UINT32] = {"uint32", {4, false}},      [UMBEL_TYPE_UINT64] = {"uint64", {8, false}},
-    [UMBEL_TYPE_FLOAT] = {"float", {0, false}},        [UMBEL_TYPE_DOUBLE] = {"double", {0, false}},
-    [UMBEL_TYPE_UINT32_BE] = {"uint32be", {4, false}},
+    [UMBEL_TYPE_STRING] = {"string", {0, false}},     [UMBEL_TYPE_UTF16] = {"utf16", {0, false}},
+    [UMBEL_TYPE_INT8] = {"int8", {1, true}},          [UMBEL_TYPE_INT16] = {"int16", {2, true}},
+    [UMBEL_TYPE_INT32] = {"int32", {4, true}},        [UMBEL_TYPE_INT64] = {"int64", {8, true}},
+    [UMBEL_TYPE_UINT8] = {"uint8", {1, false}},       [UMBEL_TYPE_UINT16] = {"uint16", {2, false}},
+    [UMBEL_TYPE_UINT32] = {"uint32", {4, false}},     [UMBEL_TYPE_UINT64] = {"uint64", {8, false}},
+    [UMBEL_TYPE_FLOAT] = {"float", {0, false}},       [UMBEL_TYPE_DOUBLE] = {"double", {0, false}},
+    [UMBEL_TYPE_UINT32BE] = {"uint32be", {4, false}},
 };
 
 enum { TYPES = sizeof types / sizeof types[0] };
@@ -124,7 +124,7 @@ static size_t number_bytes(umbel_type type, const char *text, size_t len, uint8_
     uint64_t value;
     if (integer.bytes) {
         if (!read_integer(text, len, integer, &value)) return 0;
-        if (type == UMBEL_TYPE_UINT32_BE) value = __builtin_bswap32((uint32_t)value);
+        if (type == UMBEL_TYPE_UINT32BE) value = __builtin_bswap32((uint32_t)value);
         umbeli_store_le64(bytes, value);
         return integer.bytes;
     }

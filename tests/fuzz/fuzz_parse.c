@@ -364,11 +364,11 @@ static void check_integer(umbel_type type, const uint8_t *text, size_t len, umbe
     static const struct {
         unsigned bytes;
         bool is_signed;
-    } integers[] = {[UMBEL_TYPE_INT8] = {1, true},      [UMBEL_TYPE_INT16] = {2, true},
-                    [UMBEL_TYPE_INT32] = {4, true},     [UMBEL_TYPE_INT64] = {8, true},
-                    [UMBEL_TYPE_UINT8] = {1, false},    [UMBEL_TYPE_UINT16] = {2, false},
-                    [UMBEL_TYPE_UINT32] = {4, false},   [UMBEL_TYPE_UINT64] = {8, false},
-                    [UMBEL_TYPE_UINT32_BE] = {4, false}};
+    } integers[] = {[UMBEL_TYPE_INT8] = {1, true},     [UMBEL_TYPE_INT16] = {2, true},
+                    [UMBEL_TYPE_INT32] = {4, true},    [UMBEL_TYPE_INT64] = {8, true},
+                    [UMBEL_TYPE_UINT8] = {1, false},   [UMBEL_TYPE_UINT16] = {2, false},
+                    [UMBEL_TYPE_UINT32] = {4, false},  [UMBEL_TYPE_UINT64] = {8, false},
+                    [UMBEL_TYPE_UINT32BE] = {4, false}};
     unsigned bytes = integers[type].bytes;
     uint64_t value = 0;
     if (!bytes) return;
@@ -377,7 +377,7 @@ static void check_integer(umbel_type type, const uint8_t *text, size_t len, umbe
     if (e) return;
     insist(key_len == bytes, "as long as its type");
     for (unsigned i = 0; i < bytes; i++) {
-        unsigned at = type == UMBEL_TYPE_UINT32_BE ? bytes - 1 - i : i;
+        unsigned at = type == UMBEL_TYPE_UINT32BE ? bytes - 1 - i : i;
         insist(key[at] == (uint8_t)(value >> 8 * i), "byte by byte");
     }
 }

@@ -113,7 +113,7 @@ test('the fuzz targets, compiled to WebAssembly', async (t) => {
 test('parse: what people type into the page, and typed keys', async () => {
   const source = readFileSync(join(root, 'web/quantity.js'), 'utf8');
   const { parseCount, parseRate, parseSize } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
-  const types = ['string', 'utf16', 'int8', 'int64', 'uint8', 'uint64', 'float', 'double', 'uint32_be'];
+  const types = ['string', 'utf16', 'int8', 'int64', 'uint8', 'uint64', 'float', 'double', 'uint32be'];
   const inputs = corpus('parse').map(([, bytes]) => bytes.subarray(5).toString());
   assert.ok(inputs.length > 100);
   let numbers = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_api_names.c - names and numbers that programs and files hold, error texts, versions
+ * test_api_names.c - names, error texts, versions, and what the kinds can do
  */
 #include "cases.h"
 
@@ -10,14 +10,13 @@
 #include "format/codec.h"
 #include "kind/kind.h"
 #include "umbel_foreign.h"
-#include "umbel_table.h"
 
 static void test_strerror(void **state) {
     (void)state;
     const char *unknown = umbel_strerror((umbel_err)9999);
     assert_non_null(unknown);
     assert_string_equal(umbel_strerror((umbel_err)-1), unknown);
-    for (int e = UMBEL_OK; e <= UMBEL_EUNKNOWN; e++) {
+    for (int e = UMBEL_OK; umbel_err_name((umbel_err)e); e++) {
         const char *text = umbel_strerror((umbel_err)e);
         assert_non_null(text);
         assert_string_not_equal(text, unknown);
@@ -41,8 +40,6 @@ static void test_kinds(void **state) {
         assert_true(umbel_kind_named((*k)->name, &kind));
         assert_int_equal(kind, (*k)->id);
     }
-    assert_int_equal(UMBEL_KIND_BLOCKED, 1); /* these numbers are in files */
-    assert_int_equal(UMBEL_KIND_CLASSIC, 2);
     kind = UMBEL_KIND_BLOCKED;
     assert_false(umbel_kind_named("", &kind));
     assert_false(umbel_kind_named("Blocked", &kind));
@@ -76,121 +73,88 @@ static void test_version(void **state) {
     assert_string_equal(umbel_version(), UMBEL_VERSION);
 }
 
-typedef struct number {
-    int64_t is, was;
-    const char *name;
-} number;
-
-#define NUMBER(name, was) \
-    { name, was, #name }
-
-static void assert_numbers(const number *numbers, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        if (numbers[i].is != numbers[i].was) {
-            fail_msg("%s is %d", numbers[i].name, (int)numbers[i].is);
+/* Lists are read from 0 until there is no more name; each name once. */
+static void assert_list(const char *(*name_of)(int)) {
+    int n = 0;
+    for (; name_of(n); n++) {
+        assert_true(name_of(n)[0]);
+        for (int other = 0; other < n; other++) {
+            assert_string_not_equal(name_of(n), name_of(other));
         }
     }
+    assert_true(n > 5);
+    assert_null(name_of(-1));
+    assert_null(name_of(9999));
 }
 
-#define assert_all(numbers) assert_numbers(numbers, sizeof(numbers) / sizeof(numbers)[0])
-
-static void errors(void **state) {
-    (void)state;
-    const number all[] = {
-        NUMBER(UMBEL_OK, 0),        NUMBER(UMBEL_EINVAL, 1),   NUMBER(UMBEL_ENOMEM, 2),
-        NUMBER(UMBEL_ELIMIT, 3),    NUMBER(UMBEL_ECORRUPT, 4), NUMBER(UMBEL_EVERSION, 5),
-        NUMBER(UMBEL_ESPACE, 6),    NUMBER(UMBEL_EFULL, 7),    NUMBER(UMBEL_EFROZEN, 8),
-        NUMBER(UMBEL_EMISMATCH, 9), NUMBER(UMBEL_ENOTSUP, 10), NUMBER(UMBEL_EABSENT, 11),
-        NUMBER(UMBEL_EIO, 12),      NUMBER(UMBEL_ESECRET, 13),
-    };
-    assert_all(all);
+static const char *error_name(int i) {
+    return umbel_err_name((umbel_err)i);
 }
 
-static void kinds(void **state) {
-    (void)state;
-    const number all[] = {
-        NUMBER(UMBEL_KIND_AUTO, 0),     NUMBER(UMBEL_KIND_BLOCKED, 1),
-        NUMBER(UMBEL_KIND_CLASSIC, 2),  NUMBER(UMBEL_KIND_STATIC, 3),
-        NUMBER(UMBEL_KIND_COUNTING, 4), NUMBER(UMBEL_KIND_SCALABLE, 5),
-        NUMBER(UMBEL_KIND_WINDOW, 6),   NUMBER(UMBEL_KIND_TIGHT, 7),
-        NUMBER(UMBEL_KIND_LINE, 8),
-    };
-    assert_all(all);
+static const char *verdict_name(int i) {
+    return umbel_verdict_name((umbel_verdict)i);
 }
 
-static void formats(void **state) {
-    (void)state;
-    const number all[] = {
-        NUMBER(UMBEL_FMT_ANY, 0),     NUMBER(UMBEL_FMT_NATIVE, 1),
-        NUMBER(UMBEL_FMT_LEVELDB, 2), NUMBER(UMBEL_FMT_COREKV, 3),
-        NUMBER(UMBEL_FMT_BADGER, 4),  NUMBER(UMBEL_FMT_CLICKHOUSE, 5),
-        NUMBER(UMBEL_FMT_GOCRC32, 6), NUMBER(UMBEL_FMT_GUAVA, 7),
-        NUMBER(UMBEL_FMT_PARQUET, 8), NUMBER(UMBEL_FMT_REDISBLOOM, 9),
-        NUMBER(UMBEL_FMT_DCSO, 10),   NUMBER(UMBEL_FMT_ROCKSDB, 11),
-        NUMBER(UMBEL_FMT_SPARK, 12),
-    };
-    assert_all(all);
+static const char *type_name(int i) {
+    return umbel_type_name((umbel_type)i);
 }
 
-static void variants(void **state) {
+static void test_lists(void **state) {
     (void)state;
-    const number all[] = {
-        NUMBER(UMBEL_VARIANT_INT32, 1),
-        NUMBER(UMBEL_VARIANT_MITZ32, 2),
-        NUMBER(UMBEL_VARIANT_GUAVA_2024, 4),
-        NUMBER(UMBEL_VARIANT_CLICKHOUSE_INDEX, 8),
-        NUMBER(UMBEL_VARIANT_CLICKHOUSE_NUMBERS, 16),
-        NUMBER(UMBEL_VARIANT_CLICKHOUSE_PRE2024, 32),
-        NUMBER(UMBEL_VARIANT_SPARK_V1, 64),
-    };
-    assert_all(all);
+    assert_list(error_name);
+    assert_list(verdict_name);
+    assert_list(type_name);
+    assert_string_equal(umbel_err_name(UMBEL_EUNSYNCED), "EUNSYNCED");
+    assert_string_equal(umbel_verdict_name(UMBEL_PLAN_BELOW_BOUND), "below-bound");
 }
 
-static void types(void **state) {
-    (void)state;
-    const number all[] = {
-        NUMBER(UMBEL_TYPE_STRING, 0),     NUMBER(UMBEL_TYPE_UTF16, 1),
-        NUMBER(UMBEL_TYPE_INT8, 2),       NUMBER(UMBEL_TYPE_INT16, 3),
-        NUMBER(UMBEL_TYPE_INT32, 4),      NUMBER(UMBEL_TYPE_INT64, 5),
-        NUMBER(UMBEL_TYPE_UINT8, 6),      NUMBER(UMBEL_TYPE_UINT16, 7),
-        NUMBER(UMBEL_TYPE_UINT32, 8),     NUMBER(UMBEL_TYPE_UINT64, 9),
-        NUMBER(UMBEL_TYPE_FLOAT, 10),     NUMBER(UMBEL_TYPE_DOUBLE, 11),
-        NUMBER(UMBEL_TYPE_UINT32_BE, 12),
-    };
-    assert_all(all);
+/* A trait is what the filters of the kind do, not what a table says. */
+static void assert_traits(umbel_kind kind) {
+    umbel_traits can;
+    umbel_filter *f = NULL, *other = NULL;
+    umbel_params params = {.kind = kind, .capacity = 1000, .fpr = 0.01};
+    assert_true(umbel_kind_traits(kind, &can));
+    umbel_builder *b = NULL;
+    assert_ok(umbel_builder_new(&params, NULL, &b, NULL));
+    assert_ok(umbel_builder_add(b, &(umbel_key){"ada", 3}, 1, NULL));
+    assert_ok(umbel_builder_finish(b, &f, NULL));
+    umbel_builder_free(b);
+    assert_ok(umbel_copy(f, &other, NULL));
+    umbel_info info;
+    umbel_describe(f, &info);
+    assert_int_equal(can.built_once, info.frozen);
+    assert_int_equal(can.adds, umbel_add(f, "bob", 3, NULL, NULL) == UMBEL_OK);
+    assert_int_equal(can.grows, info.grows);
+    assert_int_equal(can.forgets, umbel_advance(f, NULL) == UMBEL_OK);
+    assert_int_equal(can.merges, umbel_merge(f, other, NULL) == UMBEL_OK);
+    assert_int_equal(can.removes, umbel_remove(f, "bob", 3, NULL) == UMBEL_OK);
+    assert_int_equal(can.counts, umbel_count(f, "ada", 3) == 2); /* both had it */
+    assert_int_equal(can.folds, umbel_fold(f, 0.01, NULL) == UMBEL_OK);
+    assert_int_equal(can.hashes, umbel_takes_hashes(f));
+    umbel_free(f);
+    umbel_free(other);
+    params.concurrent = true;
+    umbel_err e = umbel_create(&params, NULL, &f, NULL);
+    assert_int_equal(can.concurrent, e == UMBEL_OK);
+    if (!e) umbel_free(f);
 }
 
-static void verdicts(void **state) {
+static void test_traits(void **state) {
     (void)state;
-    const number all[] = {
-        NUMBER(UMBEL_PLAN_OK, 0),          NUMBER(UMBEL_PLAN_UNDERDETERMINED, 1),
-        NUMBER(UMBEL_PLAN_BAD_RATE, 2),    NUMBER(UMBEL_PLAN_BELOW_BOUND, 3),
-        NUMBER(UMBEL_PLAN_BEYOND_KIND, 4), NUMBER(UMBEL_PLAN_TOO_LARGE, 5),
-        NUMBER(UMBEL_PLAN_TOO_SMALL, 6),   NUMBER(UMBEL_PLAN_BAD_KIND, 7),
-        NUMBER(UMBEL_PLAN_BAD_HASHES, 8),
-    };
-    assert_all(all);
-}
-
-static void tables(void **state) {
-    (void)state;
-    const number all[] = {
-        NUMBER(UMBEL_TABLE_ANY, 0),     NUMBER(UMBEL_TABLE_LEVELDB, 1),
-        NUMBER(UMBEL_TABLE_PARQUET, 3), NUMBER(UMBEL_TABLE_CLICKHOUSE, 2),
-        NUMBER(UMBEL_TABLE_FILTER, 0),  NUMBER(UMBEL_TABLE_EMPTY, 1),
-        NUMBER(UMBEL_TABLE_NONE, 2),    NUMBER(UMBEL_TABLE_UNREADABLE, 3),
-    };
-    assert_all(all);
+    int kinds = 1;
+    for (; umbel_kind_name((umbel_kind)kinds); kinds++) assert_traits((umbel_kind)kinds);
+    assert_true(kinds > 8);
+    umbel_traits none, no = {0};
+    assert_false(umbel_kind_traits(UMBEL_KIND_AUTO, &none));
+    assert_memory_equal(&none, &no, sizeof no);
+    assert_false(umbel_kind_traits((umbel_kind)9999, &none));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_strerror), cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_formats),  cmocka_unit_test(test_version),
-        cmocka_unit_test(errors),        cmocka_unit_test(kinds),
-        cmocka_unit_test(formats),       cmocka_unit_test(variants),
-        cmocka_unit_test(types),         cmocka_unit_test(verdicts),
-        cmocka_unit_test(tables),
+        cmocka_unit_test(test_lists),    cmocka_unit_test(test_traits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void assert_words(const char *hex, const uint64_t *words, size_t n) {
 
 static void values_of_openssl(void **state) {
     (void)state;
-    umbeli_shape shape = {.hash = UMBELI_HASH_SIPHASH13, .secret = umbeli_secret_from(key)};
+    umbeli_shape shape = {.hash = UMBEL_HASH_SIPHASH13, .secret = umbeli_secret_from(key)};
     golden_table t = golden_table_open("siphash/siphash13.tsv");
     while (golden_table_next(&t)) {
         size_t len;
@@ -45,7 +45,7 @@ static void values_of_openssl(void **state) {
  * fingerprints. */
 static void everything_counts(void **state) {
     (void)state;
-    umbeli_shape shape = {.hash = UMBELI_HASH_SIPHASH13, .secret = umbeli_secret_from(key)};
+    umbeli_shape shape = {.hash = UMBEL_HASH_SIPHASH13, .secret = umbeli_secret_from(key)};
     uint64_t hash = umbeli_native_hash(&shape, "ada", 3);
     uint64_t print = umbeli_fingerprint(shape.secret);
     for (unsigned bit = 0; bit < 128; bit++) {
@@ -93,7 +93,7 @@ static void kernels_agree(void **state) {
     static uint64_t want[KEYS], got[KEYS + 1];
     size_t (*const lengths[])(size_t) = {same_length, odd_one, short_ones, any_length};
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
-        umbeli_shape shape = {.hash = UMBELI_HASH_SIPHASH13, .seed = random_word()};
+        umbeli_shape shape = {.hash = UMBEL_HASH_SIPHASH13, .seed = random_word()};
         shape.secret = (umbeli_secret){{random_word(), random_word()}};
         for (size_t i = 0; i < KEYS; i++) {
             keys[i] = exact_key(lengths[l](i));
@@ -118,7 +118,7 @@ static void kernels_agree(void **state) {
 /* The kernel is the one for this CPU; without that feature it is the generic one. */
 static void kernel_is_chosen(void **state) {
     (void)state;
-    const umbeli_shape keyed = {.hash = UMBELI_HASH_SIPHASH13}, plain = {.hash = UMBELI_HASH_XXH3};
+    const umbeli_shape keyed = {.hash = UMBEL_HASH_SIPHASH13}, plain = {.hash = UMBEL_HASH_XXH3};
     bool avx2 = umbeli_cpu() & UMBELI_CPU_AVX2;
     assert_int_equal(umbeli_native_hasher(&keyed) != &umbeli_hasher_siphash13, avx2);
     assert_int_equal(umbeli_native_hasher(&plain) != &umbeli_hasher_xxh3, avx2);

@@ -214,7 +214,7 @@ static void same_table(umbeli_tight *t, uint64_t n) {
 static void kernels_agree(void **state) {
     (void)state;
     umbeli_settings memory;
-    umbeli_shape shape = {.hash = UMBELI_HASH_XXH3};
+    umbeli_shape shape = {.hash = UMBEL_HASH_XXH3};
     assert_int_equal(umbeli_settings_from(NULL, &memory, NULL), UMBEL_OK);
     uint32_t seen[UMBELI_TIGHT_MAX_WINDOW] = {0};
     for (uint32_t width = 0; width <= 31; width++) {
@@ -339,7 +339,7 @@ static umbel_err build_from(uint64_t n, uint64_t (*hash)(uint64_t), umbel_filter
     umbeli_settings memory;
     umbeli_shards shards;
     umbel_params params = {.fpr = 0.01};
-    umbeli_shape shape = {.hash = UMBELI_HASH_XXH3};
+    umbeli_shape shape = {.hash = UMBEL_HASH_XXH3};
     assert_int_equal(umbeli_settings_from(NULL, &memory, NULL), UMBEL_OK);
     assert_int_equal(umbeli_shards_begin(&shards, NULL, &memory, NULL), UMBEL_OK);
     for (uint64_t i = 0; i < n; i++) {

@@ -46,7 +46,7 @@ static void integers(void **state) {
     expect(UMBEL_TYPE_INT32, "-5", "fbffffff");
     expect(UMBEL_TYPE_INT32, "2147483648", NULL);
     expect(UMBEL_TYPE_UINT32, "4294967295", "ffffffff");
-    expect(UMBEL_TYPE_UINT32_BE, "258", "00000102");
+    expect(UMBEL_TYPE_UINT32BE, "258", "00000102");
     expect(UMBEL_TYPE_INT64, "-9223372036854775808", "0000000000000080");
     expect(UMBEL_TYPE_INT64, "-9223372036854775809", NULL);
     expect(UMBEL_TYPE_INT64, "9223372036854775808", NULL);
@@ -133,7 +133,7 @@ static void small_buffers(void **state) {
 static void names(void **state) {
     (void)state;
     umbel_type type;
-    for (int i = 0; i <= UMBEL_TYPE_UINT32_BE; i++) {
+    for (int i = 0; i <= UMBEL_TYPE_UINT32BE; i++) {
         assert_true(umbel_type_named(umbel_type_name((umbel_type)i), &type));
         assert_int_equal(type, i);
     }

@@ -23,15 +23,22 @@ _Format = Literal["native", "leveldb", "corekv", "badger", "clickhouse", "gocrc3
                   "parquet", "redisbloom", "dcso", "rocksdb", "spark"]
 _Type = Literal["string", "utf16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
                 "uint64", "float", "double", "uint32be"]
+_Verdict = Literal["ok", "underdetermined", "bad-rate", "below-bound", "beyond-kind", "too-large",
+                   "too-small", "bad-kind", "bad-hashes"]
+_Code = Literal["OK", "EINVAL", "ENOMEM", "ELIMIT", "ECORRUPT", "EVERSION", "ESPACE", "EFULL",
+                "EFROZEN", "EMISMATCH", "ENOTSUP", "EABSENT", "EIO", "ESECRET", "EUNKNOWN",
+                "EUNSYNCED"]
 _Variant = Literal["int32", "mitz32", "guava2024", "index", "numbers", "pre2024", "v1"]
 
 __version__: str
 KINDS: tuple[str, ...]
 FORMATS: tuple[str, ...]
 TYPES: tuple[str, ...]
+VERDICTS: tuple[str, ...]
+ERRORS: tuple[str, ...]
 
 class Error(Exception):
-    code: str
+    code: _Code | Literal[""]
     field: str
     offset: int
     need: int
@@ -53,6 +60,7 @@ class FileMissingError(FileError, FileNotFoundError): ...
 class FileDeniedError(FileError, PermissionError): ...
 class SecretError(Error, ValueError): ...
 class UnknownFormatError(Error, ValueError): ...
+class UnsyncedError(Error, OSError): ...
 
 @final
 class Info(tuple[Any, ...]):
@@ -101,6 +109,12 @@ class Measurement(tuple[Any, ...]):
     def keys(self) -> float: ...
     @property
     def rate(self) -> float: ...
+    @property
+    def keys_error(self) -> float: ...
+    @property
+    def overfull(self) -> bool: ...
+    @property
+    def room(self) -> int: ...
 
 @final
 class Plan(tuple[Any, ...]):
@@ -125,7 +139,7 @@ class Plan(tuple[Any, ...]):
     @property
     def generations(self) -> int: ...
     @property
-    def verdict(self) -> str: ...
+    def verdict(self) -> _Verdict: ...
     @property
     def why(self) -> str: ...
     def rate_at(self, keys: int, /) -> float: ...

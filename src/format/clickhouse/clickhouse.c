@@ -20,7 +20,7 @@
 #include "kind/classic/classic.h"
 #include "umbel_foreign.h"
 
-enum { SCHEME = 5, HASH_CITY64 = 4 };
+enum { SCHEME = 5 };
 
 static const uint64_t max_bytes = 1u << 30; /* ClickHouse refuses more */
 
@@ -55,7 +55,7 @@ static double estimate(const umbeli_classic *c, uint64_t bits_set) {
 
 static const umbeli_scheme scheme_clickhouse = {
     .id = SCHEME,
-    .hash = HASH_CITY64,
+    .hash = UMBEL_HASH_CITY64,
     .layout = "clickhouse/city64",
     .format = UMBEL_FMT_CLICKHOUSE,
     .positions = positions,

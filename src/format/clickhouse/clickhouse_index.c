@@ -18,7 +18,7 @@
 #include "hash/foreign_hash.h"
 #include "umbel_foreign.h"
 
-enum { SCHEME_STRINGS = 13, SCHEME_NUMBERS = 14, HASH_CITY64 = 4, HASH_FMIX64 = 10 };
+enum { SCHEME_STRINGS = 13, SCHEME_NUMBERS = 14 };
 enum { MAX_HASHES = 15, MAX_HEAD = 10 };
 
 static const double default_fpr = 0.025;
@@ -65,7 +65,7 @@ bool umbeli_clickhouse_add_hash(umbel_filter *f, uint64_t hash) {
 
 const umbeli_scheme umbeli_scheme_clickhouse_strings = {
     .id = SCHEME_STRINGS,
-    .hash = HASH_CITY64,
+    .hash = UMBEL_HASH_CITY64,
     .layout = "clickhouse-index/city64",
     .format = UMBEL_FMT_CLICKHOUSE,
     .positions = positions_string,
@@ -73,7 +73,7 @@ const umbeli_scheme umbeli_scheme_clickhouse_strings = {
 
 const umbeli_scheme umbeli_scheme_clickhouse_numbers = {
     .id = SCHEME_NUMBERS,
-    .hash = HASH_FMIX64,
+    .hash = UMBEL_HASH_FMIX64,
     .layout = "clickhouse-index/fmix64",
     .format = UMBEL_FMT_CLICKHOUSE,
     .positions = positions_number,

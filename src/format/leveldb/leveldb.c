@@ -9,11 +9,11 @@
 #include "format/leveldb/leveldb_layout.h"
 #include "umbel_foreign.h"
 
-enum { SCHEME_LEVELDB = 2, HASH_LEVELDB = 3 };
+enum { SCHEME_LEVELDB = 2 };
 
 static const umbeli_scheme scheme_leveldb = {
     .id = SCHEME_LEVELDB,
-    .hash = HASH_LEVELDB,
+    .hash = UMBEL_HASH_LEVELDB,
     .layout = "classic/leveldb",
     .format = UMBEL_FMT_LEVELDB,
     .positions = umbeli_leveldb_positions,

@@ -12,7 +12,7 @@
 #include "umbel_foreign.h"
 #include "umbel_plan.h"
 
-enum { SCHEME_COREKV = 3, SCHEME_BADGER = 4, HASH_LEVELDB = 3, HASH_NONE = 0 };
+enum { SCHEME_COREKV = 3, SCHEME_BADGER = 4 };
 
 /* Both truncate the modulus to 32 bits: from 2^32 bits on they use only part of the bits, or divide
  * by 0. */
@@ -27,7 +27,7 @@ static void badger_positions(const umbeli_classic *c, const void *key, size_t le
 
 static const umbeli_scheme scheme_corekv = {
     .id = SCHEME_COREKV,
-    .hash = HASH_LEVELDB,
+    .hash = UMBEL_HASH_LEVELDB,
     .layout = "classic/corekv",
     .format = UMBEL_FMT_COREKV,
     .positions = umbeli_leveldb_positions,
@@ -39,7 +39,7 @@ static const umbeli_scheme scheme_corekv = {
 
 static const umbeli_scheme scheme_badger = {
     .id = SCHEME_BADGER,
-    .hash = HASH_NONE,
+    .hash = UMBEL_HASH_NONE,
     .layout = "classic/badger",
     .format = UMBEL_FMT_BADGER,
     .positions = badger_positions,

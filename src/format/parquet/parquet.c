@@ -40,7 +40,7 @@ const umbeli_blocked_scheme umbeli_blocked_parquet = {
     .id = SCHEME,
     .layout = "blocked/xxh64",
     .format = UMBEL_FMT_PARQUET,
-    .hash = UMBELI_HASH_XXH64,
+    .hash = UMBEL_HASH_XXH64,
     .hasher = &umbeli_hasher_xxh64,
 };
 

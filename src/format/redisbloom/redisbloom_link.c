@@ -11,7 +11,7 @@
 #include "kind/classic/classic.h"
 #include "plan/plan.h"
 
-enum { SCHEME_REDISBLOOM = 10, HASH_MURMUR2_64A = 8 };
+enum { SCHEME_REDISBLOOM = 10 };
 
 /* ---- Probes: start, start + step, ..., modulo the bits ---- */
 
@@ -322,7 +322,7 @@ umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint3
         .kind = UMBEL_KIND_SCALABLE,
         .format = UMBEL_FMT_REDISBLOOM,
         .scheme = SCHEME_REDISBLOOM,
-        .hash = HASH_MURMUR2_64A,
+        .hash = UMBEL_HASH_MURMUR2_64A,
         .fpr = fpr < 1 ? fpr : 0,
     };
     umbeli_chain *c = NULL;

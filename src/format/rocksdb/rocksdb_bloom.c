@@ -18,7 +18,7 @@
 #include "kind/key_count.h"
 #include "plan/plan_block_loads.h"
 
-enum { SCHEME_FAST = 13, SCHEME_LEGACY = 14, HASH_XXPH3 = 12, HASH_LEGACY = 13 };
+enum { SCHEME_FAST = 13, SCHEME_LEGACY = 14 };
 enum { LINE_BITS = 8 * UMBELI_ROCKSDB_LINE, MAX_LINE_BITS = 4096 };
 
 /* ---- Positions ---- */
@@ -216,7 +216,7 @@ static double legacy_error(const umbeli_classic *c, double keys) {
 
 const umbeli_scheme umbeli_scheme_rocksdb = {
     .id = SCHEME_FAST,
-    .hash = HASH_XXPH3,
+    .hash = UMBEL_HASH_XXPH3,
     .layout = "rocksdb/xxph3",
     .format = UMBEL_FMT_ROCKSDB,
     .positions = fast_positions,
@@ -226,7 +226,7 @@ const umbeli_scheme umbeli_scheme_rocksdb = {
 
 static const umbeli_scheme scheme_legacy = {
     .id = SCHEME_LEGACY,
-    .hash = HASH_LEGACY,
+    .hash = UMBEL_HASH_ROCKSDB,
     .layout = "rocksdb-legacy/bloomhash",
     .format = UMBEL_FMT_ROCKSDB,
     .positions = legacy_positions,

@@ -14,7 +14,7 @@
 #include "format/rocksdb/rocksdb_filters.h"
 #include "hash/foreign_hash.h"
 
-enum { SCHEME_RIBBON = 17, HASH_XXPH3 = 12, SLOTS = 128, SEGMENT = 16, MAX_COLUMNS = 32 };
+enum { SCHEME_RIBBON = 17, SLOTS = 128, SEGMENT = 16, MAX_COLUMNS = 32 };
 
 typedef struct ribbon {
     umbel_filter base;
@@ -161,7 +161,7 @@ umbel_err umbeli_ribbon_new(umbeli_ribbon_meta meta, uint64_t len, const uint8_t
     umbeli_shape shape = {.kind = UMBEL_KIND_TIGHT,
                           .format = UMBEL_FMT_ROCKSDB,
                           .scheme = SCHEME_RIBBON,
-                          .hash = HASH_XXPH3,
+                          .hash = UMBEL_HASH_XXPH3,
                           .hashes = (uint32_t)columns,
                           .seed = meta.seed,
                           .bits = 8 * len};

@@ -111,6 +111,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_blocked = {
     .id = UMBEL_KIND_BLOCKED,
     .name = "blocked",
+    .traits = {.adds = true, .merges = true, .folds = true, .concurrent = true, .hashes = true},
     .create = create,
     .restore = restore,
 };

@@ -369,6 +369,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_counting = {
     .id = UMBEL_KIND_COUNTING,
     .name = "counting",
+    .traits = {.adds = true, .removes = true, .counts = true, .merges = true, .hashes = true},
     .create = create,
     .restore = restore,
 };

@@ -207,6 +207,7 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
 const umbeli_kind umbeli_kind_scalable = {
     .id = UMBEL_KIND_SCALABLE,
     .name = "scalable",
+    .traits = {.adds = true, .grows = true, .hashes = true},
     .create = create,
     .restore = restore,
     .kind_params_len = kind_params_len,

@@ -319,6 +319,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_classic = {
     .id = UMBEL_KIND_CLASSIC,
     .name = "classic",
+    .traits = {.adds = true, .merges = true, .folds = true},
     .create = create,
     .restore = restore,
 };

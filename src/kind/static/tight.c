@@ -297,6 +297,7 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
 const umbeli_kind umbeli_kind_tight = {
     .id = UMBEL_KIND_TIGHT,
     .name = "tight",
+    .traits = {.built_once = true, .hashes = true},
     .create = create,
     .restore = restore,
     .kind_params_len = kind_params_len,

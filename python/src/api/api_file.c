@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * api_file.c - filters in files: mapped for reading, replaced atomically
+ */
+#define _DEFAULT_SOURCE /* readlink */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/atomic_file.h"
+#include "core/diag.h"
+#include "core/mapping.h"
+#include "format/codec.h"
+#include "umbel_foreign.h"
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+static umbel_err map(const char *path, bool privately, umbeli_mapping *m, umbel_diag *diag) {
+    umbel_err e =
+        privately ? umbeli_mapping_open_private(path, m, diag) : umbeli_mapping_open(path, m, diag);
+    if (!e && m->len == 0) e = umbeli_fail(diag, UMBEL_ECORRUPT, "the file is empty");
+    return e;
+}
+
+static void keep_mapped(umbel_filter *f, umbeli_mapping m) {
+    f->unmap = umbeli_mapping_close;
+    f->mapping = m.bytes;
+    f->mapping_len = m.len;
+}
+
+umbel_err umbel_file_open(const char *path, const umbel_foreign *as, const umbel_opts *opts,
+                          umbel_filter **out, umbel_diag *diag) {
+    umbeli_mapping m;
+    umbel_err e = map(path, false, &m, diag);
+    if (e) return e;
+    e = umbel_view(m.bytes, m.len, as, opts, out, diag);
+    if (e) {
+        umbeli_mapping_close(m.bytes, m.len);
+    } else {
+        keep_mapped(*out, m);
+    }
+    return e;
+}
+
+umbel_err umbel_file_load(const char *path, const umbel_foreign *as, const umbel_opts *opts,
+                          umbel_filter **out, umbel_diag *diag) {
+    umbeli_mapping m;
+    umbel_err e = map(path, false, &m, diag);
+    if (e) return e;
+    umbeli_mapping_sequential(&m);
+    e = umbel_decode(m.bytes, m.len, as, opts, out, diag);
+    umbeli_mapping_close(m.bytes, m.len);
+    return e;
+}
+
+/* Takes the bits of a privately mapped file as the filter's own; *kept: where the format is the one
+ * that memory has.  All others are decoded. */
+static umbel_err adopt(umbeli_mapping m, const umbel_foreign *as, const umbel_opts *opts,
+                       umbel_filter **out, bool *kept, umbel_diag *diag) {
+    umbeli_settings settings;
+    const umbeli_codec *codec = NULL;
+    umbel_err e = umbeli_settings_from(opts, &settings, diag);
+    if (!e) e = umbeli_codec_reading(as, m.bytes, m.len, &codec, diag);
+    if (e) return e;
+    *kept = codec->id == UMBEL_FMT_NATIVE && !settings.concurrent;
+    if (!*kept) return umbel_decode(m.bytes, m.len, as, opts, out, diag);
+    return codec->decode(m.bytes, m.len, UMBELI_ADOPT, &settings, out, diag);
+}
+
+umbel_err umbel_file_edit(const char *path, const umbel_foreign *as, const umbel_opts *opts,
+                          umbel_filter **out, umbel_diag *diag) {
+    umbeli_mapping m;
+    bool kept = false;
+    umbel_err e = map(path, true, &m, diag);
+    if (e) return e;
+    umbeli_mapping_sequential(&m);
+    e = adopt(m, as, opts, out, &kept, diag);
+    if (e || !kept) {
+        umbeli_mapping_close(m.bytes, m.len);
+    } else {
+        keep_mapped(*out, m);
+    }
+    return e;
+}
+
+umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag) {
+    umbeli_mapping m;
+    umbel_err e = map(path, false, &m, diag);
+    if (e) return e;
+    umbeli_mapping_sequential(&m);
+    e = umbel_verify(m.bytes, m.len, as, diag);
+    umbeli_mapping_close(m.bytes, m.len);
+    return e;
+}
+
+/* ---- writing ------------------------------------------------------------------------------ */
+
+/* Buffers small pieces; large ones are written directly. */
+typedef struct fd_sink {
+    int fd, error;
+    size_t used;
+    uint8_t buffer[16 * 1024];
+} fd_sink;
+
+static bool write_all(fd_sink *s, const void *bytes, size_t len) {
+    const char *p = bytes;
+    while (len > 0) {
+        ssize_t n = write(s->fd, p, len);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            s->error = n < 0 ? errno : ENOSPC;
+            return false;
+        }
+        p += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+static bool flush(fd_sink *s) {
+    bool ok = write_all(s, s->buffer, s->used);
+    s->used = 0;
+    return ok;
+}
+
+static bool to_fd(void *ctx, const void *bytes, size_t len) {
+    fd_sink *s = ctx;
+    if (len > sizeof s->buffer - s->used && !flush(s)) return false;
+    if (len > sizeof s->buffer) return write_all(s, bytes, len);
+    memcpy(s->buffer + s->used, bytes, len);
+    s->used += len;
+    return true;
+}
+
+static umbel_err write_to(const umbel_filter *f, const umbeli_codec *codec, int fd,
+                          umbel_diag *diag) {
+    fd_sink sink = {.fd = fd};
+    umbeli_writer writer = {.sink = to_fd, .ctx = &sink};
+    codec->encode(f, &writer);
+    if (writer.failed && !sink.error) {
+        return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the checksums");
+    }
+    if (writer.failed || !flush(&sink)) {
+        return umbeli_fail_sys(diag, sink.error, "cannot write the filter");
+    }
+    return UMBEL_OK;
+}
+
+umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,
+                           umbel_diag *diag) {
+    const umbeli_codec *codec = NULL;
+    umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
+    if (e) return e;
+    int saved = errno;
+    e = write_to(filter, codec, fd, diag);
+    errno = saved;
+    return e;
+}
+
+static umbel_err replace(const umbel_filter *f, const umbeli_codec *codec, const char *path,
+                         const struct stat *replaced, umbel_diag *diag) {
+    umbeli_temporary t;
+    umbel_err e = umbeli_temporary_open(path, replaced, &t, diag);
+    if (e) return e;
+    e = write_to(f, codec, t.fd, diag);
+    if (!e) return umbeli_temporary_place(&t, path, diag);
+    umbeli_temporary_drop(&t);
+    return e;
+}
+
+/* Pipes, terminals and devices cannot be replaced; they are written to. */
+static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec, const char *path,
+                               umbel_diag *diag) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return umbeli_fail_sys(diag, errno, "cannot open it for writing");
+    umbel_err e = write_to(f, codec, fd, diag);
+    close(fd);
+    return e;
+}
+
+enum { MAX_LINKS = 40 }; /* as in the Linux kernel */
+
+/* The target of a symbolic link; *whole stays NULL when path is not a link or does not exist. */
+static umbel_err link_target(const char *path, char **whole, umbel_diag *diag) {
+    char target[4096];
+    ssize_t len = readlink(path, target, sizeof target);
+    if (len < 0 && (errno == EINVAL || errno == ENOENT)) return UMBEL_OK;
+    if (len < 0) return umbeli_fail_sys(diag, errno, "cannot follow the symbolic link");
+    if ((size_t)len == sizeof target) {
+        return umbeli_fail_sys(diag, ENAMETOOLONG, "cannot follow the symbolic link");
+    }
+    const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+    char *name = malloc(folder + (size_t)len + 1);
+    if (!name) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the file's name");
+    memcpy(name, path, folder);
+    memcpy(name + folder, target, (size_t)len);
+    name[folder + (size_t)len] = 0;
+    *whole = name;
+    return UMBEL_OK;
+}
+
+/* The file at the end of a chain of symbolic links, even if it does not exist yet; the caller frees
+ * *real, which is NULL when path is not a link. */
+static umbel_err follow_links(const char *path, char **real, umbel_diag *diag) {
+    for (unsigned n = 0; n < MAX_LINKS; n++) {
+        char *next = NULL;
+        umbel_err e = link_target(*real ? *real : path, &next, diag);
+        if (e || !next) return e;
+        free(*real);
+        *real = next;
+    }
+    return umbeli_fail_sys(diag, ELOOP, "cannot follow the symbolic link");
+}
+
+/* Replaces the file that a symbolic link points to, not the link. */
+static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const char *path,
+                      umbel_diag *diag) {
+    struct stat st = {0};
+    bool exists = stat(path, &st) == 0;
+    if (!exists && errno != ENOENT) return umbeli_fail_sys(diag, errno, "cannot stat the file");
+    if (exists && S_ISDIR(st.st_mode)) {
+        return umbeli_fail_sys(diag, EISDIR, "cannot write the file");
+    }
+    if (exists && !S_ISREG(st.st_mode)) return write_special(f, codec, path, diag);
+    char *real = NULL;
+    umbel_err e = follow_links(path, &real, diag);
+    if (!e) e = replace(f, codec, real ? real : path, exists ? &st : NULL, diag);
+    free(real);
+    return e;
+}
+
+umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format, const char *path,
+                          umbel_diag *diag) {
+    const umbeli_codec *codec = NULL;
+    umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
+    if (e) return e;
+    int saved = errno;
+    e = save(filter, codec, path, diag);
+    errno = saved;
+    return e;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * api_sets.c - whole filters as sets; key rule and metadata
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/bits.h"
+#include "core/diag.h"
+#include "core/filter.h"
+#include "kind/key_count.h"
+
+static umbel_err frozen(umbel_diag *diag) {
+    return umbeli_fail(diag, UMBEL_EFROZEN, "the filter is read-only");
+}
+
+static umbel_err not_offered(const char *why, umbel_diag *diag) {
+    return umbeli_fail(diag, UMBEL_ENOTSUP, why ? why : "this kind has no such operation");
+}
+
+umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
+    if (into->frozen) return frozen(diag);
+    if (!into->ops->merge) return not_offered(into->ops->no_sets, diag);
+    const char *differs = umbeli_shape_mismatch(&into->shape, &from->shape);
+    if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(from);
+    umbel_err e = into->ops->merge(into, from, diag);
+    if (e) return e;
+    into->uncounted |= from->uncounted;
+    into->count_error = hypot(into->count_error, from->count_error);
+    if (!into->concurrent) umbeli_count_together(into, mine, theirs);
+    return UMBEL_OK;
+}
+
+umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
+    if (into->frozen) return frozen(diag);
+    if (!into->ops->intersect) return not_offered(into->ops->no_sets, diag);
+    const char *differs = umbeli_shape_mismatch(&into->shape, &with->shape);
+    if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    umbel_measurement mine = {0}, theirs = {0}, both = {0};
+    into->ops->measure(into, &mine);
+    with->ops->measure(with, &theirs);
+    umbel_err e = into->ops->intersect(into, with, diag);
+    if (e) return e;
+    into->ops->measure(into, &both);
+    umbeli_count_common(into, mine.bits_set, theirs.bits_set, both.bits_set);
+    return UMBEL_OK;
+}
+
+static bool bits_within(const umbel_filter *part, const umbel_filter *whole) {
+    uint8_t room[2][UMBELI_PEEK];
+    const uint8_t *x, *y;
+    uint64_t len = 0;
+    for (uint64_t at = 0; (x = umbeli_filter_peek(part, at, room[0], &len)) != NULL; at += len) {
+        y = umbeli_filter_peek(whole, at, room[1], &len);
+        if (!umbeli_bits_subset(x, y, len)) return false;
+    }
+    return true;
+}
+
+umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, bool *yes,
+                          umbel_diag *diag) {
+    if (!part->ops->merge) return not_offered(part->ops->no_sets, diag);
+    const char *differs = umbeli_shape_mismatch(&part->shape, &whole->shape);
+    if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    *yes = part->ops->subset ? part->ops->subset(part, whole) : bits_within(part, whole);
+    return UMBEL_OK;
+}
+
+/* Chains with the same bits may have different segments. */
+static bool same_payload(const umbel_filter *a, const umbel_filter *b) {
+    uint8_t room[2][UMBELI_PEEK];
+    uint64_t at = 0, bytes = umbeli_filter_bytes(a);
+    if (bytes != umbeli_filter_bytes(b)) return false;
+    while (at < bytes) {
+        uint64_t mine = 0, theirs = 0;
+        const uint8_t *x = umbeli_filter_peek(a, at, room[0], &mine);
+        const uint8_t *y = umbeli_filter_peek(b, at, room[1], &theirs);
+        uint64_t some = mine < theirs ? mine : theirs;
+        bool stray = at + some == bytes && (umbeli_has_stray_bits(a) || umbeli_has_stray_bits(b));
+        if (memcmp(x, y, (size_t)some - stray) != 0) return false;
+        if (stray) return umbeli_last_byte(a) == umbeli_last_byte(b);
+        at += some;
+    }
+    return true;
+}
+
+bool umbel_equal(const umbel_filter *a, const umbel_filter *b) {
+    return !umbeli_shape_mismatch(&a->shape, &b->shape) && same_payload(a, b);
+}
+
+bool umbel_is_empty(const umbel_filter *filter) {
+    uint64_t len = 0, at = 0;
+    const uint8_t *bytes;
+    if (filter->concurrent) {
+        uint8_t room[UMBELI_PEEK];
+        for (; (bytes = umbeli_filter_peek(filter, at, room, &len)) != NULL; at += len) {
+            if (!umbeli_bits_none(bytes, len)) return false;
+        }
+        return true;
+    }
+    for (size_t i = 0; (bytes = umbeli_filter_segment(filter, i, &len)) != NULL; i++) {
+        if (!umbeli_bits_none(bytes, len)) return false;
+    }
+    return true;
+}
+
+umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag) {
+    if (filter->frozen) return frozen(diag);
+    umbeli_filter_clear(filter);
+    return UMBEL_OK;
+}
+
+umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag) {
+    if (filter->frozen) return frozen(diag);
+    if (!filter->ops->fold) return not_offered(filter->ops->no_fold, diag);
+    if (!(fpr > 0 && fpr < 1)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
+    }
+    return filter->ops->fold(filter, fpr, diag);
+}
+
+umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out, umbel_diag *diag) {
+    if (!filter->ops->snapshot) return not_offered(NULL, diag);
+    return filter->ops->snapshot(filter, out, diag);
+}
+
+umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rule *rule, umbel_diag *diag) {
+    const char *wrong = umbeli_key_rule_wrong(rule);
+    if (wrong) return umbeli_fail(diag, UMBEL_EINVAL, wrong);
+    filter->key_rule = *rule;
+    return UMBEL_OK;
+}
+
+void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *rule) {
+    *rule = filter->key_rule;
+}
+
+umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
+                         umbel_diag *diag) {
+    if (value) return umbeli_meta_set(filter, name, strlen(name), value, strlen(value), diag);
+    umbeli_meta_remove(filter, name);
+    return UMBEL_OK;
+}
+
+bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name, const char **value) {
+    if (i >= filter->meta_count) return false;
+    *name = filter->meta[i].name;
+    *value = filter->meta[i].value;
+    return true;
+}

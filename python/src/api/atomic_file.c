@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE /* flock, fsync, fchmod, fchown, lstat */
+#include "api/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/diag.h"
+#include "core/platform.h"
+#include "hash/xxh.h"
+
+#if UMBELI_HAVE_FLOCK
+#include <sys/file.h>
+#endif
+
+enum { SUFFIX_ROOM = 64, TRIES = 1000 };
+
+static int open_alone(char *name, size_t end, mode_t mode) {
+#if UMBELI_HAVE_PROCESS_IDS
+    long process = (long)getpid();
+#else
+    long process = 0;
+#endif
+    for (unsigned n = 0; n < TRIES; n++) {
+        snprintf(name + end, SUFFIX_ROOM, ".umbel-tmp-%ld-%u", process, n);
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd >= 0 || errno != EEXIST) return fd;
+    }
+    return -1;
+}
+
+#if UMBELI_HAVE_FLOCK
+static bool lock(int fd, int how) {
+    int failed;
+    do failed = flock(fd, how);
+    while (failed && errno == EINTR);
+    return !failed;
+}
+
+static bool leads_to(const char *name, int fd) {
+    struct stat there, here;
+    return lstat(name, &there) == 0 && fstat(fd, &here) == 0 && S_ISREG(there.st_mode) &&
+           there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+}
+
+/* A fresh file under the name, ours by its lock; -1 with EEXIST when the name is another's. */
+static int create_locked(const char *name, mode_t mode) {
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (fd < 0) return -1;
+    bool locked = lock(fd, LOCK_EX | LOCK_NB);
+    int sys = locked || errno == EWOULDBLOCK ? EEXIST : errno;
+    if (locked && leads_to(name, fd)) return fd;
+    /* EEXIST: before it was locked, another process took it for a leftover and removed it. */
+    if (sys != EEXIST) unlink(name);
+    close(fd);
+    errno = sys;
+    return -1;
+}
+
+/* Anyone who can open a file can hold its lock for ever, so we wait only for files that nobody else
+ * can open, root aside. */
+static bool is_private(const struct stat *st) {
+    return (st->st_mode & 077) == 0 && st->st_nlink == 1;
+}
+
+/* Waits until nobody writes under the name and removes what is left there.  The name cannot get a
+ * new meaning between the check and the removal: only the holder of the lock moves the file.
+ * False: the name is not ours to wait for. */
+static bool clear(const char *name) {
+    int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return errno == ENOENT;
+    struct stat st;
+    bool ours = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid();
+    bool locked = ours && (lock(fd, LOCK_EX | LOCK_NB) || (is_private(&st) && lock(fd, LOCK_EX)));
+    bool free = locked && (!leads_to(name, fd) || unlink(name) == 0);
+    close(fd);
+    return free;
+}
+
+static int open_in_turn(char *name, size_t end, mode_t mode) {
+    snprintf(name + end, SUFFIX_ROOM, ".umbel-tmp");
+    for (unsigned n = 0; n < TRIES; n++) {
+        int fd = create_locked(name, mode);
+        if (fd >= 0) return fd;
+        if (errno != EEXIST || !clear(name)) break;
+    }
+    return open_alone(name, end, mode);
+}
+
+#else
+
+static int open_in_turn(char *name, size_t end, mode_t mode) {
+    return open_alone(name, end, mode);
+}
+
+#endif
+
+/* The name's stem where it is too long to have a suffix: short, and of the same length for all. */
+static size_t shorten(char *name, size_t base, size_t len) {
+    uint64_t sum = umbeli_xxh3_64(name + base, len - base, 0);
+    return base + (size_t)snprintf(name + base, SUFFIX_ROOM, ".%016" PRIx64, sum);
+}
+
+/* Nobody else may open it before it is complete: they could read what the old file kept from them,
+ * or lock it.  Which mode umask and the directory's defaults give can only be read from a file that
+ * was just created. */
+static void keep_private(umbeli_temporary *t, const struct stat *replaced) {
+    t->mode = -1;
+#if UMBELI_HAVE_FILE_MODES
+    struct stat st;
+    if (replaced) {
+        t->mode = (long)(replaced->st_mode & 0777); /* no setuid, setgid or sticky bit, ever */
+        t->uid = replaced->st_uid;
+        t->gid = replaced->st_gid;
+    } else if (fstat(t->fd, &st) == 0 && fchmod(t->fd, 0600) == 0) {
+        t->mode = (long)(st.st_mode & 0777);
+        t->uid = st.st_uid;
+        t->gid = st.st_gid;
+    }
+#else
+    (void)replaced;
+#endif
+}
+
+/* Owner and group as far as this process may give them.  Under another group, the bits for group
+ * and others would be for other people. */
+static void give_mode(const umbeli_temporary *t) {
+#if UMBELI_HAVE_FILE_MODES
+    struct stat st;
+    long mode = t->mode;
+    if (mode < 0 || fstat(t->fd, &st)) return;
+    bool same = st.st_gid == t->gid;
+    if (st.st_uid != t->uid && fchown(t->fd, t->uid, t->gid) == 0) same = true;
+    if (!same && fchown(t->fd, (uid_t)-1, t->gid) == 0) same = true;
+    (void)fchmod(t->fd, (mode_t)(same ? mode : mode & 0700));
+#else
+    (void)t;
+#endif
+}
+
+umbel_err umbeli_temporary_open(const char *path, const struct stat *replaced,
+                                umbeli_temporary *out, umbel_diag *diag) {
+    size_t len = strlen(path);
+    const char *slash = strrchr(path, '/');
+    size_t base = slash ? (size_t)(slash - path) + 1 : 0;
+    char *name = malloc(len + 2 * SUFFIX_ROOM);
+    if (!name) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the temporary file's name");
+    memcpy(name, path, len);
+    mode_t mode = replaced ? 0600 : 0666;
+    int fd = open_in_turn(name, len, mode);
+    if (fd < 0 && errno == ENAMETOOLONG) fd = open_in_turn(name, shorten(name, base, len), mode);
+    if (fd < 0) {
+        umbeli_fail_sys(diag, errno, "cannot create a temporary file beside it");
+        free(name);
+        return UMBEL_EIO;
+    }
+    *out = (umbeli_temporary){.fd = fd, .name = name, .base = base};
+    keep_private(out, replaced);
+    return UMBEL_OK;
+}
+
+/* Closing releases the lock, so it comes last; fsync has already reported any error. */
+static void forget(umbeli_temporary *t) {
+    close(t->fd);
+    free(t->name);
+}
+
+void umbeli_temporary_drop(umbeli_temporary *t) {
+    unlink(t->name);
+    forget(t);
+}
+
+/* So that the rename itself survives a power cut. */
+static umbel_err sync_directory(umbeli_temporary *t, umbel_diag *diag) {
+    if (!UMBELI_HAVE_DIRECTORY_SYNC) return UMBEL_OK;
+    memcpy(t->name + t->base, ".", 2);
+    int fd = open(t->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    umbel_err e = UMBEL_OK;
+    if (fd < 0 || (fsync(fd) && errno != EINVAL)) {
+        e = umbeli_fail_sys(diag, errno,
+                            "the new file is in place but may not survive a power cut");
+    }
+    if (fd >= 0) close(fd);
+    return e;
+}
+
+umbel_err umbeli_temporary_place(umbeli_temporary *t, const char *path, umbel_diag *diag) {
+    umbel_err e = UMBEL_OK;
+    give_mode(t);
+    if (fsync(t->fd)) {
+        e = umbeli_fail_sys(diag, errno, "cannot sync the filter to disk");
+    } else if (rename(t->name, path)) {
+        e = umbeli_fail_sys(diag, errno, "cannot rename it into place");
+    }
+    if (e) {
+        umbeli_temporary_drop(t);
+        return e;
+    }
+    e = sync_directory(t, diag);
+    forget(t);
+    return e;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE /* madvise */
+#include "core/mapping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/diag.h"
+#include "core/platform.h"
+
+#if UMBELI_HAVE_MMAP
+#include <sys/mman.h>
+
+static umbel_err get_bytes(int fd, size_t len, bool privately, void **out, umbel_diag *diag) {
+    void *bytes = mmap(NULL, len, privately ? PROT_READ | PROT_WRITE : PROT_READ,
+                       privately ? MAP_PRIVATE : MAP_SHARED, fd, 0);
+    if (bytes == MAP_FAILED) return umbeli_fail_sys(diag, errno, "cannot map the file");
+    *out = bytes;
+    return UMBEL_OK;
+}
+
+void umbeli_mapping_sequential(const umbeli_mapping *m) {
+    int saved = errno;
+    if (m->bytes) (void)madvise(m->bytes, m->len, MADV_SEQUENTIAL);
+    errno = saved;
+}
+
+void umbeli_mapping_close(void *bytes, size_t len) {
+    if (bytes) munmap(bytes, len);
+}
+
+#else
+#include <stdlib.h>
+
+static umbel_err read_all(int fd, uint8_t *bytes, size_t len, umbel_diag *diag) {
+    for (size_t done = 0; done < len;) {
+        size_t left = len - done, piece = left < (1u << 30) ? left : 1u << 30;
+        ssize_t n = read(fd, bytes + done, piece);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return umbeli_fail_sys(diag, errno, "cannot read the file");
+        if (n == 0) return umbeli_fail_sys(diag, EIO, "the file shrank while it was read");
+        done += (size_t)n;
+    }
+    return UMBEL_OK;
+}
+
+static umbel_err get_bytes(int fd, size_t len, bool privately, void **out, umbel_diag *diag) {
+    (void)privately; /* always */
+    void *bytes = malloc(len);
+    if (!bytes) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the file");
+    umbel_err e = read_all(fd, bytes, len, diag);
+    if (e) {
+        free(bytes);
+        return e;
+    }
+    *out = bytes;
+    return UMBEL_OK;
+}
+
+void umbeli_mapping_sequential(const umbeli_mapping *m) {
+    (void)m;
+}
+
+void umbeli_mapping_close(void *bytes, size_t len) {
+    (void)len;
+    free(bytes);
+}
+
+#endif
+
+static umbel_err map(int fd, bool privately, umbeli_mapping *out, umbel_diag *diag) {
+    struct stat st;
+    if (fstat(fd, &st)) return umbeli_fail_sys(diag, errno, "cannot stat the file");
+    if (S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "not a regular file");
+    if (!S_ISREG(st.st_mode)) return umbeli_fail_sys(diag, ENODEV, "not a regular file");
+    if ((uint64_t)st.st_size > SIZE_MAX) return umbeli_fail_sys(diag, EFBIG, "cannot map the file");
+    size_t len = (size_t)st.st_size;
+    void *bytes = NULL;
+    umbel_err e = len ? get_bytes(fd, len, privately, &bytes, diag) : UMBEL_OK;
+    if (!e) *out = (umbeli_mapping){bytes, len};
+    return e;
+}
+
+static umbel_err open_and_map(const char *path, bool privately, umbeli_mapping *out,
+                              umbel_diag *diag) {
+    int saved = errno;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
+    umbel_err e = fd < 0 ? umbeli_fail_sys(diag, errno, "cannot open the file")
+                         : map(fd, privately, out, diag);
+    if (fd >= 0) close(fd);
+    errno = saved;
+    return e;
+}
+
+umbel_err umbeli_mapping_open(const char *path, umbeli_mapping *out, umbel_diag *diag) {
+    return open_and_map(path, false, out, diag);
+}
+
+umbel_err umbeli_mapping_open_private(const char *path, umbeli_mapping *out, umbel_diag *diag) {
+    return open_and_map(path, true, out, diag);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * clickhouse.c - ClickHouse's BloomFilter(size, hashes, seed)
+ *
+ *   offset  size  field
+ *   0       n     the bits, bit p in byte p / 8 from the lowest; no header
+ *
+ * n is the size from the definition, in bytes.  With UMBEL_VARIANT_CLICKHOUSE_INDEX the bytes are a
+ * granule of a bloom_filter index instead: clickhouse_index.c.
+ * Spec: docs/formats/clickhouse.md.  Checked against ClickHouse 26.7.2.
+ */
+#include <string.h>
+
+#include "core/diag.h"
+#include "format/clickhouse/clickhouse_index.h"
+#include "format/codec.h"
+#include "format/codec_params.h"
+#include "format/progression.h"
+#include "hash/foreign_hash.h"
+#include "kind/classic/classic.h"
+#include "umbel_foreign.h"
+
+enum { SCHEME = 5, HASH_CITY64 = 4 };
+
+static const uint64_t max_bytes = 1u << 30; /* ClickHouse refuses more */
+
+/* ---- Positions ---- */
+
+static void positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
+    const uint64_t seed_gen_a = 845897321, seed_gen_b = 217728422; /* BloomFilter.cpp */
+    uint64_t seed = c->base.shape.seed, hash = umbeli_city64(key, len);
+    uint64_t first = umbeli_city64_reseed(hash, seed);
+    uint64_t second = umbeli_city64_reseed(hash, seed_gen_a * seed + seed_gen_b);
+    for (uint64_t i = 0; i < c->base.shape.hashes; i++) {
+        pos[i] = umbeli_mod(first + i * second + i * i, c->modulus);
+    }
+}
+
+static umbeli_progression progression_of(const umbeli_shape *s) {
+    return (umbeli_progression){.bits = s->bits,
+                                .hashes = s->hashes,
+                                .jump = umbeli_power_modulo(64, s->bits),
+                                .quadratic = true};
+}
+
+static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    umbeli_progression p = progression_of(&c->base.shape);
+    return umbeli_progression_live(&p, c->base.data, bits_set, keys);
+}
+
+static double estimate(const umbeli_classic *c, uint64_t bits_set) {
+    umbeli_progression p = progression_of(&c->base.shape);
+    return umbeli_progression_keys(&p, bits_set);
+}
+
+static const umbeli_scheme scheme_clickhouse = {
+    .id = SCHEME,
+    .hash = HASH_CITY64,
+    .layout = "clickhouse/city64",
+    .format = UMBEL_FMT_CLICKHOUSE,
+    .positions = positions,
+    .estimate = estimate,
+    .live_rate = live_rate,
+};
+
+/* ---- Create ---- */
+
+static bool is_index(const umbel_foreign *p) {
+    return (p->variant & UMBEL_VARIANT_CLICKHOUSE_INDEX) != 0;
+}
+
+static const umbeli_scheme *scheme_of(const umbel_foreign *p) {
+    return is_index(p) ? umbeli_clickhouse_index_scheme(p) : &scheme_clickhouse;
+}
+
+static umbel_err class_shape(const umbel_foreign *p, uint64_t bytes, umbeli_shape *shape,
+                             umbel_diag *diag) {
+    const uint32_t takes =
+        UMBELI_TAKES_CAPACITY | UMBELI_TAKES_BYTES | UMBELI_TAKES_HASHES | UMBELI_TAKES_SEED;
+    umbel_err e = umbeli_params_check(p, takes, 0, diag);
+    if (e) return e;
+    if (bytes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: required by ClickHouse");
+    if (bytes > max_bytes) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: more than 2^30");
+    if (p->hashes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "hashes: required by ClickHouse");
+    if (p->hashes > UMBELI_CLASSIC_MAX_HASHES) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: more than 1024");
+    }
+    *shape = (umbeli_shape){
+        .hashes = p->hashes, .seed = p->seed, .bits = bytes * 8, .capacity = p->capacity};
+    umbeli_progression probes = progression_of(shape);
+    if (p->capacity) shape->fpr = umbeli_progression_guess(&probes, p->capacity);
+    return UMBEL_OK;
+}
+
+static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+    if (is_index(p)) return umbeli_clickhouse_index_shape(p, shape, diag);
+    umbel_err e = class_shape(p, p->bytes, shape, diag);
+    if (e || !p->capacity) return e;
+    umbeli_progression probes = progression_of(shape);
+    shape->fpr = umbeli_progression_rate(&probes, p->capacity);
+    return UMBEL_OK;
+}
+
+static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(p, &shape, diag);
+    return e ? e : umbeli_classic_new(scheme_of(p), shape, NULL, settings, out, diag);
+}
+
+static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(p, &shape, diag);
+    if (e) return e;
+    double rate =
+        is_index(p) ? umbeli_independent_rate(shape.bits, shape.hashes, shape.capacity) : shape.fpr;
+    umbeli_params_plan(&shape, rate, "ClickHouse's table is too optimistic for this rate", out);
+    return UMBEL_OK;
+}
+
+/* ---- Decode ---- */
+
+/* There is nothing but bits, so any size is valid unless `as` gives one. */
+static umbel_err class_length(const umbel_foreign *as, size_t len, umbel_diag *diag) {
+    if (len == 0 || (as->bytes && len < as->bytes)) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the bits are cut off");
+    }
+    if (len > max_bytes || (as->bytes && len > as->bytes)) {
+        uint64_t end = as->bytes ? as->bytes : max_bytes;
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, end, "bytes after the bits");
+    }
+    return UMBEL_OK;
+}
+
+static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t len,
+                           umbeli_decoding how, const umbeli_settings *settings, umbel_filter **out,
+                           umbel_diag *diag) {
+    umbeli_shape shape;
+    const uint8_t *bits = bytes;
+    umbel_err e;
+    if (is_index(as)) {
+        e = umbeli_clickhouse_index_bits(as, bytes, len, &shape, &bits, diag);
+    } else {
+        e = class_shape(as, len > 0 && len <= max_bytes ? len : max_bytes, &shape, diag);
+        if (!e) e = class_length(as, len, diag);
+    }
+    if (e || how == UMBELI_VERIFY) return e;
+    umbel_filter *f = NULL;
+    const uint8_t *borrow = how == UMBELI_BORROW ? bits : NULL;
+    e = umbeli_classic_new(scheme_of(as), shape, borrow, settings, &f, diag);
+    if (e) return e;
+    if (!borrow) memcpy(f->data, bits, (size_t)f->data_len);
+    *out = f;
+    return UMBEL_OK;
+}
+
+/* ---- Encode ---- */
+
+static uint64_t size_of(const umbel_filter *f) {
+    if (f->shape.format != UMBEL_FMT_CLICKHOUSE) return 0;
+    return f->shape.scheme == SCHEME ? f->data_len : umbeli_clickhouse_index_size(f);
+}
+
+static void encode(const umbel_filter *f, umbeli_writer *w) {
+    if (f->shape.scheme == SCHEME) {
+        umbeli_put(w, f->data, (size_t)f->data_len);
+    } else {
+        umbeli_clickhouse_index_encode(f, w);
+    }
+}
+
+const umbeli_codec umbeli_codec_clickhouse = {
+    .id = UMBEL_FMT_CLICKHOUSE,
+    .name = "clickhouse",
+    .system = "ClickHouse 26.7.2, BloomFilter and bloom_filter index",
+    .create = create,
+    .plan = plan,
+    .decode_as = decode_as,
+    .size = size_of,
+    .encode = encode,
+};

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * dcso.c - the files of DCSO's bloom, which CIRCL also uses
+ *
+ *   offset  size             field, little-endian
+ *   0       8                flags: 1
+ *   8       8                n, keys planned for
+ *   16      8                p, rate at n keys, IEEE double
+ *   24      8                k, probes per key
+ *   32      8                m, bits
+ *   40      8                N, adds that changed the filter
+ *   48      8 ceil(m / 64)   words of 64 bits
+ *   then                     data of any kind, to the end
+ *
+ * Page: docs/formats/dcso.md.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/diag.h"
+#include "core/size.h"
+#include "format/codec.h"
+#include "format/codec_params.h"
+#include "format/progression.h"
+#include "hash/foreign_hash.h"
+#include "kind/classic/classic.h"
+#include "plan/plan.h"
+#include "umbel_foreign.h"
+
+enum { HEADER = 48, SCHEME_DCSO = 11, HASH_FNV1_64 = 9 };
+
+static const double ln2 = 0.69314718055994530942;
+
+/* ---- Positions ---- */
+
+/* The largest prime below 2^64 and a generator.  Products wrap before the remainder is taken. */
+static const uint64_t prime = UINT64_C(18446744073709551557);
+static const uint64_t generator = UINT64_C(18446744073709550147);
+
+static uint64_t below_prime(uint64_t x) {
+    return x >= prime ? x - prime : x;
+}
+
+static void positions_of(uint64_t h, umbeli_modulus modulus, uint32_t hashes, uint64_t *pos) {
+    h = below_prime(h);
+    for (uint32_t i = 0; i < hashes; i++) {
+        h = below_prime(h * generator);
+        pos[i] = umbeli_mod(h, modulus);
+    }
+}
+
+static void positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
+    positions_of(umbeli_fnv1_64(key, len), c->modulus, c->base.shape.hashes, pos);
+}
+
+/* ---- Rates ---- */
+
+/* Products wrap at 2^64, so the lowest bits of a probe follow from those of the hash alone: where
+ * the bits are an even number, all probes of a key are even or all are odd, and so on for higher
+ * powers of two.  Each such class of bits has a fill of its own. */
+static double class_rate(const uint8_t *bits, uint64_t m, uint32_t hashes) {
+    enum { CLASSES = 64 };
+    uint64_t classes = m & (0 - m), set[CLASSES] = {0};
+    if (classes > CLASSES) classes = CLASSES;
+    for (uint64_t i = 0; i < m; i++) set[i % classes] += umbeli_bit_test(bits, i);
+    double sum = 0, each = (double)(m / classes);
+    for (uint64_t from = 0; from < classes; from++) {
+        double all = 1;
+        uint64_t low = from;
+        for (uint32_t i = 0; i < hashes && all > 0; i++) {
+            low = low * generator % classes;
+            all *= (double)set[low] / each;
+        }
+        sum += all;
+    }
+    return sum / (double)classes;
+}
+
+static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    enum { EQUAL_FROM = 1 << 20 }; /* bits; the classes of so many differ by too little to matter */
+    const umbeli_shape *s = &c->base.shape;
+    (void)keys;
+    if (s->bits == 0 || s->bits % 2 || s->bits >= EQUAL_FROM) {
+        return umbeli_classic_live_rate(s->bits, s->hashes, bits_set);
+    }
+    return class_rate(c->base.data, s->bits, s->hashes);
+}
+
+static void place(const void *how, uint64_t *random, uint64_t *pos) {
+    const umbeli_shape *s = how;
+    positions_of(umbeli_draw(random), umbeli_modulus_of(s->bits), s->hashes, pos);
+}
+
+static double simulated_live(const void *how, const uint8_t *bits, uint64_t set, uint64_t *random) {
+    const umbeli_shape *s = how;
+    (void)set, (void)random;
+    return class_rate(bits, s->bits, s->hashes);
+}
+
+static double rate_of(const umbeli_shape *s) {
+    if (!s->bits) return 1; /* no bits, no probes: every key matches */
+    if (s->bits > UMBELI_SIMULATED_BITS) {
+        return umbeli_classic_rate(s->bits, s->hashes, s->capacity);
+    }
+    umbeli_simulated simulated = {
+        .how = s, .place = place, .live = simulated_live, .bits = s->bits, .hashes = s->hashes};
+    return umbeli_simulated_rate(&simulated, s->capacity);
+}
+
+static const umbeli_scheme scheme_dcso = {
+    .id = SCHEME_DCSO,
+    .hash = HASH_FNV1_64,
+    .layout = "classic/dcso",
+    .format = UMBEL_FMT_DCSO,
+    .positions = positions,
+    .live_rate = live_rate,
+};
+
+/* ---- Create ---- */
+
+/* DCSO takes the ceiling of a negative number, so m is rounded down. */
+static double bits_of(double n, double p) {
+    return fabs(ceil(n * log(p) / (ln2 * ln2)));
+}
+
+static double hashes_of(double n, double bits) {
+    return ceil(ln2 * bits / n);
+}
+
+static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+    umbel_err e = umbeli_params_check(p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR, 0, diag);
+    if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
+    if (e) return e;
+    double n = (double)p->capacity, bits = bits_of(n, p->fpr), hashes = hashes_of(n, bits);
+    if (bits >= 0x1p62) return umbeli_fail(diag, UMBEL_EINVAL, "capacity: more than 2^62 bits");
+    if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes per key");
+    }
+    *shape = (umbeli_shape){
+        .bits = (uint64_t)bits,
+        .hashes = (uint32_t)hashes,
+        .capacity = p->capacity,
+        .fpr = p->fpr,
+    };
+    return UMBEL_OK;
+}
+
+static umbel_err create(const umbel_foreign *params, const umbeli_settings *settings,
+                        umbel_filter **out, umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(params, &shape, diag);
+    return e ? e : umbeli_classic_new(&scheme_dcso, shape, NULL, settings, out, diag);
+}
+
+static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(params, &shape, diag);
+    if (e) return e;
+    umbeli_params_plan(&shape, rate_of(&shape),
+                       "rounding down to whole bits misses the rate for so few bits", solved);
+    return UMBEL_OK;
+}
+
+/* ---- Decode ---- */
+
+typedef struct head {
+    umbeli_shape shape;
+    uint64_t added; /* N */
+    uint64_t words; /* bytes that hold the bits */
+} head;
+
+/* `left` is how many bytes follow. */
+static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t left, head *h, umbel_diag *diag) {
+    umbeli_reader r = umbeli_reader_over(bytes, HEADER);
+    uint64_t flags = umbeli_take_u64le(&r);
+    h->shape = (umbeli_shape){.capacity = umbeli_take_u64le(&r), .fpr = umbeli_take_f64le(&r)};
+    uint64_t k = umbeli_take_u64le(&r);
+    h->shape.bits = umbeli_take_u64le(&r);
+    h->added = umbeli_take_u64le(&r);
+    h->words = (h->shape.bits / 64 + (h->shape.bits % 64 != 0)) * 8;
+    h->shape.hashes = (uint32_t)k;
+    if (flags != 1) return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "flags: only 1 is known");
+    if (!(h->shape.fpr > 0 && h->shape.fpr < 1)) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 16, "p: not between 0 and 1");
+    }
+    if (k > UMBELI_CLASSIC_MAX_HASHES) {
+        return umbeli_fail_at(diag, UMBEL_EVERSION, 24, "k: more than 1024 probes per key");
+    }
+    if (h->shape.bits > INT64_MAX || h->words > left) {
+        umbeli_diag_fill(diag, (umbel_diag){.offset = 32,
+                                            .what = "m: more bits than the file has",
+                                            .need = HEADER + h->words});
+        return UMBEL_ECORRUPT;
+    }
+    if ((k == 0) != (h->shape.bits == 0)) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 24, "k and m: one of them is 0");
+    }
+    return UMBEL_OK;
+}
+
+/* Bits from m on, all in the last word, are never set by a writer. */
+static bool padding_is_zero(const head *h, const uint8_t *last_word) {
+    unsigned used = (unsigned)(h->shape.bits % 64);
+    return used == 0 || umbeli_load_le64(last_word) >> used == 0;
+}
+
+static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                              const umbeli_settings *settings, umbel_filter **out,
+                              umbel_diag *diag) {
+    head h;
+    umbel_err e = read_head(bytes, len - HEADER, &h, diag);
+    if (e) return e;
+    const uint8_t *words = bytes + HEADER, *data = words + h.words;
+    uint64_t data_len = (uint64_t)(bytes + len - data);
+    /* Views have a copy of it, too. */
+    if (how != UMBELI_VERIFY && settings->max_bytes && data_len > settings->max_bytes) {
+        uint64_t bits = how == UMBELI_COPY ? umbeli_ceil_div(h.shape.bits, 8) : 0;
+        return umbeli_fail_limit(diag, bits > data_len ? bits : data_len,
+                                 "the data section needs more than opts.max_bytes");
+    }
+    if (how != UMBELI_BORROW && h.words && !padding_is_zero(&h, data - 8)) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, HEADER + h.words - 8,
+                              "bits after the last one are set");
+    }
+    if (how == UMBELI_VERIFY) return UMBEL_OK;
+    umbel_filter *f = NULL;
+    e = umbeli_classic_new(&scheme_dcso, h.shape, how == UMBELI_BORROW ? words : NULL, settings, &f,
+                           diag);
+    if (e) return e;
+    if (how == UMBELI_COPY) memcpy(f->data, words, (size_t)f->data_len);
+    umbeli_count_added(f, h.added);
+    e = umbeli_extra_set(f, data, (size_t)data_len, diag);
+    if (e) {
+        umbeli_filter_free(f);
+        return e;
+    }
+    *out = f;
+    return UMBEL_OK;
+}
+
+static bool is_gzipped(const uint8_t *bytes, size_t len) {
+    return len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                        const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
+    if (is_gzipped(bytes, len)) {
+        return umbeli_fail(diag, UMBEL_EVERSION, "gzip-compressed, so decompress it first");
+    }
+    if (len < HEADER) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the header is cut off");
+    }
+    return decode_plain(bytes, len, how, settings, out, diag);
+}
+
+/* There is no magic number, but five fields must agree with each other. */
+static bool recognise(const uint8_t *bytes, size_t len) {
+    if (is_gzipped(bytes, len)) return true; /* no other format here is gzipped */
+    head h;
+    if (len < HEADER || read_head(bytes, len - HEADER, &h, NULL)) return false;
+    double n = (double)h.shape.capacity, bits = bits_of(n, h.shape.fpr);
+    return n > 0 && bits == (double)h.shape.bits && hashes_of(n, bits) == h.shape.hashes;
+}
+
+/* ---- Size, encode ---- */
+
+static uint64_t words_of(const umbel_filter *f) {
+    return umbeli_ceil_div(f->shape.bits, 64) * 8;
+}
+
+static uint64_t size(const umbel_filter *f) {
+    bool ours = f->ops == &umbeli_classic_ops && f->shape.format == UMBEL_FMT_DCSO;
+    return ours ? HEADER + words_of(f) + f->extra_len : 0;
+}
+
+static void encode(const umbel_filter *f, umbeli_writer *w) {
+    umbeli_put_u64le(w, 1);
+    umbeli_put_u64le(w, f->shape.capacity);
+    umbeli_put_f64le(w, f->shape.fpr);
+    umbeli_put_u64le(w, f->shape.hashes);
+    umbeli_put_u64le(w, f->shape.bits);
+    umbeli_put_u64le(w, umbeli_keys_added(f));
+    umbeli_filter_put_bits(f, w);
+    umbeli_put_zeros(w, words_of(f) - f->data_len);
+    umbeli_put(w, f->extra, f->extra_len);
+}
+
+const umbeli_codec umbeli_codec_dcso = {
+    .id = UMBEL_FMT_DCSO,
+    .name = "dcso",
+    .system = "DCSO bloom 0.2.4",
+    .counts = true,
+    .recognise = recognise,
+    .create = create,
+    .decode = decode,
+    .plan = plan,
+    .size = size,
+    .encode = encode,
+};

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * native.c - umbel's own file: every natively hashed filter, ready to be mapped
+ *
+ * A header (native_header.c), zeros up to the payload offset (a multiple of 4096), the payload, the
+ * XXH3-64 of each of its pieces (seed: the piece's number), and the XXH3-64 of those sums (seed:
+ * the header's checksum).  All numbers are little-endian.  Spec: docs/formats/native.md.
+ */
+#include "format/native/native_header.h"
+
+#include <string.h>
+
+#include "core/bits.h"
+#include "core/diag.h"
+#include "core/size.h"
+#include "format/codec.h"
+#include "hash/xxh.h"
+
+enum { PIECE = UMBELI_NATIVE_PIECE };
+
+static uint64_t pieces_of(uint64_t payload_len) {
+    return umbeli_ceil_div(payload_len, PIECE);
+}
+
+/* Bytes of the pieces' checksums and of their own checksum. */
+static uint64_t trailer_len(uint64_t payload_len) {
+    return 8 * (pieces_of(payload_len) + 1);
+}
+
+static uint64_t piece_sum(const uint8_t *payload, uint64_t len, uint64_t i) {
+    uint64_t from = i * PIECE, n = len - from < PIECE ? len - from : PIECE;
+    return umbeli_xxh3_64(payload + from, (size_t)n, i);
+}
+
+/* ---- decode ------------------------------------------------------------------------------- */
+
+static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
+    return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
+}
+
+static umbel_err check_payload(const uint8_t *bytes, const umbeli_native_header *h,
+                               umbel_diag *diag) {
+    const uint8_t *payload = bytes + h->payload_at, *sums = payload + h->payload_len;
+    uint64_t n = pieces_of(h->payload_len);
+    if (umbeli_xxh3_64(sums, (size_t)(8 * n), h->checksum) != umbeli_load_le64(sums + 8 * n)) {
+        return bad(diag, (uint64_t)(sums - bytes), "trailer checksum: the trailer is damaged");
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        if (piece_sum(payload, h->payload_len, i) != umbeli_load_le64(sums + 8 * i)) {
+            return bad(diag, h->payload_at + i * PIECE, "payload checksum: the bits are damaged");
+        }
+    }
+    unsigned used = h->shape.bits % 8; /* of the last byte */
+    if (used && h->payload_len > 0 && payload[h->payload_len - 1] >> used) {
+        return bad(diag, h->payload_at + h->payload_len - 1, "bits are set after the last one");
+    }
+    return UMBEL_OK;
+}
+
+/* As when the bits are copied: pages that are written to take as much. */
+static umbel_err check_limit(const umbeli_native_header *h, const umbeli_settings *settings,
+                             umbel_diag *diag) {
+    if (!settings->max_bytes || h->payload_len <= settings->max_bytes) return UMBEL_OK;
+    return umbeli_fail_limit(diag, h->payload_len, "the bits need more than opts.max_bytes");
+}
+
+static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                        const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
+    umbeli_native_header h;
+    umbel_err e = umbeli_native_read(bytes, len, &h, diag);
+    if (!e) e = umbeli_native_check_file(bytes, len, trailer_len(h.payload_len), &h, diag);
+    if (!e && how != UMBELI_VERIFY) e = umbeli_native_take_secret(&h, settings, diag);
+    if (!e && how == UMBELI_ADOPT) e = check_limit(&h, settings, diag);
+    if (!e && how != UMBELI_BORROW) e = check_payload(bytes, &h, diag);
+    if (e) return e;
+
+    const uint8_t *payload = bytes + h.payload_at;
+    umbel_filter *f = NULL;
+    e = umbeli_native_make(bytes, &h, how == UMBELI_COPY ? NULL : payload, settings, &f, diag);
+    if (e) return e;
+    if (how == UMBELI_VERIFY) {
+        umbeli_filter_free(f);
+        return UMBEL_OK;
+    }
+    if (how == UMBELI_COPY) memcpy(f->data, payload, (size_t)h.payload_len);
+    if (how == UMBELI_ADOPT) f->frozen = !f->ops->add;
+    *out = f;
+    return UMBEL_OK;
+}
+
+/* ---- size and encode ---------------------------------------------------------------------- */
+
+static uint64_t size(const umbel_filter *f) {
+    if (f->shape.format != UMBEL_FMT_NATIVE || !f->ops->kind) return 0;
+    umbeli_native_source from = umbeli_native_source_of(f);
+    uint64_t len = from.payload_len;
+    return umbeli_native_payload_at(umbeli_native_header_len(&from)) + len + trailer_len(len);
+}
+
+/* Writes piece i, which may reach over several segments, and returns its sum.  Each byte is taken
+ * once: others may be adding to a concurrent filter, and the sum is of what is written. */
+static uint64_t put_piece(const umbel_filter *f, uint64_t payload_len, uint64_t i,
+                          umbeli_writer *w) {
+    uint64_t at = i * PIECE, end = payload_len - at < PIECE ? payload_len : at + PIECE, len = 0;
+    uint8_t room[UMBELI_PEEK];
+    umbeli_xxh3_stream sum;
+    umbeli_xxh3_begin(&sum, i);
+    while (at < end) {
+        const uint8_t *bytes =
+            f->concurrent ? umbeli_filter_peek(f, at, room, &len) : umbeli_filter_run(f, at, &len);
+        if (len > end - at) len = end - at;
+        bool stray = at + len == payload_len && umbeli_has_stray_bits(f);
+        umbeli_xxh3_sink(&sum, bytes, (size_t)len - stray);
+        umbeli_put(w, bytes, (size_t)len - stray);
+        at += len;
+        if (!stray) continue;
+        uint8_t last = umbeli_last_byte(f);
+        umbeli_xxh3_sink(&sum, &last, 1);
+        umbeli_put(w, &last, 1);
+    }
+    return umbeli_xxh3_end(&sum);
+}
+
+static void put_payload(const umbel_filter *f, uint64_t payload_len, uint64_t header_sum,
+                        uint8_t *sums, umbeli_writer *w) {
+    uint64_t n = pieces_of(payload_len);
+    for (uint64_t i = 0; i < n; i++) {
+        umbeli_store_le64(sums + 8 * i, put_piece(f, payload_len, i, w));
+    }
+    umbeli_put(w, sums, (size_t)(8 * n));
+    umbeli_put_u64le(w, umbeli_xxh3_64(sums, (size_t)(8 * n), header_sum));
+}
+
+static void encode(const umbel_filter *f, umbeli_writer *w) {
+    umbeli_native_source from = umbeli_native_source_of(f);
+    uint8_t few[8 * 64], *sums = few; /* of 64 MiB; a byte in 131072 otherwise */
+    uint64_t n = pieces_of(from.payload_len);
+    if (8 * n > sizeof few) sums = umbeli_new(&f->settings, (size_t)(8 * n));
+    if (!sums) {
+        w->failed = true;
+        return;
+    }
+    uint64_t header_sum = umbeli_native_put_header(&from, w);
+    uint64_t header_len = umbeli_native_header_len(&from);
+    umbeli_put_zeros(w, umbeli_native_payload_at(header_len) - header_len);
+    put_payload(f, from.payload_len, header_sum, sums, w);
+    if (sums != few) umbeli_delete(&f->settings, sums);
+}
+
+const umbeli_codec umbeli_codec_native = {
+    .id = UMBEL_FMT_NATIVE,
+    .name = "native",
+    .system = "umbel",
+    .counts = true,
+    .recognise = umbeli_native_begins,
+    .decode = decode,
+    .size = size,
+    .encode = encode,
+};

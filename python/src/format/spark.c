@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * spark.c - what Spark's BloomFilter.writeTo writes
+ *
+ *   offset  size  field, big-endian and signed
+ *   0       4     version: 1 or 2
+ *   4       4     hashes
+ *   8       4     version 2 only: seed
+ *   then    4     number of words
+ *   then    8     each word; bit p of the filter is bit p % 64 of word p / 64
+ *
+ * Spec: docs/formats/spark.md.  Checked against Spark's own classes, version 4.1.
+ */
+#include <math.h>
+
+#include "core/diag.h"
+#include "format/codec.h"
+#include "format/codec_params.h"
+#include "format/progression.h"
+#include "hash/foreign_hash.h"
+#include "kind/classic/classic.h"
+#include "umbel_foreign.h"
+
+enum { V1 = 1, V2 = 2, V1_HEADER = 12, V2_HEADER = 16 };
+enum { SCHEME_V1 = 15, SCHEME_V2 = 16, HASH_MURMUR3_32 = 11 };
+
+static const double ln2 = 0.6931471805599453;  /* Math.log(2) */
+static const double default_fpr = 0.03;        /* of create() without an fpp */
+static const uint64_t max_words = 2147483647u; /* an array's length is an int */
+
+/* ---- Positions ---- */
+
+static void positions_v1(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
+    uint32_t start = umbeli_spark_hash(key, len, 0), step = umbeli_spark_hash(key, len, start);
+    for (uint32_t i = 0; i < c->base.shape.hashes; i++) {
+        start += step;
+        pos[i] = umbeli_mod(start >> 31 ? ~start : start, c->modulus);
+    }
+}
+
+static void positions_v2(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
+    uint32_t first = umbeli_spark_hash(key, len, (uint32_t)c->base.shape.seed);
+    int64_t step = (int32_t)umbeli_spark_hash(key, len, first);
+    int64_t sum = (int64_t)(int32_t)first * INT32_MAX;
+    for (uint32_t i = 0; i < c->base.shape.hashes; i++) {
+        sum += step;
+        pos[i] = umbeli_mod((uint64_t)(sum < 0 ? ~sum : sum), c->modulus);
+    }
+}
+
+/* ---- Rates ---- */
+
+/* Version 1 wraps at 2^32 and complements the upper half; version 2 never wraps. */
+static umbeli_progression progression_of(const umbeli_shape *s, bool v1) {
+    return (umbeli_progression){.bits = s->bits,
+                                .hashes = s->hashes,
+                                .jump = v1 ? umbeli_power_modulo(32, s->bits) : 0,
+                                .mirrored = v1};
+}
+
+static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    umbeli_progression p = progression_of(&c->base.shape, c->base.shape.scheme == SCHEME_V1);
+    return umbeli_progression_live(&p, c->base.data, bits_set, keys);
+}
+
+static double estimate(const umbeli_classic *c, uint64_t bits_set) {
+    const umbeli_shape *s = &c->base.shape;
+    unsigned range = s->scheme == SCHEME_V1 ? 31 : 0;
+    return umbeli_probes_per_bit(s->bits, bits_set, range) * (double)s->bits / s->hashes;
+}
+
+static const umbeli_scheme scheme_v1 = {
+    .id = SCHEME_V1,
+    .hash = HASH_MURMUR3_32,
+    .layout = "spark-v1/murmur3_32",
+    .format = UMBEL_FMT_SPARK,
+    .positions = positions_v1,
+    .estimate = estimate,
+    .live_rate = live_rate,
+};
+
+static const umbeli_scheme scheme_v2 = {
+    .id = SCHEME_V2,
+    .hash = HASH_MURMUR3_32,
+    .layout = "spark-v2/murmur3_32",
+    .format = UMBEL_FMT_SPARK,
+    .positions = positions_v2,
+    .estimate = estimate,
+    .live_rate = live_rate,
+};
+
+/* ---- Create ---- */
+
+/* The bits that Spark asks for, before it rounds up to words: from the rate, or as given. */
+static umbel_err wanted_bits(const umbel_foreign *p, double *bits, umbel_diag *diag) {
+    if (p->bytes) {
+        if (p->fpr != 0) return umbeli_fail(diag, UMBEL_EINVAL, "fpr: excludes bytes");
+        *bits = (double)p->bytes * 8;
+    } else {
+        if (p->hashes) return umbeli_fail(diag, UMBEL_EINVAL, "hashes: needs bytes");
+        double fpr = p->fpr != 0 ? p->fpr : default_fpr;
+        *bits = floor(-(double)p->capacity * log(fpr) / (ln2 * ln2));
+    }
+    if (*bits < 1 || *bits > (double)max_words * 64) {
+        return umbeli_fail(diag, UMBEL_EINVAL,
+                           "Spark refuses this size (0 bits, or over 2^31-1 words)");
+    }
+    return UMBEL_OK;
+}
+
+static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+    uint32_t takes = UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES |
+                     UMBELI_TAKES_SEED | UMBELI_TAKES_HASHES;
+    double bits = 0;
+    umbel_err e = umbeli_params_check(p, takes, UMBEL_VARIANT_SPARK_V1, diag);
+    if (e) return e;
+    if (p->capacity == 0 && !(p->bytes && p->hashes)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: required by Spark");
+    }
+    if (p->seed && p->variant & UMBEL_VARIANT_SPARK_V1) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "seed: version 1 has none");
+    }
+    if (p->seed > UINT32_MAX && p->seed < UINT64_MAX - INT32_MAX) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "seed: an int of 32 bits in this format");
+    }
+    e = wanted_bits(p, &bits, diag);
+    if (e) return e;
+    double hashes = p->hashes ? p->hashes : floor(bits / (double)p->capacity * ln2 + 0.5);
+    if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: more than 1024 probes per key");
+    }
+    *shape = (umbeli_shape){.hashes = hashes < 1 ? 1 : (uint32_t)hashes,
+                            .bits = (uint64_t)ceil(bits / 64) * 64,
+                            .seed = (uint32_t)p->seed,
+                            .capacity = p->capacity,
+                            .fpr = p->bytes      ? 0
+                                   : p->fpr != 0 ? p->fpr
+                                                 : default_fpr};
+    return UMBEL_OK;
+}
+
+static bool is_v1(const umbel_foreign *p) {
+    return (p->variant & UMBEL_VARIANT_SPARK_V1) != 0;
+}
+
+static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(p, &shape, diag);
+    return e ? e
+             : umbeli_classic_new(is_v1(p) ? &scheme_v1 : &scheme_v2, shape, NULL, settings, out,
+                                  diag);
+}
+
+static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
+    umbeli_shape shape;
+    umbel_err e = shape_of(p, &shape, diag);
+    if (e) return e;
+    umbeli_progression probes = progression_of(&shape, is_v1(p));
+    umbeli_params_plan(
+        &shape, umbeli_progression_rate(&probes, shape.capacity),
+        is_v1(p) && shape.bits >> 24
+            ? "version 1 places probes by 31 bits, too few for so many bits"
+            : "Spark's probes of a key follow each other, too closely in so few bits",
+        out);
+    return UMBEL_OK;
+}
+
+/* ---- Decode ---- */
+
+typedef struct head {
+    umbeli_shape shape;
+    uint32_t version;
+    size_t len;
+} head;
+
+static umbel_err read_head(const uint8_t *bytes, size_t len, head *h, umbel_diag *diag) {
+    umbeli_reader r = umbeli_reader_over(bytes, len);
+    *h = (head){.version = umbeli_take_u32be(&r)};
+    h->shape.hashes = umbeli_take_u32be(&r);
+    if (h->version == V2) h->shape.seed = umbeli_take_u32be(&r);
+    uint64_t words = umbeli_take_u32be(&r);
+    h->len = r.pos;
+    if (r.failed) return umbeli_fail_at(diag, UMBEL_ECORRUPT, r.pos, "the header is cut off");
+    if (h->version != V1 && h->version != V2) {
+        return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "version: must be 1 or 2");
+    }
+    if (h->shape.hashes == 0 || h->shape.hashes > INT32_MAX) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 4, "hashes: not positive");
+    }
+    if (h->shape.hashes > UMBELI_CLASSIC_MAX_HASHES) {
+        return umbeli_fail_at(diag, UMBEL_EVERSION, 4, "hashes: more than 1024 probes per key");
+    }
+    if (words == 0 || words > max_words) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h->len - 4, "number of words: not positive");
+    }
+    h->shape.bits = words * 64;
+    return UMBEL_OK;
+}
+
+static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
+                        const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
+    if (how == UMBELI_BORROW) {
+        return umbeli_fail(diag, UMBEL_ENOTSUP, "Spark's words are big-endian; decode it instead");
+    }
+    head h;
+    umbel_err e = read_head(bytes, len, &h, diag);
+    if (e) return e;
+    uint64_t need = h.shape.bits / 8, have = len - h.len;
+    if (have != need) {
+        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.len + (have < need ? have : need),
+                              have < need ? "the words are cut off" : "bytes after the words");
+    }
+    if (how == UMBELI_VERIFY) return UMBEL_OK;
+    umbel_filter *f = NULL;
+    e = umbeli_classic_new(h.version == V1 ? &scheme_v1 : &scheme_v2, h.shape, NULL, settings, &f,
+                           diag);
+    if (e) return e;
+    umbeli_swap_words(f->data, bytes + h.len, (size_t)(f->data_len / 8));
+    *out = f;
+    return UMBEL_OK;
+}
+
+/* There is no magic number, but version, hashes and length must agree: fourteen bytes, nearly all
+ * of them fixed, none of which another format here begins with. */
+static bool recognise(const uint8_t *bytes, size_t len) {
+    head h;
+    return !read_head(bytes, len, &h, NULL) && len - h.len == h.shape.bits / 8;
+}
+
+/* ---- Encode ---- */
+
+static uint64_t size_of(const umbel_filter *f) {
+    if (f->shape.format != UMBEL_FMT_SPARK) return 0;
+    return (f->shape.scheme == SCHEME_V1 ? V1_HEADER : V2_HEADER) + f->data_len;
+}
+
+static void encode(const umbel_filter *f, umbeli_writer *w) {
+    bool v1 = f->shape.scheme == SCHEME_V1;
+    umbeli_put_u32be(w, v1 ? V1 : V2);
+    umbeli_put_u32be(w, f->shape.hashes);
+    if (!v1) umbeli_put_u32be(w, (uint32_t)f->shape.seed);
+    umbeli_put_u32be(w, (uint32_t)(f->data_len / 8));
+    umbeli_put_swapped(w, f->data, f->data_len);
+}
+
+const umbeli_codec umbeli_codec_spark = {
+    .id = UMBEL_FMT_SPARK,
+    .name = "spark",
+    .system = "Spark 4.1, BloomFilter.writeTo",
+    .recognise = recognise,
+    .create = create,
+    .plan = plan,
+    .decode = decode,
+    .size = size_of,
+    .encode = encode,
+};

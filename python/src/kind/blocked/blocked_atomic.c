@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocked_atomic.c - the split-block kernel for filters with concurrent writers
+ */
+#include "kind/blocked/blocked.h"
+
+#define KERNEL umbeli_blocked_atomic
+#define KERNEL_NAME "atomic"
+#define KERNEL_NEEDS 0
+#define KERNEL_TARGET
+#define KERNEL_CONCURRENT true
+#define BLOCK_LOG2 UMBELI_BLOCK_LOG2
+
+#include "kind/blocked/block_atomic.h"
+
+static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
+    uint8_t bytes[BLOCK_BYTES];
+    for (uint32_t i = 0; i < lanes; i++) {
+        umbeli_store_le32(bytes + 4 * i, UINT32_C(1) << umbeli_block_bit(x, i));
+    }
+    return mask_of_bytes(bytes);
+}
+
+#include "kind/blocked/blocked_loops.h"

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * blocked_avx2.c - the split-block kernel with 256-bit registers: a block is one register
+ */
+#include "core/cpu.h"
+
+#if UMBELI_X86
+
+#include <immintrin.h>
+
+#include "kind/blocked/block_avx2.h"
+#include "kind/blocked/blocked.h"
+
+#define KERNEL umbeli_blocked_avx2
+#define KERNEL_NAME "avx2"
+#define KERNEL_NEEDS UMBELI_CPU_AVX2
+#define KERNEL_TARGET __attribute__((target("avx2")))
+#define KERNEL_CONCURRENT false
+#define KERNEL_OFFSETS umbeli_block_offsets_avx2
+#define KERNEL_STREAMS
+#define BLOCK_LOG2 UMBELI_BLOCK_LOG2
+
+typedef __m256i block_mask;
+
+KERNEL_TARGET static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
+    (void)lanes; /* always 8 */
+    __m256i salts = _mm256_loadu_si256((const __m256i *)umbeli_block_salts);
+    __m256i products = _mm256_mullo_epi32(_mm256_set1_epi32((int)x), salts);
+    return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(products, 27));
+}
+
+KERNEL_TARGET static inline bool block_has(const uint8_t *block, block_mask m) {
+    return _mm256_testc_si256(_mm256_loadu_si256((const __m256i *)block), m);
+}
+
+KERNEL_TARGET static inline bool block_put(uint8_t *block, block_mask m) {
+    __m256i old = _mm256_loadu_si256((const __m256i *)block);
+    _mm256_storeu_si256((__m256i *)block, _mm256_or_si256(old, m));
+    return !_mm256_testc_si256(old, m);
+}
+
+#include "kind/blocked/blocked_loops.h"
+
+#else
+typedef int umbeli_no_avx2; /* a translation unit is never empty in ISO C */
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * line_atomic.c - the kernel over whole lines for filters with concurrent writers
+ */
+#include "kind/blocked/line.h"
+
+#define KERNEL umbeli_line_atomic
+#define KERNEL_NAME "atomic"
+#define KERNEL_NEEDS 0
+#define KERNEL_TARGET
+#define KERNEL_CONCURRENT true
+#define KERNEL_OF_LINES
+#define BLOCK_LOG2 UMBELI_LINE_LOG2
+
+#include "kind/blocked/block_atomic.h"
+
+static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
+    uint8_t bytes[BLOCK_BYTES] = {0};
+    for (uint32_t i = 0; i < lanes; i++) {
+        uint32_t bit = 512 / lanes * i + umbeli_line_bit(x, lanes, i);
+        bytes[bit / 8] |= (uint8_t)(1u << (bit % 8));
+    }
+    return mask_of_bytes(bytes);
+}
+
+#include "kind/blocked/blocked_loops.h"

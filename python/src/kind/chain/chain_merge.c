@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * chain_merge.c - merges one chain into another
+ *
+ * Matching layers at the same position are merged by OR.  Keys that both chains have are then
+ * counted twice; where the sum exceeds a layer's capacity, the number is estimated from the bits of
+ * both.  Everything that can fail happens before the first change.
+ *
+ * The keys of an exact layer are hashes, and simply added.  A chain with one cannot take the layers
+ * of another that has none any more, unless its own becomes such a layer first.
+ */
+#include <string.h>
+
+#include "core/diag.h"
+#include "core/size.h"
+#include "kind/chain/chain.h"
+
+static umbel_err mismatch(umbel_diag *diag, const char *what) {
+    return umbeli_fail(diag, UMBEL_EMISMATCH, what);
+}
+
+/* The layers without an exact one at the end. */
+static uint32_t filters_of(const umbeli_chain *c) {
+    return c->count - (umbeli_chain_exact(c) != NULL);
+}
+
+static umbel_err check_alike(const umbeli_chain *a, const umbeli_chain *b, umbel_diag *diag) {
+    umbeli_shape mine = a->base.shape, theirs = b->base.shape;
+    const umbeli_chain_policy *policy = a->base.ops->policy;
+    mine.bits = theirs.bits = 0; /* layers are compared one by one */
+    mine.hashes = theirs.hashes = 0;
+    const char *what = umbeli_shape_mismatch(&mine, &theirs);
+    if (!what && policy != b->base.ops->policy) what = "the layouts differ";
+    if (!what && policy->differ) what = policy->differ(a, b, UINT32_MAX);
+    for (uint32_t i = 0; i < filters_of(a) && i < filters_of(b) && !what; i++) {
+        const umbeli_layer *x = &a->layers[i], *y = &b->layers[i];
+        if (x->probes != y->probes) {
+            what = "the kinds differ";
+        } else if (x->bytes != y->bytes || x->nbits != y->nbits) {
+            what = "the sizes differ";
+        } else if (x->hashes != y->hashes) {
+            what = "the numbers of hashes differ";
+        } else if (policy->differ) {
+            what = policy->differ(a, b, i);
+        }
+    }
+    return what ? mismatch(diag, what) : UMBEL_OK;
+}
+
+/* Set bits of a layer, or of the OR of two matching ones. */
+static uint64_t count_union(const umbeli_layer *a, const umbeli_layer *b) {
+    uint8_t both[4096];
+    uint64_t set = 0;
+    for (uint64_t at = 0; at < a->nbits; at += 8 * sizeof both) {
+        uint64_t left = a->nbits - at, bits = left < 8 * sizeof both ? left : 8 * sizeof both;
+        size_t len = (size_t)umbeli_ceil_div(bits, 8);
+        memcpy(both, a->bits + at / 8, len);
+        if (b) umbeli_bits_or(both, b->bits + at / 8, len);
+        set += umbeli_bits_count_first(both, bits);
+    }
+    return set;
+}
+
+/* The number of keys in a merged layer, from two layers or one; UMBEL_EFULL: too many. */
+static umbel_err merged_keys(const umbeli_layer *a, const umbeli_layer *b, uint64_t *keys) {
+    const double tolerance = 1.05; /* estimates of small filters are off by a few percent */
+    if (!umbeli_size_add(a->keys, b ? b->keys : 0, keys)) *keys = UINT64_MAX;
+    if (a->capacity == 0 || *keys <= a->capacity) return UMBEL_OK;
+    double estimated = a->probes->estimate(a, count_union(a, b));
+    if (!(estimated <= tolerance * (double)a->capacity) || estimated < 1) return UMBEL_EFULL;
+    *keys = estimated < (double)a->capacity ? (uint64_t)estimated : a->capacity;
+    return UMBEL_OK;
+}
+
+/* The key counts of all merged layers. */
+static umbel_err count_keys(const umbeli_chain *a, const umbeli_chain *b, uint64_t *keys,
+                            umbel_diag *diag) {
+    uint32_t mine = a->count, theirs = filters_of(b);
+    for (uint32_t i = 0; i < mine || i < theirs; i++) {
+        const umbeli_layer *x = i < mine ? &a->layers[i] : &b->layers[i];
+        const umbeli_layer *y = i < mine && i < theirs ? &b->layers[i] : NULL;
+        if (merged_keys(x, y, &keys[i])) {
+            return umbeli_fail(diag, UMBEL_EFULL, "both together exceed the capacity of a layer");
+        }
+    }
+    return UMBEL_OK;
+}
+
+/* Appends copies of the layers that only `from` has; removes them again on failure. */
+static umbel_err append_further(umbeli_chain *into, const umbeli_chain *from) {
+    umbel_err e = UMBEL_OK;
+    uint32_t before = into->count;
+    while (!e && into->count < filters_of(from)) {
+        const umbeli_layer *theirs = &from->layers[into->count];
+        e = umbeli_chain_append(into, theirs, 0);
+        if (!e) memcpy(into->layers[into->newest].bits, theirs->bits, (size_t)theirs->bytes);
+    }
+    if (e) umbeli_chain_truncate(into, before);
+    return e;
+}
+
+/* Layers of both that are filters. */
+static umbel_err merge_filters(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag) {
+    uint32_t mine = into->count, theirs = filters_of(from), count = mine > theirs ? mine : theirs;
+    uint64_t *keys = umbeli_new(&into->base.settings, count * sizeof *keys), sum = 0;
+    if (!keys) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory to merge");
+    umbel_err e = count_keys(into, from, keys, diag);
+    if (!e && append_further(into, from)) {
+        e = umbeli_fail(diag, UMBEL_ENOMEM, "no memory to merge");
+    }
+    for (uint32_t i = 0; i < count && !e; i++) {
+        umbeli_layer *l = &into->layers[i];
+        if (i < mine && i < theirs) umbeli_bits_or(l->bits, from->layers[i].bits, l->bytes);
+        l->keys = keys[i];
+        sum += keys[i];
+    }
+    if (!e) umbeli_set_keys_added(&into->base, sum);
+    umbeli_delete(&into->base.settings, keys);
+    return e;
+}
+
+/* Whether the newest layer is sure to take this many more keys. */
+static bool has_room(const umbeli_chain *into, const umbeli_chain *from, uint64_t more) {
+    const umbeli_layer *l = &into->layers[into->newest];
+    uint64_t keys = l->keys;
+    if (umbeli_chain_exact(into)) return true; /* it grows, in the caller's copy */
+    if (into->newest < filters_of(from)) keys += from->layers[into->newest].keys;
+    return l->capacity == 0 || keys + more <= l->capacity;
+}
+
+static umbel_err add_exact(umbeli_chain *into, const umbeli_layer *exact) {
+    enum { SOME = 256 };
+    uint64_t hashes[SOME], at = 0, n;
+    umbel_err e = UMBEL_OK;
+    size_t done;
+    while (!e && (n = umbeli_exact_take(exact, &at, hashes, SOME)) > 0) {
+        e = umbeli_chain_add_hashes(&into->base, hashes, (size_t)n, NULL, &done);
+    }
+    return e;
+}
+
+umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag) {
+    const umbeli_layer *exact = umbeli_chain_exact(from);
+    umbel_err e = check_alike(into, from, diag);
+    if (e) return e;
+    for (uint32_t i = 0; i < into->count && exact; i++) {
+        if (into->layers[i].probes->hash_wide) return mismatch(diag, "the kinds differ");
+    }
+    if (exact && !has_room(into, from, exact->keys)) {
+        return umbeli_fail(diag, UMBEL_EFULL, "both together exceed the capacity of a layer");
+    }
+    if (umbeli_chain_exact(into) && into->count <= filters_of(from)) {
+        e = umbeli_chain_replace(into, &from->layers[into->newest], 0);
+        if (e) return umbeli_fail(diag, e, "no memory to merge");
+    }
+    e = merge_filters(into, from, diag);
+    if (!e && exact && add_exact(into, exact)) {
+        e = umbeli_fail(diag, UMBEL_ENOMEM, "no memory to merge");
+    }
+    return e;
+}

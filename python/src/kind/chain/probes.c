@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * probes.c - layers of a chain: blocked, line and classic, each through the loops of its kind
+ */
+#include "hash/foreign_hash.h"
+#include "kind/blocked/line.h"
+#include "kind/chain/chain.h"
+#include "kind/classic/classic.h"
+
+/* ---- Split-block, and whole lines ---- */
+
+static void blocked_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
+    if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
+        l->kernel->contains_plain(l->bits, umbeli_layer_blocks(l), h.narrow, n, found);
+    } else {
+        l->kernel->contains_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, found);
+    }
+}
+
+static uint64_t blocked_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
+    if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
+        return l->kernel->add_plain(l->bits, umbeli_layer_blocks(l), h.narrow, n, was_new);
+    }
+    return l->kernel->add_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, was_new);
+}
+
+static uint64_t blocked_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
+    uint64_t block = umbeli_block_of(*h.narrow, umbeli_layer_blocks(l));
+    return 8 * UMBELI_BLOCK_BYTES * block + 32 * (uint64_t)i + umbeli_block_bit(*h.narrow, i);
+}
+
+static uint64_t line_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
+    uint64_t bit =
+        512 * umbeli_block_of(*h.narrow, umbeli_layer_blocks(l)) + 512 / l->hashes * (uint64_t)i;
+    return bit + umbeli_line_bit(*h.narrow, l->hashes, i);
+}
+
+umbeli_block_form umbeli_layer_form(const umbeli_layer *l) {
+    return umbeli_block_form_of(&(umbeli_shape){.kind = l->probes->kind, .hashes = l->hashes});
+}
+
+static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
+    return umbeli_blocked_estimate(umbeli_layer_form(l), umbeli_layer_blocks(l), bits_set);
+}
+
+static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
+    uint64_t nblocks = umbeli_layer_blocks(l);
+    double rate = umbeli_blocked_live_rate(umbeli_layer_form(l), l->bits, nblocks, 1);
+    return umbeli_blocked_with_twins(umbeli_layer_form(l), rate, nblocks, bits_set);
+}
+
+const umbeli_probes umbeli_probes_blocked = {
+    .kind = UMBEL_KIND_BLOCKED,
+    .scheme = UMBELI_SCHEME_BLOCKED,
+    .log2_bytes = 5,
+    .contains = blocked_contains,
+    .add = blocked_add,
+    .bit = blocked_bit,
+    .estimate = blocked_estimate,
+    .live_rate = blocked_live_rate,
+};
+
+const umbeli_probes umbeli_probes_line = {
+    .kind = UMBEL_KIND_LINE,
+    .scheme = UMBELI_SCHEME_BLOCKED,
+    .log2_bytes = 6,
+    .contains = blocked_contains,
+    .add = blocked_add,
+    .bit = line_bit,
+    .estimate = blocked_estimate,
+    .live_rate = blocked_live_rate,
+};
+
+/* ---- Classic, umbel's own scheme ---- */
+
+static umbeli_classic_bits bits_of(const umbeli_layer *l) {
+    return (umbeli_classic_bits){.data = l->bits, .bits = l->nbits, .hashes = l->hashes};
+}
+
+static void classic_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
+    umbeli_classic_contains_hashed(bits_of(l), h.wide, n, found);
+}
+
+static uint64_t classic_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
+    return umbeli_classic_add_hashed(bits_of(l), h.wide, n, was_new);
+}
+
+static uint64_t classic_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
+    return umbeli_classic_bit(l->nbits, *h.wide, i);
+}
+
+static double classic_estimate(const umbeli_layer *l, uint64_t bits_set) {
+    return umbeli_classic_estimate(l->nbits, l->hashes, bits_set);
+}
+
+static double classic_live_rate(const umbeli_layer *l, uint64_t bits_set) {
+    return umbeli_classic_live_rate(l->nbits, l->hashes, bits_set);
+}
+
+const umbeli_probes umbeli_probes_classic = {
+    .kind = UMBEL_KIND_CLASSIC,
+    .scheme = UMBELI_SCHEME_CLASSIC,
+    .hash_wide = umbeli_native_hashes128,
+    .contains = classic_contains,
+    .add = classic_add,
+    .bit = classic_bit,
+    .estimate = classic_estimate,
+    .live_rate = classic_live_rate,
+};
+
+/* ---- Narrow: the classic scheme from 64 bits of hash ---- */
+
+enum { GROUP = 64 };
+
+/* Two of n keys have the same 64 bits with a chance of n^2 / 2^65; positions need a start and a
+ * step. */
+static umbeli_hash128 widened(uint64_t narrow) {
+    return (umbeli_hash128){.low = narrow, .high = umbeli_fmix64(narrow)};
+}
+
+static void narrow_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
+    umbeli_hash128 wide[GROUP];
+    for (size_t from = 0; from < n; from += GROUP) {
+        size_t some = n - from < GROUP ? n - from : GROUP;
+        for (size_t i = 0; i < some; i++) wide[i] = widened(h.narrow[from + i]);
+        umbeli_classic_contains_hashed(bits_of(l), wide, some, found + from);
+    }
+}
+
+static uint64_t narrow_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
+    umbeli_hash128 wide[GROUP];
+    uint64_t added = 0;
+    for (size_t from = 0; from < n; from += GROUP) {
+        size_t some = n - from < GROUP ? n - from : GROUP;
+        for (size_t i = 0; i < some; i++) wide[i] = widened(h.narrow[from + i]);
+        added += umbeli_classic_add_hashed(bits_of(l), wide, some, was_new + from);
+    }
+    return added;
+}
+
+static uint64_t narrow_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
+    return umbeli_classic_bit(l->nbits, widened(*h.narrow), i);
+}
+
+const umbeli_probes umbeli_probes_narrow = {
+    .kind = UMBEL_KIND_CLASSIC,
+    .contains = narrow_contains,
+    .add = narrow_add,
+    .bit = narrow_bit,
+    .estimate = classic_estimate,
+    .live_rate = classic_live_rate,
+};
+
+const umbeli_probes *umbeli_native_probes(umbel_kind kind) {
+    return kind == UMBEL_KIND_BLOCKED   ? &umbeli_probes_blocked
+           : kind == UMBEL_KIND_LINE    ? &umbeli_probes_line
+           : kind == UMBEL_KIND_CLASSIC ? &umbeli_probes_classic
+                                        : NULL;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan.c - the planner's entry: checks the request and chooses a kind for UMBEL_KIND_AUTO
+ */
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "plan/plan_model.h"
+
+/* Filters would have different sizes on different machines. */
+#if FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 1
+#error "doubles are computed with more than 53 bits here; with gcc add -msse2 -mfpmath=sse"
+#endif
+
+/* Why AUTO chose what it did. */
+#define WHY_BLOCKED "one cache line per key; line would be slower in the cache and save little"
+#define WHY_BLOCKED_LARGE "one cache line per key; line would save nothing"
+#define WHY_LINE "one cache line per key, in clearly less memory than blocked"
+#define WHY_LINE_LARGE "one cache line per key, as fast as blocked beyond the caches, and smaller"
+#define WHY_CLASSIC "smaller by a quarter or more than with one cache line per key"
+#define WHY_ONLY "the only kind that takes keys later and can do this"
+
+static const umbeli_model *const models[] = {
+    &umbeli_model_blocked,  &umbeli_model_classic, &umbeli_model_static, &umbeli_model_counting,
+    &umbeli_model_scalable, &umbeli_model_window,  &umbeli_model_tight,  &umbeli_model_line,
+};
+
+static const umbeli_model *model_of(umbel_kind kind) {
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        if (models[i]->id == kind) return models[i];
+    }
+    return NULL;
+}
+
+/* Bytes that a kind needs for the capacity and fpr of a solved plan; 0: not possible. */
+static uint64_t bytes_needed(const umbeli_model *model, const umbel_plan *promise,
+                             uint32_t hashes) {
+    umbel_plan plan = {.capacity = promise->capacity, .fpr = promise->fpr, .hashes = hashes};
+    return umbeli_model_solve(model, &plan) ? 0 : plan.bytes;
+}
+
+/* How many times as many bytes model `a` needs as `b` for the promise of this solved plan. */
+static double ratio(const umbeli_model *a, const umbeli_model *b, const umbel_plan *promise,
+                    uint32_t hashes) {
+    return (double)bytes_needed(a, promise, hashes) / (double)bytes_needed(b, promise, hashes);
+}
+
+/* What lines must save.  In the cache they take up to 1.5 times as long as blocks of half a line,
+ * and a few kilobytes do not matter; beyond it memory decides, and a line is one access either way.
+ * Measured: docs/performance.md, One cache line. */
+static double least_ratio(uint64_t bytes) {
+    const uint64_t second_level = 1024 * 1024, last_level = 32 * second_level;
+    return bytes <= second_level ? 1.12 : bytes <= last_level ? 1.06 : 1.02;
+}
+
+/* Blocked or line; if only one is possible, that one. */
+static umbel_err solve_fast(umbel_plan *plan) {
+    umbel_plan blocked = *plan, line = *plan;
+    umbel_err blocked_err = umbeli_model_solve(&umbeli_model_blocked, &blocked);
+    umbel_err line_err = umbeli_model_solve(&umbeli_model_line, &line);
+    double least = line_err ? HUGE_VAL : least_ratio(line.bytes);
+    bool lines = blocked_err || (!line_err && ratio(&umbeli_model_blocked, &umbeli_model_line,
+                                                    &blocked, plan->hashes) >= least);
+    *plan = lines ? line : blocked;
+    if (lines && line_err) return line_err;
+    bool large = least < 1.05;
+    plan->why = blocked_err || line_err ? WHY_ONLY
+                : lines                 ? (large ? WHY_LINE_LARGE : WHY_LINE)
+                                        : (large ? WHY_BLOCKED_LARGE : WHY_BLOCKED);
+    return UMBEL_OK;
+}
+
+/* Would classic save less than a quarter of the bytes of this solved plan? */
+static bool is_small(const umbeli_model *model, const umbel_plan *solved, uint32_t hashes) {
+    return ratio(&umbeli_model_classic, model, solved, hashes) > 0.75;
+}
+
+/* With one cache line per key a filter is several times faster than classic: that is worth a
+ * quarter of its memory and more. */
+static umbel_err solve_auto(umbel_plan *plan) {
+    umbel_plan fast = *plan, line = *plan, classic = *plan;
+    umbel_err fast_err = solve_fast(&fast);
+    umbel_err classic_err = umbeli_model_solve(&umbeli_model_classic, &classic);
+    if (fast_err) {
+        *plan = classic;
+        if (!classic_err) plan->why = WHY_ONLY;
+        return classic_err;
+    }
+    uint32_t hashes = plan->hashes;
+    *plan = fast;
+    if (classic_err || is_small(model_of(fast.kind), &fast, hashes)) return UMBEL_OK;
+    *plan = line;
+    if (fast.kind == UMBEL_KIND_BLOCKED && !umbeli_model_solve(&umbeli_model_line, plan) &&
+        is_small(&umbeli_model_line, plan, hashes)) {
+        plan->why = WHY_LINE;
+        return UMBEL_OK;
+    }
+    *plan = classic;
+    plan->why = WHY_CLASSIC;
+    return UMBEL_OK;
+}
+
+static umbel_err solve(umbel_plan *plan, umbel_err (*choose)(umbel_plan *plan)) {
+    int given = (plan->capacity != 0) + (plan->fpr != 0.0) + (plan->bytes != 0);
+    const umbeli_model *model = model_of(plan->kind);
+    if (plan->kind != UMBEL_KIND_AUTO && model == NULL) {
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_KIND,
+                                   "kind: must be auto or one that umbel_kind_name knows");
+    }
+    if (plan->fpr != 0.0 && !(plan->fpr > 0.0 && plan->fpr < 1.0)) { /* also NaN */
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_RATE,
+                                   "fpr: must be between 0 and 1, exclusive, such as 0.01");
+    }
+    if (given < 2) {
+        return umbeli_plan_verdict(
+            plan, UMBEL_PLAN_UNDERDETERMINED,
+            "give at least two of capacity, fpr and bytes; 0 means not given");
+    }
+    return model ? umbeli_model_solve(model, plan) : choose(plan);
+}
+
+static umbel_err solve_by(umbel_plan *plan, umbel_err (*choose)(umbel_plan *plan)) {
+    plan->bits = 0;
+    plan->rate = plan->bits_per_key = plan->bound = 0.0;
+    if (plan->capacity != 0 && plan->bytes != 0) {
+        plan->bits_per_key = (double)plan->bytes * 8.0 / (double)plan->capacity;
+        plan->bound = umbeli_bound_rate((double)plan->bytes * 8.0, plan->capacity);
+    }
+    int saved = errno; /* set when a rate underflows */
+    umbel_err e = solve(plan, choose);
+    errno = saved;
+    return e;
+}
+
+umbel_err umbeli_plan_solve(umbel_plan *plan) {
+    return solve_by(plan, solve_auto);
+}
+
+umbel_err umbeli_plan_concurrent(umbel_plan *plan) {
+    return solve_by(plan, solve_fast);
+}
+
+double umbeli_plan_rate(const umbel_plan *plan, uint64_t keys) {
+    const umbeli_model *model = model_of(plan->kind);
+    if (model == NULL || plan->bits == 0) return 1.0;
+    if (keys == 0) return 0.0;
+    int saved = errno;
+    double rate = model->rate_after ? model->rate_after(plan, keys)
+                                    : model->rate(plan->bits / 8, plan->hashes, keys);
+    errno = saved;
+    return rate;
+}
+
+double umbeli_bound_rate(double bits, uint64_t keys) {
+    return keys == 0 ? 0.0 : exp2(-bits / (double)keys);
+}
+
+double umbeli_bound_bits(uint64_t keys, double fpr) {
+    return -log2(fpr) * (double)keys;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recipe_text.c - the canonical text of a recipe: equal recipes have equal texts
+ */
+#include <string.h>
+
+#include "recipe/recipe.h"
+
+/* Writes as much as there is room for and counts all of it. */
+typedef struct line {
+    char *to;
+    size_t cap, len;
+} line;
+
+static void put_char(line *l, char c) {
+    if (l->len + 1 < l->cap) {
+        l->to[l->len] = c;
+        l->to[l->len + 1] = 0;
+    }
+    l->len++;
+}
+
+static void put(line *l, const char *text) {
+    while (*text) put_char(l, *text++);
+}
+
+static void put_number(line *l, uint32_t n) {
+    if (n >= 10) put_number(l, n / 10);
+    put_char(l, (char)('0' + n % 10));
+}
+
+static void put_quoted(line *l, const char *name, size_t len) {
+    put_char(l, '"');
+    for (size_t i = 0; i < len; i++) {
+        if (name[i] == '"' || name[i] == '\\') put_char(l, '\\');
+        put_char(l, name[i]);
+    }
+    put_char(l, '"');
+}
+
+static void put_name(line *l, const char *name, size_t len) {
+    bool plain = len > 0;
+    for (size_t i = 0; i < len; i++) plain &= !strchr(" ,\"\\=", name[i]);
+    if (!plain) {
+        put_quoted(l, name, len);
+    } else {
+        for (size_t i = 0; i < len; i++) put_char(l, name[i]);
+    }
+}
+
+size_t umbel_recipe_quote(const char *name, char *text, size_t cap) {
+    line l = {text, cap, 0};
+    if (cap) *text = 0;
+    put_name(&l, name, strlen(name));
+    return l.len;
+}
+
+/* As jq takes it. */
+static bool is_identifier(const char *name, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        char c = name[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        if (!letter && !(i && c >= '0' && c <= '9')) return false;
+    }
+    return len > 0;
+}
+
+static void put_path(line *l, const umbel_recipe *r, const umbeli_part *part) {
+    if (part->steps == 0 || r->steps[part->step].is_index) put_char(l, '.');
+    for (size_t i = part->step; i < (size_t)part->step + part->steps; i++) {
+        const umbeli_step *step = &r->steps[i];
+        const char *name = r->names + step->name.at;
+        if (step->is_index) {
+            put_char(l, '[');
+            put_number(l, step->index);
+            put_char(l, ']');
+            continue;
+        }
+        put_char(l, '.');
+        if (is_identifier(name, step->name.len)) {
+            for (size_t k = 0; k < step->name.len; k++) put_char(l, name[k]);
+        } else {
+            put_quoted(l, name, step->name.len);
+        }
+    }
+}
+
+static void put_range(line *l, const umbeli_part *part) {
+    if (part->from_end) put_char(l, '-');
+    put_number(l, part->first);
+    if (part->open || part->last > part->first) put_char(l, '-');
+    if (!part->open && part->last > part->first) put_number(l, part->last);
+}
+
+static void put_parts(line *l, const umbel_recipe *r) {
+    for (size_t i = 0; i < r->part_count; i++) {
+        const umbeli_part *part = &r->parts[i];
+        if (i) put_char(l, ',');
+        if (r->head == UMBELI_HEAD_FIELDS) put_range(l, part);
+        if (r->head == UMBELI_HEAD_COLUMNS) put_name(l, r->names + part->name.at, part->name.len);
+        if (r->head == UMBELI_HEAD_JSON) put_path(l, r, part);
+    }
+}
+
+static void put_delimiter(line *l, uint8_t c) {
+    static const char digits[] = "0123456789abcdef";
+    put(l, " delimiter=");
+    if (c == '\t') {
+        put(l, "tab");
+    } else if (c == ' ' || c == ',') {
+        put(l, c == ' ' ? "space" : "comma");
+    } else if (c > ' ' && c < 0x7f && c != '"') {
+        put_char(l, (char)c);
+    } else {
+        put(l, "0x");
+        put_char(l, digits[c >> 4]);
+        put_char(l, digits[c & 15]);
+    }
+}
+
+void umbeli_recipe_write(umbel_recipe *r) {
+    static const char *const heads[] = {
+        [UMBELI_HEAD_LINE] = "line",       [UMBELI_HEAD_FIELDS] = "field=",
+        [UMBELI_HEAD_COLUMNS] = "column=", [UMBELI_HEAD_JSON] = "json=",
+        [UMBELI_HEAD_DOMAIN] = "domain",
+    };
+    bool domain = r->meaning == UMBELI_MEANING_DOMAIN;
+    line l = {r->text, sizeof r->text, 0};
+    if (r->csv) put(&l, "csv ");
+    put(&l, heads[r->head]);
+    put_parts(&l, r);
+    if (!r->spaced && !(r->csv && r->delimiter == ',')) put_delimiter(&l, r->delimiter);
+    if (r->header && r->head != UMBELI_HEAD_COLUMNS) put(&l, " header");
+    if (r->crlf && !r->crlf_implied) put(&l, " crlf");
+    if (r->trim && !domain) put(&l, " trim");
+    if (r->lower && !domain) put(&l, " lower");
+    if (r->upper) put(&l, " upper");
+    if (domain && r->head != UMBELI_HEAD_DOMAIN) put(&l, " domain");
+    if (r->meaning == UMBELI_MEANING_SHA1) put(&l, " sha1");
+    if (r->meaning == UMBELI_MEANING_NTLM) put(&l, " ntlm");
+    if (r->meaning == UMBELI_MEANING_TYPE) {
+        put(&l, " type=");
+        put(&l, umbel_type_name(r->type));
+    }
+    if (r->missing_empty) put(&l, " missing=empty");
+}
+
+const char *umbel_recipe_text(const umbel_recipe *recipe) {
+    return recipe->text;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_health.c - whether a filter keeps its promise, for every kind
+ */
+#include "cases.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "umbel_foreign.h"
+
+static umbel_filter *with_keys(umbel_kind kind, uint64_t capacity, uint64_t keys) {
+    umbel_params params = {.kind = kind, .capacity = capacity, .fpr = 0.01};
+    umbel_builder *b = NULL;
+    umbel_filter *f = NULL;
+    assert_ok(umbel_builder_new(&params, NULL, &b, NULL));
+    for (uint64_t i = 0; i < keys; i++) {
+        char key[24];
+        int len = snprintf(key, sizeof key, "key %llu", (unsigned long long)i);
+        assert_ok(umbel_builder_add(b, &(umbel_key){key, (size_t)len}, 1, NULL));
+    }
+    assert_ok(umbel_builder_finish(b, &f, NULL));
+    umbel_builder_free(b);
+    return f;
+}
+
+static umbel_health health_of(const umbel_filter *f) {
+    umbel_info info;
+    umbel_measurement now;
+    umbel_health health;
+    umbel_describe(f, &info);
+    umbel_measure(f, &now);
+    umbel_judge(&info, &now, &health);
+    assert_true(health.rate == now.rate);
+    assert_true(health.promised == info.fpr);
+    for (size_t i = 0; i < sizeof health.reserved / sizeof *health.reserved; i++) {
+        assert_int_equal(health.reserved[i], 0);
+    }
+    return health;
+}
+
+static void test_room(void **state) {
+    (void)state;
+    for (int k = 1; umbel_kind_name((umbel_kind)k); k++) {
+        umbel_traits can;
+        umbel_kind_traits((umbel_kind)k, &can);
+        if (can.built_once) continue; /* they are for the keys that they have */
+        umbel_filter *f = with_keys((umbel_kind)k, 10000, 4000);
+        umbel_health health = health_of(f);
+        assert_true(health.keys_known);
+        assert_false(health.overfull);
+        if (can.grows || can.forgets) {
+            assert_int_equal(health.room, 0);
+        } else {
+            assert_in_range(health.room, 5990, 6010);
+        }
+        umbel_free(f);
+    }
+}
+
+static void test_overfull(void **state) {
+    (void)state;
+    for (int k = 1; umbel_kind_name((umbel_kind)k); k++) {
+        umbel_traits can;
+        umbel_kind_traits((umbel_kind)k, &can);
+        if (can.built_once) continue;
+        umbel_filter *f = with_keys((umbel_kind)k, 1000, 2000);
+        umbel_health health = health_of(f);
+        assert_int_equal(health.overfull, !can.grows && !can.forgets);
+        assert_int_equal(health.room, 0);
+        umbel_free(f);
+    }
+}
+
+/* Two filters of the same keys have those keys, not twice as many. */
+static void test_merged(void **state) {
+    (void)state;
+    for (int k = 1; umbel_kind_name((umbel_kind)k); k++) {
+        umbel_traits can;
+        umbel_info info;
+        umbel_kind_traits((umbel_kind)k, &can);
+        if (!can.merges || can.counts) continue; /* counters add up */
+        umbel_filter *a = with_keys((umbel_kind)k, 2000, 1500);
+        umbel_filter *b = with_keys((umbel_kind)k, 2000, 1500);
+        assert_ok(umbel_merge(a, b, NULL));
+        umbel_describe(a, &info);
+        assert_in_range(info.keys_added, 1400, 1600);
+        umbel_health health = health_of(a);
+        assert_false(health.overfull);
+        assert_in_range(health.room, 400, 600);
+        umbel_free(a);
+        umbel_free(b);
+    }
+}
+
+static void test_every_bit_set(void **state) {
+    (void)state;
+    umbel_params params = {.kind = UMBEL_KIND_CLASSIC, .bytes = 2, .hashes = 4};
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    for (int i = 0; i < 1000; i++) assert_ok(umbel_add(f, &i, sizeof i, NULL, NULL));
+    umbel_health health = health_of(f);
+    assert_false(health.keys_known);
+    assert_true(health.keys == 0);
+    assert_int_equal(health.room, 0);
+    umbel_free(f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_overfull),
+        cmocka_unit_test(test_merged),
+        cmocka_unit_test(test_every_bit_set),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
