@@ -58,6 +58,9 @@ enum {
 
     REDISMODULE_YIELD_FLAG_CLIENTS = 1 << 1,
 
+    REDISMODULE_EVENT_REPLICA_CHANGE = 6,
+    REDISMODULE_SUBEVENT_REPLICA_CHANGE_ONLINE = 0,
+
     REDISMODULE_CONFIG_DEFAULT = 0,
     REDISMODULE_CONFIG_MEMORY = 1 << 7,
     REDISMODULE_CONFIG_UNPREFIXED = 1 << 9 /* since Redis 8.0 */
@@ -187,6 +190,10 @@ typedef struct RedisModuleCommandInfo {
 } RedisModuleCommandInfo;
 
 /* clang-format off */
+typedef struct RedisModuleEvent {
+    uint64_t id, dataver;
+} RedisModuleEvent;
+
 #define BF_API_NEEDED(X) \
     X(void, SetModuleAttribs, (RedisModuleCtx *ctx, const char *name, int ver, int apiver)) \
     X(int, IsModuleNameBusy, (const char *name)) \
@@ -244,6 +251,10 @@ typedef struct RedisModuleCommandInfo {
     X(uint64_t, CreateTimer, (RedisModuleCtx *ctx, long long milliseconds, \
                               void (*callback)(RedisModuleCtx *ctx, void *data), void *data)) \
     X(void, Yield, (RedisModuleCtx *ctx, int flags, const char *busy_reply)) \
+    X(int, SubscribeToKeyspaceEvents, (RedisModuleCtx *ctx, int types, \
+        int (*callback)(RedisModuleCtx *ctx, int type, const char *event, RedisModuleString *key))) \
+    X(int, SubscribeToServerEvent, (RedisModuleCtx *ctx, RedisModuleEvent event, \
+        void (*callback)(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t sub, void *data))) \
     X(void *, Alloc, (size_t size)) \
     X(void *, TryAlloc, (size_t size)) \
     X(void *, Calloc, (size_t count, size_t size)) \

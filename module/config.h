@@ -39,5 +39,6 @@ uint64_t bf_config_limit(RedisModuleCtx *ctx);
 double bf_config_capped(double error);
 
 int bf_info_register(RedisModuleCtx *ctx);
+int bf_fleet_register(RedisModuleCtx *ctx);
 
 #endif

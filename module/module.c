@@ -150,7 +150,8 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) 
                                           REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED |
                                           REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD |
                                           VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION);
-    if (bf_types_register(ctx) || register_commands(ctx) || bf_info_register(ctx)) {
+    if (bf_types_register(ctx) || register_commands(ctx) || bf_info_register(ctx) ||
+        bf_fleet_register(ctx)) {
         return REDISMODULE_ERR;
     }
     return bf_config_register(ctx, argv, argc);

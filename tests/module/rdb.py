@@ -127,10 +127,11 @@ def unmix(k):
 
 
 class Bloom:
-    """RedisBloom's chain; growth 0 is NONSCALING, in whose header the growth is the usual one."""
+    """RedisBloom's chain; growth 0 is NONSCALING, in whose header the growth is the usual one unless
+    `said` is another."""
 
-    def __init__(self, capacity, error, growth=2):
-        self.options, self.growth, self.links = (5 if growth else 13), growth or 2, []
+    def __init__(self, capacity, error, growth=2, said=2):
+        self.options, self.growth, self.links = (5 if growth else 13), growth or said, []
         self.add_link(capacity, error * (0.5 if growth else 1))
 
     def add_link(self, entries, error):

@@ -21,8 +21,6 @@ def options(words, takes):
             raise Refused(name)
         number = {"ERROR": float, "NONSCALING": None, "NOCREATE": None}.get(name, int)
         found[name] = number(words.pop(0)) if number else True
-    if "NONSCALING" in found and "EXPANSION" in found:
-        raise Refused("Nonscaling filters cannot expand")
     return found
 
 
@@ -32,12 +30,12 @@ class RedisBloom:
     def __init__(self, version=rdb.OLDEST):
         self.filters, self.accepted, self.version = {}, {}, version
 
-    def create(self, name, capacity=100, error=0.01, growth=2):
+    def create(self, name, capacity=100, error=0.01, growth=2, said=2):
         if not (0 < error < 1 and 1 <= capacity <= 1 << 30 and 0 <= growth <= 32768):
             raise Refused("a number out of range")
         if name in self.filters:
             raise Refused("item exists")
-        self.filters[name] = rdb.Bloom(capacity, error, growth)
+        self.filters[name] = rdb.Bloom(capacity, error, growth, said)
         self.accepted.setdefault(name, [])
 
     def add(self, name, items):
@@ -64,6 +62,8 @@ class RedisBloom:
         if name.upper() in (b"EXPANSION", b"NONSCALING"):  # looked for in all of the words
             raise Refused("no value, or both")
         said = options(words, ["EXPANSION", "NONSCALING"])
+        if len(said) == 2:
+            raise Refused("Nonscaling filters cannot expand")
         growth = 0 if "NONSCALING" in said else said.get("EXPANSION", 2)
         self.create(name, int(capacity), float(error), growth)
 
@@ -78,8 +78,9 @@ class RedisBloom:
         if at + 1 == len(words) or ("NOCREATE" in said and name not in self.filters):
             raise Refused("no items, or no filter")
         if name not in self.filters:
-            growth = 0 if "NONSCALING" in said else said.get("EXPANSION", 2)
-            self.create(name, said.get("CAPACITY", 100), said.get("ERROR", 0.01), growth)
+            steps = said.get("EXPANSION", 2)
+            growth = 0 if "NONSCALING" in said else steps
+            self.create(name, said.get("CAPACITY", 100), said.get("ERROR", 0.01), growth, steps)
         self.add(name, words[at + 1:])
 
     def loadchunk(self, name, iterator, data):

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fleet.c - next to servers that have RedisBloom: what they could not follow
+ *
+ * In the middle of a rolling upgrade a primary with umbel.so may have a replica with RedisBloom.
+ * Of classic filters that one follows everything but COPY, which is the server's own command and
+ * which RedisBloom refuses: so the new key's contents are replicated before it.  Of blocked
+ * filters it follows nothing, and nobody can ask a replica what it has loaded: the log says so.
+ */
+#include <string.h>
+
+#include "command/create.h"
+#include "config.h"
+
+static bool follows(RedisModuleCtx *ctx) {
+    return RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
+}
+
+/* Replicas with umbel.so then find that the destination exists, or copy it again: all are equal. */
+static int after_copy(RedisModuleCtx *ctx, int type, const char *event, RedisModuleString *name) {
+    bf_key key;
+    (void)type;
+    if (strcmp(event, "copy_to") != 0 || follows(ctx) || bf_config_replayed(ctx)) return 0;
+    bf_key_open(&key, ctx, name, REDISMODULE_READ);
+    if (key.value) (void)bf_replicate_contents(&key, true);
+    bf_key_close(&key);
+    return 0;
+}
+
+static void warn(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t sub, void *data) {
+    (void)event, (void)data;
+    if (sub != REDISMODULE_SUBEVENT_REPLICA_CHANGE_ONLINE || bf_config.layout != BF_BLOCKED) return;
+    RedisModule_Log(ctx, "notice",
+                    "a replica is online: it needs umbel.so, because new filters have the blocked "
+                    "layout, which RedisBloom does not know (bf.layout classic keeps to its own)");
+}
+
+int bf_fleet_register(RedisModuleCtx *ctx) {
+    RedisModuleEvent replicas = {REDISMODULE_EVENT_REPLICA_CHANGE, 1};
+    return RedisModule_SubscribeToKeyspaceEvents(ctx, REDISMODULE_NOTIFY_GENERIC, after_copy) ||
+           RedisModule_SubscribeToServerEvent(ctx, replicas, warn);
+}
