@@ -2,7 +2,8 @@
  *
  * wasm_unpack.c - decompression for tables, where the libraries for it are not: snappy alone
  *
- * LevelDB compresses with snappy, and nothing of a Parquet file that is read here is compressed.
+ * LevelDB compresses with snappy; nothing of a Parquet file that is read here is compressed, and of
+ * a RocksDB table only the index, without which its filters can still be read.
  */
 #include <string.h>
 
@@ -78,7 +79,7 @@ umbel_err umbeli_unpack(umbel_table *t, umbeli_packing packing, const uint8_t *b
     uint64_t size;
     if (packing != UMBELI_PACKED_SNAPPY) {
         return umbeli_fail_at(diag, UMBEL_ENOTSUP, offset,
-                              "compressed with Zstandard, which only the umbel command reads");
+                              "compressed in a way that only the umbel command reads");
     }
     if (!varint(&s, &size) || size / SNAPPY_RATIO > len || (claim != UINT64_MAX && claim != size)) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset,

@@ -102,6 +102,7 @@ function showTable({ system, count, places, faults }) {
   const before = select.value;
   select.replaceChildren(...places.map((place) => {
     const where = system === 'parquet' ? t('row group {0}, {1}', place.first, place.column)
+      : system === 'rocksdb' ? (place.end === place.first + 1 ? t('partition {0}', place.first) : t('the whole file'))
       : t('blocks {0} to {1}', countText(place.first), countText(place.end));
     const option = make('option', { value: place.i }, place.state === 0 ? where : `${where}: ${t('no filter')}`);
     option.disabled = place.state !== 0;

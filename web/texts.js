@@ -168,6 +168,8 @@ export const chinese = {
   'Table of {0}: {1} filters': '{0} 的表：{1} 个过滤器',
   'no filter': '没有过滤器',
   'row group {0}, {1}': '行组 {0}，{1}',
+  'partition {0}': '分区 {0}',
+  'the whole file': '整个文件',
   'blocks {0} to {1}': '块 {0} 到 {1}',
   'Make a filter from a list': '用名单生成过滤器',
   'Each line of a text file is a key. The file that you download is byte for byte the one that the umbel command makes.':

@@ -115,11 +115,14 @@ test('golden tables, and one whose blocks are compressed with snappy', () => {
   const golden = (name) => new Uint8Array(readFileSync(join(root, 'tests/golden', name)));
   assert.ok(walk(golden('parquet/duckdb_t.parquet'), 'val7').includes(true));
   assert.ok(walk(golden('table/keys300.ldb'), 'key000001').includes(true));
+  for (const name of ['v2', 'v5_reverse_parts', 'v5_ribbon_parts', 'v6_ribbon']) {
+    assert.ok(walk(golden(`rocksdb/${name}.sst`), 'key000000150').includes(true), name);
+  }
   const packed = corpus('table_leveldb').find(([name]) => name === 'snappy60')[1];
   assert.ok(walk(new Uint8Array(packed), 'key000001').length > 0);
 });
 
-for (const target of ['table_leveldb', 'table_parquet', 'table_clickhouse']) {
+for (const target of ['table_leveldb', 'table_rocksdb', 'table_parquet', 'table_clickhouse']) {
   test(`the corpus ${target}`, () => {
     assert.ok(corpus(target).length > 10);
     for (const [, input] of corpus(target)) {

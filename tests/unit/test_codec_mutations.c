@@ -24,7 +24,9 @@ static uint64_t seed;
 /* What a program does with a filter that it was given. */
 static void use(umbel_filter *f, const umbel_foreign *like, const uint8_t *bytes, size_t len) {
     uint64_t size = umbel_encoded_size(f, like->format);
-    if (size) { /* a filter without bits has no bytes in gocrc32 */
+    /* RocksDB has several ways to write a filter without keys. */
+    bool one_way = like->format != UMBEL_FMT_ROCKSDB || len > 5;
+    if (size && one_way) { /* a filter without bits has no bytes in gocrc32 */
         uint8_t *again = malloc((size_t)size);
         assert_non_null(again);
         assert_int_equal(size, len);
@@ -147,6 +149,16 @@ static void dcso(void **state) {
     one_format((umbel_foreign){.format = UMBEL_FMT_DCSO, .capacity = 60, .fpr = 0.01});
 }
 
+static void rocksdb(void **state) {
+    (void)state;
+    one_format((umbel_foreign){.format = UMBEL_FMT_ROCKSDB, .capacity = 60, .bits_per_key = 10});
+}
+
+static void spark(void **state) {
+    (void)state;
+    one_format((umbel_foreign){.format = UMBEL_FMT_SPARK, .capacity = 60, .fpr = 0.01});
+}
+
 int main(int argc, char **argv) {
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : (uint64_t)time(NULL);
     printf("# seed %llu\n", (unsigned long long)seed);
@@ -154,6 +166,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leveldb), cmocka_unit_test(corekv),     cmocka_unit_test(badger),
         cmocka_unit_test(gocrc32), cmocka_unit_test(redisbloom), cmocka_unit_test(dcso),
+        cmocka_unit_test(rocksdb), cmocka_unit_test(spark),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

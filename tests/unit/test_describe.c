@@ -33,6 +33,8 @@ static const any_params all[] = {
     {.foreign = {.format = UMBEL_FMT_GUAVA, .capacity = 20000, .fpr = 0.01}},
     {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 1000, .fpr = 0.01}},
     {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = 20000, .fpr = 0.01}},
+    {.foreign = {.format = UMBEL_FMT_ROCKSDB, .capacity = 20000, .bits_per_key = 10}},
+    {.foreign = {.format = UMBEL_FMT_SPARK, .capacity = 20000, .fpr = 0.01}},
 };
 
 enum { ALL = sizeof all / sizeof *all, KEYS = 10000, PAGE = 65536 /* the largest there are */ };

@@ -139,6 +139,8 @@ static void test_large(void **state) {
         {.foreign = {.format = UMBEL_FMT_PARQUET, .capacity = 100000, .fpr = 0.01}},
         {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 500, .fpr = 0.01}},
         {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = 100000, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_ROCKSDB, .capacity = 100000, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_SPARK, .capacity = 100000, .fpr = 0.01}},
     };
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         umbel_filter *f = NULL;

@@ -90,6 +90,12 @@ static void foreign_formats(void **state) {
         {.format = UMBEL_FMT_GUAVA, .variant = UMBEL_VARIANT_MITZ32, .capacity = 1000, .fpr = 0.01},
         {.format = UMBEL_FMT_PARQUET, .capacity = 1000, .fpr = 0.01},
         {.format = UMBEL_FMT_DCSO, .capacity = 1000, .fpr = 0.01},
+        {.format = UMBEL_FMT_ROCKSDB, .capacity = 1000, .bits_per_key = 10},
+        {.format = UMBEL_FMT_SPARK, .capacity = 1000, .fpr = 0.01},
+        {.format = UMBEL_FMT_SPARK,
+         .variant = UMBEL_VARIANT_SPARK_V1,
+         .capacity = 1000,
+         .fpr = 0.01},
     };
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
         any_params p = {.foreign = foreign[i]};

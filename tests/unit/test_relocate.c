@@ -68,6 +68,8 @@ static void everything_moves(void **state) {
         {.foreign =
              {.format = UMBEL_FMT_REDISBLOOM, .capacity = KEYS / 4, .fpr = 0.01, .expansion = 1}},
         {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = KEYS, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_ROCKSDB, .capacity = KEYS, .fpr = 0.01}},
+        {.foreign = {.format = UMBEL_FMT_SPARK, .capacity = KEYS, .fpr = 0.01}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         watched_memory m;
