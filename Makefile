@@ -15,7 +15,7 @@
 #   make mutate     plants COUNT (100) slips in the C files, one at a time: do the tests notice?
 #   make soak       kills, failing calls and threads at random for SECONDS (600): docs/hardening.md
 #   make bench      benchmarks the library against libbloom and LevelDB
-#   make bench-cli  benchmarks the command against DCSO's bloom, gawk and sort
+#   make bench-cli  benchmarks the command against DCSO's bloom, gawk, sort, cut, mlr and jq
 #   make bench-redis  benchmarks the module in a real server against commands that do nothing
 #   make python     builds the Python module's wheel and tests it: docs/python.md
 #   make postgres   the extension for PostgreSQL: build/postgres/umbel.so (docs/sql.md)
@@ -133,6 +133,7 @@ bench-cli: all
 	scripts/setup bench
 	bench/cli/run.py $(LINES)
 	bench/cli/alternatives.py $(LINES)
+	bench/cli/recipes.py $(LINES)
 
 # The module, with KEYS keys.
 KEYS ?= 1e7

@@ -56,6 +56,27 @@ static _Noreturn void refuse_size(const char *where, const umbel_diag *diag) {
             cli_size_text(diag->need, need));
 }
 
+/* The library names its parameters; people gave options. */
+static const char *option_of(const umbel_diag *diag) {
+    static const struct {
+        const char *field, *option;
+    } names[] = {{"capacity", "-n"},
+                 {"fpr", "-p"},
+                 {"bytes", "-m"},
+                 {"hashes", "--hashes"},
+                 {"seed", "--seed"},
+                 {"bits_per_key", "--bits-per-key"},
+                 {"expansion", "--expansion"},
+                 {"nonscaling", "--nonscaling"},
+                 {"variant", "--variant"},
+                 {"secret", "--secret-file"},
+                 {"tmp", "--tmp"}};
+    for (size_t i = 0; diag && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(diag->field, names[i].field) == 0) return names[i].option;
+    }
+    return NULL;
+}
+
 void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag, const char *hint) {
     char text[256];
     if (err == UMBEL_ELIMIT) {
@@ -63,6 +84,8 @@ void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag, const
     } else if (err == UMBEL_EIO && diag && diag->sys) {
         cli_die(where, hint, "%s", strerror(diag->sys));
     }
+    const char *option = err == UMBEL_EINVAL ? option_of(diag) : NULL;
+    if (option && diag->what) cli_die(where, hint, "%s: %s", option, diag->what);
     cli_die(where, hint, "%s", umbel_explain(err, diag, text, sizeof text));
 }
 

@@ -7,7 +7,9 @@
 
 #include "umbel.h"
 
-enum { CLI_YES = 0, CLI_NO = 1, CLI_ERROR = 2 };
+/* Exit statuses.  INCOMPLETE: done, but not for every line, or not as promised; a warning said
+ * so. */
+enum { CLI_YES = 0, CLI_NO = 1, CLI_ERROR = 2, CLI_INCOMPLETE = 3 };
 
 /* `where` (a file, an option) and `hint` (what would work) may be NULL.  Exits with CLI_ERROR, from
  * any thread. */

@@ -5,12 +5,14 @@
 #include "command/command.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
+#include "filter/filter_recipe.h"
 #include "filter/update_lock.h"
+#include "lines/misfits.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {
     OPT_STRICT, OPT_SECRET_FILE,  OPT_THREADS,           OPT_QUIET, OPT_JSON, OPT_MAX_MEMORY,
-    OPT_HELP,   CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS, OPT_TYPE,  OPT_END};
+    OPT_HELP,   CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS, OPT_END};
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
@@ -19,7 +21,9 @@ static int run(const cli_settings *s) {
     cli_update_lock(path, s);
     umbel_filter *f = cli_filter_edit(path, s);
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
-    feed.key_rule = cli_key_rule_of(f, s);
+    umbel_recipe *recipe = cli_recipe_of(f, path, s);
+    feed.recipes = (const umbel_recipe *const[]){recipe};
+    feed.nrecipes = 1;
     umbel_info info;
     umbel_describe(f, &info);
     cli_add_job adding = cli_add_job_new(f, path, s);
@@ -27,12 +31,14 @@ static int run(const cli_settings *s) {
     feed.activity = s->quiet ? NULL : "adding";
     feed.filling = f;
     feed.capacity = adding.capacity;
-    uint64_t lines = cli_pipeline(&feed, &job);
+    cli_lines read = cli_pipeline(&feed, &job);
     cli_add_job_finish(&adding);
     cli_filter_save_edited(f, info.format, path);
-    if (!s->quiet) cli_summary(f, s, lines);
+    if (!s->quiet) cli_summary(f, s, &read);
+    int status = cli_misfits_status(&read, recipe, "skipped", CLI_YES);
+    umbel_recipe_free(recipe);
     umbel_free(f);
-    return CLI_YES;
+    return status;
 }
 
 const cli_command cli_command_add = {
@@ -47,7 +53,7 @@ const cli_command cli_command_add = {
         "by the run that fills 80% of the plan and whenever the plan is exceeded; with --strict the filter "
         "is left unchanged instead of exceeding the plan.\n\n"
         "The file is replaced in one step at the end; after an error it is unchanged.",
-    .exits = CLI_EXITS_DONE,
+    .exits = CLI_EXITS_LINES,
     .options = options,
     .run = run,
 };

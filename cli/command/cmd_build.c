@@ -7,8 +7,11 @@
 
 #include "base/quantity.h"
 #include "command/command.h"
+#include "command/piped_build.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
+#include "filter/filter_recipe.h"
+#include "lines/misfits.h"
 #include "report/report.h"
 #include "umbel_foreign.h"
 
@@ -19,7 +22,6 @@ static const uint8_t options[] = {
     CLI_FORMAT_OPTIONS, OPT_END};
 
 static const double default_fpr = 0.01;
-static const uint64_t first_layer = 1000000; /* keys, of a filter that grows */
 
 static void count_only(void *ctx, cli_batch *b) {
     (void)ctx;
@@ -31,12 +33,13 @@ static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
     feed.activity = s->quiet ? NULL : "counting";
     feed.quiet = true; /* the second reading warns */
     cli_job job = {NULL, count_only, NULL};
-    /* Without --skip-empty and fields every line is a key, whatever the key rule. */
-    const cli_key_rule *rule = &feed.key_rule;
-    bool all = !feed.skip_empty && !rule->recorded.field && !rule->column && !rule->header;
-    if (all) feed.key_rule = (cli_key_rule){0};
-    uint64_t lines = cli_pipeline(&feed, &job);
-    return lines ? lines : 1;
+    /* Where a key is the whole line, each line has one, whatever is done to it. */
+    uint32_t partial = UMBEL_RECIPE_HEADER | UMBEL_RECIPE_TYPED | UMBEL_RECIPE_PARENTS;
+    bool whole = strncmp(umbel_recipe_text(feed.recipes[0]), "line", 4) == 0 &&
+                 !(umbel_recipe_traits(feed.recipes[0]) & partial) && !s->digests;
+    if (whole && !feed.skip_empty) feed.nrecipes = 0;
+    cli_lines read = cli_pipeline(&feed, &job);
+    return read.drained ? read.drained : 1;
 }
 
 /* Fills in what was not given.  Other systems that size by bytes alone need neither keys nor a
@@ -58,7 +61,7 @@ static const char *fill_in_plan(const cli_settings *s, cli_filter_params *p, cli
         cli_die(once, "-n KEYS to plan for, or -m SIZE with -p RATE",
                 "is a pipe, so the number of keys is unknown");
     }
-    p->capacity = first_layer;
+    p->capacity = CLI_FIRST_LAYER;
     return NULL;
 }
 
@@ -103,7 +106,7 @@ static void add_to_builder(void *ctx, cli_batch *b) {
 
 /* Static filters: first all keys, then the filter. */
 static umbel_filter *build_static(const cli_settings *s, const cli_filter_params *params,
-                                  const cli_feed *feed, uint64_t *lines) {
+                                  const cli_feed *feed, cli_lines *read) {
     umbel_opts opts = cli_opts_of(s);
     umbel_diag diag = {0};
     static_build g = {.s = s};
@@ -113,14 +116,14 @@ static umbel_filter *build_static(const cli_settings *s, const cli_filter_params
     umbel_params native = cli_native_params(params);
     need(umbel_builder_new(&native, &opts, &g.builder, &diag), &diag);
     cli_job job = {NULL, add_to_builder, &g};
-    *lines = cli_pipeline(feed, &job);
+    *read = cli_pipeline(feed, &job);
     need(umbel_builder_finish(g.builder, &f, &diag), &diag);
     umbel_builder_free(g.builder);
     umbel_info info;
     umbel_describe(f, &info);
     if (s->strict && s->keys && info.keys_added > s->keys) { /* such a filter counts every key */
         char plan[CLI_QUANTITY];
-        cli_die(s->output, "nothing was saved; --keys plans for more",
+        cli_die(s->output, "nothing was saved; -n KEYS plans for more",
                 "more keys than the %s planned", cli_count_text(s->keys, plan));
     }
     return f;
@@ -128,139 +131,42 @@ static umbel_filter *build_static(const cli_settings *s, const cli_filter_params
 
 /* All others: first the filter, then key after key. */
 static umbel_filter *build_incrementally(const cli_settings *s, const cli_filter_params *params,
-                                         cli_feed *feed, uint64_t *lines) {
+                                         cli_feed *feed, cli_lines *read) {
     umbel_filter *f = cli_filter_create(params, s);
     cli_add_job adding = cli_add_job_new(f, s->output, s);
     adding.warn_early = false; /* filling the plan is expected here */
     cli_job job = cli_add_job_callbacks(&adding);
     feed->filling = f;
     feed->capacity = adding.capacity;
-    *lines = cli_pipeline(feed, &job);
+    *read = cli_pipeline(feed, &job);
     cli_add_job_finish(&adding);
     return f;
-}
-
-/* A pipe: the first keys are kept until it ends, and the filter is the one that a file of them
- * would get; if there are more, it is one that grows. */
-typedef struct piped_build {
-    const cli_settings *s;
-    cli_filter_params params;
-    const char *name; /* of the pipe */
-    uint8_t *text;    /* the keys, one after the other */
-    size_t text_len, text_room;
-    umbel_key *keys; /* only their lengths before all are known */
-    size_t count, room;
-    umbel_filter *growing, *hasher; /* the latter hashes alike, before there is a filter */
-    cli_add_job adding;
-} piped_build;
-
-/* Both together, and twice that while they are enlarged, are less than the 64 MiB that a command
- * may use besides its filter. */
-enum { MAX_KEPT = 1000000, MAX_KEPT_TEXT = 16 << 20 };
-
-static void keep(piped_build *g, const cli_batch *b, size_t len) {
-    if (g->text_len + len > g->text_room) {
-        g->text_room = 2 * (g->text_len + len);
-        g->text = cli_realloc(g->text, g->text_room);
-    }
-    if (g->count + b->lines > g->room) {
-        g->room = 2 * (g->count + b->lines);
-        g->keys = cli_realloc(g->keys, g->room * sizeof *g->keys);
-    }
-    for (size_t i = 0; i < b->lines; i++) {
-        size_t n = b->keys[i].len;
-        if (n) memcpy(g->text + g->text_len, b->keys[i].data, n);
-        g->text_len += n;
-        g->keys[g->count++].len = n;
-    }
-}
-
-/* Makes the filter and adds what was kept. */
-static umbel_filter *create_kept(piped_build *g) {
-    umbel_filter *f = cli_filter_create(&g->params, g->s);
-    g->adding = cli_add_job_new(f, g->s->output, g->s);
-    size_t at = 0;
-    for (size_t i = 0; i < g->count; i++) {
-        g->keys[i].data = g->text + at;
-        at += g->keys[i].len;
-    }
-    umbel_err e = umbel_add_many(f, g->keys, g->count, NULL, NULL, NULL);
-    cli_add_job_check_error(&g->adding, e);
-    free(g->keys), free(g->text);
-    return f;
-}
-
-static void start_growing(piped_build *g) {
-    if (!g->s->quiet) {
-        cli_warn(g->name,
-                 "is a pipe of many keys, whose number is unknown: using a growing filter; "
-                 "-n KEYS makes it smaller and faster");
-    }
-    g->params.kind = UMBEL_KIND_SCALABLE;
-    g->params.capacity = first_layer;
-    g->growing = create_kept(g);
-}
-
-static void hash_piped(void *ctx, cli_batch *b) {
-    const piped_build *g = ctx;
-    umbel_hash_many(g->hasher, b->keys, b->lines, b->hashes, NULL);
-}
-
-static void add_piped(void *ctx, cli_batch *b) {
-    piped_build *g = ctx;
-    size_t len = 0;
-    for (size_t i = 0; i < b->lines && !g->growing; i++) len += b->keys[i].len;
-    if (!g->growing && (g->count + b->lines > MAX_KEPT || g->text_len + len > MAX_KEPT_TEXT)) {
-        start_growing(g);
-    }
-    if (!g->growing) {
-        keep(g, b, len);
-        return;
-    }
-    umbel_err e = g->hasher ? umbel_add_hashes(g->growing, b->hashes, b->lines, NULL, NULL, NULL)
-                            : umbel_add_many(g->growing, b->keys, b->lines, NULL, NULL, NULL);
-    cli_add_job_check_error(&g->adding, e);
-}
-
-static umbel_filter *build_piped(const cli_settings *s, const cli_filter_params *params,
-                                 cli_feed *feed, const char *name, uint64_t *lines) {
-    piped_build g = {.s = s, .params = *params, .name = name};
-    if (s->threads > 1) {
-        cli_filter_params tiny = *params;
-        tiny.kind = UMBEL_KIND_BLOCKED;
-        tiny.hashes = 0;
-        tiny.capacity = 1;
-        tiny.fpr = default_fpr;
-        g.hasher = cli_filter_create(&tiny, s);
-    }
-    cli_job job = {g.hasher ? hash_piped : NULL, add_piped, &g};
-    *lines = cli_pipeline(feed, &job);
-    umbel_free(g.hasher);
-    if (g.growing) return g.growing;
-    g.params.capacity = g.count ? g.count : 1;
-    return create_kept(&g);
 }
 
 static int run(const cli_settings *s) {
     cli_filter_check_output(s);
     cli_refuse_as_input(s->output, s->args, s->nargs);
+    cli_filter_take_output(s); /* before the work, which may take hours */
     cli_filter_params params = cli_params_of(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
-    feed.key_rule = cli_key_rule_given(s);
+    umbel_recipe *recipe = cli_recipe_given(s);
+    feed.recipes = (const umbel_recipe *const[]){recipe};
+    feed.nrecipes = 1;
     const char *pipe = fill_in_plan(s, &params, feed);
     warn_of_limits(&params, s);
     feed.activity = s->quiet ? NULL : "building";
-    uint64_t lines = 0;
-    umbel_filter *f = pipe ? build_piped(s, &params, &feed, pipe, &lines)
+    cli_lines read;
+    umbel_filter *f = pipe ? cli_build_piped(s, &params, &feed, pipe, &read)
                       : cli_is_built_once(params.kind)
-                          ? build_static(s, &params, &feed, &lines)
-                          : build_incrementally(s, &params, &feed, &lines);
-    cli_filter_set_meta(f, s, &feed.key_rule);
-    cli_filter_take_output(s);
+                          ? build_static(s, &params, &feed, &read)
+                          : build_incrementally(s, &params, &feed, &read);
+    cli_filter_set_meta(f, s, recipe);
     cli_filter_save(f, params.format, s->output);
-    if (!s->quiet) cli_summary(f, s, lines);
+    if (!s->quiet) cli_summary(f, s, &read);
+    int status = cli_misfits_status(&read, recipe, "skipped", CLI_YES);
+    umbel_recipe_free(recipe);
     umbel_free(f);
-    return CLI_YES;
+    return status;
 }
 
 const cli_command cli_command_build = {
@@ -282,17 +188,17 @@ const cli_command cli_command_build = {
         "Each line of the input is a key. Without -n, files are read twice, first to count "
         "the lines. A pipe of up to a million short lines is kept until its end; a longer one "
         "goes into a filter that grows (scalable). --kind static needs no count. Without -p and -m the false-positive rate is 1%.\n\n"
-        "How a line becomes a key (-k, -t, --csv, --trim, --lower, --upper) is stored in the "
-        "filter and applied by every command that reads lines for it. What other programs "
-        "need to know of it is in the metadata: key.csv=yes, key.column=NAME, key.delimiter=C, "
-        "key.missing=empty. A line that does not have the field has no key: it is skipped, "
-        "and the summary says how many were.\n\n"
+        "How a line becomes a key (-k, -t, --csv, --header, --crlf, --lower ...) is the filter's "
+        "recipe, one line of text that is stored in it, shown by umbel info and applied by "
+        "every command that reads lines for it; umbel-recipe(7) describes the words. A line of "
+        "which no key can be made (it does not have the field, is not JSON, a quote does not "
+        "close) is skipped: a warning says how many were, and the exit status is 3.\n\n"
         "With --secret-file the filter is keyed: without the secret, no one can construct "
         "lines that collide in it. The secret is not stored in the filter, so every command "
         "that opens the filter needs --secret-file too, and if the secret is lost the filter "
         "is useless.\n\n"
         "OUT is written in one step at the end; after an error nothing is left behind.",
-    .exits = CLI_EXITS_DONE,
+    .exits = CLI_EXITS_LINES,
     .options = options,
     .run = run,
 };

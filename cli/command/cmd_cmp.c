@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
+#include "filter/filter_recipe.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {
@@ -74,6 +75,7 @@ static int run(const cli_settings *s) {
     cli_expect_args(s, 2, 2);
     const char *const names[] = {s->args[0], s->args[1]};
     umbel_filter *a = cli_filter_open(names[0], s), *b = cli_filter_open(names[1], s);
+    cli_need_same_keys(a, b, names[1]);
     relation rel = compare(names, a, b);
     cli_report r = cli_report_begin(s->json);
     r.silent = s->quiet;

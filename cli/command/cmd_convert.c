@@ -4,7 +4,7 @@
  */
 #include "command/command.h"
 #include "filter/filter_file.h"
-#include "lines/line_key.h"
+#include "filter/filter_recipe.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {
@@ -22,13 +22,11 @@ static int run(const cli_settings *s) {
     umbel_info info;
     umbel_describe(f, &info);
     umbel_format to = s->to ? s->to : info.format;
-    cli_key_rule t = {0};
-    umbel_get_key_rule(f, &t.recorded);
-    if (to != UMBEL_FMT_NATIVE && !cli_key_is_line(&t) && !s->quiet) {
+    if (to != UMBEL_FMT_NATIVE && cli_changes_keys(f)) {
         cli_warn(s->output, "warning: this format does not record how lines become keys");
     }
     cli_filter_save(f, to, s->output);
-    if (!s->quiet) cli_summary(f, s, CLI_NO_LINES);
+    if (!s->quiet) cli_summary(f, s, NULL);
     umbel_free(f);
     return CLI_YES;
 }

@@ -36,7 +36,7 @@ static int run(const cli_settings *s) {
                  "cannot be made smaller: half of it would exceed the rate, or is not possible");
     }
     cli_filter_save(f, info.format, s->output);
-    if (!s->quiet) cli_summary(f, s, CLI_NO_LINES);
+    if (!s->quiet) cli_summary(f, s, NULL);
     umbel_free(f);
     return CLI_YES;
 }

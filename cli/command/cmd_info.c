@@ -3,8 +3,8 @@
  * cmd_info.c - umbel info: what a filter is and how full it is
  */
 #include "command/command.h"
+#include "filter/filter_bytes.h"
 #include "filter/filter_file.h"
-#include "filter/piped_filter.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {OPT_JSON, OPT_SECRET_FILE,       OPT_MAX_MEMORY,

@@ -2,29 +2,16 @@
  *
  * cmd_merge.c - umbel merge and umbel intersect: combine several filters into one
  */
-#include <string.h>
-
 #include "command/command.h"
 #include "filter/filter_file.h"
+#include "filter/filter_recipe.h"
 #include "report/report.h"
-#include "umbel_meta.h"
 
 static const uint8_t options[] = {
     OPT_OUTPUT,     OPT_FORCE, OPT_SECRET_FILE,       OPT_QUIET, OPT_JSON,
     OPT_MAX_MEMORY, OPT_HELP,  CLI_FORMAT_PARAMETERS, OPT_END};
 
 typedef umbel_err combine(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
-
-static void need_same_rule(const umbel_filter *a, const umbel_filter *b, const char *name) {
-    umbel_key_rule x, y;
-    umbel_get_key_rule(a, &x);
-    umbel_get_key_rule(b, &y);
-    /* The field may differ from file to file; what is done to the key may not. */
-    if (x.trim != y.trim || x.lower != y.lower || x.upper != y.upper) {
-        cli_die(name, "umbel info shows how",
-                "makes keys from lines differently than the first filter");
-    }
-}
 
 static int combine_all(const cli_settings *s, combine *step) {
     cli_expect_args(s, 2, -1);
@@ -34,7 +21,7 @@ static int combine_all(const cli_settings *s, combine *step) {
     for (int i = 1; i < s->nargs; i++) {
         umbel_filter *from = cli_filter_open(s->args[i], s);
         umbel_diag diag = {0};
-        need_same_rule(into, from, s->args[i]);
+        cli_need_same_keys(into, from, s->args[i]);
         umbel_err e = step(into, from, &diag);
         if (e) {
             cli_die_err(s->args[i], e, &diag,
@@ -55,7 +42,7 @@ static int combine_all(const cli_settings *s, combine *step) {
         cli_warn(s->output,
                  "warning: holds more keys than planned; umbel info shows the live rate");
     }
-    if (!s->quiet) cli_summary(into, s, CLI_NO_LINES);
+    if (!s->quiet) cli_summary(into, s, NULL);
     umbel_free(into);
     return CLI_YES;
 }

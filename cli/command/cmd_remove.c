@@ -5,8 +5,9 @@
 #include "base/quantity.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
+#include "filter/filter_recipe.h"
 #include "filter/update_lock.h"
-#include "lines/pipeline.h"
+#include "lines/misfits.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {OPT_SECRET_FILE, OPT_QUIET,        OPT_JSON, OPT_MAX_MEMORY,
@@ -39,19 +40,23 @@ static int run(const cli_settings *s) {
     cli_update_lock(s->args[0], s);
     removal r = {.filter = cli_filter_edit(s->args[0], s), .name = s->args[0]};
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
-    feed.key_rule = cli_key_rule_of(r.filter, s);
+    umbel_recipe *recipe = cli_recipe_of(r.filter, r.name, s);
+    feed.recipes = (const umbel_recipe *const[]){recipe};
+    feed.nrecipes = 1;
     feed.activity = s->quiet ? NULL : "removing";
     cli_job job = {NULL, remove_keys, &r};
-    uint64_t lines = cli_pipeline(&feed, &job);
+    cli_lines read = cli_pipeline(&feed, &job);
     cli_filter_save_edited(r.filter, UMBEL_FMT_NATIVE, s->args[0]);
     char absent[CLI_QUANTITY];
     if (r.absent && !s->quiet) {
-        cli_warn(s->args[0], "%s of the keys were not in the filter",
-                 cli_count_text(r.absent, absent));
+        cli_warn(s->args[0], "%s %s not in the filter", cli_count_noun(r.absent, "key", absent),
+                 r.absent == 1 ? "was" : "were");
     }
-    if (!s->quiet) cli_summary(r.filter, s, lines);
+    if (!s->quiet) cli_summary(r.filter, s, &read);
+    int status = cli_misfits_status(&read, recipe, "skipped", r.absent ? CLI_NO : CLI_YES);
+    umbel_recipe_free(recipe);
     umbel_free(r.filter);
-    return r.absent ? CLI_NO : CLI_YES;
+    return status;
 }
 
 const cli_command cli_command_remove = {
@@ -66,7 +71,7 @@ const cli_command cli_command_remove = {
         "takes away counts of other keys, which may then be missed.\n\n"
         "The file is replaced in one step at the end; after an error it is unchanged. Commands that "
         "change one file take turns: the second waits until the first has ended, and says so.",
-    .exits = "0 all keys were in the filter, 1 some were not, 2 error",
+    .exits = "0 all keys were in the filter, 1 some were not, 2 error, 3 some lines had no key",
     .options = options,
     .run = run,
 };

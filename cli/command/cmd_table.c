@@ -159,7 +159,7 @@ static int extract(const umbel_table *t, const cli_settings *s) {
     if (e) cli_die_err("--filter", e, &diag, NULL);
     cli_filter_take_output(s);
     cli_filter_save(f, UMBEL_FMT_ANY, s->output);
-    if (!s->quiet) cli_summary(f, s, CLI_NO_LINES);
+    if (!s->quiet) cli_summary(f, s, NULL);
     umbel_free(f);
     return CLI_YES;
 }

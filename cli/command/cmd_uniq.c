@@ -15,9 +15,11 @@
 #include "command/command.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
+#include "filter/filter_recipe.h"
+#include "lines/misfits.h"
 #include "lines/selected_lines.h"
 #include "report/report.h"
-#include "uniq/distinct_sketch.h"
+#include "uniq/loss.h"
 #include "uniq/uniq_state.h"
 
 static const uint8_t options[] = {
@@ -30,55 +32,17 @@ typedef struct uniq_run {
     cli_add_job watch; /* watches the plan; adds nothing */
     cli_output out;
     cli_uniq_state state;
-    umbel_info info;       /* at the last measure() ... */
-    umbel_measurement now; /* ... and what the bits said then */
-    bool changed;          /* since then */
+    cli_loss loss;
+    bool changed; /* since the last measure() */
     bool unsaved;
     bool unsure;          /* the filter has lines that may not be written yet */
     pthread_mutex_t lock; /* held while any of this changes */
     umbel_filter *hasher; /* whose hashes the lines get: the filter, if it takes hashes */
     bool by_hash, warned;
-    cli_sketch sketch;  /* of all keys, an independent witness of how many are lost ... */
-    bool sketching;     /* ... if it saw those that were there before, and none is forgotten */
-    double seen_before; /* by earlier runs */
-    bool watching;      /* the rate is measured now and then */
-    bool saturated;     /* every bit was set at some time: the rate tells no losses since then */
     int warned_level;
-    uint64_t since, step; /* new keys since the rate was measured, and how many there may be */
-    double odds;          /* rate / (1 - rate), measured then */
-    double wrong;         /* new lines mistaken for repeated ones, estimated, up to then */
-    uint64_t new_keys, new_lines;
+    uint64_t new_lines;
+    bool printed_header;
 } uniq_run;
-
-/* A new line is printed with probability 1 - rate, so each printed one stands for rate / (1 - rate)
- * others that were lost. */
-static double odds_of(double rate) {
-    return rate < 1 ? rate / (1 - rate) : INFINITY;
-}
-
-/* Keys that may be added before the rate is measured again: few enough that it changes little in
- * between, in a filter that fills up as well as in one that is nearly saturated. */
-static uint64_t keys_until_next(const umbel_measurement *now) {
-    enum { PARTS = 64, OF_THE_REST = 128 };
-    uint64_t part = now->bits / PARTS, rest = (now->bits - now->bits_set) / OF_THE_REST;
-    uint64_t keys = part < rest ? part : rest;
-    return keys ? keys : 1;
-}
-
-/* New lines mistaken for repeated ones, or infinity where that cannot be known.  The rates that
- * they met tell it well as long as few are lost, the different keys in the end when many are. */
-static double lost_estimated(const uniq_run *u) {
-    double all = u->sketching ? cli_sketch_count(&u->sketch) : 0, distinct = all - u->seen_before;
-    double lost = distinct - (double)u->new_keys;
-    double error = CLI_SKETCH_ERROR * sqrt(all * fmax(distinct, 0));
-    if (lost > 0.25 * distinct && lost > 10 * error) return lost;
-    return u->saturated ? INFINITY : u->wrong;
-}
-
-/* Keys in the filter, from the last measurement and what was added since. */
-static double keys_in(const uniq_run *u) {
-    return u->now.keys + (double)u->since * (1 + fmin(u->odds, 1e6));
-}
 
 /* Warnings at 1, 2 and 10 times the promised rate; a window by the clock has its own. */
 static void warn_beyond_plan(uniq_run *u) {
@@ -89,67 +53,38 @@ static void warn_beyond_plan(uniq_run *u) {
     char now[CLI_QUANTITY], promised[CLI_QUANTITY], lost[CLI_QUANTITY] = "an unknown number of";
     char about[CLI_QUANTITY];
     int level = 0, count = sizeof levels / sizeof *levels;
-    while (level < count && u->now.rate > levels[level].times * u->info.fpr) level++;
-    if (!(u->info.fpr > 0) || u->state.clock.step || u->s->quiet || level <= u->warned_level) {
+    while (level < count && u->loss.now.rate > levels[level].times * u->loss.info.fpr) level++;
+    if (!(u->loss.info.fpr > 0) || u->state.clock.step || u->s->quiet || level <= u->warned_level) {
         return;
     }
     u->warned_level = level;
-    double some = lost_estimated(u);
+    double some = cli_loss_estimate(&u->loss);
     if (isfinite(some)) {
         snprintf(lost, sizeof lost, "about %.30s", cli_count_text((uint64_t)some, about));
     }
     cli_warn(u->watch.name,
              "warning: more keys than planned: the false-positive rate is %s, %s the %s promised; "
              "%s new lines were lost (-n plans for more, --strict stops)",
-             cli_rate_text(u->now.rate, now), levels[level - 1].words,
-             cli_rate_text(u->info.fpr, promised), lost);
+             cli_rate_text(u->loss.now.rate, now), levels[level - 1].words,
+             cli_rate_text(u->loss.info.fpr, promised), lost);
 }
 
-/* The sum of the odds that `keys` new keys met, from the first, which met `before`, to the last.
- * Odds follow a power of the number of keys, `from` at first: about its number of probes. */
-static double lost_between(double before, double after, double from, double keys) {
-    enum { PROBES = 8 };
-    double area = keys * (before + after) / 2, to = from + keys;
-    if (keys < 1 || !isfinite(before)) return 0;
-    if (keys <= 1 || !isfinite(after)) return keys * before;
-    if (before > 0 && before < after && from > 0) {
-        area = (after * to - before * from) / (log(after / before) / log(to / from) + 1);
-    } else if (!(before > 0) && !(from > 0)) {
-        area = after * keys / (PROBES + 1);
-    }
-    return fmax(0, area - (after - before) / 2); /* the last key does not meet itself */
-}
-
-/* Measures the rate, and adds what was lost since the last time: each of the new keys met the rate
- * that the ones before it had left. */
 static void take_stock(uniq_run *u) {
-    double before = u->odds, keys = (double)u->since, from = u->now.keys;
-    umbel_describe(u->state.filter, &u->info);
-    umbel_measure(u->state.filter, &u->now);
-    u->saturated |= u->now.bits && u->now.bits_set == u->now.bits;
-    u->odds = odds_of(u->now.rate);
-    u->wrong += lost_between(before, u->odds, from, keys);
-    u->since = 0;
-    u->step = u->saturated ? UINT64_MAX : keys_until_next(&u->now);
+    cli_loss_measure(&u->loss);
     warn_beyond_plan(u);
 }
 
 /* Some keys were added: true in the hits are new. */
 static void count_new(uniq_run *u, const uint8_t *hits, const uint64_t *hashes, size_t n) {
-    uint64_t added = 0;
-    for (size_t i = 0; i < n; i++) added += hits[i];
-    u->since += added;
-    u->new_keys += added;
-    if (u->sketching) cli_sketch_add(&u->sketch, hashes, n);
-    if (u->watching && u->since >= u->step) take_stock(u);
+    if (cli_loss_count(&u->loss, hits, hashes, n)) take_stock(u);
 }
 
 static void warn_of_rate(uniq_run *u) {
     char rate[CLI_QUANTITY], promised[CLI_QUANTITY];
-    cli_rate_text(u->now.rate, rate);
-    cli_rate_text(u->info.fpr, promised);
+    cli_rate_text(u->loss.now.rate, rate);
+    cli_rate_text(u->loss.info.fpr, promised);
     if (u->s->strict) {
-        cli_die(u->watch.name, "--keys plans for more",
+        cli_die(u->watch.name, "-n KEYS plans for more",
                 "more keys in a step than planned: the false-positive rate is %s, not %s", rate,
                 promised);
     }
@@ -167,16 +102,16 @@ static bool measure(uniq_run *u) {
     if (!u->changed) return false;
     take_stock(u);
     u->changed = false;
-    return u->state.clock.step && u->now.rate > u->info.fpr;
+    return u->state.clock.step && u->loss.now.rate > u->loss.info.fpr;
 }
 
 /* First the lines, then the state: a crash in between repeats lines but loses none. */
 static void save(uniq_run *u) {
     u->unsure = true;
     if (u->out.used) cli_output_flush(&u->out);
-    if (u->sketching && u->s->state && !u->info.grows) {
+    if (u->loss.sketching && u->s->state && !u->loss.info.grows) {
         umbel_diag diag = {0};
-        umbel_err e = cli_sketch_store(&u->sketch, u->state.filter, &diag);
+        umbel_err e = cli_sketch_store(&u->loss.sketch, u->state.filter, &diag);
         if (e) cli_die_err(u->s->state, e, &diag, NULL);
     }
     cli_uniq_state_save(&u->state, u->s);
@@ -197,14 +132,14 @@ static void follow_clock(uniq_run *u) {
     if (!steps) return;
     bool changed = u->changed, too_many = measure(u);
     cli_uniq_state_advance(&u->state, steps);
-    if (u->watching && changed) take_stock(u); /* the rate fell */
+    if (u->loss.watching && changed) take_stock(u); /* the rate fell */
     if (too_many) warn_of_rate(u);
     if (changed) save(u);
 }
 
 static void hash_keys(void *ctx, cli_batch *b) {
     const uniq_run *u = ctx;
-    if (u->by_hash || u->sketching) {
+    if (u->by_hash || u->loss.sketching) {
         umbel_hash_many(u->hasher, b->keys, b->lines, b->hashes, NULL);
     }
 }
@@ -216,7 +151,7 @@ static size_t add_within_plan(uniq_run *u, cli_batch *b, umbel_err *e) {
     for (; i < b->lines; i++) {
         const umbel_key *k = &b->keys[i];
         bool was_new = false;
-        bool full = keys_in(u) > (double)u->watch.capacity - 0.5;
+        bool full = cli_loss_keys(&u->loss) > (double)u->watch.capacity - 0.5;
         if (full && !umbel_contains(f, k->data, k->len)) break;
         if ((*e = umbel_add(f, k->data, k->len, &was_new, NULL))) break;
         b->hits[i] = was_new;
@@ -230,13 +165,14 @@ static size_t add(uniq_run *u, cli_batch *b, umbel_err *e) {
     umbel_filter *f = u->state.filter;
     bool strict = u->s->strict && u->watch.capacity;
     if (b->lines == 0) return 0; /* a block inside a long line */
-    if (strict && keys_in(u) + (double)b->lines > (double)u->watch.capacity - 0.5) {
+    if (strict && cli_loss_keys(&u->loss) + (double)b->lines > (double)u->watch.capacity - 0.5) {
         return add_within_plan(u, b, e);
     }
     size_t done = 0;
     while (done < b->lines && !*e) {
         size_t n = b->lines - done, added = 0;
-        if (u->watching && u->step - u->since < n) n = (size_t)(u->step - u->since);
+        if (u->loss.watching && u->loss.step - u->loss.since < n)
+            n = (size_t)(u->loss.step - u->loss.since);
         *e = u->by_hash ? umbel_add_hashes(f, b->hashes + done, n, b->hits + done, &added, NULL)
                         : umbel_add_many(f, b->keys + done, n, b->hits + done, &added, NULL);
         count_new(u, b->hits + done, b->hashes + done, added);
@@ -274,42 +210,47 @@ static void pass_new(void *ctx, cli_batch *b) {
     taken.lines = b->missing ? add_present(u, b, &e) : add(u, b, &e);
     u->changed |= taken.lines != 0;
     u->unsaved |= taken.lines != 0;
+    cli_output_header(&u->out, b, &u->printed_header);
     uint64_t printed = cli_output_lines(&u->out, &taken, !u->s->repeated);
     u->new_lines += u->s->repeated ? taken.lines - printed : printed;
     u->unsure = false;
     cli_add_job_check_error(&u->watch, e);
     if (taken.lines < b->lines) {
         char plan[CLI_QUANTITY];
-        cli_die(u->watch.name, "--keys plans for more", "more keys than the %s planned",
+        cli_die(u->watch.name, "-n KEYS plans for more", "more keys than the %s planned",
                 cli_count_text(u->watch.capacity, plan));
     }
     pthread_mutex_unlock(&u->lock);
 }
 
-static void summarise_json(const uniq_run *u, uint64_t lines) {
+static void summarise_json(const uniq_run *u, const cli_lines *read) {
     cli_report r = cli_report_begin(true);
     r.to = stderr;
-    cli_report_count(&r, NULL, "lines", lines);
+    cli_report_count(&r, NULL, "lines", read->count);
     cli_report_count(&r, NULL, "new", u->new_lines);
-    cli_report_json(&r, "lost_estimated", cli_json_real(lost_estimated(u)));
-    cli_report_json(&r, "rate_now", cli_json_real(u->now.rate));
+    cli_report_json(&r, "lost_estimated", cli_json_real(cli_loss_estimate(&u->loss)));
+    cli_report_json(&r, "rate_now", cli_json_real(u->loss.now.rate));
     cli_report_json(&r, "rate_promised",
-                    u->info.fpr > 0 ? cli_json_real(u->info.fpr) : json_null());
-    cli_report_count(&r, NULL, "bytes", u->info.bytes);
+                    u->loss.info.fpr > 0 ? cli_json_real(u->loss.info.fpr) : json_null());
+    cli_report_count(&r, NULL, "bytes", u->loss.info.bytes);
     cli_report_end(&r);
 }
 
-static void summarise(const uniq_run *u, uint64_t lines) {
+static void summarise(const uniq_run *u, const cli_lines *read) {
     char all[CLI_QUANTITY], new_lines[CLI_QUANTITY], size[CLI_QUANTITY];
-    fprintf(stderr, "uniq: %s, %s of them new; ", cli_count_noun(lines, "line", all),
+    fprintf(stderr, "uniq: %s, %s of them new; ", cli_count_noun(read->count, "line", all),
             cli_count_text(u->new_lines, new_lines));
-    double lost = lost_estimated(u);
+    double lost = cli_loss_estimate(&u->loss);
     if (isfinite(lost)) {
-        fprintf(stderr, "about %.*f new lines mistaken for repeated", lost < 10 ? 2 : 0, lost);
+        char count[CLI_QUANTITY];
+        lost = fmin(lost, (double)read->count);
+        if (lost < 10) snprintf(count, sizeof count, "%.2f", lost);
+        fprintf(stderr, "about %s new lines mistaken for repeated",
+                lost < 10 ? count : cli_count_text((uint64_t)llround(lost), count));
     } else {
         fputs("how many new lines were lost cannot be estimated: every bit is set", stderr);
     }
-    fprintf(stderr, ", in %s\n", cli_size_text(u->info.bytes, size));
+    fprintf(stderr, ", in %s\n", cli_size_text(u->loss.info.bytes, size));
 }
 
 /* Recursive, because an error may occur anywhere while it is held. */
@@ -338,20 +279,17 @@ static int run(const cli_settings *s) {
     u.s = s;
     u.state = cli_uniq_state_open(s);
     umbel_filter *f = u.state.filter;
-    umbel_describe(f, &u.info);
     u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", s);
     u.watch.strict = false; /* add_within_plan sees to it */
-    u.watching = !s->quiet || s->json || s->strict || u.state.clock.step;
-    u.now = (umbel_measurement){.bits = u.info.bits};
-    u.step = keys_until_next(&u.now);
-    if (u.watching && !u.state.fresh) take_stock(&u);
-    u.sketching = u.watching && u.info.kind != UMBEL_KIND_WINDOW &&
-                  (u.state.fresh || cli_sketch_load(&u.sketch, f));
-    u.seen_before = cli_sketch_count(&u.sketch);
+    bool watching = !s->quiet || s->json || s->strict || u.state.clock.step;
+    cli_loss_begin(&u.loss, f, u.state.fresh, watching);
+    if (!u.state.fresh && watching) warn_beyond_plan(&u);
     u.hasher = hasher_for(f, s);
-    u.by_hash = u.hasher == f && (u.sketching || s->threads > 1);
+    u.by_hash = u.hasher == f && (u.loss.sketching || s->threads > 1);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
-    feed.key_rule = cli_key_rule_of(f, s);
+    umbel_recipe *recipe = cli_recipe_of(f, s->state ? s->state : "uniq", s);
+    feed.recipes = (const umbel_recipe *const[]){recipe};
+    feed.nrecipes = 1;
     feed.eager = true;
     feed.skips_missing = false;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "uniq";
@@ -360,25 +298,27 @@ static int run(const cli_settings *s) {
     cli_job job = {hash_keys, pass_new, &u};
     init_lock(&u.lock);
     cli_on_early_exit(save_before_exit, &u);
-    uint64_t lines = cli_pipeline(&feed, &job);
+    cli_lines read = cli_pipeline(&feed, &job);
     pthread_mutex_lock(&u.lock); /* for good: from here on no signal interferes */
-    if (u.watching && measure(&u)) warn_of_rate(&u);
+    if (u.loss.watching && measure(&u)) warn_of_rate(&u);
     save(&u);
-    if (s->strict && u.info.fpr > 0 && u.now.rate > u.info.fpr) {
+    if (s->strict && u.loss.info.fpr > 0 && u.loss.now.rate > u.loss.info.fpr) {
         char rate[CLI_QUANTITY], promised[CLI_QUANTITY];
-        cli_die(u.watch.name, "--keys plans for more",
+        cli_die(u.watch.name, "-n KEYS plans for more",
                 "too many keys for the plan: the false-positive rate is %s, not %s",
-                cli_rate_text(u.now.rate, rate), cli_rate_text(u.info.fpr, promised));
+                cli_rate_text(u.loss.now.rate, rate), cli_rate_text(u.loss.info.fpr, promised));
     }
     if (s->json) {
-        summarise_json(&u, lines);
+        summarise_json(&u, &read);
     } else if (!s->quiet) {
-        summarise(&u, lines);
+        summarise(&u, &read);
     }
     free(u.out.buffer);
     if (u.hasher != f) umbel_free(u.hasher);
     umbel_free(f);
-    return CLI_YES;
+    int status = cli_misfits_status(&read, recipe, "printed", CLI_YES);
+    umbel_recipe_free(recipe);
+    return status;
 }
 
 const cli_command cli_command_uniq = {
@@ -421,7 +361,7 @@ const cli_command cli_command_uniq = {
         "SIGKILL or a power failure, the previous state remains: lines since then are printed "
         "again, and none is lost. Commands that change one file take turns: a second run with "
         "the same --state waits until the first has ended, and says so.",
-    .exits = CLI_EXITS_DONE,
+    .exits = CLI_EXITS_LINES,
     .options = options,
     .run = run,
 };

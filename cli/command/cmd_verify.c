@@ -7,19 +7,21 @@
 
 #include "base/quantity.h"
 #include "command/command.h"
+#include "filter/filter_bytes.h"
 #include "filter/filter_file.h"
-#include "filter/piped_filter.h"
-#include "lines/pipeline.h"
+#include "filter/filter_recipe.h"
+#include "lines/misfits.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {
     OPT_PRESENT,     OPT_ABSENT,     OPT_THREADS, OPT_QUIET,        OPT_JSON,
     OPT_SECRET_FILE, OPT_MAX_MEMORY, OPT_HELP,    CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS,
-    OPT_TYPE,        OPT_END};
+    OPT_END};
 
 typedef struct tally {
     const umbel_filter *filter;
     uint64_t hits, lines;
+    int status;             /* of the lines that were read */
     char first_missing[81]; /* printable start of the first line that is missing */
 } tally;
 
@@ -50,15 +52,19 @@ static void count(void *ctx, cli_batch *b) {
 
 static tally look_up_file(const cli_settings *s, const umbel_filter *f, const char *path) {
     cli_feed feed = cli_feed_of(s, &path, 1);
-    feed.key_rule = cli_key_rule_of(f, s);
+    umbel_recipe *recipe = cli_recipe_of(f, s->args[0], s);
+    feed.recipes = (const umbel_recipe *const[]){recipe};
+    feed.nrecipes = 1;
     feed.activity = s->quiet ? NULL : "verifying";
     tally t = {.filter = f};
     cli_job job = {look_up, count, &t};
-    cli_pipeline(&feed, &job);
+    cli_lines read = cli_pipeline(&feed, &job);
+    t.status = cli_misfits_status(&read, recipe, "skipped", CLI_YES);
+    umbel_recipe_free(recipe);
     return t;
 }
 
-static bool check_present(cli_report *r, const cli_settings *s, const umbel_filter *f) {
+static int check_present(cli_report *r, const cli_settings *s, const umbel_filter *f) {
     tally t = look_up_file(s, f, s->present);
     char text[160], keys[CLI_QUANTITY], missing[CLI_QUANTITY];
     if (t.hits == t.lines) {
@@ -71,12 +77,12 @@ static bool check_present(cli_report *r, const cli_settings *s, const umbel_filt
     cli_report_text(r, "present", NULL, text);
     cli_report_count(r, NULL, "present", t.lines);
     cli_report_count(r, NULL, "missing", t.lines - t.hits);
-    return t.hits == t.lines;
+    return t.hits == t.lines ? t.status : CLI_NO;
 }
 
 /* Three standard deviations: a filter that keeps its promise fails at most once in 740
  * measurements, and usually far less often. */
-static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filter *f) {
+static int check_absent(cli_report *r, const cli_settings *s, const umbel_filter *f) {
     umbel_info info;
     umbel_measurement now;
     umbel_describe(f, &info);
@@ -98,7 +104,7 @@ static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filte
     cli_report_json(r, "fpr_measured", cli_json_real(rate));
     cli_report_json(r, "fpr_low", cli_json_real(likely.low));
     cli_report_json(r, "fpr_high", cli_json_real(likely.high));
-    if (!(info.fpr > 0)) return true;
+    if (!(info.fpr > 0)) return t.status;
     cli_report_rate(r, "rate promised", "fpr", info.fpr);
     bool kept = cli_wilson(t.hits, t.lines, 3).low <= info.fpr;
     umbel_health health;
@@ -108,7 +114,7 @@ static bool check_absent(cli_report *r, const cli_settings *s, const umbel_filte
                     : health.overfull ? "broken: the filter holds more keys than planned"
                                       : "broken, or these keys were added");
     cli_report_flag(r, NULL, "promise_kept", kept);
-    return kept;
+    return kept ? t.status : CLI_NO;
 }
 
 static int run(const cli_settings *s) {
@@ -120,12 +126,11 @@ static int run(const cli_settings *s) {
     cli_report_text(&r, "file", "file", cli_filter_name(path));
     cli_report_text(&r, "checksums", NULL, "OK");
     cli_report_flag(&r, NULL, "whole", true);
-    bool good = true;
-    if (s->present) good &= check_present(&r, s, f);
-    if (s->absent) good &= check_absent(&r, s, f);
+    int present = s->present ? check_present(&r, s, f) : CLI_YES;
+    int absent = s->absent ? check_absent(&r, s, f) : CLI_YES;
     cli_report_end(&r);
     umbel_free(f);
-    return good ? CLI_YES : CLI_NO;
+    return present == CLI_NO || absent == CLI_NO ? CLI_NO : present ? present : absent;
 }
 
 const cli_command cli_command_verify = {
@@ -142,7 +147,7 @@ const cli_command cli_command_verify = {
         "were not added, gives the range in which the true rate lies, and says whether the "
         "promise is kept.",
     .exits = "0 all is well, 1 a key is missing or the promise is broken, 2 error (including "
-             "damage)",
+             "damage), 3 some lines had no key",
     .options = options,
     .run = run,
 };

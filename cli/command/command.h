@@ -17,17 +17,18 @@ extern const cli_command cli_command_plan, cli_command_build, cli_command_add, c
 
 /* Options shared by the commands that read lines or make filters.  Each group has its heading:
  * groups come after the options without one. */
-#define CLI_LINE_OPTIONS                                                                      \
-    OPT_HEADING_LINES, OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_CSV, \
-        OPT_HEADER, OPT_MISSING_EMPTY, OPT_TRIM, OPT_LOWER, OPT_UPPER, OPT_MAX_LINE
+#define CLI_LINE_OPTIONS                                                                       \
+    OPT_HEADING_LINES, OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_CSV,  \
+        OPT_HEADER, OPT_JSON_KEY, OPT_MISSING_EMPTY, OPT_TRIM, OPT_LOWER, OPT_UPPER, OPT_TYPE, \
+        OPT_DOMAINS, OPT_SHA1, OPT_NTLM, OPT_DIGESTS, OPT_RECIPE, OPT_MAX_LINE
 /* build lists the other parameters of formats among its own. */
-#define CLI_FORMAT_OPTIONS                                                                      \
-    OPT_HEADING_FOREIGN, OPT_FORMAT, OPT_BITS_PER_KEY, OPT_TYPE, OPT_EXPANSION, OPT_NONSCALING, \
-        OPT_VARIANT
+#define CLI_FORMAT_OPTIONS \
+    OPT_HEADING_FOREIGN, OPT_FORMAT, OPT_BITS_PER_KEY, OPT_EXPANSION, OPT_NONSCALING, OPT_VARIANT
 /* What a filter's bytes may not record but reading it needs. */
 #define CLI_SHAPE_OPTIONS OPT_KEYS, OPT_FPR, OPT_HASHES, OPT_SEED, OPT_BITS_PER_KEY, OPT_VARIANT
 #define CLI_FORMAT_PARAMETERS OPT_HEADING_FOREIGN, OPT_FORMAT, CLI_SHAPE_OPTIONS
 
 #define CLI_EXITS_DONE "0 done, 2 error"
+#define CLI_EXITS_LINES "0 done, 2 error, 3 done, but some lines had no key"
 
 #endif

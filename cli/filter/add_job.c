@@ -65,12 +65,12 @@ static void exceed(cli_add_job *a, const umbel_measurement *now) {
         cli_rate_text(info.fpr, promised);
     }
     if (a->strict && above) {
-        cli_die(a->name, "nothing was saved; --keys plans for more",
+        cli_die(a->name, "nothing was saved; -n KEYS plans for more",
                 "too many keys for the plan: the false-positive rate is %s, not %s", rate,
                 promised);
     }
     if (a->strict) {
-        cli_die(a->name, "nothing was saved; --keys plans for more",
+        cli_die(a->name, "nothing was saved; -n KEYS plans for more",
                 "more keys than the %s planned", plan);
     }
     if (a->quiet || a->warned) return;

@@ -5,7 +5,6 @@
 #ifndef CLI_FILTER_FILE_H
 #define CLI_FILTER_FILE_H
 
-#include "lines/line_key.h"
 #include "options/filter_options.h"
 
 /* Opened for reading, mapped; or loaded to be changed, with every checksum verified; or, to be
@@ -49,18 +48,5 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
 
 /* The same after cli_filter_edit; exits, saving nothing, if the file was overwritten since. */
 void cli_filter_save_edited(const umbel_filter *f, umbel_format format, const char *path);
-
-/* The key rule stored with the filter, with what the options add: a field given now replaces the
- * stored one, because other input may have the key elsewhere. */
-cli_key_rule cli_key_rule_of(const umbel_filter *f, const cli_settings *s);
-
-/* The key rule that the options alone give. */
-cli_key_rule cli_key_rule_given(const cli_settings *s);
-
-/* Whether the filter's keys are not the lines themselves: clients of a server must do the same. */
-bool cli_changes_keys(const umbel_filter *f);
-
-/* Stores the key rule and --meta in a new filter. */
-void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const cli_key_rule *rule);
 
 #endif

@@ -8,14 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "umbel_meta.h"
-
-static bool same_rule(const cli_key_rule *a, const cli_key_rule *b) {
-    const umbel_key_rule *x = &a->recorded, *y = &b->recorded;
-    return x->trim == y->trim && x->lower == y->lower && x->upper == y->upper &&
-           x->delimiter == y->delimiter && x->field == y->field && a->crlf == b->crlf &&
-           a->csv == b->csv && a->missing_empty == b->missing_empty && a->type == b->type;
-}
 
 /* A blocked and a counting filter hash alike, though their layouts differ. */
 static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) {
@@ -26,12 +18,13 @@ static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) 
            x.hash == y.hash && x.seed == y.seed && x.fingerprint == y.fingerprint;
 }
 
-void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *rule) {
+void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, umbel_recipe *recipe) {
     if (a->count == CLI_LOOKUP_MAX) cli_die("--also", "merge some of them", "more than 64 filters");
     size_t me = a->count++;
-    a->at[me] = (cli_lookup_filter){f, name, *rule, me, me, false};
+    a->at[me] = (cli_lookup_filter){f, name, recipe, me, me, false};
+    a->recipes[me] = recipe;
     for (size_t i = me; i-- > 0;) {
-        if (!same_rule(rule, &a->at[i].rule)) continue;
+        if (strcmp(umbel_recipe_text(recipe), umbel_recipe_text(a->recipes[i])) != 0) continue;
         a->at[me].keys_from = i;
         if (!same_hashes(&a->at[me], &a->at[i])) continue;
         a->at[me].hashes_from = i;
@@ -40,7 +33,10 @@ void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_
 }
 
 void cli_lookup_free(cli_lookup *a) {
-    for (size_t i = 0; i < a->count; i++) umbel_free(a->at[i].filter);
+    for (size_t i = 0; i < a->count; i++) {
+        umbel_free(a->at[i].filter);
+        umbel_recipe_free(a->at[i].recipe);
+    }
     a->count = 0;
 }
 
@@ -49,7 +45,7 @@ typedef struct workspace {
     const umbel_key *keys[CLI_LOOKUP_MAX]; /* the batch's, another filter's or own_keys[i] */
     umbel_key *own_keys[CLI_LOOKUP_MAX];
     uint64_t *hashes[CLI_LOOKUP_MAX];
-    uint8_t *scratch[CLI_LOOKUP_MAX];
+    uint8_t *scratch[CLI_LOOKUP_MAX], *states;
     size_t room[CLI_LOOKUP_MAX];
 } workspace;
 
@@ -61,7 +57,8 @@ static void prepare(const cli_lookup *a, const cli_batch *b, workspace *w, size_
         w->keys[i] = w->keys[q->keys_from];
     } else {
         umbel_key *keys = w->own_keys[i] = cli_alloc(b->lines * sizeof *keys);
-        cli_batch_keys(b, &q->rule, keys, &w->scratch[i], &w->room[i]);
+        if (!w->states) w->states = cli_alloc(b->lines);
+        cli_batch_keys(b, b->recipes[i], a->use, keys, w->states, &w->scratch[i], &w->room[i]);
         w->keys[i] = keys;
     }
     if (q->hashes_from == i && q->hashed) {
@@ -76,19 +73,48 @@ static void free_workspace(const cli_lookup *a, workspace *w) {
         free(w->hashes[i]);
         free(w->scratch[i]);
     }
+    free(w->states);
 }
 
-/* A line without the field is in no filter, nor is a header. */
-static void clear_missing(const cli_batch *b, const cli_key_rule *rule, const umbel_key *keys) {
-    if (rule->header && b->block.begins && b->lines) b->hits[0] = 0;
-    if (!rule->recorded.field && !rule->column) return;
+/* A line without a key is in no filter. */
+static void clear_missing(const cli_batch *b, const umbel_recipe *recipe, const umbel_key *keys) {
+    if (umbel_recipe_traits(recipe) & UMBEL_RECIPE_LINE) return;
     for (size_t i = 0; i < b->lines; i++) b->hits[i] &= keys[i].data != NULL;
+}
+
+/* Lines that were not found are asked for again, by the next key of each (names of domains: the
+ * parent), for as long as any has one. */
+static void ask_further(const cli_lookup_filter *q, const cli_batch *b, const umbel_key *keys) {
+    if (!(umbel_recipe_traits(q->recipe) & UMBEL_RECIPE_PARENTS)) return;
+    umbel_key *next = cli_alloc(b->lines * sizeof *next);
+    uint32_t *line = cli_alloc(b->lines * sizeof *line);
+    uint8_t *hits = cli_alloc(b->lines);
+    size_t n = 0;
+    for (size_t i = 0; i < b->lines; i++) {
+        if (b->hits[i] || !keys[i].data) continue;
+        next[n] = keys[i];
+        line[n++] = (uint32_t)i;
+    }
+    while (n) {
+        size_t left = 0;
+        for (size_t i = 0; i < n; i++) {
+            umbel_key key = next[i];
+            if (b->hits[line[i]] || !umbel_recipe_next(q->recipe, &key)) continue;
+            next[left] = key;
+            line[left++] = line[i];
+        }
+        n = left;
+        umbel_contains_many(q->filter, next, n, hits);
+        for (size_t i = 0; i < n; i++) b->hits[line[i]] = hits[i];
+    }
+    free(next), free(line), free(hits);
 }
 
 void cli_lookup_batch(const cli_lookup *a, cli_batch *b) {
     if (a->count == 1) {
         umbel_contains_many(a->at[0].filter, b->keys, b->lines, b->hits);
-        clear_missing(b, &a->at[0].rule, b->keys);
+        clear_missing(b, a->recipes[0], b->keys);
+        ask_further(&a->at[0], b, b->keys);
         return;
     }
     workspace w = {0};
@@ -102,7 +128,8 @@ void cli_lookup_batch(const cli_lookup *a, cli_batch *b) {
         } else {
             umbel_contains_many(q->filter, w.keys[i], b->lines, b->hits);
         }
-        clear_missing(b, &q->rule, w.keys[q->keys_from]);
+        clear_missing(b, q->recipe, w.keys[i]);
+        ask_further(q, b, w.keys[i]);
         for (size_t k = 0; k < b->lines; k++) b->hashes[k] |= (uint64_t)b->hits[k] << i;
     }
     for (size_t k = 0; k < b->lines; k++) b->hits[k] = b->hashes[k] != 0;

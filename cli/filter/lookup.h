@@ -2,7 +2,7 @@
  *
  * lookup.h - the same lines looked up in one or several filters
  *
- * Filters may have different key rules: keys are made once per rule, and hashed once for all
+ * Filters may have different recipes: keys are made once per recipe, and hashed once for all
  * filters that hash alike.
  */
 #ifndef CLI_LOOKUP_H
@@ -15,19 +15,21 @@ enum { CLI_LOOKUP_MAX = 64 };
 typedef struct cli_lookup_filter {
     umbel_filter *filter; /* owned */
     const char *name;
-    cli_key_rule rule;
-    size_t keys_from;   /* the first filter with the same keys ... */
-    size_t hashes_from; /* ... and with the same hashes; its own index if there is none */
-    bool hashed;        /* later filters use its hashes */
+    umbel_recipe *recipe; /* owned */
+    size_t keys_from;     /* the first filter with the same keys ... */
+    size_t hashes_from;   /* ... and with the same hashes; its own index if there is none */
+    bool hashed;          /* later filters use its hashes */
 } cli_lookup_filter;
 
 typedef struct cli_lookup {
     cli_lookup_filter at[CLI_LOOKUP_MAX];
+    const umbel_recipe *recipes[CLI_LOOKUP_MAX]; /* the same, for the feed */
     size_t count;
+    umbel_recipe_use use;
 } cli_lookup;
 
-/* Takes ownership of f.  The first filter's rule must be that of the feed. */
-void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, const cli_key_rule *rule);
+/* Takes ownership of both.  The feed's recipes are those of the lookup. */
+void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, umbel_recipe *recipe);
 void cli_lookup_free(cli_lookup *a);
 
 /* Sets b->hits[i] to 1 if any filter has line i.  With more than one filter, bit j of b->hashes[i]

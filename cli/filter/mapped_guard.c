@@ -58,7 +58,8 @@ static struct {
 static size_t watched_count;
 
 void cli_mapping_watch(const char *path) {
-    if (watched_count == WATCHED_MAX) return;
+    struct stat st; /* opening a FIFO would already take part in it */
+    if (watched_count == WATCHED_MAX || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return;
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return;
     watched[watched_count].path = path;

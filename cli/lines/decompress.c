@@ -170,6 +170,10 @@ size_t cli_stream_read(cli_stream *s, uint8_t *to, size_t len) {
     return s->ended ? 0 : read_some(s, to, len);
 }
 
+bool cli_stream_packed(const cli_stream *s) {
+    return s->packed_as != PLAIN;
+}
+
 bool cli_stream_idle(const cli_stream *s) {
     if (s->ended || s->used < s->have) return false;
     struct pollfd p = {.fd = s->fd, .events = POLLIN};

@@ -24,6 +24,9 @@ bool cli_is_packed(const uint8_t *first, size_t len);
 cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip);
 void cli_stream_close(cli_stream *s);
 
+/* True if what is read is decompressed. */
+bool cli_stream_packed(const cli_stream *s);
+
 /* At least one byte, at most len; 0 at the end.  Exits if reading or decompressing fails. */
 size_t cli_stream_read(cli_stream *s, uint8_t *to, size_t len);
 

@@ -30,7 +30,7 @@ struct cli_file {
     uint64_t start, next, size; /* by ranges: the start, the next range, the end */
     atomic_uint users;          /* blocks still to be read, and the input itself */
     bool fresh;                 /* no block was claimed yet */
-    uint32_t field;             /* from its header */
+    const void *bound;          /* what was made of its header */
 };
 
 struct cli_input {
@@ -39,9 +39,9 @@ struct cli_input {
     uint8_t sep;
     bool eager;
     size_t max_line;
-    const cli_csv *csv; /* NULL: every separator ends a line */
-    cli_find_field *find;
-    const void *find_ctx;
+    const umbel_recipe *csv; /* NULL: every separator ends a line */
+    cli_bind_header *bind;
+    void *bind_ctx;
     bool *failed; /* a file that cannot be opened is skipped, and this set; NULL: exit */
     uint64_t done, total;
     cli_file *file; /* NULL: open the next one */
@@ -200,10 +200,10 @@ static void check_length(const cli_input *in, const char *name, size_t len) {
 }
 
 /* The end of the last line in `len` bytes, of which `fresh` were not there before. */
-static size_t last_end(const cli_input *in, cli_csv_scan *scan, const uint8_t *text, size_t len,
-                       size_t fresh) {
+static size_t last_end(const cli_input *in, umbel_recipe_progress *scan, const uint8_t *text,
+                       size_t len, size_t fresh) {
     if (in->csv) {
-        cli_csv_scan_on(in->csv, scan, text, len);
+        umbel_recipe_scan(in->csv, in->sep, scan, text, len);
     } else {
         const uint8_t *last = memrchr(text + len - fresh, in->sep, fresh);
         if (last) scan->whole = (size_t)(last - text) + 1;
@@ -218,7 +218,7 @@ static bool claim_stream(cli_input *in, cli_file *f, cli_block *b) {
     make_room(b, head, 0, head + CLI_BLOCK + 1);
     if (head) memcpy(b->buffer, in->carry, head);
     size_t len = head, whole = 0;
-    cli_csv_scan scan = {0};
+    umbel_recipe_progress scan = {0};
     bool ended = false;
     b->idle = false;
     while (whole == 0 || (len < CLI_BLOCK && !b->idle)) {
@@ -261,13 +261,13 @@ static bool claim_range(cli_input *in, cli_file *f, cli_block *b) {
     return true;
 }
 
-void cli_input_as_csv(cli_input *in, const cli_csv *csv) {
-    in->csv = csv;
+void cli_input_as_records(cli_input *in, const umbel_recipe *recipe) {
+    if (umbel_recipe_traits(recipe) & UMBEL_RECIPE_CSV) in->csv = recipe;
 }
 
-void cli_input_on_header(cli_input *in, cli_find_field *find, const void *ctx) {
-    in->find = find;
-    in->find_ctx = ctx;
+void cli_input_on_header(cli_input *in, cli_bind_header *bind, void *ctx) {
+    in->bind = bind;
+    in->bind_ctx = ctx;
 }
 
 /* The first block of a file was claimed: looks at its first line. */
@@ -275,8 +275,8 @@ static void read_header(const cli_input *in, cli_file *f, const cli_block *b) {
     uint8_t *start = f->stream ? b->text : cli_alloc(MAX_HEADER);
     size_t len = f->stream ? b->len : read_at(f, start, 0, MAX_HEADER, f->start);
     const uint8_t *end = in->csv ? NULL : memchr(start, in->sep, len);
-    if (in->csv) len = cli_csv_first(in->csv, start, len);
-    f->field = in->find(in->find_ctx, f->name, start, end ? (size_t)(end - start) : len);
+    if (in->csv) len = umbel_recipe_first(in->csv, in->sep, start, len);
+    f->bound = in->bind(in->bind_ctx, f->name, start, end ? (size_t)(end - start) : len);
     if (!f->stream) free(start);
 }
 
@@ -294,9 +294,9 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
         if (f->stream) in->done += cli_stream_taken(f->stream) - before;
         b->name = f->name;
         b->begins = some && f->fresh ? f->name : NULL;
-        if (b->begins && in->find) read_header(in, f, b);
+        if (b->begins && in->bind) read_header(in, f, b);
         f->fresh = false;
-        b->field = f->field;
+        b->bound = f->bound;
         if (some) return true;
         release_file(f);
         in->file = NULL;

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lines/csv.h"
+#include "umbel_recipe.h"
 
 enum {
     CLI_BLOCK = 256 << 10 /* text, keys and results of a block fit the L2 cache */
@@ -31,8 +31,8 @@ typedef struct cli_block {
 
     uint8_t *space, *buffer; /* the allocation, and where the data begins */
     size_t space_len, room;
-    uint32_t field; /* as `find` said of its file's first line, or 0 */
-    cli_file *file; /* a range still to be read */
+    const void *bound; /* what was made of its file's header, or NULL */
+    cli_file *file;    /* a range still to be read */
     uint64_t offset;
 } cli_block;
 
@@ -45,14 +45,14 @@ cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep, siz
                           bool eager, bool *failed);
 void cli_input_close(cli_input *in);
 
-/* Lines are records of CSV: separators in quoted fields do not end them.  Blocks are then read in
- * order. */
-void cli_input_as_csv(cli_input *in, const cli_csv *csv);
+/* Lines are the recipe's records: in CSV, separators in quoted fields do not end them, and blocks
+ * are read in order. */
+void cli_input_as_records(cli_input *in, const umbel_recipe *recipe);
 
-/* For files with a header: `find` gets the first line of each and its file's name; what it returns
- * is `field` of that file's blocks. */
-typedef uint32_t cli_find_field(const void *ctx, const char *name, const uint8_t *line, size_t len);
-void cli_input_on_header(cli_input *in, cli_find_field *find, const void *ctx);
+/* For files with a header: `bind` gets the first line of each and its file's name; what it returns
+ * comes with that file's blocks. */
+typedef const void *cli_bind_header(void *ctx, const char *name, const uint8_t *line, size_t len);
+void cli_input_on_header(cli_input *in, cli_bind_header *bind, void *ctx);
 
 /* The next block, in order; false at the end.  One thread at a time.  Exits if a file cannot be
  * read or a line that does not fit a block is longer than max_line. */

@@ -12,24 +12,33 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "lines/split.h"
-#include "umbel_meta.h"
 
 enum { TYPICAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* including the rest of its last line */
 
 /* A quote that is missing makes one record of all that follows: better refused soon. */
 enum { MAX_LINE = 1 << 30, MAX_RECORD = 16 << 20 };
 
+/* The feed's recipes for one file, with columns by number. */
+typedef struct bound_recipes {
+    struct bound_recipes *next;
+    const umbel_recipe **recipes;
+    umbel_recipe **owned; /* NULL: the recipe itself has no columns */
+} bound_recipes;
+
 typedef struct pipeline {
     const cli_feed *feed;
     const cli_job *job;
     cli_input *in;
-    cli_csv csv;
+    const umbel_recipe *recipe; /* that makes the keys; NULL: they are the lines */
+    bool header;
     cli_split *split;
     size_t max_line;
     pthread_mutex_t reading, turning;
     pthread_cond_t turn_changed;
     uint64_t claimed, turn; /* blocks handed out, blocks drained */
-    uint64_t lines;
+    bound_recipes *bound;   /* for all files so far */
+    cli_lines read;
+    uint64_t line; /* of the file whose block is drained: lines before the block */
 } pipeline;
 
 cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles) {
@@ -49,14 +58,8 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
         .quiet = s->quiet,
         .max_line = (size_t)s->max_line,
         .threads = s->threads,
-        .key_rule = {.crlf = s->crlf},
+        .use = s->digests ? UMBEL_USE_DIGEST : UMBEL_USE_RECORD,
     };
-}
-
-static uint64_t lines_without_field;
-
-uint64_t cli_lines_without_field(void) {
-    return lines_without_field;
 }
 
 static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
@@ -83,26 +86,29 @@ static void make_room_for_lines(cli_batch *b) {
     b->keys = cli_realloc(b->keys, b->room * sizeof *b->keys);
     b->hashes = cli_realloc(b->hashes, b->room * sizeof *b->hashes);
     b->hits = cli_realloc(b->hits, b->room);
+    b->states = cli_realloc(b->states, b->room);
 }
 
-void cli_batch_keys(const cli_batch *b, const cli_key_rule *general, umbel_key *keys,
-                    uint8_t **scratch, size_t *room) {
-    cli_key_rule here = *general, *rule = &here;
-    if (b->block.field && rule->column) rule->recorded.field = b->block.field;
-    if (cli_key_is_line(rule)) {
-        for (size_t i = 0; i < b->lines; i++) {
-            keys[i] = (umbel_key){b->text + b->starts[i], b->ends[i] - b->starts[i]};
-        }
-        return;
+size_t cli_batch_keys(const cli_batch *b, const umbel_recipe *recipe, umbel_recipe_use use,
+                      umbel_key *keys, uint8_t *states, uint8_t **scratch, size_t *room) {
+    for (size_t i = 0; i < b->lines; i++) {
+        keys[i] = (umbel_key){b->text + b->starts[i], b->ends[i] - b->starts[i]};
     }
-    size_t need = cli_line_key_room(rule, b->lines, b->block.len);
+    if (!recipe || umbel_recipe_traits(recipe) & UMBEL_RECIPE_LINE) return b->lines;
+    size_t need = umbel_recipe_room(recipe, b->lines, b->block.len);
     if (*room < need) {
         *scratch = cli_realloc(*scratch, need);
         *room = need;
     }
-    uint8_t *next = *scratch;
+    return umbel_recipe_apply(recipe, use, keys, b->lines, *scratch, states);
+}
+
+/* Empty lines that are skipped anyway are not missed. */
+static void count_missing(cli_batch *b, bool skip_empty) {
     for (size_t i = 0; i < b->lines; i++) {
-        keys[i] = cli_line_key(rule, b->text + b->starts[i], b->ends[i] - b->starts[i], &next);
+        if (skip_empty && b->starts[i] == b->ends[i]) continue;
+        if (b->states[i] == UMBEL_FOUND_NOTHING && b->nothing++ == 0) b->first_nothing = i;
+        if (b->states[i] == UMBEL_FOUND_MALFORMED && b->malformed++ == 0) b->first_malformed = i;
     }
 }
 
@@ -117,41 +123,46 @@ static void drop_missing(cli_batch *b) {
     b->lines = kept;
 }
 
-/* Lines without the field have no key, and a header is no key. */
-static void handle_missing(const cli_feed *feed, cli_batch *b) {
-    bool header = feed->key_rule.header && b->block.begins && b->lines;
-    b->missing = 0;
-    if (header) b->keys[0] = (umbel_key){NULL, 0};
-    if (!header && !feed->key_rule.recorded.field && !feed->key_rule.column) return;
-    for (size_t i = 0; i < b->lines; i++) b->missing += b->keys[i].data == NULL;
-    b->without_field = b->missing - header;
-    if (b->missing && feed->skips_missing) drop_missing(b);
-}
-
 static void drop_empty(cli_batch *b) {
     size_t kept = 0;
     for (size_t i = 0; i < b->lines; i++) {
         b->starts[kept] = b->starts[i];
         b->ends[kept] = b->ends[i];
         b->keys[kept] = b->keys[i];
-        kept += b->keys[i].len != 0 || !b->keys[i].data;
+        bool empty = b->keys[i].data ? !b->keys[i].len : b->starts[i] == b->ends[i];
+        kept += !empty;
     }
     b->lines = kept;
 }
 
-/* A byte-order mark and carriage returns cannot be seen, but are part of the keys. */
-static void warn_of_first_line(const cli_feed *feed, const cli_batch *b) {
-    const umbel_key_rule *r = &feed->key_rule.recorded;
+/* Would a line have the same key without its first `head` and its last `tail` bytes? */
+static bool same_key_without(const pipeline *p, const cli_batch *b, const uint8_t *line, size_t len,
+                             size_t head, size_t tail) {
+    umbel_key keys[2] = {{line, len}, {line + head, len - head - tail}};
+    uint8_t states[2] = {0}, *scratch = NULL;
+    if (p->recipe) {
+        scratch = cli_alloc(umbel_recipe_room(p->recipe, 2, 2 * len));
+        umbel_recipe_apply(b->recipes[0], p->feed->use, keys, 2, scratch, states);
+    }
+    bool same = states[0] == states[1] && keys[0].len == keys[1].len &&
+                (!keys[0].data || memcmp(keys[0].data, keys[1].data, keys[0].len) == 0);
+    free(scratch);
+    return same;
+}
+
+/* A byte-order mark and carriage returns cannot be seen, but may be part of the keys. */
+static void warn_of_first_line(const pipeline *p, const cli_batch *b) {
     const uint8_t *text = b->block.text;
-    const uint8_t *end = b->block.len ? memchr(text, feed->sep, b->block.len) : NULL;
-    if (feed->quiet || !end) return;
-    if (end - text >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 && r->field <= 1 &&
-        !feed->key_rule.header) {
+    const uint8_t *end = b->block.len ? memchr(text, p->feed->sep, b->block.len) : NULL;
+    if (p->feed->quiet || !end) return;
+    size_t len = (size_t)(end - text);
+    bool mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+    if (mark && !p->header && !same_key_without(p, b, text, len, 3, 0)) {
         cli_warn(b->block.begins, "warning: begins with a byte-order mark, which becomes part of "
                                   "the first key (sed '1s/^\\xef\\xbb\\xbf//' removes it)");
     }
-    bool stripped = feed->key_rule.crlf || r->trim || (r->field && !r->delimiter);
-    if (feed->sep == '\n' && end > text && end[-1] == '\r' && !stripped) {
+    bool returns = p->feed->sep == '\n' && len && end[-1] == '\r';
+    if (returns && !same_key_without(p, b, text, len, 0, 1)) {
         cli_warn(b->block.begins, "warning: lines end in a carriage return, which becomes part of "
                                   "the keys (--crlf removes it)");
     }
@@ -167,25 +178,55 @@ static void cut_at_longer(cli_batch *b, size_t max) {
     }
 }
 
+/* Takes the header off the lines. */
+static void set_header_apart(const pipeline *p, cli_batch *b) {
+    b->header = (umbel_key){NULL, 0};
+    if (!p->header || !b->block.begins || !b->lines) return;
+    b->header = (umbel_key){b->text, b->ends[0] + 1};
+    b->lines--;
+    memmove(b->ends, b->ends + 1, b->lines * sizeof *b->ends);
+}
+
 static void make_keys(const pipeline *p, cli_batch *b) {
     b->text = b->block.text;
     b->idle = b->block.idle;
     make_room_for_ends(b, p->feed->sep);
     b->lines = p->split(b->text, b->block.len, p->feed->sep, b->ends);
-    if (p->feed->key_rule.csv) {
-        b->lines = cli_csv_drop_quoted(&p->csv, b->text, b->block.len, b->ends, b->lines);
+    if (p->recipe && umbel_recipe_traits(p->recipe) & UMBEL_RECIPE_CSV) {
+        b->lines =
+            umbel_recipe_ends(p->recipe, p->feed->sep, b->text, b->block.len, b->ends, b->lines);
     }
     make_room_for_lines(b);
-    uint32_t start = 0;
+    set_header_apart(p, b);
+    uint32_t start = (uint32_t)b->header.len;
     for (size_t i = 0; i < b->lines; i++) {
         b->starts[i] = start;
         start = b->ends[i] + 1;
     }
     cut_at_longer(b, p->max_line);
-    cli_batch_keys(b, &p->feed->key_rule, b->keys, &b->scratch, &b->scratch_room);
-    b->without_field = 0;
-    handle_missing(p->feed, b);
+    size_t found = cli_batch_keys(b, b->recipes ? b->recipes[0] : NULL, p->feed->use, b->keys,
+                                  b->states, &b->scratch, &b->scratch_room);
+    b->records = b->lines;
+    b->nothing = b->malformed = 0;
+    if (found < b->lines) count_missing(b, p->feed->skip_empty);
     if (p->feed->skip_empty) drop_empty(b);
+    b->missing = b->nothing + b->malformed;
+    if (b->missing && p->feed->skips_missing) drop_missing(b);
+}
+
+static void count_misfits(cli_misfits *m, size_t count, const cli_batch *b, uint64_t line) {
+    if (count && !m->count) *m = (cli_misfits){0, b->block.name, line};
+    m->count += count;
+}
+
+/* In the order of the input. */
+static void count_lines(pipeline *p, const cli_batch *b) {
+    if (b->block.begins) p->line = b->header.data != NULL;
+    count_misfits(&p->read.nothing, b->nothing, b, p->line + b->first_nothing + 1);
+    count_misfits(&p->read.malformed, b->malformed, b, p->line + b->first_malformed + 1);
+    p->line += b->records;
+    p->read.drained += b->lines;
+    p->read.count += b->lines + (p->feed->skips_missing ? b->missing : 0);
 }
 
 /* Blocks in order: the first never waits. */
@@ -194,10 +235,9 @@ static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
     while (p->turn != ticket) pthread_cond_wait(&p->turn_changed, &p->turning);
     pthread_mutex_unlock(&p->turning);
 
+    count_lines(p, b); /* first: a job may change the batch */
     p->job->drain(p->job->ctx, b);
-    p->lines += b->lines;
-    lines_without_field += b->without_field;
-    if (p->feed->activity) cli_progress(p->lines);
+    if (p->feed->activity) cli_progress(p->read.drained);
     if (b->too_long) cli_input_refuse_line(p->in, b->block.name);
 
     pthread_mutex_lock(&p->turning);
@@ -218,46 +258,71 @@ static void *run_thread(void *ctx) {
         pthread_mutex_unlock(&p->reading);
         if (!some) break;
         cli_input_load(p->in, &b.block);
-        if (b.block.begins) warn_of_first_line(p->feed, &b);
+        const bound_recipes *bound = b.block.bound;
+        b.recipes = bound ? bound->recipes : p->feed->recipes;
+        if (b.block.begins) warn_of_first_line(p, &b);
         make_keys(p, &b);
         if (p->job->work) p->job->work(p->job->ctx, &b);
         drain_in_turn(p, &b, ticket);
     }
     cli_block_free(&b.block);
-    free(b.starts), free(b.ends), free(b.keys), free(b.hashes), free(b.hits), free(b.scratch);
+    free(b.starts), free(b.ends), free(b.keys), free(b.hashes), free(b.hits), free(b.states);
+    free(b.scratch);
     return NULL;
 }
 
-static uint32_t find_column(const void *ctx, const char *name, const uint8_t *line, size_t len) {
-    const cli_key_rule *rule = ctx;
-    uint32_t field = cli_find_column(rule, line, len);
-    if (!field) {
-        cli_die(name, "names are compared exactly", "has no column '%s' in its first line",
-                rule->column);
+static const void *bind_header(void *ctx, const char *name, const uint8_t *line, size_t len) {
+    pipeline *p = ctx;
+    size_t n = p->feed->nrecipes;
+    bound_recipes *bound = cli_alloc(sizeof *bound);
+    *bound = (bound_recipes){.next = p->bound,
+                             .recipes = cli_alloc(n * sizeof *bound->recipes),
+                             .owned = cli_alloc(n * sizeof *bound->owned)};
+    p->bound = bound;
+    for (size_t i = 0; i < n; i++) {
+        umbel_diag diag = {0};
+        bound->recipes[i] = p->feed->recipes[i];
+        bound->owned[i] = NULL;
+        if (!(umbel_recipe_traits(bound->recipes[i]) & UMBEL_RECIPE_COLUMNS)) continue;
+        umbel_err e = umbel_recipe_bind(bound->recipes[i], line, len, &bound->owned[i], &diag);
+        if (e == UMBEL_EINVAL && *diag.field) {
+            cli_die(name, "names are compared exactly", "has no column '%s' in its first line",
+                    diag.field);
+        }
+        if (e) cli_die_err(name, e, &diag, NULL);
+        bound->recipes[i] = bound->owned[i];
     }
-    return field;
+    return bound;
 }
 
-uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job) {
-    size_t max_line = feed->max_line ? feed->max_line : feed->key_rule.csv ? MAX_RECORD : MAX_LINE;
+static void free_bound(bound_recipes *bound, size_t n) {
+    while (bound) {
+        bound_recipes *next = bound->next;
+        for (size_t i = 0; i < n; i++) umbel_recipe_free(bound->owned[i]);
+        free(bound->recipes), free(bound->owned), free(bound);
+        bound = next;
+    }
+}
+
+cli_lines cli_pipeline(const cli_feed *feed, const cli_job *job) {
+    const umbel_recipe *recipe = feed->nrecipes ? feed->recipes[0] : NULL;
+    uint32_t traits = recipe ? umbel_recipe_traits(recipe) : UMBEL_RECIPE_LINE;
+    size_t max_line = feed->max_line              ? feed->max_line
+                      : traits & UMBEL_RECIPE_CSV ? MAX_RECORD
+                                                  : MAX_LINE;
     pipeline p = {.feed = feed,
                   .job = job,
                   .in = cli_input_open(feed->files, feed->nfiles, feed->sep, max_line, feed->eager,
                                        feed->failed),
-                  .csv = {feed->sep, cli_csv_delimiter(&feed->key_rule)},
+                  .recipe = recipe,
+                  .header = traits & UMBEL_RECIPE_HEADER,
                   .split = cli_split_best(),
                   .max_line = max_line,
                   .reading = PTHREAD_MUTEX_INITIALIZER,
                   .turning = PTHREAD_MUTEX_INITIALIZER,
                   .turn_changed = PTHREAD_COND_INITIALIZER};
-    lines_without_field = 0;
-    if (feed->key_rule.csv) cli_input_as_csv(p.in, &p.csv);
-    if (feed->key_rule.column && !feed->key_rule.header) {
-        cli_die("--header", "or -k N", "is missing: the filter's keys are the column '%s'",
-                feed->key_rule.column);
-    } else if (feed->key_rule.column) {
-        cli_input_on_header(p.in, find_column, &feed->key_rule);
-    }
+    if (recipe) cli_input_as_records(p.in, recipe);
+    if (p.header) cli_input_on_header(p.in, bind_header, &p);
     if (feed->activity) {
         cli_progress_begin(feed->activity, cli_input_total(p.in), feed->filling, feed->capacity);
     }
@@ -271,5 +336,6 @@ uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job) {
     free(others);
     if (feed->activity) cli_progress_hide();
     cli_input_close(p.in);
-    return p.lines;
+    free_bound(p.bound, feed->nrecipes);
+    return p.read;
 }

@@ -10,23 +10,28 @@
 #define CLI_PIPELINE_H
 
 #include "lines/input.h"
-#include "lines/line_key.h"
 #include "options/options.h"
+#include "umbel_recipe.h"
 
 typedef struct cli_batch {
     const uint8_t *text;
     size_t lines;
     uint32_t *starts, *ends; /* line i is text[starts[i]] up to the separator at text[ends[i]] */
-    umbel_key *keys;         /* one per line */
+    umbel_key *keys;         /* one per line; its data is NULL where the line has none */
     uint64_t *hashes;        /* one per line, for the job to use */
     uint8_t *hits;           /* likewise */
-    bool idle;               /* the writer pauses */
-    size_t without_field;    /* lines of the block without it, kept or not */
-    bool too_long;           /* a longer line than is allowed follows these */
     size_t missing;          /* lines without a key, among the lines unless the feed skips them */
+    umbel_key header;        /* with its separator, if the block begins with one: not a line */
+    bool idle;               /* the writer pauses */
+    bool too_long;           /* a longer line than is allowed follows these */
 
-    uint8_t *scratch; /* holds keys that are not part of their line */
+    const umbel_recipe *const *recipes; /* those of the feed, for this file */
+    uint8_t *states;                    /* umbel_found, one per line */
+    uint8_t *scratch;                   /* holds keys that are not part of their line */
     size_t ends_room, room, scratch_room;
+    size_t records;                        /* lines of the block, kept or not */
+    size_t nothing, malformed;             /* of them, those without a key, by the reason */
+    size_t first_nothing, first_malformed; /* the first of each, from 0 */
     cli_block block;
 } cli_batch;
 
@@ -41,11 +46,29 @@ typedef struct cli_feed {
     bool eager;         /* do not wait for full blocks: someone may be waiting for the results */
     size_t max_line;    /* 0: as usual */
     uint32_t threads;
-    cli_key_rule key_rule;
+    const umbel_recipe *const
+        *recipes;    /* the first makes the keys; all agree on what a record is */
+    size_t nrecipes; /* 0: keys are lines */
+    umbel_recipe_use use;
     const char *activity;        /* for the progress bar, NULL: none */
     const umbel_filter *filling; /* its fill is shown too, or NULL */
     uint64_t capacity;
 } cli_feed;
+
+/* Lines of which no key could be made, and where the first of them is. */
+typedef struct cli_misfits {
+    uint64_t count;
+    const char *file;
+    uint64_t line; /* within the file, from 1 */
+} cli_misfits;
+
+/* What was read.  Headers are not counted. */
+typedef struct cli_lines {
+    uint64_t count;      /* all of them, but for those that --skip-empty skips */
+    uint64_t drained;    /* those that reached the job */
+    cli_misfits nothing; /* without the part that is the key */
+    cli_misfits malformed;
+} cli_lines;
 
 typedef struct cli_job {
     void (*work)(void *ctx, cli_batch *b); /* NULL: nothing to do in parallel */
@@ -53,19 +76,15 @@ typedef struct cli_job {
     void *ctx;
 } cli_job;
 
-/* As -0, --crlf, --skip-empty, --max-line and -j say; the rest of the key rule is left empty. */
+/* As -0, --skip-empty, --max-line, --digests and -j say; without recipes. */
 cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles);
 
-/* Returns the number of lines drained. */
-uint64_t cli_pipeline(const cli_feed *feed, const cli_job *job);
+cli_lines cli_pipeline(const cli_feed *feed, const cli_job *job);
 
-/* Lines of the last cli_pipeline that did not have the field of the key rule, headers not counted.
- * They are not drained if the feed skips them. */
-uint64_t cli_lines_without_field(void);
-
-/* The keys of the batch's lines under another rule.  `keys` has room for b->lines; *scratch
- * (NULL at first, freed by the caller) and *room grow as needed. */
-void cli_batch_keys(const cli_batch *b, const cli_key_rule *general, umbel_key *keys,
-                    uint8_t **scratch, size_t *room);
+/* The keys of the batch's lines under another recipe.  `keys` and `states` have room for b->lines;
+ * *scratch (NULL at first, freed by the caller) and *room grow as needed.  Returns how many lines
+ * have a key. */
+size_t cli_batch_keys(const cli_batch *b, const umbel_recipe *recipe, umbel_recipe_use use,
+                      umbel_key *keys, uint8_t *states, uint8_t **scratch, size_t *room);
 
 #endif

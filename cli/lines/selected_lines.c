@@ -17,3 +17,9 @@ uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want) {
     if (b->idle) cli_output_flush(o);
     return printed;
 }
+
+void cli_output_header(cli_output *o, const cli_batch *b, bool *printed) {
+    if (*printed || !b->header.data) return;
+    cli_output_write(o, b->header.data, b->header.len);
+    *printed = true;
+}

@@ -12,4 +12,8 @@
  * pauses. */
 uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want);
 
+/* The header that the block begins with, if it is the first of all: the lines of several files stay
+ * one table. */
+void cli_output_header(cli_output *o, const cli_batch *b, bool *printed);
+
 #endif

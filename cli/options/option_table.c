@@ -70,19 +70,31 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_DELIMITER] = {"t", "delimiter", "C", NULL, TYPE_BYTE, AT(delimiter),
                        "fields are separated by the character C, which quotes do not protect: "
                        "see --csv (default: runs of white space)"},
-    [OPT_FIELD] = {"k", "field", "N|NAME", NULL, TYPE_COUNT32, AT(field),
-                   "the key is field N of the line, counted from 1, or with --header the column "
-                   "NAME; lines without it have no key"},
+    [OPT_FIELD] = {"k", "field", "LIST|NAME", NULL, TYPE_LIST, AT(fields),
+                   "the key is these fields of the line, counted from 1: 2, or 1,7, or 2-4, or -1 "
+                   "for the last; or the column NAME, and the first line is a header; may be "
+                   "repeated"},
     [OPT_CSV] = FLAG("", "csv", csv,
                      "fields are those of CSV (RFC 4180): between commas, or -t C; those in "
                      "quotes may contain them, and line breaks"),
-    [OPT_HEADER] =
-        FLAG("", "header", header, "the first line of each file names the fields and is no key"),
+    [OPT_HEADER] = FLAG("", "header", header, "the first line of each file is a header, not a key"),
+    [OPT_JSON_KEY] = {"", "json-key", "PATH", NULL, TYPE_LIST, AT(json_keys),
+                      "lines are JSON, and the key is the member at PATH, written as for jq: "
+                      ".user.email; may be repeated"},
     [OPT_MISSING_EMPTY] = FLAG("", "missing-empty", missing_empty,
                                "lines without the field have the empty key, instead of none"),
     [OPT_TRIM] = FLAG("", "trim", trim, "strip white space from both ends of the key"),
     [OPT_LOWER] = FLAG("", "lower", lower, "lowercase the key (ASCII only)"),
     [OPT_UPPER] = FLAG("", "upper", upper, "uppercase the key (ASCII only)"),
+    [OPT_DOMAINS] = FLAG("", "domains", domains,
+                         "keys are names of domains, without regard to case and a dot at the end; "
+                         "a lookup asks for the name and each parent"),
+    [OPT_SHA1] = FLAG("", "sha1", sha1, "the key is the SHA-1 digest, in hexadecimal"),
+    [OPT_NTLM] = FLAG("", "ntlm", ntlm, "the key is the NTLM digest, in hexadecimal"),
+    [OPT_DIGESTS] =
+        FLAG("", "digests", digests, "--sha1, --ntlm: the lines of this input are digests already"),
+    [OPT_RECIPE] = {"", "recipe", "TEXT", NULL, TYPE_TEXT, AT(recipe),
+                    "all of this as one text, as umbel info shows it: 'csv column=email lower'"},
     [OPT_MAX_LINE] = {"", "max-line", "SIZE", NULL, TYPE_SIZE, AT(max_line),
                       "refuse longer lines (1GiB, or 16MiB with --csv; at most 3GiB)"},
     [OPT_THREADS] = {"j", "threads", "N", NULL, TYPE_COUNT32, AT(threads),

@@ -45,13 +45,6 @@ static uint32_t count32(const cli_option *o, const char *shown, const char *valu
     return (uint32_t)count;
 }
 
-/* -k N or -k NAME. */
-static void put_field(cli_settings *s, const char *shown, const char *value) {
-    bool number = value[strspn(value, "0123456789")] == '\0' && *value;
-    s->field_name = number ? NULL : value;
-    if (number) s->field = count32(&cli_options[OPT_FIELD], shown, value);
-}
-
 /* One byte, or the two characters \t. */
 static uint8_t byte_of(const char *shown, const char *value) {
     if (strcmp(value, "\\t") == 0) return '\t';
@@ -82,10 +75,6 @@ void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const 
     void *field = (char *)s + o->field;
     refuse_second(s, id, shown);
     s->given[id] = true;
-    if (id == OPT_FIELD) {
-        put_field(s, shown, value);
-        return;
-    }
     switch (o->type) {
     case TYPE_FLAG: *(bool *)field = true; break;
     case TYPE_TEXT: *(const char **)field = value; break;

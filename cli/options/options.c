@@ -157,6 +157,8 @@ void cli_settings_free(cli_settings *s) {
     free(s->meta.at);
     free(s->variants.at);
     free(s->check_keys.at);
+    free(s->fields.at);
+    free(s->json_keys.at);
 }
 
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b) {

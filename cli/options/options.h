@@ -49,10 +49,16 @@ typedef enum cli_option_id {
     OPT_FIELD,
     OPT_CSV,
     OPT_HEADER,
+    OPT_JSON_KEY,
     OPT_MISSING_EMPTY,
     OPT_TRIM,
     OPT_LOWER,
     OPT_UPPER,
+    OPT_DOMAINS,
+    OPT_SHA1,
+    OPT_NTLM,
+    OPT_DIGESTS,
+    OPT_RECIPE,
     OPT_MAX_LINE,
     OPT_THREADS,
     OPT_MAX_MEMORY,
@@ -181,7 +187,7 @@ struct cli_settings {
     int nargs;
 
     uint64_t keys, bytes, seed, filter, max_line, max_memory, database, wait;
-    uint32_t hashes, bits_per_key, expansion, field, threads, columns, shards;
+    uint32_t hashes, bits_per_key, expansion, threads, columns, shards;
     double fpr;
     umbel_kind kind;               /* AUTO unless given */
     umbel_format format, from, to; /* ANY unless given */
@@ -189,16 +195,16 @@ struct cli_settings {
     uint32_t variant;              /* the bits of --variant */
     uint8_t delimiter;             /* 0: not given */
     cli_window window;
-    const char *output, *tmp, *state, *present, *absent, *field_name;
+    const char *output, *tmp, *state, *present, *absent, *recipe;
     const char *check, *column, *column_type, *index;
     const char *redis, *redis_key, *auth_file, *secret_file;
     const char *cacert, *cert, *cert_key, *sni;
     const uint8_t *secret; /* the 16 bytes in --secret-file; NULL without it */
-    cli_text_list also, meta, variants, check_keys, socketmap, http;
+    cli_text_list also, meta, variants, check_keys, fields, json_keys, socketmap, http;
     const char *rewrite, *answer;
     uint64_t max_connections;
     bool squid, anywhere;
-    bool csv, header, missing_empty, same_rule;
+    bool csv, header, missing_empty, domains, sha1, ntlm, digests, same_rule;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;
 };

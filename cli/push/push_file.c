@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "filter/filter_file.h"
+#include "filter/filter_recipe.h"
 #include "report/report.h"
 
 void cli_push_summary(const cli_settings *s, const cli_pushed *p) {

@@ -13,7 +13,8 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "filter/filter_file.h"
-#include "lines/pipeline.h"
+#include "filter/filter_recipe.h"
+#include "lines/misfits.h"
 #include "push/push.h"
 
 enum { MAX_SHARDS = 16384 };
@@ -59,7 +60,7 @@ static umbel_filter *build(shard_builder *c, const cli_feed *feed, cli_filter_pa
     c->filter = cli_filter_create(&params, s);
     cli_job job = {NULL, add_own, c};
     cli_pipeline(feed, &job);
-    cli_filter_set_meta(c->filter, s, &feed->key_rule);
+    cli_filter_set_meta(c->filter, s, feed->recipes[0]);
     if (c->grows) cli_push_let_grow(c->filter, s->redis_key, s->expansion, s->fpr);
     return c->filter;
 }
@@ -85,11 +86,17 @@ static cli_filter_params params_of(const cli_settings *s, bool *grows) {
 static void check_arguments(const cli_settings *s) {
     const char *once = cli_input_once(s->args, s->nargs);
     if (once) cli_die(once, "use a file", "cannot be a pipe: it is read once per shard");
-    if ((s->lower || s->upper || s->trim) && !s->same_rule) {
-        cli_die(s->lower   ? "--lower"
-                : s->upper ? "--upper"
-                           : "--trim",
-                "--same-rule if the clients do the same",
+    cli_option_id changes = s->lower     ? OPT_LOWER
+                            : s->upper   ? OPT_UPPER
+                            : s->trim    ? OPT_TRIM
+                            : s->domains ? OPT_DOMAINS
+                            : s->sha1    ? OPT_SHA1
+                            : s->ntlm    ? OPT_NTLM
+                            : s->recipe  ? OPT_RECIPE
+                                         : OPT_END;
+    if (changes != OPT_END && !s->same_rule) {
+        char shown[48];
+        cli_die(cli_option_text(changes, shown), "--same-rule if the clients do the same",
                 "the server does not apply it, so it would miss some keys");
     }
     if (s->shards > MAX_SHARDS) cli_die("--shards", "at most 16384", "more than there are slots");
@@ -139,12 +146,14 @@ int cli_push_shards(const cli_settings *s) {
         cli_push_check(&push);
     }
     cli_feed feed = cli_feed_of(s, s->args, s->nargs);
-    feed.key_rule = cli_key_rule_given(s);
+    umbel_recipe *recipe = cli_recipe_given(s);
+    feed.recipes = (const umbel_recipe *const[]){recipe};
+    feed.nrecipes = 1;
     feed.activity = s->quiet ? NULL : "sorting";
     c.counts = cli_alloc(c.shards * sizeof *c.counts);
     memset(c.counts, 0, c.shards * sizeof *c.counts);
     cli_job counting = {NULL, count, &c};
-    cli_pipeline(&feed, &counting);
+    cli_lines read = cli_pipeline(&feed, &counting);
     feed.quiet = true; /* it has warned */
     for (c.shard = 0; c.shard < c.shards; c.shard++) {
         umbel_filter *f = build(&c, &feed, params, s);
@@ -159,5 +168,7 @@ int cli_push_shards(const cli_settings *s) {
     free(c.counts);
     free(sent);
     cli_connection_close(push.server);
-    return CLI_YES;
+    int status = cli_misfits_status(&read, recipe, "skipped", CLI_YES);
+    umbel_recipe_free(recipe);
+    return status;
 }

@@ -7,8 +7,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/output.h"
 #include "base/progress.h"
 #include "base/quantity.h"
@@ -61,9 +64,30 @@ static void line(cli_report *r, const char *label, const char *value) {
     fputc('\n', r->to);
 }
 
+static json_t *base64(const uint8_t *bytes, size_t len) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *text = cli_alloc(4 * (len / 3 + 1)), *to = text;
+    for (size_t i = 0; i < len; i += 3) {
+        size_t n = len - i < 3 ? len - i : 3;
+        uint32_t three = (uint32_t)bytes[i] << 16 | (n > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                         (n > 2 ? bytes[i + 2] : 0);
+        for (size_t k = 0; k < 4; k++) *to++ = k <= n ? digits[three >> (18 - 6 * k) & 63] : '=';
+    }
+    json_t *value = json_stringn(text, (size_t)(to - text));
+    free(text);
+    return value;
+}
+
+json_t *cli_json_bytes(const void *bytes, size_t len) {
+    json_t *text = json_stringn(bytes, len);
+    if (text) return text;
+    json_t *o = json_object();
+    json_object_set_new(o, "bytes", base64(bytes, len));
+    return o;
+}
+
 json_t *cli_json_text(const char *text) {
-    json_t *value = json_string(text);
-    return value ? value : json_string("(not UTF-8)");
+    return cli_json_bytes(text, strlen(text));
 }
 
 void cli_report_text(cli_report *r, const char *label, const char *name, const char *value) {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "options/options.h"
+#include "lines/pipeline.h"
 #include "umbel.h"
 
 typedef struct cli_report {
@@ -42,16 +42,14 @@ void cli_report_end(cli_report *r);
 json_t *cli_json_real(double value);
 json_t *cli_json_count(uint64_t value);
 
-/* Replaces text that is not UTF-8, which JSON requires. */
+/* JSON requires UTF-8: other bytes become an object, {"bytes": "..."}, in base64. */
 json_t *cli_json_text(const char *text);
+json_t *cli_json_bytes(const void *bytes, size_t len);
 
-/* For cli_summary: no lines were read. */
-#define CLI_NO_LINES UINT64_MAX
-
-/* A filter in one line on standard error: keys, size, bits per key, live and promised
- * false-positive rate.  With --json everything about it on standard output instead, unless the
- * filter itself goes there. */
-void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines);
+/* A filter, and the lines that were read for it (NULL: none), in one line on standard error: keys,
+ * size, bits per key, live and promised false-positive rate.  With --json everything about it on
+ * standard output instead, unless the filter itself goes there. */
+void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *read);
 
 /* "1,000 keys", "about 1,003 keys" where they are estimated, "an unknown number of keys". */
 char *cli_keys_text(const umbel_health *health, char *out);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/quantity.h"
-#include "lines/pipeline.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 #include "uniq/window_clock.h"
@@ -41,15 +40,37 @@ char *cli_keys_text(const umbel_health *health, char *out) {
     return out;
 }
 
-void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
+static void describe_misfits(cli_report *r, const cli_misfits *m, const char *count,
+                             const char *first) {
+    if (!m->count) return;
+    cli_report_count(r, NULL, count, m->count);
+    cli_report_count(r, NULL, first, m->line);
+}
+
+static void describe_lines(cli_report *r, const cli_lines *read) {
+    cli_report_count(r, NULL, "lines", read->count);
+    describe_misfits(r, &read->nothing, "lines_without_field", "first_without_field");
+    describe_misfits(r, &read->malformed, "lines_malformed", "first_malformed");
+}
+
+static void summarise_lines(const cli_lines *read) {
+    char count[CLI_QUANTITY];
+    fprintf(stderr, "%s, ", cli_count_noun(read->count, "line", count));
+    if (read->nothing.count) {
+        fprintf(stderr, "%s of them without the field and skipped, ",
+                cli_count_text(read->nothing.count, count));
+    }
+    if (read->malformed.count) {
+        fprintf(stderr, "%s of them malformed and skipped, ",
+                cli_count_text(read->malformed.count, count));
+    }
+}
+
+void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *read) {
     bool to_stdout = s->output && strcmp(s->output, "-") == 0;
-    uint64_t without = cli_lines_without_field();
     if (s->json && !to_stdout) {
         cli_report r = cli_report_begin(true);
-        if (lines != CLI_NO_LINES) {
-            cli_report_count(&r, NULL, "lines", lines + without);
-            if (without) cli_report_count(&r, NULL, "lines_without_field", without);
-        }
+        if (read) describe_lines(&r, read);
         cli_describe(&r, f);
         cli_report_end(&r);
         return;
@@ -60,7 +81,7 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
     umbel_describe(f, &info);
     umbel_measure(f, &measured);
     umbel_judge(&info, &measured, &health);
-    char count[CLI_QUANTITY], keys[CLI_QUANTITY], size[CLI_QUANTITY], now[CLI_QUANTITY];
+    char keys[CLI_QUANTITY], size[CLI_QUANTITY], now[CLI_QUANTITY];
     char each[CLI_QUANTITY] = "";
     char promised[CLI_QUANTITY + 16] = "";
     if (info.fpr > 0) {
@@ -68,44 +89,12 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, uint64_t lines) {
         snprintf(promised, sizeof promised, ", promised %s", cli_rate_text(info.fpr, rate));
     }
     fprintf(stderr, "%s: ", s->output ? s->output : s->args[0]);
-    if (lines != CLI_NO_LINES) {
-        fprintf(stderr, "%s, ", cli_count_noun(lines + without, "line", count));
-        if (without) {
-            fprintf(stderr, "%s of them without the field and skipped, ",
-                    cli_count_text(without, count));
-        }
-    }
+    if (read) summarise_lines(read);
     double bits = bits_per_key(&info, &health);
     if (bits > 0) snprintf(each, sizeof each, " (%.1f bits per key)", bits);
     fprintf(stderr, "%s in %s%s, %s; false-positive rate %s%s\n", cli_keys_text(&health, keys),
             cli_size_text(info.bytes, size), each, umbel_kind_name(info.kind),
             cli_rate_text(health.rate, now), promised);
-}
-
-static void describe_key_rule(cli_report *r, const umbel_filter *f) {
-    umbel_key_rule t;
-    umbel_get_key_rule(f, &t);
-    char text[128], field[64] = "";
-    if (t.field && t.delimiter) {
-        snprintf(field, sizeof field,
-                 t.delimiter == '\t' ? "field %" PRIu32 " between tabs"
-                                     : "field %" PRIu32 " between '%c'",
-                 t.field, t.delimiter);
-    } else if (t.field) {
-        snprintf(field, sizeof field, "field %" PRIu32, t.field);
-    }
-    snprintf(text, sizeof text, "%s%s%s%s", t.field ? field : "the line", t.trim ? ", trimmed" : "",
-             t.lower ? ", lowercase" : "", t.upper ? ", uppercase" : "");
-    cli_report_text(r, "key", NULL, text);
-    json_t *o = json_object();
-    json_object_set_new(o, "field", json_integer(t.field));
-    char delimiter[2] = {(char)t.delimiter, '\0'};
-    json_object_set_new(o, "delimiter",
-                        t.delimiter < 0x80 ? json_string(delimiter) : json_integer(t.delimiter));
-    json_object_set_new(o, "trim", json_boolean(t.trim));
-    json_object_set_new(o, "lower", json_boolean(t.lower));
-    json_object_set_new(o, "upper", json_boolean(t.upper));
-    cli_report_json(r, "treatment", o);
 }
 
 static void describe_meta(cli_report *r, const umbel_filter *f) {
@@ -215,6 +204,6 @@ void cli_describe(cli_report *r, const umbel_filter *f) {
         cli_report_text(r, "as text", "text", own);
     }
     describe_load(r, f, &info, &now, &health);
-    describe_key_rule(r, f);
+    cli_report_text(r, "recipe", "recipe", umbel_get_recipe(f));
     describe_meta(r, f);
 }

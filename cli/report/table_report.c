@@ -112,8 +112,7 @@ static json_t *place_json(const cli_place *p) {
     const umbel_table_place *s = &p->seen;
     json_object_set_new(o, "state", json_string(state_names[s->state]));
     if (s->column) {
-        json_t *column = json_string(s->column);
-        json_object_set_new(o, "column", column ? column : json_string("(not UTF-8)"));
+        json_object_set_new(o, "column", cli_json_text(s->column));
         json_object_set_new(o, "type", json_string(s->type));
     }
     json_object_set_new(o, "first", cli_json_count(s->first));

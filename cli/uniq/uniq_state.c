@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/quantity.h"
 #include "filter/filter_file.h"
+#include "filter/filter_recipe.h"
 #include "filter/update_lock.h"
 #include "uniq/window_clock.h"
 
@@ -29,7 +30,6 @@ static uint64_t now(void) {
 static umbel_filter *make(const cli_settings *s) {
     const cli_window *w = &s->window;
     bool window = cli_given(s, OPT_WINDOW);
-    cli_key_rule rule = cli_key_rule_given(s);
     umbel_params params = {.kind = s->kind,
                            .capacity = s->keys,
                            .fpr = s->fpr,
@@ -67,7 +67,9 @@ static umbel_filter *make(const cli_settings *s) {
                                                     .bytes = params.bytes});
     }
     if (e) cli_die_err("uniq", e, &diag, CLI_SEE_PLAN);
-    cli_filter_set_meta(f, s, &rule);
+    umbel_recipe *recipe = cli_recipe_given(s);
+    cli_filter_set_meta(f, s, recipe);
+    umbel_recipe_free(recipe);
     return f;
 }
 

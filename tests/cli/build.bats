@@ -120,7 +120,7 @@ P
         [ "$status" -eq 0 ]
         [[ $stderr != *"more keys than"* ]]
         umbel info --json k.umb | grep -q '"keys": 1000,'
-        refused "more keys than the 1,000 planned (nothing was saved; --keys plans for more)" \
+        refused "more keys than the 1,000 planned (nothing was saved; -n KEYS plans for more)" \
             umbel build -q --strict -j $j -n 1000 -p 1e-12 -o more.umb <(seq 1001)
     done
     run --separate-stderr umbel build -f -n 1000 -p 1e-12 -o k.umb <(seq 1001)

@@ -45,22 +45,22 @@ refused_below_minimum() {
 
 @test "limits: gzipped filters are unpacked into memory, and no more of it than they may have" {
     gzip -c "$root/tests/golden/dcso/a.bloom" > packed.bloom
-    for command in info verify "check -c" "convert -f -q --to dcso -o plain.bloom"; do
-        refused "needs 168 bytes, more than --max-memory allows (--max-memory 168 is enough)" \
+    for command in info "check -c" "convert -f -q --to dcso -o plain.bloom"; do
+        refused "needs 120 bytes, more than --max-memory allows (--max-memory 120 is enough)" \
             umbel $command --max-memory 1 packed.bloom
-        refused "needs 168 bytes, more than --max-memory allows (--max-memory 168 is enough)" \
-            umbel $command --max-memory 167 packed.bloom
+        refused "needs 120 bytes, more than --max-memory allows (--max-memory 120 is enough)" \
+            umbel $command --max-memory 119 packed.bloom
     done
     umbel info --max-memory 168 packed.bloom > out
     umbel verify -q --max-memory 168 packed.bloom
     # Data after the bits: 80 MB of zeros in 80 kB.
     (cat "$root/tests/golden/dcso/a.bloom" && head -c 80000000 /dev/zero) | gzip > bomb.bloom
-    refused "gzip: more data after the bits than is allowed" umbel info bomb.bloom
-    refused "gzip: more data after the bits than is allowed" umbel info --max-memory 5000 bomb.bloom
+    refused "bomb.bloom: is longer than the filter in it" umbel info bomb.bloom
+    refused "the filter is larger than --max-memory allows" umbel info --max-memory 5000 bomb.bloom
     # A claim of a terabyte.
     (head -c 32 "$root/tests/golden/dcso/a.bloom" && printf '\0\0\0\0\0\010\0\0' &&
         head -c 8000000 /dev/zero) | gzip > claim.bloom
-    refused "m: more bits than the file has, at byte" umbel info claim.bloom
+    refused "m: more bits than the file has" umbel info claim.bloom
 }
 
 @test "limits: mapped files need no memory" {

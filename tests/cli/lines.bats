@@ -99,9 +99,11 @@ open('text', 'wb').write(b'x' * (B - 1) + b'\n' + b'y' * 10 + b'\n' + b'z')"
     printf 'a\r\nb\n' > dos
     exact --crlf -o k.umb dos
     [ "$(printf 'a\nb\n' | umbel check -c k.umb)" -eq 2 ]
-    umbel check --crlf k.umb dos | cmp - dos
-    run --separate-stderr umbel check -c k.umb dos
-    [ "$output" = 1 ]
+    umbel check k.umb dos | cmp - dos # remembered
+    exact -o plain.umb dos
+    umbel check plain.umb dos | cmp - dos
+    [ "$(umbel check -c --crlf plain.umb dos)" = 1 ] # added to what the filter says
+    refused "--crlf and --null contradict" umbel check -0 --crlf k.umb dos
 }
 
 @test "lines: empty lines are keys unless --skip-empty" {
@@ -118,7 +120,7 @@ open('text', 'wb').write(b'x' * (B - 1) + b'\n' + b'y' * 10 + b'\n' + b'z')"
 
 @test "lines: fields as cut and awk see them" {
     printf 'one,two,three\n,x\nlonely\na,,c\n' > csv
-    exact -t , -k 2 -n 10 -o k.umb csv
+    run -3 --separate-stderr exact -t , -k 2 -n 10 -o k.umb csv
     [ "$(printf 'two\nx\n\nthree\nlonely\n' | umbel check -k 1 -t '|' k.umb)" = "$(printf 'two\nx\n')" ]
     printf '  a  b\tc\n\td e\n' > blanks
     exact -k 2 -n 10 -o k2.umb blanks
@@ -137,10 +139,11 @@ open('text', 'wb').write(b'x' * (B - 1) + b'\n' + b'y' * 10 + b'\n' + b'z')"
     echo 'EVE;x' | umbel add -q k.umb
     [ "$(umbel check -c k.umb text)" -eq 4 ]
     run umbel info k.umb
-    [[ $output == *"key                field 1 between ';', trimmed, lowercase"* ]]
+    [[ $output == *"recipe             field=1 delimiter=; trim lower"* ]]
     exact -n 10 --upper -o up.umb keys
     [ "$(echo 'bob;2' | umbel check -c up.umb)" -eq 1 ]
-    refused "--lower and --upper contradict" umbel check --upper k.umb text
+    refused "the filter's keys are made differently: lower (its own recipe is applied" umbel check --upper k.umb text
+    refused "--lower and --upper contradict" umbel build -f --lower --upper -o k.umb text
 }
 
 @test "lines: case conversion changes ASCII letters only" {

@@ -37,14 +37,14 @@ seen = 0
 for c in commands:
     run = lambda *args: subprocess.run([umbel, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     text = part(run("help", c).stdout, "^Options\n", "^Exit")
-    options = re.findall(r"^  (?:-., |    )--([a-z-]+)", text, re.M)
+    options = re.findall(r"^  (?:-., |    )--([a-z0-9-]+)", text, re.M)
     man = part(read(f"man/man1/umbel-{c}.1"), r"^\.SH OPTIONS", r"^\.SH EXIT").replace("\\-", "-")
-    assert sorted(options) == sorted(re.findall(r"\\fB--([a-z-]+)\\fR", man)), (c, "man")
+    assert sorted(options) == sorted(re.findall(r"\\fB--([a-z0-9-]+)\\fR", man)), (c, "man")
     in_bash = part(bash, rf"^    {c}\)$", r"' ;;$")
     assert re.search(r"options='(.*)", in_bash).group(1).split() == ["--" + o for o in options], (c, "bash")
     in_zsh = part(zsh, rf"^    {c}\)$", r"_files' ;;$")
-    assert sorted(options) == sorted(re.findall(r"'\*?--([a-z-]+)[=\[]", in_zsh)), (c, "zsh")
-    assert sorted(options) == sorted(re.findall(rf"from {c}' -l ([a-z-]+)", fish)), (c, "fish")
+    assert sorted(options) == sorted(re.findall(r"'\*?--([a-z0-9-]+)[=\[]", in_zsh)), (c, "zsh")
+    assert sorted(options) == sorted(re.findall(rf"from {c}' -l ([a-z0-9-]+)", fish)), (c, "fish")
     for o in options:
         assert "unknown option" not in run(c, "--" + o).stderr, (c, o)
     seen += len(options)

@@ -115,7 +115,7 @@ P
     [[ $stderr == *"umbel: uniq: warning: more keys than planned: the false-positive rate is "*", more than ten times the 1 in 1,000,000 promised; about "*" new lines were lost (-n plans for more, --strict stops)"* ]]
     run --separate-stderr umbel uniq -q --strict -n 1000 -p 1e-6 --state s.umb <(seq 5000)
     [ "$status" -eq 2 ]
-    [[ $stderr == "umbel: s.umb: more keys than the 1,000 planned (--keys plans for more)"* ]]
+    [[ $stderr == "umbel: s.umb: more keys than the 1,000 planned (-n KEYS plans for more)"* ]]
     [ "${#lines[@]}" -ge 1000 ]
     [ "${#lines[@]}" -le 1001 ] # a false positive takes no space
     # The first thousand are printed and remembered, and again only the next one is too many.
@@ -132,7 +132,7 @@ P
     run --separate-stderr umbel uniq -q --strict -n 1000 -p 1e-12 <(seq 1001)
     [ "$status" -eq 2 ]
     [ "$output" = "$(seq 1000)" ]
-    [[ $stderr == "umbel: uniq: more keys than the 1,000 planned (--keys plans for more)" ]]
+    [[ $stderr == "umbel: uniq: more keys than the 1,000 planned (-n KEYS plans for more)" ]]
     run --separate-stderr umbel uniq -n 1000 -p 1e-12 <(seq 1000)
     [[ $stderr != *warning* ]]
 }
@@ -188,7 +188,7 @@ P
 @test "uniq: what is lost is known even when every bit is set, if all keys were seen" {
     run --separate-stderr umbel uniq --kind auto -n 1000 -p 1% --state s.umb <(seq 300000; seq 1000)
     [ "$status" -eq 0 ]
-    [[ $stderr =~ "301,000 lines, "([0-9,]+)" of them new; about "([0-9]+)" new lines mistaken" ]]
+    [[ $stderr =~ "301,000 lines, "([0-9,]+)" of them new; about "([0-9,]+)" new lines mistaken" ]]
     lost=$((300000 - ${BASH_REMATCH[1]//,/}))
     [ $((BASH_REMATCH[2] - lost)) -lt $((lost / 20)) ]
     [ $((lost - BASH_REMATCH[2])) -lt $((lost / 20)) ]

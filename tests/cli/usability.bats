@@ -36,7 +36,9 @@ load helper
     refused "standard input: cannot be both the filter and the lines" umbel check - < k.umb
     refused "standard input: cannot be both" umbel check k.umb --also - < k.umb
     refused "a filter in a pipe cannot be changed" umbel add - keys < k.umb
-    refused "larger than --max-memory allows" umbel info --max-memory 1 - < <(head -c 3000000 /dev/zero)
+    umbel build -q -n 5000000 -o large.umb <(seq 9)
+    umbel check -q - -e 7 < large.umb
+    refused "larger than --max-memory allows" umbel info --max-memory 1 - < large.umb
 }
 
 @test "check: a file that cannot be read is skipped, and the exit status is 2" {
@@ -70,7 +72,7 @@ run = lambda *args: subprocess.run([umbel, *args], capture_output=True, text=Tru
 values = {"KEYS": "5", "RATE": "1%", "SIZE": "1M", "KIND": "blocked", "FORMAT": "native", "TYPE": "int64",
           "N": "3", "K": "3", "S": "3", "C": ",", "N|DURATION/STEP": "5", "SECONDS": "1",
           "NAME=VALUE": "a=b"}
-adds_up = {"-e", "--also", "--meta", "--variant"}
+adds_up = {"-k", "--json-key", "-e", "--also", "--meta", "--variant"}
 commands = re.findall(r"^  (\w+) ", run("help").stdout.split("Commands")[1].split("Options")[0], re.M)
 seen = set()
 for command in commands:
@@ -93,7 +95,7 @@ P
 @test "help: values are listed, rare options come last" {
     help=$(umbel build --help | tr -s ' \n' ' ')
     [[ $help == *"one of auto, blocked, classic, static, counting, scalable, window, tight, line, smallest"* ]]
-    [[ $help == *"Options -o, --output"*"How lines become keys"*"Filters of other systems --format FORMAT"*"redisbloom, dcso"*"uint64"* ]]
+    [[ $help == *"Options -o, --output"*"How lines become keys"*"Filters of other systems --format FORMAT"*"redisbloom, dcso"* ]]
     umbel help --man check > page
     grep -q '^.SS Filters of other systems' page
     grep -q 'one of native, leveldb' page
@@ -106,7 +108,7 @@ P
     umbel build -q -p 1e-9 -o k.umb keys
     run --separate-stderr umbel check --json --also k.umb k.umb -e 5 -e none -e $'a\xff'
     [ "$output" = '{"line": "5", "filters": ["k.umb", "k.umb"]}' ]
-    [ "$(umbel check -v --json k.umb -e $'a\xff')" = '{"line": "(not UTF-8)", "filters": []}' ]
+    [ "$(umbel check -v --json k.umb -e $'a\xff')" = '{"line": {"bytes": "Yf8="}, "filters": []}' ]
     [ "$(umbel check -c --json k.umb -e 5 -e none)" = '{"lines": 2, "selected": 1}' ]
     run --separate-stderr umbel uniq --json -n 1000 -p 1% keys keys
     python3 - "$stderr" <<'P'
@@ -153,10 +155,45 @@ P
     [[ $stderr != *warning* ]]
 }
 
+@test "check: swapped arguments are noticed" {
+    seq 9 > words.txt
+    umbel build -q -o a.umb words.txt
+    refused "words.txt: is not a filter (did you mean umbel check a.umb words.txt?)" umbel check words.txt a.umb
+    refused "words.txt: is not a filter (did you mean umbel add a.umb words.txt?)" umbel add words.txt a.umb
+    refused "words.txt: format: not recognised" umbel check words.txt words.txt
+}
+
+@test "messages name options, not the library's parameters" {
+    seq 9 > words
+    refused "build: --bits-per-key: " umbel build --format guava --bits-per-key 9 -o x words
+    refused "plan: --bits-per-key: " umbel plan --format leveldb -n 1000
+    umbel build -q -n 9 -o /dev/null words # keeps nothing, so there is nothing to overwrite
+    [ -c /dev/null ]
+}
+
+@test "plan: --format prints one row below its header, and nothing else" {
+    for f in guava redisbloom dcso; do
+        umbel plan --format $f -n 1000 -p 1% > table || true
+        [ "$(head -1 table | tr -s ' ')" = "format keys size bits/key hashes rate" ]
+        [ "$(sed -n 2p table | wc -w)" -eq 7 ]
+        [ "$(head -1 table | wc -c)" = "$(sed -n 2p table | wc -c)" ] # columns are below their names
+    done
+}
+
+@test "--json: bytes that are not UTF-8 come as base64" {
+    printf 'caf\351\nok\n' > latin1
+    umbel build -q -n 9 -o l.umb latin1
+    umbel check --json l.umb latin1 | python3 -c '
+import base64, json, sys
+first, second = (json.loads(line) for line in sys.stdin)
+assert base64.b64decode(first["line"]["bytes"]) == b"caf\xe9", first
+assert second["line"] == "ok", second'
+}
+
 @test "hints say what would work" {
     seq 1000 > keys
     umbel build -q -o k.umb keys
-    refused "-k: must be at least 1 (a whole number, 1 or more)" umbel check -k 0 k.umb
+    refused "field=0: fields are numbers from 1" umbel check -k 0 k.umb
     refused "more keys than the 10 planned (nothing was saved" umbel build -q --kind static --strict -n 10 -o s.umb keys
     [ ! -e s.umb ]
     cp k.umb bad.umb
@@ -179,24 +216,36 @@ P
 @test "fields: a line without the field has no key" {
     printf 'a b\nc\nd e\n\n' > text
     run --separate-stderr umbel build -n 10 -p 1e-9 -k 2 -o k.umb text
+    [ "$status" -eq 3 ]
     [[ $stderr == "k.umb: 4 lines, 2 of them without the field and skipped, 2 keys in "* ]]
-    [ "$(umbel check k.umb text)" = "$(printf 'a b\nd e')" ]
-    [ "$(umbel check -v k.umb text)" = "$(printf 'c\n\n')" ] # in no filter
-    [ "$(umbel check -c k.umb text)" = 2 ]
+    [[ $stderr == *"umbel: text: warning: 2 lines do not have the field: skipped; the first is line 2" ]]
+    run -3 --separate-stderr umbel check k.umb text
+    [ "$output" = "$(printf 'a b\nd e')" ]
+    [[ $stderr == "umbel: text: warning: 2 lines do not have the field: not looked up; the first is line 2" ]]
+    { umbel check -v k.umb text || [ $? -eq 3 ]; } | cmp - <(printf 'c\n\n') # in no filter
+    run -3 --separate-stderr umbel check -c k.umb text
+    [ "$output" = 2 ]
+    umbel check -q k.umb text # a match is an answer
+    run -0 umbel check -c --skip-empty k.umb <(printf 'a b\n\n') # an empty line that is skipped is not missed
     printf 'a,\nb\n' > commas # an empty field is an empty key
-    umbel build -q -n 10 -p 1e-9 -t , -k 2 -o e.umb commas
-    [ "$(umbel check e.umb commas)" = a, ]
-    [ "$(umbel check --also k.umb -k 2 e.umb text)" = "$(printf 'a b\nd e')" ]
-    umbel build --json -k 2 -f -o k.umb text > report
-    grep -q '"lines": 4,' report
-    grep -q '"lines_without_field": 2,' report
+    run -3 umbel build -q -n 10 -p 1e-9 -t , -k 2 -o e.umb commas
+    run -3 --separate-stderr umbel check e.umb commas
+    [ "$output" = a, ]
+    run -3 --separate-stderr umbel check --also k.umb -k 2 e.umb text
+    [ "$output" = "$(printf 'a b\nd e')" ]
+    run -3 --separate-stderr umbel build --json -k 2 -f -o k.umb text
+    grep -q '"lines": 4,' <<< "$output"
+    grep -q '"lines_without_field": 2,' <<< "$output"
+    grep -q '"first_without_field": 2,' <<< "$output"
     # As it was, and remembered.
     umbel build -q -n 10 -p 1e-9 -k 2 --missing-empty -f -o k.umb text
     umbel check k.umb text | cmp - text
     refused "no field is selected" umbel build -q --missing-empty -f -o k.umb text
     # uniq never drops what it cannot compare.
     for j in 1 3; do
-        printf 'a 1\nx\nb 1\nx\nc 2\n' | umbel uniq -q -j $j -k 2 > out
+        printf 'a 1\nx\nb 1\nx\nc 2\n' > some
+        run -3 --separate-stderr umbel uniq -q -j $j -k 2 some
+        echo "$output" > out
         printf 'a 1\nx\nx\nc 2\n' | cmp - out
     done
     printf 'x\na 1\nx\nb 2\nx\nc 3\n' > many
@@ -208,29 +257,38 @@ P
 @test "fields: --csv knows quotes, --header names" {
     printf 'id,name,"e ""mail"""\r\n1,"Lovelace, Ada",ADA@x\r\n2,"say ""hi""",\r\n3\r\n' > people.csv
     run --separate-stderr umbel build --csv --header -k name -n 10 -p 1e-9 -o n.umb people.csv
+    [ "$status" -eq 3 ]
     [[ $stderr == "n.umb: 3 lines, 1 of them without the field and skipped, 2 keys in "* ]]
+    [[ $stderr == *"people.csv: warning: 1 line does not have the field: skipped; the first is line 4" ]]
     [ "$(umbel check n.umb -e 'Lovelace, Ada' -e 'say "hi"' -e name -e Lovelace)" = "$(printf 'Lovelace, Ada\nsay "hi"')" ]
-    refused "--header: is missing: the filter's keys are the column 'name'" umbel check n.umb people.csv
+    # The recipe travels: header, quotes and carriage returns need not be said again.
+    run -3 --separate-stderr umbel check n.umb people.csv
+    printf '%s\n' "$output" | cmp - <(head -3 people.csv)
     # The columns are elsewhere in this file; the name is stored with the filter.
     printf 'name,id\n"Lovelace, Ada",7\nname,8\n' > other.csv
     for j in 1 3; do
-        [ "$(umbel check -j $j --header n.umb other.csv)" = '"Lovelace, Ada",7' ]
+        [ "$(umbel check -j $j n.umb other.csv)" = "$(printf 'name,id\n"Lovelace, Ada",7')" ]
     done
-    [ "$(umbel check --header n.umb < other.csv)" = '"Lovelace, Ada",7' ]
-    [ "$(umbel check --header n.umb other.csv people.csv | wc -l)" = 3 ]
-    umbel info n.umb | grep -q 'meta key.column  *name'
-    umbel build -q --csv --header -k 'e "mail"' --lower -n 10 -p 1e-9 -o e.umb people.csv
+    [ "$(umbel check --header n.umb < other.csv)" = "$(printf 'name,id\n"Lovelace, Ada",7')" ]
+    run -3 --separate-stderr umbel check n.umb other.csv people.csv # one header, two lines of people
+    [ "${#lines[@]}" = 4 ]
+    umbel info n.umb | grep -q '^recipe  *csv column=name$'
+    run -3 umbel build -q --csv --header -k 'e "mail"' --lower -n 10 -p 1e-9 -o e.umb people.csv
     [ "$(umbel check e.umb -e ada@x -e '')" = "$(printf 'ada@x\n')" ]
-    [ "$(umbel uniq -q --csv --header -k id people.csv people.csv | wc -l)" = 5 ] # headers stay
+    [ "$(umbel uniq -q --csv --header -k id people.csv people.csv | wc -l)" = 4 ] # one header in all
+    run --separate-stderr umbel uniq --csv --header -k id people.csv people.csv
+    [[ $stderr == "uniq: 6 lines, 3 of them new;"* ]] # and it is not a line
     refused "has no column 'nobody' in its first line" umbel check --header -k nobody n.umb people.csv
-    refused "-k: 'name' is not a number (--header finds a column by its name)" umbel check -k name n.umb people.csv
-    refused "a quoted field does not end: \"open" umbel check --csv -k 1 n.umb <(printf 'a\n"open\nnever\n')
+    refused "-k: '2' and 'name' are a number and a name" umbel check -k 2 -k name n.umb people.csv
+    printf 'a\n"open\nnever\n' > open.csv
+    run -3 --separate-stderr umbel check --csv -k 1 n.umb open.csv
+    [[ $stderr == *"open.csv: warning: 1 line is not "*": not looked up; the first is line 2" ]]
     # Names between tabs and between blanks.
     printf 'a b\tc\n1 2\t3\n' > tabs
     [ "$(umbel uniq -q -t '\t' --header -k c tabs)" = "$(cat tabs)" ]
     umbel build -q -n 9 -p 1e-9 -t '\t' --header -k c -o t.umb tabs
     umbel check -q t.umb -e 3
-    [ "$(printf 'c\tx y\n3\t1\n4\t3\n' | umbel check --header t.umb)" = "$(printf '3\t1')" ]
+    [ "$(printf 'c\tx y\n3\t1\n4\t3\n' | umbel check t.umb)" = "$(printf 'c\tx y\n3\t1')" ]
     umbel build -q -n 9 -p 1e-9 --header -k b -o w.umb tabs
     umbel check -q w.umb -e 2
     # Twenty thousand lines, in ranges that several threads read.
@@ -247,7 +305,7 @@ P
 import csv, random
 random.seed(12)
 parts = ["a", "b c", ",", "\n", "\r\n", '"', '""', "7\n", "\n\n", ""]
-rows = [["id", "text\nof two lines", "more"]]
+rows = [["id", "text, of two words", "more"]]
 for i in range(30000):
     rows.append([str(i), "".join(random.choices(parts, k=random.randrange(6))) + f"-{i}",
                  random.choice(["", "x", "x\ny"])])
@@ -260,29 +318,87 @@ P
     gzip -k rows.csv
     umbel build -q -0 -n 30000 -p 1e-9 -o model.umb texts
     for j in 1 3; do
-        umbel build -q -j $j --csv --header -k $'text\nof two lines' -n 30000 -p 1e-9 -f -o rows.umb rows.csv
+        umbel build -q -j $j --csv --header -k 'text, of two words' -n 30000 -p 1e-9 -f -o rows.umb rows.csv
         umbel cmp -q rows.umb model.umb
         umbel build -q -j $j --csv --header -k 2 -n 30000 -p 1e-9 -f -o rows.umb rows.csv.gz
         umbel cmp -q rows.umb model.umb
         [ "$(umbel check -c -j $j --header rows.umb < <(cat rows.csv))" = 30000 ]
-        umbel check -j $j --csv --header -k 2 rows.umb rows.csv | cmp - <(tail -n +3 rows.csv)
+        umbel check -j $j --csv --header -k 2 rows.umb rows.csv | cmp - rows.csv
     done
     # A quote within a field is none; a stray one is noticed, and what never ends is bounded.
     [ "$(printf '5" disk,1\n"5"" disk",2\n' | umbel uniq -q --csv -k 1)" = '5" disk,1' ]
-    refused "text follows a quoted field with line breaks" umbel uniq -q --csv -k 1 <(printf 'a,"b\nc,"d",e\n')
+    printf 'a,"b\nc,"d",e\n' > stray.csv
+    run -3 --separate-stderr umbel uniq -q --csv -k 1 stray.csv
+    [[ $stderr == *"stray.csv: warning: 1 line is not "* ]]
     { echo 'a,"b'; yes 'c,d' | head -c 20000000; } > open.csv
     refused "open.csv: has a line of more than 16 MiB (a quote may be missing; --max-line" umbel uniq -q --csv -k 1 open.csv
-    refused "a quoted field does not end" umbel uniq -q --csv -k 2 --max-line 1GiB open.csv
+    run -3 umbel uniq -q --csv -k 2 --max-line 1GiB open.csv
 }
 
-@test "fields: filters with keys in different columns are not looked up together" {
+@test "fields: filters with keys in different columns are looked up together, those of other records are not" {
     printf 'a,b\n1,2\n' > ab.csv
-    umbel build -q --csv --header -k a -o a.umb ab.csv
-    umbel build -q --csv --header -k b -o b.umb ab.csv
+    umbel build -q --csv --header -k a -p 1e-9 -o a.umb ab.csv
+    umbel build -q --csv --header -k b -p 1e-9 -o b.umb ab.csv
     seq 9 | umbel build -q -n 9 -o plain.umb
-    refused "b.umb: its keys are in another column" umbel check --header a.umb --also b.umb ab.csv
-    refused "b.umb: its keys are in another column" umbel check plain.umb --also b.umb ab.csv
+    printf 'b,x,a\n2,x,1\n3,x,1\n2,x,3\n1,x,2\n' > other.csv
+    [ "$(umbel check --annotate a.umb --also b.umb other.csv)" = "$(printf 'a.umb,b.umb\t2,x,1\na.umb\t3,x,1\nb.umb\t2,x,3')" ]
+    refused "b.umb: its recipe reads other records than that of the first filter: csv column=b" \
+        umbel check plain.umb --also b.umb ab.csv
     [ "$(umbel check --annotate a.umb --also b.umb -e 2)" = "$(printf 'b.umb\t2')" ]
+}
+
+@test "fields: compound keys, ranges, from the end, and -k that adds up" {
+    printf 'a b c d\na b x d\ny b c d\nz z z z\n' > text
+    for k in "-k 1,2" "-k 1 -k 2" "-k 1-2"; do
+        [ "$(umbel uniq -q $k text)" = "$(printf 'a b c d\ny b c d\nz z z z')" ]
+    done
+    [ "$(umbel uniq -q -k -1 text)" = "$(printf 'a b c d\nz z z z')" ]
+    [ "$(umbel uniq -q -k 2- text)" = "$(printf 'a b c d\na b x d\nz z z z')" ]
+    umbel build -q -p 1e-9 -k 2,-1 -o k.umb text
+    umbel info k.umb | grep -q '^recipe  *field=2,-1$'
+    [ "$(umbel check k.umb -e 'b d' -e 'd b' -e bd)" = 'b d' ]
+    # 199,997 of 200,000 pairs are different; each field alone has far fewer values.
+    seq 200000 | awk '{ print $1 % 1000, "x", int($1 / 1000) }' > pairs
+    [ "$(umbel uniq -q -p 1e-9 -k 1 -k 3 pairs | wc -l)" -eq 200000 ]
+}
+
+@test "fields: members of JSON, domains, digests" {
+    printf '%s\n' '{"user":{"email":"Ada@x"},"n":[1,{"b":"two"}]}' '{"user":{}}' 'nope' '{"user":{"email":"b\u00f6b"}}' > log
+    run -3 --separate-stderr umbel build --json-key .user.email --lower -n 9 -p 1e-9 -o j.umb log
+    [[ $stderr == "j.umb: 4 lines, 1 of them without the field and skipped, 1 of them malformed and skipped, 2 keys in "* ]]
+    [[ $stderr == *"log: warning: 1 line does not have the member: skipped; the first is line 2"* ]]
+    [[ $stderr == *"log: warning: 1 line is not JSON"*": skipped; the first is line 3"* ]]
+    umbel info --json j.umb | grep -q '"recipe": "json=.user.email lower"'
+    [ "$(umbel check j.umb -e ADA@X -e 'b\u00f6b' -e böb)" = "$(printf 'ADA@X\nböb')" ]
+    [ "$(umbel check -c --json-key '.n[1].b' j.umb <<< '{"n":[0,{"b":"ada@x"}]}')" = 1 ]
+    printf 'example.com\nEVIL.org.\n' | umbel build -q --domains -n 9 -p 1e-9 -o d.umb
+    umbel info d.umb | grep -q '^recipe  *domain$'
+    printf '%s\n' a.b.Example.COM example.com. com notexample.com x.evil.org example.org > hosts
+    for j in 1 3; do
+        [ "$(umbel check -j $j d.umb hosts)" = "$(printf '%s\n' a.b.Example.COM example.com. x.evil.org)" ]
+        [ "$(umbel check -j $j --also j.umb -k 1 --annotate d.umb hosts | cut -f1 | sort | uniq -c | tr -s ' ')" = ' 3 d.umb' ]
+    done
+    [ "$(umbel check d.umb -e www.evil.org -e org)" = www.evil.org ]
+    printf 'password\nletmein\n' | umbel build -q --sha1 -n 9 -p 1e-9 -o s.umb
+    printf '%s:7\n' $(printf password | sha1sum | cut -c1-40) 0123 $(printf other | sha1sum | cut -c1-40) > list
+    run -3 --separate-stderr umbel check --digests -t : -k 1 s.umb list
+    [ "$output" = "$(head -1 list)" ]
+    [[ $stderr == *"1 line is not "*"; the first is line 2" ]]
+    [ "$(umbel check s.umb -e letmein -e LETMEIN)" = letmein ]
+    refused "--digests: keys are not digests" umbel build --digests -f -o x.umb list
+    refused "--sha1 and --ntlm contradict" umbel build --sha1 --ntlm -f -o x.umb list
+    refused "the filter's keys are made differently: sha1" umbel check --ntlm s.umb list
+}
+
+@test "fields: --recipe, and what it refuses" {
+    printf 'id;mail\n1;Ada@x\n' > people
+    umbel build -q --recipe 'column=mail delimiter=; lower' -p 1e-9 -o r.umb people
+    umbel build -q -t ';' -k mail --lower -p 1e-9 -o o.umb people
+    cmp r.umb o.umb
+    [ "$(umbel check r.umb people)" = "$(cat people)" ]
+    refused "--recipe: frob: " umbel build --recipe 'line frob' -o x.umb people
+    refused "at byte 8" umbel build --recipe 'field=2 frob' -o x.umb people
+    refused "--recipe and --trim contradict" umbel build --recipe line --trim -o x.umb people
 }
 
 @test "push: a filter whose keys are not the lines is refused without --same-rule" {

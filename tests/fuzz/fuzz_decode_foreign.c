@@ -4,8 +4,7 @@
  *
  *   byte    what
  *   0       the format, see `formats`; the last is UMBEL_FMT_ANY
- *   1       1: lengths and sums within the bytes are made to agree; 2: the bytes are gzipped first,
- *           and also unpacked as the command does it
+ *   1       1: lengths and sums within the bytes are made to agree; 2: the bytes are gzipped first
  *   2..3    keys        5  variant        7      hashes
  *   4       fpr         6  bits_per_key   8..15  seed        of what it is decoded as
  *   16...   what is decoded
@@ -17,7 +16,6 @@
 
 #include "../support/watched_memory.h"
 #include "core/bits.h"
-#include "filter/gzipped_filter.h"
 #include "target.h"
 #include "umbel_foreign.h"
 
@@ -140,27 +138,6 @@ static void gzip(text *t) {
     deflateEnd(&z);
 }
 
-/* As the command does; what comes out is used as well. */
-static void gunzip(const text *t) {
-    watched_memory m;
-    watch_memory(&m, 0);
-    m.opts.max_bytes = 1 << 22;
-    umbel_diag diag = {.offset = UINT64_MAX};
-    text plain = {0};
-    umbel_err e = cli_gunzip_filter(t->bytes, t->len, &m.opts, &plain.bytes, &plain.len, &diag);
-    /* zlib's window, and what gzip can make of so many bytes. */
-    insist(m.peak <= CLI_GZIP_RATIO * t->len + (1 << 17), "unpacking takes what bytes justify");
-    if (e) {
-        insist(!plain.bytes && m.blocks == 0, "nothing stays after an error");
-        insist(diag.what && diag.offset <= t->len, "an error has words and lies within the bytes");
-        return;
-    }
-    insist(plain.len <= m.opts.max_bytes, "unpacking obeys the limit");
-    use_bytes(&(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL, plain.bytes, plain.len,
-              2 * plain.len + (1 << 13));
-    m.hook.free(m.hook.ctx, plain.bytes);
-}
-
 /* ---- */
 
 static const umbel_format formats[] = {
@@ -192,7 +169,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     if (bytes[1] & AGREE) agree(&t, &like);
     if (bytes[1] & GZIP) gzip(&t);
     use_bytes(&like, NULL, t.bytes, t.len, 2 * t.len + (1 << 13)); /* a handle and a copy or two */
-    if (t.len > 1 && t.bytes[0] == 0x1f && t.bytes[1] == 0x8b) gunzip(&t);
     free(t.bytes);
     return 0;
 }

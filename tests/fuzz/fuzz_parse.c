@@ -5,6 +5,7 @@
  *
  * Byte 0 chooses what the text is parsed as, bytes 1 to 4 are choices; the text follows.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,14 +15,13 @@
 
 #include "base/quantity.h"
 #include "command/command.h"
-#include "lines/csv.h"
-#include "lines/line_key.h"
 #include "lines/split.h"
 #include "options/filter_options.h"
 #include "push/push.h"
 #include "push/push_address.h"
 #include "target.h"
 #include "umbel_foreign.h"
+#include "umbel_recipe.h"
 #include "uniq/window_clock.h"
 
 enum { QUANTITY, WINDOW_CLOCK, OPTIONS, TYPED, TOKENS, LINES, NAMES, READINGS, HEAD = 5 };
@@ -199,8 +199,15 @@ static void check_split(cli_split *split, const uint8_t *text, size_t len, uint8
 
 /* ---- Records of CSV, byte by byte ---- */
 
+/* What the recipe was made of. */
+typedef struct plain_rule {
+    uint8_t sep, delimiter;
+    uint32_t field;
+    bool csv, crlf, trim, lower, upper;
+} plain_rule;
+
 /* The length of the record at the beginning of the text, and whether a separator ends it. */
-static size_t plain_record(const cli_csv *csv, const uint8_t *text, size_t len, bool *ended) {
+static size_t plain_record(const plain_rule *csv, const uint8_t *text, size_t len, bool *ended) {
     static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
     bool starts = true, quoted = false;
     size_t i = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
@@ -223,18 +230,19 @@ static size_t plain_record(const cli_csv *csv, const uint8_t *text, size_t len, 
     return i;
 }
 
-static void check_csv(const cli_csv *csv, const uint8_t *text, size_t len, size_t step) {
-    if (csv->sep == '"' || csv->delimiter == '"' || csv->sep == csv->delimiter) return;
+static void check_csv(const umbel_recipe *recipe, const plain_rule *csv, const uint8_t *text,
+                      size_t len, size_t step) {
     size_t whole = 0;
     for (bool ended = true; ended;) {
         size_t n = plain_record(csv, text + whole, len - whole, &ended);
-        insist(cli_csv_first(csv, text + whole, len - whole) == n, "the first record");
+        insist(umbel_recipe_first(recipe, csv->sep, text + whole, len - whole) == n,
+               "the first record");
         if (ended) whole += n + 1;
     }
-    cli_csv_scan scan = {0};
+    umbel_recipe_progress scan = {0};
     for (size_t at = 0; at < len;) {
         at = len - at < step ? len : at + step;
-        cli_csv_scan_on(csv, &scan, text, at);
+        umbel_recipe_scan(recipe, csv->sep, &scan, text, at);
         insist(scan.whole <= at && scan.at <= at, "within the text");
     }
     insist(scan.whole == whole, "as many whole records, however they arrive");
@@ -256,7 +264,7 @@ static void keep(plain *p, size_t from, size_t to) {
     p->len = to - from;
 }
 
-static void plain_field(plain *p, const umbel_key_rule *t) {
+static bool plain_field(plain *p, const plain_rule *t) {
     size_t at = 0;
     for (uint64_t field = 1; at <= p->len; field++) {
         size_t end = at;
@@ -265,20 +273,21 @@ static void plain_field(plain *p, const umbel_key_rule *t) {
         } else {
             while (at < p->len && is_blank(p->bytes[at])) at++;
             for (end = at; end < p->len && !is_blank(p->bytes[end]);) end++;
+            if (at == end) return false;
         }
         if (field == t->field) {
             keep(p, at, end);
-            return;
+            return true;
         }
         at = end + 1;
     }
-    p->len = 0;
+    return false;
 }
 
-static void plain_key(plain *p, const cli_key_rule *t) {
-    const umbel_key_rule *r = &t->recorded;
-    if (t->crlf && p->len && p->bytes[p->len - 1] == '\r') p->len--;
-    if (r->field) plain_field(p, r);
+/* False: the line has no key. */
+static bool plain_key(plain *p, const plain_rule *r) {
+    if (r->crlf && p->len && p->bytes[p->len - 1] == '\r') p->len--;
+    if (r->field && !plain_field(p, r)) return false;
     if (r->trim) {
         size_t from = 0, to = p->len;
         while (to > 0 && is_blank(p->bytes[to - 1])) to--;
@@ -290,41 +299,59 @@ static void plain_key(plain *p, const cli_key_rule *t) {
         if (r->lower && c >= 'A' && c <= 'Z') p->bytes[i] = (uint8_t)(c + 32);
         if (r->upper && c >= 'a' && c <= 'z') p->bytes[i] = (uint8_t)(c - 32);
     }
+    return true;
 }
 
-static void check_line_key(const cli_key_rule *t, const uint8_t *line, size_t len) {
-    size_t room = cli_line_key_room(t, 1, len);
-    uint8_t *scratch = some_bytes(room), *used = scratch;
+static void check_line_key(const umbel_recipe *recipe, const plain_rule *t, const uint8_t *line,
+                           size_t len) {
+    size_t room = umbel_recipe_room(recipe, 1, len);
+    uint8_t *scratch = some_bytes(room), state = 9;
     plain p = {some_bytes(len), len};
     if (len) memcpy(p.bytes, line, len);
-    umbel_key key = cli_line_key(t, line, len, &used);
-    plain_key(&p, t);
-    insist((size_t)(used - scratch) <= room, "no more room than was said");
-    insist(key.len == p.len && (!p.len || memcmp(key.data, p.bytes, p.len) == 0), "the same key");
-    if (cli_key_is_line(t)) insist(key.len == len, "the key is the line");
+    umbel_key key = {line, len};
+    bool found = umbel_recipe_apply(recipe, UMBEL_USE_RECORD, &key, 1, scratch, &state) == 1;
+    insist(found == (state == UMBEL_FOUND_KEY) && found == (key.data != NULL), "one answer");
+    insist(plain_key(&p, t) == found, "a key or none");
+    insist(!found || key.len == p.len, "a key as long");
+    insist(!found || !p.len || memcmp(key.data, p.bytes, p.len) == 0, "the same key");
     free(p.bytes);
     free(scratch);
 }
 
+static umbel_recipe *recipe_of(const plain_rule *r) {
+    char text[128], part[32] = "line", delimiter[32] = "";
+    umbel_recipe *recipe = NULL;
+    if (r->field) snprintf(part, sizeof part, "field=%" PRIu32, r->field);
+    if (r->delimiter) snprintf(delimiter, sizeof delimiter, " delimiter=0x%02x", r->delimiter);
+    snprintf(text, sizeof text, "%s%s%s%s%s%s%s", r->csv ? "csv " : "", part, delimiter,
+             r->crlf ? " crlf" : "", r->trim ? " trim" : "", r->lower ? " lower" : "",
+             r->upper ? " upper" : "");
+    return umbel_recipe_parse(text, &recipe, NULL) ? NULL : recipe;
+}
+
 static void parse_lines(const uint8_t *text, size_t len, const uint8_t choices[4]) {
-    uint8_t sep = choices[0] & 1 ? '\n' : choices[1];
-    cli_key_rule t = {
-        .recorded = {.trim = choices[0] & 2,
-                     .lower = (choices[0] & 12) == 4,
-                     .upper = (choices[0] & 12) == 8,
-                     .delimiter = choices[0] & 16 ? choices[2] : 0,
-                     .field = choices[3] == 255 ? UINT32_MAX : choices[3]},
-        .crlf = choices[0] & 32,
-    };
-    check_split(cli_split_generic, text, len, sep);
-    check_split(cli_split_best(), text, len, sep);
-    check_csv(&(cli_csv){sep, choices[0] & 16 ? choices[2] : ','}, text, len, 1 + choices[3] % 16);
-    for (size_t at = 0; at <= len;) {
-        const uint8_t *cut = at < len ? memchr(text + at, sep, len - at) : NULL;
+    plain_rule r = {.sep = choices[0] & 1 ? '\n' : 0,
+                    .trim = choices[0] & 2,
+                    .lower = (choices[0] & 12) == 4,
+                    .upper = (choices[0] & 12) == 8,
+                    .field = choices[3] == 255 ? UINT32_MAX : choices[3],
+                    .crlf = choices[0] & 32};
+    if (r.field && choices[0] & 16) r.delimiter = choices[2];
+    check_split(cli_split_generic, text, len, r.sep);
+    check_split(cli_split_best(), text, len, r.sep);
+    umbel_recipe *recipe = recipe_of(&r);
+    for (size_t at = 0; recipe && at <= len;) {
+        const uint8_t *cut = at < len ? memchr(text + at, r.sep, len - at) : NULL;
         size_t end = cut ? (size_t)(cut - text) : len;
-        check_line_key(&t, text + at, end - at);
+        check_line_key(recipe, &r, text + at, end - at);
         at = end + 1;
     }
+    umbel_recipe_free(recipe);
+    plain_rule csv = {.sep = r.sep, .csv = true, .field = 1, .delimiter = r.delimiter};
+    recipe = recipe_of(&csv);
+    if (!csv.delimiter) csv.delimiter = ',';
+    if (recipe) check_csv(recipe, &csv, text, len, 1 + choices[3] % 16);
+    umbel_recipe_free(recipe);
 }
 
 /* ---- Typed values, and text as ClickHouse splits it ------------------------------------------ */

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * linear_codecs.c - decoding, and what is read on the way: metadata, Thrift, gzip, tokens
+ * linear_codecs.c - decoding, and what is read on the way: metadata, Thrift, tokens
  */
 #include "cases.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "any_filter.h"
-#include "filter/gzipped_filter.h"
 #include "steps.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
@@ -156,62 +154,6 @@ static void metadata(void **state) {
     free(t.bytes);
 }
 
-/* ---- gzip --------------------------------------------------------------------------------- */
-
-static void put_member(text *t, const void *bytes, size_t len) {
-    uint8_t *packed = malloc(len + 1000);
-    assert_non_null(packed);
-    z_stream z = {.next_in = (Bytef *)bytes, .avail_in = (uInt)len, .next_out = packed};
-    z.avail_out = (uInt)len + 1000;
-    assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, 0), Z_OK);
-    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-    text_put(t, packed, z.total_out);
-    deflateEnd(&z);
-    free(packed);
-}
-
-static void make_small_filter(text *t, size_t members) {
-    (void)members;
-    shape = (any_params){.foreign = {.format = UMBEL_FMT_DCSO, .capacity = 100, .fpr = 0.01}};
-    umbel_filter *f = NULL;
-    assert_ok(any_create(&shape, NULL, &f, NULL));
-    append_filter(t, f);
-    shape = (any_params){.foreign = {.format = UMBEL_FMT_DCSO}};
-}
-
-/* A filter, then members with nothing in them. */
-static void make_members(text *t, size_t members) {
-    text plain = {0};
-    make_small_filter(&plain, 0);
-    put_member(t, plain.bytes, plain.len);
-    for (size_t i = 0; i < members; i++) put_member(t, "", 0);
-    free(plain.bytes);
-}
-
-/* Much data after the bits, one byte per member. */
-static void make_data(text *t, size_t members) {
-    text plain = {0};
-    make_small_filter(&plain, 0);
-    put_member(t, plain.bytes, plain.len);
-    for (size_t i = 0; i < members; i++) put_member(t, "x", 1);
-    free(plain.bytes);
-}
-
-static void parse_gzipped(const text *t) {
-    umbel_opts opts = {0};
-    umbel_diag diag;
-    text plain = {0};
-    assert_ok(cli_gunzip_filter(t->bytes, t->len, &opts, &plain.bytes, &plain.len, &diag));
-    parse_filter(&plain);
-    free(plain.bytes);
-}
-
-static void gzipped(void **state) {
-    (void)state;
-    assert_linear(&(parser){"dcso, empty gzip members", 1000, make_members, parse_gzipped});
-    assert_linear(&(parser){"dcso, gzip members of a byte", 1000, make_data, parse_gzipped});
-}
-
 /* ---- Thrift ------------------------------------------------------------------------------- */
 
 /* Parquet's header with unknown fields, to be skipped. */
@@ -290,8 +232,7 @@ static void tokens(void **state) {
 int linear_codecs(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats),  cmocka_unit_test(gocrc32), cmocka_unit_test(many_links),
-        cmocka_unit_test(metadata), cmocka_unit_test(gzipped), cmocka_unit_test(thrift),
-        cmocka_unit_test(tokens),
+        cmocka_unit_test(metadata), cmocka_unit_test(thrift),  cmocka_unit_test(tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 static const uint8_t options[] = {OPT_ALSO, OPT_META, OPT_QUIET, OPT_END};
 const cli_command cli_umbel = {.name = "umbel", .options = options};
 
-static cli_key_rule rule;
+static const char *recipe;
 static bool packed;
 
 static void make_short_lines(text *t, size_t len) {
@@ -70,9 +70,13 @@ static void parse_lines(const text *t) {
     uint64_t lines = 0;
     cli_feed feed = {.files = files, .nfiles = 1, .sep = '\n', .max_line = 1 << 30};
     feed.threads = 1;
-    feed.key_rule = rule;
+    umbel_recipe *parsed = NULL;
+    assert_int_equal(umbel_recipe_parse(recipe, &parsed, NULL), UMBEL_OK);
+    feed.recipes = (const umbel_recipe *const[]){parsed};
+    feed.nrecipes = 1;
     cli_job job = {NULL, drain, &lines};
     cli_pipeline(&feed, &job);
+    umbel_recipe_free(parsed);
     unlink(name);
     assert_true(lines > 0);
 }
@@ -87,15 +91,16 @@ static void lines(void **state) {
                  {"empty lines", 1 << 17, make_empty_lines},
                  {"one line", 1 << 20, make_one_line},
                  {"long lines", 1 << 20, make_long_lines}};
-    static const cli_key_rule rules[] = {
-        {.crlf = false},
-        {.crlf = true, .recorded = {.trim = true, .lower = true, .field = 3}},
-        {.recorded = {.field = 1000000, .delimiter = ' '}},
-    };
+    static const char *const recipes[] = {"line",
+                                          "field=3 crlf trim lower",
+                                          "field=1000000 delimiter=space",
+                                          "field=2,-1,3-5 delimiter=a missing=empty",
+                                          "json=.a[0].b",
+                                          "line sha1"};
     for (size_t i = 0; i < 4; i++) {
-        for (size_t k = 0; k < 6; k++) {
+        for (size_t k = 0; k < 12; k++) {
             packed = k % 2;
-            rule = rules[k / 2];
+            recipe = recipes[k / 2];
             assert_linear(&(parser){kinds[i].name, kinds[i].size, kinds[i].make, parse_lines});
         }
     }
@@ -103,7 +108,7 @@ static void lines(void **state) {
 
 static void csv(void **state) {
     (void)state;
-    rule = (cli_key_rule){.csv = true, .crlf = true, .recorded = {.field = 2}};
+    recipe = "csv field=2";
     for (int k = 0; k < 2; k++) {
         packed = k;
         assert_linear(&(parser){"csv, quotes", 1 << 17, make_quotes, parse_lines});

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cli_lines.c - splitting kernels agree with a loop; lines become keys; gzip is decompressed
+ * test_cli_lines.c - splitting kernels agree with a loop; gzip is decompressed
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,6 @@
 
 #include "gzip.h"
 #include "lines/gunzip.h"
-#include "lines/line_key.h"
 #include "lines/split.h"
 
 static uint64_t rng_state;
@@ -64,57 +63,6 @@ static void kernels_agree(void **state) {
         }
         for (size_t k = 0; k < 2; k++) expect_split(kernels[k], text, len, sep);
     }
-}
-
-static void expect_key(const cli_key_rule *t, const char *line, const char *key) {
-    uint8_t scratch[64], *next = scratch;
-    umbel_key got = cli_line_key(t, (const uint8_t *)line, strlen(line), &next);
-    if (got.len != strlen(key) || (got.len && memcmp(got.data, key, got.len) != 0)) {
-        fail_msg("'%s' became '%.*s', not '%s'", line, (int)got.len, (const char *)got.data, key);
-    }
-}
-
-static void rules(void **state) {
-    (void)state;
-    cli_key_rule t = {0};
-    assert_true(cli_key_is_line(&t));
-    expect_key(&t, " a\r", " a\r");
-    t.crlf = true;
-    expect_key(&t, " a\r", " a");
-    expect_key(&t, "a\r\r", "a\r"); /* one belongs to the end of the line */
-    expect_key(&t, "a\rb", "a\rb");
-    expect_key(&t, "\r", "");
-    expect_key(&t, "", "");
-    t = (cli_key_rule){.recorded = {.trim = true}};
-    expect_key(&t, " \t a b \v\f\r", "a b");
-    expect_key(&t, "  \t ", "");
-    t = (cli_key_rule){.recorded = {.lower = true}};
-    expect_key(&t, "@AZ[`az{", "@az[`az{");
-    t = (cli_key_rule){.recorded = {.upper = true}};
-    expect_key(&t, "@AZ[`az{\xc3\xa4", "@AZ[`AZ{\xc3\xa4");
-}
-
-static void fields(void **state) {
-    (void)state;
-    cli_key_rule t = {.recorded = {.field = 2, .delimiter = ','}};
-    expect_key(&t, "a,b,c", "b");
-    expect_key(&t, "a,b", "b");
-    expect_key(&t, "a,", "");
-    expect_key(&t, "a", "");
-    expect_key(&t, "", "");
-    expect_key(&t, ",,", "");
-    t.recorded.field = 1;
-    expect_key(&t, "a,b", "a");
-    expect_key(&t, ",b", "");
-    t = (cli_key_rule){.recorded = {.field = 2}};
-    expect_key(&t, "a b c", "b");
-    expect_key(&t, "  a \t b", "b");
-    expect_key(&t, "a  ", "");
-    expect_key(&t, "a", "");
-    t.recorded.field = 1;
-    expect_key(&t, "  a", "a");
-    t = (cli_key_rule){.recorded = {.field = 2, .delimiter = ';', .trim = true, .lower = true}};
-    expect_key(&t, "X; Y ;Z", "y");
 }
 
 /* ---- gzip, with zlib and with ISA-L ------------------------------------------------------- */
@@ -304,8 +252,6 @@ static void gunzip_reads_long_headers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_agree),
-        cmocka_unit_test(rules),
-        cmocka_unit_test(fields),
         cmocka_unit_test(gunzip_joins_members),
         cmocka_unit_test(gunzip_notices_the_end),
         cmocka_unit_test(gunzip_describes_damage),

@@ -43,7 +43,7 @@ static void what_json_cannot_say(void **state) {
            *odd = cli_json_text("\xff");
     assert_true(json_real_value(half) == 0.5);
     assert_string_equal(json_string_value(name), "\xc3\xa4");
-    assert_string_equal(json_string_value(odd), "(not UTF-8)");
+    assert_string_equal(json_string_value(json_object_get(odd, "bytes")), "/w==");
     json_decref(half);
     json_decref(name);
     json_decref(odd);

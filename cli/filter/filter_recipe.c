@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "filter/filter_recipe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "options/recipe_options.h"
+#include "umbel_meta.h"
+
+static umbel_recipe *parse(const char *where, const char *text) {
+    umbel_recipe *recipe = NULL;
+    umbel_diag diag = {0};
+    umbel_err e = umbel_recipe_parse(text, &recipe, &diag);
+    if (e) {
+        cli_die_err(where, e, &diag,
+                    e == UMBEL_EVERSION ? "a newer umbel may know the word" : "man umbel-recipe");
+    }
+    return recipe;
+}
+
+static umbel_recipe *with_options(const cli_settings *s, const char *stored) {
+    char *text = cli_recipe_text(s, stored);
+    umbel_recipe *recipe = parse(s->recipe ? "--recipe" : s->command->name, text);
+    if (s->digests && !(umbel_recipe_traits(recipe) & UMBEL_RECIPE_DIGEST)) {
+        cli_die("--digests", "--sha1 or --ntlm", "keys are not digests");
+    }
+    free(text);
+    return recipe;
+}
+
+umbel_recipe *cli_recipe_given(const cli_settings *s) {
+    return with_options(s, "line");
+}
+
+umbel_recipe *cli_recipe_of(const umbel_filter *f, const char *name, const cli_settings *s) {
+    umbel_recipe_free(parse(name, umbel_get_recipe(f)));
+    return with_options(s, umbel_get_recipe(f));
+}
+
+bool cli_changes_keys(const umbel_filter *f) {
+    const char *text = umbel_get_recipe(f);
+    return strcmp(text, "line") != 0 && strcmp(text, "line crlf") != 0;
+}
+
+void cli_need_same_keys(const umbel_filter *a, const umbel_filter *b, const char *name) {
+    /* The field may differ from file to file; what is done to the key may not. */
+    if (cli_recipe_same_keys(umbel_get_recipe(a), umbel_get_recipe(b))) return;
+    cli_die(name, "umbel info shows how",
+            "makes keys from lines differently than the first filter");
+}
+
+void cli_filter_set_meta(umbel_filter *f, const cli_settings *s, const umbel_recipe *recipe) {
+    umbel_diag diag = {0};
+    umbel_err e = umbel_set_recipe(f, umbel_recipe_text(recipe), &diag);
+    if (e) cli_die_err(s->command->name, e, &diag, NULL);
+    for (size_t i = 0; i < s->meta.count; i += 2) {
+        e = umbel_set_meta(f, s->meta.at[i], s->meta.at[i + 1], &diag);
+        if (e) cli_die_err("--meta", e, &diag, NULL);
+    }
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines/misfits.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/quantity.h"
+
+static void warn(const cli_misfits *m, const char *is, const char *are, const char *what,
+                 const char *done) {
+    char count[CLI_QUANTITY];
+    if (!m->count) return;
+    cli_warn(m->file, "warning: %s %s %s: %s; the first is line %" PRIu64,
+             cli_count_noun(m->count, "line", count), m->count == 1 ? is : are, what, done,
+             m->line);
+}
+
+int cli_misfits_status(const cli_lines *read, const umbel_recipe *recipe, const char *done,
+                       int status) {
+    bool json = strncmp(umbel_recipe_text(recipe), "json=", 5) == 0;
+    warn(&read->nothing, "does not have", "do not have", json ? "the member" : "the field", done);
+    const char *expected = umbel_recipe_expects(recipe);
+    warn(&read->malformed, "is not", "are not", expected ? expected : "well-formed", done);
+    return read->nothing.count || read->malformed.count ? CLI_INCOMPLETE : status;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * recipe_options.h - the options that say how a line becomes a key, as the text of a recipe
+ */
+#ifndef CLI_RECIPE_OPTIONS_H
+#define CLI_RECIPE_OPTIONS_H
+
+#include "options/options.h"
+
+/* The recipe of a filter, `stored` (a canonical text), with what the options add, to be freed.  A
+ * field given now replaces the stored one, because other input may have the key elsewhere; what is
+ * done to keys may be added to, but not replaced. */
+char *cli_recipe_text(const cli_settings *s, const char *stored);
+
+/* Whether keys of two recipes mean the same, wherever in a line they are found. */
+bool cli_recipe_same_keys(const char *a, const char *b);
+
+/* Whether the same text consists of the same records. */
+bool cli_recipe_same_records(const char *a, const char *b);
+
+#endif
