@@ -35,9 +35,10 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long check-cross check-interop check-servers analyse coverage fuzz \
-        mutate soak js web check-web bench bench-cli bench-redis bench-js bench-sql python postgres sqlite \
-        postgres-extension sqlite-extension check-sql install format clean
+.PHONY: all demo check check-long check-cross check-musl analyse coverage check-interop \
+        check-servers fuzz mutate soak js web check-web bench bench-cli bench-redis python \
+        postgres postgres-extension sqlite sqlite-extension check-sql bench-sql bench-js deb \
+        check-deb dist amalgamation install uninstall format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -107,6 +108,7 @@ soak:
 	tests/crash/soak.sh build build/tsan $(seconds)
 
 js:
+	scripts/setup js
 	js/pack
 
 web: js

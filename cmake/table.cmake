@@ -10,8 +10,13 @@ find_path(SNAPPY_INCLUDE_DIR snappy-c.h REQUIRED)
 find_library(SNAPPY_LIBRARY snappy REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(BZip2 REQUIRED)
-find_path(LEVELDB_INCLUDE_DIR leveldb/c.h)
-find_library(LEVELDB_LIBRARY leveldb)
+if(UMBEL_WITH_LEVELDB STREQUAL AUTO)
+    find_path(LEVELDB_INCLUDE_DIR leveldb/c.h)
+    find_library(LEVELDB_LIBRARY leveldb)
+elseif(UMBEL_WITH_LEVELDB)
+    find_path(LEVELDB_INCLUDE_DIR leveldb/c.h REQUIRED)
+    find_library(LEVELDB_LIBRARY leveldb REQUIRED)
+endif()
 
 # A shared and a static library NAME on top of libumbel.  The shared libumbel creates the filters;
 # internal code comes from the static one and is not exported.
@@ -25,7 +30,7 @@ function(umbel_side_library target name needs includes)
     add_library(${target} SHARED $<TARGET_OBJECTS:${target}_objects>)
     add_library(${target}_static STATIC $<TARGET_OBJECTS:${target}_objects>)
     string(REPLACE umbel_ "" export ${target})
-    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0
+    set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
         LINKER_LANGUAGE C OUTPUT_NAME ${name} EXPORT_NAME ${export})
     set_target_properties(${target}_static PROPERTIES
         LINKER_LANGUAGE C OUTPUT_NAME ${name} EXPORT_NAME ${export}_static)
@@ -47,7 +52,7 @@ set(table_needs "$<BUILD_INTERFACE:${ZSTD_LINK_LIBRARIES};${LZ4_LINK_LIBRARIES};
 umbel_side_library(umbel_table umbel-table "${table_needs}"
     "${SNAPPY_INCLUDE_DIR};${ZSTD_INCLUDE_DIRS};${LZ4_INCLUDE_DIRS};${ZLIB_INCLUDE_DIRS};${BZIP2_INCLUDE_DIR}" ${table_sources})
 
-if(LEVELDB_INCLUDE_DIR AND LEVELDB_LIBRARY)
+if(UMBEL_WITH_LEVELDB AND LEVELDB_INCLUDE_DIR AND LEVELDB_LIBRARY)
     umbel_side_library(umbel_leveldb umbel-leveldb
         "$<BUILD_INTERFACE:${LEVELDB_LIBRARY}>;$<INSTALL_INTERFACE:leveldb>" "${LEVELDB_INCLUDE_DIR}"
         tables/leveldb/leveldb_policy.c tables/leveldb/leveldb_raw.c)

@@ -39,10 +39,10 @@
 #include <stdint.h>
 
 #define UMBEL_VERSION_MAJOR 0
-#define UMBEL_VERSION_MINOR 2
+#define UMBEL_VERSION_MINOR 3
 #define UMBEL_VERSION_PATCH 0
-#define UMBEL_VERSION "0.2.0"
-#define UMBEL_VERSION_NUMBER 200 /* 10000 major + 100 minor + patch */
+#define UMBEL_VERSION "0.3.0"
+#define UMBEL_VERSION_NUMBER 300 /* 10000 major + 100 minor + patch */
 
 #if defined(__GNUC__)
 #define UMBEL_API __attribute__((visibility("default")))

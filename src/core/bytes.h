@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bytes.h - a bounded reader and a writer: the only way codecs touch foreign bytes
+ * bytes.h - a bounded reader and a writer, through which codecs read what others wrote
  *
  * Errors are sticky: a codec reads all fields in a row and checks once.
  */

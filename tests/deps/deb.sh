@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp"' EXIT
 step() { echo "-- $*"; }
 fail() { echo "FAILED: $*"; exit 1; }
 
-packages="umbel libumbel0 libumbel-table0 libumbel-leveldb0 libumbel-dev redis-umbel python3-umbel
+packages="umbel libumbel0.3 libumbel-table0.3 libumbel-leveldb0.3 libumbel-dev redis-umbel python3-umbel
           postgresql-15-umbel"
 version=$(sed -n 's/^#define UMBEL_VERSION "\(.*\)"/\1/p' "$root/include/umbel.h")
 
@@ -33,10 +33,10 @@ for package in $packages; do
     done <"$tmp/needs"
 done
 usr=$tmp/root/usr
-libdir=$(dirname "$(find "$usr/lib" -name libumbel.so.0)")
-# libumbel0 must not draw in LevelDB and the compression libraries.
-[ "$(dpkg-deb -f "$folder/libumbel0_${version}_"*.deb Depends | tr ',' '\n' | grep -cv libc6)" = 0 ] ||
-    fail "libumbel0 depends on more than libc6"
+libdir=$(dirname "$(find "$usr/lib" -name libumbel.so.0.3)")
+# libumbel0.3 must not draw in LevelDB and the compression libraries.
+[ "$(dpkg-deb -f "$folder/libumbel0.3_${version}_"*.deb Depends | tr ',' '\n' | grep -cv libc6)" = 0 ] ||
+    fail "libumbel0.3 depends on more than libc6"
 
 step symbols
 cd "$root"
