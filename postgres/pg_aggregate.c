@@ -20,6 +20,8 @@ typedef struct build {
     umbel_builder *builder;      /* kinds that are built once, from all keys      */
     const struct varlena *piece; /* deserialised: a partial filter, not decoded   */
     double capacity, fpr;        /* as the first row said                         */
+    const umbel_recipe *recipe;
+    const char *recipe_text; /* of a builder, whose filter is not there yet */
     bool by_hash;
     uint32_t pending;       /* hashes that wait ...                            */
     uint64_t hashes[BATCH]; /* ... because a batch overlaps its cache misses   */
@@ -67,7 +69,8 @@ static char *option(HeapTupleHeader options, const char *name) {
     return null ? NULL : text_to_cstring(DatumGetTextPP(value));
 }
 
-static void take_options(umbel_params *p, HeapTupleHeader options, MemoryContext context) {
+/* How a filter is to be made; its recipe. */
+static char *take_options(umbel_params *p, HeapTupleHeader options, MemoryContext context) {
     bool null;
     Datum value;
     char *kind = option(options, "kind"), *secret = option(options, "secret");
@@ -79,6 +82,7 @@ static void take_options(umbel_params *p, HeapTupleHeader options, MemoryContext
     if (!null) p->hashes = (uint32_t)pgu_whole(DatumGetInt32(value), "hashes");
     value = GetAttributeByName(options, "bytes", &null);
     if (!null) p->bytes = pgu_whole(DatumGetFloat8(value), "bytes");
+    return option(options, "recipe");
 }
 
 static double number_or(FunctionCallInfo fcinfo, int arg, double otherwise) {
@@ -92,6 +96,22 @@ static void insist_on_constants(FunctionCallInfo fcinfo, const build *b, int fpr
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("capacity and rate must be the same in every row of a filter")));
     }
+}
+
+/* Text alone goes through a recipe; integers have their own. */
+static const char *recipe_for(pgu_reader read, const char *given) {
+    if (given && read != pgu_key_text) {
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("recipe: for keys of type text only"), errhint("Cast the key to text.")));
+    }
+    return given ? given : read == pgu_key_number ? PGU_NUMBERS : "line";
+}
+
+static void set_recipe(umbel_filter *filter, const char *recipe) {
+    umbel_diag diag = {0};
+    umbel_err e = umbel_set_recipe(filter, recipe, &diag);
+    if (e) pgu_fail(e, &diag);
 }
 
 /* Whether two filters of this kind make one; the message is the library's. */
@@ -116,15 +136,16 @@ static void insist_on_merging(umbel_kind kind) {
 
 /* ---- umbel_agg ----------------------------------------------------------------------------- */
 
-static build *begin(FunctionCallInfo fcinfo, MemoryContext context) {
+static build *begin(FunctionCallInfo fcinfo, MemoryContext context, pgu_reader read) {
     build *b = build_new(context);
     umbel_params p = {0};
     umbel_diag diag = {0};
     umbel_opts opts;
+    const char *recipe = NULL;
     b->capacity = number_or(fcinfo, 2, 0);
     b->fpr = number_or(fcinfo, 3, 0);
     if (PG_NARGS() > 4 && !PG_ARGISNULL(4)) {
-        take_options(&p, PG_GETARG_HEAPTUPLEHEADER(4), CurrentMemoryContext);
+        recipe = take_options(&p, PG_GETARG_HEAPTUPLEHEADER(4), CurrentMemoryContext);
     }
     p.capacity = pgu_whole(b->capacity, "capacity");
     p.fpr = b->fpr;
@@ -132,29 +153,33 @@ static build *begin(FunctionCallInfo fcinfo, MemoryContext context) {
     opts = pgu_opts(context);
     umbel_err e = umbel_create(&p, &opts, &b->filter, &diag);
     if (e) pgu_fail(e, &diag);
+    set_recipe(b->filter, recipe_for(read, recipe));
+    b->recipe = pgu_recipe(umbel_get_recipe(b->filter), context);
     b->by_hash = umbel_takes_hashes(b->filter);
     return b;
 }
 
 static Datum aggregate(FunctionCallInfo fcinfo, pgu_reader read) {
     uint64_t number;
+    umbel_key key;
     MemoryContext context = aggregate_context(fcinfo);
-    build *b = PG_ARGISNULL(0) ? begin(fcinfo, context) : (build *)PG_GETARG_POINTER(0);
+    build *b = PG_ARGISNULL(0) ? begin(fcinfo, context, read) : (build *)PG_GETARG_POINTER(0);
     insist_on_constants(fcinfo, b, 3);
-    if (!PG_ARGISNULL(1)) add(b, read(PG_GETARG_DATUM(1), &number));
+    if (!PG_ARGISNULL(1) && read(PG_GETARG_DATUM(1), b->recipe, &number, &key)) add(b, key);
     PG_RETURN_POINTER(b);
 }
 
 /* ---- umbel_build_agg ----------------------------------------------------------------------- */
 
-static build *begin_builder(FunctionCallInfo fcinfo, MemoryContext context) {
+static build *begin_builder(FunctionCallInfo fcinfo, MemoryContext context, pgu_reader read) {
     build *b = build_new(context);
     umbel_params p = {.kind = UMBEL_KIND_STATIC};
     umbel_diag diag = {0};
     umbel_opts opts;
+    const char *recipe = NULL;
     b->fpr = number_or(fcinfo, 2, 0);
     if (PG_NARGS() > 3 && !PG_ARGISNULL(3)) {
-        take_options(&p, PG_GETARG_HEAPTUPLEHEADER(3), CurrentMemoryContext);
+        recipe = take_options(&p, PG_GETARG_HEAPTUPLEHEADER(3), CurrentMemoryContext);
     }
     p.fpr = b->fpr;
     if (p.kind != UMBEL_KIND_STATIC && p.kind != UMBEL_KIND_TIGHT) {
@@ -166,15 +191,19 @@ static build *begin_builder(FunctionCallInfo fcinfo, MemoryContext context) {
     opts = pgu_opts(context);
     umbel_err e = umbel_builder_new(&p, &opts, &b->builder, &diag);
     if (e) pgu_fail(e, &diag);
+    b->recipe_text = MemoryContextStrdup(context, recipe_for(read, recipe));
+    b->recipe = pgu_recipe(b->recipe_text, context);
     return b;
 }
 
 static Datum aggregate_once(FunctionCallInfo fcinfo, pgu_reader read) {
     uint64_t number;
+    umbel_key key;
     MemoryContext context = aggregate_context(fcinfo);
-    build *b = PG_ARGISNULL(0) ? begin_builder(fcinfo, context) : (build *)PG_GETARG_POINTER(0);
+    build *b =
+        PG_ARGISNULL(0) ? begin_builder(fcinfo, context, read) : (build *)PG_GETARG_POINTER(0);
     insist_on_constants(fcinfo, b, 2);
-    if (!PG_ARGISNULL(1)) add(b, read(PG_GETARG_DATUM(1), &number));
+    if (!PG_ARGISNULL(1) && read(PG_GETARG_DATUM(1), b->recipe, &number, &key)) add(b, key);
     PG_RETURN_POINTER(b);
 }
 
@@ -188,6 +217,7 @@ Datum umbel_pg_build_final(PG_FUNCTION_ARGS) {
     CHECK_FOR_INTERRUPTS();
     umbel_err e = umbel_builder_finish(b->builder, &filter, &diag);
     if (e) pgu_fail(e, &diag);
+    set_recipe(filter, b->recipe_text);
     PG_RETURN_POINTER(pgu_encode(filter));
 }
 
@@ -201,6 +231,7 @@ Datum umbel_pg_build_final(PG_FUNCTION_ARGS) {
         return aggregate_once(fcinfo, read);        \
     }
 
+KEY_TYPE(text, pgu_key_text)
 KEY_TYPE(bytes, pgu_key_bytes)
 KEY_TYPE(number, pgu_key_number)
 KEY_TYPE(uuid, pgu_key_uuid)
@@ -222,7 +253,7 @@ static build *take(build *b, const struct varlena *piece, MemoryContext context)
     }
     CHECK_FOR_INTERRUPTS();
     umbel_filter *from = pgu_open(umbel_view, piece, CurrentMemoryContext);
-    umbel_err e = umbel_merge(b->filter, from, &diag);
+    umbel_err e = pgu_merge(b->filter, from, &diag);
     umbel_free(from);
     if (e) pgu_fail(e, &diag);
     return b;

@@ -34,7 +34,7 @@ typedef struct cached {
     uint64 sum;
     LocalTransactionId seen; /* the transaction that last compared the checksum */
     bool in_memory;
-    umbel_filter *filter;
+    pgu_asked asked;
     MemoryContext context; /* the filter's */
     Size bytes;
     dlist_node used; /* most recently used first */
@@ -154,12 +154,13 @@ static cached *load(struct varlena *value, const identity *id) {
     MemoryContext context =
         AllocSetContextCreate(CurrentMemoryContext, "umbel filter", ALLOCSET_SMALL_SIZES);
     umbel_filter *filter = pgu_open(umbel_decode, plain, context);
+    const umbel_recipe *recipe = pgu_recipe(umbel_get_recipe(filter), context);
     cached *c = hash_search(cache, id, HASH_ENTER, NULL);
     MemoryContextSetParent(context, cache_context); /* until here an error frees it */
     c->sum = last_word(plain);
     c->seen = transaction_now();
     c->in_memory = !VARATT_IS_EXTERNAL_ONDISK(value);
-    c->filter = filter;
+    c->asked = (pgu_asked){filter, recipe};
     c->context = context;
     c->bytes = MemoryContextMemAllocated(context, true);
     cache_bytes += c->bytes;
@@ -173,6 +174,7 @@ static cached *load(struct varlena *value, const identity *id) {
 typedef struct mapped {
     ExpandedObjectHeader head;
     umbel_filter *filter;
+    pgu_asked asked;
     MemoryContextCallback closing;
 } mapped;
 
@@ -205,17 +207,18 @@ Datum pgu_mapped(umbel_filter *filter, MemoryContext context) {
     m->filter = filter;
     m->closing = (MemoryContextCallback){.func = close_mapped, .arg = m};
     MemoryContextRegisterResetCallback(context, &m->closing);
+    m->asked = (pgu_asked){filter, pgu_recipe(umbel_get_recipe(filter), context)};
     return EOHPGetRODatum(&m->head);
 }
 
 /* ---- arguments ----------------------------------------------------------------------------- */
 
-const umbel_filter *pgu_filter(FunctionCallInfo fcinfo, int arg) {
+const pgu_asked *pgu_filter(FunctionCallInfo fcinfo, int arg) {
     struct varlena *value = (struct varlena *)PG_GETARG_POINTER(arg);
     call_site *site = fcinfo->flinfo->fn_extra;
     if (VARATT_IS_EXTERNAL_EXPANDED(value)) {
         ExpandedObjectHeader *head = DatumGetEOHP(PointerGetDatum(value));
-        if (head->eoh_methods == &mapped_methods) return ((mapped *)head)->filter;
+        if (head->eoh_methods == &mapped_methods) return &((mapped *)head)->asked;
     }
     if (!site) {
         site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *site);
@@ -224,11 +227,11 @@ const umbel_filter *pgu_filter(FunctionCallInfo fcinfo, int arg) {
     identity id = identity_of(value);
     if (site->last && site->evictions == evictions && site->transaction == transaction_now() &&
         memcmp(&site->last->id, &id, sizeof id) == 0) {
-        return site->last->filter;
+        return &site->last->asked;
     }
     cached *c = find(value, &id);
     if (!c) c = load(value, &id);
     dlist_move_head(&by_use, &c->used);
     *site = (call_site){c, evictions, transaction_now()};
-    return c->filter;
+    return &c->asked;
 }

@@ -2,8 +2,9 @@
  *
  * pg_key.c - datums as keys, and asking for them
  *
- * Text and bytea are their bytes, whatever the collation.  Integers of every width are eight bytes,
- * little-endian, so that int4 7 and int8 7 are one key.  A uuid is its 16 bytes.
+ * A text goes through the filter's recipe, usually "line": it is its bytes, whatever the collation.
+ * Other types are keys as they are: bytea its bytes; integers of every width eight bytes,
+ * little-endian, so that int4 7 and int8 7 are one key; a uuid its 16 bytes.
  */
 #include "pg_umbel.h"
 
@@ -11,37 +12,121 @@
 #include "utils/builtins.h"
 #include "utils/uuid.h"
 
-umbel_key pgu_key_bytes(Datum datum, uint64_t *number) {
-    struct varlena *text = PG_DETOAST_DATUM_PACKED(datum);
-    (void)number;
-    return (umbel_key){VARDATA_ANY(text), VARSIZE_ANY_EXHDR(text)};
+/* ---- recipes ------------------------------------------------------------------------------- */
+
+static void free_recipe(void *recipe) {
+    umbel_recipe_free(recipe);
 }
 
-umbel_key pgu_key_number(Datum datum, uint64_t *number) {
+const umbel_recipe *pgu_recipe(const char *text, MemoryContext context) {
+    umbel_recipe *recipe = NULL;
+    umbel_diag diag = {0};
+    if (strcmp(text, "line") == 0) return NULL;
+    MemoryContextCallback *end = MemoryContextAllocZero(context, sizeof *end);
+    umbel_err e = umbel_recipe_parse(text, &recipe, &diag);
+    if (e) pgu_fail(e, &diag);
+    *end = (MemoryContextCallback){.func = free_recipe, .arg = recipe};
+    MemoryContextRegisterResetCallback(context, end);
+    return umbel_recipe_traits(recipe) & UMBEL_RECIPE_LINE ? NULL : recipe;
+}
+
+static bool applied(const umbel_recipe *recipe, umbel_key *key) {
+    uint8_t state;
+    if (umbel_recipe_traits(recipe) & (UMBEL_RECIPE_HEADER | UMBEL_RECIPE_COLUMNS)) {
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("recipe: \"%s\" is for files with a header, which a value does not have",
+                        umbel_recipe_text(recipe)),
+                 errhint("Name the field by its number, or pass the key as bytea.")));
+    }
+    void *scratch = palloc(umbel_recipe_room(recipe, 1, key->len) + 1);
+    if (umbel_recipe_apply(recipe, UMBEL_USE_RECORD, key, 1, scratch, &state)) return true;
+    if (state == UMBEL_FOUND_MALFORMED) {
+        ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                        errmsg("key: not %s", umbel_recipe_expects(recipe)),
+                        errdetail("The filter's recipe is \"%s\".", umbel_recipe_text(recipe))));
+    }
+    return false;
+}
+
+typedef umbel_err combiner(umbel_filter *, const umbel_filter *, umbel_diag *);
+
+static umbel_err combine(combiner *how, umbel_filter *into, const umbel_filter *from,
+                         umbel_diag *diag) {
+    if (strcmp(umbel_get_recipe(into), umbel_get_recipe(from)) == 0) return how(into, from, diag);
+    *diag = (umbel_diag){.what = "the recipes differ"};
+    return UMBEL_EMISMATCH;
+}
+
+umbel_err pgu_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
+    return combine(umbel_merge, into, from, diag);
+}
+
+umbel_err pgu_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
+    return combine(umbel_intersect, into, with, diag);
+}
+
+/* ---- datums -------------------------------------------------------------------------------- */
+
+bool pgu_key_bytes(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key) {
+    struct varlena *bytes = PG_DETOAST_DATUM_PACKED(datum);
+    (void)recipe;
+    (void)number;
+    *key = (umbel_key){VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes)};
+    return true;
+}
+
+bool pgu_key_text(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key) {
+    pgu_key_bytes(datum, NULL, number, key);
+    return !recipe || applied(recipe, key);
+}
+
+static void insist_on(const umbel_recipe *recipe, const char *wanted, const char *type) {
+    if (!recipe || (wanted && strcmp(umbel_recipe_text(recipe), wanted) == 0)) return;
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                    errmsg("key: of type %s, but the filter's keys come from text", type),
+                    errdetail("The filter's recipe is \"%s\".", umbel_recipe_text(recipe)),
+                    errhint("Cast the key to text.")));
+}
+
+bool pgu_key_number(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key) {
+    insist_on(recipe, PGU_NUMBERS, "integer");
     *number = (uint64_t)DatumGetInt64(datum);
 #ifdef WORDS_BIGENDIAN
     *number = pg_bswap64(*number);
 #endif
-    return (umbel_key){number, sizeof *number};
+    *key = (umbel_key){number, sizeof *number};
+    return true;
 }
 
-umbel_key pgu_key_uuid(Datum datum, uint64_t *number) {
+bool pgu_key_uuid(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key) {
     (void)number;
-    return (umbel_key){DatumGetUUIDP(datum)->data, UUID_LEN};
+    insist_on(recipe, NULL, "uuid");
+    *key = (umbel_key){DatumGetUUIDP(datum)->data, UUID_LEN};
+    return true;
 }
 
-static bool contains(FunctionCallInfo fcinfo, int filter, int key, pgu_reader read) {
+/* ---- lookups ------------------------------------------------------------------------------- */
+
+/* NULL where there is no key to ask for. */
+static Datum contains(FunctionCallInfo fcinfo, int filter, int key, pgu_reader read) {
     uint64_t number;
-    const umbel_filter *f = pgu_filter(fcinfo, filter);
-    umbel_key k = read(PG_GETARG_DATUM(key), &number);
-    return umbel_contains(f, k.data, k.len);
+    umbel_key k;
+    const pgu_asked *asked = pgu_filter(fcinfo, filter);
+    if (!read(PG_GETARG_DATUM(key), asked->recipe, &number, &k)) PG_RETURN_NULL();
+    bool found = umbel_contains(asked->filter, k.data, k.len);
+    while (!found && asked->recipe && umbel_recipe_next(asked->recipe, &k)) {
+        found = umbel_contains(asked->filter, k.data, k.len);
+    }
+    PG_RETURN_BOOL(found);
 }
 
-static uint32_t count(FunctionCallInfo fcinfo, pgu_reader read) {
+static Datum count(FunctionCallInfo fcinfo, pgu_reader read) {
     uint64_t number;
-    const umbel_filter *f = pgu_filter(fcinfo, 0);
-    umbel_key k = read(PG_GETARG_DATUM(1), &number);
-    return umbel_count(f, k.data, k.len);
+    umbel_key k;
+    const pgu_asked *asked = pgu_filter(fcinfo, 0);
+    if (!read(PG_GETARG_DATUM(1), asked->recipe, &number, &k)) PG_RETURN_NULL();
+    PG_RETURN_INT32((int32)umbel_count(asked->filter, k.data, k.len));
 }
 
 #define KEY_TYPE(type, read)                           \
@@ -49,18 +134,21 @@ static uint32_t count(FunctionCallInfo fcinfo, pgu_reader read) {
     PG_FUNCTION_INFO_V1(umbel_pg_within_##type);       \
     PG_FUNCTION_INFO_V1(umbel_pg_count_##type);        \
     Datum umbel_pg_contains_##type(PG_FUNCTION_ARGS) { \
-        PG_RETURN_BOOL(contains(fcinfo, 0, 1, read));  \
+        return contains(fcinfo, 0, 1, read);           \
     }                                                  \
     Datum umbel_pg_within_##type(PG_FUNCTION_ARGS) {   \
-        PG_RETURN_BOOL(contains(fcinfo, 1, 0, read));  \
+        return contains(fcinfo, 1, 0, read);           \
     }                                                  \
     Datum umbel_pg_count_##type(PG_FUNCTION_ARGS) {    \
-        PG_RETURN_INT32((int32)count(fcinfo, read));   \
+        return count(fcinfo, read);                    \
     }
 
+KEY_TYPE(text, pgu_key_text)
 KEY_TYPE(bytes, pgu_key_bytes)
 KEY_TYPE(number, pgu_key_number)
 KEY_TYPE(uuid, pgu_key_uuid)
+
+/* ---- files --------------------------------------------------------------------------------- */
 
 PG_FUNCTION_INFO_V1(umbel_pg_file);
 

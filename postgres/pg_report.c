@@ -23,12 +23,13 @@ static Datum row(FunctionCallInfo fcinfo, Datum *values, bool *nulls) {
 Datum umbel_pg_info(PG_FUNCTION_ARGS) {
     umbel_info info;
     umbel_measurement now;
-    const umbel_filter *filter = pgu_filter(fcinfo, 0);
+    const umbel_filter *filter = pgu_filter(fcinfo, 0)->filter;
     umbel_describe(filter, &info);
     umbel_measure(filter, &now);
     Datum values[] = {
         CStringGetTextDatum(umbel_kind_name(info.kind)),
         CStringGetTextDatum(info.layout),
+        CStringGetTextDatum(umbel_get_recipe(filter)),
         Int64GetDatum((int64)info.capacity),
         Float8GetDatum(info.fpr),
         Float8GetDatum(now.keys),
@@ -41,7 +42,7 @@ Datum umbel_pg_info(PG_FUNCTION_ARGS) {
         CStringGetTextDatum(psprintf("%016llx", (unsigned long long)info.fingerprint)),
     };
     bool nulls[lengthof(values)] = {
-        [2] = info.capacity == 0, [3] = info.fpr == 0, [11] = info.fingerprint == 0};
+        [2] = info.capacity == 0, [3] = info.fpr == 0, [12] = info.fingerprint == 0};
     return row(fcinfo, values, nulls);
 }
 

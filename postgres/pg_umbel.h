@@ -19,6 +19,7 @@
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 #include "umbel_plan.h"
+#include "umbel_recipe.h"
 
 /* ---- errors and memory: pg_error.c */
 
@@ -56,19 +57,39 @@ extern umbel_filter *pgu_open_file(const char *path, MemoryContext context);
 
 extern void pgu_define_cache(void);
 
+/* A filter, and how records become its keys; NULL: a record is the key. */
+typedef struct pgu_asked {
+    const umbel_filter *filter;
+    const umbel_recipe *recipe;
+} pgu_asked;
+
 /* The filter in argument `arg`, decoded once however often it is asked: valid until the function
  * returns. */
-extern const umbel_filter *pgu_filter(FunctionCallInfo fcinfo, int arg);
+extern const pgu_asked *pgu_filter(FunctionCallInfo fcinfo, int arg);
 
 /* A value that is a mapped file: what umbel_file returns. */
 extern Datum pgu_mapped(umbel_filter *filter, MemoryContext context);
 
 /* ---- keys: pg_key.c */
 
-/* One key of a datum; `number` has room for an integer's bytes. */
-typedef umbel_key (*pgu_reader)(Datum datum, uint64_t *number);
-extern umbel_key pgu_key_bytes(Datum datum, uint64_t *number);
-extern umbel_key pgu_key_number(Datum datum, uint64_t *number);
-extern umbel_key pgu_key_uuid(Datum datum, uint64_t *number);
+/* A recipe that lives as long as the context; NULL: "line", for which there is nothing to do. */
+extern const umbel_recipe *pgu_recipe(const char *text, MemoryContext context);
+
+/* Filters whose keys were made differently do not belong together. */
+extern umbel_err pgu_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
+extern umbel_err pgu_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
+
+/* The key of a datum; false: the recipe finds none in it.  `number` has room for an integer. */
+typedef bool (*pgu_reader)(Datum datum, const umbel_recipe *recipe, uint64_t *number,
+                           umbel_key *key);
+extern bool pgu_key_text(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key);
+extern bool pgu_key_bytes(Datum datum, const umbel_recipe *recipe, uint64_t *number,
+                          umbel_key *key);
+extern bool pgu_key_number(Datum datum, const umbel_recipe *recipe, uint64_t *number,
+                           umbel_key *key);
+extern bool pgu_key_uuid(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key);
+
+/* What command and page call integers: a filter of them knows it. */
+#define PGU_NUMBERS "line type=int64"
 
 #endif

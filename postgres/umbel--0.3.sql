@@ -30,13 +30,13 @@ CREATE FUNCTION umbel_version() RETURNS text
 
 -- How to make a filter, besides capacity and rate.  Aggregates take no named arguments; this does.
 CREATE TYPE umbel_options AS (
-    kind text, secret text, seed bigint, hashes integer, bytes double precision
+    kind text, recipe text, secret text, seed bigint, hashes integer, bytes double precision
 );
 CREATE FUNCTION umbel_with(
-    kind text DEFAULT NULL, secret text DEFAULT NULL, seed bigint DEFAULT NULL,
-    hashes integer DEFAULT NULL, bytes double precision DEFAULT NULL
+    kind text DEFAULT NULL, recipe text DEFAULT NULL, secret text DEFAULT NULL,
+    seed bigint DEFAULT NULL, hashes integer DEFAULT NULL, bytes double precision DEFAULT NULL
 ) RETURNS umbel_options LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS 'SELECT ROW(kind, secret, seed, hashes, bytes)::umbel_options';
+    AS 'SELECT ROW(kind, recipe, secret, seed, hashes, bytes)::umbel_options';
 
 -- Whole filters.
 CREATE FUNCTION umbel_equal(umbel, umbel) RETURNS boolean
@@ -53,7 +53,7 @@ CREATE FUNCTION umbel_intersect(umbel, umbel) RETURNS umbel
     AS 'MODULE_PATHNAME', 'umbel_pg_intersect' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
 CREATE FUNCTION umbel_info(
-    umbel, OUT kind text, OUT layout text, OUT capacity bigint, OUT fpr double precision,
+    umbel, OUT kind text, OUT layout text, OUT recipe text, OUT capacity bigint, OUT fpr double precision,
     OUT keys double precision, OUT keys_error double precision, OUT rate double precision,
     OUT bytes bigint, OUT hashes integer, OUT layers integer, OUT seed bigint,
     OUT secret_fingerprint text
@@ -93,23 +93,23 @@ CREATE AGGREGATE umbel_union(umbel) (
 
 -- Keys of type text.
 CREATE FUNCTION umbel_contains(umbel, text) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'umbel_pg_contains_bytes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+    AS 'MODULE_PATHNAME', 'umbel_pg_contains_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
 CREATE FUNCTION umbel_within(text, umbel) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'umbel_pg_within_bytes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+    AS 'MODULE_PATHNAME', 'umbel_pg_within_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
 CREATE FUNCTION umbel_count(umbel, text) RETURNS integer
-    AS 'MODULE_PATHNAME', 'umbel_pg_count_bytes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+    AS 'MODULE_PATHNAME', 'umbel_pg_count_text' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
 CREATE OPERATOR <@ (LEFTARG = text, RIGHTARG = umbel, FUNCTION = umbel_within,
                     COMMUTATOR = @>, RESTRICT = matchingsel, JOIN = matchingjoinsel);
 CREATE OPERATOR @> (LEFTARG = umbel, RIGHTARG = text, FUNCTION = umbel_contains,
                     COMMUTATOR = <@, RESTRICT = matchingsel, JOIN = matchingjoinsel);
 CREATE FUNCTION umbel_add(internal, text, double precision, double precision) RETURNS internal
-    AS 'MODULE_PATHNAME', 'umbel_pg_add_bytes' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'umbel_pg_add_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION umbel_add(internal, text, double precision, double precision, umbel_options)
-    RETURNS internal AS 'MODULE_PATHNAME', 'umbel_pg_add_bytes' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    RETURNS internal AS 'MODULE_PATHNAME', 'umbel_pg_add_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION umbel_build(internal, text, double precision) RETURNS internal
-    AS 'MODULE_PATHNAME', 'umbel_pg_build_bytes' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'umbel_pg_build_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION umbel_build(internal, text, double precision, umbel_options) RETURNS internal
-    AS 'MODULE_PATHNAME', 'umbel_pg_build_bytes' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'umbel_pg_build_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE AGGREGATE umbel_agg(key text, capacity double precision, fpr double precision) (
     SFUNC = umbel_add, STYPE = internal, SSPACE = 1000000, FINALFUNC = umbel_final,
     COMBINEFUNC = umbel_combine, SERIALFUNC = umbel_serialise, DESERIALFUNC = umbel_deserialise,

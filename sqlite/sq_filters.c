@@ -16,11 +16,11 @@ SQLITE_EXTENSION_INIT3
 
 #include <string.h>
 
-enum { SLOTS = 8, SECRETS = 16, HEAD = 128, TAIL = 8, LINE = 64 };
+enum { SQ_SLOTS = 8, SQ_SECRETS = 16, SQ_HEAD = 128, SQ_TAIL = 8, SQ_LINE = 64 };
 static const size_t kept_bytes_max = 256u << 20;
 
 typedef struct sq_kept {
-    umbel_filter *filter;
+    sq_asked asked;
     void *raw;
     uint8_t *bytes; /* on a cache line */
     size_t len;
@@ -31,13 +31,13 @@ struct sq_connection {
     sqlite3 *db;
     int holders;
     uint64_t clock;
-    sq_kept kept[SLOTS];
+    sq_kept kept[SQ_SLOTS];
     int secrets;
-    uint8_t secret[SECRETS][16];
+    uint8_t secret[SQ_SECRETS][16];
 };
 
 struct sq_open {
-    umbel_filter *filter;
+    sq_asked asked;
     int holders;
 };
 
@@ -66,7 +66,7 @@ umbel_opts sq_opts(sq_connection *c) {
 }
 
 umbel_err sq_add_secret(sq_connection *c, const uint8_t secret[16]) {
-    if (c->secrets == SECRETS) return UMBEL_EFULL;
+    if (c->secrets == SQ_SECRETS) return UMBEL_EFULL;
     memcpy(c->secret[c->secrets++], secret, 16);
     return UMBEL_OK;
 }
@@ -95,18 +95,37 @@ umbel_err sq_decode(sq_connection *c, const void *bytes, size_t len, umbel_filte
     return sq_open_bytes(c, umbel_decode, bytes, len, out, diag);
 }
 
+umbel_err sq_recipe(const char *text, umbel_recipe **out, umbel_diag *diag) {
+    umbel_recipe *recipe = NULL;
+    umbel_err e = umbel_recipe_parse(text, &recipe, diag);
+    if (e) return e;
+    uint32_t traits = umbel_recipe_traits(recipe);
+    if (traits & (UMBEL_RECIPE_HEADER | UMBEL_RECIPE_COLUMNS)) {
+        *diag = (umbel_diag){.field = "recipe",
+                             .what = "for files with a header, which a value does not have"};
+        e = UMBEL_ENOTSUP;
+    }
+    if (e || traits & UMBEL_RECIPE_LINE) {
+        umbel_recipe_free(recipe);
+    } else {
+        *out = recipe;
+    }
+    return e;
+}
+
 /* ---- blobs --------------------------------------------------------------------------------- */
 
 static void sq_forget(sq_kept *k) {
-    umbel_free(k->filter);
+    umbel_free(k->asked.filter);
+    umbel_recipe_free(k->asked.recipe);
     sqlite3_free(k->raw);
     *k = (sq_kept){0};
 }
 
 static bool sq_is(const sq_kept *k, const uint8_t *bytes, size_t len) {
-    return k->filter && k->len == len &&
-           memcmp(k->bytes + len - TAIL, bytes + len - TAIL, TAIL) == 0 &&
-           memcmp(k->bytes, bytes, HEAD) == 0;
+    return k->asked.filter && k->len == len &&
+           memcmp(k->bytes + len - SQ_TAIL, bytes + len - SQ_TAIL, SQ_TAIL) == 0 &&
+           memcmp(k->bytes, bytes, SQ_HEAD) == 0;
 }
 
 /* An empty slot, after the least recently used ones have made room. */
@@ -114,11 +133,11 @@ static sq_kept *sq_slot(sq_connection *c, size_t len) {
     for (;;) {
         sq_kept *oldest = NULL, *empty = NULL;
         size_t sum = len;
-        for (int i = 0; i < SLOTS; i++) {
+        for (int i = 0; i < SQ_SLOTS; i++) {
             sq_kept *k = &c->kept[i];
             sum += k->len;
-            if (!k->filter) empty = k;
-            if (k->filter && (!oldest || k->used < oldest->used)) oldest = k;
+            if (!k->asked.filter) empty = k;
+            if (k->asked.filter && (!oldest || k->used < oldest->used)) oldest = k;
         }
         if (empty && (sum <= kept_bytes_max || !oldest)) return empty;
         sq_forget(oldest);
@@ -130,12 +149,13 @@ static umbel_err sq_keep(sq_connection *c, const void *bytes, size_t len, sq_kep
     umbel_err e = umbel_verify(bytes, len, &sq_native, diag);
     if (e) return e;
     sq_kept *k = sq_slot(c, len);
-    k->raw = sqlite3_malloc64(len + LINE);
+    k->raw = sqlite3_malloc64(len + SQ_LINE);
     if (!k->raw) return UMBEL_ENOMEM;
-    k->bytes = (uint8_t *)(((uintptr_t)k->raw + LINE - 1) & ~(uintptr_t)(LINE - 1));
+    k->bytes = (uint8_t *)(((uintptr_t)k->raw + SQ_LINE - 1) & ~(uintptr_t)(SQ_LINE - 1));
     k->len = len;
     memcpy(k->bytes, bytes, len);
-    e = sq_open_bytes(c, umbel_view, k->bytes, len, &k->filter, diag);
+    e = sq_open_bytes(c, umbel_view, k->bytes, len, &k->asked.filter, diag);
+    if (!e) e = sq_recipe(umbel_get_recipe(k->asked.filter), &k->asked.recipe, diag);
     if (e) {
         sq_forget(k);
     } else {
@@ -144,12 +164,11 @@ static umbel_err sq_keep(sq_connection *c, const void *bytes, size_t len, sq_kep
     return e;
 }
 
-const umbel_filter *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err *e,
-                              umbel_diag *diag) {
+const sq_asked *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err *e, umbel_diag *diag) {
     sq_open *open = sqlite3_value_pointer(value, sq_pointer);
     sq_kept *k = NULL;
     *e = UMBEL_OK;
-    if (open) return open->filter;
+    if (open) return &open->asked;
     if (sqlite3_value_type(value) != SQLITE_BLOB) {
         *e = UMBEL_EINVAL;
         *diag = (umbel_diag){
@@ -160,50 +179,52 @@ const umbel_filter *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err 
     }
     const void *bytes = sqlite3_value_blob(value);
     size_t len = (size_t)sqlite3_value_bytes(value);
-    for (int i = 0; i < SLOTS && !k; i++) {
+    for (int i = 0; i < SQ_SLOTS && !k; i++) {
         if (sq_is(&c->kept[i], bytes, len)) k = &c->kept[i];
     }
     if (!k) *e = sq_keep(c, bytes, len, &k, diag);
     if (*e) return NULL;
     k->used = ++c->clock;
-    return k->filter;
+    return &k->asked;
 }
 
 /* ---- pointers ------------------------------------------------------------------------------ */
 
+/* Takes the filter, also on failure. */
+static sq_open *sq_opened(umbel_filter *filter, umbel_err *e, umbel_diag *diag) {
+    sq_open *open = sqlite3_malloc64(sizeof *open);
+    sq_asked asked = {.filter = filter};
+    if (!*e) *e = open ? sq_recipe(umbel_get_recipe(filter), &asked.recipe, diag) : UMBEL_ENOMEM;
+    if (*e) {
+        umbel_free(filter);
+        sqlite3_free(open);
+        return NULL;
+    }
+    *open = (sq_open){.asked = asked, .holders = 1};
+    return open;
+}
+
 sq_open *sq_open_file(sq_connection *c, const char *path, umbel_err *e, umbel_diag *diag) {
     umbel_opts opts = {.alloc = &sq_memory};
-    sq_open *open = sqlite3_malloc64(sizeof *open);
-    *e = UMBEL_ENOMEM;
-    if (!open) return NULL;
-    *open = (sq_open){.holders = 1};
-    *e = umbel_file_open(path, NULL, &opts, &open->filter, diag);
+    umbel_filter *filter = NULL;
+    *e = umbel_file_open(path, NULL, &opts, &filter, diag);
     for (int i = 0; *e == UMBEL_ESECRET && i < c->secrets; i++) {
         opts.secret = c->secret[i];
-        *e = umbel_file_open(path, NULL, &opts, &open->filter, diag);
+        *e = umbel_file_open(path, NULL, &opts, &filter, diag);
     }
-    if (!*e) return open;
-    sqlite3_free(open);
-    return NULL;
+    return sq_opened(filter, e, diag);
 }
 
 sq_open *sq_open_blob(sq_connection *c, sqlite3_value *blob, umbel_err *e, umbel_diag *diag) {
-    sq_open *open = NULL, held = {.holders = 1};
-    *diag = (umbel_diag){.field = "filter", .what = "must be a blob"};
-    *e = UMBEL_EINVAL;
-    if (sqlite3_value_type(blob) != SQLITE_BLOB) return NULL;
-    *diag = (umbel_diag){0};
-    *e = sq_decode(c, sqlite3_value_blob(blob), (size_t)sqlite3_value_bytes(blob), &held.filter,
-                   diag);
-    if (*e) return NULL;
-    open = sqlite3_malloc64(sizeof *open);
-    if (open) {
-        *open = held;
+    umbel_filter *filter = NULL;
+    if (sqlite3_value_type(blob) != SQLITE_BLOB) {
+        *diag = (umbel_diag){.field = "filter", .what = "must be a blob"};
+        *e = UMBEL_EINVAL;
     } else {
-        *e = UMBEL_ENOMEM;
-        umbel_free(held.filter);
+        *e = sq_decode(c, sqlite3_value_blob(blob), (size_t)sqlite3_value_bytes(blob), &filter,
+                       diag);
     }
-    return open;
+    return sq_opened(filter, e, diag);
 }
 
 sq_open *sq_open_hold(sq_open *open) {
@@ -214,7 +235,8 @@ sq_open *sq_open_hold(sq_open *open) {
 void sq_open_release(void *held) {
     sq_open *open = held;
     if (--open->holders) return;
-    umbel_free(open->filter);
+    umbel_free(open->asked.filter);
+    umbel_recipe_free(open->asked.recipe);
     sqlite3_free(open);
 }
 
@@ -238,7 +260,7 @@ sq_connection *sq_connection_hold(sq_connection *c) {
 void sq_connection_release(void *held) {
     sq_connection *c = held;
     if (--c->holders) return;
-    for (int i = 0; i < SLOTS; i++) sq_forget(&c->kept[i]);
+    for (int i = 0; i < SQ_SLOTS; i++) sq_forget(&c->kept[i]);
     memset(c->secret, 0, sizeof c->secret);
     sqlite3_free(c);
 }

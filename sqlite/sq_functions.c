@@ -2,8 +2,8 @@
  *
  * sq_functions.c - umbel(key, n, p), umbel_contains(filter, key) and their kin
  *
- * A text is its UTF-8 bytes as a key, a blob its bytes, an integer eight bytes, little-endian.  NULLs
- * are no keys.
+ * A text goes through the filter's recipe, usually "line": its UTF-8 bytes are the key.  A blob is the
+ * key as it is, an integer eight bytes, little-endian.  NULLs are no keys.
  */
 #include "sq_umbel.h"
 
@@ -57,32 +57,66 @@ static bool sq_key(sqlite3_context *ctx, sqlite3_value *value, umbel_key *key, u
     return true;
 }
 
+/* A text, which may not have a key: then false.  The caller frees *scratch. */
+static bool sq_apply(sqlite3_context *ctx, const umbel_recipe *recipe, umbel_key *key,
+                     void **scratch) {
+    uint8_t state;
+    *scratch = sqlite3_malloc64(umbel_recipe_room(recipe, 1, key->len) + 1);
+    if (!*scratch) {
+        sqlite3_result_error_nomem(ctx);
+        return false;
+    }
+    if (umbel_recipe_apply(recipe, UMBEL_USE_RECORD, key, 1, *scratch, &state)) return true;
+    if (state == UMBEL_FOUND_MALFORMED) {
+        char what[128];
+        sqlite3_snprintf(sizeof what, what, "not %s, as the filter's recipe needs it",
+                         umbel_recipe_expects(recipe));
+        sq_refuse(ctx, "key", what);
+    }
+    return false;
+}
+
 /* ---- lookups ------------------------------------------------------------------------------- */
 
-static const umbel_filter *sq_asked(sqlite3_context *ctx, sqlite3_value **args, umbel_key *key,
-                                    uint8_t number[8]) {
+typedef void (*sq_answer)(sqlite3_context *ctx, const sq_asked *asked, umbel_key key);
+
+static void sq_ask(sqlite3_context *ctx, sqlite3_value **args, sq_answer answer) {
     umbel_err e;
     umbel_diag diag = {0};
-    if (!sq_key(ctx, args[1], key, number)) return NULL;
-    const umbel_filter *filter = sq_filter(sqlite3_user_data(ctx), args[0], &e, &diag);
-    if (!filter) sq_fail(ctx, e, &diag);
-    return filter;
+    uint8_t number[8];
+    umbel_key key;
+    void *scratch = NULL;
+    if (!sq_key(ctx, args[1], &key, number)) return;
+    const sq_asked *asked = sq_filter(sqlite3_user_data(ctx), args[0], &e, &diag);
+    if (!asked) {
+        sq_fail(ctx, e, &diag);
+    } else if (!asked->recipe || sqlite3_value_type(args[1]) != SQLITE_TEXT ||
+               sq_apply(ctx, asked->recipe, &key, &scratch)) {
+        answer(ctx, asked, key);
+    }
+    sqlite3_free(scratch);
+}
+
+static void sq_answer_contains(sqlite3_context *ctx, const sq_asked *asked, umbel_key key) {
+    bool found = umbel_contains(asked->filter, key.data, key.len);
+    while (!found && asked->recipe && umbel_recipe_next(asked->recipe, &key)) {
+        found = umbel_contains(asked->filter, key.data, key.len);
+    }
+    sqlite3_result_int(ctx, found);
+}
+
+static void sq_answer_count(sqlite3_context *ctx, const sq_asked *asked, umbel_key key) {
+    sqlite3_result_int(ctx, (int)umbel_count(asked->filter, key.data, key.len));
 }
 
 static void sq_contains(sqlite3_context *ctx, int n, sqlite3_value **args) {
-    uint8_t number[8];
-    umbel_key key;
-    const umbel_filter *filter = sq_asked(ctx, args, &key, number);
     (void)n;
-    if (filter) sqlite3_result_int(ctx, umbel_contains(filter, key.data, key.len));
+    sq_ask(ctx, args, sq_answer_contains);
 }
 
 static void sq_count(sqlite3_context *ctx, int n, sqlite3_value **args) {
-    uint8_t number[8];
-    umbel_key key;
-    const umbel_filter *filter = sq_asked(ctx, args, &key, number);
     (void)n;
-    if (filter) sqlite3_result_int(ctx, (int)umbel_count(filter, key.data, key.len));
+    sq_ask(ctx, args, sq_answer_count);
 }
 
 /* The path is usually a constant, whose file stays open for the statement. */
@@ -142,6 +176,7 @@ static void sq_version(sqlite3_context *ctx, int n, sqlite3_value **args) {
 typedef struct sq_build {
     umbel_filter *filter;
     umbel_builder *builder; /* kinds that are built once, from all keys */
+    umbel_recipe *recipe;   /* NULL: a text is the key                  */
     bool begun, failed, by_hash;
     size_t pending; /* hashes that wait, because a batch overlaps its cache misses */
     uint64_t *hashes;
@@ -166,13 +201,14 @@ static umbel_err sq_add(sq_build *b, umbel_key key, umbel_diag *diag) {
 }
 
 /* One option, NAME=VALUE. */
-static bool sq_option(sq_connection *c, const char *text, umbel_params *p) {
+static bool sq_option(sq_connection *c, const char *text, umbel_params *p, const char **recipe) {
     const char *value = strchr(text, '=');
     size_t name = value ? (size_t)(value - text) : strlen(text);
     char *end = NULL;
     if (name == 6 && strcmp(text, "secret") == 0) return (p->secret = sq_secret(c)) != NULL;
     if (!value++) return false;
     if (name == 4 && strncmp(text, "kind", 4) == 0) return umbel_kind_named(value, &p->kind);
+    if (name == 6 && strncmp(text, "recipe", 6) == 0) return (*recipe = value) != NULL;
     unsigned long long number = strtoull(value, &end, 0);
     if (*end || end == value || *value == '-') return false;
     if (name == 4 && strncmp(text, "seed", 4) == 0) {
@@ -188,10 +224,10 @@ static bool sq_option(sq_connection *c, const char *text, umbel_params *p) {
 }
 
 static umbel_err sq_options(sq_connection *c, int n, sqlite3_value **args, umbel_params *p,
-                            umbel_diag *diag) {
+                            const char **recipe, umbel_diag *diag) {
     for (int i = 0; i < n; i++) {
         const char *text = (const char *)sqlite3_value_text(args[i]);
-        if (text && sq_option(c, text, p)) continue;
+        if (text && sq_option(c, text, p, recipe)) continue;
         diag->what =
             "no such option, or not such a value: kind=NAME, seed=N, bytes=N, hashes=N, or "
             "secret after umbel_secret()";
@@ -217,9 +253,12 @@ static umbel_err sq_begin(sqlite3_context *ctx, sq_build *b, int n, sqlite3_valu
     sq_connection *c = sqlite3_user_data(ctx);
     umbel_params p = {.fpr = sqlite3_value_double(args[2])};
     umbel_opts opts = sq_opts(c);
+    const char *recipe = "line";
     umbel_err e = sq_whole(sqlite3_value_double(args[1]), "capacity", &p.capacity, diag);
-    if (!e) e = sq_options(c, n - 3, args + 3, &p, diag);
+    if (!e) e = sq_options(c, n - 3, args + 3, &p, &recipe, diag);
     if (!e) e = umbel_create(&p, &opts, &b->filter, diag);
+    if (!e) e = umbel_set_recipe(b->filter, recipe, diag);
+    if (!e) e = sq_recipe(umbel_get_recipe(b->filter), &b->recipe, diag);
     if (e) return e;
     b->by_hash = umbel_takes_hashes(b->filter);
     if (b->by_hash) b->hashes = sqlite3_malloc64(SQ_BATCH * sizeof *b->hashes);
@@ -232,7 +271,9 @@ static umbel_err sq_begin_builder(sqlite3_context *ctx, sq_build *b, int n, sqli
     sq_connection *c = sqlite3_user_data(ctx);
     umbel_params p = {.kind = UMBEL_KIND_STATIC, .fpr = sqlite3_value_double(args[1])};
     umbel_opts opts = sq_opts(c);
-    umbel_err e = sq_options(c, n - 2, args + 2, &p, diag);
+    const char *recipe = NULL;
+    umbel_err e = sq_options(c, n - 2, args + 2, &p, &recipe, diag);
+    if (!e && recipe) e = sq_recipe(recipe, &b->recipe, diag);
     return e ? e : umbel_builder_new(&p, &opts, &b->builder, diag);
 }
 
@@ -246,6 +287,7 @@ static void sq_step(sqlite3_context *ctx, int n, sqlite3_value **args, int neede
     umbel_key key;
     umbel_diag diag = {0};
     umbel_err e = UMBEL_OK;
+    void *scratch = NULL;
     if (!b) {
         sqlite3_result_error_nomem(ctx);
     } else if (n < needed) {
@@ -256,7 +298,12 @@ static void sq_step(sqlite3_context *ctx, int n, sqlite3_value **args, int neede
     } else if (!b->failed) {
         if (!b->begun) e = begin(ctx, b, n, args, &diag);
         b->begun = true;
-        if (!e && sq_key(ctx, args[0], &key, number)) e = sq_add(b, key, &diag);
+        bool given = !e && sq_key(ctx, args[0], &key, number);
+        if (given && b->recipe && sqlite3_value_type(args[0]) == SQLITE_TEXT) {
+            given = sq_apply(ctx, b->recipe, &key, &scratch);
+        }
+        if (given) e = sq_add(b, key, &diag);
+        sqlite3_free(scratch);
         if (e) sq_stop(ctx, b, e, &diag);
     }
 }
@@ -288,6 +335,10 @@ static void sq_union_step(sqlite3_context *ctx, int n, sqlite3_value **args) {
         b->filter = from;
         return;
     }
+    if (!e && strcmp(umbel_get_recipe(b->filter), umbel_get_recipe(from)) != 0) {
+        diag.what = "the recipes differ";
+        e = UMBEL_EMISMATCH;
+    }
     if (!e) e = umbel_merge(b->filter, from, &diag);
     umbel_free(from);
     if (e) sq_stop(ctx, b, e, &diag);
@@ -313,10 +364,14 @@ static void sq_final(sqlite3_context *ctx) {
     if (!b) return; /* no rows: NULL */
     if (!b->failed && b->pending) e = sq_flush(b, &diag);
     if (!b->failed && b->builder) e = umbel_builder_finish(b->builder, &b->filter, &diag);
+    if (!e && b->builder && b->filter && b->recipe) {
+        e = umbel_set_recipe(b->filter, umbel_recipe_text(b->recipe), &diag);
+    }
     if (e) sq_stop(ctx, b, e, &diag);
     if (!b->failed && b->filter) sq_result(ctx, b->filter);
     umbel_builder_free(b->builder);
     umbel_free(b->filter);
+    umbel_recipe_free(b->recipe);
     sqlite3_free(b->hashes);
 }
 

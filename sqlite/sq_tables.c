@@ -10,12 +10,13 @@ SQLITE_EXTENSION_INIT1
 
 #include <string.h>
 
-enum { SQ_COLUMNS = 12 };
+enum { SQ_COLUMNS = 13 };
 
 /* A row as it is computed: a column has a text, or a number. */
 typedef struct sq_cell {
     enum { SQ_NULL, SQ_TEXT, SQ_INTEGER, SQ_REAL } type;
-    const char *text; /* lives as long as the extension */
+    const char *text; /* lives as long as the extension, unless ... */
+    char *owned;      /* ... it is this                              */
     int64_t integer;
     double real;
 } sq_cell;
@@ -44,12 +45,18 @@ static umbel_err sq_info_row(sq_connection *c, sqlite3_value **given, sq_cell *c
     umbel_info info;
     umbel_measurement now;
     umbel_err e;
-    const umbel_filter *filter = sq_filter(c, given[0], &e, diag);
-    if (!filter) return e;
+    const sq_asked *asked = sq_filter(c, given[0], &e, diag);
+    if (!asked) return e;
+    const umbel_filter *filter = asked->filter;
     umbel_describe(filter, &info);
     umbel_measure(filter, &now);
     cells[0] = sq_text(umbel_kind_name(info.kind));
     cells[1] = sq_text(info.layout);
+    /* A copy: another query may drive the filter out before the column is read. */
+    cells[12].owned = sqlite3_mprintf("%s", umbel_get_recipe(filter));
+    if (!cells[12].owned) return UMBEL_ENOMEM;
+    cells[12].type = SQ_TEXT;
+    cells[12].text = cells[12].owned;
     if (info.capacity) cells[2] = sq_integer(info.capacity);
     if (info.fpr > 0) cells[3] = sq_real(info.fpr);
     cells[4] = sq_real(now.keys);
@@ -96,8 +103,8 @@ static umbel_err sq_plan_row(sq_connection *c, sqlite3_value **given, sq_cell *c
 static const sq_function_table sq_function_tables[] = {
     {"umbel_info",
      "CREATE TABLE x(kind, layout, capacity, fpr, keys, keys_error, rate, bytes, hashes, layers, seed, "
-     "secret_fingerprint, filter HIDDEN)",
-     12, 1, 1, sq_info_row},
+     "secret_fingerprint, recipe, filter HIDDEN)",
+     13, 1, 1, sq_info_row},
     {"umbel_plan",
      "CREATE TABLE x(kind, capacity, fpr, bytes, bits_per_key, hashes, why, n HIDDEN, p HIDDEN, "
      "room HIDDEN, wanted HIDDEN)",
@@ -176,7 +183,13 @@ static int sq_cursor_open(sqlite3_vtab *t, sqlite3_vtab_cursor **out) {
     return SQLITE_OK;
 }
 
+static void sq_cursor_clear(sq_cursor *cursor) {
+    for (int i = 0; i < SQ_COLUMNS; i++) sqlite3_free(cursor->cells[i].owned);
+    memset(cursor->cells, 0, sizeof cursor->cells);
+}
+
 static int sq_cursor_close(sqlite3_vtab_cursor *cursor) {
+    sq_cursor_clear((sq_cursor *)cursor);
     sqlite3_free(cursor);
     return SQLITE_OK;
 }
@@ -194,7 +207,7 @@ static int sq_cursor_filter(sqlite3_vtab_cursor *base, int idx, const char *text
     for (int p = 0, n = 0; p < module->about->parameters; p++) {
         if (idx >> p & 1) given[p] = argv[n++];
     }
-    memset(cursor->cells, 0, sizeof cursor->cells);
+    sq_cursor_clear(cursor);
     cursor->ended = false;
     diag.what = "a parameter is missing";
     if (module->about->required == 0 || given[0]) {

@@ -12,7 +12,9 @@
 
 #include "umbel.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 #include "umbel_plan.h"
+#include "umbel_recipe.h"
 
 /* ---- sq_filters.c: a connection, and the filters that its queries ask */
 
@@ -29,10 +31,18 @@ sq_open *sq_open_hold(sq_open *open);
 void sq_open_release(void *open);
 extern const char sq_pointer[]; /* the type of such a pointer */
 
+/* A filter, and how texts become its keys; NULL: a text is the key. */
+typedef struct sq_asked {
+    umbel_filter *filter;
+    umbel_recipe *recipe;
+} sq_asked;
+
+/* Parses a recipe; *out stays NULL where there is nothing to apply. */
+umbel_err sq_recipe(const char *text, umbel_recipe **out, umbel_diag *diag);
+
 /* The filter in a value: an open file, or a blob, decoded once however often it is asked.  NULL: *e
  * and *diag say why.  It lives until the connection's next call. */
-const umbel_filter *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err *e,
-                              umbel_diag *diag);
+const sq_asked *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err *e, umbel_diag *diag);
 
 /* umbel_decode with the connection's secrets and SQLite's memory. */
 umbel_err sq_decode(sq_connection *c, const void *bytes, size_t len, umbel_filter **out,

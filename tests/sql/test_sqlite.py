@@ -126,6 +126,29 @@ def test_union(db):
             "SELECT umbel(t, 3000, 0.01, 'seed=1') FROM k)")
 
 
+def test_recipes(db):
+    db.execute("CREATE TABLE d(n TEXT)")
+    db.executemany("INSERT INTO d VALUES (?)", [("Ads.Example.",), ("tracker.test",)])
+    f = one(db, "SELECT umbel(n, 100, 0.0001, 'recipe=domain') FROM d")
+    assert one(db, "SELECT recipe FROM umbel_info(?)", f) == "domain"
+    for name, found in (("ads.example", 1), ("www.ADS.example", 1), ("example", 0)):
+        assert one(db, "SELECT umbel_contains(?, ?)", f, name) == found
+        assert one(db, "SELECT umbel_contains(umbel_decode(?), ?)", f, name) == found
+    j = one(db, "SELECT umbel_build(column1, 0.0001, 'recipe=json=.mail') FROM (VALUES ('{\"mail\":\"a@b\"}'), ('{}'))")
+    assert db.execute("SELECT recipe, keys FROM umbel_info(?)", (j,)).fetchall() == [("json=.mail", 1)]
+    assert one(db, "SELECT umbel_contains(?, '{\"mail\":\"a@b\"}')", j) == 1
+    assert one(db, "SELECT umbel_contains(?, x'614062')", j) == 1  # the key itself
+    assert one(db, "SELECT umbel_contains(?, '{}')", j) is None
+    assert "not JSON" in refusal(db, "SELECT umbel_contains(?, 'text')", j)
+    assert "recipes differ" in refusal(
+        db, "SELECT umbel_union(column1) FROM (VALUES (?), ((SELECT umbel(n, 100, 0.0001) FROM d)))", f)
+    for wrong in ("recipe=colour=red", "recipe=column=user", "recipe="):
+        for call in ("umbel(n, 100, 0.01, ?)", "umbel_build(n, 0.01, ?)"):
+            assert refusal(db, f"SELECT {call} FROM d", wrong)
+    # Malformed rows are an error, not a gap.
+    assert "not a valid int64" in refusal(db, "SELECT umbel(n, 10, 0.1, 'recipe=line type=int64') FROM d")
+
+
 def test_tables(db):
     assert db.execute("SELECT kind, bytes FROM umbel_plan(2e9, 0.01)").fetchall() == [("line", 2524979200)]
     assert db.execute("SELECT capacity FROM umbel_plan WHERE p = 0.01 AND room = 1048576").fetchall() == [(795047,)]
