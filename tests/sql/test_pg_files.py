@@ -29,14 +29,6 @@ def test_the_command_reads_a_value(db, umbel, tmp_path):
     assert found.stdout == lines(500), found.stderr
 
 
-def test_the_command_asks_for_integers_in_digits(db, umbel, tmp_path):
-    file = tmp_path / "ids.umb"
-    file.write_bytes(bytes(db.one("SELECT umbel_agg(i, 1000, 0.0001)::bytea FROM generate_series(-500, 499) i")))
-    digits = "".join(f"{i}\n" for i in range(-500, 500)).encode()
-    assert umbel("check", "-c", file, stdin=digits).strip() == b"1000"
-    assert umbel("check", "-c", file, stdin=b"5000\n6000\n").strip() == b"0"
-
-
 @pytest.mark.parametrize("kind", ["blocked", "classic", "static", "counting", "scalable", "window",
                                   "tight", "line"])
 def test_files_of_the_command_become_values(db, umbel, tmp_path, kind):
