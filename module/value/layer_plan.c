@@ -91,6 +91,8 @@ static double line_promise(uint64_t bytes, uint64_t keys) {
            3 * umbeli_line_spread(bytes / LINE, lanes, keys);
 }
 
+enum { MILLIONS = 4000000 };
+
 /* The fewest bytes above `low`, in steps of `unit`, that keep the rate.  The planner searches every
  * possible size, which takes ten times as long; here we know roughly where the answer lies, and a
  * client is waiting for it. */
@@ -107,11 +109,15 @@ static uint64_t min_bytes(promise of, uint64_t keys, double rate, uint64_t low, 
 
 /* Blocked, or line if it is large, where that takes at most a third more than classic: a lookup has
  * to query every layer, and these take a single memory access. */
-static umbel_err plan_freely(uint64_t keys, double rate, const umbeli_probes *classic,
+static umbel_err plan_freely(uint64_t keys, double rate, const umbeli_probes *classic, bool roughly,
                              bf_layer_plan *out) {
     double bits = -log(rate) / 0.480453013918201 * (double)keys;
     if (!(rate >= rate_min && rate < 1) || !(bits < 0x1p59)) return UMBEL_EFULL;
     *out = (bf_layer_plan){.probes = classic, .keys = keys, .rate = rate};
+    if (roughly && keys > MILLIONS) { /* a tenth more than classic, as fast layers take */
+        out->bytes = (uint64_t)(1.1 * bits / 8);
+        return UMBEL_OK;
+    }
     out->bytes = min_bytes(classic_promise, keys, rate, (uint64_t)bits / 8, 8);
     uint64_t blocked = out->bytes + out->bytes / 3;
     bool addressable = blocked / BLOCK > 0 && blocked / BLOCK <= UINT32_MAX;
@@ -223,7 +229,7 @@ static umbel_err plan_late(const bf_params *p, const bf_full_chain *full, bf_lay
         if (i < before) left *= 0.55;
     }
     if (full->layers >= BF_LAYERS_MAX || !(keys < 0x1p62)) return UMBEL_EFULL;
-    return plan_freely((uint64_t)next, left * 0.45, &umbeli_probes_narrow, out);
+    return plan_freely((uint64_t)next, left * 0.45, &umbeli_probes_narrow, full->roughly, out);
 }
 
 static umbel_err plan_unreserved(const bf_params *p, const bf_full_chain *full,
@@ -250,8 +256,8 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
         return UMBEL_OK;
     }
     if (grows && p->tightening > 0) {
-        umbel_err e =
-            plan_freely(p->capacity, p->error * (1 - p->tightening), &umbeli_probes_classic, out);
+        umbel_err e = plan_freely(p->capacity, p->error * (1 - p->tightening),
+                                  &umbeli_probes_classic, false, out);
         return e ? umbeli_fail(diag, UMBEL_EINVAL, "error: no filter can keep it") : UMBEL_OK;
     }
     uint64_t bytes = bf_redisbloom_bytes(p->capacity, p->error * first_share(p));
@@ -281,5 +287,5 @@ umbel_err bf_plan_next(const bf_params *p, const bf_full_chain *full, bf_layer_p
     }
     double rate = p->tightening > 0 ? p->error * (1 - p->tightening) * pow(p->tightening, i)
                                     : (p->error - full->first_rate) * umbeli_scalable_share(i - 1);
-    return plan_freely(next, rate, &umbeli_probes_classic, out);
+    return plan_freely(next, rate, &umbeli_probes_classic, full->roughly, out);
 }

@@ -39,6 +39,7 @@ typedef struct bf_full_chain {
     uint32_t layers;
     bf_layer_plan newest;
     double first_rate;
+    bool roughly; /* it is not to be made: layers of millions of keys may be a few percent off */
 } bf_full_chain;
 
 /* The bytes of RedisBloom's link for this many keys at this rate; 0: too many to be possible. */

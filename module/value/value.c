@@ -181,12 +181,11 @@ uint64_t bf_value_card(const bf_value *v) {
 /* A single packed layer gives way to larger ones: it shows what was asked for, then where it
  * ends. */
 uint64_t bf_value_capacity(const bf_value *v) {
-    umbeli_layer room;
-    bool layers = v->small || bf_value_chain(v);
-    if (layers && bf_value_layers(v) == 1 && bf_value_layer_at(v, 0, &room)->probes->exact) {
-        return bf_value_card(v) > v->params.capacity ? BF_SMALL_KEYS : v->params.capacity;
-    }
-    return v->small ? v->params.capacity : v->filter->shape.capacity;
+    const umbeli_chain *c = bf_value_chain(v);
+    bool packed = v->small ? v->small->hashes & BF_SMALL_PACKED
+                           : c && c->count == 1 && c->layers[0].probes->exact;
+    if (packed && bf_value_card(v) > v->params.capacity) return BF_SMALL_KEYS;
+    return packed || v->small ? v->params.capacity : v->filter->shape.capacity;
 }
 
 uint64_t bf_value_bytes(const bf_value *v) {
@@ -408,6 +407,10 @@ static umbel_err add_small(bf_value *v, const umbel_key *keys, size_t n, uint64_
                            uint8_t *was_new, size_t *done) {
     size_t more = 0;
     umbel_err e = bf_small_add(v, keys, n, was_new, done);
+    while (e == UMBEL_EFULL && bf_small_grow(v, max_bytes)) {
+        e = bf_small_add(v, keys + *done, n - *done, was_new + *done, &more);
+        *done += more;
+    }
     if (e != UMBEL_EFULL || !bf_grows(&v->params)) return e;
     e = bf_small_unfold(v);
     if (e) return e;

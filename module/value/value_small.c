@@ -162,6 +162,33 @@ void bf_small_fold(bf_value *v) {
     v->small = s;
 }
 
+bool bf_small_grow(bf_value *v, uint64_t max_bytes) {
+    if (!(v->small->hashes & BF_SMALL_PACKED)) return false;
+    umbeli_layer old = layer_of(v);
+    bf_full_chain full = {
+        .layers = 1,
+        .newest = {.probes = old.probes,
+                   .keys = old.capacity,
+                   .bytes = old.bytes,
+                   .hashes = old.hashes},
+    };
+    bf_layer_plan plan;
+    if (bf_plan_next(&v->params, &full, &plan) || !plan.replaces ||
+        plan.bytes > BF_SMALL_PACKED_BYTES || (max_bytes && plan.bytes > max_bytes)) {
+        return false;
+    }
+    bf_small *s = small_new((size_t)plan.bytes);
+    if (!s) return false;
+    s->bytes = (uint16_t)plan.bytes;
+    s->hashes = v->small->hashes;
+    umbeli_layer fresh = packed_of(s);
+    bool fits = umbeli_packed_refill(&fresh, &old, NULL);
+    s->keys = (uint32_t)fresh.keys;
+    bf_memory_delete(fits ? v->small : s);
+    if (fits) v->small = s;
+    return fits;
+}
+
 umbel_err bf_small_copy(const bf_value *v, bf_small **out) {
     *out = small_new(v->small->bytes);
     if (!*out) return UMBEL_ENOMEM;

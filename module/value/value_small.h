@@ -46,6 +46,10 @@ void bf_small_clear(bf_value *v);
 
 void bf_small_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit);
 
+/* A packed one gets a larger table, as a chain of it would; false: it has to become a chain.
+ * max_bytes as for bf_value_add. */
+bool bf_small_grow(bf_value *v, uint64_t max_bytes);
+
 /* As bf_value_add, except that UMBEL_EFULL comes in any case when an unknown key has no room. */
 umbel_err bf_small_add(bf_value *v, const umbel_key *keys, size_t n, uint8_t *was_new,
                        size_t *done);

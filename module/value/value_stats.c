@@ -173,7 +173,8 @@ static bool settle(growth *g, bf_layer_plan before, uint64_t max_bytes) {
 }
 
 uint64_t bf_params_max_keys(const bf_params *p, uint64_t max_bytes) {
-    growth g = {.newest = {.keys = p->capacity, .rate = bf_grows(p) ? p->error / 2 : p->error}};
+    growth g = {.chain = {.roughly = true},
+                .newest = {.keys = p->capacity, .rate = bf_grows(p) ? p->error / 2 : p->error}};
     if (p->layout == BF_REDISBLOOM) {
         g.newest.bytes = bf_redisbloom_bytes(g.newest.keys, g.newest.rate);
         if (g.newest.bytes == 0) return 0;

@@ -50,6 +50,15 @@ static void add_and_ask(bf_value *v) {
     (void)bf_value_count(v, &keys[1]);
 }
 
+/* With a copy of itself, which has the same keys. */
+static void merge(bf_value *v) {
+    bf_value *twin = NULL;
+    if (bf_value_copy(v, &twin)) return;
+    (void)bf_value_merge(twin, v, NULL);
+    add_and_ask(twin);
+    bf_value_free(twin);
+}
+
 static void look_at(const bf_value *v) {
     bf_layer layer;
     umbel_measurement measure;
@@ -91,6 +100,7 @@ static void use(bf_value *v) {
     there_and_back(v);
     insist(!bf_value_copy(v, &copy), "there is memory for a copy");
     add_and_ask(v);
+    merge(v);
     fake_defrag ctx = {.has_cursor = true, .hurry = true};
     while (bf_value_defrag((RedisModuleDefragCtx *)&ctx, &v)) continue;
     add_and_ask(v);

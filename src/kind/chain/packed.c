@@ -43,6 +43,7 @@ static form form_of(uint64_t bytes, uint32_t bits) {
         uint64_t uppers = ((f.range - 1) >> low) + 1;
         uint64_t slots = uppers < room ? (room - uppers) / (low + 1) : 0;
         if (slots > UINT16_MAX) slots = UINT16_MAX;
+        if (slots + 1 < f.slots) break; /* it only gets worse */
         if (slots <= f.slots) continue;
         f.low = low;
         f.slots = (uint32_t)slots;
@@ -82,14 +83,27 @@ static void put(const form *f, uint8_t *chunk, uint64_t at, uint32_t n, uint64_t
     umbeli_store_le64(chunk + byte, (word & ~mask) | (value << shift & mask));
 }
 
-/* Moves the bits [from, to) up by n. */
+static uint64_t move_some(const form *f, uint8_t *chunk, uint64_t from, uint64_t to, uint32_t n,
+                          uint64_t most) {
+    uint64_t some = to - from < most ? to - from : most;
+    put(f, chunk, to - some + n, (uint32_t)some, get(f, chunk, to - some, (uint32_t)some));
+    return to - some;
+}
+
+/* Moves the bits [from, to) up by n: whole words, once their new end is that of a word. */
 static void move_up(const form *f, uint8_t *chunk, uint64_t from, uint64_t to, uint32_t n) {
-    enum { MOST = 56 };
-    while (to > from) {
-        uint32_t some = to - from < MOST ? (uint32_t)(to - from) : MOST;
-        to -= some;
-        put(f, chunk, to + n, some, get(f, chunk, to, some));
+    enum { MOST = 56, WORD = 64 };
+    if (n == 0) return;
+    while (to > from && (to + n) % WORD) {
+        uint64_t over = (to + n) % WORD;
+        to = move_some(f, chunk, from, to, n, over < MOST ? over : MOST);
     }
+    for (; to >= from + WORD; to -= WORD) {
+        uint8_t *word = chunk + (to + n) / 8 - 8;
+        uint64_t below = umbeli_load_le64(word - 8) >> (WORD - n);
+        umbeli_store_le64(word, umbeli_load_le64(word) << n | below);
+    }
+    while (to > from) to = move_some(f, chunk, from, to, n, MOST);
 }
 
 static uint32_t count_of(const uint8_t *chunk) {
