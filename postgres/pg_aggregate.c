@@ -114,18 +114,9 @@ static void set_recipe(umbel_filter *filter, const char *recipe) {
     if (e) pgu_fail(e, &diag);
 }
 
-/* Whether two filters of this kind make one; the message is the library's. */
 static void insist_on_merging(umbel_kind kind) {
-    umbel_params tiny = {.kind = kind, .capacity = 1, .fpr = 0.1};
-    umbel_opts opts = pgu_opts(CurrentMemoryContext);
-    umbel_filter *a = NULL, *b = NULL;
-    umbel_diag diag = {0};
-    umbel_err e = umbel_create(&tiny, &opts, &a, &diag);
-    if (!e) e = umbel_create(&tiny, &opts, &b, &diag);
-    if (!e) e = umbel_merge(a, b, &diag);
-    umbel_free(a);
-    umbel_free(b);
-    if (!e) return;
+    umbel_traits traits;
+    if (!umbel_kind_traits(kind, &traits) || traits.merges) return; /* AUTO chooses one that does */
     ereport(ERROR,
             (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
              errmsg("kind: filters of kind %s do not merge, so workers cannot share the work",
@@ -182,7 +173,8 @@ static build *begin_builder(FunctionCallInfo fcinfo, MemoryContext context, pgu_
         recipe = take_options(&p, PG_GETARG_HEAPTUPLEHEADER(3), CurrentMemoryContext);
     }
     p.fpr = b->fpr;
-    if (p.kind != UMBEL_KIND_STATIC && p.kind != UMBEL_KIND_TIGHT) {
+    umbel_traits traits;
+    if (!umbel_kind_traits(p.kind, &traits) || !traits.built_once) {
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("kind: umbel_build_agg makes static and tight filters, not %s",
                                umbel_kind_name(p.kind)),
