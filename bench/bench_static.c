@@ -45,10 +45,10 @@ static umbel_filter *build(const uint64_t *numbers, size_t n, uint32_t hashes, u
     umbel_err e = umbel_builder_new(&params, &opts, &builder, &diag);
     for (size_t done = 0; done < n && !e;) {
         umbel_key keys[AT_ONCE];
-        size_t some = n - done < AT_ONCE ? n - done : AT_ONCE;
-        for (size_t i = 0; i < some; i++) keys[i] = (umbel_key){&numbers[done + i], 8};
-        e = umbel_builder_add(builder, keys, some, &diag);
-        done += some;
+        size_t chunk = n - done < AT_ONCE ? n - done : AT_ONCE;
+        for (size_t i = 0; i < chunk; i++) keys[i] = (umbel_key){&numbers[done + i], 8};
+        e = umbel_builder_add(builder, keys, chunk, &diag);
+        done += chunk;
     }
     if (!e) e = umbel_builder_finish(builder, &f, &diag);
     umbel_builder_free(builder);

@@ -31,9 +31,9 @@ static umbel_filter *build(umbel_kind kind, const uint64_t *numbers, size_t n, d
     umbel_key keys[AT_ONCE];
     umbel_err e = umbel_builder_new(&params, NULL, &b, NULL);
     for (size_t i = 0; i < n && !e; i += AT_ONCE) {
-        size_t some = n - i < AT_ONCE ? n - i : AT_ONCE;
-        for (size_t j = 0; j < some; j++) keys[j] = (umbel_key){&numbers[i + j], 8};
-        e = umbel_builder_add(b, keys, some, NULL);
+        size_t chunk = n - i < AT_ONCE ? n - i : AT_ONCE;
+        for (size_t j = 0; j < chunk; j++) keys[j] = (umbel_key){&numbers[i + j], 8};
+        e = umbel_builder_add(b, keys, chunk, NULL);
     }
     if (!e) e = umbel_builder_finish(b, &f, NULL);
     umbel_builder_free(b);

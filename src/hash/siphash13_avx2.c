@@ -241,12 +241,12 @@ static bool are_worth_sorting(const umbel_key *keys) {
 
 static void many(const umbeli_shape *shape, const umbel_key *keys, size_t n, uint64_t *hashes) {
     umbeli_secret secret = umbeli_seeded(shape);
-    for (size_t at = 0, some; at < n; at += some) {
-        some = n - at < BLOCK ? n - at : BLOCK;
-        if (some > KEYS && are_worth_sorting(keys + at)) {
-            hash_sorted(secret, keys + at, some, hashes + at);
+    for (size_t at = 0, chunk; at < n; at += chunk) {
+        chunk = n - at < BLOCK ? n - at : BLOCK;
+        if (chunk > KEYS && are_worth_sorting(keys + at)) {
+            hash_sorted(secret, keys + at, chunk, hashes + at);
         } else {
-            hash_in_order(secret, keys + at, some, hashes + at);
+            hash_in_order(secret, keys + at, chunk, hashes + at);
         }
     }
 }

@@ -18,10 +18,12 @@ typedef struct block_mask {
     size_t word[WORDS];
 } block_mask;
 
-/* Of bytes in the order of a file. */
-static inline block_mask mask_of_bytes(const uint8_t *bytes) {
+/* Of 64-bit numbers: written as such, because a load of several narrower stores would wait for
+ * them. */
+static inline block_mask mask_of_words(uint64_t *numbers) {
     block_mask m;
-    memcpy(&m, bytes, sizeof m);
+    for (size_t i = 0; i < BLOCK_BYTES / 8; i++) numbers[i] = UMBELI_LE64(numbers[i]);
+    memcpy(&m, numbers, sizeof m);
     return m;
 }
 

@@ -14,11 +14,12 @@
 #include "kind/blocked/block_atomic.h"
 
 static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
-    uint8_t bytes[BLOCK_BYTES];
-    for (uint32_t i = 0; i < lanes; i++) {
-        umbeli_store_le32(bytes + 4 * i, UINT32_C(1) << umbeli_block_bit(x, i));
+    uint64_t words[BLOCK_BYTES / 8];
+    for (uint32_t i = 0; i < lanes; i += 2) {
+        words[i / 2] = UINT64_C(1) << umbeli_block_bit(x, i) |
+                       UINT64_C(1) << (32 + umbeli_block_bit(x, i + 1));
     }
-    return mask_of_bytes(bytes);
+    return mask_of_words(words);
 }
 
 #include "kind/blocked/blocked_loops.h"

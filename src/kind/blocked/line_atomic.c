@@ -15,12 +15,12 @@
 #include "kind/blocked/block_atomic.h"
 
 static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
-    uint8_t bytes[BLOCK_BYTES] = {0};
+    uint64_t words[BLOCK_BYTES / 8] = {0};
     for (uint32_t i = 0; i < lanes; i++) {
         uint32_t bit = 512 / lanes * i + umbeli_line_bit(x, lanes, i);
-        bytes[bit / 8] |= (uint8_t)(1u << (bit % 8));
+        words[bit / 64] |= UINT64_C(1) << (bit % 64);
     }
-    return mask_of_bytes(bytes);
+    return mask_of_words(words);
 }
 
 #include "kind/blocked/blocked_loops.h"

@@ -139,9 +139,9 @@ static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint
     size_t group = group_of(f), k = f->shape.hashes, fit = 0;
     while (fit < n && fits(umbeli_classic_of(f), keys[fit].len)) fit++;
     for (size_t first = 0; first < fit; first += group) {
-        size_t some = fit - first < group ? fit - first : group;
-        fetch(f, keys + first, some, f->shape.hashes, pos);
-        for (size_t i = 0; i < some; i++) {
+        size_t chunk = fit - first < group ? fit - first : group;
+        fetch(f, keys + first, chunk, f->shape.hashes, pos);
+        for (size_t i = 0; i < chunk; i++) {
             bool changed = mark(f->data, pos + i * k, f->shape.hashes);
             added += changed;
             if (was_new) was_new[first + i] = changed;

@@ -173,8 +173,8 @@ static inline void contains_all(umbeli_classic_bits b, const source *s, size_t n
         }
         if (g >= 1 && g - 1 < groups) {
             group *at = &ring[(g - 1) % (STAGES + 1)];
-            size_t some = n - from + GROUP;
-            test_first(b, some < GROUP ? some : GROUP, at, hit + from - GROUP);
+            size_t chunk = n - from + GROUP;
+            test_first(b, chunk < GROUP ? chunk : GROUP, at, hit + from - GROUP);
             fetch_stage(b, end[0], end[1], at);
         }
         if (g >= 2 && g - 2 < groups) {
@@ -257,10 +257,10 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
 static uint64_t add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new) {
     umbeli_hash128 hashes[HASHED_AT_ONCE];
     uint64_t added = 0;
-    for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < HASHED_AT_ONCE ? n - i : HASHED_AT_ONCE;
-        umbeli_native_hashes128(&f->shape, keys + i, some, hashes);
-        added += umbeli_classic_add_hashed(bits_of(f), hashes, some, was_new ? was_new + i : NULL);
+    for (size_t i = 0, chunk; i < n; i += chunk) {
+        chunk = n - i < HASHED_AT_ONCE ? n - i : HASHED_AT_ONCE;
+        umbeli_native_hashes128(&f->shape, keys + i, chunk, hashes);
+        added += umbeli_classic_add_hashed(bits_of(f), hashes, chunk, was_new ? was_new + i : NULL);
     }
     return added;
 }

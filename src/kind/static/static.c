@@ -92,9 +92,9 @@ static inline void contains_all(const umbeli_static *s, uint32_t arity, const ui
     probe groups[2][GROUP];
     prefetch(s, arity, hashes, n < GROUP ? n : GROUP, groups[0]);
     for (size_t from = 0, turn = 0; from < n; from += GROUP, turn ^= 1) {
-        size_t left = n - from, some = left < GROUP ? left : GROUP, next = left - some;
-        prefetch(s, arity, hashes + from + some, next < GROUP ? next : GROUP, groups[turn ^ 1]);
-        for (size_t i = 0; i < some; i++) hit[from + i] = matches(&groups[turn][i], arity);
+        size_t left = n - from, chunk = left < GROUP ? left : GROUP, next = left - chunk;
+        prefetch(s, arity, hashes + from + chunk, next < GROUP ? next : GROUP, groups[turn ^ 1]);
+        for (size_t i = 0; i < chunk; i++) hit[from + i] = matches(&groups[turn][i], arity);
     }
 }
 

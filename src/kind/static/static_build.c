@@ -80,9 +80,9 @@ umbel_err umbeli_static_builder_add(umbeli_static_builder *b, const umbel_key *k
     uint64_t hashes[HASHED_AT_ONCE];
     umbel_err e = UMBEL_OK;
     for (size_t from = 0; from < n && !e; from += HASHED_AT_ONCE) {
-        size_t some = n - from < HASHED_AT_ONCE ? n - from : HASHED_AT_ONCE;
-        umbeli_native_hashes(&b->shape, keys + from, some, hashes);
-        e = umbeli_store_add(b->shards.store, hashes, some, diag);
+        size_t chunk = n - from < HASHED_AT_ONCE ? n - from : HASHED_AT_ONCE;
+        umbeli_native_hashes(&b->shape, keys + from, chunk, hashes);
+        e = umbeli_store_add(b->shards.store, hashes, chunk, diag);
     }
     return e;
 }

@@ -189,17 +189,17 @@ static umbel_err walk(const umbeli_store *s, const bucket *b, uint64_t *hashes, 
                       bool writing, umbel_diag *diag) {
     umbel_err e = UMBEL_OK;
     for (size_t i = 0; n > 0 && !e; i++) {
-        size_t some = n < s->chunk_len ? (size_t)n : s->chunk_len;
+        size_t now = n < s->chunk_len ? (size_t)n : s->chunk_len;
         uint64_t *lies = i == b->nfull ? b->last : s->fd < 0 ? b->full[i].memory : NULL;
         if (!lies) {
-            e = transfer(s, b->full[i].number, hashes, some, writing, diag);
+            e = transfer(s, b->full[i].number, hashes, now, writing, diag);
         } else if (writing) {
-            memcpy(lies, hashes, some * sizeof *hashes);
+            memcpy(lies, hashes, now * sizeof *hashes);
         } else {
-            memcpy(hashes, lies, some * sizeof *hashes);
+            memcpy(hashes, lies, now * sizeof *hashes);
         }
-        hashes += some;
-        n -= some;
+        hashes += now;
+        n -= now;
     }
     return e;
 }

@@ -34,10 +34,10 @@ static UMBELI_TIGHT_INLINE TIGHT_TARGET uint32_t column_sums(uint32_t window,
     const __m256i lanes = _mm256_set_epi64x(3, 2, 1, 0);
     uint32_t sums = 0;
     for (uint32_t i = from; i < to; i += 4) {
-        __m256i some = _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)(to - i)), lanes);
-        __m256i a = columns_at(block[0] + 8 * i, some), sum = _mm256_setzero_si256();
+        __m256i left = _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)(to - i)), lanes);
+        __m256i a = columns_at(block[0] + 8 * i, left), sum = _mm256_setzero_si256();
         for (uint32_t j = 0; j < window; j++) {
-            __m256i b = columns_at(block[j + 1] + 8 * i, some);
+            __m256i b = columns_at(block[j + 1] + 8 * i, left);
             __m256i slots = _mm256_xor_si256(b, _mm256_and_si256(_mm256_xor_si256(a, b), in_first));
             const __m256i in_row = _mm256_set1_epi64x((long long)row[j]);
             sum = _mm256_xor_si256(sum, _mm256_and_si256(slots, in_row));

@@ -171,9 +171,9 @@ static UMBELI_TIGHT_INLINE TIGHT_TARGET void match_groups(uint32_t window, const
     probe groups[2][GROUP];
     prefetch(window, t, hashes, n < GROUP ? n : GROUP, groups[0]);
     for (size_t from = 0, turn = 0; from < n; from += GROUP, turn ^= 1) {
-        size_t left = n - from, some = left < GROUP ? left : GROUP, next = left - some;
-        prefetch(window, t, hashes + from + some, next < GROUP ? next : GROUP, groups[turn ^ 1]);
-        matches(window, groups[turn], some, hit + from);
+        size_t left = n - from, chunk = left < GROUP ? left : GROUP, next = left - chunk;
+        prefetch(window, t, hashes + from + chunk, next < GROUP ? next : GROUP, groups[turn ^ 1]);
+        matches(window, groups[turn], chunk, hit + from);
     }
 }
 
