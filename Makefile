@@ -10,11 +10,13 @@
 #   make analyse    clang-tidy, cppcheck and gcc's analyser over the sources
 #   make coverage   which lines the tests reach: build/coverage/report
 #   make check-interop  compares with ClickHouse and DuckDB, from npm (600 MB below build/interop)
+#   make check-edge  lists in real resolvers, proxies and mail servers (tests/edge)
 #   make check-servers  the module's tests in newer servers, built from Debian's sources
 #   make fuzz       fuzzes TARGET (all of them) for SECONDS (60) each: docs/hardening.md
 #   make mutate     plants COUNT (100) slips in the C files, one at a time: do the tests notice?
 #   make soak       kills, failing calls and threads at random for SECONDS (600): docs/hardening.md
 #   make bench      benchmarks the library against libbloom and LevelDB
+#   make bench-edge  a block list in real servers, with a filter and in their own ways
 #   make bench-cli  benchmarks the command against DCSO's bloom, gawk, sort, cut, mlr and jq
 #   make bench-redis  benchmarks the module in a real server against commands that do nothing
 #   make python     builds the Python module's wheel and tests it: docs/python.md
@@ -35,7 +37,8 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-long check-cross check-musl analyse coverage check-interop \
+.PHONY: all demo check check-edge bench-edge check-long check-cross check-musl analyse coverage \
+        check-interop \
         check-servers fuzz mutate soak js web check-web bench bench-cli bench-redis python \
         postgres postgres-extension sqlite sqlite-extension check-sql bench-sql bench-js deb \
         check-deb dist amalgamation install uninstall format clean
@@ -80,6 +83,13 @@ coverage:
 check-interop:
 	-scripts/setup interop
 	tests/run --interop
+
+# A server that cannot be installed is skipped, and counts as a failure where CI=true.
+check-edge bench-edge:
+	-scripts/setup edge
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS)
+	$(if $(filter bench-edge,$@),bench/edge/run.py $(NAMES),tests/edge/run.py)
 
 # A server that cannot be built is skipped, and counts as a failure where CI=true.
 check-servers:

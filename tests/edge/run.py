@@ -1,0 +1,483 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run.py [SERVER]... - lists in real servers, each with the configuration of its guide.
+
+Servers come from Debian's packages, listen on loopback or Unix sockets, and are stopped at the end.
+What cannot be installed is skipped by name, and fails where CI=true.  UMBEL, UMBEL_LIBRARY, LUA_JIT,
+LUA_53, MAKE_LIST and UMBEL_PYTHON name what is tested, if it is not below build/.
+"""
+import http.client
+import http.server
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+UMBEL = os.environ.get("UMBEL") or str(BUILD / "umbel")
+LIBRARY = os.environ.get("UMBEL_LIBRARY") or str(BUILD / "libumbel.so")
+LUA_JIT = os.environ.get("LUA_JIT") or str(BUILD / "lua/jit")
+LUA_53 = os.environ.get("LUA_53") or str(BUILD / "lua/5.3")
+MAKE_LIST = os.environ.get("MAKE_LIST") or str(BUILD / "tests/make_list")
+LISTED, ASKED = 5000, 200
+
+
+class Skip(Exception):
+    """The server is not installed."""
+
+
+def need(program):
+    path = shutil.which(program) or shutil.which(program, path="/usr/sbin:/usr/local/sbin")
+    if not path:
+        raise Skip(f"{program} is not installed")
+    return path
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_until(condition, what, seconds=20):
+    last = time.monotonic() + seconds
+    while time.monotonic() < last:
+        try:
+            if condition():
+                return
+        except (OSError, http.client.HTTPException, struct.error, IndexError):
+            pass
+        time.sleep(0.05)
+    raise AssertionError(f"{what}: nothing after {seconds} s")
+
+
+# ---- What is asked ---------------------------------------------------------------------------
+
+class Lists:
+    """A list of made-up names, and good ones that it must never catch."""
+
+    def __init__(self, folder):
+        some = random.Random(28)
+
+        def name():
+            letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+            word = "".join(some.choice(letters) for _ in range(12))
+            return f"{word}.{some.choice(('example', 'test', 'invalid'))}"
+        names = list({name() for _ in range(4 * LISTED)})
+        self.listed, self.later = names[:LISTED], names[LISTED:2 * LISTED]
+        self.good, self.others = names[2 * LISTED:3 * LISTED], names[3 * LISTED:]
+        self.folder, self.path = folder, folder / "bad.umb"
+        (folder / "good.txt").write_text("".join(f"{n}\n" for n in self.good))
+        self.write(self.listed)
+
+    def write(self, names):
+        """In several forms, as block lists are."""
+        forms = ("{}", "0.0.0.0 {}", "||{}^", "{} CNAME .", "address=/{}/")
+        lines = [forms[i % len(forms)].format(n) for i, n in enumerate(names)]
+        (self.folder / "bad.txt").write_text("# made up\n" + "".join(f"{l}\n" for l in lines))
+        subprocess.run([MAKE_LIST, self.path, "domain", "1e-4", self.folder / "bad.txt",
+                        self.folder / "good.txt"], check=True)
+
+    def exercise(self, blocks):
+        """Everything that must hold of a server whose answer is blocks(name)."""
+        for name in self.listed[:ASKED]:
+            assert blocks(name), f"{name} is listed and was let through"
+            assert blocks(f"a.b.{name}"), f"a.b.{name} is below a listed name and was let through"
+        for name in self.good[:ASKED]:
+            assert not blocks(f"www.{name}"), f"www.{name} is good and was blocked"
+        wrong = sum(blocks(f"www.{name}") for name in self.others[:ASKED])
+        assert wrong <= 3, f"{wrong} of {ASKED} others were blocked, at a rate of 3e-4"
+        self.replace(blocks)
+
+    def replace(self, blocks):
+        """Another list takes its place while questions are asked: none is lost, none is wrong."""
+        done = threading.Event()
+
+        def write():
+            self.write(self.later)
+            done.set()
+        writer = threading.Thread(target=write)
+        writer.start()
+        asked = 0
+        try:
+            while not done.is_set():
+                name = f"x{asked}.{self.good[asked % ASKED]}"
+                assert not blocks(name), f"{name} is good and was blocked"
+                asked += 1
+            writer.join()
+            fresh = iter(self.later[100:])  # resolvers remember what they were asked before
+            wait_until(lambda: blocks(next(fresh)), "the new list", 10)
+            for name in self.later[1:50]:
+                assert blocks(name), f"{name} is in the new list"
+            assert sum(blocks(name) for name in self.listed[ASKED:ASKED + 50]) <= 1, "the old list"
+        finally:
+            writer.join()
+            self.write(self.listed)
+
+
+# ---- What is behind the servers --------------------------------------------------------------
+
+class Names(threading.Thread):
+    """A name server that answers every question with 192.0.2.1."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                query, client = self.socket.recvfrom(4096)
+            except OSError:
+                return
+            end = query.index(b"\0", 12) + 5
+            header = query[:2] + struct.pack(">5H", 0x8580, 1, 1, 0, 0)
+            record = b"\xc0\x0c" + struct.pack(">2HIH", 1, 1, 60, 4) + bytes((192, 0, 2, 1))
+            self.socket.sendto(header + query[12:end] + record, client)
+
+
+def rcode(port, name):
+    """What a resolver says to a question for this name's address."""
+    labels = b"".join(bytes((len(l),)) + l for l in (p.encode() for p in name.split(".")))
+    query = struct.pack(">6H", random.getrandbits(16), 0x0100, 1, 0, 0, 0) + labels + b"\0\0\1\0\1"
+    for _ in range(5):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.settimeout(2)
+            s.sendto(query, ("127.0.0.1", port))
+            try:
+                return s.recv(4096)[3] & 15
+            except (socket.timeout, ConnectionRefusedError):
+                time.sleep(0.1)
+    raise OSError("no answer")
+
+
+def resolver_blocks(port):
+    def blocks(name):
+        code = rcode(port, name)
+        assert code in (0, 3), f"{name}: rcode {code}"
+        return code == 3
+    return blocks
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one packet, or each request waits for an acknowledgement
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"page\n")
+
+    def log_message(self, *_):
+        pass
+
+
+def pages():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def web_blocks(port, proxy=False):
+    kept = {}
+
+    def status(name):
+        for _ in range(3):
+            c = kept.setdefault("c", http.client.HTTPConnection("127.0.0.1", port, timeout=10))
+            try:
+                c.request("GET", f"http://{name}/" if proxy else "/", headers={"Host": name})
+                answer = c.getresponse()
+                answer.read()
+                return answer.status
+            except (http.client.HTTPException, OSError):
+                c.close()
+                kept.clear()
+        raise OSError("no answer")
+
+    def blocks(name):
+        code = status(name)
+        assert code in (200, 403), f"{name}: status {code}"
+        return code == 403
+    return blocks
+
+
+# ---- Starting servers ------------------------------------------------------------------------
+
+class Bench:
+    """A folder, and what was started in it."""
+
+    def __init__(self, stack, folder, lists):
+        self.stack, self.folder, self.lists = stack, folder, lists
+
+    def block(self, guide, first, **replaced):
+        """The configuration in a guide whose first line names this file, with other paths and ports."""
+        text = (ROOT / "docs/guides" / f"{guide}.md").read_text()
+        for body in re.findall(r"^```\w+\n(.*?)^```$", text, re.M | re.S):
+            if body.split("\n", 1)[0].endswith(first):
+                for old, new in {"/var/lib/umbel/bad.umb": str(self.lists.path),
+                                 "/run/umbel": str(self.folder), "/usr/bin/umbel": UMBEL, **replaced}.items():
+                    body = body.replace(old, str(new))
+                return body
+        raise AssertionError(f"docs/guides/{guide}.md has no {first}")
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(0o644)
+        return path
+
+    def start(self, command, **environment):
+        log = open(self.folder / f"{Path(command[0]).name}.log", "ab")
+        process = subprocess.Popen([str(c) for c in command], cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=log, stderr=log, start_new_session=True,
+                                   env={**os.environ, "UMBEL_LIBRARY": LIBRARY, **environment})
+        self.stack.callback(stop, process)
+        return process
+
+    def lua(self):
+        return {"LUA_PATH": f"{LUA_JIT}/?.lua;;"}
+
+
+def stop(process):
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, how)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(5)
+            break
+        except subprocess.TimeoutExpired:
+            pass
+
+
+def ready(port, name="ready.example"):
+    wait_until(lambda: rcode(port, name) in (0, 3), "the resolver")
+
+
+# ---- The servers -----------------------------------------------------------------------------
+
+def dnsdist(b):
+    program, port, names = need("dnsdist"), free_port(), Names()
+    text = b.block("dnsdist", "dnsdist.conf", **{"127.0.0.1:53": f"127.0.0.1:{port}",
+                                                  "192.0.2.53:53": f"127.0.0.1:{names.port}"})
+    config = b.write("dnsdist.conf", f'setSecurityPollSuffix("")\npackage.path = "{LUA_JIT}/?.lua;" .. package.path\n' + text)
+    b.start([program, "--supervised", "--disable-syslog", "-C", config], **b.lua())
+    ready(port)
+    return resolver_blocks(port)
+
+
+def knot_resolver(b):
+    program, port, names = need("kresd"), free_port(), Names()
+    text = b.block("knot-resolver", "kresd.conf", **{"'127.0.0.1', 53": f"'127.0.0.1', {port}"})
+    more = (f"\npolicy.add(policy.all(policy.FORWARD('127.0.0.1@{names.port}')))\n"
+            "trust_anchors.remove('.')\nmodules.unload('ta_update')\n")
+    path = f'package.path = "{LUA_JIT}/?.lua;" .. package.path\n'
+    config = b.write("kresd.conf", path + "cache.size = 10 * MB\n" + text + more)
+    b.start([program, "-n", "-q", "-c", config, b.folder], **b.lua())
+    ready(port)
+    return resolver_blocks(port)
+
+
+def python_module(folder):
+    """Where `import umbel` finds it for Debian's Python; built if need be."""
+    given = os.environ.get("UMBEL_PYTHON")
+    if given:
+        return given
+    target = folder / "python"
+    subprocess.run(["/usr/bin/python3", "setup.py", "-q", "build", "--build-base", str(folder / "pybuild"),
+                    "--build-lib", str(target)], cwd=ROOT / "python", check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return str(target)
+
+
+def unbound(b):
+    program, port, names = need("unbound"), free_port(), Names()
+    if not Path("/usr/lib/python3/dist-packages/unboundmodule.py").exists():
+        raise Skip("python3-unbound is not installed")
+    path = python_module(b.folder)
+    script = b.write("umbel_list.py", b.block("unbound", "umbel_list.py"))
+    part = b.block("unbound", "umbel.conf", **{"/etc/unbound/umbel_list.py": script})
+    config = b.write("unbound.conf", f"""server:
+    interface: 127.0.0.1@{port}
+    username: ""
+    chroot: ""
+    directory: "{b.folder}"
+    pidfile: ""
+    do-not-query-localhost: no
+    use-syslog: no
+    do-daemonize: no
+    local-zone: "test." nodefault
+    local-zone: "invalid." nodefault
+remote-control:
+    control-enable: no
+{part}
+forward-zone:
+    name: "."
+    forward-addr: 127.0.0.1@{names.port}
+""")
+    b.start([program, "-d", "-c", config], PYTHONPATH=f"{path}:/usr/lib/python3/dist-packages")
+    ready(port)
+    return resolver_blocks(port)
+
+
+def haproxy(b):
+    program, port, web = need("haproxy"), free_port(), pages()
+    script = b.write("umbel_list.lua", f'package.cpath = "{LUA_53}/?.so;" .. package.cpath\n'
+                     + b.block("haproxy", "umbel_list.lua"))
+    config = b.write("haproxy.cfg", b.block("haproxy", "haproxy.cfg", **{
+        "/etc/haproxy/umbel_list.lua": script, "127.0.0.1:8080": f"127.0.0.1:{port}",
+        "127.0.0.1:8081": f"127.0.0.1:{web.server_port}"}))
+    b.start([program, "-db", "-f", config])
+    wait_until(lambda: web_blocks(port)("ready.example") is False, "haproxy")
+    return web_blocks(port)
+
+
+def start_nginx(b, port, part, extra=""):
+    modules = "".join(f.read_text() for f in sorted(Path("/etc/nginx/modules-enabled").glob("*.conf")))
+    config = b.write("nginx.conf", f"""{modules}
+{extra}
+daemon off;
+worker_processes 1;
+pid {b.folder}/nginx.pid;
+error_log {b.folder}/nginx.log;
+events {{ worker_connections 256; }}
+http {{
+    access_log off;
+    client_body_temp_path {b.folder}/t1;
+    proxy_temp_path {b.folder}/t2;
+    fastcgi_temp_path {b.folder}/t3;
+    uwsgi_temp_path {b.folder}/t4;
+    scgi_temp_path {b.folder}/t5;
+    {part}
+}}
+""")
+    b.start([need("nginx"), "-e", b.folder / "nginx.log", "-c", config], **b.lua())
+    wait_until(lambda: web_blocks(port)("ready.example") is False, "nginx")
+    return web_blocks(port)
+
+
+def nginx_lua(b):
+    need("nginx")
+    if not Path("/usr/share/nginx/modules-available/mod-http-lua.conf").exists():
+        raise Skip("libnginx-mod-http-lua is not installed")
+    port, web = free_port(), pages()
+    part = b.block("nginx", "umbel-lua.conf", **{"127.0.0.1:8080": f"127.0.0.1:{port}",
+                                                 "127.0.0.1:8081": f"127.0.0.1:{web.server_port}"})
+    path = f'lua_package_path "{LUA_JIT}/?.lua;/usr/share/lua/5.1/?.lua;;";\n    '
+    return start_nginx(b, port, path + part, "user root;\nenv UMBEL_LIBRARY;")
+
+
+def nginx_auth_request(b):
+    need("nginx")
+    port, web = free_port(), pages()
+    b.start([UMBEL, "serve", "--http", f"unix:{b.folder}/http.sock", b.lists.path])
+    wait_until((b.folder / "http.sock").exists, "umbel serve")
+    part = b.block("nginx", "umbel-request.conf", **{"127.0.0.1:8090": f"127.0.0.1:{port}",
+                                                     "127.0.0.1:8081": f"127.0.0.1:{web.server_port}"})
+    return start_nginx(b, port, part, "user root;")
+
+
+def squid(b):
+    program, port, web = need("squid"), free_port(), pages()
+    part = b.block("squid", "umbel.conf", **{"ttl=60 negative_ttl=60": "ttl=0 negative_ttl=0"})
+    shutil.chown(b.folder, "proxy") if os.geteuid() == 0 else None
+    config = b.write("squid.conf", f"""http_port 127.0.0.1:{port}
+pid_filename {b.folder}/squid.pid
+cache_log {b.folder}/cache.log
+access_log none
+cache deny all
+coredump_dir {b.folder}
+shutdown_lifetime 0 seconds
+pinger_enable off
+{part}
+cache_peer 127.0.0.1 parent {web.server_port} 0 no-query originserver
+never_direct allow all
+http_access allow all
+""")
+    b.start([program, "-N", "-f", config])
+    wait_until(lambda: web_blocks(port, True)("ready.example") is False, "squid", 40)
+    return web_blocks(port, True)
+
+
+def postfix(b):
+    program = need("postmap")
+    b.start([UMBEL, "serve", "--socketmap", f"unix:{b.folder}/socketmap.sock", f"bad={b.lists.path}"])
+    line = b.block("postfix", "main.cf")
+    table = re.search(r"socketmap:\S+", line)[0]
+    config = b.folder / "postfix"
+    config.mkdir()
+    for name in ("master.cf", "dynamicmaps.cf"):
+        if Path("/etc/postfix", name).exists():
+            shutil.copy(f"/etc/postfix/{name}", config)
+        elif Path("/usr/share/postfix", f"{name}.dist").exists():
+            shutil.copy(f"/usr/share/postfix/{name}.dist", config / name)
+    (config / "main.cf").write_text("compatibility_level = 3.6\n")
+    wait_until(lambda: subprocess.run([program, "-c", str(config), "-q", "ready.example", table],
+                                      capture_output=True).returncode == 1, "postfix")
+
+    def blocks(name):
+        """postmap is Postfix' own client of the protocol: it says what smtpd would act on."""
+        done = subprocess.run([program, "-c", str(config), "-q", name, table],
+                              capture_output=True, text=True, timeout=20)
+        assert done.returncode in (0, 1) and not done.stderr, done.stderr
+        assert done.stdout in ("", "REJECT\n"), done.stdout
+        return done.returncode == 0
+    return blocks
+
+
+SERVERS = {f.__name__: f for f in (dnsdist, knot_resolver, unbound, haproxy, nginx_lua, nginx_auth_request,
+                                   squid, postfix)}
+
+
+def try_server(name, lists, folder):
+    with ExitStack() as stack:
+        own = folder / name
+        own.mkdir()
+        try:
+            lists.exercise(SERVERS[name](Bench(stack, own, lists)))
+        except Exception:
+            for log in own.glob("*.log"):
+                sys.stderr.write(f"---- {log.name}\n" + log.read_text(errors="replace")[-2000:])
+            raise
+
+
+def main(wanted):
+    passed, failed, skipped = 0, [], []
+    with tempfile.TemporaryDirectory(prefix="umbel-edge-") as folder:
+        os.chmod(folder, 0o755)
+        lists = Lists(Path(folder))
+        for name in wanted or SERVERS:
+            try:
+                try_server(name, lists, Path(folder))
+                passed += 1
+                print(f"ok {name}", flush=True)
+            except Skip as e:
+                skipped.append(name)
+                print(f"skipped {name}: {e}", flush=True)
+            except (AssertionError, OSError, subprocess.SubprocessError) as e:
+                failed.append(name)
+                print(f"not ok {name}: {e}", flush=True)
+    if os.environ.get("CI") == "true":
+        failed += skipped
+    print(f"{passed} passed, {len(failed)} failed" + (f", {len(skipped)} skipped" if skipped else ""))
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,122 @@
+-- SPDX-License-Identifier: MIT
+--
+-- suite.lua FOLDER MAKE_LIST - umbel for Lua, whichever it is: LuaJIT's by FFI or the module in C
+--
+-- FOLDER is empty and writable, MAKE_LIST the program of tests/edge that builds the lists.
+
+local folder, command = arg[1], arg[2]
+local umbel = require("umbel")
+local passed, failed = 0, 0
+
+local function check(what, ok)
+    if ok then
+        passed = passed + 1
+    else
+        failed = failed + 1
+        print("not ok: " .. what)
+    end
+end
+
+local function write(name, text)
+    local f = assert(io.open(folder .. "/" .. name, "wb"))
+    f:write(text)
+    f:close()
+end
+
+local function build(name, lines, recipe)
+    write("lines", table.concat(lines, "\n") .. "\n")
+    local line = ("%s %s/%s %s 1e-9 %s/lines"):format(command, folder, name, recipe or "line", folder)
+    local ok = os.execute(line)
+    assert(ok == true or ok == 0, line)
+    return folder .. "/" .. name
+end
+
+local function wait_for(condition)
+    local last = os.time() + 5
+    while os.time() < last do
+        if condition() then return true end
+    end
+    return condition()
+end
+
+check("version", type(umbel.version) == "string" and umbel.version:match("^%d+%.%d+%.%d+$"))
+
+-- What cannot be opened is a nil and a sentence.
+local none, why = umbel.open(folder .. "/none.umb")
+check("a missing file", none == nil and why:find("none.umb", 1, true))
+write("text.umb", "not a filter\n")
+none, why = umbel.open(folder .. "/text.umb")
+check("not a filter", none == nil and type(why) == "string")
+none, why = umbel.open(nil)
+check("no path", none == nil and type(why) == "string")
+
+-- Names of domains: the name and its parents.
+local path = build("bad.umb", {"bad.example", "ads.test"}, "domain")
+local bad = assert(umbel.open(path))
+check("a listed name", bad:contains("bad.example"))
+check("below it", bad:contains("a.b.bad.example"))
+check("capitals, final dot", bad:contains("WWW.Ads.Test."))
+check("a URL", bad:contains("https://www.ads.test:8443/x?y"))
+check("another name", not bad:contains("good.example"))
+check("the parent alone", not bad:contains("example"))
+check("similar", not bad:contains("notbad.example"))
+check("empty", not bad:contains(""))
+check("long", not bad:contains(("a."):rep(5000) .. "org"))
+check("NUL", not bad:contains("bad.example\0"))
+check("a line of a hosts file", bad:line("0.0.0.0 ads.test # ads"))
+check("a comment", not bad:line("# ads.test"))
+local info = bad:info()
+check("info", info.kind == "tight" and info.keys == 2 and info.replaced == 0 and info.bytes > 0)
+
+-- Nothing raises an error.
+for _, wrong in ipairs({1, true, {}, print}) do
+    check("a " .. type(wrong), bad:contains(wrong) == false and bad:line(wrong) == false)
+end
+check("nil", bad:contains(nil) == false)
+
+-- Keys that are lines, bytes and all.
+local lines = assert(umbel.open(build("lines.umb", {"one two", "caf\195\169"})))
+check("a key", lines:contains("one two") and lines:contains("caf\195\169"))
+check("no key", not lines:contains("one") and not lines:contains("ONE TWO"))
+
+-- Replaced by another list, then by nonsense, then removed.
+build("bad.umb", {"new.example"}, "domain")
+check("reloads", wait_for(function() return bad:contains("new.example") end))
+check("forgets the old", not bad:contains("bad.example"))
+check("counts", bad:info().replaced == 1)
+write("bad.umb", "nonsense\n")
+local still = true
+wait_for(function() still = still and bad:contains("new.example") return false end)
+check("keeps the old when the new is nonsense", still)
+os.remove(path)
+check("and when there is none", bad:contains("new.example"))
+build("bad.umb", {"third.example"}, "domain")
+check("until there is one", wait_for(function() return bad:contains("third.example") end))
+
+bad:close()
+check("closed", bad:contains("third.example") == false and bad:line("third.example") == false)
+bad:close()
+lines = nil
+collectgarbage()
+
+-- The time of a question: four labels, not listed, each label asked.
+local big = {}
+for i = 1, 100000 do big[i] = "host" .. i .. ".zone" .. i % 977 .. ".test" end
+local large = assert(umbel.open(build("large.umb", big, "domain")))
+local names, best = {}, 1e9
+for i = 1, 1000 do names[i] = "www.host" .. i .. ".absent" .. i .. ".org" end
+for _ = 1, 30 do
+    local from, found = os.clock(), 0
+    for _ = 1, 10 do
+        for i = 1, 1000 do
+            if large:contains(names[i]) then found = found + 1 end
+        end
+    end
+    best = math.min(best, (os.clock() - from) / 10000)
+    assert(found == 0)
+end
+print(("a question about four labels takes %.0f ns"):format(best * 1e9))
+check("at most a microsecond", best <= 1e-6)
+
+print(("%s: %d passed, %d failed"):format(rawget(_G, "jit") and jit.version or _VERSION, passed, failed))
+os.exit(failed == 0 and 0 or 1)
