@@ -7,6 +7,7 @@
 
 #include "base/quantity.h"
 #include "command/command.h"
+#include "command/good_keys.h"
 #include "command/piped_build.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
@@ -16,10 +17,10 @@
 #include "umbel_foreign.h"
 
 static const uint8_t options[] = {
-    OPT_OUTPUT,         OPT_FORCE,   OPT_KEYS,  OPT_FPR,  OPT_BYTES,      OPT_KIND,
-    OPT_STRICT,         OPT_THREADS, OPT_QUIET, OPT_JSON, OPT_HELP,       OPT_META,
-    OPT_SECRET_FILE,    OPT_HASHES,  OPT_SEED,  OPT_TMP,  OPT_MAX_MEMORY, CLI_LINE_OPTIONS,
-    CLI_FORMAT_OPTIONS, OPT_END};
+    OPT_OUTPUT,       OPT_FORCE,          OPT_KEYS,   OPT_FPR,  OPT_BYTES, OPT_KIND,
+    OPT_STRICT,       OPT_THREADS,        OPT_QUIET,  OPT_JSON, OPT_HELP,  OPT_META,
+    OPT_SECRET_FILE,  OPT_NEVER,          OPT_HASHES, OPT_SEED, OPT_TMP,   OPT_MAX_MEMORY,
+    CLI_LINE_OPTIONS, CLI_FORMAT_OPTIONS, OPT_END};
 
 static const double default_fpr = 0.01;
 
@@ -32,6 +33,7 @@ static void count_only(void *ctx, cli_batch *b) {
 static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
     feed.activity = s->quiet ? NULL : "counting";
     feed.quiet = true; /* the second reading warns */
+    feed.never = NULL;
     cli_job job = {NULL, count_only, NULL};
     /* Where a key is the whole line, each line has one, whatever is done to it. */
     uint32_t partial = UMBEL_RECIPE_HEADER | UMBEL_RECIPE_TYPED | UMBEL_RECIPE_PARENTS;
@@ -154,6 +156,8 @@ static int run(const cli_settings *s) {
     feed.nrecipes = 1;
     const char *pipe = fill_in_plan(s, &params, feed);
     warn_of_limits(&params, s);
+    cli_good_keys good = cli_good_keys_read(s, &params, &feed);
+    feed.never = good.never;
     feed.activity = s->quiet ? NULL : "building";
     cli_lines read;
     umbel_filter *f = pipe ? cli_build_piped(s, &params, &feed, pipe, &read)
@@ -161,6 +165,7 @@ static int run(const cli_settings *s) {
                           ? build_static(s, &params, &feed, &read)
                           : build_incrementally(s, &params, &feed, &read);
     cli_filter_set_meta(f, s, recipe);
+    cli_good_keys_finish(&good, f, s);
     cli_filter_save(f, params.format, s->output);
     if (!s->quiet) cli_summary(f, s, &read);
     int status = cli_misfits_status(&read, recipe, "skipped", CLI_YES);

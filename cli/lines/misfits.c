@@ -18,9 +18,14 @@ static void warn(const cli_misfits *m, const char *is, const char *are, const ch
 
 int cli_misfits_status(const cli_lines *read, const umbel_recipe *recipe, const char *done,
                        int status) {
+    /* Comments in a block list lack nothing. */
+    bool list = strcmp(umbel_recipe_text(recipe), "domain") == 0;
     bool json = strncmp(umbel_recipe_text(recipe), "json=", 5) == 0;
-    warn(&read->nothing, "does not have", "do not have", json ? "the member" : "the field", done);
+    if (!list) {
+        warn(&read->nothing, "does not have", "do not have", json ? "the member" : "the field",
+             done);
+    }
     const char *expected = umbel_recipe_expects(recipe);
     warn(&read->malformed, "is not", "are not", expected ? expected : "well-formed", done);
-    return read->nothing.count || read->malformed.count ? CLI_INCOMPLETE : status;
+    return (read->nothing.count && !list) || read->malformed.count ? CLI_INCOMPLETE : status;
 }

@@ -229,6 +229,17 @@ static void count_lines(pipeline *p, const cli_batch *b) {
     p->read.count += b->lines + (p->feed->skips_missing ? b->missing : 0);
 }
 
+/* Lines without a key are not shown. */
+static void show(umbel_never *never, const cli_batch *b) {
+    umbel_diag diag = {0};
+    umbel_err e = UMBEL_OK;
+    for (size_t i = 0, n; i < b->lines && !e; i += n + 1) {
+        for (n = 0; i + n < b->lines && b->keys[i + n].data; n++) continue;
+        e = umbel_never_show(never, b->keys + i, n, &diag);
+    }
+    if (e) cli_die_err("--never", e, &diag, NULL);
+}
+
 /* Blocks in order: the first never waits. */
 static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
     pthread_mutex_lock(&p->turning);
@@ -236,6 +247,7 @@ static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
     pthread_mutex_unlock(&p->turning);
 
     count_lines(p, b); /* first: a job may change the batch */
+    if (p->feed->never) show(p->feed->never, b);
     p->job->drain(p->job->ctx, b);
     if (p->feed->activity) cli_progress(p->read.drained);
     if (b->too_long) cli_input_refuse_line(p->in, b->block.name);

@@ -50,6 +50,7 @@ typedef struct cli_feed {
         *recipes;    /* the first makes the keys; all agree on what a record is */
     size_t nrecipes; /* 0: keys are lines */
     umbel_recipe_use use;
+    umbel_never *never;          /* is shown every key before the job gets it, or NULL */
     const char *activity;        /* for the progress bar, NULL: none */
     const umbel_filter *filling; /* its fill is shown too, or NULL */
     uint64_t capacity;

@@ -33,6 +33,8 @@ const cli_option cli_options[OPTION_COUNT] = {
                   "the kind of filter; auto is blocked or line, or classic if much smaller"},
     [OPT_TMP] = {"", "tmp", "DIR", "FILE", TYPE_TEXT, AT(tmp),
                  "static: keep 8 bytes per key in a file in DIR while building, not in memory"},
+    [OPT_NEVER] = {"", "never", "FILE", "FILE", TYPE_LIST, AT(never),
+                   "never find the keys in FILE, unless they are added as well; may be repeated"},
     [OPT_HASHES] = {"", "hashes", "K", NULL, TYPE_COUNT32, AT(hashes),
                     "probes per key, instead of the best number"},
     [OPT_SEED] = {"", "seed", "S", NULL, TYPE_NUMBER, AT(seed),

@@ -29,6 +29,7 @@ typedef enum cli_option_id {
     OPT_BYTES,
     OPT_KIND,
     OPT_TMP,
+    OPT_NEVER,
     OPT_HASHES,
     OPT_SEED,
     OPT_SECRET_FILE,
@@ -200,7 +201,7 @@ struct cli_settings {
     const char *redis, *redis_key, *auth_file, *secret_file;
     const char *cacert, *cert, *cert_key, *sni;
     const uint8_t *secret; /* the 16 bytes in --secret-file; NULL without it */
-    cli_text_list also, meta, variants, check_keys, fields, json_keys, socketmap, http;
+    cli_text_list also, meta, variants, check_keys, fields, json_keys, socketmap, http, never;
     const char *rewrite, *answer;
     uint64_t max_connections;
     bool squid, anywhere;

@@ -156,6 +156,14 @@ static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info
     cli_report_count(r, NULL, "bits_set", now->bits_set);
     cli_report_rate(r, "rate now", "fpr_now", now->rate);
     if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
+    if (info->exceptions) {
+        cli_report_count(r, "exceptions", "exceptions", info->exceptions);
+        cli_report_flag(r, NULL, "outdated", info->outdated);
+        if (info->outdated) {
+            cli_report_text(r, "warning", NULL,
+                            "keys were added after the exceptions were found: build it again");
+        }
+    }
     if (!info->capacity) return;
     if (info->kind == UMBEL_KIND_WINDOW) {
         describe_window(r, f, info);

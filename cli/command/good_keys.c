@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "command/good_keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/quantity.h"
+
+static void need(umbel_err e, const umbel_diag *diag) {
+    if (e) cli_die_err("--never", e, diag, NULL);
+}
+
+typedef struct asking {
+    umbel_never *never;
+    const umbel_recipe *recipe;
+} asking;
+
+/* Names are asked for with their parents, so no parent may be found by mistake either. */
+static void ask(const asking *a, umbel_key key) {
+    umbel_diag diag = {0};
+    do {
+        need(umbel_never_ask(a->never, &key, 1, &diag), &diag);
+    } while (umbel_recipe_next(a->recipe, &key));
+}
+
+static void ask_lines(void *ctx, cli_batch *b) {
+    for (size_t i = 0; i < b->lines; i++) {
+        if (b->keys[i].data) ask(ctx, b->keys[i]);
+    }
+}
+
+/* ---- block lists -------------------------------------------------------------------------- */
+
+enum { FORMS = UMBEL_DOMAIN_UNKNOWN + 1, SHOWN = 3, SHOWN_LEN = 80 };
+
+typedef struct forms {
+    const asking *asking; /* for exceptions */
+    uint64_t count[FORMS];
+    char unknown[SHOWN][SHOWN_LEN + 1]; /* the first of them */
+    size_t shown;
+} forms;
+
+static void except(const forms *f, umbel_key name) {
+    uint8_t scratch[1024], state;
+    if (name.len > sizeof scratch / 4) return;
+    if (umbel_recipe_apply(f->asking->recipe, UMBEL_USE_KEY, &name, 1, scratch, &state) == 1) {
+        ask(f->asking, name);
+    }
+}
+
+static void count_forms(void *ctx, cli_batch *b) {
+    forms *f = ctx;
+    for (size_t i = 0; i < b->lines; i++) {
+        const uint8_t *line = b->text + b->starts[i];
+        size_t len = b->ends[i] - b->starts[i];
+        umbel_key name;
+        umbel_domain_form form = umbel_domain_entry(line, len, &name);
+        f->count[form]++;
+        if (form == UMBEL_DOMAIN_EXCEPTION) except(f, name);
+        if (form != UMBEL_DOMAIN_UNKNOWN || f->shown == SHOWN) continue;
+        memcpy(f->unknown[f->shown++], line, len < SHOWN_LEN ? len : SHOWN_LEN);
+    }
+}
+
+static void say_forms(const forms *f) {
+    static const char *const names[FORMS] = {
+        "",        "plain",          "hosts",      "adblock",       "RPZ",
+        "dnsmasq", "URL (its host)", "exceptions", "not understood"};
+    char count[CLI_QUANTITY];
+    const char *comma = "";
+    fputs("umbel: lines: ", stderr);
+    for (size_t i = 1; i < FORMS; i++) {
+        if (!f->count[i]) continue;
+        fprintf(stderr, "%s%s %s", comma, cli_count_text(f->count[i], count), names[i]);
+        comma = ", ";
+    }
+    fputs("\n", stderr);
+    for (size_t i = 0; i < f->shown; i++) {
+        fprintf(stderr, "umbel: not understood: %s\n", f->unknown[i]);
+    }
+}
+
+/* A list is read once more for this, so a pipe, which cannot be, has neither. */
+static void read_list(const cli_settings *s, const cli_feed *feed, const asking *a) {
+    static forms f;
+    f.asking = a;
+    if (cli_input_once(feed->files, feed->nfiles)) {
+        cli_warn("--domains", "a pipe is read once: its exceptions (@@) have no effect");
+        return;
+    }
+    cli_feed own = *feed;
+    own.nrecipes = 0; /* whole lines, comments too */
+    own.skips_missing = false;
+    own.quiet = true;
+    own.never = NULL;
+    own.activity = NULL;
+    cli_job job = {NULL, count_forms, &f};
+    cli_pipeline(&own, &job);
+    if (!s->quiet) say_forms(&f);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params *params,
+                                 const cli_feed *feed) {
+    cli_good_keys good = {0};
+    umbel_diag diag = {0};
+    bool list = strcmp(umbel_recipe_text(feed->recipes[0]), "domain") == 0;
+    if (!list && !s->never.count) return good;
+    if (cli_is_foreign(params)) {
+        if (s->never.count) cli_die("--never", NULL, "only native filters have exceptions");
+        return good;
+    }
+    umbel_params native = cli_native_params(params);
+    need(umbel_never_new(&native, NULL, &good.never, &diag), &diag);
+    asking a = {good.never, feed->recipes[0]};
+    if (list) read_list(s, feed, &a);
+    if (s->never.count) {
+        cli_feed own = *feed;
+        own.files = s->never.at;
+        own.nfiles = (int)s->never.count;
+        own.never = NULL;
+        own.activity = s->quiet ? NULL : "reading good keys";
+        cli_job job = {NULL, ask_lines, &a};
+        cli_pipeline(&own, &job);
+    }
+    return good;
+}
+
+void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settings *s) {
+    umbel_never_result result = {0};
+    umbel_diag diag = {0};
+    char asked[CLI_QUANTITY], found[CLI_QUANTITY], members[CLI_QUANTITY];
+    if (!good->never) return;
+    need(umbel_never_finish(good->never, f, &result, &diag), &diag);
+    umbel_never_free(good->never);
+    good->never = NULL;
+    if (!result.asked || s->quiet) return;
+    cli_count_text(result.exceptions, found);
+    cli_count_text(result.members, members);
+    fprintf(stderr, "umbel: good keys: %s asked, %s exceptions",
+            cli_count_text(result.asked, asked), found);
+    if (result.members) fprintf(stderr, "; %s are listed as well, and will be found", members);
+    fputs("\n", stderr);
+}
