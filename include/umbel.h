@@ -28,7 +28,7 @@
  *   structs    Every struct ends in `reserved` words: zero in what you pass in, zero in what you
  *              get back, so that a later version can give them a meaning.  Start from { 0 } or a
  *              designated initialiser.  Enums may gain values, and their numbers never change.
- *              Final structs: umbel_key, umbel_alloc, umbel_key_rule and umbel_reader.
+ *              Final structs: umbel_key, umbel_alloc and umbel_reader.
  *
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
  * filters), umbel_meta.h (text that travels with a filter), umbel.hpp (C++), umbel_table.h and

@@ -23,18 +23,6 @@ UMBEL_API umbel_err umbel_set_recipe(umbel_filter *filter, const char *text, umb
 /* "line" if none was set; lives until the filter or its recipe changes. */
 UMBEL_API const char *umbel_get_recipe(const umbel_filter *filter);
 
-/* What recipes could say before there were recipes; all zero where that does not suffice. */
-typedef struct umbel_key_rule {
-    uint32_t field;    /* the key is this field of the line, from 1; 0: the whole line            */
-    uint8_t delimiter; /* between fields; 0: runs of white space                                  */
-    bool trim;         /* white space at both ends is removed                                     */
-    bool lower, upper; /* ASCII letters are lowercased, or uppercased                             */
-} umbel_key_rule;
-
-UMBEL_API umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rule *rule,
-                                       umbel_diag *diag);
-UMBEL_API void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *rule);
-
 /* Free-form text under a name of 1 to 255 bytes other than "recipe"; NULL removes it.  At most 1024
  * names, 512 KiB in all.  umbel_meta_at gives the i-th entry in the order they were set, false past
  * the last; the texts live until the filter or its metadata changes. */

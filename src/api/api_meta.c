@@ -6,7 +6,6 @@
 
 #include "core/diag.h"
 #include "core/filter.h"
-#include "format/native/native_recipe.h"
 #include "umbel_meta.h"
 #include "umbel_recipe.h"
 
@@ -22,17 +21,6 @@ umbel_err umbel_set_recipe(umbel_filter *filter, const char *text, umbel_diag *d
 const char *umbel_get_recipe(const umbel_filter *filter) {
     const char *text = umbeli_meta_get(filter, UMBELI_META_RECIPE);
     return text ? text : "line";
-}
-
-umbel_err umbel_set_key_rule(umbel_filter *filter, const umbel_key_rule *rule, umbel_diag *diag) {
-    const char *wrong = umbeli_key_rule_wrong(rule);
-    if (wrong) return umbeli_fail(diag, UMBEL_EINVAL, wrong);
-    return umbeli_native_take_rule(filter, rule, diag);
-}
-
-void umbel_get_key_rule(const umbel_filter *filter, umbel_key_rule *rule) {
-    *rule = (umbel_key_rule){0};
-    (void)umbeli_native_rule_of(umbel_get_recipe(filter), rule);
 }
 
 umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,

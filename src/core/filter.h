@@ -230,9 +230,6 @@ static inline void umbeli_count_added(umbel_filter *f, uint64_t n) {
 umbel_err umbeli_merge_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
 
-/* What is wrong with a key rule, as text, or NULL. */
-const char *umbeli_key_rule_wrong(const umbel_key_rule *t);
-
 /* umbel_set_data, but also on frozen filters; bytes may be the filter's own. */
 umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel_diag *diag);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * meta.c - what is stored with a filter: how lines became keys, and named texts
+ * meta.c - what is stored with a filter: its recipe, and named texts
  */
 #include <string.h>
 
@@ -10,12 +10,6 @@
 /* Entries are limited because their lengths also take room in a native header, and every new name
  * is compared with all others. */
 enum { NAME_MAX_BYTES = 255, ALL_MAX_BYTES = 512 * 1024, MAX_ENTRIES = 1024 };
-
-const char *umbeli_key_rule_wrong(const umbel_key_rule *t) {
-    if (t->lower && t->upper) return "key rule: lower and upper are mutually exclusive";
-    if (t->delimiter && !t->field) return "key rule: a delimiter needs a field";
-    return NULL;
-}
 
 static umbeli_meta_entry *find(const umbel_filter *f, const char *name, size_t len) {
     for (size_t i = 0; i < f->meta_count; i++) {

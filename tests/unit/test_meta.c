@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_meta.c - names with texts and the key rule, as stored with a filter
+ * test_meta.c - names with texts and the recipe, as stored with a filter
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -146,23 +146,6 @@ static void test_lengths_instead_of_nul(void **state) {
     umbel_free(f);
 }
 
-static void test_key_rule(void **state) {
-    (void)state;
-    umbel_filter *f = small();
-    umbel_key_rule t;
-    umbel_diag diag = {0};
-    const umbel_key_rule good = {.trim = true, .upper = true, .delimiter = '\t', .field = 7};
-    assert_ok(umbel_set_key_rule(f, &good, NULL));
-    assert_int_equal(umbel_set_key_rule(f, &(umbel_key_rule){.lower = true, .upper = true}, &diag),
-                     UMBEL_EINVAL);
-    assert_non_null(strstr(sentence(&diag), "key rule"));
-    assert_int_equal(umbel_set_key_rule(f, &(umbel_key_rule){.delimiter = ','}, NULL),
-                     UMBEL_EINVAL);
-    umbel_get_key_rule(f, &t);
-    assert_true(t.trim && t.upper && !t.lower && t.delimiter == '\t' && t.field == 7);
-    umbel_free(f);
-}
-
 static void test_recipe(void **state) {
     (void)state;
     umbel_filter *f = small(), *copy = NULL;
@@ -197,7 +180,6 @@ int main(void) {
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_number_of_entries),
         cmocka_unit_test(test_lengths_instead_of_nul),
-        cmocka_unit_test(test_key_rule),
         cmocka_unit_test(test_recipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,7 +148,7 @@ static void copies_and_bytes(void **state) {
         key_set set = random_keys(load_of(sizes[size]) / 2, 7);
         add_all(f, &set);
         assert_ok(umbel_set_meta(f, "from", "here", NULL));
-        assert_ok(umbel_set_key_rule(f, &(umbel_key_rule){.trim = true, .field = 3}, NULL));
+        assert_ok(umbel_set_recipe(f, "field=3 trim", NULL));
         size_t len;
         uint8_t *bytes = bytes_of(f, &len);
         umbel_filter *again = subject_decode(s, bytes, len);

@@ -25,8 +25,7 @@ static umbel_filter *make(const any_params *params, const umbel_opts *opts) {
                   ? build_from(&params->native, opts, some, 3, &f, NULL)
                   : any_create(params, opts, &f, NULL));
     for (size_t i = 0; i < ENTRIES; i++) assert_ok(umbel_set_meta(f, names[i], values[i], NULL));
-    const umbel_key_rule rule = {.lower = true, .field = 3, .delimiter = ';'};
-    assert_ok(umbel_set_key_rule(f, &rule, NULL));
+    assert_ok(umbel_set_recipe(f, "field=3 delimiter=; lower", NULL));
     if (params->foreign.format == UMBEL_FMT_DCSO) assert_ok(umbel_set_data(f, "data", 4, NULL));
     return f;
 }
@@ -41,7 +40,6 @@ static void same(const umbel_filter *moved, const umbel_filter *still) {
     size_t len, still_len;
     uint8_t *bytes = foreign_bytes(moved, &len), *want = foreign_bytes(still, &still_len);
     const char *name, *value;
-    umbel_key_rule t;
     assert_int_equal(len, still_len);
     assert_memory_equal(bytes, want, len);
     for (size_t i = 0; i < ENTRIES; i++) {
@@ -49,8 +47,7 @@ static void same(const umbel_filter *moved, const umbel_filter *still) {
         assert_string_equal(name, names[i]);
         assert_string_equal(value, values[i]);
     }
-    umbel_get_key_rule(moved, &t);
-    assert_true(t.lower && t.field == 3 && t.delimiter == ';');
+    assert_string_equal(umbel_get_recipe(moved), "field=3 delimiter=; lower");
     free(bytes);
     free(want);
 }

@@ -135,8 +135,8 @@ static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_native_
 
 static umbel_err check_key_rule(const uint8_t *bytes, umbeli_native_header *h, umbel_diag *diag) {
     uint32_t flags = umbeli_load_le32(bytes + AT_KEY_RULE);
-    umbel_key_rule *t = &h->key_rule;
-    *t = (umbel_key_rule){
+    umbeli_key_rule *t = &h->key_rule;
+    *t = (umbeli_key_rule){
         .trim = flags & TRIM,
         .lower = flags & LOWER,
         .upper = flags & UPPER,
@@ -421,7 +421,7 @@ static const char *recipe_of(const umbeli_native_source *from) {
 
 static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
     const umbeli_shape *shape = &from->shape;
-    umbel_key_rule rule = {0}, *t = &rule;
+    umbeli_key_rule rule = {0}, *t = &rule;
     bool recipe_only = !umbeli_native_rule_of(recipe_of(from), t);
     uint64_t len = umbeli_native_header_len(from);
     memset(to, 0, FIXED);

@@ -11,7 +11,7 @@
 
 #include "core/bytes.h"
 #include "core/filter.h"
-#include "umbel_meta.h"
+#include "format/native/native_recipe.h"
 
 /* The payload has a checksum for each piece of this many bytes. */
 enum { UMBELI_NATIVE_PIECE = 1024 * 1024 };
@@ -22,8 +22,8 @@ typedef struct umbeli_native_header {
     umbeli_shape shape; /* without the secret */
     uint64_t fingerprint;
     uint64_t keys_added;
-    umbel_key_rule key_rule; /* as in files before 0.3 ... */
-    bool recipe_only;        /* ... which cannot follow this one */
+    umbeli_key_rule key_rule; /* as in files before 0.3 ... */
+    bool recipe_only;         /* ... which cannot follow this one */
     uint32_t len, kind_params_len, meta_len, count_error, exceptions;
     bool outdated; /* of the exceptions */
     uint64_t payload_at, payload_len, checksum;

@@ -14,15 +14,20 @@
 #include "core/diag.h"
 #include "recipe/recipe.h"
 
-/* The rule that says the same as a recipe; false: none does. */
-static bool rule_of(const umbel_recipe *r, umbel_key_rule *rule) {
+const char *umbeli_key_rule_wrong(const umbeli_key_rule *rule) {
+    if (rule->lower && rule->upper) return "key rule: lower and upper are mutually exclusive";
+    if (rule->delimiter && !rule->field) return "key rule: a delimiter needs a field";
+    return NULL;
+}
+
+static bool rule_of(const umbel_recipe *r, umbeli_key_rule *rule) {
     bool field = r->head == UMBELI_HEAD_FIELDS;
     bool fits = (field || r->head == UMBELI_HEAD_LINE) && !r->csv && !r->header && !r->several &&
                 !r->missing_empty && r->meaning == UMBELI_MEANING_NONE &&
                 (!r->crlf || r->crlf_implied) && !(field && r->parts[0].from_end) &&
                 !(field && !r->spaced && r->delimiter == 0);
     if (!fits) return false;
-    *rule = (umbel_key_rule){
+    *rule = (umbeli_key_rule){
         .field = field ? r->parts[0].first : 0,
         .delimiter = field && !r->spaced ? r->delimiter : 0,
         .trim = r->trim,
@@ -32,7 +37,7 @@ static bool rule_of(const umbel_recipe *r, umbel_key_rule *rule) {
     return true;
 }
 
-bool umbeli_native_rule_of(const char *recipe, umbel_key_rule *rule) {
+bool umbeli_native_rule_of(const char *recipe, umbeli_key_rule *rule) {
     umbel_recipe r;
     return umbeli_recipe_read(recipe, &r, NULL) == UMBEL_OK && rule_of(&r, rule);
 }
@@ -73,7 +78,7 @@ typedef struct old_names {
     const char *csv, *column, *delimiter, *missing;
 } old_names;
 
-static void add_rule(words *w, const umbel_key_rule *rule, const old_names *old) {
+static void add_rule(words *w, const umbeli_key_rule *rule, const old_names *old) {
     bool csv = old->csv && strcmp(old->csv, "yes") == 0;
     if (!rule->field && !old->column) {
         add(w, "line");
@@ -105,27 +110,24 @@ static umbel_err set_words(umbel_filter *f, const words *w, umbel_diag *diag) {
     return umbeli_recipe_set(f, known ? r.text : w->text, diag);
 }
 
-umbel_err umbeli_native_take_rule(umbel_filter *f, const umbel_key_rule *rule, umbel_diag *diag) {
-    words w = {.len = 0};
-    add_rule(&w, rule, &(old_names){0});
-    return set_words(f, &w, diag);
-}
-
 /* ---- Reading ---- */
 
-static bool same(const umbel_key_rule *a, const umbel_key_rule *b) {
+static bool same(const umbeli_key_rule *a, const umbeli_key_rule *b) {
     return a->field == b->field && a->delimiter == b->delimiter && a->trim == b->trim &&
            a->lower == b->lower && a->upper == b->upper;
 }
 
 /* A file without a recipe. */
-static umbel_err translate(umbel_filter *f, const umbel_key_rule *rule, umbel_diag *diag) {
+static umbel_err translate(umbel_filter *f, const umbeli_key_rule *rule, umbel_diag *diag) {
     static const char *const names[] = {"key.csv", "key.column", "key.delimiter", "key.missing"};
     old_names old = {umbeli_meta_get(f, names[0]), umbeli_meta_get(f, names[1]),
                      umbeli_meta_get(f, names[2]), umbeli_meta_get(f, names[3])};
     words w = {.len = 0};
     add_rule(&w, rule, &old);
-    return set_words(f, &w, diag);
+    umbel_err e = set_words(f, &w, diag);
+    if (e || (!rule->field && !old.column)) return e; /* somebody's own metadata */
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) umbeli_meta_remove(f, names[i]);
+    return UMBEL_OK;
 }
 
 /* Somebody's own metadata of this name, in a file of a version without recipes. */
@@ -136,7 +138,7 @@ static umbel_err rename_entry(umbel_filter *f, const char *text, umbel_diag *dia
     return e;
 }
 
-umbel_err umbeli_native_take_recipe(umbel_filter *f, const umbel_key_rule *rule, bool recipe_only,
+umbel_err umbeli_native_take_recipe(umbel_filter *f, const umbeli_key_rule *rule, bool recipe_only,
                                     umbel_diag *diag) {
     const char *text = umbeli_meta_get(f, UMBELI_META_RECIPE);
     umbel_recipe r;
@@ -147,7 +149,7 @@ umbel_err umbeli_native_take_recipe(umbel_filter *f, const umbel_key_rule *rule,
         umbel_err e = text ? rename_entry(f, text, diag) : UMBEL_OK;
         return e ? e : translate(f, rule, diag);
     }
-    umbel_key_rule told = {0};
+    umbeli_key_rule told = {0};
     bool fits = rule_of(&r, &told);
     if (fits == recipe_only || (fits && !same(&told, rule))) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "recipe: contradicts the key rule");

@@ -6,18 +6,24 @@
 #define UMBELI_NATIVE_RECIPE_H
 
 #include "core/filter.h"
-#include "umbel_meta.h"
 
-/* The key rule of files before 0.3 that says the same as a recipe; false: none does. */
-bool umbeli_native_rule_of(const char *recipe, umbel_key_rule *rule);
+/* What headers could say before there were recipes. */
+typedef struct umbeli_key_rule {
+    uint32_t field;    /* the key is this field of the line, from 1; 0: the whole line */
+    uint8_t delimiter; /* between fields; 0: runs of white space */
+    bool trim, lower, upper;
+} umbeli_key_rule;
 
-/* Gives the filter the recipe that says the same as this rule. */
-umbel_err umbeli_native_take_rule(umbel_filter *f, const umbel_key_rule *rule, umbel_diag *diag);
+/* What is wrong with it, as text, or NULL. */
+const char *umbeli_key_rule_wrong(const umbeli_key_rule *rule);
+
+/* The rule that says the same as a recipe; false: none does. */
+bool umbeli_native_rule_of(const char *recipe, umbeli_key_rule *rule);
 
 /* The filter has all metadata of its file: compares its recipe with the key rule, or makes one of
  * that and of metadata such as key.csv.  recipe_only: the file says that no rule can express it.
  * UMBEL_ECORRUPT if they contradict each other. */
-umbel_err umbeli_native_take_recipe(umbel_filter *f, const umbel_key_rule *rule, bool recipe_only,
+umbel_err umbeli_native_take_recipe(umbel_filter *f, const umbeli_key_rule *rule, bool recipe_only,
                                     umbel_diag *diag);
 
 #endif
