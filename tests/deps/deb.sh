@@ -12,7 +12,7 @@ step() { echo "-- $*"; }
 fail() { echo "FAILED: $*"; exit 1; }
 
 packages="umbel libumbel0.3 libumbel-table0.3 libumbel-leveldb0.3 libumbel-dev redis-umbel python3-umbel
-          postgresql-15-umbel"
+          postgresql-15-umbel lua-umbel"
 version=$(sed -n 's/^#define UMBEL_VERSION "\(.*\)"/\1/p' "$root/include/umbel.h")
 
 step lintian
@@ -41,10 +41,10 @@ libdir=$(dirname "$(find "$usr/lib" -name libumbel.so.0.3)")
 step symbols
 cd "$root"
 for library in libumbel libumbel-table libumbel-leveldb; do
-    symbols=debian/${library}0.symbols
+    symbols=debian/${library}0.3.symbols
     check() { # as debian/rules has it
         rm -f "$tmp/generated"
-        dpkg-gensymbols -c4 "-v$version+1" "-p${library}0" "-e$libdir/$library.so.$version" "-I$1" \
+        dpkg-gensymbols -c4 "-v$version+1" "-p${library}0.3" "-e$libdir/$library.so.$version" "-I$1" \
             "-O$tmp/generated"
     }
     check "$symbols" >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "$symbols"; }
@@ -98,4 +98,13 @@ assert umbel.__file__.startswith(sys.argv[1]), umbel.__file__
 names = umbel.Filter.open("names.umb")
 assert "ada" in names and "eve" not in names
 P
+step Lua
+cat >ask.lua <<'P'
+local umbel = require("umbel")
+local names = assert(umbel.open("names.umb"))
+assert(names:contains("ada") and not names:contains("eve"))
+P
+UMBEL_LIBRARY=$libdir/libumbel.so.0.3 LUA_PATH="$usr/share/lua/5.1/?.lua" luajit ask.lua || fail "LuaJIT"
+LD_LIBRARY_PATH=$libdir LUA_CPATH="$libdir/lua/5.4/?.so" lua5.4 ask.lua || fail "Lua 5.4"
+
 echo "$(echo "$packages" | wc -w) packages work"
