@@ -73,14 +73,23 @@ static bool unpack(stream *s, uint8_t *to, size_t len) {
     return to == limit;
 }
 
+/* The page unpacks snappy alone. */
+static const char *refusal(umbeli_packing packing) {
+    switch (packing) {
+    case UMBELI_PACKED_LZ4: return "compressed with LZ4, which only the umbel command reads";
+    case UMBELI_PACKED_ZSTD: return "compressed with Zstandard, which only the umbel command reads";
+    case UMBELI_PACKED_DEFLATE: return "compressed with zlib, which only the umbel command reads";
+    case UMBELI_PACKED_BZIP2: return "compressed with bzip2, which only the umbel command reads";
+    default: return NULL;
+    }
+}
+
 umbel_err umbeli_unpack(umbel_table *t, umbeli_packing packing, const uint8_t *bytes, size_t len,
                         uint64_t claim, uint64_t offset, umbeli_unpacked *out, umbel_diag *diag) {
     stream s = {bytes, bytes + len};
     uint64_t size;
-    if (packing != UMBELI_PACKED_SNAPPY) {
-        return umbeli_fail_at(diag, UMBEL_ENOTSUP, offset,
-                              "compressed in a way that only the umbel command reads");
-    }
+    const char *refused = refusal(packing);
+    if (refused) return umbeli_fail_at(diag, UMBEL_ENOTSUP, offset, refused);
     if (!varint(&s, &size) || size / SNAPPY_RATIO > len || (claim != UINT64_MAX && claim != size)) {
         return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset,
                               "snappy: damaged, or the size is wrong");

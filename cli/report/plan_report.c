@@ -159,8 +159,9 @@ static void table(const cli_plans *p) {
     enum { KIND = 10 };
     bool format = p->chosen.format; /* one row, of a system that makes one kind */
     if (!format) putchar('\n');
-    printf("%-10s %11s %9s %8s %6s %9s%s\n", format ? "format" : "kind", "keys", "size", "bits/key",
-           "hashes", "rate", format ? "" : "  for");
+    int name = format ? 10 : 8, counts = 21 - name; /* formats have longer names */
+    printf("%-*s %*s %9s %8s %6s %9s%s\n", name, format ? "format" : "kind", counts, "keys", "size",
+           "bits/key", "hashes", "rate", format ? "" : "  for");
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
         const char *kind = p->at[i].format ? p->at[i].format : umbel_kind_name(x->kind);
@@ -171,9 +172,10 @@ static void table(const cli_plans *p) {
             cli_wrapped(why, KIND, KIND, stdout);
             continue;
         }
-        printf("%-10s %11s %9s %8.2f %6u %9s%s%s\n", kind, narrow_count(x->capacity, keys),
-               cli_size_text(x->bytes, size), x->bits_per_key, x->hashes,
-               narrow_rate(x->rate, rate), format ? "" : "  ", format ? "" : purpose(kind));
+        printf("%-*s %*s %9s %8.2f %6u %9s%s%s\n", name, kind, counts,
+               narrow_count(x->capacity, keys), cli_size_text(x->bytes, size), x->bits_per_key,
+               x->hashes, narrow_rate(x->rate, rate), format ? "" : "  ",
+               format ? "" : purpose(kind));
         if (x->verdict) cli_say("It cannot do better: %s.", x->why);
     }
     if (p->chosen.possible && p->count > 1) {
