@@ -114,6 +114,7 @@ int main(int argc, char **argv) {
     cli_settings s;
     int status = CLI_YES;
     cli_parse(c, top ? 2 : argc - 1, top ? argv : argv + 1, &s);
+    if (s.silent) cli_silence_warnings();
     if (s.version) {
         printf("umbel %s\n", umbel_version());
         cli_output_finish_stdio();

@@ -15,11 +15,15 @@
 #include "base/progress.h"
 #include "base/quantity.h"
 
-static void print_message(const char *where, const char *hint, const char *what, va_list args) {
+static bool silenced; /* set before there are threads */
+
+static void print_message(const char *where, const char *word, const char *hint, const char *what,
+                          va_list args) {
     cli_progress_hide();
     flockfile(stderr);
     fputs("umbel: ", stderr);
     if (where) fprintf(stderr, "%s: ", where);
+    fputs(word, stderr);
     vfprintf(stderr, what, args);
     if (hint) fprintf(stderr, " (%s)", hint);
     fputc('\n', stderr);
@@ -36,7 +40,7 @@ static _Noreturn void exit_now(void) {
 void cli_die(const char *where, const char *hint, const char *what, ...) {
     va_list args;
     va_start(args, what);
-    print_message(where, hint, what, args);
+    print_message(where, "", hint, what, args);
     va_end(args);
     exit_now();
 }
@@ -89,10 +93,22 @@ void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag, const
     cli_die(where, hint, "%s", umbel_explain(err, diag, text, sizeof text));
 }
 
+void cli_silence_warnings(void) {
+    silenced = true;
+}
+
 void cli_warn(const char *where, const char *what, ...) {
     va_list args;
+    if (silenced) return;
     va_start(args, what);
-    print_message(where, NULL, what, args);
+    print_message(where, "warning: ", NULL, what, args);
+    va_end(args);
+}
+
+void cli_note(const char *where, const char *what, ...) {
+    va_list args;
+    va_start(args, what);
+    print_message(where, "", NULL, what, args);
     va_end(args);
 }
 

@@ -23,8 +23,12 @@ _Noreturn void cli_die_sys(const char *where, int sys);
 _Noreturn void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag,
                            const char *hint);
 
-/* Prints a warning and continues. */
+/* Prints `umbel: WHERE: warning: what` and continues.  -q does not silence it, -qq does. */
 void cli_warn(const char *where, const char *what, ...) __attribute__((format(printf, 2, 3)));
+void cli_silence_warnings(void);
+
+/* The same without the word: an error that does not end the run, or a note. */
+void cli_note(const char *where, const char *what, ...) __attribute__((format(printf, 2, 3)));
 
 /* malloc and friends that exit on failure. */
 void *cli_alloc(size_t size);

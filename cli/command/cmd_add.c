@@ -32,10 +32,10 @@ static int run(const cli_settings *s) {
     feed.filling = f;
     feed.capacity = adding.capacity;
     cli_lines read = cli_pipeline(&feed, &job);
-    cli_add_job_finish(&adding);
+    int status = cli_add_job_finish(&adding);
     cli_filter_save_edited(f, info.format, path);
     if (!s->quiet) cli_summary(f, s, &read);
-    int status = cli_misfits_status(&read, recipe, "skipped", CLI_YES);
+    status = cli_misfits_status(&read, recipe, "skipped", status);
     umbel_recipe_free(recipe);
     umbel_free(f);
     return status;

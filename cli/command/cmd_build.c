@@ -68,15 +68,15 @@ static const char *fill_in_plan(const cli_settings *s, cli_filter_params *p, cli
 }
 
 /* Some other systems' filters cannot keep the rate they are asked for. */
-static void warn_of_limits(const cli_filter_params *params, const cli_settings *s) {
+static void warn_of_limits(const cli_filter_params *params, const char *output) {
     umbel_plan plan = {0};
     char rate[CLI_QUANTITY];
-    if (!cli_is_foreign(params) || s->quiet) return;
+    if (!cli_is_foreign(params)) return;
     umbel_foreign foreign = cli_foreign_params(params);
     if (umbel_plan_foreign(&foreign, &plan, NULL) == UMBEL_OK &&
         plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
-        cli_warn(s->output, "warning: the false-positive rate will be %s: %s",
-                 cli_rate_text(plan.rate, rate), plan.why);
+        cli_warn(output, "the false-positive rate will be %s: %s", cli_rate_text(plan.rate, rate),
+                 plan.why);
     }
 }
 
@@ -133,7 +133,7 @@ static umbel_filter *build_static(const cli_settings *s, const cli_filter_params
 
 /* All others: first the filter, then key after key. */
 static umbel_filter *build_incrementally(const cli_settings *s, const cli_filter_params *params,
-                                         cli_feed *feed, cli_lines *read) {
+                                         cli_feed *feed, cli_lines *read, int *status) {
     umbel_filter *f = cli_filter_create(params, s);
     cli_add_job adding = cli_add_job_new(f, s->output, s);
     adding.warn_early = false; /* filling the plan is expected here */
@@ -141,7 +141,7 @@ static umbel_filter *build_incrementally(const cli_settings *s, const cli_filter
     feed->filling = f;
     feed->capacity = adding.capacity;
     *read = cli_pipeline(feed, &job);
-    cli_add_job_finish(&adding);
+    *status = cli_add_job_finish(&adding);
     return f;
 }
 
@@ -155,20 +155,21 @@ static int run(const cli_settings *s) {
     feed.recipes = (const umbel_recipe *const[]){recipe};
     feed.nrecipes = 1;
     const char *pipe = fill_in_plan(s, &params, feed);
-    warn_of_limits(&params, s);
+    warn_of_limits(&params, s->output);
     cli_good_keys good = cli_good_keys_read(s, &params, &feed);
     feed.never = good.never;
     feed.activity = s->quiet ? NULL : "building";
     cli_lines read;
+    int status = CLI_YES;
     umbel_filter *f = pipe ? cli_build_piped(s, &params, &feed, pipe, &read)
                       : cli_is_built_once(params.kind)
                           ? build_static(s, &params, &feed, &read)
-                          : build_incrementally(s, &params, &feed, &read);
+                          : build_incrementally(s, &params, &feed, &read, &status);
     cli_filter_set_meta(f, s, recipe);
     cli_good_keys_finish(&good, f, s);
     cli_filter_save(f, params.format, s->output);
     if (!s->quiet) cli_summary(f, s, &read);
-    int status = cli_misfits_status(&read, recipe, "skipped", CLI_YES);
+    status = cli_misfits_status(&read, recipe, "skipped", status);
     umbel_recipe_free(recipe);
     umbel_free(f);
     return status;

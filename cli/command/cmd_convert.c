@@ -23,7 +23,7 @@ static int run(const cli_settings *s) {
     umbel_describe(f, &info);
     umbel_format to = s->to ? s->to : info.format;
     if (to != UMBEL_FMT_NATIVE && cli_changes_keys(f)) {
-        cli_warn(s->output, "warning: this format does not record how lines become keys");
+        cli_warn(s->output, "this format does not record how lines become keys");
     }
     cli_filter_save(f, to, s->output);
     if (!s->quiet) cli_summary(f, s, NULL);

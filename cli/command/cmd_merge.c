@@ -38,13 +38,12 @@ static int combine_all(const cli_settings *s, combine *step) {
     umbel_health health;
     umbel_measure(into, &now);
     umbel_judge(&info, &now, &health);
-    if (health.overfull && !s->quiet) {
-        cli_warn(s->output,
-                 "warning: holds more keys than planned; umbel info shows the live rate");
+    if (health.overfull) {
+        cli_warn(s->output, "holds more keys than planned; umbel info shows the live rate");
     }
     if (!s->quiet) cli_summary(into, s, NULL);
     umbel_free(into);
-    return CLI_YES;
+    return health.overfull ? CLI_INCOMPLETE : CLI_YES;
 }
 
 static int run_merge(const cli_settings *s) {
@@ -65,7 +64,7 @@ const cli_command cli_command_merge = {
             "bits cannot be hashed again.\n\n"
             "With -f, OUT may be one of the filters. Commands that change one file take turns: the "
             "second waits until the first has ended, and says so.",
-    .exits = CLI_EXITS_DONE,
+    .exits = CLI_EXITS_KEPT,
     .options = options,
     .run = run_merge,
 };
@@ -77,7 +76,7 @@ const cli_command cli_command_intersect = {
     .examples = "umbel intersect -o both.umb monday.umb tuesday.umb\n",
     .text = "Every common key stays in; the false-positive rate is at most that of the best of "
             "the filters. They must have the same kind, size, hash and seed.",
-    .exits = CLI_EXITS_DONE,
+    .exits = CLI_EXITS_KEPT,
     .options = options,
     .run = run_intersect,
 };

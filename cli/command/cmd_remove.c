@@ -48,7 +48,7 @@ static int run(const cli_settings *s) {
     cli_lines read = cli_pipeline(&feed, &job);
     cli_filter_save_edited(r.filter, UMBEL_FMT_NATIVE, s->args[0]);
     char absent[CLI_QUANTITY];
-    if (r.absent && !s->quiet) {
+    if (r.absent) {
         cli_warn(s->args[0], "%s %s not in the filter", cli_count_noun(r.absent, "key", absent),
                  r.absent == 1 ? "was" : "were");
     }

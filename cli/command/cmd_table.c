@@ -68,7 +68,7 @@ static size_t report_faults(const umbel_table *t, const char *path, cli_report *
     size_t count = 0;
     json_t *list = json_array();
     for (umbel_err e; (e = umbel_table_fault(t, count, &fault)); count++) {
-        cli_warn(path, "byte %" PRIu64 ": %s", fault.offset, fault.what);
+        cli_note(path, "byte %" PRIu64 ": %s", fault.offset, fault.what);
         json_t *o = json_object();
         json_object_set_new(o, "offset", cli_json_count(fault.offset));
         json_object_set_new(o, "error", json_string(umbel_strerror(e)));
@@ -174,7 +174,7 @@ static bool take_file(const char *path, const cli_settings *s, cli_report *r,
     umbel_table *t = try_table(path, s, &e, &diag);
     if (e) {
         char why[256];
-        cli_warn(path, "%s", umbel_explain(e, &diag, why, sizeof why));
+        cli_note(path, "%s", umbel_explain(e, &diag, why, sizeof why));
         return false;
     }
     size_t faults = 0;
@@ -189,7 +189,7 @@ static bool take_file(const char *path, const cli_settings *s, cli_report *r,
     }
     umbel_diag fault;
     for (; umbel_table_fault(t, faults, &fault); faults++) {
-        cli_warn(path, "byte %" PRIu64 ": %s", fault.offset, fault.what);
+        cli_note(path, "byte %" PRIu64 ": %s", fault.offset, fault.what);
     }
     umbel_table_close(t);
     return faults == 0;

@@ -54,7 +54,7 @@ static void warn_beyond_plan(uniq_run *u) {
     char about[CLI_QUANTITY];
     int level = 0, count = sizeof levels / sizeof *levels;
     while (level < count && u->loss.now.rate > levels[level].times * u->loss.info.fpr) level++;
-    if (!(u->loss.info.fpr > 0) || u->state.clock.step || u->s->quiet || level <= u->warned_level) {
+    if (!(u->loss.info.fpr > 0) || u->state.clock.step || level <= u->warned_level) {
         return;
     }
     u->warned_level = level;
@@ -63,7 +63,7 @@ static void warn_beyond_plan(uniq_run *u) {
         snprintf(lost, sizeof lost, "about %.30s", cli_count_text((uint64_t)some, about));
     }
     cli_warn(u->watch.name,
-             "warning: more keys than planned: the false-positive rate is %s, %s the %s promised; "
+             "more keys than planned: the false-positive rate is %s, %s the %s promised; "
              "%s new lines were lost (-n plans for more, --strict stops)",
              cli_rate_text(u->loss.now.rate, now), levels[level - 1].words,
              cli_rate_text(u->loss.info.fpr, promised), lost);
@@ -88,10 +88,10 @@ static void warn_of_rate(uniq_run *u) {
                 "more keys in a step than planned: the false-positive rate is %s, not %s", rate,
                 promised);
     }
-    if (!u->s->quiet && !u->warned) {
+    if (!u->warned) {
         cli_warn(u->watch.name,
-                 "warning: more keys in a step than planned: the false-positive rate is %s, not %s",
-                 rate, promised);
+                 "more keys in a step than planned: the false-positive rate is %s, not %s", rate,
+                 promised);
     }
     u->warned = true;
 }
@@ -281,7 +281,10 @@ static int run(const cli_settings *s) {
     umbel_filter *f = u.state.filter;
     u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", s);
     u.watch.strict = false; /* add_within_plan sees to it */
-    bool watching = !s->quiet || s->json || s->strict || u.state.clock.step;
+    umbel_info info;
+    umbel_describe(f, &info);
+    /* What grows keeps its promise: only the summary wants to know more. */
+    bool watching = !info.grows || !s->quiet || s->json || s->strict;
     cli_loss_begin(&u.loss, f, u.state.fresh, watching);
     if (!u.state.fresh && watching) warn_beyond_plan(&u);
     u.hasher = hasher_for(f, s);
@@ -316,7 +319,8 @@ static int run(const cli_settings *s) {
     free(u.out.buffer);
     if (u.hasher != f) umbel_free(u.hasher);
     umbel_free(f);
-    int status = cli_misfits_status(&read, recipe, "printed", CLI_YES);
+    int status = cli_misfits_status(&read, recipe, "printed",
+                                    u.warned || u.warned_level ? CLI_INCOMPLETE : CLI_YES);
     umbel_recipe_free(recipe);
     return status;
 }

@@ -29,6 +29,8 @@ extern const cli_command cli_command_plan, cli_command_build, cli_command_add, c
 #define CLI_FORMAT_PARAMETERS OPT_HEADING_FOREIGN, OPT_FORMAT, CLI_SHAPE_OPTIONS
 
 #define CLI_EXITS_DONE "0 done, 2 error"
-#define CLI_EXITS_LINES "0 done, 2 error, 3 done, but some lines had no key"
+#define CLI_EXITS_KEPT "0 done, 2 error, 3 done, but the promised rate is exceeded"
+#define CLI_EXITS_LINES \
+    "0 done, 2 error, 3 done, but some lines had no key or the promised rate is exceeded"
 
 #endif

@@ -60,7 +60,7 @@ static umbel_filter *create_kept(piped_build *g) {
 
 static void start_growing(piped_build *g) {
     if (!g->s->quiet) {
-        cli_warn(g->name,
+        cli_note(g->name,
                  "is a pipe of many keys, whose number is unknown: using a growing filter; "
                  "-n KEYS makes it smaller and faster");
     }

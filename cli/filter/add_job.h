@@ -12,7 +12,6 @@ typedef struct cli_add_job {
     const char *name;     /* of the filter, for messages */
     uint64_t capacity;    /* that the filter was planned for; 0: no limit */
     bool strict;          /* exit at the first key beyond the plan */
-    bool quiet;           /* do not warn */
     bool warn_early;      /* say how much of the plan is used up, from 80% on */
     double keys_before;   /* in the filter, and ... */
     uint64_t adds_before; /* ... the adds counted by then */
@@ -22,13 +21,13 @@ typedef struct cli_add_job {
     bool warned;
 } cli_add_job;
 
-/* Reads all bits of a filter that is not new, to know how many keys are in it, unless nobody would
- * be told. */
+/* Reads all bits of a filter that is not new, to know how many keys are in it. */
 cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_settings *s);
 cli_job cli_add_job_callbacks(cli_add_job *a);
 
-/* The last warnings.  To be called after the pipeline has finished. */
-void cli_add_job_finish(cli_add_job *a);
+/* The last warnings, and the exit status: CLI_INCOMPLETE if the filter holds more than its plan.
+ * To be called after the pipeline has finished. */
+int cli_add_job_finish(cli_add_job *a);
 
 /* Exits with a message unless e, returned by adding to the filter, is UMBEL_OK. */
 void cli_add_job_check_error(const cli_add_job *a, umbel_err e);

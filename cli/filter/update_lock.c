@@ -136,9 +136,8 @@ static bool leads_to(const char *name, int fd) {
            there.st_ino == here.st_ino;
 }
 
-static void say_unlocked(const char *path, const cli_settings *s, const char *why) {
-    if (s->quiet) return;
-    cli_warn(path, "warning: cannot be locked (%s): other commands must not change it now", why);
+static void say_unlocked(const char *path, const char *why) {
+    cli_warn(path, "cannot be locked (%s): other commands must not change it now", why);
 }
 
 /* False: another name is needed. */
@@ -148,11 +147,11 @@ static bool lock_by_name(const char *path, char *name, const target *t, const cl
         if (fd < 0) return false;
         bool locked = lock(fd, LOCK_EX | LOCK_NB);
         if (!locked && errno == EWOULDBLOCK) {
-            if (!said) cli_warn(path, "another command is changing it: waiting for it to finish");
+            if (!said) cli_note(path, "another command is changing it: waiting for it to finish");
             locked = lock(fd, LOCK_EX);
         }
         if (!locked) {
-            say_unlocked(path, s, strerror(errno));
+            say_unlocked(path, strerror(errno));
             unlink(name);
             close(fd);
             return true;
@@ -175,6 +174,6 @@ void cli_update_lock(const char *path, const cli_settings *s) {
         done = lock_by_name(path, name, &t, s);
         if (atomic_load(&held) != name) free(name);
     }
-    if (!done) say_unlocked(path, s, "the names for a lock file are taken by others");
+    if (!done) say_unlocked(path, "the names for a lock file are taken by others");
     free(t.path);
 }

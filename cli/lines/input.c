@@ -92,7 +92,7 @@ static int open_descriptor(const cli_input *in, const char *path, struct stat *s
     }
     if (!why) return fd;
     if (!in->failed) cli_die(name, fd < 0 ? NULL : "give the files in it", "%s", why);
-    cli_warn(name, "%s", why);
+    cli_note(name, "%s", why);
     *in->failed = true;
     if (fd > STDIN_FILENO) close(fd);
     return -1;

@@ -11,7 +11,7 @@ static void warn(const cli_misfits *m, const char *is, const char *are, const ch
                  const char *done) {
     char count[CLI_QUANTITY];
     if (!m->count) return;
-    cli_warn(m->file, "warning: %s %s %s: %s; the first is line %" PRIu64,
+    cli_warn(m->file, "%s %s %s: %s; the first is line %" PRIu64,
              cli_count_noun(m->count, "line", count), m->count == 1 ? is : are, what, done,
              m->line);
 }

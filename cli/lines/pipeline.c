@@ -55,7 +55,6 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
         .sep = s->null ? 0 : '\n',
         .skip_empty = s->skip_empty,
         .skips_missing = true,
-        .quiet = s->quiet,
         .max_line = (size_t)s->max_line,
         .threads = s->threads,
         .use = s->digests ? UMBEL_USE_DIGEST : UMBEL_USE_RECORD,
@@ -158,12 +157,12 @@ static void warn_of_first_line(const pipeline *p, const cli_batch *b) {
     size_t len = (size_t)(end - text);
     bool mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
     if (mark && !p->header && !same_key_without(p, b, text, len, 3, 0)) {
-        cli_warn(b->block.begins, "warning: begins with a byte-order mark, which becomes part of "
+        cli_warn(b->block.begins, "begins with a byte-order mark, which becomes part of "
                                   "the first key (sed '1s/^\\xef\\xbb\\xbf//' removes it)");
     }
     bool returns = p->feed->sep == '\n' && len && end[-1] == '\r';
     if (returns && !same_key_without(p, b, text, len, 0, 1)) {
-        cli_warn(b->block.begins, "warning: lines end in a carriage return, which becomes part of "
+        cli_warn(b->block.begins, "lines end in a carriage return, which becomes part of "
                                   "the keys (--crlf removes it)");
     }
 }

@@ -113,7 +113,8 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_COUNT] = FLAG("c", "count", count, "print only the number of lines"),
     [OPT_QUIET_MATCH] =
         FLAG("q", "quiet", quiet,
-             "print nothing and stop at the first match; the exit status is the answer"),
+             "print nothing and stop at the first match; the exit status is the answer; -qq: no "
+             "warnings either"),
     [OPT_ALSO] = {"", "also", "FILTER", "FILE", TYPE_LIST, AT(also),
                   "look in this filter too; may be repeated"},
     [OPT_ANNOTATE] = FLAG("", "annotate", annotate,
@@ -203,7 +204,7 @@ const cli_option cli_options[OPTION_COUNT] = {
     [OPT_MAX_CONNECTIONS] = {"", "max-connections", "N", NULL, TYPE_COUNT, AT(max_connections),
                              "of HTTP, and of socketmaps; more are turned away (10000)"},
 
-    [OPT_QUIET] = FLAG("q", "quiet", quiet, "no progress and no summary"),
+    [OPT_QUIET] = FLAG("q", "quiet", quiet, "no progress and no summary; -qq: no warnings either"),
     [OPT_JSON] = FLAG("", "json", json, "print JSON"),
     [OPT_JSON_LINES] = FLAG("", "json", json,
                             "print each selected line as a JSON object, with the filters that "

@@ -74,6 +74,7 @@ void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const 
     const cli_option *o = &cli_options[id];
     void *field = (char *)s + o->field;
     refuse_second(s, id, shown);
+    if (id == OPT_QUIET || id == OPT_QUIET_MATCH) s->silent = s->quiet; /* -qq */
     s->given[id] = true;
     switch (o->type) {
     case TYPE_FLAG: *(bool *)field = true; break;

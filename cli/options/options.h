@@ -207,7 +207,8 @@ struct cli_settings {
     bool squid, anywhere;
     bool csv, header, missing_empty, domains, sha1, ntlm, digests, same_rule;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
-    bool invert, count, quiet, annotate, strict, repeated, plot, cluster, json, help, version;
+    bool invert, count, quiet, silent, annotate, strict, repeated, plot, cluster, json, help,
+        version;
 };
 
 static inline bool cli_given(const cli_settings *s, cli_option_id id) {

@@ -77,8 +77,7 @@ void cli_secret_read(cli_settings *s) {
         cli_die(path, how_to, "a secret is 16 bytes or 32 hexadecimal digits");
     }
     s->secret = secret;
-    if (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH) && !s->quiet) {
-        cli_warn(path,
-                 "warning: everyone on this machine can read the secret (chmod 600 prevents that)");
+    if (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH)) {
+        cli_warn(path, "everyone on this machine can read the secret (chmod 600 prevents that)");
     }
 }

@@ -72,12 +72,12 @@ static void refresh(serve_list *l) {
     umbel_err e = umbel_list_refresh(l->list, NULL, &diag);
     uint64_t replaced = umbel_list_replaced(l->list); /* by a question, perhaps */
     if (e && !l->failed) {
-        cli_warn(l->path, "not reloaded, the old filter still answers: %s",
+        cli_note(l->path, "not reloaded, the old filter still answers: %s",
                  umbel_explain(e, &diag, text, sizeof text));
     }
     l->failures += e && !l->failed;
     l->failed = e != UMBEL_OK;
-    if (replaced != l->reloads) cli_warn(l->path, "reloaded");
+    if (replaced != l->reloads) cli_note(l->path, "reloaded");
     l->reloads = replaced;
 }
 

@@ -245,7 +245,7 @@ static void raise_descriptors(const serve_options *o) {
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want) return;
     limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
     if (setrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < want) {
-        cli_warn("serve", "only %lu descriptors are allowed, too few for --max-connections",
+        cli_note("serve", "only %lu descriptors are allowed, too few for --max-connections",
                  (unsigned long)limit.rlim_cur);
     }
 }

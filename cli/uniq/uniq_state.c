@@ -102,7 +102,7 @@ static umbel_filter *load(const cli_settings *s, cli_window_clock *clock) {
     bool other = (s->keys && !info.grows && s->keys != info.capacity) ||
                  (w->keys && (w->keys != info.capacity || info.kind != UMBEL_KIND_WINDOW)) ||
                  (s->bytes && s->bytes < info.bytes) || (s->fpr > 0 && s->fpr != info.fpr);
-    if (other && !s->quiet) {
+    if (other) {
         cli_warn(s->state, "already exists: its own plan applies, not the one given here");
     }
     return f;

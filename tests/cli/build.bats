@@ -106,7 +106,7 @@ P
 
 @test "build: more keys than planned cause a warning, with --strict an error" {
     run --separate-stderr bash -c 'seq 2000 | "$UMBEL" build -n 1000 -o k.umb'
-    [ "$status" -eq 0 ]
+    [ "$status" -eq 3 ]
     [[ $stderr == *"warning: more keys than the 1,000 planned"* ]]
     refused "more keys than the 1,000 planned" \
         bash -c 'seq 2000 | "$UMBEL" build --strict -n 1000 -o strict.umb'
@@ -155,6 +155,7 @@ P
     done
     refused "standard input: is the output as well" bash -c '"$UMBEL" build -q -f -n 9 -o k.txt < link'
     head -c 16 /dev/urandom > secret
+    chmod 600 secret
     cp secret kept-secret
     refused "is the output as well" umbel build -q -f --secret-file secret -o secret k.txt
     cmp kept-secret secret

@@ -32,7 +32,7 @@ to_read() {
         [ "$(umbel check -c --format $f $(to_read $f) f.bin keys)" -eq 3000 ]
         umbel verify -q --format $f $(to_read $f) f.bin --present keys
         umbel info --json --format $f $(to_read $f) f.bin | grep -q "\"format\": \"$f\""
-        umbel add -q --format $f $(to_read $f) f.bin more
+        umbel add -q --format $f $(to_read $f) f.bin more || [ $? -eq 3 ] # beyond the plan of some
         umbel verify -q --format $f $(to_read $f) f.bin --present keys
         umbel verify -q --format $f $(to_read $f) f.bin --present more
         [ "$(umbel check -c --format $f $(to_read $f) f.bin <(seq 100000 109999))" -lt 800 ]
@@ -252,7 +252,7 @@ to_read() {
             <(python3 "$root/scripts/umbel-read" --format=spark "$golden/spark/$name.bin" < keys)
     done
     for variant in v1 v2; do
-        umbel build -q -f --format spark --variant "$variant" -n 100 -o f keys
+        umbel build -q -f --format spark --variant "$variant" -n 100 -o f keys || [ $? -eq 3 ] # so that it finds some of the others
         diff <(umbel check f absent) <(python3 "$root/scripts/umbel-read" --format=spark f < absent)
     done
 }

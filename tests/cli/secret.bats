@@ -51,7 +51,7 @@ keyed() { # keyed FIRST LAST FILE [KIND [OPTION...]]
     chmod 644 key
     run -0 --separate-stderr umbel build -n 9 -o k.umb --secret-file key < /dev/null
     [[ $stderr == *"umbel: key: warning: everyone"*"chmod 600"* ]]
-    run -0 --separate-stderr umbel build -q -f -n 9 -o k.umb --secret-file key < /dev/null
+    run -0 --separate-stderr umbel build -qq -f -n 9 -o k.umb --secret-file key < /dev/null
     [ -z "$stderr" ]
     chmod 640 key
     run -0 --separate-stderr umbel info --secret-file key k.umb

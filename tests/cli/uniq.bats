@@ -19,11 +19,11 @@ load helper
     run --separate-stderr umbel uniq -p 1e-6 -n 1000 --state s.umb <(seq 5)
     [ "${#stderr_lines[@]}" -eq 1 ] # the same plan: nothing to report but the summary
     run --separate-stderr umbel uniq -n 5000 --state s.umb <(seq 5)
-    [[ $stderr == "umbel: s.umb: already exists: its own plan applies, not the one given here"* ]]
+    [[ $stderr == "umbel: s.umb: warning: already exists: its own plan applies, not the one given here"* ]]
     size=$(umbel info --json s.umb | awk -F '[:, ]+' '/"bytes"/ { print $3 }')
     for other in "-p 1e-5" "-m $((size - 1))" "--window 1000"; do
         run --separate-stderr umbel uniq $other --state s.umb <(seq 5)
-        [[ $stderr == "umbel: s.umb: already exists: its own plan applies"* ]]
+        [[ $stderr == "umbel: s.umb: warning: already exists: its own plan applies"* ]]
     done
     run --separate-stderr umbel uniq -m "$size" --state s.umb <(seq 5)
     [ "${#stderr_lines[@]}" -eq 1 ]
@@ -111,7 +111,7 @@ P
 
 @test "uniq: warns beyond the plan, --strict stops" {
     run --separate-stderr umbel uniq --kind auto -n 1000 -p 1e-6 <(seq 5000)
-    [ "$status" -eq 0 ]
+    [ "$status" -eq 3 ]
     [[ $stderr == *"umbel: uniq: warning: more keys than planned: the false-positive rate is "*", more than ten times the 1 in 1,000,000 promised; about "*" new lines were lost (-n plans for more, --strict stops)"* ]]
     run --separate-stderr umbel uniq -q --strict -n 1000 -p 1e-6 --state s.umb <(seq 5000)
     [ "$status" -eq 2 ]
@@ -155,7 +155,8 @@ for times in (0.5, 1, 2, 5, 10, 100, 1000):
         lines = int(keys * times)
         text = "".join("%d\n" % i for i in range(lines))
         run = subprocess.run([os.environ["UMBEL"], "uniq", "--json", "-n", str(keys), "-p", "1%"] + options,
-                             input=text, capture_output=True, text=True, check=True)
+                             input=text, capture_output=True, text=True)
+        assert run.returncode == (0 if times <= 1 else 3), run
         said = run.stderr[run.stderr.index("{\n"):]
         o = json.loads(said)
         lost = lines - run.stdout.count("\n")
@@ -171,7 +172,8 @@ for times in (0.5, 1, 2, 5, 10, 100, 1000):
         for first, last, old in ((0, lines // 2, 0), (lines // 2, lines, 0), (lines // 2, 2 * lines, lines - lines // 2)):
             text = "".join("%d\n" % i for i in range(first, last))
             run = subprocess.run([os.environ["UMBEL"], "uniq", "--json", "-n", str(keys), "-p", "1%", "--state", "s.umb"]
-                                 + options, input=text, capture_output=True, text=True, check=True)
+                                 + options, input=text, capture_output=True, text=True)
+            assert run.returncode in (0, 3), run
             o = json.loads(run.stderr[run.stderr.index("{\n"):])
             lost = last - first - old - run.stdout.count("\n")
             near = max(0.1 * lost, 3 * math.sqrt(lost) + 3)
@@ -187,7 +189,7 @@ P
 # Then only a count of the different keys tells what was lost; the state keeps it.
 @test "uniq: what is lost is known even when every bit is set, if all keys were seen" {
     run --separate-stderr umbel uniq --kind auto -n 1000 -p 1% --state s.umb <(seq 300000; seq 1000)
-    [ "$status" -eq 0 ]
+    [ "$status" -eq 3 ]
     [[ $stderr =~ "301,000 lines, "([0-9,]+)" of them new; about "([0-9,]+)" new lines mistaken" ]]
     lost=$((300000 - ${BASH_REMATCH[1]//,/}))
     said=${BASH_REMATCH[2]//,/}
@@ -205,9 +207,10 @@ P
     [[ $stderr == *"how many new lines were lost cannot be estimated: every bit is set"* ]]
     run --separate-stderr umbel uniq --json --state s.umb <(seq 300000)
     [[ $stderr == *'"lost_estimated": null,'*'"rate_now": 1.0,'* ]]
-    umbel uniq -q --kind auto -n 1000 -p 1% --state t.umb <(seq 300000) > /dev/null
+    # -q counts as well: what the next run says of the state does not depend on it.
+    run umbel uniq -q --kind auto -n 1000 -p 1% --state t.umb <(seq 300000)
     run --separate-stderr umbel uniq --json --state t.umb <(seq 300001 600000)
-    [[ $stderr == *'"lost_estimated": null,'* ]]
+    [[ $stderr == *'"lost_estimated": 2'* || $stderr == *'"lost_estimated": 3'* ]]
 }
 
 @test "uniq: grows beyond the plan and keeps its rate, unless memory is fixed" {
@@ -223,7 +226,7 @@ P
     done
     for options in "-m 2KiB -n 1000" "-n 1000 --kind auto" "-n 1000 --kind blocked"; do
         run --separate-stderr umbel uniq --json $options <(seq 5000)
-        [ "$status" -eq 0 ]
+        [ "$status" -eq 3 ]
         [[ $stderr == *"warning: more keys than planned: the false-positive rate is "* ]]
     done
     [[ $(umbel uniq --help | tr -s ' \n' ' ') == *"however many keys come: the filter grows"*"Options"* ]]

@@ -149,7 +149,7 @@ P
     [[ $stderr == "umbel: dos: warning: begins with a byte-order mark"*"umbel: dos: warning: lines end in a carriage return, which becomes part of the keys (--crlf removes it)"* ]]
     run --separate-stderr umbel build --crlf -f -o k.umb dos
     [ "$(grep -c warning <<< "$stderr")" = 1 ] # the file is read twice
-    run --separate-stderr umbel build -q -f -o k.umb dos
+    run --separate-stderr umbel build -qq -f -o k.umb dos
     [ -z "$stderr" ]
     run --separate-stderr umbel check k.umb unix
     [[ $stderr != *warning* ]]
