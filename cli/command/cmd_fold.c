@@ -4,6 +4,7 @@
  */
 #include "base/quantity.h"
 #include "command/command.h"
+#include "command/good_keys.h"
 #include "filter/filter_file.h"
 #include "report/report.h"
 
@@ -20,7 +21,7 @@ static int run(const cli_settings *s) {
     umbel_diag diag = {0};
     umbel_info info;
     umbel_describe(f, &info);
-    uint64_t before = info.bytes;
+    uint64_t before = info.bytes, exceptions = info.exceptions;
     umbel_err e = umbel_fold(f, s->fpr, &diag);
     if (e == UMBEL_EINVAL) {
         char rate[CLI_QUANTITY], hint[CLI_QUANTITY + 32];
@@ -37,8 +38,9 @@ static int run(const cli_settings *s) {
     }
     cli_filter_save(f, info.format, s->output);
     if (!s->quiet) cli_summary(f, s, NULL);
+    int status = cli_good_keys_status(f, s->output, exceptions, CLI_YES);
     umbel_free(f);
-    return CLI_YES;
+    return status;
 }
 
 const cli_command cli_command_fold = {
@@ -47,9 +49,10 @@ const cli_command cli_command_fold = {
     .synopsis = "-p RATE -o OUT FILTER [OPTION]...",
     .examples = "# Planned for 100 million keys, but only 9 million came\n"
                 "umbel fold -p 1% -o small.umb large.umb\n",
-    .text = "Halves the filter for as long as its live false-positive rate stays at or below "
-            "RATE. No key is lost. With -f, OUT may be FILTER itself.",
-    .exits = CLI_EXITS_DONE,
+    .text =
+        "Halves the filter for as long as its live false-positive rate stays at or below "
+        "RATE. No key is lost, but exceptions (build --never) are, with a warning. With -f, OUT may be FILTER itself.",
+    .exits = "0 done, 2 error, 3 done, but exceptions were dropped",
     .options = options,
     .run = run,
 };

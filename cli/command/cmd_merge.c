@@ -3,6 +3,7 @@
  * cmd_merge.c - umbel merge and umbel intersect: combine several filters into one
  */
 #include "command/command.h"
+#include "command/good_keys.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "report/report.h"
@@ -18,9 +19,14 @@ static int combine_all(const cli_settings *s, combine *step) {
     cli_filter_check_output(s);
     cli_filter_take_output(s);
     umbel_filter *into = cli_filter_load(s->args[0], s);
+    umbel_info info;
+    umbel_describe(into, &info);
+    uint64_t exceptions = info.exceptions;
     for (int i = 1; i < s->nargs; i++) {
         umbel_filter *from = cli_filter_open(s->args[i], s);
         umbel_diag diag = {0};
+        umbel_describe(from, &info);
+        exceptions += info.exceptions;
         cli_need_same_keys(into, from, s->args[i]);
         umbel_err e = step(into, from, &diag);
         if (e) {
@@ -31,7 +37,6 @@ static int combine_all(const cli_settings *s, combine *step) {
         }
         umbel_free(from);
     }
-    umbel_info info;
     umbel_describe(into, &info);
     cli_filter_save(into, info.format, s->output);
     umbel_measurement now;
@@ -42,8 +47,10 @@ static int combine_all(const cli_settings *s, combine *step) {
         cli_warn(s->output, "holds more keys than planned; umbel info shows the live rate");
     }
     if (!s->quiet) cli_summary(into, s, NULL);
+    int status = health.overfull ? CLI_INCOMPLETE : CLI_YES;
+    status = cli_good_keys_status(into, s->output, exceptions, status);
     umbel_free(into);
-    return health.overfull ? CLI_INCOMPLETE : CLI_YES;
+    return status;
 }
 
 static int run_merge(const cli_settings *s) {
@@ -59,11 +66,12 @@ const cli_command cli_command_merge = {
     .summary = "combine several filters into one with the keys of all",
     .synopsis = "-o OUT FILTER FILTER... [OPTION]...",
     .examples = "umbel merge -o week.umb monday.umb tuesday.umb wednesday.umb\n",
-    .text = "The filters must have the same kind, size, hash and seed: build them with the same "
-            "-n, -p and --kind, planned for all keys together. Anything else is refused, because "
-            "bits cannot be hashed again.\n\n"
-            "With -f, OUT may be one of the filters. Commands that change one file take turns: the "
-            "second waits until the first has ended, and says so.",
+    .text =
+        "The filters must have the same kind, size, hash and seed: build them with the same "
+        "-n, -p and --kind, planned for all keys together. Anything else is refused, because "
+        "bits cannot be hashed again. Exceptions (build --never) are dropped, with a warning.\n\n"
+        "With -f, OUT may be one of the filters. Commands that change one file take turns: the "
+        "second waits until the first has ended, and says so.",
     .exits = CLI_EXITS_KEPT,
     .options = options,
     .run = run_merge,

@@ -144,3 +144,14 @@ void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settin
     if (result.members) fprintf(stderr, "; %s are listed as well, and will be found", members);
     fputs("\n", stderr);
 }
+
+int cli_good_keys_status(const umbel_filter *f, const char *name, uint64_t before, int status) {
+    umbel_info info;
+    char lost[CLI_QUANTITY];
+    umbel_describe(f, &info);
+    if (info.exceptions >= before) return status;
+    cli_warn(name,
+             "exceptions dropped: %s; good keys of --never may be found: build it with them again",
+             cli_count_text(before - info.exceptions, lost));
+    return CLI_INCOMPLETE;
+}

@@ -20,4 +20,8 @@ cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params 
 /* Gives the filter its exceptions and says how many. */
 void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settings *s);
 
+/* Warns if `before` exceptions went into f and fewer came out: good keys may be found again.  The
+ * exit status of a command that would otherwise end with `status`. */
+int cli_good_keys_status(const umbel_filter *f, const char *name, uint64_t before, int status);
+
 #endif

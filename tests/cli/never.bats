@@ -31,3 +31,23 @@ load helper
     [ "$status" -eq 3 ]
     [[ $stderr == *"not understood: ||x*.example^"* ]]
 }
+
+@test "never: merge, intersect and fold say how many exceptions they drop" {
+    umbel build -q --kind classic -n 20000 -p 1% --never <(seq 30000 90000) -o b.umb <(seq 15000)
+    umbel build -q --kind classic -n 20000 -p 1% -o c.umb <(seq 100)
+    count=$(umbel info --json b.umb | sed -n 's/.*"exceptions": \([0-9]*\).*/\1/p')
+    [ "$count" -gt 9 ]
+    for operation in "merge b.umb c.umb" "merge c.umb b.umb" "intersect c.umb b.umb"; do
+        set -- $operation
+        run --separate-stderr umbel "$1" -q -f -o out.umb "$2" "$3"
+        [ "$status" -eq 3 ]
+        [ "$stderr" = "umbel: out.umb: warning: exceptions dropped: $count; good keys of --never may be found: build it with them again" ]
+    done
+    umbel intersect -q -f -o out.umb b.umb c.umb # keeps those of the first
+    umbel build -q --kind classic -m 64KiB -n 50000 --never <(seq 60000 200000) -o wide.umb <(seq 30000)
+    count=$(umbel info --json wide.umb | sed -n 's/.*"exceptions": \([0-9]*\).*/\1/p')
+    [ "$count" -gt 0 ]
+    run --separate-stderr umbel fold -q -p 20% -o small.umb wide.umb
+    [ "$status" -eq 3 ]
+    [[ $stderr == *"small.umb: warning: exceptions dropped: $count; "* ]]
+}
