@@ -39,34 +39,57 @@ typedef struct uniq_run {
     pthread_mutex_t lock; /* held while any of this changes */
     umbel_filter *hasher; /* whose hashes the lines get: the filter, if it takes hashes */
     bool by_hash, warned;
-    int warned_level;
+    int warned_level, warned_loss; /* the steps that were told */
+    uint64_t seen, next_look;      /* keys, and how many when the loss is looked at again */
     uint64_t new_lines;
     bool printed_header;
 } uniq_run;
 
-/* Warnings at 1, 2 and 10 times the promised rate; a window by the clock has its own. */
+/* How many steps a rate is above the promise, at 1, 2, 10, 100 ... times; and that in words. */
+static int excess(double times, char *words) {
+    static const char *const small[] = {"", "above", "more than twice", "more than ten times"};
+    enum { SMALL = sizeof small / sizeof *small, MOST = 17 };
+    char count[CLI_QUANTITY];
+    int level = times > 10 ? 2 + (int)fmin(log10(times), MOST - 2) : (times > 1) + (times > 2);
+    if (level < SMALL) {
+        strcpy(words, small[level]);
+    } else {
+        snprintf(words, CLI_QUANTITY, "more than %.23s times",
+                 cli_count_text((uint64_t)pow(10, level - 2), count));
+    }
+    return level;
+}
+
+/* The share of new lines that are lost: 0.1%, 1%, 10%, 50%. */
+static int loss_level(double share) {
+    return (share >= 0.001) + (share >= 0.01) + (share >= 0.1) + (share >= 0.5);
+}
+
+/* Warns at each step of the rate and of the share lost; a window by the clock has its own. */
 static void warn_beyond_plan(uniq_run *u) {
-    static const struct {
-        double times;
-        const char *words;
-    } levels[] = {{1, "above"}, {2, "more than twice"}, {10, "more than ten times"}};
-    char now[CLI_QUANTITY], promised[CLI_QUANTITY], lost[CLI_QUANTITY] = "an unknown number of";
-    char about[CLI_QUANTITY];
-    int level = 0, count = sizeof levels / sizeof *levels;
-    while (level < count && u->loss.now.rate > levels[level].times * u->loss.info.fpr) level++;
-    if (!(u->loss.info.fpr > 0) || u->state.clock.step || level <= u->warned_level) {
-        return;
-    }
-    u->warned_level = level;
-    double some = cli_loss_estimate(&u->loss);
+    char now[CLI_QUANTITY], promised[CLI_QUANTITY], words[CLI_QUANTITY], count[CLI_QUANTITY];
+    char lost[2 * CLI_QUANTITY] = "an unknown number of new lines was";
+    u->next_look = u->seen + u->seen / 4 + 1;
+    if (!(u->loss.info.fpr > 0) || u->state.clock.step) return;
+    int level = excess(u->loss.now.rate / u->loss.info.fpr, words);
+    double some = cli_loss_estimate(&u->loss), share = 1;
     if (isfinite(some)) {
-        snprintf(lost, sizeof lost, "about %.30s", cli_count_text((uint64_t)some, about));
+        share = some > 0 ? some / (some + (double)u->loss.new_keys) : 0;
+        int used = snprintf(lost, sizeof lost, "about %.30s new lines",
+                            cli_count_text((uint64_t)some, count));
+        if (share >= 0.001) {
+            snprintf(lost + used, sizeof lost - (size_t)used, " (%s)", cli_rate_text(share, count));
+        }
+        strcat(lost, " were");
     }
+    if (!level || (level <= u->warned_level && loss_level(share) <= u->warned_loss)) return;
+    if (level > u->warned_level) u->warned_level = level;
+    u->warned_loss = loss_level(share);
     cli_warn(u->watch.name,
              "more keys than planned: the false-positive rate is %s, %s the %s promised; "
-             "%s new lines were lost (-n plans for more, --strict stops)",
-             cli_rate_text(u->loss.now.rate, now), levels[level - 1].words,
-             cli_rate_text(u->loss.info.fpr, promised), lost);
+             "%s lost (-n plans for more, --strict stops)",
+             cli_rate_text(u->loss.now.rate, now), words, cli_rate_text(u->loss.info.fpr, promised),
+             lost);
 }
 
 static void take_stock(uniq_run *u) {
@@ -76,7 +99,12 @@ static void take_stock(uniq_run *u) {
 
 /* Some keys were added: true in the hits are new. */
 static void count_new(uniq_run *u, const uint8_t *hits, const uint64_t *hashes, size_t n) {
-    if (cli_loss_count(&u->loss, hits, hashes, n)) take_stock(u);
+    u->seen += n;
+    if (cli_loss_count(&u->loss, hits, hashes, n)) {
+        take_stock(u);
+    } else if (u->warned_level && u->seen >= u->next_look) {
+        warn_beyond_plan(u); /* a full filter finds nothing new, and is not measured again */
+    }
 }
 
 static void warn_of_rate(uniq_run *u) {
@@ -304,6 +332,7 @@ static int run(const cli_settings *s) {
     cli_lines read = cli_pipeline(&feed, &job);
     pthread_mutex_lock(&u.lock); /* for good: from here on no signal interferes */
     if (u.loss.watching && measure(&u)) warn_of_rate(&u);
+    if (u.warned_level) warn_beyond_plan(&u);
     save(&u);
     if (s->strict && u.loss.info.fpr > 0 && u.loss.now.rate > u.loss.info.fpr) {
         char rate[CLI_QUANTITY], promised[CLI_QUANTITY];
@@ -343,11 +372,14 @@ const cli_command cli_command_uniq = {
         "Lines whose key is new are printed at once; repeated ones are dropped. A new line is "
         "mistaken for a repeated one, and lost, at most at the promised false-positive rate, "
         "however many keys come: the filter grows when they are more than -n says. With -m, "
-        "a --kind that does not grow or a rate below 1 in 10,000, memory is fixed, and beyond "
-        "the plan the rate rises: warnings say so at 1, 2 and 10 times the promise, with the "
-        "number of lines lost. --strict stops before that, with an error.\n\n"
-        "Without -n a filter that grows starts with room for a million keys, one that does not "
-        "is planned for 10 million; without -p and -m the rate is 0.1%. If the number of keys "
+        "a --kind that does not grow or a rate below 1 in 100,000,000, memory is fixed, and beyond "
+        "the plan the rate rises: warnings say so at 1, 2, 10, 100 ... times the promise and when "
+        "0.1%, 1%, 10% and 50% of the new lines are lost, and the exit status is 3. --strict stops "
+        "before that, with an error.\n\n"
+        "Without -n a filter that grows starts with room for a million keys (100,000 below 1 in "
+        "10,000, where growing takes several times the memory of a fixed plan: 130 bits per key at "
+        "1 in a million, against 30), one that does not is planned for 10 million; without -p "
+        "the rate is 0.1%, and -m alone fixes for how many keys. If the number of keys "
         "is known, -n with --kind auto takes the least memory. The number of lines lost is estimated at the end, from the rate "
         "that each new line met or, when many are lost, from an independent count of the "
         "different keys. With --window there is no plan to exceed: at least the last N keys "

@@ -17,14 +17,36 @@
 #include "filter/update_lock.h"
 #include "uniq/window_clock.h"
 
-static const uint64_t default_keys = 10000000, first_layer = 1000000;
+static const uint64_t default_keys = 10000000, first_layer = 1000000, small_layer = 100000;
 static const double default_fpr = 0.001;
-static const double growing_fpr = 0.0001; /* below, layers take several times the memory */
+static const double costly_fpr = 0.0001; /* below, layers take several times the memory ... */
+static const double growing_fpr = 1e-8;  /* ... and from here on more than anyone has */
 
 static uint64_t now(void) {
     struct timespec t;
     if (clock_gettime(CLOCK_REALTIME, &t) != 0 || t.tv_sec < 0) return 0;
     return (uint64_t)t.tv_sec;
+}
+
+/* Says what a filter of fixed memory was planned for, where nobody did, and refuses what cannot be
+ * meant. */
+static void say_plan(const umbel_filter *f, const cli_settings *s) {
+    umbel_info info;
+    char size[CLI_QUANTITY], rate[CLI_QUANTITY], keys[CLI_QUANTITY];
+    umbel_describe(f, &info);
+    cli_rate_text(info.fpr, rate);
+    cli_count_noun(info.capacity, "key", keys);
+    cli_size_text(info.bytes, size);
+    if (info.fpr > 0.5) {
+        cli_die("uniq", "more memory, or fewer keys", "%s for %s would lose %s of the new lines",
+                size, keys, rate);
+    }
+    bool chosen = cli_given(s, OPT_WINDOW) || cli_given(s, OPT_KIND) || s->keys;
+    if (info.grows || s->quiet || chosen) return;
+    cli_note("uniq",
+             "memory is fixed at %s: the false-positive rate stays below %s for up to %s (-n KEYS "
+             "plans for another number)",
+             size, rate, keys);
 }
 
 static umbel_filter *make(const cli_settings *s) {
@@ -43,6 +65,7 @@ static umbel_filter *make(const cli_settings *s) {
     if (grows) params.kind = UMBEL_KIND_SCALABLE;
     if (window) params.kind = UMBEL_KIND_WINDOW;
     if (w->keys) params.capacity = w->keys;
+    if (params.bytes && !params.capacity && !(params.fpr > 0)) params.fpr = default_fpr;
     bool planned = params.capacity || (params.bytes && params.fpr > 0);
     if (w->step) {
         params.window.manual = 1;
@@ -52,7 +75,8 @@ static umbel_filter *make(const cli_settings *s) {
                     "needs the maximum number of different keys within the duration");
         }
     }
-    if (!planned) params.capacity = grows ? first_layer : default_keys;
+    uint64_t first = s->fpr > 0 && s->fpr < costly_fpr ? small_layer : first_layer;
+    if (!planned) params.capacity = grows ? first : default_keys;
     if (!params.bytes && !(params.fpr > 0)) params.fpr = default_fpr;
     umbel_opts opts = cli_opts_of(s);
     opts.secret = NULL; /* that of a new filter is among its parameters */
@@ -67,6 +91,7 @@ static umbel_filter *make(const cli_settings *s) {
                                                     .bytes = params.bytes});
     }
     if (e) cli_die_err("uniq", e, &diag, CLI_SEE_PLAN);
+    say_plan(f, s);
     umbel_recipe *recipe = cli_recipe_given(s);
     cli_filter_set_meta(f, s, recipe);
     umbel_recipe_free(recipe);
@@ -99,9 +124,12 @@ static umbel_filter *load(const cli_settings *s, cli_window_clock *clock) {
         cli_die(s->state, "umbel info shows its metadata", "does not record when it last forgot");
     }
     refuse_other_window(s->state, w, clock);
+    if (w->keys && info.kind != UMBEL_KIND_WINDOW) {
+        cli_die(s->state, "use another --state to start over", "forgets nothing: it has no window");
+    }
     bool other = (s->keys && !info.grows && s->keys != info.capacity) ||
-                 (w->keys && (w->keys != info.capacity || info.kind != UMBEL_KIND_WINDOW)) ||
-                 (s->bytes && s->bytes < info.bytes) || (s->fpr > 0 && s->fpr != info.fpr);
+                 (w->keys && w->keys != info.capacity) || (s->bytes && s->bytes < info.bytes) ||
+                 (s->fpr > 0 && s->fpr != info.fpr);
     if (other) {
         cli_warn(s->state, "already exists: its own plan applies, not the one given here");
     }

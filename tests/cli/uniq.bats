@@ -13,7 +13,7 @@ load helper
 }
 
 @test "uniq: --state remembers across runs" {
-    seq 1 100 | umbel uniq -q -p 1e-6 -n 1000 --state s.umb | cmp - <(seq 1 100)
+    seq 1 100 | umbel uniq -q --kind auto -p 1e-6 -n 1000 --state s.umb | cmp - <(seq 1 100)
     seq 51 150 | umbel uniq -q --state s.umb | cmp - <(seq 101 150)
     umbel info --json s.umb | grep -q '"keys": 150,'
     run --separate-stderr umbel uniq -p 1e-6 -n 1000 --state s.umb <(seq 5)
@@ -21,10 +21,11 @@ load helper
     run --separate-stderr umbel uniq -n 5000 --state s.umb <(seq 5)
     [[ $stderr == "umbel: s.umb: warning: already exists: its own plan applies, not the one given here"* ]]
     size=$(umbel info --json s.umb | awk -F '[:, ]+' '/"bytes"/ { print $3 }')
-    for other in "-p 1e-5" "-m $((size - 1))" "--window 1000"; do
+    for other in "-p 1e-5" "-m $((size - 1))"; do
         run --separate-stderr umbel uniq $other --state s.umb <(seq 5)
         [[ $stderr == "umbel: s.umb: warning: already exists: its own plan applies"* ]]
     done
+    refused "s.umb: forgets nothing: it has no window" umbel uniq --window 1000 --state s.umb <(seq 5)
     run --separate-stderr umbel uniq -m "$size" --state s.umb <(seq 5)
     [ "${#stderr_lines[@]}" -eq 1 ]
 }
@@ -135,6 +136,34 @@ P
     [[ $stderr == "umbel: uniq: more keys than the 1,000 planned (-n KEYS plans for more)" ]]
     run --separate-stderr umbel uniq -n 1000 -p 1e-12 <(seq 1000)
     [[ $stderr != *warning* ]]
+}
+
+@test "uniq: grows at rates below 1 in 10,000 too" {
+    [ "$(seq 1000000 | umbel uniq -q -n 1000 -p 1e-6 | wc -l)" -ge 999990 ]
+    [ "$(seq 100000 | umbel uniq -q -p 1e-8 | wc -l)" -eq 100000 ]
+    # Even lower ones do not, and say so.
+    run --separate-stderr umbel uniq -p 1e-9 <(seq 10)
+    [[ $stderr == "umbel: uniq: memory is fixed at "*" stays below 1 in 1,000,000,000 for up to 10,000,000 keys"* ]]
+}
+
+@test "uniq: warns at each step above the promise and of the share lost" {
+    run --separate-stderr umbel uniq -q --kind auto -n 1000 -p 1e-6 <(seq 100000)
+    [ "$status" -eq 3 ]
+    for times in ten 100 1,000 10,000 100,000; do [[ $stderr == *"more than $times times the"* ]]; done
+    for share in 0.1 1 10 50; do
+        [[ $stderr =~ "new lines ("($share[0-9.]*%)") were lost" ]]
+    done
+    [ "${#stderr_lines[@]}" -le 16 ]
+}
+
+@test "uniq: -m alone says what it means, and what cannot be meant is refused" {
+    run --separate-stderr umbel uniq -m 64KiB <(seq 20000)
+    [ "$status" -eq 0 ]
+    [[ ${stderr_lines[0]} =~ "umbel: uniq: memory is fixed at 64 KiB: the false-positive rate stays below 0.1% for up to "([0-9,]+)" keys" ]]
+    run --separate-stderr umbel uniq -q -m 64KiB <(seq $((2 * ${BASH_REMATCH[1]//,/})))
+    [ "$status" -eq 3 ]
+    [[ $stderr == *"more than ten times the 0.1% promised"* ]]
+    refused "1 MiB for 10,000,000 keys would lose 69.7% of the new lines" umbel uniq -m 1M -n 10M <(seq 10)
 }
 
 @test "uniq: the key may be a field; lines are printed whole" {
