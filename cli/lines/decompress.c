@@ -18,7 +18,7 @@
 
 enum { PACKED_BLOCK = 128 << 10, PIPE_ROOM = 1 << 20 };
 
-typedef enum packing { PLAIN, GZIP, ZSTD, BZIP2, XZ } packing;
+typedef enum packing { PLAIN, GZIP, ZSTD, BZIP2, XZ, LZ4, LZIP } packing;
 
 struct cli_stream {
     int fd;
@@ -40,10 +40,10 @@ static const struct {
     size_t len;
     char magic[11];
 } magics[] = {
-    {GZIP, 3, "\x1f\x8b\x08"},
-    {ZSTD, 4, "\x28\xb5\x2f\xfd"},
-    {BZIP2, 10, "BZh.1AY&SY"},
-    {XZ, 6, "\xfd\x37zXZ"},
+    {GZIP, 3, "\x1f\x8b\x08"},    {ZSTD, 4, "\x28\xb5\x2f\xfd"},
+    {BZIP2, 10, "BZh.1AY&SY"},    {XZ, 6, "\xfd\x37zXZ"},
+    {LZ4, 4, "\x04\x22\x4d\x18"}, {LZ4, 4, "\x02\x21\x4c\x18"}, /* its older frames */
+    {LZIP, 5, "LZIP\x01"},
 };
 
 /* *more: with more bytes it may turn out to be another. */
@@ -104,8 +104,9 @@ cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip) 
         s->have += read_some(s, s->in + s->have, sizeof s->in - s->have);
         s->packed_as = packing_of(s->in, s->have, &more);
     }
-    if (s->packed_as == BZIP2) refuse(name, "bzip2");
-    if (s->packed_as == XZ) refuse(name, "xz");
+    static const char *const unread[] = {
+        [BZIP2] = "bzip2", [XZ] = "xz", [LZ4] = "lz4", [LZIP] = "lzip"};
+    if (s->packed_as >= BZIP2) refuse(name, unread[s->packed_as]);
     if (s->packed_as == GZIP && !(s->gzip = gunzip->open())) {
         cli_die(name, NULL, "not enough memory to decompress gzip");
     }

@@ -130,11 +130,20 @@ assert count == 2
 P
 }
 
-@test "input: bzip2 and xz are refused, not taken for lines" {
+@test "input: bzip2, xz, lz4 and lzip are refused, not taken for lines" {
     umbel build -q -n 10 -o k.umb < /dev/null
     printf 'BZh91AY&SY\x01\x02\n' > a.bz2
     printf '\xfd7zXZ\0\0\n' > a.xz
     refused "a.bz2: is compressed with bzip2, which umbel cannot read (decompress it first" umbel check k.umb a.bz2
+    printf '\x04\x22\x4d\x18\x64\x40\xa7\0\0\0\0\n' > a.lz4
+    printf '\x02\x21\x4c\x18\n' > old.lz4
+    printf 'LZIP\x01\x0c\n' > a.lz
+    refused "a.lz4: is compressed with lz4, which umbel cannot read (decompress it first: lz4 -dc" umbel uniq a.lz4
+    refused "old.lz4: is compressed with lz4" umbel build -q -o b.umb old.lz4
+    refused "a.lz: is compressed with lzip" umbel check k.umb a.lz
+    if command -v lz4 > /dev/null; then
+        refused "standard input: is compressed with lz4" bash -c 'seq 9 | lz4 -c | "$UMBEL" uniq'
+    fi
     refused "a.xz: is compressed with xz" umbel build -q -o b.umb a.xz
     refused "standard input: is compressed with xz" umbel check k.umb < a.xz
     refused "standard input: is compressed with bzip2" bash -c 'cat a.bz2 | "$UMBEL" check k.umb'
