@@ -2,6 +2,7 @@
  *
  * quantity.c - counts, sizes, rates and durations, parsed and formatted for people
  */
+#define _POSIX_C_SOURCE 200809L
 #include "base/quantity.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A decimal number without a sign; strtod alone would accept "nan" and "0x1p3". */
 static bool number(const char *text, const char **end, double *out) {
@@ -50,18 +52,18 @@ static bool without_commas(const char *text, char *out, size_t cap) {
 /* The factor that a suffix stands for; 0 if it is not one. */
 static double factor(const char *suffix, double plain, bool bytes) {
     static const char letters[] = "kmgtp"; /* no e for exa: 1e is a typo, not 10^18 */
-    static const char *const units[] = {"B", "byte", "bytes"};
+    static const char *const units[] = {"b", "byte", "bytes"};
     if (*suffix == '\0') return 1;
     for (size_t i = 0; bytes && i < sizeof units / sizeof *units; i++) {
-        if (strcmp(suffix, units[i]) == 0) return 1;
+        if (strcasecmp(suffix, units[i]) == 0) return 1;
     }
     const char *at = strchr(letters, *suffix | 0x20);
     if (!at) return 0;
     const char *rest = suffix + 1;
     double base = plain;
-    if (bytes && strcmp(rest, "iB") == 0) {
+    if (bytes && strcasecmp(rest, "ib") == 0) {
         base = 1024;
-    } else if (bytes && strcmp(rest, "B") == 0) {
+    } else if (bytes && strcasecmp(rest, "b") == 0) {
         base = 1000;
     } else if (*rest != '\0') {
         return 0;
