@@ -31,8 +31,8 @@
  *              Final structs: umbel_key, umbel_alloc and umbel_reader.
  *
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
- * filters), umbel_meta.h (text that travels with a filter), umbel.hpp (C++), umbel_table.h and
- * umbel_leveldb.h (libraries of their own).
+ * filters), umbel_meta.h (text that travels with a filter), umbel_quantity.h (numbers as people
+ * write them), umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (libraries of their own).
  */
 #ifndef UMBEL_H
 #define UMBEL_H

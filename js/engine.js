@@ -4,6 +4,7 @@
 // for the package, web/worker.js for the page.
 
 const USES = ['record', 'key', 'digest'];
+const QUANTITIES = ['count', 'size', 'rate', 'duration'];
 const STATES = ['key', 'nothing', 'malformed'];
 const ROOM = 1 << 16; // bytes for one key, before memory is asked for
 const BATCH_KEYS = 1024; // so that what a batch allocates stays among the engine's young objects
@@ -621,9 +622,18 @@ export function bind(module) {
     });
   }
 
+  /** The number that a text stands for, as the command reads it. */
+  function parseQuantity(what, text) {
+    const number = numberOf(QUANTITIES, what, 'what');
+    return engine.withText(text, (at) => {
+      engine.must(wasm.parse(number, at));
+      return engine.numbers(1)[0];
+    });
+  }
+
   wasm.version();
   const [version] = engine.texts(1);
   const { kinds, types, verdicts, errors } = engine;
   const lists = { kinds, formats: engine.formats.slice(1), types, verdicts, errors };
-  return { Filter, Recipe, plan, typedKey, UmbelError, version, lists, engine };
+  return { Filter, Recipe, plan, typedKey, parseQuantity, UmbelError, version, lists, engine };
 }

@@ -255,6 +255,12 @@ export function plan(options: PlanOptions | ForeignOptions): Plan;
 /** The bytes that other systems hash for a value, such as Guava for a long. */
 export function typedKey(type: ValueType, text: string | number | bigint): Uint8Array;
 
+/**
+ * The number that a person wrote: '2 billion', '500 MB', '1 in 1,000', '24h' (in seconds).  Throws an
+ * UmbelError that says what it is not; counts and sizes beyond 2^53 are rounded.
+ */
+export function parseQuantity(what: 'count' | 'size' | 'rate' | 'duration', text: string): number;
+
 export type ErrorCode =
   | 'OK'
   | 'EINVAL'

@@ -16,4 +16,4 @@ async function load() {
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
-export const { Filter, Recipe, plan, typedKey, UmbelError, version, lists } = bind(await load());
+export const { Filter, Recipe, plan, typedKey, parseQuantity, UmbelError, version, lists } = bind(await load());

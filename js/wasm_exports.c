@@ -16,6 +16,7 @@
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 #include "umbel_plan.h"
+#include "umbel_quantity.h"
 #include "umbel_table.h"
 
 enum { NUMBERS = 32, TEXTS = 8192, BATCH = 4096, SECRET = 16 };
@@ -302,6 +303,22 @@ int wasm_typed_key(int type, const uint8_t *text, size_t len, uint8_t *key, size
     return ok(umbel_typed_key((umbel_type)type, text, len, key, cap, &key_len, &diag))
                ? (int)key_len
                : -1;
+}
+
+/* A count, a size, a rate or a duration, as people write it, into `numbers`. */
+EXPORT("parse") int wasm_parse(int what, const char *text) {
+    uint64_t whole = 0;
+    double rate = 0;
+    umbel_err e;
+    begin();
+    switch (what) {
+    case 0: e = umbel_parse_count(text, &whole, &diag); break;
+    case 1: e = umbel_parse_size(text, &whole, &diag); break;
+    case 2: e = umbel_parse_rate(text, &rate, &diag); break;
+    default: e = umbel_parse_duration(text, &whole, &diag); break;
+    }
+    numbers[0] = what == 2 ? rate : (double)whole;
+    return ok(e);
 }
 
 /* ---- Whole filters ------------------------------------------------------------------------ */

@@ -3,29 +3,26 @@
 // make.js - filters from text files
 
 import { $, complaint, downloads, facts, language, make, purposes, t, takesFile, withProgress } from './shell.js';
-import { bitsText, countText, parseCount, parseRate, rateText, sizeText } from './quantity.js';
+import { bitsText, countText, rateText, reads, sizeText } from './quantity.js';
 
 let library;
 let file = null;
 let shown = null;
 
-function value(id, parse, help) {
-  const input = $(id);
-  const text = input.value.trim();
-  const number = text ? parse(text) : undefined;
-  const bad = Number.isNaN(number);
-  input.setAttribute('aria-invalid', bad);
-  $(`${id}-hint`).textContent = bad ? t(help) : '';
-  $(`${id}-hint`).classList.toggle('bad', bad);
-  return number;
+async function field(id, what, help) {
+  const { value, bad } = await reads(library, what, $(id).value);
+  $(id).setAttribute('aria-invalid', !!bad);
+  $(`${id}-hint`).textContent = bad ? `${bad}: ${t(help)}` : '';
+  $(`${id}-hint`).classList.toggle('bad', !!bad);
+  return bad ? NaN : value;
 }
 
 async function build(event) {
   event.preventDefault();
   const error = $('build-error');
   error.textContent = '';
-  const fpr = value('build-rate', parseRate, 'a rate, such as 1%, 0.001 or 1 in 10,000');
-  const capacity = value('build-keys', parseCount, 'keys, such as 2e9, 10M or 2 billion');
+  const fpr = await field('build-rate', 'rate', 'a rate, such as 1%, 0.001 or 1 in 10,000');
+  const capacity = await field('build-keys', 'count', 'keys, such as 2e9, 10M or 2 billion');
   if (Number.isNaN(fpr) || Number.isNaN(capacity)) return;
   if (!file) {
     error.textContent = t('Choose a file first.');

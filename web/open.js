@@ -3,7 +3,7 @@
 // open.js - files with filters in them: what they are, how full, and what they answer
 
 import { $, complaint, downloads, facts, language, make, t, takesFile, withProgress } from './shell.js';
-import { bitsText, countText, parseCount, parseRate, rateText, sizeText } from './quantity.js';
+import { bitsText, countText, rateText, reads, sizeText } from './quantity.js';
 
 let library;
 let lists = { formats: [], types: [] };
@@ -17,14 +17,20 @@ function secret() {
   return Uint8Array.from(text.match(/../g), (pair) => parseInt(pair, 16));
 }
 
+async function number(id, what) {
+  const { value, bad } = await reads(library, what, $(id).value);
+  if (bad) throw new Error(bad);
+  return value;
+}
+
 /** What the fields say about the format. */
-function as() {
+async function as() {
   const format = $('open-format').value;
   if (format !== 'gocrc32' && format !== 'clickhouse') return { format };
   const given = { format };
-  const capacity = parseCount($('open-capacity').value);
-  const fpr = parseRate($('open-rate').value);
   if (format === 'gocrc32') {
+    const capacity = await number('open-capacity', 'count');
+    const fpr = await number('open-rate', 'rate');
     if (capacity) given.capacity = capacity;
     if (fpr) given.fpr = fpr;
     return given;
@@ -47,7 +53,7 @@ async function open() {
   }
   try {
     const result = await withProgress($('open-progress'), library, 'open',
-      { file, as: as(), secret: secret() });
+      { file, as: await as(), secret: secret() });
     shown = result;
     show();
   } catch (problem) {

@@ -3,7 +3,7 @@
 // plan.js - the planner: three fields, a sentence, curves, the table of kinds
 
 import { $, draw, language, make, purposes, t } from './shell.js';
-import { bitsText, countText, parseCount, parseRate, parseSize, rateText, sizeText } from './quantity.js';
+import { bitsText, countText, rateText, reads, sizeText } from './quantity.js';
 
 const BITS = [1, 64];
 const LOWEST = 1e-8;
@@ -12,9 +12,9 @@ const USUAL_RATE = 0.01;
 const box = { left: 66, right: 0, top: 14, bottom: 370 }; // right: as wide as there is room
 
 const fields = [
-  { name: 'keys', of: 'capacity', parse: parseCount, say: countText, help: 'keys, such as 2e9, 10M or 2 billion' },
-  { name: 'rate', of: 'fpr', parse: parseRate, say: rateText, help: 'a rate, such as 1%, 0.001 or 1 in 10,000' },
-  { name: 'memory', of: 'bytes', parse: parseSize, say: sizeText, help: 'memory, such as 500 MB, 64 MiB or 2G' },
+  { name: 'keys', of: 'capacity', what: 'count', say: countText, help: 'keys, such as 2e9, 10M or 2 billion' },
+  { name: 'rate', of: 'fpr', what: 'rate', say: rateText, help: 'a rate, such as 1%, 0.001 or 1 in 10,000' },
+  { name: 'memory', of: 'bytes', what: 'size', say: sizeText, help: 'memory, such as 500 MB, 64 MiB or 2G' },
 ];
 
 let library;
@@ -34,30 +34,31 @@ export function setPlan(state) {
   return solve();
 }
 
-/** The numbers that are given, or null when a field cannot be read. */
-function read() {
+/** The numbers that are given, or null when a field cannot be read or was changed meanwhile. */
+async function read(mine) {
   const given = {};
   let fine = true;
-  for (const { name, of, parse, help } of fields) {
+  const all = await Promise.all(fields.map(({ name, what }) => reads(library, what, $(`plan-${name}`).value)));
+  if (mine !== turn) return null;
+  for (const [i, { name, of, help }] of fields.entries()) {
+    const { value, bad } = all[i];
     const input = $(`plan-${name}`);
     const hint = $(`plan-${name}-hint`);
-    const text = input.value.trim();
-    const value = text ? parse(text) : undefined;
-    const bad = Number.isNaN(value);
-    input.setAttribute('aria-invalid', bad);
-    hint.classList.toggle('bad', bad);
-    hint.textContent = bad ? t(help) : '';
+    input.setAttribute('aria-invalid', !!bad);
+    hint.classList.toggle('bad', !!bad);
+    hint.textContent = bad ? `${bad}: ${t(help)}` : '';
     input.placeholder = '';
     if (bad) fine = false;
-    else if (text) given[of] = value;
+    else if (value) given[of] = value;
   }
   return fine ? given : null;
 }
 
 async function solve() {
   const mine = ++turn;
-  const given = read();
   $('plan-sentence').ariaBusy = true;
+  const given = await read(mine);
+  if (mine !== turn) return;
   if (!given || Object.keys(given).length < 2) {
     show(mine, null);
     $('plan-sentence').ariaBusy = false;

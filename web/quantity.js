@@ -1,46 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// quantity.js - counts, sizes and rates as people write and read them
+// quantity.js - counts, sizes and rates: the library reads them, in its worker; here they are shown
 
-const NUMBER = '([0-9][0-9.,_ \u00a0]*(?:e[+-]?[0-9]+)?)';
+import { t } from './shell.js';
 
-/** The number at the start of a text, with separators of thousands; NaN when there is none. */
-function number(text) {
-  return Number(text.replace(/[,_ \u00a0]/g, ''));
-}
+const MOST = 2 ** 60;
 
-const COUNTS = { '': 1, k: 1e3, thousand: 1e3, m: 1e6, mio: 1e6, million: 1e6, g: 1e9, b: 1e9,
-  bn: 1e9, billion: 1e9, t: 1e12, trillion: 1e12, 千: 1e3, 万: 1e4, 百万: 1e6, 千万: 1e7, 亿: 1e8,
-  十亿: 1e9, 万亿: 1e12 };
-
-/** Keys: 2e9, 1,000,000, 10M, 2 billion, 20亿; NaN for anything else. */
-export function parseCount(text) {
-  const match = new RegExp(`^${NUMBER}\\s*(\\S*?)\\s*(?:keys?|urls?|个)?$`, 'i').exec(text.trim());
-  const factor = match && COUNTS[match[2].toLowerCase()];
-  if (!factor) return NaN;
-  const count = Math.round(number(match[1]) * factor);
-  return count >= 1 && count < 2 ** 63 ? count : NaN;
-}
-
-/** Memory: 500 MB is decimal, 500 MiB and 500M are binary; NaN for anything else. */
-export function parseSize(text) {
-  const match = new RegExp(`^${NUMBER}\\s*([kmgtp]?)(i?b|bytes?|字节)?$`, 'i').exec(text.trim());
-  if (!match) return NaN;
-  const power = ' kmgtp'.indexOf((match[2] || ' ').toLowerCase());
-  const base = /^b$/i.test(match[3] ?? '') ? 1000 : 1024;
-  const size = Math.round(number(match[1]) * base ** power);
-  return size >= 1 && size < 2 ** 60 ? size : NaN;
-}
-
-/** Rates: 0.01, 1%, 1/1000, 1 in 10,000, 1e-6; NaN for anything else. */
-export function parseRate(text) {
-  const plain = text.trim();
-  const share = new RegExp(`^${NUMBER}\\s*(?:/|in|:)\\s*${NUMBER}\\s*([kmb]?)$`, 'i').exec(plain);
-  const simple = new RegExp(`^${NUMBER}\\s*([%‰]?)$`, 'i').exec(plain);
-  let rate = NaN;
-  if (share) rate = number(share[1]) / (number(share[2]) * COUNTS[share[3].toLowerCase()]);
-  else if (simple) rate = number(simple[1]) / (simple[2] === '%' ? 100 : simple[2] ? 1000 : 1);
-  return rate > 0 && rate < 1 ? rate : NaN;
+/** What a field says: {} if nothing, {value}, or {bad: the reason}. */
+export async function reads(library, what, given) {
+  const text = given.trim();
+  if (!text) return {};
+  const wrong = (reason) => ({ bad: t('"{0}" is {1}', text, t(reason)) });
+  try {
+    const value = await library.call('parse', { what, text });
+    return value >= MOST ? wrong('too large') : value === 0 ? wrong('too small') : { value };
+  } catch (error) {
+    return wrong(error.message);
+  }
 }
 
 export function countText(count) {

@@ -45,6 +45,10 @@ async function inLines(file, task, use) {
 
 // ---- Plan ----
 
+function parse({ what, text }) {
+  return umbel.parseQuantity(what, text);
+}
+
 /** All but 'auto'. */
 const kinds = () => umbel.lists.kinds.slice(1);
 
@@ -406,7 +410,7 @@ async function build({ file, kind, fpr, bytes, capacity }, task) {
 
 // ---- Messages ----
 
-const handlers = { version: () => umbel.version, lists: () => umbel.lists, plans, curves, look, mistake, words, open, choose, ask, askList, build };
+const handlers = { version: () => umbel.version, lists: () => umbel.lists, parse, plans, curves, look, mistake, words, open, choose, ask, askList, build };
 
 async function start({ wasm, size }) {
   umbel = bind(await WebAssembly.compile(size ? unpack(wasm, size) : wasm));

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/progress.h"
-#include "base/quantity.h"
+#include "umbel_quantity.h"
 
 static bool silenced; /* set before there are threads */
 
@@ -50,14 +50,14 @@ void cli_die_sys(const char *where, int sys) {
 }
 
 static _Noreturn void refuse_size(const char *where, const umbel_diag *diag) {
-    char need[CLI_QUANTITY], enough[64];
+    char need[UMBEL_QUANTITY], enough[64];
     if (!diag || !diag->need) {
         cli_die(where, "--max-memory SIZE raises it", "%s%s%s", umbel_strerror(UMBEL_ELIMIT),
                 diag && diag->what ? ": " : "", diag && diag->what ? diag->what : "");
     }
     snprintf(enough, sizeof enough, "--max-memory %" PRIu64 " is enough", diag->need);
     cli_die(where, enough, "needs %s, more than --max-memory allows",
-            cli_size_text(diag->need, need));
+            umbel_size_text(diag->need, need));
 }
 
 /* The library names its parameters; people gave options. */

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/quantity.h"
+#include "umbel_quantity.h"
 
 static struct {
     bool on;
@@ -77,12 +77,12 @@ static bool due(double *seconds) {
 }
 
 void cli_progress(uint64_t lines) {
-    char count[CLI_QUANTITY], speed[CLI_QUANTITY], text[256];
+    char count[UMBEL_QUANTITY], speed[UMBEL_QUANTITY], text[256];
     double seconds;
     if (!due(&seconds)) return;
     int n = snprintf(text, sizeof text, "%s: %s lines, %s/s", bar.activity,
-                     cli_short_count((double)lines, count),
-                     cli_short_count((double)lines / seconds, speed));
+                     umbel_short_count((double)lines, count),
+                     umbel_short_count((double)lines / seconds, speed));
     size_t at = (size_t)n;
     if (bar.filling && bar.capacity) {
         umbel_measurement in;
@@ -101,12 +101,12 @@ void cli_progress(uint64_t lines) {
 }
 
 void cli_progress_sent(uint64_t bytes) {
-    char sent[CLI_QUANTITY], all[CLI_QUANTITY], text[256];
+    char sent[UMBEL_QUANTITY], all[UMBEL_QUANTITY], text[256];
     double seconds;
     bar.done = bytes;
     if (!due(&seconds)) return;
     int n = snprintf(text, sizeof text, "%.100s: %s of %s", bar.activity,
-                     cli_size_text(bytes, sent), cli_size_text(bar.total, all));
+                     umbel_size_text(bytes, sent), umbel_size_text(bar.total, all));
     append_rest(text + n, sizeof text - (size_t)n, seconds);
     draw(text);
 }

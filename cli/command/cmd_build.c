@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/quantity.h"
 #include "command/command.h"
 #include "command/good_keys.h"
 #include "command/piped_build.h"
@@ -15,6 +14,7 @@
 #include "lines/misfits.h"
 #include "report/report.h"
 #include "umbel_foreign.h"
+#include "umbel_quantity.h"
 
 static const uint8_t options[] = {
     OPT_OUTPUT,       OPT_FORCE,          OPT_KEYS,   OPT_FPR,  OPT_BYTES, OPT_KIND,
@@ -70,12 +70,12 @@ static const char *fill_in_plan(const cli_settings *s, cli_filter_params *p, cli
 /* Some other systems' filters cannot keep the rate they are asked for. */
 static void warn_of_limits(const cli_filter_params *params, const char *output) {
     umbel_plan plan = {0};
-    char rate[CLI_QUANTITY];
+    char rate[UMBEL_QUANTITY];
     if (!cli_is_foreign(params)) return;
     umbel_foreign foreign = cli_foreign_params(params);
     if (umbel_plan_foreign(&foreign, &plan, NULL) == UMBEL_OK &&
         plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
-        cli_warn(output, "the false-positive rate will be %s: %s", cli_rate_text(plan.rate, rate),
+        cli_warn(output, "the false-positive rate will be %s: %s", umbel_rate_text(plan.rate, rate),
                  plan.why);
     }
 }
@@ -98,10 +98,10 @@ static void add_to_builder(void *ctx, cli_batch *b) {
     umbel_diag diag = {0};
     g->keys += b->lines;
     if (g->s->max_memory && !g->s->tmp && g->keys > g->s->max_memory / 8) {
-        char keys[CLI_QUANTITY];
+        char keys[UMBEL_QUANTITY];
         cli_die("build", "--tmp DIR keeps them in a file",
                 "more than %s keys, at 8 bytes each, exceed --max-memory",
-                cli_count_text(g->s->max_memory / 8, keys));
+                umbel_count_text(g->s->max_memory / 8, keys));
     }
     need(umbel_builder_add(g->builder, b->keys, b->lines, &diag), &diag);
 }
@@ -124,9 +124,9 @@ static umbel_filter *build_static(const cli_settings *s, const cli_filter_params
     umbel_info info;
     umbel_describe(f, &info);
     if (s->strict && s->keys && info.keys_added > s->keys) { /* such a filter counts every key */
-        char plan[CLI_QUANTITY];
+        char plan[UMBEL_QUANTITY];
         cli_die(s->output, "nothing was saved; -n KEYS plans for more",
-                "more keys than the %s planned", cli_count_text(s->keys, plan));
+                "more keys than the %s planned", umbel_count_text(s->keys, plan));
     }
     return f;
 }

@@ -4,11 +4,11 @@
  */
 #include <math.h>
 
-#include "base/quantity.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "report/report.h"
+#include "umbel_quantity.h"
 
 static const uint8_t options[] = {
     OPT_QUIET, OPT_JSON, OPT_SECRET_FILE, OPT_MAX_MEMORY, OPT_HELP, CLI_FORMAT_PARAMETERS, OPT_END};
@@ -65,9 +65,9 @@ static relation compare(const char *const *names, const umbel_filter *a, const u
 }
 
 static void report_keys(cli_report *r, const char *label, const char *name, double keys) {
-    char text[CLI_QUANTITY];
+    char text[UMBEL_QUANTITY];
     cli_report_text(r, label, NULL,
-                    isfinite(keys) ? cli_count_text((uint64_t)llround(keys), text) : "unknown");
+                    isfinite(keys) ? umbel_count_text((uint64_t)llround(keys), text) : "unknown");
     cli_report_json(r, name, cli_json_real(keys));
 }
 

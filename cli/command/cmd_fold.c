@@ -2,11 +2,11 @@
  *
  * cmd_fold.c - umbel fold: shrink a filter that was built too large
  */
-#include "base/quantity.h"
 #include "command/command.h"
 #include "command/good_keys.h"
 #include "filter/filter_file.h"
 #include "report/report.h"
+#include "umbel_quantity.h"
 
 static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_FOLD_FPR, OPT_SECRET_FILE,
                                   OPT_FORMAT, OPT_QUIET, OPT_JSON,     OPT_MAX_MEMORY,
@@ -24,10 +24,11 @@ static int run(const cli_settings *s) {
     uint64_t before = info.bytes, exceptions = info.exceptions;
     umbel_err e = umbel_fold(f, s->fpr, &diag);
     if (e == UMBEL_EINVAL) {
-        char rate[CLI_QUANTITY], hint[CLI_QUANTITY + 32];
+        char rate[UMBEL_QUANTITY], hint[UMBEL_QUANTITY + 32];
         umbel_measurement now;
         umbel_measure(f, &now);
-        snprintf(hint, sizeof hint, "its false-positive rate is %s", cli_rate_text(now.rate, rate));
+        snprintf(hint, sizeof hint, "its false-positive rate is %s",
+                 umbel_rate_text(now.rate, rate));
         cli_die_err(s->args[0], e, &diag, hint);
     }
     if (e) cli_die_err(s->args[0], e, &diag, NULL);

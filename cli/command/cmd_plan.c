@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "base/output.h"
-#include "base/quantity.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "report/plan_report.h"
 #include "report/report.h"
 #include "umbel_foreign.h"
+#include "umbel_quantity.h"
 
 static const uint8_t options[] = {OPT_KEYS,       OPT_FPR,          OPT_BYTES,
                                   OPT_KIND,       OPT_PLOT,         OPT_JSON,

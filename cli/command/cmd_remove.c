@@ -2,7 +2,7 @@
  *
  * cmd_remove.c - umbel remove: remove lines from a counting filter
  */
-#include "base/quantity.h"
+#include "base/tally.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
@@ -47,7 +47,7 @@ static int run(const cli_settings *s) {
     cli_job job = {NULL, remove_keys, &r};
     cli_lines read = cli_pipeline(&feed, &job);
     cli_filter_save_edited(r.filter, UMBEL_FMT_NATIVE, s->args[0]);
-    char absent[CLI_QUANTITY];
+    char absent[UMBEL_QUANTITY];
     if (r.absent) {
         cli_warn(s->args[0], "%s %s not in the filter", cli_count_noun(r.absent, "key", absent),
                  r.absent == 1 ? "was" : "were");

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
+#include "base/tally.h"
 #include "command/command.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
@@ -49,13 +49,13 @@ typedef struct uniq_run {
 static int excess(double times, char *words) {
     static const char *const small[] = {"", "above", "more than twice", "more than ten times"};
     enum { SMALL = sizeof small / sizeof *small, MOST = 17 };
-    char count[CLI_QUANTITY];
+    char count[UMBEL_QUANTITY];
     int level = times > 10 ? 2 + (int)fmin(log10(times), MOST - 2) : (times > 1) + (times > 2);
     if (level < SMALL) {
         strcpy(words, small[level]);
     } else {
-        snprintf(words, CLI_QUANTITY, "more than %.23s times",
-                 cli_count_text((uint64_t)pow(10, level - 2), count));
+        snprintf(words, UMBEL_QUANTITY, "more than %.23s times",
+                 umbel_count_text((uint64_t)pow(10, level - 2), count));
     }
     return level;
 }
@@ -67,8 +67,9 @@ static int loss_level(double share) {
 
 /* Warns at each step of the rate and of the share lost; a window by the clock has its own. */
 static void warn_beyond_plan(uniq_run *u) {
-    char now[CLI_QUANTITY], promised[CLI_QUANTITY], words[CLI_QUANTITY], count[CLI_QUANTITY];
-    char lost[2 * CLI_QUANTITY] = "an unknown number of new lines was";
+    char now[UMBEL_QUANTITY], promised[UMBEL_QUANTITY], words[UMBEL_QUANTITY],
+        count[UMBEL_QUANTITY];
+    char lost[2 * UMBEL_QUANTITY] = "an unknown number of new lines was";
     u->next_look = u->seen + u->seen / 4 + 1;
     if (!(u->loss.info.fpr > 0) || u->state.clock.step) return;
     int level = excess(u->loss.now.rate / u->loss.info.fpr, words);
@@ -76,9 +77,10 @@ static void warn_beyond_plan(uniq_run *u) {
     if (isfinite(some)) {
         share = some > 0 ? some / (some + (double)u->loss.new_keys) : 0;
         int used = snprintf(lost, sizeof lost, "about %.30s new lines",
-                            cli_count_text((uint64_t)some, count));
+                            umbel_count_text((uint64_t)some, count));
         if (share >= 0.001) {
-            snprintf(lost + used, sizeof lost - (size_t)used, " (%s)", cli_rate_text(share, count));
+            snprintf(lost + used, sizeof lost - (size_t)used, " (%s)",
+                     umbel_rate_text(share, count));
         }
         strcat(lost, " were");
     }
@@ -88,8 +90,8 @@ static void warn_beyond_plan(uniq_run *u) {
     cli_warn(u->watch.name,
              "more keys than planned: the false-positive rate is %s, %s the %s promised; "
              "%s lost (-n plans for more, --strict stops)",
-             cli_rate_text(u->loss.now.rate, now), words, cli_rate_text(u->loss.info.fpr, promised),
-             lost);
+             umbel_rate_text(u->loss.now.rate, now), words,
+             umbel_rate_text(u->loss.info.fpr, promised), lost);
 }
 
 static void take_stock(uniq_run *u) {
@@ -108,9 +110,9 @@ static void count_new(uniq_run *u, const uint8_t *hits, const uint64_t *hashes, 
 }
 
 static void warn_of_rate(uniq_run *u) {
-    char rate[CLI_QUANTITY], promised[CLI_QUANTITY];
-    cli_rate_text(u->loss.now.rate, rate);
-    cli_rate_text(u->loss.info.fpr, promised);
+    char rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
+    umbel_rate_text(u->loss.now.rate, rate);
+    umbel_rate_text(u->loss.info.fpr, promised);
     if (u->s->strict) {
         cli_die(u->watch.name, "-n KEYS plans for more",
                 "more keys in a step than planned: the false-positive rate is %s, not %s", rate,
@@ -244,9 +246,9 @@ static void pass_new(void *ctx, cli_batch *b) {
     u->unsure = false;
     cli_add_job_check_error(&u->watch, e);
     if (taken.lines < b->lines) {
-        char plan[CLI_QUANTITY];
+        char plan[UMBEL_QUANTITY];
         cli_die(u->watch.name, "-n KEYS plans for more", "more keys than the %s planned",
-                cli_count_text(u->watch.capacity, plan));
+                umbel_count_text(u->watch.capacity, plan));
     }
     pthread_mutex_unlock(&u->lock);
 }
@@ -265,20 +267,20 @@ static void summarise_json(const uniq_run *u, const cli_lines *read) {
 }
 
 static void summarise(const uniq_run *u, const cli_lines *read) {
-    char all[CLI_QUANTITY], new_lines[CLI_QUANTITY], size[CLI_QUANTITY];
+    char all[UMBEL_QUANTITY], new_lines[UMBEL_QUANTITY], size[UMBEL_QUANTITY];
     fprintf(stderr, "uniq: %s, %s of them new; ", cli_count_noun(read->count, "line", all),
-            cli_count_text(u->new_lines, new_lines));
+            umbel_count_text(u->new_lines, new_lines));
     double lost = cli_loss_estimate(&u->loss);
     if (isfinite(lost)) {
-        char count[CLI_QUANTITY];
+        char count[UMBEL_QUANTITY];
         lost = fmin(lost, (double)read->count);
         if (lost < 10) snprintf(count, sizeof count, "%.2f", lost);
         fprintf(stderr, "about %s new lines mistaken for repeated",
-                lost < 10 ? count : cli_count_text((uint64_t)llround(lost), count));
+                lost < 10 ? count : umbel_count_text((uint64_t)llround(lost), count));
     } else {
         fputs("how many new lines were lost cannot be estimated: every bit is set", stderr);
     }
-    fprintf(stderr, ", in %s\n", cli_size_text(u->loss.info.bytes, size));
+    fprintf(stderr, ", in %s\n", umbel_size_text(u->loss.info.bytes, size));
 }
 
 /* Recursive, because an error may occur anywhere while it is held. */
@@ -335,10 +337,10 @@ static int run(const cli_settings *s) {
     if (u.warned_level) warn_beyond_plan(&u);
     save(&u);
     if (s->strict && u.loss.info.fpr > 0 && u.loss.now.rate > u.loss.info.fpr) {
-        char rate[CLI_QUANTITY], promised[CLI_QUANTITY];
+        char rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
         cli_die(u.watch.name, "-n KEYS plans for more",
                 "too many keys for the plan: the false-positive rate is %s, not %s",
-                cli_rate_text(u.loss.now.rate, rate), cli_rate_text(u.loss.info.fpr, promised));
+                umbel_rate_text(u.loss.now.rate, rate), umbel_rate_text(u.loss.info.fpr, promised));
     }
     if (s->json) {
         summarise_json(&u, &read);

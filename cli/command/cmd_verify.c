@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/quantity.h"
+#include "base/tally.h"
 #include "command/command.h"
 #include "filter/filter_bytes.h"
 #include "filter/filter_file.h"
@@ -66,12 +66,12 @@ static tally look_up_file(const cli_settings *s, const umbel_filter *f, const ch
 
 static int check_present(cli_report *r, const cli_settings *s, const umbel_filter *f) {
     tally t = look_up_file(s, f, s->present);
-    char text[160], keys[CLI_QUANTITY], missing[CLI_QUANTITY];
+    char text[160], keys[UMBEL_QUANTITY], missing[UMBEL_QUANTITY];
     if (t.hits == t.lines) {
         snprintf(text, sizeof text, "%s, none missing", cli_count_noun(t.lines, "key", keys));
     } else {
         snprintf(text, sizeof text, "%s of %s missing; the first is %s",
-                 cli_count_text(t.lines - t.hits, missing), cli_count_noun(t.lines, "key", keys),
+                 umbel_count_text(t.lines - t.hits, missing), cli_count_noun(t.lines, "key", keys),
                  t.first_missing);
     }
     cli_report_text(r, "present", NULL, text);
@@ -90,13 +90,13 @@ static int check_absent(cli_report *r, const cli_settings *s, const umbel_filter
     tally t = look_up_file(s, f, s->absent);
     double rate = t.lines ? (double)t.hits / (double)t.lines : 0;
     cli_interval likely = cli_wilson(t.hits, t.lines, 1.96);
-    char text[160], hits[CLI_QUANTITY], keys[CLI_QUANTITY], measured[CLI_QUANTITY];
-    char low[CLI_QUANTITY], high[CLI_QUANTITY];
-    snprintf(text, sizeof text, "%s of %s found", cli_count_text(t.hits, hits),
+    char text[160], hits[UMBEL_QUANTITY], keys[UMBEL_QUANTITY], measured[UMBEL_QUANTITY];
+    char low[UMBEL_QUANTITY], high[UMBEL_QUANTITY];
+    snprintf(text, sizeof text, "%s of %s found", umbel_count_text(t.hits, hits),
              cli_count_noun(t.lines, "key", keys));
     cli_report_text(r, "absent", NULL, text);
-    snprintf(text, sizeof text, "%s (95%% confidence: %s to %s)", cli_rate_text(rate, measured),
-             cli_rate_text(likely.low, low), cli_rate_text(likely.high, high));
+    snprintf(text, sizeof text, "%s (95%% confidence: %s to %s)", umbel_rate_text(rate, measured),
+             umbel_rate_text(likely.low, low), umbel_rate_text(likely.high, high));
     cli_report_text(r, "rate measured", NULL, text);
     cli_report_rate(r, "rate expected", "fpr_now", now.rate);
     cli_report_count(r, NULL, "absent", t.lines);

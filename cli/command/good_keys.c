@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
+#include "umbel_quantity.h"
 
 static void need(umbel_err e, const umbel_diag *diag) {
     if (e) cli_die_err("--never", e, diag, NULL);
@@ -67,12 +67,12 @@ static void say_forms(const forms *f) {
     static const char *const names[FORMS] = {
         "",        "plain",          "hosts",      "adblock",       "RPZ",
         "dnsmasq", "URL (its host)", "exceptions", "not understood"};
-    char count[CLI_QUANTITY];
+    char count[UMBEL_QUANTITY];
     const char *comma = "";
     fputs("umbel: lines: ", stderr);
     for (size_t i = 1; i < FORMS; i++) {
         if (!f->count[i]) continue;
-        fprintf(stderr, "%s%s %s", comma, cli_count_text(f->count[i], count), names[i]);
+        fprintf(stderr, "%s%s %s", comma, umbel_count_text(f->count[i], count), names[i]);
         comma = ", ";
     }
     fputs("\n", stderr);
@@ -131,27 +131,27 @@ cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params 
 void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settings *s) {
     umbel_never_result result = {0};
     umbel_diag diag = {0};
-    char asked[CLI_QUANTITY], found[CLI_QUANTITY], members[CLI_QUANTITY];
+    char asked[UMBEL_QUANTITY], found[UMBEL_QUANTITY], members[UMBEL_QUANTITY];
     if (!good->never) return;
     need(umbel_never_finish(good->never, f, &result, &diag), &diag);
     umbel_never_free(good->never);
     good->never = NULL;
     if (!result.asked || s->quiet) return;
-    cli_count_text(result.exceptions, found);
-    cli_count_text(result.members, members);
+    umbel_count_text(result.exceptions, found);
+    umbel_count_text(result.members, members);
     fprintf(stderr, "umbel: good keys: %s asked, %s exceptions",
-            cli_count_text(result.asked, asked), found);
+            umbel_count_text(result.asked, asked), found);
     if (result.members) fprintf(stderr, "; %s are listed as well, and will be found", members);
     fputs("\n", stderr);
 }
 
 int cli_good_keys_status(const umbel_filter *f, const char *name, uint64_t before, int status) {
     umbel_info info;
-    char lost[CLI_QUANTITY];
+    char lost[UMBEL_QUANTITY];
     umbel_describe(f, &info);
     if (info.exceptions >= before) return status;
     cli_warn(name,
              "exceptions dropped: %s; good keys of --never may be found: build it with them again",
-             cli_count_text(before - info.exceptions, lost));
+             umbel_count_text(before - info.exceptions, lost));
     return CLI_INCOMPLETE;
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
+#include "base/tally.h"
 
 /* A lower bound on the keys already in the filter.  Formats without a stored count report 0 even
  * when there are some; the bits show it. */
@@ -38,15 +38,15 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
     umbel_info info;
     umbel_describe(a->filter, &info);
     if ((e == UMBEL_EFULL || e == UMBEL_ELIMIT) && a->limit) {
-        char now[CLI_QUANTITY];
+        char now[UMBEL_QUANTITY];
         cli_die(a->name, "-n KEYS, a plan for all keys, uses the least memory",
                 "has to grow from %s to more than --max-memory allows",
-                cli_size_text(info.bytes, now));
+                umbel_size_text(info.bytes, now));
     }
     if (e == UMBEL_ELIMIT) {
-        char now[CLI_QUANTITY];
+        char now[UMBEL_QUANTITY];
         cli_die(a->name, "--max-memory SIZE allows it, if you trust the file",
-                "would grow from %s to more than 64 times that", cli_size_text(info.bytes, now));
+                "would grow from %s to more than 64 times that", umbel_size_text(info.bytes, now));
     }
     cli_die_err(a->name, e, NULL,
                 e == UMBEL_EFROZEN ? "static filters cannot change: build it again" : NULL);
@@ -54,14 +54,14 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
 
 /* More keys than planned, or a rate above the promise: an error or a warning. */
 static void exceed(cli_add_job *a, const umbel_measurement *now) {
-    char plan[CLI_QUANTITY], rate[CLI_QUANTITY], promised[CLI_QUANTITY];
+    char plan[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
     umbel_info info;
     umbel_describe(a->filter, &info);
     bool above = now && info.fpr > 0 && now->rate > info.fpr;
-    cli_count_text(a->capacity, plan);
+    umbel_count_text(a->capacity, plan);
     if (above) {
-        cli_rate_text(now->rate, rate);
-        cli_rate_text(info.fpr, promised);
+        umbel_rate_text(now->rate, rate);
+        umbel_rate_text(info.fpr, promised);
     }
     if (a->strict && above) {
         cli_die(a->name, "nothing was saved; -n KEYS plans for more",
@@ -97,12 +97,12 @@ void cli_add_job_check_capacity(cli_add_job *a) {
 /* Once, by the run that passes 80%. */
 static void warn_of_little_room(const cli_add_job *a, double keys) {
     double most = 0.8 * (double)a->capacity;
-    char in[CLI_QUANTITY], plan[CLI_QUANTITY];
+    char in[UMBEL_QUANTITY], plan[UMBEL_QUANTITY];
     if (!a->warn_early || a->warned) return;
     if (a->keys_before >= most || keys < most || keys > (double)a->capacity) return;
     double percent = floor(1000 * round(keys) / (double)a->capacity) / 10;
     cli_warn(a->name, "%.*f%% of the plan is used up: %s of %s", percent == floor(percent) ? 0 : 1,
-             percent, cli_count_text((uint64_t)llround(keys), in),
+             percent, umbel_count_text((uint64_t)llround(keys), in),
              cli_count_noun(a->capacity, "key", plan));
 }
 

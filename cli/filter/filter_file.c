@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
 #include "filter/filter_bytes.h"
 #include "filter/mapped_guard.h"
 #include "filter/update_lock.h"
 #include "umbel_foreign.h"
+#include "umbel_quantity.h"
 
 static const char *open_hint(umbel_err err, const cli_settings *s) {
     if (err == UMBEL_ESECRET && !s->secret) return "--secret-file FILE opens it";
@@ -148,10 +148,10 @@ void cli_die_memory(const char *where, const cli_filter_params *p) {
     umbel_foreign foreign = cli_foreign_params(p);
     umbel_err e = cli_is_foreign(p) ? umbel_plan_foreign(&foreign, &plan, NULL)
                                     : umbel_plan_solve(&plan, NULL);
-    char size[CLI_QUANTITY];
+    char size[UMBEL_QUANTITY];
     if (e || !plan.bytes) cli_die(where, CLI_SEE_PLAN, "out of memory");
     cli_die(where, CLI_SEE_PLAN, "out of memory: the filter needs %s",
-            cli_size_text(plan.bytes, size));
+            umbel_size_text(plan.bytes, size));
 }
 
 umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *s) {

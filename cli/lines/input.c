@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
 #include "lines/decompress.h"
+#include "umbel_quantity.h"
 
 enum {
     PAGE = 4096,
@@ -188,11 +188,11 @@ static void end_last_line(cli_block *b, uint8_t sep) {
 }
 
 void cli_input_refuse_line(const cli_input *in, const char *name) {
-    char size[CLI_QUANTITY];
+    char size[UMBEL_QUANTITY];
     cli_die(name,
             in->csv ? "a quote may be missing; --max-line raises the limit"
                     : "--max-line raises the limit; -0 if lines end in NUL",
-            "has a line of more than %s", cli_size_text(in->max_line, size));
+            "has a line of more than %s", umbel_size_text(in->max_line, size));
 }
 
 static void check_length(const cli_input *in, const char *name, size_t len) {

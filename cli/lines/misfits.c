@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
+#include "base/tally.h"
 
 static void warn(const cli_misfits *m, const char *is, const char *are, const char *what,
                  const char *done) {
-    char count[CLI_QUANTITY];
+    char count[UMBEL_QUANTITY];
     if (!m->count) return;
     cli_warn(m->file, "%s %s %s: %s; the first is line %" PRIu64,
              cli_count_noun(m->count, "line", count), m->count == 1 ? is : are, what, done,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
 #include "options/filter_options.h"
+#include "umbel_quantity.h"
 
 static void put_text(cli_text_list *list, const char *text) {
     list->at = cli_realloc(list->at, (list->count + 1) * sizeof *list->at);
@@ -25,16 +25,15 @@ static void put_pair(cli_text_list *list, const char *shown, const char *text) {
 }
 
 static void put_whole(const cli_option *o, const char *shown, const char *value, uint64_t *out) {
-    bool ok = o->type == TYPE_SIZE ? cli_parse_size(value, out) : cli_parse_count(value, out);
+    umbel_diag why = {0};
+    umbel_err err = o->type == TYPE_SIZE ? umbel_parse_size(value, out, &why)
+                                         : umbel_parse_count(value, out, &why);
     bool keys = strcmp(o->argument, "KEYS") == 0;
     const char *hint = o->type == TYPE_SIZE     ? "such as 500MiB, 2G or 2e9"
                        : o->type == TYPE_NUMBER ? "a whole number, 0 or more"
                        : keys                   ? "such as 1000000, 2e9 or 500M"
                                                 : "a whole number, 1 or more";
-    if (!ok && cli_is_too_large(value)) cli_die(shown, hint, "'%s' is too large", value);
-    if (!ok) {
-        cli_die(shown, hint, "'%s' is not a %s", value, o->type == TYPE_SIZE ? "size" : "number");
-    }
+    if (err) cli_die(shown, hint, "'%s' is %s", value, why.what);
     if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "must be at least 1");
 }
 
@@ -56,9 +55,10 @@ static uint8_t byte_of(const char *shown, const char *value) {
 
 static double rate_of(const char *shown, const char *value) {
     double rate = 0;
-    if (!cli_parse_rate(value, &rate)) {
-        cli_die(shown, "between 0 and 1, such as 1%, 0.01, 1/1000 or 1e-6", "'%s' is not a rate",
-                value);
+    umbel_diag why = {0};
+    if (umbel_parse_rate(value, &rate, &why)) {
+        cli_die(shown, "between 0 and 1, such as 1%, 0.01, 1/1000 or 1e-6", "'%s' is %s", value,
+                why.what);
     }
     return rate;
 }

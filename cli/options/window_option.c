@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
 #include "options/filter_options.h"
+#include "umbel_quantity.h"
 
 static uint64_t ceil_div(uint64_t a, uint64_t b) {
     return a / b + (a % b != 0);
@@ -15,17 +15,18 @@ static uint64_t ceil_div(uint64_t a, uint64_t b) {
 
 bool cli_window_parse(const char *text, cli_window *out) {
     const char *slash = strchr(text, '/');
-    char first[CLI_QUANTITY];
+    char first[UMBEL_QUANTITY];
     uint64_t keys = 0, duration = 0, step = 0;
     if (!slash) {
-        if (!cli_parse_count(text, &keys)) return false;
+        if (umbel_parse_count(text, &keys, NULL)) return false;
         *out = (cli_window){.keys = keys};
         return true;
     }
     if ((size_t)(slash - text) >= sizeof first) return false;
     memcpy(first, text, (size_t)(slash - text));
     first[slash - text] = '\0';
-    if (!cli_parse_duration(first, &duration) || !cli_parse_duration(slash + 1, &step)) {
+    if (umbel_parse_duration(first, &duration, NULL) ||
+        umbel_parse_duration(slash + 1, &step, NULL)) {
         return false;
     }
     if (step > duration) return false;
@@ -40,12 +41,13 @@ uint64_t cli_window_min_step(uint64_t duration) {
 }
 
 static _Noreturn void refuse_many_steps(const char *shown, const char *text, const cli_window *w) {
-    char hint[2 * CLI_QUANTITY], steps[CLI_QUANTITY], good[CLI_QUANTITY], step[CLI_QUANTITY];
+    char hint[2 * UMBEL_QUANTITY], steps[UMBEL_QUANTITY], good[UMBEL_QUANTITY],
+        step[UMBEL_QUANTITY];
     uint64_t duration = w->step * w->generations;
-    snprintf(hint, sizeof hint, "%.20s/%.20s would work", cli_duration_text(duration, good),
-             cli_duration_text(cli_window_min_step(duration), step));
+    snprintf(hint, sizeof hint, "%.20s/%.20s would work", umbel_duration_text(duration, good),
+             umbel_duration_text(cli_window_min_step(duration), step));
     cli_die(shown, hint, "'%s' is %s steps, but at most %d are possible", text,
-            cli_count_text(w->generations, steps), CLI_GENERATIONS_MAX);
+            umbel_count_text(w->generations, steps), CLI_GENERATIONS_MAX);
 }
 
 cli_window cli_window_named(const char *shown, const char *text) {

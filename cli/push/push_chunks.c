@@ -9,10 +9,10 @@
 #include <zlib.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
 #include "push/push.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
+#include "umbel_quantity.h"
 
 enum { MAX_CHUNK = 4 << 20 }; /* up to 16 MiB are allowed; smaller ones let other clients in */
 
@@ -60,7 +60,7 @@ cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name) {
 
 void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, double rate) {
     enum { MOST = 32768 };
-    char text[32], own[CLI_QUANTITY];
+    char text[32], own[UMBEL_QUANTITY];
     umbel_info info;
     umbel_diag diag = {0};
     umbel_describe(f, &info);
@@ -80,7 +80,7 @@ void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, do
     if (!(rate > 0)) rate = info.fpr < 0.25 ? 2 * info.fpr : 0.5 + info.fpr / 2;
     if (!(rate > info.fpr) || !(info.fpr > 0) || !info.capacity) {
         cli_die("-p", "it is for all layers together", "must be above %s, the filter's own rate",
-                cli_rate_text(info.fpr, own));
+                umbel_rate_text(info.fpr, own));
     }
     snprintf(text, sizeof text, "%" PRIu64, expansion);
     umbel_err e = umbel_set_meta(f, "bf.expansion", text, &diag);

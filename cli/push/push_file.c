@@ -8,13 +8,13 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
+#include "base/tally.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "report/report.h"
 
 void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
-    char keys[CLI_QUANTITY], size[CLI_QUANTITY], before[CLI_QUANTITY], what[CLI_QUANTITY];
+    char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], before[UMBEL_QUANTITY], what[UMBEL_QUANTITY];
     if (s->json) {
         cli_report r = cli_report_begin(true);
         cli_report_text(&r, NULL, "key", p->name);
@@ -33,9 +33,9 @@ void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
     } else {
         fprintf(stderr, "%s at %s", p->name, p->server);
     }
-    fprintf(stderr, ": %s, %s", cli_keys_text(&p->in, keys), cli_size_text(p->bytes, size));
+    fprintf(stderr, ": %s, %s", cli_keys_text(&p->in, keys), umbel_size_text(p->bytes, size));
     if (p->resumed) {
-        fprintf(stderr, ", %s of it sent by an earlier run", cli_size_text(p->resumed, before));
+        fprintf(stderr, ", %s of it sent by an earlier run", umbel_size_text(p->resumed, before));
     }
     fputc('\n', stderr);
 }

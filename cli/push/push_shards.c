@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "lines/misfits.h"
 #include "push/push.h"
+#include "umbel_quantity.h"
 
 enum { MAX_SHARDS = 16384 };
 

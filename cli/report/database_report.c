@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
+#include "umbel_quantity.h"
 
 /* ---- Files ---- */
 
@@ -77,7 +77,7 @@ static double per_key(uint64_t bytes, uint64_t keys) {
 }
 
 void cli_database_take(cli_database *d, const char *path, const cli_places *p, cli_report *r) {
-    char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
+    char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
     d->files++;
     d->filters += p->filters;
     d->keys += p->keys;
@@ -102,9 +102,9 @@ void cli_database_take(cli_database *d, const char *path, const cli_places *p, c
     }
     d->headed = true;
     fprintf(r->to, "%8zu %14s %10s %6.2f %6.1f%% %12s  %s\n", p->filters,
-            p->keys ? cli_count_text(p->keys, keys) : "-", cli_size_text(p->bytes, size),
+            p->keys ? umbel_count_text(p->keys, keys) : "-", umbel_size_text(p->bytes, size),
             per_key(p->bytes, p->keys), 100 * p->fill,
-            p->filters ? cli_rate_text(p->rate, rate) : "-", path);
+            p->filters ? umbel_rate_text(p->rate, rate) : "-", path);
 }
 
 void cli_database_answer(cli_database *d, const char *path, bool may, cli_report *r) {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/progress.h"
-#include "base/quantity.h"
+#include "base/tally.h"
 #include "base/wrap.h"
 #include "options/filter_options.h"
 #include "umbel_plan.h"
@@ -57,46 +57,46 @@ static const umbel_plan *best_of(const cli_settings *s, const cli_plans *p, bool
 
 /* Sizes that look alike would contradict each other: then in bytes. */
 static char *size_beside(uint64_t bytes, uint64_t other, char *out) {
-    char beside[CLI_QUANTITY];
-    if (strcmp(cli_size_text(bytes, out), cli_size_text(other, beside)) != 0) return out;
+    char beside[UMBEL_QUANTITY];
+    if (strcmp(umbel_size_text(bytes, out), umbel_size_text(other, beside)) != 0) return out;
     return cli_count_noun(bytes, "byte", out);
 }
 
 /* What it would take with this kind, and how far the space goes. */
 static void say_alternatives(const cli_settings *s, umbel_kind kind, double target) {
-    char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY], space[CLI_QUANTITY];
+    char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], space[UMBEL_QUANTITY];
     umbel_plan need = {.kind = kind, .capacity = s->keys, .fpr = target};
     umbel_plan hold = {.kind = kind, .bytes = s->bytes, .fpr = target};
-    cli_rate_text(target, rate);
+    umbel_rate_text(target, rate);
     if (umbel_plan_solve(&need, NULL) == UMBEL_OK) {
         cli_say("With %s, these keys take %s at %s.", umbel_kind_name(kind),
                 size_beside(need.bytes, s->bytes, size), rate);
     }
     if (umbel_plan_solve(&hold, NULL) == UMBEL_OK) {
         cli_say("With %s, %s holds %s at %s.", umbel_kind_name(kind),
-                cli_size_text(s->bytes, space), cli_count_noun(hold.capacity, "key", keys), rate);
+                umbel_size_text(s->bytes, space), cli_count_noun(hold.capacity, "key", keys), rate);
     }
 }
 
 /* -n and -m: the rate, and how far it is from 1% unless -p says otherwise. */
 static void say_rate(const cli_settings *s, const cli_plans *p) {
-    char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY], bound[CLI_QUANTITY];
+    char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], bound[UMBEL_QUANTITY];
     double bits = 8.0 * (double)s->bytes / (double)s->keys;
     cli_say("%s in %s is %.*f bits per key.", cli_count_noun(s->keys, "key", keys),
-            cli_size_text(s->bytes, size), bits < 10 ? 2 : 1, bits);
+            umbel_size_text(s->bytes, size), bits < 10 ? 2 : 1, bits);
     cli_say("No filter of any kind can have a false-positive rate below %s there.",
-            cli_rate_text(exp2(-bits), bound));
+            umbel_rate_text(exp2(-bits), bound));
     const umbel_plan *best = best_of(s, p, false), *open = best_of(s, p, true);
     if (best) {
         cli_say("%s %s gets %s.", p->count > 1 ? "Of the kinds here," : "This one,",
-                umbel_kind_name(best->kind), cli_rate_text(best->rate, rate));
+                umbel_kind_name(best->kind), umbel_rate_text(best->rate, rate));
     }
     if (open && open != best) {
         cli_say("If keys must be added later, %s gets %s.", umbel_kind_name(open->kind),
-                cli_rate_text(open->rate, rate));
+                umbel_rate_text(open->rate, rate));
     }
     double target = s->fpr > 0 ? s->fpr : default_rate;
-    cli_rate_text(target, rate);
+    umbel_rate_text(target, rate);
     if (best && best->rate <= target) {
         if (s->fpr > 0) cli_say("%s is possible.", rate);
         return;
@@ -117,34 +117,34 @@ static void say_rate(const cli_settings *s, const cli_plans *p) {
 }
 
 static void say_size(const cli_settings *s) {
-    char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
+    char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
     double bits = -log2(s->fpr);
     cli_say("%s at a false-positive rate of %s: no filter of any kind can take less than %s "
             "(%.2f bits per key).",
-            cli_count_noun(s->keys, "key", keys), cli_rate_text(s->fpr, rate),
-            cli_size_text((uint64_t)ceil(bits * (double)s->keys / 8), size), bits);
+            cli_count_noun(s->keys, "key", keys), umbel_rate_text(s->fpr, rate),
+            umbel_size_text((uint64_t)ceil(bits * (double)s->keys / 8), size), bits);
 }
 
 static void say_keys(const cli_settings *s) {
-    char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY];
+    char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
     double max = 8.0 * (double)s->bytes / -log2(s->fpr);
     cli_say("%s at a false-positive rate of %s: no filter of any kind can hold more than %s.",
-            cli_size_text(s->bytes, size), cli_rate_text(s->fpr, rate),
+            umbel_size_text(s->bytes, size), umbel_rate_text(s->fpr, rate),
             max < 1e18 ? cli_count_noun((uint64_t)max, "key", keys) : "1e18 keys");
 }
 
 /* Quantities for columns: `1 in 30,700,000,000` is 3.3e-11 there. */
 static char *narrow_rate(double rate, char *out) {
     if (rate > 0 && rate < 0.9995e-5) {
-        snprintf(out, CLI_QUANTITY, "%.2g", rate);
+        snprintf(out, UMBEL_QUANTITY, "%.2g", rate);
         return out;
     }
-    return cli_rate_text(rate, out);
+    return umbel_rate_text(rate, out);
 }
 
 static char *narrow_count(uint64_t count, char *out) {
-    return count < UINT64_C(10000000000) ? cli_count_text(count, out)
-                                         : cli_short_count((double)count, out);
+    return count < UINT64_C(10000000000) ? umbel_count_text(count, out)
+                                         : umbel_short_count((double)count, out);
 }
 
 /* Nothing to choose from: a table would repeat the reason for every kind. */
@@ -165,7 +165,7 @@ static void table(const cli_plans *p) {
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
         const char *kind = p->at[i].format ? p->at[i].format : umbel_kind_name(x->kind);
-        char keys[CLI_QUANTITY], size[CLI_QUANTITY], rate[CLI_QUANTITY], why[512];
+        char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], why[512];
         if (!p->at[i].possible) {
             snprintf(why, sizeof why, "impossible: %s", x->why);
             printf("%-*s", KIND, kind);
@@ -173,7 +173,7 @@ static void table(const cli_plans *p) {
             continue;
         }
         printf("%-*s %*s %9s %8.2f %6u %9s%s%s\n", name, kind, counts,
-               narrow_count(x->capacity, keys), cli_size_text(x->bytes, size), x->bits_per_key,
+               narrow_count(x->capacity, keys), umbel_size_text(x->bytes, size), x->bits_per_key,
                x->hashes, narrow_rate(x->rate, rate), format ? "" : "  ",
                format ? "" : purpose(kind));
         if (x->verdict) cli_say("It cannot do better: %s.", x->why);
@@ -192,14 +192,14 @@ static void for_scale(uint64_t keys) {
     } sets[] = {{"hash set of 4-byte hashes", 4}, {"hash set of 8-byte hashes", 8}};
     puts("\nFor scale");
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        char size[CLI_QUANTITY], rate[CLI_QUANTITY];
+        char size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
         double n = (double)keys, wrong = -expm1(n * log1p(-exp2(-8.0 * sets[i].bytes)));
         printf("%-26s %10s  plus gaps; still wrong for %s\n", sets[i].what,
-               cli_size_text(keys * (uint64_t)sets[i].bytes, size), narrow_rate(wrong, rate));
+               umbel_size_text(keys * (uint64_t)sets[i].bytes, size), narrow_rate(wrong, rate));
     }
-    char size[CLI_QUANTITY];
+    char size[UMBEL_QUANTITY];
     printf("%-26s %10s  never wrong, but only for 32-bit integers\n", "bitmap",
-           cli_size_text(UINT64_C(1) << 29, size));
+           umbel_size_text(UINT64_C(1) << 29, size));
 }
 
 void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
@@ -231,7 +231,7 @@ static double cells_of(double rate, int decades) {
 
 /* The axis and the rates at its ticks, below the bars. */
 static void axis(int decades) {
-    char line[BARS + 1], labels[BARS + 16], label[CLI_QUANTITY];
+    char line[BARS + 1], labels[BARS + 16], label[UMBEL_QUANTITY];
     bool blocks = cli_utf8();
     memset(line, '-', BARS);
     memset(labels, ' ', sizeof labels);
@@ -268,7 +268,7 @@ void cli_plan_report_plot(const umbel_plan *plan) {
     cli_say("False-positive rate of a %s filter with more and fewer keys than planned",
             umbel_kind_name(plan->kind));
     for (int i = 0; i < CLI_CURVE; i++) {
-        char rate[CLI_QUANTITY];
+        char rate[UMBEL_QUANTITY];
         /* Kept, missed, missed by far: 10 times and more. */
         const char *tint = rates[i] <= plan->fpr        ? "\033[32m"
                            : rates[i] <= 10 * plan->fpr ? "\033[33m"

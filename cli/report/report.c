@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "base/progress.h"
-#include "base/quantity.h"
+#include "umbel_quantity.h"
 
 enum { LABEL_WIDTH = 18 };
 
@@ -96,20 +96,20 @@ void cli_report_text(cli_report *r, const char *label, const char *name, const c
 }
 
 void cli_report_count(cli_report *r, const char *label, const char *name, uint64_t value) {
-    char text[CLI_QUANTITY];
-    line(r, label, cli_count_text(value, text));
+    char text[UMBEL_QUANTITY];
+    line(r, label, umbel_count_text(value, text));
     cli_report_json(r, name, cli_json_count(value));
 }
 
 void cli_report_size(cli_report *r, const char *label, const char *name, uint64_t bytes) {
-    char text[CLI_QUANTITY];
-    line(r, label, cli_size_text(bytes, text));
+    char text[UMBEL_QUANTITY];
+    line(r, label, umbel_size_text(bytes, text));
     cli_report_json(r, name, cli_json_count(bytes));
 }
 
 void cli_report_rate(cli_report *r, const char *label, const char *name, double rate) {
-    char text[CLI_QUANTITY];
-    line(r, label, cli_rate_text(rate, text));
+    char text[UMBEL_QUANTITY];
+    line(r, label, umbel_rate_text(rate, text));
     cli_report_json(r, name, cli_json_real(rate));
 }
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/quantity.h"
+#include "base/tally.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 #include "uniq/window_clock.h"
@@ -30,12 +30,12 @@ static double bits_per_key(const umbel_info *info, const umbel_health *health) {
 }
 
 char *cli_keys_text(const umbel_health *health, char *out) {
-    char keys[CLI_QUANTITY];
+    char keys[UMBEL_QUANTITY];
     if (health->keys_known) {
-        snprintf(out, CLI_QUANTITY, "%s%s", is_estimated(health) ? "about " : "",
+        snprintf(out, UMBEL_QUANTITY, "%s%s", is_estimated(health) ? "about " : "",
                  cli_count_noun(shown(health->keys, health->keys_error), "key", keys));
     } else {
-        snprintf(out, CLI_QUANTITY, "an unknown number of keys");
+        snprintf(out, UMBEL_QUANTITY, "an unknown number of keys");
     }
     return out;
 }
@@ -54,15 +54,15 @@ static void describe_lines(cli_report *r, const cli_lines *read) {
 }
 
 static void summarise_lines(const cli_lines *read) {
-    char count[CLI_QUANTITY];
+    char count[UMBEL_QUANTITY];
     fprintf(stderr, "%s, ", cli_count_noun(read->count, "line", count));
     if (read->nothing.count) {
         fprintf(stderr, "%s of them without the field and skipped, ",
-                cli_count_text(read->nothing.count, count));
+                umbel_count_text(read->nothing.count, count));
     }
     if (read->malformed.count) {
         fprintf(stderr, "%s of them malformed and skipped, ",
-                cli_count_text(read->malformed.count, count));
+                umbel_count_text(read->malformed.count, count));
     }
 }
 
@@ -81,20 +81,20 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
     umbel_describe(f, &info);
     umbel_measure(f, &measured);
     umbel_judge(&info, &measured, &health);
-    char keys[CLI_QUANTITY], size[CLI_QUANTITY], now[CLI_QUANTITY];
-    char each[CLI_QUANTITY] = "";
-    char promised[CLI_QUANTITY + 16] = "";
+    char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], now[UMBEL_QUANTITY];
+    char each[UMBEL_QUANTITY] = "";
+    char promised[UMBEL_QUANTITY + 16] = "";
     if (info.fpr > 0) {
-        char rate[CLI_QUANTITY];
-        snprintf(promised, sizeof promised, ", promised %s", cli_rate_text(info.fpr, rate));
+        char rate[UMBEL_QUANTITY];
+        snprintf(promised, sizeof promised, ", promised %s", umbel_rate_text(info.fpr, rate));
     }
     fprintf(stderr, "%s: ", s->output ? s->output : s->args[0]);
     if (read) summarise_lines(read);
     double bits = bits_per_key(&info, &health);
     if (bits > 0) snprintf(each, sizeof each, " (%.1f bits per key)", bits);
     fprintf(stderr, "%s in %s%s, %s; false-positive rate %s%s\n", cli_keys_text(&health, keys),
-            cli_size_text(info.bytes, size), each, umbel_kind_name(info.kind),
-            cli_rate_text(health.rate, now), promised);
+            umbel_size_text(info.bytes, size), each, umbel_kind_name(info.kind),
+            umbel_rate_text(health.rate, now), promised);
 }
 
 static void describe_meta(cli_report *r, const umbel_filter *f) {
@@ -102,7 +102,7 @@ static void describe_meta(cli_report *r, const umbel_filter *f) {
     json_t *o = json_object();
     for (size_t i = 0; umbel_meta_at(f, i, &name, &value); i++) {
         enum { SHOWN = 60 };
-        char label[64], text[SHOWN + CLI_QUANTITY];
+        char label[64], text[SHOWN + UMBEL_QUANTITY];
         snprintf(label, sizeof label, "meta %.48s", name);
         snprintf(text, sizeof text, "%.*s... (%zu bytes)", SHOWN, value, strlen(value));
         cli_report_text(r, label, NULL, strlen(value) > 4 * SHOWN ? text : value);
@@ -118,17 +118,17 @@ static void describe_window(cli_report *r, const umbel_filter *f, const umbel_in
         cli_report_count(r, "remembers the last", "capacity", info->capacity);
         return;
     }
-    char duration[CLI_QUANTITY], step[CLI_QUANTITY], text[3 * CLI_QUANTITY];
+    char duration[UMBEL_QUANTITY], step[UMBEL_QUANTITY], text[3 * UMBEL_QUANTITY];
     snprintf(text, sizeof text, "%s, in steps of %s",
-             cli_duration_text(clock.step * clock.generations, duration),
-             cli_duration_text(clock.step, step));
+             umbel_duration_text(clock.step * clock.generations, duration),
+             umbel_duration_text(clock.step, step));
     cli_report_text(r, "remembers the last", NULL, text);
     cli_report_count(r, "planned for", "capacity", info->capacity);
 }
 
 /* In JSON, null is unknown. */
 static void describe_keys(cli_report *r, const umbel_health *health) {
-    char text[3 * CLI_QUANTITY], keys[CLI_QUANTITY], error[CLI_QUANTITY];
+    char text[3 * UMBEL_QUANTITY], keys[UMBEL_QUANTITY], error[UMBEL_QUANTITY];
     if (!health->keys_known) {
         cli_report_text(r, "keys", NULL, "unknown: every bit is set");
         cli_report_json(r, "keys", json_null());
@@ -137,8 +137,8 @@ static void describe_keys(cli_report *r, const umbel_health *health) {
     }
     double doubt = health->keys_error;
     snprintf(text, sizeof text, is_estimated(health) ? "about %s, give or take %s" : "%s",
-             cli_count_text(shown(health->keys, doubt), keys),
-             cli_count_text(shown(doubt, doubt), error));
+             umbel_count_text(shown(health->keys, doubt), keys),
+             umbel_count_text(shown(doubt, doubt), error));
     cli_report_text(r, "keys", NULL, text);
     cli_report_json(r, "keys", cli_json_count((uint64_t)llround(health->keys)));
     cli_report_json(r, "keys_error", cli_json_real(doubt));

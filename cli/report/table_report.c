@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "base/quantity.h"
+#include "base/tally.h"
 #include "base/wrap.h"
 #include "umbel_foreign.h"
 
@@ -131,16 +131,16 @@ static json_t *place_json(const cli_place *p) {
 }
 
 static void print_line(const cli_place *p, umbel_table_system system, FILE *to) {
-    char place[160], rate[CLI_QUANTITY], keys[CLI_QUANTITY];
+    char place[160], rate[UMBEL_QUANTITY], keys[UMBEL_QUANTITY];
     cli_table_place_text(&p->seen, system, place, sizeof place);
     fprintf(to, "%-*s ", PLACE_WIDTH, place);
     if (p->seen.state == UMBEL_TABLE_FILTER) {
         fprintf(to, "%10" PRIu64 " %3u %6.1f%% %12s ", p->info.bits, p->info.hashes,
-                100 * fill_of(p), cli_rate_text(p->now.rate, rate));
+                100 * fill_of(p), umbel_rate_text(p->now.rate, rate));
     } else {
         fprintf(to, "%-34s ", state_names[p->seen.state]);
     }
-    fprintf(to, "%12s\n", p->seen.keys ? cli_count_text(p->seen.keys, keys) : "-");
+    fprintf(to, "%12s\n", p->seen.keys ? umbel_count_text(p->seen.keys, keys) : "-");
 }
 
 void cli_table_report_print(const cli_places *p, umbel_table_system system, cli_report *r) {
@@ -211,7 +211,7 @@ void cli_table_report_facts(const umbel_table *t, cli_report *r) {
 /* ---- Sizes ---- */
 
 static void advise_size(umbel_table_system system, uint64_t keys, double fpr, cli_report *r) {
-    char text[160], rate[CLI_QUANTITY], count[CLI_QUANTITY];
+    char text[160], rate[UMBEL_QUANTITY], count[UMBEL_QUANTITY];
     umbel_plan plan = {.kind = UMBEL_KIND_CLASSIC, .capacity = keys, .fpr = fpr};
     bool rocksdb = system == UMBEL_TABLE_ROCKSDB, by_key = rocksdb || system == UMBEL_TABLE_LEVELDB;
     umbel_foreign foreign = {
@@ -222,7 +222,7 @@ static void advise_size(umbel_table_system system, uint64_t keys, double fpr, cl
     umbel_err e =
         by_key ? umbel_plan_foreign(&foreign, &plan, NULL) : umbel_plan_solve(&plan, NULL);
     if (e) return;
-    cli_rate_text(fpr, rate);
+    umbel_rate_text(fpr, rate);
     if (by_key) {
         snprintf(text, sizeof text, "%s would take %.*f bits per key", rate, rocksdb ? 1 : 0,
                  rocksdb ? plan.bits_per_key : ceil(plan.bits_per_key));

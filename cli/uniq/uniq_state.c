@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/quantity.h"
+#include "base/tally.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "filter/update_lock.h"
@@ -32,11 +32,11 @@ static uint64_t now(void) {
  * meant. */
 static void say_plan(const umbel_filter *f, const cli_settings *s) {
     umbel_info info;
-    char size[CLI_QUANTITY], rate[CLI_QUANTITY], keys[CLI_QUANTITY];
+    char size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], keys[UMBEL_QUANTITY];
     umbel_describe(f, &info);
-    cli_rate_text(info.fpr, rate);
+    umbel_rate_text(info.fpr, rate);
     cli_count_noun(info.capacity, "key", keys);
-    cli_size_text(info.bytes, size);
+    umbel_size_text(info.bytes, size);
     if (info.fpr > 0.5) {
         cli_die("uniq", "more memory, or fewer keys", "%s for %s would lose %s of the new lines",
                 size, keys, rate);
@@ -105,7 +105,7 @@ static void refuse_other_window(const char *path, const cli_window *w,
         if (!w->step) return;
         cli_die(path, "use another --state to start over", "does not forget by the clock");
     }
-    char is[CLI_QUANTITY], wanted[CLI_QUANTITY], hint[2 * CLI_QUANTITY];
+    char is[UMBEL_QUANTITY], wanted[UMBEL_QUANTITY], hint[2 * UMBEL_QUANTITY];
     snprintf(hint, sizeof hint, "--window %s continues it", cli_window_clock_text(own, is));
     if (w->keys) cli_die(path, hint, "forgets by the clock, not after a number of keys");
     if (!w->step) return;

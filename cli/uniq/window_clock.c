@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/quantity.h"
 #include "umbel_meta.h"
+#include "umbel_quantity.h"
 
 uint64_t cli_window_clock_advance(cli_window_clock *c, uint64_t now) {
     if (now < c->advanced) {
@@ -22,17 +22,18 @@ uint64_t cli_window_clock_advance(cli_window_clock *c, uint64_t now) {
 }
 
 char *cli_window_clock_text(const cli_window_clock *c, char *out) {
-    char duration[CLI_QUANTITY], step[CLI_QUANTITY];
-    cli_duration_text(c->step * c->generations, duration);
-    cli_duration_text(c->step, step);
-    snprintf(out, CLI_QUANTITY, "%.18s/%.18s", duration, step);
+    char duration[UMBEL_QUANTITY], step[UMBEL_QUANTITY];
+    umbel_duration_text(c->step * c->generations, duration);
+    umbel_duration_text(c->step, step);
+    snprintf(out, UMBEL_QUANTITY, "%.18s/%.18s", duration, step);
     return out;
 }
 
 static const char step_name[] = "window.step", advanced_name[] = "window.advanced";
 
 static bool seconds(const char *text, uint64_t *out) {
-    return text && strspn(text, "0123456789") == strlen(text) && cli_parse_count(text, out);
+    return text && strspn(text, "0123456789") == strlen(text) &&
+           !umbel_parse_count(text, out, NULL);
 }
 
 bool cli_window_clock_load(const umbel_filter *f, const umbel_info *info, cli_window_clock *out) {
@@ -43,7 +44,7 @@ bool cli_window_clock_load(const umbel_filter *f, const umbel_info *info, cli_wi
     c.generations = info->generations;
     if (!seconds(step, &c.step)) return false;
     if (!seconds(umbel_get_meta(f, advanced_name), &c.advanced)) return false;
-    if (c.step < 1 || c.step > CLI_DURATION_MAX) return false;
+    if (c.step < 1 || c.step > UMBEL_DURATION_MAX) return false;
     *out = c;
     return true;
 }

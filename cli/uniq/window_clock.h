@@ -24,7 +24,7 @@ typedef struct cli_window_clock {
  * at most one step, wait for it to catch up; by more, restart the step at `now`. */
 uint64_t cli_window_clock_advance(cli_window_clock *c, uint64_t now);
 
-/* 7d/1d; `out` has CLI_QUANTITY bytes. */
+/* 7d/1d; `out` has UMBEL_QUANTITY bytes. */
 char *cli_window_clock_text(const cli_window_clock *c, char *out);
 
 /* The clock in f's metadata, or step 0 if there is none; `info` describes f.  False if the metadata

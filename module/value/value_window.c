@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "umbel_meta.h"
+#include "umbel_quantity.h"
 
 #define BAD_WINDOW "ERR window must be 1 to 255 generations, or a duration and a step (24h/1h)"
 
@@ -15,30 +16,24 @@ static const uint64_t longest = UINT64_C(100) * 366 * 86400;
 
 /* ---- As text ---- */
 
-static const struct {
-    char unit;
-    uint32_t seconds;
-} units[] = {{'w', 604800}, {'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
-enum { UNITS = sizeof units / sizeof *units };
-
-/* A number and its unit; *text is then after them.  0: it is none. */
-static uint64_t take_duration(const char **text) {
-    char *end = NULL;
-    if (**text < '0' || **text > '9') return 0;
-    uint64_t n = strtoull(*text, &end, 10), seconds = 1;
-    for (size_t i = 0; i < UNITS; i++) {
-        if (*end == units[i].unit) seconds = units[i].seconds;
-    }
-    if (*end && strchr("wdhms", *end)) end++;
-    *text = end;
-    return n <= longest / seconds ? n * seconds : 0;
+/* A duration, or a number of seconds, up to one of `stops`; *text is then there.  0: it is none. */
+static uint64_t take_duration(const char **text, const char *stops) {
+    char copy[UMBEL_QUANTITY];
+    uint64_t seconds = 0;
+    size_t len = strcspn(*text, stops);
+    if (len > sizeof copy - sizeof "s") return 0;
+    memcpy(copy, *text, len);
+    copy[len] = '\0';
+    if (strspn(copy, "0123456789") == len) strcpy(copy + len, "s");
+    *text += len;
+    return !umbel_parse_duration(copy, &seconds, NULL) && seconds <= longest ? seconds : 0;
 }
 
 const char *bf_clock_parse(const char *text, bf_clock *out) {
-    uint64_t duration = take_duration(&text), step = 0;
+    uint64_t duration = take_duration(&text, "/@"), step = 0;
     if (*text == '/') {
         text++;
-        step = take_duration(&text);
+        step = take_duration(&text, "@");
     } else {
         step = (duration + USUAL - 1) / USUAL;
     }
@@ -57,16 +52,11 @@ const char *bf_clock_parse(const char *text, bf_clock *out) {
     return NULL;
 }
 
-static int put_duration(char *out, size_t len, uint64_t seconds) {
-    size_t i = 0;
-    while (seconds % units[i].seconds) i++;
-    return snprintf(out, len, "%" PRIu64 "%c", seconds / units[i].seconds, units[i].unit);
-}
-
 void bf_clock_text(const bf_clock *c, bool with_time, char out[BF_CLOCK_TEXT]) {
-    int n = put_duration(out, BF_CLOCK_TEXT, c->step * c->generations);
-    n += snprintf(out + n, BF_CLOCK_TEXT - (size_t)n, "/");
-    n += put_duration(out + n, BF_CLOCK_TEXT - (size_t)n, c->step);
+    char duration[UMBEL_QUANTITY], step[UMBEL_QUANTITY];
+    int n = snprintf(out, BF_CLOCK_TEXT, "%.12s/%.12s",
+                     umbel_duration_text(c->step * c->generations, duration),
+                     umbel_duration_text(c->step, step));
     if (with_time) snprintf(out + n, BF_CLOCK_TEXT - (size_t)n, "@%" PRIu64, c->advanced);
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/quantity.h"
+#include "base/tally.h"
 #include "command/command.h"
 #include "lines/split.h"
 #include "options/filter_options.h"
@@ -502,9 +502,11 @@ static void read_quantity(const char *text) {
     const uint64_t mark = UINT64_C(0x5eed);
     uint64_t count = mark, size = mark, seconds = mark, again = 0;
     double rate = 2;
-    char out[CLI_QUANTITY];
-    bool is_count = cli_parse_count(text, &count), is_size = cli_parse_size(text, &size);
-    bool is_duration = cli_parse_duration(text, &seconds), is_rate = cli_parse_rate(text, &rate);
+    char out[UMBEL_QUANTITY];
+    bool is_count = !umbel_parse_count(text, &count, NULL);
+    bool is_size = !umbel_parse_size(text, &size, NULL);
+    bool is_duration = !umbel_parse_duration(text, &seconds, NULL);
+    bool is_rate = !umbel_parse_rate(text, &rate, NULL);
     insist(is_count || count == mark, "what is no count changes nothing");
     insist(is_size || size == mark, "what is no size changes nothing");
     insist(is_duration || seconds == mark, "what is no duration changes nothing");
@@ -512,20 +514,21 @@ static void read_quantity(const char *text) {
     insist(!is_count || !is_size || size >= count, "as a size it is no less");
     if (only_digits(text)) insist(is_count == is_size && count == size, "plain numbers are plain");
     if (is_duration) {
-        insist(seconds > 0 && seconds <= CLI_DURATION_MAX, "durations have limits");
-        insist(cli_parse_duration(cli_duration_text(seconds, out), &again) && again == seconds,
+        insist(seconds > 0 && seconds <= UMBEL_DURATION_MAX, "durations have limits");
+        insist(!umbel_parse_duration(umbel_duration_text(seconds, out), &again, NULL) &&
+                   again == seconds,
                "a duration's text is that duration");
     }
-    insist(strlen(cli_count_text(count, out)) < CLI_QUANTITY, "room for a count");
-    insist(strlen(cli_size_text(size, out)) < CLI_QUANTITY, "room for a size");
-    insist(strlen(cli_short_count((double)count, out)) < CLI_QUANTITY, "room for a short one");
-    insist(strlen(cli_rate_text(rate, out)) < CLI_QUANTITY, "room for a rate");
+    insist(strlen(umbel_count_text(count, out)) < UMBEL_QUANTITY, "room for a count");
+    insist(strlen(umbel_size_text(size, out)) < UMBEL_QUANTITY, "room for a size");
+    insist(strlen(umbel_short_count((double)count, out)) < UMBEL_QUANTITY, "room for a short one");
+    insist(strlen(umbel_rate_text(rate, out)) < UMBEL_QUANTITY, "room for a rate");
 }
 
 static void read_window_clock(const char *text, const uint8_t choices[4]) {
     cli_window w = {0}, again = {0};
     uint64_t now = choices[1] * UINT64_C(100000000) + choices[2];
-    char out[CLI_QUANTITY];
+    char out[UMBEL_QUANTITY];
     cli_interval range = cli_wilson(choices[2] & choices[3], choices[3], 2.58);
     insist(range.low >= 0 && range.low <= range.high && range.high <= 1, "an interval is one");
     if (!cli_window_parse(text, &w)) {
@@ -540,7 +543,7 @@ static void read_window_clock(const char *text, const uint8_t choices[4]) {
     if (cli_window_parse(cli_window_clock_text(&c, out), &again)) {
         insist(again.step == c.step && again.generations == c.generations, "the same clock");
     } else {
-        insist(c.step * c.generations > CLI_DURATION_MAX, "its text is that clock");
+        insist(c.step * c.generations > UMBEL_DURATION_MAX, "its text is that clock");
     }
     uint64_t before = c.advanced, steps = cli_window_clock_advance(&c, now);
     insist(steps <= c.generations + 1, "no more steps than there is to forget");

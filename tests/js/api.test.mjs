@@ -3,10 +3,11 @@
 // api.test.mjs - what the package's calls do
 
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { test } from 'node:test';
-import { built, urls } from './support.mjs';
+import { built, runs, umbel, urls } from './support.mjs';
 
-const { Filter, UmbelError, plan, typedKey, version } = await import(built);
+const { Filter, UmbelError, parseQuantity, plan, typedKey, version } = await import(built);
 
 const adding = ['blocked', 'classic', 'counting', 'scalable', 'window', 'line'];
 
@@ -167,6 +168,24 @@ test('every kind names the bits that decide about a key', () => {
     assert.ok(bits.length >= filter.info().hashes, kind);
     assert.ok(bits.every((bit) => bit < filter.info().bits), kind);
   }
+});
+
+test('quantities: what the command reads, and its reason for what it does not', () => {
+  for (const [what, text, value] of [['count', '2 billion', 2e9], ['count', '20亿', 2e9], ['count', '1,500', 1500],
+    ['size', '500 MB', 5e8], ['size', '64 mib', 64 * 2 ** 20], ['rate', '0.5%', 0.005], ['rate', '1 in 1,000', 0.001],
+    ['duration', '1.5h', 5400]]) {
+    assert.equal(parseQuantity(what, text), value, text);
+  }
+  const option = { count: '-n', size: '-m', rate: '-p' };
+  for (const [what, text, reason] of [['rate', '0,5%', 'not a rate'], ['count', '1,5', 'not a number'],
+    ['size', '1,5 GB', 'not a size'], ['count', '1e30', 'too large'],
+    ['duration', '90', 'not a duration'], ['count', '', 'not a number'], ['count', '9'.repeat(1e5), 'not a number']]) {
+    assert.throws(() => parseQuantity(what, text), { code: 'EINVAL', message: reason }, text);
+    if (!option[what] || text.length > 100 || !existsSync(umbel)) continue;
+    assert.throws(() => runs('plan', option[what], text), ({ stderr }) => stderr.includes(`'${text}' is ${reason}`), text);
+  }
+  assert.throws(() => parseQuantity('rate', '1%\0'), TypeError);
+  assert.throws(() => parseQuantity('weight', '1'), TypeError);
 });
 
 test('typed keys, version, dispose', () => {

@@ -10,10 +10,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/quantity.h"
 #include "command/command.h"
 #include "lines/pipeline.h"
 #include "steps.h"
+#include "umbel_quantity.h"
 
 /* What options.c needs from main.c. */
 static const uint8_t options[] = {OPT_ALSO, OPT_META, OPT_QUIET, OPT_END};
@@ -145,10 +145,10 @@ static void parse_quantity(const text *t) {
     uint64_t whole;
     double rate;
     const char *digits = (const char *)t->bytes;
-    (void)cli_parse_count(digits, &whole);
-    (void)cli_parse_size(digits, &whole);
-    (void)cli_parse_rate(digits, &rate);
-    (void)cli_parse_duration(digits, &whole);
+    (void)umbel_parse_count(digits, &whole, NULL);
+    (void)umbel_parse_size(digits, &whole, NULL);
+    (void)umbel_parse_rate(digits, &rate, NULL);
+    (void)umbel_parse_duration(digits, &whole, NULL);
 }
 
 static void arguments(void **state) {

@@ -130,8 +130,12 @@ test('plan: two fields give the third, curves, table and the command\'s sentence
   const colours = await page.run(`[...document.querySelectorAll('#plan-chart .curve')].map((e) => getComputedStyle(e).stroke)`);
   assert.equal(new Set(colours).size, kinds.length, `${colours}`);
   assert.ok(!colours.includes('none'));
-  await page.type('plan-keys', 'many');
-  assert.equal(await page.run('document.getElementById("plan-keys").getAttribute("aria-invalid")'), 'true');
+  for (const [field, wrong, reason] of [['keys', 'many', 'not a number'], ['keys', '1,5', 'not a number'],
+    ['rate', '0,5%', 'not a rate'], ['memory', '0', 'too small']]) {
+    await page.type(`plan-${field}`, wrong);
+    await page.until(`document.getElementById("plan-${field}-hint").textContent.startsWith('"${wrong}" is ${reason}: ')`);
+    assert.equal(await page.run(`document.getElementById("plan-${field}").getAttribute("aria-invalid")`), 'true');
+  }
   t.diagnostic(await text(page, 'plan-sentence'));
   await page.close();
 });
@@ -634,10 +638,12 @@ test('texts: every one is there in Chinese, and none for nothing', async () => {
   const { chinese } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   const page = await open('#plan');
   const wanted = await page.run(`[...document.querySelectorAll('[data-t],[data-t-label]')].map((e) => e.dataset.english)`);
-  const sources = ['shell', 'plan', 'learn', 'open', 'make', 'page']
+  const sources = ['shell', 'plan', 'learn', 'open', 'make', 'page', 'quantity']
     .map((name) => readFileSync(join(root, `web/${name}.js`), 'utf8')).join('\n');
   const quoted = new Set([...sources.matchAll(/'((?:[^'\\\n]|\\.)*)'/g)].map(([, found]) => found));
   for (const [, found] of sources.matchAll(/\bt\('((?:[^'\\]|\\.)*)'/g)) wanted.push(found);
+  const reasons = readFileSync(join(root, 'src/core/quantity.c'), 'utf8');
+  for (const [, found] of reasons.matchAll(/"(not a \w+|too large)"/g)) wanted.push(found);
   for (const one of wanted) assert.ok(chinese[one], `no Chinese for: ${one}`);
   for (const one of Object.keys(chinese)) {
     assert.ok(wanted.includes(one) || quoted.has(one), `not used: ${one}`);

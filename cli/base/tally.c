@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tally.c - counts in sentences, and how much a counted rate may be off
+ */
+#include "base/tally.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+char *cli_count_noun(uint64_t count, const char *noun, char *out) {
+    char *end = umbel_count_text(count, out) + strlen(out);
+    snprintf(end, UMBEL_QUANTITY - strlen(out), " %.8s%s", noun, count == 1 ? "" : "s");
+    return out;
+}
+
+cli_interval cli_wilson(uint64_t hits, uint64_t trials, double z) {
+    if (trials == 0) return (cli_interval){0, 1};
+    double n = (double)trials, p = (double)hits / n, zz = z * z;
+    double middle = (p + zz / (2 * n)) / (1 + zz / n);
+    double half = z / (1 + zz / n) * sqrt(p * (1 - p) / n + zz / (4 * n * n));
+    double low = hits == 0 ? 0 : middle - half, high = hits == trials ? 1 : middle + half;
+    return (cli_interval){fmax(low, 0), fmin(high, 1)};
+}
