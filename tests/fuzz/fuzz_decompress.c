@@ -250,18 +250,27 @@ static void check_packed(const uint8_t *bytes, size_t len, const uint8_t choices
     free(packed);
 }
 
+/* Gzip and zstd are read; of others the magic number alone is looked at, and the command ends. */
+static bool is_readable(const uint8_t *packed, size_t len, bool *gzip) {
+    static const uint8_t of_gzip[] = {0x1f, 0x8b, 0x08}, of_zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
+    *gzip = len >= sizeof of_gzip && memcmp(packed, of_gzip, sizeof of_gzip) == 0;
+    if (*gzip || !cli_is_packed(packed, len)) return true;
+    return len >= sizeof of_zstd && memcmp(packed, of_zstd, sizeof of_zstd) == 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
-    static const uint8_t gzip[] = {0x1f, 0x8b, 0x08};
+    bool gzip = false;
     if (len < HEAD) return 0;
     const uint8_t *packed = bytes + HEAD;
     len -= HEAD;
+    if (!is_readable(packed, len, &gzip)) return 0;
     struct unpacked got = {.bytes = some_bytes(MOST), .verdict = UNSAID};
     struct unpacked once = {.bytes = some_bytes(MOST), .verdict = UNSAID};
     unpack_in_pieces(packed, len, bytes, &cli_gunzip_zlib, &got);
     if (!cli_is_packed(packed, len)) {
         check_plain(&got, packed, len);
         check_packed(packed, len, bytes);
-    } else if (memcmp(packed, gzip, sizeof gzip) == 0) {
+    } else if (gzip) {
         unpack_gzip(packed, len, &once);
         check_gzip(&got, &once);
         check_best_gzip(packed, len, bytes, &once);
