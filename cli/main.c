@@ -37,7 +37,7 @@ const cli_command cli_umbel = {
                 "# Build one, then check requests against it\n"
                 "umbel build -p 0.1% -o blocklist.umb urls.txt\n"
                 "umbel check blocklist.umb requests.log\n"
-                "# Drop repeated lines from an endless stream, in a fixed amount of memory\n"
+                "# Drop repeated lines from an endless stream, in a few bits per key\n"
                 "crawler | umbel uniq -n 100M --state seen.umb > new-urls.txt\n",
     .text =
         "A Bloom filter answers \"have I seen this key?\" using a few bits per key. A \"no\" is "
@@ -45,7 +45,7 @@ const cli_command cli_umbel = {
         "build the filter.\n\n"
         "Keys are lines. Data goes to standard output, everything else to standard error. "
         "Input may be files or standard input, plain or compressed with gzip or zstd.",
-    .exits = "0 yes or done, 1 no, 2 error",
+    .exits = "0 yes or done, 1 no, 2 error, 3 done, but not for every line or not as promised",
     .options = umbel_options,
 };
 

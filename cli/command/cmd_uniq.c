@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_uniq.c - umbel uniq: first occurrences only, in a fixed amount of memory
+ * cmd_uniq.c - umbel uniq: first occurrences only, in a few bits per key
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
