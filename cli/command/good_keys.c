@@ -86,7 +86,7 @@ static void read_list(const cli_settings *s, const cli_feed *feed, const asking 
     static forms f;
     f.asking = a;
     if (cli_input_once(feed->files, feed->nfiles)) {
-        cli_warn("--domains", "a pipe is read once: its exceptions (@@) have no effect");
+        cli_warn("--domains", "a pipe is read once: any exceptions (@@) in it have no effect");
         return;
     }
     cli_feed own = *feed;
