@@ -87,7 +87,8 @@ enum { EVERY = 1, NONE = 0, SOME = 2 };
 static int reads_as(const uint8_t *bytes, size_t len) {
     if (len <= 5) return NONE;
     const uint8_t *last = bytes + len - 5;
-    uint64_t n = len - 5, lines = last[1] | last[2] << 8 | last[3] << 16 | (uint64_t)last[4] << 24;
+    uint64_t n = len - 5, lines = 0;
+    for (int i = 4; i > 0; i--) lines = lines << 8 | last[i];
     if (last[0] == 0xff) {
         bool known = last[1] == 0 && last[2] >= 1 && last[2] <= 30 && last[3] == 0 && last[4] == 0;
         return known && n % 64 == 0 ? NONE : EVERY;
