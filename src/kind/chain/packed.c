@@ -73,11 +73,13 @@ static uint64_t word_of(const form *f, uint64_t at) {
 }
 
 static uint64_t get(const form *f, const uint8_t *chunk, uint64_t at, uint32_t n) {
+    if (n == 0) return 0; /* hashes without lower bits end where the chunk does */
     uint64_t byte = word_of(f, at);
     return umbeli_load_le64(chunk + byte) >> (at - 8 * byte) & ((UINT64_C(1) << n) - 1);
 }
 
 static void put(const form *f, uint8_t *chunk, uint64_t at, uint32_t n, uint64_t value) {
+    if (n == 0) return;
     uint64_t byte = word_of(f, at), shift = at - 8 * byte;
     uint64_t mask = ((UINT64_C(1) << n) - 1) << shift, word = umbeli_load_le64(chunk + byte);
     umbeli_store_le64(chunk + byte, (word & ~mask) | (value << shift & mask));
