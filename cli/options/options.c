@@ -159,6 +159,9 @@ void cli_settings_free(cli_settings *s) {
     free(s->check_keys.at);
     free(s->fields.at);
     free(s->json_keys.at);
+    free(s->socketmap.at);
+    free(s->http.at);
+    free(s->never.at);
 }
 
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b) {
