@@ -75,7 +75,7 @@ static void by_many(const subject *s, size_t from, size_t n) {
     umbel_contains_many(s->f, s->keys + from, n, s->answers + from);
 }
 
-/* In calls of so few keys. */
+/* In calls of only a few keys. */
 static void by_few(const subject *s, size_t from, size_t n, size_t few) {
     for (size_t i = from; i < from + n; i += few) {
         size_t now = from + n - i < few ? from + n - i : few;
@@ -225,7 +225,7 @@ enum {
     CANDIDATES
 };
 
-/* What is asked of a table: bars of 0 are none. */
+/* The targets of a table; 0: none. */
 typedef struct lookup_bars {
     size_t n, len; /* keys in the filter, bytes of each */
     double of_floor, times_leveldb, times_libbloom, own_format;
@@ -334,7 +334,7 @@ static void rivals_free(rivals *r) {
 static void line_up(candidate c[CANDIDATES], const rivals *r, const subject *s) {
     const candidate all[CANDIDATES] = {
         [FLOOR_HASH] = {.who = "floor, hash to line", .run = floor_hash},
-        [FLOOR_FOUR] = {.who = "least floor, four at once", .run = floor_four},
+        [FLOOR_FOUR] = {.who = "least floor, four at a time", .run = floor_four},
         [HASHES] = {.who = "umbel contains_hashes", .run = by_hashes},
         [HASHES_16] = {.who = "umbel contains_hashes, 16", .run = by_16_hashes},
         [ONE_HASH] = {.who = "umbel contains_hash", .run = by_one_hash},
@@ -473,7 +473,7 @@ static void adds(const lookup_bars *want) {
     free(in);
 }
 
-/* Two threads beside one, all keys in one call, by the clock on the wall. */
+/* Two threads compared with one, all keys in one call, by wall-clock time. */
 static void threads(size_t n, double two_threads) {
     enum { ADD, ADD_TWO, CHECK, CHECK_TWO };
     uint64_t *in = keys_new(n, 1);
@@ -538,16 +538,18 @@ static void rate(umbel_kind kind, size_t n, double bits_per_key, double bar) {
 }
 
 int main(int argc, char **argv) {
-    bool json = false, quick = false;
+    bool json = false, quick = false, growth = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
         } else if (strcmp(argv[i], "--quick") == 0) {
             quick = true;
+        } else if (strcmp(argv[i], "--growth") == 0) {
+            growth = true;
         } else if (strcmp(argv[i], "--turns") == 0 && i + 1 < argc) {
             turns = strtoul(argv[++i], NULL, 10);
         } else {
-            fprintf(stderr, "usage: umbel-bench [--json] [--quick] [--turns N]\n");
+            fprintf(stderr, "usage: umbel-bench [--json] [--quick] [--growth] [--turns N]\n");
             return 2;
         }
     }
@@ -565,6 +567,11 @@ int main(int argc, char **argv) {
         {.n = 100000000, .len = 8, .of_floor = 0.95, .times_leveldb = 8, .times_libbloom = 12},
     };
     size_t ntables = sizeof tables / sizeof tables[0];
+    if (growth) {
+        bench_growth(quick ? 10000000 : 100000000);
+        report_print(json);
+        return 0;
+    }
     bench_creation();
     for (size_t i = 0; i < (quick ? ntables - 1 : ntables); i++) lookups(&tables[i]);
     for (size_t i = 0; i < ntables; i++) {

@@ -33,8 +33,8 @@ double median(double *values, size_t n);
 
 /* ---- floor.c: what memory speed allows ---- */
 
-/* Memory for `lines`, on huge pages from the size on from which umbel's filters are, each byte
- * written. */
+/* Memory for `lines`, every byte written, on huge pages from the size at which umbel's filters
+ * are. */
 uint8_t *lines_new(size_t bytes);
 
 /* The prefetch ring of a lookup, with one byte of the line instead of the bit test: one random
@@ -66,7 +66,7 @@ typedef struct peer {
     size_t (*count)(void *filter, const umbel_key *keys, size_t n);        /* how many are found */
     size_t (*count_singly)(void *filter, const umbel_key *keys, size_t n); /* NULL: count does it */
     void (*end)(void *filter);
-    void (*add)(void *filter, const umbel_key *keys, size_t n); /* NULL: built at once ... */
+    void (*add)(void *filter, const umbel_key *keys, size_t n); /* NULL: built in one go ... */
     void (*clear)(void *filter);                                /* ... and never cleared */
 } peer;
 
@@ -95,7 +95,7 @@ void plain_fuse_free(plain_fuse *f);
 
 /* One figure of one candidate at one number of keys; unit "ns" per key, or "%". */
 void report_figure(const char *what, const char *who, size_t keys, double value, const char *unit);
-/* The same for the median and the least of many times, in ns. */
+/* report_figure for the median and the least of many times, in ns. */
 void report_times(const char *what, const char *who, size_t keys, double middle, double least);
 /* A ratio that the project sets as its target, and the one measured. */
 void report_bar(const char *what, double seen, const char *relation, double bar);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_tight.c - umbel-bench-tight: tight filters beside static ones, in turns
+ * bench_tight.c - umbel-bench-tight: tight filters compared with static ones, in turns
  *
  *   umbel-bench-tight [KEYS [FPR [TURNS]]]
  *
- * Times are CPU time in ns per key, so that a busy machine disturbs them little: of a build the least
- * of all turns, of lookups the sum of the least of each piece; both filters take turns piece by
- * piece.  Hashes are made before lookups are timed.
+ * Times are CPU time in ns per key, so that a busy machine disturbs them little: for a build the
+ * least of all turns, for lookups the sum of the least of each piece; both filters take turns piece
+ * by piece.  Hashes are made before lookups are timed.
  */
 #include <math.h>
 #include <stdio.h>

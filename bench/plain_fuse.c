@@ -113,7 +113,7 @@ static bool try_seed(const table *t, uint64_t *hashes, size_t n, uint64_t *sums,
     return true;
 }
 
-/* On huge pages, as umbel's tables are. */
+/* On huge pages, like umbel's tables. */
 static uint8_t *prints_new(size_t slots) {
     size_t page = 2 << 20, len = (slots + page) & ~(page - 1);
     uint8_t *prints = aligned_alloc(page, len);

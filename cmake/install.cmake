@@ -12,7 +12,7 @@ install(TARGETS umbel umbel_static EXPORT umbel-targets
 foreach(side table leveldb) # umbel::table, umbel::table_static ...
     if(TARGET umbel_${side})
         install(FILES include/umbel_${side}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-        install(TARGETS umbel_${side} umbel_${side}_static EXPORT umbel-targets
+        install(TARGETS umbel_${side} umbel_${side}_static EXPORT umbel-${side}-targets
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()
@@ -20,8 +20,13 @@ endforeach()
 if(TARGET umbel_command)
     install(TARGETS umbel_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET umbel_command AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    configure_file(cli/serve/umbel.service.in umbel.service @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/umbel.service cli/serve/umbel-http.socket
+        cli/serve/umbel-socketmap.socket DESTINATION lib/systemd/system)
+endif()
 if(TARGET umbel_module)
-    # Servers refuse a module that is not executable, which Debian's CMake does not make it.
+    # Servers refuse a module that is not executable, and Debian's CMake does not make it so.
     install(TARGETS umbel_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/redis/modules
         PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
             GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -34,7 +39,13 @@ configure_package_config_file(cmake/umbelConfig.cmake.in umbelConfig.cmake
 write_basic_package_version_file(umbelConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/umbelConfig.cmake ${PROJECT_BINARY_DIR}/umbelConfigVersion.cmake
     DESTINATION ${package_dir})
+# A file for each library, because packages may have them apart.
 install(EXPORT umbel-targets NAMESPACE umbel:: DESTINATION ${package_dir})
+foreach(side table leveldb)
+    if(TARGET umbel_${side})
+        install(EXPORT umbel-${side}-targets NAMESPACE umbel:: DESTINATION ${package_dir})
+    endif()
+endforeach()
 
 # Written at install time: only then is the prefix known (cmake --install --prefix).
 foreach(dir LIBDIR INCLUDEDIR)

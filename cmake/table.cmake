@@ -18,8 +18,11 @@ elseif(UMBEL_WITH_LEVELDB)
     find_library(LEVELDB_LIBRARY leveldb REQUIRED)
 endif()
 
-# A shared and a static library NAME on top of libumbel.  The shared libumbel creates the filters;
-# internal code comes from the static one and is not exported.
+# A shared and a static library NAME on top of libumbel. The shared one links to libumbel.so, which
+# makes and queries the filters. The rule for internal functions: those that are pure (the bounded
+# reader, hashes, memory through settings) come from the static libumbel, function by function, and
+# are not exported; no struct of libumbel passes between the two, and libumbel exports nothing that
+# its headers do not declare. tests/deps/side_library.sh checks that nothing else is carried along.
 function(umbel_side_library target name needs includes)
     add_library(${target}_objects OBJECT ${ARGN})
     umbel_flags(${target}_objects)
@@ -34,7 +37,7 @@ function(umbel_side_library target name needs includes)
         LINKER_LANGUAGE C OUTPUT_NAME ${name} EXPORT_NAME ${export})
     set_target_properties(${target}_static PROPERTIES
         LINKER_LANGUAGE C OUTPUT_NAME ${name} EXPORT_NAME ${export}_static)
-    target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL)
+    target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL LINKER:--gc-sections)
     target_link_libraries(${target} PUBLIC umbel PRIVATE $<LINK_ONLY:umbel_static> ${needs} m)
     target_link_libraries(${target}_static PUBLIC umbel_static ${needs} m)
     foreach(library ${target} ${target}_static)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * dedupe.c - prints each line of standard input the first time it comes
+ * dedupe.c - prints each line of standard input the first time it appears
  *
  *   cc dedupe.c $(pkg-config --cflags --libs umbel) -o dedupe
  *   printf 'ada\nbob\nada\n' | ./dedupe

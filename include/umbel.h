@@ -19,7 +19,7 @@
  *   bytes      A filter's bits depend only on its parameters and its keys, never on CPU, compiler,
  *              number of threads or byte order.
  *   threads    Any number of readers, or one writer, per filter.  A concurrent filter also takes
- *              any number of writers that add; copying, measuring and saving it beside them is safe
+ *              any number of writers that add; copying, measuring and saving it meanwhile is safe
  *              and covers every key whose add returned before.  Its adds take up to four locked
  *              instructions, in batches 5 to 16 times as long as a plain filter's: threads with
  *              many keys each are faster with a plain filter each and umbel_merge, or with
@@ -32,7 +32,7 @@
  *
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
  * filters), umbel_meta.h (text that travels with a filter), umbel_quantity.h (numbers as people
- * write them), umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (libraries of their own).
+ * write them), umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (separate libraries).
  */
 #ifndef UMBEL_H
 #define UMBEL_H
@@ -109,21 +109,21 @@ UMBEL_API void umbel_free(umbel_filter *filter); /* NULL is allowed             
 
 /* The numbers are stored in native files and never change. */
 typedef enum umbel_kind {
-    UMBEL_KIND_AUTO = 0,     /* blocked or line, or classic where that is smaller by a quarter    */
+    UMBEL_KIND_AUTO = 0,     /* blocked or line, or classic if it is at least 25% smaller         */
     UMBEL_KIND_BLOCKED = 1,  /* split-block Bloom: one cache line per key; the fast general kind  */
     UMBEL_KIND_CLASSIC = 2,  /* m bits, k probes anywhere: the smallest filter that takes adds    */
     UMBEL_KIND_STATIC = 3,   /* binary fuse: built once from all keys, smaller (umbel_builder)    */
     UMBEL_KIND_COUNTING = 4, /* 4-bit counters in place of blocked's bits: keys can be removed    */
     UMBEL_KIND_SCALABLE = 5, /* a chain of layers: grows, and keeps its rate all the time         */
     UMBEL_KIND_WINDOW = 6,   /* remembers the latest keys and forgets older ones, in fixed memory */
-    UMBEL_KIND_TIGHT = 7,    /* bumped ribbon: built once, 1 to 2% above the least space there is */
+    UMBEL_KIND_TIGHT = 7,    /* bumped ribbon: built once, 1 to 2% above the theoretical minimum  */
     UMBEL_KIND_LINE = 8      /* blocked in whole cache lines: smaller, slower in cache; low rates */
 } umbel_kind;
 
-/* What to make.  Zero means "not given" everywhere, and a field that another kind has is refused by
- * name.  Of capacity, fpr and bytes give two and the third follows; or all three, refused if bytes
- * cannot keep the rate; or bytes alone, for a filter of just that size that promises nothing
- * (classic then needs hashes). */
+/* What to make.  Zero means "not given" everywhere; setting another kind's field is an error that
+ * names it.  Of capacity, fpr and bytes give two, and the third follows; or all three, which is an
+ * error if bytes cannot keep the rate; or bytes alone, for a filter of just that size that promises
+ * nothing (classic then needs hashes). */
 typedef struct umbel_params {
     umbel_kind kind;
     uint32_t hashes;       /* probes per key; line: 4, 8 or 16, static: 3 or 4; 0: the best      */
@@ -131,8 +131,6 @@ typedef struct umbel_params {
     double fpr;            /* false-positive rate promised once they are in, in (0,1)             */
     uint64_t bytes;        /* memory for the bits, at most                                        */
     uint64_t seed;         /* places keys elsewhere; filters merge only if their seeds are equal  */
-    const uint8_t *secret; /* 16 bytes, or NULL: without them nobody can construct false positives.
-                              Copied; no file holds them, so keep them for umbel_opts.secret      */
     bool concurrent;       /* any number of threads may add at the same time (blocked, line)      */
     struct {
         uint32_t expansion;  /* each layer is for this many times the keys of the last; 0: 2      */
@@ -140,7 +138,7 @@ typedef struct umbel_params {
     } scalable;
     struct {
         uint32_t generations; /* forget in this many steps; 0: 8.  `capacity` is the whole window */
-        bool manual;          /* only umbel_advance moves it on, adding never does                */
+        bool manual;          /* only umbel_advance advances it, adding never does                */
     } window;
     uint64_t reserved[4];
 } umbel_params;
@@ -159,7 +157,7 @@ typedef struct umbel_key {
 
 /* Builds a filter from all its keys: the only way to a static or tight one, which counts them
  * itself (duplicates once), so that fpr or bytes is enough, and takes 8 bytes per key meanwhile, or
- * none with opts.tmp.  Add as often as you like, finish, and free, also after an error. */
+ * none with opts.tmp.  Add as often as you like, finish, and free it, even after an error. */
 typedef struct umbel_builder umbel_builder;
 UMBEL_API umbel_err umbel_builder_new(const umbel_params *params, const umbel_opts *opts,
                                       umbel_builder **out, umbel_diag *diag);
@@ -174,9 +172,9 @@ UMBEL_API void umbel_builder_free(umbel_builder *builder);
  * exceptions, exact hashes that lookups compare after a hit and that native files hold.  An
  * exception never hides a key: adding its key drops it.  Adding others leaves exceptions valid but
  * umbel_info.outdated, since the filter may then find good keys that it did not find before; so
- * merging, folding and clearing drop all exceptions.  Not for concurrent filters.  params: kind,
- * seed and secret as the filter's; takes 16 bytes per good key, 32 if the kind is auto or classic.
- * UMBEL_EFULL above 64,000 exceptions: promise a lower rate. */
+ * merging, folding and clearing drop all exceptions.  Not for concurrent filters.  params and opts
+ * have the filter's kind, seed and secret.  Takes 16 bytes per good key, 32 if the kind is auto or
+ * classic.  UMBEL_EFULL above 64,000 exceptions: promise a lower rate. */
 typedef struct umbel_never umbel_never;
 typedef struct umbel_never_result {
     uint64_t asked;      /* good keys, each once                                                  */
@@ -198,17 +196,17 @@ UMBEL_API void umbel_never_free(umbel_never *never);
 
 /* Adds one key; *was_new (optional) says whether it was certainly absent.  UMBEL_EFULL when the
  * filter would have to grow and may not.  Every lookup after the return sees the key; of several
- * threads that add one absent key at once, at least one sees was_new true. */
+ * threads that add one absent key simultaneously, at least one sees was_new true. */
 UMBEL_API umbel_err umbel_add(umbel_filter *filter, const void *key, size_t len, bool *was_new,
                               umbel_diag *diag);
 
 /* False: certainly not added.  True: added, or a false positive.  No lookup can fail. */
 UMBEL_API bool umbel_contains(const umbel_filter *filter, const void *key, size_t len);
 
-/* Like n calls in order, but several times as fast: memory is fetched ahead, and very large batches
- * are sorted by place first.  was_new[i] and hit[i] are 1 or 0; was_new may be NULL.  *done
- * (optional) is the number of keys added: n, or on failure those before the first that could not
- * be; they stay in, and the later was_new are untouched. */
+/* Like n calls in order, but several times as fast, because memory is fetched ahead.  was_new[i]
+ * and hit[i] are 1 or 0; was_new may be NULL.  *done (optional) is the number of keys added: n, or
+ * on failure those before the first that could not be; they stay in, and the later was_new are
+ * untouched. */
 UMBEL_API umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n,
                                    uint8_t *was_new, size_t *done, umbel_diag *diag);
 UMBEL_API void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
@@ -223,15 +221,15 @@ UMBEL_API umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t l
 /* An upper bound on how often it was added (counting; 15: 15 or more); other kinds: 1 or 0. */
 UMBEL_API uint32_t umbel_count(const umbel_filter *filter, const void *key, size_t len);
 
-/* Moves a window on by one generation, which forgets the oldest.  Windows do it by themselves after
+/* Advances a window by one generation, which forgets the oldest.  Windows do it by themselves after
  * every capacity / generations keys unless they are `manual`.  A key is found until generations + 1
- * such steps came after it. */
+ * such steps have followed it. */
 UMBEL_API umbel_err umbel_advance(umbel_filter *filter, umbel_diag *diag);
 
 /* Hash once, look up often: umbel_hash gives a key's 64-bit hash, good for every filter with the
  * same layout, seed and secret.  Classic filters need more bits: umbel_takes_hashes is false,
- * hashes are 0, lookups true, adds UMBEL_ENOTSUP.  Hashes of your own must be uniform over all
- * 64 bits: pass plain integers through umbel_mix first, or every promise is void. */
+ * hashes are 0, lookups true, adds UMBEL_ENOTSUP.  Your own hashes must be uniform over all 64
+ * bits: pass plain integers through umbel_mix first, or every promise is void. */
 UMBEL_API bool umbel_takes_hashes(const umbel_filter *filter);
 UMBEL_API uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len);
 UMBEL_API umbel_err umbel_hash_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
@@ -246,7 +244,8 @@ UMBEL_API umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashe
 /* ---- Whole filters ------------------------------------------------------------------------ */
 
 /* Adds all keys of `from`, or keeps only common ones.  UMBEL_EMISMATCH, naming what differs, unless
- * layout, seed, secret, bits and hashes are equal. */
+ * layout, seed, secret, bits and hashes are equal and both recipes make the same keys
+ * (umbel_recipe_same_keys); the recipe of `into` stays. */
 UMBEL_API umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 UMBEL_API umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with,
                                     umbel_diag *diag);
@@ -313,10 +312,10 @@ typedef struct umbel_info {
     uint32_t hashes;      /* probes per key                                                       */
     uint32_t layers;      /* how many filters a lookup may have to search; usually 1              */
     uint32_t generations; /* windows; otherwise 0                                                 */
-    bool grows;           /* opens another layer instead of passing its rate                      */
+    bool grows;           /* opens another layer instead of exceeding its rate                    */
     bool frozen;          /* read-only                                                            */
     bool concurrent;
-    bool manual;          /* windows that only umbel_advance moves on                             */
+    bool manual;          /* windows that only umbel_advance advances                             */
     uint32_t exceptions;  /* good keys that would be found by mistake (umbel_never), and are not  */
     bool outdated;        /* keys were added after the exceptions were found                      */
     uint8_t reserved8[3];
@@ -333,15 +332,18 @@ typedef struct umbel_measurement {
     uint64_t reserved[3];
 } umbel_measurement;
 
-/* What the filter was made as, in constant time; and what its bits say, by reading all of them.
- * Adds that changed the filter are counted, and a model says how many keys false positives hid from
- * the count: that is `keys` unless the bits contradict it, as after a merge of filters with keys in
- * common.  Then, and where the format stores no count, the bits estimate it. */
+/* umbel_describe says what the filter was made as, in constant time; umbel_measure says what its
+ * bits show, by reading all of them.  Adds that changed the filter are counted, and a model says
+ * how many keys false positives hid from the count: that is `keys` unless the bits contradict it,
+ * as after a merge of filters with keys in common.  Then, and where the format stores no count, the
+ * bits estimate it. */
 UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
 UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now);
 
 typedef struct umbel_health {
-    bool overfull;  /* beyond doubt more keys than planned, or a live rate above the promise      */
+    bool overfull;  /* beyond doubt more keys than planned, or a live rate above the promise; of a
+                        foreign format that plans for a number of keys the former alone, because
+                        its sizing may not reach the rate that was asked for                      */
     bool keys_known; /* false: every bit is set, which any number of keys may have done           */
     double keys;     /* distinct keys in it; 0 unless keys_known ...                              */
     double keys_error; /* ... and their standard error                                            */
@@ -353,14 +355,15 @@ typedef struct umbel_health {
 } umbel_health;
 
 /* Whether a filter keeps its promise, judged from what umbel_describe and umbel_measure said about
- * it.  Every face of umbel asks here, so that they cannot disagree. */
+ * it.  The command and all bindings use this function, so that they cannot disagree. */
 UMBEL_API void umbel_judge(const umbel_info *info, const umbel_measurement *now,
                            umbel_health *health);
 
 /* Which bits a lookup of this key reads, in the order of the probes: writes up to cap of them to
  * bits and returns how many there are; a bit may come twice.  Bit i is bit i mod 8 of byte i / 8 of
  * the array as a native file holds it.  Counters and the slots of static filters are named by their
- * first bit, tight ones by all bits of a parity; chains name every layer's. */
+ * first bit, tight ones by all bits of a parity; chains name every layer's, and packed hashes the
+ * first bit of the chunk in which the key's would be. */
 UMBEL_API size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len,
                               uint64_t *bits, size_t cap);
 
@@ -372,9 +375,9 @@ UMBEL_API size_t umbel_probes(const umbel_filter *filter, const void *key, size_
 UMBEL_API umbel_err umbel_decode(const void *bytes, size_t len, const umbel_foreign *as,
                                  const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
-/* The same without copying: a read-only filter over `bytes`, which must outlive it unchanged.
- * Reads the header only; damage among the bits goes unseen (umbel_verify sees it) but stays
- * harmless: wrong answers at worst.  UMBEL_ENOTSUP where the format does not allow it. */
+/* Like umbel_decode without copying: a read-only filter over `bytes`, which must outlive it
+ * unchanged.  Reads only the header; damage among the bits goes unseen (umbel_verify sees it) but
+ * stays harmless: wrong answers at worst.  UMBEL_ENOTSUP where the format does not allow it. */
 UMBEL_API umbel_err umbel_view(const void *bytes, size_t len, const umbel_foreign *as,
                                const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
@@ -382,9 +385,10 @@ UMBEL_API umbel_err umbel_view(const void *bytes, size_t len, const umbel_foreig
 UMBEL_API umbel_err umbel_verify(const void *bytes, size_t len, const umbel_foreign *as,
                                  umbel_diag *diag);
 
-/* The same three for files.  umbel_file_open maps: immediate at any size, shared between processes,
- * read-only; a file that is truncated or overwritten in place under a map kills the reader
- * (SIGBUS), so replace files, as umbel_file_save does.  umbel_file_load gives a writable filter. */
+/* umbel_view, umbel_decode and umbel_verify for files.  umbel_file_open maps: immediate at any
+ * size, shared between processes, read-only; a file that is truncated or overwritten in place under
+ * a map kills the reader (SIGBUS), so replace files, as umbel_file_save does.  umbel_file_load
+ * gives a writable filter. */
 UMBEL_API umbel_err umbel_file_open(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_load(const char *path, const umbel_foreign *as,
@@ -397,6 +401,16 @@ UMBEL_API umbel_err umbel_file_verify(const char *path, const umbel_foreign *as,
 UMBEL_API umbel_err umbel_file_edit(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
+/* The four functions above for a file that is already open for reading: the whole file, whatever
+ * its offset.  The descriptor stays yours and may be closed as soon as they return. */
+UMBEL_API umbel_err umbel_fd_open(int fd, const umbel_foreign *as, const umbel_opts *opts,
+                                  umbel_filter **out, umbel_diag *diag);
+UMBEL_API umbel_err umbel_fd_load(int fd, const umbel_foreign *as, const umbel_opts *opts,
+                                  umbel_filter **out, umbel_diag *diag);
+UMBEL_API umbel_err umbel_fd_edit(int fd, const umbel_foreign *as, const umbel_opts *opts,
+                                  umbel_filter **out, umbel_diag *diag);
+UMBEL_API umbel_err umbel_fd_verify(int fd, const umbel_foreign *as, umbel_diag *diag);
+
 /* The bytes that umbel_encode needs (0: the format cannot hold this filter), and writing them.
  * UMBEL_ESPACE when cap is less; UMBEL_EMISMATCH when the format uses a different hash: bits cannot
  * be hashed again, only keys can be added again. */
@@ -406,9 +420,11 @@ UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format
 
 /* Replaces the file atomically (PATH.umbel-tmp, fsync, rename, fsync of the directory): after a
  * crash there is the old file or the new one; concurrent saves to one path are serialised.  Owner,
- * group and permissions stay as far as they may be given, else group and others get none; setuid,
- * setgid and sticky bits never stay.  UMBEL_EUNSYNCED: the new file is in place, and only syncing
- * its directory failed.  umbel_file_write streams to a descriptor. */
+ * group, mode, access control lists and extended attributes are preserved where permitted; after
+ * UMBEL_OK, diag->what is NULL or says what was lost, and if that is the group or the list, group
+ * and others have no access.  Setuid, setgid and sticky bits, capabilities and signatures of the
+ * old content are never preserved.  UMBEL_EUNSYNCED: the new file is in place, and only syncing its
+ * directory failed.  umbel_file_write streams to a descriptor. */
 UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
                                     const char *path, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,
@@ -425,7 +441,9 @@ typedef struct umbel_alloc {
 struct umbel_opts {
     const umbel_alloc *alloc; /* NULL: malloc and free.  Copied; ctx must outlive the filter      */
     uint64_t max_bytes;       /* refuse filters whose bits need more; 0: no limit                 */
-    const uint8_t *secret;    /* decoding and opening: the 16 bytes that the filter was made with */
+    const uint8_t *secret;    /* 16 bytes that key a new filter, and that open it again: without
+                                 them nobody can construct false positives.  NULL: none.  Copied;
+                                 no file holds them                                               */
     const char *tmp;          /* umbel_builder of static filters: a directory for a temporary file
                                  of 8 bytes per key instead of memory; it vanishes afterwards     */
     uint32_t threads;         /* calls with a million keys may use this many; 0 and 1: one        */
@@ -433,11 +451,17 @@ struct umbel_opts {
     uint64_t reserved[4];
 };
 
+/* Reads umbel_opts.secret from the contents of a file: 16 bytes, which must not all be text (a
+ * password is not a secret), or 32 hexadecimal digits, with or without an end of line. */
+UMBEL_API umbel_err umbel_parse_secret(const void *bytes, size_t len, uint8_t *secret,
+                                       umbel_diag *diag);
+
 UMBEL_API const char *umbel_kind_name(umbel_kind kind);       /* "blocked"; NULL: no such kind   */
 UMBEL_API bool umbel_kind_named(const char *name, umbel_kind *kind);
+UMBEL_API const char *umbel_kind_purpose(umbel_kind kind); /* "fast and general"; NULL: no kind   */
 
-/* What the filters of a kind can do; false, and all of them false, for AUTO and unknown kinds.
- * Filters in other systems' formats may be able to do less. */
+/* What the filters of a kind can do.  Returns false, with all traits false, for AUTO and unknown
+ * kinds.  Filters in other systems' formats may be able to do less. */
 typedef struct umbel_traits {
     bool built_once; /* made from all its keys by umbel_builder and read-only ever after          */
     bool adds;       /* umbel_add                                                                 */

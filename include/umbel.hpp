@@ -35,10 +35,11 @@
 #include <vector>
 
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 
 namespace umbel {
 
-/* What a call came to: the error, and what the library says about it. */
+/* The outcome of a call: the error, and what the library says about it. */
 class status {
   public:
     status() = default;
@@ -318,6 +319,21 @@ class filter {
         umbel_measurement now;
         umbel_measure(live(), &now);
         return now;
+    }
+
+    // How records become keys (umbel_recipe.h), and text about the filter.
+    std::string recipe() const {
+        return umbel_get_recipe(live());
+    }
+    [[nodiscard]] status set_recipe(const std::string &text) {
+        return call(umbel_set_recipe, text.c_str());
+    }
+    std::optional<std::string> meta(const std::string &name) const {
+        const char *value = umbel_get_meta(live(), name.c_str());
+        return value ? std::optional<std::string>(value) : std::nullopt;
+    }
+    [[nodiscard]] status set_meta(const std::string &name, const std::string &value) {
+        return call(umbel_set_meta, name.c_str(), value.c_str());
     }
 
     friend bool operator==(const filter &a, const filter &b) {

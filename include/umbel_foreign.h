@@ -54,10 +54,16 @@ typedef enum umbel_variant {
     UMBEL_VARIANT_SPARK_V1 = 1 << 6            /* spark: version 1, for Spark before 4.1          */
 } umbel_variant;
 
-/* What that system's constructor takes.  Zero means "not given"; what a format does not take is
- * refused by name.  To decode, `format` alone is enough for most; gocrc32 needs capacity, fpr and
- * variant, clickhouse needs hashes, seed and variant, and for an index fpr, or bits_per_key and
- * hashes. */
+/* Their names, as the command, Python and JavaScript know them: "mitz32".  FMT_ANY: of whatever
+ * format.  *bits gets the number of the name, false: there is none; the name of one such bit, or of
+ * 0, the usual form, where that has a name; NULL: none. */
+UMBEL_API bool umbel_variant_named(umbel_format format, const char *name, uint32_t *bits);
+UMBEL_API const char *umbel_variant_name(umbel_format format, uint32_t bit);
+
+/* What that system's constructor takes.  Zero means "not given"; setting what a format does not
+ * take is an error that names it.  To decode, `format` alone is enough for most; gocrc32 needs
+ * capacity, fpr and variant, clickhouse needs hashes, seed and variant, and for an index fpr, or
+ * bits_per_key and hashes. */
 struct umbel_foreign {
     umbel_format format;
     uint32_t variant;
@@ -108,7 +114,7 @@ UMBEL_API const char *umbel_type_name(umbel_type type); /* "int64"; NULL: no suc
 UMBEL_API bool umbel_type_named(const char *name, umbel_type *type);
 
 /* Reads the value that the text denotes and writes the bytes to use as its key.  UMBEL_EINVAL when
- * the text is no such value (a sign and digits for integers, what strtod reads for the others);
+ * the text is not such a value (a sign and digits for integers, what strtod reads for the others);
  * UMBEL_ESPACE when cap is too small: numbers need at most 8 bytes, strings len, UTF-16 twice
  * that. */
 UMBEL_API umbel_err umbel_typed_key(umbel_type type, const void *text, size_t len, void *key,

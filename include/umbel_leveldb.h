@@ -45,9 +45,10 @@ UMBEL_API leveldb_filterpolicy_t *umbel_leveldb_split_block(int bits_per_key);
 
 namespace umbel {
 
-/* The same for LevelDB's C++ interface; empty where the functions above give NULL.  LevelDB's own C
- * interface derives leveldb_filterpolicy_t from FilterPolicy, its only base, and passes it on as
- * such; it hides that from its callers, so it is said here once and no program needs a cast. */
+/* The policies for LevelDB's C++ interface; empty where the functions above return NULL.  LevelDB's
+ * own C interface derives leveldb_filterpolicy_t from FilterPolicy, its only base, and passes it on
+ * as such.  It hides that from its callers, so the cast is written here once and no program needs
+ * one. */
 inline std::unique_ptr<const leveldb::FilterPolicy> leveldb_policy(leveldb_filterpolicy_t *policy) {
     return std::unique_ptr<const leveldb::FilterPolicy>(
         reinterpret_cast<const leveldb::FilterPolicy *>(policy));

@@ -18,7 +18,7 @@ extern "C" {
 
 /* How records of input became keys, for whoever looks up records later: a line of text that
  * umbel_recipe.h describes.  The filter keeps its canonical form.  A file may have a recipe that is
- * unknown here: the text is given all the same, and parsing it says which word it is. */
+ * unknown here: the text is still returned, and parsing it says which word is unknown. */
 UMBEL_API umbel_err umbel_set_recipe(umbel_filter *filter, const char *text, umbel_diag *diag);
 /* "line" if none was set; lives until the filter or its recipe changes. */
 UMBEL_API const char *umbel_get_recipe(const umbel_filter *filter);

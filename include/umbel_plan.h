@@ -38,7 +38,7 @@ typedef struct umbel_plan {
     uint64_t bits;         /* out: size of the bit array                                          */
     double rate;           /* out: mean rate over all such filters at capacity; at most fpr       */
     double bits_per_key;   /* out                                                                 */
-    double bound;          /* out: 2^-(bits per key), below which no filter can be                */
+    double bound;          /* out: 2^-(bits per key), below which no filter can go                */
     uint32_t generations;  /* window, in: 0 or a choice; out: that or 8                           */
     umbel_verdict verdict; /* out: why it was refused ...                                         */
     const char *why;       /* ... as text; with AUTO, why this kind was chosen; never NULL        */

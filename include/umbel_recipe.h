@@ -57,8 +57,13 @@ typedef enum umbel_recipe_trait {
     UMBEL_RECIPE_CRLF = 128    /* a CR at the end of a record is not part of the key             */
 } umbel_recipe_trait;
 
-/* Those that are true of a recipe, or-ed together. */
+/* The traits that a recipe has, or-ed together. */
 UMBEL_API uint32_t umbel_recipe_traits(const umbel_recipe *recipe);
+
+/* Whether two recipes make the same key of the same part, wherever in a record each finds it: trim,
+ * case and meaning are equal.  Filters whose recipes do not are refused by umbel_merge,
+ * umbel_intersect and umbel_is_subset. */
+UMBEL_API bool umbel_recipe_same_keys(const umbel_recipe *a, const umbel_recipe *b);
 
 /* The recipe for one file: column names become numbers by the file's first record, without its
  * separator; a byte-order mark and a CR at the end are ignored, and the first of two equal names is
@@ -71,8 +76,8 @@ UMBEL_API umbel_err umbel_recipe_bind(const umbel_recipe *recipe, const void *he
 
 typedef enum umbel_recipe_use {
     UMBEL_USE_RECORD = 0, /* select, normalise, give it its meaning                              */
-    UMBEL_USE_KEY = 1,    /* the text is a key already, typed by somebody: all but the selection */
-    UMBEL_USE_DIGEST = 2  /* the selected part is the digest already: sha1, ntlm                 */
+    UMBEL_USE_KEY = 1,    /* the text is already a key, typed by somebody: no selection          */
+    UMBEL_USE_DIGEST = 2  /* the selected part is already the digest: sha1, ntlm                 */
 } umbel_recipe_use;
 
 typedef enum umbel_found {
@@ -81,10 +86,10 @@ typedef enum umbel_found {
     UMBEL_FOUND_MALFORMED = 2 /* not JSON, a quote that does not close, not an int64 ...         */
 } umbel_found;
 
-/* Turns n records, without their separators, into their keys, in place, and says of each whether it
- * has one (an umbel_found); without one, its data is NULL.  Returns how many have.  Keys point into
- * their records or into scratch, which has umbel_recipe_room bytes.  Records may lie anywhere;
- * those that follow each other in one text with a byte between them are the fastest. */
+/* Turns n records, without their separators, into their keys, in place, and says for each whether
+ * it has one (an umbel_found); without one, its data is NULL.  Returns how many have one.  Keys
+ * point into their records or into scratch, which has umbel_recipe_room bytes.  Records may lie
+ * anywhere; those that follow each other in one text with a byte between them are the fastest. */
 UMBEL_API size_t umbel_recipe_apply(const umbel_recipe *recipe, umbel_recipe_use use,
                                     umbel_key *records, size_t n, void *scratch, uint8_t *states);
 
@@ -119,11 +124,11 @@ UMBEL_API umbel_domain_form umbel_domain_entry(const void *line, size_t len, umb
 
 /* ---- Where records end -------------------------------------------------------------------- */
 
-/* Every separator ends a record, but for CSV (UMBEL_RECIPE_CSV), where it may be part of a
- * quoted field; so CSV is scanned in order, from the beginning of a file.  A quote opens a field
- * only at its beginning; within the field two quotes stand for one.  An open quote takes all
- * that follows for one record, which umbel_recipe_apply then calls malformed.  `separator` is a
- * newline or a NUL: a property of the input, not of the recipe. */
+/* Every separator ends a record, except in CSV (UMBEL_RECIPE_CSV), where it may be part of a quoted
+ * field; so CSV is scanned in order, from the beginning of a file.  A quote opens a field only at
+ * its beginning; within the field two quotes stand for one.  An open quote takes all that follows
+ * for one record, which umbel_recipe_apply then calls malformed.  `separator` is a newline or a
+ * NUL: a property of the input, not of the recipe. */
 
 /* How far a text that begins with a record was scanned.  Start with zeros. */
 typedef struct umbel_recipe_progress {
@@ -133,7 +138,7 @@ typedef struct umbel_recipe_progress {
     uint64_t reserved[2];
 } umbel_recipe_progress;
 
-/* Scans on, up to `len`, which has grown since the last call.  For every recipe. */
+/* Continues the scan up to `len`, which has grown since the last call.  For every recipe. */
 UMBEL_API void umbel_recipe_scan(const umbel_recipe *recipe, uint8_t separator,
                                  umbel_recipe_progress *progress, const void *text, size_t len);
 
@@ -150,7 +155,7 @@ UMBEL_API size_t umbel_recipe_ends(const umbel_recipe *recipe, uint8_t separator
 /* ---- Whole files -------------------------------------------------------------------------- */
 
 /* A reader for files that come in pieces: feed a piece, then take batches until one is empty, then
- * feed the next.  Headers, column names and records across pieces are its business. */
+ * feed the next.  The reader takes care of headers, column names and records across pieces. */
 typedef struct umbel_records umbel_records;
 
 typedef struct umbel_records_batch {
@@ -166,9 +171,9 @@ UMBEL_API umbel_err umbel_records_new(const umbel_recipe *recipe, umbel_recipe_u
                                       uint8_t separator, umbel_records **out, umbel_diag *diag);
 UMBEL_API void umbel_records_free(umbel_records *records); /* NULL is allowed                    */
 
-/* Takes a copy of the bytes.  `last`: the file ends with them; a record without a separator is then
- * one, too, and the next piece begins another file.  UMBEL_EINVAL before the previous piece was
- * taken to its end. */
+/* Takes a copy of the bytes.  `last`: the file ends with them; then a record without a separator
+ * also counts, and the next piece begins another file.  UMBEL_EINVAL if batches of the previous
+ * file are left. */
 UMBEL_API umbel_err umbel_records_feed(umbel_records *records, const void *bytes, size_t len,
                                        bool last, umbel_diag *diag);
 
@@ -181,13 +186,13 @@ UMBEL_API umbel_err umbel_records_next(umbel_records *records, umbel_records_bat
  * it has not been read yet.  Valid until the next file. */
 UMBEL_API umbel_key umbel_records_header(const umbel_records *records);
 
-/* ---- Lists that are asked while they are replaced ------------------------------------------- */
+/* ---- Lists that can be replaced while they are queried -------------------------------------- */
 
-/* A filter in a file, asked by its recipe: what resolvers, proxies and servers need of a list.  The
- * file may be replaced at any time (umbel_file_save does so, mv as well): a question finds out at
- * most once per second, and answers from the new one, or, if that is not a filter, still from the
- * old.  Files of up to 64 MiB are read into memory and checked, so nothing that is done to the file
- * afterwards hurts; larger ones are mapped (umbel_file_open).  One thread per list. */
+/* A filter in a file, queried by its recipe: what resolvers, proxies and servers need from a list.
+ * The file may be replaced at any time (by umbel_file_save or mv): lookups check for that at most
+ * once per second, and then use the new file or, if that is not a filter, still the old one.  Files
+ * of up to 64 MiB are read into memory and checked, so nothing that is done to the file afterwards
+ * does harm; larger ones are mapped (umbel_file_open).  One thread per list. */
 typedef struct umbel_list umbel_list;
 UMBEL_API umbel_err umbel_list_open(const char *path, const umbel_opts *opts, umbel_list **out,
                                     umbel_diag *diag);
@@ -197,7 +202,8 @@ UMBEL_API void umbel_list_close(umbel_list *list); /* NULL is allowed           
  * without a key is in no list. */
 UMBEL_API bool umbel_list_has(umbel_list *list, umbel_recipe_use use, const void *text, size_t len);
 
-/* The same for many; the texts are replaced by keys.  UMBEL_ENOMEM, and nothing was asked. */
+/* Like umbel_list_has, for many texts, which are replaced by keys.  UMBEL_ENOMEM: nothing was
+ * looked up. */
 UMBEL_API umbel_err umbel_list_has_many(umbel_list *list, umbel_recipe_use use, umbel_key *texts,
                                         size_t n, uint8_t *hit, umbel_diag *diag);
 
@@ -205,11 +211,11 @@ UMBEL_API umbel_err umbel_list_has_many(umbel_list *list, umbel_recipe_use use, 
  * the last attempt: the list keeps answering. */
 UMBEL_API umbel_err umbel_list_refresh(umbel_list *list, bool *replaced, umbel_diag *diag);
 
-/* The filter that answers now, until the next question. */
+/* The current filter; valid until the next lookup. */
 UMBEL_API const umbel_filter *umbel_list_filter(const umbel_list *list);
 UMBEL_API uint64_t umbel_list_replaced(const umbel_list *list); /* how often                      */
 
-/* "kind=tight keys=1000 bytes=5000 exceptions=0", for faces without umbel_info: cut to cap bytes
+/* "kind=tight keys=1000 bytes=5000 exceptions=0", for bindings without umbel_info: cut to cap bytes
  * with its NUL; returns the length of the whole. */
 UMBEL_API size_t umbel_list_text(const umbel_list *list, char *text, size_t cap);
 

@@ -86,7 +86,7 @@ typedef struct umbel_table_answer {
 
 /* What a file says about itself, such as "rocksdb.num.entries". */
 typedef struct umbel_table_fact {
-    const char *name, *text; /* live as long as the table; bytes that are no text are hexadecimal */
+    const char *name, *text; /* live as long as the table; bytes that are not text are in hex     */
     uint64_t number;         /* if is_number                                                     */
     bool is_number;
     uint64_t reserved[2];
@@ -95,11 +95,11 @@ typedef struct umbel_table_fact {
 /* ---- Reading ------------------------------------------------------------------------------ */
 
 /* Reads a table from memory, which must outlive it unchanged.  hints and opts may be NULL;
- * opts->max_bytes bounds the decompressed data held in memory, 0: 1 GiB. */
+ * opts->max_bytes bounds what is held in memory, decompressed data and lists, 0: 1 GiB. */
 UMBEL_API umbel_err umbel_table_read(const void *bytes, size_t len, const umbel_table_hints *hints,
                                      const umbel_opts *opts, umbel_table **out, umbel_diag *diag);
 
-/* The same for a file, mapped, or the directory of a ClickHouse part. */
+/* Reads a table from a file, which is mapped, or from the directory of a ClickHouse part. */
 UMBEL_API umbel_err umbel_table_open(const char *path, const umbel_table_hints *hints,
                                      const umbel_opts *opts, umbel_table **out, umbel_diag *diag);
 UMBEL_API void umbel_table_close(umbel_table *table); /* NULL is allowed */
@@ -147,7 +147,8 @@ UMBEL_API umbel_err umbel_table_check(const umbel_table *table, const char *colu
 
 /* ---- Writing LevelDB's filter block --------------------------------------------------------- */
 
-/* In the order of LevelDB's table builder: (start add*)* finish, byte for byte what it writes. */
+/* Call these in the order of LevelDB's table builder, (start add*)* finish; the bytes are what it
+ * writes. */
 typedef struct umbel_leveldb_block umbel_leveldb_block;
 
 UMBEL_API umbel_err umbel_leveldb_block_new(uint32_t bits_per_key, const umbel_opts *opts,

@@ -7,7 +7,7 @@
 #include "core/mapping.h"
 #include "core/size.h"
 
-umbel_err umbeli_table_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
+umbel_err umbeli_array_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
                             size_t *cap) {
     if (count < *cap) return UMBEL_OK;
     uint64_t bytes, more = *cap ? (uint64_t)*cap * 2 : 16;
@@ -21,10 +21,24 @@ umbel_err umbeli_table_grow(const umbeli_settings *m, void **array, size_t size,
     return UMBEL_OK;
 }
 
+uint64_t umbeli_list_bytes(size_t cap, size_t size) {
+    uint64_t bytes = (uint64_t)cap * size;
+    return bytes < UMBELI_SHORT_LIST ? 0 : bytes;
+}
+
+umbel_err umbeli_table_grow(umbel_table *t, void **array, size_t size, size_t count, size_t *cap) {
+    uint64_t before = umbeli_list_bytes(*cap, size), after = umbeli_list_bytes(*cap, 2 * size);
+    if (count < *cap) return UMBEL_OK;
+    if (after > t->settings.max_bytes - t->held) return UMBEL_ELIMIT; /* with both in memory */
+    umbel_err e = umbeli_array_grow(&t->settings, array, size, count, cap);
+    if (!e) t->held += after - before;
+    return e;
+}
+
 umbel_err umbeli_table_add(umbel_table *t, const umbeli_place *place) {
     if (t->count * sizeof *place >= t->settings.max_bytes) return UMBEL_ELIMIT;
     void *places = t->places;
-    umbel_err e = umbeli_table_grow(&t->settings, &places, sizeof *place, t->count, &t->cap);
+    umbel_err e = umbeli_table_grow(t, &places, sizeof *place, t->count, &t->cap);
     if (e) return e;
     t->places = places;
     t->places[t->count++] = *place;

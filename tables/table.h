@@ -45,7 +45,7 @@ typedef struct umbeli_table_ops {
     umbel_err (*key)(const umbel_table *t, const char *column, const char *type, umbel_key text,
                      uint8_t *key, size_t cap, size_t *key_len, umbel_diag *diag);
 
-    /* The i-th of what the file says about itself; NULL: nothing. */
+    /* The i-th fact that the file states about itself; NULL: there are none. */
     bool (*fact)(const umbel_table *t, size_t i, umbel_table_fact *fact);
 } umbeli_table_ops;
 
@@ -58,7 +58,7 @@ struct umbel_table {
     size_t len;
     void *mapped; /* the same bytes if umbel_table_open mapped them; otherwise NULL */
     umbeli_settings settings;
-    uint64_t held; /* bytes held decompressed, at most memory.max_bytes */
+    uint64_t held; /* bytes held: decompressed, lists, names; at most settings.max_bytes */
 
     umbeli_place *places;
     size_t count, cap;
@@ -70,7 +70,7 @@ struct umbel_table {
 
 enum { UMBELI_MAX_FAULTS = 100 };
 
-/* UMBEL_ENOMEM, or UMBEL_ELIMIT if places alone would exceed memory.max_bytes. */
+/* UMBEL_ENOMEM, or UMBEL_ELIMIT if more would be held than settings.max_bytes. */
 umbel_err umbeli_table_add(umbel_table *t, const umbeli_place *place);
 
 /* Notes what is wrong and lets the reader continue; faults after the hundredth are dropped. */
@@ -86,7 +86,12 @@ umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *ke
                            uint8_t *may, umbel_diag *diag);
 
 /* Grows an array of `size`-byte elements so that one more fits. */
-umbel_err umbeli_table_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
+umbel_err umbeli_array_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
                             size_t *cap);
+
+/* The same for an array of a table, whose bytes are held: those of a short one are not counted. */
+enum { UMBELI_SHORT_LIST = 64 << 10 };
+umbel_err umbeli_table_grow(umbel_table *t, void **array, size_t size, size_t count, size_t *cap);
+uint64_t umbeli_list_bytes(size_t cap, size_t size);
 
 #endif

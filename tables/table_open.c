@@ -82,7 +82,7 @@ static bool ends_in(const char *text, const char *end) {
     return n >= k && strcmp(text + n - k, end) == 0;
 }
 
-/* The file of marks beside skp_idx_x.idx; its name depends on the ClickHouse version. */
+/* The file of marks next to skp_idx_x.idx; its name depends on the ClickHouse version. */
 static void map_marks(const char *path, umbeli_mapping *marks) {
     static const char *const suffixes[] = {".cmrk2", ".cmrk3", ".cmrk4", ".mrk2", ".mrk3", ".mrk4"};
     char beside[PATH_BYTES];

@@ -108,7 +108,7 @@ static umbel_err run_zstd(const job *j, ZSTD_DCtx *ctx, umbeli_unpacked *out) {
 static umbel_err unpack_zstd(const job *j, umbeli_unpacked *out) {
     ZSTD_DCtx *ctx = ZSTD_createDCtx();
     if (!ctx) return umbeli_fail_at(j->diag, UMBEL_ENOMEM, j->offset, "Zstandard");
-    /* The frame's window is allocated at once, so the data must be able to fill it as well. */
+    /* The frame's window is allocated in one piece, so the data must be able to fill it as well. */
     int window = MIN_WINDOW_LOG;
     while (window < MAX_WINDOW_LOG && (size_t)1 << window < j->len * ZSTD_RATIO) window++;
     umbel_err e = ZSTD_isError(ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax, window))

@@ -46,7 +46,7 @@ void umbel_measure(const umbel_filter *f, umbel_measurement *now) {
     if (f->ops->keys_of_bits) umbeli_measure_keys(f, now);
 }
 
-/* An estimate is beyond doubt three standard errors away. */
+/* An estimate counts as certain when it is three standard errors away. */
 static bool is_beyond_plan(const umbel_info *info, const umbel_measurement *now) {
     const double doubt = 3 * now->keys_error;
     return info->capacity &&
@@ -56,10 +56,13 @@ static bool is_beyond_plan(const umbel_info *info, const umbel_measurement *now)
 void umbel_judge(const umbel_info *info, const umbel_measurement *now, umbel_health *health) {
     const double countable = 1.8e19;
     bool known = isfinite(now->keys) && now->keys < countable;
-    bool broken = info->fpr > 0 && now->rate > info->fpr;
     umbel_traits traits;
     umbel_kind_traits(info->kind, &traits);
     bool fills = !info->grows && !traits.forgets;
+    /* Other systems size by rules of thumb, some of which give a higher rate than was asked for:
+     * what they plan is the number of keys. */
+    bool by_keys = info->format != UMBEL_FMT_NATIVE && info->capacity && fills;
+    bool broken = info->fpr > 0 && now->rate > info->fpr && !by_keys;
     *health = (umbel_health){
         .overfull = broken || (fills && is_beyond_plan(info, now)),
         .keys_known = known,

@@ -13,51 +13,52 @@
 #include "api/atomic_file.h"
 #include "core/diag.h"
 #include "core/mapping.h"
+#include "core/platform.h"
 #include "format/codec.h"
 #include "umbel_foreign.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static umbel_err map(const char *path, bool privately, umbeli_mapping *m, umbel_diag *diag) {
-    umbel_err e =
-        privately ? umbeli_mapping_open_private(path, m, diag) : umbeli_mapping_open(path, m, diag);
+static umbel_err map(int fd, bool privately, umbeli_mapping *m, umbel_diag *diag) {
+    umbel_err e = umbeli_mapping_of(fd, privately, m, diag);
     if (!e && m->len == 0) e = umbeli_fail(diag, UMBEL_ECORRUPT, "the file is empty");
     return e;
 }
 
-static void keep_mapped(umbel_filter *f, umbeli_mapping m) {
+/* The filter keeps the mapping; without a filter it is closed. */
+static void end_mapping(umbeli_mapping m, umbel_filter *f) {
+    if (!f) {
+        umbeli_mapping_close(m.bytes, m.len);
+        return;
+    }
     f->unmap = umbeli_mapping_close;
     f->mapping = m.bytes;
     f->mapping_len = m.len;
 }
 
-umbel_err umbel_file_open(const char *path, const umbel_foreign *as, const umbel_opts *opts,
-                          umbel_filter **out, umbel_diag *diag) {
+umbel_err umbel_fd_open(int fd, const umbel_foreign *as, const umbel_opts *opts, umbel_filter **out,
+                        umbel_diag *diag) {
     umbeli_mapping m;
-    umbel_err e = map(path, false, &m, diag);
+    umbel_err e = map(fd, false, &m, diag);
     if (e) return e;
     e = umbel_view(m.bytes, m.len, as, opts, out, diag);
-    if (e) {
-        umbeli_mapping_close(m.bytes, m.len);
-    } else {
-        keep_mapped(*out, m);
-    }
+    end_mapping(m, e ? NULL : *out);
     return e;
 }
 
-umbel_err umbel_file_load(const char *path, const umbel_foreign *as, const umbel_opts *opts,
-                          umbel_filter **out, umbel_diag *diag) {
+umbel_err umbel_fd_load(int fd, const umbel_foreign *as, const umbel_opts *opts, umbel_filter **out,
+                        umbel_diag *diag) {
     umbeli_mapping m;
-    umbel_err e = map(path, false, &m, diag);
+    umbel_err e = map(fd, false, &m, diag);
     if (e) return e;
     umbeli_mapping_sequential(&m);
     e = umbel_decode(m.bytes, m.len, as, opts, out, diag);
-    umbeli_mapping_close(m.bytes, m.len);
+    end_mapping(m, NULL);
     return e;
 }
 
-/* Takes the bits of a privately mapped file as the filter's own; *kept: where the format is the one
- * that memory has.  All others are decoded. */
+/* Makes the bits of a privately mapped file the filter's own, and sets *kept, if the format has the
+ * layout of memory.  All others are decoded. */
 static umbel_err adopt(umbeli_mapping m, const umbel_foreign *as, const umbel_opts *opts,
                        umbel_filter **out, bool *kept, umbel_diag *diag) {
     umbeli_settings settings;
@@ -70,30 +71,59 @@ static umbel_err adopt(umbeli_mapping m, const umbel_foreign *as, const umbel_op
     return codec->decode(m.bytes, m.len, UMBELI_ADOPT, &settings, out, diag);
 }
 
-umbel_err umbel_file_edit(const char *path, const umbel_foreign *as, const umbel_opts *opts,
-                          umbel_filter **out, umbel_diag *diag) {
+umbel_err umbel_fd_edit(int fd, const umbel_foreign *as, const umbel_opts *opts, umbel_filter **out,
+                        umbel_diag *diag) {
     umbeli_mapping m;
     bool kept = false;
-    umbel_err e = map(path, true, &m, diag);
+    umbel_err e = map(fd, true, &m, diag);
     if (e) return e;
     umbeli_mapping_sequential(&m);
     e = adopt(m, as, opts, out, &kept, diag);
-    if (e || !kept) {
-        umbeli_mapping_close(m.bytes, m.len);
-    } else {
-        keep_mapped(*out, m);
-    }
+    end_mapping(m, !e && kept ? *out : NULL);
     return e;
 }
 
-umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag) {
+umbel_err umbel_fd_verify(int fd, const umbel_foreign *as, umbel_diag *diag) {
     umbeli_mapping m;
-    umbel_err e = map(path, false, &m, diag);
+    umbel_err e = map(fd, false, &m, diag);
     if (e) return e;
     umbeli_mapping_sequential(&m);
     e = umbel_verify(m.bytes, m.len, as, diag);
-    umbeli_mapping_close(m.bytes, m.len);
+    end_mapping(m, NULL);
     return e;
+}
+
+/* The four functions above, by file name. */
+typedef umbel_err reading(int fd, const umbel_foreign *as, const umbel_opts *opts,
+                          umbel_filter **out, umbel_diag *diag);
+
+static umbel_err by_name(const char *path, reading *get, const umbel_foreign *as,
+                         const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
+    int fd;
+    umbel_err e = umbeli_open(path, &fd, diag);
+    if (e) return e;
+    e = get ? get(fd, as, opts, out, diag) : umbel_fd_verify(fd, as, diag);
+    umbeli_close(fd);
+    return e;
+}
+
+umbel_err umbel_file_open(const char *path, const umbel_foreign *as, const umbel_opts *opts,
+                          umbel_filter **out, umbel_diag *diag) {
+    return by_name(path, umbel_fd_open, as, opts, out, diag);
+}
+
+umbel_err umbel_file_load(const char *path, const umbel_foreign *as, const umbel_opts *opts,
+                          umbel_filter **out, umbel_diag *diag) {
+    return by_name(path, umbel_fd_load, as, opts, out, diag);
+}
+
+umbel_err umbel_file_edit(const char *path, const umbel_foreign *as, const umbel_opts *opts,
+                          umbel_filter **out, umbel_diag *diag) {
+    return by_name(path, umbel_fd_edit, as, opts, out, diag);
+}
+
+umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag) {
+    return by_name(path, NULL, as, NULL, NULL, diag);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -101,6 +131,7 @@ umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_dia
 /* Buffers small pieces; large ones are written directly. */
 typedef struct fd_sink {
     int fd, error;
+    bool sparse; /* the file is new and regular: zeros may be skipped */
     size_t used;
     uint8_t buffer[16 * 1024];
 } fd_sink;
@@ -120,6 +151,48 @@ static bool write_all(fd_sink *s, const void *bytes, size_t len) {
     return true;
 }
 
+static bool is_zero(const uint8_t *p, size_t len) {
+    return p[0] == 0 && memcmp(p, p + 1, len - 1) == 0;
+}
+
+/* Parentheses, since wasi-libc has a macro of that name that ISO C does not know. */
+static off_t move(int fd, off_t by) {
+    return (lseek)(fd, by, SEEK_CUR);
+}
+
+/* Long runs of zeros become holes: a filter that is nearly empty takes little of the disk, however
+ * large its plan is. */
+static bool write_sparse(fd_sink *s, const uint8_t *p, size_t len) {
+    enum { RUN = 64 * 1024 };
+    while (len > 0) {
+        size_t some = len < RUN ? len : RUN;
+        bool zero = is_zero(p, some);
+        size_t n = some;
+        while (n < len && (len - n < RUN ? len - n : RUN) == RUN && is_zero(p + n, RUN) == zero) {
+            n += RUN;
+        }
+        if (zero && some == RUN) {
+            if (move(s->fd, (off_t)n) < 0) {
+                s->error = errno;
+                return false;
+            }
+        } else if (!write_all(s, p, n)) {
+            return false;
+        }
+        p += n;
+        len -= n;
+    }
+    return true;
+}
+
+/* A hole at the end is part of the file as well. */
+static bool end_sparse(fd_sink *s) {
+    off_t end = s->sparse ? move(s->fd, 0) : 0;
+    if (end >= 0 && (!s->sparse || ftruncate(s->fd, end) == 0)) return true;
+    s->error = errno;
+    return false;
+}
+
 static bool flush(fd_sink *s) {
     bool ok = write_all(s, s->buffer, s->used);
     s->used = 0;
@@ -129,21 +202,23 @@ static bool flush(fd_sink *s) {
 static bool to_fd(void *ctx, const void *bytes, size_t len) {
     fd_sink *s = ctx;
     if (len > sizeof s->buffer - s->used && !flush(s)) return false;
-    if (len > sizeof s->buffer) return write_all(s, bytes, len);
+    if (len > sizeof s->buffer) {
+        return s->sparse ? write_sparse(s, bytes, len) : write_all(s, bytes, len);
+    }
     memcpy(s->buffer + s->used, bytes, len);
     s->used += len;
     return true;
 }
 
-static umbel_err write_to(const umbel_filter *f, const umbeli_codec *codec, int fd,
+static umbel_err write_to(const umbel_filter *f, const umbeli_codec *codec, int fd, bool sparse,
                           umbel_diag *diag) {
-    fd_sink sink = {.fd = fd};
+    fd_sink sink = {.fd = fd, .sparse = sparse};
     umbeli_writer writer = {.sink = to_fd, .ctx = &sink};
     codec->encode(f, &writer);
     if (writer.failed && !sink.error) {
         return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the checksums");
     }
-    if (writer.failed || !flush(&sink)) {
+    if (writer.failed || !flush(&sink) || !end_sparse(&sink)) {
         return umbeli_fail_sys(diag, sink.error, "cannot write the filter");
     }
     return UMBEL_OK;
@@ -155,7 +230,7 @@ umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int 
     umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
     if (e) return e;
     int saved = errno;
-    e = write_to(filter, codec, fd, diag);
+    e = write_to(filter, codec, fd, false, diag);
     errno = saved;
     return e;
 }
@@ -165,7 +240,7 @@ static umbel_err replace(const umbel_filter *f, const umbeli_codec *codec, const
     umbeli_temporary t;
     umbel_err e = umbeli_temporary_open(path, replaced, &t, diag);
     if (e) return e;
-    e = write_to(f, codec, t.fd, diag);
+    e = write_to(f, codec, t.fd, true, diag);
     if (!e) return umbeli_temporary_place(&t, path, diag);
     umbeli_temporary_drop(&t);
     return e;
@@ -176,7 +251,7 @@ static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec,
                                umbel_diag *diag) {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return umbeli_fail_sys(diag, errno, "cannot open it for writing");
-    umbel_err e = write_to(f, codec, fd, diag);
+    umbel_err e = write_to(f, codec, fd, false, diag);
     close(fd);
     return e;
 }
@@ -238,6 +313,7 @@ umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format, const
     const umbeli_codec *codec = NULL;
     umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
     if (e) return e;
+    if (diag) *diag = (umbel_diag){0};
     int saved = errno;
     e = save(filter, codec, path, diag);
     errno = saved;

@@ -27,7 +27,7 @@ static umbel_err choose_kind(umbel_params *params, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-/* Checks given and opts; *params gets a kind that exists, *settings what both specify. */
+/* Checks given and opts; *params gets a kind that exists, *settings what both of them specify. */
 static umbel_err check_params(const umbel_params *given, const umbel_opts *opts,
                               umbel_params *params, umbeli_settings *settings, umbel_diag *diag) {
     *params = *given;
@@ -38,9 +38,6 @@ static umbel_err check_params(const umbel_params *given, const umbel_opts *opts,
     }
     if (!(given->fpr >= 0 && given->fpr < 1)) { /* also NaN */
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
-    }
-    if (settings->keyed) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: only for opening; give params.secret");
     }
     if (settings->concurrent) params->concurrent = true;
     settings->concurrent = params->concurrent;
@@ -53,7 +50,13 @@ umbel_err umbel_create(const umbel_params *params, const umbel_opts *opts, umbel
     umbel_params native;
     umbeli_settings settings;
     umbel_err e = check_params(params, opts, &native, &settings, diag);
-    return e ? e : umbeli_kind_by_id(native.kind)->create(&native, &settings, out, diag);
+    if (e) return e;
+    const umbeli_kind *kind = umbeli_kind_by_id(native.kind);
+    if (!kind->create) {
+        return umbeli_fail(diag, UMBEL_ENOTSUP,
+                           "kind: such a filter is built from all its keys with umbel_builder");
+    }
+    return kind->create(&native, &settings, out, diag);
 }
 
 umbel_filter *umbel_new(uint64_t capacity, double fpr) {
@@ -77,7 +80,7 @@ umbel_err umbel_create_foreign(const umbel_foreign *foreign, const umbel_opts *o
 
 /* ---- building ------------------------------------------------------------------------------ */
 
-/* Static and tight filters have a builder of their own; the others are simply added to. */
+/* Static and tight filters have their own builder; the others are simply added to. */
 struct umbel_builder {
     umbeli_settings settings;
     umbeli_static_builder *fixed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_list.c - a filter in a file that is asked by its recipe and replaced meanwhile
+ * api_list.c - a filter in a file that may be replaced while it is queried by its recipe
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -12,13 +12,14 @@
 
 #include "core/diag.h"
 #include "core/memory.h"
+#include "core/platform.h"
 #include "umbel_meta.h"
 #include "umbel_recipe.h"
 
 enum { STACK = 1024, BATCH = 1024 };
 static const off_t read_up_to = 64 << 20;
 
-/* Which file it is, as far as the system tells. */
+/* Identifies a file, as far as the system can tell. */
 typedef struct identity {
     dev_t device;
     ino_t inode;
@@ -36,7 +37,7 @@ struct umbel_list {
     umbel_filter *filter;
     umbel_recipe *recipe;
     uint32_t traits;
-    time_t asked_at; /* the second in which the file was looked at last */
+    time_t asked_at; /* the second in which the file was last checked */
     uint64_t replaced;
     umbel_err err; /* of the last attempt to read it */
     umbel_diag diag;
@@ -45,7 +46,7 @@ struct umbel_list {
 static umbel_err identify(const char *path, identity *out, umbel_diag *diag) {
     struct stat st;
     if (stat(path, &st)) return umbeli_fail_sys(diag, errno, "cannot stat the file");
-    *out = (identity){st.st_dev, st.st_ino, st.st_size, st.st_ctim};
+    *out = (identity){st.st_dev, st.st_ino, st.st_size, UMBELI_CHANGED(st)};
     return UMBEL_OK;
 }
 
@@ -54,7 +55,7 @@ static bool same_file(const identity *a, const identity *b) {
            a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-/* Reads what is there now; on failure the list is as before. */
+/* Reads the current file; on failure the list stays as it was. */
 static umbel_err take_file(umbel_list *l, const identity *file, umbel_diag *diag) {
     umbel_filter *f = NULL;
     umbel_recipe *recipe = NULL;
@@ -74,7 +75,7 @@ static umbel_err take_file(umbel_list *l, const identity *file, umbel_diag *diag
     return UMBEL_OK;
 }
 
-/* Coarse: it costs a few nanoseconds, and a second is long. */
+/* A coarse clock: it costs a few nanoseconds, and seconds are all that is needed. */
 static time_t second_now(void) {
     struct timespec now = {0};
 #ifdef CLOCK_MONOTONIC_COARSE
@@ -192,7 +193,7 @@ bool umbel_list_has(umbel_list *l, umbel_recipe_use use, const void *text, size_
     return found;
 }
 
-/* Keys without an answer yet, and whose they are. */
+/* Keys without an answer yet, and the texts that they belong to. */
 typedef struct rest {
     umbel_key keys[BATCH];
     uint16_t number[BATCH];
@@ -200,7 +201,7 @@ typedef struct rest {
     size_t n;
 } rest;
 
-/* One label after the other: those that are not found are asked for again by their parent. */
+/* One label after the other: the parents of keys that are not found are looked up next. */
 static void ask_parents(const umbel_list *l, const umbel_key *keys, const uint8_t *states, size_t n,
                         uint8_t *hit, rest *r) {
     r->n = 0;

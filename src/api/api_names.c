@@ -66,6 +66,11 @@ const char *umbel_kind_name(umbel_kind kind) {
     return found ? found->name : NULL;
 }
 
+const char *umbel_kind_purpose(umbel_kind kind) {
+    const umbeli_kind *found = umbeli_kind_by_id(kind);
+    return found ? found->purpose : NULL;
+}
+
 bool umbel_kind_named(const char *name, umbel_kind *kind) {
     if (strcmp(name, "auto") == 0) {
         *kind = UMBEL_KIND_AUTO;
@@ -91,6 +96,29 @@ bool umbel_format_named(const char *name, umbel_format *format) {
         return true;
     }
     return false;
+}
+
+/* The variant of this name or, without one, of this bit. */
+static const umbeli_variant *find_variant(umbel_format format, const char *name, uint32_t bit) {
+    for (const umbeli_codec *const *codec = umbeli_codecs; *codec; codec++) {
+        if (format != UMBEL_FMT_ANY && format != (*codec)->id) continue;
+        for (size_t i = 0; i < UMBELI_VARIANTS; i++) {
+            const umbeli_variant *v = &(*codec)->variants[i];
+            if (v->name && (name ? strcmp(v->name, name) == 0 : v->bit == bit)) return v;
+        }
+    }
+    return NULL;
+}
+
+bool umbel_variant_named(umbel_format format, const char *name, uint32_t *bits) {
+    const umbeli_variant *found = find_variant(format, name, 0);
+    if (found) *bits = found->bit;
+    return found != NULL;
+}
+
+const char *umbel_variant_name(umbel_format format, uint32_t bit) {
+    const umbeli_variant *found = find_variant(format, NULL, bit);
+    return found ? found->name : NULL;
 }
 
 const char *umbel_verdict_name(umbel_verdict verdict) {

@@ -3,8 +3,8 @@
  * api_never.c - finding the exceptions of a filter: good keys that it would find by mistake
  *
  * Good keys are kept as hashes, in the order they came, with a table of their numbers to find
- * them by.  A key that goes into the filter takes the good keys with its hash off the list; what
- * is left at the end and found in the filter is an exception.
+ * them by.  A key that goes into the filter takes the good keys with its hash off the list; those
+ * that are left at the end and found in the filter become exceptions.
  */
 #include <stdlib.h>
 
@@ -21,9 +21,9 @@ struct umbel_never {
     umbeli_settings settings;
     umbeli_shape shape; /* how keys are hashed */
     uint64_t *hashes;
-    umbeli_hash128 *wide; /* what a classic filter needs to look them up; NULL: no such filter */
+    umbeli_hash128 *wide; /* what a classic filter needs to look them up; NULL: not classic */
     uint8_t *members;     /* 1: this one is in the filter; NULL before the first is shown */
-    uint32_t *table; /* numbers from 1, 0: free; by the upper bits of the hash, then the next */
+    uint32_t *table; /* numbers from 1, 0: free; by the upper bits of the hash, then linearly */
     uint32_t count, room, shift;
     uint64_t in_both;
 };
@@ -40,7 +40,7 @@ umbel_err umbel_never_new(const umbel_params *params, const umbel_opts *opts, um
     umbel_never *n = umbeli_new(&settings, sizeof *n);
     if (!n) return no_memory(diag);
     n->settings = settings;
-    n->shape = umbeli_kind_shape(params);
+    n->shape = umbeli_kind_shape(params, &settings);
     n->shift = 64;
     if (params->kind == UMBEL_KIND_AUTO || params->kind == UMBEL_KIND_CLASSIC) {
         n->wide = umbeli_new(&settings, sizeof *n->wide); /* grows with the others */
@@ -106,7 +106,7 @@ static umbel_err grow(umbel_never *n, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-/* Different keys may have one hash, though hardly ever; only a classic filter tells them apart. */
+/* Different keys very rarely have the same hash; only a classic filter can tell them apart. */
 static bool same(const umbel_never *n, uint32_t i, uint64_t hash, const umbeli_hash128 *wide) {
     return n->hashes[i] == hash &&
            (!wide || (n->wide[i].low == wide->low && n->wide[i].high == wide->high));
@@ -177,11 +177,11 @@ umbel_err umbel_never_show(umbel_never *n, const umbel_key *members, size_t coun
 /* ---- the exceptions ----------------------------------------------------------------------- */
 
 static const char *hashes_differ(const umbel_never *n, const umbel_filter *f) {
-    if (f->shape.format != UMBEL_FMT_NATIVE) return "the filter is another system's";
+    if (f->shape.format != UMBEL_FMT_NATIVE) return "the filter has another system's format";
     if (f->shape.hash != n->shape.hash || f->shape.seed != n->shape.seed ||
         f->shape.secret.word[0] != n->shape.secret.word[0] ||
         f->shape.secret.word[1] != n->shape.secret.word[1]) {
-        return "the filter has another seed or secret";
+        return "the filter has a different seed or secret";
     }
     if (!f->ops->hash_many && !n->wide) return "kind: a classic filter must be announced";
     return NULL;
@@ -197,8 +197,8 @@ static void look_up(const umbel_never *n, const umbeli_ops *ops, const umbel_fil
     }
 }
 
-/* Moves the hashes that are exceptions to the front of `found`, which has room for all there may
- * be; false: there are more. */
+/* Collects the hashes that are exceptions at the front of `found`, which has room for the most that
+ * are allowed; false: there are more. */
 static bool collect(const umbel_never *n, const umbel_filter *f, uint64_t *found, size_t *count) {
     const umbeli_ops *ops = f->exceptions ? f->exceptions->plain : f->ops;
     uint8_t hit[SOME];

@@ -10,6 +10,8 @@
 #include "core/filter.h"
 #include "kind/exceptions.h"
 #include "kind/key_count.h"
+#include "recipe/recipe.h"
+#include "umbel_meta.h"
 
 static umbel_err frozen(umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_EFROZEN, "the filter is read-only");
@@ -19,13 +21,23 @@ static umbel_err not_offered(const char *why, umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_ENOTSUP, why ? why : "this kind has no such operation");
 }
 
+/* Filters of other sizes, hashes or secrets have other bits for the same key, and those of other
+ * recipes other keys for the same record. */
+static umbel_err need_alike(const umbel_filter *a, const umbel_filter *b, umbel_diag *diag) {
+    const char *differs = umbeli_shape_mismatch(&a->shape, &b->shape);
+    if (!differs && !umbeli_recipes_agree(umbel_get_recipe(a), umbel_get_recipe(b))) {
+        differs = "recipe: the filters make keys from records differently";
+    }
+    return differs ? umbeli_fail(diag, UMBEL_EMISMATCH, differs) : UMBEL_OK;
+}
+
 umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     if (into->frozen) return frozen(diag);
     if (!into->ops->merge) return not_offered(into->ops->no_sets, diag);
-    const char *differs = umbeli_shape_mismatch(&into->shape, &from->shape);
-    if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    umbel_err e = need_alike(into, from, diag);
+    if (e) return e;
     uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(from);
-    umbel_err e = into->ops->merge(into, from, diag);
+    e = into->ops->merge(into, from, diag);
     if (e) return e;
     umbeli_filter_drop_exceptions(into); /* the keys of `from` are not known */
     into->uncounted |= from->uncounted;
@@ -37,12 +49,12 @@ umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *
 umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
     if (into->frozen) return frozen(diag);
     if (!into->ops->intersect) return not_offered(into->ops->no_sets, diag);
-    const char *differs = umbeli_shape_mismatch(&into->shape, &with->shape);
-    if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    umbel_err e = need_alike(into, with, diag);
+    if (e) return e;
     umbel_measurement mine = {0}, theirs = {0}, both = {0};
     into->ops->measure(into, &mine);
     with->ops->measure(with, &theirs);
-    umbel_err e = into->ops->intersect(into, with, diag);
+    e = into->ops->intersect(into, with, diag);
     if (e) return e;
     into->ops->measure(into, &both);
     umbeli_count_common(into, mine.bits_set, theirs.bits_set, both.bits_set);
@@ -63,8 +75,8 @@ static bool bits_within(const umbel_filter *part, const umbel_filter *whole) {
 umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, bool *yes,
                           umbel_diag *diag) {
     if (!part->ops->merge) return not_offered(part->ops->no_sets, diag);
-    const char *differs = umbeli_shape_mismatch(&part->shape, &whole->shape);
-    if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    umbel_err e = need_alike(part, whole, diag);
+    if (e) return e;
     *yes = part->ops->subset ? part->ops->subset(part, whole) : bits_within(part, whole);
     return UMBEL_OK;
 }

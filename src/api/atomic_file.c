@@ -49,7 +49,7 @@ static bool leads_to(const char *name, int fd) {
            there.st_dev == here.st_dev && there.st_ino == here.st_ino;
 }
 
-/* A fresh file under the name, ours by its lock; -1 with EEXIST when the name is another's. */
+/* Creates and locks a new file under the name; -1 with EEXIST when someone else has the name. */
 static int create_locked(const char *name, mode_t mode) {
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd < 0) return -1;
@@ -63,15 +63,15 @@ static int create_locked(const char *name, mode_t mode) {
     return -1;
 }
 
-/* Anyone who can open a file can hold its lock for ever, so we wait only for files that nobody else
- * can open, root aside. */
+/* Anyone who can open a file can hold its lock forever, so we wait only for files that nobody else
+ * except root can open. */
 static bool is_private(const struct stat *st) {
     return (st->st_mode & 077) == 0 && st->st_nlink == 1;
 }
 
-/* Waits until nobody writes under the name and removes what is left there.  The name cannot get a
- * new meaning between the check and the removal: only the holder of the lock moves the file.
- * False: the name is not ours to wait for. */
+/* Waits until nobody writes under the name and removes what is left there.  The name cannot come to
+ * mean another file between the check and the removal: only the holder of the lock moves the file.
+ * False: the file is not ours to wait for. */
 static bool clear(const char *name) {
     int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return errno == ENOENT;
@@ -111,36 +111,18 @@ static size_t shorten(char *name, size_t base, size_t len) {
  * or lock it.  Which mode umask and the directory's defaults give can only be read from a file that
  * was just created. */
 static void keep_private(umbeli_temporary *t, const struct stat *replaced) {
-    t->mode = -1;
+    umbeli_attributes *a = &t->attributes;
+    a->mode = -1;
 #if UMBELI_HAVE_FILE_MODES
     struct stat st;
-    if (replaced) {
-        t->mode = (long)(replaced->st_mode & 0777); /* no setuid, setgid or sticky bit, ever */
-        t->uid = replaced->st_uid;
-        t->gid = replaced->st_gid;
-    } else if (fstat(t->fd, &st) == 0 && fchmod(t->fd, 0600) == 0) {
-        t->mode = (long)(st.st_mode & 0777);
-        t->uid = st.st_uid;
-        t->gid = st.st_gid;
-    }
+    if (!replaced && (fstat(t->fd, &st) || fchmod(t->fd, 0600))) return;
+    a->replaces = replaced != NULL;
+    if (!replaced) replaced = &st;
+    a->mode = (long)(replaced->st_mode & 0777); /* no setuid, setgid or sticky bit, ever */
+    a->uid = replaced->st_uid;
+    a->gid = replaced->st_gid;
 #else
     (void)replaced;
-#endif
-}
-
-/* Owner and group as far as this process may give them.  Under another group, the bits for group
- * and others would be for other people. */
-static void give_mode(const umbeli_temporary *t) {
-#if UMBELI_HAVE_FILE_MODES
-    struct stat st;
-    long mode = t->mode;
-    if (mode < 0 || fstat(t->fd, &st)) return;
-    bool same = st.st_gid == t->gid;
-    if (st.st_uid != t->uid && fchown(t->fd, t->uid, t->gid) == 0) same = true;
-    if (!same && fchown(t->fd, (uid_t)-1, t->gid) == 0) same = true;
-    (void)fchmod(t->fd, (mode_t)(same ? mode : mode & 0700));
-#else
-    (void)t;
 #endif
 }
 
@@ -156,7 +138,7 @@ umbel_err umbeli_temporary_open(const char *path, const struct stat *replaced,
     int fd = open_in_turn(name, len, mode);
     if (fd < 0 && errno == ENAMETOOLONG) fd = open_in_turn(name, shorten(name, base, len), mode);
     if (fd < 0) {
-        umbeli_fail_sys(diag, errno, "cannot create a temporary file beside it");
+        umbeli_fail_sys(diag, errno, "cannot create a temporary file next to it");
         free(name);
         return UMBEL_EIO;
     }
@@ -167,16 +149,25 @@ umbel_err umbeli_temporary_open(const char *path, const struct stat *replaced,
 
 /* Closing releases the lock, so it comes last; fsync has already reported any error. */
 static void forget(umbeli_temporary *t) {
-    close(t->fd);
+    if (t->fd >= 0) close(t->fd);
     free(t->name);
 }
 
+/* Where there are no locks it comes before the file is moved or removed: Windows does neither with
+ * an open file. */
+static void close_unlocked(umbeli_temporary *t) {
+    if (UMBELI_HAVE_FLOCK || t->fd < 0) return;
+    close(t->fd);
+    t->fd = -1;
+}
+
 void umbeli_temporary_drop(umbeli_temporary *t) {
+    close_unlocked(t);
     unlink(t->name);
     forget(t);
 }
 
-/* So that the rename itself survives a power cut. */
+/* Syncs the directory, so that the rename itself survives a power cut. */
 static umbel_err sync_directory(umbeli_temporary *t, umbel_diag *diag) {
     if (!UMBELI_HAVE_DIRECTORY_SYNC) return UMBEL_OK;
     memcpy(t->name + t->base, ".", 2);
@@ -192,10 +183,10 @@ static umbel_err sync_directory(umbeli_temporary *t, umbel_diag *diag) {
 
 umbel_err umbeli_temporary_place(umbeli_temporary *t, const char *path, umbel_diag *diag) {
     umbel_err e = UMBEL_OK;
-    give_mode(t);
-    if (fsync(t->fd)) {
-        e = umbeli_fail_sys(diag, errno, "cannot sync the filter to disk");
-    } else if (rename(t->name, path)) {
+    umbeli_attributes_give(t->fd, &t->attributes, path, diag);
+    if (fsync(t->fd)) e = umbeli_fail_sys(diag, errno, "cannot sync the filter to disk");
+    close_unlocked(t);
+    if (!e && rename(t->name, path)) {
         e = umbeli_fail_sys(diag, errno, "cannot rename it into place");
     }
     if (e) {

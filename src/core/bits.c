@@ -16,8 +16,8 @@ static uint64_t before_word(const uint8_t *p, uint64_t len) {
     return n < len ? n : len;
 }
 
-/* size_t, as in blocked_atomic.c: the widest word that every machine loads and updates without a
- * lock. */
+/* In units of size_t, as in blocked_atomic.c: the widest word that every machine loads and updates
+ * without a lock. */
 void umbeli_bits_take(uint8_t *into, const uint8_t *from, uint64_t len) {
     uint64_t i = 0, head = before_word(from, len);
     for (; i < head; i++) into[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);

@@ -108,7 +108,7 @@ static inline bool umbeli_bit_set(uint8_t *bits, uint64_t p) {
  * one that stood there at some moment. */
 void umbeli_bits_take(uint8_t *into, const uint8_t *from, uint64_t len);
 
-/* umbeli_bits_or where other threads set bits of `into`, too, or look at them. */
+/* umbeli_bits_or for an `into` in which other threads also set bits, or read them. */
 void umbeli_bits_or_shared(uint8_t *into, const uint8_t *from, uint64_t len);
 
 /* Set bits among the first `len` bytes. */
@@ -131,14 +131,14 @@ enum { UMBELI_COUNTED_LINE = 64 };
 uint64_t umbeli_bits_count_lines(const uint8_t *bits, uint64_t lines, uint32_t lanes,
                                  double *products);
 
-/* The same three for processors with AVX2; bits_avx2.c. */
+/* The three counts above for processors with AVX2; bits_avx2.c. */
 uint64_t umbeli_bits_count_avx2(const uint8_t *bits, uint64_t len);
 uint64_t umbeli_bits_count_lines_avx2(const uint8_t *bits, uint64_t lines, uint32_t lanes,
                                       double *products);
 umbeli_lane_counts umbeli_bits_count_lanes_avx2(const uint8_t *bits, uint64_t groups);
 
-/* What both do, inlined for the sake of their popcount instructions: halves of a line have products
- * of at most 2^40. */
+/* The body of both versions, inlined so that each uses its own popcount instruction.  Halves of a
+ * line have products of at most 2^40. */
 __attribute__((always_inline)) static inline uint64_t
 umbeli_count_lines(const uint8_t *bits, uint64_t lines, uint32_t lanes, double *products) {
     uint64_t set = 0;

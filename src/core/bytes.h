@@ -50,7 +50,8 @@ void umbeli_put_f64le(umbeli_writer *w, double x);
 void umbeli_put_u32be(umbeli_writer *w, uint32_t x);
 void umbeli_put_u64be(umbeli_writer *w, uint64_t x);
 
-/* Turns 8-byte words from one byte order to the other; and writes `len` bytes so, whole words. */
+/* Converts 8-byte words from one byte order to the other; and writes `len` bytes, whole words, in
+ * that way. */
 void umbeli_swap_words(uint8_t *to, const uint8_t *from, size_t words);
 void umbeli_put_swapped(umbeli_writer *w, const uint8_t *bytes, uint64_t len);
 

@@ -7,7 +7,9 @@
 
 #include <stdint.h>
 
-#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(UMBEL_GENERIC)
+/* Not on Windows, where gcc does not align the stack for registers of 32 bytes (its bug 54412). */
+#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__) && !defined(_WIN32) && \
+    !defined(UMBEL_GENERIC)
 #define UMBELI_X86 1 /* its kernels are compiled in; umbeli_cpu says whether they may run */
 #else
 #define UMBELI_X86 0
@@ -22,7 +24,7 @@
 
 enum {
     UMBELI_CPU_AVX2 = 1 << 0,   /* and the operating system saves the registers */
-    UMBELI_CPU_AVX512 = 1 << 1, /* the same, without a lower clock: Ice Lake, Zen 4 and later */
+    UMBELI_CPU_AVX512 = 1 << 1, /* likewise, and without a lower clock: Ice Lake, Zen 4 and later */
 };
 
 uint32_t umbeli_cpu(void);

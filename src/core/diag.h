@@ -37,6 +37,11 @@ static inline umbel_err umbeli_fail(umbel_diag *diag, umbel_err err, const char 
     return umbeli_fail_at(diag, err, 0, what);
 }
 
+/* Bytes that are not what they should be, from this offset on. */
+static inline umbel_err umbeli_bad(umbel_diag *diag, uint64_t offset, const char *what) {
+    return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
+}
+
 static inline umbel_err umbeli_fail_sys(umbel_diag *diag, int sys, const char *what) {
     umbeli_diag_fill(diag, (umbel_diag){.sys = sys, .what = what});
     return UMBEL_EIO;

@@ -187,7 +187,7 @@ void umbeli_filter_clear(umbel_filter *f) {
     f->count_error = 0;
 }
 
-/* The handle and everything else that is not the kind's own. */
+/* Moves the handle and everything else that does not belong to the kind. */
 static umbel_filter *relocate_base(umbel_filter *f, const umbeli_mover *mover) {
     f = mover->move(mover->ctx, f);
     if (f->array.raw && umbeli_array_move(&f->settings, &f->array, f->data_len, mover)) {

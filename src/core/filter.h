@@ -87,10 +87,10 @@ typedef struct umbeli_ops {
     bool (*relocate)(umbel_filter *f, size_t step, const umbeli_mover *mover);
     void (*clear)(umbel_filter *f); /* before the remaining payload is zeroed */
 
-    /* The set bits and the live rate; kinds without keys_of_bits also say the keys. */
+    /* Sets the set bits and the live rate; kinds without keys_of_bits also set the keys. */
     void (*measure)(const umbel_filter *f, umbel_measurement *now);
     /* Distinct keys, estimated from a number of set bits, infinite for all of them, and its
-     * standard error.  kind/key_count.h makes up the answer from this and the count of adds. */
+     * standard error.  kind/key_count.h derives the answer from this and the count of adds. */
     double (*keys_of_bits)(const umbel_filter *f, uint64_t bits_set, double *error);
     /* The model's rate after this many keys; NULL: no add goes uncounted. */
     double (*rate_after)(const umbel_filter *f, uint64_t keys);
@@ -98,8 +98,9 @@ typedef struct umbeli_ops {
                      umbel_info *info); /* fields that only the kind knows; may be NULL */
 } umbeli_ops;
 
-/* Hashes that lookups must not find (kind/exceptions.h), and the operations that see to it.  They
- * are the filter's while it has exceptions, so that one without them never asks. */
+/* Hashes that lookups must not find (kind/exceptions.h), and the operations that ensure it.  The
+ * filter has these operations only while it has exceptions, so that one without them never
+ * checks. */
 typedef struct umbeli_exceptions {
     umbeli_ops ops;
     const umbeli_ops *plain; /* those of the kind */
@@ -157,9 +158,9 @@ uint64_t umbeli_filter_bytes(const umbel_filter *f);
 /* The payload from byte `offset` on, as far as it is contiguous; NULL at the end. */
 uint8_t *umbeli_filter_run(const umbel_filter *f, uint64_t offset, uint64_t *len);
 
-/* The same for readers: at most UMBELI_PEEK bytes, which stay as they are while they are looked at.
- * They lie in the filter itself or, if other threads may be adding to it, are copied to `room`; so
- * whoever needs a byte twice takes it once.  In such filters `offset` is a
+/* Like umbeli_filter_run, for readers: at most UMBELI_PEEK bytes, which do not change while you
+ * read them.  They lie in the filter itself or, if other threads may be adding to it, are copied to
+ * `room`, so a byte that is needed twice must come from one call.  In such filters `offset` is a
  * multiple of 8. */
 enum { UMBELI_PEEK = 16 * 1024 };
 const uint8_t *umbeli_filter_peek(const umbel_filter *f, uint64_t offset, uint8_t room[UMBELI_PEEK],
@@ -173,19 +174,19 @@ static inline uint8_t umbeli_last_byte(const umbel_filter *f) {
     return used ? (uint8_t)(last & ((1u << used) - 1)) : last;
 }
 
-/* Whether the two differ, which they can in classic filters only: other kinds' bits are whole
- * bytes. */
+/* Whether that byte differs from the one in memory, which can happen only in classic filters: other
+ * kinds' bits are whole bytes. */
 static inline bool umbeli_has_stray_bits(const umbel_filter *f) {
     return f->shape.kind == UMBEL_KIND_CLASSIC && f->data_len > 0 &&
            f->data_len == f->shape.bits / 8 + (f->shape.bits % 8 != 0) &&
            umbeli_last_byte(f) != f->data[f->data_len - 1];
 }
 
-/* Writes the bits of such a filter without them. */
+/* Writes the bits of such a filter without stray ones. */
 void umbeli_filter_put_bits(const umbel_filter *f, umbeli_writer *w);
 
-/* An owned, mutable copy; the kind's own fields are copied as bytes.  The limit binds copies of
- * views alone, whose bits took no memory so far. */
+/* An owned, mutable copy; the kind's own fields are copied as bytes.  The limit applies only to
+ * copies of views, whose bits took no memory so far. */
 umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out);
 void umbeli_filter_free(umbel_filter *f);
 
@@ -195,7 +196,7 @@ void umbeli_filter_clear(umbel_filter *f);
 /* Every key that has its bits set is found again. */
 void umbeli_filter_drop_exceptions(umbel_filter *f);
 
-/* For defragmenting allocators: moves the memory that the filter owns, itself included, all at once
+/* For defragmenting allocators: moves the memory that the filter owns, itself included, in one go
  * or in steps from 0 until one returns false.  What stays in its place is not written, so that its
  * memory can be counted in this way while other threads read the filter. */
 void umbeli_filter_relocate(umbel_filter **filter, const umbeli_mover *mover);

@@ -35,9 +35,12 @@ void umbeli_mapping_close(void *bytes, size_t len) {
 #include <stdlib.h>
 
 static umbel_err read_all(int fd, uint8_t *bytes, size_t len, umbel_diag *diag) {
+    if ((lseek)(fd, 0, SEEK_SET) < 0) { /* not WASI's macro, which is a GNU extension */
+        return umbeli_fail_sys(diag, errno, "cannot read the file");
+    }
     for (size_t done = 0; done < len;) {
         size_t left = len - done, piece = left < (1u << 30) ? left : 1u << 30;
-        ssize_t n = read(fd, bytes + done, piece);
+        ssize_t n = pread(fd, bytes + done, piece, (off_t)done);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return umbeli_fail_sys(diag, errno, "cannot read the file");
         if (n == 0) return umbeli_fail_sys(diag, EIO, "the file shrank while it was read");
@@ -83,21 +86,32 @@ static umbel_err map(int fd, bool privately, umbeli_mapping *out, umbel_diag *di
     return e;
 }
 
-static umbel_err open_and_map(const char *path, bool privately, umbeli_mapping *out,
-                              umbel_diag *diag) {
+umbel_err umbeli_mapping_of(int fd, bool privately, umbeli_mapping *out, umbel_diag *diag) {
     int saved = errno;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
-    umbel_err e = fd < 0 ? umbeli_fail_sys(diag, errno, "cannot open the file")
-                         : map(fd, privately, out, diag);
-    if (fd >= 0) close(fd);
+    umbel_err e = map(fd, privately, out, diag);
     errno = saved;
     return e;
 }
 
-umbel_err umbeli_mapping_open(const char *path, umbeli_mapping *out, umbel_diag *diag) {
-    return open_and_map(path, false, out, diag);
+umbel_err umbeli_open(const char *path, int *fd, umbel_diag *diag) {
+    int saved = errno;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block us */
+    umbel_err e = *fd < 0 ? umbeli_fail_sys(diag, errno, "cannot open the file") : UMBEL_OK;
+    errno = saved;
+    return e;
 }
 
-umbel_err umbeli_mapping_open_private(const char *path, umbeli_mapping *out, umbel_diag *diag) {
-    return open_and_map(path, true, out, diag);
+void umbeli_close(int fd) {
+    int saved = errno;
+    close(fd);
+    errno = saved;
+}
+
+umbel_err umbeli_mapping_open(const char *path, umbeli_mapping *out, umbel_diag *diag) {
+    int fd;
+    umbel_err e = umbeli_open(path, &fd, diag);
+    if (e) return e;
+    e = umbeli_mapping_of(fd, false, out, diag);
+    umbeli_close(fd);
+    return e;
 }

@@ -15,13 +15,18 @@ typedef struct umbeli_mapping {
     size_t len;
 } umbeli_mapping;
 
-/* Maps a regular file, read-only.  UMBEL_EIO for anything else, with the reason in diag->sys;
- * UMBEL_ENOMEM where files are read instead.  The caller's errno is preserved. */
-umbel_err umbeli_mapping_open(const char *path, umbeli_mapping *out, umbel_diag *diag);
+/* Opens a file for reading and closes it.  Here and below the caller's errno is preserved. */
+umbel_err umbeli_open(const char *path, int *fd, umbel_diag *diag);
+void umbeli_close(int fd);
 
-/* The same, but the bytes may be written to: a page is copied when it first is, and the file stays
- * as it was. */
-umbel_err umbeli_mapping_open_private(const char *path, umbeli_mapping *out, umbel_diag *diag);
+/* Maps the regular file behind a descriptor, which may be closed afterwards: read-only, or, if
+ * `privately`, for writing: a page is copied when it is first written to, and the file stays as it
+ * was.  UMBEL_EIO for anything except a regular file, with the reason in diag->sys; UMBEL_ENOMEM
+ * where files are read instead. */
+umbel_err umbeli_mapping_of(int fd, bool privately, umbeli_mapping *out, umbel_diag *diag);
+
+/* Maps the file of that name, read-only. */
+umbel_err umbeli_mapping_open(const char *path, umbeli_mapping *out, umbel_diag *diag);
 
 /* A hint: the bytes will be read once, from front to back. */
 void umbeli_mapping_sequential(const umbeli_mapping *m);

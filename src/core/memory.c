@@ -68,12 +68,11 @@ static void ask_for_huge_pages(uint8_t *data, uint64_t len) {
 
 static bool take(const umbeli_settings *m, uint64_t len, umbeli_array *out,
                  void *(*get)(const umbeli_settings *m, size_t size)) {
-    size_t align = alignment(m, len);
+    size_t align = m->plain ? 1 : alignment(m, len), more = m->plain ? 0 : align + LINE;
     void *raw = NULL;
-    if (len <= SIZE_MAX - align - LINE) raw = get(m, (size_t)len + align + LINE);
+    if (len <= SIZE_MAX - more) raw = get(m, (size_t)len + more);
     if (!raw) return false;
-    out->raw = raw;
-    out->data = aligned(raw, align);
+    *out = (umbeli_array){.data = aligned(raw, align), .raw = raw, .plain = m->plain};
     if (align == HUGE_PAGE) ask_for_huge_pages(out->data, len);
     return true;
 }
@@ -99,7 +98,7 @@ bool umbeli_array_move(const umbeli_settings *m, umbeli_array *array, uint64_t l
     void *raw = mover->move(mover->ctx, array->raw);
     if (raw == array->raw) return false;
     array->raw = raw;
-    array->data = aligned(array->raw, alignment(m, len));
+    array->data = array->plain ? raw : aligned(array->raw, alignment(m, len));
     const uint8_t *bytes = (const uint8_t *)array->raw + before;
     if (bytes != array->data) memmove(array->data, bytes, (size_t)len);
     return true;

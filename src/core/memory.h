@@ -15,18 +15,19 @@ void umbeli_delete(const umbeli_settings *m, void *ptr);
 /* A zeroed array on a 64-byte boundary.  From 4 MiB on it is on a 2 MiB boundary and huge pages are
  * requested where the system has them: fewer TLB misses save 4 to 20% of a random lookup beyond 10
  * MB.  Not with a custom allocator: its layout is the caller's decision.  At least 63 more bytes
- * may be read, but not written, after the end. */
+ * may be read, but not written, after the end.  None of this holds for plain ones. */
 typedef struct umbeli_array {
     uint8_t *data;
     void *raw; /* what to free */
+    bool plain;
 } umbeli_array;
 
 /* UMBEL_ELIMIT above the limit, UMBEL_ENOMEM when out of memory. */
 umbel_err umbeli_array_new(const umbeli_settings *m, uint64_t len, umbeli_array *out,
                            umbel_diag *diag);
 
-/* For the length of one call: neither zeroed nor bound by the limit, which is for filters.  False
- * when out of memory. */
+/* Memory for the duration of one call: neither zeroed nor subject to the limit, which is for
+ * filters.  False when out of memory. */
 bool umbeli_scratch_new(const umbeli_settings *m, uint64_t len, umbeli_array *out);
 
 /* Moves an allocation and returns its new address, which may be the old one. */

@@ -20,7 +20,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* The e-6 of a number; 0 if there is none.  *at is then after it. */
+/* The e-6 of a number, and moves *at past it; 0 if there is none. */
 static int take_exponent(const char **at) {
     const char *p = *at;
     if (*p != 'e' && *p != 'E') return 0;
@@ -61,7 +61,7 @@ static bool number(const char *text, const char **end, double *out) {
     return true;
 }
 
-/* 1,000,000 without its commas, which are where they belong or refused. */
+/* 1,000,000 without its commas, which are refused unless they are where they belong. */
 static bool without_commas(const char *text, char *out, size_t cap) {
     size_t digits = strspn(text, "0123456789"), used = 0;
     if (strlen(text) >= cap) return false;
@@ -79,7 +79,7 @@ static bool without_commas(const char *text, char *out, size_t cap) {
     return true;
 }
 
-/* The same, but for upper and lower case. */
+/* Whether the texts are equal, ignoring case. */
 static bool same(const char *a, const char *b) {
     for (; *a && *b; a++, b++) {
         bool letter = (*b >= 'a' && *b <= 'z') || (*b >= 'A' && *b <= 'Z');

@@ -29,3 +29,45 @@ umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umb
     *out = m;
     return UMBEL_OK;
 }
+
+static int digit_of(uint8_t c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+static bool from_digits(const uint8_t *text, size_t len, uint8_t *secret) {
+    uint8_t bytes[UMBELI_SECRET_BYTES];
+    if (len && text[len - 1] == '\n') len--;
+    if (len && text[len - 1] == '\r') len--;
+    if (len != 2 * sizeof bytes) return false;
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        int high = digit_of(text[2 * i]), low = digit_of(text[2 * i + 1]);
+        if (high < 0 || low < 0) return false;
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    memcpy(secret, bytes, sizeof bytes);
+    return true;
+}
+
+/* Sixteen random bytes look like text once in seven million times; a password always does. */
+static bool is_text(const uint8_t *bytes, size_t len) {
+    for (size_t i = 0; i < len; i++) {
+        bool blank = bytes[i] == '\n' || bytes[i] == '\r' || bytes[i] == '\t';
+        if (!blank && (bytes[i] < 0x20 || bytes[i] > 0x7e)) return false;
+    }
+    return true;
+}
+
+umbel_err umbel_parse_secret(const void *bytes, size_t len, uint8_t *secret, umbel_diag *diag) {
+    if (len != UMBELI_SECRET_BYTES) {
+        if (from_digits(bytes, len, secret)) return UMBEL_OK;
+        return umbeli_fail(diag, UMBEL_EINVAL, "a secret is 16 bytes or 32 hexadecimal digits");
+    }
+    if (is_text(bytes, len)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "is text, but a secret must be random");
+    }
+    memcpy(secret, bytes, len);
+    return UMBEL_OK;
+}

@@ -29,11 +29,12 @@ static inline umbeli_secret umbeli_secret_from(const uint8_t *bytes) {
 /* A checked copy of the caller's umbel_opts. */
 typedef struct umbeli_settings {
     umbel_alloc hook; /* hook.alloc NULL: the C library's */
-    bool hook_zeroes; /* what hook.alloc gives is zero already; never so for a caller's hook */
+    bool hook_zeroes; /* hook.alloc returns zeroed memory; never true for a caller's hook */
+    bool plain;       /* arrays are as long as their bits, and where the allocator puts them */
     uint64_t max_bytes;
     uint32_t threads; /* at least 1 */
     bool concurrent;  /* filters that own their bits allow any number of writers */
-    bool keyed;       /* what is decoded must be keyed with this secret */
+    bool keyed;       /* filters are made with this secret, and files must have been */
     umbeli_secret secret;
 } umbeli_settings;
 

@@ -17,13 +17,21 @@ typedef enum umbeli_decoding {
     UMBELI_COPY,   /* check everything, own the bits */
     UMBELI_BORROW, /* check everything except the bits, borrow them */
     UMBELI_VERIFY, /* check everything, make nothing */
-    UMBELI_ADOPT   /* native only: check everything, take bytes that may be written as the bits */
+    UMBELI_ADOPT   /* native only: check everything, use the writable bytes as the bits */
 } umbeli_decoding;
+
+typedef struct umbeli_variant {
+    const char *name;
+    uint32_t bit; /* umbel_variant; 0: the usual form */
+} umbeli_variant;
+
+enum { UMBELI_VARIANTS = 3 };
 
 typedef struct umbeli_codec {
     umbel_format id;
     const char *name;   /* as on the command line */
     const char *system; /* whose format, and the version it was checked against */
+    umbeli_variant variants[UMBELI_VARIANTS];
 
     bool counts; /* the bytes say how many adds changed the filter */
 

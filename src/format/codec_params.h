@@ -37,7 +37,8 @@ double umbeli_narrow_fill(uint64_t bits, double draws, unsigned hash_bits);
 double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigned hash_bits);
 
 /* The models of foreign filters are this accurate, and the systems round their sizes: a promise
- * counts as missed where the rate exceeds it by more, and plan.why says so where by less. */
+ * counts as missed where the rate exceeds it by more than that; where it is exceeded by less,
+ * plan.why says so. */
 #define UMBELI_RATE_ERROR 0.05
 
 /* umbel_plan_foreign: fills the plan from a shape; shape->fpr is the requested rate or 0, `rate`

@@ -57,7 +57,7 @@ static void positions(const umbeli_classic *c, const void *key, size_t len, uint
 
 /* Products wrap at 2^64, so the lowest bits of a probe follow from those of the hash alone: where
  * the bits are an even number, all probes of a key are even or all are odd, and so on for higher
- * powers of two.  Each such class of bits has a fill of its own. */
+ * powers of two.  Each such class of bits has its own fill. */
 static double class_rate(const uint8_t *bits, uint64_t m, uint32_t hashes) {
     enum { CLASSES = 64 };
     uint64_t classes = m & (0 - m), set[CLASSES] = {0};
@@ -77,7 +77,7 @@ static double class_rate(const uint8_t *bits, uint64_t m, uint32_t hashes) {
 }
 
 static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
-    enum { EQUAL_FROM = 1 << 20 }; /* bits; the classes of so many differ by too little to matter */
+    enum { EQUAL_FROM = 1 << 20 }; /* bits; then classes hardly differ */
     const umbeli_shape *s = &c->base.shape;
     (void)keys;
     if (s->bits == 0 || s->bits % 2 || s->bits >= EQUAL_FROM) {
@@ -181,7 +181,7 @@ static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t left, head *h, 
     h->shape.hashes = (uint32_t)k;
     if (flags != 1) return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "flags: only 1 is known");
     if (!(h->shape.fpr > 0 && h->shape.fpr < 1)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 16, "p: not between 0 and 1");
+        return umbeli_bad(diag, 16, "p: not between 0 and 1");
     }
     if (k > UMBELI_CLASSIC_MAX_HASHES) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, 24, "k: more than 1024 probes per key");
@@ -193,7 +193,7 @@ static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t left, head *h, 
         return UMBEL_ECORRUPT;
     }
     if ((k == 0) != (h->shape.bits == 0)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 24, "k and m: one of them is 0");
+        return umbeli_bad(diag, 24, "k and m: one of them is 0");
     }
     return UMBEL_OK;
 }
@@ -212,15 +212,14 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     if (e) return e;
     const uint8_t *words = bytes + HEADER, *data = words + h.words;
     uint64_t data_len = (uint64_t)(bytes + len - data);
-    /* Views have a copy of it, too. */
+    /* Views have a copy of it too. */
     if (how != UMBELI_VERIFY && settings->max_bytes && data_len > settings->max_bytes) {
         uint64_t bits = how == UMBELI_COPY ? umbeli_ceil_div(h.shape.bits, 8) : 0;
         return umbeli_fail_limit(diag, bits > data_len ? bits : data_len,
                                  "the data section needs more than opts.max_bytes");
     }
     if (how != UMBELI_BORROW && h.words && !padding_is_zero(&h, data - 8)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, HEADER + h.words - 8,
-                              "bits after the last one are set");
+        return umbeli_bad(diag, HEADER + h.words - 8, "bits after the last one are set");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbel_filter *f = NULL;
@@ -248,7 +247,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
         return umbeli_fail(diag, UMBEL_EVERSION, "gzip-compressed, so decompress it first");
     }
     if (len < HEADER) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the header is cut off");
+        return umbeli_bad(diag, len, "the header is cut off");
     }
     return decode_plain(bytes, len, how, settings, out, diag);
 }

@@ -182,12 +182,10 @@ static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t
     if (e) return e;
     uint64_t want = umbeli_ceil_div(shape.bits, 64) * 8;
     if (len != want) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len < want ? len : want,
-                              "length: does not match capacity and fpr");
+        return umbeli_bad(diag, len < want ? len : want, "length: does not match capacity and fpr");
     }
     if (how != UMBELI_BORROW && !padding_is_zero(bytes, len, shape.bits)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, shape.bits / 8,
-                              "bits after the last one are set");
+        return umbeli_bad(diag, shape.bits / 8, "bits after the last one are set");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbeli_progression probes = progression_of(&shape, as->variant & UMBEL_VARIANT_INT32);
@@ -225,6 +223,7 @@ const umbeli_codec umbeli_codec_gocrc32 = {
     .id = UMBEL_FMT_GOCRC32,
     .name = "gocrc32",
     .system = "the CRC-32 filter in Go, run under Go 1.19 for amd64 and 386",
+    .variants = {{"int32", UMBEL_VARIANT_INT32}},
     .create = create,
     .decode_as = decode_as,
     .plan = plan,

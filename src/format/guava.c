@@ -172,21 +172,21 @@ static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *
     *strategy = umbeli_take_u8(r);
     uint8_t hashes = umbeli_take_u8(r);
     uint32_t words = umbeli_take_u32be(r);
-    if (r->failed) return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos, "the header is cut off");
+    if (r->failed) return umbeli_bad(diag, r->pos, "the header is cut off");
     if (*strategy > MITZ_64) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "strategy: must be 0 or 1");
     }
-    if (hashes == 0) return umbeli_fail_at(diag, UMBEL_ECORRUPT, 1, "hashes: 0");
-    if (words == 0) return umbeli_fail_at(diag, UMBEL_ECORRUPT, 2, "number of words: 0");
+    if (hashes == 0) return umbeli_bad(diag, 1, "hashes: 0");
+    if (words == 0) return umbeli_bad(diag, 2, "number of words: 0");
     if (words > max_words) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 2, "number of words: negative");
+        return umbeli_bad(diag, 2, "number of words: negative");
     }
     uint64_t need = (uint64_t)words * 8, have = umbeli_left(r);
     if (have < need) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos + have, "the words are cut off");
+        return umbeli_bad(diag, r->pos + have, "the words are cut off");
     }
     if (have > need) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos + need, "bytes after the words");
+        return umbeli_bad(diag, r->pos + need, "bytes after the words");
     }
     *shape = (umbeli_shape){.kind = UMBEL_KIND_CLASSIC, .hashes = hashes, .bits = need * 8};
     return UMBEL_OK;
@@ -231,6 +231,7 @@ const umbeli_codec umbeli_codec_guava = {
     .id = UMBEL_FMT_GUAVA,
     .name = "guava",
     .system = "Guava 31.1, BloomFilter.writeTo",
+    .variants = {{"mitz32", UMBEL_VARIANT_MITZ32}, {"guava2024", UMBEL_VARIANT_GUAVA_2024}},
     .create = create,
     .plan = plan,
     .decode = decode,

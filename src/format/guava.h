@@ -15,8 +15,8 @@ typedef struct umbeli_guava_size {
     uint32_t hashes; /* may be above the 255 that Guava allows */
 } umbeli_guava_size;
 
-/* The sizes of BloomFilter.create(funnel, keys, fpr): up to release 33.3, or, with `newer`, since.
- * keys is at least 1, fpr in (0,1). */
+/* The sizes of BloomFilter.create(funnel, keys, fpr): up to release 33.3 or, with `newer`, after
+ * it.  keys is at least 1, fpr in (0,1). */
 umbeli_guava_size umbeli_guava_size_of(uint64_t keys, double fpr, bool newer);
 
 #endif

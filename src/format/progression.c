@@ -3,8 +3,8 @@
  * progression.c - rates of filters whose probes are not independent of each other
  *
  * In filters of a few thousand bits the rate is found by trying: for a step, the starts whose
- * probes are all set are the AND of the bit array rotated by 0, step, 2 step, ..., 64 starts at
- * once.  In larger ones it is that of independent probes, plus two terms that fall with the size:
+ * probes are all set are the AND of the bit array rotated by 0, step, 2 step, ..., 64 starts at a
+ * time.  In larger ones it is that of independent probes, plus two terms that fall with the size:
  * steps whose probes coincide, and keys that follow the probes of another.
  *
  * Sums that wrap around at 2^w, a number that is not a multiple of the bits, break a progression
@@ -24,7 +24,7 @@
 #include "plan/plan.h"
 
 enum {
-    TRIED_BITS = 4096, /* up to so many bits, all starts are tried */
+    TRIED_BITS = 4096, /* up to this many bits, all starts are tried */
     TRIED_WORDS = TRIED_BITS / 64,
     MAX_HASHES = UMBELI_CLASSIC_MAX_HASHES,
     MANY_HASHES = 32, /* more probes count as independent: rates of 1e-10, or a file made to
@@ -42,7 +42,7 @@ static uint64_t below(uint64_t *random, uint64_t n) {
     return umbeli_mul_high(umbeli_draw(random), n);
 }
 
-/* Without a message to errno when it underflows. */
+/* pow, without setting errno when it underflows. */
 static double power(double x, double y) {
     int saved = errno;
     double z = pow(x, y);
@@ -136,7 +136,7 @@ static uint64_t word_at(const uint64_t *bits, uint64_t at) {
     return shift ? word | bits[at / 64 + 1] << (64 - shift) : word;
 }
 
-/* Those of 64 starts from `first` on that go with this step. */
+/* Which of 64 starts from `first` on go with this step. */
 static uint64_t starts_with(const umbeli_progression *p, uint64_t step, uint64_t first) {
     uint64_t all = 0, left = p->bits - first, n = left < 64 ? left : 64;
     if (!p->tied) return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
@@ -257,7 +257,7 @@ static void agreements(const umbeli_progression *p, uint32_t n, double *share) {
 }
 
 /* How many of the keys follow an absent one, or are followed by it, at a distance of 0, 1, 2, ...
- * steps, and so share all probes but as many. */
+ * steps, and so share all probes except that many. */
 static void take_followers(const umbeli_progression *p, double keys, double *followers) {
     const double m = (double)p->bits;
     const uint32_t k = p->hashes;
@@ -282,8 +282,8 @@ static void take_followers(const umbeli_progression *p, double keys, double *fol
     followers[0] = fmax(followers[0], equal);
 }
 
-/* Bits that followers set are no evidence of other keys: where they are a few percent of all, as in
- * large filters with a 32-bit hash, the rest has a lower fill. */
+/* Bits that followers set are not evidence of other keys: where they are a few percent of all, as
+ * in large filters with a 32-bit hash, the rest has a lower fill. */
 static double large(const umbeli_progression *p, double independent, double fill, double keys) {
     const uint32_t k = p->hashes;
     double followers[MAX_HASHES], theirs = 0;
@@ -304,7 +304,7 @@ static double large(const umbeli_progression *p, double independent, double fill
 
 double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits, uint64_t set,
                                double keys) {
-    enum { TRIES = 2048, ALL_STEPS = 1024 }; /* of more bits some steps are tried, at random */
+    enum { TRIES = 2048, ALL_STEPS = 1024 }; /* of more bits, a random selection */
     uint64_t random = set, words = p->bits / 64 + 1;
     if (set == 0 || p->hashes == 0) return p->hashes ? 0 : 1;
     if (set == p->bits) return 1;
@@ -342,7 +342,7 @@ static double share_per_key(const umbeli_progression *p) {
     uint64_t random = 3, sum = 0, m = p->bits, steps = m < DRAWS ? m : DRAWS;
     course c;
     if (p->hashes < 2 || p->hashes > MANY_HASHES ||
-        m > TRIED_BITS) { /* as independent ones, to a thousandth and better */
+        m > TRIED_BITS) { /* like independent probes, to a thousandth or better */
         return -expm1(p->hashes * log1p(-1 / (double)m));
     }
     for (uint64_t i = 0; i < steps; i++) {
@@ -373,8 +373,8 @@ double umbeli_progression_guess(const umbeli_progression *p, uint64_t keys) {
     return large(p, independent, fill, (double)keys);
 }
 
-/* Probes below 2^31, modulo the bits, which shows where those are as many; a start and a step of 32
- * bits each still distinguish keys. */
+/* Probes are below 2^31, modulo the bits, which shows where there are that many bits; a start and a
+ * step of 32 bits each still distinguish keys. */
 static double rate_of_many_bits(const umbeli_progression *p, uint64_t keys) {
     return power(umbeli_narrow_fill(p->bits, (double)keys * p->hashes, 31), p->hashes);
 }
@@ -415,7 +415,7 @@ double umbeli_simulated_rate(const umbeli_simulated *s, uint64_t keys) {
     return sum / (double)filters;
 }
 
-/* Independent probes. */
+/* Positions of independent probes. */
 static void place_anywhere(const void *how, uint64_t *random, uint64_t *pos) {
     const umbeli_simulated *s = how;
     for (uint32_t i = 0; i < s->hashes; i++) pos[i] = below(random, s->bits);

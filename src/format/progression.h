@@ -59,13 +59,13 @@ typedef struct umbeli_simulated {
     uint32_t hashes;
 } umbeli_simulated;
 
-/* Filters of up to so many bits are simulated in a few milliseconds. */
+/* Filters of up to this many bits are simulated in a few milliseconds. */
 enum { UMBELI_SIMULATED_BITS = 2048 };
 
 /* The mean rate after `keys` keys over many filters of at most UMBELI_SIMULATED_BITS bits. */
 double umbeli_simulated_rate(const umbeli_simulated *s, uint64_t keys);
 
-/* The same where probes are independent, and each of them hits any bit. */
+/* The mean rate where probes are independent and may hit any bit. */
 double umbeli_independent_rate(uint64_t bits, uint32_t hashes, uint64_t keys);
 
 #endif

@@ -91,7 +91,7 @@ static const umbeli_scheme scheme_v2 = {
 
 /* ---- Create ---- */
 
-/* The bits that Spark asks for, before it rounds up to words: from the rate, or as given. */
+/* The bits that Spark computes, before it rounds up to words: from the rate, or as given. */
 static umbel_err wanted_bits(const umbel_foreign *p, double *bits, umbel_diag *diag) {
     if (p->bytes) {
         if (p->fpr != 0) return umbeli_fail(diag, UMBEL_EINVAL, "fpr: excludes bytes");
@@ -160,7 +160,7 @@ static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag)
     umbeli_params_plan(
         &shape, umbeli_progression_rate(&probes, shape.capacity),
         is_v1(p) && shape.bits >> 24
-            ? "version 1 places probes by 31 bits, too few for so many bits"
+            ? "version 1 places probes with 31 bits, too few for this many bits"
             : "Spark's probes of a key follow each other, too closely in so few bits",
         out);
     return UMBEL_OK;
@@ -181,18 +181,18 @@ static umbel_err read_head(const uint8_t *bytes, size_t len, head *h, umbel_diag
     if (h->version == V2) h->shape.seed = umbeli_take_u32be(&r);
     uint64_t words = umbeli_take_u32be(&r);
     h->len = r.pos;
-    if (r.failed) return umbeli_fail_at(diag, UMBEL_ECORRUPT, r.pos, "the header is cut off");
+    if (r.failed) return umbeli_bad(diag, r.pos, "the header is cut off");
     if (h->version != V1 && h->version != V2) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "version: must be 1 or 2");
     }
     if (h->shape.hashes == 0 || h->shape.hashes > INT32_MAX) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, 4, "hashes: not positive");
+        return umbeli_bad(diag, 4, "hashes: not positive");
     }
     if (h->shape.hashes > UMBELI_CLASSIC_MAX_HASHES) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, 4, "hashes: more than 1024 probes per key");
     }
     if (words == 0 || words > max_words) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h->len - 4, "number of words: not positive");
+        return umbeli_bad(diag, h->len - 4, "number of words: not positive");
     }
     h->shape.bits = words * 64;
     return UMBEL_OK;
@@ -208,8 +208,8 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     if (e) return e;
     uint64_t need = h.shape.bits / 8, have = len - h.len;
     if (have != need) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.len + (have < need ? have : need),
-                              have < need ? "the words are cut off" : "bytes after the words");
+        return umbeli_bad(diag, h.len + (have < need ? have : need),
+                          have < need ? "the words are cut off" : "bytes after the words");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbel_filter *f = NULL;
@@ -248,6 +248,7 @@ const umbeli_codec umbeli_codec_spark = {
     .id = UMBEL_FMT_SPARK,
     .name = "spark",
     .system = "Spark 4.1, BloomFilter.writeTo",
+    .variants = {{"v1", UMBEL_VARIANT_SPARK_V1}, {"v2", 0}},
     .recognise = recognise,
     .create = create,
     .plan = plan,

@@ -57,7 +57,8 @@ static inline void umbeli_native_hashes(const umbeli_shape *shape, const umbel_k
 void umbeli_native_hashes128(const umbeli_shape *shape, const umbel_key *keys, size_t n,
                              umbeli_hash128 *hashes);
 
-/* The keys of 8 bytes with which a batch begins, four at a time; returns how many that were. */
+/* Hashes the 8-byte keys at the beginning of a batch, four at a time; returns how many there
+ * were. */
 size_t umbeli_xxh3_128_numbers_avx2(uint64_t seed, const umbel_key *keys, size_t n,
                                     umbeli_hash128 *hashes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * siphash13_avx2.c - SipHash-1-3 of eight keys at once: four lanes per register, and two registers
+ * siphash13_avx2.c - SipHash-1-3 of eight keys in parallel: four lanes per register, and two
+ * registers
  *                    to hide latency, because each step depends on the one before
  */
 #include "core/cpu.h"
@@ -111,8 +112,8 @@ TARGET static inline void absorb_inner(state *s, const umbel_key *keys, size_t a
     absorb(s, &words);
 }
 
-/* The same where some keys end with this word, and some ended before and keep their states.
- * Branch-free in the key lengths: they are unpredictable. */
+/* Like absorb_inner, where some keys end with this word, and some ended before and keep their
+ * states.  Branch-free in the key lengths: they are unpredictable. */
 TARGET static inline void absorb_ends(state *s, const umbel_key *keys, size_t at, const row *ends,
                                       const row *last) {
     static const uint8_t nothing[8];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * xxh3_avx2.c - XXH3 of four 8-byte keys at once, to 64 or to 128 bits
+ * xxh3_avx2.c - XXH3 of four 8-byte keys in parallel, to 64 or to 128 bits
  *
  * Numbers are the most common keys of one length, and for this length XXH3 is a few shifts and two
  * or three multiplications.  Keys of other lengths are hashed one by one.

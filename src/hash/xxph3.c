@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * xxph3.c - the preview of XXH3 that RocksDB froze: other values than XXH3's from the first byte on
+ * xxph3.c - the preview of XXH3 that RocksDB froze; its values differ from XXH3's from the first
+ * byte on
  *
- * It shares the secret with XXH3.  Keys of no bytes are RocksDB's own addition.
+ * It shares the secret with XXH3.  Empty keys are RocksDB's own addition.
  */
 #include "hash/foreign_hash.h"
 

@@ -59,7 +59,7 @@ static uint32_t count(const umbel_filter *f, const void *key, size_t len) {
 
 /* ---- adds: a member is never hidden ------------------------------------------------------- */
 
-/* Whether there was one. */
+/* Drops the exception with this hash; returns whether there was one. */
 static bool drop(umbel_filter *f, uint64_t hash) {
     umbeli_exceptions *x = f->exceptions;
     size_t at = place_of(x, hash);
@@ -68,7 +68,7 @@ static bool drop(umbel_filter *f, uint64_t hash) {
     return true;
 }
 
-/* Keys that changed a bit may let others be found that nobody asked about. */
+/* Keys that changed a bit may let good keys be found that were not found before. */
 static void note_change(umbel_filter *f, uint64_t added_before) {
     if (umbeli_keys_added(f) != added_before) f->exceptions->outdated = true;
 }

@@ -40,12 +40,12 @@ static double hidden_among(umbeli_rate_after *rate, const void *ctx, double keys
     return sum * keys;
 }
 
-/* Newton's method: one key more is hidden with the rate at that point. */
+/* Newton's method: one more key is hidden with the rate at that point. */
 double umbeli_hidden_from(umbeli_rate_after *rate, const void *ctx, uint64_t counted) {
-    enum { ROUNDS = 6, POWER = 16 /* rates rise with the keys, at most about so fast */ };
+    enum { ROUNDS = 6, POWER = 16 /* rates rise with at most about this power of the keys */ };
     const double negligible = 0.02, most = 0.99, least = (double)counted, countable = 0x1p63;
     double keys = least;
-    if (!rate || counted < 2 || least >= countable) return 0; /* more are a lie of a file */
+    if (!rate || counted < 2 || least >= countable) return 0; /* a file that says more lies */
     for (int i = 0; i < ROUNDS; i++) {
         double last = rate(ctx, (uint64_t)keys);
         if (i == 0 && keys * last < negligible) return 0;
@@ -70,7 +70,7 @@ void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now) {
     e.counted = (double)counted;
     /* Threads that add a key at the same moment may both count it. */
     e.count_error = f->concurrent ? fmax(f->count_error, e.error) : f->count_error;
-    /* Many more than the bits can show are not worth a model. */
+    /* Counts far above what the bits can show are not worth a model. */
     if (f->ops->rate_after && e.counted < 2 * e.by_bits + 1) {
         e.hidden = umbeli_hidden_from(rate_after, f, counted);
     }

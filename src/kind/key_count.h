@@ -2,11 +2,12 @@
  *
  * key_count.h - how many keys are in a filter, as well as can be known
  *
- * There are two witnesses.  The count of adds that changed the filter misses only the keys that a
+ * There are two sources.  The count of adds that changed the filter misses only the keys that a
  * false positive hid, and a model says how many these are; but it counts keys twice that two merged
- * filters had in common, and some formats do not store it.  The bits know nothing of all that, but
+ * filters had in common, and some formats do not store it.  The bits have none of these faults, but
  * their estimate scatters.  So the count is believed unless the bits contradict it: unless they say
- * that there are fewer keys.  More is no contradiction, because an intersection leaves bits behind.
+ * that there are fewer keys.  More is not a contradiction, because an intersection leaves bits
+ * behind.
  */
 #ifndef UMBELI_KEY_COUNT_H
 #define UMBELI_KEY_COUNT_H

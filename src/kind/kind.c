@@ -6,11 +6,9 @@
 #include "hash/native_hash.h"
 #include "plan/plan.h"
 
-const umbeli_kind *const umbeli_kinds[] = {
-    &umbeli_kind_blocked,  &umbeli_kind_classic,  &umbeli_kind_static,
-    &umbeli_kind_counting, &umbeli_kind_scalable, &umbeli_kind_window,
-    &umbeli_kind_tight,    &umbeli_kind_line,     NULL,
-};
+#define ADDRESS(name) &umbeli_kind_##name,
+const umbeli_kind *const umbeli_kinds[] = {UMBELI_KINDS(ADDRESS) NULL};
+#undef ADDRESS
 
 const umbeli_kind *umbeli_kind_by_id(umbel_kind id) {
     for (const umbeli_kind *const *kind = umbeli_kinds; *kind; kind++) {
@@ -44,13 +42,12 @@ umbel_err umbeli_kind_params(const umbel_params *p, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-umbeli_shape umbeli_kind_shape(const umbel_params *params) {
-    umbeli_shape shape = {.hash = UMBEL_HASH_XXH3, .seed = params->seed};
-    if (params->secret) {
-        shape.hash = UMBEL_HASH_SIPHASH13;
-        shape.secret = umbeli_secret_from(params->secret);
-    }
-    return shape;
+umbeli_shape umbeli_kind_shape(const umbel_params *params, const umbeli_settings *settings) {
+    return (umbeli_shape){
+        .hash = settings->keyed ? UMBEL_HASH_SIPHASH13 : UMBEL_HASH_XXH3,
+        .seed = params->seed,
+        .secret = settings->secret,
+    };
 }
 
 umbel_err umbeli_kind_check(const umbeli_shape *shape, uint32_t scheme, uint64_t data_len,
@@ -87,8 +84,9 @@ umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_pl
 }
 
 umbel_err umbeli_kind_new_shape(umbel_kind kind, const umbeli_units *units,
-                                const umbel_params *params, umbeli_shape *shape, umbel_diag *diag) {
-    *shape = umbeli_kind_shape(params);
+                                const umbel_params *params, const umbeli_settings *settings,
+                                umbeli_shape *shape, umbel_diag *diag) {
+    *shape = umbeli_kind_shape(params, settings);
     if (!umbeli_bytes_alone(params)) {
         umbel_plan plan;
         umbel_err e = umbeli_kind_plan(kind, params, &plan, diag);

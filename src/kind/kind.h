@@ -7,14 +7,16 @@
 
 #include "core/bytes.h"
 #include "core/filter.h"
+#include "plan/plan_model.h"
 #include "umbel_plan.h"
 
 typedef struct umbeli_kind {
     umbel_kind id;
     const char *name;
+    const char *purpose; /* at most 20 letters: umbel_kind_purpose */
     umbel_traits traits;
 
-    /* An empty filter, natively hashed.  params->kind is this kind. */
+    /* An empty filter, natively hashed.  params->kind is this kind.  NULL: built once. */
     umbel_err (*create)(const umbel_params *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag);
 
@@ -30,6 +32,10 @@ typedef struct umbeli_kind {
     uint64_t (*kind_params_len)(const umbel_filter *f);
     void (*put_kind_params)(const umbel_filter *f, umbeli_writer *w);
     umbel_err (*take_kind_params)(umbel_filter *f, umbeli_reader *params, umbel_diag *diag);
+
+    /* UMBEL_ECORRUPT when the bits of a filter that was restored are not such as this kind has;
+     * NULL: any are.  No lookup or add leaves the memory of a filter that was not checked. */
+    umbel_err (*check_bits)(const umbel_filter *f, umbel_diag *diag);
 } umbeli_kind;
 
 /* UMBEL_EINVAL, naming the field, when there is no such kind or params set a field of another
@@ -42,7 +48,7 @@ umbel_err umbeli_kind_plan(umbel_kind kind, const umbel_params *params, umbel_pl
                            umbel_diag *diag);
 
 /* Seed, hash function and secret of a natively hashed filter; all else is 0. */
-umbeli_shape umbeli_kind_shape(const umbel_params *params);
+umbeli_shape umbeli_kind_shape(const umbel_params *params, const umbeli_settings *settings);
 
 /* For kinds made of equal units: how many bytes a unit has, how many there may be, and the probes
  * per key unless others are given. */
@@ -53,10 +59,11 @@ typedef struct umbeli_units {
     const char *large; /* the message for too many units */
 } umbeli_units;
 
-/* The shape of a new filter: as the planner has it or, if the bytes alone are given, with as many
- * units as they hold, and no promise. */
+/* The shape of a new filter: the planner's or, if only bytes is given, as many units as they hold,
+ * without a promise. */
 umbel_err umbeli_kind_new_shape(umbel_kind kind, const umbeli_units *units,
-                                const umbel_params *params, umbeli_shape *shape, umbel_diag *diag);
+                                const umbel_params *params, const umbeli_settings *settings,
+                                umbeli_shape *shape, umbel_diag *diag);
 
 /* What every restore checks first: that scheme and hash function are native ones, and that the
  * payload has the bytes of shape->bits. */
@@ -71,11 +78,11 @@ static inline bool umbeli_bytes_alone(const umbel_params *params) {
     return params->bytes != 0 && params->capacity == 0 && params->fpr == 0;
 }
 
-extern const umbeli_kind umbeli_kind_blocked, umbeli_kind_classic, umbeli_kind_static,
-    umbeli_kind_counting, umbeli_kind_scalable, umbeli_kind_window, umbeli_kind_tight,
-    umbeli_kind_line;
+#define UMBELI_DECLARE(name) extern const umbeli_kind umbeli_kind_##name;
+UMBELI_KINDS(UMBELI_DECLARE)
+#undef UMBELI_DECLARE
 
-/* All kinds in the order of their numbers, NULL at the end. */
+/* NULL at the end. */
 extern const umbeli_kind *const umbeli_kinds[];
 
 /* NULL: no such kind. */

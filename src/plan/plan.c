@@ -21,13 +21,12 @@
 #define WHY_BLOCKED_LARGE "one cache line per key; line would save nothing"
 #define WHY_LINE "one cache line per key, in clearly less memory than blocked"
 #define WHY_LINE_LARGE "one cache line per key, as fast as blocked beyond the caches, and smaller"
-#define WHY_CLASSIC "smaller by a quarter or more than with one cache line per key"
-#define WHY_ONLY "the only kind that takes keys later and can do this"
+#define WHY_CLASSIC "at least 25% smaller than with one cache line per key"
+#define WHY_ONLY "the only kind that takes adds and can do this"
 
-static const umbeli_model *const models[] = {
-    &umbeli_model_blocked,  &umbeli_model_classic, &umbeli_model_static, &umbeli_model_counting,
-    &umbeli_model_scalable, &umbeli_model_window,  &umbeli_model_tight,  &umbeli_model_line,
-};
+#define ADDRESS(name) &umbeli_model_##name,
+static const umbeli_model *const models[] = {UMBELI_KINDS(ADDRESS)};
+#undef ADDRESS
 
 static const umbeli_model *model_of(umbel_kind kind) {
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
@@ -36,7 +35,7 @@ static const umbeli_model *model_of(umbel_kind kind) {
     return NULL;
 }
 
-/* What a kind makes of a request. */
+/* A kind's answer to a request. */
 typedef struct answer {
     const umbeli_model *model;
     umbel_plan plan;
@@ -98,8 +97,8 @@ static umbel_err solve_fast(umbel_plan *plan) {
     return settle(plan, fast, why);
 }
 
-/* With one cache line per key a filter is several times faster than classic: that is worth a
- * quarter of its memory and more. */
+/* With one cache line per key a filter is several times faster than classic: that is worth up to a
+ * third more memory. */
 static umbel_err solve_auto(umbel_plan *plan) {
     const double quarter_less = 0.75;
     const umbel_plan asked = *plan;

@@ -14,7 +14,7 @@
  * request would have given. */
 umbel_err umbeli_plan_solve(umbel_plan *plan);
 
-/* The same for a filter with concurrent writers: UMBEL_KIND_AUTO never is classic. */
+/* umbeli_plan_solve for a filter with concurrent writers: UMBEL_KIND_AUTO is never classic. */
 umbel_err umbeli_plan_concurrent(umbel_plan *plan);
 
 /* umbel_plan_rate; 1 for an unsolved plan. */
@@ -25,18 +25,32 @@ double umbeli_plan_rate(const umbel_plan *plan, uint64_t keys);
 double umbeli_blocked_rate(uint64_t nblocks, uint64_t keys);
 double umbeli_blocked_spread(uint64_t nblocks, uint64_t keys);
 
-/* The same for `nlines` lines of 4, 8 or 16 lanes; and which of these minimises rate + 3 spread. */
+/* Rate and spread of `nlines` lines of 4, 8 or 16 lanes; and which of these minimises rate + 3
+ * spread. */
 double umbeli_line_rate(uint64_t nlines, uint32_t lanes, uint64_t keys);
 double umbeli_line_spread(uint64_t nlines, uint32_t lanes, uint64_t keys);
 uint32_t umbeli_line_hashes(uint64_t nlines, uint64_t keys);
 
-/* The same for `bits` bits after `keys` distinct keys with `hashes` independent probes each; both
- * are at least 1. */
+/* Rate and spread of `bits` bits after `keys` distinct keys with `hashes` independent probes each;
+ * both are at least 1. */
 double umbeli_classic_rate(uint64_t bits, uint32_t hashes, uint64_t keys);
 double umbeli_classic_spread(uint64_t bits, uint32_t hashes, uint64_t keys);
 
-/* A scalable filter's layers (0, 1, ...) share its rate: layer i is a blocked filter for fpr *
- * umbeli_scalable_share(i).  The shares of all possible layers add up to 1. */
+/* A scalable filter's first layer gets 1/4 of its rate. */
+enum { UMBELI_SCALABLE_SHARES = 4 };
+
+/* The next layer of packed hashes, after `before` keys, where this much of the rate is left: the
+ * bits that it keeps of a hash, and how many of them.  False: a hash has not enough bits. */
+bool umbeli_scalable_stage(uint64_t before, double left, uint32_t *bits, uint64_t *keys);
+
+/* What the filter that it becomes in the end gets of what is left then. */
+double umbeli_scalable_filter_share(uint64_t keys);
+
+/* Whether all layers are filters instead, since hashes cannot keep the rate. */
+bool umbeli_scalable_of_filters(double fpr);
+
+/* In that case later layers (0, 1, ...) share what is left: layer i is for this part of it.  All
+ * parts add up to 1. */
 double umbeli_scalable_share(uint32_t layer);
 
 /* Capacity of the first layer unless more keys are expected or the bytes are given. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_block_loads.h - how many keys a block gets, Binomial(keys, share), and its rate then
+ * plan_block_loads.h - how many keys a block gets, Binomial(keys, share), and the rate then
  */
 #ifndef UMBELI_PLAN_BLOCK_LOADS_H
 #define UMBELI_PLAN_BLOCK_LOADS_H
@@ -51,7 +51,7 @@ static inline double umbeli_block_rate(umbeli_lanes form, const umbeli_load *loa
  * most likely one with weight 1, then upwards, then downwards, as long as they matter.  As weights
  * start with 1, and callers divide by their sum, nothing as large as a factorial is ever computed.
  *
- * Where sums need be right to one part in ten thousand only, `rough`, it visits one load out of
+ * Where sums need only be right to one part in ten thousand (`rough`), it visits one load out of
  * several: sums over a bell curve are the same for every grid that is finer than its deviation.
  *
  * It is inlined with its visitor, because plans visit thousands of loads. */
@@ -60,7 +60,8 @@ __attribute__((always_inline)) static inline void umbeli_loads_visit(umbeli_lane
                                                                      umbeli_load_visitor *visitor,
                                                                      void *sums) {
     const double bits = form.bits, negligible = rough ? 0x1p-36 : 0x1p-60;
-    /* By what the chance that i + 1 given bits of a lane are clear falls with every key. */
+    /* The factor by which the chance that i + 1 given bits of a lane are clear falls with every
+     * key. */
     const double ratio[3] = {(bits - 1.0) / bits, (bits - 2.0) / bits, (bits - 3.0) / bits};
     const double mode = share >= 1.0 ? keys : fmin(floor((keys + 1.0) * share), keys);
     umbeli_load first = {.keys = mode, .weight = 1.0};

@@ -95,7 +95,8 @@ static double deviations(double skewness) {
     return fmin(1.0 + 0.5 * fmax(skewness, 0.0), 10.5);
 }
 
-/* Of the given classes of nblocks blocks; *rate gets the mean, as umbeli_blocks_rate has it. */
+/* The spread of the given classes of nblocks blocks; *rate gets the mean, as umbeli_blocks_rate has
+ * it. */
 INLINED static inline double spread_of(umbeli_lanes form, uint64_t nblocks,
                                        const umbeli_block_class *classes, int nclasses, double n,
                                        bool rough, double *rate) {
@@ -130,8 +131,8 @@ double umbeli_blocks_spread(umbeli_lanes form, uint64_t nblocks, uint64_t keys) 
     return spread_of(form, nblocks, classes, 2, n, false, &rate);
 }
 
-/* The two classes differ by one part in 2^32 / nblocks, and in the sums the difference cancels out
- * but for its square. */
+/* The two classes differ by one part in 2^32 / nblocks, and in the sums everything but the square
+ * of the difference cancels out. */
 double umbeli_blocks_roughly(umbeli_lanes form, uint64_t nblocks, uint64_t keys) {
     enum { ALIKE_UP_TO = 1 << 16 };
     bool alike = nblocks <= ALIKE_UP_TO;

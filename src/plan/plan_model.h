@@ -57,9 +57,13 @@ enum { UMBELI_FOLD_FROM = 8192, UMBELI_FOLD_STEP = 64 };
     .units = (UINT64_C(1) << 32) - UMBELI_FOLD_STEP, .step_from = UMBELI_FOLD_FROM, \
     .step = UMBELI_FOLD_STEP
 
-extern const umbeli_model umbeli_model_blocked, umbeli_model_classic, umbeli_model_static,
-    umbeli_model_counting, umbeli_model_scalable, umbeli_model_window, umbeli_model_tight,
-    umbeli_model_line;
+/* All kinds in the order of their numbers: the list of models here and of kinds in kind/kind.h. */
+#define UMBELI_KINDS(X) \
+    X(blocked) X(classic) X(static) X(counting) X(scalable) X(window) X(tight) X(line)
+
+#define UMBELI_DECLARE(name) extern const umbeli_model umbeli_model_##name;
+UMBELI_KINDS(UMBELI_DECLARE)
+#undef UMBELI_DECLARE
 
 /* umbeli_plan_solve for this kind, whatever plan->kind says.  On success plan->kind is set. */
 umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan);

@@ -45,7 +45,8 @@ static size size_of(const umbeli_model *model, const umbel_plan *plan, uint64_t 
     return s;
 }
 
-/* The same for a size that is known to keep the promise of the plan, and maybe its hashes. */
+/* Makes a candidate of a size that is known to keep the promise of the plan, and maybe its
+ * hashes. */
 static size kept(const umbeli_model *model, const umbel_plan *plan, uint64_t bytes, uint64_t keys,
                  uint32_t hashes) {
     size s = {.bytes = bytes, .promise = plan->fpr};
@@ -80,14 +81,14 @@ typedef struct search {
     uint64_t max;
 } search;
 
-/* Up to `low` it is too small, from `high` on large enough; or, for keys, up to low they fit, from
- * high on they do not.  Nothing is known about those between. */
+/* Sizes up to `low` are too small, from `high` on large enough; or, for keys, up to low they fit,
+ * from high on they do not.  Nothing is known about what lies between. */
 typedef struct bounds {
     uint64_t low, high;
     uint32_t hashes; /* the best for high; 0: not known */
 } bounds;
 
-/* What is proportional to bits per key, and back. */
+/* Converts to what is proportional to bits per key, and back. */
 static double to_line(const search *s, double x) {
     return s->bytes ? 1.0 / x : x;
 }

@@ -44,7 +44,7 @@ static inline uint64_t umbeli_static_shards(const umbeli_static_layout *l) {
     return l->empty ? 0 : UINT64_C(1) << l->shard_bits;
 }
 
-/* Of one shard. */
+/* The slots of one shard. */
 static inline uint64_t umbeli_static_slots(const umbeli_static_layout *l) {
     return l->empty ? 0 : (uint64_t)(l->segments + l->arity - 1) << l->segment_bits;
 }

@@ -9,7 +9,7 @@
  * The last level must take all its keys.  A ribbon table of up to a few thousand keys can do that
  * with 2.4% more slots than keys for two seeds out of three, with windows of 128 slots with 1% and
  * 12 more; otherwise it tries another seed.  Passing keys on costs the slots that stay empty in any
- * table and a last level of its own, so below 4096 keys it does not pay.
+ * table and a separate last level, so below 4096 keys it does not pay.
  */
 #include "plan/tight_layout.h"
 
@@ -20,7 +20,7 @@
 
 enum { LAST_KEYS = 4096 };
 
-/* What tables with windows of so many words do. */
+/* How tables with windows of that many words behave. */
 typedef struct behaviour {
     uint32_t load;         /* slots for 100 keys */
     double empty, empties; /* of each slot, and of each table */
@@ -46,7 +46,7 @@ static uint64_t left_over(const umbeli_tight_level *l, const behaviour *b, uint6
     return (uint64_t)((double)keys - slots + empty + 2.5 * spread);
 }
 
-/* The levels for `keys` distinct keys with windows of so many words; no widths yet. */
+/* The levels for `keys` distinct keys with windows of that many words; no widths yet. */
 static bool divide(uint64_t keys, uint32_t window, umbeli_tight_layout *layout) {
     const behaviour *b = behaviour_of(window);
     *layout = (umbeli_tight_layout){0};
@@ -112,7 +112,7 @@ static double hash_collisions(uint64_t keys, double rate) {
     return chance < 1e-6 * rate ? 0 : chance;
 }
 
-/* From the share of keys that are compared in wide places. */
+/* The rate, from the share of keys that are compared in wide places. */
 static double rate_of(const umbeli_tight_layout *l, uint64_t keys, double wide) {
     double table = ldexp(1 - wide / 2, -(int)l->width);
     return fmin(table + hash_collisions(keys, table), 1); /* a file may claim any number of keys */
@@ -201,7 +201,7 @@ static uint64_t first_beyond(umbeli_tight_layout *l, const target *t, uint64_t l
     return low;
 }
 
-/* Widths up to 2 with the window they have, then the others with theirs. */
+/* Tries widths up to 2 with their window first, then the others with theirs. */
 static bool meet(const target *t, umbeli_tight_layout *out) {
     bool fits = false;
     for (uint32_t window = UMBELI_TIGHT_MAX_WINDOW; window > 0; window--) {

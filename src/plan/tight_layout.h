@@ -59,7 +59,7 @@ static inline uint32_t umbeli_tight_bucket(uint32_t window) {
 }
 
 /* The four thresholds: 0, 24, 48, 192, or 0, 48, 96, 640.  Keys at places of a bucket below its
- * threshold go on to the next level. */
+ * threshold are passed on to the next level. */
 static inline uint32_t umbeli_tight_threshold(uint32_t window, uint32_t code) {
     uint32_t eighths = window == 2 ? UINT32_C(0x500c0600) : UINT32_C(0x18060300);
     return ((eighths >> (8 * code)) & 0xff) * 8;

@@ -51,7 +51,7 @@ typedef struct umbeli_step {
 
 typedef struct umbeli_part {
     uint32_t first, last; /* fields, from 1; a column's number once it is bound, 0 before */
-    bool open;            /* up to the last field that there is */
+    bool open;            /* up to the record's last field */
     bool from_end;        /* `first` is counted from the end */
     umbeli_name name;
     uint16_t step, steps; /* json: a path */
@@ -86,12 +86,12 @@ const uint8_t *umbeli_find(umbeli_text s, uint8_t c);
 /* umbel_recipe_parse into the caller's memory. */
 umbel_err umbeli_recipe_read(const char *text, umbel_recipe *r, umbel_diag *diag);
 
-/* Writes the canonical text of everything else. */
+/* Writes the canonical text from all other members. */
 void umbeli_recipe_write(umbel_recipe *r);
 
 /* ---- Selection: what it finds in one record ---- */
 
-/* The selected part, or several joined.  *to is scratch; it moves behind what was written to it. */
+/* The selected part, or several joined.  *to is scratch and moves past what was written to it. */
 typedef umbel_found umbeli_select(const umbel_recipe *r, umbeli_text record, uint8_t **to,
                                   umbeli_text *part);
 
@@ -120,14 +120,14 @@ bool umbeli_next_field(umbeli_fields *f, umbeli_text *field);
  * delimiter, and *done says that there was none.  The record is well-formed. */
 umbeli_text umbeli_csv_field(umbeli_text *rest, uint8_t delimiter, bool *done, uint8_t *to);
 
-/* Without a byte-order mark before a quote, which opens a field all the same. */
+/* The record without a byte-order mark before a quote, which still opens a field. */
 umbeli_text umbeli_csv_unmarked(umbeli_text record);
 
 /* False if a quote does not close, or text follows a quoted field with line breaks: then its quote
  * was not one, and took several lines for one record. */
 bool umbeli_csv_well_formed(umbeli_text record, uint8_t delimiter);
 
-/* A key of several parts in the making. */
+/* A key of several parts, being assembled. */
 typedef struct umbeli_join {
     const umbel_recipe *recipe;
     uint8_t *to;
@@ -137,7 +137,11 @@ typedef struct umbeli_join {
 } umbeli_join;
 
 void umbeli_join_part(umbeli_join *j, umbeli_text part);
-/* The key; *to moves behind it if it was written there. */
+/* The key; *to moves past it if it was written there. */
 umbeli_text umbeli_join_end(umbeli_join *j, uint8_t **to);
+
+/* umbel_recipe_same_keys of two texts; one with a word that is unknown here agrees with itself
+ * alone. */
+bool umbeli_recipes_agree(const char *a, const char *b);
 
 #endif

@@ -134,7 +134,7 @@ static umbel_found select_line(const umbel_recipe *r, umbeli_text record, uint8_
     return UMBEL_FOUND_KEY;
 }
 
-/* Of a URL; a name stays as it is. */
+/* Selects the host of a URL; a name stays as it is. */
 static umbel_found select_host(const umbel_recipe *r, umbeli_text record, uint8_t **to,
                                umbeli_text *part) {
     (void)r, (void)to;
@@ -165,7 +165,7 @@ static umbeli_select *selection(const umbel_recipe *r, umbel_recipe_use use) {
 /* Where the next quote of a batch is: one search finds that thousands of records have none. */
 typedef struct quotes {
     const uint8_t *from, *end; /* a run of records, one byte apart */
-    const uint8_t *quote;      /* the first after the record that was asked last, or the end */
+    const uint8_t *quote;      /* the first after the record that was checked last, or the end */
 } quotes;
 
 /* Whether record i has a quote. */
@@ -231,7 +231,7 @@ size_t umbel_recipe_room(const umbel_recipe *recipe, size_t records, size_t byte
         room += 2 * selected;
     }
     if (r->meaning != UMBELI_MEANING_NONE) room += HEX_MAX * n;
-    /* Nobody has that much, and the product must not wrap. */
+    /* Nobody has that much memory, and the product must not wrap. */
     return room < (double)(SIZE_MAX / 2) ? (size_t)room : SIZE_MAX;
 }
 

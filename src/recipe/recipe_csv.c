@@ -16,15 +16,15 @@ static size_t next_quote(const uint8_t *text, size_t at, size_t len) {
 }
 
 /* Does the quote at `at`, outside of quoted fields, open one?  A record may begin with a byte-order
- * mark: that of a file is part of its first. */
+ * mark: a file's mark is part of its first record. */
 static bool opens(const umbel_recipe *r, uint8_t separator, const uint8_t *text, size_t at) {
     if (at == 0 || text[at - 1] == separator || text[at - 1] == r->delimiter) return true;
     if (at < 3 || memcmp(text + at - 3, "\xef\xbb\xbf", 3) != 0) return false;
     return at == 3 || text[at - 4] == separator;
 }
 
-/* Behind the quote that ends the field which `at` lies in.  If there is none yet: what was scanned
- * for good, and *closed is false. */
+/* The position after the quote that ends the field in which `at` lies.  If there is none yet: the
+ * end of what need not be scanned again, and *closed is false. */
 static size_t close_field(const uint8_t *text, size_t at, size_t len, bool *closed) {
     for (;;) {
         size_t quote = next_quote(text, at, len);
@@ -35,7 +35,7 @@ static size_t close_field(const uint8_t *text, size_t at, size_t len, bool *clos
     }
 }
 
-/* Behind the last separator in text[from..to), or 0. */
+/* The position after the last separator in text[from..to), or 0. */
 static size_t behind_last(const uint8_t *text, size_t from, size_t to, uint8_t separator) {
     while (to > from && text[to - 1] != separator) to--;
     return to > from ? to : 0;

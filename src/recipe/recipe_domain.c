@@ -70,7 +70,7 @@ static bool ends(umbeli_text rest) {
 
 /* ---- Forms ---- */
 
-/* `||name^`, and with options that do not narrow it down. */
+/* `||name^`, also with options that do not narrow it down. */
 static umbel_domain_form adblock(umbeli_text t, umbeli_text *name) {
     const uint8_t *end = memchr(t.at, '^', t.len);
     *name = (umbeli_text){t.at, end ? (size_t)(end - t.at) : 0};

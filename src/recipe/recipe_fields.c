@@ -67,7 +67,7 @@ bool umbeli_next_field(umbeli_fields *f, umbeli_text *field) {
 
 /* ---- Several parts, joined ---- */
 
-/* As Python's csv.writer decides it. */
+/* Decided as by Python's csv.writer. */
 static bool needs_quotes(const umbel_recipe *r, umbeli_text part) {
     uint8_t delimiter = r->head == UMBELI_HEAD_JSON ? ',' : r->delimiter;
     for (size_t i = 0; i < part.len; i++) {
@@ -96,7 +96,7 @@ static void put_as_csv(umbeli_join *j, umbeli_text part) {
     put_bytes(j, &quote, 1);
 }
 
-/* Neighbours in a delimited record are joined already: nothing is copied. */
+/* Neighbours in a delimited record are already joined: nothing is copied. */
 static bool is_next(const umbeli_join *j, umbeli_text part) {
     return !j->copied && !j->recipe->spaced && part.at == j->so_far.at + j->so_far.len + 1;
 }
@@ -186,7 +186,7 @@ static umbel_found join_range(walk *w, umbeli_join *j, const umbeli_part *part,
 
 static umbel_found select_several(const umbel_recipe *r, umbeli_text record, bool quoted,
                                   uint8_t **to, umbeli_text *part) {
-    /* Unquoted fields first, the joined key behind them. */
+    /* Scratch holds the unquoted fields first, then the joined key. */
     uint8_t *unquoted = *to;
     if (r->csv) *to += record.len;
     walk w = {.fields = umbeli_fields_of(r, record, quoted, unquoted)};

@@ -3,8 +3,8 @@
  * recipe_json.c - members of a JSON text by path: one pass over its bytes, without a tree
  *
  * The whole text is checked (RFC 8259, UTF-8, at most 256 levels), so that what is not JSON is
- * never taken for a key.  Paths go down together: at each level a mask says which of them lead
- * here, and a value that none leads to is skipped by a loop with one bit per open bracket.
+ * never taken for a key.  All paths descend together: at each level a mask says which of them lead
+ * here, and a value to which none leads is skipped by a loop with one bit per open bracket.
  */
 #include <string.h>
 
@@ -149,7 +149,7 @@ static size_t put_utf8(uint32_t p, uint8_t *to) {
 }
 
 /* What the next character of a well-formed string stands for, one byte of it or one escape; *at
- * moves behind it. */
+ * moves past it. */
 static size_t decode_one(const uint8_t **at, const uint8_t *end, uint8_t to[4]) {
     static const char from[] = "bfnrt", into[] = "\b\f\n\r\t";
     const uint8_t *s = *at;
@@ -261,7 +261,7 @@ static bool skip_value(scanner *s, unsigned outer) {
         } else if (!skip_scalar(s)) {
             return false;
         }
-        /* Behind a value, or before the end of an empty one. */
+        /* After a value, or before the end of an empty container. */
         for (;;) {
             if (depth == outer) return true;
             object = objects[(depth - 1) / 64] >> (depth - 1) % 64 & 1;
@@ -351,7 +351,7 @@ static bool walk(scanner *s, unsigned depth, uint64_t mask) {
         unsigned i = (unsigned)__builtin_ctzll(left);
         if (r->parts[i].steps > depth) further |= UINT64_C(1) << i;
     }
-    /* What has led here may be found below; `found` is about names at one level. */
+    /* Paths that led here may still be found below; `found` is about names at one level. */
     s->found &= ~further;
     uint8_t c = peek(s);
     const uint8_t *start = s->at;
@@ -389,7 +389,7 @@ umbel_found umbeli_select_json(const umbel_recipe *r, umbeli_text record, uint8_
                                umbeli_text *part) {
     if (record.len >= 3 && memcmp(record.at, "\xef\xbb\xbf", 3) == 0)
         record.at += 3, record.len -= 3;
-    scanner s; /* not all of its room is needed */
+    scanner s; /* not initialised as a whole: not all of its room is needed */
     s.recipe = r, s.at = record.at, s.end = record.at + record.len, s.found = 0;
     for (size_t i = 0; i < r->part_count; i++) s.values[i] = (umbeli_text){NULL, 0};
     if (!peek(&s) && s.at == s.end) return UMBEL_FOUND_NOTHING;
@@ -398,7 +398,7 @@ umbel_found umbeli_select_json(const umbel_recipe *r, umbeli_text record, uint8_
     if (peek(&s) || s.at < s.end) return UMBEL_FOUND_MALFORMED;
     if (!r->several) return scalar(r, s.values[0], to, part);
 
-    /* Decoded parts first, the joined key behind them. */
+    /* Scratch holds the decoded parts first, then the joined key. */
     uint8_t *decoded = *to;
     *to += record.len;
     umbeli_join j = {.recipe = r, .to = *to};

@@ -110,7 +110,7 @@ static void add_to_name(parser *p, umbeli_name *name, char c) {
     name->len++;
 }
 
-/* A name in quotes, which *s points at; it moves behind them. */
+/* A name in quotes, at which *s points; *s moves past them. */
 static umbel_err take_quoted(parser *p, word w, const char **s, umbeli_name *name) {
     const char *end = w.at + w.len;
     begin_name(p, name);
@@ -210,7 +210,7 @@ static umbel_err take_path(parser *p, word w, const char **s) {
     return e;
 }
 
-/* A list, by one of the functions above; the value begins at `value`. */
+/* Parses a list with one of the functions above; the value begins at `value`. */
 static umbel_err take_list(parser *p, word w, const char *value,
                            umbel_err (*take)(parser *, word, const char **)) {
     const char *s = value, *end = w.at + w.len;
@@ -309,7 +309,7 @@ static const struct {
     [WORD_MISSING] = {"missing=", false},
 };
 
-/* Where each was given; at is NULL for those that were not. */
+/* Where each word was given; at is NULL for those that were not. */
 typedef struct given {
     word first, word[WORDS];
 } given;
@@ -468,7 +468,7 @@ static umbel_err check_words(const parser *p, const given *g) {
     return UMBEL_OK;
 }
 
-/* What goes without saying is neither stored nor written. */
+/* Words that are implied are neither stored nor written. */
 static void simplify(umbel_recipe *r, const given *g) {
     if (r->csv && !g->word[WORD_DELIMITER].at) {
         r->spaced = false;

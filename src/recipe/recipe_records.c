@@ -15,9 +15,9 @@ struct umbel_records {
     umbel_recipe *bound;        /* of this file, once its header was read; NULL: as `recipe` */
     umbel_recipe_use use;
     uint8_t separator;
-    bool header_due; /* the next record is one */
+    bool header_due; /* the next record is a header */
     bool last;       /* the file ends with these bytes */
-    bool finished;   /* all of it was taken: what is fed next is another file */
+    bool finished;   /* all of the file was taken: what is fed next is another file */
 
     uint8_t *text; /* what was fed and not yet taken, from `at` on */
     size_t at, len, room;
@@ -97,7 +97,7 @@ umbel_err umbel_records_feed(umbel_records *records, const void *bytes, size_t l
                              umbel_diag *diag) {
     umbel_records *r = records;
     if (r->last && !r->finished) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "the previous file was not taken to its end");
+        return umbeli_fail(diag, UMBEL_EINVAL, "the previous file was not read to its end");
     }
     compact(r);
     if (r->finished) begin_file(r);
@@ -115,7 +115,7 @@ umbel_err umbel_records_feed(umbel_records *records, const void *bytes, size_t l
     return UMBEL_OK;
 }
 
-/* The first record of a file. */
+/* Takes the first record of a file. */
 static umbel_err take_header(umbel_records *r, umbel_diag *diag) {
     const uint8_t *text = r->text + r->at;
     size_t whole = r->progress.whole - r->at;
@@ -137,7 +137,8 @@ static size_t next_quote(const umbel_records *r, const uint8_t *text, size_t at,
     return quote ? (size_t)(quote - text) : len;
 }
 
-/* The next records of text, at most BATCH, which ends with a separator; *used is behind them. */
+/* The next records of text, which ends with a separator; at most BATCH.  *used is the end of the
+ * last. */
 static size_t split(umbel_records *r, const uint8_t *text, size_t len, size_t *used) {
     size_t n = 0, at = 0, quote = next_quote(r, text, 0, len);
     for (; at < len && n < BATCH; n++) {

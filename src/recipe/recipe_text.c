@@ -55,7 +55,7 @@ size_t umbel_recipe_quote(const char *name, char *text, size_t cap) {
     return l.len;
 }
 
-/* As jq takes it. */
+/* As jq defines it. */
 static bool is_identifier(const char *name, size_t len) {
     for (size_t i = 0; i < len; i++) {
         char c = name[i];
@@ -147,4 +147,20 @@ void umbeli_recipe_write(umbel_recipe *r) {
 
 const char *umbel_recipe_text(const umbel_recipe *recipe) {
     return recipe->text;
+}
+
+bool umbel_recipe_same_keys(const umbel_recipe *a, const umbel_recipe *b) {
+    bool typed = a->meaning == UMBELI_MEANING_TYPE;
+    return a->trim == b->trim && a->lower == b->lower && a->upper == b->upper &&
+           a->meaning == b->meaning && (!typed || a->type == b->type);
+}
+
+bool umbeli_recipes_agree(const char *a, const char *b) {
+    umbel_recipe *x = NULL, *y = NULL;
+    if (strcmp(a, b) == 0) return true;
+    bool known = !umbel_recipe_parse(a, &x, NULL) && !umbel_recipe_parse(b, &y, NULL);
+    bool agree = known && umbel_recipe_same_keys(x, y);
+    umbel_recipe_free(x);
+    umbel_recipe_free(y);
+    return agree;
 }

@@ -71,13 +71,12 @@ static umbel_err read_block(umbel_table *t, const packed *p, umbeli_chain *c, um
     umbeli_unpacked u = {0};
     umbel_err e = UMBEL_OK;
     if (!sum_right(p)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, p->offset, "the checksum of a block is wrong");
+        return umbeli_bad(diag, p->offset, "the checksum of a block is wrong");
     }
     switch (p->method) {
     case METHOD_NONE:
         if (p->claim == len) return append(t, c, data, len, p->offset, diag);
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, p->offset + 21,
-                              "the size of an uncompressed block is wrong");
+        return umbeli_bad(diag, p->offset + 21, "the size of an uncompressed block is wrong");
     case METHOD_LZ4:
         e = umbeli_unpack(t, UMBELI_PACKED_LZ4, data, len, p->claim, p->offset, &u, diag);
         break;
@@ -112,8 +111,7 @@ static umbel_err read_blocks(umbel_table *t, const uint8_t *bytes, size_t len, u
         packed p;
         umbel_diag why = {0};
         void *pieces = out->pieces;
-        e = umbeli_table_grow(&t->settings, &pieces, sizeof *out->pieces, out->npieces,
-                              &out->pieces_cap);
+        e = umbeli_table_grow(t, &pieces, sizeof *out->pieces, out->npieces, &out->pieces_cap);
         out->pieces = pieces;
         if (e) return umbeli_fail_at(diag, e, at, "the list of blocks");
         umbeli_piece *piece = &out->pieces[out->npieces++];
@@ -145,7 +143,7 @@ umbel_err umbeli_chain_read(umbel_table *t, const uint8_t *bytes, size_t len, um
 }
 
 void umbeli_chain_end(umbel_table *t, umbeli_chain *c) {
-    t->held -= c->len;
+    t->held -= c->len + umbeli_list_bytes(c->pieces_cap, sizeof *c->pieces);
     umbeli_delete(&t->settings, c->bytes);
     umbeli_delete(&t->settings, c->pieces);
     *c = (umbeli_chain){0};

@@ -35,6 +35,9 @@ static umbel_err read_marks(umbel_table *t, const umbel_table_hints *hints, umbe
         umbel_err e = umbeli_chain_read(t, bytes, hints->marks_len, &own->marks, diag);
         if (e) return e;
     } else if (hints->marks_len % UMBELI_MARK == 0) { /* .mrk2: not compressed */
+        if (hints->marks_len > t->settings.max_bytes - t->held) {
+            return umbeli_fail(diag, UMBEL_ELIMIT, "the marks");
+        }
         own->marks.bytes = umbeli_new(&t->settings, hints->marks_len);
         if (!own->marks.bytes) return umbeli_fail(diag, UMBEL_ENOMEM, "the marks");
         memcpy(own->marks.bytes, bytes, hints->marks_len);

@@ -36,12 +36,12 @@ umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, 
     *out = (umbeli_block){0};
     if (h.offset > end || h.size > end - h.offset ||
         end - h.offset - h.size < UMBELI_SSTABLE_TRAILER) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.offset, "a block extends beyond the file");
+        return umbeli_bad(diag, h.offset, "a block extends beyond the file");
     }
     const uint8_t *block = t->bytes + h.offset, *trailer = block + h.size;
     uint32_t crc = umbeli_crc32c_mask(umbeli_crc32c(block, (size_t)h.size + 1));
     if (crc != umbeli_load_le32(trailer + 1)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.offset, "the checksum of a block is wrong");
+        return umbeli_bad(diag, h.offset, "the checksum of a block is wrong");
     }
     switch (*trailer) {
     case TYPE_PLAIN: *out = (umbeli_block){block, (size_t)h.size, h.offset, NULL}; return UMBEL_OK;

@@ -69,7 +69,7 @@ static umbel_err extend(umbel_leveldb_block *b, size_t more) {
 
 static umbel_err grow_words(umbel_leveldb_block *b, uint32_t **words, size_t count, size_t *cap) {
     void *array = *words;
-    umbel_err e = umbeli_table_grow(&b->settings, &array, sizeof **words, count, cap);
+    umbel_err e = umbeli_array_grow(&b->settings, &array, sizeof **words, count, cap);
     *words = array;
     return e;
 }

@@ -36,8 +36,8 @@ static umbel_table_state state_of(const umbeli_sstable *own, const uint8_t *byte
     return UMBEL_TABLE_UNREADABLE;
 }
 
-/* *free_from is the end of the filters before it: they do not overlap, or the same bytes could be
- * many filters, each of them to be read. */
+/* *free_from is the end of the filters before it.  Filters must not overlap: otherwise the same
+ * bytes could be many filters, each of them to be read. */
 static umbel_err add_filter(umbel_table *t, const umbeli_block *b, uint32_t array, uint32_t i,
                             uint32_t *free_from) {
     const umbeli_sstable *own = t->own;

@@ -3,12 +3,15 @@
  * leveldb_policy.c - filter policies for LevelDB, built from umbel's parts
  *
  * LevelDB queries one small filter for one key at a time, so there are no handles here: hash,
- * probe, done.
+ * probe, done.  Nor are the blocked kind's kernels used, whose loops over many keys would make this
+ * library ten times as large.
  */
 #include "umbel_leveldb.h"
 
 #include <stdlib.h>
 
+#include "core/bits.h"
+#include "core/cpu.h"
 #include "hash/foreign_hash.h"
 #include "kind/blocked/blocked.h"
 #include "tables/leveldb/leveldb_raw.h"
@@ -18,7 +21,8 @@ enum { FEW_KEYS = 512 }; /* usually those of one data block */
 
 typedef struct policy {
     uint32_t bits_per_key;
-    const umbeli_blocked_kernel *kernel; /* of the split-block policy */
+    bool (*has)(const uint8_t *block, uint64_t hash); /* of the split-block policy, for this CPU */
+    void (*put)(uint8_t *block, uint64_t hash);
 } policy;
 
 static void destroy(void *state) {
@@ -26,7 +30,7 @@ static void destroy(void *state) {
 }
 
 /* Errors cannot be reported here, and an empty filter would lose keys, so this gives two bytes that
- * match every key under either policy.  Aborts, as LevelDB itself does, without memory for those.
+ * match every key under either policy.  Without memory for those it aborts, as LevelDB itself does.
  */
 static char *match_all(size_t *len) {
     uint8_t *filter = malloc(2);
@@ -71,6 +75,47 @@ static const char *builtin_name(void *state) {
 
 /* ---- umbel.SplitBlock ---- */
 
+static inline bool lanes_have(const uint8_t *block, uint64_t hash) {
+    uint32_t missing = 0;
+    for (size_t i = 0; i < UMBELI_BLOCK_LANES; i++) {
+        missing |= UINT32_C(1) << umbeli_block_bit(hash, i) & ~umbeli_load_le32(block + 4 * i);
+    }
+    return missing == 0;
+}
+
+static inline void lanes_put(uint8_t *block, uint64_t hash) {
+    for (size_t i = 0; i < UMBELI_BLOCK_LANES; i++) {
+        uint32_t bit = UINT32_C(1) << umbeli_block_bit(hash, i);
+        umbeli_store_le32(block + 4 * i, umbeli_load_le32(block + 4 * i) | bit);
+    }
+}
+
+static bool has_generic(const uint8_t *block, uint64_t hash) {
+    return lanes_have(block, hash);
+}
+
+static void put_generic(uint8_t *block, uint64_t hash) {
+    lanes_put(block, hash);
+}
+
+#if UMBELI_X86
+/* Compilers turn the loops into a few vector instructions. */
+__attribute__((target("avx2"))) static bool has_avx2(const uint8_t *block, uint64_t hash) {
+    return lanes_have(block, hash);
+}
+
+__attribute__((target("avx2"))) static void put_avx2(uint8_t *block, uint64_t hash) {
+    lanes_put(block, hash);
+}
+#else
+#define has_avx2 has_generic
+#define put_avx2 put_generic
+#endif
+
+static size_t place_of(uint64_t nblocks, uint64_t hash) {
+    return (size_t)(UMBELI_BLOCK_BYTES * umbeli_block_of(hash, nblocks));
+}
+
 static char *split_create(void *state, const char *const *keys, const size_t *lens, int n,
                           size_t *len) {
     const policy *p = state;
@@ -82,7 +127,7 @@ static char *split_create(void *state, const char *const *keys, const size_t *le
     if (!filter) return match_all(len);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t hash = umbeli_xxh64(keys[i], lens[i], 0);
-        p->kernel->add_plain(filter, blocks, &hash, 1, NULL);
+        p->put(filter + place_of(blocks, hash), hash);
     }
     filter[size - 1] = UMBELI_SPLIT_TAG;
     *len = (size_t)size;
@@ -93,14 +138,12 @@ static uint8_t split_match(void *state, const char *key, size_t len, const char 
                            size_t filter_len) {
     const policy *p = state;
     const uint8_t *blocks = (const uint8_t *)filter;
-    uint8_t hit = 1;
     if (filter_len == 0) return 0; /* a stretch of the file without keys */
     bool sound = filter_len > 1 && filter_len % UMBELI_BLOCK_BYTES == 1 &&
                  blocks[filter_len - 1] == UMBELI_SPLIT_TAG;
     if (!sound) return 1;
     uint64_t hash = umbeli_xxh64(key, len, 0);
-    p->kernel->contains_plain(blocks, filter_len / UMBELI_BLOCK_BYTES, &hash, 1, &hit);
-    return hit;
+    return p->has(blocks + place_of(filter_len / UMBELI_BLOCK_BYTES, hash), hash);
 }
 
 static const char *split_name(void *state) {
@@ -112,7 +155,12 @@ static const char *split_name(void *state) {
 
 static policy *new_policy(int bits_per_key) {
     policy *p = malloc(sizeof *p);
-    if (p) *p = (policy){(uint32_t)bits_per_key, umbeli_blocked_best()};
+    bool avx2 = umbeli_cpu() & UMBELI_CPU_AVX2;
+    if (p) {
+        *p = (policy){.bits_per_key = (uint32_t)bits_per_key,
+                      .has = avx2 ? has_avx2 : has_generic,
+                      .put = avx2 ? put_avx2 : put_generic};
+    }
     return p;
 }
 

@@ -133,15 +133,15 @@ static umbel_err read_data(umbel_table *t, uint64_t end) {
 static umbel_err read_footer(const umbel_table *t, umbeli_handle *metaindex, umbeli_handle *index,
                              umbel_diag *diag) {
     if (t->len < UMBELI_SSTABLE_FOOTER) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len, "too short for a LevelDB table");
+        return umbeli_bad(diag, t->len, "too short for a LevelDB table");
     }
     size_t at = t->len - UMBELI_SSTABLE_FOOTER;
     if (!recognise(t->bytes, t->len)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len - 8, "no LevelDB magic number");
+        return umbeli_bad(diag, t->len - 8, "no LevelDB magic number");
     }
     umbeli_reader r = umbeli_reader_over(t->bytes + at, HANDLES);
     if (!umbeli_take_handle(&r, metaindex) || !umbeli_take_handle(&r, index)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "the footer's handles are damaged");
+        return umbeli_bad(diag, at, "the footer's handles are damaged");
     }
     return UMBEL_OK;
 }

@@ -22,8 +22,8 @@ typedef struct umbeli_handle {
     uint64_t offset, size;
 } umbeli_handle;
 
-/* A base-128 number, low groups first, and two of them; false when they are cut short or longer
- * than 64 bits. */
+/* Reads a base-128 number, low groups first, or two of them; false when they are cut short or
+ * longer than 64 bits. */
 bool umbeli_take_varint(umbeli_reader *r, uint64_t *value);
 bool umbeli_take_handle(umbeli_reader *r, umbeli_handle *h);
 
@@ -46,7 +46,8 @@ typedef struct umbeli_entries {
     size_t shared;
     const uint8_t *suffix, *value; /* follows `shared` bytes of the previous key */
     size_t suffix_len, value_len;
-    bool values;       /* entries say how long their values are; else the caller takes those */
+    bool values;       /* entries say how long their values are; otherwise the caller reads the
+                        * values */
     const char *wrong; /* NULL: nothing so far; otherwise at in.pos */
 } umbeli_entries;
 

@@ -63,7 +63,7 @@ static const char *find_filter(const umbel_table *t, const umbeli_chunk *chunk, 
     if (umbeli_parquet_header(bytes, (size_t)room, &head, &bits, &why)) return why.what;
     if (bits > room - head) return "the bits of a filter reach beyond its end";
     if (chunk->len >= 0 && bits < room - head) return "bloom_filter_length: not the filter's own";
-    /* Else very many chunks could share one large filter, to be read for each of them. */
+    /* Otherwise very many chunks could share one large filter, to be read for each of them. */
     umbeli_columns *own = t->own;
     own->filters += head + bits;
     if (own->filters > t->len) return "the filters overlap: together they are longer than the file";
@@ -101,8 +101,7 @@ static umbel_err add_chunk(umbel_table *t, const umbeli_chunk *chunk) {
 static umbel_err open_columns(umbel_table *t, const umbel_table_hints *hints, umbel_diag *diag) {
     (void)hints;
     if (t->len < MAGIC + TAIL || !recognise(t->bytes, t->len)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len < MAGIC ? 0 : t->len - MAGIC,
-                              "no Parquet magic number");
+        return umbeli_bad(diag, t->len < MAGIC ? 0 : t->len - MAGIC, "no Parquet magic number");
     }
     if (t->bytes[t->len - 1] == 'E') {
         return umbeli_fail_at(diag, UMBEL_EVERSION, t->len - MAGIC,
@@ -110,8 +109,7 @@ static umbel_err open_columns(umbel_table *t, const umbel_table_hints *hints, um
     }
     uint64_t len = umbeli_load_le32(t->bytes + t->len - TAIL);
     if (len > t->len - MAGIC - TAIL) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len - TAIL,
-                              "footer length: beyond the file");
+        return umbeli_bad(diag, t->len - TAIL, "footer length: beyond the file");
     }
     t->own = umbeli_new(&t->settings, sizeof(umbeli_columns));
     if (!t->own) return umbeli_fail(diag, UMBEL_ENOMEM, "the columns");
@@ -177,7 +175,7 @@ static umbel_err put_integer(int64_t value, const umbeli_column *c, uint8_t *key
     return UMBEL_OK;
 }
 
-/* Types that the library does not have; *known is false if it is none of them. */
+/* Types that the library does not have; *known is false for any other. */
 static umbel_err special_key(const umbeli_column *c, const char *type, umbel_key text, uint8_t *key,
                              size_t cap, size_t *key_len, bool *known, umbel_diag *diag) {
     int64_t value;

@@ -107,7 +107,7 @@ static void read_logical(footer *f, umbeli_column *c) {
     }
 }
 
-/* Old files have only this one. */
+/* Old files have only the converted type. */
 static void convert(int64_t converted, umbeli_column *c) {
     if (c->meaning) return;
     if (converted == CONVERTED_DECIMAL) c->meaning = UMBELI_MEANS_DECIMAL;
@@ -140,7 +140,7 @@ static void read_element(footer *f) {
     if (!going(f) || children > 0) return;
     umbeli_columns *own = f->own;
     void *columns = own->columns;
-    f->err = umbeli_table_grow(&f->t->settings, &columns, sizeof c, own->count, &own->cap);
+    f->err = umbeli_table_grow(f->t, &columns, sizeof c, own->count, &own->cap);
     own->columns = columns;
     if (!f->err) own->columns[own->count++] = c;
 }
@@ -161,11 +161,16 @@ static void read_path(footer *f, umbeli_column *c) {
         total += len + 1;
     }
     if (f->in.wrong || !c || c->path || !count) return;
+    if (total > f->t->settings.max_bytes - f->t->held) {
+        f->err = UMBEL_ELIMIT;
+        return;
+    }
     char *to = c->path = umbeli_new(&f->t->settings, (size_t)total);
     if (!to) {
         f->err = UMBEL_ENOMEM;
         return;
     }
+    f->t->held += total;
     umbeli_thrift_list(&again, &type, &count);
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *name = umbeli_thrift_binary(&again, &len);

@@ -44,7 +44,7 @@ static umbel_err unpack(umbel_table *t, uint8_t type, umbeli_handle h, umbeli_bl
                               "a block compressed in a way that is not supported");
     }
     if (type != TYPE_SNAPPY && (!umbeli_take_varint(&r, &claim) || claim > UINT32_MAX)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.offset, "a block's size is cut short");
+        return umbeli_bad(diag, h.offset, "a block's size is cut short");
     }
     umbel_err e =
         umbeli_unpack(t, packings[type], r.bytes + r.pos, r.len - r.pos, claim, h.offset, &u, diag);
@@ -61,12 +61,12 @@ bool umbeli_rocks_inside(const umbel_table *t, umbeli_handle h) {
 umbel_err umbeli_rocks_block(umbel_table *t, umbeli_handle h, umbeli_block *out, umbel_diag *diag) {
     *out = (umbeli_block){0};
     if (!umbeli_rocks_inside(t, h)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.offset, "a block extends beyond the file");
+        return umbeli_bad(diag, h.offset, "a block extends beyond the file");
     }
     const uint8_t *block = t->bytes + h.offset, *trailer = block + h.size;
     uint32_t sum = umbeli_rocks_checksum(t->own, block, (size_t)h.size + 1, h.offset);
     if (sum != umbeli_load_le32(trailer + 1)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, h.offset, "the checksum of a block is wrong");
+        return umbeli_bad(diag, h.offset, "the checksum of a block is wrong");
     }
     if (*trailer) return unpack(t, *trailer, h, out, diag);
     *out = (umbeli_block){block, (size_t)h.size, h.offset, NULL};

@@ -46,7 +46,7 @@ static bool value_of(const char *name, const uint8_t *bytes, size_t len, uint64_
            umbeli_take_varint(&r, number) && umbeli_left(&r) == 0;
 }
 
-/* Text as it is, or hexadecimal where it is none. */
+/* Text as it is; bytes that are not text in hexadecimal. */
 static void write_text(char *to, const uint8_t *bytes, size_t len) {
     static const char digits[] = "0123456789abcdef";
     bool plain = true;
@@ -125,12 +125,14 @@ static umbel_err add_fact(umbel_table *t, const uint8_t *name, size_t name_len,
     enum { NUMBER = 24 };
     umbeli_rocks *own = t->own;
     void *facts = own->facts;
-    umbel_err e =
-        umbeli_table_grow(&t->settings, &facts, sizeof *own->facts, own->nfacts, &own->facts_cap);
+    umbel_err e = umbeli_table_grow(t, &facts, sizeof *own->facts, own->nfacts, &own->facts_cap);
     if (e) return e;
     own->facts = facts;
-    char *text = umbeli_new(&t->settings, name_len + 1 + 2 * len + NUMBER);
+    size_t room = name_len + 1 + 2 * len + NUMBER;
+    if (room > t->settings.max_bytes - t->held) return UMBEL_ELIMIT;
+    char *text = umbeli_new(&t->settings, room);
     if (!text) return UMBEL_ENOMEM;
+    t->held += room;
     umbel_table_fact *f = &own->facts[own->nfacts++];
     *f = (umbel_table_fact){.name = text, .text = text + name_len + 1};
     memcpy(text, name, name_len);

@@ -45,7 +45,8 @@ static bool recognise(const uint8_t *bytes, size_t len) {
 
 /* ---- Footer ---- */
 
-/* Version 6: the metaindex ends at the footer, whose checksum covers it without itself. */
+/* Version 6: the metaindex ends at the footer, which has a checksum over itself (with zeros in the
+ * checksum's place). */
 static umbel_err read_new_footer(const umbel_table *t, umbeli_handle *meta, umbel_diag *diag) {
     umbeli_rocks *own = t->own;
     uint64_t at = t->len - UMBELI_ROCKS_FOOTER;
@@ -55,16 +56,16 @@ static umbel_err read_new_footer(const umbel_table *t, umbeli_handle *meta, umbe
     own->base = umbeli_load_le32(copy + 9);
     umbeli_store_le32(copy + 5, 0);
     if (memcmp(copy + 1, "\x3e\0\x7a", 4) != 0) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at + 1, "the footer is damaged");
+        return umbeli_bad(diag, at + 1, "the footer is damaged");
     }
     if (own->base == 0 || umbeli_rocks_checksum(own, copy, sizeof copy, at) != stored) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at + 5, "the footer's checksum is wrong");
+        return umbeli_bad(diag, at + 5, "the footer's checksum is wrong");
     }
     if (umbeli_load_le64(copy + 33) != 0) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, at + 33, "a feature of a later RocksDB");
     }
     if (size + UINT64_C(5) > at) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at + 13, "the metaindex is cut off");
+        return umbeli_bad(diag, at + 13, "the metaindex is cut off");
     }
     *meta = (umbeli_handle){at - UMBELI_ROCKS_TRAILER - size, size};
     return UMBEL_OK;
@@ -79,8 +80,7 @@ static umbel_err read_footer(const umbel_table *t, umbeli_handle *meta, umbeli_h
                               "a plain or cuckoo table of RocksDB, which has no filter block");
     }
     if (found != magic) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->len > 8 ? t->len - 8 : 0,
-                              "no RocksDB magic number");
+        return umbeli_bad(diag, t->len > 8 ? t->len - 8 : 0, "no RocksDB magic number");
     }
     const uint8_t *footer = t->bytes + t->len - UMBELI_ROCKS_FOOTER;
     uint64_t at = t->len - UMBELI_ROCKS_FOOTER;
@@ -97,7 +97,7 @@ static umbel_err read_footer(const umbel_table *t, umbeli_handle *meta, umbeli_h
     if (own->version >= CONTEXT_VERSION) return read_new_footer(t, meta, diag);
     umbeli_reader r = umbeli_reader_over(footer + 1, HANDLES);
     if (!umbeli_take_handle(&r, meta) || !umbeli_take_handle(&r, index)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "the footer's handles are damaged");
+        return umbeli_bad(diag, at, "the footer's handles are damaged");
     }
     return UMBEL_OK;
 }
@@ -118,7 +118,7 @@ static bool is(const uint8_t *key, size_t len, const char *name) {
     return len == strlen(name) && begins(key, len, name);
 }
 
-/* A policy that RocksDB does not have itself, or a form that it gave up, is noted by name. */
+/* A policy that is not RocksDB's own, or a form that it has abandoned, is noted by name. */
 static umbel_err take_entry(umbel_table *t, const uint8_t *key, size_t len, umbeli_handle h,
                             uint64_t at, places_of_blocks *b) {
     umbeli_rocks *own = t->own;
@@ -173,7 +173,8 @@ static umbel_err read_or_note(umbel_table *t, umbeli_handle h, umbeli_block *out
 
 /* ---- Filters ---- */
 
-/* What the filter's own bytes say; what RocksDB would let every key match is noted. */
+/* Reads what the filter's own bytes say; a filter in which RocksDB would let every key match is
+ * noted. */
 static umbel_err add_filter(umbel_table *t, const umbeli_block *b, umbeli_place *p) {
     umbel_diag why = {0};
     p->bytes = b->bytes;
@@ -190,8 +191,8 @@ static umbel_err add_filter(umbel_table *t, const umbeli_block *b, umbeli_place 
     return e ? e : umbeli_table_add(t, p);
 }
 
-/* Partitions lie one behind the other: if they could overlap, the same bytes could be many of them,
- * each to be read. */
+/* Partitions follow one another: if they could overlap, the same bytes could be many of them, each
+ * to be read. */
 static umbel_err add_partition(umbel_table *t, umbeli_handle h, uint64_t *free_from) {
     umbeli_place p = {.seen = {.state = UMBEL_TABLE_UNREADABLE,
                                .type = "string",
@@ -259,7 +260,7 @@ static umbel_err open_rocks(umbel_table *t, const umbel_table_hints *hints, umbe
     umbeli_block_end(t, &metaindex);
     own->user_keys = own->version >= 3;
     own->deltas = own->version >= 4;
-    if (b.has_properties) { /* until they are read, nothing is known that could mean a no */
+    if (b.has_properties) { /* until they are read, nothing is known that would allow a "no" */
         own->order = UMBELI_ORDER_UNKNOWN;
         own->asks = UMBELI_ASKS_NOTHING;
     }
@@ -307,10 +308,11 @@ static bool asked(const umbeli_rocks *own, umbel_key key, umbel_key *entry) {
     }
 }
 
-/* The block of data that a reader would go on to; an index of two levels has it in its second. */
+/* The data block that a reader would continue to; in an index of two levels it is found in the
+ * second. */
 static umbel_err find_block(const umbel_table *t, umbel_key key, umbel_table_answer *answer) {
     const umbeli_rocks *own = t->own;
-    umbel_table reader = *t; /* counts what is decompressed here; the table is others' to read */
+    umbel_table reader = *t; /* counts what is decompressed here; others may be reading the table */
     umbeli_handle h = {0};
     umbeli_block second = {0};
     size_t number;

@@ -19,7 +19,7 @@ enum { UMBELI_ROCKS_FOOTER = 53, UMBELI_ROCKS_TRAILER = 5 };
 typedef enum umbeli_rocks_order {
     UMBELI_ORDER_BYTES,   /* leveldb.BytewiseComparator */
     UMBELI_ORDER_REVERSE, /* rocksdb.ReverseBytewiseComparator */
-    UMBELI_ORDER_UNKNOWN  /* of the application: no key can be looked for */
+    UMBELI_ORDER_UNKNOWN  /* the application's own: keys cannot be looked up */
 } umbeli_rocks_order;
 
 typedef enum umbeli_rocks_asks {
@@ -38,7 +38,7 @@ typedef struct umbeli_rocks {
                                     the index of its partitions */
     bool partitioned;
 
-    /* From the properties. */
+    /* What the properties say. */
     bool user_keys, deltas;  /* keys of an index lack the sequence number; handles are deltas */
     uint32_t index_type;     /* as UMBELI_INDEX_... */
     uint64_t keys, data_len; /* 0: unknown */
@@ -70,8 +70,9 @@ typedef struct umbeli_index_entries {
 umbeli_index_entries umbeli_index_of(const umbeli_rocks *own, const umbeli_block *b, bool filters);
 bool umbeli_index_next(umbeli_index_entries *it);
 
-/* The first entry at or after the key: its number and handle; *found false: all are before it, and
- * they are those of the last.  UMBEL_ECORRUPT when the index is too damaged to say. */
+/* The first entry at or after the key: its number and handle; *found false: all entries are before
+ * the key, and number and handle are those of the last.  UMBEL_ECORRUPT when the index is too
+ * damaged to say. */
 umbel_err umbeli_index_seek(const umbel_table *t, const umbeli_block *b, bool filters,
                             umbel_key key, bool *found, size_t *number, umbeli_handle *handle);
 

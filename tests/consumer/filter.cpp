@@ -92,6 +92,10 @@ static void sets() {
     umbel::filter larger(1000, 0.001);
     umbel::status refused = a.merge(larger);
     assert(!refused && refused.code() == UMBEL_EMISMATCH && !refused.message().empty());
+    assert(a.recipe() == "line" && a.set_recipe("lower line") && a.recipe() == "line lower");
+    assert(a.set_recipe("colour=red").code() == UMBEL_EVERSION);
+    assert(a.merge(b).code() == UMBEL_EMISMATCH && b.set_recipe("field=2 lower") && a.merge(b));
+    assert(!a.meta("source") && a.set_meta("source", "a.log") && a.meta("source") == "a.log");
 }
 
 static void kinds_and_bytes(const std::string &path) {

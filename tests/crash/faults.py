@@ -52,7 +52,7 @@ def check_files(stage, scene, outcome, fault, status):
 
 
 def is_part(output, whole, scene):
-    """Is it the beginning, or, as `check` goes on after a file that cannot be read, lines of it?"""
+    """Is it the beginning, or, as `check` continues after a file that cannot be read, lines of it?"""
     if whole.startswith(output):
         return True
     rest = iter(whole.splitlines(True))

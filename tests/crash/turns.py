@@ -176,7 +176,7 @@ def take_turns(stage, seconds):
 
 
 def first_state(stage):
-    """Four at once, none of which finds a state yet."""
+    """Four in parallel, none of which finds a state yet."""
     for round_ in range(5):
         stage.reset()
         (stage.work / "state.umb").unlink(missing_ok=True)
@@ -195,7 +195,7 @@ def first_state(stage):
 
 
 def strangers_lock(stage):
-    """A lock file that is not ours keeps nobody waiting; one of our own is waited for, and said."""
+    """A lock file that is not ours keeps nobody waiting; for one of ours the command waits and says so."""
     stage.reset()
     name = stage.work / "old.umb.umbel-lock"
     name.write_text("")
@@ -218,7 +218,7 @@ def strangers_lock(stage):
 
 
 def signals_leave_the_lock(stage):
-    """Until a signal has ended the process, a save may go on: nobody may take the lock before."""
+    """Until a signal has ended the process, a save may continue: nobody may take the lock before."""
     stage.reset()
     name = stage.work / f"old.umb{LOCK}"
     running = subprocess.Popen([stage.umbel, "uniq", "-q", "--state", "old.umb"], cwd=stage.work,

@@ -15,7 +15,7 @@ echo "# $1 needs $needed"
 [ "$(grep -c find_dependency cmake/umbelConfig.cmake.in)" = 1 ]
 echo "ok 1 - it needs the C library alone"
 
-${CC:-cc} -O2 src/*/*.c src/*/*/*.c tests/consumer/consumer.c -Iinclude -Isrc -o "$tmp/consumer" \
+${CC:-cc} -O0 src/*/*.c src/*/*/*.c tests/consumer/consumer.c -Iinclude -Isrc -o "$tmp/consumer" \
     -lm -lpthread
 "$tmp/consumer"
 echo "ok 2 - one compiler command builds a program with it"

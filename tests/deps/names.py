@@ -4,7 +4,7 @@
 
 The library's own lists, asked for at run time, are compared with the enums of the headers, the types
 of Python (__init__.pyi) and JavaScript (index.d.ts), the tables of the documents that become manual
-pages, and what the page says about each kind.
+pages.
 """
 import ctypes
 import re
@@ -49,11 +49,6 @@ def in_table(path, cell):
     return re.findall(cell, read(path), re.M)
 
 
-def in_object(path, name):
-    return re.findall(r"^  (\w+):", re.search(
-        rf"const {name} = {{\n(.*?)\n}};", read(path), re.S)[1], re.M)
-
-
 def compare(what, wanted, found, wrong, ordered=True):
     if (found if ordered else sorted(found)) != (wanted if ordered else sorted(wanted)):
         wrong.append(f"{what}: {' '.join(found)}, but the library has: {' '.join(wanted)}")
@@ -68,6 +63,9 @@ def main():
     types = listed(library, "umbel_type_name")
     verdicts = listed(library, "umbel_verdict_name")
     errors = listed(library, "umbel_err_name")
+    variant = library.umbel_variant_name
+    variant.restype, variant.argtypes = ctypes.c_char_p, [ctypes.c_int, ctypes.c_uint32]
+    variants = [name.decode() for bit in range(32) if (name := variant(0, 1 << bit))]
     same = "umbel.h", "umbel_foreign.h", "umbel_plan.h"
     for what, wanted, found in (
             ("umbel_kind", kinds, in_header(same[0], "umbel_kind", "UMBEL_KIND_")),
@@ -81,6 +79,8 @@ def main():
             (".pyi, _Type", types, in_python("_Type")),
             (".pyi, _Verdict", verdicts, in_python("_Verdict")),
             (".pyi, _Code", errors, in_python("_Code")),
+            (".pyi, _Variant", variants, in_python("_Variant")),
+            ("index.d.ts, Variant", variants, in_javascript("Variant")),
             ("index.d.ts, Kind", kinds[1:], in_javascript("Kind")),
             ("index.d.ts, Format", formats, in_javascript("Format")),
             ("index.d.ts, ValueType", types, in_javascript("ValueType")),
@@ -91,10 +91,11 @@ def main():
             in_table("docs/kinds.md", r"^\| `(\w+)` \| [^|]*\| [^|]*\| [^|]*\| (?:add|only)"), wrong, False)
     compare("docs/formats/README.md", [*formats[1:], "redis"],
             in_table("docs/formats/README.md", r"^\| \[(\w+)\]"), wrong, False)
-    compare("web/shell.js", kinds[1:], in_object("web/shell.js", "purposes"), wrong, False)
+    compare("--variant", [*variants, "v2"], re.search(
+        r'"variant", "NAME", "([\w ]+)"', read("cli/options/option_table.c"))[1].split(), wrong, False)
     if wrong:
         sys.exit("\n".join(wrong))
-    print(f"{sum(map(len, (kinds, formats, types, verdicts, errors)))} names, the same everywhere")
+    print(f"{sum(map(len, (kinds, formats, types, verdicts, errors, variants)))} names, the same everywhere")
 
 
 main()

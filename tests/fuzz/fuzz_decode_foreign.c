@@ -53,7 +53,8 @@ static void agree_spark(text *t) {
     }
 }
 
-/* What a reader finds first is the kind of filter; most lengths are no lines of that kind. */
+/* What a reader finds first is the kind of filter; most lengths are not whole lines of that
+ * kind. */
 static void agree_rocksdb(text *t) {
     if (t->len < 69 || t->bytes[t->len - 5] != 0xff) return;
     uint8_t last[5];

@@ -160,7 +160,7 @@ static void unpack_gzip(const uint8_t *bytes, size_t len, struct unpacked *out) 
     inflateEnd(&z);
 }
 
-/* zstd takes compressed blocks without bytes if it has too little room to do all at once. */
+/* zstd accepts compressed blocks without bytes if it has too little room to do all in one go. */
 static bool is_whole_stream(const uint8_t *bytes, size_t len, struct unpacked *out) {
     ZSTD_DCtx *zstd = ZSTD_createDCtx();
     ZSTD_inBuffer in = {bytes, len, 0};

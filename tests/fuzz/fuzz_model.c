@@ -45,22 +45,16 @@ static const any_params model_choices[] = {
     {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 5, .fpr = 0.01}},
     {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 20, .fpr = 0.01, .nonscaling = true}},
     {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = 40, .fpr = 0.01}},
-    {.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 64, .secret = model_secret}},
-    {.native = {.kind = UMBEL_KIND_CLASSIC,
-                .bytes = 256,
-                .hashes = 3,
-                .seed = 1,
-                .secret = model_secret}},
-    {.native = {.kind = UMBEL_KIND_COUNTING, .bytes = 128, .secret = model_secret}},
-    {.native = {.kind = UMBEL_KIND_SCALABLE, .bytes = 64, .fpr = 0.3, .secret = model_secret}},
-    {.native = {.kind = UMBEL_KIND_WINDOW,
-                .capacity = 10,
-                .fpr = 0.1,
-                .window.generations = 2,
-                .secret = model_secret}},
+    {.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 64}, .secret = model_secret},
+    {.native = {.kind = UMBEL_KIND_CLASSIC, .bytes = 256, .hashes = 3, .seed = 1},
+     .secret = model_secret},
+    {.native = {.kind = UMBEL_KIND_COUNTING, .bytes = 128}, .secret = model_secret},
+    {.native = {.kind = UMBEL_KIND_SCALABLE, .bytes = 64, .fpr = 0.3}, .secret = model_secret},
+    {.native = {.kind = UMBEL_KIND_WINDOW, .capacity = 10, .fpr = 0.1, .window.generations = 2},
+     .secret = model_secret},
     {.native = {.kind = UMBEL_KIND_LINE, .bytes = 512, .hashes = 4, .concurrent = true}},
     {.native = {.kind = UMBEL_KIND_LINE, .bytes = 192, .seed = 7}},
-    {.native = {.kind = UMBEL_KIND_LINE, .bytes = 64, .hashes = 16, .secret = model_secret}},
+    {.native = {.kind = UMBEL_KIND_LINE, .bytes = 64, .hashes = 16}, .secret = model_secret},
 };
 
 enum { MODEL_CHOICES = sizeof model_choices / sizeof model_choices[0] };
@@ -75,7 +69,7 @@ static umbel_filter *model_make(const any_params *choice, const umbel_opts *opts
     size_t which = (size_t)(choice - model_choices);
     if (saved[which].bytes) {
         umbel_opts keyed = *opts;
-        keyed.secret = choice->native.secret;
+        keyed.secret = choice->secret;
         umbel_foreign as = {.format = choice->foreign.format};
         umbel_err e = umbel_decode(saved[which].bytes, saved[which].len, &as, &keyed, &f, NULL);
         insist(!e, "an empty filter can be read");
@@ -280,7 +274,7 @@ static umbel_err reload(pair *p) {
     uint8_t *bytes = bytes_in(p->f, info.format, &len);
     insist(bytes != NULL, "a filter fits its own format");
     umbel_opts keyed = p->memory.opts, other = p->memory.opts;
-    keyed.secret = p->params->native.secret;
+    keyed.secret = p->params->secret;
     other.secret = keyed.secret ? NULL : model_secret;
     umbel_err e =
         umbel_decode(bytes, len, &(umbel_foreign){.format = info.format}, &keyed, &read, NULL);
@@ -297,7 +291,7 @@ static umbel_err reload(pair *p) {
         insist(without == UMBEL_ESECRET && !seen, "the key must be the right one");
     }
     if (!umbel_view(bytes, len, &(umbel_foreign){.format = info.format}, &keyed, &seen, NULL)) {
-        insist(umbel_equal(p->f, seen), "a view, too");
+        insist(umbel_equal(p->f, seen), "a view is equal too");
         insist(umbel_add(seen, "key", 3, NULL, NULL) == UMBEL_EFROZEN, "which is read-only");
         insist(umbel_clear(seen, NULL) == UMBEL_EFROZEN && umbel_equal(p->f, seen), "and stays");
         exact_find(&p->in_f, seen);

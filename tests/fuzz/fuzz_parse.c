@@ -32,7 +32,7 @@ static void check_address(const char *text) {
     cli_address address = {.port = -1}, again;
     char out[CLI_HOST + 16];
     if (!cli_parse_address(text, &address)) {
-        insist(address.port == -1, "what is no address changes nothing");
+        insist(address.port == -1, "a text that is not an address changes nothing");
         return;
     }
     insist(address.host[0] && memchr(address.host, 0, sizeof address.host), "a host has a name");
@@ -435,14 +435,14 @@ static void check_utf16(const uint8_t *text, size_t len, const uint8_t *key, siz
 }
 
 static void parse_typed(const uint8_t *text, size_t len, uint8_t type) {
-    umbel_type of = (umbel_type)(type % 14); /* the last is none */
+    umbel_type of = (umbel_type)(type % 14); /* the last is not a type */
     size_t cap = of == UMBEL_TYPE_UTF16 ? 2 * len : of == UMBEL_TYPE_STRING ? len : 8;
     size_t key_len = 0, less = 0;
     uint8_t *key = some_bytes(cap);
     umbel_err e = umbel_typed_key(of, text, len, key, cap, &key_len, NULL);
     insist(!e || e == UMBEL_EINVAL, "there is room enough");
     insist(!e || of != UMBEL_TYPE_STRING, "any text is a string");
-    insist(e || umbel_type_name(of), "no values of no type");
+    insist(e || umbel_type_name(of), "an unknown type has no values");
     insist(e || key_len <= cap, "within the room");
     if (umbel_type_name(of)) check_integer(of, text, len, e, key, key_len);
     if (!e && of == UMBEL_TYPE_UTF16) check_utf16(text, len, key, key_len);
@@ -507,9 +507,9 @@ static void read_quantity(const char *text) {
     bool is_size = !umbel_parse_size(text, &size, NULL);
     bool is_duration = !umbel_parse_duration(text, &seconds, NULL);
     bool is_rate = !umbel_parse_rate(text, &rate, NULL);
-    insist(is_count || count == mark, "what is no count changes nothing");
-    insist(is_size || size == mark, "what is no size changes nothing");
-    insist(is_duration || seconds == mark, "what is no duration changes nothing");
+    insist(is_count || count == mark, "a text that is not a count changes nothing");
+    insist(is_size || size == mark, "a text that is not a size changes nothing");
+    insist(is_duration || seconds == mark, "a text that is not a duration changes nothing");
     insist(is_rate ? rate > 0 && rate < 1 : rate == 2, "rates lie between 0 and 1");
     insist(!is_count || !is_size || size >= count, "as a size it is no less");
     if (only_digits(text)) insist(is_count == is_size && count == size, "plain numbers are plain");
@@ -532,7 +532,7 @@ static void read_window_clock(const char *text, const uint8_t choices[4]) {
     cli_interval range = cli_wilson(choices[2] & choices[3], choices[3], 2.58);
     insist(range.low >= 0 && range.low <= range.high && range.high <= 1, "an interval is one");
     if (!cli_window_parse(text, &w)) {
-        insist(!w.keys && !w.step && !w.generations, "what is no window changes nothing");
+        insist(!w.keys && !w.step && !w.generations, "a text that is not a window changes nothing");
         return;
     }
     if (!w.step) return;

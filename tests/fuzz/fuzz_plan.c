@@ -101,8 +101,8 @@ static bool can(umbel_kind kind, const umbel_plan *like, uint64_t keys, double f
 
 /* A solved plan can be requested again, and is the best of its kind. */
 static void check_best(const umbel_plan *asked, const umbel_plan *got) {
-    insist(can(got->kind, asked, got->capacity, got->fpr, got->bytes), "a plan is no refused one");
-    insist(can(got->kind, got, got->capacity, got->fpr, got->bytes), "with its own hashes, too");
+    insist(can(got->kind, asked, got->capacity, got->fpr, got->bytes), "a solved plan is possible");
+    insist(can(got->kind, got, got->capacity, got->fpr, got->bytes), "with its own hashes too");
     bool keys = asked->capacity != 0, fpr = asked->fpr != 0, bytes = asked->bytes != 0;
     if (keys && fpr && !bytes && got->bytes > 1 && got->kind != UMBEL_KIND_SCALABLE) {
         insist(!can(got->kind, asked, got->capacity, got->fpr, got->bytes - 1),

@@ -35,7 +35,7 @@ static void seal_with_children(const umbeli_rocks *own, uint8_t *bytes, size_t l
     }
 }
 
-/* Version 6: the footer has a checksum of its own, and says where the metaindex is by its size. */
+/* Version 6: the footer has its own checksum, and says where the metaindex is by its size. */
 static void seal_footer(umbeli_rocks *own, uint8_t *bytes, size_t len) {
     size_t at = len - UMBELI_ROCKS_FOOTER;
     uint8_t *footer = bytes + at;

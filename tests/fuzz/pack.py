@@ -47,14 +47,14 @@ def records_of(path):
                 raise ValueError(f"{name.decode()} is damaged")
             yield name.decode(), data
         if file.read(1):
-            raise ValueError("goes on after its last input")
+            raise ValueError("continues after its last input")
 
 
 def read(path):
     try:
         return list(records_of(path))
     except ValueError as error:
-        sys.exit(f"pack.py: {path} is no pack: {error}")
+        sys.exit(f"pack.py: {path} is not a pack: {error}")
 
 
 def unpack(path, folder):

@@ -72,7 +72,7 @@ void use_answers(const umbel_filter *f) {
         insist(one == many[i], "many keys get the answers of one");
         insist(one == (umbel_count(f, keys[i].data, keys[i].len) > 0), "a count above 0 is in");
         insist(taken ? one == hashed[i] : hashed[i], "a hash gets the answer of its key");
-        insist(umbel_contains_hash(f, hashes[i]) == hashed[i], "one hash, too");
+        insist(umbel_contains_hash(f, hashes[i]) == hashed[i], "one hash gives the same answer");
         if (!taken) insist(hashes[i] == 0, "no hash where none is taken");
     }
 }

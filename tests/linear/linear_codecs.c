@@ -73,7 +73,9 @@ static void formats(void **state) {
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         shape = all[i].shape;
-        assert_linear(&(parser){all[i].name, 20000, make_filter, parse_filter});
+        /* Hashes are read one by one, and 10,000 keys are none. */
+        size_t size = shape.native.kind == UMBEL_KIND_SCALABLE ? 200000 : 20000;
+        assert_linear(&(parser){all[i].name, size, make_filter, parse_filter});
     }
 }
 

@@ -45,7 +45,7 @@ static void use_table(const text *t) {
     umbel_table_close(table);
 }
 
-/* The worst files: at most so many steps and bytes of memory for each of the file. */
+/* The worst files: at most this many steps and bytes of memory per byte of the file. */
 enum { STEPS_PER_BYTE = 500, BYTES_PER_BYTE = 300, BYTES = 1 << 20 };
 
 static void assert_in_proportion(const char *name, const text *t) {

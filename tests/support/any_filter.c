@@ -7,7 +7,9 @@
 umbel_err any_create(const any_params *params, const umbel_opts *opts, umbel_filter **out,
                      umbel_diag *diag) {
     if (params->foreign.format) return umbel_create_foreign(&params->foreign, opts, out, diag);
-    return umbel_create(&params->native, opts, out, diag);
+    umbel_opts keyed = opts ? *opts : (umbel_opts){0};
+    if (params->secret) keyed.secret = params->secret;
+    return umbel_create(&params->native, &keyed, out, diag);
 }
 
 const umbel_foreign *any_as(const any_params *params) {

@@ -13,6 +13,7 @@
 typedef struct any_params {
     umbel_params native;
     umbel_foreign foreign;
+    const uint8_t *secret; /* NULL: that of the options */
 } any_params;
 
 umbel_err any_create(const any_params *params, const umbel_opts *opts, umbel_filter **out,

@@ -72,7 +72,7 @@ static double share_found(const rate_format *format, const umbel_filter *f, uint
 /* Within 5%, or within what chance explains among two million lookups of absent keys.  The limit is
  * four standard deviations because the whole table makes 1,300 such comparisons: with three, some
  * would be beyond it by chance in every table, with four in one of ten, had the seeds not been
- * fixed.  What was found comes from four times as many lookups, so it adds little of its own. */
+ * fixed.  What was found comes from four times as many lookups, so it adds little error. */
 static int differs(double said, double found) {
     double apart = fabs(said - found), limit = LIMIT * sqrt(fmax(said, found) / CHANCE);
     return apart > 0.05 * found && apart > limit + 1.0 / CHANCE;

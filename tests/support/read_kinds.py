@@ -21,7 +21,7 @@ at, length = struct.unpack_from("<2Q", raw, 96)
 own = raw[128:128 + struct.unpack_from("<I", raw, 116)[0]]
 data = raw[at:at + length]
 secret = struct.unpack("<2Q", bytes.fromhex(sys.argv[3])) if len(sys.argv) > 3 else None
-assert scheme == 1 and hash_number == (2 if secret else 1)
+assert scheme in (1, 2 if kind == 5 else 1) and hash_number == (2 if secret else 1)
 shape = {"hash": hash_number, "seed": seed, "secret": secret}
 
 
@@ -59,9 +59,50 @@ def in_counting(h):
     return all(data[block + 16 * i + b // 2] >> 4 * (b % 2) & 15 for i, b in enumerate(bits(h)))
 
 
+def in_packed(start, size, b, h):
+    c, value = size // 256, h >> 64 - b
+    chunk = value * c >> b
+    value -= -((-chunk << b) // c)
+    best = None
+    for low in range(1, b):
+        uppers = ((2**b - 1) // c >> low) + 1
+        slots = max(0, min((2032 - uppers) // (low + 1), 496 - uppers))
+        if best and slots + 1 < best[0]:
+            break
+        if not best or slots > best[0]:
+            best = slots, low, uppers
+    slots, low, uppers = best
+    bits = int.from_bytes(data[start + 256 * chunk:start + 256 * chunk + 256], "little")
+    unary, upper, index = bits >> 16, 0, 0
+    while upper <= value >> low:
+        if unary & 1:
+            here = bits >> 16 + slots + uppers + index * low & (1 << low) - 1
+            if upper << low | here == value:
+                return True
+            index += 1
+        else:
+            upper += 1
+        unary >>= 1
+    return False
+
+
+def in_kept(start, size, b, h):
+    x = (h >> 64 - b) * 0x9e3779b97f4a7c15 & M
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93 & M
+    return in_blocked(start, size // 32, x ^ x >> 32)
+
+
 def in_scalable(h):
-    blocks = [struct.unpack_from("<Q", own, 16 + 24 * i)[0] for i in range(*struct.unpack_from("<I", own, 8))]
-    return any(in_blocked(32 * sum(blocks[:i]), z, h) for i, z in enumerate(blocks))
+    count, start, found = struct.unpack_from("<I", own, 8)[0], 0, False
+    for i in range(count):
+        if scheme == 1:
+            size, b, kept = 32 * struct.unpack_from("<Q", own, 16 + 24 * i)[0], 0, 0
+        else:
+            size, b, kept = struct.unpack_from("<Q16x2I", own, 16 + 32 * i)
+        found = found or (in_kept(start, size, b, h) if kept else in_packed(start, size, b, h) if b
+                          else in_blocked(start, size // 32, h))
+        start += size
+    return found
 
 
 def in_window(h):

@@ -55,7 +55,6 @@ static void assert_kernel(const subject *s, const umbel_filter *f, const char *k
 umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_opts *opts) {
     params.kind = s->kind;
     params.concurrent = s->concurrent;
-    params.secret = s->key;
     if (params.capacity == 0 && params.fpr == 0) {
         if (s->kind == UMBEL_KIND_CLASSIC) params.hashes = 7;
         if (s->kind == UMBEL_KIND_LINE && params.hashes == 0) params.hashes = s->hashes;
@@ -63,8 +62,10 @@ umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_
     }
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
+    umbel_opts keyed = opts ? *opts : (umbel_opts){0};
+    keyed.secret = s->key;
     umbeli_cpu_limit(s->cpu);
-    umbel_err e = umbel_create(&params, opts, &f, &diag);
+    umbel_err e = umbel_create(&params, &keyed, &f, &diag);
     umbeli_cpu_limit(UINT32_MAX);
     if (e) fail_msg("%s: %s: %s", s->name, umbel_strerror(e), sentence(&diag));
     assert_kernel(s, f, s->kernel);

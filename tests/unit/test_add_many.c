@@ -24,7 +24,7 @@ static size_t one_by_one(umbel_filter *f, const umbel_key *keys, umbel_err *why)
     return N;
 }
 
-/* Batches of so many until one fails; the keys that are in. */
+/* Adds batches of that many until one fails; returns the number of keys that are in. */
 static size_t in_batches(umbel_filter *f, const umbel_key *keys, const uint64_t *hashes,
                          size_t batch, umbel_err *why) {
     uint8_t was_new[N];
@@ -66,7 +66,7 @@ static void agree(const any_params *params, umbel_err want, bool hashed) {
         for (size_t k = 0; k < max; k++) {
             assert_true(umbel_contains(many, set.keys[k].data, set.keys[k].len));
         }
-        /* What is in may come again, and counts as done; the one that is not ends it. */
+        /* Keys that are already in may come again, and count as done; the first new one ends it. */
         size_t done = 99;
         assert_int_equal(umbel_add_many(many, set.keys, max + 1, NULL, &done, NULL), want);
         assert_int_equal(done, max);
@@ -101,7 +101,7 @@ static void test_redisbloom_that_may_not_grow(void **state) {
     agree(&p, UMBEL_EFULL, false);
 }
 
-/* Nothing is done where nothing can be, and everything where all goes well. */
+/* `done` is 0 where nothing can be added, and all where everything succeeds. */
 static void test_all_or_none(void **state) {
     (void)state;
     key_set set = random_keys(100, 1);
@@ -171,7 +171,7 @@ static void test_mix_mixes(void **state) {
     assert_true(fabs((double)flips / 64000 - 32) < 0.1);
 }
 
-/* Plain numbers are no hashes, mixed ones are: the filter keeps its promise. */
+/* Plain numbers are not hashes, but mixed ones are: the filter keeps its promise. */
 static void test_mixed_numbers_keep_the_promise(void **state) {
     (void)state;
     enum { KEYS = 100000, ASKED = 400000 };

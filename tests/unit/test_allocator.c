@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kind/blocked/blocked.h"
 #include "random_keys.h"
 #include "subjects.h"
 #include "umbel_meta.h"

@@ -40,14 +40,16 @@ static void refused(const umbel_params *params, const umbel_opts *opts, const ch
                  sentence(&diag), field);
     }
     assert_int_equal(m.calls, 0); /* before anything is allocated */
-    assert_true(diag.offset == 0 && diag.need == 0 && diag.sys == 0);
+    assert_int_equal(diag.offset, 0);
+    assert_int_equal(diag.need, 0);
+    assert_int_equal(diag.sys, 0);
 }
 
 static umbel_params plain(umbel_kind kind) {
     return (umbel_params){.kind = kind, .capacity = 1000, .fpr = 0.01};
 }
 
-/* Whose field it is; AUTO: nobody's but another kind's. */
+/* The kind that has each field; AUTO: a field that only another kind has. */
 static void test_fields_of_other_kinds(void **state) {
     (void)state;
     for (umbel_kind kind = UMBEL_KIND_AUTO; kind <= UMBEL_KIND_LINE; kind++) {
@@ -127,7 +129,7 @@ static void test_reserved(void **state) {
     }
 }
 
-/* Made, planned, decoded, viewed, verified: each of them looks. */
+/* Making, planning, decoding, viewing and verifying all check. */
 static void test_reserved_of_other_systems(void **state) {
     (void)state;
     static const umbel_foreign all[] = {
@@ -173,16 +175,13 @@ static void test_reserved_of_other_systems(void **state) {
     assert_string_equal(diag.field, "foreign.reserved");
 }
 
-/* What opens filters does not make them. */
+/* Filters of every kind can be keyed, other systems' cannot. */
 static void test_secret_in_the_options(void **state) {
     (void)state;
     umbel_opts opts = {.secret = secret};
-    for (umbel_kind kind = UMBEL_KIND_AUTO; kind <= UMBEL_KIND_WINDOW; kind++) {
+    for (umbel_kind kind = UMBEL_KIND_AUTO; umbel_kind_name(kind) || !kind; kind++) {
         umbel_params p = plain(kind);
-        refused(&p, &opts, "opts.secret");
-        p.secret = secret; /* not even the same one twice */
-        refused(&p, &opts, "opts.secret");
-        assert_ok(make(&p, NULL, NULL));
+        assert_ok(make(&p, &opts, NULL));
     }
     umbel_foreign guava = {.format = UMBEL_FMT_GUAVA, .capacity = 9, .fpr = 0.1};
     umbel_filter *f = NULL;
@@ -190,6 +189,37 @@ static void test_secret_in_the_options(void **state) {
     assert_int_equal(umbel_create_foreign(&guava, &opts, &f, &diag), UMBEL_EINVAL);
     assert_string_equal(diag.field, "opts.secret");
     assert_null(f);
+}
+
+static void test_secret_from_a_file(void **state) {
+    (void)state;
+    static const char digits[] = "00112233445566778899aAbBcCdDeEfF\r\n";
+    uint8_t bytes[16], got[16] = {0};
+    umbel_diag diag = {0};
+    for (unsigned i = 0; i < 16; i++) bytes[i] = (uint8_t)(0x11 * i);
+    for (size_t end = 32; end <= 34; end += 2) { /* \n alone: below */
+        memset(got, 0xff, 16);
+        assert_ok(umbel_parse_secret(digits, end, got, NULL));
+        assert_memory_equal(got, bytes, 16);
+    }
+    assert_ok(umbel_parse_secret("00112233445566778899aabbccddeeff\n", 33, got, NULL));
+    assert_memory_equal(got, bytes, 16);
+    assert_ok(umbel_parse_secret(bytes, 16, got, NULL));
+    assert_memory_equal(got, bytes, 16);
+    static const struct {
+        const char *text;
+        size_t len;
+    } bad[] = {{"", 0},
+               {"sixteen letters.", 16},
+               {digits, 31},
+               {digits, 35},
+               {"0011223344556677889 aabbccddeeff", 32},
+               {"00112233445566778899aabbccddeefg", 32}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(umbel_parse_secret(bad[i].text, bad[i].len, got, &diag), UMBEL_EINVAL);
+        assert_memory_equal(got, bytes, 16); /* untouched */
+        assert_non_null(diag.what);
+    }
 }
 
 static void test_native_is_not_foreign(void **state) {
@@ -214,8 +244,13 @@ static void test_new(void **state) {
     assert_non_null(f);
     umbel_info info;
     umbel_describe(f, &info);
-    assert_true(info.kind == UMBEL_KIND_BLOCKED && info.capacity == 1000 && info.fpr == 0.01);
-    assert_true(info.seed == 0 && info.fingerprint == 0 && !info.concurrent && !info.frozen);
+    assert_int_equal(info.kind, UMBEL_KIND_BLOCKED);
+    assert_int_equal(info.capacity, 1000);
+    assert_true(info.fpr == 0.01);
+    assert_int_equal(info.seed, 0);
+    assert_int_equal(info.fingerprint, 0);
+    assert_true(!info.concurrent);
+    assert_true(!info.frozen);
     assert_true(umbel_is_empty(f));
     umbel_filter *same = NULL;
     assert_ok(umbel_create(&(umbel_params){.capacity = 1000, .fpr = 0.01}, NULL, &same, NULL));
@@ -248,6 +283,7 @@ int main(void) {
         cmocka_unit_test(test_reserved),
         cmocka_unit_test(test_reserved_of_other_systems),
         cmocka_unit_test(test_secret_in_the_options),
+        cmocka_unit_test(test_secret_from_a_file),
         cmocka_unit_test(test_native_is_not_foreign),
         cmocka_unit_test(test_new),
     };

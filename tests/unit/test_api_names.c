@@ -37,6 +37,7 @@ static void test_kinds(void **state) {
         assert_true((*k)->id > last); /* in order, each once */
         last = (*k)->id;
         assert_string_equal(umbel_kind_name((*k)->id), (*k)->name);
+        assert_in_range(strlen(umbel_kind_purpose((*k)->id)), 1, 20); /* fits umbel plan's table */
         assert_true(umbel_kind_named((*k)->name, &kind));
         assert_int_equal(kind, (*k)->id);
     }
@@ -45,6 +46,8 @@ static void test_kinds(void **state) {
     assert_false(umbel_kind_named("Blocked", &kind));
     assert_int_equal(kind, UMBEL_KIND_BLOCKED);
     assert_null(umbel_kind_name((umbel_kind)9999));
+    assert_null(umbel_kind_purpose((umbel_kind)9999));
+    assert_null(umbel_kind_purpose(UMBEL_KIND_AUTO));
 }
 
 static void test_formats(void **state) {
@@ -150,11 +153,35 @@ static void test_traits(void **state) {
     assert_false(umbel_kind_traits((umbel_kind)9999, &none));
 }
 
+static void test_variants(void **state) {
+    (void)state;
+    uint32_t bits = 99;
+    assert_true(umbel_variant_named(UMBEL_FMT_GUAVA, "mitz32", &bits));
+    assert_int_equal(bits, UMBEL_VARIANT_MITZ32);
+    assert_false(umbel_variant_named(UMBEL_FMT_SPARK, "mitz32", &bits));
+    assert_int_equal(bits, UMBEL_VARIANT_MITZ32); /* untouched */
+    assert_true(umbel_variant_named(UMBEL_FMT_SPARK, "v2", &bits));
+    assert_int_equal(bits, 0);
+    assert_null(umbel_variant_name(UMBEL_FMT_GUAVA, 0));
+    assert_null(umbel_variant_name(UMBEL_FMT_NATIVE, UMBEL_VARIANT_MITZ32));
+    uint32_t all = 0;
+    for (uint32_t bit = 1; bit;
+         bit <<= 1) { /* each name leads back, in its own format and in any */
+        const char *name = umbel_variant_name(UMBEL_FMT_ANY, bit);
+        if (!name) continue;
+        assert_true(umbel_variant_named(UMBEL_FMT_ANY, name, &bits));
+        assert_int_equal(bits, bit);
+        all |= bit;
+    }
+    assert_int_equal(all, 2 * UMBEL_VARIANT_SPARK_V1 - 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_strerror), cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_formats),  cmocka_unit_test(test_version),
         cmocka_unit_test(test_lists),    cmocka_unit_test(test_traits),
+        cmocka_unit_test(test_variants),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

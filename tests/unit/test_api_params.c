@@ -195,7 +195,9 @@ static void test_shapes(void **state) {
     assert_ok(umbel_create(&params, NULL, &f, NULL));
     umbel_measurement now = measured(f);
     assert_int_equal(now.bits_set, 0);
-    assert_true(now.keys == 0 && !signbit(now.keys) && now.rate == 0);
+    assert_true(now.keys == 0);
+    assert_true(!signbit(now.keys));
+    assert_true(now.rate == 0);
     umbel_free(f);
 }
 

@@ -136,7 +136,7 @@ static void assert_all_different(const crafted *c) {
     }
 }
 
-/* Adds the first and asks for the others. */
+/* Adds the first and looks up the others. */
 static int found_of(any_params params, const crafted *c) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
@@ -178,7 +178,7 @@ static void other_systems(void **state) {
         print_message("# %s: one key of %zu bytes added, %d of %d others are in\n", formats[i].name,
                       c.len, found, KEYS - 1);
         assert_int_equal(found, KEYS - 1);
-        any_params keyed = {.native = {.kind = UMBEL_KIND_BLOCKED, .fpr = 1e-5, .secret = secret}};
+        any_params keyed = {.native = {.kind = UMBEL_KIND_BLOCKED, .fpr = 1e-5}, .secret = secret};
         assert_int_equal(found_of(keyed, &c), 0);
         keyed.native.kind = UMBEL_KIND_CLASSIC;
         assert_int_equal(found_of(keyed, &c), 0);

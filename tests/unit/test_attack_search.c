@@ -104,7 +104,7 @@ static const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC};
 
 static umbel_filter *keyed(umbel_kind kind, const uint8_t *key, uint64_t seed, world *w) {
     return filled(
-        (any_params){.native = {.kind = kind, .fpr = promise, .seed = seed, .secret = key}}, w);
+        (any_params){.native = {.kind = kind, .fpr = promise, .seed = seed}, .secret = key}, w);
 }
 
 /* Every filter whose hash is public, and the keyed ones that replace it. */
@@ -114,7 +114,8 @@ static void chosen_false_positives(void **state) {
     for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
         world w = {.numbers = open[i].numbers};
         umbel_filter *f = filled(open[i].params, &w), *copy = NULL;
-        assert_ok(umbel_copy(f, &copy, NULL)); /* a file that he read, or keys that he knows, too */
+        assert_ok(umbel_copy(f, &copy, NULL)); /* from a file that the attacker read, or keys known
+                                                * to them */
         uint64_t tried = search(copy, &w, found, WANTED);
         umbel_free(copy);
         size_t right = hits(f, &w, found, WANTED);

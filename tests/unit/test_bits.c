@@ -94,7 +94,10 @@ static void test_arrays(void **state) {
         size_t shift = random_below(8);
         uint8_t *a_raw = malloc(len + shift + 1), *b_raw = malloc(len + shift + 1);
         uint8_t *either_raw = malloc(len + shift + 1), *both_raw = malloc(len + shift + 1);
-        assert_true(a_raw && b_raw && either_raw && both_raw);
+        assert_true(a_raw);
+        assert_true(b_raw);
+        assert_true(either_raw);
+        assert_true(both_raw);
         uint8_t *a = a_raw + shift + 1, *b = b_raw + shift + 1;
         uint8_t *either = either_raw + shift + 1, *both = both_raw + shift + 1;
         uint64_t count = 0;
@@ -165,7 +168,7 @@ static void test_counts_on_every_cpu(void **state) {
     }
 }
 
-/* Lines, too, whatever their lanes. */
+/* Lines as well, whatever their lanes. */
 static void test_lines_on_every_cpu(void **state) {
     (void)state;
     enum { LINES = 5 };

@@ -218,7 +218,7 @@ static void gunzip_describes_damage(void **state) {
     expect_damage(0, 0, "\x1f\x8b\x07", 3, NULL);
 }
 
-/* The header may have a name, a comment, an extra field and a checksum of its own. */
+/* The header may have a name, a comment, an extra field and its own checksum. */
 static void gunzip_reads_long_headers(void **state) {
     (void)state;
     static const char head[] = "\x1f\x8b\x08\x1e\0\0\0\0\0\3\5\0extraname\0comment";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_cli_progress.c - the progress line of a command, on a terminal of its own
+ * test_cli_progress.c - the progress line of a command, on a separate terminal
  */
 #define _XOPEN_SOURCE 600
 #include <fcntl.h>
@@ -22,6 +22,7 @@ static int open_terminal(void **state) {
     if (grantpt(terminal) || unlockpt(terminal)) return -1;
     ours = open(ptsname(terminal), O_RDWR | O_NOCTTY);
     theirs = dup(STDERR_FILENO);
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* as in the command: a line arrives in one piece */
     return ours < 0 || theirs < 0 ? -1 : fcntl(terminal, F_SETFL, O_NONBLOCK);
 }
 
@@ -75,7 +76,7 @@ static unsigned left(const char *rest) {
     char colon, word[8];
     if (sscanf(rest, "%u%c%2u %4s", &minutes, &colon, &seconds, word) != 4 || colon != ':' ||
         seconds > 59 || strchr(rest, '-') || strcmp(word, "left") != 0) {
-        fail_msg("'%s' is no time", rest);
+        fail_msg("'%s' is not a time", rest);
     }
     return 60 * minutes + seconds;
 }

@@ -263,7 +263,7 @@ static void redisbloom_chunks(void **state) {
 static void keyed_heads(void **state) {
     (void)state;
     static const uint8_t secret[16] = "sixteen bytes...";
-    any_params params = {.native = {.capacity = 100, .fpr = 0.01, .secret = secret}};
+    any_params params = {.native = {.capacity = 100, .fpr = 0.01}, .secret = secret};
     umbel_filter *f = filter_of(&params, 10);
     cli_push_chunks p = cli_push_chunks_of(f, "test");
     assert_int_equal(p.head.len, 136 + 16);

@@ -158,7 +158,9 @@ static void metadata(void **state) {
     assert_int_equal(back.step, 0);
     assert_int_equal(cli_window_clock_store(f, &c, NULL), UMBEL_OK);
     assert_true(load_clock(f, &back));
-    assert_true(back.step == 3600 && back.generations == 24 && back.advanced == start);
+    assert_int_equal(back.step, 3600);
+    assert_int_equal(back.generations, 24);
+    assert_int_equal(back.advanced, start);
     static const char *const bad[][2] = {{"0", "5"},
                                          {"", "5"},
                                          {"1h", "5"},

@@ -215,7 +215,7 @@ static void what_is_not_dcso_is_not_recognised(void **state) {
     size_t len;
     uint8_t *bytes = golden_file("dcso/a.bloom", &len);
     umbel_filter *f = NULL;
-    umbeli_store_le64(bytes + 24, 8); /* another k than its n and p give */
+    umbeli_store_le64(bytes + 24, 8); /* a different k from what n and p give */
     assert_int_equal(umbel_decode(bytes, len, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
     assert_int_equal(
         umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL, &f, NULL),
@@ -253,7 +253,7 @@ static void gzipped_bytes_are_named(void **state) {
     }
 }
 
-/* Who has only the beginning learns how much there is. */
+/* A reader that has only the beginning learns how long the file is. */
 static void cut_files_say_how_long_they_were(void **state) {
     (void)state;
     size_t len;

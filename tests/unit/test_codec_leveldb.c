@@ -407,7 +407,7 @@ static void other_formats_are_told_apart(void **state) {
     assert_int_equal(umbel_encode(f, UMBEL_FMT_BADGER, bytes, sizeof bytes, &diag),
                      UMBEL_EMISMATCH);
     assert_int_equal(umbel_encoded_size(f, UMBEL_FMT_NATIVE), 0);
-    assert_int_equal(umbel_encoded_size(f, UMBEL_FMT_COREKV), 14); /* the same bits indeed */
+    assert_int_equal(umbel_encoded_size(f, UMBEL_FMT_COREKV), 14); /* the bits are the same */
     size_t len;
     uint8_t *own = foreign_bytes(f, &len);
     assert_int_equal(umbel_decode(own, len, NULL, NULL, &g, &diag), UMBEL_EUNKNOWN);

@@ -234,7 +234,7 @@ static uint64_t fill_up(umbel_filter *f, uint64_t limit) {
     return info.bytes;
 }
 
-/* The last link that fits is made, and no other. */
+/* Links are made up to the last one that fits, and no further. */
 static void growing_up_to_the_limit(void **state) {
     (void)state;
     for (uint32_t expansion = 1; expansion <= 2; expansion++) {
@@ -313,7 +313,7 @@ static size_t dump_and_load(const umbel_filter *f, umbel_filter **out) {
     return pieces;
 }
 
-/* A single key is asked for in up to 64 links at a time, a batch in one after another. */
+/* A single key is looked up in up to 64 links at a time, a batch in one after another. */
 static void all_links_are_asked(void **state) {
     (void)state;
     enum { KEYS = 400 };
@@ -519,7 +519,7 @@ static void late_links_have_many_probes(void **state) {
     umbel_free(f);
 }
 
-/* Sizes that are possible each, and not together. */
+/* Sizes that are possible individually, but not together. */
 static void links_add_up(void **state) {
     (void)state;
     umbel_filter *f = filled(params_of(1, 0.5, 1), 2);

@@ -2,8 +2,8 @@
  *
  * test_concurrent_history.c - no acknowledged add is missed by a later contains in another thread
  *
- * Writers add, each its own keys, in every way there is, and then publish their progress (release).
- * Readers observe it (acquire) and query in every way there is.  What was published to a reader, or
+ * Writers add, each its own keys, in every possible way, and then publish their progress (release).
+ * Readers observe it (acquire) and query in every possible way.  What was published to a reader, or
  * was once found, is in from then on, for every thread.
  *
  * labels: threads
@@ -243,7 +243,7 @@ static void *add_half(void *arg) {
     return NULL;
 }
 
-/* Large batches of several callers at once, each with its own threads. */
+/* Large batches of several simultaneous callers, each with its own threads. */
 static void test_batches_at_once(void **state) {
     (void)state;
     umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 17 << 20, .concurrent = true};

@@ -144,7 +144,7 @@ static void test_loaded(void **state) {
         assert_ok(umbel_file_save(half, UMBEL_FMT_ANY, path, NULL));
         assert_ok(umbel_file_load(path, any_as(&blocked[i]), &concurrent, &f, NULL));
         nothing_is_lost(f, &set, one);
-        /* A map has no bits of its own: nobody writes, so nothing is concurrent. */
+        /* A map does not own its bits: nobody writes, so nothing is concurrent. */
         assert_ok(umbel_file_open(path, any_as(&blocked[i]), &concurrent, &f, NULL));
         is_concurrent(f, false);
         assert_int_equal(umbel_add(f, "x", 1, NULL, NULL), UMBEL_EFROZEN);
@@ -159,12 +159,12 @@ static void test_loaded(void **state) {
     free_keys(&set);
 }
 
-/* A secret and the other options go along with it. */
+/* It can be combined with a secret and the other options. */
 static void test_with_a_secret(void **state) {
     (void)state;
     static const uint8_t secret[17] = "sixteen letters.";
-    const any_params keyed = {
-        .native = {.kind = UMBEL_KIND_BLOCKED, .capacity = N, .fpr = 0.001, .secret = secret}};
+    const any_params keyed = {.native = {.kind = UMBEL_KIND_BLOCKED, .capacity = N, .fpr = 0.001},
+                              .secret = secret};
     umbel_opts opts = {.concurrent = 1, .secret = secret, .threads = 2};
     key_set set = random_keys(N, 1);
     umbel_filter *one = NULL, *f = NULL;
@@ -204,6 +204,7 @@ static void refused(umbel_err e, const umbel_filter *f, const umbel_diag *diag, 
     if (e != UMBEL_EINVAL) fail_msg("others[%zu]: %s", i, umbel_strerror(e));
     assert_null(f);
     assert_string_equal(diag->field, "concurrent");
+    assert_int_equal(diag->offset, 0); /* it is an option, not a byte of the file */
 }
 
 static void test_others_are_refused(void **state) {
@@ -222,7 +223,7 @@ static void test_others_are_refused(void **state) {
         diag = (umbel_diag){0};
         refused(umbel_decode(bytes, len, any_as(&others[i]), &m.opts, &f, &diag), f, &diag, i);
         umbel_err e = umbel_view(bytes, len, any_as(&others[i]), &m.opts, &f, NULL);
-        assert_true(e == UMBEL_OK || e == UMBEL_ENOTSUP); /* views do not mind */
+        assert_true(e == UMBEL_OK || e == UMBEL_ENOTSUP); /* views allow it */
         if (!e) {
             is_concurrent(f, false);
             assert_true(umbel_equal(f, plain));

@@ -62,7 +62,7 @@ static size_t files_in_folder(void) {
     return n;
 }
 
-/* Which version a filter is; VERSIONS if it is none, or a mixture. */
+/* Which version a filter is; VERSIONS if it is none of them, or a mixture. */
 static size_t version_of(const umbel_filter *f) {
     uint8_t hit[KEYS];
     size_t found = VERSIONS;

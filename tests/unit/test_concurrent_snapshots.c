@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_concurrent_snapshots.c - a concurrent filter saved, copied, measured and merged beside adds
+ * test_concurrent_snapshots.c - a concurrent filter saved, copied, measured and merged during adds
  *
  * labels: threads
  */
@@ -50,7 +50,7 @@ static int close_stage(void **state) {
 }
 
 /* One by one and in batches, so that every way of adding takes part.  Each look gets its share of
- * the keys, else the adding would be over before the second. */
+ * the keys; otherwise adding would be over before the second. */
 static void *add_own(void *arg) {
     writer *w = arg;
     const umbel_key *own = keys.keys + w->number * EACH;

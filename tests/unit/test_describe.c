@@ -91,8 +91,12 @@ static void described_blindly(const umbel_filter *f, const any_params *params, c
     protect(pages + before, hidden, PROT_READ);
     umbel_describe(f, &info);
     assert_true(seen.frozen);
-    assert_true(seen.kind == info.kind && seen.format == info.format && seen.seed == info.seed);
-    assert_true(seen.bits == info.bits && seen.bytes == info.bytes && seen.hashes == info.hashes);
+    assert_int_equal(seen.kind, info.kind);
+    assert_int_equal(seen.format, info.format);
+    assert_int_equal(seen.seed, info.seed);
+    assert_int_equal(seen.bits, info.bits);
+    assert_int_equal(seen.bytes, info.bytes);
+    assert_int_equal(seen.hashes, info.hashes);
     assert_string_equal(seen.layout, info.layout);
     assert_true(seen.layers == info.layers && seen.generations == info.generations);
     assert_true(seen.manual == info.manual && seen.concurrent == info.concurrent);
@@ -142,11 +146,15 @@ static void test_reserved_words_are_zero(void **state) {
         for (size_t k = 0; k < 3; k++) assert_true(info.reserved[k] == 0);
         assert_true(info.exceptions == 0 && !info.outdated);
         for (size_t k = 0; k < 3; k++) assert_true(now.reserved[k] == 0);
-        assert_true(now.bits_set <= info.bits && now.rate > 0 && now.rate < 1);
+        assert_true(now.bits_set <= info.bits);
+        assert_true(now.rate > 0);
+        assert_true(now.rate < 1);
         assert_true(isfinite(now.keys) && now.keys > 0);
         /* Adds that changed the filter: not those that looked as if they were in already. */
         assert_true(info.keys_added <= KEYS && info.keys_added > KEYS * 95 / 100);
-        assert_true(info.layers >= 1 && info.layout && info.kernel);
+        assert_true(info.layers >= 1);
+        assert_true(info.layout);
+        assert_true(info.kernel);
         umbel_free(f);
     }
 }

@@ -89,18 +89,22 @@ static void test_real_ones(void **state) {
     umbel_free(f);
 }
 
-/* A diagnostic tells of the last failure alone: nothing of an earlier one stays in it. */
+/* A diagnostic describes only the last failure: nothing of an earlier one stays in it. */
 static void test_nothing_is_left_over(void **state) {
     (void)state;
     umbel_filter *f = NULL;
     umbel_diag diag;
     memset(&diag, 0x55, sizeof diag);
     assert_int_equal(umbel_file_load("/no/such/file", NULL, NULL, &f, &diag), UMBEL_EIO);
-    assert_true(diag.sys == ENOENT && diag.offset == 0 && diag.need == 0);
+    assert_int_equal(diag.sys, ENOENT);
+    assert_int_equal(diag.offset, 0);
+    assert_int_equal(diag.need, 0);
     assert_string_equal(diag.field, "");
     assert_int_equal(umbel_create(&(umbel_params){.kind = 99, .bytes = 64}, NULL, &f, &diag),
                      UMBEL_EINVAL);
-    assert_true(diag.sys == 0 && diag.offset == 0 && diag.need == 0);
+    assert_int_equal(diag.sys, 0);
+    assert_int_equal(diag.offset, 0);
+    assert_int_equal(diag.need, 0);
     assert_string_equal(diag.field, "kind");
     for (size_t i = sizeof "kind"; i < sizeof diag.field; i++) assert_int_equal(diag.field[i], 0);
 }

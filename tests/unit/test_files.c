@@ -121,6 +121,31 @@ static void test_save_load_open(void **state) {
     }
 }
 
+/* A file that was opened by somebody else, wherever its offset is and whatever its name became. */
+static void test_descriptors(void **state) {
+    (void)state;
+    const char *path = in_folder("a.umb");
+    umbel_filter *f = filter_with("ada", 4096), *got[3] = {0};
+    assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL));
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(lseek(fd, 100, SEEK_SET), 100);
+    errno = 0;
+    assert_ok(umbel_fd_verify(fd, NULL, NULL));
+    assert_ok(umbel_fd_open(fd, NULL, NULL, &got[0], NULL));
+    assert_ok(umbel_fd_load(fd, NULL, NULL, &got[1], NULL));
+    assert_ok(umbel_fd_edit(fd, NULL, NULL, &got[2], NULL));
+    assert_int_equal(errno, 0);
+    assert_int_equal(close(fd), 0); /* it is still ours */
+    for (size_t i = 0; i < 3; i++) {
+        assert_same_bytes(f, got[i]);
+        assert_int_equal(umbel_add(got[i], "x", 1, NULL, NULL), i ? UMBEL_OK : UMBEL_EFROZEN);
+        umbel_free(got[i]);
+    }
+    umbel_free(f);
+}
+
 /* Changed in place of a copy: the same bytes as by way of umbel_file_load, and nothing in the file
  * changes before it is saved. */
 static void edit_equals_load(umbel_params params) {
@@ -262,6 +287,23 @@ static void test_what_is_no_file(void **state) {
     cannot_read(in_folder("file/below"), ENOTDIR);
 }
 
+static void test_descriptors_of_no_file(void **state) {
+    (void)state;
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    errno = 0;
+    fails_with(umbel_fd_open(-1, NULL, NULL, &f, &diag), &diag, EBADF);
+    fails_with(umbel_fd_open(ends[0], NULL, NULL, &f, &diag), &diag, ENODEV);
+    fails_with(umbel_fd_load(ends[0], NULL, NULL, &f, &diag), &diag, ENODEV);
+    fails_with(umbel_fd_edit(ends[0], NULL, NULL, &f, &diag), &diag, ENODEV);
+    fails_with(umbel_fd_verify(ends[0], NULL, &diag), &diag, ENODEV);
+    assert_null(f);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void test_empty_and_foreign_files(void **state) {
     (void)state;
     umbel_filter *f = NULL;
@@ -342,7 +384,7 @@ static mode_t mode_of(const char *path) {
     return st.st_mode & 07777;
 }
 
-/* A save may change the owner; a program of the new one must not come of it. */
+/* A save may change the owner, and must not create a program that runs as the new one. */
 static void test_no_special_bits(void **state) {
     (void)state;
     const char *path = in_folder("a.umb");
@@ -437,7 +479,7 @@ static void test_locked_by_others(void **state) {
     assert_true(holds(path, "first"));
     holds_text(name, "theirs");
     assert_int_equal(files_in_folder(), 2);
-    if (geteuid() == 0) { /* a file of somebody else's, though nobody else can open it */
+    if (geteuid() == 0) { /* somebody else's file, though nobody else can open it */
         assert_int_equal(chmod(name, 0600), 0);
         assert_int_equal(chown(name, SOMEBODY, THEIR_GROUP), 0);
         save_as("second", path);
@@ -620,10 +662,12 @@ static void test_open_reads_the_header_only(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         CASE(test_save_load_open),
+        CASE(test_descriptors),
         CASE(test_edit),
         CASE(test_edit_refuses),
         CASE(test_replaced_under_a_view),
         CASE(test_what_is_no_file),
+        CASE(test_descriptors_of_no_file),
         CASE(test_empty_and_foreign_files),
         CASE(test_damaged_bits),
         CASE(test_links_and_permissions),

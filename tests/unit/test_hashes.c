@@ -240,7 +240,7 @@ static void batches_equal_single_hashes(void **state) {
     umbel_key keys[KEYS];
     uint64_t got[KEYS];
     umbeli_hash128 wide[KEYS];
-    for (unsigned others = 0; others < 40; others++) { /* one key of another length in so many */
+    for (unsigned others = 0; others < 40; others++) { /* one key in this many has another length */
         umbeli_shape shape = {.hash = UMBEL_HASH_XXH3,
                               .seed = others * UINT64_C(0x9e3779b97f4a7c15)};
         for (size_t i = 0; i < KEYS; i++) {

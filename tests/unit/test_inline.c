@@ -25,7 +25,7 @@ static void as_the_call(umbel_params params) {
         assert_int_equal(has, umbel_contains_hash(f, umbel_mix(i)));
         found += has;
     }
-    assert_true(found > KEYS && found < 10 * KEYS); /* false positives, too */
+    assert_true(found > KEYS && found < 10 * KEYS); /* false positives too */
     umbel_free(f);
 }
 

@@ -117,7 +117,7 @@ __attribute__((target("avx2"))) static void offsets_avx2(const uint64_t *hashes,
 }
 #endif
 
-/* Offsets of several blocks at once are those of one at a time, up to the largest filters. */
+/* Offsets of several blocks together are those of one at a time, up to the largest filters. */
 static void test_offsets(void **state) {
     (void)state;
     for (int round = 0; round < 2000; round++) {
@@ -202,7 +202,7 @@ static void shared_adds_are_those_of_one(const subject *s, const key_set *set, u
         assert_ok(way ? umbel_add_hashes(many, hashes, n, was_new, NULL, NULL)
                       : umbel_add_many(many, set->keys, n, was_new, NULL, NULL));
         if (was_new) assert_memory_equal(want, got, n);
-        assert_same_bytes(one, many); /* which hold the count, too */
+        assert_same_bytes(one, many); /* which also hold the count */
     }
     umbel_contains_hashes(many, hashes, n, got);
     for (size_t i = 0; i < n; i++) assert_int_equal(got[i], 1);

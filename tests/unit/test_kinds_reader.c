@@ -17,7 +17,8 @@ enum { ASKED = 3000 };
 static const uint8_t secret[17] = "a secret to read";
 
 /* Keys "key0", "key1" and so on. */
-static umbel_filter *built(const umbel_params *params, uint32_t first, uint32_t n) {
+static umbel_filter *built(const umbel_params *params, const uint8_t *key, uint32_t first,
+                           uint32_t n) {
     umbel_filter *f = NULL;
     size_t count = n > first ? n - first : 0;
     char(*texts)[16] = calloc(count + 1, sizeof *texts);
@@ -27,21 +28,22 @@ static umbel_filter *built(const umbel_params *params, uint32_t first, uint32_t 
         int len = snprintf(texts[i], sizeof texts[i], "key%u", first + (uint32_t)i);
         keys[i] = (umbel_key){texts[i], (size_t)len};
     }
-    assert_int_equal(build_from(params, NULL, keys, count, &f, NULL), UMBEL_OK);
+    assert_int_equal(build_from(params, &(umbel_opts){.secret = key}, keys, count, &f, NULL),
+                     UMBEL_OK);
     free(texts);
     free(keys);
     return f;
 }
 
-static void agrees(umbel_params params, uint32_t first, uint32_t n) {
+static void agrees_with(umbel_params params, const uint8_t *with, uint32_t first, uint32_t n) {
     char directory[] = "/tmp/umbel-kinds-XXXXXX", path[64], command[160], line[ASKED + 2] = "";
     params.seed = 77;
-    umbel_filter *f = built(&params, first, n); /* key0 to key(first-1) are not in */
+    umbel_filter *f = built(&params, with, first, n); /* key0 to key(first-1) are not in */
     assert_non_null(mkdtemp(directory));
     snprintf(path, sizeof path, "%s/f.umb", directory);
     assert_int_equal(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL), UMBEL_OK);
     snprintf(command, sizeof command, "python3 tests/support/read_kinds.py %s %d %s", path, ASKED,
-             params.secret ? "612073656372657420746f2072656164" : "");
+             with ? "612073656372657420746f2072656164" : "");
     FILE *reader = popen(command, "r");
     assert_non_null(reader);
     char *read = fgets(line, sizeof line, reader);
@@ -62,6 +64,10 @@ static void agrees(umbel_params params, uint32_t first, uint32_t n) {
     umbel_free(f);
 }
 
+static void agrees(umbel_params params, uint32_t first, uint32_t n) {
+    agrees_with(params, NULL, first, n);
+}
+
 static void all_kinds(void **state) {
     (void)state;
     agrees((umbel_params){.kind = UMBEL_KIND_TIGHT, .fpr = 0.03}, 1000, 2000);
@@ -74,6 +80,11 @@ static void all_kinds(void **state) {
     agrees((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.1}, 1000, 900000);
     agrees((umbel_params){.kind = UMBEL_KIND_COUNTING, .capacity = 1500, .fpr = 0.05}, 1000, 2000);
     agrees((umbel_params){.kind = UMBEL_KIND_SCALABLE, .bytes = 512, .fpr = 0.1}, 1000, 2000);
+    agrees((umbel_params){.kind = UMBEL_KIND_SCALABLE, .fpr = 0.2}, 1000, 900000); /* all forms */
+    agrees(
+        (umbel_params){
+            .kind = UMBEL_KIND_SCALABLE, .bytes = 512, .fpr = 0.1, .scalable.expansion = 2},
+        1000, 2000);
     agrees(
         (umbel_params){
             .kind = UMBEL_KIND_WINDOW, .capacity = 500, .fpr = 0.1, .window.generations = 3},
@@ -82,15 +93,13 @@ static void all_kinds(void **state) {
 
 static void all_kinds_keyed(void **state) {
     (void)state;
-    agrees((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.05, .secret = secret}, 1000, 2000);
-    agrees(
-        (umbel_params){
-            .kind = UMBEL_KIND_COUNTING, .capacity = 1500, .fpr = 0.05, .secret = secret},
-        1000, 2000);
-    agrees((umbel_params){.kind = UMBEL_KIND_SCALABLE, .bytes = 512, .fpr = 0.1, .secret = secret},
-           1000, 2000);
-    agrees((umbel_params){.kind = UMBEL_KIND_WINDOW, .capacity = 500, .fpr = 0.1, .secret = secret},
-           0, 1600);
+    agrees_with((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.05}, secret, 1000, 2000);
+    agrees_with((umbel_params){.kind = UMBEL_KIND_COUNTING, .capacity = 1500, .fpr = 0.05}, secret,
+                1000, 2000);
+    agrees_with((umbel_params){.kind = UMBEL_KIND_SCALABLE, .bytes = 512, .fpr = 0.1}, secret, 1000,
+                2000);
+    agrees_with((umbel_params){.kind = UMBEL_KIND_WINDOW, .capacity = 500, .fpr = 0.1}, secret, 0,
+                1600);
 }
 
 int main(void) {

@@ -51,7 +51,7 @@ static void obeys(const umbel_foreign *like, const uint8_t *bytes, size_t len, s
     }
 }
 
-/* A view has no bits of its own, so no limit on them is passed. */
+/* A view does not own its bits, so no limit on them is exceeded. */
 static void views_need_none(const umbel_foreign *like, const uint8_t *bytes, size_t len) {
     watched_memory m;
     watch_memory(&m, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_lists.c - entries of block lists in all their forms; lists that are asked while replaced
+ * test_lists.c - entries of block lists in all their forms; lists that are replaced while in use
  */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include "cases.h"

@@ -174,6 +174,42 @@ static void test_recipe(void **state) {
     umbel_free(f);
 }
 
+/* The part may be elsewhere in each file's records; what is done to it may not differ. */
+static void test_filters_of_different_recipes(void **state) {
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool agree;
+    } rows[] = {
+        {"line", "line", true},
+        {"line", "field=2", true},
+        {"csv column=mail lower", "field=1,3 lower", true},
+        {"line sha1", "json=.password sha1", true},
+        {"line", "line lower", false},
+        {"line lower", "line upper", false},
+        {"line trim", "line", false},
+        {"line", "domain", false},
+        {"line sha1", "line ntlm", false},
+        {"line type=int64", "field=2 type=int64", true},
+        {"line type=int64", "line type=int32", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        umbel_filter *a = umbel_new(100, 0.01), *b = umbel_new(100, 0.01);
+        umbel_err want = rows[i].agree ? UMBEL_OK : UMBEL_EMISMATCH;
+        umbel_diag diag = {0};
+        bool yes;
+        assert_ok(umbel_set_recipe(a, rows[i].a, NULL));
+        assert_ok(umbel_set_recipe(b, rows[i].b, NULL));
+        assert_int_equal(umbel_merge(a, b, &diag), want);
+        assert_string_equal(diag.field, rows[i].agree ? "" : "recipe");
+        assert_int_equal(umbel_intersect(b, a, NULL), want);
+        assert_int_equal(umbel_is_subset(a, b, &yes, NULL), want);
+        assert_string_equal(umbel_get_recipe(a), rows[i].a); /* stays */
+        umbel_free(a);
+        umbel_free(b);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_replace_remove),
@@ -181,6 +217,7 @@ int main(void) {
         cmocka_unit_test(test_number_of_entries),
         cmocka_unit_test(test_lengths_instead_of_nul),
         cmocka_unit_test(test_recipe),
+        cmocka_unit_test(test_filters_of_different_recipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,20 +345,19 @@ static void test_keyed_vectors(void **state) {
         {0x2a, "ada", UINT64_C(0xb519edfdeabdfcaa), 707, {599, 686, 91, 892}},
         {0x0, "https://example.org/", UINT64_C(0xcf19262aef2ccc3a), 808, {880, 330, 419, 596}},
     };
+    const umbel_opts opts = {.secret = secret};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        umbel_params params = {
-            .kind = UMBEL_KIND_CLASSIC, .bytes = 125, .hashes = 4, .secret = secret};
+        umbel_params params = {.kind = UMBEL_KIND_CLASSIC, .bytes = 125, .hashes = 4};
         umbel_filter *blocked = NULL, *classic = NULL;
         size_t len = strlen(rows[i].key);
         params.seed = rows[i].seed;
-        assert_ok(umbel_create(&params, NULL, &classic, NULL));
+        assert_ok(umbel_create(&params, &opts, &classic, NULL));
         assert_ok(umbel_add(classic, rows[i].key, len, NULL, NULL));
         for (size_t p = 0; p < 4; p++) {
             assert_true(umbeli_bit_test(classic->data, rows[i].positions[p]));
         }
-        params = (umbel_params){
-            .kind = UMBEL_KIND_BLOCKED, .bytes = 32000, .seed = rows[i].seed, .secret = secret};
-        assert_ok(umbel_create(&params, NULL, &blocked, NULL));
+        params = (umbel_params){.kind = UMBEL_KIND_BLOCKED, .bytes = 32000, .seed = rows[i].seed};
+        assert_ok(umbel_create(&params, &opts, &blocked, NULL));
         assert_true(umbel_hash(blocked, rows[i].key, len) == rows[i].hash);
         assert_ok(umbel_add(blocked, rows[i].key, len, NULL, NULL));
         assert_false(umbeli_bits_none(blocked->data + 32 * rows[i].block, 32));

@@ -107,10 +107,10 @@ static void test_answers(void **state) {
         umbel_params params = {.kind = way % 2 ? UMBEL_KIND_BLOCKED : UMBEL_KIND_CLASSIC,
                                .capacity = 1000,
                                .fpr = 0.2,
-                               .seed = random_word(),
-                               .secret = way < 2 ? NULL : secret};
+                               .seed = random_word()};
+        umbel_opts opts = {.secret = way < 2 ? NULL : secret};
         umbel_filter *f = NULL;
-        assert_ok(umbel_create(&params, NULL, &f, NULL));
+        assert_ok(umbel_create(&params, &opts, &f, NULL));
         same_answers(f, set.keys, 100); /* none */
         assert_ok(umbel_add_many(f, set.keys, 1000, NULL, NULL, NULL));
         assert_ok(umbel_set_meta(f, "name", "text", NULL));
@@ -168,8 +168,8 @@ static void test_wrong_secrets(void **state) {
     (void)state;
     char options[128];
     umbel_filter *f = NULL;
-    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 1024, .secret = secret};
-    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 1024};
+    assert_ok(umbel_create(&params, &(umbel_opts){.secret = secret}, &f, NULL));
     assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, filter_path, NULL));
     umbel_free(f);
     file_put(keys_path, "00\n", 3);

@@ -32,15 +32,16 @@ typedef struct guarded {
     umbel_never_result result;
 } guarded;
 
-static guarded make(umbel_params params) {
+static guarded make_keyed(umbel_params params, const uint8_t *key) {
+    umbel_opts opts = {.secret = key};
     if (params.kind == UMBEL_KIND_SCALABLE) params.capacity = 20; /* so that it has to grow */
     guarded g = {.set = random_keys(MEMBERS + GOOD + STRANGERS, 1), .params = params};
     umbel_never *never = NULL;
     g.good = g.set.keys + MEMBERS - IN_BOTH;
     g.strangers = g.good + GOOD;
-    assert_ok(build_from(&params, NULL, g.set.keys, MEMBERS, &g.plain, NULL));
+    assert_ok(build_from(&params, &opts, g.set.keys, MEMBERS, &g.plain, NULL));
     assert_ok(umbel_copy(g.plain, &g.filter, NULL));
-    assert_ok(umbel_never_new(&params, NULL, &never, NULL));
+    assert_ok(umbel_never_new(&params, &opts, &never, NULL));
     assert_ok(umbel_never_ask(never, g.good, GOOD / 2, NULL));
     assert_ok(umbel_never_ask(never, g.good + 7, GOOD - 7, NULL)); /* most of them twice */
     assert_ok(umbel_never_show(never, g.set.keys, 10, NULL));
@@ -49,6 +50,10 @@ static guarded make(umbel_params params) {
     assert_ok(umbel_never_finish(never, g.filter, &g.result, NULL));
     umbel_never_free(never);
     return g;
+}
+
+static guarded make(umbel_params params) {
+    return make_keyed(params, NULL);
 }
 
 static void dispose(guarded *g) {
@@ -95,12 +100,9 @@ static void test_no_good_key_and_every_member(void **state) {
     (void)state;
     double expected = 0, found = 0;
     for (unsigned i = 0; i < 100; i++) {
-        umbel_params params = {.kind = kinds[i % KINDS],
-                               .capacity = MEMBERS,
-                               .fpr = 0.01,
-                               .seed = random_word(),
-                               .secret = i / KINDS % 2 ? secret : NULL};
-        guarded g = make(params);
+        umbel_params params = {
+            .kind = kinds[i % KINDS], .capacity = MEMBERS, .fpr = 0.01, .seed = random_word()};
+        guarded g = make_keyed(params, i / KINDS % 2 ? secret : NULL);
         size_t caught = check(&g, g.filter);
         assert_int_equal(g.result.asked, GOOD);
         assert_int_equal(g.result.members, IN_BOTH);
@@ -253,10 +255,11 @@ static void test_whole_filters(void **state) {
     dispose(&g);
 }
 
-static void refuse(umbel_never *never, umbel_params params, umbel_err want, const char *what) {
+static void refuse(umbel_never *never, umbel_params params, const uint8_t *key, umbel_err want,
+                   const char *what) {
     umbel_filter *f = NULL;
     umbel_diag diag = {.what = ""};
-    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    assert_ok(umbel_create(&params, &(umbel_opts){.secret = key}, &f, NULL));
     assert_int_equal(umbel_never_finish(never, f, NULL, &diag), want);
     if (!strstr(sentence(&diag), what)) fail_msg("%s", sentence(&diag));
     assert_int_equal(exceptions_of(f), 0);
@@ -270,13 +273,11 @@ static void test_refusals(void **state) {
     assert_ok(umbel_never_new(&params, NULL, &never, NULL));
     umbel_params other = params;
     other.seed = 1;
-    refuse(never, other, UMBEL_EMISMATCH, "seed or secret");
-    other = params;
-    other.secret = secret;
-    refuse(never, other, UMBEL_EMISMATCH, "seed or secret");
+    refuse(never, other, NULL, UMBEL_EMISMATCH, "seed or secret");
+    refuse(never, params, secret, UMBEL_EMISMATCH, "seed or secret");
     other = params;
     other.kind = UMBEL_KIND_CLASSIC;
-    refuse(never, other, UMBEL_EMISMATCH, "classic");
+    refuse(never, other, NULL, UMBEL_EMISMATCH, "classic");
     umbel_filter *full = NULL; /* of ones */
     size_t len;
     assert_ok(

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_packed.c - layers of packed hashes beside a plain set, at every size, and damage to them
+ * test_packed.c - layers of packed hashes against a plain set, at every size, and damage to them
  */
 #include "cases.h"
 

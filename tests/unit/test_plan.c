@@ -27,7 +27,9 @@ static umbel_plan solved(umbel_plan plan) {
     assert_true(plan.kind == UMBEL_KIND_BLOCKED || plan.kind == UMBEL_KIND_LINE ||
                 plan.kind == UMBEL_KIND_CLASSIC);
     assert_true(plan.capacity > 0 && plan.bits == plan.bytes * 8);
-    assert_true(plan.rate > 0.0 && plan.rate <= plan.fpr && plan.fpr < 1.0);
+    assert_true(plan.rate > 0.0);
+    assert_true(plan.rate <= plan.fpr);
+    assert_true(plan.fpr < 1.0);
     assert_true(plan.rate == umbeli_plan_rate(&plan, plan.capacity));
     assert_true(plan.rate >= plan.bound);
     assert_true(fabs(plan.bits_per_key * (double)plan.capacity / (double)plan.bits - 1.0) < 1e-12);
@@ -122,7 +124,9 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
 
     umbel_plan rate =
         solved((umbel_plan){.kind = plan.kind, .capacity = keys, .bytes = plan.bytes});
-    assert_true(rate.fpr <= fpr && rate.rate == plan.rate && rate.bytes == plan.bytes);
+    assert_true(rate.fpr <= fpr);
+    assert_true(rate.rate == plan.rate);
+    assert_int_equal(rate.bytes, plan.bytes);
     assert_true(solved(rate).bytes == plan.bytes); /* what was promised can be requested */
     rate.fpr = nextafter(rate.fpr, 0.0);
     assert_int_equal(umbeli_plan_solve(&rate), UMBEL_EINVAL);
@@ -271,8 +275,9 @@ static void auto_rule(void **state) {
             }
         }
     }
-    assert_true(chosen[UMBEL_KIND_BLOCKED] > 30 && chosen[UMBEL_KIND_CLASSIC] > 100 &&
-                chosen[UMBEL_KIND_LINE] > 100);
+    assert_true(chosen[UMBEL_KIND_BLOCKED] > 30);
+    assert_true(chosen[UMBEL_KIND_CLASSIC] > 100);
+    assert_true(chosen[UMBEL_KIND_LINE] > 100);
 }
 
 static void auto_examples(void **state) {
@@ -306,7 +311,7 @@ static void auto_examples(void **state) {
     umbel_plan rare = {.capacity = 1000000, .fpr = 1e-6};
     assert_int_equal(umbeli_plan_concurrent(&rare), UMBEL_OK);
     assert_int_equal(rare.kind, UMBEL_KIND_LINE);
-    /* A number of lanes that there is not. */
+    /* A number of lanes that does not exist. */
     umbel_plan six = {.kind = UMBEL_KIND_LINE, .capacity = 1000, .fpr = 0.01, .hashes = 6};
     assert_int_equal(umbeli_plan_solve(&six), UMBEL_EINVAL);
     assert_int_equal(six.verdict, UMBEL_PLAN_BAD_HASHES);
@@ -323,7 +328,7 @@ static void explained(umbel_plan plan, const char *why) {
     assert_string_equal(sentence(&diag), why);
     size_t known = 0;
     while (known < 4 && strcmp(diag.field, fields[known]) != 0) known++;
-    if (known == 4) fail_msg("'%s' is no field of a plan", diag.field);
+    if (known == 4) fail_msg("'%s' is not a field of a plan", diag.field);
 }
 
 static umbel_plan refused(umbel_plan plan, umbel_verdict verdict) {
@@ -517,8 +522,12 @@ static void mixtures(void **state) {
         assert_true(asked.capacity == 0 || plan.capacity == asked.capacity);
         assert_true(asked.bytes == 0 || plan.bytes <= asked.bytes);
         assert_true(asked.fpr == 0.0 || plan.fpr == asked.fpr);
-        assert_true(plan.capacity != 0 && plan.bytes != 0 && plan.bits == plan.bytes * 8);
-        assert_true(plan.rate > 0.0 && plan.rate <= plan.fpr && plan.fpr < 1.0);
+        assert_true(plan.capacity != 0);
+        assert_true(plan.bytes != 0);
+        assert_int_equal(plan.bits, plan.bytes * 8);
+        assert_true(plan.rate > 0.0);
+        assert_true(plan.rate <= plan.fpr);
+        assert_true(plan.fpr < 1.0);
         assert_true(plan.bound <= plan.rate);
     }
 }

@@ -333,7 +333,9 @@ static uint64_t random64(void) { /* splitmix64 */
 static double one_filter(uint32_t nlanes, uint32_t lane_bits, uint64_t nblocks, uint64_t keys) {
     enum { MOST = 512, LANES = 16, LANE_WORDS = 2 };
     static uint64_t lanes[MOST][LANES][LANE_WORDS];
-    assert_true(nblocks <= MOST && nlanes <= LANES && lane_bits <= 64 * LANE_WORDS);
+    assert_true(nblocks <= MOST);
+    assert_true(nlanes <= LANES);
+    assert_true(lane_bits <= 64 * LANE_WORDS);
     memset(lanes, 0, sizeof lanes);
     for (uint64_t i = 0; i < keys; i++) {
         uint64_t(*block)[LANE_WORDS] = lanes[((random64() >> 32) * nblocks) >> 32];

@@ -2,9 +2,9 @@
  *
  * test_plan_simulation.c - the models against filters that are actually filled and queried
  *
- * The filters here are a few lines of their own, fed with random numbers for hashes, so they test
- * the models and nothing else.  Many small filters are filled; the mean of their rates must lie
- * within five standard errors of the model.  The seed is fixed unless UMBEL_TEST_SEED gives
+ * The filters here are a few separate lines of code, fed with random numbers for hashes, so they
+ * test the models and nothing else.  Many small filters are filled; the mean of their rates must
+ * lie within five standard errors of the model.  The seed is fixed unless UMBEL_TEST_SEED gives
  * another; one in a few thousand other seeds fails by chance.
  */
 #include <setjmp.h>

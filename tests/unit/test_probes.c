@@ -61,7 +61,7 @@ static void native_kinds(void **state) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         any_params p = {.native = {.kind = kinds[i], .capacity = 1000, .fpr = 0.01, .seed = 7}};
         names_what_add_sets(&p);
-        p.native.secret = secret;
+        p.secret = secret;
         names_what_add_sets(&p);
     }
     any_params concurrent = {.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32, .concurrent = 1}};
@@ -103,8 +103,8 @@ static void foreign_formats(void **state) {
     }
 }
 
-/* No bit of a static filter is one key's, but each of the slots named decides about the key: with
- * its first bit turned over the key is gone. */
+/* No bit of a static filter belongs to one key, but each of the named slots decides about the key:
+ * with its first bit flipped the key is gone. */
 static void static_slots(void **state) {
     (void)state;
     uint8_t bytes[KEYS][4];
@@ -179,7 +179,10 @@ static void tight_columns(void **state) {
 static void chains(void **state) {
     (void)state;
     const any_params growing[] = {
-        {.native = {.kind = UMBEL_KIND_SCALABLE, .bytes = 4096, .fpr = 0.01}},
+        {.native = {.kind = UMBEL_KIND_SCALABLE,
+                    .bytes = 4096,
+                    .fpr = 0.01,
+                    .scalable = {.expansion = 2}}},
         {.native = {.kind = UMBEL_KIND_WINDOW, .capacity = 4000, .fpr = 0.01}},
         {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 50, .fpr = 0.01}},
     };
@@ -219,6 +222,23 @@ static void chains(void **state) {
     }
 }
 
+/* Packed hashes are named by where they would be. */
+static void packed_layers(void **state) {
+    (void)state;
+    umbel_filter *f = NULL;
+    umbel_info info;
+    uint64_t bits[MAX_PROBES];
+    umbel_params params = {.kind = UMBEL_KIND_SCALABLE, .bytes = 4096, .fpr = 0.01};
+    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    for (uint32_t k = 0; k < 9000; k++) assert_ok(umbel_add(f, &k, sizeof k, NULL, NULL));
+    umbel_describe(f, &info);
+    assert_true(info.layers > 1);
+    size_t n = umbel_probes(f, "ada", 3, bits, MAX_PROBES);
+    assert_in_range(n, 2, 8 * info.layers);
+    for (size_t i = 0; i < n; i++) assert_true(bits[i] < info.bits);
+    umbel_free(f);
+}
+
 /* The vectors of docs/formats/native-kinds.md. */
 static void line_vectors(void **state) {
     (void)state;
@@ -255,7 +275,7 @@ static void line_vectors(void **state) {
     }
 }
 
-/* No more than cap are written, and the number is returned all the same. */
+/* No more than cap are written, and the full number is still returned. */
 static void little_room(void **state) {
     (void)state;
     const umbel_kind kinds[] = {UMBEL_KIND_BLOCKED, UMBEL_KIND_CLASSIC, UMBEL_KIND_COUNTING,
@@ -268,7 +288,9 @@ static void little_room(void **state) {
         size_t n = umbel_probes(f, "ada", 3, all, MAX_PROBES);
         assert_true(umbel_probes(f, "ada", 3, NULL, 0) == n);
         assert_true(umbel_probes(f, "ada", 3, some, 2) == n);
-        assert_true(some[0] == all[0] && some[1] == all[1] && some[2] == 99);
+        assert_true(some[0] == all[0]);
+        assert_true(some[1] == all[1]);
+        assert_true(some[2] == 99);
         umbel_free(f);
     }
 }
@@ -288,8 +310,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(native_kinds), cmocka_unit_test(foreign_formats),
         cmocka_unit_test(static_slots), cmocka_unit_test(tight_columns),
-        cmocka_unit_test(chains),       cmocka_unit_test(line_vectors),
-        cmocka_unit_test(little_room),  cmocka_unit_test(other_length),
+        cmocka_unit_test(chains),       cmocka_unit_test(packed_layers),
+        cmocka_unit_test(line_vectors), cmocka_unit_test(little_room),
+        cmocka_unit_test(other_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -314,7 +314,7 @@ static void fold_halves(void **state) {
             umbel_info whole;
             umbel_filter *next = NULL;
             assert_ok(umbel_copy(f, &next, NULL));
-            assert_ok(umbel_fold(next, 0.999999, NULL)); /* goes on as far as it can */
+            assert_ok(umbel_fold(next, 0.999999, NULL)); /* continues as far as it can */
             umbel_describe(next, &whole);
             assert_true(whole.bits < after.bits || whole.bits <= 256 ||
                         (s->kind == UMBEL_KIND_LINE && whole.bits / 512 % 2));

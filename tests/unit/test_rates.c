@@ -87,7 +87,7 @@ static void promises_hold(const subject *s, uint64_t n, double fpr, int filters)
         umbel_params params = {.capacity = plan.capacity, .fpr = fpr, .seed = random_word()};
         umbel_filter *f = subject_create(s, params, NULL);
         assert_ok(umbel_add_many(f, set.keys, set.n, NULL, NULL,
-                                 NULL)); /* other seeds make them other keys */
+                                 NULL)); /* other seeds have the effect of other keys */
         umbel_info info;
         umbel_measurement now = measured(f);
         umbel_describe(f, &info);
@@ -209,7 +209,7 @@ static void holds(const char *how, const umbel_filter *f, uint64_t truth) {
     fail();
 }
 
-/* Files keep the error of an intersection, too: what is read claims no less than what was saved. */
+/* Files also keep the error of an intersection: what is read claims no less than what was saved. */
 static void holds_after_saving(const char *how, const umbel_filter *f, uint64_t truth) {
     size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
     uint8_t *bytes = malloc(len);
@@ -340,7 +340,9 @@ static void test_keys_of_strangers(void **state) {
     assert_ok(umbel_create(&full, NULL, &f, NULL));
     add_numbers(f, 0, 1000);
     umbel_measurement now = measured(f);
-    assert_true(isinf(now.keys) && isinf(now.keys_error) && now.rate == 1);
+    assert_true(isinf(now.keys));
+    assert_true(isinf(now.keys_error));
+    assert_true(now.rate == 1);
     umbel_free(f);
 }
 

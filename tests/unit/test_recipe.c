@@ -170,7 +170,7 @@ static void test_lists_and_paths_refused(void **state) {
     refused("field=1 delimiter=\xc2\xa7", UMBEL_EINVAL, "delimiter=\xc2\xa7", 8, "a delimiter is");
 }
 
-/* Texts made to hurt: at every limit and one beyond it. */
+/* Hostile texts: at every limit and one beyond it. */
 static void test_limits(void **state) {
     (void)state;
     static char text[8192];

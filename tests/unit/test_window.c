@@ -58,7 +58,9 @@ static void remembers_and_forgets(void **state) {
         }
         umbel_describe(f, &info);
         umbel_measure(f, &now);
-        assert_true(info.bytes == bytes && info.capacity == n && info.fpr == fpr);
+        assert_int_equal(info.bytes, bytes);
+        assert_int_equal(info.capacity, n);
+        assert_true(info.fpr == fpr);
         if (n >= 1000) {
             check_rate(f, 2, 400000, fpr, now.rate);
             double model = umbel_plan_rate(&plan, added);
@@ -97,7 +99,11 @@ static void single_adds_do_as_batches(void **state) {
     uint64_t *numbers = malloc(N * sizeof *numbers), *hashes = malloc(N * sizeof *hashes);
     umbel_key *keys = malloc(N * sizeof *keys);
     uint8_t *single = malloc(N), *batch = malloc(N);
-    assert_true(numbers && hashes && keys && single && batch);
+    assert_true(numbers);
+    assert_true(hashes);
+    assert_true(keys);
+    assert_true(single);
+    assert_true(batch);
     for (uint64_t i = 0; i < N; i++) {
         uint64_t random = check_key(9, i), back = random % 3000;
         numbers[i] = check_key(1, random >> 63 && back < i ? i - back : i);
@@ -195,7 +201,9 @@ static void parameters(void **state) {
     assert_int_equal(umbel_fold(a, 0.1, &diag), UMBEL_ENOTSUP);
     check_add(a, 1, 0, 300);
     assert_int_equal(umbel_clear(a, NULL), UMBEL_OK);
-    assert_true(umbel_is_empty(a) && umbel_equal(a, b) && keys_added(a) == 0);
+    assert_true(umbel_is_empty(a));
+    assert_true(umbel_equal(a, b));
+    assert_true(keys_added(a) == 0);
     check_add(a, 1, 0, 77);
     check_add(b, 1, 0, 77);
     assert_true(umbel_equal(a, b));
@@ -207,7 +215,9 @@ static void plans(void **state) {
     (void)state;
     umbel_plan plan = {.kind = UMBEL_KIND_WINDOW, .capacity = 1000000, .fpr = 0.01};
     assert_int_equal(umbel_plan_solve(&plan, NULL), UMBEL_OK);
-    assert_true(plan.generations == 8 && plan.rate <= 0.01 && plan.rate > 0.0095);
+    assert_int_equal(plan.generations, 8);
+    assert_true(plan.rate <= 0.01);
+    assert_true(plan.rate > 0.0095);
     assert_true(plan.bits_per_key < 19);
     double last = 0;
     for (uint64_t keys = 0; keys < 1124000; keys += 1000) {

@@ -123,11 +123,11 @@ static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag)
 /* There is nothing but bits, so any size is valid unless `as` gives one. */
 static umbel_err class_length(const umbel_foreign *as, size_t len, umbel_diag *diag) {
     if (len == 0 || (as->bytes && len < as->bytes)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the bits are cut off");
+        return umbeli_bad(diag, len, "the bits are cut off");
     }
     if (len > max_bytes || (as->bytes && len > as->bytes)) {
         uint64_t end = as->bytes ? as->bytes : max_bytes;
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, end, "bytes after the bits");
+        return umbeli_bad(diag, end, "bytes after the bits");
     }
     return UMBEL_OK;
 }
@@ -173,6 +173,9 @@ const umbeli_codec umbeli_codec_clickhouse = {
     .id = UMBEL_FMT_CLICKHOUSE,
     .name = "clickhouse",
     .system = "ClickHouse 26.7.2, BloomFilter and bloom_filter index",
+    .variants = {{"index", UMBEL_VARIANT_CLICKHOUSE_INDEX},
+                 {"numbers", UMBEL_VARIANT_CLICKHOUSE_NUMBERS},
+                 {"pre2024", UMBEL_VARIANT_CLICKHOUSE_PRE2024}},
     .create = create,
     .plan = plan,
     .decode_as = decode_as,

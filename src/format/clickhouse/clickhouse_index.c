@@ -149,20 +149,20 @@ umbel_err umbeli_clickhouse_granule_head(umbeli_reader *r, uint32_t bits_per_row
     unsigned shift = 0;
     do {
         byte = umbeli_take_u8(r);
-        if (r->failed) return umbeli_fail_at(diag, UMBEL_ECORRUPT, r->pos, "total_rows: cut off");
+        if (r->failed) return umbeli_bad(diag, r->pos, "total_rows: cut off");
         if (shift == 63 && byte > 1) {
-            return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "total_rows: more than 64 bits");
+            return umbeli_bad(diag, at, "total_rows: more than 64 bits");
         }
         rows |= (uint64_t)(byte & 0x7f) << shift;
         shift += 7;
     } while (byte & 0x80);
     if (byte == 0 && shift > 7) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "total_rows: not the shortest encoding");
+        return umbeli_bad(diag, at, "total_rows: not the shortest encoding");
     }
-    if (rows == 0) return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "total_rows: 0");
+    if (rows == 0) return umbeli_bad(diag, at, "total_rows: 0");
     granule->rows = rows;
     if (!bytes_of(rows, bits_per_row, &granule->column_bytes)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "total_rows: too many");
+        return umbeli_bad(diag, at, "total_rows: too many");
     }
     return UMBEL_OK;
 }
@@ -179,11 +179,10 @@ umbel_err umbeli_clickhouse_index_bits(const umbel_foreign *like, const uint8_t 
     if (e) return e;
     uint64_t have = umbeli_left(&r);
     if (have < granule.column_bytes) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the bits are cut off");
+        return umbeli_bad(diag, len, "the bits are cut off");
     }
     if (have > granule.column_bytes) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, r.pos + granule.column_bytes,
-                              "bytes after the bits of one column");
+        return umbeli_bad(diag, r.pos + granule.column_bytes, "bytes after the bits of one column");
     }
     if (like->capacity && like->capacity != granule.rows) {
         return umbeli_fail_at(diag, UMBEL_EMISMATCH, 0,

@@ -3,7 +3,7 @@
  * clickhouse_index.h - ClickHouse's bloom_filter(p) index: sizes, value hashes, granules
  *
  * Not the BloomFilter class with other parameters: values are hashed to 64 bits first, by type, and
- * each probe mixes that hash with a constant of its own.
+ * each probe mixes that hash with its own constant.
  */
 #ifndef UMBELI_CLICKHOUSE_INDEX_H
 #define UMBELI_CLICKHOUSE_INDEX_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * clickhouse_tokens.c - cuts text as tokenbf_v1 and ngrambf_v1 do before they hash
+ * clickhouse_tokens.c - splits text as tokenbf_v1 and ngrambf_v1 do before they hash
  */
 #include "umbel_foreign.h"
 

@@ -23,9 +23,9 @@ static const umbeli_scheme scheme_leveldb = {
     .contains_many = umbeli_leveldb_contains_many,
 };
 
-/* LevelDB has no rates: bits per key that keep this one, as few as a few attempts find.  From 44
- * bits on k stays 30, and more bits still help.  The model takes milliseconds, so the search starts
- * where a guess keeps the rate. */
+/* LevelDB has no rates: finds bits per key that keep this one, as few as a few attempts allow.
+ * From 44 bits on k stays 30, and more bits still help.  The model takes milliseconds, so the
+ * search starts where a guess keeps the rate. */
 static uint32_t bits_per_key(uint64_t keys, double fpr) {
     enum { MOST = 1000, SMALLER_STEPS = 16 };
     uint64_t bits;

@@ -51,7 +51,7 @@ static const umbeli_scheme scheme_badger = {
 
 /* ---- Sizes ---- */
 
-/* Their ln 2, with their digits. */
+/* ln 2 with the digits that both have. */
 static const double ln2 = 0.69314718056;
 
 static uint32_t whole(double bits_per_key) {

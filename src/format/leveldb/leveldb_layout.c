@@ -101,11 +101,11 @@ void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, 
  * is h + 2 rotl(h, 15): with the halves a and b of h it is 65537 (a + b) - a % 2, which has only
  * 196 606 values modulo 2^32.  With a hundred thousand keys most of these are taken, with a million
  * all are, and the probe decides nothing any more.  Other probes are multiples of 3, 5 or 17, give
- * or take a few wraps around 2^32, so they fall unevenly where the number of bits is such a
- * multiple, too.  No formula covers all this, so rates are found by trying random hashes. */
+ * or take a few wraps around 2^32, so they fall unevenly where the number of bits is also such a
+ * multiple.  No formula covers all this, so rates are found by trying random hashes. */
 
 enum {
-    TRIED_BITS = 4096, /* up to here it is a progression like others */
+    TRIED_BITS = 4096, /* up to here it is a progression like any other */
     FEW_BITS = 1024,   /* up to here even probes of one key often coincide */
     TRIES = 1 << 21,
 };
@@ -188,8 +188,8 @@ static void take_spread(spread *s, uint64_t bits, uint32_t hashes) {
     }
 }
 
-/* The share of bits that the third probes of this many keys leave clear.  One of three values is as
- * likely for each t, the others the more likely the larger or the smaller t is. */
+/* The share of bits that the third probes of this many keys leave clear.  One of the three values
+ * is equally likely for each t; the other two become likelier as t grows or shrinks. */
 static double third_clear(const spread *s, double keys) {
     double each = keys / 0x1p17, values = 3 * 0x1p16, bits = (double)s->bits;
     double taken = each > 1e-6 ? -expm1(-each) + 2 + 2 * expm1(-each) / each : 2 * each;
@@ -426,11 +426,11 @@ umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uin
     }
     if (how == UMBELI_BORROW) return view(profile, bytes, len, settings, out, diag);
     if (len < 2) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "too short; bits and k need two bytes");
+        return umbeli_bad(diag, len, "too short; bits and k need two bytes");
     }
     uint8_t k = bytes[len - 1];
     if (k == 0) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len - 1, "k: 0, so every key would match");
+        return umbeli_bad(diag, len - 1, "k: 0, so every key would match");
     }
     if (k > UMBELI_LEVELDB_MAX_HASHES) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, len - 1, "k: above 30, a reserved encoding");

@@ -52,7 +52,7 @@ void umbeli_leveldb_probes(const umbeli_classic *c, uint32_t hash, uint64_t *pos
 /* The scheme of keys that are bytes: LevelDB's hash, then the probes. */
 void umbeli_leveldb_positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos);
 
-/* The same for many keys; at least one probe per key. */
+/* umbeli_leveldb_positions for many keys; at least one probe per key. */
 #if UMBELI_HAVE_PREFETCH
 void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                                   uint8_t *hit);
@@ -65,7 +65,7 @@ double umbeli_leveldb_live(const umbeli_classic *c, uint64_t bits_set, double ke
 double umbeli_leveldb_estimate(const umbeli_classic *c, uint64_t bits_set);
 double umbeli_leveldb_estimate_error(const umbeli_classic *c, double keys);
 double umbeli_leveldb_rate(uint64_t bits, uint32_t hashes, uint64_t keys);
-double umbeli_leveldb_guess(uint64_t bits, uint32_t hashes, uint64_t keys); /* roughly, at once */
+double umbeli_leveldb_guess(uint64_t bits, uint32_t hashes, uint64_t keys); /* roughly, quickly */
 
 /* trunc(0.69 x bits_per_key), within 1 to 30. */
 uint32_t umbeli_leveldb_hashes(uint32_t bits_per_key);

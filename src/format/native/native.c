@@ -15,6 +15,7 @@
 #include "core/size.h"
 #include "format/codec.h"
 #include "hash/xxh.h"
+#include "kind/kind.h"
 
 enum { PIECE = UMBELI_NATIVE_PIECE };
 
@@ -34,30 +35,29 @@ static uint64_t piece_sum(const uint8_t *payload, uint64_t len, uint64_t i) {
 
 /* ---- decode ------------------------------------------------------------------------------- */
 
-static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
-    return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
-}
-
 static umbel_err check_payload(const uint8_t *bytes, const umbeli_native_header *h,
                                umbel_diag *diag) {
     const uint8_t *payload = bytes + h->payload_at, *sums = payload + h->payload_len;
     uint64_t n = pieces_of(h->payload_len);
     if (umbeli_xxh3_64(sums, (size_t)(8 * n), h->checksum) != umbeli_load_le64(sums + 8 * n)) {
-        return bad(diag, (uint64_t)(sums - bytes), "trailer checksum: the trailer is damaged");
+        return umbeli_bad(diag, (uint64_t)(sums - bytes),
+                          "trailer checksum: the trailer is damaged");
     }
     for (uint64_t i = 0; i < n; i++) {
         if (piece_sum(payload, h->payload_len, i) != umbeli_load_le64(sums + 8 * i)) {
-            return bad(diag, h->payload_at + i * PIECE, "payload checksum: the bits are damaged");
+            return umbeli_bad(diag, h->payload_at + i * PIECE,
+                              "payload checksum: the bits are damaged");
         }
     }
     unsigned used = h->shape.bits % 8; /* of the last byte */
     if (used && h->payload_len > 0 && payload[h->payload_len - 1] >> used) {
-        return bad(diag, h->payload_at + h->payload_len - 1, "bits are set after the last one");
+        return umbeli_bad(diag, h->payload_at + h->payload_len - 1,
+                          "bits are set after the last one");
     }
     return UMBEL_OK;
 }
 
-/* As when the bits are copied: pages that are written to take as much. */
+/* The same limit as for copied bits: pages that are written to take as much memory. */
 static umbel_err check_limit(const umbeli_native_header *h, const umbeli_settings *settings,
                              umbel_diag *diag) {
     if (!settings->max_bytes || h->payload_len <= settings->max_bytes) return UMBEL_OK;
@@ -78,11 +78,14 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbel_filter *f = NULL;
     e = umbeli_native_make(bytes, &h, how == UMBELI_COPY ? NULL : payload, settings, &f, diag);
     if (e) return e;
-    if (how == UMBELI_VERIFY) {
-        umbeli_filter_free(f);
-        return UMBEL_OK;
-    }
     if (how == UMBELI_COPY) memcpy(f->data, payload, (size_t)h.payload_len);
+    if (how != UMBELI_BORROW && f->ops->kind->check_bits) {
+        e = f->ops->kind->check_bits(f, diag);
+    }
+    if (e || how == UMBELI_VERIFY) {
+        umbeli_filter_free(f);
+        return e;
+    }
     if (how == UMBELI_ADOPT) f->frozen = !f->ops->add;
     *out = f;
     return UMBEL_OK;
@@ -97,8 +100,9 @@ static uint64_t size(const umbel_filter *f) {
     return umbeli_native_payload_at(umbeli_native_header_len(&from)) + len + trailer_len(len);
 }
 
-/* Writes piece i, which may reach over several segments, and returns its sum.  Each byte is taken
- * once: others may be adding to a concurrent filter, and the sum is of what is written. */
+/* Writes piece i, which may reach over several segments, and returns its sum.  Each byte is read
+ * once: others may be adding to a concurrent filter, and the sum must be that of what is
+ * written. */
 static uint64_t put_piece(const umbel_filter *f, uint64_t payload_len, uint64_t i,
                           umbeli_writer *w) {
     uint64_t at = i * PIECE, end = payload_len - at < PIECE ? payload_len : at + PIECE, len = 0;

@@ -69,7 +69,7 @@ enum {
     CHECKSUM = 8, /* bytes at the end */
 };
 
-/* A file is of the lowest version that has what is in it: 2 has exceptions. */
+/* A file has the lowest version that can hold its contents: 2 has exceptions. */
 enum { VERSION = 1, WITH_EXCEPTIONS = 2 };
 enum { PAGE = 4096, EXCEPTION = 8, HEADER_MAX = 1024 * 1024 };
 enum { TRIM = 1, LOWER = 2, UPPER = 4, RECIPE = 8 };
@@ -100,10 +100,6 @@ static void store_f64(uint8_t *at, double x) {
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
-    return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
-}
-
 static umbel_err unknown(umbel_diag *diag, uint64_t offset, const char *what) {
     return umbeli_fail_at(diag, UMBEL_EVERSION, offset, what);
 }
@@ -115,20 +111,20 @@ bool umbeli_native_begins(const uint8_t *bytes, size_t len) {
 /* Checks that this is a complete, undamaged header of this version. */
 static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_native_header *h,
                                 umbel_diag *diag) {
-    if (!umbeli_native_begins(bytes, len)) return bad(diag, 0, "magic: not an umbel file");
-    if (len < FIXED + CHECKSUM) return bad(diag, len, "the header is cut off");
+    if (!umbeli_native_begins(bytes, len)) return umbeli_bad(diag, 0, "magic: not an umbel file");
+    if (len < FIXED + CHECKSUM) return umbeli_bad(diag, len, "the header is cut off");
     uint16_t version = umbeli_load_le16(bytes + AT_VERSION);
     if (version == VERSION << 8) return unknown(diag, AT_VERSION, "version: big-endian");
     if (version != VERSION && version != WITH_EXCEPTIONS)
         return unknown(diag, AT_VERSION, "version: unknown");
     h->len = umbeli_load_le32(bytes + AT_LEN);
     if (h->len < FIXED + CHECKSUM || h->len > HEADER_MAX || h->len % 8) {
-        return bad(diag, AT_LEN, "header length: out of range");
+        return umbeli_bad(diag, AT_LEN, "header length: out of range");
     }
-    if (h->len > len) return bad(diag, len, "the header is cut off");
+    if (h->len > len) return umbeli_bad(diag, len, "the header is cut off");
     h->checksum = umbeli_load_le64(bytes + h->len - CHECKSUM);
     if (umbeli_xxh3_64(bytes, h->len - CHECKSUM, 0) != h->checksum) {
-        return bad(diag, h->len - CHECKSUM, "header checksum: the header is damaged");
+        return umbeli_bad(diag, h->len - CHECKSUM, "header checksum: the header is damaged");
     }
     return UMBEL_OK;
 }
@@ -148,10 +144,10 @@ static umbel_err check_key_rule(const uint8_t *bytes, umbeli_native_header *h, u
         return unknown(diag, AT_KEY_RULE, "key rule: unknown flag");
     }
     if (h->recipe_only && (flags != RECIPE || t->field || t->delimiter)) {
-        return bad(diag, AT_KEY_RULE, "key rule: must be 0 where only the recipe says it");
+        return umbeli_bad(diag, AT_KEY_RULE, "key rule: must be 0 where only the recipe says it");
     }
     const char *wrong = umbeli_key_rule_wrong(t);
-    return wrong ? bad(diag, AT_KEY_RULE, wrong) : UMBEL_OK;
+    return wrong ? umbeli_bad(diag, AT_KEY_RULE, wrong) : UMBEL_OK;
 }
 
 /* Where the exceptions begin. */
@@ -163,13 +159,13 @@ static umbel_err check_exceptions(const uint8_t *bytes, umbeli_native_header *h,
     h->exceptions = umbeli_load_le32(bytes + AT_EXCEPTIONS);
     h->outdated = bytes[AT_OUTDATED] == 1;
     if (bytes[AT_OUTDATED] > (h->exceptions != 0) || umbeli_load_le16(bytes + AT_ZERO_90)) {
-        return bad(diag, AT_OUTDATED, "bytes 89 to 91: must be 0");
+        return umbeli_bad(diag, AT_OUTDATED, "bytes 89 to 91: must be 0");
     }
     if ((umbeli_load_le16(bytes + AT_VERSION) == WITH_EXCEPTIONS) != (h->exceptions != 0)) {
-        return bad(diag, AT_EXCEPTIONS, "exceptions: disagree with the version");
+        return umbeli_bad(diag, AT_EXCEPTIONS, "exceptions: disagree with the version");
     }
     if (h->exceptions > UMBELI_EXCEPTIONS_MAX) {
-        return bad(diag, AT_EXCEPTIONS, "exceptions: more than 64000");
+        return umbeli_bad(diag, AT_EXCEPTIONS, "exceptions: more than 64000");
     }
     return UMBEL_OK;
 }
@@ -195,13 +191,15 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
     h->meta_len = umbeli_load_le32(bytes + AT_META_LEN);
     h->count_error = umbeli_load_le32(bytes + AT_COUNT_ERROR);
 
-    if (umbeli_load_le16(bytes + AT_ZERO_10)) return bad(diag, AT_ZERO_10, "byte 10: must be 0");
+    if (umbeli_load_le16(bytes + AT_ZERO_10)) {
+        return umbeli_bad(diag, AT_ZERO_10, "byte 10: must be 0");
+    }
     if (umbeli_is_keyed(&h->shape) != (h->fingerprint != 0)) {
-        return bad(diag, AT_FINGERPRINT,
-                   "secret fingerprint: must be set for keyed hashes and 0 for others");
+        return umbeli_bad(diag, AT_FINGERPRINT,
+                          "secret fingerprint: must be set for keyed hashes and 0 for others");
     }
     if (!(h->shape.fpr >= 0 && h->shape.fpr < 1) || signbit(h->shape.fpr)) {
-        return bad(diag, AT_RATE, "rate: must be in [0, 1)");
+        return umbeli_bad(diag, AT_RATE, "rate: must be in [0, 1)");
     }
     umbel_err e = check_exceptions(bytes, h, diag);
     if (e) return e;
@@ -210,24 +208,24 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
     }
     uint32_t room = h->len - FIXED - CHECKSUM;
     if (EXCEPTION * h->exceptions > room) {
-        return bad(diag, AT_EXCEPTIONS, "exceptions: beyond the header");
+        return umbeli_bad(diag, AT_EXCEPTIONS, "exceptions: beyond the header");
     }
     room -= EXCEPTION * h->exceptions;
     if (h->kind_params_len > room) {
-        return bad(diag, AT_KIND_PARAMS_LEN, "parameters: beyond the header");
+        return umbeli_bad(diag, AT_KIND_PARAMS_LEN, "parameters: beyond the header");
     }
     if (h->meta_len > room - h->kind_params_len) {
-        return bad(diag, AT_META_LEN, "metadata: beyond the header");
+        return umbeli_bad(diag, AT_META_LEN, "metadata: beyond the header");
     }
     uint32_t used = FIXED + h->kind_params_len + h->meta_len;
     if (h->len != whole_len(h->kind_params_len, h->meta_len, h->exceptions)) {
-        return bad(diag, AT_LEN, "header length: disagrees with the metadata");
+        return umbeli_bad(diag, AT_LEN, "header length: disagrees with the metadata");
     }
     if (!umbeli_bits_none(bytes + used, exceptions_at(h) - used)) {
-        return bad(diag, used, "padding: must be 0");
+        return umbeli_bad(diag, used, "padding: must be 0");
     }
     if (h->payload_at != umbeli_native_payload_at(h->len)) {
-        return bad(diag, AT_PAYLOAD_AT, "payload offset: wrong");
+        return umbeli_bad(diag, AT_PAYLOAD_AT, "payload offset: wrong");
     }
     return check_key_rule(bytes, h, diag);
 }
@@ -243,10 +241,10 @@ umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t tr
                                    const umbeli_native_header *h, umbel_diag *diag) {
     if (h->payload_len > len || len - h->payload_len < h->payload_at ||
         len - h->payload_len - h->payload_at != trailer_len) {
-        return bad(diag, AT_PAYLOAD_LEN, "payload length: disagrees with the file length");
+        return umbeli_bad(diag, AT_PAYLOAD_LEN, "payload length: disagrees with the file length");
     }
     if (!umbeli_bits_none(bytes + h->len, h->payload_at - h->len)) {
-        return bad(diag, h->len, "padding: must be 0");
+        return umbeli_bad(diag, h->len, "padding: must be 0");
     }
     return UMBEL_OK;
 }
@@ -293,7 +291,7 @@ static umbel_err take_exceptions(umbel_filter *f, const uint8_t *bytes,
     for (uint32_t i = 0; i < h->exceptions && !e; i++) {
         hashes[i] = umbeli_load_le64(bytes + at + EXCEPTION * i);
         if (i > 0 && hashes[i] <= hashes[i - 1]) {
-            e = bad(diag, at + EXCEPTION * i, "exceptions: not in ascending order");
+            e = umbeli_bad(diag, at + EXCEPTION * i, "exceptions: not in ascending order");
         }
     }
     if (!e) e = umbeli_except(f, hashes, h->exceptions, h->outdated, diag);
@@ -307,11 +305,11 @@ umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
     while (umbeli_native_meta_next(&m)) {
         size_t before = f->meta_count;
         umbel_err e = umbeli_meta_set(f, m.name, m.name_len, m.value, m.value_len, diag);
-        if (e == UMBEL_EINVAL) return bad(diag, m.at, "metadata: invalid name or text");
+        if (e == UMBEL_EINVAL) return umbeli_bad(diag, m.at, "metadata: invalid name or text");
         if (e) return e;
-        if (f->meta_count == before) return bad(diag, m.at, "metadata: duplicate name");
+        if (f->meta_count == before) return umbeli_bad(diag, m.at, "metadata: duplicate name");
     }
-    if (m.failed) return bad(diag, m.at, "metadata: an entry is cut off");
+    if (m.failed) return umbeli_bad(diag, m.at, "metadata: an entry is cut off");
     umbel_err e = umbeli_native_take_recipe(f, &h->key_rule, h->recipe_only, diag);
     if (e == UMBEL_ECORRUPT && diag) diag->offset = AT_KEY_RULE;
     return e ? e : take_exceptions(f, bytes, h, diag);
@@ -319,7 +317,7 @@ umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
 
 /* ---- making ------------------------------------------------------------------------------- */
 
-/* What is not in the shape: the kind's own parameters, counts, key rule and metadata. */
+/* Sets what is not in the shape: the kind's own parameters, counts, key rule and metadata. */
 static umbel_err complete(umbel_filter *f, const uint8_t *bytes, const umbeli_native_header *h,
                           umbel_diag *diag) {
     const umbeli_kind *kind = f->ops->kind;
@@ -342,7 +340,8 @@ umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h
     umbel_filter *f = NULL;
     umbel_err e = kind->restore(&h->shape, h->payload_len, borrow, settings, &f, diag);
     if (e) {
-        if (diag) diag->offset = AT_KIND;
+        if (diag && e != UMBEL_EINVAL)
+            diag->offset = AT_KIND; /* options have no place in the file */
         return e;
     }
     e = complete(f, bytes, h, diag);

@@ -73,7 +73,7 @@ umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h
 
 /* ---- Writing ---- */
 
-/* What a header is written from: a filter, or a layer of one that becomes a filter of its own. */
+/* What a header is written from: a filter, or a layer that becomes a separate filter. */
 typedef struct umbeli_native_source {
     umbeli_shape shape;
     uint64_t keys_added, payload_len;
@@ -86,7 +86,7 @@ typedef struct umbeli_native_source {
 
 umbeli_native_source umbeli_native_source_of(const umbel_filter *f);
 
-/* The header of layer i of a chain as a filter of its own, blocked or classic.  Metadata, recipe
+/* The header of layer i of a chain as a separate filter, blocked or classic.  Metadata, recipe
  * included, and exceptions go with the first layer. */
 umbeli_native_source umbeli_native_source_of_layer(const umbel_filter *chain, uint32_t i);
 

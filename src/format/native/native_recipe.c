@@ -104,8 +104,8 @@ static void add_rule(words *w, const umbeli_key_rule *rule, const old_names *old
 
 static umbel_err set_words(umbel_filter *f, const words *w, umbel_diag *diag) {
     umbel_recipe r;
-    /* What cannot be parsed, such as the name of a column with a line break, stays as it is:
-     * whoever wants to look up records is told. */
+    /* What cannot be parsed, such as a column name with a line break, stays as it is; looking up
+     * records then fails with a message. */
     bool known = umbeli_recipe_read(w->text, &r, NULL) == UMBEL_OK;
     return umbeli_recipe_set(f, known ? r.text : w->text, diag);
 }
@@ -117,7 +117,7 @@ static bool same(const umbeli_key_rule *a, const umbeli_key_rule *b) {
            a->lower == b->lower && a->upper == b->upper;
 }
 
-/* A file without a recipe. */
+/* Makes the recipe of a file that has none. */
 static umbel_err translate(umbel_filter *f, const umbeli_key_rule *rule, umbel_diag *diag) {
     static const char *const names[] = {"key.csv", "key.column", "key.delimiter", "key.missing"};
     old_names old = {umbeli_meta_get(f, names[0]), umbeli_meta_get(f, names[1]),
@@ -125,12 +125,12 @@ static umbel_err translate(umbel_filter *f, const umbeli_key_rule *rule, umbel_d
     words w = {.len = 0};
     add_rule(&w, rule, &old);
     umbel_err e = set_words(f, &w, diag);
-    if (e || (!rule->field && !old.column)) return e; /* somebody's own metadata */
+    if (e || (!rule->field && !old.column)) return e; /* a user's own metadata */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) umbeli_meta_remove(f, names[i]);
     return UMBEL_OK;
 }
 
-/* Somebody's own metadata of this name, in a file of a version without recipes. */
+/* Renames a user's own metadata of this name, in a file of a version without recipes. */
 static umbel_err rename_entry(umbel_filter *f, const char *text, umbel_diag *diag) {
     static const char name[] = "old.recipe";
     umbel_err e = umbeli_meta_set(f, name, sizeof name - 1, text, strlen(text), diag);

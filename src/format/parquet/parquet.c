@@ -29,7 +29,7 @@
 enum { SCHEME = 12, FIELD_NUM_BYTES = 1, FIELD_ALGORITHM, FIELD_HASH, FIELD_COMPRESSION, FIELDS };
 
 /* Writers need some 20 bytes.  A file may have very many headers, all of them read when it is
- * opened: their length must not depend on what it says. */
+ * opened: their length must not depend on what the file says. */
 enum { HEADER_MAX = 256 };
 
 static const uint64_t max_bytes = 2147483648u - UMBELI_BLOCK_BYTES; /* numBytes is an i32 */
@@ -115,7 +115,7 @@ static umbel_err read_choice(umbeli_thrift *t, umbeli_thrift_field field, const 
     umbeli_thrift_field member = {0};
     bool chosen = false;
     if (field.type != UMBELI_THRIFT_STRUCT) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "a union member is not a struct");
+        return umbeli_bad(diag, at, "a union member is not a struct");
     }
     while (umbeli_thrift_next(t, &member)) {
         if (member.id != 1 || member.type != UMBELI_THRIFT_STRUCT) {
@@ -124,18 +124,17 @@ static umbel_err read_choice(umbeli_thrift *t, umbeli_thrift_field field, const 
         chosen = true;
         umbeli_thrift_skip(t, member.type);
     }
-    if (t->wrong) return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->in.pos, t->wrong);
-    return chosen ? UMBEL_OK : umbeli_fail_at(diag, UMBEL_ECORRUPT, at, "an empty union");
+    if (t->wrong) return umbeli_bad(diag, t->in.pos, t->wrong);
+    return chosen ? UMBEL_OK : umbeli_bad(diag, at, "an empty union");
 }
 
 static umbel_err read_num_bytes(umbeli_thrift *t, umbeli_thrift_field field, uint32_t *num_bytes,
                                 umbel_diag *diag) {
     uint64_t at = t->in.pos;
     int64_t value = field.type == UMBELI_THRIFT_I32 ? umbeli_thrift_int(t) : -1;
-    if (t->wrong) return umbeli_fail_at(diag, UMBEL_ECORRUPT, t->in.pos, t->wrong);
+    if (t->wrong) return umbeli_bad(diag, t->in.pos, t->wrong);
     if (value <= 0 || value > (int64_t)max_bytes || value % UMBELI_BLOCK_BYTES) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, at,
-                              "numBytes: must be a multiple of 32 below 2^31");
+        return umbeli_bad(diag, at, "numBytes: must be a multiple of 32 below 2^31");
     }
     *num_bytes = (uint32_t)value;
     return UMBEL_OK;
@@ -155,7 +154,7 @@ umbel_err umbeli_parquet_header(const uint8_t *bytes, size_t len, size_t *header
         umbel_err e = UMBEL_OK;
         bool known = field.id >= FIELD_NUM_BYTES && field.id < FIELDS;
         if (known && seen[field.id]) {
-            return umbeli_fail_at(diag, UMBEL_ECORRUPT, t.in.pos, "a field occurs twice");
+            return umbeli_bad(diag, t.in.pos, "a field occurs twice");
         }
         if (!known) {
             umbeli_thrift_skip(&t, field.type);
@@ -168,11 +167,11 @@ umbel_err umbeli_parquet_header(const uint8_t *bytes, size_t len, size_t *header
         if (known) seen[field.id] = true;
     }
     if (t.wrong && t.in.pos == HEADER_MAX && len > HEADER_MAX) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, HEADER_MAX, "the header is too long");
+        return umbeli_bad(diag, HEADER_MAX, "the header is too long");
     }
-    if (t.wrong) return umbeli_fail_at(diag, UMBEL_ECORRUPT, t.in.pos, t.wrong);
+    if (t.wrong) return umbeli_bad(diag, t.in.pos, t.wrong);
     for (int i = FIELD_NUM_BYTES; i < FIELDS; i++) {
-        if (!seen[i]) return umbeli_fail_at(diag, UMBEL_ECORRUPT, t.in.pos, "a field is missing");
+        if (!seen[i]) return umbeli_bad(diag, t.in.pos, "a field is missing");
     }
     *header_len = t.in.pos;
     return UMBEL_OK;
@@ -185,10 +184,10 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbel_err e = umbeli_parquet_header(bytes, len, &head, &num_bytes, diag);
     if (e) return e;
     if (len - head < num_bytes) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, len, "the bits are cut off");
+        return umbeli_bad(diag, len, "the bits are cut off");
     }
     if (len - head > num_bytes) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, head + num_bytes, "bytes after the bits");
+        return umbeli_bad(diag, head + num_bytes, "bytes after the bits");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbeli_shape shape = {.bits = (uint64_t)num_bytes * 8};

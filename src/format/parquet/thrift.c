@@ -78,7 +78,7 @@ void umbeli_thrift_list(umbeli_thrift *t, uint8_t *type, uint64_t *count) {
 
 static void skip(umbeli_thrift *t, uint8_t type, unsigned depth);
 
-/* Values inside lists and maps, where a boolean takes a byte of its own. */
+/* Values inside lists and maps, where a boolean takes a separate byte. */
 static void skip_values(umbeli_thrift *t, uint8_t type, uint64_t count, unsigned depth) {
     bool truth = type == UMBELI_THRIFT_TRUE || type == UMBELI_THRIFT_FALSE;
     for (uint64_t i = 0; i < count && !t->wrong; i++) {

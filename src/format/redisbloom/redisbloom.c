@@ -44,7 +44,7 @@ static umbel_err first_of(const umbel_foreign *p, first *out, umbel_diag *diag) 
     }
     out->options = UMBELI_REDISBLOOM_NOROUND | UMBELI_REDISBLOOM_FORCE64;
     if (p->nonscaling) out->options |= UMBELI_REDISBLOOM_NO_SCALING;
-    out->growth = p->expansion ? p->expansion : DEFAULT_GROWTH; /* also of what does not grow */
+    out->growth = p->expansion ? p->expansion : DEFAULT_GROWTH; /* also if it does not grow */
     double error = p->nonscaling ? p->fpr : p->fpr * 0.5;
     e = umbeli_redisbloom_size_link(p->capacity, error, &out->link, diag);
     return e ? UMBEL_EINVAL : UMBEL_OK;
@@ -75,20 +75,18 @@ static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_dia
 
 /* ---- File ---- */
 
-static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
-    return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
-}
-
 static bool recognise(const uint8_t *bytes, size_t len) {
     return len >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
-    if (!recognise(bytes, len)) return bad(diag, 0, "magic: not umbel's RedisBloom file");
-    if (len < FRAME) return bad(diag, len, "cut off before the header");
+    if (!recognise(bytes, len)) return umbeli_bad(diag, 0, "magic: not umbel's RedisBloom file");
+    if (len < FRAME) return umbeli_bad(diag, len, "cut off before the header");
     uint64_t header_len = umbeli_load_le64(bytes + 8);
-    if (header_len > len - FRAME) return bad(diag, 8, "header length: beyond the end of the file");
+    if (header_len > len - FRAME) {
+        return umbeli_bad(diag, 8, "header length: beyond the end of the file");
+    }
     const uint8_t *header = bytes + FRAME, *bits = header + header_len;
     umbeli_redisbloom_head h;
     umbel_err e = umbeli_redisbloom_read_header(header, (size_t)header_len, &h, diag);
@@ -98,8 +96,8 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     }
     uint64_t left = len - FRAME - header_len;
     if (left != h.bytes) {
-        return bad(diag, left < h.bytes ? len : FRAME + header_len + h.bytes,
-                   "length: disagrees with the links");
+        return umbeli_bad(diag, left < h.bytes ? len : FRAME + header_len + h.bytes,
+                          "length: disagrees with the links");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     e = umbeli_redisbloom_from_header(header, (size_t)header_len, &h,

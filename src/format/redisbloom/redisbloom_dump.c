@@ -28,10 +28,6 @@ enum { OPTIONS_KNOWN = 15, N2_MAX = 63 };
 
 /* ---- Header ---- */
 
-static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
-    return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
-}
-
 /* Link i of a header that is long enough. */
 static umbeli_layer read_link(const uint8_t *bytes, size_t len, uint32_t i) {
     umbeli_reader r = umbeli_reader_over(bytes, len);
@@ -51,19 +47,23 @@ static umbeli_layer read_link(const uint8_t *bytes, size_t len, uint32_t i) {
 /* RedisBloom's own checks, and those of the fields that it does not check. */
 static umbel_err check_link(const umbeli_layer *link, uint64_t at, umbel_diag *diag) {
     if (link->bytes == 0 || link->bytes > INT64_MAX / 8) {
-        return bad(diag, at, "bytes: 0 or too many");
+        return umbeli_bad(diag, at, "bytes: 0 or too many");
     }
-    if (link->nbits != link->bytes * 8) return bad(diag, at + 8, "bits: disagrees with bytes");
-    if (!(link->rate > 0 && link->rate < 1)) return bad(diag, at + 24, "error: must be in (0, 1)");
+    if (link->nbits != link->bytes * 8) {
+        return umbeli_bad(diag, at + 8, "bits: disagrees with bytes");
+    }
+    if (!(link->rate > 0 && link->rate < 1)) {
+        return umbeli_bad(diag, at + 24, "error: must be in (0, 1)");
+    }
     double probes = ceil(0.693147180559945 * link->bits_per_entry);
     if (!(probes >= 1 && probes <= UMBELI_REDISBLOOM_HASHES_MAX)) {
-        return bad(diag, at + 32, "bits per entry: must give 1 to 1080 probes");
+        return umbeli_bad(diag, at + 32, "bits per entry: must give 1 to 1080 probes");
     }
     if (link->hashes != (uint32_t)probes) {
-        return bad(diag, at + 40, "probes: disagrees with bits per entry");
+        return umbeli_bad(diag, at + 40, "probes: disagrees with bits per entry");
     }
     if (link->n2 > N2_MAX || (link->n2 && link->nbits < UINT64_C(1) << link->n2)) {
-        return bad(diag, at + 52, "n2: more bits than the link has");
+        return umbeli_bad(diag, at + 52, "n2: more bits than the link has");
     }
     return UMBEL_OK;
 }
@@ -74,12 +74,14 @@ static umbel_err take_link(umbeli_redisbloom_head *h, uint32_t i, const umbeli_l
     uint64_t at = HEADER_FIXED + (uint64_t)i * HEADER_LINK;
     umbel_err e = check_link(link, at, diag);
     if (e) return e;
-    /* Each link has half of the rate of the one before, and so a probe more.  There are at most
+    /* Each link has half the rate of the one before, and so one more probe.  There are at most
      * 1080 probes, so a lookup never has to visit very many links. */
-    if (link->hashes < i) return bad(diag, at + 40, "probes: too few for so late a link");
-    if (!umbeli_size_add(*keys, link->keys, keys)) return bad(diag, at + 16, "keys: overflow");
+    if (link->hashes < i) return umbeli_bad(diag, at + 40, "probes: too few for so late a link");
+    if (!umbeli_size_add(*keys, link->keys, keys)) {
+        return umbeli_bad(diag, at + 16, "keys: overflow");
+    }
     if (!umbeli_size_add(h->bytes, link->bytes, &h->bytes) || h->bytes > INT64_MAX / 8) {
-        return bad(diag, at, "bytes: too many");
+        return umbeli_bad(diag, at, "bytes: too many");
     }
     return UMBEL_OK;
 }
@@ -97,7 +99,7 @@ static umbel_err check_options(const umbeli_redisbloom_head *h, umbel_diag *diag
 }
 
 static umbel_err check_sum(const umbeli_redisbloom_head *h, uint64_t keys, umbel_diag *diag) {
-    return keys == h->keys ? UMBEL_OK : bad(diag, 0, "keys: not the sum over the links");
+    return keys == h->keys ? UMBEL_OK : umbeli_bad(diag, 0, "keys: not the sum over the links");
 }
 
 umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli_redisbloom_head *h,
@@ -108,12 +110,12 @@ umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli
     h->count = umbeli_take_u32le(&r);
     h->options = umbeli_take_u32le(&r);
     h->growth = umbeli_take_u32le(&r);
-    if (r.failed) return bad(diag, len, "the header is cut off");
-    if (h->count == 0) return bad(diag, AT_COUNT, "links: none");
+    if (r.failed) return umbeli_bad(diag, len, "the header is cut off");
+    if (h->count == 0) return umbeli_bad(diag, AT_COUNT, "links: none");
     uint64_t want = HEADER_FIXED + (uint64_t)h->count * HEADER_LINK;
     if (len != want) {
-        return bad(diag, len < want ? len : AT_COUNT,
-                   "header length: disagrees with the number of links");
+        return umbeli_bad(diag, len < want ? len : AT_COUNT,
+                          "header length: disagrees with the number of links");
     }
     umbel_err e = check_options(h, diag);
     for (uint32_t i = 0; i < h->count && !e; i++) {
@@ -141,7 +143,7 @@ umbel_err umbeli_redisbloom_from_links(umbeli_redisbloom_head *h, const umbeli_l
                                        umbel_diag *diag) {
     uint64_t keys = 0;
     h->bytes = 0;
-    if (h->count == 0) return bad(diag, AT_COUNT, "links: none");
+    if (h->count == 0) return umbeli_bad(diag, AT_COUNT, "links: none");
     umbel_err e = check_options(h, diag);
     for (uint32_t i = 0; i < h->count && !e; i++) e = take_link(h, i, &links[i], &keys, diag);
     if (!e) e = check_sum(h, keys, diag);
@@ -243,8 +245,8 @@ umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const 
     if (len > left) {
         return umbeli_fail(diag, UMBEL_EINVAL, "invalid chunk - Too big for current filter");
     }
-    /* What keeps hashes comes whole, in order, or not at all: no lookup takes longer than in one
-     * that was filled here. */
+    /* A layer that keeps hashes must come whole and in order, so that no lookup takes longer than
+     * in one that was filled here. */
     bool checked = layer && layer->probes->check;
     if (checked && (len != layer->bytes || !layer->probes->check(layer, bytes))) {
         return umbeli_fail(diag, UMBEL_EINVAL, "received bad data");

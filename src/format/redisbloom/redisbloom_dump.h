@@ -37,7 +37,7 @@ umbel_err umbeli_redisbloom_from_links(umbeli_redisbloom_head *h, const umbeli_l
 /* The length that the header at the start of the bytes claims, at most len. */
 size_t umbeli_redisbloom_header_len(const uint8_t *bytes, size_t len);
 
-/* Without the bytes. */
+/* The head of a chain, without `bytes`. */
 umbeli_redisbloom_head umbeli_redisbloom_head_of(const umbel_filter *f);
 
 /* What SCANDUMP returns with iterator 1: its size, that of a filter, and that of links without a

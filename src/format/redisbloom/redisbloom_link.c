@@ -200,6 +200,7 @@ static double rate_after(const umbeli_layer *link, uint64_t keys) {
 
 const umbeli_probes umbeli_probes_redisbloom = {
     .kind = UMBEL_KIND_CLASSIC,
+    .plain = true,
     .rate_after = rate_after,
     .hash_wide = hash_wide,
     .contains = contains,
@@ -280,6 +281,7 @@ static const umbeli_ops ops = {
     .kernel = "generic",
     UMBELI_CHAIN_OPS,
     .clear = umbeli_chain_clear,
+    .describe = umbeli_chain_describe,
 };
 
 bool umbeli_is_redisbloom(const umbel_filter *f) {
@@ -297,45 +299,76 @@ double umbeli_redisbloom_rate(const umbeli_layer *links, uint32_t count) {
 
 /* ---- Making ---- */
 
+/* What follows from a link of a header. */
+static void complete(umbeli_layer *link) {
+    link->probes = &umbeli_probes_redisbloom;
+    if (link->n2) link->nbits = UINT64_C(1) << link->n2;
+    link->modulus = umbeli_modulus_of(link->nbits);
+}
+
+/* The first `together` links in `data`, the others in separate memory. */
 static umbel_err lay_out(umbeli_chain *c, const umbeli_layer *links, uint32_t count,
-                         umbel_diag *diag) {
-    umbel_err e = umbeli_chain_lay_out(c, links, count, diag);
+                         uint32_t together, umbel_diag *diag) {
+    umbel_err e = umbeli_chain_lay_out(c, links, together, diag);
     for (uint32_t i = 0; i < count && !e; i++) {
-        umbeli_layer *link = &c->layers[i];
-        link->probes = &umbeli_probes_redisbloom;
-        if (link->n2) link->nbits = UINT64_C(1) << link->n2;
-        link->modulus = umbeli_modulus_of(link->nbits);
-        umbeli_count_added(&c->base, link->keys);
+        umbeli_layer link = links[i];
+        complete(&link);
+        if (i < together) {
+            complete(&c->layers[i]);
+        } else if (umbeli_chain_append(c, &link, 0)) {
+            e = umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the bits");
+        }
+        umbeli_count_added(&c->base, link.keys);
     }
     return e;
 }
 
-umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint32_t options,
-                                uint32_t growth, const uint8_t *borrow,
-                                const umbeli_settings *settings, umbel_filter **out,
-                                umbel_diag *diag) {
-    uint64_t len = 0;
-    for (uint32_t i = 0; i < count; i++) len += links[i].bytes;
+static umbeli_shape shape_of(const umbeli_layer *first, uint32_t options) {
     /* The first link of a scaling chain has half of the requested rate, the second a quarter ... */
-    double fpr = links[0].rate * (options & UMBELI_REDISBLOOM_NO_SCALING ? 1 : 2);
-    umbeli_shape shape = {
+    double fpr = first->rate * (options & UMBELI_REDISBLOOM_NO_SCALING ? 1 : 2);
+    return (umbeli_shape){
         .kind = UMBEL_KIND_SCALABLE,
         .format = UMBEL_FMT_REDISBLOOM,
         .scheme = SCHEME_REDISBLOOM,
         .hash = UMBEL_HASH_MURMUR2_64A,
         .fpr = fpr < 1 ? fpr : 0,
     };
-    umbeli_chain *c = NULL;
-    umbel_err e =
-        umbeli_chain_new(&ops, "chain/redisbloom", &shape, len, borrow, settings, &c, diag);
+}
+
+static const char layout[] = "chain/redisbloom";
+
+umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint32_t options,
+                                uint32_t growth, const uint8_t *borrow,
+                                const umbeli_settings *settings, umbel_filter **out,
+                                umbel_diag *diag) {
+    uint32_t together = settings->plain && !borrow ? 1 : count;
+    uint64_t len = 0, all = 0;
+    for (uint32_t i = 0; i < count; i++) all += links[i].bytes;
+    for (uint32_t i = 0; i < together; i++) len += links[i].bytes;
+    if (settings->max_bytes && !borrow && all > settings->max_bytes) {
+        return umbeli_fail_limit(diag, all, "the bits need more than opts.max_bytes");
+    }
+    umbeli_shape shape = shape_of(links, options);
+    umbel_filter *f = NULL;
+    umbel_err e = umbeli_filter_new(&ops, layout, &shape, len, borrow, settings, &f, diag);
     if (e) return e;
-    ((umbeli_redisbloom *)c)->options = options;
-    ((umbeli_redisbloom *)c)->growth = growth;
-    e = lay_out(c, links, count, diag);
+    ((umbeli_redisbloom *)f)->options = options;
+    ((umbeli_redisbloom *)f)->growth = growth;
+    e = lay_out((umbeli_chain *)f, links, count, together, diag);
     if (e) {
-        umbeli_filter_free(&c->base);
+        umbeli_filter_free(f);
         return e;
     }
-    *out = &c->base;
+    *out = f;
     return UMBEL_OK;
+}
+
+void umbeli_redisbloom_lend(umbeli_redisbloom *r, umbeli_layer *links, uint32_t count,
+                            umbeli_array first, uint32_t options, uint32_t growth,
+                            const umbeli_settings *settings) {
+    umbeli_shape shape = shape_of(links, options);
+    for (uint32_t i = 0; i < count; i++) complete(&links[i]);
+    umbeli_chain_lend(&r->chain, &ops, layout, &shape, settings, links, count, first);
+    r->options = options;
+    r->growth = growth;
 }

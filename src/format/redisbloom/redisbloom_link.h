@@ -19,7 +19,7 @@ enum {
     UMBELI_REDISBLOOM_NO_SCALING = 8
 };
 
-/* Of links that this library is asked for; and the probes that the lowest rate gives. */
+/* The largest expansion that callers may request; and the probes that the lowest rate gives. */
 enum { UMBELI_REDISBLOOM_EXPANSION_MAX = 32768, UMBELI_REDISBLOOM_HASHES_MAX = 1080 };
 
 typedef struct umbeli_redisbloom {
@@ -42,11 +42,17 @@ umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_lay
                                       umbel_diag *diag);
 
 /* A chain of these links, with all bits zero or borrowed from `borrow`.  Fields that are in a
- * header must be valid; nbits is 8 * bytes, as there. */
+ * header must be valid; nbits is 8 * bytes, as there.  With settings->plain each link has its own
+ * memory, else all are in `data`. */
 umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint32_t options,
                                 uint32_t growth, const uint8_t *borrow,
                                 const umbeli_settings *settings, umbel_filter **out,
                                 umbel_diag *diag);
+
+/* umbeli_chain_lend of links that have bits, bytes, nbits, hashes, capacity, keys and rate. */
+void umbeli_redisbloom_lend(umbeli_redisbloom *r, umbeli_layer *links, uint32_t count,
+                            umbeli_array first, uint32_t options, uint32_t growth,
+                            const umbeli_settings *settings);
 
 /* The rate once every link is filled to capacity. */
 double umbeli_redisbloom_rate(const umbeli_layer *links, uint32_t count);

@@ -31,7 +31,7 @@ static const uint64_t max_len = UINT64_C(0xffffffc0); /* of a FastLocalBloom fil
 
 /* ---- Sizes ---- */
 
-/* What RocksDB found best for so many thousandths of a bit per key. */
+/* What RocksDB found best for that many thousandths of a bit per key. */
 static uint32_t hashes_of(uint64_t millibits) {
     static const uint16_t upto[] = {2080,  3580,  5100,  6640,  8300,  10070,
                                     11720, 14001, 16050, 18300, 22001, 25501};
@@ -51,7 +51,7 @@ static double rate_with(uint64_t keys, uint64_t millibits) {
     return umbeli_rocksdb_rate(len_of(keys, millibits) / LINE, hashes_of(millibits), keys);
 }
 
-/* The fewest that keep the rate; 0: none do. */
+/* The fewest millibits per key that keep the rate; 0: none do. */
 static uint64_t millibits_for(uint64_t keys, double fpr) {
     uint64_t low = MIN_MILLIBITS - 1, high = MAX_MILLIBITS;
     if (rate_with(keys, high) > fpr) return 0;
@@ -158,7 +158,7 @@ static umbel_err read_fast(const uint8_t *last, meta *m, umbel_diag *diag) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, m->len + 3, "reserved bytes that are not 0");
     }
     if (m->len % LINE) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, m->len, "the bits are not lines of 64 bytes");
+        return umbeli_bad(diag, m->len, "the bits are not lines of 64 bytes");
     }
     m->form = FAST;
     m->hashes = hashes;
@@ -168,8 +168,7 @@ static umbel_err read_fast(const uint8_t *last, meta *m, umbel_diag *diag) {
 static umbel_err read_legacy(const uint8_t *last, meta *m, umbel_diag *diag) {
     uint64_t lines = umbeli_load_le32(last + 1), each = lines ? m->len / lines : 0;
     if (lines == 0 || m->len % lines || each & (each - 1)) {
-        return umbeli_fail_at(diag, UMBEL_ECORRUPT, m->len + 1,
-                              "number of lines: their length is no power of two");
+        return umbeli_bad(diag, m->len + 1, "number of lines: their length is not a power of two");
     }
     m->form = LEGACY;
     m->hashes = last[0];
@@ -177,7 +176,7 @@ static umbel_err read_legacy(const uint8_t *last, meta *m, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-/* On failure, m is what RocksDB makes of such bytes: a filter that every key matches. */
+/* On failure, m is what RocksDB makes of such bytes: a filter that matches every key. */
 static umbel_err read_meta(const uint8_t *bytes, size_t len, meta *m, umbel_diag *diag) {
     *m = (meta){.form = NOTHING};
     if (len <= META) return UMBEL_OK;
@@ -203,7 +202,7 @@ static umbel_err read_meta(const uint8_t *bytes, size_t len, meta *m, umbel_diag
     return UMBEL_OK;
 }
 
-/* `bits` NULL: memory of the filter's own. */
+/* `bits` NULL: the filter gets its own memory. */
 static umbel_err make(const meta *m, const uint8_t *bits, const umbeli_settings *settings,
                       umbel_filter **out, umbel_diag *diag) {
     if (m->form == RIBBON) {

@@ -32,7 +32,7 @@ static void fast_positions(const umbeli_classic *c, const void *key, size_t len,
     }
 }
 
-/* Of the older filter, modulus is the number of lines. */
+/* In the older filter, modulus is the number of lines. */
 static uint64_t line_bits(const umbeli_classic *c) {
     return c->scheme == &umbeli_scheme_rocksdb ? LINE_BITS
                                                : c->base.shape.bits / c->modulus.divisor;
@@ -47,7 +47,7 @@ static void legacy_positions(const umbeli_classic *c, const void *key, size_t le
 /* ---- Live rates: FastLocalBloom ---- */
 
 /* Keys that share all probes but `behind` with one of `keys` in a line: with the same upper half of
- * the hash, or one that is so many factors away. */
+ * the hash, or one that is that many factors away. */
 static double following(double fill, double keys, uint32_t hashes) {
     double sum = 0, open = 1, all = pow(fill, hashes);
     for (uint32_t behind = 0; behind < hashes; behind++, open *= fill) {
@@ -82,8 +82,8 @@ static double fast_live_rate(const umbeli_classic *c, uint64_t bits_set, double 
 
 /* ---- Live rates: the older filter ---- */
 
-/* Those of all starts in a line from which the probes of this step are set, 64 at once.  *work
- * grows by the words that it took. */
+/* How many of all starts in a line have all probes of this step set; 64 starts at a time.  *work
+ * grows by the words that were read. */
 static uint64_t starts_found(const uint8_t *line, uint64_t bits, uint64_t step, uint32_t hashes,
                              uint64_t *work) {
     uint64_t count = 0, words = bits / 64;
@@ -125,11 +125,11 @@ static uint64_t apart_of(uint64_t bits, uint32_t hashes) {
 }
 
 /* In a filter of few bits, line, start and step are independent: tries all pairs of a line and a
- * step, or some at random, of those whose cycle is not short; few in lines that are nearly full,
- * where each takes longest and says the same. */
+ * step whose cycle is not short, or some of them at random; few in lines that are nearly full,
+ * where each takes longest and all say the same. */
 static double rate_by_steps(const umbeli_classic *c, uint64_t bits, uint64_t lines) {
     enum { PAIRS = 2048, WORK = 80000 };
-    const uint64_t scattered = 2654435761; /* a prime: all pairs, in no order */
+    const uint64_t scattered = 2654435761; /* a prime: all pairs, in scattered order */
     const uint32_t hashes = c->base.shape.hashes;
     uint64_t all = lines * bits, random = 1, found = 0, tried = 0, work = 0;
     const uint64_t apart = apart_of(bits, hashes);
@@ -185,7 +185,7 @@ static double legacy_live_rate(const umbeli_classic *c, uint64_t bits_set, doubl
 /* ---- Keys ---- */
 
 /* The share of a line's bits that one key sets on average.  Of the older filter's steps, half are
- * even, a quarter are multiples of 4, and so on: probes repeat after a cycle of so many. */
+ * even, a quarter are multiples of 4, and so on: probes repeat after a cycle of that length. */
 static double share_per_key(const umbeli_classic *c) {
     uint64_t bits = line_bits(c);
     uint32_t hashes = c->base.shape.hashes;
@@ -242,7 +242,8 @@ umbel_err umbeli_rocksdb_legacy_new(umbeli_shape shape, uint32_t lines, const ui
     if (e) return e;
     umbeli_classic *c = (umbeli_classic *)*out;
     c->modulus = umbeli_modulus_of(lines);
-    /* Filters of other lines place keys elsewhere, so they have another number. */
+    /* Filters with lines of another size place keys elsewhere, so their scheme has a different
+     * number. */
     uint32_t size = (uint32_t)__builtin_ctzll(shape.bits / lines);
     c->base.shape.scheme += size << 8;
     return UMBEL_OK;

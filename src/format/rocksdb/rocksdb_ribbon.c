@@ -3,7 +3,7 @@
  * rocksdb_ribbon.c - RocksDB's Ribbon filter: read only
  *
  * A key has a row of 128 bits that begins at one of the slots, and a fingerprint.  The filter is
- * the solution of a system of equations over GF(2): of each column, the bits that the row selects
+ * the solution of a system of equations over GF(2): in each column, the bits that the row selects
  * have the parity of the fingerprint's bit.  Blocks of 128 slots are stored one after another, each
  * as its columns, which are segments of 16 bytes; the first blocks may have one column less.
  */
@@ -21,7 +21,7 @@ typedef struct ribbon {
     umbeli_ribbon_meta meta;
     uint64_t seed;             /* what a hash is XORed with */
     uint64_t starts;           /* slots that a row can begin at */
-    uint32_t columns, shorter; /* of all blocks but the first ones, and how many those are */
+    uint32_t columns, shorter; /* of all blocks except the first ones, and how many those are */
 } ribbon;
 
 /* ---- Lookups ---- */
@@ -102,7 +102,7 @@ static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_
 
 /* ---- What is known ---- */
 
-/* How many keys RocksDB adds to so many slots: 2^8, 2^9, ... */
+/* How many keys RocksDB adds to that many slots: 2^8, 2^9, ... */
 static double keys_for(double slots) {
     static const double known[] = {248.851, 499.532, 1001.26, 2003.97, 4005.59,
                                    8000.39, 15966.6, 31828.1, 63447.3, 126506};

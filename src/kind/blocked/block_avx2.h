@@ -14,7 +14,7 @@
 
 #define UMBELI_AVX2 __attribute__((target("avx2")))
 
-/* As umbeli_block_offsets. */
+/* umbeli_block_offsets for AVX2. */
 UMBELI_AVX2 static inline void umbeli_block_offsets_avx2(const uint64_t *hashes, uint64_t nblocks,
                                                          unsigned log2_bytes, uint64_t *offsets) {
     __m256i blocks = _mm256_set1_epi64x((long long)nblocks);

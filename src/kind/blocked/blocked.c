@@ -88,7 +88,7 @@ static const umbeli_units units = {
 static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
-    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_BLOCKED, &units, params, &shape, diag);
+    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_BLOCKED, &units, params, settings, &shape, diag);
     return e ? e : umbeli_blocked_new(&umbeli_blocked_native, shape, NULL, settings, out, diag);
 }
 
@@ -111,6 +111,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_blocked = {
     .id = UMBEL_KIND_BLOCKED,
     .name = "blocked",
+    .purpose = "fast and general",
     .traits = {.adds = true, .merges = true, .folds = true, .concurrent = true, .hashes = true},
     .create = create,
     .restore = restore,
@@ -215,7 +216,7 @@ double umbeli_blocked_with_twins(umbeli_block_form form, double rate, uint64_t n
     return with_twins_of(rate, umbeli_blocked_estimate(form, nblocks, bits_set), nblocks);
 }
 
-/* With every `group` neighbours merged into one. */
+/* The live rate with every `group` neighbours merged into one. */
 static double live_rate(const umbel_filter *f, uint64_t group) {
     umbeli_block_form form = umbeli_block_form_of(&f->shape);
     uint64_t nblocks = umbeli_blocked_of(f)->nblocks;
@@ -236,7 +237,7 @@ void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
     now->rate = umbeli_blocked_with_twins(form, sum / (double)nblocks, nblocks, now->bits_set);
 }
 
-/* Keys that share a block collide in all its lanes at once, so its load matters: the variance of
+/* Keys that share a block collide in all its lanes together, so its load matters: the variance of
  * its set bits given the load, and that of their mean around a line, because the loads add up. */
 double umbeli_blocked_keys(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set,
                            double *error) {

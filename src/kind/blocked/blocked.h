@@ -65,7 +65,7 @@ typedef struct umbeli_blocked_kernel {
                           uint8_t *was_new);
     uint64_t (*add_ring)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
                          uint8_t *was_new);
-    /* The same by key, with its hash; the filter may be of any size. */
+    /* The loops by key, which hash it first; the filter may be of any size. */
     void (*contains_keys)(const struct umbeli_blocked *b, const umbel_key *keys, size_t n,
                           uint8_t *hit);
     uint64_t (*add_keys)(const struct umbeli_blocked *b, const umbel_key *keys, size_t n,
@@ -120,13 +120,14 @@ umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umb
 /* The fastest kernel for this processor, for filters that are not concurrent. */
 const umbeli_blocked_kernel *umbeli_blocked_best(void);
 
-/* The settings of a filter, which is not concurrent where nothing can be (core/platform.h). */
+/* The settings of a filter, without `concurrent` where the platform has no atomics
+ * (core/platform.h). */
 umbeli_settings umbeli_blocked_settings(const umbeli_settings *settings);
 
-/* Of a blocked or line filter of that shape. */
+/* The form of the blocks of a blocked or line filter of that shape. */
 umbeli_block_form umbeli_block_form_of(const umbeli_shape *shape);
 
-/* Members of umbeli_ops that are the same for every kernel, of lines as well. */
+/* Members of umbeli_ops that are the same for every kernel, including those of lines. */
 void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                               uint64_t *hashes);
 void umbeli_blocked_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
@@ -149,15 +150,15 @@ double umbeli_blocked_rate_after(const umbel_filter *f, uint64_t keys);
 double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, uint64_t nblocks,
                                 uint64_t group);
 
-/* That rate, and of a key with the block and the lower half of the hash of another, by the bits set
- * in all blocks. */
+/* That rate, plus the chance that a key shares its block and the lower half of its hash with
+ * another, judged by the bits set in all blocks. */
 double umbeli_blocked_with_twins(umbeli_block_form form, double rate, uint64_t nblocks,
                                  uint64_t bits_set);
 
 /* Estimates the distinct keys from the bits set in nblocks blocks; infinite when all are set. */
 double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set);
 
-/* The same with its standard error. */
+/* umbeli_blocked_estimate with its standard error. */
 double umbeli_blocked_keys(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set,
                            double *error);
 

@@ -6,7 +6,7 @@
  *   KERNEL         the name of its umbeli_blocked_kernel
  *   KERNEL_NAME    the same for people, KERNEL_NEEDS its umbeli_cpu bits
  *   KERNEL_TARGET  the function attribute that lets the compiler use the instructions
- *   KERNEL_CONCURRENT  whether any number of threads may add at once
+ *   KERNEL_CONCURRENT  whether any number of threads may add simultaneously
  *   KERNEL_OF_LINES    for lines of 4, 8 or 16 lanes: KERNEL is an array[UMBELI_LINE_SHAPES]
  *   BLOCK_LOG2     log2 of the bytes of a block
  *   block_mask     a type, and block_mask mask_of(uint32_t lanes, uint32_t x): the bits of a key
@@ -18,7 +18,7 @@
  *   KERNEL_HASHES  has XXH3 in its loops over keys, after including hash/xxh3_inline.h
  *
  * The number of lanes is a constant wherever a function is used, and all that take it are inlined
- * there, so each shape gets loops of its own.
+ * there, so each shape gets its own loops.
  */
 #include "core/bits.h"
 #include "core/platform.h"
@@ -123,8 +123,8 @@ INLINED static inline void contains_fetching(uint32_t lanes, const uint8_t *bloc
     }
 }
 
-/* As far as whole groups go; returns how many it did.  Nothing where prefetching does nothing: the
- * plain loop is shorter. */
+/* Handles whole groups and returns how many keys that was.  Does nothing where prefetching has no
+ * effect: the plain loop is shorter. */
 INLINED static inline size_t contains_ahead(uint32_t lanes, const uint8_t *blocks, uint64_t nblocks,
                                             const uint64_t *hashes, size_t n, uint8_t *hit) {
     uint64_t ring[RING], next[AT_ONCE];
@@ -176,7 +176,7 @@ INLINED static inline uint64_t add_here(uint32_t lanes, uint8_t *blocks, uint64_
     return added;
 }
 
-/* As contains_ahead; *added is how many were new. */
+/* Like contains_ahead, for adds; *added is how many were new. */
 INLINED static inline size_t add_ahead(uint32_t lanes, uint8_t *blocks, uint64_t nblocks,
                                        const uint64_t *hashes, size_t n, uint8_t *was_new,
                                        uint64_t *added) {
@@ -208,8 +208,8 @@ INLINED static inline uint64_t hash_ahead(bool itself, const umbeli_blocked *b, 
     return hash;
 }
 
-/* What the loops need of a filter is copied: to the compiler, a store of an answer might change
- * it. */
+/* What the loops need from a filter is copied: as far as the compiler knows, storing an answer
+ * might change it. */
 INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const umbeli_blocked *b,
                                             const umbel_key *keys, size_t n, uint8_t *hit) {
     const uint8_t *blocks = b->base.data;

@@ -2,8 +2,8 @@
  *
  * blocked_many.c - batches on split-block filters: which loop, how many threads, and hashing ahead
  *
- * Small filters and small batches: the plain loop; prefetching would only cost time.  Others: the
- * ring, where each step prefetches the blocks of keys RING places ahead.
+ * Small filters and small batches take the plain loop, because prefetching would only cost time.
+ * Others take the ring, where each step prefetches the blocks of keys RING places ahead.
  *
  * Threads divide lookups by key, since readers do not disturb each other, and adds by block: first
  * each thread deals a slice of the hashes out to the owners of their blocks, then each adds what it
@@ -16,9 +16,9 @@
 #include "core/platform.h"
 #include "kind/blocked/blocked.h"
 
-/* Keys of up to SHORT_KEY bytes are hashed in a fraction of the time that their blocks take: many
- * at once, then as if their hashes had been given.  The first of CHUNK speaks for all; a wrong
- * guess only costs time. */
+/* Keys of up to SHORT_KEY bytes are hashed in a fraction of the time that their blocks take, so
+ * many are hashed first and then treated as if their hashes had been given.  The first key of a
+ * CHUNK decides for all; a wrong guess only costs time. */
 enum { SHORT_KEY = 8, CHUNK = 4096, SMALL_BATCH = 64 };
 
 /* Several threads beat one when there are enough keys to pay for starting them, and enough work per

@@ -251,7 +251,7 @@ static umbel_err snapshot(const umbel_filter *f, umbel_filter **out, umbel_diag 
 
 static const umbeli_block_form form = {UMBELI_BLOCK_BYTES, UMBELI_BLOCK_LANES};
 
-/* As lane_bits, in another order, for those who only count them. */
+/* Like lane_bits, but in another order, for callers that only count them. */
 static uint32_t lane_set(const uint8_t *lane) {
     const uint64_t lowest = UINT64_C(0x1111111111111111);
     uint64_t set[2];
@@ -352,7 +352,8 @@ static const umbeli_units units = {
 static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
-    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_COUNTING, &units, params, &shape, diag);
+    umbel_err e =
+        umbeli_kind_new_shape(UMBEL_KIND_COUNTING, &units, params, settings, &shape, diag);
     return e ? e : make(shape, NULL, UMBEL_EINVAL, settings, out, diag);
 }
 
@@ -369,6 +370,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_counting = {
     .id = UMBEL_KIND_COUNTING,
     .name = "counting",
+    .purpose = "keys can be removed",
     .traits = {.adds = true, .removes = true, .counts = true, .merges = true, .hashes = true},
     .create = create,
     .restore = restore,

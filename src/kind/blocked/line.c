@@ -100,7 +100,7 @@ static const umbeli_units units = {
 static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
-    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_LINE, &units, params, &shape, diag);
+    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_LINE, &units, params, settings, &shape, diag);
     return e ? e : make(shape, NULL, settings, out, diag);
 }
 
@@ -118,6 +118,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_line = {
     .id = UMBEL_KIND_LINE,
     .name = "line",
+    .purpose = "fast, for low rates",
     .traits = {.adds = true, .merges = true, .folds = true, .concurrent = true, .hashes = true},
     .create = create,
     .restore = restore,

@@ -3,7 +3,10 @@
  * chain.h - several filters looked up as one: what scalable filters, windows, RedisBloom's chains
  *           and the values of the Redis module have in common
  *
- *   chain.c       how chains work; lookups, adds, growing, measuring
+ *   chain.c       how chains work; making them, growing, memory
+ *   chain_keys.c  lookups and adds
+ *   chain_measure.c  what their bits say
+ *   chain_merge.c merges one into another
  *   probes.c      where a key's bits are in a layer: blocked, line, classic
  *   packed.c      a layer that keeps hashes, a few bits of each
  *   exact.c       the same with whole hashes: what earlier releases wrote
@@ -27,14 +30,16 @@ typedef union umbeli_hashes {
 typedef struct umbeli_layer umbeli_layer;
 
 typedef struct umbeli_probes {
-    const char *name;    /* of layers that are of no kind; else NULL */
+    const char *name;    /* of layers that do not belong to a kind; else NULL */
     bool exact;          /* it keeps hashes, not bits */
+    bool plain;          /* its bits are read byte by byte, wherever they are */
+    uint32_t chunk;      /* bytes of a part of a packed layer; 0: it is not packed */
     umbel_kind kind;     /* of such a layer on its own ... */
     uint32_t scheme;     /* ... and its scheme in native files; 0: cannot be stored in one */
     uint32_t log2_bytes; /* of a block, in blocked and line layers */
 
-    /* Sets what follows from a layer's description; the loops of blocked and line layers.  NULL:
-     * there is nothing to set. */
+    /* Sets what follows from a layer's description, such as the loops of blocked and line layers.
+     * NULL: there is nothing to set. */
     void (*prepare)(umbeli_layer *layer);
 
     /* Computes wide hashes for probes that take them; NULL: they take narrow ones. */
@@ -62,9 +67,20 @@ typedef struct umbeli_probes {
     bool (*check)(const umbeli_layer *layer, const uint8_t *bytes);
 } umbeli_probes;
 
-/* Narrow: classic, but by narrow hashes like the others, so that a chain hashes a key once. */
+/* Narrow: classic, but by narrow hashes like the others, so that a chain hashes a key once.
+ * Swift: packed in small chunks, for lookups in two cache lines.
+ * Kept: a blocked filter of hashes of which only some bits, `packed.low`, are known. */
 extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_classic,
-    umbeli_probes_narrow, umbeli_probes_exact, umbeli_probes_packed;
+    umbeli_probes_narrow, umbeli_probes_exact, umbeli_probes_packed, umbeli_probes_swift,
+    umbeli_probes_kept;
+
+/* The loops of umbeli_probes_swift, once per instruction set (packed_loops.h). */
+typedef struct umbeli_packed_kernel {
+    void (*contains)(const umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *found);
+    uint64_t (*add)(umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *was_new);
+} umbeli_packed_kernel;
+
+extern const umbeli_packed_kernel umbeli_packed_generic, umbeli_packed_avx2, umbeli_packed_avx512;
 
 /* Of blocked, line and classic, the one whose layers are filters of that kind; NULL: none. */
 const umbeli_probes *umbeli_native_probes(umbel_kind kind);
@@ -87,12 +103,14 @@ struct umbeli_layer {
     umbeli_array own;       /* its memory; empty when the bits are in the filter's `data` */
     struct {
         uint64_t chunks;
-        uint32_t low, slots, uppers;
+        uint64_t inverse; /* values per chunk, rounded down */
+        uint32_t stride, low, slots, uppers;
         uint32_t room; /* keys that it is sure to take */
+        uint32_t done; /* of those in the last call of `add`: it stops when there is no room */
     } packed;          /* of packed ones: packed.c; there `hashes` are the bits kept of a hash */
 };
 
-/* Of a blocked or line layer. */
+/* The number of blocks of a blocked or line layer. */
 static inline uint64_t umbeli_layer_blocks(const umbeli_layer *layer) {
     return layer->bytes >> layer->probes->log2_bytes;
 }
@@ -102,11 +120,12 @@ typedef struct umbeli_chain {
     umbel_filter base; /* data: the layers that were made together, one after another */
     umbeli_layer *layers;
     uint32_t count, cap;
-    uint32_t shared; /* layers [0, shared) are in base.data, later ones have memory of their own */
+    uint32_t shared; /* layers [0, shared) are in base.data, later ones in separate memory */
     uint32_t newest; /* the layer that takes keys; it, those before it, and then from the end those
                          after it are ordered from newest to oldest */
     bool never_full; /* capacities are not enforced */
-    bool from_file;  /* of a stranger, perhaps, who says how it grows */
+    bool from_file;  /* perhaps a stranger's, which says how it grows */
+    bool lent;       /* the chain and `layers` are the caller's memory: umbeli_chain_lend */
 } umbeli_chain;
 
 /* What makes one chain different from another. */
@@ -144,13 +163,9 @@ static inline bool umbeli_is_chain(const umbel_filter *f) {
 
 /* ---- Making ---- */
 
-/* A chain without layers: umbeli_chain_lay_out comes next.  Arguments as umbeli_filter_new. */
-umbel_err umbeli_chain_new(const umbeli_ops *ops, const char *layout, const umbeli_shape *shape,
-                           uint64_t data_len, const uint8_t *borrow,
-                           const umbeli_settings *settings, umbeli_chain **out, umbel_diag *diag);
-
-/* The same for the chains of native files, whose layers are all split-block: fills in the rest of
- * the shape, from which data_len follows. */
+/* A chain of native files without layers: umbeli_chain_lay_out comes next.  Its layers are all
+ * split-block; fills in the rest of the shape, from which data_len follows.  Arguments as
+ * umbeli_filter_new. */
 umbel_err umbeli_chain_new_native(const umbeli_ops *ops, const char *layout,
                                   const umbeli_shape *shape, uint32_t scheme, const uint8_t *borrow,
                                   const umbeli_settings *settings, umbel_filter **out,
@@ -160,6 +175,16 @@ umbel_err umbeli_chain_new_native(const umbeli_ops *ops, const char *layout,
 umbel_err umbeli_chain_lay_out(umbeli_chain *c, const umbeli_layer *layers, uint32_t count,
                                umbel_diag *diag);
 
+/* Makes a chain in the caller's memory, for the length of a call, of layers that were prepared and
+ * have bits: the first one's become `data`, with `first` as their memory, which may be empty; the
+ * others have separate memory.  Whatever it does to its layers is done to them. */
+void umbeli_chain_lend(umbeli_chain *c, const umbeli_ops *ops, const char *layout,
+                       const umbeli_shape *shape, const umbeli_settings *settings,
+                       umbeli_layer *layers, uint32_t count, umbeli_array first);
+
+/* A handle that takes over such a chain and the memory of its layers; NULL without memory. */
+umbel_filter *umbeli_chain_keep(umbeli_chain *lent);
+
 /* Appends an empty layer as the newest; no bit of the others moves.  UMBEL_ELIMIT when the bits of
  * all layers would take more than max_bytes (0: no limit), UMBEL_ENOMEM. */
 umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes);
@@ -168,14 +193,16 @@ umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64
  * follows from the capacity and the rate in the chain's file, which may lie.  A layer that was
  * planned needs about `expansion` times the bytes of the one before, up to twice that where the
  * rate is close to what the kind can keep; small ones are rounded up.  UMBEL_ELIMIT if it is out of
- * proportion to a file, unless the caller has set a limit himself. */
+ * proportion to a file, unless the caller has set a limit. */
 umbel_err umbeli_chain_may_append(const umbeli_chain *c, uint64_t bytes, uint32_t expansion,
                                   uint64_t max_bytes);
 
-/* Replaces the newest layer, which keeps hashes, by `layer`, a packed one or, if these are whole,
- * any other, which gets all its keys.  Limit and errors as for umbeli_chain_append, and
- * UMBEL_EFULL if a part of a packed one has no room; on failure nothing changes. */
-umbel_err umbeli_chain_replace(umbeli_chain *c, const umbeli_layer *layer, uint64_t max_bytes);
+/* Replaces layer i, which keeps hashes and is the last in `data` or has memory of its own, by
+ * `layer`, which gets all its keys: a packed one, a filter of kept bits or, if the hashes are
+ * whole, any other.  Limit and errors as for umbeli_chain_append, and UMBEL_EFULL if a part of a
+ * packed one has no room; on failure nothing changes. */
+umbel_err umbeli_chain_replace(umbeli_chain *c, uint32_t i, const umbeli_layer *layer,
+                               uint64_t max_bytes);
 
 /* Adds the hashes of a packed layer to layer i, which is one that keeps as many bits.
  * UMBEL_ENOMEM. */
@@ -188,14 +215,19 @@ void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *layer);
 const umbeli_layer *umbeli_chain_exact(const umbeli_chain *c);
 bool umbeli_chain_has_hashes(const umbeli_chain *c);
 
+static inline bool umbeli_is_packed(const umbeli_layer *layer) {
+    return layer->probes->chunk != 0;
+}
+
 /* Packed layers: the keys for which one of this many bytes is that keeps this many bits of a hash;
- * and an empty one, prepared, gets all hashes of one or two others that keep as many bits.  False:
- * a part of it has no room. */
+ * a filter of kept bits gets all its hashes; and an empty one, prepared, gets all hashes of one or
+ * two others that keep as many bits.  False: a part of it has no room. */
 uint64_t umbeli_packed_capacity(uint64_t bytes, uint32_t bits);
+void umbeli_packed_filter(umbeli_layer *filter, const umbeli_layer *from);
 bool umbeli_packed_refill(umbeli_layer *fresh, const umbeli_layer *a, const umbeli_layer *b);
 
-/* Exact layers: the bytes of one for this many keys, and the keys for which one of this many bytes
- * is; the next hashes from slot *at on, at most `room`, 0 after the last. */
+/* Exact layers: the bytes of one for this many keys, and the capacity of one of this many bytes;
+ * the next hashes from slot *at on, at most `room`, 0 after the last. */
 uint64_t umbeli_exact_bytes(uint64_t keys);
 uint64_t umbeli_exact_capacity(uint64_t bytes);
 uint64_t umbeli_exact_take(const umbeli_layer *layer, uint64_t *at, uint64_t *hashes,
@@ -228,7 +260,7 @@ umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel
 /* Measures a layer by reading all its bits. */
 umbel_measurement umbeli_layer_measure(const umbeli_layer *layer);
 
-/* The same from the first bytes of a layer, or of every layer of a chain; `most` is a multiple of
+/* Measures from the first bytes of a layer, or of every layer of a chain; `most` is a multiple of
  * the size of a block. */
 umbel_measurement umbeli_layer_sample(const umbeli_layer *layer, uint64_t most);
 void umbeli_chain_sample(const umbel_filter *f, uint64_t most, umbel_measurement *now);
@@ -272,9 +304,9 @@ void umbeli_chain_clear(umbel_filter *f);
     .contains_many = umbeli_chain_contains_many, .add_many = umbeli_chain_add_many,            \
     .probes = umbeli_chain_probes, .segment = umbeli_chain_segment, .copy = umbeli_chain_copy, \
     .dispose = umbeli_chain_dispose, .relocate = umbeli_chain_relocate,                        \
-    .measure = umbeli_chain_measure, .describe = umbeli_chain_describe
+    .measure = umbeli_chain_measure
 
-/* The same for chains whose layers all take narrow hashes. */
+/* The operations of chains whose layers all take narrow hashes. */
 #define UMBELI_NARROW_CHAIN_OPS                                                            \
     UMBELI_CHAIN_OPS,                                                                      \
         .hash_many = umbeli_hashed_hash_many, .contains_hash = umbeli_chain_contains_hash, \

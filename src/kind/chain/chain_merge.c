@@ -9,8 +9,8 @@
  * Packed layers are sets of hashes, and get the union of both.  They stop growing at a share of the
  * promised rate, and may exceed that here, as long as all layers together keep the promise.
  *
- * The keys of an exact layer are hashes, and simply added.  A chain with one cannot take the layers
- * of another that has none any more, unless its own becomes such a layer first.
+ * The keys of an exact layer are hashes, and simply added.  A chain with an exact layer cannot take
+ * the layers of a chain that no longer has one, unless its own is first replaced by such a layer.
  */
 #include <string.h>
 
@@ -114,7 +114,7 @@ static bool breaks_promise(const umbeli_chain *c) {
     return sum > c->base.shape.fpr;
 }
 
-/* Layers of both that are filters. */
+/* Merges the layers of both that are filters. */
 static umbel_err merge_filters(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag) {
     uint32_t mine = into->count, theirs = filters_of(from), count = mine > theirs ? mine : theirs;
     uint64_t *keys = umbeli_new(&into->base.settings, count * sizeof *keys), sum = 0;
@@ -172,7 +172,7 @@ umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel
         return umbeli_fail(diag, UMBEL_EFULL, "both together exceed the capacity of a layer");
     }
     if (umbeli_chain_exact(into) && into->count <= filters_of(from)) {
-        e = umbeli_chain_replace(into, &from->layers[into->newest], 0);
+        e = umbeli_chain_replace(into, into->newest, &from->layers[into->newest], 0);
         if (e) return umbeli_fail(diag, e, "no memory to merge");
     }
     e = merge_filters(into, from, diag);

@@ -30,7 +30,7 @@ static uint64_t after(uint64_t at, uint64_t slots) {
     return at + 1 < slots ? at + 1 : 0;
 }
 
-/* Slots from where the hash in this one belongs to where it is. */
+/* The distance, in slots, of the hash in this slot from where it belongs. */
 static uint64_t away(uint64_t hash, uint64_t at, uint64_t slots) {
     uint64_t home = home_of(hash, slots);
     return at >= home ? at - home : at + slots - home;
@@ -105,8 +105,8 @@ static void recount(umbeli_layer *l) {
     for (uint64_t at = 0; at < slots; at++) l->keys += slot(l, at) != 0;
 }
 
-/* In order along the probes, without gaps before where a hash belongs: so looking for one never
- * goes further than in an honest table. */
+/* Hashes must be in order along the probes, without gaps before the place where one belongs, so
+ * that a lookup never goes further than in an honest table. */
 static bool check(const umbeli_layer *l, const uint8_t *bytes) {
     uint64_t slots = slots_of(l), keys = 0, empty = slots;
     for (uint64_t at = 0; at < slots; at++) {
@@ -115,7 +115,8 @@ static bool check(const umbeli_layer *l, const uint8_t *bytes) {
         if (!taken && empty == slots) empty = at;
     }
     if (keys > umbeli_exact_capacity(l->bytes)) return false;
-    /* One round from an empty slot on.  A hash is at home, or after one that is not larger. */
+    /* One round from an empty slot on.  A hash is where it belongs, or after one that is not
+     * larger. */
     uint64_t before = 0, far = 0;
     for (uint64_t i = 1, at = after(empty, slots); i <= slots; i++, at = after(at, slots)) {
         uint64_t here = umbeli_load_le64(bytes + at * sizeof here);

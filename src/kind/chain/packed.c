@@ -14,204 +14,105 @@
  * by moving the rest of the chunk.
  *
  * Everything about the layout follows from the bytes of the layer and the bits of a hash.  Chunks
- * fill unevenly: `room` is what the fullest has left, and the layer takes that many keys unseen.
+ * fill unevenly: `room` is what the fullest has left, and the layer takes that many keys without
+ * looking.
  */
+#define KERNEL umbeli_packed_generic
+#define KERNEL_TARGET
+#include "kind/chain/packed_loops.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "kind/chain/chain.h"
+#include "core/cpu.h"
 
 enum {
-    CHUNK = 1024, /* bytes, about: cheap to move, and large enough that chunks fill evenly */
-    HEAD = 16,
+    CHUNK = 2048, /* bytes, about: cheap to move, and large enough that chunks fill evenly */
+    SWIFT = 256,  /* for lookups: the unary part in one line, the lower parts in three */
 };
 
-typedef struct form {
-    uint64_t chunks, stride; /* in bytes */
-    uint64_t range;          /* values per chunk, at most */
-    uint32_t bits, low;      /* of a hash, and of its lower part */
-    uint32_t slots, uppers;  /* per chunk: hashes, and values of the upper part */
-} form;
-
 /* As many slots as fit.  Fewer lower bits mean more bits for the upper part. */
-static form form_of(uint64_t bytes, uint32_t bits) {
-    form f = {.bits = bits, .chunks = bytes <= 2 * CHUNK ? 1 : bytes / CHUNK};
-    f.stride = bytes / f.chunks;
-    f.range = ((UINT64_C(1) << bits) - 1) / f.chunks + 1;
-    uint64_t room = 8 * f.stride > HEAD ? 8 * f.stride - HEAD : 0;
-    for (uint32_t low = 0; low < bits; low++) {
-        uint64_t uppers = ((f.range - 1) >> low) + 1;
+static void fit(umbeli_layer *l) {
+    uint64_t chunk = l->probes->chunk, chunks = l->bytes <= 2 * chunk ? 1 : l->bytes / chunk;
+    uint64_t stride = l->bytes / chunks, room = 8 * stride > HEAD ? 8 * stride - HEAD : 0;
+    uint64_t range = ((UINT64_C(1) << l->hashes) - 1) / chunks + 1;
+    l->packed.chunks = chunks;
+    l->packed.stride = (uint32_t)stride;
+    l->packed.inverse = (UINT64_C(1) << l->hashes) / chunks;
+    l->packed.slots = 0;
+    uint32_t least = 0; /* with fewer lower bits the upper parts alone would not fit */
+    while (range >> least > room + 1) least++;
+    for (uint32_t low = least; low < l->hashes; low++) {
+        uint64_t uppers = ((range - 1) >> low) + 1;
         uint64_t slots = uppers < room ? (room - uppers) / (low + 1) : 0;
-        if (slots > UINT16_MAX) slots = UINT16_MAX;
-        if (slots + 1 < f.slots) break; /* it only gets worse */
-        if (slots <= f.slots) continue;
-        f.low = low;
-        f.slots = (uint32_t)slots;
-        f.uppers = (uint32_t)uppers;
-    }
-    return f;
-}
-
-static form form_in(const umbeli_layer *l) {
-    return (form){
-        .bits = l->hashes,
-        .low = l->packed.low,
-        .chunks = l->packed.chunks,
-        .stride = l->bytes / l->packed.chunks,
-        .range = ((UINT64_C(1) << l->hashes) - 1) / l->packed.chunks + 1,
-        .slots = l->packed.slots,
-        .uppers = l->packed.uppers,
-    };
-}
-
-/* ---- Bits of a chunk ---- */
-
-/* The eight bytes that have the bits from this one on, at most 57, without leaving the chunk. */
-static uint64_t word_of(const form *f, uint64_t at) {
-    uint64_t byte = at / 8, last = f->stride - 8;
-    return byte < last ? byte : last;
-}
-
-static uint64_t get(const form *f, const uint8_t *chunk, uint64_t at, uint32_t n) {
-    if (n == 0) return 0; /* hashes without lower bits end where the chunk does */
-    uint64_t byte = word_of(f, at);
-    return umbeli_load_le64(chunk + byte) >> (at - 8 * byte) & ((UINT64_C(1) << n) - 1);
-}
-
-static void put(const form *f, uint8_t *chunk, uint64_t at, uint32_t n, uint64_t value) {
-    if (n == 0) return;
-    uint64_t byte = word_of(f, at), shift = at - 8 * byte;
-    uint64_t mask = ((UINT64_C(1) << n) - 1) << shift, word = umbeli_load_le64(chunk + byte);
-    umbeli_store_le64(chunk + byte, (word & ~mask) | (value << shift & mask));
-}
-
-static uint64_t move_some(const form *f, uint8_t *chunk, uint64_t from, uint64_t to, uint32_t n,
-                          uint64_t most) {
-    uint64_t some = to - from < most ? to - from : most;
-    put(f, chunk, to - some + n, (uint32_t)some, get(f, chunk, to - some, (uint32_t)some));
-    return to - some;
-}
-
-/* Moves the bits [from, to) up by n: whole words, once their new end is that of a word. */
-static void move_up(const form *f, uint8_t *chunk, uint64_t from, uint64_t to, uint32_t n) {
-    enum { MOST = 56, WORD = 64 };
-    if (n == 0) return;
-    while (to > from && (to + n) % WORD) {
-        uint64_t over = (to + n) % WORD;
-        to = move_some(f, chunk, from, to, n, over < MOST ? over : MOST);
-    }
-    for (; to >= from + WORD; to -= WORD) {
-        uint8_t *word = chunk + (to + n) / 8 - 8;
-        uint64_t below = umbeli_load_le64(word - 8) >> (WORD - n);
-        umbeli_store_le64(word, umbeli_load_le64(word) << n | below);
-    }
-    while (to > from) to = move_some(f, chunk, from, to, n, MOST);
-}
-
-static uint32_t count_of(const uint8_t *chunk) {
-    return chunk[0] | (uint32_t)chunk[1] << 8;
-}
-
-static void count_one(umbeli_layer *l, const form *f, uint8_t *chunk) {
-    uint32_t count = count_of(chunk) + 1;
-    chunk[0] = (uint8_t)count;
-    chunk[1] = (uint8_t)(count >> 8);
-    if (f->slots - count < l->packed.room) l->packed.room = f->slots - count;
-}
-
-static uint64_t lower_at(const form *f, uint32_t i) {
-    return HEAD + f->slots + f->uppers + (uint64_t)i * f->low;
-}
-
-/* The bit after the n-th zero of the upper parts; the ones before it are the index. */
-static uint32_t after_zeros(const form *f, const uint8_t *chunk, uint32_t n) {
-    uint32_t at = 0;
-    for (;; at += 48) {
-        uint64_t word = get(f, chunk, HEAD + at, 48);
-        uint32_t zeros = 48 - (uint32_t)__builtin_popcountll(word);
-        if (zeros < n) {
-            n -= zeros;
-            continue;
-        }
-        for (word = ~word; n > 1; n--) word &= word - 1;
-        return n ? at + (uint32_t)__builtin_ctzll(word) + 1 : at;
+        uint64_t max = chunk == CHUNK ? UINT16_MAX : LINE - HEAD;
+        if (chunk != CHUNK) max = uppers < max && low > 0 ? max - uppers : 0;
+        if (slots > max) slots = max;
+        if (slots + 1 < l->packed.slots) break; /* it only gets worse */
+        if (slots <= l->packed.slots) continue;
+        l->packed.low = low;
+        l->packed.slots = (uint32_t)slots;
+        l->packed.uppers = (uint32_t)uppers;
     }
 }
 
-/* ---- Where a hash is ---- */
-
-typedef struct place {
-    uint8_t *chunk;
-    uint64_t low;
-    uint32_t bit, index; /* of its one among the upper parts, and of its lower part */
-} place;
-
-/* The first value of a chunk. */
-static uint64_t first_of(const form *f, uint64_t chunk) {
-    return ((chunk << f->bits) + f->chunks - 1) / f->chunks;
+static bool swift(const umbeli_layer *l) {
+    return l->probes == &umbeli_probes_swift;
 }
 
-static uint64_t chunk_of(const form *f, uint64_t kept) {
-    return umbeli_mul_high(kept << (64 - f->bits), f->chunks);
+static packed form_in(const umbeli_layer *l) {
+    return packed_in(l, swift(l));
 }
 
-/* Whether it is there; *p is where it belongs. */
-static bool find(const umbeli_layer *l, const form *f, uint64_t kept, place *p) {
-    uint64_t chunk = chunk_of(f, kept), value = kept - first_of(f, chunk);
-    uint32_t upper = (uint32_t)(value >> f->low);
-    p->chunk = l->bits + chunk * f->stride;
-    p->low = value & ((UINT64_C(1) << f->low) - 1);
-    p->bit = after_zeros(f, p->chunk, upper);
-    p->index = p->bit - upper;
-    for (; umbeli_bit_test(p->chunk, HEAD + p->bit); p->bit++, p->index++) {
-        uint64_t here = get(f, p->chunk, lower_at(f, p->index), f->low);
-        if (here >= p->low) return here == p->low;
-    }
-    return false;
+/* The first value of a chunk, rounded up. */
+static uint64_t first_of(const packed *f, uint64_t chunk) {
+    uint64_t all = UINT64_C(1) << f->bits, rest = all % f->chunks * chunk;
+    return all / f->chunks * chunk + (rest + f->chunks - 1) / f->chunks;
 }
 
-static void insert(umbeli_layer *l, const form *f, const place *p) {
-    uint32_t count = count_of(p->chunk);
-    move_up(f, p->chunk, HEAD + p->bit, HEAD + f->uppers + count, 1);
-    (void)umbeli_bit_set(p->chunk, HEAD + p->bit);
-    move_up(f, p->chunk, lower_at(f, p->index), lower_at(f, count), f->low);
-    put(f, p->chunk, lower_at(f, p->index), f->low, p->low);
-    count_one(l, f, p->chunk);
-}
-
-static uint64_t kept_of(const form *f, uint64_t hash) {
-    return hash >> (64 - f->bits);
-}
+/* ---- Keys ---- */
 
 static void contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
-    form f = form_in(l);
-    place p;
+    const packed f = packed_in(l, false);
+    packed_place p;
     for (size_t i = 0; i < n && n > 1 && l->bytes > UMBELI_PLAIN_BELOW; i++) {
-        const uint8_t *chunk = l->bits + chunk_of(&f, kept_of(&f, h.narrow[i])) * f.stride;
+        packed_value v = packed_value_of(&f, packed_kept(&f, h.narrow[i]));
+        const uint8_t *chunk = l->bits + v.chunk * f.stride;
         __builtin_prefetch(chunk);
         __builtin_prefetch(chunk + 64);
         __builtin_prefetch(chunk + 128);
     }
-    for (size_t i = 0; i < n; i++) found[i] = find(l, &f, kept_of(&f, h.narrow[i]), &p);
+    for (size_t i = 0; i < n; i++) {
+        found[i] = packed_find(&f, packed_kept(&f, h.narrow[i]), &p);
+    }
 }
 
 static uint64_t add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
-    form f = form_in(l);
-    uint64_t added = 0;
-    place p;
-    for (size_t i = 0; i < n; i++) {
-        was_new[i] = !find(l, &f, kept_of(&f, h.narrow[i]), &p);
-        if (was_new[i]) insert(l, &f, &p);
-        added += was_new[i];
-    }
-    return added;
+    return packed_add_all(l, false, h.narrow, n, was_new);
+}
+
+static const umbeli_packed_kernel *kernel_of_this(void) {
+#if UMBELI_X86
+    uint32_t cpu = umbeli_cpu();
+    if (cpu & UMBELI_CPU_AVX512) return &umbeli_packed_avx512;
+    if (cpu & UMBELI_CPU_AVX2) return &umbeli_packed_avx2;
+#endif
+    return &umbeli_packed_generic;
+}
+
+static void swift_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
+    kernel_of_this()->contains(l, h.narrow, n, found);
+}
+
+static uint64_t swift_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
+    return kernel_of_this()->add(l, h.narrow, n, was_new);
 }
 
 /* ---- All hashes, in order ---- */
 
 typedef struct walk {
     const umbeli_layer *layer;
-    form form;
+    packed form;
     uint64_t chunk, first;
     uint32_t bit, index, count;
 } walk;
@@ -221,35 +122,77 @@ static void enter(walk *w, uint64_t chunk) {
     w->bit = w->index = 0;
     if (chunk == w->form.chunks) return;
     w->first = first_of(&w->form, chunk);
-    w->count = count_of(w->layer->bits + chunk * w->form.stride);
+    w->count = packed_count(w->layer->bits + chunk * w->form.stride);
 }
 
 static bool next(walk *w, uint64_t *kept) {
     while (w->chunk < w->form.chunks && w->index == w->count) enter(w, w->chunk + 1);
     if (w->chunk == w->form.chunks) return false;
     const uint8_t *chunk = w->layer->bits + w->chunk * w->form.stride;
-    while (!umbeli_bit_test(chunk, HEAD + w->bit)) w->bit++;
+    for (uint64_t ones; (ones = packed_get(&w->form, chunk, HEAD + w->bit, 48)) == 0;) {
+        w->bit += 48;
+        if (w->bit > w->form.slots + w->form.uppers) return false; /* damaged */
+    }
+    w->bit += (uint32_t)__builtin_ctzll(packed_get(&w->form, chunk, HEAD + w->bit, 48));
     uint64_t upper = w->bit++ - w->index;
-    uint64_t low = get(&w->form, chunk, lower_at(&w->form, w->index), w->form.low);
+    uint64_t low = packed_get(&w->form, chunk, packed_lower(&w->form, w->index), w->form.low);
     *kept = w->first + (upper << w->form.low | low);
     w->index++;
     return true;
 }
 
+/* Writes hashes in order.  Lower parts are collected in a word: a load of what was just stored by
+ * other bytes would have to wait. */
+typedef struct fill {
+    umbeli_layer *layer;
+    packed form;
+    uint8_t *chunk;
+    uint64_t first, end; /* the values of the chunk */
+    uint64_t word, at;   /* the bits collected, and where the first of them belongs */
+    uint32_t count, held;
+} fill;
+
+static void put_held(fill *t) {
+    if (t->held == 0) return;
+    packed_put(&t->form, t->chunk, t->at, t->held, t->word);
+    t->at += t->held;
+    t->word = t->held = 0;
+}
+
+static void finish(fill *t) {
+    if (!t->chunk) return;
+    put_held(t);
+    t->chunk[0] = (uint8_t)t->count;
+    t->chunk[1] = (uint8_t)(t->count >> 8);
+    if (t->form.slots - t->count < t->layer->packed.room) {
+        t->layer->packed.room = t->form.slots - t->count;
+    }
+}
+
 /* Appends a hash that is larger than all before; false: its chunk is full. */
-static bool append(umbeli_layer *l, const form *f, uint64_t kept) {
-    uint64_t chunk = chunk_of(f, kept), value = kept - first_of(f, chunk);
-    uint8_t *to = l->bits + chunk * f->stride;
-    uint32_t count = count_of(to);
-    if (count == f->slots) return false;
-    (void)umbeli_bit_set(to, HEAD + (value >> f->low) + count);
-    put(f, to, lower_at(f, count), f->low, value & ((UINT64_C(1) << f->low) - 1));
-    count_one(l, f, to);
+static bool append(fill *t, uint64_t kept) {
+    enum { HELD_MAX = 56 };
+    const packed *f = &t->form;
+    if (!t->chunk || kept >= t->end) {
+        uint64_t i = packed_value_of(f, kept).chunk;
+        finish(t);
+        t->chunk = t->layer->bits + i * f->stride;
+        t->first = first_of(f, i);
+        t->end = i + 1 < f->chunks ? first_of(f, i + 1) : UINT64_MAX;
+        t->at = packed_lower(f, 0);
+        t->count = 0;
+    }
+    if (t->count == f->slots) return false;
+    uint64_t value = kept - t->first, low = value & ((UINT64_C(1) << f->low) - 1);
+    (void)umbeli_bit_set(t->chunk, HEAD + (value >> f->low) + t->count++);
+    if (t->held + f->low > HELD_MAX) put_held(t);
+    t->word |= low << t->held;
+    t->held += f->low;
     return true;
 }
 
 bool umbeli_packed_refill(umbeli_layer *fresh, const umbeli_layer *a, const umbeli_layer *b) {
-    form f = form_in(fresh);
+    fill to = {.layer = fresh, .form = form_in(fresh)};
     walk x = {.layer = a, .form = form_in(a)}, y = {.layer = b};
     uint64_t p = 0, q = 0;
     enter(&x, 0);
@@ -257,35 +200,32 @@ bool umbeli_packed_refill(umbeli_layer *fresh, const umbeli_layer *a, const umbe
         y.form = form_in(b);
         enter(&y, 0);
     }
-    bool more = next(&x, &p), others = b && next(&y, &q);
-    while (more || others) {
+    bool more = next(&x, &p), others = b && next(&y, &q), fits = true;
+    while ((more || others) && fits) {
         bool mine = more && (!others || p <= q), both = mine && others && p == q;
-        if (!append(fresh, &f, mine ? p : q)) return false;
-        fresh->keys++;
+        fits = append(&to, mine ? p : q);
+        fresh->keys += fits;
         if (!mine || both) others = next(&y, &q);
         if (mine) more = next(&x, &p);
     }
-    return true;
+    finish(&to);
+    return fits;
 }
 
 /* ---- The layer ---- */
 
 static void prepare(umbeli_layer *l) {
-    form f = form_of(l->bytes, l->hashes);
-    l->packed.chunks = f.chunks;
-    l->packed.low = f.low;
-    l->packed.slots = f.slots;
-    l->packed.uppers = f.uppers;
-    l->packed.room = f.slots;
+    fit(l);
+    l->packed.room = l->packed.slots;
 }
 
-/* Also what the fullest chunk has left. */
+/* Also finds what the fullest chunk has left. */
 static void recount(umbeli_layer *l) {
-    form f = form_in(l);
+    packed f = form_in(l);
     l->keys = 0;
     l->packed.room = f.slots;
     for (uint64_t i = 0; i < f.chunks; i++) {
-        uint32_t count = count_of(l->bits + i * f.stride), room = f.slots - count;
+        uint32_t count = packed_count(l->bits + i * f.stride), room = f.slots - count;
         l->keys += count;
         if (room < l->packed.room) l->packed.room = room;
     }
@@ -304,26 +244,29 @@ static bool are_zero(const uint8_t *bytes, uint64_t from, uint64_t to) {
     return true;
 }
 
-static bool chunk_is_right(const form *f, uint64_t i, const uint8_t *chunk) {
-    uint32_t count = count_of(chunk), found = 0;
+static bool chunk_is_right(const packed *f, uint64_t i, const uint8_t *chunk) {
+    uint32_t count = packed_count(chunk), found = 0;
     uint64_t end = i + 1 < f->chunks ? first_of(f, i + 1) : UINT64_C(1) << f->bits;
     uint64_t values = end - first_of(f, i), before = 0;
     if (count > f->slots) return false;
-    for (uint32_t bit = 0; bit < f->slots + f->uppers; bit++) {
-        if (!umbeli_bit_test(chunk, HEAD + bit)) continue;
+    for (uint32_t bit = 0, last = f->slots + f->uppers; bit < last; bit++) {
+        uint32_t some = last - bit < 48 ? last - bit : 48;
+        uint64_t ones = packed_get(f, chunk, HEAD + bit, some);
+        bit += ones ? (uint32_t)__builtin_ctzll(ones) : some - 1;
+        if (!ones) continue;
         if (found == count) return false;
-        uint64_t low = get(f, chunk, lower_at(f, found), f->low);
+        uint64_t low = packed_get(f, chunk, packed_lower(f, found), f->low);
         uint64_t value = (uint64_t)(bit - found) << f->low | low;
         if (value >= values || (found && value <= before)) return false;
         before = value;
         found++;
     }
-    return found == count && are_zero(chunk, lower_at(f, count), 8 * f->stride);
+    return found == count && are_zero(chunk, packed_lower(f, count), 8 * f->stride);
 }
 
-/* In order, each in its chunk, and nothing else. */
+/* Whether the hashes are in order, each in its chunk, and there is nothing else. */
 static bool check(const umbeli_layer *l, const uint8_t *bytes) {
-    form f = form_in(l);
+    packed f = form_in(l);
     bool right = are_zero(bytes, 8 * f.chunks * f.stride, 8 * l->bytes);
     for (uint64_t i = 0; i < f.chunks && right; i++) {
         right = chunk_is_right(&f, i, bytes + i * f.stride);
@@ -332,14 +275,24 @@ static bool check(const umbeli_layer *l, const uint8_t *bytes) {
 }
 
 static uint64_t bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
-    form f = form_in(l);
+    packed f = form_in(l);
     (void)i;
-    return 8 * f.stride * chunk_of(&f, kept_of(&f, *h.narrow));
+    return 8 * f.stride * packed_value_of(&f, packed_kept(&f, *h.narrow)).chunk;
+}
+
+/* Keys whose kept bits are the same leave one hash: how many keys leave this many? */
+static double keys_of(double hashes, uint32_t kept) {
+    double possible = ldexp(1, (int)kept);
+    return hashes < possible ? -possible * log1p(-hashes / possible) : INFINITY;
 }
 
 static double estimate(const umbeli_layer *l, uint64_t bits_set) {
     (void)bits_set;
-    return (double)l->keys;
+    return keys_of((double)l->keys, l->hashes);
+}
+
+static double rate_after(const umbeli_layer *l, uint64_t keys) {
+    return -expm1(-ldexp((double)keys, -(int)l->hashes));
 }
 
 static double live_rate(const umbeli_layer *l, uint64_t bits_set) {
@@ -351,10 +304,29 @@ const umbeli_probes umbeli_probes_packed = {
     .name = "packed",
     .kind = UMBEL_KIND_AUTO, /* it exists in chains only */
     .exact = true,
+    .plain = true,
+    .chunk = CHUNK,
     .prepare = prepare,
     .contains = contains,
     .add = add,
     .bit = bit,
+    .rate_after = rate_after,
+    .estimate = estimate,
+    .live_rate = live_rate,
+    .recount = recount,
+    .check = check,
+};
+
+const umbeli_probes umbeli_probes_swift = {
+    .name = "packed",
+    .kind = UMBEL_KIND_AUTO, /* it exists in chains only */
+    .exact = true,
+    .chunk = SWIFT,
+    .prepare = prepare,
+    .contains = swift_contains,
+    .add = swift_add,
+    .bit = bit,
+    .rate_after = rate_after,
     .estimate = estimate,
     .live_rate = live_rate,
     .recount = recount,
@@ -362,7 +334,96 @@ const umbeli_probes umbeli_probes_packed = {
 };
 
 uint64_t umbeli_packed_capacity(uint64_t bytes, uint32_t bits) {
-    form f = form_of(bytes, bits);
-    double spread = f.chunks > 1 ? 4 * sqrt(f.slots) : 0; /* of the fullest of many */
-    return f.slots > spread ? f.chunks * (uint64_t)(f.slots - spread) : 0;
+    umbeli_layer l = {.probes = &umbeli_probes_packed, .bytes = bytes, .hashes = bits};
+    fit(&l);
+    /* Of the fullest of few, or of many. */
+    double slots = l.packed.slots, spread = (l.packed.chunks < 16 ? 2.5 : 4) * sqrt(slots);
+    if (l.packed.chunks == 1) spread = 0;
+    return slots > spread ? l.packed.chunks * (uint64_t)(slots - spread) : 0;
 }
+
+/* ---- A filter of them ----
+ *
+ * Hashes that do not become more need not be moved any more, and a filter finds them faster.  The
+ * bits that were kept are spread over 64 for it. */
+
+enum { SOME = 256 };
+
+static void spread(const umbeli_layer *l, const uint64_t *hashes, size_t n, uint64_t *out) {
+    uint32_t shift = 64 - l->packed.low;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = (hashes[i] >> shift) * UINT64_C(0x9e3779b97f4a7c15);
+        x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+        out[i] = x ^ x >> 32;
+    }
+}
+
+static void kept_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
+    const umbeli_blocked_kernel *kernel = umbeli_blocked_best();
+    uint64_t hashes[SOME], nblocks = umbeli_layer_blocks(l);
+    bool near = l->bytes <= UMBELI_PLAIN_BELOW || n == 1;
+    for (size_t from = 0; from < n; from += SOME) {
+        size_t some = n - from < SOME ? n - from : SOME;
+        spread(l, h.narrow + from, some, hashes);
+        (near ? kernel->contains_plain : kernel->contains_ring)(l->bits, nblocks, hashes, some,
+                                                                found + from);
+    }
+}
+
+static uint64_t kept_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
+    const umbeli_blocked_kernel *kernel = umbeli_blocked_best();
+    uint64_t hashes[SOME], added = 0;
+    for (size_t from = 0; from < n; from += SOME) {
+        size_t some = n - from < SOME ? n - from : SOME;
+        spread(l, h.narrow + from, some, hashes);
+        added += kernel->add_ring(l->bits, umbeli_layer_blocks(l), hashes, some, was_new + from);
+    }
+    return added;
+}
+
+void umbeli_packed_filter(umbeli_layer *filter, const umbeli_layer *from) {
+    walk w = {.layer = from, .form = form_in(from)};
+    uint64_t hashes[SOME], kept;
+    uint8_t was_new[SOME];
+    size_t n = 0;
+    enter(&w, 0);
+    for (bool more = true; more;) {
+        more = next(&w, &kept);
+        if (more) hashes[n++] = kept << (64 - w.form.bits);
+        if (n < SOME && more) continue;
+        (void)kept_add(filter, (umbeli_hashes){.narrow = hashes}, n, was_new);
+        n = 0;
+    }
+}
+
+static uint64_t kept_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
+    uint64_t hash;
+    spread(l, h.narrow, 1, &hash);
+    return umbeli_probes_blocked.bit(l, (umbeli_hashes){.narrow = &hash}, i);
+}
+
+static double kept_estimate(const umbeli_layer *l, uint64_t bits_set) {
+    return keys_of(umbeli_probes_blocked.estimate(l, bits_set), l->packed.low);
+}
+
+static double kept_live_rate(const umbeli_layer *l, uint64_t bits_set) {
+    double twins = ldexp((double)l->keys, -(int)l->packed.low);
+    return umbeli_rate_of_union(umbeli_probes_blocked.live_rate(l, bits_set), twins);
+}
+
+static double kept_rate_after(const umbeli_layer *l, uint64_t keys) {
+    double twins = ldexp((double)keys, -(int)l->packed.low);
+    return umbeli_rate_of_union(umbeli_probes_blocked.rate_after(l, keys), twins);
+}
+
+const umbeli_probes umbeli_probes_kept = {
+    .name = "kept",
+    .kind = UMBEL_KIND_BLOCKED,
+    .log2_bytes = UMBELI_BLOCK_LOG2,
+    .rate_after = kept_rate_after,
+    .contains = kept_contains,
+    .add = kept_add,
+    .bit = kept_bit,
+    .estimate = kept_estimate,
+    .live_rate = kept_live_rate,
+};

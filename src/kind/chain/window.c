@@ -48,6 +48,12 @@ static void clear(umbel_filter *f) {
     for (uint32_t i = 0; i < c->count; i++) c->layers[i].keys = 0;
 }
 
+static void describe(const umbel_filter *f, umbel_info *info) {
+    umbeli_chain_describe(f, info);
+    info->generations = umbeli_chain_of(f)->count - 1;
+    info->manual = umbeli_chain_of(f)->never_full;
+}
+
 static const umbeli_chain_policy policy = {.refreshes = true, .next = next};
 
 static const umbeli_ops ops = {
@@ -60,6 +66,7 @@ static const umbeli_ops ops = {
     .no_fold = "a window has exactly the size its generations need, so there is nothing to fold",
     .advance = advance,
     .clear = clear,
+    .describe = describe,
 };
 
 uint32_t umbeli_window_generations(const umbel_filter *f) {
@@ -99,7 +106,7 @@ static umbel_err create(const umbel_params *params, const umbeli_settings *setti
     umbel_plan plan;
     umbel_err e = umbeli_kind_plan(UMBEL_KIND_WINDOW, params, &plan, diag);
     if (e) return e;
-    umbeli_shape shape = umbeli_kind_shape(params);
+    umbeli_shape shape = umbeli_kind_shape(params, settings);
     shape.bits = plan.bits;
     shape.capacity = plan.capacity;
     shape.fpr = plan.fpr;
@@ -191,6 +198,7 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
 const umbeli_kind umbeli_kind_window = {
     .id = UMBEL_KIND_WINDOW,
     .name = "window",
+    .purpose = "forgets old keys",
     .traits = {.adds = true, .forgets = true, .hashes = true},
     .create = create,
     .restore = restore,

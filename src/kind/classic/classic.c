@@ -2,8 +2,8 @@
  *
  * classic.c - m bits, k probes: the loops, whatever the scheme
  *
- * Batches work on a group of keys at once, so that their cache misses overlap.  Adds fetch all
- * lines of the group.  Look-ups fetch only those of the first probes: with half the bits set, three
+ * Batches work on a group of keys at a time, so that their cache misses overlap.  Adds fetch all
+ * lines of the group.  Lookups fetch only those of the first probes: with half the bits set, three
  * of four absent keys stop there, and the other lines are fetched only for the rest.
  */
 #include "kind/classic/classic.h"
@@ -20,7 +20,7 @@
 #include "plan/plan.h"
 
 enum {
-    GROUP_POSITIONS = UMBELI_CLASSIC_MAX_HASHES, /* processed at once; at least one key */
+    GROUP_POSITIONS = UMBELI_CLASSIC_MAX_HASHES, /* processed together; at least one key */
     GROUP_KEYS = 64,                             /* and at most */
     FIRST_PROBES = 2,
 };

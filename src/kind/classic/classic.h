@@ -3,7 +3,7 @@
  * classic.h - m bits, k probes; a scheme decides where the probes are
  *
  * A scheme maps a key to positions and does nothing else.  umbel's own is in classic_native.c, with
- * its adds for AVX2 in classic_avx2.c; each foreign Bloom format brings one beside its codec.
+ * its adds for AVX2 in classic_avx2.c; each foreign Bloom format has one next to its codec.
  */
 #ifndef UMBELI_CLASSIC_H
 #define UMBELI_CLASSIC_H
@@ -36,7 +36,7 @@ typedef struct umbeli_scheme {
     /* The scheme's own batch lookups, never called with shape.hashes 0; NULL: by positions. */
     void (*contains_many)(const umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *hit);
 
-    /* The same for adds: returns how many keys were new; was_new may be NULL. */
+    /* The scheme's own batch adds: returns how many keys were new; was_new may be NULL. */
     uint64_t (*add_many)(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new);
 
     size_t key_len; /* length of every key, others are refused and never found; 0: any length */
@@ -83,7 +83,7 @@ uint64_t umbeli_classic_add_hashed(umbeli_classic_bits into, const umbeli_hash12
                                    uint8_t *was_new);
 
 /* Adds the first keys, as many as make whole groups of four, for processors with AVX2.  Returns how
- * many those are, 0 for shapes that it does not support; *added grows by the new ones. */
+ * many it added, 0 for shapes that it does not support; *added grows by the new ones. */
 size_t umbeli_classic_add_avx2(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,
                                uint8_t *was_new, uint64_t *added);
 

@@ -56,10 +56,10 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
  *
  * Cache misses overlap: the lines of one group of keys are fetched while the group before is
  * tested.  Half of the bits of a full filter are set, so a branch on a bit is a coin toss; all
- * probes of one stage are therefore tested without one, and only keys that pass go on to the next.
- * In the caches there are two stages: the first two probes, which decide three of four absent keys,
- * and the others.  Beyond them, where a line that need not be fetched is worth more than a test,
- * three: one probe, two, and the others. */
+ * probes of one stage are therefore tested without one, and only keys that pass continue to the
+ * next.  In the caches there are two stages: the first two probes, which decide three of four
+ * absent keys, and the others.  Beyond them, where a line that need not be fetched is worth more
+ * than a test, three: one probe, two, and the others. */
 
 /* Where the batch comes from: keys to hash, or hashes. */
 typedef struct source {
@@ -68,7 +68,7 @@ typedef struct source {
     const umbeli_hash128 *hashes;
 } source;
 
-/* Those of up to GROUP keys; `room` is for those that have to be computed. */
+/* The hashes of up to GROUP keys; `room` is for those that have to be computed. */
 static inline const umbeli_hash128 *hashes_at(const source *s, size_t from, size_t n,
                                               umbeli_hash128 *room) {
     if (!s->keys) return s->hashes + from;
@@ -92,7 +92,7 @@ static stages stages_of(umbeli_classic_bits b) {
     return s;
 }
 
-/* The probes of a key in the first stage, one or two, and from where its sequence goes on. */
+/* The probes of a key in the first stage, one or two, and where its sequence continues. */
 typedef struct start {
     uint64_t first, second, x, step;
 } start;
@@ -294,7 +294,7 @@ static const umbeli_units units = {
 static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag) {
     umbeli_shape shape;
-    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_CLASSIC, &units, params, &shape, diag);
+    umbel_err e = umbeli_kind_new_shape(UMBEL_KIND_CLASSIC, &units, params, settings, &shape, diag);
     return e ? e : umbeli_classic_new(&umbeli_scheme_native, shape, NULL, settings, out, diag);
 }
 
@@ -319,6 +319,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_classic = {
     .id = UMBEL_KIND_CLASSIC,
     .name = "classic",
+    .purpose = "small, takes adds",
     .traits = {.adds = true, .merges = true, .folds = true},
     .create = create,
     .restore = restore,

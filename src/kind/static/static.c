@@ -165,6 +165,13 @@ static const umbeli_ops *best(void) {
 
 /* ---- making ------------------------------------------------------------------------------- */
 
+static void lay_out(umbeli_static *s, const umbeli_static_layout *layout) {
+    s->layout = *layout;
+    s->tables_at = umbeli_static_tables_at(layout);
+    s->wide_len = umbeli_static_table_len(layout, layout->width + 1);
+    s->narrow_len = umbeli_static_table_len(layout, layout->width);
+}
+
 static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, uint64_t len,
                       const uint8_t *borrow, const umbeli_settings *settings, umbel_filter **out,
                       umbel_diag *diag) {
@@ -176,12 +183,8 @@ static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, ui
     const char *layout_name = umbeli_kind_layout(&shape, "static/xxh3", "static/siphash13");
     umbel_err e = umbeli_filter_new(best(), layout_name, &shape, len, borrow, settings, out, diag);
     if (e) return e;
-    umbeli_static *s = (umbeli_static *)*out;
-    s->base.frozen = true;
-    s->layout = *layout;
-    s->tables_at = umbeli_static_tables_at(layout);
-    s->wide_len = umbeli_static_table_len(layout, layout->width + 1);
-    s->narrow_len = umbeli_static_table_len(layout, layout->width);
+    (*out)->frozen = true;
+    lay_out((umbeli_static *)*out, layout);
     return UMBEL_OK;
 }
 
@@ -190,14 +193,7 @@ umbel_err umbeli_static_new(const umbeli_static_layout *layout, umbeli_shape sha
     return make(layout, shape, umbeli_static_len(layout), NULL, settings, out, diag);
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
-                        umbel_filter **out, umbel_diag *diag) {
-    (void)params, (void)settings, (void)out;
-    return umbeli_fail(diag, UMBEL_ENOTSUP,
-                       "kind: a static filter is built from all its keys with umbel_builder");
-}
-
-/* take_kind_params does the rest: there is no layout before it. */
+/* take_kind_params does the rest: there is no layout before that. */
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
                          const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_STATIC, data_len, diag);
@@ -244,7 +240,6 @@ static const char *wrong(const umbeli_static_layout *l, uint32_t shards) {
 }
 
 static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_diag *diag) {
-    umbeli_static *s = (umbeli_static *)f;
     umbeli_static_layout l = {.arity = f->shape.hashes};
     uint32_t shards = umbeli_take_u32le(params);
     l.empty = shards == 0;
@@ -263,18 +258,15 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
     if (f->data_len != len || l.empty != (len == 0)) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "tables and payload size disagree");
     }
-    s->layout = l;
-    s->tables_at = umbeli_static_tables_at(&l);
-    s->wide_len = umbeli_static_table_len(&l, l.width + 1);
-    s->narrow_len = umbeli_static_table_len(&l, l.width);
+    lay_out((umbeli_static *)f, &l);
     return UMBEL_OK;
 }
 
 const umbeli_kind umbeli_kind_static = {
     .id = UMBEL_KIND_STATIC,
     .name = "static",
+    .purpose = "small, built once",
     .traits = {.built_once = true, .hashes = true},
-    .create = create,
     .restore = restore,
     .kind_params_len = kind_params_len,
     .put_kind_params = put_kind_params,

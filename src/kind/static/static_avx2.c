@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * static_avx2.c - batched lookups in static filters with 256-bit registers: four keys at once
+ * static_avx2.c - batched lookups in static filters with 256-bit registers: four keys in parallel
  *
  * From hash to slots takes about fifty instructions, more than the memory accesses cost while the
  * tables are in a cache.  Here each instruction serves four keys.  A ring of such fours is placed

@@ -14,9 +14,9 @@
 enum { HASHED_AT_ONCE = 256 };
 
 struct umbeli_static_builder {
-    umbel_params params; /* params.secret is not dereferenced after construction */
-    char *directory;     /* NULL: hashes are kept in memory */
-    umbeli_shape shape;  /* how keys are hashed */
+    umbel_params params;
+    char *directory;    /* NULL: hashes are kept in memory */
+    umbeli_shape shape; /* how keys are hashed */
     umbeli_shards shards;
 };
 
@@ -55,7 +55,7 @@ umbel_err umbeli_static_builder_new(const umbel_params *params, const char *dire
     umbeli_static_builder *b = umbeli_new(settings, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
     b->params = *params;
-    b->shape = umbeli_kind_shape(params);
+    b->shape = umbeli_kind_shape(params, settings);
     e = keep_directory(b, directory, settings, diag);
     if (!e) e = umbeli_shards_begin(&b->shards, directory, settings, diag);
     if (e) {

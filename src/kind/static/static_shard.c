@@ -62,7 +62,7 @@ static inline bool fill(const umbeli_static_layout *l, uint32_t arity,
 }
 
 /* Number of keys peeled.  Slots wait in a queue, not on a stack: neighbours in it are independent
- * of each other, so the processor works on several at once.  It is filled from a few slots at a
+ * of each other, so the processor works on several in parallel.  It is filled from a few slots at a
  * time, to stay in one part of the table, and never holds more entries than there are slots, plus
  * one scratch entry: a count falls to one only once. */
 static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,

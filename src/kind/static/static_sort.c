@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * static_sort.c - radix sort from the top bits, so that many equal keys cost no more than others
+ * static_sort.c - radix sort from the top bits, so that many equal keys cost nothing extra
  */
 #include "kind/static/static_store.h"
 

@@ -5,7 +5,7 @@
  * Any filter with a false-positive rate of 2^-r needs r bits per key.  A Bloom filter takes 1.44 r,
  * a binary fuse filter (static.c) 1.13 r.  This one takes 1.004 r.  The method is bumped ribbon
  * retrieval (Dillinger, Hübschle-Schneider, Sanders, Walzer: "Fast Succinct Retrieval and
- * Approximate Membership Using Ribbon", SEA 2022), with choices of our own.
+ * Approximate Membership Using Ribbon", SEA 2022), with our own choices.
  *
  * Retrieval.  Give every key a fingerprint (`print`), r bits of its hash.  We want a structure that
  * returns each key's print when asked for that key, and anything at all for other keys.  Such a
@@ -181,14 +181,7 @@ umbel_err umbeli_tight_new(const umbeli_tight_layout *layout, umbeli_shape shape
     return make(layout, shape, umbeli_tight_len(layout), NULL, settings, out, diag);
 }
 
-static umbel_err create(const umbel_params *params, const umbeli_settings *settings,
-                        umbel_filter **out, umbel_diag *diag) {
-    (void)params, (void)settings, (void)out;
-    return umbeli_fail(diag, UMBEL_ENOTSUP,
-                       "kind: a tight filter is built from all its keys with umbel_builder");
-}
-
-/* take_kind_params does the rest: there is no layout before it. */
+/* take_kind_params does the rest: there is no layout before that. */
 static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uint8_t *borrow,
                          const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     umbel_err e = umbeli_kind_check(shape, UMBELI_SCHEME_TIGHT, data_len, diag);
@@ -297,8 +290,8 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
 const umbeli_kind umbeli_kind_tight = {
     .id = UMBEL_KIND_TIGHT,
     .name = "tight",
+    .purpose = "smallest, built once",
     .traits = {.built_once = true, .hashes = true},
-    .create = create,
     .restore = restore,
     .kind_params_len = kind_params_len,
     .put_kind_params = put_kind_params,

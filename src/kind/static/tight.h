@@ -18,8 +18,8 @@
 
 enum { UMBELI_SCHEME_TIGHT = 1, UMBELI_TIGHT_SEEDS = 256 };
 
-/* For functions whose first parameter is a constant: the window, in words of a row.  Where code
- * shall be small, as in a page, the compiler decides. */
+/* For functions whose first parameter is a constant: the window, in words of a row.  Where code has
+ * to be small, as in a web page, the compiler decides. */
 #if defined(__OPTIMIZE_SIZE__)
 #define UMBELI_TIGHT_INLINE inline
 #else

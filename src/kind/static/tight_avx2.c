@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tight_avx2.c - the kernel of tight filters for AVX2: four columns at once
+ * tight_avx2.c - the kernel of tight filters for AVX2: four columns in parallel
  */
 #include "core/cpu.h"
 #include "kind/static/tight.h"

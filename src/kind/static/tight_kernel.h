@@ -20,7 +20,7 @@
 #include "kind/kind.h"
 #include "kind/static/tight.h"
 
-/* FEW_COLUMNS of two blocks are three or four lines, which are all prefetched at once. */
+/* FEW_COLUMNS of two blocks are three or four lines, which are all prefetched together. */
 enum { GROUP = 32, FIRST_COLUMNS = 4, FEW_COLUMNS = 12 };
 
 /* Where a key's slots are: `width` columns of the block in which its window begins, and of each

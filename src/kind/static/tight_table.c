@@ -5,7 +5,7 @@
  * Each key is an equation: the XOR of the slots that its row selects is its print.  Equations are
  * brought into echelon form as they arrive.  rows[s] is an equation whose first slot is s.  A new
  * one that begins at s is stored there if that is free; otherwise the two are added, which cancels
- * slot s, and the sum moves on to its own first slot.  If nothing is left of it, the key depends on
+ * slot s, and the sum moves to its own first slot.  If nothing is left of it, the key depends on
  * others and does not fit.
  *
  * No equation has slots before its first one, so slots are solved from right to left: each is the
@@ -35,7 +35,7 @@ static UMBELI_TIGHT_INLINE equation equation_of(uint32_t window, uint32_t places
     };
 }
 
-/* Moves a row on to its first slot, which is not slot 0; false if there is none. */
+/* Moves a row to its first slot, which is not slot 0; false if there is none. */
 static UMBELI_TIGHT_INLINE bool advance(uint32_t window, equation *q) {
     while (q->row[0] == 0) {
         if (window == 1 || q->row[1] == 0) return false;
