@@ -15,15 +15,15 @@
 #include "pages/pages.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_command_plan,    &cli_command_build,  &cli_command_check,
-    &cli_command_add,     &cli_command_remove, &cli_command_uniq,
-    &cli_command_info,    &cli_command_verify, &cli_command_merge,
-    &cli_command_cmp,     &cli_command_fold,   &cli_command_intersect,
-    &cli_command_convert,
+    &cli_command_plan,   &cli_command_build,     &cli_command_check,
+    &cli_command_add,    &cli_command_remove,    &cli_command_uniq,
+    &cli_command_count,  &cli_command_diff,      &cli_command_info,
+    &cli_command_verify, &cli_command_merge,     &cli_command_cmp,
+    &cli_command_fold,   &cli_command_intersect, &cli_command_convert,
 #ifdef UMBEL_WITH_TABLE
     &cli_command_table,
 #endif
-    &cli_command_push,    &cli_command_serve,  NULL,
+    &cli_command_push,   &cli_command_serve,     NULL,
 };
 
 static const uint8_t umbel_options[] = {OPT_HELP, OPT_VERSION, OPT_END};
@@ -104,6 +104,7 @@ static void open_missing_descriptors(void) {
 
 int main(int argc, char **argv) {
     open_missing_descriptors();
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a message in one piece, also among other programs' */
     if (argc < 2) {
         cli_help(&cli_umbel, stderr);
         return CLI_ERROR;

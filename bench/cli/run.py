@@ -92,7 +92,7 @@ def main():
             cpu(["sort", "--parallel=1", "-u", urls], env={"LC_ALL": "C"})[0], "LC_ALL=C sort -u", 8, True)
         size = mine.stat().st_size / 2**20
         for what, peak in (("build", build[1]), ("check", check[1])):
-            print(f"{what}: {peak:.0f} MiB of memory, {peak - size:.0f} beside the filter "
+            print(f"{what}: {peak:.0f} MiB of memory, {peak - size:.0f} besides the filter "
                   f"(at most 64: {'ok' if peak - size <= 64 else 'MISSED'})")
             if peak - size > 64:
                 FAILED.append(f"memory of {what}")

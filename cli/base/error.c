@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/progress.h"
+#include "base/safe_text.h"
+#include "base/wrap.h"
 #include "umbel_quantity.h"
 
 static bool silenced; /* set before there are threads */
@@ -21,12 +23,13 @@ static void print_message(const char *where, const char *word, const char *hint,
                           va_list args) {
     cli_progress_hide();
     flockfile(stderr);
-    fputs("umbel: ", stderr);
-    if (where) fprintf(stderr, "%s: ", where);
-    fputs(word, stderr);
-    vfprintf(stderr, what, args);
-    if (hint) fprintf(stderr, " (%s)", hint);
-    fputc('\n', stderr);
+    FILE *to = cli_sentence(); /* stderr's lock is its lock, too */
+    fputs("umbel: ", to);
+    if (where) cli_print_safe(to, "%s: ", where);
+    fputs(word, to);
+    cli_vprint_safe(to, what, args);
+    if (hint) cli_print_safe(to, " (%s)", hint);
+    cli_sentence_end(to);
     funlockfile(stderr);
 }
 
@@ -64,7 +67,7 @@ static _Noreturn void refuse_size(const char *where, const umbel_diag *diag) {
 static const char *option_of(const umbel_diag *diag) {
     static const struct {
         const char *field, *option;
-    } names[] = {{"capacity", "-n"},
+    } names[] = {{"capacity", "--keys"},
                  {"fpr", "-p"},
                  {"bytes", "-m"},
                  {"hashes", "--hashes"},
@@ -81,16 +84,42 @@ static const char *option_of(const umbel_diag *diag) {
     return NULL;
 }
 
+const char *cli_in_options(const char *text, char *out, size_t cap) {
+    static const struct {
+        const char *word, *said;
+    } words[] = {{"bits_per_key", "--bits-per-key"},
+                 {"with umbel_builder", "by umbel build"},
+                 {", but its snapshot can", ""},
+                 {"one of it, fpr and bytes is required", "one of it, -p and -m is required"},
+                 {"filter is read-only", "filter was built once and cannot be changed"}};
+    size_t n = 0;
+    while (*text && n + 64 < cap) {
+        size_t i = 0, count = sizeof words / sizeof *words;
+        while (i < count && strncmp(text, words[i].word, strlen(words[i].word)) != 0) i++;
+        if (i == count) {
+            out[n++] = *text++;
+        } else {
+            n += (size_t)snprintf(out + n, cap - n, "%s", words[i].said);
+            text += strlen(words[i].word);
+        }
+    }
+    out[n] = '\0';
+    return out;
+}
+
 void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag, const char *hint) {
-    char text[256];
+    char text[256], said[320];
     if (err == UMBEL_ELIMIT) {
         refuse_size(where, diag);
     } else if (err == UMBEL_EIO && diag && diag->sys) {
         cli_die(where, hint, "%s", strerror(diag->sys));
     }
     const char *option = err == UMBEL_EINVAL ? option_of(diag) : NULL;
-    if (option && diag->what) cli_die(where, hint, "%s: %s", option, diag->what);
-    cli_die(where, hint, "%s", umbel_explain(err, diag, text, sizeof text));
+    if (option && diag->what) {
+        cli_die(where, hint, "%s: %s", option, cli_in_options(diag->what, said, sizeof said));
+    }
+    umbel_explain(err, diag, text, sizeof text);
+    cli_die(where, hint, "%s", cli_in_options(text, said, sizeof said));
 }
 
 void cli_silence_warnings(void) {

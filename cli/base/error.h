@@ -23,6 +23,10 @@ _Noreturn void cli_die_sys(const char *where, int sys);
 _Noreturn void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag,
                            const char *hint);
 
+/* A text of the library in the words of the command: parameters of functions are options here.
+ * `out` has `cap` bytes and is returned. */
+const char *cli_in_options(const char *text, char *out, size_t cap);
+
 /* Prints `umbel: WHERE: warning: what` and continues.  -q does not silence it, -qq does. */
 void cli_warn(const char *where, const char *what, ...) __attribute__((format(printf, 2, 3)));
 void cli_silence_warnings(void);
@@ -36,14 +40,14 @@ void *cli_realloc(void *old, size_t size);
 char *cli_strndup(const char *text, size_t len);
 
 /* Calls `hook` before an error exits the program (in the thread where the error happened) and
- * before SIGHUP, SIGINT or SIGTERM does (in a thread of its own; a second signal kills at
+ * before SIGHUP, SIGINT or SIGTERM does (in a separate thread; a second signal kills at
  * once).  Several threads may call it, and it may be re-entered if it fails: it must block other
  * threads and return immediately when called recursively.  Install it before starting other
  * threads.  Signals that are ignored stay ignored. */
 void cli_on_early_exit(void (*hook)(void *ctx), void *ctx);
 
 /* Calls `hook` when the program ends by itself or by an error, after the other; it may be called
- * twice.  Not at signals: until they end the process, other threads go on. */
+ * twice.  Not at signals: until they end the process, other threads continue. */
 void cli_on_exit(void (*hook)(void));
 
 /* For error.c: runs the hooks, if there are any. */

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/safe_text.h"
+#include "base/wrap.h"
 #include "umbel_quantity.h"
 
 static struct {
@@ -62,8 +64,14 @@ static void append_rest(char *text, size_t room, double seconds) {
              left - 60 * minutes);
 }
 
-static void draw(const char *text) {
-    fprintf(stderr, "\r%s\033[K", text);
+/* Never more than a line, which could not be drawn again. */
+static void draw(const char *whole) {
+    char text[256];
+    snprintf(text, sizeof text, "%.*s", cli_width(stderr) - 1, whole);
+    fputc('\r', stderr);
+    cli_put_safe(text, stderr);
+    fputs("\033[K", stderr);
+    fflush(stderr);
     bar.drawn = true;
 }
 

@@ -2,7 +2,7 @@
  *
  * wrap.c - text and plots within the width of a terminal
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* struct winsize */
 #include "base/wrap.h"
 
 #include <math.h>
@@ -10,12 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { NARROWEST = 40, USUAL = 80, WIDEST_TEXT = 100, WIDEST = 200 };
+
+int cli_width(FILE *to) {
+    struct winsize size;
+    int fd = fileno(to);
+    if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || !size.ws_col) return USUAL;
+    return size.ws_col < NARROWEST ? NARROWEST : size.ws_col > WIDEST ? WIDEST : size.ws_col;
+}
 
 void cli_wrapped(const char *text, int column, int indent, FILE *to) {
+    int width = cli_width(to);
+    if (width > WIDEST_TEXT) width = WIDEST_TEXT;
     bool first = true;
     while (*text) {
         int len = (int)strcspn(text, " ");
-        if (!first && column + 1 + len > CLI_WIDTH) {
+        if (!first && column + 1 + len > width) {
             fprintf(to, "\n%*s", indent, "");
             column = indent;
         } else if (!first) {
@@ -38,6 +51,24 @@ void cli_say(const char *what, ...) {
     vsnprintf(text, sizeof text, what, args);
     va_end(args);
     cli_wrapped(text, 0, 0, stdout);
+}
+
+static struct {
+    char *text;
+    size_t len;
+} sentence;
+
+FILE *cli_sentence(void) {
+    FILE *to = isatty(STDERR_FILENO) ? open_memstream(&sentence.text, &sentence.len) : NULL;
+    return to ? to : stderr;
+}
+
+void cli_sentence_end(FILE *to) {
+    fputs(to == stderr ? "\n" : "", to);
+    if (to == stderr) return;
+    if (fclose(to) == 0 && sentence.text) cli_wrapped(sentence.text, 0, 2, stderr);
+    free(sentence.text);
+    sentence.text = NULL;
 }
 
 /* The variables in the order in which they win, as setlocale reads them. */

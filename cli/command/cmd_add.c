@@ -11,8 +11,8 @@
 #include "report/report.h"
 
 static const uint8_t options[] = {
-    OPT_STRICT, OPT_SECRET_FILE,  OPT_THREADS,           OPT_QUIET, OPT_JSON, OPT_MAX_MEMORY,
-    OPT_HELP,   CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS, OPT_END};
+    OPT_GIVEN_KEY,  OPT_STRICT, OPT_SECRET_FILE,  OPT_THREADS,           OPT_QUIET, OPT_JSON,
+    OPT_MAX_MEMORY, OPT_HELP,   CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS, OPT_END};
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
@@ -44,7 +44,7 @@ static int run(const cli_settings *s) {
 const cli_command cli_command_add = {
     .name = "add",
     .summary = "add lines to a filter",
-    .synopsis = "FILTER [OPTION]... [FILE]...",
+    .synopsis = "FILTER [OPTION]... [-e KEY]... [FILE]...",
     .examples = "umbel add blocklist.umb new-urls.txt\n"
                 "# Fail rather than exceed the promised rate\n"
                 "umbel add --strict blocklist.umb new-urls.txt\n",

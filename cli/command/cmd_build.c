@@ -2,6 +2,7 @@
  *
  * cmd_build.c - umbel build: build a filter from lines
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +18,10 @@
 #include "umbel_quantity.h"
 
 static const uint8_t options[] = {
-    OPT_OUTPUT,       OPT_FORCE,          OPT_KEYS,   OPT_FPR,  OPT_BYTES, OPT_KIND,
-    OPT_STRICT,       OPT_THREADS,        OPT_QUIET,  OPT_JSON, OPT_HELP,  OPT_META,
-    OPT_SECRET_FILE,  OPT_NEVER,          OPT_HASHES, OPT_SEED, OPT_TMP,   OPT_MAX_MEMORY,
-    CLI_LINE_OPTIONS, CLI_FORMAT_OPTIONS, OPT_END};
-
-static const double default_fpr = 0.01;
+    OPT_OUTPUT,     OPT_FORCE,        OPT_KEYS,           OPT_FPR,    OPT_BYTES, OPT_KIND,
+    OPT_GIVEN_KEY,  OPT_STRICT,       OPT_THREADS,        OPT_QUIET,  OPT_JSON,  OPT_HELP,
+    OPT_META,       OPT_SECRET_FILE,  OPT_NEVER,          OPT_HASHES, OPT_SEED,  OPT_TMP,
+    OPT_MAX_MEMORY, CLI_LINE_OPTIONS, CLI_FORMAT_OPTIONS, OPT_END};
 
 static void count_only(void *ctx, cli_batch *b) {
     (void)ctx;
@@ -49,11 +48,11 @@ static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
  * be counted while they are read. */
 static const char *fill_in_plan(const cli_settings *s, cli_filter_params *p, cli_feed feed) {
     bool foreign = cli_is_foreign(p);
-    if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = default_fpr;
+    if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = CLI_DEFAULT_FPR;
     if (p->capacity || cli_is_built_once(p->kind) || (p->bytes && (foreign || p->fpr > 0))) {
         return NULL;
     }
-    const char *once = cli_input_once(feed.files, feed.nfiles);
+    const char *once = cli_feed_once(&feed);
     if (!once) {
         p->capacity = count_keys(s, feed);
         return NULL;
@@ -75,8 +74,9 @@ static void warn_of_limits(const cli_filter_params *params, const char *output) 
     umbel_foreign foreign = cli_foreign_params(params);
     if (umbel_plan_foreign(&foreign, &plan, NULL) == UMBEL_OK &&
         plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
+        char why[320];
         cli_warn(output, "the false-positive rate will be %s: %s", umbel_rate_text(plan.rate, rate),
-                 plan.why);
+                 cli_in_options(plan.why, why, sizeof why));
     }
 }
 
@@ -113,8 +113,8 @@ static umbel_filter *build_static(const cli_settings *s, const cli_filter_params
     umbel_diag diag = {0};
     static_build g = {.s = s};
     umbel_filter *f = NULL;
+    if (s->hashes) cli_die("--hashes", "leave it out", "follows from the rate in this kind");
     opts.tmp = s->tmp;
-    opts.secret = NULL; /* that of a new filter is among its parameters */
     umbel_params native = cli_native_params(params);
     need(umbel_builder_new(&native, &opts, &g.builder, &diag), &diag);
     cli_job job = {NULL, add_to_builder, &g};
@@ -132,8 +132,8 @@ static umbel_filter *build_static(const cli_settings *s, const cli_filter_params
 }
 
 /* All others: first the filter, then key after key. */
-static umbel_filter *build_incrementally(const cli_settings *s, const cli_filter_params *params,
-                                         cli_feed *feed, cli_lines *read, int *status) {
+static umbel_filter *build_once(const cli_settings *s, const cli_filter_params *params,
+                                cli_feed *feed, cli_lines *read, int *status) {
     umbel_filter *f = cli_filter_create(params, s);
     cli_add_job adding = cli_add_job_new(f, s->output, s);
     adding.warn_early = false; /* filling the plan is expected here */
@@ -145,6 +145,26 @@ static umbel_filter *build_incrementally(const cli_settings *s, const cli_filter
     return f;
 }
 
+/* Lines were counted, but a plan is for different keys.  Where there are far fewer of those (at
+ * least a quarter of the memory would be wasted), the filter, which knows how many, is made again
+ * in the right size; the others cost nothing extra. */
+static umbel_filter *build_counted(const cli_settings *s, cli_filter_params *params, cli_feed *feed,
+                                   cli_lines *read, int *status) {
+    umbel_filter *f = build_once(s, params, feed, read, status);
+    umbel_info info;
+    umbel_measurement now;
+    umbel_describe(f, &info);
+    umbel_measure(f, &now);
+    /* Adds that changed it are different keys, unless it counts them; the bits tell the rest. */
+    double least = info.kind == UMBEL_KIND_COUNTING ? 0 : (double)info.keys_added;
+    double keys = ceil(fmax(now.keys + 4 * now.keys_error, least));
+    if (!isfinite(keys) || keys > 0.75 * (double)params->capacity) return f;
+    params->capacity = keys > 1 ? (uint64_t)keys : 1;
+    umbel_free(f);
+    feed->quiet = true; /* it has warned */
+    return build_once(s, params, feed, read, status);
+}
+
 static int run(const cli_settings *s) {
     cli_filter_check_output(s);
     cli_refuse_as_input(s->output, s->args, s->nargs);
@@ -154,6 +174,7 @@ static int run(const cli_settings *s) {
     umbel_recipe *recipe = cli_recipe_given(s);
     feed.recipes = (const umbel_recipe *const[]){recipe};
     feed.nrecipes = 1;
+    bool planned = params.capacity;
     const char *pipe = fill_in_plan(s, &params, feed);
     warn_of_limits(&params, s->output);
     cli_good_keys good = cli_good_keys_read(s, &params, &feed);
@@ -162,9 +183,10 @@ static int run(const cli_settings *s) {
     cli_lines read;
     int status = CLI_YES;
     umbel_filter *f = pipe ? cli_build_piped(s, &params, &feed, pipe, &read)
-                      : cli_is_built_once(params.kind)
-                          ? build_static(s, &params, &feed, &read)
-                          : build_incrementally(s, &params, &feed, &read, &status);
+                      : cli_is_built_once(params.kind) ? build_static(s, &params, &feed, &read)
+                      : planned || !params.capacity
+                          ? build_once(s, &params, &feed, &read, &status)
+                          : build_counted(s, &params, &feed, &read, &status);
     cli_filter_set_meta(f, s, recipe);
     cli_good_keys_finish(&good, f, s);
     cli_filter_save(f, params.format, s->output);
@@ -178,7 +200,7 @@ static int run(const cli_settings *s) {
 const cli_command cli_command_build = {
     .name = "build",
     .summary = "build a filter from lines",
-    .synopsis = "-o OUT [-n KEYS] [-p RATE | -m SIZE] [OPTION]... [FILE]...",
+    .synopsis = "-o OUT [-n KEYS] [-p RATE | -m SIZE] [OPTION]... [-e KEY]... [FILE]...",
     .examples = "# A blocklist with one wrong answer in a thousand; the lines are counted first\n"
                 "umbel build -p 0.1% -o blocklist.umb urls.txt\n"
                 "# From a pipe: say how many keys to expect\n"
@@ -192,8 +214,10 @@ const cli_command cli_command_build = {
                 "umbel build --secret-file secret -o seen.umb requests.txt\n",
     .text =
         "Each line of the input is a key. Without -n, files are read twice, first to count "
-        "the lines. A pipe of up to a million short lines is kept until its end; a longer one "
-        "goes into a filter that grows (scalable). --kind static needs no count. Without -p and -m the false-positive rate is 1%.\n\n"
+        "the lines, and once more if most of them are repeated: the filter has the size that its "
+        "different keys need. A pipe of up to a million short lines is kept until its end; a "
+        "longer one goes into a filter that grows (scalable). --kind static needs no count. "
+        "Without -p and -m the false-positive rate is 1%.\n\n"
         "How a line becomes a key (-k, -t, --csv, --header, --crlf, --lower ...) is the filter's "
         "recipe, one line of text that is stored in it, shown by umbel info and applied by "
         "every command that reads lines for it; umbel-recipe(7) describes the words. A line of "

@@ -100,8 +100,8 @@ const cli_command cli_command_cmp = {
     .examples = "umbel cmp monday.umb tuesday.umb\n",
     .text = "Prints equal, subset (the first has only keys of the second), superset, overlapping "
             "or disjoint. The numbers of keys and their Jaccard similarity (keys in both divided "
-            "by keys in either) are estimated from the bits; disjoint means that no common keys "
-            "rise above the noise of that estimate.",
+            "by keys in either) are estimated from the bits; disjoint means that the "
+            "estimated overlap is within the error.",
     .exits = "0 equal, 1 different, 2 error",
     .options = options,
     .run = run,

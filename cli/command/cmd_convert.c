@@ -4,13 +4,12 @@
  */
 #include "command/command.h"
 #include "filter/filter_file.h"
-#include "filter/filter_recipe.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {
-    OPT_OUTPUT,      OPT_FORCE,           OPT_FROM,          OPT_TO,
-    OPT_SECRET_FILE, OPT_QUIET,           OPT_JSON,          OPT_MAX_MEMORY,
-    OPT_HELP,        OPT_HEADING_FOREIGN, CLI_SHAPE_OPTIONS, OPT_END};
+static const uint8_t options[] = {OPT_OUTPUT,      OPT_FORCE,           OPT_FROM, OPT_TO,
+                                  OPT_SECRET_FILE, OPT_QUIET,           OPT_JSON, OPT_MAX_MEMORY,
+                                  OPT_HELP,        OPT_HEADING_FOREIGN, OPT_KEYS, CLI_SHAPE_OPTIONS,
+                                  OPT_END};
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
@@ -22,9 +21,6 @@ static int run(const cli_settings *s) {
     umbel_info info;
     umbel_describe(f, &info);
     umbel_format to = s->to ? s->to : info.format;
-    if (to != UMBEL_FMT_NATIVE && cli_changes_keys(f)) {
-        cli_warn(s->output, "this format does not record how lines become keys");
-    }
     cli_filter_save(f, to, s->output);
     if (!s->quiet) cli_summary(f, s, NULL);
     umbel_free(f);

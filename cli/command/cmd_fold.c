@@ -52,7 +52,11 @@ const cli_command cli_command_fold = {
                 "umbel fold -p 1% -o small.umb large.umb\n",
     .text =
         "Halves the filter for as long as its live false-positive rate stays at or below "
-        "RATE. No key is lost, but exceptions (build --never) are, with a warning. With -f, OUT may be FILTER itself.",
+        "RATE. No key is lost, but exceptions (build --never) are, with a warning. With -f, OUT may be FILTER itself.\n\n"
+        "How often it can be halved is decided when it is built: six times if it has at least 256 "
+        "KiB (blocked) or 512 KiB (line); smaller ones as often as their size happens to be even, "
+        "perhaps never. Where the lines are still there, umbel build makes a filter of the right "
+        "size instead.",
     .exits = "0 done, 2 error, 3 done, but exceptions were dropped",
     .options = options,
     .run = run,

@@ -2,6 +2,8 @@
  *
  * cmd_merge.c - umbel merge and umbel intersect: combine several filters into one
  */
+#include <string.h>
+
 #include "command/command.h"
 #include "command/good_keys.h"
 #include "filter/filter_file.h"
@@ -27,13 +29,13 @@ static int combine_all(const cli_settings *s, combine *step) {
         umbel_diag diag = {0};
         umbel_describe(from, &info);
         exceptions += info.exceptions;
-        cli_need_same_keys(into, from, s->args[i]);
         umbel_err e = step(into, from, &diag);
         if (e) {
             cli_die_err(s->args[i], e, &diag,
-                        e == UMBEL_EMISMATCH
-                            ? "only filters with the same layout, size and seed can be combined"
-                            : NULL);
+                        e != UMBEL_EMISMATCH ? NULL
+                        : strcmp(diag.field, "recipe") == 0
+                            ? "umbel info shows how"
+                            : "only filters with the same layout, size and seed can be combined");
         }
         umbel_free(from);
     }

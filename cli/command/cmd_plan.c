@@ -15,15 +15,13 @@
 #include "umbel_foreign.h"
 #include "umbel_quantity.h"
 
-static const uint8_t options[] = {OPT_KEYS,       OPT_FPR,          OPT_BYTES,
-                                  OPT_KIND,       OPT_PLOT,         OPT_JSON,
-                                  OPT_HASHES,     OPT_HELP,         OPT_HEADING_FOREIGN,
-                                  OPT_FORMAT,     OPT_BITS_PER_KEY, OPT_EXPANSION,
-                                  OPT_NONSCALING, OPT_VARIANT,      OPT_END};
+static const uint8_t options[] = {
+    OPT_KEYS,   OPT_FPR,          OPT_BYTES,     OPT_KIND,       OPT_PLOT,
+    OPT_JSON,   OPT_HASHES,       OPT_DOMAINS,   OPT_HELP,       OPT_HEADING_FOREIGN,
+    OPT_FORMAT, OPT_BITS_PER_KEY, OPT_EXPANSION, OPT_NONSCALING, OPT_VARIANT,
+    OPT_END};
 
 enum { KINDS_END = 32 };
-
-static const double default_fpr = 0.01;
 
 static umbel_plan plan_of(const cli_settings *s, umbel_kind kind) {
     return (umbel_plan){
@@ -82,6 +80,9 @@ static void print_json(const cli_settings *s, const cli_plans *p) {
     if (s->fpr > 0) cli_report_rate(&r, NULL, "fpr", s->fpr);
     if (s->bytes) cli_report_count(&r, NULL, "bytes", s->bytes);
     cli_report_flag(&r, NULL, "possible", p->any_possible);
+    if (s->domains && p->chosen.possible) {
+        cli_report_rate(&r, NULL, "rate_name_4_labels", cli_plan_name_rate(&p->chosen.plan, 4));
+    }
     cli_report_json(&r, "chosen", plan_json(&p->chosen));
     json_t *kinds = json_array(), *curve = json_array();
     for (size_t i = 0; i < p->count; i++) json_array_append_new(kinds, plan_json(&p->at[i]));
@@ -101,9 +102,10 @@ static int run(const cli_settings *given) {
     cli_settings with_rate = *given;
     const cli_settings *s = &with_rate;
     cli_expect_args(s, 0, 0);
+    cli_exclude(s, OPT_DOMAINS, OPT_FORMAT);
     bool foreign = s->format > UMBEL_FMT_NATIVE;
     bool alone = (s->keys != 0) != (s->bytes != 0);
-    if (!foreign && alone && !(s->fpr > 0)) with_rate.fpr = default_fpr;
+    if (!foreign && alone && !(s->fpr > 0)) with_rate.fpr = CLI_DEFAULT_FPR;
     if (!foreign && (s->keys != 0) + (s->fpr > 0) + (s->bytes != 0) < 2) {
         cli_die("plan", "as in umbel plan -n 2e9 -p 1%",
                 "two of -n KEYS, -p RATE and -m SIZE are needed");
@@ -134,7 +136,9 @@ const cli_command cli_command_plan = {
                 "# What can 500 MiB do?\n"
                 "umbel plan -n 2e9 -m 500MiB\n"
                 "# How many keys does it hold?\n"
-                "umbel plan -m 500MiB -p 1%\n",
+                "umbel plan -m 500MiB -p 1%\n"
+                "# A block list: how often is a name wrong, which is asked with its parents?\n"
+                "umbel plan -n 2.2M -p 1e-6 --domains\n",
     .text =
         "Given two of keys, false-positive rate and memory, computes the third, for each kind "
         "of filter by its own exact model. Given all three, says whether they are possible "

@@ -10,8 +10,8 @@
 #include "lines/misfits.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {OPT_SECRET_FILE, OPT_QUIET,        OPT_JSON, OPT_MAX_MEMORY,
-                                  OPT_HELP,        CLI_LINE_OPTIONS, OPT_END};
+static const uint8_t options[] = {OPT_GIVEN_KEY,  OPT_SECRET_FILE, OPT_QUIET,        OPT_JSON,
+                                  OPT_MAX_MEMORY, OPT_HELP,        CLI_LINE_OPTIONS, OPT_END};
 
 typedef struct removal {
     umbel_filter *filter;
@@ -62,7 +62,7 @@ static int run(const cli_settings *s) {
 const cli_command cli_command_remove = {
     .name = "remove",
     .summary = "remove lines from a counting filter",
-    .synopsis = "FILTER [OPTION]... [FILE]...",
+    .synopsis = "FILTER [OPTION]... [-e KEY]... [FILE]...",
     .examples = "umbel build --kind counting -n 1M -o sessions.umb open.txt\n"
                 "umbel remove sessions.umb closed.txt\n",
     .text =

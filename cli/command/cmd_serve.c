@@ -22,7 +22,10 @@ static size_t sockets(const cli_settings *s, const cli_text_list *given, const c
         if (n == SOCKETS_MAX) cli_die(protocol, NULL, "more than 8 sockets");
         fds[n++] = serve_listen(given->at[i], s->anywhere);
     }
-    while (n < SOCKETS_MAX && (fd = serve_inherited(protocol, &at)) >= 0) fds[n++] = fd;
+    while ((fd = serve_inherited(protocol, &at)) >= 0) {
+        if (n == SOCKETS_MAX) cli_die(protocol, NULL, "more than 8 sockets");
+        fds[n++] = fd;
+    }
     return n;
 }
 
@@ -42,6 +45,10 @@ static int run(const cli_settings *s) {
     for (int i = 0; i < s->nargs; i++) serve_lists_add(&lists, s->args[i], &opts);
     o.socketmaps = sockets(s, &s->socketmap, "socketmap", o.socketmap);
     o.https = sockets(s, &s->http, "http", o.http);
+    if (o.socketmaps + o.https - s->socketmap.count - s->http.count < serve_inherited_count()) {
+        cli_die("LISTEN_FDS", "FileDescriptorName=http, or socketmap",
+                "a socket that was passed has another name");
+    }
     if (!o.squid && !o.socketmaps && !o.https) {
         cli_die("serve", "--http, --socketmap or --squid", "nobody could ask");
     }
@@ -75,7 +82,8 @@ const cli_command cli_command_serve = {
         "When a FILTER has been replaced (every command of umbel replaces files, and so does mv), "
         "the new one answers within a second, or immediately after SIGHUP; if it cannot be read "
         "the old one stays, and standard error and /metrics say so. Keys have at most 8192 bytes. "
-        "A request that takes longer than 10 seconds (HTTP: 30) ends the connection. There is one "
+        "A request that takes longer than 10 seconds ends the connection, as do 10 minutes without one "
+        "(HTTP: 10 seconds for the head, 60 for the body, 30 without a request). There is one "
         "thread; start several servers to use several cores.\n\n"
         "Addresses are on loopback or Unix sockets unless --anywhere is given. Sockets that "
         "systemd passes under the names http and socketmap (FileDescriptorName=) are used, too.",

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/output.h"
+#include "base/safe_text.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "options/filter_options.h"
@@ -20,8 +21,6 @@ static const uint8_t options[] = {OPT_CHECK,      OPT_COLUMN,    OPT_COLUMN_TYPE
                                   OPT_COLUMNS,    OPT_SIZE_FPR,  OPT_FILTER,      OPT_OUTPUT,
                                   OPT_FORCE,      OPT_FILL_PLOT, OPT_QUIET,       OPT_JSON,
                                   OPT_MAX_MEMORY, OPT_HELP,      OPT_END};
-
-static const double default_fpr = 0.01;
 
 /* "tk tokenbf_v1(256, 2, 0)": a name, then the definition; *name stays NULL without one. */
 static const char *split_index(const char *text, char **name) {
@@ -88,7 +87,7 @@ static int list(const umbel_table *t, const char *path, const cli_settings *s) {
     cli_report_text(&r, "system", "system", umbel_table_system_name(system));
     size_t faults = report_faults(t, path, &r);
     cli_table_report_facts(t, &r);
-    cli_table_report_advise(&p, system, s->fpr > 0 ? s->fpr : default_fpr, &r);
+    cli_table_report_advise(&p, system, s->fpr > 0 ? s->fpr : CLI_DEFAULT_FPR, &r);
     cli_table_report_print(&p, system, &r);
     if (!s->json && (s->plot || isatty(STDOUT_FILENO))) cli_table_report_draw(&p, stdout);
     cli_report_end(&r);
@@ -106,7 +105,9 @@ static void print_answer(const umbel_table *t, const umbel_table_answer *answer,
         umbel_table_place_of(t, i, &p);
         cli_table_place_text(&p, umbel_table_system_of(t), text, sizeof text);
         json_array_append_new(places, json_integer((json_int_t)i));
-        if (!r->object) fprintf(r->to, "%s\n", text);
+        if (r->object) continue;
+        cli_put_safe(text, r->to);
+        fputc('\n', r->to);
     }
     cli_report_json(r, "places", places);
     if (answer->has_block) {

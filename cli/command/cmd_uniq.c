@@ -12,20 +12,23 @@
 
 #include "base/error.h"
 #include "base/tally.h"
+#include "base/wrap.h"
 #include "command/command.h"
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
+#include "filter/hasher.h"
 #include "lines/misfits.h"
 #include "lines/selected_lines.h"
 #include "report/report.h"
 #include "uniq/loss.h"
 #include "uniq/uniq_state.h"
 
-static const uint8_t options[] = {
-    OPT_KEYS,   OPT_FPR,         OPT_BYTES,      OPT_STATE,        OPT_WINDOW, OPT_REPEATED,
-    OPT_STRICT, OPT_THREADS,     OPT_QUIET,      OPT_JSON_SUMMARY, OPT_HELP,   OPT_KIND,
-    OPT_SEED,   OPT_SECRET_FILE, OPT_MAX_MEMORY, CLI_LINE_OPTIONS, OPT_END};
+static const uint8_t options[] = {OPT_KEYS,          OPT_FPR,        OPT_BYTES,        OPT_STATE,
+                                  OPT_WINDOW,        OPT_REPEATED,   OPT_COUNTS,       OPT_TOP,
+                                  OPT_LINE_BUFFERED, OPT_STRICT,     OPT_THREADS,      OPT_QUIET,
+                                  OPT_JSON_SUMMARY,  OPT_HELP,       OPT_KIND,         OPT_SEED,
+                                  OPT_SECRET_FILE,   OPT_MAX_MEMORY, CLI_LINE_OPTIONS, OPT_END};
 
 typedef struct uniq_run {
     const cli_settings *s;
@@ -130,7 +133,8 @@ static void warn_of_rate(uniq_run *u) {
  * With a clock a step may bring any number of keys: true if there were too many. */
 static bool measure(uniq_run *u) {
     if (!u->changed) return false;
-    take_stock(u);
+    cli_loss_finish(&u->loss);
+    warn_beyond_plan(u);
     u->changed = false;
     return u->state.clock.step && u->loss.now.rate > u->loss.info.fpr;
 }
@@ -268,19 +272,21 @@ static void summarise_json(const uniq_run *u, const cli_lines *read) {
 
 static void summarise(const uniq_run *u, const cli_lines *read) {
     char all[UMBEL_QUANTITY], new_lines[UMBEL_QUANTITY], size[UMBEL_QUANTITY];
-    fprintf(stderr, "uniq: %s, %s of them new; ", cli_count_noun(read->count, "line", all),
+    FILE *to = cli_sentence();
+    fprintf(to, "uniq: %s, %s of them new; ", cli_count_noun(read->count, "line", all),
             umbel_count_text(u->new_lines, new_lines));
     double lost = cli_loss_estimate(&u->loss);
     if (isfinite(lost)) {
         char count[UMBEL_QUANTITY];
         lost = fmin(lost, (double)read->count);
         if (lost < 10) snprintf(count, sizeof count, "%.2f", lost);
-        fprintf(stderr, "about %s new lines mistaken for repeated",
+        fprintf(to, "about %s new lines mistaken for repeated",
                 lost < 10 ? count : umbel_count_text((uint64_t)llround(lost), count));
     } else {
-        fputs("how many new lines were lost cannot be estimated: every bit is set", stderr);
+        fputs("how many new lines were lost cannot be estimated: every bit is set", to);
     }
-    fprintf(stderr, ", in %s\n", umbel_size_text(u->loss.info.bytes, size));
+    fprintf(to, ", in %s", umbel_size_text(u->loss.info.bytes, size));
+    cli_sentence_end(to);
 }
 
 /* Recursive, because an error may occur anywhere while it is held. */
@@ -294,17 +300,13 @@ static void init_lock(pthread_mutex_t *lock) {
 
 /* The filter's own hashes, or, where it takes none, those of another, under the same secret. */
 static umbel_filter *hasher_for(umbel_filter *f, const cli_settings *s) {
-    umbel_filter *hasher = NULL;
-    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32, .secret = s->secret};
-    if (umbel_takes_hashes(f)) return f;
-    umbel_err e = umbel_create(&params, NULL, &hasher, NULL);
-    if (e) cli_die_err("uniq", e, NULL, NULL);
-    return hasher;
+    return umbel_takes_hashes(f) ? f : cli_hasher_new(s);
 }
 
 static int run(const cli_settings *s) {
     static uniq_run u; /* a thread may still be waiting for the lock when this returns */
     cli_refuse_as_input("-", s->args, s->nargs);
+    if (s->counts || s->top) return cli_uniq_counts(s);
     if (s->state) cli_refuse_as_input(s->state, s->args, s->nargs);
     u.s = s;
     u.state = cli_uniq_state_open(s);
@@ -369,18 +371,23 @@ const cli_command cli_command_uniq = {
                 "# Each alarm once a day, even across restarts\n"
                 "tail -F alarms.log | umbel uniq --window 24h/1h -n 1M --state day.umb\n"
                 "# Only the repeated lines\n"
-                "umbel uniq -d --csv -k customer orders.csv\n",
+                "umbel uniq -d --csv --header -k customer orders.csv\n"
+                "# How often each address occurs, and the ten most frequent\n"
+                "umbel uniq -c -k 1 access.log\n"
+                "tail -n 1000000 access.log | umbel uniq --top 10 -k 1\n",
     .text =
-        "Lines whose key is new are printed at once; repeated ones are dropped. A new line is "
-        "mistaken for a repeated one, and lost, at most at the promised false-positive rate, "
-        "however many keys come: the filter grows when they are more than -n says. With -m, "
-        "a --kind that does not grow or a rate below 1 in 100,000,000, memory is fixed, and beyond "
-        "the plan the rate rises: warnings say so at 1, 2, 10, 100 ... times the promise and when "
-        "0.1%, 1%, 10% and 50% of the new lines are lost, and the exit status is 3. --strict stops "
-        "before that, with an error.\n\n"
+        "Lines whose key is new are printed immediately; of those, at most the promised share (-p, 0.1%) "
+        "is mistaken for repeated and lost, however many keys come: the filter grows. With -m "
+        "memory is fixed instead, and when more keys come than it was planned for, warnings and "
+        "exit status 3 say how many lines are lost; --strict stops before. With --state the promise "
+        "is for all runs together, and what was printed is remembered; with --window at least the "
+        "last N keys, or those of the last DURATION, are remembered, and older ones come as new.\n\n"
+        "Memory is also fixed with a --kind that does not grow and at rates below 1 in 100,000,000. "
+        "Warnings come at 1, 2, 10, 100 ... times the promised rate, and when 0.1%, 1%, 10% and 50% "
+        "of the new lines are lost.\n\n"
         "Without -n a filter that grows starts with room for a million keys (100,000 below 1 in "
-        "10,000, where growing takes several times the memory of a fixed plan: 130 bits per key at "
-        "1 in a million, against 30), one that does not is planned for 10 million; without -p "
+        "10,000, where growing takes several times the memory of a fixed plan: 90 to 260 bits per key "
+        "at 1 in a million, against 30), one that does not is planned for 10 million; without -p "
         "the rate is 0.1%, and -m alone fixes for how many keys. If the number of keys "
         "is known, -n with --kind auto takes the least memory. The number of lines lost is estimated at the end, from the rate "
         "that each new line met or, when many are lost, from an independent count of the "
@@ -393,12 +400,23 @@ const cli_command cli_command_uniq = {
         "more than its share raises the rate and causes a warning, or an error with --strict. "
         "With --state, time continues between runs, and the state is also saved after each "
         "step. If the clock is set back, nothing is forgotten.\n\n"
+        "-c prints, before the first line of each key, how often the key occurs in all the input, "
+        "in order of first occurrence and laid out as uniq(1) does it; with -d, only keys that are "
+        "repeated. Nothing is lost: a table takes 20 to 40 bytes per key (half as much again while "
+        "it grows), and counts are exact unless two keys have the same 64-bit hash, which happens "
+        "among 10 million keys once in 400,000 runs. --top N prints the N most frequent keys, the "
+        "most frequent first, in fixed memory: 65,536 counters, or 64 N if that is more, with a "
+        "line each. With more keys than counters, counts may be too high, by at most lines / "
+        "counters, and are then printed as LOW-HIGH: the truth lies in between. A warning and exit "
+        "status 3 say if a line may not belong to the top N.\n\n"
         "--state keeps the filter for the next run. It is replaced in one step after all "
         "lines have been written, even if an error or SIGHUP, SIGINT or SIGTERM ends the run: "
         "what was printed is remembered. If the output itself cannot be written, or after "
         "SIGKILL or a power failure, the previous state remains: lines since then are printed "
-        "again, and none is lost. Commands that change one file take turns: a second run with "
-        "the same --state waits until the first has ended, and says so.",
+        "again, and none is lost. A run maps the file, copies only the pages that it changes, and "
+        "writes a new file; empty parts of the filter take no disk space. Commands that change one "
+        "file take turns: a second run with the same --state waits until the first has ended, and "
+        "says so.",
     .exits = CLI_EXITS_LINES,
     .options = options,
     .run = run,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/safe_text.h"
 #include "umbel_quantity.h"
 
 static void need(umbel_err e, const umbel_diag *diag) {
@@ -77,7 +78,8 @@ static void say_forms(const forms *f) {
     }
     fputs("\n", stderr);
     for (size_t i = 0; i < f->shown; i++) {
-        fprintf(stderr, "umbel: not understood: %s\n", f->unknown[i]);
+        cli_print_safe(stderr, "umbel: not understood: %s", f->unknown[i]);
+        fputc('\n', stderr);
     }
 }
 
@@ -85,7 +87,7 @@ static void say_forms(const forms *f) {
 static void read_list(const cli_settings *s, const cli_feed *feed, const asking *a) {
     static forms f;
     f.asking = a;
-    if (cli_input_once(feed->files, feed->nfiles)) {
+    if (cli_feed_once(feed)) {
         cli_warn("--domains", "a pipe is read once: any exceptions (@@) in it have no effect");
         return;
     }
@@ -113,13 +115,16 @@ cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params 
         return good;
     }
     umbel_params native = cli_native_params(params);
-    need(umbel_never_new(&native, NULL, &good.never, &diag), &diag);
+    umbel_opts opts = {.secret = s->secret};
+    need(umbel_never_new(&native, &opts, &good.never, &diag), &diag);
+    good.domains = list;
     asking a = {good.never, feed->recipes[0]};
     if (list) read_list(s, feed, &a);
     if (s->never.count) {
         cli_feed own = *feed;
         own.files = s->never.at;
         own.nfiles = (int)s->never.count;
+        own.given = NULL;
         own.never = NULL;
         own.activity = s->quiet ? NULL : "reading good keys";
         cli_job job = {NULL, ask_lines, &a};
@@ -131,18 +136,24 @@ cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params 
 void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settings *s) {
     umbel_never_result result = {0};
     umbel_diag diag = {0};
-    char asked[UMBEL_QUANTITY], found[UMBEL_QUANTITY], members[UMBEL_QUANTITY];
+    char asked[UMBEL_QUANTITY], found[UMBEL_QUANTITY];
     if (!good->never) return;
     need(umbel_never_finish(good->never, f, &result, &diag), &diag);
     umbel_never_free(good->never);
     good->never = NULL;
-    if (!result.asked || s->quiet) return;
-    umbel_count_text(result.exceptions, found);
-    umbel_count_text(result.members, members);
-    fprintf(stderr, "umbel: good keys: %s asked, %s exceptions",
-            umbel_count_text(result.asked, asked), found);
-    if (result.members) fprintf(stderr, "; %s are listed as well, and will be found", members);
-    fputs("\n", stderr);
+    if (result.asked && !s->quiet) {
+        umbel_count_text(result.exceptions, found);
+        fprintf(stderr, "umbel: good keys: %s asked, %s exceptions\n",
+                umbel_count_text(result.asked, asked), found);
+    }
+    if (!result.members) return;
+    umbel_count_text(result.members, found);
+    if (good->domains) {
+        cli_warn("good names", "listed as well, or below a listed name: %s; listed names win",
+                 found);
+    } else {
+        cli_warn("good keys", "listed as well: %s; they are found", found);
+    }
 }
 
 int cli_good_keys_status(const umbel_filter *f, const char *name, uint64_t before, int status) {

@@ -10,6 +10,7 @@
 
 typedef struct cli_good_keys {
     umbel_never *never; /* NULL: there are none */
+    bool domains;
 } cli_good_keys;
 
 /* Reads the good keys, by the recipe of the feed: those of --never, and the exceptions in a block

@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "filter/filter_file.h"
+#include "filter/hasher.h"
+#include "uniq/key_counts.h"
 
 typedef struct piped_build {
     const cli_settings *s;
@@ -58,6 +60,22 @@ static umbel_filter *create_kept(piped_build *g) {
     return f;
 }
 
+/* As keys are different if their hashes are. */
+static uint64_t distinct_kept(const piped_build *g) {
+    cli_key_counts seen = {0};
+    umbel_filter *hasher = cli_hasher_new(g->s);
+    size_t at = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        uint64_t hash = umbel_hash(hasher, g->text + at, g->keys[i].len);
+        cli_key_counts_add(&seen, &hash, 1);
+        at += g->keys[i].len;
+    }
+    uint64_t keys = seen.keys ? seen.keys : 1;
+    cli_key_counts_free(&seen);
+    umbel_free(hasher);
+    return keys;
+}
+
 static void start_growing(piped_build *g) {
     if (!g->s->quiet) {
         cli_note(g->name,
@@ -94,7 +112,7 @@ umbel_filter *cli_build_piped(const cli_settings *s, const cli_filter_params *pa
                               const cli_feed *feed, const char *name, cli_lines *read) {
     piped_build g = {.s = s, .params = *params, .name = name};
     if (s->threads > 1) {
-        cli_filter_params tiny = *params;
+        cli_filter_params tiny = *params; /* with its seed */
         tiny.kind = UMBEL_KIND_BLOCKED;
         tiny.hashes = 0;
         tiny.capacity = 1;
@@ -105,6 +123,6 @@ umbel_filter *cli_build_piped(const cli_settings *s, const cli_filter_params *pa
     *read = cli_pipeline(feed, &job);
     umbel_free(g.hasher);
     if (g.growing) return g.growing;
-    g.params.capacity = g.count ? g.count : 1;
+    g.params.capacity = distinct_kept(&g);
     return create_kept(&g);
 }

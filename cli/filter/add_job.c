@@ -52,12 +52,13 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
                 e == UMBEL_EFROZEN ? "static filters cannot change: build it again" : NULL);
 }
 
-/* More keys than planned, or a rate above the promise: an error or a warning. */
+/* More keys than planned, or a rate above the promise: an error or a warning.  Once without the
+ * rate, while keys are added, and once with it, at the end. */
 static void exceed(cli_add_job *a, const umbel_measurement *now) {
     char plan[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
     umbel_info info;
     umbel_describe(a->filter, &info);
-    bool above = now && info.fpr > 0 && now->rate > info.fpr;
+    bool above = now && info.fpr > 0 && now->rate > info.fpr, said = a->warned;
     umbel_count_text(a->capacity, plan);
     if (above) {
         umbel_rate_text(now->rate, rate);
@@ -72,16 +73,12 @@ static void exceed(cli_add_job *a, const umbel_measurement *now) {
         cli_die(a->name, "nothing was saved; -n KEYS plans for more",
                 "more keys than the %s planned", plan);
     }
-    if (a->warned) return;
     a->warned = true;
     if (above) {
         cli_warn(a->name, "too many keys for the plan of %s; the false-positive rate is %s, not %s",
                  plan, rate, promised);
-    } else {
-        cli_warn(a->name,
-                 "more keys than the %s planned; the false-positive rate exceeds the "
-                 "promise",
-                 plan);
+    } else if (!said) {
+        cli_warn(a->name, "more keys than the %s planned", plan);
     }
 }
 
@@ -89,6 +86,7 @@ void cli_add_job_check_capacity(cli_add_job *a) {
     umbel_info info;
     if (!a->capacity || a->warned) return;
     umbel_describe(a->filter, &info);
+    if (info.kind == UMBEL_KIND_COUNTING) return; /* counts every add */
     double added =
         info.keys_added > a->adds_before ? (double)(info.keys_added - a->adds_before) : 0;
     if (a->keys_before + added > (double)a->capacity + 0.5) exceed(a, NULL);
@@ -123,13 +121,6 @@ cli_job cli_add_job_callbacks(cli_add_job *a) {
     return (cli_job){a->hash_ahead ? hash_keys : NULL, add_keys, a};
 }
 
-/* Other systems size by rules of thumb: filters of just the planned keys may have a rate that is
- * half as high again (docs/planning.md). */
-static bool is_usual(const cli_add_job *a, const umbel_info *info, const umbel_measurement *now) {
-    return info->format != UMBEL_FMT_NATIVE && now->rate <= 1.5 * info->fpr &&
-           now->keys - 3 * now->keys_error < (double)a->capacity + 0.5;
-}
-
 int cli_add_job_finish(cli_add_job *a) {
     umbel_info info;
     umbel_measurement now;
@@ -139,7 +130,7 @@ int cli_add_job_finish(cli_add_job *a) {
         umbel_describe(a->filter, &info);
         umbel_measure(a->filter, &now);
         umbel_judge(&info, &now, &health);
-        if (health.overfull && (a->strict || !is_usual(a, &info, &now))) exceed(a, &now);
+        if (health.overfull) exceed(a, &now);
         warn_of_little_room(a, now.keys);
     }
     return a->warned ? CLI_INCOMPLETE : CLI_YES;

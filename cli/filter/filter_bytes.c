@@ -101,7 +101,7 @@ cli_filter_bytes cli_filter_bytes_of(const char *path, const umbel_foreign *as,
         if (strcmp(m->path, path) == 0) return m->bytes;
     }
     const char *name = cli_filter_name(path);
-    cli_filter_bytes out = {.as = *as};
+    cli_filter_bytes out = {.as = *as, .fd = -1};
     int fd = cli_is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) cli_die_sys(name, errno);
     if (is_stream(fd, name, &out.piped)) {
@@ -111,7 +111,9 @@ cli_filter_bytes cli_filter_bytes_of(const char *path, const umbel_foreign *as,
         struct memory *m = cli_alloc(sizeof *m);
         *m = (struct memory){read_before, path, out};
         read_before = m;
+        if (fd != STDIN_FILENO) close(fd);
+    } else {
+        out.fd = fd;
     }
-    if (fd != STDIN_FILENO) close(fd);
     return out;
 }

@@ -24,8 +24,9 @@ static inline const char *cli_filter_name(const char *path) {
 const char *cli_open_hint(umbel_err err);
 
 typedef struct cli_filter_bytes {
-    const uint8_t *at; /* NULL: the file can be mapped */
+    const uint8_t *at; /* NULL: the file can be mapped ... */
     size_t len;
+    int fd;           /* ... by this descriptor, which the caller closes; otherwise -1 */
     umbel_foreign as; /* what to decode them as */
     bool piped;       /* there is no file to replace */
 } cli_filter_bytes;

@@ -6,6 +6,7 @@
 #include "filter/filter_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,78 +58,114 @@ static umbel_foreign format_of(const cli_settings *s) {
     return as;
 }
 
-/* umbel_file_open, _load or _edit. */
-typedef umbel_err opener(const char *path, const umbel_foreign *as, const umbel_opts *opts,
+/* umbel_fd_open, _load or _edit. */
+typedef umbel_err opener(int fd, const umbel_foreign *as, const umbel_opts *opts,
                          umbel_filter **out, umbel_diag *diag);
 
-static umbel_err get(const char *path, const cli_settings *s, opener *open, umbel_filter **f,
-                     umbel_diag *diag) {
-    umbel_opts opts = cli_opts_of(s);
+/* The file, opened once for all that is done with it here. */
+static cli_filter_bytes source_of(const char *path, const cli_settings *s) {
     umbel_foreign as = format_of(s);
     cli_guard_mappings();
-    cli_filter_bytes bytes = cli_filter_bytes_of(path, &as, opts.max_bytes);
-    if (bytes.at) return umbel_decode(bytes.at, bytes.len, &bytes.as, &opts, f, diag);
-    umbel_err e = open(path, &as, &opts, f, diag);
+    return cli_filter_bytes_of(path, &as, s->max_memory);
+}
+
+static void close_source(const cli_filter_bytes *from) {
+    if (from->fd >= 0) close(from->fd);
+}
+
+static umbel_err get(const cli_filter_bytes *from, const cli_settings *s, opener *open,
+                     umbel_filter **f, umbel_diag *diag) {
+    umbel_opts opts = cli_opts_of(s);
+    if (from->at) return umbel_decode(from->at, from->len, &from->as, &opts, f, diag);
+    umbel_err e = open(from->fd, &from->as, &opts, f, diag);
     /* What cannot be mapped is loaded. */
-    return e == UMBEL_ENOTSUP ? umbel_file_load(path, &as, &opts, f, diag) : e;
+    return e == UMBEL_ENOTSUP ? umbel_fd_load(from->fd, &from->as, &opts, f, diag) : e;
 }
 
 /* For reading, as if --secret-file had not been given. */
-static umbel_err get_plain(const char *path, const cli_settings *s, umbel_filter **f) {
+static umbel_err get_plain(const cli_filter_bytes *from, const cli_settings *s, umbel_filter **f) {
     cli_settings plain = *s;
     plain.secret = NULL;
-    return get(path, &plain, umbel_file_open, f, NULL);
+    return get(from, &plain, umbel_fd_open, f, NULL);
 }
 
-static umbel_filter *need(const char *path, const cli_settings *s, opener *open) {
+/* Closes the source. */
+static umbel_filter *need_from(cli_filter_bytes from, const char *path, const cli_settings *s,
+                               opener *open) {
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
-    umbel_foreign as = format_of(s);
-    if (open != umbel_file_open && !s->output &&
-        cli_filter_bytes_of(path, &as, s->max_memory).piped) {
+    if (open != umbel_fd_open && !s->output && from.piped) {
         cli_die(cli_filter_name(path), "give a file", "a filter in a pipe cannot be changed");
     }
-    umbel_err e = get(path, s, open, &f, &diag);
-    if (e == UMBEL_ESECRET && s->secret && get_plain(path, s, &f) == UMBEL_OK) {
+    umbel_err e = get(&from, s, open, &f, &diag);
+    if (e == UMBEL_ESECRET && s->secret && get_plain(&from, s, &f) == UMBEL_OK) {
         cli_die_err(cli_filter_name(path), e, &diag, "it opens without --secret-file");
     }
     if (e) refuse(path, e, &diag, s);
+    close_source(&from);
     return f;
 }
 
 umbel_filter *cli_filter_open(const char *path, const cli_settings *s) {
-    return need(path, s, umbel_file_open);
+    return need_from(source_of(path, s), path, s, umbel_fd_open);
 }
 
 umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, bool *keyed) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    umbel_err e = get(path, s, umbel_file_open, &f, &diag);
+    cli_filter_bytes from = source_of(path, s);
+    cli_mapping_watch(path, from.fd);
+    umbel_err e = get(&from, s, umbel_fd_open, &f, &diag);
     *keyed = !e && s->secret;
-    if (e == UMBEL_ESECRET && s->secret) e = get_plain(path, s, &f);
+    if (e == UMBEL_ESECRET && s->secret) e = get_plain(&from, s, &f);
     if (e) refuse(path, e, &diag, s);
+    close_source(&from);
+    return f;
+}
+
+umbel_filter *cli_filter_try(const char *path, const cli_settings *s, char *why, size_t cap) {
+    umbel_filter *f = NULL;
+    umbel_diag diag = {0};
+    cli_filter_bytes from = {.fd = open(path, O_RDONLY | O_CLOEXEC), .as = format_of(s)};
+    if (from.fd < 0) {
+        snprintf(why, cap, "%s", strerror(errno));
+        return NULL;
+    }
+    umbel_err e = get(&from, s, umbel_fd_open, &f, &diag);
+    if (e == UMBEL_ESECRET && s->secret) e = get_plain(&from, s, &f);
+    if (e) {
+        umbel_explain(e, &diag, why, cap);
+    } else {
+        cli_mapping_watch(path, from.fd);
+    }
+    close_source(&from);
     return f;
 }
 
 umbel_filter *cli_filter_load(const char *path, const cli_settings *s) {
-    return need(path, s, umbel_file_load);
+    return need_from(source_of(path, s), path, s, umbel_fd_load);
 }
 
 umbel_filter *cli_filter_edit(const char *path, const cli_settings *s) {
-    cli_mapping_watch(path);
-    return need(path, s, umbel_file_edit);
+    cli_filter_bytes from = source_of(path, s);
+    cli_mapping_watch(path, from.fd);
+    return need_from(from, path, s, umbel_fd_edit);
 }
 
 /* NULL, and nothing is wrong, if the bytes were verified and the file can be mapped. */
 static umbel_filter *verified(const char *path, const cli_settings *s, bool open) {
     umbel_diag diag = {0};
-    umbel_foreign as = format_of(s);
-    cli_filter_bytes bytes = cli_filter_bytes_of(path, &as, s->max_memory);
-    if (bytes.at && open) return cli_filter_open(path, s); /* decoding verifies everything */
-    umbel_err e = bytes.at ? umbel_verify(bytes.at, bytes.len, &bytes.as, &diag)
-                           : umbel_file_verify(path, &as, &diag);
+    umbel_err e = UMBEL_OK;
+    cli_filter_bytes from = source_of(path, s);
+    if (!from.at) {
+        e = umbel_fd_verify(from.fd, &from.as, &diag);
+    } else if (!open) { /* otherwise decoding verifies everything */
+        e = umbel_verify(from.at, from.len, &from.as, &diag);
+    }
     if (e) refuse(path, e, &diag, s);
-    return open ? cli_filter_open(path, s) : NULL;
+    if (open) return need_from(from, path, s, umbel_fd_open);
+    close_source(&from);
+    return NULL;
 }
 
 umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s) {
@@ -156,7 +193,6 @@ void cli_die_memory(const char *where, const cli_filter_params *p) {
 
 umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *s) {
     umbel_opts opts = cli_opts_of(s);
-    opts.secret = NULL; /* that of a new filter is among its parameters */
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_params native = cli_native_params(p);
@@ -182,8 +218,7 @@ static void refuse_as_input(const struct stat *out, const char *output, const ch
         bool standard = nfiles == 0 || strcmp(files[i], "-") == 0;
         if ((standard ? fstat(STDIN_FILENO, &in) : stat(files[i], &in)) != 0) continue;
         if (in.st_dev == out->st_dev && in.st_ino == out->st_ino) {
-            cli_die(standard ? "standard input" : files[i], NULL, "is the output as well: %s",
-                    output);
+            cli_die(standard ? "standard input" : files[i], NULL, "is also the output: %s", output);
         }
     }
 }
@@ -233,6 +268,7 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
     umbel_err e = to_stdout ? umbel_file_write(f, format, STDOUT_FILENO, &diag)
                             : umbel_file_save(f, format, path, &diag);
     if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
+    if (diag.what) cli_warn(path, "%s%s%s", diag.field, *diag.field ? ": " : "", diag.what);
 }
 
 void cli_filter_save_edited(const umbel_filter *f, umbel_format format, const char *path) {

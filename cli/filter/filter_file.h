@@ -15,9 +15,12 @@ umbel_filter *cli_filter_open(const char *path, const cli_settings *s);
 umbel_filter *cli_filter_load(const char *path, const cli_settings *s);
 umbel_filter *cli_filter_edit(const char *path, const cli_settings *s);
 
-/* Opened for reading where some filters are keyed and others not: --secret-file is for the
- * former. */
+/* Opened for reading where some filters are keyed and others not: --secret-file is for the former.
+ * cli_mappings_unchanged tells later whether the file was overwritten meanwhile. */
 umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, bool *keyed);
+
+/* The same without an exit: NULL, and `why`, if it cannot be opened. */
+umbel_filter *cli_filter_try(const char *path, const cli_settings *s, char *why, size_t cap);
 
 /* Opened for reading after every checksum was verified. */
 umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s);

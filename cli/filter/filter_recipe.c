@@ -33,8 +33,12 @@ umbel_recipe *cli_recipe_given(const cli_settings *s) {
     return with_options(s, "line");
 }
 
+umbel_recipe *cli_recipe_stored(const umbel_filter *f, const char *name) {
+    return parse(name, umbel_get_recipe(f));
+}
+
 umbel_recipe *cli_recipe_of(const umbel_filter *f, const char *name, const cli_settings *s) {
-    umbel_recipe_free(parse(name, umbel_get_recipe(f)));
+    umbel_recipe_free(cli_recipe_stored(f, name));
     return with_options(s, umbel_get_recipe(f));
 }
 
@@ -44,8 +48,11 @@ bool cli_changes_keys(const umbel_filter *f) {
 }
 
 void cli_need_same_keys(const umbel_filter *a, const umbel_filter *b, const char *name) {
-    /* The field may differ from file to file; what is done to the key may not. */
-    if (cli_recipe_same_keys(umbel_get_recipe(a), umbel_get_recipe(b))) return;
+    umbel_recipe *first = cli_recipe_stored(a, name), *other = cli_recipe_stored(b, name);
+    bool same = umbel_recipe_same_keys(first, other);
+    umbel_recipe_free(first);
+    umbel_recipe_free(other);
+    if (same) return;
     cli_die(name, "umbel info shows how",
             "makes keys from lines differently than the first filter");
 }

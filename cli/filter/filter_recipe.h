@@ -11,8 +11,9 @@
 /* The recipe that the options alone give; to be freed, as the next. */
 umbel_recipe *cli_recipe_given(const cli_settings *s);
 
-/* The recipe stored with a filter, with what the options add.  Exits if it has a word that this
- * version does not know: lines looked up in another way would get a wrong "no". */
+/* The recipe stored with a filter; and that with what the options add.  Exits if it has a word that
+ * this version does not know: lines looked up in another way would get a wrong "no". */
+umbel_recipe *cli_recipe_stored(const umbel_filter *f, const char *name);
 umbel_recipe *cli_recipe_of(const umbel_filter *f, const char *name, const cli_settings *s);
 
 /* Whether the filter's keys are not the lines themselves: clients of a server must do the same. */

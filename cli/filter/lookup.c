@@ -18,18 +18,32 @@ static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) 
            x.hash == y.hash && x.seed == y.seed && x.fingerprint == y.fingerprint;
 }
 
-void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, umbel_recipe *recipe) {
-    if (a->count == CLI_LOOKUP_MAX) cli_die("--also", "merge some of them", "more than 64 filters");
-    size_t me = a->count++;
-    a->at[me] = (cli_lookup_filter){f, name, recipe, me, me, false};
-    a->recipes[me] = recipe;
+/* Finds the filters before this one that make the same keys, and hash them alike. */
+static void link_up(cli_lookup *a, size_t me) {
+    const char *text = umbel_recipe_text(a->recipes[me]);
+    a->at[me].keys_from = a->at[me].hashes_from = me;
+    a->at[me].hashed = false;
     for (size_t i = me; i-- > 0;) {
-        if (strcmp(umbel_recipe_text(recipe), umbel_recipe_text(a->recipes[i])) != 0) continue;
+        if (strcmp(text, umbel_recipe_text(a->recipes[i])) != 0) continue;
         a->at[me].keys_from = i;
         if (!same_hashes(&a->at[me], &a->at[i])) continue;
         a->at[me].hashes_from = i;
         a->at[i].hashed = true;
     }
+}
+
+void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, umbel_recipe *recipe) {
+    if (a->count == CLI_LOOKUP_MAX) cli_die("--also", "merge some of them", "more than 64 filters");
+    size_t me = a->count++;
+    a->at[me] = (cli_lookup_filter){.filter = f, .name = name, .recipe = recipe};
+    a->recipes[me] = recipe;
+    link_up(a, me);
+}
+
+void cli_lookup_replace(cli_lookup *a, size_t at, umbel_filter *f) {
+    umbel_free(a->at[at].filter);
+    a->at[at].filter = f;
+    for (size_t i = 0; i < a->count; i++) link_up(a, i);
 }
 
 void cli_lookup_free(cli_lookup *a) {
@@ -58,7 +72,7 @@ static void prepare(const cli_lookup *a, const cli_batch *b, workspace *w, size_
     } else {
         umbel_key *keys = w->own_keys[i] = cli_alloc(b->lines * sizeof *keys);
         if (!w->states) w->states = cli_alloc(b->lines);
-        cli_batch_keys(b, b->recipes[i], a->use, keys, w->states, &w->scratch[i], &w->room[i]);
+        cli_batch_keys(b, b->recipes[i], b->use, keys, w->states, &w->scratch[i], &w->room[i]);
         w->keys[i] = keys;
     }
     if (q->hashes_from == i && q->hashed) {

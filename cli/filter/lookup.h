@@ -25,11 +25,12 @@ typedef struct cli_lookup {
     cli_lookup_filter at[CLI_LOOKUP_MAX];
     const umbel_recipe *recipes[CLI_LOOKUP_MAX]; /* the same, for the feed */
     size_t count;
-    umbel_recipe_use use;
 } cli_lookup;
 
 /* Takes ownership of both.  The feed's recipes are those of the lookup. */
 void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, umbel_recipe *recipe);
+/* Another filter with the same recipe, which is taken over, in place of one that is freed. */
+void cli_lookup_replace(cli_lookup *a, size_t at, umbel_filter *f);
 void cli_lookup_free(cli_lookup *a);
 
 /* Sets b->hits[i] to 1 if any filter has line i.  With more than one filter, bit j of b->hashes[i]

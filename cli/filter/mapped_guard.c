@@ -14,8 +14,8 @@
 
 #include "base/error.h"
 
-/* Where the thread that touches a mapping goes on when it is gone.  The signal comes in the thread
- * that caused it, in the middle of plain lookups: there is nothing to unwind. */
+/* Where the thread that touches a mapping continues when the mapping is gone.  The signal comes in
+ * the thread that caused it, in the middle of plain lookups: there is nothing to unwind. */
 static _Thread_local sigjmp_buf *volatile way_out;
 
 static void on_bus_error(int number) {
@@ -57,19 +57,15 @@ static struct {
 } watched[WATCHED_MAX];
 static size_t watched_count;
 
-void cli_mapping_watch(const char *path) {
-    struct stat st; /* opening a FIFO would already take part in it */
-    if (watched_count == WATCHED_MAX || stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0) return;
-    watched[watched_count].path = path;
-    watched[watched_count].fd = fd;
-    struct stat *then = &watched[watched_count].then;
-    if (fstat(fd, then) != 0 || !S_ISREG(then->st_mode)) {
-        close(fd);
-    } else {
-        watched_count++;
-    }
+void cli_mapping_watch(const char *path, int fd) {
+    size_t i = 0; /* of the file that had the name before, or a new one */
+    while (i < watched_count && watched[i].path != path) i++;
+    int copy = fd < 0 || i == WATCHED_MAX ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0) return;
+    if (i < watched_count) close(watched[i].fd);
+    watched[i].path = path;
+    watched[i].fd = copy;
+    if (fstat(copy, &watched[i].then) == 0 && i == watched_count) watched_count++;
 }
 
 void cli_mappings_unchanged(const char *so) {

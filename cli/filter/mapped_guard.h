@@ -17,8 +17,8 @@ void cli_guard_mappings(void);
  * What it had allocated is lost, so the program should end soon. */
 bool cli_guarded(void (*work)(void *ctx), void *ctx);
 
-/* Remembers the state of a file that is about to be mapped. */
-void cli_mapping_watch(const char *path);
+/* Remembers the state of an open file that is about to be mapped; fd -1: there is none. */
+void cli_mapping_watch(const char *path, int fd);
 
 /* Exits, saying what follows from it, if one of these files was written to since; a file that has
  * been replaced was not. */

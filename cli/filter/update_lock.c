@@ -118,7 +118,7 @@ static int open_lock(const char *name, const target *t) {
         }
         if (fd >= 0 && fstat(fd, &st) == 0 && honoured(&st, t)) return fd;
         if (fd >= 0) close(fd);
-        usleep(PAUSE_MICROSECONDS); /* it may just be in the making */
+        usleep(PAUSE_MICROSECONDS); /* it may be being created right now */
     }
     return -1;
 }

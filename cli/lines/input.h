@@ -2,7 +2,7 @@
  *
  * input.h - files and standard input as blocks of whole lines
  *
- * Plain files are cut into ranges that several threads read at once; everything else (pipes,
+ * Plain files are cut into ranges that several threads read in parallel; everything else (pipes,
  * compressed files, CSV) is read in order.  A block is read, not mapped: on cached files that is as
  * fast as a mapping that stays, and faster than one that is unmapped piece by piece, which the
  * memory limit would require.
@@ -58,7 +58,7 @@ void cli_input_on_header(cli_input *in, cli_bind_header *bind, void *ctx);
  * read or a line that does not fit a block is longer than max_line. */
 bool cli_input_claim(cli_input *in, cli_block *block);
 
-/* Fills a claimed block; any number of threads at once. */
+/* Fills a claimed block; any number of threads in parallel. */
 void cli_input_load(cli_input *in, cli_block *block);
 
 /* Exits, because the file has a line longer than max_line. */

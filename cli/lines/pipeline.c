@@ -2,7 +2,7 @@
  *
  * pipeline.c - lines in, keys to a job, results in input order
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* explicit_bzero */
 #include "lines/pipeline.h"
 
 #include <pthread.h>
@@ -48,17 +48,31 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
     if (s->max_line > max) {
         cli_die("--max-line", narrow ? "at most 1GiB" : "at most 3GiB", "too long");
     }
+    cli_exclude(s, OPT_GIVEN_KEY, OPT_DIGESTS);
     if (s->threads > 1024) cli_die("--threads", "at most 1024", "too many");
     return (cli_feed){
         .files = files,
         .nfiles = nfiles,
+        .given = &s->given_keys,
+        .given_name = "-e",
         .sep = s->null ? 0 : '\n',
         .skip_empty = s->skip_empty,
         .skips_missing = true,
         .max_line = (size_t)s->max_line,
         .threads = s->threads,
+        .numbered = s->line_number,
+        .line_buffered = s->line_buffered,
         .use = s->digests ? UMBEL_USE_DIGEST : UMBEL_USE_RECORD,
     };
+}
+
+/* Without files, -e or standard input. */
+static bool reads_files(const cli_feed *feed) {
+    return feed->nfiles || !feed->given || !feed->given->count;
+}
+
+const char *cli_feed_once(const cli_feed *feed) {
+    return reads_files(feed) ? cli_input_once(feed->files, feed->nfiles) : NULL;
 }
 
 static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
@@ -86,6 +100,7 @@ static void make_room_for_lines(cli_batch *b) {
     b->hashes = cli_realloc(b->hashes, b->room * sizeof *b->hashes);
     b->hits = cli_realloc(b->hits, b->room);
     b->states = cli_realloc(b->states, b->room);
+    b->numbers = cli_realloc(b->numbers, b->room * sizeof *b->numbers);
 }
 
 size_t cli_batch_keys(const cli_batch *b, const umbel_recipe *recipe, umbel_recipe_use use,
@@ -111,25 +126,17 @@ static void count_missing(cli_batch *b, bool skip_empty) {
     }
 }
 
-static void drop_missing(cli_batch *b) {
+/* Drops lines without a key, or with an empty one (or, without one, empty lines). */
+static void drop_lines(cli_batch *b, bool missing, bool empty) {
     size_t kept = 0;
     for (size_t i = 0; i < b->lines; i++) {
+        bool has = b->keys[i].data != NULL;
+        bool nothing = has ? !b->keys[i].len : b->starts[i] == b->ends[i];
         b->starts[kept] = b->starts[i];
         b->ends[kept] = b->ends[i];
         b->keys[kept] = b->keys[i];
-        kept += b->keys[i].data != NULL;
-    }
-    b->lines = kept;
-}
-
-static void drop_empty(cli_batch *b) {
-    size_t kept = 0;
-    for (size_t i = 0; i < b->lines; i++) {
-        b->starts[kept] = b->starts[i];
-        b->ends[kept] = b->ends[i];
-        b->keys[kept] = b->keys[i];
-        bool empty = b->keys[i].data ? !b->keys[i].len : b->starts[i] == b->ends[i];
-        kept += !empty;
+        b->numbers[kept] = b->numbers[i];
+        kept += !(missing && !has) && !(empty && nothing);
     }
     b->lines = kept;
 }
@@ -186,9 +193,10 @@ static void set_header_apart(const pipeline *p, cli_batch *b) {
     memmove(b->ends, b->ends + 1, b->lines * sizeof *b->ends);
 }
 
-static void make_keys(const pipeline *p, cli_batch *b) {
+static void find_lines(const pipeline *p, cli_batch *b) {
     b->text = b->block.text;
-    b->idle = b->block.idle;
+    b->idle = b->block.idle || p->feed->line_buffered;
+    b->use = p->feed->use;
     make_room_for_ends(b, p->feed->sep);
     b->lines = p->split(b->text, b->block.len, p->feed->sep, b->ends);
     if (p->recipe && umbel_recipe_traits(p->recipe) & UMBEL_RECIPE_CSV) {
@@ -202,15 +210,48 @@ static void make_keys(const pipeline *p, cli_batch *b) {
         b->starts[i] = start;
         start = b->ends[i] + 1;
     }
+}
+
+/* -e: the keys themselves, as one block; there is no line to take a field from. */
+static void put_given(const pipeline *p, cli_batch *b) {
+    const cli_text_list *list = p->feed->given;
+    size_t len = 0;
+    for (size_t i = 0; i < list->count; i++) len += strlen(list->at[i]) + 1;
+    if (len > UINT32_MAX) cli_die(p->feed->given_name, NULL, "too long");
+    b->use = UMBEL_USE_KEY;
+    b->lines = list->count;
+    b->block = (cli_block){.name = p->feed->given_name,
+                           .begins = p->feed->given_name,
+                           .len = len,
+                           .space = cli_alloc(len)};
+    b->text = b->block.space;
+    b->ends = cli_alloc(b->lines * sizeof *b->ends);
+    make_room_for_lines(b);
+    uint8_t *next = b->block.space;
+    for (size_t i = 0; i < b->lines; i++) {
+        size_t n = strlen(list->at[i]);
+        b->starts[i] = (uint32_t)(next - b->text);
+        b->ends[i] = b->starts[i] + (uint32_t)n;
+        memcpy(next, list->at[i], n);
+        next[n] = p->feed->sep;
+        next += n + 1;
+    }
+}
+
+static void make_keys(const pipeline *p, cli_batch *b) {
     cut_at_longer(b, p->max_line);
-    size_t found = cli_batch_keys(b, b->recipes ? b->recipes[0] : NULL, p->feed->use, b->keys,
-                                  b->states, &b->scratch, &b->scratch_room);
+    size_t found = cli_batch_keys(b, b->recipes ? b->recipes[0] : NULL, b->use, b->keys, b->states,
+                                  &b->scratch, &b->scratch_room);
+    bool drops = found < b->lines || p->feed->skip_empty;
+    for (size_t i = 0; i < b->lines && (drops || p->feed->numbered); i++) {
+        b->numbers[i] = (uint32_t)i;
+    }
     b->records = b->lines;
     b->nothing = b->malformed = 0;
     if (found < b->lines) count_missing(b, p->feed->skip_empty);
-    if (p->feed->skip_empty) drop_empty(b);
     b->missing = b->nothing + b->malformed;
-    if (b->missing && p->feed->skips_missing) drop_missing(b);
+    bool skips_missing = b->missing && p->feed->skips_missing;
+    if (skips_missing || p->feed->skip_empty) drop_lines(b, skips_missing, p->feed->skip_empty);
 }
 
 static void count_misfits(cli_misfits *m, size_t count, const cli_batch *b, uint64_t line) {
@@ -219,10 +260,11 @@ static void count_misfits(cli_misfits *m, size_t count, const cli_batch *b, uint
 }
 
 /* In the order of the input. */
-static void count_lines(pipeline *p, const cli_batch *b) {
+static void count_lines(pipeline *p, cli_batch *b) {
     if (b->block.begins) p->line = b->header.data != NULL;
     count_misfits(&p->read.nothing, b->nothing, b, p->line + b->first_nothing + 1);
     count_misfits(&p->read.malformed, b->malformed, b, p->line + b->first_malformed + 1);
+    b->first = p->line + 1;
     p->line += b->records;
     p->read.drained += b->lines;
     p->read.count += b->lines + (p->feed->skips_missing ? b->missing : 0);
@@ -239,22 +281,40 @@ static void show(umbel_never *never, const cli_batch *b) {
     if (e) cli_die_err("--never", e, &diag, NULL);
 }
 
-/* Blocks in order: the first never waits. */
-static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
-    pthread_mutex_lock(&p->turning);
-    while (p->turn != ticket) pthread_cond_wait(&p->turn_changed, &p->turning);
-    pthread_mutex_unlock(&p->turning);
-
+static void drain(pipeline *p, cli_batch *b) {
     count_lines(p, b); /* first: a job may change the batch */
     if (p->feed->never) show(p->feed->never, b);
     p->job->drain(p->job->ctx, b);
     if (p->feed->activity) cli_progress(p->read.drained);
     if (b->too_long) cli_input_refuse_line(p->in, b->block.name);
+}
 
+/* Blocks in order: the first never waits. */
+static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
+    pthread_mutex_lock(&p->turning);
+    while (p->turn != ticket) pthread_cond_wait(&p->turn_changed, &p->turning);
+    pthread_mutex_unlock(&p->turning);
+    drain(p, b);
     pthread_mutex_lock(&p->turning);
     p->turn++;
     pthread_cond_broadcast(&p->turn_changed);
     pthread_mutex_unlock(&p->turning);
+}
+
+static void free_batch(cli_batch *b) {
+    cli_block_free(&b->block);
+    free(b->starts), free(b->ends), free(b->keys), free(b->hashes), free(b->hits), free(b->states);
+    free(b->scratch), free(b->numbers);
+}
+
+static void run_given(pipeline *p) {
+    cli_batch b = {.recipes = p->feed->recipes};
+    put_given(p, &b);
+    make_keys(p, &b);
+    if (p->job->work) p->job->work(p->job->ctx, &b);
+    drain(p, &b);
+    explicit_bzero(b.block.space, b.block.len); /* it may be a password */
+    free_batch(&b);
 }
 
 static void *run_thread(void *ctx) {
@@ -272,13 +332,12 @@ static void *run_thread(void *ctx) {
         const bound_recipes *bound = b.block.bound;
         b.recipes = bound ? bound->recipes : p->feed->recipes;
         if (b.block.begins) warn_of_first_line(p, &b);
+        find_lines(p, &b);
         make_keys(p, &b);
         if (p->job->work) p->job->work(p->job->ctx, &b);
         drain_in_turn(p, &b, ticket);
     }
-    cli_block_free(&b.block);
-    free(b.starts), free(b.ends), free(b.keys), free(b.hashes), free(b.hits), free(b.states);
-    free(b.scratch);
+    free_batch(&b);
     return NULL;
 }
 
@@ -337,12 +396,15 @@ cli_lines cli_pipeline(const cli_feed *feed, const cli_job *job) {
     if (feed->activity) {
         cli_progress_begin(feed->activity, cli_input_total(p.in), feed->filling, feed->capacity);
     }
+    if (feed->given && feed->given->count) run_given(&p);
+    bool reads = reads_files(feed);
     pthread_t *others = cli_alloc((feed->threads + 1) * sizeof *others);
     uint32_t started = 0;
-    while (started + 1 < feed->threads && !pthread_create(&others[started], NULL, run_thread, &p)) {
+    while (reads && started + 1 < feed->threads &&
+           !pthread_create(&others[started], NULL, run_thread, &p)) {
         started++;
     }
-    run_thread(&p);
+    if (reads) run_thread(&p);
     for (uint32_t i = 0; i < started; i++) pthread_join(others[i], NULL);
     free(others);
     if (feed->activity) cli_progress_hide();

@@ -22,7 +22,10 @@ typedef struct cli_batch {
     uint8_t *hits;           /* likewise */
     size_t missing;          /* lines without a key, among the lines unless the feed skips them */
     umbel_key header;        /* with its separator, if the block begins with one: not a line */
-    bool idle;               /* the writer pauses */
+    umbel_recipe_use use;    /* that made the keys */
+    uint32_t *numbers;       /* if the feed is numbered: line i is this record of the block ... */
+    uint64_t first;          /* ... whose record 0 is this line of its file, from 1 */
+    bool idle;               /* the writer pauses, or nothing may wait: results are written */
     bool too_long;           /* a longer line than is allowed follows these */
 
     const umbel_recipe *const *recipes; /* those of the feed, for this file */
@@ -38,11 +41,16 @@ typedef struct cli_batch {
 typedef struct cli_feed {
     const char *const *files;
     int nfiles;
+    const cli_text_list
+        *given; /* keys of -e, before all lines; with some and no file, nothing is read */
+    const char *given_name; /* of the option they came from */
     uint8_t sep;
     bool skip_empty;
     bool skips_missing; /* lines without a key do not reach the job; else their keys have no data */
     bool quiet;         /* no warning about input that looks odd */
     bool *failed;       /* as for cli_input_open */
+    bool numbered;      /* batches have numbers */
+    bool line_buffered; /* batches are idle always */
     bool eager;         /* do not wait for full blocks: someone may be waiting for the results */
     size_t max_line;    /* 0: as usual */
     uint32_t threads;
@@ -81,6 +89,9 @@ typedef struct cli_job {
 cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles);
 
 cli_lines cli_pipeline(const cli_feed *feed, const cli_job *job);
+
+/* cli_input_once for what the feed reads. */
+const char *cli_feed_once(const cli_feed *feed);
 
 /* The keys of the batch's lines under another recipe.  `keys` and `states` have room for b->lines;
  * *scratch (NULL at first, freed by the caller) and *room grow as needed.  Returns how many lines

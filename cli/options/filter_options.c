@@ -80,30 +80,15 @@ umbel_type cli_type_named(const char *shown, const char *name) {
     return type;
 }
 
-static const struct {
-    const char *name;
-    uint32_t bit;
-} variants[] = {
-    {"guava2024", UMBEL_VARIANT_GUAVA_2024},
-    {"mitz32", UMBEL_VARIANT_MITZ32},
-    {"int32", UMBEL_VARIANT_INT32},
-    {"index", UMBEL_VARIANT_CLICKHOUSE_INDEX},
-    {"numbers", UMBEL_VARIANT_CLICKHOUSE_NUMBERS},
-    {"pre2024", UMBEL_VARIANT_CLICKHOUSE_PRE2024},
-    {"v1", UMBEL_VARIANT_SPARK_V1},
-    {"v2", 0},
-};
-
 static uint32_t variant_of(const cli_settings *s) {
     uint32_t bits = 0;
     for (size_t i = 0; i < s->variants.count; i++) {
-        size_t k = 0, end = sizeof variants / sizeof *variants;
-        while (k < end && strcmp(s->variants.at[i], variants[k].name) != 0) k++;
-        if (k == end) {
+        uint32_t more;
+        if (!umbel_variant_named(UMBEL_FMT_ANY, s->variants.at[i], &more)) {
             cli_die("--variant", cli_options[OPT_VARIANT].choices, "unknown variant '%s'",
                     s->variants.at[i]);
         }
-        bits |= variants[k].bit;
+        bits |= more;
     }
     return bits;
 }
@@ -138,11 +123,10 @@ cli_filter_params cli_params_of(const cli_settings *s) {
         .variant = s->variant,
         .expansion = s->expansion,
         .nonscaling = s->nonscaling,
-        .secret = s->secret,
     };
     if (!cli_is_foreign(&p)) {
         refuse_foreign_options(&p);
-    } else if (p.secret) {
+    } else if (s->secret) {
         cli_die("--secret-file", "only native filters can be keyed",
                 "%s filters do not use a secret", umbel_format_name(p.format));
     }
@@ -157,7 +141,6 @@ umbel_params cli_native_params(const cli_filter_params *p) {
         .bytes = p->bytes,
         .seed = p->seed,
         .hashes = p->hashes,
-        .secret = p->secret,
         .scalable = {.expansion = p->expansion},
     };
 }

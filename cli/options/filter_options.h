@@ -16,6 +16,7 @@ umbel_type cli_type_named(const char *shown, const char *name);
 cli_window cli_window_named(const char *shown, const char *text);
 
 #define CLI_SEE_PLAN "umbel plan shows what is possible"
+#define CLI_DEFAULT_FPR 0.01 /* without -p; uniq has its own */
 
 enum { CLI_NAMES = 512 };
 
@@ -34,7 +35,6 @@ typedef struct cli_filter_params {
     uint64_t bytes, seed;
     uint32_t hashes, bits_per_key, variant, expansion;
     bool nonscaling;
-    const uint8_t *secret;
 } cli_filter_params;
 
 cli_filter_params cli_params_of(const cli_settings *s);

@@ -106,8 +106,31 @@ const cli_option cli_options[OPTION_COUNT] = {
          "refuse filters that need more memory than SIZE; files that are only read are "
          "mapped and do not count"},
 
-    [OPT_CHECK_KEY] = {"e", "key", "KEY", NULL, TYPE_LIST, AT(check_keys),
+    [OPT_CHECK_KEY] = {"e", "key", "KEY", NULL, TYPE_LIST, AT(given_keys),
                        "look up KEY itself, instead of lines; may be repeated"},
+    [OPT_ASK] =
+        FLAG("", "ask", ask,
+             "ask for one key on the terminal, without showing it; says in words whether it "
+             "is in the filter"),
+    [OPT_GIVEN_KEY] = {"e", "key", "KEY", NULL, TYPE_LIST, AT(given_keys),
+                       "KEY itself, instead of lines; may be repeated"},
+    [OPT_LINE_NUMBER] = FLAG("n", "line-number", line_number,
+                             "print the number of each line in its file, and a colon, before it"),
+    [OPT_WITH_FILENAME] = FLAG("H", "with-filename", with_filename,
+                               "print the name of its file, and a colon, before each line; with "
+                               "-c, one count per file"),
+    [OPT_LINE_BUFFERED] =
+        FLAG("", "line-buffered", line_buffered,
+             "write what was read so far immediately, even if more input is there; "
+             "when the input pauses, that is always done"),
+    [OPT_MARK] = FLAG("", "mark", mark, "print all lines, each after a column that says yes or no"),
+    [OPT_VERIFY_WITH] = {"", "verify-with", "FILE", "FILE", TYPE_TEXT, AT(verify_with),
+                         "FILE has the keys that the filter was built from: drop the false "
+                         "positives"},
+    [OPT_FOLLOW_FILTER] = FLAG("", "follow-filter", follow_filter,
+                               "take up a filter as soon as its file is replaced"),
+    [OPT_SHAPE_KEYS] = {"", "keys", "KEYS", NULL, TYPE_COUNT, AT(keys),
+                        "the filter was planned for this many keys"},
     [OPT_INVERT] =
         FLAG("v", "invert", invert, "print the lines that are certainly not in the filter"),
     [OPT_COUNT] = FLAG("c", "count", count, "print only the number of lines"),
@@ -126,6 +149,15 @@ const cli_option cli_options[OPTION_COUNT] = {
                     "remember the last N keys, or those of the last DURATION (24h/1h, 7d/1d, "
                     "90m/10m), and forget older ones; for endless streams"},
     [OPT_REPEATED] = FLAG("d", "repeated", repeated, "print the repeated lines instead"),
+    [OPT_COUNTS] = FLAG("c", "count", counts,
+                        "print how often each key occurs before its first line; files are read "
+                        "twice"),
+    [OPT_TOP] = {"", "top", "N", NULL, TYPE_COUNT32, AT(top),
+                 "print the N most frequent keys, with their counts, at the end of the input"},
+    [OPT_EXACT] = FLAG("", "exact", exact,
+                       "leave nothing out: compare the lines that B may have with B itself"),
+    [OPT_DIFF_FPR] = {"p", "fpr", "RATE", NULL, TYPE_RATE, AT(fpr),
+                      "at most this share of the lines to be printed is left out (0.1%)"},
     [OPT_PRESENT] = {"", "present", "FILE", "FILE", TYPE_TEXT, AT(present),
                      "every line of FILE must be in the filter"},
     [OPT_ABSENT] = {"", "absent", "FILE", "FILE", TYPE_TEXT, AT(absent),

@@ -64,7 +64,7 @@ void cli_suggest(cli_suggestion *s, const char *candidate) {
     s->distance = d;
 }
 
-/* What 0.2 had under names of their own. */
+/* Options that 0.2 had under other names. */
 static const struct {
     const char *name, *now;
 } retired[] = {{"strategy", "now --variant mitz32; without it MURMUR128_MITZ_64"},
@@ -156,7 +156,7 @@ void cli_settings_free(cli_settings *s) {
     free(s->also.at);
     free(s->meta.at);
     free(s->variants.at);
-    free(s->check_keys.at);
+    free(s->given_keys.at);
     free(s->fields.at);
     free(s->json_keys.at);
     free(s->socketmap.at);

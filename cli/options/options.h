@@ -64,7 +64,16 @@ typedef enum cli_option_id {
     OPT_THREADS,
     OPT_MAX_MEMORY,
     /* what a command does */
+    OPT_GIVEN_KEY,
     OPT_CHECK_KEY,
+    OPT_ASK,
+    OPT_LINE_NUMBER,
+    OPT_WITH_FILENAME,
+    OPT_LINE_BUFFERED,
+    OPT_MARK,
+    OPT_VERIFY_WITH,
+    OPT_FOLLOW_FILTER,
+    OPT_SHAPE_KEYS,
     OPT_INVERT,
     OPT_COUNT,
     OPT_QUIET_MATCH,
@@ -74,6 +83,10 @@ typedef enum cli_option_id {
     OPT_STATE,
     OPT_WINDOW,
     OPT_REPEATED,
+    OPT_COUNTS,
+    OPT_TOP,
+    OPT_EXACT,
+    OPT_DIFF_FPR,
     OPT_PRESENT,
     OPT_ABSENT,
     OPT_PLOT,
@@ -201,13 +214,17 @@ struct cli_settings {
     const char *redis, *redis_key, *auth_file, *secret_file;
     const char *cacert, *cert, *cert_key, *sni;
     const uint8_t *secret; /* the 16 bytes in --secret-file; NULL without it */
-    cli_text_list also, meta, variants, check_keys, fields, json_keys, socketmap, http, never;
+    cli_text_list also, meta, variants, given_keys, fields, json_keys, socketmap, http, never;
     const char *rewrite, *answer;
     uint64_t max_connections;
     bool squid, anywhere;
+    const char *verify_with;
+    uint32_t top;
+    bool counts, exact;
+    bool line_number, with_filename, line_buffered, mark, follow_filter;
     bool csv, header, missing_empty, domains, sha1, ntlm, digests, same_rule;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
-    bool invert, count, quiet, silent, annotate, strict, repeated, plot, cluster, json, help,
+    bool ask, invert, count, quiet, silent, annotate, strict, repeated, plot, cluster, json, help,
         version;
 };
 

@@ -239,14 +239,6 @@ static bool same_text(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-bool cli_recipe_same_keys(const char *a, const char *b) {
-    words x = words_of(a), y = words_of(b);
-    bool same = x.trim == y.trim && x.lower == y.lower && x.upper == y.upper &&
-                same_text(x.meaning, y.meaning);
-    free_words(&x), free_words(&y);
-    return same;
-}
-
 bool cli_recipe_same_records(const char *a, const char *b) {
     words x = words_of(a), y = words_of(b);
     bool names = x.selection && begins(x.selection, "column=");

@@ -12,9 +12,6 @@
  * done to keys may be added to, but not replaced. */
 char *cli_recipe_text(const cli_settings *s, const char *stored);
 
-/* Whether keys of two recipes mean the same, wherever in a line they are found. */
-bool cli_recipe_same_keys(const char *a, const char *b);
-
 /* Whether the same text consists of the same records. */
 bool cli_recipe_same_records(const char *a, const char *b);
 

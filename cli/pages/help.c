@@ -8,14 +8,38 @@
 #include "options/filter_options.h"
 #include "pages/pages.h"
 
-enum { HELP_AT = 28 };
+enum { HELP_AT = 28, NARROW_AT = 8 };
 
-/* Text indented by two blanks. */
+/* As much of a command as fits, up to a blank that is not in quotes, so that the shell reads the
+ * parts as one. */
+static size_t fitting(const char *text, size_t len, size_t room) {
+    size_t best = 0;
+    char quote = 0;
+    if (len <= room) return len;
+    for (size_t i = 0; i < len && (i < room - 2 || !best); i++) {
+        if (!quote && (text[i] == '\'' || text[i] == '"')) {
+            quote = text[i];
+        } else if (quote == text[i]) {
+            quote = 0;
+        } else if (!quote && text[i] == ' ' && i > 2) {
+            best = i;
+        }
+    }
+    return best ? best : len;
+}
+
+/* Lines of shell, indented by two blanks; those that are too long are continued. */
 static void indented(const char *text, FILE *to) {
+    size_t width = (size_t)cli_width(to);
     while (*text) {
-        size_t len = strcspn(text, "\n");
-        fprintf(to, len ? "  %.*s\n" : "\n", (int)len, text);
-        text += len + (text[len] == '\n');
+        bool comment = *text == '#', first = true;
+        for (size_t n, len = strcspn(text, "\n"); len; len -= n, text += n, first = false) {
+            const char *lead = first ? "  " : comment ? "  # " : "      ";
+            n = fitting(text, len, width - strlen(lead));
+            fprintf(to, "%s%.*s%s\n", lead, (int)n, text, n < len && !comment ? " \\" : "");
+            if (n < len) n++; /* the blank */
+        }
+        text += *text == '\n';
     }
 }
 
@@ -25,10 +49,11 @@ static void option_line(cli_option_id id, FILE *to) {
     if (*o->letters) snprintf(letters, sizeof letters, "-%c, ", *o->letters);
     int n = snprintf(left, sizeof left, "  %s--%s%s%s", letters, o->name, o->argument ? " " : "",
                      o->argument ? o->argument : "");
-    fprintf(to, "%-*s", HELP_AT, left);
-    if (n >= HELP_AT) fprintf(to, "\n%*s", HELP_AT, "");
+    int at = cli_width(to) < 64 ? NARROW_AT : HELP_AT;
+    fprintf(to, "%-*s", at, left);
+    if (n >= at) fprintf(to, "\n%*s", at, "");
     char help[2 * CLI_NAMES];
-    cli_wrapped(cli_option_help(o, help, sizeof help), HELP_AT, HELP_AT, to);
+    cli_wrapped(cli_option_help(o, help, sizeof help), at, at, to);
 }
 
 char *cli_option_help(const cli_option *o, char *out, size_t cap) {
@@ -52,16 +77,24 @@ static const char *paragraph(const char *text, FILE *to) {
 static void command_list(FILE *to) {
     fputs("\nCommands\n", to);
     for (const cli_command *const *c = cli_commands; *c; c++) {
-        fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->summary);
+        fprintf(to, "  %-10s ", (*c)->name);
+        cli_wrapped((*c)->summary, 13, 13, to);
     }
-    fputs("\n`umbel help COMMAND` shows examples and all options of a command.\n", to);
+    fputc('\n', to);
+    cli_wrapped("`umbel help COMMAND` shows examples and all options of a command.", 0, 0, to);
 }
 
 void cli_help(const cli_command *c, FILE *to) {
     bool top = c == &cli_umbel;
-    fprintf(to, "%s%s - %s\n\nExamples\n", top ? "" : "umbel ", c->name, c->summary);
+    char text[512];
+    snprintf(text, sizeof text, "%s%s - %s", top ? "" : "umbel ", c->name, c->summary);
+    cli_wrapped(text, 0, 2, to);
+    fputs("\nExamples\n", to);
     indented(c->examples, to);
-    fprintf(to, "\nUsage\n  umbel%s%s %s\n\n", top ? "" : " ", top ? "" : c->name, c->synopsis);
+    snprintf(text, sizeof text, "umbel%s%s %s", top ? "" : " ", top ? "" : c->name, c->synopsis);
+    fputs("\nUsage\n  ", to);
+    cli_wrapped(text, 2, 6, to);
+    fputc('\n', to);
     const char *more = paragraph(c->text, to);
     if (top) command_list(to);
     fputs("\nOptions\n", to);

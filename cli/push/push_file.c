@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/safe_text.h"
 #include "base/tally.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
@@ -31,7 +32,7 @@ void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
     if (p->shards) {
         fputs(cli_count_noun(p->shards, "shard", what), stderr);
     } else {
-        fprintf(stderr, "%s at %s", p->name, p->server);
+        cli_print_safe(stderr, "%s at %s", p->name, p->server);
     }
     fprintf(stderr, ": %s, %s", cli_keys_text(&p->in, keys), umbel_size_text(p->bytes, size));
     if (p->resumed) {

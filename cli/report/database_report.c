@@ -7,8 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/safe_text.h"
 #include "umbel_quantity.h"
 
 /* ---- Files ---- */
@@ -101,10 +103,11 @@ void cli_database_take(cli_database *d, const char *path, const cli_places *p, c
                 "fill", "live rate", "file");
     }
     d->headed = true;
-    fprintf(r->to, "%8zu %14s %10s %6.2f %6.1f%% %12s  %s\n", p->filters,
-            p->keys ? umbel_count_text(p->keys, keys) : "-", umbel_size_text(p->bytes, size),
-            per_key(p->bytes, p->keys), 100 * p->fill,
-            p->filters ? umbel_rate_text(p->rate, rate) : "-", path);
+    cli_print_safe(r->to, "%8zu %14s %10s %6.2f %6.1f%% %12s  %s", p->filters,
+                   p->keys ? umbel_count_text(p->keys, keys) : "-", umbel_size_text(p->bytes, size),
+                   per_key(p->bytes, p->keys), 100 * p->fill,
+                   p->filters ? umbel_rate_text(p->rate, rate) : "-", path);
+    fputc('\n', r->to);
 }
 
 void cli_database_answer(cli_database *d, const char *path, bool may, cli_report *r) {
@@ -112,7 +115,13 @@ void cli_database_answer(cli_database *d, const char *path, bool may, cli_report
     d->may += may;
     if (!may) return;
     json_array_append_new(d->list, cli_json_text(path));
-    if (!r->object && !d->silent) fprintf(r->to, "%s\n", path);
+    if (r->object || d->silent) return;
+    if (isatty(fileno(r->to))) { /* as ls does: for programs, names are data */
+        cli_put_safe(path, r->to);
+    } else {
+        fputs(path, r->to);
+    }
+    fputc('\n', r->to);
 }
 
 void cli_database_end(cli_database *d, bool check, cli_report *r) {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/progress.h"
 #include "base/tally.h"
 #include "base/wrap.h"
@@ -19,24 +20,6 @@
 const double cli_curve[CLI_CURVE] = {0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
 
 static const double default_rate = 0.01;
-
-/* What each kind is for, in 20 letters; a kind that is missing here is shown without a purpose. */
-static const char *purpose(const char *kind) {
-    static const char *const words[][2] = {
-        {"blocked", "fast and general"},
-        {"classic", "small, takes adds"},
-        {"static", "small, built once"},
-        {"counting", "keys can be removed"},
-        {"scalable", "grows"},
-        {"window", "forgets old keys"},
-        {"tight", "smallest, built once"},
-        {"line", "fast, for low rates"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(words[i][0], kind) == 0) return words[i][1];
-    }
-    return "";
-}
 
 /* Better in what is to be computed: the rate, the bytes or the keys. */
 static bool better(const cli_settings *s, const umbel_plan *a, const umbel_plan *b) {
@@ -160,8 +143,14 @@ static void table(const cli_plans *p) {
     bool format = p->chosen.format; /* one row, of a system that makes one kind */
     if (!format) putchar('\n');
     int name = format ? 10 : 8, counts = 21 - name; /* formats have longer names */
-    printf("%-*s %*s %9s %8s %6s %9s%s\n", name, format ? "format" : "kind", counts, "keys", "size",
-           "bits/key", "hashes", "rate", format ? "" : "  for");
+    int width = cli_width(stdout);
+    bool wide = width >= 60, purposes = !format && width >= 80;
+    if (!wide) name = 10, counts = 0; /* without the number of keys, which was given or is said */
+    printf("%-*s", name, format ? "format" : "kind");
+    if (wide) printf(" %*s", counts, "keys");
+    printf(" %9s %8s", "size", "bits/key");
+    if (wide) printf(" %6s", "hashes");
+    printf(" %9s%s\n", "rate", purposes ? "  for" : "");
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
         const char *kind = p->at[i].format ? p->at[i].format : umbel_kind_name(x->kind);
@@ -172,16 +161,38 @@ static void table(const cli_plans *p) {
             cli_wrapped(why, KIND, KIND, stdout);
             continue;
         }
-        printf("%-*s %*s %9s %8.2f %6u %9s%s%s\n", name, kind, counts,
-               narrow_count(x->capacity, keys), umbel_size_text(x->bytes, size), x->bits_per_key,
-               x->hashes, narrow_rate(x->rate, rate), format ? "" : "  ",
-               format ? "" : purpose(kind));
-        if (x->verdict) cli_say("It cannot do better: %s.", x->why);
+        printf("%-*s", name, kind);
+        if (wide) printf(" %*s", counts, narrow_count(x->capacity, keys));
+        printf(" %9s %8.2f", umbel_size_text(x->bytes, size), x->bits_per_key);
+        if (wide) printf(" %6u", x->hashes);
+        printf(" %9s%s%s\n", narrow_rate(x->rate, rate), purposes ? "  " : "",
+               purposes ? umbel_kind_purpose(x->kind) : "");
+        if (x->verdict) {
+            cli_say("It cannot do better: %s.", cli_in_options(x->why, why, sizeof why));
+        }
     }
     if (p->chosen.possible && p->count > 1) {
         cli_say("Without --kind, umbel build makes a %s filter: %s.",
                 umbel_kind_name(p->chosen.plan.kind), p->chosen.plan.why);
     }
+}
+
+double cli_plan_name_rate(const umbel_plan *plan, int labels) {
+    return fmin(1, labels * plan->rate);
+}
+
+static void say_names(const umbel_plan *plan) {
+    char two[UMBEL_QUANTITY], four[UMBEL_QUANTITY];
+    cli_say("A name is asked with each of its parents, so its rate is at most %s with 2 labels, %s "
+            "with 4.",
+            umbel_rate_text(cli_plan_name_rate(plan, 2), two),
+            umbel_rate_text(cli_plan_name_rate(plan, 4), four));
+}
+
+static void scale_row(const char *what, const char *size, const char *note) {
+    bool below = cli_width(stdout) < 80;
+    printf("%-26s %10s%s", what, size, below ? "\n  " : "  ");
+    cli_wrapped(note, below ? 2 : 39, 2, stdout);
 }
 
 /* What the same keys cost without a filter.  A set of b-bit hashes also errs, at n / 2^b. */
@@ -194,12 +205,13 @@ static void for_scale(uint64_t keys) {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         char size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
         double n = (double)keys, wrong = -expm1(n * log1p(-exp2(-8.0 * sets[i].bytes)));
-        printf("%-26s %10s  plus gaps; still wrong for %s\n", sets[i].what,
-               umbel_size_text(keys * (uint64_t)sets[i].bytes, size), narrow_rate(wrong, rate));
+        char note[UMBEL_QUANTITY + 32];
+        snprintf(note, sizeof note, "plus gaps; still wrong for %s", narrow_rate(wrong, rate));
+        scale_row(sets[i].what, umbel_size_text(keys * (uint64_t)sets[i].bytes, size), note);
     }
     char size[UMBEL_QUANTITY];
-    printf("%-26s %10s  never wrong, but only for 32-bit integers\n", "bitmap",
-           umbel_size_text(UINT64_C(1) << 29, size));
+    scale_row("bitmap", umbel_size_text(UINT64_C(1) << 29, size),
+              "never wrong, but only for 32-bit integers");
 }
 
 void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
@@ -215,6 +227,7 @@ void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
         say_keys(s);
     }
     if (!is_below_bound(p)) table(p);
+    if (s->domains && p->chosen.possible) say_names(&p->chosen.plan);
     const umbel_plan *best = best_of(s, p, false);
     uint64_t keys = s->keys ? s->keys : best ? best->capacity : 0;
     if (keys && keys < UINT64_MAX / 8) for_scale(keys);
@@ -222,32 +235,40 @@ void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
 
 /* ---- The plot: rates on a logarithmic axis, from 10^-decades to 1 ---- */
 
-enum { BARS = 48, BARS_AT = 18, USUAL_DECADES = 8 };
+enum { BARS_USUAL = 48, BARS_MAX = 100, BARS_AT = 18, BESIDE_BARS = 32, USUAL_DECADES = 8 };
+
+/* Cells for the longest bar; numbers and a word are next to it. */
+static int bar_cells(void) {
+    int width = cli_width(stdout);
+    if (width <= BARS_USUAL + BESIDE_BARS) return width - BESIDE_BARS + (width < 60 ? 4 : 0);
+    return width - BESIDE_BARS < BARS_MAX ? width - BESIDE_BARS : BARS_MAX;
+}
 
 /* A rate below the axis is still no zero: it gets the thinnest bar. */
 static double cells_of(double rate, int decades) {
-    return rate > 0 ? fmax(0.125, BARS * (1 + log10(rate) / decades)) : 0;
+    return rate > 0 ? fmax(0.125, bar_cells() * (1 + log10(rate) / decades)) : 0;
 }
 
 /* The axis and the rates at its ticks, below the bars. */
 static void axis(int decades) {
-    char line[BARS + 1], labels[BARS + 16], label[UMBEL_QUANTITY];
+    char line[BARS_MAX + 1], labels[BARS_MAX + 16], label[UMBEL_QUANTITY];
+    int bars = bar_cells(), room = bars + 4;
     bool blocks = cli_utf8();
-    memset(line, '-', BARS);
+    memset(line, '-', sizeof line);
     memset(labels, ' ', sizeof labels);
-    line[BARS] = labels[sizeof labels - 1] = '\0';
+    line[bars] = labels[sizeof labels - 1] = '\0';
     for (int d = 0, end = 0; d <= decades; d++) {
-        int at = d * BARS / decades;
-        if (at < BARS) line[at] = '+';
+        int at = d * bars / decades;
+        if (at < bars) line[at] = '+';
         narrow_rate(pow(10, d - decades), label);
         if (d == decades) snprintf(label, sizeof label, "100%%");
         int len = (int)strlen(label), from = at - len / 2 > 0 ? at - len / 2 : 0;
-        if (from < end || from + len >= (int)sizeof labels) continue;
+        if (from < end || from + len > room) continue;
         memcpy(labels + from, label, (size_t)len);
         end = from + len + 1;
     }
     printf("%*s", BARS_AT, "");
-    for (int i = 0; i < BARS; i++) {
+    for (int i = 0; i < bars; i++) {
         fputs(!blocks ? (char[2]){line[i], '\0'} : line[i] == '+' ? "┴" : "─", stdout);
     }
     for (size_t n = strlen(labels); n && labels[n - 1] == ' '; n--) labels[n - 1] = '\0';

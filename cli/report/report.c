@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "base/progress.h"
+#include "base/safe_text.h"
+#include "base/wrap.h"
 #include "umbel_quantity.h"
 
 enum { LABEL_WIDTH = 18 };
@@ -45,23 +47,27 @@ void cli_report_json(cli_report *r, const char *name, json_t *value) {
     }
 }
 
-/* Names and metadata come from untrusted files: control characters are shown as question marks. */
-static int put_plain(const char *text, FILE *to) {
-    int n = 0;
-    for (; *text; text++, n++) {
-        unsigned char c = (unsigned char)*text;
-        fputc(c < 0x20 || c == 0x7f ? '?' : c, to);
+/* Wrapped where it is too long for a terminal. */
+static void put_value(const char *value, FILE *to) {
+    char *text = NULL;
+    size_t len = 0;
+    bool wraps = (int)strlen(value) + LABEL_WIDTH + 1 > cli_width(to) && isatty(fileno(to));
+    FILE *safe = wraps ? open_memstream(&text, &len) : NULL;
+    cli_put_safe(value, safe ? safe : to);
+    if (!safe) {
+        fputc('\n', to);
+    } else if (fclose(safe) == 0 && text) {
+        cli_wrapped(text, LABEL_WIDTH + 1, LABEL_WIDTH + 1, to);
     }
-    return n;
+    free(text);
 }
 
 static void line(cli_report *r, const char *label, const char *value) {
     if (r->object || r->silent || !label) return;
     fputs(r->emphasis, r->to);
-    int n = put_plain(label, r->to);
+    int n = cli_put_safe(label, r->to);
     fprintf(r->to, "%s%*s", r->plain, n < LABEL_WIDTH ? LABEL_WIDTH - n + 1 : 1, "");
-    put_plain(value, r->to);
-    fputc('\n', r->to);
+    put_value(value, r->to);
 }
 
 static json_t *base64(const uint8_t *bytes, size_t len) {
@@ -128,7 +134,8 @@ void cli_report_flag(cli_report *r, const char *label, const char *name, bool va
 
 void cli_report_end(cli_report *r) {
     if (r->object) {
-        json_dumpf(r->object, r->to, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+        size_t safe = isatty(STDOUT_FILENO) ? JSON_ENSURE_ASCII : 0;
+        json_dumpf(r->object, r->to, JSON_INDENT(2) | JSON_REAL_PRECISION(12) | safe);
         fputc('\n', r->to);
         json_decref(r->object);
         r->object = NULL;

@@ -2,14 +2,18 @@
  *
  * summary.c - a filter in one line or in full detail
  */
+#define _POSIX_C_SOURCE 200809L
 #include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/safe_text.h"
 #include "base/tally.h"
+#include "base/wrap.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 #include "uniq/window_clock.h"
@@ -53,15 +57,15 @@ static void describe_lines(cli_report *r, const cli_lines *read) {
     describe_misfits(r, &read->malformed, "lines_malformed", "first_malformed");
 }
 
-static void summarise_lines(const cli_lines *read) {
+static void summarise_lines(const cli_lines *read, FILE *to) {
     char count[UMBEL_QUANTITY];
-    fprintf(stderr, "%s, ", cli_count_noun(read->count, "line", count));
+    fprintf(to, "%s, ", cli_count_noun(read->count, "line", count));
     if (read->nothing.count) {
-        fprintf(stderr, "%s of them without the field and skipped, ",
+        fprintf(to, "%s of them without the field and skipped, ",
                 umbel_count_text(read->nothing.count, count));
     }
     if (read->malformed.count) {
-        fprintf(stderr, "%s of them malformed and skipped, ",
+        fprintf(to, "%s of them malformed and skipped, ",
                 umbel_count_text(read->malformed.count, count));
     }
 }
@@ -86,15 +90,26 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
     char promised[UMBEL_QUANTITY + 16] = "";
     if (info.fpr > 0) {
         char rate[UMBEL_QUANTITY];
-        snprintf(promised, sizeof promised, ", promised %s", umbel_rate_text(info.fpr, rate));
+        snprintf(promised, sizeof promised, ", %s %s",
+                 info.format == UMBEL_FMT_NATIVE ? "promised" : "asked for",
+                 umbel_rate_text(info.fpr, rate));
     }
-    fprintf(stderr, "%s: ", s->output ? s->output : s->args[0]);
-    if (read) summarise_lines(read);
+    FILE *to = cli_sentence();
+    cli_print_safe(to, "%s: ", s->output ? s->output : s->args[0]);
+    if (read) summarise_lines(read, to);
+    struct stat st;
+    char file[UMBEL_QUANTITY], takes[UMBEL_QUANTITY + 16] = "";
+    if (!to_stdout && stat(s->output ? s->output : s->args[0], &st) == 0 && S_ISREG(st.st_mode) &&
+        (double)st.st_size > 1.5 * (double)info.bytes) {
+        snprintf(takes, sizeof takes, ", a file of %s",
+                 umbel_size_text((uint64_t)st.st_size, file));
+    }
     double bits = bits_per_key(&info, &health);
     if (bits > 0) snprintf(each, sizeof each, " (%.1f bits per key)", bits);
-    fprintf(stderr, "%s in %s%s, %s; false-positive rate %s%s\n", cli_keys_text(&health, keys),
-            umbel_size_text(info.bytes, size), each, umbel_kind_name(info.kind),
+    fprintf(to, "%s in %s%s%s, %s; false-positive rate %s%s", cli_keys_text(&health, keys),
+            umbel_size_text(info.bytes, size), each, takes, umbel_kind_name(info.kind),
             umbel_rate_text(health.rate, now), promised);
+    cli_sentence_end(to);
 }
 
 static void describe_meta(cli_report *r, const umbel_filter *f) {
@@ -201,6 +216,7 @@ void cli_describe(cli_report *r, const umbel_filter *f) {
     describe_secret(r, &info);
     cli_report_size(r, "size", "bytes", info.bytes);
     cli_report_count(r, NULL, "bits", info.bits);
+    if (r->to) fflush(r->to); /* what follows reads all bits */
     umbel_measurement now;
     umbel_measure(f, &now);
     umbel_health health;

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "base/safe_text.h"
 #include "base/tally.h"
 #include "base/wrap.h"
 #include "umbel_foreign.h"
@@ -133,7 +134,8 @@ static json_t *place_json(const cli_place *p) {
 static void print_line(const cli_place *p, umbel_table_system system, FILE *to) {
     char place[160], rate[UMBEL_QUANTITY], keys[UMBEL_QUANTITY];
     cli_table_place_text(&p->seen, system, place, sizeof place);
-    fprintf(to, "%-*s ", PLACE_WIDTH, place);
+    int wide = cli_put_safe(place, to);
+    fprintf(to, "%*s", wide < PLACE_WIDTH ? PLACE_WIDTH - wide + 1 : 1, "");
     if (p->seen.state == UMBEL_TABLE_FILTER) {
         fprintf(to, "%10" PRIu64 " %3u %6.1f%% %12s ", p->info.bits, p->info.hashes,
                 100 * fill_of(p), umbel_rate_text(p->now.rate, rate));

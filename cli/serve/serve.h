@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "umbel_recipe.h"
 
@@ -78,16 +79,24 @@ int serve_listen(const char *address, bool anywhere);
 /* The next socket that systemd passes under this name; -1: no more.  Start with *at 0. */
 int serve_inherited(const char *name, int *at);
 
+/* How many it passes under any name. */
+size_t serve_inherited_count(void);
+
 /* ---- HTTP: serve_http.c ---- */
 
 typedef struct serve_http serve_http;
 
-/* Answers on a listening socket; NULL if umbel was built without libmicrohttpd. */
-serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections);
+/* Connections beyond the limit that are accepted, to be told so. */
+enum { SERVE_HTTP_SPARE = 64 };
+
+/* Answers on a listening socket.  Exits with a message if umbel was built without libmicrohttpd.
+ * `now` is in seconds, of a clock that only moves on. */
+serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections, time_t now);
 void serve_http_free(serve_http *h);
 int serve_http_fd(const serve_http *h); /* becomes readable when there is something to do */
 void serve_http_run(serve_http *h);
-int serve_http_timeout(const serve_http *h); /* in ms, until it wants to run anyway; -1: none */
+void serve_http_tick(serve_http *h, time_t now); /* once per second: ends slow requests */
+int serve_http_timeout(const serve_http *h);     /* in ms, until it wants to run anyway; -1: none */
 
 /* ---- The loop ---- */
 

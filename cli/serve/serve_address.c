@@ -2,7 +2,7 @@
  *
  * serve_address.c - where to listen: Unix sockets, loopback, and what systemd passes
  */
-#define _GNU_SOURCE /* SOCK_CLOEXEC */
+#define _GNU_SOURCE 1 /* SOCK_CLOEXEC */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -94,13 +94,17 @@ int serve_listen(const char *address, bool anywhere) {
     return fd;
 }
 
+size_t serve_inherited_count(void) {
+    const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+    if (!pid || !fds || atol(pid) != (long)getpid() || atoi(fds) < 0) return 0;
+    return (size_t)atoi(fds);
+}
+
 /* sd_listen_fds_with_names, without the library: LISTEN_FDS sockets from descriptor 3 on, whose
  * names are separated by colons. */
 int serve_inherited(const char *name, int *at) {
-    const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
     const char *names = getenv("LISTEN_FDNAMES");
-    if (!pid || !fds || !names || atol(pid) != (long)getpid()) return -1;
-    int count = atoi(fds), i = 0;
+    int count = (int)serve_inherited_count(), i = 0;
     for (const char *n = names; i < count && n; i++) {
         const char *end = strchrnul(n, ':');
         bool same = (size_t)(end - n) == strlen(name) && strncmp(n, name, strlen(name)) == 0;

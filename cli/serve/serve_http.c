@@ -16,16 +16,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/error.h"
 
-enum { IDLE_SECONDS = 30, LINES = 1024, CHUNK = 1 << 16 };
+enum {
+    IDLE_SECONDS = 30, /* between requests, and without a byte within one */
+    HEAD_SECONDS = 10, /* for all of a request's head, byte by byte or not */
+    BODY_SECONDS = 60, /* for all of its body and the answer */
+    LINES = 1024,
+};
 static const size_t body_max = 64 << 20;
+
+/* Of each client, how long it may take for what it does now. */
+typedef struct connection {
+    int fd;
+    time_t until;
+    struct connection *previous, *next;
+} connection;
 
 struct serve_http {
     serve_lists *lists;
     struct MHD_Daemon *daemon;
-    struct MHD_Response *yes, *no;
+    struct MHD_Response *yes, *no, *full;
+    connection *connections;
+    unsigned count, max;
+    time_t now;
 };
 
 /* A batch that is being received: the end of the last piece, which is not a whole line, and the
@@ -175,6 +191,45 @@ static enum MHD_Result finish(serve_http *h, struct MHD_Connection *c, batch *b)
     return reply_with(c, MHD_HTTP_OK, answers, b->answered, MHD_RESPMEM_MUST_FREE);
 }
 
+/* ---- connections -------------------------------------------------------------------------- */
+
+static connection *connection_of(struct MHD_Connection *c) {
+    return MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+static void connection_changed(void *ctx, struct MHD_Connection *c, void **own,
+                               enum MHD_ConnectionNotificationCode what) {
+    serve_http *h = ctx;
+    connection *k = *own;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        h->count++;
+        *own = k = calloc(1, sizeof *k);
+        if (!k) return;
+        *k = (connection){
+            .fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+            .until = h->now + HEAD_SECONDS,
+            .next = h->connections};
+        if (k->next) k->next->previous = k;
+        h->connections = k;
+        return;
+    }
+    h->count--;
+    if (!k) return;
+    if (k->previous) k->previous->next = k->next;
+    if (k->next) k->next->previous = k->previous;
+    if (h->connections == k) h->connections = k->next;
+    free(k);
+}
+
+/* libmicrohttpd waits as long as a byte comes now and then.  It sees the end of a connection that
+ * is shut down here, and cleans up. */
+void serve_http_tick(serve_http *h, time_t now) {
+    h->now = now;
+    for (connection *k = h->connections; k; k = k->next) {
+        if (now > k->until) shutdown(k->fd, SHUT_RDWR);
+    }
+}
+
 /* Called for the headers, then for each piece, then once more. */
 static enum MHD_Result post(serve_http *h, struct MHD_Connection *c, const char *name,
                             const char *text, size_t *len, void **state) {
@@ -197,9 +252,12 @@ static char headers_seen;
 
 static void completed(void *ctx, struct MHD_Connection *c, void **state,
                       enum MHD_RequestTerminationCode how) {
-    (void)ctx, (void)c, (void)how;
+    (void)how;
+    serve_http *h = ctx;
     batch *b = *state;
     *state = NULL;
+    connection *k = connection_of(c);
+    if (k) k->until = h->now + IDLE_SECONDS; /* nobody tells when the next head begins */
     if (!b || (char *)b == &headers_seen) return;
     free(b->answers);
     free(b);
@@ -266,6 +324,14 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
     (void)version;
     bool asks = strncmp(url, contains, sizeof contains - 1) == 0;
     const char *name = url + sizeof contains - 1;
+    if (!*state) {
+        connection *k = connection_of(c);
+        if (k) k->until = h->now + BODY_SECONDS;
+        if (h->count > h->max) {
+            h->lists->refused++;
+            return MHD_queue_response(c, MHD_HTTP_SERVICE_UNAVAILABLE, h->full);
+        }
+    }
     if (asks && strcmp(method, "POST") == 0) return post(h, c, name, text, len, state);
     if (!*state) {
         *state = &headers_seen;
@@ -292,13 +358,20 @@ static struct MHD_Response *fixed(const char *text) {
     return r;
 }
 
-serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections) {
+serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections, time_t now) {
     serve_http *h = cli_alloc(sizeof *h);
-    *h = (serve_http){.lists = lists, .yes = fixed("true\n"), .no = fixed("false\n")};
+    *h = (serve_http){.lists = lists,
+                      .yes = fixed("true\n"),
+                      .no = fixed("false\n"),
+                      .full = fixed("too many connections\n"),
+                      .max = max_connections,
+                      .now = now};
+    MHD_add_response_header(h->full, "Connection", "close");
     h->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_TURBO, 0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, max_connections + SERVE_HTTP_SPARE,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
+        completed, h, MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h, MHD_OPTION_END);
     if (!h->daemon) cli_die("--http", NULL, "the HTTP server does not start");
     return h;
 }
@@ -308,6 +381,7 @@ void serve_http_free(serve_http *h) {
     MHD_stop_daemon(h->daemon);
     MHD_destroy_response(h->yes);
     MHD_destroy_response(h->no);
+    MHD_destroy_response(h->full);
     free(h);
 }
 
@@ -330,12 +404,15 @@ int serve_http_timeout(const serve_http *h) {
 
 #include "base/error.h"
 
-serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections) {
-    (void)lists, (void)fd, (void)max_connections;
+serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections, time_t now) {
+    (void)lists, (void)fd, (void)max_connections, (void)now;
     cli_die("--http", NULL, "umbel was built without libmicrohttpd");
 }
 void serve_http_free(serve_http *h) {
     (void)h;
+}
+void serve_http_tick(serve_http *h, time_t now) {
+    (void)h, (void)now;
 }
 int serve_http_fd(const serve_http *h) {
     (void)h;

@@ -2,7 +2,7 @@
  *
  * serve_loop.c - one thread that waits for clients, signals and the clock
  */
-#define _GNU_SOURCE /* accept4 */
+#define _GNU_SOURCE 1 /* accept4 */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ typedef struct loop {
     const serve_options *o;
     int epoll;
     client *clients;
-    unsigned connections;
+    unsigned connections, max_connections;
     char line[ROOM];
     size_t line_len;
     bool line_lost, input_ended, stop;
@@ -134,7 +134,7 @@ static void greet(loop *l, int door) {
     for (int i = 0; i < EVENTS; i++) {
         int fd = accept4(door, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) return; /* nobody is waiting, or no descriptor is left: those who wait stay */
-        client *c = l->connections < l->o->max_connections ? calloc(1, sizeof *c) : NULL;
+        client *c = l->connections < l->max_connections ? calloc(1, sizeof *c) : NULL;
         if (!c) {
             turn_away(fd);
             continue;
@@ -237,17 +237,24 @@ static int signal_fd(void) {
     return fd;
 }
 
-/* As many descriptors as connections may need, as far as the system allows. */
-static void raise_descriptors(const serve_options *o) {
+/* As many descriptors as connections may need, as far as the system allows; how many connections
+ * that makes.  Without a descriptor nobody could even be turned away. */
+static unsigned raise_descriptors(const serve_options *o) {
     struct rlimit limit;
-    rlim_t want = (rlim_t)o->max_connections * (o->https + (o->socketmaps != 0)) + SPARE_FDS;
-    if (!o->https && !o->socketmaps) return;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want) return;
-    limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
-    if (setrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < want) {
-        cli_note("serve", "only %lu descriptors are allowed, too few for --max-connections",
-                 (unsigned long)limit.rlim_cur);
+    rlim_t protocols = o->https + (o->socketmaps != 0);
+    rlim_t spare = SPARE_FDS + o->https * SERVE_HTTP_SPARE;
+    rlim_t want = o->max_connections * protocols + spare;
+    if (!protocols || getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want) {
+        return o->max_connections;
     }
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
+    if (setrlimit(RLIMIT_NOFILE, &limit)) limit.rlim_cur = before;
+    if (limit.rlim_cur >= want) return o->max_connections;
+    rlim_t most = limit.rlim_cur > spare ? (limit.rlim_cur - spare) / protocols : 1;
+    cli_note("serve", "only %lu descriptors are allowed, so only %lu connections per protocol",
+             (unsigned long)limit.rlim_cur, (unsigned long)most);
+    return (unsigned)most;
 }
 
 static void happen(loop *l, source *s) {
@@ -286,6 +293,7 @@ static void run(loop *l, source *https, bool file) {
         if (l->now == ticked) continue;
         ticked = l->now;
         drop_slow(l);
+        for (size_t i = 0; i < l->o->https; i++) serve_http_tick(https[i].http, l->now);
         serve_lists_refresh(l->lists);
     }
 }
@@ -294,7 +302,7 @@ int serve_loop(serve_lists *lists, const serve_options *o) {
     loop *l = cli_alloc(sizeof *l);
     *l = (loop){.lists = lists, .o = o, .epoll = epoll_create1(EPOLL_CLOEXEC), .now = now()};
     if (l->epoll < 0) cli_die_sys("serve", errno);
-    raise_descriptors(o);
+    l->max_connections = raise_descriptors(o);
     source signals = {.kind = SIGNALS, .fd = signal_fd()};
     source squid = {.kind = SQUID, .fd = STDIN_FILENO}, doors[8], https[8];
     bool file = false; /* a regular file is always ready, which epoll does not want to say */
@@ -306,7 +314,7 @@ int serve_loop(serve_lists *lists, const serve_options *o) {
         if (!watch(l, &doors[i], EPOLLIN, EPOLL_CTL_ADD)) cli_die_sys("serve", errno);
     }
     for (size_t i = 0; i < o->https; i++) {
-        serve_http *h = serve_http_new(lists, o->http[i], o->max_connections);
+        serve_http *h = serve_http_new(lists, o->http[i], l->max_connections, l->now);
         https[i] = (source){.kind = HTTP, .fd = serve_http_fd(h), .http = h};
         if (!watch(l, &https[i], EPOLLIN, EPOLL_CTL_ADD)) cli_die_sys("serve", errno);
     }

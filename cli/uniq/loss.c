@@ -73,6 +73,16 @@ void cli_loss_measure(cli_loss *l) {
     l->step = l->saturated ? UINT64_MAX : keys_until_next(&l->now);
 }
 
+void cli_loss_finish(cli_loss *l) {
+    enum { FEW = 64 };
+    if (!l->now.bits_set || l->since * FEW > l->step || !isfinite(l->odds)) {
+        cli_loss_measure(l);
+        return;
+    }
+    l->wrong += (double)l->since * l->odds; /* they changed next to nothing */
+    l->since = 0;
+}
+
 bool cli_loss_count(cli_loss *l, const uint8_t *hits, const uint64_t *hashes, size_t n) {
     uint64_t added = 0;
     for (size_t i = 0; i < n; i++) added += hits[i];

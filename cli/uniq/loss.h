@@ -34,6 +34,9 @@ bool cli_loss_count(cli_loss *l, const uint8_t *hits, const uint64_t *hashes, si
 /* Measures the rate, and adds what was lost since the last time. */
 void cli_loss_measure(cli_loss *l);
 
+/* The same at the end, where few keys that came since are not worth reading all bits. */
+void cli_loss_finish(cli_loss *l);
+
 /* New lines mistaken for repeated ones, or infinity where that cannot be known. */
 double cli_loss_estimate(const cli_loss *l);
 

@@ -52,17 +52,16 @@ static void say_plan(const umbel_filter *f, const cli_settings *s) {
 static umbel_filter *make(const cli_settings *s) {
     const cli_window *w = &s->window;
     bool window = cli_given(s, OPT_WINDOW);
-    umbel_params params = {.kind = s->kind,
-                           .capacity = s->keys,
-                           .fpr = s->fpr,
-                           .bytes = s->bytes,
-                           .seed = s->seed,
-                           .secret = s->secret};
+    umbel_params params = {
+        .kind = s->kind, .capacity = s->keys, .fpr = s->fpr, .bytes = s->bytes, .seed = s->seed};
     /* A stream has as many keys as it has: only those who fix the memory or want an error get a
      * filter that does not grow. */
     bool grows = !cli_given(s, OPT_KIND) && !window && !s->bytes && !s->strict &&
                  !(s->fpr > 0 && s->fpr < growing_fpr);
-    if (grows) params.kind = UMBEL_KIND_SCALABLE;
+    if (grows) {
+        params.kind = UMBEL_KIND_SCALABLE;
+        params.scalable.expansion = 2; /* filters only: packed hashes are smaller, but adds wait */
+    }
     if (window) params.kind = UMBEL_KIND_WINDOW;
     if (w->keys) params.capacity = w->keys;
     if (params.bytes && !params.capacity && !(params.fpr > 0)) params.fpr = default_fpr;
@@ -79,7 +78,6 @@ static umbel_filter *make(const cli_settings *s) {
     if (!planned) params.capacity = grows ? first : default_keys;
     if (!params.bytes && !(params.fpr > 0)) params.fpr = default_fpr;
     umbel_opts opts = cli_opts_of(s);
-    opts.secret = NULL; /* that of a new filter is among its parameters */
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
     umbel_err e = umbel_create(&params, &opts, &f, &diag);
@@ -117,7 +115,7 @@ static void refuse_other_window(const char *path, const cli_window *w,
 
 static umbel_filter *load(const cli_settings *s, cli_window_clock *clock) {
     const cli_window *w = &s->window;
-    umbel_filter *f = cli_filter_load(s->state, s);
+    umbel_filter *f = cli_filter_edit(s->state, s);
     umbel_info info;
     umbel_describe(f, &info);
     if (!cli_window_clock_load(f, &info, clock)) {
@@ -167,5 +165,5 @@ void cli_uniq_state_save(cli_uniq_state *u, const cli_settings *s) {
     umbel_diag diag = {0};
     umbel_err e = u->clock.step ? cli_window_clock_store(u->filter, &u->clock, &diag) : UMBEL_OK;
     if (e) cli_die_err(s->state, e, &diag, NULL);
-    cli_filter_save(u->filter, UMBEL_FMT_NATIVE, s->state);
+    cli_filter_save_edited(u->filter, UMBEL_FMT_NATIVE, s->state);
 }

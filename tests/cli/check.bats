@@ -149,6 +149,6 @@ stopped_by() {
     cp low both
     run --separate-stderr bash -c '"$UMBEL" check low.umb both >> both'
     [ "$status" -eq 2 ]
-    [[ $stderr == "umbel: both: is the output as well: standard output" ]]
+    [[ $stderr == "umbel: both: is also the output: standard output" ]]
     cmp low both
 }

@@ -59,3 +59,112 @@ warned() {
     printf 'a b\nc\n' > short
     warned 3 "1 line does not have the field: printed" uniq -k 2 short
 }
+
+# Each row of the table is provoked, with and without -q, -qq, -j and --json; every warning of the sources has a row.
+@test "contract: the table of all warnings is complete, and each of them true" {
+    umask 022
+    UMBEL=$UMBEL python3 - "$root" <<'P'
+import os, pathlib, re, subprocess, sys
+root = pathlib.Path(sys.argv[1])
+umbel = os.environ["UMBEL"]
+
+def run(*args, text=None):
+    return subprocess.run([umbel, *args], input=text, capture_output=True, text=True)
+
+def write(name, text):
+    pathlib.Path(name).write_text(text)
+
+def lines(first, last):
+    return "".join(f"{i}\n" for i in range(first, last + 1))
+
+def build(out, *rest):
+    made = run("build", "-qq", "-f", "-o", out, *rest)
+    assert made.returncode in (0, 3), made
+
+write("few", lines(1, 100)), write("many", lines(1, 5000)), write("more", lines(701, 900)), write("distinct", lines(1, 200000))
+write("short", "a b\nc\n"), write("bad.json", '{"k": 1}\nnot\n'), write("mark", "\ufeffa\nb\n"), write("dos", "a\r\nb\r\n")
+write("readable", "0" * 32 + "\n")
+build("a.umb", "-n", "1000", "many"), build("never.umb", "-n", "100", "-p", "20%", "--never", "many", "few")
+build("c.umb", "-n", "1000", "--kind", "counting", "few"), build("k2.umb", "-k", "2", "short"), build("small.umb", "few")
+build("d.bloom", "--format", "dcso", "-n", "100", "few"), build("seven.umb", "-n", "1000", "-e", "x")
+first700 = lines(1, 700)
+write("700", first700)
+state = lambda: build("state.umb", "-n", "1000", "few")
+most = lambda: build("most.umb", "-n", "1000", "700")
+counting = lambda: build("c.umb", "-n", "1000", "--kind", "counting", "few")
+out = ["-f", "-o", "out.umb"]
+CASES = {  # row: commands, each with what is done before it
+    "N lines do not have the field": [(None, ["uniq", "-k", "2", "short"]), (None, ["count", "-k", "2", "short"]),
+                                      (None, ["build", "-k", "2", *out, "short"]), (None, ["check", "-k", "2", "small.umb", "short"]),
+                                      (None, ["diff", "-k", "2", "short", "few"])],
+    "N lines are not": [(None, ["build", *out, "--json-key", ".k", "bad.json"]), (None, ["uniq", "--json-key", ".k", "bad.json"])],
+    "more keys than the N planned": [(None, ["build", "-n", "1000", *out, "many"]), (most, ["add", "most.umb", "many"]),
+                                     (None, ["diff", "-n", "50", "few", "many"])],
+    "holds more keys than planned": [(None, ["merge", *out, "a.umb", "a.umb"])],
+    "more keys than planned: the false-positive rate is": [(None, ["uniq", "--kind", "auto", "-n", "1000", "many"])],
+    "more keys in a step than planned": [(None, ["uniq", "--window", "60m/10m", "-n", "1000", "many"])],
+    "exceptions dropped: N": [(None, ["merge", *out, "never.umb", "never.umb"])],
+    "N of these lines may not belong to the top N": [(None, ["uniq", "--top", "3", "distinct"])],
+    "N keys were not in the filter": [(counting, ["remove", "c.umb", "distinct"])],
+    "N% of the plan is used up": [(most, ["add", "most.umb", "more"])],
+    "the false-positive rate will be": [(None, ["build", "--format", "guava", "-n", "1", "-p", "0.001%", *out, "-e", "x"])],
+    "begins with a byte-order mark": [(None, ["build", *out, "mark"]), (None, ["uniq", "mark"]), (None, ["count", "mark"])],
+    "already exists: its own plan applies": [(state, ["uniq", "-n", "7000", "--kind", "auto", "--state", "state.umb", "more"])],
+    "a pipe is read once: any exceptions (@@) in it have no effect": [(None, ["build", "--domains", "-n", "9", *out])],
+    "listed as well": [(None, ["build", "--never", "few", *out, "few"])],
+    "was replaced, but the old filter stays": [],             # lookup.bats
+    "cannot be made smaller": [(None, ["fold", "-p", "99%", *out, "small.umb"]), ],
+    "everyone on this machine can read the secret": [(None, ["build", "--secret-file", "readable", *out, "few"])],
+    "cannot be locked": [],                                   # a file system without locks
+    "could not be kept": [],                                  # attributes.bats
+}
+ELSEWHERE = {"was replaced, but the old filter stays": "lookup.bats", "could not be kept": "attributes.bats",
+             "cannot be locked": None}
+page = (root / "docs/contract.md").read_text().split("## All warnings")[1]
+rows = {}
+for row in re.findall(r"^\| (`.*) \| ([0-3]) \|$", page, re.M):
+    rows[re.match(r"`([^`]*)`", row[0])[1]] = (row[0], int(row[1]))
+assert set(rows) == set(CASES), set(rows) ^ set(CASES)
+
+def pattern(text):
+    words = re.escape(text).replace(r"N%", r"[0-9.]+%")
+    words = re.sub(r"\bN\b", r"[0-9,]+", words)
+    return re.compile(words.replace("lines\\ do\\ not\\ have", "lines? (does|do) not have").replace("lines\\ are", "lines? (is|are)")
+                      .replace("keys\\ were", "keys? (was|were)"))
+
+checked = 0
+for name, cases in CASES.items():
+    want = rows[name][1]
+    if ELSEWHERE.get(name):
+        assert name in (root / "tests/cli" / ELSEWHERE[name]).read_text(), name
+    for before, command in cases:
+        help_ = run("help", command[0]).stdout
+        for more in ("", "-q", "-qq", "-j 3", "--json"):
+            if more == "-j 3" and "--threads" not in help_ or more == "--json" and "--json " not in help_:
+                continue
+            if command[0] == "check" and more.startswith("-q"):
+                continue  # there -q ends at the first match
+            if before:
+                before()
+            got = run(*command, *more.split(), text="x.example\n")
+            status = want
+            if command[0] == "diff" and want == 0 or command[0] == "check" and want == 0:
+                status = got.returncode
+            assert got.returncode == status, (name, command, more, got.returncode, want, got.stderr)
+            said = bool(re.search("warning: .*" + pattern(name).pattern, got.stderr))
+            assert said == (more != "-qq"), (name, command, more, got.stderr)
+            checked += 1
+assert checked > 90, checked
+
+# Every warning in the sources.
+texts = "\n".join(p.read_text() for p in (root / "cli").rglob("*.c"))
+calls = re.findall(r'cli_warn\(\s*[^,]+,\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', texts)
+table = re.sub(r"\bN\b", "", " ".join(text for text, _ in rows.values()))
+for call in calls:
+    words = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call))
+    parts = [w.strip(" :;,(") for w in re.split(r"%(?:\.\*)?[a-z%]+", words) if len(w.strip(" :;,(")) > 7]
+    known = any(part[:12] in table.replace("  ", " ") or part[:12] in table for part in parts)
+    assert known or not parts or "the first is line" in words or "not in the filter" in words, words
+assert len(calls) > 15, len(calls)
+P
+}

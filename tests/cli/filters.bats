@@ -250,7 +250,7 @@ P
     refused "seed.umb: " umbel merge -o x.umb a.umb seed.umb
     refused "(only filters with the same layout, size and seed can be combined)" umbel merge -o x.umb a.umb size.umb
     refused "kind.umb: " umbel merge -o x.umb a.umb kind.umb
-    refused "lower.umb: makes keys from lines differently" umbel merge -o x.umb a.umb lower.umb
+    refused "lower.umb: recipe: the filters make keys from records differently" umbel merge -o x.umb a.umb lower.umb
     refused "missing argument" umbel merge -o x.umb a.umb
     [ ! -e x.umb ]
 }
@@ -334,4 +334,23 @@ P
     run --separate-stderr umbel build -n 1000 -p 1e-12 -o p.umb <(seq 700)
     run --separate-stderr umbel add p.umb <(seq 701 998)
     [[ $stderr == "umbel: p.umb: warning: 99.8% of the plan is used up: 998 of 1,000 keys"* ]]
+}
+
+opens() { # how often a command opens f.umb
+    # LeakSanitizer does not work under strace.
+    ASAN_OPTIONS=detect_leaks=0 strace -f -qq -o calls -e trace=open,openat,openat2 "$UMBEL" "$@" > out || true
+    grep -c '"f\.umb"' calls
+}
+
+@test "a filter is opened once, so that all of a command sees the same file" {
+    of 1 1000 f.umb
+    [ "$(opens info f.umb)" -eq 1 ]
+    [ "$(opens check -e 7 f.umb)" -eq 1 ]
+    [ "$(opens verify f.umb)" -eq 1 ]
+    seq 1 10 > present
+    [ "$(opens verify --present present f.umb)" -eq 1 ]
+    [ "$(opens fold -p 0.1 -o folded.umb f.umb)" -eq 1 ]
+    [ "$(opens add f.umb present)" -eq 1 ]
+    printf 0123456789abcdef0123456789abcdef > secret
+    [ "$(opens info --secret-file secret f.umb)" -eq 1 ]
 }

@@ -18,7 +18,7 @@ to_build() {
 to_read() {
     case $1 in
     clickhouse) printf '%s ' --hashes 4 --seed 3 ;;
-    gocrc32) printf '%s ' -n 3000 -p 1% ;;
+    gocrc32) printf '%s ' --keys 3000 -p 1% ;;
     esac
 }
 
@@ -255,5 +255,21 @@ to_read() {
     for variant in v1 v2; do
         umbel build -q -f --format spark --variant "$variant" -n 100 -o f keys || [ $? -eq 3 ] # so that it finds some of the others
         diff <(umbel check f absent) <(python3 "$root/scripts/umbel-read" --format=spark f < absent)
+    done
+}
+
+@test "formats: exactly the planned number of keys raises no alarm, twice as many do" {
+    for f in dcso guava parquet spark gocrc32; do
+        for n in 1 7 100 30000; do
+            seq $n > keys
+            for p in 1% 0.1% 1e-5; do
+                run --separate-stderr umbel build -q -f --format $f -n $n -p $p -o f.bin keys
+                [ "$status" -eq 0 ] || { echo "$f $n $p: $stderr" >&2; return 1; }
+                [[ -z $stderr || $stderr == *"the false-positive rate will be"* ]] || { echo "$f $n $p: $stderr" >&2; return 1; }
+            done
+        done
+        run --separate-stderr umbel build -q -f --format $f -n 15000 -p 1% -o f.bin keys
+        [ "$status" -eq 3 ]
+        [[ $stderr == *"keys"*"plan"* ]]
     done
 }

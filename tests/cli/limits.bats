@@ -103,3 +103,24 @@ refused_below_minimum() {
     refused_below_minimum umbel build -q -f --kind static --tmp . -o k.umb keys
     umbel check -c k.umb keys | grep -qx 10000
 }
+
+@test "limits: a schema of Parquet without end" {
+    python3 - > wide.parquet << 'EOF'
+import struct, sys
+columns = 20_000_000  # of a byte each
+footer = bytes([0x29, 0xfc])  # field 2: a list of structs
+n = columns
+while n > 127:
+    footer, n = footer + bytes([n & 127 | 128]), n >> 7
+footer += bytes([n]) + bytes(columns) + b"\0"
+sys.stdout.buffer.write(b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1")
+EOF
+    refused "--max-memory" umbel table wide.parquet --max-memory 10M
+    python3 - "$UMBEL" table wide.parquet --max-memory 10M << 'EOF'
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[1:], stderr=subprocess.DEVNULL)
+usage = os.wait4(child.pid, 0)[2]
+print(usage.ru_maxrss >> 10, "MiB")
+assert usage.ru_maxrss >> 10 <= 20 + 10 + 40  # the file, mapped; the limit; the program
+EOF
+}

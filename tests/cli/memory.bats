@@ -40,6 +40,32 @@ P
     within huge.umb "$UMBEL" add -q huge.umb keys
 }
 
+# uses KIBIBYTES COMMAND...: its peak resident memory is at most that
+uses() {
+    python3 - "$@" <<'P'
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(child.pid, 0)
+print(usage.ru_maxrss, "of", sys.argv[1], "KiB,", usage.ru_utime + usage.ru_stime, "s:", *sys.argv[2:])
+assert os.waitstatus_to_exitcode(status) == 0 and usage.ru_maxrss <= int(sys.argv[1])
+P
+}
+
+@test "memory: a state is mapped, and takes the disk space that its keys need" {
+    echo one > one
+    echo two > two
+    uses 40000 "$UMBEL" uniq -q -n 50M --state s.umb one
+    size=$(stat -c %s s.umb)
+    [ "$size" -gt 90000000 ]
+    [ "$(($(stat -c %b s.umb) * 512))" -lt 2000000 ] || skip "this file system has no holes"
+    umbel verify -q s.umb
+    uses $((size / 1024 + 10240)) "$UMBEL" uniq -q --state s.umb two # the file, and 10 MiB
+    uses $((size / 1024 + 10240)) "$UMBEL" uniq --state s.umb one two
+    [ "$(umbel check -c s.umb one two)" -eq 2 ]
+    urls 1 3000000 > many # every page changes
+    uses $((size / 1024 * 13 / 10)) "$UMBEL" uniq -q --state s.umb many
+}
+
 @test "memory: nothing but empty lines" {
     head -c 30000000 /dev/zero | tr '\0' '\n' > empty
     within k.umb "$UMBEL" build -q -j 4 -n 1000 -o k.umb empty

@@ -14,7 +14,8 @@ load helper
     umbel build -q -f -p 1% --never good -o f.umb < members
     [ "$(umbel check -c f.umb good)" -eq 10 ]
     run --separate-stderr umbel build -f --kind tight -p 1% --never good -o f.umb members
-    [[ $stderr == *"good keys: 40,010 asked, "*" exceptions; 10 are listed as well, and will be found"* ]]
+    [[ $stderr == *"good keys: 40,010 asked, "*" exceptions"* ]]
+    [[ $stderr == *"good keys: warning: listed as well: 10; they are found"* ]]
     umbel info f.umb | grep -q '^exceptions '
 }
 
@@ -30,6 +31,17 @@ load helper
     run --separate-stderr umbel build -f --domains --kind tight -p 1e-9 -o list.umb list
     [ "$status" -eq 3 ]
     [[ $stderr == *"not understood: ||x*.example^"* ]]
+}
+
+@test "never: a listed name wins over an exception below it, and the build says so" {
+    printf '||parent.example^\n@@||child.parent.example^\n@@||free.example^\n||own.example^\n@@||own.example^\n' > list
+    run --separate-stderr umbel build -q --domains --kind tight -p 1e-9 -o list.umb list
+    [ "$status" -eq 0 ]
+    [ "$stderr" = "umbel: good names: warning: listed as well, or below a listed name: 2; listed names win" ]
+    [ "$(umbel check list.umb -e child.parent.example -e free.example -e own.example -e a.free.example)" = "$(printf 'child.parent.example\nown.example')" ]
+    printf 'www.shop.parent.example\n' > good
+    run --separate-stderr umbel build -q -f --domains --kind tight -p 1e-9 --never good -o list.umb <(echo parent.example)
+    [[ $stderr == *"below a listed name: 1; listed names win"* ]]
 }
 
 @test "never: merge, intersect and fold say how many exceptions they drop" {

@@ -15,11 +15,12 @@ commands() {
     for c in $(commands); do
         run umbel $c --help
         [ "$status" -eq 0 ]
-        [[ ${lines[0]} == "umbel $c - "* && ${lines[1]} == Examples ]]
-        ! grep -nE '.{81}' <<< "$output" # fits a terminal of 80 columns
+        [[ ${lines[0]} == "umbel $c - "* ]]
+        [[ ${lines[1]} == Examples || ${lines[2]} == Examples ]]
+        [ "$(wc -L <<< "$output")" -le 80 ] # fits a terminal of 80 columns
         run umbel help $c
         [ "$status" -eq 0 ]
-        [ "${lines[1]}" = Examples ]
+        grep -qx Examples <<< "$output"
         [ -s "$pages/man/man1/umbel-$c.1" ]
         grep -q "umbel\\\\-$c (1)" "$pages/man/man1/umbel.1"
     done
@@ -55,15 +56,16 @@ P
 @test "pages: man formats the pages without a warning" {
     command -v groff > /dev/null || skip "no groff"
     for page in "$pages"/man/man?/*; do
-        # Another name of a page; man looks for it from its own folder.
-        refers=$(sed -n 's/^\.so man3\///p' "$page")
-        if [ -n "$refers" ]; then
-            [ -s "$pages/man/man3/$refers" ]
-            continue
-        fi
         run --separate-stderr groff -man -Tutf8 -ww -z "$page"
         [ -z "$stderr" ] || { echo "$page: $stderr"; return 1; }
     done
+}
+
+@test "pages: mandoc has no complaint, and every page has a date" {
+    command -v mandoc > /dev/null || skip "no mandoc"
+    (cd "$pages/man" && mandoc -Tlint man?/*)
+    run grep -L '^\.TH [^ ]* [137] "20[0-9-]*" "umbel ' "$pages"/man/man?/*
+    [ -z "$output" ]
 }
 
 @test "pages: every function of the headers has a page that shows how it is declared" {
@@ -76,10 +78,9 @@ for header in (root / "include").glob("*.h"):
     text = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.S)
     for name in re.findall(r"^UMBEL_API[^;(]*?\b(\w+)\(", text, re.M):
         page = (pages / f"{name}.3").read_text()
-        if page.startswith(".so "):
-            page = (pages / page.split("/")[1].strip()).read_text()
         assert f"#include <{header.name}>" in page and re.search(rf"\b{name}\(", page), name
-        assert re.search(rf"^\.SH NAME\n.*\b{name}\b.* \\- \S.{{9,}}$", page, re.M), name
+        named = re.search(r"^\.SH NAME\n(.*?)^\.SH", page, re.M | re.S)[1].replace("\n", " ")
+        assert re.search(rf"\b{name}\b.* \\- \S.{{9,}}$", named), name
         seen += 1
 assert seen == len(list(pages.iterdir())) - 1 > 80, seen  # and umbel.3
 P

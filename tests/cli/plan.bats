@@ -32,6 +32,13 @@ load helper
     [[ $output == *"No filter of any kind can reach 1% in that space"* ]]
 }
 
+@test "plan: --domains says the promise per name, which is asked with its parents" {
+    umbel plan -n 2M -p 1e-6 --domains --kind tight | tr '\n' ' ' | grep -q 'its rate is at most 1 in 500,000 with 2 labels, 1 in 250,000 with 4\.'
+    umbel plan -n 2M -p 40% --domains | tr '\n' ' ' | grep -Eq 'at most (79|80)(\.[0-9]+)?% with 2 labels, 100% with 4\.'
+    [ "$(umbel plan -n 2M -p 1e-6 --domains --kind tight --json | python3 -c 'import json, sys; print(round(json.load(sys.stdin)["rate_name_4_labels"] * 1e6))')" = 4 ]
+    refused "--domains and --format contradict" umbel plan -n 2M --domains --format guava
+}
+
 @test "plan: --kind shows that kind alone" {
     run umbel plan -n 1e6 -p 1% --kind blocked
     [ "$status" -eq 0 ]
@@ -106,7 +113,7 @@ P
     text=$(tr -s ' \n' ' ' <<< "$output")
     [[ $text == *"blocked does not reach 1% in that space. With blocked, these keys take "*" bytes at 1%."* ]]
     [[ $text != *"With classic"* ]]
-    # The rate is 1% where build takes it, too.
+    # The rate is 1% where build also takes that.
     [ "$(umbel plan -n 1e6)" = "$(umbel plan -n 1e6 -p 1%)" ]
     [ "$(umbel plan -m 1M)" = "$(umbel plan -m 1M -p 1%)" ]
 }

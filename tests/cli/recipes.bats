@@ -46,7 +46,7 @@ def check_keys(recipe, cases):
 def check_records(recipe, header, cases, end, options):
     first = [header] if header is not None else []
     good = [c for c in cases if c[1] == "key"]
-    # An open quote takes in what follows it: such records have a file of their own.
+    # An open quote swallows what follows it, so such records have separate files.
     alone = [c for c in cases if c[1] == "malformed" and recipe.startswith("csv")]
     bad = [c for c in cases if c[1] != "key" and c not in alone]
     how = ["--recipe", recipe, *options]

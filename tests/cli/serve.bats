@@ -66,7 +66,7 @@ $1"
     [ "${lines[1]}" = "2 ERR" ]
 }
 
-@test "socketmap: found, not found, no such list, several at once" {
+@test "socketmap: found, not found, no such list, several together" {
     prepare
     start --socketmap unix:map.sock bad.umb
     run ask "

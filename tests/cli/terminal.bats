@@ -51,3 +51,34 @@ EOF
     [[ $output == *"####"*" the plan"* ]]
     [[ $output != *$'\033['* ]]
 }
+
+# shown WIDTH COMMAND: what it prints on a terminal of that width
+shown() {
+    command -v script > /dev/null || skip "no script(1)"
+    script -qec "stty cols $1; cd '$PWD'; LC_ALL=C.UTF-8 NO_COLOR=1 $2" /dev/null < /dev/null | tr -d '\r'
+}
+
+@test "terminal: everything fits 40, 80, 132 and 200 columns" {
+    yes "$(seq 2000)" | head -n 6000 > lines
+    umbel build -q -o k.umb lines
+    umbel build -q -n 5 -qq -o full.umb lines || true
+    for width in 40 80 132 200; do
+        for c in help "help uniq" "help plan" "help check" "help build" "help diff" "plan -n 1e6 -p 1%" "plan -n 2e9 -m 500MiB" \
+            "plan --format guava -n 1000 -p 1%" "info k.umb" "build -f -o x.umb lines" "uniq lines -d" "uniq -m 1KiB lines -d" \
+            "count lines" "diff lines lines" "add full.umb lines" "check nothing-of-the-kind.umb lines" "build --lower --upper -o x lines"; do
+            shown $width "'$UMBEL' $c" > out
+            [ -s out ]
+            wide=$(python3 -c 'import sys; print(max(len(l.rstrip("\n").split("\r")[-1]) for l in open("out", encoding="utf-8")))')
+            [ "$wide" -le $width ] || { echo "$c: $wide at $width:" >&2; cat out >&2; return 1; }
+        done
+    done
+    shown 132 "'$UMBEL' plan -n 1e6 -p 1%" | grep -qE '█{70}' # a wide terminal is used
+}
+
+@test "terminal: an example that is continued is still what the shell needs" {
+    shown 40 "'$UMBEL' help uniq" | sed -n '/^Examples/,/^Usage/p' > narrow
+    umbel help uniq | sed -n '/^Examples/,/^Usage/p' > wide
+    [ "$(grep -c . narrow)" -gt "$(grep -c . wide)" ]
+    join() { grep -v '^ *#' | sed -e ':a;/\\$/{N;s/ *\\\n */ /;ba}'; }
+    diff <(join < narrow) <(join < wide)
+}

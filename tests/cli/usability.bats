@@ -334,7 +334,7 @@ P
         [ "$(umbel check -c -j $j --header rows.umb < <(cat rows.csv))" = 30000 ]
         umbel check -j $j --csv --header -k 2 rows.umb rows.csv | cmp - rows.csv
     done
-    # A quote within a field is none; a stray one is noticed, and what never ends is bounded.
+    # A quote within a field does not quote; a stray one is noticed, and what never ends is bounded.
     [ "$(printf '5" disk,1\n"5"" disk",2\n' | umbel uniq -q --csv -k 1)" = '5" disk,1' ]
     printf 'a,"b\nc,"d",e\n' > stray.csv
     run -3 --separate-stderr umbel uniq -q --csv -k 1 stray.csv
@@ -424,4 +424,20 @@ P
     run "$root/examples/demo.sh"
     [ "$status" -eq 0 ]
     [[ $output == *"1,000,000 keys, none missing"*"promise            kept"* ]]
+}
+
+@test "usability: messages speak of options, not of the library's parameters" {
+    seq 100 > few
+    umbel build -q --kind tight -o t.umb few
+    umbel build -q --kind counting -n 100 -o c.umb few
+    umbel build -qq --format badger -n 100 -p 0.1% -o b.bin few
+    for c in "build -f --format badger -n 100 -p 0.1% -o x few" "plan --format badger -n 100 -p 0.1%" "fold -p 1% -f -o x c.umb" \
+        "uniq --kind tight few" "add t.umb few" "merge -f -o x t.umb c.umb" "build -f --kind static --hashes 3 -o x few" \
+        "build -f --format leveldb -n 100 -p 1% --hashes 3 -o x few" "check --format gocrc32 b.bin few" \
+        "build -f --format rocksdb -n 9 -p 1% --bits-per-key 3 -o x few"; do
+        run umbel $c
+        [[ $output != *umbel_* && $output != *bits_per_key* && $output != *snapshot* && $output != *fpr:* && $output != *capacity:* ]] ||
+            { echo "$c: $output" >&2; return 1; }
+    done
+    refused "--hashes: follows from the rate in this kind" umbel build -f --kind static --hashes 3 -o x few
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""run.py [SERVER]... - lists in real servers, each with the configuration of its guide.
+"""run.py [SERVER|serve_CHECK]... - lists in real servers, each with the configuration of its guide, and
+umbel serve with clients of every sort (serve.py).
 
 Servers come from Debian's packages, listen on loopback or Unix sockets, and are stopped at the end.
 What cannot be installed is skipped by name, and fails where CI=true.  UMBEL, UMBEL_LIBRARY, LUA_JIT,
@@ -22,6 +23,8 @@ import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
+
+import serve
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -249,6 +252,9 @@ class Bench:
         self.stack.callback(stop, process)
         return process
 
+    need = staticmethod(need)
+    until = staticmethod(wait_until)
+
     def lua(self):
         return {"LUA_PATH": f"{LUA_JIT}/?.lua;;"}
 
@@ -450,7 +456,11 @@ def try_server(name, lists, folder):
         own = folder / name
         own.mkdir()
         try:
-            lists.exercise(SERVERS[name](Bench(stack, own, lists)))
+            bench = Bench(stack, own, lists)
+            if name in SERVERS:
+                lists.exercise(SERVERS[name](bench))
+            else:
+                serve.CHECKS[name](bench)
         except Exception:
             for log in own.glob("*.log"):
                 sys.stderr.write(f"---- {log.name}\n" + log.read_text(errors="replace")[-2000:])
@@ -462,7 +472,7 @@ def main(wanted):
     with tempfile.TemporaryDirectory(prefix="umbel-edge-") as folder:
         os.chmod(folder, 0o755)
         lists = Lists(Path(folder))
-        for name in wanted or SERVERS:
+        for name in wanted or [*SERVERS, *serve.CHECKS]:
             try:
                 try_server(name, lists, Path(folder))
                 passed += 1

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check_run.c - lines looked up in filters, and what is printed of them
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "check/check_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/safe_text.h"
+#include "filter/mapped_guard.h"
+#include "lines/selected_lines.h"
+#include "report/report.h"
+
+/* In place of a number of lines: they could not be looked up. */
+static const size_t no_answer = SIZE_MAX;
+
+typedef struct guarded_batch {
+    const cli_check *check;
+    cli_batch *batch;
+} guarded_batch;
+
+static void look_up_guarded(void *ctx) {
+    const guarded_batch *g = ctx;
+    cli_lookup_batch(&g->check->lookup, g->batch);
+    if (g->check->exact) cli_exact_confirm(g->check->exact, g->batch);
+}
+
+static void look_up(void *ctx, cli_batch *b) {
+    cli_check *c = ctx;
+    guarded_batch g = {c, b};
+    if (c->follow) cli_follow_begin(c->follow, &c->lookup);
+    if (!cli_guarded(look_up_guarded, &g)) b->lines = no_answer;
+    if (c->follow) cli_follow_end(c->follow);
+}
+
+/* In its turn, so that all that was looked up before has been shown. */
+static _Noreturn void end_without_answer(cli_check *c) {
+    if (c->out.used) cli_output_flush(&c->out);
+    cli_die(c->s->args[0], "replace filters, do not overwrite them", "%sshrank while it was read",
+            c->lookup.count > 1 ? "or one of --also " : "");
+}
+
+/* ---- Lines -------------------------------------------------------------------------------- */
+
+static void put(cli_check *c, const char *text) {
+    cli_output_write(&c->out, text, strlen(text));
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Whether filter j has line i. */
+static bool has_line(const cli_check *c, const cli_batch *b, size_t i, size_t j) {
+    return c->lookup.count == 1 ? b->hits[i] : (b->hashes[i] >> j) & 1;
+}
+
+/* Between the column of --mark and the rest: what separates the fields of a table. */
+static const char *mark_separator(const cli_check *c) {
+    static char given[2];
+    bool csv = umbel_recipe_traits(c->lookup.recipes[0]) & UMBEL_RECIPE_CSV;
+    if (c->s->delimiter) given[0] = (char)c->s->delimiter;
+    return c->s->delimiter ? given : csv ? "," : "\t";
+}
+
+static void print_line(cli_check *c, const cli_batch *b, size_t i) {
+    if (c->s->with_filename) {
+        put(c, b->block.name);
+        put(c, ":");
+    }
+    if (c->s->line_number) {
+        char number[24];
+        snprintf(number, sizeof number, "%" PRIu64 ":", b->first + b->numbers[i]);
+        put(c, number);
+    }
+    if (c->s->mark) {
+        put(c, b->hits[i] ? "yes" : "no");
+        put(c, mark_separator(c));
+    }
+    if (c->s->annotate) {
+        const char *comma = "";
+        for (size_t j = 0; j < c->lookup.count; j++) {
+            if (!has_line(c, b, i, j)) continue;
+            put(c, comma);
+            put(c, base_name(c->lookup.at[j].name));
+            comma = ",";
+        }
+        put(c, "\t");
+    }
+    cli_output_write(&c->out, b->text + b->starts[i], b->ends[i] + 1 - b->starts[i]);
+}
+
+/* --ask: what was typed is not shown, so each filter's answer is put in words. */
+static void print_verdicts(cli_check *c, const cli_batch *b) {
+    if (!b->keys[0].data) return;
+    c->matches += b->hits[0];
+    for (size_t j = 0; j < c->lookup.count && !c->s->count && !c->first_only; j++) {
+        cli_put_safe(c->lookup.at[j].name, stdout);
+        fputs(has_line(c, b, 0, j) ? ": probably in it\n" : ": certainly not in it\n", stdout);
+    }
+    cli_output_finish_stdio();
+}
+
+static void put_json(cli_check *c, json_t *o) {
+    char *out = json_dumps(o, 0);
+    if (!out) cli_die(NULL, NULL, "out of memory");
+    put(c, out);
+    put(c, "\n");
+    free(out);
+    json_decref(o);
+}
+
+static void print_json(cli_check *c, const cli_batch *b, size_t i) {
+    const char *line = (const char *)b->text + b->starts[i];
+    json_t *names = json_array(), *o = json_object();
+    for (size_t j = 0; j < c->lookup.count; j++) {
+        if (has_line(c, b, i, j)) json_array_append_new(names, cli_json_text(c->lookup.at[j].name));
+    }
+    if (c->s->with_filename) json_object_set_new(o, "file", cli_json_text(b->block.name));
+    if (c->s->line_number) {
+        json_object_set_new(o, "number", cli_json_count(b->first + b->numbers[i]));
+    }
+    json_object_set_new(o, "line", cli_json_bytes(line, b->ends[i] - b->starts[i]));
+    json_object_set_new(o, "filters", names);
+    put_json(c, o);
+}
+
+/* With --mark its column has a name, too. */
+static void print_header(cli_check *c, const cli_batch *b) {
+    if (c->s->count || c->first_only || c->json || c->printed_header || !b->header.data) return;
+    if (c->s->with_filename || c->s->line_number || c->s->annotate) return; /* no table any more */
+    if (c->s->mark) {
+        put(c, "found");
+        put(c, mark_separator(c));
+    }
+    cli_output_header(&c->out, b, &c->printed_header);
+}
+
+/* ---- Counts ------------------------------------------------------------------------------- */
+
+static void print_count(cli_check *c, const char *file, uint64_t lines, uint64_t matches) {
+    char text[32];
+    if (c->json) {
+        json_t *o = json_object();
+        if (file) json_object_set_new(o, "file", cli_json_text(file));
+        json_object_set_new(o, "lines", cli_json_count(lines));
+        json_object_set_new(o, "selected", cli_json_count(matches));
+        put_json(c, o);
+        return;
+    }
+    snprintf(text, sizeof text, "%" PRIu64 "\n", matches);
+    if (file) {
+        put(c, file);
+        put(c, ":");
+    }
+    put(c, text);
+}
+
+static bool is_empty_file(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+/* Until the file with this name (NULL: to the end), those without a line have none selected. */
+static void count_files_until(cli_check *c, const char *name) {
+    if (c->file) print_count(c, c->file, c->file_lines, c->file_matches);
+    c->file = name;
+    c->file_lines = c->file_matches = 0;
+    if (name && strcmp(name, "-e") == 0) return;
+    for (; c->files_begun < c->feed->nfiles; c->files_begun++) {
+        const char *file = c->feed->files[c->files_begun];
+        const char *shown = strcmp(file, "-") == 0 ? "standard input" : file;
+        if (name && strcmp(shown, name) == 0) {
+            c->files_begun++;
+            return;
+        }
+        if (is_empty_file(file)) print_count(c, shown, 0, 0);
+    }
+}
+
+static void show(void *ctx, cli_batch *b) {
+    cli_check *c = ctx;
+    const cli_settings *s = c->s;
+    uint8_t want = !c->invert;
+    if (b->lines == no_answer) end_without_answer(c);
+    if (s->ask) {
+        print_verdicts(c, b);
+        return;
+    }
+    bool per_file = s->count && s->with_filename;
+    if (per_file && b->block.begins) count_files_until(c, b->block.begins);
+    print_header(c, b);
+    if (!s->count && !c->first_only && !s->annotate && !c->json && !s->mark && !s->line_number &&
+        !s->with_filename) {
+        c->matches += cli_output_lines(&c->out, b, want);
+        return;
+    }
+    uint64_t before = c->matches;
+    for (size_t i = 0; i < b->lines; i++) {
+        bool selected = b->hits[i] == want;
+        c->matches += selected;
+        if (!selected && !s->mark) continue;
+        if (c->first_only)
+            _exit(CLI_YES); /* without cleaning up: other threads may be waiting for a slow pipe */
+        if (s->count) continue;
+        if (c->json) {
+            print_json(c, b, i);
+        } else {
+            print_line(c, b, i);
+        }
+    }
+    c->file_lines += b->lines;
+    c->file_matches += c->matches - before;
+    if (b->idle) cli_output_flush(&c->out);
+}
+
+cli_job cli_check_job(cli_check *c) {
+    return (cli_job){look_up, show, c};
+}
+
+void cli_check_end(cli_check *c, uint64_t lines) {
+    if (c->s->count && c->s->with_filename) {
+        count_files_until(c, NULL);
+    } else if (c->s->count) {
+        print_count(c, NULL, lines, c->matches);
+    }
+    if (c->out.used) cli_output_flush(&c->out);
+    free(c->out.buffer);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * exact_stage.c - an exact second stage: which candidates of a filter are really in a file
+ */
+#include "check/exact_stage.h"
+
+#include "base/error.h"
+#include "filter/hasher.h"
+#include "lines/misfits.h"
+
+typedef struct exact_run {
+    cli_exact *exact;
+    const cli_lookup *lookup;
+} exact_run;
+
+static uint64_t hash_of(const cli_exact *e, umbel_key key) {
+    return umbel_hash(e->hasher, key.data, key.len);
+}
+
+static void look_up(void *ctx, cli_batch *b) {
+    const exact_run *r = ctx;
+    cli_lookup_batch(r->lookup, b);
+}
+
+/* With the parents of a name: any of them may be what the filter has. */
+static void collect(void *ctx, cli_batch *b) {
+    exact_run *r = ctx;
+    for (size_t i = 0; i < b->lines; i++) {
+        umbel_key key = b->keys[i];
+        if (!b->hits[i]) continue;
+        do {
+            cli_key_set_add(&r->exact->keys, key, hash_of(r->exact, key));
+        } while (umbel_recipe_next(r->exact->recipe, &key));
+    }
+}
+
+static void hash_keys(void *ctx, cli_batch *b) {
+    const exact_run *r = ctx;
+    umbel_hash_many(r->exact->hasher, b->keys, b->lines, b->hashes, NULL);
+}
+
+static void mark(void *ctx, cli_batch *b) {
+    exact_run *r = ctx;
+    for (size_t i = 0; i < b->lines; i++) {
+        cli_key_entry *e = cli_key_set_find(&r->exact->keys, b->keys[i], b->hashes[i]);
+        if (e) e->marked = true;
+    }
+}
+
+int cli_exact_read(cli_exact *e, const cli_settings *s, cli_lookup *lookup, cli_feed feed,
+                   const char *file, const umbel_recipe *file_recipe) {
+    *e = (cli_exact){.hasher = cli_hasher_new(s), .recipe = lookup->recipes[0]};
+    exact_run r = {e, lookup};
+    cli_job candidates = {look_up, collect, &r}, present = {hash_keys, mark, &r};
+    feed.quiet = true; /* the caller reads these lines again, and warns then */
+    if (feed.activity) feed.activity = "finding candidates";
+    cli_pipeline(&feed, &candidates);
+    cli_feed other = cli_feed_of(s, &file, 1);
+    other.given = NULL;
+    other.recipes = &file_recipe;
+    other.nrecipes = 1;
+    if (feed.activity) other.activity = "verifying";
+    cli_lines read = cli_pipeline(&other, &present);
+    return cli_misfits_status(&read, file_recipe, "skipped", CLI_YES);
+}
+
+static bool is_present(const cli_exact *e, umbel_key key) {
+    do {
+        const cli_key_entry *found = cli_key_set_find(&e->keys, key, hash_of(e, key));
+        if (found && found->marked) return true;
+    } while (umbel_recipe_next(e->recipe, &key));
+    return false;
+}
+
+void cli_exact_confirm(const cli_exact *e, cli_batch *b) {
+    for (size_t i = 0; i < b->lines; i++) {
+        if (b->hits[i]) b->hits[i] = is_present(e, b->keys[i]);
+    }
+}
+
+void cli_exact_free(cli_exact *e) {
+    umbel_free(e->hasher);
+    cli_key_set_free(&e->keys);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * exact_stage.h - an exact second stage: which candidates of a filter are really in a file
+ */
+#ifndef CLI_EXACT_STAGE_H
+#define CLI_EXACT_STAGE_H
+
+#include "filter/lookup.h"
+#include "lines/key_set.h"
+
+typedef struct cli_exact {
+    umbel_filter *hasher;
+    const umbel_recipe *recipe; /* of the lines */
+    cli_key_set keys;           /* the candidates; marked are those in the file */
+} cli_exact;
+
+/* Reads the feed for keys that the filter may have, then `file`, under `file_recipe`, for which of
+ * them are there.  Memory is in proportion to the different candidates.  Returns the exit status
+ * for lines of the file without a key; the lines of the feed are read again by the caller. */
+int cli_exact_read(cli_exact *e, const cli_settings *s, cli_lookup *lookup, cli_feed feed,
+                   const char *file, const umbel_recipe *file_recipe);
+
+/* Clears the hits of lines that are in the filter by mistake. */
+void cli_exact_confirm(const cli_exact *e, cli_batch *b);
+void cli_exact_free(cli_exact *e);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * follow.c - filters that are replaced on disk while lines are looked up
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "check/follow.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "filter/filter_file.h"
+#include "filter/filter_recipe.h"
+
+void cli_follow_init(cli_follow *f, const cli_settings *s, const cli_lookup *lookup) {
+    f->s = s;
+    pthread_mutex_init(&f->changing, NULL);
+    pthread_rwlock_init(&f->using, NULL);
+    for (size_t i = 0; i < lookup->count; i++) {
+        if (stat(lookup->at[i].name, &f->seen[i]) != 0) f->seen[i] = (struct stat){0};
+    }
+}
+
+/* A file that is gone may be about to come back. */
+static bool is_replaced(const char *path, struct stat *seen) {
+    struct stat now;
+    if (stat(path, &now) != 0 || (now.st_dev == seen->st_dev && now.st_ino == seen->st_ino &&
+                                  now.st_mtim.tv_sec == seen->st_mtim.tv_sec &&
+                                  now.st_mtim.tv_nsec == seen->st_mtim.tv_nsec)) {
+        return false;
+    }
+    *seen = now;
+    return true;
+}
+
+static void take_up(cli_follow *f, cli_lookup *lookup, size_t i) {
+    const char *path = lookup->at[i].name;
+    char why[256];
+    umbel_filter *filter = cli_filter_try(path, f->s, why, sizeof why);
+    if (!filter) {
+        cli_warn(path, "was replaced, but the old filter stays: %s", why);
+        return;
+    }
+    umbel_recipe *recipe = cli_recipe_of(filter, path, f->s);
+    bool same = strcmp(umbel_recipe_text(recipe), umbel_recipe_text(lookup->recipes[i])) == 0;
+    if (same) {
+        pthread_rwlock_wrlock(&f->using);
+        cli_lookup_replace(lookup, i, filter);
+        pthread_rwlock_unlock(&f->using);
+        if (!f->s->quiet) cli_note(path, "was replaced: using the new filter");
+    } else {
+        cli_warn(path, "was replaced, but the old filter stays: the recipe of the new one is %s",
+                 umbel_recipe_text(recipe));
+        umbel_free(filter);
+    }
+    umbel_recipe_free(recipe);
+}
+
+void cli_follow_begin(cli_follow *f, cli_lookup *lookup) {
+    pthread_mutex_lock(&f->changing);
+    for (size_t i = 0; i < lookup->count; i++) {
+        if (is_replaced(lookup->at[i].name, &f->seen[i])) take_up(f, lookup, i);
+    }
+    pthread_rwlock_rdlock(&f->using);
+    pthread_mutex_unlock(&f->changing);
+}
+
+void cli_follow_end(cli_follow *f) {
+    pthread_rwlock_unlock(&f->using);
+}
