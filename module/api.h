@@ -211,6 +211,7 @@ typedef struct RedisModuleEvent {
     X(long long, GetAbsExpire, (RedisModuleKey *key)) \
     X(int, SetExpire, (RedisModuleKey *key, long long milliseconds)) \
     X(long long, Milliseconds, (void)) \
+    X(void, LatencyAddSample, (const char *event, long long milliseconds)) \
     X(RedisModuleType *, ModuleTypeGetType, (RedisModuleKey *key)) \
     X(void *, ModuleTypeGetValue, (RedisModuleKey *key)) \
     X(int, ModuleTypeSetValue, (RedisModuleKey *key, RedisModuleType *type, void *value)) \

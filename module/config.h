@@ -27,7 +27,7 @@ extern bf_settings bf_config;
  * takes precedence.  REDISMODULE_ERR, after a line in the log, if something is wrong. */
 int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
-/* Whether the command that ctx is about was accepted elsewhere already: it comes from a primary,
+/* Whether the command that ctx is about was already accepted elsewhere: it comes from a primary,
  * the append-only file, or a node that moves its slots here. */
 bool bf_config_replayed(RedisModuleCtx *ctx);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet.c - next to servers that have RedisBloom: what they could not follow
+ * fleet.c - running next to RedisBloom servers: what they could not follow
  *
  * In the middle of a rolling upgrade a primary with umbel.so may have a replica with RedisBloom.
- * Of classic filters that one follows everything but COPY, which is the server's own command and
- * which RedisBloom refuses: so the new key's contents are replicated before it.  Of blocked
- * filters it follows nothing, and nobody can ask a replica what it has loaded: the log says so.
+ * That replica follows everything about classic filters except COPY, which is the server's own
+ * command and which RedisBloom refuses, so the new key's contents are replicated before it.  It
+ * follows nothing about blocked filters, and nothing can ask a replica which module it has loaded,
+ * so the log warns.
  */
 #include <string.h>
 
@@ -16,7 +17,8 @@ static bool follows(RedisModuleCtx *ctx) {
     return RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
 }
 
-/* Replicas with umbel.so then find that the destination exists, or copy it again: all are equal. */
+/* Replicas with umbel.so then find that the destination exists, or copy it again: all end up
+ * equal. */
 static int after_copy(RedisModuleCtx *ctx, int type, const char *event, RedisModuleString *name) {
     bf_key key;
     (void)type;

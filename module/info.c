@@ -14,7 +14,7 @@ static const char *const names[BF_EVENTS] = {
     [BF_REFUSED_FULL] = "refused_full",     [BF_REFUSED_MEMORY] = "refused_memory",
     [BF_LAYERS_ADDED] = "layers_added",     [BF_MERGES] = "merges",
     [BF_MERGES_RUNNING] = "merges_running", [BF_WINDOWS_ADVANCED] = "windows_advanced",
-    [BF_DUMPS_REFUSED] = "dumps_refused",
+    [BF_DUMPS_REFUSED] = "dumps_refused",   [BF_MERGE_PAUSE] = "merge_pause_ms",
 };
 
 static void show(RedisModuleInfoCtx *ctx, int for_crash_report) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * floor_module.c - what the server itself takes for calls of this shape, and what the plain way takes
+ * floor_module.c - what the server itself takes for calls of this shape, and what the plain method
+ * takes
  *
  *   FLOOR.LOOP key item [item ...]      one answer per item, as BF.MEXISTS, without looking at any
  *   FLOOR.KEY key item                  opens the key and answers, as BF.EXISTS

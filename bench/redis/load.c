@@ -4,10 +4,11 @@
  *
  *   load PORT COMMAND KEY FIRST ITEMS PER DEPTH
  *
- * A % in KEY stands for the number of the command: each has a key of its own.  Items are 16 bytes, taken from an endless sequence starting at FIRST; PER of them go into a
- * command, and DEPTH commands are sent at once before their answers are read.  Requests are
- * prepared in advance, slab by slab.  Prints CPU seconds of the server's main thread, seconds of
- * wall-clock time, and how many answers were 1.
+ * A % in KEY stands for the number of the command, so that each has a separate key.  Items are 16
+ * bytes, taken from an endless sequence starting at FIRST; PER of them go into a command, and DEPTH
+ * commands are sent together before their answers are read.  Requests are prepared in advance, slab
+ * by slab.  Prints CPU seconds of the server's main thread, seconds of wall-clock time, and how
+ * many answers were 1.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>

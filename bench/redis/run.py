@@ -4,7 +4,7 @@
 bars.
 run.py many [FILTERS] - the memory of very many small filters (1e6), and their RDB file.
 run.py block [MIB] - how long commands about a large filter (1024) keep the server from others; merges, which a
-thread does, with a client beside them that sends PING after PING.
+thread does, with another client that sends PING after PING meanwhile.
 
 Needs umbel.so (UMBEL_MODULE, or build/module/umbel.so), a server (REDIS_SERVER, or redis-server)
 and a C compiler.  Starts one
@@ -53,7 +53,7 @@ CASES = [
 
 
 # RedisBloom on a machine of the same type, by this program with PEER (Redis 7.0.15, 10 M items); its
-# licence keeps it out of this repository.  In brackets times the floor of its own run.
+# licence keeps it out of this repository.  In brackets: relative to the floor of its own run.
 REDISBLOOM = {
     "BF.MEXISTS 100, present": "408 (3.18x)",
     "BF.MEXISTS 100, absent": "423 (3.30x)",
@@ -93,7 +93,7 @@ def read_reply(stream):
 
 
 class Server:
-    """A redis-server with one module and the empty commands, in a directory of its own."""
+    """A redis-server with one module and the empty commands, in a separate directory."""
 
     def __init__(self, tools, module, *args):
         self.tools = tools
@@ -154,7 +154,7 @@ class Server:
                 sys.exit(command)
 
     def make_plain(self, key):
-        """The same bits under the same name, for FLOOR.EXISTS and FLOOR.MEXISTS."""
+        """Loads the same bits under the same name, for FLOOR.EXISTS and FLOOR.MEXISTS."""
         pieces = list(self.scandump(key))
         self.ask("DEL", key)
         for at, piece in pieces:
@@ -232,7 +232,7 @@ def slowest(server):
     return ", ".join(f"{micros / 1e3:.1f}" for micros in worst) or "none over 0.2"
 
 
-def waits_beside(server, line, work):
+def waits_during(server, line, work):
     """What another client waits for its replies to a command while `work` is done, in ms, sorted; and
     what that returns."""
     waited, done = [], threading.Event()
@@ -253,9 +253,9 @@ def waits_beside(server, line, work):
     return sorted(waited), result
 
 
-def sets_beside(server, command, key):
-    """Those for a plain SET: the median, one of a thousand, and the longest."""
-    waited, _ = waits_beside(server, b"SET beside value\r\n",
+def sets_during(server, command, key):
+    """The waits for a plain SET: the median, one in a thousand, and the longest."""
+    waited, _ = waits_during(server, b"SET other value\r\n",
                              lambda: server.load(command, key, 0, KEYS, 1, 100))
     return " / ".join(f"{waited[int(len(waited) * part)]:.1f}" for part in (0.5, 0.999, 1 - 1e-9))
 
@@ -278,9 +278,9 @@ def ask_grown(server, module, out):
 
 def grow(server, out):
     worst = slowest(server)
-    out["SET beside empty commands, ms"] = sets_beside(server, "FLOOR.KEY", "grown")
+    out["SET during empty commands, ms"] = sets_during(server, "FLOOR.KEY", "grown")
     server.ask("DEL", "grown")
-    out["SET beside BF.ADDs that grow a filter, ms"] = sets_beside(server, "BF.ADD", "grown")
+    out["SET during BF.ADDs that grow a filter, ms"] = sets_during(server, "BF.ADD", "grown")
     server.ask("DEL", "grown")
     cpu, _, _ = server.load("BF.MADD", "grown", 0, KEYS, 100, 16)
     usage = int(server.ask("MEMORY", "USAGE", "grown"))
@@ -410,7 +410,7 @@ def report_many(tools):
 def merge_beside(server, *names):
     """How long a merge takes, and the longest that another client waits for a PING meanwhile, in
     ms."""
-    waited, took = waits_beside(server, b"PING\r\n", lambda: server.timed("BF.MERGE", *names))
+    waited, took = waits_during(server, b"PING\r\n", lambda: server.timed("BF.MERGE", *names))
     return 1e3 * took, waited[-1]
 
 

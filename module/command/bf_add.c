@@ -17,10 +17,10 @@
 
 /* ---- Adding items, replying, replicating ---- */
 
-/* What became of the items. */
+/* The outcome for the items. */
 typedef struct outcome {
     size_t asked, done;
-    bool some_new, verbatim; /* verbatim: the command says nothing but these items */
+    bool some_new, verbatim; /* verbatim: the command has nothing but these items */
     umbel_err err;           /* why not all were done */
 } outcome;
 
@@ -99,8 +99,8 @@ static void add_items(bf_key *key, RedisModuleString **items, size_t count, bool
 
 /* ---- Commands ---- */
 
-/* Creates the filter in a key that was opened and has none; options->params are then what it was
- * created with.  False after an error reply, and the key is closed. */
+/* Creates the filter in a key that was opened and has none; afterwards options->params are what it
+ * was created with.  False after an error reply, and the key is closed. */
 static bool create(bf_key *key, bf_options *options) {
     if (key->foreign) {
         RedisModule_ReplyWithError(key->ctx, BF_WRONG_TYPE);
@@ -162,7 +162,7 @@ static bf_word word_of(const RedisModuleString *text) {
     }
 }
 
-/* RedisBloom 2 looked at ranges after the last word, which may say a number again. */
+/* RedisBloom 2 checked ranges after the last word, which may repeat a number. */
 static bool is_bad(const bf_options *options, bf_flaw flaw) {
     return flaw == BF_NO_NUMBER || (flaw && !options->replayed);
 }

@@ -3,7 +3,7 @@
  * bf_advance.c - BF.ADVANCE key generations time
  *
  * Forgets that many of the oldest generations of a window that goes by the clock; the newest began
- * at that time, in seconds since 1970.  A primary says it to its replicas.
+ * at that time, in seconds since 1970.  A primary sends it to its replicas.
  */
 #include "command/commands.h"
 #include "command/open_key.h"

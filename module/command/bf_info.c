@@ -88,7 +88,7 @@ static void layout(RedisModuleCtx *ctx, const bf_value *v) {
     RedisModule_ReplyWithSimpleString(ctx, classic ? "classic" : "blocked");
 }
 
-/* Null if it is none; its generations; or, if it goes by the clock, its duration and step. */
+/* Null if it is not a window; its generations; or, if it goes by the clock, duration and step. */
 static void window(RedisModuleCtx *ctx, const bf_value *v) {
     char text[BF_CLOCK_TEXT];
     bf_clock clock = bf_value_clock(v);
@@ -189,13 +189,13 @@ static double fill(const umbel_measurement *m) {
     return m->bits ? (double)m->bits_set / (double)m->bits : 0;
 }
 
-/* A value that shows no layers is measured once: `all` is its only layer as well. */
+/* A value that shows no layers is measured once: `all` is also its only layer. */
 static void reply_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i,
                         const umbel_measurement *all) {
     bf_layer layer;
     umbel_measurement m = *all;
     bf_value_layer(v, i, &layer);
-    if (bf_value_chain(v)) bf_value_measure_layer(v, i, &m);
+    if (bf_value_layered(v)) bf_value_measure_layer(v, i, &m);
     RedisModule_ReplyWithMap(ctx, 9);
     bf_reply_named_text(ctx, "Kind", layer.kind);
     bf_reply_named_count(ctx, "Capacity", layer.capacity);
@@ -214,7 +214,7 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_value_params(v, &params);
     bf_value_measure(v, &m);
     uint32_t layers = bf_value_layers(v);
-    RedisModule_ReplyWithMap(ctx, params.by_time ? 12 : 9);
+    RedisModule_ReplyWithMap(ctx, params.by_time ? 13 : 10);
     bf_reply_named_text(ctx, "Layout", params.layout == BF_REDISBLOOM ? "classic" : "blocked");
     bf_reply_named_count(ctx, "Capacity", bf_value_capacity(v));
     bf_reply_named_count(ctx, "Keys", bf_value_card(v));
@@ -222,6 +222,7 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_reply_named_double(ctx, "Promised rate", params.error);
     bf_reply_named_double(ctx, "Live rate", m.rate);
     bf_reply_named_double(ctx, "Fill", fill(&m));
+    bf_reply_named_count(ctx, "Overfull", bf_value_overfull(v, &m));
     bf_reply_named_count(ctx, "Bytes", bf_value_memory(v));
     if (params.by_time) {
         bf_clock clock = bf_value_clock(v);

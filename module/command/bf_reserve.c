@@ -29,7 +29,7 @@ static const char *parse_capacity(bf_options *options, const RedisModuleString *
     }
 }
 
-/* RedisBloom asks whether the filter is to grow at all before it looks at the range. */
+/* RedisBloom checks whether the filter is to grow at all before it checks the range. */
 static const char *parse_expansion(bf_options *options, const RedisModuleString *value) {
     bf_flaw flaw = bf_options_expansion(options, value);
     if (flaw == BF_NO_NUMBER) return "ERR bad expansion";
@@ -37,7 +37,7 @@ static const char *parse_expansion(bf_options *options, const RedisModuleString 
     return flaw ? "ERR expansion must be in the range [0, 32768]" : NULL;
 }
 
-/* Of BF.INSERT, or of none. */
+/* An option of BF.INSERT, or no option at all. */
 static bool is_unknown(bf_word word) {
     return word == BF_WORD_UNKNOWN || word == BF_WORD_ITEMS || word == BF_WORD_NOCREATE ||
            word == BF_WORD_CAPACITY || word == BF_WORD_ERROR;

@@ -5,6 +5,7 @@
 #include "command/create.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "command/reply.h"
 #include "config.h"
@@ -63,22 +64,42 @@ static void say(words *w, const char *text, size_t len) {
 }
 
 static void say_text(words *w, const char *text) {
+    say(w, text, strlen(text));
+}
+
+/* Filters that clients make one after the other are mostly alike, and few words differ: those that
+ * were said last are kept. */
+static void say_again(words *w, const char *text) {
+    enum { KEPT = 64 };
+    static RedisModuleString *kept[KEPT];
+    uint32_t hash = 0;
+    for (const char *at = text; *at; at++) hash = hash * 31 + (uint8_t)*at;
+    RedisModuleString **last = &kept[hash % KEPT];
     size_t len = 0;
-    while (text[len]) len++;
-    say(w, text, len);
+    const char *said = *last ? RedisModule_StringPtrLen(*last, &len) : NULL;
+    if (!said || strlen(text) != len || memcmp(said, text, len) != 0) {
+        if (*last) RedisModule_FreeString(NULL, *last);
+        *last = RedisModule_CreateString(NULL, text, strlen(text));
+    }
+    RedisModule_RetainString(w->ctx, *last);
+    w->list[w->count++] = *last;
 }
 
 static void say_double(words *w, double value) {
-    char text[40];
-    say(w, text, (size_t)snprintf(text, sizeof text, "%.17g", value));
+    static double last;
+    static char text[40];
+    if (value != last) snprintf(text, sizeof text, "%.17g", value);
+    last = value;
+    say_again(w, text);
 }
 
 static void say_number(words *w, uint64_t value) {
     char text[24];
-    say(w, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)value));
+    snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    say_again(w, text);
 }
 
-/* TTL of a new key. */
+/* Replicates the TTL of a new key. */
 static void say_expiry(const bf_key *key) {
     long long expires = RedisModule_GetAbsExpire(key->opened);
     if (expires >= 0) {
@@ -95,28 +116,28 @@ static void say_window(words *w, const bf_key *key) {
 
 static void say_properties(words *w, const bf_key *key, const bf_params *params) {
     if (params->expansion == BF_EXPANSION_AUTO) {
-        say_text(w, "EXPANSION");
-        say_text(w, "auto");
+        say_again(w, "EXPANSION");
+        say_again(w, "auto");
     } else if (bf_grows(params)) {
-        say_text(w, "EXPANSION");
+        say_again(w, "EXPANSION");
         say_number(w, params->expansion);
     } else {
-        say_text(w, "NONSCALING");
+        say_again(w, "NONSCALING");
         if (params->layout == BF_REDISBLOOM && bf_expansion(params) != BF_EXPANSION_SHOWN) {
-            say_text(w, "EXPANSION"); /* it keeps what its header has */
+            say_again(w, "EXPANSION"); /* it keeps what its header has */
             say_number(w, bf_expansion(params));
         }
     }
     if (params->layout == BF_REDISBLOOM) return; /* in RedisBloom's words, and no others */
-    say_text(w, "LAYOUT");
-    say_text(w, "blocked");
+    say_again(w, "LAYOUT");
+    say_again(w, "blocked");
     if (params->tightening > 0) {
-        say_text(w, "TIGHTENING");
+        say_again(w, "TIGHTENING");
         say_double(w, params->tightening);
     }
-    if (params->counting) say_text(w, "COUNTING");
+    if (params->counting) say_again(w, "COUNTING");
     if (params->window) {
-        say_text(w, "WINDOW");
+        say_again(w, "WINDOW");
         if (params->by_time) {
             say_window(w, key);
         } else {
@@ -124,7 +145,7 @@ static void say_properties(words *w, const bf_key *key, const bf_params *params)
         }
     }
     if (params->keyed) {
-        say_text(w, "SEED");
+        say_again(w, "SEED");
         say(w, (const char *)params->key, sizeof params->key);
     }
 }
@@ -138,8 +159,8 @@ static void replicate_chunk(const bf_key *key, int64_t iterator, const uint8_t *
                           (const char *)bytes, len);
 }
 
-/* Whether anyone hears what is replicated.  A backlog without replicas counts: one may come back
- * for it. */
+/* Whether anyone listens to what is replicated.  A backlog without replicas counts: one may come
+ * back for it. */
 static bool heard(RedisModuleCtx *ctx) {
     int hearing = REDISMODULE_CTX_FLAGS_AOF | REDISMODULE_CTX_FLAGS_CLUSTER, none = 0, unknown = 0;
     if (RedisModule_GetContextFlags(ctx) & hearing) return true;
@@ -152,7 +173,7 @@ static bool heard(RedisModuleCtx *ctx) {
     return replicas || backlog;
 }
 
-/* Of a classic filter. */
+/* Replicates the contents of a classic filter. */
 static void say_contents(const bf_key *key, bool existed, bool empty) {
     const bf_value *v = key->value;
     size_t len = 0;
@@ -189,8 +210,8 @@ static bool reads_as_option(const RedisModuleString *name) {
     return word == BF_WORD_EXPANSION || word == BF_WORD_NONSCALING;
 }
 
-/* In RedisBloom's header a filter that does not grow has an expansion, too.  BF.RESERVE has no
- * words for that, nor has BF.INSERT for one of 0 that every release would take. */
+/* In RedisBloom's header a filter that does not grow also has an expansion.  BF.RESERVE cannot
+ * express that, nor can BF.INSERT express an expansion of 0 in a way that every release accepts. */
 static bool needs_header(const bf_params *params, bool empty) {
     uint32_t growth = bf_expansion(params);
     return params->layout == BF_REDISBLOOM && !bf_grows(params) &&
@@ -204,12 +225,12 @@ void bf_replicate_insertion(const bf_key *key, const bf_params *params, RedisMod
         say_contents(key, false, false);
         return;
     }
-    say_text(&w, "ERROR");
+    say_again(&w, "ERROR");
     say_double(&w, params->error);
-    say_text(&w, "CAPACITY");
+    say_again(&w, "CAPACITY");
     say_number(&w, params->capacity);
     say_properties(&w, key, params);
-    say_text(&w, "ITEMS");
+    say_again(&w, "ITEMS");
     RedisModule_Replicate(key->ctx, "BF.INSERT", "svv", key->name, w.list, w.count, items, count);
     say_expiry(key);
     forget(&w);

@@ -3,14 +3,14 @@
  * create.h - new filters, and how they reach replicas and the append-only file
  *
  * A creation is replicated with every property, whatever command led to it, so that neither the
- * settings nor the dice of a replica matter.
+ * settings nor the random numbers of a replica matter.
  *
- * That of a classic filter is written in RedisBloom's own words, which do not name a layout, so
- * that a RedisBloom server can replay it; that of a blocked one always says LAYOUT blocked.  So a
- * creation without a layout that is replayed, from a primary or a file, comes from RedisBloom or
- * from a classic filter, and makes a classic one whatever bf.layout says.  A blocked one in its
- * place would hold fewer keys under a secret of its own: one that cannot grow would refuse keys
- * that its primary took, and no two replicas would be equal.
+ * The creation of a classic filter is written in RedisBloom's own words, which do not name a
+ * layout, so that a RedisBloom server can replay it; the creation of a blocked one always says
+ * LAYOUT blocked.  So a replayed creation without a layout, from a primary or a file, comes from
+ * RedisBloom or from a classic filter, and makes a classic one whatever bf.layout says.  A blocked
+ * one in its place would hold fewer keys under a different secret: one that cannot grow would
+ * refuse keys that its primary took, and no two replicas would be equal.
  */
 #ifndef BF_CREATE_H
 #define BF_CREATE_H
@@ -24,11 +24,11 @@ bool bf_create(bf_key *key, bf_options *options);
 
 /* Replicates what a key now holds, after a command that RedisBloom does not know, if it is classic:
  * in RedisBloom's own words the key is deleted where it `existed`, loaded with BF.LOADCHUNK, and
- * gets its time to live again.  False if the filter is blocked, or nobody would hear all that: then
- * the command itself is still to be replicated. */
+ * gets its time to live again.  False if the filter is blocked, or nobody is listening: then the
+ * command itself is still to be replicated. */
 bool bf_replicate_contents(const bf_key *key, bool existed);
 
-/* The same for a filter that was emptied: its bits need not travel. */
+/* Like bf_replicate_contents, for a filter that was emptied: its bits need not travel. */
 bool bf_replicate_cleared(const bf_key *key);
 
 /* Replicates the creation of a filter that is still empty, as BF.RESERVE. */

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: MIT
  *
- * merging.c - merges of large filters, beside the clients
+ * merging.c - merging large filters in a background thread
  *
  * Merging gigabytes takes up to seconds, most of which goes into fresh memory for the result.  So
- * the client is blocked, a thread makes the result, and the server goes on serving the others.
+ * the client is blocked, a thread makes the result, and the server continues to serve the others.
  *
- * As if at one moment.  The result is a value of its own: until the destination gets it, in a few
- * microseconds and on the thread that serves clients, nobody sees anything of it.  At that moment
- * every source must be what the thread has read.  Two things see to it:
+ * The merge is atomic.  The result is a separate value: until the destination gets it, in a few
+ * microseconds and on the thread that serves clients, nobody sees any of it.  At that moment every
+ * source must be what the thread has read.  Two things ensure that:
  *
  *   - Commands of the module do not change a value that is being read.  They wait like the merge's
  *     own client (bf_merging_wait) and run when it is over.  Within transactions and scripts, where
  *     no client may wait, they settle the merge first (bf_merging_settle): the server waits for the
- *     thread, and the destination gets the result before the command goes on.  Both orders are the
- *     ones in which replicas and the append-only file are told.
+ *     thread, and the destination gets the result before the command continues.  In both cases
+ *     replicas and the append-only file get the commands in that order.
  *   - The server deletes, renames, overwrites, evicts and flushes keys without asking.  The thread
  *     holds what it reads (bf_value_hold), so nothing that it reads is ever freed.  In the end, the
  *     keys are looked up again: if one of them holds anything else by now, the result is thrown
- *     away and the merge is done at once, with what the keys hold then.
+ *     away and the merge is done synchronously, with what the keys hold then.
  *
  * Reading is free: nothing changes, so lookups, dumps, copies, snapshots of a forked child and so
  * on need no care.
  *
- * A merge about a key of another waits for that one, and begins when it is over.
+ * A merge that shares a key with a running one waits for it, and begins when that is over.
  *
- * Where it is done at once: small filters; where no client may wait; on replicas, which have to
- * follow their primary in order; and without memory for a copy of the destination, if one source
- * can go right into it.
+ * A merge is done synchronously for small filters, where no client may wait, on replicas, which
+ * have to follow their primary in order, and without memory for a copy of the destination, if one
+ * source can go right into it.
  *
- * A client that leaves or is killed takes its merge along: nothing changes.  So it is when the
- * server becomes a replica, which disconnects blocked clients.
+ * If the client leaves or is killed, its merge is cancelled and nothing changes.  The same happens
+ * when the server becomes a replica, which disconnects blocked clients.
  */
 #include "command/merging.h"
 
@@ -40,8 +40,8 @@
 #include "counters.h"
 #include "value/value_memory.h"
 
-/* Clusters: keys may be on their way to another node.  Pauses come before a primary steps down, and
- * a server then must not write. */
+/* In clusters, keys may be on their way to another node.  Pauses come before a primary steps down,
+ * and then a server must not write. */
 #define TRY_AGAIN "TRYAGAIN a key is gone or writing is paused: nothing was done"
 
 /* WAITING for another merge, or RUNNING; and how it ended: the result was PUT into the destination,
@@ -67,8 +67,8 @@ typedef struct merging {
     struct merging *behind; /* merges that wait for it */
 } merging;
 
-/* Only the thread that serves clients uses the list.  No value is in two of them: the second merge
- * waits for the first. */
+/* Only the thread that serves clients uses the list.  No value is in two merges of it: the second
+ * merge waits for the first. */
 static merging *running;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -137,7 +137,7 @@ static void wait_for_thread(const merging *m) {
 
 /* ---- The end ---- */
 
-/* It runs no more: whoever looks for a merge to settle must not find it. */
+/* The merge is over: whoever looks for one to settle must not find it. */
 static void leave(merging *m, stage end) {
     merging **at = &running;
     while (*at != m) at = &(*at)->next;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * merging.h - merges of large filters, beside the clients: merging.c says how
+ * merging.h - merging large filters in a background thread: merging.c says how
  */
 #ifndef BF_MERGING_H
 #define BF_MERGING_H
 
 #include "command/open_key.h"
 
-/* One BF.MERGE: its keys and what became of it. */
+/* One BF.MERGE: its keys and its outcome. */
 typedef struct bf_merge {
     RedisModuleString **names; /* the destination and the sources */
     bf_value **values;         /* what they hold; the first is NULL if the destination is new */
@@ -23,7 +23,7 @@ typedef struct bf_merge {
 /* Looks up what the keys hold.  NULL, or an error reply. */
 const char *bf_merge_open(RedisModuleCtx *ctx, bf_merge *m);
 
-/* Some 20 ms and more. */
+/* Whether the merge takes about 20 ms or more. */
 bool bf_merge_takes_long(const bf_merge *m);
 
 /* Makes the result, or sets the error.  Touches neither keys nor the values it reads, so that any
@@ -38,10 +38,10 @@ int bf_merge_reply_error(RedisModuleCtx *ctx, const bf_merge *m);
 /* The whole command, with what the keys hold now. */
 int bf_merge_at_once(RedisModuleCtx *ctx, RedisModuleString **names, int count);
 
-/* ---- Beside the clients: merging.c ---- */
+/* ---- In the background: merging.c ---- */
 
 /* Leaves a merge that takes long, or has to wait for another, to a thread; the client is answered
- * when it is done.  False if it is better done at once, or the client cannot wait. */
+ * when it is done.  False if it is better done synchronously, or the client cannot wait. */
 bool bf_merging_start(RedisModuleCtx *ctx, bf_merge *m);
 
 /* Call at the beginning of a command that writes to the key.  True: it is being merged, and the

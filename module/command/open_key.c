@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * open_key.c - opening keys, setting them, and notifying of changes
+ * open_key.c - opening keys, setting them, and notifying clients of changes
  */
 #include "command/open_key.h"
 
@@ -23,7 +23,7 @@ static void open_now(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, 
     }
 }
 
-/* A primary forgets what is too old when anybody asks for the key, and tells its replicas and the
+/* A primary forgets what is too old when anybody accesses the key, and tells its replicas and the
  * append-only file, as servers do with keys that expire.  They follow it, whatever their clocks. */
 static void forget_aged(const bf_key *key, int mode) {
     int follows = REDISMODULE_CTX_FLAGS_SLAVE;
@@ -45,7 +45,7 @@ void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int 
         bf_key_close(key);
         open_now(key, ctx, name, mode);
     }
-    if (key->value && key->value->params.by_time) forget_aged(key, mode);
+    if (key->value && key->value->by_time) forget_aged(key, mode);
 }
 
 void bf_key_close(bf_key *key) {

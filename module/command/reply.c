@@ -13,7 +13,7 @@ static const char *full(const bf_value *value) {
     bf_params params;
     bf_value_params(value, &params);
     if (!bf_grows(&params)) return "ERR non scaling filter is full";
-    /* Of a very low rate, what is left for another layer may be less than the hash can keep. */
+    /* What is left of a very low rate for another layer may be less than the hash can keep. */
     return bf_value_layers(value) < BF_LAYERS_MAX
                ? "ERR false positive degrades to 0 on scale out"
                : "ERR bloom object reached max number of filters";

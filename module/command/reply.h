@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * reply.h - replies shared by several commands.  Error texts are RedisBloom's where it has one for
- *           the case, with or without "ERR" as it has it, otherwise valkey-bloom's.
+ *           the case, with or without "ERR" as there, otherwise valkey-bloom's.
  */
 #ifndef BF_REPLY_H
 #define BF_REPLY_H

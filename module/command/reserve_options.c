@@ -2,10 +2,13 @@
  *
  * reserve_options.c - parsing the options, and checking which go together
  */
+#define _DEFAULT_SOURCE /* getentropy */
 #include "command/reserve_options.h"
 
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "core/bits.h"
@@ -101,7 +104,7 @@ static const char *take_layout(bf_options *options, const RedisModuleString *val
     return NULL;
 }
 
-/* The secret as raw bytes, or a seed of valkey-bloom's, which are twice as long. */
+/* The secret as raw bytes, or a seed of valkey-bloom, which is twice as long. */
 static const char *take_seed(bf_options *options, const RedisModuleString *value) {
     enum { VALKEY_BLOOM = 32 };
     uint8_t *key = options->params.key;
@@ -120,7 +123,7 @@ static const char *take_seed(bf_options *options, const RedisModuleString *value
     return NULL;
 }
 
-/* Generations by number of items, or by the clock. */
+/* A window of generations by number of items, or by the clock. */
 static const char *take_window(bf_options *options, const RedisModuleString *value) {
     long long number = 0;
     bf_flaw flaw = read_number(value, 1, WINDOW_MAX, &number);
@@ -162,13 +165,27 @@ const char *bf_options_take(bf_options *options, bf_word word, const RedisModule
     }
 }
 
+/* The server's own generator takes half a microsecond for a secret.  The system is asked for
+ * several, each of which is forgotten here when it is given away. */
+static void draw_secret(uint8_t secret[BF_KEY_BYTES]) {
+    static uint8_t drawn[16 * BF_KEY_BYTES]; /* as many as getentropy gives */
+    static size_t left;
+    if (left == 0) {
+        if (getentropy(drawn, sizeof drawn)) RedisModule_GetRandomBytes(drawn, sizeof drawn);
+        left = sizeof drawn;
+    }
+    left -= BF_KEY_BYTES;
+    memcpy(secret, drawn + left, BF_KEY_BYTES);
+    memset(drawn + left, 0, BF_KEY_BYTES);
+}
+
 const char *bf_options_settle(bf_options *options) {
     bf_params *params = &options->params;
     bool special = params->counting || params->window;
     if (params->counting && params->window) return "ERR a filter is either counting or a window";
     if (special && options->expands) return "ERR counting filters and windows cannot expand";
     if (special) params->expansion = 0;
-    /* Replayed words say an expansion that is not the usual one. */
+    /* Replayed commands state an expansion that is not the usual one. */
     if (options->nonscaling && options->replayed && !options->expansion_given) {
         params->expansion = BF_EXPANSION_SHOWN;
     }
@@ -190,7 +207,7 @@ const char *bf_options_settle(bf_options *options) {
     if (!options->replayed) params->error = bf_config_capped(params->error);
     /* Each filter gets its own secret, so that clients cannot craft colliding keys. */
     if (params->layout == BF_BLOCKED && !params->keyed) {
-        RedisModule_GetRandomBytes(params->key, sizeof params->key);
+        draw_secret(params->key);
         params->keyed = true;
     }
     return NULL;

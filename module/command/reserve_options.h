@@ -12,10 +12,10 @@ typedef struct bf_options {
     bf_params params;
     bool expands, nonscaling, layout_given, expansion_given; /* in the command */
     bool if_not_exists, no_create;
-    bool replayed;     /* another server or a file has it: limits are for those who ask */
+    bool replayed;     /* from another server or a file: limits are for new requests */
     uint64_t scale_to; /* keys that it must be able to grow to; 0: not requested */
     uint64_t ttl;      /* seconds; 0: it does not expire */
-    bf_clock clock;    /* of a window that goes by it */
+    bf_clock clock;    /* of a window by time */
 } bf_options;
 
 /* Starts with the defaults from the settings. */
@@ -48,7 +48,7 @@ static inline bool bf_word_has_value(bf_word word) {
 /* Ignores case. */
 bf_word bf_word_of(const RedisModuleString *text);
 
-/* Numbers whose error text differs from command to command. */
+/* What can be wrong with a number whose error text differs from command to command. */
 typedef enum bf_flaw { BF_FINE, BF_NO_NUMBER, BF_OUT_OF_RANGE } bf_flaw;
 bf_flaw bf_options_error(bf_options *options, const RedisModuleString *value);
 bf_flaw bf_options_capacity(bf_options *options, const RedisModuleString *value);

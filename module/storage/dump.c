@@ -7,46 +7,33 @@
 #include "core/diag.h"
 #include "storage/dump_header.h"
 #include "value/server_memory.h"
-#include "value/value_small.h"
+#include "value/value_lean.h"
 
 /* ---- Dumping ---- */
 
-umbeli_redisbloom_head bf_redisbloom_head(const bf_value *v) {
-    return v->small ? bf_small_head(v) : umbeli_redisbloom_head_of(v->filter);
-}
-
 uint8_t *bf_dump_head(const bf_value *v, size_t *len) {
-    if (v->params.layout == BF_BLOCKED) return bf_head_write(v, true, len);
-    umbeli_layer room;
-    umbeli_redisbloom_head head = bf_redisbloom_head(v);
-    uint64_t size = umbeli_redisbloom_header_size(head.count);
+    if (v->layout == BF_BLOCKED) return bf_head_write(v, true, len);
+    bf_room room;
+    const umbeli_chain *c = bf_value_chain(v, &room);
+    uint64_t size = umbeli_redisbloom_header_size(c->count);
     umbeli_span span = {.bytes = RedisModule_Alloc((size_t)size), .cap = (size_t)size};
     umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span};
-    umbeli_redisbloom_put_links(&head, bf_value_layer_at(v, 0, &room), &w);
+    umbeli_redisbloom_put_header(&c->base, &w);
     *len = span.used;
     return span.bytes;
 }
 
 void bf_dump_chunk(const bf_value *v, int64_t iterator, int64_t *next, const uint8_t **bytes,
                    size_t *len) {
-    if (!v->small) {
-        umbeli_redisbloom_chunk(v->filter, iterator, next, bytes, len);
-        return;
-    }
-    bool inside = iterator > 0 && iterator <= v->small->bytes;
-    *bytes = inside ? v->small->bits + iterator - 1 : NULL;
-    *len = inside ? (size_t)(v->small->bytes - iterator + 1) : 0;
-    *next = inside ? v->small->bytes + 1 : 0;
+    bf_room room;
+    umbeli_redisbloom_chunk(bf_value_filter(v, &room), iterator, next, bytes, len);
 }
 
 /* Copies the whole payload, however it is segmented. */
 static void gather(const bf_value *v, uint8_t *to) {
-    const umbel_filter *f = v->filter;
+    bf_room room;
+    const umbel_filter *f = bf_value_filter(v, &room);
     const uint8_t *bytes;
-    if (v->small) {
-        memcpy(to, v->small->bits, v->small->bytes);
-        return;
-    }
     uint64_t len = 0;
     for (size_t i = 0; (bytes = umbeli_filter_segment(f, i, &len)) != NULL; i++) {
         memcpy(to, bytes, (size_t)len);
@@ -67,11 +54,11 @@ uint8_t *bf_dump_whole(const bf_value *v, size_t *len) {
 
 const uint8_t *bf_dump_layer(const bf_value *v, uint32_t i, size_t *len, uint8_t **scratch) {
     *scratch = NULL;
-    if (v->small || bf_value_chain(v)) {
-        umbeli_layer room;
-        const umbeli_layer *l = bf_value_layer_at(v, i, &room);
-        *len = (size_t)l->bytes;
-        return l->bits;
+    bf_room room;
+    const umbeli_chain *c = bf_value_chain(v, &room);
+    if (c) {
+        *len = (size_t)c->layers[i].bytes;
+        return c->layers[i].bits;
     }
     *len = (size_t)umbeli_filter_bytes(v->filter);
     if (*len == v->filter->data_len) return v->filter->data;
@@ -119,6 +106,7 @@ static umbel_err check_bits(const bf_head *head, source from, umbel_diag *diag) 
 static umbel_err load_redisbloom(const uint8_t *bytes, size_t len, source from, uint64_t max_bytes,
                                  bf_value **out, umbel_diag *diag) {
     umbeli_settings settings = bf_memory_settings(max_bytes, NULL);
+    settings.plain = true;
     umbeli_redisbloom_head h;
     umbel_filter *f = NULL;
     umbel_err e = umbeli_redisbloom_read_header(bytes, len, &h, diag);
@@ -127,7 +115,11 @@ static umbel_err load_redisbloom(const uint8_t *bytes, size_t len, source from, 
     }
     if (!e) e = umbeli_redisbloom_from_header(bytes, len, &h, NULL, &settings, &f, diag);
     if (e) return e;
-    if (from.bits) memcpy(f->data, from.bits, (size_t)h.bytes);
+    for (uint32_t i = 0; i < h.count && from.bits; i++) {
+        const umbeli_layer *link = &umbeli_chain_of(f)->layers[i];
+        memcpy(link->bits, from.bits, (size_t)link->bytes);
+        from.bits += link->bytes;
+    }
     return bf_redisbloom_value(f, out, diag);
 }
 
@@ -152,7 +144,7 @@ umbel_err bf_load_head(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_
     }
     umbel_err e = read_sealed(bytes, len, &head, diag);
     if (!e && head.len != len) {
-        e = umbeli_fail_at(diag, UMBEL_ECORRUPT, head.len, "bytes after the head");
+        e = umbeli_bad(diag, head.len, "bytes after the head");
     }
     return e ? e : bf_head_load(&head, take_bits, &none, max_bytes, out, diag);
 }

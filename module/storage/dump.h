@@ -28,9 +28,6 @@ uint8_t *bf_dump_whole(const bf_value *v, size_t *len);
  * holds them: free it with RedisModule_Free. */
 const uint8_t *bf_dump_layer(const bf_value *v, uint32_t i, size_t *len, uint8_t **scratch);
 
-/* The head of a value in RedisBloom's layout; its links are the layers of the value. */
-umbeli_redisbloom_head bf_redisbloom_head(const bf_value *v);
-
 /* Wraps a filter in format redisbloom and takes ownership of it; UMBEL_ENOMEM frees the filter. */
 umbel_err bf_redisbloom_value(umbel_filter *f, bf_value **out, umbel_diag *diag);
 

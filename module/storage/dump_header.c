@@ -15,16 +15,13 @@
 #include "plan/plan.h"
 #include "umbel_meta.h"
 #include "value/server_memory.h"
+#include "value/value_lean.h"
 #include "value/value_window.h"
 
 enum { NAME_BYTES = 32, VALUE_BYTES = 40 };
 
 /* Counts at most this large add up without overflow, whatever a head says. */
 static const uint64_t count_max = UINT64_C(1) << 56;
-
-static umbel_err bad(umbel_diag *diag, uint64_t offset, const char *what) {
-    return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
-}
 
 /* ---- Properties in metadata ---- */
 
@@ -86,7 +83,9 @@ static umbel_err take_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
         char name[NAME_BYTES], text[VALUE_BYTES];
         uint64_t at = head->at[i] + m.at;
         if (!is_property(m.name, m.name_len)) continue;
-        if (i > 0) return bad(diag, at, "metadata: a later layer has properties of the chain");
+        if (i > 0) {
+            return umbeli_bad(diag, at, "metadata: a later layer has properties of the chain");
+        }
         if (m.name_len >= sizeof name || m.value_len >= sizeof text) {
             return umbeli_fail_at(diag, UMBEL_EVERSION, at, "metadata: unknown property");
         }
@@ -94,10 +93,11 @@ static umbel_err take_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
         memcpy(text, m.value, m.value_len);
         name[m.name_len] = text[m.value_len] = 0;
         if (memchr(text, 0, m.value_len) || !take_property(name, text, head)) {
-            return bad(diag, at, "metadata: invalid property");
+            return umbeli_bad(diag, at, "metadata: invalid property");
         }
     }
-    return m.failed ? bad(diag, head->at[i] + m.at, "metadata: an entry is cut short") : UMBEL_OK;
+    return m.failed ? umbeli_bad(diag, head->at[i] + m.at, "metadata: an entry is cut short")
+                    : UMBEL_OK;
 }
 
 /* ---- Reading ---- */
@@ -136,7 +136,7 @@ static umbel_err read_layer(const uint8_t *bytes, size_t len, bf_head *head, uin
     e = take_properties(head, i, diag);
     if (e) return e;
     const char *wrong = layer_wrong(head, i);
-    if (wrong) return bad(diag, head->at[i], wrong);
+    if (wrong) return umbeli_bad(diag, head->at[i], wrong);
     head->len += h->len;
     return UMBEL_OK;
 }
@@ -163,8 +163,8 @@ enum {
 
 static const uint8_t magic[4] = {'U', 'M', 'B', 'F'};
 
-/* The byte after it is never 0, so that the first eight are no number of keys that a header of
- * RedisBloom could begin with. */
+/* The byte after it is never 0, so that the first eight bytes are not a number of keys that a
+ * header of RedisBloom could begin with. */
 enum {
     KEYED = 1,
     AUTO = 2,
@@ -201,7 +201,7 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Seven bits a byte, the lowest first; all but the last have bit 7 set. */
+/* Seven bits per byte, the lowest first; all bytes except the last have bit 7 set. */
 static uint64_t take_number(umbeli_reader *r) {
     uint64_t n = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {
@@ -244,8 +244,8 @@ static void take_layer(umbeli_reader *r, uint64_t capacity, umbeli_layer *l) {
     }
 }
 
-/* Layers of hashes are no larger than those that are made, and all layers before take the same
- * hash. */
+/* Layers of hashes are no larger than those that the module makes, and all layers before them use
+ * the same hash. */
 static bool may_keep_hashes(const bf_head *head, uint32_t i) {
     const umbeli_layer *l = &head->described[i];
     if (head->params.expansion != BF_EXPANSION_AUTO) return false;
@@ -292,21 +292,21 @@ static umbel_err read_compact(const uint8_t *bytes, size_t len, bf_head *head, u
     uint64_t expansion = flags & AUTO ? BF_EXPANSION_AUTO : take_number(&r);
     p->capacity = take_number(&r);
     uint64_t count = take_number(&r);
-    if (r.failed) return bad(diag, r.pos, "the head is cut short");
+    if (r.failed) return umbeli_bad(diag, r.pos, "the head is cut short");
     if (flags & ~FLAGS) return umbeli_fail_at(diag, UMBEL_EVERSION, 4, "flags: unknown");
     if (!(p->error > 0 && p->error < 1) || !(p->tightening >= 0 && p->tightening < 1) ||
         (expansion > BF_EXPANSION_MAX && !(flags & AUTO)) || p->capacity > count_max ||
         p->capacity == 0 || count == 0 || count > BF_LAYERS_MAX) {
-        return bad(diag, r.pos, "a property is out of range");
+        return umbeli_bad(diag, r.pos, "a property is out of range");
     }
     p->expansion = (uint32_t)expansion;
     head->sealed = (flags & SEALED) != 0;
     head->count = (uint32_t)count;
     for (uint32_t i = 0; i < head->count; i++) {
         take_layer(&r, p->capacity, &head->described[i]);
-        if (r.failed) return bad(diag, r.pos, "the head is cut short");
+        if (r.failed) return umbeli_bad(diag, r.pos, "the head is cut short");
         const char *wrong = compact_layer_wrong(head, i);
-        if (wrong) return bad(diag, r.pos, wrong);
+        if (wrong) return umbeli_bad(diag, r.pos, wrong);
     }
     head->len = r.pos;
     return UMBEL_OK;
@@ -332,14 +332,14 @@ umbel_err bf_head_read(const uint8_t *bytes, size_t len, bf_head *head, umbel_di
     head->sealed = !head->compact;
     umbel_err e = (head->compact ? read_compact : read_native)(bytes, len, head, diag);
     if (!e && head->params.keyed) {
-        if (len - head->len < BF_KEY_BYTES) return bad(diag, len, "the secret is missing");
+        if (len - head->len < BF_KEY_BYTES) return umbeli_bad(diag, len, "the secret is missing");
         memcpy(head->params.key, bytes + head->len, BF_KEY_BYTES);
         head->len += BF_KEY_BYTES;
     }
     if (!e && head->compact && head->sealed) {
-        if (len - head->len < SEAL_BYTES) return bad(diag, len, "the checksum is missing");
+        if (len - head->len < SEAL_BYTES) return umbeli_bad(diag, len, "the checksum is missing");
         if (umbeli_load_le32(bytes + head->len) != seal_of(bytes, head->len)) {
-            return bad(diag, head->len, "the checksum is wrong");
+            return umbeli_bad(diag, head->len, "the checksum is wrong");
         }
         head->len += SEAL_BYTES;
     }
@@ -378,7 +378,7 @@ static umbel_err describe_layer(const bf_head *head, uint32_t i, umbeli_layer *o
 static umbel_err make_compact(const bf_head *head, uint64_t max_bytes, umbel_filter **out,
                               umbel_diag *diag) {
     umbeli_settings settings = bf_memory_settings(max_bytes, NULL);
-    umbeli_shape hashing = bf_hashing(&head->params);
+    umbeli_shape hashing = bf_hashing(bf_params_key(&head->params));
     return bf_layers_new(&head->params, &hashing, &head->described[0], &settings, out, diag);
 }
 
@@ -386,8 +386,7 @@ static umbel_err make_compact(const bf_head *head, uint64_t max_bytes, umbel_fil
 static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filter **out,
                             umbel_diag *diag) {
     if (head->compact) return make_compact(head, max_bytes, out, diag);
-    umbeli_settings settings =
-        bf_memory_settings(max_bytes, head->params.keyed ? head->params.key : NULL);
+    umbeli_settings settings = bf_memory_settings(max_bytes, bf_params_key(&head->params));
     umbeli_native_header h = head->layers[0];
     umbeli_layer layer;
     umbel_filter *f = NULL;
@@ -460,7 +459,7 @@ umbel_err bf_head_load(const bf_head *head, bf_bits_source source, void *ctx, ui
     bf_params params = head->params;
     params.window = (uint16_t)umbeli_window_generations(f);
     e = bf_value_of(&params, f, out, diag);
-    if (!e) (*out)->params.by_time = bf_value_clock(*out).step != 0;
+    if (!e) (*out)->by_time = bf_value_clock(*out).step != 0;
     return e;
 }
 
@@ -471,7 +470,7 @@ static void put_number(umbeli_writer *w, uint64_t n) {
     umbeli_put_u8(w, (uint8_t)n);
 }
 
-/* The least power of ten that makes it a byte; 0: it has too many digits. */
+/* The least power of ten that makes the rate a whole byte; 0: it has too many digits. */
 static uint8_t decimal_power(double rate, uint8_t *digits) {
     for (unsigned power = 1; power < POWERS; power++) {
         double n = nearbyint(rate * powers[power]);
@@ -498,7 +497,10 @@ static void put_layer(umbeli_writer *w, const umbeli_layer *l, uint64_t capacity
 }
 
 static void put_compact(const bf_value *v, bool sealed, umbeli_writer *w) {
-    const bf_params *p = &v->params;
+    bf_params params, *p = &params;
+    bf_room room;
+    const umbeli_chain *c = bf_value_chain(v, &room);
+    bf_value_params(v, p);
     bool automatic = p->expansion == BF_EXPANSION_AUTO;
     uint8_t digits = 0, power = decimal_power(p->error, &digits);
     umbeli_put(w, magic, sizeof magic);
@@ -514,33 +516,31 @@ static void put_compact(const bf_value *v, bool sealed, umbeli_writer *w) {
     if (p->tightening > 0) umbeli_put_f64le(w, p->tightening);
     if (!automatic) put_number(w, bf_grows(p) ? p->expansion : 0);
     put_number(w, p->capacity);
-    put_number(w, bf_value_layers(v));
-    for (uint32_t i = 0; i < bf_value_layers(v); i++) {
-        umbeli_layer room;
-        put_layer(w, bf_value_layer_at(v, i, &room), p->capacity);
-    }
+    put_number(w, c->count);
+    for (uint32_t i = 0; i < c->count; i++) put_layer(w, &c->layers[i], p->capacity);
 }
 
-/* Native files have neither narrow nor exact layers. */
+/* Native files have neither narrow layers nor those that keep hashes. */
 static bool needs_compact(const bf_value *v) {
-    const umbeli_chain *c = bf_value_chain(v);
+    bool layered = v->form == BF_HANDLE && bf_value_layered(v);
+    const umbeli_chain *c = layered ? umbeli_chain_of(v->filter) : NULL;
     for (uint32_t i = 0; c && i < c->count; i++) {
         if (c->layers[i].probes->scheme == 0) return true;
     }
-    return v->small != NULL;
+    return v->form != BF_HANDLE;
 }
 
 /* Native headers say more: a seed, metadata, exceptions, a recipe, bits that do not end with a
  * byte. */
 static bool fits_compact(const bf_value *v) {
     const umbel_filter *f = v->filter;
-    const umbeli_chain *c = bf_value_chain(v);
-    if (!c || f->shape.seed || f->meta_count || f->exceptions) return false;
+    const umbeli_chain *c = umbeli_chain_of(f);
+    if (!bf_value_layered(v) || f->shape.seed || f->meta_count || f->exceptions) return false;
     for (uint32_t i = 0; i < c->count; i++) {
         const umbeli_layer *l = &c->layers[i];
         if (l->nbits != 8 * l->bytes || l->bytes % 8 || l->capacity == 0) return false;
     }
-    return v->params.capacity > 0 && v->params.error > 0;
+    return v->capacity > 0 && v->error > 0;
 }
 
 /* ---- Writing native headers ---- */
@@ -568,7 +568,8 @@ static void put_rate(properties *p, const char *name, double x) {
 
 /* Not needed for a filter whose header says everything. */
 static void describe_chain(const bf_value *v, const umbeli_native_source *first, properties *p) {
-    const bf_params *params = &v->params;
+    bf_params its, *params = &its;
+    bf_value_params(v, params);
     uint32_t layers = bf_value_layers(v);
     p->count = 0;
     if (layers == 1 && !bf_grows(params) && !(params->tightening > 0) &&
@@ -583,8 +584,8 @@ static void describe_chain(const bf_value *v, const umbeli_native_source *first,
 }
 
 static umbeli_native_source source_at(const bf_value *v, uint32_t i, properties *p) {
-    umbeli_native_source from = bf_value_chain(v) ? umbeli_native_source_of_layer(v->filter, i)
-                                                  : umbeli_native_source_of(v->filter);
+    umbeli_native_source from = bf_value_layered(v) ? umbeli_native_source_of_layer(v->filter, i)
+                                                    : umbeli_native_source_of(v->filter);
     if (i > 0) return from;
     describe_chain(v, &from, p);
     from.extra = p->entries;
@@ -621,7 +622,7 @@ static void put_head(const bf_value *v, bool sealed, umbeli_writer *w) {
     } else {
         put_compact(v, sealed, w);
     }
-    if (v->params.keyed) umbeli_put(w, v->params.key, BF_KEY_BYTES);
+    if (v->keyed) umbeli_put(w, v->key, BF_KEY_BYTES);
 }
 
 uint8_t *bf_head_write(const bf_value *v, bool sealed, size_t *len) {

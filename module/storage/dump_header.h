@@ -44,7 +44,7 @@ umbel_err bf_head_load(const bf_head *head, bf_bits_source source, void *ctx, ui
                        bf_value **out, umbel_diag *diag);
 
 /* The head of a value in the blocked layout; free it with RedisModule_Free.  Sealed: with a
- * checksum, for places that have none of their own.  Native headers have one in any case. */
+ * checksum, for places that do not have one.  Native headers always have one. */
 uint8_t *bf_head_write(const bf_value *v, bool sealed, size_t *len);
 
 #endif

@@ -14,6 +14,7 @@
 #include "storage/dump.h"
 #include "storage/types.h"
 #include "value/server_memory.h"
+#include "value/value_lean.h"
 
 enum { GROWTH_BEFORE_4 = 2, FIRST_ROOM = 16 };
 
@@ -21,14 +22,15 @@ enum { GROWTH_BEFORE_4 = 2, FIRST_ROOM = 16 };
 
 void bf_redisbloom_save(RedisModuleIO *io, void *value) {
     const bf_value *v = value;
-    umbeli_redisbloom_head head = bf_redisbloom_head(v);
-    umbeli_layer room;
+    bf_room room;
+    const umbeli_chain *c = bf_value_chain(v, &room);
+    umbeli_redisbloom_head head = umbeli_redisbloom_head_of(&c->base);
     RedisModule_SaveUnsigned(io, head.keys);
     RedisModule_SaveUnsigned(io, head.count);
     RedisModule_SaveUnsigned(io, head.options);
     RedisModule_SaveUnsigned(io, head.growth);
     for (uint32_t i = 0; i < head.count; i++) {
-        const umbeli_layer *link = bf_value_layer_at(v, i, &room);
+        const umbeli_layer *link = &c->layers[i];
         RedisModule_SaveUnsigned(io, link->capacity);
         RedisModule_SaveDouble(io, link->rate);
         RedisModule_SaveUnsigned(io, link->hashes);
@@ -105,6 +107,7 @@ static bool load_fields(RedisModuleIO *io, int encver, umbeli_redisbloom_head *h
 /* Makes a value of the links read; NULL with a message if they do not form a valid chain. */
 static bf_value *assemble(umbeli_redisbloom_head *h, const links *l, umbel_diag *diag) {
     umbeli_settings settings = bf_memory_settings(0, NULL);
+    settings.plain = true;
     umbel_filter *f = NULL;
     bf_value *v = NULL;
     umbel_err e = umbeli_redisbloom_from_links(h, l->list, &settings, &f, diag);

@@ -10,7 +10,7 @@ enum { WHOLE_MAX = 16 * 1024 * 1024, EFFORT_BYTES = 64 * 1024 };
 RedisModuleType *bf_type_redisbloom, *bf_type_blocked;
 
 RedisModuleType *bf_type_of(const bf_value *v) {
-    return v->params.layout == BF_REDISBLOOM ? bf_type_redisbloom : bf_type_blocked;
+    return v->layout == BF_REDISBLOOM ? bf_type_redisbloom : bf_type_blocked;
 }
 
 /* ---- Callbacks of both types ---- */
@@ -21,7 +21,7 @@ static void rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
     size_t len = 0;
     const uint8_t *bytes = NULL;
     int64_t next = 1;
-    if (v->params.layout == BF_BLOCKED && bf_value_memory(v) <= WHOLE_MAX) {
+    if (v->layout == BF_BLOCKED && bf_value_memory(v) <= WHOLE_MAX) {
         uint8_t *whole = bf_dump_whole(v, &len);
         RedisModule_EmitAOF(aof, "BF.LOAD", "sb", key, (const char *)whole, len);
         RedisModule_Free(whole);

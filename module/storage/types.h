@@ -16,7 +16,7 @@ int bf_types_register(RedisModuleCtx *ctx);
 
 extern RedisModuleType *bf_type_redisbloom, *bf_type_blocked;
 
-/* The one under which a value is set. */
+/* The type under which a value is stored. */
 RedisModuleType *bf_type_of(const bf_value *v);
 
 enum { BF_REDISBLOOM_ENCVER = 4, BF_BLOCKED_ENCVER = 2 };

@@ -14,7 +14,8 @@ enum { BLOCK = 32, LINE = 64, SMALL = 64 * 1024, UNRESERVED = 100 };
  * one is an access to memory. */
 enum { LARGE = 1024 * 1024 };
 
-/* Below this promise 64 bits of hash are not enough; nor, below the other, what is kept of them. */
+/* Below the first promise 64 bits of hash are not enough; below the second, the bits of them that
+ * packed layers keep are not. */
 static const double narrow_min = 1e-9, packed_min = 1e-6;
 
 /* The largest share of the promised rate that a blocked first layer may use up. */
@@ -149,13 +150,13 @@ static double first_share(const bf_params *p) {
 
 /* ---- Filters that nobody reserved ---- */
 
-/* Packed layers: the bits that they keep of a hash for a promise of 1%, and more for less; the keys
- * after which the next one begins; and the bytes that it begins with.  At their ends they have
- * 0.27%, 0.13% and 0.33%, and the filters that come then share what is left. */
+/* Packed layers: how many bits of a hash they keep for a promise of 1% (more for a lower one),
+ * after how many keys the next one begins, and how many bytes it begins with.  When full they have
+ * rates of 0.27%, 0.13% and 0.33%, and the filters that follow share what is left. */
 static const struct stage {
     uint32_t bits;
     uint64_t max_keys, first_bytes;
-} stages[] = {{18, BF_SMALL_KEYS, 24}, {25, 45000, 384}, {31, 7000000, 4096 - 128}};
+} stages[] = {{18, BF_SMALL_KEYS, 24}, {25, 45000, 384}, {31, 7000000, 4096}};
 enum { STAGES = sizeof stages / sizeof *stages };
 
 /* A dump has a layer of hashes in one piece, of 16 MiB at most. */
@@ -180,19 +181,19 @@ static void plan_stage(const bf_params *p, uint32_t i, bf_layer_plan *out) {
     size_packed(stages[i].max_keys, out);
 }
 
-/* Sizes as allocators have them, four to an octave, with what is around the bytes: 8 of a small
- * value in the first packed layer, 128 in the others. */
+/* Sizes as allocators have them, four to an octave, with the 8 bytes before a bf_small's. */
 bool bf_plan_larger(bf_layer_plan *plan) {
-    uint64_t around = plan->bytes % 16 ? 8 : 128, size = plan->bytes + around, octave = 32;
+    uint64_t before = plan->bytes % 16, size = plan->bytes + before, octave = 32;
     while (2 * octave <= size) octave *= 2;
-    plan->bytes = size + (size < 192 ? 16 : octave / 4) - around;
+    uint64_t step = size < 192 ? 16 : octave / 4;
+    plan->bytes = (size / step + 1) * step - before;
     plan->replaces = true;
     size_packed(UINT64_MAX, plan);
     return plan->bytes <= PACKED_MAX;
 }
 
-/* Of a chain with a packed layer at its end: a larger one in its place, while it is below its
- * end. */
+/* For a chain that ends in a packed layer: a larger one in its place, up to the size where the next
+ * stage begins. */
 static bool plan_growth(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
     uint32_t i = 0;
     while (i + 1 < STAGES && full->newest.hashes > stage_bits(p, i)) i++;
@@ -205,8 +206,7 @@ static bool plan_growth(const bf_params *p, const bf_full_chain *full, bf_layer_
     return true;
 }
 
-/* Releases before this one began with a small filter and whole hashes: those go into a packed
- * layer. */
+/* Earlier releases began with a small filter and whole hashes, which now go into a packed layer. */
 static void plan_successor(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
     plan_stage(p, STAGES - 1, out);
     while (out->keys < full->newest.keys + full->newest.keys / 4 && bf_plan_larger(out)) {
@@ -248,6 +248,17 @@ static umbel_err plan_unreserved(const bf_params *p, const bf_full_chain *full,
 }
 
 /* ---- Chains ---- */
+
+umbeli_layer bf_planned_layer(const bf_layer_plan *plan) {
+    return (umbeli_layer){
+        .probes = plan->probes,
+        .bytes = plan->bytes,
+        .nbits = 8 * plan->bytes,
+        .hashes = plan->hashes,
+        .capacity = plan->keys,
+        .rate = plan->rate,
+    };
+}
 
 umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag) {
     bool grows = bf_grows(p);

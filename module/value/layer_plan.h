@@ -11,8 +11,8 @@
  * as the layers of scalable filters do, and are blocked or line unless that costs much more memory.
  * So the rates of all layers, however many, add up to no more than the promise.
  *
- * EXPANSION n makes each layer n times as large as the one before.  A filter that nobody reserved
- * (EXPANSION auto and a capacity of at most 100) would so get a layer per doubling: 17 at ten
+ * EXPANSION n makes each layer n times as large as the one before.  That way, a filter that nobody
+ * reserved (EXPANSION auto and a capacity of at most 100) would get a layer per doubling: 17 at ten
  * million keys.  Its first layers keep hashes instead (kind/chain/packed.c) and are replaced by
  * larger ones as keys come, so that it never takes much more than its keys need: up to 700 keys 18
  * bits of each hash, in the next layer, up to 45,000, 25 bits, then 31 up to 7 million; those that
@@ -23,7 +23,7 @@
 
 #include "value/value.h"
 
-/* One-layer filters of at most this many bytes are kept in a compact form (value_small.h). */
+/* One-layer filters of at most this many bytes are kept in a compact form (value_lean.h). */
 enum { BF_SMALL_BYTES = 1024, BF_SMALL_PACKED_BYTES = 2048, BF_SMALL_KEYS = 700 };
 
 typedef struct bf_layer_plan {
@@ -39,7 +39,7 @@ typedef struct bf_full_chain {
     uint32_t layers;
     bf_layer_plan newest;
     double first_rate;
-    bool roughly; /* it is not to be made: layers of millions of keys may be a few percent off */
+    bool roughly; /* only an estimate: layers of millions of keys may be a few percent off */
 } bf_full_chain;
 
 /* The bytes of RedisBloom's link for this many keys at this rate; 0: too many to be possible. */
@@ -50,6 +50,9 @@ umbel_err bf_plan_first(const bf_params *params, bf_layer_plan *out, umbel_diag 
 
 /* The next layer, or one in place of the newest.  UMBEL_EFULL: there is none. */
 umbel_err bf_plan_next(const bf_params *params, const bf_full_chain *full, bf_layer_plan *out);
+
+/* The layer that was planned, empty. */
+umbeli_layer bf_planned_layer(const bf_layer_plan *plan);
 
 /* A packed layer in the next size; false: there is none. */
 bool bf_plan_larger(bf_layer_plan *plan);

@@ -10,7 +10,7 @@
 
 #include "api.h"
 
-/* Less than this is cleared by hand where a server lacks TryCalloc. */
+/* Allocations smaller than this are cleared by hand where a server lacks TryCalloc. */
 enum { FEW = 64 * 1024 };
 
 /* Lazy freeing runs in a thread of the server. */
@@ -48,8 +48,8 @@ static void *free_in_thread(void *ptr) {
     return NULL;
 }
 
-/* Allocators return large pieces to the system at once, which takes a tenth of a second and more
- * for a gigabyte: too long for the thread that serves clients. */
+/* Allocators return large pieces to the system immediately, which takes a tenth of a second and
+ * more for a gigabyte: too long for the thread that serves clients. */
 static bool free_aside(void *ptr) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, free_in_thread, ptr)) return false;
@@ -64,9 +64,9 @@ void bf_memory_register(void) {
 }
 
 /* A server above maxmemory deletes keys, or refuses writes, until it sees that memory is free.
- * What a thread is yet to free would cost it other keys, so from half of maxmemory on nothing is
- * put off: no single filter takes more than the other half.  Other threads free, too, and must not
- * ask. */
+ * Memory that a thread has yet to free would cost it other keys, so from half of maxmemory on
+ * nothing is deferred: no single filter takes more than the other half.  Other threads free memory
+ * too, and must not ask the server. */
 static bool may_free_later(void) {
     return pthread_equal(pthread_self(), serving) && RedisModule_GetUsedMemoryRatio() <= 0.5F;
 }
@@ -97,6 +97,21 @@ uint64_t bf_memory_bytes(void) {
 
 void *bf_memory_new(size_t size) {
     return take(NULL, size);
+}
+
+static void *take_firm(void *ctx, size_t size) {
+    (void)ctx;
+    void *ptr = RedisModule_Calloc(1, size);
+    atomic_fetch_add_explicit(&given, RedisModule_MallocSize(ptr), memory_order_relaxed);
+    return ptr;
+}
+
+void *bf_memory_firm(size_t size) {
+    return take_firm(NULL, size);
+}
+
+umbel_alloc bf_memory_firm_hook(void) {
+    return (umbel_alloc){.alloc = take_firm, .free = give_back};
 }
 
 void bf_memory_delete(void *ptr) {
@@ -175,8 +190,8 @@ uint64_t bf_memory_of_machine(void) {
     return smaller(machine, container_limit());
 }
 
-/* What the machine has left; or the container, in which the server is alone: what it may use and
- * does not. */
+/* What the machine has left.  In a container, where the server is alone: what it may use and does
+ * not. */
 static bool left(uint64_t used, uint64_t *bytes) {
     uint64_t limit = container_limit();
     bool known = available(bytes);
@@ -189,7 +204,7 @@ static bool left(uint64_t used, uint64_t *bytes) {
 bool bf_memory_available(size_t bytes) {
     uint64_t there = 0, taken = bf_memory_bytes(), used = resident();
     if (!left(used, &there)) return true;
-    there -= there / 8; /* others live here, too */
+    there -= there / 8; /* others live here too */
     uint64_t unused = taken > used ? taken - used : 0;
     return bytes <= there && unused <= there - bytes;
 }

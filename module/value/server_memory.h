@@ -20,20 +20,25 @@ void bf_memory_register(void);
  * filter touches none of them. */
 umbeli_settings bf_memory_settings(uint64_t max_bytes, const uint8_t *secret);
 
-/* What was given for filters and did not come back, in the allocator's sizes. */
+/* Bytes allocated for filters and not yet freed, in the allocator's sizes. */
 uint64_t bf_memory_bytes(void);
 
 /* The same for anything that is not a filter: zeroed; NULL when out of memory. */
 void *bf_memory_new(size_t size);
 void bf_memory_delete(void *ptr);
 
+/* The same for a few bytes that a value cannot do without: a server without them ends, as it does
+ * wherever it needs a few bytes itself.  As the hook of a filter's settings, too. */
+void *bf_memory_firm(size_t size);
+umbel_alloc bf_memory_firm_hook(void);
+
 /* Allocations of at least this size are checked against the memory that the system has left, unless
- * a file or a primary asks for them, and
- * freed in a thread of their own unless the server is short of memory. */
+ * a file or a primary asks for them, and freed in a separate thread unless the server is short of
+ * memory. */
 #define BF_LARGE ((size_t)64 << 20)
 
-/* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.  What
- * was given and is not in use yet counts as taken.  True where nothing is known. */
+/* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.
+ * Memory that was allocated and is not yet in use counts as taken.  True where nothing is known. */
 bool bf_memory_available(size_t bytes);
 
 /* The memory that the machine has, or the container (control groups of version 1 and 2) if that has

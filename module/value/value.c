@@ -2,11 +2,11 @@
  *
  * value.c - the Bloom filter behind a key of the server
  *
- * What a value is.  A bf_value is one umbel_filter and the parameters that would create it again,
+ * What a value is.  A bf_value is one filter and the parameters that would create it again,
  * empty.  The filter is one of three:
  *
  *   - a chain in the blocked layout, the default.  Its layers are split-block or classic filters,
- *     whichever is better for their size; bf_layers below is its policy.
+ *     whichever is better for their size; value_layers.c is its policy.
  *   - a chain in RedisBloom's layout, `LAYOUT classic`, bit for bit what RedisBloom makes
  *     (format/redisbloom), so that dumps, RDB and AOF files go both ways.
  *   - any other native filter on its own: a counting one, a window, or a file that `umbel push`
@@ -19,10 +19,11 @@
  * Layers and their sizes.  BF.RESERVE names a capacity and a rate.  The first layer is for that
  * capacity and takes no more bytes than RedisBloom would; each later one is for `expansion` times
  * the capacity of the one before, and together they keep the requested rate, however many there
- * are.  A filter that nobody reserved goes in few large steps, and keeps hashes before the first
+ * are.  A filter that nobody reserved grows in few large steps, and keeps hashes before the first
  * (layer_plan.h).
  *
- * Small values.  A value of one small layer does without the filter: value_small.h.
+ * Lean values.  Chains whose layers follow from the parameters do without the handle:
+ * value_lean.h.
  *
  * Hashing and the secret.  Filters in the blocked layout are keyed: SipHash-1-3 under 16 secret
  * bytes, drawn at random unless SEED gives them, so that clients cannot craft colliding keys.  The
@@ -51,6 +52,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "core/size.h"
 #include "counters.h"
 #include "format/codec.h"
 #include "format/redisbloom/redisbloom_link.h"
@@ -59,137 +61,85 @@
 #include "umbel_foreign.h"
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
-#include "value/value_small.h"
+#include "value/value_lean.h"
 
-/* ---- The policy of the blocked layout ---- */
-
-typedef struct bf_layers {
-    umbeli_chain chain;
-    bf_params params; /* those of the value */
-} bf_layers;
-
-static umbeli_layer layer_of(const bf_layer_plan *plan) {
-    return (umbeli_layer){
-        .probes = plan->probes,
-        .bytes = plan->bytes,
-        .nbits = 8 * plan->bytes,
-        .hashes = plan->hashes,
-        .capacity = plan->keys,
-        .rate = plan->rate,
-    };
-}
-
-static bf_layer_plan layer_plan_of(const umbeli_layer *l) {
-    return (bf_layer_plan){
-        .probes = l->probes,
-        .keys = l->capacity,
-        .bytes = l->bytes,
-        .hashes = l->hashes,
-        .rate = l->rate,
-    };
-}
-
-static umbel_err next(umbeli_chain *c, uint64_t max_bytes) {
-    const bf_layers *l = (const bf_layers *)c;
-    const umbeli_layer *last = &c->layers[c->newest];
-    bf_full_chain full = {
-        .layers = c->count,
-        .newest = layer_plan_of(last),
-        .first_rate = c->layers[0].rate,
-    };
-    bf_layer_plan plan;
-    umbel_err e = bf_plan_next(&l->params, &full, &plan);
-    if (e) return e;
-    umbeli_layer layer = layer_of(&plan);
-    if (!plan.replaces) return umbeli_chain_append(c, &layer, max_bytes);
-    e = umbeli_chain_replace(c, &layer, max_bytes);
-    while (e == UMBEL_EFULL && bf_plan_larger(&plan)) { /* its parts fill unevenly */
-        layer = layer_of(&plan);
-        e = umbeli_chain_replace(c, &layer, max_bytes);
-    }
-    return e;
-}
-
-static bool grows(const umbeli_chain *c) {
-    return bf_grows(&((const bf_layers *)c)->params);
-}
-
-static const umbeli_chain_policy policy = {
-    .sums_capacity = true,
-    .layered = true,
-    .next = next,
-    .grows = grows,
-};
-
-static const umbeli_ops ops = {
-    .size = sizeof(bf_layers),
-    .policy = &policy,
-    .kernel = "generic",
-    UMBELI_CHAIN_OPS,
-    .clear = umbeli_chain_clear,
-};
-
-umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
-                        const umbeli_layer *first, const umbeli_settings *settings,
-                        umbel_filter **out, umbel_diag *diag) {
-    umbeli_chain *c = NULL;
-    umbeli_shape shape = {
-        .kind = UMBEL_KIND_SCALABLE,
-        .format = UMBEL_FMT_NATIVE,
-        .hash = hashing->hash,
-        .seed = hashing->seed,
-        .secret = hashing->secret,
-        .fpr = params->error,
-    };
-    umbel_err e =
-        umbeli_chain_new(&ops, "chain/module", &shape, first->bytes, NULL, settings, &c, diag);
-    if (e) return e;
-    ((bf_layers *)c)->params = *params;
-    c->never_full = first->capacity == 0;
-    e = umbeli_chain_lay_out(c, first, 1, diag);
-    if (e) {
-        umbeli_filter_free(&c->base);
-        return e;
-    }
-    umbeli_count_added(&c->base, first->keys);
-    *out = &c->base;
-    return UMBEL_OK;
-}
-
-const umbeli_chain *bf_value_chain(const bf_value *v) {
-    const umbeli_chain_policy *p = v->filter ? v->filter->ops->policy : NULL;
-    return p && p->layered ? umbeli_chain_of(v->filter) : NULL;
-}
-
-const umbeli_layer *bf_value_layer_at(const bf_value *v, uint32_t i, umbeli_layer *room) {
-    if (!v->small) return &umbeli_chain_of(v->filter)->layers[i];
-    *room = bf_small_layer(v);
-    return room;
+bool bf_value_layered(const bf_value *v) {
+    const umbeli_chain_policy *p = v->form == BF_HANDLE ? v->filter->ops->policy : NULL;
+    return v->form != BF_HANDLE || (p && p->layered);
 }
 
 uint32_t bf_value_layers(const bf_value *v) {
-    const umbeli_chain *c = bf_value_chain(v);
-    return c ? c->count : 1;
+    if (v->form == BF_LINKS) return v->links->count;
+    return v->form == BF_HANDLE && bf_value_layered(v) ? umbeli_chain_of(v->filter)->count : 1;
+}
+
+void bf_value_params(const bf_value *v, bf_params *out) {
+    *out = (bf_params){
+        .error = v->error,
+        .capacity = v->capacity,
+        .expansion = v->expansion,
+        .window = v->window,
+        .layout = v->layout,
+        .counting = v->counting,
+        .keyed = v->keyed,
+        .by_time = v->by_time,
+    };
+    memcpy(out->key, v->key, sizeof out->key);
+    if (v->form == BF_HANDLE && v->layout == BF_BLOCKED && bf_value_layered(v)) {
+        out->tightening = ((const bf_layers *)umbeli_chain_of(v->filter))->params.tightening;
+    }
+}
+
+static void set_params(bf_value *v, const bf_params *p) {
+    v->error = p->error;
+    v->capacity = p->capacity;
+    v->expansion = p->expansion;
+    v->window = p->window;
+    v->layout = p->layout;
+    v->counting = p->counting;
+    v->keyed = p->keyed;
+    v->by_time = p->by_time;
+    memcpy(v->key, p->key, sizeof v->key);
 }
 
 /* ---- Totals over all values of the server ---- */
 
 uint64_t bf_value_card(const bf_value *v) {
-    return v->small ? v->small->keys : umbeli_keys_added(v->filter);
+    uint64_t keys = 0;
+    if (v->form == BF_HANDLE) return umbeli_keys_added(v->filter);
+    if (v->form == BF_SMALL) return v->small->keys;
+    for (uint32_t i = 0; i < v->links->count; i++) keys += v->links->list[i].keys;
+    return keys;
 }
 
-/* A single packed layer gives way to larger ones: it shows what was asked for, then where it
- * ends. */
+static uint64_t links_capacity(const bf_links *links) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < links->count; i++) {
+        if (!umbeli_size_add(sum, links->list[i].capacity, &sum)) return UINT64_MAX;
+    }
+    return sum;
+}
+
+/* A single packed layer is replaced by larger ones: it shows the requested capacity, then the one
+ * at which it ends. */
 uint64_t bf_value_capacity(const bf_value *v) {
-    const umbeli_chain *c = bf_value_chain(v);
-    bool packed = v->small ? v->small->hashes & BF_SMALL_PACKED
-                           : c && c->count == 1 && c->layers[0].probes->exact;
-    if (packed && bf_value_card(v) > v->params.capacity) return BF_SMALL_KEYS;
-    return packed || v->small ? v->params.capacity : v->filter->shape.capacity;
+    bool single = bf_value_layers(v) == 1, packed = false;
+    if (v->form == BF_SMALL) packed = v->small->hashes & BF_SMALL_PACKED;
+    if (v->form == BF_LINKS) packed = single && v->layout == BF_BLOCKED;
+    if (v->form == BF_HANDLE && bf_value_layered(v)) {
+        packed = single && umbeli_chain_of(v->filter)->layers->probes->exact;
+    }
+    if (packed && bf_value_card(v) > v->capacity) return BF_SMALL_KEYS;
+    if (packed || v->form == BF_SMALL) return v->capacity;
+    return v->form == BF_LINKS ? links_capacity(v->links) : v->filter->shape.capacity;
 }
 
 uint64_t bf_value_bytes(const bf_value *v) {
-    return v->small ? v->small->bytes : umbeli_filter_bytes(v->filter);
+    uint64_t bytes = 0;
+    if (v->form == BF_HANDLE) return umbeli_filter_bytes(v->filter);
+    if (v->form == BF_SMALL) return v->small->bytes;
+    for (uint32_t i = 0; i < v->links->count; i++) bytes += 8 * (uint64_t)v->links->list[i].words;
+    return bytes;
 }
 
 /* Atomic: lazy freeing runs in another thread of the server. */
@@ -241,63 +191,95 @@ static umbel_err check(const bf_params *p, umbel_diag *diag) {
     return wrong ? umbeli_fail(diag, UMBEL_EINVAL, wrong) : UMBEL_OK;
 }
 
-/* Everything except a chain in the blocked layout is a filter that the library creates as is. */
+/* A filter that the library creates as is. */
 static umbel_err make_whole(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
                             umbel_diag *diag) {
-    umbeli_settings settings = bf_memory_settings(max_bytes, NULL);
-    if (p->layout == BF_REDISBLOOM) return bf_redisbloom_new(p, &settings, out, diag);
+    umbeli_settings settings = bf_memory_settings(max_bytes, bf_params_key(p));
     umbel_params params = {
         .kind = p->counting ? UMBEL_KIND_COUNTING : UMBEL_KIND_WINDOW,
         .capacity = p->capacity,
         .fpr = p->error,
-        .secret = p->keyed ? p->key : NULL,
         .window = {.generations = p->window, .manual = p->by_time},
     };
     umbel_err e = umbeli_kind_params(&params, diag);
     return e ? e : umbeli_kind_by_id(params.kind)->create(&params, &settings, out, diag);
 }
 
-umbeli_shape bf_hashing(const bf_params *p) {
-    return umbeli_kind_shape(&(umbel_params){.secret = p->keyed ? p->key : NULL});
+/* The first layer of a chain. */
+static umbel_err plan_first(const bf_params *p, umbeli_layer *first, umbel_diag *diag) {
+    bf_layer_plan plan;
+    if (p->layout == BF_REDISBLOOM) {
+        return bf_redisbloom_first(p, first)
+                   ? UMBEL_OK
+                   : umbeli_fail(diag, UMBEL_EINVAL,
+                                 "capacity, error: the filter would be too large");
+    }
+    umbel_err e = bf_plan_first(p, &plan, diag);
+    if (!e) *first = bf_planned_layer(&plan);
+    return e;
 }
 
-static umbel_err make_layers(const bf_params *p, uint64_t max_bytes, umbel_filter **out,
-                             umbel_diag *diag) {
+/* A chain with a handle. */
+static umbel_err make_chain(const bf_params *p, const umbeli_layer *first, uint64_t max_bytes,
+                            umbel_filter **out, umbel_diag *diag) {
     umbeli_settings settings = bf_memory_settings(max_bytes, NULL);
-    umbeli_shape hashing = bf_hashing(p);
-    bf_layer_plan plan;
-    umbel_err e = bf_plan_first(p, &plan, diag);
-    if (e) return e;
-    umbeli_layer first = layer_of(&plan);
-    return bf_layers_new(p, &hashing, &first, &settings, out, diag);
+    if (p->layout == BF_REDISBLOOM) return bf_redisbloom_new(p, &settings, out, diag);
+    umbeli_shape hashing = bf_hashing(bf_params_key(p));
+    return bf_layers_new(p, &hashing, first, &settings, out, diag);
+}
+
+static bf_value *new_value(const bf_params *params) {
+    bf_value *v = bf_memory_new(sizeof *v);
+    if (v) set_params(v, params);
+    return v;
+}
+
+/* True: it has become a value without a handle. */
+static bool create_lean(const bf_params *p, const umbeli_layer *first, uint64_t max_bytes,
+                        bf_value **out) {
+    if (p->tightening > 0 || (max_bytes && first->bytes > max_bytes)) return false;
+    bf_value *v = new_value(p);
+    if (!v) return false;
+    if (!bf_lean_create(v, first)) {
+        bf_memory_delete(v);
+        return false;
+    }
+    note_change((account){0}, v);
+    *out = v;
+    return true;
 }
 
 umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value **out,
                           umbel_diag *diag) {
     bf_params p = *params;
     umbel_filter *filter = NULL;
+    umbeli_layer first;
     umbel_err e = check(&p, diag);
     if (e) return e;
-    if (p.counting || p.window) p.expansion = 0;
+    if (p.counting || p.window) {
+        p.expansion = 0;
+        e = make_whole(&p, max_bytes, &filter, diag);
+        return e ? e : bf_value_of(&p, filter, out, diag);
+    }
     if (p.layout == BF_REDISBLOOM) {
         p.keyed = false;
         p.expansion = bf_expansion(&p) | (bf_grows(&p) ? 0 : BF_EXPANSION_FIXED);
     }
-    bool layers = p.layout == BF_BLOCKED && !p.counting && !p.window;
-    e = (layers ? make_layers : make_whole)(&p, max_bytes, &filter, diag);
+    e = plan_first(&p, &first, diag);
+    if (e || create_lean(&p, &first, max_bytes, out)) return e;
+    e = make_chain(&p, &first, max_bytes, &filter, diag);
     return e ? e : bf_value_of(&p, filter, out, diag);
 }
 
 umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **out,
                       umbel_diag *diag) {
-    bf_value *v = bf_memory_new(sizeof *v);
+    bf_value *v = new_value(params);
     if (!v) {
         umbel_free(filter);
         return umbeli_fail(diag, UMBEL_ENOMEM, "out of memory for the filter");
     }
-    v->params = *params;
     v->filter = filter;
-    bf_small_fold(v);
+    bf_lean_fold(v);
     note_change((account){0}, v);
     *out = v;
     return UMBEL_OK;
@@ -306,20 +288,23 @@ umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **
 void bf_value_free(bf_value *v) {
     if (!v) return;
     account gone = account_of(v);
-    umbel_free(v->filter);
-    bf_memory_delete(v->small);
+    if (v->form == BF_HANDLE) {
+        umbel_free(v->filter);
+    } else {
+        bf_lean_free(v);
+    }
     bf_memory_delete(v);
     note_change(gone, NULL);
 }
 
-static umbel_err copy_small(const bf_value *v, bf_value **out) {
+static umbel_err copy_lean(const bf_value *v, bf_value **out) {
     bf_value *twin = bf_memory_new(sizeof *twin);
     if (!twin) return UMBEL_ENOMEM;
-    if (bf_small_copy(v, &twin->small)) {
+    *twin = *v;
+    if (bf_lean_copy(v, twin)) {
         bf_memory_delete(twin);
         return UMBEL_ENOMEM;
     }
-    twin->params = v->params;
     note_change((account){0}, twin);
     *out = twin;
     return UMBEL_OK;
@@ -327,48 +312,50 @@ static umbel_err copy_small(const bf_value *v, bf_value **out) {
 
 umbel_err bf_value_copy(const bf_value *v, bf_value **out) {
     umbel_filter *copy = NULL;
-    if (v->small) return copy_small(v, out);
+    bf_params params;
+    if (v->form != BF_HANDLE) return copy_lean(v, out);
+    bf_value_params(v, &params);
     umbel_err e = umbel_copy(v->filter, &copy, NULL);
-    return e ? e : bf_value_of(&v->params, copy, out, NULL);
+    return e ? e : bf_value_of(&params, copy, out, NULL);
 }
 
-/* Layers of hashes begin small. */
-static bool begins_small(const bf_value *v) {
-    umbeli_layer room;
-    return (v->small || bf_value_chain(v)) && bf_value_layer_at(v, 0, &room)->probes->exact;
+/* Gives `v` what `other` has, and `other` what is to be freed. */
+static void swap(bf_value *v, bf_value *other) {
+    bf_value old = *v;
+    *v = *other;
+    *other = old;
 }
 
 static umbel_err begin_again(bf_value *v) {
     bf_value *fresh = NULL;
-    umbel_err e = bf_value_create(&v->params, 0, &fresh, NULL);
+    bf_params params;
+    bf_value_params(v, &params);
+    umbel_err e = bf_value_create(&params, 0, &fresh, NULL);
     if (e) return e;
-    bf_value old = *v;
-    *v = *fresh;
-    *fresh = old;
+    swap(v, fresh);
     bf_value_free(fresh);
     return UMBEL_OK;
 }
 
 umbel_err bf_value_clear(bf_value *v) {
+    bf_room room;
     account before = account_of(v);
-    umbel_err e = UMBEL_OK;
-    if (begins_small(v)) return begin_again(v);
-    if (v->small) {
-        bf_small_clear(v);
-    } else {
-        e = umbel_clear(v->filter, NULL);
-        bf_small_fold(v);
-    }
+    umbel_filter *f = bf_value_filter(v, &room);
+    if (bf_value_layered(v) && umbeli_chain_of(f)->layers->probes->exact) return begin_again(v);
+    umbel_err e = umbel_clear(f, NULL);
+    bf_value_settle(v, &room);
+    bf_lean_fold(v);
     note_change(before, v);
     return e;
 }
 
 umbel_err bf_value_load_chunk(bf_value *v, int64_t iterator, const uint8_t *bytes, size_t len,
                               umbel_diag *diag) {
+    bf_room room;
     account before = account_of(v);
-    umbel_err e = v->small ? bf_small_unfold(v) : UMBEL_OK;
-    if (!e) e = umbeli_redisbloom_load_chunk(v->filter, iterator, bytes, len, diag);
-    bf_small_fold(v);
+    umbel_err e =
+        umbeli_redisbloom_load_chunk(bf_value_filter(v, &room), iterator, bytes, len, diag);
+    bf_value_settle(v, &room);
     note_change(before, v);
     return e;
 }
@@ -376,12 +363,16 @@ umbel_err bf_value_load_chunk(bf_value *v, int64_t iterator, const uint8_t *byte
 /* ---- Keys ---- */
 
 void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit) {
-    if (v->small) {
+    bf_room room;
+    if (v->form == BF_SMALL) {
         bf_small_contains(v, keys, n, hit);
-    } else if (n == 1) {
-        *hit = umbel_contains(v->filter, keys->data, keys->len);
+        return;
+    }
+    const umbel_filter *f = bf_value_filter(v, &room);
+    if (n == 1) {
+        *hit = umbel_contains(f, keys->data, keys->len);
     } else {
-        umbel_contains_many(v->filter, keys, n, hit);
+        umbel_contains_many(f, keys, n, hit);
     }
 }
 
@@ -402,50 +393,50 @@ static umbel_err add_counting(umbel_filter *f, const umbel_key *keys, size_t n, 
     return e;
 }
 
-/* When the small filter is full it becomes the first layer of a chain. */
-static umbel_err add_small(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
-                           uint8_t *was_new, size_t *done) {
+static umbel_err add_lean(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
+                          uint8_t *was_new, size_t *done) {
+    bf_room room;
     size_t more = 0;
-    umbel_err e = bf_small_add(v, keys, n, was_new, done);
-    while (e == UMBEL_EFULL && bf_small_grow(v, max_bytes)) {
-        e = bf_small_add(v, keys + *done, n - *done, was_new + *done, &more);
-        *done += more;
+    umbel_err e = UMBEL_EFULL;
+    if (v->form == BF_SMALL) {
+        e = bf_small_add(v, keys, n, was_new, done);
+        while (e == UMBEL_EFULL && bf_small_grow(v, max_bytes)) {
+            e = bf_small_add(v, keys + *done, n - *done, was_new + *done, &more);
+            *done += more;
+        }
+        if (e != UMBEL_EFULL || v->expansion == 0 || v->expansion & BF_EXPANSION_FIXED) return e;
     }
-    if (e != UMBEL_EFULL || !bf_grows(&v->params)) return e;
-    e = bf_small_unfold(v);
-    if (e) return e;
-    e = umbeli_chain_add_within(v->filter, keys + *done, n - *done, max_bytes, was_new + *done,
-                                &more);
+    e = umbeli_chain_add_within(bf_value_filter(v, &room), keys + *done, n - *done, max_bytes,
+                                was_new + *done, &more);
     *done += more;
-    bf_small_fold(v); /* if it could not grow */
+    bf_value_settle(v, &room);
     return e;
 }
 
 umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
                        uint8_t *was_new, size_t *done) {
     account before = account_of(v);
-    umbel_filter *f = v->filter;
-    umbel_err e = UMBEL_EFROZEN;
-    uint64_t added_before = f ? umbeli_keys_added(f) : 0;
     *done = 0;
-    if (v->small) {
-        e = add_small(v, keys, n, max_bytes, was_new, done);
-    } else if (umbeli_is_chain(f) && n == 1) {
-        e = umbeli_chain_add_one(f, *keys, max_bytes, was_new);
-        *done = !e;
-    } else if (umbeli_is_chain(f)) {
-        e = umbeli_chain_add_within(f, keys, n, max_bytes, was_new, done);
-    } else if (!f->frozen) {
-        e = add_counting(f, keys, n, was_new, done);
+    umbel_err e = UMBEL_EFROZEN;
+    if (v->form != BF_HANDLE) {
+        e = add_lean(v, keys, n, max_bytes, was_new, done);
+    } else {
+        umbel_filter *f = v->filter;
+        uint64_t added_before = umbeli_keys_added(f);
+        if (umbeli_is_chain(f)) {
+            e = umbeli_chain_add_within(f, keys, n, max_bytes, was_new, done);
+        } else if (!f->frozen) {
+            e = add_counting(f, keys, n, was_new, done);
+        }
+        umbeli_admit_keys(f, keys, *done, was_new, added_before);
     }
-    if (f && v->filter == f) umbeli_admit_keys(f, keys, *done, was_new, added_before);
     bf_count(BF_LAYERS_ADDED, (int64_t)bf_value_layers(v) - (int64_t)before.layers);
     note_change(before, v);
     return e;
 }
 
 umbel_err bf_value_remove(bf_value *v, const umbel_key *key) {
-    if (v->small) return UMBEL_ENOTSUP;
+    if (v->form != BF_HANDLE) return UMBEL_ENOTSUP;
     account before = account_of(v);
     umbel_err e = umbel_remove(v->filter, key->data, key->len, NULL);
     note_change(before, v);
@@ -454,8 +445,8 @@ umbel_err bf_value_remove(bf_value *v, const umbel_key *key) {
 
 uint32_t bf_value_count(const bf_value *v, const umbel_key *key) {
     uint8_t hit = 0;
-    if (!v->small) return umbel_count(v->filter, key->data, key->len);
-    bf_small_contains(v, key, 1, &hit);
+    if (v->form == BF_HANDLE) return umbel_count(v->filter, key->data, key->len);
+    bf_value_contains(v, key, 1, &hit);
     return hit;
 }
 
@@ -482,9 +473,6 @@ static umbel_err recount(umbel_filter *f, umbel_diag *diag) {
     return UMBEL_OK;
 }
 
-/* How the filters of two values are merged. */
-typedef umbel_err (*merger)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
-
 static umbel_err merge_chains(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     umbel_err e = umbeli_chain_merge((umbeli_chain *)into, umbeli_chain_of(from), diag);
     if (!e) umbeli_filter_drop_exceptions(into);
@@ -498,61 +486,41 @@ static umbel_err merge_whole(umbel_filter *into, const umbel_filter *from, umbel
     return e ? e : recount(into, diag);
 }
 
-/* Where a failure may leave something half done. */
-static umbel_err merge_in_copy(bf_value *into, const umbel_filter *from, merger merge,
-                               umbel_diag *diag) {
-    umbel_filter *both = NULL;
-    umbel_err e = umbel_copy(into->filter, &both, NULL);
+static umbel_err merge_filters(bf_value *into, const umbel_filter *from, umbel_diag *diag) {
+    bf_room room;
+    umbel_filter *f = bf_value_filter(into, &room);
+    umbel_err e = (bf_value_layered(into) ? merge_chains : merge_whole)(f, from, diag);
+    bf_value_settle(into, &room);
+    return e;
+}
+
+/* Other merges could leave something half done if they fail. */
+static bool must_copy(const bf_value *v) {
+    bf_room room;
+    return !bf_value_layered(v) ||
+           umbeli_chain_has_hashes(umbeli_chain_of(bf_value_filter(v, &room)));
+}
+
+static umbel_err merge_in_copy(bf_value *into, const umbel_filter *from, umbel_diag *diag) {
+    bf_value *both = NULL;
+    umbel_err e = bf_value_copy(into, &both);
     if (e) return umbeli_fail(diag, e, "out of memory for the merged filter");
-    e = merge(both, from, diag);
-    umbel_free(e ? both : into->filter);
-    if (!e) into->filter = both;
-    return e;
-}
-
-/* Neither is small. */
-static umbel_err merge_filters(bf_value *into, const bf_value *from, umbel_diag *diag) {
-    const umbeli_chain *mine = bf_value_chain(into), *theirs = bf_value_chain(from);
-    if (!mine != !theirs) return mismatch(diag, "the kinds differ");
-    if (!mine) return merge_in_copy(into, from->filter, merge_whole, diag);
-    if (umbeli_chain_has_hashes(mine)) return merge_in_copy(into, from->filter, merge_chains, diag);
-    return merge_chains(into->filter, from->filter, diag);
-}
-
-/* A copy that is a chain, if the value is small; else the value itself. */
-static umbel_err as_chain(const bf_value *v, bf_value **out) {
-    *out = (bf_value *)(uintptr_t)v;
-    if (!v->small) return UMBEL_OK;
-    umbel_err e = bf_value_copy(v, out);
-    if (!e) e = bf_small_unfold(*out);
-    return e;
-}
-
-static umbel_err merge_small(bf_value *into, const bf_value *from, umbel_diag *diag) {
-    bf_value *mine = NULL, *theirs = NULL;
-    umbel_err e = as_chain(into, &mine);
-    if (!e) e = as_chain(from, &theirs);
-    e = e ? umbeli_fail(diag, e, "out of memory for the merged filter")
-          : merge_filters(mine, theirs, diag);
-    if (!e && mine != into) {
-        bf_value old = *into;
-        bf_small_fold(mine);
-        *into = *mine;
-        *mine = old;
-    }
-    if (mine != into) bf_value_free(mine);
-    if (theirs != from) bf_value_free(theirs);
+    e = merge_filters(both, from, diag);
+    if (!e) swap(into, both);
+    bf_value_free(both);
     return e;
 }
 
 umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag) {
-    const bf_params *a = &into->params, *b = &from->params;
-    if (a->layout != b->layout) return mismatch(diag, "the layouts differ");
-    if (a->keyed != b->keyed || memcmp(a->key, b->key, sizeof a->key) != 0) {
+    bf_room room;
+    if (into->layout != from->layout) return mismatch(diag, "the layouts differ");
+    if (into->keyed != from->keyed || memcmp(into->key, from->key, sizeof into->key) != 0) {
         return mismatch(diag, "the secrets differ (reserve both with the same SEED)");
     }
+    if (bf_value_layered(into) != bf_value_layered(from)) return mismatch(diag, "the kinds differ");
     account before = account_of(into);
-    umbel_err e = (into->small || from->small ? merge_small : merge_filters)(into, from, diag);
+    const umbel_filter *other = bf_value_filter(from, &room);
+    umbel_err e = (must_copy(into) ? merge_in_copy : merge_filters)(into, other, diag);
     note_change(before, into);
     return e;
 }

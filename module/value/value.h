@@ -3,7 +3,8 @@
  * value.h - what a key of the server holds: one filter and the parameters it was made with
  *
  *   value.c          overview essay; creation, keys, merging, accounting
- *   value_small.c    values of one small filter, kept in little memory
+ *   value_lean.c     values without a handle, in little memory
+ *   value_layers.c   which layer comes next in the blocked layout
  *   value_stats.c    figures about a value
  *   value_window.c   windows that forget by the clock
  *   value_memory.c   how much memory it takes, holding it for a thread, and moving it
@@ -25,15 +26,14 @@ enum {
     BF_KEY_BYTES = 16,
     BF_LAYERS_MAX = 64,
     BF_EXPANSION_MAX = 32768,       /* that clients may ask for */
-    BF_EXPANSION_AUTO = 0x7fffffff, /* nobody asked for certain steps: layer_plan.h; shown as 2 */
+    BF_EXPANSION_AUTO = 0x7fffffff, /* no particular steps requested: layer_plan.h; shown as 2 */
     BF_EXPANSION_SHOWN = 2
 };
 
-/* A filter that does not grow.  RedisBloom's header has an expansion all the same. */
+/* A filter that does not grow.  RedisBloom's header still has an expansion. */
 #define BF_EXPANSION_FIXED (UINT32_C(1) << 31)
 
-/* Everything that decides how a filter is made and how it will grow.  In an order without gaps:
- * every value has one. */
+/* Everything that decides how a filter is made and how it will grow. */
 typedef struct bf_params {
     double error; /* promised rate, in (0, 1) */
     uint64_t capacity;
@@ -51,19 +51,34 @@ static inline bool bf_grows(const bf_params *p) {
     return p->expansion != 0 && !(p->expansion & BF_EXPANSION_FIXED);
 }
 
-/* Each layer has this many times the capacity of the one before; of a filter that does not grow,
- * what RedisBloom's header has. */
+/* Each layer has this many times the capacity of the one before; for a filter that does not grow,
+ * the number in RedisBloom's header. */
 static inline uint32_t bf_expansion(const bf_params *p) {
     uint32_t growth = p->expansion & ~BF_EXPANSION_FIXED;
     return growth == BF_EXPANSION_AUTO ? BF_EXPANSION_SHOWN : growth;
 }
 
-struct bf_small;
+/* Where the filter is. */
+enum { BF_HANDLE, BF_SMALL, BF_LINKS };
 
+/* The filter and the parameters that would create it again, empty; in an order without gaps, as
+ * there may be millions.  Only filters with a handle have a tightening, and that knows it. */
 typedef struct bf_value {
-    umbel_filter *filter;   /* NULL: ... */
-    struct bf_small *small; /* ... this is it: value_small.h */
-    bf_params params;
+    union {
+        umbel_filter *filter;
+        struct bf_small *small; /* value_lean.h */
+        struct bf_links *links;
+    };
+    double error;
+    uint64_t capacity;
+    uint8_t key[BF_KEY_BYTES];
+    uint32_t expansion;
+    uint16_t window;
+    uint8_t layout;
+    bool counting : 1;
+    bool keyed : 1;
+    bool by_time : 1;
+    uint8_t form : 2; /* which of the three it is: BF_HANDLE ... */
 } bf_value;
 
 /* ---- Life ---- */
@@ -85,15 +100,6 @@ umbel_err bf_value_load_chunk(bf_value *v, int64_t iterator, const uint8_t *byte
 
 /* Forgets every key: back to the first layer and its promised rate. */
 umbel_err bf_value_clear(bf_value *v);
-
-/* The hash, seed and secret of filters in the blocked layout that the module makes. */
-umbeli_shape bf_hashing(const bf_params *params);
-
-/* A chain of the blocked layout with its first layer; `hashing` has hash, seed and secret.  More
- * layers follow with umbeli_chain_append. */
-umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
-                        const umbeli_layer *first, const umbeli_settings *settings,
-                        umbel_filter **out, umbel_diag *diag);
 
 /* ---- Keys ---- */
 
@@ -120,12 +126,13 @@ void bf_value_params(const bf_value *v, bf_params *out); /* that would create it
 uint64_t bf_value_card(const bf_value *v);
 uint64_t bf_value_capacity(const bf_value *v); /* of all layers */
 
-/* The chain whose layers the value shows one by one; NULL: it shows its filter as one layer. */
-const umbeli_chain *bf_value_chain(const bf_value *v);
+/* The chain whose layers the value shows one by one, in `room` (value_lean.h) if the value has none
+ * itself; NULL: it shows its filter as one layer. */
+struct bf_room;
+typedef struct bf_room bf_room;
+const umbeli_chain *bf_value_chain(const bf_value *v, bf_room *room);
+bool bf_value_layered(const bf_value *v); /* whether there is one */
 uint32_t bf_value_layers(const bf_value *v);
-/* Layer i of a value that is such a chain, followed by the next one in memory, or small; then it is
- * put into *room. */
-const umbeli_layer *bf_value_layer_at(const bf_value *v, uint32_t i, umbeli_layer *room);
 uint64_t bf_value_bytes(const bf_value *v); /* of the bits of all layers */
 
 /* Memory as the allocator counts it. */
@@ -148,6 +155,9 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out);
 /* Estimates from the bits of the value or of one layer; of a large layer only a part is read. */
 void bf_value_measure(const bf_value *v, umbel_measurement *out);
 void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out);
+
+/* The library's judgement: it does not keep its promise. */
+bool bf_value_overfull(const bf_value *v, const umbel_measurement *now);
 
 /* How many keys such a filter can hold once grown as far as max_bytes allows (0: no limit); at most
  * INT64_MAX.  0: it cannot be created at all. */

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "value/value_small.h"
+#include "value/value_lean.h"
 
 /* ---- How much ---- */
 
@@ -16,10 +16,15 @@ static void *weigh(void *sum, void *ptr) {
 uint64_t bf_value_memory(const bf_value *v) {
     uint64_t sum = RedisModule_MallocSize((void *)(uintptr_t)v);
     umbeli_mover mover = {.move = weigh, .ctx = &sum}; /* without moving anything */
-    umbel_filter *f = v->filter;
-    if (v->small) return sizeof *v + sizeof *v->small + v->small->bytes;
-    umbeli_filter_relocate(&f, &mover);
-    return sum;
+    if (v->form == BF_HANDLE) {
+        umbel_filter *f = v->filter;
+        umbeli_filter_relocate(&f, &mover);
+        return sum;
+    }
+    uint64_t head = v->form == BF_SMALL
+                        ? sizeof *v->small
+                        : sizeof *v->links + v->links->count * sizeof *v->links->list;
+    return sizeof *v + head + bf_value_bytes(v);
 }
 
 /* ---- Moving ---- */
@@ -36,16 +41,22 @@ static void *move(void *ctx, void *ptr) {
     return elsewhere ? elsewhere : ptr;
 }
 
+/* False: it was the last. */
+static bool relocate_step(bf_value *v, unsigned long step, const umbeli_mover *mover) {
+    if (v->form == BF_HANDLE) return umbeli_filter_relocate_step(&v->filter, step, mover);
+    bf_link *link = &v->links->list[step];
+    if (step < v->links->count) link->bits = mover->move(mover->ctx, link->bits);
+    return step + 1 < v->links->count;
+}
+
 int bf_value_defrag(RedisModuleDefragCtx *ctx, bf_value **value) {
     unsigned long from = 0;
     umbeli_mover mover = {.move = move, .ctx = ctx};
     if (RedisModule_DefragCursorGet(ctx, &from) != REDISMODULE_OK) from = 0;
     if (from == 0) *value = move(ctx, *value);
-    if ((*value)->small) {
-        (*value)->small = move(ctx, (*value)->small);
-        return 0;
-    }
-    while (umbeli_filter_relocate_step(&(*value)->filter, from, &mover)) {
+    if ((*value)->form != BF_HANDLE && from == 0) (*value)->small = move(ctx, (*value)->small);
+    if ((*value)->form == BF_SMALL) return 0;
+    while (relocate_step(*value, from, &mover)) {
         from++;
         if (RedisModule_DefragShouldStop(ctx) &&
             RedisModule_DefragCursorSet(ctx, from) == REDISMODULE_OK) {

@@ -2,8 +2,8 @@
  *
  * value_memory.h - a value's allocations: held while a thread reads them, and moved
  *
- * A server may delete, overwrite or flush a key at any moment, and frees its value, perhaps in a
- * thread of its own.  A value that is held outlives that: whoever lets go of it last frees it.
+ * A server may delete, overwrite or flush a key at any moment, and frees its value, perhaps in
+ * another thread.  A value that is held outlives that: whoever lets go of it last frees it.
  * Nothing changes or moves a value while it is held.
  */
 #ifndef BF_VALUE_MEMORY_H
@@ -12,16 +12,17 @@
 #include "api.h"
 #include "value/value.h"
 
-/* Any number of times, and letting go as often; by the thread that serves clients. */
+/* A value can be held any number of times and must be released as often, by the thread that serves
+ * clients. */
 void bf_value_hold(bf_value *v);
 void bf_value_let_go(bf_value *v);
 bool bf_value_held(const bf_value *v);
 
-/* Frees a value that no key has any more, as soon as nobody holds it; by any thread. */
+/* Frees a value that no key has any more, as soon as nobody holds it.  Any thread may call this. */
 void bf_value_drop(bf_value *v);
 
-/* Moves the value layer by layer where the server's allocator wants it; *v may change.  1: the time
- * slice was used up, and the server will call again with the cursor that was set. */
+/* Moves the value layer by layer to where the server's allocator wants it; *v may change.  1: the
+ * time slice was used up, and the server will call again with the cursor that was set. */
 int bf_value_defrag(RedisModuleDefragCtx *ctx, bf_value **v);
 
 /* Allocations moved since the module was loaded. */

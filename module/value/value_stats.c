@@ -9,13 +9,10 @@
 #include "kind/static/tight.h"
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
+#include "value/value_lean.h"
 
 bf_layout bf_value_layout(const bf_value *v) {
-    return (bf_layout)v->params.layout;
-}
-
-void bf_value_params(const bf_value *v, bf_params *out) {
-    *out = v->params;
+    return (bf_layout)v->layout;
 }
 
 /* 32 and 64 bytes are RedisBloom's chain and link. */
@@ -23,19 +20,15 @@ uint64_t bf_value_size(const bf_value *v) {
     return 32 + 64 * (uint64_t)bf_value_layers(v) + bf_value_bytes(v);
 }
 
-/* Chains and small values have layers, all others are one. */
-static bool has_layers(const bf_value *v) {
-    return v->small || bf_value_chain(v);
-}
-
 void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
-    umbeli_layer room;
-    if (has_layers(v)) {
-        const umbeli_layer *l = bf_value_layer_at(v, i, &room);
+    bf_room room;
+    const umbeli_chain *c = bf_value_chain(v, &room);
+    if (c) {
+        const umbeli_layer *l = &c->layers[i];
         *out = (bf_layer){
             .kind = l->probes->name ? l->probes->name : umbel_kind_name(l->probes->kind),
             .bytes = l->bytes,
-            .bits = v->params.layout == BF_REDISBLOOM ? 8 * l->bytes : l->nbits,
+            .bits = v->layout == BF_REDISBLOOM ? 8 * l->bytes : l->nbits,
             .hashes = l->hashes,
             .capacity = l->capacity,
             .keys = l->keys,
@@ -57,8 +50,8 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
 
 /* ---- Estimated from the bits ---- */
 
-/* The server waits for it.  So much of a layer tells its keys to a tenth of a percent; where there
- * are many, as in a window of 255 generations, each gets a part of ALL. */
+/* The server waits for this.  A sample of this size gives a layer's keys to a tenth of a percent;
+ * where there are many layers, as in a window of 255 generations, each gets a part of ALL. */
 enum { SAMPLE = 4 << 20, LEAST = 64 << 10, ALL = 16 << 20 };
 
 static uint64_t sample_bytes(uint32_t layers) {
@@ -71,7 +64,7 @@ static void scale_bits(double times, umbel_measurement *out) {
     out->bits_set = (uint64_t)((double)out->bits_set * times);
 }
 
-/* Of a large counting filter: a filter of the first counters borrows them, and tells about all.
+/* For a large counting filter: a filter that borrows the first counters stands for all of them.
  * False: there is no memory for the handle. */
 static bool sample_counters(const umbel_filter *f, umbel_measurement *out) {
     umbeli_settings settings = bf_memory_settings(0, NULL);
@@ -88,7 +81,7 @@ static bool sample_counters(const umbel_filter *f, umbel_measurement *out) {
     return true;
 }
 
-/* Of filters that are built once, keys and rate do not depend on the bits. */
+/* For filters that are built once: keys and rate do not depend on the bits. */
 static void sample_built(const umbel_filter *f, umbel_measurement *out) {
     uint64_t keys = umbeli_keys_added(f);
     bool tight = f->shape.kind == UMBEL_KIND_TIGHT;
@@ -114,23 +107,32 @@ static bool sample_large(const umbel_filter *f, umbel_measurement *out) {
 }
 
 void bf_value_measure(const bf_value *v, umbel_measurement *out) {
-    if (v->small) {
-        bf_value_measure_layer(v, 0, out);
-    } else if (umbeli_is_chain(v->filter)) {
-        umbeli_chain_sample(v->filter, sample_bytes(umbeli_chain_of(v->filter)->count), out);
-    } else if (!sample_large(v->filter, out)) {
-        umbel_measure(v->filter, out);
+    bf_room room;
+    const umbel_filter *f = bf_value_filter(v, &room);
+    if (umbeli_is_chain(f)) {
+        umbeli_chain_sample(f, sample_bytes(umbeli_chain_of(f)->count), out);
+    } else if (!sample_large(f, out)) {
+        umbel_measure(f, out);
     }
 }
 
 void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out) {
-    umbeli_layer room;
-    if (has_layers(v)) {
-        uint64_t most = sample_bytes(bf_value_layers(v));
-        *out = umbeli_layer_sample(bf_value_layer_at(v, i, &room), most);
+    bf_room room;
+    const umbeli_chain *c = bf_value_chain(v, &room);
+    if (c) {
+        *out = umbeli_layer_sample(&c->layers[i], sample_bytes(c->count));
     } else {
         bf_value_measure(v, out);
     }
+}
+
+bool bf_value_overfull(const bf_value *v, const umbel_measurement *now) {
+    bf_room room;
+    umbel_info info;
+    umbel_health health;
+    umbel_describe(bf_value_filter(v, &room), &info);
+    umbel_judge(&info, now, &health);
+    return health.overfull;
 }
 
 /* ---- How far it can grow ---- */
@@ -155,7 +157,7 @@ static bool plan_next(const bf_params *p, growth *g) {
     return plan->bytes != 0;
 }
 
-/* Takes what was planned into the sums; one that is replaced gives way. */
+/* Adds what was planned to the sums, without the layer that it replaces. */
 static bool settle(growth *g, bf_layer_plan before, uint64_t max_bytes) {
     uint64_t bytes = g->bytes, keys = g->keys;
     if (g->newest.replaces) {

@@ -16,7 +16,8 @@ static const uint64_t longest = UINT64_C(100) * 366 * 86400;
 
 /* ---- As text ---- */
 
-/* A duration, or a number of seconds, up to one of `stops`; *text is then there.  0: it is none. */
+/* Reads a duration, or a number of seconds, up to one of `stops`, and moves *text there.  0: not a
+ * duration. */
 static uint64_t take_duration(const char **text, const char *stops) {
     char copy[UMBEL_QUANTITY];
     uint64_t seconds = 0;
@@ -73,8 +74,8 @@ static uint64_t number_of(const umbel_filter *f, const char *name) {
 }
 
 bf_clock bf_value_clock(const bf_value *v) {
-    bf_clock clock = {.generations = v->params.window};
-    if (!v->params.window || !v->filter) return clock;
+    bf_clock clock = {.generations = v->window};
+    if (!v->window) return clock;
     clock.step = number_of(v->filter, step_name);
     clock.advanced = number_of(v->filter, advanced_name);
     if (clock.step > longest) clock.step = 0;

@@ -23,14 +23,14 @@ enum { BF_CLOCK_TEXT = 48 };
  * `@TIME` after that is when the newest generation began.  NULL, or the text of an error reply. */
 const char *bf_clock_parse(const char *text, bf_clock *out);
 
-/* The same text, without and with the time. */
+/* The text that bf_clock_parse reads, without or with the time. */
 void bf_clock_text(const bf_clock *clock, bool with_time, char out[BF_CLOCK_TEXT]);
 
 bf_clock bf_value_clock(const bf_value *v);
 umbel_err bf_value_set_clock(bf_value *v, const bf_clock *clock);
 
 /* How many generations have ended by now, at most one more than there are; *clock says when the
- * then newest began.  A clock that is set back ends none: time goes on from there. */
+ * then newest began.  A clock that is set back ends none: time continues from there. */
 uint32_t bf_clock_ended(bf_clock *clock, uint64_t now);
 
 /* Forgets that many generations. */

@@ -40,7 +40,7 @@ def free_port():
 
 
 class Server:
-    """A redis-server in a directory of its own.  `settings` is its configuration, `module_args`
+    """A redis-server in a separate directory.  `settings` is its configuration, `module_args`
     what follows the module's path."""
 
     def __init__(self, directory, module_args=(), port=0, module=MODULE, **settings):

@@ -104,7 +104,7 @@ class Client:
         return self.reply(*args).text()
 
     def many(self, commands):
-        """A pipeline: sends all commands at once, then reads their replies."""
+        """A pipeline: sends all commands first, then reads their replies."""
         commands = list(commands)
         self.socket.sendall(b"".join(encode(*c) for c in commands))
         return [self.read().plain() for _ in commands]

@@ -23,7 +23,7 @@ def test_benchmark_prints_its_table():
     table = run("3200")
     for row in ("BF.MEXISTS 100, present", "BF.MADD 100, new", "BF.EXISTS, absent",
                 "bits per key, MEMORY USAGE", "SAVE, rdbcompression no", "grown from 100 keys",
-                "SET beside BF.ADDs"):
+                "SET during BF.ADDs"):
         assert row in table
     # The plain way finds the same: it reads the same bits.
     (rates,) = (line.split()[-4:] for line in table.splitlines() if "- false positives" in line)
@@ -38,7 +38,7 @@ def test_many_small_filters():
         (allocations,) = (line.split()[-2] for line in lines
                           if line.startswith(f"{keys} keys, RedisBloom"))
         for _, used, _, _ in sizes.values():
-            assert float(used) <= 1.01 * float(allocations)
+            assert float(used) <= float(allocations)
         # Packed hashes cost most, to RedisBloom's bits, where its first link is full: docs/redis.md.
         assert float(sizes["blocked"][3]) <= 1.08 * float(sizes["classic"][3])
 

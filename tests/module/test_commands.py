@@ -217,7 +217,7 @@ def test_info_section(server):
     def section():
         return {k: int(v) for k, v in re.findall(r"(bf_\w+):(\d+)", server("INFO", "bf").decode())}
     empty = section()
-    assert len(empty) == 13 and empty["bf_defrag_moves"] == 0
+    assert len(empty) == 14 and empty["bf_defrag_moves"] == 0
     assert empty["bf_filters"] == empty["bf_items"] == empty["bf_bytes"] == 0
     server("BF.RESERVE", "f", 0.01, 1000)
     server("BF.MADD", "f", *keys(500))

@@ -129,7 +129,7 @@ static void bits_behind_the_last_are_refused(void **state) {
     for (unsigned bit = 0; bit < 8; bit++) {
         uint8_t stray[2] = {0xff, (uint8_t)(bits[LAST] | 1u << bit)};
         umbel_err e = bit ? UMBEL_EINVAL : UMBEL_OK;
-        /* In a chunk of several bytes, and in one of its own. */
+        /* In a chunk of several bytes, and in a separate one. */
         assert_int_equal(bf_load_chunk(v, LAST + 2, stray, 2, &diag), e);
         if (e) assert_string_equal(diag.what, "received bad data");
         assert_int_equal(bf_load_chunk(v, LAST + 2, stray + 1, 1, &diag), e);
@@ -203,7 +203,7 @@ static void a_native_files_header_is_a_head(void **state) {
 }
 
 /* As `umbel push` uploads a file: its header and key, then its payload. */
-static bf_value *pushed(umbel_params params) {
+static bf_value *pushed(umbel_params params, const uint8_t *secret) {
     static char text[300][8];
     umbel_key keys[300];
     umbel_filter *f = NULL;
@@ -211,7 +211,7 @@ static bf_value *pushed(umbel_params params) {
         int len = snprintf(text[i], sizeof text[0], "key%d", i);
         keys[i] = (umbel_key){text[i], (size_t)len};
     }
-    assert_ok(build_from(&params, NULL, keys, 300, &f, NULL));
+    assert_ok(build_from(&params, &(umbel_opts){.secret = secret}, keys, 300, &f, NULL));
     size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
     uint8_t *file = malloc(len), head[1024];
     assert_non_null(file);
@@ -219,10 +219,10 @@ static bf_value *pushed(umbel_params params) {
     size_t head_len = umbeli_load_le32(file + 12), bits = (size_t)umbeli_load_le64(file + 104);
     assert_true(head_len + BF_KEY_BYTES <= sizeof head);
     memcpy(head, file, head_len);
-    if (params.secret) memcpy(head + head_len, params.secret, BF_KEY_BYTES);
+    if (secret) memcpy(head + head_len, secret, BF_KEY_BYTES);
     bf_value *v = NULL;
-    if (params.secret) assert_true(bf_load_head(head, head_len, 0, &v, NULL) != UMBEL_OK);
-    assert_ok(bf_load_head(head, head_len + (params.secret ? BF_KEY_BYTES : 0), 0, &v, NULL));
+    if (secret) assert_true(bf_load_head(head, head_len, 0, &v, NULL) != UMBEL_OK);
+    assert_ok(bf_load_head(head, head_len + (secret ? BF_KEY_BYTES : 0), 0, &v, NULL));
     assert_ok(bf_load_chunk(v, (int64_t)bits + 1, file + umbeli_load_le64(file + 96), bits, NULL));
     free(file);
     umbel_free(f);
@@ -234,10 +234,8 @@ static void files_of_every_kind_can_be_uploaded(void **state) {
     static const uint8_t secret[BF_KEY_BYTES] = "sixteen letters";
     for (int kind = UMBEL_KIND_BLOCKED; kind <= UMBEL_KIND_WINDOW; kind++) {
         for (int keyed = 0; keyed < 2; keyed++) {
-            bf_value *v = pushed((umbel_params){.kind = (umbel_kind)kind,
-                                                .capacity = 300,
-                                                .fpr = 0.01,
-                                                .secret = keyed ? secret : NULL});
+            umbel_params params = {.kind = (umbel_kind)kind, .capacity = 300, .fpr = 0.01};
+            bf_value *v = pushed(params, keyed ? secret : NULL);
             assert_holds(v, 0, 300);
             fake_io io = saved(v);
             bf_value *back = loaded(type_of(v), &io), *chunks = reloaded(v, 0);

@@ -240,6 +240,7 @@ def test_stats_of_layers_add_up(server, layout):
     server("BF.MADD", "f", *keys(3000))
     s = stats(server, "f")
     assert len(s["Layers"]) == server("BF.INFO", "f", "FILTERS")[0] > 1
+    assert s["Overfull"] == 0
     assert sum(layer["Keys"] for layer in s["Layers"]) == s["Keys"] == server("BF.CARD", "f")
     assert sum(layer["Capacity"] for layer in s["Layers"]) == s["Capacity"]
     assert sum(layer["Promised rate"] for layer in s["Layers"]) <= 0.01 * (1 + 1e-9)
@@ -286,3 +287,12 @@ def test_a_long_seed_is_one_as_well(server):
         assert server("BF.INSERT", name, "SEED", seed, "ITEMS", *keys(50)) == [1] * 50
     a, b, c, d = server("DEBUG", "DIGEST-VALUE", *"abcd")
     assert a == b and len({a, c, d}) == 3
+
+
+def test_a_window_that_got_too_much_is_overfull(server):
+    """A window by time refuses nothing: BF.STATS tells that it does not keep its promise."""
+    server("BF.RESERVE", "w", 0.01, 1000, "WINDOW", "24h/1h")
+    server("BF.MADD", "w", *keys(30))
+    assert stats(server, "w")["Overfull"] == 0
+    server("BF.MADD", "w", *keys(20000))
+    assert stats(server, "w")["Overfull"] == 1

@@ -40,7 +40,7 @@ def test_replies_and_filters_are_those_of_8(server):
 
 
 def accepted(version):
-    """Commands that made or changed a filter, each about a key of its own, and the filters."""
+    """Commands that made or changed a filter, each about a different key, and the filters."""
     theirs, said, filters = known(version), [], {}
     for setup, command in commands():
         name = show(command) + (f" after {show(setup)}" if setup else "")
@@ -110,7 +110,7 @@ def test_rates_that_8_caps_lose_nothing(new_server, error):
 @pytest.mark.parametrize("words, growth", [(["NONSCALING", "EXPANSION", 7], 7), (["EXPANSION", 0], 0),
                                            (["EXPANSION", 5, "NONSCALING"], 5)])
 def test_a_filter_that_does_not_grow_keeps_its_expansion(new_server, new_replica, words, growth):
-    """NONSCALING wins, and the header says the other; on replicas and in the append-only file, too."""
+    """NONSCALING wins, and the header has the expansion, also on replicas and in the append-only file."""
     primary = new_server(port=free_port(), **{"bf.layout": "classic"}, appendonly="yes")
     replica = new_replica(primary)
     assert primary("BF.INSERT", "k", *words, "CAPACITY", 2, "ITEMS", "a", "b", "c")[:2] == [1, 1]

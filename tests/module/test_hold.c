@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * labels: threads
  *
- * test_hold.c - values that a thread reads while the server goes on
+ * test_hold.c - values that a thread reads while the server continues
  */
 #include <pthread.h>
 #include <stdatomic.h>

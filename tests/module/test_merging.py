@@ -60,7 +60,7 @@ class Merging:
         self.other = server.client()
         self.client.send(*merge(*names, again=again))
         while blocked(self.other("INFO", "clients")) == 0:
-            assert not self.is_over(), "too small: it was over at once"
+            assert not self.is_over(), "too small: it was over immediately"
 
     def is_over(self):
         return bool(select.select([self.client.socket], [], [], 0)[0])
@@ -72,7 +72,7 @@ class Merging:
         return replies
 
     def wait_for(self, count):
-        """Until so many clients are blocked."""
+        """Waits until that many clients are blocked."""
         while blocked(self.other("INFO", "clients")) < count:
             assert not self.is_over(), "too small: it was over too soon"
 
@@ -162,7 +162,7 @@ def test_writes_wait(server, layout, target):
     after = digest(server, *"abdn")
     server("FLUSHALL")
     reserve(server, *"abd", layout=layout)
-    assert server("MULTI") == "OK"  # where everything is done at once
+    assert server("MULTI") == "OK"  # where everything is done synchronously
     server(*merge(into, *"ab"))
     for command in commands:
         server(*command)
@@ -392,6 +392,29 @@ def test_keys_that_leave_a_cluster(new_server):
 
 
 # ---- Replicas and the append-only file ---------------------------------------------------------
+
+def test_the_pause_of_a_classic_merge_is_accounted_for(new_server):
+    """It is replicated as a whole, after the command: the slow log has little of that time."""
+    server = new_server(appendonly="yes", **{"latency-monitor-threshold": "1"})
+    reserve(server, "a", "b", layout="classic", mib=48)
+    merge_client, other, longest = server.client(), server.client(), 0
+    merge_client.send("BF.MERGE", "c", "a", "b")
+    while not select.select([merge_client.socket], [], [], 0)[0]:
+        start = time.monotonic()
+        other("PING")
+        longest = max(longest, time.monotonic() - start)
+    assert merge_client.read().plain() == "OK"
+    deadline = time.monotonic() + 20
+    while int(info(server, "bf")["bf_merge_pause_ms"]) == 0:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    pause = int(info(server, "bf")["bf_merge_pause_ms"])
+    (event,) = (e for e in server("LATENCY", "LATEST") if e[0] == b"bf-merge")
+    assert event[3] == pause
+    # The other client waited for no more than that, and what the thread left of its processor time.
+    assert pause >= 0.5 * 1000 * longest - 100
+    assert pause < 100 or "kept clients waiting" in server.log()
+
 
 def test_replicas_and_files_agree(new_server, new_replica, layout):
     """While writers do what they can to come in between."""

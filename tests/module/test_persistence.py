@@ -229,15 +229,19 @@ def used(server):
 @pytest.mark.parametrize("error", [0.01, 0.0001])
 def test_memory_usage_is_what_the_server_lost(server, layout, error):
     # RedisBloom's, per item; at low rates the blocked layout takes whole cache lines.
-    bits = {0.01: 11.03, 0.0001: 23.3 if layout == "blocked" else 20.62}[error]
+    bits = {0.01: 11.02, 0.0001: 23.3 if layout == "blocked" else 20.6}[error]
     names, capacity = keys(8), 3000000  # many, because the server's memory use fluctuates
     before = used(server)
     for name in names:
         server("BF.RESERVE", name, error, capacity)
     lost = used(server) - before
     usage = [server("MEMORY", "USAGE", name) for name in names]
-    assert abs(sum(usage) - lost) < 0.01 * lost
-    # The allocator's size classes are up to a quarter apart.
+    # The allocator's size classes are up to a quarter apart; in the classic layout that is not counted, as in
+    # RedisBloom.
+    if layout == "blocked":
+        assert abs(sum(usage) - lost) < 0.01 * lost
+    else:
+        assert 0.99 * lost / 1.25 < sum(usage) < 1.01 * lost
     assert bits * capacity / 8 < min(usage) <= max(usage) < 1.25 * bits * capacity / 8 + 4096
 
 
@@ -265,7 +269,7 @@ def test_small_filters_cost_no_more_than_redisblooms(server, layout, items):
         server("COPY", "f", f"copy{i}")
     # RedisBloom's three allocations of 32, 64 and 160 bytes; key, entry and object of the server.
     assert used(server) - before < 1000 * (256 + 140)
-    # Type, module, version and checksum; the blocked layout has a secret of 16 bytes, too.
+    # Type, module, version and checksum; the blocked layout also has a secret of 16 bytes.
     assert len(server("DUMP", "f")) - 1 - 9 - 10 <= 188 + 16 * (layout == "blocked")
 
 
@@ -308,7 +312,7 @@ def test_filters_are_moved_where_memory_is_in_pieces(new_server, layout):
         pytest.skip("the server was built without its own jemalloc")
     names = keys(3000, "f")
     for name in names:
-        server("BF.MADD", name, *ITEMS[:150])
+        server("BF.MADD", name, *ITEMS[:600])
     server("DEL", *(name for i, name in enumerate(names) if i % 4))
     rest = names[::4]
     before = [server("DEBUG", "DIGEST-VALUE", name) for name in rest]
@@ -316,13 +320,13 @@ def test_filters_are_moved_where_memory_is_in_pieces(new_server, layout):
     for _ in range(1500):
         if int(info(server, "bf")["bf_defrag_moves"]) > len(rest):
             break
-        server("BF.MADD", "f0", *ITEMS[:150])
+        server("BF.MADD", "f0", *ITEMS[:600])
         time.sleep(0.02)
     else:
-        pytest.fail("filters were not moved")
+        pytest.fail(f"filters were not moved: {info(server, 'bf')['bf_defrag_moves']} moves")
     assert [server("DEBUG", "DIGEST-VALUE", name) for name in rest] == before
     for name in rest:
-        assert server("BF.MEXISTS", name, *ITEMS[:150]) == [1] * 150
+        assert server("BF.MEXISTS", name, *ITEMS[:600]) == [1] * 600
 
 
 # ---- RedisBloom's bytes ------------------------------------------------------------------------

@@ -81,6 +81,29 @@ def test_filter_arrives(server, tmp_path, how):
     assert isinstance(added, Error) if "static" in how else added == 1
 
 
+@pytest.mark.parametrize("kind", ["blocked", "line", "classic", "static", "tight", "counting", "window", "scalable"])
+def test_exceptions_arrive(server, tmp_path, kind):
+    """Good keys stay unfound: in the server, after a restart, in a copy by DUMP; and no member is hidden."""
+    good = tmp_path / "good"
+    good.write_text("".join(f"{item}\n" for item in ABSENT))
+    count = [] if kind in ("static", "tight") else ["-n", "6000"]
+    path = build(tmp_path, "--kind", kind, "-p", "0.05", "--never", good, *count)
+    bare = build(tmp_path, "--kind", kind, "-p", "0.05", *count, name="bare.umb")
+    pushed(push(server, path, "--key", "f"))
+    pushed(push(server, bare, "--key", "bare"))
+    caught = [item for item, hit in zip(ABSENT, server("BF.MEXISTS", "bare", *ABSENT)) if hit]
+    assert caught or kind == "scalable"
+    assert server("RESTORE", "copy", 0, server("DUMP", "f")) == "OK"
+    assert server("DEBUG", "RELOAD") == "OK"
+    for key in ("f", "copy"):
+        assert has_all(server, key, ITEMS)
+        assert sum(server("BF.MEXISTS", key, *ABSENT)) == 0
+    if caught and kind not in ("static", "tight"):
+        server("BF.ADD", "f", caught[0])
+        assert server("BF.EXISTS", "f", caught[0]) == 1
+        assert sum(server("BF.MEXISTS", "f", *caught[1:])) == 0
+
+
 def test_redisbloom_arrives_bit_for_bit(server, tmp_path):
     path = build(tmp_path, "--format", "redisbloom", "-n", "300")
     pushed(push(server, path, "--key", "f"))
@@ -758,7 +781,7 @@ def test_shards_that_grow(server, tmp_path, how):
 
 
 def test_a_name_that_is_taken_meanwhile(server, tmp_path):
-    """What was sent stays for a day, and not for ever."""
+    """What was sent stays for a day, not forever."""
     path, other = build(tmp_path), server.client()
 
     def before(words):

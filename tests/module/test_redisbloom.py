@@ -148,7 +148,7 @@ def by_pieces(new_server, source, theirs):
 
 @pytest.mark.parametrize("road", [by_rdb_file, by_restore, by_migrate, by_pieces])
 def test_every_road(new_server, theirs, road):
-    """From RedisBloom to umbel, where it goes on, and from there, unchanged, to another."""
+    """From RedisBloom to umbel, where it continues, and from there, unchanged, to another."""
     theirs.version = rdb.OLDEST
     server = road(new_server, None, theirs)
     assert_theirs(server, theirs)
@@ -264,7 +264,7 @@ def test_its_replication_stream(new_server, theirs, layout):
 
 
 def test_a_replica_that_comes_later(new_server, theirs):
-    """The primary has filters already, which it sends as an RDB file, and goes on."""
+    """The primary already has filters, which it sends as an RDB file, and continues."""
     both = copy.deepcopy(theirs)
     more = [("BF.MADD", name, *keys(100, "later")) for name in both.filters]
     more.append(("BF.INSERT", "new", "CAPACITY", "30", "NONSCALING", "ITEMS", *keys(50)))
@@ -435,7 +435,7 @@ def test_the_replication_stream_in_its_words(new_server, new_replica):
     run_here(primary)
     primary("SET", "the", "end")
     replay(follower.until([b"SET", b"the", b"end"]), primary)
-    # An umbel replica has the same filters, too.
+    # An umbel replica has the same filters too.
     replica = new_replica(primary, **SETTINGS)
     primary("FLUSHALL")
     run_here(primary)

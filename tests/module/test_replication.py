@@ -223,7 +223,7 @@ def full_resync(primary, replica):
 
 @pytest.mark.parametrize("layout", ["blocked", "classic"])
 def test_a_replica_answers_while_it_loads(new_server, new_replica, layout):
-    """With swapdb a replica reads the new data beside the old and answers from the old."""
+    """With swapdb a replica reads the new data next to the old and answers from the old."""
     primary = new_server(port=free_port(), repl_backlog_size=16384, repl_diskless_sync="yes",
                          **{"bf.layout": layout})
     replica = new_replica(primary, repl_diskless_load="swapdb",
@@ -255,7 +255,7 @@ def test_a_replica_answers_while_it_loads(new_server, new_replica, layout):
 
 
 def test_bits_that_nobody_counted_are_replicated(pair):
-    """A dump may say that it has no items, and have bits all the same."""
+    """A dump may say that it has no items, and still have bits."""
     first, second = pair
     first("FLUSHALL")
     first("BF.RESERVE", "f", 0.01, 100, "LAYOUT", "classic")

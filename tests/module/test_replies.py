@@ -17,7 +17,7 @@ BETTER = {
     "DEBUG DIGEST-VALUE f i1": r"\*2\[\+(?!865b)[0-9a-f]{40}, \+(?!865b)[0-9a-f]{40}\]",
     "COMMAND INFO BF.ADD": None,  # described_alike
 }
-# The blocked layout has sizes of its own.
+# The blocked layout has different sizes.
 BLOCKED = {
     "BF.INFO f": r"[*%](10|5)\[\+Capacity, :1000, \+Size, :\d+, \+Number of filters, :1, "
                  r"\+Number of items inserted, :3, \+Expansion rate, :2\]",

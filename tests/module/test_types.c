@@ -143,7 +143,7 @@ static void every_piece_moves(void **state) {
     }
 }
 
-/* A server that gives no cursor wants everything done at once. */
+/* A server that gives no cursor wants everything done in one call. */
 static void without_a_cursor_all_moves_at_once(void **state) {
     (void)state;
     bf_value *v = some_value(2, 2000);
