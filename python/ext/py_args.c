@@ -2,26 +2,14 @@
  *
  * py_args.c - arguments by name into the library's structs
  */
+#include <math.h>
 #include <string.h>
 
 #include "py_umbel.h"
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    uint32_t bit;
-} variants[] = {
-    {"int32", UMBEL_VARIANT_INT32},
-    {"mitz32", UMBEL_VARIANT_MITZ32},
-    {"guava2024", UMBEL_VARIANT_GUAVA_2024},
-    {"index", UMBEL_VARIANT_CLICKHOUSE_INDEX},
-    {"numbers", UMBEL_VARIANT_CLICKHOUSE_NUMBERS},
-    {"pre2024", UMBEL_VARIANT_CLICKHOUSE_PRE2024},
-    {"v1", UMBEL_VARIANT_SPARK_V1},
-};
-
-/* The text of a str; what has a NUL in it is "?", which nothing is called. */
+/* The text of a str; "?", which is not a name of anything, if it contains a NUL. */
 static const char *name_text(PyObject *name, const char *field) {
     Py_ssize_t len;
     if (!PyUnicode_Check(name)) {
@@ -64,13 +52,13 @@ int umbelpy_type(umbelpy_state *state, PyObject *name) {
 static bool add_variant(umbelpy_state *state, PyObject *name, uint32_t *bits) {
     const char *text = name_text(name, "variant");
     if (!text) return false;
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-        if (strcmp(text, variants[i].name) != 0) continue;
-        *bits |= variants[i].bit;
-        return true;
+    uint32_t more;
+    if (!umbel_variant_named(UMBEL_FMT_ANY, text, &more)) {
+        return umbelpy_refuse(state, UMBEL_EINVAL, "variant",
+                              "no such variant; umbel.VARIANTS has them all");
     }
-    return umbelpy_refuse(state, UMBEL_EINVAL, "variant",
-                          "not int32, mitz32, guava2024, index, numbers or pre2024");
+    *bits |= more;
+    return true;
 }
 
 /* One name, or several. */
@@ -90,9 +78,9 @@ static bool read_variant(umbelpy_state *state, PyObject *value, uint32_t *bits) 
 
 static PyObject *variant_names(uint32_t bits) {
     PyObject *names = PyList_New(0);
-    for (size_t i = 0; names && i < sizeof variants / sizeof *variants; i++) {
-        if (!(bits & variants[i].bit)) continue;
-        PyObject *name = PyUnicode_FromString(variants[i].name);
+    for (uint32_t bit = 1; names && bit && bit <= bits; bit <<= 1) {
+        if (!(bits & bit)) continue;
+        PyObject *name = PyUnicode_FromString(umbel_variant_name(UMBEL_FMT_ANY, bit));
         if (!name || PyList_Append(names, name)) Py_CLEAR(names);
         Py_XDECREF(name);
     }
@@ -103,7 +91,12 @@ static PyObject *variant_names(uint32_t bits) {
 
 static bool read_number(umbelpy_state *state, const char *name, PyObject *value, uint64_t max,
                         uint64_t *number) {
-    PyObject *whole = PyNumber_Index(value);
+    /* 1e6 is as good as 1_000_000; 1.5 is refused. */
+    double real = PyFloat_Check(value) ? PyFloat_AsDouble(value) : 0;
+    if (real != floor(real) || isinf(real)) {
+        return umbelpy_refuse(state, UMBEL_EINVAL, name, "not a whole number");
+    }
+    PyObject *whole = PyFloat_Check(value) ? PyNumber_Long(value) : PyNumber_Index(value);
     if (!whole) {
         PyErr_Format(PyExc_TypeError, "%s must be int, not %R", name, Py_TYPE(value));
         return false;
@@ -122,7 +115,7 @@ static bool read_secret(umbelpy_state *state, PyObject *value, umbelpy_request *
     if (request->secret.len != 16) {
         return umbelpy_refuse(state, UMBEL_EINVAL, "secret", "not 16 bytes");
     }
-    request->params.secret = request->opts.secret = request->secret.buf;
+    request->opts.secret = request->secret.buf;
     return true;
 }
 

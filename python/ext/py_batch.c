@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_batch.c - many keys at once, in every form that Python has them
+ * py_batch.c - many keys in one call, in every form that Python has for them
  *
  * Objects are gathered a piece at a time, so that their texts are still in the cache when they are
  * hashed.  Small pieces are worked on with the GIL: nothing can happen to the objects meanwhile, and
  * not counting references to them halves the memory that is written.  Large pieces, and those with
- * keys that ran code of Python's, hold references and release the GIL: the list may change under us.
+ * keys that ran Python code, hold references and release the GIL: the list may change under us.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,10 +18,13 @@ enum {
     BULK_BYTES = 32 << 20,
     AHEAD = 16, /* objects; their memory is waited for far longer than it takes to read them      */
     KEEP_GIL = 256, /* fewer keys than this are done before another thread has woken up          */
+    SCRATCH = 8 << 20, /* bytes for keys that are not in the caller's memory as they are hashed   */
+    SIGNALS = 1 << 22  /* keys after which Ctrl-C is noticed                                      */
 };
 
 struct umbelpy_batch {
-    umbelpy_rows rows;
+    umbelpy_rows *parts; /* one after the other                                                  */
+    size_t n_parts;
     bool is_rows;
     PyObject *objects; /* a list or tuple; NULL: rows or an iterator                             */
     PyObject *iterator;
@@ -33,6 +36,7 @@ struct umbelpy_batch {
     bool borrowed;   /* ... without a reference: the GIL must not be released */
     uint8_t *numbers;
     size_t cap, used;
+    size_t before; /* objects of earlier pieces */
     bool bulk;
 };
 
@@ -57,19 +61,66 @@ static bool open_objects(umbelpy_batch *batch, PyObject *keys, bool counted) {
     return true;
 }
 
+/* pandas' and polars' columns as NumPy's arrays; NULL with an exception.  A table would iterate over
+ * the names of its columns, which nobody wants as keys. */
+static PyObject *column_of(PyObject *keys) {
+    PyObject *array = PyObject_CallMethod(keys, "to_numpy", NULL);
+    PyObject *ndim = array ? PyObject_GetAttrString(array, "ndim") : NULL;
+    long dimensions = ndim ? PyLong_AsLong(ndim) : -1;
+    Py_XDECREF(ndim);
+    if (dimensions != 1) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_TypeError, "a table, where one column of keys is expected");
+        }
+        Py_CLEAR(array);
+    }
+    return array;
+}
+
+static int open_rows(umbelpy_state *state, umbelpy_batch *batch, PyObject *keys) {
+    umbelpy_rows rows;
+    int opened = umbelpy_rows_open(state, keys, batch->type, &rows);
+    if (opened != 1) return opened;
+    batch->parts = malloc(sizeof rows);
+    if (!batch->parts) {
+        umbelpy_rows_close(&rows);
+        PyErr_NoMemory();
+        return -1;
+    }
+    *batch->parts = rows;
+    batch->n_parts = 1;
+    return 1;
+}
+
+/* Opens keys in whatever form they are. */
+static bool open_any(umbelpy_state *state, umbelpy_batch *batch, PyObject *keys, bool counted) {
+    int opened = open_rows(state, batch, keys);
+    if (opened == 0 && !PyObject_CheckBuffer(keys)) {
+        opened = umbelpy_arrow_open(state, keys, batch->type, &batch->parts, &batch->n_parts);
+    }
+    if (opened == 0 && !PyObject_CheckBuffer(keys) && PyObject_HasAttrString(keys, "to_numpy")) {
+        PyObject *array = column_of(keys);
+        bool ok = array && open_any(state, batch, array, counted);
+        Py_XDECREF(array);
+        return ok;
+    }
+    if (opened == 0) return open_objects(batch, keys, counted);
+    batch->is_rows = true;
+    for (size_t i = 0; i < batch->n_parts; i++) batch->n += batch->parts[i].n;
+    return opened > 0;
+}
+
 umbelpy_batch *umbelpy_batch_open(umbelpy_state *state, PyObject *keys, int type, bool counted) {
     umbelpy_batch *batch = calloc(1, sizeof *batch);
     if (!batch) return (void *)PyErr_NoMemory();
     batch->type = type;
-    int opened = umbelpy_rows_open(state, keys, type, &batch->rows);
-    if (opened == 1) {
-        batch->is_rows = true;
-        batch->n = batch->rows.n;
-    } else if (opened < 0 || !open_objects(batch, keys, counted)) {
-        umbelpy_batch_close(batch);
-        return NULL;
-    }
-    return batch;
+    if (open_any(state, batch, keys, counted)) return batch;
+    umbelpy_batch_close(batch);
+    return NULL;
+}
+
+void umbelpy_batch_limit(umbelpy_batch *batch, size_t piece) {
+    batch->cap = piece;
 }
 
 size_t umbelpy_batch_size(const umbelpy_batch *batch) {
@@ -83,7 +134,8 @@ static void let_go(umbelpy_batch *batch) {
 
 void umbelpy_batch_close(umbelpy_batch *batch) {
     let_go(batch);
-    if (batch->is_rows) umbelpy_rows_close(&batch->rows);
+    for (size_t i = 0; i < batch->n_parts; i++) umbelpy_rows_close(&batch->parts[i]);
+    free(batch->parts);
     Py_XDECREF(batch->objects);
     Py_XDECREF(batch->iterator);
     free(batch->keys);
@@ -100,14 +152,46 @@ static bool make_room(umbelpy_batch *batch, umbelpy_filter *filter) {
         umbel_describe(filter->filter, &info);
     }
     batch->bulk = info.bytes > BULK_BYTES || (filter && filter->threads > 1);
-    batch->cap = batch->bulk ? BULK_PIECE : PIECE;
+    if (!batch->cap) batch->cap = batch->bulk ? BULK_PIECE : PIECE;
     if (!batch->iterator && batch->n < batch->cap) batch->cap = batch->n ? batch->n : 1;
+    size_t scratch = !batch->is_rows && umbelpy_is_number(batch->type) ? 8 : 0;
+    for (size_t i = 0; i < batch->n_parts; i++) {
+        if (batch->parts[i].scratch > scratch) scratch = batch->parts[i].scratch;
+    }
+    if (scratch > SCRATCH / batch->cap && batch->is_rows) {
+        batch->cap = SCRATCH / scratch ? SCRATCH / scratch : 1;
+    }
     batch->keys = malloc(batch->cap * sizeof *batch->keys);
     bool ok = batch->keys != NULL;
     if (ok && !batch->is_rows) ok = (batch->held = malloc(batch->cap * sizeof *batch->held));
-    if (ok && umbelpy_is_number(batch->type)) ok = (batch->numbers = malloc(8 * batch->cap));
+    if (ok && scratch) ok = (batch->numbers = malloc(scratch * batch->cap));
     if (!ok) PyErr_NoMemory();
     return ok;
+}
+
+/* ---- blame -------------------------------------------------------------------------------- */
+
+void umbelpy_blame(size_t index) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyObject *place = PyLong_FromSize_t(index);
+    if (type == PyExc_TypeError || type == PyExc_OverflowError) {
+        PyObject *text = PyUnicode_FromFormat("key %zu: %S", index, value);
+        PyObject *better = text ? PyObject_CallFunctionObjArgs(type, text, NULL) : NULL;
+        Py_XDECREF(text);
+        if (better) {
+            Py_DECREF(value);
+            value = better;
+        }
+    } else {
+        PyObject *note = PyObject_CallMethod(
+            value, "add_note", "N", PyUnicode_FromFormat("in key %zu of the batch", index));
+        Py_XDECREF(note);
+    }
+    if (place) PyObject_SetAttrString(value, "index", place);
+    Py_XDECREF(place);
+    PyErr_Restore(type, value, trace);
 }
 
 /* ---- gathering ---------------------------------------------------------------------------- */
@@ -136,13 +220,13 @@ static bool gather_rare(umbelpy_state *state, umbelpy_batch *batch, PyObject *it
     return held != NULL;
 }
 
-/* From here on code of Python's may run. */
+/* From here on Python code may run. */
 static void take_references(umbelpy_batch *batch) {
     for (size_t i = 0; i < batch->used && batch->borrowed; i++) Py_INCREF(batch->held[i]);
     batch->borrowed = false;
 }
 
-/* 1: gathered, without having run any code of Python's; 0: a rare one; -1: an exception. */
+/* 1: gathered, without having run any Python code; 0: a rare one; -1: an exception. */
 static int gather_plain(umbelpy_batch *batch, PyObject *item) {
     Py_ssize_t len = 0;
     const char *data;
@@ -163,7 +247,9 @@ static int gather_plain(umbelpy_batch *batch, PyObject *item) {
 
 static bool gather(umbelpy_state *state, umbelpy_batch *batch, PyObject *item) {
     int gathered = batch->type <= UMBEL_TYPE_STRING ? gather_plain(batch, item) : 0;
-    return gathered > 0 || (gathered == 0 && gather_rare(state, batch, item));
+    if (gathered > 0 || (gathered == 0 && gather_rare(state, batch, item))) return true;
+    umbelpy_blame(batch->before + batch->used);
+    return false;
 }
 
 static PyObject *item_at(const umbelpy_batch *batch, size_t i) {
@@ -194,6 +280,7 @@ static bool gather_ahead(umbelpy_batch *batch, size_t at, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n) fetch(items[i + AHEAD]);
         int gathered = gather_plain(batch, items[i]);
+        if (gathered < 0) umbelpy_blame(batch->before + batch->used);
         if (gathered <= 0) return gathered == 0;
     }
     return true;
@@ -230,34 +317,88 @@ typedef struct running {
     umbelpy_work work;
     void *ctx;
     umbel_diag diag;
+    size_t bad; /* the row that is not a text, if diag.what is `not_text` */
 } running;
 
-/* Objects: what has been gathered.  Rows: all of them. */
-static umbel_err work_now(running *r, size_t at) {
+static const char not_text[] = "is not Unicode text";
+
+/* Rows [at, end) of all parts. */
+static umbel_err work_rows(running *r, size_t at, size_t end) {
     umbelpy_batch *batch = r->batch;
-    if (!batch->is_rows) return r->work(r->ctx, batch->keys, batch->used, at, &r->diag);
     umbel_err e = UMBEL_OK;
-    for (size_t n; !e && at < batch->n; at += n) {
-        n = batch->n - at < batch->cap ? batch->n - at : batch->cap;
-        umbelpy_rows_keys(&batch->rows, at, n, batch->keys, batch->numbers);
-        e = r->work(r->ctx, batch->keys, n, at, &r->diag);
+    size_t start = 0;
+    for (size_t i = 0; !e && i < batch->n_parts; start += batch->parts[i++].n) {
+        const umbelpy_rows *rows = &batch->parts[i];
+        while (!e && at < end && at - start < rows->n) {
+            size_t n = rows->n - (at - start), good;
+            if (n > end - at) n = end - at;
+            if (n > batch->cap) n = batch->cap;
+            good = umbelpy_rows_keys(rows, at - start, n, batch->keys, batch->numbers);
+            if (good < n) {
+                r->bad = at + good;
+                r->diag.what = not_text;
+                return UMBEL_EINVAL;
+            }
+            e = r->work(r->ctx, batch->keys, n, at, &r->diag);
+            at += n;
+        }
     }
     return e;
 }
 
-static umbel_err work_safely(running *r, size_t at) {
+/* Objects: what has been gathered.  Rows: those from at on. */
+static umbel_err work_now(running *r, size_t at, size_t n) {
+    umbelpy_batch *batch = r->batch;
+    return batch->is_rows ? work_rows(r, at, at + n)
+                          : r->work(r->ctx, batch->keys, n, at, &r->diag);
+}
+
+static umbel_err work_safely(running *r, size_t at, size_t n) {
     umbelpy_gate *gate = r->filter ? &r->filter->gate : NULL;
-    if (r->batch->borrowed) return work_now(r, at);
-    if ((r->batch->is_rows ? r->batch->n : r->batch->used) < KEEP_GIL) {
+    if (r->batch->borrowed) return work_now(r, at, n);
+    if (n < KEEP_GIL) {
         if (gate) umbelpy_gate_wait(gate, r->use);
-        return work_now(r, at);
+        return work_now(r, at, n);
     }
     if (gate) umbelpy_gate_enter(gate, r->use);
     PyThreadState *thread = PyEval_SaveThread();
-    umbel_err e = work_now(r, at);
+    umbel_err e = work_now(r, at, n);
     PyEval_RestoreThread(thread);
     if (gate) umbelpy_gate_leave(gate, r->use);
     return e;
+}
+
+static bool run_rows(umbelpy_state *state, running *r) {
+    umbel_err e = UMBEL_OK;
+    size_t left = r->batch->n;
+    for (size_t at = 0, n; !e && left; at += n, left -= n) {
+        n = left < SIGNALS ? left : SIGNALS;
+        if (at && PyErr_CheckSignals()) return false;
+        e = work_safely(r, at, n);
+    }
+    if (!e) return true;
+    umbelpy_fail(state, e, &r->diag, NULL);
+    if (r->diag.what == not_text) umbelpy_blame(r->bad);
+    return false;
+}
+
+static bool run_objects(umbelpy_state *state, running *r) {
+    umbelpy_batch *batch = r->batch;
+    umbel_err e = UMBEL_OK;
+    for (size_t at = 0, n = batch->cap; !e && n == batch->cap; at += n) {
+        if (at) PyEval_RestoreThread(PyEval_SaveThread()); /* others may want the GIL */
+        if (at && PyErr_CheckSignals()) return false;
+        /* Waiting releases the GIL, so it comes before anything is borrowed. */
+        if (r->filter) umbelpy_gate_wait(&r->filter->gate, r->use);
+        batch->before = at;
+        bool ok = batch->iterator ? gather_from_iterator(state, batch)
+                                  : gather_from_sequence(state, batch, at);
+        n = batch->used;
+        if (ok && n) e = work_safely(r, at, n);
+        let_go(batch);
+        if (!ok) return false;
+    }
+    return !e || umbelpy_fail(state, e, &r->diag, NULL);
 }
 
 bool umbelpy_batch_run(umbelpy_state *state, umbelpy_batch *batch, umbelpy_filter *filter,
@@ -265,21 +406,5 @@ bool umbelpy_batch_run(umbelpy_state *state, umbelpy_batch *batch, umbelpy_filte
     running r = {.batch = batch, .filter = filter, .use = use, .work = work, .ctx = ctx};
     if (!make_room(batch, filter)) return false;
     if (use == UMBELPY_ADD && !filter->concurrent) r.use = UMBELPY_WRITE;
-    umbel_err e = UMBEL_OK;
-    if (batch->is_rows) {
-        e = work_safely(&r, 0);
-        return !e || umbelpy_fail(state, e, &r.diag, NULL);
-    }
-    for (size_t at = 0, n = batch->cap; !e && n == batch->cap; at += n) {
-        if (at) PyEval_RestoreThread(PyEval_SaveThread()); /* others may want the GIL */
-        /* Waiting releases the GIL, so it comes before anything is borrowed. */
-        if (filter) umbelpy_gate_wait(&filter->gate, r.use);
-        bool ok = batch->iterator ? gather_from_iterator(state, batch)
-                                  : gather_from_sequence(state, batch, at);
-        n = batch->used;
-        if (ok && n) e = work_safely(&r, at);
-        let_go(batch);
-        if (!ok) return false;
-    }
-    return !e || umbelpy_fail(state, e, &r.diag, NULL);
+    return batch->is_rows ? run_rows(state, &r) : run_objects(state, &r);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_build.c - filters from all their keys at once, as static ones have to be made
+ * py_build.c - filters built from all their keys, as static ones have to be
  */
 #include "py_umbel.h"
 
@@ -13,36 +13,91 @@ static const umbelpy_field build_fields[] = {
     {"bytes", UMBELPY_U64, UMBELPY_AT(params.bytes)},
     {"hashes", UMBELPY_U32, UMBELPY_AT(params.hashes)},
     {"seed", UMBELPY_U64, UMBELPY_AT(params.seed)},
+    {"never", UMBELPY_OBJECT, UMBELPY_AT(never)},
     {"secret", UMBELPY_SECRET, 0},
     {"tmp", UMBELPY_FOLDER, 0},
     {"threads", UMBELPY_U32, UMBELPY_AT(opts.threads)},
     {"max_bytes", UMBELPY_U64, UMBELPY_AT(opts.max_bytes)},
+    {"recipe", UMBELPY_OBJECT, UMBELPY_AT(recipe)},
     {0},
 };
 
+typedef struct building {
+    umbel_builder *builder;
+    umbel_never *never; /* or NULL */
+} building;
+
 static umbel_err work_build(void *ctx, const umbel_key *keys, size_t n, size_t at,
                             umbel_diag *diag) {
+    const building *b = ctx;
     (void)at;
-    return umbel_builder_add(ctx, keys, n, diag);
+    umbel_err e = umbel_builder_add(b->builder, keys, n, diag);
+    return e || !b->never ? e : umbel_never_show(b->never, keys, n, diag);
 }
 
-/* The filter, or NULL with an exception. */
+static umbel_err work_ask(void *ctx, const umbel_key *keys, size_t n, size_t at, umbel_diag *diag) {
+    (void)at;
+    return umbel_never_ask(ctx, keys, n, diag);
+}
+
+/* Asks about all good keys, if any were given. */
+static bool ask_good(umbelpy_state *state, const umbelpy_request *request, umbel_never **never) {
+    umbel_diag diag = {0};
+    if (!request->never) return true;
+    umbel_err e = umbel_never_new(&request->params, &request->opts, never, &diag);
+    if (e) return umbelpy_fail(state, e, &diag, NULL);
+    umbelpy_batch *good = umbelpy_batch_open(state, request->never, request->type, false);
+    bool ok = good && umbelpy_batch_run(state, good, NULL, UMBELPY_WRITE, work_ask, *never);
+    if (good) umbelpy_batch_close(good);
+    return ok;
+}
+
+static umbel_err finish(const building *b, umbel_filter **filter, umbel_diag *diag) {
+    PyThreadState *thread = PyEval_SaveThread();
+    umbel_err e = umbel_builder_finish(b->builder, filter, diag);
+    if (!e && b->never) e = umbel_never_finish(b->never, *filter, NULL, diag);
+    if (e) umbel_free(*filter);
+    PyEval_RestoreThread(thread);
+    return e;
+}
+
+/* The filter, or NULL with an exception.  batch NULL: from the records of a file. */
 static PyObject *build_from(umbelpy_state *state, umbelpy_batch *batch, umbelpy_request *request) {
-    umbel_builder *builder = NULL;
+    building b = {0};
     umbel_filter *filter = NULL;
     umbel_diag diag = {0};
-    umbel_err e = umbel_builder_new(&request->params, &request->opts, &builder, &diag);
+    umbel_err e = umbel_builder_new(&request->params, &request->opts, &b.builder, &diag);
     if (e) return umbelpy_fail(state, e, &diag, NULL);
-    bool ok = umbelpy_batch_run(state, batch, NULL, UMBELPY_WRITE, work_build, builder);
+    bool ok = ask_good(state, request, &b.never);
     if (ok) {
-        PyThreadState *thread = PyEval_SaveThread();
-        e = umbel_builder_finish(builder, &filter, &diag);
-        PyEval_RestoreThread(thread);
+        ok = batch ? umbelpy_batch_run(state, batch, NULL, UMBELPY_WRITE, work_build, &b)
+                   : umbelpy_work_lines(state, request->object, request->recipe, work_build, &b);
     }
-    umbel_builder_free(builder);
+    if (ok) e = finish(&b, &filter, &diag);
+    umbel_builder_free(b.builder);
+    umbel_never_free(b.never);
     if (!ok) return NULL;
-    return e ? umbelpy_fail(state, e, &diag, NULL)
-             : (void *)umbelpy_wrap(state, filter, NULL, request->opts.threads);
+    if (e) return umbelpy_fail(state, e, &diag, NULL);
+    if (request->recipe && !umbelpy_apply_recipe(state, filter, request->recipe)) {
+        umbel_free(filter);
+        return NULL;
+    }
+    return (PyObject *)umbelpy_wrap(state, filter, NULL, request->opts.threads);
+}
+
+/* counted: the kind has to be told how many keys will come. */
+static PyObject *build_batch(umbelpy_state *state, umbelpy_request *request, bool counted) {
+    umbel_params *params = &request->params;
+    PyObject *keys = request->object ? request->object : Py_None, *made = NULL;
+    umbelpy_batch *batch = umbelpy_batch_open(state, keys, request->type, counted);
+    if (!batch) return NULL;
+    if (counted && !(params->fpr != 0 && params->bytes)) {
+        params->capacity = umbelpy_batch_size(batch);
+        if (!params->capacity) params->capacity = 1;
+    }
+    made = build_from(state, batch, request);
+    umbelpy_batch_close(batch);
+    return made;
 }
 
 PyObject *umbelpy_build(PyObject *module, PyObject *args, PyObject *kwargs) {
@@ -53,20 +108,17 @@ PyObject *umbelpy_build(PyObject *module, PyObject *args, PyObject *kwargs) {
         umbel_params *params = &request.params;
         if (params->kind == UMBEL_KIND_AUTO) params->kind = UMBEL_KIND_STATIC;
         if (params->fpr == 0 && params->bytes == 0) params->fpr = 0.01;
-        request.opts.secret = NULL;
-        PyObject *keys = request.object ? request.object : Py_None;
         umbel_traits traits;
         umbel_kind_traits(params->kind, &traits);
-        bool counted =
-            !traits.built_once && !params->capacity; /* else nobody asks how many there are */
-        umbelpy_batch *batch = umbelpy_batch_open(state, keys, request.type, counted);
-        if (batch && counted && !(params->fpr != 0 && params->bytes)) {
-            params->capacity = umbelpy_batch_size(batch);
-            if (!params->capacity) params->capacity = 1;
-        }
-        if (batch) {
-            made = build_from(state, batch, &request);
-            umbelpy_batch_close(batch);
+        bool counted = !traits.built_once && !params->capacity;
+        if (!request.object || !umbelpy_is_file(request.object)) {
+            made = build_batch(state, &request, counted);
+        } else if (counted && !(params->fpr != 0 && params->bytes)) {
+            umbelpy_refuse(state, UMBEL_EINVAL, "capacity",
+                           "a file does not say how many keys it has; give it, or use a kind that "
+                           "counts them: static, tight");
+        } else {
+            made = build_from(state, NULL, &request);
         }
     }
     umbelpy_request_end(&request);

@@ -61,7 +61,7 @@ static PyObject *class_for(PyObject *module, PyObject *error, umbel_err err) {
     PyObject *attributes = Py_BuildValue("{s:s}", "code", umbel_err_name(err)), *text = NULL,
              *made = NULL;
     bool ok = attributes != NULL;
-    if (ok && is->also == &PyExc_KeyError) { /* whose own quotes the sentence */
+    if (ok && is->also == &PyExc_KeyError) { /* KeyError's own str() quotes the sentence */
         text = PyObject_GetAttrString(PyExc_Exception, "__str__");
         ok = text && PyDict_SetItemString(attributes, "__str__", text) == 0;
     }

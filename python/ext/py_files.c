@@ -90,8 +90,10 @@ static PyObject *open_path(umbelpy_state *state, umbelpy_request *request, openi
     umbel_err e = how(name, &request->foreign, &request->opts, &filter, &diag);
     PyEval_RestoreThread(thread);
     Py_DECREF(path);
-    return e ? umbelpy_fail(state, e, &diag, request->object)
-             : (void *)umbelpy_wrap(state, filter, &request->foreign, request->opts.threads);
+    if (e) return umbelpy_fail(state, e, &diag, request->object);
+    umbelpy_filter *made = umbelpy_wrap(state, filter, &request->foreign, request->opts.threads);
+    if (made) made->is_mapped = how == umbel_file_open;
+    return (PyObject *)made;
 }
 
 static PyObject *read_file(PyObject *type, PyObject *args, PyObject *kwargs, opening how) {
@@ -145,7 +147,12 @@ PyObject *umbelpy_verify_file(PyObject *module, PyObject *args, PyObject *kwargs
     umbel_err e = umbel_file_verify(name, &request.foreign, &diag);
     PyEval_RestoreThread(thread);
     Py_DECREF(path);
-    return e ? umbelpy_fail(state, e, &diag, request.object) : Py_NewRef(Py_None);
+    if (e) return umbelpy_fail(state, e, &diag, request.object);
+    if (diag.what && PyErr_WarnFormat(PyExc_RuntimeWarning, 1, "%R: %s%s%s", request.object,
+                                      diag.field, *diag.field ? ": " : "", diag.what) < 0) {
+        return NULL;
+    }
+    return Py_NewRef(Py_None);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -260,26 +267,29 @@ PyObject *umbelpy_restore(PyObject *module, PyObject *args) {
 #define MAKER(function) \
     (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS | METH_CLASS
 
+#define READER(name, source)                                                     \
+    name "($type, /, " source ", format=None, *, " UMBELPY_HOW_IT_WAS_MADE ",\n" \
+         "secret=None, concurrent=False, threads=None, max_bytes=None)\n--\n\n"
+
 PyMethodDef umbelpy_file_methods[] = {
     {"from_bytes", MAKER(from_bytes),
-     "from_bytes(data, format=None, *, secret=None, concurrent=False, threads=None,\n"
-     "           max_bytes=None, ...)\n\nA filter from untrusted bytes.  Formats that do not say\n"
-     "enough about themselves take what Filter.foreign was given."},
+     READER("from_bytes", "data") "A filter from untrusted bytes.  Formats that do not say enough\n"
+                                  "about themselves take what Filter.foreign was given."},
     {"view", MAKER(view_bytes),
-     "view(data, format=None, ...)\n\nThe same without copying: read-only, over the buffer, which\n"
-     "it keeps.  Damage among the bits goes unseen; umbel.verify sees it."},
+     READER("view",
+            "data") "The same without copying: read-only, over the buffer, which it keeps.\n"
+                    "Damage among the bits goes unseen; umbel.verify sees it."},
     {"open", MAKER(open_file),
-     "open(path, format=None, ...)\n\nMaps a file: read-only, at once at any size, shared between\n"
-     "processes."},
+     READER("open", "path") "Maps a file: read-only, immediately at any size, shared between\n"
+                            "processes."},
     {"load", MAKER(load_file),
-     "load(path, format=None, ...)\n\nReads a file, checksums included: a writable filter."},
+     READER("load", "path") "Reads a file, checksums included: a writable filter."},
     {"to_bytes", NAMED(to_bytes),
-     "to_bytes(format=None)\n\nThe bytes of a file, in the filter's own format unless another is\n"
-     "named that can hold it."},
+     "to_bytes($self, /, format=None)\n--\n\nThe bytes of a file, in the filter's own format unless "
+     "another is\nnamed that can hold it."},
     {"save", NAMED(save),
-     "save(path, format=None)\n\nReplaces the file atomically: after a crash there is the old one "
-     "or\n"
-     "the new one."},
-    {"__reduce__", reduce, METH_NOARGS, NULL},
+     "save($self, /, path, format=None)\n--\n\nReplaces the file atomically: after a crash there "
+     "is the old one or\nthe new one."},
+    {"__reduce__", reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\nFor pickle."},
     {0},
 };

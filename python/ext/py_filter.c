@@ -71,6 +71,7 @@ static const umbelpy_field make_fields[] = {
     {"manual", UMBELPY_FLAG, UMBELPY_AT(params.window.manual)},
     {"threads", UMBELPY_U32, UMBELPY_AT(opts.threads)},
     {"max_bytes", UMBELPY_U64, UMBELPY_AT(opts.max_bytes)},
+    {"recipe", UMBELPY_OBJECT, UMBELPY_AT(recipe)},
     {0},
 };
 
@@ -82,12 +83,16 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *made = NULL;
     if (umbelpy_request_read(state, &request, make_fields, 2, 0, args, kwargs)) {
         if (request.params.fpr == 0 && request.params.bytes == 0) request.params.fpr = 0.01;
-        request.opts.secret = NULL;                  /* that is for opening */
         PyThreadState *thread = PyEval_SaveThread(); /* planning takes about a millisecond */
         umbel_err e = umbel_create(&request.params, &request.opts, &filter, &diag);
         PyEval_RestoreThread(thread);
-        made = e ? umbelpy_fail(state, e, &diag, NULL)
-                 : (void *)umbelpy_wrap(state, filter, NULL, request.opts.threads);
+        if (e) {
+            umbelpy_fail(state, e, &diag, NULL);
+        } else if (request.recipe && !umbelpy_apply_recipe(state, filter, request.recipe)) {
+            umbel_free(filter);
+        } else {
+            made = (PyObject *)umbelpy_wrap(state, filter, NULL, request.opts.threads);
+        }
     }
     umbelpy_request_end(&request);
     return made;
@@ -137,10 +142,10 @@ static PyObject *show(PyObject *self) {
         snprintf(promise, sizeof promise, ", %llu keys at %g", (unsigned long long)info.capacity,
                  info.fpr);
     }
-    snprintf(text, sizeof text, "<umbel.Filter %s %s%s, %llu bytes, %llu added%s>",
+    snprintf(text, sizeof text, "<umbel.Filter %s %s%s, %llu bytes, %llu added%s%s>",
              umbel_format_name(info.format), umbel_kind_name(info.kind), promise,
              (unsigned long long)info.bytes, (unsigned long long)info.keys_added,
-             info.frozen ? ", read-only" : "");
+             info.fingerprint ? ", with a secret" : "", info.frozen ? ", read-only" : "");
     return PyUnicode_FromString(text);
 }
 
@@ -156,20 +161,33 @@ static int is_not_empty(PyObject *self) {
 
 /* ---- type --------------------------------------------------------------------------------- */
 
+/* Its own memory: neither a buffer that a view lies on, nor a mapped file. */
+static PyObject *size_of(PyObject *self, PyObject *unused) {
+    (void)unused;
+    umbelpy_filter *filter = (umbelpy_filter *)self;
+    umbel_info info;
+    umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
+    umbel_describe(filter->filter, &info);
+    uint64_t borrowed = filter->ground.obj || filter->is_mapped ? info.bytes : 0;
+    return PyLong_FromUnsignedLongLong(sizeof *filter + info.bytes - borrowed);
+}
+
 static PyMethodDef own_methods[] = {
     {"foreign", (PyCFunction)(void (*)(void))make_foreign,
      METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-     "foreign(format, capacity=None, fpr=None, *, variant=None, bytes=None, seed=0, hashes=None,\n"
-     "        bits_per_key=None, expansion=None, nonscaling=False, concurrent=False, "
-     "threads=None,\n"
-     "        max_bytes=None)\n\nAn empty filter of another system, made as that system does it."},
+     "foreign($type, /, format, capacity=None, fpr=None, *, variant=None, bytes=None, seed=0,\n"
+     "        hashes=None, bits_per_key=None, expansion=None, nonscaling=False,\n"
+     "        concurrent=False, threads=None, max_bytes=None)\n--\n\n"
+     "An empty filter of another system, made as that system does it."},
+    {"__sizeof__", size_of, METH_NOARGS,
+     "__sizeof__($self, /)\n--\n\nBytes of memory, the bits included."},
     {0},
 };
 
 static const char filter_doc[] =
     "Filter(capacity=None, fpr=None, *, kind=\"auto\", seed=0, secret=None, concurrent=False,\n"
     "       bytes=None, hashes=None, expansion=None, max_layers=None, generations=None,\n"
-    "       manual=False, threads=None, max_bytes=None)\n\n"
+    "       manual=False, threads=None, max_bytes=None, recipe=None)\n--\n\n"
     "A Bloom filter for this many keys whose false-positive rate stays at or below fpr (0.01,\n"
     "unless bytes is given) until they are in.  Keys are str or bytes-like.  A \"not in\" is\n"
     "never wrong.";
@@ -198,6 +216,7 @@ bool umbelpy_filter_add(PyObject *module, umbelpy_state *state) {
         {Py_tp_methods, all_methods()},
         {Py_tp_getset, umbelpy_properties},
         {Py_sq_contains, umbelpy_contains},
+        {Py_sq_length, umbelpy_length},
         {Py_nb_bool, is_not_empty},
         {Py_nb_or, umbelpy_or},
         {Py_nb_and, umbelpy_and},

@@ -29,7 +29,7 @@ static bool is_free(const umbelpy_gate *gate, umbelpy_use use) {
     return true;
 }
 
-/* Changes a count, and wakes everybody to look again. */
+/* Changes a count, and wakes everybody to check again. */
 static void count(umbelpy_gate *gate, uint32_t *what, uint32_t change) {
     pthread_mutex_lock(&gate->mutex);
     *what += change;
@@ -37,14 +37,14 @@ static void count(umbelpy_gate *gate, uint32_t *what, uint32_t change) {
     pthread_mutex_unlock(&gate->mutex);
 }
 
-/* Batches of lookups that overlap for ever would keep writers out for ever, so these let waiting
+/* Batches of lookups that always overlap would keep writers out forever, so they let waiting
  * writers go first. */
 static bool is_open(const umbelpy_gate *gate, umbelpy_use use, bool polite) {
     return is_free(gate, use) && !(polite && gate->writers_waiting);
 }
 
 static void wait_until_open(umbelpy_gate *gate, umbelpy_use use, bool polite) {
-    while (!is_open(gate, use, polite)) { /* again, as others wake up as well */
+    while (!is_open(gate, use, polite)) { /* check again, because others wake up too */
         PyThreadState *thread = PyEval_SaveThread();
         pthread_mutex_lock(&gate->mutex);
         while (!is_open(gate, use, polite)) pthread_cond_wait(&gate->changed, &gate->mutex);

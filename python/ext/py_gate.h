@@ -3,7 +3,7 @@
  * py_gate.h - who may use a filter at the same time
  *
  * The library allows any number of readers or one writer.  Calls that keep the GIL cannot meet each
- * other; calls that release it pass through the gate, and all others look whether somebody is
+ * other; calls that release it pass through the gate, and all others check whether somebody is
  * inside.  The counts change with both the GIL and the mutex held, so that either is enough to read
  * them.
  */
@@ -33,11 +33,12 @@ typedef struct umbelpy_gate {
 bool umbelpy_gate_make(umbelpy_gate *gate);
 void umbelpy_gate_end(umbelpy_gate *gate);
 
-/* Returns when nobody is inside whom this use would disturb.  It stays so while the GIL is held. */
+/* Returns when nobody is inside whom this use would disturb.  That stays true while the GIL is
+ * held. */
 void umbelpy_gate_wait(umbelpy_gate *gate, umbelpy_use use);
 
-/* Goes inside, to release the GIL there.  enter_both takes two gates at once or none, so that no
- * order of calls can block for ever; they must differ. */
+/* Goes inside, to release the GIL there.  enter_both enters two gates together or neither, so that
+ * no order of calls can deadlock; they must differ. */
 void umbelpy_gate_enter(umbelpy_gate *gate, umbelpy_use use);
 void umbelpy_gate_enter_both(umbelpy_gate *gate, umbelpy_use use, umbelpy_gate *other,
                              umbelpy_use other_use);

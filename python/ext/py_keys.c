@@ -10,6 +10,8 @@ void umbelpy_no_key(PyObject *object, int type) {
     if (type >= 0) {
         PyErr_Format(PyExc_TypeError, "a key of type %s cannot be made from %R",
                      umbel_type_name((umbel_type)type), Py_TYPE(object));
+    } else if (PyFloat_Check(object) && PyFloat_AsDouble(object) != PyFloat_AsDouble(object)) {
+        PyErr_SetString(PyExc_TypeError, "nan is not a key: drop missing values first");
     } else if (PyLong_Check(object) || PyFloat_Check(object)) {
         PyErr_Format(PyExc_TypeError,
                      "a number has no bytes of its own: name its type, as in type=\"int64\" or "
@@ -97,7 +99,7 @@ size_t umbelpy_number(PyObject *object, int type, uint8_t number[8]) {
 
 /* ---- texts and bytes ---------------------------------------------------------------------- */
 
-/* Buffers of single bytes in one row.  A NumPy number has a buffer as well, and is none. */
+/* Buffers of single bytes in one row.  A NumPy number also has a buffer, but is not one. */
 static bool view_bytes(PyObject *object, Py_buffer *view) {
     if (PyObject_GetBuffer(object, view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)) {
         view->obj = NULL;
@@ -131,6 +133,7 @@ static bool read_plain(PyObject *object, umbelpy_key *key) {
 /* The text that was read becomes UTF-16. */
 static bool widen(umbelpy_state *state, umbelpy_key *key) {
     umbel_diag diag = {0};
+    if (key->key.len > PTRDIFF_MAX / 2) return PyErr_NoMemory();
     size_t cap = 2 * key->key.len, len = 0;
     PyObject *wide = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)cap);
     if (!wide) return false;

@@ -16,8 +16,9 @@ typedef struct answers {
 
 /* Room for n items of `width` bytes, 1 or 8: in `out`, or in a new object if that is None. */
 static bool answers_open(umbelpy_state *state, PyObject *out, size_t n, size_t width, answers *to) {
-    size_t size = n * width;
     to->view.obj = NULL;
+    if (n > PTRDIFF_MAX / width) return PyErr_NoMemory();
+    size_t size = n * width;
     if (!out || out == Py_None) {
         to->result = width == 1 ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size)
                                 : PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)size);
@@ -45,8 +46,8 @@ static PyObject *answers_end(answers *to, bool ok) {
     return to->result;
 }
 
-/* Tells the exception that is set how many keys of a batch were done, if it is one of ours. */
-static void say_done(umbelpy_state *state, size_t done) {
+/* Records in the current exception how many keys of a batch were done, if it is one of ours. */
+void umbelpy_say_done(umbelpy_state *state, size_t done) {
     PyObject *type, *value, *trace;
     if (!PyErr_ExceptionMatches(state->error)) return;
     PyErr_Fetch(&type, &value, &trace);
@@ -201,7 +202,7 @@ static PyObject *run_batch(PyObject *self, PyObject *args, PyObject *kwargs, umb
         a.flags = to.bytes;
         a.hashes = to.bytes;
         ok = umbelpy_batch_run(state, batch, filter_of(self), use, work, &a);
-        if (!ok) say_done(state, a.done);
+        if (!ok) umbelpy_say_done(state, a.done);
     }
     umbelpy_batch_close(batch);
     return answers_end(&to, ok);
@@ -246,7 +247,7 @@ static PyObject *update(PyObject *self, PyObject *args, PyObject *kwargs) {
     umbelpy_batch *batch = umbelpy_batch_open(state, keys, request.type, false);
     if (!batch) return NULL;
     bool ok = umbelpy_batch_run(state, batch, filter_of(self), UMBELPY_ADD, work_add, &a);
-    if (!ok) say_done(state, a.done);
+    if (!ok) umbelpy_say_done(state, a.done);
     umbelpy_batch_close(batch);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
@@ -307,7 +308,7 @@ static PyObject *run_hashes(PyObject *self, PyObject *args, PyObject *kwargs, bo
     asking a = {0};
     umbel_diag diag = {0};
     if (!umbelpy_request_read(state, &request, hash_fields, 1, 1, args, kwargs)) return NULL;
-    if (!umbel_takes_hashes(filter->filter)) { /* whose lookups would all say yes */
+    if (!umbel_takes_hashes(filter->filter)) { /* its lookups would all say yes */
         return umbelpy_refuse(state, UMBEL_ENOTSUP, "", "filters of this kind take no hashes");
     }
     if (!view_hashes(request.object ? request.object : Py_None, &view)) return NULL;
@@ -318,7 +319,7 @@ static PyObject *run_hashes(PyObject *self, PyObject *args, PyObject *kwargs, bo
         ok = !e;
         if (e) {
             umbelpy_fail(state, e, &diag, NULL);
-            say_done(state, a.done);
+            umbelpy_say_done(state, a.done);
         }
     }
     PyBuffer_Release(&view);
@@ -340,30 +341,39 @@ static PyObject *add_hashes(PyObject *self, PyObject *args, PyObject *kwargs) {
 
 PyMethodDef umbelpy_key_methods[] = {
     {"add", FAST(add),
-     "add(key, *, type=None)\n\nAdds a key.  True: it was certainly not in before."},
+     "add($self, key, /, *, type=None)\n--\n\nAdds a key.  True: it was certainly not in before."},
     {"contains", FAST(contains),
-     "contains(key, *, type=None)\n\nWhat `key in filter` says, for keys with a type as well."},
+     "contains($self, key, /, *, type=None)\n--\n\nWhat `key in filter` says, for keys with a type "
+     "as well."},
     {"count", FAST(count),
-     "count(key, *, type=None)\n\nAn upper bound on how often it was added, 15 meaning 15 or more\n"
-     "(counting filters); 1 or 0 for other kinds."},
+     "count($self, key, /, *, type=None)\n--\n\nAn upper bound on how often it was added, 15 "
+     "meaning 15 or more\n(counting filters); 1 or 0 for other kinds."},
     {"remove", FAST(remove_key),
-     "remove(key, *, type=None)\n\nCounting filters: takes out one added key; AbsentError, which\n"
-     "is a KeyError, if it is certainly not in."},
-    {"hash", FAST(hash_one), "hash(key, *, type=None)\n\nThe 64-bit hash of a key."},
+     "remove($self, key, /, *, type=None)\n--\n\nCounting filters: takes out one added key; "
+     "AbsentError, which\nis a KeyError, if it is certainly not in."},
+    {"hash", FAST(hash_one), "hash($self, key, /, *, type=None)\n--\n\nThe 64-bit hash of a key."},
     {"update", NAMED(update),
-     "update(keys, *, type=None)\n\nAdds every key of a batch or an iterable, or another filter."},
+     "update($self, /, keys, *, type=None)\n--\n\nAdds every key of a batch or an iterable, or "
+     "another filter."},
+    {"update_from", NAMED(umbelpy_update_from),
+     "update_from($self, /, source, *, batch=65536, type=None, recipe=None)\n--\n\nAdds the keys "
+     "of an endless or a large iterable, this many at a time, or the records of a file\nobject, by "
+     "the filter's recipe or another.  Returns umbel.Lines: how many there were, how many\nwere new, "
+     "how many had no key."},
     {"contains_many", NAMED(contains_many),
-     "contains_many(keys, *, out=None, type=None)\n\nOne byte per key, 1 or 0: as bytes, or in "
-     "the\n"
-     "writable buffer given as out, which is returned then."},
+     "contains_many($self, /, keys, *, out=None, type=None)\n--\n\nOne byte per key, 1 or 0: as "
+     "bytes, or in the\nwritable buffer given as out, which is returned then."},
     {"add_many", NAMED(add_many),
-     "add_many(keys, *, out=None, type=None)\n\nAdds all keys; one byte per key says whether it\n"
-     "was new."},
+     "add_many($self, /, keys, *, out=None, type=None)\n--\n\nAdds all keys; one byte per key says "
+     "whether it\nwas new."},
     {"hash_many", NAMED(hash_many),
-     "hash_many(keys, *, out=None, type=None)\n\nThe keys' hashes as a memoryview of format 'Q'."},
+     "hash_many($self, /, keys, *, out=None, type=None)\n--\n\nThe keys' hashes as a memoryview of "
+     "format 'Q'."},
     {"contains_hashes", NAMED(contains_hashes),
-     "contains_hashes(hashes, *, out=None)\n\nThe same as contains_many, from a buffer of uint64."},
+     "contains_hashes($self, /, hashes, *, out=None)\n--\n\nThe same as contains_many, from a "
+     "buffer of uint64."},
     {"add_hashes", NAMED(add_hashes),
-     "add_hashes(hashes, *, out=None)\n\nThe same as add_many, from a buffer of uint64."},
+     "add_hashes($self, /, hashes, *, out=None)\n--\n\nThe same as add_many, from a buffer of "
+     "uint64."},
     {0},
 };

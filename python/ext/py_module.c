@@ -41,7 +41,7 @@ static PyObject *plan(PyObject *module, PyObject *args, PyObject *kwargs) {
                       ? umbel_plan_foreign(&r.foreign, &solved, &diag)
                       : umbel_plan_solve(&solved, &diag);
     PyEval_RestoreThread(thread);
-    return e ? umbelpy_fail(state, e, &diag, NULL) : umbelpy_plan(state, &solved);
+    return e ? umbelpy_fail(state, e, &diag, NULL) : umbelpy_plan(state, &solved, args, kwargs);
 }
 
 /* ---- keys --------------------------------------------------------------------------------- */
@@ -107,6 +107,10 @@ static const char *error_name(int i) {
     return umbel_err_name((umbel_err)i);
 }
 
+static const char *variant_name(int i) {
+    return umbel_variant_name(UMBEL_FMT_ANY, UINT32_C(1) << i);
+}
+
 static bool add_names(PyObject *module, const char *name, const char *(*name_of)(int)) {
     PyObject *list = PyList_New(0), *names = NULL;
     bool ok = list != NULL;
@@ -128,31 +132,36 @@ static bool add_names(PyObject *module, const char *name, const char *(*name_of)
 
 static PyMethodDef functions[] = {
     {"build", NAMED(umbelpy_build),
-     "build(keys, fpr=None, *, kind=\"static\", type=None, capacity=None, bytes=None, "
-     "hashes=None,\n"
-     "      seed=0, secret=None, tmp=None, threads=None, max_bytes=None)\n\n"
-     "A filter from all its keys: the only way to a static one."},
+     "build($module, /, keys, fpr=None, *, kind=\"static\", type=None, capacity=None, bytes=None,\n"
+     "      hashes=None, seed=0, never=None, secret=None, tmp=None, threads=None,\n"
+     "      max_bytes=None, recipe=None)\n--\n\n"
+     "A filter from all its keys: the only way to a static one.  keys: a batch, an iterable, or a\n"
+     "file object, whose records become keys by the recipe.  never: good keys that it must not find\n"
+     "unless they are among the keys; info.exceptions says how many it would have."},
     {"plan", NAMED(plan),
-     "plan(capacity=None, fpr=None, *, bytes=None, kind=\"auto\", hashes=None, generations=None,\n"
-     "     format=None, variant=None, seed=0, bits_per_key=None, expansion=None,\n"
-     "     nonscaling=False)\n\nWhat is possible: two of capacity, fpr and bytes give the third."},
+     "plan($module, /, capacity=None, fpr=None, *, bytes=None, kind=\"auto\", hashes=None,\n"
+     "     generations=None, format=None, variant=None, seed=0, bits_per_key=None,\n"
+     "     expansion=None, nonscaling=False)\n--\n\nWhat is possible: two of capacity, fpr and bytes give the third."},
     {"typed", typed, METH_VARARGS,
-     "typed(value, type)\n\nThe bytes that other systems hash for a value: umbel.TYPES."},
+     "typed($module, value, type, /)\n--\n\nThe bytes that other systems hash for a value: umbel.TYPES."},
     {"mix", mix, METH_O,
-     "mix(number)\n\nA uniform 64-bit hash from an integer, for the methods with hashes."},
+     "mix($module, number, /)\n--\n\nA uniform 64-bit hash from an integer, for the methods with hashes."},
     {"clickhouse_tokens", NAMED(clickhouse_tokens),
-     "clickhouse_tokens(text, ngram=0)\n\nThe words, or the ngrams, that ClickHouse's indexes "
+     "clickhouse_tokens($module, /, text, ngram=0)\n--\n\nThe words, or the ngrams, that ClickHouse's indexes "
      "hash."},
     {"verify", NAMED(umbelpy_verify),
-     "verify(data, format=None, ...)\n\nChecks all that Filter.from_bytes checks; needs no "
+     "verify($module, /, data, format=None, *, " UMBELPY_HOW_IT_WAS_MADE
+     ")\n--\n\nChecks all that Filter.from_bytes checks; needs no "
      "secret."},
     {"record_key", NAMED(umbelpy_record_key),
-     "record_key(recipe, record, *, use='record', header=None)\n\nHow a record becomes a key: the "
+     "record_key($module, /, recipe, record, *, use='record', header=None)\n--\n\nHow a record becomes a key: the "
      "pair (state, key), where state is 'key', 'nothing' or 'malformed'.\nuse='key': it is a key "
      "already; use='digest': the part is a digest already."},
     {"verify_file", NAMED(umbelpy_verify_file),
-     "verify_file(path, format=None, ...)\n\nThe same for a file."},
+     "verify_file($module, /, path, format=None, *, " UMBELPY_HOW_IT_WAS_MADE
+     ")\n--\n\nThe same for a file."},
     {"_restore", umbelpy_restore, METH_VARARGS, NULL},
+    {"_record", umbelpy_record_again, METH_VARARGS, NULL},
     {0},
 };
 
@@ -163,6 +172,7 @@ static int execute(PyObject *module) {
               add_names(module, "FORMATS", format_name) && add_names(module, "TYPES", type_name) &&
               add_names(module, "VERDICTS", verdict_name) &&
               add_names(module, "ERRORS", error_name) &&
+              add_names(module, "VARIANTS", variant_name) &&
               !PyModule_AddStringConstant(module, "__version__", umbel_version());
     return ok ? 0 : -1;
 }
@@ -186,7 +196,7 @@ static void end(void *module) {
 }
 
 PyMODINIT_FUNC PyInit__umbel(void) {
-    /* Nothing is shared between interpreters, so each may have a GIL of its own.  The slot is of
+    /* Nothing is shared between interpreters, so each may have its own GIL.  The slot exists since
      * 3.12 (Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED); 3.11 would refuse
      * it. */
     static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {0, NULL}, {0, NULL}};

@@ -33,12 +33,12 @@ static PyObject *get_takes_hashes(PyObject *self, void *unused) {
 
 /* ---- metadata ----------------------------------------------------------------------------- */
 
-/* Files hold any bytes but NUL. */
+/* Files hold any bytes except NUL. */
 static PyObject *text_of(const char *bytes) {
     return PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)strlen(bytes), "surrogateescape");
 }
 
-/* A copy that cannot be changed, so that nobody believes it were the filter's own. */
+/* A read-only copy, so that nobody takes it for the filter's own. */
 static PyObject *get_meta(PyObject *self, void *unused) {
     (void)unused;
     PyObject *entries = PyDict_New(), *shown = NULL;
@@ -123,15 +123,15 @@ static PyObject *text(PyObject *self, PyObject *unused) {
 
 PyMethodDef umbelpy_property_methods[] = {
     {"set_meta", set_meta, METH_VARARGS,
-     "set_meta(name, value)\n\nText that native files keep with the filter; None removes it."},
+     "set_meta($self, name, value, /)\n--\n\nText that native files keep with the filter; None removes it."},
     {"add_lines", (PyCFunction)(void (*)(void))umbelpy_add_lines, METH_VARARGS | METH_KEYWORDS,
-     "add_lines(data, *, recipe=None)\n\nAdds the keys of all records of a file's bytes, by the "
-     "filter's recipe or another.\nReturns how many there were, how many keys were new, how many "
-     "records do not have the part,\nand how many are malformed."},
+     "add_lines($self, /, data, *, recipe=None)\n--\n\nAdds the keys of all records of a file's "
+     "bytes, or of a file object, by the filter's recipe\nor another.  Returns umbel.Lines."},
     {"find_lines", (PyCFunction)(void (*)(void))umbelpy_find_lines, METH_VARARGS | METH_KEYWORDS,
-     "find_lines(data, *, recipe=None)\n\nThe records of a file's bytes whose keys may be in the "
-     "filter."},
-    {"text", text, METH_NOARGS, "text()\n\nWhat the filter's own system prints for it: gocrc32."},
+     "find_lines($self, /, data, *, recipe=None)\n--\n\nThe records of a file's bytes, or of a "
+     "file object, whose keys may be in the filter."},
+    {"text", text, METH_NOARGS,
+     "text($self, /)\n--\n\nWhat the filter's own system prints for it: gocrc32."},
     {0},
 };
 

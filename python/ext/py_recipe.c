@@ -34,16 +34,19 @@ static PyObject *recipe_bytes(PyObject *text) {
     return bytes;
 }
 
-int umbelpy_set_recipe(PyObject *self, PyObject *value, void *unused) {
-    (void)unused;
+bool umbelpy_apply_recipe(umbelpy_state *state, umbel_filter *filter, PyObject *value) {
     umbel_diag diag = {0};
     PyObject *text = recipe_bytes(value);
-    if (!text) return -1;
-    umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_WRITE);
-    umbel_err e = umbel_set_recipe(filter_of(self)->filter, PyBytes_AsString(text), &diag);
+    if (!text) return false;
+    umbel_err e = umbel_set_recipe(filter, PyBytes_AsString(text), &diag);
     Py_DECREF(text);
-    if (e) umbelpy_fail(umbelpy_state_of(self), e, &diag, NULL);
-    return e ? -1 : 0;
+    return !e || umbelpy_fail(state, e, &diag, NULL);
+}
+
+int umbelpy_set_recipe(PyObject *self, PyObject *value, void *unused) {
+    (void)unused;
+    umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_WRITE);
+    return umbelpy_apply_recipe(umbelpy_state_of(self), filter_of(self)->filter, value) ? 0 : -1;
 }
 
 /* ---- one record --------------------------------------------------------------------------- */
@@ -118,88 +121,158 @@ PyObject *umbelpy_record_key(PyObject *module, PyObject *args, PyObject *kwargs)
     return result;
 }
 
-/* ---- whole texts -------------------------------------------------------------------------- */
+/* ---- whole texts and files ---------------------------------------------------------------- */
+
+enum { READ = 1 << 20 }; /* bytes of a file at a time */
 
 typedef struct lines {
     umbelpy_state *state;
     umbel_recipe *recipe;
     umbel_records *records;
-    Py_buffer data;
-    size_t seen, nothing, malformed;
+    PyObject *file;  /* borrowed; NULL: bytes, which were fed when it was opened                 */
+    bool ended;      /* of a file: nothing is left to be read                                    */
+    umbel_key *keys; /* of one batch, without records that have none                             */
+    uint8_t *flags;
+    size_t cap;
+    size_t seen, fresh, nothing, malformed;
 } lines;
 
 static void lines_close(lines *l) {
     umbel_records_free(l->records);
     umbel_recipe_free(l->recipe);
-    if (l->data.obj) PyBuffer_Release(&l->data);
+    PyMem_Free(l->keys);
+    PyMem_Free(l->flags);
 }
 
-/* The arguments (data, *, recipe=None): None is the filter's own. */
-static bool lines_open(PyObject *self, PyObject *args, PyObject *kwargs, lines *l) {
-    static char *names[] = {"data", "recipe", NULL};
-    PyObject *data, *text = NULL, *own = NULL;
+bool umbelpy_is_file(PyObject *object) {
+    return !PyObject_CheckBuffer(object) && PyObject_HasAttrString(object, "read");
+}
+
+/* Feeds bytes-like data, or, from a file in text mode, a str. */
+static bool feed(lines *l, PyObject *data, bool last) {
     umbel_diag diag = {0};
-    *l = (lines){.state = umbelpy_state_of(self)};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O", names, &data, &text)) return false;
-    if (PyUnicode_Check(data)) {
-        PyErr_SetString(PyExc_TypeError, "lines come as bytes");
-        return false;
-    }
-    if (!text || text == Py_None) text = own = umbelpy_get_recipe(self, NULL);
-    l->recipe = text ? parse(l->state, text) : NULL;
-    Py_XDECREF(own);
+    umbelpy_key bytes;
+    if (!umbelpy_key_read(l->state, data, -1, &bytes)) return false;
+    if (l->file && !bytes.key.len) l->ended = last = true;
+    umbel_err e = umbel_records_feed(l->records, bytes.key.data, bytes.key.len, last, &diag);
+    umbelpy_key_end(&bytes);
+    return !e || umbelpy_fail(l->state, e, &diag, NULL);
+}
+
+static bool lines_open(umbelpy_state *state, PyObject *source, PyObject *recipe, lines *l) {
+    umbel_diag diag = {0};
+    *l = (lines){.state = state, .recipe = parse(state, recipe)};
     if (!l->recipe) return false;
-    umbel_err e = UMBEL_OK;
-    bool ok = PyObject_GetBuffer(data, &l->data, PyBUF_SIMPLE) == 0;
-    if (ok) e = umbel_records_new(l->recipe, UMBEL_USE_RECORD, '\n', &l->records, &diag);
-    if (ok && !e) {
-        e = umbel_records_feed(l->records, l->data.buf, (size_t)l->data.len, true, &diag);
+    if (umbelpy_is_file(source)) l->file = source;
+    umbel_err e = umbel_records_new(l->recipe, UMBEL_USE_RECORD, '\n', &l->records, &diag);
+    bool ok = !e || umbelpy_fail(state, e, &diag, NULL);
+    if (ok && PyUnicode_Check(source)) {
+        PyErr_SetString(PyExc_TypeError, "lines come as bytes, or from a file");
+        ok = false;
     }
-    if (e) umbelpy_fail(l->state, e, &diag, NULL);
-    if (ok && !e) return true;
-    lines_close(l);
-    return false;
+    if (ok && !l->file) ok = feed(l, source, true);
+    if (!ok) lines_close(l);
+    return ok;
+}
+
+static bool read_more(lines *l) {
+    PyObject *piece = PyObject_CallMethod(l->file, "read", "i", (int)READ);
+    bool ok = piece != NULL;
+    if (ok && piece == Py_None) {
+        PyErr_SetString(PyExc_BlockingIOError, "the file does not block and has nothing now");
+        ok = false;
+    }
+    ok = ok && feed(l, piece, false) && !PyErr_CheckSignals();
+    Py_XDECREF(piece);
+    return ok;
 }
 
 /* The next batch; false at the end, and, with an exception, on failure. */
 static bool lines_next(lines *l, umbel_records_batch *b) {
     umbel_diag diag = {0};
-    umbel_err e = umbel_records_next(l->records, b, &diag);
-    if (e) umbelpy_fail(l->state, e, &diag, NULL);
+    do {
+        umbel_err e = umbel_records_next(l->records, b, &diag);
+        if (e) return umbelpy_fail(l->state, e, &diag, NULL);
+        if (!b->n && (!l->file || l->ended)) return false;
+        if (!b->n && !read_more(l)) return false;
+    } while (!b->n);
     l->seen += b->n;
     l->nothing += b->nothing;
     l->malformed += b->malformed;
-    return !e && b->n;
+    return true;
+}
+
+/* The keys of a batch, into l->keys; returns how many, or, with an exception, 0. */
+static size_t lines_keys(lines *l, const umbel_records_batch *b) {
+    size_t n = 0;
+    if (b->n > l->cap) {
+        PyMem_Free(l->keys);
+        PyMem_Free(l->flags);
+        l->keys = PyMem_Calloc(b->n, sizeof *l->keys);
+        l->flags = PyMem_Calloc(b->n, 1);
+        l->cap = l->keys && l->flags ? b->n : 0;
+        if (!l->cap) return PyErr_NoMemory(), 0;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->states[i] == UMBEL_FOUND_KEY) l->keys[n++] = b->keys[i];
+    }
+    return n;
+}
+
+/* The arguments (data, *, recipe=None) of a method: None is the filter's own. */
+static bool lines_args(PyObject *self, PyObject *args, PyObject *kwargs, lines *l) {
+    static char *names[] = {"data", "recipe", NULL};
+    PyObject *data, *text = NULL, *own = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O", names, &data, &text)) return false;
+    if (!text || text == Py_None) text = own = umbelpy_get_recipe(self, NULL);
+    bool ok = text && lines_open(umbelpy_state_of(self), data, text, l);
+    Py_XDECREF(own);
+    return ok;
+}
+
+static PyObject *add_all(umbelpy_filter *filter, lines *l) {
+    umbel_records_batch b;
+    umbel_diag diag = {0};
+    umbel_err e = UMBEL_OK;
+    while (!e && lines_next(l, &b)) {
+        size_t n = lines_keys(l, &b), done = 0;
+        if (PyErr_Occurred()) break;
+        umbelpy_gate_wait(&filter->gate, filter->concurrent ? UMBELPY_ADD : UMBELPY_WRITE);
+        e = umbel_add_many(filter->filter, l->keys, n, l->flags, &done, &diag);
+        for (size_t i = 0; i < done; i++) l->fresh += l->flags[i];
+    }
+    if (e) umbelpy_fail(l->state, e, &diag, NULL);
+    lines_close(l);
+    if (PyErr_Occurred()) return NULL;
+    return umbelpy_lines(l->state, l->seen, l->fresh, l->nothing, l->malformed);
 }
 
 PyObject *umbelpy_add_lines(PyObject *self, PyObject *args, PyObject *kwargs) {
-    umbelpy_filter *filter = filter_of(self);
-    umbel_records_batch b;
-    umbel_diag diag = {0};
-    size_t fresh = 0;
     lines l;
-    if (!lines_open(self, args, kwargs, &l)) return NULL;
-    umbelpy_gate_wait(&filter->gate, filter->concurrent ? UMBELPY_ADD : UMBELPY_WRITE);
-    while (lines_next(&l, &b)) {
-        umbel_err e = UMBEL_OK;
-        for (size_t i = 0; !e && i < b.n; i++) {
-            bool was_new = false;
-            if (b.states[i] != UMBEL_FOUND_KEY) continue;
-            e = umbel_add(filter->filter, b.keys[i].data, b.keys[i].len, &was_new, &diag);
-            fresh += was_new;
-        }
-        if (e) {
-            umbelpy_fail(l.state, e, &diag, NULL);
-            break;
-        }
-    }
-    lines_close(&l);
-    if (PyErr_Occurred()) return NULL;
-    return Py_BuildValue("(nnnn)", (Py_ssize_t)l.seen, (Py_ssize_t)fresh, (Py_ssize_t)l.nothing,
-                         (Py_ssize_t)l.malformed);
+    return lines_args(self, args, kwargs, &l) ? add_all(filter_of(self), &l) : NULL;
 }
 
-/* The key, or a parent of it. */
+bool umbelpy_work_lines(umbelpy_state *state, PyObject *source, PyObject *recipe, umbelpy_work work,
+                        void *ctx) {
+    PyObject *text = recipe ? Py_NewRef(recipe) : PyUnicode_FromString("line");
+    umbel_records_batch b;
+    umbel_diag diag = {0};
+    umbel_err e = UMBEL_OK;
+    lines l;
+    bool ok = text && lines_open(state, source, text, &l);
+    Py_XDECREF(text);
+    if (!ok) return false;
+    while (!e && lines_next(&l, &b)) {
+        size_t n = lines_keys(&l, &b);
+        if (PyErr_Occurred()) break;
+        e = work(ctx, l.keys, n, l.seen, &diag);
+    }
+    lines_close(&l);
+    if (e) umbelpy_fail(state, e, &diag, NULL);
+    return !PyErr_Occurred();
+}
+
+/* Whether the filter may hold the key, or a parent of it. */
 static bool may_hold(const umbel_filter *f, const umbel_recipe *recipe, umbel_key key) {
     do {
         if (umbel_contains(f, key.data, key.len)) return true;
@@ -211,11 +284,11 @@ PyObject *umbelpy_find_lines(PyObject *self, PyObject *args, PyObject *kwargs) {
     umbelpy_filter *filter = filter_of(self);
     umbel_records_batch b;
     lines l;
-    if (!lines_open(self, args, kwargs, &l)) return NULL;
+    if (!lines_args(self, args, kwargs, &l)) return NULL;
     PyObject *found = PyList_New(0);
     bool ok = found != NULL;
-    umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
     while (ok && lines_next(&l, &b)) {
+        umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
         for (size_t i = 0; ok && i < b.n; i++) {
             if (b.states[i] != UMBEL_FOUND_KEY) continue;
             if (!may_hold(filter->filter, l.recipe, b.keys[i])) continue;
@@ -228,4 +301,71 @@ PyObject *umbelpy_find_lines(PyObject *self, PyObject *args, PyObject *kwargs) {
     lines_close(&l);
     if (PyErr_Occurred()) Py_CLEAR(found);
     return found;
+}
+
+/* ---- streams ------------------------------------------------------------------------------ */
+
+static const umbelpy_field stream_fields[] = {
+    {"source", UMBELPY_OBJECT, UMBELPY_AT(object)},
+    {"batch", UMBELPY_U32, UMBELPY_AT(params.hashes)},
+    {"type", UMBELPY_TYPE, UMBELPY_AT(type)},
+    {"recipe", UMBELPY_OBJECT, UMBELPY_AT(recipe)},
+    {0},
+};
+
+typedef struct streaming {
+    umbel_filter *filter;
+    uint8_t *flags; /* one per key of a piece */
+    size_t seen, fresh;
+} streaming;
+
+static umbel_err add_piece(void *ctx, const umbel_key *keys, size_t n, size_t at,
+                           umbel_diag *diag) {
+    streaming *s = ctx;
+    size_t done = 0;
+    umbel_err e = umbel_add_many(s->filter, keys, n, s->flags, &done, diag);
+    for (size_t i = 0; i < done; i++) s->fresh += s->flags[i];
+    s->seen = at + done;
+    return e;
+}
+
+static PyObject *add_keys(PyObject *self, PyObject *keys, int type, size_t piece) {
+    umbelpy_state *state = umbelpy_state_of(self);
+    streaming s = {.filter = filter_of(self)->filter, .flags = PyMem_Malloc(piece)};
+    if (!s.flags) return PyErr_NoMemory();
+    umbelpy_batch *batch = umbelpy_batch_open(state, keys, type, false);
+    bool ok = batch != NULL;
+    if (ok) {
+        umbelpy_batch_limit(batch, piece);
+        ok = umbelpy_batch_run(state, batch, filter_of(self), UMBELPY_ADD, add_piece, &s);
+        umbelpy_batch_close(batch);
+        if (!ok) umbelpy_say_done(state, s.seen);
+    }
+    PyMem_Free(s.flags);
+    return ok ? umbelpy_lines(state, s.seen, s.fresh, 0, 0) : NULL;
+}
+
+PyObject *umbelpy_update_from(PyObject *self, PyObject *args, PyObject *kwargs) {
+    enum { USUAL = 65536, MOST = 1 << 24 };
+    umbelpy_state *state = umbelpy_state_of(self);
+    umbelpy_request request;
+    lines l;
+    if (!umbelpy_request_read(state, &request, stream_fields, 1, 1, args, kwargs)) return NULL;
+    PyObject *source = request.object ? request.object : Py_None;
+    uint32_t piece = request.params.hashes ? request.params.hashes : USUAL;
+    if (piece > MOST) return umbelpy_refuse(state, UMBEL_EINVAL, "batch", "at most 16777216 keys");
+    if (!umbelpy_is_file(source)) {
+        if (request.recipe) {
+            return umbelpy_refuse(state, UMBEL_EINVAL, "recipe",
+                                  "it is for files; an iterable has keys");
+        }
+        return add_keys(self, source, request.type, piece);
+    }
+    if (request.type >= 0) {
+        return umbelpy_refuse(state, UMBEL_EINVAL, "type", "a file's recipe says it: type=");
+    }
+    PyObject *text = request.recipe ? Py_NewRef(request.recipe) : umbelpy_get_recipe(self, NULL);
+    bool ok = text && lines_open(state, source, text, &l);
+    Py_XDECREF(text);
+    return ok ? add_all(filter_of(self), &l) : NULL;
 }

@@ -25,6 +25,7 @@ static bool is_offsets(PyObject *object, Py_buffer *view) {
     if (!PyObject_CheckBuffer(object)) return false;
     if (PyObject_GetBuffer(object, view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)) {
         PyErr_Clear();
+        view->obj = NULL;
         return false;
     }
     char letter = letter_of(view);
@@ -34,19 +35,17 @@ static bool is_offsets(PyObject *object, Py_buffer *view) {
 }
 
 static int64_t offset_at(const umbelpy_rows *rows, size_t i) {
-    const char *offsets = rows->offsets.buf;
     if (rows->width == 8) {
         int64_t wide;
-        memcpy(&wide, offsets + 8 * i, 8);
+        memcpy(&wide, rows->offsets + 8 * i, 8);
         return wide;
     }
     int32_t narrow;
-    memcpy(&narrow, offsets + 4 * i, 4);
+    memcpy(&narrow, rows->offsets + 4 * i, 4);
     return narrow;
 }
 
-/* Every key lies within the data. */
-static bool offsets_hold(const umbelpy_rows *rows) {
+bool umbelpy_offsets_hold(const umbelpy_rows *rows, uint64_t *end) {
     int64_t last = offset_at(rows, 0);
     if (last < 0) return false;
     for (size_t i = 1; i <= rows->n; i++) {
@@ -54,17 +53,26 @@ static bool offsets_hold(const umbelpy_rows *rows) {
         if (next < last) return false;
         last = next;
     }
-    return last <= rows->data.len;
+    *end = (uint64_t)last;
+    return true;
 }
 
-static int open_arrow(umbelpy_state *state, PyObject *pair, umbelpy_rows *rows) {
-    if (!is_offsets(PyTuple_GetItem(pair, 1), &rows->offsets)) return 0;
-    PyObject *data = PyTuple_GetItem(pair, 0);
-    rows->width = (size_t)rows->offsets.itemsize;
-    size_t offsets = (size_t)rows->offsets.len / rows->width;
-    rows->n = offsets ? offsets - 1 : 0;
-    bool ok = PyObject_GetBuffer(data, &rows->data, PyBUF_SIMPLE) == 0;
-    if (ok && offsets && !offsets_hold(rows)) {
+static int open_pair(umbelpy_state *state, PyObject *pair, umbelpy_rows *rows) {
+    Py_buffer *data = &rows->views[0], *offsets = &rows->views[1];
+    if (!is_offsets(PyTuple_GetItem(pair, 1), offsets)) return 0;
+    rows->width = (size_t)offsets->itemsize;
+    size_t count = (size_t)offsets->len / rows->width;
+    rows->n = count ? count - 1 : 0;
+    rows->offsets = offsets->buf;
+    bool ok = PyObject_GetBuffer(PyTuple_GetItem(pair, 0), data, PyBUF_SIMPLE) == 0;
+    if (ok) {
+        rows->data = data->buf;
+        rows->last = (uint64_t)data->len;
+    } else {
+        data->obj = NULL;
+    }
+    uint64_t end = 0;
+    if (ok && count && (!umbelpy_offsets_hold(rows, &end) || end > rows->last)) {
         umbelpy_refuse(state, UMBEL_EINVAL, "offsets", "they fall, or pass the end of the data");
         ok = false;
     }
@@ -74,7 +82,9 @@ static int open_arrow(umbelpy_state *state, PyObject *pair, umbelpy_rows *rows) 
 
 /* ---- arrays ------------------------------------------------------------------------------- */
 
-static bool matches(const Py_buffer *view, int type) {
+bool umbelpy_rows_number(umbelpy_rows *rows, char letter, size_t size, int type) {
+    static const uint16_t one = 1;
+    bool is_little = *(const uint8_t *)&one == 1;
     static const char *const letters[] = {
         [UMBEL_TYPE_INT8] = "b",    [UMBEL_TYPE_INT16] = "h",     [UMBEL_TYPE_INT32] = "il",
         [UMBEL_TYPE_INT64] = "lq",  [UMBEL_TYPE_UINT8] = "B",     [UMBEL_TYPE_UINT16] = "H",
@@ -87,28 +97,38 @@ static bool matches(const Py_buffer *view, int type) {
         [UMBEL_TYPE_UINT32] = 4, [UMBEL_TYPE_UINT64] = 8,   [UMBEL_TYPE_FLOAT] = 4,
         [UMBEL_TYPE_DOUBLE] = 8, [UMBEL_TYPE_UINT32BE] = 4,
     };
-    char letter = letter_of(view);
-    return letter && strchr(letters[type], letter) && view->itemsize == sizes[type];
+    if (!letter || !strchr(letters[type], letter) || size != sizes[type]) return false;
+    rows->width = size;
+    rows->is_swapped = is_little == (type == UMBEL_TYPE_UINT32BE);
+    if (rows->is_swapped) rows->scratch = size;
+    return true;
 }
 
 static int open_numbers(umbelpy_rows *rows, int type) {
-    static const uint16_t one = 1;
-    bool is_little = *(const uint8_t *)&one == 1;
-    if (rows->data.ndim != 1 || !matches(&rows->data, type)) {
-        PyErr_Format(PyExc_TypeError, "keys of type %s cannot be read from items of format '%s'",
-                     umbel_type_name((umbel_type)type), rows->data.format);
-        return -1;
+    const Py_buffer *view = &rows->views[0];
+    if (view->ndim == 1 &&
+        umbelpy_rows_number(rows, letter_of(view), (size_t)view->itemsize, type)) {
+        return 1;
     }
-    rows->is_swapped = is_little == (type == UMBEL_TYPE_UINT32BE);
-    return 1;
+    PyErr_Format(
+        PyExc_TypeError,
+        "keys of type %s cannot be read from items of format '%s' (NumPy's astype converts)",
+        umbel_type_name((umbel_type)type), view->format ? view->format : "B");
+    return -1;
 }
 
 /* 1, 0 and -1 as in umbelpy_rows_open. */
 static int classify(umbelpy_rows *rows, int type) {
-    const Py_buffer *view = &rows->data;
+    const Py_buffer *view = &rows->views[0];
     char letter = letter_of(view);
     if (letter == 'O') return 0;
     if (umbelpy_is_number(type)) return open_numbers(rows, type);
+    if (letter == 'w' && view->ndim == 1) { /* NumPy's U */
+        if (type == UMBEL_TYPE_UTF16) return 0;
+        rows->is_wide = true;
+        rows->scratch = rows->width; /* no code point takes more than 4 bytes in UTF-8 either */
+        return 1;
+    }
     if (type != UMBEL_TYPE_UTF16 && view->ndim == 1 && (letter == 's' || letter == 'x')) {
         rows->is_padded = letter == 's';
         return 1;
@@ -133,16 +153,17 @@ static int classify(umbelpy_rows *rows, int type) {
 }
 
 static int open_array(PyObject *keys, int type, umbelpy_rows *rows) {
-    if (PyObject_GetBuffer(keys, &rows->data, PyBUF_FORMAT | PyBUF_STRIDES)) {
-        rows->data.obj = NULL;
+    Py_buffer *view = &rows->views[0];
+    if (PyObject_GetBuffer(keys, view, PyBUF_FORMAT | PyBUF_STRIDES)) {
+        view->obj = NULL;
         return -1;
     }
-    rows->width = (size_t)rows->data.itemsize;
-    int opened = rows->data.ndim >= 1 ? 1 : 0;
-    if (opened == 1) opened = classify(rows, type);
+    rows->width = (size_t)view->itemsize;
+    int opened = view->ndim >= 1 ? classify(rows, type) : 0;
     if (opened == 1) {
-        rows->n = (size_t)rows->data.shape[0];
-        rows->stride = rows->data.strides[0];
+        rows->data = view->buf;
+        rows->n = (size_t)view->shape[0];
+        rows->stride = view->strides[0];
     } else {
         umbelpy_rows_close(rows);
     }
@@ -153,27 +174,29 @@ int umbelpy_rows_open(umbelpy_state *state, PyObject *keys, int type, umbelpy_ro
     *rows = (umbelpy_rows){0};
     if (PyTuple_Check(keys)) {
         bool pair = PyTuple_Size(keys) == 2 && !umbelpy_is_number(type) && type != UMBEL_TYPE_UTF16;
-        return pair ? open_arrow(state, keys, rows) : 0;
+        return pair ? open_pair(state, keys, rows) : 0;
     }
     return PyObject_CheckBuffer(keys) ? open_array(keys, type, rows) : 0;
 }
 
 void umbelpy_rows_close(umbelpy_rows *rows) {
-    if (rows->data.obj) PyBuffer_Release(&rows->data);
-    if (rows->offsets.obj) PyBuffer_Release(&rows->offsets);
+    for (int i = 0; i < 2; i++) {
+        if (rows->views[i].obj) PyBuffer_Release(&rows->views[i]);
+    }
+    if (rows->chunk) umbelpy_chunk_free(rows->chunk);
+    rows->chunk = NULL;
 }
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
-static void arrow_keys(const umbelpy_rows *rows, size_t at, size_t n, umbel_key *keys) {
-    const char *data = rows->data.buf;
-    uint64_t last = (uint64_t)rows->data.len, from = (uint64_t)offset_at(rows, at);
+static void keys_by_offsets(const umbelpy_rows *rows, size_t at, size_t n, umbel_key *keys) {
+    uint64_t from = (uint64_t)offset_at(rows, at);
     for (size_t i = 0; i < n; i++) {
-        /* They were in order, and the caller's memory may have changed since. */
+        /* The offsets were in order, but the caller's memory may have changed since. */
         uint64_t to = (uint64_t)offset_at(rows, at + i + 1);
-        if (to > last) to = last;
+        if (to > rows->last) to = rows->last;
         if (from > to) from = to;
-        keys[i] = (umbel_key){data + from, (size_t)(to - from)};
+        keys[i] = (umbel_key){rows->data + from, (size_t)(to - from)};
         from = to;
     }
 }
@@ -182,19 +205,52 @@ static void swap(const char *row, size_t width, uint8_t *swapped) {
     for (size_t i = 0; i < width; i++) swapped[i] = (uint8_t)row[width - 1 - i];
 }
 
-void umbelpy_rows_keys(const umbelpy_rows *rows, size_t at, size_t n, umbel_key *keys,
-                       uint8_t *scratch) {
-    if (rows->offsets.obj) {
-        arrow_keys(rows, at, n, keys);
-        return;
+/* One code point as UTF-8; returns where the next one goes, NULL if it is not a code point. */
+static uint8_t *put_utf8(uint8_t *to, uint32_t c) {
+    if (c < 0x80) {
+        *to++ = (uint8_t)c;
+        return to;
     }
-    const char *row = (const char *)rows->data.buf + (Py_ssize_t)at * rows->stride;
-    for (size_t i = 0; i < n; i++, row += rows->stride) {
+    if (c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return NULL;
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const uint8_t leads[] = {0, 0xC0, 0xE0, 0xF0};
+    *to++ = (uint8_t)(leads[more] | c >> 6 * more);
+    while (more--) *to++ = (uint8_t)(0x80 | (c >> 6 * more & 0x3F));
+    return to;
+}
+
+/* A row of UTF-32 as UTF-8, in a place that has as many bytes; false: not a text. */
+static bool narrow(const char *row, size_t width, uint8_t *place, umbel_key *key) {
+    uint8_t *to = place, *end = place;
+    for (size_t i = 0; i + 4 <= width; i += 4) {
+        uint32_t c;
+        memcpy(&c, row + i, 4);
+        to = put_utf8(to, c);
+        if (!to) return false;
+        if (c) end = to; /* NULs at the end are padding */
+    }
+    *key = (umbel_key){place, (size_t)(end - place)};
+    return true;
+}
+
+size_t umbelpy_rows_keys(const umbelpy_rows *rows, size_t at, size_t n, umbel_key *keys,
+                         uint8_t *scratch) {
+    if (rows->offsets) {
+        keys_by_offsets(rows, at, n, keys);
+        return n;
+    }
+    const char *row = rows->data + (Py_ssize_t)at * rows->stride;
+    for (size_t i = 0; i < n; i++, row += rows->stride, scratch += rows->scratch) {
         size_t len = rows->width;
+        if (rows->is_wide) {
+            if (!narrow(row, len, scratch, &keys[i])) return i;
+            continue;
+        }
         while (rows->is_padded && len && !row[len - 1]) len--;
         keys[i] = (umbel_key){row, len};
         if (!rows->is_swapped) continue;
-        swap(row, len, scratch + 8 * i);
-        keys[i].data = scratch + 8 * i;
+        swap(row, len, scratch);
+        keys[i].data = scratch;
     }
+    return n;
 }

@@ -88,6 +88,45 @@ PyObject *umbelpy_in_place_and(PyObject *a, PyObject *b) {
     return operate(a, b, umbel_intersect, true);
 }
 
+/* One of the others of union() or intersection(): a filter, or, for a union, a batch of keys. */
+static bool join_one(PyObject *into, PyObject *other, joining how) {
+    if (Py_TYPE(other) == Py_TYPE(into)) {
+        return join(umbelpy_state_of(into), filter_of(into), filter_of(other), how) == 0;
+    }
+    if (how != umbel_merge) {
+        PyErr_Format(PyExc_TypeError, "only filters can be intersected, not %R", Py_TYPE(other));
+        return false;
+    }
+    PyObject *done = PyObject_CallMethod(into, "update", "O", other);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+static PyObject *join_copy(PyObject *self, PyObject *others, joining how) {
+    PyObject *into = (PyObject *)make_from(filter_of(self), umbel_copy);
+    Py_ssize_t n = PyTuple_Size(others);
+    for (Py_ssize_t i = 0; into && i < n; i++) {
+        if (!join_one(into, PyTuple_GetItem(others, i), how)) Py_CLEAR(into);
+    }
+    return into;
+}
+
+static PyObject *join_all(PyObject *self, PyObject *others) {
+    return join_copy(self, others, umbel_merge);
+}
+
+static PyObject *intersect_all(PyObject *self, PyObject *others) {
+    return join_copy(self, others, umbel_intersect);
+}
+
+static PyObject *intersect_here(PyObject *self, PyObject *others) {
+    Py_ssize_t n = PyTuple_Size(others);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (!join_one(self, PyTuple_GetItem(others, i), umbel_intersect)) return NULL;
+    }
+    return Py_NewRef(Py_None);
+}
+
 /* ---- comparing ---------------------------------------------------------------------------- */
 
 typedef struct comparison {
@@ -123,6 +162,24 @@ PyObject *umbelpy_compare(PyObject *a, PyObject *b, int op) {
                : op == Py_LE || op == Py_GE ? c.within
                                             : c.within && !c.same;
     return PyBool_FromLong(yes);
+}
+
+/* What the operator says, and a TypeError where that would be left to the other side. */
+static PyObject *compare_by_name(PyObject *self, PyObject *other, int op) {
+    PyObject *answer = umbelpy_compare(self, other, op);
+    if (answer != Py_NotImplemented) return answer;
+    Py_DECREF(answer);
+    PyErr_Format(PyExc_TypeError, "only a filter can be compared with a filter, not %R",
+                 Py_TYPE(other));
+    return NULL;
+}
+
+static PyObject *is_subset(PyObject *self, PyObject *other) {
+    return compare_by_name(self, other, Py_LE);
+}
+
+static PyObject *is_superset(PyObject *self, PyObject *other) {
+    return compare_by_name(self, other, Py_GE);
 }
 
 /* ---- one filter --------------------------------------------------------------------------- */
@@ -178,18 +235,44 @@ static PyObject *measure(PyObject *self, PyObject *unused) {
     return umbelpy_measurement(umbelpy_state_of(self), &info, &now);
 }
 
+Py_ssize_t umbelpy_length(PyObject *self) {
+    umbel_info info;
+    umbel_measurement now;
+    umbelpy_measure(filter_of(self), &info, &now);
+    if (now.keys < (double)PTRDIFF_MAX) return (Py_ssize_t)(now.keys + 0.5);
+    PyErr_SetString(PyExc_OverflowError, "every bit is set: any number of keys may be in it");
+    return -1;
+}
+
 PyMethodDef umbelpy_set_methods[] = {
-    {"copy", copy, METH_NOARGS, "copy()\n\nAn independent, writable copy."},
-    {"__copy__", copy, METH_NOARGS, NULL},
-    {"__deepcopy__", copy, METH_O, NULL},
+    {"union", join_all, METH_VARARGS,
+     "union($self, /, *others)\n--\n\nA new filter with the keys of this and of all others, which "
+     "are filters or batches of keys."},
+    {"intersection", intersect_all, METH_VARARGS,
+     "intersection($self, /, *others)\n--\n\nA new filter that finds at least the keys common to "
+     "this and all other filters."},
+    {"intersection_update", intersect_here, METH_VARARGS,
+     "intersection_update($self, /, *others)\n--\n\nKeeps what is common with all other filters: "
+     "&=."},
+    {"issubset", is_subset, METH_O,
+     "issubset($self, other, /)\n--\n\nWhether every bit of this filter is set in the other: true "
+     "if all keys are in it, and hardly ever otherwise."},
+    {"issuperset", is_superset, METH_O,
+     "issuperset($self, other, /)\n--\n\nThe same the other way round."},
+    {"copy", copy, METH_NOARGS, "copy($self, /)\n--\n\nAn independent, writable copy."},
+    {"__copy__", copy, METH_NOARGS, "__copy__($self, /)\n--\n\nFor copy.copy."},
+    {"__deepcopy__", copy, METH_O, "__deepcopy__($self, memo, /)\n--\n\nFor copy.deepcopy."},
     {"snapshot", snapshot, METH_NOARGS,
-     "snapshot()\n\nThe blocked filter with the keys of a counting one, a quarter of its size."},
-    {"clear", clear, METH_NOARGS, "clear()\n\nForgets every key."},
+     "snapshot($self, /)\n--\n\nThe blocked filter with the keys of a counting one, a quarter of "
+     "its size."},
+    {"clear", clear, METH_NOARGS, "clear($self, /)\n--\n\nForgets every key."},
     {"advance", advance, METH_NOARGS,
-     "advance()\n\nMoves a window on by one generation, which forgets the oldest."},
+     "advance($self, /)\n--\n\nMoves a window on by one generation, which forgets the oldest."},
     {"fold", fold, METH_O,
-     "fold(fpr)\n\nHalves the filter as often as its live rate stays at or below fpr."},
+     "fold($self, fpr, /)\n--\n\nHalves the filter as often as its live rate stays at or below "
+     "fpr."},
     {"measure", measure, METH_NOARGS,
-     "measure()\n\nReads all bits: bits_set, keys (distinct, estimated) and rate (live)."},
+     "measure($self, /)\n--\n\nReads all bits: bits_set, keys (distinct, estimated), rate (live) "
+     "and what they mean."},
     {0},
 };

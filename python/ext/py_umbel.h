@@ -24,7 +24,7 @@ enum { UMBELPY_ERRORS = UMBEL_EUNSYNCED + 1 };
 /* One per interpreter. */
 typedef struct umbelpy_state {
     PyObject *filter_type;
-    PyObject *info_type, *measurement_type, *plan_type;
+    PyObject *info_type, *measurement_type, *plan_type, *lines_type;
     PyObject *error;                  /* umbel.Error                                             */
     PyObject *errors[UMBELPY_ERRORS]; /* its subclasses by umbel_err; [UMBEL_OK] is NULL         */
     PyObject *missing, *denied;       /* FileError for ENOENT, and for EACCES and EPERM          */
@@ -37,9 +37,10 @@ typedef struct umbelpy_filter {
     umbel_foreign as; /* how its bytes are decoded again                                         */
     uint32_t threads;
     bool concurrent;
+    bool is_mapped; /* its bits are a file's */
 } umbelpy_filter;
 
-/* Of a Filter. */
+/* The state of a Filter's module. */
 umbelpy_state *umbelpy_state_of(PyObject *self);
 
 /* ---- Errors ------------------------------------------------------------------------------- */
@@ -49,7 +50,7 @@ bool umbelpy_errors_add(PyObject *module, umbelpy_state *state);
 /* Sets the exception for a failure and returns NULL, which is false as well.  path (optional) is the file's. */
 void *umbelpy_fail(umbelpy_state *state, umbel_err err, const umbel_diag *diag, PyObject *path);
 
-/* The same for what the extension itself refuses. */
+/* umbelpy_fail for what the extension itself refuses. */
 void *umbelpy_refuse(umbelpy_state *state, umbel_err err, const char *field, const char *what);
 
 /* ---- Arguments ---------------------------------------------------------------------------- */
@@ -59,10 +60,11 @@ typedef struct umbelpy_request {
     umbel_params params;
     umbel_foreign foreign;
     umbel_opts opts;
-    PyObject *object, *path; /* borrowed                                                         */
-    Py_buffer secret;        /* secret.obj NULL: none                                            */
-    PyObject *tmp;           /* opts.tmp as bytes                                                */
-    int type;                /* of the keys; -1: not given                                       */
+    PyObject *object, *path, *recipe; /* borrowed                                                */
+    PyObject *never;                  /* borrowed: good keys                                     */
+    Py_buffer secret; /* secret.obj NULL: none                                            */
+    PyObject *tmp;    /* opts.tmp as bytes                                                */
+    int type;         /* of the keys; -1: not given                                       */
 } umbelpy_request;
 
 typedef enum umbelpy_how {
@@ -88,12 +90,17 @@ typedef struct umbelpy_field {
 #define UMBELPY_AT(field) offsetof(umbelpy_request, field)
 
 /* Reads the arguments of a call.  The first `positional` fields may be given without their names,
- * the first `required` have to be given; None is as good as nothing.  A field without a name ends
- * the table.  umbelpy_request_end in any case. */
+ * the first `required` must be given; None counts as not given.  A field without a name ends the
+ * table.  Call umbelpy_request_end in any case. */
 bool umbelpy_request_read(umbelpy_state *state, umbelpy_request *request,
                           const umbelpy_field *fields, int positional, int required, PyObject *args,
                           PyObject *kwargs);
 void umbelpy_request_end(umbelpy_request *request);
+
+/* The keywords of calls that read bytes, as signatures have them. */
+#define UMBELPY_HOW_IT_WAS_MADE                                                 \
+    "capacity=None, fpr=None, variant=None, bytes=None, seed=0, hashes=None,\n" \
+    "bits_per_key=None, expansion=None, nonscaling=False"
 
 /* What `as` says beyond zero, as keyword arguments for Filter.from_bytes. */
 PyObject *umbelpy_foreign_kwargs(const umbel_foreign *as);
@@ -122,12 +129,12 @@ void umbelpy_key_end(umbelpy_key *key);
 size_t umbelpy_number(PyObject *object, int type, uint8_t number[8]);
 bool umbelpy_is_number(int type);
 
-/* TypeError: what can be a key and is not this. */
+/* Raises a TypeError that says what can be a key and that this cannot. */
 void umbelpy_no_key(PyObject *object, int type);
 
 /* ---- Batches ------------------------------------------------------------------------------ */
 
-/* Does something with n keys, those from place `at` on, without the GIL. */
+/* Works on n keys, those from place `at` on, without the GIL. */
 typedef umbel_err (*umbelpy_work)(void *ctx, const umbel_key *keys, size_t n, size_t at,
                                   umbel_diag *diag);
 
@@ -137,6 +144,7 @@ typedef struct umbelpy_batch umbelpy_batch;
  * iterables are gathered into a list first. */
 umbelpy_batch *umbelpy_batch_open(umbelpy_state *state, PyObject *keys, int type, bool counted);
 size_t umbelpy_batch_size(const umbelpy_batch *batch);
+void umbelpy_batch_limit(umbelpy_batch *batch, size_t piece); /* keys of one call of the work    */
 void umbelpy_batch_close(umbelpy_batch *batch);
 
 /* Works through it, in pieces.  filter NULL: nothing has to be locked.  On failure of the work the
@@ -144,23 +152,46 @@ void umbelpy_batch_close(umbelpy_batch *batch);
 bool umbelpy_batch_run(umbelpy_state *state, umbelpy_batch *batch, umbelpy_filter *filter,
                        umbelpy_use use, umbelpy_work work, void *ctx);
 
-/* Batches of keys that lie in buffers: no object per key, no GIL. */
+/* Records in the current exception which key of a batch it is about: in its message, or as a note,
+ * and as the attribute `index`. */
+void umbelpy_blame(size_t index);
+
+/* Keys that lie in buffers: no object per key, no GIL. */
 typedef struct umbelpy_rows {
-    Py_buffer data, offsets; /* offsets.obj NULL: rows of one width                              */
+    Py_buffer views[2]; /* what keeps data and offsets in place; obj NULL: nothing               */
+    struct umbelpy_chunk *chunk; /* likewise, for Arrow's                                        */
+    const char *data;
+    const char *offsets; /* NULL: rows of one width                                              */
+    uint64_t last;       /* no key given by offsets ends after this                              */
     size_t n;
     size_t width;      /* of a row, or of an offset                                              */
+    size_t scratch;    /* bytes per key that umbelpy_rows_keys needs                             */
     Py_ssize_t stride; /* from row to row                                                        */
     bool is_padded;    /* NULs at the end of a row do not belong to the key                      */
     bool is_swapped;   /* the key is the row's bytes in the other order                          */
+    bool is_wide;      /* UTF-32: the key is the text in UTF-8                                   */
 } umbelpy_rows;
 
 /* 1: opened; 0: not such a batch, but perhaps one of objects; -1: an exception. */
 int umbelpy_rows_open(umbelpy_state *state, PyObject *keys, int type, umbelpy_rows *rows);
 void umbelpy_rows_close(umbelpy_rows *rows);
 
-/* The keys of rows [at, at + n).  scratch has 8 bytes per key. */
-void umbelpy_rows_keys(const umbelpy_rows *rows, size_t at, size_t n, umbel_key *keys,
-                       uint8_t *scratch);
+/* The offsets never fall, and none is below 0; *end is the last. */
+bool umbelpy_offsets_hold(const umbelpy_rows *rows, uint64_t *end);
+
+/* Whether items of a letter (struct's) and a size can be keys of this numeric type; if so they
+ * become rows. */
+bool umbelpy_rows_number(umbelpy_rows *rows, char letter, size_t size, int type);
+
+/* The keys of rows [at, at + n); returns how many there are before one that is not a text. */
+size_t umbelpy_rows_keys(const umbelpy_rows *rows, size_t at, size_t n, umbel_key *keys,
+                         uint8_t *scratch);
+
+/* Arrow's C data interface: __arrow_c_array__ and __arrow_c_stream__.  Appends to an array of rows
+ * that begins as NULL; results as of umbelpy_rows_open. */
+int umbelpy_arrow_open(umbelpy_state *state, PyObject *keys, int type, umbelpy_rows **parts,
+                       size_t *n);
+void umbelpy_chunk_free(struct umbelpy_chunk *chunk);
 
 /* ---- Parts of the module ------------------------------------------------------------------ */
 
@@ -168,7 +199,11 @@ bool umbelpy_records_add(PyObject *module, umbelpy_state *state);
 PyObject *umbelpy_info(umbelpy_state *state, const umbel_info *info);
 PyObject *umbelpy_measurement(umbelpy_state *state, const umbel_info *info,
                               const umbel_measurement *now);
-PyObject *umbelpy_plan(umbelpy_state *state, const umbel_plan *plan);
+PyObject *umbelpy_plan(umbelpy_state *state, const umbel_plan *plan, PyObject *args,
+                       PyObject *kwargs);
+PyObject *umbelpy_record_again(PyObject *module, PyObject *args);
+PyObject *umbelpy_lines(umbelpy_state *state, uint64_t records, uint64_t fresh, uint64_t missing,
+                        uint64_t malformed);
 
 /* A new Filter that owns `filter`, which is freed on failure. */
 umbelpy_filter *umbelpy_wrap(umbelpy_state *state, umbel_filter *filter, const umbel_foreign *as,
@@ -178,6 +213,12 @@ bool umbelpy_filter_add(PyObject *module, umbelpy_state *state);
 
 PyObject *umbelpy_get_recipe(PyObject *self, void *unused);
 int umbelpy_set_recipe(PyObject *self, PyObject *value, void *unused);
+PyObject *umbelpy_update_from(PyObject *self, PyObject *args, PyObject *kwargs);
+void umbelpy_say_done(umbelpy_state *state, size_t done);
+bool umbelpy_is_file(PyObject *object);
+bool umbelpy_work_lines(umbelpy_state *state, PyObject *source, PyObject *recipe, umbelpy_work work,
+                        void *ctx);
+bool umbelpy_apply_recipe(umbelpy_state *state, umbel_filter *filter, PyObject *text);
 PyObject *umbelpy_add_lines(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *umbelpy_find_lines(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *umbelpy_record_key(PyObject *module, PyObject *args, PyObject *kwargs);
@@ -196,6 +237,7 @@ PyObject *umbelpy_in_place_or(PyObject *a, PyObject *b);
 PyObject *umbelpy_in_place_and(PyObject *a, PyObject *b);
 PyObject *umbelpy_compare(PyObject *a, PyObject *b, int op);
 int umbelpy_contains(PyObject *self, PyObject *key);
+Py_ssize_t umbelpy_length(PyObject *self);
 void umbelpy_measure(umbelpy_filter *filter, umbel_info *info, umbel_measurement *now);
 int umbelpy_merge(umbelpy_state *state, umbelpy_filter *into, umbelpy_filter *from);
 

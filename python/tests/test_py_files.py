@@ -228,7 +228,7 @@ def test_parameters(make, field):
 
 
 @pytest.mark.parametrize("make", [
-    lambda: umbel.Filter("10"), lambda: umbel.Filter(1.5), lambda: umbel.Filter(10, "x"),
+    lambda: umbel.Filter("10"), lambda: umbel.Filter([1]), lambda: umbel.Filter(10, "x"),
     lambda: umbel.Filter(10, kind=3), lambda: umbel.Filter(10, 0.01, "blocked"),
     lambda: umbel.Filter(10, capacity=3), lambda: umbel.Filter(10, cap=3), umbel.build,
     lambda: umbel.Filter.foreign(), lambda: umbel.Filter(10).add(),

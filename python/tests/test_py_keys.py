@@ -199,7 +199,7 @@ def test_numpy_scalars_with_a_type():
 
 
 @pytest.mark.parametrize("bad", ["text", b"bytes", bytearray(b"x"), memoryview(b"xyz"), 7, None,
-                                 np.array(["U"]), np.zeros(3, "?"), np.zeros(3, "i4,i4"),
+                                 np.array([1+2j]), np.zeros(3, "?"), np.zeros(3, "i4,i4"),
                                  np.zeros((2, 2), "S3"), np.zeros((2, 2, 2), "u1"), np.int64(3)])
 def test_no_batch(bad):
     f = umbel.Filter(10)

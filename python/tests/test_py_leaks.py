@@ -60,7 +60,7 @@ def whole():
     f |= F.copy() if f.info.bytes == F.info.bytes else f
     f == F
     f <= f
-    umbel.build(BATCH)
+    umbel.build(BATCH, never=BATCH[:3])
     umbel.plan(1000, 0.01).rate_at(3)
     COUNTING.snapshot()
     f.set_meta("a", "b")

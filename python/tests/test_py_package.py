@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The package: types for mypy, one file for every later Python, the wheel in an empty environment."""
+import inspect
 import re
 import subprocess
 import sys
@@ -57,17 +58,51 @@ def test_stubs_name_what_there_is():
     turned = ["__module__", "__rand__", "__ror__"]
     for name in sorted({*dir(umbel.Filter)} - {*dir(object), *turned}):
         assert re.search(rf"^    (def )?{name}\b", stub, re.M), name
-    for kind in ("Info", "Measurement", "Plan"):
-        record = getattr(umbel, kind)
-        body = stub.split(f"class {kind}(")[1].split("@final")[0]
-        fields = [name for name in dir(record) if name not in dir(tuple)
-                  and not name.startswith(("__", "n_"))]
+    for kind in ("Info", "Measurement", "Plan", "Lines"):
+        body = stub.split(f"class {kind}:")[1].split("@final")[0]
+        fields = [name for name in dir(getattr(umbel, kind)) if not name.startswith("__")]
         assert sorted(fields) == sorted(re.findall(r"def (\w+)\(self", body))
+
+
+def test_stubs_say_what_the_calls_take():
+    """mypy's stubtest compares each signature of the module with the stub's."""
+    try:
+        import mypy.stubtest  # noqa: F401
+    except ImportError:
+        pytest.skip("mypy is not installed (scripts/setup python)")
+    allowed = ROOT / "build/python/stubtest.allowed"
+    # Private helpers, the submodule that needs dask, and what CPython itself says of every type.
+    allowed.write_text("umbel\\._umbel.*\numbel\\.dask.*\n.*\\.__class_getitem__\n")
+    out = run(sys.executable, "-m", "mypy.stubtest", "--allowlist", allowed, "--ignore-unused-allowlist",
+              "umbel", cwd=ROOT / "build/python",
+              env={"PATH": "/usr/bin:/bin", "MYPYPATH": str(PACKAGE.parent), "PYTHONPATH": str(PACKAGE.parent)})
+    assert out.returncode == 0, out.stdout
+
+
+def public_calls():
+    for name in umbel.__all__:
+        thing = getattr(umbel, name)
+        if not isinstance(thing, type) and callable(thing):
+            yield name, thing
+    for kind in (umbel.Filter, umbel.Info, umbel.Measurement, umbel.Plan, umbel.Lines):
+        for name in dir(kind):
+            if callable(getattr(kind, name)) and (not name.startswith("_") or name in ("__sizeof__", "__copy__")):
+                yield f"{kind.__name__}.{name}", getattr(kind, name)
+
+
+def test_signatures():
+    names = [name for name, thing in public_calls() if inspect.signature(thing)]
+    assert len(names) > 45 and "Filter.update_from" in names and "Plan.rate_at" in names
+    assert list(inspect.signature(umbel.Filter).parameters)[:3] == ["capacity", "fpr", "kind"]
+    assert inspect.signature(umbel.Filter.load).parameters["seed"].default == 0
+    assert str(inspect.signature(umbel.Filter.add)) == "(self, key, /, *, type=None)"
+    for name, thing in public_calls():
+        assert thing.__doc__ and not thing.__doc__.startswith(name.split(".")[-1] + "("), name
 
 
 def test_everything_is_explained():
     for name in umbel.__all__:
-        if name not in ("KINDS", "FORMATS", "TYPES"):
+        if name not in ("KINDS", "FORMATS", "TYPES", "VARIANTS"):
             assert getattr(umbel, name).__doc__, name
     for name in dir(umbel.Filter):
         if not name.startswith("_"):

@@ -33,14 +33,16 @@ def test_lines_use_the_recipe():
     f = umbel.Filter(100, 1e-9)
     f.recipe = "csv column=name lower"
     assert f.recipe == "csv column=name lower"
-    assert f.add_lines(b'id,name\r\n1,Ada\r\n2,"Grace,\nH"\r\n3\r\n4,ada\r\n') == (4, 2, 1, 0)
+    done = f.add_lines(b'id,name\r\n1,Ada\r\n2,"Grace,\nH"\r\n3\r\n4,ada\r\n')
+    assert done.asdict() == {"records": 4, "new": 2, "missing": 1, "malformed": 0}
     assert "ada" in f and "Ada" not in f  # `in` takes keys
     assert f.contains(b"grace,\nh")
     assert f.find_lines(b"name,x\nADA,1\nbob,2\n") == [b"ADA,1"]
     assert f.find_lines(b"Ada\nada", recipe="line") == [b"ada"]
     with pytest.raises(umbel.InvalidError, match="name: the header has no such column"):
         f.find_lines(b"id\n1\n")
-    assert umbel.Filter(10).add_lines(b'{"a":1}\nnot JSON\n\n', recipe="json=.a") == (3, 1, 1, 1)
+    done = umbel.Filter(10).add_lines(b'{"a":1}\nnot JSON\n\n', recipe="json=.a")
+    assert repr(done) == "umbel.Lines(records=3, new=1, missing=1, malformed=1)"
 
 
 def test_domains_are_found_by_a_parent():

@@ -2,6 +2,8 @@
 """A filter behaves like a set, as far as a filter can; every kind."""
 import copy
 import math
+import pickle
+import sys
 
 import pytest
 
@@ -114,13 +116,106 @@ def test_what_does_not_go_together():
         assert a != other
 
 
-def test_it_is_no_container_with_a_length():
+def test_set_methods():
+    a, b = umbel.Filter(2000), umbel.Filter(2000)
+    a.update(KEYS)
+    b.update(OTHERS)
+    both = a.union(b)
+    assert both == a | b and a.union() == a and a.union() is not a
+    assert a.union(OTHERS, b, iter(["more"])) == a.union(b, ["more"]) and "more" not in a
+    assert both.intersection(a, b) == both & a & b
+    assert a.issubset(both) and both.issuperset(a) and not both.issubset(a) and not a.issuperset(both)
+    common = both.copy()
+    assert common.intersection_update(a) is None and common == both & a
+    for wrong in ("abc", b"abc", 3, None):
+        with pytest.raises(TypeError):
+            a.union(wrong)
+    for wrong in (KEYS, {"a"}, None):
+        with pytest.raises(TypeError):
+            a.intersection(wrong)
+        with pytest.raises(TypeError):
+            a.issubset(wrong)
+    with pytest.raises(umbel.MismatchError):
+        a.union(umbel.Filter(5))
+
+
+def test_length_is_the_estimate():
+    f = umbel.Filter(10_000)
+    assert len(f) == 0
+    f.add("a")
+    assert len(f) == 1
+    f.update(KEYS)
+    assert len(f) == round(f.keys_estimated) and abs(len(f) - 1001) < 6 * f.measure().keys_error + 1
+    crammed = umbel.Filter(1, 0.5, kind="classic")
+    crammed.update(KEYS)
+    with pytest.raises(OverflowError, match="every bit is set"):
+        len(crammed)
+    assert crammed  # bool does not ask for the length
+
+
+def test_what_sets_have_and_filters_have_not():
     f = umbel.Filter(10)
-    for refused in (len, hash, iter):
+    for refused in (hash, iter, list):
         with pytest.raises(TypeError):
             refused(f)
     with pytest.raises(TypeError):
         type("Mine", (umbel.Filter,), {})
+
+
+def test_size_of_a_filter(tmp_path):
+    f = umbel.Filter(1_000_000)
+    assert f.info.bytes < sys.getsizeof(f) < f.info.bytes + 1000
+    f.save(tmp_path / "f.umb")
+    assert sys.getsizeof(umbel.Filter.load(tmp_path / "f.umb")) > f.info.bytes
+    assert sys.getsizeof(umbel.Filter.open(tmp_path / "f.umb")) < 1000  # the file's, not its own
+    assert sys.getsizeof(umbel.Filter.view(f.to_bytes())) < 1000
+
+
+def test_numbers_as_people_write_them():
+    assert umbel.Filter(1e6, .01).info.capacity == 1_000_000
+    assert umbel.plan(1e6, 0.01) == umbel.plan(1_000_000, 0.01)
+    assert umbel.Filter(100, bytes=4096.0).info.bytes <= 4096
+    for wrong in (1.5, math.inf, math.nan, 1e30, -1.0, -1):
+        with pytest.raises(umbel.InvalidError, match="capacity"):
+            umbel.Filter(wrong)
+    for wrong in ("1000", None.__class__, [1]):
+        with pytest.raises(TypeError, match="capacity must be int"):
+            umbel.Filter(wrong)
+
+
+def test_recipes_when_it_is_made():
+    f = umbel.Filter(100, recipe="csv  column=mail lower")
+    assert f.recipe == "csv column=mail lower"
+    static = umbel.build(KEYS, recipe="line lower", kind="tight")
+    assert static.recipe == "line lower" and static.info.kind == "tight"
+    for call in (lambda: umbel.Filter(10, recipe="line fnord"), lambda: umbel.build(KEYS, recipe="line fnord")):
+        with pytest.raises(umbel.VersionError, match="fnord"):
+            call()
+    with pytest.raises(TypeError):
+        umbel.Filter(10, recipe=7)
+
+
+def test_records_are_named_and_only_the_library_makes_them():
+    f = umbel.Filter(1000)
+    for record in (f.info, f.measure(), umbel.plan(1000, 0.01), f.add_lines(b"a\n")):
+        kind = type(record)
+        with pytest.raises(TypeError):
+            kind()
+        with pytest.raises(TypeError):
+            kind(list(record.asdict().values()))
+        with pytest.raises(TypeError):
+            tuple(record)
+        with pytest.raises(AttributeError):
+            record.kind = 3
+        again = pickle.loads(pickle.dumps(record))
+        assert again == record and hash(again) == hash(record) and again.asdict() == record.asdict()
+    plan = umbel.plan(1000, fpr=0.01, kind="window", generations=4)
+    assert pickle.loads(pickle.dumps(plan)).rate_at(500) == plan.rate_at(500)
+    # What a plan of 0.2 could be made to say by hand: SIGFPE, SystemError.
+    for forged in (("Plan", ((), {})), ("Plan", ((1000, 0.01), {"kind": "round"})), ("Plan", (1, 2)),
+                   ("Info", (1,)), ("Other", ())):
+        with pytest.raises((ValueError, TypeError)):
+            umbel._umbel._record(*forged)
 
 
 def test_copies_are_independent():
@@ -159,6 +254,39 @@ def test_scalable_grows_until_it_may_not():
     done = caught.value.done
     assert 300 < done < 100_000
     assert all(f.contains_many(many[:done])) and f.info.layers == 2
+
+
+# ---- good keys that are never found ---------------------------------------------------------------
+
+@pytest.mark.parametrize("kind", [k for k in umbel.KINDS if k != "auto"])
+def test_never(kind, tmp_path):
+    members = [f"bad{i}" for i in range(2000)]
+    good = [f"good{i}" for i in range(5000)]
+    plain = umbel.build(members, 0.2, kind=kind, secret=b"s" * 16)
+    caught = [key for key, hit in zip(good, plain.contains_many(good)) if hit]
+    f = umbel.build(iter(members), 0.2, kind=kind, secret=b"s" * 16, never=(g for g in good + members[:7]))
+    assert f.info.exceptions == len(caught) and plain.info.exceptions == 0
+    assert caught or kind == "scalable"
+    assert all(f.contains_many(members)) and not any(f.contains_many(good))
+    others = [f"other{i}" for i in range(2000)]
+    assert f.contains_many(others) == plain.contains_many(others)
+    f.save(tmp_path / "f.umb")
+    g = umbel.Filter.open(tmp_path / "f.umb", secret=b"s" * 16)
+    assert g.info.exceptions == len(caught) and not any(g.contains_many(good))
+    if caught and not f.info.frozen:
+        f.add(caught[0])
+        assert caught[0] in f and f.info.exceptions == len(caught) - 1
+        f.update(map(str, range(100)))
+        assert f.info.outdated
+
+
+def test_never_refuses():
+    with pytest.raises(TypeError):
+        umbel.build(["a"], never=[1.5])
+    with pytest.raises(TypeError):
+        umbel.build(["a"], never=5)
+    with pytest.raises(umbel.FullError, match="exceptions"):
+        umbel.build(["a"], 0.5, never=map(str, range(200_000)))
 
 
 def test_window_forgets():

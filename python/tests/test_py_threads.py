@@ -155,7 +155,7 @@ def test_keys_that_use_the_filter_while_it_is_written():
 
 
 def test_interpreters_share_nothing():
-    """Every subinterpreter has a module of its own."""
+    """Every subinterpreter has its own module."""
     code = """if True:
         try:
             import _xxsubinterpreters as interpreters

@@ -30,7 +30,12 @@ def batches(f: umbel.Filter) -> int:
     hashes: memoryview = f.hash_many(["a"])
     again: bytes = f.contains_hashes(hashes)
     f.add_hashes(hashes, out=bytearray(1))
-    return sum(flags) + sum(out) + sum(added) + sum(again)
+    f.update({"a", "b"})
+    f.update({"a": 1})
+    f.update(array.array("q", [1, 2]), type="int64")
+    f.update(range(9), type="int64")
+    lines: umbel.Lines = f.update_from(iter(["a"]), batch=10)
+    return lines.records + sum(flags) + sum(out) + sum(added) + sum(again)
 
 
 def sets(f: umbel.Filter, g: umbel.Filter) -> bool:
@@ -40,14 +45,20 @@ def sets(f: umbel.Filter, g: umbel.Filter) -> bool:
     common &= g
     common.clear()
     copy: umbel.Filter = f.copy()
-    return f <= both and both >= f and f == copy and not f < f and bool(f) and both > common
+    more: umbel.Filter = f.union(g, ["x"]).intersection(f)
+    more.intersection_update(f)
+    length: int = len(f) + len(more)
+    return length > 0 and f.issubset(both) and both.issuperset(f) and f <= both and both >= f and f == copy and not f < f and bool(f) and both > common
 
 
 def files(f: umbel.Filter, folder: Path) -> bool:
     path: os.PathLike[str] = folder / "f.umb"
     f.set_meta("source", "test")
     f.recipe = "field=2 delimiter=comma lower"
-    seen, new, nothing, malformed = f.add_lines(b"x,ada\n")
+    lines: umbel.Lines = f.add_lines(b"x,ada\n")
+    counted: int = lines.records + lines.new + lines.missing + lines.malformed
+    with open(os.devnull, "rb") as file:
+        f.update_from(file, recipe="line")
     found: list[bytes] = f.find_lines(b"x,ada\n", recipe="line")
     state, key = umbel.record_key("line lower", "Ada", use="key")
     f.save(path)
@@ -60,7 +71,7 @@ def files(f: umbel.Filter, folder: Path) -> bool:
     source: str = opened.meta["source"]
     text: str = opened.recipe
     again: umbel.Filter = pickle.loads(pickle.dumps(f))
-    return opened == loaded == viewed == read == again and source == "test" and text == "field=2 delimiter=comma lower"
+    return counted >= 1 and opened == loaded == viewed == read == again and source == "test" and text == "field=2 delimiter=comma lower"
 
 
 def kinds() -> float:
@@ -74,7 +85,8 @@ def kinds() -> float:
     umbel.Filter(bytes=1 << 16, hashes=4, kind="classic")
     keyed = umbel.Filter(1000, secret=bytes(16), seed=3, threads=2)
     keyed.fold(0.5)
-    static: umbel.Filter = umbel.build(["a", "b"], 0.001, tmp="/tmp")
+    static: umbel.Filter = umbel.build(["a", "b"], 0.001, tmp="/tmp", recipe="line lower")
+    umbel.Filter(1e3, recipe="csv column=a")
     numbers: umbel.Filter = umbel.build([1, 2], type="uint64")
     return snapshot.keys_estimated + static.measure().keys + numbers.measure().rate
 

@@ -10,6 +10,9 @@ umbel.Filter(1000, kind="round")  # wrong
 umbel.Filter.foreign("xml")  # wrong
 umbel.Filter("1000")  # wrong
 f | {"a"}  # wrong
-len(f)  # wrong
+f.update("abc")  # wrong
+f.contains_many(b"abc")  # wrong
+umbel.build("abc")  # wrong
+f.union("abc")  # wrong
 f.info.size  # wrong
 f.info.bits = 3  # wrong

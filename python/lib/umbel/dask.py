@@ -29,7 +29,7 @@ def _present(partition: Any) -> Any:
     return (key for key in partition if key is not None)
 
 
-def _partial(partition: Any, capacity: int, fpr: float, type: str | None, options: dict[str, Any]) -> bytes:
+def _partial(partition: Any, capacity: int, fpr: float, type: Any, options: dict[str, Any]) -> bytes:
     filter = umbel.Filter(capacity, fpr, **options)
     filter.update(_present(partition), type=type)
     return filter.to_bytes()
@@ -44,8 +44,8 @@ def _merged(parts: Iterable[bytes], secret: bytes | None) -> bytes:
 
 
 def _insist_on_merging(options: dict[str, Any]) -> None:
-    """Raises what merging would raise, before the work."""
-    tiny = {**options, "bytes": None, "hashes": None}
+    """Raises what merging would raise, before the work begins."""
+    tiny: dict[str, Any] = {**options, "bytes": None, "hashes": None}
     filter = umbel.Filter(1, 0.5, **tiny)
     filter |= umbel.Filter(1, 0.5, **tiny)
 
