@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
 --
--- umbel.lua - ask a list from LuaJIT: dnsdist, knot-resolver, nginx, pdns-recursor, rspamd
+-- umbel.lua - query a list from LuaJIT: dnsdist, knot-resolver, nginx, pdns-recursor, rspamd
 --
 --   local umbel = require("umbel")
 --   local bad = assert(umbel.open("/var/lib/umbel/bad.umb"))
@@ -8,13 +8,13 @@
 --
 --   umbel.open(path)     a list, or nil and why not
 --   list:contains(key)   whether the list has it; for names of domains, or one of its parents
---   list:line(text)      the same for a whole line, from which the recipe takes the key
+--   list:line(text)      likewise for a whole line, from which the recipe takes the key
 --   list:info()          a table: kind, keys, bytes, replaced, exceptions
 --   list:close()
 --   umbel.version
 --
 -- When the file is replaced, the new one answers within a second; if it cannot be read, the old
--- one.  A question never raises an error: what is not a string is in no list.  Lua 5.3 and 5.4 have
+-- one.  A lookup never raises an error: what is not a string is in no list.  Lua 5.3 and 5.4 have
 -- the same module in C (umbel_lua.c).
 
 local ffi = require("ffi")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * umbel_lua.c - umbel.lua's interface for Lua 5.3 and 5.4, which have no FFI: haproxy
+ * umbel_lua.c - umbel.lua's interface for Lua 5.3 and 5.4, which have no FFI (haproxy uses them)
  *
  * The interface is described in umbel.lua, and one suite tests both.
  */

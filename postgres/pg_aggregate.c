@@ -69,13 +69,13 @@ static char *option(HeapTupleHeader options, const char *name) {
     return null ? NULL : text_to_cstring(DatumGetTextPP(value));
 }
 
-/* How a filter is to be made; its recipe. */
-static char *take_options(umbel_params *p, HeapTupleHeader options, MemoryContext context) {
+/* Reads how a filter is to be made; returns its recipe. */
+static char *take_options(umbel_params *p, umbel_opts *opts, HeapTupleHeader options) {
     bool null;
     Datum value;
     char *kind = option(options, "kind"), *secret = option(options, "secret");
     if (kind) p->kind = pgu_kind(kind);
-    if (secret) p->secret = pgu_secret_named(secret, context);
+    if (secret) opts->secret = pgu_secret_named(secret, CurrentMemoryContext);
     value = GetAttributeByName(options, "seed", &null);
     if (!null) p->seed = (uint64_t)DatumGetInt64(value);
     value = GetAttributeByName(options, "hashes", &null);
@@ -89,7 +89,7 @@ static double number_or(FunctionCallInfo fcinfo, int arg, double otherwise) {
     return PG_ARGISNULL(arg) ? otherwise : PG_GETARG_FLOAT8(arg);
 }
 
-/* Rows after the first have nothing to say about parameters, and may not contradict them. */
+/* Rows after the first cannot set parameters, and may not contradict them. */
 static void insist_on_constants(FunctionCallInfo fcinfo, const build *b, int fpr) {
     double capacity = fpr > 2 ? number_or(fcinfo, 2, 0) : 0;
     if (unlikely(capacity != b->capacity || number_or(fcinfo, fpr, 0) != b->fpr)) {
@@ -98,7 +98,7 @@ static void insist_on_constants(FunctionCallInfo fcinfo, const build *b, int fpr
     }
 }
 
-/* Text alone goes through a recipe; integers have their own. */
+/* Only text goes through a recipe; integers have a fixed one. */
 static const char *recipe_for(pgu_reader read, const char *given) {
     if (given && read != pgu_key_text) {
         ereport(ERROR,
@@ -131,17 +131,16 @@ static build *begin(FunctionCallInfo fcinfo, MemoryContext context, pgu_reader r
     build *b = build_new(context);
     umbel_params p = {0};
     umbel_diag diag = {0};
-    umbel_opts opts;
+    umbel_opts opts = pgu_opts(context);
     const char *recipe = NULL;
     b->capacity = number_or(fcinfo, 2, 0);
     b->fpr = number_or(fcinfo, 3, 0);
     if (PG_NARGS() > 4 && !PG_ARGISNULL(4)) {
-        recipe = take_options(&p, PG_GETARG_HEAPTUPLEHEADER(4), CurrentMemoryContext);
+        recipe = take_options(&p, &opts, PG_GETARG_HEAPTUPLEHEADER(4));
     }
     p.capacity = pgu_whole(b->capacity, "capacity");
     p.fpr = b->fpr;
     insist_on_merging(p.kind);
-    opts = pgu_opts(context);
     umbel_err e = umbel_create(&p, &opts, &b->filter, &diag);
     if (e) pgu_fail(e, &diag);
     set_recipe(b->filter, recipe_for(read, recipe));
@@ -166,11 +165,11 @@ static build *begin_builder(FunctionCallInfo fcinfo, MemoryContext context, pgu_
     build *b = build_new(context);
     umbel_params p = {.kind = UMBEL_KIND_STATIC};
     umbel_diag diag = {0};
-    umbel_opts opts;
+    umbel_opts opts = pgu_opts(context);
     const char *recipe = NULL;
     b->fpr = number_or(fcinfo, 2, 0);
     if (PG_NARGS() > 3 && !PG_ARGISNULL(3)) {
-        recipe = take_options(&p, PG_GETARG_HEAPTUPLEHEADER(3), CurrentMemoryContext);
+        recipe = take_options(&p, &opts, PG_GETARG_HEAPTUPLEHEADER(3));
     }
     p.fpr = b->fpr;
     umbel_traits traits;
@@ -180,7 +179,6 @@ static build *begin_builder(FunctionCallInfo fcinfo, MemoryContext context, pgu_
                                umbel_kind_name(p.kind)),
                         errhint("umbel_agg() makes the kinds that merge.")));
     }
-    opts = pgu_opts(context);
     umbel_err e = umbel_builder_new(&p, &opts, &b->builder, &diag);
     if (e) pgu_fail(e, &diag);
     b->recipe_text = MemoryContextStrdup(context, recipe_for(read, recipe));
@@ -245,7 +243,7 @@ static build *take(build *b, const struct varlena *piece, MemoryContext context)
     }
     CHECK_FOR_INTERRUPTS();
     umbel_filter *from = pgu_open(umbel_view, piece, CurrentMemoryContext);
-    umbel_err e = pgu_merge(b->filter, from, &diag);
+    umbel_err e = umbel_merge(b->filter, from, &diag);
     umbel_free(from);
     if (e) pgu_fail(e, &diag);
     return b;

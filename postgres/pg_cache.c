@@ -4,14 +4,14 @@
  *
  * A filter of 6 MB lies in 3,000 rows of a TOAST table.  A query that looks up a million keys calls
  * our function a million times with the same pointer to them, so decoded filters are kept, up to
- * umbel.cache_size per session and the least recently used ones go first.
+ * umbel.cache_size per session; the least recently used ones go first.
  *
- * What a value is known by:
+ * How a value is identified:
  *   in a TOAST table  its number there.  Within a transaction the number means one value only; in a
  *                     later one the filter's last eight bytes, a checksum over everything, are read
  *                     and compared, which takes one row instead of 3,000.
  *   in memory         its address, length and checksum, until the end of the transaction.
- *   a mapped file     is open already (umbel_file).
+ *   a mapped file     is already open (umbel_file).
  */
 #include "pg_umbel.h"
 
@@ -46,7 +46,7 @@ static dlist_head by_use = DLIST_STATIC_INIT(by_use);
 static Size cache_bytes;
 static uint64 evictions;
 
-/* What a call site remembers: most calls ask the filter of the call before. */
+/* What a call site remembers: most calls query the same filter as the call before. */
 typedef struct call_site {
     cached *last;
     uint64 evictions;

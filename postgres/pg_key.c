@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * pg_key.c - datums as keys, and asking for them
+ * pg_key.c - datums as keys, and lookups
  *
- * A text goes through the filter's recipe, usually "line": it is its bytes, whatever the collation.
- * Other types are keys as they are: bytea its bytes; integers of every width eight bytes,
- * little-endian, so that int4 7 and int8 7 are one key; a uuid its 16 bytes.
+ * A text goes through the filter's recipe, usually "line": the key is its bytes, whatever the
+ * collation.  Other types are keys as they are: bytea its bytes; integers of every width eight
+ * bytes, little-endian, so that int4 7 and int8 7 are one key; a uuid its 16 bytes.
  */
 #include "pg_umbel.h"
 
@@ -49,23 +49,6 @@ static bool applied(const umbel_recipe *recipe, umbel_key *key) {
     return false;
 }
 
-typedef umbel_err combiner(umbel_filter *, const umbel_filter *, umbel_diag *);
-
-static umbel_err combine(combiner *how, umbel_filter *into, const umbel_filter *from,
-                         umbel_diag *diag) {
-    if (strcmp(umbel_get_recipe(into), umbel_get_recipe(from)) == 0) return how(into, from, diag);
-    *diag = (umbel_diag){.what = "the recipes differ"};
-    return UMBEL_EMISMATCH;
-}
-
-umbel_err pgu_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
-    return combine(umbel_merge, into, from, diag);
-}
-
-umbel_err pgu_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
-    return combine(umbel_intersect, into, with, diag);
-}
-
 /* ---- datums -------------------------------------------------------------------------------- */
 
 bool pgu_key_bytes(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key) {
@@ -108,7 +91,7 @@ bool pgu_key_uuid(Datum datum, const umbel_recipe *recipe, uint64_t *number, umb
 
 /* ---- lookups ------------------------------------------------------------------------------- */
 
-/* NULL where there is no key to ask for. */
+/* NULL where there is no key to look up. */
 static Datum contains(FunctionCallInfo fcinfo, int filter, int key, pgu_reader read) {
     uint64_t number;
     umbel_key k;

@@ -49,29 +49,21 @@ static void check_directory(void) {
     }
 }
 
-/* No path: what a user names stays in the directory. */
+/* Not a path: what a user names stays in the directory. */
 static bool is_plain_name(const char *name) {
     return name[0] && name[0] != '.' && !strchr(name, '/') && strlen(name) < NAME_MAX;
 }
 
-/* Sixteen bytes or 32 hexadecimal digits, as umbel --secret-file takes them. */
-static bool read_secret(const char *name, uint8_t secret[16]) {
-    char path[MAXPGPATH], digits[35], *end;
+static bool read_secret(const char *name, uint8_t secret[16], umbel_diag *diag) {
+    char path[MAXPGPATH], bytes[35]; /* one more than 32 digits and their end of line have */
     snprintf(path, sizeof path, "%s/%s", secret_directory, name);
     int fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
     if (fd < 0) {
         ereport(ERROR, (errcode_for_file_access(), errmsg("secret: no secret \"%s\": %m", name)));
     }
-    ssize_t len = read(fd, digits, sizeof digits - 1);
+    ssize_t len = read(fd, bytes, sizeof bytes);
     CloseTransientFile(fd);
-    if (len == 16) return memcpy(secret, digits, 16) != NULL;
-    if (len < 32 || strspn(digits + 32, "\r\n") < (size_t)(len - 32)) return false;
-    for (int i = 0; i < 16; i++) {
-        char pair[3] = {digits[2 * i], digits[2 * i + 1], 0};
-        secret[i] = (uint8_t)strtoul(pair, &end, 16);
-        if (end != pair + 2 || !isxdigit((unsigned char)pair[0])) return false;
-    }
-    return true;
+    return umbel_parse_secret(bytes, len < 0 ? 0 : (size_t)len, secret, diag) == UMBEL_OK;
 }
 
 const uint8_t *pgu_secret_named(const char *name, MemoryContext context) {
@@ -81,10 +73,10 @@ const uint8_t *pgu_secret_named(const char *name, MemoryContext context) {
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_NAME), errmsg("secret: \"%s\" is not a name", name)));
     }
-    if (!read_secret(name, secret)) {
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("secret: \"%s\" is neither 16 bytes nor 32 hexadecimal digits", name)));
+    umbel_diag diag = {0};
+    if (!read_secret(name, secret, &diag)) {
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("secret: \"%s\": %s", name, diag.what)));
     }
     return secret;
 }
@@ -112,7 +104,7 @@ static umbel_err try_secrets(attempt *a, umbel_opts *opts) {
     opts->secret = secret;
     DIR *dir = AllocateDir(secret_directory);
     while (e == UMBEL_ESECRET && (entry = ReadDir(dir, secret_directory)) != NULL) {
-        if (is_plain_name(entry->d_name) && read_secret(entry->d_name, secret)) {
+        if (is_plain_name(entry->d_name) && read_secret(entry->d_name, secret, NULL)) {
             e = try_open(a, opts);
         }
     }

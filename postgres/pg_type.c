@@ -95,9 +95,9 @@ static struct varlena *combined(FunctionCallInfo fcinfo,
 }
 
 Datum umbel_pg_merge(PG_FUNCTION_ARGS) {
-    PG_RETURN_POINTER(combined(fcinfo, pgu_merge));
+    PG_RETURN_POINTER(combined(fcinfo, umbel_merge));
 }
 
 Datum umbel_pg_intersect(PG_FUNCTION_ARGS) {
-    PG_RETURN_POINTER(combined(fcinfo, pgu_intersect));
+    PG_RETURN_POINTER(combined(fcinfo, umbel_intersect));
 }

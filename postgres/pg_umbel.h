@@ -3,9 +3,9 @@
  * pg_umbel.h - what the files of the PostgreSQL extension share
  *
  * The library decides everything about filters; these files turn datums into keys and filters, and
- * the library's errors into PostgreSQL's.  Memory comes from memory contexts, so that an ERROR, which
- * jumps over every frame, frees it: the library itself is never jumped over, because its allocator
- * returns NULL instead of raising an error.
+ * the library's errors into PostgreSQL's.  Memory comes from memory contexts, so that an ERROR,
+ * which jumps over every frame, frees it.  It never jumps over the library's own frames, because
+ * the allocator returns NULL instead of raising an error.
  */
 #ifndef UMBEL_PG_UMBEL_H
 #define UMBEL_PG_UMBEL_H
@@ -14,6 +14,9 @@
 
 #include "fmgr.h"
 #include "utils/memutils.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 #include "umbel.h"
 #include "umbel_foreign.h"
@@ -24,7 +27,7 @@
 /* ---- errors and memory: pg_error.c */
 
 /* Raises the library's error with its SQLSTATE and, where there is one, a hint. */
-extern void pgu_fail(umbel_err err, const umbel_diag *diag) pg_attribute_noreturn();
+extern _Noreturn void pgu_fail(umbel_err err, const umbel_diag *diag);
 
 /* A count in a double, which numeric and integer literals become; a kind by its name. */
 extern uint64_t pgu_whole(double number, const char *what);
@@ -63,7 +66,7 @@ typedef struct pgu_asked {
     const umbel_recipe *recipe;
 } pgu_asked;
 
-/* The filter in argument `arg`, decoded once however often it is asked: valid until the function
+/* The filter in argument `arg`, decoded once however often it is queried; valid until the function
  * returns. */
 extern const pgu_asked *pgu_filter(FunctionCallInfo fcinfo, int arg);
 
@@ -75,10 +78,6 @@ extern Datum pgu_mapped(umbel_filter *filter, MemoryContext context);
 /* A recipe that lives as long as the context; NULL: "line", for which there is nothing to do. */
 extern const umbel_recipe *pgu_recipe(const char *text, MemoryContext context);
 
-/* Filters whose keys were made differently do not belong together. */
-extern umbel_err pgu_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
-extern umbel_err pgu_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
-
 /* The key of a datum; false: the recipe finds none in it.  `number` has room for an integer. */
 typedef bool (*pgu_reader)(Datum datum, const umbel_recipe *recipe, uint64_t *number,
                            umbel_key *key);
@@ -89,7 +88,7 @@ extern bool pgu_key_number(Datum datum, const umbel_recipe *recipe, uint64_t *nu
                            umbel_key *key);
 extern bool pgu_key_uuid(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key);
 
-/* What command and page call integers: a filter of them knows it. */
+/* The recipe that the command and the page use for integers; a filter of integers has it. */
 #define PGU_NUMBERS "line type=int64"
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * sq_filters.c - a connection, and the filters that its queries ask
+ * sq_filters.c - a connection, and the filters that its queries use
  *
- * SQLite passes the same blob of 6 MB again for each row.  So a connection keeps the blobs that it was
- * asked about last: a copy, checked once, with a filter over it.  A blob is known by its length, its
- * header and its end, which is a checksum over everything: reading more would take longer than the
- * lookup.  Whoever can make two blobs with one checksum can have one taken for the other, as long as
- * both are asked in one connection; filters from strangers deserve a connection each.
+ * SQLite passes the same blob of 6 MB again for each row.  So a connection keeps the blobs that
+ * were queried last: a copy, checked once, with a filter over it.  A blob is identified by its
+ * length, its header and its end, which is a checksum over everything: reading more would take
+ * longer than the lookup.  Anyone who can make two blobs with the same checksum can have one taken
+ * for the other, as long as both are queried in one connection, so use a separate connection for
+ * each filter from a stranger.
  */
 #include "sq_umbel.h"
 
@@ -190,7 +191,7 @@ const sq_asked *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err *e, 
 
 /* ---- pointers ------------------------------------------------------------------------------ */
 
-/* Takes the filter, also on failure. */
+/* Takes ownership of the filter, also on failure. */
 static sq_open *sq_opened(umbel_filter *filter, umbel_err *e, umbel_diag *diag) {
     sq_open *open = sqlite3_malloc64(sizeof *open);
     sq_asked asked = {.filter = filter};

@@ -3,7 +3,7 @@
  * sq_functions.c - umbel(key, n, p), umbel_contains(filter, key) and their kin
  *
  * A text goes through the filter's recipe, usually "line": its UTF-8 bytes are the key.  A blob is the
- * key as it is, an integer eight bytes, little-endian.  NULLs are no keys.
+ * key as it is, an integer eight bytes, little-endian.  NULLs are not keys.
  */
 #include "sq_umbel.h"
 
@@ -57,7 +57,7 @@ static bool sq_key(sqlite3_context *ctx, sqlite3_value *value, umbel_key *key, u
     return true;
 }
 
-/* A text, which may not have a key: then false.  The caller frees *scratch. */
+/* The key of a text; false: it has none.  The caller frees *scratch. */
 static bool sq_apply(sqlite3_context *ctx, const umbel_recipe *recipe, umbel_key *key,
                      void **scratch) {
     uint8_t state;
@@ -140,7 +140,7 @@ static void sq_open_path(sqlite3_context *ctx, int n, sqlite3_value **args) {
     }
 }
 
-/* SQLite copies a blob for each row that a subquery gives it to; a pointer it does not. */
+/* SQLite copies a blob for each row that a subquery gives it to, but not a pointer. */
 static void sq_decoded(sqlite3_context *ctx, int n, sqlite3_value **args) {
     umbel_err e;
     umbel_diag diag = {0};
@@ -201,11 +201,12 @@ static umbel_err sq_add(sq_build *b, umbel_key key, umbel_diag *diag) {
 }
 
 /* One option, NAME=VALUE. */
-static bool sq_option(sq_connection *c, const char *text, umbel_params *p, const char **recipe) {
+static bool sq_option(sq_connection *c, const char *text, umbel_params *p, umbel_opts *opts,
+                      const char **recipe) {
     const char *value = strchr(text, '=');
     size_t name = value ? (size_t)(value - text) : strlen(text);
     char *end = NULL;
-    if (name == 6 && strcmp(text, "secret") == 0) return (p->secret = sq_secret(c)) != NULL;
+    if (name == 6 && strcmp(text, "secret") == 0) return (opts->secret = sq_secret(c)) != NULL;
     if (!value++) return false;
     if (name == 4 && strncmp(text, "kind", 4) == 0) return umbel_kind_named(value, &p->kind);
     if (name == 6 && strncmp(text, "recipe", 6) == 0) return (*recipe = value) != NULL;
@@ -224,10 +225,10 @@ static bool sq_option(sq_connection *c, const char *text, umbel_params *p, const
 }
 
 static umbel_err sq_options(sq_connection *c, int n, sqlite3_value **args, umbel_params *p,
-                            const char **recipe, umbel_diag *diag) {
+                            umbel_opts *opts, const char **recipe, umbel_diag *diag) {
     for (int i = 0; i < n; i++) {
         const char *text = (const char *)sqlite3_value_text(args[i]);
-        if (text && sq_option(c, text, p, recipe)) continue;
+        if (text && sq_option(c, text, p, opts, recipe)) continue;
         diag->what =
             "no such option, or not such a value: kind=NAME, seed=N, bytes=N, hashes=N, or "
             "secret after umbel_secret()";
@@ -255,7 +256,7 @@ static umbel_err sq_begin(sqlite3_context *ctx, sq_build *b, int n, sqlite3_valu
     umbel_opts opts = sq_opts(c);
     const char *recipe = "line";
     umbel_err e = sq_whole(sqlite3_value_double(args[1]), "capacity", &p.capacity, diag);
-    if (!e) e = sq_options(c, n - 3, args + 3, &p, &recipe, diag);
+    if (!e) e = sq_options(c, n - 3, args + 3, &p, &opts, &recipe, diag);
     if (!e) e = umbel_create(&p, &opts, &b->filter, diag);
     if (!e) e = umbel_set_recipe(b->filter, recipe, diag);
     if (!e) e = sq_recipe(umbel_get_recipe(b->filter), &b->recipe, diag);
@@ -272,7 +273,7 @@ static umbel_err sq_begin_builder(sqlite3_context *ctx, sq_build *b, int n, sqli
     umbel_params p = {.kind = UMBEL_KIND_STATIC, .fpr = sqlite3_value_double(args[1])};
     umbel_opts opts = sq_opts(c);
     const char *recipe = NULL;
-    umbel_err e = sq_options(c, n - 2, args + 2, &p, &recipe, diag);
+    umbel_err e = sq_options(c, n - 2, args + 2, &p, &opts, &recipe, diag);
     if (!e && recipe) e = sq_recipe(recipe, &b->recipe, diag);
     return e ? e : umbel_builder_new(&p, &opts, &b->builder, diag);
 }
@@ -335,10 +336,6 @@ static void sq_union_step(sqlite3_context *ctx, int n, sqlite3_value **args) {
         b->filter = from;
         return;
     }
-    if (!e && strcmp(umbel_get_recipe(b->filter), umbel_get_recipe(from)) != 0) {
-        diag.what = "the recipes differ";
-        e = UMBEL_EMISMATCH;
-    }
     if (!e) e = umbel_merge(b->filter, from, &diag);
     umbel_free(from);
     if (e) sq_stop(ctx, b, e, &diag);
@@ -385,7 +382,7 @@ typedef struct sq_function {
 } sq_function;
 
 /* What opens files or takes secrets is for the program's own SQL, not for triggers and views of a
- * database that somebody sent. */
+ * database from somebody else. */
 static const sq_function sq_functions[] = {
     {"umbel", -1, SQLITE_INNOCUOUS, NULL, sq_agg_step},
     {"umbel_build", -1, SQLITE_INNOCUOUS, NULL, sq_build_step},

@@ -52,7 +52,7 @@ static umbel_err sq_info_row(sq_connection *c, sqlite3_value **given, sq_cell *c
     umbel_measure(filter, &now);
     cells[0] = sq_text(umbel_kind_name(info.kind));
     cells[1] = sq_text(info.layout);
-    /* A copy: another query may drive the filter out before the column is read. */
+    /* A copy: another query may evict the filter before the column is read. */
     cells[12].owned = sqlite3_mprintf("%s", umbel_get_recipe(filter));
     if (!cells[12].owned) return UMBEL_ENOMEM;
     cells[12].type = SQ_TEXT;

@@ -40,8 +40,8 @@ typedef struct sq_asked {
 /* Parses a recipe; *out stays NULL where there is nothing to apply. */
 umbel_err sq_recipe(const char *text, umbel_recipe **out, umbel_diag *diag);
 
-/* The filter in a value: an open file, or a blob, decoded once however often it is asked.  NULL: *e
- * and *diag say why.  It lives until the connection's next call. */
+/* The filter in a value: an open file, or a blob, decoded once however often it is queried.  NULL:
+ * *e and *diag say why.  It lives until the connection's next call. */
 const sq_asked *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err *e, umbel_diag *diag);
 
 /* umbel_decode with the connection's secrets and SQLite's memory. */

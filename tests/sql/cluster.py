@@ -2,7 +2,7 @@
 """A real PostgreSQL server in a temporary directory, with the extension that was just built.
 
 The server's files are found relative to its program, so a copy of the program with links to the rest
-is an installation of its own: nothing below /usr is written, and any user can run the tests.  The
+is a separate installation: nothing below /usr is written, and any user can run the tests.  The
 server refuses to run as root; then it runs as the user postgres, which its package made.
 """
 import os

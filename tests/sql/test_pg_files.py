@@ -29,6 +29,27 @@ def test_the_command_reads_a_value(db, umbel, tmp_path):
     assert found.stdout == lines(500), found.stderr
 
 
+def test_integers_are_the_commands_int64(db, umbel, tmp_path):
+    """Numbers of every width, as values here and as text there: the filter's recipe says what they are."""
+    numbers = [0, 1, -1, 7, 32767, -32768, 2**31, -2**31, 2**63 - 1, -2**63, *range(1000, 3000, 7)]
+    text = "".join(f"{n}\n" for n in numbers).encode()
+    absent = "".join(f"{n}\n" for n in range(10**6, 10**6 + 3000)).encode()
+    db("CREATE TABLE n AS SELECT unnest(%s::bigint[]) AS i", numbers)
+    made = {"agg": "umbel_agg(i, 1000, 0.001)", "static": "umbel_build_agg(i, 0.001)",
+            "text": "umbel_agg(i::text, 1000, 0.001, umbel_with(recipe => 'line type=int64'))"}
+    for name, call in made.items():
+        file = tmp_path / f"{name}.umb"
+        file.write_bytes(bytes(db.one(f"SELECT {call}::bytea FROM n")))
+        assert b"line type=int64" in umbel("info", file)
+        assert umbel("check", "-c", file, stdin=text).strip() == str(len(numbers)).encode()
+        assert int(umbel("check", "-c", file, stdin=absent)) < 20
+    umbel("build", "-q", "-n", 1000, "-p", "0.1%", "--type", "int64", "-o", tmp_path / "command.umb", stdin=text)
+    assert b"equal" in umbel("cmp", tmp_path / "agg.umb", tmp_path / "command.umb")
+    db("CREATE TABLE f AS SELECT %s::umbel AS v", psycopg2.Binary((tmp_path / "command.umb").read_bytes()))
+    assert db.one("SELECT bool_and(i <@ v AND i::text <@ v) FROM n, f")
+    assert db.one("SELECT 7::smallint <@ v AND 7::int <@ v AND '7' <@ v FROM f")
+
+
 @pytest.mark.parametrize("kind", ["blocked", "classic", "static", "counting", "scalable", "window",
                                   "tight", "line"])
 def test_files_of_the_command_become_values(db, umbel, tmp_path, kind):
