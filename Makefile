@@ -3,7 +3,7 @@
 #
 #   make            the library and the command
 #   make demo       installs what is missing, builds, demonstrates the main use end to end
-#   make check      installs what is missing, builds, runs all tests (JOBS=n: that many at once)
+#   make check      installs what is missing, builds, runs all tests (JOBS=n: that many in parallel)
 #   make check-long the tests that take minutes
 #   make check-cross    32-bit, big-endian, arm64, without SIMD, under valgrind (scripts/check-cross)
 #   make check-musl the library with another C library
@@ -23,11 +23,13 @@
 #   make postgres   the extension for PostgreSQL: build/postgres/umbel.so (docs/sql.md)
 #   make sqlite     the extension for SQLite: build/sqlite/umbel.so, and as one file to compile in
 #   make check-sql  tests of both in real servers, and of umbel.dask on a cluster
-#   make bench-sql  measures them, beside IN, EXISTS and contrib/bloom
+#   make bench-sql  measures them, next to IN, EXISTS and contrib/bloom
 #   make js         the npm package: build/js/umbel-VERSION.tgz
 #   make web        the page for browsers: build/web/umbel.html, and for a server build/web/site
 #   make check-web  tests of both, in Node and a real browser
-#   make bench-js   measures the package, beside bloom-filters and bloomfilter from npm
+#   make bench-js   measures the package, next to bloom-filters and bloomfilter from npm
+#   make static     the command as one file without dependencies, for x86-64 and arm64: build/static
+#   make check-static   tries both in an empty root
 #   make install    PREFIX and DESTDIR as usual
 #   make uninstall  removes what `make install` installed, and nothing else
 #   make format     formats the C files
@@ -41,7 +43,7 @@ export JOBS
         check-interop \
         check-servers fuzz mutate soak js web check-web bench bench-cli bench-redis python \
         postgres postgres-extension sqlite sqlite-extension check-sql bench-sql bench-js deb \
-        check-deb dist amalgamation install uninstall format clean
+        check-deb static check-static dist amalgamation install uninstall format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -124,7 +126,7 @@ js:
 web: js
 	web/build
 
-# The command's bytes are compared with; UMBEL names another than build/umbel.
+# Compares with the command's bytes; UMBEL names a command other than build/umbel.
 check-web:
 	scripts/setup web
 	$(if $(UMBEL),,$(MAKE) --no-print-directory all)
@@ -191,8 +193,18 @@ deb:
 	scripts/setup deb
 	scripts/make-deb build/deb
 
+# lintian, every part from the unpacked packages, and a second build that must give the same bytes.
 check-deb: deb
 	tests/deps/deb.sh build/deb
+	tests/deps/reproducible.sh build/deb
+
+static:
+	scripts/setup static
+	scripts/make-static
+
+# In an empty root, arm64 under qemu.
+check-static: static
+	tests/deps/static.sh build/static
 
 dist:
 	scripts/make-dist build

@@ -50,7 +50,7 @@ breaks() {
     breaks 'src/kind/classic.c:2: "bits.h" is not written from src/'
 }
 
-@test "layers: a folder that is no layer" {
+@test "layers: a folder that is not a layer" {
     mkdir "$root/src/misc"
     put src/misc/odd.c
     breaks 'src/misc/odd.c: not in a layer'
@@ -72,7 +72,7 @@ breaks() {
     breaks 'cli/filter/filter_file.c:2: "main.h" is in none of the rooms'
 }
 
-@test "layers: a folder that is no room of the command" {
+@test "layers: a folder that is not a room of the command" {
     mkdir "$root/cli/misc"
     put cli/misc/odd.c
     breaks 'cli/misc/odd.c: not in a room of the command'
@@ -152,4 +152,17 @@ symbols() {
     [ "${lines[1]}" = "umbel_extra is exported, but no header declares it" ]
     [ "${lines[2]}" = "stray in the static library does not begin with umbel_ or umbeli_" ]
     [ "${#lines[@]}" -eq 3 ]
+}
+
+@test "what npm installs for tests is locked by checksums, and names no server" {
+    python3 - << 'EOF'
+import json
+for folder in ("tests/interop", "tests/js/npm"):
+    wanted = json.load(open(f"{folder}/package.json"))["dependencies"]
+    lock = json.load(open(f"{folder}/package-lock.json"))["packages"]
+    assert lock[""]["dependencies"] == wanted
+    for name, package in lock.items():
+        assert not name or package["integrity"].startswith("sha512-"), name
+        assert "resolved" not in package, name
+EOF
 }

@@ -11,9 +11,10 @@ trap 'rm -rf "$tmp"' EXIT
 step() { echo "-- $*"; }
 fail() { echo "FAILED: $*"; exit 1; }
 
-packages="umbel libumbel0.3 libumbel-table0.3 libumbel-leveldb0.3 libumbel-dev redis-umbel python3-umbel
-          postgresql-15-umbel lua-umbel"
+packages="umbel libumbel0.3 libumbel-table0.3 libumbel-leveldb0.3 libumbel-dev libumbel-table-dev
+          libumbel-leveldb-dev redis-umbel python3-umbel postgresql-15-umbel lua-umbel"
 version=$(sed -n 's/^#define UMBEL_VERSION "\(.*\)"/\1/p' "$root/include/umbel.h")
+package_file() { echo "$folder/$1_$version-"*.deb; }
 
 step lintian
 LC_ALL=C lintian --fail-on error "$folder"/*.changes >"$tmp/lintian" 2>"$tmp/errors" || :
@@ -22,9 +23,9 @@ if grep -v 'initial-upload-closes-no-bugs' "$tmp/lintian"; then fail "lintian co
 
 step unpack
 for package in $packages; do
-    dpkg -x "$folder/${package}_${version}_"*.deb "$tmp/root" || fail "no package $package"
+    dpkg -x "$(package_file "$package")" "$tmp/root" || fail "no package $package"
     # Each dependency is one of these packages or installed here, as scripts/setup deb has it.
-    dpkg-deb -f "$folder/${package}_${version}_"*.deb Depends | tr ',' '\n' |
+    dpkg-deb -f "$(package_file "$package")" Depends | tr ',' '\n' |
         sed 's/|.*//; s/(.*//; s/:any//; s/ //g' | grep -v '^$' >"$tmp/needs" || :
     while read -r need; do
         case " $packages " in *" $need "*) continue ;; esac
@@ -34,9 +35,12 @@ for package in $packages; do
 done
 usr=$tmp/root/usr
 libdir=$(dirname "$(find "$usr/lib" -name libumbel.so.0.3)")
-# libumbel0.3 must not draw in LevelDB and the compression libraries.
-[ "$(dpkg-deb -f "$folder/libumbel0.3_${version}_"*.deb Depends | tr ',' '\n' | grep -cv libc6)" = 0 ] ||
+# These two must not draw in LevelDB and the compression libraries.
+[ "$(dpkg-deb -f "$(package_file libumbel0.3)" Depends | tr ',' '\n' | grep -cv libc6)" = 0 ] ||
     fail "libumbel0.3 depends on more than libc6"
+[ "$(dpkg-deb -f "$(package_file libumbel-dev)" Depends | tr ',' '\n' | grep -cv ' *libumbel0.3 ')" = 0 ] ||
+    fail "libumbel-dev depends on more than libumbel0.3"
+grep -q 'tests of the build tree passed' "$folder/build.log" || fail "the package was built without its tests"
 
 step symbols
 cd "$root"

@@ -7,7 +7,7 @@ A block marked `console` has commands after "$ ", each followed by what it print
 `sh` is a script that must succeed.  The blocks of one document run in its own empty folder, one
 after the other, as a reader would paste them; `build`, `tests` and `examples` there
 are those of the clone, `redis-cli` and
-`redis-server` use a port of their own, which stands where the document says 6379.  In what is
+`redis-server` use a separate port, which stands where the document says 6379.  In what is
 expected, a line "..." stands for any lines.  A comment `<!-- not run: reason -->` before a block
 leaves it out.  With --update, what commands print now is written into the documents, also for a lone "...".
 

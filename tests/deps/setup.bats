@@ -31,7 +31,7 @@ installs='noninteractive .*install -y --no-install-recommends cmake libzstd-dev 
 
 @test "setup: nothing missing, nothing done" {
     stand_in dpkg-query 'echo installed'
-    for part in run test bench web; do
+    for part in run test bench js; do
         setup_run $part
         [ "$status" -eq 0 ]
         [ -z "$output" ]
@@ -71,7 +71,7 @@ installs='noninteractive .*install -y --no-install-recommends cmake libzstd-dev 
     [[ $output == *"no network"*"apt-get failed"*"cmake libzstd-dev"* ]]
 }
 
-@test "setup: another system gets the list and goes on" {
+@test "setup: another system gets the list and continues" {
     rm "$bin/apt-get"
     setup_run
     [ "$status" -eq 0 ]

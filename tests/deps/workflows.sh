@@ -28,6 +28,7 @@ for path in sorted(pathlib.Path(".github/workflows").glob("*.yml")):
                        ) if rest else True, value
         for step in job["steps"]:
             assert ("run" in step) != ("uses" in step), step
+            assert re.search(r"@[0-9a-f]{40}$", step.get("uses", "@" + 40 * "0")), f"by tag, not by commit: {step}"
             for goal in re.findall(r"^make (.*)", step.get("run", ""), re.M):
                 wanted = matrix["target"] if goal == "${{ matrix.target }}" else goal.split()
                 made |= set(wanted)

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# reproducible.sh FOLDER - builds the Debian packages again, elsewhere, in another time zone, locale and
+# with another umask, and compares them with those in FOLDER byte for byte.
+set -eu
+first=$(cd "$1" && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
+again=$(mktemp -d "${TMPDIR:-/tmp}/umbel-again.XXXXXX")
+trap 'rm -rf "$again"' EXIT
+(umask 077 && TZ=Asia/Tokyo LC_ALL=C.UTF-8 DEB_BUILD_OPTIONS=nocheck "$root/scripts/make-deb" "$again/a/longer/path") >/dev/null
+count=0
+for package in "$first"/*.deb; do
+    cmp "$package" "$again/a/longer/path/$(basename "$package")" || {
+        echo "FAILED: built twice, $(basename "$package") is not the same (diffoscope shows where)"
+        exit 1
+    }
+    count=$((count + 1))
+done
+[ $count -gt 10 ] || { echo "FAILED: only $count packages"; exit 1; }
+echo "$count packages are the same when they are built again"
