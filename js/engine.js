@@ -10,6 +10,30 @@ const ROOM = 1 << 16; // bytes for one key, before memory is asked for
 const BATCH_KEYS = 1024; // so that what a batch allocates stays among the engine's young objects
 const BATCH_CHARS = 1 << 16;
 
+// What a typed array says of itself can be overridden; this cannot.
+const trueLength = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'byteLength').get;
+const NO_KEY = 'a key is a string or a Uint8Array';
+
+/** The length of a key in bytes, or, of a string, in characters. */
+function lengthOf(key) {
+  if (typeof key === 'string') return key.length;
+  if (!(key instanceof Uint8Array)) throw new TypeError(NO_KEY);
+  return trueLength.call(key);
+}
+
+/** What was given as a batch, as an array.  Whatever else could be iterated over is a mistake. */
+function batchOf(keys) {
+  if (Array.isArray(keys)) return keys;
+  if (typeof keys === 'object' && keys !== null && !ArrayBuffer.isView(keys)) {
+    if (typeof keys[Symbol.iterator] === 'function') return Array.from(keys);
+    if (typeof keys[Symbol.asyncIterator] === 'function' || typeof keys.getReader === 'function') {
+      throw new TypeError('a batch of keys is at hand: for streams use addFrom or buildFrom');
+    }
+    if (typeof keys.then === 'function') throw new TypeError('a batch of keys is at hand: await the promise first');
+  }
+  throw new TypeError(`a batch of keys is an array or another iterable, not ${typeof keys === 'object' ? keys && 'an object like this' : `a ${typeof keys}`}`);
+}
+
 /** What failed, in the library's own words; `code` is the name of its umbel_err. */
 export class UmbelError extends Error {
   constructor(code, message) {
@@ -78,8 +102,8 @@ export class Engine {
     this.stagingLength = 0;
     this.numbersAt = this.wasm.numbers();
     this.textsAt = this.wasm.texts();
-    [this.kinds, this.formats, this.types, this.verdicts, this.errors] =
-      [0, 1, 2, 3, 4].map((list) => this.namesIn(list));
+    [this.kinds, this.formats, this.types, this.verdicts, this.errors, this.variants] =
+      [0, 1, 2, 3, 4, 5].map((list) => this.namesIn(list));
   }
 
   /** The memory's bytes; a new view after it grew. */
@@ -140,7 +164,10 @@ export class Engine {
 
   error() {
     const code = this.errors[this.wasm.error()] ?? 'EINVAL';
-    return new UmbelError(code, this.texts(1, this.wasm.message() >>> 0)[0]);
+    let message = this.texts(1, this.wasm.message() >>> 0)[0];
+    // The engine does not know how much memory a forgotten filter holds, and may collect it late.
+    if (code === 'ENOMEM') message += '; free() gives back what a filter holds';
+    return new UmbelError(code, message);
   }
 
   isBuiltOnce(kind) {
@@ -155,7 +182,7 @@ export class Engine {
 
   /** Hands a key to `use` as address and length. */
   withKey(key, use) {
-    let at = this.room;
+    const at = this.room;
     if (typeof key === 'string') {
       const length = key.length;
       if (length <= 32) {
@@ -168,22 +195,20 @@ export class Engine {
         return use(at, this.encoder.encodeInto(key, this.roomView).written);
       }
       key = this.encoder.encode(key);
-    } else if (!(key instanceof Uint8Array)) {
-      throw new TypeError('a key is a string or a Uint8Array');
     }
-    if (key.length <= ROOM) {
-      this.bytes.set(key, at);
-      return use(at, key.length);
-    }
-    return this.withBytes(key, use);
+    const size = lengthOf(key);
+    if (size > ROOM) return this.withBytes(key, use);
+    this.roomView.set(key);
+    return use(at, size);
   }
 
   /** Hands a copy of the bytes to `use` as address and length. */
   withBytes(bytes, use) {
-    const at = this.alloc(bytes.length);
+    const size = trueLength.call(bytes);
+    const at = this.alloc(size);
     try {
-      this.bytes.set(bytes, at);
-      return use(at, bytes.length);
+      this.bytes.subarray(at, at + size).set(bytes);
+      return use(at, size);
     } finally {
       this.release(at);
     }
@@ -207,62 +232,68 @@ export class Engine {
   }
 
   /**
-   * Puts keys from number `from` on into memory; how many that were.  Strings are joined and encoded
-   * at once; if they are all ASCII, they end where their lengths say.
+   * Puts keys into memory; returns how many.  Strings are joined and encoded in one go; if they are all
+   * ASCII, they end where their lengths say.
    */
-  stageKeys(keys, from) {
-    const limit = Math.min(keys.length, from + BATCH_KEYS);
+  stageKeys(keys) {
     const ends = this.endsView;
-    let to = from;
+    let to = 0;
     let size = 0;
     let joined = '';
     let strings = true;
-    while (to < limit && (size < BATCH_CHARS || to === from)) {
+    while (to < keys.length && (size < BATCH_CHARS || !to)) {
       const key = keys[to];
       if (typeof key === 'string') {
         if (strings) joined += key;
-      } else if (key instanceof Uint8Array) {
-        strings = false;
+        size += key.length;
       } else {
-        throw new TypeError('a key is a string or a Uint8Array');
+        strings = false;
+        size += lengthOf(key);
       }
-      ends[to - from] = size += key.length;
-      to++;
+      ends[to++] = size;
     }
     const at = this.stage(3 * size);
     if (strings) {
       const { written } = this.encoder.encodeInto(joined, this.bytes.subarray(at, at + 3 * size));
-      if (written === size) return to - from;
+      if (written === size) return to;
     }
-    this.stageMixed(keys, from, to, size);
-    return to - from;
+    this.stageMixed(keys, to, size);
+    return to;
   }
 
-  stageMixed(keys, from, to, size) {
+  stageMixed(keys, to, size) {
     const bytes = this.bytes.subarray(this.staging, this.staging + 3 * size);
     const ends = this.endsView;
     let end = 0;
-    for (let i = from; i < to; i++) {
+    for (let i = 0; i < to; i++) {
       const key = keys[i];
       if (typeof key === 'string') {
         end += this.encoder.encodeInto(key, bytes.subarray(end)).written;
       } else {
         bytes.set(key, end);
-        end += key.length;
+        end += trueLength.call(key);
       }
-      ends[i - from] = end;
+      ends[i] = end;
     }
   }
 
-  /** Calls `use` for every batch of the keys with how many there are and the first one's number. */
+  /**
+   * Calls `use` for every batch of the keys with how many there are and the first one's number.  Keys
+   * are read once, before any of them is staged: what a getter does must not happen in between.
+   */
   inBatches(keys, use) {
-    if (!Array.isArray(keys)) keys = Array.from(keys);
-    for (let from = 0; from < keys.length; ) {
-      const count = this.stageKeys(keys, from);
-      use(count, from);
-      from += count;
+    const total = keys.length;
+    for (let from = 0; from < total; ) {
+      let piece = new Array(Math.min(total - from, BATCH_KEYS));
+      for (let i = 0; i < piece.length; i++) piece[i] = keys[from + i];
+      while (piece.length) {
+        const count = this.stageKeys(piece);
+        use(count, from);
+        from += count;
+        piece = count < piece.length ? piece.slice(count) : [];
+      }
     }
-    return keys.length;
+    return total;
   }
 
   withSecret(secret, use) {
@@ -270,7 +301,7 @@ export class Engine {
       this.wasm.set_secret(0);
       return use();
     }
-    if (!(secret instanceof Uint8Array) || secret.length !== 16) {
+    if (!(secret instanceof Uint8Array) || trueLength.call(secret) !== 16) {
       throw new TypeError('secret: a Uint8Array of 16 bytes is needed');
     }
     this.withKey(secret, (at) => this.wasm.set_secret(at));
@@ -289,10 +320,17 @@ export class Engine {
       small(o.generations, 'generations'), small(o.manual, 'manual'));
   }
 
+  /** The bits of one name or several, or the bits themselves. */
+  variantOf(given) {
+    if (typeof given !== 'string' && !Array.isArray(given)) return small(given, 'variant');
+    return [given].flat().reduce((bits, name) =>
+      bits | 1 << numberOf(this.variants, name, 'variant'), 0);
+  }
+
   setForeign(o) {
     known(o, FOREIGN, 'a format');
     this.wasm.set_foreign(numberOf(this.formats, o.format ?? 'any', 'format'),
-      small(o.variant, 'variant'), whole(o.capacity, 'capacity'), rate(o.fpr, 'fpr'),
+      this.variantOf(o.variant), whole(o.capacity, 'capacity'), rate(o.fpr, 'fpr'),
       whole(o.bytes, 'bytes'), whole(o.seed, 'seed'), small(o.hashes, 'hashes'),
       small(o.bitsPerKey, 'bitsPerKey'), small(o.expansion, 'expansion'),
       small(o.nonscaling, 'nonscaling'));
@@ -308,15 +346,75 @@ export function bind(module) {
   const engine = new Engine(module);
   const { wasm } = engine;
   const forgotten = new FinalizationRegistry((handle) => wasm.dispose(handle));
+  const inside = Symbol('inside'); // what only this module has
   const forgottenRecipes = new FinalizationRegistry((handle) => wasm.recipe_free(handle));
+
+  /** Own, so that structuredClone and postMessage refuse: private fields would arrive as {}. */
+  const uncloneable = () => 'a filter is sent as its bytes: toBytes() and Filter.fromBytes()';
+
+  let handleOf;
+
+  /** A filter in the making; `total` keys, if that is known, make the capacity of kinds that need one. */
+  function startBuild({ secret, never, ...rest }, total) {
+    const goodKeys = never ? batchOf(never) : [];
+    if (rest.kind === undefined) rest.kind = 'static';
+    if (rest.fpr === undefined && rest.bytes === undefined) rest.fpr = 0.01;
+    const counts = engine.isBuiltOnce(rest.kind) || rest.capacity !== undefined;
+    if (!counts && !(rest.fpr && rest.bytes)) {
+      if (total === undefined) throw new RangeError('capacity: a stream does not say how many keys will come');
+      rest.capacity = Math.max(total, 1);
+    }
+    let builder = 0;
+    let good = 0;
+    const dispose = () => {
+      wasm.builder_dispose(builder);
+      wasm.never_dispose(good);
+      builder = good = 0;
+    };
+    try {
+      engine.withSecret(secret, () => {
+        engine.setParams(rest);
+        builder = engine.must(wasm.builder());
+        if (never) good = engine.must(wasm.never());
+      });
+      engine.inBatches(goodKeys, (count) => {
+        engine.must(wasm.never_ask(good, engine.staging, engine.ends, count));
+      });
+    } catch (error) {
+      dispose();
+      throw error;
+    }
+    return {
+      add: (keys) => engine.inBatches(keys, (count) => {
+        engine.must(wasm.builder_add(builder, good, engine.staging, engine.ends, count));
+      }),
+      finish: () => {
+        const filter = new Filter(inside, engine.must(wasm.builder_finish(builder)));
+        if (good) engine.must(wasm.never_finish(good, handleOf(filter)));
+        return filter;
+      },
+      dispose,
+    };
+  }
 
   class Filter {
     #handle;
 
-    constructor(handle) {
-      if (!Number.isInteger(handle)) throw new TypeError('use Filter.create or Filter.fromBytes');
+    constructor(key, handle) {
+      if (key !== inside) throw new TypeError('use Filter.create, Filter.build or Filter.fromBytes');
       this.#handle = handle;
       forgotten.register(this, handle, this);
+      Object.defineProperty(this, 'clone', { value: uncloneable, enumerable: true });
+    }
+
+    /** Throws a TypeError for what is not a filter, whatever it says of itself. */
+    static {
+      handleOf = (filter) => filter.#live();
+    }
+
+    #live() {
+      if (!this.#handle) throw new TypeError('this filter was freed');
+      return this.#handle;
     }
 
     static create(options = {}) {
@@ -324,33 +422,23 @@ export function bind(module) {
       if (format !== undefined && format !== 'native') {
         known(options, FOREIGN, `a ${format} filter`);
         engine.setForeign(options);
-        return new Filter(engine.must(wasm.create_foreign()));
+        return new Filter(inside, engine.must(wasm.create_foreign()));
       }
       return engine.withSecret(secret, () => {
         engine.setParams(rest);
-        return new Filter(engine.must(wasm.create()));
+        return new Filter(inside, engine.must(wasm.create()));
       });
     }
 
     static build(keys, options = {}) {
-      const { secret, ...rest } = options;
-      if (!Array.isArray(keys)) keys = Array.from(keys);
-      if (rest.kind === undefined) rest.kind = 'static';
-      if (rest.fpr === undefined && rest.bytes === undefined) rest.fpr = 0.01;
-      const counts = engine.isBuiltOnce(rest.kind) || rest.capacity !== undefined;
-      if (!counts && !(rest.fpr && rest.bytes)) rest.capacity = Math.max(keys.length, 1);
-      return engine.withSecret(secret, () => {
-        engine.setParams(rest);
-        const builder = engine.must(wasm.builder());
-        try {
-          engine.inBatches(keys, (count) => {
-            engine.must(wasm.builder_add(builder, engine.staging, engine.ends, count));
-          });
-          return new Filter(engine.must(wasm.builder_finish(builder)));
-        } finally {
-          wasm.builder_dispose(builder);
-        }
-      });
+      keys = batchOf(keys);
+      const building = startBuild(options, keys.length);
+      try {
+        building.add(keys);
+        return building.finish();
+      } finally {
+        building.dispose();
+      }
     }
 
     static fromBytes(bytes, options = {}) {
@@ -359,12 +447,7 @@ export function bind(module) {
       const { secret, ...as } = options;
       engine.setForeign(as);
       return engine.withSecret(secret, () => engine.withBytes(bytes, (at, length) =>
-        new Filter(engine.must(wasm.decode(at, length)))));
-    }
-
-    get handle() {
-      if (!this.#handle) throw new TypeError('this filter was freed');
-      return this.#handle;
+        new Filter(inside, engine.must(wasm.decode(at, length)))));
     }
 
     free() {
@@ -375,22 +458,23 @@ export function bind(module) {
     }
 
     add(key) {
-      const handle = this.handle;
+      const handle = this.#live();
       const added = engine.withKey(key, (at, length) => wasm.add(handle, at, length));
       if (added < 0) throw engine.error();
       return added === 1;
     }
 
     has(key) {
-      const handle = this.handle;
+      const handle = this.#live();
       return engine.withKey(key, (at, length) => wasm.has(handle, at, length)) === 1;
     }
 
     addMany(keys) {
-      const handle = this.handle;
       let fresh = 0;
+      keys = batchOf(keys);
+      this.#live(); // throws if there is none, also for an empty batch
       engine.inBatches(keys, (count) => {
-        const done = wasm.add_many(handle, engine.staging, engine.ends, count, engine.answers);
+        const done = wasm.add_many(this.#live(), engine.staging, engine.ends, count, engine.answers);
         const answers = engine.bytes.subarray(engine.answers, engine.answers + done);
         for (let i = 0; i < done; i++) fresh += answers[i];
         if (done < count) throw engine.error();
@@ -399,18 +483,18 @@ export function bind(module) {
     }
 
     hasMany(keys) {
-      const handle = this.handle;
-      if (!Array.isArray(keys)) keys = Array.from(keys);
+      keys = batchOf(keys);
+      this.#live();
       const hits = new Uint8Array(keys.length);
       engine.inBatches(keys, (count, from) => {
-        wasm.has_many(handle, engine.staging, engine.ends, count, engine.answers);
+        wasm.has_many(this.#live(), engine.staging, engine.ends, count, engine.answers);
         hits.set(engine.bytes.subarray(engine.answers, engine.answers + count), from);
       });
       return hits;
     }
 
     remove(key) {
-      const handle = this.handle;
+      const handle = this.#live();
       const removed = engine.withKey(key, (at, length) => wasm.remove_key(handle, at, length));
       if (removed) return true;
       const error = engine.error();
@@ -419,84 +503,81 @@ export function bind(module) {
     }
 
     count(key) {
-      const handle = this.handle;
+      const handle = this.#live();
       return engine.withKey(key, (at, length) => wasm.count(handle, at, length) >>> 0);
     }
 
     merge(other) {
-      engine.must(wasm.merge(this.handle, other.handle));
+      engine.must(wasm.merge(this.#live(), other.#live()));
       return this;
     }
 
     intersect(other) {
-      engine.must(wasm.intersect(this.handle, other.handle));
+      engine.must(wasm.intersect(this.#live(), other.#live()));
       return this;
     }
 
     equals(other) {
-      return wasm.equal(this.handle, other.handle) === 1;
+      return wasm.equal(this.#live(), other.#live()) === 1;
     }
 
     clear() {
-      engine.must(wasm.clear(this.handle));
+      engine.must(wasm.clear(this.#live()));
       return this;
     }
 
     fold(fpr) {
-      engine.must(wasm.fold(this.handle, fpr));
+      engine.must(wasm.fold(this.#live(), fpr));
       return this;
     }
 
     advance() {
-      engine.must(wasm.advance(this.handle));
+      engine.must(wasm.advance(this.#live()));
       return this;
     }
 
     copy() {
-      return new Filter(engine.must(wasm.copy(this.handle)));
+      return new Filter(inside, engine.must(wasm.copy(this.#live())));
     }
 
     snapshot() {
-      return new Filter(engine.must(wasm.snapshot(this.handle)));
+      return new Filter(inside, engine.must(wasm.snapshot(this.#live())));
     }
 
     info() {
-      wasm.describe(this.handle);
+      wasm.describe(this.#live());
       const [, , hashes, layers, generations, grows, frozen, manual, capacity, fpr, bits, bytes,
-        keysAdded, seedHigh, seedLow, printHigh, printLow] = engine.numbers(17);
+        keysAdded, exceptions, outdated, seedHigh, seedLow, printHigh, printLow] = engine.numbers(19);
       const [kind, format, layout, kernel, text] = engine.texts(5);
-      const meta = {};
-      for (let i = 0; wasm.meta(this.handle, i); i++) {
-        const [name, value] = engine.texts(2);
-        meta[name] = value;
-      }
+      const meta = [];
+      while (wasm.meta(this.#live(), meta.length)) meta.push(engine.texts(2));
       return {
         kind, format, layout, kernel, text, hashes, layers, generations, capacity, fpr, bits,
         bytes, keysAdded, seed: word(seedHigh, seedLow), fingerprint: word(printHigh, printLow),
-        grows: !!grows, frozen: !!frozen, manual: !!manual,
-        recipe: this.recipe, meta,
+        grows: !!grows, frozen: !!frozen, manual: !!manual, exceptions, outdated: !!outdated,
+        recipe: this.recipe, meta: Object.fromEntries(meta), // also of one called __proto__
       };
     }
 
     /** How records became keys. */
     get recipe() {
-      wasm.get_recipe(this.handle);
+      wasm.get_recipe(this.#live());
       return engine.texts(1)[0];
     }
 
     set recipe(text) {
-      const handle = this.handle;
+      const handle = this.#live();
       engine.withText(text, (at) => engine.must(wasm.set_recipe(handle, at)));
     }
 
     measure() {
-      wasm.measure(this.handle);
+      wasm.measure(this.#live());
       const [bitsSet, keys, keysError, now, overfull, room] = engine.numbers(6);
       return { bitsSet, keys, keysError, rate: now, overfull: !!overfull, room };
     }
 
     probes(key) {
-      const handle = this.handle;
+      const handle = this.#live();
       const most = 64 * 1024; // a chain may have many layers
       const out = engine.stage(8 * most);
       const count = engine.withKey(key, (at, length) =>
@@ -505,12 +586,23 @@ export function bind(module) {
       return Array.from(bits, Number);
     }
 
+    /** What console.log and JSON.stringify show. */
+    toJSON() {
+      if (!this.#handle) return { freed: true };
+      const { kind, format, capacity, fpr, bytes, keysAdded, recipe } = this.info();
+      return { kind, format, capacity, fpr, bytes, keysAdded, recipe };
+    }
+
+    [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect) {
+      return depth < 0 ? '[Filter]' : `Filter ${inspect(this.toJSON(), { ...options, depth: 1 })}`;
+    }
+
     toBytes(format = 'native') {
       const number = numberOf(engine.formats, format, 'format');
-      const length = wasm.encoded_size(this.handle, number);
+      const length = wasm.encoded_size(this.#live(), number);
       const at = engine.alloc(length);
       try {
-        engine.must(wasm.encode(this.handle, number, at, length));
+        engine.must(wasm.encode(this.#live(), number, at, length));
         return engine.bytes.slice(at, at + length);
       } finally {
         engine.release(at);
@@ -519,6 +611,8 @@ export function bind(module) {
   }
   Filter.prototype[Symbol.dispose ?? Symbol.for('Symbol.dispose')] = Filter.prototype.free;
 
+  let recipeOf;
+
   /** How a record becomes a key. */
   class Recipe {
     #handle;
@@ -526,11 +620,16 @@ export function bind(module) {
     constructor(text) {
       this.#handle = engine.withText(text, (at) => engine.must(wasm.recipe(at)));
       forgottenRecipes.register(this, this.#handle, this);
+      Object.defineProperty(this, 'clone', { value: () => 'a recipe is sent as its text', enumerable: true });
     }
 
-    get handle() {
+    #live() {
       if (!this.#handle) throw new TypeError('this recipe was freed');
       return this.#handle;
+    }
+
+    static {
+      recipeOf = (recipe) => recipe.#live();
     }
 
     free() {
@@ -541,18 +640,26 @@ export function bind(module) {
     }
 
     get text() {
-      wasm.recipe_text(this.handle);
+      wasm.recipe_text(this.#live());
       return engine.texts(1)[0];
+    }
+
+    toJSON() {
+      return this.text;
+    }
+
+    [Symbol.for('nodejs.util.inspect.custom')]() {
+      return `Recipe { ${JSON.stringify(this.text)} }`;
     }
 
     /** What a malformed record is not; '': none is malformed. */
     get expects() {
-      wasm.recipe_expects(this.handle);
+      wasm.recipe_expects(this.#live());
       return engine.texts(1)[0];
     }
 
     bind(header) {
-      const handle = this.handle;
+      const handle = this.#live();
       const bound = new Recipe('line');
       wasm.recipe_free(bound.#handle);
       forgottenRecipes.unregister(bound);
@@ -563,7 +670,7 @@ export function bind(module) {
     }
 
     apply(record, use = 'record') {
-      const handle = this.handle;
+      const handle = this.#live();
       const number = numberOf(USES, use, 'use');
       return engine.withKey(record, (at, length) => {
         const scratch = engine.alloc(wasm.recipe_room(handle, length));
@@ -579,8 +686,9 @@ export function bind(module) {
 
     /** The key, or the first of its parents, that may be in the filter; null: none. */
     hit(filter, key) {
-      const handle = this.handle;
-      const at = engine.withKey(key, (from, length) => wasm.recipe_hit(handle, filter.handle, from, length));
+      const handle = this.#live();
+      const of = handleOf(filter);
+      const at = engine.withKey(key, (from, length) => wasm.recipe_hit(handle, of, from, length));
       return at < 0 ? null : key.subarray(at);
     }
   }
@@ -607,10 +715,16 @@ export function bind(module) {
       small(options.generations, 'generations')));
   }
 
-  /** The key that another system hashes for a value, given as text. */
-  function typedKey(type, text) {
+  /** The key that another system hashes for a value, given as text or number. */
+  function typedKey(type, value) {
     const number = numberOf(engine.types, type, 'type');
-    return engine.withKey(String(text), (at, length) => {
+    if (!['string', 'number', 'bigint'].includes(typeof value)) {
+      throw new TypeError('a value is a string, a number or a bigint');
+    }
+    if (/int/.test(type) && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      throw new RangeError(`${value}: beyond 2^53 a number stands for its neighbours, too; give a bigint`);
+    }
+    return engine.withKey(String(value), (at, length) => {
       const out = engine.alloc(2 * length + 8);
       try {
         const written = wasm.typed_key(number, at, length, out, 2 * length + 8);
@@ -634,6 +748,8 @@ export function bind(module) {
   wasm.version();
   const [version] = engine.texts(1);
   const { kinds, types, verdicts, errors } = engine;
-  const lists = { kinds, formats: engine.formats.slice(1), types, verdicts, errors };
-  return { Filter, Recipe, plan, typedKey, parseQuantity, UmbelError, version, lists, engine };
+  const lists = { kinds, formats: engine.formats.slice(1), types, verdicts, errors, variants: engine.variants };
+  // For the page, which makes filters from handles itself.
+  const wrap = (handle) => new Filter(inside, handle);
+  return { Filter, Recipe, plan, typedKey, parseQuantity, UmbelError, version, lists, engine, wrap, handleOf, recipeOf, startBuild };
 }

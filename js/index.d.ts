@@ -2,10 +2,19 @@
 //
 // index.d.ts - types of the package umbel
 
+declare global {
+  interface SymbolConstructor {
+    /** Of ES2026; here so that older settings of the compiler take these types. */
+    readonly dispose: unique symbol;
+  }
+}
+
 /** Bytes as they are, or a string as UTF-8.  Empty keys are ordinary keys. */
 export type Key = string | Uint8Array;
 
 export type Kind = 'blocked' | 'classic' | 'static' | 'counting' | 'scalable' | 'window' | 'tight' | 'line';
+
+export type Variant = 'int32' | 'mitz32' | 'guava2024' | 'index' | 'numbers' | 'pre2024' | 'v1';
 
 export type Format =
   | 'native'
@@ -36,6 +45,20 @@ export type ValueType =
   | 'double'
   | 'uint32be';
 
+/** Keys that are all there: an array, a set, a generator; not a string, nor bytes. */
+export type Batch = readonly Key[] | (Iterable<Key> & object);
+
+/** Keys that come one after the other: async iterables, streams of objects, lines of node:readline. */
+export type Stream =
+  | AsyncIterable<Key>
+  | Batch
+  | { getReader(): { read(): Promise<{ done: boolean; value?: Key | undefined }>; cancel(): Promise<unknown> } };
+
+export interface StreamOptions {
+  /** Keys that are held before they go in; 4096. */
+  batch?: number;
+}
+
 /** Of capacity, fpr and bytes give two and the third follows. */
 export interface FilterOptions {
   /** 'auto': blocked, or classic where that is much smaller. */
@@ -62,10 +85,15 @@ export interface FilterOptions {
   manual?: boolean;
 }
 
+export interface BuildOptions extends FilterOptions {
+  /** Good keys that must not be found, unless they are among the keys. */
+  never?: Batch;
+}
+
 /** A filter of another system, as that system makes it. */
 export interface ForeignOptions {
   format: Format;
-  variant?: number;
+  variant?: Variant | Variant[] | number;
   capacity?: number | bigint;
   fpr?: number;
   bytes?: number | bigint;
@@ -108,6 +136,10 @@ export interface FilterInfo {
   grows: boolean;
   frozen: boolean;
   manual: boolean;
+  /** Good keys that would be found by mistake, and are not. */
+  exceptions: number;
+  /** Keys were added after the exceptions were found: other good keys may be found. */
+  outdated: boolean;
   /** How records became keys: docs/recipes.md. */
   recipe: string;
   meta: Record<string, string>;
@@ -141,6 +173,7 @@ export class Recipe {
     { state: 'key'; key: Uint8Array } | { state: 'nothing' | 'malformed'; key: null };
   /** The key, or the first of a domain's parents, that may be in the filter; null: none is. */
   hit(filter: Filter, key: Uint8Array): Uint8Array | null;
+  toJSON(): string;
   free(): void;
   [Symbol.dispose](): void;
 }
@@ -152,7 +185,10 @@ export class Filter {
   static create(options: FilterOptions | ForeignOptions): Filter;
 
   /** A filter from all its keys: the only way to a static one, which is the default kind here. */
-  static build(keys: Iterable<Key>, options?: FilterOptions): Filter;
+  static build(keys: Batch, options?: BuildOptions): Filter;
+
+  /** The same from a stream, which waits while keys go in.  Kinds that take adds need a capacity. */
+  static buildFrom(keys: Stream, options?: BuildOptions & StreamOptions): Promise<Filter>;
 
   /** A filter of any format from untrusted bytes, all of which are checked. */
   static fromBytes(bytes: Uint8Array | ArrayBuffer, options?: ReadOptions): Filter;
@@ -167,10 +203,13 @@ export class Filter {
   has(key: Key): boolean;
 
   /** How many were certainly not in before.  Several times as fast as add. */
-  addMany(keys: Iterable<Key>): number;
+  addMany(keys: Batch): number;
+
+  /** The same from a stream, which waits while keys go in. */
+  addFrom(keys: Stream, options?: StreamOptions): Promise<number>;
 
   /** 1 or 0 for each key. */
-  hasMany(keys: Iterable<Key>): Uint8Array;
+  hasMany(keys: Batch): Uint8Array;
 
   /** Counting filters.  False: the key is certainly not in. */
   remove(key: Key): boolean;
@@ -203,9 +242,13 @@ export class Filter {
   /** The bits that a lookup of this key reads. */
   probes(key: Key): number[];
 
+  /** Also the way to another thread: postMessage and structuredClone refuse a Filter. */
   toBytes(format?: Format): Uint8Array;
 
-  /** Gives the memory back; the filter is of no use afterwards. */
+  /** What JSON.stringify and console.log show. */
+  toJSON(): Pick<FilterInfo, 'kind' | 'format' | 'capacity' | 'fpr' | 'bytes' | 'keysAdded' | 'recipe'> | { freed: true };
+
+  /** Frees the memory; the filter cannot be used afterwards. */
   free(): void;
   [Symbol.dispose](): void;
 }
@@ -252,8 +295,11 @@ export interface PlanOptions {
 /** What is possible: two of capacity, fpr and bytes give the third. */
 export function plan(options: PlanOptions | ForeignOptions): Plan;
 
-/** The bytes that other systems hash for a value, such as Guava for a long. */
-export function typedKey(type: ValueType, text: string | number | bigint): Uint8Array;
+/**
+ * The bytes that other systems hash for a value, such as Guava for a long.  A number beyond 2^53 is a
+ * RangeError where an integer is meant: give a bigint.
+ */
+export function typedKey(type: ValueType, value: string | number | bigint): Uint8Array;
 
 /**
  * The number that a person wrote: '2 billion', '500 MB', '1 in 1,000', '24h' (in seconds).  Throws an
@@ -291,6 +337,7 @@ export const lists: {
   types: ValueType[];
   verdicts: Verdict[];
   errors: ErrorCode[];
+  variants: Variant[];
 };
 
 /** Of the library. */

@@ -2,16 +2,17 @@
  *
  * wasm_exports.c - umbel.h as a WebAssembly module exports it, for the page and the npm package
  *
- * Handles are addresses.  Structs do not cross the border: parameters are set by one call and used
- * by the next, and results are read from `numbers` and `texts`, which hold until the next call.
- * Functions that fail return 0 or NULL; error() then tells the umbel_err, message() the sentence.
- * Keys come as one run of bytes and the offset at which each of them ends.
+ * Handles are addresses.  Structs do not cross the boundary: parameters are set by one call and
+ * used by the next, and results are read from `numbers` and `texts`, which are valid until the next
+ * call.  Functions that fail return 0 or NULL; error() then returns the umbel_err, message() the
+ * sentence.  Keys come as one run of bytes and the offset at which each of them ends.
  */
 #include "wasm_exports.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/codec.h"
 #include "hash/foreign_hash.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
@@ -99,14 +100,17 @@ EXPORT("version") const char *wasm_version(void) {
     return texts;
 }
 
-/* The lists of names: the i-th of kinds, formats, types, verdicts or errors; NULL after the last. */
+/* The lists of names: the i-th of kinds, formats, types, verdicts, errors, variants or what kinds
+ * after auto are for; NULL after the last. */
 static const char *name_in(int list, int i) {
     switch (list) {
     case 0: return umbel_kind_name((umbel_kind)i);
     case 1: return i == UMBEL_FMT_ANY ? "any" : umbel_format_name((umbel_format)i);
     case 2: return umbel_type_name((umbel_type)i);
     case 3: return umbel_verdict_name((umbel_verdict)i);
-    default: return umbel_err_name((umbel_err)i);
+    case 4: return umbel_err_name((umbel_err)i);
+    case 5: return umbel_variant_name(UMBEL_FMT_ANY, UINT32_C(1) << i);
+    default: return umbel_kind_purpose((umbel_kind)(i + 1));
     }
 }
 
@@ -165,15 +169,16 @@ void wasm_set_foreign(int format, uint32_t variant, uint64_t capacity, double fp
     };
 }
 
-static const umbel_params *given(void) {
-    params.secret = has_secret ? secret : NULL;
-    return &params;
+static umbel_opts *opts(void) {
+    static umbel_opts given;
+    given.secret = has_secret ? secret : NULL;
+    return &given;
 }
 
 EXPORT("create") umbel_filter *wasm_create(void) {
     umbel_filter *f = NULL;
     begin();
-    return ok(umbel_create(given(), NULL, &f, &diag)) ? f : NULL;
+    return ok(umbel_create(&params, opts(), &f, &diag)) ? f : NULL;
 }
 
 EXPORT("create_foreign") umbel_filter *wasm_create_foreign(void) {
@@ -182,13 +187,13 @@ EXPORT("create_foreign") umbel_filter *wasm_create_foreign(void) {
     return ok(umbel_create_foreign(&foreign, NULL, &f, &diag)) ? f : NULL;
 }
 
-EXPORT("copy") umbel_filter *wasm_copy(const umbel_filter *from) {
+EXPORT_API("copy") umbel_filter *wasm_copy(const umbel_filter *from) {
     umbel_filter *f = NULL;
     begin();
     return ok(umbel_copy(from, &f, &diag)) ? f : NULL;
 }
 
-EXPORT("snapshot") umbel_filter *wasm_snapshot(const umbel_filter *from) {
+EXPORT_API("snapshot") umbel_filter *wasm_snapshot(const umbel_filter *from) {
     umbel_filter *f = NULL;
     begin();
     return ok(umbel_snapshot(from, &f, &diag)) ? f : NULL;
@@ -201,7 +206,7 @@ EXPORT("dispose") void wasm_dispose(umbel_filter *f) {
 EXPORT("builder") umbel_builder *wasm_builder(void) {
     umbel_builder *b = NULL;
     begin();
-    return ok(umbel_builder_new(given(), NULL, &b, &diag)) ? b : NULL;
+    return ok(umbel_builder_new(&params, opts(), &b, &diag)) ? b : NULL;
 }
 
 EXPORT("builder_finish") umbel_filter *wasm_builder_finish(umbel_builder *b) {
@@ -212,6 +217,22 @@ EXPORT("builder_finish") umbel_filter *wasm_builder_finish(umbel_builder *b) {
 
 EXPORT("builder_dispose") void wasm_builder_dispose(umbel_builder *b) {
     umbel_builder_free(b);
+}
+
+/* Good keys: ask about all of them, show every key that the builder gets, finish. */
+EXPORT("never") umbel_never *wasm_never(void) {
+    umbel_never *never = NULL;
+    begin();
+    return ok(umbel_never_new(&params, opts(), &never, &diag)) ? never : NULL;
+}
+
+EXPORT("never_finish") int wasm_never_finish(umbel_never *never, umbel_filter *f) {
+    begin();
+    return ok(umbel_never_finish(never, f, NULL, &diag));
+}
+
+EXPORT("never_dispose") void wasm_never_dispose(umbel_never *never) {
+    umbel_never_free(never);
 }
 
 /* ---- Keys --------------------------------------------------------------------------------- */
@@ -227,7 +248,7 @@ EXPORT("has") int wasm_has(const umbel_filter *f, const uint8_t *key, size_t len
     return umbel_contains(f, key, len);
 }
 
-EXPORT("remove_key") int wasm_remove(umbel_filter *f, const uint8_t *key, size_t len) {
+EXPORT_API("remove_key") int wasm_remove(umbel_filter *f, const uint8_t *key, size_t len) {
     begin();
     return ok(umbel_remove(f, key, len, &diag));
 }
@@ -236,7 +257,7 @@ EXPORT("count") uint32_t wasm_count(const umbel_filter *f, const uint8_t *key, s
     return umbel_count(f, key, len);
 }
 
-EXPORT("advance") int wasm_advance(umbel_filter *f) {
+EXPORT_API("advance") int wasm_advance(umbel_filter *f) {
     begin();
     return ok(umbel_advance(f, &diag));
 }
@@ -252,7 +273,7 @@ static size_t fill_batch(const uint8_t *data, const uint32_t *ends, size_t from,
     return some;
 }
 
-/* How many were added; fewer than n: error() tells why.  was_new may be NULL. */
+/* How many were added; fewer than n: error() says why.  was_new may be NULL. */
 EXPORT("add_many")
 size_t wasm_add_many(umbel_filter *f, const uint8_t *data, const uint32_t *ends, size_t n,
                      uint8_t *was_new) {
@@ -267,7 +288,7 @@ size_t wasm_add_many(umbel_filter *f, const uint8_t *data, const uint32_t *ends,
     return n;
 }
 
-EXPORT("has_many")
+EXPORT_API("has_many")
 void wasm_has_many(const umbel_filter *f, const uint8_t *data, const uint32_t *ends, size_t n,
                    uint8_t *hit) {
     for (size_t from = 0; from < n;) {
@@ -277,12 +298,26 @@ void wasm_has_many(const umbel_filter *f, const uint8_t *data, const uint32_t *e
     }
 }
 
-EXPORT("builder_add")
-int wasm_builder_add(umbel_builder *b, const uint8_t *data, const uint32_t *ends, size_t n) {
+/* never may be NULL. */
+EXPORT_API("builder_add")
+int wasm_builder_add(umbel_builder *b, umbel_never *never, const uint8_t *data,
+                     const uint32_t *ends, size_t n) {
     begin();
     for (size_t from = 0; from < n;) {
         size_t some = fill_batch(data, ends, from, n);
         if (!ok(umbel_builder_add(b, batch, some, &diag))) return 0;
+        if (never && !ok(umbel_never_show(never, batch, some, &diag))) return 0;
+        from += some;
+    }
+    return 1;
+}
+
+EXPORT_API("never_ask")
+int wasm_never_ask(umbel_never *never, const uint8_t *data, const uint32_t *ends, size_t n) {
+    begin();
+    for (size_t from = 0; from < n;) {
+        size_t some = fill_batch(data, ends, from, n);
+        if (!ok(umbel_never_ask(never, batch, some, &diag))) return 0;
         from += some;
     }
     return 1;
@@ -323,26 +358,26 @@ EXPORT("parse") int wasm_parse(int what, const char *text) {
 
 /* ---- Whole filters ------------------------------------------------------------------------ */
 
-EXPORT("merge") int wasm_merge(umbel_filter *into, const umbel_filter *from) {
+EXPORT_API("merge") int wasm_merge(umbel_filter *into, const umbel_filter *from) {
     begin();
     return ok(umbel_merge(into, from, &diag));
 }
 
-EXPORT("intersect") int wasm_intersect(umbel_filter *into, const umbel_filter *with) {
+EXPORT_API("intersect") int wasm_intersect(umbel_filter *into, const umbel_filter *with) {
     begin();
     return ok(umbel_intersect(into, with, &diag));
 }
 
-EXPORT("equal") int wasm_equal(const umbel_filter *a, const umbel_filter *b) {
+EXPORT_API("equal") int wasm_equal(const umbel_filter *a, const umbel_filter *b) {
     return umbel_equal(a, b);
 }
 
-EXPORT("clear") int wasm_clear(umbel_filter *f) {
+EXPORT_API("clear") int wasm_clear(umbel_filter *f) {
     begin();
     return ok(umbel_clear(f, &diag));
 }
 
-EXPORT("fold") int wasm_fold(umbel_filter *f, double fpr) {
+EXPORT_API("fold") int wasm_fold(umbel_filter *f, double fpr) {
     begin();
     return ok(umbel_fold(f, fpr, &diag));
 }
@@ -358,10 +393,11 @@ EXPORT("describe") void wasm_describe(const umbel_filter *f) {
     umbel_info info;
     umbel_describe(f, &info);
     const double all[] = {
-        (double)info.kind,        (double)info.format, (double)info.hashes, (double)info.layers,
-        (double)info.generations, (double)info.grows,  (double)info.frozen, (double)info.manual,
-        (double)info.capacity,    (double)info.fpr,    (double)info.bits,   (double)info.bytes,
-        (double)info.keys_added,
+        (double)info.kind,       (double)info.format,      (double)info.hashes,
+        (double)info.layers,     (double)info.generations, (double)info.grows,
+        (double)info.frozen,     (double)info.manual,      (double)info.capacity,
+        (double)info.fpr,        (double)info.bits,        (double)info.bytes,
+        (double)info.keys_added, (double)info.exceptions,  (double)info.outdated,
     };
     memcpy(numbers, all, sizeof all);
     put_word(sizeof all / sizeof *all, info.seed);
@@ -433,7 +469,7 @@ int wasm_plan(int kind, uint32_t hashes, uint64_t capacity, double fpr, uint64_t
     return solved;
 }
 
-/* Of what set_foreign says. */
+/* Plans the filter that set_foreign describes. */
 EXPORT("plan_foreign") int wasm_plan_foreign(void) {
     umbel_plan plan = {0};
     begin();
@@ -444,27 +480,29 @@ EXPORT("plan_foreign") int wasm_plan_foreign(void) {
 
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
-static umbel_opts reading(void) {
-    return (umbel_opts){.secret = has_secret ? secret : NULL};
-}
-
-/* The format of set_foreign, or the one that is recognised.  The bytes may go afterwards. */
+/* The format of set_foreign, or the one that is recognised.  The bytes may be freed afterwards. */
 EXPORT("decode") umbel_filter *wasm_decode(const uint8_t *bytes, size_t len) {
     umbel_filter *f = NULL;
-    umbel_opts opts = reading();
     begin();
-    return ok(umbel_decode(bytes, len, &foreign, &opts, &f, &diag)) ? f : NULL;
+    return ok(umbel_decode(bytes, len, &foreign, opts(), &f, &diag)) ? f : NULL;
 }
 
 /* Checks everything, and copies nothing where the format allows that: the bytes must stay. */
 EXPORT("open") umbel_filter *wasm_open(const uint8_t *bytes, size_t len) {
     umbel_filter *f = NULL;
-    umbel_opts opts = reading();
     begin();
     if (!ok(umbel_verify(bytes, len, &foreign, &diag))) return NULL;
-    umbel_err e = umbel_view(bytes, len, &foreign, &opts, &f, &diag);
-    if (e == UMBEL_ENOTSUP) e = umbel_decode(bytes, len, &foreign, &opts, &f, &diag);
+    umbel_err e = umbel_view(bytes, len, &foreign, opts(), &f, &diag);
+    if (e == UMBEL_ENOTSUP) e = umbel_decode(bytes, len, &foreign, opts(), &f, &diag);
     return ok(e) ? f : NULL;
+}
+
+/* Whether bytes that begin like this, len of them, may be of any format.  Only the start has to be
+ * there: formats are recognised by their header and their length. */
+EXPORT("recognised") int wasm_recognised(const uint8_t *bytes, size_t len) {
+    const umbeli_codec *codec;
+    begin();
+    return ok(umbeli_codec_reading(&foreign, bytes, len, &codec, &diag));
 }
 
 EXPORT("encoded_size") double wasm_encoded_size(const umbel_filter *f, int format) {
@@ -513,7 +551,7 @@ EXPORT("table_filter") umbel_filter *wasm_table_filter(const umbel_table *t, siz
     return ok(umbel_table_filter(t, i, &f, &diag)) ? f : NULL;
 }
 
-/* The sentence about the i-th thing that is wrong with the file, or NULL. */
+/* A sentence about the i-th fault of the file, or NULL. */
 EXPORT("table_fault") const char *wasm_table_fault(const umbel_table *t, size_t i) {
     umbel_diag fault;
     umbel_err e = umbel_table_fault(t, i, &fault);

@@ -9,7 +9,14 @@
 
 #define EXPORT(name) __attribute__((export_name(name)))
 
-/* Keeps what error() and message() will tell; whether the call went well. */
+/* What the package has and the page never calls. */
+#ifdef UMBEL_PAGE
+#define EXPORT_API(name) __attribute__((unused))
+#else
+#define EXPORT_API(name) EXPORT(name)
+#endif
+
+/* Keeps what error() and message() will return; true if the call succeeded. */
 bool wasm_ok(umbel_err e, const umbel_diag *why);
 
 /* Fill `texts` and `numbers`. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * wasm_libc.c - what the C library does otherwise, or at greater length, than suits a page
+ * wasm_libc.c - what the C library does differently, or in more code, than suits a page
  *
- * sbrk: the library's own grows the memory by just what malloc asks for, often 64 KiB, and
+ * sbrk: the C library's grows the memory by just what malloc asks for, often 64 KiB, and
  * JavaScript engines collect garbage each time that a memory grows.  Here it grows by a quarter of
- * what there is, so a filter of any size comes to a few dozen steps.
+ * its size, so a filter of any size takes at most a few dozen steps.
  *
- * The rest is here because the library's own is large: snprintf would bring floating point and
- * streams along, 12 KB for text and whole numbers.
+ * The rest is here because the C library's version is large: snprintf would bring floating point
+ * and streams along, 12 KB for text and whole numbers.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -58,14 +58,13 @@ static const char *digits(uint64_t n, char *end) {
     return end;
 }
 
-/* The text of one conversion; *form comes to stand behind it. */
+/* The text of one conversion; *form moves past it. */
 static const char *conversion(const char **form, va_list *args, char *end) {
     switch (*(*form)++) {
     case 's': return va_arg(*args, const char *);
     case 'u': return digits(va_arg(*args, unsigned), end);
     case 'l': /* "llu" */ *form += 2; return digits(va_arg(*args, unsigned long long), end);
-    default:
-        __builtin_trap(); /* nothing that is linked uses others: write them here when it does */
+    default: __builtin_trap(); /* no linked code uses others */
     }
 }
 
@@ -88,7 +87,7 @@ int snprintf(char *restrict to, size_t cap, const char *restrict form, ...) {
     return (int)len;
 }
 
-/* There are no files: nothing ever had one to close or to read. */
+/* There are no files, so there is nothing to close or to read. */
 static int no_file(void) {
     errno = EBADF;
     return -1;

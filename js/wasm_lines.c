@@ -2,8 +2,8 @@
  *
  * wasm_lines.c - recipes, and lines of text into filters and out of them: the page's batches
  *
- * The page reads a file in pieces.  Each call takes one; what a line's key is says a recipe, and
- * umbel_records does the rest.  Results are in `numbers`, as in wasm_exports.c.
+ * The page reads a file in pieces.  Each call takes one piece; a recipe says what a line's key is,
+ * and umbel_records does the rest.  Results are in `numbers`, as in wasm_exports.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ EXPORT("get_recipe") void wasm_get_recipe(const umbel_filter *f) {
     wasm_put_text(text);
 }
 
-EXPORT("set_recipe") int wasm_set_recipe(umbel_filter *f, const char *text) {
+EXPORT_API("set_recipe") int wasm_set_recipe(umbel_filter *f, const char *text) {
     umbel_diag diag = {0};
     return wasm_ok(umbel_set_recipe(f, text, &diag), &diag);
 }
@@ -103,7 +103,7 @@ EXPORT("records_free") void wasm_records_free(umbel_records *records) {
     umbel_records_free(records);
 }
 
-/* What all records of a piece came to. */
+/* The totals over all records of a piece. */
 typedef struct tally {
     double records, nothing, malformed, hits;
 } tally;
@@ -127,17 +127,21 @@ static size_t only_keys(const umbel_records_batch *b) {
     return n;
 }
 
-/* The records of a piece as keys for the builder; 0: it failed.  numbers: records, those without the
- * part, malformed ones. */
+/* The records of a piece as keys for the builder, or without one as good keys; 0: it failed.
+ * never may be NULL if there is a builder.  numbers: records, those without the part, malformed
+ * ones. */
 EXPORT("build_lines")
-int wasm_build_lines(umbel_builder *builder, umbel_records *records, const uint8_t *bytes,
-                     size_t len, int last) {
+int wasm_build_lines(umbel_builder *builder, umbel_never *never, umbel_records *records,
+                     const uint8_t *bytes, size_t len, int last) {
     umbel_diag diag = {0};
     umbel_records_batch b = {0};
     tally t = {0};
     umbel_err e = umbel_records_feed(records, bytes, len, last != 0, &diag);
     while (!e && !(e = umbel_records_next(records, &b, &diag)) && b.n) {
-        e = umbel_builder_add(builder, some, only_keys(&b), &diag);
+        size_t n = only_keys(&b);
+        e = builder ? umbel_builder_add(builder, some, n, &diag)
+                    : umbel_never_ask(never, some, n, &diag);
+        if (!e && builder && never) e = umbel_never_show(never, some, n, &diag);
         count(&t, &b);
     }
     wasm_put_numbers((const double[]){t.records, t.nothing, t.malformed}, 3);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * wasm_unpack.c - decompression for tables, where the libraries for it are not: snappy alone
+ * wasm_unpack.c - decompression for tables without the compression libraries: only snappy
  *
- * LevelDB compresses with snappy; nothing of a Parquet file that is read here is compressed, and of
- * a RocksDB table only the index, without which its filters can still be read.
+ * LevelDB compresses with snappy; nothing that is read here from a Parquet file is compressed, and
+ * from a RocksDB table only the index, without which its filters can still be read.
  */
 #include <string.h>
 
@@ -73,7 +73,7 @@ static bool unpack(stream *s, uint8_t *to, size_t len) {
     return to == limit;
 }
 
-/* The page unpacks snappy alone. */
+/* The page unpacks only snappy. */
 static const char *refusal(umbeli_packing packing) {
     switch (packing) {
     case UMBELI_PACKED_LZ4: return "compressed with LZ4, which only the umbel command reads";

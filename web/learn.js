@@ -22,8 +22,9 @@ let from = 0;
 let turn = 0;
 let cells = [];
 let frames = [];
+let step = -1; // how much of a lookup is shown: -1 all of it, 0 the word, 1 its hash, then light by light
 
-/** Lights in a row, and rows in a block; counting's bits come in fours. */
+/** Lights per row, and rows per block; a counting filter has four bits per counter. */
 function shape() {
   const blocked = model === 'blocked' || model === 'counting';
   return { columns: blocked ? 32 : 16, rows: blocked ? 8 : 0, unit: model === 'counting' ? 4 : 1 };
@@ -71,7 +72,8 @@ async function refresh() {
   lay(seen.bits);
   const counts = new Array(seen.bits / unit).fill(0);
   for (const own of seen.own) for (const bit of new Set(own)) counts[bit / unit]++;
-  const asked = new Set((seen.answer?.probes ?? []).map((bit) => bit / unit));
+  const lights = (seen.answer?.probes ?? []).map((bit) => bit / unit);
+  const asked = new Set(step < 0 ? lights : lights.slice(0, Math.max(0, step - 1)));
   cells.forEach(({ light, count }, i) => {
     const now = asked.has(i) ? (counts[i] ? 'yes' : 'no') : counts[i] ? 'on' : '';
     light.setAttribute('class', `cell ${now}`);
@@ -81,8 +83,40 @@ async function refresh() {
     const hit = [...asked].some((light) => Math.floor(light / (columns * rows)) === block);
     frame.setAttribute('class', hit ? 'frame hit' : 'frame');
   });
-  answer(key, seen.answer, unit);
+  steps(key, seen.answer, lights, counts);
+  answer(key, step < 0 ? seen.answer : undefined, unit);
   figures(seen, counts);
+}
+
+/** One lookup as it happens: bytes, hash, light after light, until one is off or all were on. */
+function steps(key, found, lights, counts) {
+  const list = $('learn-steps');
+  list.replaceChildren();
+  if (step < 0 || !found) return;
+  const bytes = [...new TextEncoder().encode(key)].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+  const says = (...parts) => list.append(make('li', {}, ...parts));
+  says(t('The word as bytes: '), make('code', {}, bytes));
+  if (step > 0) says(t('Its hash, always the same for the same word: '), make('code', {}, found.hash));
+  const { columns } = shape();
+  for (const [i, light] of lights.slice(0, Math.max(0, step - 1)).entries()) {
+    const where = t('Light {0} (row {1}, column {2}), from the hash: ', light, Math.floor(light / columns) + 1, light % columns + 1);
+    says(where, make('strong', { class: counts[light] ? 'is-on' : 'is-off' }, counts[light] ? t('on') : t('off')));
+    const left = lights.length - i - 1;
+    if (!counts[light] && left) says(t('One light is off: that settles it, the other {0} need not be looked at.', left));
+    if (!counts[light]) break;
+  }
+}
+
+/** The next step; after the last the whole answer. */
+async function next() {
+  if (!$('learn-ask').value) $('learn-ask').value = keys[0] ?? 'apple';
+  const seen = await library.call('look', { model, keys, key: $('learn-ask').value });
+  const on = new Set(seen.own.flat());
+  const off = seen.answer.probes.findIndex((bit) => !on.has(bit));
+  const last = 1 + (off < 0 ? seen.answer.probes.length : off + 1);
+  step = step >= last ? -1 : step + 1;
+  $('learn-step').textContent = step < 0 ? t('Step by step') : step >= last ? t('The answer') : t('Next step');
+  await refresh();
 }
 
 function answer(key, found, unit) {
@@ -137,6 +171,8 @@ function list() {
 }
 
 function changed() {
+  step = -1;
+  $('learn-step').textContent = t('Step by step');
   list();
   return refresh();
 }
@@ -184,7 +220,12 @@ export function startLearn(planner) {
     add([$('learn-word').value]);
     $('learn-word').value = '';
   });
-  $('learn-ask').addEventListener('input', refresh);
+  $('learn-ask').addEventListener('input', () => {
+    step = -1;
+    $('learn-step').textContent = t('Step by step');
+    refresh();
+  });
+  $('learn-step').addEventListener('click', next);
   $('learn-mistake').addEventListener('click', fool);
   $('learn-more').addEventListener('click', more);
   $('learn-clear').addEventListener('click', () => {

@@ -2,12 +2,13 @@
 //
 // make.js - filters from text files
 
-import { $, complaint, downloads, facts, language, make, purposes, t, takesFile, withProgress } from './shell.js';
+import { $, complaint, downloads, facts, language, make, t, takesFile, withProgress } from './shell.js';
 import { bitsText, countText, rateText, reads, sizeText } from './quantity.js';
 
 let library;
 let file = null;
 let shown = null;
+let purposes = new Map(); // of kinds
 
 async function field(id, what, help) {
   const { value, bad } = await reads(library, what, $(id).value);
@@ -29,11 +30,12 @@ async function build(event) {
     return;
   }
   const kind = $('build-kind').value;
+  const never = $('build-never').files[0];
   $('build-result').hidden = true;
   try {
     const result = await withProgress($('build-progress'), library, 'build',
-      { file, kind, fpr: fpr ?? 0.01, capacity });
-    shown = { ...result, kind, name: file.name.replace(/\.[^.]*$/, '') + '.umb', from: file.name,
+      { file, never, kind, fpr: fpr ?? 0.01, capacity });
+    shown = { ...result, kind, never: never?.name, name: file.name.replace(/\.[^.]*$/, '') + '.umb', from: file.name,
       fpr: fpr ?? 0.01, capacity };
     downloads($('build-download'), result.blob, shown.name);
     show();
@@ -54,22 +56,28 @@ function show() {
   facts($('build-info'), [['lines', countText(lines)], ['kind', info.kind],
     ['keys added', countText(info.keysAdded)], ['size', sizeText(info.bytes)],
     ['bits per key', info.keysAdded ? bitsText(info.bits / info.keysAdded) : '0'],
-    ['rate now', rateText(now.rate)], ['rate promised', rateText(info.fpr)]]);
+    ['rate now', rateText(now.rate)], ['rate promised', rateText(info.fpr)],
+    ...(shown.never ? [['exceptions', countText(info.exceptions)]] : [])]);
   $('build-download').textContent = t('Download {0}', shown.name);
   const kind = shown.kind === 'auto' ? '' : ` --kind ${shown.kind}`;
   const keys = shown.capacity ? ` -n ${shown.capacity}` : '';
+  const never = shown.never ? ` --never ${quoted(shown.never)}` : '';
   $('build-command').textContent =
-    `umbel build${kind}${keys} -p ${shown.fpr} -o ${quoted(shown.name)} ${quoted(shown.from)}`;
+    `umbel build${kind}${keys} -p ${shown.fpr}${never} -o ${quoted(shown.name)} ${quoted(shown.from)}`;
 }
 
 function purpose() {
   $('build-keys').placeholder = t('as many as there are lines');
-  $('build-purpose').textContent = t(purposes[$('build-kind').value] ?? purposes.blocked);
+  $('build-purpose').textContent = t(purposes.get($('build-kind').value) ?? 'blocked or line, or classic where that is at least a quarter smaller: what the command makes');
 }
 
 export function startBuild(files) {
   library = files;
-  $('build-kind').replaceChildren(...Object.keys(purposes).map((kind) => make('option', { value: kind }, kind)));
+  library.call('lists').then(({ about }) => {
+    purposes = new Map(about.map((one) => [one.kind, one.purpose]));
+    $('build-kind').append(...about.map(({ kind }) => make('option', { value: kind }, kind)));
+  });
+  $('build-kind').replaceChildren(make('option', { value: 'auto' }, 'auto'));
   $('build-kind').addEventListener('change', purpose);
   $('build-form').addEventListener('submit', build);
   takesFile($('build-drop'), $('build-file'), (given) => {

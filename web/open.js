@@ -82,6 +82,8 @@ function pairs({ info, now }) {
       ['room for', countText(now.room)]);
     if (now.overfull) list.push(['warning', t('it holds more keys than planned')]);
   }
+  if (info.exceptions) list.push(['exceptions', countText(info.exceptions)]);
+  if (info.outdated) list.push(['exceptions', t('keys were added later: build it again')]);
   list.push(['recipe', info.recipe]);
   for (const [name, value] of Object.entries(info.meta)) list.push([`${t('note')} ${name}`, value]);
   return list;

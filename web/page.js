@@ -72,7 +72,7 @@ $('language').addEventListener('click', () => {
   write();
 });
 window.addEventListener('hashchange', () => read(false));
-// A file dropped beside its place must not replace the page.
+// A file dropped outside its target must not replace the page.
 for (const name of ['dragover', 'drop']) {
   window.addEventListener(name, (event) => event.preventDefault());
 }

@@ -2,14 +2,14 @@
 //
 // plan.js - the planner: three fields, a sentence, curves, the table of kinds
 
-import { $, draw, language, make, purposes, t } from './shell.js';
+import { $, draw, language, make, t } from './shell.js';
 import { bitsText, countText, rateText, reads, sizeText } from './quantity.js';
 
 const BITS = [1, 64];
 const LOWEST = 1e-8;
 const POINTS = 56;
 const USUAL_RATE = 0.01;
-const box = { left: 66, right: 0, top: 14, bottom: 370 }; // right: as wide as there is room
+const box = { left: 78, right: 0, top: 14, bottom: 370 }; // right: as wide as there is room
 
 const fields = [
   { name: 'keys', of: 'capacity', what: 'count', say: countText, help: 'keys, such as 2e9, 10M or 2 billion' },
@@ -21,7 +21,9 @@ let library;
 let changed;
 let turn = 0;
 let drawn; // the chart, to be drawn again at another width
-let shown; // what is on the page now, to be said again in another language
+let kinds = []; // of filters, in the legend
+let reasons = []; // why fields cannot be read
+let shown; // what is on the page now, to be shown again in another language
 
 /** What is written in the fields: {keys: '2e9', ...}. */
 export function planState() {
@@ -38,6 +40,7 @@ export function setPlan(state) {
 async function read(mine) {
   const given = {};
   let fine = true;
+  reasons = [];
   const all = await Promise.all(fields.map(({ name, what }) => reads(library, what, $(`plan-${name}`).value)));
   if (mine !== turn) return null;
   for (const [i, { name, of, help }] of fields.entries()) {
@@ -48,6 +51,7 @@ async function read(mine) {
     hint.classList.toggle('bad', !!bad);
     hint.textContent = bad ? `${bad}: ${t(help)}` : '';
     input.placeholder = '';
+    if (bad) reasons.push(bad);
     if (bad) fine = false;
     else if (value) given[of] = value;
   }
@@ -94,7 +98,7 @@ function best(given, plans, adding) {
   return found;
 }
 
-/** Sizes that look alike would contradict each other: then in bytes. */
+/** Two sizes that would look alike are shown in bytes. */
 function sizeBeside(bytes, other) {
   const text = sizeText(bytes);
   return text === sizeText(other) ? `${countText(bytes)} bytes` : text;
@@ -151,7 +155,9 @@ function show(mine, result) {
   const body = $('plan-table').tBodies[0];
   line.classList.toggle('bad', !!result && !result.plans.kinds.some(({ possible }) => possible));
   if (!result) {
-    line.textContent = t('Fill in two of the three.');
+    $('plan-answer').replaceChildren();
+    line.textContent = reasons.length ? `${reasons.join('. ')}.` : t('Fill in two of the three.');
+    line.classList.toggle('bad', reasons.length > 0);
     body.replaceChildren();
     chart(null);
     return;
@@ -160,8 +166,20 @@ function show(mine, result) {
   line.replaceChildren(...sentence(result).map((said, i) =>
     make('span', { class: i ? 'small muted' : '' }, (i ? space : '') + said.join(space))));
   answers(result);
+  $('plan-answer').replaceChildren(...figures(result));
   body.replaceChildren(...result.plans.kinds.map((plan) => row(plan, result.plans.chosen)));
   chart(result);
+}
+
+/** The filter that would be made, in five figures; what was asked for stands out. */
+function figures({ given, plans: { chosen } }) {
+  if (!chosen.possible) return [];
+  const asked = fields.find(({ of }) => given[of] === undefined)?.of ?? 'fpr';
+  return [['capacity', 'Keys', countText(chosen.capacity)], ['bytes', 'Size', sizeText(chosen.bytes)],
+    ['fpr', 'How often it is wrong', rateText(chosen.rate)], ['', 'Bits per key', bitsText(chosen.bitsPerKey)],
+    ['', 'Hashes', String(chosen.hashes)], ['', 'Kind', chosen.kind]]
+    .sort(([a], [b]) => (b === asked) - (a === asked))
+    .map(([of, name, text]) => make('div', { class: of === asked ? 'asked' : '' }, make('dt', {}, t(name)), make('dd', {}, text)));
 }
 
 /** The answer as the placeholder of the field that was left empty. */
@@ -180,7 +198,7 @@ function answers({ given, plans: { chosen } }) {
 }
 
 function row(plan, chosen) {
-  const head = make('th', { scope: 'row', role: 'rowheader', class: `k-${plan.kind}` }, make('i'));
+  const head = make('th', { scope: 'row', role: 'rowheader', class: `k${plan.colour}` }, make('i'));
   head.append(make('span', { class: 'name' }, plan.kind));
   const own = chosen.possible && chosen.kind === plan.kind;
   if (own) head.append(make('span', { class: 'tag' }, t('the default choice')));
@@ -192,7 +210,7 @@ function row(plan, chosen) {
     ['Bits per key', bitsText(plan.bitsPerKey)], ['Hashes', plan.hashes], ['Rate', rateText(plan.rate)]]
     .map(([name, text]) => make('td', { class: 'n', role: 'cell', 'data-label': t(name) }, String(text)));
   return make('tr', { role: 'row', class: own ? 'best' : '' }, head, ...cells,
-    make('td', { class: 'can', role: 'cell' }, t(purposes[plan.kind])));
+    make('td', { class: 'can', role: 'cell' }, t(plan.purpose)));
 }
 
 // ---- Chart ----
@@ -216,6 +234,9 @@ function axes(svg) {
   }
   svg.append(draw('text', { x: (box.left + box.right) / 2, y: box.bottom + 44, 'text-anchor': 'middle' },
     t('bits per key')));
+  const middle = (box.top + box.bottom) / 2;
+  svg.append(draw('text', { x: 14, y: middle, 'text-anchor': 'middle', transform: `rotate(-90 14 ${middle})` },
+    t('false-positive rate')));
 }
 
 function path(points) {
@@ -255,8 +276,8 @@ function chart(result) {
   title.textContent = t('Rate over bits per key for {0} keys, one curve per kind; the figures are in the table below.',
     countText(result?.capacity ?? 1e6));
   if (!result) return;
-  for (const { kind, curve } of result.curves ?? []) {
-    svg.append(draw('path', { class: `curve k-${kind}`, 'data-kind': kind, 'clip-path': 'url(#plan-clip)', d: path(curve) }));
+  for (const { kind, colour, curve } of result.curves ?? []) {
+    svg.append(draw('path', { class: `curve k${colour}`, 'data-kind': kind, 'clip-path': 'url(#plan-clip)', d: path(curve) }));
   }
   const { capacity, fpr, bytes } = result.given;
   const across = { class: 'guide', x1: box.left, x2: box.right, y1: y(fpr), y2: y(fpr) };
@@ -267,7 +288,7 @@ function chart(result) {
   for (const plan of result.plans.kinds) {
     const bits = plan.bitsPerKey;
     if (!plan.possible || bits < BITS[0] || bits > BITS[1] || plan.rate < LOWEST) continue;
-    const dot = draw('circle', { class: `dot k-${plan.kind}`, cx: x(bits), cy: y(plan.rate), r: 6 });
+    const dot = draw('circle', { class: `dot k${plan.colour}`, cx: x(bits), cy: y(plan.rate), r: 6 });
     dot.append(draw('title', {}, `${plan.kind}: ${bitsText(bits)}, ${rateText(plan.rate)}`));
     svg.append(dot);
   }
@@ -275,13 +296,17 @@ function chart(result) {
 
 function legend() {
   $('plan-legend').replaceChildren(
-    ...Object.keys(purposes).map((kind) => make('li', {}, make('i', { class: `key-line k-${kind}` }), kind)),
+    ...kinds.map(({ kind, colour }) => make('li', {}, make('i', { class: `key-line k${colour}` }), kind)),
     make('li', {}, make('i', { class: 'key-line dashed' }), t('bound: nothing can be below')));
 }
 
 export function startPlan(planner, tell) {
   library = planner;
   changed = tell;
+  library.call('lists').then(({ about }) => {
+    kinds = about;
+    legend();
+  });
   $('plan-form').addEventListener('input', solve);
   $('plan-form').addEventListener('submit', (event) => event.preventDefault());
   for (const button of document.querySelectorAll('#plan-form .chip')) {

@@ -50,7 +50,7 @@ export function speak(now) {
 
 // ---- Workers ----
 
-/** The module's bytes: packed in this very page, or beside it.  Workers unpack them: `size` says so. */
+/** The module's bytes: packed in this very page, or next to it.  Workers unpack them: `size` says so. */
 let loading;
 async function moduleBytes() {
   const inline = $('wasm');
@@ -65,7 +65,7 @@ function workerAddress() {
   return URL.createObjectURL(new Blob([inline.textContent], { type: 'text/javascript' }));
 }
 
-/** The library in a worker of its own. */
+/** The library in a separate worker. */
 export class Library {
   #worker = new Worker(workerAddress());
   #waiting = new Map();
@@ -158,14 +158,3 @@ export function facts(list, pairs) {
   list.replaceChildren(...pairs.flatMap(([name, value]) =>
     [make('dt', {}, t(name)), make('dd', {}, String(value))]));
 }
-
-export const purposes = {
-  blocked: 'one cache line per lookup; add, merge, many writers',
-  classic: 'the smallest that takes adds; add, merge, fold',
-  static: 'built once from all keys: small and fast; lookups only',
-  counting: 'keys can be removed again; add, remove, count, merge',
-  scalable: 'grows when the number of keys is unknown; add, for ever',
-  window: 'remembers the latest keys only; add, forgets by itself',
-  tight: 'built once from all keys: the smallest; lookups only',
-  line: 'one cache line per lookup, smaller at low rates; add, merge, many writers',
-};

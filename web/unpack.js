@@ -25,7 +25,7 @@ const LITERAL = REPEAT_LENGTH + 2 + 8 + 8 + 256;
 /** Bits out of the bytes, by a range coder whose probabilities learn. */
 class Bits {
   #bytes;
-  #at = 5; // behind a zero and the first four of the code
+  #at = 5; // after a zero and the first four bytes of the code
   #range = Uint32Array.of(2 ** 32 - 1); // arrays, so that they are never anything but 32 bits
   #code;
   #chances = new Uint16Array(LITERAL + (0x300 << CONTEXT_BITS)).fill(1024); // of 2048, for a zero
@@ -58,7 +58,7 @@ class Bits {
     return bit;
   }
 
-  /** The upper bits first, each in the light of those before it. */
+  /** The upper bits first, each in the context of those before it. */
   tree(at, count) {
     let node = 1;
     for (let i = 0; i < count; i++) node = 2 * node + this.one(at + node);
@@ -132,7 +132,7 @@ export function unpack(packed, size) {
   const bits = new Bits(packed);
   const out = new Uint8Array(size);
   const latest = [0, 0, 0, 0]; // distances, less one
-  let state = 0; // what came lately; below 7 a literal
+  let state = 0; // what came last; below 7: a literal
   for (let at = 0; ; ) {
     let length = 1;
     const calm = state < 7;

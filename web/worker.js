@@ -8,7 +8,8 @@
 import { bind, UmbelError } from '../js/engine.js';
 import { unpack } from './unpack.js';
 
-const SLICE = 4 << 20; // of a file, read at once
+const SLICE = 4 << 20; // of a file, read at a time
+const LARGE = 64 << 20; // so that reading it takes a while
 const MOST_BYTES = 3 * 2 ** 30; // a file beyond this has no room in WebAssembly's memory
 
 let umbel;
@@ -17,7 +18,7 @@ const cancelled = new Set();
 
 class Cancelled extends Error {}
 
-/** Calls `use` with each slice of a file and where it lies; tells how far it is. */
+/** Calls `use` with each slice of a file and where it lies; reports progress. */
 async function inSlices(file, task, use) {
   for (let at = 0; at < file.size; at += SLICE) {
     const slice = new Uint8Array(await file.slice(at, at + SLICE).arrayBuffer());
@@ -49,28 +50,31 @@ function parse({ what, text }) {
   return umbel.parseQuantity(what, text);
 }
 
-/** All but 'auto'. */
-const kinds = () => umbel.lists.kinds.slice(1);
+/** All but 'auto', what each is for, and one of the page's eight colours. */
+function kinds() {
+  const purposes = engine.namesIn(6);
+  return umbel.lists.kinds.slice(1).map((kind, i) => ({ kind, purpose: purposes[i], colour: i % 8 }));
+}
 
 function plans({ capacity, fpr, bytes }) {
   const given = { capacity, fpr, bytes };
   return {
     chosen: umbel.plan(given),
-    kinds: kinds().map((kind) =>
-      ({ ...umbel.plan({ ...given, kind }), kind, builtOnce: engine.isBuiltOnce(kind) })),
+    kinds: kinds().map((about) =>
+      ({ ...umbel.plan({ ...given, kind: about.kind }), ...about, builtOnce: engine.isBuiltOnce(about.kind) })),
   };
 }
 
-/** Rates over bits per key, for so many keys: one curve per kind. */
+/** Rates over bits per key, for that many keys: one curve per kind. */
 function curves({ capacity, from, to, points }) {
-  return kinds().map((kind) => {
+  return kinds().map(({ kind, colour }) => {
     const curve = [];
     for (let i = 0; i < points; i++) {
       const bits = from * (to / from) ** (i / (points - 1));
       const plan = umbel.plan({ kind, capacity, bytes: Math.max(1, Math.round(bits * capacity / 8)) });
       if (plan.possible && plan.rate > 0) curve.push([bits, plan.rate]);
     }
-    return { kind, curve };
+    return { kind, colour, curve };
   });
 }
 
@@ -103,11 +107,11 @@ function look({ model, keys, key }) {
 
 function hashOf(filter, model, key) {
   const which = model === 'classic' ? 1 : model === 'leveldb' ? 2 : 0;
-  engine.withKey(key, (at, length) => engine.wasm.show_hash(filter.handle, which, at, length));
+  engine.withKey(key, (at, length) => engine.wasm.show_hash(umbel.handleOf(filter), which, at, length));
   return engine.texts(1)[0];
 }
 
-/** Words until one that was never added is taken for one that was. */
+/** Tries words until one that was never added is taken for one that was. */
 function mistake({ model, keys, from }) {
   const filter = models[model]();
   try {
@@ -149,18 +153,34 @@ function close() {
   Object.assign(opened, { filter: null, table: 0, bytes: 0, length: 0, place: 0 });
 }
 
-async function gunzipped(file) {
+/** Unpacked only as far as there is room. */
+async function gunzipped(file, task) {
   const start = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   if (start[0] !== 0x1f || start[1] !== 0x8b) return file;
+  const parts = [];
+  let size = 0;
+  const reader = file.stream().pipeThrough(new DecompressionStream('gzip')).getReader();
   try {
-    return await new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).blob();
-  } catch {
-    throw new UmbelError('ECORRUPT', 'gzip: the file is damaged');
+    for (let next; !(next = await reader.read()).done; ) {
+      size += next.value.length;
+      if (size > MOST_BYTES) throw tooLarge();
+      if (cancelled.delete(task.id)) throw new Cancelled('cancelled');
+      parts.push(new Blob([next.value]));
+    }
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    throw error instanceof UmbelError || error instanceof Cancelled ? error
+      : new UmbelError('ECORRUPT', 'gzip: the file is damaged');
   }
+  return new Blob(parts);
 }
 
-/** What Parquet files and LevelDB tables end in. */
-const magics = ['PAR1', '\x57\xfb\x80\x8b\x24\x75\x47\xdb'];
+function tooLarge() {
+  return new UmbelError('ELIMIT', 'a browser has room for files of up to 3 GiB; the umbel command opens larger ones');
+}
+
+/** What Parquet files and tables of LevelDB and RocksDB end in. */
+const magics = ['PAR1', '\x57\xfb\x80\x8b\x24\x75\x47\xdb', '\xf7\xcf\xf4\x85\xb7\x41\xe2\x88'];
 
 function isTable(length) {
   return magics.some((magic) => {
@@ -169,12 +189,14 @@ function isTable(length) {
   });
 }
 
-/** What is known about a file that is no filter, in place of `error`. */
+function unread() {
+  return new UmbelError('ENOTSUP', 'compressed with Zstandard, which browsers do not read: unpack it first (zstd -d)');
+}
+
+/** What is known about a file that is not a filter, in place of `error`. */
 function explained(error) {
   const start = new DataView(engine.wasm.memory.buffer, opened.bytes, opened.length);
-  if (opened.length > 4 && start.getUint32(0, true) === 0xfd2fb528) {
-    return new UmbelError('ENOTSUP', 'compressed with Zstandard, which browsers do not read: unpack it first (zstd -d)');
-  }
+  if (opened.length > 4 && start.getUint32(0, true) === 0xfd2fb528) return unread();
   // Without its definition an index of ClickHouse is recognised, but not read.
   const table = engine.wasm.table(opened.bytes, opened.length) >>> 0;
   if (table) engine.wasm.table_dispose(table);
@@ -185,10 +207,9 @@ function explained(error) {
 /** A filter, or a table with filters in it. */
 async function open({ file, as, secret }, task) {
   close();
-  const plain = as.format === 'any' || as.format === 'dcso' ? await gunzipped(file) : file;
-  if (plain.size > MOST_BYTES) {
-    throw new UmbelError('ELIMIT', 'a browser has room for files of up to 3 GiB; the umbel command opens larger ones');
-  }
+  const plain = as.format === 'any' || as.format === 'dcso' ? await gunzipped(file, task) : file;
+  if (plain.size > MOST_BYTES) throw tooLarge();
+  if (as.format === 'any' && plain.size > LARGE) await glance(plain);
   opened.bytes = engine.alloc(plain.size);
   opened.length = plain.size;
   await inSlices(plain, task, (slice, at) => engine.bytes.set(slice, opened.bytes + at));
@@ -200,13 +221,24 @@ async function open({ file, as, secret }, task) {
     engine.setForeign(as);
     const handle = engine.withSecret(secret, () =>
       engine.must(engine.wasm.open(opened.bytes, plain.size)));
-    opened.filter = new umbel.Filter(handle);
+    opened.filter = umbel.wrap(handle);
     return describe();
   } catch (error) {
     const words = as.format === 'any' && error.code === 'EUNKNOWN' ? explained(error) : error;
     close();
     throw words;
   }
+}
+
+/** Refuses a large file that nothing can be, before all of it is read. */
+async function glance(file) {
+  const bytes = async (from, to) => new Uint8Array(await file.slice(from, to).arrayBuffer());
+  const start = await bytes(0, SLICE);
+  const end = await bytes(file.size - 8, file.size);
+  if (magics.some((magic) => String.fromCharCode(...end).endsWith(magic))) return;
+  engine.setForeign({});
+  if (engine.withBytes(start, (at) => engine.wasm.recognised(at, file.size))) return;
+  throw new DataView(start.buffer).getUint32(0, true) === 0xfd2fb528 ? unread() : engine.error();
 }
 
 function openTable() {
@@ -233,7 +265,7 @@ function choose({ place }) {
   opened.filter?.free();
   opened.filter = null;
   const handle = engine.must(engine.wasm.table_filter(opened.table, place));
-  opened.filter = new umbel.Filter(handle);
+  opened.filter = umbel.wrap(handle);
   opened.place = place;
   return describe();
 }
@@ -280,7 +312,7 @@ function fill(info) {
     const from = start + unit * Math.floor(part * units / parts);
     const to = part === parts - 1 ? start + length
       : start + unit * Math.floor((part + 1) * units / parts);
-    // Of large parts a sample is enough for a picture.
+    // For large parts a sample is enough for a picture.
     const step = Math.max(1, Math.floor((to - from) / 65536));
     let set = 0;
     let seen = 0;
@@ -338,12 +370,12 @@ async function askList({ file, type }, task) {
     if (!engine.types.includes(type)) throw new UmbelError('ENOTSUP', `values of type ${type} are asked for one by one`);
   }
   const recipe = recipeFor(type);
-  const records = engine.must(engine.wasm.records(recipe.handle));
+  const records = engine.must(engine.wasm.records(umbel.recipeOf(recipe)));
   const matches = [];
   const sum = { lines: 0, missing: 0, malformed: 0, hits: 0 };
   try {
     await inLines(file, task, (at, length, last) => {
-      engine.must(engine.wasm.match_lines(opened.filter.handle, recipe.handle, records, at, length, last ? 1 : 0));
+      engine.must(engine.wasm.match_lines(umbel.handleOf(opened.filter), umbel.recipeOf(recipe), records, at, length, last ? 1 : 0));
       const [out, kept, lines, missing, malformed, hits] = engine.numbers(6);
       if (kept) matches.push(engine.bytes.slice(out, out + kept));
       sum.lines += lines;
@@ -376,7 +408,7 @@ async function countLines(file, task) {
   return lines + (last === 10 ? 0 : 1);
 }
 
-async function build({ file, kind, fpr, bytes, capacity }, task) {
+async function build({ file, never, kind, fpr, bytes, capacity }, task) {
   const options = { kind, fpr, bytes, capacity };
   const passes = engine.isBuiltOnce(kind) || capacity || (fpr && bytes) ? 1 : 2;
   const part = (number) => ({ id: task.id, progress: (share) =>
@@ -386,15 +418,25 @@ async function build({ file, kind, fpr, bytes, capacity }, task) {
   engine.setParams(options);
   const builder = engine.must(engine.wasm.builder());
   const recipe = new umbel.Recipe('line');
-  const records = engine.must(engine.wasm.records(recipe.handle));
+  const records = engine.must(engine.wasm.records(umbel.recipeOf(recipe)));
+  let good = 0;
+  let asked = 0;
   let lines = 0;
   try {
+    if (never) {
+      good = engine.must(engine.wasm.never());
+      asked = engine.must(engine.wasm.records(umbel.recipeOf(recipe)));
+      await inLines(never, { id: task.id, progress: () => {} }, (at, length, last) => {
+        engine.must(engine.wasm.build_lines(0, good, asked, at, length, last ? 1 : 0));
+      });
+    }
     await inLines(file, part(passes - 1), (at, length, last) => {
-      engine.must(engine.wasm.build_lines(builder, records, at, length, last ? 1 : 0));
+      engine.must(engine.wasm.build_lines(builder, good, records, at, length, last ? 1 : 0));
       lines += engine.numbers(1)[0];
     });
-    const filter = new umbel.Filter(engine.must(engine.wasm.builder_finish(builder)));
+    const filter = umbel.wrap(engine.must(engine.wasm.builder_finish(builder)));
     try {
+      if (good) engine.must(engine.wasm.never_finish(good, umbel.handleOf(filter)));
       const { seed, fingerprint, ...info } = filter.info();
       return { lines, info, now: filter.measure(),
         blob: new Blob([filter.toBytes('native')], { type: 'application/octet-stream' }) };
@@ -403,14 +445,16 @@ async function build({ file, kind, fpr, bytes, capacity }, task) {
     }
   } finally {
     engine.wasm.records_free(records);
+    engine.wasm.records_free(asked);
     recipe.free();
     engine.wasm.builder_dispose(builder);
+    engine.wasm.never_dispose(good);
   }
 }
 
 // ---- Messages ----
 
-const handlers = { version: () => umbel.version, lists: () => umbel.lists, parse, plans, curves, look, mistake, words, open, choose, ask, askList, build };
+const handlers = { version: () => umbel.version, lists: () => ({ ...umbel.lists, about: kinds() }), parse, plans, curves, look, mistake, words, open, choose, ask, askList, build };
 
 async function start({ wasm, size }) {
   umbel = bind(await WebAssembly.compile(size ? unpack(wasm, size) : wasm));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// run.mjs [COUNT] - the package beside npm's bloom-filters and bloomfilter, in one run, on URLs.
-// Both are installed below build/js/peers; build/js/package must be there (make js).
+// run.mjs [COUNT] - the package next to npm's bloom-filters and bloomfilter, in one run, on URLs.
+// Both are installed below build/js/peers; build/js/package must exist (make js).
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -20,7 +20,7 @@ if (!wanted.every((name) => existsSync(join(peers, 'node_modules', name.split('@
     ...wanted], { stdio: ['ignore', 'inherit', 'inherit'] });
 }
 const need = createRequire(join(peers, 'x.js'));
-const { Filter } = await import(join(root, 'build/js/package/index.js'));
+const { Filter } = await import(join(root, 'build/js/package/node.mjs'));
 
 /** Strings in one piece, as a file or a socket gives them. */
 const urls = (host) => Array.from({ length: count }, (_, i) =>
@@ -37,7 +37,7 @@ const sum = (hits) => {
 const make = () => Filter.create({ capacity: count, fpr, kind: 'blocked' });
 const { BloomFilter: Small } = need('bloomfilter');
 const { BloomFilter: Large } = need('bloom-filters');
-const part = Math.ceil(count / 50); // tens of microseconds a key: some of the keys say enough
+const part = Math.ceil(count / 50); // tens of microseconds per key: some of the keys are enough
 
 const rows = [
   { name: 'umbel, batch of strings', keys: count, make,
@@ -56,8 +56,8 @@ const rows = [
     ask: (filter) => outside.slice(0, part).reduce((total, url) => total + filter.has(url), 0) },
 ];
 
-/** Milliseconds that a task took of the processor, those of the garbage collector's threads among
- * them: unlike the clock's, they do not tell how busy other programs were. */
+/** Milliseconds of processor time that a task took, including the garbage collector's threads.
+ * Unlike wall-clock time, this does not depend on how busy other programs were. */
 function spent(task) {
   const before = process.cpuUsage();
   const result = task();

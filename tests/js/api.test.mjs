@@ -89,6 +89,27 @@ test('sets: merge, intersect, copy, clear, fold, snapshot', () => {
   assert.throws(() => a.merge(seeded), { code: 'EMISMATCH', message: /seed/ });
 });
 
+test('good keys are never found, members always', () => {
+  const members = Array.from({ length: 2000 }, (_, i) => `bad${i}`);
+  const good = Array.from({ length: 5000 }, (_, i) => `good${i}`);
+  for (const kind of [...adding, 'static', 'tight']) {
+    const plain = Filter.build(members, { fpr: 0.2, kind });
+    const caught = plain.hasMany(good).reduce((sum, hit) => sum + hit, 0);
+    const filter = Filter.build(members, { fpr: 0.2, kind, never: new Set([...good, 'bad7']) });
+    assert.ok(caught > 0 || kind === 'scalable', kind);
+    for (const asked of [filter, Filter.fromBytes(filter.toBytes())]) {
+      assert.equal(asked.info().exceptions, caught, kind);
+      assert.equal(asked.info().outdated, false);
+      assert.ok(asked.hasMany(members).every((hit) => hit === 1), kind);
+      assert.ok(asked.hasMany(good).every((hit) => hit === 0), kind);
+    }
+    assert.equal(plain.info().exceptions, 0);
+  }
+  assert.throws(() => Filter.build(['a'], { never: [5] }), TypeError);
+  const many = Array.from({ length: 200000 }, (_, i) => String(i));
+  assert.throws(() => Filter.build(['a'], { fpr: 0.5, never: many }), { code: 'EFULL' });
+});
+
 test('windows forget', () => {
   const window = Filter.create({ kind: 'window', capacity: 100, fpr: 0.001, generations: 2,
     manual: true });

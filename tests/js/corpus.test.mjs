@@ -20,7 +20,7 @@ const { bind } = await import(join(root, 'build/js/package/engine.js'));
 const formats = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
   'parquet', 'redisbloom', 'dcso', 'rocksdb', 'spark'];
 
-/** True when it is a filter; then it is asked and written, too. */
+/** True when it is a filter; then it is also queried and written. */
 function use(bytes, options) {
   let filter;
   try {

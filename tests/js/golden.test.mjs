@@ -81,11 +81,11 @@ test('gocrc32', () => {
 // ---- Tables ----
 
 const { bind } = await import(join(root, 'build/js/package/engine.js'));
-const { Filter: Engines, engine } = bind(
+const { wrap, engine } = bind(
   await WebAssembly.compile(readFileSync(join(root, 'build/js/package/umbel.wasm'))));
 const { wasm } = engine;
 
-/** The states of the filters in a table, all of which are asked; null when it is no table. */
+/** The states of the filters in a table, all of which are queried; null when it is not a table. */
 function walk(bytes, key) {
   return engine.withBytes(bytes, (at, length) => {
     const table = wasm.table(at, length) >>> 0;
@@ -100,7 +100,7 @@ function walk(bytes, key) {
       const handle = wasm.table_filter(table, i) >>> 0;
       if (state !== 0) assert.equal(handle, 0);
       if (!handle) continue;
-      const filter = new Engines(handle);
+      const filter = wrap(handle);
       found.push(filter.has(key));
       filter.measure();
       filter.free();

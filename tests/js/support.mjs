@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export const root = new URL('../../', import.meta.url).pathname;
-export const built = join(root, 'build/js/package/index.js');
+export const built = join(root, 'build/js/package/node.mjs');
 
 /** The command, to compare with. */
 export const umbel = process.env.UMBEL ?? join(root, 'build/umbel');
@@ -28,7 +28,7 @@ export function urls(count, host = 'www.example.com') {
   return Array.from({ length: count }, (_, i) => `https://${host}/path/${i * 7}?page=${i}`);
 }
 
-/** Lines of a golden table that are no comment, split at tabs. */
+/** Lines of a golden table that are not comments, split at tabs. */
 export function golden(name) {
   const text = readFileSync(join(root, 'tests/golden', name), 'utf8');
   return text.split('\n').filter((line) => line && line[0] !== '#').map((line) => line.split('\t'));

@@ -151,7 +151,7 @@ export class Browser {
     });
   }
 
-  /** A page of its own, with what it says and asks for being recorded. */
+  /** A new page; what it logs and requests is recorded. */
   async page(address, { width = 1280, height = 900, dark = false, language = 'en-US' } = {}) {
     const { browserContextId } = await this.send('Target.createBrowserContext');
     const { targetId } = await this.send('Target.createTarget', { url: 'about:blank', browserContextId });

@@ -11,7 +11,7 @@ import { after, before, test } from 'node:test';
 import { built, golden, hex, nativeFiles, root, runs, umbel } from '../js/support.mjs';
 import { Browser } from './browser.mjs';
 
-const { Filter } = await import(built);
+const { Filter, plan } = await import(built);
 const address = `file://${join(root, 'build/web/umbel.html')}`;
 const kinds = ['blocked', 'classic', 'static', 'counting', 'scalable', 'window', 'tight', 'line'];
 const models = { classic: 4, blocked: 8, counting: 8, leveldb: 6 };
@@ -31,7 +31,7 @@ after(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** A golden native file as a file of its own. */
+/** A golden native file as a separate file. */
 function written(name) {
   const path = join(home, `${name}.umb`);
   writeFileSync(path, native.get(name));
@@ -123,7 +123,7 @@ test('plan: two fields give the third, curves, table and the command\'s sentence
     try {
       said = runs('plan', ...args);
     } catch (error) {
-      said = error.stdout; // what is impossible has a status of its own
+      said = error.stdout; // impossible plans have a different status
     }
     assert.equal(sentence, said.split('\n\n')[0].replaceAll('\n', ' ').trim());
   }
@@ -155,7 +155,7 @@ test('plan: the address holds it, examples fill it in', async () => {
   }
   await other.until('document.getElementById("plan-sentence").textContent.includes("2,000,000,000")');
   assert.equal(await text(other, 'plan-sentence'), await text(page, 'plan-sentence'));
-  // A plan that is pasted into the address of an open page is shown, too.
+  // A plan that is pasted into the address of an open page is also shown.
   await other.run('location.hash = "#plan?keys=1000&rate=1%25"');
   await other.until('document.getElementById("plan-sentence").textContent.startsWith("1,000 keys at a false-positive rate of 1%:")');
   await page.close();
@@ -293,7 +293,7 @@ test('open: every golden file', async () => {
   await page.close();
 });
 
-test('open: filters inside Parquet files and LevelDB tables', async () => {
+test('open: filters inside Parquet files and tables of LevelDB and RocksDB', async () => {
   const page = await open('#open');
   let found = await opens(page, place('parquet/duckdb_t.parquet'));
   assert.equal(found.error, '');
@@ -304,6 +304,10 @@ test('open: filters inside Parquet files and LevelDB tables', async () => {
   assert.equal(found.error, '');
   assert.equal(found.format, 'leveldb');
   assert.match(await asks(page, 'key000001'), /is in it/);
+  found = await opens(page, place('rocksdb/v6.sst'));
+  assert.equal(found.error, '');
+  assert.equal(found.format, 'rocksdb');
+  assert.match(await asks(page, 'key000000150'), /is in it/);
   await page.close();
 });
 
@@ -380,21 +384,43 @@ test('build: every kind, byte for byte the command\'s', { skip: noCommand }, asy
   lines[6] = '布隆过滤器\r';
   writeFileSync(list, lines.join('\n')); // no newline at its end
   const theirs = join(home, 'theirs.umb');
-  for (const kind of kinds) {
-    const page = await open('#build'); // a page of its own: browsers stop the tenth download of one
+  for (const kind of ['auto', ...kinds]) {
+    const page = await open('#build'); // a new page: browsers stop the tenth download of one
     for (const [rate, fpr] of [['1%', '0.01'], ['1 in 5,000', '0.0002']]) {
       await page.choose('build-file', list);
       await page.run(`document.getElementById('build-kind').value = '${kind}'`);
       await page.type('build-rate', rate);
       await builds(page);
       const mine = await downloaded(page, 'build-download', 'urls.umb');
-      runs('build', '--force', '-q', '--kind', kind, '-p', fpr, '-o', theirs, list);
+      runs('build', '--force', '-q', ...(kind === 'auto' ? [] : ['--kind', kind]), '-p', fpr, '-o', theirs, list);
       assert.ok(mine.equals(readFileSync(theirs)), `${kind} ${rate}`);
       assert.match(await text(page, 'build-command'),
-        new RegExp(`--kind ${kind} .*-o urls.umb urls.txt`));
+        kind === 'auto' ? /^umbel build -p .* -o urls.umb urls.txt/ : new RegExp(`--kind ${kind} .*-o urls.umb urls.txt`));
     }
     await page.close();
   }
+});
+
+test('build: good keys are never found, byte for byte the command\'s', { skip: noCommand }, async () => {
+  const [list, good, theirs] = ['bad.txt', 'good.txt', 'safe.umb'].map((name) => join(home, name));
+  writeFileSync(list, Array.from({ length: 5000 }, (_, i) => `bad${i}`).join('\n'));
+  writeFileSync(good, Array.from({ length: 5000 }, (_, i) => `good${i}\n`).join(''));
+  const page = await open('#build');
+  await page.choose('build-file', list);
+  await page.choose('build-never', good);
+  await page.run('document.getElementById(\'build-kind\').value = \'tight\'');
+  await page.type('build-rate', '5%');
+  await builds(page);
+  const mine = await downloaded(page, 'build-download', 'bad.umb');
+  runs('build', '--force', '-q', '--kind', 'tight', '-p', '0.05', '--never', good, '-o', theirs, list);
+  assert.ok(mine.equals(readFileSync(theirs)));
+  assert.match(await text(page, 'build-command'), /-p 0.05 --never good.txt -o bad.umb bad.txt$/);
+  assert.match(await text(page, 'build-info'), /exceptions\s*2\d\d/);
+  await page.close();
+  const other = await open('#open');
+  await opens(other, theirs);
+  assert.match(await text(other, 'open-info'), /exceptions\s*2\d\d/);
+  await other.close();
 });
 
 /** A filter with a recipe, in a file. */
@@ -467,7 +493,7 @@ test('open: the golden table of recipes, as lists', async () => {
   for (const { recipe, header, rows } of recipeFiles()) {
     const keys = rows.filter((row, i) => row.key && i % 2 === 0).map(({ key }) => key);
     const known = new Set(keys.map((key) => key.toString('hex')));
-    // A domain is found by its parents, too.
+    // A domain is also found by its parents.
     const asked = (key) => (/\bdomain\b/.test(recipe)
       ? key.toString('latin1').split('.').map((_, i, labels) => labels.slice(i).join('.'))
       : [key.toString('latin1')]);
@@ -623,6 +649,160 @@ test('phones: nothing is wider than the screen', async () => {
   }
 });
 
+/** WCAG's contrast of two colours, each [r, g, b] from 0 to 255. */
+function contrast(a, b) {
+  const luminance = (colour) => colour.map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const [high, low] = [luminance(a), luminance(b)].sort((x, y) => y - x);
+  return (high + 0.05) / (low + 0.05);
+}
+
+/** Every text that can be seen: its colour over what is painted below it, and its size. */
+const seenTexts = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const rgba = (css) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = css; canvas.fillRect(0, 0, 1, 1); return [...canvas.getImageData(0, 0, 1, 1).data]; };
+  const over = (top, below) => top.slice(0, 3).map((part, i) => part * top[3] / 255 + below[i] * (1 - top[3] / 255));
+  const ground = (node) => { const own = rgba(getComputedStyle(node).backgroundColor); return own[3] === 255 ? own.slice(0, 3) : over(own, node.parentElement ? ground(node.parentElement) : [255, 255, 255]); };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  for (let node; (node = walker.nextNode()); ) {
+    const owner = node.parentElement;
+    if (!node.data.trim() || !owner.checkVisibility({ opacityProperty: true, visibilityProperty: true }) || owner.closest('script, style, title, noscript, .skip, thead')) continue;
+    const style = getComputedStyle(owner);
+    const size = parseFloat(style.fontSize);
+    const inSvg = owner instanceof SVGElement;
+    const below = owner.classList.contains('cell-count') ? rgba(getComputedStyle(owner.previousSibling).fill).slice(0, 3) : ground(inSvg ? owner.closest('svg') : owner);
+    texts.push({ text: node.data.trim().slice(0, 40), colour: over(rgba(inSvg ? style.fill : style.color), below), below,
+      large: size >= 24 || (size >= 18.66 && style.fontWeight >= 700) });
+  }
+  for (const input of document.querySelectorAll('input')) {
+    if (!input.placeholder || !input.checkVisibility()) continue;
+    texts.push({ text: input.placeholder, colour: rgba(getComputedStyle(input, '::placeholder').color).slice(0, 3), below: ground(input), large: false });
+  }
+  const shapes = [...document.querySelectorAll('.cell.on, .cell.yes, .cell.no, .curve, .dot, .bound, .swatch.on, .swatch.yes, .swatch.no, .history')]
+    .filter((shape) => shape.checkVisibility()).map((shape) => {
+      const style = getComputedStyle(shape);
+      const paint = shape.classList.contains('swatch') ? style.backgroundColor : style.fill === 'none' ? style.stroke : style.fill;
+      return { text: String(shape.getAttribute('class')), colour: rgba(paint).slice(0, 3), below: ground(shape.closest('svg') ?? shape.parentElement) };
+    });
+  return { texts, shapes };
+})()`;
+
+test('contrast: WCAG AA, of every text and every shape that means something, in both themes', async () => {
+  for (const dark of [false, true]) {
+    for (const part of ['plan', 'learn', 'open', 'build']) {
+      const page = await open(`#${part}`, { dark });
+      if (part === 'plan') await planned(page);
+      if (part === 'learn') {
+        await page.type('learn-ask', 'nobody');
+        await page.until('document.querySelector(".cell.no")');
+        await page.run('new Promise((done) => setTimeout(done, 400))'); // colours change slowly
+      }
+      if (part === 'open') await opens(page, place('native/blocked_64.umb'));
+      const { texts, shapes } = await page.run(seenTexts);
+      assert.ok(texts.length > 15, `${part}: ${texts.length}`);
+      for (const { text: what, colour, below, large } of texts) {
+        const found = contrast(colour, below);
+        assert.ok(found >= (large ? 3 : 4.5), `${part}, ${dark ? 'dark' : 'light'}: "${what}" ${found.toFixed(2)}`);
+      }
+      for (const { text: what, colour, below } of shapes) {
+        const found = contrast(colour, below);
+        assert.ok(found >= 3, `${part}, ${dark ? 'dark' : 'light'}: ${what} ${found.toFixed(2)}`);
+      }
+      await page.close();
+    }
+  }
+});
+
+test('plan: the answer comes first, and large; what cannot be read is said', async () => {
+  const page = await open('#plan?keys=1+million&rate=1%25');
+  await planned(page);
+  const figures = () => page.run('[...document.querySelectorAll("#plan-answer > div")].map((one) => one.innerText.replace("\\n", ": "))');
+  const { bitsPerKey, hashes, kind } = plan({ capacity: 1e6, fpr: 0.01 });
+  const all = await figures();
+  assert.equal(all[0], 'Size: 1.26 MiB');
+  for (const [name, value] of [['Keys', '1,000,000'], ['Bits per key', bitsPerKey.toFixed(1)], ['Hashes', hashes], ['Kind', kind]]) {
+    assert.ok(all.includes(`${name}: ${value}`), `${name} ${value} in ${all}`);
+  }
+  assert.ok(all.some((one) => /^How often it is wrong: 0\.\d+%|^How often it is wrong: 1%/.test(one)), `${all}`);
+  const size = (of) => page.run(`parseFloat(getComputedStyle(document.querySelector('${of}')).fontSize)`);
+  assert.ok(await size('#plan-answer .asked dd') >= 2 * await size('#plan-sentence'));
+  assert.ok(await page.run('!!(document.getElementById("plan-answer").compareDocumentPosition(document.getElementById("plan-sentence")) & 4)'));
+  await page.type('plan-rate', '0,5%');
+  await page.until('document.getElementById("plan-sentence").textContent.includes("0,5%")');
+  assert.match(await text(page, 'plan-sentence'), /"0,5%" is not a rate/);
+  assert.deepEqual(await figures(), []);
+  assert.match(await page.run('[...document.querySelectorAll("#plan-chart text")].map((one) => one.textContent).join("|")'), /false-positive rate/);
+  await page.close();
+});
+
+test('plan: how soon the first answer is there', async (t) => {
+  const times = [];
+  for (let i = 0; i < 3; i++) {
+    const page = await browser.page(`${address}#plan?keys=1+million&rate=1%25`);
+    await page.until('document.querySelector("#plan-answer dd")');
+    times.push(await page.run('Math.round(performance.now() - performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd)'));
+    await page.close();
+  }
+  t.diagnostic(`first answer at most ${times.join(', ')} ms after DOMContentLoaded, polling included`);
+});
+
+test('explainer: one lookup, step by step', async () => {
+  const page = await open('#learn');
+  await page.until('document.querySelectorAll(".cell.on").length');
+  for (const [word, found] of [['apple', true], ['nobody', false]]) {
+    await page.type('learn-ask', word);
+    const answered = `document.getElementById("learn-answer").textContent.includes('"${word}"')`;
+    await page.until(answered);
+    const steps = () => page.run('[...document.querySelectorAll("#learn-steps li")].map((one) => one.textContent)');
+    let last = 0;
+    for (let i = 0; i < 12; i++) {
+      await click(page, 'learn-step');
+      await page.until(`document.querySelectorAll("#learn-steps li").length !== ${last}`);
+      const list = await steps();
+      if (!list.length) break;
+      last = list.length;
+      if (i === 0) assert.match(list[0], new RegExp([...Buffer.from(word)].map((byte) => byte.toString(16)).join(' ')));
+      const lit = await page.run('document.querySelectorAll(".cell.yes, .cell.no").length');
+      assert.equal(lit, list.filter((line) => /^Light/.test(line)).length, `${list}`);
+      assert.equal(await text(page, 'learn-answer'), '');
+      if (list.at(-1).includes('settles') || (found && list.length === 6)) assert.match(list.join('\n'), found ? /on$/ : /off/);
+    }
+    await page.until(answered);
+    assert.match(await text(page, 'learn-answer'), found ? /^Perhaps/ : /^No/);
+  }
+  await page.close();
+});
+
+test('small screens, zoom and print: nothing is cut off', async () => {
+  for (const part of ['plan', 'learn', 'open', 'build']) {
+    // 320 px is also 1280 px at 400%, and 640 px 1280 px at 200%.
+    for (const width of [320, 640]) {
+      const page = await open(`#${part}`, { width, height: 700 });
+      if (part === 'plan') await planned(page);
+      if (part === 'open') await opens(page, place('native/blocked_64.umb'));
+      assert.ok(await page.run(`document.documentElement.scrollWidth <= ${width}`), `${part} at ${width}`);
+      await page.send('Emulation.setEmulatedMedia', { media: 'print' });
+      assert.equal(await page.run('getComputedStyle(document.querySelector("header")).display'), 'none');
+      await page.send('Emulation.setEmulatedMedia', { media: '', features: [{ name: 'prefers-reduced-motion', value: 'reduce' }] });
+      assert.equal(await page.run('getComputedStyle(document.querySelector(".cell") ?? document.body).transitionDuration'), '0s');
+      await page.close();
+    }
+  }
+});
+
+test('open: what cannot be a filter is refused before it is read', async () => {
+  const page = await open('#open');
+  const zeros = join(home, 'zeros.bin');
+  closeSync(openSync(zeros, 'w'));
+  truncateSync(zeros, 2 ** 31);
+  const from = Date.now();
+  assert.match((await opens(page, zeros)).error, /not recognised/);
+  assert.ok(Date.now() - from < 5000, `${Date.now() - from} ms for 2 GiB of zeros`);
+  await page.close();
+});
+
 test('style: no rule gives a variable two values', () => {
   const style = readFileSync(join(root, 'web/page.css'), 'utf8');
   const rules = style.match(/[^{}]*\{[^{}]*\}/g);
@@ -644,6 +824,10 @@ test('texts: every one is there in Chinese, and none for nothing', async () => {
   for (const [, found] of sources.matchAll(/\bt\('((?:[^'\\]|\\.)*)'/g)) wanted.push(found);
   const reasons = readFileSync(join(root, 'src/core/quantity.c'), 'utf8');
   for (const [, found] of reasons.matchAll(/"(not a \w+|too large)"/g)) wanted.push(found);
+  for (const path of readdirSync(join(root, 'src/kind'), { recursive: true }).filter((name) => /\.c$/.test(name))) {
+    const code = readFileSync(join(root, 'src/kind', path), 'utf8');
+    for (const [, found] of code.matchAll(/\.purpose = "([^"]*)"/g)) wanted.push(found);
+  }
   for (const one of wanted) assert.ok(chinese[one], `no Chinese for: ${one}`);
   for (const one of Object.keys(chinese)) {
     assert.ok(wanted.includes(one) || quoted.has(one), `not used: ${one}`);
