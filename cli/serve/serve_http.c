@@ -11,12 +11,15 @@
 #include "serve/serve.h"
 
 #ifdef UMBEL_WITH_MICROHTTPD
+#include <errno.h>
 #include <inttypes.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -25,6 +28,7 @@ enum {
     HEAD_SECONDS = 10, /* for all of a request's head, byte by byte or not */
     BODY_SECONDS = 60, /* for all of its body and the answer */
     LINES = 1024,
+    ENDS = 64,
 };
 static const size_t body_max = 64 << 20;
 
@@ -39,6 +43,7 @@ struct serve_http {
     serve_lists *lists;
     struct MHD_Daemon *daemon;
     struct MHD_Response *yes, *no, *full;
+    int epoll; /* what the daemon waits for, and the ends of connections */
     connection *connections;
     unsigned count, max;
     time_t now;
@@ -211,6 +216,9 @@ static void connection_changed(void *ctx, struct MHD_Connection *c, void **own,
             .next = h->connections};
         if (k->next) k->next->previous = k;
         h->connections = k;
+        /* Without memory for this, the client's limit of time ends it. */
+        epoll_ctl(h->epoll, EPOLL_CTL_ADD, k->fd,
+                  &(struct epoll_event){.events = EPOLLRDHUP | EPOLLONESHOT, .data.fd = k->fd});
         return;
     }
     h->count--;
@@ -364,8 +372,10 @@ serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections,
                       .yes = fixed("true\n"),
                       .no = fixed("false\n"),
                       .full = fixed("too many connections\n"),
+                      .epoll = epoll_create1(EPOLL_CLOEXEC),
                       .max = max_connections,
                       .now = now};
+    if (h->epoll < 0) cli_die_sys("--http", errno);
     MHD_add_response_header(h->full, "Connection", "close");
     h->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_TURBO, 0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd,
@@ -373,6 +383,11 @@ serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
         completed, h, MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h, MHD_OPTION_END);
     if (!h->daemon) cli_die("--http", NULL, "the HTTP server does not start");
+    int daemon = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+    if (epoll_ctl(h->epoll, EPOLL_CTL_ADD, daemon,
+                  &(struct epoll_event){.events = EPOLLIN, .data.fd = daemon})) {
+        cli_die_sys("--http", errno);
+    }
     return h;
 }
 
@@ -382,16 +397,24 @@ void serve_http_free(serve_http *h) {
     MHD_destroy_response(h->yes);
     MHD_destroy_response(h->no);
     MHD_destroy_response(h->full);
+    close(h->epoll);
     free(h);
 }
 
 int serve_http_fd(const serve_http *h) {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    return info ? info->epoll_fd : -1;
+    return h->epoll;
 }
 
+/* libmicrohttpd takes a read that returned less than it asked for as the last of what has arrived,
+ * and waits for an edge that an end which came together with those bytes has already used up.
+ * Shutting the socket down gives it another. */
 void serve_http_run(serve_http *h) {
+    struct epoll_event events[ENDS];
     MHD_run(h->daemon);
+    int n = epoll_wait(h->epoll, events, ENDS, 0);
+    for (int i = 0; i < n; i++) {
+        if (events[i].events & EPOLLRDHUP) shutdown(events[i].data.fd, SHUT_RD);
+    }
 }
 
 int serve_http_timeout(const serve_http *h) {

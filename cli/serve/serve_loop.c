@@ -261,7 +261,7 @@ static void happen(loop *l, source *s) {
     switch (s->kind) {
     case SIGNALS: take_signals(l, s->fd); break;
     case SQUID: read_squid(l); break;
-    case HTTP: serve_http_run(s->http); break;
+    case HTTP: break; /* runs in every round: it has limits of time, too */
     case DOOR: greet(l, s->fd); break;
     case CLIENT:
         if (!serve_client(l, (client *)s)) hang_up(l, (client *)s);

@@ -229,6 +229,23 @@ def bad_input(b):
     assert process.poll() is None
 
 
+def ends(b):
+    """Who says that it will ask no more, with its last bytes or just after them, is not kept waiting."""
+    start(b)
+    for i in range(200):
+        s = connect(b.folder / "http.sock")
+        time.sleep(0.002)  # so that the server has looked for a request before there is one
+        whole = i % 2 == 0
+        s.sendall(HEAD % b.lists.listed[i].encode() if whole else BAD_HTTP["half a body"][0])
+        for _ in range(i * 20):
+            pass
+        s.shutdown(socket.SHUT_WR)
+        begun = time.monotonic()
+        said = until_closed(s)
+        assert time.monotonic() - begun < 9, "kept open although its client had ended"
+        assert said.endswith(b"true\n") == whole, said
+
+
 def drip(slow, begun):
     """A byte now and then, until each is cut off; after how many seconds that was."""
     texts = (b"GET /contains/bad?key=" + b"x" * 99, b"X" * 99, b"99:bad " + b"x" * 92, b"99:bad " + b"x" * 92)
@@ -354,7 +371,7 @@ def soak(b, seconds=None, replacements=100):
     print(f"# {replaced} replacements, {sum(asked):,} answers, none wrong or missing", flush=True)
 
 
-CHECKS = {f"serve_{f.__name__}": f for f in (units, activation, bad_input, many, soak)}
+CHECKS = {f"serve_{f.__name__}": f for f in (units, activation, bad_input, ends, many, soak)}
 
 
 def main(seconds):
