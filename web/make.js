@@ -71,9 +71,9 @@ function purpose() {
   $('build-purpose').textContent = t(purposes.get($('build-kind').value) ?? 'blocked or line, or classic where that is at least a quarter smaller: what the command makes');
 }
 
-export function startBuild(files) {
+export function startBuild(files, known) {
   library = files;
-  library.call('lists').then(({ about }) => {
+  known.then(({ about }) => {
     purposes = new Map(about.map((one) => [one.kind, one.purpose]));
     $('build-kind').append(...about.map(({ kind }) => make('option', { value: kind }, kind)));
   });

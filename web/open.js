@@ -200,10 +200,10 @@ function choices() {
   $('open-type').value = type || 'string';
 }
 
-export function startOpen(files) {
+export function startOpen(files, known) {
   library = files;
   choices();
-  library.call('lists').then((all) => {
+  known.then((all) => {
     lists = all;
     choices();
   });

@@ -3,7 +3,7 @@
 // page.js - which part of the page is shown, what the address says, and the two workers
 
 import { $, language, Library, speak } from './shell.js';
-import { planState, setPlan, startPlan } from './plan.js';
+import { nameKinds, planState, setPlan, startPlan } from './plan.js';
 import { startLearn } from './learn.js';
 import { startOpen } from './open.js';
 import { startBuild } from './make.js';
@@ -53,20 +53,24 @@ function read(first) {
   const state = Object.fromEntries(new URLSearchParams(query));
   const wanted = state.lang ?? (first && navigator.language.startsWith('zh') ? 'zh' : language.now);
   show(views.includes(name) ? name : 'plan', !first);
+  if (first || wanted !== language.now) speak(wanted === 'zh' ? 'zh' : 'en');
   const given = ['keys', 'rate', 'memory'].some((field) => state[field]);
   if (view === 'plan' && (given || !Object.keys(planState()).length)) {
     setPlan(given ? state : { keys: '1 million', rate: '1%' });
   }
-  if (first || wanted !== language.now) speak(wanted === 'zh' ? 'zh' : 'en');
   write();
 }
 
 const planner = new Library();
 const files = new Library();
 startPlan(planner, () => { if (view === 'plan') write(); });
+read(true); // the plan is the first that the library is asked for
+const lists = planner.call('lists');
+lists.then(nameKinds);
 startLearn(planner);
-startOpen(files);
-startBuild(files);
+startOpen(files, lists);
+startBuild(files, lists);
+planner.call('version').then((version) => { $('version').textContent = `umbel ${version}`; });
 $('language').addEventListener('click', () => {
   speak(language.now === 'zh' ? 'en' : 'zh');
   write();
@@ -76,5 +80,3 @@ window.addEventListener('hashchange', () => read(false));
 for (const name of ['dragover', 'drop']) {
   window.addEventListener(name, (event) => event.preventDefault());
 }
-read(true);
-planner.call('version').then((version) => { $('version').textContent = `umbel ${version}`; });

@@ -3,7 +3,7 @@
 // plan.js - the planner: three fields, a sentence, curves, the table of kinds
 
 import { $, draw, language, make, t } from './shell.js';
-import { bitsText, countText, rateText, reads, sizeText } from './quantity.js';
+import { because, bitsText, countText, rateText, sizeText } from './quantity.js';
 
 const BITS = [1, 64];
 const LOWEST = 1e-8;
@@ -36,55 +36,39 @@ export function setPlan(state) {
   return solve();
 }
 
-/** The numbers that are given, or null when a field cannot be read or was changed meanwhile. */
-async function read(mine) {
-  const given = {};
-  let fine = true;
+/** Says under each field what is wrong with it. */
+function tell(read) {
   reasons = [];
-  const all = await Promise.all(fields.map(({ name, what }) => reads(library, what, $(`plan-${name}`).value)));
-  if (mine !== turn) return null;
-  for (const [i, { name, of, help }] of fields.entries()) {
-    const { value, bad } = all[i];
+  for (const [i, { name, help }] of fields.entries()) {
     const input = $(`plan-${name}`);
     const hint = $(`plan-${name}-hint`);
+    const bad = read[i].bad && because(input.value.trim(), read[i].bad);
     input.setAttribute('aria-invalid', !!bad);
     hint.classList.toggle('bad', !!bad);
     hint.textContent = bad ? `${bad}: ${t(help)}` : '';
     input.placeholder = '';
     if (bad) reasons.push(bad);
-    if (bad) fine = false;
-    else if (value) given[of] = value;
   }
-  return fine ? given : null;
 }
 
+/** The answer first, all of it in one call; the curves take longer. */
 async function solve() {
   const mine = ++turn;
   $('plan-sentence').ariaBusy = true;
-  const given = await read(mine);
+  const asked = fields.map(({ name, what, of }) => ({ what, of, text: $(`plan-${name}`).value.trim() }));
+  const { read, ...answer } = await library.call('solve', { fields: asked, usual: USUAL_RATE });
   if (mine !== turn) return;
-  if (!given || Object.keys(given).length < 2) {
-    show(mine, null);
-    $('plan-sentence').ariaBusy = false;
-    return;
+  tell(read);
+  if (answer.given) {
+    const capacity = answer.given.capacity ?? best(answer.given, answer.plans, false)?.capacity ?? 1e6;
+    show({ ...answer, capacity });
+    const curves = await library.call('curves', { capacity, from: BITS[0], to: BITS[1], points: POINTS });
+    if (mine !== turn) return;
+    chart({ ...shown, curves });
+  } else {
+    show(null);
   }
-  const plans = await library.call('plans', given);
-  const capacity = given.capacity ?? best(given, plans, false)?.capacity ?? 1e6;
-  const [need, hold] = await Promise.all([wish(given, 'bytes'), wish(given, 'capacity')]);
-  if (mine !== turn) return;
-  show(mine, { given, plans, capacity, need, hold });
-  const curves = await library.call('curves', { capacity, from: BITS[0], to: BITS[1], points: POINTS });
-  if (mine !== turn) return;
-  chart({ ...shown, curves });
   $('plan-sentence').ariaBusy = false;
-}
-
-/** What the usual rate would take, for the sentence. */
-async function wish({ capacity, fpr, bytes }, open) {
-  if (!capacity || !bytes) return null;
-  const ask = { capacity, bytes, fpr: fpr ?? USUAL_RATE };
-  delete ask[open];
-  return (await library.call('plans', ask)).kinds;
 }
 
 function best(given, plans, adding) {
@@ -147,8 +131,7 @@ function sentence({ given: { capacity, fpr, bytes }, plans, need, hold }) {
   return [said, others];
 }
 
-function show(mine, result) {
-  if (mine !== turn) return;
+function show(result) {
   shown = result;
   changed();
   const line = $('plan-sentence');
@@ -294,19 +277,21 @@ function chart(result) {
   }
 }
 
+/** What the curves are, once the library has said which kinds there are. */
+export function nameKinds({ about }) {
+  kinds = about;
+  legend();
+}
+
 function legend() {
   $('plan-legend').replaceChildren(
     ...kinds.map(({ kind, colour }) => make('li', {}, make('i', { class: `key-line k${colour}` }), kind)),
     make('li', {}, make('i', { class: 'key-line dashed' }), t('bound: nothing can be below')));
 }
 
-export function startPlan(planner, tell) {
+export function startPlan(planner, moved) {
   library = planner;
-  changed = tell;
-  library.call('lists').then(({ about }) => {
-    kinds = about;
-    legend();
-  });
+  changed = moved;
   $('plan-form').addEventListener('input', solve);
   $('plan-form').addEventListener('submit', (event) => event.preventDefault());
   for (const button of document.querySelectorAll('#plan-form .chip')) {

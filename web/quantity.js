@@ -4,19 +4,17 @@
 
 import { t } from './shell.js';
 
-const MOST = 2 ** 60;
+/** Why a field cannot be read. */
+export function because(text, reason) {
+  return t('"{0}" is {1}', text, t(reason));
+}
 
 /** What a field says: {} if nothing, {value}, or {bad: the reason}. */
 export async function reads(library, what, given) {
   const text = given.trim();
   if (!text) return {};
-  const wrong = (reason) => ({ bad: t('"{0}" is {1}', text, t(reason)) });
-  try {
-    const value = await library.call('parse', { what, text });
-    return value >= MOST ? wrong('too large') : value === 0 ? wrong('too small') : { value };
-  } catch (error) {
-    return wrong(error.message);
-  }
+  const { value, bad } = await library.call('parse', { what, text });
+  return bad ? { bad: because(text, bad) } : { value };
 }
 
 export function countText(count) {

@@ -50,13 +50,16 @@ export function speak(now) {
 
 // ---- Workers ----
 
-/** The module's bytes: packed in this very page, or next to it.  Workers unpack them: `size` says so. */
+/** What lies in this very page as base64. */
+function inline(id) {
+  return Uint8Array.from(atob($(id).textContent), (char) => char.charCodeAt(0));
+}
+
+/** The module's bytes: packed, with what workers unpack them by, or in a file of the site. */
 let loading;
 async function moduleBytes() {
-  const inline = $('wasm');
-  if (!inline) return { wasm: await (await fetch('umbel.wasm')).arrayBuffer() };
-  const packed = Uint8Array.from(atob(inline.textContent.trim()), (char) => char.charCodeAt(0));
-  return { wasm: packed, size: Number(inline.dataset.size) };
+  if (!$('wasm')) return { wasm: await (await fetch('umbel.wasm')).arrayBuffer() };
+  return { wasm: inline('wasm'), unpacker: inline('unpacker'), size: Number($('wasm').dataset.size) };
 }
 
 function workerAddress() {
@@ -65,16 +68,18 @@ function workerAddress() {
   return URL.createObjectURL(new Blob([inline.textContent], { type: 'text/javascript' }));
 }
 
-/** The library in a separate worker. */
+/** The library in a separate worker, which starts with the first call. */
 export class Library {
-  #worker = new Worker(workerAddress());
+  #worker;
+  #ready;
   #waiting = new Map();
   #last = 0;
 
-  constructor() {
+  #start() {
     loading ??= moduleBytes();
+    this.#worker = new Worker(workerAddress());
     this.#worker.onmessage = ({ data }) => this.#answer(data);
-    this.ready = loading.then((module) => this.#worker.postMessage(module));
+    return loading.then((module) => this.#worker.postMessage(module));
   }
 
   #answer({ id, result, error, progress }) {
@@ -91,7 +96,7 @@ export class Library {
   /** A promise of the answer; its `id` cancels the call. */
   call(name, args = {}, progress = undefined) {
     const id = ++this.#last;
-    const promise = this.ready.then(() => new Promise((resolve, reject) => {
+    const promise = (this.#ready ??= this.#start()).then(() => new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject, progress });
       this.#worker.postMessage({ id, call: name, args });
     }));

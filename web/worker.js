@@ -10,6 +10,7 @@ import { unpack } from './unpack.js';
 
 const SLICE = 4 << 20; // of a file, read at a time
 const LARGE = 64 << 20; // so that reading it takes a while
+const MOST_COUNT = 2 ** 60; // of anything that is typed
 const MOST_BYTES = 3 * 2 ** 30; // a file beyond this has no room in WebAssembly's memory
 
 let umbel;
@@ -46,8 +47,15 @@ async function inLines(file, task, use) {
 
 // ---- Plan ----
 
+/** What a field says: {} if nothing, {value}, or {bad: the reason}. */
 function parse({ what, text }) {
-  return umbel.parseQuantity(what, text);
+  if (!text) return {};
+  try {
+    const value = umbel.parseQuantity(what, text);
+    return value >= MOST_COUNT ? { bad: 'too large' } : value === 0 ? { bad: 'too small' } : { value };
+  } catch (error) {
+    return { bad: error.message };
+  }
 }
 
 /** All but 'auto', what each is for, and one of the page's eight colours. */
@@ -63,6 +71,21 @@ function plans({ capacity, fpr, bytes }) {
     kinds: kinds().map((about) =>
       ({ ...umbel.plan({ ...given, kind: about.kind }), ...about, builtOnce: engine.isBuiltOnce(about.kind) })),
   };
+}
+
+/**
+ * What each field says; and if two are given and none is wrong, the plans.  When it is the rate that follows
+ * from the others, also what the wanted one, or else the usual one, would take.
+ */
+function solve({ fields, usual }) {
+  const read = fields.map(parse);
+  const given = {};
+  for (const [i, { of }] of fields.entries()) if (read[i].value) given[of] = read[i].value;
+  if (read.some(({ bad }) => bad) || Object.keys(given).length < 2) return { read };
+  const { capacity, bytes, fpr = usual } = given;
+  const tight = capacity && bytes;
+  return { read, given, plans: plans(given),
+    need: tight && plans({ capacity, fpr }).kinds, hold: tight && plans({ bytes, fpr }).kinds };
 }
 
 /** Rates over bits per key, for that many keys: one curve per kind. */
@@ -454,10 +477,10 @@ async function build({ file, never, kind, fpr, bytes, capacity }, task) {
 
 // ---- Messages ----
 
-const handlers = { version: () => umbel.version, lists: () => ({ ...umbel.lists, about: kinds() }), parse, plans, curves, look, mistake, words, open, choose, ask, askList, build };
+const handlers = { version: () => umbel.version, lists: () => ({ ...umbel.lists, about: kinds() }), parse, solve, curves, look, mistake, words, open, choose, ask, askList, build };
 
-async function start({ wasm, size }) {
-  umbel = bind(await WebAssembly.compile(size ? unpack(wasm, size) : wasm));
+async function start({ wasm, unpacker, size }) {
+  umbel = bind(await WebAssembly.compile(unpacker ? unpack(unpacker, wasm, size) : wasm));
   ({ engine } = umbel);
 }
 

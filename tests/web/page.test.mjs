@@ -737,15 +737,29 @@ test('plan: the answer comes first, and large; what cannot be read is said', asy
   await page.close();
 });
 
-test('plan: how soon the first answer is there', async (t) => {
+/** Milliseconds from the load event to the first answer, in a new page; earlier ones do not warm it. */
+async function firstAnswer() {
+  const page = await browser.page('about:blank');
+  await page.send('Page.addScriptToEvaluateOnNewDocument', { source: `
+    new MutationObserver((_, watch) => {
+      if (!document.querySelector('#plan-answer dd')) return;
+      window.answered = performance.now();
+      watch.disconnect();
+    }).observe(document, { childList: true, subtree: true });` });
+  await page.go(`${address}#plan?keys=1+million&rate=1%25`);
+  const took = await page.until('window.answered && performance.getEntriesByType("navigation")[0].loadEventEnd && ' +
+    '{ms: answered - performance.getEntriesByType("navigation")[0].loadEventEnd}');
+  assert.match(await text(page, 'plan-answer'), /MiB/);
+  await page.close();
+  return took.ms;
+}
+
+// Whatever else the machine does makes a load slower and none faster, so one that is fast enough proves it.
+test('plan: the first answer is there within 100 ms after load', async (t) => {
   const times = [];
-  for (let i = 0; i < 3; i++) {
-    const page = await browser.page(`${address}#plan?keys=1+million&rate=1%25`);
-    await page.until('document.querySelector("#plan-answer dd")');
-    times.push(await page.run('Math.round(performance.now() - performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd)'));
-    await page.close();
-  }
-  t.diagnostic(`first answer at most ${times.join(', ')} ms after DOMContentLoaded, polling included`);
+  do times.push(Math.round(await firstAnswer())); while (times.length < 5 || (Math.min(...times) > 100 && times.length < 40));
+  t.diagnostic(`first answer ${times.join(', ')} ms after load`);
+  assert.ok(Math.min(...times) <= 100, `${times}`);
 });
 
 test('explainer: one lookup, step by step', async () => {
@@ -818,7 +832,7 @@ test('texts: every one is there in Chinese, and none for nothing', async () => {
   const { chinese } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   const page = await open('#plan');
   const wanted = await page.run(`[...document.querySelectorAll('[data-t],[data-t-label]')].map((e) => e.dataset.english)`);
-  const sources = ['shell', 'plan', 'learn', 'open', 'make', 'page', 'quantity']
+  const sources = ['shell', 'plan', 'learn', 'open', 'make', 'page', 'quantity', 'worker']
     .map((name) => readFileSync(join(root, `web/${name}.js`), 'utf8')).join('\n');
   const quoted = new Set([...sources.matchAll(/'((?:[^'\\\n]|\\.)*)'/g)].map(([, found]) => found));
   for (const [, found] of sources.matchAll(/\bt\('((?:[^'\\]|\\.)*)'/g)) wanted.push(found);
