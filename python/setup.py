@@ -12,6 +12,11 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.sdist import sdist
 
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel  # from 70.1 on
+except ImportError:
+    from wheel.bdist_wheel import bdist_wheel
+
 os.chdir(Path(__file__).resolve().parent)
 CARRIED = Path("library")
 ROOT = CARRIED if CARRIED.is_dir() else Path("..")
@@ -32,6 +37,18 @@ class CarryLibrary(sdist):
             (base / name).unlink(missing_ok=True)
             shutil.copyfile(name, base / name)
         shutil.copytree("ext", base / "ext", dirs_exist_ok=True)
+
+
+class TaggedWheel(bdist_wheel):
+    """Says which systems can load it: those whose glibc has the symbols that the extension uses (PEP 600)."""
+
+    def get_tag(self):
+        python, abi, platform = super().get_tag()
+        used = [int(minor) for built in Path(self.bdist_dir).rglob("_umbel*.so")
+                for minor in re.findall(rb"\0GLIBC_2\.(\d+)", built.read_bytes())]
+        if used:
+            platform = re.sub("^linux", f"manylinux_2_{max(used)}", platform)
+        return python, abi, platform
 
 
 header = (ROOT / "include" / "umbel.h").read_text()
@@ -57,7 +74,7 @@ setup(
         extra_link_args=["-Wl,--version-script=umbel.map", "-Wl,--strip-all"],
         py_limited_api=True,
     )],
-    cmdclass={"sdist": CarryLibrary},
+    cmdclass={"sdist": CarryLibrary, "bdist_wheel": TaggedWheel},
     options={
         "bdist_wheel": {"py_limited_api": "cp311"},
         "build": {"build_base": str(MADE / "obj"), "parallel": os.cpu_count()},

@@ -121,9 +121,12 @@ def test_memory_stays(work, rounds):
 
 
 def test_references_of_shared_objects_stay():
-    shared = [None, True, False, umbel.Filter, umbel.Info, umbel.InvalidError, umbel.Plan, F, "abc"]
+    shared = [umbel.Filter, umbel.Info, umbel.InvalidError, umbel.Plan, F, "abc"]
+    if sys.version_info < (3, 12):  # later they are immortal, and what an extension for 3.11 counts is not looked at
+        shared += [None, True, False]
     for _ in range(10):
         one_key(), batches(), whole(), bytes_and_pickles(), failures()
+    gc.collect()
     before = [sys.getrefcount(x) for x in shared]
     for _ in range(1000):
         one_key(), batches(), whole(), bytes_and_pickles(), failures()

@@ -119,7 +119,7 @@ def test_only_the_entry_is_exported():
 @pytest.mark.skipif(not WHEELS, reason="no wheel has been built (make python)")
 def test_the_wheel_in_an_empty_environment(tmp_path):
     wheel = WHEELS[-1]
-    assert re.fullmatch(r"umbel-[0-9.]+-cp311-abi3-linux_\w+\.whl", wheel.name)
+    assert re.fullmatch(r"umbel-[0-9.]+-cp311-abi3-manylinux_2_\d+_\w+\.whl", wheel.name)
     names = zipfile.ZipFile(wheel).namelist()
     for part in ("umbel/__init__.py", "umbel/__init__.pyi", "umbel/py.typed", "umbel/_umbel.abi3.so"):
         assert part in names
@@ -148,6 +148,21 @@ def test_wheel_could_be_uploaded():
     assert "a set whose \"no\" is never wrong" in metadata
     sections = run("readelf", "-S", "--wide", next(PACKAGE.glob("_umbel*.so")), check=True).stdout
     assert ".debug_info" not in sections and ".symtab" not in sections
+
+
+@pytest.mark.skipif(not WHEELS, reason="no wheel was built here (make python)")
+def test_the_tag_is_true(tmp_path):
+    """What auditwheel looks at: the libraries that are needed, and the versions of glibc's symbols."""
+    wheel = zipfile.ZipFile(WHEELS[-1])
+    said = int(re.search(r"-manylinux_2_(\d+)_", WHEELS[-1].name)[1])
+    name = next(n for n in wheel.namelist() if n.endswith(".dist-info/WHEEL"))
+    assert f"Tag: {WHEELS[-1].stem.split('-', 2)[2]}\n" in wheel.read(name).decode()
+    library = wheel.extract("umbel/_umbel.abi3.so", tmp_path)
+    needed = set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library, check=True).stdout))
+    assert needed and needed <= {"libc.so.6", "libm.so.6", "libpthread.so.0"}
+    used = re.findall(r"\bName: (\w+?)_([0-9.]+)", run("readelf", "-V", "--wide", library, check=True).stdout)
+    assert {of for of, _ in used} == {"GLIBC"}
+    assert max(tuple(map(int, version.split("."))) for _, version in used)[:2] == (2, said)
 
 
 @pytest.mark.skipif(not WHEELS, reason="no wheel was built here (make python)")
