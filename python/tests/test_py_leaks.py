@@ -124,12 +124,12 @@ def test_references_of_shared_objects_stay():
     shared = [umbel.Filter, umbel.Info, umbel.InvalidError, umbel.Plan, F, "abc"]
     if sys.version_info < (3, 12):  # later they are immortal, and what an extension for 3.11 counts is not looked at
         shared += [None, True, False]
-    for _ in range(10):
-        one_key(), batches(), whole(), bytes_and_pickles(), failures()
-    gc.collect()
-    before = [sys.getrefcount(x) for x in shared]
-    for _ in range(1000):
-        one_key(), batches(), whole(), bytes_and_pickles(), failures()
-    gc.collect()
-    grown = [now - then for now, then in zip([sys.getrefcount(x) for x in shared], before)]
-    assert max(map(abs, grown)) < 20, grown
+    turns = []
+    for _ in range(5):  # what is lost is lost every time; the interpreter's own references come and go
+        gc.collect()
+        before = [sys.getrefcount(x) for x in shared]
+        for _ in range(1000):
+            one_key(), batches(), whole(), bytes_and_pickles(), failures()
+        gc.collect()
+        turns.append([abs(sys.getrefcount(x) - then) for x, then in zip(shared, before)])
+    assert max(map(min, zip(*turns))) < 20, turns
