@@ -58,7 +58,9 @@ enum {
 
     REDISMODULE_YIELD_FLAG_CLIENTS = 1 << 1,
 
+    REDISMODULE_EVENT_ROLE_CHANGED = 0,
     REDISMODULE_EVENT_REPLICA_CHANGE = 6,
+    REDISMODULE_EVENT_FORK_CHILD = 13,
     REDISMODULE_SUBEVENT_REPLICA_CHANGE_ONLINE = 0,
 
     REDISMODULE_CONFIG_DEFAULT = 0,
@@ -248,6 +250,8 @@ typedef struct RedisModuleEvent {
     X(int, AbortBlock, (RedisModuleBlockedClient *client)) \
     X(int, IsBlockedReplyRequest, (RedisModuleCtx *ctx)) \
     X(void *, GetBlockedClientPrivateData, (RedisModuleCtx *ctx)) \
+    X(RedisModuleCtx *, GetDetachedThreadSafeContext, (RedisModuleCtx *ctx)) \
+    X(void, FreeThreadSafeContext, (RedisModuleCtx *ctx)) \
     X(int, AvoidReplicaTraffic, (void)) \
     X(uint64_t, CreateTimer, (RedisModuleCtx *ctx, long long milliseconds, \
                               void (*callback)(RedisModuleCtx *ctx, void *data), void *data)) \

@@ -12,6 +12,7 @@
 
 #include "command/create.h"
 #include "config.h"
+#include "storage/types.h"
 
 static bool follows(RedisModuleCtx *ctx) {
     return RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
@@ -37,8 +38,20 @@ static void warn(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t sub, void
                     "layout, which RedisBloom does not know (bf.layout classic keeps to its own)");
 }
 
+/* A server calls those who subscribed for every event of the kind, each BF.ADD included, and few
+ * have classic filters copied: only the first copy, before it is told to anyone, subscribes. */
+static RedisModuleCtx *subscriber;
+
+static void before_copy(void) {
+    if (!subscriber) return;
+    (void)RedisModule_SubscribeToKeyspaceEvents(subscriber, REDISMODULE_NOTIFY_GENERIC, after_copy);
+    RedisModule_FreeThreadSafeContext(subscriber);
+    subscriber = NULL;
+}
+
 int bf_fleet_register(RedisModuleCtx *ctx) {
     RedisModuleEvent replicas = {REDISMODULE_EVENT_REPLICA_CHANGE, 1};
-    return RedisModule_SubscribeToKeyspaceEvents(ctx, REDISMODULE_NOTIFY_GENERIC, after_copy) ||
-           RedisModule_SubscribeToServerEvent(ctx, replicas, warn);
+    subscriber = RedisModule_GetDetachedThreadSafeContext(ctx);
+    bf_before_copy = before_copy;
+    return RedisModule_SubscribeToServerEvent(ctx, replicas, warn);
 }

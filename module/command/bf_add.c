@@ -55,7 +55,10 @@ static void add_item(bf_key *key, RedisModuleString *name, const bf_params *crea
     umbel_key item = bf_item_key(name);
     uint8_t was_new = 0;
     outcome o = {.asked = 1, .verbatim = true};
-    o.err = bf_value_add(key->value, &item, 1, bf_config_limit(key->ctx), &was_new, &o.done);
+    o.done = bf_value_add_one(key->value, &item, &was_new);
+    if (!o.done) {
+        o.err = bf_value_add(key->value, &item, 1, bf_config_limit(key->ctx), &was_new, &o.done);
+    }
     o.some_new = !o.err && was_new;
     if (o.err) {
         bf_reply_add_error(key->ctx, o.err, key->value);

@@ -24,7 +24,7 @@ bool bf_create(bf_key *key, bf_options *options) {
         options->params.layout = BF_REDISBLOOM; /* create.h says why */
     }
     const char *wrong = bf_options_settle(options);
-    uint64_t limit = bf_config_limit(key->ctx);
+    uint64_t limit = options->replayed ? 0 : (uint64_t)bf_config.max_bytes;
     if (!wrong) wrong = cannot_scale(options, limit);
     if (wrong) {
         RedisModule_ReplyWithError(key->ctx, wrong);
@@ -48,55 +48,139 @@ bool bf_create(bf_key *key, bf_options *options) {
         return false;
     }
     bf_key_put(key, value);
-    if (options->ttl) RedisModule_SetExpire(key->opened, (long long)options->ttl * 1000);
+    key->expires = options->ttl != 0;
+    if (key->expires) RedisModule_SetExpire(key->opened, (long long)options->ttl * 1000);
     return true;
 }
 
-/* The arguments after a filter's error and capacity; room for every combination. */
+/* ---- Who listens ----
+ *
+ * A server drops what is replicated while it has neither an append-only file nor a replica nor a
+ * backlog, from which a replica that comes back could continue.  To ask it for the latter two takes
+ * longer than to make a filter, so the answer is kept until it could have changed: the first
+ * replica gets a snapshot, for which the server forks, and everything up to then is in that. */
+
+static enum { UNKNOWN, SILENT, HEARD } listeners;
+
+static void after_fork(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t sub, void *data) {
+    (void)ctx, (void)event, (void)sub, (void)data;
+    if (listeners == SILENT) listeners = UNKNOWN;
+}
+
+static void after_role(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t sub, void *data) {
+    (void)ctx, (void)event, (void)sub, (void)data;
+    listeners = HEARD;
+}
+
+int bf_replication_register(RedisModuleCtx *ctx) {
+    RedisModuleEvent forks = {REDISMODULE_EVENT_FORK_CHILD, 1};
+    RedisModuleEvent roles = {REDISMODULE_EVENT_ROLE_CHANGED, 1};
+    return RedisModule_SubscribeToServerEvent(ctx, forks, after_fork) ||
+           RedisModule_SubscribeToServerEvent(ctx, roles, after_role);
+}
+
+static bool has_listeners(RedisModuleCtx *ctx) {
+    int none = 0, unknown = 0;
+    RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "replication");
+    bool replicas =
+        RedisModule_ServerInfoGetFieldUnsigned(info, "connected_slaves", &none) > 0 || none;
+    bool backlog =
+        RedisModule_ServerInfoGetFieldUnsigned(info, "repl_backlog_active", &unknown) || unknown;
+    RedisModule_FreeServerInfo(ctx, info);
+    return replicas || backlog;
+}
+
+static bool heard(RedisModuleCtx *ctx) {
+    int hearing =
+        REDISMODULE_CTX_FLAGS_AOF | REDISMODULE_CTX_FLAGS_CLUSTER | REDISMODULE_CTX_FLAGS_SLAVE;
+    if (RedisModule_GetContextFlags(ctx) & hearing) return true;
+    if (listeners == UNKNOWN) listeners = has_listeners(ctx) ? HEARD : SILENT;
+    return listeners == HEARD;
+}
+
+/* ---- The words of a creation ---- */
+
+/* ERROR e CAPACITY n and all other properties but the last, a secret. */
 typedef struct words {
-    RedisModuleCtx *ctx;
+    bf_params of;
     RedisModuleString *list[16];
     size_t count;
 } words;
 
-static void say(words *w, const char *text, size_t len) {
-    w->list[w->count++] = RedisModule_CreateString(w->ctx, text, len);
-}
+enum { RATE = 1, SIZE = 3, REST }; /* where they are */
 
-static void say_text(words *w, const char *text) {
-    say(w, text, strlen(text));
-}
-
-/* Filters that clients make one after the other are mostly alike, and few words differ: those that
- * were said last are kept. */
-static void say_again(words *w, const char *text) {
-    enum { KEPT = 64 };
-    static RedisModuleString *kept[KEPT];
-    uint32_t hash = 0;
-    for (const char *at = text; *at; at++) hash = hash * 31 + (uint8_t)*at;
-    RedisModuleString **last = &kept[hash % KEPT];
-    size_t len = 0;
-    const char *said = *last ? RedisModule_StringPtrLen(*last, &len) : NULL;
-    if (!said || strlen(text) != len || memcmp(said, text, len) != 0) {
-        if (*last) RedisModule_FreeString(NULL, *last);
-        *last = RedisModule_CreateString(NULL, text, strlen(text));
-    }
-    RedisModule_RetainString(w->ctx, *last);
-    w->list[w->count++] = *last;
+static void say(words *w, const char *text) {
+    w->list[w->count++] = RedisModule_CreateString(NULL, text, strlen(text));
 }
 
 static void say_double(words *w, double value) {
-    static double last;
-    static char text[40];
-    if (value != last) snprintf(text, sizeof text, "%.17g", value);
-    last = value;
-    say_again(w, text);
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    say(w, text);
 }
 
 static void say_number(words *w, uint64_t value) {
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    say_again(w, text);
+    say(w, text);
+}
+
+static void say_window(words *w, const bf_key *key) {
+    char text[BF_CLOCK_TEXT];
+    bf_clock clock = bf_value_clock(key->value);
+    bf_clock_text(&clock, true, text);
+    say(w, text);
+}
+
+static void say_properties(words *w, const bf_key *key, const bf_params *params) {
+    if (params->expansion == BF_EXPANSION_AUTO) {
+        say(w, "EXPANSION");
+        say(w, "auto");
+    } else if (bf_grows(params)) {
+        say(w, "EXPANSION");
+        say_number(w, params->expansion);
+    } else {
+        say(w, "NONSCALING");
+        if (params->layout == BF_REDISBLOOM && bf_expansion(params) != BF_EXPANSION_SHOWN) {
+            say(w, "EXPANSION"); /* it keeps what its header has */
+            say_number(w, bf_expansion(params));
+        }
+    }
+    if (params->layout == BF_REDISBLOOM) return; /* in RedisBloom's words, and no others */
+    say(w, "LAYOUT");
+    say(w, "blocked");
+    if (params->tightening > 0) {
+        say(w, "TIGHTENING");
+        say_double(w, params->tightening);
+    }
+    if (params->counting) say(w, "COUNTING");
+    if (params->window) {
+        say(w, "WINDOW");
+        if (params->by_time) {
+            say_window(w, key);
+        } else {
+            say_number(w, params->window);
+        }
+    }
+    if (params->keyed) say(w, "SEED");
+}
+
+/* Filters that clients make one after the other are mostly alike but for their secrets: what was
+ * said last is kept. */
+static const words *words_of(const bf_key *key, const bf_params *params) {
+    enum { KEPT = 8 };
+    static words kept[KEPT];
+    words *w = &kept[(params->capacity ^ params->expansion ^ params->layout) % KEPT];
+    if (w->count && bf_params_alike(&w->of, params) && !params->by_time) return w;
+    for (size_t i = 0; i < w->count; i++) RedisModule_FreeString(NULL, w->list[i]);
+    *w = (words){.of = *params};
+    memset(w->of.key, 0, sizeof w->of.key);
+    say(w, "ERROR");
+    say_double(w, params->error);
+    say(w, "CAPACITY");
+    say_number(w, params->capacity);
+    say_properties(w, key, params);
+    return w;
 }
 
 /* Replicates the TTL of a new key. */
@@ -107,70 +191,9 @@ static void say_expiry(const bf_key *key) {
     }
 }
 
-static void say_window(words *w, const bf_key *key) {
-    char text[BF_CLOCK_TEXT];
-    bf_clock clock = bf_value_clock(key->value);
-    bf_clock_text(&clock, true, text);
-    say_text(w, text);
-}
-
-static void say_properties(words *w, const bf_key *key, const bf_params *params) {
-    if (params->expansion == BF_EXPANSION_AUTO) {
-        say_again(w, "EXPANSION");
-        say_again(w, "auto");
-    } else if (bf_grows(params)) {
-        say_again(w, "EXPANSION");
-        say_number(w, params->expansion);
-    } else {
-        say_again(w, "NONSCALING");
-        if (params->layout == BF_REDISBLOOM && bf_expansion(params) != BF_EXPANSION_SHOWN) {
-            say_again(w, "EXPANSION"); /* it keeps what its header has */
-            say_number(w, bf_expansion(params));
-        }
-    }
-    if (params->layout == BF_REDISBLOOM) return; /* in RedisBloom's words, and no others */
-    say_again(w, "LAYOUT");
-    say_again(w, "blocked");
-    if (params->tightening > 0) {
-        say_again(w, "TIGHTENING");
-        say_double(w, params->tightening);
-    }
-    if (params->counting) say_again(w, "COUNTING");
-    if (params->window) {
-        say_again(w, "WINDOW");
-        if (params->by_time) {
-            say_window(w, key);
-        } else {
-            say_number(w, params->window);
-        }
-    }
-    if (params->keyed) {
-        say_again(w, "SEED");
-        say(w, (const char *)params->key, sizeof params->key);
-    }
-}
-
-static void forget(words *w) {
-    for (size_t i = 0; i < w->count; i++) RedisModule_FreeString(w->ctx, w->list[i]);
-}
-
 static void replicate_chunk(const bf_key *key, int64_t iterator, const uint8_t *bytes, size_t len) {
     RedisModule_Replicate(key->ctx, "BF.LOADCHUNK", "slb", key->name, (long long)iterator,
                           (const char *)bytes, len);
-}
-
-/* Whether anyone listens to what is replicated.  A backlog without replicas counts: one may come
- * back for it. */
-static bool heard(RedisModuleCtx *ctx) {
-    int hearing = REDISMODULE_CTX_FLAGS_AOF | REDISMODULE_CTX_FLAGS_CLUSTER, none = 0, unknown = 0;
-    if (RedisModule_GetContextFlags(ctx) & hearing) return true;
-    RedisModuleServerInfoData *info = RedisModule_GetServerInfo(ctx, "replication");
-    bool replicas =
-        RedisModule_ServerInfoGetFieldUnsigned(info, "connected_slaves", &none) > 0 || none;
-    bool backlog =
-        RedisModule_ServerInfoGetFieldUnsigned(info, "repl_backlog_active", &unknown) || unknown;
-    RedisModule_FreeServerInfo(ctx, info);
-    return replicas || backlog;
 }
 
 /* Replicates the contents of a classic filter. */
@@ -218,35 +241,52 @@ static bool needs_header(const bf_params *params, bool empty) {
            (empty ? growth != BF_EXPANSION_SHOWN : growth == 0);
 }
 
+static bool has_secret(const bf_params *params) {
+    return params->keyed && params->layout == BF_BLOCKED;
+}
+
 void bf_replicate_insertion(const bf_key *key, const bf_params *params, RedisModuleString **items,
                             size_t count) {
-    words w = {.ctx = key->ctx};
+    static RedisModuleString *word;
+    if (!word) word = RedisModule_CreateString(NULL, "ITEMS", strlen("ITEMS"));
+    if (!heard(key->ctx)) {
+        RedisModule_ReplicateVerbatim(key->ctx); /* counts as a change since the last save */
+        return;
+    }
     if (needs_header(params, false)) {
         say_contents(key, false, false);
         return;
     }
-    say_again(&w, "ERROR");
-    say_double(&w, params->error);
-    say_again(&w, "CAPACITY");
-    say_number(&w, params->capacity);
-    say_properties(&w, key, params);
-    say_again(&w, "ITEMS");
-    RedisModule_Replicate(key->ctx, "BF.INSERT", "svv", key->name, w.list, w.count, items, count);
-    say_expiry(key);
-    forget(&w);
+    const words *w = words_of(key, params);
+    if (has_secret(params)) {
+        RedisModule_Replicate(key->ctx, "BF.INSERT", "svbsv", key->name, w->list, w->count,
+                              (const char *)params->key, sizeof params->key, word, items, count);
+    } else {
+        RedisModule_Replicate(key->ctx, "BF.INSERT", "svsv", key->name, w->list, w->count, word,
+                              items, count);
+    }
+    if (key->expires) say_expiry(key);
 }
 
 void bf_replicate_creation(const bf_key *key, const bf_params *params) {
-    words w = {.ctx = key->ctx};
+    if (!heard(key->ctx)) {
+        RedisModule_ReplicateVerbatim(key->ctx);
+        return;
+    }
     if (params->layout == BF_REDISBLOOM &&
         (reads_as_option(key->name) || needs_header(params, true))) {
         say_contents(key, false, true);
         return;
     }
-    say_double(&w, params->error);
-    say_number(&w, params->capacity);
-    say_properties(&w, key, params);
-    RedisModule_Replicate(key->ctx, "BF.RESERVE", "sv", key->name, w.list, w.count);
-    say_expiry(key);
-    forget(&w);
+    const words *w = words_of(key, params);
+    RedisModuleString *rate = w->list[RATE], *size = w->list[SIZE];
+    if (has_secret(params)) {
+        RedisModule_Replicate(key->ctx, "BF.RESERVE", "sssvb", key->name, rate, size,
+                              w->list + REST, w->count - REST, (const char *)params->key,
+                              sizeof params->key);
+    } else {
+        RedisModule_Replicate(key->ctx, "BF.RESERVE", "sssv", key->name, rate, size, w->list + REST,
+                              w->count - REST);
+    }
+    if (key->expires) say_expiry(key);
 }

@@ -18,6 +18,9 @@
 #include "command/open_key.h"
 #include "command/reserve_options.h"
 
+/* Learns who listens to what is replicated.  Call once, in OnLoad. */
+int bf_replication_register(RedisModuleCtx *ctx);
+
 /* Creates a filter and puts it into the key, which must be open for writing and empty.  False after
  * an error reply.  Neither replicates it nor notifies anyone. */
 bool bf_create(bf_key *key, bf_options *options);

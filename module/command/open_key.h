@@ -14,6 +14,7 @@ typedef struct bf_key {
     RedisModuleKey *opened;
     bf_value *value; /* NULL: there is none */
     bool foreign;    /* the key holds another type */
+    bool expires;    /* it was just created with a time to live */
 } bf_key;
 
 /* Mode is REDISMODULE_READ, or that and REDISMODULE_WRITE, which settles a merge that reads the

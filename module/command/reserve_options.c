@@ -2,13 +2,11 @@
  *
  * reserve_options.c - parsing the options, and checking which go together
  */
-#define _DEFAULT_SOURCE /* getentropy */
 #include "command/reserve_options.h"
 
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
-#include <unistd.h>
 
 #include "config.h"
 #include "core/bits.h"
@@ -166,12 +164,13 @@ const char *bf_options_take(bf_options *options, bf_word word, const RedisModule
 }
 
 /* The server's own generator takes half a microsecond for a secret.  The system is asked for
- * several, each of which is forgotten here when it is given away. */
+ * many, each of which is forgotten here when it is given away. */
 static void draw_secret(uint8_t secret[BF_KEY_BYTES]) {
-    static uint8_t drawn[16 * BF_KEY_BYTES]; /* as many as getentropy gives */
+    static uint8_t drawn[256 * BF_KEY_BYTES];
     static size_t left;
     if (left == 0) {
-        if (getentropy(drawn, sizeof drawn)) RedisModule_GetRandomBytes(drawn, sizeof drawn);
+        bool enough = getrandom(drawn, sizeof drawn, 0) == (ssize_t)sizeof drawn;
+        if (!enough) RedisModule_GetRandomBytes(drawn, sizeof drawn);
         left = sizeof drawn;
     }
     left -= BF_KEY_BYTES;

@@ -8,6 +8,7 @@
 enum { WHOLE_MAX = 16 * 1024 * 1024, EFFORT_BYTES = 64 * 1024 };
 
 RedisModuleType *bf_type_redisbloom, *bf_type_blocked;
+void (*bf_before_copy)(void);
 
 RedisModuleType *bf_type_of(const bf_value *v) {
     return v->layout == BF_REDISBLOOM ? bf_type_redisbloom : bf_type_blocked;
@@ -70,6 +71,7 @@ static size_t free_effort(RedisModuleString *key, const void *value) {
 static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {
     (void)from, (void)to;
     bf_value *twin = NULL;
+    if (bf_before_copy && bf_value_layout(value) == BF_REDISBLOOM) bf_before_copy();
     return bf_value_copy(value, &twin) ? NULL : twin;
 }
 

@@ -19,6 +19,9 @@ extern RedisModuleType *bf_type_redisbloom, *bf_type_blocked;
 /* The type under which a value is stored. */
 RedisModuleType *bf_type_of(const bf_value *v);
 
+/* Called before the server copies a value in RedisBloom's layout. */
+extern void (*bf_before_copy)(void);
+
 enum { BF_REDISBLOOM_ENCVER = 4, BF_BLOCKED_ENCVER = 2 };
 
 void bf_redisbloom_save(RedisModuleIO *io, void *value);

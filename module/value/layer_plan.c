@@ -8,7 +8,7 @@
 #include "format/redisbloom/redisbloom_link.h"
 #include "plan/plan.h"
 
-enum { BLOCK = 32, LINE = 64, SMALL = 64 * 1024, UNRESERVED = 100 };
+enum { BLOCK = 32, LINE = 64, SMALL = 64 * 1024, SMALL_FIXED = 1024, UNRESERVED = 100 };
 
 /* Layers above this many bytes are not in the second-level cache, so that each probe of a classic
  * one is an access to memory. */
@@ -206,6 +206,16 @@ static bool plan_growth(const bf_params *p, const bf_full_chain *full, bf_layer_
     return true;
 }
 
+bool bf_plan_grown(const bf_params *p, uint64_t keys, bf_layer_plan *out) {
+    bf_full_chain full = {.layers = 1};
+    if (!unreserved(p) || keys > BF_SMALL_KEYS) return false;
+    for (plan_stage(p, 0, out); out->keys < keys;) {
+        full.newest = *out;
+        if (!plan_growth(p, &full, out)) return false;
+    }
+    return true;
+}
+
 /* Earlier releases began with a small filter and whole hashes, which now go into a packed layer. */
 static void plan_successor(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
     plan_stage(p, STAGES - 1, out);
@@ -276,7 +286,7 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
         return umbeli_fail(diag, UMBEL_EINVAL, "capacity, error: the filter would be too large");
     }
     double max_rate = grows ? p->error * first_max : p->error;
-    bool small = grows ? bytes <= SMALL : bytes <= BF_SMALL_BYTES;
+    bool small = bytes <= (grows ? SMALL : SMALL_FIXED);
     if (!small && (plan_fast(UMBEL_KIND_BLOCKED, p->capacity, bytes, max_rate, out) ||
                    plan_line(p->capacity, bytes, max_rate, out))) {
         return UMBEL_OK;

@@ -24,7 +24,7 @@
 #include "value/value.h"
 
 /* One-layer filters of at most this many bytes are kept in a compact form (value_lean.h). */
-enum { BF_SMALL_BYTES = 1024, BF_SMALL_PACKED_BYTES = 2048, BF_SMALL_KEYS = 700 };
+enum { BF_SMALL_BYTES = 16 * 1024, BF_SMALL_PACKED_BYTES = 2048, BF_SMALL_KEYS = 700 };
 
 typedef struct bf_layer_plan {
     const umbeli_probes *probes;
@@ -50,6 +50,10 @@ umbel_err bf_plan_first(const bf_params *params, bf_layer_plan *out, umbel_diag 
 
 /* The next layer, or one in place of the newest.  UMBEL_EFULL: there is none. */
 umbel_err bf_plan_next(const bf_params *params, const bf_full_chain *full, bf_layer_plan *out);
+
+/* The only layer of a filter that nobody reserved, once it has grown to this many keys, at most
+ * BF_SMALL_KEYS.  False: such a filter is not made for these parameters. */
+bool bf_plan_grown(const bf_params *params, uint64_t keys, bf_layer_plan *out);
 
 /* The layer that was planned, empty. */
 umbeli_layer bf_planned_layer(const bf_layer_plan *plan);

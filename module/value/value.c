@@ -219,6 +219,22 @@ static umbel_err plan_first(const bf_params *p, umbeli_layer *first, umbel_diag 
     return e;
 }
 
+/* The same: filters that are made one after the other are mostly alike, and planning takes longer
+ * than all else.  Threads merge. */
+static umbel_err plan_again(const bf_params *p, umbeli_layer *first, umbel_diag *diag) {
+    static _Thread_local bf_params last;
+    static _Thread_local umbeli_layer planned;
+    umbel_err e = UMBEL_OK;
+    if (!bf_params_alike(&last, p)) {
+        last.capacity = 0;
+        e = plan_first(p, &planned, diag);
+        if (!e) last = *p;
+        memset(last.key, 0, sizeof last.key);
+    }
+    *first = planned;
+    return e;
+}
+
 /* A chain with a handle. */
 static umbel_err make_chain(const bf_params *p, const umbeli_layer *first, uint64_t max_bytes,
                             umbel_filter **out, umbel_diag *diag) {
@@ -265,7 +281,7 @@ umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value 
         p.keyed = false;
         p.expansion = bf_expansion(&p) | (bf_grows(&p) ? 0 : BF_EXPANSION_FIXED);
     }
-    e = plan_first(&p, &first, diag);
+    e = plan_again(&p, &first, diag);
     if (e || create_lean(&p, &first, max_bytes, out)) return e;
     e = make_chain(&p, &first, max_bytes, &filter, diag);
     return e ? e : bf_value_of(&p, filter, out, diag);
@@ -283,6 +299,38 @@ umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **
     note_change((account){0}, v);
     *out = v;
     return UMBEL_OK;
+}
+
+umbel_err bf_value_of_hashes(const bf_params *params, uint64_t keys, const uint8_t *coded,
+                             size_t len, bf_value **out, umbel_diag *diag) {
+    bf_layer_plan plan;
+    umbel_err e = check(params, diag);
+    if (e || !bf_plan_grown(params, keys, &plan)) {
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "such a filter does not exist");
+    }
+    umbeli_layer first = bf_planned_layer(&plan);
+    bf_value *v = new_value(params);
+    if (!v || !bf_lean_create(v, &first)) {
+        bf_memory_delete(v);
+        return umbeli_fail(diag, UMBEL_ENOMEM, "out of memory for the filter");
+    }
+    if (!bf_small_fill(v, keys, coded, len)) {
+        bf_lean_free(v);
+        bf_memory_delete(v);
+        return umbeli_fail(diag, UMBEL_ECORRUPT, "the hashes are not valid");
+    }
+    note_change((account){0}, v);
+    *out = v;
+    return UMBEL_OK;
+}
+
+bool bf_value_is_hashes(const bf_value *v) {
+    bf_params params;
+    bf_layer_plan plan;
+    bf_value_params(v, &params);
+    return v->form == BF_SMALL && v->keyed && v->small->hashes & BF_SMALL_PACKED &&
+           bf_plan_grown(&params, v->small->keys, &plan) && plan.bytes == v->small->bytes &&
+           plan.hashes == (v->small->hashes & (uint32_t)~BF_SMALL_PACKED);
 }
 
 void bf_value_free(bf_value *v) {
@@ -364,6 +412,10 @@ umbel_err bf_value_load_chunk(bf_value *v, int64_t iterator, const uint8_t *byte
 
 void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit) {
     bf_room room;
+    if (v->form != BF_HANDLE && n == 1) {
+        *hit = bf_lean_contains_one(v, keys);
+        return;
+    }
     if (v->form == BF_SMALL) {
         bf_small_contains(v, keys, n, hit);
         return;
@@ -433,6 +485,15 @@ umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t ma
     bf_count(BF_LAYERS_ADDED, (int64_t)bf_value_layers(v) - (int64_t)before.layers);
     note_change(before, v);
     return e;
+}
+
+bool bf_value_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new) {
+    if (v->form == BF_HANDLE) return false;
+    /* The next key may change the capacity that it shows. */
+    if (bf_value_layers(v) == 1 && bf_value_card(v) == v->capacity) return false;
+    if (!bf_lean_add_one(v, key, was_new)) return false;
+    move(&totals.items, 0, *was_new);
+    return true;
 }
 
 umbel_err bf_value_remove(bf_value *v, const umbel_key *key) {

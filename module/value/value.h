@@ -58,6 +58,13 @@ static inline uint32_t bf_expansion(const bf_params *p) {
     return growth == BF_EXPANSION_AUTO ? BF_EXPANSION_SHOWN : growth;
 }
 
+/* Whether filters made with these differ in nothing but their secrets and clocks. */
+static inline bool bf_params_alike(const bf_params *a, const bf_params *b) {
+    return a->error == b->error && a->capacity == b->capacity && a->tightening == b->tightening &&
+           a->expansion == b->expansion && a->window == b->window && a->layout == b->layout &&
+           a->counting == b->counting && a->keyed == b->keyed && a->by_time == b->by_time;
+}
+
 /* Where the filter is. */
 enum { BF_HANDLE, BF_SMALL, BF_LINKS };
 
@@ -91,6 +98,13 @@ umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value 
  */
 umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **out,
                       umbel_diag *diag);
+
+/* A filter that nobody reserved, of one layer, from `keys` hashes as umbeli_packed_write has them.
+ * UMBEL_ECORRUPT, UMBEL_ENOMEM. */
+umbel_err bf_value_of_hashes(const bf_params *params, uint64_t keys, const uint8_t *coded,
+                             size_t len, bf_value **out, umbel_diag *diag);
+/* Whether a value is what that makes: its parameters and hashes say all about it. */
+bool bf_value_is_hashes(const bf_value *v);
 void bf_value_free(bf_value *v);
 umbel_err bf_value_copy(const bf_value *v, bf_value **out);
 
@@ -108,6 +122,8 @@ umbel_err bf_value_clear(bf_value *v);
  * max_bytes, 0: no limit), UMBEL_ENOMEM, UMBEL_EFROZEN. */
 umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
                        uint8_t *was_new, size_t *done);
+/* The same for one key that needs no more memory; false: nothing has changed, use bf_value_add. */
+bool bf_value_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new);
 void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit);
 
 /* UMBEL_EABSENT: certainly not in; UMBEL_ENOTSUP: not a counting filter. */

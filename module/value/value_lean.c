@@ -60,37 +60,50 @@ static bool are_usual(const bf_params *p, const umbel_filter *f) {
 
 /* ---- Layers ---- */
 
-static umbeli_layer packed_of(bf_small *s) {
-    umbeli_layer layer = {
-        .probes = &umbeli_probes_packed,
-        .bits = s->bits,
-        .bytes = s->bytes,
-        .nbits = 8 * (uint64_t)s->bytes,
-        .hashes = s->hashes & (uint32_t)~BF_SMALL_PACKED,
-        .keys = s->keys,
-    };
-    layer.probes->prepare(&layer);
-    layer.capacity = layer.packed.slots < BF_SMALL_KEYS ? layer.packed.slots : BF_SMALL_KEYS;
-    layer.packed.room -= s->keys;
-    return layer;
+/* What follows from a layer's size takes divisions, and there are few sizes.  Threads merge. */
+static void prepare(umbeli_layer *l) {
+    enum { KEPT = 64 };
+    static _Thread_local umbeli_layer kept[KEPT];
+    umbeli_layer *last = &kept[(l->bytes / 8 + 7 * l->hashes) % KEPT];
+    if (last->bytes != l->bytes || last->hashes != l->hashes || last->probes != l->probes) {
+        *last = (umbeli_layer){
+            .probes = l->probes,
+            .bytes = l->bytes,
+            .nbits = l->nbits,
+            .modulus = umbeli_modulus_of(l->nbits),
+            .hashes = l->hashes,
+        };
+        if (last->probes->prepare) last->probes->prepare(last);
+    }
+    l->modulus = last->modulus;
+    l->packed = last->packed;
 }
 
 /* Without its rate, and RedisBloom's bits per entry: these take longer to compute than anything
  * else here. */
-static umbeli_layer small_layer(const bf_value *v) {
-    bf_small *s = v->small;
-    uint64_t nbits = 8 * (uint64_t)s->bytes;
-    if (s->hashes & BF_SMALL_PACKED) return packed_of(s);
-    return (umbeli_layer){
-        .probes = is_redisblooms(v) ? &umbeli_probes_redisbloom : &umbeli_probes_narrow,
+static umbeli_layer layer_in(bf_small *s, const umbeli_probes *probes, uint64_t capacity) {
+    umbeli_layer layer = {
+        .probes = probes,
         .bits = s->bits,
         .bytes = s->bytes,
-        .nbits = nbits,
-        .modulus = umbeli_modulus_of(nbits),
-        .hashes = s->hashes,
-        .capacity = v->capacity,
+        .nbits = 8 * (uint64_t)s->bytes,
+        .hashes = s->hashes & (uint32_t)~BF_SMALL_PACKED,
+        .capacity = capacity,
         .keys = s->keys,
     };
+    prepare(&layer);
+    if (probes->exact) {
+        layer.capacity = layer.packed.slots < BF_SMALL_KEYS ? layer.packed.slots : BF_SMALL_KEYS;
+        layer.packed.room -= s->keys;
+    }
+    return layer;
+}
+
+static umbeli_layer small_layer(const bf_value *v) {
+    const umbeli_probes *probes = &umbeli_probes_narrow;
+    if (is_redisblooms(v)) probes = &umbeli_probes_redisbloom;
+    if (v->small->hashes & BF_SMALL_PACKED) probes = &umbeli_probes_packed;
+    return layer_in(v->small, probes, v->capacity);
 }
 
 static umbeli_layer link_layer(const bf_value *v, const bf_link *k, bool first) {
@@ -104,7 +117,7 @@ static umbeli_layer link_layer(const bf_value *v, const bf_link *k, bool first) 
         .keys = k->keys,
     };
     if (!first) layer.own = (umbeli_array){.data = k->bits, .raw = k->bits, .plain = true};
-    if (layer.probes->prepare) layer.probes->prepare(&layer);
+    prepare(&layer);
     if (layer.probes->exact) layer.packed.room = k->room;
     return layer;
 }
@@ -212,17 +225,21 @@ static uint8_t *take_bits(umbeli_array *own, const umbeli_layer *l) {
     return bits;
 }
 
+static uint16_t room_of(const umbeli_layer *l) {
+    uint32_t room = l->probes->exact ? l->packed.room : 0;
+    return (uint16_t)(room < UINT16_MAX ? room : UINT16_MAX);
+}
+
 static void fill_links(bf_links *links, umbeli_chain *c) {
     for (uint32_t i = 0; i < c->count; i++) {
         umbeli_layer *l = &c->layers[i];
-        uint32_t room = l->probes->exact ? l->packed.room : 0;
         links->list[i] = (bf_link){
             .bits = take_bits(i < c->shared ? &c->base.array : &l->own, l),
             .keys = l->keys,
             .capacity = l->capacity,
             .words = (uint32_t)(l->bytes / 8),
             .hashes = (uint16_t)l->hashes,
-            .room = (uint16_t)(room < UINT16_MAX ? room : UINT16_MAX),
+            .room = room_of(l),
         };
     }
 }
@@ -344,7 +361,14 @@ umbel_err bf_lean_copy(const bf_value *v, bf_value *twin) {
     return UMBEL_OK;
 }
 
-/* ---- Keys of a single small layer ---- */
+bool bf_small_fill(bf_value *v, uint64_t keys, const uint8_t *coded, size_t len) {
+    umbeli_layer layer = small_layer(v);
+    bool fine = umbeli_packed_read(&layer, keys, coded, len);
+    v->small->keys = (uint32_t)layer.keys;
+    return fine;
+}
+
+/* ---- Growing ---- */
 
 bool bf_small_grow(bf_value *v, uint64_t max_bytes) {
     if (!(v->small->hashes & BF_SMALL_PACKED)) return false;
@@ -367,7 +391,7 @@ bool bf_small_grow(bf_value *v, uint64_t max_bytes) {
     if (!s) return false;
     s->bytes = (uint16_t)plan.bytes;
     s->hashes = v->small->hashes;
-    umbeli_layer fresh = packed_of(s);
+    umbeli_layer fresh = layer_in(s, old.probes, 0);
     bool fits = umbeli_packed_refill(&fresh, &old, NULL);
     s->keys = (uint32_t)fresh.keys;
     bf_memory_delete(fits ? v->small : s);
@@ -400,6 +424,60 @@ static umbeli_hashes hash_at(const umbeli_probes *probes, umbeli_hashes hashes, 
     return probes->hash_wide ? (umbeli_hashes){.wide = hashes.wide + i}
                              : (umbeli_hashes){.narrow = hashes.narrow + i};
 }
+
+/* ---- Single keys ---- */
+
+/* The layers of a value, oldest first. */
+static uint32_t take_layers(const bf_value *v, umbeli_layer *layers) {
+    if (v->form == BF_SMALL) {
+        layers[0] = small_layer(v);
+        return 1;
+    }
+    for (uint32_t i = 0; i < v->links->count; i++) {
+        layers[i] = link_layer(v, &v->links->list[i], i == 0);
+    }
+    return v->links->count;
+}
+
+static bool any_has(const umbeli_layer *layers, uint32_t count, umbeli_hashes hash) {
+    uint8_t found = 0;
+    if (count > 1 && layers->probes->any_contains) {
+        return layers->probes->any_contains(layers, count, hash);
+    }
+    while (count-- > 0 && !found) layers[count].probes->contains(&layers[count], hash, 1, &found);
+    return found;
+}
+
+bool bf_lean_contains_one(const bf_value *v, const umbel_key *key) {
+    umbeli_layer layers[BF_LEAN_LAYERS];
+    hash_room room;
+    uint32_t count = take_layers(v, layers);
+    return any_has(layers, count, hash(v, layers->probes, key, 1, &room));
+}
+
+bool bf_lean_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new) {
+    umbeli_layer layers[BF_LEAN_LAYERS];
+    hash_room room;
+    uint32_t older = take_layers(v, layers) - 1;
+    umbeli_layer *newest = &layers[older];
+    if (newest->keys >= newest->capacity || (newest->probes->exact && newest->packed.room == 0)) {
+        return false;
+    }
+    umbeli_hashes one = hash(v, newest->probes, key, 1, &room);
+    *was_new = 0;
+    if (older > 0 && any_has(layers, older, one)) return true;
+    uint64_t added = newest->probes->add(newest, one, 1, was_new);
+    if (v->form == BF_SMALL) {
+        v->small->keys += (uint32_t)added;
+    } else {
+        bf_link *link = &v->links->list[older];
+        link->keys += added;
+        link->room = room_of(newest);
+    }
+    return true;
+}
+
+/* ---- Keys of a single small layer ---- */
 
 void bf_small_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit) {
     umbeli_layer layer = small_layer(v);

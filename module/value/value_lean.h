@@ -67,6 +67,9 @@ void bf_lean_fold(bf_value *v);
 /* Gives a new value its first layer, empty.  False: it needs a handle, or there is no memory. */
 bool bf_lean_create(bf_value *v, const umbeli_layer *first);
 
+/* Gives a packed bf_small that is empty its hashes: umbeli_packed_read. */
+bool bf_small_fill(bf_value *v, uint64_t keys, const uint8_t *coded, size_t len);
+
 /* Gives a packed bf_small a larger table, as a chain would; false: use bf_value_filter instead.
  * max_bytes as for bf_value_add. */
 bool bf_small_grow(bf_value *v, uint64_t max_bytes);
@@ -80,6 +83,11 @@ umbel_err bf_redisbloom_new(const bf_params *params, const umbeli_settings *sett
 
 umbel_err bf_lean_copy(const bf_value *v, bf_value *twin); /* all but the parameters */
 void bf_lean_free(bf_value *v);
+
+/* One key, without making a chain.  Adding returns false, and changes nothing, if the newest layer
+ * has no room. */
+bool bf_lean_contains_one(const bf_value *v, const umbel_key *key);
+bool bf_lean_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new);
 
 void bf_small_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit);
 

@@ -283,3 +283,55 @@ def test_secrets_differ_between_the_filters_of_a_replica(pair):
         second("BF.MADD", name, *keys(1000))
     answers = [second("BF.MEXISTS", name, *keys(2000, "absent")) for name in "ab"]
     assert answers[0] != answers[1]
+
+
+def make_some(server, round_number):
+    for i in range(3):
+        assert server("BF.ADD", f"add{round_number}:{i}", "x") == 1
+        assert server("BF.RESERVE", f"reserved{round_number}:{i}", 0.01, 1000) == "OK"
+    return [f"{kind}{round_number}:{i}" for kind in ("add", "reserved") for i in range(3)]
+
+
+def test_listeners_come_and_go():
+    """Creations are told only while someone listens: whoever begins to listen, at whatever moment,
+    misses none.  A filter that is not told of has another secret on the replica."""
+    with running(port=free_port()) as first:
+        names = make_some(first, 0)
+        with running(port=free_port(), replicaof=f"127.0.0.1 {first.port}") as second:
+            in_step(first, second)
+            names += make_some(first, 1)
+            assert_equal(first, second, *names)
+            first("BGSAVE")
+            first("CLIENT", "KILL", "TYPE", "replica")
+            names += make_some(first, 2)  # it continues from the backlog
+            assert_equal(first, second, *names)
+            assert info(first, "stats")["sync_full"] == "1"
+
+            first("CONFIG", "SET", "save", "3600 1")
+            first.stop(signal.SIGTERM)  # it saves where the replica is, which continues from there
+            first.start()
+            names += make_some(first, 5)
+            assert_equal(first, second, *names)
+
+            second("REPLICAOF", "NO", "ONE")
+            names += make_some(second, 3)
+            first("REPLICAOF", "127.0.0.1", second.port)
+            in_step(second, first)
+            names += make_some(second, 4)
+            assert_equal(second, first, *names)
+
+
+def test_an_append_only_file_that_is_switched_on():
+    with running(port=free_port()) as server:
+        names = make_some(server, 0)
+        server("CONFIG", "SET", "appendonly", "yes")
+        names += make_some(server, 1)
+        for _ in range(300):
+            if info(server, "persistence")["aof_rewrite_in_progress"] == "0":
+                break
+            time.sleep(0.1)
+        names += make_some(server, 2)
+        digest = server("DEBUG", "DIGEST")
+        assert server("DEBUG", "LOADAOF") == "OK"
+        assert server("DEBUG", "DIGEST") == digest
+        assert server("DBSIZE") == len(names)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cpu.h"
 #include "kind/chain/chain.h"
 #include "umbel.h"
 
@@ -137,8 +138,79 @@ static void damage_is_noticed(void **state) {
     free(copy.bits);
 }
 
+/* What is written is read again, to the byte, and nothing else is: not one byte less or more, not
+ * one key less or more, and of single changed bits only what is another set. */
+static void files_have_fewer_bytes(void **state) {
+    (void)state;
+    static const uint64_t counts[] = {0, 1, 2, 7, 99, 100, 700, 1500};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        umbeli_layer l = layer_of(4096, 18);
+        for (uint64_t i = 0; l.keys < counts[c]; i++) add(&l, umbel_mix(i));
+        uint8_t *bytes = calloc(1, 4097);
+        size_t len = umbeli_packed_write(&l, bytes);
+        assert_true(8 * len <= 16 + counts[c] * (counts[c] == 100 ? 13 : 21));
+        for (int wrong = 0; wrong < 5; wrong++) {
+            umbeli_layer again = layer_of(4096, 18);
+            uint64_t keys = counts[c] + (wrong == 1) - (wrong == 2);
+            size_t given = len + (wrong == 3) - (wrong == 4);
+            if (keys <= counts[c] + 1 && given <= len + 1) {
+                assert_int_equal(umbeli_packed_read(&again, keys, bytes, given), wrong == 0);
+            }
+            if (wrong == 0) assert_memory_equal(again.bits, l.bits, l.bytes);
+            free(again.bits);
+        }
+        for (size_t bit = 0; bit < 8 * len; bit++) {
+            umbeli_layer again = layer_of(4096, 18);
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            if (umbeli_packed_read(&again, counts[c], bytes, len)) {
+                assert_true(again.probes->check(&again, again.bits));
+                assert_memory_not_equal(again.bits, l.bits, l.bytes);
+            }
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            free(again.bits);
+        }
+        free(bytes);
+        free(l.bits);
+    }
+}
+
+/* Every kernel leaves the same bytes and gives the same answers. */
+static void kernels_agree(void **state) {
+    (void)state;
+    const umbeli_packed_kernel *kernels[3] = {&umbeli_packed_generic};
+    size_t count = 1;
+#if UMBELI_X86
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) kernels[count++] = &umbeli_packed_avx2;
+    if (umbeli_cpu() & UMBELI_CPU_AVX512) kernels[count++] = &umbeli_packed_avx512;
+#endif
+    static const uint64_t sizes[] = {24, 168, 1016, 4096, 6200, 10111};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        umbeli_layer first = layer_of(sizes[s], 25);
+        for (size_t k = 0; k < count; k++) {
+            umbeli_layer l = layer_of(sizes[s], 25);
+            uint8_t yes = 0;
+            for (uint64_t i = 0; l.keys < l.capacity && l.packed.room; i++) {
+                uint64_t hash = umbel_mix(i);
+                kernels[k]->contains_long(&l, &hash, 1, &yes);
+                assert_false(yes);
+                l.keys += kernels[k]->add_long(&l, &hash, 1, &yes);
+                assert_true(yes);
+                kernels[k]->contains_long(&l, &hash, 1, &yes);
+                assert_true(yes);
+            }
+            assert_true(l.probes->check(&l, l.bits));
+            if (k == 0) memcpy(first.bits, l.bits, (size_t)l.bytes);
+            assert_memory_equal(first.bits, l.bits, l.bytes);
+            free(l.bits);
+        }
+        free(first.bits);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_have_fewer_bytes),
+        cmocka_unit_test(kernels_agree),
         cmocka_unit_test(is_a_set),
         cmocka_unit_test(two_become_one),
         cmocka_unit_test(damage_is_noticed),

@@ -74,10 +74,13 @@ extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_pro
     umbeli_probes_narrow, umbeli_probes_exact, umbeli_probes_packed, umbeli_probes_swift,
     umbeli_probes_kept;
 
-/* The loops of umbeli_probes_swift, once per instruction set (packed_loops.h). */
+/* The loops of packed layers, once per instruction set (packed_loops.h): of umbeli_probes_swift,
+ * and of umbeli_probes_packed with its longer chunks. */
 typedef struct umbeli_packed_kernel {
     void (*contains)(const umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *found);
     uint64_t (*add)(umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *was_new);
+    void (*contains_long)(const umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *found);
+    uint64_t (*add_long)(umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *was_new);
 } umbeli_packed_kernel;
 
 extern const umbeli_packed_kernel umbeli_packed_generic, umbeli_packed_avx2, umbeli_packed_avx512;
@@ -225,6 +228,12 @@ static inline bool umbeli_is_packed(const umbeli_layer *layer) {
 uint64_t umbeli_packed_capacity(uint64_t bytes, uint32_t bits);
 void umbeli_packed_filter(umbeli_layer *filter, const umbeli_layer *from);
 bool umbeli_packed_refill(umbeli_layer *fresh, const umbeli_layer *a, const umbeli_layer *b);
+
+/* The hashes of a packed layer in fewer bytes, for files: into `out`, zeroed and as large as the
+ * layer; returns how many it took.  Reading fills an empty layer, prepared, with `keys` hashes that
+ * keep as many bits; false: these bytes are not they, or have no room there. */
+size_t umbeli_packed_write(const umbeli_layer *layer, uint8_t *out);
+bool umbeli_packed_read(umbeli_layer *layer, uint64_t keys, const uint8_t *bytes, size_t len);
 
 /* Exact layers: the bytes of one for this many keys, and the capacity of one of this many bytes;
  * the next hashes from slot *at on, at most `room`, 0 after the last. */

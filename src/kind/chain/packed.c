@@ -72,25 +72,6 @@ static uint64_t first_of(const packed *f, uint64_t chunk) {
 
 /* ---- Keys ---- */
 
-static void contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
-    const packed f = packed_in(l, false);
-    packed_place p;
-    for (size_t i = 0; i < n && n > 1 && l->bytes > UMBELI_PLAIN_BELOW; i++) {
-        packed_value v = packed_value_of(&f, packed_kept(&f, h.narrow[i]));
-        const uint8_t *chunk = l->bits + v.chunk * f.stride;
-        __builtin_prefetch(chunk);
-        __builtin_prefetch(chunk + 64);
-        __builtin_prefetch(chunk + 128);
-    }
-    for (size_t i = 0; i < n; i++) {
-        found[i] = packed_find(&f, packed_kept(&f, h.narrow[i]), &p);
-    }
-}
-
-static uint64_t add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
-    return packed_add_all(l, false, h.narrow, n, was_new);
-}
-
 static const umbeli_packed_kernel *kernel_of_this(void) {
 #if UMBELI_X86
     uint32_t cpu = umbeli_cpu();
@@ -98,6 +79,14 @@ static const umbeli_packed_kernel *kernel_of_this(void) {
     if (cpu & UMBELI_CPU_AVX2) return &umbeli_packed_avx2;
 #endif
     return &umbeli_packed_generic;
+}
+
+static void contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
+    kernel_of_this()->contains_long(l, h.narrow, n, found);
+}
+
+static uint64_t add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
+    return kernel_of_this()->add_long(l, h.narrow, n, was_new);
 }
 
 static void swift_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
@@ -340,6 +329,54 @@ uint64_t umbeli_packed_capacity(uint64_t bytes, uint32_t bits) {
     double slots = l.packed.slots, spread = (l.packed.chunks < 16 ? 2.5 : 4) * sqrt(slots);
     if (l.packed.chunks == 1) spread = 0;
     return slots > spread ? l.packed.chunks * (uint64_t)(slots - spread) : 0;
+}
+
+/* ---- In files ----
+ *
+ * The differences between hashes and their successors, less 1, by Rice's code: the lower bits as
+ * they are, after as many ones as the rest says and a zero.  Half a bit per hash less than a layer
+ * takes in which hashes can be found. */
+
+/* One less than the mean difference has. */
+static uint32_t rice_bits(uint64_t keys, uint32_t bits) {
+    uint32_t low = 0;
+    while (low + 1 < bits && keys << (low + 1) <= UINT64_C(1) << bits) low++;
+    return low;
+}
+
+size_t umbeli_packed_write(const umbeli_layer *l, uint8_t *out) {
+    walk w = {.layer = l, .form = form_in(l)};
+    uint32_t low = rice_bits(l->keys, l->hashes);
+    uint64_t at = 0, kept, after = 0;
+    enter(&w, 0);
+    while (next(&w, &kept)) {
+        uint64_t gap = kept - after;
+        after = kept + 1;
+        for (uint64_t ones = gap >> low; ones > 0; ones--) (void)umbeli_bit_set(out, at++);
+        at++;
+        for (uint32_t i = 0; i < low; i++, at++) {
+            if (gap >> i & 1) (void)umbeli_bit_set(out, at);
+        }
+    }
+    return (size_t)((at + 7) / 8);
+}
+
+bool umbeli_packed_read(umbeli_layer *l, uint64_t keys, const uint8_t *bytes, size_t len) {
+    fill to = {.layer = l, .form = form_in(l)};
+    uint32_t low = rice_bits(keys, l->hashes);
+    uint64_t at = 0, end = 8 * (uint64_t)len, kept = 0, values = UINT64_C(1) << l->hashes;
+    for (; l->keys < keys; l->keys++) {
+        uint64_t gap = 0;
+        for (; at < end && umbeli_bit_test(bytes, at); at++) gap += UINT64_C(1) << low;
+        if (++at + low > end || gap >= values) return false;
+        for (uint32_t i = 0; i < low; i++, at++) {
+            gap |= (uint64_t)umbeli_bit_test(bytes, at) << i;
+        }
+        kept += gap + (l->keys > 0);
+        if (kept >= values || !append(&to, kept)) return false;
+    }
+    finish(&to);
+    return (at + 7) / 8 == len && are_zero(bytes, at, end);
 }
 
 /* ---- A filter of them ----

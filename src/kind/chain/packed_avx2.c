@@ -8,7 +8,7 @@
 
 /* Every processor with AVX2 has these. */
 #define KERNEL umbeli_packed_avx2
-#define KERNEL_TARGET __attribute__((target("popcnt,bmi,bmi2")))
+#define KERNEL_TARGET __attribute__((target("avx2,popcnt,bmi,bmi2")))
 #include "kind/chain/packed_loops.h"
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define KERNEL umbeli_packed_avx512
-#define KERNEL_TARGET __attribute__((target("avx512f,avx512vpopcntdq,popcnt,bmi,bmi2")))
+#define KERNEL_TARGET __attribute__((target("avx2,avx512f,avx512vpopcntdq,popcnt,bmi,bmi2")))
 
 /* As packed_zeros_of_line.  Processors with these instructions deposit bits fast. */
 static inline KERNEL_TARGET __attribute__((always_inline)) uint32_t

@@ -8,6 +8,8 @@
  * and may define
  *   KERNEL_ZEROS   a faster packed_zeros_of_line
  */
+#include <string.h>
+
 #include "kind/chain/chain.h"
 
 #define INLINED KERNEL_TARGET __attribute__((always_inline))
@@ -86,14 +88,26 @@ INLINED static inline void packed_move_up(const packed *p, uint8_t *chunk, uint6
     while (to > from) to = packed_shift(p, chunk, from, to, n, MOST);
 }
 
+enum { FOUR = 4 };
+typedef uint64_t packed_words __attribute__((vector_size(FOUR * sizeof(uint64_t))));
+
 /* Shifts the bits from `from` to the end of a part, whose last n bits are free, and puts `value`
  * into the gap.  Word by word, so only for chunks that are made of words. */
 INLINED static inline void packed_push(uint8_t *chunk, uint64_t from, uint64_t end, uint32_t n,
                                        uint64_t value) {
     uint64_t first = from / 64, last = (end - 1) / 64, bit = from % 64;
     uint64_t word = umbeli_load_le64(chunk + 8 * first), after = umbeli_load_le64(chunk + 8 * last);
-    uint64_t below = word & ((UINT64_C(1) << bit) - 1), above = word ^ below;
-    for (uint64_t k = last; k > first + 1; k--) {
+    uint64_t below = word & ((UINT64_C(1) << bit) - 1), above = word ^ below, k = last;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    for (; k > first + FOUR; k -= FOUR) {
+        packed_words here, less;
+        memcpy(&here, chunk + 8 * (k - FOUR + 1), sizeof here);
+        memcpy(&less, chunk + 8 * (k - FOUR), sizeof less);
+        here = here << n | less >> (64 - n);
+        memcpy(chunk + 8 * (k - FOUR + 1), &here, sizeof here);
+    }
+#endif
+    for (; k > first + 1; k--) {
         uint64_t carry = umbeli_load_le64(chunk + 8 * k - 8) >> (64 - n);
         umbeli_store_le64(chunk + 8 * k, umbeli_load_le64(chunk + 8 * k) << n | carry);
     }
@@ -170,11 +184,14 @@ INLINED static inline uint32_t packed_zeros_of_line(const uint8_t *chunk, uint32
 INLINED static inline uint32_t packed_zeros(const packed *p, const uint8_t *chunk, uint32_t n) {
     if (p->swift) return KERNEL_ZEROS(chunk, n);
     if (n == 0) return 0;
-    for (uint32_t at = 0, end = p->slots + p->uppers; at < end; at += 48) {
-        uint64_t word = packed_get(p, chunk, HEAD + at, 48);
-        uint32_t zeros = 48 - (uint32_t)__builtin_popcountll(word);
-        if (zeros >= n) return at + packed_nth_one(~word, n);
+    uint64_t not_head = ~UINT64_C(0xffff);
+    for (uint32_t at = 0, end = HEAD + p->slots + p->uppers; at < end; at += 64) {
+        uint64_t byte = packed_byte(p, at);
+        uint64_t word = ~(umbeli_load_le64(chunk + byte) >> (at - 8 * byte)) & not_head;
+        uint32_t zeros = (uint32_t)__builtin_popcountll(word);
+        if (zeros >= n) return at + packed_nth_one(word, n) - HEAD;
         n -= zeros;
+        not_head = ~UINT64_C(0);
     }
     return 0;
 }
@@ -231,6 +248,12 @@ INLINED static inline void packed_insert(umbeli_layer *l, const packed *p, const
         packed_count_one(l, p, to->chunk);
         return;
     }
+    if (p->stride % 8 == 0 && p->low > 0) {
+        packed_push(to->chunk, HEAD + to->bit, HEAD + p->uppers + count + 1, 1, 1);
+        packed_push(to->chunk, at, packed_lower(p, count) + p->low, p->low, to->low);
+        packed_count_one(l, p, to->chunk);
+        return;
+    }
     packed_move_up(p, to->chunk, HEAD + to->bit, HEAD + p->uppers + count, 1);
     (void)umbeli_bit_set(to->chunk, HEAD + to->bit);
     packed_move_up(p, to->chunk, at, packed_lower(p, count), p->low);
@@ -260,6 +283,19 @@ INLINED static inline uint64_t packed_add_all(umbeli_layer *l, bool swift, const
     }
     l->packed.done = (uint32_t)i;
     return added;
+}
+
+INLINED static inline void packed_find_all(const umbeli_layer *l, const uint64_t *hashes, size_t n,
+                                           uint8_t *found) {
+    const packed p = packed_in(l, false);
+    packed_place to;
+    for (size_t i = 0; i < n && n > 1 && l->bytes > UMBELI_PLAIN_BELOW; i++) {
+        packed_value v = packed_value_of(&p, packed_kept(&p, hashes[i]));
+        for (uint64_t at = 0; at < 192; at += 64) {
+            __builtin_prefetch(p.data + v.chunk * p.stride + at);
+        }
+    }
+    for (size_t i = 0; i < n; i++) found[i] = packed_find(&p, packed_kept(&p, hashes[i]), &to);
 }
 
 typedef struct packed_query {
@@ -345,4 +381,19 @@ KERNEL_TARGET static uint64_t kernel_add(umbeli_layer *l, const uint64_t *hashes
     return packed_add_all(l, true, hashes, n, was_new);
 }
 
-const umbeli_packed_kernel KERNEL = {.contains = kernel_contains, .add = kernel_add};
+KERNEL_TARGET static void kernel_contains_long(const umbeli_layer *l, const uint64_t *hashes,
+                                               size_t n, uint8_t *found) {
+    packed_find_all(l, hashes, n, found);
+}
+
+KERNEL_TARGET static uint64_t kernel_add_long(umbeli_layer *l, const uint64_t *hashes, size_t n,
+                                              uint8_t *was_new) {
+    return packed_add_all(l, false, hashes, n, was_new);
+}
+
+const umbeli_packed_kernel KERNEL = {
+    .contains = kernel_contains,
+    .add = kernel_add,
+    .contains_long = kernel_contains_long,
+    .add_long = kernel_add_long,
+};
