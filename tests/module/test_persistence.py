@@ -435,28 +435,64 @@ def packed(hashes, size, bits):
     return slots, whole.to_bytes(size, "little")
 
 
+def coded(hashes, bits):
+    """The same hashes in a file: the differences between them, less 1, by Rice's code."""
+    kept, low, at, whole, after = sorted({x >> 64 - bits for x in hashes}), 0, 0, 0, 0
+    while low + 1 < bits and len(kept) << low + 1 <= 1 << bits:
+        low += 1
+    for x in kept:
+        ones, rest = x - after >> low, x - after & (1 << low) - 1
+        whole |= ((1 << ones) - 1 | rest << ones + 1) << at
+        at += ones + 1 + low
+        after = x + 1
+    return whole.to_bytes((at + 7) // 8, "little")
+
+
 @pytest.mark.parametrize("count", [0, 7, 100, 141, 400, 690])
-def test_the_type_of_blocked_filters(plain, count):
-    """Made from docs/formats/redis.md alone: a compact head, then the bits of each layer."""
+@pytest.mark.parametrize("rate", [0.01, 0.02])
+def test_the_type_of_blocked_filters(plain, count, rate):
+    """Made from docs/formats/redis.md alone: a single string; and a compact head with the bits of each
+    layer, as BF.SCANDUMP has it, and DUMP had before 0.3."""
     secret, reader = b"0123456789abcdef", umbel_read()
-    plain("BF.RESERVE", "f", 0.01, 100, "SEED", secret)
+    kept_bits = 18 if rate == 0.01 else 17
+    plain("BF.RESERVE", "f", rate, 100, "SEED", secret)
     hashes = [reader.siphash13(name.encode(), *struct.unpack("<2Q", secret)) for name in keys(count)]
     for name in keys(count):
         plain("BF.ADD", "f", name)
-    name, encver, (head, bits) = rdb.decode(plain("DUMP", "f"))
+    kept = len({x >> 64 - kept_bits for x in hashes})
+    name, encver, (small,) = rdb.decode(plain("DUMP", "f"))
     assert (name, encver) == ("umbel-bf-", 2)
-    slots, expected = packed(hashes, len(bits), 18)
+    unusual = b"\x01" if rate == 0.01 else b"\x03" + struct.pack("<dB", rate, 100)
+    assert small == unusual + secret + struct.pack("<H", kept) + coded(hashes, kept_bits)
+    assert rdb.encode(name, encver, [small], rdb_version(plain)) == plain("DUMP", "f")
+
+    _, bits = plain("BF.SCANDUMP", "f", 1)
+    slots, expected = packed(hashes, len(bits), kept_bits)
     assert bits == expected
     capacity = min(slots, 700)
     same = capacity == 100
-    assert head == (b"UMBF\x87\x01\x02\x64\x01" + bytes([0x86 if same else 6]) + number(len(bits) // 8)
-                    + b"\x12" + (b"" if same else number(capacity))
-                    + number(len({x >> 46 for x in hashes})) + secret)
+    head = (b"UMBF\x87" + bytes([int(rate * 100)]) + b"\x02\x64\x01" + bytes([0x86 if same else 6])
+            + number(len(bits) // 8) + bytes([kept_bits]) + (b"" if same else number(capacity))
+            + number(kept) + secret)
     assert plain("BF.INFO", "f", "FILTERS") == [1]
     sealed = head[:4] + bytes([head[4] | 16]) + head[5:]
     seal = reader.xxh3_64(sealed) & 0xffffffff
     assert plain("BF.SCANDUMP", "f", 0) == [1, sealed + struct.pack("<I", seal)]
-    assert rdb.encode(name, encver, [head, bits], rdb_version(plain)) == plain("DUMP", "f")
+    assert plain("RESTORE", "g", 0, rdb.encode(name, encver, [head, bits], rdb_version(plain))) == "OK"
+    assert plain("DUMP", "g") == plain("DUMP", "f")
+
+
+def test_a_damaged_single_string(plain):
+    """It is as long as its keys need, and they are in it."""
+    plain("BF.MADD", "f", *keys(100))
+    name, encver, (small,) = rdb.decode(plain("DUMP", "f"))
+    for wrong in (small[:1], small[:18], small[:-1], small + b"\0", small[:17] + b"\x65" + small[18:],
+                  small[:17] + b"\xff\xff" + small[19:], b"\x03" + small[1:], b"\x05" + small[1:],
+                  b"\x03" + struct.pack("<dB", 2.0, 100) + small[1:],
+                  b"\x03" + struct.pack("<dB", 0.01, 0) + small[1:]):
+        reply = plain("RESTORE", "g", 0, rdb.encode(name, encver, [wrong], rdb_version(plain)))
+        assert is_error(reply), wrong
+    assert is_error(plain("RESTORE", "g", 0, rdb.encode(name, 1, [small], rdb_version(plain))))
 
 
 def number(n):
