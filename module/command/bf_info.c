@@ -102,6 +102,11 @@ static void window(RedisModuleCtx *ctx, const bf_value *v) {
     }
 }
 
+/* Of a filter that was built with keys that it must never find (umbel_never), and pushed. */
+static void exceptions(RedisModuleCtx *ctx, const bf_value *v) {
+    bf_reply_count(ctx, bf_value_exceptions(v));
+}
+
 /* The first five are RedisBloom's and make up the full reply; the others, valkey-bloom's and
  * our own, are returned only when asked for by name. */
 enum { FULL_REPLY = 5 };
@@ -119,6 +124,7 @@ static const struct {
     {"MAXSCALEDCAPACITY", "Max scaled capacity", max_keys},
     {"LAYOUT", "Layout", layout},
     {"WINDOW", "Window", window},
+    {"EXCEPTIONS", "Exceptions", exceptions},
 };
 
 static void info_all(RedisModuleCtx *ctx, const bf_value *v) {
@@ -214,7 +220,7 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_value_params(v, &params);
     bf_value_measure(v, &m);
     uint32_t layers = bf_value_layers(v);
-    RedisModule_ReplyWithMap(ctx, params.by_time ? 13 : 10);
+    RedisModule_ReplyWithMap(ctx, params.by_time ? 14 : 11);
     bf_reply_named_text(ctx, "Layout", params.layout == BF_REDISBLOOM ? "classic" : "blocked");
     bf_reply_named_count(ctx, "Capacity", bf_value_capacity(v));
     bf_reply_named_count(ctx, "Keys", bf_value_card(v));
@@ -224,6 +230,7 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_reply_named_double(ctx, "Fill", fill(&m));
     bf_reply_named_count(ctx, "Overfull", bf_value_overfull(v, &m));
     bf_reply_named_count(ctx, "Bytes", bf_value_memory(v));
+    bf_reply_named_count(ctx, "Exceptions", bf_value_exceptions(v));
     if (params.by_time) {
         bf_clock clock = bf_value_clock(v);
         RedisModule_ReplyWithSimpleString(ctx, "Window");

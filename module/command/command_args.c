@@ -61,7 +61,8 @@ static RedisModuleCommandArg info_fields[] = {
     WORD("capacity", "CAPACITY"), WORD("size", "SIZE"), WORD("filters", "FILTERS"),
     WORD("items", "ITEMS"), WORD("expansion", "EXPANSION"), WORD("error", "ERROR"),
     WORD("tightening", "TIGHTENING"), WORD("maxscaledcapacity", "MAXSCALEDCAPACITY"),
-    WORD("layout", "LAYOUT"), WORD("window", "WINDOW"), END
+    WORD("layout", "LAYOUT"), WORD("window", "WINDOW"),
+    WORD("exceptions", "EXCEPTIONS"), END
 };
 RedisModuleCommandArg bf_args_info[] = {
     { KEY }, { ARG(ONEOF, "field"), OPTIONAL, .subargs = info_fields }, END

@@ -140,7 +140,8 @@ umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag)
 bf_layout bf_value_layout(const bf_value *v);
 void bf_value_params(const bf_value *v, bf_params *out); /* that would create it again, empty */
 uint64_t bf_value_card(const bf_value *v);
-uint64_t bf_value_capacity(const bf_value *v); /* of all layers */
+uint64_t bf_value_capacity(const bf_value *v);   /* of all layers */
+uint32_t bf_value_exceptions(const bf_value *v); /* kind/exceptions.h */
 
 /* The chain whose layers the value shows one by one, in `room` (value_lean.h) if the value has none
  * itself; NULL: it shows its filter as one layer. */

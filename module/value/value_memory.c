@@ -21,10 +21,17 @@ uint64_t bf_value_memory(const bf_value *v) {
         umbeli_filter_relocate(&f, &mover);
         return sum;
     }
-    uint64_t head = v->form == BF_SMALL
-                        ? sizeof *v->small
-                        : sizeof *v->links + v->links->count * sizeof *v->links->list;
-    return sizeof *v + head + bf_value_bytes(v);
+    if (v->layout == BF_REDISBLOOM) { /* as RedisBloom counts: what was requested */
+        uint64_t head = v->form == BF_SMALL
+                            ? sizeof *v->small
+                            : sizeof *v->links + v->links->count * sizeof *v->links->list;
+        return sizeof *v + head + bf_value_bytes(v);
+    }
+    (void)weigh(&sum, v->small); /* or `links` */
+    for (uint32_t i = 0; v->form == BF_LINKS && i < v->links->count; i++) {
+        (void)weigh(&sum, v->links->list[i].bits);
+    }
+    return sum;
 }
 
 /* ---- Moving ---- */

@@ -191,3 +191,7 @@ uint64_t bf_params_max_keys(const bf_params *p, uint64_t max_bytes) {
     }
     return g.keys;
 }
+
+uint32_t bf_value_exceptions(const bf_value *v) {
+    return v->form == BF_HANDLE && v->filter->exceptions ? v->filter->exceptions->count : 0;
+}

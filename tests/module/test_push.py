@@ -98,6 +98,10 @@ def test_exceptions_arrive(server, tmp_path, kind):
     for key in ("f", "copy"):
         assert has_all(server, key, ITEMS)
         assert sum(server("BF.MEXISTS", key, *ABSENT)) == 0
+        assert server("BF.INFO", key, "EXCEPTIONS") == [len(caught)]
+    assert server("BF.INFO", "bare", "EXCEPTIONS") == [0]
+    shown = server("BF.STATS", "f")
+    assert shown[shown.index("Exceptions") + 1] == len(caught)
     if caught and kind not in ("static", "tight"):
         server("BF.ADD", "f", caught[0])
         assert server("BF.EXISTS", "f", caught[0]) == 1
