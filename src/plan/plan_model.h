@@ -71,4 +71,15 @@ umbel_err umbeli_model_solve(const umbeli_model *model, umbel_plan *plan);
 /* Sets verdict and why; returns UMBEL_OK for UMBEL_PLAN_OK, else UMBEL_EINVAL. */
 umbel_err umbeli_plan_verdict(umbel_plan *plan, umbel_verdict verdict, const char *why);
 
+/* True if bytes and fpr are given and no filter of any kind could keep that rate in those bytes. */
+bool umbeli_plan_below_bound(const umbel_plan *plan);
+
+/* Refuses with the kind's message.  UMBEL_PLAN_BELOW_BOUND, which may be the verdict on a part of
+ * the filter, stays only if it is also true of the plan. */
+umbel_err umbeli_plan_refuse(const umbeli_model *model, umbel_plan *plan, umbel_verdict verdict);
+
+/* Completes the plan for these keys; the promise is plan->fpr unless that is 0, else `promise`. */
+umbel_err umbeli_plan_settle(const umbeli_model *model, umbel_plan *plan, uint64_t keys,
+                             uint64_t bytes, uint32_t hashes, double rate, double promise);
+
 #endif

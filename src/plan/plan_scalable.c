@@ -81,30 +81,10 @@ static umbel_err settle(umbel_plan *plan, const umbel_plan *layer) {
             "later layers need most of the rate; give the first one more bytes "
             "or fewer keys");
     }
-    plan->kind = UMBEL_KIND_SCALABLE;
-    if (plan->capacity == 0) plan->capacity = layer->capacity;
+    uint64_t keys = plan->capacity ? plan->capacity : layer->capacity;
     plan->fpr = fpr;
-    plan->bytes = layer->bytes;
-    plan->hashes = layer->hashes;
-    plan->bits = layer->bits;
-    plan->rate = umbeli_blocked_rate(layer->bytes / 32, plan->capacity);
-    plan->bits_per_key = (double)plan->bits / (double)plan->capacity;
-    plan->bound = umbeli_bound_rate((double)plan->bits, plan->capacity);
-    return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
-}
-
-/* The refusal of the first layer, which is blocked, with a message for scalable filters. */
-static umbel_err refuse(umbel_plan *plan, const umbel_plan *layer) {
-    umbel_verdict verdict = layer->verdict;
-    const char *why = layer->why;
-    bool bound = plan->bytes != 0 && plan->fpr != 0.0 &&
-                 (double)plan->bytes * 8.0 <
-                     umbeli_bound_bits(plan->capacity != 0 ? plan->capacity : 1, plan->fpr);
-    if (verdict == UMBEL_PLAN_BELOW_BOUND && !bound) verdict = UMBEL_PLAN_BEYOND_KIND;
-    if (verdict == UMBEL_PLAN_BEYOND_KIND) why = umbeli_model_scalable.beyond;
-    if (verdict == UMBEL_PLAN_TOO_LARGE) why = umbeli_model_scalable.too_large;
-    if (verdict == UMBEL_PLAN_TOO_SMALL) why = umbeli_model_scalable.too_small;
-    return umbeli_plan_verdict(plan, verdict, why);
+    return umbeli_plan_settle(&umbeli_model_scalable, plan, keys, layer->bytes, layer->hashes,
+                              umbeli_blocked_rate(layer->bytes / 32, keys), fpr);
 }
 
 static umbel_err solve(umbel_plan *plan) {
@@ -115,14 +95,14 @@ static umbel_err solve(umbel_plan *plan) {
         .bytes = plan->bytes,
     };
     if (plan->fpr != 0.0 && layer.fpr < DBL_MIN) { /* 0 would mean not given */
-        layer.verdict = UMBEL_PLAN_BEYOND_KIND;
-        return refuse(plan, &layer);
+        return umbeli_plan_refuse(&umbeli_model_scalable, plan, UMBEL_PLAN_BEYOND_KIND);
     }
     if (plan->bytes == 0 && layer.capacity < UMBELI_SCALABLE_FIRST) {
         layer.capacity = UMBELI_SCALABLE_FIRST;
     }
     umbel_err e = umbeli_plan_solve(&layer);
-    return e ? refuse(plan, &layer) : settle(plan, &layer);
+    return e ? umbeli_plan_refuse(&umbeli_model_scalable, plan, layer.verdict)
+             : settle(plan, &layer);
 }
 
 /* The layers after the first as they grow.  A filter takes the place of the hashes of a layer when
@@ -152,8 +132,9 @@ static double rate_of_hashes(uint64_t before, double left, uint64_t keys) {
 static double rate_of_filters(uint64_t capacity, double left, uint64_t keys) {
     double no = 0.0;
     for (uint32_t i = 0; keys > 0; i++) {
+        capacity *= GROWTH;
         umbel_plan layer = {.kind = UMBEL_KIND_BLOCKED,
-                            .capacity = capacity *= GROWTH,
+                            .capacity = capacity,
                             .fpr = left * umbeli_scalable_share(i)};
         if (i == LAYERS_MAX || umbeli_plan_solve(&layer)) return 1.0;
         uint64_t here = keys < layer.capacity ? keys : layer.capacity;

@@ -27,6 +27,37 @@ umbel_err umbeli_plan_verdict(umbel_plan *plan, umbel_verdict verdict, const cha
     return verdict == UMBEL_PLAN_OK ? UMBEL_OK : UMBEL_EINVAL;
 }
 
+bool umbeli_plan_below_bound(const umbel_plan *plan) {
+    uint64_t keys = plan->capacity != 0 ? plan->capacity : 1;
+    return plan->bytes != 0 && plan->fpr != 0.0 &&
+           (double)plan->bytes * 8.0 < umbeli_bound_bits(keys, plan->fpr);
+}
+
+umbel_err umbeli_plan_refuse(const umbeli_model *model, umbel_plan *plan, umbel_verdict verdict) {
+    if (verdict == UMBEL_PLAN_BELOW_BOUND && umbeli_plan_below_bound(plan)) {
+        return umbeli_plan_verdict(plan, verdict, WHY_BOUND);
+    }
+    switch (verdict) {
+    case UMBEL_PLAN_TOO_LARGE: return umbeli_plan_verdict(plan, verdict, model->too_large);
+    case UMBEL_PLAN_TOO_SMALL: return umbeli_plan_verdict(plan, verdict, model->too_small);
+    default: return umbeli_plan_verdict(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
+    }
+}
+
+umbel_err umbeli_plan_settle(const umbeli_model *model, umbel_plan *plan, uint64_t keys,
+                             uint64_t bytes, uint32_t hashes, double rate, double promise) {
+    plan->kind = model->id;
+    plan->capacity = keys;
+    if (plan->fpr == 0.0) plan->fpr = promise;
+    plan->bytes = bytes;
+    plan->hashes = hashes;
+    plan->bits = bytes * 8;
+    plan->rate = rate;
+    plan->bits_per_key = (double)plan->bits / (double)keys;
+    plan->bound = umbeli_bound_rate((double)plan->bits, keys);
+    return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
+}
+
 /* A candidate size. */
 typedef struct size {
     uint64_t bytes;
@@ -189,16 +220,7 @@ static uint64_t max_keys(const umbeli_model *model, const umbel_plan *plan, uint
 /* ---- Plans ---- */
 
 static umbel_err settle(const umbeli_model *model, umbel_plan *plan, uint64_t keys, size s) {
-    plan->kind = model->id;
-    plan->capacity = keys;
-    if (plan->fpr == 0.0) plan->fpr = s.promise;
-    plan->bytes = s.bytes;
-    plan->hashes = s.hashes;
-    plan->bits = s.bytes * 8;
-    plan->rate = s.rate;
-    plan->bits_per_key = (double)plan->bits / (double)keys;
-    plan->bound = umbeli_bound_rate((double)plan->bits, keys);
-    return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
+    return umbeli_plan_settle(model, plan, keys, s.bytes, s.hashes, s.rate, s.promise);
 }
 
 static umbel_err solve_bytes(const umbeli_model *model, umbel_plan *plan) {
@@ -206,34 +228,28 @@ static umbel_err solve_bytes(const umbeli_model *model, umbel_plan *plan) {
     if (plan->fpr < model->floor(plan->capacity)) {
         return umbeli_plan_verdict(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FLOOR);
     }
-    if (!min_size(model, plan, &s)) {
-        return umbeli_plan_verdict(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
-    }
+    if (!min_size(model, plan, &s)) return umbeli_plan_refuse(model, plan, UMBEL_PLAN_TOO_LARGE);
     return settle(model, plan, plan->capacity, s);
 }
 
 /* Uses as many of the given bytes as this kind can. */
 static umbel_err solve_within(const umbeli_model *model, umbel_plan *plan) {
-    double given = (double)plan->bytes * 8.0;
     uint64_t units = plan->bytes / model->unit;
-    uint64_t min_keys = plan->capacity != 0 ? plan->capacity : 1;
-    if (plan->fpr != 0.0 && given < umbeli_bound_bits(min_keys, plan->fpr)) {
-        return umbeli_plan_verdict(plan, UMBEL_PLAN_BELOW_BOUND, WHY_BOUND);
+    if (umbeli_plan_below_bound(plan)) {
+        return umbeli_plan_refuse(model, plan, UMBEL_PLAN_BELOW_BOUND);
     }
-    if (units == 0) return umbeli_plan_verdict(plan, UMBEL_PLAN_TOO_SMALL, model->too_small);
-    if (units > model->units) {
-        return umbeli_plan_verdict(plan, UMBEL_PLAN_TOO_LARGE, model->too_large);
-    }
+    if (units == 0) return umbeli_plan_refuse(model, plan, UMBEL_PLAN_TOO_SMALL);
+    if (units > model->units) return umbeli_plan_refuse(model, plan, UMBEL_PLAN_TOO_LARGE);
 
     uint64_t bytes = bytes_within(model, units);
     uint64_t keys = plan->capacity != 0 ? plan->capacity : max_keys(model, plan, bytes);
-    if (keys == 0) return umbeli_plan_verdict(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
+    if (keys == 0) return umbeli_plan_refuse(model, plan, UMBEL_PLAN_BEYOND_KIND);
     uint32_t hashes = 0;
     bool clear = plan->fpr != 0.0 && excess(model, plan, bytes, keys, &hashes) < -doubt;
     size s = clear ? kept(model, plan, bytes, keys, hashes) : size_of(model, plan, bytes, keys);
     plan->rate = s.rate;
     if (plan->fpr != 0.0 && s.promise > plan->fpr) {
-        return umbeli_plan_verdict(plan, UMBEL_PLAN_BEYOND_KIND, model->beyond);
+        return umbeli_plan_refuse(model, plan, UMBEL_PLAN_BEYOND_KIND);
     }
     if (s.promise >= 1.0) return umbeli_plan_verdict(plan, UMBEL_PLAN_BEYOND_KIND, WHY_FULL);
     return settle(model, plan, keys, s);

@@ -25,19 +25,8 @@ typedef umbel_verdict lay_out(uint64_t keys, uint32_t hashes, double fpr, uint64
                               sizes *out);
 
 static umbel_err refuse(const umbeli_model *m, umbel_plan *plan, umbel_verdict verdict) {
-    bool bound = plan->bytes != 0 && plan->fpr != 0.0 &&
-                 (double)plan->bytes * 8.0 <
-                     umbeli_bound_bits(plan->capacity != 0 ? plan->capacity : 1, plan->fpr);
-    if (bound) {
-        return umbeli_plan_verdict(
-            plan, UMBEL_PLAN_BELOW_BOUND,
-            "below log2(1/fpr) bits per key, which every filter needs; give more bytes, fewer "
-            "keys or a higher fpr");
-    }
-    return umbeli_plan_verdict(plan, verdict,
-                               verdict == UMBEL_PLAN_TOO_LARGE   ? m->too_large
-                               : verdict == UMBEL_PLAN_TOO_SMALL ? m->too_small
-                                                                 : m->beyond);
+    bool bound = umbeli_plan_below_bound(plan);
+    return umbeli_plan_refuse(m, plan, bound ? UMBEL_PLAN_BELOW_BOUND : verdict);
 }
 
 static umbel_err settle(const umbeli_model *m, umbel_plan *plan, const sizes *s, uint64_t keys) {
@@ -46,15 +35,7 @@ static umbel_err settle(const umbeli_model *m, umbel_plan *plan, const sizes *s,
     if (plan->fpr != 0.0 && s->promise > plan->fpr) {
         return refuse(m, plan, UMBEL_PLAN_BEYOND_KIND);
     }
-    plan->kind = m->id;
-    plan->capacity = keys;
-    if (plan->fpr == 0.0) plan->fpr = s->promise;
-    plan->bytes = s->bytes;
-    plan->hashes = s->hashes;
-    plan->bits = s->bytes * 8;
-    plan->bits_per_key = (double)plan->bits / (double)keys;
-    plan->bound = umbeli_bound_rate((double)plan->bits, keys);
-    return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
+    return umbeli_plan_settle(m, plan, keys, s->bytes, s->hashes, s->rate, s->promise);
 }
 
 static umbel_err solve_keys(const umbeli_model *m, lay_out *of_kind, umbel_plan *plan) {

@@ -14,18 +14,6 @@
 #include "plan/plan.h"
 #include "plan/plan_model.h"
 
-static umbel_err refuse(umbel_plan *plan, umbel_verdict verdict, const char *why) {
-    const umbeli_model *m = &umbeli_model_window;
-    bool bound = plan->bytes != 0 && plan->fpr != 0.0 &&
-                 (double)plan->bytes * 8.0 <
-                     umbeli_bound_bits(plan->capacity != 0 ? plan->capacity : 1, plan->fpr);
-    if (verdict == UMBEL_PLAN_BELOW_BOUND && !bound) verdict = UMBEL_PLAN_BEYOND_KIND;
-    if (verdict == UMBEL_PLAN_BEYOND_KIND) why = m->beyond;
-    if (verdict == UMBEL_PLAN_TOO_LARGE) why = m->too_large;
-    if (verdict == UMBEL_PLAN_TOO_SMALL) why = m->too_small;
-    return umbeli_plan_verdict(plan, verdict, why);
-}
-
 /* The rate of `filters` equal ones looked up as one, and that of one of them. */
 static double together(double rate, double filters) {
     return -expm1(filters * log1p(-rate));
@@ -36,6 +24,7 @@ static double alone(double rate, double filters) {
 }
 
 static umbel_err solve(umbel_plan *plan) {
+    const umbeli_model *m = &umbeli_model_window;
     uint32_t g = plan->generations != 0 ? plan->generations : UMBELI_WINDOW_GENERATIONS;
     uint64_t filters = (uint64_t)g + 1;
     if (g > UMBELI_WINDOW_MAX) {
@@ -48,31 +37,26 @@ static umbel_err solve(umbel_plan *plan) {
         .fpr = plan->fpr != 0.0 ? alone(plan->fpr, (double)filters) : 0.0,
         .bytes = plan->bytes / filters,
     };
-    if (plan->bytes != 0 && one.bytes == 0) return refuse(plan, UMBEL_PLAN_TOO_SMALL, "");
+    if (plan->bytes != 0 && one.bytes == 0) {
+        return umbeli_plan_refuse(m, plan, UMBEL_PLAN_TOO_SMALL);
+    }
     if (plan->fpr != 0.0 && one.fpr < DBL_MIN) { /* 0 would mean not given */
-        return refuse(plan, UMBEL_PLAN_BEYOND_KIND, "");
+        return umbeli_plan_refuse(m, plan, UMBEL_PLAN_BEYOND_KIND);
     }
     umbel_err e = umbeli_plan_solve(&one);
-    if (e) return refuse(plan, one.verdict, one.why);
+    if (e) return umbeli_plan_refuse(m, plan, one.verdict);
     double rate = together(one.rate, (double)filters);
     double fpr = plan->fpr != 0.0 ? plan->fpr : together(one.fpr, (double)filters);
     while (fpr < 1.0 && alone(fpr, (double)filters) < one.fpr) {
         fpr = nextafter(fpr, 1.0); /* so that the result can be requested */
     }
-    if (fpr >= 1.0) return refuse(plan, UMBEL_PLAN_BEYOND_KIND, "");
-    plan->kind = UMBEL_KIND_WINDOW;
+    if (fpr >= 1.0) return umbeli_plan_refuse(m, plan, UMBEL_PLAN_BEYOND_KIND);
+    uint64_t keys = plan->capacity;
+    if (keys == 0 && !umbeli_size_mul(one.capacity, g, &keys)) keys = UINT64_MAX;
     plan->generations = g;
-    if (plan->capacity == 0 && !umbeli_size_mul(one.capacity, g, &plan->capacity)) {
-        plan->capacity = UINT64_MAX;
-    }
     plan->fpr = fpr;
-    plan->bytes = one.bytes * filters;
-    plan->hashes = one.hashes;
-    plan->bits = plan->bytes * 8;
-    plan->rate = fmin(rate, plan->fpr); /* the logarithms may round up */
-    plan->bits_per_key = (double)plan->bits / (double)plan->capacity;
-    plan->bound = umbeli_bound_rate((double)plan->bits, plan->capacity);
-    return umbeli_plan_verdict(plan, UMBEL_PLAN_OK, "");
+    rate = fmin(rate, fpr); /* the logarithms may round up */
+    return umbeli_plan_settle(m, plan, keys, one.bytes * filters, one.hashes, rate, fpr);
 }
 
 /* After this many adds: the newest generation is being filled, those before it are full. */
