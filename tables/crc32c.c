@@ -14,11 +14,22 @@ static const uint32_t steps[16] = {
     0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
 };
 
+#if UMBELI_X86 && defined(__x86_64__)
+/* Eight bytes at a time: filters of RocksDB's files are tens of MB. */
+__attribute__((target("sse4.2"))) static uint32_t crc32c_sse42(const uint8_t *p, size_t len) {
+    const uint8_t *end = p + len;
+    uint64_t crc = UINT32_MAX;
+    for (; end - p >= 8; p += 8) crc = __builtin_ia32_crc32di(crc, umbeli_load_le64(p));
+    for (; p < end; p++) crc = __builtin_ia32_crc32qi((uint32_t)crc, *p);
+    return ~(uint32_t)crc;
+}
+#endif
+
 uint32_t umbeli_crc32c(const void *bytes, size_t len) {
     const uint8_t *p = bytes;
     uint32_t crc = UINT32_MAX;
 #if UMBELI_X86 && defined(__x86_64__)
-    if (umbeli_cpu() & UMBELI_CPU_AVX2) return umbeli_crc32c_sse42(bytes, len);
+    if (umbeli_cpu() & UMBELI_CPU_AVX2) return crc32c_sse42(p, len);
 #endif
     for (size_t i = 0; i < len; i++) {
         crc ^= p[i];

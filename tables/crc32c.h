@@ -11,9 +11,6 @@
 /* Castagnoli's polynomial, reflected: the usual `crc32c`. */
 uint32_t umbeli_crc32c(const void *bytes, size_t len);
 
-/* The same for processors with SSE 4.2; crc32c_sse42.c. */
-uint32_t umbeli_crc32c_sse42(const void *bytes, size_t len);
-
 /* What LevelDB stores instead: a CRC over data that contains CRCs would be weak. */
 uint32_t umbeli_crc32c_mask(uint32_t crc);
 

@@ -6,6 +6,7 @@
 #include "core/diag.h"
 #include "core/mapping.h"
 #include "core/size.h"
+#include "umbel_foreign.h"
 
 umbel_err umbeli_array_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
                             size_t *cap) {
@@ -62,24 +63,40 @@ umbel_err umbeli_table_note_diag(umbel_table *t, umbel_err err, const umbel_diag
     return UMBEL_OK;
 }
 
+umbel_err umbeli_table_note_loss(umbel_table *t, umbel_err err, const umbel_diag *why) {
+    return err == UMBEL_OK || err == UMBEL_ENOMEM ? err : umbeli_table_note_diag(t, err, why);
+}
+
 umbel_opts umbeli_table_opts(const umbel_table *t) {
     return (umbel_opts){.alloc = t->settings.hook.alloc ? &t->settings.hook : NULL};
 }
 
+umbel_err umbeli_table_view(const umbel_table *t, const umbeli_place *p, const umbel_foreign *as,
+                            umbel_filter **out, umbel_diag *diag) {
+    umbel_opts opts = umbeli_table_opts(t);
+    return umbel_view(p->bytes, (size_t)p->seen.len, as, &opts, out, diag);
+}
+
+umbel_err umbeli_table_ask_place(const umbel_table *t, const umbeli_place *p, const void *key,
+                                 size_t len, uint8_t *may, umbel_diag *diag) {
+    *may = p->seen.state != UMBEL_TABLE_EMPTY;
+    if (p->seen.state != UMBEL_TABLE_FILTER) return UMBEL_OK;
+    umbel_filter *f = NULL;
+    umbel_err e = t->ops->filter(t, p, &f, diag);
+    if (e) return e;
+    *may = umbel_contains(f, key, len);
+    umbel_free(f);
+    return UMBEL_OK;
+}
+
 umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *key, size_t len,
                            uint8_t *may, umbel_diag *diag) {
-    for (size_t i = 0; i < t->count; i++) {
+    umbel_err e = UMBEL_OK;
+    for (size_t i = 0; i < t->count && !e; i++) {
         const umbeli_place *p = &t->places[i];
-        if (p->column != column) continue;
-        may[i] = p->seen.state != UMBEL_TABLE_EMPTY;
-        if (p->seen.state != UMBEL_TABLE_FILTER) continue;
-        umbel_filter *f = NULL;
-        umbel_err e = t->ops->filter(t, p, &f, diag);
-        if (e) return e;
-        may[i] = umbel_contains(f, key, len);
-        umbel_free(f);
+        if (p->column == column) e = umbeli_table_ask_place(t, p, key, len, &may[i], diag);
     }
-    return UMBEL_OK;
+    return e;
 }
 
 /* ---- The public functions ---- */
@@ -127,7 +144,15 @@ bool umbel_table_fact_of(const umbel_table *t, size_t i, umbel_table_fact *fact)
 umbel_err umbel_table_key(const umbel_table *t, const char *column, const char *type,
                           const void *text, size_t len, void *key, size_t cap, size_t *key_len,
                           umbel_diag *diag) {
-    return t->ops->key(t, column, type, (umbel_key){text, len}, key, cap, key_len, diag);
+    if (t->ops->key) {
+        return t->ops->key(t, column, type, (umbel_key){text, len}, key, cap, key_len, diag);
+    }
+    umbel_type as = UMBEL_TYPE_STRING;
+    if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: this table has none");
+    if (type && !umbel_type_named(type, &as)) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "type: unknown");
+    }
+    return umbel_typed_key(as, text, len, key, cap, key_len, diag);
 }
 
 umbel_err umbel_table_check(const umbel_table *t, const char *column, const void *key, size_t len,

@@ -41,7 +41,8 @@ typedef struct umbeli_table_ops {
     umbel_err (*check)(const umbel_table *t, const char *column, const void *key, size_t len,
                        uint8_t *may, umbel_table_answer *answer, umbel_diag *diag);
 
-    /* How values of a column are read; `type` as given by the caller, or NULL. */
+    /* How values of a column are read; `type` as given by the caller, or NULL.  NULL for tables
+     * without columns. */
     umbel_err (*key)(const umbel_table *t, const char *column, const char *type, umbel_key text,
                      uint8_t *key, size_t cap, size_t *key_len, umbel_diag *diag);
 
@@ -77,8 +78,19 @@ umbel_err umbeli_table_add(umbel_table *t, const umbeli_place *place);
 umbel_err umbeli_table_note(umbel_table *t, umbel_err err, uint64_t offset, const char *what);
 umbel_err umbeli_table_note_diag(umbel_table *t, umbel_err err, const umbel_diag *why);
 
-/* The options with which views of filters are made. */
+/* For a part whose loss leaves the rest readable: notes err, unless it is UMBEL_OK or
+ * UMBEL_ENOMEM, which it returns. */
+umbel_err umbeli_table_note_loss(umbel_table *t, umbel_err err, const umbel_diag *why);
+
+/* The options with which views of filters are made; and a view of the place's bytes. */
 umbel_opts umbeli_table_opts(const umbel_table *t);
+umbel_err umbeli_table_view(const umbel_table *t, const umbeli_place *p, const umbel_foreign *as,
+                            umbel_filter **out, umbel_diag *diag);
+
+/* Queries the filter of one place for one key; without a filter it may have the key unless it is
+ * empty. */
+umbel_err umbeli_table_ask_place(const umbel_table *t, const umbeli_place *p, const void *key,
+                                 size_t len, uint8_t *may, umbel_diag *diag);
 
 /* Queries the filters of all places of this column for one key and fills `may`; places without a
  * filter may have it unless they are empty. */

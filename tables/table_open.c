@@ -85,12 +85,13 @@ static bool ends_in(const char *text, const char *end) {
 /* The file of marks next to skp_idx_x.idx; its name depends on the ClickHouse version. */
 static void map_marks(const char *path, umbeli_mapping *marks) {
     static const char *const suffixes[] = {".cmrk2", ".cmrk3", ".cmrk4", ".mrk2", ".mrk3", ".mrk4"};
-    char beside[PATH_BYTES];
+    char marks_path[PATH_BYTES];
     if (!ends_in(path, ".idx")) return;
     int stem = (int)strlen(path) - 4;
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0] && !marks->bytes; i++) {
-        int n = snprintf(beside, sizeof beside, "%.*s%s", stem, path, suffixes[i]);
-        if (n > 0 && (size_t)n < sizeof beside) (void)umbeli_mapping_open(beside, marks, NULL);
+        int n = snprintf(marks_path, sizeof marks_path, "%.*s%s", stem, path, suffixes[i]);
+        if (n > 0 && (size_t)n < sizeof marks_path)
+            (void)umbeli_mapping_open(marks_path, marks, NULL);
     }
 }
 

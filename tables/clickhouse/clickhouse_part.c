@@ -118,11 +118,10 @@ static umbel_err column_filter(const umbel_table *t, const umbeli_place *p, umbe
 static umbel_err filter(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
                         umbel_diag *diag) {
     const umbeli_part *own = t->own;
-    umbel_opts opts = umbeli_table_opts(t);
     if (own->index.kind == UMBELI_INDEX_VALUES && own->columns > 1) {
         return column_filter(t, p, out, diag);
     }
-    return umbel_view(p->bytes, (size_t)p->seen.len, &own->index.like, &opts, out, diag);
+    return umbeli_table_view(t, p, &own->index.like, out, diag);
 }
 
 static bool all_tokens(const umbel_filter *f, const void *key, size_t len, uint32_t ngram) {

@@ -3,7 +3,6 @@
 #include "core/diag.h"
 #include "tables/crc32c.h"
 #include "tables/leveldb/leveldb_table.h"
-#include "tables/unpack.h"
 
 enum { TYPE_PLAIN = 0, TYPE_SNAPPY = 1, TYPE_ZSTD = 2 };
 
@@ -22,20 +21,25 @@ bool umbeli_take_handle(umbeli_reader *r, umbeli_handle *h) {
     return umbeli_take_varint(r, &h->offset) && umbeli_take_varint(r, &h->size);
 }
 
-static umbel_err unpack(umbel_table *t, umbeli_packing packing, umbeli_handle h, umbeli_block *out,
-                        umbel_diag *diag) {
+bool umbeli_block_inside(const umbel_table *t, umbeli_handle h, size_t footer) {
+    uint64_t end = t->len - footer;
+    return h.offset <= end && h.size <= end - h.offset &&
+           end - h.offset - h.size >= UMBELI_SSTABLE_TRAILER;
+}
+
+umbel_err umbeli_block_unpack(umbel_table *t, umbeli_packing packing, umbeli_reader packed,
+                              uint64_t claim, uint64_t offset, umbeli_block *out,
+                              umbel_diag *diag) {
     umbeli_unpacked u;
-    umbel_err e = umbeli_unpack(t, packing, t->bytes + h.offset, (size_t)h.size, UINT64_MAX,
-                                h.offset, &u, diag);
-    if (!e) *out = (umbeli_block){u.bytes, u.len, h.offset, u.bytes};
+    umbel_err e = umbeli_unpack(t, packing, packed.bytes + packed.pos, packed.len - packed.pos,
+                                claim, offset, &u, diag);
+    if (!e) *out = (umbeli_block){u.bytes, u.len, offset, u.bytes};
     return e;
 }
 
 umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, umbel_diag *diag) {
-    uint64_t end = t->len - UMBELI_SSTABLE_FOOTER;
     *out = (umbeli_block){0};
-    if (h.offset > end || h.size > end - h.offset ||
-        end - h.offset - h.size < UMBELI_SSTABLE_TRAILER) {
+    if (!umbeli_block_inside(t, h, UMBELI_SSTABLE_FOOTER)) {
         return umbeli_bad(diag, h.offset, "a block extends beyond the file");
     }
     const uint8_t *block = t->bytes + h.offset, *trailer = block + h.size;
@@ -43,10 +47,14 @@ umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, 
     if (crc != umbeli_load_le32(trailer + 1)) {
         return umbeli_bad(diag, h.offset, "the checksum of a block is wrong");
     }
+    umbeli_reader packed = umbeli_reader_over(block, (size_t)h.size);
     switch (*trailer) {
     case TYPE_PLAIN: *out = (umbeli_block){block, (size_t)h.size, h.offset, NULL}; return UMBEL_OK;
-    case TYPE_SNAPPY: return unpack(t, UMBELI_PACKED_SNAPPY, h, out, diag);
-    case TYPE_ZSTD: return unpack(t, UMBELI_PACKED_ZSTD, h, out, diag);
+    case TYPE_SNAPPY:
+    case TYPE_ZSTD:
+        return umbeli_block_unpack(
+            t, *trailer == TYPE_ZSTD ? UMBELI_PACKED_ZSTD : UMBELI_PACKED_SNAPPY, packed,
+            UINT64_MAX, h.offset, out, diag);
     default:
         return umbeli_fail_at(diag, UMBEL_EVERSION, h.offset + h.size,
                               "a block compressed in a way that is not supported");
@@ -97,4 +105,10 @@ bool umbeli_entries_next(umbeli_entries *it) {
     it->value_len = (size_t)value_len;
     it->key_len = it->shared + it->suffix_len;
     return true;
+}
+
+void umbeli_entries_key(const umbeli_entries *it, uint8_t *key, size_t room) {
+    for (size_t i = 0; i < it->suffix_len && it->shared + i < room; i++) {
+        key[it->shared + i] = it->suffix[i];
+    }
 }

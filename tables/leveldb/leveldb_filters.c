@@ -132,7 +132,5 @@ umbel_err umbeli_sstable_filter(const umbel_table *t, const umbeli_place *p, umb
                                 umbel_diag *diag) {
     const umbeli_sstable *own = t->own;
     if (own->policy == UMBELI_POLICY_SPLIT) return split_filter(t, p, out, diag);
-    umbel_opts opts = umbeli_table_opts(t);
-    return umbel_view(p->bytes, (size_t)p->seen.len, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB},
-                      &opts, out, diag);
+    return umbeli_table_view(t, p, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, out, diag);
 }

@@ -40,10 +40,7 @@ static umbel_err find_filters(umbel_table *t, const umbeli_block *metaindex, umb
     umbeli_entries it = umbeli_entries_of(metaindex);
     umbel_err e = UMBEL_OK;
     while (!e && umbeli_entries_next(&it)) {
-        /* Longer names do not matter, but later keys may share their prefix. */
-        for (size_t i = 0; i < it.suffix_len && it.shared + i < KEY_ROOM; i++) {
-            key[it.shared + i] = it.suffix[i];
-        }
+        umbeli_entries_key(&it, key, KEY_ROOM);
         if (it.key_len >= 8 && memcmp(key, "rocksdb.", 8) == 0) {
             e = umbeli_table_note(
                 t, UMBEL_EVERSION, metaindex->offset,
@@ -68,12 +65,9 @@ static umbel_err find_filters(umbel_table *t, const umbeli_block *metaindex, umb
     return e;
 }
 
-/* Reads a block whose loss leaves the rest of the file readable. */
 static umbel_err read_or_note(umbel_table *t, umbeli_handle h, umbeli_block *out) {
     umbel_diag why = {0};
-    umbel_err e = umbeli_block_read(t, h, out, &why);
-    if (e == UMBEL_ENOMEM || e == UMBEL_OK) return e;
-    return umbeli_table_note_diag(t, e, &why);
+    return umbeli_table_note_loss(t, umbeli_block_read(t, h, out, &why), &why);
 }
 
 static bool overlap(umbeli_handle a, umbeli_handle b) {
@@ -178,59 +172,6 @@ static void close_sstable(umbel_table *t) {
     umbeli_delete(&t->settings, own);
 }
 
-/* ---- Keys ---- */
-
-static umbel_err check(const umbel_table *t, const char *column, const void *key, size_t len,
-                       uint8_t *may, umbel_table_answer *answer, umbel_diag *diag) {
-    const umbeli_sstable *own = t->own;
-    umbeli_handle block = {0};
-    if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: a LevelDB table has none");
-    umbel_err e = umbeli_sstable_seek(t, key, len, &answer->has_block, &block);
-    if (e == UMBEL_ENOMEM) return umbeli_fail(diag, e, "a key");
-    if (e) { /* without its index the file may hold any key, anywhere */
-        answer->may_contain = true;
-        return umbeli_table_ask(t, 0, key, len, may, diag);
-    }
-    if (!answer->has_block) return UMBEL_OK;
-    answer->block = block.offset;
-    answer->len = block.size;
-    uint64_t i = block.offset >> own->base_lg;
-    if (i >= t->count || t->places[i].seen.state >= UMBEL_TABLE_NONE) {
-        answer->may_contain = true;
-        if (i < t->count) may[i] = 1;
-    } else if (t->places[i].seen.state == UMBEL_TABLE_FILTER) {
-        umbel_filter *f = NULL;
-        e = umbeli_sstable_filter(t, &t->places[i], &f, diag);
-        if (e) return e;
-        may[i] = umbel_contains(f, key, len);
-        umbel_free(f);
-    }
-    if (i < t->count && !may[i]) answer->has_block = false;
-    return UMBEL_OK;
-}
-
-static umbel_err key_of(const umbel_table *t, const char *column, const char *type, umbel_key text,
-                        uint8_t *key, size_t cap, size_t *key_len, umbel_diag *diag) {
-    (void)t;
-    umbel_type as = UMBEL_TYPE_STRING;
-    if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: a LevelDB table has none");
-    if (type && !umbel_type_named(type, &as)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "type: LevelDB keys cannot have it");
-    }
-    return umbel_typed_key(as, text.data, text.len, key, cap, key_len, diag);
-}
-
-const umbeli_table_ops umbeli_sstable_ops = {
-    .system = UMBEL_TABLE_LEVELDB,
-    .name = "leveldb",
-    .recognise = recognise,
-    .open = open_sstable,
-    .close = close_sstable,
-    .filter = umbeli_sstable_filter,
-    .check = check,
-    .key = key_of,
-};
-
 /* ---- Seeking in the index block ---- */
 
 enum { INTERNAL = 8 };
@@ -251,8 +192,10 @@ int umbeli_seek_compare(umbeli_seek *s, const umbeli_entries *it, size_t user) {
     return s->key[common] < s->target[common] ? -1 : 1;
 }
 
-umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len, bool *found,
-                              umbeli_handle *block) {
+/* The data block that holds the key if any does, as LevelDB's Seek finds it; *found false: the key
+ * is after the last one.  UMBEL_ECORRUPT when the index is too damaged to say. */
+static umbel_err seek_block(const umbel_table *t, const void *key, size_t len, bool *found,
+                            umbeli_handle *block) {
     const umbeli_sstable *own = t->own;
     *found = false;
     if (!own->index.bytes) return UMBEL_ECORRUPT;
@@ -276,3 +219,37 @@ umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len,
     umbeli_delete(&t->settings, s.key);
     return !e && it.wrong ? UMBEL_ECORRUPT : e;
 }
+
+/* ---- Keys ---- */
+
+static umbel_err check(const umbel_table *t, const char *column, const void *key, size_t len,
+                       uint8_t *may, umbel_table_answer *answer, umbel_diag *diag) {
+    const umbeli_sstable *own = t->own;
+    umbeli_handle block = {0};
+    if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: a LevelDB table has none");
+    umbel_err e = seek_block(t, key, len, &answer->has_block, &block);
+    if (e == UMBEL_ENOMEM) return umbeli_fail(diag, e, "a key");
+    if (e) { /* without its index the file may hold any key, anywhere */
+        answer->may_contain = true;
+        return umbeli_table_ask(t, 0, key, len, may, diag);
+    }
+    if (!answer->has_block) return UMBEL_OK;
+    answer->block = block.offset;
+    answer->len = block.size;
+    uint64_t i = block.offset >> own->base_lg;
+    answer->may_contain = i >= t->count || t->places[i].seen.state >= UMBEL_TABLE_NONE;
+    if (i >= t->count) return UMBEL_OK;
+    e = umbeli_table_ask_place(t, &t->places[i], key, len, &may[i], diag);
+    if (!may[i]) answer->has_block = false;
+    return e;
+}
+
+const umbeli_table_ops umbeli_sstable_ops = {
+    .system = UMBEL_TABLE_LEVELDB,
+    .name = "leveldb",
+    .recognise = recognise,
+    .open = open_sstable,
+    .close = close_sstable,
+    .filter = umbeli_sstable_filter,
+    .check = check,
+};

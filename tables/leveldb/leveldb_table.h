@@ -13,7 +13,7 @@
 #define UMBELI_LEVELDB_TABLE_H
 
 #include "core/bytes.h"
-#include "tables/table.h"
+#include "tables/unpack.h"
 
 enum { UMBELI_SSTABLE_FOOTER = 48, UMBELI_SSTABLE_TRAILER = 5, UMBELI_SSTABLE_BASE_LG = 11 };
 
@@ -35,6 +35,13 @@ typedef struct umbeli_block {
     uint8_t *unpacked; /* owns the bytes if they were compressed */
 } umbeli_block;
 
+/* Whether the block and its trailer are before the footer, which has this many bytes. */
+bool umbeli_block_inside(const umbel_table *t, umbeli_handle h, size_t footer);
+
+/* umbeli_unpack into a block at this offset of the file. */
+umbel_err umbeli_block_unpack(umbel_table *t, umbeli_packing packing, umbeli_reader packed,
+                              uint64_t claim, uint64_t offset, umbeli_block *out, umbel_diag *diag);
+
 /* Checks the handle, the checksum and the type. */
 umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, umbel_diag *diag);
 void umbeli_block_end(umbel_table *t, umbeli_block *b);
@@ -53,6 +60,9 @@ typedef struct umbeli_entries {
 
 umbeli_entries umbeli_entries_of(const umbeli_block *b);
 bool umbeli_entries_next(umbeli_entries *it);
+
+/* Keeps the first `room` bytes of the current key, of which `key` has those of the previous one. */
+void umbeli_entries_key(const umbeli_entries *it, uint8_t *key, size_t room);
 
 typedef enum umbeli_policy {
     UMBELI_POLICY_NONE,
@@ -86,10 +96,5 @@ typedef struct umbeli_seek {
 /* Whether the first `user` bytes of this entry's key, the next of the block, are before, equal to
  * or after the target: negative, 0 or positive. */
 int umbeli_seek_compare(umbeli_seek *s, const umbeli_entries *it, size_t user);
-
-/* The data block that holds the key if any does, as LevelDB's Seek finds it; *found false: the key
- * is after the last one.  UMBEL_ECORRUPT when the index is too damaged to say. */
-umbel_err umbeli_sstable_seek(const umbel_table *t, const void *key, size_t len, bool *found,
-                              umbeli_handle *block);
 
 #endif

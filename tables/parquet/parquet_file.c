@@ -127,9 +127,7 @@ static void close_columns(umbel_table *t) {
 
 static umbel_err filter(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
                         umbel_diag *diag) {
-    umbel_opts opts = umbeli_table_opts(t);
-    return umbel_view(p->bytes, (size_t)p->seen.len, &(umbel_foreign){.format = UMBEL_FMT_PARQUET},
-                      &opts, out, diag);
+    return umbeli_table_view(t, p, &(umbel_foreign){.format = UMBEL_FMT_PARQUET}, out, diag);
 }
 
 /* ---- Keys ---- */

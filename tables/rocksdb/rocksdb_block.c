@@ -5,7 +5,6 @@
 #include "hash/xxh.h"
 #include "tables/crc32c.h"
 #include "tables/rocksdb/rocksdb_table.h"
-#include "tables/unpack.h"
 
 enum { SUM_NONE, SUM_CRC32C, SUM_XXH32, SUM_XXH64, SUM_XXH3 };
 enum { TYPE_PLAIN = 0, TYPE_SNAPPY = 1, TYPE_ZLIB = 2, TYPE_BZIP2 = 3, TYPE_LZ4 = 4 };
@@ -38,7 +37,6 @@ static umbel_err unpack(umbel_table *t, uint8_t type, umbeli_handle h, umbeli_bl
     };
     umbeli_reader r = umbeli_reader_over(t->bytes + h.offset, (size_t)h.size);
     uint64_t claim = UINT64_MAX;
-    umbeli_unpacked u;
     if (type == 6 || type > TYPE_ZSTD) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, h.offset + h.size,
                               "a block compressed in a way that is not supported");
@@ -46,16 +44,11 @@ static umbel_err unpack(umbel_table *t, uint8_t type, umbeli_handle h, umbeli_bl
     if (type != TYPE_SNAPPY && (!umbeli_take_varint(&r, &claim) || claim > UINT32_MAX)) {
         return umbeli_bad(diag, h.offset, "a block's size is cut short");
     }
-    umbel_err e =
-        umbeli_unpack(t, packings[type], r.bytes + r.pos, r.len - r.pos, claim, h.offset, &u, diag);
-    if (!e) *out = (umbeli_block){u.bytes, u.len, h.offset, u.bytes};
-    return e;
+    return umbeli_block_unpack(t, packings[type], r, claim, h.offset, out, diag);
 }
 
 bool umbeli_rocks_inside(const umbel_table *t, umbeli_handle h) {
-    uint64_t end = t->len - UMBELI_ROCKS_FOOTER;
-    return h.offset <= end && h.size <= end - h.offset &&
-           end - h.offset - h.size >= UMBELI_ROCKS_TRAILER;
+    return umbeli_block_inside(t, h, UMBELI_ROCKS_FOOTER);
 }
 
 umbel_err umbeli_rocks_block(umbel_table *t, umbeli_handle h, umbeli_block *out, umbel_diag *diag) {

@@ -162,9 +162,7 @@ static umbel_err read_entries(umbel_table *t, const umbeli_block *b) {
     umbel_err e = UMBEL_OK;
     umbeli_entries it = umbeli_entries_of(b);
     while (!e && umbeli_entries_next(&it)) {
-        for (size_t i = 0; i < it.suffix_len && it.shared + i < NAME; i++) {
-            name[it.shared + i] = it.suffix[i];
-        }
+        umbeli_entries_key(&it, name, NAME);
         if (it.key_len < NAME && !memchr(name, 0, it.key_len)) {
             e = add_fact(t, name, it.key_len, it.value, it.value_len);
         }
@@ -218,8 +216,7 @@ umbel_err umbeli_rocks_properties(umbel_table *t, umbeli_handle h) {
         b = (umbeli_block){t->bytes + h.offset, (size_t)h.size, h.offset, NULL};
         e = UMBEL_OK;
     }
-    if (e == UMBEL_ENOMEM) return e;
-    if (e) return umbeli_table_note_diag(t, e, &why);
+    if (e) return umbeli_table_note_loss(t, e, &why);
     e = read_entries(t, &b);
     umbeli_block_end(t, &b);
     if (!e) conclude(t->own);

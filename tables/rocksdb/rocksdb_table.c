@@ -147,9 +147,7 @@ static umbel_err read_metaindex(umbel_table *t, const umbeli_block *metaindex,
     umbel_err e = UMBEL_OK;
     umbeli_entries it = umbeli_entries_of(metaindex);
     while (!e && umbeli_entries_next(&it)) {
-        for (size_t i = 0; i < it.suffix_len && it.shared + i < KEY_ROOM; i++) {
-            key[it.shared + i] = it.suffix[i];
-        }
+        umbeli_entries_key(&it, key, KEY_ROOM);
         umbeli_reader r = umbeli_reader_over(it.value, it.value_len);
         umbeli_handle h;
         size_t len = it.key_len < KEY_ROOM ? it.key_len : KEY_ROOM;
@@ -166,9 +164,7 @@ static umbel_err read_metaindex(umbel_table *t, const umbeli_block *metaindex,
 
 static umbel_err read_or_note(umbel_table *t, umbeli_handle h, umbeli_block *out) {
     umbel_diag why = {0};
-    umbel_err e = umbeli_rocks_block(t, h, out, &why);
-    if (e == UMBEL_ENOMEM || e == UMBEL_OK) return e;
-    return umbeli_table_note_diag(t, e, &why);
+    return umbeli_table_note_loss(t, umbeli_rocks_block(t, h, out, &why), &why);
 }
 
 /* ---- Filters ---- */
@@ -281,9 +277,7 @@ static void close_rocks(umbel_table *t) {
 
 static umbel_err filter_of(const umbel_table *t, const umbeli_place *p, umbel_filter **out,
                            umbel_diag *diag) {
-    umbel_opts opts = umbeli_table_opts(t);
-    return umbel_view(p->bytes, (size_t)p->seen.len, &(umbel_foreign){.format = UMBEL_FMT_ROCKSDB},
-                      &opts, out, diag);
+    return umbeli_table_view(t, p, &(umbel_foreign){.format = UMBEL_FMT_ROCKSDB}, out, diag);
 }
 
 static bool fact_of(const umbel_table *t, size_t i, umbel_table_fact *fact) {
@@ -344,16 +338,10 @@ static umbel_err ask_partition(const umbel_table *t, umbel_key key, umbel_key en
     umbel_err e = umbeli_index_seek(t, &own->filters, true, key, &found, &i, &h);
     if (e == UMBEL_ENOMEM) return umbeli_fail(diag, e, "a key");
     if (e || i >= t->count) return UMBEL_OK;
-    const umbeli_place *p = &t->places[i];
     *one = true;
-    may[i] = p->seen.state != UMBEL_TABLE_EMPTY;
-    if (p->seen.state != UMBEL_TABLE_FILTER || !known) return UMBEL_OK;
-    umbel_filter *f = NULL;
-    e = filter_of(t, p, &f, diag);
-    if (e) return e;
-    may[i] = umbel_contains(f, entry.data, entry.len);
-    umbel_free(f);
-    return UMBEL_OK;
+    may[i] = t->places[i].seen.state != UMBEL_TABLE_EMPTY;
+    return known ? umbeli_table_ask_place(t, &t->places[i], entry.data, entry.len, &may[i], diag)
+                 : UMBEL_OK;
 }
 
 static umbel_err check(const umbel_table *t, const char *column, const void *bytes, size_t len,
@@ -375,17 +363,6 @@ static umbel_err check(const umbel_table *t, const char *column, const void *byt
     return e ? umbeli_fail(diag, e, "a key") : UMBEL_OK;
 }
 
-static umbel_err key_of(const umbel_table *t, const char *column, const char *type, umbel_key text,
-                        uint8_t *key, size_t cap, size_t *key_len, umbel_diag *diag) {
-    (void)t;
-    umbel_type as = UMBEL_TYPE_STRING;
-    if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: a RocksDB table has none");
-    if (type && !umbel_type_named(type, &as)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "type: RocksDB keys cannot have it");
-    }
-    return umbel_typed_key(as, text.data, text.len, key, cap, key_len, diag);
-}
-
 const umbeli_table_ops umbeli_rocks_ops = {
     .system = UMBEL_TABLE_ROCKSDB,
     .name = "rocksdb",
@@ -394,6 +371,5 @@ const umbeli_table_ops umbeli_rocks_ops = {
     .close = close_rocks,
     .filter = filter_of,
     .check = check,
-    .key = key_of,
     .fact = fact_of,
 };
