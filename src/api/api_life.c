@@ -68,14 +68,8 @@ umbel_filter *umbel_new(uint64_t capacity, double fpr) {
 umbel_err umbel_create_foreign(const umbel_foreign *foreign, const umbel_opts *opts,
                                umbel_filter **out, umbel_diag *diag) {
     umbeli_settings settings;
-    const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_codec_making(foreign, &codec, diag);
-    if (!e) e = umbeli_settings_from(opts, &settings, diag);
-    if (e) return e;
-    if (settings.keyed) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: this format has none");
-    }
-    return codec->create(foreign, &settings, out, diag);
+    umbel_err e = umbeli_settings_from(opts, &settings, diag);
+    return e ? e : umbeli_codec_create(foreign, &settings, out, diag);
 }
 
 /* ---- building ------------------------------------------------------------------------------ */

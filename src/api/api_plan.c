@@ -16,7 +16,5 @@ double umbel_plan_rate(const umbel_plan *plan, uint64_t keys) {
 }
 
 umbel_err umbel_plan_foreign(const umbel_foreign *foreign, umbel_plan *plan, umbel_diag *diag) {
-    const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_codec_making(foreign, &codec, diag);
-    return e ? e : codec->plan(foreign, plan, diag);
+    return umbeli_codec_plan(foreign, plan, diag);
 }

@@ -3,14 +3,15 @@
  * codec.h - the interface of a format
  *
  * A codec file has these parts in this order: byte table, constants, positions or hash where the
- * format brings its own, create, decode, size and encode, the umbeli_codec.  No codec includes
- * another.  The list of codecs is in codecs.c.
+ * format brings its own, draft or create, decode, size and encode, the umbeli_codec.  No codec
+ * includes another.  The list of codecs is in codecs.c.
  */
 #ifndef UMBELI_CODEC_H
 #define UMBELI_CODEC_H
 
 #include "core/bytes.h"
 #include "core/filter.h"
+#include "kind/classic/classic.h"
 #include "umbel_foreign.h"
 
 typedef enum umbeli_decoding {
@@ -27,6 +28,13 @@ typedef struct umbeli_variant {
 
 enum { UMBELI_VARIANTS = 3 };
 
+/* A filter of some system before it exists: what follows from the caller's parameters. */
+typedef struct umbeli_draft {
+    umbeli_shape shape; /* shape.fpr: the requested rate, or 0 */
+    const umbeli_scheme *scheme;
+    const char *beyond; /* why a rate may be missed */
+} umbeli_draft;
+
 typedef struct umbeli_codec {
     umbel_format id;
     const char *name;   /* as on the command line */
@@ -38,9 +46,17 @@ typedef struct umbeli_codec {
     /* True when these bytes can only be this format; NULL for formats without a magic number. */
     bool (*recognise)(const uint8_t *bytes, size_t len);
 
-    /* An empty filter that hashes as that system does; NULL: made through its kind (native). */
+    /* For systems whose filters are classic: what an empty filter is, and the rate that its model
+     * gives with all keys in.  Other systems have create and plan instead, the native format has
+     * neither. */
+    umbel_err (*draft)(const umbel_foreign *foreign, umbeli_draft *draft, umbel_diag *diag);
+    double (*rate)(const umbeli_draft *draft);
+    bool weakens; /* never promises more than that rate */
+
+    /* An empty filter that hashes as that system does, and umbel_plan_foreign. */
     umbel_err (*create)(const umbel_foreign *foreign, const umbeli_settings *settings,
                         umbel_filter **out, umbel_diag *diag);
+    umbel_err (*plan)(const umbel_foreign *foreign, umbel_plan *plan, umbel_diag *diag);
 
     /* *out is set only by UMBELI_COPY and UMBELI_BORROW. */
     umbel_err (*decode)(const uint8_t *bytes, size_t len, umbeli_decoding how,
@@ -51,9 +67,6 @@ typedef struct umbeli_codec {
     umbel_err (*decode_as)(const umbel_foreign *as, const uint8_t *bytes, size_t len,
                            umbeli_decoding how, const umbeli_settings *settings, umbel_filter **out,
                            umbel_diag *diag);
-
-    /* umbel_plan_foreign; NULL: not offered. */
-    umbel_err (*plan)(const umbel_foreign *foreign, umbel_plan *plan, umbel_diag *diag);
 
     /* umbel_text: the length that snprintf would return; NULL: the system prints nothing. */
     int (*text)(const umbel_filter *f, char *text, size_t cap);
@@ -79,9 +92,10 @@ extern const umbeli_codec *const umbeli_codecs[];
 /* NULL: no such format; also for UMBEL_FMT_ANY. */
 const umbeli_codec *umbeli_codec_by_id(umbel_format id);
 
-/* The codec that makes such a filter.  UMBEL_EINVAL: no such format, or the native one. */
-umbel_err umbeli_codec_making(const umbel_foreign *foreign, const umbeli_codec **out,
-                              umbel_diag *diag);
+/* umbel_create_foreign and umbel_plan_foreign.  UMBEL_EINVAL: no such format, or the native one. */
+umbel_err umbeli_codec_create(const umbel_foreign *foreign, const umbeli_settings *settings,
+                              umbel_filter **out, umbel_diag *diag);
+umbel_err umbeli_codec_plan(const umbel_foreign *foreign, umbel_plan *plan, umbel_diag *diag);
 
 /* The codec for decoding: the one that `as` names, or else the one that recognises the bytes.
  * UMBEL_EUNKNOWN when none does. */

@@ -2,6 +2,7 @@
 #include "format/codec_params.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/diag.h"
 #include "core/size.h"
@@ -69,6 +70,28 @@ double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigne
     double collide = hit_share((double)keys, 1 / (double)(UINT64_C(1) << hash_bits));
     double fill = umbeli_narrow_fill(bits, (double)keys * hashes, hash_bits);
     return collide + (1 - collide) * pow(fill, hashes);
+}
+
+umbel_err umbeli_classic_read(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *bits,
+                              umbeli_decoding how, const umbeli_settings *settings,
+                              umbel_filter **out, umbel_diag *diag) {
+    if (how == UMBELI_VERIFY) return UMBEL_OK;
+    const uint8_t *borrow = how == UMBELI_BORROW ? bits : NULL;
+    umbel_err e = umbeli_classic_new(scheme, shape, borrow, settings, out, diag);
+    if (!e && !borrow && (*out)->data_len) memcpy((*out)->data, bits, (size_t)(*out)->data_len);
+    return e;
+}
+
+umbel_err umbeli_words_read(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *words,
+                            uint64_t left, uint64_t at, umbeli_decoding how,
+                            const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
+    uint64_t need = shape.bits / 8;
+    if (left < need) return umbeli_bad(diag, at + left, "the words are cut off");
+    if (left > need) return umbeli_bad(diag, at + need, "bytes after the words");
+    if (how == UMBELI_VERIFY) return UMBEL_OK;
+    umbel_err e = umbeli_classic_new(scheme, shape, NULL, settings, out, diag);
+    if (!e) umbeli_swap_words((*out)->data, words, (size_t)(need / 8));
+    return e;
 }
 
 void umbeli_params_plan(const umbeli_shape *shape, double rate, const char *beyond,

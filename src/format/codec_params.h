@@ -5,7 +5,7 @@
 #ifndef UMBELI_CODEC_PARAMS_H
 #define UMBELI_CODEC_PARAMS_H
 
-#include "core/filter.h"
+#include "format/codec.h"
 #include "umbel_foreign.h"
 
 enum {
@@ -40,6 +40,17 @@ double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigne
  * counts as missed where the rate exceeds it by more than that; where it is exceeded by less,
  * plan.why says so. */
 #define UMBELI_RATE_ERROR 0.05
+
+/* A classic filter of these bits, or a view of them; with UMBELI_VERIFY nothing. */
+umbel_err umbeli_classic_read(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *bits,
+                              umbeli_decoding how, const umbeli_settings *settings,
+                              umbel_filter **out, umbel_diag *diag);
+
+/* The same for `left` bytes of words of 64 bits, big-endian, of which there must be shape.bits; no
+ * view of them is possible.  `at` is their offset, for the diagnostic. */
+umbel_err umbeli_words_read(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *words,
+                            uint64_t left, uint64_t at, umbeli_decoding how,
+                            const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
 /* umbel_plan_foreign: fills the plan from a shape; shape->fpr is the requested rate or 0, `rate`
  * the model's, and `beyond` the reason if it is missed. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/codec.h"
 
+#include <math.h>
+
 #include "core/diag.h"
+#include "format/codec_params.h"
 #include "umbel_foreign.h"
 
 const umbeli_codec *const umbeli_codecs[] = {
@@ -33,13 +36,38 @@ static umbel_err named(umbel_format format, const umbeli_codec **out, umbel_diag
     return *out ? UMBEL_OK : umbeli_fail(diag, UMBEL_EINVAL, "format: no such format");
 }
 
-umbel_err umbeli_codec_making(const umbel_foreign *foreign, const umbeli_codec **out,
-                              umbel_diag *diag) {
+/* The codec that makes such a filter, and the draft unless it makes it without one. */
+static umbel_err draft_of(const umbel_foreign *foreign, const umbeli_codec **out, umbeli_draft *d,
+                          umbel_diag *diag) {
     umbel_err e = named(foreign->format, out, diag);
-    if (!e && !(*out)->create) {
-        e = umbeli_fail(diag, UMBEL_EINVAL, "format: native filters are made with umbel_create");
+    if (e) return e;
+    if ((*out)->draft) return (*out)->draft(foreign, d, diag);
+    if ((*out)->create) return UMBEL_OK;
+    return umbeli_fail(diag, UMBEL_EINVAL, "format: native filters are made with umbel_create");
+}
+
+umbel_err umbeli_codec_create(const umbel_foreign *foreign, const umbeli_settings *settings,
+                              umbel_filter **out, umbel_diag *diag) {
+    const umbeli_codec *codec = NULL;
+    umbeli_draft d;
+    umbel_err e = draft_of(foreign, &codec, &d, diag);
+    if (e) return e;
+    if (settings->keyed) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: this format has none");
     }
-    return e;
+    if (codec->create) return codec->create(foreign, settings, out, diag);
+    if (codec->weakens && d.shape.fpr > 0) d.shape.fpr = fmax(d.shape.fpr, codec->rate(&d));
+    return umbeli_classic_new(d.scheme, d.shape, NULL, settings, out, diag);
+}
+
+umbel_err umbeli_codec_plan(const umbel_foreign *foreign, umbel_plan *plan, umbel_diag *diag) {
+    const umbeli_codec *codec = NULL;
+    umbeli_draft d;
+    umbel_err e = draft_of(foreign, &codec, &d, diag);
+    if (e) return e;
+    if (codec->plan) return codec->plan(foreign, plan, diag);
+    umbeli_params_plan(&d.shape, codec->rate(&d), d.beyond, plan);
+    return UMBEL_OK;
 }
 
 umbel_err umbeli_codec_reading(const umbel_foreign *as, const void *bytes, size_t len,

@@ -15,7 +15,6 @@
  * Page: docs/formats/dcso.md.
  */
 #include <math.h>
-#include <string.h>
 
 #include "core/diag.h"
 #include "core/size.h"
@@ -23,7 +22,6 @@
 #include "format/codec_params.h"
 #include "format/progression.h"
 #include "hash/foreign_hash.h"
-#include "kind/classic/classic.h"
 #include "plan/plan.h"
 #include "umbel_foreign.h"
 
@@ -97,7 +95,8 @@ static double simulated_live(const void *how, const uint8_t *bits, uint64_t set,
     return class_rate(bits, s->bits, s->hashes);
 }
 
-static double rate_of(const umbeli_shape *s) {
+static double rate_of(const umbeli_draft *d) {
+    const umbeli_shape *s = &d->shape;
     if (!s->bits) return 1; /* no bits, no probes: every key matches */
     if (s->bits > UMBELI_SIMULATED_BITS) {
         return umbeli_classic_rate(s->bits, s->hashes, s->capacity);
@@ -127,7 +126,7 @@ static double hashes_of(double n, double bits) {
     return ceil(ln2 * bits / n);
 }
 
-static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *diag) {
     umbel_err e = umbeli_params_check(p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR, 0, diag);
     if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
     if (e) return e;
@@ -136,28 +135,14 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes per key");
     }
-    *shape = (umbeli_shape){
+    d->shape = (umbeli_shape){
         .bits = (uint64_t)bits,
         .hashes = (uint32_t)hashes,
         .capacity = p->capacity,
         .fpr = p->fpr,
     };
-    return UMBEL_OK;
-}
-
-static umbel_err create(const umbel_foreign *params, const umbeli_settings *settings,
-                        umbel_filter **out, umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(params, &shape, diag);
-    return e ? e : umbeli_classic_new(&scheme_dcso, shape, NULL, settings, out, diag);
-}
-
-static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(params, &shape, diag);
-    if (e) return e;
-    umbeli_params_plan(&shape, rate_of(&shape),
-                       "rounding down to whole bits misses the rate for so few bits", solved);
+    d->scheme = &scheme_dcso;
+    d->beyond = "rounding down to whole bits misses the rate for so few bits";
     return UMBEL_OK;
 }
 
@@ -223,10 +208,8 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbel_filter *f = NULL;
-    e = umbeli_classic_new(&scheme_dcso, h.shape, how == UMBELI_BORROW ? words : NULL, settings, &f,
-                           diag);
+    e = umbeli_classic_read(&scheme_dcso, h.shape, words, how, settings, &f, diag);
     if (e) return e;
-    if (how == UMBELI_COPY) memcpy(f->data, words, (size_t)f->data_len);
     umbeli_count_added(f, h.added);
     e = umbeli_extra_set(f, data, (size_t)data_len, diag);
     if (e) {
@@ -290,9 +273,9 @@ const umbeli_codec umbeli_codec_dcso = {
     .system = "DCSO bloom 0.2.4",
     .counts = true,
     .recognise = recognise,
-    .create = create,
+    .draft = draft_of,
+    .rate = rate_of,
     .decode = decode,
-    .plan = plan,
     .size = size,
     .encode = encode,
 };

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/diag.h"
 #include "core/size.h"
@@ -19,7 +18,6 @@
 #include "format/codec_params.h"
 #include "format/progression.h"
 #include "hash/foreign_hash.h"
-#include "kind/classic/classic.h"
 #include "umbel_foreign.h"
 
 enum { SCHEME_INT64 = 6, SCHEME_INT32 = 7 };
@@ -51,30 +49,21 @@ static void int32_positions(const umbeli_classic *c, const void *key, size_t len
 }
 
 /* One CRC gives start and step: the step is its upper half. */
-static umbeli_progression progression_of(const umbeli_shape *s, bool narrow) {
+static umbeli_progression progression_of(const umbeli_shape *s, uint32_t scheme) {
+    bool narrow = scheme == SCHEME_INT32;
     return (umbeli_progression){.bits = s->bits,
                                 .hashes = s->hashes,
                                 .steps = UINT64_C(1) << (narrow ? 15 : 16),
                                 .hash_bits = narrow ? 31 : 32};
 }
 
-static double int64_live(const umbeli_classic *c, uint64_t bits_set, double keys) {
-    umbeli_progression p = progression_of(&c->base.shape, false);
+static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    umbeli_progression p = progression_of(&c->base.shape, c->base.shape.scheme);
     return umbeli_progression_live(&p, c->base.data, bits_set, keys);
 }
 
-static double int32_live(const umbeli_classic *c, uint64_t bits_set, double keys) {
-    umbeli_progression p = progression_of(&c->base.shape, true);
-    return umbeli_progression_live(&p, c->base.data, bits_set, keys);
-}
-
-static double int64_estimate(const umbeli_classic *c, uint64_t bits_set) {
-    umbeli_progression p = progression_of(&c->base.shape, false);
-    return umbeli_progression_keys(&p, bits_set);
-}
-
-static double int32_estimate(const umbeli_classic *c, uint64_t bits_set) {
-    umbeli_progression p = progression_of(&c->base.shape, true);
+static double estimate(const umbeli_classic *c, uint64_t bits_set) {
+    umbeli_progression p = progression_of(&c->base.shape, c->base.shape.scheme);
     return umbeli_progression_keys(&p, bits_set);
 }
 
@@ -84,8 +73,8 @@ static const umbeli_scheme scheme_gocrc32_int64 = {
     .layout = "classic/gocrc32-int64",
     .format = UMBEL_FMT_GOCRC32,
     .positions = int64_positions,
-    .estimate = int64_estimate,
-    .live_rate = int64_live,
+    .estimate = estimate,
+    .live_rate = live_rate,
 };
 
 static const umbeli_scheme scheme_gocrc32_int32 = {
@@ -94,18 +83,14 @@ static const umbeli_scheme scheme_gocrc32_int32 = {
     .layout = "classic/gocrc32-int32",
     .format = UMBEL_FMT_GOCRC32,
     .positions = int32_positions,
-    .estimate = int32_estimate,
-    .live_rate = int32_live,
+    .estimate = estimate,
+    .live_rate = live_rate,
 };
 
 /* ---- Create ---- */
 
-static const umbeli_scheme *scheme_of(const umbel_foreign *params) {
-    return params->variant & UMBEL_VARIANT_INT32 ? &scheme_gocrc32_int32 : &scheme_gocrc32_int64;
-}
-
 /* NewBloomFilter's sizes.  A rate near 1 gives no probes, which match every key. */
-static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *diag) {
     umbel_err e =
         umbeli_params_check(p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR, UMBEL_VARIANT_INT32, diag);
     if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
@@ -123,43 +108,24 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes per key");
     }
-    *shape = (umbeli_shape){
+    d->shape = (umbeli_shape){
         .bits = (uint64_t)bits,
         .hashes = (uint32_t)hashes,
         .capacity = p->capacity,
         .fpr = p->fpr,
     };
+    d->scheme = narrow ? &scheme_gocrc32_int32 : &scheme_gocrc32_int64;
+    d->beyond = d->shape.hashes ? "one CRC-32 per key cannot keep this rate for this many keys"
+                                : "no probes per key at this rate, so every key matches";
     return UMBEL_OK;
 }
 
-static double rate_of(const umbel_foreign *params, const umbeli_shape *shape) {
+static double rate_of(const umbeli_draft *d) {
     enum { MANY_BITS = 1 << 30 }; /* the range of a sum shows */
-    bool narrow = params->variant & UMBEL_VARIANT_INT32;
-    umbeli_progression p = progression_of(shape, narrow);
-    if (shape->bits < MANY_BITS) return umbeli_progression_rate(&p, shape->capacity);
-    return umbeli_narrow_rate(shape->bits, shape->hashes, shape->capacity, p.hash_bits);
-}
-
-static umbel_err create(const umbel_foreign *params, const umbeli_settings *settings,
-                        umbel_filter **out, umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(params, &shape, diag);
-    if (e) return e;
-    /* Never promise more than the model can keep. */
-    double rate = rate_of(params, &shape);
-    if (rate > shape.fpr) shape.fpr = rate;
-    return umbeli_classic_new(scheme_of(params), shape, NULL, settings, out, diag);
-}
-
-static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(params, &shape, diag);
-    if (e) return e;
-    const char *beyond = shape.hashes
-                             ? "one CRC-32 per key cannot keep this rate for this many keys"
-                             : "no probes per key at this rate, so every key matches";
-    umbeli_params_plan(&shape, rate_of(params, &shape), beyond, solved);
-    return UMBEL_OK;
+    const umbeli_shape *s = &d->shape;
+    umbeli_progression p = progression_of(s, d->scheme->id);
+    if (s->bits < MANY_BITS) return umbeli_progression_rate(&p, s->capacity);
+    return umbeli_narrow_rate(s->bits, s->hashes, s->capacity, p.hash_bits);
 }
 
 /* ---- Decode ---- */
@@ -177,9 +143,10 @@ static bool padding_is_zero(const uint8_t *bytes, size_t len, uint64_t bits) {
 static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t len,
                            umbeli_decoding how, const umbeli_settings *settings, umbel_filter **out,
                            umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(as, &shape, diag);
+    umbeli_draft d;
+    umbel_err e = draft_of(as, &d, diag);
     if (e) return e;
+    umbeli_shape shape = d.shape;
     uint64_t want = umbeli_ceil_div(shape.bits, 64) * 8;
     if (len != want) {
         return umbeli_bad(diag, len < want ? len : want, "length: does not match capacity and fpr");
@@ -188,14 +155,10 @@ static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t
         return umbeli_bad(diag, shape.bits / 8, "bits after the last one are set");
     }
     if (how == UMBELI_VERIFY) return UMBEL_OK;
-    umbeli_progression probes = progression_of(&shape, as->variant & UMBEL_VARIANT_INT32);
-    double rate = umbeli_progression_guess(&probes, shape.capacity);
-    if (rate > shape.fpr) shape.fpr = rate;
+    umbeli_progression probes = progression_of(&shape, d.scheme->id);
+    shape.fpr = fmax(shape.fpr, umbeli_progression_guess(&probes, shape.capacity));
     static const uint8_t nothing[8];
-    const uint8_t *borrow = how == UMBELI_BORROW ? len ? bytes : nothing : NULL;
-    e = umbeli_classic_new(scheme_of(as), shape, borrow, settings, out, diag);
-    if (!e && !borrow && len) memcpy((*out)->data, bytes, (size_t)(*out)->data_len);
-    return e;
+    return umbeli_classic_read(d.scheme, shape, len ? bytes : nothing, how, settings, out, diag);
 }
 
 /* ---- Size, encode, text ---- */
@@ -224,9 +187,10 @@ const umbeli_codec umbeli_codec_gocrc32 = {
     .name = "gocrc32",
     .system = "the CRC-32 filter in Go, run under Go 1.19 for amd64 and 386",
     .variants = {{"int32", UMBEL_VARIANT_INT32}},
-    .create = create,
+    .draft = draft_of,
+    .rate = rate_of,
+    .weakens = true,
     .decode_as = decode_as,
-    .plan = plan,
     .text = text,
     .size = size,
     .encode = encode,

@@ -57,41 +57,37 @@ static double estimate(const umbeli_classic *c, uint64_t bits_set) {
 }
 
 /* Sums wrap at 2^63, or at 2^32, and their upper half is complemented there. */
-static umbeli_progression progression_of(const umbeli_shape *s, bool mitz32) {
+static umbeli_progression progression_of(const umbeli_shape *s, uint32_t scheme) {
+    bool mitz32 = scheme == SCHEME_32;
     return (umbeli_progression){.bits = s->bits,
                                 .hashes = s->hashes,
                                 .jump = umbeli_power_modulo(mitz32 ? 32 : 63, s->bits),
                                 .mirrored = mitz32};
 }
 
-static double live_rate32(const umbeli_classic *c, uint64_t bits_set, double keys) {
-    umbeli_progression p = progression_of(&c->base.shape, true);
+static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
+    umbeli_progression p = progression_of(&c->base.shape, c->base.shape.scheme);
     return umbeli_progression_live(&p, c->base.data, bits_set, keys);
 }
 
-static double live_rate64(const umbeli_classic *c, uint64_t bits_set, double keys) {
-    umbeli_progression p = progression_of(&c->base.shape, false);
-    return umbeli_progression_live(&p, c->base.data, bits_set, keys);
-}
-
-const umbeli_scheme umbeli_scheme_guava32 = {
+static const umbeli_scheme scheme_32 = {
     .id = SCHEME_32,
     .hash = UMBEL_HASH_MURMUR3_128,
     .layout = "guava-mitz32/murmur3_128",
     .format = UMBEL_FMT_GUAVA,
     .positions = positions32,
     .estimate = estimate,
-    .live_rate = live_rate32,
+    .live_rate = live_rate,
 };
 
-const umbeli_scheme umbeli_scheme_guava64 = {
+static const umbeli_scheme scheme_64 = {
     .id = SCHEME_64,
     .hash = UMBEL_HASH_MURMUR3_128,
     .layout = "guava-mitz64/murmur3_128",
     .format = UMBEL_FMT_GUAVA,
     .positions = positions64,
     .estimate = estimate,
-    .live_rate = live_rate64,
+    .live_rate = live_rate,
 };
 
 /* ---- Create ---- */
@@ -118,7 +114,7 @@ umbeli_guava_size umbeli_guava_size_of(uint64_t keys, double fpr, bool newer) {
     return size;
 }
 
-static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *diag) {
     umbel_err e = umbeli_params_check(p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR,
                                       UMBEL_VARIANT_MITZ32 | UMBEL_VARIANT_GUAVA_2024, diag);
     if (e) return e;
@@ -133,36 +129,19 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     if (size.hashes > MAX_HASHES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: Guava refuses more than 255 hashes");
     }
-    *shape = (umbeli_shape){.kind = UMBEL_KIND_CLASSIC,
-                            .hashes = size.hashes,
-                            .bits = size.bits,
-                            .capacity = p->capacity,
-                            .fpr = fpr};
+    bool mitz32 = (p->variant & UMBEL_VARIANT_MITZ32) != 0;
+    d->shape = (umbeli_shape){
+        .hashes = size.hashes, .bits = size.bits, .capacity = p->capacity, .fpr = fpr};
+    d->scheme = mitz32 ? &scheme_32 : &scheme_64;
+    d->beyond = size.bits >> 31 && mitz32
+                    ? "MURMUR128_MITZ_32 reaches no bit beyond 2^31"
+                    : "Guava's probes of a key follow each other, too closely in so few bits";
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings, umbel_filter **out,
-                        umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(p, &shape, diag);
-    if (e) return e;
-    bool mitz32 = (p->variant & UMBEL_VARIANT_MITZ32) != 0;
-    return umbeli_classic_new(mitz32 ? &umbeli_scheme_guava32 : &umbeli_scheme_guava64, shape, NULL,
-                              settings, out, diag);
-}
-
-static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(p, &shape, diag);
-    if (e) return e;
-    bool mitz32 = (p->variant & UMBEL_VARIANT_MITZ32) != 0;
-    const char *beyond =
-        shape.bits >> 31 && mitz32
-            ? "MURMUR128_MITZ_32 reaches no bit beyond 2^31"
-            : "Guava's probes of a key follow each other, too closely in so few bits";
-    umbeli_progression probes = progression_of(&shape, mitz32);
-    umbeli_params_plan(&shape, umbeli_progression_rate(&probes, shape.capacity), beyond, out);
-    return UMBEL_OK;
+static double rate_of(const umbeli_draft *d) {
+    umbeli_progression probes = progression_of(&d->shape, d->scheme->id);
+    return umbeli_progression_rate(&probes, d->shape.capacity);
 }
 
 /* ---- Decode ---- */
@@ -181,14 +160,7 @@ static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *
     if (words > max_words) {
         return umbeli_bad(diag, 2, "number of words: negative");
     }
-    uint64_t need = (uint64_t)words * 8, have = umbeli_left(r);
-    if (have < need) {
-        return umbeli_bad(diag, r->pos + have, "the words are cut off");
-    }
-    if (have > need) {
-        return umbeli_bad(diag, r->pos + need, "bytes after the words");
-    }
-    *shape = (umbeli_shape){.kind = UMBEL_KIND_CLASSIC, .hashes = hashes, .bits = need * 8};
+    *shape = (umbeli_shape){.hashes = hashes, .bits = (uint64_t)words * 64};
     return UMBEL_OK;
 }
 
@@ -201,15 +173,9 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbeli_shape shape;
     uint8_t strategy;
     umbel_err e = read_header(&r, &strategy, &shape, diag);
-    if (e || how == UMBELI_VERIFY) return e;
-    const umbeli_scheme *scheme =
-        strategy == MITZ_32 ? &umbeli_scheme_guava32 : &umbeli_scheme_guava64;
-    umbel_filter *f = NULL;
-    e = umbeli_classic_new(scheme, shape, NULL, settings, &f, diag);
     if (e) return e;
-    umbeli_swap_words(f->data, bytes + HEADER, (size_t)(f->data_len / 8));
-    *out = f;
-    return UMBEL_OK;
+    return umbeli_words_read(strategy == MITZ_32 ? &scheme_32 : &scheme_64, shape, bytes + HEADER,
+                             len - HEADER, HEADER, how, settings, out, diag);
 }
 
 /* ---- Encode ---- */
@@ -232,8 +198,8 @@ const umbeli_codec umbeli_codec_guava = {
     .name = "guava",
     .system = "Guava 31.1, BloomFilter.writeTo",
     .variants = {{"mitz32", UMBEL_VARIANT_MITZ32}, {"guava2024", UMBEL_VARIANT_GUAVA_2024}},
-    .create = create,
-    .plan = plan,
+    .draft = draft_of,
+    .rate = rate_of,
     .decode = decode,
     .size = size_of,
     .encode = encode,

@@ -5,9 +5,8 @@
 #ifndef UMBELI_GUAVA_H
 #define UMBELI_GUAVA_H
 
-#include "kind/classic/classic.h"
-
-extern const umbeli_scheme umbeli_scheme_guava32, umbeli_scheme_guava64;
+#include <stdbool.h>
+#include <stdint.h>
 
 typedef struct umbeli_guava_size {
     uint64_t wanted; /* optimalNumOfBits, before rounding up to words */

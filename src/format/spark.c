@@ -18,7 +18,6 @@
 #include "format/codec_params.h"
 #include "format/progression.h"
 #include "hash/foreign_hash.h"
-#include "kind/classic/classic.h"
 #include "umbel_foreign.h"
 
 enum { V1 = 1, V2 = 2, V1_HEADER = 12, V2_HEADER = 16 };
@@ -51,7 +50,8 @@ static void positions_v2(const umbeli_classic *c, const void *key, size_t len, u
 /* ---- Rates ---- */
 
 /* Version 1 wraps at 2^32 and complements the upper half; version 2 never wraps. */
-static umbeli_progression progression_of(const umbeli_shape *s, bool v1) {
+static umbeli_progression progression_of(const umbeli_shape *s, uint32_t scheme) {
+    bool v1 = scheme == SCHEME_V1;
     return (umbeli_progression){.bits = s->bits,
                                 .hashes = s->hashes,
                                 .jump = v1 ? umbeli_power_modulo(32, s->bits) : 0,
@@ -59,7 +59,7 @@ static umbeli_progression progression_of(const umbeli_shape *s, bool v1) {
 }
 
 static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
-    umbeli_progression p = progression_of(&c->base.shape, c->base.shape.scheme == SCHEME_V1);
+    umbeli_progression p = progression_of(&c->base.shape, c->base.shape.scheme);
     return umbeli_progression_live(&p, c->base.data, bits_set, keys);
 }
 
@@ -108,7 +108,8 @@ static umbel_err wanted_bits(const umbel_foreign *p, double *bits, umbel_diag *d
     return UMBEL_OK;
 }
 
-static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *diag) {
+    bool v1 = (p->variant & UMBEL_VARIANT_SPARK_V1) != 0;
     uint32_t takes = UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES |
                      UMBELI_TAKES_SEED | UMBELI_TAKES_HASHES;
     double bits = 0;
@@ -117,7 +118,7 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     if (p->capacity == 0 && !(p->bytes && p->hashes)) {
         return umbeli_fail(diag, UMBEL_EINVAL, "capacity: required by Spark");
     }
-    if (p->seed && p->variant & UMBEL_VARIANT_SPARK_V1) {
+    if (p->seed && v1) {
         return umbeli_fail(diag, UMBEL_EINVAL, "seed: version 1 has none");
     }
     if (p->seed > UINT32_MAX && p->seed < UINT64_MAX - INT32_MAX) {
@@ -129,41 +130,23 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "hashes: more than 1024 probes per key");
     }
-    *shape = (umbeli_shape){.hashes = hashes < 1 ? 1 : (uint32_t)hashes,
-                            .bits = (uint64_t)ceil(bits / 64) * 64,
-                            .seed = (uint32_t)p->seed,
-                            .capacity = p->capacity,
-                            .fpr = p->bytes      ? 0
-                                   : p->fpr != 0 ? p->fpr
-                                                 : default_fpr};
+    d->shape = (umbeli_shape){.hashes = hashes < 1 ? 1 : (uint32_t)hashes,
+                              .bits = (uint64_t)ceil(bits / 64) * 64,
+                              .seed = (uint32_t)p->seed,
+                              .capacity = p->capacity,
+                              .fpr = p->bytes      ? 0
+                                     : p->fpr != 0 ? p->fpr
+                                                   : default_fpr};
+    d->scheme = v1 ? &scheme_v1 : &scheme_v2;
+    d->beyond = v1 && d->shape.bits >> 24
+                    ? "version 1 places probes with 31 bits, too few for this many bits"
+                    : "Spark's probes of a key follow each other, too closely in so few bits";
     return UMBEL_OK;
 }
 
-static bool is_v1(const umbel_foreign *p) {
-    return (p->variant & UMBEL_VARIANT_SPARK_V1) != 0;
-}
-
-static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings, umbel_filter **out,
-                        umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(p, &shape, diag);
-    return e ? e
-             : umbeli_classic_new(is_v1(p) ? &scheme_v1 : &scheme_v2, shape, NULL, settings, out,
-                                  diag);
-}
-
-static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(p, &shape, diag);
-    if (e) return e;
-    umbeli_progression probes = progression_of(&shape, is_v1(p));
-    umbeli_params_plan(
-        &shape, umbeli_progression_rate(&probes, shape.capacity),
-        is_v1(p) && shape.bits >> 24
-            ? "version 1 places probes with 31 bits, too few for this many bits"
-            : "Spark's probes of a key follow each other, too closely in so few bits",
-        out);
-    return UMBEL_OK;
+static double rate_of(const umbeli_draft *d) {
+    umbeli_progression probes = progression_of(&d->shape, d->scheme->id);
+    return umbeli_progression_rate(&probes, d->shape.capacity);
 }
 
 /* ---- Decode ---- */
@@ -206,19 +189,8 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     head h;
     umbel_err e = read_head(bytes, len, &h, diag);
     if (e) return e;
-    uint64_t need = h.shape.bits / 8, have = len - h.len;
-    if (have != need) {
-        return umbeli_bad(diag, h.len + (have < need ? have : need),
-                          have < need ? "the words are cut off" : "bytes after the words");
-    }
-    if (how == UMBELI_VERIFY) return UMBEL_OK;
-    umbel_filter *f = NULL;
-    e = umbeli_classic_new(h.version == V1 ? &scheme_v1 : &scheme_v2, h.shape, NULL, settings, &f,
-                           diag);
-    if (e) return e;
-    umbeli_swap_words(f->data, bytes + h.len, (size_t)(f->data_len / 8));
-    *out = f;
-    return UMBEL_OK;
+    return umbeli_words_read(h.version == V1 ? &scheme_v1 : &scheme_v2, h.shape, bytes + h.len,
+                             len - h.len, h.len, how, settings, out, diag);
 }
 
 /* There is no magic number, but version, hashes and length must agree: fourteen bytes, nearly all
@@ -250,8 +222,8 @@ const umbeli_codec umbeli_codec_spark = {
     .system = "Spark 4.1, BloomFilter.writeTo",
     .variants = {{"v1", UMBEL_VARIANT_SPARK_V1}, {"v2", 0}},
     .recognise = recognise,
-    .create = create,
-    .plan = plan,
+    .draft = draft_of,
+    .rate = rate_of,
     .decode = decode,
     .size = size_of,
     .encode = encode,

@@ -13,10 +13,17 @@
 
 static const umbeli_settings memory = {.threads = 1};
 
+static umbel_err create(const umbeli_codec *codec, const umbel_foreign *params, umbel_filter **out,
+                        umbel_diag *diag) {
+    umbel_foreign p = *params;
+    p.format = codec->id;
+    return umbel_create_foreign(&p, NULL, out, diag);
+}
+
 umbel_filter *codec_create(const umbeli_codec *codec, const umbel_foreign *params) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    if (codec->create(params, &memory, &f, &diag)) fail_msg("create: %s", sentence(&diag));
+    if (create(codec, params, &f, &diag)) fail_msg("create: %s", sentence(&diag));
     assert_non_null(f);
     return f;
 }
@@ -25,7 +32,7 @@ void codec_create_fails(const umbeli_codec *codec, const umbel_foreign *params, 
                         const char *what) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    assert_int_equal(codec->create(params, &memory, &f, &diag), err);
+    assert_int_equal(create(codec, params, &f, &diag), err);
     assert_null(f);
     const char *said = sentence(&diag);
     if (!strstr(said, what)) fail_msg("'%s' lacks '%s'", said, what);

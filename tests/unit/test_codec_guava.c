@@ -164,17 +164,17 @@ static void default_rate_is_guavas(void **state) {
 static void plans_know_the_reach_of_32_bits(void **state) {
     (void)state;
     umbel_plan plan;
-    umbel_foreign p = {.capacity = 100000000, .fpr = 0.01};
-    assert_int_equal(guava->plan(&p, &plan, NULL), UMBEL_OK);
+    umbel_foreign p = {.format = UMBEL_FMT_GUAVA, .capacity = 100000000, .fpr = 0.01};
+    assert_int_equal(umbel_plan_foreign(&p, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
     assert_int_equal(plan.bits, 958505856);
     assert_true(plan.rate > 0.0099 && plan.rate < 0.0101);
 
     p.capacity = 1000000000;
-    assert_int_equal(guava->plan(&p, &plan, NULL), UMBEL_OK);
+    assert_int_equal(umbel_plan_foreign(&p, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
     p.variant = UMBEL_VARIANT_MITZ32; /* 9.6e9 bits, of which 2^31 are used: 0.96 full */
-    assert_int_equal(guava->plan(&p, &plan, NULL), UMBEL_OK);
+    assert_int_equal(umbel_plan_foreign(&p, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.verdict, UMBEL_PLAN_BEYOND_KIND);
     assert_true(plan.rate > 0.75 && plan.rate < 0.78);
     assert_non_null(strstr(plan.why, "2^31"));

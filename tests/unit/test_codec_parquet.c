@@ -241,8 +241,8 @@ static void the_promise_is_kept(void **state) {
     assert_true(f->shape.fpr > 0.001);
     umbel_free(f);
     umbel_plan plan;
-    assert_int_equal(parquet->plan(&(umbel_foreign){.capacity = keys, .fpr = 0.001}, &plan, NULL),
-                     0);
+    umbel_foreign asked = {.format = UMBEL_FMT_PARQUET, .capacity = keys, .fpr = 0.001};
+    assert_int_equal(umbel_plan_foreign(&asked, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.kind, UMBEL_KIND_BLOCKED);
     assert_true(plan.rate > 0.001);
 }

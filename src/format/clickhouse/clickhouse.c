@@ -9,15 +9,12 @@
  * granule of a bloom_filter index instead: clickhouse_index.c.
  * Spec: docs/formats/clickhouse.md.  Checked against ClickHouse 26.7.2.
  */
-#include <string.h>
-
 #include "core/diag.h"
 #include "format/clickhouse/clickhouse_index.h"
 #include "format/codec.h"
 #include "format/codec_params.h"
 #include "format/progression.h"
 #include "hash/foreign_hash.h"
-#include "kind/classic/classic.h"
 #include "umbel_foreign.h"
 
 enum { SCHEME = 5 };
@@ -92,30 +89,22 @@ static umbel_err class_shape(const umbel_foreign *p, uint64_t bytes, umbeli_shap
     return UMBEL_OK;
 }
 
-static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
-    if (is_index(p)) return umbeli_clickhouse_index_shape(p, shape, diag);
-    umbel_err e = class_shape(p, p->bytes, shape, diag);
+static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *diag) {
+    d->scheme = scheme_of(p);
+    d->beyond = "ClickHouse's table is too optimistic for this rate";
+    if (is_index(p)) return umbeli_clickhouse_index_shape(p, &d->shape, diag);
+    umbel_err e = class_shape(p, p->bytes, &d->shape, diag);
     if (e || !p->capacity) return e;
-    umbeli_progression probes = progression_of(shape);
-    shape->fpr = umbeli_progression_rate(&probes, p->capacity);
+    umbeli_progression probes = progression_of(&d->shape);
+    d->shape.fpr = umbeli_progression_rate(&probes, p->capacity);
     return UMBEL_OK;
 }
 
-static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings, umbel_filter **out,
-                        umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(p, &shape, diag);
-    return e ? e : umbeli_classic_new(scheme_of(p), shape, NULL, settings, out, diag);
-}
-
-static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(p, &shape, diag);
-    if (e) return e;
-    double rate =
-        is_index(p) ? umbeli_independent_rate(shape.bits, shape.hashes, shape.capacity) : shape.fpr;
-    umbeli_params_plan(&shape, rate, "ClickHouse's table is too optimistic for this rate", out);
-    return UMBEL_OK;
+static double rate_of(const umbeli_draft *d) {
+    const umbeli_shape *s = &d->shape;
+    return d->scheme == &scheme_clickhouse
+               ? s->fpr
+               : umbeli_independent_rate(s->bits, s->hashes, s->capacity);
 }
 
 /* ---- Decode ---- */
@@ -144,14 +133,7 @@ static umbel_err decode_as(const umbel_foreign *as, const uint8_t *bytes, size_t
         e = class_shape(as, len > 0 && len <= max_bytes ? len : max_bytes, &shape, diag);
         if (!e) e = class_length(as, len, diag);
     }
-    if (e || how == UMBELI_VERIFY) return e;
-    umbel_filter *f = NULL;
-    const uint8_t *borrow = how == UMBELI_BORROW ? bits : NULL;
-    e = umbeli_classic_new(scheme_of(as), shape, borrow, settings, &f, diag);
-    if (e) return e;
-    if (!borrow) memcpy(f->data, bits, (size_t)f->data_len);
-    *out = f;
-    return UMBEL_OK;
+    return e ? e : umbeli_classic_read(scheme_of(as), shape, bits, how, settings, out, diag);
 }
 
 /* ---- Encode ---- */
@@ -176,8 +158,8 @@ const umbeli_codec umbeli_codec_clickhouse = {
     .variants = {{"index", UMBEL_VARIANT_CLICKHOUSE_INDEX},
                  {"numbers", UMBEL_VARIANT_CLICKHOUSE_NUMBERS},
                  {"pre2024", UMBEL_VARIANT_CLICKHOUSE_PRE2024}},
-    .create = create,
-    .plan = plan,
+    .draft = draft_of,
+    .rate = rate_of,
     .decode_as = decode_as,
     .size = size_of,
     .encode = encode,

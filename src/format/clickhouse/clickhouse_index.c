@@ -63,7 +63,8 @@ bool umbeli_clickhouse_add_hash(umbel_filter *f, uint64_t hash) {
     return changed;
 }
 
-const umbeli_scheme umbeli_scheme_clickhouse_strings = {
+/* String and FixedString columns: keys are hashed as they are. */
+static const umbeli_scheme scheme_strings = {
     .id = SCHEME_STRINGS,
     .hash = UMBEL_HASH_CITY64,
     .layout = "clickhouse-index/city64",
@@ -71,7 +72,9 @@ const umbeli_scheme umbeli_scheme_clickhouse_strings = {
     .positions = positions_string,
 };
 
-const umbeli_scheme umbeli_scheme_clickhouse_numbers = {
+/* Columns of numbers: keys are the value as it is stored, little-endian; 1 to 8 bytes, 16 or 32.
+ * Float32 is hashed as a double. */
+static const umbeli_scheme scheme_numbers = {
     .id = SCHEME_NUMBERS,
     .hash = UMBEL_HASH_FMIX64,
     .layout = "clickhouse-index/fmix64",
@@ -81,7 +84,7 @@ const umbeli_scheme umbeli_scheme_clickhouse_numbers = {
 
 const umbeli_scheme *umbeli_clickhouse_index_scheme(const umbel_foreign *p) {
     bool numbers = (p->variant & UMBEL_VARIANT_CLICKHOUSE_NUMBERS) != 0;
-    return numbers ? &umbeli_scheme_clickhouse_numbers : &umbeli_scheme_clickhouse_strings;
+    return numbers ? &scheme_numbers : &scheme_strings;
 }
 
 /* ---- Create ---- */

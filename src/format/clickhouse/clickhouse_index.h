@@ -12,10 +12,6 @@
 #include "kind/classic/classic.h"
 #include "umbel_foreign.h"
 
-/* String and FixedString columns: keys are hashed as they are.  Columns of numbers: keys are the
- * value as it is stored, little-endian; 1 to 8 bytes, 16 or 32.  Float32 is hashed as a double. */
-extern const umbeli_scheme umbeli_scheme_clickhouse_strings, umbeli_scheme_clickhouse_numbers;
-
 typedef struct umbeli_clickhouse_best {
     uint32_t bits_per_row, hashes;
 } umbeli_clickhouse_best;

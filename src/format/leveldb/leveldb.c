@@ -49,18 +49,13 @@ static const umbeli_leveldb_profile profile = {
     .beyond = "LevelDB's 32-bit hash cannot keep this rate",
 };
 
-static umbel_err create(const umbel_foreign *params, const umbeli_settings *settings,
-                        umbel_filter **out, umbel_diag *diag) {
-    return umbeli_leveldb_create(&profile, params, settings, out, diag);
+static umbel_err draft_of(const umbel_foreign *params, umbeli_draft *draft, umbel_diag *diag) {
+    return umbeli_leveldb_draft(&profile, params, draft, diag);
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     return umbeli_leveldb_decode(&profile, bytes, len, how, settings, out, diag);
-}
-
-static umbel_err plan(const umbel_foreign *params, umbel_plan *solved, umbel_diag *diag) {
-    return umbeli_leveldb_plan(&profile, params, solved, diag);
 }
 
 static uint64_t size(const umbel_filter *f) {
@@ -71,9 +66,10 @@ const umbeli_codec umbeli_codec_leveldb = {
     .id = UMBEL_FMT_LEVELDB,
     .name = "leveldb",
     .system = "LevelDB 1.23",
-    .create = create,
+    .draft = draft_of,
+    .rate = umbeli_leveldb_draft_rate,
+    .weakens = true,
     .decode = decode,
-    .plan = plan,
     .size = size,
     .encode = umbeli_leveldb_encode,
 };

@@ -10,7 +10,6 @@
 #include "core/platform.h"
 #include "format/leveldb/leveldb_layout.h"
 #include "umbel_foreign.h"
-#include "umbel_plan.h"
 
 enum { SCHEME_COREKV = 3, SCHEME_BADGER = 4 };
 
@@ -86,14 +85,12 @@ static const umbeli_leveldb_profile badger = {
 
 /* ---- Codecs ---- */
 
-static umbel_err corekv_create(const umbel_foreign *params, const umbeli_settings *settings,
-                               umbel_filter **out, umbel_diag *diag) {
-    return umbeli_leveldb_create(&corekv, params, settings, out, diag);
+static umbel_err corekv_draft(const umbel_foreign *p, umbeli_draft *draft, umbel_diag *diag) {
+    return umbeli_leveldb_draft(&corekv, p, draft, diag);
 }
 
-static umbel_err badger_create(const umbel_foreign *params, const umbeli_settings *settings,
-                               umbel_filter **out, umbel_diag *diag) {
-    return umbeli_leveldb_create(&badger, params, settings, out, diag);
+static umbel_err badger_draft(const umbel_foreign *p, umbeli_draft *draft, umbel_diag *diag) {
+    return umbeli_leveldb_draft(&badger, p, draft, diag);
 }
 
 static umbel_err corekv_decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
@@ -108,14 +105,6 @@ static umbel_err badger_decode(const uint8_t *bytes, size_t len, umbeli_decoding
     return umbeli_leveldb_decode(&badger, bytes, len, how, settings, out, diag);
 }
 
-static umbel_err corekv_plan(const umbel_foreign *params, umbel_plan *plan, umbel_diag *diag) {
-    return umbeli_leveldb_plan(&corekv, params, plan, diag);
-}
-
-static umbel_err badger_plan(const umbel_foreign *params, umbel_plan *plan, umbel_diag *diag) {
-    return umbeli_leveldb_plan(&badger, params, plan, diag);
-}
-
 static uint64_t corekv_size(const umbel_filter *f) {
     return umbeli_leveldb_size(&corekv, f);
 }
@@ -128,9 +117,10 @@ const umbeli_codec umbeli_codec_corekv = {
     .id = UMBEL_FMT_COREKV,
     .name = "corekv",
     .system = "corekv's Go filter, run under Go 1.19",
-    .create = corekv_create,
+    .draft = corekv_draft,
+    .rate = umbeli_leveldb_draft_rate,
+    .weakens = true,
     .decode = corekv_decode,
-    .plan = corekv_plan,
     .size = corekv_size,
     .encode = umbeli_leveldb_encode,
 };
@@ -139,9 +129,10 @@ const umbeli_codec umbeli_codec_badger = {
     .id = UMBEL_FMT_BADGER,
     .name = "badger",
     .system = "Badger's Go filter",
-    .create = badger_create,
+    .draft = badger_draft,
+    .rate = umbeli_leveldb_draft_rate,
+    .weakens = true,
     .decode = badger_decode,
-    .plan = badger_plan,
     .size = badger_size,
     .encode = umbeli_leveldb_encode,
 };

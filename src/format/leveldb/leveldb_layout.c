@@ -88,8 +88,8 @@ static void group_contains(const umbel_filter *f, const umbel_key *keys, size_t 
 void umbeli_leveldb_contains_many(const umbel_filter *f, const umbel_key *keys, size_t n,
                                   uint8_t *hit) {
     for (size_t first = 0; first < n; first += GROUP) {
-        size_t some = n - first < GROUP ? n - first : GROUP;
-        group_contains(f, keys + first, some, hit + first);
+        size_t group = n - first < GROUP ? n - first : GROUP;
+        group_contains(f, keys + first, group, hit + first);
     }
 }
 
@@ -350,9 +350,11 @@ static umbel_err bits_per_key_of(const umbeli_leveldb_profile *profile, const um
     return UMBEL_OK;
 }
 
-/* Everything that follows from the parameters; shape->fpr is the requested rate. */
-static umbel_err shape_of(const umbeli_leveldb_profile *profile, const umbel_foreign *p,
-                          umbeli_shape *shape, umbel_diag *diag) {
+umbel_err umbeli_leveldb_draft(const umbeli_leveldb_profile *profile, const umbel_foreign *p,
+                               umbeli_draft *draft, umbel_diag *diag) {
+    umbeli_shape *shape = &draft->shape;
+    draft->scheme = profile->scheme;
+    draft->beyond = profile->beyond;
     *shape = (umbeli_shape){.capacity = p->capacity, .fpr = p->fpr};
     uint32_t takes = UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES |
                      UMBELI_TAKES_HASHES | UMBELI_TAKES_BITS_PER_KEY;
@@ -380,27 +382,9 @@ static umbel_err shape_of(const umbeli_leveldb_profile *profile, const umbel_for
     return e;
 }
 
-static double rate_of(const umbeli_shape *shape) {
-    return umbeli_leveldb_rate(shape->bits, shape->hashes, shape->capacity);
-}
-
-umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
-                                const umbeli_settings *settings, umbel_filter **out,
-                                umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(profile, params, &shape, diag);
-    if (e) return e;
-    /* Never promise more than the model can keep. */
-    if (shape.fpr > 0) shape.fpr = fmax(shape.fpr, rate_of(&shape));
-    return umbeli_classic_new(profile->scheme, shape, NULL, settings, out, diag);
-}
-
-umbel_err umbeli_leveldb_plan(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
-                              umbel_plan *plan, umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(profile, params, &shape, diag);
-    if (!e) umbeli_params_plan(&shape, rate_of(&shape), profile->beyond, plan);
-    return e;
+double umbeli_leveldb_draft_rate(const umbeli_draft *draft) {
+    const umbeli_shape *s = &draft->shape;
+    return umbeli_leveldb_rate(s->bits, s->hashes, s->capacity);
 }
 
 static umbel_err view(const umbeli_leveldb_profile *profile, const uint8_t *bytes, size_t len,
@@ -435,11 +419,8 @@ umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uin
     if (k > UMBELI_LEVELDB_MAX_HASHES) {
         return umbeli_fail_at(diag, UMBEL_EVERSION, len - 1, "k: above 30, a reserved encoding");
     }
-    if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbeli_shape shape = {.bits = ((uint64_t)len - 1) * 8, .hashes = k};
-    umbel_err e = umbeli_classic_new(profile->scheme, shape, NULL, settings, out, diag);
-    if (!e) memcpy((*out)->data, bytes, len - 1);
-    return e;
+    return umbeli_classic_read(profile->scheme, shape, bytes, how, settings, out, diag);
 }
 
 uint64_t umbeli_leveldb_size(const umbeli_leveldb_profile *profile, const umbel_filter *f) {

@@ -14,7 +14,6 @@
 
 #include "core/platform.h"
 #include "format/codec.h"
-#include "kind/classic/classic.h"
 #include "umbel_foreign.h"
 
 enum { UMBELI_LEVELDB_MAX_HASHES = 30 };
@@ -73,11 +72,10 @@ uint32_t umbeli_leveldb_hashes(uint32_t bits_per_key);
 /* max(64, keys x bits_per_key) rounded up to bytes; false above 2^63-1. */
 bool umbeli_leveldb_bits(uint64_t keys, uint32_t bits_per_key, uint64_t *bits);
 
-umbel_err umbeli_leveldb_create(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
-                                const umbeli_settings *settings, umbel_filter **out,
-                                umbel_diag *diag);
-umbel_err umbeli_leveldb_plan(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
-                              umbel_plan *plan, umbel_diag *diag);
+/* umbeli_codec's draft and rate. */
+umbel_err umbeli_leveldb_draft(const umbeli_leveldb_profile *profile, const umbel_foreign *params,
+                               umbeli_draft *draft, umbel_diag *diag);
+double umbeli_leveldb_draft_rate(const umbeli_draft *draft);
 
 /* UMBELI_BORROW behaves like LevelDB where the other modes report damage: k above 30 and k of 0
  * match every key, fewer than two bytes match none. */

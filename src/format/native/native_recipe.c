@@ -149,9 +149,9 @@ umbel_err umbeli_native_take_recipe(umbel_filter *f, const umbeli_key_rule *rule
         umbel_err e = text ? rename_entry(f, text, diag) : UMBEL_OK;
         return e ? e : translate(f, rule, diag);
     }
-    umbeli_key_rule told = {0};
-    bool fits = rule_of(&r, &told);
-    if (fits == recipe_only || (fits && !same(&told, rule))) {
+    umbeli_key_rule implied = {0};
+    bool fits = rule_of(&r, &implied);
+    if (fits == recipe_only || (fits && !same(&implied, rule))) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "recipe: contradicts the key rule");
     }
     return umbeli_recipe_set(f, r.text, diag);

@@ -23,6 +23,7 @@
 #include "format/codec_params.h"
 #include "format/parquet/thrift.h"
 #include "hash/foreign_hash.h"
+#include "kind/blocked/blocked.h"
 #include "plan/plan.h"
 #include "umbel_foreign.h"
 
@@ -36,7 +37,7 @@ static const uint64_t max_bytes = 2147483648u - UMBELI_BLOCK_BYTES; /* numBytes 
 static const double default_fpr = 0.01;                             /* DuckDB's and parquet-mr's */
 static const uint8_t choices[] = {0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0};
 
-const umbeli_blocked_scheme umbeli_blocked_parquet = {
+static const umbeli_blocked_scheme scheme = {
     .id = SCHEME,
     .layout = "blocked/xxh64",
     .format = UMBEL_FMT_PARQUET,
@@ -92,7 +93,7 @@ static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings,
     umbeli_shape shape;
     umbel_err e = shape_of(p, &shape, diag);
     if (e) return e;
-    return umbeli_blocked_new(&umbeli_blocked_parquet, shape, NULL, settings, out, diag);
+    return umbeli_blocked_new(&scheme, shape, NULL, settings, out, diag);
 }
 
 static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
@@ -193,7 +194,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbeli_shape shape = {.bits = (uint64_t)num_bytes * 8};
     const uint8_t *borrow = how == UMBELI_BORROW ? bytes + head : NULL;
     umbel_filter *f = NULL;
-    e = umbeli_blocked_new(&umbeli_blocked_parquet, shape, borrow, settings, &f, diag);
+    e = umbeli_blocked_new(&scheme, shape, borrow, settings, &f, diag);
     if (e) return e;
     if (!borrow) memcpy(f->data, bytes + head, num_bytes);
     *out = f;

@@ -5,9 +5,7 @@
 #ifndef UMBELI_PARQUET_H
 #define UMBELI_PARQUET_H
 
-#include "kind/blocked/blocked.h"
-
-extern const umbeli_blocked_scheme umbeli_blocked_parquet;
+#include "umbel.h"
 
 /* Reads a BloomFilterHeader: its own length, and the bytes of bits that follow.  Those need not be
  * in `bytes` yet: files before format 2.10 do not say how long a filter is. */

@@ -161,8 +161,8 @@ uint64_t umbeli_redisbloom_header_size(uint32_t links) {
     return HEADER_FIXED + (uint64_t)links * HEADER_LINK;
 }
 
-void umbeli_redisbloom_put_links(const umbeli_redisbloom_head *h, const umbeli_layer *links,
-                                 umbeli_writer *w) {
+static void put_links(const umbeli_redisbloom_head *h, const umbeli_layer *links,
+                      umbeli_writer *w) {
     umbeli_put_u64le(w, h->keys);
     umbeli_put_u32le(w, h->count);
     umbeli_put_u32le(w, h->options);
@@ -192,7 +192,7 @@ umbeli_redisbloom_head umbeli_redisbloom_head_of(const umbel_filter *f) {
 
 void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w) {
     umbeli_redisbloom_head h = umbeli_redisbloom_head_of(f);
-    umbeli_redisbloom_put_links(&h, umbeli_chain_of(f)->layers, w);
+    put_links(&h, umbeli_chain_of(f)->layers, w);
 }
 
 umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,

@@ -40,12 +40,9 @@ size_t umbeli_redisbloom_header_len(const uint8_t *bytes, size_t len);
 /* The head of a chain, without `bytes`. */
 umbeli_redisbloom_head umbeli_redisbloom_head_of(const umbel_filter *f);
 
-/* What SCANDUMP returns with iterator 1: its size, that of a filter, and that of links without a
- * handle. */
+/* What SCANDUMP returns with iterator 1: its size, and its bytes. */
 uint64_t umbeli_redisbloom_header_size(uint32_t links);
 void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w);
-void umbeli_redisbloom_put_links(const umbeli_redisbloom_head *h, const umbeli_layer *links,
-                                 umbeli_writer *w);
 
 /* What SCANDUMP returns for an iterator from 1 on: a piece of the payload, at most 16 MiB and never
  * of two layers, and the next iterator, which LOADCHUNK takes together with the piece.  Past the

@@ -88,12 +88,14 @@ static umbel_err millibits_of(const umbel_foreign *p, uint64_t *millibits, umbel
     return UMBEL_OK;
 }
 
-/* Everything that follows from the parameters; shape->fpr is the requested rate. */
-static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
+static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *diag) {
+    umbeli_shape *shape = &d->shape;
     uint32_t takes = UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES |
                      UMBELI_TAKES_HASHES | UMBELI_TAKES_BITS_PER_KEY;
     umbel_err e = umbeli_params_check(p, takes, 0, diag);
     if (e) return e;
+    d->scheme = &umbeli_scheme_rocksdb;
+    d->beyond = "RocksDB's filters end at 4 GiB";
     *shape = (umbeli_shape){.capacity = p->capacity, .fpr = p->fpr, .hashes = p->hashes};
     if (p->bytes && !p->capacity && p->fpr == 0 && !p->bits_per_key) {
         if (p->bytes % LINE || p->bytes > max_len) {
@@ -116,20 +118,8 @@ static umbel_err shape_of(const umbel_foreign *p, umbeli_shape *shape, umbel_dia
     return e;
 }
 
-static umbel_err create(const umbel_foreign *p, const umbeli_settings *settings, umbel_filter **out,
-                        umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(p, &shape, diag);
-    return e ? e : umbeli_classic_new(&umbeli_scheme_rocksdb, shape, NULL, settings, out, diag);
-}
-
-static umbel_err plan(const umbel_foreign *p, umbel_plan *out, umbel_diag *diag) {
-    umbeli_shape shape;
-    umbel_err e = shape_of(p, &shape, diag);
-    if (e) return e;
-    double rate = umbeli_rocksdb_rate(shape.bits / 8 / LINE, shape.hashes, shape.capacity);
-    umbeli_params_plan(&shape, rate, "RocksDB's filters end at 4 GiB", out);
-    return UMBEL_OK;
+static double rate_of(const umbeli_draft *d) {
+    return umbeli_rocksdb_rate(d->shape.bits / 8 / LINE, d->shape.hashes, d->shape.capacity);
 }
 
 /* ---- Decode ---- */
@@ -256,8 +246,8 @@ const umbeli_codec umbeli_codec_rocksdb = {
     .id = UMBEL_FMT_ROCKSDB,
     .name = "rocksdb",
     .system = "RocksDB 7.8.3, filter blocks",
-    .create = create,
-    .plan = plan,
+    .draft = draft_of,
+    .rate = rate_of,
     .decode = decode,
     .size = size_of,
     .encode = encode,

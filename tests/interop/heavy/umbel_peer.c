@@ -131,7 +131,9 @@ static void answer(umbel_filter *f, const umbeli_codec *codec, const umbel_forei
 static umbel_filter *make(const umbeli_codec *codec, const umbel_foreign *params) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    if (codec->create(params, &memory, &f, &diag)) give_up(diag.what);
+    umbel_foreign p = *params;
+    p.format = codec->id;
+    if (umbel_create_foreign(&p, NULL, &f, &diag)) give_up(diag.what);
     return f;
 }
 
