@@ -14,7 +14,7 @@
 #include "kind/exceptions.h"
 #include "kind/kind.h"
 
-enum { SOME = 256, FIRST_ROOM = 1024 };
+enum { BATCH = 256, FIRST_ROOM = 1024 };
 static const uint32_t most = UINT32_C(1) << 31;
 
 struct umbel_never {
@@ -127,19 +127,19 @@ static umbel_err keep(umbel_never *n, uint64_t hash, const umbeli_hash128 *wide,
     return UMBEL_OK;
 }
 
-umbel_err umbel_never_ask(umbel_never *n, const umbel_key *good, size_t count, umbel_diag *diag) {
-    uint64_t hashes[SOME];
-    umbeli_hash128 wide[SOME];
+umbel_err umbel_never_ask(umbel_never *never, const umbel_key *good, size_t n, umbel_diag *diag) {
+    uint64_t hashes[BATCH];
+    umbeli_hash128 wide[BATCH];
     umbel_err e = UMBEL_OK;
-    if (n->members) {
+    if (never->members) {
         return umbeli_fail(diag, UMBEL_EINVAL, "never: ask before the first key is shown");
     }
-    for (size_t from = 0; from < count && !e; from += SOME) {
-        size_t some = count - from < SOME ? count - from : SOME;
-        umbeli_native_hashes(&n->shape, good + from, some, hashes);
-        if (n->wide) umbeli_native_hashes128(&n->shape, good + from, some, wide);
-        for (size_t i = 0; i < some && !e; i++) {
-            e = keep(n, hashes[i], n->wide ? &wide[i] : NULL, diag);
+    for (size_t from = 0; from < n && !e; from += BATCH) {
+        size_t batch = n - from < BATCH ? n - from : BATCH;
+        umbeli_native_hashes(&never->shape, good + from, batch, hashes);
+        if (never->wide) umbeli_native_hashes128(&never->shape, good + from, batch, wide);
+        for (size_t i = 0; i < batch && !e; i++) {
+            e = keep(never, hashes[i], never->wide ? &wide[i] : NULL, diag);
         }
     }
     return e;
@@ -157,19 +157,20 @@ static void take_off(umbel_never *n, uint64_t hash) {
     }
 }
 
-umbel_err umbel_never_show(umbel_never *n, const umbel_key *members, size_t count,
+umbel_err umbel_never_show(umbel_never *never, const umbel_key *members, size_t n,
                            umbel_diag *diag) {
-    uint64_t hashes[SOME];
-    if (!n->members) {
-        n->members = umbeli_new(&n->settings, n->count + 1);
-        if (!n->members) return no_memory(diag);
+    uint64_t hashes[BATCH];
+    if (!never->members) {
+        never->members = umbeli_new(&never->settings, never->count + 1);
+        if (!never->members) return no_memory(diag);
     }
-    if (!n->count) return UMBEL_OK;
-    for (size_t from = 0; from < count; from += SOME) {
-        size_t some = count - from < SOME ? count - from : SOME;
-        umbeli_native_hashes(&n->shape, members + from, some, hashes);
-        for (size_t i = 0; i < some; i++) __builtin_prefetch(&n->table[hashes[i] >> n->shift]);
-        for (size_t i = 0; i < some; i++) take_off(n, hashes[i]);
+    if (!never->count) return UMBEL_OK;
+    for (size_t from = 0; from < n; from += BATCH) {
+        size_t batch = n - from < BATCH ? n - from : BATCH;
+        umbeli_native_hashes(&never->shape, members + from, batch, hashes);
+        for (size_t i = 0; i < batch; i++)
+            __builtin_prefetch(&never->table[hashes[i] >> never->shift]);
+        for (size_t i = 0; i < batch; i++) take_off(never, hashes[i]);
     }
     return UMBEL_OK;
 }
@@ -188,12 +189,12 @@ static const char *hashes_differ(const umbel_never *n, const umbel_filter *f) {
 }
 
 static void look_up(const umbel_never *n, const umbeli_ops *ops, const umbel_filter *f,
-                    uint32_t from, uint32_t some, uint8_t *hit) {
+                    uint32_t from, uint32_t batch, uint8_t *hit) {
     if (ops->hash_many) {
-        ops->contains_hashes(f, n->hashes + from, some, hit);
+        ops->contains_hashes(f, n->hashes + from, batch, hit);
     } else {
         umbeli_classic_bits bits = {f->data, f->shape.bits, f->shape.hashes};
-        umbeli_classic_contains_hashed(bits, n->wide + from, some, hit);
+        umbeli_classic_contains_hashed(bits, n->wide + from, batch, hit);
     }
 }
 
@@ -201,11 +202,11 @@ static void look_up(const umbel_never *n, const umbeli_ops *ops, const umbel_fil
  * are allowed; false: there are more. */
 static bool collect(const umbel_never *n, const umbel_filter *f, uint64_t *found, size_t *count) {
     const umbeli_ops *ops = f->exceptions ? f->exceptions->plain : f->ops;
-    uint8_t hit[SOME];
-    for (uint32_t from = 0; from < n->count; from += SOME) {
-        uint32_t some = n->count - from < SOME ? n->count - from : SOME;
-        look_up(n, ops, f, from, some, hit);
-        for (uint32_t i = 0; i < some; i++) {
+    uint8_t hit[BATCH];
+    for (uint32_t from = 0; from < n->count; from += BATCH) {
+        uint32_t batch = n->count - from < BATCH ? n->count - from : BATCH;
+        look_up(n, ops, f, from, batch, hit);
+        for (uint32_t i = 0; i < batch; i++) {
             if (!hit[i] || (n->members && n->members[from + i])) continue;
             if (*count == UMBELI_EXCEPTIONS_MAX) return false;
             found[(*count)++] = n->hashes[from + i];

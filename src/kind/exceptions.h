@@ -17,7 +17,7 @@ enum { UMBELI_EXCEPTIONS_MAX = 64000 };
 
 /* Replaces the filter's exceptions; hashes are ascending and distinct; without hashes it has no
  * exceptions.  On failure nothing changes. */
-umbel_err umbeli_except(umbel_filter *f, const uint64_t *hashes, size_t count, bool outdated,
+umbel_err umbeli_except(umbel_filter *f, const uint64_t *hashes, size_t n, bool outdated,
                         umbel_diag *diag);
 
 /* After keys were added without these operations: drops their exceptions, and reports each such key

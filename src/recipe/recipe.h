@@ -100,11 +100,6 @@ umbeli_select umbeli_select_fields, umbeli_select_quoted, umbeli_select_json, um
 /* The host of a URL, or of host:port; another text stays as it is. */
 umbeli_text umbeli_host(umbeli_text text);
 
-/* Field n from 1 between delimiters, or between runs of white space; at is NULL if there is
- * none. */
-umbeli_text umbeli_delimited(umbeli_text record, uint8_t delimiter, uint32_t n);
-umbeli_text umbeli_spaced(umbeli_text record, uint32_t n);
-
 /* The fields of a record, one after the other. */
 typedef struct umbeli_fields {
     const umbel_recipe *recipe;

@@ -198,7 +198,7 @@ size_t umbel_recipe_apply(const umbel_recipe *recipe, umbel_recipe_use use, umbe
     quotes q = {0};
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
-        umbeli_text record = {records[i].data, records[i].len}, key;
+        umbeli_text record = {records[i].data, records[i].len}, key = {0};
         bool quoted = csv && has_quote(&q, records, i, n);
         if (crlf && record.len && record.at[record.len - 1] == '\r') record.len--;
         umbel_found state = (quoted ? umbeli_select_quoted : pick)(recipe, record, &to, &key);

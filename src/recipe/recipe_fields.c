@@ -18,7 +18,8 @@ umbeli_text umbeli_trimmed(umbeli_text s) {
 
 static const umbeli_text no_field = {NULL, 0};
 
-umbeli_text umbeli_delimited(umbeli_text record, uint8_t delimiter, uint32_t n) {
+/* Field n from 1 between delimiters, or between runs of white space. */
+static umbeli_text delimited(umbeli_text record, uint8_t delimiter, uint32_t n) {
     while (--n) {
         const uint8_t *cut = umbeli_find(record, delimiter);
         if (!cut) return no_field;
@@ -31,7 +32,7 @@ umbeli_text umbeli_delimited(umbeli_text record, uint8_t delimiter, uint32_t n) 
 }
 
 /* Stops at the end of the record: a recipe may ask for field 2^32-1. */
-umbeli_text umbeli_spaced(umbeli_text record, uint32_t n) {
+static umbeli_text spaced(umbeli_text record, uint32_t n) {
     size_t i = 0, start = 0;
     do {
         while (i < record.len && umbeli_is_space(record.at[i])) i++;
@@ -56,7 +57,7 @@ bool umbeli_next_field(umbeli_fields *f, umbeli_text *field) {
         *field = umbeli_csv_field(rest, r->delimiter, &f->done, f->to);
         return true;
     }
-    *field = r->spaced ? umbeli_spaced(*rest, 1) : umbeli_delimited(*rest, r->delimiter, 1);
+    *field = r->spaced ? spaced(*rest, 1) : delimited(*rest, r->delimiter, 1);
     if (!field->at) return false;
     const uint8_t *end = rest->at + rest->len, *next = field->at + field->len;
     f->done = next == end;
@@ -221,9 +222,7 @@ umbel_found umbeli_select_fields(const umbel_recipe *r, umbeli_text record, uint
         return UMBEL_FOUND_KEY;
     }
     if (p->from_end) n = first_of(r, p, record, false, NULL);
-    *part = n == 0      ? no_field
-            : r->spaced ? umbeli_spaced(record, n)
-                        : umbeli_delimited(record, r->delimiter, n);
+    *part = n == 0 ? no_field : r->spaced ? spaced(record, n) : delimited(record, r->delimiter, n);
     return found_field(r, record, part);
 }
 

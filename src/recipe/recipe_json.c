@@ -248,14 +248,14 @@ static bool skip_value(scanner *s, unsigned outer) {
     unsigned depth = outer;
     for (;;) {
         uint8_t c = peek(s);
-        bool object = c == '{', empty = false;
+        bool object = c == '{';
         if (object || c == '[') {
             if (depth == UMBELI_JSON_DEPTH) return false;
             uint64_t bit = UINT64_C(1) << depth % 64, *word = &objects[depth / 64];
             *word = object ? *word | bit : *word & ~bit;
             depth++;
             s->at++;
-            empty = peek(s) == (object ? '}' : ']');
+            bool empty = peek(s) == (object ? '}' : ']');
             if (!empty && object && !skip_name(s)) return false;
             if (!empty) continue;
         } else if (!skip_scalar(s)) {
@@ -267,7 +267,6 @@ static bool skip_value(scanner *s, unsigned outer) {
             object = objects[(depth - 1) / 64] >> (depth - 1) % 64 & 1;
             if (take(s, object ? '}' : ']')) {
                 depth--;
-                empty = false;
                 continue;
             }
             if (!take(s, ',') || (object && !skip_name(s))) return false;

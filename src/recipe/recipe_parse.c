@@ -42,12 +42,16 @@ static bool is(word w, const char *text) {
 
 /* ---- Lists ---- */
 
-static umbel_err new_part(parser *p, word w, umbeli_part **part) {
+/* NULL: refused with UMBEL_EINVAL. */
+static umbeli_part *new_part(parser *p, word w) {
     umbel_recipe *r = p->r;
-    if (r->part_count == UMBELI_RECIPE_PARTS) return refuse(p, w, "more than 64 parts");
-    *part = &r->parts[r->part_count++];
-    **part = (umbeli_part){0};
-    return UMBEL_OK;
+    if (r->part_count == UMBELI_RECIPE_PARTS) {
+        (void)refuse(p, w, "more than 64 parts");
+        return NULL;
+    }
+    umbeli_part *part = &r->parts[r->part_count++];
+    *part = (umbeli_part){0};
+    return part;
 }
 
 /* A number from 1 to 2^32-1; false: there is none at *s, or a larger one. */
@@ -95,10 +99,10 @@ static umbel_err take_range(parser *p, word w, const char **s) {
         before->open = part.open;
         return UMBEL_OK;
     }
-    umbeli_part *to;
-    umbel_err e = new_part(p, w, &to);
-    if (!e) *to = part;
-    return e;
+    umbeli_part *to = new_part(p, w);
+    if (!to) return UMBEL_EINVAL;
+    *to = part;
+    return UMBEL_OK;
 }
 
 static void begin_name(const parser *p, umbeli_name *name) {
@@ -130,9 +134,9 @@ static umbel_err take_quoted(parser *p, word w, const char **s, umbeli_name *nam
 
 static umbel_err take_column(parser *p, word w, const char **s) {
     const char *end = w.at + w.len;
-    umbeli_part *part;
-    umbel_err e = new_part(p, w, &part);
-    if (e) return e;
+    umbeli_part *part = new_part(p, w);
+    if (!part) return UMBEL_EINVAL;
+    umbel_err e = UMBEL_OK;
     if (*s < end && **s == '"') {
         e = take_quoted(p, w, s, &part->name);
     } else {
@@ -193,9 +197,9 @@ static umbel_err take_step(parser *p, word w, const char **s, bool first) {
 
 static umbel_err take_path(parser *p, word w, const char **s) {
     const char *end = w.at + w.len;
-    umbeli_part *part;
-    umbel_err e = new_part(p, w, &part);
-    if (e) return e;
+    umbeli_part *part = new_part(p, w);
+    if (!part) return UMBEL_EINVAL;
+    umbel_err e = UMBEL_OK;
     if (*s == end || **s != '.') return refuse(p, w, path_wrong);
     part->step = (uint16_t)p->r->step_count;
     p->r->max_parts++;

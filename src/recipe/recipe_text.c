@@ -25,8 +25,9 @@ static void put(line *l, const char *text) {
 }
 
 static void put_number(line *l, uint32_t n) {
-    if (n >= 10) put_number(l, n / 10);
-    put_char(l, (char)('0' + n % 10));
+    uint32_t unit = 1;
+    while (n / unit >= 10) unit *= 10;
+    for (; unit; unit /= 10) put_char(l, (char)('0' + n / unit % 10));
 }
 
 static void put_quoted(line *l, const char *name, size_t len) {
