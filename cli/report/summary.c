@@ -187,7 +187,13 @@ static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info
     cli_report_count(r, "planned for", "capacity", info->capacity);
     if (!info->grows) {
         cli_report_count(r, "room left", "headroom", health->room);
-        if (health->overfull) cli_report_text(r, "warning", NULL, "holds more keys than planned");
+        if (health->overfull) {
+            /* About one filter in a thousand is above its promise without one key too many. */
+            bool unlucky = health->keys_known && health->keys < (double)info->capacity + 0.5;
+            cli_report_text(r, "warning", NULL,
+                            unlucky ? "the false-positive rate is above the promise"
+                                    : "holds more keys than planned");
+        }
     }
     cli_report_flag(r, NULL, "overfull", health->overfull);
 }

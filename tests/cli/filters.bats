@@ -23,6 +23,14 @@ assert i["overfull"] is False and i["recipe"] == "line", i
 P
 }
 
+@test "info: a filter that is above its rate with the planned keys is not said to hold more" {
+    seq 134 | umbel build -q --kind line --seed 83 -n 134 -p 1% -o unlucky.umb || [ $? -eq 3 ]
+    run umbel info unlucky.umb
+    [[ $output == *"rate now           1.06%"* ]]
+    [[ $output == *"warning            the false-positive rate is above the promise"* ]]
+    [[ $output != *"more keys"* ]]
+}
+
 @test "info: room and warning at the last key of the plan" {
     seq 999 | umbel build -q -n 1000 -p 1e-12 -o k.umb
     for n in 999 1000 1001; do
