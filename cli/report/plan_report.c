@@ -40,8 +40,8 @@ static const umbel_plan *best_of(const cli_settings *s, const cli_plans *p, bool
 
 /* Sizes that look alike would contradict each other: then in bytes. */
 static char *size_beside(uint64_t bytes, uint64_t other, char *out) {
-    char beside[UMBEL_QUANTITY];
-    if (strcmp(umbel_size_text(bytes, out), umbel_size_text(other, beside)) != 0) return out;
+    char other_text[UMBEL_QUANTITY];
+    if (strcmp(umbel_size_text(bytes, out), umbel_size_text(other, other_text)) != 0) return out;
     return cli_count_noun(bytes, "byte", out);
 }
 

@@ -165,13 +165,13 @@ static off_t move(int fd, off_t by) {
 static bool write_sparse(fd_sink *s, const uint8_t *p, size_t len) {
     enum { RUN = 64 * 1024 };
     while (len > 0) {
-        size_t some = len < RUN ? len : RUN;
-        bool zero = is_zero(p, some);
-        size_t n = some;
+        size_t run = len < RUN ? len : RUN;
+        bool zero = is_zero(p, run);
+        size_t n = run;
         while (n < len && (len - n < RUN ? len - n : RUN) == RUN && is_zero(p + n, RUN) == zero) {
             n += RUN;
         }
-        if (zero && some == RUN) {
+        if (zero && run == RUN) {
             if (move(s->fd, (off_t)n) < 0) {
                 s->error = errno;
                 return false;

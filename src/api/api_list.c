@@ -244,8 +244,8 @@ umbel_err umbel_list_has_many(umbel_list *l, umbel_recipe_use use, umbel_key *te
     uint8_t *states = scratch + room;
     umbel_recipe_apply(l->recipe, use, texts, n, scratch, states);
     for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        ask_parents(l, texts + from, states + from, some, hit + from, r);
+        size_t batch = n - from < BATCH ? n - from : BATCH;
+        ask_parents(l, texts + from, states + from, batch, hit + from, r);
     }
     umbeli_delete(&l->settings, r);
     umbeli_delete(&l->settings, scratch);

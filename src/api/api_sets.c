@@ -90,11 +90,11 @@ static bool same_payload(const umbel_filter *a, const umbel_filter *b) {
         uint64_t mine = 0, theirs = 0;
         const uint8_t *x = umbeli_filter_peek(a, at, room[0], &mine);
         const uint8_t *y = umbeli_filter_peek(b, at, room[1], &theirs);
-        uint64_t some = mine < theirs ? mine : theirs;
-        bool stray = at + some == bytes && (umbeli_has_stray_bits(a) || umbeli_has_stray_bits(b));
-        if (memcmp(x, y, (size_t)some - stray) != 0) return false;
+        uint64_t both = mine < theirs ? mine : theirs;
+        bool stray = at + both == bytes && (umbeli_has_stray_bits(a) || umbeli_has_stray_bits(b));
+        if (memcmp(x, y, (size_t)both - stray) != 0) return false;
         if (stray) return umbeli_last_byte(a) == umbeli_last_byte(b);
-        at += some;
+        at += both;
     }
     return true;
 }

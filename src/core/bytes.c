@@ -52,10 +52,6 @@ uint32_t umbeli_take_u32be(umbeli_reader *r) {
     return __builtin_bswap32(umbeli_take_u32le(r));
 }
 
-uint64_t umbeli_take_u64be(umbeli_reader *r) {
-    return __builtin_bswap64(umbeli_take_u64le(r));
-}
-
 void umbeli_put(umbeli_writer *w, const void *bytes, size_t len) {
     if (w->failed || len == 0) return;
     if (w->sink(w->ctx, bytes, len)) {
@@ -106,10 +102,6 @@ void umbeli_put_u32be(umbeli_writer *w, uint32_t x) {
     umbeli_put_u32le(w, __builtin_bswap32(x));
 }
 
-void umbeli_put_u64be(umbeli_writer *w, uint64_t x) {
-    umbeli_put_u64le(w, __builtin_bswap64(x));
-}
-
 void umbeli_swap_words(uint8_t *to, const uint8_t *from, size_t words) {
     for (size_t w = 0; w < words; w++) {
         for (size_t i = 0; i < 8; i++) to[8 * w + i] = from[8 * w + 7 - i];
@@ -120,9 +112,9 @@ void umbeli_put_swapped(umbeli_writer *w, const uint8_t *bytes, uint64_t len) {
     enum { WORDS = 512 };
     uint8_t turned[8 * WORDS];
     for (uint64_t at = 0; at < len; at += sizeof turned) {
-        size_t some = len - at < sizeof turned ? (size_t)(len - at) : sizeof turned;
-        umbeli_swap_words(turned, bytes + at, some / 8);
-        umbeli_put(w, turned, some);
+        size_t chunk = len - at < sizeof turned ? (size_t)(len - at) : sizeof turned;
+        umbeli_swap_words(turned, bytes + at, chunk / 8);
+        umbeli_put(w, turned, chunk);
     }
 }
 

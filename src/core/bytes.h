@@ -28,7 +28,6 @@ uint32_t umbeli_take_u32le(umbeli_reader *r);
 uint64_t umbeli_take_u64le(umbeli_reader *r);
 double umbeli_take_f64le(umbeli_reader *r);
 uint32_t umbeli_take_u32be(umbeli_reader *r);
-uint64_t umbeli_take_u64be(umbeli_reader *r);
 
 /* Writes pieces to a sink: memory, a file, a checksum.  The sink returns false to stop. */
 typedef bool (*umbeli_sink)(void *ctx, const void *bytes, size_t len);
@@ -48,7 +47,6 @@ void umbeli_put_u32le(umbeli_writer *w, uint32_t x);
 void umbeli_put_u64le(umbeli_writer *w, uint64_t x);
 void umbeli_put_f64le(umbeli_writer *w, double x);
 void umbeli_put_u32be(umbeli_writer *w, uint32_t x);
-void umbeli_put_u64be(umbeli_writer *w, uint64_t x);
 
 /* Converts 8-byte words from one byte order to the other; and writes `len` bytes, whole words, in
  * that way. */

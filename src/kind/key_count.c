@@ -15,9 +15,9 @@ void umbeli_conclude_keys(const umbeli_key_evidence *e, umbel_measurement *now) 
     const double model_error = 0.01, rounding = 0.5;
     double by_adds = e->counted + e->hidden;
     double doubt = sqrt(e->hidden) / fmax(1 - now->rate, 1e-3) + model_error * e->hidden;
-    bool told = e->counted > 0 || now->bits_set == 0;
+    bool has_count = e->counted > 0 || now->bits_set == 0;
     bool fewer = by_adds < e->by_bits - 2 * CONTRADICTION * (e->error + doubt);
-    bool believed = told && by_adds <= e->by_bits + CONTRADICTION * e->error + rounding &&
+    bool believed = has_count && by_adds <= e->by_bits + CONTRADICTION * e->error + rounding &&
                     (doubt <= e->error + rounding || fewer);
     if (!isfinite(e->by_bits)) {
         now->keys = now->keys_error = INFINITY;

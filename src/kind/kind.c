@@ -124,9 +124,9 @@ void umbeli_hashed_contains_many(const umbel_filter *f, const umbel_key *keys, s
                                  uint8_t *hit) {
     uint64_t hashes[BATCH];
     for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
-        f->ops->contains_hashes(f, hashes, some, hit + from);
+        size_t batch = n - from < BATCH ? n - from : BATCH;
+        umbeli_native_hashes(&f->shape, keys + from, batch, hashes);
+        f->ops->contains_hashes(f, hashes, batch, hit + from);
     }
 }
 
@@ -136,9 +136,9 @@ umbel_err umbeli_hashed_add_many(umbel_filter *f, const umbel_key *keys, size_t 
     umbel_err e = UMBEL_OK;
     *done = 0;
     for (size_t from = 0; from < n && !e; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH, added = 0;
-        umbeli_native_hashes(&f->shape, keys + from, some, hashes);
-        e = f->ops->add_hashes(f, hashes, some, was_new ? was_new + from : NULL, &added);
+        size_t batch = n - from < BATCH ? n - from : BATCH, added = 0;
+        umbeli_native_hashes(&f->shape, keys + from, batch, hashes);
+        e = f->ops->add_hashes(f, hashes, batch, was_new ? was_new + from : NULL, &added);
         *done += added;
     }
     return e;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "any_filter.h"
+#include "random_keys.h"
 #include "umbel_foreign.h"
 
 /* ---- Memory ---- */
@@ -230,8 +231,5 @@ void foreign_number_batches_agree(umbel_foreign params) {
 }
 
 uint64_t foreign_random(uint64_t *state) {
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
+    return random_mix(*state += UINT64_C(0x9e3779b97f4a7c15));
 }

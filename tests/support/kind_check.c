@@ -10,6 +10,7 @@
 #include "core/bits.h"
 #include "core/cpu.h"
 #include "hash/xxh.h"
+#include "random_keys.h"
 #include "umbel_foreign.h"
 
 enum { BATCH = 1000 };
@@ -28,10 +29,7 @@ uint64_t check_seed(void) {
 
 uint64_t check_key(uint64_t stream, uint64_t i) {
     /* Bijective in i + 2^40 * stream: keys are distinct. */
-    uint64_t x = i + (stream << 40) + check_seed() * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
+    return random_mix(i + (stream << 40) + check_seed() * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static size_t batch_of(uint64_t stream, uint64_t from, uint64_t n, uint64_t *numbers,

@@ -10,8 +10,7 @@ enum { KEY_ROOM = 24 };
 
 static uint64_t state_word, set_base;
 
-/* One to one, so distinct numbers give distinct keys. */
-static uint64_t mixed(uint64_t z) {
+uint64_t random_mix(uint64_t z) {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
@@ -27,7 +26,7 @@ int random_start(void **state) {
 }
 
 uint64_t random_word(void) {
-    return mixed(state_word += UINT64_C(0x9e3779b97f4a7c15));
+    return random_mix(state_word += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 uint64_t random_below(uint64_t limit) {
@@ -41,7 +40,7 @@ key_set random_keys(size_t n, uint64_t tag) {
     assert_non_null(set.bytes);
     for (size_t i = 0; i < n; i++) {
         uint8_t *key = set.bytes + i * KEY_ROOM;
-        uint64_t word = mixed(set_base + (tag << 40) + i), tail[2] = {word * 3, word * 5};
+        uint64_t word = random_mix(set_base + (tag << 40) + i), tail[2] = {word * 3, word * 5};
         memcpy(key, &word, sizeof word);
         memcpy(key + 8, tail, sizeof tail);
         set.keys[i] = (umbel_key){.data = key, .len = 8 + (size_t)(word >> 60)};

@@ -12,6 +12,9 @@
 /* A cmocka group set-up: seeds the generator and prints the seed. */
 int random_start(void **state);
 
+/* Splitmix64's finish, one to one: distinct numbers give distinct ones. */
+uint64_t random_mix(uint64_t number);
+
 uint64_t random_word(void);
 uint64_t random_below(uint64_t limit);
 

@@ -11,7 +11,7 @@
 
 static void test_reads_in_order(void **state) {
     (void)state;
-    uint8_t bytes[40];
+    uint8_t bytes[32];
     umbeli_span span = {.bytes = bytes, .cap = sizeof bytes};
     umbeli_writer w = {.sink = umbeli_span_sink, .ctx = &span};
     umbeli_put_u8(&w, 0xfe);
@@ -20,13 +20,11 @@ static void test_reads_in_order(void **state) {
     umbeli_put_u64le(&w, UINT64_C(0x0e0d0c0b0a090807));
     umbeli_put_f64le(&w, -0.5);
     umbeli_put_u32be(&w, 0x01020304);
-    umbeli_put_u64be(&w, UINT64_C(0x0102030405060708));
     umbeli_put_zeros(&w, 5);
     assert_false(w.failed);
-    assert_int_equal(w.written, 40);
-    const uint8_t want[] = {0xfe, 1, 2, 3, 4, 5, 6, 7,    8,    9, 10, 11, 12, 13,
-                            14,   0, 0, 0, 0, 0, 0, 0xe0, 0xbf, 1, 2,  3,  4,  1,
-                            2,    3, 4, 5, 6, 7, 8, 0,    0,    0, 0,  0};
+    assert_int_equal(w.written, 32);
+    const uint8_t want[] = {0xfe, 1, 2, 3, 4, 5,    6,    7, 8, 9, 10, 11, 12, 13, 14, 0,
+                            0,    0, 0, 0, 0, 0xe0, 0xbf, 1, 2, 3, 4,  0,  0,  0,  0,  0};
     assert_memory_equal(bytes, want, sizeof want);
 
     umbeli_reader r = umbeli_reader_over(bytes, sizeof bytes);
@@ -36,9 +34,8 @@ static void test_reads_in_order(void **state) {
     assert_true(umbeli_take_u64le(&r) == UINT64_C(0x0e0d0c0b0a090807));
     assert_true(umbeli_take_f64le(&r) == -0.5);
     assert_int_equal(umbeli_take_u32be(&r), 0x01020304);
-    assert_true(umbeli_take_u64be(&r) == UINT64_C(0x0102030405060708));
     assert_int_equal(umbeli_left(&r), 5);
-    assert_ptr_equal(umbeli_take(&r, 5), bytes + 35);
+    assert_ptr_equal(umbeli_take(&r, 5), bytes + 27);
     assert_non_null(umbeli_take(&r, 0));
     assert_false(r.failed);
 }
