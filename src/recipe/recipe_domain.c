@@ -174,7 +174,7 @@ umbeli_text umbeli_host(umbeli_text t) {
     const uint8_t *scheme = scheme_of(t);
     if (scheme) t = after(t, (size_t)(scheme + 3 - t.at));
     size_t end = 0;
-    while (end < t.len && !memchr("/?#", t.at[end], 3)) end++;
+    while (end < t.len && t.at[end] != '/' && t.at[end] != '?' && t.at[end] != '#') end++;
     t.len = end;
     for (size_t i = t.len; i-- > 0 && scheme;) {
         if (t.at[i] != '@') continue;
