@@ -51,7 +51,7 @@ GRANT EXECUTE ON FUNCTION umbel_file TO umbel_reader;
 SET ROLE umbel_reader;
 SELECT state FROM why('SELECT umbel_file(''/no/such/file'')');
 SELECT state, message FROM why('SET umbel.secret_directory = ''/tmp''');
-SELECT state, message FROM why('SHOW umbel.secret_directory');
+SELECT state, message ~ 'examine "umbel.secret_directory"$' AS named FROM why('SHOW umbel.secret_directory');
 RESET ROLE;
 DROP OWNED BY umbel_reader;
 DROP ROLE umbel_reader;
