@@ -97,6 +97,8 @@ int serve_http_fd(const serve_http *h); /* becomes readable when there is someth
 void serve_http_run(serve_http *h);
 void serve_http_tick(serve_http *h, time_t now); /* once per second: ends slow requests */
 int serve_http_timeout(const serve_http *h);     /* in ms, until it wants to run anyway; -1: none */
+void serve_http_close(serve_http *h);            /* accepts nobody any more */
+bool serve_http_busy(const serve_http *h);       /* somebody has asked, or came in order to */
 
 /* ---- The loop ---- */
 
@@ -108,7 +110,9 @@ typedef struct serve_options {
     size_t socketmaps, https;
 } serve_options;
 
-/* Until SIGTERM or SIGINT or, for Squid's helper alone, the end of its input. */
+/* Until SIGTERM or SIGINT or, for Squid's helper alone, the end of its input.  Those who were let
+ * in before the signal still get their answer; those who wait are left to the next server on the
+ * same socket. */
 int serve_loop(serve_lists *lists, const serve_options *o);
 
 #endif

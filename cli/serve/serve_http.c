@@ -36,6 +36,7 @@ static const size_t body_max = 64 << 20;
 typedef struct connection {
     int fd;
     time_t until;
+    bool idle; /* between two requests */
     struct connection *previous, *next;
 } connection;
 
@@ -265,7 +266,10 @@ static void completed(void *ctx, struct MHD_Connection *c, void **state,
     batch *b = *state;
     *state = NULL;
     connection *k = connection_of(c);
-    if (k) k->until = h->now + IDLE_SECONDS; /* nobody tells when the next head begins */
+    if (k) {
+        k->until = h->now + IDLE_SECONDS; /* nobody tells when the next head begins */
+        k->idle = true;
+    }
     if (!b || (char *)b == &headers_seen) return;
     free(b->answers);
     free(b);
@@ -334,7 +338,10 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
     const char *name = url + sizeof contains - 1;
     if (!*state) {
         connection *k = connection_of(c);
-        if (k) k->until = h->now + BODY_SECONDS;
+        if (k) {
+            k->until = h->now + BODY_SECONDS;
+            k->idle = false;
+        }
         if (h->count > h->max) {
             h->lists->refused++;
             return MHD_queue_response(c, MHD_HTTP_SERVICE_UNAVAILABLE, h->full);
@@ -417,6 +424,17 @@ void serve_http_run(serve_http *h) {
     }
 }
 
+void serve_http_close(serve_http *h) {
+    int fd = MHD_quiesce_daemon(h->daemon);
+    if (fd >= 0) close(fd);
+}
+
+bool serve_http_busy(const serve_http *h) {
+    const connection *k = h->connections;
+    while (k && k->idle) k = k->next;
+    return k != NULL;
+}
+
 int serve_http_timeout(const serve_http *h) {
     MHD_UNSIGNED_LONG_LONG ms = 0;
     if (MHD_get_timeout(h->daemon, &ms) != MHD_YES) return -1;
@@ -443,6 +461,13 @@ int serve_http_fd(const serve_http *h) {
 }
 void serve_http_run(serve_http *h) {
     (void)h;
+}
+void serve_http_close(serve_http *h) {
+    (void)h;
+}
+bool serve_http_busy(const serve_http *h) {
+    (void)h;
+    return false;
 }
 int serve_http_timeout(const serve_http *h) {
     (void)h;

@@ -23,6 +23,7 @@ enum {
     ROOM = SERVE_KEY_MAX + 512, /* a whole request and what surrounds it */
     REQUEST_SECONDS = 10,       /* from its first byte to its last */
     IDLE_SECONDS = 600,         /* between requests: Postfix keeps its connections */
+    LAST_SECONDS = 2,           /* after the signal to stop, for requests that are under way */
     SPARE_FDS = 64,
 };
 
@@ -43,6 +44,7 @@ typedef struct client {
     size_t out_len, sent;
     time_t since;         /* the first byte of this request, or the last answer */
     bool closing, asleep; /* asleep: waiting until the client reads */
+    bool answered;        /* at least once */
     struct client *previous, *next;
 } client;
 
@@ -104,6 +106,7 @@ static bool answer_all(loop *l, client *c) {
             serve_socketmap(l->lists, l->o->answer, c->in, c->in_len, c->out, &c->out_len, &broken);
         if (!used) break;
         c->closing = broken;
+        c->answered = true;
         c->since = l->now;
         memmove(c->in, c->in + used, c->in_len - used);
         c->in_len -= used;
@@ -279,22 +282,39 @@ static int patience(const loop *l, source *https, bool file) {
     return ms;
 }
 
-static void run(loop *l, source *https, bool file) {
+static void turn(loop *l, source *https, bool file) {
     struct epoll_event events[EVENTS];
-    time_t ticked = now();
+    time_t before = l->now;
+    int n = epoll_wait(l->epoll, events, EVENTS, patience(l, https, file));
+    if (n < 0 && errno != EINTR) cli_die_sys("serve", errno);
+    l->now = now();
+    for (int i = 0; i < n; i++) happen(l, events[i].data.ptr);
+    for (size_t i = 0; i < l->o->https; i++) serve_http_run(https[i].http);
+    if (file && !l->input_ended) read_squid(l);
+    if (l->now == before) return;
+    drop_slow(l);
+    for (size_t i = 0; i < l->o->https; i++) serve_http_tick(https[i].http, l->now);
+    serve_lists_refresh(l->lists);
+}
+
+static bool busy(const loop *l, const source *https) {
+    for (const client *c = l->clients; c; c = c->next) {
+        if (!c->answered || c->in_len || c->out_len) return true;
+    }
+    size_t i = 0;
+    while (i < l->o->https && !serve_http_busy(https[i].http)) i++;
+    return i < l->o->https;
+}
+
+static void run(loop *l, source *https, bool file) {
     bool others = l->o->https + l->o->socketmaps > 0;
-    while (!l->stop && (others || !l->input_ended)) {
-        int n = epoll_wait(l->epoll, events, EVENTS, patience(l, https, file));
-        if (n < 0 && errno != EINTR) cli_die_sys("serve", errno);
-        l->now = now();
-        for (int i = 0; i < n; i++) happen(l, events[i].data.ptr);
-        for (size_t i = 0; i < l->o->https; i++) serve_http_run(https[i].http);
-        if (file && !l->input_ended) read_squid(l);
-        if (l->now == ticked) continue;
-        ticked = l->now;
-        drop_slow(l);
-        for (size_t i = 0; i < l->o->https; i++) serve_http_tick(https[i].http, l->now);
-        serve_lists_refresh(l->lists);
+    while (!l->stop && (others || !l->input_ended)) turn(l, https, file);
+    for (size_t i = 0; i < l->o->socketmaps; i++) {
+        epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->o->socketmap[i], NULL);
+    }
+    for (size_t i = 0; i < l->o->https; i++) serve_http_close(https[i].http);
+    for (time_t last = now() + LAST_SECONDS; busy(l, https) && l->now <= last;) {
+        turn(l, https, false);
     }
 }
 

@@ -106,15 +106,20 @@ def resident(process):
 
 # ---- systemd -----------------------------------------------------------------------------------
 
-def units(b):
-    """What systemd says to the unit files, and that the guide says the same."""
+def unit_files(b, command):
+    """The units, for a command in this folder."""
     folder = b.folder / "units"
     folder.mkdir()
     for name in ("umbel-http.socket", "umbel-socketmap.socket"):
         shutil.copy(ROOT / "cli/serve" / name, folder)
     text = (ROOT / "cli/serve/umbel.service.in").read_text()
-    command = Path(shutil.copy(UMBEL, b.folder / "umbel")).resolve()
-    (folder / "umbel.service").write_text(text.replace("@CMAKE_INSTALL_FULL_BINDIR@", str(command.parent)))
+    (folder / "umbel.service").write_text(text.replace("@CMAKE_INSTALL_FULL_BINDIR@", str(command)))
+    return folder
+
+
+def units(b):
+    """What systemd says to the unit files, and that the guide says the same."""
+    folder = unit_files(b, Path(shutil.copy(UMBEL, b.folder / "umbel")).resolve().parent)
     done = subprocess.run([b.need("systemd-analyze"), "verify", "--man=no", *map(str, folder.iterdir())],
                           capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
@@ -150,6 +155,86 @@ def activation(b):
     with contextlib.suppress(OSError):
         until_closed(connect(b.folder / "other.sock"))
     assert "a socket that was passed has another name" in other.communicate(timeout=10)[1]
+
+
+def first_in(process):
+    """The first process of the namespaces that a script made, once systemd has become it."""
+    def children(pid):
+        return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    for unshare in children(process.pid):
+        for pid in children(unshare):
+            if Path(f"/proc/{pid}/comm").read_text() == "systemd\n":
+                return pid
+    return None
+
+
+def sandbox(b):
+    """The units under a complete systemd: sockets, a server that has nothing it does not need, reload, restart."""
+    unit_files(b, "/run/trial")
+    shutil.copy(UMBEL, b.folder / "umbel")
+    path, listed, good = b.folder / "bad.umb", [f"bad{i}.test" for i in range(500)], "good.example"
+    later = [f"later{i}.test" for i in range(500)]
+
+    def write(names):
+        text = b.write("names", "".join(f"{n}\n" for n in names))
+        subprocess.run([UMBEL, "build", "-q", "-f", "--domains", "--kind", "tight", "-p", "1e-6", "-o", path, text],
+                       check=True)
+        path.chmod(0o644)
+    write(listed)
+    with (b.folder / "units/umbel.service").open("a") as unit:
+        unit.write("Environment=UMBEL_LISTS=/run/trial/bad.umb\n")
+    b.folder.chmod(0o755)
+    b.need("systemctl")
+    process = b.start([ROOT / "tests/edge/own-systemd", b.folder])
+    b.until(lambda: process.poll() is not None or first_in(process), "systemd")
+    if process.poll() == 77:
+        raise b.Impossible((b.folder / "own-systemd.log").read_text().strip())
+    systemd = first_in(process)
+    sockets = Path(f"/proc/{systemd}/root/run/umbel")
+    b.until((sockets / "http.sock").exists, "the sockets", 60)
+
+    def systemctl(*words):
+        return subprocess.run(["nsenter", "-t", systemd, "-a", "systemctl", *words], check=True, capture_output=True,
+                              text=True, timeout=60).stdout.strip()
+
+    def status():
+        """Of the server, as the kernel knows it; {}: it does not run."""
+        inside = systemctl("show", "-p", "MainPID", "--value", "umbel.service")
+        found = subprocess.run(["nsenter", "-t", systemd, "-p", "-m", "cat", f"/proc/{inside}/status"],
+                               capture_output=True, text=True)
+        return dict(re.findall(r"^(\w+):\s+(.*)$", found.stdout, re.M)) if inside != "0" else {}
+    assert not status(), "it runs before anybody asks"
+    web, mail = Http(sockets / "http.sock"), Map(sockets / "socketmap.sock")
+    for ask in (web.ask, mail.ask):
+        assert ask(f"www.{listed[0]}") and not ask(good)
+    assert web.ask_all(listed + [good]) == [True] * len(listed) + [False]
+    now = status()
+    assert "0" not in now["Uid"].split() and now["CapEff"] == now["CapBnd"] == "0" * 16, now
+    assert now["NoNewPrivs"] == "1" and now["Seccomp"] == "2", now
+    write(later)
+    systemctl("reload", "umbel.service")
+    b.until(lambda: web.ask(later[0]) and mail.ask(later[1]) and not web.ask(listed[0]), "the new list", 5)
+    asked, over = [], threading.Event()
+
+    def keep_asking():
+        while not over.is_set():
+            try:
+                asked.append(Http(sockets / "http.sock").ask(later[len(asked) % 500]))
+            except (OSError, http.client.HTTPException) as e:
+                asked.append(e)
+    client = threading.Thread(target=keep_asking)
+    client.start()
+    for _ in range(3):
+        systemctl("restart", "umbel.service")
+        before = len(asked)
+        b.until(lambda: len(asked) > before + 50, "answers after a restart")
+    over.set()
+    client.join()
+    assert all(a is True for a in asked), [a for a in asked if a is not True]
+    print(f"# {len(asked)} answers while it was restarted three times", flush=True)
+    systemctl("kill", "-s", "KILL", "umbel.service")
+    b.until(lambda: status().get("Name") == "umbel", "another start after the server was killed")
+    assert Http(sockets / "http.sock").ask(later[0])
 
 
 # ---- Bad clients -------------------------------------------------------------------------------
@@ -244,6 +329,36 @@ def ends(b):
         said = until_closed(s)
         assert time.monotonic() - begun < 9, "kept open although its client had ended"
         assert said.endswith(b"true\n") == whole, said
+
+
+def leaving(b):
+    """Who came before the signal to stop still gets an answer, whether it has asked yet or not."""
+    key = b.lists.listed[0]
+    text = f"bad {key}"
+    asked = {"http.sock": (HEAD % key.encode(), b"\r\n\r\ntrue\n"),
+             "map.sock": (f"{len(text)}:{text},".encode(), b"9:OK REJECT,")}
+    for name, (request, answer) in asked.items():
+        for sent in (0, 10):
+            process = start(b)
+            web = Http(b.folder / "http.sock")
+            assert web.ask(key)
+            client = connect(b.folder / name)
+            client.sendall(request[:sent])
+            for _ in range(2):
+                assert web.ask(key)  # so the other one was let in
+            process.terminate()
+            time.sleep(0.3)
+            client.sendall(request[sent:])
+            said = client.recv(4096)
+            assert said.endswith(answer), f"{name}, {sent} bytes before the signal: {said}"
+            assert process.wait(10) == 0
+    begun = time.monotonic()
+    process = start(b)
+    silent = connect(b.folder / "http.sock")
+    assert Http(b.folder / "http.sock").ask(key)
+    process.terminate()
+    assert process.wait(10) == 0 and time.monotonic() - begun < 9, "who never asks delays the end"
+    silent.close()
 
 
 def drip(slow, begun):
@@ -371,7 +486,7 @@ def soak(b, seconds=None, replacements=100):
     print(f"# {replaced} replacements, {sum(asked):,} answers, none wrong or missing", flush=True)
 
 
-CHECKS = {f"serve_{f.__name__}": f for f in (units, activation, bad_input, ends, many, soak)}
+CHECKS = {f"serve_{f.__name__}": f for f in (units, activation, sandbox, bad_input, ends, leaving, many, soak)}
 
 
 def main(seconds):
