@@ -3,6 +3,7 @@
 """run.py [KEYS [RATE]] - the module in a redis-server, compared with commands that do nothing, with its
 bars.
 run.py many [FILTERS] - the memory of very many small filters (1e6), and their RDB file.
+run.py cpu [FILTERS] - processor time of commands about many small filters (4000).
 run.py block [MIB] - how long commands about a large filter (1024) keep the server from others; merges, which a
 thread does, with another client that sends PING after PING meanwhile.
 
@@ -28,8 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MODULE = Path(os.environ.get("UMBEL_MODULE") or ROOT / "build/module/umbel.so").resolve()
 SERVER = os.environ.get("REDIS_SERVER") or "redis-server"
 BATCH = 16 * 100  # whole ones only
-MODE = sys.argv.pop(1) if sys.argv[1:2] in (["many"], ["block"]) else None
-NUMBER = float(sys.argv[1]) if len(sys.argv) > 1 else {"many": 1e6, "block": 1024}.get(MODE, 1e7)
+MODE = sys.argv.pop(1) if sys.argv[1:2] in (["many"], ["block"], ["cpu"]) else None
+NUMBER = float(sys.argv[1]) if len(sys.argv) > 1 else {"many": 1e6, "block": 1024, "cpu": 4000}.get(MODE, 1e7)
 KEYS = max(int(NUMBER) // BATCH, 1) * BATCH
 FILTERS = KEYS  # of many
 RATE = sys.argv[2] if len(sys.argv) > 2 else "0.01"
@@ -466,6 +467,64 @@ def report_blocking(tools):
             print(f"{name:<24}" + "".join(f"{merges[name][which]:>12.1f}" for _, merges in both))
 
 
+def add(key, item):
+    item = f"{item * 0x9e3779b97f4a7c15 % 2**64:016x}"
+    return f"*3\r\n$6\r\nBF.ADD\r\n${len(key)}\r\n{key}\r\n$16\r\n{item}\r\n".encode()
+
+
+def small_cases():
+    """Name, length of a reply, commands."""
+    n = int(NUMBER)
+    yield "BF.ADD that makes the key", 4, [add(f"user:{i}", i) for i in range(5 * n)]
+    for first, last, part in ((1, 10, 1), (10, 80, 10), (80, 600, 20), (600, 3000, 80)):
+        yield (f"BF.ADD, items {first + 1} to {last}", 4,
+               [add(f"user:{i}", i + 10**6 * j) for j in range(first, last) for i in range(max(n // part, 1))])
+    absent = [add(f"user:{i % (n // 2) + n // 2}", i + 10**12).replace(b"$6\r\nBF.ADD", b"$9\r\nBF.EXISTS")
+              for i in range(10 * n)]
+    yield "BF.EXISTS, absent, of 10 items", 4, absent
+    for capacity, count in ((100, n), (1000, n), (10**4, n // 4), (10**5, n // 20), (10**8, 3)):
+        yield (f"BF.RESERVE of {capacity:,}", 5,
+               [f"BF.RESERVE r{capacity}:{i} 0.01 {capacity}\r\n".encode() for i in range(count)])
+
+
+def cpu_of(server, connection, commands, reply):
+    """Nanoseconds of the server's processor per command, 100 sent at a time."""
+    def so_far():
+        info = server.ask("INFO", "cpu")
+        return sum(float(info.split(f"used_cpu_{what}_main_thread:")[1].split()[0]) for what in ("sys", "user"))
+
+    before = so_far()
+    for at in range(0, len(commands), 100):
+        some = commands[at:at + 100]
+        connection.sendall(b"".join(some))
+        left = reply * len(some)
+        while left:
+            left -= len(connection.recv(left))
+    return 1e9 * (so_far() - before) / len(commands)
+
+
+def report_cpu(tools):
+    runs = [("blocked", MODULE, ("--bf.layout", "blocked")), ("classic", MODULE, ("--bf.layout", "classic"))]
+    if os.environ.get("PEER"):
+        runs.append(("peer", Path(os.environ["PEER"]).resolve(), ()))
+    servers, best = {name: Server(tools, module, *args) for name, module, args in runs}, {}
+    try:
+        for _ in range(ROUNDS):
+            for case, reply, commands in small_cases():
+                for name, server in servers.items():
+                    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+                        took = cpu_of(server, connection, commands, reply)
+                    best[case, name] = min(best.get((case, name), 1e9), took)
+            for server in servers.values():
+                server.ask("FLUSHALL")
+    finally:
+        for server in servers.values():
+            server.stop()
+    print(f"{'ns of the server per command':<34}" + "".join(f"{name:>14}" for name in servers))
+    for case in dict.fromkeys(case for case, _ in best):
+        print(f"{case:<34}" + "".join(f"{best[case, name]:>14,.0f}" for name in servers))
+
+
 def main():
     if not MODULE.exists():
         sys.exit(f"{MODULE} is not there: make")
@@ -477,7 +536,7 @@ def main():
     try:
         compile_parts(tools)
         if MODE:
-            {"many": report_many, "block": report_blocking}[MODE](tools)
+            {"many": report_many, "block": report_blocking, "cpu": report_cpu}[MODE](tools)
             return
         for name, module in runs:
             server = Server(tools, module)

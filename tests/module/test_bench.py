@@ -45,3 +45,9 @@ def test_many_small_filters():
 def test_how_long_commands_block():
     lines = run("block", "1").splitlines()
     assert {line[:24].strip() for line in lines} >= {"BF.STATS", "BF.MERGE", "COPY", "DUMP", "DEL"}
+
+
+def test_processor_time_of_small_filters():
+    lines = run("cpu", "80").splitlines()
+    assert {line[:34].strip() for line in lines} >= {"BF.ADD that makes the key", "BF.EXISTS, absent, of 10 items",
+                                                     "BF.RESERVE of 100,000,000"}
