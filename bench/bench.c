@@ -2,7 +2,7 @@
  *
  * bench.c - umbel-bench: lookups, adds, bulk work, threads and rates
  *
- *   umbel-bench [--json] [--quick] [--turns N]
+ *   umbel-bench [--json] [--quick] [--growth] [--concurrent] [--turns N]
  */
 #include "bench.h"
 
@@ -538,7 +538,7 @@ static void rate(umbel_kind kind, size_t n, double bits_per_key, double bar) {
 }
 
 int main(int argc, char **argv) {
-    bool json = false, quick = false, growth = false;
+    bool json = false, quick = false, growth = false, concurrent = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
@@ -546,10 +546,13 @@ int main(int argc, char **argv) {
             quick = true;
         } else if (strcmp(argv[i], "--growth") == 0) {
             growth = true;
+        } else if (strcmp(argv[i], "--concurrent") == 0) {
+            concurrent = true;
         } else if (strcmp(argv[i], "--turns") == 0 && i + 1 < argc) {
             turns = strtoul(argv[++i], NULL, 10);
         } else {
-            fprintf(stderr, "usage: umbel-bench [--json] [--quick] [--growth] [--turns N]\n");
+            fprintf(stderr, "usage: umbel-bench [--json] [--quick] [--growth] [--concurrent] "
+                            "[--turns N]\n");
             return 2;
         }
     }
@@ -569,6 +572,13 @@ int main(int argc, char **argv) {
     size_t ntables = sizeof tables / sizeof tables[0];
     if (growth) {
         bench_growth(quick ? 10000000 : 100000000);
+        report_print(json);
+        return 0;
+    }
+    if (concurrent) {
+        bench_concurrent(1000000);
+        bench_concurrent(10000000);
+        if (!quick) bench_concurrent(100000000);
         report_print(json);
         return 0;
     }

@@ -2,12 +2,13 @@
  *
  * bench_life.c - making and measuring filters, adding to one that other threads may add to, growing
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
 
-enum { ROUNDS = 101, SLICE = 64 * 1024 };
+enum { ROUNDS = 101, SLICE = 64 * 1024, SHARING_TURNS = 7 };
 
 static void must(umbel_err e, const char *what) {
     if (!e) return;
@@ -93,23 +94,86 @@ static double added(umbel_filter *f, const uint64_t *hashes, size_t n, bool sing
     return middle;
 }
 
-/* One thread on a plain filter, and on one that others may add to: what safety costs. */
+/* Whoever adds, and to what; in turns, since only ratios within a run mean anything. */
+typedef struct adder {
+    const char *who;
+    bool concurrent, singly;
+    uint32_t threads;   /* 0: one, timed by its CPU clock; else by the wall clock */
+    umbel_filter *f[2]; /* of each thread */
+    double ns[SHARING_TURNS];
+} adder;
+
+typedef struct share {
+    umbel_filter *f;
+    const uint64_t *hashes;
+    size_t n;
+} share;
+
+static void *add_share(void *arg) {
+    const share *s = arg;
+    for (size_t i = 0; i < s->n; i += SLICE) {
+        size_t now = s->n - i < SLICE ? s->n - i : SLICE;
+        must(umbel_add_hashes(s->f, s->hashes + i, now, NULL, NULL, NULL), "add");
+    }
+    return NULL;
+}
+
+/* All of n hashes, divided among the threads. */
+static double added_together(const adder *a, const uint64_t *hashes, size_t n) {
+    share shares[2] = {{a->f[0], hashes, n / a->threads}, {a->f[1], hashes + n / 2, n / 2}};
+    pthread_t second;
+    double start = now_ns();
+    if (a->threads == 2 && pthread_create(&second, NULL, add_share, &shares[1])) exit(2);
+    add_share(&shares[0]);
+    if (a->threads == 2) pthread_join(second, NULL);
+    return (now_ns() - start) / (double)n;
+}
+
+static umbel_filter *shared_filter(size_t n, bool concurrent) {
+    umbel_filter *f = NULL;
+    umbel_params params = {
+        .kind = UMBEL_KIND_BLOCKED, .bytes = n * 10 / 8, .concurrent = concurrent};
+    must(umbel_create(&params, NULL, &f, NULL), "create");
+    return f;
+}
+
+/* What it costs that others may add at the same time, and what they gain. */
 void bench_concurrent(size_t n) {
+    enum { PLAIN, SHARED, PLAIN_CLOCK = 4, SHARED_CLOCK };
     uint64_t *hashes = keys_new(n, 1);
-    double ns[2][2];
-    static const char *const who[2][2] = {
-        {"plain, in batches", "plain, one key at a time"},
-        {"concurrent, in batches", "concurrent, one key at a time"}};
-    for (size_t i = 0; i < 4; i++) {
-        umbel_filter *f = NULL;
-        umbel_params params = {
-            .kind = UMBEL_KIND_BLOCKED, .capacity = n, .bytes = n * 10 / 8, .concurrent = i > 1};
-        must(umbel_create(&params, NULL, &f, NULL), "create");
-        added(f, hashes, n, i % 2); /* pages */
-        must(umbel_clear(f, NULL), "clear");
-        ns[i / 2][i % 2] = added(f, hashes, n, i % 2);
-        report_figure("concurrent add", who[i / 2][i % 2], n, ns[i / 2][i % 2], "ns");
-        umbel_free(f);
+    adder adders[] = {{.who = "plain, in batches"},
+                      {.who = "concurrent, in batches", .concurrent = true},
+                      {.who = "plain, one key at a time", .singly = true},
+                      {.who = "concurrent, one key at a time", .concurrent = true, .singly = true},
+                      {.who = "plain, by the clock", .threads = 1},
+                      {.who = "concurrent, two threads", .concurrent = true, .threads = 2},
+                      {.who = "two plain filters, a thread each", .threads = 2}};
+    size_t count = sizeof adders / sizeof *adders;
+    for (size_t i = 0; i < count; i++) {
+        adder *a = &adders[i];
+        a->f[0] = shared_filter(n, a->concurrent);
+        a->f[1] = a->concurrent || a->threads < 2 ? a->f[0] : shared_filter(n, false);
+    }
+    for (size_t turn = 0; turn < SHARING_TURNS; turn++) {
+        for (size_t i = 0; i < count; i++) {
+            adder *a = &adders[i];
+            for (size_t k = 0; k < 2; k++) must(umbel_clear(a->f[k], NULL), "clear");
+            a->ns[turn] =
+                a->threads ? added_together(a, hashes, n) : added(a->f[0], hashes, n, a->singly);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        adder *a = &adders[i];
+        a->ns[0] = median(a->ns, SHARING_TURNS);
+        report_figure("concurrent add", a->who, n, a->ns[0], "ns");
+        if (a->f[1] != a->f[0]) umbel_free(a->f[1]);
+        umbel_free(a->f[0]);
+    }
+    report_bar("concurrent adds in batches: times a plain filter's",
+               adders[SHARED].ns[0] / adders[PLAIN].ns[0], "<=", 2);
+    if (n >= 10000000) {
+        report_bar("two threads on one filter: times one on a plain one",
+                   adders[PLAIN_CLOCK].ns[0] / adders[SHARED_CLOCK].ns[0], ">=", 1);
     }
     free(hashes);
 }

@@ -16,8 +16,8 @@ static uint64_t before_word(const uint8_t *p, uint64_t len) {
     return n < len ? n : len;
 }
 
-/* In units of size_t, as in blocked_atomic.c: the widest word that every machine loads and updates
- * without a lock. */
+/* In units of size_t, as in block_atomic.h: the widest word that every machine loads and stores at
+ * once. */
 void umbeli_bits_take(uint8_t *into, const uint8_t *from, uint64_t len) {
     uint64_t i = 0, head = before_word(from, len);
     for (; i < head; i++) into[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
@@ -28,15 +28,15 @@ void umbeli_bits_take(uint8_t *into, const uint8_t *from, uint64_t len) {
     for (; i < len; i++) into[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
 }
 
-void umbeli_bits_or_shared(uint8_t *into, const uint8_t *from, uint64_t len) {
+void umbeli_bits_or_seen(uint8_t *into, const uint8_t *from, uint64_t len) {
     uint64_t i = 0, head = before_word(into, len);
-    for (; i < head; i++) __atomic_fetch_or(into + i, from[i], __ATOMIC_RELAXED);
+    for (; i < head; i++) __atomic_store_n(into + i, into[i] | from[i], __ATOMIC_RELAXED);
     for (; i + sizeof(size_t) <= len; i += sizeof(size_t)) {
-        size_t word;
+        size_t word, *at = (size_t *)(void *)(into + i);
         memcpy(&word, from + i, sizeof word);
-        if (word) __atomic_fetch_or((size_t *)(void *)(into + i), word, __ATOMIC_RELAXED);
+        __atomic_store_n(at, *at | word, __ATOMIC_RELAXED);
     }
-    for (; i < len; i++) __atomic_fetch_or(into + i, from[i], __ATOMIC_RELAXED);
+    for (; i < len; i++) __atomic_store_n(into + i, into[i] | from[i], __ATOMIC_RELAXED);
 }
 
 /* ---- counting ------------------------------------------------------------------------------ */

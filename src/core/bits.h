@@ -108,8 +108,8 @@ static inline bool umbeli_bit_set(uint8_t *bits, uint64_t p) {
  * one that stood there at some moment. */
 void umbeli_bits_take(uint8_t *into, const uint8_t *from, uint64_t len);
 
-/* umbeli_bits_or for an `into` in which other threads also set bits, or read them. */
-void umbeli_bits_or_shared(uint8_t *into, const uint8_t *from, uint64_t len);
+/* umbeli_bits_or for an `into` that other threads read meanwhile. */
+void umbeli_bits_or_seen(uint8_t *into, const uint8_t *from, uint64_t len);
 
 /* Set bits among the first `len` bytes. */
 uint64_t umbeli_bits_count(const uint8_t *bits, uint64_t len);

@@ -249,14 +249,18 @@ const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b) 
     return NULL;
 }
 
+void umbeli_merge_range(umbel_filter *into, const umbel_filter *from, uint64_t at, uint64_t end) {
+    uint8_t room[UMBELI_PEEK];
+    for (uint64_t len = 0; at < end; at += len) {
+        const uint8_t *bytes = umbeli_filter_peek(from, at, room, &len);
+        if (len > end - at) len = end - at;
+        (into->concurrent ? umbeli_bits_or_seen : umbeli_bits_or)(into->data + at, bytes, len);
+    }
+}
+
 umbel_err umbeli_merge_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     (void)diag;
-    uint8_t room[UMBELI_PEEK];
-    const uint8_t *bytes;
-    uint64_t len = 0;
-    for (uint64_t at = 0; (bytes = umbeli_filter_peek(from, at, room, &len)) != NULL; at += len) {
-        (into->concurrent ? umbeli_bits_or_shared : umbeli_bits_or)(into->data + at, bytes, len);
-    }
+    umbeli_merge_range(into, from, 0, into->data_len);
     umbeli_count_added(into, umbeli_keys_added(from));
     return UMBEL_OK;
 }

@@ -229,6 +229,8 @@ static inline void umbeli_count_added(umbel_filter *f, uint64_t n) {
 
 /* Set operations for every kind whose data is plain bits. */
 umbel_err umbeli_merge_bits(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
+/* Bytes [at, end) of umbeli_merge_bits. */
+void umbeli_merge_range(umbel_filter *into, const umbel_filter *from, uint64_t at, uint64_t end);
 umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
 
 /* umbel_set_data, but also on frozen filters; bytes may be the filter's own. */

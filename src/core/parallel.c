@@ -5,6 +5,7 @@
 
 #if UMBELI_HAVE_THREADS
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 
 enum { AT_ONCE = 64 };
@@ -42,7 +43,13 @@ void umbeli_parallel(uint32_t threads, void (*work)(void *ctx, uint32_t t), void
     }
 }
 
+void umbeli_yield(void) {
+    (void)sched_yield();
+}
+
 #else
+
+void umbeli_yield(void) {}
 
 void umbeli_parallel(uint32_t threads, void (*work)(void *ctx, uint32_t t), void *ctx) {
     for (uint32_t t = 0; t < threads; t++) work(ctx, t);

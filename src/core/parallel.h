@@ -12,4 +12,7 @@
  * thread; without thread support, all of them are. */
 void umbeli_parallel(uint32_t threads, void (*work)(void *ctx, uint32_t t), void *ctx);
 
+/* Lets other threads run, for loops that wait for one of them. */
+void umbeli_yield(void);
+
 #endif

@@ -20,6 +20,11 @@ const subject subjects[SUBJECTS] = {
     {.name = "blocked, generic", .kind = UMBEL_KIND_BLOCKED, .kernel = "generic"},
     {.name = "blocked, avx2", .kind = UMBEL_KIND_BLOCKED, .kernel = "avx2", .cpu = UMBELI_CPU_AVX2},
     {.name = "blocked, atomic", .kind = UMBEL_KIND_BLOCKED, .kernel = "atomic", .concurrent = true},
+    {.name = "blocked, atomic-avx2",
+     .kind = UMBEL_KIND_BLOCKED,
+     .kernel = "atomic-avx2",
+     .cpu = UMBELI_CPU_AVX2,
+     .concurrent = true},
     {.name = "classic", .kind = UMBEL_KIND_CLASSIC, .kernel = "generic"},
     {.name = "blocked, keyed", .kind = UMBEL_KIND_BLOCKED, .kernel = "generic", .key = secret},
     {.name = "classic, keyed", .kind = UMBEL_KIND_CLASSIC, .kernel = "generic", .key = secret},
@@ -72,8 +77,9 @@ umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_
     return f;
 }
 
-static const char *plain_kernel(umbel_kind kind) {
-    return kind == UMBEL_KIND_LINE ? LINE_PLAIN : "generic";
+static const char *plain_kernel(const subject *s) {
+    if (s->cpu) return "avx2";
+    return s->kind == UMBEL_KIND_LINE ? LINE_PLAIN : "generic";
 }
 
 umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len) {
@@ -83,8 +89,7 @@ umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len) {
                            &(umbel_opts){.secret = s->key}, &f, NULL));
     umbeli_cpu_limit(UINT32_MAX);
     assert_kernel(s, f,
-                  s->concurrent ? plain_kernel(s->kind)
-                                : s->kernel); /* concurrency is not in the file */
+                  s->concurrent ? plain_kernel(s) : s->kernel); /* concurrency is not in the file */
     return f;
 }
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cpu.h"
 #include "random_keys.h"
 
 enum { WRITERS = 3, READERS = 3, KEYS = 30000, BATCH = 50 };
@@ -270,12 +271,110 @@ static void test_batches_at_once(void **state) {
     umbel_free(f);
 }
 
+/* ---- every way to write, at once ---- */
+
+enum { WAYS = 4, EACH = 40000, OFTEN = 5 };
+
+static key_set ways[WAYS];
+static umbel_filter *others; /* has the keys of the last way */
+
+static void *write_in_a_way(void *arg) {
+    const worker *w = arg;
+    const key_set *set = &ways[w->number];
+    start_together();
+    for (size_t i = 0; w->number == 0 && i < EACH; i++) {
+        umbel_add(f, set->keys[i].data, set->keys[i].len, NULL, NULL);
+    }
+    if (w->number == 1) umbel_add_many(f, set->keys, EACH, NULL, NULL, NULL);
+    if (w->number == 2) {
+        uint64_t *hashes = hashes_of(f, set);
+        umbel_add_hashes(f, hashes, EACH, NULL, NULL, NULL);
+        free(hashes);
+    }
+    if (w->number == 3) umbel_merge(f, others, NULL);
+    return NULL;
+}
+
+/* Single keys, batches and a merge into one filter lose nothing of each other's. */
+static void write_at_once(umbel_params params, uint32_t cpu) {
+    umbel_filter *one = NULL;
+    worker workers[WAYS];
+    params.concurrent = true;
+    umbeli_cpu_limit(cpu);
+    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    umbeli_cpu_limit(UINT32_MAX);
+    params.concurrent = false;
+    assert_ok(umbel_create(&params, NULL, &one, NULL));
+    assert_ok(umbel_create(&params, NULL, &others, NULL));
+    for (size_t i = 0; i < WAYS; i++) ways[i] = random_keys(EACH, 20 + i);
+    for (size_t i = 0; i < WAYS; i++) {
+        assert_ok(umbel_add_many(one, ways[i].keys, EACH, NULL, NULL, NULL));
+    }
+    assert_ok(umbel_add_many(others, ways[WAYS - 1].keys, EACH, NULL, NULL, NULL));
+    for (size_t turn = 0; turn < OFTEN; turn++) {
+        assert_ok(umbel_clear(f, NULL));
+        atomic_store(&waiting, WAYS);
+        for (size_t i = 0; i < WAYS; i++) {
+            workers[i].number = i;
+            assert_int_equal(pthread_create(&workers[i].thread, NULL, write_in_a_way, &workers[i]),
+                             0);
+        }
+        for (size_t i = 0; i < WAYS; i++) pthread_join(workers[i].thread, NULL);
+        assert_true(umbel_equal(one, f));
+    }
+    for (size_t i = 0; i < WAYS; i++) free_keys(&ways[i]);
+    umbel_free(others);
+    umbel_free(one);
+    umbel_free(f);
+}
+
+static void test_every_writer(void **state) {
+    (void)state;
+    static const uint64_t sizes[] = {1 << 16, 9 << 20};
+    for (size_t i = 0; i < 2; i++) { /* ThreadSanitizer sees only what kernels for any CPU do */
+        write_at_once((umbel_params){.kind = UMBEL_KIND_BLOCKED, .bytes = sizes[i]}, UINT32_MAX);
+        write_at_once((umbel_params){.kind = UMBEL_KIND_BLOCKED, .bytes = sizes[i]}, 0);
+        write_at_once((umbel_params){.kind = UMBEL_KIND_LINE, .bytes = sizes[i]}, 0);
+    }
+}
+
+/* A batch answers as it does on a plain filter, whatever order its keys are added in. */
+static void answers_as_plain(umbel_params params) {
+    enum { N = 50000 };
+    umbel_filter *plain = NULL;
+    static uint64_t hashes[N];
+    static uint8_t want[N], got[N];
+    for (size_t i = 0; i < N; i++) { /* each key about twice */
+        hashes[i] = (uint64_t)(i * 7919 % 24593) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    assert_ok(umbel_create(&params, NULL, &plain, NULL));
+    params.concurrent = true;
+    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    assert_ok(umbel_add_hashes(plain, hashes, N, want, NULL, NULL));
+    assert_ok(umbel_add_hashes(f, hashes, N, got, NULL, NULL));
+    assert_memory_equal(want, got, N);
+    assert_true(umbel_equal(plain, f));
+    umbel_info info[2];
+    umbel_describe(plain, &info[0]);
+    umbel_describe(f, &info[1]);
+    assert_int_equal(info[0].keys_added, info[1].keys_added);
+    umbel_free(plain);
+    umbel_free(f);
+}
+
+static void test_answers(void **state) {
+    (void)state;
+    for (uint64_t bytes = 1 << 8; bytes <= 16 << 20; bytes *= 16) {
+        answers_as_plain((umbel_params){.kind = UMBEL_KIND_BLOCKED, .bytes = bytes});
+        answers_as_plain((umbel_params){.kind = UMBEL_KIND_LINE, .bytes = bytes});
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_roomy),
-        cmocka_unit_test(test_crowded),
-        cmocka_unit_test(test_same_words),
-        cmocka_unit_test(test_batches_at_once),
+        cmocka_unit_test(test_roomy),        cmocka_unit_test(test_crowded),
+        cmocka_unit_test(test_same_words),   cmocka_unit_test(test_batches_at_once),
+        cmocka_unit_test(test_every_writer), cmocka_unit_test(test_answers),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * block_atomic.h - testing and setting the bits of a block while other threads add to it
+ * block_atomic.h - testing a block while another thread sets bits in it, and setting them
  *
- * A mask is ORed into its block word by word, each an atomic operation, and only where bits are
- * missing: a block that many threads add the same keys to is shared by their caches, not written
- * over and over.  Relaxed ordering is enough.  Bits are only ever set, so a lookup that happens
- * after an add sees its bits by coherence alone.
+ * Only one thread at a time sets bits in a block (blocked_shards.c), so a word is loaded and
+ * stored, without a locked instruction, but atomically, for the sake of readers.  Relaxed ordering
+ * is enough.  Bits are only ever set, so a lookup that happens after an add sees its bits by
+ * coherence alone.
  *
  * BLOCK_LOG2 is defined first, as for blocked_loops.h.
  */
@@ -13,7 +13,7 @@
 
 enum { BLOCK_BYTES = 1 << BLOCK_LOG2, WORDS = BLOCK_BYTES / sizeof(size_t) };
 
-/* size_t: the widest word that every machine updates without a lock. */
+/* size_t: the widest word that every machine loads and stores at once. */
 typedef struct block_mask {
     size_t word[WORDS];
 } block_mask;
@@ -30,6 +30,7 @@ static inline block_mask mask_of_words(uint64_t *numbers) {
 static inline bool block_has(const uint8_t *block, block_mask m) {
     const size_t *words = (const size_t *)(const void *)block;
     size_t missing = 0;
+#pragma GCC unroll 16
     for (size_t i = 0; i < WORDS; i++) {
         missing |= m.word[i] & ~__atomic_load_n(&words[i], __ATOMIC_RELAXED);
     }
@@ -38,11 +39,12 @@ static inline bool block_has(const uint8_t *block, block_mask m) {
 
 static inline bool block_put(uint8_t *block, block_mask m) {
     size_t *words = (size_t *)(void *)block;
-    bool changed = false;
+    size_t missing = 0;
+#pragma GCC unroll 16
     for (size_t i = 0; i < WORDS; i++) {
-        if ((m.word[i] & ~__atomic_load_n(&words[i], __ATOMIC_RELAXED)) == 0) continue;
-        size_t old = __atomic_fetch_or(&words[i], m.word[i], __ATOMIC_RELAXED);
-        changed |= (m.word[i] & ~old) != 0;
+        size_t old = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+        missing |= m.word[i] & ~old;
+        __atomic_store_n(&words[i], old | m.word[i], __ATOMIC_RELAXED);
     }
-    return changed;
+    return missing != 0;
 }

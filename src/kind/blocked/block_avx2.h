@@ -27,4 +27,11 @@ UMBELI_AVX2 static inline void umbeli_block_offsets_avx2(const uint64_t *hashes,
     }
 }
 
+/* The bits of a key in a block of eight lanes. */
+UMBELI_AVX2 static inline __m256i umbeli_block_mask_avx2(uint32_t x) {
+    __m256i salts = _mm256_loadu_si256((const __m256i *)umbeli_block_salts);
+    __m256i products = _mm256_mullo_epi32(_mm256_set1_epi32((int)x), salts);
+    return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(products, 27));
+}
+
 #endif

@@ -32,11 +32,20 @@ static const umbeli_blocked_kernel *const kernels[] = {
 #endif
     &umbeli_blocked_generic,
 };
+static const umbeli_blocked_kernel *const concurrent_kernels[] = {
+#if UMBELI_X86
+    &umbeli_blocked_atomic_avx2,
+#endif
+    &umbeli_blocked_atomic,
+};
 
-const umbeli_blocked_kernel *umbeli_blocked_best(void) {
-    const umbeli_blocked_kernel *const *kernel = kernels;
+static const umbeli_blocked_kernel *best_of(const umbeli_blocked_kernel *const *kernel) {
     while ((*kernel)->needs & ~umbeli_cpu()) kernel++;
     return *kernel;
+}
+
+const umbeli_blocked_kernel *umbeli_blocked_best(void) {
+    return best_of(kernels);
 }
 
 umbeli_settings umbeli_blocked_settings(const umbeli_settings *settings) {
@@ -64,7 +73,7 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     shape.hashes = UMBELI_BLOCK_LANES;
     const umbeli_blocked_kernel *kernel = umbeli_blocked_best();
     umbeli_settings own = umbeli_blocked_settings(settings);
-    if (UMBELI_HAVE_ATOMICS && own.concurrent && !borrow) kernel = &umbeli_blocked_atomic;
+    if (UMBELI_HAVE_ATOMICS && own.concurrent && !borrow) kernel = best_of(concurrent_kernels);
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, scheme->layout, scheme->keyed);
     e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, &own, &f, diag);
@@ -73,6 +82,11 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     b->nblocks = shape.bits / BLOCK_BITS;
     b->hasher = scheme->hasher ? scheme->hasher : umbeli_native_hasher(&shape);
     b->kernel = kernel;
+    e = umbeli_shards_new(f, diag);
+    if (e) {
+        umbeli_filter_free(f);
+        return e;
+    }
     *out = f;
     return UMBEL_OK;
 }

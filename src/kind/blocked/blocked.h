@@ -8,6 +8,7 @@
  *
  *   blocked.c            creating, measuring, folding
  *   blocked_many.c       batches: the plain loop or the prefetch ring, one thread or several
+ *   blocked_shards.c     filters with concurrent writers: who may write where
  *   blocked_loops.h      what every kernel does, written once
  *   block_avx2.h, block_atomic.h   what several kernels share
  *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c    the kernels
@@ -73,13 +74,21 @@ typedef struct umbeli_blocked_kernel {
 } umbeli_blocked_kernel;
 
 extern const umbeli_blocked_kernel umbeli_blocked_generic, umbeli_blocked_avx2,
-    umbeli_blocked_atomic;
+    umbeli_blocked_atomic, umbeli_blocked_atomic_avx2;
+
+/* A range of blocks that one thread at a time may write to, on a cache line of its own. */
+typedef struct umbeli_shard {
+    _Atomic bool taken;
+    char rest[63];
+} umbeli_shard;
 
 typedef struct umbeli_blocked {
     umbel_filter base;
     uint64_t nblocks; /* shape.bits / 256, or 512 in lines; below 2^32 */
     const umbeli_hasher *hasher;
     const umbeli_blocked_kernel *kernel;
+    umbeli_shard *shards; /* of concurrent filters; else NULL */
+    uint32_t shard_log2;  /* log2 of the blocks in a shard */
 } umbeli_blocked;
 
 static inline const umbeli_blocked *umbeli_blocked_of(const umbel_filter *f) {
@@ -116,6 +125,34 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
 
 /* UMBEL_ECORRUPT or UMBEL_EVERSION unless a native blocked filter can have this shape. */
 umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umbel_diag *diag);
+
+/* ---- blocked_shards.c: filters with concurrent writers ----
+ *
+ * A locked instruction takes longer than everything else that an add does, and setting a key's bits
+ * in place would take one for each of its words.  So writers exclude each other instead, within a
+ * shard: an add takes the shard of its block, a batch deals its hashes out to the shards and takes
+ * each once, a merge takes one after the other.  Nobody waits while it has a shard.  Readers
+ * never wait: whoever has a shard writes with atomic stores, whole words, and only ever sets bits. */
+
+/* Gives a concurrent filter its shards; does nothing to others. */
+umbel_err umbeli_shards_new(umbel_filter *f, umbel_diag *diag);
+
+/* Returns only once no other writer has the shard. */
+void umbeli_shard_take(umbeli_shard *shard);
+
+static inline void umbeli_shard_give(umbeli_shard *shard) {
+    atomic_store_explicit(&shard->taken, false, memory_order_release);
+}
+
+/* Adds any number of hashes; returns how many were new, as the loops of a kernel do. */
+uint64_t umbeli_shards_add(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
+                           uint8_t *was_new);
+
+/* Members of umbeli_ops. */
+umbel_err umbeli_shards_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
+umbel_err umbeli_shards_copy(umbel_filter *into, const umbel_filter *from);
+void umbeli_shards_dispose(umbel_filter *f);
+bool umbeli_shards_relocate(umbel_filter *f, size_t step, const umbeli_mover *mover);
 
 /* The fastest kernel for this processor, for filters that are not concurrent. */
 const umbeli_blocked_kernel *umbeli_blocked_best(void);

@@ -25,9 +25,7 @@ typedef __m256i block_mask;
 
 KERNEL_TARGET static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
     (void)lanes; /* always 8 */
-    __m256i salts = _mm256_loadu_si256((const __m256i *)umbeli_block_salts);
-    __m256i products = _mm256_mullo_epi32(_mm256_set1_epi32((int)x), salts);
-    return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(products, 27));
+    return umbeli_block_mask_avx2(x);
 }
 
 KERNEL_TARGET static inline bool block_has(const uint8_t *block, block_mask m) {

@@ -6,7 +6,8 @@
  *   KERNEL         the name of its umbeli_blocked_kernel
  *   KERNEL_NAME    the same for people, KERNEL_NEEDS its umbeli_cpu bits
  *   KERNEL_TARGET  the function attribute that lets the compiler use the instructions
- *   KERNEL_CONCURRENT  whether any number of threads may add simultaneously
+ *   KERNEL_CONCURRENT  whether any number of threads may add simultaneously; loops over hashes
+ *                  are then given blocks that no other thread writes to
  *   KERNEL_OF_LINES    for lines of 4, 8 or 16 lanes: KERNEL is an array[UMBELI_LINE_SHAPES]
  *   BLOCK_LOG2     log2 of the bytes of a block
  *   block_mask     a type, and block_mask mask_of(uint32_t lanes, uint32_t x): the bits of a key
@@ -68,12 +69,25 @@ INLINED static inline bool has_one(uint32_t lanes, const uint8_t *blocks, uint64
     return block_has(blocks + offset_of(hash, nblocks), mask_of(lanes, (uint32_t)hash));
 }
 
+/* block_put for a key that comes alone.  A key that is in needs no writing: blocks that many
+ * threads add the same keys to are shared by their caches. */
+INLINED static inline bool put_alone(uint32_t lanes, const umbeli_blocked *b, uint64_t hash) {
+    uint64_t block = umbeli_block_of(hash, b->nblocks);
+    uint8_t *at = b->base.data + (block << BLOCK_LOG2);
+    block_mask m = mask_of(lanes, (uint32_t)hash);
+    if (!KERNEL_CONCURRENT) return block_put(at, m);
+    if (block_has(at, m)) return false;
+    umbeli_shard *shard = &b->shards[block >> b->shard_log2];
+    umbeli_shard_take(shard);
+    bool changed = block_put(at, m);
+    umbeli_shard_give(shard);
+    return changed;
+}
+
 INLINED static inline umbel_err add_one(uint32_t lanes, umbel_filter *f, const void *key,
                                         size_t len, bool *was_new) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
-    uint64_t hash = hash_one(b, key, len);
-    uint8_t *block = f->data + offset_of(hash, b->nblocks);
-    bool changed = block_put(block, mask_of(lanes, (uint32_t)hash));
+    bool changed = put_alone(lanes, b, hash_one(b, key, len));
     if (changed) umbeli_count_added(f, 1);
     if (was_new) *was_new = changed;
     return UMBEL_OK;
@@ -231,15 +245,14 @@ INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const u
 
 INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const umbeli_blocked *b,
                                            const umbel_key *keys, size_t n, uint8_t *was_new) {
-    uint8_t *blocks = b->base.data;
+    const uint8_t *blocks = b->base.data;
     const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
     uint64_t ring[RING], added = 0;
     size_t first = n < RING ? n : RING;
     for (size_t i = 0; i < n + first; i++) {
         uint64_t *turn = ring + i % RING;
         if (i >= first) {
-            uint8_t *block = blocks + offset_of(ring[(i - first) % RING], nblocks);
-            bool changed = block_put(block, mask_of(lanes, (uint32_t)ring[(i - first) % RING]));
+            bool changed = put_alone(lanes, b, ring[(i - first) % RING]);
             added += changed;
             if (was_new) was_new[i - first] = changed;
         }
@@ -311,7 +324,10 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
         .contains_hashes = umbeli_blocked_contains_hashes,                                         \
         .add_hashes = umbeli_blocked_add_hashes,                                                   \
         .probes = umbeli_blocked_probes,                                                           \
-        .merge = umbeli_merge_bits,                                                                \
+        .merge = KERNEL_CONCURRENT ? umbeli_shards_merge : umbeli_merge_bits,                      \
+        .copy = KERNEL_CONCURRENT ? umbeli_shards_copy : NULL,                                     \
+        .dispose = KERNEL_CONCURRENT ? umbeli_shards_dispose : NULL,                               \
+        .relocate = KERNEL_CONCURRENT ? umbeli_shards_relocate : NULL,                             \
         .intersect = umbeli_intersect_bits,                                                        \
         .fold = umbeli_blocked_fold,                                                               \
         .measure = umbeli_blocked_measure,                                                         \

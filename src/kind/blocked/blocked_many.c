@@ -109,6 +109,15 @@ void umbeli_blocked_contains_hashes(const umbel_filter *f, const uint64_t *hashe
     umbeli_parallel(s.threads, contains_slice, &s);
 }
 
+static uint64_t add_hashed(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
+                           uint8_t *was_new) {
+    if (b->shards) return umbeli_shards_add(b, hashes, n, was_new);
+    if (b->base.data_len <= UMBELI_PLAIN_BELOW || n < SMALL_BATCH) {
+        return b->kernel->add_plain(b->base.data, b->nblocks, hashes, n, was_new);
+    }
+    return b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, was_new);
+}
+
 /* ---- adds by several threads -------------------------------------------------------------- */
 
 enum {
@@ -185,9 +194,8 @@ static void add_dealt(void *ctx, uint32_t owner) {
     for (uint32_t t = 0; t < a->threads; t++) {
         uint64_t *hashes = dealt_to(a, t, owner);
         /* In place: answer n is at byte n, before hash n + 1 at byte 8 (n + 1). */
-        added += a->b->kernel->add_ring(a->b->base.data, a->b->nblocks, hashes,
-                                        (size_t)counts_of(a, t)[owner],
-                                        a->was_new ? (uint8_t *)hashes : NULL);
+        added += add_hashed(a->b, hashes, (size_t)counts_of(a, t)[owner],
+                            a->was_new ? (uint8_t *)hashes : NULL);
     }
     atomic_fetch_add_explicit(&a->added, added, memory_order_relaxed);
 }
@@ -251,21 +259,13 @@ static bool add_shared(const umbeli_blocked *b, const umbel_key *keys, const uin
 
 /* ---- adds --------------------------------------------------------------------------------- */
 
-static uint64_t add_hashed(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
-                           uint8_t *was_new) {
-    if (b->base.data_len <= UMBELI_PLAIN_BELOW || n < SMALL_BATCH) {
-        return b->kernel->add_plain(b->base.data, b->nblocks, hashes, n, was_new);
-    }
-    return b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, was_new);
-}
-
 static uint64_t add_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n,
                          uint8_t *was_new) {
     uint64_t hashes[CHUNK], added = 0;
     for (size_t i = 0, chunk; i < n; i += chunk) {
         uint8_t *answers = was_new ? was_new + i : NULL;
         chunk = n - i < CHUNK ? n - i : CHUNK;
-        if (keys[i].len > SHORT_KEY) {
+        if (keys[i].len > SHORT_KEY && (!b->shards || n < SMALL_BATCH)) {
             added += b->kernel->add_keys(b, keys + i, chunk, answers);
         } else {
             b->hasher->many(&b->base.shape, keys + i, chunk, hashes);

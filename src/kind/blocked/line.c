@@ -86,6 +86,11 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     b->nblocks = shape.bits / LINE_BITS;
     b->hasher = umbeli_native_hasher(&shape);
     b->kernel = kernel;
+    e = umbeli_shards_new(f, diag);
+    if (e) {
+        umbeli_filter_free(f);
+        return e;
+    }
     *out = f;
     return UMBEL_OK;
 }
