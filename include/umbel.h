@@ -22,8 +22,8 @@
  *              any number of writers that add; copying, measuring and saving it meanwhile is safe
  *              and covers every key whose add returned before.  Lookups never wait.  Writers take
  *              turns within a sixteenth of a small filter, or a 64th of a large one: adds in
- *              batches take 1.1 to 1.6 times as long as in a plain filter, single ones 1.1 to
- *              1.6 times.  After a fork, a child of several threads must not add to it but to a
+ *              batches take 0.7 to 1.4 times as long as in a plain filter, single ones 1.1 to
+ *              1.5 times.  After a fork, a child of several threads must not add to it but to a
  *              copy.
  *   silence    The library never prints, exits, reads the environment or changes errno.
  *   structs    Every struct ends in `reserved` words: zero in what you pass in, zero in what you

@@ -334,6 +334,7 @@ static void test_every_writer(void **state) {
     for (size_t i = 0; i < 2; i++) { /* ThreadSanitizer sees only what kernels for any CPU do */
         write_at_once((umbel_params){.kind = UMBEL_KIND_BLOCKED, .bytes = sizes[i]}, UINT32_MAX);
         write_at_once((umbel_params){.kind = UMBEL_KIND_BLOCKED, .bytes = sizes[i]}, 0);
+        write_at_once((umbel_params){.kind = UMBEL_KIND_LINE, .bytes = sizes[i]}, UINT32_MAX);
         write_at_once((umbel_params){.kind = UMBEL_KIND_LINE, .bytes = sizes[i]}, 0);
     }
 }

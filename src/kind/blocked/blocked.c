@@ -39,13 +39,13 @@ static const umbeli_blocked_kernel *const concurrent_kernels[] = {
     &umbeli_blocked_atomic,
 };
 
-static const umbeli_blocked_kernel *best_of(const umbeli_blocked_kernel *const *kernel) {
+const umbeli_blocked_kernel *umbeli_kernel_of(const umbeli_blocked_kernel *const *kernel) {
     while ((*kernel)->needs & ~umbeli_cpu()) kernel++;
     return *kernel;
 }
 
 const umbeli_blocked_kernel *umbeli_blocked_best(void) {
-    return best_of(kernels);
+    return umbeli_kernel_of(kernels);
 }
 
 umbeli_settings umbeli_blocked_settings(const umbeli_settings *settings) {
@@ -73,7 +73,8 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     shape.hashes = UMBELI_BLOCK_LANES;
     const umbeli_blocked_kernel *kernel = umbeli_blocked_best();
     umbeli_settings own = umbeli_blocked_settings(settings);
-    if (UMBELI_HAVE_ATOMICS && own.concurrent && !borrow) kernel = best_of(concurrent_kernels);
+    if (UMBELI_HAVE_ATOMICS && own.concurrent && !borrow)
+        kernel = umbeli_kernel_of(concurrent_kernels);
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, scheme->layout, scheme->keyed);
     e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, &own, &f, diag);

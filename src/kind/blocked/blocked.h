@@ -11,7 +11,7 @@
  *   blocked_shards.c     filters with concurrent writers: who may write where
  *   blocked_loops.h      what every kernel does, written once
  *   block_avx2.h, block_atomic.h   what several kernels share
- *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c    the kernels
+ *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c, blocked_atomic_avx2.c    the kernels
  */
 #ifndef UMBELI_BLOCKED_H
 #define UMBELI_BLOCKED_H
@@ -131,8 +131,8 @@ umbel_err umbeli_blocked_check(const umbeli_shape *shape, uint64_t data_len, umb
  * A locked instruction takes longer than everything else that an add does, and setting a key's bits
  * in place would take one for each of its words.  So writers exclude each other instead, within a
  * shard: an add takes the shard of its block, a batch deals its hashes out to the shards and takes
- * each once, a merge takes one after the other.  Nobody waits while it has a shard.  Readers
- * never wait: whoever has a shard writes with atomic stores, whole words, and only ever sets bits. */
+ * each in its turn, a merge takes one after the other.  Whoever waits for a shard has none with a
+ * higher number.  Readers never wait: stores are atomic, word by word, and only ever set bits. */
 
 /* Gives a concurrent filter its shards; does nothing to others. */
 umbel_err umbeli_shards_new(umbel_filter *f, umbel_diag *diag);
@@ -153,6 +153,9 @@ umbel_err umbeli_shards_merge(umbel_filter *into, const umbel_filter *from, umbe
 umbel_err umbeli_shards_copy(umbel_filter *into, const umbel_filter *from);
 void umbeli_shards_dispose(umbel_filter *f);
 bool umbeli_shards_relocate(umbel_filter *f, size_t step, const umbeli_mover *mover);
+
+/* The first in a list that this processor has the instructions for; the last must need none. */
+const umbeli_blocked_kernel *umbeli_kernel_of(const umbeli_blocked_kernel *const *kernel);
 
 /* The fastest kernel for this processor, for filters that are not concurrent. */
 const umbeli_blocked_kernel *umbeli_blocked_best(void);

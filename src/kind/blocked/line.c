@@ -41,6 +41,12 @@ static const umbeli_blocked_kernel *const kernels[] = {
 #endif
     umbeli_line_generic,
 };
+static const umbeli_blocked_kernel *const concurrent_kernels[] = {
+#if UMBELI_X86
+    umbeli_line_atomic_avx2,
+#endif
+    umbeli_line_atomic,
+};
 
 /* Which of a kernel's shapes; UMBELI_LINE_SHAPES: none has that many lanes. */
 static size_t shape_of(uint32_t lanes) {
@@ -50,9 +56,7 @@ static size_t shape_of(uint32_t lanes) {
 }
 
 const umbeli_blocked_kernel *umbeli_line_best(uint32_t lanes) {
-    const umbeli_blocked_kernel *const *kernel = kernels;
-    while ((*kernel)->needs & ~umbeli_cpu()) kernel++;
-    return *kernel + shape_of(lanes);
+    return umbeli_kernel_of(kernels) + shape_of(lanes);
 }
 
 static umbel_err check_shape(const umbeli_shape *shape, umbel_err failure, umbel_diag *diag) {
@@ -76,7 +80,7 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     const umbeli_blocked_kernel *kernel = umbeli_line_best(shape.hashes);
     umbeli_settings own = umbeli_blocked_settings(settings);
     if (UMBELI_HAVE_ATOMICS && own.concurrent && !borrow) {
-        kernel = &umbeli_line_atomic[shape_of(shape.hashes)];
+        kernel = umbeli_kernel_of(concurrent_kernels) + shape_of(shape.hashes);
     }
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, "line/xxh3", "line/siphash13");

@@ -12,7 +12,7 @@
  * blocked_many.c and the loops of blocked_loops.h.
  *
  *   line.c               creating, the tables below
- *   line_generic.c, line_avx2.c, line_avx512.c, line_neon.c, line_atomic.c    the kernels
+ *   line_generic.c, line_avx2.c, line_avx512.c, line_neon.c, line_atomic.c, line_atomic_avx2.c
  */
 #ifndef UMBELI_LINE_H
 #define UMBELI_LINE_H
@@ -46,7 +46,8 @@ static inline uint32_t umbeli_line_bit(uint64_t hash, uint32_t lanes, uint32_t l
 
 extern const umbeli_blocked_kernel umbeli_line_generic[UMBELI_LINE_SHAPES],
     umbeli_line_avx2[UMBELI_LINE_SHAPES], umbeli_line_avx512[UMBELI_LINE_SHAPES],
-    umbeli_line_neon[UMBELI_LINE_SHAPES], umbeli_line_atomic[UMBELI_LINE_SHAPES];
+    umbeli_line_neon[UMBELI_LINE_SHAPES], umbeli_line_atomic[UMBELI_LINE_SHAPES],
+    umbeli_line_atomic_avx2[UMBELI_LINE_SHAPES];
 
 /* The fastest kernel for lines of that many lanes on this processor, for filters that are not
  * concurrent. */
