@@ -23,8 +23,8 @@
  *              and covers every key whose add returned before.  Lookups never wait.  Writers take
  *              turns within a sixteenth of a small filter, or a 64th of a large one: adds in
  *              batches take 0.7 to 1.4 times as long as in a plain filter, single ones 1.1 to
- *              1.5 times.  After a fork, a child of several threads must not add to it but to a
- *              copy.
+ *              1.5 times.  If a process with several threads forks, the child must not add to a
+ *              concurrent filter that it inherits.
  *   silence    The library never prints, exits, reads the environment or changes errno.
  *   structs    Every struct ends in `reserved` words: zero in what you pass in, zero in what you
  *              get back, so that a later version can give them a meaning.  Start from { 0 } or a
