@@ -6,7 +6,7 @@
 // {id, error}; {id, progress} may come before.  {cancel: id} stops a call that reads a file.
 
 import { bind, UmbelError } from '../js/engine.js';
-import { unpack } from './unpack.js';
+import { unpack } from './unlzma.js';
 
 const SLICE = 4 << 20; // of a file, read at a time
 const LARGE = 64 << 20; // so that reading it takes a while

@@ -27,7 +27,7 @@ async function* slowly(keys) {
 
 test('what is not a batch is a TypeError, everywhere', async () => {
   const not = ['abc', 5, 5n, true, null, undefined, {}, Promise.resolve(['a']), slowly(['a']), () => 1,
-    new Uint8Array(3), new DataView(new ArrayBuffer(3)), Symbol('a'), Readable.from(['a']),
+    new Uint8Array(3), new Uint8Array(0), new DataView(new ArrayBuffer(3)), Symbol('a'), Readable.from(['a']),
     new ReadableStream(), createInterface({ input: Readable.from(['a']) })];
   const filter = small();
   for (const batch of not) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * unpack.c - LZMA, a seventh smaller than what browsers unpack by themselves
+ * unlzma.c - LZMA, a seventh smaller than what browsers unpack by themselves
  *
  * WebAssembly, because a page's first second is too short for JavaScript to become fast: this takes
  * a third of its time.

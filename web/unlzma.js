@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// unpack.js - calls unpack.c
+// unlzma.js - calls unlzma.c
 
-/** The bytes that were packed, `size` of them; `unpacker` is unpack.c as a module. */
+/** The bytes that were packed, `size` of them; `unpacker` is unlzma.c as a module. */
 export function unpack(unpacker, packed, size) {
   const { memory, unpack, __heap_base } = new WebAssembly.Instance(new WebAssembly.Module(unpacker)).exports;
   const from = __heap_base.value;
