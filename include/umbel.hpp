@@ -228,9 +228,10 @@ class filter {
         return make(umbel_copy, live());
     }
 
+    /* Null: moved from. */
     umbel_filter *get() const noexcept {
         return handle_.get();
-    } /* null: moved from */
+    }
     umbel_filter *release() noexcept {
         return handle_.release();
     }

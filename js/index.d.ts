@@ -61,7 +61,7 @@ export interface StreamOptions {
 
 /** Of capacity, fpr and bytes give two and the third follows. */
 export interface FilterOptions {
-  /** 'auto': blocked, or classic where that is much smaller. */
+  /** 'auto': blocked or line, or classic if it is at least 25% smaller. */
   kind?: Kind | 'auto';
   /** Keys planned for. */
   capacity?: number | bigint;
