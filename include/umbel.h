@@ -330,7 +330,9 @@ typedef struct umbel_measurement {
                           every bit is set, which may be the work of any number                   */
     double rate;       /* live false-positive rate: that of a random absent key                   */
     double keys_error; /* standard error of keys; 0: they were counted                            */
-    uint64_t reserved[3];
+    double rate_alike; /* the same for absent keys whose hashes end as those of the keys in it do;
+                          0 unless the format's hash makes a difference between them (dcso)       */
+    uint64_t reserved[2];
 } umbel_measurement;
 
 /* umbel_describe says what the filter was made as, in constant time; umbel_measure says what its

@@ -42,7 +42,9 @@ typedef struct umbel_plan {
     uint32_t generations;  /* window, in: 0 or a choice; out: that or 8                           */
     umbel_verdict verdict; /* out: why it was refused ...                                         */
     const char *why;       /* ... as text; with AUTO, why this kind was chosen; never NULL        */
-    uint64_t reserved[4];
+    double rate_alike;     /* out, of umbel_plan_foreign: the rate for keys whose hashes all end
+                              alike; 0 where that makes no difference                             */
+    uint64_t reserved[3];
 } umbel_plan;
 
 /* Completes the plan: given capacity and fpr, the fewest bytes; given bytes and fpr, the highest

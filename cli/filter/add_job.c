@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/tally.h"
+#include "options/filter_options.h"
 
 /* A lower bound on the keys already in the filter.  Formats without a stored count report 0 even
  * when there are some; the bits show it. */
@@ -121,6 +122,20 @@ cli_job cli_add_job_callbacks(cli_add_job *a) {
     return (cli_job){a->hash_ahead ? hash_keys : NULL, add_keys, a};
 }
 
+/* Keys like those in it are found far more often than random ones: the format's fault, not that of
+ * their number. */
+static void warn_of_alike(const cli_add_job *a, const umbel_info *info, double rate) {
+    enum { TIMES = 10 }; /* so uneven is no accident */
+    if (!(info->fpr > 0) || !(rate > TIMES * info->fpr)) return;
+    umbel_foreign made = {.format = info->format, .capacity = info->capacity, .fpr = info->fpr};
+    char is[UMBEL_QUANTITY], promised[UMBEL_QUANTITY], avoided[CLI_AVOIDED];
+    cli_warn(a->name,
+             "the false-positive rate for keys like these is %s, not %s: the format's hash hardly "
+             "tells them apart where the number of bits is even%s",
+             umbel_rate_text(rate, is), umbel_rate_text(info->fpr, promised),
+             cli_alike_avoided(made, avoided));
+}
+
 int cli_add_job_finish(cli_add_job *a) {
     umbel_info info;
     umbel_measurement now;
@@ -132,6 +147,7 @@ int cli_add_job_finish(cli_add_job *a) {
         umbel_judge(&info, &now, &health);
         if (health.overfull) exceed(a, &now);
         warn_of_little_room(a, now.keys);
+        warn_of_alike(a, &info, now.rate_alike);
     }
     return a->warned ? CLI_INCOMPLETE : CLI_YES;
 }

@@ -4,6 +4,7 @@
  */
 #include "options/filter_options.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -166,4 +167,17 @@ umbel_opts cli_opts_of(const cli_settings *s) {
         .secret = s->secret,
         .max_bytes = s->max_memory,
     };
+}
+
+char *cli_alike_avoided(umbel_foreign foreign, char *out) {
+    enum { NEAR = 64 };
+    umbel_plan plan = {0};
+    *out = '\0';
+    for (int i = 0; i < NEAR; i++) {
+        foreign.capacity++;
+        if (umbel_plan_foreign(&foreign, &plan, NULL) || plan.rate_alike > 0) continue;
+        snprintf(out, CLI_AVOIDED, "; -n %" PRIu64 " avoids it", foreign.capacity);
+        break;
+    }
+    return out;
 }

@@ -7,6 +7,7 @@
 
 #include "options/options.h"
 #include "umbel_foreign.h"
+#include "umbel_quantity.h"
 
 /* The value with this name; exits with the list of names if there is none.  `shown` is the option
  * as it was written. */
@@ -53,6 +54,11 @@ static inline bool cli_is_foreign(const cli_filter_params *p) {
 umbel_params cli_native_params(const cli_filter_params *p);
 umbel_foreign cli_foreign_params(const cli_filter_params *p);
 umbel_opts cli_opts_of(const cli_settings *s);
+
+/* For a filter of another system whose plan has a rate_alike: the next number of keys whose plan has
+ * none, as `; -n KEYS avoids it`; empty if there is none near.  `out` has CLI_AVOIDED bytes. */
+enum { CLI_AVOIDED = UMBEL_QUANTITY + 32 };
+char *cli_alike_avoided(umbel_foreign foreign, char *out);
 
 /* Reads --secret-file, if given: 16 raw bytes, or 32 hexadecimal digits and a newline.  Exits for
  * anything else, and warns if everyone can read the file. */

@@ -138,7 +138,18 @@ static bool is_below_bound(const cli_plans *p) {
     return true;
 }
 
-static void table(const cli_plans *p) {
+/* Half of the sizes that a format gives may be unlucky ones. */
+static void say_alike(const cli_settings *s, const umbel_plan *plan) {
+    cli_filter_params params = cli_params_of(s);
+    char rate[UMBEL_QUANTITY], avoided[CLI_AVOIDED];
+    cli_say(
+        "Keys of one form, such as user1@host1, user2@host2, may reach about %s: the format's hash "
+        "hardly tells them apart where the number of bits is even%s.",
+        umbel_rate_text(plan->rate_alike, rate),
+        cli_alike_avoided(cli_foreign_params(&params), avoided));
+}
+
+static void table(const cli_settings *s, const cli_plans *p) {
     enum { KIND = 10 };
     bool format = p->chosen.format; /* one row, of a system that makes one kind */
     if (!format) putchar('\n');
@@ -170,6 +181,7 @@ static void table(const cli_plans *p) {
         if (x->verdict) {
             cli_say("It cannot do better: %s.", cli_in_options(x->why, why, sizeof why));
         }
+        if (x->rate_alike > 0) say_alike(s, x);
     }
     if (p->chosen.possible && p->count > 1) {
         cli_say("Without --kind, umbel build makes a %s filter: %s.",
@@ -216,7 +228,7 @@ static void for_scale(uint64_t keys) {
 
 void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
     if (p->chosen.format) {
-        table(p);
+        table(s, p);
         return;
     }
     if (s->keys && s->bytes) {
@@ -226,7 +238,7 @@ void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
     } else {
         say_keys(s);
     }
-    if (!is_below_bound(p)) table(p);
+    if (!is_below_bound(p)) table(s, p);
     if (s->domains && p->chosen.possible) say_names(&p->chosen.plan);
     const umbel_plan *best = best_of(s, p, false);
     uint64_t keys = s->keys ? s->keys : best ? best->capacity : 0;

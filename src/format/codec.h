@@ -33,6 +33,7 @@ typedef struct umbeli_draft {
     umbeli_shape shape; /* shape.fpr: the requested rate, or 0 */
     const umbeli_scheme *scheme;
     const char *beyond; /* why a rate may be missed */
+    double rate_alike;  /* umbel_plan.rate_alike */
 } umbeli_draft;
 
 typedef struct umbeli_codec {

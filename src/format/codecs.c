@@ -49,7 +49,7 @@ static umbel_err draft_of(const umbel_foreign *foreign, const umbeli_codec **out
 umbel_err umbeli_codec_create(const umbel_foreign *foreign, const umbeli_settings *settings,
                               umbel_filter **out, umbel_diag *diag) {
     const umbeli_codec *codec = NULL;
-    umbeli_draft d;
+    umbeli_draft d = {0};
     umbel_err e = draft_of(foreign, &codec, &d, diag);
     if (e) return e;
     if (settings->keyed) {
@@ -62,11 +62,12 @@ umbel_err umbeli_codec_create(const umbel_foreign *foreign, const umbeli_setting
 
 umbel_err umbeli_codec_plan(const umbel_foreign *foreign, umbel_plan *plan, umbel_diag *diag) {
     const umbeli_codec *codec = NULL;
-    umbeli_draft d;
+    umbeli_draft d = {0};
     umbel_err e = draft_of(foreign, &codec, &d, diag);
     if (e) return e;
     if (codec->plan) return codec->plan(foreign, plan, diag);
     umbeli_params_plan(&d.shape, codec->rate(&d), d.beyond, plan);
+    plan->rate_alike = d.rate_alike;
     return UMBEL_OK;
 }
 

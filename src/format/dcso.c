@@ -55,33 +55,74 @@ static void positions(const umbeli_classic *c, const void *key, size_t len, uint
 
 /* Products wrap at 2^64, so the lowest bits of a probe follow from those of the hash alone: where
  * the bits are an even number, all probes of a key are even or all are odd, and so on for higher
- * powers of two.  Each such class of bits has its own fill. */
-static double class_rate(const uint8_t *bits, uint64_t m, uint32_t hashes) {
-    enum { CLASSES = 64 };
-    uint64_t classes = m & (0 - m), set[CLASSES] = {0};
-    if (classes > CLASSES) classes = CLASSES;
-    for (uint64_t i = 0; i < m; i++) set[i % classes] += umbeli_bit_test(bits, i);
-    double sum = 0, each = (double)(m / classes);
-    for (uint64_t from = 0; from < classes; from++) {
-        double all = 1;
-        uint64_t low = from;
-        for (uint32_t i = 0; i < hashes && all > 0; i++) {
-            low = low * generator % classes;
-            all *= (double)set[low] / each;
+ * powers of two.  Each such class of bits has its own fill.  FNV-1 does the same to keys: its lowest
+ * bits follow from the lowest bits of their bytes, so keys of one form may all be of one class. */
+enum { CLASSES = 64, CLASSES_SAMPLED = 16, WORDS_ALL = 1 << 18 };
+
+typedef struct classes {
+    uint64_t count; /* a power of two */
+    double fill[CLASSES];
+} classes;
+
+static uint64_t classes_of(uint64_t m, uint64_t most) {
+    uint64_t count = m & (0 - m);
+    return count < most ? count : most;
+}
+
+/* Of many words, some tell it. */
+static classes fills_of(const uint8_t *bits, uint64_t m) {
+    uint64_t words = umbeli_ceil_div(m, 64), step = umbeli_ceil_div(words, WORDS_ALL);
+    classes all = {.count = classes_of(m, step > 1 ? CLASSES_SAMPLED : CLASSES)};
+    uint64_t set[CLASSES] = {0}, each = 0, first = 0; /* first: every bit of class 0 */
+    for (uint64_t i = 0; i < 64; i += all.count) first |= UINT64_C(1) << i;
+    for (uint64_t i = 0; i < words; i += step) {
+        uint64_t left = m - 64 * i;
+        uint8_t last[8] = {0};
+        if (left < 64) memcpy(last, bits + 8 * i, (size_t)umbeli_ceil_div(left, 8));
+        uint64_t word = umbeli_load_le64(left < 64 ? last : bits + 8 * i);
+        if (left < 64) word &= (UINT64_C(1) << left) - 1;
+        for (uint64_t c = 0; c < all.count; c++) {
+            set[c] += (uint64_t)__builtin_popcountll(word & first << c);
         }
-        sum += all;
+        each += (left < 64 ? left : 64) / all.count;
     }
-    return sum / (double)classes;
+    for (uint64_t c = 0; c < all.count; c++) all.fill[c] = (double)set[c] / (double)each;
+    return all;
+}
+
+/* That of random keys, or, with `alike`, of keys that are of the classes of those in the filter. */
+static double class_rate(const classes *all, uint32_t hashes, bool alike) {
+    double sum = 0, weights = 0;
+    for (uint64_t from = 0; from < all->count; from++) {
+        double found = 1, load = 0;
+        uint64_t low = from;
+        for (uint32_t i = 0; i < hashes; i++) {
+            low = low * generator % all->count;
+            found *= all->fill[low];
+            load -= log1p(-fmin(all->fill[low], 0.999999));
+        }
+        double weight = alike ? load : 1;
+        sum += weight * found;
+        weights += weight;
+    }
+    return weights > 0 ? sum / weights : 0;
 }
 
 static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
-    enum { EQUAL_FROM = 1 << 20 }; /* bits; then classes hardly differ */
     const umbeli_shape *s = &c->base.shape;
     (void)keys;
-    if (s->bits == 0 || s->bits % 2 || s->bits >= EQUAL_FROM) {
+    if (s->bits == 0 || s->bits % 2) {
         return umbeli_classic_live_rate(s->bits, s->hashes, bits_set);
     }
-    return class_rate(c->base.data, s->bits, s->hashes);
+    classes all = fills_of(c->base.data, s->bits);
+    return class_rate(&all, s->hashes, false);
+}
+
+static double rate_alike(const umbeli_classic *c) {
+    const umbeli_shape *s = &c->base.shape;
+    if (s->bits == 0 || s->bits % 2) return 0;
+    classes all = fills_of(c->base.data, s->bits);
+    return class_rate(&all, s->hashes, true);
 }
 
 static void place(const void *how, uint64_t *random, uint64_t *pos) {
@@ -92,7 +133,8 @@ static void place(const void *how, uint64_t *random, uint64_t *pos) {
 static double simulated_live(const void *how, const uint8_t *bits, uint64_t set, uint64_t *random) {
     const umbeli_shape *s = how;
     (void)set, (void)random;
-    return class_rate(bits, s->bits, s->hashes);
+    classes all = fills_of(bits, s->bits);
+    return class_rate(&all, s->hashes, false);
 }
 
 static double rate_of(const umbeli_draft *d) {
@@ -113,6 +155,7 @@ static const umbeli_scheme scheme_dcso = {
     .format = UMBEL_FMT_DCSO,
     .positions = positions,
     .live_rate = live_rate,
+    .rate_alike = rate_alike,
 };
 
 /* ---- Create ---- */
@@ -143,6 +186,11 @@ static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *d
     };
     d->scheme = &scheme_dcso;
     d->beyond = "rounding down to whole bits misses the rate for so few bits";
+    uint64_t apart = classes_of(d->shape.bits, CLASSES);
+    if (apart > 1) {
+        d->rate_alike =
+            umbeli_classic_rate(d->shape.bits / apart, d->shape.hashes, d->shape.capacity);
+    }
     return UMBEL_OK;
 }
 

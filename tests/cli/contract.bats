@@ -92,6 +92,8 @@ write("700", first700)
 state = lambda: build("state.umb", "-n", "1000", "few")
 most = lambda: build("most.umb", "-n", "1000", "700")
 counting = lambda: build("c.umb", "-n", "1000", "--kind", "counting", "few")
+write("form", "".join(f"user{i}@dom{i}.example.org/0\n" for i in range(100)))
+form = lambda: build("form.bloom", "--format", "dcso", "-n", "100", "-p", "1e-5", "-e", "x")
 out = ["-f", "-o", "out.umb"]
 CASES = {  # row: commands, each with what is done before it
     "N lines do not have the field": [(None, ["uniq", "-k", "2", "short"]), (None, ["count", "-k", "2", "short"]),
@@ -108,6 +110,9 @@ CASES = {  # row: commands, each with what is done before it
     "N keys were not in the filter": [(counting, ["remove", "c.umb", "distinct"])],
     "N% of the plan is used up": [(most, ["add", "most.umb", "more"])],
     "the false-positive rate will be": [(None, ["build", "--format", "guava", "-n", "1", "-p", "0.001%", *out, "-e", "x"])],
+    "the false-positive rate for keys like these is": [
+        (None, ["build", "--format", "dcso", "-n", "100", "-p", "1e-5", *out, "form"]),
+        (form, ["add", "form.bloom", "form"])],
     "begins with a byte-order mark": [(None, ["build", *out, "mark"]), (None, ["uniq", "mark"]), (None, ["count", "mark"])],
     "already exists: its own plan applies": [(state, ["uniq", "-n", "7000", "--kind", "auto", "--state", "state.umb", "more"])],
     "a pipe is read once: any exceptions (@@) in it have no effect": [(None, ["build", "--domains", "-n", "9", *out])],

@@ -2,6 +2,7 @@
  *
  * The format dcso: files of the real program, its sizes and counts, bad input
  */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -323,6 +324,59 @@ static void views_with_stray_bits_can_be_saved(void **state) {
     umbel_free(f);
 }
 
+/* ---- Keys of one form ---- */
+
+static size_t form_key(char *key, uint64_t i) {
+    return (size_t)sprintf(key, "user%" PRIu64 "@dom%" PRIu64 ".example.org/0", i, i);
+}
+
+/* The rate that the bits tell for such keys, and the one that is found. */
+static void rates_of_one_form(uint64_t keys, double fpr, double *told, double *found) {
+    enum { ABSENT = 200000 };
+    umbel_foreign params = params_of(keys, fpr);
+    umbel_filter *f = NULL;
+    umbel_measurement now;
+    char key[64];
+    uint64_t hits = 0;
+    assert_int_equal(umbel_create_foreign(&params, NULL, &f, NULL), UMBEL_OK);
+    for (uint64_t i = 0; i < keys; i++) {
+        assert_int_equal(umbel_add(f, key, form_key(key, i), NULL, NULL), UMBEL_OK);
+    }
+    for (uint64_t i = 0; i < ABSENT; i++) {
+        hits += umbel_contains(f, key, form_key(key, 10000000 + i));
+    }
+    umbel_measure(f, &now);
+    *told = now.rate_alike;
+    *found = (double)hits / ABSENT;
+    umbel_free(f);
+}
+
+/* With an even number of bits a thousand times the promise, whatever the size; the bits show it. */
+static void keys_of_one_form(void **state) {
+    static const uint64_t even[] = {100, 1000, 10000, 100000};
+    double told, found;
+    (void)state;
+    for (size_t i = 0; i < sizeof even / sizeof *even; i++) {
+        umbel_foreign params = params_of(even[i], 1e-5);
+        umbel_plan plan;
+        assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
+        assert_true(plan.bits % 2 == 0);
+        rates_of_one_form(even[i], 1e-5, &told, &found);
+        assert_true(found > 500e-5);
+        assert_true(told > 0.9 * found);
+        assert_true(told < 1.1 * found);
+        assert_true(plan.rate_alike > 0.8 * found);
+    }
+    umbel_foreign odd = params_of(128, 1e-5);
+    umbel_plan plan;
+    assert_int_equal(umbel_plan_foreign(&odd, &plan, NULL), UMBEL_OK);
+    assert_true(plan.bits % 2 == 1);
+    assert_true(plan.rate_alike == 0);
+    rates_of_one_form(128, 1e-5, &told, &found);
+    assert_true(told == 0);
+    assert_true(found < 10e-5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fifty_keys),
@@ -340,6 +394,7 @@ int main(void) {
         cmocka_unit_test(views_with_stray_bits_can_be_saved),
         cmocka_unit_test(gzipped_bytes_are_named),
         cmocka_unit_test(cut_files_say_how_long_they_were),
+        cmocka_unit_test(keys_of_one_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,6 +192,7 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
     now->rate = c->scheme->live_rate
                     ? c->scheme->live_rate(c, now->bits_set, keys_of_bits(f, now->bits_set, &error))
                     : rate_of_fill(f, now->bits_set, bits);
+    if (c->scheme->rate_alike) now->rate_alike = c->scheme->rate_alike(c);
 }
 
 /* Set bits if every two neighbours were merged into one. */

@@ -49,6 +49,9 @@ typedef struct umbeli_scheme {
     double (*estimate)(const umbeli_classic *c, uint64_t bits_set);
     double (*estimate_error)(const umbeli_classic *c, double keys);
     double (*live_rate)(const umbeli_classic *c, uint64_t bits_set, double keys);
+
+    /* umbel_measurement.rate_alike; NULL: none. */
+    double (*rate_alike)(const umbeli_classic *c);
 } umbeli_scheme;
 
 struct umbeli_classic {
