@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -33,6 +34,59 @@ static void release(void) {
     free(name);
 }
 
+/* ---- Access control lists ----
+ *
+ * As Linux stores them: a version, then a tag, permissions and an ID for each entry.  Where there
+ * is one, the group's bits of the mode are its mask and say nothing about the group. */
+
+#define LIST_NAME "system.posix_acl_access"
+enum {
+    LIST_MAX = 1024,
+    LIST_HEAD = 4,
+    LIST_ENTRY = 8,
+    USER = 2,
+    GROUP_OBJ = 4,
+    MASK = 16,
+    WRITE = 2
+};
+
+typedef struct access_list {
+    uint8_t at[LIST_MAX];
+    size_t len;   /* 0: none */
+    bool unknown; /* more than fits */
+} access_list;
+
+static access_list list_of(ssize_t len, const uint8_t *bytes) {
+    access_list list = {.unknown = len < 0 && errno == ERANGE};
+    if (len > 0) memcpy(list.at, bytes, list.len = (size_t)len);
+    return list;
+}
+
+static access_list list_at(const char *path) {
+    uint8_t bytes[LIST_MAX];
+    return list_of(getxattr(path, LIST_NAME, bytes, sizeof bytes), bytes);
+}
+
+static access_list list_on(int fd) {
+    uint8_t bytes[LIST_MAX];
+    return list_of(fgetxattr(fd, LIST_NAME, bytes, sizeof bytes), bytes);
+}
+
+/* May those of the entry write?  The ID matters for users only. */
+static bool list_lets(const access_list *list, unsigned tag, uid_t id) {
+    bool lets = false, masked = false;
+    for (size_t i = LIST_HEAD; i + LIST_ENTRY <= list->len; i += LIST_ENTRY) {
+        const uint8_t *e = list->at + i;
+        unsigned is = e[0] | (unsigned)e[1] << 8;
+        uint32_t of = e[4] | (uint32_t)e[5] << 8 | (uint32_t)e[6] << 16 | (uint32_t)e[7] << 24;
+        if (is == MASK && !(e[2] & WRITE)) masked = true;
+        if (is == tag && (tag != USER || of == id) && (e[2] & WRITE)) lets = true;
+    }
+    return lets && !masked;
+}
+
+/* ---- Who may lock what ---- */
+
 /* What is to be locked: the file at the end of all links, there or not. */
 typedef struct target {
     char *path;
@@ -40,6 +94,7 @@ typedef struct target {
     mode_t writers; /* of group and others, those who may write it */
     uid_t uid;
     gid_t gid;
+    access_list list;
 } target;
 
 static size_t base_of(const char *path) {
@@ -69,6 +124,10 @@ static bool find_target(const char *path, target *t) {
         t->writers = st.st_mode & 022;
         t->uid = st.st_uid;
         t->gid = st.st_gid;
+        t->list = list_at(name);
+        if ((t->list.len || t->list.unknown) && !list_lets(&t->list, GROUP_OBJ, 0)) {
+            t->writers &= ~(mode_t)020;
+        }
     }
     return true;
 }
@@ -91,13 +150,30 @@ static char *lock_name(const target *t, unsigned n) {
 }
 
 /* Can only those open it who may write the filter? */
-static bool honoured(const struct stat *st, const target *t) {
+static bool honoured(int fd, const struct stat *st, const target *t) {
     if (!S_ISREG(st->st_mode) || st->st_nlink != 1) return false;
     bool group = (t->writers & 020) && st->st_gid == t->gid, others = (t->writers & 002) != 0;
-    if ((st->st_mode & 070) && !group) return false;
+    access_list list = list_on(fd);
+    bool same = list.len && list.len == t->list.len && st->st_gid == t->gid &&
+                memcmp(list.at, t->list.at, list.len) == 0;
+    if (list.unknown || (list.len && !same)) return false;
+    if ((st->st_mode & 070) && !group && !same) return false;
     if ((st->st_mode & 007) && !others) return false;
     return st->st_uid == geteuid() || st->st_uid == t->uid || others ||
-           (group && (st->st_mode & 060) == 060);
+           (group && (st->st_mode & 060) == 060) || (same && list_lets(&list, USER, st->st_uid));
+}
+
+/* Lets those use a new lock file who may write the filter.  It may have a list already, from its
+ * directory. */
+static void share(int fd, const target *t) {
+    bool given = fchown(fd, geteuid() ? (uid_t)-1 : t->uid, t->gid) == 0;
+    (void)fremovexattr(fd, LIST_NAME);
+    if (given && t->list.len) {
+        (void)fsetxattr(fd, LIST_NAME, t->list.at, t->list.len, 0);
+        return;
+    }
+    mode_t group = given && (t->writers & 020) ? 060 : 0;
+    (void)fchmod(fd, 0600 | group | (t->writers & 002 ? 006 : 0));
 }
 
 /* Opens the lock file or makes it, for all who may write the filter; -1: this name will not do. */
@@ -110,13 +186,11 @@ static int open_lock(const char *name, const target *t) {
             fd = open(name, flags | O_CREAT | O_EXCL, 0600);
             if (fd < 0 && errno != EEXIST) cli_die_sys(t->path, errno);
             if (fd < 0) continue;
-            bool given = fchown(fd, geteuid() ? (uid_t)-1 : t->uid, t->gid) == 0;
-            mode_t group = given && (t->writers & 020) ? 060 : 0;
-            (void)fchmod(fd, 0600 | group | (t->writers & 002 ? 006 : 0));
+            share(fd, t);
         } else if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
             cli_die_sys(t->path, errno);
         }
-        if (fd >= 0 && fstat(fd, &st) == 0 && honoured(&st, t)) return fd;
+        if (fd >= 0 && fstat(fd, &st) == 0 && honoured(fd, &st, t)) return fd;
         if (fd >= 0) close(fd);
         usleep(PAUSE_MICROSECONDS); /* it may be being created right now */
     }

@@ -55,8 +55,8 @@ umbel_params cli_native_params(const cli_filter_params *p);
 umbel_foreign cli_foreign_params(const cli_filter_params *p);
 umbel_opts cli_opts_of(const cli_settings *s);
 
-/* For a filter of another system whose plan has a rate_alike: the next number of keys whose plan has
- * none, as `; -n KEYS avoids it`; empty if there is none near.  `out` has CLI_AVOIDED bytes. */
+/* For a filter of another system whose plan has a rate_alike: the next number of keys whose plan
+ * has none, as `; -n KEYS avoids it`; empty if there is none near.  `out` has CLI_AVOIDED bytes. */
 enum { CLI_AVOIDED = UMBEL_QUANTITY + 32 };
 char *cli_alike_avoided(umbel_foreign foreign, char *out);
 

@@ -96,3 +96,53 @@ as_somebody() {
     [[ $stderr == "umbel: shared/a.umb: warning: the file's owner could not be kept" ]]
     [ "$(stat -c %a:%u:%g shared/a.umb)" = 660:54321:54322 ]
 }
+
+# Whoever may open the lock file may hold it.
+@test "attributes: the lock file has the filter's list, not its mask as the group's permission" {
+    seq 10 | umbel build -q -n 50 -p 0.01 -o a.umb
+    chmod 600 a.umb
+    here setfacl -m u:54321:rw,m::rw a.umb
+    setfacl -d -m u:54323:rw .
+    list=$(list_of a.umb)
+    [[ $list == *"group::---"*"mask::rw-"* ]]
+    mkfifo keys
+    umbel add -q a.umb keys & adding=$!
+    exec 9> keys
+    for _ in $(seq 100); do [ -e a.umb.umbel-lock ] && [ "$(list_of a.umb.umbel-lock)" = "$list" ] && break; sleep 0.05; done
+    [ "$(list_of a.umb.umbel-lock)" = "$list" ]
+    exec 9>&-
+    wait "$adding"
+    # Nobody but its owner may open the lock of a filter without a list, whatever the directory says.
+    setfacl -b a.umb
+    umbel add -q a.umb keys & adding=$!
+    exec 9> keys
+    for _ in $(seq 100); do [ -e a.umb.umbel-lock ] && [ "$(list_of a.umb.umbel-lock | wc -l)" -le 4 ] && break; sleep 0.05; done
+    [ "$(list_of a.umb.umbel-lock)" = "$(printf 'user::rw-\ngroup::---\nother::---\n')" ]
+    exec 9>&-
+    wait "$adding"
+    # A lock file with another list is not waited for.
+    setfacl -m u:54321:rw,m::rw a.umb
+    (umask 077 && : > a.umb.umbel-lock)
+    setfacl -b a.umb.umbel-lock
+    setfacl -m u:54324:rw,m::rw a.umb.umbel-lock
+    flock a.umb.umbel-lock sleep 60 & holding=$!
+    seq 20 | timeout 30 "$UMBEL" add -q a.umb
+    kill "$holding"
+}
+
+@test "attributes: a file system without locks is warned of, and the file is changed all the same" {
+    command -v cc > /dev/null || skip "no cc"
+    printf '#include <errno.h>\nint flock(int fd, int how) { (void)fd, (void)how; errno = ENOLCK; return -1; }\n' > none.c
+    cc -shared -fPIC -o none.so none.c
+    LD_PRELOAD=$PWD/none.so "$UMBEL" --version > /dev/null 2>&1 || skip "preloading does not work here"
+    seq 10 | umbel build -q -n 50 -p 0.01 -o a.umb
+    for quiet in "" -q -qq; do
+        run --separate-stderr env LD_PRELOAD="$PWD/none.so" "$UMBEL" add $quiet a.umb -e "key$quiet"
+        [ "$status" -eq 0 ]
+        warned=0
+        [[ $stderr != *"a.umb: warning: cannot be locked (No locks available): other commands must not change it now"* ]] || warned=1
+        [ "$warned" -eq "$([ "$quiet" = -qq ] && echo 0 || echo 1)" ]
+        umbel check -q a.umb -e "key$quiet"
+        [ ! -e a.umb.umbel-lock ]
+    done
+}
