@@ -2,7 +2,6 @@
  *
  * cmd_build.c - umbel build: build a filter from lines
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,15 +150,9 @@ static umbel_filter *build_once(const cli_settings *s, const cli_filter_params *
 static umbel_filter *build_counted(const cli_settings *s, cli_filter_params *params, cli_feed *feed,
                                    cli_lines *read, int *status) {
     umbel_filter *f = build_once(s, params, feed, read, status);
-    umbel_info info;
-    umbel_measurement now;
-    umbel_describe(f, &info);
-    umbel_measure(f, &now);
-    /* Adds that changed it are different keys, unless it counts them; the bits tell the rest. */
-    double least = info.kind == UMBEL_KIND_COUNTING ? 0 : (double)info.keys_added;
-    double keys = ceil(fmax(now.keys + 4 * now.keys_error, least));
-    if (!isfinite(keys) || keys > 0.75 * (double)params->capacity) return f;
-    params->capacity = keys > 1 ? (uint64_t)keys : 1;
+    uint64_t needed = cli_keys_needed(f, params->capacity);
+    if (!needed) return f;
+    params->capacity = needed;
     umbel_free(f);
     feed->quiet = true; /* it has warned */
     return build_once(s, params, feed, read, status);
@@ -215,8 +208,8 @@ const cli_command cli_command_build = {
     .text =
         "Each line of the input is a key. Without -n, files are read twice, first to count "
         "the lines, and once more if most of them are repeated: the filter has the size that its "
-        "different keys need. A pipe of up to a million short lines is kept until its end; a "
-        "longer one goes into a filter that grows (scalable). --kind static needs no count. "
+        "different keys need. A pipe is kept until its end, too, up to a million short lines and "
+        "six million hashes; a longer one goes into a filter that grows (scalable). --kind static needs no count. "
         "Without -p and -m the false-positive rate is 1%.\n\n"
         "How a line becomes a key (-k, -t, --csv, --header, --crlf, --lower ...) is the filter's "
         "recipe, one line of text that is stored in it, shown by umbel info and applied by "

@@ -151,3 +151,15 @@ int cli_add_job_finish(cli_add_job *a) {
     }
     return a->warned ? CLI_INCOMPLETE : CLI_YES;
 }
+
+uint64_t cli_keys_needed(const umbel_filter *f, uint64_t planned) {
+    umbel_info info;
+    umbel_measurement now;
+    umbel_describe(f, &info);
+    umbel_measure(f, &now);
+    /* Adds that changed it are different keys, unless it counts them; the bits tell the rest. */
+    double least = info.kind == UMBEL_KIND_COUNTING ? 0 : (double)info.keys_added;
+    double keys = ceil(fmax(now.keys + 4 * now.keys_error, least));
+    if (!isfinite(keys) || keys > 0.75 * (double)planned) return 0;
+    return keys > 1 ? (uint64_t)keys : 1;
+}

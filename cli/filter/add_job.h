@@ -37,4 +37,8 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e);
  * when keys that changed nothing, or a filter worse than most, let the rate pass the promise. */
 void cli_add_job_check_capacity(cli_add_job *a);
 
+/* A filter was planned for as many keys as there were lines: how many to plan for instead where at
+ * least a quarter of the memory is wasted because lines were repeated, or 0. */
+uint64_t cli_keys_needed(const umbel_filter *f, uint64_t planned);
+
 #endif

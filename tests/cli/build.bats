@@ -162,8 +162,8 @@ P
     cmp kept k.txt
 }
 
-# A pipe is kept until its end, up to a million keys; only then the filter is sized.
-@test "build: a pipe gets the filter that a file gets, and a growing one beyond a million keys" {
+# A pipe is kept until its end, up to a million keys or six million hashes; only then the filter is sized.
+@test "build: a pipe gets the filter that a file gets, and a growing one beyond six million keys" {
     seq 5000 > lines
     for p in 1% 1e-5 1e-9; do
         umbel build -q -p $p --lower -f -o file.umb lines
@@ -179,15 +179,31 @@ P
     [ "$status" -eq 1 ]
     run --separate-stderr umbel build -f -o kept.umb < <(seq 1000000)
     [[ $stderr == "kept.umb: 1,000,000 lines"*blocked* ]]
+    # More of them are kept as hashes, and so are few that are long.
+    seq 1000001 > more
+    yes "$(seq 2119)" | head -n 1200000 > repeated
+    head -c 20000000 /dev/zero | tr '\0' x | fold -w 1000000 > long
+    for text in more repeated long; do
+        for p in 1% 1e-4; do
+            umbel build -q -p $p -f -o file.umb $text
+            for j in 1 3; do
+                run --separate-stderr umbel build -p $p -j $j -f -o pipe.umb < <(cat $text)
+                [[ $stderr != *"growing filter"* ]]
+                cmp file.umb pipe.umb
+            done
+        done
+    done
     for j in 1 3; do
-        run --separate-stderr umbel build -j $j -f -o more$j.umb < <(seq 1000001)
+        run --separate-stderr umbel build -j $j -f -o more$j.umb < <(seq 6000001)
         [[ $stderr == *"is a pipe of many keys, whose number is unknown: using a growing filter"*scalable* ]]
-        [ "$(umbel check -c more$j.umb <(seq 1000001))" = 1000001 ]
+        [ "$(umbel check -c more$j.umb <(seq 6000001))" = 6000001 ]
     done
     cmp more1.umb more3.umb
-    # Few keys, but long ones: more than is kept.
-    run --separate-stderr umbel build -f -o long.umb < <(head -c 20000000 /dev/zero | tr '\0' x | fold -w 1000000)
-    [[ $stderr == *"using a growing filter"*"20 lines"* ]]
+    [ "$(umbel info --json more1.umb | jq '.bytes * 8 / 6000001 < 22')" = true ]
+    # Filters that cannot be made of hashes grow earlier.
+    run --separate-stderr umbel build -p 1e-9 -f -o low.umb < <(cat more)
+    [[ $stderr == *"using a growing filter"*"1,000,001 lines"* ]]
+    umbel verify low.umb --present more
 }
 
 @test "build: a file with repetitions gets the size of its different keys" {
