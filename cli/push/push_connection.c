@@ -319,6 +319,9 @@ static void read_auth(cli_login *login, const char *path) {
 }
 
 static void check_tls_options(const cli_settings *s, bool tls) {
+#ifndef UMBEL_WITH_OPENSSL
+    if (tls) cli_die("rediss://", "install libssl-dev and rebuild", "umbel was built without TLS");
+#endif
     static const cli_option_id ids[] = {OPT_CACERT, OPT_CERT, OPT_CERT_KEY, OPT_SNI};
     for (size_t i = 0; !tls && i < sizeof ids / sizeof *ids; i++) {
         char shown[48];
