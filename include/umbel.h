@@ -261,8 +261,9 @@ UMBEL_API bool umbel_equal(const umbel_filter *a, const umbel_filter *b);
 UMBEL_API bool umbel_is_empty(const umbel_filter *filter); /* no bit is set                      */
 UMBEL_API umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag); /* forgets every key    */
 
-/* Folding halves the filter as often as its live rate stays at or below fpr.  A snapshot is the
- * blocked filter with a counting one's keys, in a quarter of the memory.  Both keep all keys. */
+/* Folding divides the size by the largest whole number that divides it evenly and leaves the live
+ * rate at or below fpr.  A snapshot is the blocked filter with a counting one's keys, in a quarter
+ * of the memory.  Both keep all keys. */
 UMBEL_API umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag);
 UMBEL_API umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out,
                                    umbel_diag *diag);

@@ -223,7 +223,7 @@ export class Filter {
   equals(other: Filter): boolean;
   clear(): this;
 
-  /** Halves the filter as often as its rate stays at or below fpr. */
+  /** Divides the size by the largest whole number that divides it and leaves the rate at or below fpr. */
   fold(fpr: number): this;
 
   /** Windows: forgets the oldest generation. */

@@ -35,7 +35,7 @@ static int run(const cli_settings *s) {
     umbel_describe(f, &info);
     if (info.bytes == before) {
         cli_warn(s->args[0],
-                 "cannot be made smaller: half of it would exceed the rate, or is not possible");
+                 "cannot be made smaller: a part of it would exceed the rate, or is not possible");
     }
     cli_filter_save(f, info.format, s->output);
     if (!s->quiet) cli_summary(f, s, NULL);
@@ -51,12 +51,13 @@ const cli_command cli_command_fold = {
     .examples = "# Planned for 100 million keys, but only 9 million came\n"
                 "umbel fold -p 1% -o small.umb large.umb\n",
     .text =
-        "Halves the filter for as long as its live false-positive rate stays at or below "
-        "RATE. No key is lost, but exceptions (build --never) are, with a warning. With -f, OUT may be FILTER itself.\n\n"
-        "How often it can be halved is decided when it is built: six times if it has at least 256 "
-        "KiB (blocked) or 512 KiB (line); smaller ones as often as their size happens to be even, "
-        "perhaps never. Where the lines are still there, umbel build makes a filter of the right "
-        "size instead.",
+        "Divides the size of the filter by the largest whole number that divides it evenly and "
+        "leaves its live false-positive rate at or below RATE. No key is lost, but exceptions "
+        "(build --never) are, with a warning. With -f, OUT may be FILTER itself.\n\n"
+        "By which numbers is decided when it is built: among others 2, 4, 8, 16, 32 and 64 if it "
+        "has at least 256 KiB (blocked) or 512 KiB (line). Mostly the result has at most 1.6 times "
+        "the size that its keys need, but a size whose only divisors are large does not fold far. "
+        "Where the lines are still there, umbel build makes a filter of the right size instead.",
     .exits = "0 done, 2 error, 3 done, but exceptions were dropped",
     .options = options,
     .run = run,

@@ -269,8 +269,8 @@ PyMethodDef umbelpy_set_methods[] = {
     {"advance", advance, METH_NOARGS,
      "advance($self, /)\n--\n\nMoves a window on by one generation, which forgets the oldest."},
     {"fold", fold, METH_O,
-     "fold($self, fpr, /)\n--\n\nHalves the filter as often as its live rate stays at or below "
-     "fpr."},
+     "fold($self, fpr, /)\n--\n\nDivides the size by the largest whole number that divides it and "
+     "leaves the live rate at or below fpr."},
     {"measure", measure, METH_NOARGS,
      "measure($self, /)\n--\n\nReads all bits: bits_set, keys (distinct, estimated), rate (live) "
      "and what they mean."},

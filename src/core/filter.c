@@ -265,6 +265,23 @@ umbel_err umbeli_merge_bits(umbel_filter *into, const umbel_filter *from, umbel_
     return UMBEL_OK;
 }
 
+uint64_t umbeli_fold_factor(uint64_t n, bool (*fits)(void *ctx, uint64_t factor), void *ctx) {
+    enum { MOST = 2048 }; /* no number below 2^40 has more */
+    uint64_t small[MOST], i = 1;
+    size_t count = 0;
+    for (; i <= n / i && count < MOST; i++) {
+        if (n % i == 0) small[count++] = i;
+    }
+    /* In order they are the small ones, then n divided by each of them, the largest first. */
+    size_t low = 0, high = 2 * count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        uint64_t factor = middle < count ? small[middle] : n / small[2 * count - 1 - middle];
+        *(fits(ctx, factor) ? &low : &high) = middle;
+    }
+    return low < count ? small[low] : n / small[2 * count - 1 - low];
+}
+
 umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
     (void)diag;
     umbeli_bits_and(into->data, with->data, into->data_len);

@@ -233,6 +233,10 @@ umbel_err umbeli_merge_bits(umbel_filter *into, const umbel_filter *from, umbel_
 void umbeli_merge_range(umbel_filter *into, const umbel_filter *from, uint64_t at, uint64_t end);
 umbel_err umbeli_intersect_bits(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
 
+/* The largest divisor of n, the parts of a filter, that `fits`, as 1 does and, if one does, those
+ * below it. */
+uint64_t umbeli_fold_factor(uint64_t n, bool (*fits)(void *ctx, uint64_t factor), void *ctx);
+
 /* umbel_set_data, but also on frozen filters; bytes may be the filter's own. */
 umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel_diag *diag);
 

@@ -206,11 +206,10 @@ static uint64_t add_rates(double *sum, umbeli_block_form form, const uint8_t *bl
     return set;
 }
 
-double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, uint64_t nblocks,
-                                uint64_t group) {
+double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, uint64_t nblocks) {
     double sum = 0;
-    add_rates(&sum, form, blocks, nblocks, group);
-    return sum / (double)(nblocks / group);
+    add_rates(&sum, form, blocks, nblocks, 1);
+    return sum / (double)nblocks;
 }
 
 double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set) {
@@ -222,22 +221,19 @@ double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_
 }
 
 /* Keys that agree in the 32 bits that the lanes use are found in whichever block they share. */
-static double with_twins_of(double rate, double keys, uint64_t nblocks) {
+double umbeli_blocked_with_twins(umbeli_block_form form, double rate, uint64_t nblocks,
+                                 uint64_t bits_set) {
+    double keys = umbeli_blocked_estimate(form, nblocks, bits_set);
     return isfinite(keys) ? rate + (1 - rate) * ldexp(keys / (double)nblocks, -32) : rate;
 }
 
-double umbeli_blocked_with_twins(umbeli_block_form form, double rate, uint64_t nblocks,
-                                 uint64_t bits_set) {
-    return with_twins_of(rate, umbeli_blocked_estimate(form, nblocks, bits_set), nblocks);
-}
-
-/* The live rate with every `group` neighbours merged into one. */
+/* The live rate with every `group` neighbours merged into one, as measured afterwards. */
 static double live_rate(const umbel_filter *f, uint64_t group) {
     umbeli_block_form form = umbeli_block_form_of(&f->shape);
-    uint64_t nblocks = umbeli_blocked_of(f)->nblocks;
-    double rate = umbeli_blocked_live_rate(form, f->data, nblocks, group);
-    double keys = umbeli_blocked_estimate(form, nblocks, umbeli_bits_count(f->data, f->data_len));
-    return with_twins_of(rate, keys, nblocks / group);
+    uint64_t nblocks = umbeli_blocked_of(f)->nblocks, left = nblocks / group;
+    double sum = 0;
+    uint64_t bits_set = add_rates(&sum, form, f->data, nblocks, group);
+    return umbeli_blocked_with_twins(form, sum / (double)left, left, bits_set);
 }
 
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
@@ -280,14 +276,23 @@ double umbeli_blocked_rate_after(const umbel_filter *f, uint64_t keys) {
                                             : umbeli_blocked_rate(nblocks, keys);
 }
 
+typedef struct fold_goal {
+    const umbel_filter *filter;
+    double fpr;
+} fold_goal;
+
+static bool fold_fits(void *ctx, uint64_t group) {
+    const fold_goal *g = ctx;
+    return live_rate(g->filter, group) <= g->fpr;
+}
+
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     umbeli_blocked *b = (umbeli_blocked *)f;
     size_t bytes = umbeli_block_form_of(&f->shape).bytes;
     if (live_rate(f, 1) > fpr) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: the live rate is already above it");
     }
-    uint64_t group = 1;
-    while (b->nblocks % (2 * group) == 0 && live_rate(f, 2 * group) <= fpr) group *= 2;
+    uint64_t group = umbeli_fold_factor(b->nblocks, fold_fits, &(fold_goal){f, fpr});
     if (group == 1) return UMBEL_OK;
 
     uint64_t bits = f->shape.bits / group;

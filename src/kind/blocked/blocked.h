@@ -185,10 +185,8 @@ void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now);
 double umbeli_blocked_keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error);
 double umbeli_blocked_rate_after(const umbel_filter *f, uint64_t keys);
 
-/* The probability that a random hash finds all its bits set if every `group` neighbouring blocks (a
- * divisor of nblocks) were merged into one. */
-double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, uint64_t nblocks,
-                                uint64_t group);
+/* The probability that a random hash finds all its bits set. */
+double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, uint64_t nblocks);
 
 /* That rate, plus the chance that a key shares its block and the lower half of its hash with
  * another, judged by the bits set in all blocks. */

@@ -46,7 +46,7 @@ static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
 
 static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
     uint64_t nblocks = umbeli_layer_blocks(l);
-    double rate = umbeli_blocked_live_rate(umbeli_layer_form(l), l->bits, nblocks, 1);
+    double rate = umbeli_blocked_live_rate(umbeli_layer_form(l), l->bits, nblocks);
     return umbeli_blocked_with_twins(umbeli_layer_form(l), rate, nblocks, bits_set);
 }
 

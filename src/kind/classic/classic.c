@@ -195,24 +195,30 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
     if (c->scheme->rate_alike) now->rate_alike = c->scheme->rate_alike(c);
 }
 
-/* Set bits if every two neighbours were merged into one. */
-static uint64_t pairs_set(const uint8_t *bits, uint64_t nbits) {
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < nbits / 8; i += 8) {
-        uint64_t word = umbeli_load_le64(bits + i);
-        count += (uint64_t)__builtin_popcountll((word | word >> 1) & UINT64_C(0x5555555555555555));
+typedef struct fold_goal {
+    const umbel_filter *filter;
+    uint8_t *work;
+    double fpr;
+} fold_goal;
+
+/* Bit i of `work` becomes the OR of bits group * i to group * (i + 1) - 1 of the filter. */
+static void merge_neighbours(const fold_goal *g, uint64_t group) {
+    const uint8_t *bits = g->filter->data;
+    uint64_t nbits = g->filter->shape.bits, to = 0, end = group;
+    memset(g->work, 0, nbits / group / 8);
+    for (uint64_t i = 0; i < nbits; i += 64) {
+        for (uint64_t word = umbeli_load_le64(bits + i / 8); word; word &= word - 1) {
+            for (uint64_t at = i + (uint64_t)__builtin_ctzll(word); at >= end; end += group) to++;
+            (void)umbeli_bit_set(g->work, to);
+        }
     }
-    return count;
 }
 
-/* Bit i of `half` is the OR of bits 2i and 2i+1 of `whole`; both may be the same array. */
-static void fold_once(const uint8_t *whole, uint8_t *half, uint64_t half_bits) {
-    for (uint64_t byte = 0; byte < half_bits / 8; byte++) {
-        unsigned pairs = umbeli_load_le16(whole + 2 * byte), folded = 0;
-        pairs |= pairs >> 1;
-        for (unsigned i = 0; i < 8; i++) folded |= ((pairs >> (2 * i)) & 1) << i;
-        half[byte] = (uint8_t)folded;
-    }
+static bool fold_fits(void *ctx, uint64_t group) {
+    const fold_goal *g = ctx;
+    uint64_t bits = g->filter->shape.bits / group;
+    merge_neighbours(g, group);
+    return rate_of_fill(g->filter, umbeli_bits_count(g->work, bits / 8), bits) <= g->fpr;
 }
 
 static umbel_err fold(umbel_filter *f, double fpr, umbel_diag *diag) {
@@ -225,14 +231,14 @@ static umbel_err fold(umbel_filter *f, double fpr, umbel_diag *diag) {
     umbeli_array work;
     umbel_err e = umbeli_array_new(&f->settings, f->data_len / 2, &work, diag);
     if (e) return e;
-    const uint8_t *from = f->data;
-    uint64_t bits = f->shape.bits; /* a half must again be whole words */
-    while (bits % 128 == 0 && rate_of_fill(f, pairs_set(from, bits), bits / 2) <= fpr) {
-        fold_once(from, work.data, bits / 2);
-        from = work.data;
-        bits /= 2;
+    fold_goal goal = {f, work.data, fpr};
+    uint64_t words = f->shape.bits % 64 ? 1 : f->shape.bits / 64; /* whole ones must remain */
+    uint64_t group = umbeli_fold_factor(words, fold_fits, &goal);
+    uint64_t bits = f->shape.bits / group;
+    if (group > 1) {
+        merge_neighbours(&goal, group);
+        e = umbeli_filter_shrink(f, work.data, bits, fpr, diag);
     }
-    if (bits < f->shape.bits) e = umbeli_filter_shrink(f, work.data, bits, fpr, diag);
     umbeli_array_delete(&f->settings, &work);
     if (e) return e;
     umbel_plan promise = {.kind = UMBEL_KIND_CLASSIC,
