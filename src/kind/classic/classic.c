@@ -205,7 +205,7 @@ typedef struct fold_goal {
 static void merge_neighbours(const fold_goal *g, uint64_t group) {
     const uint8_t *bits = g->filter->data;
     uint64_t nbits = g->filter->shape.bits, to = 0, end = group;
-    memset(g->work, 0, nbits / group / 8);
+    memset(g->work, 0, (size_t)(nbits / group / 8));
     for (uint64_t i = 0; i < nbits; i += 64) {
         for (uint64_t word = umbeli_load_le64(bits + i / 8); word; word &= word - 1) {
             for (uint64_t at = i + (uint64_t)__builtin_ctzll(word); at >= end; end += group) to++;
