@@ -21,7 +21,6 @@ cmake --preset plain -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DUMBEL_
 printf 'ada\nbob\n' | build/umbel build -o "$tmp/names.umb" 2>/dev/null
 [ "$(printf 'bob\neve\n' | build/umbel check "$tmp/names.umb")" = bob ]
 
-from_archive=$(scripts/make-dist "$tmp/second")
-tar -tzf "$archive" >"$tmp/files"
-tar -tzf "$from_archive" | diff "$tmp/files" -
-echo "$(wc -l <"$tmp/files") files"
+[ "$(find . -xtype l)" = "" ] # no link points nowhere
+cmp "$archive" "$(scripts/make-dist "$tmp/second")"
+echo "$(tar -tzf "$archive" | wc -l) files"
