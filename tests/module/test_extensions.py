@@ -236,6 +236,14 @@ def test_stats_say_what_the_bits_say(server, layout):
     assert abs(false - 20000 * s["Live rate"]) < 6 * sigma
 
 
+def test_fill_is_a_share(server, layout):
+    """Also of layers that keep hashes, which small filters are made of."""
+    for n in 1, 10, 30, 100, 150, 1000, 5000:
+        server("BF.MADD", "f", *keys(n))
+        s = stats(server, "f")
+        assert all(0 < of["Fill"] <= 1 for of in (s, *s["Layers"])), n
+
+
 def test_stats_of_layers_add_up(server, layout):
     server("BF.MADD", "f", *keys(3000))
     s = stats(server, "f")

@@ -21,7 +21,8 @@ static umbel_measurement sample(const umbeli_layer *l, uint64_t most, bool rough
         part.bytes = most;
         part.nbits = 8 * most;
     }
-    uint64_t set = exact ? 64 * l->keys : umbeli_bits_count_first(part.bits, part.nbits);
+    uint64_t each = umbeli_is_packed(l) ? l->packed.low + 1 : 64; /* bits of a hash */
+    uint64_t set = exact ? each * l->keys : umbeli_bits_count_first(part.bits, part.nbits);
     uint64_t all = set;
     if (part.bytes < l->bytes) {
         all = (uint64_t)((double)set / (double)part.nbits * (double)l->nbits);
