@@ -29,6 +29,20 @@ PRELOAD = {"LD_PRELOAD": os.environ["REDIS_PRELOAD"],
            } if os.environ.get("REDIS_PRELOAD") else {}
 
 
+PATIENCE = 90  # seconds; a machine may be busy
+
+
+def until(what, why, ignored=OSError):
+    """Waits for an answer that is true."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        with contextlib.suppress(ignored):
+            if answer := what():
+                return answer
+        time.sleep(0.05)
+    raise AssertionError(why)
+
+
 def die_with_parent():
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 

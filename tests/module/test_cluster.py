@@ -3,6 +3,7 @@
 
 labels: slow
 """
+import functools
 import os
 import shutil
 import subprocess
@@ -14,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SERVER, Server, about, free_port, info
+import conftest
+from conftest import PATIENCE, SERVER, Server, about, free_port, info
 from resp import as_dict, is_error
 
 redis = pytest.importorskip("redis", reason="no redis-py (apt-get install python3-redis)")
@@ -23,20 +25,7 @@ cluster = pytest.importorskip("redis.cluster", reason="redis-py is too old for c
 UMBEL = str(Path(os.environ.get("UMBEL", "build/umbel")).resolve())
 CLI = str(Path(SERVER).with_name(Path(SERVER).name.replace("-server", "-cli")))
 FILTERS = [f"filter{i}" for i in range(12)]
-PATIENCE = 90  # seconds; a machine may be busy
-
-
-def until(what, why):
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        try:
-            answer = what()
-            if answer:
-                return answer
-        except (OSError, redis.RedisError):
-            pass
-        time.sleep(0.1)
-    raise AssertionError(why)
+until = functools.partial(conftest.until, ignored=(OSError, redis.RedisError))
 
 
 class Cluster:
