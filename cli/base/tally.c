@@ -14,6 +14,12 @@ char *cli_count_noun(uint64_t count, const char *noun, char *out) {
     return out;
 }
 
+char *cli_real_text(double value, int decimals, char *out) {
+    if (value >= 1000 && value < 1e15) return umbel_count_text((uint64_t)llround(value), out);
+    snprintf(out, UMBEL_QUANTITY, "%.*f", decimals, value);
+    return out;
+}
+
 cli_interval cli_wilson(uint64_t hits, uint64_t trials, double z) {
     if (trials == 0) return (cli_interval){0, 1};
     double n = (double)trials, p = (double)hits / n, zz = z * z;

@@ -10,6 +10,9 @@
 /* "1 key", "2,000 keys": into `out`, which has UMBEL_QUANTITY bytes and is returned. */
 char *cli_count_noun(uint64_t count, const char *noun, char *out);
 
+/* With decimals below a thousand; from there on they say nothing, and separators do. */
+char *cli_real_text(double value, int decimals, char *out);
+
 typedef struct cli_interval {
     double low, high;
 } cli_interval;

@@ -35,7 +35,9 @@ const cli_command cli_command_info = {
         "The live false-positive rate (\"rate now\") is computed from the bits that are set, so "
         "it holds whatever was promised. \"keys\" are the distinct keys in the filter, as well as "
         "can be known: counted, or estimated after a merge and in formats that store no count. "
-        "\"room left\" is what remains of the plan.\n\n"
+        "\"room left\" is what remains of the plan. \"rate of like keys\" appears where the hash of "
+        "a format (dcso) hardly tells keys of one form apart, and keys like those in the filter "
+        "are found more than ten times as often as promised.\n\n"
         "FILTER may be - for standard input. With --json there is one object per filter.",
     .exits = CLI_EXITS_DONE,
     .options = options,

@@ -49,8 +49,11 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
         cli_die(a->name, "--max-memory SIZE allows it, if you trust the file",
                 "would grow from %s to more than 64 times that", umbel_size_text(info.bytes, now));
     }
-    cli_die_err(a->name, e, NULL,
-                e == UMBEL_EFROZEN ? "static filters cannot change: build it again" : NULL);
+    if (e == UMBEL_EFROZEN) {
+        cli_die(a->name, "build it again from all of its keys",
+                "a %s filter is built once and cannot be changed", umbel_kind_name(info.kind));
+    }
+    cli_die_err(a->name, e, NULL, NULL);
 }
 
 /* More keys than planned, or a rate above the promise: an error or a warning.  Once without the
@@ -122,17 +125,16 @@ cli_job cli_add_job_callbacks(cli_add_job *a) {
     return (cli_job){a->hash_ahead ? hash_keys : NULL, add_keys, a};
 }
 
-/* Keys like those in it are found far more often than random ones: the format's fault, not that of
- * their number. */
-static void warn_of_alike(const cli_add_job *a, const umbel_info *info, double rate) {
-    enum { TIMES = 10 }; /* so uneven is no accident */
-    if (!(info->fpr > 0) || !(rate > TIMES * info->fpr)) return;
+/* The format's fault, not that of the number of keys. */
+static void warn_of_alike(const cli_add_job *a, const umbel_info *info,
+                          const umbel_measurement *now) {
+    if (!cli_alike_fails(info, now)) return;
     umbel_foreign made = {.format = info->format, .capacity = info->capacity, .fpr = info->fpr};
     char is[UMBEL_QUANTITY], promised[UMBEL_QUANTITY], avoided[CLI_AVOIDED];
     cli_warn(a->name,
              "the false-positive rate for keys like these is %s, not %s: the format's hash hardly "
              "tells them apart where the number of bits is even%s",
-             umbel_rate_text(rate, is), umbel_rate_text(info->fpr, promised),
+             umbel_rate_text(now->rate_alike, is), umbel_rate_text(info->fpr, promised),
              cli_alike_avoided(made, avoided));
 }
 
@@ -147,7 +149,7 @@ int cli_add_job_finish(cli_add_job *a) {
         umbel_judge(&info, &now, &health);
         if (health.overfull) exceed(a, &now);
         warn_of_little_room(a, now.keys);
-        warn_of_alike(a, &info, now.rate_alike);
+        warn_of_alike(a, &info, &now);
     }
     return a->warned ? CLI_INCOMPLETE : CLI_YES;
 }

@@ -15,6 +15,7 @@
 #include "base/output.h"
 #include "base/progress.h"
 #include "base/safe_text.h"
+#include "base/tally.h"
 #include "base/wrap.h"
 #include "umbel_quantity.h"
 
@@ -121,9 +122,8 @@ void cli_report_rate(cli_report *r, const char *label, const char *name, double 
 
 void cli_report_real(cli_report *r, const char *label, const char *name, double value,
                      int decimals) {
-    char text[64];
-    snprintf(text, sizeof text, "%.*f", decimals, value);
-    line(r, label, text);
+    char text[UMBEL_QUANTITY];
+    line(r, label, cli_real_text(value, decimals, text));
     cli_report_json(r, name, cli_json_real(value));
 }
 

@@ -14,6 +14,7 @@
 #include "base/safe_text.h"
 #include "base/tally.h"
 #include "base/wrap.h"
+#include "options/filter_options.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 #include "uniq/window_clock.h"
@@ -86,7 +87,7 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
     umbel_measure(f, &measured);
     umbel_judge(&info, &measured, &health);
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], now[UMBEL_QUANTITY];
-    char each[UMBEL_QUANTITY] = "";
+    char each[UMBEL_QUANTITY + 16] = "";
     char promised[UMBEL_QUANTITY + 16] = "";
     if (info.fpr > 0) {
         char rate[UMBEL_QUANTITY];
@@ -105,7 +106,8 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
                  umbel_size_text((uint64_t)st.st_size, file));
     }
     double bits = bits_per_key(&info, &health);
-    if (bits > 0) snprintf(each, sizeof each, " (%.1f bits per key)", bits);
+    char number[UMBEL_QUANTITY];
+    if (bits > 0) snprintf(each, sizeof each, " (%s bits per key)", cli_real_text(bits, 1, number));
     fprintf(to, "%s in %s%s%s, %s; false-positive rate %s%s", cli_keys_text(&health, keys),
             umbel_size_text(info.bytes, size), each, takes, umbel_kind_name(info.kind),
             umbel_rate_text(health.rate, now), promised);
@@ -171,6 +173,11 @@ static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info
     cli_report_count(r, NULL, "bits_set", now->bits_set);
     cli_report_rate(r, "rate now", "fpr_now", now->rate);
     if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
+    if (cli_alike_fails(info, now)) {
+        cli_report_rate(r, "rate of like keys", "rate_alike", now->rate_alike);
+        cli_report_text(r, "warning", NULL,
+                        "the format's hash hardly tells keys like those in it apart");
+    }
     if (info->exceptions) {
         cli_report_count(r, "exceptions", "exceptions", info->exceptions);
         cli_report_flag(r, NULL, "outdated", info->outdated);

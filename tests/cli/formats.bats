@@ -273,3 +273,15 @@ to_read() {
         [[ $stderr == *"keys"*"plan"* ]]
     done
 }
+
+@test "formats: info shows the rate of keys that dcso's hash hardly tells apart" {
+    seq 100 | sed 's|.*|user&@dom&.example.org/0|' > form
+    umbel build -qq --format dcso -n 100 -p 1e-5 -o even.bloom form
+    umbel info even.bloom > out
+    grep -q '^rate of like keys  1.21%$' out
+    grep -q "^warning  *the format's hash hardly tells keys like those in it apart$" out
+    [ "$(umbel info --json even.bloom | jq '.rate_alike > 1000 * .fpr')" = true ]
+    umbel build -qq --format dcso -n 108 -p 1e-5 -o odd.bloom form
+    ! umbel info odd.bloom | grep -q 'like keys\|warning'
+    ! umbel info --json odd.bloom | grep -q rate_alike
+}
