@@ -125,9 +125,9 @@ static char *narrow_rate(double rate, char *out) {
     return umbel_rate_text(rate, out);
 }
 
-static char *narrow_count(uint64_t count, char *out) {
-    return count < UINT64_C(10000000000) ? umbel_count_text(count, out)
-                                         : umbel_short_count((double)count, out);
+static char *narrow_count(uint64_t count, int width, char *out) {
+    bool fits = (int)strlen(umbel_count_text(count, out)) <= width;
+    return fits ? out : umbel_short_count((double)count, out);
 }
 
 /* Nothing to choose from: a table would repeat the reason for every kind. */
@@ -156,25 +156,32 @@ static void table(const cli_settings *s, const cli_plans *p) {
     int name = format ? 10 : 8, counts = 21 - name; /* formats have longer names */
     int width = cli_width(stdout);
     bool wide = width >= 60, purposes = !format && width >= 80;
-    if (!wide) name = 10, counts = 0; /* without the number of keys, which was given or is said */
+    /* Narrow, without what was given: the number of keys, or the size. */
+    bool keys_shown = wide || !s->keys, size_shown = wide || s->keys;
+    if (!wide) counts = 19 - name;
+    if (!wide && size_shown) name = 10;
     printf("%-*s", name, format ? "format" : "kind");
-    if (wide) printf(" %*s", counts, "keys");
-    printf(" %9s %8s", "size", "bits/key");
+    if (keys_shown) printf(" %*s", counts, "keys");
+    if (size_shown) printf(" %9s", "size");
+    printf(" %8s", "bits/key");
     if (wide) printf(" %6s", "hashes");
     printf(" %9s%s\n", "rate", purposes ? "  for" : "");
     for (size_t i = 0; i < p->count; i++) {
         const umbel_plan *x = &p->at[i].plan;
         const char *kind = p->at[i].format ? p->at[i].format : umbel_kind_name(x->kind);
-        char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], why[512];
+        char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], why[500];
         if (!p->at[i].possible) {
-            snprintf(why, sizeof why, "impossible: %s", x->why);
+            char reason[520];
+            snprintf(reason, sizeof reason, "impossible: %s",
+                     cli_in_options(x->why, why, sizeof why));
             printf("%-*s", KIND, kind);
-            cli_wrapped(why, KIND, KIND, stdout);
+            cli_wrapped(reason, KIND, KIND, stdout);
             continue;
         }
         printf("%-*s", name, kind);
-        if (wide) printf(" %*s", counts, narrow_count(x->capacity, keys));
-        printf(" %9s %8.2f", umbel_size_text(x->bytes, size), x->bits_per_key);
+        if (keys_shown) printf(" %*s", counts, narrow_count(x->capacity, counts, keys));
+        if (size_shown) printf(" %9s", umbel_size_text(x->bytes, size));
+        printf(" %8.2f", x->bits_per_key);
         if (wide) printf(" %6u", x->hashes);
         printf(" %9s%s%s\n", narrow_rate(x->rate, rate), purposes ? "  " : "",
                purposes ? umbel_kind_purpose(x->kind) : "");
@@ -288,6 +295,12 @@ static void axis(int decades) {
 }
 
 void cli_plan_report_plot(const umbel_plan *plan) {
+    if (cli_is_built_once(plan->kind)) {
+        putchar('\n');
+        cli_say("A %s filter is built once, for the keys that it has: its rate stays as it is.",
+                umbel_kind_name(plan->kind));
+        return;
+    }
     double rates[CLI_CURVE], lowest = 0.1;
     bool colours = cli_colours(STDOUT_FILENO);
     for (int i = 0; i < CLI_CURVE; i++) {

@@ -172,3 +172,15 @@ assert 34 <= bars[4] <= 37, bars
 assert "1%" in open("ascii").read().splitlines()[-1]
 P
 }
+
+@test "plan: formats with many keys stay in their columns" {
+    run umbel plan --format redisbloom -n 1234567890 -p 1%
+    [ "${#lines[0]}" -eq "${#lines[1]}" ]
+    [[ ${lines[1]} == *" 1.23 G "* ]]
+}
+
+@test "plan: what is built once has no curve" {
+    umbel plan -n 1e6 -p 1% --kind tight --plot > out
+    grep -q "^A tight filter is built once" out
+    ! grep -q "the plan" out
+}

@@ -82,3 +82,12 @@ shown() {
     join() { grep -v '^ *#' | sed -e ':a;/\\$/{N;s/ *\\\n */ /;ba}'; }
     diff <(join < narrow) <(join < wide)
 }
+
+@test "terminal: a narrow plan shows what was asked for" {
+    shown 40 "'$UMBEL' plan -m 1M -p 0.1%" > keys
+    grep -q '^kind  *keys bits/key  *rate$' keys
+    grep -q '^tight  *837,943 ' keys
+    shown 40 "'$UMBEL' plan -n 1M -p 0.1%" > size
+    grep -q '^kind  *size bits/key  *rate$' size
+    [ "$(cat keys size | wc -L)" -le 40 ]
+}
