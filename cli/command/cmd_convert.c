@@ -2,14 +2,27 @@
  *
  * cmd_convert.c - umbel convert: the same bits in another file format
  */
+#include <stdio.h>
+
+#include "base/error.h"
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "report/report.h"
+#include "umbel_foreign.h"
 
 static const uint8_t options[] = {OPT_OUTPUT,      OPT_FORCE,           OPT_FROM, OPT_TO,
                                   OPT_SECRET_FILE, OPT_QUIET,           OPT_JSON, OPT_MAX_MEMORY,
                                   OPT_HELP,        OPT_HEADING_FOREIGN, OPT_KEYS, CLI_SHAPE_OPTIONS,
                                   OPT_END};
+
+/* Neither file is to blame. */
+static _Noreturn void refuse(const umbel_filter *f, umbel_format to) {
+    umbel_diag diag = {0};
+    char where[64];
+    umbel_err e = umbel_encode(f, to, NULL, 0, &diag);
+    snprintf(where, sizeof where, "--to %s", umbel_format_name(to));
+    cli_die_err(where, e, &diag, NULL);
+}
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
@@ -21,6 +34,7 @@ static int run(const cli_settings *s) {
     umbel_info info;
     umbel_describe(f, &info);
     umbel_format to = s->to ? s->to : info.format;
+    if (!umbel_encoded_size(f, to)) refuse(f, to);
     cli_filter_save(f, to, s->output);
     if (!s->quiet) cli_summary(f, s, NULL);
     umbel_free(f);

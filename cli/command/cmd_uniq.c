@@ -279,8 +279,8 @@ static void summarise(const uniq_run *u, const cli_lines *read) {
     if (isfinite(lost)) {
         char count[UMBEL_QUANTITY];
         lost = fmin(lost, (double)read->count);
-        if (lost < 10) snprintf(count, sizeof count, "%.2f", lost);
-        fprintf(to, "about %s new lines mistaken for repeated",
+        if (lost < 10) snprintf(count, sizeof count, "%.2f", fmax(lost, 0.01));
+        fprintf(to, "%s %s new lines mistaken for repeated", lost < 0.01 ? "fewer than" : "about",
                 lost < 10 ? count : umbel_count_text((uint64_t)llround(lost), count));
     } else {
         fputs("how many new lines were lost cannot be estimated: every bit is set", to);

@@ -98,6 +98,13 @@ static int open_descriptor(const cli_input *in, const char *path, struct stat *s
     return -1;
 }
 
+/* Its bytes are no lines that anybody wants to count or compare. */
+static void refuse_filter(const char *name, const uint8_t *first, size_t len) {
+    static const char magic[] = "UMBEL\x1a\r\n"; /* docs/formats/native.md */
+    if (len < strlen(magic) || memcmp(first, magic, strlen(magic)) != 0) return;
+    cli_die(name, "umbel check looks lines up in it", "is a filter, and lines are wanted");
+}
+
 /* NULL if it cannot be read and the others are to be. */
 static cli_file *open_file(const cli_input *in, const char *path) {
     struct stat st;
@@ -108,6 +115,7 @@ static cli_file *open_file(const cli_input *in, const char *path) {
     uint8_t first[CLI_MAGIC];
     off_t start = S_ISREG(st.st_mode) ? lseek(f->fd, 0, SEEK_CUR) : -1;
     size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
+    refuse_filter(f->name, first, got);
     /* Files under /proc claim to be empty but are not. */
     if (start < 0 || st.st_size == 0 || in->csv || cli_is_packed(first, got)) {
         f->stream = cli_stream_open(f->fd, f->name, cli_gunzip_best());

@@ -169,7 +169,33 @@ P
     umbel build -q -o a.umb words.txt
     refused "words.txt: is not a filter (did you mean umbel check a.umb words.txt?)" umbel check words.txt a.umb
     refused "words.txt: is not a filter (did you mean umbel add a.umb words.txt?)" umbel add words.txt a.umb
-    refused "words.txt: format: not recognised" umbel check words.txt words.txt
+    refused "words.txt: is not a filter that can be recognised (--format is needed" umbel check words.txt words.txt
+    # All arguments of these are filters: there is nothing to swap.
+    for command in "merge -o x" cmp info; do
+        refused "words.txt: is not a filter that can be recognised (--format is needed" umbel $command words.txt a.umb
+    done
+    refused "words.txt: is not a filter that can be recognised (--from is needed" umbel convert -o x words.txt
+    refused "words.txt: is not a filter that can be recognised" umbel remove words.txt -e 1
+    [[ $stderr != *--format* ]] # remove has no such option
+}
+
+@test "a filter where lines are wanted is refused" {
+    seq 9 > words.txt
+    umbel build -q -o a.umb words.txt
+    for command in "count a.umb" "diff a.umb words.txt" "diff words.txt a.umb" "uniq a.umb" \
+        "check a.umb a.umb" "build -o x a.umb" "count --csv -k 1 a.umb"; do
+        refused "a.umb: is a filter, and lines are wanted (umbel check looks lines up in it)" umbel $command
+    done
+}
+
+@test "numbers for people: no digits that say nothing" {
+    seq 9 > words.txt
+    run --separate-stderr umbel build -n 1M -o big.umb words.txt
+    [[ $stderr == *" (1,172,366 bits per key)"* ]]
+    umbel info big.umb | grep -q '^bits per key  *1,172,366$'
+    umbel info --json big.umb | grep -q '"bits_per_key": 1172366.2'
+    run --separate-stderr umbel uniq words.txt
+    [[ $stderr == *"; fewer than 0.01 new lines mistaken for repeated, in "* ]]
 }
 
 @test "messages name options, not the library's parameters" {
@@ -202,7 +228,10 @@ assert second["line"] == "ok", second'
 @test "hints say what would work" {
     seq 1000 > keys
     umbel build -q -o k.umb keys
-    refused "field=0: fields are numbers from 1" umbel check -k 0 k.umb
+    refused "field=0: fields are numbers from 1, ranges such as 2-4" umbel check -k 0 k.umb
+    refused "fewer keys or a higher rate (umbel plan" umbel build -p 1% -m 1k -n 1e9 -o x keys
+    run umbel plan -m 10 -p 1e-9
+    [[ $output != *fpr* ]]
     refused "more keys than the 10 planned (nothing was saved" umbel build -q --kind static --strict -n 10 -o s.umb keys
     [ ! -e s.umb ]
     cp k.umb bad.umb
@@ -211,7 +240,7 @@ assert second["line"] == "ok", second'
     [[ $output != *--format* ]]
     umbel convert -q -o c.umb k.umb # to its own format
     cmp c.umb k.umb
-    refused "umbel: l.bin: the format uses a different hash; build the filter again from its keys" \
+    refused "umbel: --to leveldb: the format uses a different hash; build the filter again from its keys" \
         umbel convert --to leveldb -o l.bin k.umb
 }
 
