@@ -20,6 +20,12 @@ char *cli_real_text(double value, int decimals, char *out) {
     return out;
 }
 
+char *cli_narrow_rate(double rate, char *out) {
+    if (!(rate > 0 && rate < 0.9995e-5)) return umbel_rate_text(rate, out);
+    snprintf(out, UMBEL_QUANTITY, "%.2g", rate);
+    return out;
+}
+
 cli_interval cli_wilson(uint64_t hits, uint64_t trials, double z) {
     if (trials == 0) return (cli_interval){0, 1};
     double n = (double)trials, p = (double)hits / n, zz = z * z;

@@ -13,6 +13,9 @@ char *cli_count_noun(uint64_t count, const char *noun, char *out);
 /* With decimals below a thousand; from there on they say nothing, and separators do. */
 char *cli_real_text(double value, int decimals, char *out);
 
+/* For columns: `1 in 30,700,000,000` is 3.3e-11 there. */
+char *cli_narrow_rate(double rate, char *out);
+
 typedef struct cli_interval {
     double low, high;
 } cli_interval;

@@ -116,15 +116,7 @@ static void say_keys(const cli_settings *s) {
             max < 1e18 ? cli_count_noun((uint64_t)max, "key", keys) : "1e18 keys");
 }
 
-/* Quantities for columns: `1 in 30,700,000,000` is 3.3e-11 there. */
-static char *narrow_rate(double rate, char *out) {
-    if (rate > 0 && rate < 0.9995e-5) {
-        snprintf(out, UMBEL_QUANTITY, "%.2g", rate);
-        return out;
-    }
-    return umbel_rate_text(rate, out);
-}
-
+/* For a column of this width. */
 static char *narrow_count(uint64_t count, int width, char *out) {
     bool fits = (int)strlen(umbel_count_text(count, out)) <= width;
     return fits ? out : umbel_short_count((double)count, out);
@@ -183,7 +175,7 @@ static void table(const cli_settings *s, const cli_plans *p) {
         if (size_shown) printf(" %9s", umbel_size_text(x->bytes, size));
         printf(" %8.2f", x->bits_per_key);
         if (wide) printf(" %6u", x->hashes);
-        printf(" %9s%s%s\n", narrow_rate(x->rate, rate), purposes ? "  " : "",
+        printf(" %9s%s%s\n", cli_narrow_rate(x->rate, rate), purposes ? "  " : "",
                purposes ? umbel_kind_purpose(x->kind) : "");
         if (x->verdict) {
             cli_say("It cannot do better: %s.", cli_in_options(x->why, why, sizeof why));
@@ -225,7 +217,7 @@ static void for_scale(uint64_t keys) {
         char size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
         double n = (double)keys, wrong = -expm1(n * log1p(-exp2(-8.0 * sets[i].bytes)));
         char note[UMBEL_QUANTITY + 32];
-        snprintf(note, sizeof note, "plus gaps; still wrong for %s", narrow_rate(wrong, rate));
+        snprintf(note, sizeof note, "plus gaps; still wrong for %s", cli_narrow_rate(wrong, rate));
         scale_row(sets[i].what, umbel_size_text(keys * (uint64_t)sets[i].bytes, size), note);
     }
     char size[UMBEL_QUANTITY];
@@ -279,7 +271,7 @@ static void axis(int decades) {
     for (int d = 0, end = 0; d <= decades; d++) {
         int at = d * bars / decades;
         if (at < bars) line[at] = '+';
-        narrow_rate(pow(10, d - decades), label);
+        cli_narrow_rate(pow(10, d - decades), label);
         if (d == decades) snprintf(label, sizeof label, "100%%");
         int len = (int)strlen(label), from = at - len / 2 > 0 ? at - len / 2 : 0;
         if (from < end || from + len > room) continue;
@@ -319,7 +311,7 @@ void cli_plan_report_plot(const umbel_plan *plan) {
         const char *tint = rates[i] <= plan->fpr        ? "\033[32m"
                            : rates[i] <= 10 * plan->fpr ? "\033[33m"
                                                         : "\033[31m";
-        printf("%5.2fx %9s  ", cli_curve[i], narrow_rate(rates[i], rate));
+        printf("%5.2fx %9s  ", cli_curve[i], cli_narrow_rate(rates[i], rate));
         if (colours) fputs(tint, stdout);
         cli_bar(cells_of(rates[i], decades), stdout);
         if (colours) fputs("\033[0m", stdout);

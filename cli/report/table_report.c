@@ -18,7 +18,7 @@
 #include "base/wrap.h"
 #include "umbel_foreign.h"
 
-enum { DRAWN_ACROSS = 64, DRAWN_DOWN = 4, PLACE_WIDTH = 28 };
+enum { DRAWN_ACROSS = 64, DRAWN_BESIDE = 11, DRAWN_DOWN = 4, PLACE_WIDTH = 28 };
 
 static const char *const state_names[] = {
     [UMBEL_TABLE_FILTER] = "filter",
@@ -131,11 +131,22 @@ static json_t *place_json(const cli_place *p) {
     return o;
 }
 
+/* On a narrow terminal there is room for the place and its rate. */
+static bool is_narrow(FILE *to) {
+    return cli_width(to) < PLACE_WIDTH + 50;
+}
+
 static void print_line(const cli_place *p, umbel_table_system system, FILE *to) {
     char place[160], rate[UMBEL_QUANTITY], keys[UMBEL_QUANTITY];
     cli_table_place_text(&p->seen, system, place, sizeof place);
     int wide = cli_put_safe(place, to);
     fprintf(to, "%*s", wide < PLACE_WIDTH ? PLACE_WIDTH - wide + 1 : 1, "");
+    if (is_narrow(to)) {
+        bool filter = p->seen.state == UMBEL_TABLE_FILTER;
+        fprintf(to, "%10s\n",
+                filter ? cli_narrow_rate(p->now.rate, rate) : state_names[p->seen.state]);
+        return;
+    }
     if (p->seen.state == UMBEL_TABLE_FILTER) {
         fprintf(to, "%10" PRIu64 " %3u %6.1f%% %12s ", p->info.bits, p->info.hashes,
                 100 * fill_of(p), umbel_rate_text(p->now.rate, rate));
@@ -170,8 +181,12 @@ void cli_table_report_print(const cli_places *p, umbel_table_system system, cli_
         return;
     }
     if (!p->filters) return;
-    fprintf(r->to, "\n%-*s %10s %3s %7s %12s %12s\n", PLACE_WIDTH, "where", "bits", "k", "fill",
-            "live rate", "keys");
+    if (is_narrow(r->to)) {
+        fprintf(r->to, "\n%-*s %10s\n", PLACE_WIDTH, "where", "live rate");
+    } else {
+        fprintf(r->to, "\n%-*s %10s %3s %7s %12s %12s\n", PLACE_WIDTH, "where", "bits", "k", "fill",
+                "live rate", "keys");
+    }
     for (size_t i = 0; i < p->count; i++) {
         if (p->at[i].seen.state != UMBEL_TABLE_NONE) print_line(&p->at[i], system, r->to);
     }
@@ -299,7 +314,10 @@ static void draw_cell(const map_cell *c, bool colours, FILE *to) {
 
 void cli_table_report_draw(const cli_places *p, FILE *to) {
     bool colours = to == stdout && cli_colours(STDOUT_FILENO);
-    size_t each = (p->count + DRAWN_ACROSS * DRAWN_DOWN - 1) / (DRAWN_ACROSS * DRAWN_DOWN);
+    int room = cli_width(to) - DRAWN_BESIDE;
+    size_t across = (size_t)(room < DRAWN_ACROSS ? room : DRAWN_ACROSS),
+           cells = across * DRAWN_DOWN;
+    size_t each = (p->count + cells - 1) / cells;
     if (!p->filters) return;
     fprintf(to, "\nfill of each place, ");
     fputs(cli_utf8() ? "a full block is 100%" : "from ' ' (0%) through '+' (half) to '@' (full)",
@@ -308,7 +326,7 @@ void cli_table_report_draw(const cli_places *p, FILE *to) {
     fputc('\n', to);
     for (size_t i = 0, n = 0; i < p->count; i += each, n++) {
         map_cell c = cell_of(p, i, each);
-        if (n % DRAWN_ACROSS == 0) fprintf(to, "%s%8zu |", i ? "|\n" : "", i);
+        if (n % across == 0) fprintf(to, "%s%8zu |", i ? "|\n" : "", i);
         draw_cell(&c, colours, to);
     }
     fputs("|\n", to);

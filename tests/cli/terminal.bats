@@ -91,3 +91,14 @@ shown() {
     grep -q '^kind  *size bits/key  *rate$' size
     [ "$(cat keys size | wc -L)" -le 40 ]
 }
+
+@test "terminal: the filters of a table fit 40 columns" {
+    cp "$root/tests/golden/table/keys300.ldb" "$root/tests/golden/parquet/duckdb_t.parquet" .
+    for file in keys300.ldb duckdb_t.parquet; do
+        shown 40 "'$UMBEL' table $file" > out
+        grep -q '^where  *live rate$' out
+        python3 -c 'assert max(len(l.rstrip("\n")) for l in open("out", encoding="utf-8")) <= 40'
+    done
+    grep -q '^row group 0, s  *1.32%$' out
+    shown 80 "'$UMBEL' table keys300.ldb" | grep -q '^where  *bits  *k  *fill  *live rate  *keys$'
+}
