@@ -11,6 +11,8 @@
 
 #include "base/error.h"
 #include "base/safe_text.h"
+#include "base/tally.h"
+#include "base/wrap.h"
 #include "umbel_quantity.h"
 
 /* ---- Files ---- */
@@ -98,11 +100,19 @@ void cli_database_take(cli_database *d, const char *path, const cli_places *p, c
         json_array_append_new(d->list, o);
         return;
     }
-    if (!d->headed) {
+    bool narrow = cli_width(r->to) < 80; /* room for the rate and a name */
+    if (!d->headed && narrow) {
+        fprintf(r->to, "%9s  %s\n", "live rate", "file");
+    } else if (!d->headed) {
         fprintf(r->to, "%8s %14s %10s %6s %7s %12s  %s\n", "filters", "keys", "size", "b/key",
                 "fill", "live rate", "file");
     }
     d->headed = true;
+    if (narrow) {
+        cli_print_safe(r->to, "%9s  %s", p->filters ? cli_narrow_rate(p->rate, rate) : "-", path);
+        fputc('\n', r->to);
+        return;
+    }
     cli_print_safe(r->to, "%8zu %14s %10s %6.2f %6.1f%% %12s  %s", p->filters,
                    p->keys ? umbel_count_text(p->keys, keys) : "-", umbel_size_text(p->bytes, size),
                    per_key(p->bytes, p->keys), 100 * p->fill,
