@@ -143,7 +143,7 @@ def test_damaged_and_foreign_files(server, tmp_path):
     (tmp_path / "damaged.umb").write_bytes(damaged)
     refused(push(server, tmp_path / "damaged.umb", "--key", "f"), "damaged.umb: ")
     (tmp_path / "text").write_text("no filter\n")
-    refused(push(server, tmp_path / "text", "--key", "f"), "text: format: not recognised")
+    refused(push(server, tmp_path / "text", "--key", "f"), "text: is not a filter that can be recognised")
     (tmp_path / "empty").write_bytes(b"")
     refused(push(server, tmp_path / "empty", "--key", "f"), "empty: the file is empty")
     assert server("DBSIZE") == 0
