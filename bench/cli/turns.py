@@ -6,7 +6,7 @@ libxxhash-dev).
 
 CPU seconds (user and system) and wall-clock seconds, medians of ROUNDS turns (7), each with one
 thread, then two threads against one and against what two busy processes get here at the same moment.
-STATE=KEYS also makes a state of so many keys and adds one line to it.
+STATE=KEYS also makes a state of that many keys and adds one line to it.
 """
 import os
 import statistics
