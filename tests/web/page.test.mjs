@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync, openSync, writeSync, closeSync } from 'node:fs';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { built, golden, hex, nativeFiles, root, runs, umbel } from '../js/support.mjs';
@@ -754,16 +754,30 @@ async function firstAnswer() {
   return took.ms;
 }
 
-// Whatever else the machine does makes a load slower and none faster, so one that is fast enough proves it.
+/** Milliseconds for a fixed piece of arithmetic in the browser: how fast the machine is just now. */
+async function pace() {
+  const page = await browser.page('about:blank');
+  const ms = await page.run(`(() => {
+    const start = performance.now();
+    for (let i = 0, x = 1; i < 2e7; i++) x = Math.imul(x ^ i, 0x9e3779b1);
+    return performance.now() - start;
+  })()`);
+  await page.close();
+  return ms;
+}
+
+// Whatever else the machine does makes a load slower and none faster, so one that is fast enough
+// proves it; on a machine at half the speed, or shared by two, it may take twice as long.
 test('plan: the first answer is there within 100 ms after load', async (t) => {
-  const times = [];
-  do times.push(Math.round(await firstAnswer())); while (times.length < 5 || (Math.min(...times) > 100 && times.length < 40));
-  t.diagnostic(`first answer ${times.join(', ')} ms after load`);
-  if (Math.min(...times) > 100 && loadavg()[0] > availableParallelism()) {
-    t.skip(`the machine is busy: ${loadavg()[0].toFixed(1)} processes want to run; at best ${Math.min(...times)} ms`);
-    return;
-  }
-  assert.ok(Math.min(...times) <= 100, `${times}`);
+  const usual = 35, times = [], paces = [];
+  const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
+  const allowed = () => 100 * Math.max(1, median(paces) / usual);
+  do {
+    paces.push(await pace());
+    times.push(Math.round(await firstAnswer()));
+  } while (times.length < 5 || (Math.min(...times) > allowed() && times.length < 40));
+  t.diagnostic(`first answer ${times.join(', ')} ms after load; pace ${paces.map(Math.round).join(', ')} ms`);
+  assert.ok(Math.min(...times) <= allowed(), `${times}, where ${allowed()} are allowed`);
 });
 
 test('explainer: one lookup, step by step', async () => {
