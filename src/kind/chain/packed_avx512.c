@@ -12,6 +12,7 @@
 #define KERNEL umbeli_packed_avx512
 #define KERNEL_TARGET __attribute__((target("avx2,avx512f,avx512vpopcntdq,popcnt,bmi,bmi2")))
 
+#if defined(__x86_64__) /* depositing bits takes registers of 64 */
 /* As packed_zeros_of_line.  Processors with these instructions deposit bits fast. */
 static inline KERNEL_TARGET __attribute__((always_inline)) uint32_t
 zeros_of_line(const uint8_t *chunk, uint32_t n) {
@@ -36,6 +37,7 @@ zeros_of_line(const uint8_t *chunk, uint32_t n) {
 }
 
 #define KERNEL_ZEROS zeros_of_line
+#endif
 #include "kind/chain/packed_loops.h"
 
 #endif
