@@ -137,7 +137,7 @@ bench:
 	scripts/setup bench
 	cmake --preset bench
 	cmake --build --preset bench -j $(JOBS)
-	for program in build/bench/umbel-bench* build/bench/bench/umbel-bench*; do \
+	for program in build/benchmark/bench/umbel-bench*; do \
 	    [ ! -f "$$program" ] || [ ! -x "$$program" ] || "$$program" $(BENCH_ARGS) || exit 1; \
 	done
 
