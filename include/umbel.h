@@ -258,7 +258,7 @@ UMBEL_API umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter
 
 /* Same layout, seed, secret, size and bits; counts, promises and metadata may differ. */
 UMBEL_API bool umbel_equal(const umbel_filter *a, const umbel_filter *b);
-UMBEL_API bool umbel_is_empty(const umbel_filter *filter); /* no bit is set                      */
+UMBEL_API bool umbel_is_empty(const umbel_filter *filter); /* no key can be in it                */
 UMBEL_API umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag); /* forgets every key    */
 
 /* Folding divides the size by the largest whole number that divides it evenly and leaves the live

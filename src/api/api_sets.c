@@ -107,6 +107,9 @@ bool umbel_equal(const umbel_filter *a, const umbel_filter *b) {
 bool umbel_is_empty(const umbel_filter *filter) {
     uint64_t len = 0, at = 0;
     const uint8_t *bytes;
+    umbel_traits traits;
+    umbel_kind_traits(filter->shape.kind, &traits);
+    if (traits.built_once) return umbeli_keys_added(filter) == 0; /* their bits may all be 0 */
     if (filter->concurrent) {
         uint8_t room[UMBELI_PEEK];
         for (; (bytes = umbeli_filter_peek(filter, at, room, &len)) != NULL; at += len) {

@@ -101,6 +101,16 @@ static void keeps_its_promise(void **state) {
     }
 }
 
+/* A single key is often found where all fingerprints are 0. */
+static void few_keys_are_not_none(void **state) {
+    for (uint64_t seed = 0; seed < 64; seed++) {
+        umbel_filter *f = built(state, (umbel_params){.fpr = 0.75, .seed = seed}, (umbel_opts){0},
+                                (keys){.n = 1, .times = 1});
+        assert_false(umbel_is_empty(f));
+        umbel_free(f);
+    }
+}
+
 static void nothing_is_in_an_empty_one(void **state) {
     umbel_filter *f = simple(state, 0, 0.01);
     assert_int_equal(check_found(f, 2, 0, 10000), 0);
@@ -390,6 +400,7 @@ static void memory_runs_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         BOTH(keeps_its_promise),
+        BOTH(few_keys_are_not_none),
         BOTH(nothing_is_in_an_empty_one),
         BOTH(bytes_depend_on_keys_alone),
         BOTH(duplicates_cost_nothing),
