@@ -134,7 +134,7 @@ as_somebody() {
     command -v cc > /dev/null || skip "no cc"
     printf '#include <errno.h>\nint flock(int fd, int how) { (void)fd, (void)how; errno = ENOLCK; return -1; }\n' > none.c
     cc -shared -fPIC -o none.so none.c
-    LD_PRELOAD=$PWD/none.so "$UMBEL" --version > /dev/null 2>&1 || skip "preloading does not work here"
+    [ -z "$(LD_PRELOAD=$PWD/none.so "$UMBEL" --version 2>&1 > /dev/null)" ] || skip "preloading does not work here"
     seq 10 | umbel build -q -n 50 -p 0.01 -o a.umb
     for quiet in "" -q -qq; do
         run --separate-stderr env LD_PRELOAD="$PWD/none.so" "$UMBEL" add $quiet a.umb -e "key$quiet"

@@ -329,7 +329,9 @@ static void unusual_links_stay_as_they_are(void **state) {
         uint8_t *head = bf_dump_head(v, &len);
         bf_value_free(v);
         assert_int_equal(len, SIZES + LINK);
-        memcpy(head + changes[i].at, &changes[i].to, changes[i].len);
+        uint8_t to[8];
+        umbeli_store_le64(to, changes[i].to.number);
+        memcpy(head + changes[i].at, to, changes[i].len);
         assert_ok(bf_load_head(head, len, 0, &v, NULL));
         fake_io io = saved(v);
         back = loaded(type_of(v), &io);

@@ -311,7 +311,7 @@ def test_node_by_node(shards):
             assert shard.replica("DEBUG", "DIGEST") == shard.primary("DEBUG", "DIGEST")
     written()
     for shard in shards:
-        assert {shard.primary("TYPE", name) for name in shard.writer.acknowledged} == {"MBbloom--"}
+        assert {shard.primary("TYPE", name) for name in list(shard.writer.acknowledged)} == {"MBbloom--"}
     # 5. New filters may be blocked, and the first primaries be primaries again.
     for shard in shards:
         for node in shard.nodes():

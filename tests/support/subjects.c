@@ -56,6 +56,23 @@ bool subject_runs(const subject *s) {
     return (s->cpu & ~umbeli_cpu()) == 0;
 }
 
+const subject *subject_called(const char *name) {
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (strcmp(subjects[s].name, name) == 0) return &subjects[s];
+    }
+    fail_msg("no subject is called %s", name);
+    return NULL;
+}
+
+const subject *fastest_subject(umbel_kind kind) {
+    const subject *fastest = NULL;
+    for (const subject *s = subjects; s < subjects + SUBJECTS; s++) {
+        if (s->kind == kind && !s->concurrent && !s->key && subject_runs(s)) fastest = s;
+    }
+    assert_non_null(fastest);
+    return fastest;
+}
+
 static void assert_kernel(const subject *s, const umbel_filter *f, const char *kernel) {
     umbel_info info;
     umbel_describe(f, &info);

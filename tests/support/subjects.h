@@ -23,6 +23,11 @@ extern const subject subjects[SUBJECTS];
 /* False: this machine lacks the instructions. */
 bool subject_runs(const subject *s);
 
+const subject *subject_called(const char *name);
+
+/* The last of the kind that runs here, neither concurrent nor keyed. */
+const subject *fastest_subject(umbel_kind kind);
+
 /* A filter of this kind on this kernel; the rest from params. */
 umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_opts *opts);
 

@@ -62,14 +62,14 @@ static void test_threads(void **state) {
     (void)state;
     const uint32_t threads[] = {1, 2, 3, 7};
     for (size_t t = 0; t < 4; t++) {
-        one_call_is_many(&subjects[subject_runs(&subjects[1])], threads[t]);
+        one_call_is_many(fastest_subject(UMBEL_KIND_BLOCKED), threads[t]);
     }
 }
 
 static void test_kernels(void **state) {
     (void)state;
-    one_call_is_many(&subjects[0], 2);
-    one_call_is_many(&subjects[2], 2);
+    one_call_is_many(subject_called("blocked, generic"), 2);
+    one_call_is_many(subject_called("blocked, atomic"), 2);
 }
 
 int main(void) {
