@@ -10,6 +10,17 @@
 
 #include "base/error.h"
 
+const cli_option cli_options[OPTION_COUNT] = {
+    [OPT_END] = {.letters = "", .name = "", .help = ""},
+#define OPTION(id, letters, name, argument, choices, type, member, help)                         \
+    [OPT_##id] = {letters, name, argument, choices, TYPE_##type, offsetof(cli_settings, member), \
+                  help},
+#define FLAG(id, letters, name, member, help) \
+    [OPT_##id] = {letters, name, NULL, NULL, TYPE_FLAG, offsetof(cli_settings, member), help},
+#define HEADING(id, text) [OPT_##id] = {"", "", NULL, NULL, TYPE_FLAG, 0, text},
+#include "options/option_list.h"
+};
+
 char *cli_option_text(cli_option_id id, char *out) {
     const cli_option *o = &cli_options[id];
     char *p = out;

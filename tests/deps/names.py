@@ -92,7 +92,7 @@ def main():
     compare("docs/formats/README.md", [*formats[1:], "redis"],
             in_table("docs/formats/README.md", r"^\| \[(\w+)\]"), wrong, False)
     compare("--variant", [*variants, "v2"], re.search(
-        r'"variant", "NAME", "([\w ]+)"', read("cli/options/option_table.c"))[1].split(), wrong, False)
+        r'"variant", "NAME", "([\w ]+)"', read("cli/options/option_list.h"))[1].split(), wrong, False)
     if wrong:
         sys.exit("\n".join(wrong))
     print(f"{sum(map(len, (kinds, formats, types, verdicts, errors, variants)))} names, the same everywhere")
