@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/safe_text.h"
 #include "filter/mapped_guard.h"
-#include "lines/selected_lines.h"
 #include "report/report.h"
 
 /* In place of a number of lines: they could not be looked up. */

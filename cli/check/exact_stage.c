@@ -5,8 +5,7 @@
 #include "check/exact_stage.h"
 
 #include "base/error.h"
-#include "filter/hasher.h"
-#include "lines/misfits.h"
+#include "filter/filter_file.h"
 
 typedef struct exact_run {
     cli_exact *exact;
@@ -48,17 +47,15 @@ static void mark(void *ctx, cli_batch *b) {
 }
 
 int cli_exact_read(cli_exact *e, const cli_settings *s, cli_lookup *lookup, cli_feed feed,
-                   const char *file, const umbel_recipe *file_recipe) {
+                   const char *file, umbel_recipe *file_recipe) {
     *e = (cli_exact){.hasher = cli_hasher_new(s), .recipe = lookup->recipes[0]};
     exact_run r = {e, lookup};
     cli_job candidates = {look_up, collect, &r}, present = {hash_keys, mark, &r};
     feed.quiet = true; /* the caller reads these lines again, and warns then */
     if (feed.activity) feed.activity = "finding candidates";
     cli_pipeline(&feed, &candidates);
-    cli_feed other = cli_feed_of(s, &file, 1);
+    cli_feed other = cli_feed_of(s, &file, 1, &file_recipe);
     other.given = NULL;
-    other.recipes = &file_recipe;
-    other.nrecipes = 1;
     if (feed.activity) other.activity = "verifying";
     cli_lines read = cli_pipeline(&other, &present);
     return cli_misfits_status(&read, file_recipe, "skipped", CLI_YES);

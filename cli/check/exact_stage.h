@@ -18,7 +18,7 @@ typedef struct cli_exact {
  * them are there.  Memory is in proportion to the different candidates.  Returns the exit status
  * for lines of the file without a key; the lines of the feed are read again by the caller. */
 int cli_exact_read(cli_exact *e, const cli_settings *s, cli_lookup *lookup, cli_feed feed,
-                   const char *file, const umbel_recipe *file_recipe);
+                   const char *file, umbel_recipe *file_recipe);
 
 /* Clears the hits of lines that are in the filter by mistake. */
 void cli_exact_confirm(const cli_exact *e, cli_batch *b);

@@ -7,7 +7,6 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "filter/update_lock.h"
-#include "lines/misfits.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {
@@ -20,10 +19,8 @@ static int run(const cli_settings *s) {
     cli_refuse_as_input(path, s->args + 1, s->nargs - 1);
     cli_update_lock(path, s);
     umbel_filter *f = cli_filter_edit(path, s);
-    cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     umbel_recipe *recipe = cli_recipe_of(f, path, s);
-    feed.recipes = (const umbel_recipe *const[]){recipe};
-    feed.nrecipes = 1;
+    cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1, &recipe);
     umbel_info info;
     umbel_describe(f, &info);
     cli_add_job adding = cli_add_job_new(f, path, s);

@@ -11,7 +11,6 @@
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
-#include "lines/misfits.h"
 #include "report/report.h"
 #include "umbel_foreign.h"
 #include "umbel_quantity.h"
@@ -22,23 +21,18 @@ static const uint8_t options[] = {
     OPT_META,       OPT_SECRET_FILE,  OPT_NEVER,          OPT_HASHES, OPT_SEED,  OPT_TMP,
     OPT_MAX_MEMORY, CLI_LINE_OPTIONS, CLI_FORMAT_OPTIONS, OPT_END};
 
-static void count_only(void *ctx, cli_batch *b) {
-    (void)ctx;
-    (void)b;
-}
-
 /* The number of keys in the input, which is read a first time for this. */
 static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
     feed.activity = s->quiet ? NULL : "counting";
     feed.quiet = true; /* the second reading warns */
     feed.never = NULL;
-    cli_job job = {NULL, count_only, NULL};
+    const cli_job count_only = {0};
     /* Where a key is the whole line, each line has one, whatever is done to it. */
     uint32_t partial = UMBEL_RECIPE_HEADER | UMBEL_RECIPE_TYPED | UMBEL_RECIPE_PARENTS;
     bool whole = strncmp(umbel_recipe_text(feed.recipes[0]), "line", 4) == 0 &&
                  !(umbel_recipe_traits(feed.recipes[0]) & partial) && !s->digests;
     if (whole && !feed.skip_empty) feed.nrecipes = 0;
-    cli_lines read = cli_pipeline(&feed, &job);
+    cli_lines read = cli_pipeline(&feed, &count_only);
     return read.drained ? read.drained : 1;
 }
 
@@ -163,10 +157,8 @@ static int run(const cli_settings *s) {
     cli_refuse_as_input(s->output, s->args, s->nargs);
     cli_filter_take_output(s); /* before the work, which may take hours */
     cli_filter_params params = cli_params_of(s);
-    cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     umbel_recipe *recipe = cli_recipe_given(s);
-    feed.recipes = (const umbel_recipe *const[]){recipe};
-    feed.nrecipes = 1;
+    cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
     bool planned = params.capacity;
     const char *pipe = fill_in_plan(s, &params, feed);
     warn_of_limits(&params, s->output);

@@ -14,7 +14,6 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "filter/mapped_guard.h"
-#include "lines/misfits.h"
 #include "options/recipe_options.h"
 #include "umbel_quantity.h"
 
@@ -117,13 +116,12 @@ static int run(const cli_settings *s) {
     bool failed = false, reads_lines = s->nargs > 1 || (!s->given_keys.count && !s->ask);
     refuse_two_uses_of_stdin(s, reads_lines);
     if (!s->count && !s->quiet) cli_refuse_as_input("-", s->args + 1, s->nargs - 1);
-    cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
-    cli_check c = {
-        .s = s, .invert = s->invert, .json = s->json, .first_only = s->quiet, .feed = &feed};
+    cli_check c = {.s = s, .invert = s->invert, .json = s->json, .first_only = s->quiet};
+    cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1, c.lookup.recipes);
+    c.feed = &feed;
     cli_exact exact = {0};
     cli_follow follow;
     open_filters(&c, reads_lines);
-    feed.recipes = c.lookup.recipes;
     feed.nrecipes = c.lookup.count;
     feed.eager = true;
     feed.failed = &failed;

@@ -12,10 +12,8 @@
 #include "base/tally.h"
 #include "base/wrap.h"
 #include "command/command.h"
+#include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
-#include "filter/hasher.h"
-#include "lines/misfits.h"
-#include "lines/selected_lines.h"
 #include "report/report.h"
 #include "uniq/distinct_sketch.h"
 #include "uniq/key_counts.h"
@@ -84,10 +82,8 @@ static void print_distinct(const counting *c, const cli_lines *read) {
 
 static int run(const cli_settings *s) {
     counting c = {.s = s, .hasher = cli_hasher_new(s)};
-    cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     umbel_recipe *recipe = cli_recipe_given(s);
-    feed.recipes = (const umbel_recipe *const[]){recipe};
-    feed.nrecipes = 1;
+    cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
     feed.activity = s->quiet ? NULL : "counting";
     cli_lines read = run_job(&c, &feed, count_distinct);
     print_distinct(&c, &read);
@@ -257,10 +253,8 @@ int cli_uniq_counts(const cli_settings *s) {
     refuse_filter_options(s, s->top ? OPT_TOP : OPT_COUNTS);
     cli_exclude(s, OPT_TOP, OPT_REPEATED);
     if (s->top > 1000000) cli_die("--top", "at most 1000000", "too many");
-    cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     umbel_recipe *recipe = cli_recipe_given(s);
-    feed.recipes = (const umbel_recipe *const[]){recipe};
-    feed.nrecipes = 1;
+    cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
     feed.skips_missing = false;
     feed.activity = s->quiet ? NULL : "counting";
     int status = CLI_YES;

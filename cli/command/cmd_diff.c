@@ -13,17 +13,11 @@
 #include "command/piped_build.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
-#include "lines/misfits.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {OPT_DIFF_FPR,    OPT_KEYS,       OPT_EXACT,        OPT_COUNT,
                                   OPT_THREADS,     OPT_QUIET,      OPT_JSON_SUMMARY, OPT_HELP,
                                   OPT_SECRET_FILE, OPT_MAX_MEMORY, CLI_LINE_OPTIONS, OPT_END};
-
-static void count_only(void *ctx, cli_batch *b) {
-    (void)ctx;
-    (void)b;
-}
 
 /* A filter of the lines of B, in memory. */
 static umbel_filter *filter_of(const cli_settings *s, cli_feed feed, cli_lines *read, int *status) {
@@ -33,8 +27,8 @@ static umbel_filter *filter_of(const cli_settings *s, cli_feed feed, cli_lines *
     feed.activity = s->quiet ? NULL : "reading";
     if (!params.capacity && once) return cli_build_piped(s, &params, &feed, once, read);
     if (!params.capacity) {
-        cli_job job = {NULL, count_only, NULL};
-        uint64_t lines = cli_pipeline(&feed, &job).drained;
+        const cli_job count_only = {0};
+        uint64_t lines = cli_pipeline(&feed, &count_only).drained;
         params.capacity = lines ? lines : 1;
         feed.quiet = true; /* it has warned */
     }
@@ -84,20 +78,17 @@ static int run(const cli_settings *s) {
         cli_die("standard input", NULL, "cannot be both A and B");
     }
     if (!s->count) cli_refuse_as_input("-", s->args, s->nargs);
-    cli_feed feed = cli_feed_of(s, s->args, 1), other = cli_feed_of(s, s->args + 1, 1);
     umbel_recipe *recipe = cli_recipe_given(s);
+    cli_feed feed = cli_feed_of(s, s->args, 1, &recipe);
+    cli_feed other = cli_feed_of(s, s->args + 1, 1, &recipe);
     int status = CLI_YES;
     cli_lines read = {0};
-    other.recipes = (const umbel_recipe *const[]){recipe};
-    other.nrecipes = 1;
     umbel_filter *f = filter_of(s, other, &read, &status);
     status = cli_misfits_status(&read, recipe, "skipped", status);
 
     cli_check c = {.s = s, .invert = true, .feed = &feed};
     cli_exact exact = {0};
     cli_lookup_add(&c.lookup, f, s->args[1], recipe);
-    feed.recipes = c.lookup.recipes;
-    feed.nrecipes = 1;
     feed.eager = true;
     feed.skips_missing = false;
     if (!s->quiet && (s->count || !isatty(STDOUT_FILENO))) feed.activity = "comparing";

@@ -7,7 +7,6 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "filter/update_lock.h"
-#include "lines/misfits.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {OPT_GIVEN_KEY,  OPT_SECRET_FILE, OPT_QUIET,        OPT_JSON,
@@ -39,10 +38,8 @@ static int run(const cli_settings *s) {
     cli_refuse_as_input(s->args[0], s->args + 1, s->nargs - 1);
     cli_update_lock(s->args[0], s);
     removal r = {.filter = cli_filter_edit(s->args[0], s), .name = s->args[0]};
-    cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1);
     umbel_recipe *recipe = cli_recipe_of(r.filter, r.name, s);
-    feed.recipes = (const umbel_recipe *const[]){recipe};
-    feed.nrecipes = 1;
+    cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1, &recipe);
     feed.activity = s->quiet ? NULL : "removing";
     cli_job job = {NULL, remove_keys, &r};
     cli_lines read = cli_pipeline(&feed, &job);

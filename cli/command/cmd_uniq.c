@@ -17,9 +17,6 @@
 #include "filter/add_job.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
-#include "filter/hasher.h"
-#include "lines/misfits.h"
-#include "lines/selected_lines.h"
 #include "report/report.h"
 #include "uniq/loss.h"
 #include "uniq/uniq_state.h"
@@ -321,10 +318,8 @@ static int run(const cli_settings *s) {
     if (!u.state.fresh && watching) warn_beyond_plan(&u);
     u.hasher = hasher_for(f, s);
     u.by_hash = u.hasher == f && (u.loss.sketching || s->threads > 1);
-    cli_feed feed = cli_feed_of(s, s->args, s->nargs);
-    umbel_recipe *recipe = cli_recipe_of(f, s->state ? s->state : "uniq", s);
-    feed.recipes = (const umbel_recipe *const[]){recipe};
-    feed.nrecipes = 1;
+    umbel_recipe *recipe = cli_recipe_of(f, u.watch.name, s);
+    cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
     feed.eager = true;
     feed.skips_missing = false;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "uniq";

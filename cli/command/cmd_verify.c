@@ -11,7 +11,6 @@
 #include "filter/filter_bytes.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
-#include "lines/misfits.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {
@@ -52,10 +51,8 @@ static void count(void *ctx, cli_batch *b) {
 }
 
 static tally look_up_file(const cli_settings *s, const umbel_filter *f, const char *path) {
-    cli_feed feed = cli_feed_of(s, &path, 1);
     umbel_recipe *recipe = cli_recipe_of(f, s->args[0], s);
-    feed.recipes = (const umbel_recipe *const[]){recipe};
-    feed.nrecipes = 1;
+    cli_feed feed = cli_feed_of(s, &path, 1, &recipe);
     feed.activity = s->quiet ? NULL : "verifying";
     tally t = {.filter = f};
     cli_job job = {look_up, count, &t};

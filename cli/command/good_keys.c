@@ -85,8 +85,7 @@ static void say_forms(const forms *f) {
 
 /* A list is read once more for this, so a pipe, which cannot be, has neither. */
 static void read_list(const cli_settings *s, const cli_feed *feed, const asking *a) {
-    static forms f;
-    f.asking = a;
+    forms f = {.asking = a};
     if (cli_feed_once(feed)) {
         cli_warn("--domains", "a pipe is read once: any exceptions (@@) in it have no effect");
         return;

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "filter/filter_file.h"
-#include "filter/hasher.h"
 #include "umbel_plan.h"
 #include "uniq/distinct_sketch.h"
 #include "uniq/key_counts.h"

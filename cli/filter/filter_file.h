@@ -35,6 +35,9 @@ _Noreturn void cli_die_memory(const char *where, const cli_filter_params *p);
 /* An empty filter; exits with a message if it cannot be made. */
 umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *s);
 
+/* A filter of 32 bytes, for umbel_hash_many where there is no other; keyed if there is a secret. */
+umbel_filter *cli_hasher_new(const cli_settings *s);
+
 /* Exits, before any work is done, if OUT exists and -f is not given, or if it cannot be created. */
 void cli_filter_check_output(const cli_settings *s);
 

@@ -35,7 +35,7 @@ static void link_up(cli_lookup *a, size_t me) {
 void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, umbel_recipe *recipe) {
     if (a->count == CLI_LOOKUP_MAX) cli_die("--also", "merge some of them", "more than 64 filters");
     size_t me = a->count++;
-    a->at[me] = (cli_lookup_filter){.filter = f, .name = name, .recipe = recipe};
+    a->at[me] = (cli_lookup_filter){.filter = f, .name = name};
     a->recipes[me] = recipe;
     link_up(a, me);
 }
@@ -49,7 +49,7 @@ void cli_lookup_replace(cli_lookup *a, size_t at, umbel_filter *f) {
 void cli_lookup_free(cli_lookup *a) {
     for (size_t i = 0; i < a->count; i++) {
         umbel_free(a->at[i].filter);
-        umbel_recipe_free(a->at[i].recipe);
+        umbel_recipe_free(a->recipes[i]);
     }
     a->count = 0;
 }
@@ -98,8 +98,9 @@ static void clear_missing(const cli_batch *b, const umbel_recipe *recipe, const 
 
 /* Lines that were not found are asked for again, by the next key of each (names of domains: the
  * parent), for as long as any has one. */
-static void ask_further(const cli_lookup_filter *q, const cli_batch *b, const umbel_key *keys) {
-    if (!(umbel_recipe_traits(q->recipe) & UMBEL_RECIPE_PARENTS)) return;
+static void ask_further(const cli_lookup *a, size_t f, const cli_batch *b, const umbel_key *keys) {
+    const umbel_recipe *recipe = a->recipes[f];
+    if (!(umbel_recipe_traits(recipe) & UMBEL_RECIPE_PARENTS)) return;
     umbel_key *next = cli_alloc(b->lines * sizeof *next);
     uint32_t *line = cli_alloc(b->lines * sizeof *line);
     uint8_t *hits = cli_alloc(b->lines);
@@ -113,12 +114,12 @@ static void ask_further(const cli_lookup_filter *q, const cli_batch *b, const um
         size_t left = 0;
         for (size_t i = 0; i < n; i++) {
             umbel_key key = next[i];
-            if (b->hits[line[i]] || !umbel_recipe_next(q->recipe, &key)) continue;
+            if (b->hits[line[i]] || !umbel_recipe_next(recipe, &key)) continue;
             next[left] = key;
             line[left++] = line[i];
         }
         n = left;
-        umbel_contains_many(q->filter, next, n, hits);
+        umbel_contains_many(a->at[f].filter, next, n, hits);
         for (size_t i = 0; i < n; i++) b->hits[line[i]] = hits[i];
     }
     free(next), free(line), free(hits);
@@ -128,7 +129,7 @@ void cli_lookup_batch(const cli_lookup *a, cli_batch *b) {
     if (a->count == 1) {
         umbel_contains_many(a->at[0].filter, b->keys, b->lines, b->hits);
         clear_missing(b, a->recipes[0], b->keys);
-        ask_further(&a->at[0], b, b->keys);
+        ask_further(a, 0, b, b->keys);
         return;
     }
     workspace w = {0};
@@ -142,8 +143,8 @@ void cli_lookup_batch(const cli_lookup *a, cli_batch *b) {
         } else {
             umbel_contains_many(q->filter, w.keys[i], b->lines, b->hits);
         }
-        clear_missing(b, q->recipe, w.keys[i]);
-        ask_further(q, b, w.keys[i]);
+        clear_missing(b, a->recipes[i], w.keys[i]);
+        ask_further(a, i, b, w.keys[i]);
         for (size_t k = 0; k < b->lines; k++) b->hashes[k] |= (uint64_t)b->hits[k] << i;
     }
     for (size_t k = 0; k < b->lines; k++) b->hits[k] = b->hashes[k] != 0;

@@ -15,15 +15,14 @@ enum { CLI_LOOKUP_MAX = 64 };
 typedef struct cli_lookup_filter {
     umbel_filter *filter; /* owned */
     const char *name;
-    umbel_recipe *recipe; /* owned */
-    size_t keys_from;     /* the first filter with the same keys ... */
-    size_t hashes_from;   /* ... and with the same hashes; its own index if there is none */
-    bool hashed;          /* later filters use its hashes */
+    size_t keys_from;   /* the first filter with the same keys ... */
+    size_t hashes_from; /* ... and with the same hashes; its own index if there is none */
+    bool hashed;        /* later filters use its hashes */
 } cli_lookup_filter;
 
 typedef struct cli_lookup {
     cli_lookup_filter at[CLI_LOOKUP_MAX];
-    const umbel_recipe *recipes[CLI_LOOKUP_MAX]; /* the same, for the feed */
+    umbel_recipe *recipes[CLI_LOOKUP_MAX]; /* of each, owned: those of the feed */
     size_t count;
 } cli_lookup;
 

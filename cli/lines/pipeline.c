@@ -21,7 +21,7 @@ enum { MAX_LINE = 1 << 30, MAX_RECORD = 16 << 20 };
 /* The feed's recipes for one file, with columns by number. */
 typedef struct bound_recipes {
     struct bound_recipes *next;
-    const umbel_recipe **recipes;
+    umbel_recipe **recipes;
     umbel_recipe **owned; /* NULL: the recipe itself has no columns */
 } bound_recipes;
 
@@ -41,7 +41,8 @@ typedef struct pipeline {
     uint64_t line; /* of the file whose block is drained: lines before the block */
 } pipeline;
 
-cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles) {
+cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles,
+                     umbel_recipe *const *recipe) {
     /* Offsets within a block are 32 bits wide; 32-bit address spaces are exhausted even sooner. */
     const bool narrow = SIZE_MAX <= UINT32_MAX;
     const uint64_t GiB = UINT64_C(1) << 30, max = narrow ? GiB : 3 * GiB;
@@ -60,6 +61,8 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
         .skips_missing = true,
         .max_line = (size_t)s->max_line,
         .threads = s->threads,
+        .recipes = recipe,
+        .nrecipes = 1,
         .numbered = s->line_number,
         .line_buffered = s->line_buffered,
         .use = s->digests ? UMBEL_USE_DIGEST : UMBEL_USE_RECORD,
@@ -284,7 +287,7 @@ static void show(umbel_never *never, const cli_batch *b) {
 static void drain(pipeline *p, cli_batch *b) {
     count_lines(p, b); /* first: a job may change the batch */
     if (p->feed->never) show(p->feed->never, b);
-    p->job->drain(p->job->ctx, b);
+    if (p->job->drain) p->job->drain(p->job->ctx, b);
     if (p->feed->activity) cli_progress(p->read.drained);
     if (b->too_long) cli_input_refuse_line(p->in, b->block.name);
 }

@@ -9,6 +9,7 @@
 #ifndef CLI_PIPELINE_H
 #define CLI_PIPELINE_H
 
+#include "base/output.h"
 #include "lines/input.h"
 #include "options/options.h"
 #include "umbel_recipe.h"
@@ -28,9 +29,9 @@ typedef struct cli_batch {
     bool idle;               /* the writer pauses, or nothing may wait: results are written */
     bool too_long;           /* a longer line than is allowed follows these */
 
-    const umbel_recipe *const *recipes; /* those of the feed, for this file */
-    uint8_t *states;                    /* umbel_found, one per line */
-    uint8_t *scratch;                   /* holds keys that are not part of their line */
+    umbel_recipe *const *recipes; /* those of the feed, for this file */
+    uint8_t *states;              /* umbel_found, one per line */
+    uint8_t *scratch;             /* holds keys that are not part of their line */
     size_t ends_room, room, scratch_room;
     size_t records;                        /* lines of the block, kept or not */
     size_t nothing, malformed;             /* of them, those without a key, by the reason */
@@ -54,9 +55,8 @@ typedef struct cli_feed {
     bool eager;         /* do not wait for full blocks: someone may be waiting for the results */
     size_t max_line;    /* 0: as usual */
     uint32_t threads;
-    const umbel_recipe *const
-        *recipes;    /* the first makes the keys; all agree on what a record is */
-    size_t nrecipes; /* 0: keys are lines */
+    umbel_recipe *const *recipes; /* the first makes the keys; all agree on what a record is */
+    size_t nrecipes;              /* 0: keys are lines */
     umbel_recipe_use use;
     umbel_never *never;          /* is shown every key before the job gets it, or NULL */
     const char *activity;        /* for the progress bar, NULL: none */
@@ -80,13 +80,14 @@ typedef struct cli_lines {
 } cli_lines;
 
 typedef struct cli_job {
-    void (*work)(void *ctx, cli_batch *b); /* NULL: nothing to do in parallel */
-    void (*drain)(void *ctx, cli_batch *b);
+    void (*work)(void *ctx, cli_batch *b);  /* NULL: nothing to do in parallel */
+    void (*drain)(void *ctx, cli_batch *b); /* NULL: lines are counted, nothing else */
     void *ctx;
 } cli_job;
 
-/* As -0, --skip-empty, --max-line, --digests and -j say; without recipes. */
-cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles);
+/* As -0, --skip-empty, --max-line, --digests and -j say, with one recipe. */
+cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles,
+                     umbel_recipe *const *recipe);
 
 cli_lines cli_pipeline(const cli_feed *feed, const cli_job *job);
 
@@ -98,5 +99,20 @@ const char *cli_feed_once(const cli_feed *feed);
  * have a key. */
 size_t cli_batch_keys(const cli_batch *b, const umbel_recipe *recipe, umbel_recipe_use use,
                       umbel_key *keys, uint8_t *states, uint8_t **scratch, size_t *room);
+
+/* ---- Results: line_results.c ---- */
+
+/* Writes the lines whose b->hits equals `want` and returns their number.  Flushes when the input
+ * pauses. */
+uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want);
+
+/* Writes the header that the block begins with, unless one was printed: the lines of several files
+ * stay one table. */
+void cli_output_header(cli_output *o, const cli_batch *b, bool *printed);
+
+/* Warns of lines without a key, saying what was done with them ("skipped"), and returns the exit
+ * status of a command that would otherwise end with `status`. */
+int cli_misfits_status(const cli_lines *read, const umbel_recipe *recipe, const char *done,
+                       int status);
 
 #endif

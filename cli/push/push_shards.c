@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
-#include "lines/misfits.h"
+#include "lines/pipeline.h"
 #include "push/push.h"
 #include "umbel_quantity.h"
 
@@ -145,10 +145,8 @@ int cli_push_shards(const cli_settings *s) {
         push.name = sent[i].name = cli_shard_name(s->redis_key, i);
         cli_push_check(&push);
     }
-    cli_feed feed = cli_feed_of(s, s->args, s->nargs);
     umbel_recipe *recipe = cli_recipe_given(s);
-    feed.recipes = (const umbel_recipe *const[]){recipe};
-    feed.nrecipes = 1;
+    cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
     feed.activity = s->quiet ? NULL : "sorting";
     c.counts = cli_alloc(c.shards * sizeof *c.counts);
     memset(c.counts, 0, c.shards * sizeof *c.counts);

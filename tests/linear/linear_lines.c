@@ -72,7 +72,7 @@ static void parse_lines(const text *t) {
     feed.threads = 1;
     umbel_recipe *parsed = NULL;
     assert_int_equal(umbel_recipe_parse(recipe, &parsed, NULL), UMBEL_OK);
-    feed.recipes = (const umbel_recipe *const[]){parsed};
+    feed.recipes = &parsed;
     feed.nrecipes = 1;
     cli_job job = {NULL, drain, &lines};
     cli_pipeline(&feed, &job);
